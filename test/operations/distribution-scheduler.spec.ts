@@ -1,6 +1,11 @@
 /** Distributions that run by themselves: announced once, executed under standing approvals, once over several hosts. */
 import { Engine, EventReads, Records, ScheduleRunner } from "@bursar/engine-core"
-import { Decimal } from "@bursar/engine-core/kernel"
+import {
+  Date as CalendarDate,
+  Decimal,
+  Instant,
+  Month as CalendarMonth
+} from "@bursar/engine-core/kernel"
 import { LeaseLost } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
@@ -95,6 +100,19 @@ const july = (rateChange: "alert" | "refuse" = "alert") =>
     yield* Cycles.at("2026-08-01T00:00:00Z")
     return { stage, holder }
   })
+
+/** A month that was announced and that no turn has opened an execution of. */
+const plannedMonth = {
+  month: CalendarMonth.of("2026-07"),
+  recordDate: CalendarDate.of("2026-07-31"),
+  distributionId: null,
+  opened: 0,
+  operationId: null,
+  circumstances: null,
+  againAt: null,
+  refused: null,
+  announced: []
+}
 
 describe("the scheduler", () => {
   it.effect("executes a due month under the approval, once, and counts its use", () =>
@@ -333,6 +351,41 @@ describe("the scheduler", () => {
       assert.deepEqual(yield* executions, [])
       yield* passes(5)
       assert.strictEqual((yield* executions).length, 1)
+    }).pipe(engine())
+  )
+
+  it.effect("executes a month although that of another instrument fails in every turn", () =>
+    Effect.gen(function* () {
+      yield* july()
+      yield* grants()
+      const records = yield* Records
+      const failing = {
+        ...plannedMonth,
+        recordEndsAt: Instant.of("2026-08-01T00:00:00Z"),
+        instrumentId: "another-fund" as never
+      }
+      yield* records.transact(
+        records.open(scheduledDistributions, failing, {
+          cause: { by: "clock" },
+          now: yield* Instant.now
+        })
+      )
+      const find: typeof records.find = (collection, id, ...pin) =>
+        id === "another-fund:2026-07"
+          ? Effect.die(new Error("this month cannot be read"))
+          : records.find(collection, id, ...pin)
+      const turn = { state: "", hold: Effect.void, next: () => Effect.void }
+      yield* TestClock.adjust("3 minutes")
+      const exit = yield* Effect.exit(
+        dueDistributions.run(turn).pipe(Effect.provideService(Records, { ...records, find }))
+      )
+      yield* Calls.settle
+      assert.strictEqual(exit._tag, "Success")
+      assert.deepEqual(
+        (yield* executions).map(({ state }) => state),
+        ["succeeded"]
+      )
+      includes(yield* scheduled, { refused: null })
     }).pipe(engine())
   )
 

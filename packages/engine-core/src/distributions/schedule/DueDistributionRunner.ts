@@ -3,7 +3,7 @@
  * standing approvals of their instruments (docs/domain/distributions.md#scheduler).
  */
 import { Effect, Option, Stream } from "effect"
-import type { Task, Turn } from "../../feeds/Schedule.ts"
+import { byItself, type Task, type Turn } from "../../feeds/Schedule.ts"
 import { instruments, isRecorded } from "../../instruments/instrument/Instrument.ts"
 import type { InstrumentId } from "../../instruments/instrument/Manifest.ts"
 import * as Instant from "../../kernel/Instant.ts"
@@ -106,7 +106,9 @@ const search = Effect.fnUntraced(function* (turn: Turn) {
     Stream.filter(
       ({ record }) => isRecorded(record) && record.manifest.distribution.schedule === "monthly"
     ),
-    Stream.runForEach(({ record }) => announceMonths(record.instrumentId, turn))
+    Stream.runForEach(({ record: { instrumentId } }) =>
+      byItself(announceMonths(instrumentId, turn), `the announcement of months of ${instrumentId}`)
+    )
   )
 })
 
@@ -227,7 +229,7 @@ const executeDue = Effect.fnUntraced(function* ({ instrumentId, month }: Schedul
  * Every five seconds judges the months that are announced and not executed, so that a grant, an
  * execution or the end of a hold takes effect soon; every minute searches all instruments for months
  * whose record date has passed. Of several hosts one has the turn, and the key of each operation
- * prevents a second one.
+ * prevents a second one. A month or an instrument that fails stops no other.
  */
 export const dueDistributions: Task<Records | FourEyes | LedgerReach> = {
   name: "due-distributions",
@@ -242,7 +244,10 @@ export const dueDistributions: Task<Records | FourEyes | LedgerReach> = {
     const open = yield* Stream.runCollect(
       records.stream(scheduledDistributions, { where: { state: ["open"] } })
     )
-    for (const { record } of open) yield* records.transact(executeDue(record, turn))
+    for (const { record } of open) {
+      const about = `the distribution ${Calendar.idOf(record)}`
+      yield* byItself(records.transact(executeDue(record, turn)), about)
+    }
     yield* turn.next({ delay: every, state: String(isSearch ? now : searchedAt) })
   })
 }

@@ -4,7 +4,7 @@
  */
 import { Effect, Stream } from "effect"
 import { Settings } from "../../engine/Settings.ts"
-import type { Task } from "../../feeds/Schedule.ts"
+import { byItself, type Task, type Turn } from "../../feeds/Schedule.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import type { Refused } from "../../kernel/Refusal.ts"
 import { Records } from "../../records/Records.ts"
@@ -54,6 +54,26 @@ const opened = Effect.fnUntraced(function* (batch: ReadonlyArray<Reserve>, { at,
   )
 })
 
+/** Opens a batch in one transaction; where that fails, each of its reports in one of its own. */
+const openedTogether = Effect.fnUntraced(function* (
+  batch: ReadonlyArray<Reserve>,
+  due: Due,
+  turn: Turn
+) {
+  const records = yield* Records
+  const openedOf = (some: ReadonlyArray<Reserve>) =>
+    records.transact(Effect.andThen(turn.hold, opened(some, due)))
+  yield* openedOf(batch).pipe(
+    Effect.catchDefect(() =>
+      Effect.forEach(
+        batch,
+        (self) => byItself(openedOf([self]), `the report of the reserve ${self.reserveId}`),
+        { discard: true }
+      )
+    )
+  )
+})
+
 /** Dies on a refusal of the engine's own request: its declaration is wrong. */
 const broken = (refusal: Refused) =>
   Effect.die(new Error(`a scheduled report could not be opened: ${refusal.slug}`))
@@ -78,7 +98,6 @@ export const reserveReporting: Task<Records | FourEyes> = {
   doc: "Has the ledger compute the scheduled reports of reserves.",
   every,
   run: Effect.fnUntraced(function* (turn) {
-    const records = yield* Records
     const { reserveReportEvery } = yield* Settings
     const now = yield* Instant.now
     if (reserveReportEvery === null) return yield* turn.next({ delay: every, state: "" })
@@ -88,9 +107,7 @@ export const reserveReporting: Task<Records | FourEyes> = {
       const due = { at: latest, hours: hoursSince(latest, now) }
       yield* reported(latest).pipe(
         Stream.grouped(batchMax),
-        Stream.runForEach((batch) =>
-          records.transact(Effect.andThen(turn.hold, opened(batch, due)))
-        )
+        Stream.runForEach((batch) => openedTogether(batch, due, turn))
       )
     }
     const until = Instant.toEpochMillis(next) - Instant.toEpochMillis(now)

@@ -2,12 +2,14 @@
 import { EventReads, Records, ScheduleRunner, verify } from "@bursar/engine-core"
 import { Decimal, Duration, Instant, PlainJson } from "@bursar/engine-core/kernel"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Result } from "effect"
+import { Effect, Result, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import * as SeriesReads from "#core/overviews/series/SeriesReads.ts"
 import * as ReportReads from "#core/reserves/report/ReportReads.ts"
 import type { ReserveReportView } from "#core/reserves/report/ReportView.ts"
 import { scheduledIdOf } from "#core/reserves/report/ReserveReport.ts"
+import { reserveReporting } from "#core/reserves/report/ReportRunner.ts"
+import { FourEyes } from "#core/writes/FourEyes.ts"
 import { operations } from "#core/writes/OperationRecord.ts"
 import * as Calls from "../engine/calls.ts"
 import { world, type WorldOptions } from "../engine/world.ts"
@@ -169,6 +171,45 @@ describe("scheduled reports", () => {
     return scene
   })
   const midnight = (date: string) => scheduledIdOf("res-1", Instant.of(`${date}T00:00:00Z`))
+
+  it.effect("are made although that of another reserve fails in every turn", () =>
+    Effect.gen(function* () {
+      yield* active
+      const fourEyes = yield* FourEyes
+      const records = yield* Records
+      const id = "res-0"
+      // The failing reserve is in the same batch, and comes first.
+      const stream = ((...args: Parameters<typeof records.stream>) =>
+        records
+          .stream(...args)
+          .pipe(
+            Stream.flatMap((row) =>
+              Stream.fromIterable([
+                { ...row, record: { ...(row.record as object), reserveId: id } },
+                row
+              ])
+            )
+          )) as unknown as typeof records.stream
+      const open = ((operation: never, request: { readonly reserveId: string }, key: never) =>
+        request.reserveId === id
+          ? Effect.die(new Error("this report cannot be opened"))
+          : fourEyes.open(operation, request as never, key)) as unknown as typeof fourEyes.open
+      yield* TestClock.adjust("1 day")
+      const turn = {
+        state: Instant.sortable(Instant.of("2020-01-01T00:00:00Z")),
+        hold: Effect.void,
+        next: () => Effect.void
+      }
+      yield* reserveReporting
+        .run(turn)
+        .pipe(
+          Effect.provideService(Records, { ...records, stream }),
+          Effect.provideService(FourEyes, { ...fourEyes, open })
+        )
+      yield* Calls.settle
+      assert.deepEqual(yield* opened, ["engine succeeded"])
+    }).pipe(engine())
+  )
 
   it.effect("are made once a day, from the first midnight on, by the engine itself", () =>
     Effect.gen(function* () {

@@ -17,7 +17,7 @@ const several = <A>(schema: Schema.Codec<A, unknown>) => Schema.optionalKey(Sche
 const { optionalKey, String: Text } = Schema
 
 const Params = Schema.Struct({
-  check: several(Text),
+  check: several(sets.ReconciliationCheck.schema),
   state: several(sets.FindingState.schema),
   severity: several(sets.FindingSeverity.schema),
   instrumentId: optionalKey(Text),

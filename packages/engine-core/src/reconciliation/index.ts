@@ -4,7 +4,6 @@ import { checkMarks } from "./run/CheckMark.ts"
 import { runs } from "./run/Run.ts"
 import { runInstruments } from "./run/RunInstrument.ts"
 import * as RunRetentionSteps from "./run/RunRetentionSteps.ts"
-import { ReconciliationCheck } from "./run/RunRequest.ts"
 import * as RunReads from "./run/RunReads.ts"
 import * as StatementRetentionSteps from "./statement-retention/StatementRetentionSteps.ts"
 import { instrumentVerdicts } from "./verdict/InstrumentVerdict.ts"
@@ -22,6 +21,4 @@ export const retentionSteps = [
 ] as const
 export const collections = [runs, runInstruments, checkMarks, instrumentVerdicts] as const
 export const reads = [...RunReads.reads, ...VerdictReads.reads, ...RestatementReads.reads] as const
-/** Sets of words that this room makes of its declarations. */
-export const valueSets = [ReconciliationCheck] as const
 export { events } from "./events.ts"

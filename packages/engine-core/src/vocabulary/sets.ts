@@ -395,6 +395,45 @@ export const Verdict = extensible("Verdict", "What a reconciliation run comes to
 ])
 export type Verdict = ValueSet.Member<typeof Verdict>
 
+/** The checks of this release in the order they run; a later release may have more. */
+export const ReconciliationCheck = extensible(
+  "ReconciliationCheck",
+  "A check of reconciliation runs.",
+  [
+    "register-supply",
+    "movements-balance",
+    "register-line",
+    "statement-total",
+    "lots-holdings",
+    "supply-outstanding",
+    "nav-price",
+    "nav-movement",
+    "nav-usable",
+    "statement-overdue",
+    "statement-gap",
+    "cash-settlement",
+    "cash-unmatched",
+    "cash-balance",
+    "burned-unpaid",
+    "claim-aging",
+    "custody-reserve",
+    "reserve-cover",
+    "reserve-report",
+    "reserve-price-fresh",
+    "distribution-recompute",
+    "distribution-identity",
+    "distribution-unpaid",
+    "suspended-lines",
+    "restriction-effect",
+    "admission-effect",
+    "holder-cap",
+    "projection-drift",
+    "orphan-locks",
+    "policy-replay"
+  ]
+)
+export type ReconciliationCheck = ValueSet.Member<typeof ReconciliationCheck>
+
 export const FindingSeverity = extensible("FindingSeverity", "How much a finding stops.", [
   "blocking",
   "warning",

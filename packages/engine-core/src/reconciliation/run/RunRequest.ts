@@ -2,18 +2,10 @@
 import { Schema } from "effect"
 import { InstrumentId } from "../../instruments/instrument/Manifest.ts"
 import * as Field from "../../templates/Field.ts"
-import * as ValueSet from "../../kernel/ValueSet.ts"
-import { checkNames } from "./CheckNames.ts"
+import { ReconciliationCheck } from "../../vocabulary/sets.ts"
 
 /** Largest number of instruments that one call names; a run that names none covers all. */
 const instrumentsMax = 1_000
-
-/** Checks of this release; a later release may have more. */
-export const ReconciliationCheck = ValueSet.extensible(
-  "ReconciliationCheck",
-  "A check of reconciliation runs.",
-  checkNames
-)
 
 export const RunRequest = Schema.Struct({
   scope: Field.optional(

@@ -44,6 +44,7 @@ export default defineConfig({
       "test/operations/bootstrap-offsets.prop.ts",
       "test/operations/new-epoch.prop.ts",
       "test/operations/new-epoch.spec.ts",
+      "test/operations/shared-entry-histories.prop.ts",
       "test/operations/finding-histories.prop.ts",
       "test/operations/verdicts.prop.ts",
       "test/operations/planted-faults.prop.ts",

@@ -542,6 +542,22 @@ describe("an asset without a price source", () => {
   })
 })
 
+describe("the cover of units that own an asset at a price of 0", () => {
+  const cover = (assets: Readonly<Record<string, Asset>>, unpriced: ReadonlyArray<string> = []) => {
+    const books = booksOf({ assets, outstanding: "1", minCover: "1", accumulating: "1" })
+    const points = new Map(books.points)
+    for (const id of unpriced) points.delete(keyOf(assetOf(id)))
+    return Cover.coverOf({ ...books, points }).state
+  }
+  const worthless: Asset = { units: "5", price: "0" }
+
+  it("is low, and unknown where another locked asset has no price", () => {
+    expect(cover({ a: worthless })).toBe("low")
+    expect(cover({ a: worthless, b: { units: "1" } }, ["b"])).toBe("unknown")
+    expect(cover({ a: worthless, b: { units: "0" } }, ["b"])).toBe("low")
+  })
+})
+
 describe("the cover of assets whose values no decimal holds", () => {
   const huge: Asset = { units: "9".repeat(27), price: "9".repeat(10) }
   const cover = (assets: Case["assets"]) =>

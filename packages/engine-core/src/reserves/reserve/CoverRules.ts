@@ -151,14 +151,14 @@ export const coverOf = (books: ReserveBooks): Cover => {
   const { figures, terms } = coverFigures(books, assets)
   const { required, counted, ratio } = figures
   const exact = terms.required ?? Rational.of(required)
+  const lowState = assets.some(isUnpriced) ? "unknown" : "low"
   // No unit is outstanding, or the units of an accumulating reserve own no asset. Units that own assets
   // which are all worth nothing are not covered.
   if (Rational.isZero(exact)) {
     const isLost = Decimal.isPositive(books.outstanding) && assets.some(isWorthless)
-    return { required, counted, ratio: null, state: isLost ? "low" : "covered" }
+    return { required, counted, ratio: null, state: isLost ? lowState : "covered" }
   }
   const isLow = Rational.lessThan(terms.counted ?? Rational.of(counted), exact)
-  const lowState = assets.some(isUnpriced) ? "unknown" : "low"
   return { required, counted, ratio, state: isLow ? lowState : "covered" }
 }
 

@@ -109,7 +109,7 @@ export const coverOf = (state: State): Templates.LedgerCover => {
     ratio: Rational.isZero(worth)
       ? null
       : Rational.round(Rational.divide(counted, worth), { places: 10, rounding: "floor" }),
-    state: isLow ? lowState : isLost(state) ? "low" : "covered"
+    state: isLow || isLost(state) ? lowState : "covered"
   }
 }
 

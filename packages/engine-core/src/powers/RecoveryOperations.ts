@@ -79,7 +79,7 @@ const withSuccessors = Effect.fnUntraced(function* (holderIds: ReadonlyArray<str
   return {
     instrumentId: null,
     holderIds: [...holderIds, ...successors.map(({ holderId }) => holderId).toSorted()]
-  } satisfies Concerns.Concerned
+  } satisfies Concerns.RecordConcern
 })
 
 const shared = {

@@ -10,7 +10,7 @@ import type { StoredConcern } from "./Concern.ts"
 import type { AnyOperation } from "./Operation.ts"
 
 /** The instrument and the holders of the record that a write acts on. */
-export interface Concerned {
+export interface RecordConcern {
   readonly instrumentId: string | null
   readonly holderIds: ReadonlyArray<string>
 }
@@ -21,7 +21,7 @@ export interface Concerned {
  */
 export const ofRecord =
   <I, R, F>(collection: Collection<R, F>, idOf: (input: I) => string) =>
-  (input: I): Effect.Effect<Concerned, Unavailable, Records> =>
+  (input: I): Effect.Effect<RecordConcern, Unavailable, Records> =>
     Effect.flatMap(Records, (records) => records.find(collection, idOf(input))).pipe(
       Effect.map(
         Option.match({
@@ -31,7 +31,7 @@ export const ofRecord =
       )
     )
 
-const ofColumns = <R, F>({ filters }: Collection<R, F>, record: R): Concerned => {
+const ofColumns = <R, F>({ filters }: Collection<R, F>, record: R): RecordConcern => {
   const holderId = filters["holderId"]?.(record) ?? null
   return {
     instrumentId: filters["instrumentId"]?.(record) ?? null,
@@ -42,7 +42,7 @@ const ofColumns = <R, F>({ filters }: Collection<R, F>, record: R): Concerned =>
 /** States holders that the input names, besides the one of the record that the write acts on. */
 export const ofHolders =
   <I>(holderIds: (input: I) => ReadonlyArray<string | null>) =>
-  (input: I): Effect.Effect<Concerned> =>
+  (input: I): Effect.Effect<RecordConcern> =>
     Effect.succeed({
       instrumentId: null,
       holderIds: holderIds(input).filter((holderId) => holderId !== null)
@@ -53,7 +53,7 @@ export const ofHolders =
  */
 export const of = Effect.fnUntraced(function* ({ resource }: AnyOperation, input: unknown) {
   const found = yield* resource.concerns?.(input) ??
-    Effect.succeed<Concerned>({ instrumentId: null, holderIds: [] })
+    Effect.succeed<RecordConcern>({ instrumentId: null, holderIds: [] })
   const named = resource.holderId?.(input) ?? null
   const holderIds = [...new Set([...(named === null ? [] : [named]), ...found.holderIds])]
   return {

@@ -141,8 +141,9 @@ const asApprover = Effect.fnUntraced(function* (of: FourEyesCall, awaiting: Read
 })
 
 /**
- * What an approver is told that repeats another's call under a key of its own, which approves
- * nothing: which action of the same call awaits, and how to approve it. The oldest, where several do.
+ * Recovery of a refusal to an approver that repeats another's call under a key of its own, which
+ * approves nothing: names the action of the same call that awaits, the oldest of several, and how to
+ * approve it.
  */
 const toApprove = (
   { call: { caller } }: FourEyesCall,

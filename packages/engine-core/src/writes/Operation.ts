@@ -14,7 +14,7 @@ import type { Records } from "../records/Records.ts"
 import type { EngineOpenedOperationKind, OperationKind } from "../vocabulary/OperationKind.ts"
 import type { ResourceKind } from "../vocabulary/ResourceKind.ts"
 import type { Role } from "../vocabulary/Role.ts"
-import type { Concerned } from "./ConcernLookups.ts"
+import type { RecordConcern } from "./ConcernLookups.ts"
 import type { Derived } from "./Figures.ts"
 
 /** `POST /v1/holds/{holdId}:release`; a colon in the last segment marks an action. */
@@ -52,7 +52,7 @@ export interface Declared<K extends OperationKind, I, R, S extends Slug> {
      * Looks up the instrument and the holders of the record that the write acts on, where the input
      * names the record by its id alone, or concerns several holders (`Concerns`).
      */
-    concerns?(input: NoInfer<I>): Effect.Effect<Concerned, Unavailable, Records>
+    concerns?(input: NoInfer<I>): Effect.Effect<RecordConcern, Unavailable, Records>
   }
   /**
    * The path's ids and the body's members in one struct: a path parameter is the member of its

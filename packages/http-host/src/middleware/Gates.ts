@@ -153,7 +153,7 @@ export const make = (anonymous: AnonymousConnections<Socket>) =>
               )
             : Effect.fail(refused)
         ).pipe(Problems.refusals(requestId), Problems.defects(requestId))
-        // Whose signature is refused has not signed in: its 401 says nothing of the subject's budget.
+        // A caller whose signature is refused has not signed in: its 401 shows no budget of the subject.
         return response.status === 401 ? response : HttpServerResponse.setHeaders(response, headers)
       })
 

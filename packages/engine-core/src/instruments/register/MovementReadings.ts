@@ -131,7 +131,7 @@ const heldOf = (holding: Holding | undefined): Omit<Touch, "nodeId" | "on"> | un
         owner: holding.owner,
         amount: holding.amount,
         lock: holding.lock === null ? "free" : "locked",
-        // What leaves a party says nothing of what its receiver gets.
+        // Units that leave a party do not show what their receiver gets: those that come in do.
         transfer: "free"
       }
 

@@ -6,7 +6,7 @@ import { Effect, Option } from "effect"
 import { holderParties } from "../../holders/holder/Holder.ts"
 import type { Unavailable } from "../../kernel/Refusal.ts"
 import { Records, type Stored } from "../../records/Records.ts"
-import type { Concerned } from "../../writes/ConcernLookups.ts"
+import type { RecordConcern } from "../../writes/ConcernLookups.ts"
 import { type StandingSettlement, standingSettlements } from "./StandingSettlement.ts"
 import * as Reads from "./StandingSettlementReads.ts"
 
@@ -30,7 +30,7 @@ export const holderIdsOf = (parties: ReadonlyArray<string>) =>
 /** Looks up the instrument of a standing settlement, and the holders among its parties. */
 export const concernsOf = (
   standingSettlementId: string
-): Effect.Effect<Concerned, Unavailable, Records> =>
+): Effect.Effect<RecordConcern, Unavailable, Records> =>
   Effect.gen(function* () {
     const records = yield* Records
     const found = yield* records.find(standingSettlements, standingSettlementId)

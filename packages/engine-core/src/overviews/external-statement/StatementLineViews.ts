@@ -86,7 +86,7 @@ export interface Around {
   readonly holderOf: ReadonlyMap<string, string>
   /** Sum that orders took of the entry of each line, by the line's number. */
   readonly takenOf: ReadonlyMap<number, Decimal.Decimal>
-  /** What the account's statements say of the entry of each line, by the line's number. */
+  /** Facts of the entry of each line over all statements of the account, by the line's number. */
   readonly factsOf: ReadonlyMap<number, EntryFacts>
   /** Counterparty of an entry; asked for each entry once, in file order. */
   readonly counterpartyOf: (entry: CashEntry) => Counterparty | null

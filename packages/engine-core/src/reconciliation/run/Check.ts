@@ -75,7 +75,7 @@ export class FeedCompared extends Data.TaggedClass("FeedCompared")<{
 /** A statement that a later run compares, because its source is inactive in this one. */
 export class Deferred extends Data.TaggedClass("Deferred")<{ readonly statementId: string }> {}
 
-/** What a stream of facts says beside its facts. */
+/** Notes in a stream of facts: input that was not compared, a source that was, a statement for a later run. */
 export type Note = NotCompared | FeedCompared | Deferred
 
 export const isNote = (element: unknown): element is Note =>

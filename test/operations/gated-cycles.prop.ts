@@ -277,7 +277,8 @@ const dealt = ({ unitDecimals, pricing, ordered, capacities, isOpenBefore }: Cas
               role: null,
               action: "RedemptionClaim.Price",
               by: null,
-              actionKey: null
+              actionKey: null,
+              resource: null
             }
           ]
         })

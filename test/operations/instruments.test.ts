@@ -63,7 +63,14 @@ describe("an instrument", () => {
         holderCount: 0
       })
       assert.deepEqual(configured.waitingOn, [
-        { party: null, role: "operator", action: "instrument.record", by: null, actionKey: null }
+        {
+          party: null,
+          role: "operator",
+          action: "instrument.record",
+          by: null,
+          actionKey: null,
+          resource: null
+        }
       ])
       yield* recorded(of)
       const recordedInstrument = yield* instrument()

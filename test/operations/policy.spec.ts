@@ -98,7 +98,14 @@ describe("policy.set", () => {
         state: ["scheduled"]
       })).value
       assert.deepEqual(scheduled?.waitingOn, [
-        { party: null, role: "engine", action: "policy.begin", by: after(2), actionKey: null }
+        {
+          party: null,
+          role: "engine",
+          action: "policy.begin",
+          by: after(2),
+          actionKey: null,
+          resource: null
+        }
       ])
       assert.strictEqual((yield* instrument()).holderCap, 2)
       // An amendment is known before it is in force: a cycle's cut-off may lie after its start.

@@ -149,7 +149,8 @@ describe("a standing approval", () => {
           role: "engine",
           action: "standing-approval.begin",
           by: Instant.of("2026-09-01T00:00:00Z"),
-          actionKey: null
+          actionKey: null,
+          resource: null
         }
       ])
       assert.deepEqual(yield* listed({ state: ["scheduled"] }), ["sa1 scheduled"])

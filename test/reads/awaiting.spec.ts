@@ -119,14 +119,16 @@ describe("a record with an action that awaits", () => {
           role: "approver",
           action: "approve",
           by: Instant.fromEpochMillis(3_600_000),
-          actionKey: first
+          actionKey: first,
+          resource: null
         },
         {
           party: null,
           role: "approver",
           action: "approve",
           by: Instant.fromEpochMillis(3_601_000),
-          actionKey: second
+          actionKey: second,
+          resource: null
         }
       ])
       assert.deepStrictEqual(yield* listed(olga), [

@@ -29,7 +29,8 @@ const hidden = [
   "issuer-powers-agreement",
   "external-account",
   "contract",
-  "exercise"
+  "exercise",
+  "operation"
 ]
 
 interface Seen {

@@ -15,10 +15,8 @@ export const Waiting = Schema.Struct({
   by: Schema.NullOr(Instant.schema),
   /** The four-eyes action that awaits it; shown to those who may read it, and where the read names no offset. */
   actionKey: Schema.NullOr(Schema.String),
-  /** The record that the act is about, where it is another one; left out: the record itself. */
-  resource: Schema.optionalKey(
-    Schema.Struct({ resourceKind: ResourceKind.schema, id: Schema.String })
-  )
+  /** The record that the act is about, where it is another one; null: the record itself. */
+  resource: Schema.NullOr(Schema.Struct({ resourceKind: ResourceKind.schema, id: Schema.String }))
 }).annotate({
   identifier: "WaitingOn",
   description: "Who must act next, by which action, and by when."
@@ -109,7 +107,8 @@ export const shown = ({ party, role, action, by }: WaitingOn): Waiting => ({
   role: role ?? null,
   action,
   by,
-  actionKey: null
+  actionKey: null,
+  resource: null
 })
 
 /**

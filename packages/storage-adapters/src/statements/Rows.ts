@@ -12,6 +12,8 @@ export type Cells = ReadonlyArray<string>
 /** A row and its number in the file, counted from 1. */
 type OnRow = (cells: Cells, number: number) => void
 
+const isLineEnd = (code: number): boolean => code === 0x0d || code === 0x0a
+
 /**
  * Parser of rows. Every row has as many cells as the first; a quote opens a cell or ends one, and is
  * doubled inside; no cell is trimmed, and no row is skipped. Empty lines at the end are no rows.
@@ -31,7 +33,8 @@ export class Rows {
   take(piece: string): void {
     // Line ends at the end wait for what follows them: of the file's last ones only one ends a row.
     const text = this.#waiting + piece
-    const end = text.length - (/[\r\n]*$/u.exec(text)?.[0].length ?? 0)
+    let end = text.length
+    while (end > 0 && isLineEnd(text.charCodeAt(end - 1))) end -= 1
     const isMuch = text.length - end > ROW_MAX
     this.#waiting = isMuch ? "" : text.slice(end)
     this.#parse(isMuch ? text : text.slice(0, end))

@@ -21,7 +21,8 @@ const isReady = ({ heldCid, lost, state }: Order): boolean =>
 const released = ({ deadline }: Order): ReadonlyArray<Waiting> =>
   (["operator", "risk"] as const).map((role) => ({
     ...{ party: null, role, action: "hold.release", by: deadline },
-    actionKey: null
+    actionKey: null,
+    resource: null
   }))
 
 /**

@@ -49,4 +49,8 @@ export const PlainObjectSchema: Schema.Codec<Plain> = Schema.declare(isPlainObje
       decode: SchemaGetter.transform((value: typeof SampleObject.Type): Plain => value),
       encode: SchemaGetter.transform((value: Plain) => value as typeof SampleObject.Type)
     })
-}).check(Schema.makeFilter(() => true, { toJsonSchema: () => ({ type: "object" }) }))
+}).check(
+  Schema.makeFilter(() => true, {
+    toJsonSchema: () => ({ type: "object", additionalProperties: true })
+  })
+)

@@ -13,39 +13,7 @@ const { Struct } = Schema
  * Names that a tolerance or a grace time may have: the reconciliation checks, and the figures an
  * approver signs (docs/domain/instruments.md#tolerances).
  */
-export const checks: ReadonlyArray<string> = [
-  "register-supply",
-  "movements-balance",
-  "register-line",
-  "statement-total",
-  "lots-holdings",
-  "supply-outstanding",
-  "nav-price",
-  "nav-movement",
-  "nav-usable",
-  "statement-overdue",
-  "statement-gap",
-  "cash-settlement",
-  "cash-unmatched",
-  "cash-balance",
-  "burned-unpaid",
-  "claim-aging",
-  "custody-reserve",
-  "reserve-cover",
-  "reserve-report",
-  "reserve-price-fresh",
-  "distribution-recompute",
-  "distribution-identity",
-  "distribution-unpaid",
-  "suspended-lines",
-  "restriction-effect",
-  "admission-effect",
-  "holder-cap",
-  "projection-drift",
-  "orphan-locks",
-  "policy-replay",
-  "figures"
-]
+export const checks: ReadonlyArray<string> = [...sets.ReconciliationCheck.members, "figures"]
 
 /** Largest distance of a price from the administrator's NAV where the policy names none. */
 export const navPriceDefault = Decimal.of("0.0020")

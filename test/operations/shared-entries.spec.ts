@@ -211,6 +211,43 @@ describe("a correction of a statement", () => {
       assert.deepStrictEqual(yield* found, [])
     }).pipe(engine())
   )
+
+  it.effect("takes no cash from an order whose entry another statement in force states", () =>
+    Effect.gen(function* () {
+      yield* priced
+      const entries = [{ amount: hundred, bankReference: "A" }]
+      yield* Bank.states({ id: "st-1", entries })
+      yield* Bank.states({ id: "st-2", source: "feed", entries: [{ amount: "7" }, ...entries] })
+      assert.strictEqual(yield* delivers("s1", ["st-1", 1, 100000]), "")
+      yield* Bank.states({ id: "st-3", corrects: "st-1", entries: [] })
+      assert.deepStrictEqual(yield* found, [])
+      assert.strictEqual(yield* takenOfAll, hundred)
+      assert.strictEqual(yield* delivers("s2", ["st-2", 2, 1]), "rule-refused cash cash-matched")
+      assert.strictEqual(yield* delivers("s3", ["st-2", 2, 100000]), left)
+      // Once no statement states it, the cash is lost; the first that does again returns it.
+      yield* Bank.states({ id: "st-4", source: "feed", corrects: "st-2", entries: [] })
+      assert.deepStrictEqual(yield* found, ["blocking s1 100000 0 -"])
+      yield* Bank.states({ id: "st-5", source: "feed", corrects: "st-4", entries })
+      assert.deepStrictEqual(yield* found, [])
+      assert.strictEqual(yield* takenOfAll, hundred)
+    }).pipe(engine())
+  )
+
+  it.effect(
+    "takes cash from the second of two orders where the other statement's copy pays one",
+    () =>
+      Effect.gen(function* () {
+        yield* priced
+        const twin = { amount: hundred, bankReference: "A" }
+        yield* Bank.states({ id: "st-1", entries: [twin, twin] })
+        yield* Bank.states({ id: "st-2", source: "feed", entries: [twin] })
+        assert.strictEqual(yield* delivers("s1", ["st-1", 1, 100000]), "")
+        assert.strictEqual(yield* delivers("s2", ["st-1", 2, 100000]), "")
+        yield* Bank.states({ id: "st-3", corrects: "st-1", entries: [] })
+        assert.deepStrictEqual(yield* found, ["blocking s2 100000 0 -"])
+        assert.strictEqual(yield* takenOfAll, hundred)
+      }).pipe(engine())
+  )
 })
 
 const reversal = (of: Partial<Bank.Entry>): Bank.Entry => ({

@@ -3,18 +3,26 @@
  * that are still possible.
  */
 import { Records, ScheduleRunner } from "@bursar/engine-core"
-import { Date, Decimal } from "@bursar/engine-core/kernel"
+import { Date, Decimal, Instant } from "@bursar/engine-core/kernel"
 import { Blobs, Bulk, Feed, WorkQueue } from "@bursar/engine-core/ports"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option, Stream } from "effect"
 import { TestClock } from "effect/testing"
+import * as Cash from "#core/orders/order/CashLine.ts"
 import * as CashSteps from "#core/orders/order/CashSteps.ts"
-import { externalStatements } from "#core/statements/external-statement/ExternalStatement.ts"
+import { cashTakings, takingIdOf } from "#core/orders/order/CashTaking.ts"
+import { subscriptions } from "#core/orders/subscription/Subscription.ts"
+import {
+  dateKeyOf,
+  externalStatements,
+  statementsOfDates
+} from "#core/statements/external-statement/ExternalStatement.ts"
 import { StageSweeper } from "#core/statements/external-statement/IntakeRunner.ts"
 import * as StageSteps from "#core/statements/external-statement/StageSteps.ts"
 import * as StatementLookups from "#core/statements/external-statement/StatementLookups.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
+import * as Subscriptions from "../machines/subscriptions.ts"
 import * as Accounts from "./accounts.ts"
 import * as Bank from "./bank.ts"
 import * as Cycles from "./cycles.ts"
@@ -107,6 +115,70 @@ const hand = (businessDate: string, of: { readonly note?: string; readonly corre
     named: { externalSourceId: "bank-1", corrects: of.corrects ?? null }
   })
 
+/** Plants a statement of cash that has the place of its date, as one that was received has. */
+const files = (of: Bank.Stated) =>
+  Effect.gen(function* () {
+    const records = yield* Records
+    const { externalStatementId, ...statement } = yield* Bank.states(of)
+    const { externalSourceId, instrumentId, businessDate } = statement
+    const date = { externalSourceId, instrumentId, businessDate }
+    const act = { cause: { by: "clock" }, now: statement.receivedAt } as const
+    yield* records.transact(
+      Effect.gen(function* () {
+        const slot = yield* records.find(statementsOfDates, dateKeyOf(date))
+        yield* Option.isNone(slot)
+          ? records.open(statementsOfDates, { ...date, externalStatementId }, act)
+          : records.record(
+              statementsOfDates,
+              slot.value,
+              { on: "replace", externalStatementId },
+              act
+            )
+      })
+    )
+  })
+
+interface Line {
+  readonly statementId: string
+  readonly line: number
+  readonly amount: string
+}
+
+/** Plants an order that has ended, and that took this of a line. */
+const pays = (subscriptionId: string, line: Line) =>
+  Effect.gen(function* () {
+    const records = yield* Records
+    const now = yield* Instant.now
+    const act = { cause: { by: "clock" }, now } as const
+    const order = { kind: "subscription", orderId: subscriptionId } as const
+    yield* Bank.reserves({ order, named: line })
+    const named = {
+      ...line,
+      statementId: line.statementId as never,
+      amount: Decimal.of(line.amount)
+    }
+    const cash = { expected: named.amount, matched: named.amount, lines: [named] }
+    const ended = { state: "closed", endedAt: now, endedAs: "closed" } as const
+    const self = { subscriptionId: Subscriptions.id<"SubscriptionId">(subscriptionId), cash }
+    yield* records.transact(
+      Effect.gen(function* () {
+        const claimed = Subscriptions.claimed({ ...self, ...ended })
+        yield* records.open(subscriptions, claimed, act)
+        const taking = yield* records.get(cashTakings, takingIdOf({ ...order, named }))
+        yield* records.record(cashTakings, taking, { on: "use" }, act)
+      })
+    )
+  })
+
+/** Checks of a bank line that another order would name, each with whether it refuses. */
+const restOf = (orderId: string, { statementId, line, amount }: Line) => {
+  const order = { kind: "subscription", orderId, instrumentId: "fund-a", currency: "USD" } as const
+  const cash = [{ statementId: statementId as never, line, amount: Decimal.of(amount) }]
+  return Effect.map(CashSteps.named(order, { cash, refunds: [] }), ({ rows }) =>
+    rows.map(({ refusal, refuses }) => `${refusal.check} ${refuses ? "refuses" : "holds"}`)
+  )
+}
+
 describe("a statement past its retention", () => {
   it.effect("keeps its header, loses all else once reads have ended, and is announced", () =>
     Effect.gen(function* () {
@@ -173,6 +245,95 @@ describe("a statement past its retention", () => {
         )
       )
       assert.include(yield* judgedRows, "line-known refuses")
+    }).pipe(Effect.provide(world()))
+  )
+
+  it.effect("leaves what orders took of its entries taken in the copies that stay", () =>
+    Effect.gen(function* () {
+      yield* Fund.opened({}, "2026-07-31T12:00:00Z")
+      const records = yield* Records
+      const [old, copied] = ["st-1", "st-2"] as const
+      const entry = { amount: "100", bankReference: "A" }
+      const later = { businessDate: Date.of("2026-08-01") }
+      yield* files({ id: old, entries: [entry] })
+      yield* files({ id: copied, source: "feed", entries: [{ amount: "5" }, entry] })
+      yield* files({ id: "st-3", entries: [], ...later })
+      yield* files({ id: "st-4", source: "feed", entries: [], ...later })
+      yield* pays("s1", { statementId: old, line: 1, amount: "100" })
+      const rest = restOf("s2", { statementId: copied, line: 2, amount: "1" })
+      assert.include(yield* rest, "line-left refuses")
+      yield* retainsAt("2036-08-02T12:00:00Z")
+      yield* retainsAt("2036-08-04T12:00:00Z")
+      yield* Cycles.at("2036-08-04T14:00:00Z")
+      yield* sweeps
+      assert.isTrue((yield* left(old)).isPruned)
+      assert.isFalse((yield* left(copied)).isPruned)
+      assert.include(yield* rest, "line-left refuses")
+      // The order shows the line that has its cash now, and a correction of it moves it further.
+      const cashOf = (id: string) =>
+        Effect.map(records.get(subscriptions, id), ({ cash }) =>
+          cash.lines.map((line) => `${Cash.nameOf(line)} ${Decimal.formatPlain(line.amount)}`)
+        )
+      assert.deepEqual(yield* cashOf("s1"), ["st-2:2 100"])
+      yield* files({ id: "st-5", source: "feed", corrects: copied, entries: [entry] })
+      assert.deepEqual(yield* cashOf("s1"), ["st-5:1 100"])
+      const again = restOf("s2", { statementId: "st-5", line: 1, amount: "1" })
+      assert.include(yield* again, "line-left refuses")
+    }).pipe(Effect.provide(world()))
+  )
+
+  it.effect("stays while lines that contradict what orders took of it stay", () =>
+    Effect.gen(function* () {
+      yield* Fund.opened({}, "2026-07-31T12:00:00Z")
+      const later = { businessDate: Date.of("2026-08-01") }
+      yield* files({ id: "st-1", entries: [{ amount: "100", bankReference: "A" }] })
+      yield* files({
+        id: "st-2",
+        source: "feed",
+        entries: [{ amount: "120", bankReference: "A" }]
+      })
+      yield* files({ id: "st-3", entries: [], ...later })
+      yield* pays("s1", { statementId: "st-1", line: 1, amount: "100" })
+      const rest = restOf("s2", { statementId: "st-2", line: 1, amount: "21" })
+      assert.include(yield* rest, "line-left refuses")
+      yield* retainsAt("2036-08-02T12:00:00Z")
+      yield* retainsAt("2036-08-04T12:00:00Z")
+      assert.isFalse((yield* left("st-1")).isPruned)
+      assert.include(yield* rest, "line-left refuses")
+    }).pipe(Effect.provide(world()))
+  )
+
+  it.effect("pays no order by a statement that comes after it and repeats its entries", () =>
+    Effect.gen(function* () {
+      yield* Fund.opened({}, "2026-07-31T12:00:00Z")
+      const entry = { amount: "100", bankReference: "A" }
+      yield* files({ id: "st-1", entries: [entry] })
+      yield* files({ id: "st-2", entries: [], businessDate: Date.of("2026-08-01") })
+      yield* pays("s1", { statementId: "st-1", line: 1, amount: "100" })
+      yield* retainsAt("2036-08-02T12:00:00Z")
+      yield* retainsAt("2036-08-04T12:00:00Z")
+      assert.isTrue((yield* left("st-1")).isPruned)
+      const bookingDate = Date.of("2026-08-01")
+      yield* files({ id: "st-3", source: "feed", entries: [entry, { ...entry, bookingDate }] })
+      const rest = (line: number) => restOf("s2", { statementId: "st-3", line, amount: "1" })
+      assert.include(yield* rest(1), "line-left refuses")
+      assert.include(yield* rest(2), "line-left holds")
+    }).pipe(Effect.provide(world()))
+  )
+
+  it.effect("stays while the cash of one order would come to lie in several statements", () =>
+    Effect.gen(function* () {
+      yield* Fund.opened({}, "2026-07-31T12:00:00Z")
+      yield* files({ id: "st-0", entries: [{ amount: "100", bankReference: "A" }] })
+      yield* pays("s1", { statementId: "st-0", line: 1, amount: "100" })
+      // The correction states the entry in two parts, of which the other feed has one.
+      const part = { amount: "50", bankReference: "A" }
+      yield* files({ id: "st-1", corrects: "st-0", entries: [part, part] })
+      yield* files({ id: "st-2", source: "feed", entries: [part] })
+      yield* files({ id: "st-3", entries: [], businessDate: Date.of("2026-08-01") })
+      yield* retainsAt("2036-08-02T12:00:00Z")
+      yield* retainsAt("2036-08-04T12:00:00Z")
+      assert.isFalse((yield* left("st-1")).isPruned)
     }).pipe(Effect.provide(world()))
   )
 

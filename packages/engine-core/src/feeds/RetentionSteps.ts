@@ -6,7 +6,9 @@ import type { Collection } from "../kernel/Collection.ts"
 import * as Instant from "../kernel/Instant.ts"
 import * as Offset from "../kernel/Offset.ts"
 import type { Unavailable } from "../kernel/Refusal.ts"
+import { Crypto } from "../ports/Crypto.ts"
 import { Ledger } from "../ports/Ledger.ts"
+import { Bulk } from "../ports/storage/Bulk.ts"
 import { Documents } from "../ports/storage/Documents.ts"
 import { Feed } from "../ports/storage/Feed.ts"
 import { Keys } from "../ports/storage/Keys.ts"
@@ -29,7 +31,16 @@ interface BatchInput {
   readonly after: string | null
 }
 
-export type Needs = Records | Keys | Feed | ProjectionLog | Documents | Ledger | LedgerReach
+export type Needs =
+  | Records
+  | Keys
+  | Feed
+  | ProjectionLog
+  | Documents
+  | Bulk
+  | Crypto
+  | Ledger
+  | LedgerReach
 
 /** One batch of one step, inside a transaction of its own. */
 export type Step = (asked: BatchInput) => Effect.Effect<Retention.Batch, Unavailable, Needs>

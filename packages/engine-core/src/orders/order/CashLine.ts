@@ -31,8 +31,13 @@ export type CashLine = typeof CashLine.Type
 export const CashLines = Schema.Array(CashLine).check(Schema.isMaxLength(linesMax))
 
 /** Key of a line among all statements. */
-export const nameOf = ({ statementId, line }: Pick<CashLine, "statementId" | "line">): string =>
-  `${statementId}:${line}`
+export const nameOf = ({
+  statementId,
+  line
+}: {
+  readonly statementId: string
+  readonly line: number
+}): string => `${statementId}:${line}`
 
 /** An order's expected cash, the sum of the bank lines that paid it, and those lines. */
 export interface Cash {
@@ -125,12 +130,16 @@ export type Pays = "cash" | "refund"
 export const directionOf = (kind: "subscription" | "redemption", pays: Pays): CashDirection =>
   kind === "subscription" && pays === "cash" ? "credit" : "debit"
 
-/** Why an entry pays no order: the bank took it back, or it takes another one back itself. */
-export type Spent = "reversed" | "reversal"
+/**
+ * Why an entry pays no order: the bank took it back, it takes another one back itself, or retention
+ * deleted statements that may have stated it, so that nobody knows what was taken of it.
+ */
+export type Spent = "reversed" | "reversal" | "deleted"
 
 const sentences: Readonly<Record<Spent, string>> = {
   reversed: "was taken back by the bank",
-  reversal: "takes another entry back"
+  reversal: "takes another entry back",
+  deleted: "was booked on a date whose statements have been deleted"
 }
 
 /** A bank line that a call names, beside the stored line. */

@@ -18,34 +18,18 @@ import { redemptions } from "../redemption/Redemption.ts"
 import { type Subscription, subscriptions } from "../subscription/Subscription.ts"
 import * as Cash from "./CashLine.ts"
 import * as Rules from "./CashMoveRules.ts"
+import { movedToCopies, ordersOf, relocate, renamed, takingsOf } from "./CashCopySteps.ts"
 import {
   entriesNamed,
   entriesOfLines,
-  giveTo,
   inTurn,
-  merged,
   returned,
   takenOfAll,
-  takenOfLines,
-  takeOf
+  takenOfLines
 } from "./CashSteps.ts"
 import * as Taking from "./CashTaking.ts"
 
 type StoredTaking = Stored<Taking.CashTaking>
-
-/** Loads the takings of a statement's lines with those of this transaction, in the order of their ids. */
-const takingsOf = Effect.fnUntraced(function* (statementId: string) {
-  const records = yield* Records
-  const anyOf = [statementId]
-  const listed = yield* Stream.runCollect(
-    records.ids(Taking.cashTakings, { where: { statementId: anyOf } })
-  )
-  const written = yield* records.uncommitted(Taking.cashTakings, { column: "statementId", anyOf })
-  const takings = yield* records.many(Taking.cashTakings, [...new Set([...listed, ...written])])
-  return takings
-    .filter((taking) => taking.state !== "returned" && taking.statementId === statementId)
-    .toSorted((a, b) => (Taking.takingIdOf(a) < Taking.takingIdOf(b) ? -1 : 1))
-})
 
 /** Collects the entries of a statement that are wanted, in file order. */
 const entriesOf = (statement: ExternalStatement, isWanted: (entry: Rules.Entry) => boolean) =>
@@ -55,15 +39,6 @@ const entriesOf = (statement: ExternalStatement, isWanted: (entry: Rules.Entry) 
     Stream.runCollect
   )
 
-/** Loads the orders of takings, by their key. */
-const ordersOf = Effect.fnUntraced(function* (takings: ReadonlyArray<Taking.CashTaking>) {
-  const records = yield* Records
-  const idsOf = (kind: Taking.Order["kind"]) =>
-    new Set(takings.filter((taking) => taking.kind === kind).map(({ orderId }) => orderId))
-  const bought = yield* records.many(subscriptions, [...idsOf("subscription")])
-  const sold = yield* records.many(redemptions, [...idsOf("redemption")])
-  return { bought, sold }
-})
 type Orders = Effect.Success<ReturnType<typeof ordersOf>>
 
 /** Cash that an order still lacks, by direction: an earlier correction may have lost it. */
@@ -181,6 +156,8 @@ const move = Effect.fnUntraced(function* (before: ExternalStatement, act: Act) {
   const statementId = after.externalStatementId
   const placesIn = (taking: Taking.CashTaking): ReadonlyArray<Taking.Place> =>
     (placesOf.get(Taking.takingIdOf(taking)) ?? []).flatMap(({ moved }) => moved?.places ?? [])
+  // Takings that the correction has no line for: another statement may still state their entries.
+  const dropped: Array<StoredTaking> = []
   for (const batch of batchesOf(takings)) {
     const touched = batch.flatMap((taking) => [
       ...Taking.linesOf(taking),
@@ -191,54 +168,16 @@ const move = Effect.fnUntraced(function* (before: ExternalStatement, act: Act) {
     )
     for (const taking of batch) {
       const places = placesIn(taking)
-      const lost = Decimal.subtract(taking.named.amount, Taking.heldBy({ places }))
-      yield* Effect.forEach(Taking.linesOf(taking), (line) => giveTo(line, act), { discard: true })
-      yield* Effect.forEach(
-        Taking.linesOf({ statementId, places }),
-        (line) => takeOf({ ...line, amountOfLine: amounts.get(line.line) ?? Decimal.zero }, act),
-        { discard: true }
-      )
-      const fact = { on: "move", statementId, places, lost } as const
-      yield* records.record(Taking.cashTakings, taking, fact, act)
+      if (places.length === 0 && taking.places.length > 0) dropped.push(taking)
+      else yield* relocate(taking, { statementId, places, amounts }, act)
     }
+  }
+  for (const taking of yield* movedToCopies(before, dropped, act)) {
+    yield* relocate(taking, { statementId, places: [], amounts }, act)
   }
   const used = takings.filter(({ state }) => state === "used")
   const byOrder = [...Map.groupBy(used, Taking.orderKeyOf).values()]
   for (const batch of batchesOf(byOrder)) yield* renamed(batch.flat(), before, act)
-})
-
-/** Records in the orders of takings which lines of the statement in force pay them now. */
-const renamed = Effect.fnUntraced(function* (
-  takings: ReadonlyArray<Taking.CashTaking>,
-  before: ExternalStatement,
-  act: Act
-) {
-  const records = yield* Records
-  const { bought, sold } = yield* ordersOf(takings)
-  const moved = yield* records.many(Taking.cashTakings, takings.map(Taking.takingIdOf))
-  const byOrder = Map.groupBy(moved, Taking.orderKeyOf)
-  const linesOf = (
-    order: Taking.Order,
-    pays: Cash.Pays,
-    lines: ReadonlyArray<Cash.CashLine>
-  ): ReadonlyArray<Cash.CashLine> =>
-    merged([
-      ...lines.filter(({ statementId }) => statementId !== before.externalStatementId),
-      ...(byOrder.get(Taking.orderKeyOf(order)) ?? [])
-        .filter((taking) => taking.pays === pays)
-        .flatMap(Taking.linesOf)
-    ])
-  for (const self of bought) {
-    const order = { kind: "subscription", orderId: self.subscriptionId } as const
-    const lines = linesOf(order, "cash", self.cash.lines)
-    const refunds = linesOf(order, "refund", self.refunds)
-    yield* records.record(subscriptions, self, { on: "move-lines", lines, refunds }, act)
-  }
-  for (const self of sold) {
-    const order = { kind: "redemption", orderId: self.redemptionId } as const
-    const lines = linesOf(order, "cash", self.cash.lines)
-    yield* records.record(redemptions, self, { on: "move-lines", lines, refunds: [] }, act)
-  }
 })
 
 const ofCorrection = Consequence.define({

@@ -132,8 +132,16 @@ const reservedOn = (
 export interface EntryOfLine {
   /** Names of the lines whose cash is that of the line: its copies, and lines that contradict them. */
   readonly shared: ReadonlySet<string>
+  /** Lines that state the entry, the line itself among them. */
+  readonly copies: ReadonlyArray<EntryRules.LinePlace>
   /** Why no order is paid by the entry; null: it may pay. */
   readonly spent: Cash.Spent | null
+}
+
+const spentOf = (found: EntryLookups.EntryFacts | undefined, isDeleted: boolean) => {
+  if (found?.isReversal === true) return "reversal"
+  if (found?.reversedBy) return "reversed"
+  return isDeleted ? "deleted" : null
 }
 
 /**
@@ -146,6 +154,7 @@ export const entriesOfLines = Effect.fnUntraced(function* (
 ) {
   const facts = yield* EntryLookups.factsOf(lines)
   const sharing = yield* EntryLookups.sharingReference(lines)
+  const deleted = yield* EntryLookups.namesOfDeleted(lines)
   return new Map(
     lines.map(({ statement, entry }) => {
       const place = { statementId: statement.externalStatementId as string, line: entry.line }
@@ -160,9 +169,10 @@ export const entriesOfLines = Effect.fnUntraced(function* (
       const shared = new Set(
         [...copies, ...against.map(EntryRules.placeOf)].map(EntryRules.placeNameOf)
       )
-      const spent: Cash.Spent | null =
-        found?.isReversal === true ? "reversal" : found?.reversedBy ? "reversed" : null
-      return [name, { shared, spent } satisfies EntryOfLine] as const
+      return [
+        name,
+        { shared, copies, spent: spentOf(found, deleted.has(name)) } satisfies EntryOfLine
+      ] as const
     })
   )
 })

@@ -11,11 +11,13 @@ import { externalAccounts } from "../../holders/external-account/ExternalAccount
 import * as Date from "../../kernel/Date.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Instant from "../../kernel/Instant.ts"
+import * as CashCopySteps from "../../orders/order/CashCopySteps.ts"
 import * as Part from "../../orders/order/CashLinePart.ts"
 import { inTurn } from "../../orders/order/CashSteps.ts"
 import { type CashTaking, cashTakings } from "../../orders/order/CashTaking.ts"
 import { redemptions } from "../../orders/redemption/Redemption.ts"
 import { subscriptions } from "../../orders/subscription/Subscription.ts"
+import type { Act } from "../../records/Act.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import { externalSources } from "../../statements/external-source/ExternalSource.ts"
 import {
@@ -214,6 +216,20 @@ const unneeded = Effect.fnUntraced(function* (due: ReadonlyArray<Dated>) {
 })
 
 /**
+ * Leaves out statements of cash whose entries could pay again once their lines are deleted, and moves
+ * what orders took of the others to the copies that stay.
+ */
+const handedOver = Effect.fnUntraced(function* (judged: ReadonlyArray<Dated>, act: Act) {
+  const ofCash = judged.flatMap(({ inForce }) => (inForce.kind === "cash" ? [inForce] : []))
+  const unique = new Map(ofCash.map((self) => [self.externalStatementId as string, self]))
+  const prunables = yield* CashCopySteps.prunables([...unique.values()])
+  yield* CashCopySteps.handOver(prunables, act)
+  return judged.filter(
+    ({ inForce }) => inForce.kind !== "cash" || prunables.ids.has(inForce.externalStatementId)
+  )
+})
+
+/**
  * Step: marks statements as pruned and queues the deletion of their lines and bytes, which follows
  * once the reads that began before have ended. A replaced statement goes with the one in force.
  */
@@ -230,9 +246,10 @@ const statementsStep: Step = Effect.fnUntraced(function* ({ now: began, after })
   const due = (yield* dated(rows.map(({ record }) => record))).filter((each) =>
     Rules.isDue(each, { before, legalHold })
   )
-  const released = due.length === 0 ? [] : yield* unneeded(due)
+  const judged = due.length === 0 ? [] : yield* unneeded(due)
   const now = yield* Instant.now
   const act = { cause: { by: "clock" }, now } as const
+  const released = yield* handedOver(judged, act)
   for (const { statement } of released) {
     yield* records.record(externalStatements, statement, { on: "prune", at: now }, act)
   }

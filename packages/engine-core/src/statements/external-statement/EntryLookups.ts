@@ -5,6 +5,8 @@
  */
 import { Effect, Stream } from "effect"
 import { Settings } from "../../engine/Settings.ts"
+import * as Date from "../../kernel/Date.ts"
+import * as Instant from "../../kernel/Instant.ts"
 import type * as Pin from "../../kernel/Pin.ts"
 import { Crypto } from "../../ports/Crypto.ts"
 import { Bulk, type BulkEntries, type OwnedRow } from "../../ports/storage/Bulk.ts"
@@ -70,10 +72,21 @@ const equalsOf = (entry: CashEntry): BulkEntries => {
     : { match, amount }
 }
 
-/** Decodes rows, and keeps those of statements in force of these accounts whose lines are stored. */
+/** The accounts of lines, and the statements of the lines, which count as in force. */
+interface Around {
+  readonly accounts: ReadonlySet<string>
+  readonly statementIds: ReadonlySet<string>
+}
+
+const aroundOf = (lines: ReadonlyArray<LineOfStatement>): Around => ({
+  accounts: new Set(lines.map(({ statement }) => statement.externalAccountId ?? "")),
+  statementIds: new Set(lines.map(({ statement }) => statement.externalStatementId))
+})
+
+/** Decodes rows, and keeps those of statements in force of accounts whose lines are stored. */
 const inForceOf = Effect.fnUntraced(function* (
   rows: Iterable<OwnedRow>,
-  accounts: ReadonlySet<string>,
+  { accounts, statementIds }: Around,
   pin: Pin.Resolved | undefined
 ) {
   const records = yield* Records
@@ -83,7 +96,7 @@ const inForceOf = Effect.fnUntraced(function* (
   return statements
     .filter(
       (statement) =>
-        isInForce(statement) &&
+        (isInForce(statement) || statementIds.has(statement.externalStatementId)) &&
         statement.prunedAt === undefined &&
         accounts.has(statement.externalAccountId ?? "")
     )
@@ -183,12 +196,15 @@ const ownersOf = (accounts: ReadonlySet<string>, pin: Pin.Resolved | undefined) 
 const byAccount = (lines: ReadonlyArray<FoundLine>) =>
   Map.groupBy(lines, ({ statement }) => statement.externalAccountId ?? "")
 
-/** Entries, by account, of which these lines are, with those that decide about their reversals. */
+/**
+ * Entries, by account, of which these lines are, with those that decide about their reversals. A
+ * statement that was replaced counts as in force where a line of it is asked for.
+ */
 export const entriesAround = Effect.fnUntraced(function* (
   lines: ReadonlyArray<LineOfStatement>,
   pin?: Pin.Resolved
 ) {
-  const accounts = new Set(lines.map(({ statement }) => statement.externalAccountId ?? ""))
+  const around = aroundOf(lines)
   const collected = yield* collecting
   const referenced = lines.filter(({ entry }) => entry.reference !== null)
   yield* collected.add([
@@ -197,11 +213,11 @@ export const entriesAround = Effect.fnUntraced(function* (
   ])
   const references = new Set(lines.map(({ entry }) => entry.reference))
   const isReversal = ({ entry }: FoundLine): boolean => entry.reversal === true
-  const reversals = (yield* inForceOf(collected.rows.values(), accounts, pin)).filter(isReversal)
+  const reversals = (yield* inForceOf(collected.rows.values(), around, pin)).filter(isReversal)
   // A reversal of the payer's reference takes back only what none of the bank's reference does.
   const ofPayer = reversals.filter(({ entry }) => references.has(entry.reference))
   yield* collected.add(ofPayer.map(({ entry }) => equalsOf(entry)))
-  const found = yield* inForceOf(collected.rows.values(), accounts, pin)
+  const found = yield* inForceOf(collected.rows.values(), around, pin)
   const unresolved = [...byAccount(found).values()].flatMap((of) => {
     const entries = Rules.entriesOf(of.map(asUnnamed))
     return entries
@@ -209,7 +225,7 @@ export const entriesAround = Effect.fnUntraced(function* (
       .flatMap(({ copies: [{ entry }] }) => (entry.reference === null ? [] : [entry]))
   })
   if (unresolved.length > 0) {
-    const owners = yield* ownersOf(accounts, pin)
+    const owners = yield* ownersOf(around.accounts, pin)
     yield* collected.add(
       unresolved.map((entry) => ({
         owners,
@@ -217,10 +233,10 @@ export const entriesAround = Effect.fnUntraced(function* (
         reference: entry.reference ?? ""
       }))
     )
-    const rivals = yield* inForceOf(collected.rows.values(), accounts, pin)
+    const rivals = yield* inForceOf(collected.rows.values(), around, pin)
     yield* collected.add(rivals.map(({ entry }) => equalsOf(entry)))
   }
-  const all = yield* inForceOf(collected.rows.values(), accounts, pin)
+  const all = yield* inForceOf(collected.rows.values(), around, pin)
   return yield* Effect.forEach([...byAccount(all)], ([account, of]) =>
     Effect.map(bookedOf(of), (booked) => [account, Rules.entriesOf(booked)] as const)
   ).pipe(Effect.map((entries) => new Map(entries)))
@@ -263,14 +279,62 @@ export const sharingReference = Effect.fnUntraced(function* (
   lines: ReadonlyArray<LineOfStatement>,
   pin?: Pin.Resolved
 ) {
-  const accounts = new Set(lines.map(({ statement }) => statement.externalAccountId ?? ""))
+  const around = aroundOf(lines)
   const referenced = lines.flatMap(({ entry }) =>
     entry.bankReference === null ? [] : [{ match: entry.bankReference }]
   )
   const collected = yield* collecting
   yield* collected.add(referenced)
-  const found = yield* inForceOf(collected.rows.values(), accounts, pin)
+  const found = yield* inForceOf(collected.rows.values(), around, pin)
   return new Map(
     [...byAccount(found)].map(([account, of]) => [account, of.map(asUnnamed)] as const)
   )
+})
+
+/** Statements that one page of a list has. */
+const prunedAtOnce = 100
+
+/** Lists what retention deleted of an account, of business dates from this one. */
+const prunedFrom = Effect.fnUntraced(function* (account: string, from: Date.Date) {
+  const records = yield* Records
+  const found: Array<ExternalStatement> = []
+  for (let after: string | undefined; ; ) {
+    const rows = yield* records.list(externalStatements, {
+      where: { pruned: [account] },
+      direction: "desc",
+      limit: prunedAtOnce,
+      ...(after === undefined ? {} : { after })
+    })
+    for (const { record } of rows) {
+      if (Date.isBefore(record.businessDate, from)) return found
+      found.push(record)
+    }
+    after = rows.at(-1)?.sortKey
+    if (rows.length < prunedAtOnce) return found
+  }
+})
+
+/**
+ * Names the lines whose entry may have been stated by lines that retention deleted before their own
+ * statement came: whether orders took of it is not known
+ * (docs/domain/statements.md#one-entry-in-several-statements).
+ */
+export const namesOfDeleted = Effect.fnUntraced(function* (lines: ReadonlyArray<LineOfStatement>) {
+  const names = new Set<string>()
+  const byAccount = Map.groupBy(lines, ({ statement }) => statement.externalAccountId ?? "")
+  for (const [account, ofAccount] of byAccount) {
+    const [first = ""] = ofAccount.map(({ entry }): string => entry.bookingDate).toSorted()
+    const pruned = yield* prunedFrom(account, first as Date.Date)
+    for (const { statement, entry } of ofAccount) {
+      const isDeleted = pruned.some(
+        ({ businessDate, prunedAt }) =>
+          prunedAt !== undefined &&
+          !Date.isAfter(entry.bookingDate, businessDate) &&
+          Instant.atOrAfter(statement.receivedAt, prunedAt)
+      )
+      const place = { statementId: statement.externalStatementId, line: entry.line }
+      if (isDeleted) names.add(Rules.placeNameOf(place))
+    }
+  }
+  return names
 })

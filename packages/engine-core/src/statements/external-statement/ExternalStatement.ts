@@ -116,6 +116,8 @@ export const externalStatements = Collection.define<ExternalStatement, Fact>("ex
     content: (self) => `${self.externalSourceId}/${self.instrumentId}/${self.contentHash}`,
     /** Filter of the statements whose lines and bytes retention has not deleted. */
     kept: (self) => (self.prunedAt === undefined ? "kept" : null),
+    /** Account of a statement of cash whose lines and bytes retention has deleted. */
+    pruned: (self) => (self.prunedAt === undefined ? null : self.externalAccountId),
     /** Source and instrument of a statement in force. */
     inForce: (self) => (isInForce(self) ? `${self.externalSourceId}/${self.instrumentId}` : null)
   },

@@ -4,6 +4,7 @@
  */
 import { describe, expect, it } from "vitest"
 import { sources } from "../architecture/sources.ts"
+import { costOf, isCovered, piecesOf } from "./coverage.ts"
 import { isWithin, mutantsOf, planted } from "./mutants.ts"
 import { nearestBy } from "./nearest.ts"
 
@@ -82,5 +83,39 @@ describe("the tests that are asked of a fault", () => {
     )
     expect(asked("reads/Cursor.ts")[0]).toBe("test/reads/cursors.spec.ts")
     expect(asked("kernel/Decimal.ts")[0]).toBe("test/kernel/Decimal.test.ts")
+  })
+})
+
+describe("the places that a test has run", () => {
+  const range = (startOffset: number, endOffset: number, count: number) => ({
+    startOffset,
+    endOffset,
+    count
+  })
+
+  it.each([
+    ["nothing", [], []],
+    ["a function", [range(2, 9, 1)], [2, 9]],
+    ["a function that never ran", [range(2, 9, 0)], []],
+    ["a branch that never ran", [range(2, 9, 1), range(4, 6, 0)], [2, 4, 6, 9]],
+    ["a branch within one", [range(2, 9, 1), range(3, 8, 0), range(4, 6, 5)], [2, 3, 4, 6, 8, 9]],
+    ["neighbours", [range(6, 9, 1), range(2, 6, 3)], [2, 9]],
+    ["apart", [range(7, 9, 1), range(2, 6, 3)], [2, 6, 7, 9]]
+  ])("%s", (_, ranges, pieces) => {
+    expect(piecesOf(ranges)).toEqual(pieces)
+    const covered = Array.from({ length: 10 }, (_, offset) => offset).filter((offset) =>
+      isCovered(pieces, offset)
+    )
+    const innermost = (offset: number) =>
+      ranges.findLast((one) => one.startOffset <= offset && offset < one.endOffset)?.count ?? 0
+    expect(covered).toEqual(
+      Array.from({ length: 10 }, (_, offset) => offset).filter((offset) => innermost(offset) > 0)
+    )
+  })
+
+  it("ask a slow test of the same subject before a quicker one of another", () => {
+    const path = "packages/engine-core/src/reserves/reserve/CoverRules.ts"
+    const near = costOf({ path }, { test: "test/rules/reserve-cover.spec.ts", millis: 300 })
+    expect(near).toBeLessThan(costOf({ path }, { test: "test/rules/zone.spec.ts", millis: 200 }))
   })
 })

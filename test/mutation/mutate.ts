@@ -1,12 +1,15 @@
 /**
  * `npm run mutate -- --seed N --mutants M`: plants M small faults by chance, one at a time, into a
  * copy of the tree, and says which of them no test notices. A line of the sources is as likely as
- * any other; the same seed over the same tree plants the same faults. `--in` names a folder or file of
- * the sources, and may be given several times: faults are planted there alone. Of each fault the tests that
- * run its source are asked, the nearest first and at most `--tests`, and then those of the drawn pages
- * and of openapi.json, until one is red; a fault that none notices goes to the compiler. `--limit` is how many seconds a batch of tests may take:
- * where one takes longer with a fault it is asked without; if it ends then, the fault has hung it and
- * is noticed, else nothing is known and the fault is undecided.
+ * any other; the same seed over the same tree plants the same faults. `--in` names a folder or file
+ * of the sources, and may be given several times: faults are planted there alone. Of each fault the
+ * tests that run its source are asked, the nearest first and at most `--tests`, and then those of
+ * the drawn pages and of openapi.json, until one is red. A fault that the nearest do not notice
+ * goes to the compiler before any further test. `--coverage` names a file that `COVERAGE=file
+ * vitest run --config test/mutation/vitest.config.ts <tests>` has written on this tree: of a fault
+ * those tests alone are asked that run its place, the cheapest first. `--limit` is how many seconds
+ * a batch of tests may take: where one takes longer with a fault it is asked without; if it ends
+ * then, the fault has hung it and is noticed, else nothing is known and the fault is undecided.
  *
  * Everything lies in `.data/mutation/N`: the copy, the faults and what came of each. A run that
  * was stopped goes on there, what is undecided is asked again, and with more `--tests` the faults
@@ -28,6 +31,7 @@ import { join } from "node:path"
 import { parseArgs } from "node:util"
 import { root, sources } from "../architecture/sources.ts"
 import { dice } from "../simulation/faults.ts"
+import { costOf, coverageOf } from "./coverage.ts"
 import { isWithin, type Mutant, mutantsOf, planted } from "./mutants.ts"
 import { nearestBy } from "./nearest.ts"
 
@@ -36,6 +40,7 @@ const { values } = parseArgs({
     seed: { type: "string" },
     mutants: { type: "string", default: "200" },
     tests: { type: "string", default: "24" },
+    coverage: { type: "string" },
     limit: { type: "string", default: "240" },
     in: { type: "string", multiple: true, default: [] }
   }
@@ -104,6 +109,18 @@ const drawnTests = ["test/http/openapi.test.ts", "test/architecture/generated.te
 const draw = (): ReadonlyArray<Drawn> => {
   const { roll } = dice(seed)
   const nearest = nearestBy()
+  const coverage = coverageOf(values.coverage)
+  const testsOf = (mutant: Mutant): ReadonlyArray<string> => {
+    const near = nearest(mutant.path)
+    const running = coverage(mutant)
+    // No test runs what a module declares; what is drawn of it may show a fault.
+    if (running.size === 0) {
+      return [...drawnTests, ...near.filter((test) => !drawnTests.includes(test))]
+    }
+    const cost = (test: string): number =>
+      costOf(mutant, { test, millis: running.get(test) ?? Number.POSITIVE_INFINITY })
+    return near.filter((test) => running.has(test)).toSorted((a, b) => cost(a) - cost(b))
+  }
   const lines = [
     ...Map.groupBy(
       sources
@@ -115,7 +132,7 @@ const draw = (): ReadonlyArray<Drawn> => {
   return Array.from({ length: Math.min(count, lines.length) }, () => {
     const [line = []] = lines.splice(roll(lines.length), 1)
     return line[roll(line.length)]
-  }).flatMap((mutant) => (mutant === undefined ? [] : [{ ...mutant, tests: nearest(mutant.path) }]))
+  }).flatMap((mutant) => (mutant === undefined ? [] : [{ ...mutant, tests: testsOf(mutant) }]))
 }
 
 if (!existsSync(drawnFile)) {
@@ -159,7 +176,15 @@ const run = (
     })
   })
 
-const compile = () => run("tsc", ["-p", "tsconfig.json"], 4 * limit)
+const typesFile = join(folder, "types.tsbuildinfo")
+const soundTypesFile = join(folder, "types.sound.tsbuildinfo")
+
+/** Incremental: checks only what a fault changes of the copy without one. */
+const compile = () => {
+  if (existsSync(soundTypesFile)) cpSync(soundTypesFile, typesFile)
+  const incremental = ["--incremental", "--tsBuildInfoFile", typesFile]
+  return run("tsc", ["-p", "tsconfig.json", ...incremental], 4 * limit)
+}
 
 interface Report {
   readonly testResults: ReadonlyArray<{ readonly name: string; readonly status: string }>
@@ -192,9 +217,14 @@ const judge = async (mutant: Mutant, tests: ReadonlyArray<string>): Promise<Outc
   writeFileSync(soundFile, JSON.stringify({ path, sound }))
   const plant = () => writeFileSync(path, planted(sound, mutant))
   const mend = () => writeFileSync(path, sound)
-  const batches = [tests.slice(0, 2), tests.slice(2, 8), tests.slice(8)]
+  const batches = [tests.slice(0, 3), tests.slice(3, 8), tests.slice(8)]
   try {
-    for (const batch of batches) {
+    for (const [nth, batch] of batches.entries()) {
+      if (nth === 1) {
+        plant()
+        const compiled = await compile()
+        if (compiled !== 0) return { how: compiled === "hung" ? "undecided" : "refused" }
+      }
       let left = batch.filter((test) => unsound.get(test) !== true)
       while (left.length > 0) {
         plant()
@@ -218,12 +248,7 @@ const judge = async (mutant: Mutant, tests: ReadonlyArray<string>): Promise<Outc
         left = left.filter((test) => test !== red)
       }
     }
-    plant()
-    const compiled = await compile()
-    if (compiled === 0) return { how: "lived" }
-    mend()
-    // The copy compiles without the fault, or nothing is known.
-    return { how: compiled !== "hung" && (await compile()) === 0 ? "refused" : "undecided" }
+    return { how: "lived" }
   } finally {
     mend()
   }
@@ -246,6 +271,13 @@ const lateness = (nth: number, { path }: Mutant): number =>
 const inTurn = [...mutants.entries()].toSorted(
   ([nth, a], [other, b]) => lateness(nth, a) - lateness(other, b)
 )
+if (!existsSync(soundTypesFile)) {
+  if ((await compile()) !== 0) {
+    console.error(`the copy in ${tree} does not compile without a fault`)
+    process.exit(2)
+  }
+  cpSync(typesFile, soundTypesFile)
+}
 for (const [nth, mutant] of inTurn) {
   const before = ended.get(nth)
   const skipped = before?.how === "lived" ? before.asked : 0

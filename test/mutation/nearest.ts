@@ -48,7 +48,7 @@ const runnersOf = (): ReadonlyMap<string, ReadonlyArray<string>> => {
   return runners
 }
 
-const wordsOf = (path: string): ReadonlySet<string> =>
+export const wordsOf = (path: string): ReadonlySet<string> =>
   new Set(
     path
       .replace(/^(test|packages\/[^/]+\/src)\//u, "")

@@ -533,4 +533,18 @@ describe("rates that differ in a period of the scheduler (vector G36)", () => {
       assert.strictEqual(announced.at(-1), "distribution.due fund-a:2026-07 rule-refused")
     }).pipe(engine())
   )
+
+  it.effect("are announced beside another check of the same slug, each once", () =>
+    Effect.gen(function* () {
+      const { announced } = yield* rates("alert", "refuse")
+      yield* Calls.write("standing-approval.revoke", { standingApprovalId: "sa1" }, {})
+      yield* grants({ standingApprovalId: "sa2", rateChange: "alert", maxNet: 1 })
+      yield* passes(130)
+      assert.deepEqual(
+        [...new Set((yield* executions).map(({ problem }) => problem?.check))],
+        ["rate-change", "standing-approval"]
+      )
+      assert.deepEqual(yield* dues, [...announced, "distribution.due fund-a:2026-07 rule-refused"])
+    }).pipe(engine())
+  )
 })

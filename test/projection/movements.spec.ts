@@ -13,7 +13,7 @@ import { HoldingV1 } from "#core/templates/Interfaces.ts"
 import * as LotLookups from "#core/instruments/lot/LotLookups.ts"
 import * as SeriesReads from "#core/overviews/series/SeriesReads.ts"
 import * as HoldingLookups from "#core/instruments/register/HoldingLookups.ts"
-import { holdings } from "#core/instruments/register/Holding.ts"
+import { type Holding, holdings } from "#core/instruments/register/Holding.ts"
 import * as MovementClaims from "#core/instruments/register/MovementClaimLookups.ts"
 import * as MovementReads from "#core/overviews/register/MovementReads.ts"
 import { contracts } from "#core/projection/Contract.ts"
@@ -167,6 +167,35 @@ describe("what a movement is named after", () => {
 })
 
 describe("a projection that began from a snapshot", () => {
+  it.effect("has the supply of its holdings, where no movement recorded one", () =>
+    Effect.gen(function* () {
+      const of = yield* Story.cast
+      yield* Venue.act(of.registrar, Story.configuration(of.registrar, of))
+      const records = yield* Records
+      const offset = yield* Venue.offsetNow
+      for (const [contractId, amount] of [
+        ["00aa", "100"],
+        ["00ab", "50"]
+      ] as const) {
+        const holding = {
+          contractId: contractId as Holding["contractId"],
+          registrar: of.registrar.party,
+          instrumentId: "fund-a",
+          owner: of.registrar.party,
+          amount: Decimal.of(amount),
+          lock: null,
+          endedOffset: null
+        }
+        yield* records.transact(records.open(holdings, holding, { ...act, offset }))
+      }
+      const { head } = (yield* Venue.register({ instrumentId: Story.instrumentId }, {})).value
+      assert.deepEqual([head.supplyOnLedger, head.difference].map(Decimal.formatPlain), [
+        "150",
+        "-150"
+      ])
+    }).pipe(Venue.engine())
+  )
+
   it.effect("counts what was there already, and tells only what moved since", () =>
     Effect.gen(function* () {
       const of = yield* Story.cast

@@ -3,6 +3,7 @@
  * events.
  */
 import { describe, expect, it } from "vitest"
+import { operations } from "#core/catalogue.ts"
 import { type Distribution, distributions } from "#core/distributions/distribution/Distribution.ts"
 import { evolve, type Fact } from "#core/distributions/distribution/DistributionMachine.ts"
 import {
@@ -152,6 +153,26 @@ describe("a line", () => {
     expect(waits(suspend("court-order"), voids)).toEqual([])
     for (const cause of causes) expect(waits(suspend(cause)).length).toBeGreaterThan(0)
   })
+
+  it.each([...causes])(
+    "waits for %s on roles that may cure it, by acts of its subject",
+    (cause) => {
+      const cures = distributionLines.waitingOn(lineAfter(suspend(cause)))
+      // A hit is decided upon by the screening source, outside of the engine.
+      const isWrite = cause !== "screening"
+      const mayMake = cures.map(({ action, role }) => [
+        action,
+        operations.find(({ kind }) => kind === action)?.makers.some((maker) => maker === role)
+      ])
+      expect(mayMake).toEqual(cures.map(({ action }) => [action, isWrite ? true : undefined]))
+      const subject = {
+        ...{ restriction: "restriction", "court-order": "restriction", registration: "holder" },
+        ...{ admission: "admission", attribute: "holder", screening: "screening" },
+        "no-holder": "holder"
+      }[cause]
+      expect(cures.map(({ action }) => action.split(".")[0])).toEqual(cures.map(() => subject))
+    }
+  )
 
   it("expects its registrar to deliver only what does not wait", () => {
     const isExpected = Object.values(distributionLines.expectations)[0]!

@@ -49,8 +49,8 @@ const takeCoverage = async (): Promise<FileCoverage["pieces"]> => {
 }
 
 export default class CoverageRunner extends TestRunner {
-  override async onAfterRunFiles(files: Array<RunnerTestFile> = []): Promise<void> {
-    super.onAfterRunFiles()
+  override async onAfterRunFiles(files: Array<RunnerTestFile>): Promise<void> {
+    super.onAfterRunFiles(files)
     const pieces = await takeCoverage()
     const out = process.env["COVERAGE"]
     if (out === undefined) throw new Error("COVERAGE names the file to write to")

@@ -16,6 +16,7 @@ import * as Cycles from "./cycles.ts"
 import * as Fund from "./fund.ts"
 import * as Minting from "./minting.ts"
 import * as Powers from "./powers.ts"
+import * as Reconciling from "./reconciling.ts"
 import * as Venue from "./venue.ts"
 
 const proposes = (scene: Backed.Scene, amendmentId: string, haircut: number) =>
@@ -71,6 +72,25 @@ describe("a venue that begins on a ledger with a reserve", () => {
           ["1360", null, []]
         )
         assert.deepEqual(yield* Fund.surprises, [])
+      }).pipe(Effect.provide(yield* again))
+    }).pipe(Effect.provide(world()))
+  )
+
+  it.effect("names its report as not compared, and waits for nothing to compare it with", () =>
+    Effect.gen(function* () {
+      yield* forgotten
+      yield* Effect.gen(function* () {
+        yield* Calls.settle
+        const { value } = yield* Reconciling.run('{"scope":{"checks":["reserve-report"]}}')
+        assert.deepEqual(
+          value.checks.map(({ check, ran }) => `${check} ${ran ? "ran" : "did not run"}`),
+          ["reserve-report ran"]
+        )
+        const [run] = yield* Reconciling.allRuns
+        assert.deepEqual(
+          run?.notCompared.map(({ subject, why, isNeeded }) => [subject.id, why, isNeeded]),
+          [["res-1", "of-snapshot", false]]
+        )
       }).pipe(Effect.provide(yield* again))
     }).pipe(Effect.provide(world()))
   )

@@ -154,6 +154,18 @@ describe("a delivery under a mapped feed", () => {
     }).pipe(engine())
   )
 
+  it.effect("is judged by a move since the last valued point of a date, whichever came last", () =>
+    Effect.gen(function* () {
+      const stage = yield* withMarket(guarded)
+      yield* Fund.publishes(stage, "0.9", "2026-07-30T20:00:00Z")
+      yield* Fund.publishes(stage, "1.0437", "2026-07-30T08:00:00Z")
+      yield* Navs.states({ businessDate: "2026-07-30", official: "0.9" })
+      yield* Fund.publishes(stage, "1.0437", cutOff)
+      yield* Navs.states({ businessDate: date, official: "1.0437" })
+      assert.strictEqual(yield* feedState, "deviating")
+    }).pipe(engine())
+  )
+
   it.effect("is as free as before where no feed is mapped", () =>
     Effect.gen(function* () {
       yield* priced({})

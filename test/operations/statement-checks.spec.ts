@@ -79,6 +79,26 @@ describe("statements that agree", () => {
     ))
 })
 
+describe("the units that an administrator states", () => {
+  it.each([
+    // Each of two holders may be out by an atom of six places.
+    ["120.500002", 0],
+    ["120.500003", 1],
+    ["120.499998", 0],
+    ["120.499997", 1]
+  ])("come to %s, of 120.5 of two holders: %i findings", (total, findings) =>
+    Calls.runCase(
+      Effect.gen(function* () {
+        const { today } = yield* held
+        const nav = yield* Stating.source("nav", { kind: "nav" })
+        yield* Stating.states(nav, { businessDate: today, totalQuantity: Decimal.of(total) })
+        const outcome = yield* ran(["supply-outstanding"])
+        expect(outcome["supply-outstanding"]).toBe(findings)
+      }).pipe(Effect.provide(world()))
+    )
+  )
+})
+
 describe("a statement of holdings", () => {
   const rows: ReadonlyArray<
     readonly [

@@ -310,6 +310,59 @@ describe("cash-balance", () => {
   })
 })
 
+describe("cash-balance of statements that follow one another", () => {
+  const link = (statementId: string, opening: string, isOverdue: boolean): CashBalance.Link => ({
+    ...{ instrumentId: "fund-a", externalAccountId: "bank-1", externalSourceId: "camt" },
+    ...{ statementId, businessDate: Date.of("2026-03-02"), currency: "EUR" },
+    ...{ closing: d("100"), opening: d(opening), missing: [], isOverdue }
+  })
+  /** Links of one account and date, and the statement of the difference that is found. */
+  const rows = [
+    ["none that differs", [link("st-1", "100", true)], []],
+    [
+      "a blocking one before a greater warning",
+      [link("st-1", "50", false), link("st-2", "99", true)],
+      ["blocking st-2 -1"]
+    ],
+    [
+      "the greatest of several that block, whichever its sign",
+      [link("st-1", "101", true), link("st-2", "40", true), link("st-3", "110", true)],
+      ["blocking st-2 -60"]
+    ],
+    [
+      "the greatest of several warnings",
+      [link("st-1", "99", false), link("st-2", "102", false)],
+      ["warning st-2 2"]
+    ],
+    [
+      "the first by its id of equal ones",
+      [link("st-1", "90", true), link("st-2", "110", true)],
+      ["blocking st-1 -10"]
+    ]
+  ] as const
+
+  it.each(rows)("finds %s, in whichever order they are", (_, links, expected) => {
+    const [first] = links
+    fc.assert(
+      fc.property(fc.shuffledSubarray([...links], { minLength: links.length }), (permuted) => {
+        const [fact, ...more] = CashBalance.linked([...permuted, first])
+        if (fact === undefined) throw new Error("links of a date make a fact")
+        expect(more).toEqual([])
+        expect(
+          CashBalance.differences(fact, Decimal.zero).map(
+            ({ severity, statementId, difference }) =>
+              `${severity} ${statementId} ${Decimal.formatPlain(difference ?? Decimal.zero)}`
+          )
+        ).toEqual(expected)
+        // Each that differs is compared again, also where another one is shown.
+        expect(CashBalance.again(fact, Decimal.zero).toSorted()).toEqual(
+          links.flatMap(({ opening, statementId }) => (opening === d("100") ? [] : [statementId]))
+        )
+      })
+    )
+  })
+})
+
 const weekdays = ["monday", "tuesday", "wednesday", "thursday", "friday"] as const
 /** Time that the clock of a zone shows at an instant. */
 const clockOf = (zone: string) => {

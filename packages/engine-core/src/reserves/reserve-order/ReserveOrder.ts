@@ -182,12 +182,17 @@ export const due = ({
     ? { at: deadline, fact: { on: "expire" } }
     : undefined
 
+/** States that only a ready order reaches. */
+const wasReady: ReadonlySet<Members["state"]> = new Set(["ready", "settled"])
+
 export const invariants = {
   "an order that ended says when and how": (self: Members) =>
     hasEnded(self) === (self.endedAt !== null) && hasEnded(self) === (self.endedAs !== null),
   "an open order stands on its contract": (self: Members) =>
     hasEnded(self) === (self.orderCid === null),
   "an order is for units": ({ units }: Members) => Decimal.isPositive(units),
+  "an order says since when it was ready, once it was": ({ readyAt, state }: Members) =>
+    state === "started" ? readyAt === null : readyAt !== null || !wasReady.has(state),
   "a settled order names its update": ({ state, updateId }: Members) =>
     (state === "settled") === (updateId !== null)
 } as const

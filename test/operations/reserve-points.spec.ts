@@ -11,12 +11,14 @@ import { TestClock } from "effect/testing"
 import { findings } from "#core/findings/Finding.ts"
 import { assetQuotes, quoteIdOf } from "#core/instruments/price/AssetQuote.ts"
 import { latestAt } from "#core/instruments/price/QuoteOrder.ts"
+import { unexpectedFacts } from "#core/projection/Unexpected.ts"
 import { world } from "../engine/world.ts"
 import * as Backed from "./backed.ts"
 import * as Cycles from "./cycles.ts"
 import * as Fund from "./fund.ts"
 import * as Minting from "./minting.ts"
 import * as Reconciling from "./reconciling.ts"
+import * as Venue from "./venue.ts"
 
 const engine = () => Effect.provide(world())
 
@@ -170,6 +172,38 @@ describe("points of a stranger", () => {
       yield* Reconciling.run()
       assert.deepEqual(yield* open, ["policy-replay blocking fund-a reserve/res-1"])
       assert.deepEqual(yield* holds, ["fund-a reconciliation"])
+    }).pipe(engine())
+  )
+
+  it.effect("are one finding with the reserve's own breaches, which counts them all", () =>
+    Effect.gen(function* () {
+      const scene = yield* Minting.base
+      yield* Backed.prices(scene, "1", { metric: "nonsense" })
+      const records = yield* Records
+      yield* records.transact(
+        records.open(
+          unexpectedFacts,
+          {
+            ...{ unexpectedFactId: "breach", contractId: "00", detail: "no such move" },
+            ...{ resourceKind: "reserve", resourceId: "res-1", on: "close" }
+          },
+          {
+            cause: { by: "run", runId: "breach" },
+            now: yield* Instant.now,
+            offset: yield* Venue.offsetNow
+          }
+        )
+      )
+      yield* Reconciling.run()
+      const rows = yield* records.list(findings, { limit: 100 })
+      assert.deepEqual(
+        rows.map(({ record: { check, subject, unexplained } }) => [
+          check,
+          subject.id,
+          Decimal.formatPlain(unexplained)
+        ]),
+        [["policy-replay", "res-1", "2"]]
+      )
     }).pipe(engine())
   )
 })

@@ -295,7 +295,8 @@ describe("a file of a source", () => {
     expect(Object.keys(receipt).toSorted()).toEqual([
       "businessDate",
       "contentHash",
-      "externalStatementId"
+      "externalStatementId",
+      "statements"
     ])
     expect(first.headers.get("location")).toBe(`${path}/${receipt.externalStatementId}`)
     const again = await hand(body, { query, as: "operator" })

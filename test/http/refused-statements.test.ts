@@ -147,10 +147,10 @@ describe("a statement that cannot be read", () => {
       "statement-account"
     ],
     [
-      "two statements of the source's account",
+      "two statements of one day that do not follow one another",
       "bank",
       camt(header + stmt(balances + entry()) + stmt(balances + entry())),
-      "statement-account"
+      "statement-of-date"
     ],
     [
       "the second page of a bank",

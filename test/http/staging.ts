@@ -83,7 +83,8 @@ export const make = (of: { readonly refuse?: Refusal.Refused<"rule-refused"> } =
       const receipt = {
         externalStatementId,
         contentHash: staged.contentHash,
-        businessDate: named.businessDate ?? "2026-07-31"
+        businessDate: named.businessDate ?? "2026-07-31",
+        statements: []
       }
       const value: PlainJson.Plain = caller.roles.includes("operator")
         ? { ...receipt, ...record, externalSourceId: named.externalSourceId }

@@ -31,6 +31,7 @@ export default defineConfig({
       "test/postgres/list-plans.test.ts",
       "test/postgres/replica.test.ts",
       "test/records/compiled-codecs.prop.ts",
+      "test/operations/several-statements.spec.ts",
       "test/http/security/27-audit-tamper.test.ts",
       "test/reads/keeper.test.ts",
       "test/reads/paging.test.ts",

@@ -42,6 +42,8 @@ export const file = (of: {
   readonly fault?: Readonly<Record<string, unknown>>
   readonly header?: Readonly<Record<string, unknown>>
   readonly note?: string
+  /** Further statements of the file. */
+  readonly more?: ReadonlyArray<Omit<File, "more" | "fault">>
 }): Uint8Array => new TextEncoder().encode(JSON.stringify(of))
 
 const decimals = ["quantity", "locked", "amount"]
@@ -52,6 +54,7 @@ interface File {
   readonly lines?: ReadonlyArray<Record<string, unknown>>
   readonly fault?: { readonly _tag: string; readonly [member: string]: unknown }
   readonly header?: Readonly<Record<string, unknown>>
+  readonly more?: ReadonlyArray<Omit<File, "more" | "fault">>
 }
 
 const faultOf = ({ _tag, ...of }: NonNullable<File["fault"]>): StatementSource.StatementFault => {
@@ -73,29 +76,30 @@ export const reader: StatementSource.Reader = {
         const parts = yield* Stream.runCollect(bytes)
         const text = Buffer.concat([...parts]).toString("utf8")
         const parsedFile = JSON.parse(text) as File
-        const lines = (parsedFile.lines ?? []).map((line) => ({
-          kind: reading.kind,
-          ...(reading.kind === "holdings" ? { locked: null } : {}),
-          ...(reading.kind === "cash"
-            ? {
-                bookingDate: "2026-07-01",
-                valueDate: null,
-                currency: reading.currency,
-                bankReference: null,
-                reference: null,
-                counterparty: null
-              }
-            : {}),
-          ...Object.fromEntries(
-            Object.entries(line).map(([name, value]) => [
-              name,
-              decimals.includes(name) ? Decimal.of(String(value)) : value
-            ])
-          )
-        })) as unknown as ReadonlyArray<StatementSource.Line>
-        const header: StatementSource.Header = {
-          businessDate: Date.of(parsedFile.businessDate ?? reading.businessDate ?? "2020-01-02"),
-          asOf: Instant.of(parsedFile.asOf ?? "2020-01-02T22:00:00Z"),
+        const linesOf = (stated: Pick<File, "lines">) =>
+          (stated.lines ?? []).map((line) => ({
+            kind: reading.kind,
+            ...(reading.kind === "holdings" ? { locked: null } : {}),
+            ...(reading.kind === "cash"
+              ? {
+                  bookingDate: "2026-07-01",
+                  valueDate: null,
+                  currency: reading.currency,
+                  bankReference: null,
+                  reference: null,
+                  counterparty: null
+                }
+              : {}),
+            ...Object.fromEntries(
+              Object.entries(line).map(([name, value]) => [
+                name,
+                decimals.includes(name) ? Decimal.of(String(value)) : value
+              ])
+            )
+          })) as unknown as ReadonlyArray<StatementSource.Line>
+        const headerOf = (stated: File): StatementSource.Header => ({
+          businessDate: Date.of(stated.businessDate ?? reading.businessDate ?? "2020-01-02"),
+          asOf: Instant.of(stated.asOf ?? "2020-01-02T22:00:00Z"),
           period: null,
           reference: null,
           currency: reading.currency,
@@ -106,15 +110,22 @@ export const reader: StatementSource.Reader = {
           opening: null,
           closing: null,
           nav: null,
-          ...parsedFile.header
-        }
-        const answered = Stream.make<ReadonlyArray<StatementSource.Part>>(
-          { part: "lines", lines },
-          { part: "header", header }
+          ...stated.header
+        })
+        const answered = Stream.fromIterable(
+          [parsedFile, ...(parsedFile.more ?? [])].flatMap(
+            (stated): ReadonlyArray<StatementSource.Part> => [
+              { part: "lines", lines: linesOf(stated) },
+              { part: "header", header: headerOf(stated) }
+            ]
+          )
         )
         if (parsedFile.fault === undefined) return answered
         return Stream.concat(
-          Stream.make<ReadonlyArray<StatementSource.Part>>({ part: "lines", lines }),
+          Stream.make<ReadonlyArray<StatementSource.Part>>({
+            part: "lines",
+            lines: linesOf(parsedFile)
+          }),
           Stream.fail(faultOf(parsedFile.fault))
         )
       })
@@ -126,6 +137,8 @@ export const engine = (of: {
   readonly sources?: ReadonlyArray<Source>
   readonly storage?: Layer.Layer<Memory.Storage>
   readonly linesMax?: number
+  /** Reader of the forms; the stand-in of the tests' own form by default. */
+  readonly reads?: StatementSource.Reader
   readonly settings?: Partial<typeof settingsDefaults>
 }) => {
   const settings = {
@@ -139,7 +152,7 @@ export const engine = (of: {
     Layer.provideMerge(
       Layer.merge(
         ports({ settings, ...storage }),
-        Layer.succeed(StatementSource.StatementSource, reader)
+        Layer.succeed(StatementSource.StatementSource, of.reads ?? reader)
       )
     )
   )

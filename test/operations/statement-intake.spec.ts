@@ -318,7 +318,7 @@ describe("a statement that is handed in", () => {
       const bytes = yield* blobs.chunk({ file: StageSteps.fileOf(id), chunk: 0 })
       assert.isTrue(Option.isSome(bytes))
       // The sweep had looked for the statement before it was recorded, and slept.
-      yield* StageSteps.discard(id, { sparesSealed: true })
+      yield* StageSteps.discard(id)
       assert.strictEqual(
         (yield* Stream.runCollect(StatementLookups.linesOf(statement!))).length,
         lines.length
@@ -365,7 +365,8 @@ describe("a statement that is handed in", () => {
       assert.sameMembers(Object.keys(feed.value), [
         "businessDate",
         "contentHash",
-        "externalStatementId"
+        "externalStatementId",
+        "statements"
       ])
     }).pipe(
       venue({

@@ -29,6 +29,7 @@ const report = { ...of, priceDecimals: 6, isAlike: true, figures: [figure] }
 const at = (text: string) => ({ offset: Offset.of(1), instant: Instant.of(text) })
 const statement = {
   businessDate: "2026-07-31",
+  placeInDay: 1,
   instrumentId: "fund-a",
   externalSourceId: "custody",
   statementId: "sta-1",

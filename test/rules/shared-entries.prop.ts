@@ -57,6 +57,7 @@ interface Statement {
   readonly source: number
   readonly from: number
   readonly through: number
+  readonly cut: number
 }
 
 const made = fc.record({
@@ -69,13 +70,18 @@ const made = fc.record({
 const statement = fc.record({
   source: fc.nat({ max: 2 }),
   from: fc.nat({ max: 6 }),
-  through: fc.nat({ max: 8 })
+  through: fc.nat({ max: 8 }),
+  /** Number of lines after which the day goes on with a statement that follows. */
+  cut: fc.nat({ max: 10 })
 })
 
-/** Lines of a statement: every entry of its days, in the order of the source. */
+/**
+ * Lines of a statement: every entry of its days, in the order of the source, in two statements that follow
+ * one another where it is cut.
+ */
 const linesOf = (
   ledger: ReadonlyArray<LedgerEntry>,
-  { from, source, through }: Statement,
+  { cut, from, source, through }: Statement,
   index: number
 ): ReadonlyArray<Rules.BookedLine & { readonly id: number }> => {
   const own = ledger.filter(
@@ -84,9 +90,12 @@ const linesOf = (
   const ordered = source === 1 ? own.toReversed() : own
   return ordered.map(({ counterparty, entry, id }, place) => ({
     id,
-    statementId: `st-${index}`,
-    statementOrder: `${String(through).padStart(2, "0")} ${String(index).padStart(3, "0")}`,
-    entry: { ...entry, line: place + 1 },
+    statementId: `st-${index}-${place < cut ? 1 : 2}`,
+    dayKey: `day-${index}`,
+    placeInDay: place < cut ? 1 : 2,
+    isInForce: true,
+    statementOrder: `${String(through).padStart(2, "0")} ${String(index).padStart(3, "0")} ${place < cut ? 1 : 2}`,
+    entry: { ...entry, line: place < cut ? place + 1 : place - cut + 1 },
     counterparty: entry.bankReference === null ? counterparty : null
   }))
 }

@@ -21,6 +21,7 @@ const ofStatement = {
   externalSourceId: "admin",
   statementId: "st-1",
   businessDate: "2026-03-02",
+  placeInDay: 1,
   comparedAt
 }
 

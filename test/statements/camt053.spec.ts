@@ -1,5 +1,6 @@
 /** Reader of camt.053: which lines, balances and dates a file states, and what it is refused for. */
 import { Date, Decimal, Instant } from "@bursar/engine-core/kernel"
+import { Result } from "effect"
 import { describe, expect, it } from "vitest"
 import {
   account,
@@ -10,11 +11,14 @@ import {
   faultOf,
   file,
   header,
+  inSlices,
   ofCash,
   plain,
   readText,
   statementOf,
-  stmt
+  statementsIn,
+  stmt,
+  utf8
 } from "./reading.ts"
 
 const tx = (body: string): string => `<TxDtls>${body}</TxDtls>`
@@ -355,11 +359,6 @@ describe("a statement of a bank is refused, with check and line", () => {
       "statement-account 1"
     ],
     [
-      "two statements of the account",
-      camt(`${stmt(balances)}\n${stmt(balances)}`),
-      "statement-account 2"
-    ],
-    [
       "an account of two numbers",
       file().replace("</IBAN>", "</IBAN><Othr><Id>1</Id></Othr>"),
       "statement-field 1"
@@ -476,5 +475,102 @@ describe("a statement of a bank is refused, with check and line", () => {
       const answer = await readText(ofCash(), text)
       expect(JSON.stringify(answer)).not.toMatch(/CH9300762011623852957|BANK-1|Payer/u)
     }
+  })
+})
+
+describe("a file with several statements of the account", () => {
+  const of = (body: string, own = account) => `<Stmt><Id>S</Id>${own}${body}</Stmt>`
+  const other = account.replace("CH9300762011623852957", "DE89370400440532013000")
+  const day = (date: string) =>
+    balance("OPBD", "100.00", { date: `<Dt>${date}</Dt>` }) +
+    balance("CLBD", "150.00", { date: `<Dt>${date}</Dt>` })
+  const numbered = (tag: string, number: string) => `<${tag}>${number}</${tag}>`
+  const withBank = (reference: string) =>
+    entry({ AcctSvcrRef: `<AcctSvcrRef>${reference}</AcctSvcrRef>` })
+
+  const text = camt(
+    header +
+      [
+        of(
+          numbered("ElctrncSeqNb", "0012") +
+            numbered("LglSeqNb", "7") +
+            day("2026-03-02") +
+            withBank("B-1") +
+            withBank("B-2")
+        ),
+        of(day("2026-03-02") + withBank("B-3"), other),
+        of(numbered("LglSeqNb", "13") + day("2026-03-03")),
+        of(day("2026-03-04") + withBank("B-4"))
+      ].join("\n")
+  )
+
+  const shown = async (pieces: Iterable<Uint8Array>) =>
+    Result.getOrThrow(await statementsIn(ofCash(), pieces)).map((each) => [
+      each.header.businessDate,
+      each.header.sequence ?? null,
+      each.lines.map((line) => (line.kind === "cash" ? line.bankReference : null)),
+      each.place
+    ])
+
+  const expected = [
+    ["2026-03-02", "12", ["B-1", "B-2"], { line: 1, pointer: "/Document/BkToCstmrStmt/Stmt/0" }],
+    ["2026-03-03", "13", [], { line: 3, pointer: "/Document/BkToCstmrStmt/Stmt/2" }],
+    ["2026-03-04", null, ["B-4"], { line: 4, pointer: "/Document/BkToCstmrStmt/Stmt/3" }]
+  ]
+
+  it("gives each its own lines, balances, number and place", async () => {
+    expect(await shown([utf8(text)])).toEqual(expected)
+  })
+
+  it.each([1, 7, 333])("never depends on how it arrives: pieces of %i bytes", async (size) => {
+    expect(await shown(inSlices(utf8(text), size))).toEqual(expected)
+  })
+
+  it.each([
+    [
+      "an amount of the second entry of the second one",
+      camt(
+        of(day("2026-03-02")) +
+          of(day("2026-03-03") + withBank("B-1") + entry({ Amt: '<Amt Ccy="EUR">x</Amt>' }))
+      ),
+      "statement-field /Document/BkToCstmrStmt/Stmt/1/Ntry/1"
+    ],
+    [
+      "a balance of the first one",
+      camt(of(day("2026-03-02").replace("100.00", "1,00")) + of(day("2026-03-03"))),
+      "statement-field /Document/BkToCstmrStmt/Stmt/0/Bal"
+    ],
+    [
+      "no closing balance of the second one",
+      camt(of(day("2026-03-02")) + of(balance("OPBD", "1"))),
+      "statement-field /Document/BkToCstmrStmt/Stmt/1"
+    ],
+    [
+      "a number that is none",
+      camt(of(numbered("ElctrncSeqNb", "12a") + day("2026-03-02"))),
+      "statement-field /Document/BkToCstmrStmt/Stmt/0"
+    ],
+    [
+      "a page of the second one",
+      camt(
+        of(day("2026-03-02")) +
+          of("<StmtPgntn><PgNb>2</PgNb><LastPgInd>true</LastPgInd></StmtPgntn>" + day("2026-03-03"))
+      ),
+      "statement-complete /Document/BkToCstmrStmt/Stmt/1"
+    ]
+  ])("names the statement and the element of a fault: %s", async (_, broken, fault) => {
+    const answer = await statementsIn(ofCash(), [utf8(broken)])
+    const found = Result.isFailure(answer) ? answer.failure : null
+    expect(found?._tag === "StatementRefused" ? `${found.check} ${found.pointer}` : found).toBe(
+      fault
+    )
+  })
+
+  it("has no more lines in all than a file may", async () => {
+    const two = camt(
+      of(day("2026-03-02") + withBank("B-1")) + of(day("2026-03-03") + withBank("B-2"))
+    )
+    const answer = await statementsIn(ofCash({ linesMax: 1 }), [utf8(two)])
+    expect(Result.isFailure(answer) ? answer.failure._tag : "read").toBe("StatementTooLong")
   })
 })

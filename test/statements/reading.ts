@@ -1,4 +1,4 @@
-/** Harness: reads a file and answers its lines and header, or the fault that refused it. */
+/** Harness: reads a file and answers the lines and header of its statements, or the fault that refused it. */
 import { Decimal, Duration } from "@bursar/engine-core/kernel"
 import type { StatementSource } from "@bursar/engine-core/ports"
 import { Effect, Result, Stream } from "effect"
@@ -68,6 +68,37 @@ export const readPieces = (
         throw new Error("a file that is read has one header, after its lines")
       }
       return { lines, header }
+    }),
+    Effect.result,
+    Effect.runPromise
+  )
+
+/** Statements of a file that arrives in the pieces, in the order of the file, with their places. */
+export const statementsIn = (
+  reading: StatementSource.Reading,
+  pieces: Iterable<Uint8Array>
+): Promise<
+  Result.Result<
+    ReadonlyArray<Statement & { readonly place: StatementSource.StatementPlace | null }>,
+    StatementSource.StatementFault
+  >
+> =>
+  reader.read(reading, Stream.fromIterable(pieces, { chunkSize: 1 })).pipe(
+    Stream.runCollect,
+    Effect.map((parts) => {
+      let lines: Array<StatementSource.Line> = []
+      const statements = parts.flatMap((part) => {
+        if (part.part === "lines") {
+          lines.push(...part.lines)
+          return []
+        }
+        const { header: read, place = null } = part
+        const ended = { lines, header: read, place }
+        lines = []
+        return [ended]
+      })
+      if (lines.length > 0) throw new Error("lines are followed by the header of their statement")
+      return statements
     }),
     Effect.result,
     Effect.runPromise

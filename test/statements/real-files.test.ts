@@ -3,6 +3,7 @@
  * ones.
  */
 import { Decimal } from "@bursar/engine-core/kernel"
+import { Result } from "effect"
 import { existsSync, readFileSync } from "node:fs"
 import { describe, expect, it } from "vitest"
 import {
@@ -15,7 +16,9 @@ import {
   readPieces,
   readText,
   type Statement,
-  statementOf
+  statementOf,
+  statementsIn,
+  utf8
 } from "./reading.ts"
 
 const folder = new URL("../../../shared/data/iso20022/", import.meta.url)
@@ -172,9 +175,8 @@ const good: ReadonlyArray<Good> = [
   ]
 ]
 
-/** Good files of which this engine takes no statement: pages, two statements, no closing balance. */
+/** Good files of which this engine takes no statement: pages, no closing balance. */
 const notTaken: ReadonlyArray<readonly [string, string, string, string]> = [
-  ["genkgo-camt053.v2.multi.statement.xml", "NL26VAYB8060476890", "EUR", "statement-account 115"],
   ["genkgo-camt053.v4.xml", "NL26VAYB8060476890", "EUR", "statement-complete 32"],
   ["genkgo-camt053.v8.xml", "NL26VAYB8060476890", "EUR", "statement-complete 32"],
   ["genkgo-camt53.only-Dt-with-DtTm.xml", "GB33BUKB20201555555555", "RON", "statement-field 9"],
@@ -218,6 +220,24 @@ describe.skipIf(!isThere)("statements that others wrote (needs shared/data/iso20
     )
     const reading = ofAccount(number, currency)
     expect(await readPieces(reading, pieces)).toEqual(await readPieces(reading, [bytes]))
+  })
+
+  it("give each statement of the account its own lines and balances", async () => {
+    const text = textOf("camt.053/genkgo-camt053.v2.multi.statement.xml")
+    const read = await statementsIn(ofAccount("NL26VAYB8060476890", "EUR"), [utf8(text)])
+    const shown = Result.getOrThrow(read).map((each) => [
+      each.header.reference,
+      each.header.businessDate,
+      each.header.sequence,
+      each.lines.length,
+      difference(each),
+      each.place?.pointer
+    ])
+    const of = (index: number) => `/Document/BkToCstmrStmt/Stmt/${index}`
+    expect(shown).toEqual([
+      ["253EURNL26VAYB8060476890", "2014-12-31", "12312", 1, "0", of(0)],
+      ["254EURNL26VAYB8060476890", "2014-12-31", undefined, 1, "0", of(1)]
+    ])
   })
 
   it.each(notTaken)(

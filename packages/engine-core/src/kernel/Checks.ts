@@ -91,7 +91,7 @@ export const checks = {
   "source-account": { gate: "policy", sentence: "The external account of the source is mapped.", recovery: "Map the account that the source names." },
   "as-of-ahead": { gate: "policy", sentence: "The statement is of a moment and a business date that have come.", recovery: "Send the statement once its moment has come." },
   "business-date": { gate: "policy", sentence: "The statement is of the business date that its sender names.", recovery: "Name the business date of the file, or none." },
-  "statement-of-date": { gate: "policy", sentence: "The statement is the first of its date, or corrects the one in force.", recovery: "Name the statement in force as the one that is corrected." },
+  "statement-of-date": { gate: "policy", sentence: "The statement is the first of its date, follows the last one of it, or corrects one in force.", recovery: "Name the statement in force as the one that is corrected." },
   "account-cash": { gate: "policy", sentence: "Only an account of cash has a currency, or is kept apart for suspended lines.", recovery: "Name neither for an account at a custodian." },
   "account-mapped": { gate: "policy", sentence: "No other external account has the number in that currency.", recovery: "Use the account that is mapped already." },
   "external-accounts-max": { gate: "policy", sentence: "The holder has fewer external accounts than a holder may have.", recovery: "Name another holder." },

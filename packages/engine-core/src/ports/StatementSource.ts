@@ -120,12 +120,28 @@ export interface Header {
   readonly closing: Decimal.Decimal | null
   /** Null but for a statement of a NAV. */
   readonly nav: Nav | null
+  /**
+   * The bank's own number of the statement: digits without leading zeros. Of two statements of an
+   * account the later one has the larger number. Absent: the file states none.
+   */
+  readonly sequence?: string
 }
 
-/** Parts of a file in the order they are read: lines in file order, and the header at the end. */
+/** Place of a statement in a file that may have several. */
+export interface StatementPlace {
+  /** Line at which it begins, from 1. */
+  readonly line: number
+  /** JSON pointer of its element. */
+  readonly pointer: string
+}
+
+/**
+ * Parts of a file in the order they are read: the lines of a statement in file order, and its header
+ * after them. Only a form whose files may have several statements names their places.
+ */
 export type Part =
   | { readonly part: "lines"; readonly lines: ReadonlyArray<Line> }
-  | { readonly part: "header"; readonly header: Header }
+  | { readonly part: "header"; readonly header: Header; readonly place?: StatementPlace }
 
 /** The bytes are no file of the form: broken, of another encoding, hostile. Nothing is stored. */
 export class StatementMalformed extends Data.TaggedError("StatementMalformed")<{
@@ -180,8 +196,8 @@ export const statementChecks = [
 export type StatementCheck = (typeof statementChecks)[number]
 
 /**
- * Reads a file as a stream, in memory that does not grow with it. MUST answer the header once, after
- * the lines, and MUST NOT look anything up outside the file.
+ * Reads a file as a stream, in memory that does not grow with it. MUST answer at least one header, each
+ * after the lines of its statement and none of another, and MUST NOT look anything up outside the file.
  */
 export interface Reader {
   readonly read: <E, R>(

@@ -8,7 +8,7 @@ const fileMax = 1024 * 1024 * 1024
 export const served: ReadonlyArray<Served> = [
   {
     name: "external-statements.receive",
-    doc: "Takes the file of a statement, as its source sends it. The same bytes again are the statement that is there. A feed is answered a receipt, and reads nothing else.",
+    doc: "Takes the file of a statement, or of several of a bank, as its source sends it: all of them are recorded, or none. The same bytes again are the statement that is there. A feed is answered a receipt, and reads nothing else.",
     route: "POST /v1/external-statements",
     admits: { by: "role", roles: Intake.senders },
     action: "statement.receive",

@@ -1,6 +1,6 @@
 /**
- * Form of bank statements, ISO 20022 camt.053: the booked entries of one account, and its balances
- * (docs/domain/statements.md#camt053).
+ * Form of bank statements, ISO 20022 camt.053: the booked entries of one account, and its balances, in
+ * one statement or several (docs/domain/statements.md#camt053).
  */
 import { Decimal, Zone } from "@bursar/engine-core/kernel"
 import { StatementSource } from "@bursar/engine-core/ports"
@@ -56,6 +56,8 @@ const document = element({
     Stmt: record({
       Id: text,
       StmtPgntn: page,
+      ElctrncSeqNb: text,
+      LglSeqNb: text,
       FrToDt: element({ FrDtTm: text, ToDtTm: text }),
       Acct: record({ ...account, Ccy: text }),
       Bal: balance,
@@ -232,6 +234,10 @@ const balanceTypes = ["OPBD", "PRCD", "CLBD"] as const
 /** A statement of the file while it is read. */
 interface Statement {
   readonly element: Element
+  /** Pointer of its element: its place among the file's statements, those of other accounts too. */
+  readonly pointer: string
+  /** Number of entries that have begun. */
+  entries: number
   /** Null: the account has not been read. */
   isOwn: boolean | null
   /** Balances by type and currency. */
@@ -279,6 +285,18 @@ const closingOf = ({ element: self, balances }: Statement, currency: string): El
   return found
 }
 
+/** The bank's number of the statement: the electronic one, else the legal one; null: it has neither. */
+const sequenceOf = (self: Element): string | null => {
+  const name = ["ElctrncSeqNb", "LglSeqNb"].find((each) => Values.textAt(self, each) !== null)
+  if (name === undefined) return null
+  const numbered = Values.only(self, name)
+  const digits = /^\+?0*([0-9]{1,18})(?:\.0*)?$/u.exec(Values.trimmed(numbered))?.[1]
+  if (digits === undefined) {
+    throw refused("statement-field", `${name} is no whole number of at most 18 digits.`, numbered)
+  }
+  return digits
+}
+
 const headerOf = (
   statement: Statement,
   { currency, zone }: { readonly currency: string; readonly zone: Zone.Zone }
@@ -287,6 +305,7 @@ const headerOf = (
   const closed = Values.moment(Values.only(closingOf(statement, currency), "Dt"), zone)
   const from = Values.optional(self, "FrToDt", "FrDtTm")
   const to = Values.optional(self, "FrToDt", "ToDtTm")
+  const sequence = sequenceOf(self)
   return {
     businessDate: closed.date,
     asOf: closed.at,
@@ -304,15 +323,35 @@ const headerOf = (
       balanceOf(statement, { type: "OPBD", currency }) ??
       balanceOf(statement, { type: "PRCD", currency }),
     closing: balanceOf(statement, { type: "CLBD", currency }),
-    nav: null
+    nav: null,
+    ...(sequence === null ? {} : { sequence })
   }
 }
 
-const read: Form["read"] = ({ account: own, zone, linesMax }, emit) => {
+/** Pointer of a record of a statement: its own element, or the one within it that ended. */
+const pointerOf = ({ pointer, entries }: Statement, { name }: Element): string =>
+  name === "Stmt"
+    ? pointer
+    : name === "Ntry" || name === "TxDtls"
+      ? `${pointer}/Ntry/${entries - 1}`
+      : `${pointer}/${name}`
+
+/** Names the statement and the element of a refusal that names no place of its own but a line. */
+const pointed = <A>(step: () => A, pointer: string): A => {
+  try {
+    return step()
+  } catch (fault) {
+    if (!(fault instanceof StatementSource.StatementRefused)) throw fault
+    const { check, detail, line } = fault
+    throw new StatementSource.StatementRefused({ check, detail, line, pointer })
+  }
+}
+
+const read: Form["read"] = ({ account: own, zone, linesMax }, emit, endStatement) => {
   if (own === null) throw new Error("a source of cash statements has an account")
   const { currency } = own
   let statement: Statement | null = null
-  let header: StatementSource.Header | null = null
+  let statements = 0
   let hasOwn = false
   let transactions: Array<Transaction> = []
 
@@ -334,9 +373,9 @@ const read: Form["read"] = ({ account: own, zone, linesMax }, emit) => {
     const current = within()
     const named = Values.textAt(self, "Ccy") ?? currency
     const is = isNumber(self, own.number) && named === currency
-    if (current.isOwn !== null || (is && hasOwn)) {
-      const of = current.isOwn === null ? "file has two statements" : "statement has two accounts"
-      throw refused("statement-account", `The ${of} where the source's own is read.`, self)
+    if (current.isOwn !== null) {
+      const detail = "The statement has two accounts where the source's own is read."
+      throw refused("statement-account", detail, self)
     }
     current.isOwn = is
     hasOwn ||= is
@@ -362,24 +401,34 @@ const read: Form["read"] = ({ account: own, zone, linesMax }, emit) => {
     Stmt: (self) => {
       if (within().isOwn !== true) return
       Values.wholePageIn(self, "StmtPgntn")
-      header = headerOf(within(), { currency, zone: Zone.of(zone) })
+      const { pointer } = within()
+      const header = headerOf(within(), { currency, zone: Zone.of(zone) })
+      endStatement(header, { line: self.line, pointer })
     }
   }
 
   return {
     began: (self) => {
-      if (self.name === "Stmt") statement = { element: self, isOwn: null, balances: new Map() }
+      if (self.name === "Ntry") within().entries++
+      if (self.name !== "Stmt") return
+      const pointer = `/Document/BkToCstmrStmt/Stmt/${statements++}`
+      statement = { element: self, pointer, entries: 0, isOwn: null, balances: new Map() }
     },
-    ended: (self) => ended[self.name]?.(self),
+    ended: (self) => {
+      const end = ended[self.name]
+      if (end === undefined) return
+      if (statement === null || self.name === "GrpHdr") end(self)
+      else pointed(() => end(self), pointerOf(statement, self))
+    },
     end: () => {
-      if (header !== null) return header
+      if (hasOwn) return null
       const detail = "The file has no statement of the source's account."
       throw refused("statement-account", detail, { line: 1 })
     }
   }
 }
 
-/** Booked entries of the source's account; its other statements are passed over. */
+/** Booked entries of the statements of the source's account; those of others are passed over. */
 export const form: Form = {
   namespaces: [{ message: "camt.053.001", versions: { from: 2, to: 14 } }],
   document,

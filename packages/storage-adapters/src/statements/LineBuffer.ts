@@ -1,4 +1,7 @@
-/** Buffer of the lines of one slice of a file, with the checks that hold across a whole file. */
+/**
+ * Buffer of the lines and the ended statements of one slice of a file, with the checks that hold across
+ * a whole file.
+ */
 import { StatementSource } from "@bursar/engine-core/ports"
 import { DistinctKeys } from "./DistinctKeys.ts"
 import { type Place, refused } from "./Faults.ts"
@@ -7,6 +10,7 @@ export class LineBuffer {
   readonly #linesMax: number
   readonly #positions = new DistinctKeys()
   #lines: Array<StatementSource.Line> = []
+  #parts: Array<StatementSource.Part> = []
   #count = 0
 
   constructor({ linesMax }: Pick<StatementSource.Reading, "linesMax">) {
@@ -28,12 +32,24 @@ export class LineBuffer {
     return true
   }
 
-  /** Lines since the last call, as a part of the file; none where there were no lines. */
+  /** Ends a statement, of which the lines since the last one are. */
+  endStatement(header: StatementSource.Header, place: StatementSource.StatementPlace): void {
+    this.#endLines()
+    this.#parts.push({ part: "header", header, place })
+  }
+
+  /** Parts of the file since the last call: lines, and headers of statements that ended. */
   flush(): ReadonlyArray<StatementSource.Part> {
-    if (this.#lines.length === 0) return []
-    const lines = this.#lines
+    this.#endLines()
+    const parts = this.#parts
+    this.#parts = []
+    return parts
+  }
+
+  #endLines(): void {
+    if (this.#lines.length === 0) return
+    this.#parts.push({ part: "lines", lines: this.#lines })
     this.#lines = []
-    return [{ part: "lines", lines }]
   }
 }
 

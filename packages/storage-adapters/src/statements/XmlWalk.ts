@@ -53,11 +53,12 @@ export class Element {
   }
 }
 
-/** Reader of one message: gets the records of its shape, and returns its result at the end. */
+/** Reader of one message: gets the records of its shape. */
 export interface Message {
   readonly began: (record: Element) => void
   readonly ended: (record: Element) => void
-  readonly end: () => StatementSource.Header
+  /** The header of the file's one statement; null: each statement was handed on as it ended. */
+  readonly end: () => StatementSource.Header | null
 }
 
 /** A form of messages: its namespaces, the elements that it reads, and what they mean. */
@@ -72,7 +73,9 @@ export interface Form {
   readonly read: (
     reading: StatementSource.Reading,
     /** Hands on a line of an element; refuses a position that the file states twice. */
-    emit: (line: StatementSource.Line, of: Element) => void
+    emit: (line: StatementSource.Line, of: Element) => void,
+    /** Hands on the header of a statement that ends: lines after it are of the next one. */
+    endStatement: (header: StatementSource.Header, place: StatementSource.StatementPlace) => void
   ) => Message
 }
 
@@ -132,9 +135,13 @@ export const walk = (
     })
 
   const buffer = new LineBuffer(reading)
-  const message = form.read(reading, (line, of) => {
-    if (!buffer.add(line)) throw repeated(line, of)
-  })
+  const message = form.read(
+    reading,
+    (line, of) => {
+      if (!buffer.add(line)) throw repeated(line, of)
+    },
+    (header, place) => buffer.endStatement(header, place)
+  )
 
   // Namespaces
 
@@ -340,7 +347,7 @@ export const walk = (
       parser.close()
       if (!hasEnded) throw without
       const header = message.end()
-      return [...buffer.flush(), { part: "header", header }]
+      return header === null ? buffer.flush() : [...buffer.flush(), { part: "header", header }]
     }
   }
 }

@@ -8,8 +8,10 @@ import * as Decimal from "../../kernel/Decimal.ts"
 import type { Act } from "../../records/Act.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import {
+  dayKeyOf,
   type ExternalStatement,
-  externalStatements
+  externalStatements,
+  placeInDayOf
 } from "../../statements/external-statement/ExternalStatement.ts"
 import type { CashEntry } from "../../statements/external-statement/StatementLine.ts"
 import * as StatementLookups from "../../statements/external-statement/StatementLookups.ts"
@@ -112,7 +114,11 @@ const copiesOf = Effect.fnUntraced(function* (
   const stated = yield* entriesNamed(lines, statements)
   const candidates = lines.flatMap((place) => {
     const [of, entry] = [byId.get(place.statementId), stated.get(Cash.nameOf(place))]
-    return of === undefined || entry === undefined ? [] : [{ statement: of, entry }]
+    if (of === undefined || entry === undefined) return []
+    // Statements that follow one another in a day repeat no entry of each other.
+    const follows =
+      dayKeyOf(of) === dayKeyOf(statement) && placeInDayOf(of) !== placeInDayOf(statement)
+    return follows ? [] : [{ statement: of, entry }]
   })
   const shared = yield* entriesOfLines(candidates)
   const names = (name: string) =>

@@ -23,6 +23,7 @@ import {
   type ExternalStatement,
   ExternalStatementId,
   externalStatements,
+  fileIdOf,
   isInForce
 } from "../../statements/external-statement/ExternalStatement.ts"
 import * as EntryLookups from "../../statements/external-statement/EntryLookups.ts"
@@ -61,7 +62,7 @@ export const list = Read.list({
   }),
   item: StatementView.StatementView,
   direction: "asc",
-  order: "by business date, then by receipt",
+  order: "by business date, then by place in the day, then by receipt",
   changes: false,
   acted: "never",
   where: ({ externalSourceId, instrumentId, kind }) => ({
@@ -180,7 +181,7 @@ const rowsOf = (
 
 /** Streams the bytes of a statement's file as text: as they are where they are UTF-8, else base64. */
 const rawOf = (statement: Stored<ExternalStatement>) => {
-  const bytes = bytesOf({ stageId: statement.externalStatementId, size: statement.rawBytes })
+  const bytes = bytesOf({ stageId: fileIdOf(statement), size: statement.rawBytes })
   return statement.rawEncoding === "utf-8" ? asText(bytes) : asBase64(bytes)
 }
 

@@ -2,7 +2,7 @@
  * Look-ups of the continuity of balances: the statement in force of an account before another one
  * (docs/domain/reconciliation.md#continuity-of-balances).
  */
-import { Effect } from "effect"
+import { Effect, Option, Stream } from "effect"
 import type { Instrument } from "../../instruments/instrument/Instrument.ts"
 import * as Date from "../../kernel/Date.ts"
 import type * as Duration from "../../kernel/Duration.ts"
@@ -11,8 +11,11 @@ import { Records } from "../../records/Records.ts"
 import * as DueRules from "../../statements/external-source/DueRules.ts"
 import type { ExternalSource } from "../../statements/external-source/ExternalSource.ts"
 import {
+  dateKeyOf,
   type ExternalStatement,
-  externalStatements
+  externalStatements,
+  placeInDayOf,
+  statementsOfDates
 } from "../../statements/external-statement/ExternalStatement.ts"
 import { feedKeyOf } from "../../statements/external-statement/StatementLookups.ts"
 import type { Point } from "./Check.ts"
@@ -30,6 +33,12 @@ export interface Overdue {
   /** The policy's grace time; null: each source has its own. */
   readonly grace: Duration.Duration | null
   readonly now: Instant.Instant
+}
+
+/** A business date, and the side of it on which the nearest other one is looked for. */
+interface Near {
+  readonly businessDate: Date.Date
+  readonly side: "before" | "after"
 }
 
 /** Statements of one account, whatever source and instrument they came for. */
@@ -66,13 +75,27 @@ export const make = Effect.fnUntraced(function* (
       }
     })
 
-  /** The statements in force of the account of the nearest date before or after another date. */
-  const nearestTo = Effect.fnUntraced(function* (
-    { externalAccountId, feeds }: OfAccount,
-    of: { readonly businessDate: Date.Date; readonly side: "before" | "after" }
-  ) {
-    const isBefore = of.side === "before"
-    const range = isBefore ? { to: of.businessDate } : { from: Date.next(of.businessDate) }
+  /** The statements in force of the account of one date, in their order. */
+  const ofDay = ({ externalAccountId, feeds }: OfAccount, businessDate: Date.Date) =>
+    records
+      .stream(externalStatements, {
+        pin,
+        where: { inForce: feeds, businessDate: [businessDate] }
+      })
+      .pipe(
+        Stream.map(({ record }) => record),
+        Stream.filter((statement) => statement.externalAccountId === externalAccountId),
+        Stream.runCollect
+      )
+
+  /**
+   * The statements in force of the account of the nearest date before or after another date: of each
+   * feed the last one of the date before, or the first one of the date after.
+   */
+  const nearestTo = Effect.fnUntraced(function* (account: OfAccount, { businessDate, side }: Near) {
+    const { externalAccountId, feeds } = account
+    const isBefore = side === "before"
+    const range = isBefore ? { to: businessDate } : { from: Date.next(businessDate) }
     const rows = yield* records.list(externalStatements, {
       pin,
       where: { inForce: feeds },
@@ -80,10 +103,25 @@ export const make = Effect.fnUntraced(function* (
       direction: isBefore ? "desc" : "asc",
       limit: nearMax({ feeds })
     })
-    const found = rows
-      .map(({ record }) => record)
-      .filter((statement) => statement.externalAccountId === externalAccountId)
-    return found.filter(({ businessDate }) => businessDate === found[0]?.businessDate)
+    const nearest = rows.find(({ record }) => record.externalAccountId === externalAccountId)
+    if (nearest === undefined) return []
+    const day = yield* ofDay(account, nearest.record.businessDate)
+    // Of equal keys a map keeps the last one.
+    const ordered = isBefore ? day : day.toReversed()
+    return [...new Map(ordered.map((self) => [feedKeyOf(self), self])).values()]
+  })
+
+  /** The statement of the same source, instrument and date at another place in the day; null: none. */
+  const inDay = Effect.fnUntraced(function* (statement: ExternalStatement, placeInDay: number) {
+    if (placeInDay < 1) return null
+    const slot = yield* records.find(
+      statementsOfDates,
+      dateKeyOf({ ...statement, placeInDay }),
+      pin
+    )
+    if (Option.isNone(slot)) return null
+    const found = yield* records.find(externalStatements, slot.value.externalStatementId, pin)
+    return Option.getOrNull(found)
   })
 
   /** The opening of a statement beside the closing before it; none where one of them is not stated. */
@@ -95,8 +133,9 @@ export const make = Effect.fnUntraced(function* (
     const { businessDate, opening } = statement
     const source = account.sources.get(statement.externalSourceId)
     if (source === undefined || opening === null) return []
-    const before = yield* nearestTo(account, { businessDate, side: "before" })
-    const previous = precedingOf(statement, before)
+    const previous =
+      (yield* inDay(statement, placeInDayOf(statement) - 1)) ??
+      precedingOf(statement, yield* nearestTo(account, { businessDate, side: "before" }))
     if (previous === null || previous.closing === null) return []
     const missing = DueRules.businessDates(source, {
       from: Date.next(previous.businessDate),
@@ -129,8 +168,10 @@ export const make = Effect.fnUntraced(function* (
       const { businessDate, externalAccountId } = statement
       if (externalAccountId === null) return []
       const account = yield* accountOf(externalAccountId)
-      const after = yield* nearestTo(account, { businessDate, side: "after" })
-      const own = after.filter((next) => next.instrumentId === instrumentId)
+      const next = yield* inDay(statement, placeInDayOf(statement) + 1)
+      const after =
+        next === null ? yield* nearestTo(account, { businessDate, side: "after" }) : [next]
+      const own = after.filter((each) => each.instrumentId === instrumentId)
       const links = yield* Effect.forEach([statement, ...own], (each) =>
         linkOf(account, each, overdue)
       )

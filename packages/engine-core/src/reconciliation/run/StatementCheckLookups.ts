@@ -25,6 +25,7 @@ import type { ExternalSource } from "../../statements/external-source/ExternalSo
 import {
   type ExternalStatement,
   ownerOf,
+  placeInDayOf,
   statementsOfDates
 } from "../../statements/external-statement/ExternalStatement.ts"
 import * as LineRows from "../../statements/external-statement/LineRows.ts"
@@ -95,6 +96,7 @@ export const ofStatement = (
   externalSourceId: statement.externalSourceId,
   statementId: statement.externalStatementId,
   businessDate: statement.businessDate,
+  placeInDay: placeInDayOf(statement),
   comparedAt
 })
 

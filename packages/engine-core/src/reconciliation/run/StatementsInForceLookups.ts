@@ -5,7 +5,6 @@
  */
 import { Effect, Option, Stream } from "effect"
 import type { Instrument } from "../../instruments/instrument/Instrument.ts"
-import * as Date from "../../kernel/Date.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import {
@@ -15,13 +14,16 @@ import {
 import {
   type ExternalStatement,
   externalStatements,
-  isInForce
+  isInForce,
+  orderOf,
+  placeInDayOf
 } from "../../statements/external-statement/ExternalStatement.ts"
 import { feedKeyOf, latestOf } from "../../statements/external-statement/StatementLookups.ts"
 import type { StatementKind } from "../../vocabulary/sets.ts"
 import { Deferred, FeedCompared, NotCompared, type Note, type Point } from "./Check.ts"
 import { type CheckMark, checkMarks, idOf } from "./CheckMark.ts"
 import type { CheckName } from "./CheckNames.ts"
+import { sourceDateOf } from "./checks/OfStatement.ts"
 
 type Of = Pick<Instrument, "instrumentId">
 
@@ -29,7 +31,7 @@ type Of = Pick<Instrument, "instrumentId">
 export interface SourceStatement {
   readonly source: Stored<ExternalSource>
   readonly statement: Stored<ExternalStatement>
-  /** Whether it is of the newest business date of its source and instrument. */
+  /** Whether it is the newest of its source and instrument, by business date and place in the day. */
   readonly isNewest: boolean
 }
 
@@ -98,9 +100,7 @@ const againOf = Effect.fnUntraced(function* (mark: CheckMark | null, { pin }: Po
 })
 
 const byDate = (a: ExternalStatement, b: ExternalStatement): number =>
-  Date.order(a.businessDate, b.businessDate) ||
-  Instant.order(a.receivedAt, b.receivedAt) ||
-  (a.externalStatementId < b.externalStatementId ? -1 : 1)
+  orderOf(a) < orderOf(b) ? -1 : 1
 
 /**
  * Loads the statements in force that a check compares now: of each active source those that came since
@@ -184,7 +184,7 @@ export const unreadable = (
   new NotCompared({
     subject: {
       resourceKind: "external-source",
-      id: `${statement.externalSourceId}:${statement.businessDate}`
+      id: sourceDateOf({ ...statement, placeInDay: placeInDayOf(statement) })
     },
     statementId: statement.externalStatementId,
     why,

@@ -22,6 +22,7 @@ import { Records, type Stored } from "../../records/Records.ts"
 import { externalSources } from "../../statements/external-source/ExternalSource.ts"
 import {
   dateKeyOf,
+  dayKeyOf,
   type ExternalStatement,
   externalStatements,
   statementsOfDates
@@ -57,9 +58,11 @@ const dated = Effect.fnUntraced(function* (statements: ReadonlyArray<Stored<Exte
 /**
  * Finds the ids of the newest statements in force of sources and instruments. A source names the date of
  * its newest statement of any instrument, so that only an instrument without one of that date needs a
- * look-up of its own.
+ * look-up of its own, and a source of cash, which may have several statements of that date.
  */
-const newestIdsOf = Effect.fnUntraced(function* (feeds: ReadonlyArray<Feed>) {
+const newestIdsOf = Effect.fnUntraced(function* (
+  feeds: ReadonlyArray<Feed & Pick<ExternalStatement, "kind">>
+) {
   const records = yield* Records
   const sources = yield* records.many(externalSources, [
     ...new Set(feeds.map(({ externalSourceId }) => externalSourceId))
@@ -67,9 +70,9 @@ const newestIdsOf = Effect.fnUntraced(function* (feeds: ReadonlyArray<Feed>) {
   const lastOf = new Map<string, Date.Date | null>(
     sources.map(({ externalSourceId, lastBusinessDate }) => [externalSourceId, lastBusinessDate])
   )
-  const slotIds = feeds.flatMap(({ externalSourceId, instrumentId }) => {
+  const slotIds = feeds.flatMap(({ externalSourceId, instrumentId, kind }) => {
     const businessDate = lastOf.get(externalSourceId) ?? null
-    return businessDate === null
+    return businessDate === null || kind === "cash"
       ? []
       : [dateKeyOf({ externalSourceId, instrumentId, businessDate })]
   })
@@ -215,18 +218,75 @@ const unneeded = Effect.fnUntraced(function* (due: ReadonlyArray<Dated>) {
   return yield* matched(yield* untaken(yield* needless(compared)))
 })
 
+/** Loads the ids of the statements of cash in force of the days of statements, by the key of the day. */
+const daysOf = Effect.fnUntraced(function* (judged: ReadonlyArray<Dated>) {
+  const records = yield* Records
+  const ofCash = judged.filter(({ inForce }) => inForce.kind === "cash")
+  const feed = [...new Set(ofCash.map(({ inForce }) => feedKeyOf(inForce)))]
+  const businessDate = [...new Set(ofCash.map(({ inForce }) => inForce.businessDate))]
+  if (feed.length === 0) return new Map<string, ReadonlyArray<string>>()
+  const slots = yield* records.stream(statementsOfDates, { where: { feed, businessDate } }).pipe(
+    Stream.map(({ record }) => record),
+    Stream.runCollect
+  )
+  return new Map(
+    [...Map.groupBy(slots, dayKeyOf)].map(([key, day]): [string, ReadonlyArray<string>] => [
+      key,
+      day.map(({ externalStatementId }) => externalStatementId)
+    ])
+  )
+})
+
 /**
  * Leaves out statements of cash whose entries could pay again once their lines are deleted, and moves
- * what orders took of the others to the copies that stay.
+ * what orders took of the others to the copies that stay. The statements of a day go together: of equal
+ * entries of a day the first ones are told from the others by those before them.
  */
 const handedOver = Effect.fnUntraced(function* (judged: ReadonlyArray<Dated>, act: Act) {
-  const ofCash = judged.flatMap(({ inForce }) => (inForce.kind === "cash" ? [inForce] : []))
-  const unique = new Map(ofCash.map((self) => [self.externalStatementId as string, self]))
-  const prunables = yield* CashCopySteps.prunables([...unique.values()])
-  yield* CashCopySteps.handOver(prunables, act)
-  return judged.filter(
-    ({ inForce }) => inForce.kind !== "cash" || prunables.ids.has(inForce.externalStatementId)
-  )
+  const days = yield* daysOf(judged)
+  const wholeDays = (some: ReadonlyArray<Dated>) => {
+    const ids = new Set<string>(some.map(({ inForce }) => inForce.externalStatementId))
+    return some.filter(
+      ({ inForce }) => days.get(dayKeyOf(inForce))?.every((id) => ids.has(id)) ?? true
+    )
+  }
+  let going = wholeDays(judged)
+  for (;;) {
+    const ofCash = going.flatMap(({ inForce }) => (inForce.kind === "cash" ? [inForce] : []))
+    const unique = new Map(ofCash.map((self) => [self.externalStatementId as string, self]))
+    const prunables = yield* CashCopySteps.prunables([...unique.values()])
+    const left = wholeDays(
+      going.filter(
+        ({ inForce }) => inForce.kind !== "cash" || prunables.ids.has(inForce.externalStatementId)
+      )
+    )
+    if (left.length === going.length) {
+      yield* CashCopySteps.handOver(prunables, act)
+      return left
+    }
+    // What stays may hold copies of the others' entries: judged again until nothing more stays.
+    going = left
+  }
+})
+
+/** Statements of cash of a date that are judged with those of a batch which ends within the date. */
+const restMax = 1_000
+
+/** Loads the statements of cash after a batch that are of its last date, so that no day is cut. */
+const restOfDate = Effect.fnUntraced(function* ({
+  record,
+  sortKey
+}: {
+  readonly record: ExternalStatement
+  readonly sortKey: string
+}) {
+  const records = yield* Records
+  const rows = yield* records.list(externalStatements, {
+    where: { kept: ["kept"], kind: ["cash"], businessDate: [record.businessDate] },
+    limit: restMax,
+    after: sortKey
+  })
+  return rows.map(({ record: each }) => each)
 })
 
 /**
@@ -243,7 +303,9 @@ const statementsStep: Step = Effect.fnUntraced(function* ({ now: began, after })
     limit: batchMax,
     ...(after === null ? {} : { after })
   })
-  const due = (yield* dated(rows.map(({ record }) => record))).filter((each) =>
+  const last = rows.at(-1)
+  const rest = last === undefined || rows.length < batchMax ? [] : yield* restOfDate(last)
+  const due = (yield* dated([...rows.map(({ record }) => record), ...rest])).filter((each) =>
     Rules.isDue(each, { before, legalHold })
   )
   const judged = due.length === 0 ? [] : yield* unneeded(due)
@@ -254,7 +316,6 @@ const statementsStep: Step = Effect.fnUntraced(function* ({ now: began, after })
     yield* records.record(externalStatements, statement, { on: "prune", at: now }, act)
   }
   yield* records.enqueue(released.map(({ statement }) => StageSteps.sweepOfPruned(statement)))
-  const last = rows.at(-1)
   const isOver =
     last === undefined ||
     rows.length < batchMax ||

@@ -15,11 +15,13 @@ import { Records } from "../../records/Records.ts"
 import * as Counterparties from "./Counterparties.ts"
 import * as Rules from "./EntryRules.ts"
 import {
+  dayKeyOf,
   type ExternalStatement,
   externalStatements,
   isInForce,
   orderOf,
   ownerOf,
+  placeInDayOf,
   statementIdOf
 } from "./ExternalStatement.ts"
 import * as LineRows from "./LineRows.ts"
@@ -169,6 +171,9 @@ const bookedOf = Effect.fnUntraced(function* (lines: ReadonlyArray<FoundLine>) {
     const { statement, entry } = line
     return {
       statementId: statement.externalStatementId,
+      dayKey: dayKeyOf(statement),
+      placeInDay: placeInDayOf(statement),
+      isInForce: isInForce(statement),
       statementOrder: orderOf(statement),
       entry,
       counterparty: counterparties.get(line) ?? null
@@ -245,6 +250,9 @@ export const entriesAround = Effect.fnUntraced(function* (
 /** A line without its counterparty, which no reversal is found by. */
 const asUnnamed = ({ statement, entry }: FoundLine): Rules.BookedLine => ({
   statementId: statement.externalStatementId,
+  dayKey: dayKeyOf(statement),
+  placeInDay: placeInDayOf(statement),
+  isInForce: isInForce(statement),
   statementOrder: orderOf(statement),
   entry,
   counterparty: null

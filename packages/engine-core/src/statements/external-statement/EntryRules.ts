@@ -15,6 +15,15 @@ export interface LinePlace {
 /** A line of a statement in force of an account. */
 export interface BookedLine {
   readonly statementId: string
+  /**
+   * Source, instrument and business date of the statement. The statements of a day follow one another
+   * by their balances, so that none repeats an entry of another: they count as one statement.
+   */
+  readonly dayKey: string
+  /** Place of the statement in its day, from 1. */
+  readonly placeInDay: number
+  /** False: the statement was replaced by the one in force of its place, and is none of the day's. */
+  readonly isInForce: boolean
   /** Text by which the account's statements are ordered: the first is that of the oldest date. */
   readonly statementOrder: string
   readonly entry: CashEntry
@@ -60,24 +69,53 @@ const compareLines = (a: BookedLine, b: BookedLine): number =>
       : 1
 
 /**
- * Groups the lines of one account into the entries that they state. Of equal lines of one statement
- * each is an entry of its own, since a statement's balance counts both: the first of one statement is
- * the first of another.
+ * Groups the lines of one account into the entries that they state. Of equal lines of one statement, and
+ * of those that follow one another in a day, each is an entry of its own, since the balances count both:
+ * the first of one statement is the first of another.
  */
 export const entriesOf = (lines: ReadonlyArray<BookedLine>): ReadonlyArray<BookedEntry> => {
   const sorted = lines.toSorted(compareLines)
   return [...Map.groupBy(sorted, identityOf).values()].flatMap((equal) => {
-    const byStatement = [...Map.groupBy(equal, ({ statementId }) => statementId).values()]
-    const count = Math.max(...byStatement.map(({ length }) => length))
-    return Array.from({ length: count }, (_, nth): BookedEntry => {
-      const copies = byStatement.flatMap((of) => of[nth] ?? [])
-      return {
-        copies: copies as unknown as BookedEntry["copies"],
-        isReversal: copies.some(({ entry }) => entry.reversal === true)
-      }
-    })
+    const byNumber: Array<Array<BookedLine>> = []
+    const numbers = numbersOf(equal)
+    for (const line of equal) (byNumber[numbers.get(line) ?? 0] ??= []).push(line)
+    // A replaced statement may have more of a kind than what came before it in its day leaves room for.
+    return byNumber.flatMap(
+      (copies): ReadonlyArray<BookedEntry> =>
+        copies === undefined
+          ? []
+          : [
+              {
+                copies: copies as unknown as BookedEntry["copies"],
+                isReversal: copies.some(({ entry }) => entry.reversal === true)
+              }
+            ]
+    )
   })
 }
+
+/**
+ * Numbers equal lines within their days, from 0: those of the day's earlier statements in force come
+ * first. So a statement that was replaced has the numbers of the one in force of its place.
+ */
+const numbersOf = (equal: ReadonlyArray<BookedLine>): ReadonlyMap<BookedLine, number> => {
+  const numbers = new Map<BookedLine, number>()
+  for (const day of Map.groupBy(equal, ({ dayKey }) => dayKey).values()) {
+    const statements = [...Map.groupBy(day, ({ statementId }) => statementId).values()]
+    for (const own of statements) {
+      const place = own[0]?.placeInDay ?? 0
+      const before = statements
+        .filter(([first]) => first?.isInForce === true && first.placeInDay < place)
+        .reduce((sum, { length }) => sum + length, 0)
+      for (const [index, line] of own.entries()) numbers.set(line, before + index)
+    }
+  }
+  return numbers
+}
+
+/** Group of lines that no line of the group is a copy of: a day in force, or a replaced statement. */
+const groupOf = ({ dayKey, isInForce, statementId }: BookedLine): string =>
+  isInForce ? dayKey : `${dayKey} ${statementId}`
 
 const entryOf = ({ copies: [first] }: BookedEntry): CashEntry => first.entry
 
@@ -167,7 +205,7 @@ export const contradictionsOf = (lines: ReadonlyArray<BookedLine>): ReadonlyArra
       if (key === null || line === undefined) return []
       const { bankReference, bookingDate } = line.entry
       let stated: ReadonlyArray<BookedLine> = []
-      return [...Map.groupBy(shared, ({ statementId }) => statementId).values()].flatMap((of) => {
+      return [...Map.groupBy(shared, groupOf).values()].flatMap((of) => {
         if (hasAll(of, stated)) {
           stated = of
           return []
@@ -189,9 +227,14 @@ export const contradicting = (
   const key = sharedKeyOf(self.entry)
   if (key === null) return []
   const shared = lines.filter(({ entry }) => sharedKeyOf(entry) === key)
-  const own = shared.filter(({ statementId }) => statementId === self.statementId)
+  // Of a replaced statement the others of its day, which stay in force, are its own as well.
+  const own = shared.filter(
+    (line) =>
+      groupOf(line) === groupOf(self) ||
+      (line.isInForce && line.dayKey === self.dayKey && line.placeInDay !== self.placeInDay)
+  )
   const identities = new Set(own.map(identityOf))
-  return [...Map.groupBy(shared, ({ statementId }) => statementId).values()].flatMap((other) =>
+  return [...Map.groupBy(shared, groupOf).values()].flatMap((other) =>
     hasAll(own, other) || hasAll(other, own)
       ? []
       : other.filter((line) => !identities.has(identityOf(line)))

@@ -62,7 +62,18 @@ export const ExternalStatement = Struct({
   /** The statement that replaces this one; null: it is in force. */
   supersededBy: NullOr(Text),
   /** Instant at which retention deleted the lines and the bytes; absent: they are stored. */
-  prunedAt: Schema.optionalKey(Instant.schema)
+  prunedAt: Schema.optionalKey(Instant.schema),
+  /** The bank's own number of the statement, digits alone; absent: the file states none. */
+  sequence: Schema.optionalKey(Text),
+  /** Place among the statements of its date that follow one another; absent: 1, the first. */
+  placeInDay: Schema.optionalKey(Integer.schema),
+  /** Stage in which the bytes of its file lie, which other statements share; absent: its own id. */
+  fileId: Schema.optionalKey(Text),
+  /**
+   * Ids of the statements of its file in their order, those that were there before among them: of the
+   * newest that a file of several recorded; absent: any other.
+   */
+  fileStatements: Schema.optionalKey(Schema.Array(Text))
 }).annotate({
   identifier: "ExternalStatement",
   description: "A statement of an outside party about an instrument and a business date."
@@ -82,6 +93,14 @@ export const evolve = (self: ExternalStatement, fact: Fact): ExternalStatement =
     .with({ on: "prune" }, ({ at }) => ({ ...self, prunedAt: at }))
     .exhaustive()
 
+/** Key of the bytes of a source and an instrument. */
+export const contentKeyOf = ({
+  contentHash,
+  externalSourceId,
+  instrumentId
+}: Pick<ExternalStatement, "contentHash" | "externalSourceId" | "instrumentId">): string =>
+  `${externalSourceId}/${instrumentId}/${contentHash}`
+
 /** Whether no other statement replaces it. */
 export const isInForce = ({ supersededBy }: Pick<ExternalStatement, "supersededBy">): boolean =>
   supersededBy === null
@@ -91,9 +110,33 @@ export const ownerOf = ({
   externalStatementId
 }: Pick<ExternalStatement, "externalStatementId">): string => `statement/${externalStatementId}`
 
-/** Text by which statements are ordered: by business date, then by receipt. */
-export const orderOf = (self: ExternalStatement): string =>
-  `${self.businessDate} ${Instant.sortable(self.receivedAt)} ${self.externalStatementId}`
+/** Place of a statement among those of its date that follow one another, from 1. */
+export const placeInDayOf = ({
+  placeInDay
+}: {
+  readonly placeInDay?: ExternalStatement["placeInDay"]
+}): number => placeInDay ?? 1
+
+/** Id of the stage in which the bytes of a statement's file lie. */
+export const fileIdOf = ({
+  externalStatementId,
+  fileId
+}: Pick<ExternalStatement, "externalStatementId"> & {
+  readonly fileId?: ExternalStatement["fileId"]
+}): string => fileId ?? externalStatementId
+
+/** Digits of a place in the order: so many that places sort by their number. */
+const placeDigits = 9
+
+/** Text by which statements are ordered: by business date, place in the day, then by receipt. */
+export const orderOf = (self: ExternalStatement): string => {
+  const received = `${Instant.sortable(self.receivedAt)} ${self.externalStatementId}`
+  const place = placeInDayOf(self)
+  // The first of a day has no place in its text, as it had before a day could have several.
+  return place === 1
+    ? `${self.businessDate} ${received}`
+    : `${self.businessDate} p${String(place).padStart(placeDigits, "0")} ${received}`
+}
 
 /** Id of the statement that owns bulk rows; null: the owner is no statement. */
 export const statementIdOf = (owner: string): string | null =>
@@ -113,7 +156,7 @@ export const externalStatements = Collection.define<ExternalStatement, Fact>("ex
     instrumentId: (self) => self.instrumentId,
     businessDate: (self) => self.businessDate,
     /** Source, instrument and bytes, so that the same file is recorded once. */
-    content: (self) => `${self.externalSourceId}/${self.instrumentId}/${self.contentHash}`,
+    content: contentKeyOf,
     /** Filter of the statements whose lines and bytes retention has not deleted. */
     kept: (self) => (self.prunedAt === undefined ? "kept" : null),
     /** Account of a statement of cash whose lines and bytes retention has deleted. */
@@ -147,28 +190,43 @@ const received = (self: ExternalStatement) => ({
 })
 
 /**
- * The statement in force for a source, an instrument and a business date: one slot, so that a chain
- * of corrections never forks (docs/domain/statements.md#corrections).
+ * The statement in force for a source, an instrument, a business date and a place in that day: one
+ * slot, so that a chain of corrections never forks (docs/domain/statements.md#corrections).
  */
 export const StatementOfDate = Struct({
   externalSourceId: Text,
   instrumentId: Text,
   businessDate: Date.schema,
-  externalStatementId: Text
+  externalStatementId: Text,
+  /** Place among the statements of the date that follow one another; absent: 1, the first. */
+  placeInDay: Schema.optionalKey(Integer.schema)
 })
 export type StatementOfDate = typeof StatementOfDate.Type
 
 const Replace = Struct({ on: Schema.Literal("replace"), externalStatementId: Text })
 
-/** Key of the slot of a source, an instrument and a business date. */
+/** Key of a business date of a source and an instrument, whose statements follow one another. */
+export const dayKeyOf = ({
+  businessDate,
+  externalSourceId,
+  instrumentId
+}: Pick<StatementOfDate, "externalSourceId" | "instrumentId" | "businessDate">): string =>
+  `${externalSourceId}/${instrumentId}/${businessDate}`
+
+/** Key of the slot of a source, an instrument, a business date and a place in that day. */
 export const dateKeyOf = (
-  of: Pick<StatementOfDate, "externalSourceId" | "instrumentId" | "businessDate">
-): string => `${of.externalSourceId}/${of.instrumentId}/${of.businessDate}`
+  self: Pick<StatementOfDate, "externalSourceId" | "instrumentId" | "businessDate"> & {
+    readonly placeInDay?: StatementOfDate["placeInDay"]
+  }
+): string => {
+  const place = placeInDayOf(self)
+  return place === 1 ? dayKeyOf(self) : `${dayKeyOf(self)}/${place}`
+}
 
 export const statementsOfDates = Collection.define<StatementOfDate, typeof Replace.Type>(
   "statement-of-date",
   {
-    doc: "The statement in force for a source, an instrument and a business date.",
+    doc: "The statement in force for a source, an instrument, a business date and a place in that day.",
     id: dateKeyOf,
     record: StatementOfDate,
     fact: Replace,

@@ -21,20 +21,45 @@ export const senders: ReadonlyArray<Role> = ["operator", "feed"]
 export const mediaTypes = ["application/xml", "text/xml", "text/csv", "application/json"] as const
 export type MediaType = (typeof mediaTypes)[number]
 
+/** A statement of a file. */
+export const StatementOfFile = Schema.Struct({
+  externalStatementId: ExternalStatementId,
+  businessDate: Date.schema,
+  /** False: the same statement had been recorded of another file before. */
+  recorded: Schema.Boolean
+}).annotate({
+  identifier: "StatementOfFile",
+  description: "A statement of a file, recorded of it or there before."
+})
+
+/** Statements of the file, oldest first; a file has one, but for several of a bank. */
+const statements = Schema.Array(StatementOfFile)
+
 /** Answer to a caller of the role `feed`, without any content of the file. */
 export const StatementReceipt = Schema.Struct({
   externalStatementId: ExternalStatementId,
   /** Lower-case hex SHA-256 of the bytes. */
   contentHash: Schema.String,
-  businessDate: Date.schema
+  businessDate: Date.schema,
+  statements
 }).annotate({
   identifier: "StatementReceipt",
   description: "What a feed is answered that handed a statement in."
 })
 export type StatementReceipt = typeof StatementReceipt.Type
 
+/** Answer to a caller that reads statements: the newest of the file, and which ones the file has. */
+export const ReceivedStatement = Schema.Struct({
+  ...StatementView.fields,
+  statements
+}).annotate({
+  identifier: "ReceivedStatement",
+  description: "The newest statement that a file recorded, with the statements of the file."
+})
+export type ReceivedStatement = typeof ReceivedStatement.Type
+
 /** Answer to a file: the statement, or a receipt where the caller may not read it. */
-export const StatementAnswer = Schema.Union([StatementView, StatementReceipt])
+export const StatementAnswer = Schema.Union([ReceivedStatement, StatementReceipt])
 
 /** Query of the call, which identifies the file. */
 export const StatementQuery = Schema.Struct({
@@ -94,7 +119,7 @@ export interface Receiving {
 }
 
 export interface Received {
-  /** Encoded record of the statement; a receipt where the caller may not read it. */
+  /** Encoded record of the newest statement of the file; a receipt where the caller may not read it. */
   readonly value: Plain
   readonly location: string
   /** True where the statement had been recorded before, under the same key or with the same bytes. */
@@ -126,8 +151,8 @@ export class StatementIntake extends Context.Service<
       readonly bytes: Stream.Stream<Uint8Array, E>
     }) => Effect.Effect<Staged, E | Unavailable, Scope.Scope>
     /**
-     * Reads the stage and records the statement in one transaction, or answers the statement that
-     * the same key or the same bytes made before. Refuses `invalid-request` where the bytes are no
+     * Reads the stage and records its statements in one transaction, all or none, or answers the newest
+     * of those that the same key or the same bytes made before. Refuses `invalid-request` where the bytes are no
      * file of the source's form, at the line and column of the fault; `rule-refused` where a check
      * of statements fails; `body-too-large` above the largest number of lines.
      */

@@ -1,16 +1,17 @@
 /**
- * Runner of intake: takes a statement in within its call, and in the background deletes the stages
+ * Runner of intake: takes the statements of a file in within its call, and in the background deletes the stages
  * of broken calls and the files that retention has released.
  */
 import { Context, Duration, Effect, Layer, Option } from "effect"
 import { Settings } from "../../engine/Settings.ts"
 import * as CompiledCodec from "../../kernel/CompiledCodec.ts"
+import { failed } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import type { Plain } from "../../kernel/PlainJson.ts"
 import { refused, type Unavailable } from "../../kernel/Refusal.ts"
 import { Crypto } from "../../ports/Crypto.ts"
 import { Ids } from "../../ports/Ids.ts"
-import { StatementSource } from "../../ports/StatementSource.ts"
+import { type Reading, StatementSource } from "../../ports/StatementSource.ts"
 import { Blobs } from "../../ports/storage/Blobs.ts"
 import { Bulk } from "../../ports/storage/Bulk.ts"
 import { Keys } from "../../ports/storage/Keys.ts"
@@ -25,9 +26,17 @@ import * as Idempotency from "../../writes/Idempotency.ts"
 import * as KeyedCall from "../../writes/KeyedCall.ts"
 import { traceOf } from "../../writes/OpenWrite.ts"
 import * as SourceSteps from "../external-source/SourceSteps.ts"
-import { type ExternalStatement, externalStatements } from "./ExternalStatement.ts"
+import * as DayLookups from "./DayLookups.ts"
+import * as DayRules from "./DayRules.ts"
+import {
+  type ExternalStatement,
+  externalStatements,
+  fileIdOf,
+  orderOf
+} from "./ExternalStatement.ts"
 import {
   type Received,
+  ReceivedStatement,
   type Receiving,
   senders,
   StatementIntake,
@@ -53,24 +62,36 @@ const path = "/v1/external-statements"
 /** Milliseconds until a sweep that failed begins again. */
 const failedFor = 30_000
 
-const encodeView = CompiledCodec.encoder(StatementView.StatementView)
+const encodeView = CompiledCodec.encoder(ReceivedStatement)
 const encodeReceipt = CompiledCodec.encoder(StatementReceipt)
 
-/** Answer to a sender: the record, or a receipt where it may not read it. */
-const receivedOf = (
+/** Answer to a sender: the newest record of its file, or a receipt where it may not read it. */
+const receivedOf = Effect.fnUntraced(function* (
   statement: Stored<ExternalStatement>,
   { caller, replayed }: Pick<Receiving, "caller"> & Pick<Received, "replayed">
-): Received => {
-  const { businessDate, contentHash, externalStatementId } = statement
+) {
+  const { businessDate, contentHash, externalStatementId, fileStatements } = statement
+  const records = yield* Records
+  const found =
+    fileStatements === undefined
+      ? [statement]
+      : yield* records.many(externalStatements, [...fileStatements])
+  const statements = found
+    .toSorted((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1))
+    .map((each) => ({
+      externalStatementId: each.externalStatementId,
+      businessDate: each.businessDate,
+      recorded: fileIdOf(each) === fileIdOf(statement)
+    }))
   const value = caller.roles.includes("operator")
-    ? encodeView(StatementView.of(statement))
-    : encodeReceipt({ businessDate, contentHash, externalStatementId })
+    ? encodeView({ ...StatementView.of(statement), statements })
+    : encodeReceipt({ businessDate, contentHash, externalStatementId, statements })
   return {
     value: value as unknown as Plain,
     location: `${path}/${externalStatementId}`,
     replayed
-  }
-}
+  } satisfies Received
+})
 
 const needs = [Records, WorkQueue, Keys, Ids, Crypto, Blobs, Bulk] as const
 type Needs = Records | WorkQueue | Keys | Ids | Crypto | Blobs | Bulk
@@ -109,7 +130,8 @@ const make = Effect.gen(function* () {
     const bound = yield* orUnavailable(keys.find({ scope, key, now }))
     if (Option.isNone(bound)) return undefined
     if (bound.value.fingerprint !== fingerprint) return yield* CallKeys.reused()
-    return receivedOf(yield* statementOf(bound.value.target), { caller, replayed: true })
+    const statement = yield* statementOf(bound.value.target)
+    return yield* receivedOf(statement, { caller, replayed: true })
   })
 
   /** Runs `effect` under the call's key, which names this statement from then on. */
@@ -129,7 +151,8 @@ const make = Effect.gen(function* () {
         : Effect.succeed({ target: claimed.target, replayed: true })
     )
     // Loaded after the commit, which sets the times that later reads show.
-    return receivedOf(yield* statementOf(ended.target), { caller, replayed: ended.replayed })
+    const statement = yield* statementOf(ended.target)
+    return yield* receivedOf(statement, { caller, replayed: ended.replayed })
   })
 
   const receive = Effect.fnUntraced(function* (of: Receiving) {
@@ -154,16 +177,18 @@ const make = Effect.gen(function* () {
       return yield* Effect.fail(refused("invalid-request", { detail, errors }))
     }
     const read = yield* IntakeSteps.readFile(addressed, { reading, staged })
-    yield* IntakeSteps.demandDates(addressed, { header: read.header, named })
+    for (const each of read) yield* IntakeSteps.demandDates(addressed, { ...each, named })
     const now = yield* Instant.now
-    const statement = RecordSteps.statementOf(of, addressed, { read, now })
+    const file = yield* newFileOf(of, addressed, { read, reading, now })
+    const fresh = file.flatMap(({ knownAs, statement }) => (knownAs === null ? [statement] : []))
     const recording = Effect.gen(function* () {
       const { requestId } = identity
       const act = { cause: { by: "request", requestId } as const, now, trace: traceOf(identity) }
-      yield* RecordSteps.record(statement, read, act)
-      yield* records.audit([audited(of, statement)])
+      yield* RecordSteps.record(file, act)
+      yield* records.audit(fresh.map((statement) => audited(of, statement)))
     })
-    const id = statement.externalStatementId
+    const id = fresh.at(-1)?.externalStatementId
+    if (id === undefined) return yield* Effect.fail(nothingNew(file))
     return yield* keyedRun(of, { keyed, id, isNew: true }, recording).pipe(
       Effect.catchTag("Refused", (refusal) =>
         // Another call may have recorded the same bytes while this file was read.
@@ -179,10 +204,10 @@ const make = Effect.gen(function* () {
   /** Deletes a stage, unless a statement was recorded of it. */
   const swept = (item: Lease) =>
     Effect.gen(function* () {
-      const isPruned = item.payload === StageSteps.prunedPayload
       const statement = yield* records.find(externalStatements, item.itemId)
-      if (isPruned || Option.isNone(statement)) {
-        yield* StageSteps.discard(item.itemId, { sparesSealed: !isPruned })
+      if (Option.isNone(statement)) yield* StageSteps.discard(item.itemId)
+      else if (item.payload === StageSteps.prunedPayload) {
+        yield* StageSteps.discardPruned(statement.value)
       }
       yield* orUnavailable(work.finish(item))
     })
@@ -211,7 +236,7 @@ const make = Effect.gen(function* () {
     StatementIntake,
     StatementIntake.of({
       stage: (of) => Effect.provideContext(StageSteps.stage(of), services),
-      receive: (of) => provided(receive(of))
+      receive: (of) => Effect.scoped(provided(receive(of)))
     })
   ).pipe(
     Context.add(
@@ -220,6 +245,56 @@ const make = Effect.gen(function* () {
     )
   )
 })
+
+/**
+ * Makes the statements of a file that was read: each is new, corrects the one that the sender names, or is
+ * in force already.
+ */
+const newFileOf = Effect.fnUntraced(function* (
+  of: Receiving,
+  addressed: IntakeSteps.Addressed,
+  {
+    now,
+    read,
+    reading
+  }: {
+    readonly read: ReadonlyArray<IntakeSteps.ReadStatement>
+    readonly reading: Reading
+    readonly now: Instant.Instant
+  }
+) {
+  const { named, staged } = of
+  const feed = {
+    externalSourceId: addressed.source.externalSourceId,
+    instrumentId: addressed.instrument.instrumentId
+  }
+  const correcting = yield* IntakeSteps.correctingIn(read, named)
+  const known = yield* DayLookups.knownIn(feed, { reading, staged, read, correcting }).pipe(
+    // The same bytes were read once without a fault.
+    Effect.catchTags({
+      StatementMalformed: Effect.die,
+      StatementRefused: Effect.die,
+      StatementCharset: Effect.die,
+      StatementTooLong: Effect.die
+    })
+  )
+  const file = read.map((each): RecordSteps.NewStatement => {
+    const corrects = each === correcting ? named.corrects : null
+    const statement = RecordSteps.statementOf(of, addressed, { read: each, corrects, now })
+    const knownAs = known.get(each.externalStatementId) ?? null
+    return { statement, place: each.place, knownAs }
+  })
+  const [first, ...others] = file
+  if (first === undefined) throw new Error("a file that was read has a statement")
+  return [first, ...others] as const
+})
+
+/** Refusal of a file of several statements that are all in force already, of other bytes. */
+const nothingNew = ([{ place, statement }, ...others]: RecordSteps.NewFile) => {
+  const last = others.at(-1)?.statement ?? statement
+  const detail = `Every statement of the file, of ${statement.businessDate} to ${last.businessDate}, is recorded already.`
+  return refused("rule-refused", failed("statement-of-date", DayRules.at(place, detail)))
+}
 
 const audited = (
   { caller, identity, staged }: Receiving,

@@ -17,17 +17,18 @@ import { Ids } from "../../ports/Ids.ts"
 import * as Port from "../../ports/StatementSource.ts"
 import { Bulk, type BulkRow } from "../../ports/storage/Bulk.ts"
 import { orUnavailable } from "../../records/PortFailure.ts"
-import { Records } from "../../records/Records.ts"
+import { Records, type Stored } from "../../records/Records.ts"
 import * as Secrets from "../../writes/Secrets.ts"
 import { type ExternalSource, externalSources } from "../external-source/ExternalSource.ts"
-import {
-  dateKeyOf,
-  type ExternalStatement,
-  externalStatements,
-  ownerOf,
-  statementsOfDates
-} from "./ExternalStatement.ts"
 import * as Counterparties from "./Counterparties.ts"
+import * as DayRules from "./DayRules.ts"
+import {
+  type ExternalStatement,
+  type ExternalStatementId,
+  externalStatements,
+  fileIdOf,
+  ownerOf
+} from "./ExternalStatement.ts"
 import type { MediaType, Named, Receiving, Staged } from "./Intake.ts"
 import * as LineRows from "./LineRows.ts"
 import * as StageSteps from "./StageSteps.ts"
@@ -64,7 +65,8 @@ export const address = Effect.fnUntraced(function* (named: Named) {
 const sameBytesMax = 1_000
 
 /**
- * Finds the statement that the same bytes made before, of the source and the instrument. A sender that
+ * Finds the statement that the same bytes made before, of the source and the instrument: of a file with
+ * several the newest that it recorded. A sender that
  * names a business date means the statement of that date: a table without dates may be the same on
  * two days. One that names a statement to correct means its correction: the bytes of a statement that
  * was corrected wrongly may come again, to correct the correction.
@@ -83,8 +85,12 @@ export const sameContent = Effect.fnUntraced(function* (
   const isMeant = ({ businessDate, corrects, externalStatementId }: ExternalStatement) =>
     (named.businessDate === null || businessDate === named.businessDate) &&
     (named.corrects === null || [corrects, externalStatementId].includes(named.corrects))
-  const same = found.find(({ record }) => isMeant(record))
-  return Option.fromUndefinedOr(same?.record)
+  const same = found.find(({ record }) => isMeant(record))?.record
+  if (same === undefined) return Option.none<Stored<ExternalStatement>>()
+  const newest = found.find(
+    ({ record }) => record.fileStatements !== undefined && fileIdOf(record) === fileIdOf(same)
+  )
+  return Option.some(newest?.record ?? same)
 })
 
 /** Forms that each media type may hold. */
@@ -185,33 +191,52 @@ const rowsAtOnce = 1_000
 /** Number of parts of a file whose rows are made while earlier ones are written. */
 const partsAhead = 4
 
+/** Rows of a statement that is read. */
+interface Rows {
+  readonly owner: string
+  readonly rows: ReadonlyArray<BulkRow>
+  /** True: no row of the owner follows. */
+  readonly isLast: boolean
+}
+
 /**
- * Write buffer of the rows of an owner: writes `rowsAtOnce` of them by one call, however few arrive
- * together, since each call is a transaction that waits for the disk.
+ * Write buffer of rows, one owner after another: writes `rowsAtOnce` of them by one call, however few
+ * arrive together, since each call is a transaction that waits for the disk.
  */
-const appending = Effect.fnUntraced(function* (owner: string) {
+const appending = Effect.gen(function* () {
   const bulk = yield* Bulk
   let waiting: Array<BulkRow> = []
-  return {
-    add: Effect.fnUntraced(function* (rows: ReadonlyArray<BulkRow>) {
-      for (const row of rows) {
-        waiting.push(row)
-        if (waiting.length < rowsAtOnce) continue
-        const full = waiting
-        waiting = []
-        yield* orUnavailable(bulk.append(owner, full))
-      }
-    }),
-    /** Writes the remaining rows. */
-    end: Effect.suspend(() => orUnavailable(bulk.append(owner, waiting)))
-  }
+  const flush = (owner: string) =>
+    Effect.suspend(() => {
+      const full = waiting
+      waiting = []
+      return orUnavailable(bulk.append(owner, full))
+    })
+  return Effect.fnUntraced(function* ({ isLast, owner, rows }: Rows) {
+    for (const row of rows) {
+      waiting.push(row)
+      if (waiting.length >= rowsAtOnce) yield* flush(owner)
+    }
+    if (isLast) yield* flush(owner)
+  })
 })
 
-/** A file that was read: its header, and the rows that wait to be sealed. */
-export interface ReadFile {
+/** A statement of a file that was read, whose rows wait to be sealed. */
+export interface ReadStatement {
+  readonly externalStatementId: ExternalStatementId
   readonly header: Port.Header
   readonly lines: number
+  /** Number among the statements of the file that are read, from 0, in the order of the file. */
+  readonly index: number
+  /** Null: a file of the form has one statement. */
+  readonly place: Port.StatementPlace | null
 }
+
+/**
+ * Largest number of statements of one file, about those of a year of days: all of them are recorded in one
+ * transaction, which others wait for.
+ */
+export const statementsMax = 400
 
 /** Makes stored lines of the lines of a file: accounts as hashes, counterparties sealed. */
 const storing = Effect.fnUntraced(function* ({ accountIs, kind }: ExternalSource) {
@@ -246,37 +271,61 @@ const storing = Effect.fnUntraced(function* ({ accountIs, kind }: ExternalSource
 })
 
 /**
- * Reads a staged file through the source's reader, in constant memory, and writes its lines as rows
- * that are invisible until the statement is recorded. Refuses the reader's refusals, and more lines
- * than the deployment takes.
+ * Reads a staged file through the source's reader, in constant memory, and writes the lines of each of its
+ * statements as rows that are invisible until the statement is recorded. Answers the statements by business
+ * date and the bank's number. Refuses the reader's refusals, more lines than the deployment takes, and
+ * more than `statementsMax` statements. Stages of further statements are dropped with the scope.
  */
 export const readFile = Effect.fnUntraced(function* (
   { source }: Addressed,
   of: { readonly reading: Port.Reading; readonly staged: Staged }
 ) {
   const reader = yield* Port.StatementSource
-  const statement = { externalStatementId: StageSteps.toId(of.staged.stageId) }
+  const { linesMax } = of.reading
   const store = yield* storing(source)
-  let header: Port.Header | undefined
-  let lines = 0
-  const rowsOfLines = yield* appending(ownerOf(statement))
+  const append = yield* appending
+  const openStage = yield* StageSteps.furtherStages
+  const read: Array<ReadStatement> = []
+  // The text of a bank may have the number of the account, which is shown to nobody in full.
+  const number = of.reading.account?.number ?? null
+  const masked = (header: Port.Header): Port.Header => ({
+    ...header,
+    reference: header.reference === null ? null : masking(header.reference, number)
+  })
+  let current: { readonly externalStatementId: ExternalStatementId; lines: number } | null = null
+  let linesOfFile = 0
+  /** The statement that is read; the first one has the id of the stage. */
+  const reached = Effect.gen(function* () {
+    if (current !== null) return current
+    if (read.length === statementsMax) {
+      const detail = `A file has at most ${statementsMax} statements of its account.`
+      return yield* Effect.fail(refused("body-too-large", { detail }))
+    }
+    const stageId = read.length === 0 ? of.staged.stageId : yield* openStage
+    current = { externalStatementId: StageSteps.toId(stageId), lines: 0 }
+    return current
+  })
   const rowsOf = Effect.fnUntraced(function* (part: Port.Part) {
+    const statement = yield* reached
+    const owner = ownerOf(statement)
     if (part.part === "header") {
-      header = part.header
-      return []
+      const { header, place = null } = part
+      read.push({ ...statement, header: masked(header), index: read.length, place })
+      current = null
+      return { owner, rows: [], isLast: true } satisfies Rows
     }
-    const from = lines + 1
-    lines += part.lines.length
-    if (lines > of.reading.linesMax) {
-      return yield* new Port.StatementTooLong({ linesMax: of.reading.linesMax })
-    }
-    return (yield* store(part.lines, from)).map(LineRows.rowOf)
+    const from = statement.lines + 1
+    statement.lines += part.lines.length
+    linesOfFile += part.lines.length
+    if (linesOfFile > linesMax) return yield* new Port.StatementTooLong({ linesMax })
+    const rows = (yield* store(part.lines, from)).map(LineRows.rowOf)
+    return { owner, rows, isLast: false } satisfies Rows
   })
   // A fiber reads on and makes rows while the store writes those that were made before.
   const parts = reader
     .read(of.reading, StageSteps.bytesOf(of.staged))
     .pipe(Stream.mapEffect(rowsOf), Stream.buffer({ capacity: partsAhead }))
-  yield* Stream.runForEach(parts, rowsOfLines.add).pipe(
+  yield* Stream.runForEach(parts, append).pipe(
     Effect.catchTags({
       StatementMalformed: (fault) => Effect.fail(refusalOf(fault)),
       StatementRefused: (fault) => Effect.fail(refusalOf(fault)),
@@ -284,66 +333,51 @@ export const readFile = Effect.fnUntraced(function* (
       StatementTooLong: (fault) => Effect.fail(refusalOf(fault))
     })
   )
-  yield* rowsOfLines.end
-  if (header === undefined) {
+  if (read.length === 0 || current !== null) {
     return yield* Effect.die(new Error(`the reader of ${source.adapter} answered no header`))
   }
-  // The text of a bank may have the number of the account, which is shown to nobody in full.
-  const number = of.reading.account?.number ?? null
-  const { reference } = header
-  const masked = reference === null ? null : masking(reference, number)
-  const read: ReadFile = { header: { ...header, reference: masked }, lines }
-  return read
+  return read.toSorted((a, b) => DayRules.order(a.header, b.header))
 })
 
 /** Refuses a statement of a future moment, and one of another date than the sender names. */
 export const demandDates = Effect.fnUntraced(function* (
   { source }: Addressed,
-  { header, named }: { readonly header: Port.Header; readonly named: Named }
+  { header, named, place }: Pick<ReadStatement, "header" | "place"> & { readonly named: Named }
 ) {
+  const detail = `The statement is of ${header.businessDate}.`
+  const details = place === null ? {} : DayRules.at(place, detail)
   const now = yield* Instant.now
   const today = Zone.dateAt(Zone.of(source.zone), now)
   const isPast = Instant.atOrBefore(header.asOf, now) && !Date.isAfter(header.businessDate, today)
   yield* Effect.fromResult(
     judge([
-      check("as-of-ahead", isPast),
+      check("as-of-ahead", isPast, details),
       check(
         "business-date",
-        named.businessDate === null || named.businessDate === header.businessDate
+        named.businessDate === null || named.businessDate === header.businessDate,
+        details
       )
     ])
   )
 })
 
 /**
- * Finds the statement in force of the date, which the new one must correct; refuses another one, or
- * one that corrects any but the statement in force.
+ * Finds the statement of a file that corrects the one which the sender names, and refuses, check
+ * `statement-of-date`, a file of several where none or more than one may; undefined: nothing is corrected.
  */
-export const demandDate = Effect.fnUntraced(function* (
-  of: Pick<ExternalStatement, "externalSourceId" | "instrumentId" | "businessDate">,
+export const correctingIn = Effect.fnUntraced(function* (
+  read: ReadonlyArray<ReadStatement>,
   { corrects }: Pick<Named, "corrects">
 ) {
+  if (corrects === null) return undefined
+  const [only, ...others] = read
+  if (others.length === 0) return only
   const records = yield* Records
-  const slot = Option.getOrUndefined(yield* records.find(statementsOfDates, dateKeyOf(of)))
-  const inForce = slot?.externalStatementId ?? null
-  const detail =
-    inForce === null
-      ? `No statement of ${of.businessDate} is there to be corrected.`
-      : `The statement of ${of.businessDate} in force is ${inForce}.`
-  yield* Effect.fromResult(judge([check("statement-of-date", corrects === inForce, { detail })]))
-  if (inForce !== null) yield* demandLines(inForce)
-  return slot
-})
-
-/**
- * Refuses the correction of a statement of cash whose lines retention has deleted: amounts that
- * orders took of them could not be found in the correction, and could pay twice.
- */
-const demandLines = Effect.fnUntraced(function* (externalStatementId: string) {
-  const records = yield* Records
-  const found = yield* records.find(externalStatements, externalStatementId)
-  const { kind, prunedAt } = Option.getOrThrow(found)
-  const detail = `The lines of ${externalStatementId} are deleted: it is not corrected any more.`
-  const isCorrected = kind !== "cash" || prunedAt === undefined
-  yield* Effect.fromResult(judge([check("statement-of-date", isCorrected, { detail })]))
+  const corrected = yield* records.find(externalStatements, corrects)
+  const found = Option.isNone(corrected) ? undefined : DayRules.correcting(read, corrected.value)
+  if (found === undefined) {
+    const detail = `No one statement of the file is of the date and number of ${corrects}.`
+    return yield* Effect.fail(refused("rule-refused", failed("statement-of-date", { detail })))
+  }
+  return found
 })

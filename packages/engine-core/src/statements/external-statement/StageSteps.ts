@@ -4,6 +4,7 @@
  */
 import { Effect, Option, Schema, Stream } from "effect"
 import { Settings } from "../../engine/Settings.ts"
+import * as Instant from "../../kernel/Instant.ts"
 import type { Unavailable } from "../../kernel/Refusal.ts"
 import { Crypto } from "../../ports/Crypto.ts"
 import { Ids } from "../../ports/Ids.ts"
@@ -14,7 +15,14 @@ import { orUnavailable } from "../../records/PortFailure.ts"
 import { Records } from "../../records/Records.ts"
 import { chunkBytes, numberedChunks } from "./StageChunks.ts"
 import * as StageSeal from "./StageSeal.ts"
-import { type ExternalStatement, ExternalStatementId, ownerOf } from "./ExternalStatement.ts"
+import {
+  contentKeyOf,
+  type ExternalStatement,
+  ExternalStatementId,
+  externalStatements,
+  fileIdOf,
+  ownerOf
+} from "./ExternalStatement.ts"
 
 /** Queue of stages that are to be swept. */
 export const queue = "statement-stages"
@@ -66,13 +74,25 @@ const opened = Effect.gen(function* () {
 })
 
 /**
- * Makes the sweep of a stage due at once. A stage of which a statement was recorded has no queued
+ * Makes the sweep of stages due at once. A stage of which a statement was recorded has no queued
  * sweep any more. Where the store is unreachable, the queued sweep follows later.
  */
-const dropped = (stageId: string) =>
-  Effect.flatMap(WorkQueue, (work) => work.hasten({ queue, itemIds: [stageId] })).pipe(
-    Effect.catchCause((cause) => Effect.logWarning(`stage ${stageId} is swept later`, cause))
+const dropped = (stageIds: ReadonlyArray<string>) =>
+  Effect.flatMap(WorkQueue, (work) => work.hasten({ queue, itemIds: stageIds })).pipe(
+    Effect.catchCause((cause) =>
+      Effect.logWarning(`stage ${stageIds.join(", ")} is swept later`, cause)
+    )
   )
+
+/**
+ * Makes an effect that opens the stage of a further statement of a file, and answers its id: a stage of
+ * rows alone, since the bytes lie in that of the file. They are dropped with the scope, as the file is.
+ */
+export const furtherStages = Effect.gen(function* () {
+  const opens: Array<string> = []
+  yield* Effect.addFinalizer(() => (opens.length === 0 ? Effect.void : dropped(opens)))
+  return Effect.tap(opened, (stageId) => Effect.sync(() => opens.push(stageId)))
+})
 
 /** Writes bytes to a stage that is dropped with the scope; hashes them as they pass. */
 export const stage = Effect.fnUntraced(function* <E>(of: {
@@ -83,7 +103,7 @@ export const stage = Effect.fnUntraced(function* <E>(of: {
   const blobs = yield* Blobs
   const ids = yield* Ids
   const { sealingKeys: keys } = yield* Settings
-  const stageId = yield* Effect.acquireRelease(opened, dropped)
+  const stageId = yield* Effect.acquireRelease(opened, (id) => dropped([id]))
   const content = crypto.sha256Parts()
   const call = crypto.sha256Parts()
   call.update(new TextEncoder().encode(`POST\n${path}\n${of.query}\n`))
@@ -165,15 +185,45 @@ export const bytesOf = (of: {
 const unreadOwnerOf = (owner: string): string => `${owner}/references`
 
 /**
- * Deletes the bytes and the rows of a statement, a part at a time. Of a stage that was never recorded
- * only what is not sealed: a reader that slept may record the stage after the sweep has looked for its
- * statement.
+ * Deletes the bytes and the rows of a stage that was never recorded, a part at a time: only what is not
+ * sealed, since a reader that slept may record the stage after the sweep has looked for its statement, and
+ * other statements of the file may have been recorded.
  */
-export const discard = Effect.fnUntraced(function* (
-  stageId: string,
-  { sparesSealed }: { readonly sparesSealed: boolean }
-) {
-  const blobs = yield* Blobs
+export const discard = (stageId: string) =>
+  Effect.andThen(
+    discardRows(stageId, { sparesSealed: true }),
+    discardFile(stageId, { sparesSealed: true })
+  )
+
+/**
+ * Deletes the rows of a statement that was pruned, and the bytes of its file where no other statement of
+ * the file is stored with its lines, or was pruned later.
+ */
+export const discardPruned = Effect.fnUntraced(function* (statement: ExternalStatement) {
+  const records = yield* Records
+  yield* discardRows(statement.externalStatementId, { sparesSealed: false })
+  const fileId = fileIdOf(statement)
+  const { prunedAt } = statement
+  const isNeeded = yield* records
+    .stream(externalStatements, { where: { content: [contentKeyOf(statement)] } })
+    .pipe(
+      Stream.filter(({ record }) => fileIdOf(record) === fileId),
+      Stream.filter(
+        ({ record }) =>
+          record.prunedAt === undefined ||
+          prunedAt === undefined ||
+          Instant.isAfter(record.prunedAt, prunedAt)
+      ),
+      Stream.runHead
+    )
+  if (Option.isNone(isNeeded)) yield* discardFile(fileId, { sparesSealed: false })
+})
+
+interface Sparing {
+  readonly sparesSealed: boolean
+}
+
+const discardRows = Effect.fnUntraced(function* (stageId: string, { sparesSealed }: Sparing) {
   const bulk = yield* Bulk
   const owner = ownerOf({ externalStatementId: toId(stageId) })
   for (const each of [unreadOwnerOf(owner), owner]) {
@@ -183,6 +233,10 @@ export const discard = Effect.fnUntraced(function* (
       yield* Effect.yieldNow
     }
   }
+})
+
+const discardFile = Effect.fnUntraced(function* (stageId: string, { sparesSealed }: Sparing) {
+  const blobs = yield* Blobs
   const file = fileOf(stageId)
   while ((yield* orUnavailable(blobs.discard({ file, limit: chunksAtOnce, sparesSealed }))) > 0) {
     yield* Effect.yieldNow

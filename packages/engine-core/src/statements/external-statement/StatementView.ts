@@ -4,7 +4,8 @@ import * as Decimal from "../../kernel/Decimal.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as RecordView from "../../records/RecordView.ts"
 import type { Stored } from "../../records/Records.ts"
-import { ExternalStatement, externalStatements } from "./ExternalStatement.ts"
+import * as Integer from "../../kernel/Integer.ts"
+import { ExternalStatement, externalStatements, placeInDayOf } from "./ExternalStatement.ts"
 
 /** A NAV as a statement's own form has it: decimals as texts. */
 const Nav = Schema.Struct({
@@ -16,15 +17,28 @@ const Nav = Schema.Struct({
 })
 
 const shown = {
-  ...Struct.omit(ExternalStatement.fields, ["nav", "prunedAt"]),
+  ...Struct.omit(ExternalStatement.fields, [
+    "nav",
+    "prunedAt",
+    "sequence",
+    "placeInDay",
+    "fileId",
+    "fileStatements"
+  ]),
   nav: Schema.NullOr(Nav)
 }
 
 /** Instant at which retention deleted the lines and the bytes; null: they are stored. */
 const prunedAt = Schema.NullOr(Instant.schema)
 
+/** The bank's own number of the statement, digits alone; null: the file states none. */
+const sequence = Schema.NullOr(Schema.String)
+
+/** Place among the statements of its date that follow one another, from 1. */
+const placeInDay = Integer.schema
+
 export const StatementView = RecordView.schemaOf(
-  { ...shown, prunedAt },
+  { ...shown, prunedAt, sequence, placeInDay },
   {
     identifier: "ExternalStatementView",
     description: "A statement of an outside party about an instrument and a business date."
@@ -34,5 +48,7 @@ export type StatementView = typeof StatementView.Type
 
 export const of = (statement: Stored<ExternalStatement>): StatementView => ({
   ...RecordView.of(externalStatements, shown, statement),
-  prunedAt: statement.prunedAt ?? null
+  prunedAt: statement.prunedAt ?? null,
+  sequence: statement.sequence ?? null,
+  placeInDay: placeInDayOf(statement)
 })

@@ -7,14 +7,24 @@ export interface OfStatement {
   readonly externalSourceId: string
   readonly statementId: string
   readonly businessDate: string
+  /** Place among the statements of the date that follow one another, from 1. */
+  readonly placeInDay: number
   readonly comparedAt: Moment
 }
+
+/** Id of the source of a statement with its business date, and from the second of a day on its place. */
+export const sourceDateOf = ({
+  businessDate,
+  externalSourceId,
+  placeInDay
+}: Pick<OfStatement, "businessDate" | "externalSourceId" | "placeInDay">): string =>
+  `${externalSourceId}:${businessDate}${placeInDay === 1 ? "" : `:${placeInDay}`}`
 
 /** Members of a difference whose subject is the source of the statement, with its business date. */
 export const aboutSource = (of: OfStatement) =>
   ({
     instrumentId: of.instrumentId,
-    subject: { resourceKind: "external-source", id: `${of.externalSourceId}:${of.businessDate}` },
+    subject: { resourceKind: "external-source", id: sourceDateOf(of) },
     holderId: null,
     comparedAt: of.comparedAt,
     statementId: of.statementId

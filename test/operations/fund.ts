@@ -225,7 +225,15 @@ export const signs = (stage: Parties, by: Outsider = stage.holder) =>
     })
   )
 
-/** The oracle publishes a price valued at an instant. */
+/** Moves the clock on to an instant that is still to come. */
+const comesTo = (instant: string) =>
+  Effect.flatMap(Instant.now, (now) =>
+    Instant.isBefore(now, Instant.of(instant))
+      ? TestClock.setTime(Instant.toEpochMillis(Instant.of(instant)))
+      : Effect.void
+  )
+
+/** The oracle publishes a price valued at an instant, which may be still to come. */
 export const publishes = (
   stage: Parties,
   price: string,
@@ -249,6 +257,10 @@ export const publishes = (
       corrects: null
     })
   )
+
+/** The oracle publishes a price valued at an instant, once that has come: a point ahead prices no order. */
+export const publishesInTime = (...of: Parameters<typeof publishes>) =>
+  Effect.andThen(comesTo(of[2]), publishes(...of))
 
 /** A party attests the claim that stands at the point that stands. */
 export const attests = (by: Outsider, units: string, price?: string) =>

@@ -123,7 +123,7 @@ describe("a redemption paid by wire", () => {
         dealingDate: "2026-07-31"
       })
       assert.strictEqual(yield* stateAt(valued), "awaiting-price")
-      yield* Fund.publishes(stage, "1.0437", valued)
+      yield* Fund.publishesInTime(stage, "1.0437", valued)
       yield* prices(stage, { units: "600", proceeds: "626.22" })
       includes(yield* order(), {
         state: "priced",
@@ -161,7 +161,7 @@ describe("a redemption paid by wire", () => {
     Effect.gen(function* () {
       const stage = yield* held()
       yield* claims({ units: 600 })
-      yield* Fund.publishes(stage, "1.0437", valued)
+      yield* Fund.publishesInTime(stage, "1.0437", valued)
       yield* prices(stage, { units: "600", proceeds: "626.22" })
       yield* requestsBurn(stage, "600")
       yield* answersBurn(stage, "Accept")
@@ -183,7 +183,7 @@ describe("a redemption paid by wire", () => {
     Effect.gen(function* () {
       const stage = yield* held()
       yield* claims({ units: 600 })
-      yield* Fund.publishes(stage, "1.0437", valued)
+      yield* Fund.publishesInTime(stage, "1.0437", valued)
       yield* prices(stage, { units: "600", proceeds: "626.22" })
       yield* requestsBurn(stage, "600")
       const asked = yield* acts("withdraw")
@@ -203,7 +203,7 @@ describe("a redemption paid by wire", () => {
       Effect.gen(function* () {
         const stage = yield* held()
         yield* claims({ units: 600 })
-        yield* Fund.publishes(stage, "1.0437", valued)
+        yield* Fund.publishesInTime(stage, "1.0437", valued)
         yield* prices(stage, { units: "600", proceeds: "626.22" })
         yield* requestsBurn(stage, "600")
         yield* answersBurn(stage, "Reject")
@@ -219,7 +219,7 @@ describe("a redemption paid by wire", () => {
     Effect.gen(function* () {
       const stage = yield* held()
       yield* claims({ units: 600 })
-      yield* Fund.publishes(stage, "1.0437", valued)
+      yield* Fund.publishesInTime(stage, "1.0437", valued)
       yield* prices(stage, { units: "600", proceeds: "626.22" })
       yield* requestsBurn(stage, "600")
       yield* answersBurn(stage, "Accept")
@@ -237,7 +237,7 @@ describe("a redemption paid by wire", () => {
       assert.strictEqual((yield* acts("withdraw")).why, "")
       includes(yield* order(), { state: "withdrawn", endedAs: "withdrawn" })
       yield* claims({ units: 10, redemptionId: "r2" })
-      yield* Fund.publishes(stage, "1", valued)
+      yield* Fund.publishesInTime(stage, "1", valued)
       yield* prices(stage, { units: "10", proceeds: "10" })
       assert.strictEqual((yield* acts("withdraw", {}, "r2")).why, "")
       includes(yield* order("r2"), { state: "withdrawn", endedAs: "withdrawn" })
@@ -248,7 +248,7 @@ describe("a redemption paid by wire", () => {
     Effect.gen(function* () {
       const stage = yield* held("30000", { fees: { subscription: 0, redemption: 0.005 } })
       yield* claims({ amount: 25000 })
-      yield* Fund.publishes(stage, "1.0437", valued)
+      yield* Fund.publishesInTime(stage, "1.0437", valued)
       yield* prices(stage, { units: "24073.611326", proceeds: "25000" })
       includes(yield* order(), {
         state: "priced",
@@ -263,7 +263,7 @@ describe("a redemption paid by wire", () => {
     Effect.gen(function* () {
       const stage = yield* held()
       yield* claims({ units: 600 })
-      yield* Fund.publishes(stage, "1.0437", valued)
+      yield* Fund.publishesInTime(stage, "1.0437", valued)
       yield* prices(stage, { units: "600", proceeds: "626.22" })
       yield* requestsBurn(stage, "500")
       includes(yield* order(), { state: "priced", burnRequestCid: null })
@@ -277,7 +277,7 @@ describe("a redemption paid by wire", () => {
     Effect.gen(function* () {
       const stage = yield* held()
       yield* claims({ units: 600 })
-      yield* Fund.publishes(stage, "1.0437", valued)
+      yield* Fund.publishesInTime(stage, "1.0437", valued)
       yield* prices(stage, { units: "600", proceeds: "626.21" })
       assert.strictEqual((yield* order()).state, "priced")
       assert.deepStrictEqual(yield* Fund.surprises, [
@@ -321,7 +321,7 @@ describe("a claim to redeem", () => {
   it.effect("counts what other orders by amount take, at the last price", () =>
     Effect.gen(function* () {
       const stage = yield* held()
-      yield* Fund.publishes(stage, "2", valued)
+      yield* Fund.publishesInTime(stage, "2", valued)
       assert.strictEqual((yield* claims({ amount: 1400 })).why, "")
       const second = yield* claims({ amount: 602, redemptionId: "r2" })
       assert.strictEqual(second.why, "rule-refused units units-free")
@@ -438,7 +438,7 @@ describe("a redemption paid on the ledger", () => {
     yield* funded(stage, "5000")
     yield* signed(stage, { units: "600" })
     assert.strictEqual((yield* claims({ payment: "ledger", orderId: "o1" })).why, "")
-    yield* Fund.publishes(stage, "1.0437", valued)
+    yield* Fund.publishesInTime(stage, "1.0437", valued)
     yield* prices(stage, { units: "600", proceeds: "626.22" })
     assert.strictEqual(yield* stateAt(valued), "awaiting-units")
     const units = yield* Fund.freeHolding(stage.holder.party)

@@ -148,7 +148,7 @@ const ordered = (stage: Fund.Parties, of: { readonly amount: string; readonly bo
     )
     const sold = { ...order, redemptionId: "r1", orderId: "sell-1" }
     assert.strictEqual((yield* Calls.write("redemption.claim", {}, sold)).why, "")
-    yield* Fund.publishes(stage, "1", valued)
+    yield* Fund.publishesInTime(stage, "1", valued)
     yield* Fund.attests(stage.attestor, of.bought)
     const claim = yield* Fund.newestContract(Templates.RedemptionClaim)
     const point = yield* Fund.newestContract(Templates.OraclePoint)

@@ -46,7 +46,7 @@ const cutOff = "2026-07-31T20:00:00Z"
 /** The oracle's point at the cut-off, and the attestor's word for it. */
 const prices = (stage: Fund.Parties, units = "95812.973076") =>
   Effect.gen(function* () {
-    yield* Fund.publishes(stage, "1.0437", cutOff)
+    yield* Fund.publishesInTime(stage, "1.0437", cutOff)
     yield* Fund.attests(stage.attestor, units)
   })
 
@@ -207,7 +207,7 @@ describe("an order paid by wire, with a market", () => {
         const stage = yield* withMarket()
         yield* claims()
         yield* claims({ subscriptionId: "s2" })
-        yield* Fund.publishes(stage, "1.0437", cutOff)
+        yield* Fund.publishesInTime(stage, "1.0437", cutOff)
         yield* Fund.attests(stage.attestor, "95812.973076")
         yield* Fund.attests(stage.attestor, "95812.973076")
         // A delivery that was planned and then refused by the ledger leaves its line taken.
@@ -241,7 +241,7 @@ describe("an order paid by wire, with a market", () => {
       const stage = yield* Fund.opened()
       yield* Fund.admitted(stage)
       yield* claims()
-      yield* Fund.publishes(stage, "1.0437", cutOff)
+      yield* Fund.publishesInTime(stage, "1.0437", cutOff)
       yield* Fund.attests(stage.oracle, "95812.973076")
       yield* Fund.market(stage)
       assert.strictEqual((yield* acts("deliver", paid())).why, "")
@@ -287,7 +287,7 @@ describe("an order paid by wire, with a market", () => {
         )
       }
       yield* claims()
-      yield* Fund.publishes(stage, "1.0437", cutOff, [stage.attestor.party, stage.bank.party])
+      yield* Fund.publishesInTime(stage, "1.0437", cutOff, [stage.attestor.party, stage.bank.party])
       yield* Fund.attests(stage.attestor, "95812.973076")
       const half = yield* order()
       assert.strictEqual(half.state, "claimed")
@@ -309,7 +309,7 @@ describe("an order paid by wire, without a market", () => {
     const stage = yield* Fund.opened()
     yield* Fund.admitted(stage)
     yield* claims()
-    yield* Fund.publishes(stage, "1.0437", cutOff)
+    yield* Fund.publishesInTime(stage, "1.0437", cutOff)
     yield* Fund.attests(stage.oracle, "95812.973076")
     yield* exact
     const delivering = yield* acts("deliver", exactly())
@@ -374,6 +374,7 @@ describe("an order paid by wire, without a market", () => {
         const { cash, mintRequestCid } = yield* order()
         assert.deepEqual([cash.lines, cash.matched, mintRequestCid], [[], Decimal.zero, null])
         yield* claims({ subscriptionId: "s2" })
+        yield* Fund.publishesInTime(stage, "1.0437", "2026-08-03T20:00:00Z")
         yield* Fund.attests(stage.oracle, "95812.973076")
         assert.strictEqual((yield* acts("deliver", exactly(), "s2")).why, "")
         assert.deepStrictEqual(yield* Fund.surprises, [])
@@ -408,7 +409,7 @@ describe("a mint that an order does not wait for", () => {
       const stage = yield* Fund.opened()
       yield* Fund.admitted(stage)
       yield* claims()
-      yield* Fund.publishes(stage, "1.0437", cutOff)
+      yield* Fund.publishesInTime(stage, "1.0437", cutOff)
       yield* Fund.attests(stage.oracle, "95812.973076")
       yield* acts("deliver", paid())
       const { payload, cid } = yield* Fund.newestContract(Templates.MintRequest)
@@ -777,7 +778,7 @@ describe("the gates of a claim", () => {
         assert.strictEqual(yield* why("s1", 0.01), "rule-refused units too-small")
         // Before any price the units that two cents buy are unknown.
         assert.strictEqual(yield* why("s1", 0.02), "")
-        yield* Fund.publishes(stage, "13.37", Fund.start)
+        yield* Fund.publishesInTime(stage, "13.37", Fund.start)
         yield* TestClock.adjust(1_000)
         yield* Calls.settle
         // 13.50 less a fee of 0.14 is one cent short of a unit; 13.51 buys one.
@@ -883,7 +884,7 @@ describe("what attestors do against the rules", () => {
     Effect.gen(function* () {
       const stage = yield* withMarket()
       yield* claims()
-      yield* Fund.publishes(stage, "1.0437", "2026-07-31T11:00:00Z")
+      yield* Fund.publishesInTime(stage, "1.0437", "2026-07-31T11:00:00Z")
       yield* Fund.attests(stage.attestor, "96153.846153", "1.04")
       assert.strictEqual((yield* order()).state, "priced")
       assert.deepStrictEqual(yield* Fund.surprises, [
@@ -892,12 +893,24 @@ describe("what attestors do against the rules", () => {
     }).pipe(engine())
   )
 
-  it.effect("a later point than the first after the cut-off is kept", () =>
+  it.effect("a point whose time is still to come prices nothing, and is kept", () =>
     Effect.gen(function* () {
       const stage = yield* withMarket()
       yield* claims()
       yield* Fund.publishes(stage, "1.0437", cutOff)
-      yield* Fund.publishes(stage, "1.05", "2026-08-01T20:00:00Z")
+      yield* Fund.attests(stage.attestor, "95812.973076")
+      assert.deepStrictEqual(yield* Fund.surprises, [
+        "subscription price: No point prices the order yet."
+      ])
+    }).pipe(engine())
+  )
+
+  it.effect("a later point than the first after the cut-off is kept", () =>
+    Effect.gen(function* () {
+      const stage = yield* withMarket()
+      yield* claims()
+      yield* Fund.publishesInTime(stage, "1.0437", cutOff)
+      yield* Fund.publishesInTime(stage, "1.05", "2026-08-01T20:00:00Z")
       yield* Fund.attests(stage.attestor, "95238.095238")
       assert.match(
         (yield* Fund.surprises).join(),

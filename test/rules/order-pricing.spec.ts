@@ -28,6 +28,7 @@ const point = (of: Partial<PricePoint> = {}): PricePoint => ({
 
 const pricing = (of: Partial<Pricing> = {}): Pricing => ({
   points: [point()],
+  at: Instant.of("2026-08-02T00:00:00Z"),
   dayPrice: Decimal.of("100"),
   staleAfter: null,
   ...of
@@ -54,6 +55,23 @@ const ofPoint: ReadonlyArray<Row> = [
       ]
     }),
     ["The point 00bb prices the order."]
+  ],
+  [
+    "a point whose time is still to come",
+    pricing({ at: Instant.of("2026-07-31T15:59:59.999999Z") }),
+    ["No point prices the order yet."]
+  ],
+  ["a point whose time has just come", pricing({ at: Instant.of("2026-07-31T16:00:00Z") }), []],
+  [
+    "a point before one that is still to come",
+    pricing({
+      at: Instant.of("2026-07-31T16:00:00Z"),
+      points: [
+        point(),
+        point({ contractId: "00bb", valuationTime: Instant.of("2026-07-31T16:00:00.000001Z") })
+      ]
+    }),
+    []
   ],
   [
     "another instrument's point",

@@ -1,5 +1,5 @@
 /** Scheduled task: a name, an interval, and what one turn does. */
-import { Effect } from "effect"
+import type { Effect } from "effect"
 import type { Unavailable } from "../kernel/Refusal.ts"
 import type { LeaseLost } from "../ports/storage/StorageError.ts"
 
@@ -33,17 +33,3 @@ export interface Task<R = never> {
   readonly every: number
   readonly run: (turn: Turn) => Effect.Effect<void, LeaseLost | Unavailable, R>
 }
-
-/**
- * Runs the part of a turn that is about one subject. A defect of it is logged with what it was about and
- * left to a later turn, so that one subject never stops those that come after it; a lost lease and a
- * port that is unavailable end the turn, since they are the same for all.
- */
-export const byItself = <A, E, R>(
-  part: Effect.Effect<A, E, R>,
-  about: string
-): Effect.Effect<void, E, R> =>
-  part.pipe(
-    Effect.asVoid,
-    Effect.catchDefect((defect) => Effect.logError(`${about} failed in a scheduled turn`, defect))
-  )

@@ -9,6 +9,7 @@ import { Ledger } from "../ports/Ledger.ts"
 import { ProjectionLog } from "../ports/storage/ProjectionLog.ts"
 import type { LeaseLost } from "../ports/storage/StorageError.ts"
 import { type Lease, WorkQueue } from "../ports/storage/WorkQueue.ts"
+import { together } from "../records/BatchedWork.ts"
 import * as ClockQueue from "../records/ClockQueue.ts"
 import { orUnavailable, ledgerUnavailable } from "../records/PortFailure.ts"
 import { JudgedAt } from "../records/JudgedAt.ts"
@@ -229,14 +230,13 @@ const adopted = Effect.fnUntraced(
   function* (clocked: ReadonlyArray<Collection>) {
     const records = yield* Records
     const timely = yield* Timely.Declared
-    const setDown = (
-      collection: Collection,
-      rows: ReadonlyArray<{ readonly record: Stored<unknown> }>
-    ) =>
-      Effect.flatMap(Instant.now, (now) =>
-        records.transact(
+    const setDown = (collection: Collection, ids: ReadonlyArray<string>) =>
+      Effect.gen(function* () {
+        const found = yield* records.many(collection, ids)
+        const now = yield* Instant.now
+        yield* records.transact(
           records.enqueue(
-            rows.flatMap(({ record }) => {
+            found.flatMap((record) => {
               const next = ClockQueue.next(collection, record, timely)
               if (next === undefined) return []
               const recordId = collection.id(record)
@@ -245,11 +245,18 @@ const adopted = Effect.fnUntraced(
             })
           )
         )
-      )
+      })
     for (const collection of clocked) {
-      yield* records.stream(collection, {}).pipe(
+      // By ids alone: a record that cannot be read keeps no other one from its clock moves.
+      yield* records.ids(collection, {}).pipe(
         Stream.grouped(adoptedMax),
-        Stream.runForEach((rows) => setDown(collection, rows))
+        Stream.runForEach((ids) =>
+          together(
+            ids,
+            (some) => setDown(collection, some),
+            (recordId) => `the clock of ${collection.name} ${recordId}`
+          )
+        )
       )
     }
   },

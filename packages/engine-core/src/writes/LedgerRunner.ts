@@ -257,16 +257,24 @@ const plan = Effect.fnUntraced(function* (
   )
 })
 
-/**
- * Judges again a recorded step that the ledger has not taken: a hold or a restriction may have been
- * set since it was planned, or its figures may have moved. The step and its command id do not
- * change. Returns whether to send it; where its figures have moved, or what it says is said already,
- * the operation has ended.
- */
-const maySend = Effect.fnUntraced(function* (
+/** A running operation with its decoded request. */
+type Running = Claim.Running & { readonly input: unknown }
+
+/** What follows where a step that is judged again is not sent as it was recorded. */
+interface NotSent {
+  /** Whether the signed figures of an operation have moved, with what follows from it. */
+  readonly haveMoved: (
+    running: Running
+  ) => ReturnType<typeof SignedFigures.haveMoved> | ReturnType<typeof SignedFigures.areMoved>
+  /** Follows where nothing of the step is left to say. */
+  readonly isSaid: (running: Running) => ReturnType<typeof Claim.settle> | Effect.Effect<void>
+}
+
+/** Judges a recorded step again, in a transaction that holds the lease: whether it is sent as it is. */
+const judgedAgain = Effect.fnUntraced(function* (
   operation: OnLedger,
   claim: Claim.Claim,
-  { step }: Step
+  { step, haveMoved, isSaid }: Pick<Step, "step"> & NotSent
 ) {
   const records = yield* Records
   return yield* transactionOf(
@@ -279,10 +287,9 @@ const maySend = Effect.fnUntraced(function* (
         const act = yield* Claim.actOf(record, yield* Instant.now)
         const input = Request.decode(operation, record.request)
         const running = { record, act, input }
-        if (step === 1 && (yield* SignedFigures.haveMoved(claim, operation, running))) return false
-        const planned = yield* records.rehearse(operation.plan(input, act, step))
-        if (planned !== null) return true
-        yield* Claim.settle(claim, operation, running)
+        if (step === 1 && (yield* haveMoved(running))) return false
+        if ((yield* records.rehearse(operation.plan(input, act, step))) !== null) return true
+        yield* isSaid(running)
         return false
       })
     )
@@ -290,31 +297,28 @@ const maySend = Effect.fnUntraced(function* (
 })
 
 /**
+ * Judges again a recorded step that the ledger has not taken: a hold or a restriction may have been
+ * set since it was planned, or its figures may have moved. The step and its command id do not
+ * change. Returns whether to send it; where its figures have moved, or what it says is said already,
+ * the operation has ended.
+ */
+const maySend = (operation: OnLedger, claim: Claim.Claim, { step }: Step) =>
+  judgedAgain(operation, claim, {
+    step,
+    haveMoved: (running) => SignedFigures.haveMoved(claim, operation, running),
+    isSaid: (running) => Claim.settle(claim, operation, running)
+  })
+
+/**
  * Judges a step again of which a submission may still commit: whether it would still be sent as it
  * is. Changes nothing, since the operation can end only once the command id is spent.
  */
-const isStillSent = Effect.fnUntraced(function* (
-  operation: OnLedger,
-  claim: Claim.Claim,
-  { step }: Step
-) {
-  const records = yield* Records
-  return yield* transactionOf(
-    operation,
-    records
-  )(
-    Claim.holding(claim)(
-      Effect.gen(function* () {
-        const record = yield* Claim.load(claim)
-        const act = yield* Claim.actOf(record, yield* Instant.now)
-        const input = Request.decode(operation, record.request)
-        const running = { record, act, input }
-        if (step === 1 && (yield* SignedFigures.areMoved(operation, running))) return false
-        return (yield* records.rehearse(operation.plan(input, act, step))) !== null
-      })
-    )
-  ).pipe(Effect.catchTag("Refused", () => Effect.succeed(false)))
-})
+const isStillSent = (operation: OnLedger, claim: Claim.Claim, { step }: Step) =>
+  judgedAgain(operation, claim, {
+    step,
+    haveMoved: (running) => SignedFigures.areMoved(operation, running),
+    isSaid: () => Effect.void
+  }).pipe(Effect.catchTag("Refused", () => Effect.succeed(false)))
 
 /** Offset from which the ledger is to recognise an earlier commit of the command id. */
 const sinceOf = ({ progress, step }: LedgerWrite & { readonly step: Step }, dedup: Rules.Dedup) =>

@@ -3,7 +3,7 @@
  * standing approvals of their instruments (docs/domain/distributions.md#scheduler).
  */
 import { Effect, Option, Stream } from "effect"
-import { byItself, type Task, type Turn } from "../../feeds/Schedule.ts"
+import type { Task, Turn } from "../../feeds/Schedule.ts"
 import { instruments, isRecorded } from "../../instruments/instrument/Instrument.ts"
 import type { InstrumentId } from "../../instruments/instrument/Manifest.ts"
 import * as Instant from "../../kernel/Instant.ts"
@@ -12,6 +12,7 @@ import * as PlainJson from "../../kernel/PlainJson.ts"
 import * as Problem from "../../kernel/Problem.ts"
 import type { Act } from "../../records/Act.ts"
 import type { LedgerReach } from "../../records/LedgerReach.ts"
+import { byItself } from "../../records/BatchedWork.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import { FourEyes } from "../../writes/FourEyes.ts"
 import { type OperationRecord, operations } from "../../writes/OperationRecord.ts"

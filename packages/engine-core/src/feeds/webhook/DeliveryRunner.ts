@@ -22,6 +22,7 @@ import { Feed } from "../../ports/storage/Feed.ts"
 import type { LeaseLost } from "../../ports/storage/StorageError.ts"
 import { type Lease, WorkQueue } from "../../ports/storage/WorkQueue.ts"
 import { WebhookSender } from "../../ports/WebhookSender.ts"
+import { byItself } from "../../records/BatchedWork.ts"
 import * as LeasedWork from "../../records/LeasedWork.ts"
 import { drains } from "../../records/Outbox.ts"
 import { orUnavailable } from "../../records/PortFailure.ts"
@@ -151,9 +152,19 @@ const refresh = Effect.fnUntraced(function* (cache: ActiveWebhooks) {
   const feed = yield* Feed
   const { webhooksMoved } = yield* orUnavailable(feed.head)
   if (webhooksMoved === cache.moved) return
-  const rows = yield* records.list(webhooks, { where: active, limit: activeMax * 2 })
+  const ids = yield* Stream.runCollect(
+    Stream.take(records.ids(webhooks, { where: active }), activeMax * 2)
+  )
+  const all: Array<Stored<Webhook>> = []
+  // One by one: a webhook that cannot be read keeps no other one's deliveries back.
+  for (const id of ids) {
+    const found = Effect.map(records.find(webhooks, id), (webhook) => {
+      if (Option.isSome(webhook)) all.push(webhook.value)
+    })
+    yield* byItself(found, `the webhook ${id}`)
+  }
   cache.moved = webhooksMoved
-  cache.all = rows.map(({ record }) => record)
+  cache.all = all
 })
 
 type Needs = Records | WorkQueue | Feed | Crypto | Ids

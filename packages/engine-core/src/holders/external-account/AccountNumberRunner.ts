@@ -7,6 +7,7 @@ import { Settings } from "../../engine/Settings.ts"
 import type { Task } from "../../feeds/Schedule.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import { Crypto } from "../../ports/Crypto.ts"
+import { byItself } from "../../records/BatchedWork.ts"
 import { Records } from "../../records/Records.ts"
 import * as Secrets from "../../writes/Secrets.ts"
 import { accountNumbers, idOf } from "./AccountNumber.ts"
@@ -27,22 +28,24 @@ const decodePlace = Schema.decodeSync(Place)
 const encodePlace = Schema.encodeSync(Place)
 
 /** Opens the entries of a batch of accounts that have none under the first key. */
-const index = Effect.fnUntraced(function* (accounts: ReadonlyArray<ExternalAccount>) {
+const indexed = Effect.fnUntraced(function* (accounts: ReadonlyArray<ExternalAccount>) {
   const records = yield* Records
   const crypto = yield* Crypto
   const { sealingKeys: keys } = yield* Settings
   const hash = yield* currentHasher
   const act = { cause: { by: "clock" } as const, now: yield* Instant.now }
-  for (const { currency, externalAccountId, sealed } of accounts) {
-    const entry = {
-      hash: hash(Secrets.unseal(sealed, { keys }, crypto)),
-      currency,
-      externalAccountId
-    }
+  const index = Effect.fnUntraced(function* (self: ExternalAccount) {
+    const { currency, externalAccountId, sealed } = self
+    const number = yield* Effect.sync(() => Secrets.unseal(sealed, { keys }, crypto))
+    const entry = { hash: hash(number), currency, externalAccountId }
     const found = yield* records.find(accountNumbers, idOf(entry))
     // A number that was mapped twice before the index forbade it stays with the first account.
-    if (Option.isSome(found)) continue
+    if (Option.isSome(found)) return
     yield* Effect.orDie(records.open(accountNumbers, entry, act))
+  })
+  for (const self of accounts) {
+    // A number that no key opens, such as one under a key that was removed, keeps no other one out.
+    yield* byItself(index(self), `the index of the account ${self.externalAccountId}`)
   }
 })
 
@@ -67,7 +70,7 @@ export const indexing: Task<Records | Crypto> = {
     yield* records.transactAlone(
       Effect.gen(function* () {
         yield* turn.hold
-        yield* index(rows.map(({ record }) => record))
+        yield* indexed(rows.map(({ record }) => record))
         const state = encodePlace({
           keyId: key.keyId,
           after: isDone ? null : (rows.at(-1)?.sortKey ?? null)

@@ -2,9 +2,11 @@
 import { Result } from "effect"
 import type { InstrumentId } from "../../instruments/instrument/Instrument.ts"
 import type { PricePoint } from "../../instruments/price/PricePoint.ts"
+import { hasCome } from "../../instruments/price/QuoteOrder.ts"
 import * as PriceRules from "../../instruments/price/PriceRules.ts"
 import type * as Decimal from "../../kernel/Decimal.ts"
 import type * as Duration from "../../kernel/Duration.ts"
+import type * as Instant from "../../kernel/Instant.ts"
 import type * as Party from "../../kernel/Party.ts"
 import type { Ordered } from "../../instruments/price/PriceRules.ts"
 
@@ -18,6 +20,8 @@ export interface Priced extends Ordered {
 /** Candidate prices of an order, by the terms of its claim and the sums of its dealing day. */
 export interface Pricing {
   readonly points: ReadonlyArray<PricePoint>
+  /** Instant at which the named point priced the order: a point of a later time prices nothing yet. */
+  readonly at: Instant.Instant
   /** Price of the day's orders by the named point, swung or not; null: the point is not recorded. */
   readonly dayPrice: Decimal.Decimal | null
   /** Greatest age of a historic price; null: no limit. */
@@ -28,10 +32,10 @@ export interface Pricing {
 export const breachesOfPoint = (
   { pricing, cutOffAt, claimedAt, instrumentId, oracle }: Priced & { readonly oracle: Party.Party },
   { pointCid, price }: { readonly pointCid: string; readonly price: Decimal.Decimal },
-  { points, dayPrice, staleAfter }: Pricing
+  { points, at, dayPrice, staleAfter }: Pricing
 ): ReadonlyArray<string> => {
   const chosen = PriceRules.choose(
-    points.filter((point) => point.instrumentId === instrumentId),
+    points.filter((point) => point.instrumentId === instrumentId && hasCome(point, at)),
     { pricing, cutOffAt, claimedAt, oracle, staleAfter }
   )
   const other = Result.isFailure(chosen)

@@ -6,6 +6,7 @@ import { pricePoints } from "../../instruments/price/PricePoint.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import { Records } from "../../records/Records.ts"
 import { dayPriceOf } from "../DayPriceLookups.ts"
+import { hasCome } from "../../instruments/price/QuoteOrder.ts"
 import { isEligible, type Ordered } from "../../instruments/price/PriceRules.ts"
 import type { Priced, Pricing } from "./OrderPricing.ts"
 
@@ -16,7 +17,7 @@ export const pricingOf = Effect.fnUntraced(function* (
   now: Instant.Instant
 ) {
   const records = yield* Records
-  const points = yield* pointsFor(self, pointCid)
+  const points = yield* pointsFor(self, { pointCid, now })
   const named = points.find(({ contractId }) => contractId === pointCid)
   const instrument = yield* records.find(instruments, self.instrumentId)
   if (Option.isNone(instrument) || !isRecorded(instrument.value)) {
@@ -26,6 +27,7 @@ export const pricingOf = Effect.fnUntraced(function* (
   const at = { instrument: instrument.value, now }
   return {
     points,
+    at: now,
     dayPrice: named === undefined ? null : yield* dayPriceOf(self, named.price, at),
     staleAfter: grace["nav-usable"] ?? null
   } satisfies Pricing
@@ -41,7 +43,10 @@ const pointsMax = 100
  * right one. The list is of committed points, so the named point is found by its id, and the listed
  * ones are read again, since this transaction may have corrected one.
  */
-const pointsFor = Effect.fnUntraced(function* (of: Priced, pointCid: string) {
+const pointsFor = Effect.fnUntraced(function* (
+  of: Priced,
+  { pointCid, now }: { readonly pointCid: string; readonly now: Instant.Instant }
+) {
   const records = yield* Records
   const named = Option.getOrNull(yield* records.find(pricePoints, pointCid))
   const where = {
@@ -49,7 +54,11 @@ const pointsFor = Effect.fnUntraced(function* (of: Priced, pointCid: string) {
     ...(of.oracle === null ? {} : { source: [of.oracle] })
   }
   const mayPrice =
-    named !== null && named.correctedBy === null && named.isLive && isEligible(named, of)
+    named !== null &&
+    named.correctedBy === null &&
+    named.isLive &&
+    hasCome(named, now) &&
+    isEligible(named, of)
   const query = {
     where,
     direction: "desc" as const,

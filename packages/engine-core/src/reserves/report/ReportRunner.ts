@@ -4,9 +4,10 @@
  */
 import { Effect, Stream } from "effect"
 import { Settings } from "../../engine/Settings.ts"
-import { byItself, type Task, type Turn } from "../../feeds/Schedule.ts"
+import type { Task, Turn } from "../../feeds/Schedule.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import type { Refused } from "../../kernel/Refusal.ts"
+import { together } from "../../records/BatchedWork.ts"
 import { Records } from "../../records/Records.ts"
 import { FourEyes } from "../../writes/FourEyes.ts"
 import { type Reserve, reserves } from "../reserve/Reserve.ts"
@@ -63,15 +64,7 @@ const openedTogether = Effect.fnUntraced(function* (
   const records = yield* Records
   const openedOf = (some: ReadonlyArray<Reserve>) =>
     records.transact(Effect.andThen(turn.hold, opened(some, due)))
-  yield* openedOf(batch).pipe(
-    Effect.catchDefect(() =>
-      Effect.forEach(
-        batch,
-        (self) => byItself(openedOf([self]), `the report of the reserve ${self.reserveId}`),
-        { discard: true }
-      )
-    )
-  )
+  yield* together(batch, openedOf, ({ reserveId }) => `the report of the reserve ${reserveId}`)
 })
 
 /** Dies on a refusal of the engine's own request: its declaration is wrong. */

@@ -1,10 +1,11 @@
 /**
  * Scheduled task that requests new screenings of holders whose screening is missing or stale.
  */
-import { Duration, Effect, Option } from "effect"
+import { Duration, Effect, Option, Stream } from "effect"
 import type { Task } from "../../feeds/Schedule.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import { ScreeningSource } from "../../ports/ScreeningSource.ts"
+import { together } from "../../records/BatchedWork.ts"
 import { type Query, Records } from "../../records/Records.ts"
 import { holders } from "../../holders/holder/Holder.ts"
 import { askAgain } from "../../holders/screening/AskRunner.ts"
@@ -42,19 +43,16 @@ const dueQueries = (of: {
   ]
 }
 
-const batch = Effect.fnUntraced(function* (query: Pick<Query, "where" | "ranges">) {
-  const records = yield* Records
-  const found = yield* records.list(holders, { ...query, limit: batchMax })
-  if (found.length === 0) return 0
-  yield* records.transact(
-    Effect.gen(function* () {
-      const now = yield* Instant.now
-      const ids = found.map(({ record }) => record.holderId)
-      for (const holder of yield* records.many(holders, ids)) yield* askAgain(holder, now)
-    })
+/** Requests the screenings of some holders, in one transaction. */
+const requested = (holderIds: ReadonlyArray<string>) =>
+  Effect.flatMap(Records, (records) =>
+    records.transact(
+      Effect.gen(function* () {
+        const now = yield* Instant.now
+        for (const holder of yield* records.many(holders, holderIds)) yield* askAgain(holder, now)
+      })
+    )
   )
-  return found.length
-})
 
 /**
  * Every minute finds holders whose screening is too old, was made under another version of the
@@ -67,6 +65,7 @@ export const rescreenings: Task<Records> = {
   doc: "Has holders screened again whose screening is too old, or older than the lists.",
   every: 60_000,
   run: Effect.fnUntraced(function* () {
+    const records = yield* Records
     const source = yield* ScreeningSource
     if (source.screens === "no") return
     const before = ScreeningRules.tooOldBefore(yield* Instant.now, yield* ages)
@@ -78,8 +77,13 @@ export const rescreenings: Task<Records> = {
       Effect.option
     )
     for (const query of dueQueries({ listVersion: Option.getOrUndefined(listVersion), before })) {
-      // A holder whose screening was requested no longer matches the query of the next batch.
-      yield* Effect.repeat(batch(query), { while: (count) => count === batchMax })
+      // By ids alone: a holder that cannot be read or asked for keeps no other one from its screening.
+      yield* records.ids(holders, query).pipe(
+        Stream.grouped(batchMax),
+        Stream.runForEach((ids) =>
+          together(ids, requested, (holderId) => `the screening of the holder ${holderId}`)
+        )
+      )
     }
   })
 }

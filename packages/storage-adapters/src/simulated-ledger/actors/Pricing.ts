@@ -187,9 +187,12 @@ export const pointFor = (world: World.World, claim: Claimed, terms: Terms): Poin
       metrics.has(payload.metric)
   )
   if (claim.pointCid !== null) return points.find(({ contractId }) => contractId === claim.pointCid)
-  const inTime = points.toSorted((left, right) =>
-    Instant.compare(left.payload.valuationTime, right.payload.valuationTime)
-  )
+  // A point that is dated ahead prices no order before its time.
+  const inTime = points
+    .filter(({ payload }) => Instant.atOrBefore(payload.valuationTime, world.now))
+    .toSorted((left, right) =>
+      Instant.compare(left.payload.valuationTime, right.payload.valuationTime)
+    )
   const { claimedAt, cutOffAt = null } = claim
   if (cutOffAt !== null) {
     return Instant.isBefore(world.now, cutOffAt)

@@ -1,0 +1,103 @@
+/** Background work on many records: one that has a defect is set aside, and the others go on. */
+import { Records } from "@bursar/engine-core"
+import { ScreeningSource } from "@bursar/engine-core/ports"
+import * as Scripted from "@bursar/storage-adapters/screening"
+import { assert, describe, it } from "@effect/vitest"
+import { Effect } from "effect"
+import { retention } from "#core/feeds/RetentionRunner.ts"
+import type { Task } from "#core/feeds/Schedule.ts"
+import { holders } from "#core/holders/holder/Holder.ts"
+import { rescreenings } from "#core/restraints/screening/RescreenRunner.ts"
+import { clock } from "#core/writes/ClockRunner.ts"
+import * as Calls from "../engine/calls.ts"
+import { world } from "../engine/world.ts"
+import * as Fund from "./fund.ts"
+
+/** Runs turns of a task until it waits for its next interval; returns the last state. */
+const turnsOf = <R>(task: Task<R>) =>
+  Effect.gen(function* () {
+    let state = ""
+    for (let turn = 0; turn < 30; turn++) {
+      let next: { readonly delay: number; readonly state: string } | undefined
+      yield* task.run({
+        state,
+        hold: Effect.void,
+        next: (ended) =>
+          Effect.sync(() => {
+            next = ended
+          })
+      })
+      if (next === undefined) return state
+      state = next.state
+      if (next.delay > 0) return state
+    }
+    throw new Error("the task never waits")
+  })
+
+const twoHolders = Effect.gen(function* () {
+  const stage = yield* Fund.opened()
+  for (const [holderId, { party }] of [
+    ["h1", stage.holder],
+    ["h2", stage.bank]
+  ] as const) {
+    const of = { legalName: "A Fund", taxResidences: [{ country: "CH" }] }
+    yield* Calls.write("holder.register", {}, { holderId, party, ...of })
+  }
+})
+
+/** Has every look-up of this record die, as one that cannot be decoded does. */
+const unreadable =
+  (recordId: string) =>
+  <A, E, R>(effect: Effect.Effect<A, E, R>) =>
+    Effect.gen(function* () {
+      const records = yield* Records
+      const many = ((...args: Parameters<typeof records.many>) =>
+        args[1].includes(recordId)
+          ? Effect.die(new Error(`${recordId} cannot be read`))
+          : records.many(...args)) as unknown as typeof records.many
+      return yield* Effect.provideService(effect, Records, { ...records, many })
+    })
+
+describe("one record that cannot be read", () => {
+  it.effect("keeps no other holder from its screening", () =>
+    Effect.gen(function* () {
+      yield* twoHolders
+      yield* turnsOf(rescreenings).pipe(
+        unreadable("h1"),
+        Effect.provideService(
+          ScreeningSource.ScreeningSource,
+          Scripted.make(Effect.succeed(Scripted.clear))
+        )
+      )
+      const records = yield* Records
+      const stateOf = (holderId: string) =>
+        Effect.map(records.get(holders, holderId), ({ screening }) => screening?.state ?? null)
+      assert.deepEqual([yield* stateOf("h1"), yield* stateOf("h2")], [null, "pending"])
+    }).pipe(Effect.provide(world()))
+  )
+
+  it.effect("keeps no other record from its clock moves, where a release has new ones", () =>
+    Effect.gen(function* () {
+      yield* twoHolders
+      const state = yield* turnsOf(clock([holders])).pipe(unreadable("h1"))
+      assert.include(state.split(" "), "holder")
+    }).pipe(Effect.provide(world()))
+  )
+})
+
+describe("a step of retention that fails", () => {
+  it.effect("stops no step after it, and leaves the next day's run as it is", () =>
+    Effect.gen(function* () {
+      yield* Fund.opened()
+      let ran = 0
+      const fails = () => Effect.die(new Error("this record cannot be deleted"))
+      const runs = () =>
+        Effect.sync(() => {
+          ran += 1
+          return { counts: {}, after: null }
+        })
+      const state = yield* turnsOf(retention({ history: [], more: [fails, runs] }))
+      assert.deepEqual([ran, state], [1, ""])
+    }).pipe(Effect.provide(world()))
+  )
+})

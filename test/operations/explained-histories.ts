@@ -111,6 +111,7 @@ interface Item {
 }
 
 interface Statement {
+  readonly businessDate: string
   readonly asOf: number
   readonly dayEnd: number
   readonly basis: "trade" | "settled"
@@ -146,13 +147,13 @@ const inFlight = (moves: ReadonlyArray<Moved>, holder: number, at: number): Read
 const itemsOf = (
   moves: ReadonlyArray<Moved>,
   { asOf, dayEnd }: Statement,
-  of: { readonly holder: number; readonly runAt: number }
+  { holder, runAt }: { readonly holder: number; readonly runAt: number }
 ): ReadonlyArray<Item> => [
-  ...inFlight(moves, of.holder, asOf),
+  ...inFlight(moves, holder, asOf),
   ...orders.flatMap((order, nth) => {
     const { priced } = moves[nth] ?? {}
-    if (order.holder !== of.holder || priced === undefined) return []
-    if (priced <= asOf || priced > Math.min(dayEnd, of.runAt)) return []
+    if (order.holder !== holder || priced === undefined) return []
+    if (priced <= asOf || priced > Math.min(dayEnd, runAt)) return []
     const amount = signOf(order) * order.units
     return [{ id: order.id, amount, since: priced, isUnmoved: false }]
   })
@@ -221,7 +222,10 @@ const founded = Effect.gen(function* () {
 interface Scene extends Effect.Success<typeof founded> {
   readonly moves: ReadonlyArray<Moved>
   readonly units: [number, number]
-  statement: Statement | undefined
+  /** Statements in force, by business date in order: another of the same date corrects the one before. */
+  readonly statements: Map<string, Statement>
+  /** Business dates of the statements that the next run compares again, beside the newest. */
+  readonly due: Set<string>
   readonly books: Map<string, Finding>
   isHeld: boolean
   runs: number
@@ -309,7 +313,7 @@ const advances = Effect.fnUntraced(function* (scene: Scene, nth: number) {
 const states = Effect.fnUntraced(function* (
   scene: Scene,
   differences: readonly [number, number],
-  of: { readonly basis: "trade" | "settled"; readonly order: "as-is" | "reversed" }
+  { basis, order }: { readonly basis: "trade" | "settled"; readonly order: "as-is" | "reversed" }
 ) {
   const asOf = yield* minuteOf
   const businessDate = yield* Stating.today
@@ -319,31 +323,79 @@ const states = Effect.fnUntraced(function* (
   }))
   yield* Stating.states(scene.admin, {
     businessDate,
-    basis: of.basis,
-    lines: of.order === "as-is" ? lines : lines.toReversed()
+    basis,
+    lines: order === "as-is" ? lines : lines.toReversed()
   })
   const dayEnd = Instant.toEpochMillis(Instant.of(`${Date.next(businessDate)}T00:00:00Z`)) / 60_000
-  scene.statement = { asOf, dayEnd, basis: of.basis, differences }
+  scene.statements.set(businessDate, { businessDate, asOf, dayEnd, basis, differences })
+  scene.due.add(businessDate)
 })
+
+/** A statement's difference of a holder, with what explains it; undefined where there is none. */
+const differenceOf = (
+  { moves }: Scene,
+  statement: Statement,
+  { holder, runAt }: { readonly holder: number; readonly runAt: number }
+) => {
+  const difference = statement.differences[holder as 0 | 1]
+  const items = itemsOf(moves, statement, { holder, runAt })
+  const { by, unexplained } = explained(difference, items, statement.basis)
+  if (difference === 0 && unexplained === 0) return undefined
+  const severity = unexplained === 0 ? ("info" as const) : ("blocking" as const)
+  return { businessDate: statement.businessDate, severity, unexplained, by }
+}
+
+/** Compares two differences of a holder: one that blocks is worse, then what is unexplained decides. */
+const isWorse = (
+  a: NonNullable<ReturnType<typeof differenceOf>>,
+  b: NonNullable<ReturnType<typeof differenceOf>>
+): boolean =>
+  a.severity === b.severity
+    ? Math.abs(a.unexplained) > Math.abs(b.unexplained)
+    : a.severity === "blocking"
+
+/**
+ * docs/domain/reconciliation.md#statements-that-are-compared: each statement in force once it is in
+ * force, the newest always, and one that blocks until it is corrected. A holder has one finding, the
+ * worst, of equal ones that of the newest date.
+ */
+const worstByHolder = (scene: Scene, runAt: number) => {
+  const newestFirst = [...scene.statements.values()].reverse()
+  const compared = newestFirst.filter(
+    ({ businessDate }, nth) => nth === 0 || scene.due.has(businessDate)
+  )
+  const all = holderIds.map((_, holder) =>
+    compared.flatMap((statement) => differenceOf(scene, statement, { holder, runAt }) ?? [])
+  )
+  scene.due.clear()
+  for (const { businessDate, severity } of all.flat()) {
+    if (severity === "blocking") scene.due.add(businessDate)
+  }
+  return all.map((differences) =>
+    differences.reduce<(typeof differences)[number] | undefined>(
+      (worst, each) => (worst === undefined || isWorse(each, worst) ? each : worst),
+      undefined
+    )
+  )
+}
 
 /** A run; every finding, and whether the instrument is held, is what the books say. */
 const runs = Effect.fnUntraced(function* (scene: Scene) {
   const runAt = yield* minuteOf
   const { value } = yield* Reconciling.run(scope)
-  const { statement, books, moves } = scene
+  const { books } = scene
   scene.runs += 1
   let verdict = "clear"
+  const found = worstByHolder(scene, runAt)
   for (const [holder, holderId] of holderIds.entries()) {
     const before = books.get(holderId)
-    const difference = statement?.differences[holder as 0 | 1] ?? 0
-    const items = statement === undefined ? [] : itemsOf(moves, statement, { holder, runAt })
-    const { by, unexplained } = explained(difference, items, statement?.basis ?? "settled")
-    if (difference === 0 && unexplained === 0) {
+    const worst = found[holder]
+    if (worst === undefined) {
       if (before !== undefined) books.set(holderId, { ...before, state: "cleared" })
       continue
     }
+    const { severity, unexplained, by } = worst
     const firstAt = before?.firstAt ?? runAt
-    const severity = unexplained === 0 ? "info" : "blocking"
     books.set(holderId, {
       ...{ severity, state: "open", unexplained, by, firstAt },
       firstRun: before?.firstRun ?? value.runId,
@@ -422,25 +474,26 @@ export const walk = ({
       ...(yield* founded),
       moves: orders.map(() => ({})),
       units: [1_000, 1_000],
-      statement: undefined,
+      statements: new Map(),
+      due: new Set(),
       books: new Map(),
       isHeld: false,
       runs: 0
     }
     yield* begins(scene, told)
-    for (const of of steps) {
+    for (const step of steps) {
       yield* TestClock.adjust("1 minute")
-      if (of.does === "wait") yield* TestClock.adjust(`${of.hours} hours`)
-      else if (of.does === "move") yield* advances(scene, of.nth)
-      else if (of.does === "run") yield* runs(scene)
+      if (step.does === "wait") yield* TestClock.adjust(`${step.hours} hours`)
+      else if (step.does === "move") yield* advances(scene, step.nth)
+      else if (step.does === "run") yield* runs(scene)
       else {
         const now = yield* minuteOf
         const counted = holderIds.map((_, holder) => {
           const items = inFlight(scene.moves, holder, now)
-          const chosen = items.filter((_item, nth) => of.counts[holder as 0 | 1][nth] === true)
-          return sum(chosen.map(({ amount }) => amount)) + of.off[holder as 0 | 1]
+          const chosen = items.filter((_item, nth) => step.counts[holder as 0 | 1][nth] === true)
+          return sum(chosen.map(({ amount }) => amount)) + step.off[holder as 0 | 1]
         })
-        yield* states(scene, [counted[0] ?? 0, counted[1] ?? 0], of)
+        yield* states(scene, [counted[0] ?? 0, counted[1] ?? 0], step)
       }
     }
     yield* TestClock.adjust("1 minute")

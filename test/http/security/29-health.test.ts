@@ -12,8 +12,10 @@ import { isLong } from "../../long-run.ts"
 /** Error of a store that is away, with details that an attacker would like to read. */
 const away = Refusal.unavailable("not-ready", "ECONNREFUSED 10.1.2.3:5432 db.internal bursar", 5)
 
-const calls = isLong ? 10_000 : 1_000
 const callers = 50
+/** Requests that a caller sends over one connection: fewer than may wait on one. */
+const pipelinedCalls = 20
+const rounds = isLong ? 10 : 1
 
 const ask = (last: "close" | "keep-alive") =>
   `GET /v1/health HTTP/1.1\r\nHost: x\r\nConnection: ${last}\r\n\r\n`
@@ -59,11 +61,13 @@ describe("the venue's health while its database is down", () => {
   // Red when the handler asks the store, or has the looker look: once a call, then.
   it("costs thousands of callers no connection, and the looker not one look more", async () => {
     const [tries, looked, started] = [proxy.tries(), looks, performance.now()]
-    const statuses = await Promise.all(
-      Array.from({ length: callers }, () => pipelined(venue.port, calls / callers))
-    )
-    expect(statuses.flat()).toHaveLength(calls)
-    expect(new Set(statuses.flat())).toEqual(new Set(["503"]))
+    for (let round = 0; round < rounds; round++) {
+      const statuses = await Promise.all(
+        Array.from({ length: callers }, () => pipelined(venue.port, pipelinedCalls))
+      )
+      expect(statuses.flat()).toHaveLength(callers * pipelinedCalls)
+      expect(new Set(statuses.flat())).toEqual(new Set(["503"]))
+    }
     const seconds = (performance.now() - started) / 1_000
     // The store's own session, by which it hears of news, comes back by itself: once a second at most.
     expect(proxy.tries() - tries).toBeLessThanOrEqual(Math.ceil(seconds) + 2)

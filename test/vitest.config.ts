@@ -8,6 +8,7 @@ export default defineConfig({
     include: ["test/**/*.{test,spec,prop,model,suite}.ts"],
     exclude: ["**/node_modules/**", "test/package/consumer/**"],
     globalSetup: ["test/database.setup.ts"],
+    setupFiles: ["test/seeds.ts"],
     // Programs that tests start load their code compiled, from one run to the next.
     env: {
       NODE_COMPILE_CACHE: new URL("../node_modules/.cache/compiled", import.meta.url).pathname

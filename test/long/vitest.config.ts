@@ -1,9 +1,14 @@
 /**
- * Config of the long run: slow tests, run apart, with the numbers that its files read from the
- * environment.
+ * Config of the long run (`npm run soak`), which CI does not play: slow tests with the numbers that
+ * their files read from the environment, and all that goes by chance by a seed of the run's own.
  */
+import { randomInt } from "node:crypto"
 import { defineConfig } from "vitest/config"
 import { hangs, pollLimit } from "../waiting.ts"
+
+// Loaded again where vitest loads the config anew: the seed stays the first one.
+process.env["SOAK_SEED"] ??= String(randomInt(1, 1_000_000_000))
+console.log(`To play the same again: SOAK_SEED=${process.env["SOAK_SEED"]} npm run soak`)
 
 export default defineConfig({
   test: {
@@ -90,6 +95,7 @@ export default defineConfig({
       KEPT_RECORDS: "60"
     },
     globalSetup: ["test/database.setup.ts"],
+    setupFiles: ["test/seeds.ts"],
     pool: "forks",
     maxWorkers: 2,
     experimental: { viteModuleRunner: false, nodeLoader: false },

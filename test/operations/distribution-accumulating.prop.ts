@@ -8,6 +8,7 @@ import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import type { DistributionLine } from "#core/distributions/distribution/DistributionLine.ts"
+import { walkSeed } from "../seeds.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import { dice } from "../simulation/faults.ts"
@@ -405,12 +406,8 @@ const plays = (seed: number) =>
     return seen
   })
 
-/** SEEDS takes so many more, others each day. */
-const today = Math.floor(Date.now() / 86_400_000)
-const more = Array.from(
-  { length: Number(process.env["SEEDS"] ?? 0) },
-  (_, nth) => 100 * today + nth
-)
+/** SEEDS takes so many more, by the seed of the run. */
+const more = Array.from({ length: Number(process.env["SEEDS"] ?? 0) }, (_, nth) => walkSeed(nth))
 const seeds = [6, ...more]
 
 describe("the months of an accumulating fund", () => {

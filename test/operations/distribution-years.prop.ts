@@ -11,18 +11,15 @@ import * as Books from "./distribution-books.ts"
 import * as Years from "./distribution-years.ts"
 import * as Executions from "./executions.ts"
 import * as Fund from "./fund.ts"
+import { walkSeed } from "../seeds.ts"
 import type { Run } from "#core/reconciliation/run/Run.ts"
 import * as Reconciling from "./reconciling.ts"
 
 /** Seed of a year that meets each of the acts. */
 const eventful = 7
 
-/** SEEDS takes so many more years, others each day. */
-const today = Math.floor(Date.now() / 86_400_000)
-const more = Array.from(
-  { length: Number(process.env["SEEDS"] ?? 0) },
-  (_, nth) => 100 * today + nth
-)
+/** SEEDS takes so many more years, by the seed of the run. */
+const more = Array.from({ length: Number(process.env["SEEDS"] ?? 0) }, (_, nth) => walkSeed(nth))
 const seeds = [eventful, ...more]
 
 /** Acts without which the eventful year would show nothing. */

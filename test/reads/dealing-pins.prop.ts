@@ -6,14 +6,15 @@ import { describe, expect, it } from "vitest"
 import * as DealingCycleReads from "#core/orders/dealing-cycle/DealingCycleReads.ts"
 import * as RedemptionReads from "#core/orders/redemption/RedemptionReads.ts"
 import * as SubscriptionReads from "#core/orders/subscription/SubscriptionReads.ts"
+import { walkSeed } from "../seeds.ts"
 import * as Calls from "../engine/calls.ts"
 import { transactions } from "../engine/ledger-toys.ts"
 import * as Venue from "../operations/venue.ts"
 import { deal } from "../simulation/dealing.ts"
 
-/** The last seed is another one each day; SEEDS takes so many more. */
+/** The second is of the seed of the run; SEEDS takes so many more. */
 const more = Array.from({ length: Number(process.env["SEEDS"] ?? 0) }, (_, n) => 500 + n)
-const seeds = [4, Math.floor(Date.now() / 86_400_000), ...more]
+const seeds = [4, walkSeed(0), ...more]
 
 interface Order {
   state: string

@@ -5,7 +5,7 @@ import * as Rebasing from "./town/rebasing.ts"
 import { pinned } from "./town/repeats.ts"
 import { play, type Summary } from "./town/run.ts"
 
-/** The third is a town that deals; the long run walks all three further, and another one each day. */
+/** The third is a town that deals; the long run walks all three further, and one of its own seed. */
 const seeds = [21, 23, 24]
 const steps = Number(process.env["TOWN_STEPS"] ?? 400)
 const isLong = steps >= 1_500

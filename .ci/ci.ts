@@ -117,20 +117,18 @@ const parts: ReadonlyArray<Part> = [
     counted: testsOf("tests")
   },
   {
-    // Requests by a fixed seed; the town's seed is the day's and stands in its test's name.
-    name: "the long run of tests",
+    name: "tests that start and kill programs",
     command: [
       "vitest",
       "run",
       "--config",
-      "test/long/vitest.config.ts",
+      "test/processes/vitest.config.ts",
       "--reporter=default",
       "--reporter=json",
-      `--outputFile.json=${reportOf("long")}`
+      `--outputFile.json=${reportOf("processes")}`
     ],
-    // Most of it 200,000 requests, ten seconds of a processor for each 2,000; a busy machine takes longer.
-    minutes: 50,
-    counted: testsOf("long")
+    minutes: 20,
+    counted: testsOf("processes")
   },
   { name: "outside judges", command: program("test/tools/judge.ts"), minutes: 5 },
   { name: "build", command: program(".ci/build.ts"), minutes: 5 },

@@ -14,7 +14,7 @@ export default defineConfig({
   test: {
     root: new URL("../..", import.meta.url).pathname,
     include: [
-      "test/**/*.long.ts",
+      "test/**/*.{long,process}.ts",
       // At more points, with more records and for longer than beside the other tests.
       "test/kill/*.test.ts",
       "test/processes/instances.test.ts",

@@ -271,7 +271,7 @@ describe(`${count} hosts on one database`, () => {
     }
   )
 
-  // The long run keeps places over several restarts and at several hosts (places.long.ts).
+  // `npm run test:processes` keeps places over several restarts and at several hosts (places.process.ts).
   it.skipIf(isLong)(
     "never refuse a place of the feed or of a list that a host gave before all were killed",
     async () => {

@@ -1,0 +1,19 @@
+/**
+ * Config of the tests that start and kill programs (`npm run test:processes`): several hosts on one
+ * database, and hosts that die or sleep in the middle of a write.
+ */
+import { defineConfig } from "vitest/config"
+import { hangs } from "../waiting.ts"
+import tests from "../vitest.config.ts"
+
+export default defineConfig({
+  test: {
+    ...tests.test,
+    include: ["test/**/*.process.ts"],
+    // Most of the work is that of the programs which a test starts.
+    maxWorkers: 2,
+    testTimeout: 3 * hangs,
+    // The log of a program is judged, not printed.
+    disableConsoleIntercept: true
+  }
+})

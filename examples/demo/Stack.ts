@@ -7,6 +7,7 @@ import type { Venue } from "./VenueClient.ts"
 import { read, write } from "./secretFiles.ts"
 import { audience } from "./people.ts"
 import * as Parties from "./parties.ts"
+import { recordedInstruments } from "./recordedInstruments.ts"
 import { demandFree, type Settings } from "./Settings.ts"
 import { sources } from "../statements.ts"
 
@@ -22,7 +23,10 @@ export interface Instrument {
 
 export interface Options {
   readonly settings: Settings
-  readonly instruments: ReadonlyArray<Instrument>
+  /** Those that the wallets and the sources of statements know, or how they follow from the recorded. */
+  readonly instruments:
+    | ReadonlyArray<Instrument>
+    | ((recordedIds: ReadonlySet<string>) => ReadonlyArray<Instrument>)
   /** Called with each act that a wallet reports. */
   readonly heard?: (line: Child.Said) => void
   /** Whether the investor's wallets accept automatically, or wait for a person's command. */
@@ -43,6 +47,8 @@ export interface Stack {
   /** Address of the database, with the password of the embedded one. */
   readonly databaseUrl: string
   readonly parties: Parties.Parties
+  /** Instruments that the wallets and the sources of statements know. */
+  readonly instruments: ReadonlyArray<Instrument>
   /** The oracle publishes every line that is added to this file. */
   readonly prices: string
   /** Folder of secrets, tokens and logs. */
@@ -123,7 +129,12 @@ const all = async (starting: Starting): Promise<Stack> => {
     env: settings.databaseUrl === undefined ? {} : { DATABASE_URL: settings.databaseUrl }
   })
   const url = text(database, "url")
+  await Parties.demandSecrets({ url, folder })
   const parties = await Parties.make({ url, folder })
+  const instruments =
+    typeof starting.instruments === "function"
+      ? starting.instruments(await recordedInstruments(url))
+      : starting.instruments
   const identity = await begin({
     name: "identity",
     file: beside("identity.ts"),
@@ -142,7 +153,7 @@ const all = async (starting: Starting): Promise<Stack> => {
       BURSAR_JWKS_URL: text(identity, "keys"),
       BURSAR_AUDIENCE: audience,
       BURSAR_STATEMENTS_SOURCES: JSON.stringify(
-        starting.instruments.flatMap(({ instrumentId }) => sources(instrumentId))
+        instruments.flatMap(({ instrumentId }) => sources(instrumentId))
       ),
       BURSAR_PORT: String(ports.api),
       BURSAR_MANAGEMENT_PORT: String(ports.management),
@@ -154,7 +165,8 @@ const all = async (starting: Starting): Promise<Stack> => {
   }
   const served = await begin(serves)
   const ledgerDoor = text(served, "ledgerDoor")
-  const prices = await wallets(starting, parties, ledgerDoor)
+  const prices = await wallets({ ...starting, instruments }, parties, ledgerDoor)
+  await Parties.finish(folder)
   const secrets = await read<{ readonly secrets: Venue["secrets"] }>(join(folder, "identity.json"))
   return {
     venue: {
@@ -168,6 +180,7 @@ const all = async (starting: Starting): Promise<Stack> => {
     databaseUrl: url,
     ledgerDoor,
     parties,
+    instruments,
     prices,
     folder,
     processes: children,
@@ -183,7 +196,13 @@ const all = async (starting: Starting): Promise<Stack> => {
 
 /** Starts a program for each outside party, each with its own token and a file of its policy. */
 const wallets = async (
-  { folder, instruments, heard, investor, begin }: Starting,
+  {
+    folder,
+    instruments,
+    heard,
+    investor,
+    begin
+  }: Starting & { readonly instruments: ReadonlyArray<Instrument> },
   parties: Parties.Parties,
   door: string
 ): Promise<string> => {

@@ -2,13 +2,14 @@
  * The parties of the demo's ledger: created at the first start, each with a token file of its own.
  */
 import { existsSync } from "node:fs"
-import { mkdir, readFile, writeFile } from "node:fs/promises"
+import { mkdir, readFile, rm, writeFile } from "node:fs/promises"
 import { join } from "node:path"
 import type { Party } from "@bursar/engine-core/kernel"
 import * as Postgres from "@bursar/storage-adapters/postgres"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
 import { SigningKey } from "@bursar/storage-adapters/simulated-ledger/actors"
 import { Effect, Layer, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
 import { write } from "./secretFiles.ts"
 
 export type Hint = "venue" | "registrar" | "fund" | "attestor" | "oracle" | "custodian" | Signer
@@ -24,7 +25,56 @@ export const tokenFile = (folder: string, hint: Hint): string => join(folder, `$
 export const keyFile = (folder: string, signer: Signer): string => join(folder, `${signer}.key`)
 
 const signers = ["investor", "successor"] as const
+const hints = [
+  "venue",
+  "registrar",
+  "fund",
+  "attestor",
+  "oracle",
+  "custodian",
+  ...signers
+] as const satisfies ReadonlyArray<Hint>
 export const isSigner = (hint: string): hint is Signer => signers.some((signer) => signer === hint)
+
+/** Files of secrets are not in the folder, though the ledger has their parties; the message names each. */
+export class SecretsMissing extends Error {
+  constructor(files: ReadonlyArray<string>) {
+    super(
+      `The database has the parties of another folder, whose secrets are not here: ${files.join(", ")}. Restore the folder, name it with --data or BURSAR_DATA, or take an empty database. New secrets would end the old; nothing was written.`
+    )
+  }
+}
+
+/** File that exists until the first start of a folder has made all of its secrets. */
+const unfinished = (folder: string): string => join(folder, "first-start")
+
+/**
+ * Refuses to start on parties whose tokens, keys or sign-in the folder lacks, before anything is
+ * written. A first start that was interrupted goes on where it was.
+ */
+export const demandSecrets = async (of: {
+  readonly url: string
+  readonly folder: string
+}): Promise<void> => {
+  const { folder } = of
+  const client = Postgres.layerClient({ url: Redacted.make(of.url), clientConnections: 1 })
+  const users = await Effect.runPromise(
+    Effect.flatMap(SqlClient.SqlClient, SimulatedLedger.existingUsers).pipe(Effect.provide(client))
+  )
+  const known = hints.filter((hint) => users.has(userOf(hint)))
+  if (known.length === 0) await writeFile(unfinished(folder), "")
+  if (existsSync(unfinished(folder))) return
+  const files = [
+    ...known.map((hint) => tokenFile(folder, hint)),
+    ...known.filter(isSigner).map((signer) => keyFile(folder, signer)),
+    join(folder, "identity.json")
+  ]
+  const missing = files.filter((file) => !existsSync(file))
+  if (missing.length > 0) throw new SecretsMissing(missing)
+}
+
+/** Notes that a folder has all of its secrets: from now on none is made for a party that exists. */
+export const finish = (folder: string): Promise<void> => rm(unfinished(folder), { force: true })
 
 /**
  * Creates missing parties, as the ledger's operator would, before the node starts: only one process

@@ -1,6 +1,8 @@
 /** JSON files of the demo's secrets, readable by their owner only. */
 import { mkdir, readFile, rename, writeFile } from "node:fs/promises"
 import { dirname } from "node:path"
+import { JsonText } from "@bursar/engine-core/kernel"
+import { Result } from "effect"
 
 /** Reads the file, or creates it where it is missing. */
 export const readOrMake = async <A>(path: string, make: () => Promise<A>): Promise<A> => {
@@ -12,12 +14,15 @@ export const readOrMake = async <A>(path: string, make: () => Promise<A>): Promi
 }
 
 export const read = async <A>(path: string): Promise<A | undefined> => {
-  try {
-    return JSON.parse(await readFile(path, "utf8"))
-  } catch (error) {
-    if (error instanceof Error && "code" in error && error.code === "ENOENT") return undefined
+  const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return undefined
     throw error
-  }
+  })
+  if (text === undefined) return undefined
+  const json = JsonText.parse(text)
+  if (Result.isFailure(json)) throw new Error(`${path}: ${json.failure.message}`)
+  // The file is one that `write` has written.
+  return json.success as A
 }
 
 /** Writes atomically: an interrupted start leaves no partial file. */

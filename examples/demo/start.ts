@@ -4,6 +4,7 @@
 import { parseArgs } from "node:util"
 import { isExpected } from "./failures.ts"
 import { people } from "./people.ts"
+import { idsWithNext } from "./recordedInstruments.ts"
 import * as Settings from "./Settings.ts"
 import * as Stack from "./Stack.ts"
 import * as story from "../story.ts"
@@ -11,9 +12,10 @@ import { PlainJson } from "@bursar/engine-core/kernel"
 
 /**
  * Instruments whose terms the wallets have; others can be recorded, but the wallets cannot price or
- * mint them.
+ * mint them. The last one is still to be recorded, so that the printed lines work at every start.
  */
-const instruments = [{ instrumentId: "elf-usd", unitDecimals: 6 }]
+const instruments = (recordedIds: ReadonlySet<string>): ReadonlyArray<Stack.Instrument> =>
+  idsWithNext("elf-usd", recordedIds).map((instrumentId) => ({ instrumentId, unitDecimals: 6 }))
 
 /** Prints how maintenance commands reach this venue's database and keys while it runs. */
 const keepers = (stack: Stack.Stack, settings: Settings.Settings): string =>
@@ -25,12 +27,13 @@ const keepers = (stack: Stack.Stack, settings: Settings.Settings): string =>
 
 const instructions = (stack: Stack.Stack, settings: Settings.Settings): string => {
   const { api, tokens, secrets } = stack.venue
+  const instrumentId = stack.instruments.at(-1)?.instrumentId ?? ""
   const token = (sub: string): string =>
     `curl -s -u ${sub}:${secrets[sub]} -d grant_type=client_credentials ${tokens}`
   const signIn = (sub: string) => `$(${token(sub)} | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')`
   const body = PlainJson.stringify(
     story.instrument({
-      instrumentId: "elf-usd",
+      instrumentId,
       registrar: stack.parties.registrar,
       oracle: stack.parties.oracle,
       unitDecimals: 6,
@@ -73,7 +76,7 @@ Check the audit log, beside the running venue:
   ${keepers(stack, settings)}
 
 Prices: the oracle publishes each line of ${stack.prices}, such as
-  {"instrumentId":"elf-usd","value":"1.0437","valuationTime":"${new Date().toISOString()}"}
+  {"instrumentId":"${instrumentId}","value":"1.0437","valuationTime":"${new Date().toISOString()}"}
 Logs: ${stack.folder}/logs. Ctrl-C stops everything; the next start goes on where this one was.
 `
 }

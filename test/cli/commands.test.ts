@@ -181,6 +181,14 @@ describe("bursar token", () => {
     expect(err).toContain("https")
   })
 
+  it("says where the demo's file of secrets is not JSON, and shows none of it", async () => {
+    writeFileSync(join(folder, "identity.json"), '{"secrets": {"operator": "s3cret",}}')
+    const { code, err } = await run(["token", "operator", "--folder", folder])
+    expect([code, lines(err).length]).toEqual([1, 1])
+    expect(err).toContain("identity.json: it is not JSON at line 1, column 35: ")
+    expect(err).not.toContain("s3cret")
+  })
+
   it("says so where nobody answers, or the demo was never started", async () => {
     fileOf("identity.json", { secrets: { operator: "s3cret" } })
     const nobody = ["token", "operator", "--issuer", "http://127.0.0.1:1", "--folder", folder]

@@ -25,6 +25,7 @@ beforeAll(async () => {
   await new Promise<void>((listening) => taken.listen(0, "127.0.0.1", listening))
   // No folder can be made under a file, also where the tests run as root.
   await writeFile(join(folder, "file"), "")
+  await writeFile(join(folder, "broken.json"), '{"listVersion": planted-secret}')
 })
 afterAll(async () => {
   taken.close()
@@ -74,6 +75,11 @@ const table: Readonly<Record<string, Unusable>> = {
     setting: "screening.script",
     variable: "BURSAR_SCREENING_SCRIPT",
     value: () => join(folder, "none.json")
+  },
+  "a script of screening that is not JSON": {
+    setting: "screening.script",
+    variable: "BURSAR_SCREENING_SCRIPT",
+    value: () => join(folder, "broken.json")
   },
   "a data folder for the embedded database that nobody can write to": {
     setting: "data",

@@ -80,14 +80,61 @@ const shell = (line: string): Promise<Ran> =>
     child.once("close", (code) => resolve({ code, said }))
   })
 
-it("prints the line that checks the audit log of the running venue, and ends well by a signal", async () => {
+const addressOf = (said: string, name: string): string =>
+  new RegExp(`^  ${name} +(http\\S+)$`, "m").exec(said)?.[1] ?? ""
+
+/** Shape of an answer: its members, and its state, which is what a person looks at first. */
+const shapeOf = (text: string): unknown => {
+  const json = JSON.parse(text)
+  const { state, value } = json
+  return { members: Object.keys(json), state: state ?? value?.state }
+}
+
+/**
+ * Answers of everything that a start prints: the status of each address, whether each line of a role
+ * gives a token, and the shape of the answer of each line that works, played in one shell in order.
+ */
+const answersOf = async (said: string) => {
+  const statuses: Array<unknown> = []
+  for (const name of ["API", "reference", "health", "management", "sign-in", "ledger's door"]) {
+    const { status, body } = await fetch(addressOf(said, name))
+    await body?.cancel()
+    statuses.push([name, status])
+  }
+  const tokens: Array<unknown> = []
+  for (const [, role = "", line = ""] of said.matchAll(/^  ([a-z]+) +(curl -s -u .*)$/gm)) {
+    tokens.push([role, /"access_token":"[^"]{100,}"/.test((await shell(line)).said)])
+  }
+  const [, lines = ""] = /that work, in this order:\n(.*?)\n\nCheck/s.exec(said) ?? []
+  const fails = 'set -e\ncurl() { command curl --fail-with-body "$@"; }'
+  const script = lines.split("\n\n").join("\nprintf '\\n---\\n'\n")
+  const { code, said: answered } = await shell(`${fails}\n${script}`)
+  expect([code, answered]).toEqual([0, expect.any(String)])
+  const [, ...shapes] = answered.split("\n---\n")
+  return { statuses, tokens, shapes: shapes.map(shapeOf) }
+}
+
+it("prints lines that work, at the second start on the kept data too, and ends well by a signal", async () => {
+  let printed: unknown
   const first = await venue("SIGINT", "node", async (said) => {
     const line = said.split("\n").find((one) => one.endsWith("audit verify")) ?? ""
     const { code, said: found } = await shell(line.trim())
     expect([code, found]).toEqual([0, expect.stringContaining("the audit log is in order: ")])
+    printed = await answersOf(said)
+    expect(printed).toMatchObject({
+      statuses: expect.arrayContaining([["health", 200]]),
+      tokens: expect.arrayContaining([["operator", true]]),
+      shapes: [{}, { state: "awaiting" }, {}, {}]
+    })
   })
-  // The long run stops one by the other signal too.
-  const second = isLong ? [await venue("SIGTERM", "node")] : []
+  // The long run starts it once more, and stops it by the other signal.
+  const second = isLong
+    ? [
+        await venue("SIGTERM", "node", async (said) => {
+          expect(await answersOf(said)).toEqual(printed)
+        })
+      ]
+    : []
   for (const { code, said } of [first, ...second]) {
     expect([code, said]).toEqual([
       0,

@@ -60,6 +60,11 @@ describe("a deployment without a key of its settings", () => {
       const fault = await own("sealing")
       expect(Result.isFailure(fault) && fault.failure.message, text).toContain(file)
     }
+    writeFileSync(file, `{\n  "secret": "planted-secret",\n}`)
+    const broken = await own("sealing")
+    const said = Result.isFailure(broken) ? broken.failure.message : ""
+    expect(said).toContain("it is not JSON at line 3, column 1: ")
+    expect(said).not.toContain("planted-secret")
     writeFileSync(file, before)
     expect(Result.isSuccess(await own("sealing"))).toBe(true)
   })

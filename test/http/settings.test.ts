@@ -130,6 +130,33 @@ describe("settings", () => {
       })
   )
 
+  const ofJson = Object.entries<HostConfig.Setting>(HostConfig.settings).filter(
+    ([, { form }]) => form === "json"
+  )
+  // The slip is at the first character that is not JSON.
+  const slips: ReadonlyArray<readonly [text: string, place: string]> = [
+    [`{"planted-secret": ]`, "line 1, column 20"],
+    [`[{"secret": "planted-secret"},\n]`, "line 2, column 1"],
+    [`[\n  {"secret": "planted-secret" "b": 1}]`, "line 2, column 31"],
+    ["planted-secret", "line 1, column 1"]
+  ]
+  it.effect.each(ofJson.map(([name]) => name))(
+    "that are broken JSON say so with line and column: %s",
+    (name) =>
+      Effect.gen(function* () {
+        const setting = ofJson.find(([named]) => named === name)?.[1]
+        if (setting === undefined) return expect.unreachable()
+        const variable = HostConfig.variableOf(name, setting)
+        for (const [text, place] of slips) {
+          const { faults } = yield* Effect.flip(load({ ...needed, [variable]: text }))
+          expect(faults).toEqual([
+            expect.stringContaining(`${name} (${variable}): it is not JSON at ${place}: `)
+          ])
+          expect(faults.join()).not.toContain("planted-secret")
+        }
+      })
+  )
+
   it.effect("of each kind are read", () =>
     Effect.gen(function* () {
       const secret = Buffer.alloc(32, 7).toString("base64url")
@@ -216,6 +243,7 @@ describe("the file of settings", () => {
 
   const unusable: ReadonlyArray<readonly [string, string | Uint8Array, string]> = [
     ["is not JSON", "{", "BURSAR_CONFIG"],
+    ["is not JSON further down", `{"port": 1,\n  "host": }`, "JSON at line 2, column 11: "],
     ["names a setting twice", `{"port": 1, "port": 2}`, "BURSAR_CONFIG"],
     [
       "names it whole and in parts",

@@ -505,7 +505,81 @@ const toldOfCycle = (own: number, others: Others) =>
     })
   )
 
+/** How far another holder's order comes before its cycle is released. */
+type Course = "claimed" | "priced" | "withdrawn"
+
+/**
+ * Everything that h1 reads of a cycle that is released with its order in it, which is `own` and may
+ * be priced: other holders' orders take their courses beside it.
+ */
+const toldOfRelease = (own: Exclude<Course, "withdrawn">, others: ReadonlyArray<Course>) =>
+  Twins.within((twin) =>
+    Effect.gen(function* () {
+      const scene = yield* opened
+      const { h1, h2, decoy } = scene.holders
+      const as = yield* Twins.token("investor", "h1")
+      const seen: Array<string> = []
+      const look = Effect.gen(function* () {
+        for (const path of ["/v1/dealing-cycles", "/v1/dealing-cycles/c0"]) {
+          const { head, status, text } = yield* Twins.call(twin, { path, as })
+          const { value } = JSON.parse(text) as { readonly value?: unknown }
+          const etag = /^etag:/mu.test(head) ? "with" : "without"
+          seen.push(`${status} ${etag} an ETag ${path} ${blind(JSON.stringify(value))}`)
+        }
+        yield* TestClock.adjust("1 minute")
+      })
+      yield* Cycles.opens("c0")
+      const orders = [
+        { by: h1, id: "own", course: own },
+        ...others.map((course, index) => ({
+          by: index % 2 === 0 ? h2 : decoy,
+          id: `other-${index}`,
+          course
+        }))
+      ]
+      for (const { by, id } of orders) {
+        yield* succeeds(Cycles.redeems(scene.stage, by, { id, units: "10" }))
+      }
+      yield* look
+      for (const { id, course } of orders) {
+        if (course !== "withdrawn") continue
+        yield* succeeds(Calls.write("redemption.withdraw", { redemptionId: id }, {}))
+      }
+      yield* look
+      yield* Cycles.at(Cycles.friday)
+      yield* Fund.publishes(scene.stage, "1", Cycles.friday)
+      for (const { id, course } of orders.toReversed()) {
+        if (course !== "priced") continue
+        yield* Cycles.pays(scene.stage, { id, units: "10", price: "1", proceeds: "10" })
+      }
+      yield* look
+      yield* succeeds(Calls.write("dealing-cycle.release", { cycleId: "c0" }, {}))
+      yield* look
+      return seen
+    })
+  )
+
 describe("an investor with an order in a dealing cycle", () => {
+  it("is told the same of a released one, version and time included, whatever others did in it", () =>
+    check(
+      fc.record({
+        own: fc.constantFrom("claimed" as const, "priced" as const),
+        others: fc.array(fc.constantFrom<Course>("claimed", "priced", "withdrawn"), {
+          minLength: 1,
+          maxLength: 5
+        })
+      }),
+      async ({ own, others }) => {
+        const alone = await toldOfRelease(own, [])
+        const beside = await toldOfRelease(own, others)
+        expect(alone.filter((text) => !text.startsWith("200 "))).toEqual([])
+        expect(alone.at(-1)).toContain('"endedAs":"released"')
+        // Opened, claimed, priced if it was, past its cut-off, ended.
+        expect(alone.at(-1)).toContain(`"version":${own === "priced" ? 5 : 4},`)
+        expect(beside).toEqual(alone)
+      }
+    ))
+
   it("is told the same of it, however many others deal in it", () =>
     check(
       fc.record({

@@ -46,6 +46,20 @@ describe("the terms of a policy file", () => {
     expect(known().instruments[0]?.swung?.[0]?.price).toBe(Decimal.of("1.06"))
   })
 
+  it("says where a file of a policy, or a line of prices, is not JSON", () => {
+    const path = join(folder, "slip.json")
+    writeFileSync(path, '{\n  "accept": ["R1",]\n}')
+    const policy = ActorInputs.file(flagsOf("--policy", path))
+    writeFileSync(path, '{"value": "1"}\n\n{"value" "1"}\n')
+    const quotes = ActorInputs.quotesOf(path)
+    const said = <A>(read: Result.Result<A, Flags.Usage>) =>
+      Result.isFailure(read) ? read.failure.why : ""
+    expect([said(policy), said(quotes)]).toEqual([
+      expect.stringContaining(`${path}: it is not JSON at line 2, column 19: `),
+      expect.stringContaining(`${path}, line 3: it is not JSON at line 1, column 10: `)
+    ])
+  })
+
   it("never would be taken up although the first reading makes no sense", () => {
     const path = join(folder, "wrong.json")
     writeFileSync(path, JSON.stringify({ instruments: [{ instrumentId: "FUND-A" }] }))

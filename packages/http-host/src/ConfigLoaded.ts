@@ -2,7 +2,9 @@
  * Audit record of the configuration that a host starts with: network rules and ids of valid keys.
  */
 import { Audit } from "@bursar/engine-core"
-import { Data } from "effect"
+import { PlainJson } from "@bursar/engine-core/kernel"
+import { Data, Option, Result, Schema } from "effect"
+import type { Use } from "./DeploymentKeys.ts"
 import type { HostConfig } from "./HostConfig.ts"
 import { version } from "./version.ts"
 
@@ -57,3 +59,27 @@ export const entry = (
       cursorKeys: named(keys.cursor.map(({ id }) => String(id)))
     }
   })
+
+/** Ids of the keys that a start had, by their purpose; null where its record does not say. */
+export type KeyIds = Readonly<Record<Use, ReadonlyArray<string> | null>>
+
+const Ids = Schema.optionalKey(Schema.String)
+const Loaded = Schema.Struct({
+  detail: Schema.Struct({ webhookKeys: Ids, sealingKeys: Ids, auditKeys: Ids, cursorKeys: Ids })
+})
+const decode = Schema.decodeUnknownOption(Loaded)
+
+/** Reads the ids of keys back from the text of the audit record; null where it names none. */
+export const keyIdsOf = (text: string): KeyIds | null => {
+  const loaded = Option.flatMap(Result.getSuccess(PlainJson.parse(text)), (json) => decode(json))
+  if (Option.isNone(loaded)) return null
+  const { auditKeys, cursorKeys, sealingKeys, webhookKeys } = loaded.value.detail
+  const ids = (list: string | undefined) =>
+    list === undefined ? null : list.split(" ").filter((id) => id !== "")
+  return {
+    webhook: ids(webhookKeys),
+    sealing: ids(sealingKeys),
+    audit: ids(auditKeys),
+    cursor: ids(cursorKeys)
+  }
+}

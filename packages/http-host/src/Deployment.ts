@@ -24,11 +24,12 @@ import { Context, Effect, Layer, Redacted, References } from "effect"
 import { HttpServer } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { constants } from "node:fs"
-import { access, mkdir, readFile, writeFile } from "node:fs/promises"
-import { join } from "node:path"
+import { access, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises"
+import { dirname, join } from "node:path"
 import type { Venue } from "./api/SystemApi.ts"
 import * as Background from "./Background.ts"
 import * as DeploymentKeys from "./DeploymentKeys.ts"
+import * as ExistingVenue from "./ExistingVenue.ts"
 import * as Host from "./Host.ts"
 import * as NotUsable from "./config/NotUsable.ts"
 import type { HostConfig, KeeperConfig } from "./HostConfig.ts"
@@ -89,12 +90,32 @@ const replicaOf = (config: KeeperConfig): Postgres.PostgresOptions["replica"] =>
 const SETTING_OF = { url: "database.url", poolerUrl: "database.pooler.url" } as const
 
 /**
+ * Reads what earlier starts left in the database and in its ledger, without changing anything. Fails
+ * where either schema is newer than this program.
+ */
+const existingVenue = (url: Redacted.Redacted) =>
+  Effect.gen(function* () {
+    const { configLoaded, isUsed } = yield* Postgres.existing({ url })
+    const users = yield* Effect.flatMap(SqlClient.SqlClient, SimulatedLedger.existingUsers).pipe(
+      Effect.provide(Postgres.layerClient({ url, clientConnections: 1 })),
+      Effect.catchTag("SqlError", (error) => Effect.fail(Postgres.notUsable(error)))
+    )
+    return {
+      isUsed,
+      keyIds: configLoaded === null ? null : ConfigLoaded.keyIdsOf(configLoaded),
+      hasVenueToken: users.has(venueUser)
+    } satisfies ExistingVenue.Existing
+  }).pipe(NotUsable.faultOf("database.url"))
+
+/**
  * Runs the migrations of the engine and of the simulated ledger. Returns the names of those that
  * ran.
  */
 export const migrated = (config: KeeperConfig) =>
   Effect.gen(function* () {
     const url = yield* databaseUrl(config)
+    // Both schemas are looked at before either is changed.
+    yield* existingVenue(url)
     const migrations = yield* Postgres.migrate({ url })
     const ledger = yield* Effect.flatMap(SqlClient.SqlClient, SimulatedLedger.migrate).pipe(
       Effect.provide(Postgres.layerClient({ url, clientConnections: 1 })),
@@ -105,9 +126,10 @@ export const migrated = (config: KeeperConfig) =>
       ...(ledger === "made" ? ["schema ledger_sim"] : [])
     ]
   }).pipe(
-    Effect.catchTag("PostgresFailed", (error) =>
-      NotUsable.faultOf("database.url")(Effect.fail(error))
-    ),
+    Effect.catchTags({
+      PostgresFailed: (error) => NotUsable.faultOf("database.url")(Effect.fail(error)),
+      LedgerSchemaNewer: (error) => NotUsable.faultOf("database.url")(Effect.fail(error))
+    }),
     Effect.scoped
   )
 
@@ -117,30 +139,51 @@ const participantId = "bursar-sim"
 const venueUser = "bursar-engine"
 
 /**
- * The venue's token at the simulated ledger: configured, kept from an earlier start, or made now.
+ * The venue's token at the simulated ledger: configured, kept from an earlier start, or requested
+ * now. It is requested for a new user alone, or by the folder whose first request was interrupted:
+ * another token of the same user would end the one that somebody uses.
  */
 const venueToken = (config: HostConfig) =>
   Effect.gen(function* () {
     const given = config["ledger.token"]
     if (given !== null) return Redacted.value(given)
-    const file = join(config.data, "ledger", "venue.token")
-    const kept = yield* NotUsable.files("data", () =>
-      readFile(file, "utf8").catch((cause: NodeJS.ErrnoException) => {
-        if (cause.code === "ENOENT") return undefined
-        throw cause
-      })
-    )
+    const file = ExistingVenue.tokenFile(config.data)
+    const draft = ExistingVenue.tokenDraft(config.data)
+    const kept = yield* NotUsable.files("data", () => textOf(file))
     if (kept !== undefined) return kept.trim()
+    const isRequested = (yield* NotUsable.files("data", () => textOf(draft))) !== undefined
     const { admin } = yield* SimulatedLedger.Participant
     const users = yield* admin.users
-    const token = users.some(({ userId }) => userId === venueUser)
-      ? yield* admin.issueToken(venueUser)
-      : (yield* admin.addParty({ hint: "venue", kind: "local", userId: venueUser })).token
+    const isThere = users.some(({ userId }) => userId === venueUser)
+    if (isThere && !isRequested) {
+      return yield* new ExistingVenue.SecretsMissing({
+        data: config.data,
+        missing: [`${file} (ledger.token)`]
+      })
+    }
     yield* NotUsable.files("data", async () => {
-      await mkdir(join(config.data, "ledger"), { recursive: true, mode: 0o700 })
-      await writeFile(file, `${token}\n`, { mode: 0o600 })
+      await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+      await writeFile(draft, "", { mode: 0o600 })
+    })
+    const token = isThere
+      ? yield* admin.issueToken(venueUser)
+      : (yield* Effect.tapError(
+          admin.addParty({ hint: "venue", kind: "local", userId: venueUser }),
+          // Somebody else has made the user: this folder has requested nothing.
+          () => NotUsable.files("data", () => rm(draft))
+        )).token
+    yield* NotUsable.files("data", async () => {
+      await writeFile(draft, `${token}\n`, { mode: 0o600 })
+      await rename(draft, file)
     })
     return token
+  })
+
+/** Text of a file; undefined where there is none. */
+const textOf = (file: string): Promise<string | undefined> =>
+  readFile(file, "utf8").catch((cause: NodeJS.ErrnoException) => {
+    if (cause.code === "ENOENT") return undefined
+    throw cause
   })
 
 const venueLedger = (config: HostConfig) =>
@@ -160,7 +203,7 @@ interface Keys {
   readonly cursor: HostConfig["cursor.keys"]
 }
 
-const keysOf = (config: KeeperConfig) =>
+const keysOf = (config: HostConfig) =>
   Effect.gen(function* () {
     const madeKey = (use: DeploymentKeys.Use, setting: string) =>
       DeploymentKeys.own({ use, setting, data: config.data }).pipe(NotUsable.faultOf("data"))
@@ -172,10 +215,20 @@ const keysOf = (config: KeeperConfig) =>
         signing.length > 0 ? signing : [signingOf(yield* madeKey("webhook", "webhooks.keys"))],
       sealing: sealing.length > 0 ? sealing : [yield* madeKey("sealing", "webhooks.sealingKeys")],
       audit: audit.length > 0 ? audit : [signingOf(yield* madeKey("audit", "audit.keys"))],
-      // Only a host that serves reads makes a cursor key; maintenance commands sign no cursors.
-      cursor: config["cursor.keys"]
+      cursor: yield* cursorKeysOf(config)
     }
   })
+
+/**
+ * Keys of a maintenance command: those of the settings, and none else. It signs and decrypts nothing,
+ * so it neither makes a key nor needs one of an earlier start.
+ */
+const keeperKeys = (config: KeeperConfig): Keys => ({
+  webhooks: config["webhooks.keys"],
+  sealing: config["webhooks.sealingKeys"],
+  audit: config["audit.keys"],
+  cursor: config["cursor.keys"]
+})
 
 /**
  * Id of the cursor key that a deployment makes for itself. A deployment that adds newer keys lists
@@ -286,14 +339,18 @@ const sender = (config: HostConfig) =>
   })
 
 /**
- * The scripted screening source. Its file must exist when the host starts, and may change later.
+ * The scripted screening source. Its file must hold a script when the host starts, and may change
+ * later.
  */
 const screening = (config: HostConfig) => {
   const script = config["screening.script"]
   if (script === null) return Layer.empty
   return Layer.unwrap(
     Effect.as(
-      NotUsable.files("screening.script", () => access(script, constants.R_OK)),
+      ScriptedScreening.readFile(script).pipe(
+        Effect.mapError(({ detail }) => ({ message: detail })),
+        NotUsable.faultOf("screening.script")
+      ),
       ScriptedScreening.layerFile(script)
     )
   )
@@ -335,14 +392,10 @@ const engineOf = (config: HostConfig, keys: Keys) =>
 
 /** Layer of the records alone, for maintenance commands: no ledger, no background fibers. */
 export const records = (config: KeeperConfig) =>
-  Layer.unwrap(
-    Effect.map(keysOf(config), (keys) =>
-      recordsLayer.pipe(
-        Layer.provideMerge(storage(config)),
-        Layer.provideMerge(NodeCrypto.layer),
-        Layer.provideMerge(engineSettings(config, keys))
-      )
-    )
+  recordsLayer.pipe(
+    Layer.provideMerge(storage(config)),
+    Layer.provideMerge(NodeCrypto.layer),
+    Layer.provideMerge(engineSettings(config, keeperKeys(config)))
   )
 
 /**
@@ -469,9 +522,12 @@ export interface Addresses {
 }
 
 /** Runs a venue until it is interrupted; fails when a background fiber ends. */
-export const serve = (config: HostConfig, ready: (at: Addresses) => Effect.Effect<void>) =>
+export const serve = (settings: HostConfig, ready: (at: Addresses) => Effect.Effect<void>) =>
   Effect.gen(function* () {
-    const keys = { ...(yield* keysOf(config)), cursor: yield* cursorKeysOf(config) }
+    const url = yield* databaseUrl(settings)
+    const config = { ...settings, "database.url": url }
+    yield* ExistingVenue.demandSecrets(config, yield* existingVenue(url))
+    const keys = yield* keysOf(config)
     let managementPort = config["management.port"]
     const context = yield* Layer.build(
       venue(config, {

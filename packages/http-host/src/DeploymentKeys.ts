@@ -1,6 +1,6 @@
 /** Keys that a deployment makes and keeps where its settings name none. */
-import { Instant } from "@bursar/engine-core/kernel"
-import { Data, Effect } from "effect"
+import { Instant, JsonText } from "@bursar/engine-core/kernel"
+import { Data, Effect, Option, Result, Schema } from "effect"
 import { createHash, randomBytes } from "node:crypto"
 import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
@@ -19,9 +19,13 @@ export interface OwnKey {
  * A key file without a valid key. The file is not replaced, because data sealed or signed with its
  * key would become unreadable or unverifiable.
  */
-export class WrongKeyFile extends Data.TaggedError("WrongKeyFile")<{ readonly file: string }> {
+export class WrongKeyFile extends Data.TaggedError("WrongKeyFile")<{
+  readonly file: string
+  readonly detail: string
+}> {
   override get message(): string {
-    return `${this.file} is not a key that this deployment made; restore it, or give keys in the settings`
+    const { detail, file } = this
+    return `${file} is not a key that this deployment made: ${detail}; restore it, or give keys in the settings`
   }
 }
 
@@ -38,17 +42,22 @@ export class NoKeyFile extends Data.TaggedError("NoKeyFile")<{
 
 const keyBytes = 32
 
-const parse = (text: string): OwnKey | undefined => {
-  try {
-    const { keyId, secret, madeAt } = JSON.parse(text) as Readonly<Record<string, unknown>>
-    if (typeof keyId !== "string" || typeof secret !== "string") return undefined
-    const bytes = new Uint8Array(Buffer.from(secret, "base64"))
-    return bytes.length === keyBytes && typeof madeAt === "string"
-      ? { keyId, secret: bytes, madeAt: Instant.of(madeAt) }
-      : undefined
-  } catch {
-    return undefined
-  }
+const KeyFile = Schema.Struct({
+  keyId: Schema.String,
+  secret: Schema.String,
+  madeAt: Instant.schema
+})
+const decode = Schema.decodeUnknownOption(KeyFile)
+
+/** Parses the text of a key file; the failure says what is wrong, and never a part of the key. */
+const parse = (text: string): Result.Result<OwnKey, string> => {
+  const json = JsonText.parse(text)
+  if (Result.isFailure(json)) return Result.fail(json.failure.message)
+  const key = Option.getOrNull(decode(json.success))
+  const secret = key === null ? null : new Uint8Array(Buffer.from(key.secret, "base64"))
+  return key !== null && secret?.length === keyBytes
+    ? Result.succeed({ ...key, secret })
+    : Result.fail(`it lacks keyId, madeAt or a secret of ${keyBytes} bytes in base64`)
 }
 
 const readIfPresent = (file: string) =>
@@ -77,7 +86,8 @@ const keep = async (file: string, text: string): Promise<void> => {
   }
 }
 
-const fileOf = ({ data, use }: { readonly data: string; readonly use: Use }): string =>
+/** Path of the file that keeps the key of a purpose. */
+export const fileOf = ({ data, use }: { readonly data: string; readonly use: Use }): string =>
   join(data, "keys", `${use}.json`)
 
 /** Reads the key that an earlier start made for a purpose; undefined where there is none. */
@@ -89,7 +99,10 @@ export const kept = (of: {
     const file = fileOf(of)
     const text = yield* readIfPresent(file)
     if (text === undefined) return undefined
-    return parse(text) ?? (yield* new WrongKeyFile({ file }))
+    return yield* Effect.mapError(
+      Effect.fromResult(parse(text)),
+      (detail) => new WrongKeyFile({ file, detail })
+    )
   })
 
 /**
@@ -126,7 +139,7 @@ export const own = (of: {
       )
     }
     const key = yield* kept(of)
-    if (key === undefined) return yield* new WrongKeyFile({ file })
+    if (key === undefined) return yield* new WrongKeyFile({ file, detail: "it was removed" })
     yield* Effect.logInfo(`${of.setting} is not set: key ${key.keyId} of ${file} is used`)
     return key
   })

@@ -5,7 +5,7 @@ import {
   statementLinesLimit,
   Vocabulary
 } from "@bursar/engine-core"
-import { Duration, TimeOfDay, Zone } from "@bursar/engine-core/kernel"
+import { Duration, JsonText, TimeOfDay, Zone } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Data, Effect, Record, Result, Schema } from "effect"
 import * as KeyPairs from "./config/KeyPairs.ts"
@@ -579,6 +579,11 @@ const readWhole: Effect.Effect<ReadWhole, WrongSettings> = Effect.gen(function* 
       held.push({ name, variable, from: "unset", written: "" })
       continue
     }
+    if (given.value instanceof NotJson) {
+      faults.push({ was: "wrong", message: `${called}: ${given.value.message}. ${setting.doc}` })
+      held.push({ name, variable, from: given.from, written: null })
+      continue
+    }
     const value = setting.read(given.value)
     if (Result.isSuccess(value)) values.push([name, value.success])
     else faults.push({ was: "wrong", message: faultOf(called, setting, value.failure) })
@@ -627,6 +632,9 @@ interface Given {
   readonly value: unknown
 }
 
+/** Text of a variable that should be JSON and is not; the message says where. */
+class NotJson extends Data.Class<{ readonly message: string }> {}
+
 const givenOf = (setting: Setting, variable: string | undefined, inFile: unknown): Given => {
   const isSet = variable !== undefined && (variable !== "" || setting.takesEmpty === true)
   if (isSet) return { from: "environment", value: formed(setting, variable) }
@@ -639,15 +647,11 @@ const givenOf = (setting: Setting, variable: string | undefined, inFile: unknown
   }
 }
 
-/** Parses JSON text; other text stays as it is, and no structured setting accepts it. */
-const formed = ({ form }: Setting, text: string): unknown => {
-  if (form === "text" || text === "") return text
-  try {
-    return JSON.parse(text)
-  } catch {
-    return text
-  }
-}
+/** Parses the text of a variable by the setting's form; an empty text stays one. */
+const formed = ({ form }: Setting, text: string): unknown =>
+  form === "text" || text === ""
+    ? text
+    : Result.getOrElse(JsonText.parse(text), ({ message }) => new NotJson({ message }))
 
 /**
  * Converts a number, flag or list of the JSON file to the text that a variable would hold; null

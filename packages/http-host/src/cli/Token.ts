@@ -1,4 +1,5 @@
 /** `bursar token`: takes a bearer token from the demo's identity provider, to try the API with. */
+import { JsonText } from "@bursar/engine-core/kernel"
 import { Data, Effect, Result, Schema } from "effect"
 import { Argument, Command, Flag } from "effect/cli"
 import { readFile } from "node:fs/promises"
@@ -16,9 +17,7 @@ class NoToken extends Data.TaggedError("NoToken")<{ readonly detail: string }> {
 const askedWithin = 10_000
 
 /** File in which the demo's identity provider stores its clients. */
-const Kept = Schema.fromJsonString(
-  Schema.Struct({ secrets: Schema.Record(Schema.String, Schema.String) })
-)
+const Kept = Schema.Struct({ secrets: Schema.Record(Schema.String, Schema.String) })
 const Discovered = Schema.Struct({ token_endpoint: Schema.String })
 const Granted = Schema.Struct({ access_token: Schema.String })
 
@@ -53,8 +52,12 @@ const secretOf = Effect.fnUntraced(function* (client: string, folder: string) {
     try: () => readFile(file, "utf8"),
     catch: () => new NoToken({ detail: `there is no ${file}; was the demo ever started?` })
   })
+  const json = yield* Effect.mapError(
+    Effect.fromResult(JsonText.parse(text)),
+    ({ message }) => new NoToken({ detail: `${file}: ${message}` })
+  )
   const kept = yield* Effect.mapError(
-    Schema.decodeUnknownEffect(Kept)(text),
+    Schema.decodeUnknownEffect(Kept)(json),
     () => new NoToken({ detail: `${file} is not what the demo keeps` })
   )
   const secret = Object.entries(kept.secrets).find(([name]) => name === client)?.[1]

@@ -1,5 +1,5 @@
 /** Sources of settings: environment variables, and one JSON file. */
-import { PlainJson } from "@bursar/engine-core/kernel"
+import { JsonText } from "@bursar/engine-core/kernel"
 import { Config, ConfigProvider, Data, Effect, Option, Result } from "effect"
 import { open } from "node:fs/promises"
 
@@ -85,15 +85,12 @@ export const file = (names: ReadonlySet<string>): Effect.Effect<FileValues, Wron
       catch: (cause) => failed(`${path} cannot be read: ${codeOf(cause)}`)
     })
     if (text === undefined) return yield* failed(`${path} has more than ${fileMax} bytes`)
-    // PlainJson refuses repeated members; the platform's parser gives plain values.
-    const judged = PlainJson.parse(text)
-    if (Result.isFailure(judged)) {
-      const { pointer, detail } = judged.failure
-      return yield* failed(
-        `${path} is not JSON${pointer === "" ? "" : ` at ${pointer}`}: ${detail}`
-      )
+    const parsed = JsonText.parse(text)
+    if (Result.isFailure(parsed)) {
+      const { message, pointer } = parsed.failure
+      return yield* failed(`${path}: ${message}${pointer === "" ? "" : ` (${pointer})`}`)
     }
-    const values: unknown = JSON.parse(new TextDecoder().decode(text))
+    const values = parsed.success
     if (!isObject(values)) return yield* failed(`${path} is not an object of JSON`)
     const found = new Map<string, unknown>()
     const faults: Array<string> = []

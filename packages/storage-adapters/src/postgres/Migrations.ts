@@ -1,6 +1,6 @@
 /** Migrations: apply the schema changes of this version of the adapter. */
 import type { PgConnection } from "@effect/sql-pg"
-import { Effect } from "effect"
+import { Data, Effect } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Storage from "./migrations/0001-storage/up.ts"
 import * as Answers from "./migrations/0003-answers/up.ts"
@@ -10,6 +10,7 @@ import * as Files from "./migrations/0013-files/up.ts"
 import * as Findings from "./migrations/0014-findings/up.ts"
 import * as OrdersOfAPoint from "./migrations/0016-orders-of-a-point/up.ts"
 import * as Statements from "./migrations/0015-statements/up.ts"
+import * as Starts from "./migrations/0022-starts/up.ts"
 import * as KeptStatements from "./migrations/0017-kept-statements/up.ts"
 import * as PaymentsAndTurns from "./migrations/0019-payments-and-turns/up.ts"
 import * as Reserves from "./migrations/0018-reserves/up.ts"
@@ -52,10 +53,12 @@ const MIGRATIONS: ReadonlyArray<Migration> = [
   { id: 18, name: "reserves", statements: Reserves.statements },
   { id: 19, name: "payments-and-turns", statements: PaymentsAndTurns.statements },
   { id: 20, name: "whom-writes-concern", statements: WhomWritesConcern.statements },
-  { id: 21, name: "entries-of-accounts", statements: EntriesOfAccounts.statements }
+  { id: 21, name: "entries-of-accounts", statements: EntriesOfAccounts.statements },
+  { id: 22, name: "starts", statements: Starts.statements }
 ]
 
-const folderOf = ({ id, name }: Migration): string => `${String(id).padStart(4, "0")}-${name}`
+const folderOf = ({ id, name }: Pick<Migration, "id" | "name">): string =>
+  `${String(id).padStart(4, "0")}-${name}`
 
 /** Advisory lock id, the same in every host: only one of them migrates at a time. */
 const LOCK = 4_217_001
@@ -65,33 +68,51 @@ type Say = (
   parameters?: ReadonlyArray<unknown>
 ) => Effect.Effect<PgConnection.Result, SqlError>
 
-/** Checks whether no migration is pending. Then a host needs no right to change the schema. */
-const isDone = (say: Say): Effect.Effect<boolean, SqlError> =>
-  Effect.gen(function* () {
-    const { rows } = yield* say("select to_regclass('bursar.migration') is not null as there")
-    if (rows[0]?.["there"] !== true) return false
-    const done = yield* say("select id from bursar.migration")
-    const ids = new Set(done.rows.map((row) => row["id"]))
-    return MIGRATIONS.every(({ id }) => ids.has(id))
-  })
+/** The schema has a migration that this program does not have: a newer program wrote it. */
+export class SchemaNewer extends Data.TaggedError("SchemaNewer")<{ readonly migration: string }> {
+  override get message(): string {
+    const latest = MIGRATIONS.at(-1)
+    const known = latest === undefined ? "none" : `none after ${folderOf(latest)}`
+    return `The database's schema is newer than this program: it has the migration ${this.migration}, and this program knows ${known}; run the program that migrated it, or restore what was backed up before.`
+  }
+}
+
+/**
+ * Returns the ids of the migrations that the schema has; null where it has no table of them. Fails
+ * where one of them is unknown here, so that an older program never writes under a newer schema.
+ */
+export const applied = Effect.fnUntraced(function* (say: Say) {
+  const { rows } = yield* say("select to_regclass('bursar.migration') is not null as there")
+  if (rows[0]?.["there"] !== true) return null
+  const done = yield* say("select id, name from bursar.migration order by id")
+  const known = new Set<unknown>(MIGRATIONS.map(({ id }) => id))
+  const newer = done.rows.find((row) => !known.has(row["id"]))
+  if (newer !== undefined) {
+    const migration = folderOf({ id: Number(newer["id"]), name: String(newer["name"]) })
+    return yield* new SchemaNewer({ migration })
+  }
+  return new Set(done.rows.map((row) => row["id"]))
+})
 
 /**
  * Applies the pending migrations in one transaction, so that a killed host leaves the schema
- * unchanged. Returns the names of their folders in order.
+ * unchanged; where none is pending, a host needs no right to change the schema. Returns the names of
+ * their folders in order.
  */
 export const run = (
   connection: PgConnection.PgConnection
-): Effect.Effect<ReadonlyArray<string>, SqlError> => {
+): Effect.Effect<ReadonlyArray<string>, SqlError | SchemaNewer> => {
   const say: Say = (sql, parameters = []) => connection.query(sql, parameters, false)
+  const isPending = ({ id }: Migration, ids: ReadonlySet<unknown> | null) => ids?.has(id) !== true
   const migrate = Effect.gen(function* () {
     yield* say("begin")
     yield* say("select pg_advisory_xact_lock($1::int8)", [String(LOCK)])
+    // Another host may have migrated, and further, while this one waited for the lock.
+    const ids = yield* applied(say)
     yield* say("create schema if not exists bursar")
     yield* say(`create table if not exists bursar.migration (
       id int4 primary key, name text not null, at timestamptz not null default now())`)
-    const done = yield* say("select id from bursar.migration")
-    const ids = new Set(done.rows.map((row) => row["id"]))
-    const due = MIGRATIONS.filter(({ id }) => !ids.has(id))
+    const due = MIGRATIONS.filter((migration) => isPending(migration, ids))
     for (const migration of due) {
       for (const statement of migration.statements) yield* say(statement)
       yield* say("insert into bursar.migration (id, name) values ($1::int4, $2)", [
@@ -102,7 +123,9 @@ export const run = (
     yield* say("commit")
     return due.map(folderOf)
   })
-  return Effect.flatMap(isDone(say), (done) =>
-    done ? Effect.succeed([]) : Effect.onError(migrate, () => Effect.ignore(say("rollback")))
+  return Effect.flatMap(applied(say), (ids) =>
+    MIGRATIONS.some((migration) => isPending(migration, ids))
+      ? Effect.onError(migrate, () => Effect.ignore(say("rollback")))
+      : Effect.succeed([])
   )
 }

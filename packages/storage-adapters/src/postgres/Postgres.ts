@@ -186,6 +186,48 @@ export const migrate = (
     Effect.catchTag("SqlError", (error) => Effect.fail(notUsable(error)))
   )
 
+/** Earlier use of a database, as it was found without changing anything. */
+export interface Existing {
+  /** Whether records were written: by a host, or by an engine that was embedded. */
+  readonly isUsed: boolean
+  /**
+   * Text of the audit record of the latest start (`config.loaded`), which names the keys that the
+   * start had; null where there is none.
+   */
+  readonly configLoaded: string | null
+}
+
+/**
+ * Reads whether a database was used before. Changes nothing, and applies no migration; fails where
+ * the schema is newer than this program.
+ */
+export const existing = (
+  options: Pick<PostgresOptions, "url">
+): Effect.Effect<Existing, PostgresFailed> =>
+  Effect.gen(function* () {
+    const connection = yield* PgConnection.make({
+      url: options.url,
+      applicationName: "bursar start"
+    })
+    const say = (sql: string) => connection.query(sql, [], false)
+    if ((yield* Migrations.applied(say)) === null) return { isUsed: false, configLoaded: null }
+    const { rows } = yield* say(`
+      select exists (select 1 from bursar.audit) or exists (select 1 from bursar.fact) as used,
+        (select text from bursar.audit where action = 'config.loaded' order by seq desc limit 1)
+          as loaded`)
+    const loaded = rows[0]?.["loaded"]
+    return {
+      isUsed: rows[0]?.["used"] === true,
+      configLoaded: typeof loaded === "string" ? loaded : null
+    }
+  }).pipe(
+    Effect.catchTags({
+      SqlError: (error) => Effect.fail(notUsable(error)),
+      SchemaNewer: (error) => Effect.fail(newer(error))
+    }),
+    Effect.scoped
+  )
+
 /** Layer of a plain client of the database. */
 export const layerClient = (
   options: PostgresOptions
@@ -214,8 +256,13 @@ const prepare = Effect.fnUntraced(function* (options: Pick<PostgresOptions, "url
       detail: `PostgreSQL ${String(row?.["name"])} is too old: Bursar needs 15 or newer.`
     })
   }
-  return yield* Migrations.run(connection)
+  return yield* Effect.catchTag(Migrations.run(connection), "SchemaNewer", (error) =>
+    Effect.fail(newer(error))
+  )
 })
+
+const newer = ({ message }: Migrations.SchemaNewer): PostgresFailed =>
+  new PostgresFailed({ option: "url", detail: message })
 
 /** Error of a start on an unusable database, with the database's message. */
 export const notUsable = (error: SqlError): PostgresFailed => {

@@ -1,8 +1,8 @@
 /** Scripted screening source, for tests, demonstrations and trials. */
-import { Instant } from "@bursar/engine-core/kernel"
+import { Instant, JsonText } from "@bursar/engine-core/kernel"
 import { ScreeningSource } from "@bursar/engine-core/ports"
 import { Effect, Layer, Option, Schema } from "effect"
-import { readFile } from "node:fs/promises"
+import * as Files from "node:fs/promises"
 
 const found = Schema.Literals(["nothing-yet", "none", "possible", "confirmed"])
 /** Answers to the first request, the second, and so on; the last answer repeats. */
@@ -70,22 +70,27 @@ export const layer = (script: Script): Layer.Layer<never> =>
 
 const sourceUnavailable = (detail: string) => new ScreeningSource.SourceUnavailable({ detail })
 
-const decode = Schema.decodeUnknownOption(Schema.fromJsonString(Script))
+const decode = Schema.decodeUnknownOption(Script)
 
-/** Reads the script from a file; an unreadable file is an unavailable source. */
-const read = (file: string) =>
-  Effect.tryPromise({
-    try: () => readFile(file, "utf8"),
-    catch: (error) => sourceUnavailable(`the script ${file} is not read: ${String(error)}`)
-  }).pipe(
-    Effect.flatMap((text) =>
-      Option.match(decode(text), {
-        onNone: () => Effect.fail(sourceUnavailable(`the script ${file} is none`)),
-        onSome: Effect.succeed
-      })
+/** Reads the script of a file; a file without one is an unavailable source, and says why. */
+export const readFile = (file: string): Effect.Effect<Script, ScreeningSource.SourceUnavailable> =>
+  Effect.gen(function* () {
+    const text = yield* Effect.tryPromise({
+      try: () => Files.readFile(file, "utf8"),
+      catch: (error) => sourceUnavailable(`the script ${file} is not read: ${String(error)}`)
+    })
+    const json = yield* Effect.mapError(Effect.fromResult(JsonText.parse(text)), ({ message }) =>
+      sourceUnavailable(`the script ${file}: ${message}`)
     )
-  )
+    return yield* Option.match(decode(json), {
+      onNone: () =>
+        Effect.fail(
+          sourceUnavailable(`the script ${file} is not an object of listVersion, named and others`)
+        ),
+      onSome: Effect.succeed
+    })
+  })
 
 /** Layer of a source whose script is a JSON file, read at each request. */
 export const layerFile = (file: string): Layer.Layer<never> =>
-  Layer.succeed(ScreeningSource.ScreeningSource, make(read(file)))
+  Layer.succeed(ScreeningSource.ScreeningSource, make(readFile(file)))

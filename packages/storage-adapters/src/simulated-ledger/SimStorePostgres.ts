@@ -5,9 +5,9 @@ import type { Scope } from "effect"
 import { SqlClient, type SqlError } from "effect/sql"
 import { type SimStore, StoreLost } from "./SimStore.ts"
 import * as Rows from "./SimRows.ts"
-import { migrate } from "./simSchema.ts"
+import { type LedgerSchemaNewer, migrate } from "./simSchema.ts"
 
-const lost = (error: SqlError.SqlError | Schema.SchemaError): StoreLost =>
+const lost = (error: SqlError.SqlError | Schema.SchemaError | LedgerSchemaNewer): StoreLost =>
   new StoreLost({ fenced: false, detail: reasons(error).join(": ") })
 
 /** The messages of an error and of its causes. */

@@ -4,7 +4,7 @@ import { closeSync, openSync, readFileSync, renameSync, rmSync, writeSync } from
 import { parseArgs } from "node:util"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { PgClient } from "@effect/sql-pg"
-import { Offset, Party } from "@bursar/engine-core/kernel"
+import { JsonText, Offset, Party } from "@bursar/engine-core/kernel"
 import type { Ledger } from "@bursar/engine-core/ports"
 import { Data, Duration, Effect, Redacted, Result, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
@@ -194,10 +194,16 @@ const faults = (sql: SqlClient.SqlClient, file: string) =>
       file === "off"
         ? {}
         : yield* Effect.try({
-            try: (): unknown => JSON.parse(readFileSync(file, "utf8")),
+            try: () => readFileSync(file, "utf8"),
             catch: (error) =>
               usageError(`${file}: ${error instanceof Error ? error.message : String(error)}`)
-          })
+          }).pipe(
+            Effect.flatMap((text) =>
+              Effect.mapError(Effect.fromResult(JsonText.parse(text)), ({ message }) =>
+                usageError(`${file}: ${message}`)
+              )
+            )
+          )
     yield* Effect.fromResult(Operator.readPlan(content))
     yield* Operator.wish(sql, { what: "faults", body: JSON.stringify(content) })
     yield* print({ faults: content })

@@ -1,8 +1,23 @@
 /** Schema migration of the simulated ledger's tables, which no repository of the engine reads. */
-import { Effect } from "effect"
+import { Data, Effect } from "effect"
 import type { SqlClient, SqlError } from "effect/sql"
 
 const schema = "ledger_sim"
+
+/**
+ * Version of the tables below. A later one is written as the schema's comment, `version 2`; the
+ * first has no comment.
+ */
+const version = 1
+
+/** The schema is of a newer program, under which this one writes nothing. */
+export class LedgerSchemaNewer extends Data.TaggedError("LedgerSchemaNewer")<{
+  readonly found: number
+}> {
+  override get message(): string {
+    return `The database's schema ${schema} is newer than this program: it has version ${this.found}, and this program knows none after ${version}; run the program that made it, or restore what was backed up before.`
+  }
+}
 
 /** Tables and indexes by name; each statement leaves existing ones as they are. */
 const relations: Readonly<Record<string, string>> = {
@@ -89,10 +104,12 @@ const lock = 7_262_502
  */
 export const migrate = (
   sql: SqlClient.SqlClient
-): Effect.Effect<"made" | "there", SqlError.SqlError> =>
+): Effect.Effect<"made" | "there", SqlError.SqlError | LedgerSchemaNewer> =>
   Effect.gen(function* () {
+    yield* demandKnown(sql)
     if (yield* isWhole(sql)) return "there"
     yield* sql`select pg_advisory_xact_lock(${String(lock)}::text::int8)`
+    yield* demandKnown(sql)
     if (yield* isWhole(sql)) return "there"
     yield* sql.unsafe(`create schema if not exists ${schema}`)
     yield* Effect.forEach(Object.values(relations), (statement) => sql.unsafe(statement), {
@@ -100,6 +117,29 @@ export const migrate = (
     })
     return "made"
   }).pipe(sql.withTransaction)
+
+/** Fails where the schema is of a newer program; passes where there is none. */
+const demandKnown = Effect.fnUntraced(function* (sql: SqlClient.SqlClient) {
+  const rows = yield* sql`
+    select obj_description(oid, 'pg_namespace') as comment from pg_namespace where nspname = ${schema}`
+  const found = Number(/^version ([0-9]{1,9})$/.exec(String(rows[0]?.["comment"]))?.[1] ?? 1)
+  if (found > version) return yield* new LedgerSchemaNewer({ found })
+})
+
+/**
+ * Reads which of the ledger's users exist; none where the ledger has no tables yet. Changes nothing,
+ * and fails where the schema is of a newer program.
+ */
+export const existingUsers = (
+  sql: SqlClient.SqlClient
+): Effect.Effect<ReadonlySet<string>, SqlError.SqlError | LedgerSchemaNewer> =>
+  Effect.gen(function* () {
+    yield* demandKnown(sql)
+    const [table] = yield* sql`select to_regclass('ledger_sim.user_account') is not null as there`
+    if (table?.["there"] !== true) return new Set()
+    const rows = yield* sql`select user_id from ledger_sim.user_account`
+    return new Set(rows.map((row) => String(row["user_id"])))
+  })
 
 /** Queries the catalogue, which lists a table also to a role without rights on it. */
 const isWhole = (sql: SqlClient.SqlClient): Effect.Effect<boolean, SqlError.SqlError> =>

@@ -1,5 +1,6 @@
 /** Inputs of an actor from its command line and files: policy, instruments' terms, prices. */
 import { readFileSync } from "node:fs"
+import { JsonText } from "@bursar/engine-core/kernel"
 import { Result, Schema } from "effect"
 import * as Deliveries from "./Deliveries.ts"
 import type { Parsed } from "./Duty.ts"
@@ -23,9 +24,17 @@ export const file = (flags: Flags.Flags): Parsed<typeof File.Type> => {
     : Result.flatMap(json(path), (content) => Flags.shaped(File, content))
 }
 
-const json = (path: string): Parsed<unknown> => {
+const json = (path: string): Parsed<unknown> =>
+  Result.flatMap(textOf(path), (text) =>
+    Result.match(JsonText.parse(text), {
+      onSuccess: Result.succeed,
+      onFailure: ({ message }) => Flags.usage(`${path}: ${message}`)
+    })
+  )
+
+const textOf = (path: string): Parsed<string> => {
   try {
-    return Result.succeed(JSON.parse(readFileSync(path, "utf8")))
+    return Result.succeed(readFileSync(path, "utf8"))
   } catch (error) {
     return Flags.usage(`${path}: ${error instanceof Error ? error.message : String(error)}`)
   }
@@ -86,17 +95,19 @@ const numberOf = (text: string | undefined): number | undefined =>
   text === undefined ? undefined : Number(text)
 
 /** Parses a price file: one JSON object a line. */
-export const quotesOf = (path: string): Parsed<ReadonlyArray<OracleBot.Quote>> => {
-  try {
-    const lines = readFileSync(path, "utf8")
-      .split("\n")
-      .filter((line) => line.trim() !== "")
-    const parsed: ReadonlyArray<unknown> = lines.map((line) => JSON.parse(line))
-    return Flags.shaped(Schema.Array(OracleBot.Quote), parsed)
-  } catch (error) {
-    return Flags.usage(`${path}: ${error instanceof Error ? error.message : String(error)}`)
-  }
-}
+export const quotesOf = (path: string): Parsed<ReadonlyArray<OracleBot.Quote>> =>
+  Result.gen(function* () {
+    const quotes: Array<unknown> = []
+    for (const [index, line] of (yield* textOf(path)).split("\n").entries()) {
+      if (line.trim() === "") continue
+      const quote = JsonText.parse(line)
+      if (Result.isFailure(quote)) {
+        return yield* Flags.usage(`${path}, line ${index + 1}: ${quote.failure.message}`)
+      }
+      quotes.push(quote.success)
+    }
+    return yield* Flags.shaped(Schema.Array(OracleBot.Quote), quotes)
+  })
 
 export const audienceOf = (
   flags: Flags.Flags

@@ -506,13 +506,18 @@ const toldOfCycle = (own: number, others: Others) =>
   )
 
 /** How far another holder's order comes before its cycle is released. */
-type Course = "claimed" | "priced" | "withdrawn"
+type Course = "claimed" | "priced" | "withdrawn" | "subscribed"
+
+interface Release {
+  readonly own: "claimed" | "priced"
+  readonly when: "before its cut-off" | "after its cut-off"
+}
 
 /**
- * Everything that h1 reads of a cycle that is released with its order in it, which is `own` and may
- * be priced: other holders' orders take their courses beside it.
+ * Everything that h1 reads of a cycle that is released with its order in it, which may be priced:
+ * other holders' orders take their courses beside it.
  */
-const toldOfRelease = (own: Exclude<Course, "withdrawn">, others: ReadonlyArray<Course>) =>
+const toldOfRelease = (of: Release, others: ReadonlyArray<Course>) =>
   Twins.within((twin) =>
     Effect.gen(function* () {
       const scene = yield* opened
@@ -530,15 +535,19 @@ const toldOfRelease = (own: Exclude<Course, "withdrawn">, others: ReadonlyArray<
       })
       yield* Cycles.opens("c0")
       const orders = [
-        { by: h1, id: "own", course: own },
+        { by: h1, id: "own", course: of.own as Course },
         ...others.map((course, index) => ({
           by: index % 2 === 0 ? h2 : decoy,
           id: `other-${index}`,
           course
         }))
       ]
-      for (const { by, id } of orders) {
-        yield* succeeds(Cycles.redeems(scene.stage, by, { id, units: "10" }))
+      for (const { by, id, course } of orders) {
+        yield* succeeds(
+          course === "subscribed"
+            ? Cycles.subscribes(scene.stage, by, { id, amount: "10" })
+            : Cycles.redeems(scene.stage, by, { id, units: "10" })
+        )
       }
       yield* look
       for (const { id, course } of orders) {
@@ -546,13 +555,15 @@ const toldOfRelease = (own: Exclude<Course, "withdrawn">, others: ReadonlyArray<
         yield* succeeds(Calls.write("redemption.withdraw", { redemptionId: id }, {}))
       }
       yield* look
-      yield* Cycles.at(Cycles.friday)
-      yield* Fund.publishes(scene.stage, "1", Cycles.friday)
-      for (const { id, course } of orders.toReversed()) {
-        if (course !== "priced") continue
-        yield* Cycles.pays(scene.stage, { id, units: "10", price: "1", proceeds: "10" })
+      if (of.when === "after its cut-off") {
+        yield* Cycles.at(Cycles.friday)
+        yield* Fund.publishes(scene.stage, "1", Cycles.friday)
+        for (const { id, course } of orders.toReversed()) {
+          if (course !== "priced") continue
+          yield* Cycles.pays(scene.stage, { id, units: "10", price: "1", proceeds: "10" })
+        }
+        yield* look
       }
-      yield* look
       yield* succeeds(Calls.write("dealing-cycle.release", { cycleId: "c0" }, {}))
       yield* look
       return seen
@@ -563,19 +574,25 @@ describe("an investor with an order in a dealing cycle", () => {
   it("is told the same of a released one, version and time included, whatever others did in it", () =>
     check(
       fc.record({
-        own: fc.constantFrom("claimed" as const, "priced" as const),
-        others: fc.array(fc.constantFrom<Course>("claimed", "priced", "withdrawn"), {
+        release: fc.constantFrom<Release>(
+          { own: "claimed", when: "before its cut-off" },
+          { own: "claimed", when: "after its cut-off" },
+          { own: "priced", when: "after its cut-off" }
+        ),
+        others: fc.array(fc.constantFrom<Course>("claimed", "priced", "withdrawn", "subscribed"), {
           minLength: 1,
           maxLength: 5
         })
       }),
-      async ({ own, others }) => {
-        const alone = await toldOfRelease(own, [])
-        const beside = await toldOfRelease(own, others)
+      async ({ release, others }) => {
+        const alone = await toldOfRelease(release, [])
+        const beside = await toldOfRelease(release, others)
         expect(alone.filter((text) => !text.startsWith("200 "))).toEqual([])
         expect(alone.at(-1)).toContain('"endedAs":"released"')
-        // Opened, claimed, priced if it was, past its cut-off, ended.
-        expect(alone.at(-1)).toContain(`"version":${own === "priced" ? 5 : 4},`)
+        // Opened, claimed and ended; past its cut-off and priced, if it was.
+        const version =
+          release.when === "before its cut-off" ? 3 : release.own === "claimed" ? 4 : 5
+        expect(alone.at(-1)).toContain(`"version":${version},`)
         expect(beside).toEqual(alone)
       }
     ))

@@ -85,8 +85,8 @@ const commits = (by: Fund.Outsider, holdingCid: string, amount: string) =>
     )
   })
 
-/** A market, an admitted holder with 1000 units and cash, and all that was asked for committed. */
-const openedBy = Effect.fnUntraced(function* (change: Readonly<Record<string, Calls.Json>>) {
+/** A market, an admitted holder with 1000 units, and a settlement to which nobody has committed. */
+const proposedBy = Effect.fnUntraced(function* (change: Readonly<Record<string, Calls.Json>>) {
   const stage = yield* Fund.opened(change)
   yield* Fund.market(stage)
   yield* Fund.admitted(stage)
@@ -106,6 +106,12 @@ const openedBy = Effect.fnUntraced(function* (change: Readonly<Record<string, Ca
     iterations: 0,
     parties: [stage.holder.party, stage.fund.party]
   })
+  return { stage, units }
+})
+
+/** The same, with all that was asked for committed. */
+const openedBy = Effect.fnUntraced(function* (change: Readonly<Record<string, Calls.Json>>) {
+  const { stage, units } = yield* proposedBy(change)
   yield* commits(stage.holder, units, "500")
   yield* commits(stage.holder, yield* gives(stage, stage.holder, "5000"), "3000")
   assert.strictEqual((yield* standingSettlement).state, "proposed")
@@ -405,6 +411,48 @@ describe("a standing settlement", () => {
         ])
         assert.lengthOf((yield* standingSettlement).committed, 3)
       }).pipe(engine())
+  )
+
+  it.effect("counts for an investor what it is shown, and no commitment of another party", () =>
+    Effect.gen(function* () {
+      const { stage, units } = yield* proposedBy({})
+      const reads = yield* Reads
+      const shown = Effect.map(
+        reads.one(StandingSettlementReads.get, {
+          caller: { ...Calls.person("ina", "investor"), holderId: "h1" },
+          params: { standingSettlementId: "st1" as never },
+          point: {}
+        }),
+        ({ value }) => value
+      )
+      const first = yield* shown
+      yield* TestClock.adjust("1 minute")
+      yield* commits(stage.fund, yield* gives(stage, stage.fund, "2000"), "2000")
+      assert.strictEqual((yield* standingSettlement).version, first.version + 1)
+      assert.deepStrictEqual(yield* shown, first)
+      yield* TestClock.adjust("1 minute")
+      yield* commits(stage.holder, units, "500")
+      const second = yield* shown
+      assert.strictEqual(second.version, first.version + 1)
+      assert.isTrue(second.updatedAt > first.updatedAt)
+      yield* commits(stage.holder, yield* gives(stage, stage.holder, "5000"), "3000")
+      includes(yield* shown, { state: "open", version: first.version + 2 })
+      const paused = yield* Calls.write(
+        "standing-settlement.pause",
+        { standingSettlementId: "st1" },
+        {}
+      )
+      assert.strictEqual(paused.why, "")
+      includes(yield* shown, { state: "paused", version: first.version + 3 })
+      // The clock ends it: no fact of the ledger says so.
+      const before = yield* shown
+      yield* TestClock.setTime(Instant.toEpochMillis(before.expiresAt) + 1)
+      includes(yield* shown, {
+        state: "expired",
+        version: before.version + 1,
+        updatedAt: before.expiresAt
+      })
+    }).pipe(engine())
   )
 
   it.effect("shows an investor its own funding, and a stranger nothing", () =>

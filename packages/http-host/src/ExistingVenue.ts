@@ -50,7 +50,8 @@ export const tokenDraft = (data: string): string => `${tokenFile(data)}.requeste
 type Config = Pick<HostConfig, (typeof settingOf)[keyof typeof settingOf] | "data" | "ledger.token">
 
 /**
- * Refuses a start that would make a key or request a token in place of one that an earlier start
+ * Guards the secrets of earlier starts (docs/contract/instances.md#secrets-of-earlier-starts):
+ * refuses a start that would make a key or request a token in place of one that an earlier start
  * used, and names every missing file with its setting. Settings that name a secret need no file. A
  * folder whose other secrets are all in settings is taken as ephemeral: then a lost cursor key is
  * made anew, and only places in lists and feeds end with it.

@@ -68,7 +68,10 @@ type Say = (
   parameters?: ReadonlyArray<unknown>
 ) => Effect.Effect<PgConnection.Result, SqlError>
 
-/** The schema has a migration that this program does not have: a newer program wrote it. */
+/**
+ * The schema has a migration that this program does not have: a newer program wrote it
+ * (docs/contract/instances.md#a-newer-schema).
+ */
 export class SchemaNewer extends Data.TaggedError("SchemaNewer")<{ readonly migration: string }> {
   override get message(): string {
     const latest = MIGRATIONS.at(-1)

@@ -111,22 +111,34 @@ export const standingSettlements = Collection.define<StandingSettlement, Fact>(
   }
 )
 
-/** Index entry: a holder is a party of a standing settlement. */
+/**
+ * A change of a standing settlement that the party is shown: of its state or its iterations, or of
+ * the party's own commitments.
+ */
+const Change = Schema.Struct({ on: Schema.Literal("change") })
+
+/**
+ * A holder that is a party of a standing settlement. Its version and its time of change are those
+ * that the holder reads of the settlement: they count what it is shown, and no commitment of others.
+ */
 export const StandingParty = Schema.Struct({
   standingSettlementId: StandingSettlementId,
   holderId: HolderId
 })
 export type StandingParty = typeof StandingParty.Type
 
-export const standingParties = Collection.define<StandingParty, never>("standing-party", {
-  doc: "That a holder is a party of a standing settlement.",
-  id: (self) => `${self.standingSettlementId}/${self.holderId}`,
-  record: StandingParty,
-  fact: Schema.Never,
-  evolve: (self) => self,
-  keptBy: "ledger",
-  filters: {
-    standingSettlementId: (self) => self.standingSettlementId,
-    holderId: (self) => self.holderId
+export const standingParties = Collection.define<StandingParty, typeof Change.Type>(
+  "standing-party",
+  {
+    doc: "That a holder is a party of a standing settlement, with the changes that it is shown.",
+    id: (self) => `${self.standingSettlementId}/${self.holderId}`,
+    record: StandingParty,
+    fact: Change,
+    evolve: (self) => self,
+    keptBy: "ledger",
+    filters: {
+      standingSettlementId: (self) => self.standingSettlementId,
+      holderId: (self) => self.holderId
+    }
   }
-})
+)

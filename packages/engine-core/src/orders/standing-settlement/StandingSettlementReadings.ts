@@ -1,5 +1,6 @@
 /** Readings of the ledger about a standing settlement: opened, committed to, settled, paused, ended. */
 import { Effect, Option, Schema } from "effect"
+import type * as Party from "../../kernel/Party.ts"
 import * as SettlementEventSteps from "../SettlementEventSteps.ts"
 import { holderParties } from "../../holders/holder/Holder.ts"
 import { InstrumentId } from "../../instruments/instrument/Manifest.ts"
@@ -34,6 +35,46 @@ const settlement = LedgerRecord.transitionsOf({
   resourceKind: "standing-settlement"
 })
 
+/** Runs a reading; where it changes the settlement, the change counts for the parties it is shown to. */
+const counting = (
+  of: {
+    readonly standingSettlementId: string
+    /** The party whose commitment it is; null: every party is shown the change. */
+    readonly party: Party.Party | null
+  },
+  node: Node,
+  read: LedgerRecord.Reads
+): LedgerRecord.Reads =>
+  Effect.gen(function* () {
+    const records = yield* Records
+    const look = records.find(standingSettlements, of.standingSettlementId)
+    const before = Option.getOrNull(yield* look)
+    yield* read
+    const after = Option.getOrNull(yield* look)
+    if (before === null || after === null || before.version === after.version) return
+    const isForAll = of.party === null || before.state !== after.state
+    const parties = after.parties.filter((party) => isForAll || party === of.party)
+    for (const { holderId } of yield* records.many(holderParties, parties)) {
+      const id = `${after.standingSettlementId}/${holderId}`
+      const entry = Option.getOrNull(yield* records.find(standingParties, id))
+      if (entry !== null) {
+        yield* records.record(standingParties, entry, { on: "change" }, node.act)
+      }
+    }
+  })
+
+/** Makes a move of the whole settlement, which every party is shown. */
+const moving = (
+  { standingSettlementId }: Standing,
+  node: Node,
+  fact: Parameters<typeof settlement.moveBy>[2]
+): LedgerRecord.Reads =>
+  counting(
+    { standingSettlementId, party: null },
+    node,
+    settlement.moveBy(standingSettlementId, node, fact)
+  )
+
 const settlementMoves = TypedReading.of(StandingSettlementTemplate, {
   created: Effect.fn("StandingSettlement.created")(function* (payload, node) {
     const records = yield* Records
@@ -42,30 +83,18 @@ const settlementMoves = TypedReading.of(StandingSettlementTemplate, {
     if (Option.isNone(existing)) yield* opened(payload, node)
   }),
   exercised: {
-    Settle: ({ payload }, node) =>
-      settlement.moveBy(payload.standingSettlementId, node, {
-        on: "settle",
-        at: node.effectiveAt
-      }),
+    Settle: ({ payload }, node) => moving(payload, node, { on: "settle", at: node.effectiveAt }),
     Pause: ({ payload, result }, node) =>
-      settlement.moveBy(payload.standingSettlementId, node, {
-        on: "pause",
-        standingCid: result.contractId
-      }),
+      moving(payload, node, { on: "pause", standingCid: result.contractId }),
     Resume: ({ payload, result }, node) =>
-      settlement.moveBy(payload.standingSettlementId, node, {
-        on: "resume",
-        standingCid: result.contractId
-      }),
-    Close: ({ payload }, node) =>
-      settlement.moveBy(payload.standingSettlementId, node, { on: "close", at: node.effectiveAt }),
+      moving(payload, node, { on: "resume", standingCid: result.contractId }),
+    Close: ({ payload }, node) => moving(payload, node, { on: "close", at: node.effectiveAt }),
     // After its expiry, `End` only archives the contract: the clock has ended the settlement.
-    End: ({ payload }, node) =>
-      settlement.end(
-        payload.standingSettlementId,
+    End: ({ payload: { standingSettlementId } }, node) =>
+      counting(
+        { standingSettlementId, party: null },
         node,
-        { on: "close", at: node.effectiveAt },
-        "expired"
+        settlement.end(standingSettlementId, node, { on: "close", at: node.effectiveAt }, "expired")
       )
   }
 })
@@ -75,8 +104,12 @@ const settlementContract: Reading = { ...settlementMoves, inSnapshot: "second" }
 
 const commitment = TypedReading.of(StandingCommitment, {
   created: (payload, node) =>
-    settlement.withRecord(payload.standingSettlementId, node, "commit", (self) =>
-      held(self, payload, node)
+    counting(
+      payload,
+      node,
+      settlement.withRecord(payload.standingSettlementId, node, "commit", (self) =>
+        held(self, payload, node)
+      )
     ),
   exercised: {
     Use: ({ payload }, node) => freed(payload, node),
@@ -162,8 +195,12 @@ const held = (
 
 /** Records the end of a commitment; ignores one that the same iteration created and used. */
 const freed = (payload: Committed, node: Node): LedgerRecord.Reads =>
-  settlement.withRecord(payload.standingSettlementId, node, "free", (self) =>
-    committedBy(self, payload)?.commitmentCid !== node.contractId
-      ? Effect.void
-      : settlement.record(self, node, { on: "free", party: payload.party, asset: payload.asset })
+  counting(
+    payload,
+    node,
+    settlement.withRecord(payload.standingSettlementId, node, "free", (self) =>
+      committedBy(self, payload)?.commitmentCid !== node.contractId
+        ? Effect.void
+        : settlement.record(self, node, { on: "free", party: payload.party, asset: payload.asset })
+    )
   )

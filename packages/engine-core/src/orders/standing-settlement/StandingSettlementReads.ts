@@ -1,15 +1,16 @@
 /** Reads of standing settlements: the list, and one by its id; and their view. */
 import { Effect, Schema, Struct } from "effect"
-import { holders } from "../../holders/holder/Holder.ts"
+import { type Holder, holders } from "../../holders/holder/Holder.ts"
 import * as Sight from "../../holders/holder/Sight.ts"
 import { InstrumentId } from "../../instruments/instrument/Manifest.ts"
-import type * as Party from "../../kernel/Party.ts"
+import * as Instant from "../../kernel/Instant.ts"
 import { refused } from "../../kernel/Refusal.ts"
 import * as Read from "../../reads/Read.ts"
 import * as RecordView from "../../records/RecordView.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import {
   standingParties,
+  type StandingParty,
   StandingSettlement,
   StandingSettlementId,
   standingSettlements
@@ -41,12 +42,25 @@ export type StandingSettlementView = typeof StandingSettlementView.Type
 export const of = (record: Stored<StandingSettlement>): StandingSettlementView =>
   RecordView.of(standingSettlements, shown, record)
 
-/** Redacts the view for an investor: its own funding and commitments alone. */
-const ownOf = (view: StandingSettlementView, party: Party.Party | null): StandingSettlementView => {
-  const isOwn = (row: { readonly party: Party.Party | string | null }) => row.party === party
+/**
+ * Redacts the view for an investor: its own funding and commitments alone. Version and time of change
+ * count what the investor is shown (docs/domain/standing-settlements.md#who-sees-what); those of the
+ * record would disclose that others commit.
+ */
+const ownOf = (
+  record: Stored<StandingSettlement>,
+  { party }: Pick<Holder, "party">,
+  entry: Stored<StandingParty>
+): StandingSettlementView => {
+  const view = of(record)
+  const isOwn = (row: { readonly party: string | null }) => row.party === party
   const committed = view.committed.filter(isOwn)
+  // The clock ends the settlement without a fact of its parties.
+  const isExpired = view.state === "expired"
   return {
     ...view,
+    version: entry.version + (isExpired ? 1 : 0),
+    updatedAt: isExpired ? Instant.max(entry.updatedAt, view.expiresAt) : entry.updatedAt,
     parties: view.parties.filter((member) => member === party),
     funding: view.funding.filter(isOwn),
     committed,
@@ -74,10 +88,26 @@ const idsOfHolder = Effect.fnUntraced(function* ({ caller, pin }: Read.Asking) {
   return [...found.keys()].toSorted()
 })
 
-const partyOf = Effect.fnUntraced(function* ({ caller, pin }: Read.Asking) {
+/** Makes the views of these settlements for an investor; leaves out those of other holders. */
+const ownViews = Effect.fnUntraced(function* (
+  found: ReadonlyArray<Stored<StandingSettlement>>,
+  { caller, pin }: Read.Asking
+) {
   const records = yield* Records
-  const [holder] = yield* records.many(holders, [caller.holderId ?? ""], pin)
-  return holder === undefined ? null : holder.party
+  const holderId = caller.holderId ?? ""
+  const [holder] = yield* records.many(holders, [holderId], pin)
+  if (holder === undefined) return []
+  const ids = found.map(({ standingSettlementId }) => `${standingSettlementId}/${holderId}`)
+  const entries = new Map(
+    (yield* records.many(standingParties, ids, pin)).map((entry) => [
+      entry.standingSettlementId,
+      entry
+    ])
+  )
+  return found.flatMap((record) => {
+    const entry = entries.get(record.standingSettlementId)
+    return entry === undefined ? [] : [ownOf(record, holder, entry)]
+  })
 })
 
 export const list = Read.list({
@@ -105,9 +135,7 @@ export const list = Read.list({
       : Effect.succeed({}),
   scope: Sight.scopeElsewhere,
   view: Effect.fnUntraced(function* (records, asking) {
-    if (asking.sight !== "own") return records.map(of)
-    const party = yield* partyOf(asking)
-    return records.map((record) => ownOf(of(record), party))
+    return asking.sight === "own" ? yield* ownViews(records, asking) : records.map(of)
   })
 })
 
@@ -124,18 +152,12 @@ export const get = Read.one({
     const records = yield* Records
     const record = yield* records.get(standingSettlements, standingSettlementId, asking.pin)
     if (asking.sight !== "own") return of(record)
-    const id = `${standingSettlementId}/${asking.caller.holderId ?? ""}`
+    const [view] = yield* ownViews([record], asking)
+    if (view !== undefined) return view
     // A record outside the caller's scope is answered exactly as one that does not exist.
-    yield* records
-      .get(standingParties, id, asking.pin)
-      .pipe(
-        Effect.mapError((error) =>
-          error._tag === "Refused"
-            ? refused("not-found", { detail: `There is no such ${standingSettlements.name}.` })
-            : error
-        )
-      )
-    return ownOf(of(record), yield* partyOf(asking))
+    return yield* Effect.fail(
+      refused("not-found", { detail: `There is no such ${standingSettlements.name}.` })
+    )
   })
 })
 

@@ -31,7 +31,11 @@ export const run = (
 
 export interface Started {
   readonly child: ChildProcess
-  readonly at: { readonly api: string; readonly management: string }
+  readonly at: {
+    readonly api: string
+    readonly management: string
+    readonly ledgerDoor: string
+  }
   readonly log: () => string
   readonly ended: Promise<number | null>
 }

@@ -11,6 +11,7 @@ import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import * as DatabaseProxy from "../database-proxy.ts"
+import { pipelined } from "../ledger-door/pipelined.ts"
 import { run, start } from "./Bin.ts"
 import { isLong } from "../long-run.ts"
 
@@ -74,6 +75,9 @@ describe.concurrent("bursar start", () => {
       expect(figures).toMatch(/^bursar_feed_head [0-9]+$/m)
       for (const path of ["/livez", "/readyz", "/metrics"])
         expect(await status(at.api + path)).toBe(404)
+
+      // The ledger's door has the pace of the API: calls that nobody reads do not gather.
+      expect(await pipelined(at.ledgerDoor, 100)).toContain("PARTICIPANT_BACKPRESSURE")
 
       proxy.close()
       await expect.poll(() => status(health), { interval: 250 }).toBe(503)

@@ -20,7 +20,7 @@ import * as ScriptedScreening from "@bursar/storage-adapters/screening"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
 import * as Statements from "@bursar/storage-adapters/statements"
 import * as Door from "@bursar/storage-adapters/simulated-ledger/door"
-import { Context, Effect, Layer, Redacted, References } from "effect"
+import { Context, Effect, Layer, Metric, Redacted, References } from "effect"
 import { HttpServer } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { constants } from "node:fs"
@@ -38,11 +38,14 @@ import * as ConfigLoaded from "./ConfigLoaded.ts"
 import * as Logs from "./observability/Logs.ts"
 import * as Telemetry from "./observability/Telemetry.ts"
 import * as Authentication from "./middleware/Authentication.ts"
+import * as Counters from "./middleware/Counters.ts"
+import { PacedServer } from "./middleware/PacedServer.ts"
 import * as AnchorFile from "./outbound/AnchorFile.ts"
 import * as Jwks from "./outbound/Jwks.ts"
 import * as WebhookSender from "./outbound/WebhookSender.ts"
 import * as Readiness from "./Readiness.ts"
 import { version } from "./version.ts"
+import { Times } from "./wire/Times.ts"
 import { Unread } from "./wire/Unread.ts"
 import { Uploads } from "./wire/Uploads.ts"
 import * as ReadinessPoll from "./ReadinessPoll.ts"
@@ -447,6 +450,41 @@ const telemetry = (config: HostConfig): Layer.Layer<never> => {
   })
 }
 
+/**
+ * The simulated ledger's outside door, on a server of the same pace as the API's: one call of a
+ * connection at a time, and none for whoever does not read.
+ */
+const door = (config: HostConfig) =>
+  Layer.unwrap(
+    Effect.gen(function* () {
+      const { partingWithin, stopWithin } = yield* Times
+      const context = yield* Effect.context<never>()
+      return Door.layer({
+        host: config["ledger.door.host"],
+        port: config["ledger.door.port"],
+        makeServer: ({ refuse }) =>
+          new PacedServer(
+            {},
+            {
+              pipelinedMax: config["connections.pipelined"],
+              stalledWithin: config["connections.stalled"],
+              movedWithin: partingWithin,
+              stoppedWithin: stopWithin,
+              arrived: () => {},
+              begins: () => {},
+              refuse: ({ request }) => refuse(request.socket),
+              cut: ({ request }) => request.socket.destroy(),
+              closed: (reason) =>
+                Metric.withAttributes(Counters.connectionsClosed, { reason }).updateUnsafe(
+                  1,
+                  context
+                )
+            }
+          )
+      })
+    })
+  )
+
 /** Composes the engine, the ledger, the storage and the host of one deployment. */
 const venue = (
   config: HostConfig,
@@ -485,9 +523,7 @@ const venue = (
       port: config["management.port"],
       opened: of.opened
     }).pipe(NotUsable.faultOfLayer("management.port")),
-    Door.layer({ host: config["ledger.door.host"], port: config["ledger.door.port"] }).pipe(
-      NotUsable.faultOfLayer("ledger.door.port")
-    )
+    door(config).pipe(NotUsable.faultOfLayer("ledger.door.port"))
   ).pipe(
     Layer.provide(signIn(config)),
     Layer.provideMerge(Readiness.layer({ version }).pipe(Layer.provide(ReadinessPoll.layer))),

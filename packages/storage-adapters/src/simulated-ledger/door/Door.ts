@@ -26,6 +26,12 @@ export interface Options {
   readonly profile?: EndpointContext.Profile
   /** Timeout of a call, after which its outcome is uncertain to the caller. */
   readonly answerWithin?: Duration.Duration
+  /**
+   * Makes the server that the door listens with; a plain one by default. A deployment gives the one
+   * of its API here, so that callers who pipeline and do not read are bounded alike. `refuse` answers
+   * a call that is one too many on its connection, and ends the connection.
+   */
+  readonly makeServer?: (of: { readonly refuse: (socket: Duplex) => void }) => Server
 }
 
 export const defaults = {
@@ -60,13 +66,21 @@ export const make = (
   options: Options
 ): Effect.Effect<Door["Service"], DoorFailed, Participant | Scope.Scope> =>
   Effect.gen(function* () {
-    const { host, port, ...answering } = { ...defaults, ...options }
+    const {
+      host,
+      port,
+      makeServer = () => createServer(),
+      ...answering
+    } = {
+      ...defaults,
+      ...options
+    }
     const context = yield* EndpointContext.make(answering)
     const wires = HttpFaults.make(context.participant.faults)
     // A scope of its own, so that requests in flight outlive the beginning of the close.
     const requests = yield* Scope.make()
     const stopping = yield* Deferred.make<void>()
-    const server = createServer()
+    const server = makeServer({ refuse: (socket) => turnAway(socket, tooMany) })
     const handler = yield* NodeHttpServer.makeHandler(Http.serve(context, wires), {
       scope: requests
     })
@@ -185,7 +199,12 @@ const upgrades = (of: {
     }
   })
 
-/** Answers a refused upgrade. */
+const tooMany = LedgerError.make(
+  "PARTICIPANT_BACKPRESSURE",
+  "Too many calls wait on this connection; read their answers first"
+)
+
+/** Answers a refused upgrade or call on the raw socket, and ends it. */
 const turnAway = (socket: Duplex, error: LedgerError.LedgerError): void => {
   const status = Refusals.status(error)
   const body = JSON.stringify(Refusals.body(error, { traceparent: null, wire: undefined }))

@@ -24,6 +24,7 @@ export default defineConfig({
       "test/cli/unusable-settings.test.ts",
       "test/package/browser.test.ts",
       "test/cli/refused-writes.test.ts",
+      "test/cli/second-folder.test.ts",
       "test/cli/start.test.ts",
       "test/embedded/durability.test.ts",
       "test/embedded/embedded.test.ts",

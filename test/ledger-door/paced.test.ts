@@ -36,12 +36,13 @@ describe("the door on a paced server", () => {
     const few = await pipelined(door.url, pipelinedMax + 1)
     expect(new Set(statuses(few)).size).toBe(1)
     const many = await pipelined(door.url, 2 * pipelinedMax)
-    expect(statuses(many)).toEqual([...statuses(few), 503])
+    expect(statuses(many)).toEqual([...statuses(few), 409])
     expect(many).toContain("PARTICIPANT_BACKPRESSURE")
   })
 
   it("opens sockets as on any server", async () => {
     const venue = await door.add("venue")
+    await Wire.submit(door, venue, "s0", Wire.createPoint(venue.party))
     const opened = await socket(door, venue.token, "/v2/updates", {
       beginExclusive: 0,
       updateFormat: Wire.effects(venue.party)

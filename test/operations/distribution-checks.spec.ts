@@ -2,18 +2,23 @@
 import { Records } from "@bursar/engine-core"
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Stream } from "effect"
 import { type Distribution, distributions } from "#core/distributions/distribution/Distribution.ts"
 import {
   type DistributionLine,
   distributionLines
 } from "#core/distributions/distribution/DistributionLine.ts"
+import { instruments } from "#core/instruments/instrument/Instrument.ts"
+import { NotCompared } from "#core/reconciliation/run/Check.ts"
+import { recomputed } from "#core/reconciliation/run/DistributionCheckLookups.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
+import { pinAt } from "../projection/stored-lots.ts"
 import * as Cycles from "./cycles.ts"
 import * as Executions from "./executions.ts"
 import * as Powers from "./powers.ts"
 import * as Reconciling from "./reconciling.ts"
+import * as Venue from "./venue.ts"
 
 const engine = () => Effect.provide(world())
 const d = Decimal.of
@@ -144,6 +149,42 @@ describe("a run over an executed distribution", () => {
       // Hundredths of a yen, as lines of terms were that nobody had judged by the currency.
       assert.deepEqual(yield* Reconciling.found, [`distribution-identity ${id} open 2`])
       assert.strictEqual((yield* Executions.distributionOf(id)).state, "held")
+    }).pipe(engine())
+  )
+
+  it.effect("names a distribution whose history is not kept, and does not compare it", () =>
+    Effect.gen(function* () {
+      yield* july()
+      const instrument = yield* (yield* Records).get(instruments, "fund-a")
+      const at = { pin: pinAt(yield* Venue.offsetNow), horizonOffset: Number.MAX_SAFE_INTEGER }
+      const facts = yield* Stream.runCollect(recomputed(instrument, at))
+      assert.deepEqual(
+        facts.map((fact) =>
+          fact instanceof NotCompared ? [fact.subject.id, fact.why, fact.isNeeded] : "compared"
+        ),
+        [[id, "before-horizon", true]]
+      )
+    }).pipe(engine())
+  )
+
+  it.effect("judges whole payments where cash is paid, also of an accumulating instrument", () =>
+    Effect.gen(function* () {
+      yield* july()
+      const fractions = Effect.gen(function* () {
+        yield* Reconciling.run()
+        return (yield* Reconciling.found).filter(
+          (text) => text === `distribution-identity ${id} open 2`
+        ).length
+      })
+      yield* forge({ distribution: { currency: "JPY", valuation: "accumulating" } })
+      assert.strictEqual(yield* fractions, 1)
+      // A rebasing instrument only reports its income, and units are no cash.
+      yield* forge({ distribution: { valuation: "rebasing" } })
+      assert.strictEqual(yield* fractions, 0)
+      yield* forge({ distribution: { valuation: "par" } })
+      assert.strictEqual(yield* fractions, 1)
+      yield* forge({ distribution: { payout: "units" } })
+      assert.strictEqual(yield* fractions, 0)
     }).pipe(engine())
   )
 

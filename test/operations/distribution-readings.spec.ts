@@ -1,6 +1,7 @@
 /** Distributions as the ledger shows them: executed, their lines added, delivered, void, rolled and paid. */
 import { EventReads, Records } from "@bursar/engine-core"
 import { Decimal, Instant, Offset } from "@bursar/engine-core/kernel"
+import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema, Struct } from "effect"
 import { distributionContracts } from "#core/distributions/distribution/DistributionContract.ts"
@@ -12,7 +13,9 @@ import { standingApprovals } from "#core/distributions/standing-approval/Standin
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import * as Machines from "../machines/distributions.ts"
+import * as Cycles from "./cycles.ts"
 import * as Month from "./distributions.ts"
+import * as Executions from "./executions.ts"
 import * as Fund from "./fund.ts"
 import * as Restricting from "./restricting.ts"
 import { granted } from "./standing-approvals.ts"
@@ -66,6 +69,24 @@ describe("a distribution on the ledger", () => {
         isOpen: false
       })
       assert.deepStrictEqual(yield* Fund.surprises, [])
+    }).pipe(engine())
+  )
+
+  it.effect("counts its income from the first of its points where it is not at par", () =>
+    Effect.gen(function* () {
+      const { stage } = yield* Executions.founded(["h1"], Executions.accumulating)
+      const cids = []
+      for (const [price, valued] of [
+        ["1", "2026-06-29T10:00:00Z"],
+        ["1.01", "2026-07-28T11:00:00Z"]
+      ] as const) {
+        yield* Cycles.at("2026-07-28T12:00:00Z")
+        yield* Executions.publishes(stage, price, valued, { metric: "price" })
+        cids.push((yield* Fund.newestContract(Templates.OraclePoint)).cid)
+      }
+      const paid = { payout: "units", payoutPrice: Decimal.of("1.01"), pointCids: cids } as const
+      yield* Month.executes(stage, Month.termsOf(stage, cids[1]!, paid))
+      includes(yield* Month.distribution(), { fromPoint: cids[0], toPoint: cids[1] })
     }).pipe(engine())
   )
 

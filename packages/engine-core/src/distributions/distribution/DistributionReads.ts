@@ -68,7 +68,7 @@ export const list = Read.list({
     who.sight === "own"
       ? Effect.as(Sight.scopeNaming(who, holderId === undefined ? undefined : [holderId]), {})
       : Sight.scope(who),
-  narrow: Effect.fn("distributions.narrow")(function* ({ state, holderId }, asking) {
+  narrow: Effect.fn("distributions.list.narrow")(function* ({ state, holderId }, asking) {
     const states = state === undefined ? {} : { state }
     const lineOfHolder = asking.sight === "own" ? asking.caller.holderId : (holderId ?? null)
     if (lineOfHolder === null) return states

@@ -50,7 +50,7 @@ export const list = Read.list({
     ...(instrumentId === undefined ? {} : { instrumentId: [instrumentId] })
   }),
   scope: Sight.scopeElsewhere,
-  narrow: Effect.fn("dealing-cycles.narrow")(function* (_, asking) {
+  narrow: Effect.fn("dealing-cycles.list.narrow")(function* (_, asking) {
     const holderId = holderOf(asking)
     if (holderId === null) return {}
     const records = yield* Records

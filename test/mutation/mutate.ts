@@ -7,9 +7,10 @@
  * the drawn pages and of openapi.json, until one is red. A fault that the nearest do not notice
  * goes to the compiler before any further test. `--coverage` names a file that `COVERAGE=file
  * vitest run --config test/mutation/vitest.config.ts <tests>` has written on this tree: of a fault
- * those tests alone are asked that run its place, the cheapest first. `--limit` is how many seconds
- * a batch of tests may take: where one takes longer with a fault it is asked without; if it ends
- * then, the fault has hung it and is noticed, else nothing is known and the fault is undecided.
+ * the tests that run its place are asked first, the cheapest before the others. `--limit` is how
+ * many seconds a batch of tests may take: where one takes longer with a fault it is asked without;
+ * if it ends then, the fault has hung it and is noticed, else nothing is known and the fault is
+ * undecided.
  *
  * Everything lies in `.data/mutation/N`: the copy, the faults and what came of each. A run that
  * was stopped goes on there, what is undecided is asked again, and with more `--tests` the faults
@@ -119,7 +120,11 @@ const draw = (): ReadonlyArray<Drawn> => {
     }
     const cost = (test: string): number =>
       costOf(mutant, { test, millis: running.get(test) ?? Number.POSITIVE_INFINITY })
-    return near.filter((test) => running.has(test)).toSorted((a, b) => cost(a) - cost(b))
+    const [covering = [], others = []] = [true, false].map((isRun) =>
+      near.filter((test) => running.has(test) === isRun)
+    )
+    // V8 does not count every run of a function that it has optimised, so others come after.
+    return [...covering.toSorted((a, b) => cost(a) - cost(b)), ...others]
   }
   const lines = [
     ...Map.groupBy(

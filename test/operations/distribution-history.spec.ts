@@ -1,6 +1,6 @@
 /** History that the ledger has pruned and distributions still read: retention leaves it, and deletes the rest. */
 import { Records, ScheduleRunner } from "@bursar/engine-core"
-import { Decimal, Instant } from "@bursar/engine-core/kernel"
+import { Decimal, Instant, Party } from "@bursar/engine-core/kernel"
 import { ProjectionLog } from "@bursar/engine-core/ports"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
 import { assert, describe, it } from "@effect/vitest"
@@ -121,15 +121,12 @@ const forges = (linesHash: string) =>
   })
 
 /** Changes for whom the first line of July was computed, behind the engine's back. */
-const misattributes = Effect.gen(function* () {
+const misattributes = Effect.fnUntraced(function* (computedFor: DistributionLine["computedFor"]) {
   const records = yield* Records
   const forged = {
     ...distributionLines,
     announce: () => [],
-    evolve: (self: DistributionLine) => ({
-      ...self,
-      computedFor: { holderId: "nobody", party: self.party }
-    })
+    evolve: (self: DistributionLine) => ({ ...self, computedFor })
   }
   const act = yield* acting
   const self = yield* records.get(distributionLines, `${july}.1`)
@@ -138,6 +135,33 @@ const misattributes = Effect.gen(function* () {
 })
 
 const engine = Effect.provide(world())
+
+describe("a line of somebody who earned nothing", () => {
+  it.effect("never reads with a basis, though its payee held units on the record date", () =>
+    Effect.gen(function* () {
+      const { stage, holders } = yield* Executions.founded(["h1", "h2", "h3"])
+      for (const holder of holders.slice(0, 2)) yield* Powers.mints(stage, holder, "100")
+      yield* Cycles.at("2026-07-20T12:00:00Z")
+      yield* Executions.publishes(stage, "0.01", "2026-07-20T11:00:00Z")
+      yield* Cycles.at("2026-07-24T12:00:00Z")
+      yield* Executions.publishes(stage, "0", "2026-07-24T11:00:00Z")
+      yield* Cycles.at("2026-07-25T12:00:00Z")
+      const late = holders[2]!
+      yield* Powers.mints(stage, late, "100")
+      yield* Cycles.at("2026-08-01T00:02:00Z")
+      assert.strictEqual(yield* executes("2026-07"), "succeeded")
+      assert.deepStrictEqual(
+        (yield* entitled).map((text) => text.slice(0, 2)),
+        ["h1", "h2"]
+      )
+      yield* misattributes({ holderId: "h3", party: late.party })
+      assert.deepStrictEqual(yield* bases, [
+        [false, "not-computed"],
+        [true, null]
+      ])
+    }).pipe(engine)
+  )
+})
 
 describe("retention", () => {
   it.effect(
@@ -160,11 +184,15 @@ describe("retention", () => {
         yield* Calls.write("hold.release", { holdId: String(paused.result["holdId"]) }, {})
         assert.strictEqual((yield* Executions.distributionOf(july)).state, "payable")
         assert.deepStrictEqual((yield* checks).unread, [])
-        yield* misattributes
-        assert.deepStrictEqual(yield* bases, [
-          [false, "not-computed"],
-          [true, null]
-        ])
+        const party = Party.of("somebody::1220aa")
+        // A holder that is none, and a party that held nothing and has no line.
+        for (const holderId of ["nobody", null]) {
+          yield* misattributes({ holderId, party })
+          assert.deepStrictEqual(yield* bases, [
+            [false, "not-computed"],
+            [true, null]
+          ])
+        }
       }).pipe(engine)
   )
 

@@ -33,6 +33,7 @@ const released = (holdId: string, accept: ReadonlyArray<string>) =>
   Calls.write("hold.release", { holdId }, accept.length > 0 ? { accept, reason: "known" } : {})
 
 const idle = "nothing-to-compare"
+const instrumentLock = "reconciliation-lock/instrument/fund-a"
 
 /** Checks that have something to compare where admitted holders hold units, and nothing else is. */
 const compared = [
@@ -251,13 +252,13 @@ describe("a reconciliation run", () => {
   )
   const runsMade = Effect.map(Reconciling.allRuns, (made) => made.length)
 
-  it.effect("that waits in the queue is not made while another run has the lock", () =>
+  it.effect("that waits in the queue is not made while another run compares its instrument", () =>
     Effect.gen(function* () {
       yield* held
       yield* Reconciling.run()
       const work = yield* WorkQueue
       const [lease] = yield* work.lease({
-        queue: "reconciliation-lock",
+        queue: instrumentLock,
         worker: "another-host",
         limit: 1,
         leaseMillis: 60_000
@@ -296,7 +297,7 @@ describe("a reconciliation run", () => {
 
   it.effect.each([
     { lost: "reconciliation-lock", by: "call" },
-    { lost: "reconciliation-lock", by: "queue" },
+    { lost: instrumentLock, by: "queue" },
     { lost: queue, by: "queue" }
   ])(
     "records nothing where another host has taken over its $lost (by $by), and runs a second later",

@@ -162,7 +162,10 @@ const decided: Readonly<Record<string, Decision>> = {
     withheld: { "the state is shown, ripened to the read": ["judgedAt"] }
   },
   "external-source": { views: ["ExternalSourceView"], withheld: {} },
-  "reconciliation-run": { views: ["ReconciliationRunView"], withheld: {} },
+  "reconciliation-run": {
+    views: ["ReconciliationRunView"],
+    withheld: { "judges the repeats of calls without a key": ["readBy"] }
+  },
   "primary-market": {
     views: ["PrimaryMarketView"],
     withheld: {
@@ -372,6 +375,8 @@ const unshown = [
   "recovery",
   "register-entry",
   "run-instrument",
+  "run-part",
+  "run-under-way",
   "check-mark",
   "awaited-statements",
   "scheduled-distribution",

@@ -317,6 +317,8 @@ describe("a collection", () => {
         "register-entry",
         "restriction",
         "run-instrument",
+        "run-part",
+        "run-under-way",
         "check-mark",
         "awaited-statements",
         "scheduled-distribution",

@@ -3,7 +3,7 @@ import { Decimal, Duration, Instant, Offset } from "@bursar/engine-core/kernel"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import type { Difference } from "#core/findings/FindingRules.ts"
-import { itemOf, requestOf } from "#core/findings/RunQueue.ts"
+import { continuationOf, itemOf, requestOf } from "#core/findings/RunQueue.ts"
 import * as PolicyTerms from "#core/instruments/policy/PolicyTerms.ts"
 import { checks } from "#core/reconciliation/run/CheckLookups.ts"
 import { checkNames } from "#core/reconciliation/run/CheckNames.ts"
@@ -12,6 +12,7 @@ import * as Recompute from "#core/reconciliation/run/checks/DistributionRecomput
 import * as MovementsBalance from "#core/reconciliation/run/checks/MovementsBalance.ts"
 import * as RegisterSupply from "#core/reconciliation/run/checks/RegisterSupply.ts"
 import { NotCompared } from "#core/reconciliation/run/Check.ts"
+import * as Pace from "#core/reconciliation/run/PaceLookups.ts"
 import * as Rules from "#core/reconciliation/run/RunRules.ts"
 
 const d = Decimal.of
@@ -295,7 +296,108 @@ describe("a queued run", () => {
   })
 
   it("by no known trigger is a defect", () => {
-    expect(() => requestOf({ itemId: "manual/1", payload: "fund-a" })).toThrow()
+    expect(() => requestOf({ itemId: "other/1", payload: "fund-a" })).toThrow()
+  })
+
+  it("continues the run of a call", () => {
+    const item = continuationOf("run-1", { delay: 60_000 })
+    expect(requestOf(item)).toEqual({ trigger: "manual", runId: "run-1" })
+  })
+
+  it("follows the runs of its instrument, and no other", () => {
+    const of = (instrumentId: string | null, causedBy: string) =>
+      itemOf({ trigger: "statement", instrumentId, causedBy })
+    expect(of("fund-a", "st-1").resource).toBe(of("fund-a", "st-2").resource)
+    expect(of("fund-b", "st-1").resource).not.toBe(of("fund-a", "st-1").resource)
+    // A run of every instrument takes long: it has a queue of its own.
+    expect(of(null, "2026-03-02").queue).not.toBe(of("fund-a", "st-1").queue)
+    expect(continuationOf("run-1", { delay: 0 }).queue).toBe(of(null, "2026-03-02").queue)
+  })
+})
+
+/** Outcomes of a check by chance: whether it ran, why not, and how many differences it found. */
+const chanceOutcome = fc
+  .record({
+    check: fc.constantFrom("register-supply", "lots-holdings", "projection-drift"),
+    instrumentId: fc.constantFrom("fund-a", "fund-b", null),
+    kind: fc.constantFrom("compared", "idle", "served", "failed"),
+    differences: fc.array(fc.integer({ min: 1, max: 9 }), { maxLength: 3 }),
+    severity: fc.constantFrom("info", "warning", "blocking" as const)
+  })
+  .map(({ kind, differences, severity, ...of }): Rules.Outcome => {
+    const why = { compared: null, idle: Rules.nothingToCompare, served: Rules.comparedBefore }
+    return {
+      ...unnoted,
+      ...of,
+      comparedAt: null,
+      ran: kind !== "failed",
+      why: kind === "failed" ? "not-reached" : why[kind as keyof typeof why],
+      differences: differences.map(
+        (nth) => ({ ...difference(nth, String(nth)), severity }) as never
+      )
+    }
+  })
+
+describe("the parts of a run", () => {
+  it("come to what all their outcomes come to at once", () => {
+    const all = ["register-supply", "lots-holdings", "projection-drift"]
+    fc.assert(
+      fc.property(
+        fc.array(fc.array(chanceOutcome, { maxLength: 4 }), { maxLength: 5 }),
+        (parts) => {
+          const partOf = (outcomes: ReadonlyArray<Rules.Outcome>) => {
+            const notCompared = Rules.notComparedOf(outcomes)
+            const findings = outcomes.flatMap(({ differences }) =>
+              differences.map(({ severity }) => ({ state: "open" as const, severity }))
+            )
+            return {
+              checks: Rules.ranOf(all, outcomes),
+              notCompared,
+              notComparedCount: notCompared.length,
+              verdict: Rules.verdictOf({ findings, outcomes }),
+              holdsOpened: findings.map((_, nth) => `hold-${nth}`),
+              distributionsCleared: []
+            }
+          }
+          const sum = parts.map(partOf).reduce(Rules.withPart, Rules.noParts(all))
+          const { holdsOpened: _, ...whole } = partOf(parts.flat())
+          expect(sum).toMatchObject(whole)
+        }
+      )
+    )
+  })
+
+  it("list no more of what was not compared than a run does, and count all", () => {
+    const entry = (nth: number) => ({
+      check: "register-line",
+      instrumentId: "fund-a",
+      subject: { resourceKind: "external-source" as const, id: `s-${nth}` },
+      statementId: null,
+      why: "not-reached",
+      isNeeded: true
+    })
+    const part = {
+      ...Rules.noParts([]),
+      notCompared: Array.from({ length: 700 }, (_, nth) => entry(nth)) as never,
+      notComparedCount: 700
+    }
+    const sum = [part, part].reduce(Rules.withPart, Rules.noParts([]))
+    expect([sum.notCompared.length, sum.notComparedCount]).toEqual([Rules.notComparedMax, 1400])
+  })
+})
+
+describe("the time that a caller is told to wait", () => {
+  it("is that of the instruments that are left, at the pace of those that are done", () => {
+    const began = Instant.of("2026-03-02T10:00:00Z")
+    const now = Instant.of("2026-03-02T10:00:30Z")
+    const of = { began, now }
+    expect(Pace.wholeSeconds(Pace.nanosFor(10, { ...of, done: 3 }))).toBe(100)
+    expect(Pace.wholeSeconds(Pace.nanosFor(1, { ...of, done: 20 }))).toBe(2)
+    // Nothing is done yet: one takes at least as long as has passed.
+    expect(Pace.wholeSeconds(Pace.nanosFor(2, { ...of, done: 0 }))).toBe(60)
+    // A clock that was set back measures nothing.
+    expect(Pace.wholeSeconds(Pace.nanosFor(2, { began: now, now: began, done: 1 }))).toBe(1)
+    expect(Pace.wholeSeconds(Pace.nanosFor(100_000, { ...of, done: 1 }))).toBe(3_600)
   })
 })
 

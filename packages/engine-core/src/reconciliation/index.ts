@@ -3,6 +3,8 @@ import { historyKeeper } from "./run/DistributionCheckLookups.ts"
 import { checkMarks } from "./run/CheckMark.ts"
 import { runs } from "./run/Run.ts"
 import { runInstruments } from "./run/RunInstrument.ts"
+import { runParts } from "./run/RunPart.ts"
+import { runsUnderWay } from "./run/RunUnderWay.ts"
 import * as RunRetentionSteps from "./run/RunRetentionSteps.ts"
 import * as RunReads from "./run/RunReads.ts"
 import * as StatementRetentionSteps from "./statement-retention/StatementRetentionSteps.ts"
@@ -19,6 +21,13 @@ export const retentionSteps = [
   ...RunRetentionSteps.steps,
   ...StatementRetentionSteps.steps
 ] as const
-export const collections = [runs, runInstruments, checkMarks, instrumentVerdicts] as const
+export const collections = [
+  runs,
+  runInstruments,
+  runsUnderWay,
+  runParts,
+  checkMarks,
+  instrumentVerdicts
+] as const
 export const reads = [...RunReads.reads, ...VerdictReads.reads, ...RestatementReads.reads] as const
 export { events } from "./events.ts"

@@ -67,6 +67,9 @@ export const within = <A, E, R>(
 ): Effect.Effect<Option.Option<A>, E | LeaseLost | Unavailable, R> =>
   Effect.gen(function* () {
     const { name, records } = of
+    const first = yield* tried(of, effect)
+    if (Option.isSome(first)) return first
+    // A lock that was never taken is no item yet.
     const item = { queue: name, itemId: name, resource: name, payload: "", delay: 0 }
     yield* records.transact(records.enqueue([item]))
     for (let waited = 0; ; waited += tryEvery) {

@@ -28,7 +28,12 @@ const inProgress = refused("idempotency-in-progress", {
  * another call (docs/contract/idempotency.md#writes-that-finish-in-the-call).
  */
 export const run = <A, E, R>(
-  of: { readonly records: Records["Service"]; readonly keys: Keys["Service"] },
+  of: {
+    readonly records: Records["Service"]
+    readonly keys: Keys["Service"]
+    /** Checks whether the target of the key binds it no longer; left out: it always binds. */
+    readonly isOver?: (target: string) => Effect.Effect<boolean, Unavailable>
+  },
   row: KeyRow,
   effect: (claimed: Claimed) => Effect.Effect<A, E, R>
 ): Effect.Effect<A, E | Refusals | Unavailable, R> =>
@@ -36,10 +41,19 @@ export const run = <A, E, R>(
   of.records.transactAlone(
     Effect.gen(function* () {
       const now = Instant.sortable(yield* Instant.now)
-      const claim = yield* Effect.timeoutOrElse(orUnavailable(of.keys.claim({ ...row, now })), {
+      const claiming = Effect.timeoutOrElse(orUnavailable(of.keys.claim({ ...row, now })), {
         duration: waitMillis,
         orElse: () => Effect.fail(inProgress)
       })
+      const first = yield* claiming
+      // Of several calls that find the target over, one claims the key anew and the others read its row.
+      const isOver =
+        !first.claimed &&
+        first.winner.fingerprint === row.fingerprint &&
+        of.isOver !== undefined &&
+        (yield* of.isOver(first.winner.target))
+      if (isOver) yield* orUnavailable(of.keys.free([first.winner.target]))
+      const claim = isOver ? yield* claiming : first
       if (claim.claimed) return yield* effect({ first: true })
       if (claim.winner.fingerprint !== row.fingerprint) {
         return yield* Effect.fail(refused("idempotency-key-reused"))

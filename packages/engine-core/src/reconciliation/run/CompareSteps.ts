@@ -32,23 +32,34 @@ const instrumentsMax = 500
 /** `why` of checks of a run that found the ledger unreachable. */
 const ledgerUnreachable = "ledger-unreachable"
 
+/**
+ * `why` of a check that a defect ended (docs/domain/reconciliation.md#checks-that-fail).
+ */
+const defect = "internal"
+
 /** An instrument as a run covers it, with the outcome of each check. */
 export interface Covered {
   readonly instrument: Pick<Instrument, "instrumentId" | "registrar">
   readonly outcomes: ReadonlyArray<Rules.Outcome>
 }
 
-/** Outcomes of the checks, before anything is recorded. */
-export interface Compared extends Situation {
+/** Point of a run with the outcomes of the venue's own facts there, by which its instruments are judged. */
+export interface Ground extends Situation {
   readonly startedAt: Instant.Instant
   /** Names of the checks of the run, in the order of the table. */
   readonly checks: ReadonlyArray<string>
-  readonly covered: ReadonlyArray<Covered>
   /** Outcomes of the venue's own facts, which belong to no instrument. */
+  readonly ground: ReadonlyArray<Rules.Outcome>
+}
+
+/** Outcomes of the checks, before anything is recorded. */
+export interface Compared extends Ground {
+  readonly covered: ReadonlyArray<Covered>
+  /** Outcomes of the ground that are recorded together with those of the instruments; none: they were before. */
   readonly venue: ReadonlyArray<Rules.Outcome>
 }
 
-/** Every outcome of a run. */
+/** Every outcome that is to be recorded. */
 export const outcomesOf = ({
   covered,
   venue
@@ -57,27 +68,42 @@ export const outcomesOf = ({
   ...venue
 ]
 
+/** Which of the facts that were judged before a run leaves out. */
+interface Again {
+  /** A run that starts by itself on an instrument. */
+  readonly isBrief?: boolean
+  /** An earlier comparison of the venue's facts, a short time ago, counts. */
+  readonly isServed?: boolean
+}
+
 /**
  * Runs the checks of the scope at the head of the projection. While the ledger is unreachable no
  * check runs, since the projection may be behind it.
  */
-export const compare = Effect.fnUntraced(function* (
+export const compare = Effect.fnUntraced(function* (scope: Scope, again: Again = {}) {
+  const ground = yield* groundOf(scope, again)
+  const compared = yield* compareAt(scope, ground)
+  return { ...ground, ...compared, venue: ground.ground } satisfies Compared
+})
+
+/** Compares the venue's own facts at the head of the projection, before any instrument. */
+export const groundOf = Effect.fnUntraced(function* (
   scope: Scope,
-  { isBrief }: Pick<Check.Point, "isBrief"> = {}
+  { isBrief = false, isServed = isBrief }: Again = {}
 ) {
   const ledger = yield* Ledger
   const startedAt = yield* Instant.now
   const isReached = Result.isSuccess(yield* Effect.result(ledger.ledgerEnd))
-  const at: Check.Point = { ...(yield* pointAt(startedAt)), isBrief: isBrief === true }
-  const venue = yield* Effect.forEach(
-    chosenOf(scope).filter(({ venueFacts }) => venueFacts !== undefined),
+  const at: Check.Point = { ...(yield* pointAt(startedAt)), isBrief }
+  const chosen = chosenOf(scope)
+  const ground = yield* Effect.forEach(
+    chosen.filter(({ venueFacts }) => venueFacts !== undefined),
     (check) =>
       isReached
-        ? venueOutcomeOf(check, { at, scope })
+        ? orUnread(venueOutcomeOf(check, { at, scope, isServed }), check, null)
         : Effect.succeed(unread(check, null, ledgerUnreachable))
   )
-  const compared = yield* compareAt(scope, { at, isReached })
-  return { startedAt, ...compared, venue } satisfies Compared
+  return { startedAt, at, isReached, checks: namesOf(scope), ground } satisfies Ground
 })
 
 /** Point at which a run compares, and whether the ledger was reachable. */
@@ -89,11 +115,14 @@ export interface Situation {
 const chosenOf = (scope: Scope): ReadonlyArray<Row> =>
   checks.filter(({ name }) => scope.checks?.includes(name) ?? true)
 
+/** Names of the checks of a run of the scope, in the order of the table. */
+export const namesOf = (scope: Scope): ReadonlyArray<string> =>
+  chosenOf(scope).map(({ name }) => name)
+
 /** Runs the checks of the scope at a point, without the venue's own facts. */
 export const compareAt = Effect.fnUntraced(function* (scope: Scope, { at, isReached }: Situation) {
   const records = yield* Records
   const { instrumentIds } = scope
-  const chosen = chosenOf(scope)
   const all =
     instrumentIds === null
       ? records.stream(instruments, { pin: at.pin }).pipe(Stream.map(({ record }) => record))
@@ -103,24 +132,52 @@ export const compareAt = Effect.fnUntraced(function* (scope: Scope, { at, isReac
     Stream.mapEffect((batch) =>
       Effect.flatMap(pointOf(batch, at), (batchAt) =>
         Effect.forEach(batch, (instrument) =>
-          Effect.map(
-            Effect.forEach(chosen, (check) =>
-              isReached
-                ? outcomeOf(check, instrument, batchAt)
-                : Effect.succeed(unread(check, instrument.instrumentId, ledgerUnreachable))
-            ),
-            (outcomes): Covered => {
-              const { instrumentId, registrar } = instrument
-              return { instrument: { instrumentId, registrar }, outcomes }
-            }
-          )
+          compareOne(scope, { instrument, at: batchAt, isReached })
         )
       )
     ),
     Stream.flatMap((covers) => Stream.fromIterable(covers)),
     Stream.runCollect
   )
-  return { at, isReached, checks: chosen.map(({ name }) => name), covered }
+  return { at, isReached, checks: namesOf(scope), covered }
+})
+
+/** Runs the checks of the scope on one instrument, at the point of a batch of instruments. */
+export const compareOne = Effect.fnUntraced(function* (
+  scope: Scope,
+  {
+    instrument,
+    at,
+    isReached
+  }: {
+    readonly instrument: Stored<Instrument>
+    readonly at: BatchPoint
+    readonly isReached: boolean
+  }
+) {
+  const { instrumentId, registrar } = instrument
+  const outcomes = yield* Effect.forEach(chosenOf(scope), (check) =>
+    isReached
+      ? outcomeOf(check, instrument, at).pipe(
+          // What was read together may be corrupt for another instrument of the batch.
+          Effect.catchDefect(() =>
+            Effect.flatMap(pointOf([instrument], at), (own) =>
+              orUnread(outcomeOf(check, instrument, own), check, instrumentId)
+            )
+          )
+        )
+      : Effect.succeed(unread(check, instrumentId, ledgerUnreachable))
+  )
+  return { instrument: { instrumentId, registrar }, outcomes } satisfies Covered
+})
+
+/** Outcomes of an instrument none of whose checks could be compared or recorded, because of a defect. */
+export const allFailed = (
+  scope: Scope,
+  { instrumentId, registrar }: Stored<Instrument>
+): Covered => ({
+  instrument: { instrumentId, registrar },
+  outcomes: chosenOf(scope).map((check) => unread(check, instrumentId, defect))
 })
 
 /** Resolves the point of a run: the head of the records, and the present time. */
@@ -145,6 +202,23 @@ const unread = (check: Row, instrumentId: string | null, why: string): Rules.Out
   again: []
 })
 
+/**
+ * Ends a check that dies of a defect as one that has not run, and logs the defect with what it was
+ * about: the other checks and instruments are compared all the same.
+ */
+const orUnread = <R>(
+  outcome: Effect.Effect<Rules.Outcome, Unavailable, R>,
+  check: Row,
+  instrumentId: string | null
+): Effect.Effect<Rules.Outcome, Unavailable, R> =>
+  Effect.catchDefect(outcome, (cause) => {
+    const about = instrumentId === null ? "the venue's own facts" : `instrument ${instrumentId}`
+    return Effect.as(
+      Effect.logError(`the check ${check.name} of ${about} failed`, cause),
+      unread(check, instrumentId, defect)
+    )
+  })
+
 /** Runs one check of one instrument, in memory that grows with its differences alone. */
 const outcomeOf = Effect.fnUntraced(function* (
   check: Row,
@@ -163,9 +237,13 @@ const outcomeOf = Effect.fnUntraced(function* (
  */
 const venueOutcomeOf = Effect.fnUntraced(function* (
   check: Row,
-  { at, scope }: { readonly at: Check.Point; readonly scope: Scope }
+  {
+    at,
+    scope,
+    isServed
+  }: { readonly at: Check.Point; readonly scope: Scope; readonly isServed: boolean }
 ) {
-  if (yield* isServed(check, at, scope)) return served(check)
+  if (isServed && (yield* maySkip(check, at, scope))) return served(check)
   const terms = termsAt(check, PolicyTerms.defaults, at)
   const gathered = yield* gather(check, check.venueFacts?.(at) ?? Stream.empty, terms)
   const outcome = Rules.ofVenue(
@@ -184,17 +262,17 @@ const served = (check: Row): Rules.Outcome => ({
 })
 
 /**
- * Checks whether a brief run need not compare the venue's facts, since a comparison a short time ago
+ * Checks whether a run of an instrument need not compare the venue's facts, since a comparison a short time ago
  * found no difference and no finding of one is open. A run compares them where it may clear a
  * distribution, or one that is shown to investors as unpaid, or permit deliveries of owed lines of a
  * paid one: which run cleared a distribution is shown, and that run must have compared.
  */
-const isServed = Effect.fnUntraced(function* (
+const maySkip = Effect.fnUntraced(function* (
   { name, servesFor }: Row,
-  { isBrief, pin }: Check.Point,
+  { pin }: Check.Point,
   { instrumentIds }: Scope
 ) {
-  if (isBrief !== true || servesFor === undefined || instrumentIds === null) return false
+  if (servesFor === undefined || instrumentIds === null) return false
   const records = yield* Records
   const owing = { pin, where: { open: instrumentIds }, limit: 1 }
   if ((yield* records.list(shownDistributions, owing)).length > 0) return false

@@ -142,7 +142,7 @@ export const held = (
 
 interface Since {
   readonly at: Point
-  readonly last: Run | null
+  readonly last: Pick<Run, "asOf"> | null
 }
 
 const heldBy = Effect.fnUntraced(function* (

@@ -1,15 +1,18 @@
-/** Look-up of the last reconciliation run in which a check ran for an instrument. */
+/**
+ * Look-up of the last reconciliation run, ended or under way, in which a check ran for an instrument.
+ */
 import { Effect, Option, Stream } from "effect"
 import type { Instrument } from "../../instruments/instrument/Instrument.ts"
 import { Records } from "../../records/Records.ts"
 import { everyInstrument, type Run, runs } from "./Run.ts"
 import { runInstruments } from "./RunInstrument.ts"
+import { runParts } from "./RunPart.ts"
 
 /** Number of runs that are read together; nearly always the first one is found. */
 const pageMax = 8
 
 /** Checks whether a check ran in a run, for every instrument that the run covered. */
-const ranIn = (check: string, { checks }: Run): boolean =>
+const ranIn = (check: string, { checks }: Pick<Run, "checks">): boolean =>
   checks.some((ran) => ran.check === check && ran.ran)
 
 /** Streams records of a page at a time, newest first. */
@@ -50,7 +53,14 @@ export const lastRunOf = Effect.fnUntraced(function* (
     Stream.filter((run) => ranIn(check, run)),
     Stream.runHead
   )
-  return [own, among]
-    .flatMap(Option.toArray)
-    .reduce<Run | null>((last, run) => (last === null || run.asOf > last.asOf ? run : last), null)
+  // A run of several instruments that has not ended may have judged this one.
+  const parts = (yield* records.list(runParts, {
+    where: { instrumentId: [instrumentId] },
+    direction: "desc",
+    limit: pageMax
+  })).flatMap(({ record }) => (ranIn(check, record) ? [record] : []))
+  return [...parts, ...[own, among].flatMap(Option.toArray)].reduce<Pick<Run, "asOf"> | null>(
+    (last, run) => (last === null || run.asOf > last.asOf ? run : last),
+    null
+  )
 })

@@ -1,5 +1,6 @@
 /** Steps that move the watermarks of the checks that judged all facts of the run's scope. */
 import { Effect } from "effect"
+import * as Instant from "../../kernel/Instant.ts"
 import type { Act } from "../../records/Act.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import { type CheckMark, checkMarks, idOf } from "./CheckMark.ts"
@@ -63,6 +64,9 @@ export const mark = Effect.fnUntraced(function* (
       const isThere =
         stored !== undefined && !hasNew.has(idOf(self)) && isSame(stored.again, self.again)
       if (isThere) return Effect.void
+      // A run side by side has moved the venue's mark further.
+      if (stored !== undefined && Instant.isAfter(stored.judgedAt, self.judgedAt))
+        return Effect.void
       return stored === undefined
         ? Effect.orDie(records.open(checkMarks, self, act))
         : records.record(checkMarks, stored, { on: "move", ...members, again: self.again }, act)

@@ -14,6 +14,7 @@ import {
   type Seen
 } from "../../findings/Finding.ts"
 import { blocks, type Difference, foundAgain, idTextOf } from "../../findings/FindingRules.ts"
+import * as Instant from "../../kernel/Instant.ts"
 import type { Refused, Unavailable } from "../../kernel/Refusal.ts"
 import { Crypto } from "../../ports/Crypto.ts"
 import { Records, type Stored } from "../../records/Records.ts"
@@ -26,6 +27,7 @@ import * as CoverRules from "../../reserves/reserve/CoverRules.ts"
 import type { RunTrigger } from "../../vocabulary/sets.ts"
 import { type InstrumentVerdict, instrumentVerdicts } from "../verdict/InstrumentVerdict.ts"
 import * as Verdict from "../verdict/VerdictRules.ts"
+import { checkMarks, idOf as markIdOf } from "./CheckMark.ts"
 import { checkNames } from "./CheckNames.ts"
 import { holdOrClear } from "./ClearSteps.ts"
 import { groundNames } from "./CheckLookups.ts"
@@ -36,9 +38,10 @@ import { noteOverdue } from "./OverdueSteps.ts"
 import { type Backed, backedOf } from "./ReserveBatchLookups.ts"
 import { type Run, type RunId, runs, type Scope } from "./Run.ts"
 import { runInstruments } from "./RunInstrument.ts"
+import type { PartOutcome } from "./RunPart.ts"
 import * as Rules from "./RunRules.ts"
 
-/** A run to record. */
+/** A run of one instrument, or of all at once, to record. */
 export interface Recording {
   readonly runId: RunId
   readonly trigger: RunTrigger
@@ -46,25 +49,62 @@ export interface Recording {
   readonly compared: Compared
 }
 
+/** A part of a run to record: some of its instruments, the venue's own facts, or both. */
+export interface PartRecording {
+  readonly runId: RunId
+  /** Instruments and checks of the part, not of the run; no instruments: the venue's own facts alone. */
+  readonly scope: Scope
+  readonly compared: Compared
+}
+
+/** A run that has ended, to record after its parts. */
+export interface RunEnd extends Omit<PartOutcome, "asOf"> {
+  readonly runId: RunId
+  readonly trigger: RunTrigger
+  readonly scope: Scope
+  readonly startedAt: Run["startedAt"]
+  readonly asOf: Run["asOf"]
+  readonly readBy: Run["readBy"]
+}
+
 /** Number of findings that are looked up together. */
 const batchMax = 500
 
+/** Name of the lock of the transactions that record outcomes of the venue's own facts. */
+const venueLock = "reconciliation-venue"
+
 /**
- * Records a run (docs/domain/reconciliation.md#what-a-run-does): opens each finding or judges it
- * again, clears findings that a check which ran no longer found, opens holds for blocking ones,
- * holds or clears distributions, and opens the record of the run. Must run inside `transactAlone`,
- * which may run it again.
+ * Records a run that is compared at one pin. Must run inside `transactAlone`, which may run it again.
  */
-export const record = Effect.fnUntraced(function* (of: Recording, act: Act) {
+export const record = Effect.fnUntraced(function* (recording: Recording, act: Act) {
+  const { runId, trigger, scope, compared } = recording
+  const part = yield* recordPart(recording, act)
+  const { startedAt } = compared
+  return yield* recordRun({ ...part, ...pinOf(compared), runId, trigger, scope, startedAt }, act)
+})
+
+/** The pin that a run keeps: its offset, and the instant by which everything written was read. */
+export const pinOf = ({ at: { pin } }: Pick<Compared, "at">): Pick<RunEnd, "asOf" | "readBy"> => ({
+  asOf: pin.offset,
+  readBy: "instant" in pin.select ? pin.select.instant : pin.judgedAt
+})
+
+/**
+ * Records a part of a run (docs/domain/reconciliation.md#what-a-run-does): opens each finding or judges
+ * it again, clears findings that a check which ran no longer found, opens holds for blocking ones, and
+ * holds or clears distributions. Must run inside `transactAlone`, which may run it again.
+ */
+export const recordPart = Effect.fnUntraced(function* (recording: PartRecording, act: Act) {
   const records = yield* Records
-  const { runId, trigger, scope, compared } = of
-  const outcomes = outcomesOf(compared)
-  const found = yield* recordFound(of, act)
+  const { runId, scope, compared } = recording
+  // Runs of several instruments side by side judge the same facts of the venue.
+  if (compared.venue.length > 0) yield* records.lock(venueLock)
+  const { found, counted } = yield* recordFound(recording, act)
   const isGrounded = yield* hasGround(compared)
-  const others = yield* clearOthers({ ...of, isGrounded }, act)
-  yield* recordVerdicts({ ...of, found, others, isGrounded }, act)
-  yield* noteOverdue(of, act)
-  yield* mark(of, act)
+  const others = yield* clearOthers({ ...recording, isGrounded }, act)
+  yield* recordVerdicts({ ...recording, found, others, isGrounded }, act)
+  yield* noteOverdue(recording, act)
+  yield* mark(recording, act)
   const foundOf = Map.groupBy(found, ({ instrumentId }) => instrumentId)
   yield* prefetchHolds(found)
   const backed = yield* lowAmong(compared, foundOf)
@@ -87,15 +127,31 @@ export const record = Effect.fnUntraced(function* (of: Recording, act: Act) {
       scope,
       // A distribution that was sealed during the comparison is left to the run that its seal
       // starts.
-      isGrounded: isGrounded && !compared.venue.some(({ why }) => why === Rules.comparedBefore),
+      isGrounded: isGrounded && !compared.ground.some(({ why }) => why === Rules.comparedBefore),
       covered: compared.covered,
       found,
       holds: held.flatMap((hold) => (Option.isSome(hold) ? [hold.value] : []))
     },
     act
   )
-  const several = scope.instrumentIds ?? []
+  const outcomes = outcomesOf(compared)
   const notCompared = Rules.notComparedOf(outcomes)
+  return {
+    asOf: compared.at.pin.offset,
+    checks: Rules.ranOf(compared.checks, counted),
+    notCompared: notCompared.slice(0, Rules.notComparedMax),
+    notComparedCount: notCompared.length,
+    verdict: Rules.verdictOf({ findings: found, outcomes }),
+    holdsOpened,
+    distributionsCleared
+  } satisfies PartOutcome
+})
+
+/** Opens the record of a run whose parts are recorded, with its index by instrument. */
+export const recordRun = Effect.fnUntraced(function* (end: RunEnd, act: Act) {
+  const records = yield* Records
+  const { runId, trigger, scope, verdict } = end
+  const several = scope.instrumentIds ?? []
   yield* Effect.forEach(
     several.length > 1 ? several : [],
     (instrumentId) => asNew(records.open(runInstruments, { runId, instrumentId }, act)),
@@ -104,49 +160,90 @@ export const record = Effect.fnUntraced(function* (of: Recording, act: Act) {
   const run: Run = {
     runId,
     trigger,
-    startedAt: compared.startedAt,
+    startedAt: end.startedAt,
     finishedAt: act.now,
-    asOf: compared.at.pin.offset,
+    asOf: end.asOf,
+    readBy: end.readBy,
     scope,
-    checks: Rules.ranOf(compared.checks, outcomes),
-    notCompared: notCompared.slice(0, Rules.notComparedMax),
-    notComparedCount: notCompared.length,
-    verdict: Rules.verdictOf({ findings: found, outcomes }),
-    holdsOpened,
-    distributionsCleared
+    checks: end.checks,
+    notCompared: end.notCompared,
+    notComparedCount: end.notComparedCount,
+    verdict,
+    holdsOpened: end.holdsOpened,
+    distributionsCleared: end.distributionsCleared
   }
-  yield* records.whenCommitted(Metrics.ranWith({ trigger, verdict: run.verdict }))
+  yield* records.whenCommitted(Metrics.ranWith({ trigger, verdict }))
   return yield* asNew(records.open(runs, run, act))
 })
 
-/** Opens the new findings of a run, and judges those again that it found before. */
-const recordFound = Effect.fnUntraced(function* ({ runId, compared }: Recording, act: Act) {
+/**
+ * Opens the new findings of a run, and judges those again that it found before. Returns them, and the
+ * outcomes without the differences that an earlier part of the run has counted.
+ */
+const recordFound = Effect.fnUntraced(function* ({ runId, compared }: PartRecording, act: Act) {
   const records = yield* Records
   const { sha256 } = yield* Crypto
   const asOf = asOfRun(compared)
   const idOf = (difference: Difference) =>
     Schema.decodeSync(FindingId)(idTextOf(difference, sha256))
-  const differences = outcomesOf(compared).flatMap((outcome) => outcome.differences)
+  const outcomes = outcomesOf(compared)
+  const differences = outcomes.flatMap((outcome) => outcome.differences)
   const before = new Map<string, Stored<Finding>>()
   for (let from = 0; from < differences.length; from += batchMax) {
     const ids = differences.slice(from, from + batchMax).map(idOf)
     for (const stored of yield* records.many(findings, ids)) before.set(stored.findingId, stored)
   }
-  return yield* Effect.forEach(differences, (difference) => {
+  const judgedLater = yield* judgedAfter(compared)
+  const found: Array<Stored<Finding>> = []
+  const counted = new Set<Difference>()
+  for (const difference of differences) {
     const { check, instrumentId, subject, holderId, ...measured } = difference
-    const sighting: Seen = { ...measured, runId, asOf }
     const findingId = idOf(difference)
     const stored = before.get(findingId)
-    return stored === undefined
-      ? asNew(
-          records.open(
-            findings,
-            first({ findingId, check, instrumentId, subject, holderId }, sighting),
-            act
+    if (stored?.runId === runId) {
+      found.push(stored)
+      continue
+    }
+    counted.add(difference)
+    // A run side by side has judged the venue's facts at a later pin: its judgement stays.
+    if (instrumentId === null && stored !== undefined && isLater(stored.asOf, asOf)) {
+      found.push(stored)
+      continue
+    }
+    if (instrumentId === null && stored?.state !== "open" && judgedLater.has(check)) continue
+    const sighting: Seen = { ...measured, runId, asOf }
+    found.push(
+      stored === undefined
+        ? yield* asNew(
+            records.open(
+              findings,
+              first({ findingId, check, instrumentId, subject, holderId }, sighting),
+              act
+            )
           )
-        )
-      : records.record(findings, stored, foundAgain(stored, sighting), act)
-  })
+        : yield* records.record(findings, stored, foundAgain(stored, sighting), act)
+    )
+  }
+  return {
+    found,
+    counted: outcomes.map((outcome) => ({
+      ...outcome,
+      differences: outcome.differences.filter((difference) => counted.has(difference))
+    }))
+  }
+})
+
+const isLater = (self: Moment, than: Moment): boolean =>
+  self.offset > than.offset || Instant.isAfter(self.instant, than.instant)
+
+/** Checks of the venue's own facts that a run side by side judged whole at a later pin, without a difference. */
+const judgedAfter = Effect.fnUntraced(function* ({ at: { pin }, venue }: Compared) {
+  if (venue.length === 0) return new Set<string>()
+  const records = yield* Records
+  const marks = yield* records.many(checkMarks, venue.map(markIdOf))
+  return new Set(
+    marks.flatMap(({ check, judgedAt }) => (Instant.isAfter(judgedAt, pin.judgedAt) ? [check] : []))
+  )
 })
 
 /** Loads, by the instrument, the reserves whose cover the run found low, together. */
@@ -205,9 +302,9 @@ const prefetchHolds = Effect.fnUntraced(function* (found: ReadonlyArray<Finding>
  * difference, and no finding of such a check that the run leaves out is open. Otherwise the run
  * clears nothing (docs/domain/reconciliation.md#projection-against-the-ledger).
  */
-const hasGround = Effect.fnUntraced(function* ({ checks, venue }: Compared) {
+const hasGround = Effect.fnUntraced(function* ({ checks, ground }: Compared) {
   const grounds = groundNames.filter((name) => !checks.includes(name))
-  if (venue.some(({ check, ran }) => !ran && groundNames.includes(check))) return false
+  if (ground.some(({ check, ran }) => !ran && groundNames.includes(check))) return false
   if (grounds.length === 0) return true
   const records = yield* Records
   const open = yield* records.list(findings, {
@@ -222,7 +319,7 @@ const hasGround = Effect.fnUntraced(function* ({ checks, venue }: Compared) {
  * instruments, the sums of findings that stay open or accepted although this run did not find them.
  */
 const clearOthers = Effect.fnUntraced(function* (
-  { runId, scope, compared, isGrounded }: Recording & { readonly isGrounded: boolean },
+  { runId, scope, compared, isGrounded }: PartRecording & { readonly isGrounded: boolean },
   act: Act
 ) {
   const records = yield* Records
@@ -234,9 +331,14 @@ const clearOthers = Effect.fnUntraced(function* (
     for (const difference of outcome.differences) found.add(idTextOf(difference, sha256))
   }
   const { instrumentIds } = scope
+  // Those of no instrument are read by their checks.
   const where = {
     state: ["open", "accepted"],
-    ...(instrumentIds === null ? {} : { instrumentId: instrumentIds })
+    ...(instrumentIds === null
+      ? {}
+      : instrumentIds.length > 0
+        ? { instrumentId: instrumentIds }
+        : { check: compared.venue.map(({ check }) => check) })
   }
   const others = new Map<string, Verdict.Tally>()
   // Findings that were found again, which are most, are not decoded.
@@ -267,7 +369,7 @@ const tally = (sums: Map<string, Verdict.Tally>, instrumentId: string, finding: 
 
 /** Records the verdict of each instrument that the run covered. */
 const recordVerdicts = Effect.fnUntraced(function* (
-  of: Recording & {
+  of: PartRecording & {
     readonly found: ReadonlyArray<Finding>
     readonly others: ReadonlyMap<string, Verdict.Tally>
     readonly isGrounded: boolean
@@ -276,9 +378,9 @@ const recordVerdicts = Effect.fnUntraced(function* (
 ) {
   const records = yield* Records
   const { runId, compared, found, isGrounded } = of
-  const notRun = new Set(compared.venue.flatMap(({ check, ran }) => (ran ? [] : [check])))
-  const { offset, ledgerTime, select, judgedAt } = compared.at.pin
-  const writtenBy = "instant" in select ? select.instant : judgedAt
+  const notRun = new Set(compared.ground.flatMap(({ check, ran }) => (ran ? [] : [check])))
+  const { offset, ledgerTime, judgedAt } = compared.at.pin
+  const writtenBy = pinOf(compared).readBy ?? judgedAt
   const sums = new Map(of.others)
   for (const finding of found) {
     if (finding.instrumentId !== null) tally(sums, finding.instrumentId, finding)
@@ -303,7 +405,7 @@ const recordVerdicts = Effect.fnUntraced(function* (
         ranBefore: stored?.ran ?? [],
         notCompared: Rules.notComparedOf([
           ...outcomes,
-          ...compared.venue.filter(({ ran }) => !ran)
+          ...compared.ground.filter(({ ran }) => !ran)
         ]),
         notComparedBefore: stored?.notCompared ?? [],
         checks: checkNames

@@ -26,7 +26,7 @@ export const Scope = Struct({
 export type Scope = typeof Scope.Type
 
 /** One check of a run, over all instruments that the run covers. */
-const Ran = Struct({
+export const Ran = Struct({
   check: Text,
   /** False where the check could not run for one of the instruments. */
   ran: Schema.Boolean,
@@ -42,8 +42,12 @@ export const Run = Struct({
   trigger: sets.RunTrigger.schema,
   startedAt: Instant.schema,
   finishedAt: Instant.schema,
-  /** Offset of the ledger at which the run read everything. */
+  /** Offset of the ledger at which the run read everything; of several instruments, that of its beginning. */
   asOf: Offset.schema,
+  /**
+   * Everything written by this instant was read. Runs that were stored before it was kept have none.
+   */
+  readBy: NullOr(Instant.schema).pipe(Schema.withDecodingDefaultTypeKey(Effect.succeed(null))),
   scope: Scope,
   checks: List(Ran),
   /** Input that the checks had and did not compare, the first thousand. */

@@ -8,6 +8,7 @@ import * as Instant from "../../kernel/Instant.ts"
 import type { NotCompared, Note, Terms } from "./Check.ts"
 import type { FindingSeverity, Verdict } from "../../vocabulary/sets.ts"
 import type { Ran, Scope } from "./Run.ts"
+import type { PartOutcome } from "./RunPart.ts"
 
 /** Largest number of new findings of one check and instrument in one run. */
 export const newMax = 1_000
@@ -64,8 +65,21 @@ export const ranOf = (
   checks: ReadonlyArray<string>,
   outcomes: ReadonlyArray<Outcome>
 ): ReadonlyArray<Ran> =>
-  checks.map((check) => {
-    const own = outcomes.filter((outcome) => outcome.check === check)
+  ranIn(
+    checks,
+    outcomes.map(({ check, differences, ran, why }) => ({
+      check,
+      ran,
+      why,
+      findings: differences.length
+    }))
+  )
+
+/** Sums what parts of a run say of its checks; a check of which none says anything had nothing to compare. */
+const ranIn = (checks: ReadonlyArray<string>, parts: ReadonlyArray<Ran>): ReadonlyArray<Ran> => {
+  const byCheck = Map.groupBy(parts, ({ check }) => check)
+  return checks.map((check) => {
+    const own = byCheck.get(check) ?? []
     const failed = own.find(({ ran }) => !ran)
     const isIdle = own.every(({ why }) => why === nothingToCompare)
     const served = own.find(({ why }) => why === comparedBefore)
@@ -73,9 +87,40 @@ export const ranOf = (
       check,
       ran: failed === undefined,
       why: failed?.why ?? served?.why ?? (isIdle ? nothingToCompare : null),
-      findings: own.reduce((sum, { differences }) => sum + differences.length, 0)
+      findings: own.reduce((sum, { findings }) => sum + findings, 0)
     }
   })
+}
+
+/** Verdicts, each of which takes precedence over those after it. */
+const precedence: ReadonlyArray<Verdict> = ["blocked", "incomplete", "findings", "clear"]
+
+/** Outcome of a run before its first part. */
+export const noParts = (checks: ReadonlyArray<string>): Omit<PartOutcome, "asOf"> => ({
+  checks: ranIn(checks, []),
+  notCompared: [],
+  notComparedCount: 0,
+  verdict: "clear",
+  holdsOpened: [],
+  distributionsCleared: []
+})
+
+/** Adds the outcome of a part to that of a run: the sum is that of all outcomes of the parts at once. */
+export const withPart = (
+  sum: Omit<PartOutcome, "asOf">,
+  part: Omit<PartOutcome, "asOf">
+): Omit<PartOutcome, "asOf"> => ({
+  checks: ranIn(
+    sum.checks.map(({ check }) => check),
+    [...sum.checks, ...part.checks]
+  ),
+  notCompared: [...sum.notCompared, ...part.notCompared].slice(0, notComparedMax),
+  notComparedCount: sum.notComparedCount + part.notComparedCount,
+  verdict:
+    precedence.find((verdict) => verdict === sum.verdict || verdict === part.verdict) ?? "clear",
+  holdsOpened: [...sum.holdsOpened, ...part.holdsOpened],
+  distributionsCleared: [...sum.distributionsCleared, ...part.distributionsCleared]
+})
 
 /** Largest number of entries of a run's list of what was not compared. */
 export const notComparedMax = 1_000

@@ -15,6 +15,7 @@ import { venueNames } from "../run/CheckLookups.ts"
 import { compareAt } from "../run/CompareSteps.ts"
 import { statementsNamedBy } from "../run/NamedStatementLookups.ts"
 import { runs } from "../run/Run.ts"
+import { runsUnderWay } from "../run/RunUnderWay.ts"
 import * as RunRules from "../run/RunRules.ts"
 import { type InstrumentVerdict, instrumentVerdicts } from "./InstrumentVerdict.ts"
 import * as Rules from "./VerdictRules.ts"
@@ -43,9 +44,10 @@ export const supposed = Effect.fnUntraced(function* (self: InstrumentVerdict, as
   const { horizonOffset } = yield* orUnavailable((yield* ProjectionLog).head)
   // A run past its retention is gone, and nothing says any more that it covered fewer checks.
   const run = Option.getOrNull(yield* now.find(runs, self.runId))
+  const underWay = Option.getOrNull(yield* now.find(runsUnderWay, self.runId))
   const scope = {
     instrumentIds: [instrumentId],
-    checks: run === null ? null : run.checks.map(({ check }) => check)
+    checks: run?.checks.map(({ check }) => check) ?? underWay?.scope.checks ?? null
   }
   const before = PinnedRecords.at(now, pin, suppositions)
   return yield* Effect.gen(function* () {

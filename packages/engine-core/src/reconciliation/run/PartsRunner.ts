@@ -1,0 +1,250 @@
+/**
+ * Makes a reconciliation run of several instruments: one instrument after another, each compared under
+ * its lock and recorded in a transaction of its own, so that a run which a crash ended is continued
+ * (docs/domain/reconciliation.md#runs-in-parts).
+ */
+import { Effect, Option, Stream } from "effect"
+import { type Instrument, instruments } from "../../instruments/instrument/Instrument.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import type * as Pin from "../../kernel/Pin.ts"
+import type { Lease } from "../../ports/storage/WorkQueue.ts"
+import { unavailable } from "../../kernel/Refusal.ts"
+import * as LeasedLock from "../../records/LeasedLock.ts"
+import { orUnavailable } from "../../records/PortFailure.ts"
+import { Records, type Stored } from "../../records/Records.ts"
+import { instrumentVerdicts } from "../verdict/InstrumentVerdict.ts"
+import {
+  allFailed,
+  compare,
+  compareOne,
+  type Compared,
+  type Ground,
+  namesOf
+} from "./CompareSteps.ts"
+import * as RecordSteps from "./RecordSteps.ts"
+import { type BatchPoint, pointOf } from "./ReserveBatchLookups.ts"
+import type { Scope } from "./Run.ts"
+import { partIdOf, type RunPart, runParts } from "./RunPart.ts"
+import * as Rules from "./RunRules.ts"
+import { type RunUnderWay, runsUnderWay } from "./RunUnderWay.ts"
+
+/** Locking of the runs of a host. */
+export type Locking = Omit<LeasedLock.Locking, "name" | "waitMillis">
+
+/** Name of the lock of runs of every instrument: one at a time in the venue. */
+export const venueLockName = "reconciliation-lock"
+
+/** Name of the lock of an instrument, which is compared by one run at a time. */
+export const instrumentLockName = (instrumentId: string): string =>
+  `${venueLockName}/instrument/${instrumentId}`
+
+/**
+ * Name of the lock of a run of several instruments: that of the venue where it covers every one, else
+ * its own. A worker takes the lock of a run before that of an instrument, and one instrument at a
+ * time, so that runs never wait for each other in a circle.
+ */
+export const runLockName = ({ runId, scope }: Pick<RunUnderWay, "runId" | "scope">): string =>
+  scope.instrumentIds === null ? venueLockName : `${venueLockName}/run/${runId}`
+
+/** Milliseconds that a run of several instruments waits for another run of one of them. */
+const partWaitMillis = 120_000
+
+/** Number of instruments whose reserves are looked up together, and of parts that are deleted together. */
+const batchMax = 500
+
+/** Leases that fence every transaction of a run: its lock, and the item of the queue if one made it. */
+export interface Fences {
+  readonly lock: Lease
+  readonly item: Lease | null
+}
+
+/** A run under way with the locking of its host. */
+interface Making {
+  readonly locking: Locking
+  readonly fences: Fences
+  readonly underWay: RunUnderWay
+}
+
+/** Holds the leases of a run for the transaction, or fails where another worker has taken one over. */
+const heldBy = ({ locking: { work }, fences: { item, lock } }: Making, own?: Lease) =>
+  Effect.forEach(
+    [...(item === null ? [] : [item]), lock, ...(own === undefined ? [] : [own])],
+    (lease) => orUnavailable(work.hold(lease)),
+    { discard: true }
+  )
+
+const actOf = ({ runId }: Pick<RunUnderWay, "runId">) =>
+  Effect.map(Instant.now, (now) => ({ cause: { by: "run", runId } as const, now }))
+
+/** Number of instruments of a scope at a pin. */
+export const countOf = Effect.fnUntraced(function* ({ instrumentIds }: Scope, pin: Pin.Resolved) {
+  if (instrumentIds !== null) return instrumentIds.length
+  const records = yield* Records
+  return yield* records.ids(instruments, { pin }).pipe(Stream.runCount)
+})
+
+/** Streams the instruments of a scope at a pin, in the order of their ids. */
+const instrumentsOf = ({ instrumentIds }: Scope, pin: Pin.Resolved) =>
+  Stream.unwrap(
+    Effect.map(Records, (records) =>
+      instrumentIds === null
+        ? records.stream(instruments, { pin }).pipe(Stream.map(({ record }) => record))
+        : Stream.fromIterableEffect(records.many(instruments, instrumentIds.toSorted(), pin))
+    )
+  )
+
+/**
+ * Compares and records each part of a run that is not recorded yet. Fails with `LeaseLost` once
+ * another worker has the run; `Unavailable` leaves it to be continued.
+ */
+export const makeParts = Effect.fnUntraced(function* (making: Making, ground: Ground) {
+  const records = yield* Records
+  const { runId, scope } = making.underWay
+  const done = new Set(
+    yield* records.ids(runParts, { where: { runId: [runId] } }).pipe(Stream.runCollect)
+  )
+  const partId = (instrumentId: string | null) =>
+    partIdOf({ runId, instrumentId, continued: making.underWay.continued })
+  if (ground.ground.length > 0 && !done.has(partId(null))) {
+    yield* recordVenue(making, ground)
+  }
+  yield* instrumentsOf(scope, ground.at.pin).pipe(
+    Stream.filter(({ instrumentId }) => !done.has(partId(instrumentId))),
+    Stream.grouped(batchMax),
+    Stream.runForEach((batch) =>
+      Effect.flatMap(pointOf(batch, ground.at), (at) =>
+        Effect.forEach(batch, (instrument) => makePart(making, { instrument, at, ground }), {
+          discard: true
+        })
+      )
+    )
+  )
+})
+
+/** Records the outcomes of the venue's own facts. */
+const recordVenue = Effect.fnUntraced(function* (making: Making, ground: Ground) {
+  const { scope } = making.underWay
+  // A run of every instrument clears what it no longer finds of the venue's facts.
+  const instrumentIds = scope.instrumentIds === null ? [] : scope.instrumentIds
+  yield* recordPart(making, {
+    instrumentId: null,
+    scope: { ...scope, instrumentIds },
+    compared: { ...ground, covered: [], venue: ground.ground }
+  })
+})
+
+interface Turn {
+  readonly instrument: Stored<Instrument>
+  readonly at: BatchPoint
+  readonly ground: Ground
+}
+
+/** Compares one instrument under its lock, and records it. */
+const makePart = Effect.fnUntraced(function* (making: Making, turn: Turn) {
+  const { locking, underWay } = making
+  const { instrument } = turn
+  const { instrumentId } = instrument
+  const scope: Scope = { ...underWay.scope, instrumentIds: [instrumentId] }
+  const name = instrumentLockName(instrumentId)
+  const made = yield* LeasedLock.within({ ...locking, name, waitMillis: partWaitMillis }, (own) =>
+    Effect.suspend(() => {
+      const covered = [allFailed(scope, instrument)]
+      const failed: Compared = { ...turn.ground, covered, venue: [] }
+      const recorded = (compared: Compared) =>
+        recordPart(making, { instrumentId, scope, compared }, own)
+      // A defect of one instrument never stops the others.
+      return Effect.catchDefect(Effect.flatMap(comparedBy(scope, turn), recorded), (defect) =>
+        Effect.andThen(
+          Effect.logError(`the reconciliation of instrument ${instrumentId} failed`, defect),
+          recorded(failed)
+        )
+      )
+    })
+  )
+  if (Option.isNone(made)) {
+    return yield* Effect.fail(
+      unavailable("overloaded", `Another run compares instrument ${instrumentId}.`, 5)
+    )
+  }
+})
+
+/**
+ * Outcomes of an instrument: at the pin of the run, whose ground counts. Where a run side by side has
+ * judged the instrument at a later pin, at the head, so that no older figures replace newer ones.
+ */
+const comparedBy = Effect.fnUntraced(function* (scope: Scope, { instrument, at, ground }: Turn) {
+  const records = yield* Records
+  const verdict = yield* records.find(instrumentVerdicts, instrument.instrumentId)
+  const isOvertaken = Option.exists(
+    verdict,
+    ({ pin }) => pin.offset > at.pin.offset || Instant.isAfter(pin.judgedAt, at.pin.judgedAt)
+  )
+  if (isOvertaken) return yield* compare(scope, { isServed: true })
+  const { isReached } = ground
+  const covered = [yield* compareOne(scope, { instrument, at, isReached })]
+  return { ...ground, covered, venue: [] } satisfies Compared
+})
+
+const recordPart = Effect.fnUntraced(function* (
+  making: Making,
+  part: Pick<RecordSteps.PartRecording, "scope" | "compared"> & Pick<RunPart, "instrumentId">,
+  own?: Lease
+) {
+  const records = yield* Records
+  const { runId, continued } = making.underWay
+  const { instrumentId, scope, compared } = part
+  yield* records.transactAlone(
+    Effect.gen(function* () {
+      yield* heldBy(making, own)
+      const act = yield* actOf(making.underWay)
+      const outcome = yield* RecordSteps.recordPart({ runId, scope, compared }, act)
+      const partId = partIdOf({ runId, instrumentId, continued })
+      yield* Effect.orDie(records.open(runParts, { partId, runId, instrumentId, ...outcome }, act))
+    })
+  )
+})
+
+/**
+ * Opens the record of a run all of whose parts are recorded, and deletes these. Must run inside
+ * `transactAlone`, together with what ends the run for its queue or call.
+ */
+export const endRun = Effect.fnUntraced(function* (making: Making) {
+  const records = yield* Records
+  yield* heldBy(making)
+  const { runId, trigger, scope, startedAt, asOf, readBy } = making.underWay
+  const act = yield* actOf(making.underWay)
+  const where = { runId: [runId] }
+  const checks = namesOf(scope)
+  const sum = yield* records.stream(runParts, { where }).pipe(
+    Stream.runFold(
+      () => Rules.noParts(checks),
+      (before, { record }) => Rules.withPart(before, record)
+    )
+  )
+  const run = yield* RecordSteps.recordRun(
+    { ...sum, runId, trigger, scope, startedAt, asOf, readBy },
+    act
+  )
+  const partIds = yield* records.ids(runParts, { where }).pipe(Stream.runCollect)
+  for (let from = 0; from < partIds.length; from += batchMax) {
+    yield* records.forget(runParts, partIds.slice(from, from + batchMax))
+  }
+  yield* records.forget(runsUnderWay, [runId])
+  return run
+})
+
+/** Notes that another worker goes on with a run. */
+export const continueRun = Effect.fnUntraced(function* (making: Making) {
+  const records = yield* Records
+  const { runId } = making.underWay
+  const done = yield* records.countBy(runParts, "instrumentId", { where: { runId: [runId] } })
+  return yield* records.transactAlone(
+    Effect.gen(function* () {
+      yield* heldBy(making)
+      const act = yield* actOf(making.underWay)
+      const self = yield* Effect.orDie(records.get(runsUnderWay, runId))
+      const fact = { on: "continue", continuedAt: act.now, doneBefore: done.size } as const
+      return yield* records.record(runsUnderWay, self, fact, act)
+    })
+  )
+})

@@ -2,13 +2,14 @@
  * Runs of several instruments on two engines over one store: they are continued after a crash, leave
  * runs of other instruments alone, and never compare an instrument while another run does.
  */
-import { Records } from "@bursar/engine-core"
+import { Catalogue, type Engine, Records } from "@bursar/engine-core"
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Deferred, Effect, Fiber } from "effect"
 import { itemOf } from "#core/findings/RunQueue.ts"
 import { runParts } from "#core/reconciliation/run/RunPart.ts"
 import { runsUnderWay } from "#core/reconciliation/run/RunUnderWay.ts"
 import { instrumentVerdicts } from "#core/reconciliation/verdict/InstrumentVerdict.ts"
+import * as Calls from "../engine/calls.ts"
 import { movedClock } from "../engine/moved-clock.ts"
 import * as Parts from "./run-parts.ts"
 import * as Reconciling from "./reconciling.ts"
@@ -34,7 +35,7 @@ const left = Effect.gen(function* () {
 
 const verdicts = Effect.flatMap(Records, (records) =>
   Effect.map(records.many(instrumentVerdicts, Parts.funds), (all) =>
-    all.map(({ instrumentId, runId, verdict }) => ({ instrumentId, runId, verdict }))
+    all.map(({ instrumentId, runId, verdict }) => `${instrumentId} ${runId} ${verdict}`)
   )
 )
 
@@ -73,11 +74,7 @@ describe("a run of every instrument whose host dies between two of them", () => 
           assert.deepStrictEqual(yield* Parts.supplies, all)
           assert.deepStrictEqual(
             yield* verdicts,
-            Parts.funds.map((instrumentId) => ({
-              instrumentId,
-              runId: run?.runId ?? "",
-              verdict: "blocked" as const
-            }))
+            Parts.funds.map((instrumentId) => `${instrumentId} ${run?.runId} blocked`)
           )
           assert.strictEqual(run?.holdsOpened.length, 3)
           assert.deepStrictEqual(yield* left, [0, []])
@@ -219,5 +216,45 @@ describe("runs side by side", () => {
         assert.deepStrictEqual([again.replayed, again.value], [true, made.value])
       }).pipe(Effect.provide(second.context))
     }).pipe(live)
+  )
+})
+
+describe("equal calls without a key on two engines", () => {
+  it.live.each(Parts.stores)(
+    "are one run and one write, also once the first are over ($name)",
+    ({ open }) =>
+      Effect.gen(function* () {
+        const [first, second] = yield* Parts.engines(open)
+        const onBoth = <A, E, R extends Engine.Services>(call: Effect.Effect<A, E, R>) =>
+          Effect.all(
+            [first, second].map(({ context }) => Effect.provide(call, context)),
+            { concurrency: "unbounded" }
+          )
+        yield* Effect.gen(function* () {
+          yield* Parts.planted(each)
+          const pause = Catalogue.operations.find(({ kind }) => kind === "instrument.pause")!
+          const pauses = Calls.submit(pause, Calls.operator, {
+            params: { instrumentId: "fund-a" },
+            body: '{"reason":"to see"}'
+          })
+          const operationIds: Array<unknown> = []
+          const runIds: Array<string> = []
+          for (let time = 0; time < 2; time++) {
+            const runs = yield* onBoth(Reconciling.run("{}", { key: null }))
+            assert.strictEqual(new Set(runs.map(({ value }) => value.runId)).size, 1)
+            runIds.push(runs[0]!.value.runId)
+            const paused = yield* onBoth(pauses)
+            const ids = paused.map((answer) => Calls.field(answer, "operationId"))
+            assert.strictEqual(new Set(ids).size, 1)
+            operationIds.push(ids[0])
+            yield* Calls.settle
+            const held = (yield* Reconciling.openHolds).filter(({ source }) => source === "manual")
+            assert.strictEqual(held.length, 1)
+            for (const { holdId } of held) yield* Calls.write("hold.release", { holdId }, {})
+          }
+          assert.strictEqual(new Set(operationIds).size, 2)
+          assert.strictEqual(new Set(runIds).size, 2)
+        }).pipe(Effect.provide(second.context))
+      }).pipe(live)
   )
 })

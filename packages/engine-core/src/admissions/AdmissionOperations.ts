@@ -83,6 +83,12 @@ export const withdraw = Operation.defineOnLedger("admission.withdraw", {
   },
   input: Schema.Struct({ holderId: HolderId, instrumentId: InstrumentId }),
   result: AdmissionView.AdmissionView,
+  // Until the holder is offered the instrument again.
+  lasts: (pair) =>
+    Effect.map(
+      latest(pair),
+      (admission) => admission === null || !["offered", "admitted"].includes(admission.state)
+    ),
   refuses: ["not-found", "state-conflict"],
   plan: Effect.fn("admission.withdraw")(function* (pair) {
     const admission = yield* latest(pair)

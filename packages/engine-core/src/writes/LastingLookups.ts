@@ -6,9 +6,9 @@ import { Effect, Option } from "effect"
 import type { Collection } from "../kernel/Collection.ts"
 import type { Plain } from "../kernel/PlainJson.ts"
 import type { Unavailable } from "../kernel/Refusal.ts"
-import { Records } from "../records/Records.ts"
+import { Records, type Stored } from "../records/Records.ts"
 import type { AnyOperation } from "./Operation.ts"
-import type { OperationRecord } from "./OperationRecord.ts"
+import { type OperationRecord, operations } from "./OperationRecord.ts"
 import * as JudgeWrite from "./JudgeWrite.ts"
 
 /** A write that succeeded, with its encoded result. */
@@ -38,6 +38,22 @@ export const whileIn =
       (found) => found.every(Option.exists((record) => states.includes(stateOf(record) ?? "")))
     )
   }
+
+/**
+ * Loads the operation of an outcome; null: retention has deleted it. Rules that ask what came after a
+ * write compare with the instant at which it was opened.
+ */
+export const operationOf = ({
+  operationId
+}: Pick<Outcome, "operationId">): Effect.Effect<
+  Stored<OperationRecord> | null,
+  Unavailable,
+  Records
+> =>
+  Effect.map(
+    Effect.flatMap(Records, (records) => records.find(operations, operationId)),
+    Option.getOrNull
+  )
 
 /** Integer that a member of an encoded result states, as text; a result without it is a defect. */
 export const integerOf = (result: Plain, member: string): string => {

@@ -25,6 +25,9 @@ export const roll = Operation.defineOnLedger("distribution.roll", {
   approvers: 0,
   ...LineWrite.declared,
   resource,
+  // Until another line of the distribution is delivered.
+  lasts: ({ distributionId }) =>
+    Effect.map(linesIn({ distributionId, state: "delivered" }, 1), (lines) => lines.length === 0),
   plan: Effect.fn("distribution.roll.plan")(function* ({ distributionId }, act, step) {
     const records = yield* Records
     const { batchLines } = yield* Settings

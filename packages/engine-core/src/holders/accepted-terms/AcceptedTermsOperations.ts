@@ -1,11 +1,13 @@
 /** Write that countersigns terms which a holder has signed. */
 import { Effect, Schema } from "effect"
 import { failed } from "../../kernel/Gates.ts"
+import * as Instant from "../../kernel/Instant.ts"
 import { refused } from "../../kernel/Refusal.ts"
 import { Records } from "../../records/Records.ts"
 import { SignedTerms } from "../../templates/Admission.ts"
 import * as Field from "../../templates/Field.ts"
 import { exercise } from "../../templates/Template.ts"
+import * as Lasting from "../../writes/LastingLookups.ts"
 import * as Operation from "../../writes/Operation.ts"
 import { HolderId, holders } from "../holder/Holder.ts"
 import { decide } from "../holder/HolderMachine.ts"
@@ -29,6 +31,22 @@ export const accept = Operation.defineOnLedger("accepted-terms.accept", {
     documentHash: Field.optional(Field.digest)
   }),
   result: HolderView.HolderView,
+  // Until the holder signs again, what was accepted is all that there is to accept.
+  lasts: Effect.fnUntraced(function* ({ holderId, documentHash }, outcome) {
+    const records = yield* Records
+    const operation = yield* Lasting.operationOf(outcome)
+    if (operation === null) return false
+    const [newest] = yield* records.list(acceptedTerms, {
+      where: {
+        holderId: [holderId],
+        state: ["signed"],
+        ...(documentHash === null ? {} : { documentHash: [documentHash] })
+      },
+      direction: "desc",
+      limit: 1
+    })
+    return newest === undefined || Instant.isBefore(newest.record.createdAt, operation.createdAt)
+  }),
   refuses: ["not-found", "state-conflict", "rule-refused"],
   plan: Effect.fn("accepted-terms.accept.plan")(function* ({ holderId, documentHash }) {
     const records = yield* Records

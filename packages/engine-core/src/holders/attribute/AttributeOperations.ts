@@ -1,5 +1,5 @@
 /** Write that sets a holder's attributes and the end of its registration. */
-import { Effect, Schema } from "effect"
+import { Effect, Option, Schema } from "effect"
 import { check, judge } from "../../kernel/Gates.ts"
 import * as Collection from "../../kernel/Collection.ts"
 import * as Instant from "../../kernel/Instant.ts"
@@ -43,6 +43,15 @@ export const setAttributes = Operation.defineOnLedger("holder.set-attributes", {
   },
   input: Setting,
   result: HolderView.HolderView,
+  lasts: ({ attributes, holderId, validUntil }) =>
+    Effect.map(
+      Effect.flatMap(Records, (records) => records.find(holders, holderId)),
+      Option.exists(
+        (holder) =>
+          AttributeRules.areSet(holder.attributes, attributes) &&
+          (validUntil === null || holder.validUntil === validUntil)
+      )
+    ),
   refuses: ["not-found", "state-conflict", "rule-refused"],
   plan: Effect.fn("holder.set-attributes.plan")(function* (input, act) {
     const crypto = yield* Crypto

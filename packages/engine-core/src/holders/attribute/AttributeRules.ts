@@ -97,6 +97,22 @@ export const change = (
   by: Setting
 ): Attributes => inOrder(changes.reduce((after, to) => changed(after, to, by), attributes))
 
+/**
+ * Whether every change is still in force: the holder has an attribute of its name and value, on its
+ * evidence and in the state that it set. An attribute that expired, was revoked, or was superseded by
+ * another value is not.
+ */
+export const areSet = (attributes: Attributes, changes: ReadonlyArray<Change>): boolean =>
+  changes.every((to) =>
+    attributes.some(
+      (attribute) =>
+        attribute.state === to.state &&
+        isOf(attribute, to) &&
+        (to.validFrom === null || attribute.validFrom === to.validFrom) &&
+        (to.validUntil === null || attribute.validUntil === to.validUntil)
+    )
+  )
+
 const changed = (attributes: Attributes, to: Change, by: Setting): Attributes => {
   if (to.state === "revoked") return revoked(attributes, to, by)
   const others = attributes.filter(({ name }) => name !== to.name)

@@ -1,6 +1,8 @@
 /** Write of reserve reports: the ledger computes one, on demand or by schedule. */
 import { Effect, Option, Schema } from "effect"
 import * as ProposalSteps from "../../agreements/ProposalSteps.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import * as Instant from "../../kernel/Instant.ts"
 import { refused } from "../../kernel/Refusal.ts"
 import type { OperationAct } from "../../records/Act.ts"
 import { Records } from "../../records/Records.ts"
@@ -8,7 +10,9 @@ import * as Field from "../../templates/Field.ts"
 import * as Templates from "../../templates/Reserve.ts"
 import { exercise } from "../../templates/Template.ts"
 import * as Concerns from "../../writes/ConcernLookups.ts"
+import * as Lasting from "../../writes/LastingLookups.ts"
 import * as Operation from "../../writes/Operation.ts"
+import * as CoverRules from "../reserve/CoverRules.ts"
 import { ReserveId, reserves } from "../reserve/Reserve.ts"
 import * as ReserveLookups from "../reserve/ReserveLookups.ts"
 import { ReserveMachine } from "../reserve/ReserveMachine.ts"
@@ -26,6 +30,36 @@ const idOf = ({ reportId }: Pick<Body, "reportId">): ReportId => {
   if (reportId === null) throw new Error("a report is made under an id")
   return reportId
 }
+
+/** Checks whether the reserve has the figures of the report still: no price, unit or supply moved them. */
+const hasFigures = Effect.fnUntraced(function* (input: Body) {
+  const records = yield* Records
+  const now = yield* Instant.now
+  const report = Option.getOrNull(yield* records.find(reserveReports, idOf(input)))
+  const reserve = Option.getOrNull(yield* records.find(reserves, input.reserveId))
+  if (report === null || reserve === null) return false
+  const { books } = yield* ReserveLookups.booksOf(reserve, { at: now })
+  const { counted, required, state } = CoverRules.coverOf(books)
+  const assets = CoverRules.assetsOf(books)
+  return (
+    state === report.cover &&
+    Decimal.equals(counted, report.counted) &&
+    Decimal.equals(required, report.required) &&
+    Decimal.equals(books.outstanding, report.outstanding) &&
+    assets.length === report.assets.length &&
+    assets.every(({ isFresh, price, units }, nth) => {
+      const line = report.assets[nth]
+      return (
+        line !== undefined &&
+        isFresh === line.fresh &&
+        Decimal.equals(units, line.units) &&
+        (price === null
+          ? line.price === null
+          : line.price !== null && Decimal.equals(price, line.price))
+      )
+    })
+  )
+})
 
 /** Refuses an id that is taken, or that a caller gives as the schedule alone does. */
 const demandId = Effect.fnUntraced(function* (input: Body, { role }: OperationAct) {
@@ -66,6 +100,11 @@ export const create = Operation.defineOnLedger("reserve-report.create", {
   complete: (input, makeId) =>
     input.reportId === null ? { ...input, reportId: Schema.decodeSync(ReportId)(makeId()) } : input,
   result: ReportView.ReserveReportView,
+  // The id that a caller names is used once; without one the report is computed in the call.
+  lasts: Effect.fnUntraced(function* (input, outcome) {
+    const operation = yield* Lasting.operationOf(outcome)
+    return operation?.given === undefined || (yield* hasFigures(input))
+  }),
   refuses: ["invalid-request", "already-exists", "not-found", "state-conflict"],
   plan: Effect.fn("reserve-report.create.plan")(function* (input, act) {
     const records = yield* Records

@@ -178,4 +178,36 @@ describe("entries of statements that overlap", () => {
       { seed: 3302, numRuns: 300 }
     )
   })
+
+  it("pair a replaced statement's lines with those of the one in force at its place in the day", () => {
+    fc.assert(
+      fc.property(cases, fc.nat(), ({ ledger: of, statements }, at) => {
+        const ledger = ledgerOf(of)
+        const lines = statements.flatMap((each, index) => linesOf(ledger, each, index))
+        if (lines.length === 0) return
+        const { statementId } = lines[at % lines.length] as Rules.BookedLine
+        // The bank had sent the same statement before: it was replaced by one that says the same.
+        const replaced = lines
+          .filter((line) => line.statementId === statementId)
+          .map((line) => ({ ...line, statementId: "replaced", isInForce: false }))
+        const namesOf = (entry: Rules.BookedEntry) =>
+          entry.copies.map(Rules.placeOf).map(Rules.placeNameOf).toSorted()
+        const expected = Rules.entriesOf(lines).map((entry) =>
+          namesOf(entry)
+            .flatMap((name) =>
+              name.startsWith(`${statementId}:`)
+                ? [name, name.replace(`${statementId}:`, "replaced:")]
+                : [name]
+            )
+            .toSorted()
+        )
+        expect(
+          Rules.entriesOf([...lines, ...replaced])
+            .map(namesOf)
+            .toSorted()
+        ).toEqual(expected.toSorted())
+      }),
+      { seed: 3303, numRuns: 300 }
+    )
+  })
 })

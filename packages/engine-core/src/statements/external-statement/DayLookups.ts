@@ -121,7 +121,10 @@ const storedDigestOf = Effect.fnUntraced(function* (statement: ExternalStatement
 })
 
 /** Digests of the lines of each statement of a file, in the order of the file: reads the file again. */
-const digestsOf = Effect.fnUntraced(function* (of: {
+const digestsOf = Effect.fnUntraced(function* ({
+  reading,
+  staged
+}: {
   readonly reading: Port.Reading
   readonly staged: Staged
 }) {
@@ -129,7 +132,7 @@ const digestsOf = Effect.fnUntraced(function* (of: {
   const reader = yield* Port.StatementSource
   const digests: Array<string> = []
   let digest = crypto.sha256Parts()
-  yield* reader.read(of.reading, StageSteps.bytesOf(of.staged)).pipe(
+  yield* reader.read(reading, StageSteps.bytesOf(staged)).pipe(
     Stream.runForEach((part) =>
       Effect.sync(() => {
         if (part.part === "header") {
@@ -156,7 +159,7 @@ const digestsOf = Effect.fnUntraced(function* (of: {
  */
 export const knownIn = Effect.fnUntraced(function* (
   feed: Feed,
-  of: {
+  file: {
     readonly reading: Port.Reading
     readonly staged: Staged
     readonly read: ReadonlyArray<ReadStatement>
@@ -165,18 +168,18 @@ export const knownIn = Effect.fnUntraced(function* (
   }
 ) {
   const known = new Map<string, string>()
-  if (of.read.length < 2) return known
+  if (file.read.length < 2) return known
   const days = yield* daysOf(
     feed,
-    of.read.map(({ header }) => header.businessDate)
+    file.read.map(({ header }) => header.businessDate)
   )
-  const alike = of.read.flatMap((read) => {
-    const day = read === of.correcting ? [] : (days.get(read.header.businessDate) ?? [])
+  const alike = file.read.flatMap((read) => {
+    const day = read === file.correcting ? [] : (days.get(read.header.businessDate) ?? [])
     const found = day.find(({ statement }) => isLike(statement, read))
     return found === undefined ? [] : [{ read, statement: found.statement }]
   })
   if (alike.length === 0) return known
-  const digests = yield* digestsOf(of)
+  const digests = yield* digestsOf(file)
   for (const { read, statement } of alike) {
     if (digests[read.index] === (yield* storedDigestOf(statement))) {
       known.set(read.externalStatementId, statement.externalStatementId)

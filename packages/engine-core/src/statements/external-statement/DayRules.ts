@@ -66,7 +66,11 @@ export const at = (place: Port.StatementPlace | null, sentence: string) => {
  */
 export const placeOf = (
   statement: Placed,
-  of: {
+  {
+    corrects,
+    day,
+    place
+  }: {
     readonly day: ReadonlyArray<Placed>
     readonly corrects: string | null
     readonly place: Port.StatementPlace | null
@@ -74,17 +78,17 @@ export const placeOf = (
 ): Result.Result<Place, Refused<"rule-refused">> => {
   const { businessDate, kind } = statement
   const refuse = (detail: string) =>
-    Result.fail(refused("rule-refused", failed("statement-of-date", at(of.place, detail))))
-  const last = of.day.at(-1)
-  if (of.corrects === null) {
+    Result.fail(refused("rule-refused", failed("statement-of-date", at(place, detail))))
+  const last = day.at(-1)
+  if (corrects === null) {
     if (last === undefined) return Result.succeed({ placeInDay: 1, replaces: null })
     if (isFollowing(statement, last)) {
       return Result.succeed({ placeInDay: placeInDayOf(last) + 1, replaces: null })
     }
   }
-  const replaced = of.day.find(({ externalStatementId }) => externalStatementId === of.corrects)
+  const replaced = day.find(({ externalStatementId }) => externalStatementId === corrects)
   if (replaced === undefined) {
-    const ids = of.day.map(({ externalStatementId }) => externalStatementId)
+    const ids = day.map(({ externalStatementId }) => externalStatementId)
     return refuse(
       ids.length === 0
         ? `No statement of ${businessDate} is there to be corrected.`
@@ -97,7 +101,7 @@ export const placeOf = (
     const { externalStatementId } = replaced
     return refuse(`The lines of ${externalStatementId} are deleted: it is not corrected any more.`)
   }
-  return Result.succeed({ placeInDay: placeInDayOf(replaced), replaces: of.corrects })
+  return Result.succeed({ placeInDay: placeInDayOf(replaced), replaces: corrects })
 }
 
 /**

@@ -121,7 +121,7 @@ const makeServer = (of: Making): Server => {
     pipelinedMax: of.unread.pipelinedMax,
     stalledWithin: of.unread.stalledWithin,
     movedWithin: times.partingWithin,
-    // What the stop's end interrupts is answered, and the answer has a moment to be taken.
+    // A request that the end of the stop interrupts is answered, and the answer has a moment to be taken.
     stoppedWithin: times.stopWithin + times.partingWithin,
     arrived: ({ request, response }) => pendingAnswers.begin(request, response),
     begins: ({ request, response }) =>

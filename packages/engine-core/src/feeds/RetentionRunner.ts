@@ -60,7 +60,7 @@ export const retention = ({ history, more }: Parts): Task<Needs> => {
         )
       }
       yield* advanced(step({ now: run.began, after: run.after })).pipe(
-        // What one kind of record cannot be deleted for waits for the next day's run; the others go on.
+        // Records that a defective step leaves wait for the next day's run; the steps after it go on.
         Effect.catchDefect((defect) =>
           Effect.andThen(
             Effect.logError(`step ${run.step} of retention failed after ${run.after}`, defect),

@@ -47,7 +47,7 @@ const shown = {
 export const FindingView = RecordView.schemaOf(
   {
     ...shown,
-    /** How the difference and its parts were computed; none of a finding without amounts. */
+    /** Computation of the difference and its parts; empty for a finding without amounts. */
     basis: Schema.Array(Basis.Basis)
   },
   {

@@ -1,5 +1,5 @@
 /**
- * How long the outcome of a write lasts: until the record that it made leaves the states that it was made
+ * Duration of a write's outcome: it lasts until the record that it made leaves the states that it was made
  * into. Then the key of the call's body binds no longer (docs/contract/idempotency.md#without-a-key).
  */
 import { Effect, Option } from "effect"

@@ -260,7 +260,7 @@ const plan = Effect.fnUntraced(function* (
 /** A running operation with its decoded request. */
 type Running = Claim.Running & { readonly input: unknown }
 
-/** What follows where a step that is judged again is not sent as it was recorded. */
+/** Consequences of judging a step again, where it is not sent as it was recorded. */
 interface NotSent {
   /** Whether the signed figures of an operation have moved, with what follows from it. */
   readonly haveMoved: (

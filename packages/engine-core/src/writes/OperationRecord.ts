@@ -47,7 +47,7 @@ export const Step = Schema.Struct({
   abandoned: Schema.optionalKey(
     Schema.Struct({
       at: Instant.schema,
-      /** How the operation fails once the command id is spent; absent: it is planned anew. */
+      /** Failure of the operation once the command id is spent; absent: it is planned anew. */
       failure: Schema.optionalKey(AbandonedAs)
     })
   ),

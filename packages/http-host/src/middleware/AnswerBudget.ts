@@ -37,7 +37,7 @@ interface Sent {
   }
 }
 
-/** What one subject has open. */
+/** Requests and bytes that one subject has open. */
 interface Account {
   bytes: number
   streams: number

@@ -113,12 +113,12 @@ const copiesOf = Effect.fnUntraced(function* (
   const lines = places.map((place) => ({ ...place, statementId: place.statementId as never }))
   const stated = yield* entriesNamed(lines, statements)
   const candidates = lines.flatMap((place) => {
-    const [of, entry] = [byId.get(place.statementId), stated.get(Cash.nameOf(place))]
-    if (of === undefined || entry === undefined) return []
+    const [other, entry] = [byId.get(place.statementId), stated.get(Cash.nameOf(place))]
+    if (other === undefined || entry === undefined) return []
     // Statements that follow one another in a day repeat no entry of each other.
     const follows =
-      dayKeyOf(of) === dayKeyOf(statement) && placeInDayOf(of) !== placeInDayOf(statement)
-    return follows ? [] : [{ statement: of, entry }]
+      dayKeyOf(other) === dayKeyOf(statement) && placeInDayOf(other) !== placeInDayOf(statement)
+    return follows ? [] : [{ statement: other, entry }]
   })
   const shared = yield* entriesOfLines(candidates)
   const names = (name: string) =>
@@ -151,8 +151,8 @@ const copiesOf = Effect.fnUntraced(function* (
   } satisfies SharedLines
 })
 
-const nameOfLine = (of: { readonly statement: ExternalStatement; readonly entry: CashEntry }) =>
-  Cash.nameOf({ statementId: of.statement.externalStatementId, line: of.entry.line })
+const nameOfLine = (found: { readonly statement: ExternalStatement; readonly entry: CashEntry }) =>
+  Cash.nameOf({ statementId: found.statement.externalStatementId, line: found.entry.line })
 
 const amountsOf = (copies: ReadonlyArray<Rules.Copy>): Moved["amounts"] =>
   new Map(copies.map(({ line, amount }) => [line, amount]))

@@ -128,7 +128,7 @@ const reservedOn = (
       .map(({ amount }) => amount)
   )
 
-/** What the statements of its account say of a line that is named. */
+/** Copies, contradictions and reversal of a named line, over the statements of its account. */
 export interface EntryOfLine {
   /** Names of the lines whose cash is that of the line: its copies, and lines that contradict them. */
   readonly shared: ReadonlySet<string>

@@ -44,25 +44,25 @@ const pointsMax = 100
  * ones are read again, since this transaction may have corrected one.
  */
 const pointsFor = Effect.fnUntraced(function* (
-  of: Priced,
+  order: Priced,
   { pointCid, now }: { readonly pointCid: string; readonly now: Instant.Instant }
 ) {
   const records = yield* Records
   const named = Option.getOrNull(yield* records.find(pricePoints, pointCid))
   const where = {
-    instrumentId: [of.instrumentId],
-    ...(of.oracle === null ? {} : { source: [of.oracle] })
+    instrumentId: [order.instrumentId],
+    ...(order.oracle === null ? {} : { source: [order.oracle] })
   }
   const mayPrice =
     named !== null &&
     named.correctedBy === null &&
     named.isLive &&
     hasCome(named, now) &&
-    isEligible(named, of)
+    isEligible(named, order)
   const query = {
     where,
     direction: "desc" as const,
-    ...(mayPrice ? { ranges: { valuationTime: rivalsOf(named, of) } } : {})
+    ...(mayPrice ? { ranges: { valuationTime: rivalsOf(named, order) } } : {})
   }
   const listed = yield* records.list(pricePoints, { ...query, limit: pointsMax })
   const rows =

@@ -41,25 +41,25 @@ const ofCash = (
  * Facts of a subscription: its cash; or its refund, where bank lines have all of its cash and not
  * all of its refund.
  */
-const ofSubscription = (self: Subscription, of: TakenBack): ReadonlyArray<Settled> => {
+const ofSubscription = (self: Subscription, takenBack: TakenBack): ReadonlyArray<Settled> => {
   // Cash that the bank took back is missing before the units are delivered, too.
-  const since = self.deliveredAt ?? (of.entry === null ? null : self.claimedAt)
+  const since = self.deliveredAt ?? (takenBack.entry === null ? null : self.claimedAt)
   if (self.payment !== "wire" || since === null) return []
-  const { isLost, entry } = of
+  const { isLost, entry } = takenBack
   const order = { kind: "subscription" as const, orderId: self.subscriptionId, isLost, entry }
-  const fact = less(ofCash(self, { ...order, since }), of.cash)
+  const fact = less(ofCash(self, { ...order, since }), takenBack.cash)
   const isWhole = Decimal.atLeast(fact.paid, fact.due)
   if (!isWhole || !isLost) return [fact]
   const back = Decimal.sum(self.refunds.map(({ amount }) => amount))
-  return [less({ ...fact, due: self.refunded ?? Decimal.zero, paid: back }, of.refund)]
+  return [less({ ...fact, due: self.refunded ?? Decimal.zero, paid: back }, takenBack.refund)]
 }
 
-const ofRedemption = (self: Redemption, of: TakenBack): ReadonlyArray<Settled> => {
-  const since = self.settledAt ?? (of.entry === null ? null : self.claimedAt)
+const ofRedemption = (self: Redemption, takenBack: TakenBack): ReadonlyArray<Settled> => {
+  const since = self.settledAt ?? (takenBack.entry === null ? null : self.claimedAt)
   if (self.payment !== "wire" || since === null) return []
-  const { isLost, entry } = of
+  const { isLost, entry } = takenBack
   const order = { kind: "redemption" as const, orderId: self.redemptionId, isLost, entry }
-  return [less(ofCash(self, { ...order, since }), of.cash)]
+  return [less(ofCash(self, { ...order, since }), takenBack.cash)]
 }
 
 /** Cash of an order that a correction or its bank took back. */

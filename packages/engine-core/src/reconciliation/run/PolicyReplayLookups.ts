@@ -215,25 +215,25 @@ const keyOf = ({ kind, orderId }: Pick<PolicyReplay.Claimed, "kind" | "orderId">
 
 type Judging = Pick<PolicyReplay.Claimed, "of" | "instrumentId" | "versions">
 
-const ofSubscription = (of: Judging, order: Subscription): PolicyReplay.Claimed => {
+const ofSubscription = (judging: Judging, order: Subscription): PolicyReplay.Claimed => {
   const { claimedAt, holderId, policyVersion, subscriptionId: orderId } = order
-  return { ...of, kind: "subscription", orderId, holderId, policyVersion, claimedAt }
+  return { ...judging, kind: "subscription", orderId, holderId, policyVersion, claimedAt }
 }
 
-const ofRedemption = (of: Judging, order: Redemption): PolicyReplay.Claimed => {
+const ofRedemption = (judging: Judging, order: Redemption): PolicyReplay.Claimed => {
   const { claimedAt, holderId, policyVersion, redemptionId: orderId } = order
-  return { ...of, kind: "redemption", orderId, holderId, policyVersion, claimedAt }
+  return { ...judging, kind: "redemption", orderId, holderId, policyVersion, claimedAt }
 }
 
-const claimed = (of: Judging, query: Query): Claims =>
+const claimed = (judging: Judging, query: Query): Claims =>
   Stream.unwrap(
     Effect.map(Records, (records) => {
       const bought = records
         .stream(subscriptions, query)
-        .pipe(Stream.map(({ record }) => ofSubscription(of, record)))
+        .pipe(Stream.map(({ record }) => ofSubscription(judging, record)))
       const givenBack = records
         .stream(redemptions, query)
-        .pipe(Stream.map(({ record }) => ofRedemption(of, record)))
+        .pipe(Stream.map(({ record }) => ofRedemption(judging, record)))
       return Stream.concat(bought, givenBack)
     })
   )
@@ -241,7 +241,7 @@ const claimed = (of: Judging, query: Query): Claims =>
 type Subject = Finding["subject"]
 
 /** Streams the orders that findings are about. */
-const claimedAmong = (of: Judging, subjects: ReadonlyArray<Subject>, { pin }: Point): Claims =>
+const claimedAmong = (judging: Judging, subjects: ReadonlyArray<Subject>, { pin }: Point): Claims =>
   Stream.fromIterable(subjects).pipe(
     Stream.grouped(recordsMax),
     Stream.mapEffect((some) =>
@@ -252,8 +252,8 @@ const claimedAmong = (of: Judging, subjects: ReadonlyArray<Subject>, { pin }: Po
         const bought = yield* records.many(subscriptions, idsOf("subscription"), pin)
         const givenBack = yield* records.many(redemptions, idsOf("redemption"), pin)
         return [
-          ...bought.map((order) => ofSubscription(of, order)),
-          ...givenBack.map((order) => ofRedemption(of, order))
+          ...bought.map((order) => ofSubscription(judging, order)),
+          ...givenBack.map((order) => ofRedemption(judging, order))
         ]
       })
     ),

@@ -243,10 +243,10 @@ export const reports = (instrument: Of, at: BatchPoint): NotedFacts<ReserveRepor
   )
 
 /** Loads the amount that people accepted of a finding; null: it is not accepted. */
-const acceptedOf = Effect.fnUntraced(function* (of: Same) {
+const acceptedOf = Effect.fnUntraced(function* (finding: Same) {
   const records = yield* Records
   const { sha256 } = yield* Crypto
-  const found = yield* records.find(findings, idTextOf(of, sha256))
+  const found = yield* records.find(findings, idTextOf(finding, sha256))
   return Option.getOrNull(found)?.accepted?.unexplained ?? null
 })
 

@@ -264,7 +264,7 @@ const handedOver = Effect.fnUntraced(function* (judged: ReadonlyArray<Dated>, ac
       yield* CashCopySteps.handOver(prunables, act)
       return left
     }
-    // What stays may hold copies of the others' entries: judged again until nothing more stays.
+    // A statement that stays may hold copies of the others' entries: judged again until no more stay.
     going = left
   }
 })

@@ -17,7 +17,7 @@ export const settlementActs = { mint: "mint", "reserve-redemption": "deal" } as 
 const isReady = ({ heldCid, lost, state }: Order): boolean =>
   state === "ready" && heldCid !== null && !lost
 
-/** Who releases the hold that stops an order, until the order's deadline. */
+/** Role that releases the hold which stops an order, until the order's deadline. */
 const released = ({ deadline }: Order): ReadonlyArray<Waiting> =>
   (["operator", "risk"] as const).map((role) => ({
     ...{ party: null, role, action: "hold.release", by: deadline },

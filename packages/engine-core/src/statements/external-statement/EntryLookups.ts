@@ -33,7 +33,7 @@ export interface LineOfStatement {
   readonly entry: CashEntry
 }
 
-/** What the statements of its account say of a line's entry. */
+/** Copies and reversal of a line's entry, over the statements of its account. */
 export interface EntryFacts {
   /** Lines that state the entry, the line itself among them; the first is that of the oldest date. */
   readonly copies: ReadonlyArray<Rules.LinePlace>

@@ -26,7 +26,7 @@ const updatesUnder = (scene: Scene.Scene, commandId: string) =>
       .map(({ events }) => (Templates.isSpending(events) ? "marker" : "step"))
   })
 
-/** What `outcome` shows of a command id: the marker, the step, or nothing. */
+/** Commit that `outcome` shows of a command id: the marker, the step, or none. */
 const outcomeOf = (scene: Scene.Scene, commandId: string) =>
   Effect.gen(function* () {
     const through = yield* scene.venue.ledgerEnd

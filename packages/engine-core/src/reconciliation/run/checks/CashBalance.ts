@@ -123,14 +123,14 @@ const worstFirst = (a: Difference, b: Difference): number =>
  * A blocking difference where opening and entries do not come to the closing balance within the
  * tolerance. The subject is the source and the business date; the unit is the currency.
  */
-const ofBalance = (of: Balance, tolerance: Decimal.Decimal): ReadonlyArray<Difference> =>
+const ofBalance = (balance: Balance, tolerance: Decimal.Decimal): ReadonlyArray<Difference> =>
   compare({
     check,
     severity: "blocking",
-    ...aboutSource(of),
-    unit: of.currency,
-    expected: Decimal.add(of.opening, of.booked),
-    actual: of.closing,
+    ...aboutSource(balance),
+    unit: balance.currency,
+    expected: Decimal.add(balance.opening, balance.booked),
+    actual: balance.closing,
     tolerance
   })
 

@@ -35,7 +35,7 @@ export interface Unmatched {
   readonly contradiction: Contradicted | null
 }
 
-/** What two statements state of one reference on one date, credits less debits. */
+/** Sums that two statements state of one reference on one date, credits less debits. */
 export interface Contradicted {
   readonly stated: Decimal.Decimal
   readonly otherwise: Decimal.Decimal

@@ -4,7 +4,6 @@ import { ScreeningSource } from "@bursar/engine-core/ports"
 import * as Scripted from "@bursar/storage-adapters/screening"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { retention } from "#core/feeds/RetentionRunner.ts"
 import type { Task } from "#core/feeds/Schedule.ts"
 import { holders } from "#core/holders/holder/Holder.ts"
 import { rescreenings } from "#core/restraints/screening/RescreenRunner.ts"
@@ -81,23 +80,6 @@ describe("one record that cannot be read", () => {
       yield* twoHolders
       const state = yield* turnsOf(clock([holders])).pipe(unreadable("h1"))
       assert.include(state.split(" "), "holder")
-    }).pipe(Effect.provide(world()))
-  )
-})
-
-describe("a step of retention that fails", () => {
-  it.effect("stops no step after it, and leaves the next day's run as it is", () =>
-    Effect.gen(function* () {
-      yield* Fund.opened()
-      let ran = 0
-      const fails = () => Effect.die(new Error("this record cannot be deleted"))
-      const runs = () =>
-        Effect.sync(() => {
-          ran += 1
-          return { counts: {}, after: null }
-        })
-      const state = yield* turnsOf(retention({ history: [], more: [fails, runs] }))
-      assert.deepEqual([ran, state], [1, ""])
     }).pipe(Effect.provide(world()))
   )
 })

@@ -130,6 +130,7 @@ const corrected = (book: Book, before: Statement, after: Statement) => {
     ...held.map((taking) => ({ taking, amount: taking.held })),
     ...own.map((taking) => ({ taking, amount: taking.amount - taking.held }))
   ]
+  const heldBefore = new Map(held.map((taking) => [taking, taking.held]))
   for (const taking of own) {
     taking.held = 0
     taking.statementId = after.id
@@ -141,6 +142,22 @@ const corrected = (book: Book, before: Statement, after: Statement) => {
     book.tried.moved += moved > 0 ? 1 : 0
     book.tried.lost += moved < amount ? 1 : 0
   }
+  for (const [taking, amount] of heldBefore) if (taking.held === 0) copied(book, taking, amount)
+}
+
+/** Leaves cash that a correction has no line for in the first other statement that states its entry. */
+const copied = (book: Book, taking: Taking, amount: number) => {
+  const [first] = [...book.inForce.values()]
+    .filter(({ lines }) =>
+      lines.some(
+        ({ booked, key }) =>
+          key === taking.key && booked.amount - takenOf(book, taking.key) >= amount
+      )
+    )
+    .toSorted((a, b) => a.through - b.through || (a.id < b.id ? -1 : 1))
+  if (first === undefined) return
+  taking.statementId = first.id
+  taking.held = amount
 }
 
 // ---- steps

@@ -40,33 +40,17 @@ export const retention = ({ history, more }: Parts): Task<Needs> => {
     run: Effect.fnUntraced(function* (turn) {
       const records = yield* Records
       const run = Retention.runOf(turn.state, yield* Instant.now)
-      /** Ends the turn after a batch, in the transaction of the batch. */
-      const advanced = (batch: Effect.Effect<Retention.Batch, Unavailable, Needs>) =>
-        records.transactAlone(
-          Effect.gen(function* () {
-            yield* turn.hold
-            const state = Retention.stateOf(Retention.advance(run, yield* batch))
-            yield* turn.next({ delay: 0, state })
-          })
-        )
-      const step = steps[run.step]
-      if (step === undefined) {
-        return yield* records.transactAlone(
-          Effect.gen(function* () {
-            yield* turn.hold
+      yield* records.transactAlone(
+        Effect.gen(function* () {
+          yield* turn.hold
+          const step = steps[run.step]
+          if (step === undefined) {
             yield* announce(run)
-            yield* turn.next({ delay: day, state: "" })
-          })
-        )
-      }
-      yield* advanced(step({ now: run.began, after: run.after })).pipe(
-        // Records that a defective step leaves wait for the next day's run; the steps after it go on.
-        Effect.catchDefect((defect) =>
-          Effect.andThen(
-            Effect.logError(`step ${run.step} of retention failed after ${run.after}`, defect),
-            advanced(Effect.succeed({ counts: {}, after: null }))
-          )
-        )
+            return yield* turn.next({ delay: day, state: "" })
+          }
+          const batch = yield* step({ now: run.began, after: run.after })
+          yield* turn.next({ delay: 0, state: Retention.stateOf(Retention.advance(run, batch)) })
+        })
       )
     })
   }

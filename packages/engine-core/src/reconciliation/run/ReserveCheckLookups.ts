@@ -191,11 +191,16 @@ const reportsOf = Effect.fnUntraced(function* (
     direction: "desc",
     limit: mark === null ? firstMax : 1
   })
+  // What was written at that very instant was judged.
   const arrived =
     mark === null
       ? []
       : yield* records
-          .stream(reserveReports, { pin, where, updatedFrom: mark.writtenBy })
+          .stream(reserveReports, {
+            pin,
+            where,
+            updatedFrom: Instant.fromNanos(mark.writtenBy + 1n)
+          })
           .pipe(Stream.runCollect)
   const all = [...newest, ...arrived].map(({ record }) => record)
   const byId = new Map(all.map((report) => [report.reportId, report]))

@@ -148,7 +148,7 @@ export const plant = (registrar: Story.Cast["venue"], instrumentId: Fund, units:
         if (before !== undefined) yield* records.forget(registerEntries, [idOf(line)])
       })
     )
-    yield* records.transact(records.open(registerEntries, entry, act))
+    if (units > 0) yield* records.transact(records.open(registerEntries, entry, act))
   })
 
 /** Findings of the supply, as `instrument state seenRuns`. */

@@ -24,7 +24,7 @@ import { Unread } from "./wire/Unread.ts"
 import { Uploads } from "./wire/Uploads.ts"
 
 /** The listener could not bind its address. */
-export class ListenFailed extends Data.TaggedError("ListenFailed")<{ readonly detail: string }> {
+class ListenFailed extends Data.TaggedError("ListenFailed")<{ readonly detail: string }> {
   override get message(): string {
     return this.detail
   }

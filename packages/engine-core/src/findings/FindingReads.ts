@@ -73,7 +73,7 @@ const rowsOf = Effect.fnUntraced(function* (
 const placeOf = (after: string | undefined): readonly [number, string | undefined] =>
   after === undefined ? [0, undefined] : [Number(after.slice(0, 1)), after.slice(2)]
 
-export const list = Read.list({
+const list = Read.list({
   name: "findings.list",
   doc: "Lists findings; those of a run as it left them where `asOf` is the end of the run.",
   route: "GET /v1/findings",
@@ -91,7 +91,7 @@ export const list = Read.list({
   view: (found) => Effect.succeed(found.map(FindingView.of))
 })
 
-export const get = Read.one({
+const get = Read.one({
   name: "findings.get",
   doc: "A finding.",
   route: "GET /v1/findings/{findingId}",

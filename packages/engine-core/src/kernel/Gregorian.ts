@@ -41,7 +41,7 @@ export const fromEpochDay = (epochDay: number): Civil => {
 
 const LENGTHS = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
-export const isLeapYear = (year: number): boolean =>
+const isLeapYear = (year: number): boolean =>
   year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0)
 
 /** Number of days of the month; 0 for a month outside 1 to 12. */

@@ -54,7 +54,7 @@ const ordersMax = 1_000
  * for an instrument without terms, or in a projection that read the ledger from its first update. Only
  * inside `Records.transact`.
  */
-export const openShown = (
+const openShown = (
   instrumentId: string,
   shownOf: ActiveOf,
   act: Act

@@ -16,7 +16,7 @@ const Side = Schema.Struct({ holderId: Text, party: Party.schema })
 /**
  * A lock that was released for a move. A lock ends as a whole, whichever part of its units moved.
  */
-export const Released = Schema.Struct({
+const Released = Schema.Struct({
   holdingCid: Field.contractId,
   lockedBy: ReleasedLock,
   /** Contract that locked the holding; null where the lock had expired. */
@@ -70,7 +70,7 @@ const isOf =
     move.instrumentId === instrumentId
 
 /** Fold: the act after `fact`, which is added to the total of its move. */
-export const evolve = (self: ForcedAct, fact: Fact): ForcedAct =>
+const evolve = (self: ForcedAct, fact: Fact): ForcedAct =>
   match(fact)
     .with({ on: "move" }, ({ on: _, updateId, ...moved }) => {
       const before = self.moves.find(isOf(moved))

@@ -40,7 +40,7 @@ export const Fact = Schema.Union([Moved, Tell])
 export type Fact = typeof Fact.Type
 
 /** Fold: the recovery after `fact`. */
-export const evolve = (self: Recovery, fact: Fact): Recovery =>
+const evolve = (self: Recovery, fact: Fact): Recovery =>
   match(fact)
     .with({ on: "move" }, ({ units, toHolderId, operationId }) => ({
       ...self,

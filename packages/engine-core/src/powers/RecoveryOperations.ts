@@ -97,7 +97,7 @@ const shared = {
  * the holder is succeeded (docs/domain/powers.md#recovery). Units that reach the holder later are
  * recovered by another recovery.
  */
-export const byHolder = Operation.defineOnLedger("holder.recover", {
+const byHolder = Operation.defineOnLedger("holder.recover", {
   ...shared,
   doc: "Moves a consenting holder's units to its registered successor.",
   route: "POST /v1/holders/{holderId}:recover",

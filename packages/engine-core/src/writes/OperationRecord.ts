@@ -147,7 +147,7 @@ export const Fact = Schema.Union([
 export type Fact = typeof Fact.Type
 
 /** Fold: the operation after `fact`. */
-export const evolve = (self: OperationRecord, fact: Fact): OperationRecord =>
+const evolve = (self: OperationRecord, fact: Fact): OperationRecord =>
   match(fact)
     .with({ on: "take" }, ({ on, at }) => ({
       ...self,

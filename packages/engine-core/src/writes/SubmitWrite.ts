@@ -27,7 +27,7 @@ import * as SignWrite from "./SignWrite.ts"
 /**
  * Makes a call's write, or counts it as an approval; the refusals are those of `FourEyes.submit`.
  */
-export const submit = Effect.fnUntraced(function* (operation: Operation, call: Call) {
+const submit = Effect.fnUntraced(function* (operation: Operation, call: Call) {
   const records = yield* Records
   const crypto = yield* Crypto
   const role = roleOf(call.caller, operation.makers)

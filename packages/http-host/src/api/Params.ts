@@ -10,16 +10,14 @@ const textOf = <A>(
   print: (value: A) => string
 ) => Codec.make({ from: Schema.String, to: Schema.toType(to), parse, print })
 
-export const At: Schema.Codec<Offset.Offset, string> = textOf(
-  Offset.schema,
-  Offset.parse,
-  (offset) => String(offset)
+const At: Schema.Codec<Offset.Offset, string> = textOf(Offset.schema, Offset.parse, (offset) =>
+  String(offset)
 )
 
 export const limitMax = 1000
 const plainLimit = /^[1-9][0-9]{0,3}$/
 
-export const Limit: Schema.Codec<number, string> = textOf(
+const Limit: Schema.Codec<number, string> = textOf(
   Schema.Int,
   (text) =>
     plainLimit.test(text) && Number(text) <= limitMax

@@ -16,7 +16,7 @@ export const fromRead = (
 type Fields = Readonly<Record<string, Schema.Codec<unknown, unknown>>>
 
 /** Schema of the read envelope around a read's value. */
-export const envelope = (read: Read.Read): Schema.Codec<unknown, unknown> => {
+const envelope = (read: Read.Read): Schema.Codec<unknown, unknown> => {
   const ledgerTime: Fields = read.pinned ? { ledgerTime: Schema.NullOr(Instant.schema) } : {}
   const value: Fields =
     read.shape === "list"

@@ -394,9 +394,7 @@ export const inSlices =
 const comma = Buffer.from(",")
 
 /** Memoised printer, of bytes: a cached view is printed once, since views never change. */
-export const printer = (
-  schema: Schema.Codec<unknown, unknown>
-): ((value: unknown) => Uint8Array) => {
+const printer = (schema: Schema.Codec<unknown, unknown>): ((value: unknown) => Uint8Array) => {
   const print = JsonPrinter.of(schema)
   const memo = new WeakMap<object, Uint8Array>()
   return (value) => {

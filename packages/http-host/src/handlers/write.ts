@@ -135,7 +135,7 @@ export const bodyOf = <A>(bytes: Uint8Array, decoder: Shape.Decoder<A>) =>
   })
 
 /** Members of a body, which must be an object without members that the path or a header names. */
-export const objectOf = (
+const objectOf = (
   body: PlainJson.Plain | undefined,
   elsewhere: ReadonlyMap<string | undefined, string>
 ): Result.Result<object, Refusal.Refused<"invalid-request">> => {
@@ -150,9 +150,7 @@ export const objectOf = (
       )
 }
 
-export const isObject = (
-  body: PlainJson.Plain
-): body is { readonly [member: string]: PlainJson.Plain } =>
+const isObject = (body: PlainJson.Plain): body is { readonly [member: string]: PlainJson.Plain } =>
   typeof body === "object" &&
   body !== null &&
   !Array.isArray(body) &&

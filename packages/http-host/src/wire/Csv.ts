@@ -10,7 +10,7 @@ const formula = /^[=+\-@\t\r]/
  * Prints a cell: text in quotes and without formulas, numbers and booleans unquoted, nothing for
  * null.
  */
-export const cell = (value: Export.Cell): string => {
+const cell = (value: Export.Cell): string => {
   if (value === null) return ""
   if (typeof value === "boolean") return String(value)
   if (typeof value !== "string") return value.text

@@ -1,7 +1,7 @@
 /** Negotiation of content encodings (RFC 9110 12.5.3): which form of a public document is sent. */
 
 /** Encodings of a public document, the smallest first. */
-export const encodings = ["br", "gzip", "identity"] as const
+const encodings = ["br", "gzip", "identity"] as const
 export type Encoding = (typeof encodings)[number]
 
 const weighted = /^q=(0(?:\.[0-9]{0,3})?|1(?:\.0{0,3})?)$/i

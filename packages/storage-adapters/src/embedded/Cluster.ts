@@ -21,7 +21,6 @@ import { failed } from "./EmbeddedFailed.ts"
 import * as Process from "./Process.ts"
 
 export const USER = "bursar"
-export const DATABASE = "bursar"
 const PASSWORD = "bursar.password"
 const UNFINISHED = "cluster.init-"
 /** Name of the setting on the database's command line that identifies its host. */

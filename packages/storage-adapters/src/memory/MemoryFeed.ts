@@ -53,7 +53,7 @@ export const makeHead = (): Head => ({
   takenBy: 0
 })
 
-export const FEED = "feed"
+const FEED = "feed"
 
 export const make = (of: {
   readonly transactions: Transactions

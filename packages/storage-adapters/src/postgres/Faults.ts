@@ -29,7 +29,7 @@ const REFUSED_STATES = ["53100", "58030", "25006"]
 const RETRY_SECONDS = 1
 
 /** The SQLSTATE of an error. */
-export const sqlState = (error: SqlError): string | undefined => {
+const sqlState = (error: SqlError): string | undefined => {
   const cause: unknown = error.reason.cause
   if (typeof cause !== "object" || cause === null || !("code" in cause)) return undefined
   return typeof cause.code === "string" ? cause.code : undefined

@@ -199,7 +199,7 @@ export const pages = (
     : [() => firstOf(query, limit), () => near(query, limit), () => whole(query, limit)]
 
 /** The first of `pages`. */
-export const firstOf = (query: ListQuery, limit: number, given = parameters()): Statement =>
+const firstOf = (query: ListQuery, limit: number, given = parameters()): Statement =>
   (query.pin.by === "latest" ? whole : recent)(query, limit, given)
 
 /**

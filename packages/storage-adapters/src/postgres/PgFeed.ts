@@ -11,7 +11,7 @@ import { asking, scannedTo } from "./Scanned.ts"
 import type { Flush, Session, Sessions } from "./Sessions.ts"
 import * as Values from "./Values.ts"
 
-export const FEED = "feed"
+const FEED = "feed"
 const TAKEN = "feed.taken"
 
 /**

@@ -61,7 +61,7 @@ export const joined = <I, M, O>(first: Step<I, M>, second: Step<M, O>): Step<I, 
 })
 
 /** Largest number of bytes that one turn of a reader takes, so that others are answered between. */
-export const sliceBytes = 16_384
+const sliceBytes = 16_384
 
 /** Cuts the pieces of a stream of bytes into slices. */
 export const sliced = <E, R>(

@@ -12,7 +12,7 @@ import * as Steps from "./Steps.ts"
 import { type Form, walk } from "./XmlWalk.ts"
 
 /** Forms by the name that a source's configuration gives its adapter. */
-export const forms = {
+const forms = {
   "camt.053": Camt053.form,
   "semt.002": Semt.semt002,
   "semt.003": Semt.semt003,

@@ -30,7 +30,7 @@ export const Fact = Schema.Union([
 export type Fact = typeof Fact.Type
 
 /** Fold: the index after `fact`. */
-export const evolve = (self: DistributionContract, fact: Fact): DistributionContract =>
+const evolve = (self: DistributionContract, fact: Fact): DistributionContract =>
   match(fact)
     .with({ on: "add" }, ({ cid, lineCount }) => ({ ...self, cid, lineCount }))
     .with({ on: "seal" }, ({ cid }) => ({ ...self, cid, isSealed: true }))

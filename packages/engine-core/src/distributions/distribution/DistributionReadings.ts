@@ -133,7 +133,7 @@ export const readings = [slot, awaitingTerms(distribution)] as const
  * Opens a distribution and the index of its contract; null where the contract is recorded as a
  * breach, because a distribution of its id exists, or its instrument is not recorded here.
  */
-export const open = Effect.fnUntraced(function* (terms: Executed, cid: string, node: Node) {
+const open = Effect.fnUntraced(function* (terms: Executed, cid: string, node: Node) {
   const records = yield* Records
   const isTaken = Option.isSome(yield* records.find(distributions, terms.distributionId))
   const record = isTaken ? null : yield* opening(terms, node)
@@ -172,7 +172,7 @@ const usesApproval = (self: Stored<Distribution>, node: Node) => {
 }
 
 /** Records the month that an instrument executed last, and the contract of its slot. */
-export const moveSlot = Effect.fnUntraced(function* (
+const moveSlot = Effect.fnUntraced(function* (
   { instrumentId, distributionId, month }: Distribution,
   slotCid: string,
   node: Node

@@ -137,7 +137,7 @@ const hasLine = Effect.fnUntraced(function* (
   return found.length > 0
 })
 
-export const get = Read.one({
+const get = Read.one({
   name: "distributions.get",
   doc: "A distribution, with the number of its lines in each state.",
   route: "GET /v1/distributions/{distributionId}",
@@ -224,7 +224,7 @@ export const line = Read.one({
 
 const exportParams = Schema.Struct({ distributionId: DistributionId, ...Export.parameters })
 
-export const exported = Read.exported({
+const exported = Read.exported({
   name: "distributions.export",
   doc: "A distribution with all its lines, as JSON or as a table; an investor exports its own line.",
   route: "GET /v1/distributions/{distributionId}/export",

@@ -27,7 +27,7 @@ import { notePlanned, resource, touchedBy } from "./LineWriteSteps.ts"
  * that no line that waits can be delivered in between. Sends no command where ledger and records
  * agree, as after a hold that was released before this operation ran.
  */
-export const instruct = Operation.defineForEngine("distribution.instruct", {
+const instruct = Operation.defineForEngine("distribution.instruct", {
   doc: "Tells the registrar on the ledger which lines of a distribution it may deliver, and to whom.",
   ...LineWrite.declared,
   resource,

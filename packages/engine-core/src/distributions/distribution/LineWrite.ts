@@ -22,7 +22,7 @@ export const Fact = Schema.Struct({ on: Schema.Literal("plan"), ...Step.fields }
 export type Fact = typeof Fact.Type
 
 /** Fold: the write after `fact`, which replaces an earlier plan of the same step. */
-export const evolve = (self: LineWrite, { step, lines }: Fact): LineWrite => ({
+const evolve = (self: LineWrite, { step, lines }: Fact): LineWrite => ({
   ...self,
   steps: [...self.steps.filter((planned) => planned.step !== step), { step, lines }]
 })
@@ -40,7 +40,7 @@ export const lineWrites = Collection.define<LineWrite, Fact>("distribution-line-
  * A distribution, and how many of its lines a write touched. Lines by state are counted at a read,
  * and not in the transaction that moves them.
  */
-export const Touched = Schema.Struct({
+const Touched = Schema.Struct({
   ...Struct.omit(DistributionView.fields, ["counts", "rollState"]),
   lines: Integer.schema
 }).annotate({

@@ -65,7 +65,7 @@ const hrefOf = (id: string): string => `/v1/standing-approvals/${id}`
 const inTurn = (instrumentId: string) =>
   Effect.flatMap(Records, (records) => records.lock(`standing-approval:${instrumentId}`))
 
-export const grant = Operation.define("standing-approval.grant", {
+const grant = Operation.define("standing-approval.grant", {
   doc: "Grants a standing approval: the scheduler executes the instrument's due distributions under it.",
   route: "POST /v1/standing-approvals",
   makers: ["operator"],
@@ -161,7 +161,7 @@ const granting = Effect.fnUntraced(function* (input: Granting, { now }: Operatio
 
 const ById = Schema.Struct({ standingApprovalId: StandingApprovalId })
 
-export const revoke = Operation.define("standing-approval.revoke", {
+const revoke = Operation.define("standing-approval.revoke", {
   doc: "Revokes a standing approval at once: nothing more is executed under it.",
   route: "POST /v1/standing-approvals/{standingApprovalId}:revoke",
   makers: ["operator", "approver", "risk"],

@@ -25,7 +25,7 @@ export interface Setting {
 }
 
 /** Largest number of attribute names of a holder. */
-export const namesMax = 32
+const namesMax = 32
 
 type Attributes = ReadonlyArray<Attribute>
 

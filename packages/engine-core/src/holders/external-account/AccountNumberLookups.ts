@@ -1,13 +1,9 @@
 /** Look-ups of external accounts by the keyed hashes of their numbers. */
 import { Effect, Option } from "effect"
 import { Settings } from "../../engine/Settings.ts"
-import type * as Pin from "../../kernel/Pin.ts"
 import { Crypto } from "../../ports/Crypto.ts"
 import { Records } from "../../records/Records.ts"
-import { type AccountNumber, accountNumbers, hasher, idOf } from "./AccountNumber.ts"
-
-/** Accounts of one number that are read: one for each currency. */
-const currenciesMax = 200
+import { accountNumbers, hasher, idOf } from "./AccountNumber.ts"
 
 /** Hash of new entries and of new lines: under the first sealing key. Without a key it is a defect. */
 export const currentHasher = Effect.gen(function* () {
@@ -33,33 +29,4 @@ export const findMapped = Effect.fnUntraced(function* (of: {
     if (Option.isSome(found)) return found
   }
   return Option.none()
-})
-
-/**
- * Lists the accounts of the keyed hash of a line: none where the account is not mapped, several
- * where one number has accounts in several currencies.
- */
-export const accountsOfHash = Effect.fnUntraced(function* (hash: string, pin?: Pin.Resolved) {
-  const records = yield* Records
-  const found = yield* records.list(accountNumbers, {
-    where: { hash: [hash] },
-    limit: currenciesMax,
-    ...(pin === undefined ? {} : { pin })
-  })
-  return found.map(({ record }): AccountNumber => record)
-})
-
-/** Lists the keyed hashes of accounts' numbers, one for each sealing key that they were hashed under. */
-export const hashesOf = Effect.fnUntraced(function* (
-  externalAccountIds: ReadonlyArray<string>,
-  pin?: Pin.Resolved
-) {
-  const records = yield* Records
-  if (externalAccountIds.length === 0) return []
-  const found = yield* records.list(accountNumbers, {
-    where: { externalAccountId: externalAccountIds },
-    limit: externalAccountIds.length * 16,
-    ...(pin === undefined ? {} : { pin })
-  })
-  return found.map(({ record }): AccountNumber => record)
 })

@@ -49,7 +49,7 @@ const Body = Schema.Struct({
 })
 type Body = typeof Body.Type
 
-export const map = Operation.define("external-account.map", {
+const map = Operation.define("external-account.map", {
   doc: "Maps an account at a bank or a custodian to a holder or an instrument.",
   route: "POST /v1/external-accounts",
   makers: ["operator"],

@@ -5,7 +5,7 @@ import * as Read from "../../reads/Read.ts"
 import { HolderId } from "../holder/Holder.ts"
 import { externalAccounts, ExternalAccountView, Kind, view } from "./ExternalAccount.ts"
 
-export const list = Read.list({
+const list = Read.list({
   name: "externalAccounts.list",
   doc: "Lists the accounts at banks and custodians that the venue has mapped.",
   route: "GET /v1/external-accounts",

@@ -18,7 +18,7 @@ export interface Closing {
 }
 
 /** Checks of closing a holder. */
-export const against = ({
+const against = ({
   restriction,
   holds,
   openOrder,

@@ -32,7 +32,7 @@ const lei = Schema.String.check(
  */
 const maskedTin = Schema.String.check(Schema.isPattern(/^[*]{0,28}[*-]{0,8}[A-Za-z0-9]{0,4}$/))
 
-export const TaxResidence = Schema.Struct({
+const TaxResidence = Schema.Struct({
   country: keptCountry,
   tin: Field.optional(maskedTin),
   tinType: Field.optional(name)

@@ -35,7 +35,7 @@ type Naming = typeof Naming.Type
  * its registration (docs/domain/holders.md#successors), so that an unauthorised party can be
  * noticed first.
  */
-export const registerSuccessor = Operation.defineOnLedger("holder.register-successor", {
+const registerSuccessor = Operation.defineOnLedger("holder.register-successor", {
   doc: "Names the party that shall succeed a holder, and invites it.",
   route: "POST /v1/holders/{holderId}:register-successor",
   makers: ["operator", "compliance"],

@@ -41,7 +41,7 @@ const identifier = (expected: string, is: (text: string) => boolean) =>
     )
   )
 
-export const Identifiers = Schema.Struct({
+const Identifiers = Schema.Struct({
   isin: identifier("an ISIN with its check digit", isIsin),
   cusip: identifier("a CUSIP with its check digit", isCusip),
   figi: identifier("a FIGI with its check digit", isFigi),
@@ -58,7 +58,7 @@ const statedIdentifiers = Schema.Struct({
     .pipe(Schema.withDecodingDefaultKey(Effect.succeed([])))
 })
 
-export const Display = Schema.Struct({
+const Display = Schema.Struct({
   displayName: Field.optional(name),
   symbol: Field.optional(name),
   currency: Field.optional(name),
@@ -81,7 +81,7 @@ export const Calendar = Schema.Struct({
 /** Two digits, as in box 1 of Form 1042-S. */
 const incomeCode = Schema.String.check(Schema.isPattern(/^[0-9]{2}$/))
 
-export const DistributionTerms = Schema.Struct({
+const DistributionTerms = Schema.Struct({
   schedule: sets.DistributionSchedule.schema,
   withholding: Amount.rate,
   payoutDecimals: places,
@@ -126,7 +126,7 @@ const grace = Duration.schema.check(
 )
 
 /** The administrator's feed, and the time after the cut-off within which its statement is due. */
-export const NavFeedTerms = Schema.Struct({
+const NavFeedTerms = Schema.Struct({
   externalSourceId: name,
   grace: Field.optional(grace)
 })

@@ -39,7 +39,7 @@ const graceScale = (check: string): Direction.Scale<Duration.Duration | null> =>
  * change the figures of orders (fee, cut-off, oracle) have no order: any change counts as
  * loosening. Names have none either, because people act by them.
  */
-export const scale = struct<Body>({
+const scale = struct<Body>({
   valuation: neither,
   oracle: neither,
   currency: neither,

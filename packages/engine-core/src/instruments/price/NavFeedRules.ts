@@ -32,7 +32,7 @@ export const moveOf = (of: {
 const daysLookedAt = 9
 
 /** Latest cut-off at or before an instant, and its business date in the cut-off's zone. */
-export const lastCutOff = (
+const lastCutOff = (
   { days, time, zone }: CutOff,
   instant: Instant.Instant
 ): { readonly at: Instant.Instant; readonly date: Date.Date } => {

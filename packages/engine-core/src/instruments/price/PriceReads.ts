@@ -28,7 +28,7 @@ const shown = Struct.pick(PricePoint.fields, [
   "isLive"
 ])
 
-export const PriceView = Schema.Struct({
+const PriceView = Schema.Struct({
   ...shown,
   /**
    * Whether the point may price orders at the pin: of the instrument's oracle, live, not corrected.

@@ -21,7 +21,7 @@ export interface Choosing extends Ordered {
 }
 
 /** Whether a historic price is older at the claim than `staleAfter`. */
-export const isStale = (
+const isStale = (
   { valuationTime }: Pick<Choosable, "valuationTime">,
   { pricing, claimedAt, staleAfter }: Pick<Choosing, "pricing" | "claimedAt" | "staleAfter">
 ): boolean =>

@@ -32,7 +32,7 @@ export const nextCutOff = (rule: CutOffRule, claimedAt: Instant.Instant): CutOff
 }
 
 /** Returns the last cut-off at or before an instant, and its day in the zone of the rule. */
-export const lastCutOff = (rule: CutOffRule, by: Instant.Instant): CutOff => {
+const lastCutOff = (rule: CutOffRule, by: Instant.Instant): CutOff => {
   let date = Date.next(Zone.dateAt(rule.zone, by))
   for (let searched = 0; searched < daysSearched; searched++, date = Date.previous(date)) {
     if (!rule.days.includes(Date.weekday(date))) continue

@@ -24,7 +24,7 @@ export const PrimaryMarketMachine = Agreement.declareStates("PrimaryMarketState"
 })
 
 /** The attestors that price the market's orders, how many must agree, and the oracle of the price points. */
-export const Terms = Schema.Struct({
+const Terms = Schema.Struct({
   attestors: Schema.Array(Party.schema),
   required: Integer.schema,
   oracle: Party.schema

@@ -45,7 +45,7 @@ const declared = {
 
 const shown = shownAfter(redemptions, RedemptionView.of)
 
-export const withdraw = Operation.defineOnLedger("redemption.withdraw", {
+const withdraw = Operation.defineOnLedger("redemption.withdraw", {
   ...declared,
   doc: "Withdraws a redemption before its units are burned; its allocations go back.",
   route: "POST /v1/redemptions/{redemptionId}:withdraw",
@@ -59,7 +59,7 @@ export const withdraw = Operation.defineOnLedger("redemption.withdraw", {
   finish: ({ redemptionId }, act) => shown(redemptionId, act)
 })
 
-export const release = Operation.defineOnLedger("redemption.release", {
+const release = Operation.defineOnLedger("redemption.release", {
   ...declared,
   doc: "Releases a priced redemption before its units are burned; its allocations go back.",
   route: "POST /v1/redemptions/{redemptionId}:release",

@@ -60,7 +60,7 @@ const hrefOf = (id: string): string => `/v1/standing-settlements/${id}`
 /** Duration of commitments where the caller sets no deadline. */
 const committedFor = Duration.days(365)
 
-export const open = Operation.defineOnLedger("standing-settlement.open", {
+const open = Operation.defineOnLedger("standing-settlement.open", {
   doc: "Opens a settlement that repeats: its parties commit their funding once, iterations draw on it.",
   route: "POST /v1/standing-settlements",
   makers: ["operator"],
@@ -145,7 +145,7 @@ const resource = {
   concerns: ({ standingSettlementId }: ById) => concernsOf(standingSettlementId)
 } as const
 
-export const pause = Operation.defineOnLedger("standing-settlement.pause", {
+const pause = Operation.defineOnLedger("standing-settlement.pause", {
   doc: "Stops iterations of a standing settlement at once; commitments stay in place.",
   route: "POST /v1/standing-settlements/{standingSettlementId}:pause",
   makers: ["operator", "risk"],
@@ -163,7 +163,7 @@ export const pause = Operation.defineOnLedger("standing-settlement.pause", {
   finish: ({ standingSettlementId }) => shown(standingSettlementId)
 })
 
-export const resume = Operation.defineOnLedger("standing-settlement.resume", {
+const resume = Operation.defineOnLedger("standing-settlement.resume", {
   doc: "Lets iterations of a paused standing settlement run again.",
   route: "POST /v1/standing-settlements/{standingSettlementId}:resume",
   makers: ["operator"],
@@ -190,7 +190,7 @@ const resuming = Effect.fnUntraced(function* ({ standingSettlementId }: ById) {
   return { self, rows: [ControlGates.held(controls)] }
 })
 
-export const close = Operation.defineOnLedger("standing-settlement.close", {
+const close = Operation.defineOnLedger("standing-settlement.close", {
   doc: "Ends a standing settlement; commitments go back to their parties.",
   route: "POST /v1/standing-settlements/{standingSettlementId}:close",
   makers: ["operator"],

@@ -62,7 +62,7 @@ const shown = (subscriptionId: string, act: OperationAct) =>
 const viewOf = (self: Stored<Subscription>, { now }: OperationAct) =>
   Effect.map(withRemaining([self]), ([order = self]) => SubscriptionView.of(order, now))
 
-export const withdraw = Operation.defineOnLedger("subscription.withdraw", {
+const withdraw = Operation.defineOnLedger("subscription.withdraw", {
   ...declared,
   doc: "Withdraws an order before it is priced.",
   route: "POST /v1/subscriptions/{subscriptionId}:withdraw",
@@ -78,7 +78,7 @@ export const withdraw = Operation.defineOnLedger("subscription.withdraw", {
   finish: ({ subscriptionId }, act) => shown(subscriptionId, act)
 })
 
-export const release = Operation.defineOnLedger("subscription.release", {
+const release = Operation.defineOnLedger("subscription.release", {
   ...declared,
   doc: "Releases a priced order undelivered: allocated cash goes back, and bank lines that paid it may be used again.",
   route: "POST /v1/subscriptions/{subscriptionId}:release",

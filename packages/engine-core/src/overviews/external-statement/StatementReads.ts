@@ -43,7 +43,7 @@ const audience = {
   auditor: "all"
 } as const satisfies Read.Audience
 
-export const list = Read.list({
+const list = Read.list({
   name: "external-statements.list",
   doc: "Lists the statements that sources have sent, corrected ones among them. Its offset is 0, as that of one statement: no offset of the ledger dates them.",
   route: "GET /v1/external-statements",

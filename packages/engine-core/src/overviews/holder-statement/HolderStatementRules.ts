@@ -43,7 +43,7 @@ export const spanOf = (month: Month.Month, zone: Zone.Zone): Span => {
 }
 
 /** Units that came, or with a minus went, as the party sees the movement. */
-export const signedUnits = ({ party, to, units }: PartyMovement): Decimal.Decimal =>
+const signedUnits = ({ party, to, units }: PartyMovement): Decimal.Decimal =>
   to === party ? units : Decimal.negate(units)
 
 /** An instrument that a holder has or had units of. */

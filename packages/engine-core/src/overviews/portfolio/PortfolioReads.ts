@@ -75,7 +75,7 @@ const Row = Schema.Struct({
   restricted: NullOr(Schema.Boolean)
 })
 
-export const PortfolioView = Schema.Array(Row).annotate({
+const PortfolioView = Schema.Array(Row).annotate({
   identifier: "PortfolioView",
   description: "What a holder holds, instrument by instrument; currencies are never added up."
 })

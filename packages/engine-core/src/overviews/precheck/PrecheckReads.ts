@@ -23,7 +23,7 @@ import { figuresOf } from "./PrecheckFiguresLookups.ts"
 import { actSchema, actParams, membersOf } from "./PrecheckRules.ts"
 import { supposedBy } from "./PrecheckSuppositionLookups.ts"
 
-export const PrecheckView = Schema.Struct({
+const PrecheckView = Schema.Struct({
   act: PrecheckAct.schema,
   /** Whether every check passes. */
   allowed: Schema.Boolean,

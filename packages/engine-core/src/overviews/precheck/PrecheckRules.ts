@@ -42,7 +42,7 @@ const cashLine = Codec.make({
 }).annotate({ description: "A line of a bank statement, as statementId:line:amount." })
 
 /** A forced move in a query, joined by colons; without units, all of the holder's. */
-export const Move = Schema.Struct({
+const Move = Schema.Struct({
   holderId: HolderId,
   toHolderId: HolderId,
   units: Schema.NullOr(Amount.units)
@@ -199,7 +199,7 @@ export const actSchema = Schema.Literals(Object.keys(acts) as ReadonlyArray<Act>
 })
 
 /** Faults of the parameters: missing ones that the act needs, and ones it does not take. */
-export const faultsOf = (act: Act, given: Asked): ReadonlyArray<Fault> => {
+const faultsOf = (act: Act, given: Asked): ReadonlyArray<Fault> => {
   const { needs, may }: Taking = acts[act]
   const taken = new Set<string>([...needs, ...may, "policyVersion"])
   const fault = (name: string, detail: string): Fault => ({ pointer: `/query/${name}`, detail })

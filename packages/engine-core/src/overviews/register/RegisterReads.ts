@@ -54,7 +54,7 @@ const headed = {
   })
 } as const
 
-export const RegisterView = Schema.Struct({
+const RegisterView = Schema.Struct({
   ...headed,
   lines: Schema.Array(Line)
 }).annotate({ identifier: "RegisterView", description: "Who holds an instrument, and how much." })

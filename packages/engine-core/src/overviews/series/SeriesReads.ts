@@ -40,7 +40,7 @@ const Point = Schema.Struct({
   sum: NullOr(Decimal.schema)
 })
 
-export const SeriesView = Schema.Struct({
+const SeriesView = Schema.Struct({
   instrumentId: InstrumentId,
   metric: SeriesMetric.schema,
   interval: SeriesInterval.schema,

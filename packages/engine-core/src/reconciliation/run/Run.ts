@@ -63,7 +63,7 @@ export const Run = Struct({
 export type Run = typeof Run.Type
 
 /** Number of differences that a run found. */
-export const countOf = ({ checks }: Pick<Run, "checks">): number =>
+const countOf = ({ checks }: Pick<Run, "checks">): number =>
   checks.reduce((sum, { findings }) => sum + findings, 0)
 
 /** Value of the filter column `covers` of runs that cover every instrument. */

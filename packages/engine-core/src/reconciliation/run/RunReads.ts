@@ -15,7 +15,7 @@ const audience = {
   auditor: "all"
 } as const satisfies Read.Audience
 
-export const list = Read.list({
+const list = Read.list({
   name: "reconciliation-runs.list",
   doc: "Lists reconciliation runs; of an instrument, those that covered it or every instrument.",
   route: "GET /v1/reconciliation-runs",
@@ -50,7 +50,7 @@ export const list = Read.list({
   view: (found) => Effect.succeed(found.map(RunView.of))
 })
 
-export const get = Read.one({
+const get = Read.one({
   name: "reconciliation-runs.get",
   doc: "A reconciliation run.",
   route: "GET /v1/reconciliation-runs/{runId}",

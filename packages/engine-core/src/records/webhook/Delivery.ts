@@ -48,7 +48,7 @@ export const Fact = Schema.Union([Tried, Cancelled])
 export type Fact = typeof Fact.Type
 
 /** Fold: the delivery after `fact`. */
-export const evolve = (self: Delivery, fact: Fact): Delivery =>
+const evolve = (self: Delivery, fact: Fact): Delivery =>
   match(fact)
     .with({ on: "miss" }, ({ attempt }) => ({
       ...self,

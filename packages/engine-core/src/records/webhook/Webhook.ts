@@ -55,7 +55,7 @@ export const Fact = Schema.Union([Removed, Configured])
 export type Fact = typeof Fact.Type
 
 /** Fold: the webhook after `fact`. */
-export const evolve = (self: Webhook, fact: Fact): Webhook =>
+const evolve = (self: Webhook, fact: Fact): Webhook =>
   match(fact)
     .with({ on: "remove" }, ({ at }) => ({ ...self, sealed: null, removedAt: at }))
     .with({ on: "configure" }, ({ url, events }) => ({ ...self, url, events, removedAt: null }))

@@ -63,7 +63,7 @@ export const Fact = Schema.Union([
 export type Fact = typeof Fact.Type
 
 /** Fold: the amendment after `fact`. */
-export const evolve = (self: Amendment, fact: Fact): Amendment =>
+const evolve = (self: Amendment, fact: Fact): Amendment =>
   match(fact)
     .with({ on: "tighten" }, ({ on, change, at: acceptedAt }) => ({
       ...moved(self, on),

@@ -77,7 +77,7 @@ const coverFiguresOf = (
   [`mintable${name}`]: CoverRules.mintableOf(books)
 })
 
-export const propose = Operation.defineOnLedger("amendment.propose", {
+const propose = Operation.defineOnLedger("amendment.propose", {
   doc: "Asks the issuer for other terms of a reserve: what only tightens is in force once it accepts, what loosens waits.",
   route: "POST /v1/reserves/{reserveId}/amendments",
   makers: ["operator"],
@@ -147,7 +147,7 @@ const proposalOf = ({ proposalCid }: Amendment): string => {
   return proposalCid
 }
 
-export const withdraw = Operation.defineOnLedger("amendment.withdraw", {
+const withdraw = Operation.defineOnLedger("amendment.withdraw", {
   doc: "Takes other terms of a reserve back, before they are in force.",
   route: "POST /v1/reserves/{reserveId}/amendments/{amendmentId}:withdraw",
   makers: ["operator"],

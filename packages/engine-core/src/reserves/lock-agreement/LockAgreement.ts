@@ -56,7 +56,7 @@ export const Fact = Schema.Union([
 export type Fact = typeof Fact.Type
 
 /** Fold: the agreement after `fact`. */
-export const evolve = (self: LockAgreement, fact: Fact): LockAgreement =>
+const evolve = (self: LockAgreement, fact: Fact): LockAgreement =>
   match(fact)
     .with({ on: "accept" }, (signature) => Agreement.accepted(self, signature))
     .with({ on: "activate" }, (last) => Agreement.agreed(moved(self, last.on), last, names))
@@ -76,11 +76,11 @@ const moved = (
 ): LockAgreement => ({ ...self, state: Machine.follow(LockAgreementMachine, self.state, on) })
 
 /** Parties whose signatures an agreement still needs: the registrar's comes before the holder's. */
-export const missing = ({ acceptedBy, asset, holder }: LockAgreement): ReadonlyArray<Party.Party> =>
+const missing = ({ acceptedBy, asset, holder }: LockAgreement): ReadonlyArray<Party.Party> =>
   Agreement.missingOf([asset.admin, holder], acceptedBy)
 
 /** Proposed or active, of which there is one for a reserve and an asset. */
-export const isLive = ({ state }: Pick<LockAgreement, "state">): boolean =>
+const isLive = ({ state }: Pick<LockAgreement, "state">): boolean =>
   !Machine.isTerminal(LockAgreementMachine, state)
 
 /** Key of a reserve's asset, for the index of its live agreement. */

@@ -55,7 +55,7 @@ const idOf = ({ lockAgreementId }: Pick<Body, "lockAgreementId">) => {
 const hrefOf = (of: { readonly reserveId: string; readonly lockAgreementId: string }): string =>
   `/v1/reserves/${of.reserveId}/lock-agreements/${of.lockAgreementId}`
 
-export const propose = Operation.defineOnLedger("lock-agreement.propose", {
+const propose = Operation.defineOnLedger("lock-agreement.propose", {
   doc: "Asks an asset's registrar and a reserve's holder to agree that the asset may be locked for the reserve.",
   route: "POST /v1/reserves/{reserveId}/lock-agreements",
   makers: ["operator"],
@@ -116,7 +116,7 @@ const proposing = Effect.fnUntraced(function* (input: Body, { now }: OperationAc
 const ById = Schema.Struct({ reserveId: ReserveId, lockAgreementId: LockAgreementId })
 type ById = typeof ById.Type
 
-export const release = Operation.defineOnLedger("lock-agreement.release", {
+const release = Operation.defineOnLedger("lock-agreement.release", {
   doc: "Ends a lock agreement and releases what is locked under it to the reserve's holder; takes back one that is proposed.",
   route: "POST /v1/reserves/{reserveId}/lock-agreements/{lockAgreementId}:release",
   makers: ["operator"],

@@ -10,7 +10,7 @@ import { lockedUnder } from "./LockAgreementLookups.ts"
 import { LockAgreementMachine } from "./LockAgreementMachine.ts"
 import * as LockAgreementView from "./LockAgreementView.ts"
 
-export const list = Read.list({
+const list = Read.list({
   name: "reserves.lockAgreements",
   doc: "Lists the lock agreements of a reserve.",
   route: "GET /v1/reserves/{reserveId}/lock-agreements",

@@ -118,7 +118,7 @@ const resource = {
   concerns: Concerns.ofRecord(mints, ({ mintId }: ById) => mintId)
 } as const
 
-export const cancel = Operation.defineOnLedger("mint.cancel", {
+const cancel = Operation.defineOnLedger("mint.cancel", {
   doc: "Cancels a mint that has not settled; its allocated deposit goes back.",
   route: "POST /v1/reserves/{reserveId}/mints/{mintId}:cancel",
   makers: ["operator", "risk"],
@@ -152,7 +152,7 @@ const settling = Effect.fnUntraced(function* (
  * Locks the deposit and mints the units in one transaction. The ledger judges cover and prices too,
  * at its own time; the gates judge them before, so that a refusal names the check that fails.
  */
-export const settle = Operation.defineForEngine("mint.settle", {
+const settle = Operation.defineForEngine("mint.settle", {
   doc: "Settles a mint whose deposit is allocated: the deposit is locked and the units are minted in one transaction.",
   resource: { ...resource, turnOf: Steps.turnOf },
   input: ById,

@@ -100,7 +100,7 @@ export const listRedemptions = Read.list({
     )
 })
 
-export const getRedemption = Read.one({
+const getRedemption = Read.one({
   name: "reserves.redemption",
   doc: "A redemption from a reserve.",
   route: "GET /v1/reserves/{reserveId}/redemptions/{reserveRedemptionId}",

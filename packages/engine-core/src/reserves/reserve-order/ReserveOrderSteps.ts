@@ -33,7 +33,7 @@ export const starting = {
 } as const
 
 /** Longest time from the start of an order to its deadline. */
-export const longestOrder = Duration.days(7)
+const longestOrder = Duration.days(7)
 
 /**
  * Returns the deadline of an order that is started now, as the ledger keeps it. Refuses
@@ -76,7 +76,7 @@ export const reserveOf = Effect.fnUntraced(function* <R, F>(
 })
 
 /** Loads an order of a reserve; refuses `not-found` for one of another reserve. */
-export const orderOf = Effect.fnUntraced(function* <R extends Members, F>(
+const orderOf = Effect.fnUntraced(function* <R extends Members, F>(
   orders: Collection<R, F>,
   of: { readonly reserveId: string; readonly id: string }
 ) {

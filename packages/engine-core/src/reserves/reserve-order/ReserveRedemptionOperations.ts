@@ -106,7 +106,7 @@ const resource = {
   )
 } as const
 
-export const cancel = Operation.defineOnLedger("reserve-redemption.cancel", {
+const cancel = Operation.defineOnLedger("reserve-redemption.cancel", {
   doc: "Cancels a reserve redemption that has not settled; its locked units are free again.",
   route: "POST /v1/reserves/{reserveId}/redemptions/{reserveRedemptionId}:cancel",
   makers: ["operator", "risk"],
@@ -142,7 +142,7 @@ const settling = Effect.fnUntraced(function* (
 })
 
 /** Burns the units and pays the asset in one transaction. */
-export const settle = Operation.defineForEngine("reserve-redemption.settle", {
+const settle = Operation.defineForEngine("reserve-redemption.settle", {
   doc: "Settles a reserve redemption whose units are locked: the units are burned and the asset is paid in one transaction.",
   resource: { ...resource, turnOf: Steps.turnOf },
   input: ById,

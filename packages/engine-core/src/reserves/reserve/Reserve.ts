@@ -109,7 +109,7 @@ export const Fact = Schema.Union([
 export type Fact = typeof Fact.Type
 
 /** Fold: the reserve after `fact`. */
-export const evolve = (self: Reserve, fact: Fact): Reserve =>
+const evolve = (self: Reserve, fact: Fact): Reserve =>
   match(fact)
     .with({ on: "accept" }, (signature) => Agreement.accepted(self, signature))
     .with({ on: "activate" }, (last) => Agreement.agreed(moved(self, last.on), last, names))
@@ -138,7 +138,7 @@ const moved = (self: Reserve, on: Machine.TriggerOf<typeof ReserveMachine>): Res
 })
 
 /** Parties whose signatures a reserve still needs; one that is both issuer and holder signs once. */
-export const missing = ({ acceptedBy, issuer, holder }: Reserve): ReadonlyArray<Party.Party> =>
+const missing = ({ acceptedBy, issuer, holder }: Reserve): ReadonlyArray<Party.Party> =>
   Agreement.missingOf([issuer, holder], acceptedBy)
 
 /** A reserve backs its instrument from its proposal to its end. */

@@ -61,7 +61,7 @@ type Body = typeof Body.Type
 
 const hrefOf = (reserveId: string): string => `/v1/reserves/${reserveId}`
 
-export const propose = Operation.defineOnLedger("reserve.propose", {
+const propose = Operation.defineOnLedger("reserve.propose", {
   doc: "Proposes a backed instrument's reserve to its issuer and its holder.",
   route: "POST /v1/reserves",
   makers: ["operator"],
@@ -128,7 +128,7 @@ const shown = Effect.fnUntraced(function* (reserveId: string, { now }: Operation
 const ById = Schema.Struct({ reserveId: ReserveId })
 type ById = typeof ById.Type
 
-export const close = Operation.defineOnLedger("reserve.close", {
+const close = Operation.defineOnLedger("reserve.close", {
   doc: "Ends the mints of a reserve, and the reserve once nothing is outstanding; takes back one that is proposed.",
   route: "POST /v1/reserves/{reserveId}:close",
   makers: ["operator"],

@@ -12,7 +12,7 @@ import { audience, reserveOf } from "./ReserveSightLookups.ts"
 import * as ReserveView from "./ReserveView.ts"
 import * as SupposedPrices from "./SupposedPrices.ts"
 
-export const list = Read.list({
+const list = Read.list({
   name: "reserves.list",
   doc: "Lists reserves with their figures at the point of the read.",
   route: "GET /v1/reserves",

@@ -52,10 +52,7 @@ const scaledOf = ({ minCover, assets }: ReserveTerms) => ({
  * Changes from one set of terms to another, each with its direction; the order of the assets does
  * not matter. A path names an asset by its key (ReserveTerms.keyOf).
  */
-export const changesOf = ({
-  from,
-  to
-}: Direction.Pair<ReserveTerms>): ReadonlyArray<Direction.Change> =>
+const changesOf = ({ from, to }: Direction.Pair<ReserveTerms>): ReadonlyArray<Direction.Change> =>
   scale.changes({ from: scaledOf(from), to: scaledOf(to) })
 
 /** Direction of a change of terms as a whole: one member that loosens makes all of it wait. */

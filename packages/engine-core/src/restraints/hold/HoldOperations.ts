@@ -116,7 +116,7 @@ const Releasing = Schema.Struct({
   )
 )
 
-export const release = Operation.define("hold.release", {
+const release = Operation.define("hold.release", {
   doc: "Releases a hold, each blocking finding behind it cleared or accepted by its id with a reason.",
   route: "POST /v1/holds/{holdId}:release",
   makers: ["operator", "risk"],

@@ -44,7 +44,7 @@ export const list = Read.list({
   view: (found) => Effect.succeed(found.map(HoldView.of))
 })
 
-export const get = Read.one({
+const get = Read.one({
   name: "holds.get",
   doc: "A hold on an instrument.",
   route: "GET /v1/holds/{holdId}",

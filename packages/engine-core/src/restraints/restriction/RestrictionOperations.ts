@@ -129,7 +129,7 @@ const Made = Schema.Struct({
  * Restricts all entries or none: where one is refused no holder is restricted, and the refusal
  * lists the faults of all entries.
  */
-export const restrictBatch = Operation.define("holder.restrict-batch", {
+const restrictBatch = Operation.define("holder.restrict-batch", {
   doc: "Restricts many holders at once: all of them, or none.",
   route: "POST /v1/holders:restrict-batch",
   makers,
@@ -252,7 +252,7 @@ const liftedOf = (
 const required = 2
 
 /** Ends one restriction by two approvers; other restrictions of the holder stay in force. */
-export const lift = Operation.define("restriction.lift", {
+const lift = Operation.define("restriction.lift", {
   doc: "Ends a restriction of a holder.",
   route: "POST /v1/restrictions/{restrictionId}:lift",
   makers: ["operator", "compliance"],

@@ -10,7 +10,7 @@ import { RestrictionMachine } from "./RestrictionMachine.ts"
 import { audience } from "./RestrictionSight.ts"
 import * as RestrictionView from "./RestrictionView.ts"
 
-export const list = Read.list({
+const list = Read.list({
   name: "restrictions.list",
   doc: "Lists restrictions of holders; by an instrument, those that name it.",
   route: "GET /v1/restrictions",
@@ -38,7 +38,7 @@ export const list = Read.list({
   view: (records) => Effect.succeed(records.map((record) => RestrictionView.of(record)))
 })
 
-export const get = Read.one({
+const get = Read.one({
   name: "restrictions.get",
   doc: "A restriction of a holder.",
   route: "GET /v1/restrictions/{restrictionId}",

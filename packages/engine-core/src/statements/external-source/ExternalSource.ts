@@ -83,7 +83,7 @@ export const Fact = Schema.Union([Configure, Deactivate, Receive])
 export type Fact = typeof Fact.Type
 
 /** Fold: the source after `fact`. */
-export const evolve = (self: ExternalSource, fact: Fact): ExternalSource =>
+const evolve = (self: ExternalSource, fact: Fact): ExternalSource =>
   match(fact)
     .with({ on: "configure" }, ({ configured: members }) => ({
       ...self,

@@ -19,7 +19,7 @@ const shown = {
   balances: Schema.Literals(["stated", "none"])
 } as const
 
-export const ExternalSourceView = RecordView.schemaOf(shown, {
+const ExternalSourceView = RecordView.schemaOf(shown, {
   identifier: "ExternalSourceView",
   description: "A source of statements: who sends what, in which form, for which days, by when."
 })
@@ -27,7 +27,7 @@ export const ExternalSourceView = RecordView.schemaOf(shown, {
 const viewOf = (source: Stored<ExternalSource>): typeof ExternalSourceView.Type =>
   RecordView.of(externalSources, shown, source)
 
-export const list = Read.list({
+const list = Read.list({
   name: "external-sources.list",
   doc: "Lists the sources of statements that the configuration names or has named.",
   route: "GET /v1/external-sources",
@@ -50,7 +50,7 @@ export const list = Read.list({
   view: (found) => Effect.succeed(found.map(viewOf))
 })
 
-export const get = Read.one({
+const get = Read.one({
   name: "external-sources.get",
   doc: "A source of statements, with the newest business date that it has stated.",
   route: "GET /v1/external-sources/{externalSourceId}",

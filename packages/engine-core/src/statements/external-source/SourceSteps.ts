@@ -29,7 +29,7 @@ const sorted = (value: unknown): unknown => {
 export type Change = "new" | "changed" | "active" | "inactive" | "none"
 
 /** Compares a stored source with the configured one of its id; undefined: there is none. */
-export const changeOf = (
+const changeOf = (
   stored: ExternalSource | undefined,
   configured: ConfiguredSource | undefined
 ): Change => {

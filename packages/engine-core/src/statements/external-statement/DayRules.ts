@@ -42,7 +42,7 @@ export const order = (a: Port.Header, b: Port.Header): number =>
  * Whether a statement follows another one of its date: both have a number of the bank, of which its own
  * is the larger one, and it opens with the balance with which the other closed.
  */
-export const isFollowing = (
+const isFollowing = (
   next: Pick<Placed, "opening" | "sequence">,
   last: Pick<Placed, "closing" | "sequence">
 ): boolean =>

@@ -87,7 +87,7 @@ export const Fact = Schema.Union([Supersede, Prune])
 export type Fact = typeof Fact.Type
 
 /** Fold: the statement after `fact`. */
-export const evolve = (self: ExternalStatement, fact: Fact): ExternalStatement =>
+const evolve = (self: ExternalStatement, fact: Fact): ExternalStatement =>
   match(fact)
     .with({ on: "supersede" }, ({ by }) => ({ ...self, supersededBy: by }))
     .with({ on: "prune" }, ({ at }) => ({ ...self, prunedAt: at }))

@@ -160,7 +160,7 @@ const placeOf = ({
 }) => (line === null ? "" : ` (line ${line}${column === null ? "" : `, column ${column}`})`)
 
 /** Maps a fault of a file to the refusal that its sender reads. */
-export const refusalOf = (
+const refusalOf = (
   fault: Port.StatementFault
 ): Refused<"invalid-request" | "rule-refused" | "body-too-large" | "unsupported-media-type"> => {
   switch (fault._tag) {

@@ -63,11 +63,11 @@ const boundsOf = ({ terms }: Fed): Bounds => ({
 })
 
 /** Business date of an instant, in the instrument's zone. */
-export const businessDateOf = ({ terms }: Fed, instant: Instant.Instant): Date.Date =>
+const businessDateOf = ({ terms }: Fed, instant: Instant.Instant): Date.Date =>
   Zone.dateAt(terms.manifest.businessZone ?? Zone.utc, instant)
 
 /** The mapped feed; null where the terms map none. */
-export const mappedFeed = ({ instrumentId, terms }: Fed) => {
+const mappedFeed = ({ instrumentId, terms }: Fed) => {
   const { navFeed } = terms.manifest
   return navFeed === null ? null : { externalSourceId: navFeed.externalSourceId, instrumentId }
 }
@@ -84,7 +84,7 @@ export const statedNav = ({
  * NAVs of the mapped feed in force before a business date, newest first, and the official prices of the
  * same dates.
  */
-export const historyBefore = Effect.fnUntraced(function* (
+const historyBefore = Effect.fnUntraced(function* (
   fed: Fed,
   before: Date.Date,
   pin?: Pin.Resolved

@@ -146,7 +146,7 @@ const update = (of: typeof Transaction.Type): Update => ({
 })
 
 /** Decodes an answer; an unreadable one counts as lost, and the call is retried. */
-export const read =
+const read =
   <A>(schema: Schema.Codec<A, unknown>) =>
   (answer: unknown): Effect.Effect<A, DoorLost> =>
     Effect.mapError(

@@ -63,7 +63,7 @@ const outstandingValueOf = ({ reserve, assets, outstanding }: State): Rational.R
   return Decimal.isZero(outstanding) ? Rational.zero : Rational.sum(assets.map(grossOf))
 }
 
-export const requiredOf = (state: State): Rational.Rational =>
+const requiredOf = (state: State): Rational.Rational =>
   Rational.multiply(Rational.of(state.minCover), outstandingValueOf(state))
 
 /**

@@ -32,7 +32,7 @@ const late = (): Response =>
 export const bearer = (authorization: string | undefined): string | undefined =>
   /^Bearer +(\S+)$/i.exec(authorization ?? "")?.[1]
 
-export const isLedgerApi = (path: string): boolean => path === "/v2" || path.startsWith("/v2/")
+const isLedgerApi = (path: string): boolean => path === "/v2" || path.startsWith("/v2/")
 
 export const unimplemented = (path: string): LedgerError.LedgerError =>
   LedgerError.make("UNIMPLEMENTED", `${path} is not offered here`)

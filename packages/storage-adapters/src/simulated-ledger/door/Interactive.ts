@@ -11,7 +11,7 @@ import type { Refusal } from "./Refusals.ts"
 import * as Requests from "./Requests.ts"
 import * as Submissions from "./Submissions.ts"
 
-export const hashingScheme = "HASHING_SCHEME_VERSION_V2"
+const hashingScheme = "HASHING_SCHEME_VERSION_V2"
 const signatureFormat = "SIGNATURE_FORMAT_CONCAT"
 const signingAlgorithm = "SIGNING_ALGORITHM_SPEC_ED25519"
 

@@ -10,9 +10,9 @@ import * as Requests from "./Requests.ts"
 import * as Submissions from "./Submissions.ts"
 
 /** Largest number of elements of a list over HTTP. */
-export const listMax = 200
+const listMax = 200
 /** Milliseconds without a new element after which a list over HTTP is complete. */
-export const idleMillis = 500
+const idleMillis = 500
 const idleMillisMax = 20_000
 
 export const updates: Opener = (context, { user, body }) =>

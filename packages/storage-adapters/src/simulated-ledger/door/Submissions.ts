@@ -31,7 +31,7 @@ export const ownUser = (
     ? Result.succeed(user.userId)
     : Result.fail(Users.permissionDenied())
 
-export const command = (
+const command = (
   names: TypeNames.TypeNames,
   given: Requests.Union
 ): Result.Result<Ledger.Command, Refusal> =>

@@ -46,7 +46,7 @@ export interface Contradicted {
  * subject for each booking date. A line in another currency than its account has its own subjects,
  * since amounts of two currencies are never added.
  */
-export const subjectIdOf = ({
+const subjectIdOf = ({
   externalAccountId,
   accountCurrency,
   entry: { bankReference, bookingDate, currency }

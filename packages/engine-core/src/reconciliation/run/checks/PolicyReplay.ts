@@ -43,7 +43,7 @@ export interface Breached {
 export type Fact = Claimed | Breached
 
 /** Number of the version in force at an instant; before the first version its own terms count. */
-export const inForceAt = (versions: ReadonlyArray<Version>, at: Instant.Instant): number | null =>
+const inForceAt = (versions: ReadonlyArray<Version>, at: Instant.Instant): number | null =>
   versions.findLast(
     ({ effectiveFrom, policyVersion }) =>
       policyVersion === 1 || Instant.atOrBefore(effectiveFrom, at)

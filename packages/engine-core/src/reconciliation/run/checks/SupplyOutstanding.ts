@@ -23,7 +23,7 @@ export interface Outstanding extends OfStatement {
 }
 
 /** An atom of a unit for each holder: each line of the administrator's register may be rounded. */
-export const toleranceOf = ({
+const toleranceOf = ({
   holders,
   unitDecimals
 }: Pick<Outstanding, "holders" | "unitDecimals">): Decimal.Decimal =>

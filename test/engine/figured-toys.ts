@@ -30,7 +30,7 @@ export const movePrice = Effect.fnUntraced(function* (by: number) {
   if (Option.isNone(before)) {
     yield* records.open(Toys.counters, { counterId: priceId, count: by }, act)
   } else {
-    yield* records.record(Toys.counters, before.value, { on: "add", by }, act)
+    yield* records.append(Toys.counters, before.value, { on: "add", by }, act)
   }
 }, inOne)
 

@@ -40,7 +40,7 @@ const ended = Effect.fnUntraced(function* (
   const records = yield* Records
   const found = yield* records.find(notes, noteId)
   if (Option.isSome(found) && found.value.contractId === node.contractId) {
-    yield* records.record(notes, found.value, { on }, node.act)
+    yield* records.append(notes, found.value, { on }, node.act)
     return
   }
   yield* Unexpected.keep(node, {

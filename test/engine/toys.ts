@@ -31,7 +31,7 @@ const add = Effect.fn(function* (
       .open(counters, { counterId: input.counterId, count: input.by }, act)
       .pipe(Effect.catchTag("Refused", () => Effect.die("it was just looked for")))
   }
-  return yield* records.record(counters, before.value, { on: "add", by: input.by }, act)
+  return yield* records.append(counters, before.value, { on: "add", by: input.by }, act)
 })
 
 const refusedZero = {

@@ -3,7 +3,7 @@ import { Instant } from "@bursar/engine-core/kernel"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { changeOf } from "#core/feeds/webhook/ConfiguredWebhookSteps.ts"
-import { atOnce, freeAttempts, inTurn, madeOf } from "#core/feeds/webhook/DispatchRules.ts"
+import { atOnce, freeAttempts, rotate, madeOf } from "#core/feeds/webhook/DispatchRules.ts"
 import type { EventType } from "#core/vocabulary/EventType.ts"
 import { WebhookId } from "#core/records/webhook/Webhook.ts"
 
@@ -28,8 +28,8 @@ describe("turns", () => {
   it("serve every webhook once a turn, and each first once in as many turns as there are", () => {
     fc.assert(
       fc.property(fc.uniqueArray(fc.nat(), { maxLength: 8 }), fc.nat(1_000), (list, turn) => {
-        expect(inTurn(list, turn).toSorted()).toEqual(list.toSorted())
-        const firsts = list.map((_, nth) => inTurn(list, turn + nth)[0])
+        expect(rotate(list, turn).toSorted()).toEqual(list.toSorted())
+        const firsts = list.map((_, nth) => rotate(list, turn + nth)[0])
         expect(firsts.toSorted()).toEqual(list.toSorted())
       })
     )

@@ -450,7 +450,7 @@ describe("an event too large, or of a transaction that fails", () => {
           records.transact(
             Effect.gen(function* () {
               const self = yield* records.get(timers, "t")
-              yield* records.record(timers, self, { on: "touch" }, act)
+              yield* records.append(timers, self, { on: "touch" }, act)
               return yield* Effect.fail("no")
             })
           )

@@ -108,7 +108,7 @@ describe("what the clock does to records", () => {
               if (touched !== undefined) {
                 yield* records.transact(
                   Effect.flatMap(records.get(timers, `t${touch}`), (self) =>
-                    records.record(timers, self, { on: "touch" }, act)
+                    records.append(timers, self, { on: "touch" }, act)
                   )
                 )
                 touched.touched += 1

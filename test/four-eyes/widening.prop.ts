@@ -21,7 +21,7 @@ import { permits, passings } from "#core/restraints/restriction/RestrictionRules
 import { instruments, isRecorded, lastVersion } from "#core/instruments/instrument/Instrument.ts"
 import * as Policy from "#core/instruments/policy/PolicyLookups.ts"
 import { type PolicyVersion, policyVersions } from "#core/instruments/policy/PolicyVersion.ts"
-import { judge, type Objection } from "#core/kernel/Gates.ts"
+import { judge, type Judgement } from "#core/kernel/Gates.ts"
 import * as RedemptionGates from "#core/orders/redemption/RedemptionGates.ts"
 import * as SubscriptionGates from "#core/orders/subscription/SubscriptionGates.ts"
 import { approvals } from "#core/writes/Approval.ts"
@@ -331,7 +331,7 @@ const tried = (said: Step, known: Rows, now: Instant.Instant) =>
 // ---- what may happen, by what judges it ----------------------------------------------------------
 
 const sizes = ["1", "7", "40", "75", "500"].map((size) => Decimal.of(size))
-const passes = (objections: ReadonlyArray<Objection>) => Result.isSuccess(judge(objections))
+const passes = (objections: ReadonlyArray<Judgement>) => Result.isSuccess(judge(objections))
 
 interface Act {
   readonly holderId: string | null

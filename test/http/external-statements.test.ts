@@ -433,7 +433,7 @@ describe("a statement that is read", () => {
         const at = statement.receivedAt
         const act = { cause: { by: "clock" }, now: at } as const
         yield* records.transact(
-          records.record(externalStatements, statement, { on: "prune", at }, act)
+          records.append(externalStatements, statement, { on: "prune", at }, act)
         )
       })
     )

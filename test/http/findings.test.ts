@@ -151,7 +151,7 @@ describe("the list of findings", () => {
         yield* records.transact(
           Effect.forEach(own, ({ findingId }, nth) =>
             Effect.flatMap(records.get(findings, findingId), (finding) =>
-              records.record(
+              records.append(
                 findings,
                 finding,
                 nth % 2 === 0

@@ -540,7 +540,7 @@ const moved = (findingId: string, factOf: (self: Finding) => Fact) =>
     const act = { cause: { by: "run", runId: "run-2" } as const, now }
     yield* records.transact(
       Effect.flatMap(records.get(findings, findingId), (self) =>
-        records.record(findings, self, factOf(self), act)
+        records.append(findings, self, factOf(self), act)
       )
     )
   })

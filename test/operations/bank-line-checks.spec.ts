@@ -67,7 +67,7 @@ const gives = (orderId: string) =>
   Effect.gen(function* () {
     const records = yield* Records
     const act = { cause: { by: "clock" }, now: yield* Instant.now } as const
-    yield* records.transact(CashSteps.returned(order(orderId), ["reserved"], act))
+    yield* records.transact(CashSteps.releaseReserved(order(orderId), ["reserved"], act))
   })
 
 describe("a bank line that no order took", () => {
@@ -215,7 +215,7 @@ describe("a bank line that no order took", () => {
       const { externalSourceId: _, state: __, lastBusinessDate: ___, ...configured } = source
       const both = { ...configured, instruments: ["fund-a", "fund-b"] }
       const fact = { on: "configure", configured: both } as const
-      yield* records.transact(records.record(externalSources, source, fact, act))
+      yield* records.transact(records.append(externalSources, source, fact, act))
       assert.deepEqual(yield* ran("cash-unmatched"), [])
     }).pipe(engine())
   )

@@ -196,7 +196,7 @@ export const states = (of: Stated) =>
         if (statement.corrects === null) return
         const before = yield* asIfNew(records.get(externalStatements, statement.corrects))
         const by = statement.externalStatementId
-        yield* records.record(externalStatements, before, { on: "supersede", by }, act)
+        yield* records.append(externalStatements, before, { on: "supersede", by }, act)
       })
     )
     return statement
@@ -226,7 +226,7 @@ export const opens = (instrumentId = "fund-a") =>
     yield* records.transact(
       Effect.gen(function* () {
         const source = yield* asIfNew(records.get(externalSources, sourceOf(instrumentId)))
-        yield* records.record(externalSources, source, { on: "deactivate" }, act)
+        yield* records.append(externalSources, source, { on: "deactivate" }, act)
       })
     )
   })

@@ -102,7 +102,7 @@ describe("the comparison with the ledger", () => {
           const before = yield* records.get(contracts, row!.record.contractId)
           const fact = { on: "archive", offset } as never
           const by = { ...act, offset: offset as never }
-          yield* records.transact(records.record({ ...contracts, evolve }, before, fact, by))
+          yield* records.transact(records.append({ ...contracts, evolve }, before, fact, by))
         })
       yield* forge({ forged: true })
       // Found by a run that compares, which within the time that the last comparison serves is no

@@ -83,7 +83,7 @@ export const scene = Effect.gen(function* () {
         const by = yield* act
         const before = yield* records.get(subscriptions, subscriptionId)
         const fact = { on: "match", lines: [] } as never
-        yield* records.transact(records.record({ ...quiet, evolve }, before, fact, by))
+        yield* records.transact(records.append({ ...quiet, evolve }, before, fact, by))
       })
   }
 })

@@ -69,11 +69,11 @@ const forge = (change: {
     }
     const rolled = { on: "roll", at: now, uid: "none" } as const
     if (change.line !== undefined) {
-      yield* records.transact(records.record(forgedLine, line, rolled, act))
+      yield* records.transact(records.append(forgedLine, line, rolled, act))
     }
     const paid = { on: "pay", at: now, rolled: 0 } as const
     if (change.distribution !== undefined) {
-      yield* records.transact(records.record(forged, self, paid, act))
+      yield* records.transact(records.append(forged, self, paid, act))
     }
     return { line, self }
   })

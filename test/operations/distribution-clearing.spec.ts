@@ -203,7 +203,7 @@ describe("a distribution", () => {
           const fact = { on: "archive", offset } as never
           const cause = { by: "run", runId: "fault" } as const
           const act = { cause, now: yield* Instant.now, offset: offset as never }
-          yield* records.transact(records.record({ ...contracts, evolve }, self, fact, act))
+          yield* records.transact(records.append({ ...contracts, evolve }, self, fact, act))
         })
       yield* changes({ forged: true })
       yield* Month.seals("d-july", lines)
@@ -314,7 +314,7 @@ describe("a distribution", () => {
         yield* Month.seals("d-july", lines)
         assert.strictEqual((yield* month).state, "executed")
         yield* records.transact(
-          records.record(findings, stored, { on: "clear", runId: "newer" }, act)
+          records.append(findings, stored, { on: "clear", runId: "newer" }, act)
         )
         assert.deepEqual((yield* Reconciling.run()).value.distributionsCleared, ["d-july"])
       }).pipe(engine())

@@ -117,7 +117,7 @@ const forges = (linesHash: string) =>
     const act = yield* acting
     const paid = { on: "pay", at: act.now, rolled: 0, concealed: 0 } as const
     const self = yield* records.get(distributions, july)
-    yield* records.transact(records.record(forged, self, paid, act))
+    yield* records.transact(records.append(forged, self, paid, act))
   })
 
 /** Changes for whom the first line of July was computed, behind the engine's back. */
@@ -131,7 +131,7 @@ const misattributes = Effect.fnUntraced(function* (computedFor: DistributionLine
   const act = yield* acting
   const self = yield* records.get(distributionLines, `${july}.1`)
   const fact = { on: "recause", at: act.now, causes: [] } as const
-  yield* records.transact(records.record(forged, self, fact, act))
+  yield* records.transact(records.append(forged, self, fact, act))
 })
 
 const engine = Effect.provide(world())

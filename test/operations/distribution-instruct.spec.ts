@@ -72,7 +72,7 @@ const moves = (lineId: string, fact: (at: Instant.Instant) => Fact) =>
       Effect.gen(function* () {
         const act = yield* acting
         const line = yield* records.get(distributionLines, lineId)
-        yield* records.record<DistributionLine, Fact>(distributionLines, line, fact(act.now), act)
+        yield* records.append<DistributionLine, Fact>(distributionLines, line, fact(act.now), act)
         yield* setTimers(["d-july"], act)
       })
     )

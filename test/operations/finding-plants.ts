@@ -51,7 +51,7 @@ export const finds = (
       Effect.gen(function* () {
         let self = yield* records.open(findings, found, act)
         for (const fact of facts) {
-          self = yield* records.record<Finding, Fact>(findings, self, fact, act)
+          self = yield* records.append<Finding, Fact>(findings, self, fact, act)
         }
       })
     )

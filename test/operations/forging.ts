@@ -25,6 +25,6 @@ export const forge = <R, F>(
       evolve: (before: R): R => ({ ...before, ...of.change })
     }
     const before = yield* records.get(collection, id)
-    yield* records.transact(records.record(forged, before as never, of.fact as never, act))
+    yield* records.transact(records.append(forged, before as never, of.fact as never, act))
     return before
   })

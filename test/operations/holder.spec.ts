@@ -146,7 +146,7 @@ describe("a pending holder becomes active", () => {
       const now = Instant.of(Fund.start)
       yield* records.transact(
         Effect.flatMap(holder(), (self) =>
-          records.record(holders, self, { on: "close", at: now }, { cause: { by: "clock" }, now })
+          records.append(holders, self, { on: "close", at: now }, { cause: { by: "clock" }, now })
         )
       )
       const done = yield* Calls.write("accepted-terms.accept", { holderId: "h1" }, {})

@@ -39,7 +39,7 @@ const run = (found: Found) =>
       const before = yield* records.find(findings, findingId)
       if (amount === null) {
         return Option.isSome(before) && before.value.state !== "cleared"
-          ? [yield* records.record(findings, before.value, { on: "clear", runId }, act)]
+          ? [yield* records.append(findings, before.value, { on: "clear", runId }, act)]
           : []
       }
       const difference = Decimal.fromInteger(amount)
@@ -61,7 +61,7 @@ const run = (found: Found) =>
         entry: null
       } as const
       if (Option.isSome(before)) {
-        return [yield* records.record(findings, before.value, foundAgain(before.value, seen), act)]
+        return [yield* records.append(findings, before.value, foundAgain(before.value, seen), act)]
       }
       const subject = { resourceKind: "instrument", id: instrumentId } as const
       const one = first({ findingId, check, instrumentId, subject, holderId: null }, seen)

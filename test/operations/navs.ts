@@ -81,9 +81,9 @@ export const states = (of: Stated) =>
           return
         }
         const fact = { on: "replace", externalStatementId } as const
-        yield* records.record(statementsOfDates, slot.value, fact, act)
+        yield* records.append(statementsOfDates, slot.value, fact, act)
         const before = yield* records.get(externalStatements, slot.value.externalStatementId)
-        yield* records.record(
+        yield* records.append(
           externalStatements,
           before,
           { on: "supersede", by: externalStatementId },

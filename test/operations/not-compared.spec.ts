@@ -252,7 +252,7 @@ const undated = (of: { readonly source: string; readonly statementId: string }) 
     yield* records.transact(
       Effect.gen(function* () {
         const self = yield* records.open(findings, first({ findingId, ...about }, seen), act)
-        yield* records.record(findings, self, { on: "accept", accepted }, act)
+        yield* records.append(findings, self, { on: "accept", accepted }, act)
       })
     )
   })

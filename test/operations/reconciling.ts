@@ -69,7 +69,7 @@ export const plant = (
           at: entry.since,
           offset: yield* offset
         }
-        yield* records.record(registerEntries, entry, fact, { ...act, offset: fact.offset })
+        yield* records.append(registerEntries, entry, fact, { ...act, offset: fact.offset })
       })
     )
   })
@@ -145,7 +145,7 @@ export const holdAgain = (distributionId: string, holdId: string) =>
       Effect.gen(function* () {
         const self = yield* records.get(distributions, distributionId)
         const act = { cause: { by: "run", runId: "fault" } as const, now }
-        yield* records.record(distributions, self, { on: "hold", at: now, holdId }, act)
+        yield* records.append(distributions, self, { on: "hold", at: now, holdId }, act)
       })
     )
   })

@@ -91,7 +91,7 @@ const screened = (state: "review") =>
     const screening = { state, screenedAt: now, listVersion: "1", validUntil: null }
     yield* records.transact(
       Effect.flatMap(records.get(holders, "h1"), (holder) =>
-        records.record(holders, holder, { on: "screen", screening }, act)
+        records.append(holders, holder, { on: "screen", screening }, act)
       )
     )
   })

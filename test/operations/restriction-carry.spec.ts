@@ -230,7 +230,7 @@ describe("a restriction in the moment of a recovery", () => {
           // The other has all the time it needs, unless it waits for this very transaction.
           yield* Effect.timeoutOption(Deferred.await(tried), "1 second")
           // These holders are pending, and a pending one ends by closing only.
-          yield* records.record(holders, from, { on: "close", at }, act)
+          yield* records.append(holders, from, { on: "close", at }, act)
         })
       )
       const restricting = Effect.gen(function* () {

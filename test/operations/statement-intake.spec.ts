@@ -352,7 +352,7 @@ describe("a statement that is handed in", () => {
       yield* records.transact(
         Effect.gen(function* () {
           const both = yield* records.get(externalSources, "both")
-          yield* records.record(externalSources, both, { on: "deactivate" }, act)
+          yield* records.append(externalSources, both, { on: "deactivate" }, act)
         })
       )
       assert.strictEqual(

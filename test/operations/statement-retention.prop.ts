@@ -140,10 +140,10 @@ const takes = (statementId: string, state: string, nth: number) =>
         const id = takingIdOf({ ...order, named: { statementId: statementId as never, line: 1 } })
         const reserved = yield* records.get(cashTakings, id)
         if (state === "reserved") return
-        const used = yield* records.record(cashTakings, reserved, { on: "use" }, act)
+        const used = yield* records.append(cashTakings, reserved, { on: "use" }, act)
         if (state !== "lost") return
         const lost = { on: "move", statementId, places: [], lost: reserved.named.amount } as const
-        yield* records.record(cashTakings, used, lost as never, act)
+        yield* records.append(cashTakings, used, lost as never, act)
       })
     )
   })

@@ -128,7 +128,7 @@ const files = (of: Bank.Stated) =>
         const slot = yield* records.find(statementsOfDates, dateKeyOf(date))
         yield* Option.isNone(slot)
           ? records.open(statementsOfDates, { ...date, externalStatementId }, act)
-          : records.record(
+          : records.append(
               statementsOfDates,
               slot.value,
               { on: "replace", externalStatementId },
@@ -165,7 +165,7 @@ const pays = (subscriptionId: string, line: Line) =>
         const claimed = Subscriptions.claimed({ ...self, ...ended })
         yield* records.open(subscriptions, claimed, act)
         const taking = yield* records.get(cashTakings, takingIdOf({ ...order, named }))
-        yield* records.record(cashTakings, taking, { on: "use" }, act)
+        yield* records.append(cashTakings, taking, { on: "use" }, act)
       })
     )
   })
@@ -241,7 +241,7 @@ describe("a statement past its retention", () => {
       const act = { cause: { by: "clock" } as const, now: statement.receivedAt }
       yield* records.transact(
         Effect.flatMap(records.get(externalStatements, "st-1"), (self) =>
-          records.record(externalStatements, self, { on: "prune", at: act.now }, act)
+          records.append(externalStatements, self, { on: "prune", at: act.now }, act)
         )
       )
       assert.include(yield* judgedRows, "line-known refuses")

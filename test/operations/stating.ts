@@ -67,9 +67,9 @@ export const source = (externalSourceId: string, of: Partial<ExternalSource> = {
         if (Option.isNone(before)) yield* records.open(externalSources, configured, by)
         else {
           const fact = { on: "configure", configured: members } as const
-          const after = yield* records.record(externalSources, before.value, fact, by)
+          const after = yield* records.append(externalSources, before.value, fact, by)
           if (configured.state === "inactive") {
-            yield* records.record(externalSources, after, { on: "deactivate" }, by)
+            yield* records.append(externalSources, after, { on: "deactivate" }, by)
           }
         }
       })
@@ -134,7 +134,7 @@ export const states = (
         yield* bulk.seal({ owner, rows: rows.length })
         const source = yield* records.get(externalSources, externalSourceId)
         const received = { on: "receive", businessDate: date.businessDate } as const
-        yield* records.record(externalSources, source, received, by)
+        yield* records.append(externalSources, source, received, by)
         const slot = yield* records.find(statementsOfDates, dateKeyOf(date))
         const corrects = Option.isSome(slot) ? slot.value.externalStatementId : null
         yield* records.open(
@@ -184,9 +184,9 @@ export const states = (
         }
         const replaced = yield* records.get(externalStatements, slot.value.externalStatementId)
         const fact = { on: "supersede", by: externalStatementId } as const
-        yield* records.record(externalStatements, replaced, fact, by)
+        yield* records.append(externalStatements, replaced, fact, by)
         const replace = { on: "replace" as const, externalStatementId }
-        yield* records.record(statementsOfDates, slot.value, replace, by)
+        yield* records.append(statementsOfDates, slot.value, replace, by)
       })
     )
     return String(externalStatementId)
@@ -232,7 +232,7 @@ export const alone = Effect.gen(function* () {
   const found = yield* records.list(externalSources, { limit: 100 })
   yield* records.transact(
     Effect.forEach(found, ({ record }) =>
-      records.record(externalSources, record, { on: "deactivate" }, by)
+      records.append(externalSources, record, { on: "deactivate" }, by)
     )
   )
 })

@@ -52,7 +52,7 @@ export const recordsTerms = ({ instrument, versions }: Terms) =>
           policyVersion,
           termsSince
         } as const
-        yield* records.record(instruments, before, fact, act)
+        yield* records.append(instruments, before, fact, act)
       })
     )
   })

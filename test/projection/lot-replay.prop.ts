@@ -105,7 +105,7 @@ const changeRegister = Effect.fnUntraced(function* (
     return
   }
   const fact = { on: of.on, units, locked, at: begin, offset: Offset.of(of.offset) }
-  yield* records.record(registerEntries, found.value, fact, act)
+  yield* records.append(registerEntries, found.value, fact, act)
 })
 
 const unitsOf = (instrumentId: string, steps: ReadonlyArray<LotRules.Step>) =>

@@ -36,7 +36,7 @@ const touch = (id: string) =>
         const now = yield* Instant.now
         const self = yield* records.get(timers, id)
         const act = { cause: { by: "request" as const, requestId: "r" }, now }
-        yield* records.record(timers, self, { on: "touch" }, act)
+        yield* records.append(timers, self, { on: "touch" }, act)
       })
     )
   })

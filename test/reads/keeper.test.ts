@@ -28,7 +28,7 @@ const write = Effect.fnUntraced(function* (writer: number) {
       Effect.gen(function* () {
         yield* records.open(timers, timer(`w${writer}-${step}`, 1e14, 2e14), yield* act)
         const self = yield* records.get(timers, `shared-${step % 20}`)
-        if (self.touched < 9) yield* records.record(timers, self, { on: "touch" }, yield* act)
+        if (self.touched < 9) yield* records.append(timers, self, { on: "touch" }, yield* act)
       })
     )
   }

@@ -35,7 +35,7 @@ const others = Effect.fnUntraced(function* (
           yield* records.open(timers, timer(id, 1e14, 2e14), yield* act)
         }
         const self = yield* records.get(timers, idOf(((written * 611) % count) * 2))
-        if (self.touched < 9) yield* records.record(timers, self, { on: "touch" }, yield* act)
+        if (self.touched < 9) yield* records.append(timers, self, { on: "touch" }, yield* act)
       })
     )
     written += 1

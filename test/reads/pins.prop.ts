@@ -73,7 +73,7 @@ const happen = Effect.fnUntraced(function* (one: Step, registrar: Notes.Outsider
         records.transact(
           Effect.gen(function* () {
             const self = yield* records.get(timers, one.id)
-            yield* records.record(timers, self, { on: "touch" }, yield* act)
+            yield* records.append(timers, self, { on: "touch" }, yield* act)
           })
         )
       )

@@ -237,7 +237,7 @@ describe("the engine's own records", () => {
               now: yield* Instant.now
             }
             const self = yield* records.get(timers, "t")
-            yield* records.record(timers, self, { on: "touch" }, act)
+            yield* records.append(timers, self, { on: "touch" }, act)
           })
         )
         yield* note("c")
@@ -271,7 +271,7 @@ describe("the engine's own records", () => {
             cause: { by: "request" as const, requestId: "r" },
             now: yield* Instant.now
           }
-          yield* records.record(timers, yield* records.get(timers, "t"), { on: "touch" }, act)
+          yield* records.append(timers, yield* records.get(timers, "t"), { on: "touch" }, act)
         })
       )
       yield* TestClock.adjust("10 seconds")

@@ -94,7 +94,7 @@ describe("a list filtered by a state that the clock moves", () => {
                   yield* Effect.exit(
                     records.transact(
                       Effect.flatMap(records.get(timers, `t${touch}`), (self) =>
-                        records.record(timers, self, { on: "touch" }, act)
+                        records.append(timers, self, { on: "touch" }, act)
                       )
                     )
                   )

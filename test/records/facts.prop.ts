@@ -110,7 +110,7 @@ const happen = Effect.fnUntraced(function* (steps: ReadonlyArray<Step>) {
           records.transact(
             Effect.gen(function* () {
               const self = yield* records.get(timers, one.id)
-              yield* records.record(timers, self, { on: "touch" }, yield* act)
+              yield* records.append(timers, self, { on: "touch" }, yield* act)
             })
           )
         )

@@ -38,7 +38,7 @@ const count = Effect.gen(function* () {
   const storedCounter = yield* records.find(Toys.counters, "c1")
   return Option.isNone(storedCounter)
     ? yield* records.open(Toys.counters, { counterId: "c1", count: 1 }, now)
-    : yield* records.record(Toys.counters, storedCounter.value, { on: "add", by: 1 }, now)
+    : yield* records.append(Toys.counters, storedCounter.value, { on: "add", by: 1 }, now)
 })
 
 const within = <A, E>(effect: Effect.Effect<A, E, Records>) =>

@@ -39,7 +39,7 @@ const run = Effect.fnUntraced(function* (member: Member) {
       if (before._tag === "None") {
         yield* records.open(Toys.counters, { counterId: member.counter, count: member.by }, now)
       } else {
-        yield* records.record(Toys.counters, before.value, { on: "add", by: member.by }, now)
+        yield* records.append(Toys.counters, before.value, { on: "add", by: member.by }, now)
       }
       yield* records.announce([
         {

@@ -48,7 +48,7 @@ const count = (counterId: string) =>
     const storedCounter = yield* records.find(Toys.counters, counterId)
     const after = Option.isNone(storedCounter)
       ? yield* records.open(Toys.counters, { counterId, count: 1 }, now)
-      : yield* records.record(Toys.counters, storedCounter.value, { on: "add", by: 1 }, now)
+      : yield* records.append(Toys.counters, storedCounter.value, { on: "add", by: 1 }, now)
     return after.count
   })
 

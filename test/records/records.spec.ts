@@ -62,9 +62,9 @@ const writes = Effect.gen(function* () {
   const records = yield* Records
   const now = yield* act
   const opened = yield* records.open(timers, timer("new", 1_000, 2_000), now)
-  yield* records.record(timers, opened, { on: "touch" }, now)
+  yield* records.append(timers, opened, { on: "touch" }, now)
   const old = yield* records.get(timers, "old")
-  yield* records.record(timers, old, { on: "touch" }, now)
+  yield* records.append(timers, old, { on: "touch" }, now)
   yield* records.announce([announcement])
   yield* records.enqueue([item])
 })
@@ -220,7 +220,7 @@ describe("a transaction", () => {
             Effect.gen(function* () {
               const inner = yield* records.get(timers, "new")
               assert.strictEqual(inner.version, 2)
-              yield* records.record(timers, inner, { on: "touch" }, yield* act)
+              yield* records.append(timers, inner, { on: "touch" }, yield* act)
               assert.strictEqual((yield* records.get(timers, "new")).version, 3)
             })
           )
@@ -351,11 +351,11 @@ describe("another writer who was first", () => {
       const records = yield* Records
       const stale = yield* records.get(timers, "old")
       yield* records.transact(
-        Effect.flatMap(act, (now) => records.record(timers, stale, { on: "touch" }, now))
+        Effect.flatMap(act, (now) => records.append(timers, stale, { on: "touch" }, now))
       )
       const slug = yield* Calls.slug(
         records.transact(
-          Effect.flatMap(act, (now) => records.record(timers, stale, { on: "touch" }, now))
+          Effect.flatMap(act, (now) => records.append(timers, stale, { on: "touch" }, now))
         )
       )
       assert.strictEqual(slug, "overloaded")
@@ -371,8 +371,8 @@ describe("another writer who was first", () => {
         records.transact(
           Effect.gen(function* () {
             const before = yield* records.get(timers, "old")
-            yield* records.record(timers, before, { on: "touch" }, yield* act)
-            yield* records.record(timers, before, { on: "touch" }, yield* act)
+            yield* records.append(timers, before, { on: "touch" }, yield* act)
+            yield* records.append(timers, before, { on: "touch" }, yield* act)
           })
         )
       )
@@ -417,7 +417,7 @@ describe("what is kept beside a record", () => {
         const answered = yield* records.transact(
           Effect.gen(function* () {
             const self = yield* records.get(timers, "t")
-            return yield* records.record(timers, self, { on: "touch" }, yield* act)
+            return yield* records.append(timers, self, { on: "touch" }, yield* act)
           })
         )
         const after = yield* records.get(timers, "t")
@@ -446,7 +446,7 @@ describe("the clock", () => {
       yield* records.transact(
         Effect.gen(function* () {
           const self = yield* records.get(timers, "t")
-          const after = yield* records.record(timers, self, { on: "touch" }, yield* act)
+          const after = yield* records.append(timers, self, { on: "touch" }, yield* act)
           assert.strictEqual(after.version, 4)
         })
       )
@@ -474,7 +474,7 @@ describe("the clock", () => {
           yield* TestClock.adjust("10 seconds")
           const self = yield* records.get(timers, "t")
           assert.strictEqual(self.state, "stopped")
-          const after = yield* records.record(timers, self, { on: "touch" }, older)
+          const after = yield* records.append(timers, self, { on: "touch" }, older)
           assert.strictEqual(after.state, "stopped")
         })
       )
@@ -501,7 +501,7 @@ describe("an invariant", () => {
           Effect.gen(function* () {
             const self = yield* records.get(broken, "c")
             yield* records.announce([announcement])
-            yield* records.record(broken, self, { on: "add", by: 1 }, yield* act)
+            yield* records.append(broken, self, { on: "add", by: 1 }, yield* act)
           })
         )
       )

@@ -19,7 +19,7 @@ const count = (counterId: string, told: () => void, end: Effect.Effect<void, str
     const before = yield* records.find(Toys.counters, counterId)
     yield* records.whenCommitted(Effect.sync(told))
     if (before._tag === "None") yield* records.open(Toys.counters, { counterId, count: 1 }, now)
-    else yield* records.record(Toys.counters, before.value, { on: "add", by: 1 }, now)
+    else yield* records.append(Toys.counters, before.value, { on: "add", by: 1 }, now)
     yield* end
   })
 

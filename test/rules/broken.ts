@@ -9,7 +9,7 @@ import type { Restricting } from "#core/restraints/restriction/RestrictionRules.
 import { Body } from "#core/instruments/instrument/Manifest.ts"
 import type { Recorded } from "#core/instruments/instrument/Instrument.ts"
 import { defaults } from "#core/instruments/policy/PolicyTerms.ts"
-import type { Objection } from "#core/kernel/Gates.ts"
+import type { Judgement } from "#core/kernel/Gates.ts"
 import type { HolderOrder } from "#core/orders/order/HolderOrder.ts"
 import { id, party } from "../machines/subscriptions.ts"
 import { bodyOf } from "../operations/instrumentBody.ts"
@@ -25,7 +25,7 @@ export interface Act {
   /** Pairs of which only one can refuse: where the first does, the second cannot be judged. */
   readonly never: ReadonlyArray<readonly [Check, Check]>
   /** The rows of the act once these checks were made to refuse. */
-  broken(checks: ReadonlyArray<Check>): ReadonlyArray<Objection>
+  broken(checks: ReadonlyArray<Check>): ReadonlyArray<Judgement>
 }
 
 /** Breaks one check of a standing, and leaves alone what the other checks ask. */
@@ -34,7 +34,7 @@ export type Faults<S> = Readonly<Record<Check, (standing: S) => S>>
 export const act = <S>(of: {
   readonly name: string
   readonly sound: S
-  readonly rows: (standing: S) => ReadonlyArray<Objection>
+  readonly rows: (standing: S) => ReadonlyArray<Judgement>
   readonly faults: Faults<S>
   readonly never?: ReadonlyArray<readonly [Check, Check]>
 }): Act & { readonly sound: S } => ({

@@ -4,7 +4,7 @@ import { Result } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it, test } from "vitest"
 import * as Moves from "#core/powers/ForcedMoveGates.ts"
-import { judge, type Objection, shown } from "#core/kernel/Gates.ts"
+import { judge, type Judgement, shown } from "#core/kernel/Gates.ts"
 import { gates } from "#core/kernel/Refusal.ts"
 import type { Act, Check } from "./broken.ts"
 import * as BrokenAmendments from "./broken-amendments.ts"
@@ -28,13 +28,13 @@ const acts: ReadonlyArray<Act> = [
   ...moves
 ]
 
-const all = (rows: ReadonlyArray<Objection>): ReadonlyArray<Check> =>
+const all = (rows: ReadonlyArray<Judgement>): ReadonlyArray<Check> =>
   shown(rows).map(({ gate, check }) => `${gate} ${check}`)
-const refusing = (rows: ReadonlyArray<Objection>): ReadonlyArray<Check> =>
+const refusing = (rows: ReadonlyArray<Judgement>): ReadonlyArray<Check> =>
   shown(rows)
     .filter(({ ok }) => !ok)
     .map(({ gate, check }) => `${gate} ${check}`)
-const firstRefusal = (rows: ReadonlyArray<Objection>): Check => {
+const firstRefusal = (rows: ReadonlyArray<Judgement>): Check => {
   const judged = judge(rows)
   return Result.isSuccess(judged)
     ? ""

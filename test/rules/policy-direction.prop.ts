@@ -21,7 +21,7 @@ import { changesOf, type Course } from "#core/instruments/policy/PolicyDirection
 import { defaults } from "#core/instruments/policy/PolicyTerms.ts"
 import { NavFeed } from "#core/instruments/price/NavFeed.ts"
 import { feedOf } from "#core/instruments/price/NavFeedRules.ts"
-import { judge, type Objection } from "#core/kernel/Gates.ts"
+import { judge, type Judgement } from "#core/kernel/Gates.ts"
 import * as RedemptionGates from "#core/orders/redemption/RedemptionGates.ts"
 import * as SubscriptionGates from "#core/orders/subscription/SubscriptionGates.ts"
 import * as Figures from "#core/writes/Figures.ts"
@@ -97,7 +97,7 @@ const near = fc
     }
   }))
 
-const holds = (objections: ReadonlyArray<Objection>) => Result.isSuccess(judge(objections))
+const holds = (objections: ReadonlyArray<Judgement>) => Result.isSuccess(judge(objections))
 const holder = { holderId: id("h1"), state: "active", screening: null, party: party("h1") } as const
 const gateContext = (manifest: Manifest, now: Instant.Instant) => ({
   holds: [],

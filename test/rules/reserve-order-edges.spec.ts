@@ -1,7 +1,7 @@
 /** Gates of mints and reserve redemptions at each edge, and the names in their refusals. */
 import { Decimal, Duration, type Instant } from "@bursar/engine-core/kernel"
 import { describe, expect, test } from "vitest"
-import { shown, type Objection } from "#core/kernel/Gates.ts"
+import { shown, type Judgement } from "#core/kernel/Gates.ts"
 import type * as CoverRules from "#core/reserves/reserve/CoverRules.ts"
 import { keyOf } from "#core/reserves/reserve/ReserveTerms.ts"
 import * as Gates from "#core/reserves/reserve-order/ReserveOrderGates.ts"
@@ -35,12 +35,12 @@ const at = <S extends Common>(of: S, price: string): S =>
 
 /** Names of the checks that refuse, each with its detail. */
 const refusing = (
-  rows: ReadonlyArray<Objection>
+  rows: ReadonlyArray<Judgement>
 ): ReadonlyArray<readonly [string, string | null]> =>
   shown(rows)
     .filter(({ ok }) => !ok)
     .map(({ check, detail }) => [check, detail ?? null])
-const named = (rows: ReadonlyArray<Objection>) => refusing(rows).map(([check]) => check)
+const named = (rows: ReadonlyArray<Judgement>) => refusing(rows).map(([check]) => check)
 
 const ofMint = <S extends OfMint>(of: S, change: Partial<OfMint>): S => ({ ...of, ...change })
 /** Checks of both acts of a mint in this context. */

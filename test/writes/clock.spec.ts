@@ -51,7 +51,7 @@ const touch = Effect.fnUntraced(function* (timerId: string) {
   const act = { cause: { by: "request" as const, requestId: "r" }, now: yield* Instant.now }
   yield* records.transact(
     Effect.flatMap(records.get(timers, timerId), (self) =>
-      records.record(timers, self, { on: "touch" }, act)
+      records.append(timers, self, { on: "touch" }, act)
     )
   )
 })

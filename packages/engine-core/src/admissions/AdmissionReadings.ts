@@ -81,7 +81,7 @@ const endOrClear = Effect.fnUntraced(function* (
   const found = yield* records.find(admissions, admissionId)
   const at = node.effectiveAt
   if (Option.isSome(found) && found.value.state === "expired") {
-    yield* records.record(admissions, found.value, { on: "clear", at }, node.act)
+    yield* records.append(admissions, found.value, { on: "clear", at }, node.act)
     return
   }
   yield* moved(admissionId, node, fact)
@@ -173,7 +173,7 @@ const moved = Effect.fnUntraced(function* (
   const records = yield* Records
   const found = yield* records.find(admissions, admissionId)
   if (Option.isSome(found) && allows(found.value, fact.on)) {
-    return yield* records.record(admissions, found.value, fact, node.act)
+    return yield* records.append(admissions, found.value, fact, node.act)
   }
   yield* keepBreach(node, admissionId, {
     on: fact.on,

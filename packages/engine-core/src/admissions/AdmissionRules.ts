@@ -2,7 +2,7 @@
 import * as AttributeRules from "../holders/attribute/AttributeRules.ts"
 import type { Holder } from "../holders/holder/Holder.ts"
 import { isScreened } from "../holders/holder/HolderMachine.ts"
-import { check, inOrder, type Objection } from "../kernel/Gates.ts"
+import { check, inOrder, type Judgement } from "../kernel/Gates.ts"
 import * as Instant from "../kernel/Instant.ts"
 import type { Recorded } from "../instruments/instrument/Instrument.ts"
 import type { Admission } from "./Admission.ts"
@@ -28,7 +28,7 @@ export interface Offering {
 const isPast = (at: Instant.Instant | null, now: Instant.Instant): boolean =>
   at !== null && Instant.atOrBefore(at, now)
 
-const ofHolder = (offering: Offering): ReadonlyArray<Objection> => [
+const ofHolder = (offering: Offering): ReadonlyArray<Judgement> => [
   check(
     "attributes-valid",
     AttributeRules.areValid(offering.holder.attributes, offering.required, offering.now)
@@ -36,11 +36,11 @@ const ofHolder = (offering: Offering): ReadonlyArray<Objection> => [
   check("screening-clear", isScreened(offering.holder))
 ]
 
-const beforeHolder = ({ latest }: Offering): ReadonlyArray<Objection> => [
+const beforeHolder = ({ latest }: Offering): ReadonlyArray<Judgement> => [
   check("not-admitted-yet", latest?.state !== "offered" && latest?.state !== "admitted")
 ]
 
-const afterHolder = (offering: Offering): ReadonlyArray<Objection> => [
+const afterHolder = (offering: Offering): ReadonlyArray<Judgement> => [
   check("admission-consent", offering.consent?.state === "agreed"),
   check("holder-cap", offering.taken < offering.instrument.manifest.holderCap, {
     policyVersion: offering.instrument.policyVersion
@@ -59,9 +59,9 @@ const afterHolder = (offering: Offering): ReadonlyArray<Objection> => [
  * Checks of an offer, in the order of the gates. Holds and restrictions are left out: an admission
  * moves no units, and they stop later acts themselves.
  */
-export const against = (offering: Offering): ReadonlyArray<Objection> =>
+export const against = (offering: Offering): ReadonlyArray<Judgement> =>
   inOrder([...beforeHolder(offering), ...ofHolder(offering), ...afterHolder(offering)])
 
 /** Checks of an offer at onboarding, without those of the holder, who is not verified yet. */
-export const againstAtOnboarding = (offering: Offering): ReadonlyArray<Objection> =>
+export const againstAtOnboarding = (offering: Offering): ReadonlyArray<Judgement> =>
   inOrder([...beforeHolder(offering), ...afterHolder(offering)])

@@ -116,7 +116,7 @@ export const reserve = Effect.fnUntraced(function* (
   const reserved = [...taken.reserved, { admissionId, operationId: act.operationId }]
   const before = yield* records.find(admissionPlaces, instrumentId)
   if (Option.isSome(before)) {
-    yield* records.record(admissionPlaces, before.value, { on: "reserve", reserved }, act)
+    yield* records.append(admissionPlaces, before.value, { on: "reserve", reserved }, act)
     return
   }
   yield* records

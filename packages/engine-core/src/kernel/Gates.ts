@@ -6,7 +6,7 @@ import { type CheckName, checks, description } from "./Checks.ts"
 import { type Gate, gates, refuse, type Refused, type RefusalDetails } from "./Refusal.ts"
 
 /** Result of one check of an act; it refuses with the slug `rule-refused`. */
-export interface Objection {
+export interface Judgement {
   readonly refuses: boolean
   /** Members of the refusal; of a check that passes, its gate and its name alone. */
   readonly refusal: RefusalDetails & { readonly gate: Gate; readonly check: string }
@@ -42,20 +42,20 @@ export const failed = (
 }
 
 /** One check of an act: what must hold, and the details of the refusal where it does not. */
-export const check = (name: GatedName, holds: boolean, details?: Details): Objection => ({
+export const check = (name: GatedName, holds: boolean, details?: Details): Judgement => ({
   refuses: !holds,
   refusal: holds
     ? { gate: details?.gate ?? checks[name].gate, check: name }
-    : (failed(name, details) as Objection["refusal"])
+    : (failed(name, details) as Judgement["refusal"])
 })
 
-const rankOf = ({ refusal }: Objection): number => gates.indexOf(refusal.gate)
+const rankOf = ({ refusal }: Judgement): number => gates.indexOf(refusal.gate)
 
 /**
  * Sorted by the order of the gates; checks of one gate keep their order
  * (docs/domain/every-record.md#gate-order).
  */
-export const inOrder = (objections: ReadonlyArray<Objection>): ReadonlyArray<Objection> =>
+export const inOrder = (objections: ReadonlyArray<Judgement>): ReadonlyArray<Judgement> =>
   objections.toSorted((a, b) => rankOf(a) - rankOf(b))
 
 /** Gates whose refusals are concealed from investors and apps (docs/domain/holders.md#concealment). */
@@ -67,7 +67,7 @@ export const concealedGates: ReadonlySet<string> = new Set<Gate>(["restriction",
  * says the same as its precheck and nothing of what is hidden.
  */
 export const judge = (
-  objections: ReadonlyArray<Objection>
+  objections: ReadonlyArray<Judgement>
 ): Result.Result<void, Refused<"rule-refused">> => {
   const refusals = inOrder(objections).flatMap(({ refuses, refusal }) => (refuses ? [refusal] : []))
   const [first] = refusals
@@ -91,7 +91,7 @@ export const Shown = Schema.Struct({
 export type Shown = typeof Shown.Type
 
 /** Every check in the order of the gates, as a precheck shows the rows that judge the act. */
-export const shown = (objections: ReadonlyArray<Objection>): ReadonlyArray<Shown> =>
+export const shown = (objections: ReadonlyArray<Judgement>): ReadonlyArray<Shown> =>
   inOrder(objections).map(({ refuses, refusal: { gate, check, detail, recovery } }) => ({
     gate,
     check,

@@ -1,6 +1,6 @@
 /** Pure rules of allocations: whether an order's allocations cover it, and until when. */
 import * as Decimal from "../kernel/Decimal.ts"
-import { check, type Objection } from "../kernel/Gates.ts"
+import { check, type Judgement } from "../kernel/Gates.ts"
 import * as Instant from "../kernel/Instant.ts"
 
 /** An allocation for an order, and its deadline on the ledger. */
@@ -59,4 +59,4 @@ export const asServed = <O extends Allocating>(order: O, now: Instant.Instant): 
 export const againstSettleBy = (
   { settleBy }: { readonly settleBy: Instant.Instant | null },
   now: Instant.Instant
-): Objection => check("settle-by", settleBy === null || Instant.isBefore(now, settleBy))
+): Judgement => check("settle-by", settleBy === null || Instant.isBefore(now, settleBy))

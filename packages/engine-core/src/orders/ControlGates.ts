@@ -1,7 +1,7 @@
 /** Checks of holds and restrictions for acts on orders. */
 import * as HoldRules from "../restraints/hold/HoldRules.ts"
 import * as RestrictionRules from "../restraints/restriction/RestrictionRules.ts"
-import type { Objection } from "../kernel/Gates.ts"
+import type { Judgement } from "../kernel/Gates.ts"
 import type * as Party from "../kernel/Party.ts"
 
 /** Open holds of the instrument, and restrictions in force of the holders of the act. */
@@ -11,7 +11,7 @@ export interface Controls {
 }
 
 /** Checks the holds alone, for an act that concerns no holder. */
-export const held = ({ holds }: Pick<Controls, "holds">): Objection =>
+export const held = ({ holds }: Pick<Controls, "holds">): Judgement =>
   HoldRules.against(holds, "deal")
 
 /** Checks holds and restrictions, for an act on one holder's order. */
@@ -22,7 +22,7 @@ export const against = (
     readonly instrumentId: string
     readonly passing: RestrictionRules.ActPassing
   }
-): ReadonlyArray<Objection> => [
+): ReadonlyArray<Judgement> => [
   held(controls),
   RestrictionRules.against(
     controls.restrictions,
@@ -46,7 +46,7 @@ export const againstEach = (
   { restrictions }: Pick<Controls, "restrictions">,
   orders: ReadonlyArray<Member>,
   of: { readonly instrumentId: string; readonly passing: RestrictionRules.ActPassing }
-): ReadonlyArray<Objection> => {
+): ReadonlyArray<Judgement> => {
   // Index: few of the many holders are restricted, and only those are checked in full.
   const restricted = new Set(restrictions.map(({ holderId }) => holderId))
   const stopped = orders.find(

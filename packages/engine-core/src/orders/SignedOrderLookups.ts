@@ -2,7 +2,7 @@
 import { Effect, Option } from "effect"
 import type { Holder } from "../holders/holder/Holder.ts"
 import { assetOf, type Recorded } from "../instruments/instrument/Instrument.ts"
-import { check, type Objection } from "../kernel/Gates.ts"
+import { check, type Judgement } from "../kernel/Gates.ts"
 import * as Instant from "../kernel/Instant.ts"
 import type * as Party from "../kernel/Party.ts"
 import { Records } from "../records/Records.ts"
@@ -34,7 +34,7 @@ export interface Signed {
 }
 
 /** Checks that the signed order equals the claim and that the market accepts it. */
-export const againstSigned = (asked: Asked, signed: Signed): ReadonlyArray<Objection> => {
+export const againstSigned = (asked: Asked, signed: Signed): ReadonlyArray<Judgement> => {
   const { order, holder } = signed
   if (asked.payment === "wire") return []
   return [

@@ -7,7 +7,7 @@ import * as Decimal from "../kernel/Decimal.ts"
 import { type Admission, pairOf } from "../admissions/Admission.ts"
 import { onLedger } from "../admissions/AdmissionLookups.ts"
 import { ending } from "../admissions/AdmissionSteps.ts"
-import { inOrder, judge, type Objection } from "../kernel/Gates.ts"
+import { inOrder, judge, type Judgement } from "../kernel/Gates.ts"
 import * as Machine from "../kernel/Machine.ts"
 import { Crypto } from "../ports/Crypto.ts"
 import type { Command } from "../ports/Ledger.ts"
@@ -79,7 +79,7 @@ const rowsOf = (
   { isMoving, moves, voids }: Asking,
   left: ReadonlyArray<LoadedMove>,
   step: number
-): ReadonlyArray<Objection> => {
+): ReadonlyArray<Judgement> => {
   // A later step of lines alone has some left, unless another order voided them meanwhile.
   const hasRest = isMoving || voids?.lines.some(({ line }) => line?.isSuspended === true) === true
   return inOrder([
@@ -290,7 +290,7 @@ const announceRest = Effect.fnUntraced(function* (
   if (found === null) return
   const units = unannounced(found)
   if (Decimal.isPositive(units))
-    yield* records.record(recoveries, found, { on: "tell", units }, act)
+    yield* records.append(recoveries, found, { on: "tell", units }, act)
 })
 
 /** Gates, figures, plan and finish of a forced act's operation, from the moves and lines its body names. */

@@ -3,7 +3,7 @@ import type { Holder } from "../holders/holder/Holder.ts"
 import { isScreened } from "../holders/holder/HolderMachine.ts"
 import type { Admission } from "../admissions/Admission.ts"
 import * as Decimal from "../kernel/Decimal.ts"
-import { check, inOrder, type Objection } from "../kernel/Gates.ts"
+import { check, inOrder, type Judgement } from "../kernel/Gates.ts"
 import * as Instant from "../kernel/Instant.ts"
 import type { IssuerPower } from "../vocabulary/sets.ts"
 import * as HoldRules from "../restraints/hold/HoldRules.ts"
@@ -42,7 +42,7 @@ export interface Moving {
 const aboutMove = ({ from, instrumentId }: Moving): string =>
   `This is about ${instrumentId} of the holder ${from.holderId}.`
 
-const ofControls = (moving: Moving): ReadonlyArray<Objection> => {
+const ofControls = (moving: Moving): ReadonlyArray<Judgement> => {
   const { holds, instrumentId, power, restrictions, to } = moving
   const held = HoldRules.against(holds, "deal")
   if (to === null) return [held]
@@ -63,7 +63,7 @@ const ofControls = (moving: Moving): ReadonlyArray<Objection> => {
   ]
 }
 
-const ofReceiver = (moving: Moving): ReadonlyArray<Objection> => {
+const ofReceiver = (moving: Moving): ReadonlyArray<Judgement> => {
   const { admission, now, to } = moving
   if (to === null) return []
   const about = { party: to.party, detail: aboutMove(moving) }
@@ -87,7 +87,7 @@ const ofReceiver = (moving: Moving): ReadonlyArray<Objection> => {
   ]
 }
 
-const ofConsent = (moving: Moving): ReadonlyArray<Objection> => {
+const ofConsent = (moving: Moving): ReadonlyArray<Judgement> => {
   const { agreement, consents, power } = moving
   return [
     check("issuer-powers-agreement", agreement?.powers.includes(power) === true, {
@@ -103,7 +103,7 @@ const ofConsent = (moving: Moving): ReadonlyArray<Objection> => {
 }
 
 /** Checks of the receiver's identity: a move to the same holder would only release locks. */
-const ofPolicy = (moving: Moving): ReadonlyArray<Objection> => {
+const ofPolicy = (moving: Moving): ReadonlyArray<Judgement> => {
   const { from, isBothWays, now, power, to } = moving
   const detail = aboutMove(moving)
   const { successor } = from
@@ -123,11 +123,11 @@ const ofPolicy = (moving: Moving): ReadonlyArray<Objection> => {
             successor === null || Instant.atOrBefore(successor.usableFrom, now),
             { detail }
           )
-        ] satisfies ReadonlyArray<Objection>))
+        ] satisfies ReadonlyArray<Judgement>))
   ]
 }
 
-const ofUnits = (moving: Moving): ReadonlyArray<Objection> => {
+const ofUnits = (moving: Moving): ReadonlyArray<Judgement> => {
   const { asked, picked, unitDecimals } = moving
   const detail = aboutMove(moving)
   const isNothing = picked.portions.length === 0 && Decimal.isZero(picked.stuck)
@@ -152,7 +152,7 @@ export const ofAct = (moves: {
   readonly asked: number
   /** Number of moves that no earlier step has made. */
   readonly left: number
-}): ReadonlyArray<Objection> => [
+}): ReadonlyArray<Judgement> => [
   check("moves-few", moves.asked <= movesMax, {
     recovery: `Name at most ${movesMax} of the holder's instruments at a time.`
   }),
@@ -164,7 +164,7 @@ export const ofAct = (moves: {
  * a gate refuses the first move that fails it. Restrictions of the giving holder are left out:
  * forced acts exist to move units that are frozen.
  */
-export const against = (moves: ReadonlyArray<Moving>): ReadonlyArray<Objection> =>
+export const against = (moves: ReadonlyArray<Moving>): ReadonlyArray<Judgement> =>
   inOrder(
     moves.flatMap((moving) => [
       ...ofControls(moving),

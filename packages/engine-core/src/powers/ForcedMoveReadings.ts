@@ -107,7 +107,7 @@ const recordMove = Effect.fnUntraced(function* (move: Forced, node: Node) {
         { operationId, cause: cause.kind, orderRef: cause.orderRef, moves: [] },
         node
       )
-  yield* records.record(
+  yield* records.append(
     forcedActs,
     act,
     {
@@ -157,10 +157,10 @@ const recordRecovery = Effect.fnUntraced(function* (move: Forced, node: Node) {
         node
       )
   const moved = { on: "move", units: result.units, toHolderId: to.holderId, operationId } as const
-  const after = yield* records.record(recoveries, before, moved, node.act)
+  const after = yield* records.append(recoveries, before, moved, node.act)
   const isEmptied = Decimal.isZero(left)
   if (isEmptied) {
-    yield* records.record(recoveries, after, { on: "tell", units: unannounced(after) }, node.act)
+    yield* records.append(recoveries, after, { on: "tell", units: unannounced(after) }, node.act)
   }
   const isLast = isEmptied && (yield* holdsNothing(from))
   yield* carry(
@@ -191,7 +191,7 @@ const succeedHolder = Effect.fnUntraced(function* (holderId: string, node: Node)
   const records = yield* Records
   const holder = Option.getOrNull(yield* records.find(holders, holderId))
   if (holder === null || !Machine.allows(HolderMachine, holder.state, "succeed")) return
-  yield* records.record(holders, holder, { on: "succeed", at: node.effectiveAt }, node.act)
+  yield* records.append(holders, holder, { on: "succeed", at: node.effectiveAt }, node.act)
 })
 
 /** Largest number of instruments in one query. */

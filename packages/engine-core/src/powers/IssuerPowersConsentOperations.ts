@@ -4,7 +4,7 @@ import * as ProposalSteps from "../agreements/ProposalSteps.ts"
 import { HolderId, holders } from "../holders/holder/Holder.ts"
 import { decide as decideHolder } from "../holders/holder/HolderMachine.ts"
 import { assetOf, InstrumentId, instruments } from "../instruments/instrument/Instrument.ts"
-import { check, judge, type Objection } from "../kernel/Gates.ts"
+import { check, judge, type Judgement } from "../kernel/Gates.ts"
 import * as Instant from "../kernel/Instant.ts"
 import { Records } from "../records/Records.ts"
 import * as Field from "../templates/Field.ts"
@@ -67,7 +67,7 @@ const rows = (
   body: Body,
   agreed: ReadonlyArray<IssuerPowersAgreement>,
   now: Instant.Instant
-): ReadonlyArray<Objection> => [
+): ReadonlyArray<Judgement> => [
   check("issuer-powers-agreement", agreed.length > 0),
   check(
     "powers-agreed",

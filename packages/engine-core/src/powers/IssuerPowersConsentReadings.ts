@@ -41,7 +41,7 @@ const copyToHolder = Effect.fnUntraced(function* (
   if (Option.isNone(found)) return
   const latest = found.value.consents.find((shown) => shown.instrumentId === instrumentId)
   if (as === "again" && latest?.issuerPowersConsentId !== issuerPowersConsentId) return
-  yield* records.record(
+  yield* records.append(
     holders,
     found.value,
     {

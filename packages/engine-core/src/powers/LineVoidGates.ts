@@ -1,5 +1,5 @@
 /** Gate of the distribution lines that a forced transfer voids (docs/domain/powers.md#voided-lines). */
-import { check, type Objection } from "../kernel/Gates.ts"
+import { check, type Judgement } from "../kernel/Gates.ts"
 import type { VoidableLine } from "./VoidableLines.ts"
 
 /** Largest number of lines that one act voids, which an approver can still read. */
@@ -33,7 +33,7 @@ const faultOf = (
 }
 
 /** The check that each named line is a suspended line of the holder, with the place of each that is not. */
-export const against = (voiding: Voiding): Objection => {
+export const against = (voiding: Voiding): Judgement => {
   const errors = voiding.lines.flatMap((named, index) => {
     const detail = faultOf(named, voiding)
     return detail === null ? [] : [{ pointer: `/body/voids/${index}`, detail }]

@@ -81,7 +81,7 @@ export const transitionsOf = <
   /** Records a fact without asking the machine: it moves no state, or the caller has asked already. */
   const record = (self: Stored<R>, node: Node, fact: F): Reads =>
     Effect.flatMap(Records, (records) =>
-      Effect.asVoid(records.record<R, F>(collection, self, fact, node.act))
+      Effect.asVoid(records.append<R, F>(collection, self, fact, node.act))
     )
 
   const allows = (self: Pick<R, "state">, on: T): boolean => Machine.allows(machine, self.state, on)

@@ -63,7 +63,7 @@ export const complete = Effect.fnUntraced(function* (
   }
   if (isSpending) {
     const records = yield* Records
-    yield* records.record(operations, running, { on: "spent" }, act)
+    yield* records.append(operations, running, { on: "spent" }, act)
     return [{ operationId, isEnded: false }]
   }
   const committed = yield* markCommitted(running, update, act)
@@ -162,5 +162,5 @@ const markCommitted = Effect.fnUntraced(function* (
 ) {
   if (running.updateId === updateId) return running
   const records = yield* Records
-  return yield* records.record(operations, running, { on: "commit", updateId, offset }, act)
+  return yield* records.append(operations, running, { on: "commit", updateId, offset }, act)
 })

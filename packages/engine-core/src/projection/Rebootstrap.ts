@@ -119,7 +119,7 @@ const foldGap = Effect.fnUntraced(function* (
         Effect.void
     }
     const fact = { on: "archive", offset: node.offset } as const
-    yield* records.record(contracts, contract, fact, node.act)
+    yield* records.append(contracts, contract, fact, node.act)
     events.push(event)
   }
   for (const active of come) {

@@ -135,7 +135,7 @@ export const make = (
           ? Effect.fail(refused("already-exists", { detail: `A ${collection.name} exists.` }))
           : Effect.succeed(write(collection, { record, version: 1, fact: undefined }))
       ),
-    record: (collection, before, fact) =>
+    append: (collection, before, fact) =>
       Effect.sync(() => {
         const { createdAt: _, updatedAt: __, version, ...self } = before
         const record = collection.evolve(self as never, fact)

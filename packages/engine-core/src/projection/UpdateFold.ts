@@ -144,7 +144,7 @@ const foldExercised = Effect.fnUntraced(function* (
     }
   }
   if (event.consuming && event.inAcs && contract !== undefined) {
-    yield* records.record(contracts, contract, { on: "archive", offset: node.offset }, node.act)
+    yield* records.append(contracts, contract, { on: "archive", offset: node.offset }, node.act)
   }
   return conclusions
 })

@@ -97,7 +97,7 @@ export const at = (
     transactAlone: unwritable,
     rehearse: unwritable,
     open: unwritable,
-    record: unwritable,
+    append: unwritable,
     restate: unwritable,
     forget: unwritable,
     announce: unwritable,

@@ -152,7 +152,7 @@ export class Records extends Context.Service<
      * Appends a fact to the record's log and returns the record after it. Clock moves that were due
      * are appended before it as notices. Only inside `transact`.
      */
-    readonly record: <R, F>(
+    readonly append: <R, F>(
       collection: Collection<R, F>,
       before: NoInfer<Stored<R>>,
       fact: NoInfer<F>,

@@ -139,7 +139,7 @@ const opening = ({ find, timely, consequences }: Omit<Parts, "versions">) =>
     return { ...record, version: 1, createdAt, updatedAt } as Stored<R>
   })
 
-const recording = ({ versions, timely, consequences }: Omit<Parts, "find">) =>
+const appending = ({ versions, timely, consequences }: Omit<Parts, "find">) =>
   Effect.fnUntraced(function* <R, F>(
     collection: Collection<R, F>,
     before: Stored<R>,
@@ -220,8 +220,8 @@ interface Parts {
 }
 
 /** The members of `Records` that write one record. */
-export const make = (parts: Parts): Pick<Records["Service"], "open" | "record" | "restate"> => ({
+export const make = (parts: Parts): Pick<Records["Service"], "open" | "append" | "restate"> => ({
   open: opening(parts),
-  record: recording(parts),
+  append: appending(parts),
   restate: restating(parts)
 })

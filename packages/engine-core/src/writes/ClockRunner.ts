@@ -94,7 +94,7 @@ const noted = Effect.fnUntraced(function* <R, F>(
   const records = yield* Records
   let self = before
   for (let due = collection.due(self); due !== undefined && due.at <= now; ) {
-    self = yield* records.record(collection, self, due.fact, { cause: { by: "clock" }, now })
+    self = yield* records.append(collection, self, due.fact, { cause: { by: "clock" }, now })
     due = collection.due(self)
   }
   return self

@@ -122,7 +122,7 @@ const note = Effect.fnUntraced(function* (
       const record = yield* Claim.load(claim)
       const act = yield* Claim.actOf(record, yield* Instant.now)
       const fact = record.state === "running" ? factOf(record, act.now) : undefined
-      if (fact !== undefined) yield* records.record(operations, record, fact, act)
+      if (fact !== undefined) yield* records.append(operations, record, fact, act)
     })
   )
 })
@@ -156,7 +156,7 @@ const conclude = Effect.fnUntraced(function* (
         const record =
           running.record.updateId === updateId
             ? running.record
-            : yield* records.record(operations, running.record, fact, act)
+            : yield* records.append(operations, running.record, fact, act)
         yield* Claim.settle(claim, operation, { record, act })
       })
     )
@@ -226,7 +226,10 @@ const plan = Effect.fnUntraced(function* (
         const input = Request.decode(operation, record.request)
         // A later step is not stopped by moved figures: the first step has committed already.
         const isFirst = count === 1
-        if (isFirst && (yield* SignedFigures.haveMoved(claim, operation, { ...running, input }))) {
+        if (
+          isFirst &&
+          (yield* SignedFigures.voidIfFiguresMoved(claim, operation, { ...running, input }))
+        ) {
           return undefined
         }
         const planned = yield* operation.plan(input, act, count)
@@ -243,7 +246,7 @@ const plan = Effect.fnUntraced(function* (
           plannedAt: act.now,
           unknownSince: null
         }
-        yield* records.record(operations, record, { on: "plan", step }, act)
+        yield* records.append(operations, record, { on: "plan", step }, act)
         return { step, trace: traceOf(record) }
       })
     )
@@ -263,9 +266,11 @@ type Running = Claim.Running & { readonly input: unknown }
 /** Consequences of judging a step again, where it is not sent as it was recorded. */
 interface NotSent {
   /** Whether the signed figures of an operation have moved, with what follows from it. */
-  readonly haveMoved: (
+  readonly voidIfFiguresMoved: (
     running: Running
-  ) => ReturnType<typeof SignedFigures.haveMoved> | ReturnType<typeof SignedFigures.areMoved>
+  ) =>
+    | ReturnType<typeof SignedFigures.voidIfFiguresMoved>
+    | ReturnType<typeof SignedFigures.areMoved>
   /** Follows where nothing of the step is left to say. */
   readonly isSaid: (running: Running) => ReturnType<typeof Claim.settle> | Effect.Effect<void>
 }
@@ -274,7 +279,7 @@ interface NotSent {
 const judgedAgain = Effect.fnUntraced(function* (
   operation: OnLedger,
   claim: Claim.Claim,
-  { step, haveMoved, isSaid }: Pick<Step, "step"> & NotSent
+  { step, voidIfFiguresMoved, isSaid }: Pick<Step, "step"> & NotSent
 ) {
   const records = yield* Records
   return yield* transactionOf(
@@ -287,7 +292,7 @@ const judgedAgain = Effect.fnUntraced(function* (
         const act = yield* Claim.actOf(record, yield* Instant.now)
         const input = Request.decode(operation, record.request)
         const running = { record, act, input }
-        if (step === 1 && (yield* haveMoved(running))) return false
+        if (step === 1 && (yield* voidIfFiguresMoved(running))) return false
         if ((yield* records.rehearse(operation.plan(input, act, step))) !== null) return true
         yield* isSaid(running)
         return false
@@ -305,7 +310,7 @@ const judgedAgain = Effect.fnUntraced(function* (
 const maySend = (operation: OnLedger, claim: Claim.Claim, { step }: Step) =>
   judgedAgain(operation, claim, {
     step,
-    haveMoved: (running) => SignedFigures.haveMoved(claim, operation, running),
+    voidIfFiguresMoved: (running) => SignedFigures.voidIfFiguresMoved(claim, operation, running),
     isSaid: (running) => Claim.settle(claim, operation, running)
   })
 
@@ -316,7 +321,7 @@ const maySend = (operation: OnLedger, claim: Claim.Claim, { step }: Step) =>
 const isStillSent = (operation: OnLedger, claim: Claim.Claim, { step }: Step) =>
   judgedAgain(operation, claim, {
     step,
-    haveMoved: (running) => SignedFigures.areMoved(operation, running),
+    voidIfFiguresMoved: (running) => SignedFigures.areMoved(operation, running),
     isSaid: () => Effect.void
   }).pipe(Effect.catchTag("Refused", () => Effect.succeed(false)))
 

@@ -1,6 +1,6 @@
 /** Declaration of a write: roles, route, number of approvers, and its execution. */
 import type { Effect, Schema } from "effect"
-import type { Objection } from "../kernel/Gates.ts"
+import type { Judgement } from "../kernel/Gates.ts"
 import type { Plain } from "../kernel/PlainJson.ts"
 import type { Refused, Slug, Unavailable } from "../kernel/Refusal.ts"
 import type { Crypto } from "../ports/Crypto.ts"
@@ -84,7 +84,7 @@ export interface Declared<K extends OperationKind, I, R, S extends Slug> {
     input: NoInfer<I>,
     act: OperationAct
   ): Effect.Effect<
-    ReadonlyArray<Objection>,
+    ReadonlyArray<Judgement>,
     Refused<S> | Unavailable,
     Records | Bulk | Crypto | LedgerReach
   >

@@ -27,7 +27,7 @@ export const take = Effect.fnUntraced(function* (
   of: { readonly at: Instant.Instant; readonly act: Act }
 ): Transition {
   const records = yield* Records
-  const running = yield* records.record(operations, queued, { on: "take", at: of.at }, of.act)
+  const running = yield* records.append(operations, queued, { on: "take", at: of.at }, of.act)
   yield* records.audit([Logged.started(queued)])
   return running
 })
@@ -41,7 +41,7 @@ export const succeed = Effect.fnUntraced(function* (
   const records = yield* Records
   const result = Request.encodeResult(operation, of.result)
   const fact = { on: "succeed", at: act.now, result } as const
-  const succeeded = yield* records.record(operations, running, fact, act)
+  const succeeded = yield* records.append(operations, running, fact, act)
   yield* records.audit([Logged.ended(running, null)])
   const nanos = act.now - running.createdAt
   yield* records.whenCommitted(Metrics.ended(running.kind, "succeeded", nanos))
@@ -56,7 +56,7 @@ export const fail = Effect.fnUntraced(function* (
   const { act, failure } = of
   const records = yield* Records
   const fact = { on: "fail", at: act.now, ...failure } as const
-  const failed = yield* records.record(operations, running, fact, act)
+  const failed = yield* records.append(operations, running, fact, act)
   yield* records.audit([Logged.ended(running, failure.problem)])
   const nanos = act.now - running.createdAt
   yield* records.whenCommitted(Metrics.ended(running.kind, "failed", nanos))

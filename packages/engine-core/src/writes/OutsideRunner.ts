@@ -14,7 +14,8 @@ const begin = Effect.fnUntraced(function* (operation: OnOutside, claim: Claim.Cl
   if (running === undefined) return undefined
   const { act, record } = running
   const input = yield* JudgeWrite.inputOf(operation, record)
-  if (yield* SignedFigures.haveMoved(claim, operation, { ...running, input })) return undefined
+  if (yield* SignedFigures.voidIfFiguresMoved(claim, operation, { ...running, input }))
+    return undefined
   yield* operation.begin(input, act)
   return { input, act }
 })

@@ -19,7 +19,7 @@ export const run = Effect.fnUntraced(function* (operation: OnRecords, claim: Cla
       if (running === undefined) return
       const { act, record } = running
       const input = yield* JudgeWrite.inputOf(operation, record)
-      if (yield* SignedFigures.haveMoved(claim, operation, { ...running, input })) return
+      if (yield* SignedFigures.voidIfFiguresMoved(claim, operation, { ...running, input })) return
       const result = yield* operation.run(input, act)
       yield* OperationTransitions.succeed(record, { operation, result, act })
       yield* Claim.finish(claim)

@@ -56,7 +56,7 @@ export const reject = Effect.fnUntraced(function* (
       }
       yield* Effect.fromResult(Approval.decided(action))
       const how = isMaker ? "withdraw" : "reject"
-      const after = yield* records.record(
+      const after = yield* records.append(
         Approval.approvals,
         action,
         { on: how, by: caller.sub, at: now, key: of.key, reason: of.reason },

@@ -78,7 +78,7 @@ const checkFigures = Effect.fnUntraced(function* (
   const { now, route, figuresHashSeen } = of.signing
   const moved = derived === undefined ? [] : Figures.moved(before.figures ?? {}, derived)
   if (derived !== undefined && moved.length > 0) {
-    const after = yield* records.record(
+    const after = yield* records.append(
       Approval.approvals,
       before,
       { on: "reopen", ...(yield* JudgeWrite.keep(derived)) },
@@ -135,7 +135,7 @@ export const sign = Effect.fnUntraced(function* (
       : undefined
   const checked = yield* checkFigures(before, derived, { signing: of, signer })
   if (Result.isFailure(checked)) return Result.fail(checked.failure)
-  const after = yield* records.record(Approval.approvals, before, fact, {
+  const after = yield* records.append(Approval.approvals, before, fact, {
     cause: isLast
       ? { by: "operation", operationId }
       : { by: "request", requestId: identity.requestId },

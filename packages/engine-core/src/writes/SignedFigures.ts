@@ -34,7 +34,7 @@ export const areMoved = (
  * and its action awaits signatures of the new figures, in the transaction that would have run the
  * write. Returns whether they have moved.
  */
-export const haveMoved = Effect.fnUntraced(function* (
+export const voidIfFiguresMoved = Effect.fnUntraced(function* (
   claim: Claim.Claim,
   operation: AnyOperation,
   of: Claim.Running & { readonly input: unknown }
@@ -56,7 +56,7 @@ export const haveMoved = Effect.fnUntraced(function* (
       )
     )
   const kept = yield* JudgeWrite.keep(derived)
-  const voided = yield* records.record(approvals, action, { on: "void", ...kept }, act)
+  const voided = yield* records.append(approvals, action, { on: "void", ...kept }, act)
   yield* records.audit([Logged.voidedAtRun(voided, record)])
   return true
 })

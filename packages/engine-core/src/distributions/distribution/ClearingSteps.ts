@@ -78,10 +78,10 @@ export const holdDistributions: HoldFollowers["holdDistributions"] = Effect.fnUn
     Stream.runForEach(({ self, shown, counts, concealed }) =>
       Effect.gen(function* () {
         if (counts.due > 0 && allows(self, "hold")) {
-          yield* records.record(distributions, self, fact, act)
+          yield* records.append(distributions, self, fact, act)
         }
         if (counts.due + concealed > 0 && allows(shown, "hold")) {
-          yield* records.record(shownDistributions, shown, fact, act)
+          yield* records.append(shownDistributions, shown, fact, act)
         }
       })
     )
@@ -127,11 +127,11 @@ export const clear: (
     Stream.runForEach(({ self, shown }) =>
       Effect.gen(function* () {
         if (allows(self, "clear")) {
-          yield* records.record(distributions, self, fact, act)
+          yield* records.append(distributions, self, fact, act)
           cleared.push(self.distributionId)
         }
         if (allows(shown, "clear")) {
-          yield* records.record(shownDistributions, shown, fact, act)
+          yield* records.append(shownDistributions, shown, fact, act)
         }
         yield* payIfSettled(self.distributionId, { at: act.now, act })
       })

@@ -181,7 +181,7 @@ const moveSlot = Effect.fnUntraced(function* (
   const before = Option.getOrNull(yield* records.find(distributionSlots, instrumentId))
   const last = { slotCid, lastMonth: Month.of(month), distributionId }
   if (before === null) yield* LedgerRecord.open(distributionSlots, { instrumentId, ...last }, node)
-  else yield* records.record(distributionSlots, before, { on: "execute", ...last }, node.act)
+  else yield* records.append(distributionSlots, before, { on: "execute", ...last }, node.act)
 })
 
 /**
@@ -206,7 +206,7 @@ const openSlot = Effect.fnUntraced(function* (
   if (lastMonth === null) return
   if (before.lastMonth !== null && !Month.isAfter(lastMonth, before.lastMonth)) return
   const fact = { on: "execute", slotCid, lastMonth, distributionId: null } as const
-  yield* records.record(distributionSlots, before, fact, node.act)
+  yield* records.append(distributionSlots, before, fact, node.act)
 })
 
 const index = Effect.fnUntraced(function* (
@@ -217,7 +217,7 @@ const index = Effect.fnUntraced(function* (
   const records = yield* Records
   const before = Option.getOrNull(yield* records.find(distributionContracts, distributionId))
   if (before === null) throw new Error(`the distribution ${distributionId} has no contract`)
-  yield* records.record<DistributionContract, ContractFact>(
+  yield* records.append<DistributionContract, ContractFact>(
     distributionContracts,
     before,
     fact,

@@ -80,7 +80,7 @@ const setTimer = Effect.fnUntraced(function* (distributionId: string, act: Act, 
     before.mayDeliver === set.mayDeliver &&
     before.instructAt === set.instructAt &&
     before.rollAt === set.rollAt
-  if (!isSame) yield* records.record(distributionTimers, before, { on: "set", ...set }, act)
+  if (!isSame) yield* records.append(distributionTimers, before, { on: "set", ...set }, act)
 })
 
 interface Changing extends Change {

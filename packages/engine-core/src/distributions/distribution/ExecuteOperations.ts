@@ -211,7 +211,7 @@ const take = Effect.fnUntraced(function* (input: Body, act: OperationAct) {
       .open(executionClaims, { instrumentId, distributionId, operationId }, act)
       .pipe(Effect.catchTag("Refused", (refusal) => Effect.die(new Error(refusal.slug))))
   } else if (claim.operationId !== operationId) {
-    yield* records.record(executionClaims, claim, { on: "take", distributionId, operationId }, act)
+    yield* records.append(executionClaims, claim, { on: "take", distributionId, operationId }, act)
   }
 })
 
@@ -351,7 +351,7 @@ const firstStep = Effect.fnUntraced(function* (input: Body, act: OperationAct) {
       .open(distributionPlans, { operationId, ...planned }, act)
       .pipe(Effect.catchTag("Refused", (refusal) => Effect.die(new Error(refusal.slug))))
   } else {
-    yield* records.record(distributionPlans, before, { on: "set", planned }, act)
+    yield* records.append(distributionPlans, before, { on: "set", planned }, act)
   }
   const slot = yield* slotOf(planned.instrumentId, null)
   const market = yield* latestMarket(planned.instrumentId)

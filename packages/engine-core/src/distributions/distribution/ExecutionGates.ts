@@ -1,6 +1,6 @@
 /** Checks of executing a distribution, by gate (docs/domain/distributions.md#execution). */
 import { feedUsable, type FeedVerdict } from "../../statements/nav-feed/PointVerdict.ts"
-import { check, inOrder, type Objection } from "../../kernel/Gates.ts"
+import { check, inOrder, type Judgement } from "../../kernel/Gates.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import type * as Month from "../../kernel/Month.ts"
 import type * as Date from "../../kernel/Date.ts"
@@ -51,7 +51,7 @@ export interface Judging extends Rates {
 }
 
 /** All checks of an execution, in the order of the gates. */
-export const against = (of: Judging): ReadonlyArray<Objection> =>
+export const against = (of: Judging): ReadonlyArray<Judgement> =>
   inOrder([
     HoldRules.against(of.holds, "distribution"),
     ...ofPolicy(of),
@@ -70,7 +70,7 @@ export const against = (of: Judging): ReadonlyArray<Objection> =>
     })
   ])
 
-const ofPolicy = (of: Judging): ReadonlyArray<Objection> => {
+const ofPolicy = (of: Judging): ReadonlyArray<Judgement> => {
   const { lastPayout, month, policyVersion } = of
   return [
     check("distributes", of.isMonthly, { policyVersion }),
@@ -104,7 +104,7 @@ const detailOfOrder = ({ month, nextMonth, place, unsealedMonth }: Judging): str
   }
 }
 
-const ofRates = (of: Judging): ReadonlyArray<Objection> => {
+const ofRates = (of: Judging): ReadonlyArray<Judgement> => {
   const { policyVersion, ratesSeen } = of
   const latest = ratesSeen.at(-1)
   const shown = ratesSeen.map(Decimal.formatPlain).join(", ")

@@ -14,7 +14,7 @@ import * as LedgerRecord from "../../projection/LedgerRecord.ts"
 import type { Node, Reading, Whole } from "../../projection/Reading.ts"
 import * as TypedReading from "../../projection/TypedReading.ts"
 import { Records, type Stored } from "../../records/Records.ts"
-import { inTurn } from "../../restraints/restriction/RestrictionLookups.ts"
+import { lockRestrictions } from "../../restraints/restriction/RestrictionLookups.ts"
 import {
   DeliveredLine as DeliveredTemplate,
   type DistributedLine,
@@ -68,7 +68,7 @@ export const addLines = (
       distributionLines,
       added.lines.map(({ number }) => lineIdOf(distributionId, number))
     )
-    yield* inTurn
+    yield* lockRestrictions
     const judged = yield* judgeAll(
       added.lines.map(({ holder: party }) => ({ party, instrumentId, payout })),
       node.effectiveAt
@@ -290,7 +290,7 @@ const paidTo = Effect.fnUntraced(function* (
     .pipe(Effect.catchTag("Refused", ({ slug }) => Effect.die(new Error(`${holderId}: ${slug}`))))
   const predecessor = self.computedFor.holderId
   const fact: Fact = { on: "follow", at: node.effectiveAt, holderId, party, custodian, predecessor }
-  return yield* records.record<DistributionLine, Fact>(distributionLines, self, fact, node.act)
+  return yield* records.append<DistributionLine, Fact>(distributionLines, self, fact, node.act)
 })
 
 // ---- rolled

@@ -19,7 +19,7 @@ export const notePlanned = (
     const { operationId } = act
     const before = Option.getOrNull(yield* records.find(lineWrites, operationId))
     if (before !== null) {
-      yield* records.record(lineWrites, before, { on: "plan", ...planned }, act)
+      yield* records.append(lineWrites, before, { on: "plan", ...planned }, act)
       return
     }
     yield* records

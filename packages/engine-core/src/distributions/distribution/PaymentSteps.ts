@@ -36,9 +36,9 @@ export const payIfSettled = Effect.fnUntraced(function* (
   const left = yield* leftOf(distributionId)
   if (left.isAny) return
   const fact = { on: "pay", at, rolled: left.rolled } as const
-  if (self !== null) yield* records.record(distributions, self, fact, act)
+  if (self !== null) yield* records.append(distributions, self, fact, act)
   if (shown !== null && !left.isAnyConcealed) {
-    yield* records.record(shownDistributions, shown, fact, act)
+    yield* records.append(shownDistributions, shown, fact, act)
   }
 })
 

@@ -14,5 +14,5 @@ export const recordShown = Effect.fnUntraced(function* (
   const records = yield* Records
   const shown = Option.getOrNull(yield* records.find(shownDistributions, distributionId))
   if (shown === null) throw new Error(`the distribution ${distributionId} is shown to nobody`)
-  yield* records.record(shownDistributions, shown, fact, act)
+  yield* records.append(shownDistributions, shown, fact, act)
 })

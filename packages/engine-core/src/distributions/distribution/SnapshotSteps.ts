@@ -16,7 +16,7 @@ import * as Snapshot from "../../projection/Snapshot.ts"
 import type { Act } from "../../records/Act.ts"
 import { Records } from "../../records/Records.ts"
 import { lock, onceRecorded } from "../../instruments/instrument/AwaitingTermsSteps.ts"
-import { inTurn } from "../../restraints/restriction/RestrictionLookups.ts"
+import { lockRestrictions } from "../../restraints/restriction/RestrictionLookups.ts"
 import * as Templates from "../../templates/Distribution.ts"
 import { type Distribution, distributions, shownDistributions } from "./Distribution.ts"
 import { distributionContracts } from "./DistributionContract.ts"
@@ -62,7 +62,7 @@ export const openShown = (
       .filter(({ typed }) => typed.instrument.id === instrumentId)
       .filter(({ typed }) => typed.instrument.admin === registrar)
       .toSorted((a, b) => (a.typed.month < b.typed.month ? -1 : 1))
-    yield* inTurn
+    yield* lockRestrictions
     const opened = new Map<string, Distribution>()
     for (const each of executed) {
       const self = yield* openDistribution(each, act)
@@ -79,7 +79,7 @@ export const openShown = (
     const { distributionId } = latest
     const { slotCid, lastMonth } = slot
     const fact = { on: "execute", slotCid, lastMonth, distributionId } as const
-    yield* records.record(distributionSlots, slot, fact, act)
+    yield* records.append(distributionSlots, slot, fact, act)
     yield* setTimers(opened.keys(), act)
     yield* records.enqueue([
       runItemOf({ trigger: "schedule", instrumentId, causedBy: distributionId })

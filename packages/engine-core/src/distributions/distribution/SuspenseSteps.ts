@@ -12,7 +12,7 @@ import type { Act } from "../../records/Act.ts"
 import * as Consequence from "../../records/Consequence.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import { restrictions } from "../../restraints/restriction/Restriction.ts"
-import { inTurn } from "../../restraints/restriction/RestrictionLookups.ts"
+import { lockRestrictions } from "../../restraints/restriction/RestrictionLookups.ts"
 import { openOn } from "../../restraints/hold/OpenHoldLookups.ts"
 import { distributions, shownDistributions } from "./Distribution.ts"
 import { type DistributionLine, distributionLines } from "./DistributionLine.ts"
@@ -38,7 +38,7 @@ export const judgeAgain = (
 ): Effect.Effect<void, Unavailable, Records> =>
   Effect.gen(function* () {
     if (act.cause.by === "update" && !(yield* isOwedToAny(payees))) return
-    yield* inTurn
+    yield* lockRestrictions
     const owed = yield* owedTo(payees)
     if (owed.length === 0) return
     const lines = yield* followed(owed, act)
@@ -84,7 +84,7 @@ const followed = Effect.fnUntraced(function* (
     const { holderId, party, custodian } = payee
     const predecessor = line.holderId
     const fact: Fact = { on: "follow", at: act.now, holderId, party, custodian, predecessor }
-    return records.record(distributionLines, line, fact, act)
+    return records.append(distributionLines, line, fact, act)
   })
 })
 
@@ -97,7 +97,7 @@ const moved = Effect.fnUntraced(function* (
   const fact = factOf(line, causes, act)
   if (fact === null) return line
   const records = yield* Records
-  return yield* records.record(distributionLines, line, fact, act)
+  return yield* records.append(distributionLines, line, fact, act)
 })
 
 type State = Pick<DistributionLine, "state">
@@ -135,7 +135,7 @@ const holdCured = Effect.fnUntraced(function* (
     const hold = holds.find(({ instrumentId }) => instrumentId === self.instrumentId)
     if (hold === undefined || !Machine.allows(DistributionMachine, self.state, "hold")) continue
     const fact = { on: "hold", at: act.now, holdId: hold.holdId } as const
-    yield* records.record(collection, self, fact, act)
+    yield* records.append(collection, self, fact, act)
   }
 })
 

@@ -124,7 +124,7 @@ const noteRefusal = Effect.fnUntraced(function* (
   const records = yield* Records
   const problem = Problem.slugOf(operation.problem)
   const cause = `${problem}/${operation.problem.check ?? ""}`
-  return yield* records.record(
+  return yield* records.append(
     scheduledDistributions,
     self,
     {
@@ -190,7 +190,7 @@ const executeDue = Effect.fnUntraced(function* ({ instrumentId, month }: Schedul
   const begun = listed?.record ?? null
   if (begun !== null && begun.sealedAt !== null) {
     const fact = { on: "execute", distributionId: begun.distributionId } as const
-    yield* records.record(scheduledDistributions, found.value, fact, actOf(now))
+    yield* records.append(scheduledDistributions, found.value, fact, actOf(now))
     return
   }
   const { operationId } = found.value
@@ -218,7 +218,7 @@ const executeDue = Effect.fnUntraced(function* ({ instrumentId, month }: Schedul
       )
     )
   const opened = answer.location.slice(answer.location.lastIndexOf("/") + 1)
-  yield* records.record(
+  yield* records.append(
     scheduledDistributions,
     self,
     { on: "open", operationId: opened, circumstances },

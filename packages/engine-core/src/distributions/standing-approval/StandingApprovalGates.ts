@@ -2,7 +2,7 @@
 import type { Manifest } from "../../instruments/instrument/Manifest.ts"
 import type * as Decimal from "../../kernel/Decimal.ts"
 import * as Duration from "../../kernel/Duration.ts"
-import { check, type Objection } from "../../kernel/Gates.ts"
+import { check, type Judgement } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import type { StandingApproval } from "./StandingApproval.ts"
 import { admitsNet } from "./StandingApprovalRules.ts"
@@ -22,7 +22,7 @@ export interface Granting {
  * distributes monthly by a calendar, and the approval ends after it begins, at an instant to come,
  * within the longest period.
  */
-export const againstGrant = (granting: Granting): ReadonlyArray<Objection> => {
+export const againstGrant = (granting: Granting): ReadonlyArray<Judgement> => {
   const { manifest, policyVersion, from, until, now, longest } = granting
   // Terms without a schedule have no calendar.
   const { calendar } = manifest.distribution
@@ -42,7 +42,7 @@ export const againstGrant = (granting: Granting): ReadonlyArray<Objection> => {
 export const againstUse = (
   approval: Pick<StandingApproval, "state" | "maxNet" | "usedNet" | "standingApprovalId"> | null,
   net: Decimal.Decimal
-): Objection =>
+): Judgement =>
   check(
     "standing-approval",
     approval !== null && approval.state === "active" && admitsNet(approval, net),

@@ -62,7 +62,7 @@ const idOf = ({ standingApprovalId }: Pick<Granting, "standingApprovalId">) => {
 const hrefOf = (id: string): string => `/v1/standing-approvals/${id}`
 
 /** Grants of an instrument run one after the other, so that only one approval of it is open. */
-const inTurn = (instrumentId: string) =>
+const lockApprovals = (instrumentId: string) =>
   Effect.flatMap(Records, (records) => records.lock(`standing-approval:${instrumentId}`))
 
 const grant = Operation.define("standing-approval.grant", {
@@ -127,7 +127,7 @@ const grant = Operation.define("standing-approval.grant", {
 const granting = Effect.fnUntraced(function* (input: Granting, { now }: OperationAct) {
   const records = yield* Records
   const { instrumentId, standingApprovalId: id } = input
-  yield* inTurn(instrumentId)
+  yield* lockApprovals(instrumentId)
   if (id !== null && Option.isSome(yield* records.find(standingApprovals, id))) {
     return yield* Effect.fail(
       refused("already-exists", { detail: "A standing approval of this id exists." })
@@ -180,7 +180,7 @@ const revoke = Operation.define("standing-approval.revoke", {
     const self = yield* records.get(standingApprovals, standingApprovalId)
     yield* Effect.fromResult(revocable(self))
     const fact = { on: "revoke", at: act.now, by: act.actor } as const
-    return StandingApprovalView.of(yield* records.record(standingApprovals, self, fact, act))
+    return StandingApprovalView.of(yield* records.append(standingApprovals, self, fact, act))
   })
 })
 

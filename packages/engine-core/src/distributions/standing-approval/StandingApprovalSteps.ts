@@ -31,7 +31,7 @@ export const countUse: (used: Used, act: Act) => Effect.Effect<void, Unavailable
         new Error(`an execution used ${standingApprovalId}, which has no record`)
       )
     }
-    yield* records.record(
+    yield* records.append(
       standingApprovals,
       found.value,
       { on: "use", at, distributionId, net },

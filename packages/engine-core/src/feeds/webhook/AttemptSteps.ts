@@ -70,7 +70,7 @@ export const note = Effect.fnUntraced(function* (
   const chance = DeliveryRules.chanceOf(yield* (yield* Ids).bytes(4))
   const { fact, again } = DeliveryRules.judge(before, { attempt, retryAfter, chance })
   const { seq, webhookId } = before
-  yield* records.record(deliveries, before, fact, {
+  yield* records.append(deliveries, before, fact, {
     cause: { by: "event", seq },
     now: attempt.at
   })

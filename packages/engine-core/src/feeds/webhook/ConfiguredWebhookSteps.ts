@@ -56,7 +56,7 @@ const remove = Effect.fnUntraced(function* (webhookId: string, now: Instant.Inst
   const records = yield* Records
   const before = yield* records.get(webhooks, webhookId)
   if (before.removedAt !== null) return
-  yield* records.record(webhooks, before, { on: "remove", at: now }, actAt(now))
+  yield* records.append(webhooks, before, { on: "remove", at: now }, actAt(now))
 })
 
 const store = Effect.fnUntraced(function* (configured: ConfiguredWebhook, now: Instant.Instant) {
@@ -79,6 +79,6 @@ const store = Effect.fnUntraced(function* (configured: ConfiguredWebhook, now: I
       actAt(now)
     )
   } else if (change === "configure") {
-    yield* records.record(webhooks, before, { on: "configure", url, events }, actAt(now))
+    yield* records.append(webhooks, before, { on: "configure", url, events }, actAt(now))
   }
 })

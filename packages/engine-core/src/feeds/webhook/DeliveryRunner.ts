@@ -31,7 +31,7 @@ import { deliveries, type Delivery, queueOf } from "../../records/webhook/Delive
 import { active, activeMax, type Webhook, webhooks } from "../../records/webhook/Webhook.ts"
 import * as AttemptSteps from "./AttemptSteps.ts"
 import * as ConfiguredWebhookSteps from "./ConfiguredWebhookSteps.ts"
-import { atOnce, freeAttempts, inTurn } from "./DispatchRules.ts"
+import { atOnce, freeAttempts, rotate } from "./DispatchRules.ts"
 
 /**
  * Milliseconds until a delivery that could not be attempted (a key is missing) is leased again.
@@ -298,7 +298,7 @@ const deliverForever = Effect.fnUntraced(function* (dispatcher: Dispatcher) {
     }
     turn += 1
     const due = yield* dispatcher.leaseDue(
-      inTurn(dispatcher.webhooks(), turn),
+      rotate(dispatcher.webhooks(), turn),
       yield* attempts.running
     )
     for (const delivery of due) {

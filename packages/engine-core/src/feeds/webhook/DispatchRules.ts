@@ -14,7 +14,7 @@ export const freeAttempts = (running: typeof atOnce): number =>
   Math.max(0, Math.min(atOnce.webhook - running.webhook, atOnce.instance - running.instance))
 
 /** Round robin: the list from another start each turn, so that no webhook is always served last. */
-export const inTurn = <A>(list: ReadonlyArray<A>, turn: number): ReadonlyArray<A> => {
+export const rotate = <A>(list: ReadonlyArray<A>, turn: number): ReadonlyArray<A> => {
   const first = list.length === 0 ? 0 : turn % list.length
   return [...list.slice(first), ...list.slice(0, first)]
 }

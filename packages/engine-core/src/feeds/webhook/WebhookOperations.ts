@@ -143,7 +143,7 @@ export const remove = Operation.define("webhook.remove", {
       const detail = "The configuration names this webhook; it is removed there."
       return yield* Effect.fail(refused("webhook-configured", { detail }))
     }
-    yield* records.record(webhooks, before, { on: "remove", at: act.now }, act)
+    yield* records.append(webhooks, before, { on: "remove", at: act.now }, act)
     return view(before)
   })
 })

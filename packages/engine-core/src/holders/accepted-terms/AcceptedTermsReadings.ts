@@ -63,7 +63,7 @@ const recordSignature = Effect.fnUntraced(function* (
     },
     node
   )
-  yield* records.record(
+  yield* records.append(
     holders,
     holder,
     { on: "sign", signedTermsCid: node.contractId, at: node.effectiveAt },
@@ -75,14 +75,14 @@ const recordSignature = Effect.fnUntraced(function* (
 const recordFact = Effect.fnUntraced(function* (node: Node, fact: Fact) {
   const records = yield* Records
   const terms = yield* records.find(acceptedTerms, node.contractId)
-  if (Option.isSome(terms)) yield* records.record(acceptedTerms, terms.value, fact, node.act)
+  if (Option.isSome(terms)) yield* records.append(acceptedTerms, terms.value, fact, node.act)
 })
 
 const clearSignature = Effect.fnUntraced(function* (holderId: string, node: Node) {
   const records = yield* Records
   const holder = yield* records.find(holders, holderId)
   if (Option.isNone(holder) || holder.value.signedTermsCid !== node.contractId) return
-  yield* records.record(
+  yield* records.append(
     holders,
     holder.value,
     { on: "sign", signedTermsCid: null, at: node.effectiveAt },
@@ -97,6 +97,6 @@ const recordAcceptance = Effect.fnUntraced(function* (
 ) {
   const records = yield* Records
   const terms = { documentHash, acceptedAt, cid: node.contractId }
-  const after = yield* records.record(holders, holder, { on: "accept-terms", terms }, node.act)
+  const after = yield* records.append(holders, holder, { on: "accept-terms", terms }, node.act)
   yield* activated(after, node)
 })

@@ -79,7 +79,7 @@ export const setAttributes = Operation.defineOnLedger("holder.set-attributes", {
     const attributes = AttributeRules.change(holder.attributes, input.attributes, by(act))
     const fact = { on: "set-attributes", attributes, at: act.now } as const
     // An attribute may have ended between plan and commit: shown as the record reads now.
-    const recorded = yield* records.record(holders, holder, fact, act)
+    const recorded = yield* records.append(holders, holder, fact, act)
     return HolderView.of(Collection.ripen(holders, recorded, act.now) as typeof recorded)
   })
 })

@@ -108,7 +108,7 @@ const map = Operation.define("external-account.map", {
     )
     if (holder !== null) {
       const fact = { on: "map-account", externalAccountId, at: act.now } as const
-      yield* records.record(holders, holder, fact, act)
+      yield* records.append(holders, holder, fact, act)
     }
     return view(opened)
   })

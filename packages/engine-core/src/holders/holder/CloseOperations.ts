@@ -97,11 +97,11 @@ export const closing = (ties: HolderTies) =>
       // The end of a registration closes its holder; the withdrawal of an invitation alone does
       // not.
       const closed = Machine.allows(HolderMachine, holder.state, "close")
-        ? yield* records.record(holders, holder, { on: "close", at }, act)
+        ? yield* records.append(holders, holder, { on: "close", at }, act)
         : holder
       if (closedAs === null) return HolderView.of(closed)
       return HolderView.of(
-        yield* records.record(holders, closed, { on: "close-as", closedAs, at }, act)
+        yield* records.append(holders, closed, { on: "close-as", closedAs, at }, act)
       )
     })
   })

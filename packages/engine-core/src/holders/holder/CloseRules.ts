@@ -1,5 +1,5 @@
 /** Checks of closing a holder, by gate. */
-import { check, judge as judgeGates, type Objection } from "../../kernel/Gates.ts"
+import { check, judge as judgeGates, type Judgement } from "../../kernel/Gates.ts"
 
 /** Input of the checks of closing a holder. */
 export interface Closing {
@@ -25,7 +25,7 @@ const against = ({
   openLine,
   carry,
   accrual
-}: Closing): ReadonlyArray<Objection> => [
+}: Closing): ReadonlyArray<Judgement> => [
   check("no-restriction", restriction === null, {
     detail: `The restriction ${restriction ?? ""} of the holder is in force.`
   }),

@@ -97,7 +97,7 @@ const invitedAgain = Effect.fnUntraced(function* (
   const isUnregistered = holder.state === "pending" && holder.registrationCid === null
   if (isUnregistered && holder.party === party && holder.invitationCid === null) {
     const invited = { on: "invite", invitationCid: node.contractId, validUntil } as const
-    yield* records.record(holders, holder, { ...invited, at: node.effectiveAt }, node.act)
+    yield* records.append(holders, holder, { ...invited, at: node.effectiveAt }, node.act)
     return
   }
   yield* transitions.keepBreach(node, holder.holderId, {
@@ -127,7 +127,7 @@ const registered = Effect.fnUntraced(function* (
   const from = { registrationCid: node.contractId, at: node.effectiveAt, validUntil }
   // A registration renewed with a past end lapses at once.
   if (transitions.allows(holder, "renew")) {
-    return yield* records.record(holders, holder, { on: "renew", ...from }, node.act)
+    return yield* records.append(holders, holder, { on: "renew", ...from }, node.act)
   }
   if (Machine.isTerminal(HolderMachine, holder.state)) {
     return yield* transitions.keepBreach(node, holder.holderId, {
@@ -135,7 +135,7 @@ const registered = Effect.fnUntraced(function* (
       detail: `A holder in state ${holder.state} was registered.`
     })
   }
-  const accepted = yield* records.record(holders, holder, { on: "accept", ...from }, node.act)
+  const accepted = yield* records.append(holders, holder, { on: "accept", ...from }, node.act)
   yield* activated(accepted, node)
 })
 
@@ -146,7 +146,7 @@ export const activated = Effect.fnUntraced(function* (
 ) {
   if (!isReady(holder)) return
   const records = yield* Records
-  yield* records.record(holders, holder, { on: "activate", at }, act)
+  yield* records.append(holders, holder, { on: "activate", at }, act)
 })
 
 const closed = Effect.fnUntraced(function* (holder: Stored<Holder>, node: Node) {
@@ -157,5 +157,5 @@ const closed = Effect.fnUntraced(function* (holder: Stored<Holder>, node: Node) 
       detail: `A holder in state ${holder.state} was closed.`
     })
   }
-  yield* records.record(holders, holder, { on: "close", at: node.effectiveAt }, node.act)
+  yield* records.append(holders, holder, { on: "close", at: node.effectiveAt }, node.act)
 })

@@ -52,7 +52,7 @@ export const judgeNew = Effect.fnUntraced(function* (of: New, act: OperationAct)
       ? records
           .open(holderClaims, { name, operationId }, act)
           .pipe(Effect.catchTag("Refused", (again) => Effect.die(new Error(again.slug))))
-      : records.record(holderClaims, before, { on: "take", operationId }, act)
+      : records.append(holderClaims, before, { on: "take", operationId }, act)
   }
 })
 

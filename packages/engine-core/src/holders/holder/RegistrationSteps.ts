@@ -107,7 +107,7 @@ export const described = Effect.fnUntraced(function* (
       )
     )
   const { legalName, lei, classification, taxResidences } = input
-  const after = yield* records.record(
+  const after = yield* records.append(
     holders,
     holder,
     {

@@ -105,7 +105,7 @@ const copyDetails = Effect.fnUntraced(function* (
 ) {
   const records = yield* Records
   const details = { legalName, lei, classification, taxResidences, attributes }
-  const described = yield* records.record(
+  const described = yield* records.append(
     holders,
     successor,
     { on: "describe", at: act.now, ...details },

@@ -35,7 +35,7 @@ export const nameSuccessor = Effect.fnUntraced(function* (
     successor: { party, registeredAt, usableFrom },
     at: act.now
   } as const
-  return yield* records.record(holders, holder, fact, act)
+  return yield* records.append(holders, holder, fact, act)
 })
 
 /**

@@ -32,7 +32,7 @@ export const ask = Effect.fnUntraced(function* (holder: Stored<Holder>, act: Act
       )
     )
   yield* records.enqueue([{ queue, itemId: requestId, resource: holderId, payload: "", delay: 0 }])
-  return yield* records.record(holders, holder, { on: "screen", screening }, act)
+  return yield* records.append(holders, holder, { on: "screen", screening }, act)
 })
 
 /** Requests another screening of the holder; a clear one is recorded as stale first. */
@@ -43,6 +43,6 @@ export const askAgain = Effect.fnUntraced(function* (holder: Stored<Holder>, now
   const aged =
     screening === undefined
       ? holder
-      : yield* records.record(holders, holder, { on: "screen", screening }, act)
+      : yield* records.append(holders, holder, { on: "screen", screening }, act)
   return yield* ask(aged, act)
 })

@@ -3,7 +3,7 @@
  * it.
  */
 import { Result } from "effect"
-import { check, judge, type Objection } from "../../kernel/Gates.ts"
+import { check, judge, type Judgement } from "../../kernel/Gates.ts"
 import * as Currency from "../../kernel/Currency.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import { type Refused, refuse } from "../../kernel/Refusal.ts"
@@ -22,7 +22,7 @@ export const notRecorded = check("in-manifest", false, {
  */
 export const recorded = <I extends Instrument>(
   instrument: I,
-  before: ReadonlyArray<Objection> = []
+  before: ReadonlyArray<Judgement> = []
 ): Result.Result<I & Recorded, Refused<"rule-refused">> =>
   isRecorded(instrument)
     ? Result.succeed(instrument)
@@ -39,7 +39,7 @@ export const payable = (
     valuation
   }: Pick<Manifest, "currency" | "distribution" | "valuation">,
   { policyVersion }: { readonly policyVersion: number | null }
-): ReadonlyArray<Objection> => {
+): ReadonlyArray<Judgement> => {
   const of = policyVersion === null ? {} : { policyVersion }
   const rebases = valuation === "rebasing"
   const places = Currency.decimals(currency)
@@ -53,11 +53,11 @@ export const payable = (
 }
 
 /** The check that no reserve backs the instrument: its units come and go by mints and reserve redemptions alone. */
-export const notBacked = ({ backedBy }: Pick<Instrument, "backedBy">): Objection =>
+export const notBacked = ({ backedBy }: Pick<Instrument, "backedBy">): Judgement =>
   check("backed", backedBy === null, {
     detail: backedBy === null ? null : `The reserve ${backedBy} backs the instrument.`
   })
 
 /** The check that the instrument's registrar has configured it on the ledger. */
-export const onRegistry = (instrument: Recorded): Objection =>
+export const onRegistry = (instrument: Recorded): Judgement =>
   check("on-registry", isOnRegistry(instrument), { party: instrument.registrar })

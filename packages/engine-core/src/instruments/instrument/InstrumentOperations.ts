@@ -82,7 +82,7 @@ export const record = Operation.define("instrument.record", {
           { instrumentId, next: null, backedBy: null, ...recorded },
           act
         )
-      : yield* records.record(instruments, configured.value, { on: "record", ...recorded }, act)
+      : yield* records.append(instruments, configured.value, { on: "record", ...recorded }, act)
     return InstrumentView.recorded(after)
   })
 })

@@ -89,7 +89,7 @@ const configured = Effect.fnUntraced(function* (
     return yield* keepBreach(payload, node, "The registrar configures this id too often.")
   }
   const records = yield* Records
-  yield* records.record(instruments, instrument, { on: "configure", contractId }, node.act)
+  yield* records.append(instruments, instrument, { on: "configure", contractId }, node.act)
 })
 
 const retired = (payload: Configured, node: Node) =>
@@ -101,10 +101,10 @@ const ended = Effect.fnUntraced(function* (payload: Configured, node: Node, fact
   const stored = yield* records.find(configurations, contractId)
   // A configuration that was not recorded was kept as unexpected when it was created.
   if (Option.isNone(stored)) return
-  yield* records.record(configurations, stored.value, { on: "end" }, node.act)
+  yield* records.append(configurations, stored.value, { on: "end" }, node.act)
   const instrument = yield* records.find(instruments, payload.instrument.id)
   if (Option.isSome(instrument) && instrument.value.configurations.includes(contractId)) {
-    yield* records.record(instruments, instrument.value, fact, node.act)
+    yield* records.append(instruments, instrument.value, fact, node.act)
   }
 })
 

@@ -68,7 +68,7 @@ export const replayPage = Effect.fnUntraced(function* (of: Replaying, start: Sta
   const self = found ?? (yield* LedgerRecord.open(lotReplays, begin, { act }))
   if (self.isDone) return self
   const next = self.asset === "" ? yield* assetAfter("") : yield* pageOf(self, of, start)
-  return yield* records.record(lotReplays, self, { on: "advance", ...next }, act)
+  return yield* records.append(lotReplays, self, { on: "advance", ...next }, act)
 })
 
 type Place = Omit<Fact, "on">

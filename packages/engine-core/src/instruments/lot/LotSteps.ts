@@ -44,7 +44,7 @@ export const folding = (acquisitions: Acquisitions) =>
         for (const { lot, units, cost } of parts) {
           const id = idOf(lot)
           const fact: Fact = { on: onOf(movement), seq: movement.seq, units, cost }
-          stored.set(id, yield* records.record(lots, stored.get(id)!, fact, share.act))
+          stored.set(id, yield* records.append(lots, stored.get(id)!, fact, share.act))
         }
         for (const lot of opened) yield* open(lot, share)
         if (Decimal.isPositive(missing)) yield* logMissing(movement, missing)

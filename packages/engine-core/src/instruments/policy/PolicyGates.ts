@@ -1,6 +1,6 @@
 /** Gates of a change of policy. */
 import { Result } from "effect"
-import { check, judge as judgeRows, type Objection } from "../../kernel/Gates.ts"
+import { check, judge as judgeRows, type Judgement } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import { type Refused, refuse } from "../../kernel/Refusal.ts"
 import { lastVersion, type Recorded } from "../instrument/Instrument.ts"
@@ -50,7 +50,7 @@ const named = ({
 }
 
 /** Checks of the new terms. */
-const against = (setting: Setting): ReadonlyArray<Objection> => {
+const against = (setting: Setting): ReadonlyArray<Judgement> => {
   const { effectiveFrom, instrument, isMinted, manifest, now, unfixed } = setting
   const { policyVersion } = instrument
   return [

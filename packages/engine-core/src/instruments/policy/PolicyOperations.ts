@@ -51,7 +51,7 @@ const retire = Effect.fnUntraced(function* (
 ) {
   const records = yield* Records
   const current = yield* versionOf({ instrumentId, policyVersion })
-  yield* records.record(
+  yield* records.append(
     policyVersions,
     current,
     { on: of.isAhead ? "limit" : "supersede", until: of.from },
@@ -59,7 +59,7 @@ const retire = Effect.fnUntraced(function* (
   )
   if (next === null) return
   const waiting = yield* versionOf({ instrumentId, policyVersion: next.policyVersion })
-  yield* records.record(policyVersions, waiting, { on: "replace" }, act)
+  yield* records.append(policyVersions, waiting, { on: "replace" }, act)
 })
 
 interface Accepted {
@@ -81,7 +81,7 @@ const accept = Effect.fnUntraced(function* (
   const isAhead = effectiveFrom !== null
   const policyVersion = lastVersion(instrument) + 1
   yield* retire(instrument, { from, isAhead }, act)
-  yield* records.record(
+  yield* records.append(
     instruments,
     instrument,
     isAhead

@@ -43,7 +43,7 @@ const assetPoint: Reading = {
     if (next === "too-many-ahead") return yield* PointBreachSteps.keepTooManyAhead(point, node)
     yield* quote === undefined
       ? LedgerRecord.open(assetQuotes, { quoteId, ...next }, node)
-      : records.record(assetQuotes, quote, { on: "quote", ...next }, node.act)
+      : records.append(assetQuotes, quote, { on: "quote", ...next }, node.act)
   }),
   exercised: Effect.fn("OraclePoint.unquoted")(function* (choice, payload, node) {
     if (choice !== "Archive") return
@@ -53,7 +53,7 @@ const assetPoint: Reading = {
     const quote = Option.getOrUndefined(yield* records.find(assetQuotes, idOf(point)))
     if (quote === undefined) return
     const fact = QuoteOrder.withdrawn(quote, node.contractId)
-    if (fact !== undefined) yield* records.record(assetQuotes, quote, fact, node.act)
+    if (fact !== undefined) yield* records.append(assetQuotes, quote, fact, node.act)
   })
 }
 

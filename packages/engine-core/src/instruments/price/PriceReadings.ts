@@ -30,7 +30,7 @@ const typed = TypedReading.of(OraclePoint, {
       const point = yield* records.find(pricePoints, node.contractId)
       if (Option.isNone(point)) return
       const fact = { on: "correct", by: result.contractId } as const
-      yield* records.record(pricePoints, point.value, fact, node.act)
+      yield* records.append(pricePoints, point.value, fact, node.act)
     })
   }
 })
@@ -150,18 +150,18 @@ const updateQuote = Effect.fnUntraced(function* (
   if (next === "too-many-ahead") return yield* PointBreachSteps.keepTooManyAhead(payload, node)
   yield* quote === undefined
     ? LedgerRecord.open(quotes, { quoteId, ...next }, node)
-    : records.record(quotes, quote, { on: "quote", ...next }, node.act)
+    : records.append(quotes, quote, { on: "quote", ...next }, node.act)
 })
 
 const withdrawn = Effect.fnUntraced(function* (node: Node) {
   const records = yield* Records
   const point = Option.getOrUndefined(yield* records.find(pricePoints, node.contractId))
   if (point === undefined) return
-  yield* records.record(pricePoints, point, { on: "end" }, node.act)
+  yield* records.append(pricePoints, point, { on: "end" }, node.act)
   const quote = Option.getOrUndefined(yield* records.find(quotes, quoteIdOf(point)))
   if (quote === undefined) return
   const fact = QuoteOrder.withdrawn(quote, point.contractId)
-  if (fact !== undefined) yield* records.record(quotes, quote, fact, node.act)
+  if (fact !== undefined) yield* records.append(quotes, quote, fact, node.act)
 })
 
 const announced = (point: PricePoint, node: Node) => {

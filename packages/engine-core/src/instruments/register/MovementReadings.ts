@@ -203,7 +203,7 @@ const recordMovements = Effect.fnUntraced(function* (update: Whole, of: Share) {
     }
   }
   const fact = { on: "move" as const, units: supply, holders, seq }
-  if (stored !== undefined) yield* records.record(supplies, stored, fact, update.act)
+  if (stored !== undefined) yield* records.append(supplies, stored, fact, update.act)
   else
     yield* LedgerRecord.open(
       supplies,

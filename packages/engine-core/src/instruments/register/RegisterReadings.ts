@@ -34,7 +34,7 @@ const holding: Reading = {
     const before = Option.getOrUndefined(yield* records.find(holdings, node.contractId))
     if (before === undefined) return
     yield* updateEntry(before, node, "remove")
-    yield* records.record(holdings, before, { on: "end", offset: node.offset }, node.act)
+    yield* records.append(holdings, before, { on: "end", offset: node.offset }, node.act)
   })
 }
 
@@ -115,7 +115,7 @@ const updateEntry = Effect.fnUntraced(function* (
   }
   const entry = yield* records.find(registerEntries, idOf(line))
   if (Option.isSome(entry)) {
-    yield* records.record(registerEntries, entry.value, fact, node.act)
+    yield* records.append(registerEntries, entry.value, fact, node.act)
     return
   }
   yield* LedgerRecord.open(

@@ -3,7 +3,7 @@ import type { Recorded } from "../../instruments/instrument/Instrument.ts"
 import { notBacked, onRegistry } from "../../instruments/instrument/InstrumentGates.ts"
 import { isScreened } from "../../holders/holder/HolderMachine.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
-import { check, inOrder, type Objection } from "../../kernel/Gates.ts"
+import { check, inOrder, type Judgement } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as ControlGates from "../ControlGates.ts"
 import { paidByWire } from "../order/OrderGates.ts"
@@ -30,8 +30,8 @@ export interface Opening extends Pick<ControlGates.Controls, "holds"> {
  */
 export const againstOpening = (
   { holds, instrument, market, inputsMax }: Opening,
-  ofCutOff: ReadonlyArray<Objection>
-): ReadonlyArray<Objection> =>
+  ofCutOff: ReadonlyArray<Judgement>
+): ReadonlyArray<Judgement> =>
   inOrder([
     ControlGates.held({ holds }),
     paidByWire({
@@ -54,7 +54,7 @@ export const againstOpening = (
  * All checks of settling, in the order of the gates: of the cycle's own record, of its orders, and of
  * the fund's cash (docs/domain/dealing-cycles.md#settling).
  */
-export const againstSettling = (context: Context): ReadonlyArray<Objection> =>
+export const againstSettling = (context: Context): ReadonlyArray<Judgement> =>
   inOrder([
     ...objections(context.cycle, { on: "settle", now: context.now }),
     ...ofControls(context),
@@ -71,7 +71,7 @@ export const againstSettling = (context: Context): ReadonlyArray<Objection> =>
  * Checks holds and restrictions. A cycle settles in whole, so that one hold or restriction stops all
  * of it.
  */
-const ofControls = ({ orders, instrument, ...controls }: Context): ReadonlyArray<Objection> => {
+const ofControls = ({ orders, instrument, ...controls }: Context): ReadonlyArray<Judgement> => {
   const { instrumentId } = instrument
   const bought = orders.subscriptions.map((order) => ({ ...order, orderId: order.subscriptionId }))
   const sold = orders.redemptions.map((order) => ({ ...order, orderId: order.redemptionId }))
@@ -88,7 +88,7 @@ const ofHolders = ({
   holders,
   admissions,
   now
-}: Context): ReadonlyArray<Objection> => {
+}: Context): ReadonlyArray<Judgement> => {
   const inactive =
     subscriptions.find(({ holderId }) => holders.get(holderId)?.state !== "active") ??
     redemptions.find(({ holderId }) => {
@@ -121,7 +121,7 @@ const ofHolders = ({
   ]
 }
 
-const ofTerms = ({ instrument, market, earlier }: Context): ReadonlyArray<Objection> => {
+const ofTerms = ({ instrument, market, earlier }: Context): ReadonlyArray<Judgement> => {
   return [
     check("primary-market", market !== null, {
       policyVersion: instrument.policyVersion,
@@ -134,7 +134,7 @@ const ofTerms = ({ instrument, market, earlier }: Context): ReadonlyArray<Object
 }
 
 /** Checks that every order is priced and allocated; the fund's cash is checked for the cycle as a whole. */
-const ofOrders = ({ orders }: Context): ReadonlyArray<Objection> => {
+const ofOrders = ({ orders }: Context): ReadonlyArray<Judgement> => {
   const { subscriptions, redemptions } = orders
   const unlocked = redemptions.find(({ unitsAllocation }) => unitsAllocation === null)
   const burning = redemptions.find(({ burnRequestCid }) => burnRequestCid !== null)
@@ -164,7 +164,7 @@ const ofOrders = ({ orders }: Context): ReadonlyArray<Objection> => {
 }
 
 /** Checks that one point prices all orders, that the feed confirms it, and the price computed from it. */
-const ofPrice = ({ orders, point, feed, dealingPrice }: Context): ReadonlyArray<Objection> => {
+const ofPrice = ({ orders, point, feed, dealingPrice }: Context): ReadonlyArray<Judgement> => {
   const priced = [...orders.subscriptions, ...orders.redemptions].filter(
     ({ price }) => price !== null
   )
@@ -185,7 +185,7 @@ const ofPrice = ({ orders, point, feed, dealingPrice }: Context): ReadonlyArray<
   ]
 }
 
-const ofCash = ({ cycle, shortfall, provision }: Context): ReadonlyArray<Objection> => [
+const ofCash = ({ cycle, shortfall, provision }: Context): ReadonlyArray<Judgement> => [
   check("fund-cash", !Decimal.isPositive(shortfall) || provision !== null, {
     party: cycle.fund,
     detail: `The fund is short of ${Decimal.formatPlain(shortfall)} ${cycle.currency}.`
@@ -198,7 +198,7 @@ const ofSize = ({
   tooSmall,
   provision,
   inputsMax
-}: Context): ReadonlyArray<Objection> => {
+}: Context): ReadonlyArray<Judgement> => {
   const inputs =
     inputsOf({
       subscriptions: orders.subscriptions.length + tooSmall.subscriptions.length,

@@ -2,7 +2,7 @@
 import { Effect, Result, Schema } from "effect"
 import { match } from "ts-pattern"
 import * as Decimal from "../../kernel/Decimal.ts"
-import { check, judge, type Objection } from "../../kernel/Gates.ts"
+import { check, judge, type Judgement } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Integer from "../../kernel/Integer.ts"
 import * as Machine from "../../kernel/Machine.ts"
@@ -142,7 +142,7 @@ export const admitted = (
       })
 
 /** Checks of a command on the cycle's own record. */
-export const objections = (self: DealingCycle, { on, now }: Command): ReadonlyArray<Objection> =>
+export const objections = (self: DealingCycle, { on, now }: Command): ReadonlyArray<Judgement> =>
   on === "release"
     ? []
     : [

@@ -264,7 +264,7 @@ const leaving = <R extends Member, F>(
     for (const order of yield* leftIn(collection, formerCycle.cycleId)) {
       if (order.endedAt !== null) continue
       const fact: Leaving = { on: "leave", formerCycle }
-      yield* records.record(collection, order, fact, node.act)
+      yield* records.append(collection, order, fact, node.act)
     }
   })
 

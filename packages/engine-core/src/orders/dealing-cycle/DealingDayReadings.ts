@@ -273,7 +273,7 @@ const countInDay = Effect.fnUntraced(function* (
         },
         node
       )
-  yield* records.record(
+  yield* records.append(
     dealingDays,
     day,
     {
@@ -296,7 +296,7 @@ const dealt = Effect.fnUntraced(function* (
   const day = yield* records.find(dealingDays, Day.idOf(order))
   if (Option.isNone(day) || day.value.dealt !== null) return
   const supply = yield* records.find(supplies, assetKeyOf(order))
-  yield* records.record(
+  yield* records.append(
     dealingDays,
     day.value,
     {
@@ -320,7 +320,7 @@ const countInCycle = Effect.fnUntraced(function* (
   const records = yield* Records
   const cycle = yield* records.find(dealingCycles, cycleId)
   if (Option.isNone(cycle) || cycle.value.state !== "open") return
-  yield* records.record(
+  yield* records.append(
     dealingCycles,
     cycle.value,
     {

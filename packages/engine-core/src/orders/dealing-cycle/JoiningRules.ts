@@ -1,8 +1,8 @@
 /** Checks whether an order may join a cycle, and whether it may settle apart from its cycle. */
-import { check, type Objection } from "../../kernel/Gates.ts"
+import { check, type Judgement } from "../../kernel/Gates.ts"
 
 /** Checks that the cycle has room for another order; `fullCycleId` is the cycle if it has none. */
-export const againstJoining = (fullCycleId: string | null, inputsMax: number): Objection =>
+export const againstJoining = (fullCycleId: string | null, inputsMax: number): Judgement =>
   check("transaction-size", fullCycleId === null, {
     detail:
       fullCycleId === null
@@ -12,7 +12,7 @@ export const againstJoining = (fullCycleId: string | null, inputsMax: number): O
   })
 
 /** Checks that an order settles by itself only if it is in no open cycle; null: it is in none. */
-export const againstLeaving = (openCycleId: string | null): Objection =>
+export const againstLeaving = (openCycleId: string | null): Judgement =>
   check("in-cycle", openCycleId === null, {
     detail: openCycleId === null ? null : `The order is in the open dealing cycle ${openCycleId}.`
   })

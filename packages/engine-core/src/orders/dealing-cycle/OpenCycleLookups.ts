@@ -1,7 +1,7 @@
 /** Look-up of the open cycle that a claimed order joins, and the check of its room. */
 import { Effect, Option } from "effect"
 import { Settings } from "../../engine/Settings.ts"
-import type { Objection } from "../../kernel/Gates.ts"
+import type { Judgement } from "../../kernel/Gates.ts"
 import type { Unavailable } from "../../kernel/Refusal.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import { dealtAt, type DealingCycle, dealingCycles } from "./DealingCycle.ts"
@@ -22,7 +22,7 @@ export const openCycleOf = Effect.fnUntraced(function* (
 export interface Joining {
   /** Null: the order settles by itself. */
   readonly cycle: (Stored<DealingCycle> & { readonly cycleCid: string }) | null
-  readonly against: Objection
+  readonly against: Judgement
 }
 
 /**

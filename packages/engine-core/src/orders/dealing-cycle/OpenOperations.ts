@@ -182,7 +182,7 @@ const take = Effect.fnUntraced(function* (
       .open(cycleSlots, { slotId, cycleId, operationId }, act)
       .pipe(Effect.catchTag("Refused", (refusal) => Effect.die(new Error(refusal.slug))))
   } else {
-    yield* records.record(cycleSlots, slot, { on: "take", cycleId, operationId }, act)
+    yield* records.append(cycleSlots, slot, { on: "take", cycleId, operationId }, act)
   }
 })
 

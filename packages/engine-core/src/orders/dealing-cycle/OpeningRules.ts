@@ -1,7 +1,7 @@
 /** Pure rules of opening a dealing cycle: its cut-off, and the time by which it must settle. */
 import type * as Date from "../../kernel/Date.ts"
 import * as Duration from "../../kernel/Duration.ts"
-import { check, type Objection } from "../../kernel/Gates.ts"
+import { check, type Judgement } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import { type CutOffRule, nextCutOff, settleBy } from "../order/CutOffRules.ts"
 
@@ -29,7 +29,7 @@ export interface Opened {
  */
 export const openingOf = (
   opening: Opening
-): { readonly opened: Opened | null; readonly rows: ReadonlyArray<Objection> } => {
+): { readonly opened: Opened | null; readonly rows: ReadonlyArray<Judgement> } => {
   const { cutOff, cutOffAt: named, now } = opening
   const ofNamed = named === null ? [] : ofReach(named, now)
   if (ofNamed.some(({ refuses }) => refuses)) return { opened: null, rows: ofNamed }
@@ -37,7 +37,7 @@ export const openingOf = (
   const latest = settleBy(at)
   // Instants on the ledger have microseconds.
   const until = opening.settleBy === null ? latest : Instant.toMicros(opening.settleBy)
-  const rows: ReadonlyArray<Objection> = [
+  const rows: ReadonlyArray<Judgement> = [
     ...ofNamed,
     check("cut-off-of-instrument", named === null || named === at, {
       detail: `The instrument's next cut-off from there is ${Instant.format(at)}.`,
@@ -55,7 +55,7 @@ export const openingOf = (
 /** Greatest distance of a named cut-off from now. */
 const reach = Duration.days(366)
 
-const ofReach = (named: Instant.Instant, now: Instant.Instant): ReadonlyArray<Objection> => [
+const ofReach = (named: Instant.Instant, now: Instant.Instant): ReadonlyArray<Judgement> => [
   check("cut-off-to-come", Instant.isAfter(named, now)),
   check("cut-off-in-reach", Instant.atOrBefore(named, Instant.add(now, reach)))
 ]

@@ -101,8 +101,8 @@ const requested = Effect.fnUntraced(function* (
 ) {
   const records = yield* Records
   const fact = { on: "request-cash" as const, intentCid }
-  if (isSubscription(order)) yield* records.record(subscriptions, order, fact, node.act)
-  else yield* records.record(redemptions, order, fact, node.act)
+  if (isSubscription(order)) yield* records.append(subscriptions, order, fact, node.act)
+  else yield* records.append(redemptions, order, fact, node.act)
 })
 
 // ---- allocations
@@ -206,9 +206,9 @@ const allocated = Effect.fnUntraced(function* (
 ) {
   const records = yield* Records
   if (isSubscription(order)) {
-    yield* records.record(subscriptions, order, { on: "allocate", allocation }, node.act)
+    yield* records.append(subscriptions, order, { on: "allocate", allocation }, node.act)
   } else {
-    yield* records.record(redemptions, order, { on: `allocate-${leg}`, allocation }, node.act)
+    yield* records.append(redemptions, order, { on: `allocate-${leg}`, allocation }, node.act)
   }
 })
 

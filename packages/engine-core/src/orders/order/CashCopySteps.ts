@@ -79,7 +79,7 @@ export const relocate = Effect.fnUntraced(function* (
     { discard: true }
   )
   const fact = { on: "move", statementId, places, lost } as const
-  yield* records.record(Taking.cashTakings, taking, fact, act)
+  yield* records.append(Taking.cashTakings, taking, fact, act)
 })
 
 /** Copies of the entries of a statement's lines in other statements, by the number of the line. */
@@ -190,7 +190,7 @@ interface Prunable {
  * Decides which of these statements retention may delete, so that what orders took of an entry stays
  * taken in the copies that stay: returns the ids of those that must stay as well. A statement stays
  * while a line that contradicts a taken one stays, and while the cash of one taking would come to lie
- * in several statements. Must run under the lock of the lines (`inTurn`), and `handOver` follows it.
+ * in several statements. Must run under the lock of the lines (`lockStatements`), and `handOver` follows it.
  */
 export const prunables = Effect.fnUntraced(function* (
   statements: ReadonlyArray<ExternalStatement>
@@ -267,11 +267,11 @@ export const renamed = Effect.fnUntraced(function* (
     const order = { kind: "subscription", orderId: self.subscriptionId } as const
     const lines = linesOf(order, "cash", self.cash.lines)
     const refunds = linesOf(order, "refund", self.refunds)
-    yield* records.record(subscriptions, self, { on: "move-lines", lines, refunds }, act)
+    yield* records.append(subscriptions, self, { on: "move-lines", lines, refunds }, act)
   }
   for (const self of sold) {
     const order = { kind: "redemption", orderId: self.redemptionId } as const
     const lines = linesOf(order, "cash", self.cash.lines)
-    yield* records.record(redemptions, self, { on: "move-lines", lines, refunds: [] }, act)
+    yield* records.append(redemptions, self, { on: "move-lines", lines, refunds: [] }, act)
   }
 })

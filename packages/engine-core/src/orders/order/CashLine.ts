@@ -5,7 +5,7 @@
 import { Schema } from "effect"
 import { statementLinesLimit } from "../../engine/Settings.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
-import { check, type Objection } from "../../kernel/Gates.ts"
+import { check, type Judgement } from "../../kernel/Gates.ts"
 import * as Integer from "../../kernel/Integer.ts"
 import * as RecordId from "../../kernel/RecordId.ts"
 import type { CashEntry } from "../../statements/external-statement/StatementLine.ts"
@@ -56,18 +56,18 @@ export const matchedWith = (
 export const againstLines = (
   cash: Cash,
   lines: ReadonlyArray<CashLine>
-): ReadonlyArray<Objection> => [
+): ReadonlyArray<Judgement> => [
   againstRepeated([...cash.lines, ...lines]),
   againstOver(cash, lines)
 ]
 
-const againstRepeated = (lines: ReadonlyArray<CashLine>): Objection =>
+const againstRepeated = (lines: ReadonlyArray<CashLine>): Judgement =>
   check("cash-line-repeated", new Set(lines.map(nameOf)).size === lines.length)
 
 const expectedCash = ({ expected }: Pick<Cash, "expected">) =>
   expected === null ? {} : { detail: `The order comes to ${Decimal.formatPlain(expected)}.` }
 
-const againstOver = (cash: Cash, lines: ReadonlyArray<CashLine>): Objection =>
+const againstOver = (cash: Cash, lines: ReadonlyArray<CashLine>): Judgement =>
   check(
     "cash-over",
     cash.expected === null || Decimal.atMost(matchedWith(cash, lines), cash.expected),
@@ -102,7 +102,7 @@ export const unrefunded = ({
 export const againstSettling = (
   self: Refunding,
   { cash, refunds }: Named
-): ReadonlyArray<Objection> => {
+): ReadonlyArray<Judgement> => {
   const left = unrefunded(self)
   return [
     againstRepeated([...self.cash.lines, ...self.refunds, ...cash, ...refunds]),
@@ -115,7 +115,7 @@ export const againstSettling = (
 }
 
 /** Checks that the bank lines match all of the order's cash; null: this act does not need all of it. */
-export const unpaid = (cash: Cash, lines: ReadonlyArray<CashLine> | null): Objection =>
+export const unpaid = (cash: Cash, lines: ReadonlyArray<CashLine> | null): Judgement =>
   check(
     "cash-matched",
     lines === null ||
@@ -174,7 +174,7 @@ const first = (
 export const againstBank = (
   found: ReadonlyArray<Found>,
   { currency }: { readonly currency: string }
-): ReadonlyArray<Objection> => [
+): ReadonlyArray<Judgement> => [
   check(
     "line-known",
     ...first(found, {

@@ -22,8 +22,8 @@ import { movedToCopies, ordersOf, relocate, renamed, takingsOf } from "./CashCop
 import {
   entriesNamed,
   entriesOfLines,
-  inTurn,
-  returned,
+  lockStatements,
+  releaseReserved,
   takenOfAll,
   takenOfLines
 } from "./CashSteps.ts"
@@ -121,7 +121,7 @@ const takenElsewhere = Effect.fnUntraced(function* (
 /** Moves the cash that orders took of a replaced statement to the lines of its correction. */
 const move = Effect.fnUntraced(function* (before: ExternalStatement, act: Act) {
   const records = yield* Records
-  yield* inTurn([before.externalStatementId])
+  yield* lockStatements([before.externalStatementId])
   const takings = yield* takingsOf(before.externalStatementId)
   if (takings.length === 0 || before.supersededBy === null) return
   const after = yield* records
@@ -205,7 +205,7 @@ const endedWithout = (
     : null
 
 const follow = (concerned: ReadonlyArray<Taking.Order>, act: Act) =>
-  Effect.forEach(concerned, (order) => returned(order, everyState, act), { discard: true })
+  Effect.forEach(concerned, (order) => releaseReserved(order, everyState, act), { discard: true })
 
 const ofSubscription = Consequence.define({
   doc: "A subscription that ends without its cash returns it to the bank lines.",

@@ -53,7 +53,7 @@ const mark = Effect.fnUntraced(function* (taken: ReadonlyArray<Taken>, act: Act)
     const part = parts.get(id)
     const marks = lines.map(markOf)
     if (part !== undefined) {
-      yield* records.record(Part.cashLineParts, part, { on: "mark", marks }, act)
+      yield* records.append(Part.cashLineParts, part, { on: "mark", marks }, act)
       continue
     }
     const empty = Part.untaken({ statementId: line.statementId, part: Part.partOf(line) })

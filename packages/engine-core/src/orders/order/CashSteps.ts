@@ -5,7 +5,7 @@
 import { Effect, Option, Stream } from "effect"
 import { externalAccounts } from "../../holders/external-account/ExternalAccount.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
-import type { Objection } from "../../kernel/Gates.ts"
+import type { Judgement } from "../../kernel/Gates.ts"
 import type { Act, OperationAct } from "../../records/Act.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import {
@@ -39,7 +39,7 @@ export interface Named {
   >
   /** Takings of the order that no write has used yet. */
   readonly reserved: ReadonlyArray<Stored<Taking.CashTaking>>
-  readonly rows: ReadonlyArray<Objection>
+  readonly rows: ReadonlyArray<Judgement>
 }
 
 const inOrder = ({ cash, refunds }: Cash.Named): ReadonlyArray<NamedLine> => [
@@ -52,7 +52,7 @@ const inOrder = ({ cash, refunds }: Cash.Named): ReadonlyArray<NamedLine> => [
  * corrections: two writes that name two copies of one entry follow each other, and no taking is missed
  * by the correction that moves all. Must run inside `transact`, before the lines are loaded.
  */
-export const inTurn = Effect.fnUntraced(function* (statementIds: Iterable<string>) {
+export const lockStatements = Effect.fnUntraced(function* (statementIds: Iterable<string>) {
   const records = yield* Records
   const statements = yield* records.many(externalStatements, [...new Set(statementIds)])
   const accounts = new Set(statements.flatMap(({ externalAccountId }) => externalAccountId ?? []))
@@ -250,7 +250,7 @@ export const takeOf = Effect.fnUntraced(function* (
   const before = yield* records.find(Taking.cashLines, Cash.nameOf(line))
   const { amount } = line
   if (Option.isSome(before)) {
-    return void (yield* records.record(Taking.cashLines, before.value, { on: "take", amount }, act))
+    return void (yield* records.append(Taking.cashLines, before.value, { on: "take", amount }, act))
   }
   yield* records
     .open(Taking.cashLines, { ...line, amount: amountOfLine, taken: amount }, act)
@@ -264,21 +264,21 @@ export const giveTo = Effect.fnUntraced(function* ({ amount, ...line }: Cash.Cas
   if (Option.isNone(before)) {
     return yield* Effect.die(new Error(`nothing is taken of line ${Cash.nameOf({ ...line })}`))
   }
-  yield* records.record(Taking.cashLines, before.value, { on: "give", amount }, act)
+  yield* records.append(Taking.cashLines, before.value, { on: "give", amount }, act)
 })
 
 /** Returns a taking's cash to its lines. */
 const giveBack = Effect.fnUntraced(function* (taking: Stored<Taking.CashTaking>, act: Act) {
   const records = yield* Records
   yield* Effect.forEach(Taking.linesOf(taking), (line) => giveTo(line, act), { discard: true })
-  yield* records.record(Taking.cashTakings, taking, { on: "return" }, act)
+  yield* records.append(Taking.cashTakings, taking, { on: "return" }, act)
 })
 
 /**
  * Reserves the bank lines for their order, in the transaction that plans and checks the act: from then
  * on no other order can count their cash.
  */
-export const take = Effect.fnUntraced(function* (
+export const reserveCash = Effect.fnUntraced(function* (
   { order, lines, reserved }: Named,
   act: OperationAct
 ) {
@@ -294,7 +294,7 @@ export const take = Effect.fnUntraced(function* (
     const taking = { kind, orderId, ...Taking.reservedAs({ named: line, pays }) }
     const before = yield* records.find(Taking.cashTakings, Taking.takingIdOf(taking))
     if (Option.isSome(before)) {
-      yield* records.record(
+      yield* records.append(
         Taking.cashTakings,
         before.value,
         { on: "reserve", named: line, pays },
@@ -322,7 +322,7 @@ export const merged = (lines: ReadonlyArray<Cash.CashLine>): ReadonlyArray<Cash.
  * lines that have their cash now, since a correction may have moved it. A line that was named before
  * takings were kept is returned unchanged.
  */
-export const use = Effect.fnUntraced(function* (
+export const consumeReserved = Effect.fnUntraced(function* (
   order: Taking.Order,
   of: Cash.Named,
   act: OperationAct
@@ -333,7 +333,7 @@ export const use = Effect.fnUntraced(function* (
       const id = Taking.takingIdOf({ ...order, named: line })
       const taking = yield* records.find(Taking.cashTakings, id)
       if (Option.isNone(taking)) return { pays, lines: [line] }
-      const after = yield* records.record(Taking.cashTakings, taking.value, { on: "use" }, act)
+      const after = yield* records.append(Taking.cashTakings, taking.value, { on: "use" }, act)
       return { pays, lines: Taking.linesOf(after) }
     })
   )
@@ -354,7 +354,7 @@ const allTakingsOf = Effect.fnUntraced(function* (order: Taking.Order) {
 })
 
 /** Returns the cash of the order's takings in any of these states to their lines. */
-export const returned = Effect.fnUntraced(function* (
+export const releaseReserved = Effect.fnUntraced(function* (
   order: Taking.Order,
   states: ReadonlyArray<Taking.CashTaking["state"]>,
   act: Act

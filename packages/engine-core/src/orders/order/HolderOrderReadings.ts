@@ -50,7 +50,7 @@ const signed = Effect.fnUntraced(function* (kind: Kind, payload: Order, node: No
       node
     )
   } else if (existing.value.state === "withdrawn") {
-    yield* records.record(holderOrders, existing.value, { on: "sign", ...terms }, node.act)
+    yield* records.append(holderOrders, existing.value, { on: "sign", ...terms }, node.act)
   } else {
     yield* surprise(payload, node, "The holder has an order of this id.")
   }
@@ -71,7 +71,7 @@ const noted = Effect.fnUntraced(function* (
   const records = yield* Records
   const signedOrder = yield* records.find(holderOrders, nameOf({ kind, party, orderId }))
   if (Option.isNone(signedOrder) || signedOrder.value.cid !== node.contractId) return
-  yield* records.record(holderOrders, signedOrder.value, fact, node.act)
+  yield* records.append(holderOrders, signedOrder.value, fact, node.act)
 })
 
 const surprise = (payload: Order, node: Node, detail: string) =>

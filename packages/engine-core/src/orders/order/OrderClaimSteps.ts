@@ -10,7 +10,7 @@ import {
 import { notRecorded, recorded } from "../../instruments/instrument/InstrumentGates.ts"
 import { inForce } from "../../instruments/policy/PolicyLookups.ts"
 import type { Collection } from "../../kernel/Collection.ts"
-import { judge, type Objection } from "../../kernel/Gates.ts"
+import { judge, type Judgement } from "../../kernel/Gates.ts"
 import type * as Instant from "../../kernel/Instant.ts"
 import type * as Party from "../../kernel/Party.ts"
 import { type Refused, refused, type Unavailable } from "../../kernel/Refusal.ts"
@@ -60,7 +60,7 @@ interface Placing<I extends Input, R, F, V, J extends Judged> {
 }
 
 interface Judged extends Loaded {
-  readonly rows: ReadonlyArray<Objection>
+  readonly rows: ReadonlyArray<Judgement>
 }
 
 /** Makes the members of a claim's declaration that are the same for both kinds of order. */

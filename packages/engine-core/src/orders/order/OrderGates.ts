@@ -4,7 +4,7 @@ import { notBacked } from "../../instruments/instrument/InstrumentGates.ts"
 import type { Manifest } from "../../instruments/instrument/Manifest.ts"
 import type { Terms } from "../../instruments/policy/Policy.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
-import { check, type Objection } from "../../kernel/Gates.ts"
+import { check, type Judgement } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import type { PaymentMode } from "../../vocabulary/sets.ts"
 import type { PrimaryMarket } from "../primary-market/PrimaryMarket.ts"
@@ -28,7 +28,7 @@ export const againstClaim = (
   { amount, cashDecimals, instrument, market, now, payment, units }: Claiming,
   { policyVersion, window }: Pick<Terms, "policyVersion" | "window">,
   { currency, unitDecimals, valuation }: Pick<Manifest, "currency" | "unitDecimals" | "valuation">
-): ReadonlyArray<Objection> => [
+): ReadonlyArray<Judgement> => [
   paidByWire({ payment, valuation, policyVersion }),
   notBacked(instrument),
   check("primary-market", payment !== "ledger" || market?.state === "agreed", {
@@ -54,7 +54,7 @@ export const paidByWire = (of: {
   readonly payment: PaymentMode
   readonly valuation: Manifest["valuation"]
   readonly policyVersion: number
-}): Objection =>
+}): Judgement =>
   check("payment", of.payment === "wire" || of.valuation !== "rebasing", {
     policyVersion: of.policyVersion
   })
@@ -67,7 +67,7 @@ export const baseUnits = (of: {
   /** Units ordered; null before the price from which they follow. */
   readonly buys: Decimal.Decimal | null
   readonly moves: Decimal.Decimal | null
-}): Objection =>
+}): Judgement =>
   check(
     "base-units",
     of.buys === null ||

@@ -8,7 +8,7 @@ import {
   type Recorded
 } from "../../instruments/instrument/Instrument.ts"
 import { notBacked, recorded } from "../../instruments/instrument/InstrumentGates.ts"
-import { check, judge, type Objection } from "../../kernel/Gates.ts"
+import { check, judge, type Judgement } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Integer from "../../kernel/Integer.ts"
 import * as Party from "../../kernel/Party.ts"
@@ -99,7 +99,7 @@ export const propose = Operation.defineOnLedger("primary-market.propose", {
 const against = (
   { terms, until }: Body,
   of: { readonly instrument: Recorded; readonly now: Instant.Instant }
-): ReadonlyArray<Objection> => {
+): ReadonlyArray<Judgement> => {
   const { manifest, policyVersion } = of.instrument
   const oracle = terms.oracle ?? manifest.oracle
   return [

@@ -98,7 +98,7 @@ const proposed = Effect.fnUntraced(function* <T extends Template>(
   if (Option.isSome(existing)) {
     if (existing.value.cid === node.contractId) return
     const fact = { on: "sign", cid: node.contractId, awaiting: stated.awaiting } as const
-    yield* records.record(proposals, existing.value, fact, node.act)
+    yield* records.append(proposals, existing.value, fact, node.act)
     return
   }
   const subject = yield* subjectOf(members)
@@ -155,7 +155,7 @@ const ended = (
     const records = yield* Records
     const found = yield* records.find(proposals, proposalId)
     if (Option.isNone(found) || found.value.cid !== node.contractId) return
-    yield* records.record(proposals, found.value, { on: "end", as }, node.act)
+    yield* records.append(proposals, found.value, { on: "end", as }, node.act)
   })
 
 /** Returns the record that a burn or mint refers to; a kind that the engine does not know becomes `contract`. */

@@ -5,7 +5,7 @@ import type { Recorded } from "../../instruments/instrument/Instrument.ts"
 import { onRegistry } from "../../instruments/instrument/InstrumentGates.ts"
 import type { Terms } from "../../instruments/policy/Policy.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
-import { check, inOrder, type Objection } from "../../kernel/Gates.ts"
+import { check, inOrder, type Judgement } from "../../kernel/Gates.ts"
 import type * as Instant from "../../kernel/Instant.ts"
 import * as ControlGates from "../ControlGates.ts"
 import * as OrderGates from "../order/OrderGates.ts"
@@ -47,7 +47,7 @@ export interface Claiming extends Context, OrderGates.Claiming {
 export const mayDeal = ({ state }: Pick<Holder, "state">): boolean =>
   state === "active" || state === "lapsed"
 
-const ofContext = ({ holder, instrument, ...controls }: Context): ReadonlyArray<Objection> => [
+const ofContext = ({ holder, instrument, ...controls }: Context): ReadonlyArray<Judgement> => [
   ...ControlGates.against(controls, {
     holder,
     instrumentId: instrument.instrumentId,
@@ -58,7 +58,7 @@ const ofContext = ({ holder, instrument, ...controls }: Context): ReadonlyArray<
   onRegistry(instrument)
 ]
 
-const ofPolicy = (claiming: Claiming): ReadonlyArray<Objection> => {
+const ofPolicy = (claiming: Claiming): ReadonlyArray<Judgement> => {
   const { held, leaving, oracle, terms } = claiming
   const { policyVersion } = terms
   const taken = takenBy(claiming)
@@ -142,7 +142,7 @@ const proceedsOf = (claiming: Claiming): Decimal.Decimal | null => {
   return figuresAt(order, lastPrice).proceeds
 }
 
-const ofUnits = (claiming: Claiming): ReadonlyArray<Objection> => {
+const ofUnits = (claiming: Claiming): ReadonlyArray<Judgement> => {
   const { free, lastPrice, terms } = claiming
   const { unitDecimals } = terms.manifest
   const taken = takenBy(claiming)
@@ -175,8 +175,8 @@ const ofUnits = (claiming: Claiming): ReadonlyArray<Objection> => {
 /** All checks of a claim, in the order of the gates; `ofOrder` are those of the order's own record. */
 export const againstClaim = (
   claiming: Claiming,
-  ofOrder: ReadonlyArray<Objection>
-): ReadonlyArray<Objection> =>
+  ofOrder: ReadonlyArray<Judgement>
+): ReadonlyArray<Judgement> =>
   inOrder([
     ...ofContext(claiming),
     ...OrderGates.againstClaim(claiming, claiming.terms, claiming.instrument.manifest),
@@ -188,8 +188,8 @@ export const againstClaim = (
 /** All checks of burning a redemption's units and paying for them in one transaction. */
 export const againstExchange = (
   context: Context,
-  ofOrder: ReadonlyArray<Objection>
-): ReadonlyArray<Objection> => inOrder([...ofContext(context), ...ofOrder])
+  ofOrder: ReadonlyArray<Judgement>
+): ReadonlyArray<Judgement> => inOrder([...ofContext(context), ...ofOrder])
 
 /**
  * All checks of paying a burned redemption. The fund owes the cash also where the holder's
@@ -199,15 +199,15 @@ export const againstExchange = (
 export const againstPayment = (
   { instrumentId, ...holder }: Pick<Redemption, "instrumentId" | "holderId" | "party">,
   controls: ControlGates.Controls,
-  ofOrder: ReadonlyArray<Objection>
-): ReadonlyArray<Objection> =>
+  ofOrder: ReadonlyArray<Judgement>
+): ReadonlyArray<Judgement> =>
   inOrder([
     ...ControlGates.against(controls, { holder, instrumentId, passing: "cash-in" }),
     ...ofOrder
   ])
 
 /** Checks that a live market exists: burning and paying in one transaction is a choice of the market. */
-export const againstMarketEnd = (market: { readonly marketCid: string } | null): Objection =>
+export const againstMarketEnd = (market: { readonly marketCid: string } | null): Judgement =>
   check("primary-market", market !== null, {
     recovery: "Have the units burned by request, or release the order: its market ended."
   })

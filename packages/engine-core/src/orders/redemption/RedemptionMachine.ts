@@ -3,7 +3,7 @@ import { Result, Schema } from "effect"
 import { match, P } from "ts-pattern"
 import * as Date from "../../kernel/Date.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
-import { check, judge, type Objection } from "../../kernel/Gates.ts"
+import { check, judge, type Judgement } from "../../kernel/Gates.ts"
 import type * as Instant from "../../kernel/Instant.ts"
 import * as Machine from "../../kernel/Machine.ts"
 import * as Field from "../../templates/Field.ts"
@@ -153,7 +153,7 @@ export const decide = (self: Redemption, command: Command) =>
   )
 
 /** Checks of a command on the order's own record, one row a check. */
-export const objections = (self: Redemption, command: Command): ReadonlyArray<Objection> =>
+export const objections = (self: Redemption, command: Command): ReadonlyArray<Judgement> =>
   match(command)
     .with({ on: P.union("withdraw", "release") }, () => [burnRequested(self)])
     .with({ on: "settle" }, ({ cash }) => againstSettling(self, cash))
@@ -161,14 +161,14 @@ export const objections = (self: Redemption, command: Command): ReadonlyArray<Ob
     .exhaustive()
 
 /** A burn request stops the venue: only the holder's custodian or the registrar can end one. */
-const burnRequested = (self: Redemption): Objection =>
+const burnRequested = (self: Redemption): Judgement =>
   check("burn-requested", self.burnRequestCid === null, { party: self.custodian ?? self.party })
 
 /** Checks of paying a burned order: bank lines prove a wire payment, on the ledger the fund allocates. */
 const againstSettling = (
   self: Redemption,
   cash: ReadonlyArray<CashLine>
-): ReadonlyArray<Objection> =>
+): ReadonlyArray<Judgement> =>
   self.payment === "ledger"
     ? [linesOnLedger(cash), unallocated(self)]
     : [...againstLines(self.cash, cash), unpaid(self.cash, cash)]
@@ -176,7 +176,7 @@ const againstSettling = (
 const againstExchange = (
   self: Redemption,
   cash: ReadonlyArray<CashLine>
-): ReadonlyArray<Objection> => [
+): ReadonlyArray<Judgement> => [
   check("paid-on-ledger", self.payment === "ledger", {
     recovery: "Have its units burned first: its cash goes by wire."
   }),
@@ -187,10 +187,10 @@ const againstExchange = (
   unallocated(self)
 ]
 
-const linesOnLedger = (cash: ReadonlyArray<CashLine>): Objection =>
+const linesOnLedger = (cash: ReadonlyArray<CashLine>): Judgement =>
   check("cash-on-ledger", cash.length === 0)
 
-const unallocated = (self: Redemption): Objection =>
+const unallocated = (self: Redemption): Judgement =>
   check("cash-allocated", self.allocation !== null, {
     party: self.fund,
     recovery: "Have the fund allocate the order's cash."

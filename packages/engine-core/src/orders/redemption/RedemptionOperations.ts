@@ -17,7 +17,12 @@ import {
   shownAfter
 } from "../order/OrderSteps.ts"
 import type * as Cash from "../order/CashLine.ts"
-import { inTurn, returned, take, use } from "../order/CashSteps.ts"
+import {
+  consumeReserved,
+  lockStatements,
+  releaseReserved,
+  reserveCash
+} from "../order/CashSteps.ts"
 import { type Redemption, RedemptionId, redemptions } from "./Redemption.ts"
 import { claim } from "./RedemptionClaimOperations.ts"
 import { decide } from "./RedemptionMachine.ts"
@@ -81,11 +86,11 @@ export const settle = Operation.defineOnLedger("redemption.settle", {
   input: Paid,
   gates: (input, act) => Effect.map(settling(input, act), ({ rows }) => rows),
   plan: Effect.fn("redemption.settle.plan")(function* (input, act) {
-    yield* inTurn(input.cash.map(({ statementId }) => statementId))
+    yield* lockStatements(input.cash.map(({ statementId }) => statementId))
     const acting = yield* settling(input, act)
     yield* Effect.fromResult(judge(acting.rows))
     const { self, lines } = acting
-    if (lines !== null) yield* take(lines, act)
+    if (lines !== null) yield* reserveCash(lines, act)
     const argument =
       acting.on === "exchange" ? exchanged(self, acting.market) : yield* paid(self, input.cash)
     return {
@@ -162,8 +167,8 @@ const matched = Effect.fnUntraced(function* (
   const self = yield* reload(redemptions, redemptionId)
   if (lines.length === 0) return RedemptionView.of(self, act.now)
   const order = { kind: "redemption", orderId: redemptionId } as const
-  const { cash } = yield* use(order, { cash: lines, refunds: [] }, act)
-  const after = yield* records.record(redemptions, self, { on: "match", lines: cash }, act)
-  yield* returned(order, ["reserved"], act)
+  const { cash } = yield* consumeReserved(order, { cash: lines, refunds: [] }, act)
+  const after = yield* records.append(redemptions, self, { on: "match", lines: cash }, act)
+  yield* releaseReserved(order, ["reserved"], act)
   return RedemptionView.of(after, act.now)
 })

@@ -5,7 +5,7 @@ import type { Admission } from "../../admissions/Admission.ts"
 import { assetOf, type Recorded } from "../../instruments/instrument/Instrument.ts"
 import { onRegistry } from "../../instruments/instrument/InstrumentGates.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
-import { check, inOrder, type Objection } from "../../kernel/Gates.ts"
+import { check, inOrder, type Judgement } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import type * as Party from "../../kernel/Party.ts"
 import type * as Field from "../../templates/Field.ts"
@@ -88,7 +88,7 @@ export const drawnOn = (iteration: Iterating): ReadonlyArray<string> =>
   takenOf(iteration).flatMap((leg) => committedBy(iteration.self, leg)?.commitmentCid ?? [])
 
 /** All checks of an iteration, in the order of the gates. */
-export const againstIteration = (iteration: Iterating): ReadonlyArray<Objection> => {
+export const againstIteration = (iteration: Iterating): ReadonlyArray<Judgement> => {
   const { self } = iteration
   const orders = [...iteration.subscriptions, ...iteration.redemptions]
   return inOrder([
@@ -141,12 +141,12 @@ export const againstIteration = (iteration: Iterating): ReadonlyArray<Objection>
 const firstPast = (
   orders: ReadonlyArray<Subscription | Redemption>,
   now: Instant.Instant
-): Objection =>
+): Judgement =>
   orders.map((order) => againstSettleBy(order, now)).find(({ refuses }) => refuses) ??
   againstSettleBy({ settleBy: null }, now)
 
 /** Checks that no party gives more cash or units than it committed. */
-const ofCommitments = (iteration: Iterating): ReadonlyArray<Objection> => {
+const ofCommitments = (iteration: Iterating): ReadonlyArray<Judgement> => {
   const { self, instrument } = iteration
   const short = takenOf(iteration).filter((leg) => {
     const committed = committedBy(self, leg)
@@ -154,7 +154,7 @@ const ofCommitments = (iteration: Iterating): ReadonlyArray<Objection> => {
   })
   const isUnits = ({ party, asset }: Leg) =>
     keyOf({ party, asset }) === keyOf({ party, asset: assetOf(instrument) })
-  const row = (gate: "units" | "cash", first: Leg | undefined): Objection =>
+  const row = (gate: "units" | "cash", first: Leg | undefined): Judgement =>
     check("committed", first === undefined, { gate, party: first?.party })
   return [
     row("units", short.find(isUnits)),
@@ -166,7 +166,7 @@ const ofCommitments = (iteration: Iterating): ReadonlyArray<Objection> => {
 }
 
 /** Checks holds and restrictions. One hold or restriction stops the whole iteration. */
-const ofControls = (iteration: Iterating): ReadonlyArray<Objection> => {
+const ofControls = (iteration: Iterating): ReadonlyArray<Judgement> => {
   const { self, subscriptions, redemptions } = iteration
   const { instrumentId } = self
   const bought = subscriptions.map((order) => ({ ...order, orderId: order.subscriptionId }))
@@ -182,7 +182,7 @@ const ofControls = (iteration: Iterating): ReadonlyArray<Objection> => {
  * Checks the holders, as for the same orders by themselves: subscribers are active and admitted, redeemers
  * may have lapsed and need no admission, all are screened.
  */
-const ofHolders = (iteration: Iterating): ReadonlyArray<Objection> => {
+const ofHolders = (iteration: Iterating): ReadonlyArray<Judgement> => {
   const { admissions, instrument, now, subscriptions, redemptions } = iteration
   const holders = [...subscriptions, ...redemptions].map(({ holderId }) =>
     iteration.holders.get(holderId)

@@ -3,7 +3,7 @@ import type { Holder } from "../../holders/holder/Holder.ts"
 import { assetOf, type Recorded } from "../../instruments/instrument/Instrument.ts"
 import { notBacked } from "../../instruments/instrument/InstrumentGates.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
-import { check, inOrder, type Objection } from "../../kernel/Gates.ts"
+import { check, inOrder, type Judgement } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import type * as Field from "../../templates/Field.ts"
 import * as ControlGates from "../ControlGates.ts"
@@ -27,7 +27,7 @@ const isAsset = (left: Field.Asset, right: Field.Asset): boolean =>
   left.admin === right.admin && left.id === right.id
 
 /** All checks of opening a standing settlement, in the order of the gates. */
-export const againstOpening = (opening: Opening): ReadonlyArray<Objection> => {
+export const againstOpening = (opening: Opening): ReadonlyArray<Judgement> => {
   const { instrument, market, funding, deadline, now } = opening
   const { manifest, policyVersion } = instrument
   const agreed = market?.state === "agreed" ? market : null

@@ -58,7 +58,7 @@ const counting = (
       const id = `${after.standingSettlementId}/${holderId}`
       const entry = Option.getOrNull(yield* records.find(standingParties, id))
       if (entry !== null) {
-        yield* records.record(standingParties, entry, { on: "change" }, node.act)
+        yield* records.append(standingParties, entry, { on: "change" }, node.act)
       }
     }
   })

@@ -6,7 +6,7 @@ import type { Recorded } from "../../instruments/instrument/Instrument.ts"
 import { onRegistry } from "../../instruments/instrument/InstrumentGates.ts"
 import type { Terms } from "../../instruments/policy/Policy.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
-import { check, inOrder, type Objection } from "../../kernel/Gates.ts"
+import { check, inOrder, type Judgement } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as ControlGates from "../ControlGates.ts"
 import * as OrderGates from "../order/OrderGates.ts"
@@ -40,7 +40,7 @@ export interface Claiming extends Context, OrderGates.Claiming {
 const ofContext = (
   context: Context,
   passing: "order-in" | "units-in"
-): ReadonlyArray<Objection> => {
+): ReadonlyArray<Judgement> => {
   const { admission, holder, instrument, now } = context
   const { instrumentId } = instrument
   return [
@@ -58,7 +58,7 @@ const ofContext = (
   ]
 }
 
-const ofClaim = (claiming: Claiming): ReadonlyArray<Objection> => {
+const ofClaim = (claiming: Claiming): ReadonlyArray<Judgement> => {
   const { amount, attestors, buys, terms } = claiming
   const { manifest, policyVersion } = terms
   return [
@@ -77,7 +77,7 @@ const ofClaim = (claiming: Claiming): ReadonlyArray<Objection> => {
  * Checks of the minimum and the maximum in cash. An order in units has no cash before it is priced: its
  * cost at the latest price counts, so that no caller passes a limit by naming units instead.
  */
-const ofSize = ({ worth, terms }: Claiming): ReadonlyArray<Objection> => {
+const ofSize = ({ worth, terms }: Claiming): ReadonlyArray<Judgement> => {
   const { limits, manifest, policyVersion } = terms
   return [
     check(
@@ -112,15 +112,15 @@ const ofSize = ({ worth, terms }: Claiming): ReadonlyArray<Objection> => {
 /** All checks of a claim, in the order of the gates; `ofOrder` are those of the order's own record. */
 export const againstClaim = (
   claiming: Claiming,
-  ofOrder: ReadonlyArray<Objection>
-): ReadonlyArray<Objection> =>
+  ofOrder: ReadonlyArray<Judgement>
+): ReadonlyArray<Judgement> =>
   inOrder([...ofContext(claiming, "order-in"), ...ofClaim(claiming), ...ofOrder])
 
 /** All checks of an act that gives the holder units: delivering, or paying and minting at once. */
 export const againstUnits = (
   context: Context,
-  ofOrder: ReadonlyArray<Objection>
-): ReadonlyArray<Objection> => inOrder([...ofContext(context, "units-in"), ...ofOrder])
+  ofOrder: ReadonlyArray<Judgement>
+): ReadonlyArray<Judgement> => inOrder([...ofContext(context, "units-in"), ...ofOrder])
 
 /**
  * All checks of closing a delivered order. Closing records that the fund has its cash and moves
@@ -128,9 +128,9 @@ export const againstUnits = (
  */
 export const againstClosing = (
   controls: Pick<ControlGates.Controls, "holds">,
-  ofOrder: ReadonlyArray<Objection>
-): ReadonlyArray<Objection> => inOrder([ControlGates.held(controls), ...ofOrder])
+  ofOrder: ReadonlyArray<Judgement>
+): ReadonlyArray<Judgement> => inOrder([ControlGates.held(controls), ...ofOrder])
 
 /** Checks that a live market exists: paying and minting in one transaction is a choice of the market. */
-export const againstMarketEnd = (market: { readonly marketCid: string } | null): Objection =>
+export const againstMarketEnd = (market: { readonly marketCid: string } | null): Judgement =>
   check("primary-market", market !== null, { recovery: "Release the order: its market ended." })

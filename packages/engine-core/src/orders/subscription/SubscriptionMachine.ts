@@ -3,7 +3,7 @@ import { Result, Schema } from "effect"
 import { match, P } from "ts-pattern"
 import * as Date from "../../kernel/Date.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
-import { check, judge, type Objection } from "../../kernel/Gates.ts"
+import { check, judge, type Judgement } from "../../kernel/Gates.ts"
 import type * as Instant from "../../kernel/Instant.ts"
 import * as Machine from "../../kernel/Machine.ts"
 import * as Party from "../../kernel/Party.ts"
@@ -179,7 +179,7 @@ export const decide = (self: Subscription, command: Command) =>
   )
 
 /** Checks of a command on the order's own record, one row a check. */
-export const objections = (self: Subscription, command: Command): ReadonlyArray<Objection> =>
+export const objections = (self: Subscription, command: Command): ReadonlyArray<Judgement> =>
   match(command)
     .with({ on: P.union("withdraw", "release") }, () => [])
     .with({ on: "deliver" }, (deliver) => againstDelivery(self, deliver))
@@ -190,7 +190,7 @@ export const objections = (self: Subscription, command: Command): ReadonlyArray<
 const againstDelivery = (
   self: Subscription,
   { cash, deliverBeforeCash }: Extract<Command, { on: "deliver" }>
-): ReadonlyArray<Objection> => [
+): ReadonlyArray<Judgement> => [
   check("paid-by-wire", self.payment === "wire"),
   check("mint-requested", self.mintRequestCid === null, { party: self.registrar }),
   ...againstLines(self.cash, cash),
@@ -200,7 +200,7 @@ const againstDelivery = (
 const againstExchange = (
   self: Subscription,
   { cash, refunds }: Named
-): ReadonlyArray<Objection> => [
+): ReadonlyArray<Judgement> => [
   check("paid-on-ledger", self.payment === "ledger", {
     recovery: "Deliver it first: its cash comes by wire."
   }),

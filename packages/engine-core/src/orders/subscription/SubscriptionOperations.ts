@@ -20,7 +20,12 @@ import {
   subscriptions,
   toPayBack
 } from "./Subscription.ts"
-import { inTurn, returned, take, use } from "../order/CashSteps.ts"
+import {
+  consumeReserved,
+  lockStatements,
+  releaseReserved,
+  reserveCash
+} from "../order/CashSteps.ts"
 import { claim } from "./SubscriptionClaimOperations.ts"
 import { withRemaining } from "./SubscriptionLotLookups.ts"
 import { decide, SubscriptionMachine } from "./SubscriptionMachine.ts"
@@ -100,10 +105,10 @@ export const deliver = Operation.defineOnLedger("subscription.deliver", {
   input: Paid,
   gates: (input, act) => Effect.map(delivering(input, act), ({ rows }) => rows),
   plan: Effect.fn("subscription.deliver.plan")(function* (input, act) {
-    yield* inTurn(input.cash.map(({ statementId }) => statementId))
+    yield* lockStatements(input.cash.map(({ statementId }) => statementId))
     const { self, context, lines, rows } = yield* delivering(input, act)
     yield* Effect.fromResult(judge(rows))
-    yield* take(lines, act)
+    yield* reserveCash(lines, act)
     return { commands: [yield* delivery(self, context)], last: true }
   }),
   finish: ({ subscriptionId, cash }, act) => matched(subscriptionId, { cash, refunds: [] }, act)
@@ -117,11 +122,11 @@ export const settle = Operation.defineOnLedger("subscription.settle", {
   input: Settled,
   gates: (input, act) => Effect.map(settling(input, act), ({ rows }) => rows),
   plan: Effect.fn("subscription.settle.plan")(function* (input, act) {
-    yield* inTurn([...input.cash, ...input.refunds].map(({ statementId }) => statementId))
+    yield* lockStatements([...input.cash, ...input.refunds].map(({ statementId }) => statementId))
     const acting = yield* settling(input, act)
     yield* Effect.fromResult(judge(acting.rows))
     if (acting.on === "exchange") return { commands: [exchange(acting)], last: true }
-    yield* take(acting.lines, act)
+    yield* reserveCash(acting.lines, act)
     const command = owesRefund(acting.self) ? payBack(acting) : close(acting)
     return { commands: [yield* command], last: true }
   }),
@@ -226,17 +231,17 @@ const matched = Effect.fnUntraced(function* (
 ) {
   const records = yield* Records
   const order = { kind: "subscription", orderId: subscriptionId } as const
-  const { cash, refunds } = yield* use(order, named, act)
+  const { cash, refunds } = yield* consumeReserved(order, named, act)
   let self = yield* reload(subscriptions, subscriptionId)
   if (cash.length > 0) {
-    self = yield* records.record(subscriptions, self, { on: "match", lines: cash }, act)
+    self = yield* records.append(subscriptions, self, { on: "match", lines: cash }, act)
   }
   if (refunds.length > 0) {
-    self = yield* records.record(subscriptions, self, { on: "match-refund", lines: refunds }, act)
+    self = yield* records.append(subscriptions, self, { on: "match-refund", lines: refunds }, act)
   }
   // A delivered order may still take the rest of its cash, and a closed one that of its refund.
   if (Machine.isTerminal(SubscriptionMachine, self.state) && !owesRefund(self)) {
-    yield* returned(order, ["reserved"], act)
+    yield* releaseReserved(order, ["reserved"], act)
   }
   return yield* viewOf(self, act)
 })

@@ -177,7 +177,7 @@ const priced = Effect.fnUntraced(function* (
   }
   const figures = Pricing.figuresOf(self, payload)
   yield* records.announce([created(self, figures, node)])
-  yield* records.record(
+  yield* records.append(
     subscriptions,
     self,
     {

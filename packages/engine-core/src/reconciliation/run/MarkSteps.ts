@@ -69,7 +69,7 @@ export const mark = Effect.fnUntraced(function* (
         return Effect.void
       return stored === undefined
         ? Effect.orDie(records.open(checkMarks, self, act))
-        : records.record(checkMarks, stored, { on: "move", ...members, again: self.again }, act)
+        : records.append(checkMarks, stored, { on: "move", ...members, again: self.again }, act)
     },
     { discard: true }
   )

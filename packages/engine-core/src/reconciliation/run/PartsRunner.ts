@@ -244,7 +244,7 @@ export const continueRun = Effect.fnUntraced(function* (making: Making) {
       const act = yield* actOf(making.underWay)
       const self = yield* Effect.orDie(records.get(runsUnderWay, runId))
       const fact = { on: "continue", continuedAt: act.now, doneBefore: done.size } as const
-      return yield* records.record(runsUnderWay, self, fact, act)
+      return yield* records.append(runsUnderWay, self, fact, act)
     })
   )
 })

@@ -221,7 +221,7 @@ const recordFound = Effect.fnUntraced(function* ({ runId, compared }: PartRecord
               act
             )
           )
-        : yield* records.record(findings, stored, foundAgain(stored, sighting), act)
+        : yield* records.append(findings, stored, foundAgain(stored, sighting), act)
     )
   }
   return {
@@ -352,7 +352,7 @@ const clearOthers = Effect.fnUntraced(function* (
     Stream.runForEach(({ finding: record, statement }) => {
       const judgement = judged.get(keyOf(record))
       if (isGrounded && judgement !== undefined && Rules.clears(judgement, record, statement)) {
-        return records.record(findings, record, { on: "clear", runId }, act)
+        return records.append(findings, record, { on: "clear", runId }, act)
       }
       if (record.instrumentId !== null) tally(others, record.instrumentId, record)
       return Effect.void
@@ -412,7 +412,7 @@ const recordVerdicts = Effect.fnUntraced(function* (
       })
       return stored === undefined
         ? asNew(records.open(instrumentVerdicts, verdict, act))
-        : records.record(instrumentVerdicts, stored, { on: "judge", verdict }, act)
+        : records.append(instrumentVerdicts, stored, { on: "judge", verdict }, act)
     },
     { discard: true }
   ).pipe(Effect.andThen(recordAwaited(ids, act)))
@@ -436,7 +436,7 @@ const recordAwaited = Effect.fnUntraced(function* (instrumentIds: ReadonlyArray<
       }
       return stored === undefined
         ? asNew(records.open(awaitedStatements, { instrumentId, statements }, act))
-        : records.record(awaitedStatements, stored, { on: "replace", statements }, act)
+        : records.append(awaitedStatements, stored, { on: "replace", statements }, act)
     },
     { discard: true }
   )

@@ -13,7 +13,7 @@ import * as Decimal from "../../kernel/Decimal.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as CashCopySteps from "../../orders/order/CashCopySteps.ts"
 import * as Part from "../../orders/order/CashLinePart.ts"
-import { inTurn } from "../../orders/order/CashSteps.ts"
+import { lockStatements } from "../../orders/order/CashSteps.ts"
 import { type CashTaking, cashTakings } from "../../orders/order/CashTaking.ts"
 import { redemptions } from "../../orders/redemption/Redemption.ts"
 import { subscriptions } from "../../orders/subscription/Subscription.ts"
@@ -43,7 +43,9 @@ interface Dated extends Rules.Dated {
 }
 
 /** Joins statements with the one in force of their date; one without its slot is left out, and stays. */
-const dated = Effect.fnUntraced(function* (statements: ReadonlyArray<Stored<ExternalStatement>>) {
+const withCurrentStatement = Effect.fnUntraced(function* (
+  statements: ReadonlyArray<Stored<ExternalStatement>>
+) {
   const records = yield* Records
   const slots = yield* records.many(statementsOfDates, [...new Set(statements.map(dateKeyOf))])
   const idOf = new Map(slots.map((slot) => [dateKeyOf(slot), slot.externalStatementId]))
@@ -96,7 +98,7 @@ const olderThanNewest = Effect.fnUntraced(function* (judged: ReadonlyArray<Dated
 })
 
 /** Leaves out what findings of the instruments need. */
-const needless = Effect.fnUntraced(function* (judged: ReadonlyArray<Dated>) {
+const withoutFindings = Effect.fnUntraced(function* (judged: ReadonlyArray<Dated>) {
   const records = yield* Records
   const instrumentIds = [...new Set(judged.map(({ statement }) => statement.instrumentId))]
   const found = yield* records
@@ -192,12 +194,12 @@ const owingOf = Effect.fnUntraced(function* (takings: ReadonlyArray<CashTaking>)
  * Leaves out statements of cash whose lines have cash of an order that has not ended, or that lost
  * cash to a correction. Locks the others, so that no order takes of them meanwhile.
  */
-const untaken = Effect.fnUntraced(function* (judged: ReadonlyArray<Dated>) {
+const withoutOpenOrders = Effect.fnUntraced(function* (judged: ReadonlyArray<Dated>) {
   const records = yield* Records
   const ofCash = judged.filter(({ statement }) => statement.kind === "cash")
   if (ofCash.length === 0) return judged
   const ids = [...new Set(ofCash.map(({ inForce }): string => inForce.externalStatementId))]
-  yield* inTurn(ids)
+  yield* lockStatements(ids)
   const owing = new Set<string>()
   yield* records.stream(cashTakings, { where: { statementId: ids } }).pipe(
     Stream.map(({ record }) => record),
@@ -213,9 +215,9 @@ const untaken = Effect.fnUntraced(function* (judged: ReadonlyArray<Dated>) {
 })
 
 /** Leaves out what runs, findings and orders need. The lines of the others are locked from then on. */
-const unneeded = Effect.fnUntraced(function* (due: ReadonlyArray<Dated>) {
+const deletable = Effect.fnUntraced(function* (due: ReadonlyArray<Dated>) {
   const compared = yield* olderThanNewest(due)
-  return yield* matched(yield* untaken(yield* needless(compared)))
+  return yield* matched(yield* withoutOpenOrders(yield* withoutFindings(compared)))
 })
 
 /** Loads the ids of the statements of cash in force of the days of statements, by the key of the day. */
@@ -305,15 +307,15 @@ const statementsStep: Step = Effect.fnUntraced(function* ({ now: began, after })
   })
   const last = rows.at(-1)
   const rest = last === undefined || rows.length < batchMax ? [] : yield* restOfDate(last)
-  const due = (yield* dated([...rows.map(({ record }) => record), ...rest])).filter((each) =>
-    Rules.isDue(each, { before, legalHold })
+  const due = (yield* withCurrentStatement([...rows.map(({ record }) => record), ...rest])).filter(
+    (each) => Rules.isDue(each, { before, legalHold })
   )
-  const judged = due.length === 0 ? [] : yield* unneeded(due)
+  const judged = due.length === 0 ? [] : yield* deletable(due)
   const now = yield* Instant.now
   const act = { cause: { by: "clock" }, now } as const
   const released = yield* handedOver(judged, act)
   for (const { statement } of released) {
-    yield* records.record(externalStatements, statement, { on: "prune", at: now }, act)
+    yield* records.append(externalStatements, statement, { on: "prune", at: now }, act)
   }
   yield* records.enqueue(released.map(({ statement }) => StageSteps.sweepOfPruned(statement)))
   const isOver =

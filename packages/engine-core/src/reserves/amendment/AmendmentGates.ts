@@ -1,6 +1,6 @@
 /** Checks of proposing other terms of a reserve (docs/domain/reserves.md#amendments). */
 import * as Decimal from "../../kernel/Decimal.ts"
-import { check, type Objection } from "../../kernel/Gates.ts"
+import { check, type Judgement } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import { directionOf, type TermChange } from "../../writes/TermChange.ts"
 import type { Reserve } from "../reserve/Reserve.ts"
@@ -23,7 +23,7 @@ export interface Amending {
 }
 
 /** All checks of an amendment, in the order of the gates. */
-export const against = (of: Amending): ReadonlyArray<Objection> => {
+export const against = (of: Amending): ReadonlyArray<Judgement> => {
   const { reserve, proposed, terms, change, now } = of
   const { pending, locked } = reserve
   const waiting =

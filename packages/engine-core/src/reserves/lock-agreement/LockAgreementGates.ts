@@ -1,6 +1,6 @@
 /** Checks of proposing a lock agreement, and of releasing the assets that are locked under one. */
 import * as Decimal from "../../kernel/Decimal.ts"
-import { check, type Objection } from "../../kernel/Gates.ts"
+import { check, type Judgement } from "../../kernel/Gates.ts"
 import type * as Instant from "../../kernel/Instant.ts"
 import type * as Field from "../../templates/Field.ts"
 import * as CoverRules from "../reserve/CoverRules.ts"
@@ -18,7 +18,7 @@ export interface Proposing {
 }
 
 /** All checks of proposing a lock agreement, in the order in which they refuse. */
-export const againstProposal = (of: Proposing): ReadonlyArray<Objection> => {
+export const againstProposal = (of: Proposing): ReadonlyArray<Judgement> => {
   const { state } = of.reserve
   return [
     check("reserve-active", state === "active", { detail: `The reserve is ${state}.` }),
@@ -48,7 +48,7 @@ export interface Releasing {
 }
 
 /** All checks of a release of locked assets, in the order in which they refuse. */
-export const againstRelease = (of: Releasing): ReadonlyArray<Objection> => [
+export const againstRelease = (of: Releasing): ReadonlyArray<Judgement> => [
   check("asset-orders-ended", !of.isOrdered),
   check("cover", CoverRules.isReleasable(of.books, of.asset), { detail: lackOf(of) })
 ]

@@ -62,7 +62,7 @@ const report = TypedReading.of(ReserveReportTemplate, {
     // A snapshot shows reports in any order.
     const isLatest = reserve.reportedAt === null || Instant.isAfter(payload.at, reserve.reportedAt)
     if (isLatest) {
-      yield* records.record(reserves, reserve, { on: "report", at: payload.at }, node.act)
+      yield* records.append(reserves, reserve, { on: "report", at: payload.at }, node.act)
     }
   })
 })

@@ -86,7 +86,7 @@ const requested = Effect.fnUntraced(function* (payload: Intent, node: Node) {
   const found = yield* requestedFor(payload)
   if (found === null) return
   const records = yield* Records
-  yield* records.record(mints, found, { on: "request", intentCid: node.contractId }, node.act)
+  yield* records.append(mints, found, { on: "request", intentCid: node.contractId }, node.act)
   const { holderId, instrumentId, mintId: reference, party } = found
   const about = { reference, instrumentId, party, holderIds: [holderId] }
   yield* records.announce([SettlementEventSteps.proposed(node, about)])
@@ -103,7 +103,7 @@ const requestEnded = Effect.fnUntraced(function* (payload: Intent, node: Node) {
   const self = yield* requestedFor(payload)
   if (self?.intentCid !== node.contractId) return
   const records = yield* Records
-  yield* records.record(mints, self, { on: "request", intentCid: null }, node.act)
+  yield* records.append(mints, self, { on: "request", intentCid: null }, node.act)
 })
 
 /** An allocation that ends without its mint leaves a ready order without a deposit. */

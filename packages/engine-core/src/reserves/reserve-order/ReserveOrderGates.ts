@@ -6,7 +6,7 @@ import { isScreened } from "../../holders/holder/HolderMachine.ts"
 import type { Recorded } from "../../instruments/instrument/Instrument.ts"
 import { onRegistry } from "../../instruments/instrument/InstrumentGates.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
-import { check, inOrder, type Objection } from "../../kernel/Gates.ts"
+import { check, inOrder, type Judgement } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import type * as HoldRules from "../../restraints/hold/HoldRules.ts"
 import { against as againstHolds } from "../../restraints/hold/HoldRules.ts"
@@ -72,7 +72,7 @@ export interface SettlingRedemption extends Context {
 const ofControls = (
   { holds, restrictions, holder, instrument }: Context,
   of: { readonly act: HoldRules.Act; readonly passing: RestrictionRules.ActPassing }
-): ReadonlyArray<Objection> => [
+): ReadonlyArray<Judgement> => [
   againstHolds(holds, of.act),
   RestrictionRules.against(
     restrictions,
@@ -85,7 +85,7 @@ const ofControls = (
   )
 ]
 
-const assetCredential = ({ asset, ...of }: Context): Objection =>
+const assetCredential = ({ asset, ...of }: Context): Judgement =>
   check("asset-credential", of.assetCredential === "given", {
     detail: `Who receives ${asset.id} needs the venue's credential for it.`
   })
@@ -109,7 +109,7 @@ const ofDepositor = (context: MintContext, passing: "order-in" | "units-in") => 
   ]
 }
 
-const ofOwner = (context: Context): ReadonlyArray<Objection> => {
+const ofOwner = (context: Context): ReadonlyArray<Judgement> => {
   const { holder, instrument } = context
   return [
     ...ofControls(context, { act: "deal", passing: "units-back" }),
@@ -140,7 +140,7 @@ const staysInTerms = (context: Context): boolean => {
   )
 }
 
-const ofMintTerms = (context: MintContext): ReadonlyArray<Objection> => {
+const ofMintTerms = (context: MintContext): ReadonlyArray<Judgement> => {
   const { agreement, asset, reserve } = context
   return [
     check("reserve-active", reserve.state === "active", {
@@ -151,7 +151,7 @@ const ofMintTerms = (context: MintContext): ReadonlyArray<Objection> => {
   ]
 }
 
-const ofRedemptionTerms = (context: Context): ReadonlyArray<Objection> => {
+const ofRedemptionTerms = (context: Context): ReadonlyArray<Judgement> => {
   const { asset, reserve } = context
   return [
     check("reserve-active", reserve.state === "active" || reserve.state === "closing", {
@@ -169,7 +169,7 @@ const isSame = (key: string) => (asset: CoverRules.ReserveAsset) => asset.key ==
  * Checks that the order's figure can be computed: its asset and the share have a price, at which the
  * figure is within the limit of one order.
  */
-const priceKnown = ({ asset, books }: Context, figure: Decimal.Decimal | null): Objection => {
+const priceKnown = ({ asset, books }: Context, figure: Decimal.Decimal | null): Judgement => {
   const assets = CoverRules.assetsOf(books)
   const own = assets.find(isSame(keyOf(asset)))
   const unpriced =
@@ -197,7 +197,7 @@ const unusableShare = (books: CoverRules.ReserveBooks): string => {
 }
 
 /** `assets`: those whose prices must be fresh; one that has no price is judged by `price-known`. */
-const priceFresh = (assets: ReadonlyArray<CoverRules.ReserveAsset>): Objection => {
+const priceFresh = (assets: ReadonlyArray<CoverRules.ReserveAsset>): Judgement => {
   const stale = assets.find(({ isFresh, price }) => price !== null && !isFresh)
   return check("price-fresh", stale === undefined, {
     detail: stale === undefined ? null : `The price of ${stale.asset.id} is stale.`
@@ -220,7 +220,7 @@ const cover = (
   { books }: Context,
   mint: CoverRules.ReserveMove | null,
   { unit }: { readonly unit: string }
-): Objection => {
+): Judgement => {
   if (mint === null) return check("cover", true)
   const after = CoverRules.afterMint(books, mint)
   if (after === null) {
@@ -238,7 +238,7 @@ const priceMoved = (
   fixed: Decimal.Decimal,
   computed: Decimal.Decimal | null,
   of: { readonly named: string }
-): Objection =>
+): Judgement =>
   check("price-moved", CoverRules.settlementFault(fixed, computed) !== "price-moved", {
     detail:
       computed === null
@@ -260,13 +260,13 @@ export const unitsOf = (of: Pick<StartingMint, "asset" | "books" | "deposit">) =
 export const payoutOf = (of: Pick<StartingRedemption, "asset" | "books" | "units">) =>
   withinOrder(CoverRules.redeemPayoutOf(of.books, of))
 
-const deadlineAhead = ({ deadline, now }: Pick<StartingMint, "deadline" | "now">): Objection =>
+const deadlineAhead = ({ deadline, now }: Pick<StartingMint, "deadline" | "now">): Judgement =>
   check("deadline-ahead", Instant.isAfter(deadline, now))
 
 // ---- acts
 
 /** All checks of starting a mint, in the order of the gates. */
-export const againstMint = (context: StartingMint): ReadonlyArray<Objection> => {
+export const againstMint = (context: StartingMint): ReadonlyArray<Judgement> => {
   const { asset, deposit, books, holder, instrument, reserve } = context
   const units = unitsOf(context)
   return inOrder([
@@ -287,7 +287,7 @@ export const againstMint = (context: StartingMint): ReadonlyArray<Objection> => 
 }
 
 /** All checks of settling a mint; its units and its deposit were fixed at its start. */
-export const againstMintSettlement = (context: SettlingMint): ReadonlyArray<Objection> => {
+export const againstMintSettlement = (context: SettlingMint): ReadonlyArray<Judgement> => {
   const { asset, books, instrument, order } = context
   const { deposit, units } = order
   const computed = CoverRules.mintUnitsOf(books, { asset, deposit })
@@ -306,7 +306,7 @@ export const againstMintSettlement = (context: SettlingMint): ReadonlyArray<Obje
 const assetAvailable = (
   { asset, books, promised }: Pick<StartingRedemption, "asset" | "books" | "promised">,
   payout: Decimal.Decimal | null
-): Objection => {
+): Judgement => {
   const locked = books.locked.get(keyOf(asset)) ?? Decimal.zero
   const available = Decimal.max(Decimal.zero, Decimal.subtract(locked, promised))
   return check("asset-available", payout === null || Decimal.atMost(payout, available), {
@@ -315,7 +315,7 @@ const assetAvailable = (
 }
 
 /** All checks of starting a redemption. It needs no cover, and may lower it. */
-export const againstRedemption = (context: StartingRedemption): ReadonlyArray<Objection> => {
+export const againstRedemption = (context: StartingRedemption): ReadonlyArray<Judgement> => {
   const { asset, books, free, instrument, units } = context
   const { unitDecimals } = instrument.manifest
   const payout = payoutOf(context)
@@ -343,7 +343,7 @@ export const againstRedemption = (context: StartingRedemption): ReadonlyArray<Ob
 /** All checks of settling a redemption; its payout was fixed at its start. */
 export const againstRedemptionSettlement = (
   context: SettlingRedemption
-): ReadonlyArray<Objection> => {
+): ReadonlyArray<Judgement> => {
   const { asset, books, order } = context
   const computed = CoverRules.redeemPayoutOf(books, { asset, units: order.units })
   return inOrder([

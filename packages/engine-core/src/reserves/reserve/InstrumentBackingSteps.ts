@@ -44,7 +44,7 @@ export const begun = Effect.fnUntraced(function* ({ reserveId, instrument }: Bac
     return
   }
   if (found.registrar !== instrument.admin || found.backedBy !== null) return
-  yield* records.record(instruments, found, { on: "back", reserveId }, node.act)
+  yield* records.append(instruments, found, { on: "back", reserveId }, node.act)
 })
 
 /** Records the end of the reserve on its instrument, and another reserve that backs it by then. */
@@ -57,5 +57,5 @@ export const ended = Effect.fnUntraced(function* ({ reserveId, instrument }: Bac
     limit: 2
   })
   const other = backing.find(({ record }) => record.reserveId !== reserveId)?.record.reserveId
-  yield* records.record(instruments, found, { on: "back", reserveId: other ?? null }, node.act)
+  yield* records.append(instruments, found, { on: "back", reserveId: other ?? null }, node.act)
 })

@@ -7,7 +7,7 @@ import {
 } from "../../instruments/instrument/Instrument.ts"
 import type { Manifest } from "../../instruments/instrument/Manifest.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
-import { check, type Objection } from "../../kernel/Gates.ts"
+import { check, type Judgement } from "../../kernel/Gates.ts"
 import type * as Party from "../../kernel/Party.ts"
 import type { ReserveTerms } from "./ReserveTerms.ts"
 import * as TermsRules from "./TermsRules.ts"
@@ -40,7 +40,7 @@ const modeOf = ({ valuation }: Pick<Manifest, "valuation">): "par" | "accumulati
   valuation === "rebasing" ? null : valuation
 
 /** All checks of proposing a reserve, in the order in which they refuse. */
-export const againstProposal = (proposing: Proposing): ReadonlyArray<Objection> => {
+export const againstProposal = (proposing: Proposing): ReadonlyArray<Judgement> => {
   const { body, instrument, issuer, venue } = proposing
   if (!isBackable(instrument)) return [check("not-recorded", false)]
   const { manifest, registrar } = instrument
@@ -73,7 +73,7 @@ export const isOwnAsset = (
 export const feasible = (
   terms: ReserveTerms,
   of: { readonly isAccumulating: boolean }
-): Objection => {
+): Judgement => {
   const infeasible = TermsRules.infeasible(terms, of)
   if (infeasible === null) return check("feasible", true)
   return check("feasible", false, {

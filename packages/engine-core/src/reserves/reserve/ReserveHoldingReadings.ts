@@ -62,7 +62,7 @@ const holding: Reading = {
     const records = yield* Records
     const ended = Option.getOrNull(yield* records.find(reserveHoldings, node.contractId))
     if (ended !== null) {
-      yield* records.record(reserveHoldings, ended, { on: "end", offset: node.offset }, node.act)
+      yield* records.append(reserveHoldings, ended, { on: "end", offset: node.offset }, node.act)
       return
     }
     yield* ReserveRedemptionReadings.unlocked(locked.lock.context, node)

@@ -69,7 +69,7 @@ const join = (
   act: Act
 ): Effect.Effect<Stored<Hold>, Unavailable, Records> =>
   Effect.flatMap(Records, (records) =>
-    records.record(
+    records.append(
       holds,
       hold,
       { on: "join", runId, findings: stops.map(({ findingId }) => findingId) },
@@ -90,7 +90,7 @@ const open = Effect.fnUntraced(function* (
   const slotId = slotIdOf({ instrumentId, source })
   const slot = yield* records.find(holdSlots, slotId)
   yield* Option.isSome(slot)
-    ? records.record(holdSlots, slot.value, { on: "set", holdId }, act)
+    ? records.append(holdSlots, slot.value, { on: "set", holdId }, act)
     : asNew(records.open(holdSlots, { instrumentId, source, holdId }, act))
   return yield* asNew(
     records.open(
@@ -124,7 +124,7 @@ const stop = (
   act: Act
 ): Effect.Effect<Stored<Finding>, Unavailable, Records> =>
   Effect.flatMap(Records, (records) =>
-    records.record(findings, finding, { on: "stop", holdId }, act)
+    records.append(findings, finding, { on: "stop", holdId }, act)
   )
 
 /** Opens a record whose id is new; a taken id is a defect. */

@@ -156,7 +156,7 @@ const release = Operation.define("hold.release", {
     yield* records.enqueue([runItemOf({ trigger: "release", instrumentId, causedBy: hold.holdId })])
     const { now: at, operationId, signedBy: by } = act
     const fact = { on: "release", at, by, override, operationId } as const
-    return HoldView.of(yield* records.record(holds, hold, fact, act))
+    return HoldView.of(yield* records.append(holds, hold, fact, act))
   })
 })
 
@@ -182,7 +182,7 @@ const acceptFindings = (
         const { unexplained } = finding
         const { now: at, operationId } = act
         const accepted = { unexplained, reason, holdId: hold.holdId, operationId, at }
-        return records.record(findings, finding, { on: "accept", accepted }, act)
+        return records.append(findings, finding, { on: "accept", accepted }, act)
       },
       { discard: true }
     )
@@ -196,5 +196,5 @@ const vacate = Effect.fnUntraced(function* (hold: Hold, act: OperationAct) {
   if (Option.isNone(slot) || slot.value.holdId !== hold.holdId) {
     throw new Error(`the hold ${hold.holdId} was open without its slot`)
   }
-  yield* records.record(holdSlots, slot.value, { on: "set", holdId: null }, act)
+  yield* records.append(holdSlots, slot.value, { on: "set", holdId: null }, act)
 })

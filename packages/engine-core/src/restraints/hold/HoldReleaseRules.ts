@@ -1,6 +1,6 @@
 /** Pure rules of a hold's release: its check, overridden findings and figures. */
 import * as Decimal from "../../kernel/Decimal.ts"
-import { check, type Objection } from "../../kernel/Gates.ts"
+import { check, type Judgement } from "../../kernel/Gates.ts"
 import type { Finding } from "../../findings/Finding.ts"
 import { blocks } from "../../findings/FindingRules.ts"
 import type { Figure } from "../../writes/Figures.ts"
@@ -58,7 +58,7 @@ export const figuresOf = (
  * its id (docs/domain/restraints.md#releasing-a-hold). To accept a finding that was cleared
  * meanwhile is no fault.
  */
-export const against = ({ hold, findings, accept }: Releasing): ReadonlyArray<Objection> => {
+export const against = ({ hold, findings, accept }: Releasing): ReadonlyArray<Judgement> => {
   const behind = new Set(hold.findings)
   const named = new Set(accept)
   const unrelated = accept.flatMap((id, index) => (behind.has(id) ? [] : [{ id, index }]))

@@ -1,5 +1,5 @@
 /** Pure rules of holds: the acts that a hold stops, and the check of gate `hold`. */
-import { check, type Objection } from "../../kernel/Gates.ts"
+import { check, type Judgement } from "../../kernel/Gates.ts"
 import type { HoldBlock } from "../../vocabulary/sets.ts"
 
 /** An open hold. */
@@ -23,7 +23,7 @@ export const stops = ({ blocks }: Pick<Holding, "blocks">, act: Act): boolean =>
   blocks.some((block) => block === "all" || (act === "mint" && block === "mint"))
 
 /** Check of gate `hold`; its refusal names the first open hold that stops the act. */
-export const against = (holds: ReadonlyArray<Holding>, act: Act): Objection => {
+export const against = (holds: ReadonlyArray<Holding>, act: Act): Judgement => {
   const stopping = holds.find((hold) => stops(hold, act))
   return check("not-held", stopping === undefined, {
     detail: stopping === undefined ? null : `The hold ${stopping.holdId} is open.`

@@ -4,7 +4,7 @@ import type { Holder } from "../../holders/holder/Holder.ts"
 import * as Machine from "../../kernel/Machine.ts"
 import type { Act } from "../../records/Act.ts"
 import { Records, type Stored } from "../../records/Records.ts"
-import { inForce, inTurn } from "./RestrictionLookups.ts"
+import { inForce, lockRestrictions } from "./RestrictionLookups.ts"
 import { type Restriction, RestrictionId, restrictions } from "./Restriction.ts"
 import { RestrictionMachine } from "./RestrictionMachine.ts"
 
@@ -42,7 +42,7 @@ export interface Carrying {
  */
 export const carry = Effect.fn("restriction.carry")(function* (carrying: Carrying, act: Act) {
   const records = yield* Records
-  yield* inTurn
+  yield* lockRestrictions
   const { from, instrumentId, left } = carrying
   const bearing = yield* inForce({
     holderIds: [from.holderId],
@@ -56,7 +56,7 @@ export const carry = Effect.fn("restriction.carry")(function* (carrying: Carryin
   const opened = yield* opening(sources, carrying, act)
   const carried = left === "nothing" ? sources : []
   for (const restriction of carried) {
-    yield* records.record(restrictions, restriction, { on: "carry", at: act.now }, act)
+    yield* records.append(restrictions, restriction, { on: "carry", at: act.now }, act)
   }
   return opened
 })

@@ -59,7 +59,7 @@ export const inForce = Effect.fn("controls.inForce")(function* (of: Of, pin?: Pi
  * restriction set during a recovery would not be carried to the successor. Must run inside
  * `transact`, before any read.
  */
-export const inTurn = Effect.flatMap(Records, (records) => records.lock("restrictions"))
+export const lockRestrictions = Effect.flatMap(Records, (records) => records.lock("restrictions"))
 
 /** Loads the id of a restriction of the holder in force, of any mode and instrument; null: none. */
 export const restrictionOf = (holderId: string) =>

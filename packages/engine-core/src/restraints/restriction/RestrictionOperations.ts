@@ -14,7 +14,7 @@ import * as Concerns from "../../writes/ConcernLookups.ts"
 import * as ReadableText from "../../kernel/ReadableText.ts"
 import * as Lasting from "../../writes/LastingLookups.ts"
 import * as Operation from "../../writes/Operation.ts"
-import { inForce, inTurn } from "./RestrictionLookups.ts"
+import { inForce, lockRestrictions } from "./RestrictionLookups.ts"
 import { everything, type Restriction, RestrictionId, restrictions } from "./Restriction.ts"
 import { changesOf } from "./RestrictionDirection.ts"
 import { decide } from "./RestrictionMachine.ts"
@@ -88,7 +88,7 @@ export const restrict = Operation.define("holder.restrict", {
   refuses: ["already-exists", "not-found", "state-conflict", "rule-refused"],
   run: Effect.fn("holder.restrict")(function* (input, act) {
     const records = yield* Records
-    yield* inTurn
+    yield* lockRestrictions
     const { holderId, instrumentId } = input
     const [holder] = yield* records.many(holders, [holderId])
     const named = yield* records.many(instruments, instrumentId === null ? [] : [instrumentId])
@@ -168,7 +168,7 @@ const restrictBatch = Operation.define("holder.restrict-batch", {
   refuses: ["already-exists", "rule-refused"],
   run: Effect.fn("holder.restrict-batch")(function* (input, act) {
     const records = yield* Records
-    yield* inTurn
+    yield* lockRestrictions
     const first = idOf(input.restrictionId)
     const judgedEntries = yield* judged(input.entries, act)
     const drafts = judgedEntries.map(({ entry, holder }, nth) =>
@@ -285,7 +285,7 @@ const lift = Operation.define("restriction.lift", {
     if (act.signedBy.length < required) return RestrictionView.of(self)
     const { now: at, signedBy: liftedBy } = act
     const fact = { on: "lift", at, liftedBy, liftReason: reason } as const
-    return RestrictionView.of(yield* records.record(restrictions, self, fact, act))
+    return RestrictionView.of(yield* records.append(restrictions, self, fact, act))
   })
 })
 

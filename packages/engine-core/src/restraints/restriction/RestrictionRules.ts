@@ -1,7 +1,7 @@
 /**
  * Pure rules of restrictions: acts that each mode permits, and checks of gate `restriction`.
  */
-import { check, type GatedName, type Objection } from "../../kernel/Gates.ts"
+import { check, type GatedName, type Judgement } from "../../kernel/Gates.ts"
 import type * as Party from "../../kernel/Party.ts"
 import type { RestrictionMode } from "../../vocabulary/sets.ts"
 
@@ -81,7 +81,7 @@ export const against = (
   restrictions: ReadonlyArray<Restricting>,
   asked: Asked & { readonly passing: ActPassing },
   party: Party.Party
-): Objection =>
+): Judgement =>
   check(names[asked.passing], permits(restrictions, asked), {
     party,
     detail: `The holder ${asked.holderId} is restricted.`

@@ -86,8 +86,8 @@ const recordAnswer = Effect.fnUntraced(function* (
     )
   const { found, screenedAt, listVersion, reason } = answer
   const finding = { found, screenedAt, listVersion, reason, answeredAt: now }
-  yield* records.record(screenings, request, { on: "answer", finding }, act)
-  const after = yield* records.record(holders, holder, { on: "screen", screening }, act)
+  yield* records.append(screenings, request, { on: "answer", finding }, act)
+  const after = yield* records.append(holders, holder, { on: "screen", screening }, act)
   yield* activated(after, { act, effectiveAt: now })
   if (found === "confirmed") yield* freeze(requestId, holder.holderId)
 })

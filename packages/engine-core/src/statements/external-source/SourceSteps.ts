@@ -87,7 +87,7 @@ const apply = Effect.fnUntraced(function* (id: string, configured: ConfiguredSou
   const act = { cause: { by: "clock" } as const, now: yield* Instant.now }
   if (change === "none") return change
   if (configured === undefined) {
-    yield* records.record(
+    yield* records.append(
       externalSources,
       before as Stored<ExternalSource>,
       { on: "deactivate" },
@@ -106,7 +106,7 @@ const apply = Effect.fnUntraced(function* (id: string, configured: ConfiguredSou
     )
   } else {
     const fact = { on: "configure", configured: configuredOf(configured) } as const
-    yield* records.record(externalSources, before, fact, act)
+    yield* records.append(externalSources, before, fact, act)
   }
   return change
 })

@@ -135,9 +135,9 @@ export const record = Effect.fnUntraced(function* (file: NewFile, act: Act) {
     if (replaced === undefined) yield* takeSlot({ ...recorded, place }, act)
     else {
       const fact = { on: "replace", externalStatementId } as const
-      yield* records.record(statementsOfDates, replaced.slot, fact, act)
+      yield* records.append(statementsOfDates, replaced.slot, fact, act)
       const supersede = { on: "supersede", by: externalStatementId } as const
-      yield* records.record(externalStatements, replaced.statement, supersede, act)
+      yield* records.append(externalStatements, replaced.statement, supersede, act)
     }
     statementsOfDays.set(
       businessDate,
@@ -150,7 +150,7 @@ export const record = Effect.fnUntraced(function* (file: NewFile, act: Act) {
   const { businessDate, externalSourceId, externalStatementId, instrumentId } = newest
   const source = yield* Effect.orDie(records.get(externalSources, externalSourceId))
   if (source.lastBusinessDate === null || source.lastBusinessDate < businessDate) {
-    yield* records.record(externalSources, source, { on: "receive", businessDate }, act)
+    yield* records.append(externalSources, source, { on: "receive", businessDate }, act)
   }
   const chunks = StageSteps.chunkCount(newest.rawBytes)
   yield* orUnavailable(blobs.seal({ file: StageSteps.fileOf(fileIdOf(newest)), chunks }))

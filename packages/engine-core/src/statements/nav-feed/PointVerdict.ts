@@ -6,7 +6,7 @@ import type { Guardrail } from "../../instruments/instrument/Manifest.ts"
 import { moveOf } from "../../instruments/price/NavFeedRules.ts"
 import * as Date from "../../kernel/Date.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
-import { check, type Objection } from "../../kernel/Gates.ts"
+import { check, type Judgement } from "../../kernel/Gates.ts"
 import * as Rational from "../../kernel/Rational.ts"
 
 /** NAV that a statement in force states for a business date. */
@@ -101,7 +101,7 @@ const detailOf: Readonly<Record<Exclude<FeedVerdict, "none" | "usable">, string>
 }
 
 /** Row of the check `feed-usable`. */
-export const feedUsable = (verdict: FeedVerdict): Objection =>
+export const feedUsable = (verdict: FeedVerdict): Judgement =>
   verdict === "none" || verdict === "usable"
     ? check("feed-usable", true)
     : check("feed-usable", false, { detail: detailOf[verdict] })

@@ -1,5 +1,5 @@
 /** Gives the tests of a run their databases: one server, started by the first test that needs it. */
-import * as TestDatabase from "#adapters/embedded/TestDatabase.ts"
+import * as TestDatabase from "#adapters/storage/embedded/TestDatabase.ts"
 
 export const setup = async (): Promise<() => Promise<void>> => {
   const databases = await TestDatabase.giveOut()

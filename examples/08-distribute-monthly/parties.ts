@@ -9,7 +9,7 @@ import {
   RegistrarBot,
   Wallet,
   World
-} from "@bursar/storage-adapters/simulated-ledger/actors"
+} from "@bursar/storage-adapters/wallets"
 import * as Door from "@bursar/storage-adapters/simulated-ledger/door"
 import { Console, Duration, Effect, Option } from "effect"
 

@@ -66,7 +66,7 @@ export interface Stack {
 const inPackage = (name: string): string =>
   fileURLToPath(new URL("main.ts", import.meta.resolve(name)))
 const host = inPackage("@bursar/http-host")
-export const actor = inPackage("@bursar/storage-adapters/simulated-ledger/actors")
+export const actor = inPackage("@bursar/storage-adapters/wallets")
 const beside = (file: string): string => fileURLToPath(new URL(file, import.meta.url))
 
 /** SHA-256 of the terms that the investor's wallets sign. */

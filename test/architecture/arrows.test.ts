@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { describe, expect, it } from "vitest"
 import { order, roomOf } from "../../packages/engine-core/scripts/rooms.ts"
-import { actorBreaches, borderBreaches, rankOf, roomBreaches, upwardBreaches } from "./arrows.ts"
+import { walletBreaches, borderBreaches, rankOf, roomBreaches, upwardBreaches } from "./arrows.ts"
 import { fileOf, importsOf, isThere, placeOf, type Source, sources } from "./sources.ts"
 
 const source = (path: string, text: string): Source => ({ path, text, imports: importsOf(text) })
@@ -61,7 +61,7 @@ describe("the arrows", () => {
   })
 
   it("the outside parties' programs know only the door, and no package knows them", () => {
-    expect(sources.flatMap(actorBreaches)).toEqual([])
+    expect(sources.flatMap(walletBreaches)).toEqual([])
   })
 
   it("every import inside the project names a file there is", () => {
@@ -159,12 +159,12 @@ describe("what the checks see", () => {
   })
 
   it("an outside party's program may not reach behind the door", () => {
-    const path = `${adapters}/simulated-ledger/actors/Wallet.ts`
-    expect(actorBreaches(source(path, 'import "../Core.ts"'))).toHaveLength(1)
-    expect(actorBreaches(source(path, 'import "@bursar/engine-core/ports"'))).toHaveLength(1)
-    expect(actorBreaches(source(path, 'import "@bursar/engine-core/kernel"'))).toEqual([])
-    const core = `${adapters}/simulated-ledger/Core.ts`
-    expect(actorBreaches(source(core, 'import "./actors/Wallet.ts"'))).toHaveLength(1)
+    const path = `${adapters}/ledger/wallets/Wallet.ts`
+    expect(walletBreaches(source(path, 'import "../simulated/Core.ts"'))).toHaveLength(1)
+    expect(walletBreaches(source(path, 'import "@bursar/engine-core/ports"'))).toHaveLength(1)
+    expect(walletBreaches(source(path, 'import "@bursar/engine-core/kernel"'))).toEqual([])
+    const core = `${adapters}/ledger/simulated/Core.ts`
+    expect(walletBreaches(source(core, 'import "../wallets/Wallet.ts"'))).toHaveLength(1)
   })
 
   it.each([

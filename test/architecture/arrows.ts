@@ -136,18 +136,18 @@ export const roomBreaches = ({ imports, path }: Source): ReadonlyArray<string> =
   })
 }
 
-const actors = /^simulated-ledger\/actors\//u
+const wallets = /^ledger\/wallets\//u
 
 /** The outside parties' programs import the door alone, and no package imports them. */
-export const actorBreaches = ({ imports, path }: Source): ReadonlyArray<string> => {
+export const walletBreaches = ({ imports, path }: Source): ReadonlyArray<string> => {
   const { home, inside } = placeOf(path)
   if (home !== "storage-adapters") return []
-  const mine = actors.test(inside)
+  const mine = wallets.test(inside)
   return imports.flatMap(({ specifier }) => {
     const target = fileOf(path, specifier)
     if (target === null) return []
     const there = placeOf(target)
-    const theirs = there.home === home && actors.test(there.inside)
+    const theirs = there.home === home && wallets.test(there.inside)
     const allowed = mine
       ? theirs || (there.home === "engine-core" && /^(kernel|templates)\//u.test(there.inside))
       : !theirs

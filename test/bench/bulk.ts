@@ -5,7 +5,7 @@
 import { Bulk, type BulkRow } from "@bursar/engine-core/ports"
 import { Effect, Stream } from "effect"
 import { SqlClient } from "effect/sql"
-import * as Values from "#adapters/postgres/Values.ts"
+import * as Values from "#adapters/storage/postgres/Values.ts"
 import { withDatabase } from "./database.ts"
 import { type Bench, inTurns, type Side, timed } from "./measure.ts"
 import * as Meters from "./meter.ts"

@@ -8,7 +8,7 @@
  */
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
-import * as Values from "#adapters/postgres/Values.ts"
+import * as Values from "#adapters/storage/postgres/Values.ts"
 
 interface Table {
   readonly name: string

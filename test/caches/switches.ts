@@ -96,11 +96,11 @@ export const switches: ReadonlyArray<Switch> = [
     one: [{ text: "keysByName.size >= keysMax", by: "keysByName.size >= 1" }]
   },
   {
-    file: "storage-adapters/src/postgres/Columns.ts",
+    file: "storage-adapters/src/storage/postgres/Columns.ts",
     off: [{ text: "judged.add(fields)", by: "" }]
   },
   {
-    file: "storage-adapters/src/postgres/PgFeed.ts",
+    file: "storage-adapters/src/storage/postgres/PgFeed.ts",
     off: [{ text: "text !== last?.head", by: "text !== null" }]
   }
 ]

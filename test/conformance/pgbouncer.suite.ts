@@ -3,7 +3,7 @@ import { storageSuite } from "@bursar/storage-adapters/conformance"
 import * as Postgres from "@bursar/storage-adapters/postgres"
 import { Effect, Layer, Redacted } from "effect"
 import { describe, it } from "vitest"
-import * as TestDatabase from "#adapters/embedded/TestDatabase.ts"
+import * as TestDatabase from "#adapters/storage/embedded/TestDatabase.ts"
 import * as PgBouncer from "../postgres/pgbouncer.ts"
 
 if (PgBouncer.program === undefined) {

@@ -2,9 +2,9 @@
  * Embedded database: survives restarts and kills of hosts, two hosts at once, and runs as root and
  * not.
  */
-import * as Account from "#adapters/embedded/Account.ts"
-import * as Binaries from "#adapters/embedded/Binaries.ts"
-import * as Process from "#adapters/embedded/Process.ts"
+import * as Account from "#adapters/storage/embedded/Account.ts"
+import * as Binaries from "#adapters/storage/embedded/Binaries.ts"
+import * as Process from "#adapters/storage/embedded/Process.ts"
 import { PgConnection } from "@effect/sql-pg"
 import { Effect, Redacted } from "effect"
 import { type ChildProcess, execFileSync, spawn, spawnSync } from "node:child_process"

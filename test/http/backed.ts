@@ -9,7 +9,7 @@ import {
   RegistrarBot,
   Wallet as InvestorWallet,
   type World
-} from "@bursar/storage-adapters/simulated-ledger/actors"
+} from "@bursar/storage-adapters/wallets"
 import { Effect } from "effect"
 import { expect } from "vitest"
 import { bodyOf } from "../operations/instrumentBody.ts"

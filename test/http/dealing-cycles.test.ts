@@ -6,7 +6,7 @@ import {
   OracleBot,
   RegistrarBot,
   Wallet
-} from "@bursar/storage-adapters/simulated-ledger/actors"
+} from "@bursar/storage-adapters/wallets"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { bodyOf } from "../operations/instrumentBody.ts"
 import * as WallClock from "./wallClock.ts"

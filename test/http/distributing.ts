@@ -10,7 +10,7 @@ import {
   RegistrarBot,
   Wallet,
   type World
-} from "@bursar/storage-adapters/simulated-ledger/actors"
+} from "@bursar/storage-adapters/wallets"
 import { Effect, Layer, Result } from "effect"
 import { expect } from "vitest"
 import { bodyOf } from "../operations/instrumentBody.ts"

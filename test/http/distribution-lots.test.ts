@@ -2,7 +2,7 @@
 import { Catalogue } from "@bursar/engine-core"
 import { type Basis, Decimal, Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
-import { OracleBot, Orders, RegistrarBot } from "#adapters/simulated-ledger/actors/index.ts"
+import { OracleBot, Orders, RegistrarBot } from "#adapters/ledger/wallets/index.ts"
 import { Result } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import * as Bank from "../operations/bank.ts"

@@ -2,10 +2,7 @@
 import { Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import * as Scripted from "@bursar/storage-adapters/screening"
-import {
-  RegistrarBot,
-  Wallet as InvestorWallet
-} from "@bursar/storage-adapters/simulated-ledger/actors"
+import { RegistrarBot, Wallet as InvestorWallet } from "@bursar/storage-adapters/wallets"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import { bodyOf } from "../operations/instrumentBody.ts"
 import * as Wallets from "./wallets.ts"

@@ -9,7 +9,7 @@ import {
   RegistrarBot,
   Wallet as InvestorWallet,
   type World
-} from "@bursar/storage-adapters/simulated-ledger/actors"
+} from "@bursar/storage-adapters/wallets"
 import { Result, Schema } from "effect"
 import { afterEach, beforeEach, describe, expect, it } from "vitest"
 import * as Bank from "../operations/bank.ts"

@@ -6,7 +6,7 @@ import {
   Powers,
   RegistrarBot,
   Wallet as InvestorWallet
-} from "@bursar/storage-adapters/simulated-ledger/actors"
+} from "@bursar/storage-adapters/wallets"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { bodyOf } from "../operations/instrumentBody.ts"
 import * as Venue from "./venue.ts"

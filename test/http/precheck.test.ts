@@ -10,7 +10,7 @@ import {
   RegistrarBot,
   Wallet as InvestorWallet,
   type World
-} from "@bursar/storage-adapters/simulated-ledger/actors"
+} from "@bursar/storage-adapters/wallets"
 import { createHash } from "node:crypto"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import * as Bank from "../operations/bank.ts"

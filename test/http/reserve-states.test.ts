@@ -3,11 +3,7 @@
  * calls of the venue and acts of wallets, and the events and checks of its cover.
  */
 import * as Templates from "@bursar/engine-core/templates"
-import {
-  CustodianBot,
-  Reserves,
-  Wallet as InvestorWallet
-} from "@bursar/storage-adapters/simulated-ledger/actors"
+import { CustodianBot, Reserves, Wallet as InvestorWallet } from "@bursar/storage-adapters/wallets"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import {
   asset,

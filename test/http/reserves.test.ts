@@ -5,7 +5,7 @@ import {
   RegistrarBot,
   Reserves,
   Wallet as InvestorWallet
-} from "@bursar/storage-adapters/simulated-ledger/actors"
+} from "@bursar/storage-adapters/wallets"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { bodyOf, rebasingTerms } from "../operations/instrumentBody.ts"
 import {

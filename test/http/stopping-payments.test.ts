@@ -4,11 +4,7 @@
  */
 import { Decimal, Duration, Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
-import {
-  CustodianBot,
-  Reserves,
-  Wallet as InvestorWallet
-} from "@bursar/storage-adapters/simulated-ledger/actors"
+import { CustodianBot, Reserves, Wallet as InvestorWallet } from "@bursar/storage-adapters/wallets"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import {
   asset,

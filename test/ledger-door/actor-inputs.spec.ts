@@ -5,9 +5,9 @@ import { join } from "node:path"
 import { Decimal } from "@bursar/engine-core/kernel"
 import { Result } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import * as Commands from "#adapters/simulated-ledger/actors/Commands.ts"
-import * as Flags from "#adapters/simulated-ledger/actors/Flags.ts"
-import * as ActorInputs from "#adapters/simulated-ledger/actors/ActorInputs.ts"
+import * as Commands from "#adapters/ledger/wallets/Commands.ts"
+import * as Flags from "#adapters/ledger/wallets/Flags.ts"
+import * as ActorInputs from "#adapters/ledger/wallets/ActorInputs.ts"
 
 let folder = ""
 beforeAll(() => {

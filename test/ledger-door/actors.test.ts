@@ -13,7 +13,7 @@ import {
   RegistrarBot,
   Wallet,
   type World
-} from "#adapters/simulated-ledger/actors/index.ts"
+} from "#adapters/ledger/wallets/index.ts"
 import * as Story from "./story.ts"
 
 const terms = { instrumentId: Story.instrumentId, unitDecimals: 6 }

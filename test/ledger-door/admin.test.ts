@@ -8,13 +8,13 @@ import { PgClient } from "@effect/sql-pg"
 import * as Embedded from "@bursar/storage-adapters/embedded"
 import { Effect, Exit, Layer, ManagedRuntime, Redacted, Scope } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { SigningKey } from "#adapters/simulated-ledger/actors/index.ts"
-import * as Door from "#adapters/simulated-ledger/door/Door.ts"
-import * as Sim from "#adapters/simulated-ledger/SimulatedLedger.ts"
+import { SigningKey } from "#adapters/ledger/wallets/index.ts"
+import * as Door from "#adapters/ledger/simulated/door/Door.ts"
+import * as Sim from "#adapters/ledger/simulated/SimulatedLedger.ts"
 import { until } from "../waiting.ts"
 
 const bin = fileURLToPath(
-  new URL("../../packages/storage-adapters/src/simulated-ledger/admin.ts", import.meta.url)
+  new URL("../../packages/storage-adapters/src/ledger/simulated/admin.ts", import.meta.url)
 )
 const node = fileURLToPath(new URL("../../node_modules/.bin/node", import.meta.url))
 

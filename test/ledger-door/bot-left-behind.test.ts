@@ -4,8 +4,8 @@ import * as Templates from "@bursar/engine-core/templates"
 import { it } from "@effect/vitest"
 import { Deferred, Effect, Fiber, Stream } from "effect"
 import { expect } from "vitest"
-import { DoorRefused } from "#adapters/simulated-ledger/actors/DoorClient.ts"
-import { Bot, type PartySession, type World } from "#adapters/simulated-ledger/actors/index.ts"
+import { DoorRefused } from "#adapters/ledger/wallets/DoorClient.ts"
+import { Bot, type PartySession, type World } from "#adapters/ledger/wallets/index.ts"
 
 const party = Party.of("holder::1220aa")
 

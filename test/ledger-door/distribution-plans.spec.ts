@@ -3,15 +3,15 @@ import { Date, Decimal, Instant, Party } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Result } from "effect"
 import { describe, expect, it } from "vitest"
-import * as Duties from "#adapters/simulated-ledger/actors/Duties.ts"
-import * as Flags from "#adapters/simulated-ledger/actors/Flags.ts"
+import * as Duties from "#adapters/ledger/wallets/Duties.ts"
+import * as Flags from "#adapters/ledger/wallets/Flags.ts"
 import {
   Deliveries,
   Policy,
   RegistrarBot,
   Wallet,
   type World
-} from "#adapters/simulated-ledger/actors/index.ts"
+} from "#adapters/ledger/wallets/index.ts"
 
 const party = (hint: string): Party.Party => Party.of(`${hint}::1220${"ab".repeat(32)}`)
 const [venue, registrar, bank] = [party("venue"), party("registrar"), party("bank")]

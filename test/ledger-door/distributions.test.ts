@@ -12,7 +12,7 @@ import {
   Policy,
   Wallet,
   World
-} from "#adapters/simulated-ledger/actors/index.ts"
+} from "#adapters/ledger/wallets/index.ts"
 import { wanted } from "../waiting.ts"
 import * as Story from "./story.ts"
 

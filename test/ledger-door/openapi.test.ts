@@ -1,8 +1,8 @@
 /** The door's requests and answers against the published descriptions of the ledger API, closed. */
 import { existsSync, readFileSync } from "node:fs"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { Prepared, SigningKey } from "#adapters/simulated-ledger/actors/index.ts"
-import type * as Sim from "#adapters/simulated-ledger/SimulatedLedger.ts"
+import { Prepared, SigningKey } from "#adapters/ledger/wallets/index.ts"
+import type * as Sim from "#adapters/ledger/simulated/SimulatedLedger.ts"
 import * as Closed from "./closed.ts"
 import { dig, open, type Opened, socket } from "./opened.ts"
 import * as Wire from "./wire.ts"

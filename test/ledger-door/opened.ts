@@ -1,8 +1,8 @@
 /** A door opened for a test, over a ledger in memory, with parties and their tokens. */
 import { Effect, Layer, ManagedRuntime } from "effect"
 import { Duration } from "effect"
-import * as Sim from "#adapters/simulated-ledger/SimulatedLedger.ts"
-import * as Door from "#adapters/simulated-ledger/door/Door.ts"
+import * as Sim from "#adapters/ledger/simulated/SimulatedLedger.ts"
+import * as Door from "#adapters/ledger/simulated/door/Door.ts"
 import { pollLimit } from "../waiting.ts"
 
 /** Value at a path inside JSON; undefined if there is none. */

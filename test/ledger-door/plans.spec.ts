@@ -14,7 +14,7 @@ import {
   RegistrarBot,
   Wallet,
   type World
-} from "#adapters/simulated-ledger/actors/index.ts"
+} from "#adapters/ledger/wallets/index.ts"
 
 const party = (hint: string): Party.Party => Party.of(`${hint}::1220${"ab".repeat(32)}`)
 const [venue, fund, registrar, oracle] = [

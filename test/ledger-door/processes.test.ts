@@ -10,7 +10,7 @@ import { fileURLToPath } from "node:url"
 import * as Templates from "@bursar/engine-core/templates"
 import { Decimal } from "@bursar/engine-core/kernel"
 import { Effect } from "effect"
-import { Participant } from "#adapters/simulated-ledger/SimulatedLedger.ts"
+import { Participant } from "#adapters/ledger/simulated/SimulatedLedger.ts"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { dig } from "./opened.ts"
 import * as Story from "./story.ts"
@@ -18,7 +18,7 @@ import { until } from "../waiting.ts"
 import { isLong } from "../long-run.ts"
 
 const main = fileURLToPath(
-  new URL("../../packages/storage-adapters/src/simulated-ledger/actors/main.ts", import.meta.url)
+  new URL("../../packages/storage-adapters/src/ledger/wallets/main.ts", import.meta.url)
 )
 const node = fileURLToPath(new URL("../../node_modules/.bin/node", import.meta.url))
 

@@ -14,8 +14,8 @@ import {
   RegistrarBot,
   Wallet,
   type World
-} from "#adapters/simulated-ledger/actors/index.ts"
-import * as Sim from "#adapters/simulated-ledger/SimulatedLedger.ts"
+} from "#adapters/ledger/wallets/index.ts"
+import * as Sim from "#adapters/ledger/simulated/SimulatedLedger.ts"
 import * as Story from "./story.ts"
 
 const policy = Policy.acceptAll

@@ -10,7 +10,7 @@ import {
   RegistrarBot,
   Reserves,
   Wallet
-} from "#adapters/simulated-ledger/actors/index.ts"
+} from "#adapters/ledger/wallets/index.ts"
 import * as Story from "./story.ts"
 
 const decimal = Decimal.of

@@ -2,8 +2,8 @@
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import type { Ledger } from "@bursar/engine-core/ports"
 import { Effect } from "effect"
-import * as Sim from "#adapters/simulated-ledger/SimulatedLedger.ts"
-import { SigningKey } from "#adapters/simulated-ledger/actors/index.ts"
+import * as Sim from "#adapters/ledger/simulated/SimulatedLedger.ts"
+import { SigningKey } from "#adapters/ledger/wallets/index.ts"
 import { dig, open, type Opened } from "./opened.ts"
 import * as Wire from "./wire.ts"
 

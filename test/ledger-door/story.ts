@@ -2,7 +2,7 @@
 import { Decimal, Instant, type Party } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Effect, Fiber } from "effect"
-import { Bot, PartySession, SigningKey, World } from "#adapters/simulated-ledger/actors/index.ts"
+import { Bot, PartySession, SigningKey, World } from "#adapters/ledger/wallets/index.ts"
 import { open, type Opened } from "./opened.ts"
 import { wanted } from "../waiting.ts"
 

@@ -8,7 +8,7 @@ import {
   RegistrarBot,
   Wallet as InvestorWallet,
   type World
-} from "@bursar/storage-adapters/simulated-ledger/actors"
+} from "@bursar/storage-adapters/wallets"
 import { expect } from "vitest"
 import * as Wallets from "../http/wallets.ts"
 import { bodyOf } from "../operations/instrumentBody.ts"

@@ -62,7 +62,7 @@ export const wordsOf = (path: string): ReadonlySet<string> =>
  * distance.
  */
 const databases = /^packages\/storage-adapters\/src\/(embedded|postgres)\//u
-const database = "packages/storage-adapters/src/embedded/Embedded.ts"
+const database = "packages/storage-adapters/src/storage/embedded/Embedded.ts"
 
 /** Every file that runs this one, by how many imports lie between. */
 const runFrom = (

@@ -17,7 +17,7 @@ import {
   Policy,
   RegistrarBot,
   type World
-} from "#adapters/simulated-ledger/actors/index.ts"
+} from "#adapters/ledger/wallets/index.ts"
 import * as Calls from "../engine/calls.ts"
 import * as Bank from "./bank.ts"
 import * as Cycles from "./cycles.ts"

@@ -11,7 +11,7 @@ import { inForce } from "#core/restraints/restriction/RestrictionLookups.ts"
 import { permits, type Passing } from "#core/restraints/restriction/RestrictionRules.ts"
 import { holders } from "#core/holders/holder/Holder.ts"
 import * as sets from "#core/vocabulary/sets.ts"
-import * as TestDatabase from "#adapters/embedded/TestDatabase.ts"
+import * as TestDatabase from "#adapters/storage/embedded/TestDatabase.ts"
 import { world } from "../engine/world.ts"
 import {
   activeOf,

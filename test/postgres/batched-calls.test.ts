@@ -6,7 +6,7 @@ import { Context, Effect, Exit, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
 import { Socket } from "node:net"
 import { afterEach, beforeEach, expect, vi } from "vitest"
-import * as TestDatabase from "#adapters/embedded/TestDatabase.ts"
+import * as TestDatabase from "#adapters/storage/embedded/TestDatabase.ts"
 
 /** Statements on their way to the database, by the table they are about. */
 const sent: Array<string> = []

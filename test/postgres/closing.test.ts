@@ -5,7 +5,7 @@ import { it } from "@effect/vitest"
 import { Context, Deferred, Effect, Exit, Fiber, Layer, Redacted, Scope } from "effect"
 import { Socket } from "node:net"
 import { afterEach, beforeEach, expect, vi } from "vitest"
-import * as TestDatabase from "#adapters/embedded/TestDatabase.ts"
+import * as TestDatabase from "#adapters/storage/embedded/TestDatabase.ts"
 import { pollLimit } from "../waiting.ts"
 
 /** Called at each flush that was not sent, because the connection keeps it back. */

@@ -7,7 +7,7 @@ import * as Postgres from "@bursar/storage-adapters/postgres"
 import { it } from "@effect/vitest"
 import { Context, Deferred, Effect, Layer, Redacted } from "effect"
 import { expect } from "vitest"
-import * as TestDatabase from "#adapters/embedded/TestDatabase.ts"
+import * as TestDatabase from "#adapters/storage/embedded/TestDatabase.ts"
 import { world } from "../engine/world.ts"
 
 // Switched off to see it red: `isDeadlock` in Faults.ts, or its use in records/Transactions.ts.

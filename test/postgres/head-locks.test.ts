@@ -5,7 +5,7 @@ import { it } from "@effect/vitest"
 import { Cause, Context, Deferred, Effect, Exit, Fiber, Layer, Redacted, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { expect } from "vitest"
-import * as TestDatabase from "#adapters/embedded/TestDatabase.ts"
+import * as TestDatabase from "#adapters/storage/embedded/TestDatabase.ts"
 import { until } from "../waiting.ts"
 
 const now = "2026-01-01T00:00:00.000000000Z"

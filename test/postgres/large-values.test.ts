@@ -8,7 +8,7 @@ import { it } from "@effect/vitest"
 import { Context, Effect, Layer, Redacted, Stream } from "effect"
 import { expect } from "vitest"
 import { update } from "#adapters/conformance/storage-checks/rows.ts"
-import * as TestDatabase from "#adapters/embedded/TestDatabase.ts"
+import * as TestDatabase from "#adapters/storage/embedded/TestDatabase.ts"
 
 const text = JSON.stringify("x".repeat(17 * 1_048_576))
 

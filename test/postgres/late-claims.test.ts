@@ -5,7 +5,7 @@ import { it } from "@effect/vitest"
 import { Context, Deferred, Effect, Fiber, Layer, Option, Redacted } from "effect"
 import { Socket } from "node:net"
 import { afterEach, beforeEach, expect, vi } from "vitest"
-import * as TestDatabase from "#adapters/embedded/TestDatabase.ts"
+import * as TestDatabase from "#adapters/storage/embedded/TestDatabase.ts"
 
 /** Called when the claims are to be sent: they are held back, and sent together with the rollback. */
 let onClaims = () => {}

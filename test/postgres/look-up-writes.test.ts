@@ -5,7 +5,7 @@ import { it } from "@effect/vitest"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { Socket } from "node:net"
 import { afterEach, beforeEach, expect, vi } from "vitest"
-import * as TestDatabase from "#adapters/embedded/TestDatabase.ts"
+import * as TestDatabase from "#adapters/storage/embedded/TestDatabase.ts"
 
 /** Writes to sockets that carry statements of the ports. */
 let writes = 0

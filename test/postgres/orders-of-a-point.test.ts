@@ -8,7 +8,7 @@ import { it } from "@effect/vitest"
 import { Context, Effect, Layer, Redacted, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { expect } from "vitest"
-import { statements as migration } from "../../packages/storage-adapters/src/postgres/migrations/0016-orders-of-a-point/up.ts"
+import { statements as migration } from "../../packages/storage-adapters/src/storage/postgres/migrations/0016-orders-of-a-point/up.ts"
 import * as Plans from "./plans.ts"
 
 const rows = 20_000

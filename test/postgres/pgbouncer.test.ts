@@ -5,7 +5,7 @@ import { PgConnection } from "@effect/sql-pg"
 import { it } from "@effect/vitest"
 import { Context, Deferred, Effect, Fiber, Layer, Redacted } from "effect"
 import { describe, expect } from "vitest"
-import * as TestDatabase from "#adapters/embedded/TestDatabase.ts"
+import * as TestDatabase from "#adapters/storage/embedded/TestDatabase.ts"
 import * as PgBouncer from "./pgbouncer.ts"
 
 const opened = (of: { readonly url: string; readonly poolerUrl: string }) =>

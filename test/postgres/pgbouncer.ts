@@ -5,8 +5,8 @@ import { createServer, connect } from "node:net"
 import { tmpdir } from "node:os"
 import { delimiter, join } from "node:path"
 import { Effect, type Scope } from "effect"
-import * as Account from "#adapters/embedded/Account.ts"
-import * as Process from "#adapters/embedded/Process.ts"
+import * as Account from "#adapters/storage/embedded/Account.ts"
+import * as Process from "#adapters/storage/embedded/Process.ts"
 
 /** Debian installs the program in a folder that an ordinary account has not on its PATH. */
 const folders = [...(process.env["PATH"] ?? "").split(delimiter), "/usr/sbin"]

@@ -4,7 +4,7 @@ import { mkdtemp, rm, stat } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { text } from "node:stream/consumers"
-import * as Embedded from "#adapters/embedded/Embedded.ts"
+import * as Embedded from "#adapters/storage/embedded/Embedded.ts"
 import { Effect, Schema } from "effect"
 
 export interface Node {

@@ -5,7 +5,7 @@ import { it } from "@effect/vitest"
 import { Context, Effect, Exit, Fiber, Layer, Redacted } from "effect"
 import { Socket } from "node:net"
 import { afterEach, beforeEach, expect, vi } from "vitest"
-import * as TestDatabase from "#adapters/embedded/TestDatabase.ts"
+import * as TestDatabase from "#adapters/storage/embedded/TestDatabase.ts"
 
 /** Statements on their way to the database, in order: a look at the head, or a check of the flush. */
 const sent: Array<"look" | "settle"> = []

@@ -6,7 +6,7 @@ import { join } from "node:path"
 import { promisify } from "node:util"
 import { Effect, Exit, Scope } from "effect"
 import * as DatabaseProxy from "../database-proxy.ts"
-import * as Embedded from "#adapters/embedded/Embedded.ts"
+import * as Embedded from "#adapters/storage/embedded/Embedded.ts"
 
 /** Test data is discarded, so nothing needs to reach the disk. */
 const settings = { fsync: "off", full_page_writes: "off", shared_buffers: "32MB" }

@@ -16,7 +16,7 @@ import { Context, Effect, Exit, Fiber, Layer, Redacted, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { Socket } from "node:net"
 import { afterEach, beforeEach, expect, vi } from "vitest"
-import * as TestDatabase from "#adapters/embedded/TestDatabase.ts"
+import * as TestDatabase from "#adapters/storage/embedded/TestDatabase.ts"
 import { entries } from "#adapters/conformance/storage-checks/rows.ts"
 
 /** Flushes of the write-ahead log that were sent to the database. */

@@ -9,7 +9,7 @@ import { Context, Effect, Layer, Redacted, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { Socket } from "node:net"
 import { afterEach, beforeEach, expect, vi } from "vitest"
-import * as TestDatabase from "#adapters/embedded/TestDatabase.ts"
+import * as TestDatabase from "#adapters/storage/embedded/TestDatabase.ts"
 
 /** Cursors that were declared on the way to the database, those of them that begin after a record, and statements of records. */
 let cursors = 0

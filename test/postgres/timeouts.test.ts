@@ -4,7 +4,7 @@ import * as Postgres from "@bursar/storage-adapters/postgres"
 import { it } from "@effect/vitest"
 import { Context, Deferred, Effect, Fiber, Layer, Redacted } from "effect"
 import { expect } from "vitest"
-import * as TestDatabase from "#adapters/embedded/TestDatabase.ts"
+import * as TestDatabase from "#adapters/storage/embedded/TestDatabase.ts"
 
 // Switched off to see it red: `statement_timeout` in Connections.ts.
 it.live("never waits for ever behind a slow store, or leaves something of its transaction", () =>

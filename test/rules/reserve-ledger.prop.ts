@@ -2,7 +2,7 @@
 import { Decimal, Duration, Instant } from "@bursar/engine-core/kernel"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import * as Ledger from "#adapters/simulated-ledger/choices/ReserveCover.ts"
+import * as Ledger from "#adapters/ledger/simulated/choices/ReserveCover.ts"
 import * as Cover from "#core/reserves/reserve/CoverRules.ts"
 import { keyOf } from "#core/reserves/reserve/ReserveTerms.ts"
 import * as TermsRules from "#core/reserves/reserve/TermsRules.ts"

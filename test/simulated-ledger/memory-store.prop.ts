@@ -3,8 +3,8 @@ import { Instant, Offset } from "@bursar/engine-core/kernel"
 import { Effect, Option } from "effect"
 import * as fc from "fast-check"
 import { expect, test } from "vitest"
-import type * as Entry from "#adapters/simulated-ledger/Entry.ts"
-import * as SimStoreMemory from "#adapters/simulated-ledger/SimStoreMemory.ts"
+import type * as Entry from "#adapters/ledger/simulated/Entry.ts"
+import * as SimStoreMemory from "#adapters/ledger/simulated/SimStoreMemory.ts"
 
 const at = Instant.of("2026-01-01T00:00:00Z")
 const type = { packageName: "p", module: "M", entity: "E" }

@@ -1,6 +1,6 @@
 /** Answers of statements: each gets its own rows, whatever other statements are on the wire. */
-import * as Sessions from "#adapters/postgres/Sessions.ts"
-import * as Values from "#adapters/postgres/Values.ts"
+import * as Sessions from "#adapters/storage/postgres/Sessions.ts"
+import * as Values from "#adapters/storage/postgres/Values.ts"
 import { inspect } from "node:util"
 import { TestDatabase } from "@bursar/storage-adapters/conformance"
 import { PgClient, PgConnection } from "@effect/sql-pg"

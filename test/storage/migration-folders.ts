@@ -1,7 +1,10 @@
 /** Names of the storage's migrations, in the order in which they are applied. */
 import { readdirSync } from "node:fs"
 
-const folder = new URL("../../packages/storage-adapters/src/postgres/migrations/", import.meta.url)
+const folder = new URL(
+  "../../packages/storage-adapters/src/storage/postgres/migrations/",
+  import.meta.url
+)
 
 export const migrationFolders: ReadonlyArray<string> = readdirSync(folder, { withFileTypes: true })
   .filter((entry) => entry.isDirectory())

@@ -1,7 +1,7 @@
 /** Statements whose answer is known before they are asked, in many texts with unlike columns. */
 import { type Random, randomOf } from "./chunks.ts"
-import * as Values from "#adapters/postgres/Values.ts"
-import type { Row } from "#adapters/postgres/Values.ts"
+import * as Values from "#adapters/storage/postgres/Values.ts"
+import type { Row } from "#adapters/storage/postgres/Values.ts"
 
 export interface Shape {
   readonly sql: string

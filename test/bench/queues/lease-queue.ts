@@ -1,7 +1,7 @@
 /** Lease queue of the storage adapter for PostgreSQL, worked as the engine's runners do. */
-import * as Sessions from "#adapters/postgres/Sessions.ts"
-import * as PgWorkQueue from "#adapters/postgres/PgWorkQueue.ts"
-import * as Wakes from "#adapters/postgres/Wakes.ts"
+import * as Sessions from "#adapters/storage/postgres/Sessions.ts"
+import * as PgWorkQueue from "#adapters/storage/postgres/PgWorkQueue.ts"
+import * as Wakes from "#adapters/storage/postgres/Wakes.ts"
 import * as LeasedWork from "#core/records/LeasedWork.ts"
 import { orUnavailable } from "#core/records/PortFailure.ts"
 import type { Lease } from "@bursar/engine-core/ports"

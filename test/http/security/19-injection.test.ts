@@ -184,7 +184,10 @@ const reviewed = [
 
 describe("the SQL of the adapter", () => {
   it("binds every value: what its templates put into a statement is its own words", async () => {
-    const folder = new URL("../../../packages/storage-adapters/src/postgres/", import.meta.url)
+    const folder = new URL(
+      "../../../packages/storage-adapters/src/storage/postgres/",
+      import.meta.url
+    )
     const files = (await readdir(folder)).filter((file) => file.endsWith(".ts"))
     expect(files.length).toBeGreaterThan(8)
     const found: Array<string> = []

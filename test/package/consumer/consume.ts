@@ -12,7 +12,7 @@ import * as Postgres from "@bursar/storage-adapters/postgres"
 import * as Embedded from "@bursar/storage-adapters/embedded"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
 import * as Door from "@bursar/storage-adapters/simulated-ledger/door"
-import * as Actors from "@bursar/storage-adapters/simulated-ledger/actors"
+import * as Actors from "@bursar/storage-adapters/wallets"
 import { Effect, Layer } from "effect"
 
 // A module inside a package is not an entry: its import does not type-check, as it would not run.

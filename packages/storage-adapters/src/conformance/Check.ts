@@ -4,7 +4,7 @@
  */
 import { Clock, Data, Effect, type Exit, Fiber, Option, type Scope } from "effect"
 import { isDeepStrictEqual } from "node:util"
-import type { Storage } from "../memory/Memory.ts"
+import type { Storage } from "../storage/memory/Memory.ts"
 
 export class Broken extends Data.TaggedError("Broken")<{
   readonly what: string

@@ -1,7 +1,7 @@
 /** Test templates of the ledger suite, whose choices attempt illegal transactions. */
 import * as Templates from "@bursar/engine-core/templates"
 import { Result, Schema } from "effect"
-import * as Entity from "../simulated-ledger/Entity.ts"
+import * as Entity from "../ledger/simulated/Entity.ts"
 import { Party } from "@bursar/engine-core/kernel"
 
 const named = (entity: string): Templates.TypeRef => ({

@@ -3,9 +3,9 @@ import { Decimal } from "@bursar/engine-core/kernel"
 import type { Ledger } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
 import { Result } from "effect"
-import type { Entity, Instance } from "../simulated-ledger/Entity.ts"
-import { holding } from "../simulated-ledger/choices/Registry.ts"
-import { reserve } from "../simulated-ledger/choices/Reserve.ts"
+import type { Entity, Instance } from "../ledger/simulated/Entity.ts"
+import { holding } from "../ledger/simulated/choices/Registry.ts"
+import { reserve } from "../ledger/simulated/choices/Reserve.ts"
 
 interface Fault {
   /** One law that the fault must break. */

@@ -1,7 +1,7 @@
 /** Faulty stores that each break one promise on purpose, and that the suite must catch. */
 import { Effect, Layer } from "effect"
-import * as Memory from "../memory/Memory.ts"
-import type { Storage } from "../memory/Memory.ts"
+import * as Memory from "../storage/memory/Memory.ts"
+import type { Storage } from "../storage/memory/Memory.ts"
 import * as Atomically from "./storage-faults/atomically.ts"
 import * as Facts from "./storage-faults/facts.ts"
 import * as Documents from "./storage-faults/documents.ts"

@@ -2,10 +2,10 @@
 import type { Party } from "@bursar/engine-core/kernel"
 import type { Ledger } from "@bursar/engine-core/ports"
 import { Effect, Layer, Option, Stream } from "effect"
-import * as ErrorOutcomes from "../simulated-ledger/ErrorOutcomes.ts"
-import type * as Faults from "../simulated-ledger/Faults.ts"
-import { Participant } from "../simulated-ledger/Participant.ts"
-import * as VenueLedger from "../simulated-ledger/VenueLedger.ts"
+import * as ErrorOutcomes from "../ledger/simulated/ErrorOutcomes.ts"
+import type * as Faults from "../ledger/simulated/Faults.ts"
+import { Participant } from "../ledger/simulated/Participant.ts"
+import * as VenueLedger from "../ledger/simulated/VenueLedger.ts"
 import { LedgerUnderTest, type Mishap, type Session } from "./LedgerUnderTest.ts"
 
 export const supports = { pruning: true, mishaps: true, probes: true } as const

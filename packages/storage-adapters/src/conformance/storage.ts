@@ -2,7 +2,7 @@
 import { it } from "@effect/vitest"
 import { Effect, type Layer, ManagedRuntime } from "effect"
 import { afterAll, beforeAll, describe } from "vitest"
-import type { Storage } from "../memory/Memory.ts"
+import type { Storage } from "../storage/memory/Memory.ts"
 import type { Check } from "./Check.ts"
 import { auditLog } from "./storage-checks/audit.ts"
 import { atomically } from "./storage-checks/atomically.ts"

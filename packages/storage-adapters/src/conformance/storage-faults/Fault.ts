@@ -1,6 +1,6 @@
 /** A fault of a store: the promise of a port that it breaks, and the checks that must notice it. */
 import { Context } from "effect"
-import type { Storage } from "../../memory/Memory.ts"
+import type { Storage } from "../../storage/memory/Memory.ts"
 
 export interface Fault {
   /** The fault, as a sentence. */

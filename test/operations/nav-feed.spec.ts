@@ -56,7 +56,7 @@ const priced = (change: Readonly<Record<string, Calls.Json>> = guarded) =>
   Effect.gen(function* () {
     const stage = yield* withMarket(change)
     yield* claims()
-    yield* Fund.publishes(stage, "1.0437", cutOff)
+    yield* Fund.publishesInTime(stage, "1.0437", cutOff)
     yield* Fund.attests(stage.attestor, "95812.973076")
     return stage
   })
@@ -142,7 +142,7 @@ describe("a delivery under a mapped feed", () => {
       yield* Fund.publishes(stage, "0.9", "2026-07-30T20:00:00Z")
       yield* Navs.states({ businessDate: "2026-07-30", official: "0.9" })
       yield* claims()
-      yield* Fund.publishes(stage, "1.0437", cutOff)
+      yield* Fund.publishesInTime(stage, "1.0437", cutOff)
       yield* Fund.attests(stage.attestor, "95812.973076")
       yield* Navs.states({ businessDate: date, official: "1.0437" })
       assert.strictEqual(yield* feedState, "deviating")

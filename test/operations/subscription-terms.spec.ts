@@ -66,7 +66,7 @@ describe("the policy's terms", () => {
         feeRate: Decimal.of("0.005"),
         fee: Decimal.of("500")
       })
-      yield* Fund.publishes(stage, "1.0437", Cycles.friday)
+      yield* Fund.publishesInTime(stage, "1.0437", Cycles.friday)
       yield* Cycles.attests(stage, { id: "s1", units: "95812.973076", price: "1.0437" })
       // G3.
       yield* Cycles.attests(stage, { id: "s2", units: "95333.908211", price: "1.0437" })
@@ -110,7 +110,7 @@ describe("the policy's terms", () => {
         const { stage } = yield* oneHolder()
         yield* claims("h1", { subscriptionId: "s1", amount: 100000 })
         yield* claims("h1", { subscriptionId: "s2", amount: 100000 })
-        yield* Fund.publishes(stage, "1.0437", Cycles.friday)
+        yield* Fund.publishesInTime(stage, "1.0437", Cycles.friday)
         yield* Cycles.attests(stage, { id: "s1", units: "95812.973076", price: "1.0437" })
         yield* Cycles.attests(stage, { id: "s2", units: "95812.973076", price: "1.0437" })
         assert.strictEqual((yield* acts("deliver", "s1")).why, "rule-refused cash cash-matched")
@@ -163,7 +163,7 @@ describe("an order in units paid on the ledger", () => {
           intentCid: null
         })
         assert.strictEqual(yield* Fund.countActive(Templates.SettlementIntent), 0)
-        yield* Fund.publishes(stage, "1.0437", Cycles.friday)
+        yield* Fund.publishesInTime(stage, "1.0437", Cycles.friday)
         yield* Cycles.attests(stage, { id: "s1", units: "1.000001", price: "1.0437" })
         const priced = yield* order("s1")
         includes(priced, { state: "priced", fee: Decimal.of("0.01") })
@@ -200,7 +200,7 @@ describe("an order in units paid on the ledger", () => {
       yield* signs(stage, holder, "mine-1", "1000")
       yield* claims("h1", { subscriptionId: "s1", payment: "ledger", orderId: "mine-1" })
       yield* policies(1, { fees: { subscription: 0.1, redemption: 0 } })
-      yield* Fund.publishes(stage, "1.0437", Cycles.friday)
+      yield* Fund.publishesInTime(stage, "1.0437", Cycles.friday)
       yield* Cycles.attests(stage, { id: "s1", units: "1000", price: "1.0437" })
       assert.strictEqual((yield* order("s1")).cash.expected, Decimal.of("1048.92"))
       yield* Cycles.allocates(stage, holder, {
@@ -222,14 +222,14 @@ describe("the price of a day", () => {
       cutOff: { time: "16:00", days: ["friday", "monday"], zone: "America/New_York" }
     })
     yield* claims("h1", { subscriptionId: "s0", amount: 100000 })
-    yield* Fund.publishes(stage, "1.0437", Cycles.friday)
+    yield* Fund.publishesInTime(stage, "1.0437", Cycles.friday)
     yield* Cycles.attests(stage, { id: "s0", units: "95812.973076", price: "1.0437" })
     yield* acts("deliver", "s0", paid(100000))
     yield* Cycles.at("2026-07-31T21:00:00Z")
     yield* claims("h1", { subscriptionId: "s1", amount: 100000 })
     yield* claims("h1", { subscriptionId: "s2", amount: 50000 })
     yield* Cycles.at(Cycles.monday)
-    yield* Fund.publishes(stage, "1.0437", Cycles.monday)
+    yield* Fund.publishesInTime(stage, "1.0437", Cycles.monday)
     return stage
   })
 
@@ -300,7 +300,7 @@ describe("an order that is not settled in time", () => {
       Effect.gen(function* () {
         const { stage, holder } = yield* oneHolder()
         yield* Cycles.subscribes(stage, holder, { id: "s1", amount: "100000" })
-        yield* Fund.publishes(stage, "1.0437", Cycles.friday)
+        yield* Fund.publishesInTime(stage, "1.0437", Cycles.friday)
         yield* Cycles.attests(stage, { id: "s1", units: "95812.973076", price: "1.0437" })
         yield* Cycles.at("2026-08-05T19:50:00Z")
         yield* Cycles.turns
@@ -329,7 +329,7 @@ describe("an order that is not settled in time", () => {
     Effect.gen(function* () {
       const { stage } = yield* oneHolder()
       yield* claims("h1", { subscriptionId: "s1", amount: 100000 })
-      yield* Fund.publishes(stage, "1.0437", Cycles.friday)
+      yield* Fund.publishesInTime(stage, "1.0437", Cycles.friday)
       yield* Cycles.attests(stage, { id: "s1", units: "95812.973076", price: "1.0437" })
       yield* Cycles.at("2026-09-05T20:00:00Z")
       yield* Cycles.turns

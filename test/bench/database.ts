@@ -25,7 +25,7 @@ export interface Database {
   /** Folder that is removed with the database. */
   readonly folder: string
   /** Storage ports and a plain client, whose commits wait for the disk. */
-  readonly storage: Layer.Layer<Postgres.Provided>
+  readonly storage: Layer.Layer<Postgres.ProvidedPorts>
 }
 
 /** Runs an effect while its database runs, with further PostgreSQL settings where a bench names some. */

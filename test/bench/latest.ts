@@ -49,7 +49,7 @@ const updates = (count: number) =>
   })
 
 /** Engine on a database of its own, with so many ledger updates in it. */
-const after = (count: number, storage: Layer.Layer<Postgres.Provided>) =>
+const after = (count: number, storage: Layer.Layer<Postgres.ProvidedPorts>) =>
   Effect.gen(function* () {
     const engine = yield* Layer.build(engineOn(storage))
     return yield* Effect.gen(function* () {

@@ -182,7 +182,7 @@ const paramsOf = ({ name, params, route }: Read.Read): unknown => {
 }
 
 /** A declared read, called by its shape. */
-const asks = (client: Client.Client, read: Read.Read, asked: Client.Asked) =>
+const asks = (client: Client.Client, read: Read.Read, asked: Client.PointAndPage) =>
   read.shape === "list"
     ? heard(client.list(read, paramsOf(read) as never, asked))
     : heard(client.one(read, paramsOf(read) as never, asked))
@@ -190,13 +190,13 @@ const asks = (client: Client.Client, read: Read.Read, asked: Client.Asked) =>
 const pinned: ReadonlyArray<Read.Read> = Catalogue.reads.filter((read) => read.pinned)
 
 /** One page, the whole list, one value: how a read of its shape may be asked. */
-const waysOf = ({ shape }: Read.Read): ReadonlyArray<Client.Asked> =>
+const waysOf = ({ shape }: Read.Read): ReadonlyArray<Client.PointAndPage> =>
   shape === "list" ? [{}, { limit: 1 }] : [{}]
 
 /** One answer, and what the other instance said later to the same read: at the latest, and repeated. */
 interface Told {
   readonly name: string
-  readonly asked: Client.Asked
+  readonly asked: Client.PointAndPage
   readonly bytes: string
   readonly latest: string
   readonly all: string
@@ -328,7 +328,7 @@ describe("what an answer is asked for again with", () => {
   const { now, offset } = envelope
   const then = Instant.of("2026-07-30T12:00:00Z")
   const cursor = { limit: 2, after: "cursor" }
-  it.each<[string, Client.Asked | undefined, Client.Asked, Client.Asked]>([
+  it.each<[string, Client.PointAndPage | undefined, Client.PointAndPage, Client.PointAndPage]>([
     ["of the latest, whose envelope was kept", undefined, { asOf: now }, { at: offset }],
     ["of the latest", {}, { asOf: now }, { at: offset }],
     ["of a page", { limit: 2 }, { limit: 2, asOf: now }, { limit: 2, at: offset }],

@@ -119,8 +119,8 @@ const action = (state: string, operationId: string | null): Reply => ({
 })
 
 /** The write that is waited for. */
-const written = (change: object = {}): Client.Written<null> =>
-  ({ ...empty, state: "queued", ...change }) as unknown as Client.Written<null>
+const written = (change: object = {}): Client.TypedWriteAnswer<null> =>
+  ({ ...empty, state: "queued", ...change }) as unknown as Client.TypedWriteAnswer<null>
 
 /** Runs an effect while the test's clock moves on, a second whenever all fibers wait. */
 const letPass = <A, E>(effect: Effect.Effect<A, E>) =>
@@ -308,7 +308,7 @@ describe("the feed", () => {
           pages.map(({ cursor }) => cursor),
           ["c9", "c12"]
         )
-        const events: ReadonlyArray<Client.Decoded<EventReads.Event>> = pages.flatMap(
+        const events: ReadonlyArray<Client.DecodedValue<EventReads.Event>> = pages.flatMap(
           (page) => page.events
         )
         assert.deepEqual(

@@ -286,7 +286,7 @@ describe("a delivery", () => {
           const signature = outside.sign(id, new Date(now * 1000), text)
           const ed25519 = sign(null, Buffer.from(`${id}.${now}.${text}`), key).toString("base64")
           const headers = { "webhook-id": id, "webhook-timestamp": String(now) }
-          const by = (signature: string, trusted: Client.WebhookReceiver.Trusted) =>
+          const by = (signature: string, trusted: Client.WebhookReceiver.TrustedKeys) =>
             verify({ headers: { ...headers, "webhook-signature": signature }, body: text }, trusted)
           expect((await by(signature, { secrets: [whsec] })).genuine).toBe(true)
           expect((await by(`v1a,${ed25519}`, { keys: [whpk] })).genuine).toBe(true)

@@ -153,7 +153,7 @@ describe("every write of the table", () => {
 describe("a write that replaces what its caller saw", () => {
   const policy = Client.operation("policy.set")
   let holderCap = 0
-  const replacesOf = (written: Client.Written<unknown>) =>
+  const replacesOf = (written: Client.TypedWriteAnswer<unknown>) =>
     (written.request as { readonly replaces?: unknown }).replaces
   const write = async (
     terms: { readonly replaces: string | null },

@@ -56,7 +56,7 @@ interface Case {
   /** Files that it has besides. */
   readonly besides?: ReadonlyArray<string>
   readonly settings?: object
-  readonly existing?: Partial<ExistingVenue.Existing>
+  readonly existing?: Partial<ExistingVenue.EarlierUse>
   /** What the refusal names, in this order; nothing: the start goes on. */
   readonly named: ReadonlyArray<string>
 }

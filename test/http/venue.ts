@@ -135,7 +135,7 @@ export const open = async (
     /** Limits of a body that is a file. */
     readonly uploads?: Partial<Host.Uploads>
     /** Limits of what is answered and not read. */
-    readonly unread?: Partial<Host.Unread>
+    readonly unread?: Partial<Host.UnreadLimits>
     /** Exporter of telemetry. */
     readonly telemetry?: Layer.Layer<never>
   } = {}
@@ -180,8 +180,8 @@ export const open = async (
     Effect.map(Host.Uploads, (usual) => ({ ...usual, ...of.uploads }))
   )
   const unread = Layer.effect(
-    Host.Unread,
-    Effect.map(Host.Unread, (usual) => ({ ...usual, ...of.unread }))
+    Host.UnreadLimits,
+    Effect.map(Host.UnreadLimits, (usual) => ({ ...usual, ...of.unread }))
   )
   const runtime = ManagedRuntime.make(
     host.pipe(

@@ -25,7 +25,7 @@ export interface Wallet {
   /** Active contracts of a template that the wallet's party sees. */
   readonly sees: <T extends Templates.Template>(
     template: T
-  ) => Promise<ReadonlyArray<World.Found<T>>>
+  ) => Promise<ReadonlyArray<World.FoundContract<T>>>
 }
 
 export interface WholeVenue extends Venue.Venue {

@@ -92,7 +92,7 @@ const rowsLeft = Effect.gen(function* () {
   return rows[0]?.n
 })
 
-const onStore = <A, E>(effect: Effect.Effect<A, E, Postgres.Provided>): Promise<A> =>
+const onStore = <A, E>(effect: Effect.Effect<A, E, Postgres.ProvidedPorts>): Promise<A> =>
   Effect.runPromise(
     Effect.scoped(Effect.provide(effect, Postgres.layer({ url: Redacted.make(url) })))
   )

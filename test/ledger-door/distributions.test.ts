@@ -35,7 +35,7 @@ const found = async <T extends Templates.Template>(
 const countOf = async (session: PartySession.PartySession, template: Templates.Template) =>
   (await found(session, template)).all.length
 
-const cidOf = (done: PartySession.Done, entity: string): string => {
+const cidOf = (done: PartySession.CommittedChange, entity: string): string => {
   const made = done.changes.flatMap((change) =>
     change._tag === "Created" && change.contract.template.entity === entity
       ? [change.contract.contractId]
@@ -152,7 +152,7 @@ describe("the lines of a distribution", () => {
     const scene = await Story.set()
     try {
       const opened = await month(scene, 3)
-      const turn = (of: PartySession.Done, choice: "Open" | "Close") =>
+      const turn = (of: PartySession.CommittedChange, choice: "Open" | "Close") =>
         scene.act(Templates.exercise(Templates.Distribution, cidOf(of, "Distribution"), choice, {}))
       const closed = await turn(opened, "Close")
       const program = await scene.start(

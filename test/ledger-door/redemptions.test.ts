@@ -50,7 +50,7 @@ const hosting = async (scene: Story.Scene) => {
 
 describe("orders by the unit", () => {
   let scene: Story.Scene
-  let market: World.Found<typeof Templates.PrimaryMarket>
+  let market: World.FoundContract<typeof Templates.PrimaryMarket>
   let at: Awaited<ReturnType<typeof hosting>>
   const working: Array<Story.Working> = []
   const credentials = new Map<string, string>()

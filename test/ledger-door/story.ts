@@ -15,7 +15,7 @@ export interface Scene {
   readonly holder: { readonly party: Party.Party; readonly key: SigningKey.SigningKey }
   readonly tokens: Record<string, string>
   /** Submits as the venue. */
-  readonly act: (...commands: Sent) => Promise<PartySession.Done>
+  readonly act: (...commands: Sent) => Promise<PartySession.CommittedChange>
   readonly session: (
     name: string,
     more?: Partial<PartySession.Options>
@@ -29,7 +29,7 @@ export interface Scene {
   readonly await: <T extends Templates.Template>(
     template: T,
     fits?: (payload: Templates.Payload<T>) => boolean
-  ) => Promise<World.Found<T>>
+  ) => Promise<World.FoundContract<T>>
   readonly close: () => Promise<void>
 }
 

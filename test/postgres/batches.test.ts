@@ -21,7 +21,7 @@ const idsOf = (collection: string, count: number) =>
 
 /** Writes one batch of `count` versions as a transaction does: facts, documents, work and events. Half of the versions are second ones. */
 const batch = Effect.fnUntraced(function* (
-  store: Context.Context<Postgres.Provided>,
+  store: Context.Context<Postgres.ProvidedPorts>,
   collection: string,
   count: number
 ) {

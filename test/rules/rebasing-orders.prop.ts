@@ -68,7 +68,7 @@ const redemption = (
   })
 
 /** The program's view of the terms and of the point that publishes the index. */
-const programOf = (of: Terms): Pricing.Dealing => ({
+const programOf = (of: Terms): Pricing.DealingFigures => ({
   price: of.index,
   point: { payload: { metric: "index" } } as Pricing.Point,
   terms: {

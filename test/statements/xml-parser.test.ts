@@ -1,9 +1,9 @@
 /** Parser of XML: its object keeps the form in which V8 reads a property fast. */
 import { setFlagsFromString } from "node:v8"
 import { expect, it } from "vitest"
-import { type Heard, XmlParser } from "#adapters/statements/XmlParser.ts"
+import { type HandledEvent, XmlParser } from "#adapters/statements/XmlParser.ts"
 
-const events: Readonly<Record<Heard, true>> = {
+const events: Readonly<Record<HandledEvent, true>> = {
   attribute: true,
   cdata: true,
   closetag: true,
@@ -26,7 +26,7 @@ const isFast = (object: object): boolean => {
 it("gets no property by a handler, of which a few would turn it into a hash table", () => {
   const parser = new XmlParser()
   const before = Object.keys(parser)
-  for (const event of Object.keys(events) as ReadonlyArray<Heard>) {
+  for (const event of Object.keys(events) as ReadonlyArray<HandledEvent>) {
     parser.on(event, () => undefined)
     expect(Object.keys(parser), event).toEqual(before)
   }

@@ -2,7 +2,7 @@
 import { Cause, Context, Data, Deferred, Duration, Effect, Exit, Fiber, Layer } from "effect"
 
 /** A background effect, which runs until it is interrupted. */
-export interface Running<E, R> {
+export interface BackgroundTask<E, R> {
   readonly name: string
   readonly run: Effect.Effect<unknown, E, R>
 }
@@ -29,7 +29,7 @@ export class Background extends Context.Service<
 const stopWithin = Duration.seconds(25)
 
 export const layer = <E, R>(
-  running: ReadonlyArray<Running<E, R>>
+  running: ReadonlyArray<BackgroundTask<E, R>>
 ): Layer.Layer<Background, never, R> =>
   Layer.effect(
     Background,

@@ -46,7 +46,7 @@ import * as WebhookSender from "./outbound/WebhookSender.ts"
 import * as Readiness from "./Readiness.ts"
 import { version } from "./version.ts"
 import { Times } from "./wire/Times.ts"
-import { Unread } from "./wire/Unread.ts"
+import { UnreadLimits } from "./wire/Unread.ts"
 import { Uploads } from "./wire/Uploads.ts"
 import * as ReadinessPoll from "./ReadinessPoll.ts"
 
@@ -107,7 +107,7 @@ const existingVenue = (url: Redacted.Redacted) =>
       isUsed,
       keyIds: configLoaded === null ? null : ConfigLoaded.keyIdsOf(configLoaded),
       hasVenueToken: users.has(venueUser)
-    } satisfies ExistingVenue.Existing
+    } satisfies ExistingVenue.EarlierUse
   }).pipe(NotUsable.faultOf("database.url"))
 
 /**
@@ -488,7 +488,11 @@ const door = (config: HostConfig) =>
 /** Composes the engine, the ledger, the storage and the host of one deployment. */
 const venue = (
   config: HostConfig,
-  of: {
+  {
+    publicKeys,
+    opened,
+    keys
+  }: {
     readonly keys: Keys
     readonly publicKeys: Venue["keys"]
     readonly opened: (port: number) => void
@@ -497,7 +501,7 @@ const venue = (
   Layer.mergeAll(
     Host.layer({
       tables: Catalogue,
-      tenant: tenant(config, of.publicKeys),
+      tenant: tenant(config, publicKeys),
       basePath: config.basePath,
       host: config.host,
       port: config.port,
@@ -521,13 +525,13 @@ const venue = (
     Management.layer({
       host: config["management.host"],
       port: config["management.port"],
-      opened: of.opened
+      opened
     }).pipe(NotUsable.faultOfLayer("management.port")),
     door(config).pipe(NotUsable.faultOfLayer("ledger.door.port"))
   ).pipe(
     Layer.provide(signIn(config)),
     Layer.provideMerge(Readiness.layer({ version }).pipe(Layer.provide(ReadinessPoll.layer))),
-    Layer.provideMerge(engineOf(config, of.keys)),
+    Layer.provideMerge(engineOf(config, keys)),
     Layer.provide(telemetry(config)),
     Layer.provide(
       Layer.succeed(Uploads, {
@@ -536,7 +540,7 @@ const venue = (
       })
     ),
     Layer.provide(
-      Layer.succeed(Unread, {
+      Layer.succeed(UnreadLimits, {
         pipelinedMax: config["connections.pipelined"],
         stalledWithin: config["connections.stalled"],
         subjectBytes: config["answers.subjectBytes"],

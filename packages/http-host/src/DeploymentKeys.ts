@@ -91,12 +91,12 @@ export const fileOf = ({ data, use }: { readonly data: string; readonly use: Use
   join(data, "keys", `${use}.json`)
 
 /** Reads the key that an earlier start made for a purpose; undefined where there is none. */
-export const kept = (of: {
+export const kept = (keyFile: {
   readonly use: Use
   readonly data: string
 }): Effect.Effect<OwnKey | undefined, WrongKeyFile | NoKeyFile> =>
   Effect.gen(function* () {
-    const file = fileOf(of)
+    const file = fileOf(keyFile)
     const text = yield* readIfPresent(file)
     if (text === undefined) return undefined
     return yield* Effect.mapError(
@@ -110,20 +110,20 @@ export const kept = (of: {
  * `<data>/keys/<use>.json` with access for its owner alone. Logs a new key, because instances that
  * do not share the folder need the key in their settings.
  */
-export const own = (of: {
+export const own = (keyFile: {
   readonly use: Use
   readonly data: string
   /** Name of the setting that configures such a key. */
   readonly setting: string
 }): Effect.Effect<OwnKey, WrongKeyFile | NoKeyFile> =>
   Effect.gen(function* () {
-    const file = fileOf(of)
+    const file = fileOf(keyFile)
     const folder = dirname(file)
     if ((yield* readIfPresent(file)) === undefined) {
       const secret = randomBytes(keyBytes)
       const digest = createHash("sha256").update("bursar-key-id\n").update(secret).digest("hex")
       const key = {
-        keyId: `${of.use}-${digest.slice(0, 8)}`,
+        keyId: `${keyFile.use}-${digest.slice(0, 8)}`,
         secret: secret.toString("base64"),
         madeAt: Instant.format(yield* Instant.now)
       }
@@ -135,11 +135,11 @@ export const own = (of: {
         catch: (cause) => new NoKeyFile({ file, cause })
       })
       yield* Effect.logWarning(
-        `${of.setting} is not set: the deployment made a key of its own and keeps it in ${file}`
+        `${keyFile.setting} is not set: the deployment made a key of its own and keeps it in ${file}`
       )
     }
-    const key = yield* kept(of)
+    const key = yield* kept(keyFile)
     if (key === undefined) return yield* new WrongKeyFile({ file, detail: "it was removed" })
-    yield* Effect.logInfo(`${of.setting} is not set: key ${key.keyId} of ${file} is used`)
+    yield* Effect.logInfo(`${keyFile.setting} is not set: key ${key.keyId} of ${file} is used`)
     return key
   })

@@ -11,12 +11,12 @@ import * as DeploymentKeys from "./DeploymentKeys.ts"
 import type { HostConfig, Name } from "./HostConfig.ts"
 
 /** Earlier use of the database and its ledger, as it was read before anything is written. */
-export interface Existing {
-  /** Whether records were written. */
+export interface EarlierUse {
+  /** True: records were written. */
   readonly isUsed: boolean
   /** Ids of the keys that the latest start had; null where no start is recorded. */
   readonly keyIds: KeyIds | null
-  /** Whether the simulated ledger has issued a token for the venue. */
+  /** True: the simulated ledger has issued a token for the venue. */
   readonly hasVenueToken: boolean
 }
 
@@ -56,7 +56,7 @@ type Config = Pick<HostConfig, (typeof settingOf)[keyof typeof settingOf] | "dat
  * folder whose other secrets are all in settings is taken as ephemeral: then a lost cursor key is
  * made anew, and only places in lists and feeds end with it.
  */
-export const demandSecrets = (config: Config, existing: Existing) =>
+export const demandSecrets = (config: Config, existing: EarlierUse) =>
   Effect.gen(function* () {
     const missing: Array<string> = []
     const lasting = ["webhook", "sealing", "audit"] as const
@@ -73,7 +73,7 @@ export const demandSecrets = (config: Config, existing: Existing) =>
   }).pipe(NotUsable.faultOf("data"))
 
 /** Names what is missing of the keys of a purpose; nothing where a setting names its keys. */
-const missingKey = (config: Config, { isUsed, keyIds }: Existing, use: DeploymentKeys.Use) =>
+const missingKey = (config: Config, { isUsed, keyIds }: EarlierUse, use: DeploymentKeys.Use) =>
   Effect.gen(function* () {
     const setting = settingOf[use]
     if (!isUsed || config[setting].length > 0) return []

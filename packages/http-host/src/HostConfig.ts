@@ -32,8 +32,8 @@ export interface Setting<A = unknown> extends Kind.Kind<A> {
 
 const setting = <A>(
   kind: Kind.Kind<A>,
-  of: { readonly doc: string; readonly fallback?: string; readonly variable?: string }
-): Setting<A> => ({ ...kind, ...of, fallback: of.fallback ?? null })
+  options: { readonly doc: string; readonly fallback?: string; readonly variable?: string }
+): Setting<A> => ({ ...kind, ...options, fallback: options.fallback ?? null })
 
 interface CursorKey {
   readonly id: number
@@ -528,7 +528,7 @@ export class WrongSettings extends Data.TaggedError("WrongSettings")<{
 }
 
 /** A setting's value with its source, as `bursar config` prints it. */
-export interface Held {
+export interface PrintedSetting {
   readonly name: string
   readonly variable: string
   /** `unset`: the setting is required and has no value. */
@@ -543,16 +543,16 @@ const signIn = ["issuer", "jwksUrl"] as const
 /** Settings of a maintenance command: all but those of sign-in. */
 export type KeeperConfig = Omit<HostConfig, (typeof signIn)[number]>
 
-interface Read {
+interface ReadConfig {
   /** The settings that have a value. */
   readonly config: KeeperConfig
-  readonly held: ReadonlyArray<Held>
+  readonly held: ReadonlyArray<PrintedSetting>
 }
 
-interface ReadWhole {
+interface ReadSettings {
   /** Values by the settings' names; a required setting without a value has no entry. */
   readonly values: Readonly<Record<string, unknown>>
-  readonly held: ReadonlyArray<Held>
+  readonly held: ReadonlyArray<PrintedSetting>
   /**
    * Faults in the order of the table. `missing`: a required setting without a value; `wrong`: every
    * other fault.
@@ -560,14 +560,14 @@ interface ReadWhole {
   readonly faults: ReadonlyArray<{ readonly was: "wrong" | "missing"; readonly message: string }>
 }
 
-const readWhole: Effect.Effect<ReadWhole, WrongSettings> = Effect.gen(function* () {
+const readWhole: Effect.Effect<ReadSettings, WrongSettings> = Effect.gen(function* () {
   const all = Object.entries<Setting>(settings)
   const variables = new Set(all.map(([name, setting]) => variableOf(name, setting)))
   const file = yield* Sources.file(new Set(Object.keys(settings)))
   const strays = yield* Sources.strayVariables(variables.add(Sources.fileVariable))
   const values: Array<readonly [string, unknown]> = []
-  const held: Array<Held> = []
-  const faults: Array<ReadWhole["faults"][number]> = []
+  const held: Array<PrintedSetting> = []
+  const faults: Array<ReadSettings["faults"][number]> = []
   for (const message of strays) faults.push({ was: "wrong", message })
   for (const [name, setting] of all) {
     const variable = variableOf(name, setting)
@@ -593,10 +593,12 @@ const readWhole: Effect.Effect<ReadWhole, WrongSettings> = Effect.gen(function* 
 }).pipe(Effect.catchTag("WrongFile", ({ faults }) => Effect.fail(new WrongSettings({ faults }))))
 
 const demand = (
-  { faults, values }: ReadWhole,
-  of: ReadonlyArray<"wrong" | "missing">
+  { faults, values }: ReadSettings,
+  faultKinds: ReadonlyArray<"wrong" | "missing">
 ): Effect.Effect<HostConfig, WrongSettings> => {
-  const messages = faults.filter(({ was }) => of.includes(was)).map(({ message }) => message)
+  const messages = faults
+    .filter(({ was }) => faultKinds.includes(was))
+    .map(({ message }) => message)
   return messages.length > 0
     ? Effect.fail(new WrongSettings({ faults: messages }))
     : // Every name of the table that has a value is there, with what its own setting reads.
@@ -608,7 +610,7 @@ const demand = (
  * without a value has no entry. Fails with all wrong settings together, by name and never with a
  * value.
  */
-export const read: Effect.Effect<Read, WrongSettings> = Effect.flatMap(readWhole, (whole) =>
+export const read: Effect.Effect<ReadConfig, WrongSettings> = Effect.flatMap(readWhole, (whole) =>
   Effect.map(demand(whole, ["wrong"]), (config) => ({ config, held: whole.held }))
 )
 
@@ -626,8 +628,8 @@ export const loadForKeeper: Effect.Effect<KeeperConfig, WrongSettings> = Effect.
   ({ config }) => config
 )
 
-interface Given {
-  readonly from: Held["from"]
+interface SourceValue {
+  readonly from: PrintedSetting["from"]
   /** A text or a JSON value, by the setting's form; undefined: no value. */
   readonly value: unknown
 }
@@ -635,7 +637,7 @@ interface Given {
 /** Text of a variable that should be JSON and is not; the message says where. */
 class NotJson extends Data.Class<{ readonly message: string }> {}
 
-const givenOf = (setting: Setting, variable: string | undefined, inFile: unknown): Given => {
+const givenOf = (setting: Setting, variable: string | undefined, inFile: unknown): SourceValue => {
   const isSet = variable !== undefined && (variable !== "" || setting.takesEmpty === true)
   if (isSet) return { from: "environment", value: formed(setting, variable) }
   if (inFile !== undefined) {

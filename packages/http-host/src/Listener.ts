@@ -15,12 +15,12 @@ import * as Answer from "./middleware/Answer.ts"
 import * as Limits from "./middleware/Limits.ts"
 import * as Counters from "./middleware/Counters.ts"
 import type { InFlight } from "./middleware/InFlight.ts"
-import { type Closing, PacedServer } from "./middleware/PacedServer.ts"
+import { type CloseReason, PacedServer } from "./middleware/PacedServer.ts"
 import * as PendingAnswers from "./middleware/PendingAnswers.ts"
 import type { AnonymousConnections } from "./middleware/AnonymousConnections.ts"
 import * as Body from "./wire/Body.ts"
 import { Times } from "./wire/Times.ts"
-import { Unread } from "./wire/Unread.ts"
+import { UnreadLimits } from "./wire/Unread.ts"
 import { Uploads } from "./wire/Uploads.ts"
 
 /** The listener could not bind its address. */
@@ -41,13 +41,13 @@ interface Options {
 /** Checks whether a request has a file as its body, which may take longer than other bodies. */
 export type IsUpload = (request: Pick<IncomingMessage, "method" | "url">) => boolean
 
-export const layer = (of: Options) =>
-  listening(of).pipe(
+export const layer = (options: Options) =>
+  listening(options).pipe(
     Layer.catchTag("ServeError", ({ cause }) =>
       Layer.effectContext(
         Effect.fail(
           new ListenFailed({
-            detail: `the API cannot listen on ${of.host}:${of.port}: ${
+            detail: `the API cannot listen on ${options.host}:${options.port}: ${
               cause instanceof Error ? cause.message : String(cause)
             }`
           })
@@ -62,7 +62,7 @@ const listening = ({ host, port, anonymous, inFlight, isUpload }: Options) =>
       const ids = yield* Ids
       const times = yield* Times
       const { within } = yield* Uploads
-      const unread = yield* Unread
+      const unread = yield* UnreadLimits
       const context = yield* Effect.context<never>()
       const run = Effect.runSyncWith(context)
       const server = makeServer({
@@ -83,22 +83,29 @@ const listening = ({ host, port, anonymous, inFlight, isUpload }: Options) =>
     })
   )
 
-interface Making {
+interface ServerParts {
   readonly times: Times
   readonly uploads: {
     /** Milliseconds within which a whole request with a file must arrive. */
     readonly within: number
     readonly matches: IsUpload
   }
-  readonly unread: Unread
+  readonly unread: UnreadLimits
   readonly anonymous: AnonymousConnections<Socket>
   readonly inFlight: InFlight
   readonly makeRequestId: () => string
-  readonly closed: (reason: Closing) => void
+  readonly closed: (reason: CloseReason) => void
 }
 
-const makeServer = (of: Making): Server => {
-  const { times, uploads, makeRequestId } = of
+const makeServer = ({
+  times,
+  uploads,
+  makeRequestId,
+  unread,
+  inFlight,
+  closed,
+  anonymous
+}: ServerParts): Server => {
   const received = Math.max(times.requestWithin, uploads.within)
   const answered = times.firstByteWithin + times.takenWithin
   const pendingAnswers = PendingAnswers.make()
@@ -118,8 +125,8 @@ const makeServer = (of: Making): Server => {
     shouldUpgradeCallback: () => false
   }
   const server = new PacedServer(options, {
-    pipelinedMax: of.unread.pipelinedMax,
-    stalledWithin: of.unread.stalledWithin,
+    pipelinedMax: unread.pipelinedMax,
+    stalledWithin: unread.stalledWithin,
     movedWithin: times.partingWithin,
     // A request that the end of the stop interrupts is answered, and the answer has a moment to be taken.
     stoppedWithin: times.stopWithin + times.partingWithin,
@@ -135,8 +142,8 @@ const makeServer = (of: Making): Server => {
       const text = rawText({ refused: pipelined, sent: undefined, requestId: makeRequestId() })
       leave({ socket, text, within: times.partingWithin })
     },
-    cut: ({ request }) => of.inFlight.cut(request),
-    closed: of.closed
+    cut: ({ request }) => inFlight.cut(request),
+    closed
   })
   // A client that has closed its sending half still reads: a complete request is answered.
   Object.assign(server, { httpAllowHalfOpen: true })
@@ -158,7 +165,7 @@ const makeServer = (of: Making): Server => {
   server.on("connect", (_, socket) => part(socket, tunnelled))
   // Other expectations than 100-continue are ignored.
   server.on("checkExpectation", (request, response) => server.emit("request", request, response))
-  admitOnly(server, of.anonymous, (socket) => part(socket, overloaded))
+  admitOnly(server, anonymous, (socket) => part(socket, overloaded))
   return server
 }
 
@@ -197,16 +204,19 @@ interface ParserError extends Error {
 }
 
 /** Formats a whole HTTP response for the raw socket, for bytes that never became a request. */
-const rawText = (of: {
+const rawText = ({
+  requestId,
+  refused,
+  sent
+}: {
   readonly refused: Refusal.Refused | Refusal.Unavailable
   readonly requestId: string
   /** Bytes that the parser was reading when it failed. */
   readonly sent: Buffer | undefined
 }): string => {
-  const { requestId } = of
-  const problem = Problem.from(of.refused, requestId)
+  const problem = Problem.from(refused, requestId)
   // An answer to HEAD has no body: its client would read the body as the next answer.
-  const text = of.sent?.subarray(0, 5).equals(head) === true ? "" : Answer.problemText(problem)
+  const text = sent?.subarray(0, 5).equals(head) === true ? "" : Answer.problemText(problem)
   const headers = {
     connection: "close",
     "content-type": Body.problemMediaType,
@@ -224,15 +234,18 @@ const rawText = (of: {
 const head = Buffer.from("HEAD ")
 
 /** Writes a final response on a socket and closes the connection, whatever keep-alive says. */
-const leave = (of: {
+const leave = ({
+  socket,
+  text,
+  within
+}: {
   readonly socket: Duplex
   readonly text: string
   readonly within: number
 }): void => {
-  const { socket } = of
-  socket.end(of.text)
+  socket.end(text)
   socket.resume()
-  const timer = setTimeout(() => socket.destroy(), of.within).unref()
+  const timer = setTimeout(() => socket.destroy(), within).unref()
   socket.once("close", () => clearTimeout(timer))
 }
 

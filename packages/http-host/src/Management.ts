@@ -6,7 +6,7 @@ import * as Metrics from "./Metrics.ts"
 import { PacedServer } from "./middleware/PacedServer.ts"
 import { Readiness } from "./Readiness.ts"
 import { Times } from "./wire/Times.ts"
-import { Unread } from "./wire/Unread.ts"
+import { UnreadLimits } from "./wire/Unread.ts"
 
 /** The management listener could not be opened. */
 export class ManagementFailed extends Data.TaggedError("ManagementFailed")<{
@@ -28,7 +28,7 @@ export interface Options {
 const aliveWithin = 5_000
 const beatEvery = "1 second"
 
-export const layer = (of: Options): Layer.Layer<never, ManagementFailed, Readiness> =>
+export const layer = (options: Options): Layer.Layer<never, ManagementFailed, Readiness> =>
   Layer.effectDiscard(
     Effect.gen(function* () {
       const readiness = yield* Readiness
@@ -41,7 +41,7 @@ export const layer = (of: Options): Layer.Layer<never, ManagementFailed, Readine
         beat = clock.currentTimeMillisUnsafe()
       }).pipe(Effect.repeat(Schedule.spaced(beatEvery)), Effect.forkScoped)
 
-      const { pipelinedMax, stalledWithin } = yield* Unread
+      const { pipelinedMax, stalledWithin } = yield* UnreadLimits
       const { partingWithin } = yield* Times
       const server = new PacedServer(
         {},
@@ -73,9 +73,9 @@ export const layer = (of: Options): Layer.Layer<never, ManagementFailed, Readine
             response.writeHead(404).end()
         }
       })
-      yield* Effect.acquireRelease(listen(server, of), () => close(server))
+      yield* Effect.acquireRelease(listen(server, options), () => close(server))
       const address = server.address()
-      if (typeof address === "object" && address !== null) of.opened?.(address.port)
+      if (typeof address === "object" && address !== null) options.opened?.(address.port)
     })
   )
 

@@ -54,7 +54,11 @@ const notReady = Refusal.unavailable("not-ready", "The engine is not ready.", re
 const silent = Refusal.unavailable("not-ready", "It does not answer.", retryAfter)
 
 /** Shows no names and no causes, because health is public. */
-export const layer = (of: { readonly version: string }): Layer.Layer<Readiness, never, Vital> =>
+export const layer = ({
+  version
+}: {
+  readonly version: string
+}): Layer.Layer<Readiness, never, Vital> =>
   Layer.effect(
     Readiness,
     Effect.gen(function* () {
@@ -95,7 +99,7 @@ export const layer = (of: { readonly version: string }): Layer.Layer<Readiness, 
             status: isSlow(latest) ? "degraded" : "up",
             ready: true,
             api: "v1",
-            version: of.version,
+            version,
             startedAt,
             projectionOffset: latest.projectionOffset,
             ledgerEnd: latest.ledgerEnd

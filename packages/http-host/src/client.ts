@@ -17,8 +17,8 @@ import * as Verb from "./api/Verb.ts"
 import * as Call from "./client/Call.ts"
 import { AnswerUnreadable, type CallError, InputInvalid } from "./client/Errors.ts"
 import { withinDefault, withRetries } from "./client/RetryPolicy.ts"
-import type { Asked } from "./client/Repeat.ts"
-import type { Decoded, Input } from "./client/OpenSets.ts"
+import type { PointAndPage } from "./client/Repeat.ts"
+import type { DecodedValue, Input } from "./client/OpenSets.ts"
 import * as Waiting from "./client/Waiting.ts"
 
 export type { File, Options } from "./client/Call.ts"
@@ -30,12 +30,12 @@ export {
   InputInvalid,
   OperationFailed
 } from "./client/Errors.ts"
-export { type Asked, repeat, type Repeatable } from "./client/Repeat.ts"
-export { isUnknown, type Decoded, type Input, type Unknown } from "./client/OpenSets.ts"
+export { type PointAndPage, repeat, type Repeatable } from "./client/Repeat.ts"
+export { isUnknown, type DecodedValue, type Input, type Unknown } from "./client/OpenSets.ts"
 export * as Signature from "./client/Signature.ts"
 export * as WebhookReceiver from "./client/WebhookReceiver.ts"
 
-interface Around {
+interface AnswerPoint {
   readonly offset: Offset.Offset
   readonly ledgerTime: Instant.Instant | null
   readonly now: Instant.Instant
@@ -43,20 +43,20 @@ interface Around {
    * Point and page that the call asked for, from which `repeat` derives the parameters that repeat
    * the answer.
    */
-  readonly asked: Asked
+  readonly asked: PointAndPage
 }
 
-export interface One<V> extends Around {
-  readonly value: Decoded<V>
+export interface One<V> extends AnswerPoint {
+  readonly value: DecodedValue<V>
 }
 
-export interface Page<V> extends Around {
-  readonly value: ReadonlyArray<Decoded<V>>
+export interface Page<V> extends AnswerPoint {
+  readonly value: ReadonlyArray<DecodedValue<V>>
   readonly next: string | null
 }
 
 export interface FeedPage {
-  readonly events: ReadonlyArray<Decoded<EventReads.Event>>
+  readonly events: ReadonlyArray<DecodedValue<EventReads.Event>>
   /**
    * Cursor after the last of these events. A caller stores it once the events are handled, and
    * passes it as `after` at its next start.
@@ -64,8 +64,8 @@ export interface FeedPage {
   readonly cursor: string
 }
 
-export type Written<R> = Omit<Decoded<WriteAnswer>, "result"> & {
-  readonly result: Decoded<R | null>
+export type TypedWriteAnswer<R> = Omit<DecodedValue<WriteAnswer>, "result"> & {
+  readonly result: DecodedValue<R | null>
 }
 
 export interface Client {
@@ -77,11 +77,11 @@ export interface Client {
   readonly write: <K extends Operation.Operation["kind"], I, R>(
     operation: Writable<K, I, R>,
     input: Input<NoInfer<I>>,
-    of?: Keyed & {
+    settings?: WriteKey & {
       /** ETag of the state that the caller saw and replaces, where the write takes If-Match. */
       readonly ifMatch?: string | null
     }
-  ) => Effect.Effect<Written<R>, CallError>
+  ) => Effect.Effect<TypedWriteAnswer<R>, CallError>
   /**
    * Polls a write until its operation has ended, as often as the service's Retry-After says; an
    * action is polled until it is approved. Calls that end with 429, 503 or no answer are retried,
@@ -90,9 +90,9 @@ export interface Client {
    * operation.
    */
   readonly wait: <R>(
-    written: Written<R>,
-    of?: Waiting.Options<Written<R>>
-  ) => Effect.Effect<Written<R>, CallError | Waiting.Ended | Cause.TimeoutError>
+    written: TypedWriteAnswer<R>,
+    settings?: Waiting.Options<TypedWriteAnswer<R>>
+  ) => Effect.Effect<TypedWriteAnswer<R>, CallError | Waiting.WaitError | Cause.TimeoutError>
   readonly one: <P, V>(
     read: Readable<P> & Pick<Read.One<P, V>, "value">,
     params: Input<NoInfer<P>>,
@@ -102,7 +102,7 @@ export interface Client {
   readonly list: <P, V>(
     read: Readable<P> & Pick<Read.List<unknown, unknown, P, V>, "item">,
     params: Input<NoInfer<P>>,
-    asked?: Asked
+    asked?: PointAndPage
   ) => Effect.Effect<Page<V>, CallError>
   /**
    * Streams all pages at one point; the next page is requested when the previous one has been
@@ -112,14 +112,14 @@ export interface Client {
   readonly pages: <P, V>(
     read: Readable<P> & Pick<Read.List<unknown, unknown, P, V>, "item">,
     params: Input<NoInfer<P>>,
-    asked?: Asked
+    asked?: PointAndPage
   ) => Stream.Stream<Page<V>, CallError>
   /** Streams all records at one point. */
   readonly records: <P, V>(
     read: Readable<P> & Pick<Read.List<unknown, unknown, P, V>, "item">,
     params: Input<NoInfer<P>>,
-    asked?: Asked
-  ) => Stream.Stream<Decoded<V>, CallError>
+    asked?: PointAndPage
+  ) => Stream.Stream<DecodedValue<V>, CallError>
   /**
    * Streams the event feed without an end: pages with at least one event, each with the cursor
    * after it. Delivery is at least once: a stream that starts at the stored cursor repeats the
@@ -127,7 +127,7 @@ export interface Client {
    */
   readonly events: (
     params: EventReads.EventParams,
-    of?: FeedAsked
+    settings?: FeedOptions
   ) => Stream.Stream<FeedPage, CallError>
   /**
    * Approves an action with the figures that `action` shows, and no others. Once they have moved,
@@ -136,12 +136,12 @@ export interface Client {
    */
   readonly approve: (
     action: Approvable,
-    of?: Keyed
-  ) => Effect.Effect<Decoded<WriteAnswer>, CallError>
+    settings?: WriteKey
+  ) => Effect.Effect<DecodedValue<WriteAnswer>, CallError>
   readonly reject: (
     actionKey: string,
-    of?: Keyed & { readonly reason?: string }
-  ) => Effect.Effect<Decoded<ApprovalView>, CallError>
+    settings?: WriteKey & { readonly reason?: string }
+  ) => Effect.Effect<DecodedValue<ApprovalView>, CallError>
   /**
    * Calls a write that ends in the call: `reconciliationRun` of the engine runs a reconciliation, and
    * is refused with `overloaded` after some seconds while another one runs.
@@ -149,8 +149,8 @@ export interface Client {
   readonly immediate: <I, V>(
     declared: Immediate<I, V>,
     request: Input<NoInfer<I>>,
-    of?: Keyed
-  ) => Effect.Effect<Decoded<V>, CallError>
+    settings?: WriteKey
+  ) => Effect.Effect<DecodedValue<V>, CallError>
   /**
    * Sends a file, whole or as a stream: `Intake.statementFile` of the engine hands a statement in, and
    * is answered its record, or a receipt where the caller may not read it. A stream is read once. A
@@ -159,8 +159,8 @@ export interface Client {
   readonly upload: <P, V>(
     declared: Uploadable<P, V>,
     params: Input<NoInfer<P>>,
-    of: Keyed & { readonly file: Call.File }
-  ) => Effect.Effect<Decoded<V>, CallError>
+    settings: WriteKey & { readonly file: Call.File }
+  ) => Effect.Effect<DecodedValue<V>, CallError>
 }
 
 /** A call whose body is a file. */
@@ -183,7 +183,7 @@ export interface Immediate<I, V> {
  * Idempotency key of a write. Absent: a new key; null: no key is sent, and the write is identified
  * by its body.
  */
-export interface Keyed {
+export interface WriteKey {
   readonly key?: string | null
 }
 
@@ -196,7 +196,7 @@ export interface Approvable {
   readonly figuresHash: string | null
 }
 
-export interface FeedAsked {
+export interface FeedOptions {
   /** Cursor that the caller stored last; absent: the first event that is kept. */
   readonly after?: string
   readonly limit?: number
@@ -243,23 +243,23 @@ const pageLimit = 500
 export const make = (options: Call.Options): Client => {
   const ask = Call.make(options)
   const makeKey = options.makeKey ?? (() => crypto.randomUUID())
-  const keyed = ({ key = makeKey() }: Keyed = {}): Pick<Call.Asked, "key"> =>
+  const keyed = ({ key = makeKey() }: WriteKey = {}): Pick<Call.RequestParts, "key"> =>
     key === null ? {} : { key }
   const call: Plain = (schema, asked) => Effect.map(ask(schema, asked), ({ value }) => value)
 
-  const list: Client["list"] = (declared, params, of = {}) => {
+  const list: Client["list"] = (declared, params, paging = {}) => {
     const schema = Schema.Struct({
       ...around,
       value: Schema.Array(declared.item),
       next: Schema.NullOr(Schema.String)
     })
-    return Effect.flatMap(reading(declared, params, standardOf(of)), (asked) =>
-      Effect.map(call(schema, asked), (page) => ({ ...page, asked: of }))
+    return Effect.flatMap(reading(declared, params, standardOf(paging)), (asked) =>
+      Effect.map(call(schema, asked), (page) => ({ ...page, asked: paging }))
     )
   }
 
-  const pages: Client["pages"] = (declared, params, of = {}) =>
-    Stream.paginate(of, (asked) =>
+  const pages: Client["pages"] = (declared, params, paging = {}) =>
+    Stream.paginate(paging, (asked) =>
       Effect.map(
         withRetries(list(declared, params, { limit: pageLimit, ...asked })),
         (page) =>
@@ -280,27 +280,32 @@ export const make = (options: Call.Options): Client => {
     write: <K extends Operation.Operation["kind"], I, R>(
       declared: Writable<K, I, R>,
       input: Input<I>,
-      of: Parameters<Client["write"]>[2]
+      settings: Parameters<Client["write"]>[2]
     ) =>
       Effect.gen(function* () {
         const path = Verb.parse(declared.route)
         const { params, rest } = split(path, yield* encode(declared.input, input))
-        const { body, ifMatch } = yield* Effect.fromResult(matched(declared, rest, of?.ifMatch))
-        const asked = { path, params, body, ...ifMatch, ...keyed(of) }
+        const { body, ifMatch } = yield* Effect.fromResult(
+          matched(declared, rest, settings?.ifMatch)
+        )
+        const asked = { path, params, body, ...ifMatch, ...keyed(settings) }
         const { location, value } = yield* ask(Schema.NullOr(answerOf(declared)), asked)
-        if (value !== null) return value as Written<R>
+        if (value !== null) return value as TypedWriteAnswer<R>
         // A removal that this call completed has no body; its Location names the operation.
         const operationId = location?.split("/").at(-1)
         if (operationId === undefined) {
           return yield* new AnswerUnreadable({ status: 204, detail: "no Location" })
         }
-        return (yield* operationOf(operationId)).value as Written<R>
+        return (yield* operationOf(operationId)).value as TypedWriteAnswer<R>
       }),
-    wait: (written, of = {}) =>
+    wait: (written, settings = {}) =>
       Waiting.wait(
         {
           operation: (operationId) =>
-            operationOf(operationId) as Effect.Effect<Call.Answered<typeof written>, CallError>,
+            operationOf(operationId) as Effect.Effect<
+              Call.DecodedAnswer<typeof written>,
+              CallError
+            >,
           action: (actionKey) =>
             Effect.map(
               call(one(ApprovalView), { ...approvalPath, params: { actionKey } }),
@@ -308,18 +313,18 @@ export const make = (options: Call.Options): Client => {
             )
         },
         written,
-        of
-      ).pipe(Effect.timeout(of.within ?? withinDefault)),
+        settings
+      ).pipe(Effect.timeout(settings.within ?? withinDefault)),
     one: (declared, params, point = {}) =>
       Effect.flatMap(reading(declared, params, standardOf(point)), (asked) =>
         Effect.map(call(one(declared.value), asked), (answer) => ({ ...answer, asked: point }))
       ),
     list,
     pages,
-    records: (declared, params, of) =>
-      Stream.flatMap(pages(declared, params, of), ({ value }) => Stream.fromIterable(value)),
-    events: (params, of = {}) => feed(call, params, of),
-    approve: ({ actionKey, figuresHash }, of) =>
+    records: (declared, params, paging) =>
+      Stream.flatMap(pages(declared, params, paging), ({ value }) => Stream.fromIterable(value)),
+    events: (params, settings = {}) => feed(call, params, settings),
+    approve: ({ actionKey, figuresHash }, settings) =>
       actionKey === null
         ? Effect.fail(new InputInvalid({ detail: "a write of one person awaits no approval" }))
         : call(WriteAnswer, {
@@ -327,22 +332,22 @@ export const make = (options: Call.Options): Client => {
             params: { actionKey },
             body: {},
             ...(figuresHash === null ? {} : { ifMatch: figuresHash }),
-            ...keyed(of)
+            ...keyed(settings)
           }),
-    reject: (actionKey, of) =>
+    reject: (actionKey, settings) =>
       call(ApprovalView, {
         ...rejectPath,
         params: { actionKey },
-        body: { reason: of?.reason ?? null },
-        ...keyed(of)
+        body: { reason: settings?.reason ?? null },
+        ...keyed(settings)
       }),
-    immediate: (declared, request, of) =>
+    immediate: (declared, request, settings) =>
       Effect.flatMap(encode(declared.input, request), (encoded) => {
         const path = Verb.parse(declared.route)
         const { params, rest } = split(path, encoded)
-        return call(declared.result, { path, params, body: rest, ...keyed(of) })
+        return call(declared.result, { path, params, body: rest, ...keyed(settings) })
       }),
-    upload: (declared, params, { file, ...of }) =>
+    upload: (declared, params, { file, ...settings }) =>
       Effect.gen(function* () {
         if (
           options.signing !== undefined &&
@@ -353,7 +358,7 @@ export const make = (options: Call.Options): Client => {
         }
         const path = Verb.parse(declared.route)
         const { params: inPath, rest } = split(path, yield* encode(declared.params, params))
-        const asked = { path, params: inPath, query: texts(rest), file, ...keyed(of) }
+        const asked = { path, params: inPath, query: texts(rest), file, ...keyed(settings) }
         return yield* call(declared.result, asked)
       })
   }
@@ -362,10 +367,10 @@ export const make = (options: Call.Options): Client => {
 /** A call that returns the value alone. */
 type Plain = <A>(
   schema: Schema.Codec<A, unknown>,
-  asked: Call.Asked
-) => Effect.Effect<Decoded<A>, CallError>
+  asked: Call.RequestParts
+) => Effect.Effect<DecodedValue<A>, CallError>
 
-const feed = (call: Plain, params: EventReads.EventParams, of: FeedAsked) => {
+const feed = (call: Plain, params: EventReads.EventParams, settings: FeedOptions) => {
   const page = (after: string | undefined) =>
     Effect.flatMap(encode(EventReads.EventParams, params), (encoded) =>
       withRetries(
@@ -375,18 +380,18 @@ const feed = (call: Plain, params: EventReads.EventParams, of: FeedAsked) => {
           query: {
             ...texts(encoded),
             ...standardOf({
-              limit: of.limit ?? pageLimit,
+              limit: settings.limit ?? pageLimit,
               ...(after === undefined ? {} : { after })
             })
           }
         })
       )
     )
-  return Stream.paginate(of.after, (after) =>
+  return Stream.paginate(settings.after, (after) =>
     Effect.gen(function* () {
       const { next, value } = yield* page(after)
       // An empty page repeats the cursor: the end of the feed is polled after a pause.
-      if (value.length === 0) yield* Effect.sleep(of.every ?? Duration.seconds(1))
+      if (value.length === 0) yield* Effect.sleep(settings.every ?? Duration.seconds(1))
       const pages: ReadonlyArray<FeedPage> =
         value.length === 0 && next === after ? [] : [{ events: value, cursor: next }]
       return [pages, Option.some(next)] as const
@@ -418,7 +423,7 @@ const around = {
 const one = <V>(value: Schema.Codec<V, unknown>) => Schema.Struct({ ...around, value })
 
 const reading = <P>(declared: Readable<P>, params: Input<P>, standard: Call.Texts) =>
-  Effect.map(encode(declared.params, params), (encoded): Call.Asked => {
+  Effect.map(encode(declared.params, params), (encoded): Call.RequestParts => {
     const path = Verb.parse(declared.route)
     const { params: inPath, rest } = split(path, encoded)
     return { path, params: inPath, query: { ...texts(rest), ...standard } }
@@ -466,7 +471,7 @@ const matched = (
   rest: Readonly<Record<string, PlainJson.Plain>>,
   option: string | null = null
 ): Result.Result<
-  { readonly body: PlainJson.Plain; readonly ifMatch: Pick<Call.Asked, "ifMatch"> },
+  { readonly body: PlainJson.Plain; readonly ifMatch: Pick<Call.RequestParts, "ifMatch"> },
   InputInvalid
 > => {
   const refuse = (detail: string) => Result.fail(new InputInvalid({ detail }))
@@ -493,5 +498,5 @@ const texts = (rest: Readonly<Record<string, unknown>>): Call.Texts =>
 
 const encodeStandard = Schema.encodeSync(Params.Standard)
 
-const standardOf = (asked: Asked): Call.Texts =>
+const standardOf = (asked: PointAndPage): Call.Texts =>
   Object.fromEntries(Object.entries(encodeStandard(asked)).filter(([, text]) => text !== undefined))

@@ -50,7 +50,7 @@ export const judging = (crypto: Layer.Layer<Crypto>) => {
   const right = Buffer.from(good["x-signature"] ?? "", "base64")
   /** A call of this key with a wrong signature. */
   const call = (keyId: string, mac: Uint8Array) => {
-    const signed: SignedRequests.Signed = {
+    const signed: SignedRequests.SignedParts = {
       caller,
       method: "GET",
       target: "/v1/holders",

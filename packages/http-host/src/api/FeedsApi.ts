@@ -6,9 +6,9 @@ import { AuditReads, EventReads } from "@bursar/engine-core"
 import { Instant, Offset } from "@bursar/engine-core/kernel"
 import { Schema } from "effect"
 import { page, rolesOf } from "./Params.ts"
-import type { Served } from "./Served.ts"
+import type { ServedRoute } from "./Served.ts"
 
-export const served: ReadonlyArray<Served> = [
+export const served: ReadonlyArray<ServedRoute> = [
   {
     name: "events.list",
     doc: "The event feed, oldest first; its `next` is never null and is polled again.",

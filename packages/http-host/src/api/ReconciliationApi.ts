@@ -1,11 +1,11 @@
 /** Route that starts a reconciliation run. */
 import { RunRequest, RunView, starters } from "@bursar/engine-core"
 import { Schema } from "effect"
-import type { Served } from "./Served.ts"
+import type { ServedRoute } from "./Served.ts"
 
 const bodyMax = 256 * 1024
 
-export const served: ReadonlyArray<Served> = [
+export const served: ReadonlyArray<ServedRoute> = [
   {
     name: "reconciliation-runs.start",
     doc: "Runs the checks of reconciliation in the call: compares, records what was found, and holds or clears.",

@@ -2,7 +2,7 @@
 import type { Operation, Read, Refusal } from "@bursar/engine-core"
 import * as FeedsApi from "./FeedsApi.ts"
 import { rolesOf } from "./Params.ts"
-import type { Admits, Served } from "./Served.ts"
+import type { Admits, ServedRoute } from "./Served.ts"
 import * as ReconciliationApi from "./ReconciliationApi.ts"
 import * as StatementsApi from "./StatementsApi.ts"
 import * as SystemApi from "./SystemApi.ts"
@@ -17,7 +17,7 @@ export type Answers =
   | { readonly with: "list"; readonly read: Read.List }
   | { readonly with: "export"; readonly read: Read.Export }
   | { readonly with: "streamed"; readonly read: Read.Streamed }
-  | { readonly with: "hand"; readonly served: Served }
+  | { readonly with: "hand"; readonly served: ServedRoute }
 
 export interface Route {
   /** The operation's kind or the read's name: unique, and the operationId of the document. */
@@ -29,7 +29,7 @@ export interface Route {
   /** Longest body in bytes; 0: the route takes none. */
   readonly bodyMax: number
   /** Present where the body is a file, which is streamed and not read by the gates. */
-  readonly file?: Served["file"]
+  readonly file?: ServedRoute["file"]
   readonly answers: Answers
   /** Refusals of the route besides those of every route. */
   readonly refuses: ReadonlyArray<Refusal.Slug>
@@ -185,7 +185,7 @@ const answersOf = (read: Read.Read): Answers => {
   }
 }
 
-const ofServed = (served: Served): Route => {
+const ofServed = (served: ServedRoute): Route => {
   const path = Verb.parse(served.route)
   return { ...served, path, group: grouped(path), answers: { with: "hand", served } }
 }

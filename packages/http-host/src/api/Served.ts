@@ -9,7 +9,7 @@ export type Admits =
   /** An approver; a caller who is also an auditor is refused. */
   | { readonly by: "approver" }
 
-export interface Served {
+export interface ServedRoute {
   readonly name: string
   readonly doc: string
   readonly route: `${"GET" | "POST" | "DELETE"} /v1/${string}`

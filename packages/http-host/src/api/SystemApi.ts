@@ -1,7 +1,7 @@
 /** Public routes: the venue, its health, the document. */
 import { Instant, Integer, Offset } from "@bursar/engine-core/kernel"
 import { Schema } from "effect"
-import type { Served } from "./Served.ts"
+import type { ServedRoute } from "./Served.ts"
 
 const engineOwn = <A>(value: Schema.Codec<A, unknown>) =>
   Schema.Struct({ offset: Offset.schema, now: Instant.schema, value })
@@ -50,7 +50,7 @@ export type Health = typeof Health.Type
 
 const none = Schema.Struct({})
 
-export const served: ReadonlyArray<Served> = [
+export const served: ReadonlyArray<ServedRoute> = [
   {
     name: "tenants.one",
     doc: "What a client needs to know of the venue before it signs in.",

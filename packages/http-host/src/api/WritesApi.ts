@@ -2,7 +2,7 @@
 import { ApprovalView, type Refusal, type Vocabulary, WriteAnswer } from "@bursar/engine-core"
 import { ReadableText, RecordId } from "@bursar/engine-core/kernel"
 import { Schema } from "effect"
-import type { Served } from "./Served.ts"
+import type { ServedRoute } from "./Served.ts"
 
 const bodyMax = 16 * 1024
 const params = Schema.Struct({ actionKey: RecordId.make("Approval") })
@@ -35,7 +35,7 @@ export const served = ({
 }: {
   readonly makers: ReadonlyArray<Vocabulary.Role>
   readonly judged: ReadonlyArray<Refusal.Slug>
-}): ReadonlyArray<Served> => [
+}): ReadonlyArray<ServedRoute> => [
   {
     name: "approvals.approve",
     doc: "Approves a four-eyes action; the last approver's call runs it. Refused when its figures have moved since they were signed, or are not those that If-Match names: then all sign anew.",

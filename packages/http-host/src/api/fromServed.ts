@@ -2,11 +2,11 @@
 import type { Binding } from "./Binding.ts"
 import * as Endpoint from "./Endpoint.ts"
 import type { Route } from "./Route.ts"
-import type { Served } from "./Served.ts"
+import type { ServedRoute } from "./Served.ts"
 
 export const fromServed = (
   { name, path }: Pick<Route, "name" | "path">,
-  { params, body, file, success }: Served,
+  { params, body, file, success }: ServedRoute,
   binding: Binding
 ): Endpoint.Endpoint =>
   file !== undefined

@@ -5,7 +5,7 @@ import * as HostConfig from "../HostConfig.ts"
 import * as Outcome from "./Outcome.ts"
 
 /** Masks secrets: prints `set` where a secret has a value. */
-const shown = ({ from, written }: HostConfig.Held): string => {
+const shown = ({ from, written }: HostConfig.PrintedSetting): string => {
   if (from === "unset") return "must be set"
   return written === null ? "set" : written === "" ? "none" : written
 }

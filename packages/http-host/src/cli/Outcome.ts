@@ -33,12 +33,14 @@ const printFaults = (faults: ReadonlyArray<string>, code: number): Effect.Effect
   })
 
 /** An error that consists of several faults, each printed on a line. */
-interface Several {
+interface SeveralFaults {
   readonly faults: ReadonlyArray<string>
 }
 
 /** Prints the error of a command as sentences, without a stack. */
-export const printError = (error: { readonly message: string } | Several): Effect.Effect<void> => {
+export const printError = (
+  error: { readonly message: string } | SeveralFaults
+): Effect.Effect<void> => {
   if (CliError.isCliError(error)) return usage(error)
   return printFaults("faults" in error ? error.faults : [error.message], exitCodes.failed)
 }

@@ -38,7 +38,7 @@ export interface File {
   readonly sha256?: string
 }
 
-export interface Asked {
+export interface RequestParts {
   readonly path: Verb.Path
   readonly params: Readonly<Record<string, string>>
   readonly query?: Texts
@@ -52,8 +52,8 @@ export interface Asked {
 }
 
 /** A decoded answer; one without a body (204) has the value null. */
-export interface Answered<A> {
-  readonly value: OpenSets.Decoded<A>
+export interface DecodedAnswer<A> {
+  readonly value: OpenSets.DecodedValue<A>
   /** Value of the Location header: the path of the record that the answer is about. */
   readonly location: string | null
   /** Value of the Retry-After header in seconds. */
@@ -63,8 +63,8 @@ export interface Answered<A> {
 /** Sends a request and decodes the answer by a schema; decimals keep every digit. */
 export type Call = <A>(
   schema: Schema.Codec<A, unknown>,
-  asked: Asked
-) => Effect.Effect<Answered<A>, CallError>
+  asked: RequestParts
+) => Effect.Effect<DecodedAnswer<A>, CallError>
 
 export const make = (options: Options): Call => {
   const send = sendOf(prepared(options))
@@ -126,7 +126,7 @@ const signed = (key: Signature.SigningKey) => (request: HttpClientRequest.HttpCl
 const sendOf =
   (httpClient: HttpClient.HttpClient) =>
   (
-    asked: Asked
+    asked: RequestParts
   ): Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError.HttpClientError> => {
     const { method } = asked.path
     const request = HttpClientRequest.make(method)(filled(asked), {
@@ -158,7 +158,7 @@ const sendFile = (
 
 const mediaType = "application/json"
 
-const filled = ({ params, path }: Asked): string =>
+const filled = ({ params, path }: RequestParts): string =>
   path.template.replaceAll(/\{([A-Za-z]+)\}/g, (_, name: string) =>
     encodeURIComponent(params[name] ?? "")
   )
@@ -166,7 +166,7 @@ const filled = ({ params, path }: Asked): string =>
 const read = <A>(
   schema: Schema.Codec<A, unknown>,
   response: HttpClientResponse.HttpClientResponse
-): Effect.Effect<Answered<A>, CallError> =>
+): Effect.Effect<DecodedAnswer<A>, CallError> =>
   Effect.flatMap(response.text, (text) => {
     const { headers, status } = response
     const json = status === 204 ? Result.succeed(null) : PlainJson.parse(text, answerLimits)

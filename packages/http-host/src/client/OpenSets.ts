@@ -26,7 +26,7 @@ type AnyJson<T> = PlainJson.Plain extends T ? true : PlainJson.PlainNumber exten
 /**
  * Decoded type of an answer: the declared type, with `{ unknown }` added to every union of words.
  */
-export type Decoded<T> =
+export type DecodedValue<T> =
   AnyJson<T> extends true
     ? T
     : T extends string
@@ -36,8 +36,8 @@ export type Decoded<T> =
       : T extends number | bigint | boolean | null | undefined
         ? T
         : T extends ReadonlyArray<infer U>
-          ? ReadonlyArray<Decoded<U>>
-          : { readonly [K in keyof T]: Decoded<T[K]> }
+          ? ReadonlyArray<DecodedValue<U>>
+          : { readonly [K in keyof T]: DecodedValue<T[K]> }
 
 /** Type of an input: plain `string` wherever the declaration has a branded text, such as an id. */
 export type Input<T> =
@@ -78,13 +78,13 @@ const roundsMax = 8
 export const decode = <A>(
   schema: Schema.Codec<A, unknown>,
   json: PlainJson.Plain
-): Effect.Effect<Decoded<A>, string> => {
+): Effect.Effect<DecodedValue<A>, string> => {
   const decoding = Schema.decodeUnknownEffect(schema, { errors: "all" })
   const round = (
     value: unknown,
     aside: ReadonlyArray<UnlistedWord>,
     left: number
-  ): Effect.Effect<Decoded<A>, string> =>
+  ): Effect.Effect<DecodedValue<A>, string> =>
     Effect.flatMap(Effect.result(decoding(value)), (decoded) => {
       if (Result.isSuccess(decoded)) {
         const restored = aside.reduce<unknown>(
@@ -92,7 +92,7 @@ export const decode = <A>(
           decoded.success
         )
         // Cast: `{ unknown }` in the place of words is the only difference between A and Decoded<A>.
-        return Effect.succeed(restored as Decoded<A>)
+        return Effect.succeed(restored as DecodedValue<A>)
       }
       const unlisted = unlistedOf(decoded.failure.issue, value)
       if (unlisted.length === 0 || left === 0) return Effect.fail(decoded.failure.message)

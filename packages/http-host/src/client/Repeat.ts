@@ -6,14 +6,14 @@ import type { PageAsked, PointAsked } from "@bursar/engine-core"
 import type { Instant, Offset } from "@bursar/engine-core/kernel"
 
 /** Parameters of point and page, besides the read's own. */
-export type Asked = PointAsked & PageAsked
+export type PointAndPage = PointAsked & PageAsked
 
 /** An answer of the client, or the stored envelope of one. */
 export interface Repeatable {
   readonly offset: Offset.Offset
   readonly now: Instant.Instant
   /** Point and page of the original call; absent: the latest point, no page. */
-  readonly asked?: Asked
+  readonly asked?: PointAndPage
 }
 
 /**
@@ -28,7 +28,7 @@ export interface Repeatable {
 export const repeat = (
   { asked = {}, now, offset }: Repeatable,
   what: "all" | "ledger" = "all"
-): Asked => {
+): PointAndPage => {
   const { asOf, at, ...page } = asked
   // A cursor contains the point of its list; the `now` of a later page is only the time of that
   // call.

@@ -26,9 +26,15 @@ const encoder = new TextEncoder()
  * The signed text, `METHOD LF target LF timestamp LF nonce LF hex(SHA-256(body))`
  * (docs/contract/signed-requests.md#signed-text).
  */
-export const textToSign = async (of: Signable): Promise<string> => {
-  const hash = typeof of.body === "string" ? of.body : await sha256(of.body)
-  return [of.method.toUpperCase(), of.target, of.timestamp, of.nonce, hash].join("\n")
+export const textToSign = async (request: Signable): Promise<string> => {
+  const hash = typeof request.body === "string" ? request.body : await sha256(request.body)
+  return [
+    request.method.toUpperCase(),
+    request.target,
+    request.timestamp,
+    request.nonce,
+    hash
+  ].join("\n")
 }
 
 const sha256 = async (bytes: Uint8Array): Promise<string> => {
@@ -39,17 +45,17 @@ const sha256 = async (bytes: Uint8Array): Promise<string> => {
 /** The four headers of a signed request. */
 export const headersOf = async (
   key: SigningKey,
-  of: Signable
+  request: Signable
 ): Promise<Readonly<Record<string, string>>> => {
   const algorithm = { name: "HMAC", hash: "SHA-256" }
   const secret = new Uint8Array(key.secret)
   const mac = await crypto.subtle.importKey("raw", secret, algorithm, false, ["sign"])
-  const text = encoder.encode(await textToSign(of))
+  const text = encoder.encode(await textToSign(request))
   const signature = new Uint8Array(await crypto.subtle.sign("HMAC", mac, text))
   return {
     "x-signature-key": key.keyId,
-    "x-signature-timestamp": String(of.timestamp),
-    "x-signature-nonce": of.nonce,
+    "x-signature-timestamp": String(request.timestamp),
+    "x-signature-nonce": request.nonce,
     "x-signature": base64(signature)
   }
 }

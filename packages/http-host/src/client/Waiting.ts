@@ -1,12 +1,12 @@
 /** Polling of an operation or action until it has ended, as often as Retry-After allows. */
 import { Duration, Effect } from "effect"
-import type { Answered } from "./Call.ts"
+import type { DecodedAnswer } from "./Call.ts"
 import { ActionEnded, type CallError, OperationFailed } from "./Errors.ts"
 import { withRetries } from "./RetryPolicy.ts"
 import type { Problem } from "../api/Problem.ts"
-import type { Decoded } from "./OpenSets.ts"
+import type { DecodedValue } from "./OpenSets.ts"
 
-export type Ended = OperationFailed | ActionEnded
+export type WaitError = OperationFailed | ActionEnded
 
 export interface Options<W> {
   /** Called after each poll, also where nothing has changed; it may store the write. */
@@ -19,8 +19,8 @@ export interface Options<W> {
 }
 
 /** Members of a write answer that waiting needs. */
-export interface Waited {
-  readonly state: Decoded<string> | { readonly unknown: string }
+export interface AwaitedWrite {
+  readonly state: DecodedValue<string> | { readonly unknown: string }
   readonly operationId: string | null
   readonly actionKey: string | null
   readonly problem: unknown
@@ -41,18 +41,21 @@ const lookAgain = 1
 const askAgain = 5
 
 /** Polls until the write has ended; `operation` and `action` read one of each. */
-export const wait = <W extends Waited>(
-  of: {
-    readonly operation: (operationId: string) => Effect.Effect<Answered<W>, CallError>
+export const wait = <W extends AwaitedWrite>(
+  {
+    operation,
+    action
+  }: {
+    readonly operation: (operationId: string) => Effect.Effect<DecodedAnswer<W>, CallError>
     readonly action: (actionKey: string) => Effect.Effect<Action, CallError>
   },
   written: W,
   { progress = () => Effect.void, within }: Options<W>
-): Effect.Effect<W, CallError | Ended> => {
-  const followed = (operationId: string): Effect.Effect<W, CallError | Ended> =>
+): Effect.Effect<W, CallError | WaitError> => {
+  const followed = (operationId: string): Effect.Effect<W, CallError | WaitError> =>
     Effect.gen(function* () {
       for (;;) {
-        const { retryAfter, value } = yield* withRetries(of.operation(operationId), within)
+        const { retryAfter, value } = yield* withRetries(operation(operationId), within)
         yield* progress(value as W)
         if (value.state === "succeeded") return value as W
         if (value.state === "failed") {
@@ -62,10 +65,10 @@ export const wait = <W extends Waited>(
         yield* Effect.sleep(Duration.seconds(retryAfter ?? lookAgain))
       }
     })
-  const approved = (actionKey: string): Effect.Effect<W, CallError | Ended> =>
+  const approved = (actionKey: string): Effect.Effect<W, CallError | WaitError> =>
     Effect.gen(function* () {
       for (;;) {
-        const { operationId, reason, state } = yield* withRetries(of.action(actionKey), within)
+        const { operationId, reason, state } = yield* withRetries(action(actionKey), within)
         if (operationId !== null) return yield* followed(operationId)
         if (state === "rejected" || state === "lapsed") {
           return yield* Effect.fail(new ActionEnded({ actionKey, state, reason }))

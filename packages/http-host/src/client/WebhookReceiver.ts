@@ -13,7 +13,7 @@ export interface Delivery {
 }
 
 /** Secrets and public keys of the venue; one matching signature suffices. */
-export interface Trusted {
+export interface TrustedKeys {
   /** `whsec_` + base64: the secret of the webhook; both secrets while it is being changed. */
   readonly secrets?: ReadonlyArray<string>
   /** `whpk_` + base64: the venue's public keys for webhooks, as its tenant payload lists them. */
@@ -56,7 +56,7 @@ const encoder = new TextEncoder()
  */
 export const verify = async (
   { body, headers }: Delivery,
-  trusted: Trusted,
+  trusted: TrustedKeys,
   now: number = Math.floor(Date.now() / 1000)
 ): Promise<Verdict> => {
   const verifiers = await verifiersOf(trusted)
@@ -96,7 +96,7 @@ interface Verifier {
 /** Bytes with a buffer of their own, as Web Crypto requires. */
 type Bytes = Uint8Array<ArrayBuffer>
 
-const verifiersOf = ({ keys = [], secrets = [] }: Trusted): Promise<ReadonlyArray<Verifier>> =>
+const verifiersOf = ({ keys = [], secrets = [] }: TrustedKeys): Promise<ReadonlyArray<Verifier>> =>
   Promise.all([
     ...secrets.map(async (secret): Promise<Verifier> => {
       const raw = unprefixed("whsec_", secret)

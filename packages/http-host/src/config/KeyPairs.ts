@@ -35,20 +35,24 @@ const distinct = <A extends { readonly keyId: string }>(
   return faults.length === 0 ? Result.succeed(keys) : Result.fail(faults)
 }
 
-const listOf = <A extends { readonly keyId: string }, B extends { readonly keyId: string }>(of: {
+const listOf = <A extends { readonly keyId: string }, B extends { readonly keyId: string }>({
+  limit,
+  schema,
+  from
+}: {
   readonly limit: string
   readonly schema: Schema.Codec<A, unknown>
   readonly from: (read: A) => B
 }): Kind.Kind<ReadonlyArray<B>> => {
   const list = Kind.structured({
-    limit: `a JSON list of ${of.limit}: at most ${keysMax}, no two of one keyId`,
-    schema: Schema.Array(of.schema).check(Schema.isMaxLength(keysMax)),
+    limit: `a JSON list of ${limit}: at most ${keysMax}, no two of one keyId`,
+    schema: Schema.Array(schema).check(Schema.isMaxLength(keysMax)),
     secret: "secret"
   })
   return Kind.empty([], {
     ...list,
     read: (given) =>
-      Result.flatMap(list.read(given), (keys) => distinct(keys.map((key) => of.from(key))))
+      Result.flatMap(list.read(given), (keys) => distinct(keys.map((key) => from(key))))
   })
 }
 

@@ -150,20 +150,24 @@ const under =
  * members; every fault has a pointer into the value. Where it holds secrets, the whole setting is
  * secret.
  */
-export const structured = <A>(of: {
+export const structured = <A>({
+  schema,
+  limit,
+  secret
+}: {
   readonly limit: string
   readonly schema: Schema.Codec<A, unknown>
   readonly secret?: "secret"
 }): Kind<A> => {
-  const { decode } = Shape.decoder(of.schema)
+  const { decode } = Shape.decoder(schema)
   return {
-    limit: of.limit,
+    limit,
     form: "json",
-    secret: of.secret ?? "open",
+    secret: secret ?? "open",
     read: (given) =>
       Result.mapError(
         decode(given, () => ""),
-        ({ details }) => details.errors ?? [{ pointer: "", detail: `it is not ${of.limit}` }]
+        ({ details }) => details.errors ?? [{ pointer: "", detail: `it is not ${limit}` }]
       )
   }
 }

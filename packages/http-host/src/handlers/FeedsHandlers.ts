@@ -3,7 +3,7 @@ import { AuditReads, EventReads } from "@bursar/engine-core"
 import { Effect, Stream } from "effect"
 import * as Params from "../api/Params.ts"
 import * as Answer from "../middleware/Answer.ts"
-import type { ByHand, Called } from "./Handler.ts"
+import type { SignedInHandler, SignedInCall } from "./Handler.ts"
 import {
   asking,
   callsOf,
@@ -25,14 +25,17 @@ const printEvents = inSlices((event: PrintedEvent) => Buffer.from(EventReads.pri
 const printRecords = inSlices((record: AuditReads.Printed) => Buffer.from(AuditReads.print(record)))
 const askAuditLog = asking({ params: AuditReads.AuditParams, standard, inPath })
 
-export const make = (of: {
+export const make = ({
+  events,
+  auditLog
+}: {
   readonly events: EventReads.EventReads["Service"]
   readonly auditLog: AuditReads.AuditReads["Service"]
-}): Readonly<Record<string, ByHand>> => ({
+}): Readonly<Record<string, SignedInHandler>> => ({
   "events.list": Effect.fnUntraced(function* ({ arrival, caller, charge }) {
     const { params, standard } = yield* Effect.fromResult(askEvents(arrival))
     const { value, next, ...around } = yield* inTime(
-      of.events.page({
+      events.page({
         caller,
         params,
         limit: standard.limit ?? EventReads.limitDefault,
@@ -49,7 +52,7 @@ export const make = (of: {
     const { params, standard } = yield* Effect.fromResult(askAuditLog(arrival))
     const place = standard.after === undefined ? {} : { after: standard.after }
     if (standard.limit === undefined) {
-      const answer = yield* inTime(of.auditLog.all({ caller, params, ...place }))
+      const answer = yield* inTime(auditLog.all({ caller, params, ...place }))
       yield* dropWhenNotTaken(arrival)
       const records = inChunks(charged(answer.value, charge), {
         before: `${opening(answer)}[`,
@@ -62,7 +65,7 @@ export const make = (of: {
       return Answer.stream({ requestId: arrival.identity.requestId, bytes })
     }
     const { value, next, ...around } = yield* inTime(
-      of.auditLog.page({ caller, params, limit: standard.limit, ...place })
+      auditLog.page({ caller, params, limit: standard.limit, ...place })
     )
     yield* charge(callsOf(value.length))
     const { bytes } = yield* printRecords(value)
@@ -72,7 +75,7 @@ export const make = (of: {
 
 /** Answers with a page of a feed, which has no ETag: its `next` moves with the feed. */
 const pageOf = (
-  { identity }: Called["arrival"],
+  { identity }: SignedInCall["arrival"],
   page: { readonly before: string; readonly bytes: Uint8Array; readonly after: string }
 ) =>
   Answer.read({

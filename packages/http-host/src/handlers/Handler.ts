@@ -2,28 +2,28 @@
 import type { Caller, Refusal } from "@bursar/engine-core"
 import type { Effect, Scope } from "effect"
 import type { HttpServerResponse } from "effect/http"
-import type { Passed, StagedFile } from "../middleware/Gates.ts"
+import type { PassedRequest, StagedFile } from "../middleware/Gates.ts"
 import type { Arrival } from "../middleware/Arrival.ts"
 
-export type Handled = Effect.Effect<
+export type HandlerAnswer = Effect.Effect<
   HttpServerResponse.HttpServerResponse,
   Refusal.Refused | Refusal.Unavailable,
   Scope.Scope
 >
 
 /** A call of a signed-in caller. */
-export interface Called {
+export interface SignedInCall {
   readonly arrival: Arrival["Service"]
   readonly caller: Caller.Caller
   readonly body: Uint8Array
   /** The body of a route that takes a file; null elsewhere. */
   readonly file: StagedFile | null
   /** Charges the caller's rate budget for an answer of many records. */
-  readonly charge: Passed["charge"]
+  readonly charge: PassedRequest["charge"]
 }
 
 /** Handler of a hand-written route that needs a caller. */
-export type ByHand = (called: Called) => Handled
+export type SignedInHandler = (called: SignedInCall) => HandlerAnswer
 
 /** Handler of a hand-written route that needs no caller. */
-export type Open = (arrival: Arrival["Service"]) => Handled
+export type OpenHandler = (arrival: Arrival["Service"]) => HandlerAnswer

@@ -15,7 +15,7 @@ import { RateLimit } from "../middleware/RateLimit.ts"
 import { SignedRequests } from "../middleware/SignedRequests.ts"
 import type { AnonymousConnections } from "../middleware/AnonymousConnections.ts"
 import { Readiness } from "../Readiness.ts"
-import type { ByHand, Handled, Open } from "./Handler.ts"
+import type { SignedInHandler, HandlerAnswer, OpenHandler } from "./Handler.ts"
 import * as FeedsHandlers from "./FeedsHandlers.ts"
 import * as ReadHandler from "./read.ts"
 import * as ReconciliationHandlers from "./ReconciliationHandlers.ts"
@@ -24,7 +24,7 @@ import * as SystemHandlers from "./SystemHandlers.ts"
 import * as WritesHandlers from "./WritesHandlers.ts"
 import * as WriteHandler from "./write.ts"
 
-export interface Serving {
+export interface ServedApi {
   readonly api: Interface
   readonly routes: ReadonlyArray<Route>
   readonly tenant: Venue
@@ -33,10 +33,10 @@ export interface Serving {
   readonly anonymous: AnonymousConnections<Socket>
 }
 
-type Answering = (arrival: Arrival["Service"], passed: Gates.Passed) => Handled
+type RouteHandler = (arrival: Arrival["Service"], passed: Gates.PassedRequest) => HandlerAnswer
 
 /** Layer of the handlers of every group of routes. */
-export const layer = (serving: Serving) =>
+export const layer = (serving: ServedApi) =>
   Layer.unwrap(
     Effect.map(answering(serving), (handle) => {
       const [first, ...rest] = Object.values(serving.api.groups).map(({ identifier }) =>
@@ -63,7 +63,7 @@ const anyName = ({ name }: Route): string | number => name
  * Handler of a route: runs the gates, then the route's own handler; a refusal of either becomes a
  * problem.
  */
-const answering = (serving: Serving) =>
+const answering = (serving: ServedApi) =>
   Effect.gen(function* () {
     const audited = yield* CallAudit.make
     const pass = audited(yield* Gates.make(serving.anonymous))
@@ -75,13 +75,13 @@ const answering = (serving: Serving) =>
     const { basePath } = serving
     const events = yield* EventReads.EventReads
     const auditLog = yield* AuditReads.AuditReads
-    const byHand: Readonly<Record<string, ByHand>> = {
+    const byHand: Readonly<Record<string, SignedInHandler>> = {
       ...WritesHandlers.make({ fourEyes, basePath }),
       ...ReconciliationHandlers.make({ reconciler, basePath }),
       ...StatementsHandlers.make({ intake, basePath }),
       ...FeedsHandlers.make({ events, auditLog })
     }
-    const open: Readonly<Record<string, Open>> = SystemHandlers.make({
+    const open: Readonly<Record<string, OpenHandler>> = SystemHandlers.make({
       ...serving,
       tenant: {
         ...serving.tenant,
@@ -91,7 +91,7 @@ const answering = (serving: Serving) =>
       readiness
     })
 
-    const answerOf = ({ name, answers }: Route): Answering => {
+    const answerOf = ({ name, answers }: Route): RouteHandler => {
       switch (answers.with) {
         case "write": {
           const handle = WriteHandler.write(answers.operation, { fourEyes, basePath })

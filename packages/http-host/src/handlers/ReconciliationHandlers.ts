@@ -5,22 +5,25 @@ import { Effect } from "effect"
 import * as Headers from "../api/Headers.ts"
 import * as Answer from "../middleware/Answer.ts"
 import * as Faults from "../wire/Faults.ts"
-import type { ByHand } from "./Handler.ts"
+import type { SignedInHandler } from "./Handler.ts"
 import { bodyOf, noQuery } from "./write.ts"
 
 const runRequest = Shape.decoder(RunRequest)
 
-export const make = (of: {
+export const make = ({
+  reconciler,
+  basePath
+}: {
   readonly reconciler: RunRunner["Service"]
   readonly basePath: string
-}): Readonly<Record<string, ByHand>> => ({
+}): Readonly<Record<string, SignedInHandler>> => ({
   "reconciliation-runs.start": Effect.fnUntraced(function* ({ arrival, caller, body }) {
     const key = Headers.idempotencyKey(arrival.idempotencyKeys)
     const runBody = bodyOf(body, runRequest)
     const refused = Faults.together([key, noQuery(arrival), runBody])
     if (refused !== undefined) return yield* Effect.fail(refused)
     const { said, sent } = yield* Effect.fromResult(runBody)
-    const { location, replayed, value } = yield* of.reconciler.start({
+    const { location, replayed, value } = yield* reconciler.start({
       caller,
       identity: arrival.identity,
       key: yield* Effect.fromResult(key),
@@ -32,7 +35,7 @@ export const make = (of: {
       status: replayed ? 200 : 201,
       text: PlainJson.stringify(value),
       extra: {
-        location: `${of.basePath}${location}`,
+        location: `${basePath}${location}`,
         ...(replayed ? { "idempotent-replayed": "true" } : {})
       }
     })

@@ -8,15 +8,18 @@ import { Effect } from "effect"
 import * as Headers from "../api/Headers.ts"
 import * as Answer from "../middleware/Answer.ts"
 import * as Faults from "../wire/Faults.ts"
-import type { ByHand } from "./Handler.ts"
+import type { SignedInHandler } from "./Handler.ts"
 import { asking } from "./read.ts"
 
 const ask = asking({ params: Intake.StatementQuery, standard: new Set(), inPath: new Set() })
 
-export const make = (of: {
+export const make = ({
+  intake,
+  basePath
+}: {
   readonly intake: Intake.StatementIntake["Service"]
   readonly basePath: string
-}): Readonly<Record<string, ByHand>> => ({
+}): Readonly<Record<string, SignedInHandler>> => ({
   "external-statements.receive": Effect.fnUntraced(function* ({ arrival, caller, file }) {
     if (file === null) throw new Error("a route that takes a file was passed without one")
     const key = Headers.idempotencyKey(arrival.idempotencyKeys)
@@ -24,7 +27,7 @@ export const make = (of: {
     const refused = Faults.together([key, asked])
     if (refused !== undefined) return yield* Effect.fail(refused)
     const { params } = yield* Effect.fromResult(asked)
-    const { location, replayed, value } = yield* of.intake.receive({
+    const { location, replayed, value } = yield* intake.receive({
       ...file,
       caller,
       identity: arrival.identity,
@@ -41,7 +44,7 @@ export const make = (of: {
       status: replayed ? 200 : 201,
       text: PlainJson.stringify(value),
       extra: {
-        location: `${of.basePath}${location}`,
+        location: `${basePath}${location}`,
         ...(replayed ? { "idempotent-replayed": "true" } : {})
       }
     })

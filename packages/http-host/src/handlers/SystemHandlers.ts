@@ -7,7 +7,7 @@ import { Health, Tenant } from "../api/SystemApi.ts"
 import type { Readiness } from "../Readiness.ts"
 import * as Answer from "../middleware/Answer.ts"
 import type { PublicText } from "../middleware/PublicText.ts"
-import type { Open } from "./Handler.ts"
+import type { OpenHandler } from "./Handler.ts"
 
 const encodeTenant = Schema.encodeSync(envelopeOf(Tenant))
 const encodeHealth = Schema.encodeSync(envelopeOf(Health))
@@ -16,18 +16,18 @@ function envelopeOf<A, I>(value: Schema.Codec<A, I>) {
   return Schema.Struct({ offset: Offset.schema, now: Instant.schema, value })
 }
 
-export const make = (of: {
+export const make = (services: {
   readonly tenant: Tenant
   readonly readiness: Readiness["Service"]
   /** The OpenAPI document. */
   readonly openapi: PublicText
-}): Readonly<Record<string, Open>> => ({
+}): Readonly<Record<string, OpenHandler>> => ({
   "tenants.one": Effect.fnUntraced(function* ({ params, identity: { requestId } }) {
-    if (params.tenantId !== of.tenant.tenantId) {
+    if (params.tenantId !== services.tenant.tenantId) {
       return yield* Effect.fail(Refusal.refused("not-found"))
     }
     const now = yield* Instant.now
-    const answer = encodeTenant({ offset: Offset.zero, now, value: of.tenant })
+    const answer = encodeTenant({ offset: Offset.zero, now, value: services.tenant })
     return Answer.json({
       requestId,
       status: 200,
@@ -37,7 +37,7 @@ export const make = (of: {
   }),
 
   "health.one": Effect.fnUntraced(function* ({ identity: { requestId } }) {
-    const readiness = yield* of.readiness.current
+    const readiness = yield* services.readiness.current
     if (readiness._tag === "Unavailable") return yield* Effect.fail(readiness)
     const now = yield* Instant.now
     const answer = encodeHealth({ offset: Offset.zero, now, value: readiness })
@@ -45,5 +45,5 @@ export const make = (of: {
   }),
 
   "openapi.one": ({ request, identity: { requestId } }) =>
-    Effect.provideService(of.openapi(requestId), HttpServerRequest.HttpServerRequest, request)
+    Effect.provideService(services.openapi(requestId), HttpServerRequest.HttpServerRequest, request)
 })

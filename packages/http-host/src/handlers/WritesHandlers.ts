@@ -6,22 +6,25 @@ import * as Headers from "../api/Headers.ts"
 import { ApproveBody, RejectBody } from "../api/WritesApi.ts"
 import * as Answer from "../middleware/Answer.ts"
 import * as Faults from "../wire/Faults.ts"
-import type { ByHand } from "./Handler.ts"
+import type { SignedInHandler } from "./Handler.ts"
 import { answered, bodyOf, noQuery } from "./write.ts"
 
 const approveBody = Shape.decoder(ApproveBody)
 const rejectBody = Shape.decoder(RejectBody)
-export const make = (of: {
+export const make = ({
+  fourEyes,
+  basePath
+}: {
   readonly fourEyes: FourEyes["Service"]
   readonly basePath: string
-}): Readonly<Record<string, ByHand>> => ({
+}): Readonly<Record<string, SignedInHandler>> => ({
   "approvals.approve": Effect.fnUntraced(function* ({ arrival, caller, body }) {
     const key = Headers.idempotencyKey(arrival.idempotencyKeys)
     const figuresHashSeen = Headers.ifMatch(arrival.ifMatches)
     const approval = bodyOf(body, approveBody)
     const refused = Faults.together([key, figuresHashSeen, noQuery(arrival), approval])
     if (refused !== undefined) return yield* Effect.fail(refused)
-    const answer = yield* of.fourEyes.approve({
+    const answer = yield* fourEyes.approve({
       actionKey: arrival.params.actionKey ?? "",
       caller,
       identity: arrival.identity,
@@ -29,7 +32,7 @@ export const make = (of: {
       figuresHashSeen: yield* Effect.fromResult(figuresHashSeen),
       ...(yield* Effect.fromResult(approval)).sent
     })
-    return answered(answer, arrival.identity.requestId, of.basePath)
+    return answered(answer, arrival.identity.requestId, basePath)
   }),
 
   "approvals.reject": Effect.fnUntraced(function* ({ arrival, caller, body }) {
@@ -38,7 +41,7 @@ export const make = (of: {
     const refused = Faults.together([key, noQuery(arrival), rejection])
     if (refused !== undefined) return yield* Effect.fail(refused)
     const { said, sent } = yield* Effect.fromResult(rejection)
-    const { value, replayed } = yield* of.fourEyes.reject({
+    const { value, replayed } = yield* fourEyes.reject({
       actionKey: arrival.params.actionKey ?? "",
       caller,
       identity: arrival.identity,

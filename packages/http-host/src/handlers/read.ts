@@ -17,7 +17,7 @@ import * as Params from "../api/Params.ts"
 import * as Verb from "../api/Verb.ts"
 import type { Arrival } from "../middleware/Arrival.ts"
 import * as Answer from "../middleware/Answer.ts"
-import type { Passed } from "../middleware/Gates.ts"
+import type { PassedRequest } from "../middleware/Gates.ts"
 import * as Limits from "../middleware/Limits.ts"
 import * as Body from "../wire/Body.ts"
 import * as Csv from "../wire/Csv.ts"
@@ -41,7 +41,7 @@ export const inTime = <A, E, R>(
 const standard = Shape.decoder(Params.Standard)
 
 /** Parameters of a reading route: its own, and its standard ones. */
-export interface Taking<P> {
+export interface ReadParameters<P> {
   readonly params: Schema.Codec<P, unknown>
   readonly standard: ReadonlySet<string>
   /** Names of the path's parameters. */
@@ -51,7 +51,7 @@ export interface Taking<P> {
 /**
  * Parses the parameters of a read, standard ones apart from its own; the refusal has every fault.
  */
-export const asking = <P>({ params, standard: taken, inPath }: Taking<P>) => {
+export const asking = <P>({ params, standard: taken, inPath }: ReadParameters<P>) => {
   const decoder = Shape.decoder(Schema.toCodecArrayFromSingle(params))
   const place = (member: string | undefined) =>
     member !== undefined && inPath.has(member) ? "/path" : "/query"
@@ -80,16 +80,16 @@ export const asking = <P>({ params, standard: taken, inPath }: Taking<P>) => {
   }
 }
 
-const takenBy = (read: Read.Read): Taking<unknown> => ({
+const takenBy = (read: Read.Read): ReadParameters<unknown> => ({
   params: read.params,
   standard: Params.names(read),
   inPath: new Set(Verb.parse(read.route).names)
 })
 
-type Judged<A> = Result.Result<A, Refusal.Refused<"invalid-request">>
+type ParsedRead<A> = Result.Result<A, Refusal.Refused<"invalid-request">>
 
 /** Points each fault at the parameter, and not at a value within it. */
-const named = <A>(judged: Judged<A>, query: Query.Query): Judged<A> =>
+const named = <A>(judged: ParsedRead<A>, query: Query.Query): ParsedRead<A> =>
   Result.mapError(judged, ({ slug, details }) => {
     const faults = new Map(
       details.errors?.map(({ pointer, detail }) => {
@@ -178,7 +178,7 @@ export const list = (read: Read.List, reads: Reads["Service"]) => {
   return Effect.fnUntraced(function* (
     arrival: Arrival["Service"],
     caller: Caller.Caller,
-    charge: Passed["charge"]
+    charge: PassedRequest["charge"]
   ) {
     const { standard, params } = yield* Effect.fromResult(ask(arrival))
     const { limit, ...page } = standard
@@ -218,7 +218,7 @@ export const exported = (read: Read.Export, reads: Reads["Service"]) => {
   return Effect.fnUntraced(function* (
     arrival: Arrival["Service"],
     caller: Caller.Caller,
-    charge: Passed["charge"]
+    charge: PassedRequest["charge"]
   ) {
     const { standard, params } = yield* Effect.fromResult(ask(arrival))
     const { requestId } = arrival.identity
@@ -263,7 +263,7 @@ export const streamed = (read: Read.Streamed, reads: Reads["Service"]) => {
   return Effect.fnUntraced(function* (
     arrival: Arrival["Service"],
     caller: Caller.Caller,
-    charge: Passed["charge"]
+    charge: PassedRequest["charge"]
   ) {
     const { standard, params } = yield* Effect.fromResult(ask(arrival))
     const { requestId } = arrival.identity
@@ -410,7 +410,12 @@ const printer = (schema: Schema.Codec<unknown, unknown>): ((value: unknown) => U
 /** Streams items in chunks, so that only one chunk is in memory. */
 export const inChunks = <A, E>(
   items: Stream.Stream<A, E>,
-  of: {
+  {
+    before,
+    print,
+    between,
+    after
+  }: {
     readonly before: string
     readonly print: (chunk: ReadonlyArray<A>) => string
     readonly between: string
@@ -418,16 +423,16 @@ export const inChunks = <A, E>(
   }
 ): Stream.Stream<Uint8Array, E> => {
   let first = true
-  return Stream.make(Buffer.from(of.before)).pipe(
+  return Stream.make(Buffer.from(before)).pipe(
     Stream.concat(
       Stream.mapArray(items, (chunk) => {
-        const text = of.print(chunk)
-        const separated = first ? text : `${of.between}${text}`
+        const text = print(chunk)
+        const separated = first ? text : `${between}${text}`
         first = false
         return [Buffer.from(separated)] as const
       })
     ),
-    Stream.concat(Stream.sync(() => Buffer.from(of.after)))
+    Stream.concat(Stream.sync(() => Buffer.from(after)))
   )
 }
 
@@ -443,7 +448,7 @@ const charactersACall = 1024 * 1024
 /** Charges a text when its stream ends, however it ends, by the characters that were read for it. */
 const chargedByLength = <E>(
   text: Stream.Stream<string, E>,
-  charge: Passed["charge"]
+  charge: PassedRequest["charge"]
 ): Stream.Stream<string, E> =>
   Stream.suspend(() => {
     let characters = 0
@@ -460,7 +465,7 @@ const chargedByLength = <E>(
 /** Charges a list when its stream ends, however it ends, by the records that were read for it. */
 export const charged = <A, E>(
   items: Stream.Stream<A, E>,
-  charge: Passed["charge"]
+  charge: PassedRequest["charge"]
 ): Stream.Stream<A, E> =>
   Stream.suspend(() => {
     let records = 0

@@ -18,7 +18,7 @@ import * as Faults from "../wire/Faults.ts"
 
 export const write = (
   operation: Operation.Operation,
-  of: { readonly fourEyes: FourEyes["Service"]; readonly basePath: string }
+  { fourEyes, basePath }: { readonly fourEyes: FourEyes["Service"]; readonly basePath: string }
 ) => {
   const judge = shapeOf(operation)
   return Effect.fnUntraced(function* (
@@ -30,7 +30,7 @@ export const write = (
     Refusal.Refused | Refusal.Unavailable
   > {
     const { key, ifMatch, body } = yield* Effect.fromResult(judge(arrival, bytes))
-    const answer = yield* of.fourEyes.submit(operation, {
+    const answer = yield* fourEyes.submit(operation, {
       caller,
       identity: arrival.identity,
       key,
@@ -40,7 +40,7 @@ export const write = (
       body,
       params: arrival.params
     })
-    return answered(answer, arrival.identity.requestId, of.basePath)
+    return answered(answer, arrival.identity.requestId, basePath)
   })
 }
 
@@ -74,7 +74,7 @@ export const noQuery = (
   return errors.length === 0 ? Result.void : Refusal.refuse("invalid-request", { errors })
 }
 
-type Judged = Result.Result<
+type ParsedWrite = Result.Result<
   {
     readonly key: string | null
     readonly ifMatch: string | null
@@ -93,7 +93,7 @@ const shapeOf = (operation: Operation.Operation) => {
   if (operation.ifMatch !== undefined) elsewhere.set(operation.ifMatch, "If-Match header")
   const place = (member: string | undefined) => (inPath.has(member) ? "/path" : "/body")
 
-  return (arrival: Arrival["Service"], bytes: Uint8Array): Judged => {
+  return (arrival: Arrival["Service"], bytes: Uint8Array): ParsedWrite => {
     const key = Headers.idempotencyKey(arrival.idempotencyKeys)
     // A write that declares no use of If-Match ignores it, as it does other headers.
     const ifMatch =

@@ -19,15 +19,20 @@ export const headers = (requestId: string, extra: Extra | undefined): Headers.He
     ...extra
   })
 
-export const json = (of: {
+export const json = ({
+  text,
+  status,
+  requestId,
+  extra
+}: {
   readonly requestId: string
   readonly status: number
   readonly text: string
   readonly extra?: Extra
 }): HttpServerResponse.HttpServerResponse =>
-  HttpServerResponse.text(of.text, {
-    status: of.status,
-    headers: headers(of.requestId, of.extra),
+  HttpServerResponse.text(text, {
+    status,
+    headers: headers(requestId, extra),
     contentType: Body.mediaType
   })
 
@@ -36,13 +41,17 @@ export const json = (of: {
  * and asks with its ETag whether it is current: then 304, without a body
  * (docs/contract/conditional-reads.md#etag).
  */
-export const read = (of: {
+export const read = ({
+  requestId,
+  ifNoneMatch,
+  validator,
+  bytes
+}: {
   readonly requestId: string
   readonly ifNoneMatch: string | undefined
   readonly validator: string | undefined
   readonly bytes: () => Uint8Array
 }): HttpServerResponse.HttpServerResponse => {
-  const { requestId, ifNoneMatch, validator } = of
   // Weak: `now` and the text of a cursor are not compared.
   const etag = `W/"${validator}"`
   const extra =
@@ -52,41 +61,53 @@ export const read = (of: {
   if (extra !== undefined && Conditional.matches(ifNoneMatch, etag)) {
     return empty({ requestId, status: 304, extra })
   }
-  return HttpServerResponse.uint8Array(of.bytes(), {
+  return HttpServerResponse.uint8Array(bytes(), {
     status: 200,
     headers: headers(requestId, extra),
     contentType: Body.mediaType
   })
 }
 
-export const stream = <E>(of: {
+export const stream = <E>({
+  bytes,
+  requestId,
+  mediaType
+}: {
   readonly requestId: string
   readonly bytes: Stream.Stream<Uint8Array, E>
   /** Media type; JSON by default. */
   readonly mediaType?: string
 }): HttpServerResponse.HttpServerResponse =>
-  HttpServerResponse.stream(of.bytes, {
+  HttpServerResponse.stream(bytes, {
     status: 200,
-    headers: headers(of.requestId, undefined),
-    contentType: of.mediaType ?? Body.mediaType
+    headers: headers(requestId, undefined),
+    contentType: mediaType ?? Body.mediaType
   })
 
 /** An answer without a body. */
-export const empty = (of: {
+export const empty = ({
+  status,
+  requestId,
+  extra
+}: {
   readonly requestId: string
   readonly status: number
   readonly extra?: Extra
 }): HttpServerResponse.HttpServerResponse =>
-  HttpServerResponse.empty({ status: of.status, headers: headers(of.requestId, of.extra) })
+  HttpServerResponse.empty({ status, headers: headers(requestId, extra) })
 
-export const html = (of: {
+export const html = ({
+  text,
+  requestId,
+  extra
+}: {
   readonly requestId: string
   readonly text: string
   readonly extra?: Extra
 }): HttpServerResponse.HttpServerResponse =>
-  HttpServerResponse.text(of.text, {
+  HttpServerResponse.text(text, {
     status: 200,
-    headers: headers(of.requestId, of.extra),
+    headers: headers(requestId, extra),
     contentType: "text/html; charset=utf-8"
   })
 

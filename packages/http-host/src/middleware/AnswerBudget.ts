@@ -5,7 +5,7 @@
 import { Refusal } from "@bursar/engine-core"
 import { Effect, Metric, Semaphore } from "effect"
 import type { HttpServerResponse } from "effect/http"
-import { Unread } from "../wire/Unread.ts"
+import { UnreadLimits } from "../wire/Unread.ts"
 import * as Counters from "./Counters.ts"
 
 /** Bounds by which a read is refused. */
@@ -20,16 +20,16 @@ export interface AnswerBudget {
    * `overloaded` where answers wait that the subject, or the callers of this host, do not take.
    */
   readonly read: (
-    of: Sent
+    request: Recipient
   ) => <E, R>(
     work: Effect.Effect<Response, E, R>
   ) => Effect.Effect<Response, E | Refusal.Unavailable, R>
   /** Counts the answer of a write, which is never refused: what was written must be told. */
-  readonly write: (of: Sent) => <E, R>(work: Effect.Effect<Response, E, R>) => typeof work
+  readonly write: (request: Recipient) => <E, R>(work: Effect.Effect<Response, E, R>) => typeof work
 }
 
-/** Whom an answer is sent to, and by which object of Node's. */
-interface Sent {
+/** Subject that an answer is sent to, and Node's object that it is written to. */
+interface Recipient {
   readonly subject: string
   readonly to: {
     readonly destroyed: boolean
@@ -63,7 +63,7 @@ const refusals: Readonly<Record<Bound, Refusal.Unavailable>> = {
 }
 
 export const make: Effect.Effect<AnswerBudget> = Effect.gen(function* () {
-  const { hostBytes, subjectBytes, subjectReads, subjectStreams } = yield* Unread
+  const { hostBytes, subjectBytes, subjectReads, subjectStreams } = yield* UnreadLimits
   const context = yield* Effect.context<never>()
   const accounts = new Map<string, Account>()
   let inAll = 0
@@ -99,7 +99,7 @@ export const make: Effect.Effect<AnswerBudget> = Effect.gen(function* () {
   }
 
   /** Counts an answer until it has been taken or its connection has ended. */
-  const hold = ({ subject, to }: Sent, { body }: Response): void => {
+  const hold = ({ subject, to }: Recipient, { body }: Response): void => {
     const bytes = body._tag === "Uint8Array" ? body.contentLength : 0
     const streams = body._tag === "Stream" ? 1 : 0
     if (to.destroyed || bytes + streams === 0) return
@@ -119,7 +119,7 @@ export const make: Effect.Effect<AnswerBudget> = Effect.gen(function* () {
 
   /** Counts the answer of a read, or refuses it where it does not fit. */
   const judge = (
-    sent: Sent,
+    sent: Recipient,
     account: Account,
     response: Response
   ): Effect.Effect<Response, Refusal.Unavailable> => {

@@ -32,7 +32,7 @@ export class Arrival extends Context.Service<
     readonly authorizations: ReadonlyArray<string>
     readonly idempotencyKeys: ReadonlyArray<string>
     readonly ifMatches: ReadonlyArray<string>
-    readonly signature: SignedRequests.Sent
+    readonly signature: SignedRequests.SignatureHeaders
   }
 >()("@bursar/http-host/middleware/Arrival") {}
 
@@ -49,7 +49,7 @@ export interface Page<E, R> {
  * route and method, request id. Passes an accepted request on with its route and identity; a
  * refused one is answered here.
  */
-export const front = <E, R, PE, PR, B>(of: {
+export const front = <E, R, PE, PR, B>(host: {
   readonly routes: ReadonlyArray<Route>
   readonly pages: ReadonlyArray<Page<PE, PR>>
   readonly cors: Cors
@@ -63,8 +63,8 @@ export const front = <E, R, PE, PR, B>(of: {
   never,
   Exclude<R, Arrival> | PR | B | HttpServerRequest.HttpServerRequest | Ids | Scope.Scope
 > => {
-  const find = RawPath.compile(of.routes, ({ path }) => path)
-  const { cors, inFlight } = of
+  const find = RawPath.compile(host.routes, ({ path }) => path)
+  const { cors, inFlight } = host
   const judge = Effect.fnUntraced(function* (
     request: HttpServerRequest.HttpServerRequest
   ): Effect.fn.Return<
@@ -83,7 +83,7 @@ export const front = <E, R, PE, PR, B>(of: {
     const path = mark < 0 ? url : url.slice(0, mark)
     const finding = find(method, path)
     const isRead = method === "GET" || method === "HEAD"
-    const page = isRead ? of.pages.find((candidate) => candidate.path === path) : undefined
+    const page = isRead ? host.pages.find((candidate) => candidate.path === path) : undefined
     const route = finding.found === "route" ? finding.route.path.template : null
     const incomingRequest = {
       method,
@@ -98,7 +98,7 @@ export const front = <E, R, PE, PR, B>(of: {
     const ofBudget = (response: HttpServerResponse.HttpServerResponse) =>
       values.authorizations.length === 0
         ? Effect.succeed(response)
-        : Effect.map(of.budget(values.authorizations), (budget) =>
+        : Effect.map(host.budget(values.authorizations), (budget) =>
             HttpServerResponse.setHeaders(response, budget)
           )
     const decide = Effect.fnUntraced(function* (trace: TraceContext.TraceContext) {
@@ -137,7 +137,7 @@ export const front = <E, R, PE, PR, B>(of: {
           signature: values.signatures
         }
       }
-      return yield* of.app.pipe(
+      return yield* host.app.pipe(
         Effect.provideService(Arrival, arrival),
         Effect.provideService(TraceContext.Current, trace),
         Problems.defects(requestId)
@@ -167,7 +167,7 @@ const allowOf = ({ allow }: { readonly allow: string }, { speaks }: Cors): strin
   speaks ? `${allow}, OPTIONS` : allow
 
 const notThere = (
-  finding: Exclude<RawPath.Finding<Route>, { readonly found: "route" }>,
+  finding: Exclude<RawPath.RouteMatch<Route>, { readonly found: "route" }>,
   requestId: string,
   cors: Cors
 ): HttpServerResponse.HttpServerResponse =>

@@ -21,7 +21,7 @@ export class Authentication extends Context.Service<
   }
 >()("@bursar/http-host/middleware/Authentication") {}
 
-export interface Trusted {
+export interface TrustedIssuer {
   readonly issuer: string
   readonly audience: string
   /** May only narrow the list of algorithms. */
@@ -32,17 +32,17 @@ const tokenMax = 8 * 1024
 /** Size of the cache of verified tokens; the oldest is evicted first. */
 const rememberedMax = 10_000
 
-interface Remembered {
+interface RememberedToken {
   readonly caller: Caller.Caller
   readonly until: number
 }
 
-export const layer = (trusted: Trusted): Layer.Layer<Authentication, never, Jwks.Jwks> =>
+export const layer = (trusted: TrustedIssuer): Layer.Layer<Authentication, never, Jwks.Jwks> =>
   Layer.effect(
     Authentication,
     Effect.gen(function* () {
       const jwks = yield* Jwks.Jwks
-      const remembered = new Map<string, Remembered>()
+      const remembered = new Map<string, RememberedToken>()
 
       const remember = (
         digest: string,

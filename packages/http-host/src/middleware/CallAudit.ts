@@ -10,14 +10,14 @@ import type { Route } from "../api/Route.ts"
 import * as Exchange from "../observability/Exchange.ts"
 import * as Body from "../wire/Body.ts"
 import type { Arrival } from "./Arrival.ts"
-import type { Answering, Passed } from "./Gates.ts"
+import type { RequestHandler, PassedRequest } from "./Gates.ts"
 
 type Response = HttpServerResponse.HttpServerResponse
 
 /** Handler of a request behind the gates, as Gates.ts defines it. */
 export type Pass = (
   arrival: Arrival["Service"],
-  answer: Answering
+  answer: RequestHandler
 ) => Effect.Effect<Response, never, Scope.Scope>
 
 /** Form of an action's key; other text of a path is not stored. */
@@ -27,7 +27,7 @@ const actionKeyPattern = /^ak_[0-9A-Za-z]{26}$/
 const actionOf = (
   { answers }: Route,
   status: number,
-  passed: Passed | undefined
+  passed: PassedRequest | undefined
 ): Audit.Entry["action"] => {
   // A caller that was not accepted has not reached the operation.
   if (passed === undefined && (status === 401 || status === 403)) return "access.refused"
@@ -39,7 +39,11 @@ const rolesOf = ({ admits }: Route): ReadonlyArray<Caller.Caller["roles"][number
   admits.by === "role" ? admits.roles : admits.by === "approver" ? ["approver"] : []
 
 /** Members that every audit record of a call has. */
-const calledBy = (arrival: Arrival["Service"], passed: Passed | undefined, sub: string | null) => ({
+const calledBy = (
+  arrival: Arrival["Service"],
+  passed: PassedRequest | undefined,
+  sub: string | null
+) => ({
   actor: passed?.caller?.sub ?? sub,
   role:
     passed?.caller === undefined || passed.caller === null
@@ -66,7 +70,7 @@ export const make = Effect.gen(function* () {
   const { sha256 } = yield* Crypto
 
   /** Fingerprint of the call's content, where its body could be read. */
-  const fingerprintOf = (arrival: Arrival["Service"], passed: Passed | undefined) => {
+  const fingerprintOf = (arrival: Arrival["Service"], passed: PassedRequest | undefined) => {
     if (passed === undefined) return null
     if (passed.file !== null) return passed.file.staged.fingerprint
     const body = Body.parse(passed.body)
@@ -77,7 +81,7 @@ export const make = Effect.gen(function* () {
 
   const refused = Effect.fnUntraced(function* (
     arrival: Arrival["Service"],
-    passed: Passed | undefined,
+    passed: PassedRequest | undefined,
     response: Response
   ) {
     const { status } = response
@@ -103,8 +107,8 @@ export const make = Effect.gen(function* () {
 
   /** Logs an audited read and returns its answer once the record is stored. */
   const read = (
-    passed: Passed,
-    answering: ReturnType<Answering>
+    passed: PassedRequest,
+    answering: ReturnType<RequestHandler>
   ): Effect.Effect<Response, Refusal.Refused | Refusal.Unavailable, Scope.Scope> => {
     const { arrival } = passed
     const { answers } = arrival.route
@@ -132,7 +136,7 @@ export const make = Effect.gen(function* () {
   return (pass: Pass): Pass =>
     (arrival, answer) =>
       Effect.suspend(() => {
-        let passed: Passed | undefined
+        let passed: PassedRequest | undefined
         const answered = pass(arrival, (it) => {
           passed = it
           return read(it, answer(it))

@@ -12,7 +12,7 @@ export interface Cost {
   readonly tolerance: number
 }
 
-export interface Taken {
+export interface BudgetVerdict {
   readonly admitted: boolean
   /** Microseconds by which the theoretical arrival time is ahead of now after this call. */
   readonly ahead: number
@@ -22,7 +22,7 @@ export interface Taken {
  * Generic cell rate algorithm in the memory of this process, with the semantics of the port
  * RateWindow. `now` is in microseconds.
  */
-export const make = (): ((cost: Cost, now: number) => Taken) => {
+export const make = (): ((cost: Cost, now: number) => BudgetVerdict) => {
   const arrivals = new Map<string, number>()
   return ({ subject, cost, interval, tolerance }, now) => {
     const arrival = Math.max(arrivals.get(subject) ?? now, now)

@@ -38,7 +38,7 @@ const rememberedFor = "600"
 type Response = HttpServerResponse.HttpServerResponse
 
 export interface Cors {
-  /** Whether any origin is permitted, so that OPTIONS is answered at all. */
+  /** True: any origin is permitted, so that OPTIONS is answered at all. */
   readonly speaks: boolean
   /** Headers of a preflight answer; `allow` lists the path's methods. */
   readonly permission: (

@@ -26,7 +26,7 @@ const nothingOwed = () => Effect.void
  * A request that has passed the gates. Public routes have no caller, and pass the check of forms
  * alone.
  */
-export interface Passed {
+export interface PassedRequest {
   /** The request, with the id of the key that signed it, if any. */
   readonly arrival: Arrival["Service"]
   readonly caller: Caller.Caller | null
@@ -49,8 +49,8 @@ export interface StagedFile extends Limits.FileType<Intake.MediaType> {
 type Response = HttpServerResponse.HttpServerResponse
 
 /** Handler of a call that has passed the gates. */
-export type Answering = (
-  passed: Passed
+export type RequestHandler = (
+  passed: PassedRequest
 ) => Effect.Effect<Response, Refusal.Refused | Refusal.Unavailable, Scope.Scope>
 
 /**
@@ -102,8 +102,8 @@ export const make = (anonymous: AnonymousConnections<Socket>) =>
     const pass = Effect.fnUntraced(function* (
       arrival: Arrival["Service"],
       caller: Caller.Caller,
-      { admits, bodyMax, file: takes }: Judged
-    ): Effect.fn.Return<Passed, Refusal.Refused | Refusal.Unavailable, Scope.Scope> {
+      { admits, bodyMax, file: takes }: RouteRules
+    ): Effect.fn.Return<PassedRequest, Refusal.Refused | Refusal.Unavailable, Scope.Scope> {
       const { request } = arrival
       // 6. the role
       const denied = Admission.judge(admits, caller)
@@ -132,7 +132,7 @@ export const make = (anonymous: AnonymousConnections<Socket>) =>
       }
     })
 
-    const counted = (arrival: Arrival["Service"], judged: Judged, answer: Answering) =>
+    const counted = (arrival: Arrival["Service"], judged: RouteRules, answer: RequestHandler) =>
       Effect.gen(function* () {
         const { requestId } = arrival.identity
         // 4. the bearer
@@ -159,7 +159,7 @@ export const make = (anonymous: AnonymousConnections<Socket>) =>
 
     return (
       arrival: Arrival["Service"],
-      answer: Answering
+      answer: RequestHandler
     ): Effect.Effect<Response, never, Scope.Scope> => {
       const { admits, bodyMax, file } = arrival.route
       return Problems.refusals(arrival.identity.requestId)(
@@ -170,7 +170,7 @@ export const make = (anonymous: AnonymousConnections<Socket>) =>
     }
   })
 
-interface Judged {
+interface RouteRules {
   readonly admits: Parameters<typeof Admission.judge>[0]
   readonly bodyMax: number
   readonly file: Route["file"]

@@ -11,7 +11,7 @@ export interface InFlight {
    * because its time to stop is over, is answered with `not-ready` and closes its connection
    * (docs/contract/instances.md#a-stop).
    */
-  readonly track: (of: {
+  readonly track: (exchange: {
     /** Node's object of the request. */
     readonly incoming: object
     /** Node's object of the answer. */

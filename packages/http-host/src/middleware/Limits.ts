@@ -33,14 +33,14 @@ const watched = {
   "x-signature-timestamp": "signatureTimestamps"
 } as const satisfies Readonly<Record<string, string>>
 
-const watchedBy: ReadonlyMap<string, Watched> = new Map(Object.entries(watched))
+const watchedBy: ReadonlyMap<string, WatchedHeader> = new Map(Object.entries(watched))
 /** Fast path: a header whose name has none of these lengths is not watched. */
 const watchedLengths = new Set(Object.keys(watched).map((name) => name.length))
 
-type Watched = (typeof watched)[keyof typeof watched]
-export type Values = Readonly<Record<Watched, ReadonlyArray<string>>>
+type WatchedHeader = (typeof watched)[keyof typeof watched]
+export type Values = Readonly<Record<WatchedHeader, ReadonlyArray<string>>>
 
-export interface Scanned {
+export interface HeaderScan {
   /** All values of the watched headers, in their order. */
   readonly values: Values
   readonly refused:
@@ -49,14 +49,14 @@ export interface Scanned {
 }
 
 /** Scans the headers once: sizes, counts, and the headers that must not repeat. */
-export const scan = (of: {
+export const scan = (request: {
   readonly method: string
   readonly target: string
   readonly version: string
   readonly rawHeaders: ReadonlyArray<string>
-}): Scanned => {
+}): HeaderScan => {
   const values = unsent()
-  const { rawHeaders } = of
+  const { rawHeaders } = request
   let total = 0
   let longest = 0
   for (let i = 0; i + 1 < rawHeaders.length; i += 2) {
@@ -71,14 +71,14 @@ export const scan = (of: {
     if (list !== undefined) values[list].push(value)
   }
   const refused =
-    sizes(of, { total, longest, count: rawHeaders.length / 2 }) ??
-    spoken(of) ??
+    sizes(request, { total, longest, count: rawHeaders.length / 2 }) ??
+    spoken(request) ??
     framing(values) ??
-    addressed(of, values)
+    addressed(request, values)
   return { values, refused }
 }
 
-const unsent = (): Record<Watched, Array<string>> => ({
+const unsent = (): Record<WatchedHeader, Array<string>> => ({
   hosts: [],
   tracestates: [],
   traceparents: [],
@@ -96,7 +96,7 @@ const unsent = (): Record<Watched, Array<string>> => ({
 const versions = new Set(["1.0", "1.1"])
 
 /** Node's parser accepts further versions, and would answer them as 1.1. */
-const spoken = ({ version }: { readonly version: string }): Scanned["refused"] =>
+const spoken = ({ version }: { readonly version: string }): HeaderScan["refused"] =>
   versions.has(version) ? undefined : notHttp
 
 /** The refusal of bytes that are no HTTP/1.1 request. */
@@ -108,7 +108,7 @@ export const notHttp = Refusal.refused("invalid-request", {
  * Refuses ambiguous framing (request smuggling): two readers could see the body's end in different
  * places.
  */
-const framing = ({ transferEncodings }: Values): Scanned["refused"] =>
+const framing = ({ transferEncodings }: Values): HeaderScan["refused"] =>
   transferEncodings.every((encoding) => encoding.toLowerCase() === "chunked") &&
   transferEncodings.length <= 1
     ? undefined
@@ -121,7 +121,7 @@ const framing = ({ transferEncodings }: Values): Scanned["refused"] =>
 const addressed = (
   { version }: { readonly version: string },
   { hosts }: Values
-): Scanned["refused"] =>
+): HeaderScan["refused"] =>
   hosts.length === 1 || (hosts.length === 0 && version === "1.0")
     ? undefined
     : Refusal.refused("invalid-request", {
@@ -132,7 +132,7 @@ const addressed = (
 const sizes = (
   line: { readonly method: string; readonly target: string },
   headers: { readonly total: number; readonly longest: number; readonly count: number }
-): Scanned["refused"] => {
+): HeaderScan["refused"] => {
   if (headers.count > headerCountMax || headers.total > headersMax || headers.longest > headerMax) {
     return Refusal.refused("headers-too-large", {
       detail: `Headers are at most ${headerCountMax}, of ${headerMax} bytes each and ${headersMax} in all.`

@@ -5,9 +5,9 @@
 import { IncomingMessage, Server, type ServerOptions, ServerResponse } from "node:http"
 import { Socket } from "node:net"
 
-/** Why a connection was closed by the server. */
+/** Reasons for which the server closes a connection. */
 export const closings = ["stalled", "pipelined", "parked"] as const
-export type Closing = (typeof closings)[number]
+export type CloseReason = (typeof closings)[number]
 
 /** A request with the object that its answer is written to. */
 export interface Exchange {
@@ -33,13 +33,13 @@ export interface Pace {
   /** Ends the work on a request whose body does not arrive, while the server stops. */
   readonly cut: (exchange: Exchange) => void
   /** Called when the server closes a connection by itself. */
-  readonly closed: (closing: Closing) => void
+  readonly closed: (closing: CloseReason) => void
 }
 
 type Event = "request" | "checkContinue"
 
 /** A request that waits for its turn. */
-interface Waiting {
+interface WaitingRequest {
   readonly exchange: Exchange
   readonly event: Event
 }
@@ -47,7 +47,7 @@ interface Waiting {
 /** Requests of one connection. */
 interface Line {
   current: Exchange | undefined
-  readonly waiting: Array<Waiting>
+  readonly waiting: Array<WaitingRequest>
   /** Requests beyond the limit, of which the first is refused and the others are not answered. */
   excess: number
   /** `bytesRead` of the connection at the last look of a stop. */
@@ -109,7 +109,7 @@ export class PacedServer extends Server {
     socket.once("close", () => this.#lines.delete(socket))
   }
 
-  #take({ exchange, event }: Waiting): void {
+  #take({ exchange, event }: WaitingRequest): void {
     const { socket } = exchange.request
     const line = this.#lines.get(socket)
     // Its connection has ended: nobody reads the answer.
@@ -152,7 +152,7 @@ export class PacedServer extends Server {
     work()
   }
 
-  #work({ exchange: { request, response }, event }: Waiting): void {
+  #work({ exchange: { request, response }, event }: WaitingRequest): void {
     super.emit(event, request, response)
   }
 
@@ -190,7 +190,7 @@ export class PacedServer extends Server {
     }
   }
 
-  #drop(socket: Socket, closing: Closing): void {
+  #drop(socket: Socket, closing: CloseReason): void {
     this.#pace.closed(closing)
     socket.destroy()
   }

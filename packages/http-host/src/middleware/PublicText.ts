@@ -48,7 +48,7 @@ const represent = (text: string): Effect.Effect<Representations> =>
  * Makes the answers of a public document: brotli, gzip or plain as `Accept-Encoding` asks, and 304
  * where `If-None-Match` has the ETag of that representation.
  */
-export const make = Effect.fnUntraced(function* (of: {
+export const make = Effect.fnUntraced(function* (page: {
   readonly text: Effect.Effect<string>
   readonly contentType: string
   /** Headers of every answer beside those that all answers have. */
@@ -56,14 +56,14 @@ export const make = Effect.fnUntraced(function* (of: {
 }) {
   const made = yield* Effect.cached(
     // Uninterruptible: the first caller may disconnect while later callers wait for the same text.
-    Effect.uninterruptible(Effect.flatMap(of.text, represent))
+    Effect.uninterruptible(Effect.flatMap(page.text, represent))
   )
   return (requestId: string) =>
     Effect.gen(function* () {
       const { headers } = yield* HttpServerRequest.HttpServerRequest
       const encoding = Encodings.preferred(headers["accept-encoding"])
       const { bytes, etag } = (yield* made)[encoding]
-      const extra = { ...of.headers, vary: "accept-encoding", etag }
+      const extra = { ...page.headers, vary: "accept-encoding", etag }
       if (Conditional.matches(headers["if-none-match"], etag)) {
         return Answer.empty({ requestId, status: 304, extra })
       }
@@ -71,7 +71,7 @@ export const make = Effect.fnUntraced(function* (of: {
       return HttpServerResponse.uint8Array(bytes, {
         status: 200,
         headers: Answer.headers(requestId, { ...extra, ...contentEncoding }),
-        contentType: of.contentType
+        contentType: page.contentType
       })
     })
 })

@@ -52,7 +52,7 @@ interface Cells {
 }
 
 export const layer = (
-  of: Rules & { readonly tenantId: string }
+  rules: Rules & { readonly tenantId: string }
 ): Layer.Layer<RateLimit, never, RateWindow> =>
   Layer.effect(
     RateLimit,
@@ -69,7 +69,7 @@ export const layer = (
         })
 
       /** Fails open: counts in this process where the shared store does not answer. */
-      const count = (cost: CallBudget.Cost): Effect.Effect<CallBudget.Taken> =>
+      const count = (cost: CallBudget.Cost): Effect.Effect<CallBudget.BudgetVerdict> =>
         Effect.gen(function* () {
           const now = yield* Clock.currentTimeMillis
           if (now < aloneUntil) return yield* here(cost)
@@ -85,12 +85,12 @@ export const layer = (
         })
 
       // Unambiguous: a tenant's id has no slash.
-      const subjectOf = ({ sub }: Caller.Caller) => `${of.tenantId}/${sub}`
+      const subjectOf = ({ sub }: Caller.Caller) => `${rules.tenantId}/${sub}`
 
       return {
-        announced: { limit: of.limit, window: Duration.format(Duration.millis(of.window)) },
+        announced: { limit: rules.limit, window: Duration.format(Duration.millis(rules.window)) },
         take: Effect.fnUntraced(function* (caller) {
-          const cells = cellsOf(of, caller.roles)
+          const cells = cellsOf(rules, caller.roles)
           const taken = yield* count({ subject: subjectOf(caller), cost: 1, ...cells })
           if (!taken.admitted) {
             yield* Metric.update(
@@ -102,7 +102,7 @@ export const layer = (
         }),
         charge: (caller, calls) => {
           if (calls <= 0) return Effect.void
-          const { interval } = cellsOf(of, caller.roles)
+          const { interval } = cellsOf(rules, caller.roles)
           const owed = { subject: subjectOf(caller), cost: calls, interval, tolerance: owedMax }
           return Effect.asVoid(count(owed))
         }
@@ -132,7 +132,7 @@ const cellsOf = (
 
 const budgetOf = (
   { limit, interval, tolerance }: Cells,
-  { admitted, ahead }: CallBudget.Taken
+  { admitted, ahead }: CallBudget.BudgetVerdict
 ): Budget => {
   const reset = Math.ceil(ahead / microsPerSecond)
   const retryAfter = Math.max(1, Math.ceil((ahead + interval - tolerance) / microsPerSecond))

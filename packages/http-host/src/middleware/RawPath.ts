@@ -2,14 +2,14 @@
 import { RecordId } from "@bursar/engine-core/kernel"
 import type { Method } from "../api/Verb.ts"
 
-export interface Found<A> {
+export interface FoundRoute<A> {
   readonly found: "route"
   readonly route: A
   readonly params: Readonly<Record<string, string>>
 }
 
-export type Finding<A> =
-  | Found<A>
+export type RouteMatch<A> =
+  | FoundRoute<A>
   | { readonly found: "nothing" }
   /** The path has routes, but none for the method; `allow` is the value of the Allow header. */
   | { readonly found: "method"; readonly allow: string }
@@ -42,7 +42,7 @@ const segmentsMax = 8
 export const compile = <A>(
   routes: ReadonlyArray<A>,
   pathOf: (route: A) => Path
-): ((method: string, rawPath: string) => Finding<A>) => {
+): ((method: string, rawPath: string) => RouteMatch<A>) => {
   const root = node<A>()
   for (const route of routes) add(root, route, pathOf(route))
   return (method, rawPath) => find(root, method, rawPath)
@@ -80,7 +80,7 @@ const split = (
 
 const nothing = { found: "nothing" } as const
 
-const find = <A>(root: Node<A>, method: string, rawPath: string): Finding<A> => {
+const find = <A>(root: Node<A>, method: string, rawPath: string): RouteMatch<A> => {
   if (!rawPath.startsWith("/")) return nothing
   const { segments, verb } = split(rawPath)
   if (segments.length > segmentsMax || (verb === "" && rawPath.endsWith(":"))) return nothing

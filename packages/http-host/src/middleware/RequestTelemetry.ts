@@ -39,13 +39,13 @@ export const ends = {
 /** Status of a request whose client disconnected, as proxies log it. */
 export const statusLeft = 499
 
-export interface Incoming {
+export interface IncomingRequest {
   readonly method: string
   /** Template of the route; null: the request has no route. */
   readonly route: string | null
   readonly requestId: string
   /** Trace context that the caller sent. */
-  readonly sent: TraceContext.Sent | null
+  readonly sent: TraceContext.CallerTrace | null
 }
 
 type Response = HttpServerResponse.HttpServerResponse
@@ -56,7 +56,7 @@ type Response = HttpServerResponse.HttpServerResponse
  * has failed.
  */
 export const observed = <E, R>(
-  request: Incoming,
+  request: IncomingRequest,
   answer: (trace: TraceContext.TraceContext) => Effect.Effect<Response, E, R>
 ): Effect.Effect<Response, E, R | Scope.Scope> =>
   Effect.gen(function* () {
@@ -105,7 +105,8 @@ export const observed = <E, R>(
     )
   })
 
-const isSampled = ({ flags }: TraceContext.Sent): boolean => (flags & TraceContext.sampled) !== 0
+const isSampled = ({ flags }: TraceContext.CallerTrace): boolean =>
+  (flags & TraceContext.sampled) !== 0
 
 /** Status and error type under which a request is recorded. */
 const outcomeOf = (response: Response | null, exit: Exit.Exit<unknown, unknown>) => {
@@ -119,16 +120,20 @@ const outcomeOf = (response: Response | null, exit: Exit.Exit<unknown, unknown>)
     : { status: response.status, error: ends.broken }
 }
 
-const finish = Effect.fnUntraced(function* (of: {
+const finish = Effect.fnUntraced(function* ({
+  exchange,
+  span,
+  exit,
+  startedAt
+}: {
   readonly exchange: Exchange.Exchange
   readonly span: Tracer.Span
   readonly startedAt: bigint
   readonly exit: Exit.Exit<unknown, unknown>
 }) {
-  const { exchange, span } = of
-  const { error, status } = outcomeOf(exchange.response, of.exit)
+  const { error, status } = outcomeOf(exchange.response, exit)
   const now = yield* Clock.currentTimeNanos
-  const seconds = Number(now - of.startedAt) / 1e9
+  const seconds = Number(now - startedAt) / 1e9
   const attributes = {
     "http.request.method": exchange.method,
     "http.response.status_code": String(status),

@@ -3,7 +3,7 @@
  * share the next one. They would wait for each other anyway, for the subject's row.
  */
 import { Deferred, Effect } from "effect"
-import type { Cost, Taken } from "./CallBudget.ts"
+import type { Cost, BudgetVerdict } from "./CallBudget.ts"
 
 /**
  * Counts calls by `take`, one call of it at a time for each subject. Calls that share a count are
@@ -11,9 +11,9 @@ import type { Cost, Taken } from "./CallBudget.ts"
  * and else singly, since a refusal counts nothing.
  */
 export const make = <E>(
-  take: (cost: Cost) => Effect.Effect<Taken, E>
-): ((cost: Cost) => Effect.Effect<Taken, E>) => {
-  type Answer = Deferred.Deferred<Taken, E>
+  take: (cost: Cost) => Effect.Effect<BudgetVerdict, E>
+): ((cost: Cost) => Effect.Effect<BudgetVerdict, E>) => {
+  type Answer = Deferred.Deferred<BudgetVerdict, E>
   /** Calls that wait for the running count of their subject, by cost. */
   const waiting = new Map<string, Array<Answer>>()
 

@@ -27,13 +27,13 @@ export const headers = {
 } as const
 
 /** Values of the four headers, in their order. */
-export type Sent = { readonly [K in keyof typeof headers]: ReadonlyArray<string> }
+export type SignatureHeaders = { readonly [K in keyof typeof headers]: ReadonlyArray<string> }
 
 /**
  * Body that was hashed as it arrived: a file, which may take longer than the window
  * (docs/contract/signed-requests.md#files).
  */
-export interface Hashed {
+export interface BodyHash {
   /** Lower-case hex SHA-256 of the bytes. */
   readonly hash: string
   /** Millisecond at which the headers had arrived, by which the time of the signature is judged. */
@@ -43,13 +43,13 @@ export interface Hashed {
 }
 
 /** Signed parts of a request, as they were sent. */
-export interface Signed {
+export interface SignedParts {
   readonly caller: Caller.Caller
   readonly method: string
   /** The request target from its first `/`, one character for each byte. */
   readonly target: string
-  readonly sent: Sent
-  readonly body: Uint8Array | Hashed
+  readonly sent: SignatureHeaders
+  readonly body: Uint8Array | BodyHash
 }
 
 /** Slugs of a refused signature. */
@@ -71,7 +71,7 @@ export class SignedRequests extends Context.Service<
      * not signed.
      */
     readonly judge: (
-      signed: Signed
+      signed: SignedParts
     ) => Effect.Effect<string | null, Refusal.Refused<Slug> | Refusal.Unavailable>
   }
 >()("@bursar/http-host/middleware/SignedRequests") {}
@@ -91,7 +91,7 @@ const dummyBytes = 32
  * (docs/contract/signed-requests.md#order-of-judging).
  */
 export const layer = (
-  of: Rules & { readonly tenantId: string }
+  rules: Rules & { readonly tenantId: string }
 ): Layer.Layer<SignedRequests, never, Keys | Crypto | Ids> =>
   Layer.effect(
     SignedRequests,
@@ -99,10 +99,10 @@ export const layer = (
       const { useNonce } = yield* Keys
       const crypto = yield* Crypto
       const dummy = yield* (yield* Ids).bytes(dummyBytes)
-      const byId = new Map(of.keys.map((key) => [key.keyId, key]))
-      const bound = boundFrom(of.keys)
+      const byId = new Map(rules.keys.map((key) => [key.keyId, key]))
+      const bound = boundFrom(rules.keys)
 
-      const judge = Effect.fnUntraced(function* ({ caller, sent, ...signed }: Signed) {
+      const judge = Effect.fnUntraced(function* ({ caller, sent, ...signed }: SignedParts) {
         const millis = yield* Clock.currentTimeMillis
         const now = Instant.fromEpochMillis(millis)
         const file = signed.body instanceof Uint8Array ? undefined : signed.body
@@ -122,28 +122,28 @@ export const layer = (
           key !== undefined && key.sub === caller.sub && holds(key, now) ? key : undefined
         // Constant time: an unknown key is verified against a dummy secret.
         const secret = signingKey === undefined ? dummy : Redacted.value(signingKey.secret)
-        const text = `${signed.method}\n${of.basePath}${signed.target}\n${form.timestamp}\n${form.nonce}\n${signed.body instanceof Uint8Array ? crypto.sha256(signed.body) : signed.body.hash}`
+        const text = `${signed.method}\n${rules.basePath}${signed.target}\n${form.timestamp}\n${form.nonce}\n${signed.body instanceof Uint8Array ? crypto.sha256(signed.body) : signed.body.hash}`
         const mac = crypto.hmacSha256(secret, Buffer.from(text, "latin1"))
         const right = crypto.equal(mac, form.mac)
         if (signingKey === undefined) return yield* Exchange.refusing(invalid, "signing-key")
         const arrivedAt = file?.arrivedAt ?? millis
-        if (Math.abs(arrivedAt - Number(form.timestamp) * 1000) > of.window) {
+        if (Math.abs(arrivedAt - Number(form.timestamp) * 1000) > rules.window) {
           return yield* Exchange.refusing(expired(millis), "window")
         }
         if (!right) return yield* Exchange.refusing(invalid, "mac")
 
         const first = yield* useNonce({
           // Unambiguous: neither a tenant's nor a key's id has a slash.
-          scope: `${of.tenantId}/${signingKey.keyId}`,
+          scope: `${rules.tenantId}/${signingKey.keyId}`,
           nonce: form.nonce,
-          keep: 2 * of.window + (file?.within ?? 0)
+          keep: 2 * rules.window + (file?.within ?? 0)
         }).pipe(Effect.catchTag("StorageUnavailable", () => Effect.fail(nonceUnavailable)))
         return first ? signingKey.keyId : yield* Exchange.refusing(reused, "nonce")
       })
 
       return {
         announced: {
-          window: Duration.format(Duration.millis(of.window)),
+          window: Duration.format(Duration.millis(rules.window)),
           headers: Object.values(headers)
         },
         judge: (signed) =>
@@ -180,7 +180,7 @@ const noncePattern = /^(?=.{22,128}$)[A-Za-z0-9_-]+={0,2}$/
 const macPattern = /^[A-Za-z0-9+/]{43}=$/
 
 /** Parses the four headers, each present once and well formed; undefined otherwise. */
-const formOf = (sent: Sent): Form | undefined => {
+const formOf = (sent: SignatureHeaders): Form | undefined => {
   const [keyId = "", timestamp = "", nonce = "", signature = ""] = [
     sent.key,
     sent.timestamp,

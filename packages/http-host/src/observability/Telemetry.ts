@@ -44,16 +44,22 @@ const serialization = Layer.effect(
 ).pipe(Layer.provide(OtlpSerialization.layerJson))
 
 /** In addition to the log on standard error. */
-export const layer = (of: Options): Layer.Layer<never> => {
-  const at = (signal: string): string => `${of.url.href.replace(/\/$/, "")}/v1/${signal}`
+export const layer = ({
+  url,
+  headers,
+  version,
+  tenantId,
+  interval
+}: Options): Layer.Layer<never> => {
+  const at = (signal: string): string => `${url.href.replace(/\/$/, "")}/v1/${signal}`
   const options = {
-    headers: Redacted.value(of.headers),
+    headers: Redacted.value(headers),
     resource: {
       serviceName: "bursar",
-      serviceVersion: of.version,
-      attributes: { "bursar.tenant": of.tenantId }
+      serviceVersion: version,
+      attributes: { "bursar.tenant": tenantId }
     },
-    exportInterval: of.interval
+    exportInterval: interval
   }
   return Layer.mergeAll(
     OtlpTracer.layer({ ...options, url: at("traces") }),

@@ -24,7 +24,7 @@ export class Jwks extends Context.Service<
   }
 >()("@bursar/http-host/outbound/Jwks") {}
 
-/** Why the keys could not be fetched. */
+/** Reason for which the keys could not be fetched. */
 export class KeysAway extends Data.TaggedError("KeysAway")<{ readonly detail: string }> {}
 
 type LocalSet = ReturnType<typeof createLocalJWKSet>

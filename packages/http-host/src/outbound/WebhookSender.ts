@@ -16,11 +16,11 @@ export interface Options extends WebhookTarget.Rules {
   /** Certificate authorities that receivers are verified by; the system's by default. */
   readonly authorities?: string
   /** Timeouts of an attempt; those of the contract by default. */
-  readonly within?: Within
+  readonly within?: AttemptTimes
 }
 
 /** Milliseconds. */
-export interface Within {
+export interface AttemptTimes {
   /** Resolution of the name; then connection. */
   readonly connect: number
   /** The whole attempt. */
@@ -30,7 +30,7 @@ export interface Within {
 /**
  * Milliseconds that connecting and a whole attempt may take (docs/contract/webhooks.md#retries).
  */
-export const usual: Within = { connect: 5_000, attempt: 15_000 }
+export const usual: AttemptTimes = { connect: 5_000, attempt: 15_000 }
 
 /** Bytes of an answer that are read before the connection is dropped; none is stored. */
 const readMax = 64 * 1024
@@ -52,21 +52,24 @@ const lookupOf =
 
 const optionsOf = (
   { url, name, addresses }: WebhookTarget.Target,
-  of: { readonly headers: Readonly<Record<string, string>>; readonly authorities?: string }
+  {
+    headers,
+    authorities
+  }: { readonly headers: Readonly<Record<string, string>>; readonly authorities?: string }
 ): https.RequestOptions => ({
   method: "POST",
   protocol: url.protocol,
   hostname: url.hostname,
   port: url.port,
   path: `${url.pathname}${url.search}`,
-  headers: of.headers,
+  headers,
   lookup: lookupOf(addresses),
   // A connection of its own: no pool, and no proxy of the environment.
   agent: false,
   rejectUnauthorized: true,
   maxHeaderSize: 16 * 1024,
   servername: name,
-  ...(of.authorities === undefined ? {} : { ca: of.authorities })
+  ...(authorities === undefined ? {} : { ca: authorities })
 })
 
 /** Progress of an attempt, which names the failure. */
@@ -74,19 +77,19 @@ type Phase = "connect" | "tls" | "sent"
 
 const send = (
   target: WebhookTarget.Target,
-  of: {
+  attempt: {
     readonly headers: Readonly<Record<string, string>>
     readonly body: Buffer
     readonly authorities?: string
     /** Milliseconds left of the attempt, and of the connection. */
-    readonly left: Within
+    readonly left: AttemptTimes
   }
 ): Effect.Effect<Answered> =>
   Effect.callback<Answered>((resume) => {
     const secure = target.url.protocol === "https:"
     let phase: Phase = "connect"
     let answered: Answered | undefined
-    const request = (secure ? https : http).request(optionsOf(target, of))
+    const request = (secure ? https : http).request(optionsOf(target, attempt))
     const end = (outcome: Answered) => {
       clearTimeout(connecting)
       clearTimeout(whole)
@@ -94,8 +97,8 @@ const send = (
       resume(Effect.succeed(answered ?? outcome))
     }
     const late = () => end({ failure: "timeout" })
-    const connecting = setTimeout(late, Math.min(of.left.connect, of.left.attempt))
-    const whole = setTimeout(late, of.left.attempt)
+    const connecting = setTimeout(late, Math.min(attempt.left.connect, attempt.left.attempt))
+    const whole = setTimeout(late, attempt.left.attempt)
     request.on("socket", (socket) => {
       socket.once("connect", () => {
         clearTimeout(connecting)
@@ -122,7 +125,7 @@ const send = (
       response.on("error", done)
       response.on("close", done)
     })
-    request.end(of.body)
+    request.end(attempt.body)
     return Effect.sync(() => {
       clearTimeout(connecting)
       clearTimeout(whole)

@@ -8,7 +8,7 @@ export interface Rules {
   readonly ports: ReadonlyArray<number>
   /** Non-public networks of the deployment that webhooks may be posted to. */
   readonly allowAddresses: ReadonlyArray<Addresses.Network>
-  /** Whether plain http is permitted. */
+  /** True: plain http is permitted. */
   readonly http: "allowed" | "refused"
 }
 

@@ -2,11 +2,11 @@
 import { Refusal } from "@bursar/engine-core"
 import { Result } from "effect"
 
-type Judged = Result.Result<unknown, Refusal.Refused<"invalid-request">>
+type PartOutcome = Result.Result<unknown, Refusal.Refused<"invalid-request">>
 
 /** One refusal with the faults of all failed parts; undefined where none failed. */
 export const together = (
-  parts: ReadonlyArray<Judged>
+  parts: ReadonlyArray<PartOutcome>
 ): Refusal.Refused<"invalid-request"> | undefined => {
   const errors = parts.flatMap((part) =>
     Result.isFailure(part) ? (part.failure.details.errors ?? []) : []

@@ -32,7 +32,7 @@ const zeros = /^0+$/
 const plainLength = 55
 
 /** Trace context that a caller sent; `spanId` is the caller's span. */
-export type Sent = Omit<TraceContext, "parentId">
+export type CallerTrace = Omit<TraceContext, "parentId">
 
 /**
  * Parses the trace headers of a request, all values of each in their order. Null where there is no
@@ -42,7 +42,7 @@ export type Sent = Omit<TraceContext, "parentId">
 export const parse = (
   traceparents: ReadonlyArray<string>,
   tracestates: ReadonlyArray<string>
-): Sent | null => {
+): CallerTrace | null => {
   const [header, second] = traceparents
   if (header === undefined || second !== undefined) return null
   const [, version, traceId, spanId, flags] = traceparent.exec(header) ?? []
@@ -123,7 +123,7 @@ const fresh = (count: number): Effect.Effect<string, never, Ids> =>
  * Opens the engine's own span in the caller's trace, or begins a new trace. A new trace is marked
  * as sampled: other services decide for themselves.
  */
-export const join = (sent: Sent | null): Effect.Effect<TraceContext, never, Ids> =>
+export const join = (sent: CallerTrace | null): Effect.Effect<TraceContext, never, Ids> =>
   Effect.gen(function* () {
     const spanId = yield* fresh(spanBytes)
     if (sent !== null) return { ...sent, spanId, parentId: sent.spanId }
@@ -132,13 +132,13 @@ export const join = (sent: Sent | null): Effect.Effect<TraceContext, never, Ids>
   })
 
 /** Opens a child span of the same trace. */
-export const child = (of: TraceContext): Effect.Effect<TraceContext, never, Ids> =>
-  Effect.map(fresh(spanBytes), (spanId) => ({ ...of, spanId, parentId: of.spanId }))
+export const child = (context: TraceContext): Effect.Effect<TraceContext, never, Ids> =>
+  Effect.map(fresh(spanBytes), (spanId) => ({ ...context, spanId, parentId: context.spanId }))
 
 /** Headers that send the trace to another service: `spanId` is its parent. */
-export const print = (of: TraceContext): Readonly<Record<string, string>> => ({
-  traceparent: `00-${of.traceId}-${of.spanId}-${of.flags.toString(16).padStart(2, "0")}`,
-  ...(of.state === null ? {} : { tracestate: of.state })
+export const print = (context: TraceContext): Readonly<Record<string, string>> => ({
+  traceparent: `00-${context.traceId}-${context.spanId}-${context.flags.toString(16).padStart(2, "0")}`,
+  ...(context.state === null ? {} : { tracestate: context.state })
 })
 
 /**

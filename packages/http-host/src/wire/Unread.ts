@@ -4,7 +4,7 @@
  */
 import { Context } from "effect"
 
-export interface Unread {
+export interface UnreadLimits {
   /** Largest number of requests that wait on a connection behind the one in progress. */
   readonly pipelinedMax: number
   /** Milliseconds after which a connection is closed whose client took nothing of an answer. */
@@ -19,7 +19,7 @@ export interface Unread {
   readonly subjectReads: number
 }
 
-export const unreadDefaults: Unread = {
+export const unreadDefaults: UnreadLimits = {
   pipelinedMax: 64,
   stalledWithin: 20_000,
   subjectBytes: 16 * 1024 * 1024,
@@ -29,6 +29,6 @@ export const unreadDefaults: Unread = {
 }
 
 /** The limits in force: the settings `connections.*` and `answers.*`. */
-export const Unread = Context.Reference<Unread>("@bursar/http-host/wire/Unread", {
+export const UnreadLimits = Context.Reference<UnreadLimits>("@bursar/http-host/wire/Unread", {
   defaultValue: () => unreadDefaults
 })

@@ -31,7 +31,7 @@ const exercising = (
 })
 
 /** Identity function that keeps the names of the faults in the type. */
-const named = <const N extends string>(of: Readonly<Record<N, Fault>>) => of
+const named = <const N extends string>(faults: Readonly<Record<N, Fault>>) => faults
 
 const isRecord = (value: Ledger.LfValue): value is Ledger.LfRecord =>
   typeof value === "object" && value !== null && !Array.isArray(value)

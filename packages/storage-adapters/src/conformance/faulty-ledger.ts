@@ -4,16 +4,16 @@ import { Ledger } from "@bursar/engine-core/ports"
 import { Duration, Effect, Layer, Option, Stream } from "effect"
 import { LedgerUnderTest, type Session } from "./LedgerUnderTest.ts"
 
-type Under = LedgerUnderTest["Service"]
+type TestedLedger = LedgerUnderTest["Service"]
 type Port = Ledger.Ledger["Service"]
 
 interface Fault {
   /** One law that the fault must break. */
   readonly breaks: string
-  readonly plant: (under: Under) => Under
+  readonly plant: (under: TestedLedger) => TestedLedger
 }
 
-const onPort = (under: Under, change: (port: Port) => Partial<Port>): Under => ({
+const onPort = (under: TestedLedger, change: (port: Port) => Partial<Port>): TestedLedger => ({
   ...under,
   venue: { ...under.venue, ...change(under.venue) }
 })
@@ -21,7 +21,7 @@ const onPort = (under: Under, change: (port: Port) => Partial<Port>): Under => (
 /** Maps each update to a list, so that a fault can drop, keep or duplicate it. */
 const updatesThrough =
   (show: (update: Ledger.Update) => ReadonlyArray<Ledger.Update>) =>
-  (under: Under): Under =>
+  (under: TestedLedger): TestedLedger =>
     onPort(under, (port) => ({
       updates: (query) =>
         Stream.flatMap(port.updates(query), (update) => Stream.fromIterable(show(update)))
@@ -30,16 +30,19 @@ const updatesThrough =
 const ofTransaction = (change: (transaction: Ledger.Transaction) => Ledger.Update) =>
   updatesThrough((update) => [update._tag === "Transaction" ? change(update) : update])
 
-const sessionsThrough = (under: Under, change: (session: Session) => Session): Under => ({
+const sessionsThrough = (
+  under: TestedLedger,
+  change: (session: Session) => Session
+): TestedLedger => ({
   ...under,
   party: (hint, further) => Effect.map(under.party(hint, further), change)
 })
 
 /** Identity function that keeps the names of the faults in the type. */
-const named = <const N extends string>(of: Readonly<Record<N, Fault>>) => of
+const named = <const N extends string>(faults: Readonly<Record<N, Fault>>) => faults
 
 /** Answers a submission that is refused with this code as if it had been committed. */
-const ignoring = (under: Under, code: string) =>
+const ignoring = (under: TestedLedger, code: string) =>
   onPort(under, (port) => {
     let last: Ledger.Receipt | undefined
     return {
@@ -74,7 +77,7 @@ export const faults = named({
   },
   "updates up to an offset leave out the last": {
     breaks: "L2",
-    plant: (under: Under) =>
+    plant: (under: TestedLedger) =>
       onPort(under, (port) => ({
         updates: (query) =>
           Stream.filter(
@@ -89,7 +92,7 @@ export const faults = named({
   },
   "the snapshot shows what has ended": {
     breaks: "L5",
-    plant: (under: Under) =>
+    plant: (under: TestedLedger) =>
       onPort(under, (port) => {
         const seen = new Map<string, Ledger.Active>()
         return {
@@ -107,7 +110,7 @@ export const faults = named({
   },
   "transient contracts count as active": {
     breaks: "L7",
-    plant: (under: Under) =>
+    plant: (under: TestedLedger) =>
       onPort(under, (port) => ({
         submit: (submission) =>
           Effect.map(port.submit(submission), (receipt) => ({
@@ -121,7 +124,7 @@ export const faults = named({
   },
   "the commands of a submission commit one by one": {
     breaks: "L8",
-    plant: (under: Under) =>
+    plant: (under: TestedLedger) =>
       onPort(under, (port) => ({
         submit: (submission) =>
           Effect.gen(function* () {
@@ -137,7 +140,7 @@ export const faults = named({
   },
   "a refused command counts as done": {
     breaks: "L9",
-    plant: (under: Under) =>
+    plant: (under: TestedLedger) =>
       onPort(under, (port) => {
         const refused = new Set<string>()
         return {
@@ -158,17 +161,17 @@ export const faults = named({
   },
   "a contract that is gone may be used again": {
     breaks: "L10",
-    plant: (under: Under) => ignoring(under, "CONTRACT_NOT_FOUND")
+    plant: (under: TestedLedger) => ignoring(under, "CONTRACT_NOT_FOUND")
   },
   "a choice that refuses is done all the same": {
     breaks: "L30",
-    plant: (under: Under) => ignoring(under, "DAML_FAILURE")
+    plant: (under: TestedLedger) => ignoring(under, "DAML_FAILURE")
   },
   "the venue's port acts for whoever is needed": {
     breaks: "L13",
-    plant: (under: Under) => {
+    plant: (under: TestedLedger) => {
       const sessions: Array<Session> = []
-      const watched: Under = {
+      const watched: TestedLedger = {
         ...under,
         party: (hint, further) =>
           Effect.tap(under.party(hint, further), (session) =>
@@ -187,7 +190,7 @@ export const faults = named({
   },
   "a token may act as any party": {
     breaks: "L13",
-    plant: (under: Under) =>
+    plant: (under: TestedLedger) =>
       sessionsThrough(under, (session) => ({
         ...session,
         submit: (submission) =>
@@ -198,7 +201,7 @@ export const faults = named({
   },
   "everybody sees everything the venue sees": {
     breaks: "L15",
-    plant: (under: Under) =>
+    plant: (under: TestedLedger) =>
       sessionsThrough(under, (session) => ({ ...session, updates: under.venue.updates }))
   },
   "the venue sees half of a transaction": {
@@ -217,7 +220,7 @@ export const faults = named({
   },
   "commandIds are ignored": {
     breaks: "L17",
-    plant: (under: Under) => {
+    plant: (under: TestedLedger) => {
       let attempts = 0
       return onPort(under, (port) => ({
         submit: (submission) =>
@@ -236,7 +239,7 @@ export const faults = named({
   },
   "a duplicate is refused": {
     breaks: "L17",
-    plant: (under: Under) =>
+    plant: (under: TestedLedger) =>
       onPort(under, (port) => ({
         submit: (submission) =>
           Effect.flatMap(port.submit(submission), (receipt) =>
@@ -256,7 +259,7 @@ export const faults = named({
   },
   "spent commandIds are forgotten": {
     breaks: "L35",
-    plant: (under: Under) => {
+    plant: (under: TestedLedger) => {
       const spent = new Set<string>()
       return onPort(under, (port) => ({
         submit: (submission) =>
@@ -276,7 +279,7 @@ export const faults = named({
   },
   "dedup windows are forgotten": {
     breaks: "L19",
-    plant: (under: Under) =>
+    plant: (under: TestedLedger) =>
       onPort(under, (port) => ({
         submit: (submission) =>
           port.submit({
@@ -287,11 +290,11 @@ export const faults = named({
   },
   "the outcome is always absent": {
     breaks: "L21",
-    plant: (under: Under) => onPort(under, () => ({ outcome: () => Effect.succeedNone }))
+    plant: (under: TestedLedger) => onPort(under, () => ({ outcome: () => Effect.succeedNone }))
   },
   "an unknown outcome is told as refused": {
     breaks: "L22",
-    plant: (under: Under) =>
+    plant: (under: TestedLedger) =>
       onPort(under, (port) => ({
         submit: (submission) =>
           Effect.catchTag(port.submit(submission), "OutcomeUnknown", ({ why }) =>
@@ -303,7 +306,7 @@ export const faults = named({
   },
   "a lost connection is told as success": {
     breaks: "L22",
-    plant: (under: Under) =>
+    plant: (under: TestedLedger) =>
       onPort(under, (port) => ({
         submit: (submission) =>
           Effect.catchTag(port.submit(submission), "OutcomeUnknown", () =>
@@ -323,7 +326,7 @@ export const faults = named({
   },
   "below the horizon there is silence": {
     breaks: "L25",
-    plant: (under: Under) =>
+    plant: (under: TestedLedger) =>
       onPort(under, (port) => ({
         updates: (query) =>
           Stream.catchTag(port.updates(query), "BeforeHorizon", () => Stream.empty),
@@ -332,7 +335,7 @@ export const faults = named({
   },
   "beyond the end there is silence": {
     breaks: "L26",
-    plant: (under: Under) =>
+    plant: (under: TestedLedger) =>
       onPort(under, (port) => ({
         updates: (query) => Stream.catchTag(port.updates(query), "AfterEnd", () => Stream.empty),
         acs: (query) => Stream.catchTag(port.acs(query), "AfterEnd", () => Stream.empty)
@@ -340,7 +343,7 @@ export const faults = named({
   },
   "amounts pass through a float": {
     breaks: "L29",
-    plant: (under: Under) =>
+    plant: (under: TestedLedger) =>
       onPort(under, (port) => ({
         submit: (submission) =>
           Effect.map(port.submit(submission), (receipt) => ({

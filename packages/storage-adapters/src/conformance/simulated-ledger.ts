@@ -50,27 +50,29 @@ export const layer: Layer.Layer<LedgerUnderTest, never, Participant> = Layer.eff
 /** In-process session of a party: every call is authorized by its token. */
 export const session = (
   participant: Participant["Service"],
-  of: { readonly party: Party.Party; readonly token: string }
+  credentials: { readonly party: Party.Party; readonly token: string }
 ): Session => {
-  const user = participant.authenticate(of.token)
+  const user = participant.authenticate(credentials.token)
   let attempts = 0
-  const filtered = (filter: Ledger.Filter, parties: ReadonlyArray<Party.Party> = [of.party]) =>
-    new Map(parties.map((party) => [party, VenueLedger.toFilter(filter)]))
+  const filtered = (
+    filter: Ledger.Filter,
+    parties: ReadonlyArray<Party.Party> = [credentials.party]
+  ) => new Map(parties.map((party) => [party, VenueLedger.toFilter(filter)]))
   const reads = (submission: { readonly actAs?: ReadonlyArray<Party.Party> }) => ({
     byParty: filtered(everything, submission.actAs)
   })
   return {
-    party: of.party,
+    party: credentials.party,
     submit: (submission) =>
       Effect.gen(function* () {
         const { byParty } = reads(submission)
         const committed = yield* participant.submit(yield* user, {
           commandId: submission.commandId,
-          actAs: submission.actAs ?? [of.party],
+          actAs: submission.actAs ?? [credentials.party],
           readAs: submission.readAs ?? [],
           commands: submission.commands,
           dedup: submission.dedup,
-          submissionId: `${of.party}-${++attempts}`,
+          submissionId: `${credentials.party}-${++attempts}`,
           workflowId: submission.workflowId ?? null,
           disclosed: submission.disclosed ?? [],
           minLedgerTime: submission.notBefore ?? null,

@@ -4,7 +4,7 @@ import { refused } from "./Faults.ts"
 
 const iban = /^[A-Za-z]{2}[0-9]{2}/u
 
-/** Whether two texts are one number; letters of an IBAN count alike in either case. */
+/** Checks whether two texts are one number; letters of an IBAN count alike in either case. */
 export const isSame = (one: string, other: string): boolean => {
   const [first, second] = [Iban.plainNumber(one), Iban.plainNumber(other)]
   if (first !== second) return false

@@ -71,8 +71,8 @@ const document = element({
 const direction = (self: Element): StatementSource.CashEntry["direction"] =>
   Values.code(Values.only(self, "CdtDbtInd"), ["CRDT", "DBIT"]) === "CRDT" ? "credit" : "debit"
 
-const signed = (amount: bigint, of: StatementSource.CashEntry["direction"]): bigint =>
-  of === "credit" ? amount : -amount
+const signed = (amount: bigint, direction: StatementSource.CashEntry["direction"]): bigint =>
+  direction === "credit" ? amount : -amount
 
 /** Reference at a path; banks write NOTPROVIDED and NONREF where there is none. */
 const referenceAt = (self: Element, ...path: ReadonlyArray<string>): string | null => {
@@ -111,9 +111,9 @@ const remittance = (self: Element): string | null => {
 /** The other side of a transaction: who paid a credit, and who was paid by a debit. */
 const counterpartyOf = (
   self: Element,
-  of: StatementSource.CashEntry["direction"]
+  direction: StatementSource.CashEntry["direction"]
 ): StatementSource.CashEntry["counterparty"] => {
-  const role = of === "credit" ? "Dbtr" : "Cdtr"
+  const role = direction === "credit" ? "Dbtr" : "Cdtr"
   const parties = Values.optional(self, "RltdPties")
   if (parties === null) return null
   const name = Values.textAt(parties, role, "Nm") ?? Values.textAt(parties, role, "Pty", "Nm")
@@ -153,19 +153,23 @@ const transaction = (self: Element): Transaction => ({
  */
 const otherOf = (
   { debtor, creditor }: Pick<Transaction, "debtor" | "creditor">,
-  of: {
+  {
+    way,
+    isReversal,
+    own
+  }: {
     readonly way: StatementSource.CashEntry["direction"]
     readonly isReversal: boolean
     readonly own: string
   }
 ): StatementSource.CashEntry["counterparty"] => {
-  const isPaidBy = (of.way === "credit") !== of.isReversal
+  const isPaidBy = (way === "credit") !== isReversal
   const [named, other] = isPaidBy ? [debtor, creditor] : [creditor, debtor]
-  if (!of.isReversal) return named
-  return AccountNumber.isSame(named?.account ?? "", of.own) ? other : (named ?? null)
+  if (!isReversal) return named
+  return AccountNumber.isSame(named?.account ?? "", own) ? other : (named ?? null)
 }
 
-/** Whether an entry is booked; one that is pending, for information or of the future is not. */
+/** Checks whether an entry is booked; one that is pending, for information or of the future is not. */
 const isBooked = (self: Element): boolean => {
   const status = Values.only(self, "Sts")
   const inner = Values.optional(status, "Cd")
@@ -201,9 +205,9 @@ const linesOf = (
     counterparty: null,
     ...(isReversal ? { reversal: true as const } : {})
   }
-  const lineOf = (part: Transaction, of: Values.Money["amount"], way: typeof ownDirection) => ({
+  const lineOf = (part: Transaction, amount: Values.Money["amount"], way: typeof ownDirection) => ({
     ...whole,
-    amount: of,
+    amount,
     direction: way,
     bankReference: part.bankReference ?? whole.bankReference,
     reference: part.reference,
@@ -214,10 +218,10 @@ const linesOf = (
     amount: part.amounts.find((money) => money.currency === currency)?.amount,
     way: part.direction ?? ownDirection
   }))
-  const sum = parts.reduce((total, { amount: of, way }) => total + signed(of ?? 0n, way), 0n)
-  const hasAll = parts.length > 0 && parts.every(({ amount: of }) => of !== undefined)
+  const sum = parts.reduce((total, { amount, way }) => total + signed(amount ?? 0n, way), 0n)
+  const hasAll = parts.length > 0 && parts.every(({ amount }) => amount !== undefined)
   if (hasAll && sum === signed(amount, ownDirection)) {
-    return parts.map(({ part, amount: of, way }) => lineOf(part, of ?? Decimal.zero, way))
+    return parts.map(({ part, amount, way }) => lineOf(part, amount ?? Decimal.zero, way))
   }
   const [single] = transactions
   return transactions.length === 1 && single !== undefined

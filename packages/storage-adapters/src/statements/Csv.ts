@@ -134,7 +134,7 @@ class CsvReader implements Steps.Step<string, StatementSource.Part> {
   }
 }
 
-/** Whether a row is of the source's own account or ISIN. */
+/** Checks whether a row is of the source's own account or ISIN. */
 const isOwn = (row: CsvRow, { account, isin, kind }: Reading): boolean =>
   kind === "cash"
     ? !row.has("account") ||

@@ -7,7 +7,7 @@ import { Buffer, isUtf8 } from "node:buffer"
 import type { Step } from "./Steps.ts"
 
 /** Places in which a file may name its encoding. */
-export interface Encoded {
+export interface DeclaredEncodings {
   /** Charset parameter that the sender declared; null: none. */
   readonly charset: string | null
   /** `xml`: by the declaration at the beginning of the file; a name: by the source's configuration. */
@@ -224,7 +224,7 @@ const inDeclaration = (text: string): string | null => {
 
 const declaredName = (
   head: Uint8Array,
-  declared: Encoded["declared"],
+  declared: DeclaredEncodings["declared"],
   found: Encoding | undefined
 ): string | null => {
   if (declared === null) return null
@@ -239,7 +239,7 @@ const declaredName = (
 const labelOf = (name: string): Encoding | "utf-16" | undefined => labels[name.toLowerCase()]
 
 /** Encoding of a file by its first bytes, its declaration and the charset parameter. */
-const encodingOf = (head: Uint8Array, { charset, declared }: Encoded): Encoding => {
+const encodingOf = (head: Uint8Array, { charset, declared }: DeclaredEncodings): Encoding => {
   const signature = signatures.find(({ bytes }) => startsWith(head, bytes))
   if (signature !== undefined) {
     throw malformed(`The file is ${signature.is}; text in ${accepted} is read.`, beginning)
@@ -277,7 +277,7 @@ const encodingOf = (head: Uint8Array, { charset, declared }: Encoded): Encoding 
 }
 
 /** Checks whether the first bytes suffice to decide the encoding. */
-const suffices = (head: Uint8Array, { declared }: Encoded): boolean => {
+const suffices = (head: Uint8Array, { declared }: DeclaredEncodings): boolean => {
   if (head.length < 4) return false
   if (declared?.by !== "xml" || head.length >= declarationBytesMax) return true
   const text = latin1(head).replaceAll("\0", "")
@@ -293,7 +293,7 @@ const suffices = (head: Uint8Array, { declared }: Encoded): boolean => {
  * `StatementMalformed` with the place of the first byte that is none of the encoding and of NUL, and
  * `StatementCharset` where the charset parameter disagrees with the file.
  */
-export const decoder = (encoded: Encoded): Step<Uint8Array, string> => {
+export const decoder = (encoded: DeclaredEncodings): Step<Uint8Array, string> => {
   let head: Uint8Array | null = new Uint8Array()
   let encoding: Encoding = "utf-8"
   let rest: Uint8Array = new Uint8Array()

@@ -8,7 +8,10 @@ export interface Marks {
   readonly group: "." | "," | " " | "'" | null
 }
 
-/** Why a text is no decimal: its notation, more than 28 digits before the point or 10 after it. */
+/**
+ * Reason for which a text is no decimal: its notation, more than 28 digits before the point or 10
+ * after it.
+ */
 export type NoFigure = "notation" | "digits" | "places"
 
 /** The notation of XML and of programs: a point, and no groups. */
@@ -73,18 +76,19 @@ const scales = Array.from(
   (_, n) => 10n ** BigInt(Decimal.places - n)
 )
 
-const decimalOf = (of: {
+const decimalOf = (parts: {
   readonly negative: boolean
   readonly whole: string
   readonly fraction: string
 }): Decimal.Decimal | NoFigure => {
-  const fraction = of.fraction.length > Decimal.places ? withoutZeros(of.fraction) : of.fraction
+  const fraction =
+    parts.fraction.length > Decimal.places ? withoutZeros(parts.fraction) : parts.fraction
   if (fraction.length > Decimal.places) return "places"
-  if (of.whole.length > DIGITS_MAX && of.whole.replace(/^0+/u, "").length > DIGITS_MAX) {
+  if (parts.whole.length > DIGITS_MAX && parts.whole.replace(/^0+/u, "").length > DIGITS_MAX) {
     return "digits"
   }
-  const atoms = BigInt(of.whole + fraction.padEnd(Decimal.places, "0"))
-  return Decimal.fromAtoms(of.negative ? -atoms : atoms)
+  const atoms = BigInt(parts.whole + fraction.padEnd(Decimal.places, "0"))
+  return Decimal.fromAtoms(parts.negative ? -atoms : atoms)
 }
 
 /** Drops zeros at the end in linear time; a pattern anchored at the end backtracks over every run. */

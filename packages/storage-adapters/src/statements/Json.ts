@@ -50,13 +50,13 @@ const readText = (reading: Reading): Steps.Step<string, StatementSource.Part> =>
 }
 
 /** Value of a piece of the file, and where it lies. */
-interface Located {
+interface LocatedValue {
   readonly plain: Plain
   readonly pointer: string
   readonly placeOf: Piece["placeOf"]
 }
 
-const parsed = (piece: Piece, pointer: string): Located => {
+const parsed = (piece: Piece, pointer: string): LocatedValue => {
   const { text, placeOf } = piece
   const plain = PlainJson.parse(text)
   if (Result.isSuccess(plain)) return { plain: plain.success, pointer, placeOf }
@@ -67,16 +67,21 @@ const parsed = (piece: Piece, pointer: string): Located => {
 /** Decodes by a schema. A member that is none of the schema, or of another type, is malformed. */
 const strictly = <A>(schema: Schema.Codec<A, unknown>) => {
   const { decode } = Shape.decoder(schema)
-  return (of: Located): A => {
-    const decoded = decode(of.plain, () => of.pointer)
+  return (located: LocatedValue): A => {
+    const decoded = decode(located.plain, () => located.pointer)
     if (Result.isSuccess(decoded)) return decoded.success
     const fault = decoded.failure.details.errors?.[0]
     const detail =
-      fault === undefined ? of.pointer : `${fault.pointer.slice(0, pointerMax)}: ${fault.detail}`
-    const at = fault === undefined ? null : textAt(of.plain, fault.pointer.slice(of.pointer.length))
+      fault === undefined
+        ? located.pointer
+        : `${fault.pointer.slice(0, pointerMax)}: ${fault.detail}`
+    const at =
+      fault === undefined
+        ? null
+        : textAt(located.plain, fault.pointer.slice(located.pointer.length))
     throw at !== null && excessPlaces.test(at)
-      ? refused("statement-places", detail, of.placeOf(0))
-      : malformed(detail, of.placeOf(0))
+      ? refused("statement-places", detail, located.placeOf(0))
+      : malformed(detail, located.placeOf(0))
   }
 }
 
@@ -108,11 +113,11 @@ const quickly = <A>(
     for (const name in plain) if (!(name in schema.fields)) return true
     return hasNested(plain)
   }
-  return (of: Located): A => {
-    const plain = of.plain as Readonly<Record<string, Plain>>
-    if (hasOthers(plain)) return strict(of)
+  return (located: LocatedValue): A => {
+    const plain = located.plain as Readonly<Record<string, Plain>>
+    if (hasOthers(plain)) return strict(located)
     const decoded = compiled(plain)
-    return Result.isSuccess(decoded) ? decoded.success : strict(of)
+    return Result.isSuccess(decoded) ? decoded.success : strict(located)
   }
 }
 
@@ -125,17 +130,17 @@ const cashEntry = quickly(
 )
 
 const decoders: Readonly<
-  Record<Reading["kind"], (reading: Reading) => (of: Located) => StatementSource.Line>
+  Record<Reading["kind"], (reading: Reading) => (located: LocatedValue) => StatementSource.Line>
 > = {
-  holdings: () => (of) => {
-    const { account, quantity, locked = null } = holdingsLine(of)
+  holdings: () => (located) => {
+    const { account, quantity, locked = null } = holdingsLine(located)
     return { kind: "holdings", account, quantity, locked }
   },
-  custody: () => (of) => ({ kind: "custody", ...custodyLine(of) }),
+  custody: () => (located) => ({ kind: "custody", ...custodyLine(located) }),
   cash:
     ({ currency }) =>
-    (of) => {
-      const entry = cashEntry(of)
+    (located) => {
+      const entry = cashEntry(located)
       const counterparty = entry.counterparty ?? null
       return {
         kind: "cash",
@@ -153,8 +158,8 @@ const decoders: Readonly<
         ...(entry.reversal === true ? { reversal: true as const } : {})
       }
     },
-  nav: () => (of) => {
-    throw malformed(`${of.pointer}: a statement of a NAV has no lines`, of.placeOf(0))
+  nav: () => (located) => {
+    throw malformed(`${located.pointer}: a statement of a NAV has no lines`, located.placeOf(0))
   }
 }
 

@@ -40,10 +40,10 @@ const codeOf = (self: Element): string =>
   Values.textAt(self, "Cd") ?? Values.textAt(self, "Strd") ?? Values.trimmed(self)
 
 /** The one element that is there; null where there is none; refuses two. */
-const single = (found: ReadonlyArray<Element>, of: string): Element | null => {
+const single = (found: ReadonlyArray<Element>, subject: string): Element | null => {
   const [first, second] = found
   if (second !== undefined) {
-    throw refused("statement-nav", `The statement has ${of} twice.`, second)
+    throw refused("statement-nav", `The statement has ${subject} twice.`, second)
   }
   return first ?? null
 }
@@ -136,14 +136,14 @@ const valuation = (
 
 /** Refuses a report of a part, and one that replaces another where the sender names none. */
 const checkFunction = (self: Element, corrects: boolean): void => {
-  const of = Values.only(self, "Fctn")
-  const name = codeOf(of)
+  const functionElement = Values.only(self, "Fctn")
+  const name = codeOf(functionElement)
   if (name === "NEWP" || (name === "REPL" && corrects)) return
   const detail =
     name === "REPL"
       ? "The report replaces another; name the statement that it corrects."
       : "The report is neither new, NEWP, nor a replacement, REPL."
-  throw refused("statement-function", detail, of)
+  throw refused("statement-function", detail, functionElement)
 }
 
 const read: Form["read"] = (reading) => {

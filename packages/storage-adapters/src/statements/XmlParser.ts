@@ -1,4 +1,4 @@
-/** Adapter of saxes: a parser of one file's text, with a handler for each event of `Heard`. */
+/** Adapter of saxes: a parser of one file's text, with a handler for each event of `HandledEvent`. */
 import { type EventNameToHandler, SaxesParser, type SaxesTagPlain } from "saxes"
 
 /** Namespaces are resolved by the walk: the parser takes twice its time over them. */
@@ -13,7 +13,7 @@ type Options = typeof options
 export type Tag = SaxesTagPlain
 
 /** Events that have a field in `XmlParser`. */
-export type Heard =
+export type HandledEvent =
   | "attribute"
   | "cdata"
   | "closetag"
@@ -26,9 +26,9 @@ export type Heard =
 
 /** The parser's public members, so that a class beneath it may name fields that saxes keeps private. */
 interface Public extends Pick<SaxesParser<Options>, "close" | "columnIndex" | "line" | "write"> {
-  readonly on: <N extends Heard>(name: N, handler: EventNameToHandler<Options, N>) => void
+  readonly on: <N extends HandledEvent>(name: N, handler: EventNameToHandler<Options, N>) => void
 }
-const Base: new (of: Options) => Public = SaxesParser
+const Base: new (options: Options) => Public = SaxesParser
 
 /**
  * Parser with a field for each handler. saxes adds a handler as a computed property, and V8 turns an

@@ -73,7 +73,7 @@ export interface Form {
   readonly read: (
     reading: StatementSource.Reading,
     /** Hands on a line of an element; refuses a position that the file states twice. */
-    emit: (line: StatementSource.Line, of: Element) => void,
+    emit: (line: StatementSource.Line, element: Element) => void,
     /** Hands on the header of a statement that ends: lines after it are of the next one. */
     endStatement: (header: StatementSource.Header, place: StatementSource.StatementPlace) => void
   ) => Message
@@ -111,7 +111,7 @@ const expected = (form: Form): string =>
     )
     .join(" or ")
 
-interface Binding {
+interface NamespaceBinding {
   readonly depth: number
   readonly prefix: string
   readonly uri: string
@@ -137,15 +137,15 @@ export const walk = (
   const buffer = new LineBuffer(reading)
   const message = form.read(
     reading,
-    (line, of) => {
-      if (!buffer.add(line)) throw repeated(line, of)
+    (line, element) => {
+      if (!buffer.add(line)) throw repeated(line, element)
     },
     (header, place) => buffer.endStatement(header, place)
   )
 
   // Namespaces
 
-  const bindings: Array<Binding> = []
+  const bindings: Array<NamespaceBinding> = []
   const resolve = (prefix: string): string => {
     const uri =
       bindings.findLast((binding) => binding.prefix === prefix)?.uri ??
@@ -166,7 +166,8 @@ export const walk = (
   }
 
   const unbind = (): void => {
-    while (bindings.length > 0 && (bindings.at(-1) as Binding).depth > depth) bindings.pop()
+    while (bindings.length > 0 && (bindings.at(-1) as NamespaceBinding).depth > depth)
+      bindings.pop()
     defaultUri = resolve("")
   }
 
@@ -308,7 +309,7 @@ export const walk = (
       elements.pop()
     } else if (documentDepth !== 0) endNamed()
     depth--
-    if (bindings.length > 0 && (bindings.at(-1) as Binding).depth > depth) unbind()
+    if (bindings.length > 0 && (bindings.at(-1) as NamespaceBinding).depth > depth) unbind()
   })
 
   const endNamed = (): void => {

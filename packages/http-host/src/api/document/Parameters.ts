@@ -22,8 +22,8 @@ const id = { type: "string", pattern: RecordId.pattern.source }
 
 const header = (
   name: string,
-  of: Pick<Parameter, "description" | "schema"> & { readonly example: string }
-) => ({ name, in: "header", required: false, ...of })
+  details: Pick<Parameter, "description" | "schema"> & { readonly example: string }
+) => ({ name, in: "header", required: false, ...details })
 
 /** Request headers that several routes share, each declared once. */
 export const shared = {

@@ -12,7 +12,7 @@ import {
 } from "./Json.ts"
 
 /** Writes "T or null" as a list of types, the form of OpenAPI 3.1 that every reader supports. */
-export const nullable = (of: JsonObject): JsonObject => walkObject(of, collapse)
+export const nullable = (schema: JsonObject): JsonObject => walkObject(schema, collapse)
 
 /** Writes a struct without members as an object; the generator writes "anything but null". */
 export const struct = (object: JsonObject): JsonObject => {
@@ -74,10 +74,10 @@ const opened = ({ type, enum: values, ...rest }: JsonObject): JsonObject => ({
  */
 export const bySide = (
   schemas: JsonObject,
-  of: { readonly asked: Json; readonly answered: Json }
+  roots: { readonly asked: Json; readonly answered: Json }
 ): JsonObject => {
-  const asked = reached(of.asked, schemas)
-  const answered = reached(of.answered, schemas)
+  const asked = reached(roots.asked, schemas)
+  const answered = reached(roots.answered, schemas)
   return Object.fromEntries(
     Object.entries(schemas).flatMap(([name, schema]) => {
       if (schema === undefined || (!asked.has(name) && !answered.has(name))) return []

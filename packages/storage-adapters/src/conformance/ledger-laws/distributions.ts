@@ -19,9 +19,9 @@ const totals: Templates.DistributionTotals = {
   payoutUnits: Decimal.zero
 }
 
-const line = (of: { readonly holder: Party.Party; readonly number: number }) => ({
+const line = (payee: { readonly holder: Party.Party; readonly number: number }) => ({
   ...totals,
-  ...of,
+  ...payee,
   custodian: null,
   units: cash,
   carriedFrom: null,

@@ -14,10 +14,10 @@ const decimal = Decimal.of
 const begin = Instant.fromNanos(0n)
 const afterAMonth = Instant.add(begin, Duration.days(30))
 
-type Made = Parameters<typeof Scene.createdIn>[0]
+type ContractsReceipt = Parameters<typeof Scene.createdIn>[0]
 
 /** The last contract of an entity that a transaction has left. */
-const left = (receipt: Made, entity: string): string => {
+const left = (receipt: ContractsReceipt, entity: string): string => {
   const made = Scene.createdIn(receipt).findLast(
     ({ template, inAcs }) => template.entity === entity && inAcs
   )
@@ -26,7 +26,7 @@ const left = (receipt: Made, entity: string): string => {
 }
 
 /** A reserve of one asset, which is worth 1, its holder, and a holder of units with an asset of its own. */
-const begun = (of: { readonly minCover: string; readonly loosenDelay: number }) =>
+const begun = (setup: { readonly minCover: string; readonly loosenDelay: number }) =>
   Effect.gen(function* () {
     const scene = yield* Scene.open
     const { registrar: issuer } = scene
@@ -83,8 +83,8 @@ const begun = (of: { readonly minCover: string; readonly loosenDelay: number }) 
         priceDecimals: 10,
         parValue: Decimal.one,
         initialSharePrice: null,
-        loosenDelay: of.loosenDelay,
-        terms: terms(of.minCover),
+        loosenDelay: setup.loosenDelay,
+        terms: terms(setup.minCover),
         accepted: []
       })
     )
@@ -170,14 +170,14 @@ const begun = (of: { readonly minCover: string; readonly loosenDelay: number }) 
     }
   })
 
-type Begun = Effect.Success<ReturnType<typeof begun>>
-type State = Begun["state"]
+type ReserveScene = Effect.Success<ReturnType<typeof begun>>
+type State = ReserveScene["state"]
 
 /** The supply that a venue would state which hides every unit. */
 const supply = Decimal.zero
 
 const startMint = (
-  { acts, parties, asset }: Begun,
+  { acts, parties, asset }: ReserveScene,
   state: State,
   mintId: string,
   deposit: string
@@ -197,7 +197,7 @@ const startMint = (
   )
 
 /** Starts a mint that its depositor accepts with an allocation. */
-const readyMint = (begun: Begun, mintId: string, deposit: string) =>
+const readyMint = (begun: ReserveScene, mintId: string, deposit: string) =>
   Effect.gen(function* () {
     const { acts, parties, give, state } = begun
     const started = yield* startMint(begun, state, mintId, deposit)
@@ -218,7 +218,7 @@ const readyMint = (begun: Begun, mintId: string, deposit: string) =>
     return { orderCid: left(accepted, "MintOrder"), receipts: [started, allocated, accepted] }
   })
 
-const settleMint = (begun: Begun, state: State, orderCid: string) =>
+const settleMint = (begun: ReserveScene, state: State, orderCid: string) =>
   begun.acts.venue(
     Templates.exercise(Templates.MintOrder, orderCid, "Settle", {
       ...state,
@@ -234,7 +234,7 @@ const settleMint = (begun: Begun, state: State, orderCid: string) =>
   )
 
 /** Contracts that a settled mint leaves: the reserve, and the holding that is locked for it. */
-const stateAfter = (begun: Begun, settled: Made): State => {
+const stateAfter = (begun: ReserveScene, settled: ContractsReceipt): State => {
   const locked = Scene.createdIn(settled).findLast(
     ({ template, payload, inAcs }) =>
       inAcs && template.entity === "Holding" && payload["owner"] === begun.parties.holder
@@ -242,7 +242,7 @@ const stateAfter = (begun: Begun, settled: Made): State => {
   return { reserveCid: left(settled, "Reserve"), lockedCid: locked?.contractId ?? "" }
 }
 
-const mint = (begun: Begun, mintId: string, deposit: string) =>
+const mint = (begun: ReserveScene, mintId: string, deposit: string) =>
   Effect.gen(function* () {
     const { orderCid, receipts } = yield* readyMint(begun, mintId, deposit)
     const settled = yield* settleMint(begun, begun.state, orderCid)
@@ -255,7 +255,7 @@ const refuses = (what: string, attempt: Effect.Effect<Ledger.Receipt, Ledger.Sub
   })
 
 /** Has the issuer accept other terms; returns the reserve that is left. */
-const amend = ({ acts, parties, terms }: Begun, state: State, minCover: string) =>
+const amend = ({ acts, parties, terms }: ReserveScene, state: State, minCover: string) =>
   Effect.gen(function* () {
     const proposed = yield* acts.venue(
       Templates.create(Templates.AmendmentProposal, {

@@ -190,7 +190,8 @@ export const atomically: ReadonlyArray<Check> = [
     const { run } = yield* Atomically
     const kept = yield* writes(yield* fresh("kept"))
     const lost = yield* writes(yield* fresh("lost"))
-    const all = (of: typeof kept) => Effect.forEach(of.steps, ([, step]) => step, { discard: true })
+    const all = (writes: typeof kept) =>
+      Effect.forEach(writes.steps, ([, step]) => step, { discard: true })
     yield* run(
       Effect.gen(function* () {
         yield* Effect.exit(run(Effect.andThen(all(lost), Effect.fail("no"))))

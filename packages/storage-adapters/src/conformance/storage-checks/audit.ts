@@ -14,13 +14,13 @@ import { audit, entries, hash } from "./rows.ts"
 const PORT = "Feed"
 
 /** Appends records derived from the head in a transaction of their own; returns the head. */
-const appendOf = Effect.fnUntraced(function* (of: (head: FeedHead) => Partial<FeedEntries>) {
+const appendOf = Effect.fnUntraced(function* (entriesAt: (head: FeedHead) => Partial<FeedEntries>) {
   const { run } = yield* Atomically
   const feed = yield* Feed
   return yield* run(
     Effect.gen(function* () {
       const head = yield* feed.take(instant(0))
-      yield* feed.append(head, entries([], of(head)))
+      yield* feed.append(head, entries([], entriesAt(head)))
       return head
     })
   )
@@ -30,15 +30,15 @@ const append = (...rows: ReadonlyArray<Partial<AuditRow>>) =>
   appendOf((head) => ({ audit: audit(head, rows) }))
 
 /** Reads every record after a sequence number, page by page. */
-const readOn = Effect.fnUntraced(function* (of: {
+const readOn = Effect.fnUntraced(function* (range: {
   readonly after: number
   readonly limit: number
 }) {
   const feed = yield* Feed
   const found: Array<AuditRow> = []
-  let after = of.after
+  let after = range.after
   for (;;) {
-    const page = yield* feed.readAudit({ order: "asc", limit: of.limit, after })
+    const page = yield* feed.readAudit({ order: "asc", limit: range.limit, after })
     if (page.records.length === 0) return found
     found.push(...page.records)
     after = page.scanned

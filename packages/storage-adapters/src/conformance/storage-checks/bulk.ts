@@ -13,17 +13,17 @@ import { type Check, check, ends, fresh, instant, same } from "../Check.ts"
 
 const PORT = "Bulk"
 
-const rowOf = (n: number, of: Partial<BulkRow> = {}): BulkRow => ({
+const rowOf = (n: number, fields: Partial<BulkRow> = {}): BulkRow => ({
   key: String(n).padStart(9, "0"),
   match: `account-${n}`,
   group: n % 2 === 0 ? "even" : "odd",
   amounts: [`${n}.5`, "-0.0000000001"],
   body: `{"line":${n}}`,
-  ...of
+  ...fields
 })
 
-const rowsOf = (count: number, of: (n: number) => Partial<BulkRow> = () => ({})) =>
-  Array.from({ length: count }, (_, n) => rowOf(n, of(n)))
+const rowsOf = (count: number, fieldsOf: (n: number) => Partial<BulkRow> = () => ({})) =>
+  Array.from({ length: count }, (_, n) => rowOf(n, fieldsOf(n)))
 
 /** A sealed owner of these rows, appended in parts. */
 const sealed = Effect.fnUntraced(function* (rows: ReadonlyArray<BulkRow>) {
@@ -100,8 +100,11 @@ export const bulk: ReadonlyArray<Check> = [
   check(PORT, "finds entries over all sealed owners", function* () {
     const { append, entries } = yield* Bulk
     const mark = yield* fresh("entry")
-    const entry = (n: number, of: Partial<BulkRow> & { day?: string; reference?: string } = {}) => {
-      const { day = "2026-01-05", reference = mark, ...row } = of
+    const entry = (
+      n: number,
+      fields: Partial<BulkRow> & { day?: string; reference?: string } = {}
+    ) => {
+      const { day = "2026-01-05", reference = mark, ...row } = fields
       const body = JSON.stringify({ kind: "cash", line: n, bookingDate: day, reference })
       return rowOf(n, { match: mark, group: "credit/USD", amounts: ["100"], body, ...row })
     }
@@ -287,20 +290,20 @@ export const bulk: ReadonlyArray<Check> = [
       const { run } = yield* Atomically
       const collections = { entries: yield* fresh("entries"), names: yield* fresh("names") }
       const asset = yield* fresh("asset")
-      const version = (of: {
+      const version = (row: {
         readonly collection: string
         readonly recordId: string
         readonly version: number
         readonly body: object
         readonly filters: Readonly<Record<string, string | null>>
       }) => ({
-        ...of,
-        closes: of.version - 1,
-        body: JSON.stringify(of.body),
-        sortKey: of.recordId,
+        ...row,
+        closes: row.version - 1,
+        body: JSON.stringify(row.body),
+        sortKey: row.recordId,
         createdAt: instant(0),
-        fromOffset: of.version * 10,
-        fromInstant: instant(of.version * 10)
+        fromOffset: row.version * 10,
+        fromInstant: instant(row.version * 10)
       })
       const entry = (
         party: string,
@@ -351,13 +354,17 @@ export const bulk: ReadonlyArray<Check> = [
       const owner = yield* sealed(
         rows.map(([match, amount], n) => rowOf(n, { match, amounts: [amount] }))
       )
-      const compared = (of: {
+      const compared = ({
+        pin,
+        tolerance,
+        always,
+        times
+      }: {
         readonly pin: StoredPin
         readonly tolerance: string
         readonly always?: ReadonlyArray<string>
         readonly times?: BulkRecords["times"]
       }) => {
-        const { pin, tolerance, always, times } = of
         const names = {
           collection: collections.names,
           pin: { by: "latest" },

@@ -17,13 +17,16 @@ const latest: StoredPin = { by: "latest" }
 const byOffset = (offset: number): StoredPin => ({ by: "offset", offset })
 const byInstant = (micros: number): StoredPin => ({ by: "instant", instant: instant(micros) })
 
-const all = (collection: string, of: Partial<ListQuery> = {}): ListQuery & { limit: number } => ({
+const all = (
+  collection: string,
+  query: Partial<ListQuery> = {}
+): ListQuery & { limit: number } => ({
   collection,
   pin: latest,
   where: [],
   direction: "asc",
   limit: 1000,
-  ...of
+  ...query
 })
 
 const ids = (found: ReadonlyArray<{ readonly recordId: string }>): string =>
@@ -291,15 +294,15 @@ export const documents: ReadonlyArray<Check> = [
   check(PORT, "lists what matches all filters, and any value inside one", function* () {
     const { countBy, list, put } = yield* Documents
     const collection = yield* fresh("documents")
-    const of = (recordId: string, filters: Record<string, string | null>) =>
+    const versionOf = (recordId: string, filters: Record<string, string | null>) =>
       version({ collection, recordId, filters })
     yield* put([
-      of("a", { state: "open", kind: "x", end: null }),
-      of("b", { state: "open", kind: null, end: instant(5) }),
-      of("c", { state: "shut", kind: "x", end: instant(9) }),
-      of("d", { state: 'o"p%en', kind: "y" })
+      versionOf("a", { state: "open", kind: "x", end: null }),
+      versionOf("b", { state: "open", kind: null, end: instant(5) }),
+      versionOf("c", { state: "shut", kind: "x", end: instant(9) }),
+      versionOf("d", { state: 'o"p%en', kind: "y" })
     ])
-    const found = (of: Partial<ListQuery>) => Effect.map(list(all(collection, of)), ids)
+    const found = (query: Partial<ListQuery>) => Effect.map(list(all(collection, query)), ids)
     const where = (column: string, ...anyOf: ReadonlyArray<string>) => ({ column, anyOf })
     yield* same("one", yield* found({ where: [where("state", "open")] }), "a b")
     yield* same("any", yield* found({ where: [where("state", "shut", "open")] }), "a b c")
@@ -335,15 +338,15 @@ export const documents: ReadonlyArray<Check> = [
     function* () {
       const { countBy, list, put, stream } = yield* Documents
       const collection = yield* fresh("documents")
-      const of = (recordId: string, state: string | null, at: string | null) =>
+      const versionOf = (recordId: string, state: string | null, at: string | null) =>
         version({ collection, recordId, filters: { state, at } })
       yield* put([
-        of("a", "open", "1"),
-        of("b", "open", "2"),
-        of("c", "open", null),
-        of("d", "shut", "2"),
-        of("e", null, "3"),
-        of("f", "shut", "10")
+        versionOf("a", "open", "1"),
+        versionOf("b", "open", "2"),
+        versionOf("c", "open", null),
+        versionOf("d", "shut", "2"),
+        versionOf("e", null, "3"),
+        versionOf("f", "shut", "10")
       ])
       const meeting = Effect.fnUntraced(function* (meets: ReadonlyArray<Alternatives>) {
         const listed = ids(yield* list(all(collection, { meets })))
@@ -428,7 +431,7 @@ export const documents: ReadonlyArray<Check> = [
     yield* put(
       [1, 2, 3].map((n) => version({ collection, recordId: `r${n}`, fromInstant: instant(n) }))
     )
-    const found = (of: Partial<ListQuery>) => Effect.map(list(all(collection, of)), ids)
+    const found = (query: Partial<ListQuery>) => Effect.map(list(all(collection, query)), ids)
     yield* same("from", yield* found({ updatedFrom: instant(2) }), "r2 r3")
     yield* same("to", yield* found({ updatedTo: instant(2) }), "r1")
     yield* same("between", yield* found({ updatedFrom: instant(2), updatedTo: instant(3) }), "r2")
@@ -467,13 +470,13 @@ export const documents: ReadonlyArray<Check> = [
       const { countBy, forget, get, list, put } = yield* Documents
       const { run } = yield* Atomically
       const collection = yield* fresh("documents")
-      const of = (recordId: string, name = collection) => {
+      const putTwo = (recordId: string, name = collection) => {
         const row = { collection: name, recordId, filters: { state: "s" } }
         const next = { ...row, version: 2, fromOffset: 1, fromInstant: instant(1) }
         return put([version(row), version(next)])
       }
-      for (const recordId of ["a", "b", "c"]) yield* of(recordId)
-      yield* of("b", `${collection}x`)
+      for (const recordId of ["a", "b", "c"]) yield* putTwo(recordId)
+      yield* putTwo("b", `${collection}x`)
       const pins = [latest, byOffset(0), byInstant(0)]
       const where = [{ column: "state", anyOf: ["s"] }]
       const seen = Effect.gen(function* () {
@@ -496,7 +499,7 @@ export const documents: ReadonlyArray<Check> = [
       yield* same("what is left", yield* seen, [...Array(6).fill("c"), 1, 1, 1])
       const others = yield* list(all(`${collection}x`, { pin: byOffset(0) }))
       yield* same("in another collection", ids(others), "b")
-      yield* of("a")
+      yield* putTwo("a")
       yield* same("one that begins anew", (yield* seen)[0], "a c")
     }
   ),

@@ -111,9 +111,9 @@ export const facts: ReadonlyArray<Check> = [
       const { append, forget, read, scan } = yield* FactLog
       const { run } = yield* Atomically
       const collection = yield* fresh("facts")
-      const of = (recordId: string) =>
+      const appendTwo = (recordId: string) =>
         append([1, 2].map((n) => fact({ collection, recordId, version: n })))
-      for (const recordId of ["a", "b", "c"]) yield* of(recordId)
+      for (const recordId of ["a", "b", "c"]) yield* appendTwo(recordId)
       yield* append([fact({ collection: `${collection}x`, recordId: "b" })])
       const names = Effect.map(scan({ collection, limit: 100 }), (rows) =>
         rows.map((row) => `${row.recordId}${row.version}`).join(" ")
@@ -128,7 +128,7 @@ export const facts: ReadonlyArray<Check> = [
       yield* same("of one that is gone", yield* read({ collection, recordId: "b" }), [])
       const others = yield* read({ collection: `${collection}x`, recordId: "b" })
       yield* same("of another collection", others.length, 1)
-      yield* of("a")
+      yield* appendTwo("a")
       yield* same("one that begins anew", yield* names, "c1 c2 a1 a2")
     }
   ),

@@ -158,7 +158,7 @@ export const keys: ReadonlyArray<Check> = [
   check(PORT, "admits a nonce once of 50 parallel uses, in each scope", function* () {
     const { useNonce } = yield* Keys
     const scope = yield* fresh("scope")
-    const use = (of: string) => useNonce({ scope: of, nonce: "n", keep: 60_000 })
+    const use = (scope: string) => useNonce({ scope, nonce: "n", keep: 60_000 })
     const uses = yield* Effect.forEach(Array.from({ length: 50 }), () => use(scope), {
       concurrency: "unbounded"
     })

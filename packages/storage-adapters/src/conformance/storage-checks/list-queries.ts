@@ -206,7 +206,7 @@ export const listQueries: ReadonlyArray<Check> = [
     "Documents",
     "lists, streams and counts exactly what a query by chance selects, in its order",
     function* () {
-      for (const of of histories) yield* agrees(of)
+      for (const sample of histories) yield* agrees(sample)
     }
   ),
   check("Documents", "lists by alternatives of which nothing meets one", function* () {
@@ -262,10 +262,10 @@ export const listQueries: ReadonlyArray<Check> = [
 ]
 
 /** Compares lists, streams and counts over a history with the model. */
-const agrees = Effect.fnUntraced(function* ({ queries, ...of }: (typeof histories)[number]) {
+const agrees = Effect.fnUntraced(function* ({ queries, ...sizes }: (typeof histories)[number]) {
   const { countBy, list, put, stream } = yield* Documents
   const die = dice(11)
-  const rows = history(yield* fresh("documents"), { ...of, die })
+  const rows = history(yield* fresh("documents"), { ...sizes, die })
   for (let n = 0; n < rows.length; n += 500) yield* put(rows.slice(n, n + 500))
   for (let n = 0; n < queries; n++) {
     const { limit, ...query } = queryOf(die, rows)

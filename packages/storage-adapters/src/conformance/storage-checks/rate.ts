@@ -25,25 +25,25 @@ export const rate: ReadonlyArray<Check> = [
   check(PORT, "charges nothing for a refusal", function* () {
     const { take } = yield* RateWindow
     const subject = yield* fresh("subject")
-    const of = { subject, interval, tolerance: interval * 2 }
-    yield* same("too much at once", (yield* take({ ...of, cost: 3 })).admitted, false)
-    yield* same("one", (yield* take({ ...of, cost: 1 })).admitted, true)
-    yield* same("two more", (yield* take({ ...of, cost: 2 })).admitted, false)
-    yield* same("one more", (yield* take({ ...of, cost: 1 })).admitted, true)
-    yield* same("a third", (yield* take({ ...of, cost: 1 })).admitted, false)
-    const other = yield* take({ ...of, cost: 1, subject: `${subject}2` })
+    const request = { subject, interval, tolerance: interval * 2 }
+    yield* same("too much at once", (yield* take({ ...request, cost: 3 })).admitted, false)
+    yield* same("one", (yield* take({ ...request, cost: 1 })).admitted, true)
+    yield* same("two more", (yield* take({ ...request, cost: 2 })).admitted, false)
+    yield* same("one more", (yield* take({ ...request, cost: 1 })).admitted, true)
+    yield* same("a third", (yield* take({ ...request, cost: 1 })).admitted, false)
+    const other = yield* take({ ...request, cost: 1, subject: `${subject}2` })
     yield* same("another subject", other.admitted, true)
   }),
   check(PORT, "gives the budget back with time", function* () {
     const { take } = yield* RateWindow
     const subject = yield* fresh("subject")
-    const of = { subject, cost: 1, interval, tolerance: interval }
-    const first = yield* take(of)
+    const request = { subject, cost: 1, interval, tolerance: interval }
+    const first = yield* take(request)
     yield* same("how far ahead", first.ahead > interval * 0.8 && first.ahead <= interval, true)
-    yield* same("at once", (yield* take(of)).admitted, false)
+    yield* same("at once", (yield* take(request)).admitted, false)
     yield* Effect.sleep("80 millis")
     // Admitted as soon as 50 milliseconds of the first call's minute have passed.
-    const tolerant = { ...of, tolerance: interval * 2 - 50_000 }
+    const tolerant = { ...request, tolerance: interval * 2 - 50_000 }
     yield* same("later", (yield* take(tolerant)).admitted, true)
   }),
   check(PORT, "forgets whose budget has long been whole, up to the limit", function* () {
@@ -77,8 +77,8 @@ export const rate: ReadonlyArray<Check> = [
     const { run } = yield* Atomically
     const { take } = yield* RateWindow
     const subject = yield* fresh("subject")
-    const of = { subject, cost: 1, interval, tolerance: interval }
-    yield* ends("the run", run(Effect.andThen(take(of), Effect.fail("no"))), "no")
-    yield* same("the next", (yield* take(of)).admitted, false)
+    const request = { subject, cost: 1, interval, tolerance: interval }
+    yield* ends("the run", run(Effect.andThen(take(request), Effect.fail("no"))), "no")
+    yield* same("the next", (yield* take(request)).admitted, false)
   })
 ]

@@ -46,7 +46,11 @@ export const retention: ReadonlyArray<Check> = [
   check(PORT, "prunes the oldest control events up to the limit and says how far", function* () {
     const feed = yield* Feed
     const own = yield* fresh("own")
-    const row = (type: string, of: Partial<EventRow> = {}) => ({ type, resourceId: own, ...of })
+    const row = (type: string, fields: Partial<EventRow> = {}) => ({
+      type,
+      resourceId: own,
+      ...fields
+    })
     yield* clear((yield* append()).at)
     const head = yield* append(
       row("a"),
@@ -77,7 +81,11 @@ export const retention: ReadonlyArray<Check> = [
   check(PORT, "leaves what a legal hold names, and passes it", function* () {
     const feed = yield* Feed
     const own = yield* fresh("own")
-    const row = (type: string, of: Partial<EventRow> = {}) => ({ type, resourceId: own, ...of })
+    const row = (type: string, fields: Partial<EventRow> = {}) => ({
+      type,
+      resourceId: own,
+      ...fields
+    })
     yield* clear((yield* append()).at)
     const head = yield* append(
       row("a", { holderIds: ["x", own] }),

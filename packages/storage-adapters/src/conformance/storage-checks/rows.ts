@@ -12,7 +12,7 @@ import type {
 import { createHash } from "node:crypto"
 import { instant } from "../Check.ts"
 
-export const fact = (of: Partial<FactRow>): FactRow => ({
+export const fact = (fields: Partial<FactRow>): FactRow => ({
   collection: "c",
   recordId: "r",
   version: 1,
@@ -20,24 +20,24 @@ export const fact = (of: Partial<FactRow>): FactRow => ({
   cause: "operation:o",
   offset: 0,
   recordedAt: instant(0),
-  ...of
+  ...fields
 })
 
-export const version = (of: Partial<VersionRow>): VersionRow => ({
+export const version = (fields: Partial<VersionRow>): VersionRow => ({
   collection: "c",
   recordId: "r",
   version: 1,
-  closes: (of.version ?? 1) - 1,
+  closes: (fields.version ?? 1) - 1,
   body: '{"units":1.0000000001,"name":"Zoë\\u0000\\n"}',
-  sortKey: of.recordId ?? "r",
+  sortKey: fields.recordId ?? "r",
   filters: {},
   createdAt: instant(0),
   fromOffset: 0,
   fromInstant: instant(0),
-  ...of
+  ...fields
 })
 
-export const event = (of: Partial<EventRow>): EventRow => ({
+export const event = (fields: Partial<EventRow>): EventRow => ({
   seq: 1,
   kind: "control",
   type: "operation.queued",
@@ -50,14 +50,14 @@ export const event = (of: Partial<EventRow>): EventRow => ({
   holderIds: [],
   payload: '{"units":1.0000000001}',
   source: null,
-  ...of
+  ...fields
 })
 
 /** Entries that a transaction appends to the feed: events, and nothing else by default. */
 export const entries = (
   events: ReadonlyArray<EventRow>,
-  of: Partial<FeedEntries> = {}
-): FeedEntries => ({ events, audit: [], webhooks: "same", ...of })
+  fields: Partial<FeedEntries> = {}
+): FeedEntries => ({ events, audit: [], webhooks: "same", ...fields })
 
 /** Audit records chained to a head, one after another. */
 export const audit = (
@@ -65,7 +65,7 @@ export const audit = (
   rows: ReadonlyArray<Partial<AuditRow>>
 ): ReadonlyArray<AuditRow> => {
   let prevHash = head.hash
-  return rows.map((of, index) => {
+  return rows.map((fields, index) => {
     const seq = head.seq + 1 + index
     const text = `{"name":"Zoë","prevHash":"${prevHash}","seq":${seq}}`
     const row: AuditRow = {
@@ -78,32 +78,32 @@ export const audit = (
       text,
       prevHash,
       hash: hash(text),
-      ...of
+      ...fields
     }
     prevHash = row.hash
     return row
   })
 }
 
-export const item = (of: Partial<WorkItem>): WorkItem => ({
+export const item = (fields: Partial<WorkItem>): WorkItem => ({
   queue: "q",
   itemId: "i",
   resource: "r",
   payload: "{}",
   delay: 0,
-  ...of
+  ...fields
 })
 
-export const update = (of: Partial<UpdateRow> & { readonly offset: number }): UpdateRow => ({
-  prevOffset: of.offset - 1,
-  updateId: `u${of.offset}`,
+export const update = (fields: Partial<UpdateRow> & { readonly offset: number }): UpdateRow => ({
+  prevOffset: fields.offset - 1,
+  updateId: `u${fields.offset}`,
   commandId: null,
   workflowId: null,
   effectiveAt: instant(0),
   recordTime: instant(0),
   ledgerTime: instant(0),
   raw: "{}",
-  ...of
+  ...fields
 })
 
 export const hash = (text: string): string => createHash("sha256").update(text).digest("hex")

@@ -18,7 +18,9 @@ const setUp = Effect.gen(function* () {
     ...work,
     queue,
     add: (...items: ReadonlyArray<Partial<WorkItem>>) =>
-      work.enqueue(items.map((of) => item({ queue, resource: of.itemId ?? "r", ...of }))),
+      work.enqueue(
+        items.map((fields) => item({ queue, resource: fields.itemId ?? "r", ...fields }))
+      ),
     claim: (limit = 10, leaseMillis = LONG) =>
       work.lease({ queue, worker: "w", limit, leaseMillis })
   }
@@ -158,7 +160,9 @@ export const work: ReadonlyArray<Check> = [
     yield* Effect.forEach(Array.from({ length: 8 }), () => worker, { concurrency: "unbounded" })
     yield* same("items that ran beside another", clashes, [])
     for (const resource of ["r0", "r1", "r2"]) {
-      const wanted = all.filter((of) => of.resource === resource).map((of) => of.itemId)
+      const wanted = all
+        .filter((queued) => queued.resource === resource)
+        .map((queued) => queued.itemId)
       yield* same(`the order of ${resource}`, done.get(resource), wanted)
     }
   }),

@@ -90,7 +90,7 @@ export const faults = {
     does: "says that it pruned the audit log up to a record that is no checkpoint",
     noticedBy: ["prunes the audit log up to a checkpoint"],
     spoil: replace(Feed, ({ pruneAudit }) => ({
-      pruneAudit: (of) => Effect.catchDefect(pruneAudit(of), () => Effect.succeed(0))
+      pruneAudit: (range) => Effect.catchDefect(pruneAudit(range), () => Effect.succeed(0))
     }))
   },
   "audit-start-pruned": {
@@ -99,10 +99,10 @@ export const faults = {
     spoil: replace(Feed, ({ pruneAudit, readAudit }) => {
       let start = 0
       return {
-        pruneAudit: (of) =>
-          Effect.tap(pruneAudit(of), () =>
+        pruneAudit: (range) =>
+          Effect.tap(pruneAudit(range), () =>
             Effect.sync(() => {
-              start = of.before + 1
+              start = range.before + 1
             })
           ),
         readAudit: (query) =>

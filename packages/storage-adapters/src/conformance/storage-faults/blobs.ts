@@ -33,10 +33,11 @@ export const faults = {
     spoil: replace(Blobs, ({ chunk }) => {
       const kept = new Map<string, Uint8Array>()
       return {
-        append: (of) => Effect.sync(() => void kept.set(`${of.file}/${of.chunk}`, of.bytes)),
-        chunk: (of) =>
-          Option.match(Option.fromUndefinedOr(kept.get(`${of.file}/${of.chunk}`)), {
-            onNone: () => chunk(of),
+        append: (piece) =>
+          Effect.sync(() => void kept.set(`${piece.file}/${piece.chunk}`, piece.bytes)),
+        chunk: (piece) =>
+          Option.match(Option.fromUndefinedOr(kept.get(`${piece.file}/${piece.chunk}`)), {
+            onNone: () => chunk(piece),
             onSome: (bytes) => Effect.succeed(Option.some(bytes))
           })
       }

@@ -51,17 +51,17 @@ export const faults = {
     does: "compares only what both sides have",
     noticedBy: ["finds what differs by more than the tolerance"],
     spoil: replace(Bulk, ({ differences }) => ({
-      differences: (of) =>
-        Stream.filter(differences(of), ({ left, right }) => left !== null && right !== null)
+      differences: (comparison) =>
+        Stream.filter(differences(comparison), ({ left, right }) => left !== null && right !== null)
     }))
   },
   "names-left-out": {
     does: "compares by what rows are matched by, and leaves out its names",
     noticedBy: ["compares records at a pin with rows"],
     spoil: replace(Bulk, ({ differences }) => ({
-      differences: ({ left, right, ...of }) => {
+      differences: ({ left, right, ...comparison }) => {
         const [unnamedLeft, unnamedRight] = [unnamed(left), unnamed(right)]
-        return differences({ ...of, left: unnamedLeft, right: unnamedRight })
+        return differences({ ...comparison, left: unnamedLeft, right: unnamedRight })
       }
     }))
   },

@@ -8,12 +8,12 @@ export const faults = {
     does: "answers a version beyond the offset it was closed at",
     noticedBy: ["selects exactly one version of a record at every offset"],
     spoil: replace(Documents, ({ get }) => ({
-      get: (of) =>
+      get: (query) =>
         Effect.gen(function* () {
-          const found = yield* get(of)
-          const { pin } = of
+          const found = yield* get(query)
+          const { pin } = query
           if (pin.by !== "offset") return found
-          const earlier = yield* get({ ...of, pin: { by: "offset", offset: pin.offset - 1 } })
+          const earlier = yield* get({ ...query, pin: { by: "offset", offset: pin.offset - 1 } })
           const overlapping = earlier.filter(
             (row) => !found.some((other) => other.version === row.version)
           )
@@ -44,7 +44,7 @@ export const faults = {
     does: "answers a range of offsets with a version that the first offset closed, too",
     noticedBy: ["answers every version that was in force in a range of offsets"],
     spoil: replace(Documents, ({ versions }) => ({
-      versions: (of) => versions({ ...of, from: of.from - 1 })
+      versions: (query) => versions({ ...query, from: query.from - 1 })
     }))
   },
   "gap-in-versions": {
@@ -65,7 +65,7 @@ export const faults = {
     does: "answers every pinned read with the latest version",
     noticedBy: ["reads the same at an offset and an instant", "selects exactly one version"],
     spoil: replace(Documents, ({ get, list }) => ({
-      get: (of) => get({ ...of, pin: { by: "latest" } }),
+      get: (query) => get({ ...query, pin: { by: "latest" } }),
       list: (query) => list({ ...query, pin: { by: "latest" } })
     }))
   },
@@ -144,12 +144,12 @@ export const faults = {
     spoil: replace(Documents, ({ forget, list }) => {
       const kept: Array<() => ReturnType<typeof list>> = []
       return {
-        forget: (of) =>
+        forget: (range) =>
           Effect.gen(function* () {
-            const then = { collection: of.collection, pin: { by: "offset", offset: 0 } } as const
+            const then = { collection: range.collection, pin: { by: "offset", offset: 0 } } as const
             const rows = yield* list({ ...then, where: [], direction: "asc", limit: 1000 })
             kept.push(() => Effect.succeed(rows))
-            yield* forget(of)
+            yield* forget(range)
           }),
         list: (query) =>
           query.pin.by === "offset" ? (kept[kept.length - 1]?.() ?? list(query)) : list(query)
@@ -160,13 +160,15 @@ export const faults = {
     does: "prunes versions that end after the offset",
     noticedBy: ["prunes what ended by an offset"],
     spoil: replace(Documents, ({ prune }) => ({
-      prune: (of) => prune({ ...of, through: of.through + 1 })
+      prune: (range) => prune({ ...range, through: range.through + 1 })
     }))
   },
   "versions-pruned-beyond-the-limit": {
     does: "prunes more versions than the limit",
     noticedBy: ["prunes what ended by an offset"],
-    spoil: replace(Documents, ({ prune }) => ({ prune: (of) => prune({ ...of, limit: 1000 }) }))
+    spoil: replace(Documents, ({ prune }) => ({
+      prune: (range) => prune({ ...range, limit: 1000 })
+    }))
   },
   "versions-unpruned": {
     does: "prunes no version",

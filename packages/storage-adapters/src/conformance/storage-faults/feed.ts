@@ -54,7 +54,7 @@ export const faults = {
     does: "answers at the instant that the caller's clock says",
     noticedBy: ["gives an answer an instant before every later stamp"],
     spoil: replace(Feed, ({ answer }) => ({
-      answer: (of) => Effect.map(answer(of), (head) => ({ ...head, at: of.now }))
+      answer: (question) => Effect.map(answer(question), (head) => ({ ...head, at: question.now }))
     }))
   },
   "answer-of-before": {
@@ -63,10 +63,10 @@ export const faults = {
     spoil: replace(Feed, ({ answer }) => {
       let last: FeedHead | undefined
       return {
-        answer: (of) =>
-          last !== undefined && last.at >= of.since
+        answer: (question) =>
+          last !== undefined && last.at >= question.since
             ? Effect.succeed(last)
-            : Effect.tap(answer(of), (head) =>
+            : Effect.tap(answer(question), (head) =>
                 Effect.sync(() => {
                   last = head
                 })
@@ -83,7 +83,7 @@ export const faults = {
     does: "forgets which offset answered",
     noticedBy: ["names the offset that was answered with", "answers from the first answer on"],
     spoil: replace(Feed, ({ head, pass }) => ({
-      answer: (of) => Effect.andThen(pass(of.now), head)
+      answer: (question) => Effect.andThen(pass(question.now), head)
     }))
   },
   "source-twice": {
@@ -115,7 +115,8 @@ export const faults = {
     does: "counts an answer as an append at the head",
     noticedBy: ["counts the appends at its head, and no answer"],
     spoil: replace(Feed, ({ answer }) => ({
-      answer: (of) => Effect.map(answer(of), (found) => ({ ...found, moves: found.moves + 1 }))
+      answer: (question) =>
+        Effect.map(answer(question), (found) => ({ ...found, moves: found.moves + 1 }))
     }))
   },
   "webhooks-unmoved": {
@@ -136,27 +137,27 @@ export const faults = {
     does: "prunes what a legal hold names",
     noticedBy: ["leaves what a legal hold names"],
     spoil: replace(Feed, ({ prune }) => ({
-      prune: (of) => prune({ ...of, hold: { holderIds: [], instrumentIds: [] } })
+      prune: (range) => prune({ ...range, hold: { holderIds: [], instrumentIds: [] } })
     }))
   },
   "hold-of-holders-alone": {
     does: "prunes what a legal hold of an instrument names",
     noticedBy: ["leaves what a legal hold names"],
     spoil: replace(Feed, ({ prune }) => ({
-      prune: (of) => prune({ ...of, hold: { ...of.hold, instrumentIds: [] } })
+      prune: (range) => prune({ ...range, hold: { ...range.hold, instrumentIds: [] } })
     }))
   },
   "young-events-pruned": {
     does: "prunes events that are not old enough",
     noticedBy: ["prunes the oldest control events"],
-    spoil: replace(Feed, ({ prune }) => ({ prune: (of) => prune({ ...of, before: "9999" }) }))
+    spoil: replace(Feed, ({ prune }) => ({ prune: (range) => prune({ ...range, before: "9999" }) }))
   },
   "journal-pruned-by-age": {
     does: "prunes journal events with the control events",
     noticedBy: ["prunes the oldest control events"],
     spoil: replace(Feed, ({ prune, pruneJournal }) => ({
-      prune: (of) =>
-        Effect.andThen(pruneJournal({ through: Number.MAX_SAFE_INTEGER, limit: 9 }), prune(of))
+      prune: (range) =>
+        Effect.andThen(pruneJournal({ through: Number.MAX_SAFE_INTEGER, limit: 9 }), prune(range))
     }))
   },
   "pruned-unknown-to-the-head": {
@@ -170,8 +171,8 @@ export const faults = {
     does: "prunes more than the limit",
     noticedBy: ["prunes the oldest control events", "prunes journal events up to an offset"],
     spoil: replace(Feed, ({ prune, pruneJournal }) => ({
-      prune: (of) => prune({ ...of, limit: 1000 }),
-      pruneJournal: (of) => pruneJournal({ ...of, limit: 1000 })
+      prune: (range) => prune({ ...range, limit: 1000 }),
+      pruneJournal: (range) => pruneJournal({ ...range, limit: 1000 })
     }))
   },
   "pruned-for-good": {
@@ -191,10 +192,10 @@ export const faults = {
         }),
         Context.add(Feed, {
           ...feed,
-          pruneJournal: (of) =>
+          pruneJournal: (range) =>
             Effect.suspend(() => {
-              repeats.push(feed.pruneJournal(of))
-              return feed.pruneJournal(of)
+              repeats.push(feed.pruneJournal(range))
+              return feed.pruneJournal(range)
             })
         })
       )
@@ -204,7 +205,7 @@ export const faults = {
     does: "prunes journal events after the offset",
     noticedBy: ["prunes journal events up to an offset"],
     spoil: replace(Feed, ({ pruneJournal }) => ({
-      pruneJournal: (of) => pruneJournal({ ...of, through: of.through + 1 })
+      pruneJournal: (range) => pruneJournal({ ...range, through: range.through + 1 })
     }))
   },
   "never-wakes": {

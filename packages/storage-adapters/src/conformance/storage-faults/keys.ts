@@ -38,7 +38,7 @@ export const faults = {
     noticedBy: ["lets a key bind until its instant"],
     spoil: replace(Keys, ({ claim, find }) => ({
       claim: (row) => claim({ ...row, now: "" }),
-      find: (of) => find({ ...of, now: "" })
+      find: (key) => find({ ...key, now: "" })
     }))
   },
   "nonce-twice": {

@@ -10,10 +10,10 @@ export const faults = {
     spoil: replace(ProjectionLog, ({ head, prune }) => {
       let asked: number | undefined
       return {
-        prune: (of) =>
+        prune: (point) =>
           Effect.suspend(() => {
-            asked = of.offset
-            return prune(of)
+            asked = point.offset
+            return prune(point)
           }),
         head: Effect.map(head, (at) => ({ ...at, horizonOffset: asked ?? at.horizonOffset }))
       }
@@ -25,12 +25,12 @@ export const faults = {
     spoil: replace(ProjectionLog, ({ head, prune }) => {
       let time: string | null | undefined
       return {
-        prune: (of) =>
+        prune: (point) =>
           Effect.andThen(
             Effect.map(head, (at) => {
               time ??= at.horizonTime
             }),
-            prune(of)
+            prune(point)
           ),
         head: Effect.map(head, (at) => ({ ...at, horizonTime: time ?? at.horizonTime }))
       }
@@ -49,10 +49,10 @@ export const faults = {
     spoil: replace(ProjectionLog, ({ head, ledgerTimeAt, prune }) => {
       let pruned = false
       return {
-        prune: (of) =>
+        prune: (point) =>
           Effect.suspend(() => {
             pruned = true
-            return prune(of)
+            return prune(point)
           }),
         ledgerTimeAt: (offset) =>
           Effect.flatMap(head, ({ horizonOffset }) =>
@@ -67,19 +67,19 @@ export const faults = {
     does: "lets a projection go on that was taken over",
     noticedBy: ["refuses a writer that was taken over"],
     spoil: replace(ProjectionLog, ({ advance, head }) => ({
-      advance: (of) =>
-        Effect.flatMap(head, ({ writerEpoch }) => advance({ ...of, epoch: writerEpoch }))
+      advance: (step) =>
+        Effect.flatMap(head, ({ writerEpoch }) => advance({ ...step, epoch: writerEpoch }))
     }))
   },
   "place-not-checked": {
     does: "lets a projection write from a place it does not stand at",
     noticedBy: ["refuses a writer that was taken over", "lets one of 20 parallel moves"],
     spoil: replace(ProjectionLog, ({ advance, head }) => ({
-      advance: (of) =>
+      advance: (step) =>
         Effect.flatMap(head, ({ offset }) =>
-          offset === of.from
-            ? advance(of)
-            : advance({ ...of, from: offset, to: offset, updates: [] })
+          offset === step.from
+            ? advance(step)
+            : advance({ ...step, from: offset, to: offset, updates: [] })
         )
     }))
   },

@@ -29,11 +29,14 @@ export const faults = {
     spoil: replace(RateWindow, ({ take }) => {
       const owed = new Map<string, number>()
       return {
-        take: (of) =>
-          Effect.map(take({ ...of, cost: of.cost + (owed.get(of.subject) ?? 0) }), (answer) => {
-            if (!answer.admitted) owed.set(of.subject, of.cost)
-            return answer
-          })
+        take: (request) =>
+          Effect.map(
+            take({ ...request, cost: request.cost + (owed.get(request.subject) ?? 0) }),
+            (answer) => {
+              if (!answer.admitted) owed.set(request.subject, request.cost)
+              return answer
+            }
+          )
       }
     })
   },
@@ -41,7 +44,7 @@ export const faults = {
     does: "admits every call",
     noticedBy: ["admits exactly the budget", "counts a call although"],
     spoil: replace(RateWindow, ({ take }) => ({
-      take: (of) => Effect.map(take(of), (answer) => ({ ...answer, admitted: true }))
+      take: (request) => Effect.map(take(request), (answer) => ({ ...answer, admitted: true }))
     }))
   }
 } satisfies Record<string, Fault>

@@ -36,8 +36,8 @@ export const faults = {
         fence: latest.get(`${lease.queue} ${lease.itemId}`) ?? lease.fence
       })
       return {
-        lease: (of) =>
-          Effect.map(sound.lease(of), (leases) =>
+        lease: (request) =>
+          Effect.map(sound.lease(request), (leases) =>
             leases.map((lease) => {
               // Only the first attempt of an item can be confused with that of its successor.
               if (lease.attempt === 1) latest.set(`${lease.queue} ${lease.itemId}`, lease.fence)
@@ -47,7 +47,7 @@ export const faults = {
         hold: (lease) => sound.hold(renewed(lease)),
         renew: (lease, millis) => sound.renew(renewed(lease), millis),
         finish: (lease) => sound.finish(renewed(lease)),
-        release: (lease, of) => sound.release(renewed(lease), of)
+        release: (lease, outcome) => sound.release(renewed(lease), outcome)
       }
     })
   },
@@ -57,9 +57,9 @@ export const faults = {
     spoil: replace(WorkQueue, ({ lease }) => {
       let last: ReadonlyArray<Parameters<WorkQueue["Service"]["hold"]>[0]> = []
       return {
-        lease: (of) =>
-          Effect.map(lease(of), (leases) => {
-            const again = last.filter((old) => old.queue === of.queue)
+        lease: (request) =>
+          Effect.map(lease(request), (leases) => {
+            const again = last.filter((old) => old.queue === request.queue)
             last = leases
             return [...again, ...leases]
           })
@@ -89,8 +89,8 @@ export const faults = {
             for (const { queue, itemId } of items) places.set(`${queue} ${itemId}`, places.size)
             return enqueue(items)
           }),
-        lease: (of) =>
-          Effect.map(lease(of), (leases) => leases.toSorted((a, b) => placeOf(a) - placeOf(b)))
+        lease: (request) =>
+          Effect.map(lease(request), (leases) => leases.toSorted((a, b) => placeOf(a) - placeOf(b)))
       }
     })
   },
@@ -98,7 +98,7 @@ export const faults = {
     does: "leases the newest item first",
     noticedBy: ["leases the oldest first"],
     spoil: replace(WorkQueue, ({ lease }) => ({
-      lease: (of) => Effect.map(lease(of), (leases) => leases.toReversed())
+      lease: (request) => Effect.map(lease(request), (leases) => leases.toReversed())
     }))
   },
   "delay-ignored": {
@@ -112,7 +112,7 @@ export const faults = {
     does: "never gives the item of a dead worker to another",
     noticedBy: ["gives an item to another when its lease has run out"],
     spoil: replace(WorkQueue, ({ lease }) => ({
-      lease: (of) => lease({ ...of, leaseMillis: 3_600_000 })
+      lease: (request) => lease({ ...request, leaseMillis: 3_600_000 })
     }))
   },
   "payload-overwritten": {

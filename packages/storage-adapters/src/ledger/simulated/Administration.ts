@@ -30,16 +30,17 @@ export const make = (options: {
 }): Admin => {
   const { store, changed } = options
 
-  const addParty: Admin["addParty"] = (of) =>
+  const addParty: Admin["addParty"] = (newParty) =>
     Effect.gen(function* () {
-      const publicKey = of.publicKey ?? madeKey()
-      if (!hintPattern.test(of.hint)) return yield* invalid("a hint is 1 to 185 of [A-Za-z0-9_-]")
+      const publicKey = newParty.publicKey ?? madeKey()
+      if (!hintPattern.test(newParty.hint))
+        return yield* invalid("a hint is 1 to 185 of [A-Za-z0-9_-]")
       if (publicKey.length !== 32) return yield* invalid("an Ed25519 public key has 32 bytes")
-      if (of.kind === "external" && of.publicKey === undefined) {
+      if (newParty.kind === "external" && newParty.publicKey === undefined) {
         return yield* invalid("an external party brings its own public key")
       }
-      const party = Identifiers.party({ hint: of.hint, publicKey })
-      const userId = of.userId ?? of.hint
+      const party = Identifiers.party({ hint: newParty.hint, publicKey })
+      const userId = newParty.userId ?? newParty.hint
       const [parties, users] = yield* Effect.all([store.parties, store.users])
       if (
         parties.some((entry) => entry.party === party) ||
@@ -49,16 +50,16 @@ export const make = (options: {
       }
       const external = (one: Party.Party) =>
         parties.some((party) => party.party === one && party.kind === "external")
-      const more = of.rights ?? []
+      const more = newParty.rights ?? []
       if (more.some((right) => right.kind === "CanActAs" && external(right.party))) {
         return yield* invalid("nobody acts as an external party by token")
       }
-      yield* store.putParty({ party, hint: of.hint, kind: of.kind, publicKey })
+      yield* store.putParty({ party, hint: newParty.hint, kind: newParty.kind, publicKey })
       const token = Users.makeToken()
       yield* store.putUser({
         userId,
         tokenHash: Users.hash(token),
-        rights: [...ownRights(of.kind, party), ...more],
+        rights: [...ownRights(newParty.kind, party), ...more],
         expiresAt: null,
         active: true
       })

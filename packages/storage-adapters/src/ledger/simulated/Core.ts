@@ -10,7 +10,7 @@ import * as Identifiers from "./Identifiers.ts"
 import * as Interpreter from "./Interpreter.ts"
 import * as LedgerError from "./LedgerError.ts"
 import type { Registry } from "./Registry.ts"
-import type { Committed, Loaded } from "./SimStore.ts"
+import type { LastCommit, LoadedLedger } from "./SimStore.ts"
 
 /** The limits of the ledger, as a real node has them. */
 export interface Settings {
@@ -38,10 +38,10 @@ export interface State {
   forgottenOffset: Offset.Offset
   readonly contracts: Map<string, Entry.Contract>
   /** The last commit of each change id, oldest first. */
-  readonly commits: Map<string, Committed>
+  readonly commits: Map<string, LastCommit>
 }
 
-export const load = (loaded: Loaded): State => ({
+export const load = (loaded: LoadedLedger): State => ({
   ...loaded.head,
   forgottenOffset: loaded.forgottenOffset,
   contracts: new Map([...loaded.contracts].map((contract) => [contract.contractId, contract])),
@@ -185,7 +185,7 @@ const dedupWindow = (
   { state, settings }: { readonly state: State; readonly settings: Settings },
   dedup: Ledger.Dedup | null,
   now: Instant.Instant
-): Result.Result<(earlier: Committed) => boolean, LedgerError.LedgerError> => {
+): Result.Result<(earlier: LastCommit) => boolean, LedgerError.LedgerError> => {
   if (dedup?._tag === "Since") {
     const { offset } = dedup
     if (offset < state.prunedOffset) return Result.fail(pruned(state.prunedOffset))
@@ -207,7 +207,7 @@ interface Place {
   readonly recordTime: Instant.Instant
 }
 
-interface Ran {
+interface RunOutcome {
   readonly effectiveAt: Instant.Instant
   readonly interpretation: Interpreter.Interpretation
   readonly seed: Uint8Array
@@ -221,7 +221,7 @@ const atLedgerTime = (
   world: { readonly registry: Registry; readonly settings: Settings; readonly state: State },
   request: Request,
   place: Place & { readonly skew: bigint }
-): Result.Result<Ran, LedgerError.LedgerError> => {
+): Result.Result<RunOutcome, LedgerError.LedgerError> => {
   const { contracts, ledgerId } = world.state
   const seed = Identifiers.seed({ ledgerId, changeId: place.changeId, offset: place.offset })
   const earliest = Instant.toMicros(Instant.fromNanos(place.recordTime + place.skew))
@@ -269,7 +269,7 @@ const rejected = (request: Request, place: Place, error: LedgerError.LedgerError
   archived: []
 })
 
-const committed = (request: Request, place: Place, ran: Ran): Entry.Entry => {
+const committed = (request: Request, place: Place, ran: RunOutcome): Entry.Entry => {
   const updateId = Identifiers.updateId(ran.seed)
   return {
     offset: place.offset,
@@ -290,7 +290,7 @@ const committed = (request: Request, place: Place, ran: Ran): Entry.Entry => {
   }
 }
 
-const duplicate = (earlier: Committed): LedgerError.LedgerError =>
+const duplicate = (earlier: LastCommit): LedgerError.LedgerError =>
   LedgerError.make(
     "DUPLICATE_COMMAND",
     "A command with the given command ID has already been successfully processed",

@@ -65,7 +65,7 @@ export interface Rules<T extends Templates.Template> {
 }
 
 /** A choice to be exercised, with its decoded argument. */
-export interface Pending {
+export interface PendingChoice {
   readonly consuming: boolean
   readonly controllers: Parties
   readonly observers: Parties
@@ -83,7 +83,7 @@ export interface Instance {
     readonly contractId: string
     readonly choice: string
     readonly argument: Ledger.LfValue
-  }) => Result.Result<Pending, Refusal>
+  }) => Result.Result<PendingChoice, Refusal>
   readonly view: (iface: Ledger.TypeRef) => Ledger.LfRecord | null
 }
 
@@ -111,7 +111,7 @@ export const define = <const T extends Templates.Template>(
   const pend = (
     self: Templates.Payload<T>,
     ask: Parameters<Instance["pending"]>[0]
-  ): Result.Result<Pending, Refusal> => {
+  ): Result.Result<PendingChoice, Refusal> => {
     const { choice, contractId } = ask
     if (!isChoice(choice)) {
       return Result.fail(
@@ -157,7 +157,7 @@ export const define = <const T extends Templates.Template>(
 }
 
 /** The choice every template has: all signatories together may end the contract. */
-export const archive = (signatories: Parties): Pending => ({
+export const archive = (signatories: Parties): PendingChoice => ({
   consuming: true,
   controllers: signatories,
   observers: [],

@@ -46,15 +46,25 @@ export const updateId = (seed: Uint8Array): string => `1220${Buffer.from(seed).t
 export const contractId = (seed: Uint8Array, nodeId: number): string =>
   `00${sha256(seed, int32be(nodeId)).toString("hex")}`
 
-export const packageId = (of: { readonly name: string; readonly version: string }): string =>
-  sha256("bursar-sim-package-v1", zero, of.name, zero, of.version).toString("hex")
+export const packageId = ({
+  name,
+  version
+}: {
+  readonly name: string
+  readonly version: string
+}): string => sha256("bursar-sim-package-v1", zero, name, zero, version).toString("hex")
 
 /** The fingerprint of a party's Ed25519 public key, given as its 32 raw bytes. */
 export const fingerprint = (publicKey: Uint8Array): string =>
   `1220${sha256(int32be(12), publicKey).toString("hex")}`
 
-export const party = (of: { readonly hint: string; readonly publicKey: Uint8Array }): Party.Party =>
-  Party.make({ hint: of.hint, fingerprint: fingerprint(of.publicKey) })
+export const party = ({
+  hint,
+  publicKey
+}: {
+  readonly hint: string
+  readonly publicKey: Uint8Array
+}): Party.Party => Party.make({ hint, fingerprint: fingerprint(publicKey) })
 
 export const tokenHash = (token: string): string => sha256(token).toString("hex")
 

@@ -52,7 +52,7 @@ interface Context {
 }
 
 /** A contract as this transaction has used it. */
-interface Used {
+interface UsedContract {
   readonly contract: Contract
   readonly instance: Entity.Instance
 }
@@ -86,7 +86,7 @@ class Run {
   private readonly disclosed: ReadonlyMap<string, string>
   private readonly nodes: Array<Node> = []
   private readonly inputs = new Map<string, Contract>()
-  private readonly used = new Map<string, Used>()
+  private readonly used = new Map<string, UsedContract>()
   private readonly created = new Map<string, Contract>()
   private readonly consumed = new Set<string>()
 
@@ -210,14 +210,18 @@ class Run {
   /** Appends the exercise before its consequences, and completes it after them. */
   private consequences(
     context: Context,
-    of: {
+    {
+      contract,
+      pending,
+      iface,
+      act
+    }: {
       readonly contract: Contract
-      readonly pending: Entity.Pending
+      readonly pending: Entity.PendingChoice
       readonly act: { readonly contractId: string; readonly choice: string }
       readonly iface: Ledger.TypeRef | null
     }
   ): Result.Result<Ledger.LfValue, Refusal> {
-    const { contract, pending } = of
     const informees = [
       ...contract.signatories,
       ...(pending.consuming ? contract.observers : []),
@@ -237,8 +241,8 @@ class Run {
       observers: contract.observers,
       witnesses,
       transient: false,
-      iface: of.iface,
-      choice: of.act.choice,
+      iface,
+      choice: act.choice,
       arg: pending.argument,
       result: null,
       actors: pending.controllers,
@@ -306,7 +310,7 @@ class Run {
   }
 
   /** Returns the contract if it exists, is visible to the submission and not yet consumed. */
-  private use(contractId: string): Result.Result<Used, Refusal> {
+  private use(contractId: string): Result.Result<UsedContract, Refusal> {
     if (this.consumed.has(contractId)) {
       return Result.fail(
         LedgerError.make("CONTRACT_NOT_ACTIVE", `Contract ${contractId} was consumed before`, {

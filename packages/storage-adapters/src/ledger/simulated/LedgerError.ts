@@ -104,14 +104,14 @@ export const make = (
 }
 
 /** Form of an error in a rejected completion. */
-export interface Stored {
+export interface StoredError {
   readonly code: string
   readonly cause: string
   readonly context: { readonly [key: string]: string }
   readonly resources: ReadonlyArray<Resource>
 }
 
-export const toStored = (error: LedgerError): Stored => ({
+export const toStored = (error: LedgerError): StoredError => ({
   code: error.code,
   cause: error.cause,
   context: error.context,
@@ -120,7 +120,7 @@ export const toStored = (error: LedgerError): Stored => ({
 
 const isErrorId = (code: string): code is ErrorId => Object.hasOwn(categories, code)
 
-export const fromStored = (stored: Stored): LedgerError => {
+export const fromStored = (stored: StoredError): LedgerError => {
   if (!isErrorId(stored.code)) throw new Error(`unknown stored ledger error ${stored.code}`)
   return make(stored.code, stored.cause, stored)
 }

@@ -63,13 +63,13 @@ export const readPlan = (content: unknown): Result.Result<Faults.Plan, NoPlan> =
       })
   })
 
-type What = "faults" | "prune"
+type WishKind = "faults" | "prune"
 
 export const wish = (
   sql: SqlClient.SqlClient,
-  of: { readonly what: What; readonly body: string }
+  { what, body }: { readonly what: WishKind; readonly body: string }
 ) =>
-  sql`insert into ledger_sim.wish (what, body) values (${of.what}, ${of.body}::text::jsonb)
+  sql`insert into ledger_sim.wish (what, body) values (${what}, ${body}::text::jsonb)
       on conflict (what) do update set body = excluded.body`
 
 const Wishes = Schema.Array(

@@ -39,7 +39,7 @@ export interface Reading {
 }
 
 /** The archival of a contract, as ACS_DELTA shows it. */
-export interface Archived {
+export interface ArchivedContract {
   readonly _tag: "Archived"
   readonly nodeId: number
   readonly contractId: string
@@ -55,7 +55,7 @@ export interface SeenExercised extends Ledger.Exercised {
 /** An active contract with the offset that created it. */
 export type SeenActive = Ledger.Active & { readonly createdOffset: Offset.Offset }
 
-export type SeenEvent = Ledger.Created | SeenExercised | Archived
+export type SeenEvent = Ledger.Created | SeenExercised | ArchivedContract
 
 /** A transaction filtered to the nodes that the readers see. */
 export interface SeenTransaction extends Omit<Ledger.Transaction, "events"> {
@@ -66,7 +66,7 @@ export interface SeenTransaction extends Omit<Ledger.Transaction, "events"> {
 export type SeenUpdate = SeenTransaction | Ledger.Checkpoint
 
 /** A prepared transaction, as an external party's wallet shows and signs it. */
-export interface Prepared {
+export interface PreparedTransaction {
   readonly bytes: Uint8Array
   readonly hash: Uint8Array
 }
@@ -168,7 +168,7 @@ export class Participant extends Context.Service<
         readonly maxRecordTime: Instant.Instant | null
         readonly minLedgerTime: Instant.Instant | null
       }
-    ) => Answer<Prepared>
+    ) => Answer<PreparedTransaction>
     /** Executes a prepared transaction with the signatures of all its acting parties. */
     readonly execute: (
       user: Users.User,

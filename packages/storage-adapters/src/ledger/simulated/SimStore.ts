@@ -18,18 +18,18 @@ export interface Head {
 }
 
 /** The last successful commit of a change. */
-export interface Committed {
+export interface LastCommit {
   readonly offset: Offset.Offset
   readonly recordTime: Instant.Instant
   readonly submissionId: string
   readonly updateId: string
 }
 
-export interface Loaded {
+export interface LoadedLedger {
   readonly head: Head
   readonly contracts: Iterable<Entry.Contract>
   /** By changeId, in offset order: the commits of the deduplication window. */
-  readonly commits: Iterable<readonly [changeId: string, commit: Committed]>
+  readonly commits: Iterable<readonly [changeId: string, commit: LastCommit]>
   /** Offset up to which commits are forgotten, so that duplicates are not detected before it. */
   readonly forgottenOffset: Offset.Offset
 }
@@ -52,7 +52,7 @@ export interface Range {
 
 export interface SimStore {
   /** Acquires the ledger for this process and loads its state. MUST fence earlier owners. */
-  readonly load: (since: Instant.Instant) => Effect.Effect<Loaded, StoreLost>
+  readonly load: (since: Instant.Instant) => Effect.Effect<LoadedLedger, StoreLost>
   /** Appends the entries in order, all or none, after the head last loaded or committed. */
   readonly commit: (entries: ReadonlyArray<Entry.Entry>) => Effect.Effect<void, StoreLost>
   readonly transactions: (

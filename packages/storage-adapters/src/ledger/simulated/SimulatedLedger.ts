@@ -165,14 +165,17 @@ const remembered = (store: SimStore, faults: Faults.Faults) => {
 }
 
 /** Submission, and preparation and execution for external parties. */
-const acting = (of: {
+const acting = ({
+  registry,
+  settings,
+  store,
+  writer
+}: {
   readonly registry: Registry.Registry
   readonly settings: Core.Settings
   readonly store: SimStore
   readonly writer: Writer.Writer
 }): Pick<Service, "submit" | "submitAsync" | "prepare" | "execute"> => {
-  const { registry, settings, store, writer } = of
-
   const request = (user: Users.User, attempt: Attempt) =>
     Effect.gen(function* () {
       yield* Effect.fromResult(Users.demand(user, "CanActAs", attempt.actAs))
@@ -270,7 +273,13 @@ const acting = (of: {
 }
 
 /** Reads, filtered to the nodes that the user's parties see. */
-const reading = (of: {
+const reading = ({
+  store,
+  registry,
+  writer,
+  faults,
+  options
+}: {
   readonly store: SimStore
   readonly registry: Registry.Registry
   readonly writer: Writer.Writer
@@ -280,8 +289,7 @@ const reading = (of: {
   Service,
   "updates" | "update" | "seen" | "acs" | "completions" | "contractById" | "ledgerEnd" | "horizon"
 > => {
-  const { store, registry, writer, faults } = of
-  const checkpointAfter = of.options.checkpointAfter ?? Duration.seconds(1)
+  const checkpointAfter = options.checkpointAfter ?? Duration.seconds(1)
   const pruned = () => writer.state().prunedOffset
   const position = { end: writer.readable, pruned, moved: writer.moved, checkpointAfter }
 

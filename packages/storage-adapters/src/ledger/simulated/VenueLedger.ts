@@ -174,11 +174,11 @@ const soleParty = (user: Users.User) => {
 export const completionOffset = (duplicate: LedgerError.LedgerError): Offset.Offset =>
   Offset.of(Number(duplicate.context["completion_offset"]))
 
-type Seen = Ledger.Transaction | SeenTransaction
+type ReceiptSource = Ledger.Transaction | SeenTransaction
 
 export const receipt = (
   committed: Pick<Ledger.Transaction, "updateId" | "offset" | "effectiveAt" | "recordTime">,
-  as: { readonly seen: Option.Option<Seen>; readonly duplicate: boolean }
+  as: { readonly seen: Option.Option<ReceiptSource>; readonly duplicate: boolean }
 ): Ledger.Receipt => ({
   updateId: committed.updateId,
   offset: committed.offset,
@@ -194,7 +194,7 @@ export const toUpdate = (update: SeenUpdate): Ledger.Update =>
 const isEvent = (event: SeenEvent | Ledger.Event): event is Ledger.Event =>
   event._tag !== "Archived"
 
-const toTransaction = (seen: Seen): Ledger.Transaction => ({
+const toTransaction = (seen: ReceiptSource): Ledger.Transaction => ({
   _tag: "Transaction",
   offset: seen.offset,
   updateId: seen.updateId,

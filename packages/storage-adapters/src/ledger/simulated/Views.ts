@@ -123,13 +123,16 @@ const event = (
 const created = (
   registry: Registry.Registry,
   reading: Reading,
-  of: {
+  {
+    contract,
+    readers,
+    inAcs
+  }: {
     readonly contract: Entry.Contract & { readonly nodeId: number }
     readonly readers: ReadonlyArray<Party.Party>
     readonly inAcs: boolean
   }
 ): Ledger.Created => {
-  const { contract, readers } = of
   const filters = readers.flatMap((party) => reading.byParty.get(party) ?? [])
   return {
     _tag: "Created",
@@ -146,7 +149,7 @@ const created = (
     blob: filters.some((filter) => wantsBlob(registry, filter, contract.template))
       ? Option.some(Disclosure.blob(contract))
       : Option.none(),
-    inAcs: of.inAcs
+    inAcs
   }
 }
 
@@ -154,15 +157,18 @@ const created = (
 const matching = (
   registry: Registry.Registry,
   reading: Reading,
-  of: { readonly template: Ledger.TypeRef; readonly parties: ReadonlyArray<Party.Party> }
+  {
+    parties,
+    template
+  }: { readonly template: Ledger.TypeRef; readonly parties: ReadonlyArray<Party.Party> }
 ): ReadonlyArray<Party.Party> => {
   const readers: Array<Party.Party> = []
   for (const [party, filter] of reading.byParty) {
-    if (!of.parties.includes(party)) continue
+    if (!parties.includes(party)) continue
     if (
       filter.wildcard ||
-      filter.templates.some((ref) => Templates.same(ref, of.template)) ||
-      filter.interfaces.some(({ ref }) => implementsIt(registry, of.template, ref))
+      filter.templates.some((ref) => Templates.same(ref, template)) ||
+      filter.interfaces.some(({ ref }) => implementsIt(registry, template, ref))
     ) {
       readers.push(party)
     }

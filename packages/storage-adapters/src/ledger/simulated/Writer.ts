@@ -44,15 +44,15 @@ const recentMax = 2_000
 /** A transaction of many contracts has many nodes, and so few such transactions are kept in memory. */
 const recentNodesMax = 20_000
 
-interface Asked {
+interface QueuedRequest {
   readonly request: Core.Request
   readonly taken: Deferred.Deferred<void, LedgerError.LedgerError>
   readonly answered: Deferred.Deferred<Entry.Transaction, LedgerError.LedgerError>
 }
 
 /** Outcome of one submission once its batch is stored. */
-interface Judged {
-  readonly asked: Asked
+interface SubmissionOutcome {
+  readonly asked: QueuedRequest
   readonly entry: Entry.Entry | null
   readonly answer: Exit.Exit<Entry.Transaction, LedgerError.LedgerError>
   readonly refused: boolean
@@ -73,7 +73,7 @@ export const make = (options: Options): Effect.Effect<Writer, StoreLost, Scope.S
     const recent: Array<Entry.Transaction> = []
     let recentNodes = 0
     let moved = Deferred.makeUnsafe<void>()
-    const queue = yield* Queue.bounded<Asked>(waitingMax)
+    const queue = yield* Queue.bounded<QueuedRequest>(waitingMax)
 
     const publish = (offset: Offset.Offset) =>
       Effect.sync(() => {
@@ -84,11 +84,14 @@ export const make = (options: Options): Effect.Effect<Writer, StoreLost, Scope.S
         Deferred.doneUnsafe(before, Exit.void)
       })
 
-    const judge = (asked: Asked, clock: Instant.Instant): Judged => {
+    const judge = (asked: QueuedRequest, clock: Instant.Instant): SubmissionOutcome => {
       const plan = faults.plan()
       const number = faults.count()
       const fate = Faults.fate(plan, number)
-      const ends = (answer: Judged["answer"], entry: Entry.Entry | null): Judged => ({
+      const ends = (
+        answer: SubmissionOutcome["answer"],
+        entry: Entry.Entry | null
+      ): SubmissionOutcome => ({
         asked,
         entry,
         answer,
@@ -149,7 +152,7 @@ export const make = (options: Options): Effect.Effect<Writer, StoreLost, Scope.S
         Effect.exit
       )
 
-    const settle = (judged: ReadonlyArray<Judged>, kept: boolean): void => {
+    const settle = (judged: ReadonlyArray<SubmissionOutcome>, kept: boolean): void => {
       for (const { asked, answer, refused, entry } of judged) {
         const end = kept || entry === null ? answer : Exit.fail(unavailable(lost))
         Deferred.doneUnsafe(
@@ -162,7 +165,7 @@ export const make = (options: Options): Effect.Effect<Writer, StoreLost, Scope.S
 
     // Waiting for work is interruptible, so that the node can stop; a batch in progress is not.
     const waiting = Queue.takeBetween(queue, 1, batchMax)
-    const round = Effect.fnUntraced(function* (asked: ReadonlyArray<Asked>) {
+    const round = Effect.fnUntraced(function* (asked: ReadonlyArray<QueuedRequest>) {
       if (lost !== null && !lost.fenced) yield* Effect.ignore(reload)
       if (lost !== null) {
         const end = Exit.fail(unavailable(lost))
@@ -201,7 +204,7 @@ export const make = (options: Options): Effect.Effect<Writer, StoreLost, Scope.S
 
     const ask = (request: Core.Request) =>
       Effect.suspend(() => {
-        const asked: Asked = {
+        const asked: QueuedRequest = {
           request,
           taken: Deferred.makeUnsafe(),
           answered: Deferred.makeUnsafe()

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs"
 import { JsonText } from "@bursar/engine-core/kernel"
 import { Result, Schema } from "effect"
 import * as Deliveries from "./Deliveries.ts"
-import type { Parsed } from "./Duty.ts"
+import type { ParsedFlags } from "./Duty.ts"
 import * as Flags from "./Flags.ts"
 import * as OracleBot from "./OracleBot.ts"
 import * as Policy from "./Policy.ts"
@@ -17,14 +17,14 @@ const File = Schema.Struct({
   payments: Schema.optionalKey(Deliveries.Payments)
 })
 
-export const file = (flags: Flags.Flags): Parsed<typeof File.Type> => {
+export const file = (flags: Flags.Flags): ParsedFlags<typeof File.Type> => {
   const path = flags.text("policy")
   return path === undefined
     ? Result.succeed({})
     : Result.flatMap(json(path), (content) => Flags.shaped(File, content))
 }
 
-const json = (path: string): Parsed<unknown> =>
+const json = (path: string): ParsedFlags<unknown> =>
   Result.flatMap(textOf(path), (text) =>
     Result.match(JsonText.parse(text), {
       onSuccess: Result.succeed,
@@ -32,7 +32,7 @@ const json = (path: string): Parsed<unknown> =>
     })
   )
 
-const textOf = (path: string): Parsed<string> => {
+const textOf = (path: string): ParsedFlags<string> => {
   try {
     return Result.succeed(readFileSync(path, "utf8"))
   } catch (error) {
@@ -46,7 +46,7 @@ export interface Terms {
   readonly instruments: ReadonlyArray<Pricing.Terms>
 }
 
-export const terms = (flags: Flags.Flags): Parsed<Terms> =>
+export const terms = (flags: Flags.Flags): ParsedFlags<Terms> =>
   Result.gen(function* () {
     const { instruments = [], ...policy } = yield* file(flags)
     const listed = yield* Flags.shaped(Schema.Array(Pricing.Terms), instruments)
@@ -58,7 +58,7 @@ export const terms = (flags: Flags.Flags): Parsed<Terms> =>
  * Reads the file at every evaluation of the plan: a new price takes effect, and an incomplete file
  * is read at the next.
  */
-const atEveryLook = <A>(read: () => Parsed<A>): Parsed<() => A> =>
+const atEveryLook = <A>(read: () => ParsedFlags<A>): ParsedFlags<() => A> =>
   Result.map(read(), (first) => {
     let last = first
     return () => {
@@ -67,14 +67,14 @@ const atEveryLook = <A>(read: () => Parsed<A>): Parsed<() => A> =>
     }
   })
 
-export const termsAtEveryLook = (flags: Flags.Flags): Parsed<() => Terms> =>
+export const termsAtEveryLook = (flags: Flags.Flags): ParsedFlags<() => Terms> =>
   atEveryLook(() => terms(flags))
 
 /** Reads the payments of a registrar's file at every evaluation of the plan. */
-export const paymentsAtEveryLook = (flags: Flags.Flags): Parsed<() => Deliveries.Payments> =>
+export const paymentsAtEveryLook = (flags: Flags.Flags): ParsedFlags<() => Deliveries.Payments> =>
   atEveryLook(() => Result.map(file(flags), ({ payments }) => payments ?? []))
 
-const termsOf = (flags: Flags.Flags): Parsed<Pricing.Terms | null> => {
+const termsOf = (flags: Flags.Flags): ParsedFlags<Pricing.Terms | null> => {
   const instrumentId = flags.text("instrument")
   if (instrumentId === undefined) return Result.succeed(null)
   const given = {
@@ -95,7 +95,7 @@ const numberOf = (text: string | undefined): number | undefined =>
   text === undefined ? undefined : Number(text)
 
 /** Parses a price file: one JSON object a line. */
-export const quotesOf = (path: string): Parsed<ReadonlyArray<OracleBot.Quote>> =>
+export const quotesOf = (path: string): ParsedFlags<ReadonlyArray<OracleBot.Quote>> =>
   Result.gen(function* () {
     const quotes: Array<unknown> = []
     for (const [index, line] of (yield* textOf(path)).split("\n").entries()) {
@@ -111,7 +111,7 @@ export const quotesOf = (path: string): Parsed<ReadonlyArray<OracleBot.Quote>> =
 
 export const audienceOf = (
   flags: Flags.Flags
-): Parsed<{ readonly audience?: OracleBot.Audience }> =>
+): ParsedFlags<{ readonly audience?: OracleBot.Audience }> =>
   Result.gen(function* () {
     if (flags.text("venue") === undefined) return {}
     return {

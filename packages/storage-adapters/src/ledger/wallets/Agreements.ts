@@ -38,17 +38,21 @@ const credentials = World.remembered((world) =>
 /** Returns the party's valid credential for the instrument, if any; that of `issuer` where given. */
 export const credentialOf = (
   world: World.World,
-  of: {
+  {
+    holder,
+    instrument,
+    issuer
+  }: {
     readonly holder: Party.Party
     readonly instrument: Templates.Asset
     readonly issuer?: Party.Party
   }
 ): string | null =>
   credentials(world)
-    .get(JSON.stringify([of.holder, of.instrument.admin, of.instrument.id]))
+    .get(JSON.stringify([holder, instrument.admin, instrument.id]))
     ?.find(
       ({ payload }) =>
-        (of.issuer === undefined || payload.issuer === of.issuer) &&
+        (issuer === undefined || payload.issuer === issuer) &&
         (payload.validFrom === null || payload.validFrom <= world.now) &&
         (payload.validUntil === null || world.now < payload.validUntil)
     )?.contractId ?? null
@@ -99,13 +103,16 @@ const joinedMax = 100
  */
 export const from = (
   world: World.World,
-  of: { readonly instrument: Templates.Asset; readonly amount: Decimal.Decimal },
+  {
+    instrument,
+    amount
+  }: { readonly instrument: Templates.Asset; readonly amount: Decimal.Decimal },
   act: (holdingCid: string) => World.Act
 ): ReadonlyArray<World.Act> => {
-  const unlocked = free(world).get(assetKey(of.instrument)) ?? []
-  const holding = unlocked.find(({ payload }) => Decimal.atLeast(payload.amount, of.amount))
+  const unlocked = free(world).get(assetKey(instrument)) ?? []
+  const holding = unlocked.find(({ payload }) => Decimal.atLeast(payload.amount, amount))
   if (holding !== undefined) return [act(holding.contractId)]
-  const [first, ...others] = together(unlocked, of.amount)
+  const [first, ...others] = together(unlocked, amount)
   return first === undefined ? [] : [join(first, others)]
 }
 
@@ -125,13 +132,13 @@ const free = World.remembered((world) =>
   )
 )
 
-type Found = World.Found<typeof Templates.Holding>
+type FoundHolding = World.FoundContract<typeof Templates.Holding>
 
 /** Returns the largest holdings of one kind whose sum suffices; none where it does not. */
 const together = (
-  smallestFirst: ReadonlyArray<Found>,
+  smallestFirst: ReadonlyArray<FoundHolding>,
   amount: Decimal.Decimal
-): ReadonlyArray<Found> => {
+): ReadonlyArray<FoundHolding> => {
   const kinds = Map.groupBy(
     smallestFirst.toReversed(),
     ({ payload }) => `${payload.provider} ${payload.restricted}`
@@ -143,7 +150,7 @@ const together = (
   return []
 }
 
-const join = (first: Found, others: ReadonlyArray<Found>): World.Act => ({
+const join = (first: FoundHolding, others: ReadonlyArray<FoundHolding>): World.Act => ({
   name: "join",
   about: first.contractId,
   change: {
@@ -184,7 +191,7 @@ export const legs =
     })
 
 /** Funding of an order by a party, besides the legs of settlements. */
-export interface Put {
+export interface OrderFunding {
   /** Contract that requests the funding; each is answered once. */
   readonly about: string
   /** Ids of the order: the first is the allocation's reference. */
@@ -200,12 +207,12 @@ export interface Put {
  * Allocates an asset to the venue for an order, unless it is allocated already or a settlement
  * requests it.
  */
-export const put = (world: World.World, of: Put): ReadonlyArray<World.Act> => {
-  const { about, ids, instrument, amount } = of
+export const put = (world: World.World, funding: OrderFunding): ReadonlyArray<World.Act> => {
+  const { about, ids, instrument, amount } = funding
   if (has(allocated(world), ids, instrument) || has(askedFor(world), ids, instrument)) return []
   const to = { about, commandId: `allocate:${about}` }
   return from(world, { instrument, amount }, (holdingCid) =>
-    allocation({ ...to, holdingCid }, { ...of, reference: ids[0] })
+    allocation({ ...to, holdingCid }, { ...funding, reference: ids[0] })
   )
 }
 
@@ -241,15 +248,21 @@ const has = (
 ): boolean => ids.some((id) => id !== null && legs.has(legKey(id, asset)))
 
 const allocation = (
-  of: { readonly about: string; readonly commandId: string; readonly holdingCid: string },
-  to: Pick<Put, "venue" | "receiver" | "amount" | "settleBefore"> & { readonly reference: string }
+  {
+    about,
+    commandId,
+    holdingCid
+  }: { readonly about: string; readonly commandId: string; readonly holdingCid: string },
+  to: Pick<OrderFunding, "venue" | "receiver" | "amount" | "settleBefore"> & {
+    readonly reference: string
+  }
 ): World.Act => ({
   name: "allocate",
-  about: of.about,
+  about,
   change: {
-    commandId: of.commandId,
+    commandId,
     commands: [
-      Templates.exercise(Templates.Holding, of.holdingCid, "Allocate", {
+      Templates.exercise(Templates.Holding, holdingCid, "Allocate", {
         allocationId: to.reference,
         executor: to.venue,
         receiver: to.receiver,

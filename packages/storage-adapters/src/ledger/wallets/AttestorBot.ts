@@ -31,13 +31,16 @@ export const plan =
 
 const attest = (
   world: World.World,
-  of: {
-    readonly claim: World.Found<typeof Templates.SubscriptionClaim>
+  {
+    claim,
+    point,
+    terms
+  }: {
+    readonly claim: World.FoundContract<typeof Templates.SubscriptionClaim>
     readonly point: Pricing.Point
     readonly terms: Terms
   }
 ): ReadonlyArray<World.Act> => {
-  const { claim, point, terms } = of
   const price = Pricing.priceOf(point, terms)
   if (price === undefined) return []
   const { cash, orderedUnits } = claim.payload

@@ -6,14 +6,14 @@ import { Instant } from "@bursar/engine-core/kernel"
 import { Duration, Effect, FiberMap, Option, Semaphore, Stream } from "effect"
 import type { DoorError } from "./DoorClient.ts"
 import { DoorRefused, isPassing } from "./DoorClient.ts"
-import type { Done, PartySession, SubmitError } from "./PartySession.ts"
+import type { CommittedChange, PartySession, SubmitError } from "./PartySession.ts"
 import type { Contract } from "./Wire.ts"
 import * as World from "./World.ts"
 
 /** Messages of the program for the person who runs it. */
 export type Message =
   | { readonly _tag: "Ready"; readonly offset: number }
-  | { readonly _tag: "Acted"; readonly act: World.Act; readonly done: Done }
+  | { readonly _tag: "Acted"; readonly act: World.Act; readonly done: CommittedChange }
   /** Another party consumed a contract of the act first. */
   | { readonly _tag: "Overtaken"; readonly act: World.Act }
   | { readonly _tag: "Failed"; readonly act: World.Act; readonly error: SubmitError }
@@ -145,7 +145,10 @@ const apart = (
 /** Performs the first act that the plan has, within the given time. */
 export const runOnce = (
   options: Pick<Options, "session" | "plan"> & { readonly within: Duration.Duration }
-): Effect.Effect<Option.Option<{ readonly act: World.Act; readonly done: Done }>, SubmitError> =>
+): Effect.Effect<
+  Option.Option<{ readonly act: World.Act; readonly done: CommittedChange }>,
+  SubmitError
+> =>
   Effect.gen(function* () {
     const { session, plan, within } = options
     const offset = yield* session.ledgerEnd

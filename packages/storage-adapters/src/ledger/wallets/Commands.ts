@@ -5,7 +5,7 @@ import { Result } from "effect"
 import * as Agreements from "./Agreements.ts"
 import * as AttestorBot from "./AttestorBot.ts"
 import * as Deliveries from "./Deliveries.ts"
-import { type Actor, make, once, type Read } from "./Duty.ts"
+import { type Actor, make, once, type DutyParser } from "./Duty.ts"
 import * as Flags from "./Flags.ts"
 import * as FundBot from "./FundBot.ts"
 import * as ActorInputs from "./ActorInputs.ts"
@@ -23,7 +23,7 @@ const only = (id: string): Policy.Policy => ({ accept: [id] })
 const never = (id: string): Policy.Policy => ({ accept: [], reject: [id] })
 
 const byId =
-  (name: Flags.Name, plan: (id: string) => World.Plan): Read =>
+  (name: Flags.Name, plan: (id: string) => World.Plan): DutyParser =>
   (flags) =>
     Result.map(
       flags.text("contract-id") === undefined
@@ -33,7 +33,7 @@ const byId =
     )
 
 /** Commands of a holder, for its own wallet or for the custodian that hosts it. */
-const holder: { readonly [command: string]: Read } = {
+const holder: { readonly [command: string]: DutyParser } = {
   "accept-invitation": byId("holder-id", (id) => Wallet.invitations(only(id))),
   "decline-invitation": byId("holder-id", (id) => Wallet.invitations(never(id))),
   "accept-offer": byId("instrument", (id) => Wallet.offers(only(id))),
@@ -51,12 +51,13 @@ const holder: { readonly [command: string]: Read } = {
       const documentHash = yield* Flags.needed(flags, "document-hash")
       return once(Wallet.signTerms({ holderId, documentHash }))
     }),
-  order: (flags) => Result.map(orderOf(flags), (of) => make((party) => Wallet.order(party, of))),
+  order: (flags) =>
+    Result.map(orderOf(flags), (order) => make((party) => Wallet.order(party, order))),
   redeem: (flags) =>
     Result.gen(function* () {
       const custodian = yield* Flags.optional(flags, "custodian", Flags.party)
-      const of = { ...(yield* orderOf(flags)), custodian }
-      return make((party) => Wallet.redeem(party, of))
+      const order = { ...(yield* orderOf(flags)), custodian }
+      return make((party) => Wallet.redeem(party, order))
     }),
   "accept-mint": byId("reference", (id) => Reserves.mints(only(id))),
   "decline-mint": byId("reference", (id) => Reserves.mints(never(id))),
@@ -67,7 +68,7 @@ const holder: { readonly [command: string]: Read } = {
   "request-burn": byId("redemption-id", (id) => Orders.burns(only(id), () => true)),
   allocate: (flags) =>
     Result.gen(function* () {
-      const of = {
+      const allocation = {
         reference: yield* Flags.needed(flags, "reference"),
         venue: yield* Flags.party(flags, "venue"),
         receiver: yield* Flags.party(flags, "to"),
@@ -75,7 +76,7 @@ const holder: { readonly [command: string]: Read } = {
         amount: yield* Flags.decimal(flags, "amount"),
         settleBefore: yield* Flags.instant(flags, "settle-before")
       }
-      return once(Wallet.allocate(of))
+      return once(Wallet.allocate(allocation))
     }),
   holdings: () => Result.succeed({ kind: "show", show: Wallet.holdings }),
   payouts: () => Result.succeed({ kind: "show", show: Wallet.payouts })
@@ -123,25 +124,25 @@ const inDays = (now: Instant.Instant, days: number): Instant.Instant =>
   Instant.add(now, Duration.days(days))
 
 /** Commands of an issuer and its registrar about powers over their instrument. */
-const powers: { readonly [command: string]: Read } = {
+const powers: { readonly [command: string]: DutyParser } = {
   "accept-powers": byId("reference", (id) => Powers.agreements(only(id))),
   "decline-powers": byId("reference", (id) => Powers.agreements(never(id))),
   "end-powers": byId("reference", Powers.endAgreement)
 }
 
 /** Commands of the issuer of a backed instrument, and of the reserve's holder, about the reserve. */
-const reserves: { readonly [command: string]: Read } = {
+const reserves: { readonly [command: string]: DutyParser } = {
   "accept-reserve": byId("reference", (id) => Reserves.proposals(only(id))),
   "decline-reserve": byId("reference", (id) => Reserves.proposals(never(id)))
 }
 
 /** Commands of an asset's registrar, and of a reserve's holder, about locked holdings. */
-const locks: { readonly [command: string]: Read } = {
+const locks: { readonly [command: string]: DutyParser } = {
   "accept-lock": byId("reference", (id) => Reserves.locks(only(id))),
   "decline-lock": byId("reference", (id) => Reserves.locks(never(id)))
 }
 
-const issuing: { readonly [command: string]: Read } = {
+const issuing: { readonly [command: string]: DutyParser } = {
   ...reserves,
   "accept-amendment": byId("reference", (id) => Reserves.amendments(only(id))),
   "decline-amendment": byId("reference", (id) => Reserves.amendments(never(id))),
@@ -152,7 +153,7 @@ const issuing: { readonly [command: string]: Read } = {
     })
 }
 
-export const commands: { readonly [actor in Actor]: { readonly [command: string]: Read } } = {
+export const commands: { readonly [actor in Actor]: { readonly [command: string]: DutyParser } } = {
   registrar: {
     ...powers,
     ...issuing,
@@ -176,7 +177,7 @@ export const commands: { readonly [actor in Actor]: { readonly [command: string]
       }),
     issue: (flags) =>
       Result.gen(function* () {
-        const of = {
+        const issue = {
           instrumentId: yield* Flags.needed(flags, "instrument"),
           provider: yield* Flags.party(flags, "provider"),
           receiver: yield* Flags.party(flags, "to"),
@@ -185,7 +186,7 @@ export const commands: { readonly [actor in Actor]: { readonly [command: string]
         }
         const until = yield* Flags.optional(flags, "execute-before", Flags.instant)
         return once(({ party, now }) => [
-          RegistrarBot.issue(party, { ...of, executeBefore: until ?? inDays(now, 7) })
+          RegistrarBot.issue(party, { ...issue, executeBefore: until ?? inDays(now, 7) })
         ])
       })
   },
@@ -238,12 +239,12 @@ export const commands: { readonly [actor in Actor]: { readonly [command: string]
     ...locks,
     "lock-more": (flags) =>
       Result.gen(function* () {
-        const of = {
+        const addition = {
           lockAgreementId: yield* Flags.needed(flags, "reference"),
           amount: yield* Flags.decimal(flags, "amount"),
           reference: flags.text("order-id") ?? randomUUID()
         }
-        return once(Reserves.lockMore(of))
+        return once(Reserves.lockMore(addition))
       })
   },
   investor: holder

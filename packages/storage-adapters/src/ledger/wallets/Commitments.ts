@@ -5,8 +5,8 @@ import * as Agreements from "./Agreements.ts"
 import * as Policy from "./Policy.ts"
 import * as World from "./World.ts"
 
-type Standing = World.Found<typeof Templates.StandingSettlement>
-type Funding = Standing["payload"]["funding"][number]
+type StandingSettlement = World.FoundContract<typeof Templates.StandingSettlement>
+type Funding = StandingSettlement["payload"]["funding"][number]
 
 /**
  * Longest time between a request and its automatic commitment; later ones need a person. A
@@ -34,7 +34,11 @@ export const commitments =
         )
     })
 
-const isCommitted = (world: World.World, { payload }: Standing, { asset }: Funding): boolean =>
+const isCommitted = (
+  world: World.World,
+  { payload }: StandingSettlement,
+  { asset }: Funding
+): boolean =>
   World.find(world, Templates.StandingCommitment).some(
     (commitment) =>
       commitment.payload.standingSettlementId === payload.standingSettlementId &&
@@ -44,7 +48,7 @@ const isCommitted = (world: World.World, { payload }: Standing, { asset }: Fundi
   )
 
 const commit = (
-  { contractId, payload }: Standing,
+  { contractId, payload }: StandingSettlement,
   { party, asset, amount }: Funding,
   holdingCid: string
 ): World.Act => ({

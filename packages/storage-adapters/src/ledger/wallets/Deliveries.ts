@@ -33,8 +33,8 @@ export interface Options {
   readonly payments: Payments
 }
 
-type Distribution = World.Found<typeof Templates.Distribution>
-type Line = World.Found<typeof Templates.DistributionLine>
+type Distribution = World.FoundContract<typeof Templates.Distribution>
+type Line = World.FoundContract<typeof Templates.DistributionLine>
 
 /** Largest number of lines in one submission: two contracts each, below CIP-56's 100 inputs. */
 const linesMax = 40

@@ -3,7 +3,7 @@ import { Result, Schema } from "effect"
 import * as AttestorBot from "./AttestorBot.ts"
 import { commands } from "./Commands.ts"
 import * as CustodianBot from "./CustodianBot.ts"
-import { type Actor, type Duty, keep, type Read, type Parsed } from "./Duty.ts"
+import { type Actor, type Duty, keep, type DutyParser, type ParsedFlags } from "./Duty.ts"
 import * as Flags from "./Flags.ts"
 import * as FundBot from "./FundBot.ts"
 import * as ActorInputs from "./ActorInputs.ts"
@@ -13,7 +13,7 @@ import * as Wallet from "./Wallet.ts"
 
 export { type Actor, actors, type Duty } from "./Duty.ts"
 
-const keeping: { readonly [actor in Actor]: Read } = {
+const keeping: { readonly [actor in Actor]: DutyParser } = {
   registrar: (flags) =>
     Result.gen(function* () {
       const { instruments = [], payments: _, ...policy } = yield* ActorInputs.file(flags)
@@ -72,7 +72,7 @@ export const read = (
   actor: Actor,
   command: string | undefined,
   flags: Flags.Flags
-): Parsed<Duty> => {
+): ParsedFlags<Duty> => {
   if (command === undefined) return keeping[actor](flags)
   if (command === "contracts") return Result.succeed(contracts)
   const readFlags = commands[actor][command]

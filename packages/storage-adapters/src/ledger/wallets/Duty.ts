@@ -5,9 +5,9 @@ import type * as Flags from "./Flags.ts"
 import type * as Policy from "./Policy.ts"
 import type * as World from "./World.ts"
 
-export type Parsed<A> = Result.Result<A, Flags.Usage>
+export type ParsedFlags<A> = Result.Result<A, Flags.Usage>
 
-export interface Keep {
+export interface KeepDuty {
   readonly kind: "keep"
   readonly plan: World.Plan
   readonly delaySeconds: number
@@ -16,14 +16,14 @@ export interface Keep {
 }
 
 export type Duty =
-  | Keep
+  | KeepDuty
   | { readonly kind: "once"; readonly plan: World.Plan }
   | { readonly kind: "show"; readonly show: (world: World.World) => unknown }
 
 export const actors = ["registrar", "fund", "attestor", "oracle", "custodian", "investor"] as const
 export type Actor = (typeof actors)[number]
 
-export const keep = (plan: World.Plan, policy: Policy.Policy): Keep => ({
+export const keep = (plan: World.Plan, policy: Policy.Policy): KeepDuty => ({
   kind: "keep",
   plan,
   delaySeconds: policy.delay ?? 0,
@@ -34,4 +34,4 @@ export const make = (act: (party: Party.Party) => World.Act): Duty =>
   once(({ party }) => [act(party)])
 
 /** Parses a duty from the command line's flags. */
-export type Read = (flags: Flags.Flags) => Parsed<Duty>
+export type DutyParser = (flags: Flags.Flags) => ParsedFlags<Duty>

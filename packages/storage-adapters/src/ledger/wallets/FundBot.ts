@@ -78,7 +78,7 @@ export const redemptions =
       })
     })
 
-type Cycle = World.Found<typeof Templates.DealingCycle>
+type Cycle = World.FoundContract<typeof Templates.DealingCycle>
 
 /** Plan that pays the fund's net of a cycle past its cut-off, once all orders are priced. */
 export const nets =

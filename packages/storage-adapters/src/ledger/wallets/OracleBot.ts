@@ -38,7 +38,7 @@ export interface Options {
   readonly policy?: Policy.Policy
 }
 
-type Published = Templates.Payload<typeof Templates.OraclePoint>
+type PublishedPoint = Templates.Payload<typeof Templates.OraclePoint>
 
 export const plan =
   (options: Options): World.Plan =>
@@ -62,7 +62,7 @@ const points =
 
 const metricOf = ({ metric }: Quote): string => metric ?? "price"
 
-const isSame = (point: Published, quote: Quote): boolean =>
+const isSame = (point: PublishedPoint, quote: Quote): boolean =>
   point.instrumentId === quote.instrumentId &&
   point.metric === metricOf(quote) &&
   Instant.equals(point.valuationTime, quote.valuationTime)
@@ -128,7 +128,10 @@ const publish = (oracle: Party.Party, quote: Quote, seenBy: Audience): World.Act
   }
 }
 
-const correct = (before: World.Found<typeof Templates.OraclePoint>, quote: Quote): World.Act =>
+const correct = (
+  before: World.FoundContract<typeof Templates.OraclePoint>,
+  quote: Quote
+): World.Act =>
   World.answer(
     "correct",
     { template: Templates.OraclePoint, contractId: before.contractId, choice: "Correct" },

@@ -6,7 +6,7 @@ import * as Policy from "./Policy.ts"
 import * as World from "./World.ts"
 
 type Lot = Templates.Payload<typeof Templates.Lot>
-type Priced = World.Found<typeof Templates.PricedRedemption>
+type PricedRedemption = World.FoundContract<typeof Templates.PricedRedemption>
 
 /** Time that the venue has to use an allocation. */
 const within = Duration.days(7)
@@ -89,7 +89,7 @@ const mine = (
   world: World.World,
   policy: Policy.Policy,
   mode: Lot["mode"]
-): ReadonlyArray<Priced> =>
+): ReadonlyArray<PricedRedemption> =>
   World.find(world, Templates.PricedRedemption).filter(({ contractId, payload }) => {
     const { redemptionId, orderId, instrument } = payload
     const ids = [contractId, redemptionId, orderId ?? redemptionId, instrument.id]
@@ -110,7 +110,7 @@ const requested = (world: World.World) =>
 
 const burn = (
   world: World.World,
-  { contractId, payload }: Priced,
+  { contractId, payload }: PricedRedemption,
   holdingCid: string
 ): World.Act => ({
   name: "request-burn",

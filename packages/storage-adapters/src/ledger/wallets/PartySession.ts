@@ -16,7 +16,7 @@ export interface Change {
   readonly notBefore?: Instant.Instant
 }
 
-export interface Done {
+export interface CommittedChange {
   readonly offset: Offset.Offset
   /** Null where an earlier submission committed the change. */
   readonly updateId: string | null
@@ -30,7 +30,7 @@ export interface PartySession {
   readonly party: Party.Party
   readonly userId: string
   /** Retries while the outcome is uncertain; succeeds only when the change is committed. */
-  readonly submit: (change: Change) => Effect.Effect<Done, SubmitError>
+  readonly submit: (change: Change) => Effect.Effect<CommittedChange, SubmitError>
   /**
    * Streams every update after the offset, once and in order; reconnects where a connection was
    * lost.
@@ -145,14 +145,14 @@ const ownParty = ({ key }: Options, rights: Rights): Party.Party | undefined => 
     : parties.find((party) => party.endsWith(`::${key.fingerprint}`))
 }
 
-interface Submitting {
+interface Submission {
   readonly party: Party.Party
   readonly userId: string
   readonly change: Change
 }
 
 /** The ledger has deduplicated the change: it is committed once. */
-const already = (error: DoorRefused): Done => ({
+const already = (error: DoorRefused): CommittedChange => ({
   offset: Offset.of(Number(error.context["completion_offset"] ?? "0")),
   updateId: null,
   changes: [],
@@ -163,7 +163,7 @@ const settled = <E extends { readonly _tag: string }>(
   attempt: Effect.Effect<Wire.Update, E | DoorClient.DoorError>
 ) =>
   passing(attempt).pipe(
-    Effect.map((update): Done => ({ ...update, duplicate: false })),
+    Effect.map((update): CommittedChange => ({ ...update, duplicate: false })),
     Effect.catchIf(
       (error): error is DoorRefused =>
         error instanceof DoorRefused && error.code === "DUPLICATE_COMMAND",
@@ -171,7 +171,7 @@ const settled = <E extends { readonly _tag: string }>(
     )
   )
 
-const byToken = (options: Options, { party, userId, change }: Submitting) =>
+const byToken = (options: Options, { party, userId, change }: Submission) =>
   settled(
     Effect.flatMap(
       DoorClient.call(options, {
@@ -199,8 +199,8 @@ const hashingScheme = "HASHING_SCHEME_VERSION_V2"
 const byKey = (
   options: Options,
   key: SigningKey,
-  { party, userId, change }: Submitting
-): Effect.Effect<Done, SubmitError> =>
+  { party, userId, change }: Submission
+): Effect.Effect<CommittedChange, SubmitError> =>
   Effect.gen(function* () {
     const { commandId, notBefore } = change
     const commands = change.commands.map(Wire.command)

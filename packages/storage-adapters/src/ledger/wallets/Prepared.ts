@@ -14,7 +14,7 @@ export class NotSigned extends Data.TaggedError("NotSigned")<{ readonly why: str
   }
 }
 
-export interface Asked {
+export interface PreparedRequest {
   readonly userId: string
   readonly commandId: string
   readonly party: Party.Party
@@ -53,7 +53,7 @@ export const hash = (bytes: Uint8Array): Uint8Array =>
 
 /** Computes the hash to sign, if the bytes say exactly what was requested. */
 export const check = (
-  asked: Asked,
+  asked: PreparedRequest,
   given: {
     readonly bytes: Uint8Array
     /** Base64 of the hash as the ledger computed it. */

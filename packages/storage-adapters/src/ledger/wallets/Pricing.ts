@@ -12,7 +12,7 @@ import * as Templates from "@bursar/engine-core/templates"
 import { Schema } from "effect"
 import * as World from "./World.ts"
 
-export type Point = World.Found<typeof Templates.OraclePoint>
+export type Point = World.FoundContract<typeof Templates.OraclePoint>
 
 const places = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 10 }))
 const text = (schema: typeof Decimal.text) => Schema.optionalKey(schema)
@@ -64,14 +64,13 @@ interface Figures {
 }
 
 /** units = ⌊(A − ⌈A·f⌉)/p⌋: the fee is rounded up, units are rounded down. */
-export const unitsFor = (amount: Decimal.Decimal, of: Figures): Decimal.Decimal => {
-  const { terms } = of
+export const unitsFor = (amount: Decimal.Decimal, { terms, price }: Figures): Decimal.Decimal => {
   const fee = Rational.round(
     Rational.multiply(Rational.of(amount), Rational.of(terms.feeRate ?? Decimal.zero)),
     { places: terms.cashDecimals ?? 2, rounding: "ceiling" }
   )
   return Rational.round(
-    Rational.divide(Rational.of(Decimal.subtract(amount, fee)), Rational.of(of.price)),
+    Rational.divide(Rational.of(Decimal.subtract(amount, fee)), Rational.of(price)),
     { places: terms.unitDecimals, rounding: "floor" }
   )
 }
@@ -84,23 +83,23 @@ const netPrice = ({ price, terms }: Figures): Rational.Rational =>
   )
 
 /** proceeds = ⌊U·p·(1 − f)⌋: rounded down. */
-export const proceedsFor = (units: Decimal.Decimal, of: Figures): Decimal.Decimal =>
-  Rational.round(Rational.multiply(Rational.of(units), netPrice(of)), {
-    places: of.terms.cashDecimals ?? 2,
+export const proceedsFor = (units: Decimal.Decimal, figures: Figures): Decimal.Decimal =>
+  Rational.round(Rational.multiply(Rational.of(units), netPrice(figures)), {
+    places: figures.terms.cashDecimals ?? 2,
     rounding: "floor"
   })
 
 /** units = ⌈A/(p·(1 − f))⌉: rounded up. Null where the fee takes everything. */
-export const unitsToPay = (amount: Decimal.Decimal, of: Figures): Decimal.Decimal | null => {
-  const net = netPrice(of)
+export const unitsToPay = (amount: Decimal.Decimal, figures: Figures): Decimal.Decimal | null => {
+  const net = netPrice(figures)
   if (!Rational.isPositive(net)) return null
   return Rational.round(Rational.divide(Rational.of(amount), net), {
-    places: of.terms.unitDecimals,
+    places: figures.terms.unitDecimals,
     rounding: "ceiling"
   })
 }
 
-/** Whether a point publishes the index of a rebasing instrument, whose shown units are worth 1 each. */
+/** Checks whether a point publishes the index of a rebasing instrument, whose shown units are worth 1 each. */
 const isIndex = ({ payload }: Point): boolean => payload.metric === "index"
 
 /** Base units of shown units at an index: half up at ten places. */
@@ -118,14 +117,14 @@ const shown = (base: Decimal.Decimal, { price: index, terms }: Figures): Decimal
   })
 
 /** Point, price and terms that an order's figures follow from. */
-export interface Dealing extends Figures {
+export interface DealingFigures extends Figures {
   readonly point: Point
 }
 
 /** Units of a subscription's lot: those ordered, or those that the cash buys; of an index, base units. */
 export const boughtBy = (
   order: { readonly units: Decimal.Decimal | null; readonly cash: Decimal.Decimal | null },
-  { point, price, terms }: Dealing
+  { point, price, terms }: DealingFigures
 ): Decimal.Decimal | null => {
   const at = { price: isIndex(point) ? Decimal.one : price, terms }
   const units = order.units ?? (order.cash === null ? null : unitsFor(order.cash, at))
@@ -143,7 +142,7 @@ export const soldBy = (
     readonly amount: Decimal.Decimal | null
     readonly free: Decimal.Decimal | null
   },
-  { point, price, terms }: Dealing
+  { point, price, terms }: DealingFigures
 ): { readonly units: Decimal.Decimal; readonly proceeds: Decimal.Decimal } | null => {
   const at = { price: isIndex(point) ? Decimal.one : price, terms }
   const { amount, free } = order
@@ -162,7 +161,7 @@ export const soldBy = (
 const metrics: ReadonlySet<string> = new Set(["price", "index", "income"])
 
 /** Members of a claim that select its price. */
-export interface Claimed {
+export interface ClaimTerms {
   readonly venue: Party.Party
   readonly instrument: Templates.Asset
   /** Null: a point of any oracle. */
@@ -178,7 +177,11 @@ export interface Claimed {
 }
 
 /** Selects the point of a claim by its instrument's rule; undefined while there is none. */
-export const pointFor = (world: World.World, claim: Claimed, terms: Terms): Point | undefined => {
+export const pointFor = (
+  world: World.World,
+  claim: ClaimTerms,
+  terms: Terms
+): Point | undefined => {
   const points = World.find(world, Templates.OraclePoint).filter(
     ({ payload }) =>
       payload.instrumentId === claim.instrument.id &&

@@ -171,7 +171,14 @@ const isOwed = (world: World.World, { reference, holder, amount, instrument }: B
  */
 export const issue = (
   registrar: Party.Party,
-  of: {
+  {
+    instrumentId,
+    provider,
+    receiver,
+    amount,
+    executeBefore,
+    reference
+  }: {
     readonly instrumentId: string
     readonly provider: Party.Party
     readonly receiver: Party.Party
@@ -181,7 +188,6 @@ export const issue = (
     readonly reference: string
   }
 ): World.Act => {
-  const { instrumentId, provider, receiver, amount, executeBefore, reference } = of
   return {
     name: "issue",
     about: reference,

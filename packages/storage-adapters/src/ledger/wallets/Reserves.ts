@@ -35,13 +35,13 @@ export const proposals =
 /** Returns the reserve of an id that the party signed at the venue. */
 const reserveOf = (
   world: World.World,
-  of: { readonly venue: Party.Party; readonly reserveId: string }
+  { venue, reserveId }: { readonly venue: Party.Party; readonly reserveId: string }
 ) =>
   World.find(world, Templates.Reserve).find(
-    ({ payload }) => payload.venue === of.venue && payload.reserveId === of.reserveId
+    ({ payload }) => payload.venue === venue && payload.reserveId === reserveId
   )
 
-type Lock = World.Found<typeof Templates.LockAgreementProposal>
+type Lock = World.FoundContract<typeof Templates.LockAgreementProposal>
 
 /** The asset's registrar accepts a lock agreement first; then the holder, which locks its amount. */
 export const locks =
@@ -113,7 +113,12 @@ const acceptLock = (world: World.World, proposal: Lock): ReadonlyArray<World.Act
 /** Divides a holding, so that one of the exact amount can be locked. */
 const cutOff = (
   world: World.World,
-  of: {
+  {
+    contractId,
+    holdingCid,
+    amount,
+    asset
+  }: {
     readonly contractId: string
     readonly asset: Templates.Asset
     readonly amount: Decimal.Decimal
@@ -121,26 +126,30 @@ const cutOff = (
   }
 ): World.Act => ({
   name: "divide",
-  about: of.contractId,
+  about: contractId,
   change: {
-    commandId: `divide:${of.contractId}`,
+    commandId: `divide:${contractId}`,
     commands: [
-      Templates.exercise(Templates.Holding, of.holdingCid, "Transfer", {
+      Templates.exercise(Templates.Holding, holdingCid, "Transfer", {
         newOwner: world.party,
-        amount: of.amount,
+        amount,
         credentialCid: Agreements.credentialOf(world, {
           holder: world.party,
-          instrument: of.asset
+          instrument: asset
         })
       })
     ]
   },
-  details: { assetId: of.asset.id, amount: Decimal.formatPlain(of.amount) }
+  details: { assetId: asset.id, amount: Decimal.formatPlain(amount) }
 })
 
 /** Locks more of the holder's own assets under an agreement; `reference` makes it happen once. */
 export const lockMore =
-  (of: {
+  ({
+    lockAgreementId,
+    amount,
+    reference
+  }: {
     readonly lockAgreementId: string
     readonly amount: Decimal.Decimal
     readonly reference: string
@@ -149,7 +158,7 @@ export const lockMore =
     World.find(world, Templates.LockAgreement)
       .filter(
         ({ contractId, payload }) =>
-          [contractId, payload.lockAgreementId].includes(of.lockAgreementId) &&
+          [contractId, payload.lockAgreementId].includes(lockAgreementId) &&
           payload.holder === world.party
       )
       .flatMap(({ contractId, payload }) => {
@@ -161,34 +170,36 @@ export const lockMore =
             holding.payload.lock?.context === payload.reserveId &&
             sameAsset(holding.payload.instrument, payload.asset)
         )
-        return Agreements.from(world, { instrument: payload.asset, amount: of.amount }, (holding) =>
+        return Agreements.from(world, { instrument: payload.asset, amount }, (holding) =>
           locked(
             { contractId, payload },
             {
               reserveCid: reserve.contractId,
               holdingCid: holding,
-              amount: of.amount,
+              amount,
               lockedCid: before?.contractId ?? null
             },
-            of.reference
+            reference
           )
         )
       })
 
 const locked = (
-  of: Pick<World.Found<typeof Templates.LockAgreement>, "contractId" | "payload">,
+  agreement: Pick<World.FoundContract<typeof Templates.LockAgreement>, "contractId" | "payload">,
   argument: Templates.Argument<typeof Templates.LockAgreement, "LockMore">,
   reference: string
 ): World.Act => ({
   name: "lock-more",
-  about: of.contractId,
+  about: agreement.contractId,
   change: {
     commandId: `lock-more:${reference}`,
-    commands: [Templates.exercise(Templates.LockAgreement, of.contractId, "LockMore", argument)]
+    commands: [
+      Templates.exercise(Templates.LockAgreement, agreement.contractId, "LockMore", argument)
+    ]
   },
   details: {
-    lockAgreementId: of.payload.lockAgreementId,
-    assetId: of.payload.asset.id,
+    lockAgreementId: agreement.payload.lockAgreementId,
+    assetId: agreement.payload.asset.id,
     amount: Decimal.formatPlain(argument.amount)
   }
 })
@@ -217,23 +228,29 @@ export const amendments =
 
 /** The issuer sets the reserve's count of its units right. */
 export const recount =
-  (of: { readonly reserveId: string; readonly units: Decimal.Decimal }): World.Plan =>
+  ({
+    reserveId,
+    units
+  }: {
+    readonly reserveId: string
+    readonly units: Decimal.Decimal
+  }): World.Plan =>
   (world) =>
     World.find(world, Templates.Reserve)
       .filter(
         ({ contractId, payload }) =>
-          [contractId, payload.reserveId].includes(of.reserveId) && payload.issuer === world.party
+          [contractId, payload.reserveId].includes(reserveId) && payload.issuer === world.party
       )
       .map(({ contractId, payload }) =>
         World.answer(
           "recount",
           { template: Templates.Reserve, contractId, choice: "Recount" },
-          { outstanding: of.units },
-          { reserveId: payload.reserveId, units: Decimal.formatPlain(of.units) }
+          { outstanding: units },
+          { reserveId: payload.reserveId, units: Decimal.formatPlain(units) }
         )
       )
 
-type Mint = World.Found<typeof Templates.MintOrder>
+type Mint = World.FoundContract<typeof Templates.MintOrder>
 
 /** A depositor allocates its deposit to the reserve's holder and names it in the order. */
 export const mints =
@@ -314,7 +331,7 @@ const acceptMint = (world: World.World, order: Mint): ReadonlyArray<World.Act> =
 }
 
 const isFor = (
-  { payload }: World.Found<typeof Templates.Allocation>,
+  { payload }: World.FoundContract<typeof Templates.Allocation>,
   { payload: order }: Mint
 ): boolean =>
   payload.sender === order.depositor &&

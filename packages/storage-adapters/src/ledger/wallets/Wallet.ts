@@ -73,12 +73,12 @@ export const offers =
 
 /** Signs the terms as the registered holder, once for each document. */
 export const signTerms =
-  (of: { readonly documentHash: string; readonly holderId?: string }): World.Plan =>
+  (terms: { readonly documentHash: string; readonly holderId?: string }): World.Plan =>
   (world) =>
     World.find(world, Templates.HolderRegistration).flatMap(({ payload }) => {
       const { holder, holderId, venue } = payload
-      const { documentHash } = of
-      const mine = holder === world.party && (of.holderId ?? holderId) === holderId
+      const { documentHash } = terms
+      const mine = holder === world.party && (terms.holderId ?? holderId) === holderId
       if (!mine || isSigned(world, { holderId, documentHash })) return []
       return [
         {
@@ -103,10 +103,10 @@ export const signTerms =
 
 const isSigned = (
   world: World.World,
-  of: { readonly holderId: string; readonly documentHash: string }
+  { holderId, documentHash }: { readonly holderId: string; readonly documentHash: string }
 ): boolean =>
   [...World.find(world, Templates.SignedTerms), ...World.find(world, Templates.AcceptedTerms)].some(
-    ({ payload }) => payload.holderId === of.holderId && payload.documentHash === of.documentHash
+    ({ payload }) => payload.holderId === holderId && payload.documentHash === documentHash
   )
 
 export interface Order {
@@ -120,20 +120,20 @@ export interface Order {
 }
 
 /** Creates a subscription order that is paid on the ledger. */
-export const order = (holder: Party.Party, of: Order): World.Act => {
-  const { ordered, ...rest } = of
+export const order = (holder: Party.Party, subscription: Order): World.Act => {
+  const { ordered, ...rest } = subscription
   const payload = { ...rest, ...counted(ordered), holder }
-  return placed("order", of, Templates.create(Templates.SubscriptionOrder, payload))
+  return placed("order", subscription, Templates.create(Templates.SubscriptionOrder, payload))
 }
 
 /** Creates a redemption order that is paid on the ledger. */
 export const redeem = (
   holder: Party.Party,
-  of: Order & { readonly custodian: Party.Party | null }
+  redemption: Order & { readonly custodian: Party.Party | null }
 ): World.Act => {
-  const { ordered, ...rest } = of
+  const { ordered, ...rest } = redemption
   const payload = { ...rest, ...counted(ordered), holder }
-  return placed("redeem", of, Templates.create(Templates.RedemptionOrder, payload))
+  return placed("redeem", redemption, Templates.create(Templates.RedemptionOrder, payload))
 }
 
 const counted = (ordered: Order["ordered"]) => ({
@@ -159,7 +159,7 @@ const placed = (
 
 /** Allocates cash of an order to the venue; by the order itself where no request exists for it. */
 export const allocate =
-  (of: {
+  (allocation: {
     readonly reference: string
     readonly venue: Party.Party
     readonly receiver: Party.Party
@@ -168,22 +168,22 @@ export const allocate =
     readonly settleBefore: Instant.Instant
   }): World.Plan =>
   (world) =>
-    Agreements.from(world, of, (holdingCid) => ({
+    Agreements.from(world, allocation, (holdingCid) => ({
       name: "allocate",
-      about: of.reference,
+      about: allocation.reference,
       change: {
-        commandId: `allocate:${of.reference}`,
+        commandId: `allocate:${allocation.reference}`,
         commands: [
           Templates.exercise(Templates.Holding, holdingCid, "Allocate", {
-            allocationId: of.reference,
-            executor: of.venue,
-            receiver: of.receiver,
-            amount: of.amount,
-            settleBefore: of.settleBefore
+            allocationId: allocation.reference,
+            executor: allocation.venue,
+            receiver: allocation.receiver,
+            amount: allocation.amount,
+            settleBefore: allocation.settleBefore
           })
         ]
       },
-      details: { reference: of.reference, amount: Decimal.formatPlain(of.amount) }
+      details: { reference: allocation.reference, amount: Decimal.formatPlain(allocation.amount) }
     }))
 
 /** Withdraws an order that has not been claimed. */

@@ -8,28 +8,31 @@ export type WireCommand = { readonly [kind: string]: { readonly [field: string]:
 
 const typeId = (ref: Templates.TypeRef): string => `#${Templates.key(ref)}`
 
-export const command = (of: Templates.Command): WireCommand => {
-  switch (of._tag) {
+export const command = (ledgerCommand: Templates.Command): WireCommand => {
+  switch (ledgerCommand._tag) {
     case "Create":
       return {
-        CreateCommand: { templateId: typeId(of.template), createArguments: of.args }
+        CreateCommand: {
+          templateId: typeId(ledgerCommand.template),
+          createArguments: ledgerCommand.args
+        }
       }
     case "Exercise":
       return {
         ExerciseCommand: {
-          templateId: typeId(of.target),
-          contractId: of.contractId,
-          choice: of.choice,
-          choiceArgument: of.arg
+          templateId: typeId(ledgerCommand.target),
+          contractId: ledgerCommand.contractId,
+          choice: ledgerCommand.choice,
+          choiceArgument: ledgerCommand.arg
         }
       }
     case "CreateAndExercise":
       return {
         CreateAndExerciseCommand: {
-          templateId: typeId(of.template),
-          createArguments: of.args,
-          choice: of.choice,
-          choiceArgument: of.arg
+          templateId: typeId(ledgerCommand.template),
+          createArguments: ledgerCommand.args,
+          choice: ledgerCommand.choice,
+          choiceArgument: ledgerCommand.arg
         }
       }
   }
@@ -139,10 +142,10 @@ const change = (event: typeof Event.Type): ReadonlyArray<Change> => {
     : [{ _tag: "Archived", contractId: event.ArchivedEvent.contractId }]
 }
 
-const update = (of: typeof Transaction.Type): Update => ({
-  offset: Offset.of(of.offset),
-  updateId: of.updateId,
-  changes: of.events.flatMap(change)
+const update = (transaction: typeof Transaction.Type): Update => ({
+  offset: Offset.of(transaction.offset),
+  updateId: transaction.updateId,
+  changes: transaction.events.flatMap(change)
 })
 
 /** Decodes an answer; an unreadable one counts as lost, and the call is retried. */

@@ -26,7 +26,7 @@ export interface Act {
 /** A plan: pure function from the world to the acts to perform. */
 export type Plan = (world: World) => ReadonlyArray<Act>
 
-export interface Found<T extends Templates.Template> {
+export interface FoundContract<T extends Templates.Template> {
   readonly contractId: string
   readonly payload: Templates.Payload<T>
   readonly createdAt: Instant.Instant
@@ -52,8 +52,8 @@ const decode = <T extends Templates.Template>(
 export const find = <T extends Templates.Template>(
   world: World,
   template: T
-): ReadonlyArray<Found<T>> => {
-  const found: Array<Found<T>> = []
+): ReadonlyArray<FoundContract<T>> => {
+  const found: Array<FoundContract<T>> = []
   for (const contract of world.contracts.values()) {
     if (!Templates.same(contract.template, template.typeRef)) continue
     const payload = decode(template, contract)

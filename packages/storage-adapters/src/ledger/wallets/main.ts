@@ -6,7 +6,7 @@ import { Cause, Duration, Effect, Exit, Option } from "effect"
 import * as Bot from "./Bot.ts"
 import { DoorLost } from "./DoorClient.ts"
 import * as Duties from "./Duties.ts"
-import type { Keep } from "./Duty.ts"
+import type { KeepDuty } from "./Duty.ts"
 import * as Flags from "./Flags.ts"
 import * as PartySession from "./PartySession.ts"
 import * as SigningKey from "./SigningKey.ts"
@@ -21,7 +21,7 @@ const print = (line: object): Effect.Effect<void> =>
   Effect.sync(() => void process.stdout.write(`${JSON.stringify(line)}\n`))
 
 /** Exit codes: 0 done, 1 failed, 2 invalid command line, 3 nothing to do. */
-class Ended extends Error {
+class EndOfRun extends Error {
   readonly code: 1 | 2 | 3
   constructor(code: 1 | 2 | 3, message: string) {
     super(message)
@@ -36,7 +36,7 @@ const created = (changes: ReadonlyArray<Change>) =>
       : []
   )
 
-const acted = (act: World.Act, done: PartySession.Done) => ({
+const acted = (act: World.Act, done: PartySession.CommittedChange) => ({
   act: act.name,
   about: act.about,
   commandId: act.change.commandId,
@@ -87,7 +87,7 @@ const sayAs =
     print({ actor, party, ...line })
 
 /** Runs a duty until it is stopped, as the party itself or as each party that it hosts. */
-const keepAt = (actor: Duties.Actor, duty: Keep, options: PartySession.Options) =>
+const keepAt = (actor: Duties.Actor, duty: KeepDuty, options: PartySession.Options) =>
   Effect.gen(function* () {
     const parties =
       duty.actsAs === "itself" || options.party !== undefined
@@ -125,7 +125,7 @@ const run = (actor: Duties.Actor, flags: Flags.Flags) =>
         const within = Duration.seconds(Number(flags.text("wait") ?? "30"))
         const found = yield* Bot.runOnce({ session: opened, plan: duty.plan, within })
         if (Option.isNone(found)) {
-          return yield* Effect.fail(new Ended(3, "there is nothing here to do that to"))
+          return yield* Effect.fail(new EndOfRun(3, "there is nothing here to do that to"))
         }
         return yield* say(acted(found.value.act, found.value.done))
       }
@@ -171,9 +171,9 @@ const program = Effect.gen(function* () {
   if (!isActor(actor)) return yield* Effect.fromResult(Flags.usage(usage))
   return yield* run(actor, flags)
 }).pipe(
-  Effect.catchTag("Usage", (error) => Effect.fail(new Ended(2, error.message))),
+  Effect.catchTag("Usage", (error) => Effect.fail(new EndOfRun(2, error.message))),
   Effect.tapError((error) =>
-    print(error instanceof Ended ? { error: "Ended", cause: error.message } : failed(error))
+    print(error instanceof EndOfRun ? { error: "Ended", cause: error.message } : failed(error))
   )
 )
 
@@ -181,7 +181,7 @@ const program = Effect.gen(function* () {
 const codeOf = (exit: Exit.Exit<unknown, unknown>): number => {
   if (Exit.isSuccess(exit) || Cause.hasInterruptsOnly(exit.cause)) return 0
   const error = Option.getOrUndefined(Exit.findErrorOption(exit))
-  return error instanceof Ended ? error.code : 1
+  return error instanceof EndOfRun ? error.code : 1
 }
 
 const crashed = (defect: unknown) =>

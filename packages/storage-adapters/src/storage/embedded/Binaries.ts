@@ -30,17 +30,17 @@ const COMPLETE = "complete"
  * Finds the programs, or copies them to a folder that the account can read; returns only programs
  * that have run.
  */
-export const find = async (of: {
+export const find = async (settings: {
   readonly account: Account
   readonly dataFolder: string
   /** Folder of the installed programs; located where absent. */
   readonly native?: string
 }): Promise<Binaries> => {
-  const native = of.native ?? locate()
+  const native = settings.native ?? locate()
   const inPlace = programs(native)
   const tried: Array<string> = []
   const runs = async (binaries: Binaries): Promise<boolean> => {
-    const fault = await faultOf(binaries, of.account)
+    const fault = await faultOf(binaries, settings.account)
     if (fault !== null) tried.push(`${dirname(binaries.postgres)}: ${fault}`)
     return fault === null
   }
@@ -48,7 +48,7 @@ export const find = async (of: {
   await hydrate(native).catch(() => {})
   if (await runs(inPlace)) return inPlace
   // The account cannot enter the folder, or it cannot be repaired: uses a copy.
-  for (const parent of parents(of)) {
+  for (const parent of parents(settings)) {
     const copy = await copyTo(native, parent).catch((cause: unknown) => {
       tried.push(`${parent}: ${reasonOf(cause)}`)
       return undefined
@@ -63,9 +63,15 @@ export const find = async (of: {
 /**
  * Candidate folders for copies: as root, those that every account may read and only root may write.
  */
-const parents = (of: { account: Account; dataFolder: string }): ReadonlyArray<string> =>
-  of.account.switchTo === null
-    ? [join(of.dataFolder, "programs")]
+const parents = ({
+  account,
+  dataFolder
+}: {
+  account: Account
+  dataFolder: string
+}): ReadonlyArray<string> =>
+  account.switchTo === null
+    ? [join(dataFolder, "programs")]
     : ["/var/cache/bursar", "/var/tmp", tmpdir()]
 
 const locate = (): string => {

@@ -41,13 +41,17 @@ export const nameOf = (cluster: string, account: Account): string =>
  * Creates the database unless it exists, under a temporary name that is renamed once it is
  * complete.
  */
-export const initialise = async (of: {
+export const initialise = async ({
+  dataFolder,
+  account,
+  binaries,
+  signal
+}: {
   readonly dataFolder: string
   readonly account: Account
   readonly binaries: Binaries
   readonly signal: AbortSignal
 }): Promise<void> => {
-  const { dataFolder, account, binaries } = of
   await mkdir(dataFolder, { recursive: true })
   await sweep(dataFolder)
   if (await isMade(path(dataFolder))) return
@@ -65,7 +69,7 @@ export const initialise = async (of: {
       args: initArgs(name, `${name}/../${PASSWORD}`),
       account,
       folder,
-      signal: of.signal
+      signal
     })
     if (ended.code !== 0) throw failed(`The database folder could not be made: ${ended.said}.`)
     await rename(join(making, PASSWORD), join(folder, PASSWORD))

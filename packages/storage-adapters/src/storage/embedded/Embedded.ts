@@ -19,7 +19,7 @@ export interface EmbeddedOptions {
   readonly port?: number
 }
 
-export interface Running {
+export interface RunningDatabase {
   /** `postgres://…` with the folder's own user and password. */
   readonly url: string
   readonly port: number
@@ -31,7 +31,8 @@ export interface Running {
  */
 export const start = (
   options: EmbeddedOptions
-): Effect.Effect<Running, EmbeddedFailed, Scope.Scope> => startWith({ ...options, settings: {} })
+): Effect.Effect<RunningDatabase, EmbeddedFailed, Scope.Scope> =>
+  startWith({ ...options, settings: {} })
 
 /**
  * Layer of the storage ports and a plain client on the embedded database, which runs as long as the
@@ -39,7 +40,7 @@ export const start = (
  */
 export const layer = (
   options: EmbeddedOptions & Omit<Postgres.PostgresOptions, "url">
-): Layer.Layer<Postgres.Provided, EmbeddedFailed | Postgres.PostgresFailed> =>
+): Layer.Layer<Postgres.ProvidedPorts, EmbeddedFailed | Postgres.PostgresFailed> =>
   Layer.unwrap(
     Effect.map(start(options), ({ url }) => Postgres.layer({ ...options, url: Redacted.make(url) }))
   )
@@ -47,7 +48,7 @@ export const layer = (
 /** Starts the database with further PostgreSQL settings, by which tests avoid disk flushes. */
 export const startWith = Effect.fnUntraced(function* (
   options: EmbeddedOptions & { readonly settings: Readonly<Record<string, string>> }
-): Effect.fn.Return<Running, EmbeddedFailed, Scope.Scope> {
+): Effect.fn.Return<RunningDatabase, EmbeddedFailed, Scope.Scope> {
   const dataFolder = resolve(options.dataFolder)
   const cluster = Cluster.path(dataFolder)
   const account = yield* step("No account for the database", () => Account.choose(cluster))

@@ -43,30 +43,32 @@ const SETTINGS: Readonly<Record<string, string>> = {
   jit: "off"
 }
 
-export const start = async (of: StartOptions): Promise<Postmaster> => {
-  if (of.port !== undefined && !(await isFree(of.port))) {
-    throw failed(`Port ${of.port} on ${HOST} is taken: name another for the database, or none.`)
+export const start = async (options: StartOptions): Promise<Postmaster> => {
+  if (options.port !== undefined && !(await isFree(options.port))) {
+    throw failed(
+      `Port ${options.port} on ${HOST} is taken: name another for the database, or none.`
+    )
   }
   for (let tries = 1; ; tries++) {
-    const port = of.port ?? (await freePort())
-    const started = await tryStart(of, port)
+    const port = options.port ?? (await freePort())
+    const started = await tryStart(options, port)
     if (typeof started !== "string") return started
     // Another process may take a free port before PostgreSQL does.
     const isRaced =
-      of.port === undefined && started.includes("could not bind") && tries < PORT_TRIES
+      options.port === undefined && started.includes("could not bind") && tries < PORT_TRIES
     if (!isRaced) throw failed(`The database did not start: ${started}`)
   }
 }
 
 /** Starts the server; returns its last log lines where it does not become ready. */
-const tryStart = async (of: StartOptions, port: number): Promise<Postmaster | string> => {
-  const cluster = Cluster.path(of.dataFolder)
-  const log = await turnLog(join(of.dataFolder, "postgres.log"))
+const tryStart = async (options: StartOptions, port: number): Promise<Postmaster | string> => {
+  const cluster = Cluster.path(options.dataFolder)
+  const log = await turnLog(join(options.dataFolder, "postgres.log"))
   const descriptor = openSync(log.file, "a", 0o600)
   const child = Process.start({
-    program: of.binaries.postgres,
-    args: await argsOf(of, port),
-    account: of.account,
+    program: options.binaries.postgres,
+    args: await argsOf(options, port),
+    account: options.account,
     folder: cluster,
     stdio: ["ignore", descriptor, descriptor]
   })
@@ -80,7 +82,7 @@ const tryStart = async (of: StartOptions, port: number): Promise<Postmaster | st
     child.once("exit", note)
     child.once("error", note)
   })
-  const watcher = watch(child, of.account)
+  const watcher = watch(child, options.account)
   const stop = async (): Promise<void> => {
     for (const [signal, millis] of [
       ["SIGINT", STOP_FAST_MILLIS],
@@ -94,7 +96,7 @@ const tryStart = async (of: StartOptions, port: number): Promise<Postmaster | st
     watcher?.kill("SIGKILL")
   }
   const until = Date.now() + START_MILLIS
-  while (!ended && Date.now() < until && !of.signal.aborted) {
+  while (!ended && Date.now() < until && !options.signal.aborted) {
     if (await isReady(cluster, child.pid)) {
       child.unref()
       return { port, child, stop }
@@ -107,17 +109,17 @@ const tryStart = async (of: StartOptions, port: number): Promise<Postmaster | st
   return timedOut ? `it was not ready after ${START_MILLIS / 1000} s. ${said}` : said
 }
 
-const argsOf = async (of: StartOptions, port: number): Promise<ReadonlyArray<string>> => {
+const argsOf = async (options: StartOptions, port: number): Promise<ReadonlyArray<string>> => {
   const host = await Process.identity(process.pid)
   const settings = {
     ...SETTINGS,
-    ...of.settings,
+    ...options.settings,
     port: String(port),
     [Cluster.HOST_SETTING]: host ?? `${process.pid}:unknown`
   }
   return [
     "-D",
-    Cluster.nameOf(Cluster.path(of.dataFolder), of.account),
+    Cluster.nameOf(Cluster.path(options.dataFolder), options.account),
     ...Object.entries(settings).flatMap(([name, value]) => ["-c", `${name}=${value}`])
   ]
 }

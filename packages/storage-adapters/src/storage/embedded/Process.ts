@@ -6,7 +6,7 @@ import { type ChildProcess, spawn } from "node:child_process"
 import { readFile } from "node:fs/promises"
 import type { Account } from "./Account.ts"
 
-export interface Ended {
+export interface ProcessEnd {
   readonly code: number | null
   readonly said: string
 }
@@ -16,7 +16,13 @@ const SAID_MAX = 16_384
 /** No PGDATA, PGPORT or locale of the host's environment reaches the database. */
 const environment = { PATH: process.env["PATH"] ?? "/usr/bin:/bin", LC_ALL: "C", TZ: "UTC" }
 
-export const start = (of: {
+export const start = ({
+  program,
+  args,
+  folder,
+  stdio,
+  account
+}: {
   readonly program: string
   readonly args: ReadonlyArray<string>
   readonly account: Account
@@ -24,28 +30,26 @@ export const start = (of: {
   readonly folder: string
   readonly stdio: Array<"ignore" | "pipe" | number>
 }): ChildProcess =>
-  spawn(of.program, [...of.args], {
-    cwd: of.folder,
+  spawn(program, [...args], {
+    cwd: folder,
     env: environment,
-    stdio: of.stdio,
+    stdio,
     // A process group of its own: a Ctrl-C of the host must not reach the database.
     detached: true,
-    ...(of.account.switchTo === null
-      ? {}
-      : { uid: of.account.switchTo.uid, gid: of.account.switchTo.gid })
+    ...(account.switchTo === null ? {} : { uid: account.switchTo.uid, gid: account.switchTo.gid })
   })
 
 /** Runs a program until it exits. */
-export const run = (of: {
+export const run = (command: {
   readonly program: string
   readonly args: ReadonlyArray<string>
   readonly account: Account
   readonly folder: string
   readonly input?: string
   readonly signal?: AbortSignal
-}): Promise<Ended> =>
+}): Promise<ProcessEnd> =>
   new Promise((resolve) => {
-    const child = start({ ...of, stdio: ["pipe", "pipe", "pipe"] })
+    const child = start({ ...command, stdio: ["pipe", "pipe", "pipe"] })
     let said = ""
     const hear = (chunk: Buffer): void => {
       said = (said + chunk.toString("utf8")).slice(-SAID_MAX)
@@ -53,10 +57,10 @@ export const run = (of: {
     child.stdout?.on("data", hear)
     child.stderr?.on("data", hear)
     child.stdin?.on("error", () => {})
-    child.stdin?.end(of.input ?? "")
+    child.stdin?.end(command.input ?? "")
     child.on("error", (cause) => resolve({ code: null, said: cause.message }))
     child.on("close", (code) => resolve({ code, said: said.trim() }))
-    of.signal?.addEventListener("abort", () => child.kill("SIGKILL"))
+    command.signal?.addEventListener("abort", () => child.kill("SIGKILL"))
   })
 
 /** Identity of a process beyond its id, which the system reuses; null where it does not run. */

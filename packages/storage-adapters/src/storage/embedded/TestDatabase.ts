@@ -35,7 +35,7 @@ export const url: Effect.Effect<string, EmbeddedFailed, Scope.Scope> = Effect.ge
 })
 
 /** The storage ports and a plain client on a new database. */
-export const layer: Layer.Layer<Postgres.Provided, EmbeddedFailed | Postgres.PostgresFailed> =
+export const layer: Layer.Layer<Postgres.ProvidedPorts, EmbeddedFailed | Postgres.PostgresFailed> =
   Layer.unwrap(Effect.map(url, (given) => Postgres.layer({ url: Redacted.make(given) })))
 
 /**

@@ -16,11 +16,13 @@ export interface MemoryAudit {
   readonly prune: Feed["Service"]["pruneAudit"]
 }
 
-export const make = (of: {
+export const make = ({
+  transactions,
+  head
+}: {
   readonly transactions: Transactions
   readonly head: { readonly audit: AuditHead }
 }): MemoryAudit => {
-  const { transactions, head } = of
   const records: Array<AuditRow> = []
   /** Index of a record: its sequence number less that of the first record. */
   const placeOf = (seq: number): number => seq - (records[0]?.seq ?? 1)

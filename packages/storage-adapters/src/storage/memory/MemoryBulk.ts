@@ -19,13 +19,15 @@ interface Owner {
 }
 
 /** Versions of records that a query matches, in the order of the list. */
-export type Matching = (query: ListQuery) => Iterable<VersionRow>
+export type VersionLookup = (query: ListQuery) => Iterable<VersionRow>
 
-export const make = (of: {
+export const make = ({
+  transactions,
+  matching
+}: {
   readonly transactions: Transactions
-  readonly matching: Matching
+  readonly matching: VersionLookup
 }): Bulk["Service"] => {
-  const { transactions, matching } = of
   const owners = new Map<string, Owner>()
   const sealedRows = (owner: string): ReadonlyArray<BulkRow> => {
     const found = owners.get(owner)
@@ -36,17 +38,18 @@ export const make = (of: {
   const found = (query: Omit<ListQuery, "direction">) => matching({ ...query, direction: "asc" })
 
   /** Names by matched text. */
-  const namesOf = (of: BulkNames): ReadonlyMap<string, string> => {
+  const namesOf = (source: BulkNames): ReadonlyMap<string, string> => {
     const names = new Map<string, string>()
-    for (const version of found({ collection: of.collection, pin: of.pin, where: [] })) {
-      const match = of.column === null ? version.recordId : (version.filters[of.column] ?? null)
-      const name = memberOf(version, of.member)
+    for (const version of found({ collection: source.collection, pin: source.pin, where: [] })) {
+      const match =
+        source.column === null ? version.recordId : (version.filters[source.column] ?? null)
+      const name = memberOf(version, source.member)
       if (match === null || name === null) continue
       const first = names.get(match)
       if (first === undefined || compareTexts(name, first) < 0) names.set(match, name)
     }
-    if (of.then === undefined) return names
-    const others = namesOf(of.then)
+    if (source.then === undefined) return names
+    const others = namesOf(source.then)
     return new Map(
       [...names].flatMap(([match, name]) => {
         const other = others.get(name)
@@ -97,9 +100,9 @@ export const make = (of: {
   const isWanted = (row: OwnedRow, wanted: BulkEntries): boolean => {
     const [amount] = row.amounts
     if ("match" in wanted) {
-      const { match, amount: of = amount, day } = wanted
+      const { match, amount: wantedAmount = amount, day } = wanted
       const isOfDay = day === undefined || memberOf(row, "bookingDate") === day
-      return row.match === match && amount === of && isOfDay
+      return row.match === match && amount === wantedAmount && isOfDay
     }
     if ("reversalOf" in wanted) return REVERSAL.test(row.group) && amount === wanted.reversalOf
     if ("reversalsIn" in wanted) {

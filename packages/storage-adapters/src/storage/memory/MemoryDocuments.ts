@@ -32,7 +32,7 @@ interface Collection {
   readonly byValue: Map<string, Index>
 }
 
-type Matching = Omit<ListQuery, "direction">
+type UnorderedQuery = Omit<ListQuery, "direction">
 
 /** The port, and the versions of a query for bulk comparisons in the same store. */
 export interface MemoryDocuments {
@@ -217,7 +217,7 @@ function* matchesIn(from: Collection, query: ListQuery): Generator<Version> {
   }
 }
 
-const matchesQuery = (version: Version, query: Matching): boolean =>
+const matchesQuery = (version: Version, query: UnorderedQuery): boolean =>
   covers(version, query.pin) &&
   query.where.every(({ column, anyOf }) => {
     const value = version.filters[column]

@@ -55,12 +55,15 @@ export const makeHead = (): Head => ({
 
 const FEED = "feed"
 
-export const make = (of: {
+export const make = ({
+  transactions,
+  head,
+  wakes
+}: {
   readonly transactions: Transactions
   readonly head: Head
   readonly wakes: Wakes
 }): Feed["Service"] => {
-  const { transactions, head, wakes } = of
   // A pruned event leaves an empty slot: the event with number n is at index n - 1.
   const events: Array<EventRow | undefined> = []
   const audit = MemoryAudit.make({ transactions, head })

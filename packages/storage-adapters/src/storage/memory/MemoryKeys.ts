@@ -9,17 +9,25 @@ export const make = (transactions: Transactions): Keys["Service"] => {
   /** Expiry of each nonce in milliseconds. */
   const nonces = new Map<string, number>()
 
-  const held = (of: { scope: string; key: string; now: string }): KeyRow | undefined => {
-    const row = keys.get(name(of.scope, of.key))
-    return row !== undefined && lapsed(row, of.now) ? undefined : row
+  const held = ({
+    scope,
+    key,
+    now
+  }: {
+    scope: string
+    key: string
+    now: string
+  }): KeyRow | undefined => {
+    const row = keys.get(name(scope, key))
+    return row !== undefined && lapsed(row, now) ? undefined : row
   }
 
   return {
-    claim: (of) =>
+    claim: (claim) =>
       transactions.write((transaction) => {
-        const winner = held(of)
+        const winner = held(claim)
         if (winner !== undefined) return { claimed: false, winner } as const
-        const { scope, key, fingerprint, target, bindsUntil } = of
+        const { scope, key, fingerprint, target, bindsUntil } = claim
         Undo.set(transaction, keys, name(scope, key), {
           scope,
           key,
@@ -29,7 +37,7 @@ export const make = (transactions: Transactions): Keys["Service"] => {
         })
         return { claimed: true } as const
       }),
-    find: (of) => transactions.read(() => Option.fromUndefinedOr(held(of))),
+    find: (key) => transactions.read(() => Option.fromUndefinedOr(held(key))),
     retarget: ({ scope, key, target }) =>
       transactions.write((transaction) => {
         const row = keys.get(name(scope, key))

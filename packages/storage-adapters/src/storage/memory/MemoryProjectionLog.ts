@@ -17,11 +17,13 @@ interface Answers {
   readonly last: string
 }
 
-export const make = (of: {
+export const make = ({
+  transactions,
+  head
+}: {
   readonly transactions: Transactions
   readonly head: Head
 }): ProjectionLog["Service"] => {
-  const { transactions, head } = of
   const updates: Array<UpdateRow> = []
   /** First and last answer's instant of each earlier offset that has any. */
   const answers: Array<Answers> = []

@@ -30,11 +30,13 @@ interface Queue {
   readonly fronts: SortedRows.SortedRows<Item>
 }
 
-export const make = (of: {
+export const make = ({
+  transactions,
+  wakes
+}: {
   readonly transactions: Transactions
   readonly wakes: Wakes
 }): WorkQueue["Service"] => {
-  const { transactions, wakes } = of
   const queues = new Map<string, Queue>()
   let places = 0
   let fences = 0
@@ -125,9 +127,9 @@ export const make = (of: {
       transactions.write((transaction) => {
         const at = { now: clock.currentTimeMillisUnsafe(), leaseMillis }
         const claimed: Array<Lease> = []
-        for (const of of asked) {
-          const most = Math.min(of.limit, limit - claimed.length)
-          claimed.push(...claim(transaction, { ...of, limit: most }, at))
+        for (const request of asked) {
+          const most = Math.min(request.limit, limit - claimed.length)
+          claimed.push(...claim(transaction, { ...request, limit: most }, at))
         }
         return claimed
       })
@@ -157,8 +159,8 @@ export const make = (of: {
           }
         })
       ),
-    lease: ({ queue: name, ...of }) =>
-      leaseEach({ ...of, queues: [{ queue: name, limit: of.limit }] }),
+    lease: ({ queue: name, ...request }) =>
+      leaseEach({ ...request, queues: [{ queue: name, limit: request.limit }] }),
     leaseEach,
     hold: (lease) =>
       Effect.andThen(

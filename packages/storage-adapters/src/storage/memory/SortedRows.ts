@@ -7,7 +7,7 @@ export interface SortedRows<Row> {
   readonly remove: (row: Row) => void
   readonly size: () => number
   /** Iterates the rows from the first that is not before `from`, or all, in either direction. */
-  readonly walk: (of: {
+  readonly walk: (range: {
     readonly direction: "asc" | "desc"
     /** Comparator: negative where a row is before the start in ascending order. */
     readonly from?: (row: Row) => number

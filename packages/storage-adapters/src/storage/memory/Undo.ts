@@ -36,10 +36,10 @@ export const put = <V>(transaction: Transaction, list: Array<V>, index: number, 
 export const cut = <V>(
   transaction: Transaction,
   list: Array<V>,
-  of: { readonly from: number; readonly count: number }
+  { from, count }: { readonly from: number; readonly count: number }
 ): void => {
-  const taken = list.splice(of.from, of.count)
-  transaction.undo.push(() => void list.splice(of.from, 0, ...taken))
+  const taken = list.splice(from, count)
+  transaction.undo.push(() => void list.splice(from, 0, ...taken))
 }
 
 /** Replaces members of a record that is changed in place. */

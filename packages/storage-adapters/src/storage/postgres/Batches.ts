@@ -14,7 +14,7 @@ interface Unit {
 }
 
 /** A call that waits for the statement of its batch. */
-class Waiting<A, B> extends Request.Class<
+class WaitingCall<A, B> extends Request.Class<
   { readonly unit: Unit; readonly call: A },
   B,
   StorageUnavailable
@@ -27,7 +27,10 @@ class Waiting<A, B> extends Request.Class<
  */
 export const make = <A, B>(
   current: Effect.Effect<Unit | undefined>,
-  of: {
+  {
+    alone,
+    together
+  }: {
     readonly alone: (call: A) => Effect.Effect<B, StorageUnavailable>
     readonly together: (
       calls: readonly [A, ...ReadonlyArray<A>]
@@ -35,9 +38,9 @@ export const make = <A, B>(
   }
 ): ((call: A) => Effect.Effect<B, StorageUnavailable>) => {
   const answers = (calls: readonly [A, ...ReadonlyArray<A>]) =>
-    calls.length === 1 ? Effect.map(of.alone(calls[0]), (answer) => [answer]) : of.together(calls)
+    calls.length === 1 ? Effect.map(alone(calls[0]), (answer) => [answer]) : together(calls)
 
-  const resolver = RequestResolver.makeWith<Waiting<A, B>>({
+  const resolver = RequestResolver.makeWith<WaitingCall<A, B>>({
     batchKey: ({ request }) => request.unit,
     delay: Effect.flatMap(current, (unit) => unit?.turn ?? Effect.yieldNow),
     collectWhile: () => true,
@@ -55,8 +58,8 @@ export const make = <A, B>(
   return (call) =>
     Effect.flatMap(current, (unit) =>
       unit === undefined
-        ? of.alone(call)
-        : Effect.onInterrupt(Effect.request(new Waiting<A, B>({ unit, call }), resolver), () =>
+        ? alone(call)
+        : Effect.onInterrupt(Effect.request(new WaitingCall<A, B>({ unit, call }), resolver), () =>
             // The statement runs on for the calls beside this one, until the transaction ends.
             Effect.sync(unit.abandon)
           )

@@ -133,7 +133,7 @@ const SETTINGS = "select name, setting from pg_settings where name = any ($1::te
  * settings that a direct connection asks for at its start. Returns the difference in words; null
  * where there is none.
  */
-export const faultOfPooler = (of: {
+export const faultOfPooler = (pooler: {
   readonly url: Redacted.Redacted
   readonly poolerUrl: Redacted.Redacted
   readonly statementMillis: number
@@ -141,13 +141,13 @@ export const faultOfPooler = (of: {
 }): Effect.Effect<string | null, SqlError> =>
   Effect.scoped(
     Effect.gen(function* () {
-      const direct = yield* PgConnection.make({ url: of.url, applicationName: "bursar start" })
-      const pooled = yield* PgConnection.make({ url: of.poolerUrl, prepare: false })
+      const direct = yield* PgConnection.make({ url: pooler.url, applicationName: "bursar start" })
+      const pooled = yield* PgConnection.make({ url: pooler.poolerUrl, prepare: false })
       const identities = yield* Effect.forEach([direct, pooled], (connection) =>
         Effect.map(connection.query(Replica.IDENTITY), ({ rows }) => rows[0]?.["identity"])
       )
       if (identities[0] !== identities[1]) return "it leads to another database"
-      const wanted = settingsOf(of)
+      const wanted = settingsOf(pooler)
       const { rows } = yield* pooled.query(SETTINGS, [Object.keys(wanted)])
       const found = new Map(rows.map((row) => [row["name"], row["setting"]]))
       const wrong = Object.entries(wanted).filter(([name, value]) => found.get(name) !== value)

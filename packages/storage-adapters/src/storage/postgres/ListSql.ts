@@ -206,7 +206,9 @@ const firstOf = (query: ListQuery, limit: number, given = parameters()): Stateme
  * One statement of the first of `pages` of several queries in the same direction: the rows of each in
  * its order, with the number of their query as `n`.
  */
-export const firstPages = (queries: readonly [Limited, ...ReadonlyArray<Limited>]): Statement => {
+export const firstPages = (
+  queries: readonly [LimitedQuery, ...ReadonlyArray<LimitedQuery>]
+): Statement => {
   const bindings = parameters()
   const parts = queries.map((query, n) => {
     const { sql } = firstOf(query, query.limit, bindings)
@@ -219,7 +221,7 @@ export const firstPages = (queries: readonly [Limited, ...ReadonlyArray<Limited>
   }
 }
 
-type Limited = ListQuery & { readonly limit: number }
+type LimitedQuery = ListQuery & { readonly limit: number }
 
 /** Columns of the row that says that another statement has to be tried. */
 const TRY_NEXT =
@@ -305,15 +307,15 @@ export const whole = (query: ListQuery, limit?: number, given = parameters()): S
 const walk = (
   query: ListQuery,
   { collection, after, order, matching, armLimit, given }: Parts,
-  of: { readonly limit: number | undefined; readonly condition: string }
+  { limit, condition }: { readonly limit: number | undefined; readonly condition: string }
 ): string => {
   const matches = matching()
   return `
   select ${COLUMNS} from (
     select d.* from ${DOCUMENTS} where ${collection}${after} and d.to_offset is null
-    ${order("d")}${limited(of.limit)}) r
+    ${order("d")}${limited(limit)}) r
   cross join lateral (${PinSql.inForce(PinSql.pinnedAt(query.pin, given)!, collection)}) d
-  where ${matches} and ${of.condition} ${order("r")}${limited(armLimit)}`
+  where ${matches} and ${condition} ${order("r")}${limited(armLimit)}`
 }
 
 /** Statement that counts the records of a query for each value of a column. */
@@ -369,7 +371,7 @@ const areAtMost = (max: number | string, condition: string): string =>
 const isSince = "(select is_since from planned)"
 
 /** Common table expression of the choice: fewer versions were closed than the seeks of all records cost. */
-const planned = (pinned: PinSql.Pinned, collection: string): string => {
+const planned = (pinned: PinSql.PinColumns, collection: string): string => {
   const closed = `${collection} and ${PinSql.closedSince(pinned)}`
   const records = `(select count(*) from ${DOCUMENTS} where ${collection} and d.to_offset is null)`
   return `planned as materialized (select case
@@ -384,7 +386,7 @@ const inOrder = (condition: string): Branch => ({ from: DOCUMENTS, condition, or
 /** Checks whether rows of a path are read in the order of the list, but those that are few. */
 const isInOrder = (path: Path): boolean => path.some(({ order }) => order === "d.sort_key")
 
-interface Asked {
+interface CollectionCondition {
   readonly given: Parameters
   /** Condition that a row is of the collection. */
   readonly collection: string
@@ -397,7 +399,7 @@ const CHANGED = "d.from_instant > ''"
  * Access paths of a query, of which the statement takes one. A look-up by a column without an index
  * of its own is the only path, since such a column selects few records.
  */
-const pathsOf = (query: ListQuery, asked: Asked): ReadonlyArray<Path> => {
+const pathsOf = (query: ListQuery, asked: CollectionCondition): ReadonlyArray<Path> => {
   if (query.where.some(({ column }) => !ORDERED.has(column))) {
     const wanted = query.where.map((filter) => contains(filter, asked.given))
     const condition = [asked.collection, ...wanted].join(" and ")
@@ -430,7 +432,7 @@ const meeting =
  * alternative that no row meets is left out with its parameters: PostgreSQL refuses a statement with a
  * parameter that stands nowhere in it.
  */
-const pathOf = (alternatives: Alternatives, asked: Asked): ReadonlyArray<Path> => {
+const pathOf = (alternatives: Alternatives, asked: CollectionCondition): ReadonlyArray<Path> => {
   const possible = alternatives.filter((clauses) => !clauses.some(isNever))
   if (!possible.every((clauses) => clauses.some((clause) => isDue(clause) || isOrdered(clause)))) {
     return []
@@ -450,19 +452,19 @@ const pathOf = (alternatives: Alternatives, asked: Asked): ReadonlyArray<Path> =
 /** Checks whether no row meets a clause: it names no value. */
 const isNever = (clause: Clause): boolean => "anyOf" in clause && clause.anyOf.length === 0
 
-type Wanted = Extract<Clause, { readonly anyOf: unknown }>
+type WantedValues = Extract<Clause, { readonly anyOf: unknown }>
 
-const isOrdered = (clause: Clause): clause is Wanted =>
+const isOrdered = (clause: Clause): clause is WantedValues =>
   "anyOf" in clause && ORDERED.has(clause.column)
 
 /** The index of a column has no row where it is null. */
-const isDue = (clause: Clause): clause is Exclude<Clause, Wanted> =>
+const isDue = (clause: Clause): clause is Exclude<Clause, WantedValues> =>
   "is" in clause && clause.is === "at-most" && clause.nulls === "fail" && DUE.has(clause.column)
 
 /** Branches of a conjunction by a clause that an index serves. */
 const branchesOf = (
   clauses: ReadonlyArray<Clause>,
-  { given, collection }: Asked
+  { given, collection }: CollectionCondition
 ): ReadonlyArray<Branch> => {
   const due = clauses.find(isDue)
   if (due !== undefined) {

@@ -38,12 +38,14 @@ update bursar.file set chunks = chunks - (select count(*) from gone), sealed_at 
 where number = $1::int8
 returning (select count(*) from gone) as gone`
 
-export const make = (of: {
+export const make = ({
+  sessions,
+  bulk
+}: {
   readonly sessions: Sessions
   /** Sessions apart from those of transactions, with time limits for many rows. */
   readonly bulk: Sessions
 }): Blobs["Service"] => {
-  const { sessions, bulk } = of
   return {
     put: ({ hash, bytes }) =>
       sessions.send(

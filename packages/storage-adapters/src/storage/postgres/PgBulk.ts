@@ -102,8 +102,8 @@ const selecting = (wanted: ReadonlyArray<BulkEntries>): ReadonlyArray<ListSql.St
   const byForm = Map.groupBy(matching, ({ amount, day }) =>
     amount === undefined ? "match" : day === undefined ? "amount" : "day"
   )
-  const columns = (of: ReadonlyArray<string | undefined>) =>
-    Values.texts(of.map((text) => text ?? null))
+  const columns = (texts: ReadonlyArray<string | undefined>) =>
+    Values.texts(texts.map((text) => text ?? null))
   const ofMatch = [...byForm].map(([form, each]) => {
     const values = [
       columns(each.map(({ match }) => match)),
@@ -161,8 +161,8 @@ const amountsOf = (side: BulkSide, given: ListSql.Parameters): string => {
 }
 
 /** Names by matched text: `match`, `name`; one for a match. */
-const namesOf = (of: BulkNames, given: ListSql.Parameters): string => {
-  const { collection, column, member, pin } = of
+const namesOf = (source: BulkNames, given: ListSql.Parameters): string => {
+  const { collection, column, member, pin } = source
   const versions = PinSql.versions({ collection, pin, condition: "true" }, given)
   const name = `(d.body::json ->> ${given.add(member)}) collate "C"`
   const names =
@@ -171,25 +171,30 @@ const namesOf = (of: BulkNames, given: ListSql.Parameters): string => {
       : `select match, min(name) as name from (
           ${versions(`${ListSql.filterOf(column, given)} as match, ${name} as name`)}
         ) named where match is not null group by match`
-  if (of.then === undefined) return names
+  if (source.then === undefined) return names
   return `
     select m.match, o.name from (${names}) m
-    join (${namesOf(of.then, given)}) o on o.match = m.name collate "C"`
+    join (${namesOf(source.then, given)}) o on o.match = m.name collate "C"`
 }
 
 /** Amounts of a side by key: the match, or its name where it has one. */
-const side = (of: BulkSide, given: ListSql.Parameters): string => {
-  const amounts = amountsOf(of, given)
-  if (of.names === undefined)
+const side = (source: BulkSide, given: ListSql.Parameters): string => {
+  const amounts = amountsOf(source, given)
+  if (source.names === undefined)
     return `select false as named, match collate "C" as match, amount from (${amounts}) a`
-  const names = namesOf(of.names, given)
+  const names = namesOf(source.names, given)
   return `
     select n.name is not null as named, coalesce(n.name, a.match) collate "C" as match, a.amount
     from (${amounts}) a left join (${names}) n on n.match = a.match collate "C"`
 }
 
 /** Sums both sides in one pass: a join of two sums would be planned without statistics of either. */
-const differencesOf = (of: {
+const differencesOf = ({
+  left,
+  right,
+  tolerance,
+  always
+}: {
   readonly left: BulkSide
   readonly right: BulkSide
   readonly tolerance: string
@@ -201,14 +206,14 @@ const differencesOf = (of: {
       trim_scale(coalesce("right", 0) - coalesce("left", 0))::text as difference
     from (
       select named, match, sum("left") as "left", sum("right") as "right" from (
-        select named, match, amount as "left", null::numeric as "right" from (${side(of.left, bindings)}) l
+        select named, match, amount as "left", null::numeric as "right" from (${side(left, bindings)}) l
         union all
-        select named, match, null, amount from (${side(of.right, bindings)}) r
+        select named, match, null, amount from (${side(right, bindings)}) r
       ) amounts where match is not null group by named, match
     ) sums
     where "left" is null or "right" is null
-      or abs("right" - "left") > ${bindings.add(of.tolerance)}::numeric
-      or (named and match = any (${bindings.add(Values.texts(of.always ?? []))}::text[]))
+      or abs("right" - "left") > ${bindings.add(tolerance)}::numeric
+      or (named and match = any (${bindings.add(Values.texts(always ?? []))}::text[]))
     order by named, match`
   return { sql, values: bindings.values }
 }
@@ -225,12 +230,14 @@ returning (select count(*) from gone) as gone`
 
 const FETCH = 1_000
 
-export const make = (of: {
+export const make = ({
+  sessions,
+  bulk
+}: {
   readonly sessions: Sessions
   /** Sessions with plans and time limits for many rows. */
   readonly bulk: Sessions
 }): Bulk["Service"] => {
-  const { sessions, bulk } = of
   return {
     append: (owner, rows) =>
       rows.length === 0

@@ -83,9 +83,13 @@ const FETCH = 500
 /** A reader of a stream may pause this long between two elements. */
 const STREAM_IDLE_MILLIS = 360_000
 
-export const make = (sessions: Sessions): Documents["Service"] => of(sessions, listing(sessions))
+export const make = (sessions: Sessions): Documents["Service"] =>
+  documents(sessions, listing(sessions))
 
-const of = (sessions: Sessions, list: Documents["Service"]["list"]): Documents["Service"] => ({
+const documents = (
+  sessions: Sessions,
+  list: Documents["Service"]["list"]
+): Documents["Service"] => ({
   put: (rows) => {
     const [first, ...more] = rows
     if (first === undefined) return Effect.void
@@ -220,9 +224,8 @@ const isSame = (a: StoredPin, b: StoredPin): boolean => JSON.stringify(a) === JS
  */
 const streaming = Effect.fnUntraced(function* (
   sessions: Sessions,
-  of: { readonly list: Documents["Service"]["list"]; readonly query: ListQuery }
+  { list, query }: { readonly list: Documents["Service"]["list"]; readonly query: ListQuery }
 ) {
-  const { list, query } = of
   const first = yield* list({ ...query, limit: FETCH })
   const last = first.at(-1)
   if (last === undefined || first.length < FETCH) return Stream.fromIterable(first)
@@ -241,7 +244,7 @@ const streaming = Effect.fnUntraced(function* (
 })
 
 /** Records that one call gets, at a pin. */
-interface Get {
+interface VersionQuery {
   readonly collection: string
   readonly recordIds: ReadonlyArray<string>
   readonly pin: StoredPin
@@ -257,7 +260,7 @@ const getting = (sessions: Sessions): Documents["Service"]["get"] => {
 /** Gets the versions that one call asks for. */
 const gettingAlone =
   (sessions: Sessions) =>
-  ({ collection, recordIds, pin }: Get) => {
+  ({ collection, recordIds, pin }: VersionQuery) => {
     const [first, ...more] = new Set(recordIds)
     if (first === undefined) return Effect.succeed([])
     const bindings = ListSql.parameters()
@@ -294,7 +297,7 @@ cross join lateral (
   order by d.version desc limit 1) d`
 
 /** Gets the latest versions that several calls ask for, each record once. */
-const gettingTogether = (sessions: Sessions) => (calls: ReadonlyArray<Get>) => {
+const gettingTogether = (sessions: Sessions) => (calls: ReadonlyArray<VersionQuery>) => {
   const places = new Map<string, number>()
   const asked: Array<{ readonly collection: string; readonly recordId: string }> = []
   const placesOf = calls.map(({ collection, recordIds }) =>

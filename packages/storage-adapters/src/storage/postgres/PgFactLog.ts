@@ -166,7 +166,7 @@ export const make = (sessions: Sessions): FactLog["Service"] => {
   }
 }
 
-interface Followed {
+interface FactOrder {
   /** The rows that are the first of their record in the call, up to a stray one. */
   readonly firsts: ReadonlyArray<FactRow>
   /** The version that must be stored before each row; null where the call itself has it, or none. */
@@ -175,7 +175,7 @@ interface Followed {
   readonly stray: FactRow | undefined
 }
 
-const followed = (rows: ReadonlyArray<FactRow>): Followed => {
+const followed = (rows: ReadonlyArray<FactRow>): FactOrder => {
   const versions = new Map<string, number>()
   const firsts: Array<FactRow> = []
   const before: Array<number | null> = []

@@ -55,11 +55,13 @@ from unnest($1::int8[], $2::text[], $3::text[], $4::text[], $5::int8[], $6::text
   as r(seq, kind, type, at, "offset", instrument_id, party, resource_kind, resource_id, holder_ids,
        payload, source)`
 
-export const make = (of: {
+export const make = ({
+  sessions,
+  wakes
+}: {
   readonly sessions: Sessions
   readonly wakes: Wakes
 }): Feed["Service"] => {
-  const { sessions, wakes } = of
   return {
     take: (now) =>
       sessions.inside("Feed.take", (session) =>

@@ -38,10 +38,13 @@ with gone as (
 )
 select count(*) as gone from gone`
 
-type Of<Member extends "prune" | "pruneJournal"> = Parameters<Feed["Service"][Member]>[0]
+type PruneQuery<Member extends "prune" | "pruneJournal"> = Parameters<Feed["Service"][Member]>[0]
 type Answer<Member extends "prune" | "pruneJournal"> = ReturnType<Feed["Service"][Member]>
 
-export const prune = (sessions: Sessions, { before, hold, limit }: Of<"prune">): Answer<"prune"> =>
+export const prune = (
+  sessions: Sessions,
+  { before, hold, limit }: PruneQuery<"prune">
+): Answer<"prune"> =>
   sessions.run(
     Effect.gen(function* () {
       const { rows } = yield* sessions.ask(PRUNE, [
@@ -66,7 +69,7 @@ export const prune = (sessions: Sessions, { before, hold, limit }: Of<"prune">):
 
 export const pruneJournal = (
   sessions: Sessions,
-  { through, limit }: Of<"pruneJournal">
+  { through, limit }: PruneQuery<"pruneJournal">
 ): Answer<"pruneJournal"> =>
   Effect.map(
     sessions.ask(PRUNE_JOURNAL, [String(through), String(Math.max(0, limit))]),

@@ -37,9 +37,9 @@ on conflict (scope, key) do update
 returning scope, key`
 
 type Claim = KeyRow & { readonly now: string }
-type Claimed = Effect.Success<ReturnType<Keys["Service"]["claim"]>>
+type ClaimAnswer = Effect.Success<ReturnType<Keys["Service"]["claim"]>>
 
-const claimed: Claimed = { claimed: true }
+const claimed: ClaimAnswer = { claimed: true }
 
 const nameOf = ({ scope, key }: Pick<KeyRow, "scope" | "key">): string =>
   JSON.stringify([scope, key])
@@ -62,7 +62,7 @@ export const make = (sessions: Sessions): Keys["Service"] => {
       const { rows } = yield* sessions.ask(CLAIM, claim)
       if (rows.length > 0) return claimed
       const winner = yield* find({ scope, key, now })
-      if (Option.isSome(winner)) return { claimed: false, winner: winner.value } as Claimed
+      if (Option.isSome(winner)) return { claimed: false, winner: winner.value } as ClaimAnswer
     }
     return yield* Effect.die(new Error("Keys.claim: the key neither binds nor can be claimed"))
   })

@@ -113,10 +113,16 @@ select w.fence from bursar.work w, ${UNDER_LEASES} for no key update of w`
 const FINISH_EACH = `delete from bursar.work w using ${UNDER_LEASES} returning w.fence`
 
 /** Update that gives items back. */
-const releasing = (of: { readonly delay: string; readonly payload: string }): string => `
+const releasing = ({
+  payload,
+  delay
+}: {
+  readonly delay: string
+  readonly payload: string
+}): string => `
 update bursar.work w
-set leased_until = null, worker = null, payload = coalesce(${of.payload}, w.payload),
-  run_at = clock_timestamp() + ${of.delay} * interval '1 millisecond'`
+set leased_until = null, worker = null, payload = coalesce(${payload}, w.payload),
+  run_at = clock_timestamp() + ${delay} * interval '1 millisecond'`
 
 const RELEASE = releasing({ delay: "$4::int8", payload: "$5" })
 
@@ -151,12 +157,13 @@ const leasedEach =
       return leases.map(({ fence }) => fences.has(fence))
     })
 
-export const make = (of: {
+export const make = ({
+  sessions,
+  wakes
+}: {
   readonly sessions: Sessions
   readonly wakes: Wakes
 }): WorkQueue["Service"] => {
-  const { sessions, wakes } = of
-
   /** Notifies the queue's workers after the commit. */
   const awaken = (queues: Iterable<string>): Effect.Effect<void> =>
     Effect.map(sessions.current, (session) => {
@@ -173,18 +180,18 @@ export const make = (of: {
   const underLease = (
     lease: Lease,
     statement: (condition: string) => string,
-    of: { readonly more: ReadonlyArray<unknown>; readonly ask: Sessions["ask"] } = {
+    { ask, more }: { readonly more: ReadonlyArray<unknown>; readonly ask: Sessions["ask"] } = {
       more: [],
       ask: sessions.ask
     }
   ) =>
     Effect.gen(function* () {
       const condition = isHeld(yield* sessions.current, lease) ? UNDER_FENCE : HELD
-      const { rows } = yield* of.ask(statement(condition), [
+      const { rows } = yield* ask(statement(condition), [
         lease.queue,
         lease.itemId,
         String(lease.fence),
-        ...of.more
+        ...more
       ])
       return rows.length > 0
     })

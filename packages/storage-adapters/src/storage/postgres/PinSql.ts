@@ -11,7 +11,7 @@ import type { StoredPin } from "@bursar/engine-core/ports"
 const EARLY_MAX = 8
 
 /** A pin that selects among all versions, in terms of the columns that it is compared with. */
-export interface Pinned {
+export interface PinColumns {
   /** Column of the point from which a version is in force. */
   readonly from: "from_offset" | "from_instant"
   /** Column of the point at which the next version took its place; null: none has. */
@@ -24,7 +24,7 @@ export interface Pinned {
 export const pinnedAt = (
   pin: StoredPin,
   { add }: { readonly add: (value: unknown) => string }
-): Pinned | undefined => {
+): PinColumns | undefined => {
   switch (pin.by) {
     case "latest":
       return undefined
@@ -36,10 +36,10 @@ export const pinnedAt = (
 }
 
 /** Condition that a version had begun at the pin. */
-export const begun = ({ from, point }: Pinned): string => `d.${from} <= ${point}`
+export const begun = ({ from, point }: PinColumns): string => `d.${from} <= ${point}`
 
 /** Condition that a version was closed after the pin. */
-export const closedSince = ({ to, point }: Pinned): string => `d.${to} > ${point}`
+export const closedSince = ({ to, point }: PinColumns): string => `d.${to} > ${point}`
 
 /**
  * Select of all versions of a collection at a pin that meet a condition, in no order: the open
@@ -47,13 +47,17 @@ export const closedSince = ({ to, point }: Pinned): string => `d.${to} > ${point
  */
 export const versions =
   (
-    of: { readonly collection: string; readonly pin: StoredPin; readonly condition: string },
+    {
+      pin,
+      collection,
+      condition
+    }: { readonly collection: string; readonly pin: StoredPin; readonly condition: string },
     given: { readonly add: (value: unknown) => string }
   ) =>
   (columns: string): string => {
-    const pinned = pinnedAt(of.pin, given)
+    const pinned = pinnedAt(pin, given)
     const rows = `select ${columns} from bursar.document d
-      where d.collection = ${given.add(of.collection)} and ${of.condition}`
+      where d.collection = ${given.add(collection)} and ${condition}`
     const open = `${rows} and d.to_offset is null`
     if (pinned === undefined) return open
     return `${open} and ${begun(pinned)}
@@ -64,7 +68,7 @@ export const versions =
  * Version at a pin, if there is one, of the record whose latest version is `r`: that one where it had
  * begun, or else the first one that was closed after the pin.
  */
-export const inForce = (pinned: Pinned, collection: string): string => {
+export const inForce = (pinned: PinColumns, collection: string): string => {
   const closed = (which: string, order: string) =>
     `(select d.* from bursar.document d where ${collection} and d.record_id = r.record_id
       and ${closedSince(pinned)} and ${which} order by ${order} limit 1)`
@@ -80,7 +84,7 @@ export const inForce = (pinned: Pinned, collection: string): string => {
  * the pin: the one at the pin, and those closed after `since` and up to the pin. Where the latest one
  * had begun by `since` none was closed later, so that no index is searched for them.
  */
-export const inForceSince = (pinned: Pinned, collection: string, since: string): string => {
+export const inForceSince = (pinned: PinColumns, collection: string, since: string): string => {
   const { from, to, point } = pinned
   const closed = (which: string) =>
     `(select d.* from bursar.document d where ${collection} and d.record_id = r.record_id

@@ -96,14 +96,14 @@ const BULK_MILLIS = 600_000
 const OLDEST_VERSION = 150_000
 
 /** The ten ports, and a plain client of the same database. */
-export type Provided = Storage | PgClient.PgClient | SqlClient
+export type ProvidedPorts = Storage | PgClient.PgClient | SqlClient
 
-export const layer = (options: PostgresOptions): Layer.Layer<Provided, PostgresFailed> =>
+export const layer = (options: PostgresOptions): Layer.Layer<ProvidedPorts, PostgresFailed> =>
   Layer.merge(Layer.effectContext(storage(options)), layerClient(options))
 
 export const layerConfig = (
   config: Config.Wrap<PostgresOptions>
-): Layer.Layer<Provided, PostgresFailed | Config.ConfigError> =>
+): Layer.Layer<ProvidedPorts, PostgresFailed | Config.ConfigError> =>
   Layer.unwrap(Effect.map(Config.unwrap(config), layer))
 
 const storage = (
@@ -187,8 +187,8 @@ export const migrate = (
   )
 
 /** Earlier use of a database, as it was found without changing anything. */
-export interface Existing {
-  /** Whether records were written: by a host, or by an engine that was embedded. */
+export interface EarlierUse {
+  /** True: records were written: by a host, or by an engine that was embedded. */
   readonly isUsed: boolean
   /**
    * Text of the audit record of the latest start (`config.loaded`), which names the keys that the
@@ -203,7 +203,7 @@ export interface Existing {
  */
 export const existing = (
   options: Pick<PostgresOptions, "url">
-): Effect.Effect<Existing, PostgresFailed> =>
+): Effect.Effect<EarlierUse, PostgresFailed> =>
   Effect.gen(function* () {
     const connection = yield* PgConnection.make({
       url: options.url,

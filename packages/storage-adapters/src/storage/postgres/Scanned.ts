@@ -6,13 +6,13 @@ import type { FeedQuery } from "@bursar/engine-core/ports"
 import * as Values from "./Values.ts"
 
 /** Members common to the queries of all feeds. */
-type Asked = Pick<
+type PageQuery = Pick<
   FeedQuery,
   "order" | "after" | "limit" | "resourceKind" | "resourceId" | "from" | "to"
 >
 
 /** Conditions of a page: those of every feed, and those of its own columns. */
-export const asking = (query: Asked) => {
+export const asking = (query: PageQuery) => {
   const values: Array<unknown> = []
   const add = (value: unknown): string => `$${values.push(value)}`
   const all = ["true"]

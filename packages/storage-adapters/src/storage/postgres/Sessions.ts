@@ -88,7 +88,7 @@ export interface Sessions {
    * Waits until nothing that was written up to a head can be taken back any more. No transaction may be
    * stamped at or before its instant from now on, and all that were have committed.
    */
-  readonly settleTo: (head: Reached) => Effect.Effect<void, StorageUnavailable>
+  readonly settleTo: (head: AnswerPoint) => Effect.Effect<void, StorageUnavailable>
   /**
    * Waits for a `settleTo` that has begun: in a reading scope at its end, and look-ups of the scope at
    * points within that head need no flush of their own.
@@ -114,7 +114,7 @@ export const make = (
 
 const on = (connections: Connections.Connections): Sessions => {
   const { shared, exclusive, streaming, durability, replica } = connections
-  const Current = Context.Reference<Open | undefined>(
+  const Current = Context.Reference<OpenSession | undefined>(
     `@bursar/storage-adapters/postgres/Session/${++made}`,
     { defaultValue: () => undefined }
   )
@@ -190,7 +190,7 @@ const on = (connections: Connections.Connections): Sessions => {
   }
 
   /** The latest head up to which everything was seen to be on disk. */
-  let settledTo: Reached = { instant: "", offset: 0 }
+  let settledTo: AnswerPoint = { instant: "", offset: 0 }
   const isSettled = (point: Point): boolean => isWithin(point, settledTo)
   const settleTo: Sessions["settleTo"] = ({ instant, offset }) =>
     Effect.map(settle, () => {
@@ -237,7 +237,7 @@ const on = (connections: Connections.Connections): Sessions => {
   const end = (
     pool: PgPool.PgPool,
     connection: PgConnection.PgConnection,
-    open: Open,
+    open: OpenSession,
     exit: Exit.Exit<unknown, unknown>
   ): Effect.Effect<Exit.Exit<void, StorageUnavailable>> =>
     Effect.gen(function* () {
@@ -355,7 +355,7 @@ const on = (connections: Connections.Connections): Sessions => {
 }
 
 /** Instant and offset of a head that an answer was given out at. */
-export interface Reached {
+export interface AnswerPoint {
   readonly instant: string
   readonly offset: number
 }
@@ -369,13 +369,13 @@ export type Point =
  * Checks whether all that a point may select was written before an answer was given out at a head. At
  * the head's own offset, records of the engine are still written; no update is.
  */
-const isWithin = (point: Point, { instant, offset }: Reached): boolean => {
+const isWithin = (point: Point, { instant, offset }: AnswerPoint): boolean => {
   if (point.by === "instant") return point.instant <= instant
   return point.by === "offset" ? point.offset < offset : point.offset <= offset
 }
 
 /** A flush that has begun, after which all that was written up to a head is on disk. */
-export interface Flush extends Reached {
+export interface Flush extends AnswerPoint {
   readonly settled: Effect.Effect<void, StorageUnavailable>
 }
 
@@ -415,7 +415,7 @@ const turns = (): Effect.Effect<void> => {
   })
 }
 
-interface Open extends Session {
+interface OpenSession extends Session {
   ended: boolean
   /** Savepoints that no statement has followed yet. */
   readonly untouched: Array<string>
@@ -426,20 +426,23 @@ interface Open extends Session {
   readonly close: (committed: boolean) => void
 }
 
-const openSession = (of: {
+const openSession = ({
+  connection,
+  connections,
+  isPooled
+}: {
   readonly connection: PgConnection.PgConnection
   readonly connections: Connections.Connections
   /** True: `processId` of the connection is the pooler's, and not that of a server process. */
   readonly isPooled: boolean
-}): Open => {
-  const { connection, connections } = of
+}): OpenSession => {
   const { durability } = connections
   let begun = false
   /** Process that serves the transaction. */
   let serverProcess: Effect.Effect<unknown, SqlError> = Effect.succeed(connection.processId)
   let wrote = false
   let fault: SqlError | undefined
-  /** Whether an interrupted statement may still be running in the database. */
+  /** True: an interrupted statement may still be running in the database. */
   let abandoned = false
   const abandon = () => {
     abandoned = true
@@ -485,7 +488,7 @@ const openSession = (of: {
       serverProcess = Effect.map(Fiber.join(fiber), ({ rows }) => rows[0]?.["id"])
     }
   )
-  const begin = of.isPooled ? Effect.andThen(post("begin", []), askProcess) : post("begin", [])
+  const begin = isPooled ? Effect.andThen(post("begin", []), askProcess) : post("begin", [])
   const prepare = Effect.suspend(() => {
     if (begun && open.untouched.length === 0) return Effect.void
     const first = begun ? Effect.void : begin
@@ -503,7 +506,7 @@ const openSession = (of: {
   const look: Session["look"] = (sql, parameters) =>
     Effect.catch(Effect.andThen(prepare, query(sql, parameters)), judge)
 
-  const open: Open = {
+  const open: OpenSession = {
     ended: false,
     untouched: [],
     parts: 0,
@@ -575,7 +578,7 @@ const takenBack = (fault: SqlError | undefined): Effect.Effect<never, StorageUna
  * another; two of one transaction at a time would end each other's.
  */
 const inPart = <A, E, R>(
-  outer: Open,
+  outer: OpenSession,
   effect: Effect.Effect<A, E, R>
 ): Effect.Effect<A, E | StorageUnavailable, R> =>
   Effect.uninterruptibleMask((restore) =>

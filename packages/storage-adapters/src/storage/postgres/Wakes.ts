@@ -15,7 +15,7 @@ const CHANNEL = "bursar"
 const GATHER = "20 millis"
 const RECONNECT = Schedule.spaced("5 seconds")
 
-export const make = Effect.fnUntraced(function* (of: {
+export const make = Effect.fnUntraced(function* (options: {
   readonly sessions: Sessions
   readonly connection: Pick<PgClient.PgClientConfig, "url">
 }): Effect.fn.Return<Local.Wakes, never, Scope.Scope> {
@@ -31,9 +31,10 @@ export const make = Effect.fnUntraced(function* (of: {
     pending.clear()
     // A notification may be lost: subscribers poll as well.
     yield* Effect.catch(
-      of.sessions.askApart(`select pg_notify('${CHANNEL}', topic) from unnest($1::text[]) topic`, [
-        topics
-      ]),
+      options.sessions.askApart(
+        `select pg_notify('${CHANNEL}', topic) from unnest($1::text[]) topic`,
+        [topics]
+      ),
       (error) => Effect.logDebug(`Other hosts were not woken: ${error.detail}`)
     )
   })
@@ -42,7 +43,7 @@ export const make = Effect.fnUntraced(function* (of: {
   const hear = Effect.scoped(
     Effect.gen(function* () {
       const connection = yield* PgConnection.make({
-        url: of.connection.url,
+        url: options.connection.url,
         applicationName: "bursar wakes"
       })
       const notices = yield* connection.listen(CHANNEL)

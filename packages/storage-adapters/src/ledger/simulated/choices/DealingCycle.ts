@@ -7,7 +7,7 @@ import { fitting, giveBack, type Order, takeBack } from "./Order.ts"
 import { sameAsset } from "./Registry.ts"
 
 type Cycle = Templates.Payload<typeof Templates.DealingCycle>
-type Settling = Templates.Argument<typeof Templates.DealingCycle, "Settle">
+type CycleSettlement = Templates.Argument<typeof Templates.DealingCycle, "Settle">
 
 /** The fund's net cash of a cycle as an order: it allocates to itself, and the venue executes. */
 const netOf = (self: Cycle): Order => ({
@@ -51,7 +51,7 @@ export const dealingCycle = define(Templates.DealingCycle, {
 })
 
 /** Checks that every member belongs to this cycle and that one point has priced them all. */
-const ofOnePrice = (scope: Scope, self: Cycle, { lots, redemptions }: Settling) =>
+const ofOnePrice = (scope: Scope, self: Cycle, { lots, redemptions }: CycleSettlement) =>
   Result.gen(function* () {
     let first: string | null = null
     const members: Array<Member> = []
@@ -79,8 +79,8 @@ type Member = Pick<
   "cycleId" | "venue" | "fund" | "instrument" | "paymentAsset" | "pointCid"
 >
 
-const settleLot = (scope: Scope, marketCid: string, of: Settling["lots"][number]) => {
-  const { lotCid, ...handed } = of
+const settleLot = (scope: Scope, marketCid: string, lot: CycleSettlement["lots"][number]) => {
+  const { lotCid, ...handed } = lot
   return Result.map(
     scope.exercise(Templates.Lot, lotCid, "Settle", { marketCid, ...handed }),
     ({ cash }) => cash
@@ -88,7 +88,7 @@ const settleLot = (scope: Scope, marketCid: string, of: Settling["lots"][number]
 }
 
 /** The fund's own cash: its allocation to the cycle, and the provisions it permits to be used. */
-const fromFund = (scope: Scope, self: Cycle, { allocations, provision }: Settling) =>
+const fromFund = (scope: Scope, self: Cycle, { allocations, provision }: CycleSettlement) =>
   Result.gen(function* () {
     const allocationCids = [...allocations]
     if (provision !== null) allocationCids.push(yield* draw(scope, self, provision))
@@ -104,7 +104,7 @@ const fromFund = (scope: Scope, self: Cycle, { allocations, provision }: Settlin
     return cash
   })
 
-const draw = (scope: Scope, self: Cycle, provision: NonNullable<Settling["provision"]>) =>
+const draw = (scope: Scope, self: Cycle, provision: NonNullable<CycleSettlement["provision"]>) =>
   Result.gen(function* () {
     const { provisionCid, holdingCids, amount } = provision
     const consent = yield* scope.fetch(Templates.ProvisionSettlement, provisionCid)
@@ -168,7 +168,7 @@ const merged = (scope: Scope, parts: ReadonlyArray<Purse>) =>
  * Pays every redemption, out of the fund's own allocation to its holder or else out of a purse. The
  * fund allocates each part separately, so that no holder sees the purse's rest.
  */
-const payOut = (scope: Scope, self: Cycle, argument: Settling, full: ReadonlyArray<Purse>) =>
+const payOut = (scope: Scope, self: Cycle, argument: CycleSettlement, full: ReadonlyArray<Purse>) =>
   Result.gen(function* () {
     let purses = full
     const remainders: Array<{ redemptionId: string; contractId: string }> = []
@@ -207,13 +207,17 @@ const take = (
   scope: Scope,
   self: Cycle,
   purses: ReadonlyArray<Purse>,
-  of: Pick<Templates.Payload<typeof Templates.PricedRedemption>, "redemptionId" | "holder"> & {
+  {
+    proceeds,
+    redemptionId,
+    holder
+  }: Pick<Templates.Payload<typeof Templates.PricedRedemption>, "redemptionId" | "holder"> & {
     readonly proceeds: Decimal.Decimal
   }
 ) =>
   Result.gen(function* () {
     const [fullest] = purses.toSorted((a, b) => Decimal.compare(b.amount, a.amount))
-    if (fullest === undefined || Decimal.lessThan(fullest.amount, of.proceeds)) {
+    if (fullest === undefined || Decimal.lessThan(fullest.amount, proceeds)) {
       return yield* abort("the cycle has too little cash to pay with")
     }
     const { allocation, change } = yield* scope.exercise(
@@ -221,15 +225,15 @@ const take = (
       fullest.contractId,
       "Allocate",
       {
-        allocationId: of.redemptionId,
+        allocationId: redemptionId,
         executor: self.venue,
-        receiver: of.holder,
-        amount: of.proceeds,
+        receiver: holder,
+        amount: proceeds,
         settleBefore: self.settleBy
       }
     )
     const rest = purses.filter(({ contractId }) => contractId !== fullest.contractId)
-    const amount = Decimal.subtract(fullest.amount, of.proceeds)
+    const amount = Decimal.subtract(fullest.amount, proceeds)
     return {
       allocation,
       purses: change === null ? rest : [...rest, { contractId: change, amount }]

@@ -10,12 +10,12 @@ import { custodianOf, worth } from "./Order.ts"
 import { admits, sameAsset } from "./Registry.ts"
 
 type Slot = Templates.Payload<typeof Templates.DistributionSlot>
-type Executing = Templates.Argument<typeof Templates.DistributionSlot, "Execute">
+type SlotExecution = Templates.Argument<typeof Templates.DistributionSlot, "Execute">
 type Distribution = Templates.Payload<typeof Templates.Distribution>
-type Adding = Templates.Argument<typeof Templates.Distribution, "AddLines">
-type Sealing = Templates.Argument<typeof Templates.Distribution, "Seal">
+type LineAddition = Templates.Argument<typeof Templates.Distribution, "AddLines">
+type DistributionSeal = Templates.Argument<typeof Templates.Distribution, "Seal">
 type Line = Templates.Payload<typeof Templates.DistributionLine>
-type Delivering = Templates.Argument<typeof Templates.DistributionLine, "Deliver">
+type LineDelivery = Templates.Argument<typeof Templates.DistributionLine, "Deliver">
 
 const made = (contractId: string) => ({ contractId })
 
@@ -44,7 +44,7 @@ const noTotals: Templates.DistributionTotals = {
   payoutUnits: Decimal.zero
 }
 
-const execute = (scope: Scope, self: Slot, terms: Executing) =>
+const execute = (scope: Scope, self: Slot, terms: SlotExecution) =>
   Result.gen(function* () {
     const { month, payout, payoutPrice } = terms
     yield* demand(
@@ -110,7 +110,7 @@ export const distribution = define(Templates.Distribution, {
   }
 })
 
-const addLines = (scope: Scope, self: Distribution, { expectedCount, lines }: Adding) =>
+const addLines = (scope: Scope, self: Distribution, { expectedCount, lines }: LineAddition) =>
   Result.gen(function* () {
     yield* demand(
       [!self.sealed, "the distribution is sealed"],
@@ -208,7 +208,7 @@ const totalled = [
 const largest = 10n ** 38n
 
 /** Sums the figures of more lines; a sum past the range of decimals is refused. */
-const added = (before: Templates.DistributionTotals, lines: Adding["lines"]) =>
+const added = (before: Templates.DistributionTotals, lines: LineAddition["lines"]) =>
   Result.gen(function* () {
     const after = { ...before }
     for (const figure of totalled) {
@@ -225,7 +225,7 @@ const added = (before: Templates.DistributionTotals, lines: Adding["lines"]) =>
     return after
   })
 
-const seal = (scope: Scope, self: Distribution, { lineCount, totals }: Sealing) =>
+const seal = (scope: Scope, self: Distribution, { lineCount, totals }: DistributionSeal) =>
   Result.gen(function* () {
     yield* demand(
       [!self.sealed, "the distribution is sealed"],
@@ -259,7 +259,7 @@ export const distributionLine = define(Templates.DistributionLine, {
   }
 })
 
-const deliver = (scope: Scope, self: Line, argument: Delivering) =>
+const deliver = (scope: Scope, self: Line, argument: LineDelivery) =>
   Result.gen(function* () {
     const { distributionCid, credentialCid, configurationCid, evidence } = argument
     const distribution = yield* scope.fetch(Templates.Distribution, distributionCid)

@@ -8,7 +8,7 @@ import { Result } from "effect"
 import { demand, type Scope } from "../Entity.ts"
 import { sameAsset } from "./Registry.ts"
 
-interface Signed {
+interface OrderParties {
   readonly venue: Party.Party
   readonly holder: Party.Party
   readonly fund: Party.Party | null
@@ -19,7 +19,7 @@ interface Signed {
  * Signatories: the fund and the holder of an order paid on the ledger, the venue alone of one paid
  * by wire.
  */
-export const bound = (self: Signed): ReadonlyArray<Party.Party> =>
+export const bound = (self: OrderParties): ReadonlyArray<Party.Party> =>
   self.mode === "ledger" && self.fund !== null ? [self.venue, self.fund, self.holder] : [self.venue]
 
 export const custodianOf = ({ custodian }: { readonly custodian: Party.Party | null }) =>
@@ -83,11 +83,14 @@ export const takeBack = (scope: Scope, order: Order, intentCid: string) =>
 export const letGo = (
   scope: Scope,
   order: Order,
-  of: { readonly allocationCid: string | null; readonly intentCid: string | null }
+  {
+    allocationCid,
+    intentCid
+  }: { readonly allocationCid: string | null; readonly intentCid: string | null }
 ) =>
   Result.gen(function* () {
-    if (of.allocationCid !== null) yield* giveBack(scope, order, of.allocationCid)
-    if (of.intentCid !== null) yield* takeBack(scope, order, of.intentCid)
+    if (allocationCid !== null) yield* giveBack(scope, order, allocationCid)
+    if (intentCid !== null) yield* takeBack(scope, order, intentCid)
     return {}
   })
 
@@ -101,7 +104,7 @@ export const worth = ({ units, price }: Worth): Rational.Rational =>
   Rational.multiply(Rational.of(units), Rational.of(price))
 
 /** Price and units of a contract, and the places of shown units where its instrument rebases. */
-export interface Counted extends Worth {
+export interface CountedUnits extends Worth {
   readonly shownDecimals?: number | null | undefined
 }
 
@@ -120,7 +123,7 @@ const based = ({ price, units }: Worth): Decimal.Decimal =>
  * Value of the units of an order, unrounded; of a rebasing instrument, whose price is the index, that of
  * the units shown, each of which is worth 1.
  */
-export const worthOf = ({ price, shownDecimals = null, units }: Counted): Rational.Rational =>
+export const worthOf = ({ price, shownDecimals = null, units }: CountedUnits): Rational.Rational =>
   shownDecimals === null
     ? worth({ price, units })
     : Rational.of(shown({ price, units }, shownDecimals))
@@ -131,7 +134,7 @@ export const worthOf = ({ price, shownDecimals = null, units }: Counted): Ration
  */
 export const areOrdered = (
   ordered: Decimal.Decimal | null,
-  { price, shownDecimals = null, units }: Counted
+  { price, shownDecimals = null, units }: CountedUnits
 ): boolean => {
   if (ordered === null) return true
   if (shownDecimals === null) return ordered === units
@@ -143,4 +146,4 @@ export const areOrdered = (
 const most = Rational.of(Decimal.of(`1${"0".repeat(26)}`))
 
 /** Checks whether the value, with fees added, stays within the range of decimals. */
-export const isCountable = (of: Worth): boolean => Rational.atMost(worth(of), most)
+export const isCountable = (figures: Worth): boolean => Rational.atMost(worth(figures), most)

@@ -10,10 +10,10 @@ import { admits, sameAsset } from "./Registry.ts"
 
 type Proposal = Templates.Payload<typeof Templates.IssuerPowersAgreementProposal>
 type Agreement = Templates.Payload<typeof Templates.IssuerPowersAgreement>
-type Forcing = Templates.Argument<typeof Templates.IssuerPowersAgreement, "ForceMove">
+type ForcedMove = Templates.Argument<typeof Templates.IssuerPowersAgreement, "ForceMove">
 type Consent = Templates.Payload<typeof Templates.IssuerPowersConsent>
-type Using = Templates.Argument<typeof Templates.IssuerPowersConsent, "Use">
-type Moving = Templates.Outcome<typeof Templates.IssuerPowersConsent, "Use">
+type ConsentUse = Templates.Argument<typeof Templates.IssuerPowersConsent, "Use">
+type ConsentOutcome = Templates.Outcome<typeof Templates.IssuerPowersConsent, "Use">
 type Holding = Templates.Payload<typeof Templates.Holding>
 
 const ends = () => Result.succeed({})
@@ -106,7 +106,7 @@ export const issuerPowersAgreement = define(Templates.IssuerPowersAgreement, {
  * Requirements of the agreement: it has the power, the cause fits it, and the consent was given to
  * it.
  */
-const forceMove = (scope: Scope, self: Agreement, argument: Forcing) =>
+const forceMove = (scope: Scope, self: Agreement, argument: ForcedMove) =>
   Result.gen(function* () {
     const { consentCid, holdingCids, amounts, receiverCredentialCid, cause, releases } = argument
     const power = Templates.powerOf(cause)
@@ -193,7 +193,7 @@ export const issuerPowersConsent = define(Templates.IssuerPowersConsent, {
  * Requirements of the consent: it is in force, and the receiver is another holder who may have the
  * units.
  */
-const use = (scope: Scope, self: Consent, asked: Using) =>
+const use = (scope: Scope, self: Consent, asked: ConsentUse) =>
   Result.gen(function* () {
     const { instrument, issuer, power, portions, receiverCredentialCid, releases } = asked
     const receiver = yield* scope.fetch(Templates.Credential, receiverCredentialCid)
@@ -221,8 +221,8 @@ const use = (scope: Scope, self: Consent, asked: Using) =>
       ]
     )
     yield* admits(receiver, { holder: receiver.holder, instrument, now: scope.now })
-    const moved: Array<Moving["moved"][number]> = []
-    const released: Array<Moving["released"][number]> = []
+    const moved: Array<ConsentOutcome["moved"][number]> = []
+    const released: Array<ConsentOutcome["released"][number]> = []
     for (const portion of portions) {
       const holding = yield* scope.fetch(Templates.Holding, portion.holdingCid)
       yield* demand(
@@ -246,7 +246,7 @@ const use = (scope: Scope, self: Consent, asked: Using) =>
 const isOnce = (named: ReadonlyArray<{ readonly holdingCid: string }>): boolean =>
   new Set(named.map(({ holdingCid }) => holdingCid)).size === named.length
 
-type Release = Using["releases"][number]
+type Release = ConsentUse["releases"][number]
 
 /**
  * Unlocks the holding and ends the contract that locked it, so that no reference to the holding
@@ -255,10 +255,9 @@ type Release = Using["releases"][number]
 const free = (
   scope: Scope,
   holding: Holding,
-  of: { readonly holdingCid: string; readonly release: Release | undefined }
+  { holdingCid, release }: { readonly holdingCid: string; readonly release: Release | undefined }
 ) =>
   Result.gen(function* () {
-    const { holdingCid, release } = of
     if (holding.lock === null) {
       yield* demand([release === undefined, "a holding to release is not locked"])
       return { holdingCid, released: null }

@@ -11,7 +11,7 @@ import {
   areOrdered,
   bound,
   complete,
-  type Counted,
+  type CountedUnits,
   custodianOf,
   fitting,
   giveBack,
@@ -24,9 +24,9 @@ import {
 import { sameAsset } from "./Registry.ts"
 
 type Claim = Templates.Payload<typeof Templates.RedemptionClaim>
-type Priced = Templates.Payload<typeof Templates.PricedRedemption>
-type Settling = Templates.Argument<typeof Templates.PricedRedemption, "Settle">
-type LettingGo = Templates.Argument<typeof Templates.PricedRedemption, "Release">
+type PricedRedemption = Templates.Payload<typeof Templates.PricedRedemption>
+type RedemptionSettlement = Templates.Argument<typeof Templates.PricedRedemption, "Settle">
+type RedemptionRelease = Templates.Argument<typeof Templates.PricedRedemption, "Release">
 
 const ends = () => Result.succeed({})
 
@@ -161,8 +161,8 @@ const ofItsDay = (
         [valuationTime >= cutOffAt, "the point is valued before the order's cut-off"]
       ]
 
-const isWithin = (of: Parameters<typeof worth>[0], proceeds: Decimal.Decimal): boolean =>
-  Rational.atMost(Rational.of(proceeds), worth(of))
+const isWithin = (figures: Parameters<typeof worth>[0], proceeds: Decimal.Decimal): boolean =>
+  Rational.atMost(Rational.of(proceeds), worth(figures))
 
 /**
  * Checks that proceeds are at most what the units are worth. Shown units of a rebasing instrument are
@@ -171,17 +171,19 @@ const isWithin = (of: Parameters<typeof worth>[0], proceeds: Decimal.Decimal): b
  */
 export const isPayable = (
   { orderedUnits, shownDecimals }: Pick<Claim, "orderedUnits" | "shownDecimals">,
-  of: Counted & { readonly proceeds: Decimal.Decimal }
+  figures: CountedUnits & { readonly proceeds: Decimal.Decimal }
 ): boolean => {
-  if ((shownDecimals ?? null) === null) return isWithin(of, of.proceeds)
-  const units = Decimal.add(of.units, Decimal.fromAtoms(1n))
+  if ((shownDecimals ?? null) === null) return isWithin(figures, figures.proceeds)
+  const units = Decimal.add(figures.units, Decimal.fromAtoms(1n))
   const most =
-    orderedUnits === null ? worthOf({ ...of, shownDecimals, units }) : Rational.of(orderedUnits)
-  return Rational.atMost(Rational.of(of.proceeds), most)
+    orderedUnits === null
+      ? worthOf({ ...figures, shownDecimals, units })
+      : Rational.of(orderedUnits)
+  return Rational.atMost(Rational.of(figures.proceeds), most)
 }
 
 /** Returns units and cash to those who allocated them, and withdraws the venue's request. */
-const release = (scope: Scope, self: Claim, argument: LettingGo) =>
+const release = (scope: Scope, self: Claim, argument: RedemptionRelease) =>
   Result.gen(function* () {
     if (argument.unitsAllocationCid !== null) {
       yield* giveBack(scope, unitsOf(self), argument.unitsAllocationCid)
@@ -208,7 +210,7 @@ export const pricedRedemption = define(Templates.PricedRedemption, {
 })
 
 /** Paid by wire: units and cash are outside the ledger, so nothing may move on it. */
-const ended = (argument: Settling) =>
+const ended = (argument: RedemptionSettlement) =>
   Result.map(
     demand(
       [
@@ -222,7 +224,7 @@ const ended = (argument: Settling) =>
     () => ({ cash: null, remainder: null, change: [] })
   )
 
-const settle = (scope: Scope, self: Priced, argument: Settling) =>
+const settle = (scope: Scope, self: PricedRedemption, argument: RedemptionSettlement) =>
   Result.gen(function* () {
     const { fill, intentCid } = argument
     const part = fill ?? self
@@ -241,7 +243,7 @@ const settle = (scope: Scope, self: Priced, argument: Settling) =>
  * Checks a partial fill by a gate: a part at the price of the whole, and a remainder. The part of a
  * small order may be nothing; one that is paid nothing burns no units.
  */
-const isPart = (self: Priced, fill: Templates.Fill) =>
+const isPart = (self: PricedRedemption, fill: Templates.Fill) =>
   demand(
     [
       !Decimal.isNegative(fill.units) && !Decimal.isNegative(fill.proceeds),
@@ -260,7 +262,7 @@ const isPart = (self: Priced, fill: Templates.Fill) =>
   )
 
 /** Checks that a part pays its share, less at most one unit of the last place. */
-const isItsShare = (self: Priced, fill: Templates.Fill): boolean => {
+const isItsShare = (self: PricedRedemption, fill: Templates.Fill): boolean => {
   const share = Rational.divide(
     worth({ units: fill.units, price: self.proceeds }),
     Rational.of(self.units)
@@ -281,7 +283,12 @@ const placesOf = (amount: Decimal.Decimal): number =>
  * already, which the ledger cannot check: then only cash that the fund itself allocated to this
  * redemption may pay it.
  */
-const burn = (scope: Scope, self: Priced, argument: Settling, units: Decimal.Decimal) =>
+const burn = (
+  scope: Scope,
+  self: PricedRedemption,
+  argument: RedemptionSettlement,
+  units: Decimal.Decimal
+) =>
   Result.gen(function* () {
     const { marketCid, unitsAllocationCid } = argument
     if (unitsAllocationCid === null) {
@@ -314,7 +321,12 @@ const burn = (scope: Scope, self: Priced, argument: Settling, units: Decimal.Dec
 /**
  * Pays the proceeds from the fund's own allocation, or else from cash that the fund has provided.
  */
-const pay = (scope: Scope, self: Priced, argument: Settling, proceeds: Decimal.Decimal) =>
+const pay = (
+  scope: Scope,
+  self: PricedRedemption,
+  argument: RedemptionSettlement,
+  proceeds: Decimal.Decimal
+) =>
   Result.gen(function* () {
     const { allocationCid, holdingCids } = argument
     if (Decimal.isZero(proceeds)) {
@@ -336,7 +348,7 @@ const pay = (scope: Scope, self: Priced, argument: Settling, proceeds: Decimal.D
 
 const payFrom = (
   scope: Scope,
-  self: Priced,
+  self: PricedRedemption,
   holdingCids: ReadonlyArray<string>,
   proceeds: Decimal.Decimal
 ) =>
@@ -368,7 +380,7 @@ const payFrom = (
   })
 
 /** Claims a gate's remainder again, unpriced, under an id of its own, for a later day. */
-const leaveOver = (scope: Scope, self: Priced, fill: Templates.Fill) =>
+const leaveOver = (scope: Scope, self: PricedRedemption, fill: Templates.Fill) =>
   Result.gen(function* () {
     const { units, price: _, proceeds: __, pointCid: ___, valuationTime: ____, ...claim } = self
     const { cutOffAt, cycleCid } = fill

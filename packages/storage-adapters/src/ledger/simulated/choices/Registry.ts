@@ -275,29 +275,33 @@ export const holding = define(Templates.Holding, {
 
 const unlock = (
   scope: Scope,
-  of: {
+  {
+    holdingCid,
+    sender,
+    registrar
+  }: {
     readonly holdingCid: string
     readonly registrar: Holding["registrar"]
     readonly sender: Holding["owner"]
   }
 ) =>
-  scope.exercise(Templates.Holding, of.holdingCid, "Unlock", {
-    releasers: [of.sender, of.registrar]
+  scope.exercise(Templates.Holding, holdingCid, "Unlock", {
+    releasers: [sender, registrar]
   })
 
 const moveUnlocked = (
   scope: Scope,
-  of: Parameters<typeof unlock>[1] & {
+  movement: Parameters<typeof unlock>[1] & {
     readonly receiver: Holding["owner"]
     readonly amount: Decimal.Decimal
   },
   credentialCid: string | null
 ) =>
   Result.gen(function* () {
-    const { contractId } = yield* unlock(scope, of)
+    const { contractId } = yield* unlock(scope, movement)
     const { received } = yield* scope.exercise(Templates.Holding, contractId, "Transfer", {
-      newOwner: of.receiver,
-      amount: of.amount,
+      newOwner: movement.receiver,
+      amount: movement.amount,
       credentialCid
     })
     return { received }

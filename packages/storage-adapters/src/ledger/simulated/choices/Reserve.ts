@@ -12,18 +12,18 @@ import * as Cover from "./ReserveCover.ts"
 
 type Proposal = Templates.Payload<typeof Templates.ReserveProposal>
 type Reserve = Templates.Payload<typeof Templates.Reserve>
-type StartingMint = Templates.Argument<typeof Templates.Reserve, "StartMint">
-type StartingRedemption = Templates.Argument<typeof Templates.Reserve, "StartRedemption">
+type MintStart = Templates.Argument<typeof Templates.Reserve, "StartMint">
+type RedemptionStart = Templates.Argument<typeof Templates.Reserve, "StartRedemption">
 type LockProposal = Templates.Payload<typeof Templates.LockAgreementProposal>
-type Accepting = Templates.Argument<typeof Templates.LockAgreementProposal, "Accept">
+type LockAcceptance = Templates.Argument<typeof Templates.LockAgreementProposal, "Accept">
 type LockAgreement = Templates.Payload<typeof Templates.LockAgreement>
-type LockingMore = Templates.Argument<typeof Templates.LockAgreement, "LockMore">
-type Releasing = Templates.Argument<typeof Templates.LockAgreement, "Release">
+type LockIncrease = Templates.Argument<typeof Templates.LockAgreement, "LockMore">
+type LockRelease = Templates.Argument<typeof Templates.LockAgreement, "Release">
 type Mint = Templates.Payload<typeof Templates.MintOrder>
-type SettlingMint = Templates.Argument<typeof Templates.MintOrder, "Settle">
+type MintSettlement = Templates.Argument<typeof Templates.MintOrder, "Settle">
 type Redemption = Templates.Payload<typeof Templates.ReserveRedemptionOrder>
-type SettlingRedemption = Templates.Argument<typeof Templates.ReserveRedemptionOrder, "Settle">
-type Judging = Pick<StartingMint, "holdingCids" | "pointCids">
+type RedemptionSettlement = Templates.Argument<typeof Templates.ReserveRedemptionOrder, "Settle">
+type ReserveEvidence = Pick<MintStart, "holdingCids" | "pointCids">
 
 const ends = () => Result.succeed({})
 const made = (contractId: string) => ({ contractId })
@@ -278,14 +278,14 @@ const demandAll = (
 const pointsOf = (
   scope: Scope,
   self: Reserve,
-  of: { readonly terms: Templates.ReserveTerms; readonly pointCids: ReadonlyArray<string> }
+  inputs: { readonly terms: Templates.ReserveTerms; readonly pointCids: ReadonlyArray<string> }
 ) =>
   Result.gen(function* () {
     const points: Array<Templates.Payload<typeof Templates.OraclePoint>> = []
-    for (const pointCid of of.pointCids) {
+    for (const pointCid of inputs.pointCids) {
       const point = yield* scope.fetch(Templates.OraclePoint, pointCid)
       const asset = { admin: point.registrar, id: point.instrumentId }
-      const terms = of.terms.assets.find((one) => sameAsset(one.asset, asset))
+      const terms = inputs.terms.assets.find((one) => sameAsset(one.asset, asset))
       yield* demand(
         [point.venue === self.venue, "a point is another venue's"],
         [point.metric === "price", "a point is no price"],
@@ -307,17 +307,22 @@ const pointsOf = (
 const stateOf = (
   scope: Scope,
   self: Reserve,
-  of: Judging & { readonly supply: Decimal.Decimal; readonly without?: Templates.Asset }
+  {
+    holdingCids,
+    without,
+    pointCids,
+    supply
+  }: ReserveEvidence & { readonly supply: Decimal.Decimal; readonly without?: Templates.Asset }
 ) =>
   Result.gen(function* () {
     const terms = inForce(self, scope)
-    const sums = yield* sumsOf(scope, self, of.holdingCids)
-    yield* demandAll(self, sums, of.without ?? null)
-    const points = yield* pointsOf(scope, self, { terms, pointCids: of.pointCids })
+    const sums = yield* sumsOf(scope, self, holdingCids)
+    yield* demandAll(self, sums, without ?? null)
+    const points = yield* pointsOf(scope, self, { terms, pointCids })
     const state: Cover.State = {
       reserve: self,
       minCover: terms.minCover,
-      outstanding: Decimal.max(of.supply, self.outstanding),
+      outstanding: Decimal.max(supply, self.outstanding),
       now: scope.now,
       assets: terms.assets.map((asset) => ({
         terms: asset,
@@ -399,21 +404,22 @@ const demandKept = (self: Reserve, asset: Templates.Asset) =>
 const judgedMint = (
   scope: Scope,
   self: Reserve,
-  of: Pick<StartingMint, "asset" | "deposit" | "units" | "executeBefore" | "supply"> & Judging
+  order: Pick<MintStart, "asset" | "deposit" | "units" | "executeBefore" | "supply"> &
+    ReserveEvidence
 ) =>
   Result.gen(function* () {
-    const before = yield* stateOf(scope, self, of)
-    const asset = yield* assetOf(before, of.asset)
-    const units = Cover.mintedBy(before, { asset, deposit: of.deposit })
-    yield* demandCountable(asset.amount, of.deposit)
-    yield* demandCountable(before.outstanding, of.units)
-    const after = Cover.moved(before, { ...of, amount: of.deposit })
+    const before = yield* stateOf(scope, self, order)
+    const asset = yield* assetOf(before, order.asset)
+    const units = Cover.mintedBy(before, { asset, deposit: order.deposit })
+    yield* demandCountable(asset.amount, order.deposit)
+    yield* demandCountable(before.outstanding, order.units)
+    const after = Cover.moved(before, { ...order, amount: order.deposit })
     yield* demand(
       [!self.closing, "the reserve is closing"],
-      [scope.now < of.executeBefore, "the order is past its time"],
+      [scope.now < order.executeBefore, "the order is past its time"],
       [units !== null, "an asset has no price"]
     )
-    yield* demandKept(self, of.asset)
+    yield* demandKept(self, order.asset)
     yield* demandFresh(before, asset)
     yield* demandFigures(after)
     const coverAfter = Cover.coverOf(after)
@@ -421,7 +427,7 @@ const judgedMint = (
     return { units: units ?? Decimal.zero, coverBefore: Cover.coverOf(before), coverAfter }
   })
 
-const startMint = (scope: Scope, self: Reserve, argument: StartingMint) =>
+const startMint = (scope: Scope, self: Reserve, argument: MintStart) =>
   Result.gen(function* () {
     const { supply: _supply, holdingCids: _holdings, pointCids: _points, ...order } = argument
     yield* demand(
@@ -536,12 +542,12 @@ const reserveOf = (
     return found
   })
 
-const settleMint = (scope: Scope, self: Mint, argument: SettlingMint) =>
+const settleMint = (scope: Scope, self: Mint, argument: MintSettlement) =>
   Result.gen(function* () {
     const { reserveCid, lockAgreementCid, credentialCid, configurationCid } = argument
     const { allocationCid } = self
     if (allocationCid === null) return yield* abort("the depositor has not accepted the order")
-    const of = yield* reserveOf(scope, self, reserveCid)
+    const reserve = yield* reserveOf(scope, self, reserveCid)
     const agreement = yield* scope.fetch(Templates.LockAgreement, lockAgreementCid)
     const credential = yield* scope.fetch(Templates.Credential, credentialCid)
     yield* demand(
@@ -561,7 +567,7 @@ const settleMint = (scope: Scope, self: Mint, argument: SettlingMint) =>
       ]
     )
     yield* demandAllocation(scope, self, allocationCid)
-    const judged = yield* judgedMint(scope, of, { ...self, ...argument })
+    const judged = yield* judgedMint(scope, reserve, { ...self, ...argument })
     yield* demand([Decimal.atLeast(judged.units, self.units), "the price has moved"])
     const { received } = yield* scope.exercise(
       Templates.Allocation,
@@ -569,7 +575,7 @@ const settleMint = (scope: Scope, self: Mint, argument: SettlingMint) =>
       "Allocation_ExecuteTransfer",
       { credentialCid: argument.depositCredentialCid }
     )
-    const locked = yield* lockWith(scope, of, {
+    const locked = yield* lockWith(scope, reserve, {
       asset: self.asset,
       holdingCids: [received],
       lockedCid: argument.lockedCid
@@ -597,28 +603,32 @@ const settleMint = (scope: Scope, self: Mint, argument: SettlingMint) =>
 const lockWith = (
   scope: Scope,
   self: Reserve,
-  of: {
+  {
+    asset,
+    lockedCid,
+    holdingCids
+  }: {
     readonly asset: Templates.Asset
     readonly holdingCids: ReadonlyArray<string>
     readonly lockedCid: string | null
   }
 ) =>
   Result.gen(function* () {
-    const isLocked = Decimal.isPositive(lockedOf(self, of.asset))
+    const isLocked = Decimal.isPositive(lockedOf(self, asset))
     yield* demand([
-      isLocked === (of.lockedCid !== null),
+      isLocked === (lockedCid !== null),
       "what is locked of the asset before is named, and nothing else"
     ])
-    const [first, ...others] = of.holdingCids
+    const [first, ...others] = holdingCids
     if (first === undefined) return yield* abort("no holding to lock")
-    for (const holdingCid of of.holdingCids) {
+    for (const holdingCid of holdingCids) {
       const free = yield* scope.fetch(Templates.Holding, holdingCid)
       yield* demand(
-        [sameAsset(free.instrument, of.asset), "a holding is of another asset"],
+        [sameAsset(free.instrument, asset), "a holding is of another asset"],
         [free.owner === self.holder, "a holding is another's"]
       )
     }
-    const freed = of.lockedCid === null ? [] : [yield* freeOne(scope, self, of.asset, of.lockedCid)]
+    const freed = lockedCid === null ? [] : [yield* freeOne(scope, self, asset, lockedCid)]
     const merging = [...others, ...freed]
     const whole =
       merging.length === 0
@@ -665,23 +675,24 @@ const lockWhole = (scope: Scope, self: Reserve, holdingCid: string) =>
 const judgedRedemption = (
   scope: Scope,
   self: Reserve,
-  of: Pick<StartingRedemption, "asset" | "units" | "payout" | "executeBefore" | "supply"> & Judging
+  order: Pick<RedemptionStart, "asset" | "units" | "payout" | "executeBefore" | "supply"> &
+    ReserveEvidence
 ) =>
   Result.gen(function* () {
-    const before = yield* stateOf(scope, self, of)
-    const asset = yield* assetOf(before, of.asset)
-    const payout = Cover.paidFor(before, { asset, units: of.units })
+    const before = yield* stateOf(scope, self, order)
+    const asset = yield* assetOf(before, order.asset)
+    const payout = Cover.paidFor(before, { asset, units: order.units })
     yield* demand(
-      [scope.now < of.executeBefore, "the order is past its time"],
+      [scope.now < order.executeBefore, "the order is past its time"],
       [payout !== null, "an asset has no price"],
       [Cover.isFresh(asset, scope.now), "the price of the asset is stale"],
-      [Decimal.atMost(of.payout, asset.amount), "less of the asset is locked"],
-      [Decimal.atMost(of.units, before.outstanding), "fewer units are outstanding"]
+      [Decimal.atMost(order.payout, asset.amount), "less of the asset is locked"],
+      [Decimal.atMost(order.units, before.outstanding), "fewer units are outstanding"]
     )
     const after = Cover.moved(before, {
-      asset: of.asset,
-      amount: Decimal.negate(of.payout),
-      units: Decimal.negate(of.units)
+      asset: order.asset,
+      amount: Decimal.negate(order.payout),
+      units: Decimal.negate(order.units)
     })
     yield* demandFigures(after)
     return {
@@ -691,7 +702,7 @@ const judgedRedemption = (
     }
   })
 
-const startRedemption = (scope: Scope, self: Reserve, argument: StartingRedemption) =>
+const startRedemption = (scope: Scope, self: Reserve, argument: RedemptionStart) =>
   Result.gen(function* () {
     const { supply: _supply, holdingCids: _holdings, pointCids: _points, ...order } = argument
     yield* demand(
@@ -780,22 +791,22 @@ const unlockUnits = (scope: Scope, self: Redemption, lockedUnitsCid: string) =>
     releasers: [self.owner, self.venue]
   })
 
-const settleRedemption = (scope: Scope, self: Redemption, argument: SettlingRedemption) =>
+const settleRedemption = (scope: Scope, self: Redemption, argument: RedemptionSettlement) =>
   Result.gen(function* () {
     const { reserveCid, lockedCid } = argument
     const { lockedUnitsCid } = self
     if (lockedUnitsCid === null) return yield* abort("the owner has not accepted the order")
-    const of = yield* reserveOf(scope, self, reserveCid)
-    const judged = yield* judgedRedemption(scope, of, { ...self, ...argument })
+    const reserve = yield* reserveOf(scope, self, reserveCid)
+    const judged = yield* judgedRedemption(scope, reserve, { ...self, ...argument })
     yield* demand([Decimal.atLeast(judged.payout, self.payout), "the price has moved"])
     yield* scope.exercise(Templates.Holding, lockedUnitsCid, "Burn", {})
-    const freed = yield* freeOne(scope, of, self.asset, lockedCid)
+    const freed = yield* freeOne(scope, reserve, self.asset, lockedCid)
     const { received, change } = yield* scope.exercise(Templates.Holding, freed, "Transfer", {
       newOwner: self.owner,
       amount: self.payout,
       credentialCid: argument.payoutCredentialCid
     })
-    const locked = change === null ? null : yield* lockWhole(scope, of, change)
+    const locked = change === null ? null : yield* lockWhole(scope, reserve, change)
     const { contractId } = yield* scope.exercise(Templates.Reserve, reserveCid, "Take", {
       supply: argument.supply,
       change: Decimal.negate(self.units),
@@ -834,7 +845,7 @@ export const lockAgreementProposal = define(Templates.LockAgreementProposal, {
   }
 })
 
-const acceptLock = (scope: Scope, self: LockProposal, argument: Accepting) =>
+const acceptLock = (scope: Scope, self: LockProposal, argument: LockAcceptance) =>
   Result.gen(function* () {
     const { party, reserveCid, holdingCids } = argument
     const { admin } = self.asset
@@ -860,8 +871,8 @@ const acceptLock = (scope: Scope, self: LockProposal, argument: Accepting) =>
     yield* demand([isBoth || self.accepted.includes(admin), "the asset's registrar accepts first"])
     if (reserveCid === null) return yield* abort("the holder names the reserve")
     const { amount, accepted: _accepted, ...agreed } = self
-    const of = yield* reserveOf(scope, self, reserveCid)
-    yield* demandLockable(scope, of, self.asset)
+    const reserve = yield* reserveOf(scope, self, reserveCid)
+    yield* demandLockable(scope, reserve, self.asset)
     const agreement = yield* scope.create(Templates.LockAgreement, agreed)
     if (Decimal.isZero(amount)) {
       yield* demand([holdingCids.length === 0, "nothing is to be locked"])
@@ -875,7 +886,11 @@ const acceptLock = (scope: Scope, self: LockProposal, argument: Accepting) =>
       sum = Decimal.add(sum, holding.amount)
     }
     yield* demand([Decimal.equals(sum, amount), another])
-    const locked = yield* lockWith(scope, of, { asset: self.asset, holdingCids, lockedCid: null })
+    const locked = yield* lockWith(scope, reserve, {
+      asset: self.asset,
+      holdingCids,
+      lockedCid: null
+    })
     const { contractId } = yield* scope.exercise(Templates.Reserve, reserveCid, "Note", {
       asset: self.asset,
       lockedChange: amount
@@ -908,11 +923,11 @@ export const lockAgreement = define(Templates.LockAgreement, {
   }
 })
 
-const lockMore = (scope: Scope, self: LockAgreement, argument: LockingMore) =>
+const lockMore = (scope: Scope, self: LockAgreement, argument: LockIncrease) =>
   Result.gen(function* () {
     const { reserveCid, holdingCid, amount, lockedCid } = argument
-    const of = yield* reserveOf(scope, self, reserveCid)
-    yield* demandLockable(scope, of, self.asset)
+    const reserve = yield* reserveOf(scope, self, reserveCid)
+    yield* demandLockable(scope, reserve, self.asset)
     const free = yield* scope.fetch(Templates.Holding, holdingCid)
     yield* demand(
       [Decimal.isPositive(amount), "an amount to lock is above 0"],
@@ -929,7 +944,7 @@ const lockMore = (scope: Scope, self: LockAgreement, argument: LockingMore) =>
     const unlocked = yield* scope.exercise(Templates.Holding, part, "Unlock", {
       releasers: [self.holder, self.venue]
     })
-    const locked = yield* lockWith(scope, of, {
+    const locked = yield* lockWith(scope, reserve, {
       asset: self.asset,
       holdingCids: [unlocked.contractId],
       lockedCid
@@ -945,16 +960,16 @@ const lockMore = (scope: Scope, self: LockAgreement, argument: LockingMore) =>
  * The units of an accumulating reserve own the locked assets: none is released while units are
  * outstanding, since the requirement would fall with the release.
  */
-const release = (scope: Scope, self: LockAgreement, argument: Releasing) =>
+const release = (scope: Scope, self: LockAgreement, argument: LockRelease) =>
   Result.gen(function* () {
     const { reserveCid, lockedCids, last } = argument
-    const of = yield* reserveOf(scope, self, reserveCid)
-    const amount = lockedOf(of, self.asset)
+    const reserve = yield* reserveOf(scope, self, reserveCid)
+    const amount = lockedOf(reserve, self.asset)
     const released: Array<string> = []
-    const without = yield* stateOf(scope, of, { ...argument, without: self.asset })
+    const without = yield* stateOf(scope, reserve, { ...argument, without: self.asset })
     yield* demand(
       [
-        Decimal.isZero(without.outstanding) || Decimal.isZero(amount) || of.parValue !== null,
+        Decimal.isZero(without.outstanding) || Decimal.isZero(amount) || reserve.parValue !== null,
         "the units of the reserve own what is locked"
       ],
       [Cover.coverOf(without).state === "covered", "what is left would not cover the units"],
@@ -964,7 +979,7 @@ const release = (scope: Scope, self: LockAgreement, argument: Releasing) =>
       ]
     )
     for (const lockedCid of lockedCids) {
-      released.push(yield* freeOne(scope, of, self.asset, lockedCid))
+      released.push(yield* freeOne(scope, reserve, self.asset, lockedCid))
     }
     const noted = Decimal.isZero(amount)
       ? reserveCid
@@ -973,7 +988,7 @@ const release = (scope: Scope, self: LockAgreement, argument: Releasing) =>
           lockedChange: Decimal.negate(amount)
         })).contractId
     if (!last) return { released, reserve: noted }
-    yield* demand([of.closing, "a reserve that is not closing does not end"])
+    yield* demand([reserve.closing, "a reserve that is not closing does not end"])
     yield* scope.exercise(Templates.Reserve, noted, "Close", { empty: true })
     return { released, reserve: null }
   })

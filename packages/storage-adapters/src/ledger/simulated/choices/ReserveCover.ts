@@ -132,24 +132,24 @@ export const sharePriceOf = (
 /** Units that an amount of an asset mints; null where there is no price. */
 export const mintedBy = (
   state: State,
-  of: { readonly asset: AssetState; readonly deposit: Decimal.Decimal }
+  { asset, deposit }: { readonly asset: AssetState; readonly deposit: Decimal.Decimal }
 ): Decimal.Decimal | null => {
-  const price = priceOf(of.asset)
+  const price = priceOf(asset)
   const share = sharePriceOf(state, "ceiling")
   if (price === null || share === null || Decimal.isZero(price)) return null
-  const worth = Rational.multiply(Rational.of(of.deposit), Rational.of(price))
+  const worth = Rational.multiply(Rational.of(deposit), Rational.of(price))
   return figureOf(state, Rational.divide(worth, Rational.of(share)))
 }
 
 /** Amount of an asset that units are paid; null where there is no price. */
 export const paidFor = (
   state: State,
-  of: { readonly asset: AssetState; readonly units: Decimal.Decimal }
+  { asset, units }: { readonly asset: AssetState; readonly units: Decimal.Decimal }
 ): Decimal.Decimal | null => {
-  const price = priceOf(of.asset)
+  const price = priceOf(asset)
   const share = sharePriceOf(state, "floor")
   if (price === null || share === null || Decimal.isZero(price)) return null
-  const worth = Rational.multiply(Rational.of(of.units), Rational.of(share))
+  const worth = Rational.multiply(Rational.of(units), Rational.of(share))
   return figureOf(state, Rational.divide(worth, Rational.of(price)))
 }
 

@@ -5,14 +5,14 @@ import { Result } from "effect"
 import { abort, define, demand, distinct, type Scope } from "../Entity.ts"
 import { sameAsset } from "./Registry.ts"
 
-type Standing = Templates.Payload<typeof Templates.StandingSettlement>
+type StandingSettlement = Templates.Payload<typeof Templates.StandingSettlement>
 type Commitment = Templates.Payload<typeof Templates.StandingCommitment>
 
-const authorizers = (self: Standing) => distinct(self.funding.map(({ party }) => party))
+const authorizers = (self: StandingSettlement) => distinct(self.funding.map(({ party }) => party))
 
-type Funding = Standing["funding"][number]
+type Funding = StandingSettlement["funding"][number]
 
-const isFunded = (self: Standing, by: Funding): boolean =>
+const isFunded = (self: StandingSettlement, by: Funding): boolean =>
   self.funding.some(
     ({ party, asset, amount }) =>
       party === by.party && sameAsset(asset, by.asset) && Decimal.atMost(by.amount, amount)
@@ -95,17 +95,17 @@ export const standingSettlement = define(Templates.StandingSettlement, {
 const commit = (
   scope: Scope,
   self: Pick<Commitment, "venue" | "fund" | "standingSettlementId" | "expiresAt">,
-  of: { readonly holdingCid: string; readonly amount: Decimal.Decimal }
+  { holdingCid, amount }: { readonly holdingCid: string; readonly amount: Decimal.Decimal }
 ) =>
-  scope.exercise(Templates.Holding, of.holdingCid, "Allocate", {
+  scope.exercise(Templates.Holding, holdingCid, "Allocate", {
     allocationId: self.standingSettlementId,
     executor: self.venue,
     receiver: self.fund,
-    amount: of.amount,
+    amount,
     settleBefore: self.expiresAt
   })
 
-const ofThis = (scope: Scope, self: Standing, contractId: string) =>
+const ofThis = (scope: Scope, self: StandingSettlement, contractId: string) =>
   Result.gen(function* () {
     const commitment = yield* scope.fetch(Templates.StandingCommitment, contractId)
     yield* demand([
@@ -118,7 +118,7 @@ const ofThis = (scope: Scope, self: Standing, contractId: string) =>
   })
 
 /** Returns commitments to their parties, by the settlement's authority. */
-const giveBack = (scope: Scope, self: Standing, commitments: ReadonlyArray<string>) =>
+const giveBack = (scope: Scope, self: StandingSettlement, commitments: ReadonlyArray<string>) =>
   Result.gen(function* () {
     for (const contractId of commitments) {
       yield* ofThis(scope, self, contractId)
@@ -132,7 +132,7 @@ const keyOf = (party: Party.Party, asset: Templates.Asset): string =>
 
 type Iteration = Templates.Argument<typeof Templates.StandingSettlement, "Settle">
 
-const iterate = (scope: Scope, self: Standing, argument: Iteration) =>
+const iterate = (scope: Scope, self: StandingSettlement, argument: Iteration) =>
   Result.gen(function* () {
     const { commitments, lots, redemptions, marketCid } = argument
     yield* demand(

@@ -218,9 +218,9 @@ const pay = (scope: Scope, self: Lot, allocationCid: string) =>
 /** Checks whether an amount exceeds the cash that the units' price leaves over. */
 const isBeyondChange = (
   self: Lot,
-  of: { readonly cash: Decimal.Decimal; readonly refund: Decimal.Decimal }
+  { cash, refund }: { readonly cash: Decimal.Decimal; readonly refund: Decimal.Decimal }
 ): boolean =>
-  Rational.lessThan(Rational.subtract(Rational.of(of.cash), worthOf(self)), Rational.of(of.refund))
+  Rational.lessThan(Rational.subtract(Rational.of(cash), worthOf(self)), Rational.of(refund))
 
 /**
  * Pays change, the cash that bought no units, from the fund to the holder, out of the cash just

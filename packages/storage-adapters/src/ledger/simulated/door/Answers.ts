@@ -4,7 +4,7 @@ import type { Ledger } from "@bursar/engine-core/ports"
 import { Option } from "effect"
 import type * as Entry from "../Entry.ts"
 import type {
-  Archived,
+  ArchivedContract,
   SeenActive,
   SeenEvent,
   SeenExercised,
@@ -71,7 +71,7 @@ const exercisedEvent = (
   acsDelta: event.inAcs
 })
 
-export const archivedEvent = (event: Archived, offset: Offset.Offset): JsonObject => ({
+export const archivedEvent = (event: ArchivedContract, offset: Offset.Offset): JsonObject => ({
   offset,
   nodeId: event.nodeId,
   contractId: event.contractId,

@@ -31,7 +31,7 @@ export interface Options {
    * of its API here, so that callers who pipeline and do not read are bounded alike. `refuse` answers
    * a call that is one too many on its connection, and ends the connection.
    */
-  readonly makeServer?: (of: { readonly refuse: (socket: Duplex) => void }) => Server
+  readonly makeServer?: (hooks: { readonly refuse: (socket: Duplex) => void }) => Server
 }
 
 export const defaults = {
@@ -139,13 +139,16 @@ const close = (server: Server): Effect.Effect<void> =>
   )
 
 /** Handler of upgrades: opens sockets for the streaming paths and refuses other paths. */
-const upgrades = (of: {
+const upgrades = ({
+  context,
+  wires,
+  stopping
+}: {
   readonly context: EndpointContext.EndpointContext
   readonly wires: HttpFaults.HttpFaults
   readonly stopping: Deferred.Deferred<void>
 }) =>
   Effect.gen(function* () {
-    const { context, wires, stopping } = of
     const running = new Set<Fiber.Fiber<void>>()
     const acceptor = new NodeWS.WebSocketServer({
       noServer: true,

@@ -37,12 +37,12 @@ export type Opener = (
 ) => Effect.Effect<Stream.Stream<Json, LedgerError>, Refusal>
 
 export const make = (
-  of: Pick<EndpointContext, "profile" | "answerWithin">
+  settings: Pick<EndpointContext, "profile" | "answerWithin">
 ): Effect.Effect<EndpointContext, never, Participant> =>
   Effect.gen(function* () {
     const participant = yield* Participant
     const names = TypeNames.make(yield* participant.packages)
-    return { ...of, participant, names, synchronizerId: participant.synchronizerId }
+    return { ...settings, participant, names, synchronizerId: participant.synchronizerId }
   })
 
 export const from = <A, E>(result: Result.Result<A, E>): Effect.Effect<A, E> =>

@@ -74,7 +74,7 @@ const rows: ReadonlyArray<Row> = [
   { method: "GET", path: "/readyz", endpoint: alive, since: "3.5" }
 ]
 
-export interface Found {
+export interface FoundEndpoint {
   readonly endpoint: Endpoint
   /** Value of the variable segment. */
   readonly name: string
@@ -111,7 +111,7 @@ export const find = (ask: {
   readonly method: string
   readonly path: string
   readonly profile: Profile
-}): Found | null => {
+}): FoundEndpoint | null => {
   const given = split(ask.path).map(unescaped)
   for (const row of table) {
     if (row.method !== ask.method || (row.since === "3.5" && ask.profile === "3.4")) continue

@@ -85,12 +85,15 @@ const signature = (
           signature: bytes
         }))
 
-interface Executed {
+interface ExecutedTransaction {
   readonly transaction: Entry.Transaction
   readonly ask: Requests.Execute
 }
 
-const run = (context: EndpointContext, { user, body }: Call): Effect.Effect<Executed, Refusal> =>
+const run = (
+  context: EndpointContext,
+  { user, body }: Call
+): Effect.Effect<ExecutedTransaction, Refusal> =>
   Effect.gen(function* () {
     const ask = yield* from(Requests.decode(Requests.Execute, body))
     yield* from(Submissions.ownUser(user, ask.userId))

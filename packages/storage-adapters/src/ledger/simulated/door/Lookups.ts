@@ -29,12 +29,12 @@ export const updateById: Handler = (context, { user, body }) =>
     )
   })
 
-type Missing = "CONTRACT_EVENTS_NOT_FOUND" | "CONTRACT_PAYLOAD_NOT_FOUND"
+type MissingCode = "CONTRACT_EVENTS_NOT_FOUND" | "CONTRACT_PAYLOAD_NOT_FOUND"
 
 const contract = (
   context: EndpointContext,
   user: Users.User,
-  ask: { readonly contractId: string; readonly reading: Reading; readonly missing: Missing }
+  ask: { readonly contractId: string; readonly reading: Reading; readonly missing: MissingCode }
 ) =>
   Effect.mapError(context.participant.contractById(user, ask), (error) =>
     error.category === 11 && error.code.startsWith("CONTRACT_")
@@ -50,17 +50,20 @@ const contract = (
 const archived = (
   context: EndpointContext,
   user: Users.User,
-  of: {
+  {
+    found,
+    reading
+  }: {
     readonly found: Effect.Success<ReturnType<typeof contract>>
     readonly reading: Reading
   }
 ): Effect.Effect<JsonObject, LedgerError.LedgerError> =>
   Effect.gen(function* () {
-    const { created, archivedOffset } = of.found
+    const { created, archivedOffset } = found
     if (archivedOffset === null) return {}
     const { events } = yield* context.participant.update(user, {
       by: { offset: archivedOffset },
-      reading: of.reading
+      reading
     })
     const event = events.find(
       (event) => event._tag === "Archived" && event.contractId === created.contractId

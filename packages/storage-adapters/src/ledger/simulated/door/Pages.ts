@@ -61,7 +61,7 @@ const transactions = (
     })
     .pipe(Stream.filter((seen) => seen._tag === "Transaction"))
 
-interface Paged {
+interface UpdatePage {
   readonly updates: ReadonlyArray<SeenTransaction>
   readonly lowest: Offset.Offset
   readonly highest: Offset.Offset
@@ -72,7 +72,7 @@ interface Paged {
 const ascending = (
   found: ReadonlyArray<SeenTransaction>,
   { range, size }: { readonly range: Range; readonly size: number }
-): Paged => {
+): UpdatePage => {
   const last = found.at(-1)
   const highest = found.length < size || last === undefined ? range.through : last.offset
   const rest = highest < range.through ? { after: highest, through: range.through } : null
@@ -82,7 +82,7 @@ const ascending = (
 const descending = (
   found: ReadonlyArray<SeenTransaction>,
   { range, size }: { readonly range: Range; readonly size: number }
-): Paged => {
+): UpdatePage => {
   const [first] = found
   const lowest = found.length < size || first === undefined ? range.after : before(first.offset)
   const rest = lowest > range.after ? { after: range.after, through: lowest } : null

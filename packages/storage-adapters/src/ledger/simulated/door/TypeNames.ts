@@ -36,15 +36,15 @@ export const read = (
   names: TypeNames,
   text: string
 ): Result.Result<Ledger.TypeRef, LedgerError.LedgerError> => {
-  const [, hash, of, module, entity] = grammar.exec(text) ?? []
-  if (of === undefined || module === undefined || entity === undefined) {
+  const [, hash, packageRef, module, entity] = grammar.exec(text) ?? []
+  if (packageRef === undefined || module === undefined || entity === undefined) {
     return Result.fail(
       LedgerError.make("INVALID_FIELD", `${text} is not #package-name:Module:Entity`)
     )
   }
-  const found = hash === "#" ? names.byName.get(of) : names.byId.get(of)
+  const found = hash === "#" ? names.byName.get(packageRef) : names.byId.get(packageRef)
   return found === undefined
-    ? Result.fail(unknownPackage(of))
+    ? Result.fail(unknownPackage(packageRef))
     : Result.succeed({ packageName: found.name, module, entity })
 }
 

@@ -16,7 +16,7 @@ import * as AdmissionMachine from "#core/admissions/AdmissionMachine.ts"
 import {
   against as rows,
   againstAtOnboarding,
-  type Offering
+  type OfferContext
 } from "#core/admissions/AdmissionRules.ts"
 import type { Recorded } from "#core/instruments/instrument/Instrument.ts"
 import { Manifest } from "#core/instruments/instrument/Manifest.ts"
@@ -145,7 +145,7 @@ const screening = (state: "clear" | "review") => ({
   validUntil: null
 })
 
-const open: Offering = {
+const open: OfferContext = {
   holder: { attributes: [attribute("valid", null)], screening: screening("clear") },
   instrument: instrument(),
   latest: null,
@@ -158,10 +158,10 @@ const open: Offering = {
   now: at(1)
 }
 
-const judge = (offering: Offering) => Gates.judge(rows(offering))
-const judgeAtOnboarding = (offering: Offering) => Gates.judge(againstAtOnboarding(offering))
+const judge = (offering: OfferContext) => Gates.judge(rows(offering))
+const judgeAtOnboarding = (offering: OfferContext) => Gates.judge(againstAtOnboarding(offering))
 /** Checks that refuse, as a precheck shows them. */
-const against = (offering: Offering) => Gates.shown(rows(offering)).filter(({ ok }) => !ok)
+const against = (offering: OfferContext) => Gates.shown(rows(offering)).filter(({ ok }) => !ok)
 
 /** Every gate broken at once; removing the breaches from the left shows the order of precedence. */
 const breaches = [
@@ -178,9 +178,9 @@ const breaches = [
   ["holder-cap", { taken: 2 }],
   ["offer-in-time", { expiresAt: at(1) }],
   ["offer-period", { validFrom: at(9) }]
-] as const satisfies ReadonlyArray<readonly [string, Partial<Offering>]>
+] as const satisfies ReadonlyArray<readonly [string, Partial<OfferContext>]>
 
-const broken = (from: number): Offering => ({
+const broken = (from: number): OfferContext => ({
   ...open,
   ...Object.assign({}, ...breaches.slice(from).map(([, change]) => change)),
   holder: {

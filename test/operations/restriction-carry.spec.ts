@@ -6,9 +6,9 @@ import { assert, describe, it } from "@effect/vitest"
 import { Deferred, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
-import { carry, type Carrying } from "#core/restraints/restriction/CarrySteps.ts"
+import { carry, type CarriedMove } from "#core/restraints/restriction/CarrySteps.ts"
 import { inForce } from "#core/restraints/restriction/RestrictionLookups.ts"
-import { permits, type Passing } from "#core/restraints/restriction/RestrictionRules.ts"
+import { permits, type MovementDirection } from "#core/restraints/restriction/RestrictionRules.ts"
 import { holders } from "#core/holders/holder/Holder.ts"
 import * as sets from "#core/vocabulary/sets.ts"
 import * as TestDatabase from "#adapters/storage/embedded/TestDatabase.ts"
@@ -30,7 +30,7 @@ interface Moving {
   readonly from?: string
   readonly to?: string
   readonly instrumentId?: string
-  readonly left: Carrying["left"]
+  readonly left: CarriedMove["left"]
   readonly operationId?: string
 }
 
@@ -245,7 +245,7 @@ describe("a restriction in the moment of a recovery", () => {
   )
 })
 
-const passings: ReadonlyArray<Passing> = [
+const passings: ReadonlyArray<MovementDirection> = [
   "order-in",
   "units-in",
   "units-out",
@@ -281,7 +281,7 @@ describe("whatever is restricted, in whichever order it moves", () => {
         for (const [index, of] of set.entries()) {
           yield* restricts(from, `r-${nth}-${index}`, of)
         }
-        const before = new Map<string, ReadonlyArray<Passing>>()
+        const before = new Map<string, ReadonlyArray<MovementDirection>>()
         for (const instrumentId of instrumentIds) {
           before.set(instrumentId, yield* through(from, instrumentId))
         }

@@ -28,7 +28,7 @@ const {
   settleBy
 } = Broken
 
-type Opening = Cycles.Opening & {
+type Opening = Cycles.OpeningContext & {
   readonly cut: Parameters<typeof openingOf>[0]
 }
 
@@ -251,7 +251,7 @@ const committed = [
   funded({ by: "fund", asset: Broken.cash, amount: "50" })
 ]
 
-export const standingOpen = act<Standing.Opening>({
+export const standingOpen = act<Standing.OpeningContext>({
   name: "standing-settlement.open",
   sound: {
     ...free,
@@ -300,7 +300,7 @@ export const standingOpen = act<Standing.Opening>({
   ]
 })
 
-const standingSettlement: Iterations.Iterating["self"] = {
+const standingSettlement: Iterations.IterationContext["self"] = {
   standingSettlementId: id("st-1"),
   instrumentId: Broken.instrumentId,
   registrar: party("registrar"),
@@ -321,7 +321,7 @@ const standingSettlement: Iterations.Iterating["self"] = {
   standingCid: "0012"
 }
 
-type Iterating = Iterations.Iterating
+type Iterating = Iterations.IterationContext
 const iterated = { ...bought, cycleId: null, allocation: null }
 const givenBack = { ...sold, cycleId: null, unitsAllocation: null }
 const each = (change: Partial<Subscription>) => (of: Iterating) => ({
@@ -370,7 +370,7 @@ export const standingSettle = act<Iterating>({
   }
 })
 
-export const admissionOffer = act<Offers.Offering>({
+export const admissionOffer = act<Offers.OfferContext>({
   name: "admission.offer",
   sound: {
     holder: { attributes: [], screening: null },

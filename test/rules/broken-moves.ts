@@ -13,7 +13,7 @@ const receiver = {
   party: party("successor")
 }
 
-export const moving: Moves.Moving = {
+export const moving: Moves.MoveContext = {
   ...Broken.free,
   power: "force-transfer",
   instrumentId: Broken.instrumentId,
@@ -37,7 +37,7 @@ export const moving: Moves.Moving = {
   now: Broken.now
 }
 
-type Moving = Moves.Moving
+type Moving = Moves.MoveContext
 
 const ofReceiver: Broken.Faults<Moving> = {
   "admission holder-active": (of) => ({

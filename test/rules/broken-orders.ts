@@ -4,7 +4,7 @@ import { termsOf } from "#core/instruments/policy/Policy.ts"
 import * as Joining from "#core/orders/dealing-cycle/JoiningRules.ts"
 import * as RedemptionGates from "#core/orders/redemption/RedemptionGates.ts"
 import * as RedemptionMachine from "#core/orders/redemption/RedemptionMachine.ts"
-import { againstSigned, type Signed } from "#core/orders/SignedOrderLookups.ts"
+import { againstSigned, type SignedOrder } from "#core/orders/SignedOrderLookups.ts"
 import { againstSettleBy, asServed } from "#core/orders/AllocationRules.ts"
 import * as Cash from "#core/orders/order/CashLine.ts"
 import { feedUsable, type FeedVerdict } from "#core/statements/nav-feed/PointVerdict.ts"
@@ -31,7 +31,7 @@ const h1 = Broken.holder.holderId
 
 /** Members of a claim that its gates do not read from records. */
 interface Asking extends Feeding {
-  readonly signed: Pick<Signed, "order">
+  readonly signed: Pick<SignedOrder, "order">
   readonly fullCycleId: string | null
 }
 /** Verdict of the administrator's feed on the price that the act needs. */
@@ -46,7 +46,7 @@ const claimInput = { payment: "ledger", amount: null, units: null, orderId: "min
 
 const ownOf = (
   { signed, fullCycleId, feed }: Asking,
-  standing: Pick<Signed, "instrument" | "holder" | "now">
+  standing: Pick<SignedOrder, "instrument" | "holder" | "now">
 ) => [
   ...againstSigned(claimInput, { ...standing, ...signed, market: Broken.market }),
   Joining.againstJoining(fullCycleId, 2_000),
@@ -61,7 +61,7 @@ const runOut = <S extends Asking>({ signed, ...standing }: S) => ({
 })
 const full = <S extends Asking>(standing: S): S => ({ ...standing, fullCycleId: "c1" })
 
-type Subscribing = SubscriptionGates.Claiming & Asking
+type Subscribing = SubscriptionGates.ClaimContext & Asking
 
 const terms = termsOf(instrument())
 const admission = { state: "admitted", validFrom: null, credentialCid: "00bb" } as const
@@ -166,10 +166,10 @@ const priced = claimed({
 /** An order with the bank lines that are named for it. */
 interface Paying extends Feeding {
   readonly cash: ReadonlyArray<Cash.CashLine>
-  readonly found: Cash.Found
+  readonly found: Cash.FoundLine
 }
 /** A bank line as it is stored: a credit of the order's currency, with all of its cash left. */
-const stored = (direction: Cash.Found["direction"]): Cash.Found => ({
+const stored = (direction: Cash.FoundLine["direction"]): Cash.FoundLine => ({
   line: line("100000"),
   direction,
   entry: { direction, currency: "USD" },
@@ -230,7 +230,7 @@ export const subscriptionDeliver = act<SubscriptionGates.Context & Paying & Subs
   never: overOrShort
 })
 
-type Closing = Pick<typeof free, "holds"> & Paying & Subscribed & Pick<Cash.Named, "refunds">
+type Closing = Pick<typeof free, "holds"> & Paying & Subscribed & Pick<Cash.NamedLines, "refunds">
 
 export const subscriptionClose = act<Closing>({
   name: "subscription.settle of a delivered order",
@@ -319,7 +319,7 @@ export const subscriptionExchange = act<SubscriptionGates.Context & Exchanging &
   }
 })
 
-type Redeeming = RedemptionGates.Claiming & Asking
+type Redeeming = RedemptionGates.ClaimContext & Asking
 const giving: RedemptionGates.Context = {
   ...free,
   instrument: instrument(),

@@ -4,8 +4,8 @@
  */
 import { Date, Decimal, Instant, PlainJson } from "@bursar/engine-core/kernel"
 import { Result, Schema } from "effect"
-import type { Holding } from "#core/restraints/hold/HoldRules.ts"
-import type { Restricting } from "#core/restraints/restriction/RestrictionRules.ts"
+import type { OpenHold } from "#core/restraints/hold/HoldRules.ts"
+import type { RestrictionInForce } from "#core/restraints/restriction/RestrictionRules.ts"
 import { Body } from "#core/instruments/instrument/Manifest.ts"
 import type { Recorded } from "#core/instruments/instrument/Instrument.ts"
 import { defaults } from "#core/instruments/policy/PolicyTerms.ts"
@@ -73,8 +73,8 @@ export const instrument = (): Recorded => {
   }
 }
 
-export const onAll: Holding = { holdId: "hold-1", instrumentId, blocks: ["all"] }
-export const freeze = (holderId: string): Restricting => ({
+export const onAll: OpenHold = { holdId: "hold-1", instrumentId, blocks: ["all"] }
+export const freeze = (holderId: string): RestrictionInForce => ({
   restrictionId: `rst-${holderId}`,
   holderId,
   instrumentId: null,
@@ -96,8 +96,8 @@ export const holder = {
 
 /** Holds and restrictions that every act on one holder's order is judged by. */
 interface Controlled {
-  readonly holds: ReadonlyArray<Holding>
-  readonly restrictions: ReadonlyArray<Restricting>
+  readonly holds: ReadonlyArray<OpenHold>
+  readonly restrictions: ReadonlyArray<RestrictionInForce>
 }
 export const free: Controlled = { holds: [], restrictions: [] }
 

@@ -5,7 +5,7 @@
 import { Date, Decimal } from "@bursar/engine-core/kernel"
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { type Entry, moved, type TakenOf } from "#core/orders/order/CashMoveRules.ts"
+import { type Entry, moved, type EntryTaking } from "#core/orders/order/CashMoveRules.ts"
 
 const [first, second] = [Date.of("2026-07-30"), Date.of("2026-07-31")]
 
@@ -46,7 +46,7 @@ const corrected = entries.chain((before) =>
         ...before.map(({ amount }) => fc.integer({ min: 0, max: Number(amount / 10n ** 10n) }))
       )
       .map((parts) =>
-        before.flatMap((entry, index): ReadonlyArray<TakenOf> => {
+        before.flatMap((entry, index): ReadonlyArray<EntryTaking> => {
           const part = parts[index] ?? 0
           return part === 0 ? [] : [{ entry, amount: Decimal.of(String(part)) }]
         })

@@ -11,20 +11,25 @@ import * as Rules from "#core/orders/dealing-cycle/DealingCycleRules.ts"
 const d = Decimal.of
 const price = d("1.0437")
 
-const bought = (id: string, cash: string, units: string, refund = "0"): Rules.Bought => ({
+const bought = (
+  id: string,
+  cash: string,
+  units: string,
+  refund = "0"
+): Rules.SubscriptionFigures => ({
   id,
   cash: d(cash),
   refund: d(refund),
   units: d(units)
 })
-const sold = (id: string, units: string, proceeds: string): Rules.Sold => ({
+const sold = (id: string, units: string, proceeds: string): Rules.RedemptionFigures => ({
   id,
   units: d(units),
   proceeds: d(proceeds),
   price,
   feeRate: Decimal.zero
 })
-const settle = (of: Partial<Rules.Dealing>) =>
+const settle = (of: Partial<Rules.DealingInput>) =>
   Rules.settlementOf({
     bought: [],
     sold: [],
@@ -230,7 +235,7 @@ const cycles = fc
 
 /** Units of the parts that `gate-fill` gives and that would be paid nothing, in atoms. */
 const unpaidOf = (
-  dealing: Pick<Rules.Dealing, "sold" | "capacity" | "unitDecimals">,
+  dealing: Pick<Rules.DealingInput, "sold" | "capacity" | "unitDecimals">,
   { fills }: Rules.Settlement
 ): bigint => {
   const { capacity, sold: orders, unitDecimals } = dealing

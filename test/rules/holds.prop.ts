@@ -6,7 +6,7 @@ import { createHash } from "node:crypto"
 import { Decimal, Instant, Offset } from "@bursar/engine-core/kernel"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { against, type Act, type Holding, stops } from "#core/restraints/hold/HoldRules.ts"
+import { against, type Act, type OpenHold, stops } from "#core/restraints/hold/HoldRules.ts"
 import { blocksOf, reasonOf, sourceOf, stopping } from "#core/restraints/hold/HoldOpeningRules.ts"
 import * as Release from "#core/restraints/hold/HoldReleaseRules.ts"
 import { evolve, type Finding, first, type Seen } from "#core/findings/Finding.ts"
@@ -29,7 +29,7 @@ const stopped: Readonly<Record<HoldSource, ReadonlyArray<Act>>> = {
   cover: ["distribution", "mint"]
 }
 
-const hold = (source: HoldSource, nth: number): Holding => ({
+const hold = (source: HoldSource, nth: number): OpenHold => ({
   holdId: `hold-${nth}`,
   instrumentId: "fund-a",
   blocks: blocksOf[source]

@@ -194,7 +194,7 @@ const permitted = (manifest: Manifest): ReadonlySet<string> => {
     }
   }
   for (const taken of [0, 1, 2, 3]) {
-    const offering: AdmissionRules.Offering = {
+    const offering: AdmissionRules.OfferContext = {
       ...gateContext(manifest, at),
       holder: { attributes: [], screening: null },
       latest: null,

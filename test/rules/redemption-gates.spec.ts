@@ -21,13 +21,13 @@ const most = (maxRedemption: string) => ({
 const dealing = (opensAt: Instant.Instant | null, closesAt: Instant.Instant | null) => ({
   terms: terms({}, { window: { opensAt, closesAt } })
 })
-const amount = (text: string): Partial<Gates.Claiming> => ({
+const amount = (text: string): Partial<Gates.ClaimContext> => ({
   units: null,
   amount: Decimal.of(text),
   lastPrice: Decimal.of("2")
 })
 
-const sound: Gates.Claiming = {
+const sound: Gates.ClaimContext = {
   holds: [],
   restrictions: [],
   instrument: instrument(),
@@ -49,16 +49,16 @@ const sound: Gates.Claiming = {
 /** A claim of a rebasing instrument at an index, of which 1000 base units are free. */
 function rebasing(
   index: string | null,
-  change: Partial<Gates.Claiming>,
+  change: Partial<Gates.ClaimContext>,
   of: object = {}
-): Partial<Gates.Claiming> {
+): Partial<Gates.ClaimContext> {
   const lastPrice = index === null ? null : Decimal.of(index)
   return { ...recorded({ valuation: "rebasing", ...of }), lastPrice, ...change }
 }
 
 const review = { state: "review", screenedAt: at, listVersion: "1", validUntil: null } as const
 
-const faults: ReadonlyArray<readonly [check: string, change: Partial<Gates.Claiming>]> = [
+const faults: ReadonlyArray<readonly [check: string, change: Partial<Gates.ClaimContext>]> = [
   ["admission holder-active", { holder: { ...sound.holder, state: "pending" } }],
   ["admission holder-active", { holder: { ...sound.holder, state: "closed" } }],
   ["screening screening-clear", { holder: { ...sound.holder, screening: review } }],
@@ -92,11 +92,11 @@ const faults: ReadonlyArray<readonly [check: string, change: Partial<Gates.Claim
   ["ledger on-registry", { instrument: { ...instrument(), configurations: [] } }]
 ]
 
-const held = (claiming: Gates.Claiming): ReadonlyArray<string> =>
+const held = (claiming: Gates.ClaimContext): ReadonlyArray<string> =>
   Gates.againstClaim(claiming, [])
     .filter(({ refuses }) => refuses)
     .map(({ refusal: { gate, check } }) => `${gate} ${check}`)
-const first = (claiming: Gates.Claiming): string => {
+const first = (claiming: Gates.ClaimContext): string => {
   const judged = judge(Gates.againstClaim(claiming, []))
   return Result.isSuccess(judged)
     ? ""
@@ -104,7 +104,7 @@ const first = (claiming: Gates.Claiming): string => {
 }
 
 describe("a claim to redeem", () => {
-  test.each<[string, Partial<Gates.Claiming>]>([
+  test.each<[string, Partial<Gates.ClaimContext>]>([
     ["as it should be", {}],
     ["of all there is", { units: Decimal.of("1000"), terms: terms({ minimumHolding: 900 }) }],
     ["that leaves exactly the minimum", { terms: terms({ minimumHolding: 900 }) }],
@@ -148,7 +148,7 @@ describe("a claim to redeem", () => {
   })
 
   test("settling asks the holder and the registry alone", () => {
-    const refusedChecks = (change: Partial<Gates.Claiming>) =>
+    const refusedChecks = (change: Partial<Gates.ClaimContext>) =>
       Gates.againstExchange({ ...sound, ...change }, [])
         .filter(({ refuses }) => refuses)
         .map(({ refusal: { check } }) => check)

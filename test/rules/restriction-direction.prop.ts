@@ -2,12 +2,15 @@
 import { Direction, Duration, Instant } from "@bursar/engine-core/kernel"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { changesOf, type Ending } from "#core/restraints/restriction/RestrictionDirection.ts"
+import {
+  changesOf,
+  type EndingRestriction
+} from "#core/restraints/restriction/RestrictionDirection.ts"
 
 const now = Instant.of("2026-07-31T12:00:00Z")
 const hours = (count: number) => Instant.add(now, Duration.hours(count))
 
-const ending: fc.Arbitrary<Ending> = fc.record({
+const ending: fc.Arbitrary<EndingRestriction> = fc.record({
   restrictionId: fc.constant("r"),
   holderId: fc.constantFrom("h1", "h2"),
   instrumentId: fc.constantFrom(null, "fund-a", "fund-b"),
@@ -17,13 +20,13 @@ const ending: fc.Arbitrary<Ending> = fc.record({
 const some = fc.array(ending, { maxLength: 3 })
 
 /** Acts that each mode stops, as docs/domain/restraints.md#restriction-modes lists them. */
-const stops: Readonly<Record<Ending["mode"], ReadonlyArray<string>>> = {
+const stops: Readonly<Record<EndingRestriction["mode"], ReadonlyArray<string>>> = {
   freeze: ["order-in", "units-in", "units-out", "units-back", "cash-in"],
   "receive-only": ["order-in", "units-out", "units-back"],
   "redeem-only": ["order-in", "units-in", "units-out"]
 }
 
-const isStopped = (all: ReadonlyArray<Ending>, of: (typeof grid)[number]): boolean =>
+const isStopped = (all: ReadonlyArray<EndingRestriction>, of: (typeof grid)[number]): boolean =>
   all.some(
     ({ holderId, instrumentId, mode, autoReleaseAt }) =>
       holderId === of.holder &&
@@ -45,7 +48,7 @@ const grid = ["h1", "h2"].flatMap((holder) =>
   )
 )
 
-const between = (from: ReadonlyArray<Ending>, to: ReadonlyArray<Ending>) =>
+const between = (from: ReadonlyArray<EndingRestriction>, to: ReadonlyArray<EndingRestriction>) =>
   Direction.whole(changesOf({ from, to }, now))
 
 describe("a change of restrictions", () => {
@@ -80,14 +83,14 @@ describe("a change of restrictions", () => {
     )
   })
 
-  const one: Ending = {
+  const one: EndingRestriction = {
     restrictionId: "r",
     holderId: "h1",
     instrumentId: null,
     mode: "freeze",
     autoReleaseAt: null
   }
-  it.each<[what: string, to: Partial<Ending>, direction: Direction.Direction]>([
+  it.each<[what: string, to: Partial<EndingRestriction>, direction: Direction.Direction]>([
     ["a date", { autoReleaseAt: hours(1) }, "loosen"],
     ["one instrument instead of all", { instrumentId: "fund-a" }, "loosen"],
     ["receive-only instead of freeze", { mode: "receive-only" }, "loosen"],

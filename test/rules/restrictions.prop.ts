@@ -4,29 +4,29 @@ import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { judge } from "#core/kernel/Gates.ts"
 import {
-  type ActPassing,
+  type ActDirection,
   against,
-  type Asked,
+  type RestrictedAct,
   isRestricted,
   permits,
-  type Passing,
-  type Restricting
+  type MovementDirection,
+  type RestrictionInForce
 } from "#core/restraints/restriction/RestrictionRules.ts"
 import * as sets from "#core/vocabulary/sets.ts"
 import { party } from "../machines/subscriptions.ts"
 
-const ofActs: ReadonlyArray<ActPassing> = ["order-in", "units-in", "units-back", "cash-in"]
-const passings: ReadonlyArray<Passing> = [...ofActs, "units-out"]
+const ofActs: ReadonlyArray<ActDirection> = ["order-in", "units-in", "units-back", "cash-in"]
+const passings: ReadonlyArray<MovementDirection> = [...ofActs, "units-out"]
 const holderIds = ["h1", "h2"]
 const instrumentIds = ["fund-a", "fund-b"]
 
-const restricting = fc.record<Restricting>({
+const restricting = fc.record<RestrictionInForce>({
   restrictionId: fc.uuid(),
   holderId: fc.constantFrom(...holderIds),
   instrumentId: fc.constantFrom(null, ...instrumentIds),
   mode: fc.constantFrom(...sets.RestrictionMode.members)
 })
-const randomAct = fc.record<Asked>({
+const randomAct = fc.record<RestrictedAct>({
   holderId: fc.constantFrom(...holderIds),
   instrumentId: fc.constantFrom(...instrumentIds),
   passing: fc.constantFrom(...passings)
@@ -35,7 +35,7 @@ const several = fc.array(restricting, { maxLength: 6 })
 
 describe("restrictions", () => {
   // docs/domain/restraints.md#restriction-modes, read by a person.
-  it.each<[mode: Restricting["mode"], lets: ReadonlyArray<Passing>]>([
+  it.each<[mode: RestrictionInForce["mode"], lets: ReadonlyArray<MovementDirection>]>([
     ["freeze", []],
     ["receive-only", ["units-in", "cash-in"]],
     ["redeem-only", ["units-back", "cash-in"]]

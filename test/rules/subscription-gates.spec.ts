@@ -17,7 +17,7 @@ const screening = (state: "clear" | "review") => ({
   validUntil: null
 })
 
-const sound: Gates.Claiming = {
+const sound: Gates.ClaimContext = {
   holds: [],
   restrictions: [],
   instrument: instrument(),
@@ -36,7 +36,7 @@ const sound: Gates.Claiming = {
   attestors: [party("attestor")]
 }
 
-const faults: ReadonlyArray<readonly [check: string, change: Partial<Gates.Claiming>]> = [
+const faults: ReadonlyArray<readonly [check: string, change: Partial<Gates.ClaimContext>]> = [
   ["admission holder-active", { holder: { ...sound.holder, state: "lapsed" } }],
   ["admission admitted", { admission: null }],
   [
@@ -69,20 +69,20 @@ const faults: ReadonlyArray<readonly [check: string, change: Partial<Gates.Claim
   ["ledger on-registry", { instrument: { ...instrument(), configurations: [] } }]
 ]
 
-const first = (claiming: Gates.Claiming): string => {
+const first = (claiming: Gates.ClaimContext): string => {
   const judged = judge(Gates.againstClaim(claiming, []))
   return Result.isSuccess(judged)
     ? ""
     : `${judged.failure.details.gate} ${judged.failure.details.check}`
 }
 
-const held = (claiming: Gates.Claiming): ReadonlyArray<string> =>
+const held = (claiming: Gates.ClaimContext): ReadonlyArray<string> =>
   Gates.againstClaim(claiming, [])
     .filter(({ refuses }) => refuses)
     .map(({ refusal: { gate, check } }) => `${gate} ${check}`)
 
 describe("a claim", () => {
-  test.each<[string, Partial<Gates.Claiming>]>([
+  test.each<[string, Partial<Gates.ClaimContext>]>([
     ["as it should be", {}],
     ["of units", { amount: null, units: Decimal.of("1.000001") }],
     ["by a screened holder", { holder: { ...sound.holder, screening: screening("clear") } }],
@@ -142,7 +142,7 @@ describe("a claim", () => {
 
   test("what the order itself objects stands in its gate's place", () => {
     const own = [check("order-signed", false)]
-    const refusedChecks = (change: Partial<Gates.Claiming>) =>
+    const refusedChecks = (change: Partial<Gates.ClaimContext>) =>
       Gates.againstClaim({ ...sound, ...change }, own)
         .filter(({ refuses }) => refuses)
         .map(({ refusal: { check } }) => check)

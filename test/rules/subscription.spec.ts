@@ -9,7 +9,7 @@ import * as PriceRules from "#core/instruments/price/PriceRules.ts"
 import * as CutOffRules from "#core/orders/order/CutOffRules.ts"
 import * as Rules from "#core/orders/subscription/SubscriptionRules.ts"
 
-const dealing = (of: Partial<Rules.Dealing> = {}): Rules.Dealing => ({
+const dealing = (of: Partial<Rules.DealingTerms> = {}): Rules.DealingTerms => ({
   price: Decimal.of("1.0437"),
   feeRate: Decimal.zero,
   unitDecimals: 6,
@@ -78,20 +78,20 @@ const ten = (n: number) => 10n ** BigInt(n)
 const E = ten(10)
 
 /** ⌊U·p·(1 − f)⌋ at the cash's places. */
-const redeem = (units: bigint, { price, feeRate, cashDecimals }: Rules.Dealing): bigint => {
+const redeem = (units: bigint, { price, feeRate, cashDecimals }: Rules.DealingTerms): bigint => {
   const unit = ten(10 - cashDecimals)
   return ((units * price * (E - feeRate)) / (E * E) / unit) * unit
 }
 
 /** ⌈A/(p·(1 − f))⌉ at the units' places. */
-const draw = (amount: bigint, { price, feeRate, unitDecimals }: Rules.Dealing): bigint => {
+const draw = (amount: bigint, { price, feeRate, unitDecimals }: Rules.DealingTerms): bigint => {
   const unit = ten(10 - unitDecimals)
   return ceil(ceil(amount * E * E, price * (E - feeRate)), unit) * unit
 }
 
-const subscribe = (amount: bigint, of: Rules.Dealing): bigint =>
+const subscribe = (amount: bigint, of: Rules.DealingTerms): bigint =>
   Rules.byAmount(Decimal.fromAtoms(amount), of).units
-const buy = (units: bigint, of: Rules.Dealing): bigint =>
+const buy = (units: bigint, of: Rules.DealingTerms): bigint =>
   Rules.byUnits(Decimal.fromAtoms(units), of).due
 
 const anyDealing = fc
@@ -103,7 +103,7 @@ const anyDealing = fc
     residual: fc.constantFrom("refund" as const, "fund" as const)
   })
   .map(
-    (of): Rules.Dealing => ({
+    (of): Rules.DealingTerms => ({
       ...of,
       price: Decimal.fromAtoms(of.price),
       feeRate: Decimal.fromAtoms(of.feeRate)
@@ -121,7 +121,7 @@ const anyOrder = anyDealing.chain((of) =>
 
 const law = (
   name: string,
-  holds: (order: { of: Rules.Dealing; amount: bigint; units: bigint }) => boolean
+  holds: (order: { of: Rules.DealingTerms; amount: bigint; units: bigint }) => boolean
 ) =>
   test(name, () => {
     fc.assert(fc.property(anyOrder, holds), { numRuns: 2_000 })

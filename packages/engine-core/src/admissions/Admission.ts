@@ -36,8 +36,10 @@ export const Admission = Schema.Struct({
 export type Admission = typeof Admission.Type
 
 /** Composite key of holder and instrument, to find their latest admission. */
-export const pairOf = (of: Pick<Admission, "holderId" | "instrumentId">): string =>
-  `${of.holderId}/${of.instrumentId}`
+export const pairOf = ({
+  holderId,
+  instrumentId
+}: Pick<Admission, "holderId" | "instrumentId">): string => `${holderId}/${instrumentId}`
 
 const earlier = (a: Instant.Instant | null, b: Instant.Instant | null): Instant.Instant | null =>
   a === null || b === null ? (a ?? b) : Instant.min(a, b)

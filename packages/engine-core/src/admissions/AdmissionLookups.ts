@@ -9,11 +9,11 @@ import { type Admission, admissions, pairOf } from "./Admission.ts"
 
 /** Loads the latest admission of a holder to an instrument; null: there never was one. */
 export const latest = Effect.fnUntraced(function* (
-  of: Pick<Admission, "holderId" | "instrumentId">
+  pair: Pick<Admission, "holderId" | "instrumentId">
 ) {
   const records = yield* Records
   const [found] = yield* records.list(admissions, {
-    where: { pair: [pairOf(of)] },
+    where: { pair: [pairOf(pair)] },
     direction: "desc",
     limit: 1
   })

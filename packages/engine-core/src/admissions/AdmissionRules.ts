@@ -9,14 +9,14 @@ import type { Admission } from "./Admission.ts"
 import type { AdmissionConsent } from "./AdmissionConsent.ts"
 
 /** Input of the gates of an offer. */
-export interface Offering {
+export interface OfferContext {
   readonly holder: Pick<Holder, "attributes" | "screening">
   readonly instrument: Recorded
   /** The latest admission of the holder to the instrument; null: none. */
   readonly latest: Pick<Admission, "state"> | null
   readonly consent: Pick<AdmissionConsent, "state"> | null
   /** Holder requirements of the registrar. */
-  readonly required: ReadonlyArray<AttributeRules.Required>
+  readonly required: ReadonlyArray<AttributeRules.RequiredAttribute>
   /** Number of taken places under the holder cap: admitted, offered and reserved. */
   readonly taken: number
   readonly expiresAt: Instant.Instant | null
@@ -28,7 +28,7 @@ export interface Offering {
 const isPast = (at: Instant.Instant | null, now: Instant.Instant): boolean =>
   at !== null && Instant.atOrBefore(at, now)
 
-const ofHolder = (offering: Offering): ReadonlyArray<Judgement> => [
+const ofHolder = (offering: OfferContext): ReadonlyArray<Judgement> => [
   check(
     "attributes-valid",
     AttributeRules.areValid(offering.holder.attributes, offering.required, offering.now)
@@ -36,11 +36,11 @@ const ofHolder = (offering: Offering): ReadonlyArray<Judgement> => [
   check("screening-clear", isScreened(offering.holder))
 ]
 
-const beforeHolder = ({ latest }: Offering): ReadonlyArray<Judgement> => [
+const beforeHolder = ({ latest }: OfferContext): ReadonlyArray<Judgement> => [
   check("not-admitted-yet", latest?.state !== "offered" && latest?.state !== "admitted")
 ]
 
-const afterHolder = (offering: Offering): ReadonlyArray<Judgement> => [
+const afterHolder = (offering: OfferContext): ReadonlyArray<Judgement> => [
   check("admission-consent", offering.consent?.state === "agreed"),
   check("holder-cap", offering.taken < offering.instrument.manifest.holderCap, {
     policyVersion: offering.instrument.policyVersion
@@ -59,9 +59,9 @@ const afterHolder = (offering: Offering): ReadonlyArray<Judgement> => [
  * Checks of an offer, in the order of the gates. Holds and restrictions are left out: an admission
  * moves no units, and they stop later acts themselves.
  */
-export const against = (offering: Offering): ReadonlyArray<Judgement> =>
+export const against = (offering: OfferContext): ReadonlyArray<Judgement> =>
   inOrder([...beforeHolder(offering), ...ofHolder(offering), ...afterHolder(offering)])
 
 /** Checks of an offer at onboarding, without those of the holder, who is not verified yet. */
-export const againstAtOnboarding = (offering: Offering): ReadonlyArray<Judgement> =>
+export const againstAtOnboarding = (offering: OfferContext): ReadonlyArray<Judgement> =>
   inOrder([...beforeHolder(offering), ...afterHolder(offering)])

@@ -14,7 +14,7 @@ import { exercise } from "../templates/Template.ts"
 import { type Admission, admissions, placed } from "./Admission.ts"
 import { admissionConsent } from "./AdmissionConsent.ts"
 import { latest, requiredOf } from "./AdmissionLookups.ts"
-import type { Offering } from "./AdmissionRules.ts"
+import type { OfferContext } from "./AdmissionRules.ts"
 import { takenOf } from "./PlaceSteps.ts"
 
 const word = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200))
@@ -36,23 +36,23 @@ export const idOf = (operationId: string, nth = 0): string =>
   operationId.replace(/^op_/, "adm_") + (nth === 0 ? "" : `.${nth}`)
 
 /** Loads everything that the checks of an offer need. */
-export const offeringOf = Effect.fnUntraced(function* (of: {
+export const offeringOf = Effect.fnUntraced(function* (offerInput: {
   readonly holderId: string
-  readonly holder: Offering["holder"]
+  readonly holder: OfferContext["holder"]
   readonly instrument: Instrument
   readonly terms: Pick<Terms, "expiresAt" | "validFrom" | "validUntil">
   readonly act: OperationAct
 }) {
-  const { act, holder, terms } = of
+  const { act, holder, terms } = offerInput
   // An instrument that the manifest does not record is refused before any gate.
-  const instrument = yield* Effect.fromResult(recorded(of.instrument))
+  const instrument = yield* Effect.fromResult(recorded(offerInput.instrument))
   const { instrumentId } = instrument
   const consent = yield* latestOf(admissionConsent, instrumentId)
   const taken = yield* takenOf(instrument, act)
-  const offering: Offering = {
+  const offering: OfferContext = {
     holder,
     instrument,
-    latest: yield* latest({ holderId: of.holderId, instrumentId }),
+    latest: yield* latest({ holderId: offerInput.holderId, instrumentId }),
     consent,
     required: yield* requiredOf(instrument),
     taken: taken.count,
@@ -65,19 +65,24 @@ export const offeringOf = Effect.fnUntraced(function* (of: {
 })
 
 /** Makes the command that offers the credential under the registrar's consent. */
-export const offerCommand = (of: {
+export const offerCommand = ({
+  consentCid,
+  admissionId,
+  party,
+  terms
+}: {
   readonly consentCid: string
   readonly admissionId: string
   readonly party: Party
   readonly terms: Terms
 }) =>
-  exercise(AdmissionConsent, of.consentCid, "Offer", {
-    holder: of.party,
-    credentialId: of.admissionId,
-    claims: of.terms.claims.map((claim) => ({ subject: of.party, ...claim })),
-    validFrom: of.terms.validFrom,
-    validUntil: of.terms.validUntil,
-    expiresAt: of.terms.expiresAt
+  exercise(AdmissionConsent, consentCid, "Offer", {
+    holder: party,
+    credentialId: admissionId,
+    claims: terms.claims.map((claim) => ({ subject: party, ...claim })),
+    validFrom: terms.validFrom,
+    validUntil: terms.validUntil,
+    expiresAt: terms.expiresAt
   })
 
 /** Makes the command that ends an admission: withdraws its offer, or revokes its credential. */

@@ -15,7 +15,7 @@ import { reserve } from "./PlaceSteps.ts"
 /** Largest number of admissions that are offered with a registration. */
 const admissionsMax = 32
 const Onboarding = Schema.Struct({
-  ...Registration.Registering.fields,
+  ...Registration.Registration.fields,
   attributes: StatedList.pipe(Schema.withDecodingDefaultKey(Effect.succeed([]))),
   admissions: Schema.Array(Schema.Struct({ instrumentId: InstrumentId, ...offer }))
     .check(Schema.isMaxLength(admissionsMax))

@@ -17,7 +17,7 @@ const retryAfter = 5
 const clearedMax = 50
 
 /** Taken places of an instrument: admitted, offered and reserved. */
-export interface Taken {
+export interface TakenPlaces {
   readonly instrumentId: string
   readonly count: number
   readonly reserved: ReadonlyArray<Place>
@@ -61,7 +61,7 @@ export const takenOf = Effect.fnUntraced(function* (
     count: all - clears.length,
     reserved: unused,
     clears
-  } satisfies Taken
+  } satisfies TakenPlaces
 })
 
 /** Makes the commands that withdraw as many expired offers as are needed, oldest first. */
@@ -102,7 +102,7 @@ const stillReserved = Effect.fnUntraced(function* (reserved: ReadonlyArray<Place
  * (overloaded) where too many reservations of the instrument are under way.
  */
 export const reserve = Effect.fnUntraced(function* (
-  taken: Taken,
+  taken: TakenPlaces,
   admissionId: string,
   act: OperationAct
 ) {

@@ -22,7 +22,7 @@ type Means = Readonly<Record<"proposed" | "agreed" | "declined" | "ended", strin
  */
 export const declareStates = (
   name: string,
-  of: {
+  declaration: {
     readonly doc: string
     readonly means: Means
     /** The operation that proposes, and whose newer proposal replaces the one that waits. */
@@ -33,26 +33,26 @@ export const declareStates = (
   }
 ) =>
   Machine.declare(name, {
-    doc: of.doc,
+    doc: declaration.doc,
     states: {
-      proposed: of.means.proposed,
-      agreed: of.means.agreed,
-      declined: of.means.declined,
+      proposed: declaration.means.proposed,
+      agreed: declaration.means.agreed,
+      declined: declaration.means.declined,
       withdrawn: "A newer proposal replaced it.",
-      ended: of.means.ended
+      ended: declaration.means.ended
     },
     triggers: {
       agree: { by: ["ledger"] },
       decline: { by: ["ledger"] },
-      replace: { by: [of.proposedBy] },
-      end: { by: of.endedBy }
+      replace: { by: [declaration.proposedBy] },
+      end: { by: declaration.endedBy }
     },
     initial: "proposed",
     // A projection that begins from a snapshot opens agreements made before it as agreed.
     opensIn: ["proposed", "agreed"],
     opens: {
-      by: [of.proposedBy, "ledger"],
-      ...(of.announces === undefined ? {} : { announces: of.announces })
+      by: [declaration.proposedBy, "ledger"],
+      ...(declaration.announces === undefined ? {} : { announces: declaration.announces })
     },
     moves: {
       proposed: { agree: "agreed", decline: "declined", replace: "withdrawn" },
@@ -94,7 +94,7 @@ export interface Names<C extends string, A extends string> {
 }
 
 /** The record of an agreement with these names. */
-export type Of<C extends string, A extends string> = Life &
+export type AgreementRecord<C extends string, A extends string> = Life &
   Readonly<Record<C, string | null>> &
   Readonly<Record<A, Instant.Instant | null>>
 
@@ -105,7 +105,11 @@ const at = Instant.schema
  * contract under the name that its record gives it. A record with a longer life than an agreement
  * declares its own further facts beside these.
  */
-export const signatures = <const G extends string, const W extends string>(of: {
+export const signatures = <const G extends string, const W extends string>({
+  cid,
+  agree,
+  withdraw
+}: {
   readonly cid: string
   /** Trigger of the last signature. */
   readonly agree: G
@@ -120,14 +124,14 @@ export const signatures = <const G extends string, const W extends string>(of: {
       proposalCid: Field.contractId
     }),
     Schema.Struct({
-      on: Schema.Literal(of.agree),
+      on: Schema.Literal(agree),
       /** The last party to sign; absent where only one party is asked. */
       party: Schema.optionalKey(Party.schema),
       cid: Field.contractId,
       at
-    }).pipe(Schema.encodeKeys({ cid: of.cid })),
+    }).pipe(Schema.encodeKeys({ cid })),
     Schema.Struct({ on: Schema.Literal("decline"), at }),
-    Schema.Struct({ on: Schema.Literal(of.withdraw), at })
+    Schema.Struct({ on: Schema.Literal(withdraw), at })
   ] as const
 
 /** Facts of an agreement. */
@@ -145,17 +149,17 @@ const factsOf = (cid: string) =>
 export type Fact = ReturnType<typeof factsOf>["Type"]
 
 /** Members of a record that parties sign. */
-type Signing = Pick<Life, "acceptedBy" | "endedAt" | "proposalCid">
+type SignatureMembers = Pick<Life, "acceptedBy" | "endedAt" | "proposalCid">
 
 /** Fold of a signature that is not the last one. */
-export const accepted = <R extends Signing>(
+export const accepted = <R extends SignatureMembers>(
   self: R,
   { party, proposalCid }: { readonly party: Party.Party; readonly proposalCid: string }
 ): R => ({ ...self, ...signed(self, party), proposalCid })
 
 /** Fold of the last signature, but for the state that it moves to. */
 export const agreed = <
-  R extends Signing & Readonly<Record<C | A, unknown>>,
+  R extends SignatureMembers & Readonly<Record<C | A, unknown>>,
   C extends string,
   A extends string
 >(
@@ -171,7 +175,7 @@ export const agreed = <
 })
 
 /** Fold of the end of a proposal that was declined or taken back, but for its state. */
-export const unsigned = <R extends Signing>(
+export const unsigned = <R extends SignatureMembers>(
   self: R,
   { at: endedAt }: { readonly at: Instant.Instant }
 ): R => ({ ...self, proposalCid: null, endedAt })
@@ -182,7 +186,7 @@ const signed = ({ acceptedBy }: Pick<Life, "acceptedBy">, party: Party.Party | u
 /** Fold: the agreement after `fact`. */
 const evolveOf =
   <C extends string, A extends string>(machine: States, names: Names<C, A>) =>
-  <R extends Of<C, A>>(self: R, fact: Fact): R => {
+  <R extends AgreementRecord<C, A>>(self: R, fact: Fact): R => {
     if (fact.on === "accept") return accepted(self, fact)
     const moved = { ...self, state: Machine.follow(machine, self.state, fact.on) }
     return match(fact)
@@ -215,13 +219,14 @@ export const invariants = {
   "a proposal stands on its contract": ({
     state,
     proposalCid
-  }: Signing & { readonly state: string }) => (state === "proposed") === (proposalCid !== null),
-  "nobody accepts twice": ({ acceptedBy = [] }: Signing) =>
+  }: SignatureMembers & { readonly state: string }) =>
+    (state === "proposed") === (proposalCid !== null),
+  "nobody accepts twice": ({ acceptedBy = [] }: SignatureMembers) =>
     new Set(acceptedBy).size === acceptedBy.length
 } as const
 
 /** A declared agreement: its collection, its states and the names of its members. */
-export interface Agreement<R extends Of<C, A>, C extends string, A extends string> {
+export interface Agreement<R extends AgreementRecord<C, A>, C extends string, A extends string> {
   readonly collection: Collection.Collection<R, Fact>
   readonly machine: States
   readonly names: Names<C, A>
@@ -231,9 +236,13 @@ export interface Agreement<R extends Of<C, A>, C extends string, A extends strin
  * Declares the collection of an agreement: facts and their fold, list filters, the clock's move at
  * `until`, the parties that it waits for, and its invariants. Gates and figures belong to its area.
  */
-export const declare = <R extends Of<C, A>, const C extends string, const A extends string>(
+export const declare = <
+  R extends AgreementRecord<C, A>,
+  const C extends string,
+  const A extends string
+>(
   name: string,
-  of: {
+  declaration: {
     readonly doc: string
     readonly machine: States
     readonly record: Schema.Codec<R, unknown>
@@ -246,13 +255,13 @@ export const declare = <R extends Of<C, A>, const C extends string, const A exte
   }
 ): Agreement<R, C, A> => {
   const missing = (self: R): ReadonlyArray<Party.Party> =>
-    missingOf(of.signers(self), self.acceptedBy ?? [])
-  const { machine, names } = of
+    missingOf(declaration.signers(self), self.acceptedBy ?? [])
+  const { machine, names } = declaration
   const evolve = evolveOf(machine, names)
   const collection = Collection.define<R, Fact>(name, {
-    doc: of.doc,
-    id: of.id,
-    record: of.record,
+    doc: declaration.doc,
+    id: declaration.id,
+    record: declaration.record,
     fact: factsOf(names.cid),
     evolve,
     keptBy: "ledger",
@@ -262,7 +271,7 @@ export const declare = <R extends Of<C, A>, const C extends string, const A exte
       return self.state === "proposed" ? evolve(self, { on: "replace", at }) : self
     },
     // Sorted by the proposal's offset: ids made within one millisecond have no order.
-    sortKey: (self) => `${Offset.sortable(self.offset)}:${of.id(self)}`,
+    sortKey: (self) => `${Offset.sortable(self.offset)}:${declaration.id(self)}`,
     filters: {
       instrumentId: (self) => self.instrumentId,
       state: (self) => self.state,
@@ -275,7 +284,9 @@ export const declare = <R extends Of<C, A>, const C extends string, const A exte
         ? { at: until, fact: { on: "end", at: until } }
         : undefined,
     waitingOn: (self) =>
-      self.state === "proposed" ? awaiting(missing(self), of.accept, self.until ?? null) : [],
+      self.state === "proposed"
+        ? awaiting(missing(self), declaration.accept, self.until ?? null)
+        : [],
     invariants: {
       ...invariants,
       "an agreement in force stands on its contract": (self) =>

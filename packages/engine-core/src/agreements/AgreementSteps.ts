@@ -7,10 +7,10 @@ import type { Node } from "../projection/Reading.ts"
 import * as Snapshot from "../projection/Snapshot.ts"
 import { Records } from "../records/Records.ts"
 import type { ResourceKind } from "../vocabulary/ResourceKind.ts"
-import type { Agreement, Life, Of } from "./Agreement.ts"
+import type { Agreement, Life, AgreementRecord } from "./Agreement.ts"
 
 /** Members that a record opens with and that the terms in its contract do not hold. */
-export type Opening<C extends string, A extends string> = Pick<
+export type OpeningMembers<C extends string, A extends string> = Pick<
   Life,
   "state" | "proposedAt" | "offset" | "endedAt" | "proposalCid"
 > &
@@ -27,12 +27,12 @@ interface Exercise<P> {
  *
  * `record` makes the record that a proposal or a contract opens, from the payload and the opening.
  */
-export const of = <R extends Of<C, A>, C extends string, A extends string, P>(
+export const of = <R extends AgreementRecord<C, A>, C extends string, A extends string, P>(
   { collection, machine, names }: Agreement<R, C, A>,
   area: {
     readonly resourceKind: ResourceKind | (string & {})
     idOf(payload: P): string
-    record(payload: P, opening: Opening<C, A>): R
+    record(payload: P, opening: OpeningMembers<C, A>): R
   }
 ) => {
   const { idOf } = area

@@ -7,7 +7,7 @@ import type { Collection } from "../kernel/Collection.ts"
 import { refuse } from "../kernel/Refusal.ts"
 import type { Command } from "../ports/Ledger.ts"
 import { Records } from "../records/Records.ts"
-import type { Agreement, Of } from "./Agreement.ts"
+import type { Agreement, AgreementRecord } from "./Agreement.ts"
 
 /** Names of the states that decide whether the venue may propose again. */
 export interface States {
@@ -54,7 +54,7 @@ export const decide = <R extends { readonly state: string }>(
 const ofAgreements = { proposed: "proposed", agreed: "agreed" } as const
 
 /** Loads the latest agreement of an instrument that is proposed or agreed; null: none. */
-export const latestOf = <R extends Of<C, A>, C extends string, A extends string>(
+export const latestOf = <R extends AgreementRecord<C, A>, C extends string, A extends string>(
   { collection, machine }: Agreement<R, C, A>,
   instrumentId: string
 ) => latest(collection, { machine, ...ofAgreements }, { instrumentId: [instrumentId] })
@@ -64,7 +64,7 @@ export const latestOf = <R extends Of<C, A>, C extends string, A extends string>
  * Refuses `state-conflict`, with `detail`, while the agreement is in force.
  */
 export const replacedBy = Effect.fnUntraced(function* <
-  R extends Of<C, A>,
+  R extends AgreementRecord<C, A>,
   C extends string,
   A extends string
 >(

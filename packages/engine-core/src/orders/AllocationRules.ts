@@ -4,16 +4,16 @@ import { check, type Judgement } from "../kernel/Gates.ts"
 import * as Instant from "../kernel/Instant.ts"
 
 /** An allocation for an order, and its deadline on the ledger. */
-interface Allocated {
+interface OrderAllocation {
   readonly amount: Decimal.Decimal
   readonly settleBefore: Instant.Instant
 }
 
 /** An order with its allocations; a subscription has no units allocation and no proceeds. */
-interface Allocating {
-  readonly allocation: Allocated | null
+interface AllocatedOrder {
+  readonly allocation: OrderAllocation | null
   readonly proceeds?: Decimal.Decimal | null
-  readonly unitsAllocation?: Allocated | null
+  readonly unitsAllocation?: OrderAllocation | null
   readonly units: Decimal.Decimal | null
 }
 
@@ -24,12 +24,12 @@ interface Allocating {
 export const unitsStand = ({
   units,
   unitsAllocation
-}: Pick<Allocating, "units" | "unitsAllocation">): boolean =>
+}: Pick<AllocatedOrder, "units" | "unitsAllocation">): boolean =>
   unitsAllocation !== undefined &&
   unitsAllocation !== null &&
   (units === null || Decimal.atLeast(unitsAllocation.amount, units))
 
-const inTime = (allocation: Allocated | null | undefined, now: Instant.Instant): boolean =>
+const inTime = (allocation: OrderAllocation | null | undefined, now: Instant.Instant): boolean =>
   allocation !== undefined && allocation !== null && Instant.isBefore(now, allocation.settleBefore)
 
 /**
@@ -37,7 +37,7 @@ const inTime = (allocation: Allocated | null | undefined, now: Instant.Instant):
  * another amount than the order needs. Such an allocation stays on the ledger until its owner withdraws
  * it, but the venue cannot use it.
  */
-export const asServed = <O extends Allocating>(order: O, now: Instant.Instant): O => {
+export const asServed = <O extends AllocatedOrder>(order: O, now: Instant.Instant): O => {
   const { allocation, proceeds, unitsAllocation } = order
   const isPaid = allocation !== null && (proceeds ?? allocation.amount) === allocation.amount
   return {

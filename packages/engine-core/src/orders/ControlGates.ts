@@ -6,8 +6,8 @@ import type * as Party from "../kernel/Party.ts"
 
 /** Open holds of the instrument, and restrictions in force of the holders of the act. */
 export interface Controls {
-  readonly holds: ReadonlyArray<HoldRules.Holding>
-  readonly restrictions: ReadonlyArray<RestrictionRules.Restricting>
+  readonly holds: ReadonlyArray<HoldRules.OpenHold>
+  readonly restrictions: ReadonlyArray<RestrictionRules.RestrictionInForce>
 }
 
 /** Checks the holds alone, for an act that concerns no holder. */
@@ -17,17 +17,21 @@ export const held = ({ holds }: Pick<Controls, "holds">): Judgement =>
 /** Checks holds and restrictions, for an act on one holder's order. */
 export const against = (
   controls: Controls,
-  of: {
+  {
+    holder,
+    instrumentId,
+    passing
+  }: {
     readonly holder: { readonly holderId: string; readonly party: Party.Party }
     readonly instrumentId: string
-    readonly passing: RestrictionRules.ActPassing
+    readonly passing: RestrictionRules.ActDirection
   }
 ): ReadonlyArray<Judgement> => [
   held(controls),
   RestrictionRules.against(
     controls.restrictions,
-    { holderId: of.holder.holderId, instrumentId: of.instrumentId, passing: of.passing },
-    of.holder.party
+    { holderId: holder.holderId, instrumentId, passing },
+    holder.party
   )
 ]
 
@@ -45,18 +49,22 @@ export interface Member {
 export const againstEach = (
   { restrictions }: Pick<Controls, "restrictions">,
   orders: ReadonlyArray<Member>,
-  of: { readonly instrumentId: string; readonly passing: RestrictionRules.ActPassing }
+  movement: { readonly instrumentId: string; readonly passing: RestrictionRules.ActDirection }
 ): ReadonlyArray<Judgement> => {
   // Index: few of the many holders are restricted, and only those are checked in full.
   const restricted = new Set(restrictions.map(({ holderId }) => holderId))
   const stopped = orders.find(
     ({ holderId }) =>
-      restricted.has(holderId) && !RestrictionRules.permits(restrictions, { holderId, ...of })
+      restricted.has(holderId) && !RestrictionRules.permits(restrictions, { holderId, ...movement })
   )
   const shown = stopped ?? orders[0]
   if (shown === undefined) return []
   const { holderId, orderId, party } = shown
-  const { refuses, refusal } = RestrictionRules.against(restrictions, { holderId, ...of }, party)
+  const { refuses, refusal } = RestrictionRules.against(
+    restrictions,
+    { holderId, ...movement },
+    party
+  )
   return [
     {
       refuses,

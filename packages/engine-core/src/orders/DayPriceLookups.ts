@@ -19,19 +19,19 @@ import { type DealingDay, dealingDays, idOf } from "./dealing-cycle/DealingDay.t
  * different prices. The index of a rebasing instrument is not swung: a shown unit is worth 1.
  */
 export const dayPriceOf = Effect.fnUntraced(function* (
-  of: Pick<DealingDay, "instrumentId" | "cutOffAt"> & { readonly registrar: Party.Party },
+  dealingDay: Pick<DealingDay, "instrumentId" | "cutOffAt"> & { readonly registrar: Party.Party },
   price: Decimal.Decimal,
   pricing: { readonly instrument: Recorded; readonly now: Instant.Instant }
 ) {
   if (isRebasing(pricing.instrument.manifest)) return price
   const records = yield* Records
-  const day = Option.getOrNull(yield* records.find(dealingDays, idOf(of)))
+  const day = Option.getOrNull(yield* records.find(dealingDays, idOf(dealingDay)))
   if (day === null) return price
   const { swing } = yield* inForce(pricing.instrument, day.dealt?.at ?? pricing.now)
   if (swing === null) return price
   const dealt = day.dealt ?? {
     ordered: day.ordered,
-    outstanding: Option.match(yield* records.find(supplies, assetKeyOf(of)), {
+    outstanding: Option.match(yield* records.find(supplies, assetKeyOf(dealingDay)), {
       onNone: () => Decimal.zero,
       onSome: ({ units }) => units
     })

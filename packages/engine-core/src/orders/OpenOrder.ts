@@ -43,10 +43,13 @@ export const open = ({ kind, state }: Pick<Entry, "kind" | "state">): string | n
   return shown === null ? null : openAs({ kind, state: shown })
 }
 
-export const openAs = (of: {
+export const openAs = ({
+  kind,
+  state
+}: {
   readonly kind: OpenOrderKind
   readonly state: OpenOrderState
-}): string => `${of.kind}/${of.state}`
+}): string => `${kind}/${state}`
 
 /** Filter value of the instant at which an open order expires: from that instant on it is not open. */
 export const openUntil = (entry: Entry): string | null => {

@@ -19,10 +19,10 @@ const openStates = {
 /** Finds the id of an open order of a holder; null: none. A burned redemption is open: its cash is owed. */
 export const openOrderOf = Effect.fnUntraced(function* (holderId: string) {
   const records = yield* Records
-  const of = (state: ReadonlyArray<string>) =>
+  const queryOf = (state: ReadonlyArray<string>) =>
     ({ where: { holderId: [holderId], state }, limit: 1 }) as const
-  const [bought] = yield* records.list(subscriptions, of(openStates.subscription))
+  const [bought] = yield* records.list(subscriptions, queryOf(openStates.subscription))
   if (bought !== undefined) return bought.record.subscriptionId
-  const [sold] = yield* records.list(redemptions, of(openStates.redemption))
+  const [sold] = yield* records.list(redemptions, queryOf(openStates.redemption))
   return sold?.record.redemptionId ?? null
 })

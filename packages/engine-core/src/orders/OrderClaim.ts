@@ -18,7 +18,7 @@ export const fields = {
 } as const
 
 /** Payment mode, size and signed order of a claim. */
-export interface Asked {
+export interface ClaimInput {
   readonly payment: PaymentMode
   readonly amount: Decimal.Decimal | null
   readonly units: Decimal.Decimal | null
@@ -26,7 +26,7 @@ export interface Asked {
 }
 
 /** Filter: a wire-paid claim names an amount or units, a ledger-paid one the holder's signed order. */
-export const isWhole = Schema.makeFilter(({ payment, amount, units, orderId }: Asked) => {
+export const isWhole = Schema.makeFilter(({ payment, amount, units, orderId }: ClaimInput) => {
   if (amount !== null && units !== null) return "an amount or units, not both"
   if (payment === "ledger") return orderId === null ? "the holder's orderId" : undefined
   if (orderId !== null) return "no orderId: an order paid by wire is the venue's own"

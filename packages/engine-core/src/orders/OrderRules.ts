@@ -70,14 +70,14 @@ export interface Leg {
 }
 
 /** Net of an account in one asset: positive if it receives. */
-export interface NetOf {
+export interface AccountNet {
   readonly account: string
   readonly asset: string
   readonly net: Decimal.Decimal
 }
 
 /** Computes the net of every account and asset of the legs (CIP-112, SettleBatch), sorted by asset, then account. */
-export const netLegs = (legs: ReadonlyArray<Leg>): ReadonlyArray<NetOf> =>
+export const netLegs = (legs: ReadonlyArray<Leg>): ReadonlyArray<AccountNet> =>
   [...legsByAccount(legs).values()]
     .map(({ account, asset, received, paid }) => ({
       account,

@@ -3,8 +3,10 @@ import type * as Decimal from "../kernel/Decimal.ts"
 import * as Amount from "../vocabulary/Amount.ts"
 
 /** Checks whether an order is below the limit; a holder can sign any figure on the ledger. */
-export const isSized = (of: {
+export const isSized = ({
+  amount,
+  units
+}: {
   readonly amount: Decimal.Decimal | null
   readonly units: Decimal.Decimal | null
-}): boolean =>
-  [of.amount, of.units].every((size) => size === null || Amount.isBelowOrderLimit(size))
+}): boolean => [amount, units].every((size) => size === null || Amount.isBelowOrderLimit(size))

@@ -86,10 +86,10 @@ export const readings: ReadonlyArray<Reading> = [
       ...look(holdings, contractId),
       ...Option.match(Option.all([party(registrar), party(owner)]), {
         onNone: () => [],
-        onSome: ([by, of]) => {
-          const asset = { registrar: by, instrumentId: inside(instrument, "id") }
+        onSome: ([registrarParty, ownerParty]) => {
+          const asset = { registrar: registrarParty, instrumentId: inside(instrument, "id") }
           return [
-            ...look(registerEntries, entryOf({ ...asset, party: of })),
+            ...look(registerEntries, entryOf({ ...asset, party: ownerParty })),
             ...look(supplies, assetKeyOf(asset))
           ]
         }

@@ -7,14 +7,14 @@ import * as Decimal from "../kernel/Decimal.ts"
 import * as OrderRules from "./OrderRules.ts"
 
 /** Price of an ordered unit, and the index by which it becomes base units. */
-export interface Dealt {
+export interface DealtPrice {
   readonly price: Decimal.Decimal
   /** Null where units are ordered as the ledger moves them: the instrument does not rebase. */
   readonly index: Decimal.Decimal | null
 }
 
 /** Returns the price and the index at which orders deal, from the figure that a point publishes. */
-export const dealtAt = (isRebasing: boolean, published: Decimal.Decimal): Dealt =>
+export const dealtAt = (isRebasing: boolean, published: Decimal.Decimal): DealtPrice =>
   isRebasing ? { price: Decimal.one, index: published } : { price: published, index: null }
 
 export const isRebasing = ({ valuation }: { readonly valuation: ValuationMode }): boolean =>

@@ -7,7 +7,7 @@ import * as Instant from "../kernel/Instant.ts"
 import type * as Party from "../kernel/Party.ts"
 import { Records } from "../records/Records.ts"
 import type * as Field from "../templates/Field.ts"
-import type { Asked } from "./OrderClaim.ts"
+import type { ClaimInput } from "./OrderClaim.ts"
 import { isSized } from "./OrderSize.ts"
 import type { PrimaryMarket } from "./primary-market/PrimaryMarket.ts"
 import { type HolderOrder, holderOrders, type Kind, nameOf } from "./order/HolderOrder.ts"
@@ -15,7 +15,7 @@ import { type HolderOrder, holderOrders, type Kind, nameOf } from "./order/Holde
 /** Finds the order that the holder signed on the ledger; null: none is signed. */
 export const signedOrder = Effect.fnUntraced(function* (
   kind: Kind,
-  { orderId, payment }: Asked,
+  { orderId, payment }: ClaimInput,
   party: Party.Party
 ) {
   if (payment === "wire" || orderId === null) return null
@@ -25,7 +25,7 @@ export const signedOrder = Effect.fnUntraced(function* (
 })
 
 /** A signed order, and the records that it is compared with. */
-export interface Signed {
+export interface SignedOrder {
   readonly order: HolderOrder | null
   readonly instrument: Recorded
   readonly holder: Pick<Holder, "party">
@@ -34,7 +34,7 @@ export interface Signed {
 }
 
 /** Checks that the signed order equals the claim and that the market accepts it. */
-export const againstSigned = (asked: Asked, signed: Signed): ReadonlyArray<Judgement> => {
+export const againstSigned = (asked: ClaimInput, signed: SignedOrder): ReadonlyArray<Judgement> => {
   const { order, holder } = signed
   if (asked.payment === "wire") return []
   return [
@@ -43,7 +43,11 @@ export const againstSigned = (asked: Asked, signed: Signed): ReadonlyArray<Judge
   ]
 }
 
-const fits = (asked: Asked, order: HolderOrder, { instrument, market, now }: Signed): boolean =>
+const fits = (
+  asked: ClaimInput,
+  order: HolderOrder,
+  { instrument, market, now }: SignedOrder
+): boolean =>
   isSized(order) &&
   (asked.amount === null || asked.amount === order.amount) &&
   (asked.units === null || asked.units === order.units) &&

@@ -38,7 +38,7 @@ import * as DealingDayReadings from "./dealing-cycle/DealingDayReadings.ts"
 import { allocationOf, legOf, mayAllocate, misfitOf } from "./order/AllocationReadings.ts"
 import * as CutOffRules from "./order/CutOffRules.ts"
 import { holderOrders, type Kind, nameOf } from "./order/HolderOrder.ts"
-import { type Opening, openingOf } from "./order/OrderClaimLookups.ts"
+import { type ClaimOpening, openingOf } from "./order/OrderClaimLookups.ts"
 import * as ProposalReadings from "./proposal/ProposalReadings.ts"
 import { type Redemption, RedemptionId, redemptions } from "./redemption/Redemption.ts"
 import * as RedemptionOpening from "./redemption/RedemptionOpening.ts"
@@ -66,27 +66,27 @@ const openShown = (
     const instrument = Option.getOrNull(yield* records.find(instruments, instrumentId))
     if (instrument === null || !isRecorded(instrument)) return
     yield* lock(instrumentId)
-    const of: Shown = {
+    const shown: ShownContracts = {
       act,
       snapshot,
       activeOf: (template) =>
         Stream.filter(shownOf(template), ({ payload }) => isOurs(payload, snapshot)),
       instrument
     }
-    const cycles = yield* openCycles(of)
-    const beside = yield* contractsBeside(of)
-    const bought = yield* openSubscriptions(of, { beside, cycles })
-    const sold = yield* openRedemptions(of, { beside, cycles })
+    const cycles = yield* openCycles(shown)
+    const beside = yield* contractsBeside(shown)
+    const bought = yield* openSubscriptions(shown, { beside, cycles })
+    const sold = yield* openRedemptions(shown, { beside, cycles })
     yield* DealingDayReadings.countShown({ subscriptions: bought, redemptions: sold }, { act })
     yield* DealingDayReadings.dealShown([...bought, ...sold], { act })
     for (const allocation of beside.ofFund) {
-      yield* DealingCycleReadings.allocatedByFund(allocation.typed, nodeOf(of, allocation))
+      yield* DealingCycleReadings.allocatedByFund(allocation.typed, nodeOf(shown, allocation))
     }
-    yield* openProposals(of)
+    yield* openProposals(shown)
   })
 
 /** Active contracts of one instrument, and the act under which their records are opened. */
-interface Shown {
+interface ShownContracts {
   readonly act: Act
   readonly snapshot: SnapshotTaken
   readonly activeOf: ActiveOf
@@ -98,24 +98,24 @@ const isOurs = ({ venue }: Active["payload"], snapshot: SnapshotTaken): boolean 
   venue === undefined || venue === snapshot.venue
 
 /** Position of a contract: its creation, under the act that opens its record. */
-const nodeOf = ({ act, snapshot: { venue } }: Shown, active: Active): Node =>
+const nodeOf = ({ act, snapshot: { venue } }: ShownContracts, active: Active): Node =>
   Snapshot.nodeOf({ act, venue, nodeId: 0 }, active)
 
 /** Streams the contracts of a template that are of the instrument and its register; decodes no other. */
-const ofInstrument = <T extends Template>(template: T, { activeOf, instrument }: Shown) =>
-  typedOf(template, (of) =>
-    Stream.filter(activeOf(of), ({ payload: { instrument: asset } }) => {
+const ofInstrument = <T extends Template>(template: T, { activeOf, instrument }: ShownContracts) =>
+  typedOf(template, (contractTemplate) =>
+    Stream.filter(activeOf(contractTemplate), ({ payload: { instrument: asset } }) => {
       const named = asset as { readonly admin?: unknown; readonly id?: unknown } | undefined
       return named?.id === instrument.instrumentId && named.admin === instrument.registrar
     })
   )
 
 const keepBreach = (
-  of: Shown,
+  shown: ShownContracts,
   active: Active,
   kept: { readonly kind: Kind; readonly id: string; readonly on: string; readonly detail: string }
 ) =>
-  Unexpected.keep(nodeOf(of, active), {
+  Unexpected.keep(nodeOf(shown, active), {
     resourceKind: kept.kind,
     resourceId: kept.id,
     on: kept.on,
@@ -125,14 +125,14 @@ const keepBreach = (
 // ---- cycles
 
 /** Opens the cycles, and returns all open ones of the instrument by their id. */
-const openCycles = Effect.fnUntraced(function* (of: Shown) {
+const openCycles = Effect.fnUntraced(function* (shown: ShownContracts) {
   const records = yield* Records
   const open = new Map<string, DealingCycle>()
-  const shown = yield* Stream.runCollect(ofInstrument(CycleTemplate, of))
-  for (const each of shown) {
+  const contracts = yield* Stream.runCollect(ofInstrument(CycleTemplate, shown))
+  for (const each of contracts) {
     const { cycleId } = each.typed
     if (Option.isNone(yield* records.find(dealingCycles, cycleId))) {
-      yield* DealingCycleReadings.opened(each.typed, nodeOf(of, each))
+      yield* DealingCycleReadings.opened(each.typed, nodeOf(shown, each))
     }
     const cycle = Option.getOrNull(yield* records.find(dealingCycles, cycleId))
     if (cycle !== null) open.set(cycleId, cycle)
@@ -143,36 +143,36 @@ const openCycles = Effect.fnUntraced(function* (of: Shown) {
 // ---- proposals
 
 /** Opens the proposals that were left out because no record of their instrument was there. */
-const openProposals = (of: Shown) =>
+const openProposals = (shown: ShownContracts) =>
   Effect.forEach(
     ProposalReadings.readings,
     ({ created, template: typeRef }) =>
-      Stream.runForEach(of.activeOf({ typeRef }), (active) => {
+      Stream.runForEach(shown.activeOf({ typeRef }), (active) => {
         const event = createdOf(active, { typeRef })
-        return created?.(active.payload, nodeOf(of, active), event) ?? Effect.void
+        return created?.(active.payload, nodeOf(shown, active), event) ?? Effect.void
       }),
     { discard: true }
   )
 
 // ---- contracts beside an order's own
 
-type Allocated = Typed<typeof Allocation>
+type ActiveAllocation = Typed<typeof Allocation>
 
-interface Beside {
+interface ContractsByOrder {
   readonly intents: ReadonlyMap<string, Typed<typeof SettlementIntent>>
   readonly mints: ReadonlyMap<string, Typed<typeof MintRequest>>
   readonly burns: ReadonlyMap<string, Typed<typeof BurnRequest>>
   /** Allocations that the venue executes, by their reference: an order's id, or the holder's own. */
-  readonly allocations: ReadonlyMap<string, ReadonlyArray<Allocated>>
+  readonly allocations: ReadonlyMap<string, ReadonlyArray<ActiveAllocation>>
   /** Allocations of a fund to itself: its cash for a dealing cycle. */
-  readonly ofFund: ReadonlyArray<Allocated>
+  readonly ofFund: ReadonlyArray<ActiveAllocation>
 }
 
 const orderKey = ({ kind, id }: { readonly kind: string; readonly id: string }): string =>
   `${kind}:${id}`
 
 /** Loads the requests and allocations of all orders of the instrument, with one look-up a template. */
-const contractsBeside = Effect.fnUntraced(function* (of: Shown) {
+const contractsBeside = Effect.fnUntraced(function* (shown: ShownContracts) {
   const byOrder = <T extends typeof SettlementIntent | typeof MintRequest | typeof BurnRequest>(
     found: ReadonlyArray<Typed<T>>
   ) =>
@@ -182,22 +182,22 @@ const contractsBeside = Effect.fnUntraced(function* (of: Shown) {
         each
       ])
     )
-  const { activeOf, snapshot } = of
+  const { activeOf, snapshot } = shown
   const allocations = (yield* Stream.runCollect(typedOf(Allocation, activeOf))).filter(
     ({ typed }) => typed.executor === snapshot.venue
   )
-  const isOfFund = ({ typed }: Allocated): boolean => typed.sender === typed.receiver
-  const requested = yield* Stream.runCollect(ofInstrument(MintRequest, of))
+  const isOfFund = ({ typed }: ActiveAllocation): boolean => typed.sender === typed.receiver
+  const requested = yield* Stream.runCollect(ofInstrument(MintRequest, shown))
   return {
     intents: byOrder(yield* Stream.runCollect(typedOf(SettlementIntent, activeOf))),
     mints: byOrder(requested.filter(({ typed }) => typed.requester === snapshot.venue)),
-    burns: byOrder(yield* Stream.runCollect(ofInstrument(BurnRequest, of))),
+    burns: byOrder(yield* Stream.runCollect(ofInstrument(BurnRequest, shown))),
     allocations: Map.groupBy(
       allocations.filter((each) => !isOfFund(each)),
       ({ typed }) => typed.reference
     ),
     ofFund: allocations.filter(isOfFund)
-  } satisfies Beside
+  } satisfies ContractsByOrder
 })
 
 /**
@@ -206,10 +206,19 @@ const contractsBeside = Effect.fnUntraced(function* (of: Shown) {
  */
 const legsOf = <O extends Subscription | Redemption>(
   order: O,
-  of: { readonly id: string; readonly kind: Kind; readonly shown: Shown; readonly beside: Beside }
+  {
+    id,
+    kind,
+    shown,
+    beside
+  }: {
+    readonly id: string
+    readonly kind: Kind
+    readonly shown: ShownContracts
+    readonly beside: ContractsByOrder
+  }
 ) =>
   Effect.gen(function* () {
-    const { beside, id, kind, shown } = of
     const found = [id, ...(order.orderId === null ? [] : [order.orderId])]
       .flatMap((reference) => beside.allocations.get(reference) ?? [])
       .filter(({ typed }) => mayAllocate(order, typed.sender))
@@ -228,8 +237,8 @@ type Leg = ReturnType<typeof allocationOf> | null
 // ---- orders
 
 /** Parts that the openings of both kinds of order are made from. */
-interface From {
-  readonly beside: Beside
+interface OpeningParts {
+  readonly beside: ContractsByOrder
   readonly cycles: ReadonlyMap<string, DealingCycle>
 }
 
@@ -243,14 +252,14 @@ type OrderTemplate =
 /** Runs `open` on these contracts, a page at a time, with the records that it looks up prefetched. */
 const eachPage = <T extends OrderTemplate, A>(
   template: T,
-  of: Shown,
+  shown: ShownContracts,
   by: {
     readonly orders: { readonly name: string }
     readonly idOf: (payload: Payload<T>) => string
     readonly open: (contract: Typed<T>) => Effect.Effect<A | null, Unavailable, Records>
   }
 ) =>
-  ofInstrument(template, of).pipe(
+  ofInstrument(template, shown).pipe(
     Stream.grouped(ordersMax),
     Stream.mapEffect((page) =>
       Effect.gen(function* () {
@@ -277,8 +286,8 @@ const eachPage = <T extends OrderTemplate, A>(
   )
 
 /** Claim of an order with the terms and the cut-off that it deals at. */
-interface Claimed {
-  readonly opening: Opening
+interface ClaimTerms {
+  readonly opening: ClaimOpening
   readonly cutOff: CutOffRules.CutOff
 }
 
@@ -286,17 +295,23 @@ interface Claimed {
 const claimOf = Effect.fnUntraced(function* (
   payload: Payload<typeof SubscriptionClaim> | Payload<typeof RedemptionClaim>,
   active: Active,
-  of: {
+  {
+    kind,
+    id,
+    shown,
+    from,
+    valuedAt,
+    named
+  }: {
     readonly kind: Kind
     readonly id: string
-    readonly shown: Shown
-    readonly from: From
+    readonly shown: ShownContracts
+    readonly from: OpeningParts
     readonly valuedAt: Instant.Instant | null
     /** Cut-off that the claim of a remainder names. */
     readonly named: Instant.Instant | null
   }
 ) {
-  const { from, id, kind, named, shown, valuedAt } = of
   const { createdAt } = active
   const cycle = payload.cycleId === null ? undefined : from.cycles.get(payload.cycleId)
   const opening = yield* openingOf(
@@ -319,7 +334,7 @@ const claimOf = Effect.fnUntraced(function* (
     valuedAt: isForward ? valuedAt : null,
     createdAt
   })
-  return { opening, cutOff } satisfies Claimed
+  return { opening, cutOff } satisfies ClaimTerms
 })
 
 /** Opens the holder's signed order as claimed: allocations may name its id. */
@@ -328,12 +343,21 @@ const openSigned = Effect.fnUntraced(function* (
     Subscription,
     "orderId" | "party" | "fund" | "paymentAsset" | "amount" | "units" | "orderedAs"
   >,
-  of: { readonly kind: Kind; readonly id: string; readonly shown: Shown; readonly cid: string }
+  {
+    kind,
+    id: claimedAs,
+    shown,
+    cid
+  }: {
+    readonly kind: Kind
+    readonly id: string
+    readonly shown: ShownContracts
+    readonly cid: string
+  }
 ) {
   const { amount, fund, orderId, orderedAs, party, paymentAsset, units } = order
   if (orderId === null || fund === null || paymentAsset === null) return
   const records = yield* Records
-  const { cid, id: claimedAs, kind, shown } = of
   const { instrumentId, registrar } = shown.instrument
   if (Option.isSome(yield* records.find(holderOrders, nameOf({ kind, party, orderId })))) return
   yield* LedgerRecord.open(
@@ -348,10 +372,13 @@ const openSigned = Effect.fnUntraced(function* (
   )
 })
 
-const openSubscriptions = Effect.fnUntraced(function* (shown: Shown, from: From) {
-  const open = (contract: Active, of: SubscriptionOpening.Shown) =>
-    openSubscription(contract, of, { shown, from })
-  const by = { orders: subscriptions, idOf: ({ subscriptionId }: Named) => subscriptionId }
+const openSubscriptions = Effect.fnUntraced(function* (shown: ShownContracts, from: OpeningParts) {
+  const open = (contract: Active, orderContract: SubscriptionOpening.ShownSubscription) =>
+    openSubscription(contract, orderContract, { shown, from })
+  const by = {
+    orders: subscriptions,
+    idOf: ({ subscriptionId }: SubscriptionReference) => subscriptionId
+  }
   const claims = yield* eachPage(SubscriptionClaim, shown, {
     ...by,
     open: (each) => open(each, { as: "claim", payload: each.typed })
@@ -366,28 +393,31 @@ const openSubscriptions = Effect.fnUntraced(function* (shown: Shown, from: From)
   })
   return [...claims, ...lots, ...delivered]
 })
-type Named = Pick<Payload<typeof Lot>, "subscriptionId">
+type SubscriptionReference = Pick<Payload<typeof Lot>, "subscriptionId">
 
 const openSubscription = Effect.fnUntraced(function* (
   active: Active,
-  of: SubscriptionOpening.Shown,
-  { from, shown }: { readonly shown: Shown; readonly from: From }
+  orderContract: SubscriptionOpening.ShownSubscription,
+  { from, shown }: { readonly shown: ShownContracts; readonly from: OpeningParts }
 ) {
   const records = yield* Records
   const kind = "subscription"
-  const id = of.payload.subscriptionId
+  const id = orderContract.payload.subscriptionId
   if (!Schema.is(SubscriptionId)(id)) return null
   if (Option.isSome(yield* records.find(subscriptions, id))) return null
-  const payload = SubscriptionOpening.claimOf(of)
-  const { pointCid } = of.payload
+  const payload = SubscriptionOpening.claimOf(orderContract)
+  const { pointCid } = orderContract.payload
   const point =
     pointCid === null ? null : Option.getOrNull(yield* records.find(pricePoints, pointCid))
-  const valuedAt = of.as === "claim" ? (point?.valuationTime ?? null) : of.payload.valuationTime
+  const valuedAt =
+    orderContract.as === "claim"
+      ? (point?.valuationTime ?? null)
+      : orderContract.payload.valuationTime
   const claimed = yield* claimOf(payload, active, { kind, id, shown, from, valuedAt, named: null })
   if (claimed === null) return null
   const order = SubscriptionOpening.claimedAs(payload, claimed.opening, claimed.cutOff)
-  const recoveredWith = (beside: SubscriptionOpening.Beside) =>
-    SubscriptionOpening.recoveredAs(order, of, { ...active, beside })
+  const recoveredWith = (beside: SubscriptionOpening.OrderContracts) =>
+    SubscriptionOpening.recoveredAs(order, orderContract, { ...active, beside })
   const { beside } = from
   const key = orderKey({ kind, id })
   const requests = {
@@ -402,10 +432,10 @@ const openSubscription = Effect.fnUntraced(function* (
   return yield* LedgerRecord.open(subscriptions, self, { act: shown.act })
 })
 
-const openRedemptions = Effect.fnUntraced(function* (shown: Shown, from: From) {
-  const open = (contract: Active, of: RedemptionOpening.Shown) =>
-    openRedemption(contract, of, { shown, from })
-  const by = { orders: redemptions, idOf: ({ redemptionId }: NamedSale) => redemptionId }
+const openRedemptions = Effect.fnUntraced(function* (shown: ShownContracts, from: OpeningParts) {
+  const open = (contract: Active, orderContract: RedemptionOpening.ShownRedemption) =>
+    openRedemption(contract, orderContract, { shown, from })
+  const by = { orders: redemptions, idOf: ({ redemptionId }: RedemptionReference) => redemptionId }
   const claims = yield* eachPage(RedemptionClaim, shown, {
     ...by,
     open: (each) => open(each, { as: "claim", payload: each.typed })
@@ -416,32 +446,33 @@ const openRedemptions = Effect.fnUntraced(function* (shown: Shown, from: From) {
   })
   return [...claims, ...priced]
 })
-type NamedSale = Pick<Payload<typeof RedemptionClaim>, "redemptionId">
+type RedemptionReference = Pick<Payload<typeof RedemptionClaim>, "redemptionId">
 
 const openRedemption = Effect.fnUntraced(function* (
   active: Active,
-  of: RedemptionOpening.Shown,
-  { from, shown }: { readonly shown: Shown; readonly from: From }
+  orderContract: RedemptionOpening.ShownRedemption,
+  { from, shown }: { readonly shown: ShownContracts; readonly from: OpeningParts }
 ) {
   const records = yield* Records
   const kind = "redemption"
-  const { payload } = of
+  const { payload } = orderContract
   const id = payload.redemptionId
   if (!Schema.is(RedemptionId)(id)) return null
   if (Option.isSome(yield* records.find(redemptions, id))) return null
-  const valuedAt = of.as === "claim" ? null : of.payload.valuationTime
+  const valuedAt = orderContract.as === "claim" ? null : orderContract.payload.valuationTime
   const named = payload.cutOffAt
   const claimed = yield* claimOf(payload, active, { kind, id, shown, from, valuedAt, named })
   if (claimed === null) return null
   const order = RedemptionOpening.claimedAs(payload, claimed.opening, claimed.cutOff)
-  const recoveredWith = (beside: RedemptionOpening.Beside) =>
-    RedemptionOpening.recoveredAs(order, of, { ...active, beside })
+  const recoveredWith = (beside: RedemptionOpening.OrderContracts) =>
+    RedemptionOpening.recoveredAs(order, orderContract, { ...active, beside })
   const { beside } = from
   const key = orderKey({ kind, id })
   const priced = recoveredWith(RedemptionOpening.alone)
   const legs = yield* legsOf(priced, { id, kind, shown, beside })
   const burn = beside.burns.get(key)
-  const isBurning = burn !== undefined && of.as === "priced" && isBurnOf(priced, burn.typed)
+  const isBurning =
+    burn !== undefined && orderContract.as === "priced" && isBurnOf(priced, burn.typed)
   if (burn !== undefined && !isBurning) {
     const detail = "The request to burn is for another holder, instrument or number of units."
     yield* keepBreach(shown, burn, { kind, id, on: "fund", detail })
@@ -459,7 +490,7 @@ const openRedemption = Effect.fnUntraced(function* (
 // ---- read with the snapshot, or once the instrument is recorded
 
 /** Templates whose contracts name the instruments that a snapshot has something to open of. */
-const named = [
+const namingTemplates = [
   CycleTemplate,
   SubscriptionClaim,
   Lot,
@@ -475,7 +506,7 @@ type ShownPart = Pick<Whole, "act" | "events">
  * Opens the orders and cycles of instruments that are recorded when a snapshot is read: once every
  * reading has read it whole, since a day that has dealt is fixed at the units outstanding.
  */
-const shown: Reading = {
+const shownOrders: Reading = {
   template: SubscriptionClaim.typeRef,
   whole: ({ act, events, from }) =>
     Effect.succeed<ReadonlyArray<ShownPart>>(from === "update" ? [] : [{ act, events }]),
@@ -485,7 +516,7 @@ const shown: Reading = {
 const openAll = Effect.fnUntraced(function* ({ act, events }: ShownPart) {
   const shownOf = shownBy(events)
   const instrumentIds = new Set<string>()
-  for (const template of named) {
+  for (const template of namingTemplates) {
     const found = yield* Stream.runCollect(typedOf<Template>(template, shownOf))
     for (const { typed } of found) {
       instrumentIds.add((typed as Payload<typeof Lot>).instrument.id)
@@ -493,7 +524,7 @@ const openAll = Effect.fnUntraced(function* ({ act, events }: ShownPart) {
   }
   for (const instrumentId of instrumentIds) yield* openShown(instrumentId, shownOf, act)
 })
-export const readings = [shown] as const
+export const readings = [shownOrders] as const
 
 const atRecording = onceRecorded(
   "Opens the orders that a snapshot of the ledger showed, once their instrument is recorded.",

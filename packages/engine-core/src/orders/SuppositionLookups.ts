@@ -27,7 +27,7 @@ import { type Subscription, subscriptions } from "./subscription/Subscription.ts
 import * as SubscriptionPricing from "./subscription/SubscriptionPricing.ts"
 
 /** Input of a supposition: price or policy version, instrument, cut-off. */
-export interface Supposing {
+export interface SuppositionInput {
   readonly instrumentId: InstrumentId
   readonly asked: Asked
   /** Cut-off of the orders that the act settles; null: it settles none. */
@@ -42,8 +42,8 @@ export interface Supposing {
  * their formulas. Their amounts, instants and cut-offs stay as they are: another cut-off or pricing rule
  * would have made other orders.
  */
-export const suppositionsOf = Effect.fnUntraced(function* (of: Supposing) {
-  const { asked, instrumentId, pin } = of
+export const suppositionsOf = Effect.fnUntraced(function* (input: SuppositionInput) {
+  const { asked, instrumentId, pin } = input
   if (!isAsked(asked)) return []
   const { policyVersion, price } = asked
   const terms =
@@ -51,7 +51,7 @@ export const suppositionsOf = Effect.fnUntraced(function* (of: Supposing) {
   return [
     ...(terms === null ? [] : [underTerms(instrumentId, terms)]),
     ...(price === undefined ? [] : atPrice(instrumentId, price, pin.judgedAt)),
-    ...(yield* dealtOtherwise(of, terms))
+    ...(yield* dealtOtherwise(input, terms))
   ]
 })
 
@@ -100,25 +100,29 @@ const supposed = (
   return { ...self, contractId, valuationTime, price, isLive: true, ahead: [] }
 }
 
-const unpublished = (of: {
+const unpublished = ({
+  quoteId,
+  price,
+  at
+}: {
   readonly quoteId: string
   readonly price: Decimal.Decimal
   readonly at: Instant.Instant
 }): Stored<Quote> => ({
-  quoteId: of.quoteId,
+  quoteId,
   contractId: "00",
-  price: of.price,
-  valuationTime: of.at,
+  price,
+  valuationTime: at,
   isLive: true,
   ahead: [],
   version: 0,
-  createdAt: of.at,
-  updatedAt: of.at
+  createdAt: at,
+  updatedAt: at
 })
 
 /** Supposes the figures of the priced orders of the cut-off; nothing before the first is priced. */
-const dealtOtherwise = Effect.fnUntraced(function* (of: Supposing, terms: Terms | null) {
-  const { cutOffAt, instrumentId, pin } = of
+const dealtOtherwise = Effect.fnUntraced(function* (input: SuppositionInput, terms: Terms | null) {
+  const { cutOffAt, instrumentId, pin } = input
   if (cutOffAt === null) return []
   const records = yield* Records
   const day = Option.getOrNull(
@@ -127,7 +131,7 @@ const dealtOtherwise = Effect.fnUntraced(function* (of: Supposing, terms: Terms 
   if (day === null || day.dealt === null) return []
   const { at, ordered, outstanding, pointCid } = day.dealt
   const point = Option.getOrNull(yield* records.find(pricePoints, pointCid, pin))
-  const unswung = of.asked.price ?? point?.price
+  const unswung = input.asked.price ?? point?.price
   if (unswung === undefined) return []
   const instrument = yield* records.get(instruments, instrumentId, pin)
   if (!isRecorded(instrument)) return []
@@ -135,7 +139,7 @@ const dealtOtherwise = Effect.fnUntraced(function* (of: Supposing, terms: Terms 
   const price = isRebasing(manifest)
     ? unswung
     : (swungOf({ price: unswung, ordered, outstanding, swing }) ?? unswung)
-  const isOf = (self: Dealt): boolean =>
+  const isOf = (self: DealtOrder): boolean =>
     self.pricedAt !== null &&
     self.instrumentId === instrumentId &&
     Instant.compare(self.cutOffAt, cutOffAt) === 0
@@ -149,7 +153,7 @@ const dealtOtherwise = Effect.fnUntraced(function* (of: Supposing, terms: Terms 
   ]
 })
 
-type Dealt = Pick<Subscription, "pricedAt" | "instrumentId" | "cutOffAt">
+type DealtOrder = Pick<Subscription, "pricedAt" | "instrumentId" | "cutOffAt">
 
 /** Computes a priced subscription's figures at this price, and under these terms unless they are null. */
 const boughtAt = (before: Subscription, price: Decimal.Decimal, terms: Terms | null) => {

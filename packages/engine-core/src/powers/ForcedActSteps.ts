@@ -20,7 +20,7 @@ import type { Derived, Figure } from "../writes/Figures.ts"
 import type { CitedOrder } from "../restraints/CitedOrder.ts"
 import { ForcedAct, forcedActs } from "./ForcedAct.ts"
 import { against, ofAct } from "./ForcedMoveGates.ts"
-import { type Asked, heldBy, type LoadedMove, loadMoves } from "./ForcedMoveLookups.ts"
+import { type MoveRequest, heldBy, type LoadedMove, loadMoves } from "./ForcedMoveLookups.ts"
 import { fitting, movesMax, type Portion, releasedOf } from "./ForcedMoveRules.ts"
 import * as LineVoidGates from "./LineVoidGates.ts"
 import type { VoidableLine } from "./VoidableLines.ts"
@@ -28,18 +28,18 @@ import { OrderLeft, ordersOf } from "./OrdersLeftLookups.ts"
 import { idOf, recoveries, unannounced } from "./Recovery.ts"
 
 /** Request of a forced act, by one holder or one instrument. */
-export interface Asking {
+export interface ForcedActRequest {
   readonly power: IssuerPower
-  readonly moves: ReadonlyArray<Asked>
+  readonly moves: ReadonlyArray<MoveRequest>
   /** False: the order voids lines alone, and no units move. */
   readonly isMoving: boolean
   /** Null: an act that voids no lines. */
-  readonly voids: AskedVoids | null
+  readonly voids: VoidRequest | null
   readonly order: CitedOrder | null
 }
 
 /** Distribution lines that the order voids, of one holder. */
-interface AskedVoids {
+interface VoidRequest {
   readonly holderId: string
   readonly orderRef: string
   readonly lines: ReadonlyArray<{ readonly lineId: string; readonly line: VoidableLine | null }>
@@ -67,7 +67,7 @@ const judgeRecoverable = (from: Holder) =>
     ? Effect.void
     : Effect.asVoid(Effect.fromResult(Machine.admit(HolderMachine, from, "succeed")))
 
-const movesLeft = ({ moves, power }: Asking, { now, operationId }: OperationAct) =>
+const movesLeft = ({ moves, power }: ForcedActRequest, { now, operationId }: OperationAct) =>
   Effect.tap(loadMoves(moves.slice(0, movesMax), { power, operationId, now }), (all) =>
     power === "force-transfer"
       ? Effect.void
@@ -76,7 +76,7 @@ const movesLeft = ({ moves, power }: Asking, { now, operationId }: OperationAct)
 
 /** Checks of the act in its step `step`; an act without moves is judged by its lines alone. */
 const rowsOf = (
-  { isMoving, moves, voids }: Asking,
+  { isMoving, moves, voids }: ForcedActRequest,
   left: ReadonlyArray<LoadedMove>,
   step: number
 ): ReadonlyArray<Judgement> => {
@@ -92,7 +92,7 @@ const rowsOf = (
 }
 
 /** All checks of the act, passed ones included. */
-const gatesOf = (asking: Asking, act: OperationAct) =>
+const gatesOf = (asking: ForcedActRequest, act: OperationAct) =>
   Effect.map(movesLeft(asking, act), (left) => rowsOf(asking, left, 1))
 
 /**
@@ -106,7 +106,10 @@ const shownMax = 200
  * and their units; the restrictions to be carried; the orders that stay open; the lines to be
  * voided and the net of each; the digest of the cited order. The tolerance is zero: where any figure changes, all sign again.
  */
-const figuresOf = Effect.fn("forced-act.figures")(function* (asking: Asking, act: OperationAct) {
+const figuresOf = Effect.fn("forced-act.figures")(function* (
+  asking: ForcedActRequest,
+  act: OperationAct
+) {
   const left = yield* movesLeft(asking, act)
   const { sha256 } = yield* Crypto
   const orders = yield* ordersOf([...new Set(left.map(({ from }) => from.holderId))])
@@ -151,7 +154,7 @@ const figuresOf = Effect.fn("forced-act.figures")(function* (asking: Asking, act
  * contracts. Further steps void and move the rest; each is judged again by every gate.
  */
 const planOf = Effect.fn("forced-act.plan")(function* (
-  asking: Asking,
+  asking: ForcedActRequest,
   act: OperationAct,
   step: number
 ) {
@@ -174,7 +177,7 @@ const planOf = Effect.fn("forced-act.plan")(function* (
 })
 
 /** Commands that void the named lines, without those that earlier steps have voided. */
-const voidingOf = ({ voids }: Asking): ReadonlyArray<Command> =>
+const voidingOf = ({ voids }: ForcedActRequest): ReadonlyArray<Command> =>
   voids === null
     ? []
     : voids.lines.flatMap(({ line }) =>
@@ -208,7 +211,7 @@ const endedWith = Effect.fnUntraced(function* (
 })
 
 const commandOf = (
-  { order, power }: Asking,
+  { order, power }: ForcedActRequest,
   move: LoadedMove & { readonly portions: ReadonlyArray<Portion> }
 ) =>
   exercise(
@@ -237,7 +240,7 @@ const missing = (what: string): never => {
 }
 
 /** Order and lines of a body that may void lines; `lineIds` null: it names none. */
-interface Cited {
+interface CitedLines {
   readonly orderRef: string
   readonly lineIds: ReadonlyArray<string> | null
 }
@@ -246,7 +249,10 @@ interface Cited {
  * Result of the act from its record, or from its body where it moved nothing; announces units of a
  * recovery that are not announced yet.
  */
-const finishOf = Effect.fn("forced-act.finish")(function* (act: OperationAct, cited: Cited | null) {
+const finishOf = Effect.fn("forced-act.finish")(function* (
+  act: OperationAct,
+  cited: CitedLines | null
+) {
   const records = yield* Records
   const voids = cited?.lineIds ?? null
   const found =
@@ -274,7 +280,7 @@ const finishOf = Effect.fn("forced-act.finish")(function* (act: OperationAct, ci
 
 const movedNothing = (
   { operationId }: OperationAct,
-  { orderRef }: Pick<Cited, "orderRef">
+  { orderRef }: Pick<CitedLines, "orderRef">
 ): ForcedAct => ({ operationId, cause: "forced", orderRef, moves: [] })
 
 /**
@@ -295,8 +301,8 @@ const announceRest = Effect.fnUntraced(function* (
 
 /** Gates, figures, plan and finish of a forced act's operation, from the moves and lines its body names. */
 export const actingOn = <B, E>(
-  askingOf: (body: B) => Effect.Effect<Asking, E, Records>,
-  citedOf: (body: B) => Cited | null = () => null
+  askingOf: (body: B) => Effect.Effect<ForcedActRequest, E, Records>,
+  citedOf: (body: B) => CitedLines | null = () => null
 ) => ({
   gates: (body: B, act: OperationAct) =>
     Effect.flatMap(askingOf(body), (asking) => gatesOf(asking, act)),

@@ -8,14 +8,14 @@ import * as Instant from "../kernel/Instant.ts"
 import type { IssuerPower } from "../vocabulary/sets.ts"
 import * as HoldRules from "../restraints/hold/HoldRules.ts"
 import * as RestrictionRules from "../restraints/restriction/RestrictionRules.ts"
-import { movesMax, type Picked } from "./ForcedMoveRules.ts"
+import { movesMax, type PickedPortions } from "./ForcedMoveRules.ts"
 import type { IssuerPowersAgreement } from "./IssuerPowersAgreement.ts"
 import type { IssuerPowersConsent } from "../holders/issuer-powers-consent/IssuerPowersConsent.ts"
 
 type Receiver = Pick<Holder, "holderId" | "party" | "state" | "screening">
 
 /** Input of the gates of one move: one holder's units of one instrument, to one receiver. */
-export interface Moving {
+export interface MoveContext {
   readonly power: IssuerPower
   readonly instrumentId: string
   /** Largest number of places of the moved units; null: any. */
@@ -25,24 +25,24 @@ export interface Moving {
   readonly to: Receiver | null
   /** The receiver's admission in force; null: none. */
   readonly admission: Pick<Admission, "validFrom" | "credentialCid"> | null
-  readonly holds: ReadonlyArray<HoldRules.Holding>
+  readonly holds: ReadonlyArray<HoldRules.OpenHold>
   /** Restrictions of the receiver; for a recovery without those carried from this predecessor. */
-  readonly restrictions: ReadonlyArray<RestrictionRules.Restricting>
+  readonly restrictions: ReadonlyArray<RestrictionRules.RestrictionInForce>
   readonly agreement: Pick<IssuerPowersAgreement, "powers"> | null
   /** The holder's granted consents that cover the instrument. */
   readonly consents: ReadonlyArray<Pick<IssuerPowersConsent, "powers">>
   /** Null: all of the holder's units. */
   readonly asked: Decimal.Decimal | null
-  readonly picked: Picked
-  /** Whether a holder of this act both gives and receives. */
+  readonly picked: PickedPortions
+  /** True if a holder of this act both gives and receives. */
   readonly isBothWays: boolean
   readonly now: Instant.Instant
 }
 
-const aboutMove = ({ from, instrumentId }: Moving): string =>
+const aboutMove = ({ from, instrumentId }: MoveContext): string =>
   `This is about ${instrumentId} of the holder ${from.holderId}.`
 
-const ofControls = (moving: Moving): ReadonlyArray<Judgement> => {
+const ofControls = (moving: MoveContext): ReadonlyArray<Judgement> => {
   const { holds, instrumentId, power, restrictions, to } = moving
   const held = HoldRules.against(holds, "deal")
   if (to === null) return [held]
@@ -63,7 +63,7 @@ const ofControls = (moving: Moving): ReadonlyArray<Judgement> => {
   ]
 }
 
-const ofReceiver = (moving: Moving): ReadonlyArray<Judgement> => {
+const ofReceiver = (moving: MoveContext): ReadonlyArray<Judgement> => {
   const { admission, now, to } = moving
   if (to === null) return []
   const about = { party: to.party, detail: aboutMove(moving) }
@@ -87,7 +87,7 @@ const ofReceiver = (moving: Moving): ReadonlyArray<Judgement> => {
   ]
 }
 
-const ofConsent = (moving: Moving): ReadonlyArray<Judgement> => {
+const ofConsent = (moving: MoveContext): ReadonlyArray<Judgement> => {
   const { agreement, consents, power } = moving
   return [
     check("issuer-powers-agreement", agreement?.powers.includes(power) === true, {
@@ -103,7 +103,7 @@ const ofConsent = (moving: Moving): ReadonlyArray<Judgement> => {
 }
 
 /** Checks of the receiver's identity: a move to the same holder would only release locks. */
-const ofPolicy = (moving: Moving): ReadonlyArray<Judgement> => {
+const ofPolicy = (moving: MoveContext): ReadonlyArray<Judgement> => {
   const { from, isBothWays, now, power, to } = moving
   const detail = aboutMove(moving)
   const { successor } = from
@@ -127,7 +127,7 @@ const ofPolicy = (moving: Moving): ReadonlyArray<Judgement> => {
   ]
 }
 
-const ofUnits = (moving: Moving): ReadonlyArray<Judgement> => {
+const ofUnits = (moving: MoveContext): ReadonlyArray<Judgement> => {
   const { asked, picked, unitDecimals } = moving
   const detail = aboutMove(moving)
   const isNothing = picked.portions.length === 0 && Decimal.isZero(picked.stuck)
@@ -164,7 +164,7 @@ export const ofAct = (moves: {
  * a gate refuses the first move that fails it. Restrictions of the giving holder are left out:
  * forced acts exist to move units that are frozen.
  */
-export const against = (moves: ReadonlyArray<Moving>): ReadonlyArray<Judgement> =>
+export const against = (moves: ReadonlyArray<MoveContext>): ReadonlyArray<Judgement> =>
   inOrder(
     moves.flatMap((moving) => [
       ...ofControls(moving),

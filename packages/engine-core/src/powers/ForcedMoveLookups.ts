@@ -15,7 +15,7 @@ import { openOn } from "../restraints/hold/OpenHoldLookups.ts"
 import { inForce } from "../restraints/restriction/RestrictionLookups.ts"
 import { type Restriction, restrictions } from "../restraints/restriction/Restriction.ts"
 import { forcedActs } from "./ForcedAct.ts"
-import type { Moving } from "./ForcedMoveGates.ts"
+import type { MoveContext } from "./ForcedMoveGates.ts"
 import { movesMax, pick, type Position } from "./ForcedMoveRules.ts"
 import type { IssuerPowersAgreement } from "./IssuerPowersAgreement.ts"
 import { agreedOn } from "./IssuerPowersAgreementLookups.ts"
@@ -28,7 +28,7 @@ import {
 import { grouped, lineOf, positionsOf } from "./PositionLookups.ts"
 
 /** Requested move of one holder's units of one instrument. */
-export interface Asked {
+export interface MoveRequest {
   readonly holderId: string
   readonly instrumentId: string
   /** The receiver of a forced transfer; a recovery goes to the holder's successor. */
@@ -38,7 +38,7 @@ export interface Asked {
 }
 
 /** A move with the records that its gates and its command need. */
-export interface LoadedMove extends Moving {
+export interface LoadedMove extends MoveContext {
   readonly instrument: Stored<Instrument>
   readonly from: Stored<Holder>
   readonly to: Stored<Holder> | null
@@ -80,16 +80,19 @@ const placesOf = ({ manifest }: Instrument): number | null => {
 
 /** Loads the requested moves, without what earlier steps of the same operation have moved. */
 export const loadMoves = Effect.fnUntraced(function* (
-  asked: ReadonlyArray<Asked>,
-  of: {
+  asked: ReadonlyArray<MoveRequest>,
+  {
+    power,
+    operationId,
+    now
+  }: {
     readonly power: IssuerPower
     readonly operationId: string
     readonly now: Instant.Instant
   }
 ) {
-  const { now, power } = of
   const named = yield* namedBy(asked, power)
-  const left = yield* leftOf(asked, of.operationId)
+  const left = yield* leftOf(asked, operationId)
   const found = yield* controlsOf(left, named, now)
   const giving = new Set(left.map(({ holderId }) => holderId))
   return left.map((move): LoadedMove => {
@@ -140,7 +143,10 @@ export const loadMoves = Effect.fnUntraced(function* (
 })
 
 /** Loads the records that the moves name. Refuses `not-found` where one is missing. */
-const namedBy = Effect.fnUntraced(function* (asked: ReadonlyArray<Asked>, power: IssuerPower) {
+const namedBy = Effect.fnUntraced(function* (
+  asked: ReadonlyArray<MoveRequest>,
+  power: IssuerPower
+) {
   const records = yield* Records
   const holderIds = unique(
     asked.flatMap(({ holderId, toHolderId }) =>
@@ -165,23 +171,26 @@ const namedBy = Effect.fnUntraced(function* (asked: ReadonlyArray<Asked>, power:
     if (record === undefined) throw new Error("a record of a forced move was not loaded")
     return record
   }
-  const holderOf = ({ holderId }: Asked) => found(people.get(holderId))
+  const holderOf = ({ holderId }: MoveRequest) => found(people.get(holderId))
   return {
     holderOf,
-    instrumentOf: ({ instrumentId }: Asked) => found(things.get(instrumentId)),
-    receiverOf: (move: Asked): Stored<Holder> | null => {
+    instrumentOf: ({ instrumentId }: MoveRequest) => found(things.get(instrumentId)),
+    receiverOf: (move: MoveRequest): Stored<Holder> | null => {
       if (power === "force-transfer") return found(people.get(move.toHolderId ?? ""))
       return successors.get(holderOf(move).successor?.party ?? "") ?? null
     }
   }
 })
-type Named = Effect.Success<ReturnType<typeof namedBy>>
+type NamedRecords = Effect.Success<ReturnType<typeof namedBy>>
 
 /**
  * The moves less the units that the operation's earlier steps have moved. A move of all units is
  * done once the holder has none left.
  */
-const leftOf = Effect.fnUntraced(function* (asked: ReadonlyArray<Asked>, operationId: string) {
+const leftOf = Effect.fnUntraced(function* (
+  asked: ReadonlyArray<MoveRequest>,
+  operationId: string
+) {
   const records = yield* Records
   const act = Option.getOrNull(yield* records.find(forcedActs, operationId))
   if (act === null) return asked
@@ -201,8 +210,8 @@ const leftOf = Effect.fnUntraced(function* (asked: ReadonlyArray<Asked>, operati
  * Loads holds, restrictions, agreements, consents and positions, each with one query for all moves.
  */
 const controlsOf = Effect.fnUntraced(function* (
-  left: ReadonlyArray<Asked>,
-  named: Named,
+  left: ReadonlyArray<MoveRequest>,
+  named: NamedRecords,
   now: Instant.Instant
 ) {
   const records = yield* Records
@@ -236,9 +245,9 @@ const controlsOf = Effect.fnUntraced(function* (
 })
 
 /** Loads the holder of each superseded restriction, by its id. */
-const originsOf = Effect.fnUntraced(function* (of: ReadonlyArray<Restriction>) {
+const originsOf = Effect.fnUntraced(function* (superseding: ReadonlyArray<Restriction>) {
   const records = yield* Records
-  const ids = unique(of.flatMap(({ supersedes }) => supersedes ?? []))
+  const ids = unique(superseding.flatMap(({ supersedes }) => supersedes ?? []))
   const found = yield* Effect.forEach(grouped(ids), (group) => records.many(restrictions, group))
   return new Map(
     found.flat().map(({ restrictionId, holderId }) => [restrictionId as string, holderId])

@@ -23,7 +23,7 @@ import { carry } from "../restraints/restriction/CarrySteps.ts"
 import { forcedActs } from "./ForcedAct.ts"
 import { idOf, recoveries, unannounced } from "./Recovery.ts"
 
-interface Forced {
+interface LedgerMove {
   readonly operationId: string
   readonly argument: Argument<typeof IssuerPowersAgreement, "ForceMove">
   readonly result: Outcome<typeof IssuerPowersAgreement, "ForceMove">
@@ -63,7 +63,7 @@ export const readings = [forced] as const
 /**
  * Giver and receiver of a move: owners of the first moved holding and of the one received for it.
  */
-const sidesOf = Effect.fnUntraced(function* ({ moved }: Forced["result"]) {
+const sidesOf = Effect.fnUntraced(function* ({ moved }: LedgerMove["result"]) {
   const records = yield* Records
   const received = moved[0]?.received
   const givenCid = moved[0]?.holdingCid
@@ -84,7 +84,7 @@ const holderOf = Effect.fnUntraced(function* (party: Party.Party | undefined) {
 
 const unitsOf = Effect.fnUntraced(function* (
   party: Party.Party,
-  { admin, id }: Forced["instrument"]
+  { admin, id }: LedgerMove["instrument"]
 ) {
   const records = yield* Records
   const line = lineOf({ registrar: admin, instrumentId: id, party })
@@ -95,7 +95,7 @@ const unitsOf = Effect.fnUntraced(function* (
 })
 
 /** Adds the move to the operation's forced act, which its later steps and its result read. */
-const recordMove = Effect.fnUntraced(function* (move: Forced, node: Node) {
+const recordMove = Effect.fnUntraced(function* (move: LedgerMove, node: Node) {
   const records = yield* Records
   const { argument, from, instrument, left, operationId, result, to } = move
   const { cause } = argument
@@ -135,7 +135,7 @@ const recordMove = Effect.fnUntraced(function* (move: Forced, node: Node) {
  * successor without them; with the last instrument the holder is succeeded
  * (docs/domain/powers.md#recovery).
  */
-const recordRecovery = Effect.fnUntraced(function* (move: Forced, node: Node) {
+const recordRecovery = Effect.fnUntraced(function* (move: LedgerMove, node: Node) {
   const records = yield* Records
   const { from, instrument, left, operationId, result, to } = move
   const { holderId, party } = from
@@ -198,7 +198,7 @@ const succeedHolder = Effect.fnUntraced(function* (holderId: string, node: Node)
 const instrumentsMax = 100
 
 /**
- * Whether the holder has no units of any instrument of this venue. Reads the entry of every
+ * Checks whether the holder has no units of any instrument of this venue. Reads the entry of every
  * instrument by id and does not list the party's entries: a list reads committed records only, and
  * misses units that this transaction has added.
  */

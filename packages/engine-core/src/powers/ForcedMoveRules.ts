@@ -27,7 +27,7 @@ export interface Portion {
   readonly lock: Lock | null
 }
 
-export interface Picked {
+export interface PickedPortions {
   readonly portions: ReadonlyArray<Portion>
   /** Missing units: asked for and not held. */
   readonly short: Decimal.Decimal
@@ -64,7 +64,7 @@ const inOrder = (positions: ReadonlyArray<Position>): ReadonlyArray<Position> =>
 export const pick = (
   positions: ReadonlyArray<Position>,
   units: Decimal.Decimal | "all"
-): Picked => {
+): PickedPortions => {
   const held = Decimal.sum(positions.map(({ amount }) => amount))
   let left = units === "all" ? held : units
   const portions: Array<Portion> = []
@@ -81,7 +81,7 @@ export const pick = (
 
 /** Locks that a choice releases, with all units of the holding: a lock ends as a whole. */
 export const releasedOf = (
-  { portions }: Pick<Picked, "portions">,
+  { portions }: Pick<PickedPortions, "portions">,
   positions: ReadonlyArray<Position>
 ): ReadonlyArray<Lock & { readonly holdingCid: string; readonly amount: Decimal.Decimal }> => {
   const whole = new Map(positions.map(({ amount, holdingCid }) => [holdingCid, amount]))

@@ -11,7 +11,7 @@ import * as Operation from "../writes/Operation.ts"
 import { CitedOrder } from "../restraints/CitedOrder.ts"
 import {
   actingOn,
-  type Asking,
+  type ForcedActRequest,
   ForcedActView,
   ofOneHolder,
   ofOneInstrument
@@ -108,11 +108,11 @@ const ofHolder = Effect.fnUntraced(function* (body: HolderBody, { linesById }: V
       lines: voids.map((lineId) => ({ lineId, line: lines.get(lineId) ?? null }))
     },
     order
-  } satisfies Asking
+  } satisfies ForcedActRequest
 })
 
 const ofInstrument = ({ instrumentId, moves, order }: InstrumentBody) =>
-  Effect.succeed<Asking>({
+  Effect.succeed<ForcedActRequest>({
     power: "force-transfer",
     moves: moves.map((move) => ({ ...move, instrumentId })),
     isMoving: true,

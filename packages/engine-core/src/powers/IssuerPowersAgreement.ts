@@ -38,7 +38,7 @@ export const IssuerPowersAgreement = Schema.Struct({
   issuer: Party.schema,
   registrar: Party.schema,
   powers: Schema.Array(IssuerPower.schema),
-  /** Whether a holder may revoke its consent without the venue. */
+  /** True if a holder may revoke its consent without the venue. */
   consentRevocable: Schema.Boolean,
   state: IssuerPowersAgreementMachine.schema,
   acceptedBy: Schema.Array(Party.schema),

@@ -40,7 +40,7 @@ export const propose = Operation.defineOnLedger("issuer-powers-agreement.propose
     instrumentId: InstrumentId,
     issuer: Party.schema,
     powers,
-    /** Whether a holder may revoke its consent without the venue. */
+    /** True if a holder may revoke its consent without the venue. */
     consentRevocable: Schema.Boolean.pipe(Schema.withDecodingDefaultKey(Effect.succeed(true))),
     until: Field.optional(Instant.schema)
   }),

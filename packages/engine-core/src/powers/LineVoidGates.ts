@@ -13,7 +13,7 @@ export interface NamedLine {
 }
 
 /** Lines that the body names, of the holder that the order is against. */
-export interface Voiding<Line extends NamedLine = NamedLine> {
+export interface LineVoids<Line extends NamedLine = NamedLine> {
   readonly holderId: string
   /** In the order of the body. */
   readonly lines: ReadonlyArray<Line>
@@ -21,10 +21,10 @@ export interface Voiding<Line extends NamedLine = NamedLine> {
   readonly isBegun: boolean
 }
 
-/** Why a line cannot be voided; null: it can, or an earlier step has done so. */
+/** Reason why a line cannot be voided; null: it can, or an earlier step has done so. */
 const faultOf = (
   { lineId, line }: NamedLine,
-  { holderId, isBegun }: Pick<Voiding, "holderId" | "isBegun">
+  { holderId, isBegun }: Pick<LineVoids, "holderId" | "isBegun">
 ): string | null => {
   // The refusal discloses neither the line's holder nor whether the line exists.
   if (line?.holderId !== holderId) return `The holder has no line ${lineId}.`
@@ -33,7 +33,7 @@ const faultOf = (
 }
 
 /** The check that each named line is a suspended line of the holder, with the place of each that is not. */
-export const against = (voiding: Voiding): Judgement => {
+export const against = (voiding: LineVoids): Judgement => {
   const errors = voiding.lines.flatMap((named, index) => {
     const detail = faultOf(named, voiding)
     return detail === null ? [] : [{ pointer: `/body/voids/${index}`, detail }]

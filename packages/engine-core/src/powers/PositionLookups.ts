@@ -37,10 +37,10 @@ export const positionsOf = Effect.fnUntraced(function* (
   const positions = new Map<string, Array<Position>>()
   for (const holding of found) {
     const line = lineOf(holding, holding.owner)
-    const of = positions.get(line) ?? []
-    positions.set(line, of)
+    const ofLine = positions.get(line) ?? []
+    positions.set(line, ofLine)
     const { amount, contractId: holdingCid } = holding
-    of.push({ holdingCid, amount, lock: lockOf(holding, locks.get(holdingCid), now) })
+    ofLine.push({ holdingCid, amount, lock: lockOf(holding, locks.get(holdingCid), now) })
   }
   return positions
 })

@@ -51,8 +51,10 @@ const evolve = (self: Recovery, fact: Fact): Recovery =>
     .with({ on: "tell" }, ({ units }) => ({ ...self, told: Decimal.add(self.told, units) }))
     .exhaustive()
 
-export const idOf = (of: Pick<Recovery, "holderId" | "instrumentId">): string =>
-  `${of.holderId}/${of.instrumentId}`
+export const idOf = ({
+  holderId,
+  instrumentId
+}: Pick<Recovery, "holderId" | "instrumentId">): string => `${holderId}/${instrumentId}`
 
 /** Moved units whose event is not published yet. */
 export const unannounced = ({ moved, told }: Pick<Recovery, "moved" | "told">): Decimal.Decimal =>

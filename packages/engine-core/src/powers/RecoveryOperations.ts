@@ -9,7 +9,7 @@ import * as Operation from "../writes/Operation.ts"
 import { CitedOrder } from "../restraints/CitedOrder.ts"
 import {
   actingOn,
-  type Asking,
+  type ForcedActRequest,
   ForcedActView,
   ofOneHolder,
   ofOneInstrument
@@ -58,11 +58,11 @@ const ofHolder = Effect.fnUntraced(function* ({ holderId, instruments, order }: 
     isMoving: true,
     voids: null,
     order
-  } satisfies Asking
+  } satisfies ForcedActRequest
 })
 
 const ofInstrument = ({ holderIds, instrumentId, order }: InstrumentBody) =>
-  Effect.succeed<Asking>({
+  Effect.succeed<ForcedActRequest>({
     power: "recover",
     moves: holderIds.map((holderId) => ({ holderId, instrumentId, toHolderId: null, units: null })),
     isMoving: true,

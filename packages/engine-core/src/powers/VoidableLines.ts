@@ -15,7 +15,7 @@ export interface VoidableLine {
   /** In the currency of its distribution. */
   readonly net: Decimal.Decimal
   /** Command that voids a suspended line on the ledger. */
-  readonly voiding: (of: {
+  readonly voiding: (order: {
     /** SHA-256 of the order's document. */
     readonly orderRef: string
   }) => Command

@@ -24,7 +24,7 @@ export const readings = [
     kind: "reserve",
     action: "ReserveProposal.Accept",
     idOf: ({ reserveId }) => idOf("reserve", reserveId),
-    of: ({ venue, reserveId, instrument, issuer, holder, accepted }) => ({
+    membersOf: ({ venue, reserveId, instrument, issuer, holder, accepted }) => ({
       from: venue,
       awaiting: missingOf([issuer, holder], accepted),
       expiresAt: null,
@@ -39,7 +39,7 @@ export const readings = [
     action: "LockAgreementProposal.Accept",
     idOf: ({ lockAgreementId }) => idOf("lock-agreement", lockAgreementId),
     instrumentOf,
-    of: ({ venue, lockAgreementId, asset, holder, accepted }) => ({
+    membersOf: ({ venue, lockAgreementId, asset, holder, accepted }) => ({
       from: venue,
       // The registrar of the asset signs before the holder can.
       awaiting: missingOf([asset.admin, holder], accepted).slice(0, 1),
@@ -54,7 +54,7 @@ export const readings = [
     kind: "amendment",
     action: "AmendmentProposal.Accept",
     instrumentOf,
-    of: ({ venue, amendmentId, issuer }) => ({
+    membersOf: ({ venue, amendmentId, issuer }) => ({
       from: venue,
       awaiting: [issuer],
       expiresAt: null,

@@ -18,7 +18,7 @@ import { type Payout, type Place, wentEx } from "../period/PeriodRules.ts"
 
 /** Facts that an execution is judged by. */
 export interface Judging extends Rates {
-  readonly holds: ReadonlyArray<HoldRules.Holding>
+  readonly holds: ReadonlyArray<HoldRules.OpenHold>
   readonly policyVersion: number
   readonly month: Month.Month
   /** True: the policy in force at the end of the month's record date distributes monthly. */

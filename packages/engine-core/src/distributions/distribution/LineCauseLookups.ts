@@ -5,7 +5,7 @@
 import { Effect, Option, Stream } from "effect"
 import { type Admission, admissions, pairOf } from "../../admissions/Admission.ts"
 import { requiredOf } from "../../admissions/AdmissionLookups.ts"
-import type { Required } from "../../holders/attribute/AttributeRules.ts"
+import type { RequiredAttribute } from "../../holders/attribute/AttributeRules.ts"
 import type { Holder } from "../../holders/holder/Holder.ts"
 import { holdersOfParties } from "../../holders/holder/HolderLookups.ts"
 import { instruments } from "../../instruments/instrument/Instrument.ts"
@@ -46,7 +46,7 @@ export const judgeAll = (
         return holder === undefined ? [] : [pairOf({ holderId: holder.holderId, instrumentId })]
       })
     )
-    const required = new Map<string, ReadonlyArray<Required>>()
+    const required = new Map<string, ReadonlyArray<RequiredAttribute>>()
     for (const instrumentId of new Set(lines.map((line) => line.instrumentId))) {
       required.set(instrumentId, yield* requirementsOf(instrumentId))
     }

@@ -9,9 +9,9 @@ import type * as Instant from "../../kernel/Instant.ts"
 import type { Restriction } from "../../restraints/restriction/Restriction.ts"
 import {
   covers,
-  type Passing,
+  type MovementDirection,
   permits,
-  type Restricting
+  type RestrictionInForce
 } from "../../restraints/restriction/RestrictionRules.ts"
 import type { LineReason, PayoutForm } from "../../vocabulary/sets.ts"
 import type { DistributionLine } from "./DistributionLine.ts"
@@ -67,11 +67,11 @@ export interface Subject {
   /** Null: the party is no holder. */
   readonly holder: Pick<Holder, "holderId" | "state" | "attributes" | "screening"> | null
   /** Restrictions of the holder that are in force. */
-  readonly restrictions: ReadonlyArray<Restricting & Pick<Restriction, "reason">>
+  readonly restrictions: ReadonlyArray<RestrictionInForce & Pick<Restriction, "reason">>
   /** The latest admission of the holder to the instrument; null: there never was one. */
   readonly admission: Pick<Admission, "state"> | null
   /** Attributes that the instrument's registrar requires of holders. */
-  readonly required: ReadonlyArray<AttributeRules.Required>
+  readonly required: ReadonlyArray<AttributeRules.RequiredAttribute>
   readonly now: Instant.Instant
 }
 
@@ -109,7 +109,8 @@ export const causesOf = (subject: Subject): ReadonlyArray<Cause> => {
   return causes.filter((cause) => hasCause[cause])
 }
 
-const passingOf = ({ payout }: Subject): Passing => (payout === "units" ? "units-in" : "cash-in")
+const passingOf = ({ payout }: Subject): MovementDirection =>
+  payout === "units" ? "units-in" : "cash-in"
 
 /** Fault of a condition: none, expired by its date, or ended before it. */
 type Lack = "nothing" | "expired" | "ended"

@@ -86,7 +86,7 @@ export const setAttributes = Operation.defineOnLedger("holder.set-attributes", {
 
 export const operations = [setAttributes] as const
 
-const by = ({ now, actor: setBy }: OperationAct): AttributeRules.Setting => ({ now, setBy })
+const by = ({ now, actor: setBy }: OperationAct): AttributeRules.ChangeOrigin => ({ now, setBy })
 
 const commands = (
   holder: Holder,

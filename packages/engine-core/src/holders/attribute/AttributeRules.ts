@@ -19,7 +19,7 @@ export interface Change {
 }
 
 /** Actor and instant of a change of attributes. */
-export interface Setting {
+export interface ChangeOrigin {
   readonly now: Instant.Instant
   readonly setBy: string
 }
@@ -30,7 +30,7 @@ const namesMax = 32
 type Attributes = ReadonlyArray<Attribute>
 
 /**
- * Whether the attribute is not verified: an earlier verified attribute of its name still counts.
+ * Checks whether the attribute is not verified: an earlier verified attribute of its name still counts.
  */
 const isStated = ({ state }: Pick<Attribute, "state">): boolean =>
   state === "pending" || state === "rejected"
@@ -43,7 +43,7 @@ const isStated = ({ state }: Pick<Attribute, "state">): boolean =>
 export const judge = (
   attributes: Attributes,
   changes: ReadonlyArray<Change>,
-  by: Setting
+  by: ChangeOrigin
 ): Result.Result<void, Refused<"state-conflict" | "rule-refused">> => {
   const names = changes.map(({ name }) => name)
   const revoking = changes.find(
@@ -94,11 +94,11 @@ const verifiedOf = (attributes: Attributes, { name, value }: Change): Attribute 
 export const change = (
   attributes: Attributes,
   changes: ReadonlyArray<Change>,
-  by: Setting
+  by: ChangeOrigin
 ): Attributes => inOrder(changes.reduce((after, to) => changed(after, to, by), attributes))
 
 /**
- * Whether every change is still in force: the holder has an attribute of its name and value, on its
+ * Checks whether every change is still in force: the holder has an attribute of its name and value, on its
  * evidence and in the state that it set. An attribute that expired, was revoked, or was superseded by
  * another value is not.
  */
@@ -113,7 +113,7 @@ export const areSet = (attributes: Attributes, changes: ReadonlyArray<Change>): 
     )
   )
 
-const changed = (attributes: Attributes, to: Change, by: Setting): Attributes => {
+const changed = (attributes: Attributes, to: Change, by: ChangeOrigin): Attributes => {
   if (to.state === "revoked") return revoked(attributes, to, by)
   const others = attributes.filter(({ name }) => name !== to.name)
   const verified = attributes.filter(
@@ -127,14 +127,18 @@ const changed = (attributes: Attributes, to: Change, by: Setting): Attributes =>
 const statedOf = (attributes: Attributes, to: Change): Attribute | undefined =>
   attributes.find((attribute) => attribute.state === "pending" && isOf(attribute, to))
 
-/** Whether a decision is about this statement: the same name and value on the same evidence. */
+/** Checks whether a decision is about this statement: the same name and value on the same evidence. */
 const isOf = (stated: Attribute, to: Change): boolean =>
   stated.name === to.name && stated.value === to.value && stated.evidenceHash === to.evidenceHash
 
 const triggers = { valid: "verify", rejected: "reject" } as const
 
 /** Decides the pending attribute, or opens a new one in the state that the call names. */
-const decided = (stated: Attribute | undefined, to: Change, { now, setBy }: Setting): Attribute => {
+const decided = (
+  stated: Attribute | undefined,
+  to: Change,
+  { now, setBy }: ChangeOrigin
+): Attribute => {
   const on = to.state === "valid" || to.state === "rejected" ? triggers[to.state] : undefined
   if (stated === undefined || on === undefined) {
     return { ...to, validFrom: to.validFrom ?? now, setBy }
@@ -148,7 +152,7 @@ const decided = (stated: Attribute | undefined, to: Change, { now, setBy }: Sett
   }
 }
 
-const revoked = (attributes: Attributes, to: Change, { setBy }: Setting): Attributes => {
+const revoked = (attributes: Attributes, to: Change, { setBy }: ChangeOrigin): Attributes => {
   const verified = verifiedOf(attributes, to)
   return attributes.map((attribute) =>
     attribute === verified && Machine.allows(AttributeMachine, attribute.state, "revoke")
@@ -204,7 +208,7 @@ const isPast = (at: Instant.Instant | null, now: Instant.Instant): boolean =>
   at !== null && Instant.atOrBefore(at, now)
 
 /**
- * Whether the attribute is verified and inside its period, even before the clock's notice is
+ * Checks whether the attribute is verified and inside its period, even before the clock's notice is
  * recorded.
  */
 export const counts = (
@@ -213,7 +217,7 @@ export const counts = (
 ): boolean => state === "valid" && Instant.atOrBefore(validFrom, now) && !isPast(validUntil, now)
 
 /** Attribute that an instrument requires of its holders; an empty value accepts any value. */
-export interface Required {
+export interface RequiredAttribute {
   readonly property: string
   readonly value: string
 }
@@ -227,14 +231,14 @@ const ofEligibility: ReadonlySet<string> = new Set([
 ])
 
 /**
- * Whether a holder's attributes permit its admission. An instrument requires the attributes that
+ * Checks whether a holder's attributes permit its admission. An instrument requires the attributes that
  * its registrar's configuration names as holder requirements, by name and, where it gives one, by
  * value. Without requirements each attribute of eligibility that the holder has must be valid; its
  * rate of tax, its exemption and notes never count (docs/domain/holders.md#attributes).
  */
 export const areValid = (
   attributes: ReadonlyArray<Attribute>,
-  required: ReadonlyArray<Required>,
+  required: ReadonlyArray<RequiredAttribute>,
   now: Instant.Instant
 ): boolean =>
   required.length === 0

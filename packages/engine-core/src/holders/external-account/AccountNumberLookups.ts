@@ -16,7 +16,10 @@ export const currentHasher = Effect.gen(function* () {
 })
 
 /** Finds the entry of a number and a currency, under whichever sealing key it was hashed. */
-export const findMapped = Effect.fnUntraced(function* (of: {
+export const findMapped = Effect.fnUntraced(function* ({
+  number,
+  currency
+}: {
   readonly number: string
   readonly currency: string | null
 }) {
@@ -24,8 +27,8 @@ export const findMapped = Effect.fnUntraced(function* (of: {
   const crypto = yield* Crypto
   const { sealingKeys } = yield* Settings
   for (const key of sealingKeys) {
-    const hash = hasher(key, crypto)(of.number)
-    const found = yield* records.find(accountNumbers, idOf({ hash, currency: of.currency }))
+    const hash = hasher(key, crypto)(number)
+    const found = yield* records.find(accountNumbers, idOf({ hash, currency }))
     if (Option.isSome(found)) return found
   }
   return Option.none()

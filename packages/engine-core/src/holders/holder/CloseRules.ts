@@ -2,7 +2,7 @@
 import { check, judge as judgeGates, type Judgement } from "../../kernel/Gates.ts"
 
 /** Input of the checks of closing a holder. */
-export interface Closing {
+export interface ClosingContext {
   /** Id of a restriction of the holder in force, of any mode and on any instrument; null: none. */
   readonly restriction: string | null
   /** Id of an instrument that the holder has units of, locked units included; null: none. */
@@ -25,7 +25,7 @@ const against = ({
   openLine,
   carry,
   accrual
-}: Closing): ReadonlyArray<Judgement> => [
+}: ClosingContext): ReadonlyArray<Judgement> => [
   check("no-restriction", restriction === null, {
     detail: `The restriction ${restriction ?? ""} of the holder is in force.`
   }),
@@ -45,4 +45,4 @@ const against = ({
 ]
 
 /** Refuses `rule-refused` by the first check that fails (docs/domain/holders.md#closing). */
-export const judge = (closing: Closing) => judgeGates(against(closing))
+export const judge = (closing: ClosingContext) => judgeGates(against(closing))

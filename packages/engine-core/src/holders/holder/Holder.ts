@@ -95,7 +95,7 @@ export const holders = Collection.define<Holder, Fact>("holder", {
   }
 })
 
-/** Whether the holder has ended. */
+/** Checks whether the holder has ended. */
 export const isEnded = ({ state }: Pick<Holder, "state">): boolean =>
   Machine.isTerminal(HolderMachine, state)
 

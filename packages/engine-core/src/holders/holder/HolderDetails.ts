@@ -101,13 +101,13 @@ const unreadable = ({ value }: { readonly value: string }) =>
   ReadableText.isLine(value) ? undefined : { path: ["value"], issue: "a text that can be read" }
 
 /** An eligibility attribute as a caller states it, before its evidence is verified. */
-export const Stated = Schema.Struct({ ...stated, value: readable }).check(
+export const StatedAttribute = Schema.Struct({ ...stated, value: readable }).check(
   Schema.makeFilter(misformed)
 )
-export type Stated = typeof Stated.Type
-export const StatedList = Schema.Array(Stated).check(
+export type StatedAttribute = typeof StatedAttribute.Type
+export const StatedList = Schema.Array(StatedAttribute).check(
   Schema.isMaxLength(entriesMax),
-  Schema.makeFilter((stated: ReadonlyArray<Stated>) =>
+  Schema.makeFilter((stated: ReadonlyArray<StatedAttribute>) =>
     new Set(stated.map(({ name }) => name)).size === stated.length
       ? undefined
       : "attributes of different names"

@@ -198,13 +198,13 @@ export const decide = (self: Pick<Holder, "state">, { on }: Command) => {
 }
 
 /**
- * Whether the holder's screening is clear, or the deployment does not screen: without a screening
+ * Checks whether the holder's screening is clear, or the deployment does not screen: without a screening
  * source a holder has no screening, and the condition counts as met.
  */
 export const isScreened = (self: Pick<Holder, "screening">): boolean =>
   self.screening === null || self.screening.state === "clear"
 
-/** Whether a pending holder can become active: registered, terms accepted, screening clear. */
+/** Checks whether a pending holder can become active: registered, terms accepted, screening clear. */
 export const isReady = (self: Holder): boolean =>
   self.state === "pending" &&
   self.registrationCid !== null &&

@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import * as Operation from "../../writes/Operation.ts"
 import * as HolderView from "./HolderView.ts"
-import { completed, described, invite, judge, Registering, resource } from "./RegistrationSteps.ts"
+import { completed, described, invite, judge, Registration, resource } from "./RegistrationSteps.ts"
 
 export const register = Operation.defineOnLedger("holder.register", {
   doc: "Registers a holder: its party is invited, and accepts from its own wallet.",
@@ -10,7 +10,7 @@ export const register = Operation.defineOnLedger("holder.register", {
   makers: ["operator", "app"],
   approvers: 0,
   resource,
-  input: Registering,
+  input: Registration,
   complete: (input, makeId) => completed(input, makeId),
   result: HolderView.HolderView,
   refuses: ["already-exists", "rule-refused"],

@@ -14,7 +14,7 @@ import { operations } from "../../writes/OperationRecord.ts"
 import { type HolderId, holderParties, holders } from "./Holder.ts"
 import { holderClaims } from "./HolderClaim.ts"
 
-interface New {
+interface NewHolder {
   readonly holderId: HolderId
   readonly party: Party.Party
 }
@@ -25,26 +25,29 @@ interface New {
  * holder or another registration under way has one of them, and `rule-refused` for the venue's
  * party.
  */
-export const judgeNew = Effect.fnUntraced(function* (of: New, act: OperationAct) {
+export const judgeNew = Effect.fnUntraced(function* (
+  { holderId, party }: NewHolder,
+  act: OperationAct
+) {
   const records = yield* Records
-  const idName = `holder:${of.holderId}`
-  const partyName = `party:${of.party}`
+  const idName = `holder:${holderId}`
+  const partyName = `party:${party}`
   const claims = yield* records.many(holderClaims, [idName, partyName])
   const underWay = yield* underWayOf(claims, act)
-  if (underWay.has(idName) || Option.isSome(yield* records.find(holders, of.holderId))) {
+  if (underWay.has(idName) || Option.isSome(yield* records.find(holders, holderId))) {
     return yield* Effect.fail(
       refused("already-exists", failed("holder-id", { detail: "A holder of this id exists." }))
     )
   }
-  if (underWay.has(partyName) || Option.isSome(yield* records.find(holderParties, of.party))) {
+  if (underWay.has(partyName) || Option.isSome(yield* records.find(holderParties, party))) {
     return yield* Effect.fail(
       refused(
         "already-exists",
-        failed("party", { party: of.party, detail: "The party is a holder already." })
+        failed("party", { party, detail: "The party is a holder already." })
       )
     )
   }
-  yield* Effect.fromResult(judge([check("holder-is-venue", of.party !== act.venue)]))
+  yield* Effect.fromResult(judge([check("holder-is-venue", party !== act.venue)]))
   const { operationId } = act
   for (const name of [idName, partyName]) {
     const before = claims.find((claim) => claim.name === name)

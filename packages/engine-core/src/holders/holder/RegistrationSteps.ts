@@ -16,11 +16,11 @@ import * as AttributeRules from "../attribute/AttributeRules.ts"
 import { AttributeMachine } from "../attribute/AttributeMachine.ts"
 import * as Screenings from "../screening/AskRunner.ts"
 import { HolderId, holders } from "./Holder.ts"
-import { type Attribute, type Stated, statedDetails } from "./HolderDetails.ts"
+import { type Attribute, type StatedAttribute, statedDetails } from "./HolderDetails.ts"
 import * as HolderView from "./HolderView.ts"
 import { judgeNew } from "./NewHolderSteps.ts"
 
-export const Registering = Schema.Struct({
+export const Registration = Schema.Struct({
   /** Made by the engine when the caller names none. */
   holderId: Field.optional(HolderId),
   party: Party.schema,
@@ -29,16 +29,16 @@ export const Registering = Schema.Struct({
   validUntil: Field.optional(Instant.schema),
   ...statedDetails
 })
-export type Registering = typeof Registering.Type
+export type Registration = typeof Registration.Type
 
 /** Resource of the operations that register a holder. */
 export const resource = {
   kind: "holder",
-  id: (input: Named) => holderIdOf(input),
-  href: (input: Named) => `/v1/holders/${holderIdOf(input)}`,
-  holderId: (input: Named) => holderIdOf(input)
+  id: (input: NamedHolder) => holderIdOf(input),
+  href: (input: NamedHolder) => `/v1/holders/${holderIdOf(input)}`,
+  holderId: (input: NamedHolder) => holderIdOf(input)
 } as const
-type Named = Pick<Registering, "holderId">
+type NamedHolder = Pick<Registration, "holderId">
 
 /** Gives a registration without a holder id one that the engine made. */
 export const completed = <I extends { readonly holderId: HolderId | null }>(
@@ -49,7 +49,7 @@ export const completed = <I extends { readonly holderId: HolderId | null }>(
 /** Reads a holder id that the engine made; throws where the text is none. */
 export const idOf = Schema.decodeSync(HolderId)
 
-export const holderIdOf = ({ holderId }: Named): HolderId => {
+export const holderIdOf = ({ holderId }: NamedHolder): HolderId => {
   if (holderId === null) throw new Error("a holder is registered under an id")
   return holderId
 }
@@ -58,7 +58,7 @@ export const holderIdOf = ({ holderId }: Named): HolderId => {
  * Judges a registration: the id and the party are free, and its end lies ahead. Refuses with
  * already-exists or rule-refused.
  */
-export const judge = Effect.fnUntraced(function* (input: Registering, act: OperationAct) {
+export const judge = Effect.fnUntraced(function* (input: Registration, act: OperationAct) {
   yield* judgeNew({ holderId: holderIdOf(input), party: input.party }, act)
   const isInTime = input.validUntil === null || Instant.isAfter(input.validUntil, act.now)
   yield* Effect.fromResult(judgeGates([check("valid-until", isInTime)]))
@@ -69,8 +69,8 @@ export const judge = Effect.fnUntraced(function* (input: Registering, act: Opera
  * attributes.
  */
 export const invite = Effect.fnUntraced(function* (
-  input: Registering,
-  attributes: ReadonlyArray<Stated>,
+  input: Registration,
+  attributes: ReadonlyArray<StatedAttribute>,
   act: OperationAct
 ) {
   const crypto = yield* Crypto
@@ -94,8 +94,8 @@ export const invite = Effect.fnUntraced(function* (
  * asks for the first screening.
  */
 export const described = Effect.fnUntraced(function* (
-  input: Registering,
-  attributes: ReadonlyArray<Stated>,
+  input: Registration,
+  attributes: ReadonlyArray<StatedAttribute>,
   act: OperationAct
 ) {
   const records = yield* Records
@@ -125,7 +125,7 @@ export const described = Effect.fnUntraced(function* (
 })
 
 /** A stated attribute whose evidence is not verified. */
-const pending = (stated: Stated, act: OperationAct): Attribute => ({
+const pending = (stated: StatedAttribute, act: OperationAct): Attribute => ({
   ...stated,
   state: AttributeMachine.initial,
   validFrom: stated.validFrom ?? act.now,

@@ -45,16 +45,14 @@ const unnamed = Effect.fail(
 export const demand = (
   asking: Asking,
   collection: { readonly name: string },
-  of: { readonly holderId?: string; readonly registrar?: string }
+  { holderId, registrar }: { readonly holderId?: string; readonly registrar?: string }
 ) => {
   const isSeen =
     asking.sight === "all" ||
     (asking.sight === "own" &&
       asking.caller.holderId !== null &&
-      asking.caller.holderId === of.holderId) ||
-    (asking.sight === "near" &&
-      asking.caller.party !== null &&
-      asking.caller.party === of.registrar)
+      asking.caller.holderId === holderId) ||
+    (asking.sight === "near" && asking.caller.party !== null && asking.caller.party === registrar)
   return isSeen
     ? Effect.void
     : Effect.fail(refused("not-found", { detail: `There is no such ${collection.name}.` }))

@@ -18,7 +18,7 @@ import { judgeNew } from "./NewHolderSteps.ts"
 import { idOf } from "./RegistrationSteps.ts"
 import { hasSuccessor, nameSuccessor } from "./SuccessorSteps.ts"
 
-const Naming = Schema.Struct({
+const SuccessorInput = Schema.Struct({
   holderId: HolderId,
   party: Party.schema,
   /**
@@ -26,7 +26,7 @@ const Naming = Schema.Struct({
    */
   successorId: Field.optional(HolderId)
 })
-type Naming = typeof Naming.Type
+type SuccessorInput = typeof SuccessorInput.Type
 
 /**
  * The successor is a holder of its own: it accepts its registration, signs terms and is screened as
@@ -47,7 +47,7 @@ const registerSuccessor = Operation.defineOnLedger("holder.register-successor", 
     holderId: ({ holderId }) => holderId,
     concerns: Concerns.ofHolders(({ successorId }) => [successorId])
   },
-  input: Naming,
+  input: SuccessorInput,
   complete: (input, makeId) =>
     input.successorId === null ? { ...input, successorId: idOf(makeId()) } : input,
   result: HolderView.HolderView,
@@ -85,7 +85,7 @@ const registerSuccessor = Operation.defineOnLedger("holder.register-successor", 
 
 export const operations = [registerSuccessor] as const
 
-const successorOf = ({ successorId }: Naming): HolderId => {
+const successorOf = ({ successorId }: SuccessorInput): HolderId => {
   if (successorId === null) throw new Error("a successor is registered under an id")
   return successorId
 }

@@ -8,7 +8,7 @@ import * as Consequence from "../../records/Consequence.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import { type Holder, holderParties, holders, isEnded } from "./Holder.ts"
 
-/** Whether the holder has named a successor that has not ended; an ended one can be replaced. */
+/** Checks whether the holder has named a successor that has not ended; an ended one can be replaced. */
 export const hasSuccessor = Effect.fnUntraced(function* ({ successor }: Pick<Holder, "successor">) {
   if (successor === null) return false
   const records = yield* Records

@@ -24,7 +24,7 @@ export const IssuerPowersConsent = Schema.Struct({
   issuers: Schema.Array(Party.schema),
   /** Powers that the holder consents to; a later, wider agreement does not widen the consent. */
   powers: Schema.Array(IssuerPower.schema),
-  /** Whether the holder may revoke the consent without the venue. */
+  /** True if the holder may revoke the consent without the venue. */
   revocable: Schema.Boolean,
   state: IssuerPowersConsentMachine.schema,
   offeredAt: Instant.schema,
@@ -55,7 +55,7 @@ export const endsAt = ({ state, expiresAt, validUntil }: IssuerPowersConsent) =>
 }
 
 /**
- * Whether the consent covers this issuer's powers: one for a single instrument names its issuer.
+ * Checks whether the consent covers this issuer's powers: one for a single instrument names its issuer.
  */
 export const coversIssuer = (
   { instrumentId, issuers }: Pick<IssuerPowersConsent, "instrumentId" | "issuers">,

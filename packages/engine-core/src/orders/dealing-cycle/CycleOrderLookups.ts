@@ -13,16 +13,16 @@ import { none, type Orders, ordersIn } from "./DealingCycleOrders.ts"
 /** Loads all orders that name these cycles, or one holder's, by cycle; orders that left a cycle included. */
 export const ordersNaming = (
   cycles: ReadonlyArray<DealingCycle>,
-  of: { readonly pin: Pin.Resolved | null; readonly holderId: string | null }
+  { pin, holderId }: { readonly pin: Pin.Resolved | null; readonly holderId: string | null }
 ): Effect.Effect<ReadonlyMap<string, Orders>, Unavailable, Records> =>
   Effect.gen(function* () {
     if (cycles.length === 0) return new Map()
     const query = {
       where: {
         cycleId: cycles.map(({ cycleId }) => cycleId),
-        ...(of.holderId === null ? {} : { holderId: [of.holderId] })
+        ...(holderId === null ? {} : { holderId: [holderId] })
       },
-      ...(of.pin === null ? {} : { pin: of.pin })
+      ...(pin === null ? {} : { pin })
     }
     const bought = yield* inCycles(subscriptions, query)
     const sold = yield* inCycles(redemptions, query)
@@ -37,10 +37,10 @@ export const ordersNaming = (
 /** Loads all orders that are in these cycles, or one holder's, by cycle. */
 export const ordersOf = (
   cycles: ReadonlyArray<DealingCycle>,
-  of: { readonly pin: Pin.Resolved | null; readonly holderId: string | null }
+  scope: { readonly pin: Pin.Resolved | null; readonly holderId: string | null }
 ): Effect.Effect<ReadonlyMap<string, Orders>, Unavailable, Records> =>
   Effect.map(
-    ordersNaming(cycles, of),
+    ordersNaming(cycles, scope),
     (named) =>
       new Map(
         cycles.map((cycle) => [cycle.cycleId, ordersIn(cycle, named.get(cycle.cycleId) ?? none)])

@@ -29,7 +29,7 @@ import type { Provision } from "./HoldingSelectionRules.ts"
 import { provisionOf } from "./ProvisionLookups.ts"
 
 /** A cycle with the records and figures that its settlement is checked against. */
-export interface Context extends Controls, Around {
+export interface Context extends Controls, NeighbouringCycles {
   readonly cycle: DealingCycle
   readonly instrument: Recorded
   readonly terms: Terms
@@ -43,7 +43,7 @@ export interface Context extends Controls, Around {
   readonly market: { readonly marketCid: string } | null
   /** The point that priced the cycle's first priced order; null: none is priced. */
   readonly point: PricePoint | null
-  /** Whether the administrator's feed lets the point price. */
+  /** Verdict of the administrator's feed on the point. */
   readonly feed: FeedVerdict
   /** Price of the day's orders by the rules, swung or not; null: none is priced. */
   readonly dealingPrice: Decimal.Decimal | null
@@ -119,7 +119,7 @@ const asServed = <C extends Pick<DealingCycle, "allocations">>(
 })
 
 /** Open cycles of an instrument before and after one of its cycles, by cut-off. */
-export interface Around {
+export interface NeighbouringCycles {
   /** The earliest open cycle of an earlier cut-off; null: this cycle is the next to settle. */
   readonly earlier: Stored<DealingCycle> | null
   /** Cut-off of the next dealing day, at which the remainders of partial fills deal. */
@@ -142,7 +142,7 @@ export const aroundOf = Effect.fnUntraced(function* (
   )
   const found = yield* openCycleOf({ instrumentId, cutOffAt: nextCutOffAt })
   const next = found?.acceptsOrders === true ? found : null
-  return { earlier, nextCutOffAt, next } satisfies Around
+  return { earlier, nextCutOffAt, next } satisfies NeighbouringCycles
 })
 
 const earlierOf = (earliest: Stored<DealingCycle> | null, cycle: Stored<DealingCycle>) =>

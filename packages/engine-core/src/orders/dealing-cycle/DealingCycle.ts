@@ -16,7 +16,7 @@ import {
   DealingCycleMachine,
   evolve,
   Fact,
-  Filled,
+  OrderFill,
   FundNet,
   Gating,
   Gross,
@@ -35,7 +35,7 @@ export const DealingCycle = Schema.Struct({
   state: DealingCycleMachine.schema,
   endedAs: NullOr(CycleEnding.schema),
   cutOffAt: Instant.schema,
-  /** Whether orders may join: true until the clock passes the cut-off. */
+  /** True if orders may join: until the clock passes the cut-off. */
   acceptsOrders: Schema.Boolean,
   settleBy: Instant.schema,
   /** The price point of its orders; null before it has settled. */
@@ -55,7 +55,7 @@ export const DealingCycle = Schema.Struct({
   fundNet: FundNet,
   gate: NullOr(Gating),
   /** Fills of its redemptions; empty if each is filled in whole. */
-  fills: Schema.Array(Filled),
+  fills: Schema.Array(OrderFill),
   /** Version of the policy that it settled under. */
   policyVersion: NullOr(Integer.schema),
   uid: NullOr(Schema.String),
@@ -94,8 +94,11 @@ export type DealingCycle = typeof DealingCycle.Type
 export const allocationsMax = 32
 
 /** Key of an instrument's cycle of one cut-off, of which at most one is open. */
-export const dealtAt = (of: Pick<DealingCycle, "instrumentId" | "cutOffAt">): string =>
-  `${of.instrumentId}/${Instant.sortable(of.cutOffAt)}`
+export const dealtAt = ({
+  instrumentId,
+  cutOffAt
+}: Pick<DealingCycle, "instrumentId" | "cutOffAt">): string =>
+  `${instrumentId}/${Instant.sortable(cutOffAt)}`
 
 export const dealingCycles = Collection.define<DealingCycle, Fact>("dealing-cycle", {
   doc: "The orders of one cut-off, settled together or not at all.",

@@ -4,8 +4,8 @@ import type * as Formula from "../../kernel/Formula.ts"
 import type { Offset } from "../../kernel/Offset.ts"
 import * as Formulas from "../OrderFormulas.ts"
 import type { DealingCycle } from "./DealingCycle.ts"
-import type { Filled, Gross } from "./DealingCycleMachine.ts"
-import type { Swinging } from "./DealingCycleRules.ts"
+import type { OrderFill, Gross } from "./DealingCycleMachine.ts"
+import type { SwingInput } from "./DealingCycleRules.ts"
 
 /** Contribution of an order to the cycle's sums. */
 export interface Part {
@@ -21,9 +21,9 @@ export interface Inputs {
     "cycleId" | "instrumentId" | "unitDecimals" | "cashDecimals" | "gate" | "pointCid"
   >
   readonly parts: ReadonlyArray<Part>
-  readonly fills: ReadonlyArray<Filled>
+  readonly fills: ReadonlyArray<OrderFill>
   /** Inputs of the swing; null if orders deal unswung, or if the caller sees only its own orders. */
-  readonly swinging: Swinging | null
+  readonly swinging: SwingInput | null
   readonly offset: Offset
 }
 

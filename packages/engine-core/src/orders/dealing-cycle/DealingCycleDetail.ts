@@ -19,7 +19,12 @@ import {
   partsOf,
   soldOf
 } from "./DealingCycleOrders.ts"
-import type { Bought, Settlement, Sold, Swinging } from "./DealingCycleRules.ts"
+import type {
+  SubscriptionFigures,
+  Settlement,
+  RedemptionFigures,
+  SwingInput
+} from "./DealingCycleRules.ts"
 import * as DealingCycleView from "./DealingCycleView.ts"
 import type { WhatIf } from "./WhatIfLookups.ts"
 
@@ -38,7 +43,7 @@ export type Leg = typeof Leg.Type
 /** The legs are gross, for statements and tax; on the ledger each account moves only its net. */
 export const DealingCycleDetail = Schema.Struct({
   ...DealingCycleView.DealingCycleView.fields,
-  fills: Schema.Array(Cycle.Filled),
+  fills: Schema.Array(Cycle.OrderFill),
   legs: Schema.Array(Leg),
   basis: Schema.Array(Basis.Basis)
 }).annotate({
@@ -52,7 +57,7 @@ export interface Sources {
   readonly view: DealingCycleView.DealingCycleView
   readonly orders: Orders
   /** Inputs of the swing; null if the price is not swung, or if the caller sees only its own orders. */
-  readonly swinging: Swinging | null
+  readonly swinging: SwingInput | null
   readonly offset: Offset
 }
 
@@ -118,7 +123,7 @@ const dealtBy = (
     ...asked
   }: Pick<WhatIf, "settlement" | "bought" | "sold"> & {
     readonly unpriced: Orders
-    readonly swinging: Swinging | null
+    readonly swinging: SwingInput | null
   }
 ): DealingCycleDetail => {
   const { gate } = settlement
@@ -183,8 +188,8 @@ const legsOf = (
   cycle: DealingCycle,
   orders: Orders,
   dealt: {
-    readonly bought: ReadonlyArray<Bought>
-    readonly sold: ReadonlyArray<Pick<Sold, "id" | "units" | "proceeds">>
+    readonly bought: ReadonlyArray<SubscriptionFigures>
+    readonly sold: ReadonlyArray<Pick<RedemptionFigures, "id" | "units" | "proceeds">>
   }
 ): ReadonlyArray<Leg> => {
   const { fund, paymentAsset, registrar } = cycle

@@ -17,7 +17,7 @@ import type { Context } from "./CycleSettlementLookups.ts"
 import { beyondRoom, inputsOf } from "./TransactionSize.ts"
 
 /** Records that gate the opening of a cycle. */
-export interface Opening extends Pick<ControlGates.Controls, "holds"> {
+export interface OpeningContext extends Pick<ControlGates.Controls, "holds"> {
   readonly instrument: Recorded
   readonly market: Pick<PrimaryMarket, "state"> | null
   readonly inputsMax: number
@@ -29,7 +29,7 @@ export interface Opening extends Pick<ControlGates.Controls, "holds"> {
  * transactions can settle two orders at once. `ofCutOff` are the rows of its cut-off.
  */
 export const againstOpening = (
-  { holds, instrument, market, inputsMax }: Opening,
+  { holds, instrument, market, inputsMax }: OpeningContext,
   ofCutOff: ReadonlyArray<Judgement>
 ): ReadonlyArray<Judgement> =>
   inOrder([

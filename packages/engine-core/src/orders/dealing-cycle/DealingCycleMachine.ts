@@ -52,13 +52,13 @@ export const Gating = Schema.Struct({
 export type Gating = typeof Gating.Type
 
 /** Fill of one redemption; the remainder id is null if nothing is left, or if the settlement is computed only. */
-export const Filled = Schema.Struct({
+export const OrderFill = Schema.Struct({
   redemptionId: Schema.String,
   ordered: Decimal.schema,
   filled: Decimal.schema,
   remainderId: Schema.NullOr(Schema.String)
 })
-export type Filled = typeof Filled.Type
+export type OrderFill = typeof OrderFill.Type
 
 const Ids = Schema.Array(Schema.String)
 /** Ids of the orders of a cycle. */
@@ -109,7 +109,7 @@ const Settle = Schema.Struct({
   gross: Gross,
   fundNet: FundNet,
   gate: Schema.NullOr(Gating),
-  fills: Schema.Array(Filled)
+  fills: Schema.Array(OrderFill)
 })
 const Release = Schema.Struct({ on: Schema.Literal("release"), ...ending })
 
@@ -243,17 +243,20 @@ export const netOf = ({ subscribed, refunded, redeemed, minted, burned }: Gross)
  * Computes the gate of the record: the filled fraction of the ordered units, rounded down to ten places
  * (docs/domain/dealing-cycles.md#partial-fills). Null if all are filled.
  */
-export const gatingOf = (of: {
+export const gatingOf = ({
+  ordered,
+  filled
+}: {
   readonly ordered: Decimal.Decimal
   readonly filled: Decimal.Decimal
 }): Gating | null =>
-  Decimal.atLeast(of.filled, of.ordered)
+  Decimal.atLeast(filled, ordered)
     ? null
     : {
-        factor: Decimal.divideRounded(of.filled, of.ordered, {
+        factor: Decimal.divideRounded(filled, ordered, {
           places: Decimal.places,
           rounding: "floor"
         }),
-        capacity: of.filled,
+        capacity: filled,
         reason: "cycle-capacity"
       }

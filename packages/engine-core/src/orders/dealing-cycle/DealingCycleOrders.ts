@@ -6,7 +6,7 @@ import { type Subscription, subscriptions } from "../subscription/Subscription.t
 import type { DealingCycle } from "./DealingCycle.ts"
 import * as Cycle from "./DealingCycleMachine.ts"
 import * as Rules from "./DealingCycleRules.ts"
-import type { Bought, Sold } from "./DealingCycleRules.ts"
+import type { SubscriptionFigures, RedemptionFigures } from "./DealingCycleRules.ts"
 
 /** Orders of a cycle, each kind sorted by id. */
 export interface Orders {
@@ -45,7 +45,7 @@ export const ordersIn = (
 }
 
 /** Orders of a cycle that deal, and those that its price makes nothing of. */
-export interface Dealt {
+export interface DealtOrders {
   readonly orders: Orders
   /** Unpriced orders that nobody can price: they would pay no cash, or buy no units. */
   readonly tooSmall: Orders
@@ -58,7 +58,7 @@ export interface Dealt {
  * settling (docs/domain/dealing-cycles.md#orders-that-come-to-nothing). Before any order is priced none
  * is known to be one.
  */
-export const dealtOf = (orders: Orders): Dealt => {
+export const dealtOf = (orders: Orders): DealtOrders => {
   const { subscriptions, redemptions } = orders
   const price = [...subscriptions, ...redemptions].find((order) => order.price !== null)?.price
   if (price === undefined || price === null) return { orders, tooSmall: none }
@@ -89,7 +89,7 @@ export const idsOf = (orders: Orders): Cycle.Members => ({
 })
 
 /** Figures of a subscription in a settlement; none before it is priced. */
-export const boughtOf = (self: Subscription): ReadonlyArray<Bought> => {
+export const boughtOf = (self: Subscription): ReadonlyArray<SubscriptionFigures> => {
   const { subscriptionId: id, cash, lot } = self
   return lot === null || cash.expected === null
     ? []
@@ -101,7 +101,7 @@ const refundOf = ({ state, refund, refunded }: Subscription): Decimal.Decimal =>
   (state === "closed" ? refunded : refund) ?? Decimal.zero
 
 /** Figures of a redemption in a settlement; none before it is priced. */
-export const soldOf = (self: Redemption): ReadonlyArray<Sold> => {
+export const soldOf = (self: Redemption): ReadonlyArray<RedemptionFigures> => {
   const { redemptionId: id, units, proceeds, price, feeRate } = self
   return units === null || proceeds === null || price === null
     ? []

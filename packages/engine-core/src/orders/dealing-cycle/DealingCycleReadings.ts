@@ -29,8 +29,8 @@ import * as Cycle from "./DealingCycleMachine.ts"
 import type { FormerCycle } from "./FormerCycle.ts"
 import { leftIn } from "./CycleOrderLookups.ts"
 
-type Created = Payload<typeof DealingCycleTemplate>
-type Settling = Argument<typeof DealingCycleTemplate, "Settle">
+type CyclePayload = Payload<typeof DealingCycleTemplate>
+type SettleArgument = Argument<typeof DealingCycleTemplate, "Settle">
 
 const dealing = LedgerRecord.transitionsOf({
   collection: dealingCycles,
@@ -95,7 +95,7 @@ export const readings = [awaitingTerms(cycle), allocation] as const
 // ---- opened
 
 /** Opens the cycle of this contract; one whose instrument is not recorded is kept as a breach. */
-export const opened = Effect.fnUntraced(function* (payload: Created, node: Node) {
+export const opened = Effect.fnUntraced(function* (payload: CyclePayload, node: Node) {
   const records = yield* Records
   const instrument = Option.getOrNull(yield* records.find(instruments, payload.instrument.id))
   const cycleId = Schema.decodeUnknownOption(CycleId)(payload.cycleId)
@@ -148,7 +148,7 @@ export const opened = Effect.fnUntraced(function* (payload: Created, node: Node)
 /** Records the settlement of a cycle: its orders, their sums, the gate and the fills. */
 const settled = Effect.fnUntraced(function* (
   self: Stored<DealingCycle>,
-  argument: Settling,
+  argument: SettleArgument,
   node: Node
 ) {
   const records = yield* Records
@@ -204,7 +204,7 @@ const settled = Effect.fnUntraced(function* (
  * Loads the payloads of the orders that a cycle settled, by their contracts. The same update created or
  * consumed all of these contracts before this choice, so they are in the transaction.
  */
-const settledOrders = Effect.fnUntraced(function* ({ lots, redemptions }: Settling) {
+const settledOrders = Effect.fnUntraced(function* ({ lots, redemptions }: SettleArgument) {
   const payloads = yield* payloadsOf([
     ...lots.flatMap(({ lotCid, allocationCid }) => [lotCid, allocationCid]),
     ...redemptions.map(({ redemptionCid }) => redemptionCid)
@@ -248,13 +248,13 @@ const leftBehind = (formerCycle: FormerCycle, node: Node) =>
   Effect.andThen(leaving(subscriptions, formerCycle, node), leaving(redemptions, formerCycle, node))
 
 type Member = Pick<Subscription, "cycleId" | "endedAt">
-interface Leaving {
+interface LeaveFact {
   readonly on: "leave"
   readonly formerCycle: FormerCycle
 }
 
 const leaving = <R extends Member, F>(
-  collection: Collection<R, F | Leaving>,
+  collection: Collection<R, F | LeaveFact>,
   formerCycle: FormerCycle,
   node: Node
 ) =>
@@ -263,7 +263,7 @@ const leaving = <R extends Member, F>(
     // Includes orders that were claimed in this transaction.
     for (const order of yield* leftIn(collection, formerCycle.cycleId)) {
       if (order.endedAt !== null) continue
-      const fact: Leaving = { on: "leave", formerCycle }
+      const fact: LeaveFact = { on: "leave", formerCycle }
       yield* records.append(collection, order, fact, node.act)
     }
   })

@@ -4,10 +4,10 @@ import * as Formula from "../../kernel/Formula.ts"
 import type { ResidualRule } from "../../vocabulary/sets.ts"
 import * as Formulas from "../OrderFormulas.ts"
 import { type FundNet, type Gating, gatingOf, type Gross } from "./DealingCycleMachine.ts"
-import type { Ordered } from "./DealingDay.ts"
+import type { OrderedSums } from "./DealingDay.ts"
 
 /** Figures of a priced subscription: its cash, its refund, its units. */
-export interface Bought {
+export interface SubscriptionFigures {
   readonly id: string
   readonly cash: Decimal.Decimal
   readonly refund: Decimal.Decimal
@@ -15,7 +15,7 @@ export interface Bought {
 }
 
 /** Figures of a priced redemption: its units, its proceeds, its price and its own fee rate. */
-export interface Sold {
+export interface RedemptionFigures {
   readonly id: string
   readonly units: Decimal.Decimal
   readonly proceeds: Decimal.Decimal
@@ -23,9 +23,9 @@ export interface Sold {
   readonly feeRate: Decimal.Decimal
 }
 
-export interface Dealing {
-  readonly bought: ReadonlyArray<Bought>
-  readonly sold: ReadonlyArray<Sold>
+export interface DealingInput {
+  readonly bought: ReadonlyArray<SubscriptionFigures>
+  readonly sold: ReadonlyArray<RedemptionFigures>
   /** Largest number of units redeemed in one cycle; null: no limit. */
   readonly capacity: Decimal.Decimal | null
   readonly unitDecimals: number
@@ -56,10 +56,10 @@ export interface Settlement {
  * none where that comes to nothing (docs/domain/dealing-cycles.md#partial-fills); a redemption filled in
  * whole is paid its proceeds.
  */
-export const settlementOf = (dealing: Dealing): Settlement => {
+export const settlementOf = (dealing: DealingInput): Settlement => {
   const fills = fillsOf(dealing)
   const dealt = dealing.sold.map((order) => ({ id: order.id, ...(fills.get(order.id) ?? order) }))
-  const bought = (amount: (order: Bought) => Decimal.Decimal) =>
+  const bought = (amount: (order: SubscriptionFigures) => Decimal.Decimal) =>
     dealing.bought.map((order) => ({ id: order.id, amount: amount(order) }))
   const sides = {
     subscribed: bought(({ cash }) => cash),
@@ -95,7 +95,7 @@ const fillsOf = ({
   capacity,
   unitDecimals,
   cashDecimals
-}: Dealing): ReadonlyMap<string, Fill> => {
+}: DealingInput): ReadonlyMap<string, Fill> => {
   if (capacity === null) return new Map()
   const { filled } = Formula.compute(Formulas.gateFill, {
     capacity,
@@ -117,11 +117,11 @@ const fillsOf = ({
 
 // ---- the price
 
-export interface Swinging {
+export interface SwingInput {
   /** Price of the official point. */
   readonly price: Decimal.Decimal
   /** Sums of all orders of the dealing day, in the cycle or not. */
-  readonly ordered: Ordered
+  readonly ordered: OrderedSums
   /** Units outstanding. */
   readonly outstanding: Decimal.Decimal
   readonly swing: {
@@ -137,7 +137,7 @@ export const swungOf = ({
   ordered,
   outstanding,
   swing
-}: Swinging): Decimal.Decimal | null => {
+}: SwingInput): Decimal.Decimal | null => {
   if (swing === null) return null
   const { swungPrice } = Formula.compute(Formulas.swing, {
     price,
@@ -151,7 +151,7 @@ export const swungOf = ({
 // ---- what if
 
 /** Cash or units of an order as they were ordered, with the terms it deals at. */
-export interface Asked {
+export interface OrderTerms {
   readonly id: string
   readonly amount: Decimal.Decimal | null
   readonly units: Decimal.Decimal | null
@@ -170,11 +170,11 @@ export const boughtAt = (
     unitDecimals,
     cashDecimals,
     residualRule
-  }: Asked & {
+  }: OrderTerms & {
     readonly residualRule: ResidualRule
   },
   price: Decimal.Decimal
-): Bought => {
+): SubscriptionFigures => {
   if (amount !== null) {
     const bought = Formula.compute(Formulas.subscribeAmount, {
       amount,
@@ -198,9 +198,9 @@ export const boughtAt = (
 
 /** Computes the figures of a redemption at a price, by its formula. */
 export const soldAt = (
-  { id, amount, units, feeRate, unitDecimals, cashDecimals }: Asked,
+  { id, amount, units, feeRate, unitDecimals, cashDecimals }: OrderTerms,
   price: Decimal.Decimal
-): Sold => {
+): RedemptionFigures => {
   if (amount !== null) {
     const sold = Formula.compute(Formulas.redeemAmount, {
       amount,
@@ -218,7 +218,7 @@ export const soldAt = (
 
 /** Checks whether the proceeds of a redemption's units at a price are above zero. */
 export const isPayable = (
-  order: Pick<Asked, "units" | "feeRate" | "unitDecimals" | "cashDecimals">,
+  order: Pick<OrderTerms, "units" | "feeRate" | "unitDecimals" | "cashDecimals">,
   price: Decimal.Decimal
 ): boolean =>
   Decimal.isPositive(

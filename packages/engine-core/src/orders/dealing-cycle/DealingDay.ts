@@ -10,20 +10,20 @@ import * as Field from "../../templates/Field.ts"
 import { Counts } from "./DealingCycleMachine.ts"
 
 /** Sums of each side as it was ordered: in cash, or in units. */
-export const Ordered = Schema.Struct({
+export const OrderedSums = Schema.Struct({
   subscribedCash: Decimal.schema,
   subscribedUnits: Decimal.schema,
   redeemedCash: Decimal.schema,
   redeemedUnits: Decimal.schema
 })
-export type Ordered = typeof Ordered.Type
+export type OrderedSums = typeof OrderedSums.Type
 
 export const DealingDay = Schema.Struct({
   instrumentId: InstrumentId,
   cutOffAt: Instant.schema,
   /** Number of orders that are open or settled. */
   orders: Counts,
-  ordered: Ordered,
+  ordered: OrderedSums,
   /**
    * Inputs of the swing, fixed when the first order of the day was priced: they hold for every order of
    * the day, also if others leave afterwards. Null until then.
@@ -32,7 +32,7 @@ export const DealingDay = Schema.Struct({
     Schema.Struct({
       pointCid: Field.contractId,
       at: Instant.schema,
-      ordered: Ordered,
+      ordered: OrderedSums,
       /** Units outstanding just before. */
       outstanding: Decimal.schema
     })
@@ -45,7 +45,7 @@ const Count = Schema.Struct({
   on: Schema.Literal("count"),
   orderId: Schema.String,
   orders: Schema.Struct({ subscriptions: Integer.schema, redemptions: Integer.schema }),
-  ordered: Ordered
+  ordered: OrderedSums
 })
 /** The first order of the day was priced. */
 const Deal = Schema.Struct({
@@ -58,8 +58,11 @@ export const Fact = Schema.Union([Count, Deal])
 export type Fact = typeof Fact.Type
 
 /** Key of an instrument's dealing day. */
-export const idOf = (of: Pick<DealingDay, "instrumentId" | "cutOffAt">): string =>
-  `${of.instrumentId}/${Instant.sortable(of.cutOffAt)}`
+export const idOf = ({
+  instrumentId,
+  cutOffAt
+}: Pick<DealingDay, "instrumentId" | "cutOffAt">): string =>
+  `${instrumentId}/${Instant.sortable(cutOffAt)}`
 
 export const dealingDays = Collection.define<DealingDay, Fact>("dealing-day", {
   doc: "What was ordered of an instrument for one cut-off, all orders together.",
@@ -105,36 +108,39 @@ export const dealingDays = Collection.define<DealingDay, Fact>("dealing-day", {
 
 const countAfter = (
   kind: keyof DealingDay["orders"],
-  of: {
+  {
+    self,
+    before,
+    after
+  }: {
     readonly self: DealingDay
     readonly before: DealingDay | undefined
     readonly after: DealingDay
   }
-): number =>
-  Math.max(0, of.self.orders[kind] + of.after.orders[kind] - (of.before?.orders[kind] ?? 0))
+): number => Math.max(0, self.orders[kind] + after.orders[kind] - (before?.orders[kind] ?? 0))
 
-export const nothing: Ordered = {
+export const nothing: OrderedSums = {
   subscribedCash: Decimal.zero,
   subscribedUnits: Decimal.zero,
   redeemedCash: Decimal.zero,
   redeemedUnits: Decimal.zero
 }
 
-export const added = (self: Ordered, that: Ordered): Ordered => ({
+export const added = (self: OrderedSums, that: OrderedSums): OrderedSums => ({
   subscribedCash: Decimal.add(self.subscribedCash, that.subscribedCash),
   subscribedUnits: Decimal.add(self.subscribedUnits, that.subscribedUnits),
   redeemedCash: Decimal.add(self.redeemedCash, that.redeemedCash),
   redeemedUnits: Decimal.add(self.redeemedUnits, that.redeemedUnits)
 })
 
-const atLeastNothing = (self: Ordered): Ordered => ({
+const atLeastNothing = (self: OrderedSums): OrderedSums => ({
   subscribedCash: Decimal.max(Decimal.zero, self.subscribedCash),
   subscribedUnits: Decimal.max(Decimal.zero, self.subscribedUnits),
   redeemedCash: Decimal.max(Decimal.zero, self.redeemedCash),
   redeemedUnits: Decimal.max(Decimal.zero, self.redeemedUnits)
 })
 
-export const negated = (self: Ordered): Ordered => ({
+export const negated = (self: OrderedSums): OrderedSums => ({
   subscribedCash: Decimal.negate(self.subscribedCash),
   subscribedUnits: Decimal.negate(self.subscribedUnits),
   redeemedCash: Decimal.negate(self.redeemedCash),

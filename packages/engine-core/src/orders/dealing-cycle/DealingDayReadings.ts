@@ -143,7 +143,7 @@ interface Order {
   readonly registrar: string
   readonly cutOffAt: Subscription["cutOffAt"]
   readonly cycleId: string | null
-  readonly ordered: Day.Ordered
+  readonly ordered: Day.OrderedSums
   readonly gross: Cycle.Gross
 }
 
@@ -224,14 +224,14 @@ export const countShown = Effect.fnUntraced(function* (
   node: Pick<Node, "act">
 ) {
   const orders = [...shown.subscriptions.map(bought), ...shown.redemptions.map(sold)]
-  for (const of of Map.groupBy(orders, (order) => `${order.kind} ${Day.idOf(order)}`).values()) {
-    const ordered = of.map((order) => order.ordered).reduce(Day.added, Day.nothing)
-    yield* countInDay(of[0]!, node, { orders: of.length, ordered })
+  for (const group of Map.groupBy(orders, (order) => `${order.kind} ${Day.idOf(order)}`).values()) {
+    const ordered = group.map((order) => order.ordered).reduce(Day.added, Day.nothing)
+    yield* countInDay(group[0]!, node, { orders: group.length, ordered })
   }
   const inCycles = orders.filter(({ cycleId }) => cycleId !== null)
-  for (const of of Map.groupBy(inCycles, (order) => `${order.kind} ${order.cycleId}`).values()) {
-    const gross = of.map((order) => order.gross).reduce(Cycle.added, Cycle.nothing)
-    yield* countInCycle(of[0]!, node, { members: of.length, gross })
+  for (const group of Map.groupBy(inCycles, (order) => `${order.kind} ${order.cycleId}`).values()) {
+    const gross = group.map((order) => order.gross).reduce(Cycle.added, Cycle.nothing)
+    yield* countInCycle(group[0]!, node, { members: group.length, gross })
   }
 })
 
@@ -256,7 +256,7 @@ export const dealShown = Effect.fnUntraced(function* (
 const countInDay = Effect.fnUntraced(function* (
   { kind, orderId, instrumentId, cutOffAt }: Order,
   node: Pick<Node, "act">,
-  change: { readonly orders: number; readonly ordered: Day.Ordered }
+  change: { readonly orders: number; readonly ordered: Day.OrderedSums }
 ) {
   const records = yield* Records
   const found = yield* records.find(dealingDays, Day.idOf({ instrumentId, cutOffAt }))

@@ -12,7 +12,10 @@ export const FormerCycle = Schema.Struct({
 export type FormerCycle = typeof FormerCycle.Type
 
 /** Returns the cycle that an order is in, else the cycle that ended without it; null: neither. */
-export const cycleNamedBy = (of: {
+export const cycleNamedBy = ({
+  cycleId,
+  formerCycle
+}: {
   readonly cycleId: string | null
   readonly formerCycle: FormerCycle | null
-}): string | null => of.cycleId ?? of.formerCycle?.cycleId ?? null
+}): string | null => cycleId ?? formerCycle?.cycleId ?? null

@@ -9,7 +9,7 @@ export interface Provision {
 }
 
 /** An unlocked holding. */
-export interface Free {
+export interface FreeHolding {
   readonly contractId: string
   readonly amount: Decimal.Decimal
 }
@@ -17,7 +17,7 @@ export interface Free {
 /** Accumulator over holdings: the sum of all, and the largest ones. */
 export interface Candidates {
   readonly total: Decimal.Decimal
-  readonly largest: ReadonlyArray<Free>
+  readonly largest: ReadonlyArray<FreeHolding>
 }
 
 export const none: Candidates = { total: Decimal.zero, largest: [] }
@@ -25,7 +25,7 @@ export const none: Candidates = { total: Decimal.zero, largest: [] }
 /** Fold: adds holdings to the sum, and keeps the `most` largest of all. */
 export const withHoldings = (
   self: Candidates,
-  more: ReadonlyArray<Free>,
+  more: ReadonlyArray<FreeHolding>,
   most: number
 ): Candidates => ({
   total: Decimal.sum([self.total, ...more.map(({ amount }) => amount)]),
@@ -33,7 +33,7 @@ export const withHoldings = (
 })
 
 /** Sorts the largest first, equal amounts by id, so that the selection is deterministic. */
-const byAmount = (a: Free, b: Free): number =>
+const byAmount = (a: FreeHolding, b: FreeHolding): number =>
   Decimal.compare(b.amount, a.amount) || (a.contractId < b.contractId ? -1 : 1)
 
 /**

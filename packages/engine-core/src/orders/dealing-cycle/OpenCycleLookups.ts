@@ -11,15 +11,18 @@ import { inputsOf } from "./TransactionSize.ts"
 
 /** Finds the open cycle of an instrument and cut-off; null: there is none. */
 export const openCycleOf = Effect.fnUntraced(function* (
-  of: Pick<DealingCycle, "instrumentId" | "cutOffAt">
+  cutOff: Pick<DealingCycle, "instrumentId" | "cutOffAt">
 ) {
   const records = yield* Records
-  const [found] = yield* records.list(dealingCycles, { where: { open: [dealtAt(of)] }, limit: 1 })
+  const [found] = yield* records.list(dealingCycles, {
+    where: { open: [dealtAt(cutOff)] },
+    limit: 1
+  })
   return found === undefined ? null : found.record
 })
 
 /** The cycle that an order joins, and the row of the check that it has room. */
-export interface Joining {
+export interface JoinedCycle {
   /** Null: the order settles by itself. */
   readonly cycle: (Stored<DealingCycle> & { readonly cycleCid: string }) | null
   readonly against: Judgement
@@ -31,11 +34,11 @@ export interface Joining {
  * for another cut-off (docs/domain/dealing-cycles.md#size).
  */
 export const joining = (
-  of: Pick<DealingCycle, "instrumentId" | "cutOffAt">,
+  cutOff: Pick<DealingCycle, "instrumentId" | "cutOffAt">,
   kind: keyof Counts
-): Effect.Effect<Joining, Unavailable, Records> =>
+): Effect.Effect<JoinedCycle, Unavailable, Records> =>
   Effect.gen(function* () {
-    const open = yield* openCycleOf(of)
+    const open = yield* openCycleOf(cutOff)
     const { inputsMax } = yield* Settings
     if (open === null || open.cycleCid === null || !open.acceptsOrders) {
       return { cycle: null, against: againstJoining(null, inputsMax) }

@@ -100,13 +100,13 @@ const contractOf = (market: { readonly marketCid: string | null } | null): strin
  */
 const remaindersFor = Effect.fnUntraced(function* (
   market: { readonly terms: { readonly oracle: Party.Party } } | null,
-  of: { readonly instrumentId: InstrumentId; readonly cutOffAt: Instant.Instant }
+  cutOff: { readonly instrumentId: InstrumentId; readonly cutOffAt: Instant.Instant }
 ) {
   const records = yield* Records
   const { inputsMax } = yield* Settings
-  const lastPrice = yield* lastPriceOf(of, market?.terms.oracle ?? null, yield* Instant.now)
+  const lastPrice = yield* lastPriceOf(cutOff, market?.terms.oracle ?? null, yield* Instant.now)
   const found = yield* Stream.runCollect(
-    records.stream(redemptions, { where: { waiting: [dealtAt(of)] } })
+    records.stream(redemptions, { where: { waiting: [dealtAt(cutOff)] } })
   )
   const payable = found
     .map(({ record }) => record)
@@ -146,14 +146,14 @@ const opening = Effect.fnUntraced(function* (input: Body, act: OperationAct) {
 
 /** Finds the lock of a cut-off; refuses if a cycle is open for it, or is being opened. */
 const slotOf = Effect.fnUntraced(function* (
-  of: Parameters<typeof dealtAt>[0],
+  cutOff: Parameters<typeof dealtAt>[0],
   { operationId }: OperationAct
 ) {
   const records = yield* Records
-  const slotId = dealtAt(of)
+  const slotId = dealtAt(cutOff)
   const slot = Option.getOrNull(yield* records.find(cycleSlots, slotId))
   const openCycleId =
-    (yield* openCycleOf(of))?.cycleId ??
+    (yield* openCycleOf(cutOff))?.cycleId ??
     (slot === null || (yield* isFree(slot, operationId)) ? null : slot.cycleId)
   if (openCycleId !== null) {
     return yield* Effect.fail(

@@ -5,7 +5,7 @@ import { check, type Judgement } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import { type CutOffRule, nextCutOff, settleBy } from "../order/CutOffRules.ts"
 
-export interface Opening {
+export interface OpeningInput {
   readonly cutOff: CutOffRule
   /** The cut-off that the caller names; null: the next one. */
   readonly cutOffAt: Instant.Instant | null
@@ -14,7 +14,7 @@ export interface Opening {
   readonly now: Instant.Instant
 }
 
-export interface Opened {
+export interface OpeningTimes {
   readonly cutOffAt: Instant.Instant
   readonly date: Date.Date
   readonly settleBy: Instant.Instant
@@ -28,8 +28,8 @@ export interface Opened {
  * cut-off that is past or too far ahead is refused without further checks.
  */
 export const openingOf = (
-  opening: Opening
-): { readonly opened: Opened | null; readonly rows: ReadonlyArray<Judgement> } => {
+  opening: OpeningInput
+): { readonly opened: OpeningTimes | null; readonly rows: ReadonlyArray<Judgement> } => {
   const { cutOff, cutOffAt: named, now } = opening
   const ofNamed = named === null ? [] : ofReach(named, now)
   if (ofNamed.some(({ refuses }) => refuses)) return { opened: null, rows: ofNamed }
@@ -63,5 +63,5 @@ const ofReach = (named: Instant.Instant, now: Instant.Instant): ReadonlyArray<Ju
 const nanosecond = 1n
 
 /** Returns the next cut-off after now, or the first at or after the named instant. */
-const cutOffOf = ({ cutOff, cutOffAt, now }: Opening) =>
+const cutOffOf = ({ cutOff, cutOffAt, now }: OpeningInput) =>
   nextCutOff(cutOff, cutOffAt === null ? now : Instant.fromNanos(cutOffAt - nanosecond))

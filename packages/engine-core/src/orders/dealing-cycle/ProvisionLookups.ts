@@ -8,7 +8,7 @@ import { Records } from "../../records/Records.ts"
 import type { DealingCycle } from "./DealingCycle.ts"
 import * as HoldingSelection from "./HoldingSelectionRules.ts"
 
-type Paying = Pick<DealingCycle, "instrumentId" | "fund" | "paymentAsset">
+type PayingCycle = Pick<DealingCycle, "instrumentId" | "fund" | "paymentAsset">
 
 /** Holdings in one chunk of the stream. */
 const chunkSize = 500
@@ -19,8 +19,8 @@ const chunkSize = 500
  * number of contracts in one ledger transaction.
  */
 export const provisionOf: (
-  cycle: Paying,
-  of: { readonly amount: Decimal.Decimal; readonly most: number }
+  cycle: PayingCycle,
+  draw: { readonly amount: Decimal.Decimal; readonly most: number }
 ) => Effect.Effect<HoldingSelection.Provision | null, Unavailable, Records> = Effect.fnUntraced(
   function* (cycle, { amount, most }) {
     if (Decimal.isZero(amount)) return null
@@ -32,7 +32,7 @@ export const provisionOf: (
 )
 
 /** Finds the latest agreed provision of the fund whose limit covers the amount. */
-const provisionFor = Effect.fnUntraced(function* (cycle: Paying, amount: Decimal.Decimal) {
+const provisionFor = Effect.fnUntraced(function* (cycle: PayingCycle, amount: Decimal.Decimal) {
   const records = yield* Records
   const consent = yield* records
     .stream(provisionSettlements, {
@@ -54,7 +54,7 @@ const provisionFor = Effect.fnUntraced(function* (cycle: Paying, amount: Decimal
 })
 
 /** Folds the fund's unlocked holdings of the payment asset. */
-const freeOf = Effect.fnUntraced(function* ({ fund, paymentAsset }: Paying, most: number) {
+const freeOf = Effect.fnUntraced(function* ({ fund, paymentAsset }: PayingCycle, most: number) {
   const records = yield* Records
   const { admin, id } = paymentAsset
   const asset = assetKeyOf({ registrar: admin, instrumentId: id })

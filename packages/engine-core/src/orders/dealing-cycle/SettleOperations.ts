@@ -141,9 +141,9 @@ const namesOf = (orders: Orders): string | null => {
   return isNone(orders) ? null : [...subscriptions, ...redemptions].join(" ")
 }
 
-type Settling = Argument<typeof DealingCycleTemplate, "Settle">
+type SettleArgument = Argument<typeof DealingCycleTemplate, "Settle">
 
-const settlingOf = (context: Context, remainderIdOf: RemainderIdOf): Settling => ({
+const settlingOf = (context: Context, remainderIdOf: RemainderIdOf): SettleArgument => ({
   marketCid: context.market?.marketCid ?? missing("market"),
   lots: lotsOf(context),
   redemptions: redemptionsOf(context, remainderIdOf),
@@ -151,7 +151,7 @@ const settlingOf = (context: Context, remainderIdOf: RemainderIdOf): Settling =>
   provision: context.provision
 })
 
-const lotsOf = ({ orders, admissions, instrument }: Context): Settling["lots"] =>
+const lotsOf = ({ orders, admissions, instrument }: Context): SettleArgument["lots"] =>
   orders.subscriptions.map(({ holderId, lot, allocation, intentCid, refund }) => ({
     lotCid: lot?.cid ?? missing("lot"),
     allocationCid: allocation?.cid ?? missing("allocation"),
@@ -162,7 +162,10 @@ const lotsOf = ({ orders, admissions, instrument }: Context): Settling["lots"] =
   }))
 
 /** Redemptions with their partial fills; the remainders deal on the next dealing day. */
-const redemptionsOf = (context: Context, remainderIdOf: RemainderIdOf): Settling["redemptions"] => {
+const redemptionsOf = (
+  context: Context,
+  remainderIdOf: RemainderIdOf
+): SettleArgument["redemptions"] => {
   const { fills } = context.settlement
   const nextCycleCid = nextCycleOf(context)
   return context.orders.redemptions.map((order) => {

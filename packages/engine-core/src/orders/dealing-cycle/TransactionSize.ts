@@ -30,7 +30,10 @@ const perIterated = 4
 const perCommitment = 3
 
 /** Returns the largest number of existing contracts that an iteration of a standing settlement uses. */
-export const inputsOfIteration = (of: {
+export const inputsOfIteration = ({
+  orders,
+  commitments
+}: {
   readonly orders: number
   readonly commitments: number
-}): number => shared + perIterated * of.orders + perCommitment * of.commitments
+}): number => shared + perIterated * orders + perCommitment * commitments

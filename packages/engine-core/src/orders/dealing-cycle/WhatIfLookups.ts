@@ -23,9 +23,9 @@ export interface WhatIf {
   readonly price: Decimal.Decimal
   readonly swungPrice: Decimal.Decimal | null
   readonly settlement: Rules.Settlement
-  readonly bought: ReadonlyArray<Rules.Bought>
-  readonly sold: ReadonlyArray<Rules.Sold>
-  readonly swinging: Rules.Swinging
+  readonly bought: ReadonlyArray<Rules.SubscriptionFigures>
+  readonly sold: ReadonlyArray<Rules.RedemptionFigures>
+  readonly swinging: Rules.SwingInput
 }
 
 /**
@@ -105,7 +105,7 @@ export const swungBy = Effect.fnUntraced(function* (cycle: DealingCycle, pin: Pi
   if (day === null || day.dealt === null) return null
   const { ordered, outstanding, at } = day.dealt
   const { swing } = yield* inForce(instrument, at)
-  return { price: cycle.price, ordered, outstanding, swing } satisfies Rules.Swinging
+  return { price: cycle.price, ordered, outstanding, swing } satisfies Rules.SwingInput
 })
 
 const recordedAt = Effect.fnUntraced(function* ({ instrumentId }: DealingCycle, pin: Pin.Resolved) {
@@ -131,13 +131,16 @@ const flowOf = Effect.fnUntraced(function* (cycle: DealingCycle, pin: Pin.Resolv
 /** Computes the figures of every order at a price; a partially filled order counts in whole. */
 const dealtAt = (
   price: Decimal.Decimal,
-  of: {
+  {
+    cycle,
+    orders,
+    under
+  }: {
     readonly cycle: DealingCycle
     readonly orders: Orders
     readonly under: Terms | null
   }
 ) => {
-  const { cycle, orders, under } = of
   const ordered = new Map(cycle.fills.map((fill) => [fill.redemptionId, fill.ordered]))
   return {
     bought: orders.subscriptions.map((order) =>

@@ -18,7 +18,7 @@ import { holderOrders, type Kind, nameOf } from "./HolderOrder.ts"
 import { type Subscription, subscriptions } from "../subscription/Subscription.ts"
 
 type Intent = Payload<typeof SettlementIntent>
-type Allocating = Payload<typeof Allocation>
+type AllocationPayload = Payload<typeof Allocation>
 type Order = Subscription | Redemption
 type Leg = "cash" | "units"
 
@@ -111,14 +111,17 @@ const requested = Effect.fnUntraced(function* (
  * Finds the orders that an allocation refers to, if the venue executes it: by the venue's order id, if
  * the sender is a party of that order, or by the holder's own order id.
  */
-const referredTo = Effect.fnUntraced(function* (payload: Allocating, node: Node) {
+const referredTo = Effect.fnUntraced(function* (payload: AllocationPayload, node: Node) {
   if (payload.executor !== node.venue) return []
   const subscription = yield* orderOf("subscription", payload)
   const redemption = yield* orderOf("redemption", payload)
   return [subscription, redemption].filter((order) => order !== null)
 })
 
-const orderOf = Effect.fnUntraced(function* (kind: Kind, { reference, sender: party }: Allocating) {
+const orderOf = Effect.fnUntraced(function* (
+  kind: Kind,
+  { reference, sender: party }: AllocationPayload
+) {
   const records = yield* Records
   const order = yield* find(kind, reference)
   if (order !== null && mayAllocate(order, party)) return order
@@ -135,13 +138,13 @@ export const mayAllocate = (order: Order, sender: string): boolean =>
  * Leg of an allocation: a holder that is also the fund allocates both legs, which differ by their
  * asset.
  */
-export const legOf = (order: Order, { sender, instrument }: Allocating): Leg =>
+export const legOf = (order: Order, { sender, instrument }: AllocationPayload): Leg =>
   !isSubscription(order) && sender === order.party && instrument.id === order.instrumentId
     ? "units"
     : "cash"
 
 /** Reason why an allocation does not fit this leg of the order; null: it fits. */
-export const misfitOf = (order: Order, payload: Allocating, leg: Leg): string | null => {
+export const misfitOf = (order: Order, payload: AllocationPayload, leg: Leg): string | null => {
   if (order.payment !== "ledger") return "The order is paid by wire."
   if (!isOpen(order)) return `The order is ${order.state}.`
   return leg === "units" && !isSubscription(order)
@@ -149,7 +152,7 @@ export const misfitOf = (order: Order, payload: Allocating, leg: Leg): string | 
     : misfitOfCash(order, payload)
 }
 
-const misfitOfUnits = (order: Redemption, payload: Allocating): string | null => {
+const misfitOfUnits = (order: Redemption, payload: AllocationPayload): string | null => {
   if (order.state === "burned") return "The order's units are burned."
   if (order.unitsAllocation !== null) return "The order's units are allocated already."
   if (payload.receiver !== order.fund) return "It does not go to the fund."
@@ -160,7 +163,7 @@ const misfitOfUnits = (order: Redemption, payload: Allocating): string | null =>
     : "It is of another number of units."
 }
 
-const misfitOfCash = (order: Order, payload: Allocating): string | null => {
+const misfitOfCash = (order: Order, payload: AllocationPayload): string | null => {
   const { allocation, cash, fund, party, paymentAsset } = order
   if (allocation !== null) return "The order's cash is allocated already."
   if (isSubscription(order)) {
@@ -179,7 +182,7 @@ const misfitOfCash = (order: Order, payload: Allocating): string | null => {
   return payload.amount === cash.expected ? null : "It is of another amount."
 }
 
-const unallocated = Effect.fnUntraced(function* (payload: Allocating, node: Node) {
+const unallocated = Effect.fnUntraced(function* (payload: AllocationPayload, node: Node) {
   for (const order of yield* referredTo(payload, node)) {
     if (order.allocation?.cid === node.contractId) yield* allocated(order, "cash", null, node)
     else if (!isSubscription(order) && order.unitsAllocation?.cid === node.contractId) {
@@ -189,7 +192,7 @@ const unallocated = Effect.fnUntraced(function* (payload: Allocating, node: Node
 })
 
 export const allocationOf = (
-  { amount, settleBefore }: Allocating,
+  { amount, settleBefore }: AllocationPayload,
   node: Pick<Node, "contractId">
 ) => ({
   cid: node.contractId,

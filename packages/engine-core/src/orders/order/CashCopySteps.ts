@@ -56,8 +56,8 @@ export const ordersOf = Effect.fnUntraced(function* (takings: ReadonlyArray<Taki
   return { bought, sold }
 })
 
-/** Where the cash of a taking lies after a move, with the amounts of the lines. */
-export interface Moved {
+/** Places of the cash of a taking after a move, with the amounts of the lines. */
+export interface MovedTaking {
   readonly statementId: Taking.CashTaking["statementId"]
   readonly places: ReadonlyArray<Taking.Place>
   /** Cash of each of those lines, by its number. */
@@ -67,7 +67,7 @@ export interface Moved {
 /** Moves the cash of a taking to lines of another statement; cash without a line is lost. */
 export const relocate = Effect.fnUntraced(function* (
   taking: StoredTaking,
-  { statementId, places, amounts }: Moved,
+  { statementId, places, amounts }: MovedTaking,
   act: Act
 ) {
   const records = yield* Records
@@ -154,7 +154,7 @@ const copiesOf = Effect.fnUntraced(function* (
 const nameOfLine = (found: { readonly statement: ExternalStatement; readonly entry: CashEntry }) =>
   Cash.nameOf({ statementId: found.statement.externalStatementId, line: found.entry.line })
 
-const amountsOf = (copies: ReadonlyArray<Rules.Copy>): Moved["amounts"] =>
+const amountsOf = (copies: ReadonlyArray<Rules.Copy>): MovedTaking["amounts"] =>
   new Map(copies.map(({ line, amount }) => [line, amount]))
 
 /**

@@ -75,13 +75,13 @@ const againstOver = (cash: Cash, lines: ReadonlyArray<CashLine>): Judgement =>
   )
 
 /** Bank lines that a call names for an order: those that paid it, and those that paid its refund. */
-export interface Named {
+export interface NamedLines {
   readonly cash: ReadonlyArray<CashLine>
   readonly refunds: ReadonlyArray<CashLine>
 }
 
 /** An order's cash, the refund owed, the refund paid so far, and the bank lines that paid it. */
-interface Refunding {
+interface OrderRefund {
   readonly cash: Cash
   readonly refund: Decimal.Decimal | null
   readonly refunded: Decimal.Decimal | null
@@ -92,7 +92,7 @@ interface Refunding {
 export const unrefunded = ({
   refund,
   refunded
-}: Pick<Refunding, "refund" | "refunded">): Decimal.Decimal =>
+}: Pick<OrderRefund, "refund" | "refunded">): Decimal.Decimal =>
   Decimal.max(Decimal.zero, Decimal.subtract(refund ?? Decimal.zero, refunded ?? Decimal.zero))
 
 /**
@@ -100,8 +100,8 @@ export const unrefunded = ({
  * the part that is not paid yet. A line pays one way, so no line is named both as cash and as refund.
  */
 export const againstSettling = (
-  self: Refunding,
-  { cash, refunds }: Named
+  self: OrderRefund,
+  { cash, refunds }: NamedLines
 ): ReadonlyArray<Judgement> => {
   const left = unrefunded(self)
   return [
@@ -131,39 +131,39 @@ export const directionOf = (kind: "subscription" | "redemption", pays: Pays): Ca
   kind === "subscription" && pays === "cash" ? "credit" : "debit"
 
 /**
- * Why an entry pays no order: the bank took it back, it takes another one back itself, or retention
- * deleted statements that may have stated it, so that nobody knows what was taken of it.
+ * Cause for which an entry pays no order: the bank took it back, it takes another one back itself, or
+ * retention deleted statements that may have stated it, so that nobody knows what was taken of it.
  */
-export type Spent = "reversed" | "reversal" | "deleted"
+export type SpentCause = "reversed" | "reversal" | "deleted"
 
-const sentences: Readonly<Record<Spent, string>> = {
+const sentences: Readonly<Record<SpentCause, string>> = {
   reversed: "was taken back by the bank",
   reversal: "takes another entry back",
   deleted: "was booked on a date whose statements have been deleted"
 }
 
 /** A bank line that a call names, beside the stored line. */
-export interface Found {
+export interface FoundLine {
   readonly line: CashLine
   readonly direction: CashDirection
   /** Null: no statement in force, of an account of the order's instrument, has the line. */
   readonly entry: Pick<CashEntry, "direction" | "currency"> | null
   /** Amount that the entry has left for this order, over all its copies. */
   readonly left: Decimal.Decimal
-  readonly spent: Spent | null
+  readonly spent: SpentCause | null
 }
 
 const worded = ({ line, statementId }: CashLine): string => `Line ${line} of ${statementId}`
 
 const first = (
-  found: ReadonlyArray<Found>,
-  of: { readonly fails: (found: Found) => boolean; readonly says: (found: Found) => string }
+  found: ReadonlyArray<FoundLine>,
+  {
+    fails,
+    says
+  }: { readonly fails: (found: FoundLine) => boolean; readonly says: (found: FoundLine) => string }
 ) => {
-  const failing = found.find(of.fails)
-  return [
-    failing === undefined,
-    { detail: failing === undefined ? null : of.says(failing) }
-  ] as const
+  const failing = found.find(fails)
+  return [failing === undefined, { detail: failing === undefined ? null : says(failing) }] as const
 }
 
 /**
@@ -172,7 +172,7 @@ const first = (
  * the currency of the cash that it pays; and has that amount left.
  */
 export const againstBank = (
-  found: ReadonlyArray<Found>,
+  found: ReadonlyArray<FoundLine>,
   { currency }: { readonly currency: string }
 ): ReadonlyArray<Judgement> => [
   check(

@@ -8,7 +8,7 @@ import * as Decimal from "../../kernel/Decimal.ts"
 import * as Integer from "../../kernel/Integer.ts"
 import * as sets from "../../vocabulary/sets.ts"
 import type { CashLine } from "./CashLine.ts"
-import type { Taken } from "./CashTaking.ts"
+import type { TakenLine } from "./CashTaking.ts"
 
 /** Lines of a part. */
 export const partLines = 500
@@ -18,7 +18,7 @@ const { Array: List, Literal, String: Text, Struct } = Schema
 /** Share of a line that orders took: nothing, a part, or all of it. */
 export type Match = sets.CashMatch
 
-export const matchOf = ({ amount, taken }: Pick<Taken, "amount" | "taken">): Match =>
+export const matchOf = ({ amount, taken }: Pick<TakenLine, "amount" | "taken">): Match =>
   Decimal.isZero(taken) ? "unmatched" : Decimal.equals(taken, amount) ? "matched" : "partial"
 
 /** Signs of the lines' matches, so that a part is stored as one short text. */
@@ -56,8 +56,8 @@ export const idOf = ({ statementId, part }: Pick<CashLinePart, "statementId" | "
   `${statementId}/${part}`
 
 /** The part without a taking. */
-export const untaken = (of: Pick<CashLinePart, "statementId" | "part">): CashLinePart => ({
-  ...of,
+export const untaken = (linePart: Pick<CashLinePart, "statementId" | "part">): CashLinePart => ({
+  ...linePart,
   matches: signs.unmatched.repeat(partLines)
 })
 

@@ -13,12 +13,12 @@ export type Entry = Pick<
 >
 
 /** Cash that was taken of an entry. */
-export interface TakenOf {
+export interface EntryTaking {
   readonly entry: Entry
   readonly amount: Decimal.Decimal
 }
 
-export interface Moved {
+export interface MovedCash {
   readonly places: ReadonlyArray<Place>
   readonly lost: Decimal.Decimal
 }
@@ -74,18 +74,23 @@ const pairsOf = (before: ReadonlyArray<Entry>, after: ReadonlyArray<Entry>) => {
  * more than it has, and an amount without a line is lost. Cash that an earlier correction lost is
  * matched last, among the new entries. Results are in the order of `taken` and `missing`.
  */
-export const moved = (of: {
+export const moved = ({
+  before,
+  after,
+  taken,
+  missing,
+  elsewhere = new Map<number, Decimal.Decimal>()
+}: {
   /** Entries of the replaced statement, and of its correction, in file order. */
   readonly before: ReadonlyArray<Entry>
   readonly after: ReadonlyArray<Entry>
   /** In file order; those of one entry sum to at most its amount. */
-  readonly taken: ReadonlyArray<TakenOf>
+  readonly taken: ReadonlyArray<EntryTaking>
   /** Cash that an earlier correction lost, by the entry that it was first taken of. */
-  readonly missing: ReadonlyArray<TakenOf>
+  readonly missing: ReadonlyArray<EntryTaking>
   /** Cash that orders took of entries of the correction by lines of other statements, by number. */
   readonly elsewhere?: ReadonlyMap<number, Decimal.Decimal>
-}): { readonly taken: ReadonlyArray<Moved>; readonly missing: ReadonlyArray<Moved> } => {
-  const { before, after, taken, missing, elsewhere = new Map<number, Decimal.Decimal>() } = of
+}): { readonly taken: ReadonlyArray<MovedCash>; readonly missing: ReadonlyArray<MovedCash> } => {
   const pairs = pairsOf(before, after)
   const paired = new Set([...pairs.values()].map(({ line }) => line))
   const fresh = after.filter(({ line }) => !paired.has(line))
@@ -116,7 +121,7 @@ const filling = (
       return [line, Decimal.max(Decimal.zero, left)]
     })
   )
-  return (amount: Decimal.Decimal, into: ReadonlyArray<Queue>): Moved => {
+  return (amount: Decimal.Decimal, into: ReadonlyArray<Queue>): MovedCash => {
     const places: Array<Place> = []
     let lost = amount
     for (const queue of into) {

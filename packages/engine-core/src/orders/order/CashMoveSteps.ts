@@ -198,9 +198,9 @@ const everyState = ["reserved", "used"] as const
 
 const endedWithout = (
   order: Taking.Order,
-  of: { readonly state: string; readonly payment: string }
+  { state, payment }: { readonly state: string; readonly payment: string }
 ) =>
-  of.payment === "wire" && givenUp.includes(of.state)
+  payment === "wire" && givenUp.includes(state)
     ? { key: Taking.orderKeyOf(order), of: order }
     : null
 

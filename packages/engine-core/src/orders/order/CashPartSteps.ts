@@ -8,10 +8,10 @@ import {
   isInForce
 } from "../../statements/external-statement/ExternalStatement.ts"
 import * as Part from "./CashLinePart.ts"
-import { cashLines, type Taken } from "./CashTaking.ts"
+import { cashLines, type TakenLine } from "./CashTaking.ts"
 import { nameOf } from "./CashLine.ts"
 
-const markOf = (self: Taken): Part.Mark => ({ line: self.line, match: Part.matchOf(self) })
+const markOf = (self: TakenLine): Part.Mark => ({ line: self.line, match: Part.matchOf(self) })
 
 /** Loads the amounts that were taken of statements before their parts were kept, by part. */
 const marksBefore = Effect.fnUntraced(function* (statementIds: ReadonlyArray<string>) {
@@ -26,7 +26,7 @@ const marksBefore = Effect.fnUntraced(function* (statementIds: ReadonlyArray<str
 })
 
 /** Marks lines of statements in force in their parts; the first taking of a part opens it. */
-const mark = Effect.fnUntraced(function* (taken: ReadonlyArray<Taken>, act: Act) {
+const mark = Effect.fnUntraced(function* (taken: ReadonlyArray<TakenLine>, act: Act) {
   const records = yield* Records
   const statementIds = [...new Set(taken.map(({ statementId }) => statementId as string))]
   const statements = yield* records.many(externalStatements, statementIds)

@@ -20,7 +20,7 @@ import * as Cash from "./CashLine.ts"
 import * as Taking from "./CashTaking.ts"
 
 /** The order that a call names bank lines for. */
-export interface Paid extends Taking.Order {
+export interface PaidOrder extends Taking.Order {
   readonly instrumentId: string
   readonly currency: string
 }
@@ -28,7 +28,7 @@ export interface Paid extends Taking.Order {
 type NamedLine = Pick<Taking.CashTaking, "named" | "pays">
 
 /** Bank lines named for an order, judged. */
-export interface Named {
+export interface JudgedLines {
   readonly order: Taking.Order
   readonly lines: ReadonlyArray<
     NamedLine & {
@@ -42,7 +42,7 @@ export interface Named {
   readonly rows: ReadonlyArray<Judgement>
 }
 
-const inOrder = ({ cash, refunds }: Cash.Named): ReadonlyArray<NamedLine> => [
+const inOrder = ({ cash, refunds }: Cash.NamedLines): ReadonlyArray<NamedLine> => [
   ...cash.map((named) => ({ named, pays: "cash" as const })),
   ...refunds.map((named) => ({ named, pays: "refund" as const }))
 ]
@@ -83,7 +83,7 @@ export const entriesNamed = Effect.fnUntraced(function* (
 /** Loads those of the named statements that lines may be taken of. */
 const takeable = Effect.fnUntraced(function* (
   lines: ReadonlyArray<NamedLine>,
-  { instrumentId }: Paid
+  { instrumentId }: PaidOrder
 ) {
   const records = yield* Records
   const ids = new Set(lines.map(({ named }) => named.statementId))
@@ -134,8 +134,8 @@ export interface EntryOfLine {
   readonly shared: ReadonlySet<string>
   /** Lines that state the entry, the line itself among them. */
   readonly copies: ReadonlyArray<EntryRules.LinePlace>
-  /** Why no order is paid by the entry; null: it may pay. */
-  readonly spent: Cash.Spent | null
+  /** Cause for which no order is paid by the entry; null: it may pay. */
+  readonly spent: Cash.SpentCause | null
 }
 
 const spentOf = (found: EntryLookups.EntryFacts | undefined, isDeleted: boolean) => {
@@ -195,11 +195,16 @@ export const takenOfAll = (
  * copies; a call that names several of them takes of the same rest. Cash of a line that the order
  * itself has reserved, for example before a write that the ledger refused, stays available to it.
  */
-export const named = Effect.fnUntraced(function* (order: Paid, of: Cash.Named) {
-  const lines = inOrder(of)
+export const named = Effect.fnUntraced(function* (order: PaidOrder, namedLines: Cash.NamedLines) {
+  const lines = inOrder(namedLines)
   const none: ReadonlyArray<Stored<Taking.CashTaking>> = []
   if (lines.length === 0) {
-    return { order, lines: [], reserved: none, rows: Cash.againstBank([], order) } satisfies Named
+    return {
+      order,
+      lines: [],
+      reserved: none,
+      rows: Cash.againstBank([], order)
+    } satisfies JudgedLines
   }
   const statements = yield* takeable(lines, order)
   const reserved = (yield* takingsOf(order)).filter(({ state }) => state === "reserved")
@@ -238,7 +243,7 @@ export const named = Effect.fnUntraced(function* (order: Paid, of: Cash.Named) {
     lines: found,
     reserved,
     rows: Cash.againstBank(found, order)
-  } satisfies Named
+  } satisfies JudgedLines
 })
 
 /** Adds to the sum that is taken of a line. */
@@ -279,7 +284,7 @@ const giveBack = Effect.fnUntraced(function* (taking: Stored<Taking.CashTaking>,
  * on no other order can count their cash.
  */
 export const reserveCash = Effect.fnUntraced(function* (
-  { order, lines, reserved }: Named,
+  { order, lines, reserved }: JudgedLines,
   act: OperationAct
 ) {
   const records = yield* Records
@@ -324,11 +329,11 @@ export const merged = (lines: ReadonlyArray<Cash.CashLine>): ReadonlyArray<Cash.
  */
 export const consumeReserved = Effect.fnUntraced(function* (
   order: Taking.Order,
-  of: Cash.Named,
+  namedLines: Cash.NamedLines,
   act: OperationAct
 ) {
   const records = yield* Records
-  const used = yield* Effect.forEach(inOrder(of), ({ named: line, pays }) =>
+  const used = yield* Effect.forEach(inOrder(namedLines), ({ named: line, pays }) =>
     Effect.gen(function* () {
       const id = Taking.takingIdOf({ ...order, named: line })
       const taking = yield* records.find(Taking.cashTakings, id)
@@ -339,7 +344,7 @@ export const consumeReserved = Effect.fnUntraced(function* (
   )
   const ofSide = (side: Cash.Pays) =>
     merged(used.filter(({ pays }) => pays === side).flatMap(({ lines }) => lines))
-  return { cash: ofSide("cash"), refunds: ofSide("refund") } satisfies Cash.Named
+  return { cash: ofSide("cash"), refunds: ofSide("refund") } satisfies Cash.NamedLines
 })
 
 /** Loads the takings of an order with those of this transaction. */

@@ -12,13 +12,13 @@ import { CashLine, nameOf } from "./CashLine.ts"
 const amounting = { amount: Decimal.schema } as const
 
 /** A bank line and the sum that orders took of it. */
-const Taken = Schema.Struct({
+const TakenLine = Schema.Struct({
   ...CashLine.fields,
   /** Cash of the line. */
   ...amounting,
   taken: Decimal.schema.pipe(Schema.withDecodingDefaultTypeKey(Effect.succeed(Decimal.zero)))
 })
-export type Taken = typeof Taken.Type
+export type TakenLine = typeof TakenLine.Type
 
 const Take = Schema.Struct({ on: Schema.Literal("take"), ...amounting })
 const Give = Schema.Struct({ on: Schema.Literal("give"), ...amounting })
@@ -28,12 +28,12 @@ const Give = Schema.Struct({ on: Schema.Literal("give"), ...amounting })
  * orders that take of one line at the same time the second conflicts and is judged again with the
  * rest.
  */
-export const cashLines = Collection.define<Taken, typeof Take.Type | typeof Give.Type>(
+export const cashLines = Collection.define<TakenLine, typeof Take.Type | typeof Give.Type>(
   "cash-line",
   {
     doc: "How much of a line of a bank statement orders have taken.",
     id: nameOf,
-    record: Taken,
+    record: TakenLine,
     fact: Schema.Union([Take, Give]),
     evolve: (self, fact) =>
       match(fact)
@@ -140,8 +140,8 @@ export const linesOf = ({
   places.map((place) => ({ statementId, ...place }))
 
 export const takingIdOf = (
-  of: Order & { readonly named: Pick<CashLine, "statementId" | "line"> }
-) => `${orderKeyOf(of)}/${nameOf(of.named)}`
+  orderLine: Order & { readonly named: Pick<CashLine, "statementId" | "line"> }
+) => `${orderKeyOf(orderLine)}/${nameOf(orderLine.named)}`
 
 export const cashTakings = Collection.define<CashTaking, Fact>("cash-taking", {
   doc: "How much of a line of a bank statement one order took, and where that cash lies now.",

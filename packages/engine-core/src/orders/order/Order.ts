@@ -85,7 +85,7 @@ export const settling = {
 export const terms = {
   pricing: sets.PricingRule.schema,
   feeRate: Decimal.plain,
-  /** Whether its claim counts units as a rebasing instrument shows them. */
+  /** True if its claim counts units as a rebasing instrument shows them. */
   isRebasing: Schema.Boolean.pipe(Schema.withDecodingDefaultKey(Effect.succeed(false))),
   unitDecimals: Integer.schema,
   cashDecimals: Integer.schema

@@ -49,7 +49,7 @@ export const openingOf = Effect.fnUntraced(function* (
   }
   return { terms, members }
 })
-export type Opening = NonNullable<Effect.Success<ReturnType<typeof openingOf>>>
+export type ClaimOpening = NonNullable<Effect.Success<ReturnType<typeof openingOf>>>
 
 const unpriced = {
   formerCycle: null,

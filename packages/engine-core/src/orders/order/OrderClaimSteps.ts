@@ -24,7 +24,7 @@ import * as ControlGates from "../ControlGates.ts"
 import { controlsOf } from "../ControlLookups.ts"
 import * as Currency from "../../kernel/Currency.ts"
 import { joining } from "../dealing-cycle/OpenCycleLookups.ts"
-import type { Asked } from "../OrderClaim.ts"
+import type { ClaimInput } from "../OrderClaim.ts"
 import { isSized } from "../OrderSize.ts"
 import { isRebasing } from "../RebasingRules.ts"
 import { latestMarket } from "../primary-market/PrimaryMarketLookups.ts"
@@ -34,13 +34,13 @@ import { nextCutOff, settleBy } from "./CutOffRules.ts"
 import { shownAfter } from "./OrderSteps.ts"
 
 /** Input of a claim of either kind. */
-interface Input extends Asked {
+interface Input extends ClaimInput {
   readonly instrumentId: InstrumentId
   readonly holderId: string
 }
 
 /** Strategy: the parts of a claim that differ by the kind of order. */
-interface Placing<I extends Input, R, F, V, J extends Judged> {
+interface ClaimStrategy<I extends Input, R, F, V, J extends JudgedClaim> {
   readonly kind: Kind
   readonly orders: Collection<R, F>
   /** The id under which the order is claimed; null in a precheck, which places none. */
@@ -51,7 +51,7 @@ interface Placing<I extends Input, R, F, V, J extends Judged> {
   /** Loads the further records that this kind is checked against, and makes one row for each check. */
   judged(
     input: I,
-    loaded: Loaded
+    loaded: LoadedClaim
   ): Effect.Effect<J, Refused<"not-found" | "rule-refused"> | Unavailable, Records>
   /** Creates the claim contract of a wire-paid order; `fields` are the members that both kinds share. */
   byWire(judged: J, orderId: string, fields: WireFields): Command
@@ -59,23 +59,23 @@ interface Placing<I extends Input, R, F, V, J extends Judged> {
   onLedger(judged: J, orderId: string, market: MarketFields): Command
 }
 
-interface Judged extends Loaded {
+interface JudgedClaim extends LoadedClaim {
   readonly rows: ReadonlyArray<Judgement>
 }
 
 /** Makes the members of a claim's declaration that are the same for both kinds of order. */
-export const declaration = <I extends Input, R, F, V, J extends Judged>(
-  of: Placing<I, R, F, V, J>
+export const declaration = <I extends Input, R, F, V, J extends JudgedClaim>(
+  strategy: ClaimStrategy<I, R, F, V, J>
 ) => {
-  const { kind } = of
-  const shown = shownAfter(of.orders, of.view)
+  const { kind } = strategy
+  const shown = shownAfter(strategy.orders, strategy.view)
   const idOf = (input: I): string => {
-    const id = of.idOf(input)
+    const id = strategy.idOf(input)
     if (id === null) throw new Error(`a ${kind} is claimed under an id`)
     return id
   }
   const judged = Effect.fnUntraced(function* (input: I, subject: Subject, act: OperationAct) {
-    return yield* of.judged(input, yield* load(kind, input, subject, act))
+    return yield* strategy.judged(input, yield* load(kind, input, subject, act))
   })
   return {
     makers: ["operator", "app"],
@@ -89,14 +89,14 @@ export const declaration = <I extends Input, R, F, V, J extends Judged>(
     },
     refuses: ["already-exists", "not-found", "rule-refused"],
     gates: Effect.fn(`${kind}.claim.gates`)(function* (input: I, act: OperationAct) {
-      const subject = yield* subjectOf(of, input)
+      const subject = yield* subjectOf(strategy, input)
       if (!isRecorded(subject.instrument)) return [...subject.ofControls, notRecorded]
       return (yield* judged(input, subject, act)).rows
     }),
     plan: Effect.fn(`${kind}.claim.plan`)(function* (input: I, act: OperationAct) {
-      const passed = yield* judged(input, yield* subjectOf(of, input), act)
+      const passed = yield* judged(input, yield* subjectOf(strategy, input), act)
       yield* Effect.fromResult(judge(passed.rows))
-      return { commands: commandsOf(of, passed, idOf(input), act), last: true }
+      return { commands: commandsOf(strategy, passed, idOf(input), act), last: true }
     }),
     finish: (input: I, act: OperationAct) => shown(idOf(input), act)
   } as const
@@ -171,7 +171,7 @@ const load = Effect.fnUntraced(function* (
     ]
   }
 })
-export type Loaded = Effect.Success<ReturnType<typeof load>>
+export type LoadedClaim = Effect.Success<ReturnType<typeof load>>
 
 const agreedMarket = (instrumentId: string) =>
   Effect.map(latestMarket(instrumentId), (market) => (market?.state === "agreed" ? market : null))
@@ -181,19 +181,19 @@ const agreedMarket = (instrumentId: string) =>
  * of its cash: from the holder for a subscription, from the fund for a redemption. The cash of an order
  * in units is requested once it is priced, and the redemptions of a dealing cycle are paid by the cycle.
  */
-const commandsOf = <I extends Input, R, F, V, J extends Judged>(
-  { byWire, kind, onLedger }: Placing<I, R, F, V, J>,
-  of: J,
+const commandsOf = <I extends Input, R, F, V, J extends JudgedClaim>(
+  { byWire, kind, onLedger }: ClaimStrategy<I, R, F, V, J>,
+  judged: J,
   orderId: string,
   act: OperationAct
 ): Plan["commands"] => {
-  const { cutOffAt, cycleCid, holder, market, order } = of
-  if (market === null || order === null) return [byWire(of, orderId, wireFields(of, act))]
+  const { cutOffAt, cycleCid, holder, market, order } = judged
+  if (market === null || order === null) return [byWire(judged, orderId, wireFields(judged, act))]
   if (market.marketCid === null) throw new Error("an agreed market has a contract")
   const { custodian, party } = holder
-  const { currency } = of.terms.manifest
+  const { currency } = judged.terms.manifest
   const argument = { orderCid: order.cid, custodian, currency, cycleCid }
-  const claimed = onLedger(of, orderId, { marketCid: market.marketCid, argument })
+  const claimed = onLedger(judged, orderId, { marketCid: market.marketCid, argument })
   const isPaidByCycle = kind === "redemption" && cycleCid !== null
   if (order.amount === null || isPaidByCycle) return [claimed]
   const [sender, receiver] = kind === "subscription" ? [party, market.fund] : [market.fund, party]
@@ -212,7 +212,7 @@ const commandsOf = <I extends Input, R, F, V, J extends Judged>(
   return [claimed, request]
 }
 
-const wireFields = ({ holder, instrument, terms }: Loaded, { venue }: OperationAct) =>
+const wireFields = ({ holder, instrument, terms }: LoadedClaim, { venue }: OperationAct) =>
   ({
     venue,
     orderId: null,

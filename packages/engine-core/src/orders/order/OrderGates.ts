@@ -10,7 +10,7 @@ import type { PaymentMode } from "../../vocabulary/sets.ts"
 import type { PrimaryMarket } from "../primary-market/PrimaryMarket.ts"
 
 /** Members of a claim that the checks of both kinds of order read. */
-export interface Claiming {
+export interface ClaimContext {
   readonly instrument: Pick<Instrument, "backedBy">
   readonly payment: PaymentMode
   /** The cash ordered; null for an order in units. */
@@ -25,7 +25,7 @@ export interface Claiming {
 
 /** Checks payment, market, window and decimal places; the order of rows within a gate counts. */
 export const againstClaim = (
-  { amount, cashDecimals, instrument, market, now, payment, units }: Claiming,
+  { amount, cashDecimals, instrument, market, now, payment, units }: ClaimContext,
   { policyVersion, window }: Pick<Terms, "policyVersion" | "window">,
   { currency, unitDecimals, valuation }: Pick<Manifest, "currency" | "unitDecimals" | "valuation">
 ): ReadonlyArray<Judgement> => [
@@ -50,30 +50,34 @@ export const againstClaim = (
  * Checks that an order of a rebasing instrument is paid by wire: one that is paid on the ledger sets
  * units aside before its index is known.
  */
-export const paidByWire = (of: {
+export const paidByWire = ({
+  payment,
+  valuation,
+  policyVersion
+}: {
   readonly payment: PaymentMode
   readonly valuation: Manifest["valuation"]
   readonly policyVersion: number
 }): Judgement =>
-  check("payment", of.payment === "wire" || of.valuation !== "rebasing", {
-    policyVersion: of.policyVersion
+  check("payment", payment === "wire" || valuation !== "rebasing", {
+    policyVersion
   })
 
 /**
  * Checks that the ordered units of a rebasing instrument are more than 0 base units, which the
  * ledger moves.
  */
-export const baseUnits = (of: {
+export const baseUnits = ({
+  buys,
+  moves
+}: {
   /** Units ordered; null before the price from which they follow. */
   readonly buys: Decimal.Decimal | null
   readonly moves: Decimal.Decimal | null
 }): Judgement =>
   check(
     "base-units",
-    of.buys === null ||
-      of.moves === null ||
-      !Decimal.isPositive(of.buys) ||
-      Decimal.isPositive(of.moves)
+    buys === null || moves === null || !Decimal.isPositive(buys) || Decimal.isPositive(moves)
   )
 
 /** Checks whether an instant is in a window: from its first instant up to, not including, its last. */

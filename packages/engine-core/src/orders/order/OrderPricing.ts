@@ -11,7 +11,7 @@ import type * as Party from "../../kernel/Party.ts"
 import type { Ordered } from "../../instruments/price/PriceRules.ts"
 
 /** Members of an order that choose its price point; the oracle is null where its claim names none. */
-export interface Priced extends Ordered {
+export interface PricedOrder extends Ordered {
   readonly instrumentId: InstrumentId
   readonly registrar: Party.Party
   readonly oracle: Party.Party | null
@@ -30,7 +30,13 @@ export interface Pricing {
 
 /** Lists the rules that the named point breaks; empty: it breaks none. */
 export const breachesOfPoint = (
-  { pricing, cutOffAt, claimedAt, instrumentId, oracle }: Priced & { readonly oracle: Party.Party },
+  {
+    pricing,
+    cutOffAt,
+    claimedAt,
+    instrumentId,
+    oracle
+  }: PricedOrder & { readonly oracle: Party.Party },
   { pointCid, price }: { readonly pointCid: string; readonly price: Decimal.Decimal },
   { points, at, dayPrice, staleAfter }: Pricing
 ): ReadonlyArray<string> => {

@@ -8,11 +8,11 @@ import { Records } from "../../records/Records.ts"
 import { dayPriceOf } from "../DayPriceLookups.ts"
 import { hasCome } from "../../instruments/price/QuoteOrder.ts"
 import { isEligible, type Ordered } from "../../instruments/price/PriceRules.ts"
-import type { Priced, Pricing } from "./OrderPricing.ts"
+import type { PricedOrder, Pricing } from "./OrderPricing.ts"
 
 /** Loads the candidate prices of an order that was priced by this point. */
 export const pricingOf = Effect.fnUntraced(function* (
-  self: Priced,
+  self: PricedOrder,
   pointCid: string,
   now: Instant.Instant
 ) {
@@ -44,7 +44,7 @@ const pointsMax = 100
  * ones are read again, since this transaction may have corrected one.
  */
 const pointsFor = Effect.fnUntraced(function* (
-  order: Priced,
+  order: PricedOrder,
   { pointCid, now }: { readonly pointCid: string; readonly now: Instant.Instant }
 ) {
   const records = yield* Records

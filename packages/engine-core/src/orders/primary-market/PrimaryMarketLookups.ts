@@ -10,7 +10,7 @@ import { type PrimaryMarket, primaryMarket, primaryMarkets } from "./PrimaryMark
 export const latestMarket = (instrumentId: string) => latestOf(primaryMarket, instrumentId)
 
 /** A market whose contract is not archived. */
-export interface Live {
+export interface LiveMarket {
   readonly marketCid: string
 }
 
@@ -24,7 +24,7 @@ const chunkSize = 16
 export const liveMarket: (
   instrumentId: string,
   isFit: (market: PrimaryMarket) => boolean
-) => Effect.Effect<Live | null, Unavailable, Records> = Effect.fnUntraced(
+) => Effect.Effect<LiveMarket | null, Unavailable, Records> = Effect.fnUntraced(
   function* (instrumentId, isFit) {
     const records = yield* Records
     const found = yield* records
@@ -53,5 +53,5 @@ const liveOf = Effect.fnUntraced(function* (markets: ReadonlyArray<PrimaryMarket
       .filter(({ archivedOffset }) => archivedOffset === null)
       .map(({ contractId }) => contractId)
   )
-  return cids.filter((cid) => live.has(cid)).map((marketCid): Live => ({ marketCid }))
+  return cids.filter((cid) => live.has(cid)).map((marketCid): LiveMarket => ({ marketCid }))
 })

@@ -98,17 +98,17 @@ export const propose = Operation.defineOnLedger("primary-market.propose", {
 /** Checks of a proposed market's terms. */
 const against = (
   { terms, until }: Body,
-  of: { readonly instrument: Recorded; readonly now: Instant.Instant }
+  { instrument, now }: { readonly instrument: Recorded; readonly now: Instant.Instant }
 ): ReadonlyArray<Judgement> => {
-  const { manifest, policyVersion } = of.instrument
+  const { manifest, policyVersion } = instrument
   const oracle = terms.oracle ?? manifest.oracle
   return [
-    notBacked(of.instrument),
+    notBacked(instrument),
     check("oracle-named", oracle !== null, { policyVersion, recovery: "Name the oracle." }),
     check("oracle-of-instrument", manifest.oracle === null || oracle === manifest.oracle, {
       policyVersion
     }),
     check("attestors-suffice", terms.required <= terms.attestors.length, { policyVersion }),
-    check("market-in-time", until === null || Instant.isAfter(until, of.now))
+    check("market-in-time", until === null || Instant.isAfter(until, now))
   ]
 }

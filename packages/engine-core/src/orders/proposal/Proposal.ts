@@ -14,8 +14,8 @@ import { ProposalKind } from "../../vocabulary/sets.ts"
 const { NullOr } = Schema
 
 /** Ends of a proposal; `ended` is by any choice that the engine does not know. */
-const Ending = Schema.Literals(["accepted", "declined", "withdrawn", "ended"])
-export type Ending = typeof Ending.Type
+const ProposalEnd = Schema.Literals(["accepted", "declined", "withdrawn", "ended"])
+export type ProposalEnd = typeof ProposalEnd.Type
 
 export const Proposal = Schema.Struct({
   /** Id of its first contract; if each signature creates another contract, the id of the proposed agreement. */
@@ -34,7 +34,7 @@ export const Proposal = Schema.Struct({
   registrar: NullOr(Party.schema),
   /** The act that accepts it: a choice of its contract, or an operation of the venue. */
   action: WaitingAction.schema,
-  ended: NullOr(Ending)
+  ended: NullOr(ProposalEnd)
 }).annotate({
   identifier: "Proposal",
   description: "A contract that waits for somebody's consent."
@@ -47,7 +47,7 @@ const Signed = Schema.Struct({
   cid: Field.contractId,
   awaiting: Schema.Array(Party.schema)
 })
-const Ended = Schema.Struct({ on: Schema.Literal("end"), as: Ending })
+const Ended = Schema.Struct({ on: Schema.Literal("end"), as: ProposalEnd })
 export const Fact = Schema.Union([Signed, Ended])
 export type Fact = typeof Fact.Type
 
@@ -65,7 +65,7 @@ export const proposals = Collection.define<Proposal, Fact>("proposal", {
       .with({ on: "end" }, ({ as }) => ({ ...self, ended: as, awaiting: [] }))
       .exhaustive(),
   keptBy: "ledger",
-  // Whether it was accepted, its agreement says.
+  // Its agreement says if it was accepted.
   lost: (self) => (self.ended === null ? { ...self, ended: "ended", awaiting: [] } : self),
   sortKey: (self) => `${Instant.sortable(self.at)} ${self.proposalId}`,
   filters: {

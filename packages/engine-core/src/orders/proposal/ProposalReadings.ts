@@ -19,10 +19,10 @@ import { decodePayload, type Payload, type Template } from "../../templates/Temp
 import { ResourceKind } from "../../vocabulary/ResourceKind.ts"
 import type { ProposalKind } from "../../vocabulary/sets.ts"
 import type { WaitingAction } from "../../vocabulary/WaitingAction.ts"
-import { type Ending, type Proposal, proposals } from "./Proposal.ts"
+import { type ProposalEnd, type Proposal, proposals } from "./Proposal.ts"
 
 /** Members of a proposal that its contract states. */
-export interface Proposed {
+export interface ProposalMembers {
   readonly from: Party.Party
   readonly awaiting: ReadonlyArray<Party.Party>
   readonly expiresAt: Instant.Instant | null
@@ -36,20 +36,24 @@ export interface Proposed {
   readonly registrar: Party.Party | null
 }
 
-interface Declared<T extends Template> {
+interface ProposalDeclaration<T extends Template> {
   readonly kind: ProposalKind
   readonly action: WaitingAction
   /** Members of the proposal; undefined: the contract proposes nothing of this venue. */
-  readonly of: (payload: Payload<T>, node: Node) => Proposed | undefined
+  readonly membersOf: (payload: Payload<T>, node: Node) => ProposalMembers | undefined
   /** Id of a proposal whose contract each signature replaces; without it, the contract id. */
   readonly idOf?: (payload: Payload<T>) => string
   /** Finds the instrument that the proposal is about, where its contract does not name it; null: none. */
   readonly instrumentOf?: (
     payload: Payload<T>
-  ) => Effect.Effect<Pick<Proposed, "instrumentId" | "registrar"> | null, Unavailable, Records>
+  ) => Effect.Effect<
+    Pick<ProposalMembers, "instrumentId" | "registrar"> | null,
+    Unavailable,
+    Records
+  >
 }
 
-const endings: Readonly<Record<string, Ending>> = {
+const endings: Readonly<Record<string, ProposalEnd>> = {
   Accept: "accepted",
   AcceptTerms: "accepted",
   Decline: "declined",
@@ -61,7 +65,10 @@ const endings: Readonly<Record<string, Ending>> = {
  * Makes the reading of a template: every consuming choice ends the proposal, except a signature that
  * creates its next contract. That contract is read after the choice.
  */
-export const reading = <T extends Template>(template: T, declared: Declared<T>): Reading => {
+export const reading = <T extends Template>(
+  template: T,
+  declared: ProposalDeclaration<T>
+): Reading => {
   const { created } = TypedReading.of(template, {
     created: (payload, node) => proposed(declared, payload, node)
   })
@@ -82,16 +89,16 @@ const Signature = Schema.Struct({ proposal: Schema.String })
 const isSignature = Schema.is(Signature)
 
 const proposed = Effect.fnUntraced(function* <T extends Template>(
-  { kind, action, of, idOf, instrumentOf }: Declared<T>,
+  { kind, action, membersOf, idOf, instrumentOf }: ProposalDeclaration<T>,
   payload: Payload<T>,
   node: Node
 ) {
   const records = yield* Records
-  const stating = of(payload, node)
+  const stating = membersOf(payload, node)
   if (stating === undefined) return
   const instrument = instrumentOf === undefined ? {} : yield* instrumentOf(payload)
   if (instrument === null) return
-  const members: Proposed = { ...stating, ...instrument }
+  const members: ProposalMembers = { ...stating, ...instrument }
   const { holder, holderId: _, instrumentId, registrar, ...stated } = members
   const proposalId = idOf?.(payload) ?? node.contractId
   const existing = yield* records.find(proposals, proposalId)
@@ -122,22 +129,26 @@ const proposed = Effect.fnUntraced(function* <T extends Template>(
  * ignored: undefined.
  */
 const subjectOf = Effect.fnUntraced(function* (
-  of: Pick<Proposed, "holder" | "holderId" | "instrumentId" | "registrar">
+  members: Pick<ProposalMembers, "holder" | "holderId" | "instrumentId" | "registrar">
 ) {
   const records = yield* Records
-  const holder = of.holder === null ? Option.none() : yield* records.find(holderParties, of.holder)
+  const holder =
+    members.holder === null ? Option.none() : yield* records.find(holderParties, members.holder)
   const instrument =
-    of.instrumentId === null ? Option.none() : yield* records.find(instruments, of.instrumentId)
-  if (of.holder !== null && Option.isNone(holder)) return undefined
+    members.instrumentId === null
+      ? Option.none()
+      : yield* records.find(instruments, members.instrumentId)
+  if (members.holder !== null && Option.isNone(holder)) return undefined
   if (
-    of.holderId !== undefined &&
-    !(Option.isSome(holder) && holder.value.holderId === of.holderId)
+    members.holderId !== undefined &&
+    !(Option.isSome(holder) && holder.value.holderId === members.holderId)
   ) {
     return undefined
   }
-  if (of.instrumentId !== null) {
+  if (members.instrumentId !== null) {
     if (Option.isNone(instrument)) return undefined
-    if (of.registrar !== null && instrument.value.registrar !== of.registrar) return undefined
+    if (members.registrar !== null && instrument.value.registrar !== members.registrar)
+      return undefined
   }
   return {
     holderId: Option.isSome(holder) ? holder.value.holderId : null,
@@ -148,7 +159,7 @@ const subjectOf = Effect.fnUntraced(function* (
 
 const ended = (
   proposalId: string,
-  as: Ending,
+  as: ProposalEnd,
   node: Node
 ): Effect.Effect<void, Unavailable, Records> =>
   Effect.gen(function* () {
@@ -159,7 +170,7 @@ const ended = (
   })
 
 /** Returns the record that a burn or mint refers to; a kind that the engine does not know becomes `contract`. */
-const resourceOf = ({ kind, id }: Field.Reference): Proposed["resource"] => ({
+const resourceOf = ({ kind, id }: Field.Reference): ProposalMembers["resource"] => ({
   kind: ResourceKind.has(kind) ? kind : "contract",
   id
 })
@@ -168,7 +179,7 @@ export const readings = [
   reading(AdmissionConsentProposal, {
     kind: "admission-consent",
     action: "AdmissionConsentProposal.Accept",
-    of: ({ venue, registrar, instrumentId }) => ({
+    membersOf: ({ venue, registrar, instrumentId }) => ({
       from: venue,
       awaiting: [registrar],
       expiresAt: null,
@@ -181,7 +192,7 @@ export const readings = [
   reading(AdmissionOffer, {
     kind: "admission-offer",
     action: "AdmissionOffer.Accept",
-    of: ({ venue, registrar, instrumentId, holder, expiresAt }) => ({
+    membersOf: ({ venue, registrar, instrumentId, holder, expiresAt }) => ({
       from: venue,
       awaiting: [holder],
       expiresAt,
@@ -194,7 +205,7 @@ export const readings = [
   reading(SignedTerms, {
     kind: "accepted-terms",
     action: "accepted-terms.accept",
-    of: ({ holder, holderId }, { venue }) => ({
+    membersOf: ({ holder, holderId }, { venue }) => ({
       from: holder,
       awaiting: [venue],
       expiresAt: null,
@@ -209,7 +220,7 @@ export const readings = [
     kind: "primary-market",
     action: "PrimaryMarketProposal.Accept",
     idOf: ({ marketId }) => marketId,
-    of: ({ venue, instrument, fund, registrar, accepted, until }) => ({
+    membersOf: ({ venue, instrument, fund, registrar, accepted, until }) => ({
       from: venue,
       awaiting: [...new Set([fund, registrar])].filter((party) => !accepted.includes(party)),
       expiresAt: until,
@@ -222,7 +233,7 @@ export const readings = [
   reading(ProvisionSettlementProposal, {
     kind: "provision-settlement",
     action: "ProvisionSettlementProposal.Accept",
-    of: ({ venue, fund, instrumentId, until }) => ({
+    membersOf: ({ venue, fund, instrumentId, until }) => ({
       from: venue,
       awaiting: [fund],
       expiresAt: until,
@@ -236,7 +247,7 @@ export const readings = [
     kind: "issuer-powers-agreement",
     action: "IssuerPowersAgreementProposal.Accept",
     idOf: ({ issuerPowersAgreementId }) => issuerPowersAgreementId,
-    of: ({ venue, instrument, issuer, registrar, accepted, until }) => ({
+    membersOf: ({ venue, instrument, issuer, registrar, accepted, until }) => ({
       from: venue,
       awaiting: [...new Set([issuer, registrar])].filter((party) => !accepted.includes(party)),
       expiresAt: until,
@@ -249,7 +260,7 @@ export const readings = [
   reading(IssuerPowersConsentOffer, {
     kind: "issuer-powers-consent",
     action: "IssuerPowersConsentOffer.Accept",
-    of: ({ venue, holder, holderId, instrument, expiresAt, validUntil }) => ({
+    membersOf: ({ venue, holder, holderId, instrument, expiresAt, validUntil }) => ({
       from: venue,
       awaiting: [holder],
       expiresAt:
@@ -266,7 +277,7 @@ export const readings = [
   reading(BurnRequest, {
     kind: "burn-request",
     action: "BurnRequest.Accept",
-    of: ({ registrar, holder, instrument, reference, executeBefore }) => ({
+    membersOf: ({ registrar, holder, instrument, reference, executeBefore }) => ({
       from: holder,
       awaiting: [registrar],
       expiresAt: executeBefore,
@@ -279,7 +290,7 @@ export const readings = [
   reading(MintRequest, {
     kind: "mint-request",
     action: "MintRequest.Accept",
-    of: ({ requester, holder, instrument, reference, executeBefore }, { venue }) =>
+    membersOf: ({ requester, holder, instrument, reference, executeBefore }, { venue }) =>
       requester === venue
         ? {
             from: requester,

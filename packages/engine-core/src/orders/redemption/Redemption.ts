@@ -111,8 +111,10 @@ const isWaiting = ({ cycleId, remainderOf, state }: Redemption): boolean =>
   remainderOf !== null && cycleId === null && state === "claimed"
 
 /** Key of a holder's position in an instrument, for the index of redemptions that take its units. */
-export const pairOf = (of: Pick<Redemption, "holderId" | "instrumentId">): string =>
-  `${of.holderId}/${of.instrumentId}`
+export const pairOf = ({
+  holderId,
+  instrumentId
+}: Pick<Redemption, "holderId" | "instrumentId">): string => `${holderId}/${instrumentId}`
 
 export const redemptions = Collection.define<Redemption, Fact>("redemption", {
   doc: "An order that gives units back for cash, from its claim to its settlement.",

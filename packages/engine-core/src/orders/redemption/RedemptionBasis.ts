@@ -10,7 +10,7 @@ import * as Pricing from "./RedemptionPricing.ts"
 type Source = (name: string) => Basis.Source
 
 /** Redemption with its price. */
-interface Priced extends Redemption {
+interface PricedRedemption extends Redemption {
   readonly price: Decimal.Decimal
   readonly units: Decimal.Decimal
 }
@@ -39,7 +39,7 @@ export const basisOf = (
 }
 
 /** Basis of units and proceeds at the price: of a fixed amount, or of units. */
-const ofCash = (self: Priced, source: Source): ReadonlyArray<Basis.Basis> => {
+const ofCash = (self: PricedRedemption, source: Source): ReadonlyArray<Basis.Basis> => {
   const { amount, units, price, proceeds, fee } = self
   const { feeRate, unitDecimals, cashDecimals } = self
   if (amount === null || proceeds !== amount) return ofUnits(self, source)
@@ -54,7 +54,7 @@ const ofCash = (self: Priced, source: Source): ReadonlyArray<Basis.Basis> => {
     : []
 }
 
-const ofUnits = (self: Priced, source: Source): ReadonlyArray<Basis.Basis> => {
+const ofUnits = (self: PricedRedemption, source: Source): ReadonlyArray<Basis.Basis> => {
   const { units, price, proceeds, fee, feeRate, cashDecimals } = self
   const inputs = { units, price, feeRate, cashDecimals }
   const figures = OrderRules.redeemUnits(inputs)
@@ -69,7 +69,7 @@ const ofUnits = (self: Priced, source: Source): ReadonlyArray<Basis.Basis> => {
 
 /** Basis of the base units of the ordered units. */
 const ofBaseUnits = (
-  { units }: Priced,
+  { units }: PricedRedemption,
   index: Decimal.Decimal,
   source: Source
 ): ReadonlyArray<Basis.Basis> =>
@@ -81,7 +81,7 @@ const ofBaseUnits = (
 
 /** Basis of the units that a whole holding shows: its base units are burned as they are. */
 const ofWhole = (
-  { unitDecimals }: Priced,
+  { unitDecimals }: PricedRedemption,
   {
     baseUnits,
     index

@@ -63,7 +63,7 @@ export const claim = Operation.defineOnLedger("redemption.claim", {
   result: RedemptionView.RedemptionView
 })
 
-const judged = Effect.fnUntraced(function* (loaded: OrderClaimSteps.Loaded) {
+const judged = Effect.fnUntraced(function* (loaded: OrderClaimSteps.LoadedClaim) {
   const { holder, instrument, market, payment } = loaded
   const oracle = market?.terms.oracle ?? instrument.manifest.oracle
   const lastPrice = yield* lastPriceOf(instrument, oracle, loaded.now)
@@ -71,7 +71,7 @@ const judged = Effect.fnUntraced(function* (loaded: OrderClaimSteps.Loaded) {
     { ...instrument, ...holder },
     { payment, lastPrice }
   )
-  const claiming: Gates.Claiming = { ...loaded, oracle, free, held, leaving, lastPrice }
+  const claiming: Gates.ClaimContext = { ...loaded, oracle, free, held, leaving, lastPrice }
   const ofFeed = yield* NavFeedLookups.againstClaim(loaded, oracle, loaded.now)
   return {
     ...loaded,

@@ -18,7 +18,7 @@ import * as Gates from "./RedemptionGates.ts"
 import { objections, RedemptionMachine } from "./RedemptionMachine.ts"
 
 /** Input of a settlement: the order, and the bank lines named as its cash. */
-interface Paying {
+interface SettlementInput {
   readonly redemptionId: string
   readonly cash: ReadonlyArray<Cash.CashLine>
 }
@@ -37,7 +37,10 @@ const marketOf = (self: Redemption) =>
  * Loads and checks a settlement: it pays a burned order, and burns and pays any other ledger-paid order
  * in one transaction. The order's state, which is no gate, is checked first.
  */
-export const settling = Effect.fnUntraced(function* (paying: Paying, { now }: OperationAct) {
+export const settling = Effect.fnUntraced(function* (
+  paying: SettlementInput,
+  { now }: OperationAct
+) {
   const self = yield* load(paying.redemptionId)
   const on = self.payment === "ledger" && self.state !== "burned" ? "exchange" : "settle"
   yield* Effect.fromResult(Machine.admit(RedemptionMachine, self, on))
@@ -46,7 +49,7 @@ export const settling = Effect.fnUntraced(function* (paying: Paying, { now }: Op
 
 const exchanging = Effect.fnUntraced(function* (
   self: Redemption,
-  { cash }: Paying,
+  { cash }: SettlementInput,
   now: OperationAct["now"]
 ) {
   const context = yield* subjectOf(self, now)
@@ -69,7 +72,7 @@ const exchanging = Effect.fnUntraced(function* (
  */
 const payment = Effect.fnUntraced(function* (
   self: Redemption,
-  { redemptionId, cash }: Paying,
+  { redemptionId, cash }: SettlementInput,
   now: OperationAct["now"]
 ) {
   const { instrumentId } = self

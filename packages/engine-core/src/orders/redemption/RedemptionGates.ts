@@ -24,7 +24,7 @@ export interface Context extends ControlGates.Controls {
 }
 
 /** Records and figures that gate a claim. */
-export interface Claiming extends Context, OrderGates.Claiming {
+export interface ClaimContext extends Context, OrderGates.ClaimContext {
   readonly instrument: Recorded
   readonly now: Instant.Instant
   readonly terms: Terms
@@ -58,7 +58,7 @@ const ofContext = ({ holder, instrument, ...controls }: Context): ReadonlyArray<
   onRegistry(instrument)
 ]
 
-const ofPolicy = (claiming: Claiming): ReadonlyArray<Judgement> => {
+const ofPolicy = (claiming: ClaimContext): ReadonlyArray<Judgement> => {
   const { held, leaving, oracle, terms } = claiming
   const { policyVersion } = terms
   const taken = takenBy(claiming)
@@ -103,7 +103,7 @@ const ofPolicy = (claiming: Claiming): ReadonlyArray<Judgement> => {
 }
 
 /** Units that an order takes: as ordered, and as the ledger burns them. */
-interface Taken {
+interface TakenUnits {
   readonly units: Decimal.Decimal
   readonly moved: Decimal.Decimal
   /** Null unless the instrument rebases. */
@@ -113,7 +113,7 @@ interface Taken {
 /**
  * Units ordered, or those for the amount at the latest price; null where there is no price or index.
  */
-const takenBy = (claiming: Claiming): Taken | null => {
+const takenBy = (claiming: ClaimContext): TakenUnits | null => {
   const { amount, cashDecimals, free, lastPrice, terms, units } = claiming
   const { unitDecimals } = terms.manifest
   const rebases = isRebasing(terms.manifest)
@@ -128,7 +128,7 @@ const takenBy = (claiming: Claiming): Taken | null => {
 }
 
 /** Cash that the order pays at the latest price or index; null where there is none. */
-const proceedsOf = (claiming: Claiming): Decimal.Decimal | null => {
+const proceedsOf = (claiming: ClaimContext): Decimal.Decimal | null => {
   const { amount, cashDecimals, free, lastPrice, terms, units } = claiming
   if (lastPrice === null || (units === null && amount === null)) return null
   const { unitDecimals } = terms.manifest
@@ -142,7 +142,7 @@ const proceedsOf = (claiming: Claiming): Decimal.Decimal | null => {
   return figuresAt(order, lastPrice).proceeds
 }
 
-const ofUnits = (claiming: Claiming): ReadonlyArray<Judgement> => {
+const ofUnits = (claiming: ClaimContext): ReadonlyArray<Judgement> => {
   const { free, lastPrice, terms } = claiming
   const { unitDecimals } = terms.manifest
   const taken = takenBy(claiming)
@@ -174,7 +174,7 @@ const ofUnits = (claiming: Claiming): ReadonlyArray<Judgement> => {
 
 /** All checks of a claim, in the order of the gates; `ofOrder` are those of the order's own record. */
 export const againstClaim = (
-  claiming: Claiming,
+  claiming: ClaimContext,
   ofOrder: ReadonlyArray<Judgement>
 ): ReadonlyArray<Judgement> =>
   inOrder([

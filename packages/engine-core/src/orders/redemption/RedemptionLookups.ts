@@ -14,7 +14,7 @@ import {
 import { burnedBy, isPledging, pairOf, type Redemption, redemptions } from "./Redemption.ts"
 import { figuresAt } from "./RedemptionPricing.ts"
 
-type Holding = Pick<Redemption, "holderId" | "instrumentId" | "registrar" | "party">
+type HolderPosition = Pick<Redemption, "holderId" | "instrumentId" | "registrar" | "party">
 
 /**
  * Loads the units that a holder holds of an instrument, those that its open redemptions take, and those
@@ -24,13 +24,13 @@ type Holding = Pick<Redemption, "holderId" | "instrumentId" | "registrar" | "par
  * other.
  */
 export const unitsOf = Effect.fnUntraced(function* (
-  of: Holding,
+  position: HolderPosition,
   on: { readonly payment: PaymentMode; readonly lastPrice: Decimal.Decimal | null }
 ) {
   const records = yield* Records
-  const { units, locked } = yield* heldBy(of)
+  const { units, locked } = yield* heldBy(position)
   const { leaving, pledged } = yield* records
-    .stream(redemptions, { where: { giving: [pairOf(of)] } })
+    .stream(redemptions, { where: { giving: [pairOf(position)] } })
     .pipe(
       Stream.runFold(
         () => ({ leaving: Decimal.zero, pledged: Decimal.zero }),
@@ -43,7 +43,7 @@ export const unitsOf = Effect.fnUntraced(function* (
         }
       )
     )
-  const committed = on.payment === "ledger" ? yield* committedOf(of) : Decimal.zero
+  const committed = on.payment === "ledger" ? yield* committedOf(position) : Decimal.zero
   const free = freeUnits({ units, locked: Decimal.subtract(locked, committed), pledged })
   return { held: units, leaving, free }
 })
@@ -57,16 +57,19 @@ const takenBy = (self: Redemption, lastPrice: Decimal.Decimal | null): Decimal.D
 }
 
 /** Sums the units that a holder has committed to standing settlements that have not ended. */
-const committedOf = Effect.fnUntraced(function* (of: Holding) {
+const committedOf = Effect.fnUntraced(function* (position: HolderPosition) {
   const records = yield* Records
   const named = yield* Stream.runCollect(
-    records.stream(standingParties, { where: { holderId: [of.holderId] } })
+    records.stream(standingParties, { where: { holderId: [position.holderId] } })
   )
   const found = yield* records.many(
     standingSettlements,
     named.map(({ record }) => record.standingSettlementId)
   )
-  const whose = { party: of.party, asset: { admin: of.registrar, id: of.instrumentId } }
+  const whose = {
+    party: position.party,
+    asset: { admin: position.registrar, id: position.instrumentId }
+  }
   return Decimal.sum(
     found
       .filter(({ state }) => !Machine.isTerminal(StandingSettlementMachine, state))

@@ -6,7 +6,7 @@ import type * as Instant from "../../kernel/Instant.ts"
 import type { PricedRedemption, RedemptionClaim } from "../../templates/Redemption.ts"
 import type { Payload } from "../../templates/Template.ts"
 import { type CutOff, settleBy } from "../order/CutOffRules.ts"
-import type { Opening } from "../order/OrderClaimLookups.ts"
+import type { ClaimOpening } from "../order/OrderClaimLookups.ts"
 import type { Allocated } from "../order/OrderFacts.ts"
 import { type Redemption, RedemptionId, unexpiring } from "./Redemption.ts"
 import { evolve, type Fact, RedemptionMachine } from "./RedemptionMachine.ts"
@@ -17,7 +17,7 @@ type Claim = Payload<typeof RedemptionClaim>
 /** Makes the record of a claim that is not priced yet. */
 export const claimedAs = (
   payload: Claim,
-  { members, terms }: Opening,
+  { members, terms }: ClaimOpening,
   cutOff: CutOff
 ): Redemption => ({
   ...members,
@@ -51,12 +51,12 @@ const unpriced = {
 } as const
 
 /** The contract of an open redemption that a snapshot shows. */
-export type Shown =
+export type ShownRedemption =
   | { readonly as: "claim"; readonly payload: Claim }
   | { readonly as: "priced"; readonly payload: Payload<typeof PricedRedemption> }
 
 /** Contracts of a snapshot that belong to an order. */
-export interface Beside {
+export interface OrderContracts {
   readonly intentCid: string | null
   readonly burnRequest: { readonly cid: string; readonly at: Instant.Instant } | null
   readonly unitsAllocation: typeof Allocated.Type | null
@@ -64,7 +64,7 @@ export interface Beside {
 }
 
 /** An order without any contract beside its own. */
-export const alone: Beside = {
+export const alone: OrderContracts = {
   intentCid: null,
   burnRequest: null,
   unitsAllocation: null,
@@ -74,16 +74,20 @@ export const alone: Beside = {
 /** Folds the facts that led to a contract of a snapshot. */
 export const recoveredAs = (
   claimed: Redemption,
-  shown: Shown,
-  of: { readonly contractId: string; readonly createdAt: Instant.Instant; readonly beside: Beside }
+  shown: ShownRedemption,
+  contract: {
+    readonly contractId: string
+    readonly createdAt: Instant.Instant
+    readonly beside: OrderContracts
+  }
 ): Redemption => {
-  const facts = factsOf(claimed, shown, of)
+  const facts = factsOf(claimed, shown, contract)
   return unexpiring(facts.reduce<Redemption>(evolve, { ...claimed, recovered: true }))
 }
 
 const factsOf = (
   claimed: Redemption,
-  shown: Shown,
+  shown: ShownRedemption,
   { beside, contractId: pricedCid, createdAt: at }: Parameters<typeof recoveredAs>[2]
 ): ReadonlyArray<Fact> => {
   const { allocation, burnRequest, intentCid, unitsAllocation } = beside

@@ -9,11 +9,11 @@ import type { RedemptionMachine } from "./RedemptionMachine.ts"
 export interface Subject {
   readonly state: State<typeof RedemptionMachine>
   readonly payment: PaymentMode
-  /** Whether the holder's units are allocated; only an order paid on the ledger allocates them. */
+  /** True if the holder's units are allocated; only an order paid on the ledger allocates them. */
   readonly unitsAllocated: boolean
-  /** Whether the registrar is asked to burn its units. */
+  /** True if the registrar is asked to burn its units. */
   readonly burnRequested: boolean
-  /** Whether its cash leg is covered: matched when paid by wire, allocated when paid on the ledger. */
+  /** True if its cash leg is covered: matched when paid by wire, allocated when paid on the ledger. */
   readonly cashStands: boolean
   /** Instant at which a priced order expires; null: it does not expire. */
   readonly settleBy: Instant.Instant | null

@@ -10,25 +10,25 @@ import type { Redemption } from "./Redemption.ts"
  * Price point, price, units and proceeds that the oracle signed: of a rebasing instrument the index and
  * base units.
  */
-export interface Priced {
+export interface SignedFigures {
   readonly pointCid: string
   readonly price: Decimal.Decimal
   readonly units: Decimal.Decimal
   readonly proceeds: Decimal.Decimal
 }
 
-export interface Figures extends Rebasing.Dealt {
+export interface Figures extends Rebasing.DealtPrice {
   readonly units: Decimal.Decimal
   /** Base units that are burned; null unless the instrument rebases. */
   readonly baseUnits: Decimal.Decimal | null
-  /** Whether all base units go that the holder had free at the claim. */
+  /** True if all base units go that the holder had free at the claim. */
   readonly isWhole: boolean
   readonly proceeds: Decimal.Decimal
   /** The fund's fee, rounded up to the places of the currency. */
   readonly fee: Decimal.Decimal
 }
 
-type Ordered = Pick<
+type OrderTerms = Pick<
   Redemption,
   | "amount"
   | "units"
@@ -47,7 +47,7 @@ type Ordered = Pick<
  * are worth, takes their base units whole, so that rounding leaves nothing behind
  * (docs/domain/orders.md#rebasing).
  */
-export const figuresAt = (self: Ordered, published: Decimal.Decimal): Figures => {
+export const figuresAt = (self: OrderTerms, published: Decimal.Decimal): Figures => {
   const { amount, units, feeRate, unitDecimals, cashDecimals } = self
   const dealt = Rebasing.dealtAt(self.isRebasing, published)
   const { index, price } = dealt
@@ -75,8 +75,8 @@ const paidFor = (
 
 /** Figures of an order for all free units of a rebasing instrument; null: it is for another number. */
 const wholeOf = (
-  { amount, cashDecimals, feeRate, freeUnits, unitDecimals, units: ordered }: Ordered,
-  { index, price }: Rebasing.Dealt
+  { amount, cashDecimals, feeRate, freeUnits, unitDecimals, units: ordered }: OrderTerms,
+  { index, price }: Rebasing.DealtPrice
 ) => {
   if (index === null || freeUnits === null) return null
   const units = Rebasing.shownOf(freeUnits, { index, unitDecimals })
@@ -87,9 +87,9 @@ const wholeOf = (
 
 /** Figures of the order for the price and the units that the oracle signed. */
 export const pricedAs = (
-  self: Ordered,
-  signed: Pick<Priced, "price" | "units">
-): Rebasing.Dealt & Pick<Figures, "units" | "baseUnits" | "fee"> => {
+  self: OrderTerms,
+  signed: Pick<SignedFigures, "price" | "units">
+): Rebasing.DealtPrice & Pick<Figures, "units" | "baseUnits" | "fee"> => {
   const dealt = Rebasing.dealtAt(self.isRebasing, signed.price)
   const units = unitsOf(self, signed)
   return {
@@ -102,8 +102,8 @@ export const pricedAs = (
 
 /** Units of a priced order: those whose burned units were signed, else those that the signed ones show. */
 const unitsOf = (
-  self: Ordered,
-  { price, units }: Pick<Priced, "price" | "units">
+  self: OrderTerms,
+  { price, units }: Pick<SignedFigures, "price" | "units">
 ): Decimal.Decimal => {
   const { baseUnits, index, units: ordered } = figuresAt(self, price)
   if (index === null) return units
@@ -113,11 +113,11 @@ const unitsOf = (
 /** Returns the fee of a number of units at a price and the order's fee rate, rounded up. */
 export const feeOf = (
   self: Pick<Redemption, "feeRate" | "cashDecimals">,
-  of: { readonly units: Decimal.Decimal; readonly price: Decimal.Decimal }
+  { units, price }: { readonly units: Decimal.Decimal; readonly price: Decimal.Decimal }
 ): Decimal.Decimal =>
   Rational.round(
     Rational.multiply(
-      Rational.multiply(Rational.of(of.units), Rational.of(of.price)),
+      Rational.multiply(Rational.of(units), Rational.of(price)),
       Rational.of(self.feeRate)
     ),
     { places: self.cashDecimals, rounding: "ceiling" }
@@ -126,7 +126,7 @@ export const feeOf = (
 /** Lists the differences between the oracle's figures and the rules; empty: they agree. */
 export const breaches = (
   self: Redemption,
-  priced: Priced,
+  priced: SignedFigures,
   pricing: Pricing
 ): ReadonlyArray<string> => {
   const figures = figuresAt(self, priced.price)

@@ -19,7 +19,7 @@ import { claimedAs } from "./RedemptionOpening.ts"
 import * as Pricing from "./RedemptionPricing.ts"
 
 type Claim = Payload<typeof RedemptionClaim>
-type Priced = Payload<typeof PricedRedemption>
+type PricedPayload = Payload<typeof PricedRedemption>
 
 const order = LedgerRecord.transitionsOf({
   collection: redemptions,
@@ -146,7 +146,7 @@ const isJoining = (
 /** Records the price that the oracle signed; a breach of the rules is kept for reconciliation. */
 const pricedBy = Effect.fnUntraced(function* (
   self: Stored<Redemption>,
-  payload: Priced,
+  payload: PricedPayload,
   node: Node
 ) {
   const breaches = Pricing.breaches(
@@ -232,7 +232,7 @@ const valued = (self: Redemption, node: Node) => ({
 
 const exchanged = (
   self: Redemption,
-  { units, price, proceeds }: Priced,
+  { units, price, proceeds }: PricedPayload,
   { fill }: Argument<typeof PricedRedemption, "Settle">,
   node: Node
 ): Extract<Fact, { readonly on: "exchange" }> => {

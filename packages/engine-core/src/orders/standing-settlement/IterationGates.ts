@@ -20,7 +20,7 @@ import type { StandingSettlement } from "./StandingSettlement.ts"
 import { committedBy } from "./StandingSettlementMachine.ts"
 
 /** Orders of an iteration, with the records that they are checked against. */
-export interface Iterating extends ControlGates.Controls {
+export interface IterationContext extends ControlGates.Controls {
   readonly self: StandingSettlement
   readonly instrument: Recorded
   readonly subscriptions: ReadonlyArray<Subscription>
@@ -30,7 +30,7 @@ export interface Iterating extends ControlGates.Controls {
   readonly admissions: ReadonlyMap<string, Pick<Admission, "validFrom" | "credentialCid">>
   /** The live market that priced all of the orders; null: none. */
   readonly market: { readonly marketCid: string } | null
-  /** Whether the administrator's feed lets every point price that priced an order. */
+  /** Verdict of the administrator's feed on every point that priced an order. */
   readonly feed: FeedVerdict
   /** Largest number of contracts that one ledger transaction uses. */
   readonly inputsMax: number
@@ -45,7 +45,7 @@ interface Leg {
 }
 
 /** Returns the legs that draw on commitments; units that a holder allocated for its order are not among them. */
-const legsOf = (iteration: Iterating): ReadonlyArray<Leg> => {
+const legsOf = (iteration: IterationContext): ReadonlyArray<Leg> => {
   const { self, instrument, subscriptions, redemptions } = iteration
   const cash = self.paymentAsset
   return [
@@ -71,7 +71,7 @@ const keyOf = ({ party, asset }: Pick<Leg, "party" | "asset">): string =>
   `${party}/${asset.admin}/${asset.id}`
 
 /** Sums the legs by party and asset. */
-const takenOf = (iteration: Iterating): ReadonlyArray<Leg> => {
+const takenOf = (iteration: IterationContext): ReadonlyArray<Leg> => {
   const sums = new Map<string, Leg>()
   for (const leg of legsOf(iteration)) {
     const sum = sums.get(keyOf(leg))
@@ -84,11 +84,11 @@ const takenOf = (iteration: Iterating): ReadonlyArray<Leg> => {
 }
 
 /** Returns the commitments that the orders draw on. */
-export const drawnOn = (iteration: Iterating): ReadonlyArray<string> =>
+export const drawnOn = (iteration: IterationContext): ReadonlyArray<string> =>
   takenOf(iteration).flatMap((leg) => committedBy(iteration.self, leg)?.commitmentCid ?? [])
 
 /** All checks of an iteration, in the order of the gates. */
-export const againstIteration = (iteration: Iterating): ReadonlyArray<Judgement> => {
+export const againstIteration = (iteration: IterationContext): ReadonlyArray<Judgement> => {
   const { self } = iteration
   const orders = [...iteration.subscriptions, ...iteration.redemptions]
   return inOrder([
@@ -146,7 +146,7 @@ const firstPast = (
   againstSettleBy({ settleBy: null }, now)
 
 /** Checks that no party gives more cash or units than it committed. */
-const ofCommitments = (iteration: Iterating): ReadonlyArray<Judgement> => {
+const ofCommitments = (iteration: IterationContext): ReadonlyArray<Judgement> => {
   const { self, instrument } = iteration
   const short = takenOf(iteration).filter((leg) => {
     const committed = committedBy(self, leg)
@@ -166,7 +166,7 @@ const ofCommitments = (iteration: Iterating): ReadonlyArray<Judgement> => {
 }
 
 /** Checks holds and restrictions. One hold or restriction stops the whole iteration. */
-const ofControls = (iteration: Iterating): ReadonlyArray<Judgement> => {
+const ofControls = (iteration: IterationContext): ReadonlyArray<Judgement> => {
   const { self, subscriptions, redemptions } = iteration
   const { instrumentId } = self
   const bought = subscriptions.map((order) => ({ ...order, orderId: order.subscriptionId }))
@@ -182,7 +182,7 @@ const ofControls = (iteration: Iterating): ReadonlyArray<Judgement> => {
  * Checks the holders, as for the same orders by themselves: subscribers are active and admitted, redeemers
  * may have lapsed and need no admission, all are screened.
  */
-const ofHolders = (iteration: Iterating): ReadonlyArray<Judgement> => {
+const ofHolders = (iteration: IterationContext): ReadonlyArray<Judgement> => {
   const { admissions, instrument, now, subscriptions, redemptions } = iteration
   const holders = [...subscriptions, ...redemptions].map(({ holderId }) =>
     iteration.holders.get(holderId)

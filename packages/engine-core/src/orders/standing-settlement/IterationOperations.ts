@@ -46,8 +46,10 @@ const Iteration = Schema.Struct({
   subscriptions: ids(SubscriptionId),
   redemptions: ids(RedemptionId)
 }).check(
-  Schema.makeFilter((of) =>
-    of.subscriptions.length + of.redemptions.length > 0 ? undefined : "at least one order"
+  Schema.makeFilter((iteration) =>
+    iteration.subscriptions.length + iteration.redemptions.length > 0
+      ? undefined
+      : "at least one order"
   )
 )
 type Iteration = typeof Iteration.Type
@@ -139,7 +141,7 @@ const marketOf = (self: StandingSettlement, bought: ReadonlyArray<Subscription>)
       )
   )
 
-const iterated = (iteration: Gates.Iterating) => {
+const iterated = (iteration: Gates.IterationContext) => {
   const { self, instrument, market, subscriptions: bought, redemptions: sold } = iteration
   return exercise(Template, contractOf(self), "Settle", {
     marketCid: required(market?.marketCid),

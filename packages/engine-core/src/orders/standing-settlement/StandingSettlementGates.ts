@@ -13,7 +13,7 @@ import type { PrimaryMarket } from "../primary-market/PrimaryMarket.ts"
 import type { Funding } from "./StandingSettlementMachine.ts"
 
 /** Records that gate the opening of a standing settlement. */
-export interface Opening extends Pick<ControlGates.Controls, "holds"> {
+export interface OpeningContext extends Pick<ControlGates.Controls, "holds"> {
   readonly instrument: Recorded
   readonly market: Pick<PrimaryMarket, "state" | "fund" | "paymentAsset"> | null
   readonly funding: ReadonlyArray<Funding>
@@ -27,7 +27,7 @@ const isAsset = (left: Field.Asset, right: Field.Asset): boolean =>
   left.admin === right.admin && left.id === right.id
 
 /** All checks of opening a standing settlement, in the order of the gates. */
-export const againstOpening = (opening: Opening): ReadonlyArray<Judgement> => {
+export const againstOpening = (opening: OpeningContext): ReadonlyArray<Judgement> => {
   const { instrument, market, funding, deadline, now } = opening
   const { manifest, policyVersion } = instrument
   const agreed = market?.state === "agreed" ? market : null

@@ -57,7 +57,7 @@ export const Commitment = Schema.Struct({
 })
 export type Commitment = typeof Commitment.Type
 
-const Whose = { party: Party.schema, asset: Field.asset } as const
+const PartyAsset = { party: Party.schema, asset: Field.asset } as const
 const at = { at: Instant.schema } as const
 
 // Facts that do not change the state.
@@ -65,7 +65,7 @@ const at = { at: Instant.schema } as const
 /** A party committed an asset, or an iteration left the rest of a commitment under another contract. */
 const Hold = Schema.Struct({ on: Schema.Literal("hold"), commitment: Commitment })
 /** A commitment was used, cancelled or withdrawn. */
-const Free = Schema.Struct({ on: Schema.Literal("free"), ...Whose })
+const Free = Schema.Struct({ on: Schema.Literal("free"), ...PartyAsset })
 
 // Facts of the table's triggers.
 
@@ -131,15 +131,15 @@ const holding = (
   allocations: committed.map(({ allocationCid }) => allocationCid)
 })
 
-type Whose = Pick<Funding, "party" | "asset">
+type PartyAsset = Pick<Funding, "party" | "asset">
 
 /** Checks whether both have the same party and asset, of which there is at most one commitment. */
-export const isOf = (left: Whose, right: Whose): boolean =>
+export const isOf = (left: PartyAsset, right: PartyAsset): boolean =>
   left.party === right.party &&
   left.asset.admin === right.asset.admin &&
   left.asset.id === right.asset.id
 
-const others = (self: StandingSettlement, whose: Whose): ReadonlyArray<Commitment> =>
+const others = (self: StandingSettlement, whose: PartyAsset): ReadonlyArray<Commitment> =>
   self.committed.filter((commitment) => !isOf(commitment, whose))
 
 /** Returns the funding that is not committed yet. */
@@ -151,5 +151,5 @@ export const missing = (
 /** Finds the commitment of a party and an asset. */
 export const committedBy = (
   self: Pick<StandingSettlement, "committed">,
-  whose: Whose
+  whose: PartyAsset
 ): Commitment | undefined => self.committed.find((commitment) => isOf(commitment, whose))

@@ -30,7 +30,7 @@ import * as Amount from "../../vocabulary/Amount.ts"
 /** Largest number of fundings; closing cancels a commitment for each in one transaction. */
 const fundingMax = 200
 
-const Opening = Schema.Struct({
+const OpenInput = Schema.Struct({
   /** Id of the standing settlement; the engine makes one when the caller names none. */
   standingSettlementId: Field.optional(StandingSettlementId),
   instrumentId: InstrumentId,
@@ -48,9 +48,9 @@ const Opening = Schema.Struct({
   ),
   deadline: Field.optional(Instant.schema)
 })
-type Opening = typeof Opening.Type
+type OpenInput = typeof OpenInput.Type
 
-const idOf = ({ standingSettlementId }: Pick<Opening, "standingSettlementId">) => {
+const idOf = ({ standingSettlementId }: Pick<OpenInput, "standingSettlementId">) => {
   if (standingSettlementId === null) throw new Error("a standing settlement is opened under an id")
   return standingSettlementId
 }
@@ -76,7 +76,7 @@ const open = Operation.defineOnLedger("standing-settlement.open", {
         holderIds
       }))
   },
-  input: Opening,
+  input: OpenInput,
   complete: (input, makeId) =>
     input.standingSettlementId === null
       ? { ...input, standingSettlementId: Schema.decodeSync(StandingSettlementId)(makeId()) }
@@ -98,7 +98,7 @@ const open = Operation.defineOnLedger("standing-settlement.open", {
 })
 
 /** Loads and checks the opening; refuses an id that exists before any gate. */
-const opening = Effect.fnUntraced(function* (input: Opening, { now }: OperationAct) {
+const opening = Effect.fnUntraced(function* (input: OpenInput, { now }: OperationAct) {
   const records = yield* Records
   const { deadline, funding, instrumentId, standingSettlementId: id } = input
   if (id !== null && Option.isSome(yield* records.find(standingSettlements, id))) {
@@ -115,7 +115,7 @@ const opening = Effect.fnUntraced(function* (input: Opening, { now }: OperationA
   return { market, rows: Gates.againstOpening(context) }
 })
 
-const opened = (input: Opening, marketCid: string | null, { now }: OperationAct) => {
+const opened = (input: OpenInput, marketCid: string | null, { now }: OperationAct) => {
   if (marketCid === null) throw new Error("an agreed market has a contract")
   return exercise(PrimaryMarketTemplate, marketCid, "OpenStanding", {
     standingSettlementId: idOf(input),

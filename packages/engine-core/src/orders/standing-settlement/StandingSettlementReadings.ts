@@ -26,8 +26,8 @@ import {
   StandingSettlementMachine
 } from "./StandingSettlementMachine.ts"
 
-type Standing = Payload<typeof StandingSettlementTemplate>
-type Committed = Payload<typeof StandingCommitment>
+type SettlementPayload = Payload<typeof StandingSettlementTemplate>
+type CommitmentPayload = Payload<typeof StandingCommitment>
 
 const settlement = LedgerRecord.transitionsOf({
   collection: standingSettlements,
@@ -37,7 +37,7 @@ const settlement = LedgerRecord.transitionsOf({
 
 /** Runs a reading; where it changes the settlement, the change counts for the parties it is shown to. */
 const counting = (
-  of: {
+  change: {
     readonly standingSettlementId: string
     /** The party whose commitment it is; null: every party is shown the change. */
     readonly party: Party.Party | null
@@ -47,13 +47,13 @@ const counting = (
 ): LedgerRecord.Reads =>
   Effect.gen(function* () {
     const records = yield* Records
-    const look = records.find(standingSettlements, of.standingSettlementId)
+    const look = records.find(standingSettlements, change.standingSettlementId)
     const before = Option.getOrNull(yield* look)
     yield* read
     const after = Option.getOrNull(yield* look)
     if (before === null || after === null || before.version === after.version) return
-    const isForAll = of.party === null || before.state !== after.state
-    const parties = after.parties.filter((party) => isForAll || party === of.party)
+    const isForAll = change.party === null || before.state !== after.state
+    const parties = after.parties.filter((party) => isForAll || party === change.party)
     for (const { holderId } of yield* records.many(holderParties, parties)) {
       const id = `${after.standingSettlementId}/${holderId}`
       const entry = Option.getOrNull(yield* records.find(standingParties, id))
@@ -65,7 +65,7 @@ const counting = (
 
 /** Makes a move of the whole settlement, which every party is shown. */
 const moving = (
-  { standingSettlementId }: Standing,
+  { standingSettlementId }: SettlementPayload,
   node: Node,
   fact: Parameters<typeof settlement.moveBy>[2]
 ): LedgerRecord.Reads =>
@@ -120,7 +120,7 @@ const commitment = TypedReading.of(StandingCommitment, {
 
 export const readings = [settlementContract, commitment] as const
 
-const opened = Effect.fnUntraced(function* (payload: Standing, node: Node) {
+const opened = Effect.fnUntraced(function* (payload: SettlementPayload, node: Node) {
   const records = yield* Records
   const parties = [...new Set(payload.funding.map(({ party }) => party))]
   const standingSettlementId = Schema.decodeSync(StandingSettlementId)(payload.standingSettlementId)
@@ -166,7 +166,7 @@ const opened = Effect.fnUntraced(function* (payload: Standing, node: Node) {
 /** Records a party's first commitment of an asset, or the rest of it that an iteration left. */
 const held = (
   self: Stored<StandingSettlement>,
-  payload: Committed,
+  payload: CommitmentPayload,
   node: Node
 ): LedgerRecord.Reads => {
   const { party, asset, amount, allocationCid } = payload
@@ -194,7 +194,7 @@ const held = (
 }
 
 /** Records the end of a commitment; ignores one that the same iteration created and used. */
-const freed = (payload: Committed, node: Node): LedgerRecord.Reads =>
+const freed = (payload: CommitmentPayload, node: Node): LedgerRecord.Reads =>
   counting(
     payload,
     node,

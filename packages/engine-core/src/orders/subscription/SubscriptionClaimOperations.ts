@@ -56,11 +56,11 @@ export const claim = Operation.defineOnLedger("subscription.claim", {
         price: null,
         units: null
       }),
-    onLedger: (of, subscriptionId, { argument, marketCid }) =>
+    onLedger: (judgedClaim, subscriptionId, { argument, marketCid }) =>
       exercise(PrimaryMarketTemplate, marketCid, "ClaimSubscription", {
         ...argument,
         subscriptionId,
-        ...duesOf(of)
+        ...duesOf(judgedClaim)
       })
   }),
   doc: "Places a holder's order for units, by the cash it spends or by the units it buys.",
@@ -78,9 +78,9 @@ export const claim = Operation.defineOnLedger("subscription.claim", {
   result: SubscriptionView.SubscriptionView
 })
 
-const judged = Effect.fnUntraced(function* (input: Claim, loaded: OrderClaimSteps.Loaded) {
+const judged = Effect.fnUntraced(function* (input: Claim, loaded: OrderClaimSteps.LoadedClaim) {
   const attesting = Rules.attestingOf(loaded.instrument, loaded.market)
-  const claiming: Gates.Claiming = {
+  const claiming: Gates.ClaimContext = {
     ...loaded,
     admission: yield* latest(input),
     ...(yield* estimateOf(loaded, attesting.oracle)),
@@ -97,7 +97,7 @@ const judged = Effect.fnUntraced(function* (input: Claim, loaded: OrderClaimStep
  * order of that day. An amount that is all fee buys nothing at any price.
  */
 const estimateOf = Effect.fnUntraced(function* (
-  { amount, cashDecimals, cutOffAt, instrument, now, terms, units }: OrderClaimSteps.Loaded,
+  { amount, cashDecimals, cutOffAt, instrument, now, terms, units }: OrderClaimSteps.LoadedClaim,
   oracle: Party.Party | null
 ) {
   const { residual, unitDecimals } = terms.manifest
@@ -122,14 +122,14 @@ const estimateOf = Effect.fnUntraced(function* (
   }
 })
 
-const hasDealt = Effect.fnUntraced(function* (of: Parameters<typeof dayOf>[0]) {
+const hasDealt = Effect.fnUntraced(function* (dealingDay: Parameters<typeof dayOf>[0]) {
   const records = yield* Records
-  const day = Option.getOrNull(yield* records.find(dealingDays, dayOf(of)))
+  const day = Option.getOrNull(yield* records.find(dealingDays, dayOf(dealingDay)))
   return day !== null && day.dealt !== null
 })
 
 /** Terms that the ledger needs to compute the cash of an order in units; an order by amount needs none. */
-const duesOf = ({ order, terms: { fees, manifest } }: OrderClaimSteps.Loaded) =>
+const duesOf = ({ order, terms: { fees, manifest } }: OrderClaimSteps.LoadedClaim) =>
   order === null || order.units === null
     ? { feeRate: null, cashDecimals: null }
     : { feeRate: fees.subscription, cashDecimals: Currency.decimals(manifest.currency) }

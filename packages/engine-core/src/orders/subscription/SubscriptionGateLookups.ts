@@ -20,12 +20,12 @@ import * as Gates from "./SubscriptionGates.ts"
 import { objections, SubscriptionMachine } from "./SubscriptionMachine.ts"
 
 /** Input of a delivery: the order, and the bank lines named as its cash. */
-interface Paying extends Pick<Cash.Named, "cash"> {
+interface DeliveryInput extends Pick<Cash.NamedLines, "cash"> {
   readonly subscriptionId: string
 }
 
 /** Input of a settlement: also the bank lines named as its refund. */
-type Settling = Paying & Cash.Named
+type SettlementInput = DeliveryInput & Cash.NamedLines
 
 const contextOf = Effect.fnUntraced(function* (self: Subscription, now: Instant.Instant) {
   return { ...(yield* subjectOf(self, now)), admission: yield* latest(self) }
@@ -48,8 +48,8 @@ const isMintedUnder = (self: Subscription, market: PrimaryMarket): boolean =>
 export const load = (subscriptionId: string) =>
   Effect.flatMap(Records, (records) => records.get(subscriptions, subscriptionId))
 
-const linesOf = (self: Subscription, of: Cash.Named) =>
-  named({ ...self, kind: "subscription", orderId: self.subscriptionId }, of)
+const linesOf = (self: Subscription, namedLines: Cash.NamedLines) =>
+  named({ ...self, kind: "subscription", orderId: self.subscriptionId }, namedLines)
 
 /**
  * Loads and checks a delivery: first the order's state, which is no gate, then the rows. The policy
@@ -57,7 +57,10 @@ const linesOf = (self: Subscription, of: Cash.Named) =>
  * venue's risk, so a policy that forbids it also stops orders that were claimed while it was
  * allowed.
  */
-export const delivering = Effect.fnUntraced(function* (paying: Paying, { now }: OperationAct) {
+export const delivering = Effect.fnUntraced(function* (
+  paying: DeliveryInput,
+  { now }: OperationAct
+) {
   const self = yield* load(paying.subscriptionId)
   yield* Effect.fromResult(Machine.admit(SubscriptionMachine, self, "deliver"))
   const context = yield* contextOf(self, now)
@@ -75,7 +78,10 @@ export const delivering = Effect.fnUntraced(function* (paying: Paying, { now }: 
  * ledger-paid order in one transaction. A closed order that still owes its refund settles only by
  * the bank lines that paid the refund.
  */
-export const settling = Effect.fnUntraced(function* (paying: Settling, { now }: OperationAct) {
+export const settling = Effect.fnUntraced(function* (
+  paying: SettlementInput,
+  { now }: OperationAct
+) {
   const self = yield* load(paying.subscriptionId)
   if (owesRefund(self) && paying.refunds.length > 0) return yield* closing(self, paying)
   const on = self.payment === "ledger" ? "exchange" : "settle"
@@ -83,7 +89,7 @@ export const settling = Effect.fnUntraced(function* (paying: Settling, { now }: 
   return yield* on === "exchange" ? exchanging(self, paying, now) : closing(self, paying)
 })
 
-const closing = Effect.fnUntraced(function* (self: Subscription, paying: Settling) {
+const closing = Effect.fnUntraced(function* (self: Subscription, paying: SettlementInput) {
   const { cash, refunds } = paying
   const controls = yield* controlsOf({ instrumentId: self.instrumentId, holderIds: [] })
   const lines = yield* linesOf(self, paying)
@@ -91,11 +97,11 @@ const closing = Effect.fnUntraced(function* (self: Subscription, paying: Settlin
   const rows = Gates.againstClosing(controls, [...ofOrder, ...lines.rows])
   return { on: "settle" as const, self, lines, cash, refunds, rows }
 })
-export type Closing = Effect.Success<ReturnType<typeof closing>>
+export type JudgedSettlement = Effect.Success<ReturnType<typeof closing>>
 
 const exchanging = Effect.fnUntraced(function* (
   self: Subscription,
-  { cash, refunds }: Settling,
+  { cash, refunds }: SettlementInput,
   now: Instant.Instant
 ) {
   const context = yield* contextOf(self, now)
@@ -110,4 +116,4 @@ const exchanging = Effect.fnUntraced(function* (
   ])
   return { on: "exchange" as const, self, context, market, rows }
 })
-export type Exchanging = Effect.Success<ReturnType<typeof exchanging>>
+export type JudgedExchange = Effect.Success<ReturnType<typeof exchanging>>

@@ -21,7 +21,7 @@ export interface Context extends ControlGates.Controls {
 }
 
 /** Records and figures that gate a claim. */
-export interface Claiming extends Context, OrderGates.Claiming {
+export interface ClaimContext extends Context, OrderGates.ClaimContext {
   readonly instrument: Recorded
   readonly now: Instant.Instant
   /** The policy's terms in force at the claim. */
@@ -58,7 +58,7 @@ const ofContext = (
   ]
 }
 
-const ofClaim = (claiming: Claiming): ReadonlyArray<Judgement> => {
+const ofClaim = (claiming: ClaimContext): ReadonlyArray<Judgement> => {
   const { amount, attestors, buys, terms } = claiming
   const { manifest, policyVersion } = terms
   return [
@@ -77,7 +77,7 @@ const ofClaim = (claiming: Claiming): ReadonlyArray<Judgement> => {
  * Checks of the minimum and the maximum in cash. An order in units has no cash before it is priced: its
  * cost at the latest price counts, so that no caller passes a limit by naming units instead.
  */
-const ofSize = ({ worth, terms }: Claiming): ReadonlyArray<Judgement> => {
+const ofSize = ({ worth, terms }: ClaimContext): ReadonlyArray<Judgement> => {
   const { limits, manifest, policyVersion } = terms
   return [
     check(
@@ -111,7 +111,7 @@ const ofSize = ({ worth, terms }: Claiming): ReadonlyArray<Judgement> => {
 
 /** All checks of a claim, in the order of the gates; `ofOrder` are those of the order's own record. */
 export const againstClaim = (
-  claiming: Claiming,
+  claiming: ClaimContext,
   ofOrder: ReadonlyArray<Judgement>
 ): ReadonlyArray<Judgement> =>
   inOrder([...ofContext(claiming, "order-in"), ...ofClaim(claiming), ...ofOrder])

@@ -8,7 +8,13 @@ import type * as Instant from "../../kernel/Instant.ts"
 import * as Machine from "../../kernel/Machine.ts"
 import * as Party from "../../kernel/Party.ts"
 import * as Field from "../../templates/Field.ts"
-import { againstLines, againstSettling, CashLine, type Named, unpaid } from "../order/CashLine.ts"
+import {
+  againstLines,
+  againstSettling,
+  CashLine,
+  type NamedLines,
+  unpaid
+} from "../order/CashLine.ts"
 import {
   Allocated,
   at,
@@ -160,7 +166,7 @@ export type Fact = typeof Fact.Type
 /** Commands of the venue. Pricing is none of them: the attestors price, on the ledger. */
 export type Command =
   | { readonly on: "withdraw" | "release" }
-  | ({ readonly on: "exchange" | "settle" } & Named)
+  | ({ readonly on: "exchange" | "settle" } & NamedLines)
   | {
       readonly on: "deliver"
       readonly cash: ReadonlyArray<CashLine>
@@ -199,7 +205,7 @@ const againstDelivery = (
 
 const againstExchange = (
   self: Subscription,
-  { cash, refunds }: Named
+  { cash, refunds }: NamedLines
 ): ReadonlyArray<Judgement> => [
   check("paid-on-ledger", self.payment === "ledger", {
     recovery: "Deliver it first: its cash comes by wire."

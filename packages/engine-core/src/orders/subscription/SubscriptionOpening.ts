@@ -7,7 +7,7 @@ import * as Zone from "../../kernel/Zone.ts"
 import type { DeliveredLot, Lot, SubscriptionClaim } from "../../templates/Market.ts"
 import type { Payload } from "../../templates/Template.ts"
 import { type CutOff, settleBy } from "../order/CutOffRules.ts"
-import type { Opening } from "../order/OrderClaimLookups.ts"
+import type { ClaimOpening } from "../order/OrderClaimLookups.ts"
 import type { Allocated } from "../order/OrderFacts.ts"
 import { type Subscription, SubscriptionId } from "./Subscription.ts"
 import { evolve, type Fact, SubscriptionMachine } from "./SubscriptionMachine.ts"
@@ -16,12 +16,12 @@ import * as Pricing from "./SubscriptionPricing.ts"
 import * as Rules from "./SubscriptionRules.ts"
 
 type Claim = Payload<typeof SubscriptionClaim>
-type Priced = Payload<typeof Lot>
+type LotPayload = Payload<typeof Lot>
 
 /** Makes the record of a claim that is not attested yet. */
 export const claimedAs = (
   payload: Claim,
-  { members, terms }: Opening,
+  { members, terms }: ClaimOpening,
   cutOff: CutOff
 ): Subscription => {
   const cashDecimals = payload.cashDecimals ?? Currency.decimals(payload.currency)
@@ -66,16 +66,16 @@ const unpriced = {
 } as const
 
 /** The contract of an open subscription that a snapshot shows. */
-export type Shown =
+export type ShownSubscription =
   | { readonly as: "claim"; readonly payload: Claim }
-  | { readonly as: "lot"; readonly payload: Priced }
+  | { readonly as: "lot"; readonly payload: LotPayload }
   | { readonly as: "delivered"; readonly payload: Payload<typeof DeliveredLot> }
 
 /**
  * Returns the claim that a contract came from. A lot repeats its claim but for the units ordered, which
  * are those of the lot where it names no cash, and for the number of attestors that were required.
  */
-export const claimOf = (shown: Shown): Claim => {
+export const claimOf = (shown: ShownSubscription): Claim => {
   if (shown.as === "claim") return shown.payload
   const { attestors, cash, units, ...claimed } = shown.payload
   return {
@@ -90,11 +90,11 @@ export const claimOf = (shown: Shown): Claim => {
 }
 
 /** Units that a lot was ordered for: of a rebasing instrument those that its base units show. */
-const orderedBy = ({ price, shownDecimals = null, units }: Priced): Decimal.Decimal =>
+const orderedBy = ({ price, shownDecimals = null, units }: LotPayload): Decimal.Decimal =>
   shownDecimals === null ? units : shownOf(units, { index: price, unitDecimals: shownDecimals })
 
 /** Contracts of a snapshot that belong to an order, with its price point. */
-export interface Beside {
+export interface OrderContracts {
   readonly intentCid: string | null
   readonly mintRequestCid: string | null
   readonly allocation: typeof Allocated.Type | null
@@ -109,14 +109,18 @@ export interface Beside {
  */
 export const recoveredAs = (
   claimed: Subscription,
-  shown: Shown,
-  of: { readonly contractId: string; readonly createdAt: Instant.Instant; readonly beside: Beside }
+  shown: ShownSubscription,
+  contract: {
+    readonly contractId: string
+    readonly createdAt: Instant.Instant
+    readonly beside: OrderContracts
+  }
 ): Subscription =>
-  factsOf(claimed, shown, of).reduce(evolve, { ...claimed, recovered: true } as Subscription)
+  factsOf(claimed, shown, contract).reduce(evolve, { ...claimed, recovered: true } as Subscription)
 
 const factsOf = (
   claimed: Subscription,
-  shown: Shown,
+  shown: ShownSubscription,
   { beside, contractId, createdAt: at }: Parameters<typeof recoveredAs>[2]
 ): ReadonlyArray<Fact> => {
   const { allocation, intentCid } = beside
@@ -151,10 +155,13 @@ const factsOf = (
 
 const pricedBy = (
   claimed: Subscription,
-  payload: Priced,
-  of: { readonly at: Instant.Instant; readonly lotCid: string; readonly beside: Beside }
+  payload: LotPayload,
+  {
+    at,
+    lotCid,
+    beside
+  }: { readonly at: Instant.Instant; readonly lotCid: string; readonly beside: OrderContracts }
 ): Extract<Fact, { readonly on: "price" }> => {
-  const { at, beside, lotCid } = of
   const { attestors, pointCid } = payload
   const { due, ...figures } = Pricing.figuresOf(claimed, payload)
   return {

@@ -30,10 +30,10 @@ import { claim } from "./SubscriptionClaimOperations.ts"
 import { withRemaining } from "./SubscriptionLotLookups.ts"
 import { decide, SubscriptionMachine } from "./SubscriptionMachine.ts"
 import {
-  type Closing,
+  type JudgedSettlement,
   type Context,
   delivering,
-  type Exchanging,
+  type JudgedExchange,
   load,
   marketOf,
   settling
@@ -196,7 +196,7 @@ const refundedBy = Effect.fnUntraced(function* (refunds: ReadonlyArray<Cash.Cash
 })
 
 /** Command that closes a delivered order; the ledger keeps a digest of the bank lines as evidence. */
-const close = Effect.fnUntraced(function* ({ self, cash, refunds }: Closing) {
+const close = Effect.fnUntraced(function* ({ self, cash, refunds }: JudgedSettlement) {
   const refunded = refunds.length === 0 ? null : yield* refundedBy(refunds)
   const owed = Decimal.subtract(Cash.unrefunded(self), refunded?.amount ?? Decimal.zero)
   return exercise(DeliveredLot, contractOf(self.deliveredLotCid, "delivered lot"), "Settle", {
@@ -208,12 +208,12 @@ const close = Effect.fnUntraced(function* ({ self, cash, refunds }: Closing) {
 })
 
 /** Command that pays the refund of a closed order, or a part of it. */
-const payBack = Effect.fnUntraced(function* ({ self, refunds }: Closing) {
+const payBack = Effect.fnUntraced(function* ({ self, refunds }: JudgedSettlement) {
   const cid = contractOf(self.owedRefundCid, "owed refund")
   return exercise(OwedRefund, cid, "Pay", yield* refundedBy(refunds))
 })
 
-const exchange = ({ self, context: { admission, instrument }, market }: Exchanging) =>
+const exchange = ({ self, context: { admission, instrument }, market }: JudgedExchange) =>
   exercise(Lot, lotOf(self).cid, "Settle", {
     marketCid: contractOf(market?.marketCid ?? null, "market"),
     allocationCid: contractOf(self.allocation?.cid ?? null, "allocation"),
@@ -226,7 +226,7 @@ const exchange = ({ self, context: { admission, instrument }, market }: Exchangi
 /** Records the bank lines of an act after the ledger has committed it, and returns the view. */
 const matched = Effect.fnUntraced(function* (
   subscriptionId: string,
-  named: Cash.Named,
+  named: Cash.NamedLines,
   act: OperationAct
 ) {
   const records = yield* Records

@@ -7,7 +7,7 @@ import type { SubscriptionMachine } from "./SubscriptionMachine.ts"
 
 export interface Subject {
   readonly state: State<typeof SubscriptionMachine>
-  /** Whether its cash leg is covered: matched when paid by wire, allocated when paid on the ledger. */
+  /** True if its cash leg is covered: matched when paid by wire, allocated when paid on the ledger. */
   readonly cashStands: boolean
   /** Instant at which a priced order expires; null: it does not expire. */
   readonly settleBy: Instant.Instant | null

@@ -9,13 +9,13 @@ import * as Rules from "./SubscriptionRules.ts"
  * Price point, price and units that the attestors signed in the lot: of a rebasing instrument the index
  * and base units.
  */
-export interface Attested {
+export interface AttestedFigures {
   readonly pointCid: string
   readonly price: Decimal.Decimal
   readonly units: Decimal.Decimal
 }
 
-export const dealingOf = (self: Subscription, price: Decimal.Decimal): Rules.Dealing => ({
+export const dealingOf = (self: Subscription, price: Decimal.Decimal): Rules.DealingTerms => ({
   price,
   feeRate: self.feeRate,
   unitDecimals: self.unitDecimals,
@@ -23,7 +23,7 @@ export const dealingOf = (self: Subscription, price: Decimal.Decimal): Rules.Dea
   residual: self.residualRule
 })
 
-export interface Priced extends Rules.Figures, Rebasing.Dealt {
+export interface PricedFigures extends Rules.Figures, Rebasing.DealtPrice {
   /** Base units that the lot mints; null unless the instrument rebases. */
   readonly baseUnits: Decimal.Decimal | null
 }
@@ -31,8 +31,8 @@ export interface Priced extends Rules.Figures, Rebasing.Dealt {
 /** The order's figures at the price and for the units that the attestors signed. */
 export const figuresOf = (
   self: Subscription,
-  attested: Pick<Attested, "price" | "units">
-): Priced => {
+  attested: Pick<AttestedFigures, "price" | "units">
+): PricedFigures => {
   const dealt = Rebasing.dealtAt(self.isRebasing, attested.price)
   const dealing = dealingOf(self, dealt.price)
   const units = orderedBy(self, attested, dealt)
@@ -44,7 +44,7 @@ export const figuresOf = (
 }
 
 /** The figures that the rules give at a published price or index. */
-export const figuresAt = (self: Subscription, published: Decimal.Decimal): Priced => {
+export const figuresAt = (self: Subscription, published: Decimal.Decimal): PricedFigures => {
   const { index } = Rebasing.dealtAt(self.isRebasing, published)
   const units = unitsOf(self, published)
   if (units === null) throw new Error("a subscription names an amount or units")
@@ -54,8 +54,8 @@ export const figuresAt = (self: Subscription, published: Decimal.Decimal): Price
 /** Units of the order: those whose base units were signed, else those that the signed ones show. */
 const orderedBy = (
   self: Subscription,
-  { price, units }: Pick<Attested, "price" | "units">,
-  { index }: Rebasing.Dealt
+  { price, units }: Pick<AttestedFigures, "price" | "units">,
+  { index }: Rebasing.DealtPrice
 ): Decimal.Decimal => {
   if (index === null) return units
   const ordered = unitsOf(self, price)
@@ -67,7 +67,7 @@ const orderedBy = (
 /** Lists the differences between the attested figures and the rules; empty: they agree. */
 export const breaches = (
   self: Subscription,
-  attested: Attested,
+  attested: AttestedFigures,
   pricing: Pricing
 ): ReadonlyArray<string> => [
   ...ofPoint(self, attested, pricing),
@@ -78,7 +78,7 @@ export const breaches = (
 
 /** Unswung price of the named point; null where no such point was read, which is a breach. */
 export const basePriceOf = (
-  { pointCid }: Pick<Attested, "pointCid">,
+  { pointCid }: Pick<AttestedFigures, "pointCid">,
   { points }: Pick<Pricing, "points">
 ): Decimal.Decimal | null => points.find(({ contractId }) => contractId === pointCid)?.price ?? null
 
@@ -98,7 +98,7 @@ const movedOf = (self: Subscription, published: Decimal.Decimal): Decimal.Decima
 }
 
 /** Lists the rules that the named point breaks; without an oracle in the claim any publisher's point counts. */
-const ofPoint = (self: Subscription, attested: Attested, pricing: Pricing) => {
+const ofPoint = (self: Subscription, attested: AttestedFigures, pricing: Pricing) => {
   const named = pricing.points.find(({ contractId }) => contractId === attested.pointCid)
   if (named === undefined) return [pointNotKnown]
   const oracle = self.attesting.oracle ?? named.source

@@ -21,7 +21,7 @@ import { claimedAs } from "./SubscriptionOpening.ts"
 import * as Pricing from "./SubscriptionPricing.ts"
 
 type Claim = Payload<typeof SubscriptionClaim>
-type Priced = Payload<typeof Lot>
+type LotPayload = Payload<typeof Lot>
 
 const order = LedgerRecord.transitionsOf({
   collection: subscriptions,
@@ -162,7 +162,7 @@ const opened = Effect.fnUntraced(function* (payload: Claim, node: Node) {
 /** Records the price that the attestors signed; a breach of the rules is kept for reconciliation. */
 const priced = Effect.fnUntraced(function* (
   self: Stored<Subscription>,
-  payload: Priced,
+  payload: LotPayload,
   node: Node
 ) {
   const records = yield* Records
@@ -200,7 +200,7 @@ const priced = Effect.fnUntraced(function* (
   )
 })
 
-const created = (self: Subscription, { price, units }: Pricing.Priced, node: Node) => ({
+const created = (self: Subscription, { price, units }: Pricing.PricedFigures, node: Node) => ({
   ...announcementOf(
     self,
     events.make("subscription.created", {
@@ -235,11 +235,11 @@ const delivered = (
 const requested = (
   subscriptionId: string,
   node: Node,
-  of: { readonly deliveredLotCid: string; readonly mintRequestCid: string }
+  contractIds: { readonly deliveredLotCid: string; readonly mintRequestCid: string }
 ) =>
   order.withRecord(subscriptionId, node, "deliver", (self) =>
     order.allows(self, "deliver")
-      ? order.record(self, node, { on: "request-mint", ...of })
+      ? order.record(self, node, { on: "request-mint", ...contractIds })
       : order.keepBreach(node, subscriptionId, {
           on: "deliver",
           detail: `A subscription in state ${self.state} asked for units.`

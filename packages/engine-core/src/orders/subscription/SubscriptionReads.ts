@@ -24,9 +24,9 @@ export const list = Read.list({
   direction: "asc",
   order: "by the instant they were recorded, then by id",
   changes: true,
-  where: ({ state, ...of }) => ({
+  where: ({ state, ...params }) => ({
     ...(state === undefined ? {} : { state }),
-    ...OrderList.columns(of)
+    ...OrderList.columns(params)
   }),
   scope: OrderList.scope,
   view: (records, { pin }) =>

@@ -9,7 +9,7 @@ import * as Formulas from "../OrderFormulas.ts"
 import type { ResidualRule } from "../../vocabulary/sets.ts"
 
 /** Price and terms that the figures of an order are computed from. */
-export interface Dealing {
+export interface DealingTerms {
   readonly price: Decimal.Decimal
   /** The order's own fee rate, a fraction of its cash. */
   readonly feeRate: Decimal.Decimal
@@ -30,7 +30,7 @@ export interface Figures {
 }
 
 /** Computes the formula subscribe-amount: the fee is taken from the amount, the rest buys units. */
-export const byAmount = (amount: Decimal.Decimal, dealing: Dealing): Figures => {
+export const byAmount = (amount: Decimal.Decimal, dealing: DealingTerms): Figures => {
   const { price, feeRate, unitDecimals, cashDecimals, residual: residualRule } = dealing
   const inputs = { amount, price, feeRate, unitDecimals, cashDecimals, residualRule }
   return { ...Formula.compute(Formulas.subscribeAmount, inputs), due: amount }
@@ -40,7 +40,7 @@ export const byAmount = (amount: Decimal.Decimal, dealing: Dealing): Figures => 
 export const byAmountFor = (
   amount: Decimal.Decimal,
   units: Decimal.Decimal,
-  dealing: Dealing
+  dealing: DealingTerms
 ): Figures => {
   const fee = feeOf(amount, dealing)
   const invested = Rational.subtract(Rational.of(amount), Rational.of(fee))
@@ -59,7 +59,7 @@ export const byAmountFor = (
 /** Computes the formula subscribe-units: the units' cash, and the fee on top. There is no refund. */
 export const byUnits = (
   units: Decimal.Decimal,
-  { price, feeRate, cashDecimals }: Dealing
+  { price, feeRate, cashDecimals }: DealingTerms
 ): Figures => {
   const inputs = { units, price, feeRate, cashDecimals }
   const { fee, expected, residual } = Formula.compute(Formulas.subscribeUnits, inputs)
@@ -69,7 +69,7 @@ export const byUnits = (
 /** Returns the fee of an amount, rounded up to the places of the currency. */
 export const feeOf = (
   amount: Decimal.Decimal,
-  { feeRate, cashDecimals }: Pick<Dealing, "feeRate" | "cashDecimals">
+  { feeRate, cashDecimals }: Pick<DealingTerms, "feeRate" | "cashDecimals">
 ): Decimal.Decimal =>
   Rational.round(Rational.multiply(Rational.of(amount), Rational.of(feeRate)), {
     places: cashDecimals,

@@ -10,7 +10,7 @@ import type { Offset } from "../../kernel/Offset.ts"
 import * as Rational from "../../kernel/Rational.ts"
 import { unitAt } from "../../kernel/Rounding.ts"
 import * as OrderFormulas from "../../orders/OrderFormulas.ts"
-import { type Swinging, swungOf } from "../../orders/dealing-cycle/DealingCycleRules.ts"
+import { type SwingInput, swungOf } from "../../orders/dealing-cycle/DealingCycleRules.ts"
 import { baseOf } from "../../orders/RebasingRules.ts"
 import type { Redemption } from "../../orders/redemption/Redemption.ts"
 import * as RedemptionPricing from "../../orders/redemption/RedemptionPricing.ts"
@@ -83,14 +83,14 @@ export const ofStatement = ({ statementId: id, offset }: Sources): Basis.Source 
 export interface DayPrice {
   readonly price: Decimal.Decimal
   /** Inputs of the swing; null: the price is the NAV itself. */
-  readonly swinging: Swinging | null
+  readonly swinging: SwingInput | null
 }
 
 /**
  * Computes the price of a dealing day at the corrected NAV: swung by the sums of the day's dealing,
  * of which those in units count at that NAV (docs/domain/orders.md#day-price).
  */
-export const dayPriceOf = (swinging: Swinging): DayPrice => {
+export const dayPriceOf = (swinging: SwingInput): DayPrice => {
   const swung = swungOf(swinging)
   return swung === null ? { price: swinging.price, swinging: null } : { price: swung, swinging }
 }

@@ -21,7 +21,7 @@ import { Records, type Stored } from "../../records/Records.ts"
 import type { Act } from "../../records/Act.ts"
 import { type Hold, holds } from "../../restraints/hold/Hold.ts"
 import { stopping } from "../../restraints/hold/HoldOpeningRules.ts"
-import { openFor, type Opening } from "../../restraints/hold/HoldOpeningSteps.ts"
+import { openFor, type HoldOpening } from "../../restraints/hold/HoldOpeningSteps.ts"
 import { holdSlots, slotIdOf } from "../../restraints/hold/HoldSlot.ts"
 import * as CoverRules from "../../reserves/reserve/CoverRules.ts"
 import type { RunTrigger } from "../../vocabulary/sets.ts"
@@ -265,7 +265,7 @@ const lowAmong = (
  * adds the finding to the open one; none without a blocking finding of the cover.
  */
 const openForCover = Effect.fnUntraced(function* (
-  of: Pick<Opening, "instrument" | "findings" | "runId"> & {
+  of: Pick<HoldOpening, "instrument" | "findings" | "runId"> & {
     readonly backed: ReadonlyMap<string, Backed>
   },
   act: Act

@@ -21,8 +21,8 @@ import type { ReserveRedemption } from "./ReserveRedemption.ts"
 
 /** Records and figures that gate every act of a mint or a reserve redemption. */
 interface Context {
-  readonly holds: ReadonlyArray<HoldRules.Holding>
-  readonly restrictions: ReadonlyArray<RestrictionRules.Restricting>
+  readonly holds: ReadonlyArray<HoldRules.OpenHold>
+  readonly restrictions: ReadonlyArray<RestrictionRules.RestrictionInForce>
   readonly instrument: Recorded
   readonly holder: Pick<Holder, "holderId" | "state" | "screening" | "party" | "attributes">
   readonly reserve: Pick<Reserve, "state" | "holder" | "pending">
@@ -40,7 +40,7 @@ interface MintContext extends Context {
   /** The depositor's latest admission to the instrument; null: there never was one. */
   readonly admission: Pick<Admission, "state" | "validFrom" | "credentialCid"> | null
   /** Holder requirements of the registrar. */
-  readonly required: ReadonlyArray<AttributeRules.Required>
+  readonly required: ReadonlyArray<AttributeRules.RequiredAttribute>
   /** The live agreement to lock the asset; null: none. */
   readonly agreement: { readonly state: string } | null
 }
@@ -71,7 +71,7 @@ export interface SettlingRedemption extends Context {
 
 const ofControls = (
   { holds, restrictions, holder, instrument }: Context,
-  of: { readonly act: HoldRules.Act; readonly passing: RestrictionRules.ActPassing }
+  of: { readonly act: HoldRules.Act; readonly passing: RestrictionRules.ActDirection }
 ): ReadonlyArray<Judgement> => [
   againstHolds(holds, of.act),
   RestrictionRules.against(

@@ -31,11 +31,11 @@ export const stopping = <
   F extends Pick<Finding, "check" | "instrumentId" | "state" | "severity" | "findingId">
 >(
   findings: ReadonlyArray<F>,
-  of: { readonly instrumentId: string; readonly source: RunSource }
+  { instrumentId, source }: { readonly instrumentId: string; readonly source: RunSource }
 ): ReadonlyArray<F> =>
   findings.filter(
     (finding) =>
-      finding.instrumentId === of.instrumentId && sourceOf(finding) === of.source && blocks(finding)
+      finding.instrumentId === instrumentId && sourceOf(finding) === source && blocks(finding)
   )
 
 /** Reason of a run's hold: the checks of its findings, each once. */

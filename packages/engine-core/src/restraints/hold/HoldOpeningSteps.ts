@@ -11,7 +11,7 @@ import { blocksOf, reasonOf, type RunSource, stopping } from "./HoldOpeningRules
 import { holdSlots, slotIdOf } from "./HoldSlot.ts"
 
 /** Findings of a run on one instrument, and the source of the hold. */
-export type Opening = {
+export type HoldOpening = {
   readonly instrument: Pick<Instrument, "instrumentId" | "registrar">
   /** The run's findings; those that block nothing are ignored. */
   readonly findings: ReadonlyArray<Stored<Finding>>
@@ -24,7 +24,7 @@ export type Opening = {
  * findings. Must run inside `transact`.
  */
 export const openFor = (
-  opening: Opening,
+  opening: HoldOpening,
   act: Act
 ): Effect.Effect<Option.Option<Stored<Hold>>, Unavailable, Records | Ids> =>
   Effect.gen(function* () {
@@ -65,7 +65,7 @@ const openHoldOf = Effect.fnUntraced(function* (instrumentId: string, source: Ru
 const join = (
   hold: Stored<Hold>,
   stops: ReadonlyArray<Finding>,
-  { runId }: Opening,
+  { runId }: HoldOpening,
   act: Act
 ): Effect.Effect<Stored<Hold>, Unavailable, Records> =>
   Effect.flatMap(Records, (records) =>
@@ -79,7 +79,7 @@ const join = (
 
 const open = Effect.fnUntraced(function* (
   stops: ReadonlyArray<Finding>,
-  opening: Opening,
+  opening: HoldOpening,
   act: Act
 ) {
   const records = yield* Records

@@ -26,7 +26,7 @@ import * as HoldView from "./HoldView.ts"
 
 const Reason = ReadableText.prose(500)
 
-const Pausing = Schema.Struct({
+const PauseInput = Schema.Struct({
   instrumentId: InstrumentId,
   /** Made by the engine when the caller names none. */
   holdId: Field.optional(HoldId),
@@ -34,9 +34,9 @@ const Pausing = Schema.Struct({
   /** Expected end, informative only: no hold ends by the clock. */
   until: Field.optional(Instant.schema)
 })
-type Pausing = typeof Pausing.Type
+type PauseInput = typeof PauseInput.Type
 
-const holdIdOf = ({ holdId }: Pick<Pausing, "holdId">): HoldId => {
+const holdIdOf = ({ holdId }: Pick<PauseInput, "holdId">): HoldId => {
   if (holdId === null) throw new Error("a hold has no id")
   return holdId
 }
@@ -60,7 +60,7 @@ export const pausing = (follow: HoldFollowers) =>
       href: (input) => hrefOf(holdIdOf(input)),
       instrumentId: ({ instrumentId }) => instrumentId
     },
-    input: Pausing,
+    input: PauseInput,
     complete: (input, makeId) =>
       input.holdId === null ? { ...input, holdId: Schema.decodeSync(HoldId)(makeId()) } : input,
     lasts: Lasting.whileIn(holds, (input) => [holdIdOf(input)], ["open"]),

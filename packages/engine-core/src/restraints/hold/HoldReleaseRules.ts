@@ -7,7 +7,7 @@ import type { Figure } from "../../writes/Figures.ts"
 import type { Hold } from "./Hold.ts"
 
 /** A requested release, and the current findings of the hold. */
-export interface Releasing {
+export interface ReleaseContext {
   readonly hold: Pick<Hold, "holdId" | "findings">
   readonly findings: ReadonlyArray<Pick<Finding, "findingId" | "state" | "severity" | "check">>
   /** Ids of the accepted findings. */
@@ -18,7 +18,7 @@ export interface Releasing {
 const listedMax = 50
 
 /** Findings that a release overrides: of the hold, accepted by id, and still open. */
-export const overridden = <F extends Releasing["findings"][number]>(
+export const overridden = <F extends ReleaseContext["findings"][number]>(
   findings: ReadonlyArray<F>,
   accept: ReadonlyArray<string>
 ): ReadonlyArray<F> => {
@@ -58,7 +58,7 @@ export const figuresOf = (
  * its id (docs/domain/restraints.md#releasing-a-hold). To accept a finding that was cleared
  * meanwhile is no fault.
  */
-export const against = ({ hold, findings, accept }: Releasing): ReadonlyArray<Judgement> => {
+export const against = ({ hold, findings, accept }: ReleaseContext): ReadonlyArray<Judgement> => {
   const behind = new Set(hold.findings)
   const named = new Set(accept)
   const unrelated = accept.flatMap((id, index) => (behind.has(id) ? [] : [{ id, index }]))

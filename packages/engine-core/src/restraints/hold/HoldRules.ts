@@ -3,7 +3,7 @@ import { check, type Judgement } from "../../kernel/Gates.ts"
 import type { HoldBlock } from "../../vocabulary/sets.ts"
 
 /** An open hold. */
-export interface Holding {
+export interface OpenHold {
   readonly holdId: string
   readonly instrumentId: string
   readonly blocks: ReadonlyArray<HoldBlock>
@@ -18,12 +18,12 @@ export interface Holding {
  */
 export type Act = "deal" | "distribution" | "mint"
 
-export const stops = ({ blocks }: Pick<Holding, "blocks">, act: Act): boolean =>
+export const stops = ({ blocks }: Pick<OpenHold, "blocks">, act: Act): boolean =>
   act === "distribution" ||
   blocks.some((block) => block === "all" || (act === "mint" && block === "mint"))
 
 /** Check of gate `hold`; its refusal names the first open hold that stops the act. */
-export const against = (holds: ReadonlyArray<Holding>, act: Act): Judgement => {
+export const against = (holds: ReadonlyArray<OpenHold>, act: Act): Judgement => {
   const stopping = holds.find((hold) => stops(hold, act))
   return check("not-held", stopping === undefined, {
     detail: stopping === undefined ? null : `The hold ${stopping.holdId} is open.`

@@ -9,7 +9,7 @@ import { type Restriction, RestrictionId, restrictions } from "./Restriction.ts"
 import { RestrictionMachine } from "./RestrictionMachine.ts"
 
 /** One move of a recovery: units of one instrument, from a holder to its successor. */
-export interface Carrying {
+export interface CarriedMove {
   readonly from: Pick<Holder, "holderId">
   readonly to: Pick<Holder, "holderId" | "party">
   /** The instrument that was moved. */
@@ -40,7 +40,7 @@ export interface Carrying {
  * - With the last instrument all other restrictions in force are copied too, on whichever
  *   instrument: the successor is the same person.
  */
-export const carry = Effect.fn("restriction.carry")(function* (carrying: Carrying, act: Act) {
+export const carry = Effect.fn("restriction.carry")(function* (carrying: CarriedMove, act: Act) {
   const records = yield* Records
   yield* lockRestrictions
   const { from, instrumentId, left } = carrying
@@ -64,7 +64,7 @@ export const carry = Effect.fn("restriction.carry")(function* (carrying: Carryin
 /** Opens the restrictions that the successor does not have yet. */
 const opening = Effect.fnUntraced(function* (
   sources: ReadonlyArray<Stored<Restriction>>,
-  { to, operationId, by, instrumentId: moved }: Carrying,
+  { to, operationId, by, instrumentId: moved }: CarriedMove,
   act: Act
 ) {
   const records = yield* Records

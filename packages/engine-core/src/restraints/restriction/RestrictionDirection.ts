@@ -2,14 +2,19 @@
 import * as Direction from "../../kernel/Direction.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import { everything } from "./Restriction.ts"
-import { permits, type Passing, passings, type Restricting } from "./RestrictionRules.ts"
+import {
+  permits,
+  type MovementDirection,
+  passings,
+  type RestrictionInForce
+} from "./RestrictionRules.ts"
 
 /** A restriction in force, and the instant at which the clock ends it. */
-export interface Ending extends Restricting {
+export interface EndingRestriction extends RestrictionInForce {
   readonly autoReleaseAt: Instant.Instant | null
 }
 
-type Restrictions = ReadonlyArray<Ending>
+type Restrictions = ReadonlyArray<EndingRestriction>
 
 /**
  * Changes between two sets of restrictions at any instant from `now` on: modes compare by the acts
@@ -25,7 +30,7 @@ export const changesOf = (
   const turns = turnsOf(both, now)
   const instrumentIds = namesOf(both.map(({ instrumentId }) => instrumentId ?? everything))
   return namesOf(both.map(({ holderId }) => holderId)).flatMap((holderId) => {
-    const own = { from: of(holderId, from), to: of(holderId, to) }
+    const own = { from: restrictionsOf(holderId, from), to: restrictionsOf(holderId, to) }
     return namesOf([...instrumentIds, everything]).flatMap((instrumentId) =>
       passings.flatMap((passing) => {
         const passage = { holderId, instrumentId, passing }
@@ -44,7 +49,7 @@ export const changesOf = (
 const namesOf = (names: ReadonlyArray<string>): ReadonlyArray<string> =>
   [...new Set(names)].toSorted()
 
-const of = (holderId: string, all: Restrictions): Restrictions =>
+const restrictionsOf = (holderId: string, all: Restrictions): Restrictions =>
   all.filter((restriction) => restriction.holderId === holderId)
 
 /** Instants from `now` on at which permissions change. */
@@ -58,7 +63,11 @@ const turnsOf = (all: Restrictions, now: Instant.Instant): ReadonlyArray<Instant
 /** Instants from which on the act is permitted, as texts. */
 const openAt = (
   all: Restrictions,
-  asked: { readonly holderId: string; readonly instrumentId: string; readonly passing: Passing },
+  asked: {
+    readonly holderId: string
+    readonly instrumentId: string
+    readonly passing: MovementDirection
+  },
   turns: ReadonlyArray<Instant.Instant>
 ): ReadonlyArray<string> =>
   turns

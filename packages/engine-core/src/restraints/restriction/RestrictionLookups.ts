@@ -8,7 +8,7 @@ import { everything, restrictions } from "./Restriction.ts"
  * Query of restrictions: of these holders (absent: of all), that cover this instrument (absent:
  * any).
  */
-export interface Of {
+export interface RestrictionScope {
   readonly holderIds?: ReadonlyArray<string>
   readonly instrumentId?: string
 }
@@ -20,9 +20,13 @@ const firstPage = 1_000
 const holdersMax = 1_000
 
 /** Filters of the restrictions in force of all holders, that cover the instrument. */
-export const whereInForce = (of: Required<Pick<Of, "instrumentId">>) => whereOf(of, undefined)
+export const whereInForce = (scope: Required<Pick<RestrictionScope, "instrumentId">>) =>
+  whereOf(scope, undefined)
 
-const whereOf = ({ instrumentId }: Of, holderIds: ReadonlyArray<string> | undefined) => ({
+const whereOf = (
+  { instrumentId }: RestrictionScope,
+  holderIds: ReadonlyArray<string> | undefined
+) => ({
   state: ["active"],
   ...(instrumentId === undefined ? {} : { reach: [instrumentId, everything] }),
   ...(holderIds === undefined ? {} : { holderId: holderIds })
@@ -41,16 +45,21 @@ const found = Effect.fnUntraced(function* (query: Query) {
  * notice is recorded. Holders are queried in groups. Reads committed records only, not those that
  * the transaction around it has written.
  */
-export const inForce = Effect.fn("controls.inForce")(function* (of: Of, pin?: Pin.Resolved) {
+export const inForce = Effect.fn("controls.inForce")(function* (
+  scope: RestrictionScope,
+  pin?: Pin.Resolved
+) {
   const at = pin === undefined ? {} : { pin }
-  if (of.holderIds === undefined) {
-    return (yield* found({ ...at, where: whereOf(of, undefined) })).map(({ record }) => record)
+  if (scope.holderIds === undefined) {
+    return (yield* found({ ...at, where: whereOf(scope, undefined) })).map(({ record }) => record)
   }
-  const holderIds = [...new Set(of.holderIds)]
+  const holderIds = [...new Set(scope.holderIds)]
   const groups = Array.from({ length: Math.ceil(holderIds.length / holdersMax) }, (_, nth) =>
     holderIds.slice(nth * holdersMax, (nth + 1) * holdersMax)
   )
-  const rows = yield* Effect.forEach(groups, (group) => found({ ...at, where: whereOf(of, group) }))
+  const rows = yield* Effect.forEach(groups, (group) =>
+    found({ ...at, where: whereOf(scope, group) })
+  )
   return rows.flat().map(({ record }) => record)
 })
 

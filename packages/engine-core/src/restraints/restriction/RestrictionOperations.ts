@@ -39,25 +39,29 @@ const idOf = (restrictionId: string | null): RestrictionId => {
 
 /** Makes the restriction that a judged request opens; in force at once. */
 const restricted = (
-  { instrumentId, mode, reason, order, autoReleaseAt }: Request.Asked,
-  of: { readonly restrictionId: RestrictionId; readonly holder: Holder; readonly act: OperationAct }
+  { instrumentId, mode, reason, order, autoReleaseAt }: Request.RestrictionRequest,
+  {
+    restrictionId,
+    holder,
+    act
+  }: { readonly restrictionId: RestrictionId; readonly holder: Holder; readonly act: OperationAct }
 ): Restriction => ({
-  restrictionId: of.restrictionId,
-  holderId: of.holder.holderId,
-  party: of.holder.party,
+  restrictionId,
+  holderId: holder.holderId,
+  party: holder.party,
   instrumentId,
   mode,
   reason,
   order,
   state: "active",
-  by: of.act.actor,
-  from: of.act.now,
+  by: act.actor,
+  from: act.now,
   autoReleaseAt,
   liftedBy: null,
   liftReason: null,
   endedAt: null,
   supersedes: null,
-  operationId: of.act.operationId
+  operationId: act.operationId
 })
 
 /**
@@ -103,7 +107,7 @@ export const restrict = Operation.define("holder.restrict", {
 })
 
 /** Refuses a batch that names the same holder and instrument twice. */
-const areDistinct = Schema.makeFilter((entries: ReadonlyArray<Request.Asked>) => {
+const areDistinct = Schema.makeFilter((entries: ReadonlyArray<Request.RestrictionRequest>) => {
   const firstOfPair = new Map<string, number>()
   return entries.flatMap(({ holderId, instrumentId }, nth) => {
     const pair = `${holderId}/${instrumentId ?? ""}`
@@ -191,7 +195,7 @@ const restrictBatch = Operation.define("holder.restrict-batch", {
 
 /** Loads each entry's holder. Refuses `rule-refused` with the faults of all entries. */
 const judged = Effect.fnUntraced(function* (
-  entries: ReadonlyArray<Request.Asked>,
+  entries: ReadonlyArray<Request.RestrictionRequest>,
   { now }: OperationAct
 ) {
   const records = yield* Records

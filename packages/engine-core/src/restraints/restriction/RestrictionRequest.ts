@@ -31,14 +31,18 @@ export const fields = {
   /** Instant at which the clock ends the restriction; null: never. */
   autoReleaseAt: Field.optional(Instant.schema)
 } as const
-export type Asked = Schema.Struct<typeof fields>["Type"]
+export type RestrictionRequest = Schema.Struct<typeof fields>["Type"]
 
 /**
  * Filter of a request: the reason `court-order` needs a cited order, and a restriction by a
  * sanctions list or a court has no end by the clock (docs/domain/restraints.md#restricting).
  */
 export const isWhole = Schema.makeFilter(
-  ({ reason, order, autoReleaseAt }: Pick<Asked, "reason" | "order" | "autoReleaseAt">) => [
+  ({
+    reason,
+    order,
+    autoReleaseAt
+  }: Pick<RestrictionRequest, "reason" | "order" | "autoReleaseAt">) => [
     ...(reason === "court-order" && order === null
       ? [{ path: ["order"], issue: "the order, where the reason is court-order" }]
       : []),
@@ -49,9 +53,9 @@ export const isWhole = Schema.makeFilter(
 )
 
 /** Loaded records that a request names, and the instant of the judgement. */
-export interface Named {
+export interface NamedRecords {
   readonly holder: Holder | undefined
-  /** Whether the instrument exists; true where none is named. */
+  /** True if the instrument exists, or if none is named. */
   readonly hasInstrument: boolean
   readonly now: Instant.Instant
 }
@@ -60,14 +64,14 @@ type Slug = "not-found" | "state-conflict" | "rule-refused"
 
 /** A refusal of a restriction, and the request's member at fault. */
 export interface Fault {
-  readonly member: keyof Asked
+  readonly member: keyof RestrictionRequest
   readonly refusal: Refused<Slug>
 }
 
 /** Faults of a request, in their order of precedence; empty: none. */
 export const against = (
-  { autoReleaseAt }: Pick<Asked, "autoReleaseAt">,
-  { holder, hasInstrument, now }: Named
+  { autoReleaseAt }: Pick<RestrictionRequest, "autoReleaseAt">,
+  { holder, hasInstrument, now }: NamedRecords
 ): ReadonlyArray<Fault> => [
   ...(holder === undefined
     ? [fault("holderId", refused("not-found", { detail: "There is no such holder." }))]
@@ -81,7 +85,10 @@ export const against = (
     : [])
 ]
 
-const fault = (member: keyof Asked, refusal: Refused<Slug>): Fault => ({ member, refusal })
+const fault = (member: keyof RestrictionRequest, refusal: Refused<Slug>): Fault => ({
+  member,
+  refusal
+})
 
 const ended = ({ state }: Holder) =>
   refused("state-conflict", {

@@ -6,7 +6,7 @@ import type * as Party from "../../kernel/Party.ts"
 import type { RestrictionMode } from "../../vocabulary/sets.ts"
 
 /** A restriction in force; without an instrument it covers all of its holder's. */
-export interface Restricting {
+export interface RestrictionInForce {
   readonly restrictionId: string
   readonly holderId: string
   readonly instrumentId: string | null
@@ -19,54 +19,58 @@ export interface Restricting {
  * `units-back`, redemption up to its burn; `cash-in`, payment of a burned redemption.
  */
 export const passings = ["order-in", "units-in", "units-out", "units-back", "cash-in"] as const
-export type Passing = (typeof passings)[number]
+export type MovementDirection = (typeof passings)[number]
 
 /**
  * Directions of the engine's own acts. None is `units-out`: holders transfer from their wallets,
  * and restrictions do not stop the giving side of a forced act. `units-out` only counts in the
  * direction of a change of restrictions.
  */
-export type ActPassing = Exclude<Passing, "units-out">
+export type ActDirection = Exclude<MovementDirection, "units-out">
 
 /**
  * Table of the directions that each mode permits. `freeze`: none. `receive-only`: units and cash
  * in. `redeem-only`: units back to the fund, and cash in. No mode permits a new subscription; one
  * claimed before is delivered under `receive-only`.
  */
-const permitted: Readonly<Record<RestrictionMode, ReadonlyArray<Passing>>> = {
+const permitted: Readonly<Record<RestrictionMode, ReadonlyArray<MovementDirection>>> = {
   freeze: [],
   "receive-only": ["units-in", "cash-in"],
   "redeem-only": ["units-back", "cash-in"]
 }
 
 /** An act that restrictions permit or not: holder, instrument, direction. */
-export interface Asked {
+export interface RestrictedAct {
   readonly holderId: string
   readonly instrumentId: string
-  readonly passing: Passing
+  readonly passing: MovementDirection
 }
 
-/** Whether the restriction is of this holder, and of this instrument or all. */
+/** Checks whether the restriction is of this holder, and of this instrument or all. */
 export const covers = (
-  { holderId, instrumentId }: Restricting,
-  of: { readonly holderId: string; readonly instrumentId: string }
+  { holderId, instrumentId }: RestrictionInForce,
+  position: { readonly holderId: string; readonly instrumentId: string }
 ): boolean =>
-  holderId === of.holderId && (instrumentId === null || instrumentId === of.instrumentId)
+  holderId === position.holderId &&
+  (instrumentId === null || instrumentId === position.instrumentId)
 
-/** Whether any of these restrictions covers the holder's units of the instrument. */
+/** Checks whether any of these restrictions covers the holder's units of the instrument. */
 export const isRestricted = (
-  restrictions: ReadonlyArray<Restricting>,
-  of: { readonly holderId: string; readonly instrumentId: string }
-): boolean => restrictions.some((restriction) => covers(restriction, of))
+  restrictions: ReadonlyArray<RestrictionInForce>,
+  position: { readonly holderId: string; readonly instrumentId: string }
+): boolean => restrictions.some((restriction) => covers(restriction, position))
 
-/** Whether all restrictions permit the act: the strictest decides. */
-export const permits = (restrictions: ReadonlyArray<Restricting>, asked: Asked): boolean =>
+/** Checks whether all restrictions permit the act: the strictest decides. */
+export const permits = (
+  restrictions: ReadonlyArray<RestrictionInForce>,
+  asked: RestrictedAct
+): boolean =>
   restrictions.every(
     (restriction) =>
       !covers(restriction, asked) || permitted[restriction.mode].includes(asked.passing)
   )
 
-const names: Readonly<Record<ActPassing, GatedName>> = {
+const names: Readonly<Record<ActDirection, GatedName>> = {
   "order-in": "may-subscribe",
   "units-in": "may-receive",
   "units-back": "may-redeem",
@@ -78,8 +82,8 @@ const names: Readonly<Record<ActPassing, GatedName>> = {
  * concealed from all but readers of restrictions.
  */
 export const against = (
-  restrictions: ReadonlyArray<Restricting>,
-  asked: Asked & { readonly passing: ActPassing },
+  restrictions: ReadonlyArray<RestrictionInForce>,
+  asked: RestrictedAct & { readonly passing: ActDirection },
   party: Party.Party
 ): Judgement =>
   check(names[asked.passing], permits(restrictions, asked), {

@@ -10,12 +10,14 @@ import { inForce } from "./RestrictionLookups.ts"
  * succeeded all restrictions of its successors count, since they are the same person. Each
  * successor costs two more queries.
  */
-export const followed = Effect.fn("controls.followed")(function* (of: {
+export const followed = Effect.fn("controls.followed")(function* ({
+  holderId,
+  instrumentId
+}: {
   readonly holderId: string
   readonly instrumentId: string
 }) {
   const records = yield* Records
-  const { holderId, instrumentId } = of
   const holder = Option.getOrNull(yield* records.find(holders, holderId))
   const successors = holder === null ? [] : yield* successorsOf(holder)
   const found = yield* inForce({

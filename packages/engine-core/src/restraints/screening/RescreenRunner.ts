@@ -21,11 +21,13 @@ const batchMax = 100
 /**
  * Queries of holders to be screened again: never screened, too old, or under another list version.
  */
-const dueQueries = (of: {
+const dueQueries = ({
+  listVersion,
+  before
+}: {
   readonly listVersion: string | undefined
   readonly before: Instant.Instant | undefined
 }): ReadonlyArray<Pick<Query, "where" | "ranges">> => {
-  const { before, listVersion } = of
   const clear = { screening: ["clear"] }
   return [
     { where: { screening: ["none", "unscreened", "stale"] } },

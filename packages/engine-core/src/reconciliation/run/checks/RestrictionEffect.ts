@@ -7,7 +7,10 @@ import * as Instant from "../../../kernel/Instant.ts"
 import { compare, type Difference } from "../../../findings/FindingRules.ts"
 import type { PartyMovement } from "../../../instruments/register/Movement.ts"
 import type { Restriction } from "../../../restraints/restriction/Restriction.ts"
-import { type Passing, permits } from "../../../restraints/restriction/RestrictionRules.ts"
+import {
+  type MovementDirection,
+  permits
+} from "../../../restraints/restriction/RestrictionRules.ts"
 import type { MovementKind } from "../../../vocabulary/sets.ts"
 
 export const check = "restriction-effect"
@@ -23,7 +26,9 @@ export interface Left {
 const forced: ReadonlyArray<MovementKind> = ["forced-transfer", "recovery"]
 
 /** Directions of movements; any other kind goes out to whom it likes. */
-const passingOf: Readonly<Partial<Record<MovementKind, Passing>>> = { redemption: "units-back" }
+const passingOf: Readonly<Partial<Record<MovementKind, MovementDirection>>> = {
+  redemption: "units-back"
+}
 
 type Period = Pick<
   Restriction,

@@ -63,13 +63,13 @@ export const list = Read.list<Order, unknown, Asked, OpenOrderView, "open-orders
   direction: "asc",
   order: "by the instant they were recorded, then by id",
   changes: false,
-  where: ({ kind = OpenOrderKind.members, state = OpenOrderState.members, ...of }) => ({
+  where: ({ kind = OpenOrderKind.members, state = OpenOrderState.members, ...filters }) => ({
     open: kind.flatMap((kind) =>
       state
         .filter((state) => OpenOrder.openStates[kind].has(state))
         .map((state) => OpenOrder.openAs({ kind, state }))
     ),
-    ...OrderList.columns(of)
+    ...OrderList.columns(filters)
   }),
   judged: (judgedAt) => ({ openUntil: OpenOrder.stillOpenAt(judgedAt) }),
   scope: OrderList.scope,

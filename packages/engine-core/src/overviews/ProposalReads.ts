@@ -42,9 +42,9 @@ export const list = Read.list({
   direction: "asc",
   order: "by the instant they were made, then by id",
   changes: false,
-  where: ({ kind = ProposalKind.members, ...of }) => ({
+  where: ({ kind = ProposalKind.members, ...filters }) => ({
     live: kind,
-    ...OrderList.columns(of)
+    ...OrderList.columns(filters)
   }),
   judged: (judgedAt) => ({ until: OpenOrder.stillOpenAt(judgedAt) }),
   scope: OrderList.scope,

@@ -67,14 +67,15 @@ const countedOf = <T>(
   const { add, each, min, multiply } = sheet
   const free = each({
     lists: ["freeUnits", "freePrice", "freeHaircut"],
-    term: (of) => valueOf(sheet, [of("freeUnits"), of("freePrice"), of("freeHaircut")])
+    term: (member) =>
+      valueOf(sheet, [member("freeUnits"), member("freePrice"), member("freeHaircut")])
   })
   const capped = each({
     lists: ["cappedUnits", "cappedPrice", "cappedHaircut", "cappedShare"],
-    term: (of) =>
+    term: (member) =>
       min(
-        valueOf(sheet, [of("cappedUnits"), of("cappedPrice"), of("cappedHaircut")]),
-        multiply(of("cappedShare"), required)
+        valueOf(sheet, [member("cappedUnits"), member("cappedPrice"), member("cappedHaircut")]),
+        multiply(member("cappedShare"), required)
       )
   })
   return add(free, capped)
@@ -165,7 +166,7 @@ const cover = <T>(
     CountedSheet<T>,
     "add" | "each" | "min" | "multiply" | "number" | "subtract" | "divide" | "whenAbove"
   > & {
-    readonly round: (of: {
+    readonly round: (rounded: {
       readonly figure: keyof typeof coverFigures
       readonly term: T
       readonly places: "currencyDecimals" | number
@@ -319,7 +320,8 @@ const mintable = <T>(sheet: MintableSheet<T>, sharePriceOf: () => T) => {
   const { amount, divide, each, max, multiply, number, round, subtract, total } = sheet
   const free = each({
     lists: ["freeUnits", "freePrice", "freeHaircut"],
-    term: (of) => valueOf(sheet, [of("freeUnits"), of("freePrice"), of("freeHaircut")])
+    term: (member) =>
+      valueOf(sheet, [member("freeUnits"), member("freePrice"), member("freeHaircut")])
   })
   const largest = divide(free, subtract(number(1), total("bindingShare")))
   const covered = divide(largest, multiply(amount("minCover"), sharePriceOf()))

@@ -113,7 +113,7 @@ const mayDeliver = Effect.fnUntraced(function* (
  */
 export const clear: (
   instrumentIds: ReadonlyArray<string>,
-  of: { readonly runId: string; readonly act: Act }
+  run: { readonly runId: string; readonly act: Act }
 ) => Effect.Effect<ReadonlyArray<string>, Unavailable, Records> = Effect.fnUntraced(function* (
   instrumentIds,
   { runId, act }

@@ -67,10 +67,10 @@ export const equalisation = Formula.declare({
     const exPrice = amount("exPrice")
     const bought = each({
       lists: ["remaining", "basePrice"],
-      term: (of) =>
+      term: (member) =>
         multiply(
-          of("remaining"),
-          subtract(min(max(of("basePrice"), exPrice), amount("cumPrice")), exPrice)
+          member("remaining"),
+          subtract(min(max(member("basePrice"), exPrice), amount("cumPrice")), exPrice)
         )
     })
     round({

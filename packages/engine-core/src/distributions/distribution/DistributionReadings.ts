@@ -229,9 +229,9 @@ const index = Effect.fnUntraced(function* (
 const sealedTotals = (
   { totals, payoutPrice }: Stored<Distribution>,
   sealed: DistributionTotals,
-  of: Pick<Totals, "holders" | "suspended">
+  counts: Pick<Totals, "holders" | "suspended">
 ): Totals => ({
-  ...of,
+  ...counts,
   entitlement: sealed.entitlement,
   gross: sealed.gross,
   equalisation: sealed.equalisation,

@@ -180,16 +180,18 @@ interface Entitled {
   readonly entitled: Entitlement
 }
 
-const carriedLine = (carried: "unrolled" | "below-smallest", of: Entitled): LineFigures =>
-  figuresOf(of, { equalisation: Decimal.zero, carried })
+const carriedLine = (carried: "unrolled" | "below-smallest", entitlement: Entitled): LineFigures =>
+  figuresOf(entitlement, { equalisation: Decimal.zero, carried })
 
-const paidLine = (of: Entitled): LineFigures => {
-  const { terms, position } = of
-  const full = figuresOf(of, { equalisation: Decimal.zero, carried: null })
+const paidLine = (entitlement: Entitled): LineFigures => {
+  const { terms, position } = entitlement
+  const full = figuresOf(entitlement, { equalisation: Decimal.zero, carried: null })
   const inputs = equalisationGiven(terms, position.lots, full.gross)
   if (inputs === undefined || position.lots.length === 0) return full
   const { equalisation } = Formula.compute(Formulas.equalisation, inputs)
-  return Decimal.isZero(equalisation) ? full : figuresOf(of, { equalisation, carried: null })
+  return Decimal.isZero(equalisation)
+    ? full
+    : figuresOf(entitlement, { equalisation, carried: null })
 }
 
 const figuresOf = (
@@ -274,13 +276,13 @@ export interface LineRate {
  * end of the record date, else the latest that a point of the period states, else the instrument's.
  * An own rate that is no decimal from 0 to 1 does not count. Rebasing instruments withhold nothing.
  */
-export const rateOf = (of: Withholding): LineRate => {
-  if (of.valuation === "rebasing") return { rate: Decimal.zero, rateSource: "default" }
-  const own = ownRateOf(of)
+export const rateOf = (inputs: Withholding): LineRate => {
+  if (inputs.valuation === "rebasing") return { rate: Decimal.zero, rateSource: "default" }
+  const own = ownRateOf(inputs)
   if (own !== undefined) return { rate: own, rateSource: "attribute" }
-  const latest = of.ratesSeen.at(-1)
+  const latest = inputs.ratesSeen.at(-1)
   return latest === undefined
-    ? { rate: of.withholding, rateSource: "default" }
+    ? { rate: inputs.withholding, rateSource: "default" }
     : { rate: latest, rateSource: "point" }
 }
 

@@ -41,7 +41,7 @@ export interface Judging extends Rates {
   /** Null where the month has none. */
   readonly recordDate: Date.Date | null
   readonly recordDatePassed: boolean
-  /** Whether the feed lets the last point price; `none` where no feed prices the distribution. */
+  /** Verdict of the feed on the last point; `none` where no feed prices the distribution. */
   readonly feed: FeedVerdict
   /** False: the register of some day, or an earlier distribution, is before the history. */
   readonly isHistoryWhole: boolean
@@ -51,32 +51,37 @@ export interface Judging extends Rates {
 }
 
 /** All checks of an execution, in the order of the gates. */
-export const against = (of: Judging): ReadonlyArray<Judgement> =>
+export const against = (facts: Judging): ReadonlyArray<Judgement> =>
   inOrder([
-    HoldRules.against(of.holds, "distribution"),
-    ...ofPolicy(of),
-    ...ofRates(of),
-    check("lines-rolled", !(of.hasUnrolled && isRefused(of.partial)), {
-      policyVersion: of.policyVersion
+    HoldRules.against(facts.holds, "distribution"),
+    ...ofPolicy(facts),
+    ...ofRates(facts),
+    check("lines-rolled", !(facts.hasUnrolled && isRefused(facts.partial)), {
+      policyVersion: facts.policyVersion
     }),
-    ...(of.scheduled === null ? [] : [againstUse(of.scheduled.approval, of.scheduled.net)]),
-    check("record-date-passed", of.recordDatePassed, {
-      detail: of.recordDate === null ? null : `The record date of ${of.month} is ${of.recordDate}.`
+    ...(facts.scheduled === null
+      ? []
+      : [againstUse(facts.scheduled.approval, facts.scheduled.net)]),
+    check("record-date-passed", facts.recordDatePassed, {
+      detail:
+        facts.recordDate === null
+          ? null
+          : `The record date of ${facts.month} is ${facts.recordDate}.`
     }),
-    feedUsable(of.feed),
-    check("history-whole", of.isHistoryWhole),
-    check("distribution-size", of.fitsLinesMax, {
-      detail: `The distribution has more than ${of.linesMax} lines.`
+    feedUsable(facts.feed),
+    check("history-whole", facts.isHistoryWhole),
+    check("distribution-size", facts.fitsLinesMax, {
+      detail: `The distribution has more than ${facts.linesMax} lines.`
     })
   ])
 
-const ofPolicy = (of: Judging): ReadonlyArray<Judgement> => {
-  const { lastPayout, month, policyVersion } = of
+const ofPolicy = (facts: Judging): ReadonlyArray<Judgement> => {
+  const { lastPayout, month, policyVersion } = facts
   return [
-    check("distributes", of.isMonthly, { policyVersion }),
-    check("in-order", of.place === "next" && of.unsealedMonth === null, {
+    check("distributes", facts.isMonthly, { policyVersion }),
+    check("in-order", facts.place === "next" && facts.unsealedMonth === null, {
       policyVersion,
-      detail: detailOfOrder(of)
+      detail: detailOfOrder(facts)
     }),
     check("went-ex", lastPayout === null || wentEx(lastPayout), {
       policyVersion,
@@ -104,19 +109,19 @@ const detailOfOrder = ({ month, nextMonth, place, unsealedMonth }: Judging): str
   }
 }
 
-const ofRates = (of: Judging): ReadonlyArray<Judgement> => {
-  const { policyVersion, ratesSeen } = of
+const ofRates = (facts: Judging): ReadonlyArray<Judgement> => {
+  const { policyVersion, ratesSeen } = facts
   const latest = ratesSeen.at(-1)
   const shown = ratesSeen.map(Decimal.formatPlain).join(", ")
   return [
-    check("rate-acknowledged", mayAcknowledge(of), {
+    check("rate-acknowledged", mayAcknowledge(facts), {
       policyVersion,
       detail:
         latest === undefined || ratesSeen.length === 1
           ? "The points of the period state no rates that differ."
           : `The latest rate of the period is ${Decimal.formatPlain(latest)}.`
     }),
-    check("rate-change", !(isUnacknowledged(of) && isRefused(of.rateChange)), {
+    check("rate-change", !(isUnacknowledged(facts) && isRefused(facts.rateChange)), {
       policyVersion,
       detail: `The points of the period state the rates ${shown}.`
     })

@@ -175,12 +175,12 @@ export const executionOf = Effect.fnUntraced(function* (asked: Asked, act: Opera
  * end of the same month that record decides for good.
  */
 const passageOf = Effect.fnUntraced(function* (
-  of: { readonly instrumentId: InstrumentId } & Pick<TheirPeriod, "month" | "recordEndsAt">,
+  period: { readonly instrumentId: InstrumentId } & Pick<TheirPeriod, "month" | "recordEndsAt">,
   act: OperationAct
 ) {
-  const { recordEndsAt } = of
+  const { recordEndsAt } = period
   const records = yield* Records
-  const scheduled = Option.getOrNull(yield* records.find(scheduledDistributions, idOfMonth(of)))
+  const scheduled = Option.getOrNull(yield* records.find(scheduledDistributions, idOfMonth(period)))
   if (scheduled !== null && Instant.equals(scheduled.recordEndsAt, recordEndsAt)) {
     return { hasPassed: true, ledgerEnd: null }
   }

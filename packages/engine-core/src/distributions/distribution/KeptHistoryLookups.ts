@@ -57,7 +57,7 @@ export const lowestRead: (
  */
 const lowestOfInstrument = Effect.fnUntraced(function* (
   instrumentId: InstrumentId,
-  of: { readonly isMonthly: boolean }
+  { isMonthly }: { readonly isMonthly: boolean }
 ) {
   const records = yield* Records
   const open = yield* Stream.runCollect(
@@ -66,7 +66,7 @@ const lowestOfInstrument = Effect.fnUntraced(function* (
   const unrolled = yield* unrolledIn(instrumentId, null)
   const slot = yield* slotOf(instrumentId, null)
   const lowest = yield* lowestRead([...new Set([...open, ...unrolled.keys()])])
-  if (!of.isMonthly) return lowest
+  if (!isMonthly) return lowest
   const executed = slot?.distributionId ?? null
   const next =
     executed === null ? yield* beginningOf(instrumentId) : Option.some(yield* readAfter(executed))

@@ -162,9 +162,9 @@ export const linesAgain = (source: LineSource) =>
 /** Computes the line of one payee; null: it has none. */
 export const lineOfPayee = Effect.fnUntraced(function* (
   source: LineSource,
-  of: Pick<Payee, "holderId" | "party">
+  holder: Pick<Payee, "holderId" | "party">
 ) {
-  const payee = yield* payeeOf(source, of)
+  const payee = yield* payeeOf(source, holder)
   if (payee === null) return null
   const figures = Rules.lineOf(source.terms, payee.position)
   return Rules.hasLine(figures) ? ({ payee, figures } satisfies PayeeLine) : null

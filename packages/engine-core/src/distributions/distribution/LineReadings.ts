@@ -151,12 +151,15 @@ const unpaid = {
   lost: false
 } as const
 
-const stateOf = (of: {
+const stateOf = ({
+  lineCid,
+  waiting
+}: {
   readonly lineCid: string | null
   readonly waiting: ReadonlyArray<unknown>
 }): DistributionLine["state"] => {
-  if (of.lineCid === null) return "carried"
-  return of.waiting.length === 0 ? "due" : "suspended"
+  if (lineCid === null) return "carried"
+  return waiting.length === 0 ? "due" : "suspended"
 }
 
 /** Sums the net of a distribution's suspended lines, with the changes of this transaction. */

@@ -63,12 +63,12 @@ export const succeededIn = Effect.fnUntraced(function* (
  */
 export const recoveredSince = Effect.fnUntraced(function* (
   instrumentId: string,
-  of: ReadonlyArray<Holder>,
+  successors: ReadonlyArray<Holder>,
   since: Instant.Instant
 ) {
   const records = yield* Records
   const found = new Map<string, string>()
-  const succeeding = of.filter(({ predecessor }) => predecessor !== null)
+  const succeeding = successors.filter(({ predecessor }) => predecessor !== null)
   if (succeeding.length === 0) return found
   for (const [holderId, [nearest]] of yield* predecessorsOf(instrumentId, succeeding)) {
     if (nearest === undefined) continue
@@ -93,12 +93,12 @@ export const recoveredSince = Effect.fnUntraced(function* (
  */
 export const predecessorsOf = (
   instrumentId: string,
-  of: ReadonlyArray<Holder>,
+  successors: ReadonlyArray<Holder>,
   pin?: Pin.Resolved
 ) =>
   Effect.map(
     chainsOf(
-      of.map((holder) => ({ holder, instrumentId })),
+      successors.map((holder) => ({ holder, instrumentId })),
       pin
     ),
     (chains) =>
@@ -132,12 +132,12 @@ export const predecessorsByInstrument = (
 
 /** Loads the predecessors of each of these holders, nearest first. */
 const chainsOf = Effect.fnUntraced(function* (
-  of: ReadonlyArray<Asked>,
+  questions: ReadonlyArray<Asked>,
   pin: Pin.Resolved | undefined
 ) {
   const records = yield* Records
   const chains = new Map<Asked, ReadonlyArray<Holder>>()
-  let ends = of.map((asked) => ({ asked, end: asked.holder }))
+  let ends = questions.map((asked) => ({ asked, end: asked.holder }))
   for (let length = 0; ends.length > 0; length++) {
     if (length === chainMax) throw endless(ends[0]!.end.holderId)
     const ids = [...new Set(ends.flatMap(({ end }) => end.predecessor ?? []))]

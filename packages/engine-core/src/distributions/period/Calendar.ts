@@ -60,8 +60,10 @@ export const CalendarRow = Schema.Struct({
 export type CalendarRow = typeof CalendarRow.Type
 
 /** Id of an instrument's month in the calendar. */
-export const idOf = (of: Pick<CalendarRow, "instrumentId" | "month">): string =>
-  `${of.instrumentId}:${of.month}`
+export const idOf = ({
+  instrumentId,
+  month
+}: Pick<CalendarRow, "instrumentId" | "month">): string => `${instrumentId}:${month}`
 
 /** Rows of the calendar, which are computed and never stored. */
 export const calendarRows = Collection.define<CalendarRow, never>("calendar-row", {
@@ -127,12 +129,12 @@ export const rowsOf = (subject: Subject, { now, zone }: Asked) => {
   const row = (
     dates: Pick<MonthDates<unknown>, "month" | "recordDate" | "recordEndsAt" | "exDate"> &
       Pick<MonthDates<unknown>, "paymentDate" | "zone">,
-    of: Pick<CalendarRow, "periodState" | "distributionId">
+    { periodState, distributionId }: Pick<CalendarRow, "periodState" | "distributionId">
   ): CalendarRow => ({
     scheduledDistributionId: idOf({ instrumentId, month: dates.month }),
     instrumentId,
     month: dates.month,
-    periodState: of.periodState,
+    periodState,
     recordDate: dates.recordDate,
     businessZone: dates.zone,
     recordEndsAt: dates.recordEndsAt,
@@ -140,7 +142,7 @@ export const rowsOf = (subject: Subject, { now, zone }: Asked) => {
     exDate: dates.exDate,
     paymentDate: dates.paymentDate,
     zone,
-    distributionId: of.distributionId,
+    distributionId,
     refused: null
   })
   return (month: Month.Month): CalendarRow | null => {

@@ -31,12 +31,12 @@ export interface Distributing {
  * executed a month, with two look-ups for all.
  */
 export const distributingOf = Effect.fnUntraced(function* (
-  of: ReadonlyArray<{ readonly instrumentId: InstrumentId }>,
+  instruments: ReadonlyArray<{ readonly instrumentId: InstrumentId }>,
   pin: Pin.Resolved
 ) {
-  if (of.length === 0) return []
+  if (instruments.length === 0) return []
   const records = yield* Records
-  const instrumentId = of.map((instrument) => instrument.instrumentId)
+  const instrumentId = instruments.map((instrument) => instrument.instrumentId)
   const rows = yield* Stream.runCollect(
     records.stream(policyVersions, {
       pin,
@@ -53,7 +53,7 @@ export const distributingOf = Effect.fnUntraced(function* (
       slot
     ])
   )
-  return of.flatMap((instrument): ReadonlyArray<Distributing> => {
+  return instruments.flatMap((instrument): ReadonlyArray<Distributing> => {
     const versions = versionsOf.get(instrument.instrumentId) ?? []
     const slot = slots.get(instrument.instrumentId)
     const isMonthly = versions.some(({ manifest }) => manifest.distribution.schedule === "monthly")

@@ -63,25 +63,27 @@ export interface FactsAsked {
 
 /** Loads the facts of an instrument's periods at the pin; the latest when absent. */
 export const factsOf: (
-  of: FactsAsked,
+  instrument: FactsAsked,
   pin?: Pin.Resolved
-) => Effect.Effect<PeriodFacts, Unavailable, Records> = Effect.fnUntraced(function* (of, pin) {
-  const { executed } = of
-  const versions = yield* versionsOf(of.instrumentId, pin)
-  if (executed === null) {
-    return { versions, executed, points: yield* pointsOf(of, { versions, pin }) }
+) => Effect.Effect<PeriodFacts, Unavailable, Records> = Effect.fnUntraced(
+  function* (instrument, pin) {
+    const { executed } = instrument
+    const versions = yield* versionsOf(instrument.instrumentId, pin)
+    if (executed === null) {
+      return { versions, executed, points: yield* pointsOf(instrument, { versions, pin }) }
+    }
+    const fromPoint = executed.fromPoint === null ? null : yield* pointOf(executed.fromPoint, pin)
+    const toPoint = yield* pointOf(executed.toPoint, pin)
+    const recent = yield* pointsOf(instrument, { versions, pin, since: sinceOf(executed, toPoint) })
+    // The point before the next period is this one or a later one, unless it was withdrawn.
+    const isOfficial = toPoint.isLive && toPoint.correctedBy === null
+    return {
+      versions,
+      points: isOfficial ? recent : yield* pointsOf(instrument, { versions, pin }),
+      executed: { ...executed, fromPoint, toPoint }
+    }
   }
-  const fromPoint = executed.fromPoint === null ? null : yield* pointOf(executed.fromPoint, pin)
-  const toPoint = yield* pointOf(executed.toPoint, pin)
-  const recent = yield* pointsOf(of, { versions, pin, since: sinceOf(executed, toPoint) })
-  // The point before the next period is this one or a later one, unless it was withdrawn.
-  const isOfficial = toPoint.isLive && toPoint.correctedBy === null
-  return {
-    versions,
-    points: isOfficial ? recent : yield* pointsOf(of, { versions, pin }),
-    executed: { ...executed, fromPoint, toPoint }
-  }
-})
+)
 
 /**
  * Loads the facts of several instruments' periods at the pin, by instrument: a few look-ups for all.
@@ -205,20 +207,20 @@ const pointsOf = (
 
 /** Loads the points of every oracle that a version names, valued at `since` or later. */
 const pointsIn = Effect.fnUntraced(function* (
-  of: ReadonlyArray<{
+  instruments: ReadonlyArray<{
     readonly instrumentId: string
     readonly versions: ReadonlyArray<PolicyVersion>
   }>,
   { pin, since }: PointsAsked
 ) {
-  const versions = of.flatMap((each) => each.versions)
+  const versions = instruments.flatMap((each) => each.versions)
   const source = [...new Set(versions.flatMap(({ manifest: { oracle } }) => oracle ?? []))]
   if (source.length === 0) return []
   const records = yield* Records
   const rows = yield* Stream.runCollect(
     records.stream(pricePoints, {
       ...(pin === undefined ? {} : { pin }),
-      where: { instrumentId: of.map(({ instrumentId }) => instrumentId), source },
+      where: { instrumentId: instruments.map(({ instrumentId }) => instrumentId), source },
       ...(since === undefined
         ? {}
         : { ranges: { valuationTime: { from: Instant.sortable(since) } } })
@@ -254,7 +256,7 @@ export const recordOffsetOf: (
     )
   })
 
-/** Whether a record date has passed, and the end of the ledger that decided it. */
+/** Judgement of a record date, passed or not, and the end of the ledger that decided it. */
 export interface Passage {
   readonly hasPassed: boolean
   /** Null: the clock, or the projection's own ledger time, decides without it. */
@@ -269,7 +271,7 @@ export interface Passage {
  */
 export const passageOf: (
   recordEndsAt: Instant.Instant,
-  of: {
+  judgement: {
     readonly now: Instant.Instant
     /** End of the ledger that an earlier judgement of the same act rested on. */
     readonly ledgerEnd?: LedgerEnd

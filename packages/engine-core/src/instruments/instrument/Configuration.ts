@@ -31,5 +31,7 @@ export const configurations = Collection.define<Configuration, Fact>("configurat
 })
 
 /** Key of the live configurations of one id by one registrar. */
-export const keyOf = (of: Readonly<Record<"instrumentId" | "registrar", string>>): string =>
-  `${of.registrar}/${of.instrumentId}`
+export const keyOf = ({
+  registrar,
+  instrumentId
+}: Readonly<Record<"instrumentId" | "registrar", string>>): string => `${registrar}/${instrumentId}`

@@ -40,13 +40,13 @@ export const payable = (
   }: Pick<Manifest, "currency" | "distribution" | "valuation">,
   { policyVersion }: { readonly policyVersion: number | null }
 ): ReadonlyArray<Judgement> => {
-  const of = policyVersion === null ? {} : { policyVersion }
+  const policy = policyVersion === null ? {} : { policyVersion }
   const rebases = valuation === "rebasing"
   const places = Currency.decimals(currency)
   return [
-    check("payout", !rebases || (payout === "units" && Decimal.isZero(withholding)), of),
+    check("payout", !rebases || (payout === "units" && Decimal.isZero(withholding)), policy),
     check("payout-places", payout !== "cash" || payoutDecimals <= places, {
-      ...of,
+      ...policy,
       detail: `Amounts of ${currency} have at most ${places} places.`
     })
   ]

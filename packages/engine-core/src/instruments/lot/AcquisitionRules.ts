@@ -11,38 +11,42 @@ import { lotCost } from "./LotFormulas.ts"
  * included, less the refund, at the currency's places, half up. The caller sees to it that one
  * movement alone delivers the subscription: the lot has the subscription's id.
  */
-export const ofSubscription = (of: {
+export const ofSubscription = (subscription: {
   readonly subscriptionId: string
   readonly pointPrice: Decimal.Decimal
   readonly cash: Decimal.Decimal
   readonly refund: Decimal.Decimal
   readonly currency: string
 }): Acquisition => ({
-  lotId: of.subscriptionId,
-  origin: { resourceKind: "subscription", id: of.subscriptionId },
-  basePrice: of.pointPrice,
-  cost: Decimal.round(Decimal.subtract(of.cash, of.refund), {
-    places: Currency.decimals(of.currency),
+  lotId: subscription.subscriptionId,
+  origin: { resourceKind: "subscription", id: subscription.subscriptionId },
+  basePrice: subscription.pointPrice,
+  cost: Decimal.round(Decimal.subtract(subscription.cash, subscription.refund), {
+    places: Currency.decimals(subscription.currency),
     rounding: "half-up"
   }),
-  currency: of.currency
+  currency: subscription.currency
 })
 
 /**
  * The acquisition of units that a distribution paid out, at the payout price: the cost is the units
  * at that price, at the currency's places, half up (`lot-cost`).
  */
-export const ofDistribution = (of: {
+export const ofDistribution = (distribution: {
   readonly distributionId: string
   readonly payoutUnits: Decimal.Decimal
   readonly payoutPrice: Decimal.Decimal
   readonly currency: string
 }): Acquisition => ({
   lotId: null,
-  origin: { resourceKind: "distribution", id: of.distributionId },
-  basePrice: of.payoutPrice,
-  cost: costOf({ units: of.payoutUnits, price: of.payoutPrice, currency: of.currency }),
-  currency: of.currency
+  origin: { resourceKind: "distribution", id: distribution.distributionId },
+  basePrice: distribution.payoutPrice,
+  cost: costOf({
+    units: distribution.payoutUnits,
+    price: distribution.payoutPrice,
+    currency: distribution.currency
+  }),
+  currency: distribution.currency
 })
 
 /**
@@ -50,7 +54,7 @@ export const ofDistribution = (of: {
  * order's share price, of a par instrument its par value; the cost is the deposited asset at its
  * price, at the currency's places, half up (`lot-cost`).
  */
-export const ofMint = (of: {
+export const ofMint = (mint: {
   readonly mintId: string
   readonly sharePrice: Decimal.Decimal
   readonly deposit: Decimal.Decimal
@@ -59,10 +63,10 @@ export const ofMint = (of: {
   readonly currency: string
 }): Acquisition => ({
   lotId: null,
-  origin: { resourceKind: "mint", id: of.mintId },
-  basePrice: of.sharePrice,
-  cost: costOf({ units: of.deposit, price: of.assetPrice, currency: of.currency }),
-  currency: of.currency
+  origin: { resourceKind: "mint", id: mint.mintId },
+  basePrice: mint.sharePrice,
+  cost: costOf({ units: mint.deposit, price: mint.assetPrice, currency: mint.currency }),
+  currency: mint.currency
 })
 
 const costOf = ({

@@ -64,8 +64,8 @@ export const evolve = (self: Lot, { units, cost }: Pick<Fact, "units" | "cost">)
   costLeft: self.costLeft === null || cost === null ? null : Decimal.subtract(self.costLeft, cost)
 })
 
-export const idOf = (of: Pick<Lot, "registrar" | "instrumentId" | "lotId">): string =>
-  `${assetKeyOf(of)}/${of.lotId}`
+export const idOf = (lot: Pick<Lot, "registrar" | "instrumentId" | "lotId">): string =>
+  `${assetKeyOf(lot)}/${lot.lotId}`
 
 /** Checks whether the party still holds units of the lot. */
 export const isOpen = ({ remaining }: Pick<Lot, "remaining">): boolean =>

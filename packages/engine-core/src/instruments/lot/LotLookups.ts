@@ -20,15 +20,15 @@ const lotsMax = 1_000
  * 1,000. Reads committed records only.
  */
 export const openLotsOf = Effect.fnUntraced(function* (
-  of: Asset & { readonly parties: ReadonlyArray<Party.Party> },
+  assetParties: Asset & { readonly parties: ReadonlyArray<Party.Party> },
   pin?: Pin.Resolved
 ) {
   const found = new Map<Party.Party, Array<Stored<Lot>>>()
-  if (of.parties.length === 0) return found
+  if (assetParties.parties.length === 0) return found
   const records = yield* Records
   const query = {
     ...(pin === undefined ? {} : { pin }),
-    where: { entry: of.parties.map((party) => idOf({ ...of, party })) },
+    where: { entry: assetParties.parties.map((party) => idOf({ ...assetParties, party })) },
     limit: lotsMax
   }
   for (let after: string | undefined, isMore = true; isMore; ) {

@@ -34,16 +34,16 @@ const loggedEvery = 20
  * store that has kept lots from its first movement. The follower waits, and reads go on at the head
  * that the projection has reached.
  */
-export const replay = (of: Replaying) =>
+export const replay = (settings: Replaying) =>
   Effect.fn("Lots.replay")(function* (start: Start) {
     if (!(yield* isDue)) return
     const records = yield* Records
     yield* Effect.logInfo("computing lots from the movements recorded before lots were kept")
     for (let pages = 1; ; pages += 1) {
-      const { asset, isDone } = yield* records.transactAlone(replayPage(of, start))
+      const { asset, isDone } = yield* records.transactAlone(replayPage(settings, start))
       if (isDone) return yield* Effect.logInfo("lots are computed", { pages })
       if (pages % loggedEvery === 0) {
-        yield* Effect.logInfo("computing lots", { asset, movements: pages * of.pageMax })
+        yield* Effect.logInfo("computing lots", { asset, movements: pages * settings.pageMax })
       }
     }
   })
@@ -61,13 +61,13 @@ const isDue = Effect.gen(function* () {
 })
 
 /** Replays the next page, and records the place after it in the same transaction. */
-export const replayPage = Effect.fnUntraced(function* (of: Replaying, start: Start) {
+export const replayPage = Effect.fnUntraced(function* (settings: Replaying, start: Start) {
   const records = yield* Records
   const found = Option.getOrUndefined(yield* records.find(lotReplays, replayId))
   const act = actAt({ offset: start.offset, at: yield* Instant.now })
   const self = found ?? (yield* LedgerRecord.open(lotReplays, begin, { act }))
   if (self.isDone) return self
-  const next = self.asset === "" ? yield* assetAfter("") : yield* pageOf(self, of, start)
+  const next = self.asset === "" ? yield* assetAfter("") : yield* pageOf(self, settings, start)
   return yield* records.append(lotReplays, self, { on: "advance", ...next }, act)
 })
 
@@ -124,15 +124,17 @@ const recordedOf = (movement: Movement): Recorded => ({
   begun: []
 })
 
-const actAt = (of: Pick<Movement, "offset" | "at"> & Partial<Pick<Movement, "updateId">>): Act => ({
+const actAt = (
+  movement: Pick<Movement, "offset" | "at"> & Partial<Pick<Movement, "updateId">>
+): Act => ({
   cause: {
     by: "update",
-    updateId: of.updateId ?? Snapshot.updateId,
-    offset: of.offset,
-    effectiveAt: of.at
+    updateId: movement.updateId ?? Snapshot.updateId,
+    offset: movement.offset,
+    effectiveAt: movement.at
   },
-  now: of.at,
-  offset: of.offset
+  now: movement.at,
+  offset: movement.offset
 })
 
 /**

@@ -43,14 +43,17 @@ export interface Changes {
  */
 export const changesOf = (
   movement: Moving,
-  of: { readonly lots: ReadonlyArray<Lot>; readonly acquisition: Acquisition | null }
+  {
+    lots,
+    acquisition
+  }: { readonly lots: ReadonlyArray<Lot>; readonly acquisition: Acquisition | null }
 ): Changes => {
   const { from, to, units } = movement
   if (from === to) return { parts: [], opened: [], missing: Decimal.zero }
   if (from === null) {
-    return { parts: [], opened: opened(movement, of.acquisition), missing: Decimal.zero }
+    return { parts: [], opened: opened(movement, acquisition), missing: Decimal.zero }
   }
-  const parts = partsOf(of.lots, units)
+  const parts = partsOf(lots, units)
   return {
     parts,
     opened:

@@ -78,8 +78,8 @@ const acquisitionsOf = Effect.fnUntraced(function* (
 ) {
   const acquired = new Map<Movement, Acquisition>()
   const minted = movements.filter(({ from, reference }) => from === null && reference !== null)
-  for (const [kind, of] of Map.groupBy(minted, ({ reference }) => reference!.resourceKind)) {
-    const found = yield* acquisitions[kind]?.(of) ?? Effect.succeed(new Map())
+  for (const [kind, ofKind] of Map.groupBy(minted, ({ reference }) => reference!.resourceKind)) {
+    const found = yield* acquisitions[kind]?.(ofKind) ?? Effect.succeed(new Map())
     for (const [movement, acquisition] of found) acquired.set(movement, acquisition)
   }
   const named = [...acquired].flatMap(([movement, { lotId }]) =>
@@ -108,9 +108,9 @@ const acquisitionsOf = Effect.fnUntraced(function* (
 const lotsToLeave = Effect.fnUntraced(function* (movements: ReadonlyArray<Movement>) {
   const found = new Map<string, Stored<Lot>>()
   const givenUnits = new Map<string, Decimal.Decimal>()
-  for (const { from, to, units, ...of } of movements) {
+  for (const { from, to, units, ...asset } of movements) {
     if (from === null || from === to) continue
-    const id = entryIdOf({ ...of, party: from })
+    const id = entryIdOf({ ...asset, party: from })
     givenUnits.set(id, Decimal.add(givenUnits.get(id) ?? Decimal.zero, units))
   }
   for (const lot of yield* LotLookups.oldestLotsOf(givenUnits)) found.set(idOf(lot), lot)

@@ -29,11 +29,13 @@ export interface Terms {
 }
 
 /** The terms of a stored policy version. */
-export const termsOf = (of: {
+export const termsOf = ({
+  manifest,
+  policyVersion
+}: {
   readonly policyVersion: number
   readonly manifest: Manifest
 }): Terms => {
-  const { manifest, policyVersion } = of
   return {
     policyVersion,
     window: manifest.window,

@@ -29,15 +29,18 @@ import { idOf, policyVersions } from "./PolicyVersion.ts"
 import * as PolicyView from "./PolicyView.ts"
 
 /** Whether units were ever minted: the supply has a record, even where it is zero again. */
-const isMinted = (of: Recorded) =>
+const isMinted = (instrument: Recorded) =>
   Effect.flatMap(Records, (records) =>
-    Effect.map(records.find(supplies, assetKeyOf(of)), Option.isSome)
+    Effect.map(records.find(supplies, assetKeyOf(instrument)), Option.isSome)
   )
 
 /** Loads a version that the instrument names. */
-const versionOf = (of: { readonly instrumentId: InstrumentId; readonly policyVersion: number }) =>
-  Effect.flatMap(Records, (records) => records.get(policyVersions, idOf(of))).pipe(
-    Effect.catchTag("Refused", () => Effect.die(new Error(`policy ${idOf(of)} has no record`)))
+const versionOf = (version: {
+  readonly instrumentId: InstrumentId
+  readonly policyVersion: number
+}) =>
+  Effect.flatMap(Records, (records) => records.get(policyVersions, idOf(version))).pipe(
+    Effect.catchTag("Refused", () => Effect.die(new Error(`policy ${idOf(version)} has no record`)))
   )
 
 /**
@@ -46,7 +49,7 @@ const versionOf = (of: { readonly instrumentId: InstrumentId; readonly policyVer
  */
 const retire = Effect.fnUntraced(function* (
   { instrumentId, next, policyVersion }: Recorded,
-  of: { readonly from: Instant.Instant; readonly isAhead: boolean },
+  { from, isAhead }: { readonly from: Instant.Instant; readonly isAhead: boolean },
   act: OperationAct
 ) {
   const records = yield* Records
@@ -54,7 +57,7 @@ const retire = Effect.fnUntraced(function* (
   yield* records.append(
     policyVersions,
     current,
-    { on: of.isAhead ? "limit" : "supersede", until: of.from },
+    { on: isAhead ? "limit" : "supersede", until: from },
     act
   )
   if (next === null) return
@@ -70,12 +73,11 @@ interface Accepted {
 
 const accept = Effect.fnUntraced(function* (
   instrument: Stored<Instrument> & Recorded,
-  of: Accepted,
+  { changes, effectiveFrom, manifest }: Accepted,
   act: OperationAct
 ) {
   const records = yield* Records
   const { instrumentId, termsSince } = instrument
-  const { changes, effectiveFrom, manifest } = of
   // Never before the start of the version in force, which the clock may have begun just now.
   const from = effectiveFrom ?? (termsSince === null ? act.now : Instant.max(act.now, termsSince))
   const isAhead = effectiveFrom !== null

@@ -51,8 +51,11 @@ export const evolve = (self: PolicyVersion, fact: Fact): PolicyVersion =>
     }))
     .exhaustive()
 
-export const idOf = (of: Pick<PolicyVersion, "instrumentId" | "policyVersion">): string =>
-  `${of.instrumentId}:${of.policyVersion}`
+export const idOf = ({
+  instrumentId,
+  policyVersion
+}: Pick<PolicyVersion, "instrumentId" | "policyVersion">): string =>
+  `${instrumentId}:${policyVersion}`
 
 /** The version's next clock move. */
 const due = ({ state, effectiveFrom, until }: PolicyVersion): Collection.Due<Fact> | undefined => {

@@ -19,7 +19,10 @@ export const assetQuotes = Collection.define<AssetQuote, QuoteOrder.Fact>("asset
 })
 
 /** Id of the last price of a source for an asset. */
-export const quoteIdOf = (of: {
+export const quoteIdOf = ({
+  source,
+  asset
+}: {
   readonly source: string
   readonly asset: { readonly admin: string; readonly id: string }
-}): string => `${of.source}/${of.asset.admin}/${of.asset.id}`
+}): string => `${source}/${asset.admin}/${asset.id}`

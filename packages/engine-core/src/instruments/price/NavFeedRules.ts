@@ -13,12 +13,15 @@ import type { Subject } from "./NavFeed.ts"
  * +up], exactly and with both ends inside (docs/domain/instruments.md#nav-guardrail). A first
  * price, and any price without a guardrail, is inside.
  */
-export const moveOf = (of: {
+export const moveOf = ({
+  last,
+  next,
+  guardrail
+}: {
   readonly last: Decimal.Decimal | null
   readonly next: Decimal.Decimal
   readonly guardrail: Guardrail | null
 }): "inside" | "outside" => {
-  const { last, next, guardrail } = of
   if (last === null || guardrail === null) return "inside"
   const from = Rational.of(last)
   // Multiplies instead of dividing, so that a latest price of zero needs no rule of its own.
@@ -61,12 +64,15 @@ export interface Stated {
  * business date whose cut-off and grace time have both passed; during the grace time of a date the
  * statement of the date before it is due.
  */
-export const feedOf = (of: {
+export const feedOf = ({
+  latest,
+  now,
+  terms
+}: {
   readonly terms: Pick<Manifest, "navFeed" | "cutOff" | "navGuardrail">
   readonly latest: Stated | null
   readonly now: Instant.Instant
 }): Subject["feed"] => {
-  const { latest, now, terms } = of
   const { cutOff, navFeed, navGuardrail: guardrail } = terms
   if (navFeed === null) return null
   const grace = navFeed.grace ?? Duration.zero

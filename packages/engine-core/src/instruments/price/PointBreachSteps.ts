@@ -19,12 +19,12 @@ export const breachKind = "price-point"
 export const keep = (
   { oracle, registrar, instrumentId }: Published,
   node: Node,
-  of: { readonly on: "price" | "correct" | "ahead"; readonly detail: string }
+  breach: { readonly on: "price" | "correct" | "ahead"; readonly detail: string }
 ) =>
   Unexpected.keep(node, {
     resourceKind: breachKind,
     resourceId: quoteIdOf({ source: oracle, asset: { admin: registrar, id: instrumentId } }),
-    ...of
+    ...breach
   })
 
 /** Keeps a breach of a point that is dated ahead beside as many others as a source may have. */

@@ -80,5 +80,10 @@ export const quotes = Collection.define<Quote, QuoteOrder.Fact>("quote", {
   keptBy: "ledger"
 })
 
-export const quoteIdOf = (of: { readonly source: string; readonly instrumentId: string }): string =>
-  `${of.source}/${of.instrumentId}`
+export const quoteIdOf = ({
+  source,
+  instrumentId
+}: {
+  readonly source: string
+  readonly instrumentId: string
+}): string => `${source}/${instrumentId}`

@@ -31,10 +31,13 @@ export const Fact = Schema.Struct({ on: Schema.Literal("end"), offset: Offset.sc
 export type Fact = typeof Fact.Type
 
 /** Key of an instrument on the ledger: registrar and id, since two registrars may use one id. */
-export const assetKeyOf = (of: {
+export const assetKeyOf = ({
+  registrar,
+  instrumentId
+}: {
   readonly registrar: string
   readonly instrumentId: string
-}): string => `${of.registrar}/${of.instrumentId}`
+}): string => `${registrar}/${instrumentId}`
 
 export const holdings = Collection.define<Holding, Fact>("holding", {
   doc: "Units of one instrument that one party owns, in one contract of the ledger.",

@@ -17,7 +17,7 @@ export interface Held {
 
 /** Loads the units of a party at the pin; zero where the register does not list it. */
 export const heldBy = Effect.fnUntraced(function* (
-  of: {
+  line: {
     readonly registrar: Party.Party
     readonly instrumentId: string
     readonly party: Party.Party
@@ -25,7 +25,7 @@ export const heldBy = Effect.fnUntraced(function* (
   pin?: Pin.Resolved
 ) {
   const records = yield* Records
-  const entry = yield* records.find(registerEntries, idOf(of), pin)
+  const entry = yield* records.find(registerEntries, idOf(line), pin)
   return Option.match(entry, {
     onNone: (): Held => ({ units: Decimal.zero, locked: Decimal.zero }),
     onSome: ({ units, locked }): Held => ({ units, locked })

@@ -64,16 +64,21 @@ export type PartyMovement = typeof PartyMovement.Type
 
 type Named = Pick<Movement, "registrar" | "instrumentId" | "seq">
 
-const numbered = (of: Named): string => `${assetKeyOf(of)}/${of.seq}`
+const numbered = (movement: Named): string => `${assetKeyOf(movement)}/${movement.seq}`
 
 /** Sort key: by offset, then by number. */
-const placed = (of: Named & Pick<Movement, "offset">): string =>
-  [Offset.sortable(of.offset), Offset.sortable(Offset.of(of.seq)), assetKeyOf(of)].join(":")
+const placed = (movement: Named & Pick<Movement, "offset">): string =>
+  [
+    Offset.sortable(movement.offset),
+    Offset.sortable(Offset.of(movement.seq)),
+    assetKeyOf(movement)
+  ].join(":")
 
 /** Sort key after which the movements beyond an offset follow, on every axis. */
 export const afterOffset = (offset: Offset.Offset): string => `${Offset.sortable(offset)};`
 
-const happened = (of: Pick<Movement, "ledgerTime">): string => Instant.sortable(of.ledgerTime)
+const happened = ({ ledgerTime }: Pick<Movement, "ledgerTime">): string =>
+  Instant.sortable(ledgerTime)
 
 /** Kinds that change no balance, only how much of it is locked. */
 export const lockings: ReadonlyArray<MovementKind> = ["lock", "unlock"]

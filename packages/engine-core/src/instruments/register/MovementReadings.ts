@@ -156,21 +156,21 @@ interface Share {
 /**
  * Opens one instrument's movements on the axes of instrument and parties, and records its supply.
  */
-const recordMovements = Effect.fnUntraced(function* (update: Whole, of: Share) {
+const recordMovements = Effect.fnUntraced(function* (update: Whole, share: Share) {
   const records = yield* Records
   const { act, ledgerTime } = update
-  const { registrar, instrumentId } = of.asset
+  const { registrar, instrumentId } = share.asset
   const isSnapshot = update.from === "snapshot"
   const recorded: Array<Movement> = []
-  if (of.moved.length === 0 && !isSnapshot) {
+  if (share.moved.length === 0 && !isSnapshot) {
     return { act, ledgerTime, movements: recorded, begun: [] } satisfies Recorded
   }
-  const after = yield* balancesAfter(of)
-  const balances = isSnapshot ? after : before(after, of.touches)
-  const stored = Option.getOrUndefined(yield* records.find(supplies, assetKeyOf(of.asset)))
-  const opening = stored ?? (yield* sumRegister(of.asset, balances))
+  const after = yield* balancesAfter(share)
+  const balances = isSnapshot ? after : before(after, share.touches)
+  const stored = Option.getOrUndefined(yield* records.find(supplies, assetKeyOf(share.asset)))
+  const opening = stored ?? (yield* sumRegister(share.asset, balances))
   let { units: supply, holders, seq } = opening
-  for (const { kind, from, to, units, reference, restricted } of of.moved) {
+  for (const { kind, from, to, units, reference, restricted } of share.moved) {
     seq += 1
     if (from !== to) {
       if (from !== null && Decimal.isZero(move(balances, from, Decimal.negate(units)))) holders -= 1

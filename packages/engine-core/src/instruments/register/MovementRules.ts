@@ -52,10 +52,10 @@ export type Moved = Pick<
  * before the units leave and locks after they have arrived, so that a party's locks less its
  * unlocks are its locked units.
  */
-export const movementsOf = (of: {
+export const movementsOf = (update: {
   readonly touches: ReadonlyArray<Touch>
   readonly claims: ReadonlyArray<Claim>
-}): ReadonlyArray<Moved> => acts(of).flatMap(movesOf)
+}): ReadonlyArray<Moved> => acts(update).flatMap(movesOf)
 
 /**
  * The touches of a gap of the history with one claim for each party of an asset: which acts moved the
@@ -68,9 +68,9 @@ export const eachParty = (
   const byParty = Map.groupBy(touches, ({ asset, owner }) => `${asset} ${owner}`)
   const numbered: Array<Touch> = []
   const claims: Array<Claim> = []
-  for (const of of byParty.values()) {
+  for (const group of byParty.values()) {
     const nodeId = numbered.length
-    for (const touch of of) numbered.push({ ...touch, nodeId: numbered.length })
+    for (const touch of group) numbered.push({ ...touch, nodeId: numbered.length })
     claims.push({ nodeId, until: numbered.length - 1, kinds: plain, reference: null })
   }
   return { touches: numbered, claims }
@@ -80,13 +80,13 @@ interface Act extends Pick<Claim, "kinds" | "reference"> {
   readonly touches: Array<Touch>
 }
 
-const acts = (of: Parameters<typeof movementsOf>[0]): ReadonlyArray<Act> => {
-  const claims = of.claims.toSorted((a, b) => a.nodeId - b.nodeId)
+const acts = (update: Parameters<typeof movementsOf>[0]): ReadonlyArray<Act> => {
+  const claims = update.claims.toSorted((a, b) => a.nodeId - b.nodeId)
   const found: Array<Act> = []
   let next = 0
   let until = -1
   let current: Act | undefined
-  for (const touch of of.touches.toSorted((a, b) => a.nodeId - b.nodeId)) {
+  for (const touch of update.touches.toSorted((a, b) => a.nodeId - b.nodeId)) {
     for (let claim = claims[next]; claim !== undefined; claim = claims[next]) {
       if (claim.nodeId > touch.nodeId) break
       next += 1
@@ -117,13 +117,13 @@ interface Net {
 
 const movesOf = ({ kinds, reference, touches }: Act): ReadonlyArray<Moved> => {
   const nets = netsOf(touches)
-  const locking = (kind: "lock" | "unlock", of: Net): Moved => ({
-    asset: of.asset,
+  const locking = (kind: "lock" | "unlock", net: Net): Moved => ({
+    asset: net.asset,
     kind,
-    from: of.party,
-    to: of.party,
-    units: Decimal.abs(of.locked),
-    restricted: of.restricted,
+    from: net.party,
+    to: net.party,
+    units: Decimal.abs(net.locked),
+    restricted: net.restricted,
     reference
   })
   return [

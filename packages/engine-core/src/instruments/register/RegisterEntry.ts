@@ -56,8 +56,8 @@ export const evolve = (self: RegisterEntry, fact: Fact): RegisterEntry =>
     })
     .exhaustive()
 
-export const idOf = (of: Pick<RegisterEntry, "registrar" | "instrumentId" | "party">): string =>
-  `${assetKeyOf(of)}/${of.party}`
+export const idOf = (entry: Pick<RegisterEntry, "registrar" | "instrumentId" | "party">): string =>
+  `${assetKeyOf(entry)}/${entry.party}`
 
 export const registerEntries = Collection.define<RegisterEntry, Fact>("register-entry", {
   doc: "One party's line in an instrument's register.",

@@ -21,7 +21,7 @@ export interface Head {
  * Head of a register, from the sums of its lines. The total sums the converted lines, so that
  * rounding a rebasing register adds no difference.
  */
-export const headOf = (of: {
+export const headOf = (sums: {
   /** Number of lines. */
   readonly holders: number
   /** Sum of the stored units of the lines. */
@@ -32,8 +32,8 @@ export const headOf = (of: {
   readonly supply: Decimal.Decimal
   readonly show: (units: Decimal.Decimal) => Decimal.Decimal
 }): Head => {
-  const { holders, totalUnits } = of
-  const difference = of.show(Decimal.subtract(of.units, of.supply))
+  const { holders, totalUnits } = sums
+  const difference = sums.show(Decimal.subtract(sums.units, sums.supply))
   return {
     totalUnits,
     supplyOnLedger: Decimal.subtract(totalUnits, difference),
@@ -46,25 +46,33 @@ export const headOf = (of: {
  * Units that a party may still order (docs/domain/instruments.md#free-units): units held, less
  * those locked, less those that its open orders name and have not locked. Never below 0.
  */
-export const freeUnits = (of: {
+export const freeUnits = ({
+  units,
+  locked,
+  pledged
+}: {
   readonly units: Decimal.Decimal
   readonly locked: Decimal.Decimal
   readonly pledged: Decimal.Decimal
 }): Decimal.Decimal =>
-  Decimal.max(Decimal.zero, Decimal.subtract(of.units, Decimal.add(of.locked, of.pledged)))
+  Decimal.max(Decimal.zero, Decimal.subtract(units, Decimal.add(locked, pledged)))
 
 /**
  * Value of units in currency, rounded down to the currency's places; null where no decimal holds it,
  * since an oracle may publish any price.
  */
-export const valueOf = (of: {
+export const valueOf = ({
+  units,
+  price,
+  cashDecimals
+}: {
   readonly units: Decimal.Decimal
   readonly price: Decimal.Decimal
   readonly cashDecimals: number
 }): Decimal.Decimal | null => {
-  const worth = Rational.multiply(Rational.of(of.units), Rational.of(of.price))
+  const worth = Rational.multiply(Rational.of(units), Rational.of(price))
   return Rational.fits(worth)
-    ? Rational.round(worth, { places: of.cashDecimals, rounding: "floor" })
+    ? Rational.round(worth, { places: cashDecimals, rounding: "floor" })
     : null
 }
 
@@ -72,15 +80,20 @@ export const valueOf = (of: {
  * Units that are shown: base units of a rebasing instrument times its index, rounded half up to the
  * unit's places (formula rebase-show); others as stored.
  */
-export const shownUnits = (of: {
+export const shownUnits = ({
+  units,
+  valuation,
+  index,
+  unitDecimals
+}: {
   readonly units: Decimal.Decimal
   readonly valuation: ValuationMode
   readonly index: Decimal.Decimal | null
   readonly unitDecimals: number
 }): Decimal.Decimal =>
-  of.valuation === "rebasing" && of.index !== null
-    ? Decimal.multiplyRounded(of.units, of.index, {
-        places: of.unitDecimals,
+  valuation === "rebasing" && index !== null
+    ? Decimal.multiplyRounded(units, index, {
+        places: unitDecimals,
         rounding: "half-up"
       })
-    : of.units
+    : units

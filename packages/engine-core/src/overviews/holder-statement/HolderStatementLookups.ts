@@ -68,8 +68,12 @@ interface Had {
  * Instruments of which parties had units before an instant. Before the kept history the register
  * cannot be read, and the movements before the instant are counted.
  */
-export const instrumentsHadBefore = Effect.fnUntraced(function* (of: Had) {
-  const { parties, pin, end, before } = of
+export const instrumentsHadBefore = Effect.fnUntraced(function* ({
+  parties,
+  pin,
+  end,
+  before
+}: Had) {
   if (before !== null) return yield* hadBy(parties, { pin, at: before })
   const records = yield* Records
   const counts = yield* records.countBy(partyMovements, "instrumentId", {
@@ -260,9 +264,9 @@ interface Place {
 /** Movements of one page, and the place of the next one; none: it is the last. */
 type Page = readonly [found: ReadonlyArray<PartyMovement>, next: Option.Option<Place>]
 
-const pageOf = (of: Run) =>
+const pageOf = (run: Run) =>
   Effect.fnUntraced(function* ({ after, limit }: Place) {
-    const { parties, pin, start, end, before, kinds, instrumentIds } = of
+    const { parties, pin, start, end, before, kinds, instrumentIds } = run
     const records = yield* Records
     const found = yield* records.list(partyMovements, {
       pin,
@@ -290,25 +294,25 @@ const pageOf = (of: Run) =>
   })
 
 /** Loads the first movements of parties' units in a run of months; locks are left out. */
-export const firstPageOf = (of: Run) =>
-  pageOf(of)({
-    after: of.before === null ? undefined : afterOffset(of.before),
+export const firstPageOf = (run: Run) =>
+  pageOf(run)({
+    after: run.before === null ? undefined : afterOffset(run.before),
     limit: firstRows
   })
 
 /** Streams the movements of a run of months, in their order, of which the first page is loaded. */
-export const movementsFrom = (of: Run, [found, next]: Page) =>
+export const movementsFrom = (run: Run, [found, next]: Page) =>
   Stream.concat(
     Stream.fromIterable(found),
     Option.match(next, {
       onNone: () => Stream.empty,
-      onSome: (place) => Stream.paginate(place, pageOf(of))
+      onSome: (place) => Stream.paginate(place, pageOf(run))
     })
   )
 
 /** Streams the movements of parties' units in a run of months, in their order; locks are left out. */
-export const movementsIn = (of: Run) =>
-  Stream.unwrap(Effect.map(firstPageOf(of), (first) => movementsFrom(of, first)))
+export const movementsIn = (run: Run) =>
+  Stream.unwrap(Effect.map(firstPageOf(run), (first) => movementsFrom(run, first)))
 
 /** Time before a month within which its last price is looked for first. */
 const recent = Duration.days(45)
@@ -368,9 +372,9 @@ export const pointsOf = Effect.fnUntraced(function* ({ subjects, pin, start, unt
   const points = [...far, ...near]
   const ends = yield* endsOf(points, pin)
   const byInstrument = Map.groupBy(points, ({ instrumentId }) => instrumentId)
-  return (of: PointsAsked["subjects"][number]): Points => ({
-    versions: of.versions,
-    points: inOrder(byInstrument.get(of.instrument.instrumentId) ?? []),
+  return (subject: PointsAsked["subjects"][number]): Points => ({
+    versions: subject.versions,
+    points: inOrder(byInstrument.get(subject.instrument.instrumentId) ?? []),
     ends
   })
 })

@@ -131,14 +131,17 @@ const firstAskedOf = (
 /** Months that are asked for, from the first to the last that there are. */
 const monthsOf = (
   { month, to = month }: Params,
-  of: {
+  bounds: {
     readonly first: Month.Month
     readonly last: Month.Month
     readonly from: Month.Month | undefined
   }
 ): ReadonlyArray<Month.Month> => {
-  const begin = of.from !== undefined && Month.isAfter(of.from, of.first) ? of.from : of.first
-  const end = to === undefined || Month.isAfter(to, of.last) ? of.last : to
+  const begin =
+    bounds.from !== undefined && Month.isAfter(bounds.from, bounds.first)
+      ? bounds.from
+      : bounds.first
+  const end = to === undefined || Month.isAfter(to, bounds.last) ? bounds.last : to
   const count = Month.monthsBetween({ from: begin, to: end }) + 1
   return Array.from({ length: Math.max(0, count) }, (_, nth) => Month.add(begin, nth))
 }
@@ -192,17 +195,17 @@ const firstMonthOf = Effect.fnUntraced(function* (
   { from, last }: { readonly from: Month.Month | undefined; readonly last: Month.Month }
 ) {
   const { held, holder, zone } = asked
-  const of = (instant: Instant.Instant) => Month.fromDate(Zone.dateAt(zone, instant))
+  const monthAt = (instant: Instant.Instant) => Month.fromDate(Zone.dateAt(zone, instant))
   const begun = yield* held.begun
   const times = [...begun.values()].map(({ acquiredAt }) => acquiredAt)
   if (held.first !== null) times.push(held.first.ledgerTime)
-  const first = times.length === 0 ? Month.next(last) : of(times.reduce(Instant.min))
+  const first = times.length === 0 ? Month.next(last) : monthAt(times.reduce(Instant.min))
   if (begun.size > 0) return first
   // Of months from then on, no earlier payment is asked for.
   if (from !== undefined && !Month.isBefore(from, first)) return first
   // No line is delivered to a holder before it registers.
   const payments = yield* paymentsOf(asked, {
-    from: Month.previous(of(holder.registeredAt)),
+    from: Month.previous(monthAt(holder.registeredAt)),
     to: Month.next(first)
   })
   return payments
@@ -284,10 +287,10 @@ const rowsOf = Effect.fnUntraced(function* (asked: Months) {
     let isSettled = true
     const closed = [...ledgers.values()].flatMap((ledger) => {
       const paid = Rules.paidInOrder(payments.get(keyOf(month, ledger.instrumentId)) ?? [])
-      const of = ledger.close({ until, isPaid: paid.length > 0 })
-      if (of === null) return []
-      const { isHad, isSettled: isPriced, ...figures } = of
-      if (isHad) had.push(of.instrumentId)
+      const closedMonth = ledger.close({ until, isPaid: paid.length > 0 })
+      if (closedMonth === null) return []
+      const { isHad, isSettled: isPriced, ...figures } = closedMonth
+      if (isHad) had.push(closedMonth.instrumentId)
       if (!Rules.isShown(figures) && paid.length === 0) return []
       isSettled &&= isPriced
       return [{ ...figures, paid: paid.map(({ instrumentId: _, ...payment }) => payment) }]

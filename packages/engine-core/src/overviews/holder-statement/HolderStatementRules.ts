@@ -215,8 +215,8 @@ const worthOf = (instrument: Instrument, { points }: MonthPoints, closing: Decim
 }
 
 /** Checks whether a month of an instrument has units or movements to show. */
-export const isShown = (of: Omit<StatementInstrument, "paid">): boolean =>
-  of.movementCount > 0 || !Decimal.isZero(of.opening) || !Decimal.isZero(of.closing)
+export const isShown = (month: Omit<StatementInstrument, "paid">): boolean =>
+  month.movementCount > 0 || !Decimal.isZero(month.opening) || !Decimal.isZero(month.closing)
 
 /** Payments in the order of their days, then of their lines. */
 export const paidInOrder = <P extends StatementPayment>(

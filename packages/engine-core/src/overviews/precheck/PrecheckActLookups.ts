@@ -58,9 +58,8 @@ const takesInstrument = (act: Act): boolean =>
  */
 export const namedBy = Effect.fnUntraced(function* (
   act: Act,
-  of: { readonly instrumentId: InstrumentId; readonly pin: Asking["pin"] }
+  { instrumentId, pin }: { readonly instrumentId: InstrumentId; readonly pin: Asking["pin"] }
 ) {
-  const { instrumentId, pin } = of
   if (takesInstrument(act)) return { instrumentId }
   if (acts[act].about !== "reserve") return {}
   const reserve = yield* backingOf(instrumentId, pin)
@@ -105,10 +104,9 @@ export interface Subject {
 const named = Effect.fnUntraced(function* (
   act: Act,
   given: Asked,
-  of: { readonly instrumentId: InstrumentId; readonly pin: Asking["pin"] }
+  { instrumentId, pin }: { readonly instrumentId: InstrumentId; readonly pin: Asking["pin"] }
 ) {
   const records = yield* Records
-  const { instrumentId, pin } = of
   switch (acts[act].about) {
     case "holder":
     case "reserve":
@@ -141,9 +139,8 @@ const collections = {
 export const subjectOf = Effect.fnUntraced(function* (
   act: Act,
   given: Asked,
-  of: { readonly instrumentId: InstrumentId; readonly asking: Asking }
+  { asking, instrumentId }: { readonly instrumentId: InstrumentId; readonly asking: Asking }
 ) {
-  const { asking, instrumentId } = of
   const { caller, pin, sight } = asking
   const { about } = acts[act]
   const isOfAll = about === "dealing-cycle" || about === "instrument"

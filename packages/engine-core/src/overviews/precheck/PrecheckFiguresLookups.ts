@@ -36,21 +36,21 @@ type Derived = Figures.Derived["figures"]
 export const figuresOf = (
   act: Act,
   given: Asked,
-  of: { readonly instrumentId: InstrumentId; readonly now: Instant.Instant }
+  subject: { readonly instrumentId: InstrumentId; readonly now: Instant.Instant }
 ) => {
   switch (act) {
     case "subscription.claim":
     case "redemption.claim":
-      return ofClaim(act, given, of)
+      return ofClaim(act, given, subject)
     case "subscription.deliver":
     case "subscription.settle":
       return ofSubscription(given.subscriptionId ?? "")
     case "redemption.settle":
       return ofRedemption(given.redemptionId ?? "")
     case "mint.start":
-      return ofMint(given, of)
+      return ofMint(given, subject)
     case "reserve-redemption.start":
-      return ofReserveRedemption(given, of)
+      return ofReserveRedemption(given, subject)
     case "admission.offer":
     case "dealing-cycle.settle":
     case "distribution.execute":
@@ -68,16 +68,16 @@ export const figuresOf = (
 const ofClaim = Effect.fnUntraced(function* (
   act: "subscription.claim" | "redemption.claim",
   given: Asked,
-  of: { readonly instrumentId: InstrumentId; readonly now: Instant.Instant }
+  { instrumentId, now }: { readonly instrumentId: InstrumentId; readonly now: Instant.Instant }
 ) {
   const ordered = yield* orderedBy(act, given)
   const records = yield* Records
-  const instrument = Option.getOrNull(yield* records.find(instruments, of.instrumentId))
+  const instrument = Option.getOrNull(yield* records.find(instruments, instrumentId))
   if (ordered === null || instrument === null || !isRecorded(instrument)) return null
-  const terms = yield* inForce(instrument, of.now)
-  const market = yield* latestMarket(of.instrumentId)
+  const terms = yield* inForce(instrument, now)
+  const market = yield* latestMarket(instrumentId)
   const { oracle } = attestingOf(instrument, market?.state === "agreed" ? market : null)
-  const lastPrice = yield* lastPriceOf(instrument, oracle, of.now)
+  const lastPrice = yield* lastPriceOf(instrument, oracle, now)
   if (lastPrice === null) return null
   const rebases = isRebasing(terms.manifest)
   const { residual, unitDecimals, currency } = terms.manifest
@@ -194,11 +194,11 @@ const coverOf = (before: CoverRules.ReserveBooks, after: CoverRules.ReserveBooks
 /** Loads the books of the reserve that backs the instrument, and the price of an asset in them. */
 const backedBooks = Effect.fnUntraced(function* (
   { asset }: Asked,
-  of: { readonly instrumentId: InstrumentId; readonly now: Instant.Instant }
+  { instrumentId, now }: { readonly instrumentId: InstrumentId; readonly now: Instant.Instant }
 ) {
-  const reserve = yield* backingOf(of.instrumentId)
+  const reserve = yield* backingOf(instrumentId)
   if (reserve === null || asset === undefined) return null
-  const { books } = yield* booksOf(reserve, { at: of.now })
+  const { books } = yield* booksOf(reserve, { at: now })
   const key = keyOf(asset)
   const price = CoverRules.assetsOf(books).find((one) => one.key === key)?.price ?? null
   const sharePrice = CoverRules.sharePriceOf(books)
@@ -211,9 +211,9 @@ const backedBooks = Effect.fnUntraced(function* (
  */
 const ofMint = Effect.fnUntraced(function* (
   given: Asked,
-  of: { readonly instrumentId: InstrumentId; readonly now: Instant.Instant }
+  subject: { readonly instrumentId: InstrumentId; readonly now: Instant.Instant }
 ) {
-  const loaded = yield* backedBooks(given, of)
+  const loaded = yield* backedBooks(given, subject)
   const { deposit } = given
   if (loaded === null || deposit === undefined) return null
   const { asset, books, price, sharePrice } = loaded
@@ -227,9 +227,9 @@ const ofMint = Effect.fnUntraced(function* (
 /** Payout of a redemption and the cover once it has settled, at the prices of now; null without a price. */
 const ofReserveRedemption = Effect.fnUntraced(function* (
   given: Asked,
-  of: { readonly instrumentId: InstrumentId; readonly now: Instant.Instant }
+  subject: { readonly instrumentId: InstrumentId; readonly now: Instant.Instant }
 ) {
-  const loaded = yield* backedBooks(given, of)
+  const loaded = yield* backedBooks(given, subject)
   const { units } = given
   if (loaded === null || units === undefined) return null
   const { asset, books, price, sharePrice } = loaded

@@ -24,7 +24,7 @@ interface Selected<R, A> {
   readonly pin: Pin.Resolved
   readonly where: Readonly<Record<string, ReadonlyArray<string>>>
   /** Figure of a holder's records that its lines show, such as pending units. */
-  readonly of: (found: ReadonlyArray<R>) => A
+  readonly figureOf: (found: ReadonlyArray<R>) => A
 }
 
 /**
@@ -33,12 +33,12 @@ interface Selected<R, A> {
  */
 const byHolder = Effect.fnUntraced(function* <R, F, A>(
   collection: Collection<R, F>,
-  { pin, where, of }: Selected<R, A>
+  { pin, where, figureOf }: Selected<R, A>
 ) {
   const records = yield* Records
   const first = yield* records.list(collection, { pin, where, limit: heldMax + 1 })
   const plain = (rows: ReadonlyArray<{ readonly record: R }>): A =>
-    of(rows.map(({ record }) => record))
+    figureOf(rows.map(({ record }) => record))
   if (first.length <= heldMax) {
     const held = plain(first)
     return (_: ReadonlyArray<string>): Effect.Effect<A, Unavailable> => Effect.succeed(held)
@@ -113,19 +113,19 @@ export const besideOf = Effect.fnUntraced(function* (
   const incoming = yield* byHolder(subscriptions, {
     pin,
     where: { ...where, state: ["priced"] },
-    of: summed(({ lot }) => (lot === null ? null : show(lot.units)))
+    figureOf: summed(({ lot }) => (lot === null ? null : show(lot.units)))
   })
   const outgoing = yield* byHolder(redemptions, {
     pin,
     where: { ...where, state: unburned },
-    of: summed(({ baseUnits, units }) => (baseUnits === null ? units : show(baseUnits)))
+    figureOf: summed(({ baseUnits, units }) => (baseUnits === null ? units : show(baseUnits)))
   })
   const restricted = isConcealed
     ? null
     : yield* byHolder(restrictions, {
         pin,
         where: whereInForce({ instrumentId }),
-        of: (found) => Map.groupBy(found, ({ holderId }): string => holderId)
+        figureOf: (found) => Map.groupBy(found, ({ holderId }): string => holderId)
       })
 
   return Effect.fnUntraced(function* (entries: ReadonlyArray<RegisterEntry>) {

@@ -155,15 +155,15 @@ const spanOf = (steps: ReadonlyArray<SeriesRules.Step>) => {
     : { from: Instant.sortable(start), to: Instant.sortable(end) }
 }
 
-const flowsOf = Effect.fnUntraced(function* (of: Series & { readonly kind: MovementKind }) {
-  const { asset, asked, pin } = of
-  const steps = yield* stepsOf(asked, (yield* firstOf(of))?.ledgerTime, pin.judgedAt)
+const flowsOf = Effect.fnUntraced(function* (series: Series & { readonly kind: MovementKind }) {
+  const { asset, asked, pin } = series
+  const steps = yield* stepsOf(asked, (yield* firstOf(series))?.ledgerTime, pin.judgedAt)
   const tally = SeriesRules.tally(steps)
   const at = spanOf(steps)
   if (at === null) return []
   const records = yield* Records
   yield* records
-    .stream(movements, { pin, where: { asset: [asset], kind: [of.kind] }, ranges: { at } })
+    .stream(movements, { pin, where: { asset: [asset], kind: [series.kind] }, ranges: { at } })
     .pipe(
       Stream.runForEach(({ record }) =>
         Effect.sync(() => SeriesRules.add(tally, record.ledgerTime, record.units))
@@ -178,9 +178,9 @@ const flowsOf = Effect.fnUntraced(function* (of: Series & { readonly kind: Movem
  * suspended lines do not count, so that a reader does not learn from the series why a line is not
  * paid.
  */
-const cashOf = Effect.fnUntraced(function* (of: Series & { readonly instrumentId: string }) {
-  const { asked, instrumentId, pin } = of
-  const steps = yield* stepsOf(asked, (yield* firstOf(of))?.ledgerTime, pin.judgedAt)
+const cashOf = Effect.fnUntraced(function* (series: Series & { readonly instrumentId: string }) {
+  const { asked, instrumentId, pin } = series
+  const steps = yield* stepsOf(asked, (yield* firstOf(series))?.ledgerTime, pin.judgedAt)
   const tally = SeriesRules.tally(steps)
   const payments = steps.length === 0 ? Stream.empty : paymentsOf(instrumentId, "cash", pin)
   yield* Stream.runForEach(payments, ({ net, paidOn }) =>
@@ -190,9 +190,9 @@ const cashOf = Effect.fnUntraced(function* (of: Series & { readonly instrumentId
 })
 
 /** Points of supply or holders, counted after the last movement of each update. */
-const levelsOf = Effect.fnUntraced(function* (of: Series) {
-  const { asset, asked, pin } = of
-  const first = yield* firstOf(of)
+const levelsOf = Effect.fnUntraced(function* (series: Series) {
+  const { asset, asked, pin } = series
+  const first = yield* firstOf(series)
   const steps = yield* stepsOf(asked, first?.ledgerTime, pin.judgedAt)
   const at = spanOf(steps)
   if (at === null) return []
@@ -207,7 +207,7 @@ const levelsOf = Effect.fnUntraced(function* (of: Series) {
     direction: "desc",
     limit: 1
   })
-  const value = before === undefined ? yield* openingOf(of, first) : valueOf(before.record)
+  const value = before === undefined ? yield* openingOf(series, first) : valueOf(before.record)
   tally.before = { at: before?.record.ledgerTime ?? Instant.fromNanos(0n), value }
   let latest: Movement | undefined
   const count = () => {

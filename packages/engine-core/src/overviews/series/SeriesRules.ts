@@ -32,19 +32,24 @@ const following = (interval: SeriesInterval, first: Date.Date): Date.Date => {
  * there are more than `pointsMax`. Days begin at midnight in the zone, so a day on which the clocks
  * change has 23 or 25 hours, and a date that the zone skipped has no step.
  */
-export const steps = (of: {
+export const steps = ({
+  interval,
+  zone,
+  from,
+  to
+}: {
   readonly interval: SeriesInterval
   readonly zone: Zone.Zone
   readonly from: Date.Date
   readonly to: Date.Date
 }): ReadonlyArray<Step> | undefined => {
   const found: Array<Step> = []
-  if (Date.isAfter(of.from, of.to)) return found
-  let first = firstDay(of.interval, of.from)
-  let start = Zone.startOfDay(of.zone, first)
-  while (!Date.isAfter(first, of.to)) {
-    first = following(of.interval, first)
-    const end = Zone.startOfDay(of.zone, first)
+  if (Date.isAfter(from, to)) return found
+  let first = firstDay(interval, from)
+  let start = Zone.startOfDay(zone, first)
+  while (!Date.isAfter(first, to)) {
+    first = following(interval, first)
+    const end = Zone.startOfDay(zone, first)
     if (end !== start) found.push({ start, end })
     if (found.length > pointsMax) return undefined
     start = end
@@ -78,9 +83,9 @@ export interface Tally {
   before: { readonly at: Instant.Instant; readonly value: Decimal.Decimal } | undefined
 }
 
-export const tally = (of: ReadonlyArray<Step>): Tally => ({
-  steps: of,
-  seen: of.map(() => undefined),
+export const tally = (seriesSteps: ReadonlyArray<Step>): Tally => ({
+  steps: seriesSteps,
+  seen: seriesSteps.map(() => undefined),
   before: undefined
 })
 

@@ -92,16 +92,16 @@ export const withProceeds = (
   const paidParts = parts.filter(({ movement }) => proceedsOf(movement) !== null)
   const byAct = Map.groupBy(paidParts, ({ movement }) => actOf(movement))
   const shares = new Map<Part, Pick<Disposed, "proceeds" | "shared">>()
-  for (const [, of] of byAct) {
-    const paid = proceedsOf(of[0]!.movement)
+  for (const [, partsOfAct] of byAct) {
+    const paid = proceedsOf(partsOfAct[0]!.movement)
     if (paid === null) continue
-    let units = Decimal.sum(of.map(({ part }) => part.units))
+    let units = Decimal.sum(partsOfAct.map(({ part }) => part.units))
     let amount = paid.proceeds
     const split = LotRules.proceedsOf(
-      of.map(({ part }) => part),
+      partsOfAct.map(({ part }) => part),
       paid
     )
-    for (const [nth, { part }] of of.entries()) {
+    for (const [nth, { part }] of partsOfAct.entries()) {
       const proceeds = split[nth]!
       shares.set(part, { proceeds, shared: { amount, units } })
       units = Decimal.subtract(units, part.units)

@@ -60,18 +60,19 @@ const nextOf = Effect.fnUntraced(function* (
 })
 
 /** Loads the chain of successors that a holder is part of, the first holder first. */
-export const chainOf = Effect.fnUntraced(function* (of: Holder, pin: Pin.Resolved) {
+export const chainOf = Effect.fnUntraced(function* (holder: Holder, pin: Pin.Resolved) {
   const records = yield* Records
-  let first = of
+  let first = holder
   for (let length = 0; first.predecessor !== null; length++) {
-    if (length === chainMax) throw new Error(`the predecessors of ${of.holderId} do not end`)
+    if (length === chainMax) throw new Error(`the predecessors of ${holder.holderId} do not end`)
     const before = Option.getOrNull(yield* records.find(holders, first.predecessor, pin))
     if (before === null || (yield* nextOf(before, pin))?.holderId !== first.holderId) break
     first = before
   }
   const chain = [first]
   for (let next = yield* nextOf(first, pin); next !== null; next = yield* nextOf(next, pin)) {
-    if (chain.length === chainMax) throw new Error(`the successors of ${of.holderId} do not end`)
+    if (chain.length === chainMax)
+      throw new Error(`the successors of ${holder.holderId} do not end`)
     chain.push(next)
   }
   return chain
@@ -114,8 +115,9 @@ export const exemptionsOf = Effect.fnUntraced(function* (
     ({ record }) => record.holderId as string
   )
   for (const [nth, line] of lines.entries()) {
-    const of = versions.get(line.holderId ?? "") ?? []
-    const version = of.findLast(({ fromOffset }) => fromOffset <= offsets[nth]!) ?? of[0]
+    const holderVersions = versions.get(line.holderId ?? "") ?? []
+    const version =
+      holderVersions.findLast(({ fromOffset }) => fromOffset <= offsets[nth]!) ?? holderVersions[0]
     const paidAt = deliveredTimeOf(line)
     const exemption = version?.record.attributes.find(
       (attribute) => attribute.name === "tax-exemption" && AttributeRules.counts(attribute, paidAt)

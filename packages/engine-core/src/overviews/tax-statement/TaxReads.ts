@@ -244,12 +244,16 @@ const isDisposal = ({ to }: PartyMovement): boolean => to === null
 /** Members of a row that its lot gives. */
 const lotOf = (
   { cost, lot, units }: Part,
-  of: { readonly instrumentId: string; readonly currency: string; readonly zone: Zone.Zone }
+  {
+    instrumentId,
+    currency,
+    zone
+  }: { readonly instrumentId: string; readonly currency: string; readonly zone: Zone.Zone }
 ) => ({
-  instrumentId: of.instrumentId,
+  instrumentId,
   lotId: lot.lotId,
-  acquiredOn: Zone.dateAt(of.zone, lot.acquiredAt),
+  acquiredOn: Zone.dateAt(zone, lot.acquiredAt),
   units,
   cost,
-  currency: lot.currency ?? of.currency
+  currency: lot.currency ?? currency
 })

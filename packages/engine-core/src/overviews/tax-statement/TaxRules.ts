@@ -29,13 +29,13 @@ type Given = Formula.Given<typeof taxSum.inputs>
 
 /** Amounts of payments as inputs of a sum, each with the id of its line. */
 const givenOf = (payments: ReadonlyArray<TaxPayment>): Given => {
-  const of = (figure: keyof Amounts) =>
+  const amountsOf = (figure: keyof Amounts) =>
     payments.map((payment) => ({ id: payment.lineId, amount: payment[figure] }))
   return {
-    gross: of("gross"),
-    equalisation: of("equalisation"),
-    withheld: of("withheld"),
-    net: of("net")
+    gross: amountsOf("gross"),
+    equalisation: amountsOf("equalisation"),
+    withheld: amountsOf("withheld"),
+    net: amountsOf("net")
   }
 }
 
@@ -45,13 +45,13 @@ const sumOf = (payments: ReadonlyArray<TaxPayment>): Amounts =>
 /** Sums rounded to whole units, each by itself. */
 const wholeOf = (payments: ReadonlyArray<TaxPayment>): Amounts => {
   const inputs = givenOf(payments)
-  const of = (figure: keyof Amounts) =>
+  const wholeUnitsOf = (figure: keyof Amounts) =>
     Formula.compute(wholeUnits, { amount: inputs[figure] }).whole
   return {
-    gross: of("gross"),
-    equalisation: of("equalisation"),
-    withheld: of("withheld"),
-    net: of("net")
+    gross: wholeUnitsOf("gross"),
+    equalisation: wholeUnitsOf("equalisation"),
+    withheld: wholeUnitsOf("withheld"),
+    net: wholeUnitsOf("net")
   }
 }
 
@@ -79,11 +79,11 @@ export const incomeCodesOf = (
 
 /** Groups payments by currency, and by what decides their row; both in the order of their texts. */
 export const currenciesOf = (paid: ReadonlyArray<Paid>): ReadonlyArray<TaxCurrency> =>
-  sorted(Map.groupBy(paid, ({ currency }) => currency)).map(([currency, of]) => {
-    const payments = of.map(({ payment }) => payment).toSorted(byDay)
+  sorted(Map.groupBy(paid, ({ currency }) => currency)).map(([currency, ofCurrency]) => {
+    const payments = ofCurrency.map(({ payment }) => payment).toSorted(byDay)
     return {
       currency,
-      rows: sorted(Map.groupBy(of, rowKeyOf)).map(([, group]) => rowOf(group)),
+      rows: sorted(Map.groupBy(ofCurrency, rowKeyOf)).map(([, group]) => rowOf(group)),
       totals: { ...sumOf(payments), repaid: Decimal.zero },
       wholeUnits: wholeOf(payments)
     }
@@ -154,7 +154,7 @@ export const leavingBasis = (
     id: reference?.id ?? lot.lotId,
     offset
   }
-  const of = (
+  const shareBasis = (
     field: string,
     given: Omit<Formula.Given<typeof lotPart.inputs>, "cashDecimals"> & {
       readonly currency: string
@@ -171,11 +171,11 @@ export const leavingBasis = (
   return [
     ...(cost === null || lot.costLeft === null || lot.currency === null
       ? []
-      : of(
+      : shareBasis(
           "cost",
           { amount: lot.costLeft, part: units, units: lot.remaining, currency: lot.currency },
           ofLot
         )),
-    ...(shared === null ? [] : of("proceeds", { ...shared, part: units, currency }, ofAct))
+    ...(shared === null ? [] : shareBasis("proceeds", { ...shared, part: units, currency }, ofAct))
   ]
 }

@@ -23,8 +23,13 @@ export interface Amending {
 }
 
 /** All checks of an amendment, in the order of the gates. */
-export const against = (of: Amending): ReadonlyArray<Judgement> => {
-  const { reserve, proposed, terms, change, now } = of
+export const against = ({
+  reserve,
+  proposed,
+  terms,
+  change,
+  now
+}: Amending): ReadonlyArray<Judgement> => {
   const { pending, locked } = reserve
   const waiting =
     pending !== null && Instant.isBefore(now, pending.effectiveAt) ? pending.amendmentId : null

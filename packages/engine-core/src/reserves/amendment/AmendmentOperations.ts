@@ -45,8 +45,13 @@ const idOf = ({ amendmentId }: Pick<Proposal, "amendmentId">): AmendmentId => {
   return amendmentId
 }
 
-const hrefOf = (of: { readonly reserveId: string; readonly amendmentId: string }): string =>
-  `/v1/reserves/${of.reserveId}/amendments/${of.amendmentId}`
+const hrefOf = ({
+  reserveId,
+  amendmentId
+}: {
+  readonly reserveId: string
+  readonly amendmentId: string
+}): string => `/v1/reserves/${reserveId}/amendments/${amendmentId}`
 
 /** Loads the reserve and the changes that the terms make, with the checks of both. */
 const proposing = Effect.fnUntraced(function* (input: Proposal, { now }: OperationAct) {

@@ -42,8 +42,8 @@ export const get = Read.one({
   value: AmendmentView.AmendmentView,
   refuses: ["not-found"],
   run: Effect.fn("reserves.amendment")(function* ({ reserveId, amendmentId }, asking) {
-    const of = { reserveId, id: amendmentId }
-    return AmendmentView.of(yield* ReserveSight.ofReserve(amendments, of, asking))
+    const ids = { reserveId, id: amendmentId }
+    return AmendmentView.of(yield* ReserveSight.ofReserve(amendments, ids, asking))
   })
 })
 

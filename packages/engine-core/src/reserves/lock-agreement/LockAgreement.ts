@@ -84,8 +84,10 @@ const isLive = ({ state }: Pick<LockAgreement, "state">): boolean =>
   !Machine.isTerminal(LockAgreementMachine, state)
 
 /** Key of a reserve's asset, for the index of its live agreement. */
-export const liveKeyOf = (of: Pick<LockAgreement, "reserveId" | "asset">): string =>
-  `${of.reserveId}/${columnOf(of.asset)}`
+export const liveKeyOf = ({
+  reserveId,
+  asset
+}: Pick<LockAgreement, "reserveId" | "asset">): string => `${reserveId}/${columnOf(asset)}`
 
 export const lockAgreements = Collection.define<LockAgreement, Fact>("lock-agreement", {
   doc: "The agreement by which holdings of an asset are locked for a reserve.",

@@ -18,12 +18,12 @@ export interface Proposing {
 }
 
 /** All checks of proposing a lock agreement, in the order in which they refuse. */
-export const againstProposal = (of: Proposing): ReadonlyArray<Judgement> => {
-  const { state } = of.reserve
+export const againstProposal = (facts: Proposing): ReadonlyArray<Judgement> => {
+  const { state } = facts.reserve
   return [
     check("reserve-active", state === "active", { detail: `The reserve is ${state}.` }),
-    check("asset-in-terms", isLockable(of)),
-    check("one-agreement", !of.isAgreed)
+    check("asset-in-terms", isLockable(facts)),
+    check("one-agreement", !facts.isAgreed)
   ]
 }
 
@@ -48,9 +48,9 @@ export interface Releasing {
 }
 
 /** All checks of a release of locked assets, in the order in which they refuse. */
-export const againstRelease = (of: Releasing): ReadonlyArray<Judgement> => [
-  check("asset-orders-ended", !of.isOrdered),
-  check("cover", CoverRules.isReleasable(of.books, of.asset), { detail: lackOf(of) })
+export const againstRelease = (facts: Releasing): ReadonlyArray<Judgement> => [
+  check("asset-orders-ended", !facts.isOrdered),
+  check("cover", CoverRules.isReleasable(facts.books, facts.asset), { detail: lackOf(facts) })
 ]
 
 const lackOf = ({ asset, books, unit }: Releasing): string => {

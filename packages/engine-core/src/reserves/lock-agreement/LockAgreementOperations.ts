@@ -52,8 +52,13 @@ const idOf = ({ lockAgreementId }: Pick<Body, "lockAgreementId">) => {
   return lockAgreementId
 }
 
-const hrefOf = (of: { readonly reserveId: string; readonly lockAgreementId: string }): string =>
-  `/v1/reserves/${of.reserveId}/lock-agreements/${of.lockAgreementId}`
+const hrefOf = ({
+  reserveId,
+  lockAgreementId
+}: {
+  readonly reserveId: string
+  readonly lockAgreementId: string
+}): string => `/v1/reserves/${reserveId}/lock-agreements/${lockAgreementId}`
 
 const propose = Operation.defineOnLedger("lock-agreement.propose", {
   doc: "Asks an asset's registrar and a reserve's holder to agree that the asset may be locked for the reserve.",

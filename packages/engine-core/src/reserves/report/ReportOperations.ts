@@ -64,8 +64,8 @@ const hasFigures = Effect.fnUntraced(function* (input: Body) {
 /** Refuses an id that is taken, or that a caller gives as the schedule alone does. */
 const demandId = Effect.fnUntraced(function* (input: Body, { role }: OperationAct) {
   const records = yield* Records
-  const of = { ...input, reportId: idOf(input) }
-  if (role !== null && triggerOf(of) === "schedule") {
+  const report = { ...input, reportId: idOf(input) }
+  if (role !== null && triggerOf(report) === "schedule") {
     return yield* Effect.fail(
       refused("invalid-request", {
         errors: [
@@ -78,10 +78,10 @@ const demandId = Effect.fnUntraced(function* (input: Body, { role }: OperationAc
       })
     )
   }
-  if (Option.isSome(yield* records.find(reserveReports, of.reportId))) {
+  if (Option.isSome(yield* records.find(reserveReports, report.reportId))) {
     return yield* Effect.fail(refused("already-exists", { detail: "A report of this id exists." }))
   }
-  return of.reportId
+  return report.reportId
 })
 
 export const create = Operation.defineOnLedger("reserve-report.create", {

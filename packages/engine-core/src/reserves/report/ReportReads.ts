@@ -36,8 +36,8 @@ export const get = Read.one({
   value: ReportView.ReserveReportView,
   refuses: ["not-found"],
   run: Effect.fn("reserves.report")(function* ({ reserveId, reportId }, asking) {
-    const of = { reserveId, id: reportId }
-    return ReportView.of(yield* ReserveSight.ofReserve(reserveReports, of, asking))
+    const ids = { reserveId, id: reportId }
+    return ReportView.of(yield* ReserveSight.ofReserve(reserveReports, ids, asking))
   })
 })
 

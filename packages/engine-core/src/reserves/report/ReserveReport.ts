@@ -25,10 +25,13 @@ export const scheduledIdOf = (reserveId: string, due: Instant.Instant): string =
   `${reserveId}~${Instant.toEpochMillis(due)}`
 
 /** Returns, by the id of a report, whether the schedule or a caller asked for it. */
-export const triggerOf = (of: {
+export const triggerOf = ({
+  reportId,
+  reserveId
+}: {
   readonly reportId: string
   readonly reserveId: string
-}): sets.ReportTrigger => (of.reportId.startsWith(`${of.reserveId}~`) ? "schedule" : "demand")
+}): sets.ReportTrigger => (reportId.startsWith(`${reserveId}~`) ? "schedule" : "demand")
 
 /** Figures of one asset, in the reserve's unit of account unless said. */
 export const Line = Schema.Struct({

@@ -34,8 +34,13 @@ const idOf = ({ mintId }: Pick<Start, "mintId">): MintId => {
   return mintId
 }
 
-const hrefOf = (of: { readonly reserveId: string; readonly mintId: string }): string =>
-  `/v1/reserves/${of.reserveId}/mints/${of.mintId}`
+const hrefOf = ({
+  reserveId,
+  mintId
+}: {
+  readonly reserveId: string
+  readonly mintId: string
+}): string => `/v1/reserves/${reserveId}/mints/${mintId}`
 
 const shown = (mintId: string) =>
   Effect.map(Steps.reload(mints, mintId), (record) => ReserveOrderView.mint(record))

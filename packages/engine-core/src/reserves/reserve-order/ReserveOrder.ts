@@ -144,8 +144,8 @@ export const isOpen = (self: Pick<Members, "state" | "lost">): boolean =>
   !hasEnded(self) && !self.lost
 
 /** Key of a reserve's asset, for the index of open orders in it. */
-export const assetKeyOf = (of: Pick<Members, "reserveId" | "asset">): string =>
-  `${of.reserveId}/${of.asset.admin}/${of.asset.id}`
+export const assetKeyOf = ({ reserveId, asset }: Pick<Members, "reserveId" | "asset">): string =>
+  `${reserveId}/${asset.admin}/${asset.id}`
 
 const filters = {
   reserveId: (self: Members) => self.reserveId,

@@ -15,13 +15,13 @@ import type { ReserveRedemption } from "./ReserveRedemption.ts"
 const sourceOf =
   (
     { pointCid }: Pick<Members, "pointCid">,
-    of: { readonly resourceKind: "mint" | "reserve-redemption"; readonly id: string },
+    resource: { readonly resourceKind: "mint" | "reserve-redemption"; readonly id: string },
     offset: Offset.Offset | null
   ) =>
   (name: string): Basis.Source =>
     name === "price" && pointCid !== null
       ? { resourceKind: "contract", id: pointCid, offset }
-      : { ...of, offset }
+      : { ...resource, offset }
 
 /** Basis of the units of a mint; none where its prices are unknown, as after a snapshot. */
 export const ofMint = (self: Mint, offset: Offset.Offset | null): ReadonlyArray<Basis.Basis> => {

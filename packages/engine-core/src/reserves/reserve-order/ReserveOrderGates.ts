@@ -71,15 +71,15 @@ export interface SettlingRedemption extends Context {
 
 const ofControls = (
   { holds, restrictions, holder, instrument }: Context,
-  of: { readonly act: HoldRules.Act; readonly passing: RestrictionRules.ActDirection }
+  { act, passing }: { readonly act: HoldRules.Act; readonly passing: RestrictionRules.ActDirection }
 ): ReadonlyArray<Judgement> => [
-  againstHolds(holds, of.act),
+  againstHolds(holds, act),
   RestrictionRules.against(
     restrictions,
     {
       holderId: holder.holderId,
       instrumentId: instrument.instrumentId,
-      passing: of.passing
+      passing
     },
     holder.party
   )
@@ -237,13 +237,13 @@ const cover = (
 const priceMoved = (
   fixed: Decimal.Decimal,
   computed: Decimal.Decimal | null,
-  of: { readonly named: string }
+  { named }: { readonly named: string }
 ): Judgement =>
   check("price-moved", CoverRules.settlementFault(fixed, computed) !== "price-moved", {
     detail:
       computed === null
         ? null
-        : `The order is for ${Decimal.formatPlain(fixed)} ${of.named}, and the prices now give ${Decimal.formatPlain(computed)}.`
+        : `The order is for ${Decimal.formatPlain(fixed)} ${named}, and the prices now give ${Decimal.formatPlain(computed)}.`
   })
 
 const withinOrder = (figure: Decimal.Decimal | null): Decimal.Decimal | null =>
@@ -253,12 +253,12 @@ const withinOrder = (figure: Decimal.Decimal | null): Decimal.Decimal | null =>
  * Computes the units that a deposit mints; null: the asset is not in the terms, a price is missing, or
  * they are beyond the limit of one order.
  */
-export const unitsOf = (of: Pick<StartingMint, "asset" | "books" | "deposit">) =>
-  withinOrder(CoverRules.mintUnitsOf(of.books, of))
+export const unitsOf = (order: Pick<StartingMint, "asset" | "books" | "deposit">) =>
+  withinOrder(CoverRules.mintUnitsOf(order.books, order))
 
 /** Computes the amount of the asset that units are paid; null as for `unitsOf`. */
-export const payoutOf = (of: Pick<StartingRedemption, "asset" | "books" | "units">) =>
-  withinOrder(CoverRules.redeemPayoutOf(of.books, of))
+export const payoutOf = (order: Pick<StartingRedemption, "asset" | "books" | "units">) =>
+  withinOrder(CoverRules.redeemPayoutOf(order.books, order))
 
 const deadlineAhead = ({ deadline, now }: Pick<StartingMint, "deadline" | "now">): Judgement =>
   check("deadline-ahead", Instant.isAfter(deadline, now))

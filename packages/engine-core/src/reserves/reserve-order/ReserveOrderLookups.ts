@@ -71,11 +71,11 @@ const assetCredentialOf = Effect.fnUntraced(function* (asset: Field.Asset, party
 /** Loads the records that a mint is checked against, at its start and again at its settlement. */
 export const ofMint = Effect.fnUntraced(function* (
   reserve: Reserve,
-  of: Ordering,
+  orderedAsset: Ordering,
   now: Instant.Instant
 ) {
   const records = yield* Records
-  const context = yield* contextOf(reserve, of, now)
+  const context = yield* contextOf(reserve, orderedAsset, now)
   const { instrument } = context
   const admission = yield* AdmissionLookups.latest({
     holderId: context.holder.holderId,
@@ -83,10 +83,13 @@ export const ofMint = Effect.fnUntraced(function* (
   })
   const required = yield* AdmissionLookups.requiredOf(instrument)
   const [agreement] = yield* records.list(lockAgreements, {
-    where: { live: [liveKeyOf({ reserveId: reserve.reserveId, asset: of.asset })] },
+    where: { live: [liveKeyOf({ reserveId: reserve.reserveId, asset: orderedAsset.asset })] },
     limit: 1
   })
-  const { assetCredential, credentialCid } = yield* assetCredentialOf(of.asset, reserve.holder)
+  const { assetCredential, credentialCid } = yield* assetCredentialOf(
+    orderedAsset.asset,
+    reserve.holder
+  )
   return {
     ...context,
     admission,
@@ -103,12 +106,12 @@ export type MintContext = Effect.Success<ReturnType<typeof ofMint>>
  */
 export const ofRedemption = Effect.fnUntraced(function* (
   reserve: Reserve,
-  of: Ordering,
+  orderedAsset: Ordering,
   now: Instant.Instant
 ) {
-  const context = yield* contextOf(reserve, of, now)
+  const context = yield* contextOf(reserve, orderedAsset, now)
   const { assetCredential, credentialCid } = yield* assetCredentialOf(
-    of.asset,
+    orderedAsset.asset,
     context.holder.party
   )
   return { ...context, assetCredential, payoutCredentialCid: credentialCid }
@@ -121,18 +124,18 @@ export const ofRedemption = Effect.fnUntraced(function* (
  */
 export const ofStartingRedemption = Effect.fnUntraced(function* (
   reserve: Reserve,
-  of: Ordering,
+  orderedAsset: Ordering,
   now: Instant.Instant
 ) {
   const records = yield* Records
-  const context = yield* ofRedemption(reserve, of, now)
+  const context = yield* ofRedemption(reserve, orderedAsset, now)
   const { holder, instrument } = context
   const { units, locked } = yield* heldBy({ ...instrument, party: holder.party })
   const open = yield* Stream.runCollect(
     records.stream(reserveRedemptions, { where: { openOf: [reserve.reserveId] } })
   )
   const orders = open.map(({ record }) => record)
-  const key = keyOf(of.asset)
+  const key = keyOf(orderedAsset.asset)
   return {
     ...context,
     free: freeUnits({
@@ -173,10 +176,10 @@ export const judgingOf = Effect.fnUntraced(function* (
 /** Finds the id of an open mint or reserve redemption of a holder; null: none. */
 export const openOrderOf = Effect.fnUntraced(function* (holderId: string) {
   const records = yield* Records
-  const of = { where: { holderId: [holderId], state: openStates }, limit: 1 } as const
-  const [minting] = yield* records.list(mints, of)
+  const query = { where: { holderId: [holderId], state: openStates }, limit: 1 } as const
+  const [minting] = yield* records.list(mints, query)
   if (minting !== undefined) return minting.record.mintId
-  const [redeeming] = yield* records.list(reserveRedemptions, of)
+  const [redeeming] = yield* records.list(reserveRedemptions, query)
   return redeeming?.record.reserveRedemptionId ?? null
 })
 

@@ -41,12 +41,12 @@ const listed = {
 /** Loads an order; refuses `not-found` where it is of another reserve or the caller may not read it. */
 const orderOf = Effect.fnUntraced(function* <R extends Members, F>(
   orders: Collection<R, F>,
-  of: { readonly reserveId: string; readonly id: string },
+  { reserveId, id }: { readonly reserveId: string; readonly id: string },
   asking: Read.Asking
 ) {
   const records = yield* Records
-  const found = yield* records.get(orders, of.id, asking.pin)
-  if (found.reserveId !== of.reserveId) {
+  const found = yield* records.get(orders, id, asking.pin)
+  if (found.reserveId !== reserveId) {
     return yield* Effect.fail(refused("not-found", { detail: `There is no such ${orders.name}.` }))
   }
   yield* Sight.demand(asking, orders, found)

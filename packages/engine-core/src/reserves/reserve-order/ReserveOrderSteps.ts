@@ -64,45 +64,45 @@ export const turnOf = ({ reserveId }: { readonly reserveId: string }): string =>
 /** Loads the reserve of a new order; refuses an id that another order has. */
 export const reserveOf = Effect.fnUntraced(function* <R, F>(
   orders: Collection<R, F>,
-  of: { readonly reserveId: string; readonly id: string | null }
+  { reserveId, id }: { readonly reserveId: string; readonly id: string | null }
 ) {
   const records = yield* Records
-  if (of.id !== null && Option.isSome(yield* records.find(orders, of.id))) {
+  if (id !== null && Option.isSome(yield* records.find(orders, id))) {
     return yield* Effect.fail(
       refused("already-exists", { detail: `A ${orders.name} of this id exists.` })
     )
   }
-  return yield* records.get(reserves, of.reserveId)
+  return yield* records.get(reserves, reserveId)
 })
 
 /** Loads an order of a reserve; refuses `not-found` for one of another reserve. */
 const orderOf = Effect.fnUntraced(function* <R extends Members, F>(
   orders: Collection<R, F>,
-  of: { readonly reserveId: string; readonly id: string }
+  { reserveId, id }: { readonly reserveId: string; readonly id: string }
 ) {
   const records = yield* Records
-  const found = yield* records.get(orders, of.id)
-  if (found.reserveId === of.reserveId) return found
+  const found = yield* records.get(orders, id)
+  if (found.reserveId === reserveId) return found
   return yield* Effect.fail(refused("not-found", { detail: `There is no such ${orders.name}.` }))
 })
 
 /** Loads an order that is to settle, with its reserve; refuses `state-conflict` in every other state. */
 export const settling = Effect.fnUntraced(function* <R extends Members, F>(
   orders: Collection<R, F>,
-  of: { readonly reserveId: string; readonly id: string }
+  ids: { readonly reserveId: string; readonly id: string }
 ) {
-  const self = yield* orderOf(orders, of)
+  const self = yield* orderOf(orders, ids)
   yield* Effect.fromResult(Machine.admit(ReserveOrderMachine, self, "settle"))
   const records = yield* Records
-  return { self, reserve: yield* records.get(reserves, of.reserveId) }
+  return { self, reserve: yield* records.get(reserves, ids.reserveId) }
 })
 
 /** Loads an order that is to be cancelled; one past its deadline is too. Refuses `state-conflict`. */
 export const cancelling = Effect.fnUntraced(function* <R extends Members, F>(
   orders: Collection<R, F>,
-  of: { readonly reserveId: string; readonly id: string }
+  ids: { readonly reserveId: string; readonly id: string }
 ) {
-  const self = yield* orderOf(orders, of)
+  const self = yield* orderOf(orders, ids)
   const on = self.state === "expired" ? "release" : "cancel"
   yield* Effect.fromResult(Machine.admit(ReserveOrderMachine, self, on))
   return self

@@ -35,16 +35,21 @@ const idOf = ({ reserveRedemptionId: id }: Pick<Start, "reserveRedemptionId">) =
   return id
 }
 
-const hrefOf = (of: { readonly reserveId: string; readonly reserveRedemptionId: string }): string =>
-  `/v1/reserves/${of.reserveId}/redemptions/${of.reserveRedemptionId}`
+const hrefOf = ({
+  reserveId,
+  reserveRedemptionId
+}: {
+  readonly reserveId: string
+  readonly reserveRedemptionId: string
+}): string => `/v1/reserves/${reserveId}/redemptions/${reserveRedemptionId}`
 
 const shown = (id: string) =>
   Effect.map(Steps.reload(reserveRedemptions, id), (record) => ReserveOrderView.redemption(record))
 
 /** Loads and checks the start of a redemption; refuses an id that exists before any gate. */
 const starting = Effect.fnUntraced(function* (input: Start, act: OperationAct) {
-  const of = { ...input, id: input.reserveRedemptionId }
-  const reserve = yield* Steps.reserveOf(reserveRedemptions, of)
+  const ids = { ...input, id: input.reserveRedemptionId }
+  const reserve = yield* Steps.reserveOf(reserveRedemptions, ids)
   const deadline = yield* Steps.deadlineOf(input, act)
   const context = yield* Lookups.ofStartingRedemption(reserve, input, act.now)
   const loaded = { ...context, units: input.units, deadline }

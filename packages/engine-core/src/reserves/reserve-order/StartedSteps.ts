@@ -87,7 +87,7 @@ export const of = <R extends Members, O>(kind: {
    */
   const opened = Effect.fnUntraced(function* (
     order: O,
-    of: Prices & Pick<Members, "orderCid">,
+    prices: Prices & Pick<Members, "orderCid">,
     node: Node
   ) {
     const records = yield* Records
@@ -119,7 +119,7 @@ export const of = <R extends Members, O>(kind: {
       endedAt: null,
       updateId: null,
       lost: false,
-      ...of
+      ...prices
     }
     yield* LedgerRecord.open(collection, kind.record(order, members), node)
   })
@@ -191,16 +191,16 @@ export const of = <R extends Members, O>(kind: {
  */
 const pricesOf = Effect.fnUntraced(function* (
   payload: Starting["payload"],
-  of: Starting["argument"],
+  argument: Starting["argument"],
   node: Node
 ) {
-  const points = yield* pointsOf(of.pointCids)
+  const points = yield* pointsOf(argument.pointCids)
   const books = BooksRules.booksAt(BooksRules.bodyOf(payload), {
     points,
-    supply: of.supply,
+    supply: argument.supply,
     at: node.effectiveAt
   })
-  const key = keyOf(of.asset)
+  const key = keyOf(argument.asset)
   return {
     price: CoverRules.assetsOf(books).find((asset) => asset.key === key)?.price ?? null,
     pointCid: points.get(key)?.contractId ?? null,

@@ -46,7 +46,11 @@ export const bodyOf = (payload: Payload<typeof Templates.Reserve>): Body => ({
  */
 export const booksAt = (
   body: Body,
-  of: {
+  {
+    points,
+    supply,
+    at
+  }: {
     /** Points by the key of their asset. */
     readonly points: ReadonlyMap<string, AssetPoint>
     readonly supply: Decimal.Decimal
@@ -57,11 +61,11 @@ export const booksAt = (
     body.parValue === null
       ? { mode: "accumulating", initialSharePrice: body.initialSharePrice ?? Decimal.one }
       : { mode: "par", parValue: body.parValue },
-  terms: inForceAt(body, of.at),
+  terms: inForceAt(body, at),
   locked: new Map(body.locked.map(({ asset, amount }) => [keyOf(asset), amount])),
-  points: of.points,
-  outstanding: Decimal.max(of.supply, body.outstanding),
-  at: of.at,
+  points,
+  outstanding: Decimal.max(supply, body.outstanding),
+  at,
   decimals: body.decimals,
   priceDecimals: body.priceDecimals,
   currencyDecimals: Currency.decimals(body.unit)

@@ -230,10 +230,10 @@ const capOf = (asset: PricedAsset, required: Rational.Rational): Rational.Ration
     : Rational.multiply(Rational.of(asset.maxShare), required)
 
 const coverFigures = (books: ReserveBooks, assets: ReadonlyArray<ReserveAsset>) => {
-  const of = coverGivenOf(books, assets)
-  return of.valuation === "par"
-    ? Formula.computeExact(Formulas.reserveCoverPar, of.given)
-    : Formula.computeExact(Formulas.reserveCoverAccumulating, of.given)
+  const inputs = coverGivenOf(books, assets)
+  return inputs.valuation === "par"
+    ? Formula.computeExact(Formulas.reserveCoverPar, inputs.given)
+    : Formula.computeExact(Formulas.reserveCoverAccumulating, inputs.given)
 }
 
 /** Inputs of the formula of the cover. */
@@ -320,14 +320,14 @@ export const valueGivenOf = (
 /** Inputs of the formula of an asset's cap; null: no cap limits it. */
 export const capGivenOf = (
   { maxShare }: ReserveAsset,
-  of: Pick<AssetFigures, "value"> & {
+  figures: Pick<AssetFigures, "value"> & {
     readonly books: ReserveBooks
     readonly assets: ReadonlyArray<ReserveAsset>
   }
 ) => {
   if (maxShare === null) return null
-  const { assets, value } = of
-  const { currencyDecimals, outstanding, terms, valuation } = of.books
+  const { assets, value } = figures
+  const { currencyDecimals, outstanding, terms, valuation } = figures.books
   const inputs = { value, maxShare, minCover: terms.minCover, outstanding, currencyDecimals }
   return valuation.mode === "par"
     ? ({ valuation: "par", given: { ...inputs, parValue: valuation.parValue } } as const)
@@ -443,11 +443,11 @@ const splitAtLargest = (fresh: ReadonlyArray<PricedAsset>) => {
  * of the reserve.
  */
 export const mintableOf = (books: ReserveBooks): Decimal.Decimal => {
-  const of = mintableGivenOf(books)
-  if (of === null) return Decimal.zero
-  return of.valuation === "par"
-    ? Formula.compute(Formulas.mintablePar, of.given).mintable
-    : Formula.compute(Formulas.mintableAccumulating, of.given).mintable
+  const inputs = mintableGivenOf(books)
+  if (inputs === null) return Decimal.zero
+  return inputs.valuation === "par"
+    ? Formula.compute(Formulas.mintablePar, inputs.given).mintable
+    : Formula.compute(Formulas.mintableAccumulating, inputs.given).mintable
 }
 
 /**

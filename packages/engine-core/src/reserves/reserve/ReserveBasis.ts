@@ -19,22 +19,22 @@ export interface Of {
  * at par is a term of the reserve, and the ratio of nothing outstanding, or of what is worth nothing, is none.
  * Values and cover have none where a decimal does not hold them.
  */
-export const basisOf = (loaded: LoadedBooks, of: Of): ReadonlyArray<Basis.Basis> => {
+export const basisOf = (loaded: LoadedBooks, read: Of): ReadonlyArray<Basis.Basis> => {
   const { books } = loaded
   const assets = CoverRules.assetsOf(books)
-  const shared = [...ofSharePrice(loaded, of), ...ofMintable(loaded, of)]
+  const shared = [...ofSharePrice(loaded, read), ...ofMintable(loaded, read)]
   if (!CoverRules.hasFigures(books, assets)) return shared
   const figures = CoverRules.assetFiguresOf(books, assets)
   return [
     ...assets.flatMap((asset, index) =>
       ofAsset(loaded, asset, {
-        ...of,
+        ...read,
         assets,
         field: `assets.${index}`,
         value: figures[index]?.value
       })
     ),
-    ...ofCover(loaded, of),
+    ...ofCover(loaded, read),
     ...shared
   ]
 }
@@ -42,26 +42,26 @@ export const basisOf = (loaded: LoadedBooks, of: Of): ReadonlyArray<Basis.Basis>
 const ofAsset = (
   loaded: LoadedBooks,
   asset: CoverRules.ReserveAsset,
-  of: Of & {
+  read: Of & {
     readonly assets: ReadonlyArray<CoverRules.ReserveAsset>
     readonly field: string
     readonly value: Decimal.Decimal | undefined
   }
 ): ReadonlyArray<Basis.Basis> => {
   const { books } = loaded
-  const { assets, value: worth = Decimal.zero } = of
-  const source = (name: string) => sourceOf(loaded, of)(name, asset.key)
+  const { assets, value: worth = Decimal.zero } = read
+  const source = (name: string) => sourceOf(loaded, read)(name, asset.key)
   const cap = CoverRules.capGivenOf(asset, { books, assets, value: worth })
-  const value = { [`${of.field}.value`]: "value" } as const
-  const counted = { [`${of.field}.counted`]: "counted" } as const
+  const value = { [`${read.field}.value`]: "value" } as const
+  const counted = { [`${read.field}.counted`]: "counted" } as const
   const valued = Basis.of(Formulas.reserveValue, {
     given: CoverRules.valueGivenOf(asset, books),
     fields: cap === null ? { ...value, ...counted } : value,
     source
   })
   if (cap === null) return valued
-  const fields = { [`${of.field}.cap`]: "cap", ...counted } as const
-  const ofList = ofListsOf(loaded, of)
+  const fields = { [`${read.field}.cap`]: "cap", ...counted } as const
+  const ofList = ofListsOf(loaded, read)
   const ofCap = (name: string, key: string | null) =>
     key === null ? source(name) : ofList(name, key)
   return [
@@ -72,19 +72,19 @@ const ofAsset = (
   ]
 }
 
-const ofCover = (loaded: LoadedBooks, of: Of): ReadonlyArray<Basis.Basis> => {
+const ofCover = (loaded: LoadedBooks, read: Of): ReadonlyArray<Basis.Basis> => {
   const { books } = loaded
   const cover = CoverRules.coverGivenOf(books, CoverRules.assetsOf(books))
   const exact = { required: "required", counted: "counted" } as const
   const isRated = CoverRules.coverOf(books).ratio !== null
   const fields = isRated ? ({ ...exact, "cover.ratio": "ratio" } as const) : exact
-  const source = ofListsOf(loaded, of)
+  const source = ofListsOf(loaded, read)
   return cover.valuation === "par"
     ? Basis.of(Formulas.reserveCoverPar, { given: cover.given, fields, source })
     : Basis.of(Formulas.reserveCoverAccumulating, { given: cover.given, fields, source })
 }
 
-const ofSharePrice = (loaded: LoadedBooks, of: Of): ReadonlyArray<Basis.Basis> => {
+const ofSharePrice = (loaded: LoadedBooks, read: Of): ReadonlyArray<Basis.Basis> => {
   const { books } = loaded
   const shareInputs = CoverRules.sharePriceGivenOf(books)
   return shareInputs === null || CoverRules.sharePriceOf(books) === null
@@ -92,14 +92,14 @@ const ofSharePrice = (loaded: LoadedBooks, of: Of): ReadonlyArray<Basis.Basis> =
     : Basis.of(Formulas.sharePrice, {
         given: shareInputs,
         fields: { sharePrice: "sharePrice" },
-        source: ofListsOf(loaded, of)
+        source: ofListsOf(loaded, read)
       })
 }
 
-const ofMintable = (loaded: LoadedBooks, of: Of): ReadonlyArray<Basis.Basis> => {
+const ofMintable = (loaded: LoadedBooks, read: Of): ReadonlyArray<Basis.Basis> => {
   const mintable = CoverRules.mintableGivenOf(loaded.books)
   const fields = { mintable: "mintable" } as const
-  const source = ofListsOf(loaded, of)
+  const source = ofListsOf(loaded, read)
   if (mintable === null) return []
   return mintable.valuation === "par"
     ? Basis.of(Formulas.mintablePar, { given: mintable.given, fields, source })
@@ -129,16 +129,16 @@ const sourceOf =
  * Source of an input of a formula over all assets: each list has the same ids, which are those of the
  * reserve's assets, whatever gave the amount.
  */
-const ofListsOf = (loaded: LoadedBooks, of: Of) => {
+const ofListsOf = (loaded: LoadedBooks, read: Of) => {
   const { assets } = loaded.books.terms
   const columns = new Map(assets.map(({ asset }) => [keyOf(asset), columnOf(asset)]))
-  const source = sourceOf(loaded, of)
+  const source = sourceOf(loaded, read)
   return (name: string, key: string | null): Basis.Source =>
     key === null
       ? source(name, null)
       : {
           resourceKind: "reserve",
-          id: `${of.reserve.reserveId}:${columns.get(key) ?? key}`,
-          offset: of.offset
+          id: `${read.reserve.reserveId}:${columns.get(key) ?? key}`,
+          offset: read.offset
         }
 }

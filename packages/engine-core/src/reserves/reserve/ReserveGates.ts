@@ -72,9 +72,9 @@ export const isOwnAsset = (
 /** The check that some deposits meet the terms; its detail names the part that none would cover. */
 export const feasible = (
   terms: ReserveTerms,
-  of: { readonly isAccumulating: boolean }
+  valuation: { readonly isAccumulating: boolean }
 ): Judgement => {
-  const infeasible = TermsRules.infeasible(terms, of)
+  const infeasible = TermsRules.infeasible(terms, valuation)
   if (infeasible === null) return check("feasible", true)
   return check("feasible", false, {
     detail:

@@ -34,7 +34,7 @@ export interface LoadedBooks {
   readonly supply: Decimal.Decimal
 }
 
-/** A point of view: the instant that freshness and terms are judged at, and the pin of the records. */
+/** Moment of a read: the instant that freshness and terms are judged at, and the pin of the records. */
 export interface At {
   readonly at: Instant.Instant
   readonly pin?: Pin.Resolved
@@ -87,8 +87,8 @@ export const booksOfAll = Effect.fnUntraced(function* (
 })
 
 /** Loads the books of one reserve. */
-export const booksOf = (self: Reserve, of: At) =>
-  Effect.map(booksOfAll([self], of), ([loaded]) => {
+export const booksOf = (self: Reserve, moment: At) =>
+  Effect.map(booksOfAll([self], moment), ([loaded]) => {
     if (loaded === undefined) throw new Error("a reserve has books")
     return loaded
   })
@@ -103,12 +103,12 @@ export interface LoadedReserve extends LoadedBooks {
 }
 
 /** Loads the facts of the views of a page of reserves, in their order. */
-export const loadedOfAll = Effect.fnUntraced(function* (all: ReadonlyArray<Reserve>, of: At) {
+export const loadedOfAll = Effect.fnUntraced(function* (all: ReadonlyArray<Reserve>, moment: At) {
   const ids = all.map(({ reserveId }) => reserveId)
   if (ids.length === 0) return []
-  const pin = of.pin === undefined ? {} : { pin: of.pin }
+  const pin = moment.pin === undefined ? {} : { pin: moment.pin }
   const [books, openOrders, liveAmendments] = yield* Effect.all(
-    [booksOfAll(all, of), openOrdersOf(ids, pin), liveAmendmentsOf(ids, pin)],
+    [booksOfAll(all, moment), openOrdersOf(ids, pin), liveAmendmentsOf(ids, pin)],
     together
   )
   return all.map((self, index): LoadedReserve => {
@@ -116,7 +116,7 @@ export const loadedOfAll = Effect.fnUntraced(function* (all: ReadonlyArray<Reser
     if (loaded === undefined) throw new Error("a reserve has books")
     return {
       ...loaded,
-      terms: inForceAt(self, of.at),
+      terms: inForceAt(self, moment.at),
       liveAmendment: liveAmendments.get(self.reserveId) ?? null,
       openOrders: openOrders(self.reserveId)
     }
@@ -124,8 +124,8 @@ export const loadedOfAll = Effect.fnUntraced(function* (all: ReadonlyArray<Reser
 })
 
 /** Loads the facts of the view of one reserve. */
-export const loadedOf = (self: Reserve, of: At) =>
-  Effect.map(loadedOfAll([self], of), ([loaded]) => {
+export const loadedOf = (self: Reserve, moment: At) =>
+  Effect.map(loadedOfAll([self], moment), ([loaded]) => {
     if (loaded === undefined) throw new Error("a reserve has books")
     return loaded
   })

@@ -199,12 +199,12 @@ const countedOf = ({ outstanding, locked }: Reserve) => ({ outstanding, locked }
 
 const renewed = (
   self: Stored<Reserve>,
-  of: {
+  renewal: {
     readonly reserveCid: string | null
     readonly course: Pick<Reserve, "terms" | "pending" | "amendmentId">
   },
   node: Node
-) => reserve.record(self, node, { on: "renew", ...countedOf(self), ...of })
+) => reserve.record(self, node, { on: "renew", ...countedOf(self), ...renewal })
 
 /** Records that no terms wait any more; those in force stay. */
 const withoutPending = (self: Stored<Reserve>, reserveCid: string | null, node: Node) => {

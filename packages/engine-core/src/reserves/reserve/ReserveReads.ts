@@ -35,9 +35,9 @@ const list = Read.list({
   view: Effect.fnUntraced(function* (records, { pin }) {
     const loaded = yield* loadedOfAll(records, { at: pin.judgedAt, pin })
     return records.map((record, index) => {
-      const of = loaded[index]
-      if (of === undefined) throw new Error("a reserve has figures")
-      return ReserveView.of(record, of, pin.offset)
+      const figures = loaded[index]
+      if (figures === undefined) throw new Error("a reserve has figures")
+      return ReserveView.of(record, figures, pin.offset)
     })
   })
 })

@@ -31,13 +31,13 @@ export const reserveOf = Effect.fnUntraced(function* (reserveId: string, asking:
  */
 export const ofReserve = Effect.fnUntraced(function* <R extends { readonly reserveId: string }, F>(
   collection: Collection<R, F>,
-  of: { readonly reserveId: string; readonly id: string },
+  { reserveId, id }: { readonly reserveId: string; readonly id: string },
   asking: Read.Asking
 ) {
-  yield* reserveOf(of.reserveId, asking)
+  yield* reserveOf(reserveId, asking)
   const records = yield* Records
-  const found = yield* records.get(collection, of.id, asking.pin)
-  return found.reserveId === of.reserveId
+  const found = yield* records.get(collection, id, asking.pin)
+  return found.reserveId === reserveId
     ? found
     : yield* Effect.fail(refused("not-found", { detail: `There is no such ${collection.name}.` }))
 })

@@ -18,7 +18,7 @@ import {
   againstAtOnboarding,
   type OfferContext
 } from "#core/admissions/AdmissionRules.ts"
-import type { Recorded } from "#core/instruments/instrument/Instrument.ts"
+import type { RecordedInstrument } from "#core/instruments/instrument/Instrument.ts"
 import { Manifest } from "#core/instruments/instrument/Manifest.ts"
 import { ripen } from "#core/kernel/Collection.ts"
 import * as Gates from "#core/kernel/Gates.ts"
@@ -117,8 +117,8 @@ describe("an admission", () => {
   })
 })
 
-const instrument = (): Recorded => ({
-  instrumentId: "fund-a" as Recorded["instrumentId"],
+const instrument = (): RecordedInstrument => ({
+  instrumentId: "fund-a" as RecordedInstrument["instrumentId"],
   registrar,
   configurations: [],
   manifest: Schema.decodeUnknownSync(Manifest)(PlainJson.parseTrusted(JSON.stringify(bodyOf()))),

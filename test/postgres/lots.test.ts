@@ -47,7 +47,10 @@ describe("lots in PostgreSQL", () => {
       const [alice, bob] = parties
       if (fund === undefined || alice === undefined || bob === undefined) throw new Error("nobody")
       const count = 2_000
-      const stepOf = (seq: number, of: Pick<LotRules.Moving, "from" | "to">): LotRules.Step => ({
+      const stepOf = (
+        seq: number,
+        of: Pick<LotRules.LotMovement, "from" | "to">
+      ): LotRules.Step => ({
         acquisition: null,
         movement: { ...fund, ...of, seq, units: Decimal.one, ledgerTime: begin, reference: null }
       })

@@ -25,7 +25,7 @@ const cuts = fc.record({
 
 const [fund] = funds as unknown as readonly [(typeof funds)[number]]
 const nobody = { acquisition: null } as const
-const stepOf = (of: Pick<LotRules.Moving, "from" | "to" | "units">): LotRules.Step => ({
+const stepOf = (of: Pick<LotRules.LotMovement, "from" | "to" | "units">): LotRules.Step => ({
   ...nobody,
   movement: { ...fund, ...of, seq: 0, ledgerTime: begin, reference: null }
 })

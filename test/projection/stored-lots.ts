@@ -8,7 +8,7 @@ import * as LotLookups from "#core/instruments/lot/LotLookups.ts"
 import type * as LotRules from "#core/instruments/lot/LotRules.ts"
 import * as LotSteps from "#core/instruments/lot/LotSteps.ts"
 import type { Movement } from "#core/instruments/register/Movement.ts"
-import type { Recorded } from "#core/instruments/register/MovementReadings.ts"
+import type { RecordedMovements } from "#core/instruments/register/MovementReadings.ts"
 import { begin, funds, parties } from "../rules/lot-histories.ts"
 
 export const pinAt = (offset: number): Pin.Resolved => ({
@@ -88,7 +88,7 @@ export const foldStored = Effect.fnUntraced(function* (
 export const sharesOf = (
   of: ReadonlyArray<LotRules.Step>,
   offset: number
-): ReadonlyArray<Recorded> =>
+): ReadonlyArray<RecordedMovements> =>
   funds.flatMap(({ instrumentId }) => {
     const own = of.filter(({ movement }) => movement.instrumentId === instrumentId)
     const [first] = own

@@ -21,7 +21,7 @@ const changing = (direction: "loosen" | "tighten") => [
 ]
 
 /** Terms of an accumulating reserve, which asks for most. */
-const sound: Gates.Amending = {
+const sound: Gates.AmendmentFacts = {
   reserve: {
     state: "active",
     instrumentId: String(instrumentId),
@@ -36,12 +36,15 @@ const sound: Gates.Amending = {
   now
 }
 
-const reserved = (self: Gates.Amending, change: Partial<Gates.Amending["reserve"]>) => ({
+const reserved = (
+  self: Gates.AmendmentFacts,
+  change: Partial<Gates.AmendmentFacts["reserve"]>
+) => ({
   ...self,
   reserve: { ...self.reserve, ...change }
 })
 
-export const amendment = act<Gates.Amending>({
+export const amendment = act<Gates.AmendmentFacts>({
   name: "amendment.propose",
   sound,
   rows: Gates.against,

@@ -11,15 +11,15 @@ import * as Broken from "./broken.ts"
 const d = Decimal.of
 const latest = d("0.2")
 
-export const distributionExecute = Broken.act<Gates.Judging>({
+export const distributionExecute = Broken.act<Gates.ExecutionFacts>({
   name: "distribution.execute",
   sound: {
     holds: [],
     policyVersion: 1,
-    month: "2026-07" as Gates.Judging["month"],
+    month: "2026-07" as Gates.ExecutionFacts["month"],
     isMonthly: true,
     place: "next",
-    nextMonth: "2026-07" as Gates.Judging["month"],
+    nextMonth: "2026-07" as Gates.ExecutionFacts["month"],
     unsealedMonth: null,
     lastPayout: { exPrice: d("1"), cumPrice: d("1.05"), firstPrice: d("1.01") },
     ratesSeen: [d("0.1"), latest],
@@ -63,7 +63,7 @@ const { distribution } = Broken.instrument().manifest
 const from = Broken.now
 const until = Instant.add(from, Duration.days(30))
 
-export const standingApprovalGrant = Broken.act<ApprovalGates.Granting>({
+export const standingApprovalGrant = Broken.act<ApprovalGates.GrantFacts>({
   name: "standing-approval.grant",
   sound: {
     manifest: {

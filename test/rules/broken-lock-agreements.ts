@@ -10,9 +10,9 @@ const [cash, bill] = [assetTerms("USD"), assetTerms("BILL")]
 const termsOf = (...assets: ReadonlyArray<typeof cash>) => ({ assets, minCover: Decimal.one })
 
 const pending = (
-  self: Gates.Proposing,
+  self: Gates.ProposalFacts,
   of: { readonly assets: ReadonlyArray<typeof cash>; readonly effectiveAt: typeof now }
-): Gates.Proposing => ({
+): Gates.ProposalFacts => ({
   ...self,
   reserve: {
     ...self.reserve,
@@ -21,7 +21,7 @@ const pending = (
 })
 
 /** Bills are to be locked, which the terms in force and those that wait both have. */
-const proposed: Gates.Proposing = {
+const proposed: Gates.ProposalFacts = {
   reserve: {
     state: "active",
     terms: termsOf(cash, bill),
@@ -40,13 +40,13 @@ const proposal = {
   sound: proposed,
   rows: Gates.againstProposal,
   faults: {
-    "policy reserve-active": (self: Gates.Proposing): Gates.Proposing => ({
+    "policy reserve-active": (self: Gates.ProposalFacts): Gates.ProposalFacts => ({
       ...self,
       reserve: { ...self.reserve, state: "closing" }
     }),
-    "policy asset-in-terms": (self: Gates.Proposing) =>
+    "policy asset-in-terms": (self: Gates.ProposalFacts) =>
       pending(self, { assets: [cash], effectiveAt: nextMonth }),
-    "policy one-agreement": (self: Gates.Proposing) => ({ ...self, isAgreed: true })
+    "policy one-agreement": (self: Gates.ProposalFacts) => ({ ...self, isAgreed: true })
   }
 }
 
@@ -58,7 +58,7 @@ export const lockLater = act({
   ...proposal,
   faults: {
     ...proposal.faults,
-    "policy asset-in-terms": (self: Gates.Proposing): Gates.Proposing => ({
+    "policy asset-in-terms": (self: Gates.ProposalFacts): Gates.ProposalFacts => ({
       ...self,
       reserve: { ...self.reserve, terms: termsOf(cash) }
     })
@@ -69,15 +69,15 @@ export const lockFormer = act({
   ...proposal,
   faults: {
     ...proposal.faults,
-    "policy asset-in-terms": (self: Gates.Proposing) =>
+    "policy asset-in-terms": (self: Gates.ProposalFacts) =>
       pending(self, { assets: [cash], effectiveAt: past })
   }
 })
 
 const { books, asset } = mintStart.sound
 
-const released: Gates.Releasing = { asset, isOrdered: false, books, unit: "USD" }
-const ordered = (self: Gates.Releasing): Gates.Releasing => ({ ...self, isOrdered: true })
+const released: Gates.ReleaseFacts = { asset, isOrdered: false, books, unit: "USD" }
+const ordered = (self: Gates.ReleaseFacts): Gates.ReleaseFacts => ({ ...self, isOrdered: true })
 
 /** Units at par that the cash covers by itself, until there are too many of them. */
 export const release = act({
@@ -100,7 +100,7 @@ export const releaseOwned = act({
   rows: Gates.againstRelease,
   faults: {
     "policy asset-orders-ended": ordered,
-    "reserve-cover cover": (self): Gates.Releasing => ({
+    "reserve-cover cover": (self): Gates.ReleaseFacts => ({
       ...self,
       books: {
         ...self.books,

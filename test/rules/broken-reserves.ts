@@ -9,7 +9,7 @@ const recorded = instrument()
 const registrar = party("registrar")
 
 /** Units at par, issued by their registrar, against cash and bills. */
-const sound: Gates.Proposing = {
+const sound: Gates.ProposalFacts = {
   instrument: {
     ...recorded,
     manifest: { ...recorded.manifest, valuation: "par", parValue: Decimal.one }
@@ -27,18 +27,20 @@ const sound: Gates.Proposing = {
   venue: party("venue")
 }
 
-const proposing = (self: Gates.Proposing, change: Partial<Gates.Proposing["body"]>) => ({
+const proposing = (self: Gates.ProposalFacts, change: Partial<Gates.ProposalFacts["body"]>) => ({
   ...self,
   body: { ...self.body, ...change }
 })
 
-const termed = (self: Gates.Proposing, assets: Gates.Proposing["body"]["terms"]["assets"]) =>
-  proposing(self, { terms: { ...self.body.terms, assets } })
+const termed = (
+  self: Gates.ProposalFacts,
+  assets: Gates.ProposalFacts["body"]["terms"]["assets"]
+) => proposing(self, { terms: { ...self.body.terms, assets } })
 
 /** Gate of the instrument alone: no other is judged of one that no reserve may back. */
 const unrecorded = "policy not-recorded"
 
-const faults: Faults<Gates.Proposing> = {
+const faults: Faults<Gates.ProposalFacts> = {
   "policy issuer-is-registrar": (self) => ({ ...self, issuer: party("fund") }),
   "policy unit-is-currency": (self) => proposing(self, { unit: "JPY" }),
   "policy nothing-outstanding": (self) => ({ ...self, isUnused: false }),
@@ -59,7 +61,7 @@ const faults: Faults<Gates.Proposing> = {
     )
 }
 
-export const reserve = act<Gates.Proposing>({
+export const reserve = act<Gates.ProposalFacts>({
   name: "reserve.propose",
   sound,
   rows: Gates.againstProposal,

@@ -7,7 +7,7 @@ import { Result, Schema } from "effect"
 import type { OpenHold } from "#core/restraints/hold/HoldRules.ts"
 import type { RestrictionInForce } from "#core/restraints/restriction/RestrictionRules.ts"
 import { Body } from "#core/instruments/instrument/Manifest.ts"
-import type { Recorded } from "#core/instruments/instrument/Instrument.ts"
+import type { RecordedInstrument } from "#core/instruments/instrument/Instrument.ts"
 import { defaults } from "#core/instruments/policy/PolicyTerms.ts"
 import type { Judgement } from "#core/kernel/Gates.ts"
 import type { HolderOrder } from "#core/orders/order/HolderOrder.ts"
@@ -57,7 +57,7 @@ export const instrumentId = id<"InstrumentId">("fund-1")
 export const cash = { admin: party("bank"), id: "USD" }
 export const units = { admin: party("registrar"), id: "fund-1" }
 
-export const instrument = (): Recorded => {
+export const instrument = (): RecordedInstrument => {
   const body = { ...bodyOf(), instrumentId, registrar: party("registrar") }
   const plain = Result.getOrThrow(PlainJson.parse(JSON.stringify(body)))
   const { instrumentId: named, registrar, ...manifest } = Schema.decodeUnknownSync(Body)(plain)
@@ -111,12 +111,14 @@ export const frozen =
     ...standing,
     restrictions: [...standing.restrictions, freeze(holderId)]
   })
-export const offRegistry = <S extends { readonly instrument: Recorded }>(standing: S): S => ({
+export const offRegistry = <S extends { readonly instrument: RecordedInstrument }>(
+  standing: S
+): S => ({
   ...standing,
   instrument: { ...standing.instrument, configurations: [] }
 })
 
-export const backed = <S extends { readonly instrument: Recorded }>(standing: S): S => ({
+export const backed = <S extends { readonly instrument: RecordedInstrument }>(standing: S): S => ({
   ...standing,
   instrument: { ...standing.instrument, backedBy: "res-1" }
 })

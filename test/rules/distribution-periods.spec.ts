@@ -102,7 +102,7 @@ const executedInTurn = (
 
 /** Date → contract of the point whose income accrues on it. */
 const accruedDays = (
-  periods: ReadonlyArray<Points.Accruing<Points.Point>>
+  periods: ReadonlyArray<Points.PeriodPoints<Points.Point>>
 ): ReadonlyArray<readonly [Date.Date, string]> =>
   periods.flatMap((period) =>
     Points.accrualsOf(period).flatMap(({ date, days, point }) =>

@@ -1,12 +1,12 @@
 /** Checks of an execution that several facts make refuse, and what their refusals say. */
 import { Decimal } from "@bursar/engine-core/kernel"
 import { describe, expect, test } from "vitest"
-import { against, type Judging } from "#core/distributions/distribution/ExecutionGates.ts"
+import { against, type ExecutionFacts } from "#core/distributions/distribution/ExecutionGates.ts"
 import { shown } from "#core/kernel/Gates.ts"
 
 const d = Decimal.of
-const month = "2026-07" as Judging["month"]
-const sound: Judging = {
+const month = "2026-07" as ExecutionFacts["month"]
+const sound: ExecutionFacts = {
   holds: [],
   policyVersion: 3,
   month,
@@ -29,17 +29,17 @@ const sound: Judging = {
   fitsLinesMax: true
 }
 
-const refusedBy = (facts: Partial<Judging>) =>
+const refusedBy = (facts: Partial<ExecutionFacts>) =>
   shown(against({ ...sound, ...facts }))
     .filter(({ ok }) => !ok)
     .map(({ check, detail }) => `${check}: ${detail}`)
 
 describe("the execution of a distribution", () => {
-  test.each<[string, Partial<Judging>, ReadonlyArray<string>]>([
+  test.each<[string, Partial<ExecutionFacts>, ReadonlyArray<string>]>([
     ["of a sound month passes", {}, []],
     [
       "waits for the month before it",
-      { place: "waits", nextMonth: "2026-06" as Judging["month"] },
+      { place: "waits", nextMonth: "2026-06" as ExecutionFacts["month"] },
       ["in-order: The next month to execute is 2026-06."]
     ],
     [
@@ -54,7 +54,7 @@ describe("the execution of a distribution", () => {
     ],
     [
       "waits until the month before has all its lines: they are carried in",
-      { unsealedMonth: "2026-06" as Judging["month"] },
+      { unsealedMonth: "2026-06" as ExecutionFacts["month"] },
       ["in-order: The execution of 2026-06 has not ended."]
     ],
     [

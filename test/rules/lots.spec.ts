@@ -24,7 +24,7 @@ const movement = (
   to: Party.Party | null,
   units: string,
   date = "2026-07-01"
-): LotRules.Moving => {
+): LotRules.LotMovement => {
   seq += 1
   return { ...asset, seq, from, to, units: d(units), ledgerTime: day(date), reference: null }
 }

@@ -5,7 +5,7 @@ import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { faults } from "#core/instruments/instrument/InstrumentRules.ts"
 import { type Changes, changes, Manifest } from "#core/instruments/instrument/Manifest.ts"
-import { judge, type Setting } from "#core/instruments/policy/PolicyGates.ts"
+import { judge, type PolicyFacts } from "#core/instruments/policy/PolicyGates.ts"
 import { amended, unfixed } from "#core/instruments/policy/PolicyRules.ts"
 import { bodyOf } from "../operations/instrumentBody.ts"
 import { at, id, party } from "../machines/subscriptions.ts"
@@ -120,7 +120,7 @@ describe("a change of a policy", () => {
 })
 
 const nextDay = Instant.add(at, { years: 0, months: 0, days: 1, time: 0n })
-const instrument: Setting["instrument"] = {
+const instrument: PolicyFacts["instrument"] = {
   instrumentId: id("fund-a"),
   registrar: party("registrar"),
   configurations: [],
@@ -130,7 +130,7 @@ const instrument: Setting["instrument"] = {
   next: null,
   backedBy: null
 }
-const sound: Setting = {
+const sound: PolicyFacts = {
   instrument,
   replaces: "3",
   effectiveFrom: null,
@@ -141,14 +141,14 @@ const sound: Setting = {
 }
 const waiting = { policyVersion: 4, effectiveFrom: nextDay, manifest }
 
-const outcome = (setting: Setting) =>
+const outcome = (setting: PolicyFacts) =>
   Result.match(judge(setting), {
     onSuccess: () => "none",
     onFailure: ({ slug, details }) => [slug, details.gate, details.check].filter(Boolean).join(" ")
   })
 
 describe("the gates of policy.set", () => {
-  it.each<[outcome: string, change: Partial<Setting>]>([
+  it.each<[outcome: string, change: Partial<PolicyFacts>]>([
     ["none", {}],
     ["none", { effectiveFrom: nextDay }],
     ["none", { replaces: "4", instrument: { ...instrument, next: waiting } }],

@@ -14,8 +14,8 @@ let line = 0
 const paid = (
   gross: string,
   withheld: string,
-  of: Partial<Omit<TaxRules.Paid, "payment">> = {}
-): TaxRules.Paid => ({
+  of: Partial<Omit<TaxRules.TaxedPayment, "payment">> = {}
+): TaxRules.TaxedPayment => ({
   instrumentId: "fund-a",
   currency: "USD",
   incomeCode: null,
@@ -70,7 +70,7 @@ describe("sums of a tax statement", () => {
   })
 
   it("never add across currencies, nor across what decides a row", () => {
-    const different: ReadonlyArray<Partial<Omit<TaxRules.Paid, "payment">>> = [
+    const different: ReadonlyArray<Partial<Omit<TaxRules.TaxedPayment, "payment">>> = [
       {},
       { instrumentId: "fund-b" },
       { incomeCode: "06" },

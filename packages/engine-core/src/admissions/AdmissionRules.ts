@@ -4,14 +4,14 @@ import type { Holder } from "../holders/holder/Holder.ts"
 import { isScreened } from "../holders/holder/HolderMachine.ts"
 import { check, inOrder, type Judgement } from "../kernel/Gates.ts"
 import * as Instant from "../kernel/Instant.ts"
-import type { Recorded } from "../instruments/instrument/Instrument.ts"
+import type { RecordedInstrument } from "../instruments/instrument/Instrument.ts"
 import type { Admission } from "./Admission.ts"
 import type { AdmissionConsent } from "./AdmissionConsent.ts"
 
 /** Input of the gates of an offer. */
 export interface OfferContext {
   readonly holder: Pick<Holder, "attributes" | "screening">
-  readonly instrument: Recorded
+  readonly instrument: RecordedInstrument
   /** The latest admission of the holder to the instrument; null: none. */
   readonly latest: Pick<Admission, "state"> | null
   readonly consent: Pick<AdmissionConsent, "state"> | null

@@ -6,7 +6,7 @@ import { Records } from "../records/Records.ts"
 import { operations } from "../writes/OperationRecord.ts"
 import { AdmissionOffer } from "../templates/Admission.ts"
 import { type Command, exercise } from "../templates/Template.ts"
-import type { Recorded } from "../instruments/instrument/Instrument.ts"
+import type { RecordedInstrument } from "../instruments/instrument/Instrument.ts"
 import { admissions } from "./Admission.ts"
 import { admissionPlaces, type Place, placesMax } from "./AdmissionPlaces.ts"
 
@@ -36,7 +36,7 @@ export interface TakenPlaces {
  * accepted the ledger refuses both, and the new offer is judged again.
  */
 export const takenOf = Effect.fnUntraced(function* (
-  { instrumentId, manifest }: Recorded,
+  { instrumentId, manifest }: RecordedInstrument,
   { operationId }: Pick<OperationAct, "operationId">
 ) {
   const records = yield* Records

@@ -1,6 +1,6 @@
 /** Look-up of the price of a dealing day's orders: that of the point, or the swung price. */
 import { Effect, Option } from "effect"
-import type { Recorded } from "../instruments/instrument/Instrument.ts"
+import type { RecordedInstrument } from "../instruments/instrument/Instrument.ts"
 import { inForce } from "../instruments/policy/PolicyLookups.ts"
 import { assetKeyOf } from "../instruments/register/Holding.ts"
 import { supplies } from "../instruments/register/Supply.ts"
@@ -21,7 +21,7 @@ import { type DealingDay, dealingDays, idOf } from "./dealing-cycle/DealingDay.t
 export const dayPriceOf = Effect.fnUntraced(function* (
   dealingDay: Pick<DealingDay, "instrumentId" | "cutOffAt"> & { readonly registrar: Party.Party },
   price: Decimal.Decimal,
-  pricing: { readonly instrument: Recorded; readonly now: Instant.Instant }
+  pricing: { readonly instrument: RecordedInstrument; readonly now: Instant.Instant }
 ) {
   if (isRebasing(pricing.instrument.manifest)) return price
   const records = yield* Records

@@ -1,7 +1,7 @@
 /** Look-up of the order that a holder signed in its wallet, and its comparison with the claim. */
 import { Effect, Option } from "effect"
 import type { Holder } from "../holders/holder/Holder.ts"
-import { assetOf, type Recorded } from "../instruments/instrument/Instrument.ts"
+import { assetOf, type RecordedInstrument } from "../instruments/instrument/Instrument.ts"
 import { check, type Judgement } from "../kernel/Gates.ts"
 import * as Instant from "../kernel/Instant.ts"
 import type * as Party from "../kernel/Party.ts"
@@ -27,7 +27,7 @@ export const signedOrder = Effect.fnUntraced(function* (
 /** A signed order, and the records that it is compared with. */
 export interface SignedOrder {
   readonly order: HolderOrder | null
-  readonly instrument: Recorded
+  readonly instrument: RecordedInstrument
   readonly holder: Pick<Holder, "party">
   readonly market: Pick<PrimaryMarket, "fund" | "paymentAsset"> | null
   readonly now: Instant.Instant

@@ -1,7 +1,7 @@
 /** Suppositions of what-if reads: records as they would be at another price or under another policy version. */
 import { Effect, Option } from "effect"
 import { type InstrumentId, instruments, isRecorded } from "../instruments/instrument/Instrument.ts"
-import { type Asked, isAsked } from "../instruments/policy/Counterfactual.ts"
+import { type Supposition, isAsked } from "../instruments/policy/Counterfactual.ts"
 import { inForce } from "../instruments/policy/PolicyLookups.ts"
 import { type Terms, termsOf } from "../instruments/policy/Policy.ts"
 import { idOf as versionOf, policyVersions } from "../instruments/policy/PolicyVersion.ts"
@@ -29,7 +29,7 @@ import * as SubscriptionPricing from "./subscription/SubscriptionPricing.ts"
 /** Input of a supposition: price or policy version, instrument, cut-off. */
 export interface SuppositionInput {
   readonly instrumentId: InstrumentId
-  readonly asked: Asked
+  readonly asked: Supposition
   /** Cut-off of the orders that the act settles; null: it settles none. */
   readonly cutOffAt: Instant.Instant | null
   readonly pin: Pin.Resolved

@@ -46,7 +46,7 @@ type Order =
   | Mint.Mint
   | ReserveRedemption.ReserveRedemption
 
-export const list = Read.list<Order, unknown, Asked, OpenOrderView, "open-orders.list">({
+export const list = Read.list<Order, unknown, OpenOrderFilter, OpenOrderView, "open-orders.list">({
   name: "open-orders.list",
   doc: "Lists the orders that still wait for something, of every kind.",
   route: "GET /v1/open-orders",
@@ -92,7 +92,7 @@ export const list = Read.list<Order, unknown, Asked, OpenOrderView, "open-orders
   })
 })
 
-export interface Asked {
+export interface OpenOrderFilter {
   readonly kind?: ReadonlyArray<OpenOrderKind>
   readonly state?: ReadonlyArray<OpenOrderState>
   readonly instrumentId?: InstrumentId

@@ -19,7 +19,7 @@ import { payIfSettled } from "./PaymentSteps.ts"
 /** Distributions that are loaded, and whose lines are counted, together. */
 const batchMax = 100
 
-interface Counted {
+interface CountedDistribution {
   readonly self: Stored<Distribution>
   /** The distribution's projection for investors and apps. */
   readonly shown: Stored<Distribution>
@@ -34,7 +34,7 @@ interface Counted {
  */
 const unpaidOf = (
   instrumentIds: ReadonlyArray<string>
-): Stream.Stream<Counted, Unavailable, Records> =>
+): Stream.Stream<CountedDistribution, Unavailable, Records> =>
   Stream.unwrap(
     Effect.map(Records, (records) =>
       records.stream(shownDistributions, { where: { open: instrumentIds } }).pipe(
@@ -55,7 +55,7 @@ const counted = Effect.fnUntraced(function* (batch: ReadonlyArray<Stored<Distrib
   const concealed = yield* records.countBy(distributionLines, "distributionId", {
     where: { distributionId: ids, ...concealedLines }
   })
-  return batch.map((shown): Counted => {
+  return batch.map((shown): CountedDistribution => {
     const self = recordOf.get(shown.distributionId)
     const own = counts.get(shown.distributionId)
     if (self === undefined || own === undefined) throw new Error("a distribution was not counted")

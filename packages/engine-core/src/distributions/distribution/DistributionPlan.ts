@@ -9,8 +9,8 @@ import { sourceFields } from "./LineSource.ts"
 
 const members = { ...fields, ...sourceFields } as const
 
-export const Planned = Schema.Struct(members)
-export type Planned = typeof Planned.Type
+export const PlanMembers = Schema.Struct(members)
+export type PlanMembers = typeof PlanMembers.Type
 
 export const DistributionPlan = Schema.Struct({
   /** The operation that executes the distribution. */
@@ -20,7 +20,7 @@ export const DistributionPlan = Schema.Struct({
 export type DistributionPlan = typeof DistributionPlan.Type
 
 /** The first step is planned anew, after the ledger refused the one before. */
-export const Fact = Schema.Struct({ on: Schema.Literal("set"), planned: Planned })
+export const Fact = Schema.Struct({ on: Schema.Literal("set"), planned: PlanMembers })
 export type Fact = typeof Fact.Type
 
 export const distributionPlans = Collection.define<DistributionPlan, Fact>("distribution-plan", {

@@ -26,7 +26,7 @@ import {
 import { DistributionMachine } from "./DistributionMachine.ts"
 import { type DistributionSlot, distributionSlots } from "./DistributionSlot.ts"
 import type { DistributionId, Totals } from "./DistributionTerms.ts"
-import { type Executed, opening } from "./ExecutedTermsLookups.ts"
+import { type ExecutedTerms, opening } from "./ExecutedTermsLookups.ts"
 import { addLines, netSuspended } from "./LineReadings.ts"
 import { awaitingTerms } from "../../instruments/instrument/AwaitingTermsSteps.ts"
 import { openShown } from "./SnapshotSteps.ts"
@@ -133,7 +133,7 @@ export const readings = [slot, awaitingTerms(distribution)] as const
  * Opens a distribution and the index of its contract; null where the contract is recorded as a
  * breach, because a distribution of its id exists, or its instrument is not recorded here.
  */
-const open = Effect.fnUntraced(function* (terms: Executed, cid: string, node: Node) {
+const open = Effect.fnUntraced(function* (terms: ExecutedTerms, cid: string, node: Node) {
   const records = yield* Records
   const isTaken = Option.isSome(yield* records.find(distributions, terms.distributionId))
   const record = isTaken ? null : yield* opening(terms, node)

@@ -174,16 +174,18 @@ export const lineOf = (terms: Terms, position: Position): LineFigures => {
     : paid
 }
 
-interface Entitled {
+interface EntitledPosition {
   readonly terms: Terms
   readonly position: Position
   readonly entitled: Entitlement
 }
 
-const carriedLine = (carried: "unrolled" | "below-smallest", entitlement: Entitled): LineFigures =>
-  figuresOf(entitlement, { equalisation: Decimal.zero, carried })
+const carriedLine = (
+  carried: "unrolled" | "below-smallest",
+  entitlement: EntitledPosition
+): LineFigures => figuresOf(entitlement, { equalisation: Decimal.zero, carried })
 
-const paidLine = (entitlement: Entitled): LineFigures => {
+const paidLine = (entitlement: EntitledPosition): LineFigures => {
   const { terms, position } = entitlement
   const full = figuresOf(entitlement, { equalisation: Decimal.zero, carried: null })
   const inputs = equalisationGiven(terms, position.lots, full.gross)
@@ -195,7 +197,7 @@ const paidLine = (entitlement: Entitled): LineFigures => {
 }
 
 const figuresOf = (
-  { terms, position, entitled }: Entitled,
+  { terms, position, entitled }: EntitledPosition,
   { equalisation, carried }: Pick<LineFigures, "equalisation" | "carried">
 ): LineFigures => {
   const { units, carryIn, rate } = position

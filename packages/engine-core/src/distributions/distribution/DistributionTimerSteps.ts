@@ -83,14 +83,14 @@ const setTimer = Effect.fnUntraced(function* (distributionId: string, act: Act, 
   if (!isSame) yield* records.append(distributionTimers, before, { on: "set", ...set }, act)
 })
 
-interface Changing extends Change {
+interface TimerChange extends Change {
   readonly act: Act
 }
 
 const instructing = Effect.fnUntraced(function* (
   { distributionId, instructAt, lastInstructAt, mayDeliver }: DistributionTimer,
   contract: DistributionContract,
-  { act, ended }: Changing
+  { act, ended }: TimerChange
 ) {
   if (!(yield* differs({ distributionId, mayDeliver, isOpen: contract.isOpen }))) {
     return { instructAt: null, lastInstructAt }
@@ -102,14 +102,18 @@ const instructing = Effect.fnUntraced(function* (
   return { instructAt: next, lastInstructAt: next }
 })
 
-interface Saying {
+interface DeliveryState {
   readonly distributionId: string
   readonly mayDeliver: boolean
   readonly isOpen: boolean
 }
 
 /** Checks whether the ledger differs from the records of a distribution with an owed line. */
-const differs = Effect.fnUntraced(function* ({ distributionId, mayDeliver, isOpen }: Saying) {
+const differs = Effect.fnUntraced(function* ({
+  distributionId,
+  mayDeliver,
+  isOpen
+}: DeliveryState) {
   const owes = hasLine(distributionId, { by: "owed", is: isOwed })
   if (mayDeliver !== isOpen) return yield* owes
   return mayDeliver && (yield* hasLine(distributionId, { by: "undirected", is: isUndirected }))
@@ -121,7 +125,7 @@ const differs = Effect.fnUntraced(function* ({ distributionId, mayDeliver, isOpe
  */
 const rollTime = Effect.fnUntraced(function* (
   { distributionId, rollAt }: DistributionTimer,
-  { act, ended }: Changing
+  { act, ended }: TimerChange
 ) {
   const records = yield* Records
   const distribution = Option.getOrNull(yield* records.find(distributions, distributionId))
@@ -131,18 +135,18 @@ const rollTime = Effect.fnUntraced(function* (
   return rollAt === null || ended === "roll" ? Instant.add(act.now, rollsAfter) : rollAt
 })
 
-interface Which {
+interface LineCriterion {
   readonly by: "owed" | "undirected" | DistributionLine["state"]
   readonly is: (line: DistributionLine) => boolean
 }
 
-const inState = (state: DistributionLine["state"]): Which => ({
+const inState = (state: DistributionLine["state"]): LineCriterion => ({
   by: state,
   is: (line) => line.state === state
 })
 
 /** Checks whether a distribution has such a line, with the changes of this transaction. */
-const hasLine = Effect.fnUntraced(function* (distributionId: string, { by, is }: Which) {
+const hasLine = Effect.fnUntraced(function* (distributionId: string, { by, is }: LineCriterion) {
   const records = yield* Records
   const ids = yield* records.uncommitted(distributionLines, {
     column: "distributionId",

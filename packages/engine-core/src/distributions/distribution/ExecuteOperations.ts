@@ -24,12 +24,12 @@ import { type Distribution, distributions } from "./Distribution.ts"
 import { distributionContracts } from "./DistributionContract.ts"
 import { slotOf } from "./DistributionLookups.ts"
 import { DistributionMachine } from "./DistributionMachine.ts"
-import { type DistributionPlan, distributionPlans, type Planned } from "./DistributionPlan.ts"
+import { type DistributionPlan, distributionPlans, type PlanMembers } from "./DistributionPlan.ts"
 import { DistributionId, idLengthMax } from "./DistributionTerms.ts"
 import * as DistributionView from "./DistributionView.ts"
 import { executionClaims } from "./ExecutionClaim.ts"
 import * as Gates from "./ExecutionGates.ts"
-import { type Computed, type Execution, executionOf, pointsOf } from "./ExecutionLookups.ts"
+import { type ComputedPeriod, type Execution, executionOf, pointsOf } from "./ExecutionLookups.ts"
 import * as LineCauseLookups from "./LineCauseLookups.ts"
 import * as LineFigureLookups from "./LineFigureLookups.ts"
 import * as LineLookups from "./LineLookups.ts"
@@ -240,7 +240,7 @@ const plannedBy = Effect.fnUntraced(function* (input: Body, act: OperationAct) {
 })
 
 /** Figures that the approvers sign; the tolerance is zero. */
-const figuresOf = (plan: Planned): Derived => {
+const figuresOf = (plan: PlanMembers): Derived => {
   const { totals } = plan
   const figures: Readonly<Record<string, Figure | null>> = {
     month: plan.month,
@@ -272,11 +272,11 @@ const figuresOf = (plan: Planned): Derived => {
   }
 }
 
-interface Planning extends Pick<Execution, "instrument" | "judging"> {
-  readonly computed: Computed
+interface PlanInputs extends Pick<Execution, "instrument" | "judging"> {
+  readonly computed: ComputedPeriod
 }
 
-const planOf = (input: Body, { computed, judging, instrument }: Planning): Planned => {
+const planOf = (input: Body, { computed, judging, instrument }: PlanInputs): PlanMembers => {
   const { figures, fromPrice, payoutPrice, period, source, toPrice } = computed
   const { totals } = figures
   const { currency, distribution, unitDecimals, valuation } = period.terms.manifest
@@ -383,15 +383,18 @@ const firstStep = Effect.fnUntraced(function* (input: Body, act: OperationAct) {
   return { commands: [command] as const, last: false }
 })
 
-const payoutOf = ({ payout }: Planned): "units" | "cash" => {
+const payoutOf = ({ payout }: PlanMembers): "units" | "cash" => {
   if (payout === "units" || payout === "cash") return payout
   throw new Error(`a distribution is paid in units or in cash, not in ${payout}`)
 }
 
-type Underway = Extract<State, { readonly of: "underway" }>
+type UnderwayExecution = Extract<State, { readonly of: "underway" }>
 
 /** Plans the lines that the ledger does not have yet, or the Seal once it has all. */
-const nextStep = Effect.fnUntraced(function* ({ contract, plan }: Underway, { now }: OperationAct) {
+const nextStep = Effect.fnUntraced(function* (
+  { contract, plan }: UnderwayExecution,
+  { now }: OperationAct
+) {
   let lines = 0
   for (const step of plan.steps) {
     if (lines === contract.lineCount) return yield* linesStep({ contract, plan, step, now })
@@ -422,7 +425,7 @@ const linesStep = Effect.fnUntraced(function* ({
   plan,
   step,
   now
-}: Pick<Underway, "contract" | "plan"> & {
+}: Pick<UnderwayExecution, "contract" | "plan"> & {
   readonly step: DistributionPlan["steps"][number]
   readonly now: OperationAct["now"]
 }) {
@@ -442,9 +445,9 @@ const linesStep = Effect.fnUntraced(function* ({
   return { commands: [command] as const, last: false }
 })
 
-type Distributed = Omit<Templates.DistributedLine, "number" | "waits">
+type UnnumberedLine = Omit<Templates.DistributedLine, "number" | "waits">
 
-const distributed = ({ figures, payee }: LineFigureLookups.PayeeLine): Distributed => ({
+const distributed = ({ figures, payee }: LineFigureLookups.PayeeLine): UnnumberedLine => ({
   holder: payee.party,
   custodian: payee.custodian,
   units: figures.units,

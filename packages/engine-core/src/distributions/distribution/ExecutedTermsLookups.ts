@@ -19,16 +19,16 @@ import { type DistributionPlan, distributionPlans } from "./DistributionPlan.ts"
 import { DistributionId, idLengthMax, type Totals } from "./DistributionTerms.ts"
 
 /** Members of a distribution's contract that its lines do not change. */
-export type Executed = Omit<
+export type ExecutedTerms = Omit<
   Payload<typeof Template>,
   "venue" | "lineCount" | "totals" | "sealed" | "open"
 >
 
 /** Node of an execution on the ledger: the operation that submitted it, its time and its offset. */
-export type Shown = Pick<Node, "operationId" | "effectiveAt" | "offset">
+export type ExecutionNode = Pick<Node, "operationId" | "effectiveAt" | "offset">
 
 /** Returns the record of a distribution as it opens; null where its instrument or its id is not valid here. */
-export const opening = Effect.fnUntraced(function* (executed: Executed, node: Shown) {
+export const opening = Effect.fnUntraced(function* (executed: ExecutedTerms, node: ExecutionNode) {
   const distributionId = Schema.decodeUnknownOption(DistributionId)(executed.distributionId)
   if (Option.isNone(distributionId) || distributionId.value.length > idLengthMax) return null
   const plan = yield* planOf(executed, node)
@@ -40,7 +40,7 @@ export const opening = Effect.fnUntraced(function* (executed: Executed, node: Sh
   return yield* withoutPlan({ ...executed, distributionId: distributionId.value }, node)
 })
 
-const opened = ({ effectiveAt }: Shown) => ({
+const opened = ({ effectiveAt }: ExecutionNode) => ({
   state: DistributionMachine.initial,
   executedAt: effectiveAt,
   sealedAt: null,
@@ -49,7 +49,10 @@ const opened = ({ effectiveAt }: Shown) => ({
 })
 
 /** Finds the plan of the operation that submitted the execution, if it is of this distribution. */
-const planOf = Effect.fnUntraced(function* (executed: Executed, { operationId }: Shown) {
+const planOf = Effect.fnUntraced(function* (
+  executed: ExecutedTerms,
+  { operationId }: ExecutionNode
+) {
   if (operationId === null) return null
   const records = yield* Records
   const plan: DistributionPlan | null = Option.getOrNull(
@@ -80,8 +83,8 @@ const nothing: Totals = {
  * policy in force at the end of the record date.
  */
 const withoutPlan = Effect.fnUntraced(function* (
-  executed: Executed & Pick<Distribution, "distributionId">,
-  node: Shown
+  executed: ExecutedTerms & Pick<Distribution, "distributionId">,
+  node: ExecutionNode
 ) {
   const records = yield* Records
   const instrument = Option.getOrNull(yield* records.find(instruments, executed.instrument.id))

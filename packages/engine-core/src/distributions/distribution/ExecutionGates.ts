@@ -17,7 +17,7 @@ import {
 import { type Payout, type Place, wentEx } from "../period/PeriodRules.ts"
 
 /** Facts that an execution is judged by. */
-export interface Judging extends Rates {
+export interface ExecutionFacts extends Rates {
   readonly holds: ReadonlyArray<HoldRules.OpenHold>
   readonly policyVersion: number
   readonly month: Month.Month
@@ -51,7 +51,7 @@ export interface Judging extends Rates {
 }
 
 /** All checks of an execution, in the order of the gates. */
-export const against = (facts: Judging): ReadonlyArray<Judgement> =>
+export const against = (facts: ExecutionFacts): ReadonlyArray<Judgement> =>
   inOrder([
     HoldRules.against(facts.holds, "distribution"),
     ...ofPolicy(facts),
@@ -75,7 +75,7 @@ export const against = (facts: Judging): ReadonlyArray<Judgement> =>
     })
   ])
 
-const ofPolicy = (facts: Judging): ReadonlyArray<Judgement> => {
+const ofPolicy = (facts: ExecutionFacts): ReadonlyArray<Judgement> => {
   const { lastPayout, month, policyVersion } = facts
   return [
     check("distributes", facts.isMonthly, { policyVersion }),
@@ -94,7 +94,12 @@ const ofPolicy = (facts: Judging): ReadonlyArray<Judgement> => {
   ]
 }
 
-const detailOfOrder = ({ month, nextMonth, place, unsealedMonth }: Judging): string | null => {
+const detailOfOrder = ({
+  month,
+  nextMonth,
+  place,
+  unsealedMonth
+}: ExecutionFacts): string | null => {
   if (unsealedMonth !== null) return `The execution of ${unsealedMonth} has not ended.`
   switch (place) {
     case "next":
@@ -109,7 +114,7 @@ const detailOfOrder = ({ month, nextMonth, place, unsealedMonth }: Judging): str
   }
 }
 
-const ofRates = (facts: Judging): ReadonlyArray<Judgement> => {
+const ofRates = (facts: ExecutionFacts): ReadonlyArray<Judgement> => {
   const { policyVersion, ratesSeen } = facts
   const latest = ratesSeen.at(-1)
   const shown = ratesSeen.map(Decimal.formatPlain).join(", ")

@@ -7,7 +7,7 @@ import { Settings } from "../../engine/Settings.ts"
 import {
   instruments,
   type InstrumentId,
-  type Recorded
+  type RecordedInstrument
 } from "../../instruments/instrument/Instrument.ts"
 import { recorded } from "../../instruments/instrument/InstrumentGates.ts"
 import type { PolicyVersion } from "../../instruments/policy/PolicyVersion.ts"
@@ -42,7 +42,7 @@ import { datesOf } from "../period/PeriodTermsRules.ts"
 import { endOfDay } from "../period/RecordDateRules.ts"
 import { type Distribution, distributions } from "./Distribution.ts"
 import { executedOf, slotOf } from "./DistributionLookups.ts"
-import type { Judging } from "./ExecutionGates.ts"
+import type { ExecutionFacts } from "./ExecutionGates.ts"
 import * as LineFigureLookups from "./LineFigureLookups.ts"
 import * as LineLookups from "./LineLookups.ts"
 import { type LineSource, termsOf } from "./LineSource.ts"
@@ -51,7 +51,7 @@ import * as NavFeedLookups from "../../statements/nav-feed/NavFeedLookups.ts"
 import { scheduledDistributions } from "../schedule/ScheduledDistribution.ts"
 import { openOf } from "../standing-approval/StandingApprovalLookups.ts"
 
-export interface Asked {
+export interface ExecutionRequest {
   readonly instrumentId: InstrumentId
   readonly month: Month.Month
   readonly acknowledgedRate: Decimal.Decimal | null
@@ -60,7 +60,7 @@ export interface Asked {
 type TheirPeriod = Period<PricePoint, PolicyVersion>
 
 /** Figures of a period, with all inputs of its lines. */
-export interface Computed {
+export interface ComputedPeriod {
   readonly period: TheirPeriod
   readonly source: LineSource
   readonly figures: LineFigureLookups.Figures
@@ -71,16 +71,19 @@ export interface Computed {
 
 /** An execution whose month is not executed and has no other operation at work. */
 export interface Execution {
-  readonly instrument: Recorded
-  readonly judging: Judging
+  readonly instrument: RecordedInstrument
+  readonly judging: ExecutionFacts
   /** End of the ledger at which the record date was found to have passed; null: it was not asked. */
   readonly ledgerEnd: LedgerEnd | null
   /** Null where an earlier check refuses, so that the figures are not computed. */
-  readonly computed: Computed | null
+  readonly computed: ComputedPeriod | null
 }
 
 /** Loads the facts that an execution is judged by, and computes its figures where it has some. */
-export const executionOf = Effect.fnUntraced(function* (asked: Asked, act: OperationAct) {
+export const executionOf = Effect.fnUntraced(function* (
+  asked: ExecutionRequest,
+  act: OperationAct
+) {
   const records = yield* Records
   const { instrumentId, month } = asked
   const found = yield* records.get(instruments, instrumentId)
@@ -117,7 +120,7 @@ export const executionOf = Effect.fnUntraced(function* (asked: Asked, act: Opera
   const ledgerEnd = passage?.hasPassed === true ? passage.ledgerEnd : null
   const { linesMax } = yield* Settings
   const isKnown = slot === null || slot.distributionId !== null
-  const judging: Judging = {
+  const judging: ExecutionFacts = {
     holds,
     policyVersion: terms.policyVersion,
     month,
@@ -152,7 +155,7 @@ export const executionOf = Effect.fnUntraced(function* (asked: Asked, act: Opera
   }
   const { batchLines } = yield* Settings
   const figures = yield* LineFigureLookups.figuresOf(source, { batchLines, linesMax })
-  const computed: Computed = {
+  const computed: ComputedPeriod = {
     period,
     source: { ...source, partyOffsets: figures.partyOffsets },
     figures,
@@ -248,7 +251,7 @@ const pricesOf = ({ fromPoint, terms, toPoint }: TheirPeriod) => {
 }
 
 interface Pricing {
-  readonly instrument: Recorded
+  readonly instrument: RecordedInstrument
   readonly period: TheirPeriod
   readonly previous: Stored<Distribution> | null
   readonly ratesSeen: ReadonlyArray<Decimal.Decimal>

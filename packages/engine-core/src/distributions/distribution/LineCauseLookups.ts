@@ -18,10 +18,10 @@ import type { DistributionLine } from "./DistributionLine.ts"
 import { type Cause, causesOf } from "./LineCauseRules.ts"
 
 /** A payee: a party and the instrument whose income it is paid. */
-export type Owed = Pick<DistributionLine, "party" | "instrumentId" | "payout">
+export type OwedPayee = Pick<DistributionLine, "party" | "instrumentId" | "payout">
 
 /** Holder of an owed line, and the causes for which it waits. */
-export interface Judged {
+export interface JudgedLine {
   /** Null: the party is no holder. */
   readonly holder: Holder | null
   readonly causes: ReadonlyArray<Cause>
@@ -32,9 +32,9 @@ export interface Judged {
  * restrictions and admissions for all of them. Includes the changes of this transaction.
  */
 export const judgeAll = (
-  lines: ReadonlyArray<Owed>,
+  lines: ReadonlyArray<OwedPayee>,
   now: Instant.Instant
-): Effect.Effect<ReadonlyArray<Judged>, Unavailable, Records> =>
+): Effect.Effect<ReadonlyArray<JudgedLine>, Unavailable, Records> =>
   Effect.gen(function* () {
     if (lines.length === 0) return []
     const holderOf = yield* holdersOfParties(lines.map(({ party }) => party))

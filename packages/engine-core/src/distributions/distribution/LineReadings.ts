@@ -46,7 +46,7 @@ const lines = LedgerRecord.transitionsOf({
 // ---- added
 
 /** Lines of one act with the contracts of those that pay anything. */
-interface Added {
+interface AddedLines {
   readonly lines: ReadonlyArray<DistributedLine>
   readonly contracts: ReadonlyArray<{ readonly number: number; readonly contractId: string }>
 }
@@ -57,7 +57,7 @@ interface Added {
  */
 export const addLines = (
   self: Distribution,
-  added: Added,
+  added: AddedLines,
   node: Node
 ): Effect.Effect<void, Unavailable, Records> =>
   Effect.gen(function* () {

@@ -78,7 +78,7 @@ export interface LineSource
 }
 
 /** Members of a plan that decide the amounts of lines, besides the pins. */
-type Priced = Pick<typeof SourceMembers.Type, "fromPrice" | "toPrice"> & {
+type PlanTerms = Pick<typeof SourceMembers.Type, "fromPrice" | "toPrice"> & {
   readonly valuation: ValuationMode
   readonly payoutPrice: Decimal.Decimal | null
   readonly payoutDecimals: number
@@ -93,7 +93,7 @@ export const termsOf = ({
   payoutPrice,
   payoutDecimals,
   unitDecimals
-}: Priced): Terms => ({
+}: PlanTerms): Terms => ({
   pricing: pricingOf({ valuation, from: fromPrice, to: toPrice }),
   payoutDecimals,
   payout: payoutPrice === null ? null : { price: payoutPrice, unitDecimals }

@@ -20,17 +20,17 @@ const chainMax = 100
 const endless = (holderId: string) => new Error(`the successors of ${holderId} do not end`)
 
 /** A holder, and the instrument whose income is asked about. */
-interface Asked {
+interface SuccessionQuestion {
   readonly holder: Holder
   readonly instrumentId: string
 }
 
 /** Loads the successors of holders, each in its instrument and in the order asked; null: it has none. */
 const successorsOf = Effect.fnUntraced(function* (
-  asked: ReadonlyArray<Asked>,
+  asked: ReadonlyArray<SuccessionQuestion>,
   pin: Pin.Resolved | undefined
 ) {
-  const idOf = ({ holder: { holderId }, instrumentId }: Asked) =>
+  const idOf = ({ holder: { holderId }, instrumentId }: SuccessionQuestion) =>
     recoveryIdOf({ holderId, instrumentId })
   // Units are recovered to a registered successor, so that a holder without one needs no look-up.
   const ids = asked.flatMap((each) => (each.holder.successor === null ? [] : [idOf(each)]))
@@ -132,11 +132,11 @@ export const predecessorsByInstrument = (
 
 /** Loads the predecessors of each of these holders, nearest first. */
 const chainsOf = Effect.fnUntraced(function* (
-  questions: ReadonlyArray<Asked>,
+  questions: ReadonlyArray<SuccessionQuestion>,
   pin: Pin.Resolved | undefined
 ) {
   const records = yield* Records
-  const chains = new Map<Asked, ReadonlyArray<Holder>>()
+  const chains = new Map<SuccessionQuestion, ReadonlyArray<Holder>>()
   let ends = questions.map((asked) => ({ asked, end: asked.holder }))
   for (let length = 0; ends.length > 0; length++) {
     if (length === chainMax) throw endless(ends[0]!.end.holderId)

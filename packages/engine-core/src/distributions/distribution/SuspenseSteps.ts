@@ -19,7 +19,7 @@ import { type DistributionLine, distributionLines } from "./DistributionLine.ts"
 import type { Fact } from "./DistributionLineMachine.ts"
 import { DistributionMachine } from "./DistributionMachine.ts"
 import { setTimers } from "./DistributionTimerSteps.ts"
-import { type Judged, judgeAll } from "./LineCauseLookups.ts"
+import { type JudgedLine, judgeAll } from "./LineCauseLookups.ts"
 import { shownOf } from "./LineCauseRules.ts"
 import { isAnyOwed, owedTo, type Payee } from "./LineLookups.ts"
 import { payIfSettled } from "./PaymentSteps.ts"
@@ -91,7 +91,7 @@ const followed = Effect.fnUntraced(function* (
 /** Records the judgement of a line's causes; returns the line afterwards. */
 const moved = Effect.fnUntraced(function* (
   line: Stored<DistributionLine>,
-  { causes }: Judged,
+  { causes }: JudgedLine,
   act: Act
 ) {
   const fact = factOf(line, causes, act)
@@ -110,7 +110,7 @@ const isSuspended = (before: State, after: State): boolean =>
 
 const factOf = (
   line: DistributionLine,
-  causes: Judged["causes"],
+  causes: JudgedLine["causes"],
   { now: at }: Act
 ): Fact | null => {
   if (line.state === "due") return causes.length === 0 ? null : { on: "suspend", at, causes }

@@ -20,7 +20,7 @@ const choices: ReadonlyMap<string, ReadonlyArray<string>> = new Map([
 ])
 
 /** A distribution that an update moved, and the act of the update. */
-interface Moved {
+interface MovedDistribution {
   readonly distributionId: string
   readonly act: Act
 }
@@ -43,12 +43,17 @@ const timers: Reading = {
         ? [String(payload["distributionId"])]
         : []
     )
-    return [...new Set(distributionIds)].map((distributionId): Moved => ({ distributionId, act }))
+    return [...new Set(distributionIds)].map(
+      (distributionId): MovedDistribution => ({ distributionId, act })
+    )
   }),
   // Called once a batch, since each call searches the lines that the transaction has written.
   batch: Effect.fn("DistributionTimer.batch")(function* (findings) {
     const last = new Map(
-      (findings as ReadonlyArray<Moved>).map(({ distributionId, act }) => [distributionId, act])
+      (findings as ReadonlyArray<MovedDistribution>).map(({ distributionId, act }) => [
+        distributionId,
+        act
+      ])
     )
     for (const [distributionId, act] of last) yield* setTimers([distributionId], act)
   })

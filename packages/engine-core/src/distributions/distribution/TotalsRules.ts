@@ -43,9 +43,9 @@ export const empty: Totals = {
   payoutRest: Rational.zero
 }
 
-type Summed = Omit<Totals, "holders">
+type SummedTotals = Omit<Totals, "holders">
 
-const plus = (self: Summed, that: Summed): Summed => ({
+const plus = (self: SummedTotals, that: SummedTotals): SummedTotals => ({
   entitlement: Decimal.add(self.entitlement, that.entitlement),
   carryIn: Decimal.add(self.carryIn, that.carryIn),
   gross: Decimal.add(self.gross, that.gross),

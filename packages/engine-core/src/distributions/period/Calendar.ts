@@ -90,14 +90,14 @@ export interface Subject {
   readonly settingsOf: (version: PeriodFacts["versions"][number]) => PeriodSettings
 }
 
-export interface Asked {
+export interface CalendarClock {
   /** Instant at which states are judged. */
   readonly now: Instant.Instant
   readonly zone: Zone.Zone
 }
 
 /** Versions of an instrument's policy, and its last executed month. */
-interface Begun {
+interface DistributionHistory {
   readonly versions: ReadonlyArray<{ readonly effectiveFrom: Instant.Instant }>
   readonly executed: { readonly month: Month.Month } | null
 }
@@ -106,7 +106,9 @@ interface Begun {
  * First month of an instrument that may have a row: in the version's zone it may begin a day
  * earlier.
  */
-export const earliestOf = ({ versions }: Pick<Begun, "versions">): Month.Month | null => {
+export const earliestOf = ({
+  versions
+}: Pick<DistributionHistory, "versions">): Month.Month | null => {
   const [oldest] = versions
   return oldest === undefined
     ? null
@@ -114,14 +116,14 @@ export const earliestOf = ({ versions }: Pick<Begun, "versions">): Month.Month |
 }
 
 /** First month of an instrument that is not executed; null without a policy. */
-export const firstOpenOf = ({ versions, executed }: Begun): Month.Month | null =>
+export const firstOpenOf = ({ versions, executed }: DistributionHistory): Month.Month | null =>
   executed === null ? earliestOf({ versions }) : Month.next(executed.month)
 
 /**
  * Returns the rows of an instrument by month, as a function of the month: null for a month that
  * distributes nothing, such as a past one without a point.
  */
-export const rowsOf = (subject: Subject, { now, zone }: Asked) => {
+export const rowsOf = (subject: Subject, { now, zone }: CalendarClock) => {
   const { facts, instrumentId, distributions } = subject
   // Periods up to and with the month after the present one in UTC: in every zone they include each
   // month whose record date has passed.

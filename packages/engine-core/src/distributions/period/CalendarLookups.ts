@@ -18,7 +18,7 @@ import type * as Calendar from "./Calendar.ts"
 import * as PeriodLookups from "./PeriodLookups.ts"
 
 /** Instrument that distributes monthly, or did, with the inputs of its months. */
-export interface Distributing {
+export interface DistributingInstrument {
   readonly instrumentId: InstrumentId
   /** Oldest first, without withdrawn ones. */
   readonly versions: ReadonlyArray<PolicyVersion>
@@ -53,7 +53,7 @@ export const distributingOf = Effect.fnUntraced(function* (
       slot
     ])
   )
-  return instruments.flatMap((instrument): ReadonlyArray<Distributing> => {
+  return instruments.flatMap((instrument): ReadonlyArray<DistributingInstrument> => {
     const versions = versionsOf.get(instrument.instrumentId) ?? []
     const slot = slots.get(instrument.instrumentId)
     const isMonthly = versions.some(({ manifest }) => manifest.distribution.schedule === "monthly")

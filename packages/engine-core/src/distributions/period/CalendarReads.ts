@@ -17,7 +17,7 @@ import { Records } from "../../records/Records.ts"
 import { isConcealedFrom } from "../../writes/Concealment.ts"
 import * as Calendar from "./Calendar.ts"
 import { distributions } from "../distribution/Distribution.ts"
-import { type Distributing, distributingOf, subjectOf } from "./CalendarLookups.ts"
+import { type DistributingInstrument, distributingOf, subjectOf } from "./CalendarLookups.ts"
 import { datesOf } from "./PeriodTermsRules.ts"
 
 /** Number of months after the present one that the calendar shows where the reader names no end. */
@@ -45,7 +45,7 @@ const presentOf = ({ zone = Zone.utc }: Params, { judgedAt }: Pin.Resolved): Mon
 const loadedTogether = 8
 
 /** Month of an instrument at its place in the order of the calendar. */
-interface Place extends Distributing {
+interface Place extends DistributingInstrument {
   readonly month: Month.Month
   readonly sortKey: string
 }
@@ -175,12 +175,12 @@ const instrumentsOf = Effect.fnUntraced(function* (
  * policy where it is not executed. The facts of no instrument are loaded for it.
  */
 const placesIn = Effect.fnUntraced(function* (
-  all: ReadonlyArray<Distributing>,
+  all: ReadonlyArray<DistributingInstrument>,
   month: Month.Month,
   pin: Pin.Resolved
 ) {
   const records = yield* Records
-  const isPast = ({ executed }: Distributing) =>
+  const isPast = ({ executed }: DistributingInstrument) =>
     executed !== null && !Month.isAfter(month, executed.month)
   const paid = all.some(isPast)
     ? yield* Stream.runCollect(records.stream(distributions, { pin, where: { month: [month] } }))

@@ -76,7 +76,7 @@ export interface Accrual<P> extends DatedPoint<P> {
 }
 
 /** Days of a period and the points that reach into it. */
-export interface Accruing<P> {
+export interface PeriodPoints<P> {
   readonly firstDay: Date.Date
   readonly recordDate: Date.Date
   /** Last point dated before the period, whose income reaches up to the first point of it. */
@@ -95,7 +95,7 @@ export const accrualsOf = <P>({
   recordDate,
   before,
   points
-}: Accruing<P>): ReadonlyArray<Accrual<P>> => {
+}: PeriodPoints<P>): ReadonlyArray<Accrual<P>> => {
   const reaching = before === null ? points : [before, ...points]
   return reaching.flatMap(({ date, point }, index) => {
     const from = Date.max(date, firstDay)

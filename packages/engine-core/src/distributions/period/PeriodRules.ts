@@ -8,7 +8,7 @@ import * as Instant from "../../kernel/Instant.ts"
 import * as Month from "../../kernel/Month.ts"
 import * as Zone from "../../kernel/Zone.ts"
 import {
-  type Accruing,
+  type PeriodPoints,
   type DatedPoint,
   datedPoints,
   officialPoints,
@@ -35,7 +35,7 @@ export interface Facts<P, V> {
 }
 
 /** A month that has a point of its own and no distribution yet. */
-export interface Period<P, V> extends MonthDates<V>, Accruing<P> {
+export interface Period<P, V> extends MonthDates<V>, PeriodPoints<P> {
   /**
    * Point from which the income is counted: for par the last before the period, for accumulating
    * the one of the ex price, for rebasing the one of the last index paid. Null where par has none.
@@ -66,7 +66,7 @@ export const openPeriods = <P extends Point, V extends Version>(
     Month.monthsBetween({ from: last, to: month }) <= monthsAfterPoint
   const datedOf = datedByTerms(officialPoints(facts.points, versions))
   const periods: Array<Period<P, V>> = []
-  let previous: Previous<P> | null = executed
+  let previous: PreviousPeriod<P> | null = executed
   const first =
     executed === null
       ? Month.previous(Month.fromDate(Instant.date(oldest.effectiveFrom)))
@@ -82,7 +82,7 @@ export const openPeriods = <P extends Point, V extends Version>(
 }
 
 /** Days of the present period that have ended, and the points that accrue on them. */
-export interface Ended<P> extends Accruing<P> {
+export interface EndedDays<P> extends PeriodPoints<P> {
   /** Business zone whose days these are. */
   readonly zone: Zone.Zone
 }
@@ -95,7 +95,7 @@ export interface Ended<P> extends Accruing<P> {
 export const endedDaysOf = <P extends Point, V extends Version>(
   facts: Facts<P, V>,
   now: Instant.Instant
-): Ended<P> | undefined => {
+): EndedDays<P> | undefined => {
   const dates = presentDates(facts.versions, now)
   if (dates === undefined || dates.terms.manifest.valuation !== "par") return undefined
   const previous = openPeriods(facts, Month.previous(dates.month)).at(-1) ?? facts.executed
@@ -150,17 +150,17 @@ const datedByTerms = <P extends Point>(official: ReadonlyArray<P>) => {
 }
 
 /** The preceding period, executed or not. */
-type Previous<P> = Pick<ExecutedMonth<P>, "recordDate" | "fromPoint" | "toPoint">
+type PreviousPeriod<P> = Pick<ExecutedMonth<P>, "recordDate" | "fromPoint" | "toPoint">
 
-interface Preceding<P> {
+interface PrecedingPoints<P> {
   readonly dated: ReadonlyArray<DatedPoint<P>>
   /** Null before the first period. */
-  readonly previous: Previous<P> | null
+  readonly previous: PreviousPeriod<P> | null
 }
 
 const periodOf = <P extends Point, V extends Version>(
   dates: MonthDates<V>,
-  { dated, previous }: Preceding<P>
+  { dated, previous }: PrecedingPoints<P>
 ): Period<P, V> | undefined => {
   const { recordDate, scheduledFrom, terms } = dates
   const firstDay = firstDayOf(dates, previous)
@@ -187,8 +187,8 @@ const firstDayOf = (
 /** The points dated in these days, and the last one before them. */
 const reachingInto = <P>(
   dated: ReadonlyArray<DatedPoint<P>>,
-  { firstDay, recordDate }: Pick<Accruing<P>, "firstDay" | "recordDate">
-): Pick<Accruing<P>, "before" | "points"> => ({
+  { firstDay, recordDate }: Pick<PeriodPoints<P>, "firstDay" | "recordDate">
+): Pick<PeriodPoints<P>, "before" | "points"> => ({
   before: dated.findLast(({ date }) => Date.isBefore(date, firstDay)) ?? null,
   points: dated.filter(
     ({ date }) => !Date.isBefore(date, firstDay) && !Date.isAfter(date, recordDate)

@@ -29,7 +29,7 @@ export const recordDateIn = (zone: Zone.Zone, recordEndsAt: Instant.Instant): Da
 /** Time after the record date's end within which an update of that day may still reach the ledger. */
 const lateUpdates = Duration.seconds(60)
 
-export interface Passing {
+export interface RecordDateFacts {
   readonly recordEndsAt: Instant.Instant
   readonly now: Instant.Instant
   /** End of the ledger as it was read last, and when; null before the first reading. */
@@ -45,7 +45,7 @@ export interface Passing {
 export const mayHavePassed = ({
   recordEndsAt,
   now
-}: Pick<Passing, "recordEndsAt" | "now">): boolean =>
+}: Pick<RecordDateFacts, "recordEndsAt" | "now">): boolean =>
   Instant.atOrAfter(now, Instant.add(recordEndsAt, lateUpdates))
 
 /**
@@ -53,7 +53,12 @@ export const mayHavePassed = ({
  * reached the ledger's end as it was then, or an update of that time or later. Before that a
  * movement of the day may still come.
  */
-export const hasPassed = ({ recordEndsAt, now, ledgerEnd, projected }: Passing): boolean => {
+export const hasPassed = ({
+  recordEndsAt,
+  now,
+  ledgerEnd,
+  projected
+}: RecordDateFacts): boolean => {
   const settledAt = Instant.add(recordEndsAt, lateUpdates)
   const { ledgerTime, offset } = projected
   return (

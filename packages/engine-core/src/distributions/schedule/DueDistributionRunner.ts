@@ -27,7 +27,7 @@ import { mayHavePassed } from "../period/RecordDateRules.ts"
 import { openOf } from "../standing-approval/StandingApprovalLookups.ts"
 import { type ScheduledDistribution, scheduledDistributions } from "./ScheduledDistribution.ts"
 
-type Scheduled = Stored<ScheduledDistribution>
+type ScheduleRecord = Stored<ScheduledDistribution>
 
 /** Milliseconds between turns. */
 const every = 5_000
@@ -115,7 +115,7 @@ const search = Effect.fnUntraced(function* (turn: Turn) {
 
 /** Records the outcome of the latest operation; announces a refusal that is new. */
 const noteRefusal = Effect.fnUntraced(function* (
-  self: Scheduled,
+  self: ScheduleRecord,
   operation: OperationRecord | null,
   now: Instant.Instant
 ) {
@@ -149,7 +149,7 @@ const noteRefusal = Effect.fnUntraced(function* (
  * by now.
  */
 const circumstancesOf = Effect.fnUntraced(function* (
-  { instrumentId, month }: Scheduled,
+  { instrumentId, month }: ScheduleRecord,
   begun: Distribution | null,
   now: Instant.Instant
 ) {
@@ -176,7 +176,10 @@ const circumstancesOf = Effect.fnUntraced(function* (
 })
 
 /** Executes a due month under the standing approval of its instrument, or goes on with it. */
-const executeDue = Effect.fnUntraced(function* ({ instrumentId, month }: Scheduled, turn: Turn) {
+const executeDue = Effect.fnUntraced(function* (
+  { instrumentId, month }: ScheduleRecord,
+  turn: Turn
+) {
   const records = yield* Records
   const fourEyes = yield* FourEyes
   yield* turn.hold

@@ -7,7 +7,7 @@ import * as Instant from "../../kernel/Instant.ts"
 import type { StandingApproval } from "./StandingApproval.ts"
 import { admitsNet } from "./StandingApprovalRules.ts"
 
-export interface Granting {
+export interface GrantFacts {
   readonly manifest: Pick<Manifest, "distribution">
   readonly policyVersion: number
   readonly from: Instant.Instant
@@ -22,7 +22,7 @@ export interface Granting {
  * distributes monthly by a calendar, and the approval ends after it begins, at an instant to come,
  * within the longest period.
  */
-export const againstGrant = (granting: Granting): ReadonlyArray<Judgement> => {
+export const againstGrant = (granting: GrantFacts): ReadonlyArray<Judgement> => {
   const { manifest, policyVersion, from, until, now, longest } = granting
   // Terms without a schedule have no calendar.
   const { calendar } = manifest.distribution

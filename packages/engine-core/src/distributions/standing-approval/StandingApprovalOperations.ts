@@ -31,7 +31,7 @@ import { openOf } from "./StandingApprovalLookups.ts"
 import { StandingApprovalState } from "./StandingApprovalState.ts"
 import * as StandingApprovalView from "./StandingApprovalView.ts"
 
-const Granting = Schema.Struct({
+const Body = Schema.Struct({
   /** Made by the engine when the caller names none. */
   standingApprovalId: Field.optional(StandingApprovalId),
   instrumentId: InstrumentId,
@@ -52,9 +52,9 @@ const Granting = Schema.Struct({
     Schema.withDecodingDefaultKey(Effect.succeed("carry" as const))
   )
 })
-type Granting = typeof Granting.Type
+type Body = typeof Body.Type
 
-const idOf = ({ standingApprovalId }: Pick<Granting, "standingApprovalId">) => {
+const idOf = ({ standingApprovalId }: Pick<Body, "standingApprovalId">) => {
   if (standingApprovalId === null) throw new Error("a standing approval is granted under an id")
   return standingApprovalId
 }
@@ -76,7 +76,7 @@ const grant = Operation.define("standing-approval.grant", {
     href: (input) => hrefOf(idOf(input)),
     instrumentId: ({ instrumentId }) => instrumentId
   },
-  input: Granting,
+  input: Body,
   complete: (input, makeId) =>
     input.standingApprovalId === null
       ? { ...input, standingApprovalId: Schema.decodeSync(StandingApprovalId)(makeId()) }
@@ -124,7 +124,7 @@ const grant = Operation.define("standing-approval.grant", {
  * Loads the instrument and checks the grant. Refuses `already-exists`, then `state-conflict` where
  * another approval of the instrument is scheduled or active.
  */
-const granting = Effect.fnUntraced(function* (input: Granting, { now }: OperationAct) {
+const granting = Effect.fnUntraced(function* (input: Body, { now }: OperationAct) {
   const records = yield* Records
   const { instrumentId, standingApprovalId: id } = input
   yield* lockApprovals(instrumentId)

@@ -8,7 +8,7 @@ import { Records } from "../../records/Records.ts"
 import { standingApprovals } from "./StandingApproval.ts"
 
 /** An execution under a standing approval, as it is read off the ledger. */
-export interface Used {
+export interface ApprovalUse {
   readonly standingApprovalId: string
   readonly distributionId: string
   /** Net of all lines as planned, suspended ones included, in the approval's currency. */
@@ -21,7 +21,7 @@ export interface Used {
  * Counts an execution as a use of its approval, which it may exhaust. One that was revoked or lapsed
  * since the first step was sent is counted too: the execution goes on.
  */
-export const countUse: (used: Used, act: Act) => Effect.Effect<void, Unavailable, Records> =
+export const countUse: (used: ApprovalUse, act: Act) => Effect.Effect<void, Unavailable, Records> =
   Effect.fnUntraced(function* (used, act) {
     const records = yield* Records
     const { standingApprovalId, distributionId, net, at } = used

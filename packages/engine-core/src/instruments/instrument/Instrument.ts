@@ -42,13 +42,16 @@ export const Instrument = Schema.Struct({
 export type Instrument = typeof Instrument.Type
 
 /** An instrument whose terms the venue has recorded. */
-export type Recorded = Instrument & { readonly manifest: Manifest; readonly policyVersion: number }
+export type RecordedInstrument = Instrument & {
+  readonly manifest: Manifest
+  readonly policyVersion: number
+}
 
 /** Number of the latest accepted version: the scheduled one, else the one in force. */
-export const lastVersion = (self: Recorded): number =>
+export const lastVersion = (self: RecordedInstrument): number =>
   self.next?.policyVersion ?? self.policyVersion
 
-export const isRecorded = <I extends Instrument>(self: I): self is I & Recorded =>
+export const isRecorded = <I extends Instrument>(self: I): self is I & RecordedInstrument =>
   self.manifest !== null && self.policyVersion !== null
 
 /** Whether the instrument's registrar has a live configuration of it. */

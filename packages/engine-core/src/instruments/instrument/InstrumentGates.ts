@@ -8,7 +8,7 @@ import * as Currency from "../../kernel/Currency.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import { type Refused, refuse } from "../../kernel/Refusal.ts"
 import type { Manifest } from "./Manifest.ts"
-import { type Instrument, isOnRegistry, isRecorded, type Recorded } from "./Instrument.ts"
+import { type Instrument, isOnRegistry, isRecorded, type RecordedInstrument } from "./Instrument.ts"
 
 /** The check that fails for an instrument without terms; later checks need its terms. */
 export const notRecorded = check("in-manifest", false, {
@@ -23,7 +23,7 @@ export const notRecorded = check("in-manifest", false, {
 export const recorded = <I extends Instrument>(
   instrument: I,
   before: ReadonlyArray<Judgement> = []
-): Result.Result<I & Recorded, Refused<"rule-refused">> =>
+): Result.Result<I & RecordedInstrument, Refused<"rule-refused">> =>
   isRecorded(instrument)
     ? Result.succeed(instrument)
     : Result.flatMap(judge(before), () => refuse("rule-refused", notRecorded.refusal))
@@ -59,5 +59,5 @@ export const notBacked = ({ backedBy }: Pick<Instrument, "backedBy">): Judgement
   })
 
 /** The check that the instrument's registrar has configured it on the ledger. */
-export const onRegistry = (instrument: Recorded): Judgement =>
+export const onRegistry = (instrument: RecordedInstrument): Judgement =>
   check("on-registry", isOnRegistry(instrument), { party: instrument.registrar })

@@ -33,7 +33,7 @@ export const record = Operation.define("instrument.record", {
     input.valuation === "par" && input.parValue === null
       ? { ...input, parValue: Decimal.one }
       : input,
-  result: InstrumentView.Recorded,
+  result: InstrumentView.RecordedInstrumentView,
   refuses: ["invalid-request", "already-exists", "rule-refused"],
   run: Effect.fn("instrument.record")(function* ({ instrumentId, registrar, ...terms }, act) {
     const records = yield* Records

@@ -16,7 +16,7 @@ import {
   instruments
 } from "./Instrument.ts"
 
-type Configured = Payload<typeof InstrumentConfiguration>
+type ConfigurationPayload = Payload<typeof InstrumentConfiguration>
 
 const decodeId = Schema.decodeOption(InstrumentId)
 
@@ -78,7 +78,7 @@ export const readings = [configuration] as const
 
 const configured = Effect.fnUntraced(function* (
   instrument: Stored<Instrument>,
-  payload: Configured,
+  payload: ConfigurationPayload,
   node: Node
 ) {
   const { contractId } = node
@@ -92,10 +92,10 @@ const configured = Effect.fnUntraced(function* (
   yield* records.append(instruments, instrument, { on: "configure", contractId }, node.act)
 })
 
-const retired = (payload: Configured, node: Node) =>
+const retired = (payload: ConfigurationPayload, node: Node) =>
   ended(payload, node, { on: "retire", contractId: node.contractId })
 
-const ended = Effect.fnUntraced(function* (payload: Configured, node: Node, fact: Fact) {
+const ended = Effect.fnUntraced(function* (payload: ConfigurationPayload, node: Node, fact: Fact) {
   const records = yield* Records
   const { contractId } = node
   const stored = yield* records.find(configurations, contractId)
@@ -108,7 +108,7 @@ const ended = Effect.fnUntraced(function* (payload: Configured, node: Node, fact
   }
 })
 
-const keepBreach = (payload: Configured, node: Node, detail: string) =>
+const keepBreach = (payload: ConfigurationPayload, node: Node, detail: string) =>
   Unexpected.keep(node, {
     resourceKind: "instrument",
     resourceId: payload.instrument.id,

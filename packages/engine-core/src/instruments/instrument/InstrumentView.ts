@@ -39,14 +39,14 @@ const Distribution = Schema.Struct({
 })
 
 /** Pause of an instrument: the oldest open hold that a person opened; `until` is informative. */
-export const Paused = Schema.Struct({
+export const Pause = Schema.Struct({
   holdId: Text,
   reason: Text,
   since: Instant.schema,
   until: NullOr(Instant.schema),
   by: Text
 })
-export type Paused = typeof Paused.Type
+export type Pause = typeof Pause.Type
 
 export const terms = {
   valuation: NullOr(sets.ValuationMode.schema),
@@ -83,15 +83,15 @@ export const fields = {
   ...terms
 } as const
 
-const Shown = Schema.Struct(fields)
-type Shown = typeof Shown.Type
+const ViewMembers = Schema.Struct(fields)
+type ViewMembers = typeof ViewMembers.Type
 
 /** Result of recording an instrument: the view of its own record. */
-export const Recorded = Schema.Struct({ ...fields, ...RecordView.fields })
-export type Recorded = typeof Recorded.Type
+export const RecordedInstrumentView = Schema.Struct({ ...fields, ...RecordView.fields })
+export type RecordedInstrumentView = typeof RecordedInstrumentView.Type
 
 const withoutTerms: Omit<
-  Shown,
+  ViewMembers,
   "instrumentId" | "registrar" | "onRegistry" | "inManifest" | "policyVersion"
 > = {
   valuation: null,
@@ -116,7 +116,7 @@ const withoutTerms: Omit<
   navFeed: null
 }
 
-export const of = (self: Instrument): Shown => ({
+export const of = (self: Instrument): ViewMembers => ({
   instrumentId: self.instrumentId,
   registrar: self.registrar,
   onRegistry: isOnRegistry(self),
@@ -126,7 +126,7 @@ export const of = (self: Instrument): Shown => ({
 })
 
 /** View of the instrument's own record, with the members that every view has. */
-export const recorded = (self: Stored<Instrument>): Recorded => ({
+export const recorded = (self: Stored<Instrument>): RecordedInstrumentView => ({
   ...of(self),
   ...RecordView.commonOf(instruments, self)
 })

@@ -13,14 +13,14 @@ import * as Snapshot from "../../projection/Snapshot.ts"
 import type { Act } from "../../records/Act.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import { type Movement, movements } from "../register/Movement.ts"
-import type { Recorded } from "../register/MovementReadings.ts"
+import type { RecordedMovements } from "../register/MovementReadings.ts"
 import { registerEntries } from "../register/RegisterEntry.ts"
 import { supplies } from "../register/Supply.ts"
 import { lots } from "./Lot.ts"
 import { begin, type Fact, type LotReplay, lotReplays, replayId } from "./LotReplay.ts"
 import type { folding } from "./LotSteps.ts"
 
-interface Replaying {
+interface ReplaySettings {
   readonly fold: ReturnType<typeof folding>
   /** Largest number of records of a page. */
   readonly pageMax: number
@@ -34,7 +34,7 @@ const loggedEvery = 20
  * store that has kept lots from its first movement. The follower waits, and reads go on at the head
  * that the projection has reached.
  */
-export const replay = (settings: Replaying) =>
+export const replay = (settings: ReplaySettings) =>
   Effect.fn("Lots.replay")(function* (start: Start) {
     if (!(yield* isDue)) return
     const records = yield* Records
@@ -61,7 +61,7 @@ const isDue = Effect.gen(function* () {
 })
 
 /** Replays the next page, and records the place after it in the same transaction. */
-export const replayPage = Effect.fnUntraced(function* (settings: Replaying, start: Start) {
+export const replayPage = Effect.fnUntraced(function* (settings: ReplaySettings, start: Start) {
   const records = yield* Records
   const found = Option.getOrUndefined(yield* records.find(lotReplays, replayId))
   const act = actAt({ offset: start.offset, at: yield* Instant.now })
@@ -84,7 +84,7 @@ const assetAfter = Effect.fnUntraced(function* (asset: string) {
 /** Folds a page of the register or of the movements; returns the place after it. */
 const pageOf = Effect.fnUntraced(function* (
   { asset, after, phase }: LotReplay,
-  { fold, pageMax }: Replaying,
+  { fold, pageMax }: ReplaySettings,
   start: Start
 ) {
   const records = yield* Records
@@ -117,7 +117,7 @@ const pageOf = Effect.fnUntraced(function* (
 const recordsOf = <R>(rows: ReadonlyArray<{ readonly record: Stored<R> }>) =>
   rows.map(({ record }) => record)
 
-const recordedOf = (movement: Movement): Recorded => ({
+const recordedOf = (movement: Movement): RecordedMovements => ({
   act: actAt(movement),
   ledgerTime: movement.ledgerTime,
   movements: [movement],

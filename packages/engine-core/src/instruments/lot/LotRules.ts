@@ -20,7 +20,7 @@ import {
 import { lotPart } from "./LotFormulas.ts"
 
 /** The members of a movement that lots depend on; its kind is not one of them. */
-export type Moving = Pick<
+export type LotMovement = Pick<
   Movement,
   "registrar" | "instrumentId" | "seq" | "from" | "to" | "units" | "ledgerTime" | "reference"
 >
@@ -42,7 +42,7 @@ export interface Changes {
  * least as many as hold the units.
  */
 export const changesOf = (
-  movement: Moving,
+  movement: LotMovement,
   {
     lots,
     acquisition
@@ -67,7 +67,7 @@ export const changesOf = (
 }
 
 /** The lot of minted units; without an acquisition it has neither base price nor cost. */
-const opened = (movement: Moving, acquisition: Acquisition | null): ReadonlyArray<Lot> => {
+const opened = (movement: LotMovement, acquisition: Acquisition | null): ReadonlyArray<Lot> => {
   const { registrar, instrumentId, to: party, units, ledgerTime, reference } = movement
   if (party === null) return []
   const { lotId, ...paid } = acquisition ?? { ...unpaid, lotId: null, origin: reference }
@@ -89,7 +89,7 @@ const unpaid = { basePrice: null, cost: null, currency: null } as const
  * leading zeros, so that lots of one instant sort as they came in. It has a sign that no record's id
  * may have, and so equals the id of no subscription.
  */
-export const numbered = ({ seq }: Pick<Moving, "seq">, index: number): string =>
+export const numbered = ({ seq }: Pick<LotMovement, "seq">, index: number): string =>
   `${Offset.sortable(Offset.of(seq))}/${Offset.sortable(Offset.of(index))}`
 
 /** The receiver's lot of units that changed hands. */
@@ -120,14 +120,14 @@ const costOfPart = (lot: Lot, part: Decimal.Decimal): Decimal.Decimal | null =>
     ? null
     : shareOf({ amount: lot.costLeft, part, units: lot.remaining, currency: lot.currency })
 
-interface Sharing {
+interface SharedAmount {
   readonly amount: Decimal.Decimal
   readonly part: Decimal.Decimal
   readonly units: Decimal.Decimal
   readonly currency: string
 }
 
-const shareOf = ({ currency, ...given }: Sharing): Decimal.Decimal =>
+const shareOf = ({ currency, ...given }: SharedAmount): Decimal.Decimal =>
   Formula.compute(lotPart, { ...given, cashDecimals: Currency.decimals(currency) }).share
 
 /** The giver's lot after the units of the part have left it. */
@@ -147,7 +147,7 @@ export type Books = ReadonlyMap<string, ReadonlyArray<Lot>>
 
 /** A movement with the acquisition that it brought; null where it minted nothing that has a price. */
 export interface Step {
-  readonly movement: Moving
+  readonly movement: LotMovement
   readonly acquisition: Acquisition | null
 }
 

@@ -6,7 +6,7 @@ import * as LedgerRecord from "../../projection/LedgerRecord.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import type { ResourceKind } from "../../vocabulary/ResourceKind.ts"
 import type { Movement } from "../register/Movement.ts"
-import type { Recorded } from "../register/MovementReadings.ts"
+import type { RecordedMovements } from "../register/MovementReadings.ts"
 import { idOf as entryIdOf } from "../register/RegisterEntry.ts"
 import { type Acquisition, type Fact, idOf, type Lot, lots } from "./Lot.ts"
 import * as LotLookups from "./LotLookups.ts"
@@ -28,13 +28,13 @@ export type AcquisitionsOf = (
  * movement finds those that the movements before it have left or opened.
  */
 export const folding = (acquisitions: Acquisitions) =>
-  Effect.fn("Lots.fold")(function* (recorded: ReadonlyArray<Recorded>) {
+  Effect.fn("Lots.fold")(function* (recorded: ReadonlyArray<RecordedMovements>) {
     const records = yield* Records
     const movements = recorded.flatMap((share) => share.movements)
     const acquired = yield* acquisitionsOf(acquisitions, movements)
     const stored = yield* lotsToLeave(movements)
     const books: LotRules.OpenBooks = Map.groupBy(stored.values(), entryIdOf)
-    const open = (lot: Lot, share: Recorded) =>
+    const open = (lot: Lot, share: RecordedMovements) =>
       Effect.map(LedgerRecord.open(lots, lot, share), (opened) => stored.set(idOf(lot), opened))
     for (const share of recorded) {
       for (const lot of LotRules.ofSnapshot(share.begun, share.ledgerTime)) yield* open(lot, share)

@@ -16,10 +16,10 @@ export const fields = {
 } as const
 
 /** The supposed price and terms; absent: those in force. */
-export interface Asked {
+export interface Supposition {
   readonly price?: Decimal.Decimal
   readonly policyVersion?: number
 }
 
-export const isAsked = ({ price, policyVersion }: Asked): boolean =>
+export const isAsked = ({ price, policyVersion }: Supposition): boolean =>
   price !== undefined || policyVersion !== undefined

@@ -3,13 +3,13 @@ import { Result } from "effect"
 import { check, judge as judgeRows, type Judgement } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import { type Refused, refuse } from "../../kernel/Refusal.ts"
-import { lastVersion, type Recorded } from "../instrument/Instrument.ts"
+import { lastVersion, type RecordedInstrument } from "../instrument/Instrument.ts"
 import { payable } from "../instrument/InstrumentGates.ts"
 import type { Manifest } from "../instrument/Manifest.ts"
 import { PolicyVersionMachine } from "./PolicyVersionMachine.ts"
 
-export interface Setting {
-  readonly instrument: Recorded
+export interface PolicyFacts {
+  readonly instrument: RecordedInstrument
   /** Version that the caller's If-Match names; null: it sent none. */
   readonly replaces: string | null
   /** Start of the new version; null: at once. */
@@ -31,7 +31,7 @@ const header = "/header/if-match"
 const named = ({
   instrument,
   replaces
-}: Setting): Result.Result<void, Refused<"invalid-request" | "state-conflict">> => {
+}: PolicyFacts): Result.Result<void, Refused<"invalid-request" | "state-conflict">> => {
   const latest = lastVersion(instrument)
   if (replaces === null) {
     return refuse("invalid-request", {
@@ -50,7 +50,7 @@ const named = ({
 }
 
 /** Checks of the new terms. */
-const against = (setting: Setting): ReadonlyArray<Judgement> => {
+const against = (setting: PolicyFacts): ReadonlyArray<Judgement> => {
   const { effectiveFrom, instrument, isMinted, manifest, now, unfixed } = setting
   const { policyVersion } = instrument
   return [
@@ -73,6 +73,6 @@ const against = (setting: Setting): ReadonlyArray<Judgement> => {
 
 /** All checks of setting a policy: the version first, then its terms. */
 export const judge = (
-  setting: Setting
+  setting: PolicyFacts
 ): Result.Result<void, Refused<"invalid-request" | "state-conflict" | "rule-refused">> =>
   Result.flatMap(named(setting), () => judgeRows(against(setting)))

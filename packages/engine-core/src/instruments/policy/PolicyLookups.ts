@@ -3,7 +3,7 @@ import { Effect, Option, Stream } from "effect"
 import * as Instant from "../../kernel/Instant.ts"
 import type { Unavailable } from "../../kernel/Refusal.ts"
 import { Records } from "../../records/Records.ts"
-import type { Recorded } from "../instrument/Instrument.ts"
+import type { RecordedInstrument } from "../instrument/Instrument.ts"
 import { type Terms, termsOf } from "./Policy.ts"
 import { policyVersions } from "./PolicyVersion.ts"
 
@@ -13,7 +13,7 @@ import { policyVersions } from "./PolicyVersion.ts"
  * terms count.
  */
 export const inForce: (
-  instrument: Recorded,
+  instrument: RecordedInstrument,
   now: Instant.Instant
 ) => Effect.Effect<Terms, Unavailable, Records> = Effect.fnUntraced(function* (instrument, now) {
   const { next, policyVersion, termsSince } = instrument

@@ -15,7 +15,7 @@ import {
   type Instrument,
   instruments,
   lastVersion,
-  type Recorded
+  type RecordedInstrument
 } from "../instrument/Instrument.ts"
 import { recorded } from "../instrument/InstrumentGates.ts"
 import { faults } from "../instrument/InstrumentRules.ts"
@@ -29,7 +29,7 @@ import { idOf, policyVersions } from "./PolicyVersion.ts"
 import * as PolicyView from "./PolicyView.ts"
 
 /** Whether units were ever minted: the supply has a record, even where it is zero again. */
-const isMinted = (instrument: Recorded) =>
+const isMinted = (instrument: RecordedInstrument) =>
   Effect.flatMap(Records, (records) =>
     Effect.map(records.find(supplies, assetKeyOf(instrument)), Option.isSome)
   )
@@ -48,7 +48,7 @@ const versionOf = (version: {
  * end.
  */
 const retire = Effect.fnUntraced(function* (
-  { instrumentId, next, policyVersion }: Recorded,
+  { instrumentId, next, policyVersion }: RecordedInstrument,
   { from, isAhead }: { readonly from: Instant.Instant; readonly isAhead: boolean },
   act: OperationAct
 ) {
@@ -65,15 +65,15 @@ const retire = Effect.fnUntraced(function* (
   yield* records.append(policyVersions, waiting, { on: "replace" }, act)
 })
 
-interface Accepted {
+interface AcceptedTerms {
   readonly manifest: Manifest
   readonly effectiveFrom: Instant.Instant | null
   readonly changes: ReadonlyArray<TermChange.TermChange>
 }
 
 const accept = Effect.fnUntraced(function* (
-  instrument: Stored<Instrument> & Recorded,
-  { changes, effectiveFrom, manifest }: Accepted,
+  instrument: Stored<Instrument> & RecordedInstrument,
+  { changes, effectiveFrom, manifest }: AcceptedTerms,
   act: OperationAct
 ) {
   const records = yield* Records

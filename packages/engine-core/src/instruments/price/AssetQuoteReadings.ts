@@ -11,13 +11,13 @@ import { countedPriceOf } from "./PointRules.ts"
 import * as PointBreachSteps from "./PointBreachSteps.ts"
 import * as QuoteOrder from "./QuoteOrder.ts"
 
-type Published = Payload<typeof OraclePoint>
+type PublishedPoint = Payload<typeof OraclePoint>
 
-const idOf = ({ oracle, registrar, instrumentId }: Published): string =>
+const idOf = ({ oracle, registrar, instrumentId }: PublishedPoint): string =>
   quoteIdOf({ source: oracle, asset: { admin: registrar, id: instrumentId } })
 
 /** A price for this venue, of any size: a reserve never counts an older one in its place; null: another figure. */
-const priceOf = (payload: LfRecord, node: Node): Published | null => {
+const priceOf = (payload: LfRecord, node: Node): PublishedPoint | null => {
   const decoded = decodePayload(OraclePoint, payload)
   if (Result.isFailure(decoded)) return null
   const point = decoded.success

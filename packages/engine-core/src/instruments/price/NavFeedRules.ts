@@ -49,7 +49,7 @@ const lastCutOff = (
 }
 
 /** Members of the administrator's latest statement that decide the feed's state. */
-export interface Stated {
+export interface LatestStatement {
   readonly businessDate: Date.Date
   /** Official NAV; null where the ripcord withholds it. */
   readonly official: Decimal.Decimal | null
@@ -70,7 +70,7 @@ export const feedOf = ({
   terms
 }: {
   readonly terms: Pick<Manifest, "navFeed" | "cutOff" | "navGuardrail">
-  readonly latest: Stated | null
+  readonly latest: LatestStatement | null
   readonly now: Instant.Instant
 }): Subject["feed"] => {
   const { cutOff, navFeed, navGuardrail: guardrail } = terms

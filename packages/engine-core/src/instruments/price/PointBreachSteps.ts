@@ -10,14 +10,14 @@ import type { Payload } from "../../templates/Template.ts"
 import { quoteIdOf } from "./AssetQuote.ts"
 import { aheadMax } from "./QuoteOrder.ts"
 
-type Published = Pick<Payload<typeof OraclePoint>, "oracle" | "registrar" | "instrumentId">
+type PointSource = Pick<Payload<typeof OraclePoint>, "oracle" | "registrar" | "instrumentId">
 
 /** Kind under which the breaches of points are kept; their id is that of the source's asset quote. */
 export const breachKind = "price-point"
 
 /** Keeps a breach of a point: why it prices nothing, or does not count as the correction it claims to be. */
 export const keep = (
-  { oracle, registrar, instrumentId }: Published,
+  { oracle, registrar, instrumentId }: PointSource,
   node: Node,
   breach: { readonly on: "price" | "correct" | "ahead"; readonly detail: string }
 ) =>
@@ -28,7 +28,7 @@ export const keep = (
   })
 
 /** Keeps a breach of a point that is dated ahead beside as many others as a source may have. */
-export const keepTooManyAhead = (point: Published, node: Node) =>
+export const keepTooManyAhead = (point: PointSource, node: Node) =>
   keep(point, node, {
     on: "ahead",
     detail: `The source has ${aheadMax} points dated ahead of the present.`

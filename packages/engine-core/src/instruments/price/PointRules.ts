@@ -18,7 +18,7 @@ export const countedPriceOf = (value: Decimal.Decimal): Decimal.Decimal =>
   Decimal.max(value, Decimal.zero)
 
 /** Terms of the instrument's value; null before the manifest records the instrument. */
-type Valued = Pick<Manifest, "valuation" | "parValue"> | null
+type ValuationTerms = Pick<Manifest, "valuation" | "parValue"> | null
 
 /** Metric of the points of each valuation mode. */
 export const metrics = { par: "income", accumulating: "price", rebasing: "index" } as const
@@ -33,7 +33,7 @@ export const metrics = { par: "income", accumulating: "price", rebasing: "index"
  */
 export const figuresOf = (
   { metric, value }: { readonly metric: string; readonly value: Decimal.Decimal },
-  terms: Valued
+  terms: ValuationTerms
 ): Result.Result<Figures, string> => {
   if (!Decimal.lessThan(Decimal.abs(value), priceLimit)) {
     return Result.fail(`The ${metric} has more than 10 digits before the point.`)

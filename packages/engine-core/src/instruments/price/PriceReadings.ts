@@ -16,7 +16,7 @@ import { figuresOf, metrics } from "./PointRules.ts"
 import { type PricePoint, pricePoints, quoteIdOf, quotes } from "./PricePoint.ts"
 import * as QuoteOrder from "./QuoteOrder.ts"
 
-type Published = Payload<typeof OraclePoint>
+type PublishedPoint = Payload<typeof OraclePoint>
 
 /** Metric of the points that publish an income of one unit. */
 export const income = metrics.par
@@ -71,7 +71,7 @@ export const readings = [oraclePoint] as const
  * finds the id of the point that this one corrects.
  */
 export const publish = Effect.fn("OraclePoint.created")(function* <E, R>(
-  payload: Published,
+  payload: PublishedPoint,
   node: Node,
   corrected: Effect.Effect<string | null, E, R>
 ) {
@@ -115,7 +115,7 @@ export const publish = Effect.fn("OraclePoint.created")(function* <E, R>(
  * stored as a point of its own and a breach is kept, so that chains of corrections never fork
  * (docs/domain/every-record.md#ended-records).
  */
-const correctedOf = Effect.fnUntraced(function* (payload: Published, node: Node) {
+const correctedOf = Effect.fnUntraced(function* (payload: PublishedPoint, node: Node) {
   const { corrects } = payload
   // A snapshot shows no point that was corrected.
   if (corrects === null || Snapshot.isOf(node)) return null
@@ -134,7 +134,7 @@ const correctedOf = Effect.fnUntraced(function* (payload: Published, node: Node)
 
 const updateQuote = Effect.fnUntraced(function* (
   point: PricePoint,
-  payload: Published,
+  payload: PublishedPoint,
   node: Node
 ) {
   const records = yield* Records

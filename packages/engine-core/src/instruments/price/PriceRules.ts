@@ -14,7 +14,7 @@ export const official = <P extends Choosable>(
 ): ReadonlyArray<P> =>
   points.filter((point) => point.source === oracle && point.correctedBy === null && point.isLive)
 
-export interface Choosing extends Ordered {
+export interface PriceQuestion extends PriceTiming {
   readonly oracle: string
   /** Largest age of a historic price at the claim; null: any. */
   readonly staleAfter: Duration.Duration | null
@@ -23,7 +23,7 @@ export interface Choosing extends Ordered {
 /** Whether a historic price is older at the claim than `staleAfter`. */
 const isStale = (
   { valuationTime }: Pick<Choosable, "valuationTime">,
-  { pricing, claimedAt, staleAfter }: Pick<Choosing, "pricing" | "claimedAt" | "staleAfter">
+  { pricing, claimedAt, staleAfter }: Pick<PriceQuestion, "pricing" | "claimedAt" | "staleAfter">
 ): boolean =>
   pricing === "historic" &&
   staleAfter !== null &&
@@ -36,7 +36,7 @@ const isStale = (
  */
 export const choose = <P extends Choosable>(
   points: ReadonlyArray<P>,
-  choosing: Choosing
+  choosing: PriceQuestion
 ): Result.Result<P, "missing" | "stale"> => {
   const point = choosePoint(official(points, choosing.oracle), choosing)
   if (point === undefined) return Result.fail("missing")
@@ -44,13 +44,13 @@ export const choose = <P extends Choosable>(
 }
 
 /** Members of an order that decide its price. */
-export interface Ordered {
+export interface PriceTiming {
   readonly pricing: PricingRule
   readonly cutOffAt: Instant.Instant
   readonly claimedAt: Instant.Instant
 }
 
-interface Valued {
+interface ValuedPoint {
   readonly valuationTime: Instant.Instant
 }
 
@@ -58,9 +58,9 @@ interface Valued {
  * Chooses the point that prices an order, without asking whether points are official or stale;
  * undefined while there is none.
  */
-export const choosePoint = <P extends Valued>(
+export const choosePoint = <P extends ValuedPoint>(
   points: ReadonlyArray<P>,
-  ordered: Ordered
+  ordered: PriceTiming
 ): P | undefined => {
   const eligible = points
     .filter((point) => isEligible(point, ordered))
@@ -69,7 +69,7 @@ export const choosePoint = <P extends Valued>(
 }
 
 /** Whether a point of this valuation time may price the order. */
-export const isEligible = ({ valuationTime }: Valued, ordered: Ordered): boolean =>
+export const isEligible = ({ valuationTime }: ValuedPoint, ordered: PriceTiming): boolean =>
   ordered.pricing === "forward"
     ? Instant.atOrAfter(valuationTime, ordered.cutOffAt)
     : Instant.isBefore(valuationTime, ordered.claimedAt)

@@ -13,9 +13,9 @@ const quotedFields = {
   valuationTime: Instant.schema
 } as const
 
-const Quoted = Schema.Struct(quotedFields)
+const QuotedPrice = Schema.Struct(quotedFields)
 /** A published price, with the instant that it is valued at. */
-export type Quoted = typeof Quoted.Type
+export type QuotedPrice = typeof QuotedPrice.Type
 
 /** Largest number of points that a source may date ahead of the present at one time. */
 export const aheadMax = 128
@@ -28,7 +28,7 @@ export const aheadMax = 128
 export const fields = {
   ...quotedFields,
   isLive: Schema.Boolean.pipe(Schema.withDecodingDefaultTypeKey(Effect.succeed(true))),
-  ahead: Schema.Array(Quoted).pipe(Schema.withDecodingDefaultTypeKey(Effect.succeed([])))
+  ahead: Schema.Array(QuotedPrice).pipe(Schema.withDecodingDefaultTypeKey(Effect.succeed([])))
 } as const
 const Order = Schema.Struct(fields)
 export type Order = typeof Order.Type
@@ -54,7 +54,7 @@ const pointsOf = ({ isLive, contractId, price, valuationTime, ahead }: Order) =>
 
 /** Whether a point's time has come at an instant: before it, the point has no place among the others. */
 export const hasCome = (
-  { valuationTime }: Pick<Quoted, "valuationTime">,
+  { valuationTime }: Pick<QuotedPrice, "valuationTime">,
   at: Instant.Instant
 ): boolean => Instant.atOrBefore(valuationTime, at)
 
@@ -63,24 +63,24 @@ export const hasCome = (
  * dated ahead of its publication: of others the answer never changes, so that answers may be kept.
  */
 export const hasPlace = (
-  point: Pick<Quoted, "valuationTime"> & { readonly publishedAt: Instant.Instant },
+  point: Pick<QuotedPrice, "valuationTime"> & { readonly publishedAt: Instant.Instant },
   pin: { readonly judgedAt: Instant.Instant }
 ): boolean => hasCome(point, point.publishedAt) || hasCome(point, pin.judgedAt)
 
 /** The source's latest price at an instant; undefined: it had published none that was valued by then. */
-export const latestAt = (self: Order, at: Instant.Instant): Quoted | undefined =>
+export const latestAt = (self: Order, at: Instant.Instant): QuotedPrice | undefined =>
   pointsOf(self).findLast((point) => hasCome(point, at))
 
 /**
  * The source's latest price at an instant, or else the first that is dated ahead of it: an estimate, and
  * for whoever judges the age of a price one that is not fresh; undefined: it has published none.
  */
-export const latestOrAheadAt = (self: Order, at: Instant.Instant): Quoted | undefined =>
+export const latestOrAheadAt = (self: Order, at: Instant.Instant): QuotedPrice | undefined =>
   latestAt(self, at) ?? pointsOf(self)[0]
 
 /** A point that its source publishes, and the point that it corrects. */
 export interface Publication {
-  readonly point: Quoted
+  readonly point: QuotedPrice
   /** Contract of the point that this one corrects; null: none. */
   readonly corrects: string | null
   /** Ledger's effective time of the publication. */
@@ -125,5 +125,5 @@ export const withdrawn = (self: Order, contractId: string): Fact | undefined => 
 }
 
 /** The order of points, which are sorted by valuation time; undefined: there is none. */
-const orderOf = ([first, ...ahead]: ReadonlyArray<Quoted>): Order | undefined =>
+const orderOf = ([first, ...ahead]: ReadonlyArray<QuotedPrice>): Order | undefined =>
   first === undefined ? undefined : { ...first, isLive: true, ahead }

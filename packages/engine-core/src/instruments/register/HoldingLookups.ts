@@ -9,7 +9,7 @@ import { assetKeyOf } from "./Holding.ts"
 import { idOf, registerEntries } from "./RegisterEntry.ts"
 import { supplies } from "./Supply.ts"
 
-export interface Held {
+export interface HeldUnits {
   readonly units: Decimal.Decimal
   /** Locked part of the units. */
   readonly locked: Decimal.Decimal
@@ -27,8 +27,8 @@ export const heldBy = Effect.fnUntraced(function* (
   const records = yield* Records
   const entry = yield* records.find(registerEntries, idOf(line), pin)
   return Option.match(entry, {
-    onNone: (): Held => ({ units: Decimal.zero, locked: Decimal.zero }),
-    onSome: ({ units, locked }): Held => ({ units, locked })
+    onNone: (): HeldUnits => ({ units: Decimal.zero, locked: Decimal.zero }),
+    onSome: ({ units, locked }): HeldUnits => ({ units, locked })
   })
 })
 

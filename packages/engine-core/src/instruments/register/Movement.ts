@@ -62,12 +62,12 @@ export type Movement = typeof Movement.Type
 export const PartyMovement = Schema.Struct({ ...kept, party: Party.schema })
 export type PartyMovement = typeof PartyMovement.Type
 
-type Named = Pick<Movement, "registrar" | "instrumentId" | "seq">
+type MovementKey = Pick<Movement, "registrar" | "instrumentId" | "seq">
 
-const numbered = (movement: Named): string => `${assetKeyOf(movement)}/${movement.seq}`
+const numbered = (movement: MovementKey): string => `${assetKeyOf(movement)}/${movement.seq}`
 
 /** Sort key: by offset, then by number. */
-const placed = (movement: Named & Pick<Movement, "offset">): string =>
+const placed = (movement: MovementKey & Pick<Movement, "offset">): string =>
   [
     Offset.sortable(movement.offset),
     Offset.sortable(Offset.of(movement.seq)),

@@ -28,7 +28,7 @@ import { ResourceKind } from "../../vocabulary/ResourceKind.ts"
 import type { Movement } from "./Movement.ts"
 import { type Claim, type Kinds, plain } from "./MovementRules.ts"
 
-type Named = Pick<Claim, "kinds" | "reference">
+type ClaimMembers = Pick<Claim, "kinds" | "reference">
 type Reference = { readonly kind: string; readonly id: string }
 
 /** Movement kind of each choice; some need the contract's payload. */
@@ -37,7 +37,7 @@ const acts: {
     event: Exercised,
     payload: LfRecord | undefined,
     update: Pick<Whole, "updateId">
-  ) => Named
+  ) => ClaimMembers
 } = {
   // Unlocks and transfers that are consequences of the exercise are parts of this act.
   [named(IssuerPowersAgreement, "ForceMove")]: ({ arg, nodeId }, _, { updateId }) =>
@@ -83,14 +83,14 @@ const readPayload: ReadonlySet<string> = new Set([
   named(ReserveRedemptionOrder, "Settle")
 ])
 
-const unnamed: Named = { kinds: plain, reference: null }
+const unnamed: ClaimMembers = { kinds: plain, reference: null }
 
 /** Names an act by the reference that its contract gives. */
 function ofOrder<T extends Template>(
   payload: LfRecord | undefined,
   template: T,
   referenceOf: (payload: Payload<T>) => Reference
-): Named {
+): ClaimMembers {
   if (payload === undefined) return unnamed
   return Result.match(decodePayload(template, payload), {
     onFailure: () => unnamed,
@@ -131,7 +131,7 @@ const names: { readonly [kind: string]: Partial<Kinds> } = {
   distribution: { into: "distribution" }
 }
 
-const byReference = (reference: Reference): Named => ({
+const byReference = (reference: Reference): ClaimMembers => ({
   kinds: { ...plain, ...(Object.hasOwn(names, reference.kind) ? names[reference.kind] : {}) },
   reference: shown(reference)
 })

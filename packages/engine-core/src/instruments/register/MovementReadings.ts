@@ -15,7 +15,7 @@ import { key } from "../../templates/Template.ts"
 import { assetKeyOf, type Holding, holdings } from "./Holding.ts"
 import { type Movement, movements, partyMovements } from "./Movement.ts"
 import * as MovementClaims from "./MovementClaimLookups.ts"
-import { eachParty, type Moved, movementsOf, type Touch } from "./MovementRules.ts"
+import { eachParty, type UnitMovement, movementsOf, type Touch } from "./MovementRules.ts"
 import { idOf, type RegisterEntry, registerEntries } from "./RegisterEntry.ts"
 import { countedOf } from "./RegisterReadings.ts"
 import { type Supply, supplies } from "./Supply.ts"
@@ -23,7 +23,7 @@ import { type Supply, supplies } from "./Supply.ts"
 type Asset = Pick<Supply, "registrar" | "instrumentId">
 
 /** The recorded movements of one instrument in an update, and the act they are recorded under. */
-export interface Recorded {
+export interface RecordedMovements {
   readonly act: Act
   readonly movements: ReadonlyArray<Movement>
   /** The register that a snapshot begins with; no line in any other update. */
@@ -38,7 +38,7 @@ export interface Follows {
   /** The collections that it keeps. */
   readonly keeps: ReadonlyArray<{ readonly name: string }>
   /** Reads the recorded movements of a batch of updates, in their transaction. */
-  batch(recorded: ReadonlyArray<Recorded>): Effect.Effect<void, Unavailable, Records>
+  batch(recorded: ReadonlyArray<RecordedMovements>): Effect.Effect<void, Unavailable, Records>
   start(from: Start): Effect.Effect<void, Unavailable, Records>
 }
 
@@ -60,7 +60,7 @@ export const readings = (follows: Follows): ReadonlyArray<Reading> => [
                 ? eachParty(found.touches)
                 : { touches: found.touches, claims: yield* MovementClaims.of(update) }
             )
-      const recorded: Array<Recorded> = []
+      const recorded: Array<RecordedMovements> = []
       for (const [name, asset] of found.assets) {
         recorded.push(
           yield* recordMovements(update, {
@@ -149,7 +149,7 @@ const balancesAfter = Effect.fnUntraced(function* ({ asset, touches }: Share) {
 /** One instrument's share of an update. */
 interface Share {
   readonly asset: Asset
-  readonly moved: ReadonlyArray<Moved>
+  readonly moved: ReadonlyArray<UnitMovement>
   readonly touches: ReadonlyArray<Touch>
 }
 
@@ -163,7 +163,7 @@ const recordMovements = Effect.fnUntraced(function* (update: Whole, share: Share
   const isSnapshot = update.from === "snapshot"
   const recorded: Array<Movement> = []
   if (share.moved.length === 0 && !isSnapshot) {
-    return { act, ledgerTime, movements: recorded, begun: [] } satisfies Recorded
+    return { act, ledgerTime, movements: recorded, begun: [] } satisfies RecordedMovements
   }
   const after = yield* balancesAfter(share)
   const balances = isSnapshot ? after : before(after, share.touches)
@@ -213,7 +213,7 @@ const recordMovements = Effect.fnUntraced(function* (update: Whole, share: Share
   const begun = isSnapshot
     ? [...after].map(([party, units]) => ({ registrar, instrumentId, party, units }))
     : []
-  return { act, ledgerTime, movements: recorded, begun } satisfies Recorded
+  return { act, ledgerTime, movements: recorded, begun } satisfies RecordedMovements
 })
 
 const move = (

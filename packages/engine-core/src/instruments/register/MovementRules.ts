@@ -38,7 +38,7 @@ export interface Kinds {
 
 export const plain: Kinds = { into: "mint", outOf: "burn", across: "transfer" }
 
-export type Moved = Pick<
+export type UnitMovement = Pick<
   Movement,
   "kind" | "from" | "to" | "units" | "reference" | "restricted"
 > & {
@@ -55,7 +55,7 @@ export type Moved = Pick<
 export const movementsOf = (update: {
   readonly touches: ReadonlyArray<Touch>
   readonly claims: ReadonlyArray<Claim>
-}): ReadonlyArray<Moved> => acts(update).flatMap(movesOf)
+}): ReadonlyArray<UnitMovement> => acts(update).flatMap(movesOf)
 
 /**
  * The touches of a gap of the history with one claim for each party of an asset: which acts moved the
@@ -115,9 +115,9 @@ interface Net {
   restricted: boolean
 }
 
-const movesOf = ({ kinds, reference, touches }: Act): ReadonlyArray<Moved> => {
+const movesOf = ({ kinds, reference, touches }: Act): ReadonlyArray<UnitMovement> => {
   const nets = netsOf(touches)
-  const locking = (kind: "lock" | "unlock", net: Net): Moved => ({
+  const locking = (kind: "lock" | "unlock", net: Net): UnitMovement => ({
     asset: net.asset,
     kind,
     from: net.party,

@@ -3,7 +3,7 @@ import { Effect, Option, Stream } from "effect"
 import { Settings } from "../../engine/Settings.ts"
 import { type Holder, holders } from "../../holders/holder/Holder.ts"
 import { type Admission, admissions, pairOf } from "../../admissions/Admission.ts"
-import { instruments, type Recorded } from "../../instruments/instrument/Instrument.ts"
+import { instruments, type RecordedInstrument } from "../../instruments/instrument/Instrument.ts"
 import { recorded } from "../../instruments/instrument/InstrumentGates.ts"
 import { inForce } from "../../instruments/policy/PolicyLookups.ts"
 import type { Terms } from "../../instruments/policy/Policy.ts"
@@ -31,7 +31,7 @@ import { provisionOf } from "./ProvisionLookups.ts"
 /** A cycle with the records and figures that its settlement is checked against. */
 export interface Context extends Controls, NeighbouringCycles {
   readonly cycle: DealingCycle
-  readonly instrument: Recorded
+  readonly instrument: RecordedInstrument
   readonly terms: Terms
   readonly orders: Orders
   /** Orders that come to nothing at the cycle's price: they end unsettled as it settles. */
@@ -173,7 +173,7 @@ const admissionsOf = Effect.fnUntraced(function* ({ instrumentId }: DealingCycle
 /** Loads the point of the cycle's orders and computes its price, swung by the day's net flow. */
 const priceOf = Effect.fnUntraced(function* (
   cycle: DealingCycle,
-  instrument: Recorded,
+  instrument: RecordedInstrument,
   orders: Orders
 ) {
   const records = yield* Records

@@ -1,5 +1,5 @@
 /** Checks of opening and settling a dealing cycle on records outside it, by gate. */
-import type { Recorded } from "../../instruments/instrument/Instrument.ts"
+import type { RecordedInstrument } from "../../instruments/instrument/Instrument.ts"
 import { notBacked, onRegistry } from "../../instruments/instrument/InstrumentGates.ts"
 import { isScreened } from "../../holders/holder/HolderMachine.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
@@ -18,7 +18,7 @@ import { beyondRoom, inputsOf } from "./TransactionSize.ts"
 
 /** Records that gate the opening of a cycle. */
 export interface OpeningContext extends Pick<ControlGates.Controls, "holds"> {
-  readonly instrument: Recorded
+  readonly instrument: RecordedInstrument
   readonly market: Pick<PrimaryMarket, "state"> | null
   readonly inputsMax: number
 }

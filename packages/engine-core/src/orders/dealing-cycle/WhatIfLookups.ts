@@ -1,7 +1,7 @@
 /** Look-ups of what-if figures: a cycle at another price or under another policy version. */
 import { Effect, Option } from "effect"
 import { instruments, isRecorded } from "../../instruments/instrument/Instrument.ts"
-import type { Asked } from "../../instruments/policy/Counterfactual.ts"
+import type { Supposition } from "../../instruments/policy/Counterfactual.ts"
 import { inForce } from "../../instruments/policy/PolicyLookups.ts"
 import type { Terms } from "../../instruments/policy/Policy.ts"
 import { pricePoints } from "../../instruments/price/PricePoint.ts"
@@ -36,7 +36,7 @@ export interface WhatIf {
 export const whatIf = Effect.fnUntraced(function* (
   cycle: DealingCycle,
   orders: Orders,
-  { asked, pin }: { readonly asked: Asked; readonly pin: Pin.Resolved }
+  { asked, pin }: { readonly asked: Supposition; readonly pin: Pin.Resolved }
 ) {
   const instrument = yield* recordedAt(cycle, pin)
   const terms =

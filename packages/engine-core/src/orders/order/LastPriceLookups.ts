@@ -1,6 +1,6 @@
 /** Look-up of the latest official price of an instrument. */
 import { Effect, Option } from "effect"
-import type { Recorded } from "../../instruments/instrument/Instrument.ts"
+import type { RecordedInstrument } from "../../instruments/instrument/Instrument.ts"
 import { quoteIdOf, quotes } from "../../instruments/price/PricePoint.ts"
 import { latestOrAheadAt } from "../../instruments/price/QuoteOrder.ts"
 import type * as Instant from "../../kernel/Instant.ts"
@@ -9,7 +9,7 @@ import { Records } from "../../records/Records.ts"
 
 /** Finds the latest official price of the instrument's oracle at an instant, as an estimate; null where it has none. */
 export const lastPriceOf = Effect.fnUntraced(function* (
-  { instrumentId }: Pick<Recorded, "instrumentId">,
+  { instrumentId }: Pick<RecordedInstrument, "instrumentId">,
   oracle: Party.Party | null,
   at: Instant.Instant
 ) {

@@ -8,10 +8,10 @@ import type * as Decimal from "../../kernel/Decimal.ts"
 import type * as Duration from "../../kernel/Duration.ts"
 import type * as Instant from "../../kernel/Instant.ts"
 import type * as Party from "../../kernel/Party.ts"
-import type { Ordered } from "../../instruments/price/PriceRules.ts"
+import type { PriceTiming } from "../../instruments/price/PriceRules.ts"
 
 /** Members of an order that choose its price point; the oracle is null where its claim names none. */
-export interface PricedOrder extends Ordered {
+export interface PricedOrder extends PriceTiming {
   readonly instrumentId: InstrumentId
   readonly registrar: Party.Party
   readonly oracle: Party.Party | null

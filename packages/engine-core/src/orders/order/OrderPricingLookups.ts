@@ -7,7 +7,7 @@ import * as Instant from "../../kernel/Instant.ts"
 import { Records } from "../../records/Records.ts"
 import { dayPriceOf } from "../DayPriceLookups.ts"
 import { hasCome } from "../../instruments/price/QuoteOrder.ts"
-import { isEligible, type Ordered } from "../../instruments/price/PriceRules.ts"
+import { isEligible, type PriceTiming } from "../../instruments/price/PriceRules.ts"
 import type { PricedOrder, Pricing } from "./OrderPricing.ts"
 
 /** Loads the candidate prices of an order that was priced by this point. */
@@ -81,7 +81,7 @@ const pointsFor = Effect.fnUntraced(function* (
 /** Range of valuation times of the points that the rules could prefer to this one, itself included. */
 const rivalsOf = (
   { valuationTime }: { readonly valuationTime: Instant.Instant },
-  { claimedAt, cutOffAt, pricing }: Ordered
+  { claimedAt, cutOffAt, pricing }: PriceTiming
 ) => {
   const justAfter = Instant.sortable(Instant.fromNanos(valuationTime + 1n))
   return pricing === "forward"

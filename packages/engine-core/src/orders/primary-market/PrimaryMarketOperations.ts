@@ -5,7 +5,7 @@ import {
   assetOf,
   InstrumentId,
   instruments,
-  type Recorded
+  type RecordedInstrument
 } from "../../instruments/instrument/Instrument.ts"
 import { notBacked, recorded } from "../../instruments/instrument/InstrumentGates.ts"
 import { check, judge, type Judgement } from "../../kernel/Gates.ts"
@@ -98,7 +98,7 @@ export const propose = Operation.defineOnLedger("primary-market.propose", {
 /** Checks of a proposed market's terms. */
 const against = (
   { terms, until }: Body,
-  { instrument, now }: { readonly instrument: Recorded; readonly now: Instant.Instant }
+  { instrument, now }: { readonly instrument: RecordedInstrument; readonly now: Instant.Instant }
 ): ReadonlyArray<Judgement> => {
   const { manifest, policyVersion } = instrument
   const oracle = terms.oracle ?? manifest.oracle

@@ -1,7 +1,7 @@
 /** Checks of a redemption's acts on records outside it, by gate. */
 import type { Holder } from "../../holders/holder/Holder.ts"
 import { isScreened } from "../../holders/holder/HolderMachine.ts"
-import type { Recorded } from "../../instruments/instrument/Instrument.ts"
+import type { RecordedInstrument } from "../../instruments/instrument/Instrument.ts"
 import { onRegistry } from "../../instruments/instrument/InstrumentGates.ts"
 import type { Terms } from "../../instruments/policy/Policy.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
@@ -18,14 +18,14 @@ import { figuresAt } from "./RedemptionPricing.ts"
  * may no longer hold an instrument must still be able to redeem it.
  */
 export interface Context extends ControlGates.Controls {
-  readonly instrument: Recorded
+  readonly instrument: RecordedInstrument
   readonly holder: Pick<Holder, "holderId" | "state" | "screening" | "party">
   readonly now: Instant.Instant
 }
 
 /** Records and figures that gate a claim. */
 export interface ClaimContext extends Context, OrderGates.ClaimContext {
-  readonly instrument: Recorded
+  readonly instrument: RecordedInstrument
   readonly now: Instant.Instant
   readonly terms: Terms
   /** The party that would price the order; null: no oracle is named. */

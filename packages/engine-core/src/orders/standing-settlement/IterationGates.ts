@@ -2,7 +2,7 @@
 import type { Holder } from "../../holders/holder/Holder.ts"
 import { isScreened } from "../../holders/holder/HolderMachine.ts"
 import type { Admission } from "../../admissions/Admission.ts"
-import { assetOf, type Recorded } from "../../instruments/instrument/Instrument.ts"
+import { assetOf, type RecordedInstrument } from "../../instruments/instrument/Instrument.ts"
 import { onRegistry } from "../../instruments/instrument/InstrumentGates.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import { check, inOrder, type Judgement } from "../../kernel/Gates.ts"
@@ -22,7 +22,7 @@ import { committedBy } from "./StandingSettlementMachine.ts"
 /** Orders of an iteration, with the records that they are checked against. */
 export interface IterationContext extends ControlGates.Controls {
   readonly self: StandingSettlement
-  readonly instrument: Recorded
+  readonly instrument: RecordedInstrument
   readonly subscriptions: ReadonlyArray<Subscription>
   readonly redemptions: ReadonlyArray<Redemption>
   readonly holders: ReadonlyMap<string, Pick<Holder, "state" | "screening" | "party">>

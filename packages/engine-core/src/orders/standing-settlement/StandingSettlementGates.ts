@@ -1,6 +1,6 @@
 /** Checks of opening a standing settlement, by gate. */
 import type { Holder } from "../../holders/holder/Holder.ts"
-import { assetOf, type Recorded } from "../../instruments/instrument/Instrument.ts"
+import { assetOf, type RecordedInstrument } from "../../instruments/instrument/Instrument.ts"
 import { notBacked } from "../../instruments/instrument/InstrumentGates.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import { check, inOrder, type Judgement } from "../../kernel/Gates.ts"
@@ -14,7 +14,7 @@ import type { Funding } from "./StandingSettlementMachine.ts"
 
 /** Records that gate the opening of a standing settlement. */
 export interface OpeningContext extends Pick<ControlGates.Controls, "holds"> {
-  readonly instrument: Recorded
+  readonly instrument: RecordedInstrument
   readonly market: Pick<PrimaryMarket, "state" | "fund" | "paymentAsset"> | null
   readonly funding: ReadonlyArray<Funding>
   readonly deadline: Instant.Instant | null

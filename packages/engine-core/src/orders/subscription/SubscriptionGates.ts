@@ -2,7 +2,7 @@
 import type { Admission } from "../../admissions/Admission.ts"
 import type { Holder } from "../../holders/holder/Holder.ts"
 import { isScreened } from "../../holders/holder/HolderMachine.ts"
-import type { Recorded } from "../../instruments/instrument/Instrument.ts"
+import type { RecordedInstrument } from "../../instruments/instrument/Instrument.ts"
 import { onRegistry } from "../../instruments/instrument/InstrumentGates.ts"
 import type { Terms } from "../../instruments/policy/Policy.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
@@ -13,7 +13,7 @@ import * as OrderGates from "../order/OrderGates.ts"
 
 /** Records that gate every act of an order by which a holder gets units. */
 export interface Context extends ControlGates.Controls {
-  readonly instrument: Recorded
+  readonly instrument: RecordedInstrument
   readonly holder: Pick<Holder, "holderId" | "state" | "screening" | "party">
   /** The latest admission of the holder to the instrument; null: there never was one. */
   readonly admission: Pick<Admission, "state" | "validFrom" | "credentialCid"> | null
@@ -22,7 +22,7 @@ export interface Context extends ControlGates.Controls {
 
 /** Records and figures that gate a claim. */
 export interface ClaimContext extends Context, OrderGates.ClaimContext {
-  readonly instrument: Recorded
+  readonly instrument: RecordedInstrument
   readonly now: Instant.Instant
   /** The policy's terms in force at the claim. */
   readonly terms: Pick<Terms, "policyVersion" | "window" | "limits" | "manifest">

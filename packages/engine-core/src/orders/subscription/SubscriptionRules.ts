@@ -1,5 +1,5 @@
 /** Pure formulas of a subscription: fee, units, cash due, residual and refund. */
-import type { Recorded } from "../../instruments/instrument/Instrument.ts"
+import type { RecordedInstrument } from "../../instruments/instrument/Instrument.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Formula from "../../kernel/Formula.ts"
 import type * as Party from "../../kernel/Party.ts"
@@ -84,7 +84,7 @@ const cost = (units: Decimal.Decimal, price: Decimal.Decimal): Rational.Rational
  * instrument's oracle attests its own price point, and the registrar mints on request.
  */
 export const attestingOf = (
-  { manifest }: Recorded,
+  { manifest }: RecordedInstrument,
   market: Pick<PrimaryMarket, "terms"> | null
 ): {
   readonly parties: ReadonlyArray<Party.Party>

@@ -79,7 +79,7 @@ export const StatementLineView = Schema.Union([Holdings, Cash, Custody]).annotat
 export type StatementLineView = typeof StatementLineView.Type
 
 /** Facts beside the lines of a page that their views show. */
-export interface Around {
+export interface PageFacts {
   readonly externalAccountId: string | null
   readonly statementId: string
   /** Holder of each account that has one. */
@@ -92,7 +92,7 @@ export interface Around {
   readonly counterpartyOf: (entry: CashEntry) => Counterparty | null
 }
 
-export const viewOf = (line: StatementLine, around: Around): StatementLineView => {
+export const viewOf = (line: StatementLine, around: PageFacts): StatementLineView => {
   switch (line.kind) {
     case "holdings":
       return holdingsOf(line, around)
@@ -103,7 +103,7 @@ export const viewOf = (line: StatementLine, around: Around): StatementLineView =
   }
 }
 
-const holdingsOf = (line: HoldingsLine, { holderOf }: Around): StatementLineView => ({
+const holdingsOf = (line: HoldingsLine, { holderOf }: PageFacts): StatementLineView => ({
   ...line,
   holderId: holderOf.get(line.account) ?? null
 })
@@ -115,7 +115,7 @@ const placeOf = ({ statementId, line }: EntryRules.LinePlace) => ({
   line
 })
 
-const entryOf = (line: CashEntry, around: Around): StatementLineView => {
+const entryOf = (line: CashEntry, around: PageFacts): StatementLineView => {
   const { counterparties: _, reversal: __, ...entry } = line
   const facts = around.factsOf.get(line.line)
   const [first] = facts?.copies ?? []

@@ -34,7 +34,7 @@ import { linesOf } from "../../statements/external-statement/StatementLookups.ts
 import { bytesOf } from "../../statements/external-statement/StageSteps.ts"
 import * as StatementView from "../../statements/external-statement/StatementView.ts"
 import { type AccountIs, StatementKind } from "../../vocabulary/sets.ts"
-import { type Around, StatementLineView, viewOf } from "./StatementLineViews.ts"
+import { type PageFacts, StatementLineView, viewOf } from "./StatementLineViews.ts"
 
 const audience = {
   operator: "all",
@@ -120,7 +120,7 @@ const viewsOf = Effect.fnUntraced(function* (
   {
     lines,
     counterpartyOf
-  }: Pick<Around, "counterpartyOf"> & {
+  }: Pick<PageFacts, "counterpartyOf"> & {
     readonly lines: ReadonlyArray<StatementLine>
   }
 ) {
@@ -145,7 +145,7 @@ const viewsOf = Effect.fnUntraced(function* (
   const copiesOf = (line: number): ReadonlyArray<string> =>
     (factsOf.get(line)?.copies ?? [{ statementId, line }]).map(placeNameOf)
   const taken = yield* takenOfLines(entries.flatMap(({ line }) => copiesOf(line)))
-  const around: Around = {
+  const around: PageFacts = {
     externalAccountId,
     statementId,
     holderOf:

@@ -37,13 +37,13 @@ import { type End, inOrder, type Points } from "./StatementPointRules.ts"
 export const together = { concurrency: "unbounded" } as const
 
 /** Party whose statements are asked for, and the point of the read. */
-export interface Asked {
+export interface PartyRead {
   readonly party: Party.Party
   readonly pin: Pin.Resolved
 }
 
 /** Loads the first movement of a party's units; null: there is none. */
-export const firstMovementOf = Effect.fnUntraced(function* ({ party, pin }: Asked) {
+export const firstMovementOf = Effect.fnUntraced(function* ({ party, pin }: PartyRead) {
   const records = yield* Records
   const [first] = yield* records.list(partyMovements, {
     pin,
@@ -54,9 +54,10 @@ export const firstMovementOf = Effect.fnUntraced(function* ({ party, pin }: Aske
 })
 
 /** Instruments of which a party has or had units at the pin. */
-export const instrumentsHeldAt = ({ party, pin }: Asked) => hadBy([party], { pin, at: pin.offset })
+export const instrumentsHeldAt = ({ party, pin }: PartyRead) =>
+  hadBy([party], { pin, at: pin.offset })
 
-interface Had {
+interface InstrumentsQuestion {
   readonly parties: ReadonlyArray<Party.Party>
   readonly pin: Pin.Resolved
   /** End of the time in question, and the last offset before it; null: before the kept history. */
@@ -73,7 +74,7 @@ export const instrumentsHadBefore = Effect.fnUntraced(function* ({
   pin,
   end,
   before
-}: Had) {
+}: InstrumentsQuestion) {
   if (before !== null) return yield* hadBy(parties, { pin, at: before })
   const records = yield* Records
   const counts = yield* records.countBy(partyMovements, "instrumentId", {
@@ -119,7 +120,7 @@ const atOffset = (pin: Pin.Resolved, offset: Offset.Offset): Pin.Resolved =>
  * it had only since a snapshot, or never, has none.
  */
 export const firstMovementsOf = Effect.fnUntraced(function* (
-  { party, pin }: Asked,
+  { party, pin }: PartyRead,
   ids: ReadonlyArray<string>
 ) {
   const firsts = new Map<string, PartyMovement>()
@@ -149,7 +150,7 @@ export const isHistoryWhole = (pin: Pin.Resolved) =>
  */
 export const snapshotLotsOf = Effect.fnUntraced(function* (
   assets: ReadonlyArray<Asset>,
-  { party, pin }: Asked
+  { party, pin }: PartyRead
 ) {
   if (assets.length === 0) return new Map<string, Lot>()
   const records = yield* Records
@@ -197,7 +198,7 @@ export const offsetBefore = (instant: Instant.Instant, { offset }: Pin.Resolved)
     return Option.getOrNull(Option.map(yield* orUnavailable(log.offsetBefore(asked)), Offset.of))
   })
 
-interface Opening extends Asked {
+interface OpeningQuestion extends PartyRead {
   /** Start of the first month, and the last offset before it; null: before the kept history. */
   readonly start: Instant.Instant
   readonly before: Offset.Offset | null
@@ -210,7 +211,13 @@ interface Opening extends Asked {
  */
 export const openingsOf = Effect.fnUntraced(function* (
   assets: ReadonlyArray<Asset>,
-  { party, pin, start, before, begun }: Opening & { readonly begun: ReadonlyMap<string, Lot> }
+  {
+    party,
+    pin,
+    start,
+    before,
+    begun
+  }: OpeningQuestion & { readonly begun: ReadonlyMap<string, Lot> }
 ) {
   const records = yield* Records
   const openings = new Map<string, Decimal.Decimal>()
@@ -245,7 +252,7 @@ export const openingsOf = Effect.fnUntraced(function* (
 const firstRows = 256
 const rowsMax = 1_000
 
-interface Run extends Omit<Opening, "party"> {
+interface Run extends Omit<OpeningQuestion, "party"> {
   readonly parties: ReadonlyArray<Party.Party>
   /** End of the last month. */
   readonly end: Instant.Instant

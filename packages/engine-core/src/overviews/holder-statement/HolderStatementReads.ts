@@ -149,7 +149,7 @@ const monthsOf = (
 type Subjects = Effect.Success<ReturnType<typeof Lookups.subjectsOf>>
 
 /** Instruments of a holder at the point of the read; each look-up is made once, where it is needed. */
-interface Held {
+interface HeldInstruments {
   /** Instruments of which it has or had units, with their policies. */
   readonly subjects: Effect.Effect<Subjects, Unavailable, Records>
   /** Lots that a snapshot of the ledger began with, by asset. */
@@ -175,12 +175,12 @@ const heldBy = Effect.fnUntraced(function* ({ party }: Holder, pin: Pin.Resolved
     )
   )
   const begun = isWhole ? Effect.succeed(new Map<string, Lot>()) : yield* Effect.cached(lots)
-  return { subjects, begun, first } satisfies Held
+  return { subjects, begun, first } satisfies HeldInstruments
 })
 
-interface Asked {
+interface StatementContext {
   readonly holder: Holder
-  readonly held: Held
+  readonly held: HeldInstruments
   readonly pin: Pin.Resolved
   readonly zone: Zone.Zone
 }
@@ -191,7 +191,7 @@ interface Asked {
  * before the snapshot with which a history begins have no rows.
  */
 const firstMonthOf = Effect.fnUntraced(function* (
-  asked: Asked,
+  asked: StatementContext,
   { from, last }: { readonly from: Month.Month | undefined; readonly last: Month.Month }
 ) {
   const { held, holder, zone } = asked
@@ -220,7 +220,10 @@ interface Run {
   readonly before: Offset.Offset | null
 }
 
-const runOf = Effect.fnUntraced(function* (asked: Asked, months: ReadonlyArray<Month.Month>) {
+const runOf = Effect.fnUntraced(function* (
+  asked: StatementContext,
+  months: ReadonlyArray<Month.Month>
+) {
   const spans = months.map((month) => Rules.spanOf(month, asked.zone))
   const [{ start }, { graceEnd }] = [spans[0]!, spans.at(-1)!]
   const { paid, before } = yield* Effect.all(
@@ -233,7 +236,7 @@ const runOf = Effect.fnUntraced(function* (asked: Asked, months: ReadonlyArray<M
   return { spans, paid, before } satisfies Run
 })
 
-interface Months extends Asked, Run {
+interface Months extends StatementContext, Run {
   readonly subjects: Subjects
   /** Instruments that the reader names; undefined: all. */
   readonly named: ReadonlyArray<string> | undefined
@@ -359,7 +362,7 @@ interface Payment extends StatementPayment {
  * counts.
  */
 const paymentsOf = Effect.fnUntraced(function* (
-  { held, holder, pin, zone }: Asked,
+  { held, holder, pin, zone }: StatementContext,
   deliveries: { readonly from: Month.Month; readonly to: Month.Month }
 ) {
   const { holderId, party } = holder

@@ -23,11 +23,11 @@ import {
   monthPointsOf,
   lastAt,
   type Points,
-  type Settling
+  type SettlingInstants
 } from "./StatementPointRules.ts"
 
 /** A month in a reader's zone. */
-export interface Span extends Settling {
+export interface Span extends SettlingInstants {
   readonly month: Month.Month
   readonly start: Instant.Instant
 }
@@ -54,7 +54,7 @@ export interface Subject extends Points {
 }
 
 /** Converts stored units to shown ones, as a month knows the prices. */
-interface Showing {
+interface UnitConversion {
   readonly priced: MonthPoints
   /** Units at the index of an instant; none before the first one. */
   readonly at: (units: Decimal.Decimal, instant: Instant.Instant) => Decimal.Decimal
@@ -62,7 +62,7 @@ interface Showing {
   readonly closing: (units: Decimal.Decimal) => Decimal.Decimal
 }
 
-const showingOf = (subject: Subject, settling: Settling): Showing => {
+const showingOf = (subject: Subject, settling: SettlingInstants): UnitConversion => {
   const priced = monthPointsOf(subject, settling)
   const { instrument } = subject
   if (!isRecorded(instrument) || instrument.manifest.valuation !== "rebasing") {
@@ -79,8 +79,8 @@ const showingOf = (subject: Subject, settling: Settling): Showing => {
 }
 
 /** Units of one instrument in the month that is added up. */
-interface Open {
-  readonly showing: Showing
+interface OpenMonth {
+  readonly showing: UnitConversion
   readonly opening: Decimal.Decimal
   readonly movements: Array<StatementMovement>
   count: number
@@ -91,7 +91,7 @@ interface Open {
 }
 
 /** A month of one instrument, without its payments. */
-export interface Closed extends Omit<StatementInstrument, "paid"> {
+export interface ClosedMonth extends Omit<StatementInstrument, "paid"> {
   /** True: no later point can show another price. */
   readonly isSettled: boolean
   /** True: the holder had units of the instrument by the end of the month. */
@@ -104,12 +104,12 @@ export interface Closed extends Omit<StatementInstrument, "paid"> {
  */
 export class Ledger {
   private balance: Decimal.Decimal | null
-  private open: Open | null = null
-  private before: Showing
+  private open: OpenMonth | null = null
+  private before: UnitConversion
   private readonly subject: Subject
   readonly instrumentId: string
 
-  constructor(subject: Subject, previous: Settling) {
+  constructor(subject: Subject, previous: SettlingInstants) {
     this.subject = subject
     this.instrumentId = subject.instrument.instrumentId
     this.balance = subject.opening
@@ -143,7 +143,7 @@ export class Ledger {
     this.enter(open, movement, units)
   }
 
-  private enter(open: Open, movement: PartyMovement, units: Decimal.Decimal): void {
+  private enter(open: OpenMonth, movement: PartyMovement, units: Decimal.Decimal): void {
     const { at, balanceAfter, kind, ledgerTime, reference, seq } = movement
     const shown = open.showing.at(units, ledgerTime)
     open.count += 1
@@ -165,7 +165,7 @@ export class Ledger {
   }: {
     readonly until: Instant.Instant
     readonly isPaid: boolean
-  }): Closed | null {
+  }): ClosedMonth | null {
     const { open, balance } = this
     if (open === null) throw new Error("no month is open")
     this.open = null

@@ -24,7 +24,7 @@ export interface End {
 }
 
 /** Instants that settle the price of a month. */
-export interface Settling {
+export interface SettlingInstants {
   /** End of the month. */
   readonly end: Instant.Instant
   /** Instant before which a point must be published at the latest. */
@@ -48,7 +48,7 @@ export const inOrder = (points: ReadonlyArray<Point>): ReadonlyArray<Point> =>
  */
 export const monthPointsOf = (
   { versions, points, ends }: Points,
-  { end, graceEnd }: Settling
+  { end, graceEnd }: SettlingInstants
 ): MonthPoints => {
   const inTime = points.filter(
     ({ publishedAt, source }) =>

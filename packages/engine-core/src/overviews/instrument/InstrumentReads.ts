@@ -22,7 +22,7 @@ import {
   AdmissionConsentMachine
 } from "../../admissions/AdmissionConsent.ts"
 import { NavFeed } from "../../instruments/price/NavFeed.ts"
-import { feedOf, type Stated } from "../../instruments/price/NavFeedRules.ts"
+import { feedOf, type LatestStatement } from "../../instruments/price/NavFeedRules.ts"
 import { holderCounts } from "../../instruments/register/HoldingLookups.ts"
 import { assetKeyOf } from "../../instruments/register/Holding.ts"
 import {
@@ -44,7 +44,7 @@ export const View = Schema.Struct({
   holderCount: Integer.schema,
   /** Whether the administrator's NAV may price it. */
   navFeedState: NavFeed.schema,
-  paused: Schema.NullOr(InstrumentView.Paused),
+  paused: Schema.NullOr(InstrumentView.Pause),
   holds: Schema.Array(Schema.String),
   primaryMarket: Schema.NullOr(Schema.Struct({ ...PrimaryMarketView.fields, waitingOn })),
   admissionConsent: Schema.NullOr(
@@ -61,18 +61,18 @@ export const View = Schema.Struct({
 export type View = typeof View.Type
 
 /** Open holds of an instrument, and its pause. */
-interface Held {
+interface InstrumentRestraints {
   readonly holds: ReadonlyArray<string>
-  readonly paused: InstrumentView.Paused | null
+  readonly paused: InstrumentView.Pause | null
 }
-const free: Held = { holds: [], paused: null }
+const free: InstrumentRestraints = { holds: [], paused: null }
 
 /**
  * Loads the open holds of each held instrument, oldest first, and the pause: the oldest hold that a
  * person opened (docs/domain/instruments.md#what-an-instrument-shows).
  */
 const heldAt = Effect.fnUntraced(function* (ids: ReadonlyArray<string>, pin: Pin.Resolved) {
-  const held = new Map<string, Held>()
+  const held = new Map<string, InstrumentRestraints>()
   for (const hold of yield* openOn(ids, pin)) {
     const before = held.get(hold.instrumentId) ?? free
     held.set(hold.instrumentId, {
@@ -102,7 +102,7 @@ const statedAt = Effect.fnUntraced(function* (
         : Effect.succeed([]),
     { concurrency: feedsAtOnce }
   )
-  return new Map<string, Stated | null>(stated.flat())
+  return new Map<string, LatestStatement | null>(stated.flat())
 })
 
 /** Feeds that are looked up at the same time. */
@@ -111,7 +111,7 @@ const feedsAtOnce = 16
 /** State of an instrument's NAV feed at the pin; an instrument without terms has no feed. */
 const navFeedOf = (
   { manifest }: Instrument,
-  latest: Stated | null,
+  latest: LatestStatement | null,
   pin: Pin.Resolved
 ): View["navFeedState"] => {
   // Without a statement no instant matters: an answer that asks for none can be cached.
@@ -153,7 +153,7 @@ const viewOf = RecordView.remembered(
   (
     instrument: Stored<Instrument>,
     holderCount: number,
-    held: Held,
+    held: InstrumentRestraints,
     navFeedState: View["navFeedState"],
     market: Market | undefined,
     consent: Consent | undefined,

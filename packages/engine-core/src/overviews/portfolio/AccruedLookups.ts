@@ -33,14 +33,14 @@ import { LedgerReach } from "../../records/LedgerReach.ts"
 import { Records } from "../../records/Records.ts"
 
 /** A position in an instrument. */
-export interface Held {
+export interface HeldPosition {
   readonly instrument: Instrument
   readonly entry: RegisterEntry
 }
 
 /** Income of an instrument on days that have ended. */
-interface Earning {
-  readonly held: Held
+interface PositionIncome {
+  readonly held: HeldPosition
   /** By date; `endsAt` is the end of the point's date, at which its units count. */
   readonly accruals: ReadonlyArray<
     Pick<HolderAccrual, "id" | "income" | "days"> & { readonly endsAt: Instant.Instant }
@@ -48,7 +48,10 @@ interface Earning {
 }
 
 /** Finds the points of each par instrument that accrue on days that have ended. */
-const earningsOf = Effect.fnUntraced(function* (positions: ReadonlyArray<Held>, pin: Pin.Resolved) {
+const earningsOf = Effect.fnUntraced(function* (
+  positions: ReadonlyArray<HeldPosition>,
+  pin: Pin.Resolved
+) {
   const atPar = positions.filter(
     ({ instrument }) => isRecorded(instrument) && instrument.manifest.valuation === "par"
   )
@@ -59,7 +62,7 @@ const earningsOf = Effect.fnUntraced(function* (positions: ReadonlyArray<Held>, 
     atPar.map(({ instrument }) => instrument.instrumentId),
     pin
   )
-  return atPar.flatMap((held): ReadonlyArray<Earning> => {
+  return atPar.flatMap((held): ReadonlyArray<PositionIncome> => {
     const periods = facts.get(held.instrument.instrumentId)
     const ended = periods === undefined ? undefined : endedDaysOf(periods, judgedAt)
     if (ended === undefined) return []
@@ -80,7 +83,7 @@ const earningsOf = Effect.fnUntraced(function* (positions: ReadonlyArray<Held>, 
 })
 
 /** First of the ends of days; undefined where nothing accrues. */
-const earliestOf = (earnings: ReadonlyArray<Earning>): Instant.Instant | undefined =>
+const earliestOf = (earnings: ReadonlyArray<PositionIncome>): Instant.Instant | undefined =>
   earnings
     .flatMap(({ accruals }) => accruals[0]?.endsAt ?? [])
     .reduce<Instant.Instant | undefined>(
@@ -92,7 +95,7 @@ const earliestOf = (earnings: ReadonlyArray<Earning>): Instant.Instant | undefin
  * Leaves out instruments with accrual before the projection's history begins, since the units of
  * those days are unknown.
  */
-const withHistory = Effect.fnUntraced(function* (earnings: ReadonlyArray<Earning>) {
+const withHistory = Effect.fnUntraced(function* (earnings: ReadonlyArray<PositionIncome>) {
   const { offsetBefore } = yield* LedgerReach
   const first = earliestOf(earnings)
   if (first === undefined || Option.isSome(yield* offsetBefore(first))) return earnings
@@ -164,7 +167,7 @@ const unitsSince = Effect.fnUntraced(function* (
  */
 export const accruedOf = Effect.fnUntraced(function* (
   holder: Holder,
-  positions: ReadonlyArray<Held>,
+  positions: ReadonlyArray<HeldPosition>,
   pin: Pin.Resolved
 ) {
   const records = yield* Records
@@ -179,7 +182,7 @@ export const accruedOf = Effect.fnUntraced(function* (
           earnings.map(({ held }) => held.instrument.instrumentId),
           pin
         )
-  const entryIdsOf = ({ held: { entry, instrument } }: Earning): ReadonlyArray<string> =>
+  const entryIdsOf = ({ held: { entry, instrument } }: PositionIncome): ReadonlyArray<string> =>
     (chains.get(instrument.instrumentId) ?? []).map(({ party }) => idOf({ ...entry, party }))
   const others = earnings.flatMap(entryIdsOf)
   const entries = [

@@ -118,7 +118,7 @@ export const portfolio = Read.one({
     )
     const positions = recorded
       .toSorted((a, b) => (a.instrumentId < b.instrumentId ? -1 : 1))
-      .flatMap((instrument): ReadonlyArray<AccruedLookups.Held> => {
+      .flatMap((instrument): ReadonlyArray<AccruedLookups.HeldPosition> => {
         // Entries of other registrars' instruments with the same id are left out.
         const entry = entries.get(assetKeyOf(instrument))
         return entry === undefined ? [] : [{ instrument, entry }]

@@ -23,7 +23,7 @@ import { Records } from "../../records/Records.ts"
 import type { Operation } from "../../writes/Operation.ts"
 import { offerAdmission } from "../../admissions/AdmissionOperations.ts"
 import { type InstrumentId, instruments } from "../../instruments/instrument/Instrument.ts"
-import { type Act, acts, type Asked } from "./PrecheckRules.ts"
+import { type Act, acts, type ActParameters } from "./PrecheckRules.ts"
 
 /** The operation of each act, whose gates a precheck shows. */
 export const operations: Readonly<Record<Act, Operation>> = {
@@ -103,7 +103,7 @@ export interface Subject {
 /** Loads the record that an act is about, at the pin. */
 const named = Effect.fnUntraced(function* (
   act: Act,
-  given: Asked,
+  given: ActParameters,
   { instrumentId, pin }: { readonly instrumentId: InstrumentId; readonly pin: Asking["pin"] }
 ) {
   const records = yield* Records
@@ -138,7 +138,7 @@ const collections = {
  */
 export const subjectOf = Effect.fnUntraced(function* (
   act: Act,
-  given: Asked,
+  given: ActParameters,
   { asking, instrumentId }: { readonly instrumentId: InstrumentId; readonly asking: Asking }
 ) {
   const { caller, pin, sight } = asking

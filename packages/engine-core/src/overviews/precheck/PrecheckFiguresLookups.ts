@@ -25,17 +25,17 @@ import {
   type InstrumentId,
   instruments,
   isRecorded,
-  type Recorded
+  type RecordedInstrument
 } from "../../instruments/instrument/Instrument.ts"
 import { inForce } from "../../instruments/policy/PolicyLookups.ts"
-import type { Act, Asked } from "./PrecheckRules.ts"
+import type { Act, ActParameters } from "./PrecheckRules.ts"
 
-type Derived = Figures.Derived["figures"]
+type DerivedFigures = Figures.Derived["figures"]
 
 /** Loads the figures of an order's act; null for other acts, and before there are any. */
 export const figuresOf = (
   act: Act,
-  given: Asked,
+  given: ActParameters,
   subject: { readonly instrumentId: InstrumentId; readonly now: Instant.Instant }
 ) => {
   switch (act) {
@@ -67,7 +67,7 @@ export const figuresOf = (
  */
 const ofClaim = Effect.fnUntraced(function* (
   act: "subscription.claim" | "redemption.claim",
-  given: Asked,
+  given: ActParameters,
   { instrumentId, now }: { readonly instrumentId: InstrumentId; readonly now: Instant.Instant }
 ) {
   const ordered = yield* orderedBy(act, given)
@@ -95,7 +95,7 @@ const ofClaim = Effect.fnUntraced(function* (
     return {
       ...{ price, units, cash: proceeds, fee, policyVersion },
       ...rebasedBy(figures)
-    } satisfies Derived
+    } satisfies DerivedFigures
   }
   const { index, price } = dealtAt(rebases, lastPrice)
   const dealing = { price, ...places, feeRate: terms.fees.subscription, residual }
@@ -107,7 +107,7 @@ const ofClaim = Effect.fnUntraced(function* (
   return {
     ...{ price, units, cash: due, fee, refund, policyVersion },
     ...rebasedBy({ index, baseUnits })
-  } satisfies Derived
+  } satisfies DerivedFigures
 })
 
 /** Figures of a rebasing instrument's order beside those that every order has. */
@@ -121,8 +121,8 @@ const rebasedBy = ({
 
 /** Base units of a rebasing instrument that the holder has free for a redemption by wire. */
 const freeOf = Effect.fnUntraced(function* (
-  instrument: Recorded,
-  { holderId }: Asked,
+  instrument: RecordedInstrument,
+  { holderId }: ActParameters,
   lastPrice: Decimal.Decimal
 ) {
   const records = yield* Records
@@ -132,14 +132,14 @@ const freeOf = Effect.fnUntraced(function* (
   return free
 })
 
-type Ordered =
+type OrderedQuantity =
   | { readonly amount: Decimal.Decimal; readonly units: null }
   | { readonly amount: null; readonly units: Decimal.Decimal }
 
 /** Amount or units of a claim: of the order that the holder signed, else of the request. */
 const orderedBy = Effect.fnUntraced(function* (
   act: "subscription.claim" | "redemption.claim",
-  { amount, holderId, orderId, payment = "wire", units }: Asked
+  { amount, holderId, orderId, payment = "wire", units }: ActParameters
 ) {
   const kind = act === "subscription.claim" ? ("subscription" as const) : ("redemption" as const)
   const asked = { payment, orderId: orderId ?? null, amount: amount ?? null, units: units ?? null }
@@ -148,8 +148,10 @@ const orderedBy = Effect.fnUntraced(function* (
   if (holder === null) return null
   const size = (yield* signedOrder(kind, asked, holder.party)) ?? asked
   if (!isSized(size)) return null
-  if (size.amount !== null) return { amount: size.amount, units: null } satisfies Ordered
-  return size.units === null ? null : ({ amount: null, units: size.units } satisfies Ordered)
+  if (size.amount !== null) return { amount: size.amount, units: null } satisfies OrderedQuantity
+  return size.units === null
+    ? null
+    : ({ amount: null, units: size.units } satisfies OrderedQuantity)
 })
 
 /** Loads the figures of a priced subscription; null before it is priced. */
@@ -164,7 +166,7 @@ const ofSubscription = Effect.fnUntraced(function* (subscriptionId: string) {
   return {
     ...{ price, units, cash, fee, refund, policyVersion: version },
     ...rebasedBy(self)
-  } satisfies Derived
+  } satisfies DerivedFigures
 })
 
 const ofRedemption = Effect.fnUntraced(function* (redemptionId: string) {
@@ -177,7 +179,7 @@ const ofRedemption = Effect.fnUntraced(function* (redemptionId: string) {
   return {
     ...{ price, units, cash: proceeds, fee, policyVersion: version },
     ...rebasedBy(self)
-  } satisfies Derived
+  } satisfies DerivedFigures
 })
 
 /** Figures of a move, with the cover before and after it; a ratio of nothing outstanding is left out. */
@@ -193,7 +195,7 @@ const coverOf = (before: CoverRules.ReserveBooks, after: CoverRules.ReserveBooks
 
 /** Loads the books of the reserve that backs the instrument, and the price of an asset in them. */
 const backedBooks = Effect.fnUntraced(function* (
-  { asset }: Asked,
+  { asset }: ActParameters,
   { instrumentId, now }: { readonly instrumentId: InstrumentId; readonly now: Instant.Instant }
 ) {
   const reserve = yield* backingOf(instrumentId)
@@ -210,7 +212,7 @@ const backedBooks = Effect.fnUntraced(function* (
  * where no decimal holds what is then locked or outstanding.
  */
 const ofMint = Effect.fnUntraced(function* (
-  given: Asked,
+  given: ActParameters,
   subject: { readonly instrumentId: InstrumentId; readonly now: Instant.Instant }
 ) {
   const loaded = yield* backedBooks(given, subject)
@@ -221,12 +223,17 @@ const ofMint = Effect.fnUntraced(function* (
   if (units === null) return null
   const after = CoverRules.afterMint(books, { asset, amount: deposit, units })
   if (after === null) return null
-  return { price, sharePrice: sharePrice.up, units, ...coverOf(books, after) } satisfies Derived
+  return {
+    price,
+    sharePrice: sharePrice.up,
+    units,
+    ...coverOf(books, after)
+  } satisfies DerivedFigures
 })
 
 /** Payout of a redemption and the cover once it has settled, at the prices of now; null without a price. */
 const ofReserveRedemption = Effect.fnUntraced(function* (
-  given: Asked,
+  given: ActParameters,
   subject: { readonly instrumentId: InstrumentId; readonly now: Instant.Instant }
 ) {
   const loaded = yield* backedBooks(given, subject)
@@ -238,5 +245,10 @@ const ofReserveRedemption = Effect.fnUntraced(function* (
   if (payout === null || Decimal.greaterThan(units, books.outstanding)) return null
   if (Decimal.greaterThan(payout, books.locked.get(keyOf(asset)) ?? Decimal.zero)) return null
   const after = CoverRules.afterRedemption(books, { asset, amount: payout, units })
-  return { price, sharePrice: sharePrice.down, payout, ...coverOf(books, after) } satisfies Derived
+  return {
+    price,
+    sharePrice: sharePrice.down,
+    payout,
+    ...coverOf(books, after)
+  } satisfies DerivedFigures
 })

@@ -118,12 +118,12 @@ export const actParams = {
   documentHash: Schema.optionalKey(Field.digest),
   ...Counterfactual.fields
 } as const
-const Asked = Schema.Struct(actParams)
-export type Asked = typeof Asked.Type
-type Name = keyof Asked
+const ActParameters = Schema.Struct(actParams)
+export type ActParameters = typeof ActParameters.Type
+type Name = keyof ActParameters
 
 /** Record that an act is about, and its required and optional parameters. */
-interface Taking {
+interface ActRequirements {
   readonly about:
     | "holder"
     | "subscription"
@@ -190,7 +190,7 @@ export const acts = {
     needs: ["holderId", "asset", "units"],
     may: ["reserveRedemptionId", "price"]
   }
-} as const satisfies { readonly [A in PrecheckAct]?: Taking }
+} as const satisfies { readonly [A in PrecheckAct]?: ActRequirements }
 export type Act = keyof typeof acts
 
 /** Schema of the acts that a request may name. */
@@ -199,8 +199,8 @@ export const actSchema = Schema.Literals(Object.keys(acts) as ReadonlyArray<Act>
 })
 
 /** Faults of the parameters: missing ones that the act needs, and ones it does not take. */
-const faultsOf = (act: Act, given: Asked): ReadonlyArray<Fault> => {
-  const { needs, may }: Taking = acts[act]
+const faultsOf = (act: Act, given: ActParameters): ReadonlyArray<Fault> => {
+  const { needs, may }: ActRequirements = acts[act]
   const taken = new Set<string>([...needs, ...may, "policyVersion"])
   const fault = (name: string, detail: string): Fault => ({ pointer: `/query/${name}`, detail })
   return [
@@ -216,7 +216,7 @@ const faultsOf = (act: Act, given: Asked): ReadonlyArray<Fault> => {
 /** Members of the act's own request: the parameters without those of what-if reads. */
 export const membersOf = (
   act: Act,
-  given: Asked
+  given: ActParameters
 ): Result.Result<Readonly<Record<string, unknown>>, Refused<"invalid-request">> => {
   const errors = faultsOf(act, given)
   const [first] = errors
@@ -237,7 +237,7 @@ export const membersOf = (
   })
 }
 
-const encode = Schema.encodeSync(Asked)
+const encode = Schema.encodeSync(ActParameters)
 const lines = Schema.encodeSync(CashLines)
 const number = Schema.encodeSync(Decimal.plain)
 const movedAs = ({ units, ...between }: Move) => ({

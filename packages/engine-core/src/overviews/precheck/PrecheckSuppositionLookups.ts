@@ -11,7 +11,7 @@ import { backingOf } from "../../reserves/reserve/ReserveLookups.ts"
 import { keyOf } from "../../reserves/reserve/ReserveTerms.ts"
 import { inForceAt } from "../../reserves/reserve/TermsRules.ts"
 import type { Subject } from "./PrecheckActLookups.ts"
-import { type Act, acts, type Asked } from "./PrecheckRules.ts"
+import { type Act, acts, type ActParameters } from "./PrecheckRules.ts"
 
 /**
  * Loads the suppositions of a precheck at a pin. The price of a mint or a reserve redemption is that of
@@ -20,7 +20,7 @@ import { type Act, acts, type Asked } from "./PrecheckRules.ts"
  */
 export const supposedBy = Effect.fnUntraced(function* (
   act: Act,
-  given: Asked,
+  given: ActParameters,
   { pin, subject }: { readonly subject: Subject; readonly pin: Pin.Resolved }
 ) {
   if (acts[act].about !== "reserve") return yield* suppositionsOf({ ...subject, asked: given, pin })

@@ -38,12 +38,12 @@ const filterParams = {
   ...Export.parameters
 } as const
 
-interface Between {
+interface TimeRange {
   readonly from?: Instant.Instant
   readonly to?: Instant.Instant
 }
 
-const between = ({ from, to }: Between): Read.Ranges =>
+const between = ({ from, to }: TimeRange): Read.Ranges =>
   from === undefined && to === undefined
     ? {}
     : {

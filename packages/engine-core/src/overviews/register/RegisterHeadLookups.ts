@@ -15,7 +15,7 @@ import { Records } from "../../records/Records.ts"
 import { storedPin } from "../../records/StorageQuery.ts"
 
 /** Conversion of a register's stored units to those that are shown. */
-export interface Showing {
+export interface UnitConversion {
   /** Latest index of a rebasing instrument; null: units are shown as they are stored. */
   readonly index: Decimal.Decimal | null
   readonly unitDecimals: number
@@ -24,7 +24,7 @@ export interface Showing {
 
 /** Loads the index of a rebasing instrument, at which its base units are shown. */
 export const showing = Effect.fnUntraced(function* (instrument: Instrument, pin: Pin.Resolved) {
-  const asStored: Showing = {
+  const asStored: UnitConversion = {
     index: null,
     unitDecimals: Decimal.places,
     show: (units) => units
@@ -34,7 +34,7 @@ export const showing = Effect.fnUntraced(function* (instrument: Instrument, pin:
   const [quote] = yield* records.many(quotes, quoteIdsOf(instrument), pin)
   const { valuation, unitDecimals } = instrument.manifest
   const { price: index } = priceOf(instrument, quote, pin.judgedAt)
-  const shown: Showing = {
+  const shown: UnitConversion = {
     index,
     unitDecimals,
     show: (units) => shownUnits({ units, valuation, index, unitDecimals })
@@ -88,7 +88,7 @@ const supplyOf = Effect.fnUntraced(function* (asset: string, pin: Pin.Resolved) 
 /** Computes the head of a register at a pin: a sum and a count of its lines, and the supply. */
 export const headAt = Effect.fnUntraced(function* (
   instrument: Instrument,
-  { index, show, unitDecimals }: Showing,
+  { index, show, unitDecimals }: UnitConversion,
   pin: Pin.Resolved
 ) {
   const records = yield* Records

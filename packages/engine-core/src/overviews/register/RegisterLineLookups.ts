@@ -20,7 +20,7 @@ import { isRestricted } from "../../restraints/restriction/RestrictionRules.ts"
 /** Largest number of records of one kind that are held while the lines are streamed. */
 const heldMax = 1_000
 
-interface Selected<R, A> {
+interface HolderSelection<R, A> {
   readonly pin: Pin.Resolved
   readonly where: Readonly<Record<string, ReadonlyArray<string>>>
   /** Figure of a holder's records that its lines show, such as pending units. */
@@ -33,7 +33,7 @@ interface Selected<R, A> {
  */
 const byHolder = Effect.fnUntraced(function* <R, F, A>(
   collection: Collection<R, F>,
-  { pin, where, figureOf }: Selected<R, A>
+  { pin, where, figureOf }: HolderSelection<R, A>
 ) {
   const records = yield* Records
   const first = yield* records.list(collection, { pin, where, limit: heldMax + 1 })
@@ -81,7 +81,7 @@ const summed =
   }
 
 /** A line's holder, its admission, its pending units, and whether it is restricted. */
-export interface Beside {
+export interface LineFacts {
   /** Null for a party that is no holder of this venue. */
   readonly holderId: string | null
   readonly admissionState: Admission["state"] | null
@@ -145,7 +145,7 @@ export const besideOf = Effect.fnUntraced(function* (
     const unitsIn = yield* incoming(holderIds)
     const unitsOut = yield* outgoing(holderIds)
     const inForce = restricted === null ? null : yield* restricted(holderIds)
-    return entries.map(({ party }): Beside => {
+    return entries.map(({ party }): LineFacts => {
       const holderId = holderOf.get(party) ?? null
       const pendingOf = (sums: ReadonlyMap<string, Decimal.Decimal>) =>
         (holderId === null ? undefined : sums.get(holderId)) ?? Decimal.zero

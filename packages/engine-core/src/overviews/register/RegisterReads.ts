@@ -78,8 +78,8 @@ export const ofRegister = {
 
 const lineOf = (
   { party, units, locked, since }: RegisterEntry,
-  { holderId, pendingIn, pendingOut, admissionState, restricted }: LineLookups.Beside,
-  { head, show }: { readonly head: Head; readonly show: HeadLookups.Showing["show"] }
+  { holderId, pendingIn, pendingOut, admissionState, restricted }: LineLookups.LineFacts,
+  { head, show }: { readonly head: Head; readonly show: HeadLookups.UnitConversion["show"] }
 ): typeof Line.Type => ({
   holderId,
   party,

@@ -52,7 +52,7 @@ const SeriesView = Schema.Struct({
     "An instrument over time. Supply, holders, subscriptions and redemptions are told by the ledger's time and in units, a rebasing instrument's in base units; price by the instant it was valued. Distributions are what was delivered in the form that the instrument pays: units by the ledger's time, and of cash the net amounts in its currency by the day that the evidence of each payment names. Cover is the ratio that the ledger reported of the instrument's reserve, by the instant of the report; a report of nothing outstanding has none, and ratios under different terms of the reserve do not compare."
 })
 
-interface Asked {
+interface SeriesRequest {
   readonly metric: SeriesMetric
   readonly interval: SeriesInterval
   readonly zone: Zone.Zone
@@ -90,7 +90,11 @@ export const get = Read.one({
 })
 
 /** Makes the steps of a series. Refuses `invalid-request` where there are more than the limit. */
-const stepsOf = (asked: Asked, first: Instant.Instant | undefined, until: Instant.Instant) => {
+const stepsOf = (
+  asked: SeriesRequest,
+  first: Instant.Instant | undefined,
+  until: Instant.Instant
+) => {
   const from = asked.from ?? (first === undefined ? undefined : Zone.dateAt(asked.zone, first))
   if (from === undefined) return Effect.succeed([])
   const latest = Zone.dateAt(asked.zone, until)
@@ -113,7 +117,7 @@ const stepsOf = (asked: Asked, first: Instant.Instant | undefined, until: Instan
 
 const pointsOf = Effect.fnUntraced(function* (
   instrument: Instrument,
-  asked: Asked,
+  asked: SeriesRequest,
   pin: Pin.Resolved
 ) {
   if (asked.metric === "price") return yield* prices(instrument, asked, pin)
@@ -136,7 +140,7 @@ const flowing: { readonly [metric: string]: MovementKind } = {
 
 interface Series {
   readonly asset: string
-  readonly asked: Asked
+  readonly asked: SeriesRequest
   readonly pin: Pin.Resolved
 }
 
@@ -252,7 +256,7 @@ const moving: ReadonlyArray<MovementKind> = MovementKind.members.filter(
 /** Points of the official prices, by valuation time. */
 const prices = Effect.fnUntraced(function* (
   instrument: Instrument,
-  asked: Asked,
+  asked: SeriesRequest,
   pin: Pin.Resolved
 ) {
   const oracle = instrument.manifest?.oracle ?? null
@@ -286,7 +290,7 @@ const prices = Effect.fnUntraced(function* (
 /** Points of the covers that the ledger reported of the instrument's reserve, by the reports' instants. */
 const covers = Effect.fnUntraced(function* (
   { instrumentId }: Instrument,
-  asked: Asked,
+  asked: SeriesRequest,
   pin: Pin.Resolved
 ) {
   const records = yield* Records

@@ -66,7 +66,7 @@ export interface Point extends Step {
   readonly sum: Decimal.Decimal | null
 }
 
-interface Seen {
+interface StepFigures {
   readonly firstAt: Instant.Instant
   readonly first: Decimal.Decimal
   readonly lastAt: Instant.Instant
@@ -79,7 +79,7 @@ interface Seen {
 /** Accumulator of a series: one entry a step, and the last figure before the first step. */
 export interface Tally {
   readonly steps: ReadonlyArray<Step>
-  readonly seen: Array<Seen | undefined>
+  readonly seen: Array<StepFigures | undefined>
   before: { readonly at: Instant.Instant; readonly value: Decimal.Decimal } | undefined
 }
 

@@ -10,7 +10,7 @@ import * as Decimal from "../../kernel/Decimal.ts"
 import * as Instant from "../../kernel/Instant.ts"
 
 /** Units of a lot that left by a movement, with their share of the proceeds. */
-export interface Disposed {
+export interface DisposedUnits {
   readonly movement: PartyMovement
   readonly part: Part
   readonly proceeds: Decimal.Decimal | null
@@ -86,12 +86,12 @@ export interface Proceeds {
  * takes the rest, so that the parts of an act add up to its proceeds.
  */
 export const withProceeds = (
-  parts: ReadonlyArray<Pick<Disposed, "movement" | "part">>,
+  parts: ReadonlyArray<Pick<DisposedUnits, "movement" | "part">>,
   proceedsOf: (movement: PartyMovement) => Proceeds | null
-): ReadonlyArray<Disposed> => {
+): ReadonlyArray<DisposedUnits> => {
   const paidParts = parts.filter(({ movement }) => proceedsOf(movement) !== null)
   const byAct = Map.groupBy(paidParts, ({ movement }) => actOf(movement))
-  const shares = new Map<Part, Pick<Disposed, "proceeds" | "shared">>()
+  const shares = new Map<Part, Pick<DisposedUnits, "proceeds" | "shared">>()
   for (const [, partsOfAct] of byAct) {
     const paid = proceedsOf(partsOfAct[0]!.movement)
     if (paid === null) continue

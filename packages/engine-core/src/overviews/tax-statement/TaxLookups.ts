@@ -162,7 +162,7 @@ export const partsOf = Effect.fnUntraced(function* (
   pin: Pin.Resolved
 ) {
   const [first, last] = [given[0], given.at(-1)]
-  const found: Array<Taken> = []
+  const found: Array<TakenUnits> = []
   if (first === undefined || last === undefined) return found
   const { horizon } = yield* LedgerReach
   const before = Offset.of(first.offset - 1)
@@ -199,7 +199,7 @@ export const partsOf = Effect.fnUntraced(function* (
 const movementIdOf = (movement: PartyMovement): string => `${entryIdOf(movement)} ${movement.seq}`
 
 /** Units of a lot that left its party's books by a movement. */
-export type Taken = Pick<DisposalRules.Disposed, "movement" | "part">
+export type TakenUnits = Pick<DisposalRules.DisposedUnits, "movement" | "part">
 
 const snapshotLotsOf = Effect.fnUntraced(function* (
   movements: ReadonlyArray<PartyMovement>,

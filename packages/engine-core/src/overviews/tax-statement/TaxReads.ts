@@ -161,7 +161,7 @@ const spanOf = (year: number, zone: Zone.Zone): Span => {
 const isIn = ({ firstDay, nextDay }: Span, date: Date.Date): boolean =>
   !Date.isBefore(date, firstDay) && Date.isBefore(date, nextDay)
 
-interface Leaving {
+interface LeavingQuestion {
   readonly parties: ReadonlyArray<Party.Party>
   readonly span: Span
   readonly pin: Pin.Resolved
@@ -170,13 +170,13 @@ interface Leaving {
 }
 
 /** Movements of the year by which units left a party's books. */
-const leftOf = ({ parties, pin, span: { start, end }, before }: Leaving) =>
+const leftOf = ({ parties, pin, span: { start, end }, before }: LeavingQuestion) =>
   Effect.map(
     Stream.runCollect(movementsIn({ parties, pin, kinds: leaving, start, end, before })),
     (found) => found.filter(({ from, party }) => from === party)
   )
 
-interface Disposing extends Omit<Leaving, "before"> {
+interface DisposalInputs extends Omit<LeavingQuestion, "before"> {
   readonly left: ReadonlyArray<PartyMovement>
   readonly instruments: ReadonlyArray<Instrument>
 }
@@ -191,7 +191,7 @@ const leavingsOf = Effect.fnUntraced(function* ({
   span: { zone },
   pin,
   instruments
-}: Disposing) {
+}: DisposalInputs) {
   const { taken, paidFor } = yield* Effect.all(
     {
       taken: Lookups.partsOf(left, pin),

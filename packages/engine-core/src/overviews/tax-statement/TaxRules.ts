@@ -12,12 +12,12 @@ import * as Date from "../../kernel/Date.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Formula from "../../kernel/Formula.ts"
 import type * as Offset from "../../kernel/Offset.ts"
-import type { Disposed } from "./DisposalRules.ts"
+import type { DisposedUnits } from "./DisposalRules.ts"
 import { taxSum } from "./TaxFormulas.ts"
 import type { Amounts, TaxCurrency, TaxPayment, TaxRow } from "./TaxStatement.ts"
 
 /** A payment with what decides its row. */
-export interface Paid
+export interface TaxedPayment
   extends Pick<TaxRow, "instrumentId" | "incomeCode" | "exemptionCode" | "rate"> {
   readonly currency: string
   readonly payment: TaxPayment
@@ -25,10 +25,10 @@ export interface Paid
 
 const figures = ["gross", "equalisation", "withheld", "net"] as const
 
-type Given = Formula.Given<typeof taxSum.inputs>
+type TaxSumInputs = Formula.Given<typeof taxSum.inputs>
 
 /** Amounts of payments as inputs of a sum, each with the id of its line. */
-const givenOf = (payments: ReadonlyArray<TaxPayment>): Given => {
+const givenOf = (payments: ReadonlyArray<TaxPayment>): TaxSumInputs => {
   const amountsOf = (figure: keyof Amounts) =>
     payments.map((payment) => ({ id: payment.lineId, amount: payment[figure] }))
   return {
@@ -58,7 +58,7 @@ const wholeOf = (payments: ReadonlyArray<TaxPayment>): Amounts => {
 const byDay = (a: TaxPayment, b: TaxPayment): number =>
   Date.compare(a.paidOn, b.paidOn) || (a.lineId < b.lineId ? -1 : a.lineId > b.lineId ? 1 : 0)
 
-const rowKeyOf = ({ instrumentId, incomeCode, exemptionCode, rate }: Paid): string =>
+const rowKeyOf = ({ instrumentId, incomeCode, exemptionCode, rate }: TaxedPayment): string =>
   JSON.stringify([instrumentId, incomeCode, exemptionCode, Decimal.format(rate)])
 
 /** Finds the income code of each distribution: that of the policy version that it paid by. */
@@ -78,7 +78,7 @@ export const incomeCodesOf = (
 }
 
 /** Groups payments by currency, and by what decides their row; both in the order of their texts. */
-export const currenciesOf = (paid: ReadonlyArray<Paid>): ReadonlyArray<TaxCurrency> =>
+export const currenciesOf = (paid: ReadonlyArray<TaxedPayment>): ReadonlyArray<TaxCurrency> =>
   sorted(Map.groupBy(paid, ({ currency }) => currency)).map(([currency, ofCurrency]) => {
     const payments = ofCurrency.map(({ payment }) => payment).toSorted(byDay)
     return {
@@ -92,7 +92,7 @@ export const currenciesOf = (paid: ReadonlyArray<Paid>): ReadonlyArray<TaxCurren
 const sorted = <A>(groups: ReadonlyMap<string, A>): ReadonlyArray<readonly [string, A]> =>
   [...groups].toSorted(([a], [b]) => (a < b ? -1 : 1))
 
-const rowOf = (group: ReadonlyArray<Paid>): TaxRow => {
+const rowOf = (group: ReadonlyArray<TaxedPayment>): TaxRow => {
   const { instrumentId, incomeCode, exemptionCode, rate } = group[0]!
   const payments = group.map(({ payment }) => payment).toSorted(byDay)
   return {
@@ -144,7 +144,7 @@ const ofLine =
 
 /** Basis of the cost and of the proceeds of a lot that left; neither where it has none. */
 export const leavingBasis = (
-  { movement, part: { lot, units, cost }, shared }: Omit<Disposed, "proceeds">,
+  { movement, part: { lot, units, cost }, shared }: Omit<DisposedUnits, "proceeds">,
   { at, currency }: { readonly at: string; readonly currency: string }
 ): ReadonlyArray<Basis.Basis> => {
   const { offset, reference } = movement

@@ -24,7 +24,7 @@ import {
 } from "../../distributions/distribution/LineSource.ts"
 import * as PayeeLookups from "../../distributions/distribution/PayeeLookups.ts"
 import { instruments, isRecorded } from "../../instruments/instrument/Instrument.ts"
-import type { Recorded } from "../../instruments/instrument/Instrument.ts"
+import type { RecordedInstrument } from "../../instruments/instrument/Instrument.ts"
 import { inForce } from "../../instruments/policy/PolicyLookups.ts"
 import * as PolicyTerms from "../../instruments/policy/PolicyTerms.ts"
 import { policyVersions } from "../../instruments/policy/PolicyVersion.ts"
@@ -65,7 +65,7 @@ interface Executed {
 export interface Restating {
   readonly header: RestatementHeader
   /** Null where the instrument is not recorded, and so has neither orders nor lines. */
-  readonly instrument: Recorded | null
+  readonly instrument: RecordedInstrument | null
   readonly executed: ReadonlyArray<Executed>
   readonly sources: Rules.Sources
 }
@@ -154,7 +154,7 @@ const navsBefore = Effect.fnUntraced(function* (self: ExternalStatement) {
 const pointsOf = Effect.fnUntraced(function* (
   corrected: Rules.Corrected,
   of: {
-    readonly instrument: Recorded
+    readonly instrument: RecordedInstrument
     readonly businessDate: Date.Date
     readonly zone: Zone.Zone
   }
@@ -266,7 +266,7 @@ const dealt = {
   redemption: ["priced", "funded", "burned", "settled"]
 } as const
 
-const ordersOf = ({ header, sources }: Restating, instrument: Recorded): Rows =>
+const ordersOf = ({ header, sources }: Restating, instrument: RecordedInstrument): Rows =>
   Stream.unwrap(
     Effect.map(Records, (records) => {
       const pricesOf = dayPrices(header.to, instrument)
@@ -299,7 +299,7 @@ type Dealt = Pick<DealingDay, "instrumentId" | "cutOffAt"> & { readonly state: s
  * Makes the look-up of the prices of orders' dealing days at the corrected NAV: one query a page for
  * days that the page before did not have.
  */
-const dayPrices = (to: Decimal.Decimal, instrument: Recorded) => {
+const dayPrices = (to: Decimal.Decimal, instrument: RecordedInstrument) => {
   let priceOfDay = new Map<string, Rules.DayPrice>()
   return Effect.fnUntraced(function* (page: ReadonlyArray<Dealt>) {
     const records = yield* Records
@@ -321,7 +321,7 @@ const dayPrices = (to: Decimal.Decimal, instrument: Recorded) => {
 
 const priceOn = Effect.fnUntraced(function* (
   day: DealingDay | undefined,
-  { instrument, to }: { readonly instrument: Recorded; readonly to: Decimal.Decimal }
+  { instrument, to }: { readonly instrument: RecordedInstrument; readonly to: Decimal.Decimal }
 ) {
   const fixed = day?.dealt ?? null
   if (fixed === null || isRebasing(instrument.manifest))

@@ -3,7 +3,7 @@ import { Effect, Stream } from "effect"
 import {
   type Instrument,
   isRecorded,
-  type Recorded
+  type RecordedInstrument
 } from "../../instruments/instrument/Instrument.ts"
 import { termsOf } from "../../instruments/policy/Policy.ts"
 import * as Date from "../../kernel/Date.ts"
@@ -20,7 +20,7 @@ import { leftOut, statementsToCompare } from "./StatementsInForceLookups.ts"
 
 /** An instrument with a mapped feed, with the terms at the point of the run. */
 interface Fed extends NavFeedLookups.Fed {
-  readonly instrument: Recorded
+  readonly instrument: RecordedInstrument
   readonly externalSourceId: string
   readonly currency: string
 }

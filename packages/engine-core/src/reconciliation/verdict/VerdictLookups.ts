@@ -2,7 +2,7 @@
 import { Effect, Option, Schema, Stream } from "effect"
 import { evolve, FindingId, findings, first } from "../../findings/Finding.ts"
 import { foundAgain, idTextOf } from "../../findings/FindingRules.ts"
-import type { Asked } from "../../instruments/policy/Counterfactual.ts"
+import type { Supposition } from "../../instruments/policy/Counterfactual.ts"
 import type * as Pin from "../../kernel/Pin.ts"
 import { suppositionsOf } from "../../orders/SuppositionLookups.ts"
 import { Crypto } from "../../ports/Crypto.ts"
@@ -36,7 +36,7 @@ const pinOf = ({ offset, ledgerTime, writtenBy, judgedAt }: InstrumentVerdict["p
  * and judges the findings as they were before that run. Writes nothing. Refuses `not-found` where
  * the instrument has no such policy version.
  */
-export const supposed = Effect.fnUntraced(function* (self: InstrumentVerdict, asked: Asked) {
+export const supposed = Effect.fnUntraced(function* (self: InstrumentVerdict, asked: Supposition) {
   const now = yield* Records
   const { instrumentId } = self
   const pin = pinOf(self.pin)

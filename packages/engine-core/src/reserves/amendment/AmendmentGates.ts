@@ -9,7 +9,7 @@ import * as ReserveGates from "../reserve/ReserveGates.ts"
 import type { Amendment } from "./Amendment.ts"
 
 /** Records and terms that gate the proposal of an amendment. */
-export interface Amending {
+export interface AmendmentFacts {
   readonly reserve: Pick<
     Reserve,
     "state" | "instrumentId" | "issuer" | "parValue" | "pending" | "locked"
@@ -29,7 +29,7 @@ export const against = ({
   terms,
   change,
   now
-}: Amending): ReadonlyArray<Judgement> => {
+}: AmendmentFacts): ReadonlyArray<Judgement> => {
   const { pending, locked } = reserve
   const waiting =
     pending !== null && Instant.isBefore(now, pending.effectiveAt) ? pending.amendmentId : null

@@ -9,7 +9,7 @@ import { keyOf } from "../reserve/ReserveTerms.ts"
 import * as TermsRules from "../reserve/TermsRules.ts"
 
 /** Records that gate the proposal of a lock agreement. */
-export interface Proposing {
+export interface ProposalFacts {
   readonly reserve: Pick<Reserve, "state" | "terms" | "pending">
   readonly asset: Field.Asset
   /** Whether an agreement of the reserve and the asset is proposed or active. */
@@ -18,7 +18,7 @@ export interface Proposing {
 }
 
 /** All checks of proposing a lock agreement, in the order in which they refuse. */
-export const againstProposal = (facts: Proposing): ReadonlyArray<Judgement> => {
+export const againstProposal = (facts: ProposalFacts): ReadonlyArray<Judgement> => {
   const { state } = facts.reserve
   return [
     check("reserve-active", state === "active", { detail: `The reserve is ${state}.` }),
@@ -28,7 +28,7 @@ export const againstProposal = (facts: Proposing): ReadonlyArray<Judgement> => {
 }
 
 /** Whether an asset may be locked: the terms in force name it, and those that wait keep it. */
-const isLockable = ({ asset, now, reserve }: Proposing): boolean => {
+const isLockable = ({ asset, now, reserve }: ProposalFacts): boolean => {
   const terms = [
     TermsRules.inForceAt(reserve, now),
     ...(reserve.pending === null ? [] : [reserve.pending.terms])
@@ -37,7 +37,7 @@ const isLockable = ({ asset, now, reserve }: Proposing): boolean => {
 }
 
 /** Records and figures that gate the release of an agreement in force. */
-export interface Releasing {
+export interface ReleaseFacts {
   readonly asset: Field.Asset
   /** Whether a mint or a redemption in the asset is open. */
   readonly isOrdered: boolean
@@ -48,12 +48,12 @@ export interface Releasing {
 }
 
 /** All checks of a release of locked assets, in the order in which they refuse. */
-export const againstRelease = (facts: Releasing): ReadonlyArray<Judgement> => [
+export const againstRelease = (facts: ReleaseFacts): ReadonlyArray<Judgement> => [
   check("asset-orders-ended", !facts.isOrdered),
   check("cover", CoverRules.isReleasable(facts.books, facts.asset), { detail: lackOf(facts) })
 ]
 
-const lackOf = ({ asset, books, unit }: Releasing): string => {
+const lackOf = ({ asset, books, unit }: ReleaseFacts): string => {
   if (books.valuation.mode === "accumulating") {
     return `What is locked is owned by ${Decimal.formatPlain(books.outstanding)} units outstanding.`
   }

@@ -9,12 +9,12 @@ import { keyOf } from "../reserve/ReserveTerms.ts"
 import type { LockAgreement } from "./LockAgreement.ts"
 
 /** Amount that is locked under an agreement, and its holdings. */
-export interface Locked {
+export interface LockedHoldings {
   readonly amount: Decimal.Decimal
   readonly cids: ReadonlyArray<string>
 }
 
-const nothing: Locked = { amount: Decimal.zero, cids: [] }
+const nothing: LockedHoldings = { amount: Decimal.zero, cids: [] }
 
 /** Loads the locked amounts and holdings of agreements of one reserve, in their order. */
 export const lockedUnder = Effect.fnUntraced(function* (
@@ -35,7 +35,7 @@ const lockedOf = (
   { locked }: Reserve,
   holdings: ReadonlyMap<string, string>,
   { asset }: LockAgreement
-): Locked => {
+): LockedHoldings => {
   const key = keyOf(asset)
   const cid = holdings.get(key)
   return {

@@ -16,7 +16,7 @@ import { reserves } from "../reserve/Reserve.ts"
 import { type LockAgreement, LockAgreementId, lockAgreements } from "./LockAgreement.ts"
 import { LockAgreementMachine } from "./LockAgreementMachine.ts"
 
-type Agreed = Payload<typeof LockAgreementTemplate>
+type AgreementPayload = Payload<typeof LockAgreementTemplate>
 
 const agreement = LedgerRecord.transitionsOf({
   collection: lockAgreements,
@@ -73,7 +73,7 @@ const agreed = TypedReading.of(LockAgreementTemplate, {
 export const readings = [proposal, agreed] as const
 
 const opened = Effect.fnUntraced(function* (
-  { lockAgreementId, reserveId, asset, holder }: Agreed,
+  { lockAgreementId, reserveId, asset, holder }: AgreementPayload,
   node: Node,
   opening: Pick<
     LockAgreement,

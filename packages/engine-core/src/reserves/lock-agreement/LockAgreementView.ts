@@ -6,7 +6,7 @@ import * as RecordView from "../../records/RecordView.ts"
 import type { Stored } from "../../records/Records.ts"
 import * as Field from "../../templates/Field.ts"
 import { LockAgreement, lockAgreements } from "./LockAgreement.ts"
-import type { Locked } from "./LockAgreementLookups.ts"
+import type { LockedHoldings } from "./LockAgreementLookups.ts"
 
 const shown = Struct.pick(LockAgreement.fields, [
   "lockAgreementId",
@@ -38,7 +38,7 @@ export type LockAgreementView = typeof LockAgreementView.Type
 
 export const of = (
   record: Stored<LockAgreement>,
-  { locked, venue }: { readonly locked: Locked; readonly venue: Party.Party }
+  { locked, venue }: { readonly locked: LockedHoldings; readonly venue: Party.Party }
 ): LockAgreementView => ({
   ...RecordView.of(lockAgreements, shown, record),
   lockers: [venue],

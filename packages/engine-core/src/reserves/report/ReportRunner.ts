@@ -25,7 +25,7 @@ const again = 3_600_000
 const batchMax = 50
 
 /** A period's scheduled reports, and the number of hours since they were due. */
-interface Due {
+interface DuePeriod {
   readonly at: Instant.Instant
   readonly hours: number
 }
@@ -34,7 +34,10 @@ const hoursSince = (at: Instant.Instant, now: Instant.Instant): number =>
   Math.floor((Instant.toEpochMillis(now) - Instant.toEpochMillis(at)) / again)
 
 /** Opens the reports that are missing; a repeated turn of one hour finds the same operations. */
-const opened = Effect.fnUntraced(function* (batch: ReadonlyArray<Reserve>, { at, hours }: Due) {
+const opened = Effect.fnUntraced(function* (
+  batch: ReadonlyArray<Reserve>,
+  { at, hours }: DuePeriod
+) {
   const records = yield* Records
   const fourEyes = yield* FourEyes
   const idOf = ({ reserveId }: Reserve) => scheduledIdOf(reserveId, at)
@@ -58,7 +61,7 @@ const opened = Effect.fnUntraced(function* (batch: ReadonlyArray<Reserve>, { at,
 /** Opens a batch in one transaction; where that fails, each of its reports in one of its own. */
 const openedTogether = Effect.fnUntraced(function* (
   batch: ReadonlyArray<Reserve>,
-  due: Due,
+  due: DuePeriod,
   turn: Turn
 ) {
   const records = yield* Records

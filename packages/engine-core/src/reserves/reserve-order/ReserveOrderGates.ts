@@ -3,7 +3,7 @@ import type { Admission } from "../../admissions/Admission.ts"
 import * as AttributeRules from "../../holders/attribute/AttributeRules.ts"
 import type { Holder } from "../../holders/holder/Holder.ts"
 import { isScreened } from "../../holders/holder/HolderMachine.ts"
-import type { Recorded } from "../../instruments/instrument/Instrument.ts"
+import type { RecordedInstrument } from "../../instruments/instrument/Instrument.ts"
 import { onRegistry } from "../../instruments/instrument/InstrumentGates.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import { check, inOrder, type Judgement } from "../../kernel/Gates.ts"
@@ -23,7 +23,7 @@ import type { ReserveRedemption } from "./ReserveRedemption.ts"
 interface Context {
   readonly holds: ReadonlyArray<HoldRules.OpenHold>
   readonly restrictions: ReadonlyArray<RestrictionRules.RestrictionInForce>
-  readonly instrument: Recorded
+  readonly instrument: RecordedInstrument
   readonly holder: Pick<Holder, "holderId" | "state" | "screening" | "party" | "attributes">
   readonly reserve: Pick<Reserve, "state" | "holder" | "pending">
   /** Books of the reserve, at the instant at which the act is judged. */

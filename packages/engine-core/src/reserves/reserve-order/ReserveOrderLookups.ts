@@ -22,7 +22,7 @@ import { ReserveOrderMachine } from "./ReserveOrderMachine.ts"
 import { reserveRedemptions } from "./ReserveRedemption.ts"
 
 /** A holder's order with a reserve in an asset. */
-interface Ordering {
+interface OrderedAsset {
   readonly holderId: string
   readonly asset: Field.Asset
 }
@@ -33,7 +33,7 @@ interface Ordering {
  */
 const contextOf = Effect.fnUntraced(function* (
   reserve: Reserve,
-  { holderId, asset }: Ordering,
+  { holderId, asset }: OrderedAsset,
   now: Instant.Instant
 ) {
   const records = yield* Records
@@ -71,7 +71,7 @@ const assetCredentialOf = Effect.fnUntraced(function* (asset: Field.Asset, party
 /** Loads the records that a mint is checked against, at its start and again at its settlement. */
 export const ofMint = Effect.fnUntraced(function* (
   reserve: Reserve,
-  orderedAsset: Ordering,
+  orderedAsset: OrderedAsset,
   now: Instant.Instant
 ) {
   const records = yield* Records
@@ -106,7 +106,7 @@ export type MintContext = Effect.Success<ReturnType<typeof ofMint>>
  */
 export const ofRedemption = Effect.fnUntraced(function* (
   reserve: Reserve,
-  orderedAsset: Ordering,
+  orderedAsset: OrderedAsset,
   now: Instant.Instant
 ) {
   const context = yield* contextOf(reserve, orderedAsset, now)
@@ -124,7 +124,7 @@ export const ofRedemption = Effect.fnUntraced(function* (
  */
 export const ofStartingRedemption = Effect.fnUntraced(function* (
   reserve: Reserve,
-  orderedAsset: Ordering,
+  orderedAsset: OrderedAsset,
   now: Instant.Instant
 ) {
   const records = yield* Records

@@ -67,17 +67,17 @@ export const ReserveRedemptionView = Schema.Struct({
 export type ReserveRedemptionView = typeof ReserveRedemptionView.Type
 
 /** Point of a view, and whom the order waits for where its record does not say it: the release of a hold. */
-export interface Shown {
+export interface ViewContext {
   readonly offset: Offset.Offset | null
   readonly waitingOn?: RecordView.Common["waitingOn"] | undefined
 }
 
-const unread: Shown = { offset: null }
+const unread: ViewContext = { offset: null }
 
-const waiting = ({ waitingOn }: Shown) => (waitingOn === undefined ? {} : { waitingOn })
+const waiting = ({ waitingOn }: ViewContext) => (waitingOn === undefined ? {} : { waitingOn })
 
 /** Makes the view of a mint; `offset` is the offset of the read, named in the basis. */
-export const mint = (record: Stored<Mint>, shown: Shown = unread): MintView =>
+export const mint = (record: Stored<Mint>, shown: ViewContext = unread): MintView =>
   LazyStruct.extend(RecordView.of(mints, ofMint, record), {
     allocationCid: record.heldCid,
     basis: ReserveOrderBasis.ofMint(record, shown.offset),
@@ -87,7 +87,7 @@ export const mint = (record: Stored<Mint>, shown: Shown = unread): MintView =>
 /** Makes the view of a reserve redemption. */
 export const redemption = (
   record: Stored<ReserveRedemption>,
-  shown: Shown = unread
+  shown: ViewContext = unread
 ): ReserveRedemptionView =>
   LazyStruct.extend(RecordView.of(reserveRedemptions, ofRedemption, record), {
     lockedUnitsCid: record.heldCid,

@@ -24,7 +24,7 @@ import type { Fact, Members } from "./ReserveOrder.ts"
 import { ReserveOrderMachine } from "./ReserveOrderMachine.ts"
 
 /** Members of an order's record that its contract states. */
-interface Stated {
+interface ContractMembers {
   readonly id: string
   readonly reserveId: string
   readonly party: Party.Party
@@ -36,7 +36,7 @@ interface Stated {
 }
 
 /** A choice of the reserve's contract by which an order starts. */
-interface Starting {
+interface StartChoice {
   readonly payload: Payload<typeof ReserveTemplate>
   readonly argument: {
     readonly asset: Field.Asset
@@ -71,7 +71,7 @@ export const of = <R extends Members, O>(kind: {
   readonly partyName: "depositor" | "owner"
   /** Side to which the share price of such an order is rounded. */
   readonly side: "up" | "down"
-  stated(order: O): Stated
+  stated(order: O): ContractMembers
   record(order: O, members: Members): R
 }) => {
   const { collection } = kind
@@ -127,7 +127,7 @@ export const of = <R extends Members, O>(kind: {
   /** Opens the order that the reserve starts, at the prices that the ledger used. */
   const started = Effect.fnUntraced(function* (
     order: O,
-    { payload, argument, result }: Starting,
+    { payload, argument, result }: StartChoice,
     node: Node
   ) {
     const { price, pointCid, sharePrice } = yield* pricesOf(payload, argument, node)
@@ -190,8 +190,8 @@ export const of = <R extends Members, O>(kind: {
  * steps.
  */
 const pricesOf = Effect.fnUntraced(function* (
-  payload: Starting["payload"],
-  argument: Starting["argument"],
+  payload: StartChoice["payload"],
+  argument: StartChoice["argument"],
   node: Node
 ) {
   const points = yield* pointsOf(argument.pointCids)

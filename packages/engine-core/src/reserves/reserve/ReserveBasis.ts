@@ -9,7 +9,7 @@ import type { LoadedBooks } from "./ReserveLookups.ts"
 import { columnOf, keyOf } from "./ReserveTerms.ts"
 
 /** Reserve that the figures are of, and the offset of the read. */
-export interface Of {
+export interface ReserveRead {
   readonly reserve: Pick<Reserve, "instrumentId" | "outstanding"> & { readonly reserveId: string }
   readonly offset: Offset.Offset | null
 }
@@ -19,7 +19,7 @@ export interface Of {
  * at par is a term of the reserve, and the ratio of nothing outstanding, or of what is worth nothing, is none.
  * Values and cover have none where a decimal does not hold them.
  */
-export const basisOf = (loaded: LoadedBooks, read: Of): ReadonlyArray<Basis.Basis> => {
+export const basisOf = (loaded: LoadedBooks, read: ReserveRead): ReadonlyArray<Basis.Basis> => {
   const { books } = loaded
   const assets = CoverRules.assetsOf(books)
   const shared = [...ofSharePrice(loaded, read), ...ofMintable(loaded, read)]
@@ -42,7 +42,7 @@ export const basisOf = (loaded: LoadedBooks, read: Of): ReadonlyArray<Basis.Basi
 const ofAsset = (
   loaded: LoadedBooks,
   asset: CoverRules.ReserveAsset,
-  read: Of & {
+  read: ReserveRead & {
     readonly assets: ReadonlyArray<CoverRules.ReserveAsset>
     readonly field: string
     readonly value: Decimal.Decimal | undefined
@@ -72,7 +72,7 @@ const ofAsset = (
   ]
 }
 
-const ofCover = (loaded: LoadedBooks, read: Of): ReadonlyArray<Basis.Basis> => {
+const ofCover = (loaded: LoadedBooks, read: ReserveRead): ReadonlyArray<Basis.Basis> => {
   const { books } = loaded
   const cover = CoverRules.coverGivenOf(books, CoverRules.assetsOf(books))
   const exact = { required: "required", counted: "counted" } as const
@@ -84,7 +84,7 @@ const ofCover = (loaded: LoadedBooks, read: Of): ReadonlyArray<Basis.Basis> => {
     : Basis.of(Formulas.reserveCoverAccumulating, { given: cover.given, fields, source })
 }
 
-const ofSharePrice = (loaded: LoadedBooks, read: Of): ReadonlyArray<Basis.Basis> => {
+const ofSharePrice = (loaded: LoadedBooks, read: ReserveRead): ReadonlyArray<Basis.Basis> => {
   const { books } = loaded
   const shareInputs = CoverRules.sharePriceGivenOf(books)
   return shareInputs === null || CoverRules.sharePriceOf(books) === null
@@ -96,7 +96,7 @@ const ofSharePrice = (loaded: LoadedBooks, read: Of): ReadonlyArray<Basis.Basis>
       })
 }
 
-const ofMintable = (loaded: LoadedBooks, read: Of): ReadonlyArray<Basis.Basis> => {
+const ofMintable = (loaded: LoadedBooks, read: ReserveRead): ReadonlyArray<Basis.Basis> => {
   const mintable = CoverRules.mintableGivenOf(loaded.books)
   const fields = { mintable: "mintable" } as const
   const source = ofListsOf(loaded, read)
@@ -111,7 +111,7 @@ const ofPoint: ReadonlySet<string> = new Set(["price", "freshness"])
 
 /** Source of an input: a point for prices, the supply where it is more than the count, else the reserve. */
 const sourceOf =
-  ({ books, points, supply }: LoadedBooks, { offset, reserve }: Of) =>
+  ({ books, points, supply }: LoadedBooks, { offset, reserve }: ReserveRead) =>
   (name: string, id: string | null): Basis.Source => {
     const point = id === null || !ofPoint.has(name) ? undefined : points.get(id)
     const contractId = point?.contractId ?? null
@@ -129,7 +129,7 @@ const sourceOf =
  * Source of an input of a formula over all assets: each list has the same ids, which are those of the
  * reserve's assets, whatever gave the amount.
  */
-const ofListsOf = (loaded: LoadedBooks, read: Of) => {
+const ofListsOf = (loaded: LoadedBooks, read: ReserveRead) => {
   const { assets } = loaded.books.terms
   const columns = new Map(assets.map(({ asset }) => [keyOf(asset), columnOf(asset)]))
   const source = sourceOf(loaded, read)

@@ -3,7 +3,7 @@ import {
   isOnRegistry,
   isRecorded,
   type Instrument,
-  type Recorded
+  type RecordedInstrument
 } from "../../instruments/instrument/Instrument.ts"
 import type { Manifest } from "../../instruments/instrument/Manifest.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
@@ -13,7 +13,7 @@ import type { ReserveTerms } from "./ReserveTerms.ts"
 import * as TermsRules from "./TermsRules.ts"
 
 /** Records and facts that gate the proposal of a reserve. */
-export interface Proposing {
+export interface ProposalFacts {
   readonly instrument: Instrument
   /** Issuer that the registrar's configuration names; null: it has configured nothing. */
   readonly issuer: Party.Party | null
@@ -32,7 +32,7 @@ export interface Proposing {
 }
 
 /** An instrument that a reserve may back: its terms are recorded, and its units are at par or accumulate. */
-const isBackable = (instrument: Instrument): instrument is Recorded =>
+const isBackable = (instrument: Instrument): instrument is RecordedInstrument =>
   isRecorded(instrument) && isOnRegistry(instrument) && modeOf(instrument.manifest) !== null
 
 /** Valuation of the units of a backed instrument; null: no reserve backs such an instrument. */
@@ -40,7 +40,7 @@ const modeOf = ({ valuation }: Pick<Manifest, "valuation">): "par" | "accumulati
   valuation === "rebasing" ? null : valuation
 
 /** All checks of proposing a reserve, in the order in which they refuse. */
-export const againstProposal = (proposing: Proposing): ReadonlyArray<Judgement> => {
+export const againstProposal = (proposing: ProposalFacts): ReadonlyArray<Judgement> => {
   const { body, instrument, issuer, venue } = proposing
   if (!isBackable(instrument)) return [check("not-recorded", false)]
   const { manifest, registrar } = instrument

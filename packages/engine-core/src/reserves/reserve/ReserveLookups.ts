@@ -35,7 +35,7 @@ export interface LoadedBooks {
 }
 
 /** Moment of a read: the instant that freshness and terms are judged at, and the pin of the records. */
-export interface At {
+export interface ReadMoment {
   readonly at: Instant.Instant
   readonly pin?: Pin.Resolved
 }
@@ -56,7 +56,7 @@ const supplyKeyOf = ({ issuer, instrumentId }: Reserve): string =>
 /** Loads the books of reserves, in their order. */
 export const booksOfAll = Effect.fnUntraced(function* (
   all: ReadonlyArray<Reserve>,
-  { at, pin }: At
+  { at, pin }: ReadMoment
 ) {
   const records = yield* Records
   const ids = new Set(all.flatMap((self) => sourcedOf(self, at).map(({ quoteId }) => quoteId)))
@@ -87,7 +87,7 @@ export const booksOfAll = Effect.fnUntraced(function* (
 })
 
 /** Loads the books of one reserve. */
-export const booksOf = (self: Reserve, moment: At) =>
+export const booksOf = (self: Reserve, moment: ReadMoment) =>
   Effect.map(booksOfAll([self], moment), ([loaded]) => {
     if (loaded === undefined) throw new Error("a reserve has books")
     return loaded
@@ -103,7 +103,10 @@ export interface LoadedReserve extends LoadedBooks {
 }
 
 /** Loads the facts of the views of a page of reserves, in their order. */
-export const loadedOfAll = Effect.fnUntraced(function* (all: ReadonlyArray<Reserve>, moment: At) {
+export const loadedOfAll = Effect.fnUntraced(function* (
+  all: ReadonlyArray<Reserve>,
+  moment: ReadMoment
+) {
   const ids = all.map(({ reserveId }) => reserveId)
   if (ids.length === 0) return []
   const pin = moment.pin === undefined ? {} : { pin: moment.pin }
@@ -124,17 +127,17 @@ export const loadedOfAll = Effect.fnUntraced(function* (all: ReadonlyArray<Reser
 })
 
 /** Loads the facts of the view of one reserve. */
-export const loadedOf = (self: Reserve, moment: At) =>
+export const loadedOf = (self: Reserve, moment: ReadMoment) =>
   Effect.map(loadedOfAll([self], moment), ([loaded]) => {
     if (loaded === undefined) throw new Error("a reserve has books")
     return loaded
   })
 
-interface Pinned {
+interface PinOption {
   readonly pin?: Pin.Resolved
 }
 
-const openOrdersOf = Effect.fnUntraced(function* (ids: ReadonlyArray<string>, pin: Pinned) {
+const openOrdersOf = Effect.fnUntraced(function* (ids: ReadonlyArray<string>, pin: PinOption) {
   const records = yield* Records
   const query = { where: { openOf: ids }, ...pin }
   const [minting, redeeming] = yield* Effect.all(
@@ -148,7 +151,7 @@ const openOrdersOf = Effect.fnUntraced(function* (ids: ReadonlyArray<string>, pi
  * Latest amendments that are proposed or wait, by their reserve. Of one reserve the latest alone is
  * looked up, since a stream takes a cursor of its own.
  */
-const liveAmendmentsOf = Effect.fnUntraced(function* (ids: ReadonlyArray<string>, pin: Pinned) {
+const liveAmendmentsOf = Effect.fnUntraced(function* (ids: ReadonlyArray<string>, pin: PinOption) {
   const records = yield* Records
   const query = { where: { reserveId: ids, state: ["proposed", "accepted"] }, ...pin }
   const found =

@@ -1,9 +1,9 @@
 /** Look-ups of a NAV feed: its latest statement, and whether it lets a point price. */
 import { Effect, Option, Stream } from "effect"
-import type { Recorded } from "../../instruments/instrument/Instrument.ts"
+import type { RecordedInstrument } from "../../instruments/instrument/Instrument.ts"
 import type { Terms } from "../../instruments/policy/Policy.ts"
 import * as PolicyTerms from "../../instruments/policy/PolicyTerms.ts"
-import { feedOf, type Stated } from "../../instruments/price/NavFeedRules.ts"
+import { feedOf, type LatestStatement } from "../../instruments/price/NavFeedRules.ts"
 import { NavFeed } from "../../instruments/price/NavFeed.ts"
 import {
   type PricePoint,
@@ -200,7 +200,7 @@ export const statedOf = Effect.fnUntraced(function* (fed: Fed, pin?: Pin.Resolve
     ripcord: nav.ripcord,
     expiresAt: nav.expiresAt,
     accepted: yield* acceptedOf(fed, businessDate, pin)
-  } satisfies Stated & { readonly statementId: string }
+  } satisfies LatestStatement & { readonly statementId: string }
 })
 
 /** State of the instrument's feed at an instant. */
@@ -271,7 +271,10 @@ const firstRefusing = (verdicts: ReadonlyArray<FeedVerdict>): FeedVerdict =>
 
 /** Checks that the feed lets the point of an order price an act that settles it now. */
 export const againstOrder = (
-  fed: { readonly instrument: Pick<Recorded, "instrumentId">; readonly terms: Fed["terms"] },
+  fed: {
+    readonly instrument: Pick<RecordedInstrument, "instrumentId">
+    readonly terms: Fed["terms"]
+  },
   order: { readonly pointCid: string | null },
   now: Instant.Instant
 ) =>
@@ -285,7 +288,7 @@ export const againstOrder = (
  * historically; a claim that a future point prices, and one without any point, passes.
  */
 export const againstClaim = Effect.fnUntraced(function* (
-  { instrument, terms }: { readonly instrument: Recorded; readonly terms: Fed["terms"] },
+  { instrument, terms }: { readonly instrument: RecordedInstrument; readonly terms: Fed["terms"] },
   oracle: string | null,
   now: Instant.Instant
 ) {

@@ -139,7 +139,7 @@ describe("a delivery under a mapped feed", () => {
   it.effect("is refused where the NAV left the guardrail since the last accepted point", () =>
     Effect.gen(function* () {
       const stage = yield* withMarket(guarded)
-      yield* Fund.publishes(stage, "0.9", "2026-07-30T20:00:00Z")
+      yield* Fund.publishesInTime(stage, "0.9", "2026-07-30T20:00:00Z")
       yield* Navs.states({ businessDate: "2026-07-30", official: "0.9" })
       yield* claims()
       yield* Fund.publishesInTime(stage, "1.0437", cutOff)
@@ -157,10 +157,10 @@ describe("a delivery under a mapped feed", () => {
   it.effect("is judged by a move since the last valued point of a date, whichever came last", () =>
     Effect.gen(function* () {
       const stage = yield* withMarket(guarded)
-      yield* Fund.publishes(stage, "0.9", "2026-07-30T20:00:00Z")
-      yield* Fund.publishes(stage, "1.0437", "2026-07-30T08:00:00Z")
+      yield* Fund.publishesInTime(stage, "0.9", "2026-07-30T20:00:00Z")
+      yield* Fund.publishesInTime(stage, "1.0437", "2026-07-30T08:00:00Z")
       yield* Navs.states({ businessDate: "2026-07-30", official: "0.9" })
-      yield* Fund.publishes(stage, "1.0437", cutOff)
+      yield* Fund.publishesInTime(stage, "1.0437", cutOff)
       yield* Navs.states({ businessDate: date, official: "1.0437" })
       assert.strictEqual(yield* feedState, "deviating")
     }).pipe(engine())
@@ -186,7 +186,7 @@ describe("a claim under a mapped feed", () => {
   it.effect("is refused historically without a NAV, and once the NAV has expired", () =>
     Effect.gen(function* () {
       const stage = yield* withMarket({ ...guarded, pricing: "historic" })
-      yield* Fund.publishes(stage, "1.0437", "2026-07-30T20:00:00Z")
+      yield* Fund.publishesInTime(stage, "1.0437", "2026-07-30T20:00:00Z")
       assert.strictEqual((yield* claims()).why, refused)
       const expiresAt = "2026-07-31T12:30:00Z"
       yield* Navs.states({ businessDate: "2026-07-30", official: "1.0437", expiresAt })
@@ -205,7 +205,7 @@ describe("a historic redemption's claim", () => {
       const { stage, holders } = yield* Cycles.opened(["h1"], { ...guarded, pricing: "historic" })
       const [h1] = holders
       if (h1 === undefined) throw new Error("no holder")
-      yield* Fund.publishes(stage, "1", "2026-07-30T20:00:00Z")
+      yield* Fund.publishesInTime(stage, "1", "2026-07-30T20:00:00Z")
       const order = { instrumentId: "fund-a", holderId: "h1", payment: "wire", units: 1 }
       const claimed = yield* Calls.write("redemption.claim", {}, { ...order, redemptionId: "r1" })
       // The holder has no units; the earlier gate answers, and the feed's row refuses beside it.
@@ -236,7 +236,7 @@ describe("settlements under a mapped feed", () => {
       if (h1 === undefined) throw new Error("no holder")
       yield* Cycles.subscribes(stage, h1, { id: "s1", amount: "100" })
       yield* Cycles.at(Cycles.friday)
-      yield* Fund.publishes(stage, "1", Cycles.friday)
+      yield* Fund.publishesInTime(stage, "1", Cycles.friday)
       yield* Cycles.attests(stage, { id: "s1", units: "100", price: "1" })
       yield* refusedUntilStated(
         Calls.write("subscription.settle", { subscriptionId: "s1" }, {}),
@@ -245,7 +245,7 @@ describe("settlements under a mapped feed", () => {
 
       yield* Cycles.redeems(stage, h1, { id: "r1", units: "40" })
       yield* Cycles.at(Cycles.monday)
-      yield* Fund.publishes(stage, "1", Cycles.monday)
+      yield* Fund.publishesInTime(stage, "1", Cycles.monday)
       yield* Cycles.pays(stage, { id: "r1", units: "40", price: "1", proceeds: "40" })
       const paying = { assetId: "USD", amount: "40", to: h1, reference: "r1" }
       yield* Cycles.allocates(stage, stage.fund, paying)
@@ -264,7 +264,7 @@ describe("settlements under a mapped feed", () => {
       yield* Cycles.opens("c1")
       yield* Cycles.subscribes(stage, h1, { id: "s1", amount: "100" })
       yield* Cycles.at(Cycles.friday)
-      yield* Fund.publishes(stage, "1", Cycles.friday)
+      yield* Fund.publishesInTime(stage, "1", Cycles.friday)
       yield* Cycles.attests(stage, { id: "s1", units: "100", price: "1" })
       yield* refusedUntilStated(Cycles.settles("c1"), date)
     }).pipe(engine())

@@ -113,7 +113,9 @@ const plant = Effect.fnUntraced(function* (statings: History["statings"]) {
     })
     const receivedAt = Instant.add(noon(received), Duration.of(`PT${nth}S`))
     const isLined = name === "bank" && stated.lines === 1
-    const lines = isLined ? [{ amount: "100", direction: "credit" as const }] : []
+    // An entry of its own for each statement: takings of copies of one entry move between them.
+    const entry = { amount: "100", direction: "credit", bankReference: `entry-${nth}` } as const
+    const lines = isLined ? [entry] : []
     const of = { businessDate: day(businessDay), instrumentId, receivedAt, lines }
     const id = yield* Stating.states(source, of)
     booked.push({ id, source: name, instrumentId, businessDay, receivedAt, isLined })

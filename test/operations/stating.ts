@@ -80,7 +80,12 @@ export const source = (externalSourceId: string, of: Partial<ExternalSource> = {
 /** A line as a test writes it; lines number from 1 in their order. */
 export type Line =
   | { readonly account: string; readonly quantity: string; readonly asset?: string }
-  | { readonly amount: string; readonly direction: "credit" | "debit"; readonly currency?: string }
+  | {
+      readonly amount: string
+      readonly direction: "credit" | "debit"
+      readonly currency?: string
+      readonly bankReference?: string
+    }
 
 export interface Stated extends Partial<Omit<ExternalStatement, "externalStatementId">> {
   readonly businessDate: Date.Date
@@ -97,7 +102,7 @@ const lineOf = (line: Line, index: number, businessDate: Date.Date): StatementLi
       amount: Decimal.of(line.amount),
       currency: line.currency ?? "USD",
       direction: line.direction,
-      bankReference: null,
+      bankReference: line.bankReference ?? null,
       reference: null,
       counterparty: null
     }

@@ -88,7 +88,7 @@ describe("the policy's terms", () => {
       assert.strictEqual(yield* why({ amount: 1000 }), "")
       // Before any price the cost of units is unknown.
       assert.strictEqual(yield* why({ units: 1000000 }), "")
-      yield* Fund.publishes(stage, "2", "2026-07-31T11:00:00Z")
+      yield* Fund.publishesInTime(stage, "2", "2026-07-31T11:00:00Z")
       assert.strictEqual(yield* why({ units: 500 }), "")
       assert.strictEqual(yield* why({ units: 500.01 }), "rule-refused policy maximum-subscription")
       assert.strictEqual(yield* why({ units: 49 }), "rule-refused policy minimum-subscription")
@@ -270,7 +270,7 @@ describe("the price of a day", () => {
     Effect.gen(function* () {
       const { stage } = yield* oneHolder({ pricing: "historic" })
       yield* policies(1, { grace: { "nav-usable": "P1D" } })
-      yield* Fund.publishes(stage, "1.0437", "2026-07-30T12:00:00Z")
+      yield* Fund.publishesInTime(stage, "1.0437", "2026-07-30T12:00:00Z")
       yield* claims("h1", { subscriptionId: "s1", amount: 100000 })
       yield* Cycles.attests(stage, { id: "s1", units: "95812.973076", price: "1.0437" })
       assert.deepStrictEqual(yield* Fund.surprises, [])

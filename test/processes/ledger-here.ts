@@ -13,6 +13,9 @@ export class Participant extends Context.Service<Participant, { readonly admin: 
 
 export const layerPostgres = (): Layer.Layer<never> => Layer.empty
 
+/** Users of the ledger that earlier starts left in the host's own database: it has none there. */
+export const existingUsers = (): Effect.Effect<ReadonlySet<string>> => Effect.succeed(new Set())
+
 /** The host has no door of its own to the ledger. */
 export class Door extends Context.Service<Door, { readonly url: string }>()(
   "@bursar/test/processes/Door"

@@ -49,7 +49,7 @@ export const of = (record: Stored<StandingSettlement>): StandingSettlementView =
  */
 const ownOf = (
   record: Stored<StandingSettlement>,
-  { party }: Pick<Holder, "party">,
+  party: Holder["party"] | null,
   entry: Stored<StandingParty>
 ): StandingSettlementView => {
   const view = of(record)
@@ -96,7 +96,6 @@ const ownViews = Effect.fnUntraced(function* (
   const records = yield* Records
   const holderId = caller.holderId ?? ""
   const [holder] = yield* records.many(holders, [holderId], pin)
-  if (holder === undefined) return []
   const ids = found.map(({ standingSettlementId }) => `${standingSettlementId}/${holderId}`)
   const entries = new Map(
     (yield* records.many(standingParties, ids, pin)).map((entry) => [
@@ -106,7 +105,7 @@ const ownViews = Effect.fnUntraced(function* (
   )
   return found.flatMap((record) => {
     const entry = entries.get(record.standingSettlementId)
-    return entry === undefined ? [] : [ownOf(record, holder, entry)]
+    return entry === undefined ? [] : [ownOf(record, holder?.party ?? null, entry)]
   })
 })
 

@@ -17,7 +17,7 @@ const before = (count: number) =>
 /** Publishes one point and answers its contract. */
 const point = (stage: Fund.Parties, price: string, valuationTime: string) =>
   Effect.andThen(
-    Fund.publishes(stage, price, valuationTime),
+    Fund.publishesInTime(stage, price, valuationTime),
     Effect.map(Fund.newestContract(Templates.OraclePoint), ({ cid }) => cid)
   )
 
@@ -71,6 +71,7 @@ const forward = Effect.gen(function* () {
   yield* Cycles.at(Cycles.friday)
   const first = yield* point(stage, "2", minutes(0))
   const second = yield* point(stage, "4", minutes(1))
+  yield* Cycles.at(minutes(230))
   yield* others(stage)
   return { stage, first, second }
 })

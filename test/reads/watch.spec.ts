@@ -19,7 +19,7 @@ const writes = [
   "prefetch",
   "uncommitted",
   "open",
-  "record",
+  "append",
   "restate",
   "forget",
   "announce",

@@ -7,6 +7,7 @@ import { Effect, Option, Stream } from "effect"
 import { type Instrument, instruments } from "../../instruments/instrument/Instrument.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import type * as Pin from "../../kernel/Pin.ts"
+import { LeaseLost } from "../../ports/storage/StorageError.ts"
 import type { Lease } from "../../ports/storage/WorkQueue.ts"
 import { unavailable } from "../../kernel/Refusal.ts"
 import * as LeasedLock from "../../records/LeasedLock.ts"
@@ -46,7 +47,10 @@ export const instrumentLockName = (instrumentId: string): string =>
 export const runLockName = ({ runId, scope }: Pick<RunUnderWay, "runId" | "scope">): string =>
   scope.instrumentIds === null ? venueLockName : `${venueLockName}/run/${runId}`
 
-/** Milliseconds that a run of several instruments waits for another run of one of them. */
+/**
+ * Milliseconds that a run which a call makes waits for another run of one of its instruments. One from
+ * the queue never waits: it returns to the queue, and goes on with what is left.
+ */
 const partWaitMillis = 120_000
 
 /** Number of instruments whose reserves are looked up together, and of parts that are deleted together. */
@@ -146,7 +150,9 @@ const makePart = Effect.fnUntraced(function* (making: Making, turn: Turn) {
   const { instrumentId } = instrument
   const scope: Scope = { ...underWay.scope, instrumentIds: [instrumentId] }
   const name = instrumentLockName(instrumentId)
-  const made = yield* LeasedLock.within({ ...locking, name, waitMillis: partWaitMillis }, (own) =>
+  const isQueued = making.fences.item !== null
+  const waitMillis = isQueued ? 0 : partWaitMillis
+  const made = yield* LeasedLock.within({ ...locking, name, waitMillis }, (own) =>
     Effect.suspend(() => {
       const covered = [allFailed(scope, instrument)]
       const failed: Compared = { ...turn.ground, covered, venue: [] }
@@ -162,6 +168,7 @@ const makePart = Effect.fnUntraced(function* (making: Making, turn: Turn) {
     })
   )
   if (Option.isNone(made)) {
+    if (isQueued) return yield* Effect.fail(new LeaseLost({ queue: name, itemId: name }))
     return yield* Effect.fail(
       unavailable("overloaded", `Another run compares instrument ${instrumentId}.`, 5)
     )

@@ -4,7 +4,7 @@ import { Decimal, Instant, Offset } from "@bursar/engine-core/kernel"
 import { Effect, Schema } from "effect"
 import * as fc from "fast-check"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { type Finding, FindingId, findings, first, type Seen } from "#core/findings/Finding.ts"
+import { type Finding, FindingId, findings, first, type Sighting } from "#core/findings/Finding.ts"
 import * as Venue from "./venue.ts"
 
 let venue: Venue.Venue
@@ -15,7 +15,7 @@ const severities = ["info", "blocking", "warning"] as const
 const checks = ["register-supply", "lots-holdings"] as const
 const start = Instant.of("2026-03-02T18:00:00Z")
 
-const seenAt = (nth: number, runId: string): Seen => ({
+const seenAt = (nth: number, runId: string): Sighting => ({
   runId,
   severity: severities[nth % 3] ?? "info",
   expected: Decimal.zero,

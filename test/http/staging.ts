@@ -5,7 +5,7 @@ import { Effect, Layer, Stream } from "effect"
 import { createHash } from "node:crypto"
 
 export interface Handed {
-  readonly named: Intake.Named
+  readonly named: Intake.StatementName
   readonly mediaType: string
   readonly charset: string | null
   readonly keyId: string | null

@@ -13,7 +13,7 @@ import {
   type Finding,
   findings,
   first,
-  type Seen
+  type Sighting
 } from "#core/findings/Finding.ts"
 import { id, party } from "./subscriptions.ts"
 
@@ -135,7 +135,7 @@ describe("a hold", () => {
   )
 })
 
-const sighting: Seen = {
+const sighting: Sighting = {
   runId: "run-1",
   severity: "blocking",
   expected: Decimal.of("100"),
@@ -173,7 +173,7 @@ const accept: FindingFact = {
 }
 const clear: FindingFact = { on: "clear", runId: "run-2" }
 const stop: FindingFact = { on: "stop", holdId: "hold-1" }
-const laterSighting: Seen = {
+const laterSighting: Sighting = {
   ...sighting,
   runId: "run-9",
   asOf: { ...sighting.asOf, instant: at(23) }

@@ -335,7 +335,7 @@ const naive = Effect.gen(function* () {
   return shown([...sums.values()])
 })
 
-const shown = (sums: ReadonlyArray<Omit<CashUnmatched.Unmatched, "instrumentId">>) =>
+const shown = (sums: ReadonlyArray<Omit<CashUnmatched.UnmatchedLines, "instrumentId">>) =>
   sums
     .filter(({ booked, taken }) => !Decimal.equals(booked, taken))
     .map(({ subjectId, booked, taken }) => [

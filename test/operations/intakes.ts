@@ -162,7 +162,7 @@ export const engine = (of: {
 export const receive = (
   bytes: Uint8Array,
   of: {
-    readonly named?: Partial<Intake.Named>
+    readonly named?: Partial<Intake.StatementName>
     readonly key?: string | null
     readonly caller?: Caller.Caller
     readonly mediaType?: Intake.MediaType

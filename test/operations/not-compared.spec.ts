@@ -6,7 +6,7 @@ import { Effect, Schema } from "effect"
 import { describe, expect, it } from "vitest"
 import { instruments } from "#core/instruments/instrument/Instrument.ts"
 import { distributions } from "#core/distributions/distribution/Distribution.ts"
-import { FindingId, findings, first, type Seen } from "#core/findings/Finding.ts"
+import { FindingId, findings, first, type Sighting } from "#core/findings/Finding.ts"
 import { idTextOf } from "#core/findings/FindingRules.ts"
 import type { NotCompared } from "#core/findings/NotCompared.ts"
 import { instrumentVerdicts } from "#core/reconciliation/verdict/InstrumentVerdict.ts"
@@ -238,7 +238,7 @@ const undated = (of: { readonly source: string; readonly statementId: string }) 
     } as const
     const findingId = Schema.decodeSync(FindingId)(idTextOf(about, sha256))
     const one = Decimal.one
-    const seen: Seen = {
+    const seen: Sighting = {
       ...{ runId: "run_1", severity: "blocking", unit: "USD", tolerance: Decimal.zero },
       ...{ expected: Decimal.zero, actual: one, difference: one, unexplained: one },
       explained: { amount: Decimal.zero, by: [] },

@@ -193,7 +193,9 @@ describe("the index of the lines of a statement", () => {
 
 describe("the cash that is kept apart", () => {
   const moment = (instant: string) => ({ offset: 7 as never, instant: Instant.of(instant) })
-  const stated = (of: Partial<SuspendedLines.Stated> = {}): SuspendedLines.Stated => ({
+  const stated = (
+    of: Partial<SuspendedLines.AccountStatement> = {}
+  ): SuspendedLines.AccountStatement => ({
     externalAccountId: "acc-1",
     statementId: "st-1",
     businessDate: "2026-07-31",
@@ -222,7 +224,7 @@ describe("the cash that is kept apart", () => {
   })
 
   const laterMoment = moment("2026-07-31T20:00:00Z")
-  it.each<readonly [string, ReadonlyArray<Partial<SuspendedLines.Stated>>, object]>([
+  it.each<readonly [string, ReadonlyArray<Partial<SuspendedLines.AccountStatement>>, object]>([
     ["of one account is its balance", [{}], { externalAccountId: "acc-1", closing: d("100") }],
     [
       "of two is the sum of one date, at the later moment, under the first account",
@@ -237,7 +239,7 @@ describe("the cash that is kept apart", () => {
     expect(SuspendedLines.together([first!, ...others])).toMatchObject({ success: expected })
   })
 
-  it.each<readonly [string, ReadonlyArray<Partial<SuspendedLines.Stated>>]>([
+  it.each<readonly [string, ReadonlyArray<Partial<SuspendedLines.AccountStatement>>]>([
     ["closing-missing", [{ closing: null }]],
     ["closing-missing", [{}, { externalAccountId: "acc-2", closing: null }]],
     ["dates-differ", [{}, { externalAccountId: "acc-2", businessDate: "2026-07-30" }]]

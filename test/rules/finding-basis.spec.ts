@@ -4,7 +4,7 @@ import { Decimal, Instant, Offset } from "@bursar/engine-core/kernel"
 import { Result } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { basisOf, type Measured } from "#core/findings/FindingBasis.ts"
+import { basisOf, type MeasuredFinding } from "#core/findings/FindingBasis.ts"
 import { compare, withoutAmounts } from "#core/findings/FindingRules.ts"
 import { changed } from "./changed-basis.ts"
 
@@ -31,7 +31,7 @@ const of = {
   tolerance: Decimal.zero
 } as const
 
-const seen = { findingId: "fnd_1" as Measured["findingId"], asOf: moment(9) }
+const seen = { findingId: "fnd_1" as MeasuredFinding["findingId"], asOf: moment(9) }
 
 const measured = fc
   .record({

@@ -10,7 +10,7 @@ import {
   FindingId,
   findings,
   first,
-  type Seen
+  type Sighting
 } from "#core/findings/Finding.ts"
 import { foundAgain, idTextOf } from "#core/findings/FindingRules.ts"
 
@@ -22,7 +22,7 @@ const same = {
 }
 const findingId = Schema.decodeSync(FindingId)(idTextOf(same, sha256))
 
-const sightingAt = (instant: Instant.Instant, unexplained: Decimal.Decimal): Seen => ({
+const sightingAt = (instant: Instant.Instant, unexplained: Decimal.Decimal): Sighting => ({
   runId: "run-1",
   severity: "blocking",
   expected: null,
@@ -39,7 +39,7 @@ const sightingAt = (instant: Instant.Instant, unexplained: Decimal.Decimal): See
   entry: null
 })
 
-const found = (before: Finding | undefined, now: Seen): Finding =>
+const found = (before: Finding | undefined, now: Sighting): Finding =>
   before === undefined
     ? first({ ...same, findingId, holderId: "hol-1" }, now)
     : evolve(before, foundAgain(before, now))

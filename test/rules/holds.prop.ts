@@ -9,7 +9,7 @@ import { describe, expect, it } from "vitest"
 import { against, type Act, type OpenHold, stops } from "#core/restraints/hold/HoldRules.ts"
 import { blocksOf, reasonOf, sourceOf, stopping } from "#core/restraints/hold/HoldOpeningRules.ts"
 import * as Release from "#core/restraints/hold/HoldReleaseRules.ts"
-import { evolve, type Finding, first, type Seen } from "#core/findings/Finding.ts"
+import { evolve, type Finding, first, type Sighting } from "#core/findings/Finding.ts"
 import * as Rules from "#core/findings/FindingRules.ts"
 import * as Figures from "#core/writes/Figures.ts"
 import type { HoldSource } from "#core/vocabulary/sets.ts"
@@ -88,8 +88,8 @@ const seenAt = (of: {
   readonly amount: number
   readonly explained?: number
   readonly run?: number
-  readonly severity?: Seen["severity"]
-}): Seen => {
+  readonly severity?: Sighting["severity"]
+}): Sighting => {
   const explained = cents(of.explained ?? 0)
   return {
     runId: `run-${of.run ?? 1}`,
@@ -115,7 +115,7 @@ const seenAt = (of: {
   }
 }
 
-const finding = (findingId: string, seen: Seen, check = "register-supply"): Finding =>
+const finding = (findingId: string, seen: Sighting, check = "register-supply"): Finding =>
   first(
     {
       findingId: id(findingId),

@@ -61,7 +61,7 @@ describe("nav-movement", () => {
 
 describe("nav-usable", () => {
   const rows: ReadonlyArray<
-    readonly [NavUsable.Waiting["state"], hasUnpriced: boolean, isFound: boolean]
+    readonly [NavUsable.FeedState["state"], hasUnpriced: boolean, isFound: boolean]
   > = [
     ["ripcord", true, true],
     ["missing", true, true],

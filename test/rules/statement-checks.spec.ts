@@ -273,7 +273,7 @@ describe("cash-balance", () => {
   })
   const booked = [entry("credit", "10"), entry("debit", "2.5"), entry("credit", "0.05")]
   const stated = { currency: "EUR", opening: d("-5"), closing: d("2.55"), booked }
-  const found = (of: Partial<CashBalance.Stated>, tolerance = "0") => {
+  const found = (of: Partial<CashBalance.StatedBalances>, tolerance = "0") => {
     const balance = CashBalance.balanceOf({ ...stated, ...of }, ofStatement)
     return Result.isFailure(balance)
       ? [balance.failure]

@@ -45,7 +45,7 @@ export {
 export { reconciliationRun } from "./reconciliation/run/RunCall.ts"
 export type { DailyAt } from "./reconciliation/run/DailyRunRules.ts"
 export { RunRequest } from "./reconciliation/run/RunRequest.ts"
-export { type Starting, RunRunner, starters } from "./reconciliation/run/RunRunner.ts"
+export { type StartRunCall, RunRunner, starters } from "./reconciliation/run/RunRunner.ts"
 export { RunView } from "./reconciliation/run/RunView.ts"
 export * as ConfiguredSource from "./statements/external-source/ConfiguredSource.ts"
 export * as Intake from "./statements/external-statement/Intake.ts"

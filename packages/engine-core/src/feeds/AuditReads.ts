@@ -74,7 +74,7 @@ export const audience = {
 export const { print } = Audit
 
 /** Columns of a record that are enough to print it without decoding its text. */
-export type Printed = Parameters<typeof Audit.print>[0]
+export type PrintableRecord = Parameters<typeof Audit.print>[0]
 
 export class AuditReads extends Context.Service<
   AuditReads,
@@ -83,7 +83,7 @@ export class AuditReads extends Context.Service<
      * A page of the log; `next` is never null: a reader polls again with the last one. Refuses
      * `cursor-expired` where the log was pruned past the reader's place.
      */
-    readonly page: (of: {
+    readonly page: (request: {
       readonly caller: Caller
       readonly params: AuditParams
       readonly limit: number
@@ -92,7 +92,7 @@ export class AuditReads extends Context.Service<
       {
         readonly offset: Offset.Offset
         readonly now: Instant.Instant
-        readonly value: ReadonlyArray<Printed>
+        readonly value: ReadonlyArray<PrintableRecord>
         readonly next: string
       },
       Refused | Unavailable
@@ -101,7 +101,7 @@ export class AuditReads extends Context.Service<
      * Every record after a place that the log has now, streamed in constant memory, with the place
      * after them. Refuses as `page` does.
      */
-    readonly all: (of: {
+    readonly all: (request: {
       readonly caller: Caller
       readonly params: AuditParams
       readonly after?: string
@@ -109,7 +109,7 @@ export class AuditReads extends Context.Service<
       {
         readonly offset: Offset.Offset
         readonly now: Instant.Instant
-        readonly value: Stream.Stream<Printed, Refused | Unavailable>
+        readonly value: Stream.Stream<PrintableRecord, Refused | Unavailable>
         /** To be read once all records have been taken. */
         readonly next: () => string
       },
@@ -164,20 +164,20 @@ const make = Effect.gen(function* () {
     }
   })
 
-  const page: AuditReads["Service"]["page"] = Effect.fnUntraced(function* (of) {
-    const { caller, params } = of
+  const page: AuditReads["Service"]["page"] = Effect.fnUntraced(function* (request) {
+    const { caller, params } = request
     const scan = yield* scanning(caller, params)
     const now = yield* Instant.now
-    const { rows, next } = yield* pages.page({ ...of, order: params.order ?? "asc" }, scan)
+    const { rows, next } = yield* pages.page({ ...request, order: params.order ?? "asc" }, scan)
     return { offset: Offset.zero, now, value: rows, next }
   })
 
-  const all: AuditReads["Service"]["all"] = Effect.fnUntraced(function* (of) {
-    const { caller, params } = of
+  const all: AuditReads["Service"]["all"] = Effect.fnUntraced(function* (request) {
+    const { caller, params } = request
     const scan = yield* scanning(caller, params)
     const now = yield* Instant.now
     const { audit } = yield* Effect.mapError(feed.head, storeUnavailable)
-    const asked = { ...of, order: params.order ?? "asc", end: audit.seq } as const
+    const asked = { ...request, order: params.order ?? "asc", end: audit.seq } as const
     const { rows, next } = yield* pages.rest(asked, scan)
     return { offset: Offset.zero, now, value: rows, next }
   })

@@ -48,7 +48,11 @@ const offer = Effect.gen(function* () {
  * Signs the log where at least so many records came since its last checkpoint, and offers the last
  * checkpoint to the AuditAnchor port. A deployment without audit keys signs nothing.
  */
-export const checkpoint = Effect.fnUntraced(function* (of: { readonly newRecords: number }) {
+export const checkpoint = Effect.fnUntraced(function* ({
+  newRecords
+}: {
+  readonly newRecords: number
+}) {
   const feed = yield* Feed
   const records = yield* Records
   const crypto = yield* Crypto
@@ -56,7 +60,7 @@ export const checkpoint = Effect.fnUntraced(function* (of: { readonly newRecords
   const key = Checkpoint.keyAt(auditKeys, yield* Instant.now)
   if (key === undefined) return
   const isDue = (head: { readonly seq: number; readonly checkpoint: number }) =>
-    head.seq - head.checkpoint >= Math.max(1, of.newRecords)
+    head.seq - head.checkpoint >= Math.max(1, newRecords)
   // Reads the head first, so that a log that did not grow takes no lock.
   const { audit } = yield* orUnavailable(feed.head)
   const entry: Audit.Late = (head) =>
@@ -92,7 +96,7 @@ export const bySize: Task<Records | Feed | Crypto> = {
 }
 
 /** Outcome of a pruning of the log. */
-export type Pruned =
+export type PruningOutcome =
   | { readonly was: "pruned"; readonly deleted: number; readonly start: number }
   /** No checkpoint is old enough, or the log begins with the one that is. */
   | { readonly was: "nothing due" }
@@ -104,39 +108,41 @@ export type Pruned =
  * stays as the new start, and logs that it did. The store lets only its pruning role delete: under
  * another role this dies and nothing is deleted (docs/contract/audit-log.md#pruning).
  */
-export const prune: Effect.Effect<Pruned, Unavailable, Records | Feed> = Effect.gen(function* () {
-  const feed = yield* Feed
-  const records = yield* Records
-  const { auditLogKept } = yield* Settings
-  const before = Retention.dueBefore(yield* Instant.now, auditLogKept)
-  if (before === undefined) return { was: "kept for ever" }
-  const found = yield* orUnavailable(
-    feed.readAudit({
-      order: "desc",
-      limit: 1,
-      action: ["audit.checkpoint"],
-      to: Instant.sortable(before)
-    })
-  )
-  const [checkpoint] = found.records
-  if (checkpoint === undefined || checkpoint.seq <= found.prunedTo + 1) {
-    return { was: "nothing due" }
+export const prune: Effect.Effect<PruningOutcome, Unavailable, Records | Feed> = Effect.gen(
+  function* () {
+    const feed = yield* Feed
+    const records = yield* Records
+    const { auditLogKept } = yield* Settings
+    const before = Retention.dueBefore(yield* Instant.now, auditLogKept)
+    if (before === undefined) return { was: "kept for ever" }
+    const found = yield* orUnavailable(
+      feed.readAudit({
+        order: "desc",
+        limit: 1,
+        action: ["audit.checkpoint"],
+        to: Instant.sortable(before)
+      })
+    )
+    const [checkpoint] = found.records
+    if (checkpoint === undefined || checkpoint.seq <= found.prunedTo + 1) {
+      return { was: "nothing due" }
+    }
+    const start = checkpoint.seq
+    return yield* records.transactAlone(
+      Effect.gen(function* () {
+        const deleted = yield* orUnavailable(feed.pruneAudit({ before: start }))
+        yield* records.audit([
+          Audit.entry({
+            action: "retention.prune",
+            stage: "succeeded",
+            detail: { auditLog: deleted, auditStart: start }
+          })
+        ])
+        return { was: "pruned", deleted, start } as const
+      })
+    )
   }
-  const start = checkpoint.seq
-  return yield* records.transactAlone(
-    Effect.gen(function* () {
-      const deleted = yield* orUnavailable(feed.pruneAudit({ before: start }))
-      yield* records.audit([
-        Audit.entry({
-          action: "retention.prune",
-          stage: "succeeded",
-          detail: { auditLog: deleted, auditStart: start }
-        })
-      ])
-      return { was: "pruned", deleted, start } as const
-    })
-  )
-})
+)
 
 /** Records that are read at a time while the log is checked. */
 const readAtOnce = 1_000
@@ -155,19 +161,21 @@ export const publicKeysOf = (
  * elsewhere (`bursar audit verify`, docs/contract/audit-log.md#verifying). Records that come
  * meanwhile are checked as well.
  */
-export const verifyLog = Effect.fnUntraced(function* (of: {
+export const verifyLog = Effect.fnUntraced(function* ({
+  fromSeq,
+  anchors
+}: {
   readonly fromSeq?: number
   readonly anchors: ReadonlyArray<Checkpoint.Anchor>
 }) {
   const feed = yield* Feed
   const crypto = yield* Crypto
   const { auditKeys, tenantId } = yield* Settings
-  const { fromSeq } = of
   const trust: AuditVerify.Trust = {
     tenantId,
     crypto,
     publicKeys: publicKeysOf(crypto, auditKeys),
-    anchors: of.anchors,
+    anchors,
     from: fromSeq === undefined ? "start" : "middle"
   }
   // The head is read before the records: records that come in the meantime are no fault.

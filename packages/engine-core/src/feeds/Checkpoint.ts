@@ -32,16 +32,20 @@ export const Anchor = Schema.Struct({
 export type Anchor = typeof Anchor.Type
 
 /** Text that a checkpoint's signature is of (docs/contract/audit-log.md#checkpoints). */
-export const signedText = (of: Pick<Anchor, "tenantId" | "size" | "head">): string =>
-  `bursar-audit-checkpoint-v1\n${of.tenantId}\n${of.size}\n${of.head}`
+export const signedText = ({
+  tenantId,
+  size,
+  head
+}: Pick<Anchor, "tenantId" | "size" | "head">): string =>
+  `bursar-audit-checkpoint-v1\n${tenantId}\n${size}\n${head}`
 
 /**
  * The key that signs at an instant: of the valid keys the latest; where none is valid any more the
  * last of all, since a log without new checkpoints is worse than an old key.
  */
 export const keyAt = (keys: ReadonlyArray<AuditKey>, at: Instant.Instant): AuditKey | undefined => {
-  const newest = (of: ReadonlyArray<AuditKey>) =>
-    of.toSorted((a, b) => (a.notBefore < b.notBefore ? 1 : -1))[0]
+  const newest = (candidates: ReadonlyArray<AuditKey>) =>
+    candidates.toSorted((a, b) => (a.notBefore < b.notBefore ? 1 : -1))[0]
   const held = keys.filter(
     ({ notBefore, notAfter }) => notBefore <= at && (notAfter === null || at < notAfter)
   )
@@ -50,13 +54,13 @@ export const keyAt = (keys: ReadonlyArray<AuditKey>, at: Instant.Instant): Audit
 
 export const sign = (
   { ed25519 }: Pick<Crypto["Service"], "ed25519">,
-  of: { readonly tenantId: string; readonly size: number; readonly head: string },
+  log: { readonly tenantId: string; readonly size: number; readonly head: string },
   key: Pick<AuditKey, "keyId" | "seed">
 ): Anchor => ({
-  tenantId: of.tenantId,
-  size: of.size,
-  head: of.head,
-  signature: Base64.encode(ed25519.sign(key.seed, signedText(of))),
+  tenantId: log.tenantId,
+  size: log.size,
+  head: log.head,
+  signature: Base64.encode(ed25519.sign(key.seed, signedText(log))),
   keyId: key.keyId
 })
 

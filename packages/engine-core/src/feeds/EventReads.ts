@@ -39,7 +39,7 @@ export class EventReads extends Context.Service<
   EventReads,
   {
     /** A page of the feed; `next` is never null: a reader polls again with the last one. */
-    readonly page: (of: {
+    readonly page: (request: {
       readonly caller: Caller
       readonly params: EventParams
       readonly limit: number
@@ -104,15 +104,15 @@ const make = Effect.gen(function* () {
     cursors: yield* cursorsOf
   })
 
-  const page: EventReads["Service"]["page"] = Effect.fnUntraced(function* (of) {
-    const reader = sightOf(audience, of.caller)
+  const page: EventReads["Service"]["page"] = Effect.fnUntraced(function* (request) {
+    const reader = sightOf(audience, request.caller)
     if (reader === undefined) {
       return yield* Effect.fail(
         refused("permission-denied", { detail: "None of the caller's roles reads the feed." })
       )
     }
     const redacted = reader.sight === "redacted"
-    const { params } = of
+    const { params } = request
     if (redacted) yield* monitorMay(params)
     if (params.from !== undefined && params.to !== undefined && params.from >= params.to) {
       return yield* fault("/query/from", "from is before to.")
@@ -120,7 +120,7 @@ const make = Effect.gen(function* () {
     const now = yield* Instant.now
     const kind = redacted ? ["control"] : params.kind
     const { rows, next } = yield* pages.page(
-      { ...of, order: params.order ?? "asc" },
+      { ...request, order: params.order ?? "asc" },
       {
         bound: {
           kind: kind ?? null,

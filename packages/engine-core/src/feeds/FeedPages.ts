@@ -9,7 +9,7 @@ import type { Cursors } from "../reads/Cursor.ts"
 export const limitDefault = 100
 
 /** Page parameters of a feed, besides its filters. */
-export interface Asked {
+export interface PageRequest {
   readonly order: "asc" | "desc"
   readonly limit: number
   /** The last `next`; absent: from the feed's own end in that order. */
@@ -25,12 +25,12 @@ export interface Scan {
 }
 
 /** A row with its number in the feed. */
-interface Numbered {
+interface NumberedRow {
   readonly seq: number
 }
 
 /** Answer of a scan: the rows that match, and how far the feed was scanned. */
-export interface Scanned<A> {
+export interface ScannedRows<A> {
   readonly rows: ReadonlyArray<A>
   /**
    * The last number scanned, also where a filter left it out; the place that was asked after, if
@@ -48,10 +48,10 @@ export interface Page<A> {
 }
 
 /** Scan of a feed for a caller, and what binds its cursors. */
-export interface Scanning<A, E> {
+export interface FeedSource<A, E> {
   /** Filters and sight that the cursor is bound to, besides the order. */
   readonly bound: Readonly<Record<string, PlainJson.Plain>>
-  readonly scan: (scan: Scan) => Effect.Effect<Scanned<A>, E>
+  readonly scan: (scan: Scan) => Effect.Effect<ScannedRows<A>, E>
   /**
    * Whether the reader may see a row that its filters match; absent: it sees all. A page is filled
    * with rows that the reader sees, so that neither its length nor its place tells of the others.
@@ -75,12 +75,12 @@ export interface FeedPages {
    * taken, so that one page is in memory. Refuses as `page` does before the first row; a feed that is
    * pruned past the reader meanwhile fails the stream, which is never cut short in silence.
    */
-  readonly rest: <A extends Numbered, E>(
-    asked: Omit<Asked, "limit"> & {
+  readonly rest: <A extends NumberedRow, E>(
+    asked: Omit<PageRequest, "limit"> & {
       /** The last number of the feed now: later rows are those of the next call. */
       readonly end: number
     },
-    of: Scanning<A, E>
+    source: FeedSource<A, E>
   ) => Effect.Effect<Rest<A, E>, E | Refused<"invalid-request" | "cursor-expired">>
 
   /**
@@ -89,9 +89,9 @@ export interface FeedPages {
    * when retention deleted rows that a forward reader had not reached
    * (docs/contract/pages-and-cursors.md#feeds).
    */
-  readonly page: <A extends Numbered, E>(
-    asked: Asked,
-    of: Scanning<A, E>
+  readonly page: <A extends NumberedRow, E>(
+    asked: PageRequest,
+    source: FeedSource<A, E>
   ) => Effect.Effect<Page<A>, E | Refused<"invalid-request" | "cursor-expired">>
 }
 
@@ -105,7 +105,7 @@ export const make = ({
   readonly tenantId: string
   readonly cursors: Cursors
 }): FeedPages => {
-  const boundOf = (bound: Scanning<never, never>["bound"], order: Asked["order"]): string =>
+  const boundOf = (bound: FeedSource<never, never>["bound"], order: PageRequest["order"]): string =>
     PlainJson.canonical({ ...bound, tenant: tenantId, order })
 
   const readPlace = (bound: string, after: string | undefined) =>
@@ -117,33 +117,33 @@ export const make = ({
     cursors.write({ list, bound, offset: Offset.zero, keys: [String(scanned), String(prunedTo)] })
 
   return {
-    page: Effect.fnUntraced(function* <A extends Numbered, E>(
-      { order, limit, after }: Asked,
-      of: Scanning<A, E>
+    page: Effect.fnUntraced(function* <A extends NumberedRow, E>(
+      { order, limit, after }: PageRequest,
+      source: FeedSource<A, E>
     ) {
-      const bound = boundOf(of.bound, order)
+      const bound = boundOf(source.bound, order)
       const place = yield* readPlace(bound, after)
-      const found = yield* filled(of, { order, limit, ...afterOf(place) })
+      const found = yield* filled(source, { order, limit, ...afterOf(place) })
       yield* unmissed({ order, place }, found)
       return { rows: found.rows, next: cursorOf(bound, found) }
     }),
 
-    rest: Effect.fnUntraced(function* <A extends Numbered, E>(
-      { order, after, end }: Omit<Asked, "limit"> & { readonly end: number },
-      of: Scanning<A, E>
+    rest: Effect.fnUntraced(function* <A extends NumberedRow, E>(
+      { order, after, end }: Omit<PageRequest, "limit"> & { readonly end: number },
+      source: FeedSource<A, E>
     ) {
-      const bound = boundOf(of.bound, order)
+      const bound = boundOf(source.bound, order)
       const start = yield* readPlace(bound, after)
       const scan = Effect.fnUntraced(function* (place: Place | undefined) {
-        const found = yield* of.scan({ order, limit: restAtOnce, ...afterOf(place) })
+        const found = yield* source.scan({ order, limit: restAtOnce, ...afterOf(place) })
         yield* unmissed({ order, place }, found)
         return found
       })
       const first = yield* scan(start)
       let reached = first
-      const isLast = (found: Scanned<A>): boolean =>
+      const isLast = (found: ScannedRows<A>): boolean =>
         found.rows.length < restAtOnce || (order === "asc" && found.scanned >= end)
-      const within = ({ rows }: Scanned<A>): ReadonlyArray<A> =>
+      const within = ({ rows }: ScannedRows<A>): ReadonlyArray<A> =>
         order === "asc" ? rows.filter(({ seq }) => seq <= end) : rows
       const later = Stream.paginate(first, (before) =>
         isLast(before)
@@ -170,7 +170,7 @@ const afterOf = (place: Place | undefined) => (place === undefined ? {} : { afte
 
 /** Refuses a forward reader whose next rows are pruned. */
 const unmissed = (
-  { order, place }: { readonly order: Asked["order"]; readonly place: Place | undefined },
+  { order, place }: { readonly order: PageRequest["order"]; readonly place: Place | undefined },
   { prunedTo }: { readonly prunedTo: number }
 ) =>
   place !== undefined && order === "asc" && missed(place, prunedTo)
@@ -191,8 +191,8 @@ const scansMax = 100
  * Scans past rows that the reader does not see, until the page is full or the feed has ended. The
  * place after a full page is that of its last row: what the reader does not see moves it nowhere.
  */
-const filled = Effect.fnUntraced(function* <A extends Numbered, E>(
-  { scan, shows }: Scanning<A, E>,
+const filled = Effect.fnUntraced(function* <A extends NumberedRow, E>(
+  { scan, shows }: FeedSource<A, E>,
   asked: Scan
 ) {
   let limit = asked.limit

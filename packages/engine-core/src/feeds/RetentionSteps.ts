@@ -149,7 +149,7 @@ const approvalsStep: Step = Effect.fnUntraced(function* ({ now, after }) {
 })
 
 const deliveriesStep =
-  (of: {
+  (selection: {
     readonly record: "deliveries" | "exhaustedDeliveries"
     readonly states: ReadonlyArray<string>
   }): Step =>
@@ -157,10 +157,10 @@ const deliveriesStep =
     Effect.gen(function* () {
       const records = yield* Records
       const { retention } = yield* Settings
-      const before = Retention.dueBefore(now, retention[of.record])
+      const before = Retention.dueBefore(now, retention[selection.record])
       if (before === undefined) return done
       const rows = yield* records.list(deliveries, {
-        where: { state: of.states },
+        where: { state: selection.states },
         ranges: { endedAt: { to: Instant.sortable(before) } },
         limit: batchMax
       })
@@ -169,7 +169,10 @@ const deliveriesStep =
         rows.map(({ record }) => record.deliveryId)
       )
       // Every selected row is deleted, so the next batch starts at the same place.
-      return { counts: { [of.record]: rows.length }, after: rows.length < batchMax ? null : "more" }
+      return {
+        counts: { [selection.record]: rows.length },
+        after: rows.length < batchMax ? null : "more"
+      }
     })
 
 const eventsStep: Step = Effect.fnUntraced(function* ({ now }) {

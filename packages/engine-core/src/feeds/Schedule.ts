@@ -17,7 +17,7 @@ export interface Turn {
    * state. Inside a transaction it commits or rolls back with the turn's writes. A task that does
    * not end its turn has the next one after its own interval, with the state it had.
    */
-  readonly next: (of: {
+  readonly next: (turn: {
     readonly delay: number
     readonly state: string
   }) => Effect.Effect<void, LeaseLost | Unavailable>

@@ -66,8 +66,8 @@ const sightingFields = {
    */
   entry: NullOr(FoundEntry).pipe(Schema.withDecodingDefaultTypeKey(Effect.succeed(null)))
 } as const
-export const Seen = Schema.Struct(sightingFields)
-export type Seen = typeof Seen.Type
+export const Sighting = Schema.Struct(sightingFields)
+export type Sighting = typeof Sighting.Type
 
 /** Acceptance of a finding by the release of its hold: amount, reason, operation. */
 const Accepted = Schema.Struct({
@@ -100,8 +100,8 @@ export const Finding = Schema.Struct({
 })
 export type Finding = typeof Finding.Type
 
-const See = Schema.Struct({ on: Schema.Literal("see"), seen: Seen })
-const Reopen = Schema.Struct({ on: Schema.Literal("reopen"), seen: Seen })
+const See = Schema.Struct({ on: Schema.Literal("see"), seen: Sighting })
+const Reopen = Schema.Struct({ on: Schema.Literal("reopen"), seen: Sighting })
 /** A run no longer found the difference. */
 const Clear = Schema.Struct({ on: Schema.Literal("clear"), runId: Text })
 /** The release of its hold accepted the finding, with a reason. */
@@ -139,7 +139,7 @@ export const evolve = (self: Finding, fact: Fact): Finding => {
     .exhaustive()
 }
 
-const seenAgain = (self: Finding, now: Seen): Finding => ({
+const seenAgain = (self: Finding, now: Sighting): Finding => ({
   ...self,
   ...now,
   seenRuns: self.seenRuns + 1,
@@ -147,10 +147,13 @@ const seenAgain = (self: Finding, now: Seen): Finding => ({
 })
 
 /** Identity of a finding, beside its measured members. */
-export type Found = Pick<Finding, "findingId" | "check" | "instrumentId" | "subject" | "holderId">
+export type FindingIdentity = Pick<
+  Finding,
+  "findingId" | "check" | "instrumentId" | "subject" | "holderId"
+>
 
 /** Makes the finding that the first run to find it opens. */
-export const first = (found: Found, now: Seen): Finding => ({
+export const first = (found: FindingIdentity, now: Sighting): Finding => ({
   ...found,
   ...now,
   firstSeenRunId: now.runId,

@@ -4,7 +4,7 @@ import type { Finding } from "./Finding.ts"
 import * as Formulas from "./FindingFormulas.ts"
 
 /** Members of a finding that its basis is made of. */
-export type Measured = Pick<
+export type MeasuredFinding = Pick<
   Finding,
   | "findingId"
   | "subject"
@@ -22,7 +22,7 @@ export type Measured = Pick<
  * its explained and unexplained parts; none of a finding without amounts. What is actual comes from the
  * statement where one was compared, and what is expected from the subject, at the offset of the figures.
  */
-export const basisOf = (self: Measured): ReadonlyArray<Basis.Basis> => {
+export const basisOf = (self: MeasuredFinding): ReadonlyArray<Basis.Basis> => {
   const { actual, asOf, comparedAt, difference, expected, explained, statementId, subject } = self
   const { offset } = comparedAt ?? asOf
   const stated =

@@ -2,22 +2,22 @@
 import * as Decimal from "../kernel/Decimal.ts"
 import * as Instant from "../kernel/Instant.ts"
 import { explain, type Items, noItems } from "./Explained.ts"
-import type { Fact, Finding, Found, Moment, Seen } from "./Finding.ts"
+import type { Fact, Finding, FindingIdentity, Moment, Sighting } from "./Finding.ts"
 
 /** Identity of a finding across runs. */
-export type Same = Pick<Finding, "check" | "subject" | "instrumentId">
+export type FindingKey = Pick<Finding, "check" | "subject" | "instrumentId">
 
 /**
  * Key of a finding's identity: the same check of the same subject and instrument is the same
  * finding, whatever its figures (docs/domain/reconciliation.md#identity-of-a-finding). No two
  * identities have the same key.
  */
-export const identityOf = ({ check, subject, instrumentId }: Same): string =>
+export const identityOf = ({ check, subject, instrumentId }: FindingKey): string =>
   JSON.stringify([check, subject.resourceKind, subject.id, instrumentId])
 
 /** Id of the finding, the same in every run; `sha256` must answer lower-case hex. */
-export const idTextOf = (of: Same, sha256: (text: string) => string): string =>
-  `fnd_${sha256(identityOf(of)).slice(0, 32)}`
+export const idTextOf = (finding: FindingKey, sha256: (text: string) => string): string =>
+  `fnd_${sha256(identityOf(finding)).slice(0, 32)}`
 
 const hours = 24n
 const NANOS_PER_HOUR = 3_600_000_000_000n
@@ -30,7 +30,7 @@ export const ageDays = (first: Instant.Instant, seenAt: Instant.Instant): number
   Instant.isBefore(seenAt, first) ? 0 : Number((seenAt - first) / (hours * NANOS_PER_HOUR))
 
 /**
- * Whether the unexplained amount has grown beyond the accepted one. An acceptance covers every
+ * Checks whether the unexplained amount has grown beyond the accepted one. An acceptance covers every
  * amount between the accepted one and zero: an accepted shortage of 100 covers one of 60, not one
  * of 101, and no surplus.
  */
@@ -46,7 +46,7 @@ export const grew = (accepted: Decimal.Decimal, now: Decimal.Decimal): boolean =
  */
 export const foundAgain = (
   self: Pick<Finding, "state" | "accepted">,
-  seen: Seen
+  seen: Sighting
 ): Extract<Fact, { on: "see" | "reopen" }> => {
   const isReopened =
     self.state === "cleared" ||
@@ -54,12 +54,12 @@ export const foundAgain = (
   return { on: isReopened ? "reopen" : "see", seen }
 }
 
-/** Whether the finding blocks its instrument: it is open, and its severity is blocking. */
+/** Checks whether the finding blocks its instrument: it is open, and its severity is blocking. */
 export const blocks = ({ state, severity }: Pick<Finding, "state" | "severity">): boolean =>
   state === "open" && severity === "blocking"
 
 /** A difference that a check found; the run that finds it adds id, pin and its own id. */
-export type Difference = Omit<Found, "findingId"> & Omit<Seen, "runId" | "asOf">
+export type Difference = Omit<FindingIdentity, "findingId"> & Omit<Sighting, "runId" | "asOf">
 
 /** Two amounts that a check compares. */
 export type Comparison = Omit<
@@ -98,23 +98,26 @@ export const compare = ({
   statementId = null,
   missingDates = [],
   entry = null,
-  ...of
+  ...comparison
 }: Comparison): ReadonlyArray<Difference> => {
-  const difference = Decimal.subtract(of.actual, of.expected)
+  const difference = Decimal.subtract(comparison.actual, comparison.expected)
   const isWithin = (amount: Decimal.Decimal): boolean =>
-    Decimal.atMost(Decimal.abs(amount), of.tolerance)
-  const { explained, unexplained } = explain(difference, { ...items, tolerance: of.tolerance })
+    Decimal.atMost(Decimal.abs(amount), comparison.tolerance)
+  const { explained, unexplained } = explain(difference, {
+    ...items,
+    tolerance: comparison.tolerance
+  })
   if (isWithin(difference) && isWithin(unexplained)) return []
-  const severity = isWithin(unexplained) ? "info" : of.severity
+  const severity = isWithin(unexplained) ? "info" : comparison.severity
   const moments = { comparedAt, statementId, missingDates, entry }
-  return [{ ...of, severity, difference, explained, unexplained, ...moments }]
+  return [{ ...comparison, severity, difference, explained, unexplained, ...moments }]
 }
 
 /** A difference of two things that are no amounts, such as a hash; nothing explains it. */
 export const withoutAmounts = (
-  of: Omit<Difference, keyof typeof unmeasured | "statementId" | "comparedAt"> &
+  difference: Omit<Difference, keyof typeof unmeasured | "statementId" | "comparedAt"> &
     Partial<Pick<Difference, "statementId" | "comparedAt">>
-): Difference => ({ ...unmeasured, statementId: null, comparedAt: null, ...of })
+): Difference => ({ ...unmeasured, statementId: null, comparedAt: null, ...difference })
 
 const unmeasured = {
   expected: null,

@@ -22,7 +22,9 @@ type PrintedEvent = Parameters<typeof EventReads.print>[0]
 
 const askEvents = asking({ params: EventReads.EventParams, standard, inPath })
 const printEvents = inSlices((event: PrintedEvent) => Buffer.from(EventReads.print(event)))
-const printRecords = inSlices((record: AuditReads.Printed) => Buffer.from(AuditReads.print(record)))
+const printRecords = inSlices((record: AuditReads.PrintableRecord) =>
+  Buffer.from(AuditReads.print(record))
+)
 const askAuditLog = asking({ params: AuditReads.AuditParams, standard, inPath })
 
 export const make = ({

@@ -43,7 +43,7 @@ export interface PassedRequest {
 
 /** A file in the stage, with the media type that it came as. */
 export interface StagedFile extends Limits.FileType<Intake.MediaType> {
-  readonly staged: Intake.Staged
+  readonly staged: Intake.StagedFile
 }
 
 type Response = HttpServerResponse.HttpServerResponse

@@ -233,7 +233,11 @@ const payoutOf = Effect.fnUntraced(function* (
 })
 
 /** Judges the last point of an accumulating instrument, at whose price the period ends. */
-const feedOf = (fed: NavFeedLookups.Fed, period: TheirPeriod | null, now: Instant.Instant) =>
+const feedOf = (
+  fed: NavFeedLookups.InstrumentTerms,
+  period: TheirPeriod | null,
+  now: Instant.Instant
+) =>
   period === null || fed.terms.manifest.valuation !== "accumulating"
     ? Effect.succeed("none" as const)
     : NavFeedLookups.verdictOn(fed, { point: period.toPoint, pricing: "forward" }, now)

@@ -12,7 +12,7 @@ import { deliveries, type Delivery } from "../../records/webhook/Delivery.ts"
 import * as DeliveryRules from "../../records/webhook/DeliveryRules.ts"
 import type { Webhook } from "../../records/webhook/Webhook.ts"
 import * as Secrets from "../../writes/Secrets.ts"
-import { type Made, madeOf } from "./DispatchRules.ts"
+import { type AttemptResult, madeOf } from "./DispatchRules.ts"
 
 /**
  * Milliseconds after which an attempt counts as failed, should the port not end it within its own
@@ -21,12 +21,15 @@ import { type Made, madeOf } from "./DispatchRules.ts"
 const attemptWithin = 16_000
 
 /** Makes one attempt; its outcome is still to be recorded by `note`. */
-export const attempt = Effect.fnUntraced(function* (of: {
+export const attempt = Effect.fnUntraced(function* ({
+  webhook,
+  delivery,
+  body
+}: {
   readonly webhook: Webhook
   readonly delivery: Pick<Delivery, "seq" | "attempts" | "trace">
   readonly body: string
 }) {
-  const { webhook, delivery, body } = of
   const settings = yield* Settings
   const sender = yield* WebhookSender
   const crypto = yield* Crypto
@@ -64,7 +67,7 @@ export const attempt = Effect.fnUntraced(function* (of: {
  */
 export const note = Effect.fnUntraced(function* (
   before: Stored<Delivery>,
-  { attempt, retryAfter }: Made
+  { attempt, retryAfter }: AttemptResult
 ) {
   const records = yield* Records
   const chance = DeliveryRules.chanceOf(yield* (yield* Ids).bytes(4))

@@ -60,13 +60,13 @@ export class DeliveryRunner extends Context.Service<
 const isPending = ({ state }: Delivery): boolean => state === "pending"
 
 /** Leased deliveries by id, as one look-up found them, or its failure. */
-type Found = Exit.Exit<ReadonlyMap<string, Stored<Delivery>>, Unavailable>
+type FoundDeliveries = Exit.Exit<ReadonlyMap<string, Stored<Delivery>>, Unavailable>
 
 /** A leased delivery of a webhook, and the look-up of all that were leased with it. */
-interface Due {
+interface DueDelivery {
   readonly webhook: Webhook
   readonly leased: Lease
-  readonly found: Found
+  readonly found: FoundDeliveries
 }
 
 /** Loads leased deliveries in one look-up. */
@@ -81,14 +81,14 @@ const loaded = Effect.fnUntraced(function* (leases: ReadonlyArray<Lease>) {
  * Finds the leased delivery. Where the look-up of all failed, it is looked up alone: a record that
  * cannot be read keeps no other delivery back.
  */
-const deliveryOf = Effect.fnUntraced(function* ({ leased, found }: Due) {
+const deliveryOf = Effect.fnUntraced(function* ({ leased, found }: DueDelivery) {
   if (Exit.isSuccess(found)) return found.value.get(leased.itemId)
   const records = yield* Records
   return Option.getOrUndefined(yield* records.find(deliveries, leased.itemId))
 })
 
 /** Attempts the leased delivery and records the attempt. */
-const deliver = Effect.fnUntraced(function* (due: Due) {
+const deliver = Effect.fnUntraced(function* (due: DueDelivery) {
   const { webhook, leased: lease } = due
   const records = yield* Records
   const work = yield* WorkQueue
@@ -136,8 +136,8 @@ const underLease = <R>(lease: Lease, task: Effect.Effect<void, Unavailable | Lea
     const work = yield* WorkQueue
     const { lease: leaseMillis } = yield* Settings
     const failed = `delivery ${lease.itemId} was not tried or not noted`
-    const of = { work, lease, leaseMillis, failed, failedFor: unattemptedFor }
-    yield* LeasedWork.under(of, task)
+    const leased = { work, lease, leaseMillis, failed, failedFor: unattemptedFor }
+    yield* LeasedWork.under(leased, task)
   })
 
 /** Cache of the active webhooks, keyed by the counter of their changes. */
@@ -196,24 +196,24 @@ const makeDispatcher = Effect.gen(function* () {
     /** Drains the queues of removed webhooks; returns how many. */
     drainAll,
     /** Leases deliveries that are due, as far as attempts are free, in one statement for all webhooks. */
-    leaseDue: (list: ReadonlyArray<Webhook>, running: Running) => {
+    leaseDue: (list: ReadonlyArray<Webhook>, running: RunningAttempts) => {
       const limit = atOnce.instance - running.instance
       const byQueue = new Map(list.map((webhook) => [queueOf(webhook.webhookId), webhook]))
       const queues = [...byQueue].flatMap(([queue, webhook]) => {
-        const free = freeAttempts({ ...running, webhook: running.of(webhook) })
+        const free = freeAttempts({ ...running, webhook: running.ofWebhook(webhook) })
         return free > 0 ? [{ queue, limit: free }] : []
       })
       if (queues.length === 0) return Effect.succeed([])
       return Effect.gen(function* () {
         const leases = yield* orUnavailable(work.leaseEach({ queues, worker, limit, leaseMillis }))
         const found = yield* loaded(leases)
-        return leases.flatMap((leased): ReadonlyArray<Due> => {
+        return leases.flatMap((leased): ReadonlyArray<DueDelivery> => {
           const webhook = byQueue.get(leased.queue)
           return webhook === undefined ? [] : [{ webhook, leased, found }]
         })
       })
     },
-    deliver: (due: Due) =>
+    deliver: (due: DueDelivery) =>
       underLease(due.leased, deliver(due)).pipe(
         Effect.withSpan(
           "delivery",
@@ -225,9 +225,9 @@ const makeDispatcher = Effect.gen(function* () {
 })
 
 /** Numbers of attempts that run: in the instance, and for a webhook. */
-interface Running {
+interface RunningAttempts {
   readonly instance: number
-  readonly of: (webhook: Webhook) => number
+  readonly ofWebhook: (webhook: Webhook) => number
 }
 
 type Dispatcher = Effect.Success<typeof makeDispatcher>
@@ -235,7 +235,7 @@ type Dispatcher = Effect.Success<typeof makeDispatcher>
 /** Makes one attempt of each delivery that is due now. */
 const deliverDue = Effect.fnUntraced(function* (dispatcher: Dispatcher) {
   yield* dispatcher.refresh
-  const due = yield* dispatcher.leaseDue(dispatcher.webhooks(), { instance: 0, of: () => 0 })
+  const due = yield* dispatcher.leaseDue(dispatcher.webhooks(), { instance: 0, ofWebhook: () => 0 })
   yield* Effect.forEach(due, dispatcher.deliver, { concurrency: "unbounded", discard: true })
   return due.length + (yield* dispatcher.drainAll)
 })
@@ -250,7 +250,7 @@ const makeAttempts = Effect.gen(function* () {
   return {
     running: Effect.map(
       FiberSet.size(fibers),
-      (instance): Running => ({ instance, of: runningFor })
+      (instance): RunningAttempts => ({ instance, ofWebhook: runningFor })
     ),
     /** Starts an attempt of the webhook, and runs `ended` after it. */
     start: <R>(

@@ -20,13 +20,16 @@ export const rotate = <A>(list: ReadonlyArray<A>, turn: number): ReadonlyArray<A
 }
 
 /** An attempt, and the Retry-After of its answer. */
-export interface Made {
+export interface AttemptResult {
   readonly attempt: Attempt
   readonly retryAfter: string | null
 }
 
 /** Judges an answer: the attempt as recorded, and the Retry-After to respect. */
-export const madeOf = (answered: Answered, timed: Pick<Attempt, "at" | "durationMs">): Made => {
+export const madeOf = (
+  answered: Answered,
+  timed: Pick<Attempt, "at" | "durationMs">
+): AttemptResult => {
   if ("failure" in answered) {
     const { failure } = answered
     return { attempt: { ...timed, status: null, failure }, retryAfter: null }

@@ -22,7 +22,7 @@ const batchMax = 200
  * that the webhook takes; returns how many. Each is posted as all deliveries are, with the same
  * webhook-id as before. Refuses `not-found`.
  */
-export const replay = Effect.fn("webhook.replay")(function* (of: {
+export const replay = Effect.fn("webhook.replay")(function* (request: {
   readonly webhookId: string
   readonly fromSeq: number
   readonly toSeq: number
@@ -30,7 +30,7 @@ export const replay = Effect.fn("webhook.replay")(function* (of: {
   const records = yield* Records
   const feed = yield* Feed
   const replayId = yield* (yield* Ids).make("rp")
-  const webhook = yield* records.get(webhooks, of.webhookId)
+  const webhook = yield* records.get(webhooks, request.webhookId)
   if (!isActive(webhook)) {
     return yield* Effect.fail(refused("not-found", { detail: "There is no such webhook." }))
   }
@@ -59,15 +59,15 @@ export const replay = Effect.fn("webhook.replay")(function* (of: {
     )
 
   let count = 0
-  let after = of.fromSeq - 1
+  let after = request.fromSeq - 1
   for (;;) {
     const { events, scanned } = yield* orUnavailable(
       feed.read({ order: "asc", kind: ["control"], after, limit: batchMax })
     )
-    const wanted = events.filter(({ seq, type }) => seq <= of.toSeq && takes(webhook, type))
+    const wanted = events.filter(({ seq, type }) => seq <= request.toSeq && takes(webhook, type))
     if (wanted.length > 0) yield* write(wanted)
     count += wanted.length
-    if (events.length < batchMax || scanned >= of.toSeq) return count
+    if (events.length < batchMax || scanned >= request.toSeq) return count
     after = scanned
   }
 })

@@ -102,7 +102,11 @@ export const contextOf = (
     }
   })
 
-const feedOf = (fed: NavFeedLookups.Fed, point: PricePoint | null, now: Instant.Instant) =>
+const feedOf = (
+  fed: NavFeedLookups.InstrumentTerms,
+  point: PricePoint | null,
+  now: Instant.Instant
+) =>
   point === null
     ? Effect.succeed("none" as const)
     : NavFeedLookups.verdictOn(fed, { point, pricing: "forward" }, now)

@@ -56,17 +56,17 @@ import type { NotComputed, RestatedRow, RestatementHeader } from "./Restatement.
 import * as Rules from "./RestatementRules.ts"
 
 /** A distribution that a restated point ends or begins, with the plan of its execution. */
-interface Executed {
+interface ExecutedDistribution {
   readonly distribution: Stored<Distribution>
   readonly plan: DistributionPlan
 }
 
 /** Facts that the rows of a restatement are computed from. */
-export interface Restating {
+export interface RestatementFacts {
   readonly header: RestatementHeader
   /** Null where the instrument is not recorded, and so has neither orders nor lines. */
   readonly instrument: RecordedInstrument | null
-  readonly executed: ReadonlyArray<Executed>
+  readonly executed: ReadonlyArray<ExecutedDistribution>
   readonly sources: Rules.Sources
 }
 
@@ -89,7 +89,7 @@ export const restatingOf = Effect.fnUntraced(function* (
   const instrument = found !== null && isRecorded(found) ? found : null
   const terms = instrument === null ? null : yield* inForce(instrument, self.receivedAt)
   const tolerance = terms?.tolerances["nav-price"] ?? PolicyTerms.navPriceDefault
-  const corrected: Rules.Corrected = { to: nav.official, before, tolerance }
+  const corrected: Rules.CorrectedNav = { to: nav.official, before, tolerance }
   const pointCids =
     terms === null || instrument === null
       ? []
@@ -112,7 +112,7 @@ export const restatingOf = Effect.fnUntraced(function* (
     notComputed
   }
   const sources = { statementId: externalStatementId, instrumentId, offset }
-  return { header, instrument, executed, sources } satisfies Restating
+  return { header, instrument, executed, sources } satisfies RestatementFacts
 })
 
 /**
@@ -152,15 +152,18 @@ const navsBefore = Effect.fnUntraced(function* (self: ExternalStatement) {
  * publisher where none names one. A par instrument deals at its par value and has none.
  */
 const pointsOf = Effect.fnUntraced(function* (
-  corrected: Rules.Corrected,
-  of: {
+  corrected: Rules.CorrectedNav,
+  {
+    businessDate,
+    instrument,
+    zone
+  }: {
     readonly instrument: RecordedInstrument
     readonly businessDate: Date.Date
     readonly zone: Zone.Zone
   }
 ) {
   const records = yield* Records
-  const { businessDate, instrument, zone } = of
   const { instrumentId, manifest } = instrument
   if (manifest.valuation === "par") return []
   const oracles = yield* oraclesOf(instrumentId)
@@ -207,7 +210,7 @@ const executedBy = Effect.fnUntraced(function* (
   instrumentId: string,
   pointCids: ReadonlyArray<string>
 ) {
-  const executed: Array<Executed> = []
+  const executed: Array<ExecutedDistribution> = []
   const notComputed: Array<NotComputed> = []
   if (pointCids.length === 0) return { executed, notComputed }
   const records = yield* Records
@@ -246,11 +249,11 @@ const executedBy = Effect.fnUntraced(function* (
 type Rows = Stream.Stream<ReadonlyArray<RestatedRow>, Unavailable, Records | Crypto | LedgerReach>
 
 /** Streams the rows, some at a time: subscriptions, redemptions, and lines by distribution. */
-export const rowsOf = (restating: Restating): Rows => {
+export const rowsOf = (restating: RestatementFacts): Rows => {
   const { executed, instrument } = restating
   if (instrument === null || restating.header.pointCids.length === 0) return Stream.empty
   return executed.reduce<Rows>(
-    (rows, of) => Stream.concat(rows, linesOf(restating, of)),
+    (rows, distribution) => Stream.concat(rows, linesOf(restating, distribution)),
     ordersOf(restating, instrument)
   )
 }
@@ -266,12 +269,12 @@ const dealt = {
   redemption: ["priced", "funded", "burned", "settled"]
 } as const
 
-const ordersOf = ({ header, sources }: Restating, instrument: RecordedInstrument): Rows =>
+const ordersOf = ({ header, sources }: RestatementFacts, instrument: RecordedInstrument): Rows =>
   Stream.unwrap(
     Effect.map(Records, (records) => {
       const pricesOf = dayPrices(header.to, instrument)
       // Filters by the point alone, so that the index by point is read.
-      const pricedIn = <R extends Dealt, F>(
+      const pricedIn = <R extends DealtOrder, F>(
         orders: Collection<R, F>,
         states: ReadonlyArray<string>,
         rows: (self: R, day: Rules.DayPrice, sources: Rules.Sources) => ReadonlyArray<RestatedRow>
@@ -293,7 +296,7 @@ const ordersOf = ({ header, sources }: Restating, instrument: RecordedInstrument
     })
   )
 
-type Dealt = Pick<DealingDay, "instrumentId" | "cutOffAt"> & { readonly state: string }
+type DealtOrder = Pick<DealingDay, "instrumentId" | "cutOffAt"> & { readonly state: string }
 
 /**
  * Makes the look-up of the prices of orders' dealing days at the corrected NAV: one query a page for
@@ -301,7 +304,7 @@ type Dealt = Pick<DealingDay, "instrumentId" | "cutOffAt"> & { readonly state: s
  */
 const dayPrices = (to: Decimal.Decimal, instrument: RecordedInstrument) => {
   let priceOfDay = new Map<string, Rules.DayPrice>()
-  return Effect.fnUntraced(function* (page: ReadonlyArray<Dealt>) {
+  return Effect.fnUntraced(function* (page: ReadonlyArray<DealtOrder>) {
     const records = yield* Records
     const ids = [...new Set(page.map(dayIdOf))]
     const days = new Map<string, DealingDay>(
@@ -315,7 +318,7 @@ const dayPrices = (to: Decimal.Decimal, instrument: RecordedInstrument) => {
       next.set(id, priceOfDay.get(id) ?? (yield* priceOn(days.get(id), { to, instrument })))
     }
     priceOfDay = next
-    return (order: Dealt): Rules.DayPrice => next.get(dayIdOf(order))!
+    return (order: DealtOrder): Rules.DayPrice => next.get(dayIdOf(order))!
   })
 }
 
@@ -356,7 +359,7 @@ const restatedSource = (
 const sliceLines = 50
 
 /** Streams the rows of the lines of a distribution, a page of payees at a time. */
-const linesOf = (restating: Restating, executed: Executed): Rows => {
+const linesOf = (restating: RestatementFacts, executed: ExecutedDistribution): Rows => {
   const { header } = restating
   const { distribution, plan } = executed
   const source = restatedSource(plan, header)
@@ -458,20 +461,19 @@ const carriesOf = Effect.fnUntraced(function* (
  * Sources of a line's inputs: the correcting statement in place of a restated point. A figure of a
  * payee without a line has the distribution as its source.
  */
-const lineSourcesOf = (of: {
-  readonly restating: Restating
-  readonly executed: Executed
+const lineSourcesOf = ({
+  carryId,
+  executed: { distribution, plan },
+  lineId,
+  payee: { holderId, party, rateSource },
+  restating: { header, sources }
+}: {
+  readonly restating: RestatementFacts
+  readonly executed: ExecutedDistribution
   readonly payee: PayeeLookups.Payee
   readonly lineId: DistributionLine["lineId"] | null
   readonly carryId: string | null
 }): Sources => {
-  const {
-    carryId,
-    executed: { distribution, plan },
-    lineId,
-    payee: { holderId, party, rateSource },
-    restating: { header, sources }
-  } = of
   const { distributionId, instrumentId } = distribution
   const named = sourcesOf(
     plan,

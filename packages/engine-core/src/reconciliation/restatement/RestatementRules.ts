@@ -23,12 +23,12 @@ import type { RestatedRow, RestatedTotal } from "./Restatement.ts"
 
 // ---- the point
 
-/** Whether a NAV may price: its valuation is not suspended, and it is above 0. */
+/** Checks whether a NAV may price: its valuation is not suspended, and it is above 0. */
 export const isUsable = ({ official, ripcord }: Pick<StatedNav, "official" | "ripcord">): boolean =>
   !ripcord && Decimal.isPositive(official)
 
 /** Corrected NAV, and the NAVs that earlier statements of the same date stated. */
-export interface Corrected {
+export interface CorrectedNav {
   readonly to: Decimal.Decimal
   readonly before: ReadonlyArray<Decimal.Decimal>
   /** Largest distance of a price from a NAV that confirms it, as a fraction of the NAV. */
@@ -36,13 +36,13 @@ export interface Corrected {
 }
 
 /**
- * Whether the corrected NAV confirms a price: the price is within the tolerance of it, and nearer to
+ * Checks whether the corrected NAV confirms a price: the price is within the tolerance of it, and nearer to
  * it than to every earlier NAV that differs from it. A price that lies as near to an earlier one was
  * published on the earlier one.
  */
 export const isBorneOut = (
   price: Decimal.Decimal,
-  { before, to, tolerance }: Corrected
+  { before, to, tolerance }: CorrectedNav
 ): boolean => {
   const distance = (nav: Decimal.Decimal) => Decimal.abs(Decimal.subtract(price, nav))
   return (

@@ -22,14 +22,16 @@ import { inForce } from "../../statements/external-statement/StatementLookups.ts
 import type { Point, Services } from "./Check.ts"
 import type * as CashSettlement from "./checks/CashSettlement.ts"
 
-type Of = Pick<Instrument, "instrumentId">
-type Settled = CashSettlement.Settled
+type InstrumentIdentity = Pick<Instrument, "instrumentId">
+type SettledOrder = CashSettlement.SettledOrder
 
 const ofCash = (
   self: Pick<Subscription | Redemption, "instrumentId" | "holderId" | "currency" | "cash">,
-  of: Pick<Settled, "kind" | "orderId" | "isLost" | "entry"> & { readonly since: Instant.Instant }
-): Settled => ({
-  ...of,
+  settlement: Pick<SettledOrder, "kind" | "orderId" | "isLost" | "entry"> & {
+    readonly since: Instant.Instant
+  }
+): SettledOrder => ({
+  ...settlement,
   instrumentId: self.instrumentId,
   holderId: self.holderId,
   currency: self.currency,
@@ -41,7 +43,10 @@ const ofCash = (
  * Facts of a subscription: its cash; or its refund, where bank lines have all of its cash and not
  * all of its refund.
  */
-const ofSubscription = (self: Subscription, takenBack: TakenBack): ReadonlyArray<Settled> => {
+const ofSubscription = (
+  self: Subscription,
+  takenBack: TakenBackCash
+): ReadonlyArray<SettledOrder> => {
   // Cash that the bank took back is missing before the units are delivered, too.
   const since = self.deliveredAt ?? (takenBack.entry === null ? null : self.claimedAt)
   if (self.payment !== "wire" || since === null) return []
@@ -54,7 +59,7 @@ const ofSubscription = (self: Subscription, takenBack: TakenBack): ReadonlyArray
   return [less({ ...fact, due: self.refunded ?? Decimal.zero, paid: back }, takenBack.refund)]
 }
 
-const ofRedemption = (self: Redemption, takenBack: TakenBack): ReadonlyArray<Settled> => {
+const ofRedemption = (self: Redemption, takenBack: TakenBackCash): ReadonlyArray<SettledOrder> => {
   const since = self.settledAt ?? (takenBack.entry === null ? null : self.claimedAt)
   if (self.payment !== "wire" || since === null) return []
   const { isLost, entry } = takenBack
@@ -63,20 +68,20 @@ const ofRedemption = (self: Redemption, takenBack: TakenBack): ReadonlyArray<Set
 }
 
 /** Cash of an order that a correction or its bank took back. */
-interface TakenBack extends Pick<Settled, "isLost" | "entry"> {
+interface TakenBackCash extends Pick<SettledOrder, "isLost" | "entry"> {
   /** Sums of entries that the bank took back, of the order's cash and of its refund. */
   readonly cash: Decimal.Decimal
   readonly refund: Decimal.Decimal
 }
 
-const nothing: TakenBack = {
+const nothing: TakenBackCash = {
   isLost: false,
   entry: null,
   cash: Decimal.zero,
   refund: Decimal.zero
 }
 
-const less = (fact: Settled, amount: Decimal.Decimal): Settled => ({
+const less = (fact: SettledOrder, amount: Decimal.Decimal): SettledOrder => ({
   ...fact,
   paid: Decimal.subtract(fact.paid, amount)
 })
@@ -85,7 +90,7 @@ const less = (fact: Settled, amount: Decimal.Decimal): Settled => ({
 const statementsMax = 100
 
 /** Loads the sources of cash of an instrument, inactive ones too: what they stated stays in force. */
-const cashSourcesOf = ({ instrumentId }: Of, { pin }: Point) =>
+const cashSourcesOf = ({ instrumentId }: InstrumentIdentity, { pin }: Point) =>
   Effect.flatMap(Records, (records) =>
     records.stream(externalSources, { pin, where: { kind: ["cash"] } }).pipe(
       Stream.map(({ record }) => record),
@@ -95,7 +100,7 @@ const cashSourcesOf = ({ instrumentId }: Of, { pin }: Point) =>
   )
 
 /** Loads the takings of entries that the bank took back in statements of the instrument's account. */
-const reversedTakings = Effect.fnUntraced(function* (instrument: Of, at: Point) {
+const reversedTakings = Effect.fnUntraced(function* (instrument: InstrumentIdentity, at: Point) {
   const records = yield* Records
   const bulk = yield* Bulk
   const { pin } = at
@@ -142,7 +147,7 @@ const reversedTakings = Effect.fnUntraced(function* (instrument: Of, at: Point) 
 /** Loads the order of a taking, as facts of the check. */
 const orderOf = Effect.fnUntraced(function* (
   { kind, orderId }: CashTaking,
-  { at: { pin }, back }: { readonly at: Point; readonly back: TakenBack }
+  { at: { pin }, back }: { readonly at: Point; readonly back: TakenBackCash }
 ) {
   const records = yield* Records
   if (kind === "subscription") {
@@ -157,7 +162,10 @@ const orderOf = Effect.fnUntraced(function* (
  * Streams the cash of the instrument's orders that are delivered and not closed, and of those,
  * closed or not, of which a correction took cash back.
  */
-export const settled = (instrument: Of, at: Point): Stream.Stream<Settled, Unavailable, Services> =>
+export const settled = (
+  instrument: InstrumentIdentity,
+  at: Point
+): Stream.Stream<SettledOrder, Unavailable, Services> =>
   Stream.unwrap(
     Effect.gen(function* () {
       const records = yield* Records
@@ -174,7 +182,7 @@ export const settled = (instrument: Of, at: Point): Stream.Stream<Settled, Unava
           taking
         ])
       )
-      const backOf = (order: string): TakenBack => {
+      const backOf = (order: string): TakenBackCash => {
         const own = reversed.filter(({ taking }) => orderKeyOf(taking) === order)
         const sumOf = (pays: CashTaking["pays"]) =>
           Decimal.sum(

@@ -26,23 +26,24 @@ import { externalSourcesAt, type SourceStatement } from "./StatementsInForceLook
  * Largest number of statements of an account on one side of a date that are looked at for the nearest
  * date: one of each feed, and a few of feeds that had another account before.
  */
-const nearMax = ({ feeds }: Pick<OfAccount, "feeds">): number => Math.min(feeds.length + 4, 100)
+const nearMax = ({ feeds }: Pick<AccountStatements, "feeds">): number =>
+  Math.min(feeds.length + 4, 100)
 
 /** Terms by which the statement of a missing date is overdue. */
-export interface Overdue {
+export interface OverdueTerms {
   /** The policy's grace time; null: each source has its own. */
   readonly grace: Duration.Duration | null
   readonly now: Instant.Instant
 }
 
 /** A business date, and the side of it on which the nearest other one is looked for. */
-interface Near {
+interface NearDate {
   readonly businessDate: Date.Date
   readonly side: "before" | "after"
 }
 
 /** Statements of one account, whatever source and instrument they came for. */
-interface OfAccount {
+interface AccountStatements {
   readonly externalAccountId: string
   /** Sources that state balances of the account, by id; inactive ones count. */
   readonly sources: ReadonlyMap<string, ExternalSource>
@@ -64,19 +65,19 @@ export const make = Effect.fnUntraced(function* (
   )
 
   const accountOf = (externalAccountId: string) =>
-    Effect.map(ofCash, (all): OfAccount => {
+    Effect.map(ofCash, (all): AccountStatements => {
       const own = all.filter(({ account }) => account === externalAccountId)
       return {
         externalAccountId,
         sources: new Map(own.map((source) => [source.externalSourceId, source])),
         feeds: own.flatMap(({ externalSourceId, instruments }) =>
-          instruments.map((of) => feedKeyOf({ externalSourceId, instrumentId: of }))
+          instruments.map((each) => feedKeyOf({ externalSourceId, instrumentId: each }))
         )
       }
     })
 
   /** The statements in force of the account of one date, in their order. */
-  const ofDay = ({ externalAccountId, feeds }: OfAccount, businessDate: Date.Date) =>
+  const ofDay = ({ externalAccountId, feeds }: AccountStatements, businessDate: Date.Date) =>
     records
       .stream(externalStatements, {
         pin,
@@ -92,7 +93,10 @@ export const make = Effect.fnUntraced(function* (
    * The statements in force of the account of the nearest date before or after another date: of each
    * feed the last one of the date before, or the first one of the date after.
    */
-  const nearestTo = Effect.fnUntraced(function* (account: OfAccount, { businessDate, side }: Near) {
+  const nearestTo = Effect.fnUntraced(function* (
+    account: AccountStatements,
+    { businessDate, side }: NearDate
+  ) {
     const { externalAccountId, feeds } = account
     const isBefore = side === "before"
     const range = isBefore ? { to: businessDate } : { from: Date.next(businessDate) }
@@ -126,9 +130,9 @@ export const make = Effect.fnUntraced(function* (
 
   /** The opening of a statement beside the closing before it; none where one of them is not stated. */
   const linkOf = Effect.fnUntraced(function* (
-    account: OfAccount,
+    account: AccountStatements,
     statement: ExternalStatement,
-    { grace, now }: Overdue
+    { grace, now }: OverdueTerms
   ) {
     const { businessDate, opening } = statement
     const source = account.sources.get(statement.externalSourceId)
@@ -164,7 +168,7 @@ export const make = Effect.fnUntraced(function* (
      * The links on both sides of a statement that a run compares: its own opening, and that of the
      * account's next statement, which may have been compared before this one came.
      */
-    around: Effect.fnUntraced(function* ({ statement }: SourceStatement, overdue: Overdue) {
+    around: Effect.fnUntraced(function* ({ statement }: SourceStatement, overdue: OverdueTerms) {
       const { businessDate, externalAccountId } = statement
       if (externalAccountId === null) return []
       const account = yield* accountOf(externalAccountId)

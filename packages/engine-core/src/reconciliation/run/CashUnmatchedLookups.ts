@@ -29,7 +29,7 @@ import type { Point } from "./Check.ts"
 import * as CashUnmatched from "./checks/CashUnmatched.ts"
 import { type Facts, sourcesOf } from "./StatementCheckLookups.ts"
 
-type Of = Pick<Instrument, "instrumentId">
+type InstrumentIdentity = Pick<Instrument, "instrumentId">
 
 /** Number of statements whose parts are looked up together. */
 const statementsMax = 100
@@ -41,27 +41,26 @@ const recordsMax = 500
 const rowsMax = 1_000
 
 /** A statement whose lines may be judged, and the currency of its account. */
-interface Judged {
+interface JudgedStatement {
   readonly statement: ExternalStatement
   readonly accountCurrency: string
 }
 
 /**
- * Whether lines of an account's statement are judged under this instrument. Lines of a segregated
+ * Checks whether lines of an account's statement are judged under this instrument. Lines of a segregated
  * account are not: its balance is compared as a whole. A file that was handed in for two
  * instruments has its lines twice: they are judged under the one that the account is mapped to.
  */
 const isJudged = (
   { segregated, instrumentId: mappedTo }: Pick<ExternalAccount, "segregated" | "instrumentId">,
-  of: Of & Pick<ExternalSource, "instruments">
+  { instrumentId, instruments }: InstrumentIdentity & Pick<ExternalSource, "instruments">
 ): boolean =>
-  !segregated &&
-  (mappedTo === null || mappedTo === of.instrumentId || !of.instruments.includes(mappedTo))
+  !segregated && (mappedTo === null || mappedTo === instrumentId || !instruments.includes(mappedTo))
 
 /** Selects the statements of a source that are judged and whose lines are not deleted. */
 const judgedOf = Effect.fnUntraced(function* (
   statements: ReadonlyArray<ExternalStatement>,
-  of: Of & Pick<ExternalSource, "instruments">,
+  scope: InstrumentIdentity & Pick<ExternalSource, "instruments">,
   { pin }: Point
 ) {
   const records = yield* Records
@@ -72,9 +71,9 @@ const judgedOf = Effect.fnUntraced(function* (
       account
     ])
   )
-  return statements.flatMap((statement): ReadonlyArray<Judged> => {
+  return statements.flatMap((statement): ReadonlyArray<JudgedStatement> => {
     const account = accounts.get(statement.externalAccountId ?? "")
-    if (account !== undefined && !isJudged(account, of)) return []
+    if (account !== undefined && !isJudged(account, scope)) return []
     return [{ statement, accountCurrency: account?.currency ?? statement.currency }]
   })
 })
@@ -95,7 +94,10 @@ const chunked = <A, E, R>(
  * Loads the parts of statements. A part that no taking has opened gets the amounts that were taken
  * before the index existed.
  */
-const partsOf = Effect.fnUntraced(function* (judged: ReadonlyArray<Judged>, { pin }: Point) {
+const partsOf = Effect.fnUntraced(function* (
+  judged: ReadonlyArray<JudgedStatement>,
+  { pin }: Point
+) {
   const records = yield* Records
   const every = judged.flatMap(({ statement: { externalStatementId, lineCount } }) =>
     Array.from({ length: Part.partsOf(lineCount) }, (_, part) => ({
@@ -119,8 +121,8 @@ const partsOf = Effect.fnUntraced(function* (judged: ReadonlyArray<Judged>, { pi
   const marks = Map.groupBy(taken, (line) => Part.idOf({ ...line, part: Part.partOf(line) }))
   for (const part of absent) {
     const lines = marks.get(Part.idOf(part)) ?? []
-    const of = lines.map((line) => ({ line: line.line, match: Part.matchOf(line) }))
-    byId.set(Part.idOf(part), Part.marked(Part.untaken(part), of))
+    const matches = lines.map((line) => ({ line: line.line, match: Part.matchOf(line) }))
+    byId.set(Part.idOf(part), Part.marked(Part.untaken(part), matches))
   }
   return Map.groupBy(
     every.flatMap((part) => byId.get(Part.idOf(part)) ?? []),
@@ -162,7 +164,7 @@ const entriesOf = (statement: ExternalStatement, { from, through }: Part.Span) =
   )
 
 /** Sums of a run, and what it judged already: an entry lies in several statements. */
-interface Judging {
+interface UnmatchedSums {
   readonly sums: CashUnmatched.Sums
   /** First lines of entries that were added. */
   readonly added: Set<string>
@@ -174,15 +176,15 @@ interface Judging {
  * contradict each other about a reference only the first counts, and the others are a contradiction.
  */
 const addEntries = Effect.fnUntraced(function* (
-  { sums, added }: Judging,
-  { statement, accountCurrency }: Judged,
-  of: { readonly open: ReadonlyArray<CashEntry>; readonly at: Point }
+  { sums, added }: UnmatchedSums,
+  { statement, accountCurrency }: JudgedStatement,
+  { open, at }: { readonly open: ReadonlyArray<CashEntry>; readonly at: Point }
 ) {
   const records = yield* Records
   const { externalStatementId: statementId, externalAccountId } = statement
-  if (externalAccountId === null || of.open.length === 0) return
-  const lines = of.open.map((entry) => ({ statement, entry }))
-  const { pin } = of.at
+  if (externalAccountId === null || open.length === 0) return
+  const lines = open.map((entry) => ({ statement, entry }))
+  const { pin } = at
   const entries = (yield* EntryLookups.entriesAround(lines, pin)).get(externalAccountId) ?? []
   const sharing = (yield* EntryLookups.sharingReference(lines, pin)).get(externalAccountId) ?? []
   const nameOfCopy = (line: EntryRules.BookedLine) =>
@@ -200,7 +202,7 @@ const addEntries = Effect.fnUntraced(function* (
   const byName = new Map(
     entries.flatMap((entry) => entry.copies.map((copy) => [nameOfCopy(copy), entry] as const))
   )
-  for (const entry of of.open) {
+  for (const entry of open) {
     const booked = byName.get(nameOf({ statementId, line: entry.line }))
     if (booked === undefined) continue
     const [first] = booked.copies
@@ -218,8 +220,8 @@ const addEntries = Effect.fnUntraced(function* (
     CashUnmatched.addTo(sums, [{ externalAccountId, accountCurrency, statementId, entry, taken }])
   }
   for (const each of contradictions) {
-    const sumOf = (of: ReadonlyArray<EntryRules.BookedLine>) =>
-      Decimal.sum(of.map((line) => CashUnmatched.signedOf(line.entry)))
+    const sumOf = (bookedLines: ReadonlyArray<EntryRules.BookedLine>) =>
+      Decimal.sum(bookedLines.map((line) => CashUnmatched.signedOf(line.entry)))
     const [sum, other] = [sumOf(each.stated), sumOf(each.otherwise)]
     const [line] = each.otherwise
     if (line === undefined || Decimal.equals(sum, other)) continue
@@ -235,22 +237,22 @@ const addEntries = Effect.fnUntraced(function* (
 
 /** Adds the open lines of a statement to the sums. */
 const addOpen = Effect.fnUntraced(function* (
-  judging: Judging,
-  judged: Judged,
-  of: { readonly parts: ReadonlyArray<Part.CashLinePart>; readonly at: Point }
+  judging: UnmatchedSums,
+  judged: JudgedStatement,
+  { parts, at }: { readonly parts: ReadonlyArray<Part.CashLinePart>; readonly at: Point }
 ) {
   const { statement } = judged
   if (statement.externalAccountId === null) return
-  const partsByNumber = new Map(of.parts.map((part) => [part.part, part]))
+  const partsByNumber = new Map(parts.map((part) => [part.part, part]))
   const matchOf = (line: number): Part.Match => {
     const part = partsByNumber.get(Part.partOf({ line }))
     return part === undefined ? "unmatched" : Part.matchIn(part, line)
   }
-  yield* Stream.fromIterable(spansOf(of.parts, statement)).pipe(
+  yield* Stream.fromIterable(spansOf(parts, statement)).pipe(
     Stream.flatMap((span) => entriesOf(statement, span)),
     Stream.runForEach((entries) => {
       const open = entries.filter(({ line }) => matchOf(line) !== "matched")
-      return addEntries(judging, judged, { open, at: of.at })
+      return addEntries(judging, judged, { open, at })
     })
   )
 })
@@ -260,12 +262,15 @@ const addOpen = Effect.fnUntraced(function* (
  * force, one fact for each reference of the bank, in memory that grows with the number of references
  * alone.
  */
-export const unmatched = (instrument: Of, at: Point): Facts<CashUnmatched.Unmatched> =>
+export const unmatched = (
+  instrument: InstrumentIdentity,
+  at: Point
+): Facts<CashUnmatched.UnmatchedLines> =>
   Stream.unwrap(
     Effect.gen(function* () {
       const { instrumentId } = instrument
       const sums: CashUnmatched.Sums = new Map()
-      const judging: Judging = { sums, added: new Set() }
+      const judging: UnmatchedSums = { sums, added: new Set() }
       for (const { externalSourceId, instruments } of yield* sourcesOf(instrument, at, ["cash"])) {
         yield* inForce({ externalSourceId, instrumentId }, at.pin).pipe(
           Stream.filter(({ prunedAt }) => prunedAt === undefined),
@@ -276,9 +281,9 @@ export const unmatched = (instrument: Of, at: Point): Facts<CashUnmatched.Unmatc
               const parts = yield* partsOf(judged, at)
               yield* Effect.forEach(
                 judged,
-                (of) =>
-                  addOpen(judging, of, {
-                    parts: parts.get(of.statement.externalStatementId) ?? [],
+                (each) =>
+                  addOpen(judging, each, {
+                    parts: parts.get(each.statement.externalStatementId) ?? [],
                     at
                   }),
                 { discard: true }
@@ -288,7 +293,7 @@ export const unmatched = (instrument: Of, at: Point): Facts<CashUnmatched.Unmatc
         )
       }
       return Stream.fromIterable(sums.values()).pipe(
-        Stream.map((sum): CashUnmatched.Unmatched => ({ instrumentId, ...sum }))
+        Stream.map((sum): CashUnmatched.UnmatchedLines => ({ instrumentId, ...sum }))
       )
     })
   )

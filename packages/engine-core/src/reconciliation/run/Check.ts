@@ -65,7 +65,7 @@ export class NotCompared extends Data.TaggedClass("NotCompared")<{
  * A source's statements of an instrument that a check has compared, this run or an earlier one, but for
  * those that it names as not compared: findings on them that are not found again are cleared.
  */
-export class FeedCompared extends Data.TaggedClass("FeedCompared")<{
+export class ComparedFeed extends Data.TaggedClass("ComparedFeed")<{
   /** Source and instrument. */
   readonly feed: string
   /** Whether statements came since the check's watermark. */
@@ -73,13 +73,17 @@ export class FeedCompared extends Data.TaggedClass("FeedCompared")<{
 }> {}
 
 /** A statement that a later run compares, because its source is inactive in this one. */
-export class Deferred extends Data.TaggedClass("Deferred")<{ readonly statementId: string }> {}
+export class DeferredStatement extends Data.TaggedClass("DeferredStatement")<{
+  readonly statementId: string
+}> {}
 
 /** Notes in a stream of facts: input that was not compared, a source that was, a statement for a later run. */
-export type Note = NotCompared | FeedCompared | Deferred
+export type Note = NotCompared | ComparedFeed | DeferredStatement
 
 export const isNote = (element: unknown): element is Note =>
-  element instanceof NotCompared || element instanceof FeedCompared || element instanceof Deferred
+  element instanceof NotCompared ||
+  element instanceof ComparedFeed ||
+  element instanceof DeferredStatement
 
 /**
  * Flattens facts that are read part by part, such as those of several sources: the facts of every part
@@ -181,4 +185,4 @@ export interface Check<F = unknown> {
 }
 
 /** Declares a check; the type of its facts follows from the functions. */
-export const define = <F>(of: Check<F>): Check<F> => of
+export const define = <F>(check: Check<F>): Check<F> => check

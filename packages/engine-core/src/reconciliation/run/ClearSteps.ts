@@ -13,13 +13,13 @@ import { Records, type Stored } from "../../records/Records.ts"
 import type { Hold } from "../../restraints/hold/Hold.ts"
 import { lockOf } from "../../restraints/hold/HoldOpeningSteps.ts"
 import { openOn } from "../../restraints/hold/OpenHoldLookups.ts"
-import type { Covered } from "./CompareSteps.ts"
+import type { CoveredInstrument } from "./CompareSteps.ts"
 import { checkNames } from "./CheckNames.ts"
 import * as Rules from "./RunRules.ts"
 import type { Scope } from "./Run.ts"
 
 /** A run whose findings and holds are recorded, in this transaction. */
-export interface Judged {
+export interface RecordedRun {
   readonly runId: string
   readonly scope: Scope
   /**
@@ -27,7 +27,7 @@ export interface Judged {
    * drift.
    */
   readonly isGrounded: boolean
-  readonly covered: ReadonlyArray<Covered>
+  readonly covered: ReadonlyArray<CoveredInstrument>
   readonly found: ReadonlyArray<Stored<Finding>>
   /** Holds that the run opened, or added findings to. */
   readonly holds: ReadonlyArray<Hold>
@@ -38,14 +38,14 @@ export interface Judged {
  * a hold or blocking finding. Returns the ids of those that became payable. Must run inside
  * `transact`.
  */
-export const holdOrClear = Effect.fnUntraced(function* (of: Judged, act: Act) {
-  const covered = yield* withDistributions(of)
+export const holdOrClear = Effect.fnUntraced(function* (run: RecordedRun, act: Act) {
+  const covered = yield* withDistributions(run)
   const ids = covered.map(({ instrument }) => instrument.instrumentId).toSorted()
   yield* Effect.forEach(ids, lockOf, { discard: true })
-  const own = new Set<string>(of.holds.map(({ holdId }) => holdId))
+  const own = new Set<string>(run.holds.map(({ holdId }) => holdId))
   const before = (yield* openOn(ids)).filter(({ holdId }) => !own.has(holdId))
   const holdOf = new Map<string, Hold>()
-  for (const hold of [...before, ...of.holds]) {
+  for (const hold of [...before, ...run.holds]) {
     if (!holdOf.has(hold.instrumentId)) holdOf.set(hold.instrumentId, hold)
   }
   yield* Effect.forEach(
@@ -54,15 +54,15 @@ export const holdOrClear = Effect.fnUntraced(function* (of: Judged, act: Act) {
     { discard: true }
   )
   const blocked = yield* blockedElsewhere(ids)
-  const isFree = ({ instrument: { instrumentId }, outcomes }: Covered): boolean =>
-    of.isGrounded &&
-    Rules.isWhole(of.scope, checkNames) &&
+  const isFree = ({ instrument: { instrumentId }, outcomes }: CoveredInstrument): boolean =>
+    run.isGrounded &&
+    Rules.isWhole(run.scope, checkNames) &&
     outcomes.every(({ ran }) => ran) &&
     !holdOf.has(instrumentId) &&
     !blocked.has(instrumentId) &&
-    !of.found.some((finding) => finding.instrumentId === instrumentId && blocks(finding))
+    !run.found.some((finding) => finding.instrumentId === instrumentId && blocks(finding))
   const free = covered.filter(isFree).map(({ instrument }) => instrument.instrumentId)
-  return yield* Clearing.clear(free, { runId: of.runId, act })
+  return yield* Clearing.clear(free, { runId: run.runId, act })
 })
 
 /**
@@ -70,7 +70,7 @@ export const holdOrClear = Effect.fnUntraced(function* (of: Judged, act: Act) {
  * as paid to investors and apps, and for those with an owed line of a paid one. Most instruments
  * have neither.
  */
-const withDistributions = Effect.fnUntraced(function* ({ covered }: Judged) {
+const withDistributions = Effect.fnUntraced(function* ({ covered }: RecordedRun) {
   const records = yield* Records
   const unpaid = yield* records.countBy(shownDistributions, "open", { where: {} })
   const others = covered

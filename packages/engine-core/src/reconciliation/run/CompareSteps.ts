@@ -38,7 +38,7 @@ const ledgerUnreachable = "ledger-unreachable"
 const defect = "internal"
 
 /** An instrument as a run covers it, with the outcome of each check. */
-export interface Covered {
+export interface CoveredInstrument {
   readonly instrument: Pick<Instrument, "instrumentId" | "registrar">
   readonly outcomes: ReadonlyArray<Rules.Outcome>
 }
@@ -53,8 +53,8 @@ export interface Ground extends Situation {
 }
 
 /** Outcomes of the checks, before anything is recorded. */
-export interface Compared extends Ground {
-  readonly covered: ReadonlyArray<Covered>
+export interface ComparedRun extends Ground {
+  readonly covered: ReadonlyArray<CoveredInstrument>
   /** Outcomes of the ground that are recorded together with those of the instruments; none: they were before. */
   readonly venue: ReadonlyArray<Rules.Outcome>
 }
@@ -63,13 +63,13 @@ export interface Compared extends Ground {
 export const outcomesOf = ({
   covered,
   venue
-}: Pick<Compared, "covered" | "venue">): ReadonlyArray<Rules.Outcome> => [
+}: Pick<ComparedRun, "covered" | "venue">): ReadonlyArray<Rules.Outcome> => [
   ...covered.flatMap(({ outcomes }) => outcomes),
   ...venue
 ]
 
-/** Which of the facts that were judged before a run leaves out. */
-interface Again {
+/** Facts judged before that a run leaves out. */
+interface LeftOutFacts {
   /** A run that starts by itself on an instrument. */
   readonly isBrief?: boolean
   /** An earlier comparison of the venue's facts, a short time ago, counts. */
@@ -80,16 +80,16 @@ interface Again {
  * Runs the checks of the scope at the head of the projection. While the ledger is unreachable no
  * check runs, since the projection may be behind it.
  */
-export const compare = Effect.fnUntraced(function* (scope: Scope, again: Again = {}) {
+export const compare = Effect.fnUntraced(function* (scope: Scope, again: LeftOutFacts = {}) {
   const ground = yield* groundOf(scope, again)
   const compared = yield* compareAt(scope, ground)
-  return { ...ground, ...compared, venue: ground.ground } satisfies Compared
+  return { ...ground, ...compared, venue: ground.ground } satisfies ComparedRun
 })
 
 /** Compares the venue's own facts at the head of the projection, before any instrument. */
 export const groundOf = Effect.fnUntraced(function* (
   scope: Scope,
-  { isBrief = false, isServed = isBrief }: Again = {}
+  { isBrief = false, isServed = isBrief }: LeftOutFacts = {}
 ) {
   const ledger = yield* Ledger
   const startedAt = yield* Instant.now
@@ -159,7 +159,7 @@ export const compareOne = Effect.fnUntraced(function* (
   const outcomes = yield* Effect.forEach(chosenOf(scope), (check) =>
     isReached
       ? outcomeOf(check, instrument, at).pipe(
-          // What was read together may be corrupt for another instrument of the batch.
+          // Facts that were read together may be corrupt for another instrument of the batch.
           Effect.catchDefect(() =>
             Effect.flatMap(pointOf([instrument], at), (own) =>
               orUnread(outcomeOf(check, instrument, own), check, instrumentId)
@@ -168,14 +168,14 @@ export const compareOne = Effect.fnUntraced(function* (
         )
       : Effect.succeed(unread(check, instrumentId, ledgerUnreachable))
   )
-  return { instrument: { instrumentId, registrar }, outcomes } satisfies Covered
+  return { instrument: { instrumentId, registrar }, outcomes } satisfies CoveredInstrument
 })
 
 /** Outcomes of an instrument none of whose checks could be compared or recorded, because of a defect. */
 export const allFailed = (
   scope: Scope,
   { instrumentId, registrar }: Stored<Instrument>
-): Covered => ({
+): CoveredInstrument => ({
   instrument: { instrumentId, registrar },
   outcomes: chosenOf(scope).map((check) => unread(check, instrumentId, defect))
 })
@@ -322,7 +322,7 @@ const gather = <R>(
         })
       }
     ),
-    Effect.map((gathered): Rules.Gathered => {
+    Effect.map((gathered): Rules.GatheredDifferences => {
       const [fault] = faults
       if (fault === undefined) return gathered
       const { subject, why } = fault

@@ -55,25 +55,25 @@ const lockedOf = Effect.fnUntraced(function* ({ reserveId }: Reserve, pin: Pin.R
  * Makes the positions: each mapped asset that is in the terms or locked, and each asset in the file
  * that the source does not map. Several names in the file may be one asset on the ledger.
  */
-const positionsOf = (of: {
+const positionsOf = (custody: {
   readonly reserve: Pick<Reserve, "terms" | "pending">
   readonly assets: NonNullable<SourceStatement["source"]["assets"]>
   readonly locked: ReadonlyMap<string, Decimal.Decimal>
   readonly stated: ReadonlyMap<string, Decimal.Decimal>
 }): ReadonlyArray<CustodyReserve.Position> => {
-  const mapped = Map.groupBy(Object.entries(of.assets), ([, asset]) => keyOf(asset))
+  const mapped = Map.groupBy(Object.entries(custody.assets), ([, asset]) => keyOf(asset))
   const mappedPositions = [...mapped].flatMap(
     ([key, names]): ReadonlyArray<CustodyReserve.Position> => {
-      const stated = Decimal.sum(names.map(([name]) => of.stated.get(name) ?? Decimal.zero))
+      const stated = Decimal.sum(names.map(([name]) => custody.stated.get(name) ?? Decimal.zero))
       const [first] = names
       if (first === undefined) return []
-      const locked = of.locked.get(key) ?? Decimal.zero
+      const locked = custody.locked.get(key) ?? Decimal.zero
       return [{ asset: columnOf(first[1]), locked, stated }]
     }
   )
-  const unmappedPositions = [...of.stated].flatMap(
+  const unmappedPositions = [...custody.stated].flatMap(
     ([name, stated]): ReadonlyArray<CustodyReserve.Position> =>
-      Object.hasOwn(of.assets, name) ? [] : [{ asset: name, locked: null, stated }]
+      Object.hasOwn(custody.assets, name) ? [] : [{ asset: name, locked: null, stated }]
   )
   return [...mappedPositions, ...unmappedPositions]
 }
@@ -86,7 +86,7 @@ const positionsOf = (of: {
 export const stated = (
   instrument: Instrument,
   at: BatchPoint
-): NotedFacts<ReadonlyArray<CustodyReserve.Stated>> =>
+): NotedFacts<ReadonlyArray<CustodyReserve.CustodyStatement>> =>
   Stream.unwrap(
     Effect.gen(function* () {
       const { instrumentId } = instrument
@@ -104,7 +104,7 @@ export const stated = (
         Effect.gen(function* () {
           yield* countOfLines(each.statement)
           const { pin, comparedAt } = yield* momentOf(each, at)
-          const compared: CustodyReserve.Stated = {
+          const compared: CustodyReserve.CustodyStatement = {
             ...ofStatement(each, comparedAt),
             reserveId: reserve.reserveId,
             positions: positionsOf({

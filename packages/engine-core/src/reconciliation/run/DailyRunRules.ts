@@ -32,7 +32,7 @@ export const daysOf = ({ time, zone }: DailyAt, now: Instant.Instant): Days => {
 }
 
 /**
- * Whether the run of the latest day is still to be queued. `queued` is the day of the newest run
+ * Checks whether the run of the latest day is still to be queued. `queued` is the day of the newest run
  * that was queued; null where none was since the runs were switched on: the first one is the next
  * day's. One run is made for all days that passed while no host ran.
  */

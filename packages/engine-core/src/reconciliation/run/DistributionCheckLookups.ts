@@ -37,7 +37,7 @@ import * as Identity from "./checks/DistributionIdentity.ts"
 import * as Recompute from "./checks/DistributionRecompute.ts"
 import type * as Unpaid from "./checks/DistributionUnpaid.ts"
 
-type Of = Pick<Instrument, "instrumentId">
+type InstrumentIdentity = Pick<Instrument, "instrumentId">
 
 /**
  * Streams the sealed distributions of an instrument that a run judges: those that are not paid, or
@@ -45,7 +45,7 @@ type Of = Pick<Instrument, "instrumentId">
  * executed, whose carries the next one takes in; and those with a finding that is not cleared.
  */
 const judgedOf = (
-  { instrumentId }: Of,
+  { instrumentId }: InstrumentIdentity,
   { pin }: Point
 ): Stream.Stream<Stored<Distribution>, Unavailable, Records> =>
   Stream.unwrap(
@@ -121,24 +121,24 @@ const planOf = Effect.fnUntraced(function* (
   return plan
 })
 
-type Recomputed = Stream.Stream<
+type RecomputedFacts = Stream.Stream<
   Recompute.Fact | NotCompared,
   CheckNotRun | Unavailable,
   Records | Crypto
 >
 
 /** Streams the facts of `distribution-recompute`, a page of lines at a time. */
-export const recomputed = (instrument: Of, at: Point): Recomputed =>
+export const recomputed = (instrument: InstrumentIdentity, at: Point): RecomputedFacts =>
   readableFirst(
     Stream.map(
       judgedOf(instrument, at),
-      (self): Recomputed =>
+      (self): RecomputedFacts =>
         isOfSnapshot(self)
           ? unplannedOf(self, at)
           : Stream.unwrap(
               Effect.map(
                 planOf(self, at),
-                (plan): Recomputed =>
+                (plan): RecomputedFacts =>
                   plan === null
                     ? Stream.make(notCompared(self, "history-deleted"))
                     : linesOf(self, plan, at)
@@ -172,7 +172,7 @@ const linesOf = (
     Effect.gen(function* () {
       const crypto = yield* Crypto
       const { instrumentId, distributionId, currency } = self
-      const of = { instrumentId, distributionId, currency }
+      const about = { instrumentId, distributionId, currency }
       // Hashes of whole chunks, and the lines of the chunk that is not full yet.
       const hashes: Array<string> = []
       let open: ReadonlyArray<LinesHash.HashedLine> = []
@@ -201,7 +201,7 @@ const linesOf = (
               const lineId = lineIdOf(distributionId, first + index)
               const actual = stored.get(lineId) ?? null
               const { holderId } = payee
-              return { of: "line", ...of, lineId, holderId, expected: figures, actual }
+              return { of: "line", ...about, lineId, holderId, expected: figures, actual }
             })
           })
         ),
@@ -212,7 +212,7 @@ const linesOf = (
           if (open.length > 0) hashes.push(LinesHash.chunkHashOf(open, crypto))
           return {
             of: "lines",
-            ...of,
+            ...about,
             expectedCount: count,
             actualCount: totalOf(counts.get(distributionId)),
             isHashed: LinesHash.linesHashOf(hashes, crypto) === self.linesHash
@@ -243,7 +243,7 @@ const notCompared = ({ distributionId }: Distribution, why: string): NotCompared
 
 /** Streams the facts of `distribution-identity`, one for each distribution; one of a snapshot is named. */
 export const sums = (
-  instrument: Of,
+  instrument: InstrumentIdentity,
   at: Point
 ): Stream.Stream<Identity.Fact | NotCompared, Unavailable, Records> =>
   judgedOf(instrument, at).pipe(
@@ -255,7 +255,7 @@ export const sums = (
 
 /** Streams the payable distributions of an instrument with the number of their lines that are open. */
 export const payable = (
-  { instrumentId }: Of,
+  { instrumentId }: InstrumentIdentity,
   { pin }: Point
 ): Stream.Stream<Unpaid.Payable, Unavailable, Records> =>
   Stream.unwrap(

@@ -136,7 +136,7 @@ const projectedAt = Effect.fnUntraced(function* (
 export const lost = (
   instrumentId: string | null,
   { pin }: Pick<Point, "pin">
-): Stream.Stream<ProjectionDrift.Lost, Unavailable, Records> =>
+): Stream.Stream<ProjectionDrift.LostRecord, Unavailable, Records> =>
   Stream.unwrap(
     Effect.map(Records, (records) =>
       records.stream(lostRecords, { pin, where: { instrumentId: [instrumentId ?? noInstrument] } })

@@ -34,7 +34,7 @@ import { holderIdsOf } from "./RegisterLookups.ts"
 /** Number of holders, or parties, that are judged together. */
 const holdersMax = 500
 
-type Of = Pick<Instrument, "instrumentId" | "registrar">
+type InstrumentIdentity = Pick<Instrument, "instrumentId" | "registrar">
 
 /**
  * Streams the units that left each holder of an instrument while a restriction forbade it, also where
@@ -42,9 +42,9 @@ type Of = Pick<Instrument, "instrumentId" | "registrar">
  * several restrictions is judged once, at the first of them.
  */
 export const leftAgainst = (
-  { instrumentId }: Of,
+  { instrumentId }: InstrumentIdentity,
   { pin }: Point
-): Stream.Stream<RestrictionEffect.Left, Unavailable, Records> =>
+): Stream.Stream<RestrictionEffect.DepartedUnits, Unavailable, Records> =>
   Stream.unwrap(
     Effect.map(Records, (records) => {
       const reach = [instrumentId, everything]
@@ -104,7 +104,7 @@ const leftOf = Effect.fnUntraced(function* (
       )
     )
   return judged.flatMap(
-    ([first]): ReadonlyArray<RestrictionEffect.Left> =>
+    ([first]): ReadonlyArray<RestrictionEffect.DepartedUnits> =>
       first === undefined
         ? []
         : [
@@ -122,9 +122,9 @@ const leftOf = Effect.fnUntraced(function* (
  * came to them.
  */
 export const held = (
-  instrument: Of,
+  instrument: InstrumentIdentity,
   at: Point
-): Stream.Stream<AdmissionEffect.Held, Unavailable, Records> =>
+): Stream.Stream<AdmissionEffect.HeldUnits, Unavailable, Records> =>
   Stream.unwrap(
     Effect.gen(function* () {
       const records = yield* Records
@@ -140,15 +140,15 @@ export const held = (
     })
   )
 
-interface Since {
+interface RunPeriod {
   readonly at: Point
   readonly last: Pick<Run, "asOf"> | null
 }
 
 const heldBy = Effect.fnUntraced(function* (
-  instrument: Of,
+  instrument: InstrumentIdentity,
   entries: ReadonlyArray<RegisterEntry>,
-  { at, last }: Since
+  { at, last }: RunPeriod
 ) {
   const holderIds = yield* holderIdsOf(
     entries.map(({ party }) => party),
@@ -162,7 +162,7 @@ const heldBy = Effect.fnUntraced(function* (
   const byForce = yield* forcedTo(instrument, strangers, at)
   const isNew = yield* againstSince(instrument, strangers, { at, last, periodsOf })
   return entries.map(
-    ({ party, units }): AdmissionEffect.Held => ({
+    ({ party, units }): AdmissionEffect.HeldUnits => ({
       instrumentId: instrument.instrumentId,
       party,
       holderId: holderIds.get(party) ?? null,
@@ -176,7 +176,7 @@ const heldBy = Effect.fnUntraced(function* (
 
 /** Loads the admissions of holders to an instrument, ended ones included, by holder. */
 const admissionsOf = Effect.fnUntraced(function* (
-  { instrumentId }: Of,
+  { instrumentId }: InstrumentIdentity,
   holderIds: ReadonlyArray<string>,
   { pin }: Point
 ) {
@@ -192,13 +192,12 @@ const admissionsOf = Effect.fnUntraced(function* (
 
 /** Streams the movements that brought units of an instrument to these parties. */
 const arrivals = (
-  { instrumentId, registrar }: Of,
+  { instrumentId, registrar }: InstrumentIdentity,
   parties: ReadonlyArray<string>,
-  of: Pick<Query, "pin" | "after"> & { readonly kinds?: ReadonlyArray<string> }
+  { kinds, ...query }: Pick<Query, "pin" | "after"> & { readonly kinds?: ReadonlyArray<string> }
 ) =>
   Stream.unwrap(
     Effect.map(Records, (records) => {
-      const { kinds, ...query } = of
       const where = {
         instrumentId: [instrumentId],
         party: parties,
@@ -218,7 +217,7 @@ const arrivals = (
 
 /** Sums the units that came to parties by force, by party. */
 const forcedTo = Effect.fnUntraced(function* (
-  instrument: Of,
+  instrument: InstrumentIdentity,
   parties: ReadonlyArray<string>,
   { pin }: Point
 ) {
@@ -234,13 +233,13 @@ const forcedTo = Effect.fnUntraced(function* (
 
 /** Finds the parties that got units against their admissions since the last run; none before the first. */
 const againstSince = Effect.fnUntraced(function* (
-  instrument: Of,
+  instrument: InstrumentIdentity,
   parties: ReadonlyArray<string>,
   {
     at: { pin },
     last,
     periodsOf
-  }: Since & { readonly periodsOf: (party: string) => ReadonlyArray<Admission> }
+  }: RunPeriod & { readonly periodsOf: (party: string) => ReadonlyArray<Admission> }
 ) {
   const found = new Set<string>()
   if (last === null || parties.length === 0) return found
@@ -279,7 +278,7 @@ export const places = (
 
 /** Streams the locked holdings of an instrument whose lock names an order of the venue. */
 export const locks = (
-  instrument: Of,
+  instrument: InstrumentIdentity,
   at: Point
 ): Stream.Stream<OrphanLocks.Lock, Unavailable, Records> =>
   Stream.unwrap(
@@ -299,7 +298,7 @@ export const locks = (
  * owner signed.
  */
 const ownLocks = Effect.fnUntraced(function* (
-  { instrumentId }: Of,
+  { instrumentId }: InstrumentIdentity,
   locked: ReadonlyArray<Holding>,
   at: Point
 ) {

@@ -22,7 +22,7 @@ import * as Rules from "./InFlightRules.ts"
 import { pinAt } from "./StatementPinLookups.ts"
 
 /** The statement whose differences are explained. */
-export interface Explaining {
+export interface StatementComparison {
   readonly instrument: Instrument
   readonly source: ExternalSource
   readonly statement: ExternalStatement
@@ -37,14 +37,14 @@ export interface Explaining {
 export const basisOf = ({
   source,
   statement
-}: Pick<Explaining, "source" | "statement">): StatementBasis =>
+}: Pick<StatementComparison, "source" | "statement">): StatementBasis =>
   statement.basis ?? source.basis ?? "settled"
 
 /** End of the statement's business date, in the zone of its source. */
 export const dayEndOf = ({
   source,
   statement
-}: Pick<Explaining, "source" | "statement">): Instant.Instant =>
+}: Pick<StatementComparison, "source" | "statement">): Instant.Instant =>
   Zone.startOfDay(Zone.of(source.zone), Date.next(statement.businessDate))
 
 /**
@@ -52,11 +52,14 @@ export const dayEndOf = ({
  * the end of its day, each once: of these holders, or of all where `holderIds` is null. Memory holds
  * the ids of the orders alone.
  */
-export const streamOrders = (of: Explaining, holderIds: ReadonlyArray<string> | null) =>
+export const streamOrders = (
+  comparison: StatementComparison,
+  holderIds: ReadonlyArray<string> | null
+) =>
   Stream.unwrap(
     Effect.gen(function* () {
       const records = yield* Records
-      const { instrument, statement, pin, at, show } = of
+      const { instrument, statement, pin, at, show } = comparison
       const where = {
         instrumentId: [instrument.instrumentId],
         ...(holderIds === null ? {} : { holderId: holderIds })
@@ -69,7 +72,7 @@ export const streamOrders = (of: Explaining, holderIds: ReadonlyArray<string> | 
           .stream(redemptions, { pin, where: { ...where, state: ["priced", "funded", "burned"] } })
           .pipe(Stream.map(({ record }) => Rules.ofRedemption(record)))
       ]
-      const dayEnd = dayEndOf(of)
+      const dayEnd = dayEndOf(comparison)
       if (dayEnd > statement.asOf) {
         const until = yield* pinAt(Instant.min(dayEnd, at.pin.judgedAt), at)
         const query = { pin: until, where, updatedFrom: statement.asOf }
@@ -104,25 +107,30 @@ export const streamOrders = (of: Explaining, holderIds: ReadonlyArray<string> | 
  * Collects the items of `streamOrders`: for few holders, or for a difference that any order may
  * explain.
  */
-export const ordersOf = (of: Explaining, holderIds: ReadonlyArray<string> | null) =>
-  Stream.runCollect(streamOrders(of, holderIds))
+export const ordersOf = (
+  comparison: StatementComparison,
+  holderIds: ReadonlyArray<string> | null
+) => Stream.runCollect(streamOrders(comparison, holderIds))
 
 /**
  * Loads the locked holdings of holders at the moment of a statement, which may leave them out. A
  * holder with a redemption in flight has none: its units are the redemption's, and locked for it.
  */
 export const locksOf = Effect.fnUntraced(function* (
-  { instrument, pin, show }: Explaining,
-  of: {
+  { instrument, pin, show }: StatementComparison,
+  {
+    orders,
+    holderIds
+  }: {
     readonly holderIds: ReadonlyArray<string>
     readonly orders: ReadonlyArray<Rules.InFlight>
   }
 ) {
   const records = yield* Records
   const redeeming = new Set(
-    of.orders.flatMap(({ holderId, item }) => (item.resourceKind === "redemption" ? holderId : []))
+    orders.flatMap(({ holderId, item }) => (item.resourceKind === "redemption" ? holderId : []))
   )
-  const others = of.holderIds.filter((holderId) => !redeeming.has(holderId))
+  const others = holderIds.filter((holderId) => !redeeming.has(holderId))
   if (others.length === 0) return []
   const found: ReadonlyArray<Stored<{ holderId: string; party: string }>> = yield* records.many(
     holders,

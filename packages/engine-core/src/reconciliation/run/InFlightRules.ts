@@ -19,27 +19,30 @@ export interface InFlight {
   readonly settleBy: Instant.Instant | null
 }
 
-type Of = Pick<InFlight, "isUnmoved"> & {
+type OrderAmount = Pick<InFlight, "isUnmoved"> & {
   readonly amount: Decimal.Decimal
   readonly since: Instant.Instant
 }
 
-const ofSubscriptionAs = (self: Subscription, of: Of): InFlight => ({
+const ofSubscriptionAs = (
+  self: Subscription,
+  { amount, since, isUnmoved }: OrderAmount
+): InFlight => ({
   holderId: self.holderId,
   item: {
     resourceKind: "subscription",
     id: self.subscriptionId,
-    amount: of.amount,
-    since: of.since
+    amount,
+    since
   },
-  isUnmoved: of.isUnmoved,
+  isUnmoved,
   settleBy: self.settleBy
 })
 
-const ofRedemptionAs = (self: Redemption, of: Of): InFlight => ({
+const ofRedemptionAs = (self: Redemption, { amount, since, isUnmoved }: OrderAmount): InFlight => ({
   holderId: self.holderId,
-  item: { resourceKind: "redemption", id: self.redemptionId, amount: of.amount, since: of.since },
-  isUnmoved: of.isUnmoved,
+  item: { resourceKind: "redemption", id: self.redemptionId, amount, since },
+  isUnmoved,
   settleBy: self.settleBy
 })
 
@@ -110,7 +113,7 @@ export const ofLaterRedemption = (
   return [ofRedemptionAs(self, { amount, since: pricedAt, isUnmoved: false })]
 }
 
-/** Whether a statement of this basis must count the order although its units have not moved. */
+/** Checks whether a statement of this basis must count the order although its units have not moved. */
 export const isCounted = (
   { isUnmoved, settleBy }: Pick<InFlight, "isUnmoved" | "settleBy">,
   { basis, dayEnd }: { readonly basis: StatementBasis; readonly dayEnd: Instant.Instant }
@@ -122,8 +125,8 @@ export const isCounted = (
 /** Splits items into those that the basis must count and those that it may count. */
 export const split = (
   inFlight: ReadonlyArray<InFlight>,
-  of: { readonly basis: StatementBasis; readonly dayEnd: Instant.Instant }
+  statement: { readonly basis: StatementBasis; readonly dayEnd: Instant.Instant }
 ): Items => ({
-  must: inFlight.filter((each) => isCounted(each, of)).map(({ item }) => item),
-  may: inFlight.filter((each) => !isCounted(each, of)).map(({ item }) => item)
+  must: inFlight.filter((each) => isCounted(each, statement)).map(({ item }) => item),
+  may: inFlight.filter((each) => !isCounted(each, statement)).map(({ item }) => item)
 })

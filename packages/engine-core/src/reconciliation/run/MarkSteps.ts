@@ -5,7 +5,7 @@ import type { Act } from "../../records/Act.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import { type CheckMark, checkMarks, idOf } from "./CheckMark.ts"
 import { checks } from "./CheckLookups.ts"
-import { type Compared, outcomesOf } from "./CompareSteps.ts"
+import { type ComparedRun, outcomesOf } from "./CompareSteps.ts"
 import * as Rules from "./RunRules.ts"
 
 /** Number of watermarks that are looked up together. */
@@ -30,7 +30,7 @@ const isSame = (a: ReadonlyArray<string>, b: ReadonlyArray<string>): boolean =>
  * names. Must run inside `transact`.
  */
 export const mark = Effect.fnUntraced(function* (
-  { runId, compared }: { readonly runId: string; readonly compared: Compared },
+  { runId, compared }: { readonly runId: string; readonly compared: ComparedRun },
   act: Act
 ) {
   const records = yield* Records

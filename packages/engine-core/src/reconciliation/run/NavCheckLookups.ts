@@ -19,7 +19,7 @@ import type * as NavUsable from "./checks/NavUsable.ts"
 import { leftOut, statementsToCompare } from "./StatementsInForceLookups.ts"
 
 /** An instrument with a mapped feed, with the terms at the point of the run. */
-interface Fed extends NavFeedLookups.Fed {
+interface FedInstrument extends NavFeedLookups.InstrumentTerms {
   readonly instrument: RecordedInstrument
   readonly externalSourceId: string
   readonly currency: string
@@ -28,7 +28,7 @@ interface Fed extends NavFeedLookups.Fed {
 /** Makes the facts of an instrument with a feed; an instrument without one has none. */
 const ofFeed = <F>(
   instrument: Instrument,
-  facts: (fed: Fed) => Effect.Effect<ReadonlyArray<F | Note>, Unavailable, Records>
+  facts: (fed: FedInstrument) => Effect.Effect<ReadonlyArray<F | Note>, Unavailable, Records>
 ): Stream.Stream<F | Note, Unavailable, Records> => {
   if (!isRecorded(instrument) || instrument.manifest.navFeed === null) return Stream.empty
   const { instrumentId, manifest } = instrument
@@ -163,7 +163,7 @@ export const waiting = (instrument: Instrument, { pin }: Point) =>
     Effect.gen(function* () {
       const { externalSourceId, instrumentId } = fed
       const state = yield* NavFeedLookups.stateOf(fed, pin.judgedAt, pin)
-      const fact: NavUsable.Waiting = {
+      const fact: NavUsable.FeedState = {
         instrumentId,
         externalSourceId,
         state,

@@ -12,11 +12,11 @@ import type { Point } from "./Check.ts"
 import type * as BurnedUnpaid from "./checks/BurnedUnpaid.ts"
 import type * as ClaimAging from "./checks/ClaimAging.ts"
 
-type Of = Pick<Instrument, "instrumentId">
+type InstrumentIdentity = Pick<Instrument, "instrumentId">
 
 /** Streams the redemptions of an instrument in these states at the point. */
 const redemptionsIn = (
-  { instrumentId }: Of,
+  { instrumentId }: InstrumentIdentity,
   { pin }: Point,
   state: ReadonlyArray<"claimed" | "funded" | "burned">
 ) =>
@@ -30,9 +30,9 @@ const redemptionsIn = (
 
 /** Streams the redemptions of an instrument that are burned and not settled. */
 export const burned = (
-  instrument: Of,
+  instrument: InstrumentIdentity,
   at: Point
-): Stream.Stream<BurnedUnpaid.Burned, Unavailable, Records> =>
+): Stream.Stream<BurnedUnpaid.BurnedRedemption, Unavailable, Records> =>
   redemptionsIn(instrument, at, ["burned"]).pipe(
     Stream.map((self) => {
       const { burnedAt, cash, currency, holderId, instrumentId, proceeds, redemptionId } = self
@@ -51,14 +51,14 @@ export const burned = (
     })
   )
 
-interface Ordered {
+interface OrderedAmount {
   readonly amount: Redemption["amount"]
   readonly units: Redemption["units"]
   readonly currency: string
 }
 
 /** Amount that an order names: cash of an order by amount, units of any other. */
-const orderedOf = ({ amount, currency, units }: Ordered) => {
+const orderedOf = ({ amount, currency, units }: OrderedAmount) => {
   if (amount !== null) return { ordered: amount, unit: currency }
   if (units === null) throw new Error("an order names neither an amount nor units")
   return { ordered: units, unit: "units" }
@@ -66,9 +66,9 @@ const orderedOf = ({ amount, currency, units }: Ordered) => {
 
 /** Streams the claimed orders of an instrument that are not priced, and its funded redemptions. */
 export const waiting = (
-  instrument: Of,
+  instrument: InstrumentIdentity,
   at: Point
-): Stream.Stream<ClaimAging.Waiting, Unavailable, Records> => {
+): Stream.Stream<ClaimAging.WaitingOrder, Unavailable, Records> => {
   const { instrumentId } = instrument
   const claims = Stream.unwrap(
     Effect.map(Records, (records) =>
@@ -79,7 +79,7 @@ export const waiting = (
     )
   ).pipe(
     Stream.map(
-      ({ record }): ClaimAging.Waiting => ({
+      ({ record }): ClaimAging.WaitingOrder => ({
         instrumentId,
         kind: "subscription",
         orderId: record.subscriptionId,
@@ -91,7 +91,7 @@ export const waiting = (
   )
   const givingBack = redemptionsIn(instrument, at, ["claimed", "funded"]).pipe(
     Stream.map(
-      (self): ClaimAging.Waiting => ({
+      (self): ClaimAging.WaitingOrder => ({
         instrumentId,
         kind: "redemption",
         orderId: self.redemptionId,

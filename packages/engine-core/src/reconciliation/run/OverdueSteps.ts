@@ -14,7 +14,7 @@ import {
   overdueStatements
 } from "../../statements/external-source/OverdueStatement.ts"
 import * as StatementOverdue from "./checks/StatementOverdue.ts"
-import type { Compared } from "./CompareSteps.ts"
+import type { ComparedRun } from "./CompareSteps.ts"
 import * as Rules from "./RunRules.ts"
 import { overdueOf } from "./StatementCheckLookups.ts"
 
@@ -23,11 +23,14 @@ import { overdueOf } from "./StatementCheckLookups.ts"
  * found overdue. Must run inside `transact`.
  */
 export const noteOverdue = Effect.fnUntraced(function* (
-  of: { readonly runId: string; readonly compared: Pick<Compared, "at" | "covered"> },
+  {
+    compared,
+    runId
+  }: { readonly runId: string; readonly compared: Pick<ComparedRun, "at" | "covered"> },
   act: Act
 ) {
   const records = yield* Records
-  const { at, covered } = of.compared
+  const { at, covered } = compared
   const owing = covered.flatMap(({ instrument, outcomes }) =>
     outcomes.some(
       ({ check, differences }) => check === StatementOverdue.check && differences.length > 0
@@ -48,7 +51,7 @@ export const noteOverdue = Effect.fnUntraced(function* (
           instrumentId,
           businessDate,
           dueBy: DueRules.dueAt(source, businessDate),
-          runId: of.runId
+          runId
         })
       )
     )

@@ -18,7 +18,7 @@ import {
   allFailed,
   compare,
   compareOne,
-  type Compared,
+  type ComparedRun,
   type Ground,
   namesOf
 } from "./CompareSteps.ts"
@@ -30,7 +30,7 @@ import * as Rules from "./RunRules.ts"
 import { type RunUnderWay, runsUnderWay } from "./RunUnderWay.ts"
 
 /** Locking of the runs of a host. */
-export type Locking = Omit<LeasedLock.Locking, "name" | "waitMillis">
+export type RunLocking = Omit<LeasedLock.Locking, "name" | "waitMillis">
 
 /** Name of the lock of runs of every instrument: one at a time in the venue. */
 export const venueLockName = "reconciliation-lock"
@@ -63,14 +63,14 @@ export interface Fences {
 }
 
 /** A run under way with the locking of its host. */
-interface Making {
-  readonly locking: Locking
+interface LockedRun {
+  readonly locking: RunLocking
   readonly fences: Fences
   readonly underWay: RunUnderWay
 }
 
 /** Holds the leases of a run for the transaction, or fails where another worker has taken one over. */
-const heldBy = ({ locking: { work }, fences: { item, lock } }: Making, own?: Lease) =>
+const heldBy = ({ locking: { work }, fences: { item, lock } }: LockedRun, own?: Lease) =>
   Effect.forEach(
     [...(item === null ? [] : [item]), lock, ...(own === undefined ? [] : [own])],
     (lease) => orUnavailable(work.hold(lease)),
@@ -101,7 +101,7 @@ const instrumentsOf = ({ instrumentIds }: Scope, pin: Pin.Resolved) =>
  * Compares and records each part of a run that is not recorded yet. Fails with `LeaseLost` once
  * another worker has the run; `Unavailable` leaves it to be continued.
  */
-export const makeParts = Effect.fnUntraced(function* (making: Making, ground: Ground) {
+export const makeParts = Effect.fnUntraced(function* (making: LockedRun, ground: Ground) {
   const records = yield* Records
   const { runId, scope } = making.underWay
   const done = new Set(
@@ -126,7 +126,7 @@ export const makeParts = Effect.fnUntraced(function* (making: Making, ground: Gr
 })
 
 /** Records the outcomes of the venue's own facts. */
-const recordVenue = Effect.fnUntraced(function* (making: Making, ground: Ground) {
+const recordVenue = Effect.fnUntraced(function* (making: LockedRun, ground: Ground) {
   const { scope } = making.underWay
   // A run of every instrument clears what it no longer finds of the venue's facts.
   const instrumentIds = scope.instrumentIds === null ? [] : scope.instrumentIds
@@ -144,7 +144,7 @@ interface Turn {
 }
 
 /** Compares one instrument under its lock, and records it. */
-const makePart = Effect.fnUntraced(function* (making: Making, turn: Turn) {
+const makePart = Effect.fnUntraced(function* (making: LockedRun, turn: Turn) {
   const { locking, underWay } = making
   const { instrument } = turn
   const { instrumentId } = instrument
@@ -155,8 +155,8 @@ const makePart = Effect.fnUntraced(function* (making: Making, turn: Turn) {
   const made = yield* LeasedLock.within({ ...locking, name, waitMillis }, (own) =>
     Effect.suspend(() => {
       const covered = [allFailed(scope, instrument)]
-      const failed: Compared = { ...turn.ground, covered, venue: [] }
-      const recorded = (compared: Compared) =>
+      const failed: ComparedRun = { ...turn.ground, covered, venue: [] }
+      const recorded = (compared: ComparedRun) =>
         recordPart(making, { instrumentId, scope, compared }, own)
       // A defect of one instrument never stops the others.
       return Effect.catchDefect(Effect.flatMap(comparedBy(scope, turn), recorded), (defect) =>
@@ -189,11 +189,11 @@ const comparedBy = Effect.fnUntraced(function* (scope: Scope, { instrument, at, 
   if (isOvertaken) return yield* compare(scope, { isServed: true })
   const { isReached } = ground
   const covered = [yield* compareOne(scope, { instrument, at, isReached })]
-  return { ...ground, covered, venue: [] } satisfies Compared
+  return { ...ground, covered, venue: [] } satisfies ComparedRun
 })
 
 const recordPart = Effect.fnUntraced(function* (
-  making: Making,
+  making: LockedRun,
   part: Pick<RecordSteps.PartRecording, "scope" | "compared"> & Pick<RunPart, "instrumentId">,
   own?: Lease
 ) {
@@ -215,7 +215,7 @@ const recordPart = Effect.fnUntraced(function* (
  * Opens the record of a run all of whose parts are recorded, and deletes these. Must run inside
  * `transactAlone`, together with what ends the run for its queue or call.
  */
-export const endRun = Effect.fnUntraced(function* (making: Making) {
+export const endRun = Effect.fnUntraced(function* (making: LockedRun) {
   const records = yield* Records
   yield* heldBy(making)
   const { runId, trigger, scope, startedAt, asOf, readBy } = making.underWay
@@ -241,7 +241,7 @@ export const endRun = Effect.fnUntraced(function* (making: Making) {
 })
 
 /** Notes that another worker goes on with a run. */
-export const continueRun = Effect.fnUntraced(function* (making: Making) {
+export const continueRun = Effect.fnUntraced(function* (making: LockedRun) {
   const records = yield* Records
   const { runId } = making.underWay
   const done = yield* records.countBy(runParts, "instrumentId", { where: { runId: [runId] } })

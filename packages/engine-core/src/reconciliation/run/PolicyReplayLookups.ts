@@ -37,15 +37,15 @@ import * as PolicyReplay from "./checks/PolicyReplay.ts"
 import type { BatchPoint } from "./ReserveBatchLookups.ts"
 import { comparedBefore } from "./RunRules.ts"
 
-type Of = Pick<Instrument, "instrumentId">
-type Priced = Pick<Instrument, "instrumentId" | "registrar">
+type InstrumentIdentity = Pick<Instrument, "instrumentId">
+type PricedInstrument = Pick<Instrument, "instrumentId" | "registrar">
 
 /**
  * Streams the orders of an instrument, then the breaches of its records, and of the points that price it
  * or an asset of its reserve.
  */
 export const replayed = (
-  instrument: Priced,
+  instrument: PricedInstrument,
   at: BatchPoint
 ): Stream.Stream<PolicyReplay.Fact | NotCompared, Unavailable, Records> =>
   Stream.concat(
@@ -71,14 +71,14 @@ export const unattributed = (at: Point): Stream.Stream<PolicyReplay.Fact, Unavai
     Stream.filter(({ instrumentId, kind }) => instrumentId === null && kind !== pointBreachKind)
   )
 
-const subjectKeyOf = ({ kind, id }: Pick<PolicyReplay.Breached, "kind" | "id">): string =>
+const subjectKeyOf = ({ kind, id }: Pick<PolicyReplay.BreachedRecord, "kind" | "id">): string =>
   `${kind}/${id}`
 
 /** Adds breaches of points to the breaches of the same subject, so that a subject is found once. */
 const joined = <E, R>(
-  breached: Stream.Stream<PolicyReplay.Breached, E, R>,
-  ofPoints: ReadonlyArray<PolicyReplay.Breached>
-): Stream.Stream<PolicyReplay.Breached, E, R> =>
+  breached: Stream.Stream<PolicyReplay.BreachedRecord, E, R>,
+  ofPoints: ReadonlyArray<PolicyReplay.BreachedRecord>
+): Stream.Stream<PolicyReplay.BreachedRecord, E, R> =>
   Stream.suspend(() => {
     const left = new Map(ofPoints.map((found) => [subjectKeyOf(found), found]))
     const withPoints = Stream.map(breached, (found) => {
@@ -99,7 +99,7 @@ const joined = <E, R>(
  * and those of the price sources of its reserve under the reserve.
  */
 const pointBreaches = Effect.fnUntraced(function* (
-  { instrumentId, registrar }: Priced,
+  { instrumentId, registrar }: PricedInstrument,
   { pin, reserves: { backed } }: BatchPoint
 ) {
   const records = yield* Records
@@ -128,7 +128,7 @@ const pointBreaches = Effect.fnUntraced(function* (
     pin,
     where: { resourceKind: [pointBreachKind], resourceId }
   })
-  return subjects.flatMap(({ kind, id, quoteIds }): ReadonlyArray<PolicyReplay.Breached> => {
+  return subjects.flatMap(({ kind, id, quoteIds }): ReadonlyArray<PolicyReplay.BreachedRecord> => {
     const count = quoteIds.reduce((sum, quoteId) => sum + (counts.get(quoteId) ?? 0), 0)
     return count === 0 ? [] : [{ of: "breaches", kind, id, count, instrumentId, isIdle: false }]
   })
@@ -151,11 +151,11 @@ const oraclesOf = Effect.fnUntraced(function* (instrumentId: string, pin: Point[
   return [...new Set([...ofVersions.keys(), ...ofMarkets])]
 })
 
-type Orders = Stream.Stream<PolicyReplay.Claimed | NotCompared, Unavailable, Records>
+type Orders = Stream.Stream<PolicyReplay.ClaimedOrder | NotCompared, Unavailable, Records>
 
-type Claims = Stream.Stream<PolicyReplay.Claimed, Unavailable, Records>
+type Claims = Stream.Stream<PolicyReplay.ClaimedOrder, Unavailable, Records>
 
-const orders = (instrument: Of, at: Point): Orders =>
+const orders = (instrument: InstrumentIdentity, at: Point): Orders =>
   Stream.unwrap(
     Effect.gen(function* (): Effect.fn.Return<Orders, Unavailable, Records> {
       const records = yield* Records
@@ -168,7 +168,7 @@ const orders = (instrument: Of, at: Point): Orders =>
           where: { ...where, state: ["current", "superseded"] }
         })
       )
-      const of = {
+      const claim = {
         of: "order" as const,
         instrumentId,
         versions: accepted.map(({ record: { policyVersion, effectiveFrom } }) => ({
@@ -177,15 +177,15 @@ const orders = (instrument: Of, at: Point): Orders =>
         }))
       }
       const since = yield* judgedBefore(instrument, at)
-      if (since === null) return claimed(of, { pin: at.pin, where })
+      if (since === null) return claimed(claim, { pin: at.pin, where })
       const fresh = yield* Stream.runCollect(
-        claimed(of, { pin: at.pin, where, updatedFrom: since.writtenBy })
+        claimed(claim, { pin: at.pin, where, updatedFrom: since.writtenBy })
       )
       if (fresh.length === 0 && since.known.length === 0 && (yield* hasOrder(where, at))) {
         return Stream.make(judgedEarlier(instrumentId))
       }
       const freshKeys = new Set(fresh.map(keyOf))
-      const claimedFindings = claimedAmong(of, since.known, at)
+      const claimedFindings = claimedAmong(claim, since.known, at)
       return Stream.concat(
         Stream.fromIterable(fresh),
         claimedFindings.pipe(Stream.filter((order) => !freshKeys.has(keyOf(order))))
@@ -210,22 +210,28 @@ const judgedEarlier = (instrumentId: string): NotCompared =>
     isNeeded: false
   })
 
-const keyOf = ({ kind, orderId }: Pick<PolicyReplay.Claimed, "kind" | "orderId">): string =>
+const keyOf = ({ kind, orderId }: Pick<PolicyReplay.ClaimedOrder, "kind" | "orderId">): string =>
   `${kind}/${orderId}`
 
-type Judging = Pick<PolicyReplay.Claimed, "of" | "instrumentId" | "versions">
+type InstrumentVersions = Pick<PolicyReplay.ClaimedOrder, "of" | "instrumentId" | "versions">
 
-const ofSubscription = (judging: Judging, order: Subscription): PolicyReplay.Claimed => {
+const ofSubscription = (
+  judging: InstrumentVersions,
+  order: Subscription
+): PolicyReplay.ClaimedOrder => {
   const { claimedAt, holderId, policyVersion, subscriptionId: orderId } = order
   return { ...judging, kind: "subscription", orderId, holderId, policyVersion, claimedAt }
 }
 
-const ofRedemption = (judging: Judging, order: Redemption): PolicyReplay.Claimed => {
+const ofRedemption = (
+  judging: InstrumentVersions,
+  order: Redemption
+): PolicyReplay.ClaimedOrder => {
   const { claimedAt, holderId, policyVersion, redemptionId: orderId } = order
   return { ...judging, kind: "redemption", orderId, holderId, policyVersion, claimedAt }
 }
 
-const claimed = (judging: Judging, query: Query): Claims =>
+const claimed = (judging: InstrumentVersions, query: Query): Claims =>
   Stream.unwrap(
     Effect.map(Records, (records) => {
       const bought = records
@@ -241,7 +247,11 @@ const claimed = (judging: Judging, query: Query): Claims =>
 type Subject = Finding["subject"]
 
 /** Streams the orders that findings are about. */
-const claimedAmong = (judging: Judging, subjects: ReadonlyArray<Subject>, { pin }: Point): Claims =>
+const claimedAmong = (
+  judging: InstrumentVersions,
+  subjects: ReadonlyArray<Subject>,
+  { pin }: Point
+): Claims =>
   Stream.fromIterable(subjects).pipe(
     Stream.grouped(recordsMax),
     Stream.mapEffect((some) =>
@@ -265,7 +275,10 @@ const claimedAmong = (judging: Judging, subjects: ReadonlyArray<Subject>, { pin 
  * that changed since the watermark, and the findings. Null: every order is judged, because no run
  * has judged them, or a version of the policy was accepted since.
  */
-const judgedBefore = Effect.fnUntraced(function* ({ instrumentId }: Of, { isBrief, pin }: Point) {
+const judgedBefore = Effect.fnUntraced(function* (
+  { instrumentId }: InstrumentIdentity,
+  { isBrief, pin }: Point
+) {
   if (isBrief !== true) return null
   const records = yield* Records
   const mark = yield* records.find(
@@ -326,7 +339,9 @@ const ofInstrument: Readonly<Record<string, ReadonlyArray<Pick<OfInstrument, "na
 const recordsMax = 500
 
 /** Streams the records with breaches, by kind and id, with the number of facts of each. */
-const breaches = ({ pin }: Point): Stream.Stream<PolicyReplay.Breached, Unavailable, Records> =>
+const breaches = ({
+  pin
+}: Point): Stream.Stream<PolicyReplay.BreachedRecord, Unavailable, Records> =>
   Stream.unwrap(
     Effect.gen(function* () {
       const records = yield* Records
@@ -360,13 +375,13 @@ const breaches = ({ pin }: Point): Stream.Stream<PolicyReplay.Breached, Unavaila
   )
 
 const attributed = Effect.fnUntraced(function* (
-  found: ReadonlyArray<Omit<PolicyReplay.Breached, "instrumentId">>,
+  found: ReadonlyArray<Omit<PolicyReplay.BreachedRecord, "instrumentId">>,
   pin: Point["pin"]
 ) {
   const records = yield* Records
   const instrumentOf = new Map<string, string>()
-  for (const [kind, of] of Map.groupBy(found, (breached) => breached.kind)) {
-    const ids = of.map(({ id }) => id)
+  for (const [kind, breachesOfKind] of Map.groupBy(found, (breached) => breached.kind)) {
+    const ids = breachesOfKind.map(({ id }) => id)
     for (const collection of ofInstrument[kind] ?? []) {
       for (const record of yield* records.many(collection as OfInstrument, ids, pin)) {
         const { instrumentId } = record
@@ -376,7 +391,7 @@ const attributed = Effect.fnUntraced(function* (
     }
   }
   return found.map(
-    (breached): PolicyReplay.Breached => ({
+    (breached): PolicyReplay.BreachedRecord => ({
       ...breached,
       instrumentId: instrumentOf.get(`${breached.kind}/${breached.id}`) ?? null
     })

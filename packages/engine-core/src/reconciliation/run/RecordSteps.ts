@@ -11,7 +11,7 @@ import {
   findings,
   first,
   type Moment,
-  type Seen
+  type Sighting
 } from "../../findings/Finding.ts"
 import { blocks, type Difference, foundAgain, idTextOf } from "../../findings/FindingRules.ts"
 import * as Instant from "../../kernel/Instant.ts"
@@ -31,22 +31,22 @@ import { checkMarks, idOf as markIdOf } from "./CheckMark.ts"
 import { checkNames } from "./CheckNames.ts"
 import { holdOrClear } from "./ClearSteps.ts"
 import { groundNames } from "./CheckLookups.ts"
-import { type Compared, outcomesOf } from "./CompareSteps.ts"
+import { type ComparedRun, outcomesOf } from "./CompareSteps.ts"
 import { mark } from "./MarkSteps.ts"
 import { statementsNamedBy } from "./NamedStatementLookups.ts"
 import { noteOverdue } from "./OverdueSteps.ts"
-import { type Backed, backedOf } from "./ReserveBatchLookups.ts"
+import { type BackingReserve, backedOf } from "./ReserveBatchLookups.ts"
 import { type Run, type RunId, runs, type Scope } from "./Run.ts"
 import { runInstruments } from "./RunInstrument.ts"
 import type { PartOutcome } from "./RunPart.ts"
 import * as Rules from "./RunRules.ts"
 
 /** A run of one instrument, or of all at once, to record. */
-export interface Recording {
+export interface RunRecording {
   readonly runId: RunId
   readonly trigger: RunTrigger
   readonly scope: Scope
-  readonly compared: Compared
+  readonly compared: ComparedRun
 }
 
 /** A part of a run to record: some of its instruments, the venue's own facts, or both. */
@@ -54,7 +54,7 @@ export interface PartRecording {
   readonly runId: RunId
   /** Instruments and checks of the part, not of the run; no instruments: the venue's own facts alone. */
   readonly scope: Scope
-  readonly compared: Compared
+  readonly compared: ComparedRun
 }
 
 /** A run that has ended, to record after its parts. */
@@ -76,7 +76,7 @@ const venueLock = "reconciliation-venue"
 /**
  * Records a run that is compared at one pin. Must run inside `transactAlone`, which may run it again.
  */
-export const record = Effect.fnUntraced(function* (recording: Recording, act: Act) {
+export const record = Effect.fnUntraced(function* (recording: RunRecording, act: Act) {
   const { runId, trigger, scope, compared } = recording
   const part = yield* recordPart(recording, act)
   const { startedAt } = compared
@@ -84,7 +84,9 @@ export const record = Effect.fnUntraced(function* (recording: Recording, act: Ac
 })
 
 /** The pin that a run keeps: its offset, and the instant by which everything written was read. */
-export const pinOf = ({ at: { pin } }: Pick<Compared, "at">): Pick<RunEnd, "asOf" | "readBy"> => ({
+export const pinOf = ({
+  at: { pin }
+}: Pick<ComparedRun, "at">): Pick<RunEnd, "asOf" | "readBy"> => ({
   asOf: pin.offset,
   readBy: "instant" in pin.select ? pin.select.instant : pin.judgedAt
 })
@@ -211,7 +213,7 @@ const recordFound = Effect.fnUntraced(function* ({ runId, compared }: PartRecord
       continue
     }
     if (instrumentId === null && stored?.state !== "open" && judgedLater.has(check)) continue
-    const sighting: Seen = { ...measured, runId, asOf }
+    const sighting: Sighting = { ...measured, runId, asOf }
     found.push(
       stored === undefined
         ? yield* asNew(
@@ -237,7 +239,7 @@ const isLater = (self: Moment, than: Moment): boolean =>
   self.offset > than.offset || Instant.isAfter(self.instant, than.instant)
 
 /** Checks of the venue's own facts that a run side by side judged whole at a later pin, without a difference. */
-const judgedAfter = Effect.fnUntraced(function* ({ at: { pin }, venue }: Compared) {
+const judgedAfter = Effect.fnUntraced(function* ({ at: { pin }, venue }: ComparedRun) {
   if (venue.length === 0) return new Set<string>()
   const records = yield* Records
   const marks = yield* records.many(checkMarks, venue.map(markIdOf))
@@ -248,7 +250,7 @@ const judgedAfter = Effect.fnUntraced(function* ({ at: { pin }, venue }: Compare
 
 /** Loads, by the instrument, the reserves whose cover the run found low, together. */
 const lowAmong = (
-  { at, covered }: Compared,
+  { at, covered }: ComparedRun,
   foundOf: ReadonlyMap<string | null, ReadonlyArray<Finding>>
 ) =>
   backedOf(
@@ -265,13 +267,16 @@ const lowAmong = (
  * adds the finding to the open one; none without a blocking finding of the cover.
  */
 const openForCover = Effect.fnUntraced(function* (
-  of: Pick<HoldOpening, "instrument" | "findings" | "runId"> & {
-    readonly backed: ReadonlyMap<string, Backed>
+  {
+    instrument,
+    backed,
+    ...opening
+  }: Pick<HoldOpening, "instrument" | "findings" | "runId"> & {
+    readonly backed: ReadonlyMap<string, BackingReserve>
   },
   act: Act
 ) {
-  const { instrument, backed, ...opening } = of
-  const low = stopping(of.findings, { ...instrument, source: "cover" })
+  const low = stopping(opening.findings, { ...instrument, source: "cover" })
   if (low.length === 0) return Option.none<Stored<Hold>>()
   const found = backed.get(instrument.instrumentId)
   if (found === undefined) throw new Error("a reserve whose cover was found low is in force")
@@ -302,7 +307,7 @@ const prefetchHolds = Effect.fnUntraced(function* (found: ReadonlyArray<Finding>
  * difference, and no finding of such a check that the run leaves out is open. Otherwise the run
  * clears nothing (docs/domain/reconciliation.md#projection-against-the-ledger).
  */
-const hasGround = Effect.fnUntraced(function* ({ checks, ground }: Compared) {
+const hasGround = Effect.fnUntraced(function* ({ checks, ground }: ComparedRun) {
   const grounds = groundNames.filter((name) => !checks.includes(name))
   if (ground.some(({ check, ran }) => !ran && groundNames.includes(check))) return false
   if (grounds.length === 0) return true
@@ -369,7 +374,13 @@ const tally = (sums: Map<string, Verdict.Tally>, instrumentId: string, finding: 
 
 /** Records the verdict of each instrument that the run covered. */
 const recordVerdicts = Effect.fnUntraced(function* (
-  of: PartRecording & {
+  {
+    runId,
+    compared,
+    found,
+    isGrounded,
+    others
+  }: PartRecording & {
     readonly found: ReadonlyArray<Finding>
     readonly others: ReadonlyMap<string, Verdict.Tally>
     readonly isGrounded: boolean
@@ -377,11 +388,10 @@ const recordVerdicts = Effect.fnUntraced(function* (
   act: Act
 ) {
   const records = yield* Records
-  const { runId, compared, found, isGrounded } = of
   const notRun = new Set(compared.ground.flatMap(({ check, ran }) => (ran ? [] : [check])))
   const { offset, ledgerTime, judgedAt } = compared.at.pin
   const writtenBy = pinOf(compared).readBy ?? judgedAt
-  const sums = new Map(of.others)
+  const sums = new Map(others)
   for (const finding of found) {
     if (finding.instrumentId !== null) tally(sums, finding.instrumentId, finding)
   }
@@ -445,7 +455,7 @@ const recordAwaited = Effect.fnUntraced(function* (instrumentIds: ReadonlyArray<
 const keyOf = ({ check, instrumentId }: Pick<Finding, "check" | "instrumentId">): string =>
   `${check} ${instrumentId ?? ""}`
 
-const asOfRun = ({ at: { pin } }: Compared): Moment => ({
+const asOfRun = ({ at: { pin } }: ComparedRun): Moment => ({
   offset: pin.offset,
   instant: pin.judgedAt
 })

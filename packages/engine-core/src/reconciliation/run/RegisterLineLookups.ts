@@ -44,20 +44,24 @@ import {
 const batchMax = 500
 
 /** A statement at its moment. */
-interface Compared extends SourceStatement, Effect.Success<ReturnType<typeof momentOf>> {}
+interface ComparedStatement extends SourceStatement, Effect.Success<ReturnType<typeof momentOf>> {}
 
 const namesBy = <R, F>(
   collection: Collection.Collection<R, F>,
-  of: {
+  {
+    pin,
+    column,
+    member
+  }: {
     readonly column: string | null
     readonly member: keyof R & string
     readonly pin: Pin.Resolved
   }
 ): BulkNames => ({
   collection: collection.name,
-  pin: storedPin(collection.keptBy, of.pin),
-  column: of.column,
-  member: of.member
+  pin: storedPin(collection.keptBy, pin),
+  column,
+  member
 })
 
 /** Holders of parties, also of a party that became a holder after the statement. */
@@ -82,7 +86,7 @@ const ofAccounts = ({ source }: SourceStatement, pin: Pin.Resolved): BulkNames =
 /** Compares a statement with the register at its moment, inside the store, by holders' ids. */
 const compared = Effect.fnUntraced(function* (
   instrument: Instrument,
-  of: Compared,
+  element: ComparedStatement,
   asked: {
     readonly at: Point
     readonly tolerance: Decimal.Decimal
@@ -90,12 +94,12 @@ const compared = Effect.fnUntraced(function* (
   }
 ) {
   const bulk = yield* Bulk
-  const index = yield* indexAt(instrument, of.pin)
+  const index = yield* indexAt(instrument, element.pin)
   const places = instrument.manifest?.unitDecimals ?? Decimal.places
   const found = bulk.differences({
     left: {
       collection: registerEntries.name,
-      pin: storedPin(registerEntries.keptBy, of.pin),
+      pin: storedPin(registerEntries.keptBy, element.pin),
       where: { column: "asset", is: assetKeyOf(instrument) },
       match: "party",
       member: "units",
@@ -103,9 +107,9 @@ const compared = Effect.fnUntraced(function* (
       ...(index === null ? {} : { times: { factor: Decimal.formatPlain(index), places } })
     },
     right: {
-      owner: ownerOf(of.statement),
+      owner: ownerOf(element.statement),
       amount: 0,
-      names: ofAccounts(of, asked.at.pin)
+      names: ofAccounts(element, asked.at.pin)
     },
     tolerance: Decimal.formatPlain(asked.tolerance),
     always: asked.always
@@ -123,27 +127,30 @@ const hashDigits = 16
  * Subject of a difference without a holder: the party on the register, or the statement's account by
  * the first digits of its keyed hash.
  */
-const unnamed = Effect.fnUntraced(function* (of: Compared, { match, left }: BulkDifference) {
+const unnamed = Effect.fnUntraced(function* (
+  element: ComparedStatement,
+  { match, left }: BulkDifference
+) {
   if (left !== null) return { resourceKind: "holder", id: match } as const
   const { sha256 } = yield* Crypto
-  const isHash = (of.source.accountIs ?? "external-account") === "external-account"
+  const isHash = (element.source.accountIs ?? "external-account") === "external-account"
   const hash = isHash ? match.slice(match.lastIndexOf(".") + 1) : sha256(match)
-  const id = `${of.source.externalSourceId}:${hash.slice(0, hashDigits)}`
+  const id = `${element.source.externalSourceId}:${hash.slice(0, hashDigits)}`
   return { resourceKind: "external-source", id } as const
 })
 
 /** Streams the lines of one statement that differ, each with what is in flight. */
 const linesOf = (
   instrument: Instrument,
-  of: Compared,
+  element: ComparedStatement,
   asked: { readonly at: Point; readonly terms: Terms }
 ) =>
   Stream.unwrap(
     Effect.gen(function* () {
       const { at, terms } = asked
-      const show = yield* showingAt(instrument, of.pin)
-      const explaining = { instrument, ...of, at, show }
-      const counting = { basis: InFlight.basisOf(of), dayEnd: InFlight.dayEndOf(of) }
+      const show = yield* showingAt(instrument, element.pin)
+      const explaining = { instrument, ...element, at, show }
+      const counting = { basis: InFlight.basisOf(element), dayEnd: InFlight.dayEndOf(element) }
       // A settled basis has no items that it must count, so that only differences are loaded.
       const counted = new Set<string>()
       if (counting.basis !== "settled") {
@@ -152,8 +159,8 @@ const linesOf = (
           Stream.runForEach(({ holderId }) => Effect.sync(() => counted.add(holderId)))
         )
       }
-      const tolerance = terms.tolerance ?? RegisterLine.halfAtom(of.source.places)
-      const found = yield* compared(instrument, of, { at, tolerance, always: [...counted] })
+      const tolerance = terms.tolerance ?? RegisterLine.halfAtom(element.source.places)
+      const found = yield* compared(instrument, element, { at, tolerance, always: [...counted] })
       return found.pipe(
         Stream.grouped(batchMax),
         Stream.mapEffect(
@@ -168,14 +175,14 @@ const linesOf = (
               Effect.fnUntraced(function* (difference) {
                 const { isNamed, match, left, right } = difference
                 const line: RegisterLine.Line = {
-                  ...ofStatement(of, of.comparedAt),
+                  ...ofStatement(element, element.comparedAt),
                   subject: isNamed
                     ? { resourceKind: "holder", id: match }
-                    : yield* unnamed(of, difference),
+                    : yield* unnamed(element, difference),
                   holderId: isNamed ? match : null,
                   register: decimalOf(left),
                   stated: decimalOf(right),
-                  places: of.source.places,
+                  places: element.source.places,
                   items: isNamed
                     ? InFlightRules.split(byHolder.get(match) ?? [], counting)
                     : noItems
@@ -211,12 +218,12 @@ export const lines = (
         Effect.catchTag(comparableOf(each, at), "CheckNotRun", ({ why }) =>
           Effect.sync(() => void unread.push(unreadable(each, why)))
         )
-      ).pipe(Effect.map((each) => each.filter((of) => of !== undefined)))
+      ).pipe(Effect.map((each) => each.filter((element) => element !== undefined)))
       const compared = all.map(
         ({ comparedAt }): RegisterLine.Lines => ({ comparedAt, lines: [], accepted: null })
       )
       const differing = Stream.fromIterable(all).pipe(
-        Stream.flatMap((of) => linesOf(instrument, of, { at, terms }))
+        Stream.flatMap((element) => linesOf(instrument, element, { at, terms }))
       )
       return Stream.concat(
         Stream.fromIterable([...notes, ...unread, ...compared]),
@@ -237,7 +244,7 @@ export const lines = (
 /** Resolves the moment of a statement whose lines are there to be compared. */
 const comparableOf = Effect.fnUntraced(function* (each: SourceStatement, at: Point) {
   yield* countOfLines(each.statement)
-  return { ...each, ...(yield* momentOf(each, at)) } satisfies Compared
+  return { ...each, ...(yield* momentOf(each, at)) } satisfies ComparedStatement
 })
 
 /**

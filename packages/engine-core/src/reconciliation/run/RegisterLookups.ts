@@ -23,7 +23,7 @@ import type * as RegisterSupply from "./checks/RegisterSupply.ts"
 /** Number of parties whose movements are read together: they are found by party. */
 const partiesMax = 200
 
-type Of = Pick<Instrument, "instrumentId" | "registrar">
+type InstrumentIdentity = Pick<Instrument, "instrumentId" | "registrar">
 
 /** Sums the amounts of a stream; undefined where it is empty. */
 const total = <A, E, R>(
@@ -38,7 +38,7 @@ const total = <A, E, R>(
 
 /** Streams the sums of register and holdings of the instrument; none where no party holds units. */
 export const sums = (
-  instrument: Of,
+  instrument: InstrumentIdentity,
   { pin }: Point
 ): Stream.Stream<RegisterSupply.Sums, Unavailable, Records> =>
   Stream.unwrap(
@@ -64,7 +64,7 @@ export const sums = (
 
 /** Streams pages of the register's entries of the instrument, those without units included. */
 const entriesOf = (
-  instrument: Of,
+  instrument: InstrumentIdentity,
   { pin }: Point
 ): Stream.Stream<ReadonlyArray<RegisterEntry>, Unavailable, Records> => {
   const prefix = `${assetKeyOf(instrument)}/`
@@ -86,7 +86,7 @@ const entriesOf = (
 }
 
 /**
- * Whether the projection began with the ledger, so that every balance before its first movement is
+ * Checks whether the projection began with the ledger, so that every balance before its first movement is
  * 0.
  */
 const isComplete = ({ horizonOffset }: Point): boolean => horizonOffset === 0
@@ -97,7 +97,7 @@ interface Sum {
 }
 
 /** Sums of parties, and the number of movements that they are made of. */
-interface Moved {
+interface MovementSums {
   readonly sums: ReadonlyMap<string, Sum>
   readonly count: number
 }
@@ -105,9 +105,9 @@ interface Moved {
 /** Sums movements by party, each sum from the balance before its first movement. */
 const sumsOf = <E, R>(
   moved: Stream.Stream<PartyMovement, E, R>,
-  instrument: Of,
+  instrument: InstrumentIdentity,
   at: Point
-): Effect.Effect<Moved, E, R> =>
+): Effect.Effect<MovementSums, E, R> =>
   Effect.suspend(() => {
     const sums = new Map<string, Sum>()
     return moved.pipe(
@@ -130,7 +130,7 @@ const sumsOf = <E, R>(
 
 /** Streams the movements of the instrument: all of them, or those of `parties`. */
 const movementsOf = (
-  { instrumentId }: Of,
+  { instrumentId }: InstrumentIdentity,
   { pin }: Point,
   parties?: ReadonlyArray<string>
 ): Stream.Stream<PartyMovement, Unavailable, Records> =>
@@ -150,7 +150,7 @@ const movementsOf = (
 
 /** Streams the movements of the instrument whose party has no entry in the register. */
 const unlistedOf = (
-  instrument: Of,
+  instrument: InstrumentIdentity,
   at: Point
 ): Stream.Stream<PartyMovement, Unavailable, Records> =>
   movementsOf(instrument, at).pipe(
@@ -185,9 +185,8 @@ export const holderIdsOf = Effect.fnUntraced(function* (
 const balancesOf = Effect.fnUntraced(function* (
   entries: ReadonlyArray<RegisterEntry>,
   sums: ReadonlyMap<string, Sum>,
-  of: { readonly instrument: Of; readonly at: Point }
+  { at, instrument }: { readonly instrument: InstrumentIdentity; readonly at: Point }
 ) {
-  const { at, instrument } = of
   const closings = new Map<string, Decimal.Decimal>(
     entries.map(({ party, units }) => [party, units])
   )
@@ -212,7 +211,7 @@ const balancesOf = Effect.fnUntraced(function* (
  * instrument, since that reads each movement once more.
  */
 export const balances = (
-  instrument: Of,
+  instrument: InstrumentIdentity,
   at: Point
 ): Stream.Stream<MovementsBalance.Balance, Unavailable, Records> =>
   Stream.suspend(() => {
@@ -249,7 +248,7 @@ export const balances = (
 
 /** Streams the units of each party of the instrument with what remains of its lots. */
 export const positions = (
-  instrument: Of,
+  instrument: InstrumentIdentity,
   at: Point
 ): Stream.Stream<LotsHoldings.Position, Unavailable, Records> =>
   positionsOf(instrument, at.pin).pipe(

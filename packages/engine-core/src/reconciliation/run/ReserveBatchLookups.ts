@@ -17,7 +17,7 @@ import type { Point } from "./Check.ts"
 import { externalSourcesAt } from "./StatementsInForceLookups.ts"
 
 /** A reserve in force on the ledger, with its books at the run's pin. */
-export interface Backed {
+export interface BackingReserve {
   readonly reserve: Reserve
   readonly books: ReserveBooks
 }
@@ -26,7 +26,7 @@ type ByInstrument<A> = Effect.Effect<ReadonlyMap<string, A>, Unavailable, Record
 
 /** Reserves of a batch's instruments, by instrument; each member is loaded at its first use. */
 export interface ReservesOfBatch {
-  readonly backed: ByInstrument<Backed>
+  readonly backed: ByInstrument<BackingReserve>
   /** Keyed hashes of the numbers of the accounts in custody that are mapped to a backed instrument. */
   readonly custodyHashes: ByInstrument<ReadonlySet<string>>
   /** Ids of the reserves that have ended and for which holdings are still locked. */
@@ -38,10 +38,13 @@ export interface BatchPoint extends Point {
   readonly reserves: ReservesOfBatch
 }
 
-type Of = Pick<Instrument, "instrumentId">
+type InstrumentIdentity = Pick<Instrument, "instrumentId">
 
 /** Adds the prefetch of a batch of instruments to a run's point; makes no look-up yet. */
-export const pointOf = Effect.fnUntraced(function* (instruments: ReadonlyArray<Of>, at: Point) {
+export const pointOf = Effect.fnUntraced(function* (
+  instruments: ReadonlyArray<InstrumentIdentity>,
+  at: Point
+) {
   const instrumentIds = instruments.map(({ instrumentId }) => instrumentId)
   const backed = yield* Effect.cached(backedOf(instrumentIds, at.pin))
   const custodyHashes = yield* Effect.cached(
@@ -57,14 +60,14 @@ export const backedOf = Effect.fnUntraced(function* (
   instrumentIds: ReadonlyArray<string>,
   pin: Pin.Resolved
 ) {
-  if (instrumentIds.length === 0) return new Map<string, Backed>()
+  if (instrumentIds.length === 0) return new Map<string, BackingReserve>()
   const records = yield* Records
   const found = yield* records.stream(reserves, { pin, where: { backing: instrumentIds } }).pipe(
     Stream.map(({ record }) => record),
     Stream.filter(({ reserveCid }) => reserveCid !== null),
     Stream.runCollect
   )
-  if (found.length === 0) return new Map<string, Backed>()
+  if (found.length === 0) return new Map<string, BackingReserve>()
   const loaded = yield* ReserveLookups.booksOfAll(found, { at: pin.judgedAt, pin })
   return new Map(
     loaded.flatMap(({ books }, n) => {

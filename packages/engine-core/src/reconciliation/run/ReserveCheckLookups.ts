@@ -4,7 +4,7 @@
  */
 import { Effect, Option, Stream } from "effect"
 import { findings } from "../../findings/Finding.ts"
-import { idTextOf, type Same } from "../../findings/FindingRules.ts"
+import { idTextOf, type FindingKey } from "../../findings/FindingRules.ts"
 import type { Instrument } from "../../instruments/instrument/Instrument.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Duration from "../../kernel/Duration.ts"
@@ -20,23 +20,23 @@ import { type Reserve, reserves } from "../../reserves/reserve/Reserve.ts"
 import { reserveHoldings } from "../../reserves/reserve/ReserveHolding.ts"
 import * as ReserveLookups from "../../reserves/reserve/ReserveLookups.ts"
 import { keyOf } from "../../reserves/reserve/ReserveTerms.ts"
-import { FeedCompared, NotCompared, type Note, type Point } from "./Check.ts"
+import { ComparedFeed, NotCompared, type Note, type Point } from "./Check.ts"
 import { checkMarks, idOf } from "./CheckMark.ts"
 import type * as OrphanLocks from "./checks/OrphanLocks.ts"
 import type * as ReserveCover from "./checks/ReserveCover.ts"
 import type * as ReservePriceFresh from "./checks/ReservePriceFresh.ts"
 import * as ReserveReportCheck from "./checks/ReserveReport.ts"
-import type { Backed, BatchPoint } from "./ReserveBatchLookups.ts"
+import type { BackingReserve, BatchPoint } from "./ReserveBatchLookups.ts"
 import type { NotedFacts } from "./StatementCheckLookups.ts"
 import { pinAt } from "./StatementPinLookups.ts"
 
-type Of = Pick<Instrument, "instrumentId">
+type InstrumentIdentity = Pick<Instrument, "instrumentId">
 
 /** Streams one fact of the instrument's reserve in force; none without one. */
 const ofReserve = <F, E, R>(
-  { instrumentId }: Of,
+  { instrumentId }: InstrumentIdentity,
   at: BatchPoint,
-  factOf: (backed: Backed) => Effect.Effect<ReadonlyArray<F>, E, R>
+  factOf: (backed: BackingReserve) => Effect.Effect<ReadonlyArray<F>, E, R>
 ) =>
   Stream.fromIterableEffect(
     Effect.flatMap(at.reserves.backed, (all) => {
@@ -47,9 +47,9 @@ const ofReserve = <F, E, R>(
 
 /** Streams the cover of the instrument's reserve. */
 export const covers = (
-  { instrumentId }: Of,
+  { instrumentId }: InstrumentIdentity,
   at: BatchPoint
-): Stream.Stream<ReserveCover.Covered, Unavailable, Records> =>
+): Stream.Stream<ReserveCover.CoverFigures, Unavailable, Records> =>
   ofReserve({ instrumentId }, at, ({ reserve: { reserveId, unit }, books }) => {
     const { state, required, counted } = CoverRules.coverOf(books)
     const worthless = CoverRules.assetsOf(books).filter(CoverRules.isWorthless).length
@@ -58,7 +58,7 @@ export const covers = (
 
 /** Streams how many assets of the instrument's reserve have no price that counts. */
 export const prices = (
-  { instrumentId }: Of,
+  { instrumentId }: InstrumentIdentity,
   at: BatchPoint
 ): Stream.Stream<ReservePriceFresh.Prices, Unavailable, Records> =>
   ofReserve({ instrumentId }, at, ({ reserve: { reserveId }, books }) => {
@@ -149,7 +149,7 @@ const assetFiguresOf = (
 const reported = (
   report: ReserveReport,
   { reserve, books }: { readonly reserve: Reserve; readonly books: CoverRules.ReserveBooks }
-): ReserveReportCheck.Reported => {
+): ReserveReportCheck.ComparedReport => {
   const { instrumentId, priceDecimals, reserveId, unit } = reserve
   const cover = CoverRules.coverOf(books)
   const share = CoverRules.sharePriceOf(books)?.down ?? null
@@ -177,7 +177,7 @@ const firstMax = 100
  * newest hundred where there is no watermark.
  */
 const reportsOf = Effect.fnUntraced(function* (
-  { instrumentId }: Of,
+  { instrumentId }: InstrumentIdentity,
   reserveId: string,
   { pin }: Point
 ) {
@@ -191,7 +191,7 @@ const reportsOf = Effect.fnUntraced(function* (
     direction: "desc",
     limit: mark === null ? firstMax : 1
   })
-  // What was written at that very instant was judged.
+  // Reports written at that very instant were judged.
   const arrived =
     mark === null
       ? []
@@ -214,7 +214,10 @@ const reportsOf = Effect.fnUntraced(function* (
  * where it is the newest. Each report has an offset of its own, so that its books are looked up by
  * themselves.
  */
-export const reports = (instrument: Of, at: BatchPoint): NotedFacts<ReserveReportCheck.Reports> =>
+export const reports = (
+  instrument: InstrumentIdentity,
+  at: BatchPoint
+): NotedFacts<ReserveReportCheck.Reports> =>
   ofReserve(instrument, at, ({ reserve: { reportedAt, reserveId } }) =>
     Effect.gen(function* () {
       const none: ReadonlyArray<ReserveReportCheck.Reports | Note> = []
@@ -232,7 +235,7 @@ export const reports = (instrument: Of, at: BatchPoint): NotedFacts<ReserveRepor
       const last = found.at(-1)
       const subject = { resourceKind: "reserve", id: reserveId } as const
       const notes: ReadonlyArray<Note> = [
-        new FeedCompared({ feed: reserveId, hasNew }),
+        new ComparedFeed({ feed: reserveId, hasNew }),
         ...(typeof last === "string"
           ? [new NotCompared({ subject, statementId: null, why: last, isNeeded: false })]
           : [])
@@ -248,7 +251,7 @@ export const reports = (instrument: Of, at: BatchPoint): NotedFacts<ReserveRepor
   )
 
 /** Loads the amount that people accepted of a finding; null: it is not accepted. */
-const acceptedOf = Effect.fnUntraced(function* (finding: Same) {
+const acceptedOf = Effect.fnUntraced(function* (finding: FindingKey) {
   const records = yield* Records
   const { sha256 } = yield* Crypto
   const found = yield* records.find(findings, idTextOf(finding, sha256))
@@ -259,7 +262,7 @@ const acceptedOf = Effect.fnUntraced(function* (finding: Same) {
 
 /** Streams the holdings that are locked for reserves of the instrument that have ended. */
 export const locks = (
-  { instrumentId }: Of,
+  { instrumentId }: InstrumentIdentity,
   { pin, reserves: { orphaned } }: BatchPoint
 ): Stream.Stream<OrphanLocks.Lock, Unavailable, Records> =>
   Stream.unwrap(

@@ -26,7 +26,7 @@ export const Scope = Struct({
 export type Scope = typeof Scope.Type
 
 /** One check of a run, over all instruments that the run covers. */
-export const Ran = Struct({
+export const RunCheck = Struct({
   check: Text,
   /** False where the check could not run for one of the instruments. */
   ran: Schema.Boolean,
@@ -35,7 +35,7 @@ export const Ran = Struct({
   /** Differences that the check found, accepted ones included. */
   findings: Integer.schema
 })
-export type Ran = typeof Ran.Type
+export type RunCheck = typeof RunCheck.Type
 
 export const Run = Struct({
   runId: RunId,
@@ -49,7 +49,7 @@ export const Run = Struct({
    */
   readBy: NullOr(Instant.schema).pipe(Schema.withDecodingDefaultTypeKey(Effect.succeed(null))),
   scope: Scope,
-  checks: List(Ran),
+  checks: List(RunCheck),
   /** Input that the checks had and did not compare, the first thousand. */
   notCompared: List(NotCompared).pipe(Schema.withDecodingDefaultTypeKey(Effect.succeed([]))),
   /** Number of all of it. */

@@ -8,7 +8,7 @@ import * as Collection from "../../kernel/Collection.ts"
 import * as Integer from "../../kernel/Integer.ts"
 import * as Offset from "../../kernel/Offset.ts"
 import * as sets from "../../vocabulary/sets.ts"
-import { Ran } from "./Run.ts"
+import { RunCheck } from "./Run.ts"
 
 const { Array: List, NullOr, String: Text, Struct } = Schema
 
@@ -17,7 +17,7 @@ const outcomeFields = {
   /** Offset of the ledger at which the part was compared. */
   asOf: Offset.schema,
   /** The checks that compared something of the part. */
-  checks: List(Ran),
+  checks: List(RunCheck),
   /** Input that was not compared, the first thousand. */
   notCompared: List(NotCompared),
   notComparedCount: Integer.schema,
@@ -42,15 +42,17 @@ export type RunPart = typeof RunPart.Type
  * Id of a part: parts of instruments in their order, then those of the venue, one for each time that
  * the run began or was continued.
  */
-export const partIdOf = (of: {
+export const partIdOf = ({
+  instrumentId,
+  runId,
+  continued
+}: {
   readonly runId: string
   readonly instrumentId: string | null
   /** Number of times that the run was continued. */
   readonly continued: number
 }): string =>
-  of.instrumentId === null
-    ? `${of.runId}/venue/${of.continued}`
-    : `${of.runId}/instrument/${of.instrumentId}`
+  instrumentId === null ? `${runId}/venue/${continued}` : `${runId}/instrument/${instrumentId}`
 
 export const runParts = Collection.define<RunPart, never>("run-part", {
   doc: "The outcome of one instrument in a reconciliation run of several that has not ended.",

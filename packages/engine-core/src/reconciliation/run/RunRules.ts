@@ -7,7 +7,7 @@ import * as PolicyTerms from "../../instruments/policy/PolicyTerms.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import type { NotCompared, Note, Terms } from "./Check.ts"
 import type { FindingSeverity, Verdict } from "../../vocabulary/sets.ts"
-import type { Ran, Scope } from "./Run.ts"
+import type { RunCheck, Scope } from "./Run.ts"
 import type { PartOutcome } from "./RunPart.ts"
 
 /** Largest number of new findings of one check and instrument in one run. */
@@ -48,13 +48,16 @@ export interface Outcome {
  * `blocked` with an open blocking finding, `incomplete` where a check could not run, `findings` with
  * a warning or an accepted finding, else `clear`.
  */
-export const verdictOf = (of: {
+export const verdictOf = ({
+  findings,
+  outcomes
+}: {
   readonly findings: ReadonlyArray<Pick<Finding, "state" | "severity">>
   readonly outcomes: ReadonlyArray<Pick<Outcome, "ran">>
 }): Verdict => {
-  if (of.findings.some(blocks)) return "blocked"
-  if (of.outcomes.some(({ ran }) => !ran)) return "incomplete"
-  return of.findings.some(({ severity }) => severity !== "info") ? "findings" : "clear"
+  if (findings.some(blocks)) return "blocked"
+  if (outcomes.some(({ ran }) => !ran)) return "incomplete"
+  return findings.some(({ severity }) => severity !== "info") ? "findings" : "clear"
 }
 
 /**
@@ -64,7 +67,7 @@ export const verdictOf = (of: {
 export const ranOf = (
   checks: ReadonlyArray<string>,
   outcomes: ReadonlyArray<Outcome>
-): ReadonlyArray<Ran> =>
+): ReadonlyArray<RunCheck> =>
   ranIn(
     checks,
     outcomes.map(({ check, differences, ran, why }) => ({
@@ -76,7 +79,10 @@ export const ranOf = (
   )
 
 /** Sums what parts of a run say of its checks; a check of which none says anything had nothing to compare. */
-const ranIn = (checks: ReadonlyArray<string>, parts: ReadonlyArray<Ran>): ReadonlyArray<Ran> => {
+const ranIn = (
+  checks: ReadonlyArray<string>,
+  parts: ReadonlyArray<RunCheck>
+): ReadonlyArray<RunCheck> => {
   const byCheck = Map.groupBy(parts, ({ check }) => check)
   return checks.map((check) => {
     const own = byCheck.get(check) ?? []
@@ -194,7 +200,7 @@ export interface NamedStatement {
 }
 
 /**
- * Whether a check that no longer finds a finding clears it: the check ran, with input that is no
+ * Tells whether a check that no longer finds a finding clears it: the check ran, with input that is no
  * older than that of the finding. Of a check of statements: it compared the statement of the finding,
  * or the one that corrects it; another date's statement clears nothing
  * (docs/domain/reconciliation.md#clearing-findings).
@@ -249,7 +255,7 @@ const restOf = (
 })
 
 /** Differences of one check and instrument, gathered a batch at a time in bounded memory. */
-export interface Gathered {
+export interface GatheredDifferences {
   readonly isCompared: boolean
   /** Reason why further facts could not be read; null: all were. */
   readonly notRun: string | null
@@ -266,7 +272,7 @@ export interface Gathered {
   readonly again: ReadonlySet<string>
 }
 
-export const nothing: Gathered = {
+export const nothing: GatheredDifferences = {
   notCompared: [],
   feeds: null,
   hasNew: false,
@@ -292,14 +298,16 @@ export interface Batch {
 
 /** Adds a batch of differences; `isKnown` says whether a difference is a finding already. */
 export const gather = (
-  self: Gathered,
+  self: GatheredDifferences,
   { differences, moments, facts, notes, again }: Batch,
   isKnown: (difference: Difference) => boolean
-): Gathered => {
+): GatheredDifferences => {
   const fresh = [...self.fresh, ...differences.filter((difference) => !isKnown(difference))]
   const named = notes.flatMap((note) => (note._tag === "NotCompared" ? [note] : []))
-  const feeds = notes.flatMap((note) => (note._tag === "FeedCompared" ? [note.feed] : []))
-  const later = notes.flatMap((note) => (note._tag === "Deferred" ? [note.statementId] : []))
+  const feeds = notes.flatMap((note) => (note._tag === "ComparedFeed" ? [note.feed] : []))
+  const later = notes.flatMap((note) =>
+    note._tag === "DeferredStatement" ? [note.statementId] : []
+  )
   const untried = named.flatMap(({ isNeeded, statementId }) =>
     isNeeded ? (statementId ?? []) : []
   )
@@ -308,7 +316,7 @@ export const gather = (
     isCompared: self.isCompared || facts > 0,
     notRun: self.notRun ?? named.find(({ isNeeded }) => isNeeded)?.why ?? null,
     notCompared: [...self.notCompared, ...named],
-    hasNew: self.hasNew || notes.some((note) => note._tag === "FeedCompared" && note.hasNew),
+    hasNew: self.hasNew || notes.some((note) => note._tag === "ComparedFeed" && note.hasNew),
     feeds: feeds.length === 0 ? self.feeds : new Set([...(self.feeds ?? []), ...feeds]),
     again: new Set([...self.again, ...again, ...later, ...untried]),
     comparedAt: moments.reduce<Moment | null>(newestOf, self.comparedAt),
@@ -332,7 +340,7 @@ export const gather = (
  * facts that could not be read has not run; the differences of the others count all the same.
  */
 export const outcomeOf = (
-  of: Pick<Outcome, "check" | "instrumentId">,
+  identity: Pick<Outcome, "check" | "instrumentId">,
   {
     isCompared,
     notRun,
@@ -344,9 +352,9 @@ export const outcomeOf = (
     feeds,
     hasNew,
     again
-  }: Gathered
+  }: GatheredDifferences
 ): Outcome => ({
-  ...of,
+  ...identity,
   hasNew,
   notCompared,
   feeds,
@@ -354,7 +362,7 @@ export const outcomeOf = (
   ran: notRun === null,
   why: notRun ?? (isCompared ? null : nothingToCompare),
   comparedAt,
-  differences: [...known, ...fresh, ...(rest === null ? [] : [restOf(of, rest)])]
+  differences: [...known, ...fresh, ...(rest === null ? [] : [restOf(identity, rest)])]
 })
 
 /**
@@ -375,7 +383,7 @@ export const ofVenue = (outcome: Outcome, { isGround }: { readonly isGround?: tr
       }
 
 /**
- * Whether the check judged every fact in this run and each difference is a finding of its own: false
+ * Tells whether the check judged every fact in this run and each difference is a finding of its own: false
  * where differences beyond the limit were summed, and for the venue's facts where one differs.
  */
 export const isJudgedWhole = (outcome: Outcome): boolean =>
@@ -383,10 +391,10 @@ export const isJudgedWhole = (outcome: Outcome): boolean =>
   outcome.why !== comparedBefore &&
   (outcome.instrumentId === null ? outcome.differences.length === 0 : hasFindingOfEach(outcome))
 
-/** Whether no differences of an instrument beyond the limit of new findings were summed. */
+/** Checks whether no differences of an instrument beyond the limit of new findings were summed. */
 export const hasFindingOfEach = ({ differences }: Pick<Outcome, "differences">): boolean =>
   differences.every(({ subject }) => subject.resourceKind !== "instrument")
 
-/** Whether a run of this scope judges every check that this release has. */
+/** Checks whether a run of this scope judges every check that this release has. */
 export const isWhole = ({ checks }: Pick<Scope, "checks">, all: ReadonlyArray<string>): boolean =>
   checks === null || all.every((check) => checks.includes(check))

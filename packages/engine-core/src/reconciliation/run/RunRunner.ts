@@ -47,7 +47,7 @@ export const starters: ReadonlyArray<Role> = ["operator", "risk"]
 const path = "/v1/reconciliation-runs"
 
 /** A call that starts a run. */
-export interface Starting {
+export interface StartRunCall {
   readonly caller: Caller
   readonly identity: RequestIdentity
   /** The Idempotency-Key as sent; null: the call is keyed on its body. */
@@ -58,7 +58,7 @@ export interface Starting {
 }
 
 /** Answer to a call that starts a run: the encoded record. */
-export interface Started {
+export interface StartRunAnswer {
   readonly value: Plain
   readonly location: string
   /** True where an earlier call under the same key made the run. */
@@ -78,7 +78,7 @@ export class RunRunner extends Context.Service<
      * where the run is that of its own key; `retryAfter` is the time that the run is expected to
      * take. Refuses `not-found` where an instrument of the scope does not exist.
      */
-    readonly start: (of: Starting) => Effect.Effect<Started, Refusals | Unavailable>
+    readonly start: (call: StartRunCall) => Effect.Effect<StartRunAnswer, Refusals | Unavailable>
     /** Runs the queued reconciliations that are due; returns their number. */
     readonly runOnce: Effect.Effect<number, Unavailable>
     /** Runs until interrupted; an interrupted run returns to the queue and begins again. */
@@ -100,7 +100,10 @@ const busyFor = 1_000
 
 const encodeView = CompiledCodec.encoder(RunView.RunView)
 
-const startedOf = (run: Stored<Run>, { replayed }: Pick<Started, "replayed">): Started => ({
+const startedOf = (
+  run: Stored<Run>,
+  { replayed }: Pick<StartRunAnswer, "replayed">
+): StartRunAnswer => ({
   value: encodeView(RunView.of(run)) as unknown as Plain,
   location: `${path}/${run.runId}`,
   replayed
@@ -118,7 +121,7 @@ const audited = (run: Stored<Run>, call: Partial<Audit.Entry>): Audit.Entry =>
   })
 
 /** The call as the audit record of its run names it. */
-const callOf = ({ caller, identity }: Starting, fingerprint: string): Call => ({
+const callOf = ({ caller, identity }: StartRunCall, fingerprint: string): Call => ({
   actor: caller.sub,
   role: roleOf(caller, starters) ?? null,
   requestId: identity.requestId,
@@ -229,21 +232,21 @@ const make = Effect.gen(function* () {
 
   /** Compares one instrument at a pin and records the run that a call asks for, under its key. */
   const calledOne = Effect.fnUntraced(function* (
-    call: Starting,
+    call: StartRunCall,
     scope: Scope,
-    of: { readonly keyed: CallKeys.CallKey; readonly lock: Lease }
+    { keyed, lock }: { readonly keyed: CallKeys.CallKey; readonly lock: Lease }
   ) {
     const runId = yield* newId
     const compared = yield* compare(scope)
-    const row = yield* keyRowOf(of.keyed, runId)
-    const recorded = yield* KeyedCall.run(keying(of.keyed), row, (claimed) =>
+    const row = yield* keyRowOf(keyed, runId)
+    const recorded = yield* KeyedCall.run(keying(keyed), row, (claimed) =>
       Effect.gen(function* () {
         if (!claimed.first) return { target: claimed.target, replayed: true }
-        yield* orUnavailable(work.hold(of.lock))
+        yield* orUnavailable(work.hold(lock))
         const now = yield* Instant.now
         const act = { cause: { by: "run", runId } as const, now, trace: traceOf(call.identity) }
         const run = yield* RecordSteps.record({ runId, trigger: "manual", scope, compared }, act)
-        yield* records.audit([audited(run, auditOf(callOf(call, of.keyed.fingerprint)))])
+        yield* records.audit([audited(run, auditOf(callOf(call, keyed.fingerprint)))])
         return { target: row.target, replayed: false }
       })
     )
@@ -256,7 +259,7 @@ const make = Effect.gen(function* () {
 
   /** Makes a run of one instrument in the call. */
   const startOne = Effect.fnUntraced(function* (
-    call: Starting,
+    call: StartRunCall,
     scope: Scope,
     { keyed, instrumentId }: { readonly keyed: CallKeys.CallKey; readonly instrumentId: string }
   ) {
@@ -276,15 +279,15 @@ const make = Effect.gen(function* () {
 
   /** Opens a run of several instruments, in the transaction of its call or of its queue item. */
   const openSeveral = Effect.fnUntraced(function* (
-    of: Pick<RunUnderWay, "runId" | "trigger" | "scope" | "itemId" | "call">,
+    run: Pick<RunUnderWay, "runId" | "trigger" | "scope" | "itemId" | "call">,
     { at, startedAt }: Ground,
     covered: number
   ) {
     const now = yield* Instant.now
-    const act = { cause: { by: "run", runId: of.runId } as const, now }
+    const act = { cause: { by: "run", runId: run.runId } as const, now }
     const progress = { continuedAt: now, doneBefore: 0, continued: 0 }
     const begun = {
-      ...of,
+      ...run,
       ...RecordSteps.pinOf({ at }),
       startedAt,
       instruments: covered,
@@ -298,23 +301,26 @@ const make = Effect.gen(function* () {
   /** Makes what is left of a run of several instruments, and ends it together with `ending`. */
   const finishSeveral = Effect.fnUntraced(function* (
     underWay: RunUnderWay,
-    of: {
+    {
+      fences,
+      ground,
+      ending
+    }: {
       readonly fences: Parts.Fences
       /** Null: the run is continued, and the venue's own facts are compared anew. */
       readonly ground: Ground | null
       readonly ending: Effect.Effect<void, LeaseLost | Unavailable>
     }
   ) {
-    const { fences } = of
     const before = { locking, fences, underWay }
     const making =
-      of.ground === null ? { ...before, underWay: yield* Parts.continueRun(before) } : before
-    yield* Parts.makeParts(making, of.ground ?? (yield* groundOf(underWay.scope)))
+      ground === null ? { ...before, underWay: yield* Parts.continueRun(before) } : before
+    yield* Parts.makeParts(making, ground ?? (yield* groundOf(underWay.scope)))
     yield* records.transactAlone(
       Effect.gen(function* () {
         const run = yield* Parts.endRun(making)
         yield* records.audit([audited(run, underWay.call === null ? {} : auditOf(underWay.call))])
-        yield* of.ending
+        yield* ending
       })
     )
   })
@@ -325,11 +331,14 @@ const make = Effect.gen(function* () {
 
   /** Begins a run of several instruments that a call asks for, and makes it. */
   const beginSeveral = Effect.fnUntraced(function* (
-    call: Starting,
+    call: StartRunCall,
     scope: Scope,
-    of: { readonly keyed: CallKeys.CallKey; readonly lock: Lease; readonly runId: RunId }
+    {
+      keyed,
+      lock,
+      runId
+    }: { readonly keyed: CallKeys.CallKey; readonly lock: Lease; readonly runId: RunId }
   ) {
-    const { keyed, lock, runId } = of
     const ground = yield* groundOf(scope)
     const covered = yield* Parts.countOf(scope, ground.at.pin)
     const row = yield* keyRowOf(keyed, runId)
@@ -351,11 +360,11 @@ const make = Effect.gen(function* () {
   })
 
   /** Loads the record of a run that was ended in this call. */
-  const startedBy = (runId: string, of: Pick<Started, "replayed">) =>
+  const startedBy = (runId: string, started: Pick<StartRunAnswer, "replayed">) =>
     Effect.flatMap(runOf(Idempotency.target("run", runId)), (run) =>
       run === undefined
         ? Effect.die(new Error("a run was recorded and is not there"))
-        : Effect.succeed(startedOf(run, of))
+        : Effect.succeed(startedOf(run, started))
     )
 
   const venueBusy = Effect.flatMap(provided(Pace.secondsOfVenue), (seconds) =>
@@ -364,7 +373,7 @@ const make = Effect.gen(function* () {
 
   /** Makes a run of several instruments, or of every one, in the call. */
   const startSeveral = Effect.fnUntraced(function* (
-    call: Starting,
+    call: StartRunCall,
     scope: Scope,
     keyed: CallKeys.CallKey
   ) {
@@ -428,16 +437,16 @@ const make = Effect.gen(function* () {
       )
     })
 
-  const start = Effect.fnUntraced(function* (of: Starting) {
-    const requestedScope = of.request.scope
+  const start = Effect.fnUntraced(function* (call: StartRunCall) {
+    const requestedScope = call.request.scope
     const scope: Scope = {
       instrumentIds: requestedScope?.instrumentIds ?? null,
       checks: requestedScope?.checks ?? null
     }
     const fingerprint = crypto.sha256(
-      Idempotency.fingerprintText({ method: "POST", path, query: "", body: of.body })
+      Idempotency.fingerprintText({ method: "POST", path, query: "", body: call.body })
     )
-    const keyed = yield* CallKeys.of(of.caller, { fingerprint, sent: of.key })
+    const keyed = yield* CallKeys.of(call.caller, { fingerprint, sent: call.key })
     const before = yield* earlier(keyed)
     if (before !== undefined)
       return yield* isEnded(before) ? ofEarlier(before) : atPlace(ofEarlier(before))
@@ -445,8 +454,8 @@ const make = Effect.gen(function* () {
     const [instrumentId, ...others] = scope.instrumentIds ?? []
     return yield* atPlace(
       instrumentId === undefined || others.length > 0
-        ? startSeveral(of, scope, keyed)
-        : startOne(of, scope, { keyed, instrumentId })
+        ? startSeveral(call, scope, keyed)
+        : startOne(call, scope, { keyed, instrumentId })
     )
   })
 
@@ -580,7 +589,7 @@ const make = Effect.gen(function* () {
   )
 
   return RunRunner.of({
-    start: (of) => provided(start(of)),
+    start: (call) => provided(start(call)),
     runOnce: provided(runOnce),
     run: provided(Effect.map(forever, ([ended]) => ended))
   })

@@ -25,7 +25,7 @@ const Call = Struct({
 })
 export type Call = typeof Call.Type
 
-/** How far a run had come when it began, or was last continued. */
+/** Progress of a run when it began, or was last continued. */
 const progressFields = { continuedAt: Instant.schema, doneBefore: Integer.schema } as const
 
 export const RunUnderWay = Struct({

@@ -53,11 +53,11 @@ import {
   unreadable
 } from "./StatementsInForceLookups.ts"
 
-type Of = Pick<Instrument, "instrumentId">
+type InstrumentIdentity = Pick<Instrument, "instrumentId">
 
 /** Loads the active sources of an instrument, of these kinds, in the order of their ids. */
 export const sourcesOf = Effect.fnUntraced(function* (
-  { instrumentId }: Of,
+  { instrumentId }: InstrumentIdentity,
   { pin, sources = externalSourcesAt(pin) }: Point,
   kinds?: ReadonlyArray<StatementKind>
 ) {
@@ -70,15 +70,15 @@ export const sourcesOf = Effect.fnUntraced(function* (
 
 /** Loads the newest statement in force of each source of an instrument that has one. */
 export const latestOfEach = Effect.fnUntraced(function* (
-  of: Of,
+  instrument: InstrumentIdentity,
   at: Point,
   kinds: ReadonlyArray<StatementKind>
 ) {
-  const sources = yield* sourcesOf(of, at, kinds)
+  const sources = yield* sourcesOf(instrument, at, kinds)
   const found = yield* Effect.forEach(sources, (source) =>
     Effect.map(
       latestOf(
-        { externalSourceId: source.externalSourceId, instrumentId: of.instrumentId },
+        { externalSourceId: source.externalSourceId, instrumentId: instrument.instrumentId },
         at.pin
       ),
       Option.map((statement): SourceStatement => ({ source, statement, isNewest: true }))
@@ -142,9 +142,9 @@ export type NotedFacts<F> = Facts<F | Note>
  * them.
  */
 const ofEachStatement = <F>(
-  instrument: Of,
+  instrument: InstrumentIdentity,
   at: Point,
-  of: {
+  comparison: {
     readonly check: CheckName
     readonly kinds: ReadonlyArray<StatementKind>
     readonly leavesOut?: LeavesOut
@@ -154,10 +154,10 @@ const ofEachStatement = <F>(
   }
 ): NotedFacts<F> =>
   Stream.unwrap(
-    Effect.map(statementsToCompare(instrument, at, of), ({ notes, statements }) => {
+    Effect.map(statementsToCompare(instrument, at, comparison), ({ notes, statements }) => {
       const compared = Stream.fromIterable(statements).pipe(
         Stream.mapEffect((element) =>
-          Effect.catchTag(of.facts(element), "CheckNotRun", ({ why }) =>
+          Effect.catchTag(comparison.facts(element), "CheckNotRun", ({ why }) =>
             Effect.succeed([unreadable(element, why)])
           )
         ),
@@ -168,7 +168,10 @@ const ofEachStatement = <F>(
   )
 
 /** Streams the stated totals of statements with lines, beside the sums of their lines. */
-export const totals = (instrument: Of, at: Point): NotedFacts<StatementTotal.Totals> =>
+export const totals = (
+  instrument: InstrumentIdentity,
+  at: Point
+): NotedFacts<StatementTotal.Totals> =>
   ofEachStatement(instrument, at, {
     check: StatementTotal.check,
     kinds: ["holdings", "cash", "custody"],
@@ -220,7 +223,7 @@ export const indexAt = Effect.fnUntraced(function* (instrument: Instrument, pin:
 export const outstanding = (
   instrument: Instrument,
   at: Point
-): NotedFacts<SupplyOutstanding.Outstanding> =>
+): NotedFacts<SupplyOutstanding.OutstandingSupply> =>
   ofEachStatement(instrument, at, {
     check: SupplyOutstanding.check,
     kinds: ["nav"],
@@ -257,7 +260,7 @@ export const outstanding = (
 /** Loads the business dates of a source's statements in force for an instrument, oldest first. */
 const datesOf = Effect.fnUntraced(function* (
   { externalSourceId }: ExternalSource,
-  { instrumentId }: Of,
+  { instrumentId }: InstrumentIdentity,
   { pin }: Point
 ) {
   const records = yield* Records
@@ -302,7 +305,7 @@ export const owed = (
   instrument: Stored<Instrument>,
   at: Point,
   terms: Terms
-): Facts<StatementOverdue.Owed> =>
+): Facts<StatementOverdue.OwedStatements> =>
   Stream.fromIterableEffect(overdueOf(instrument, at, terms)).pipe(
     Stream.map(({ source: { externalSourceId }, overdue }) => ({
       instrumentId: instrument.instrumentId,
@@ -314,7 +317,7 @@ export const owed = (
 /**
  * Streams the missing dates of each source of the instrument between its first and last statement.
  */
-export const gaps = (instrument: Of, at: Point): Facts<StatementGap.Gap> =>
+export const gaps = (instrument: InstrumentIdentity, at: Point): Facts<StatementGap.Gap> =>
   Stream.fromIterableEffect(sourcesOf(instrument, at)).pipe(
     Stream.mapEffect((source) =>
       Effect.map(datesOf(source, instrument, at), (received): ReadonlyArray<StatementGap.Gap> => {

@@ -20,12 +20,12 @@ import {
 } from "../../statements/external-statement/ExternalStatement.ts"
 import { feedKeyOf, latestOf } from "../../statements/external-statement/StatementLookups.ts"
 import type { StatementKind } from "../../vocabulary/sets.ts"
-import { Deferred, FeedCompared, NotCompared, type Note, type Point } from "./Check.ts"
+import { DeferredStatement, ComparedFeed, NotCompared, type Note, type Point } from "./Check.ts"
 import { type CheckMark, checkMarks, idOf } from "./CheckMark.ts"
 import type { CheckName } from "./CheckNames.ts"
 import { sourceDateOf } from "./checks/OfStatement.ts"
 
-type Of = Pick<Instrument, "instrumentId">
+type InstrumentIdentity = Pick<Instrument, "instrumentId">
 
 /** A statement in force, with its source. */
 export interface SourceStatement {
@@ -36,7 +36,7 @@ export interface SourceStatement {
 }
 
 /** Statements that a check compares in a run. */
-export interface ToCompare {
+export interface StatementsToCompare {
   /** By source, oldest business date first. */
   readonly statements: ReadonlyArray<SourceStatement>
   /** Feeds that are compared whole, and statements of inactive sources, which wait. */
@@ -46,12 +46,12 @@ export interface ToCompare {
 /** Largest number of statements of an inactive source that wait for it, the newest. */
 const deferredMax = 100
 
-/** Why a check compares no statement of a source; null: it compares them. */
+/** Reason why a check compares no statement of a source; null: it compares them. */
 export type LeavesOut = (source: ExternalSource) => string | null
 
 /** Loads the sources of an instrument, of these kinds, in the order of their ids. */
 const allSourcesOf = (
-  { instrumentId }: Of,
+  { instrumentId }: InstrumentIdentity,
   { pin, sources = externalSourcesAt(pin) }: Point,
   kinds: ReadonlyArray<StatementKind>
 ) =>
@@ -108,7 +108,7 @@ const byDate = (a: ExternalStatement, b: ExternalStatement): number =>
  * the check leaves out is named, with its newest statement.
  */
 export const statementsToCompare = Effect.fnUntraced(function* (
-  instrument: Of,
+  instrument: InstrumentIdentity,
   at: Point,
   {
     check,
@@ -123,13 +123,13 @@ export const statementsToCompare = Effect.fnUntraced(function* (
   const records = yield* Records
   const { instrumentId } = instrument
   const sources = yield* allSourcesOf(instrument, at, kinds)
-  const none: ToCompare = { statements: [], notes: [] }
+  const none: StatementsToCompare = { statements: [], notes: [] }
   if (sources.length === 0) return none
   const mark = Option.getOrNull(
     yield* records.find(checkMarks, idOf({ check, instrumentId }), at.pin)
   )
   const again = yield* againOf(mark, at)
-  const found: ReadonlyArray<ToCompare> = yield* Effect.forEach(sources, (source) =>
+  const found: ReadonlyArray<StatementsToCompare> = yield* Effect.forEach(sources, (source) =>
     Effect.gen(function* () {
       const feed = { externalSourceId: source.externalSourceId as string, instrumentId }
       const key = feedKeyOf(feed)
@@ -139,14 +139,14 @@ export const statementsToCompare = Effect.fnUntraced(function* (
         // Without a watermark all statements have arrived, also those of a source that ended long ago.
         const waiting = due.slice(-deferredMax)
         const ids = new Set(waiting.map(({ externalStatementId }): string => externalStatementId))
-        const notes = [...ids].map((statementId): Note => new Deferred({ statementId }))
-        return { statements: [], notes } satisfies ToCompare
+        const notes = [...ids].map((statementId): Note => new DeferredStatement({ statementId }))
+        return { statements: [], notes } satisfies StatementsToCompare
       }
       const newest = Option.getOrNull(yield* latestOf(feed, at.pin))
       const why = leavesOut(source)
       if (why !== null) {
         const notes = newest === null ? [] : [leftOut({ statement: newest }, why)]
-        return { statements: [], notes } satisfies ToCompare
+        return { statements: [], notes } satisfies StatementsToCompare
       }
       const byId = new Map(
         [...due, ...(newest === null ? [] : [newest])].map((self) => [
@@ -160,14 +160,14 @@ export const statementsToCompare = Effect.fnUntraced(function* (
           statement,
           isNewest: statement.externalStatementId === newest?.externalStatementId
         })),
-        notes: [new FeedCompared({ feed: key, hasNew: arrived.length > 0 || mark === null })]
-      } satisfies ToCompare
+        notes: [new ComparedFeed({ feed: key, hasNew: arrived.length > 0 || mark === null })]
+      } satisfies StatementsToCompare
     })
   )
   return {
     statements: found.flatMap(({ statements }) => statements),
     notes: found.flatMap(({ notes }) => notes)
-  } satisfies ToCompare
+  } satisfies StatementsToCompare
 })
 
 /**

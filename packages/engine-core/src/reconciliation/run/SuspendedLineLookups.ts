@@ -12,19 +12,22 @@ import * as SuspendedLines from "./checks/SuspendedLines.ts"
 import { latestOfEach, momentOf, type NotedFacts } from "./StatementCheckLookups.ts"
 import { leftOut, type SourceStatement, unreadable } from "./StatementsInForceLookups.ts"
 
-type Of = Pick<Instrument, "instrumentId">
+type InstrumentIdentity = Pick<Instrument, "instrumentId">
 
 /** Checks whether a distribution of the instrument was ever made. */
-const hasDistribution = Effect.fnUntraced(function* ({ instrumentId }: Of, { pin }: Point) {
+const hasDistribution = Effect.fnUntraced(function* (
+  { instrumentId }: InstrumentIdentity,
+  { pin }: Point
+) {
   const records = yield* Records
   const where = { instrumentId: [instrumentId] }
   return (yield* records.list(distributions, { pin, where, limit: 1 })).length > 0
 })
 
 /** A balance of a segregated account, with the statement that has it and the pin of its moment. */
-interface Balanced {
+interface AccountBalance {
   readonly element: SourceStatement
-  readonly stated: SuspendedLines.Stated
+  readonly stated: SuspendedLines.AccountStatement
   readonly pin: Pin.Resolved
 }
 
@@ -32,7 +35,7 @@ interface Balanced {
  * Loads the newest statement of each segregated account of the instrument. An account without a statement,
  * with statements that have no balances, or with one of a moment that cannot be read, is named.
  */
-const statedOf = Effect.fnUntraced(function* (instrument: Of, at: Point) {
+const statedOf = Effect.fnUntraced(function* (instrument: InstrumentIdentity, at: Point) {
   const records = yield* Records
   const { pin } = at
   const where = { instrumentId: [instrument.instrumentId], kind: ["cash"] }
@@ -64,8 +67,8 @@ const statedOf = Effect.fnUntraced(function* (instrument: Of, at: Point) {
       )
       const { statement } = element
       return yield* momentOf(element, at).pipe(
-        Effect.map(({ pin: then, comparedAt }): Balanced | Note => {
-          const stated: SuspendedLines.Stated = {
+        Effect.map(({ pin: then, comparedAt }): AccountBalance | Note => {
+          const stated: SuspendedLines.AccountStatement = {
             externalAccountId,
             statementId: statement.externalStatementId,
             businessDate: statement.businessDate,
@@ -86,7 +89,10 @@ const statedOf = Effect.fnUntraced(function* (instrument: Of, at: Point) {
  * recorded up to a moment. The engine suspends a line at no offset of its own, so the time of
  * recording counts.
  */
-const suspendedAt = Effect.fnUntraced(function* ({ instrumentId }: Of, then: Pin.Resolved) {
+const suspendedAt = Effect.fnUntraced(function* (
+  { instrumentId }: InstrumentIdentity,
+  then: Pin.Resolved
+) {
   const records = yield* Records
   const pin: Pin.Resolved = { ...then, select: { by: "snapshot", instant: then.judgedAt } }
   const where = { open: [instrumentId], state: ["suspended"] }
@@ -115,29 +121,33 @@ const suspendedAt = Effect.fnUntraced(function* ({ instrumentId }: Of, then: Pin
  * of the newest statements; what cannot be compared is named. Empty where there is no distribution or no
  * segregated account.
  */
-export const segregated = (instrument: Of, at: Point): NotedFacts<SuspendedLines.Segregated> =>
+export const segregated = (
+  instrument: InstrumentIdentity,
+  at: Point
+): NotedFacts<SuspendedLines.SegregatedCash> =>
   Stream.fromIterableEffect(
     Effect.gen(function* () {
       if (!(yield* hasDistribution(instrument, at))) return []
       const found = yield* statedOf(instrument, at)
-      const notes = found.flatMap((of) => (isNote(of) ? [of] : []))
-      const stated = found.flatMap((of) => (isNote(of) ? [] : [of]))
-      const byCurrency = Map.groupBy(stated, (of) => of.stated.currency)
-      const facts = yield* Effect.forEach([...byCurrency.values()], (of) =>
+      const notes = found.flatMap((each) => (isNote(each) ? [each] : []))
+      const stated = found.flatMap((each) => (isNote(each) ? [] : [each]))
+      const byCurrency = Map.groupBy(stated, (each) => each.stated.currency)
+      const facts = yield* Effect.forEach([...byCurrency.values()], (accounts) =>
         Effect.gen(function* () {
-          const [first, ...others] = of
+          const [first, ...others] = accounts
           if (first === undefined) return yield* Effect.die(new Error("a group has an account"))
           const balances = [first.stated, ...others.map((other) => other.stated)] as const
           const summed = SuspendedLines.together(balances)
           if (Result.isFailure(summed)) {
             const why = summed.failure
-            const unclosed = of.filter((each) => each.stated.closing === null)
-            return (why === "closing-missing" ? unclosed : of).map(({ element }) =>
+            const unclosed = accounts.filter((each) => each.stated.closing === null)
+            return (why === "closing-missing" ? unclosed : accounts).map(({ element }) =>
               unreadable(element, why)
             )
           }
           const { comparedAt, currency } = summed.success
-          const pin = of.find((each) => each.stated.comparedAt === comparedAt)?.pin ?? first.pin
+          const pin =
+            accounts.find((each) => each.stated.comparedAt === comparedAt)?.pin ?? first.pin
           const suspended = (yield* suspendedAt(instrument, pin)).get(currency) ?? Decimal.zero
           return [{ ...summed.success, instrumentId: instrument.instrumentId, suspended }]
         })

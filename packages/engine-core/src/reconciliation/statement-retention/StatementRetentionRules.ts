@@ -10,7 +10,7 @@ import type { LegalHold } from "../../ports/storage/Feed.ts"
 import type { ExternalStatement } from "../../statements/external-statement/ExternalStatement.ts"
 
 /** A statement, and the one in force of its source, instrument and date: itself, or its correction. */
-export interface Dated {
+export interface DatedStatement {
   readonly statement: ExternalStatement
   readonly inForce: ExternalStatement
 }
@@ -24,7 +24,7 @@ export interface NeededByFindings {
 }
 
 const isPast = (
-  { inForce, statement }: Dated,
+  { inForce, statement }: DatedStatement,
   { before }: { readonly before: Instant.Instant }
 ): boolean =>
   Instant.isBefore(statement.receivedAt, before) && Instant.isBefore(inForce.receivedAt, before)
@@ -40,11 +40,11 @@ const isHeld = (
   Retention.isHeld(legalHold, { holderId: null, instrumentId }) ||
   (legalHold.holderIds.length > 0 && (kind === "holdings" || kind === "cash"))
 
-/** Whether a statement and its correction are past their period, and under no legal hold. */
+/** Checks whether a statement and its correction are past their period, and under no legal hold. */
 export const isDue = (
-  dated: Dated,
-  of: { readonly before: Instant.Instant; readonly legalHold: LegalHold }
-): boolean => isPast(dated, of) && !isHeld(dated.statement, of)
+  dated: DatedStatement,
+  terms: { readonly before: Instant.Instant; readonly legalHold: LegalHold }
+): boolean => isPast(dated, terms) && !isHeld(dated.statement, terms)
 
 /**
  * Last business date of statements that were received before an instant: none is of a day to come in
@@ -74,11 +74,11 @@ export const neededBy = (
 }
 
 /**
- * Whether findings need a statement: one names it, or it is not older than the oldest that open
+ * Checks whether findings need a statement: one names it, or it is not older than the oldest that open
  * findings of its source may need.
  */
 export const isNeeded = (
-  { inForce, statement }: Dated,
+  { inForce, statement }: DatedStatement,
   { floors, named }: NeededByFindings
 ): boolean => {
   const floor = floors.get(feedOf(inForce))

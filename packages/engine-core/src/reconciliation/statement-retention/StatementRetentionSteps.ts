@@ -38,7 +38,7 @@ import * as Rules from "./StatementRetentionRules.ts"
 /** Statements that are judged in one transaction, which locks the lines of those of cash. */
 const batchMax = 100
 
-interface Dated extends Rules.Dated {
+interface StoredDatedStatement extends Rules.DatedStatement {
   readonly statement: Stored<ExternalStatement>
 }
 
@@ -51,9 +51,9 @@ const withCurrentStatement = Effect.fnUntraced(function* (
   const idOf = new Map(slots.map((slot) => [dateKeyOf(slot), slot.externalStatementId]))
   const found = yield* records.many(externalStatements, [...idOf.values()])
   const inForce = new Map(found.map((self) => [self.externalStatementId as string, self]))
-  return statements.flatMap((statement): ReadonlyArray<Dated> => {
-    const of = inForce.get(idOf.get(dateKeyOf(statement)) ?? "")
-    return of === undefined ? [] : [{ statement, inForce: of }]
+  return statements.flatMap((statement): ReadonlyArray<StoredDatedStatement> => {
+    const statementInForce = inForce.get(idOf.get(dateKeyOf(statement)) ?? "")
+    return statementInForce === undefined ? [] : [{ statement, inForce: statementInForce }]
   })
 })
 
@@ -91,14 +91,14 @@ const newestIdsOf = Effect.fnUntraced(function* (
 })
 
 /** Leaves out the newest statement of a source and an instrument: every run compares it. */
-const olderThanNewest = Effect.fnUntraced(function* (judged: ReadonlyArray<Dated>) {
+const olderThanNewest = Effect.fnUntraced(function* (judged: ReadonlyArray<StoredDatedStatement>) {
   const feeds = new Map(judged.map(({ inForce }) => [feedKeyOf(inForce), inForce]))
   const newest = yield* newestIdsOf([...feeds.values()])
   return judged.filter(({ inForce }) => !newest.has(inForce.externalStatementId))
 })
 
 /** Leaves out what findings of the instruments need. */
-const withoutFindings = Effect.fnUntraced(function* (judged: ReadonlyArray<Dated>) {
+const withoutFindings = Effect.fnUntraced(function* (judged: ReadonlyArray<StoredDatedStatement>) {
   const records = yield* Records
   const instrumentIds = [...new Set(judged.map(({ statement }) => statement.instrumentId))]
   const found = yield* records
@@ -126,7 +126,7 @@ const partsMax = 500
  * Leaves out statements of cash with a line that orders have not taken whole: the check of unmatched
  * lines finds it. No order takes of a statement of an account that is kept apart.
  */
-const matched = Effect.fnUntraced(function* (judged: ReadonlyArray<Dated>) {
+const matched = Effect.fnUntraced(function* (judged: ReadonlyArray<StoredDatedStatement>) {
   const records = yield* Records
   const ofCash = new Map(
     judged
@@ -194,7 +194,9 @@ const owingOf = Effect.fnUntraced(function* (takings: ReadonlyArray<CashTaking>)
  * Leaves out statements of cash whose lines have cash of an order that has not ended, or that lost
  * cash to a correction. Locks the others, so that no order takes of them meanwhile.
  */
-const withoutOpenOrders = Effect.fnUntraced(function* (judged: ReadonlyArray<Dated>) {
+const withoutOpenOrders = Effect.fnUntraced(function* (
+  judged: ReadonlyArray<StoredDatedStatement>
+) {
   const records = yield* Records
   const ofCash = judged.filter(({ statement }) => statement.kind === "cash")
   if (ofCash.length === 0) return judged
@@ -215,13 +217,13 @@ const withoutOpenOrders = Effect.fnUntraced(function* (judged: ReadonlyArray<Dat
 })
 
 /** Leaves out what runs, findings and orders need. The lines of the others are locked from then on. */
-const deletable = Effect.fnUntraced(function* (due: ReadonlyArray<Dated>) {
+const deletable = Effect.fnUntraced(function* (due: ReadonlyArray<StoredDatedStatement>) {
   const compared = yield* olderThanNewest(due)
   return yield* matched(yield* withoutOpenOrders(yield* withoutFindings(compared)))
 })
 
 /** Loads the ids of the statements of cash in force of the days of statements, by the key of the day. */
-const daysOf = Effect.fnUntraced(function* (judged: ReadonlyArray<Dated>) {
+const daysOf = Effect.fnUntraced(function* (judged: ReadonlyArray<StoredDatedStatement>) {
   const records = yield* Records
   const ofCash = judged.filter(({ inForce }) => inForce.kind === "cash")
   const feed = [...new Set(ofCash.map(({ inForce }) => feedKeyOf(inForce)))]
@@ -244,9 +246,12 @@ const daysOf = Effect.fnUntraced(function* (judged: ReadonlyArray<Dated>) {
  * what orders took of the others to the copies that stay. The statements of a day go together: of equal
  * entries of a day the first ones are told from the others by those before them.
  */
-const handedOver = Effect.fnUntraced(function* (judged: ReadonlyArray<Dated>, act: Act) {
+const handedOver = Effect.fnUntraced(function* (
+  judged: ReadonlyArray<StoredDatedStatement>,
+  act: Act
+) {
   const days = yield* daysOf(judged)
-  const wholeDays = (some: ReadonlyArray<Dated>) => {
+  const wholeDays = (some: ReadonlyArray<StoredDatedStatement>) => {
     const ids = new Set<string>(some.map(({ inForce }) => inForce.externalStatementId))
     return some.filter(
       ({ inForce }) => days.get(dayKeyOf(inForce))?.every((id) => ids.has(id)) ?? true

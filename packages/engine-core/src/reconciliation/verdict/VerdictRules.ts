@@ -39,7 +39,7 @@ export const tallied = (
 }
 
 /** Result of a run for one instrument. */
-export interface Judging {
+export interface InstrumentResult {
   readonly instrumentId: InstrumentVerdict["instrumentId"]
   readonly runId: string
   readonly pin: InstrumentVerdict["pin"]
@@ -62,16 +62,26 @@ export interface Judging {
  * Judges an instrument by all its findings and by each check of the release. A check that no run
  * covered yet, or that could not run the latest time, leaves the instrument incomplete.
  */
-export const judge = (of: Judging): InstrumentVerdict => {
-  const { instrumentId, runId, pin, isReached, isGrounded, tally, outcomes } = of
-  const ran = of.checks.filter(
-    (check) =>
-      outcomes.find((outcome) => outcome.check === check)?.ran ?? of.ranBefore.includes(check)
+export const judge = ({
+  instrumentId,
+  runId,
+  pin,
+  isReached,
+  isGrounded,
+  tally,
+  outcomes,
+  checks,
+  ranBefore,
+  notCompared,
+  notComparedBefore
+}: InstrumentResult): InstrumentVerdict => {
+  const ran = checks.filter(
+    (check) => outcomes.find((outcome) => outcome.check === check)?.ran ?? ranBefore.includes(check)
   )
   return {
     instrumentId,
     runId,
-    verdict: verdictOf(tally, { isWhole: ran.length === of.checks.length }),
+    verdict: verdictOf(tally, { isWhole: ran.length === checks.length }),
     open: tally.open,
     oldestDays: tally.oldest === null ? null : ageDays(tally.oldest, pin.judgedAt),
     pin,
@@ -79,8 +89,8 @@ export const judge = (of: Judging): InstrumentVerdict => {
     isGrounded,
     ran,
     notCompared: [
-      ...of.notCompared,
-      ...of.notComparedBefore.filter(
+      ...notCompared,
+      ...notComparedBefore.filter(
         ({ check }) => !outcomes.some((outcome) => outcome.check === check)
       )
     ]

@@ -10,7 +10,7 @@ import * as TimeOfDay from "../../kernel/TimeOfDay.ts"
 import * as Zone from "../../kernel/Zone.ts"
 import * as StatementCsv from "../../vocabulary/StatementCsv.ts"
 import * as sets from "../../vocabulary/sets.ts"
-import { type Configured, ExternalSourceId } from "./ExternalSource.ts"
+import { type SourceConfiguration, ExternalSourceId } from "./ExternalSource.ts"
 
 const { Array: List, Int, Literals, NullOr, optionalKey, Record: RecordOf, String, Struct } = Schema
 
@@ -69,10 +69,10 @@ export const SourceText = Struct({
 export type SourceText = typeof SourceText.Type
 
 /** A source that the configuration names. */
-export interface ConfiguredSource extends Omit<Configured, "balances"> {
+export interface ConfiguredSource extends Omit<SourceConfiguration, "balances"> {
   readonly externalSourceId: string
   /** Left out: stated. */
-  readonly balances?: Configured["balances"]
+  readonly balances?: SourceConfiguration["balances"]
 }
 
 /** Fills the members that a source leaves out. */

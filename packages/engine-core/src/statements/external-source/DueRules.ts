@@ -9,13 +9,13 @@ import * as TimeOfDay from "../../kernel/TimeOfDay.ts"
 import * as Zone from "../../kernel/Zone.ts"
 import type { ExternalSource } from "./ExternalSource.ts"
 
-type Due = Pick<ExternalSource, "dueBy">
+type DueTerms = Pick<ExternalSource, "dueBy">
 
 /**
  * Instant by which the statement of a business date is due. A time that the clock of the zone skips
  * is the instant of the skip; of a time that it shows twice, the first.
  */
-export const dueAt = ({ dueBy }: Due, businessDate: Date.Date): Instant.Instant =>
+export const dueAt = ({ dueBy }: DueTerms, businessDate: Date.Date): Instant.Instant =>
   Zone.instantAt(Zone.of(dueBy.zone), {
     date: Date.addDays(businessDate, dueBy.daysAfter),
     time: TimeOfDay.of(dueBy.time)
@@ -23,7 +23,7 @@ export const dueAt = ({ dueBy }: Due, businessDate: Date.Date): Instant.Instant 
 
 /** Checks whether a statement of the date that has not come is overdue: the grace time has passed. */
 export const isOverdue = (
-  source: Due & { readonly grace: Duration.Duration },
+  source: DueTerms & { readonly grace: Duration.Duration },
   businessDate: Date.Date,
   now: Instant.Instant
 ): boolean => Instant.isAfter(now, Instant.add(dueAt(source, businessDate), source.grace))
@@ -46,15 +46,19 @@ export const businessDates = (
  */
 export const overdueDates = (
   source: Pick<ExternalSource, "calendar" | "dueBy" | "grace">,
-  of: {
+  {
+    newest,
+    firstDay,
+    now
+  }: {
     readonly newest: Date.Date | null
     readonly firstDay: Date.Date
     readonly now: Instant.Instant
   }
 ): ReadonlyArray<Date.Date> => {
-  const from = of.newest === null ? of.firstDay : Date.next(of.newest)
-  const to = Zone.dateAt(Zone.of(source.dueBy.zone), of.now)
-  return businessDates(source, { from, to }).filter((date) => isOverdue(source, date, of.now))
+  const from = newest === null ? firstDay : Date.next(newest)
+  const to = Zone.dateAt(Zone.of(source.dueBy.zone), now)
+  return businessDates(source, { from, to }).filter((date) => isOverdue(source, date, now))
 }
 
 /** The business dates between the first and the last statement of which no statement is in force. */

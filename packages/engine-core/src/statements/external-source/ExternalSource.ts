@@ -57,8 +57,8 @@ const configured = {
   csv: NullOr(Csv)
 } as const
 
-export const Configured = Struct(configured)
-export type Configured = typeof Configured.Type
+export const SourceConfiguration = Struct(configured)
+export type SourceConfiguration = typeof SourceConfiguration.Type
 
 export const ExternalSource = Struct({
   externalSourceId: ExternalSourceId,
@@ -73,7 +73,7 @@ export const ExternalSource = Struct({
 export type ExternalSource = typeof ExternalSource.Type
 
 /** The configuration changed the source, or names it again. */
-const Configure = Struct({ on: Schema.Literal("configure"), configured: Configured })
+const Configure = Struct({ on: Schema.Literal("configure"), configured: SourceConfiguration })
 /** The configuration no longer names the source. */
 const Deactivate = Struct({ on: Schema.Literal("deactivate") })
 /** A statement of a newer business date came. */

@@ -20,9 +20,12 @@ export const OverdueStatement = Schema.Struct({
 })
 export type OverdueStatement = typeof OverdueStatement.Type
 
-export const idOf = (
-  of: Pick<OverdueStatement, "externalSourceId" | "instrumentId" | "businessDate">
-): string => `${of.externalSourceId}/${of.instrumentId}/${of.businessDate}`
+export const idOf = ({
+  externalSourceId,
+  instrumentId,
+  businessDate
+}: Pick<OverdueStatement, "externalSourceId" | "instrumentId" | "businessDate">): string =>
+  `${externalSourceId}/${instrumentId}/${businessDate}`
 
 export const overdueStatements = Collection.define<OverdueStatement, never>("overdue-statement", {
   doc: "A business date whose statement did not come by the end of its grace time.",

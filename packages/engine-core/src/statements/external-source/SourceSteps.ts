@@ -5,23 +5,23 @@ import * as Audit from "../../records/Audit.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import { type ConfiguredSource, sourcesMax } from "./ConfiguredSource.ts"
 import {
-  Configured,
+  SourceConfiguration,
   type ExternalSource,
   ExternalSourceId,
   externalSources
 } from "./ExternalSource.ts"
 
 /** Members that the configuration gives, in one order: equal texts are equal sources. */
-const textOf = (source: Configured): string =>
+const textOf = (source: SourceConfiguration): string =>
   JSON.stringify(sorted(Object.fromEntries(members.map((member) => [member, source[member]]))))
 
-const members = Object.keys(Configured.fields) as ReadonlyArray<keyof Configured>
+const members = Object.keys(SourceConfiguration.fields) as ReadonlyArray<keyof SourceConfiguration>
 
 const sorted = (value: unknown): unknown => {
   if (typeof value === "bigint") return String(value)
   if (Array.isArray(value)) return value.map(sorted)
   if (typeof value !== "object" || value === null) return value
-  const entries = Object.entries(value).map(([name, of]) => [name, sorted(of)] as const)
+  const entries = Object.entries(value).map(([name, member]) => [name, sorted(member)] as const)
   return Object.fromEntries(entries.toSorted(([a], [b]) => (a < b ? -1 : 1)))
 }
 
@@ -44,7 +44,7 @@ const configuredOf = ({
   externalSourceId: _,
   balances = "stated",
   ...configured
-}: ConfiguredSource): Configured => ({ ...configured, balances })
+}: ConfiguredSource): SourceConfiguration => ({ ...configured, balances })
 
 /**
  * Stores the sources of the configuration in one transaction, with an audit record for each source

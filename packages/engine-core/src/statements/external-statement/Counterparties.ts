@@ -24,18 +24,21 @@ export const chanceBytes = Secrets.chanceBytes(["counterparties"])
 /** Encrypts the counterparties of a block, in the order of its lines. */
 export const seal = (
   counterparties: ReadonlyArray<Counterparty>,
-  of: Parameters<typeof Secrets.seal>[1],
+  sealing: Parameters<typeof Secrets.seal>[1],
   crypto: Crypto["Service"]
-): string => Secrets.seal(JSON.stringify(counterparties), of, crypto)
+): string => Secrets.seal(JSON.stringify(counterparties), sealing, crypto)
 
 /**
  * Makes a reader of counterparties for lines that follow each other in file order, from the first line
  * on: it keeps the block that it is in. An entry that an earlier version stored has a seal of its own.
  * Dies where a key is missing or a stored text was changed.
  */
-export const reader = (of: Parameters<typeof Secrets.unseal>[1], crypto: Crypto["Service"]) => {
+export const reader = (
+  unsealing: Parameters<typeof Secrets.unseal>[1],
+  crypto: Crypto["Service"]
+) => {
   const opened = (sealed: string) =>
-    Result.getOrThrow(PlainJson.parse(Secrets.unseal(sealed, of, crypto))) as unknown
+    Result.getOrThrow(PlainJson.parse(Secrets.unseal(sealed, unsealing, crypto))) as unknown
   let block: ReadonlyArray<Counterparty> = []
   return ({ line, counterparties, counterparty }: CashEntry): Counterparty | null => {
     if (counterparties !== undefined) block = opened(counterparties) as typeof block

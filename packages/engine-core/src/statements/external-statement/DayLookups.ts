@@ -17,7 +17,7 @@ import {
   type StatementOfDate,
   statementsOfDates
 } from "./ExternalStatement.ts"
-import type { Staged } from "./Intake.ts"
+import type { StagedFile } from "./Intake.ts"
 import type { ReadStatement } from "./IntakeSteps.ts"
 import * as StageSteps from "./StageSteps.ts"
 import { type Feed, feedKeyOf, linesOf } from "./StatementLookups.ts"
@@ -75,7 +75,7 @@ const headerTextOf = (
     lines
   ])
 
-/** Whether a stored statement says of itself what one that was read says, but for its lines. */
+/** Checks whether a stored statement says of itself what one that was read says, but for its lines. */
 const isLike = (stored: ExternalStatement, { header, lines }: ReadStatement): boolean =>
   stored.kind === "cash" &&
   stored.prunedAt === undefined &&
@@ -126,7 +126,7 @@ const digestsOf = Effect.fnUntraced(function* ({
   staged
 }: {
   readonly reading: Port.Reading
-  readonly staged: Staged
+  readonly staged: StagedFile
 }) {
   const crypto = yield* Crypto
   const reader = yield* Port.StatementSource
@@ -161,7 +161,7 @@ export const knownIn = Effect.fnUntraced(function* (
   feed: Feed,
   file: {
     readonly reading: Port.Reading
-    readonly staged: Staged
+    readonly staged: StagedFile
     readonly read: ReadonlyArray<ReadStatement>
     /** The statement of the file that corrects another one, and is never a known one. */
     readonly correcting: ReadStatement | undefined

@@ -10,7 +10,7 @@ import type * as Port from "../../ports/StatementSource.ts"
 import { type ExternalStatement, placeInDayOf } from "./ExternalStatement.ts"
 
 /** Members of a statement by which it is placed among those of its date. */
-export type Placed = Pick<
+export type PlacedStatement = Pick<
   ExternalStatement,
   "businessDate" | "closing" | "externalStatementId" | "kind" | "opening" | "prunedAt"
 > & {
@@ -39,12 +39,12 @@ export const order = (a: Port.Header, b: Port.Header): number =>
       : 1
 
 /**
- * Whether a statement follows another one of its date: both have a number of the bank, of which its own
+ * Checks whether a statement follows another one of its date: both have a number of the bank, of which its own
  * is the larger one, and it opens with the balance with which the other closed.
  */
 const isFollowing = (
-  next: Pick<Placed, "opening" | "sequence">,
-  last: Pick<Placed, "closing" | "sequence">
+  next: Pick<PlacedStatement, "opening" | "sequence">,
+  last: Pick<PlacedStatement, "closing" | "sequence">
 ): boolean =>
   bySequence(last.sequence, next.sequence) < 0 &&
   next.opening !== null &&
@@ -65,13 +65,13 @@ export const at = (place: Port.StatementPlace | null, sentence: string) => {
  * them could not be found in the correction, and could pay twice.
  */
 export const placeOf = (
-  statement: Placed,
+  statement: PlacedStatement,
   {
     corrects,
     day,
     place
   }: {
-    readonly day: ReadonlyArray<Placed>
+    readonly day: ReadonlyArray<PlacedStatement>
     readonly corrects: string | null
     readonly place: Port.StatementPlace | null
   }
@@ -110,7 +110,7 @@ export const placeOf = (
  */
 export const correcting = <S extends { readonly header: Port.Header }>(
   read: ReadonlyArray<S>,
-  corrected: Pick<Placed, "businessDate" | "sequence">
+  corrected: Pick<PlacedStatement, "businessDate" | "sequence">
 ): S | undefined => {
   const ofDate = read.filter(({ header }) => header.businessDate === corrected.businessDate)
   const [only, ...others] = ofDate

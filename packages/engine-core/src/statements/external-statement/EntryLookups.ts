@@ -75,12 +75,12 @@ const equalsOf = (entry: CashEntry): BulkEntries => {
 }
 
 /** The accounts of lines, and the statements of the lines, which count as in force. */
-interface Around {
+interface LineScope {
   readonly accounts: ReadonlySet<string>
   readonly statementIds: ReadonlySet<string>
 }
 
-const aroundOf = (lines: ReadonlyArray<LineOfStatement>): Around => ({
+const aroundOf = (lines: ReadonlyArray<LineOfStatement>): LineScope => ({
   accounts: new Set(lines.map(({ statement }) => statement.externalAccountId ?? "")),
   statementIds: new Set(lines.map(({ statement }) => statement.externalStatementId))
 })
@@ -88,7 +88,7 @@ const aroundOf = (lines: ReadonlyArray<LineOfStatement>): Around => ({
 /** Decodes rows, and keeps those of statements in force of accounts whose lines are stored. */
 const inForceOf = Effect.fnUntraced(function* (
   rows: Iterable<OwnedRow>,
-  { accounts, statementIds }: Around,
+  { accounts, statementIds }: LineScope,
   pin: Pin.Resolved | undefined
 ) {
   const records = yield* Records
@@ -125,9 +125,9 @@ const counterpartiesOf = Effect.fnUntraced(function* (lines: ReadonlyArray<Found
     lines.filter(({ entry }) => entry.counterparty !== null),
     ({ statement }) => statement
   )
-  for (const [statement, of] of byStatement) {
+  for (const [statement, statementLines] of byStatement) {
     const wanted = new Set(
-      of.flatMap(({ entry: { line } }) =>
+      statementLines.flatMap(({ entry: { line } }) =>
         Array.from({ length: Math.min(line, Counterparties.blockLines) }, (_, back) => line - back)
       )
     )
@@ -141,7 +141,7 @@ const counterpartiesOf = Effect.fnUntraced(function* (lines: ReadonlyArray<Found
         if (line.kind === "cash") entries.push(line)
       }
     }
-    const own = new Map(of.map((line) => [line.entry.line, line]))
+    const own = new Map(statementLines.map((line) => [line.entry.line, line]))
     const read = Counterparties.reader({ keys }, crypto)
     for (const entry of entries) {
       const line = own.get(entry.line)
@@ -223,8 +223,8 @@ export const entriesAround = Effect.fnUntraced(function* (
   const ofPayer = reversals.filter(({ entry }) => references.has(entry.reference))
   yield* collected.add(ofPayer.map(({ entry }) => equalsOf(entry)))
   const found = yield* inForceOf(collected.rows.values(), around, pin)
-  const unresolved = [...byAccount(found).values()].flatMap((of) => {
-    const entries = Rules.entriesOf(of.map(asUnnamed))
+  const unresolved = [...byAccount(found).values()].flatMap((accountLines) => {
+    const entries = Rules.entriesOf(accountLines.map(asUnnamed))
     return entries
       .filter((entry) => entry.isReversal && Rules.reversibleBy(entry, entries).by === "reference")
       .flatMap(({ copies: [{ entry }] }) => (entry.reference === null ? [] : [entry]))
@@ -242,8 +242,8 @@ export const entriesAround = Effect.fnUntraced(function* (
     yield* collected.add(rivals.map(({ entry }) => equalsOf(entry)))
   }
   const all = yield* inForceOf(collected.rows.values(), around, pin)
-  return yield* Effect.forEach([...byAccount(all)], ([account, of]) =>
-    Effect.map(bookedOf(of), (booked) => [account, Rules.entriesOf(booked)] as const)
+  return yield* Effect.forEach([...byAccount(all)], ([account, accountLines]) =>
+    Effect.map(bookedOf(accountLines), (booked) => [account, Rules.entriesOf(booked)] as const)
   ).pipe(Effect.map((entries) => new Map(entries)))
 })
 
@@ -295,7 +295,9 @@ export const sharingReference = Effect.fnUntraced(function* (
   yield* collected.add(referenced)
   const found = yield* inForceOf(collected.rows.values(), around, pin)
   return new Map(
-    [...byAccount(found)].map(([account, of]) => [account, of.map(asUnnamed)] as const)
+    [...byAccount(found)].map(
+      ([account, accountLines]) => [account, accountLines.map(asUnnamed)] as const
+    )
   )
 })
 

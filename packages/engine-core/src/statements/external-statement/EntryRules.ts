@@ -119,7 +119,7 @@ const groupOf = ({ dayKey, isInForce, statementId }: BookedLine): string =>
 
 const entryOf = ({ copies: [first] }: BookedEntry): CashEntry => first.entry
 
-/** Whether a reversal may take the other entry back: it has the amount, goes the other way, and is no earlier. */
+/** Checks whether a reversal may take the other entry back: it has the amount, goes the other way, and is no earlier. */
 const isTakenBack = (reversal: CashEntry, other: CashEntry): boolean =>
   other.direction !== reversal.direction &&
   other.currency === reversal.currency &&
@@ -175,7 +175,7 @@ export const reversalsOf = (
 const sharedKeyOf = ({ bankReference, bookingDate }: CashEntry): string | null =>
   bankReference === null ? null : JSON.stringify([bankReference, bookingDate])
 
-/** Whether one list has each of the other's lines, equal ones as often. */
+/** Checks whether one list has each of the other's lines, equal ones as often. */
 const hasAll = (all: ReadonlyArray<BookedLine>, some: ReadonlyArray<BookedLine>): boolean => {
   const counts = new Map<string, number>()
   for (const line of all) counts.set(identityOf(line), (counts.get(identityOf(line)) ?? 0) + 1)
@@ -205,13 +205,13 @@ export const contradictionsOf = (lines: ReadonlyArray<BookedLine>): ReadonlyArra
       if (key === null || line === undefined) return []
       const { bankReference, bookingDate } = line.entry
       let stated: ReadonlyArray<BookedLine> = []
-      return [...Map.groupBy(shared, groupOf).values()].flatMap((of) => {
-        if (hasAll(of, stated)) {
-          stated = of
+      return [...Map.groupBy(shared, groupOf).values()].flatMap((group) => {
+        if (hasAll(group, stated)) {
+          stated = group
           return []
         }
-        if (hasAll(stated, of)) return []
-        return [{ bankReference: bankReference ?? "", bookingDate, stated, otherwise: of }]
+        if (hasAll(stated, group)) return []
+        return [{ bankReference: bankReference ?? "", bookingDate, stated, otherwise: group }]
       })
     }
   )

@@ -101,7 +101,7 @@ export const contentKeyOf = ({
 }: Pick<ExternalStatement, "contentHash" | "externalSourceId" | "instrumentId">): string =>
   `${externalSourceId}/${instrumentId}/${contentHash}`
 
-/** Whether no other statement replaces it. */
+/** Checks whether no other statement replaces it. */
 export const isInForce = ({ supersededBy }: Pick<ExternalStatement, "supersededBy">): boolean =>
   supersededBy === null
 

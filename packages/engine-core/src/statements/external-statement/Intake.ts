@@ -80,7 +80,7 @@ export const statementFile = {
 } as const
 
 /** A file in the stage: encrypted, not read yet, and discarded with its scope. */
-export interface Staged {
+export interface StagedFile {
   readonly stageId: string
   /** Lower-case hex SHA-256 of the bytes. */
   readonly contentHash: string
@@ -95,7 +95,7 @@ export interface Staged {
 }
 
 /** Identity of the statement, as its sender names it. */
-export interface Named {
+export interface StatementName {
   readonly externalSourceId: string
   /** Null: the source is of one instrument. */
   readonly instrumentId: string | null
@@ -106,19 +106,19 @@ export interface Named {
 }
 
 /** A call that hands a statement in. */
-export interface Receiving {
+export interface IntakeCall {
   readonly caller: Caller
   readonly identity: RequestIdentity
   /** The Idempotency-Key as sent; null: the call is keyed on its body. */
   readonly key: string | null
-  readonly named: Named
+  readonly named: StatementName
   readonly mediaType: MediaType
   /** Charset parameter of the media type, in lower case; null: none was sent. */
   readonly charset: string | null
-  readonly staged: Staged
+  readonly staged: StagedFile
 }
 
-export interface Received {
+export interface IntakeAnswer {
   /** Encoded record of the newest statement of the file; a receipt where the caller may not read it. */
   readonly value: Plain
   readonly location: string
@@ -145,17 +145,17 @@ export class StatementIntake extends Context.Service<
      * them. The stage is discarded when its scope ends; a sweep deletes stages that a crash left. A
      * fault of the stream is returned unchanged.
      */
-    readonly stage: <E>(of: {
+    readonly stage: <E>(upload: {
       /** Raw query of the call, without its question mark: a part of the fingerprint. */
       readonly query: string
       readonly bytes: Stream.Stream<Uint8Array, E>
-    }) => Effect.Effect<Staged, E | Unavailable, Scope.Scope>
+    }) => Effect.Effect<StagedFile, E | Unavailable, Scope.Scope>
     /**
      * Reads the stage and records its statements in one transaction, all or none, or answers the newest
      * of those that the same key or the same bytes made before. Refuses `invalid-request` where the bytes are no
      * file of the source's form, at the line and column of the fault; `rule-refused` where a check
      * of statements fails; `body-too-large` above the largest number of lines.
      */
-    readonly receive: (of: Receiving) => Effect.Effect<Received, Refusals | Unavailable>
+    readonly receive: (call: IntakeCall) => Effect.Effect<IntakeAnswer, Refusals | Unavailable>
   }
 >()("@bursar/engine-core/statements/external-statement/StatementIntake") {}

@@ -35,9 +35,9 @@ import {
   orderOf
 } from "./ExternalStatement.ts"
 import {
-  type Received,
+  type IntakeAnswer,
   ReceivedStatement,
-  type Receiving,
+  type IntakeCall,
   senders,
   StatementIntake,
   StatementReceipt
@@ -68,7 +68,7 @@ const encodeReceipt = CompiledCodec.encoder(StatementReceipt)
 /** Answer to a sender: the newest record of its file, or a receipt where it may not read it. */
 const receivedOf = Effect.fnUntraced(function* (
   statement: Stored<ExternalStatement>,
-  { caller, replayed }: Pick<Receiving, "caller"> & Pick<Received, "replayed">
+  { caller, replayed }: Pick<IntakeCall, "caller"> & Pick<IntakeAnswer, "replayed">
 ) {
   const { businessDate, contentHash, externalStatementId, fileStatements } = statement
   const records = yield* Records
@@ -90,7 +90,7 @@ const receivedOf = Effect.fnUntraced(function* (
     value: value as unknown as Plain,
     location: `${path}/${externalStatementId}`,
     replayed
-  } satisfies Received
+  } satisfies IntakeAnswer
 })
 
 const needs = [Records, WorkQueue, Keys, Ids, Crypto, Blobs, Bulk] as const
@@ -123,7 +123,7 @@ const make = Effect.gen(function* () {
 
   /** The statement that the call's key names already; undefined: none yet. */
   const earlier = Effect.fnUntraced(function* (
-    { caller }: Receiving,
+    { caller }: IntakeCall,
     { scope, key, fingerprint }: CallKeys.CallKey
   ) {
     const now = Instant.sortable(yield* Instant.now)
@@ -136,18 +136,22 @@ const make = Effect.gen(function* () {
 
   /** Runs `effect` under the call's key, which names this statement from then on. */
   const keyedRun = Effect.fnUntraced(function* <E, R>(
-    { caller }: Receiving,
-    of: { readonly keyed: CallKeys.CallKey; readonly id: string; readonly isNew: boolean },
+    { caller }: IntakeCall,
+    {
+      keyed,
+      id,
+      isNew
+    }: { readonly keyed: CallKeys.CallKey; readonly id: string; readonly isNew: boolean },
     effect: Effect.Effect<void, E, R>
   ) {
-    const { fingerprint, isSent, key, scope } = of.keyed
+    const { fingerprint, isSent, key, scope } = keyed
     const now = yield* Instant.now
-    const target = Idempotency.target("statement", of.id)
+    const target = Idempotency.target("statement", id)
     const bindsUntil = isSent ? null : CallKeys.boundUntil(now, settings.bodyKeyWindow)
     const row = { scope, key, fingerprint, target, bindsUntil }
     const ended = yield* KeyedCall.run({ records, keys }, row, (claimed) =>
       claimed.first
-        ? Effect.as(effect, { target, replayed: !of.isNew })
+        ? Effect.as(effect, { target, replayed: !isNew })
         : Effect.succeed({ target: claimed.target, replayed: true })
     )
     // Loaded after the commit, which sets the times that later reads show.
@@ -155,22 +159,22 @@ const make = Effect.gen(function* () {
     return yield* receivedOf(statement, { caller, replayed: ended.replayed })
   })
 
-  const receive = Effect.fnUntraced(function* (of: Receiving) {
-    const { caller, identity, named, staged } = of
-    const keyed = yield* CallKeys.of(caller, { fingerprint: staged.fingerprint, sent: of.key })
-    const before = yield* earlier(of, keyed)
+  const receive = Effect.fnUntraced(function* (call: IntakeCall) {
+    const { caller, identity, named, staged } = call
+    const keyed = yield* CallKeys.of(caller, { fingerprint: staged.fingerprint, sent: call.key })
+    const before = yield* earlier(call, keyed)
     if (before !== undefined) return before
     const addressed = yield* IntakeSteps.address(named)
     /** Answers the statement of the same bytes, where there is one, and binds the key to it. */
     const repeated = Effect.gen(function* () {
-      const same = yield* IntakeSteps.sameContent(addressed, of)
+      const same = yield* IntakeSteps.sameContent(addressed, call)
       if (Option.isNone(same)) return undefined
       const { externalStatementId: id } = same.value
-      return yield* keyedRun(of, { keyed, id, isNew: false }, Effect.void)
+      return yield* keyedRun(call, { keyed, id, isNew: false }, Effect.void)
     })
     const stored = yield* repeated
     if (stored !== undefined) return stored
-    const reading = yield* IntakeSteps.readingOf(addressed, of)
+    const reading = yield* IntakeSteps.readingOf(addressed, call)
     if (staged.size === 0) {
       const detail = "The file is empty."
       const errors = [{ pointer: "/body", detail }]
@@ -179,17 +183,17 @@ const make = Effect.gen(function* () {
     const read = yield* IntakeSteps.readFile(addressed, { reading, staged })
     for (const each of read) yield* IntakeSteps.demandDates(addressed, { ...each, named })
     const now = yield* Instant.now
-    const file = yield* newFileOf(of, addressed, { read, reading, now })
+    const file = yield* newFileOf(call, addressed, { read, reading, now })
     const fresh = file.flatMap(({ knownAs, statement }) => (knownAs === null ? [statement] : []))
     const recording = Effect.gen(function* () {
       const { requestId } = identity
       const act = { cause: { by: "request", requestId } as const, now, trace: traceOf(identity) }
       yield* RecordSteps.record(file, act)
-      yield* records.audit(fresh.map((statement) => audited(of, statement)))
+      yield* records.audit(fresh.map((statement) => audited(call, statement)))
     })
     const id = fresh.at(-1)?.externalStatementId
     if (id === undefined) return yield* Effect.fail(nothingNew(file))
-    return yield* keyedRun(of, { keyed, id, isNew: true }, recording).pipe(
+    return yield* keyedRun(call, { keyed, id, isNew: true }, recording).pipe(
       Effect.catchTag("Refused", (refusal) =>
         // Another call may have recorded the same bytes while this file was read.
         Effect.flatMap(
@@ -235,8 +239,8 @@ const make = Effect.gen(function* () {
   return Context.make(
     StatementIntake,
     StatementIntake.of({
-      stage: (of) => Effect.provideContext(StageSteps.stage(of), services),
-      receive: (of) => Effect.scoped(provided(receive(of)))
+      stage: (upload) => Effect.provideContext(StageSteps.stage(upload), services),
+      receive: (call) => Effect.scoped(provided(receive(call)))
     })
   ).pipe(
     Context.add(
@@ -251,8 +255,8 @@ const make = Effect.gen(function* () {
  * in force already.
  */
 const newFileOf = Effect.fnUntraced(function* (
-  of: Receiving,
-  addressed: IntakeSteps.Addressed,
+  call: IntakeCall,
+  addressed: IntakeSteps.FileAddress,
   {
     now,
     read,
@@ -263,7 +267,7 @@ const newFileOf = Effect.fnUntraced(function* (
     readonly now: Instant.Instant
   }
 ) {
-  const { named, staged } = of
+  const { named, staged } = call
   const feed = {
     externalSourceId: addressed.source.externalSourceId,
     instrumentId: addressed.instrument.instrumentId
@@ -280,7 +284,7 @@ const newFileOf = Effect.fnUntraced(function* (
   )
   const file = read.map((each): RecordSteps.NewStatement => {
     const corrects = each === correcting ? named.corrects : null
-    const statement = RecordSteps.statementOf(of, addressed, { read: each, corrects, now })
+    const statement = RecordSteps.statementOf(call, addressed, { read: each, corrects, now })
     const knownAs = known.get(each.externalStatementId) ?? null
     return { statement, place: each.place, knownAs }
   })
@@ -297,7 +301,7 @@ const nothingNew = ([{ place, statement }, ...others]: RecordSteps.NewFile) => {
 }
 
 const audited = (
-  { caller, identity, staged }: Receiving,
+  { caller, identity, staged }: IntakeCall,
   { externalSourceId, externalStatementId, kind }: ExternalStatement
 ): Audit.Entry =>
   Audit.entry({

@@ -29,13 +29,13 @@ import {
   fileIdOf,
   ownerOf
 } from "./ExternalStatement.ts"
-import type { MediaType, Named, Receiving, Staged } from "./Intake.ts"
+import type { MediaType, StatementName, IntakeCall, StagedFile } from "./Intake.ts"
 import * as LineRows from "./LineRows.ts"
 import * as StageSteps from "./StageSteps.ts"
 import type { StatementLine } from "./StatementLine.ts"
 
 /** Identity of a file as its sender names it: source and instrument. */
-export interface Addressed {
+export interface FileAddress {
   readonly source: ExternalSource
   readonly instrument: Instrument
 }
@@ -44,7 +44,7 @@ const invalidQuery = (name: string, detail: string) =>
   refused("invalid-request", { detail, errors: [{ pointer: `/query/${name}`, detail }] })
 
 /** Finds the source and the instrument of a file by the ids that its sender names. */
-export const address = Effect.fnUntraced(function* (named: Named) {
+export const address = Effect.fnUntraced(function* (named: StatementName) {
   const records = yield* Records
   const source = yield* records.get(externalSources, named.externalSourceId)
   const isActive = check("source-active", source.state === "active")
@@ -58,7 +58,7 @@ export const address = Effect.fnUntraced(function* (named: Named) {
   const isOwn = check("source-instrument", source.instruments.includes(instrumentId))
   yield* Effect.fromResult(judge([isOwn]))
   const instrument = yield* records.get(instruments, instrumentId)
-  return { source, instrument } satisfies Addressed
+  return { source, instrument } satisfies FileAddress
 })
 
 /** Statements of the same bytes that are looked at: as many as dates may have them. */
@@ -72,8 +72,8 @@ const sameBytesMax = 1_000
  * was corrected wrongly may come again, to correct the correction.
  */
 export const sameContent = Effect.fnUntraced(function* (
-  { source, instrument }: Addressed,
-  { named, staged }: Pick<Receiving, "named" | "staged">
+  { source, instrument }: FileAddress,
+  { named, staged }: Pick<IntakeCall, "named" | "staged">
 ) {
   const records = yield* Records
   const found = yield* records.list(externalStatements, {
@@ -120,8 +120,8 @@ const accountOf = Effect.fnUntraced(function* ({ account }: ExternalSource, curr
  * query.
  */
 export const readingOf = Effect.fnUntraced(function* (
-  { source, instrument }: Addressed,
-  { charset, mediaType, named }: Pick<Receiving, "charset" | "mediaType" | "named">
+  { source, instrument }: FileAddress,
+  { charset, mediaType, named }: Pick<IntakeCall, "charset" | "mediaType" | "named">
 ) {
   const { statementLinesMax: linesMax } = yield* Settings
   if (!formsOf[mediaType].includes(source.adapter)) {
@@ -277,17 +277,17 @@ const storing = Effect.fnUntraced(function* ({ accountIs, kind }: ExternalSource
  * more than `statementsMax` statements. Stages of further statements are dropped with the scope.
  */
 export const readFile = Effect.fnUntraced(function* (
-  { source }: Addressed,
-  of: { readonly reading: Port.Reading; readonly staged: Staged }
+  { source }: FileAddress,
+  { reading, staged }: { readonly reading: Port.Reading; readonly staged: StagedFile }
 ) {
   const reader = yield* Port.StatementSource
-  const { linesMax } = of.reading
+  const { linesMax } = reading
   const store = yield* storing(source)
   const append = yield* appending
   const openStage = yield* StageSteps.furtherStages
   const read: Array<ReadStatement> = []
   // The text of a bank may have the number of the account, which is shown to nobody in full.
-  const number = of.reading.account?.number ?? null
+  const number = reading.account?.number ?? null
   const masked = (header: Port.Header): Port.Header => ({
     ...header,
     reference: header.reference === null ? null : masking(header.reference, number)
@@ -301,7 +301,7 @@ export const readFile = Effect.fnUntraced(function* (
       const detail = `A file has at most ${statementsMax} statements of its account.`
       return yield* Effect.fail(refused("body-too-large", { detail }))
     }
-    const stageId = read.length === 0 ? of.staged.stageId : yield* openStage
+    const stageId = read.length === 0 ? staged.stageId : yield* openStage
     current = { externalStatementId: StageSteps.toId(stageId), lines: 0 }
     return current
   })
@@ -323,7 +323,7 @@ export const readFile = Effect.fnUntraced(function* (
   })
   // A fiber reads on and makes rows while the store writes those that were made before.
   const parts = reader
-    .read(of.reading, StageSteps.bytesOf(of.staged))
+    .read(reading, StageSteps.bytesOf(staged))
     .pipe(Stream.mapEffect(rowsOf), Stream.buffer({ capacity: partsAhead }))
   yield* Stream.runForEach(parts, append).pipe(
     Effect.catchTags({
@@ -341,8 +341,12 @@ export const readFile = Effect.fnUntraced(function* (
 
 /** Refuses a statement of a future moment, and one of another date than the sender names. */
 export const demandDates = Effect.fnUntraced(function* (
-  { source }: Addressed,
-  { header, named, place }: Pick<ReadStatement, "header" | "place"> & { readonly named: Named }
+  { source }: FileAddress,
+  {
+    header,
+    named,
+    place
+  }: Pick<ReadStatement, "header" | "place"> & { readonly named: StatementName }
 ) {
   const detail = `The statement is of ${header.businessDate}.`
   const details = place === null ? {} : DayRules.at(place, detail)
@@ -367,7 +371,7 @@ export const demandDates = Effect.fnUntraced(function* (
  */
 export const correctingIn = Effect.fnUntraced(function* (
   read: ReadonlyArray<ReadStatement>,
-  { corrects }: Pick<Named, "corrects">
+  { corrects }: Pick<StatementName, "corrects">
 ) {
   if (corrects === null) return undefined
   const [only, ...others] = read

@@ -24,14 +24,14 @@ import {
   placeInDayOf,
   statementsOfDates
 } from "./ExternalStatement.ts"
-import type { Receiving } from "./Intake.ts"
+import type { IntakeCall } from "./Intake.ts"
 import type * as IntakeSteps from "./IntakeSteps.ts"
 import * as StageSteps from "./StageSteps.ts"
 
 /** Makes the record of a statement of a file that was read. */
 export const statementOf = (
-  of: Pick<Receiving, "caller" | "mediaType" | "staged">,
-  { source, instrument }: IntakeSteps.Addressed,
+  { staged, mediaType, caller }: Pick<IntakeCall, "caller" | "mediaType" | "staged">,
+  { source, instrument }: IntakeSteps.FileAddress,
   {
     corrects,
     now,
@@ -43,7 +43,6 @@ export const statementOf = (
   }
 ): ExternalStatement => {
   const { externalStatementId, header, lines } = read
-  const { staged } = of
   const isOfPositions = source.kind === "holdings" || source.kind === "custody"
   return {
     externalStatementId,
@@ -60,13 +59,13 @@ export const statementOf = (
     totalAmount: header.totalAmount,
     lineCount: lines,
     statedLines: header.statedLines,
-    rawFormat: of.mediaType,
+    rawFormat: mediaType,
     rawEncoding: staged.encoding,
     rawBytes: staged.size,
     adapter: source.adapter,
     contentHash: staged.contentHash,
     receivedAt: now,
-    receivedBy: of.caller.sub,
+    receivedBy: caller.sub,
     basis: header.basis ?? source.basis ?? (isOfPositions ? "settled" : null),
     opening: header.opening,
     closing: header.closing,
@@ -109,7 +108,7 @@ export const record = Effect.fnUntraced(function* (file: NewFile, act: Act) {
     newest,
     file.map(({ statement }) => statement.businessDate)
   )
-  const statementsOfDays = new Map<Date.Date, ReadonlyArray<DayRules.Placed>>(
+  const statementsOfDays = new Map<Date.Date, ReadonlyArray<DayRules.PlacedStatement>>(
     [...days].map(([date, day]) => [date, day.map(({ statement }) => statement)])
   )
   for (const { knownAs, place, statement } of file) {

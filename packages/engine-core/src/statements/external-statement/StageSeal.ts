@@ -20,35 +20,40 @@ const placeOf = ({ chunk, stageId }: Place): Uint8Array => encoder.encode(`${sta
 
 /** Encrypts a chunk under the first key; a deployment without a key cannot take statements: a defect. */
 export const seal = (
-  of: Place & { readonly bytes: Uint8Array },
+  plainChunk: Place & { readonly bytes: Uint8Array },
   { keys, nonce }: { readonly keys: ReadonlyArray<SealingKey>; readonly nonce: Uint8Array },
   crypto: Pick<Crypto["Service"], "seal">
 ): Uint8Array => {
   const [key] = keys
   if (key === undefined) throw new Error("the deployment has no key to seal a statement")
-  const sealed = crypto.seal({ key: key.secret, nonce, data: concat(placeOf(of), of.bytes) })
+  const sealed = crypto.seal({
+    key: key.secret,
+    nonce,
+    data: concat(placeOf(plainChunk), plainChunk.bytes)
+  })
   const keyId = encoder.encode(key.keyId)
   return concat(new Uint8Array([keyId.length]), keyId, nonce, sealed)
 }
 
 /** Decrypts a chunk; dies where its key is missing, or where it was changed or moved. */
 export const unseal = (
-  of: Place & { readonly sealed: Uint8Array },
+  sealedChunk: Place & { readonly sealed: Uint8Array },
   { keys }: { readonly keys: ReadonlyArray<SealingKey> },
   crypto: Pick<Crypto["Service"], "unseal">
 ): Uint8Array => {
-  const keyEnd = 1 + (of.sealed[0] ?? 0)
-  const keyId = decoder.decode(of.sealed.subarray(1, keyEnd))
+  const keyEnd = 1 + (sealedChunk.sealed[0] ?? 0)
+  const keyId = decoder.decode(sealedChunk.sealed.subarray(1, keyEnd))
   const key = keys.find((candidate) => candidate.keyId === keyId)
   if (key === undefined) throw new Error(`the deployment has no sealing key ${keyId} any more`)
   const data = crypto.unseal({
     key: key.secret,
-    nonce: of.sealed.subarray(keyEnd, keyEnd + nonceBytes),
-    sealed: of.sealed.subarray(keyEnd + nonceBytes)
+    nonce: sealedChunk.sealed.subarray(keyEnd, keyEnd + nonceBytes),
+    sealed: sealedChunk.sealed.subarray(keyEnd + nonceBytes)
   })
-  const place = placeOf(of)
+  const place = placeOf(sealedChunk)
   const isOwn = data !== undefined && place.every((byte, at) => data[at] === byte)
-  if (!isOwn) throw new Error(`chunk ${of.chunk} of ${of.stageId} is not what was sealed`)
+  if (!isOwn)
+    throw new Error(`chunk ${sealedChunk.chunk} of ${sealedChunk.stageId} is not what was sealed`)
   return data.subarray(place.length)
 }
 

@@ -95,7 +95,7 @@ export const furtherStages = Effect.gen(function* () {
 })
 
 /** Writes bytes to a stage that is dropped with the scope; hashes them as they pass. */
-export const stage = Effect.fnUntraced(function* <E>(of: {
+export const stage = Effect.fnUntraced(function* <E>(upload: {
   readonly query: string
   readonly bytes: Stream.Stream<Uint8Array, E>
 }) {
@@ -106,10 +106,10 @@ export const stage = Effect.fnUntraced(function* <E>(of: {
   const stageId = yield* Effect.acquireRelease(opened, (id) => dropped([id]))
   const content = crypto.sha256Parts()
   const call = crypto.sha256Parts()
-  call.update(new TextEncoder().encode(`POST\n${path}\n${of.query}\n`))
+  call.update(new TextEncoder().encode(`POST\n${path}\n${upload.query}\n`))
   const text = textCheck()
   let size = 0
-  yield* numberedChunks(of.bytes).pipe(
+  yield* numberedChunks(upload.bytes).pipe(
     Stream.runForEach(({ bytes, chunk }) =>
       Effect.gen(function* () {
         content.update(bytes)
@@ -154,26 +154,25 @@ const textCheck = () => {
 }
 
 /** Streams the bytes of a stage, or of a recorded statement, a chunk at a time. */
-export const bytesOf = (of: {
+export const bytesOf = ({
+  size,
+  stageId
+}: {
   readonly stageId: string
   readonly size: number
 }): Stream.Stream<Uint8Array, Unavailable, Blobs | Crypto> =>
   Stream.paginate(0, (chunk: number) =>
     Effect.gen(function* () {
-      const total = chunkCount(of.size)
+      const total = chunkCount(size)
       if (chunk >= total) return [[], Option.none()] as const
       const blobs = yield* Blobs
       const crypto = yield* Crypto
       const { sealingKeys: keys } = yield* Settings
-      const sealed = yield* orUnavailable(blobs.chunk({ file: fileOf(of.stageId), chunk }))
+      const sealed = yield* orUnavailable(blobs.chunk({ file: fileOf(stageId), chunk }))
       if (Option.isNone(sealed)) {
-        return yield* Effect.die(new Error(`chunk ${chunk} of ${of.stageId} is missing`))
+        return yield* Effect.die(new Error(`chunk ${chunk} of ${stageId} is missing`))
       }
-      const bytes = StageSeal.unseal(
-        { stageId: of.stageId, chunk, sealed: sealed.value },
-        { keys },
-        crypto
-      )
+      const bytes = StageSeal.unseal({ stageId, chunk, sealed: sealed.value }, { keys }, crypto)
       return [[bytes], chunk + 1 < total ? Option.some(chunk + 1) : Option.none()] as const
     })
   )
@@ -219,11 +218,14 @@ export const discardPruned = Effect.fnUntraced(function* (statement: ExternalSta
   if (Option.isNone(isNeeded)) yield* discardFile(fileId, { sparesSealed: false })
 })
 
-interface Sparing {
+interface DiscardOptions {
   readonly sparesSealed: boolean
 }
 
-const discardRows = Effect.fnUntraced(function* (stageId: string, { sparesSealed }: Sparing) {
+const discardRows = Effect.fnUntraced(function* (
+  stageId: string,
+  { sparesSealed }: DiscardOptions
+) {
   const bulk = yield* Bulk
   const owner = ownerOf({ externalStatementId: toId(stageId) })
   for (const each of [unreadOwnerOf(owner), owner]) {
@@ -235,7 +237,10 @@ const discardRows = Effect.fnUntraced(function* (stageId: string, { sparesSealed
   }
 })
 
-const discardFile = Effect.fnUntraced(function* (stageId: string, { sparesSealed }: Sparing) {
+const discardFile = Effect.fnUntraced(function* (
+  stageId: string,
+  { sparesSealed }: DiscardOptions
+) {
   const blobs = yield* Blobs
   const file = fileOf(stageId)
   while ((yield* orUnavailable(blobs.discard({ file, limit: chunksAtOnce, sparesSealed }))) > 0) {

@@ -6,7 +6,7 @@ import type * as Date from "../../kernel/Date.ts"
 import type * as Decimal from "../../kernel/Decimal.ts"
 import type { CashDirection } from "../../vocabulary/sets.ts"
 
-interface Numbered {
+interface NumberedLine {
   /** Number of the line in its file, from 1. */
   readonly line: number
 }
@@ -19,13 +19,13 @@ export interface OfAccount {
   readonly account: string
 }
 
-export interface HoldingsLine extends Numbered, OfAccount {
+export interface HoldingsLine extends NumberedLine, OfAccount {
   readonly kind: "holdings"
   readonly quantity: Decimal.Decimal
   readonly locked: Decimal.Decimal | null
 }
 
-export interface CashEntry extends Numbered {
+export interface CashEntry extends NumberedLine {
   readonly kind: "cash"
   readonly bookingDate: Date.Date
   readonly valueDate: Date.Date | null
@@ -45,7 +45,7 @@ export interface CashEntry extends Numbered {
   readonly counterparties?: string
 }
 
-export interface CustodyLine extends Numbered, OfAccount {
+export interface CustodyLine extends NumberedLine, OfAccount {
   readonly kind: "custody"
   /** Identifier of the asset in the file, such as its ISIN. */
   readonly asset: string

@@ -30,20 +30,20 @@ export const feedKeyOf = ({ externalSourceId, instrumentId }: Feed): string =>
 
 /** Finds the statement in force of a business date; none: it has not come. */
 export const inForceOf = Effect.fnUntraced(function* (
-  of: Feed & { readonly businessDate: Date.Date },
+  feed: Feed & { readonly businessDate: Date.Date },
   pin?: Pin.Resolved
 ) {
   const records = yield* Records
-  const slot = yield* records.find(statementsOfDates, dateKeyOf(of), pin)
+  const slot = yield* records.find(statementsOfDates, dateKeyOf(feed), pin)
   if (Option.isNone(slot)) return Option.none<Stored<ExternalStatement>>()
   return yield* records.find(externalStatements, slot.value.externalStatementId, pin)
 })
 
 /** Finds the statement in force of the newest business date; none: no statement has come. */
-export const latestOf = Effect.fnUntraced(function* (of: Feed, pin?: Pin.Resolved) {
+export const latestOf = Effect.fnUntraced(function* (feed: Feed, pin?: Pin.Resolved) {
   const records = yield* Records
   const [newest] = yield* records.list(externalStatements, {
-    where: { inForce: [feedKeyOf(of)] },
+    where: { inForce: [feedKeyOf(feed)] },
     direction: "desc",
     limit: 1,
     ...(pin === undefined ? {} : { pin })
@@ -52,19 +52,19 @@ export const latestOf = Effect.fnUntraced(function* (of: Feed, pin?: Pin.Resolve
 })
 
 /** Streams the statements in force of a source and an instrument, oldest business date first. */
-export const inForce = (of: Feed, pin?: Pin.Resolved) =>
+export const inForce = (feed: Feed, pin?: Pin.Resolved) =>
   Stream.unwrap(
     Effect.map(Records, (records) =>
       records
         .stream(externalStatements, {
-          where: { inForce: [feedKeyOf(of)] },
+          where: { inForce: [feedKeyOf(feed)] },
           ...(pin === undefined ? {} : { pin })
         })
         .pipe(Stream.map(({ record }) => record))
     )
   )
 
-type Lined = Pick<ExternalStatement, "externalStatementId" | "kind">
+type StatementWithLines = Pick<ExternalStatement, "externalStatementId" | "kind">
 
 /** Lines that are read at a time. */
 const pageMax = 1_000
@@ -85,7 +85,9 @@ const rowsOf = (owner: string) =>
  * Streams the lines of a statement in file order, in constant memory; none of one whose lines
  * retention has deleted.
  */
-export const linesOf = (statement: Lined): Stream.Stream<StatementLine, Unavailable, Bulk> =>
+export const linesOf = (
+  statement: StatementWithLines
+): Stream.Stream<StatementLine, Unavailable, Bulk> =>
   statement.kind === "nav"
     ? Stream.empty
     : rowsOf(ownerOf(statement)).pipe(Stream.map((row) => LineRows.lineOf(row)))
@@ -94,7 +96,10 @@ export const linesOf = (statement: Lined): Stream.Stream<StatementLine, Unavaila
 const foundAtOnce = 500
 
 /** Finds the lines of a statement with these numbers, in file order; a few look-ups, however many lines. */
-export const linesAt = Effect.fnUntraced(function* (statement: Lined, lines: Iterable<number>) {
+export const linesAt = Effect.fnUntraced(function* (
+  statement: StatementWithLines,
+  lines: Iterable<number>
+) {
   const bulk = yield* Bulk
   const owner = ownerOf(statement)
   const wanted = [...new Set(lines)].toSorted((a, b) => a - b)
@@ -112,5 +117,5 @@ const entriesIn = (lines: ReadonlyArray<StatementLine>): ReadonlyArray<CashEntry
   lines.flatMap((line) => (line.kind === "cash" ? [line] : []))
 
 /** Finds the entries of a statement of cash with these numbers, in file order. */
-export const cashAt = (statement: Lined, lines: Iterable<number>) =>
+export const cashAt = (statement: StatementWithLines, lines: Iterable<number>) =>
   Effect.map(linesAt(statement, lines), entriesIn)

@@ -40,7 +40,7 @@ import {
 } from "./PointVerdict.ts"
 
 /** Instrument and terms that a feed is judged by; several versions of terms may be asked about. */
-export interface Fed {
+export interface InstrumentTerms {
   readonly instrumentId: string
   readonly terms: Pick<Terms, "guardrail" | "tolerances" | "manifest">
 }
@@ -57,17 +57,17 @@ export interface History {
  */
 const chainMax = 100
 
-const boundsOf = ({ terms }: Fed): Bounds => ({
+const boundsOf = ({ terms }: InstrumentTerms): Bounds => ({
   guardrail: terms.guardrail,
   tolerance: terms.tolerances["nav-price"] ?? PolicyTerms.navPriceDefault
 })
 
 /** Business date of an instant, in the instrument's zone. */
-const businessDateOf = ({ terms }: Fed, instant: Instant.Instant): Date.Date =>
+const businessDateOf = ({ terms }: InstrumentTerms, instant: Instant.Instant): Date.Date =>
   Zone.dateAt(terms.manifest.businessZone ?? Zone.utc, instant)
 
 /** The mapped feed; null where the terms map none. */
-const mappedFeed = ({ instrumentId, terms }: Fed) => {
+const mappedFeed = ({ instrumentId, terms }: InstrumentTerms) => {
   const { navFeed } = terms.manifest
   return navFeed === null ? null : { externalSourceId: navFeed.externalSourceId, instrumentId }
 }
@@ -85,7 +85,7 @@ export const statedNav = ({
  * same dates.
  */
 const historyBefore = Effect.fnUntraced(function* (
-  fed: Fed,
+  fed: InstrumentTerms,
   before: Date.Date,
   pin?: Pin.Resolved
 ) {
@@ -95,7 +95,7 @@ const historyBefore = Effect.fnUntraced(function* (
 })
 
 /** Source and instrument whose NAVs are loaded, before a business date. */
-interface HistoryOf {
+interface HistoryQuery {
   readonly feed: Feed
   readonly before: Date.Date
 }
@@ -105,8 +105,8 @@ interface HistoryOf {
  * the same dates; none without an oracle.
  */
 export const historyOf = Effect.fnUntraced(function* (
-  fed: Fed,
-  { before, feed }: HistoryOf,
+  fed: InstrumentTerms,
+  { before, feed }: HistoryQuery,
   pin?: Pin.Resolved
 ) {
   const { oracle } = fed.terms.manifest
@@ -130,7 +130,7 @@ export const historyOf = Effect.fnUntraced(function* (
 
 /** The official prices of the business dates from one to before another; none without an oracle. */
 export const pricesOn = Effect.fnUntraced(function* (
-  fed: Fed,
+  fed: InstrumentTerms,
   { before, from }: { readonly from: Date.Date; readonly before: Date.Date },
   pin?: Pin.Resolved
 ) {
@@ -161,7 +161,7 @@ export const pricesOn = Effect.fnUntraced(function* (
  * accepted. Reads nothing where there is no guardrail, which alone uses it.
  */
 const acceptedOf = Effect.fnUntraced(function* (
-  fed: Fed,
+  fed: InstrumentTerms,
   businessDate: Date.Date,
   pin?: Pin.Resolved
 ) {
@@ -187,7 +187,7 @@ const datedPrices = (
 }
 
 /** Loads the latest statement of the feed as its state is judged by; null: none came, or no feed. */
-export const statedOf = Effect.fnUntraced(function* (fed: Fed, pin?: Pin.Resolved) {
+export const statedOf = Effect.fnUntraced(function* (fed: InstrumentTerms, pin?: Pin.Resolved) {
   const feed = mappedFeed(fed)
   if (feed === null) return null
   const latest = Option.getOrNull(yield* latestOf(feed, pin))
@@ -205,7 +205,7 @@ export const statedOf = Effect.fnUntraced(function* (fed: Fed, pin?: Pin.Resolve
 
 /** State of the instrument's feed at an instant. */
 export const stateOf = Effect.fnUntraced(function* (
-  fed: Fed,
+  fed: InstrumentTerms,
   now: Instant.Instant,
   pin?: Pin.Resolved
 ) {
@@ -226,7 +226,7 @@ export interface PricingPoint {
  * where pricing is historic, and the point's own business date has a NAV that confirms its price.
  */
 export const verdictOn = Effect.fnUntraced(function* (
-  fed: Fed,
+  fed: InstrumentTerms,
   { point, pricing }: PricingPoint,
   now: Instant.Instant
 ) {
@@ -251,7 +251,7 @@ export const verdictOn = Effect.fnUntraced(function* (
  * latest NAV does not count: it stops only claims that are priced historically.
  */
 export const verdictOnOrders = Effect.fnUntraced(function* (
-  fed: Fed,
+  fed: InstrumentTerms,
   orders: ReadonlyArray<{ readonly pointCid: string | null }>,
   now: Instant.Instant
 ) {
@@ -273,7 +273,7 @@ const firstRefusing = (verdicts: ReadonlyArray<FeedVerdict>): FeedVerdict =>
 export const againstOrder = (
   fed: {
     readonly instrument: Pick<RecordedInstrument, "instrumentId">
-    readonly terms: Fed["terms"]
+    readonly terms: InstrumentTerms["terms"]
   },
   order: { readonly pointCid: string | null },
   now: Instant.Instant
@@ -288,7 +288,10 @@ export const againstOrder = (
  * historically; a claim that a future point prices, and one without any point, passes.
  */
 export const againstClaim = Effect.fnUntraced(function* (
-  { instrument, terms }: { readonly instrument: RecordedInstrument; readonly terms: Fed["terms"] },
+  {
+    instrument,
+    terms
+  }: { readonly instrument: RecordedInstrument; readonly terms: InstrumentTerms["terms"] },
   oracle: string | null,
   now: Instant.Instant
 ) {

@@ -32,11 +32,11 @@ export interface Bounds {
   readonly guardrail: Guardrail | null
 }
 
-/** Whether a point may price: `usable`, or the first reason against it. */
+/** Verdict on a point that may price: `usable`, or the first reason against it. */
 export type PointVerdict = "usable" | "missing" | "ripcord" | "off-price" | "deviating"
 
 /**
- * Whether a price is within the tolerance of a NAV: |NAV − price| / NAV at most the tolerance,
+ * Checks whether a price is within the tolerance of a NAV: |NAV − price| / NAV at most the tolerance,
  * exactly. A NAV of 0 confirms a price of 0 alone.
  */
 export const isWithin = (
@@ -54,14 +54,17 @@ export const isWithin = (
  * point of an earlier business date; null where there is none, so that there is no move.
  */
 export const verdictOf = (
-  of: {
+  {
+    accepted,
+    nav,
+    price
+  }: {
     readonly nav: StatedNav | null
     readonly price: Decimal.Decimal
     readonly accepted: Decimal.Decimal | null
   },
   { guardrail, tolerance }: Bounds
 ): PointVerdict => {
-  const { accepted, nav, price } = of
   if (nav === null) return "missing"
   if (nav.ripcord) return "ripcord"
   if (!isWithin({ nav: nav.official, price }, tolerance)) return "off-price"
@@ -75,11 +78,11 @@ export const verdictOf = (
  */
 export const acceptedBefore = (
   businessDate: Date.Date,
-  of: { readonly navs: ReadonlyArray<StatedNav>; readonly prices: ReadonlyArray<DatedPrice> },
+  history: { readonly navs: ReadonlyArray<StatedNav>; readonly prices: ReadonlyArray<DatedPrice> },
   bounds: Bounds
 ): Decimal.Decimal | null => {
-  const navs = new Map(of.navs.map((nav) => [nav.businessDate, nav]))
-  return of.prices
+  const navs = new Map(history.navs.map((nav) => [nav.businessDate, nav]))
+  return history.prices
     .filter((dated) => Date.isBefore(dated.businessDate, businessDate))
     .toSorted((a, b) => Date.compare(a.businessDate, b.businessDate))
     .reduce<Decimal.Decimal | null>((accepted, dated) => {
@@ -89,7 +92,7 @@ export const acceptedBefore = (
     }, null)
 }
 
-/** Whether a point may price an act: `none` where no feed is mapped. */
+/** Verdict on the point that is to price an act: `none` where no feed is mapped. */
 export type FeedVerdict = PointVerdict | "none" | "stale"
 
 const detailOf: Readonly<Record<Exclude<FeedVerdict, "none" | "usable">, string>> = {

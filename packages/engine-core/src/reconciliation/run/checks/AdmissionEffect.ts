@@ -18,7 +18,7 @@ export type Period = Pick<Admission, "admittedAt" | "validFrom" | "validUntil" |
 export type Arrival = Pick<PartyMovement, "kind" | "at" | "restricted">
 
 /** One party's units of an instrument, with the admissions of its holder. */
-export interface Held {
+export interface HeldUnits {
   readonly instrumentId: string
   readonly party: string
   /** Null where the party is no holder of the venue. */
@@ -64,10 +64,10 @@ export const isAgainst = (
  * or by a recovery: a warning, and blocking where restricted units came without one since the last run.
  */
 export const differences = (
-  { instrumentId, party, holderId, units, byForce, isNew, ...of }: Held,
+  { instrumentId, party, holderId, units, byForce, isNew, isAdmitted: hasAdmission }: HeldUnits,
   tolerance: Decimal.Decimal
 ): ReadonlyArray<Difference> =>
-  of.isAdmitted
+  hasAdmission
     ? []
     : compare({
         check,

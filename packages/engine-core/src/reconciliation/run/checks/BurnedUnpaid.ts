@@ -11,7 +11,7 @@ import { isOverdue } from "../GraceRules.ts"
 export const check = "burned-unpaid"
 
 /** A redemption that is burned and not settled. */
-export interface Burned {
+export interface BurnedRedemption {
   readonly instrumentId: string
   readonly redemptionId: string
   readonly holderId: string
@@ -28,7 +28,7 @@ export interface Burned {
  * paid less what is owed, and without amounts where all is paid and the ledger has not settled it.
  */
 export const differences = (
-  { instrumentId, redemptionId, holderId, currency, proceeds, paid, burnedAt }: Burned,
+  { instrumentId, redemptionId, holderId, currency, proceeds, paid, burnedAt }: BurnedRedemption,
   tolerance: Decimal.Decimal,
   terms: Pick<Terms, "grace" | "now">
 ): ReadonlyArray<Difference> => {

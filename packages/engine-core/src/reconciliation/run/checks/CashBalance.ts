@@ -13,19 +13,19 @@ import { aboutSource, type OfStatement } from "./OfStatement.ts"
 export const check = "cash-balance"
 
 /** Entries of one direction and currency. */
-export interface Booked {
+export interface BookedEntries {
   readonly direction: CashDirection
   readonly currency: string
   readonly amount: Decimal.Decimal
 }
 
-export interface Stated {
+export interface StatedBalances {
   /** Currency of the account. */
   readonly currency: string
   /** Signed; null where the statement has none in the account's currency. */
   readonly opening: Decimal.Decimal | null
   readonly closing: Decimal.Decimal | null
-  readonly booked: ReadonlyArray<Booked>
+  readonly booked: ReadonlyArray<BookedEntries>
 }
 
 export interface Balance extends OfStatement {
@@ -71,13 +71,13 @@ export const linked = (links: ReadonlyArray<Link>): ReadonlyArray<Continuity> =>
 const subjectIdOf = ({ businessDate, externalAccountId }: Link): string =>
   `${externalAccountId}:${businessDate}`
 
-/** Why a statement cannot be balanced. */
+/** Reason why a statement cannot be balanced. */
 export type Why = "opening-missing" | "closing-missing" | "other-currency"
 
 /** Sums the entries of a statement, where it has both balances and one currency. */
 export const balanceOf = (
-  { currency, opening, closing, booked }: Stated,
-  of: OfStatement
+  { currency, opening, closing, booked }: StatedBalances,
+  statement: OfStatement
 ): Result.Result<Balance, Why> => {
   if (booked.some((entries) => entries.currency !== currency)) return Result.fail("other-currency")
   if (opening === null) return Result.fail("opening-missing")
@@ -86,7 +86,7 @@ export const balanceOf = (
     direction === "credit" ? amount : Decimal.negate(amount)
   )
   return Result.succeed({
-    ...of,
+    ...statement,
     of: "balance",
     currency,
     opening,

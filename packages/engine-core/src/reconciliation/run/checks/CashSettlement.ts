@@ -11,7 +11,7 @@ import { isOverdue } from "../GraceRules.ts"
 export const check = "cash-settlement"
 
 /** An order paid by wire that is delivered or settled. */
-export interface Settled {
+export interface SettledOrder {
   readonly instrumentId: string
   readonly kind: "subscription" | "redemption"
   readonly orderId: string
@@ -35,7 +35,18 @@ export interface Settled {
  * the cash back, else a warning.
  */
 export const differences = (
-  { instrumentId, kind, orderId, holderId, currency, due, paid, since, isLost, entry }: Settled,
+  {
+    instrumentId,
+    kind,
+    orderId,
+    holderId,
+    currency,
+    due,
+    paid,
+    since,
+    isLost,
+    entry
+  }: SettledOrder,
   tolerance: Decimal.Decimal,
   terms: Pick<Terms, "grace" | "now">
 ): ReadonlyArray<Difference> =>

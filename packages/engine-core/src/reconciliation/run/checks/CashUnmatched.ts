@@ -23,7 +23,7 @@ export interface OpenLine {
 }
 
 /** The open lines of one reference of the bank: credits less debits. */
-export interface Unmatched {
+export interface UnmatchedLines {
   readonly instrumentId: string
   readonly subjectId: string
   readonly currency: string
@@ -32,11 +32,11 @@ export interface Unmatched {
   /** The newest statement that has one of the lines. */
   readonly statementId: string
   /** Sums of two statements that contradict each other about the reference; null: none do. */
-  readonly contradiction: Contradicted | null
+  readonly contradiction: ContradictedSums | null
 }
 
 /** Sums that two statements state of one reference on one date, credits less debits. */
-export interface Contradicted {
+export interface ContradictedSums {
   readonly stated: Decimal.Decimal
   readonly otherwise: Decimal.Decimal
 }
@@ -57,7 +57,7 @@ const subjectIdOf = ({
 }
 
 /** Sums of open lines, by the id of their subject. */
-export type Sums = Map<string, Omit<Unmatched, "instrumentId">>
+export type Sums = Map<string, Omit<UnmatchedLines, "instrumentId">>
 
 /**
  * Adds lines, of which the last are of the newest statement, to the sums of their subjects, in place:
@@ -92,7 +92,7 @@ export const signedOf = ({
 export const contradict = (
   sums: Sums,
   line: Pick<OpenLine, "externalAccountId" | "accountCurrency" | "entry" | "statementId">,
-  contradiction: Contradicted
+  contradiction: ContradictedSums
 ): void => {
   const subjectId = subjectIdOf(line)
   const before = sums.get(subjectId)
@@ -113,7 +113,7 @@ export const contradict = (
  * reference, the difference blocks: the first one's sum is expected, the other's is actual.
  */
 export const differences = (
-  { instrumentId, subjectId, currency, booked, taken, statementId, contradiction }: Unmatched,
+  { instrumentId, subjectId, currency, booked, taken, statementId, contradiction }: UnmatchedLines,
   tolerance: Decimal.Decimal
 ): ReadonlyArray<Difference> =>
   compare({

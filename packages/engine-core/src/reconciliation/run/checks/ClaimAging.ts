@@ -11,7 +11,7 @@ import { isOverdue } from "../GraceRules.ts"
 export const check = "claim-aging"
 
 /** An order that waits to be priced, or a funded redemption that waits for its burn. */
-export interface Waiting {
+export interface WaitingOrder {
   readonly instrumentId: string
   readonly kind: "subscription" | "redemption"
   readonly orderId: string
@@ -26,7 +26,7 @@ export interface Waiting {
 
 /** Returns a warning for an order that has waited longer than the grace time: nothing is done of it. */
 export const differences = (
-  { instrumentId, kind, orderId, holderId, ordered, unit, since }: Waiting,
+  { instrumentId, kind, orderId, holderId, ordered, unit, since }: WaitingOrder,
   tolerance: Decimal.Decimal,
   terms: Pick<Terms, "grace" | "now">
 ): ReadonlyArray<Difference> =>

@@ -20,7 +20,7 @@ export interface Position {
 }
 
 /** A statement of a custodian with its positions in a reserve's accounts. */
-export interface Stated extends OfStatement {
+export interface CustodyStatement extends OfStatement {
   readonly reserveId: string
   readonly positions: ReadonlyArray<Position>
 }
@@ -30,16 +30,16 @@ export interface Stated extends OfStatement {
  * and a warning for each that the source does not map.
  */
 const differencesOf = (
-  { reserveId, positions, businessDate, ...of }: Stated,
+  { reserveId, positions, businessDate, ...statement }: CustodyStatement,
   tolerance: Decimal.Decimal
 ): ReadonlyArray<Difference> =>
   positions.flatMap(({ asset, locked, stated }) =>
     compare({
       check,
-      instrumentId: of.instrumentId,
+      instrumentId: statement.instrumentId,
       subject:
         locked === null
-          ? { resourceKind: "external-source", id: `${of.externalSourceId}:${asset}` }
+          ? { resourceKind: "external-source", id: `${statement.externalSourceId}:${asset}` }
           : { resourceKind: "reserve", id: `${reserveId}:${asset}:${businessDate}` },
       holderId: null,
       severity: locked === null ? "warning" : "blocking",
@@ -47,8 +47,8 @@ const differencesOf = (
       expected: locked ?? Decimal.zero,
       actual: stated,
       tolerance,
-      comparedAt: of.comparedAt,
-      statementId: of.statementId
+      comparedAt: statement.comparedAt,
+      statementId: statement.statementId
     })
   )
 
@@ -57,7 +57,7 @@ const differencesOf = (
  * largest alone.
  */
 export const differences = (
-  statements: ReadonlyArray<Stated>,
+  statements: ReadonlyArray<CustodyStatement>,
   tolerance: Decimal.Decimal
 ): ReadonlyArray<Difference> => {
   const all = statements.flatMap((stated) => differencesOf(stated, tolerance))
@@ -67,7 +67,7 @@ export const differences = (
 
 /** The statements with a blocking difference: later runs compare each again. */
 export const again = (
-  statements: ReadonlyArray<Stated>,
+  statements: ReadonlyArray<CustodyStatement>,
   tolerance: Decimal.Decimal
 ): ReadonlyArray<string> =>
   statements
@@ -80,7 +80,7 @@ const sizeOf = ({ difference }: Difference): Decimal.Decimal =>
 const largestFirst = (a: Difference, b: Difference): number => Decimal.compare(sizeOf(b), sizeOf(a))
 
 /** The newest moment that was compared; null: no statement was. */
-export const comparedAt = (statements: ReadonlyArray<Stated>): Moment | null =>
+export const comparedAt = (statements: ReadonlyArray<CustodyStatement>): Moment | null =>
   statements
     .map((stated) => stated.comparedAt)
     .reduce<Moment | null>(

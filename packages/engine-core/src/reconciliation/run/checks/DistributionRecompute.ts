@@ -31,14 +31,14 @@ const unitOf: Readonly<Partial<Record<Member, string>>> = {
   rate: "rate"
 }
 
-interface Of {
+interface OfDistribution {
   readonly instrumentId: string
   readonly distributionId: string
   readonly currency: string
 }
 
 /** One line, computed again and as it is stored. */
-export interface Line extends Of {
+export interface Line extends OfDistribution {
   readonly of: "line"
   readonly lineId: string
   /** Null where the party is no holder of the venue. */
@@ -49,7 +49,7 @@ export interface Line extends Of {
 }
 
 /** All lines of one distribution: their number, and whether they have the hash that was signed. */
-export interface Whole extends Of {
+export interface Whole extends OfDistribution {
   readonly of: "lines"
   readonly expectedCount: number
   readonly actualCount: number
@@ -57,11 +57,11 @@ export interface Whole extends Of {
 }
 
 /** A distribution of a snapshot, of which neither pins nor the lines that ended are known. */
-export interface Unplanned extends Of {
+export interface UnplannedDistribution extends OfDistribution {
   readonly of: "unplanned"
 }
 
-export type Fact = Line | Whole | Unplanned
+export type Fact = Line | Whole | UnplannedDistribution
 
 /**
  * Returns a blocking difference for each line with a figure that differs by more than the tolerance,
@@ -99,7 +99,7 @@ const ofLine = (
     )
     .slice(0, 1)
 
-const aboutWhole = ({ instrumentId, distributionId }: Of) =>
+const aboutWhole = ({ instrumentId, distributionId }: OfDistribution) =>
   ({
     check,
     instrumentId,
@@ -108,15 +108,15 @@ const aboutWhole = ({ instrumentId, distributionId }: Of) =>
     severity: "blocking"
   }) as const
 
-const ofWhole = (of: Whole): ReadonlyArray<Difference> => {
+const ofWhole = (whole: Whole): ReadonlyArray<Difference> => {
   const counted = compare({
-    ...aboutWhole(of),
+    ...aboutWhole(whole),
     unit: "lines",
-    expected: Decimal.fromInteger(of.expectedCount),
-    actual: Decimal.fromInteger(of.actualCount),
+    expected: Decimal.fromInteger(whole.expectedCount),
+    actual: Decimal.fromInteger(whole.actualCount),
     tolerance: Decimal.zero
   })
-  return counted.length > 0 || of.isHashed
+  return counted.length > 0 || whole.isHashed
     ? counted
-    : [withoutAmounts({ ...aboutWhole(of), unit: "hash" })]
+    : [withoutAmounts({ ...aboutWhole(whole), unit: "hash" })]
 }

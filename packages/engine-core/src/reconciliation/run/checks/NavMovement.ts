@@ -26,17 +26,20 @@ export const differences = ({
   accepted,
   guardrail,
   nav,
-  ...of
+  instrumentId,
+  externalSourceId,
+  currency,
+  statementId
 }: Move): ReadonlyArray<Difference> => {
   if (moveOf({ last: accepted, next: nav, guardrail }) === "inside") return []
   const found = compare({
     check,
-    instrumentId: of.instrumentId,
-    subject: { resourceKind: "external-source", id: of.externalSourceId },
+    instrumentId,
+    subject: { resourceKind: "external-source", id: externalSourceId },
     holderId: null,
     severity: "warning",
-    unit: of.currency,
-    statementId: of.statementId,
+    unit: currency,
+    statementId,
     expected: accepted,
     actual: nav,
     tolerance: Decimal.zero

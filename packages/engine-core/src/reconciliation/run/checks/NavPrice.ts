@@ -25,18 +25,18 @@ export interface DatedFigures {
  * within the tolerance, its edge included, and blocking beyond.
  */
 export const differences = (
-  { nav, price, ...of }: DatedFigures,
+  { nav, price, instrumentId, externalSourceId, businessDate, currency, statementId }: DatedFigures,
   tolerance: Decimal.Decimal
 ): ReadonlyArray<Difference> => {
   const severity = isWithin({ nav, price }, tolerance) ? "warning" : "blocking"
   const found = compare({
     check,
-    instrumentId: of.instrumentId,
-    subject: { resourceKind: "external-source", id: `${of.externalSourceId}:${of.businessDate}` },
+    instrumentId,
+    subject: { resourceKind: "external-source", id: `${externalSourceId}:${businessDate}` },
     holderId: null,
     severity,
-    unit: of.currency,
-    statementId: of.statementId,
+    unit: currency,
+    statementId,
     expected: price,
     actual: nav,
     tolerance: Decimal.zero

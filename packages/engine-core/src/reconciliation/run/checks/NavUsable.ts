@@ -8,7 +8,7 @@ import type { NavFeed } from "../../../instruments/price/NavFeed.ts"
 export const check = "nav-usable"
 
 /** State of a mapped feed, and whether an order of the instrument waits for a price. */
-export interface Waiting {
+export interface FeedState {
   readonly instrumentId: string
   readonly externalSourceId: string
   readonly state: typeof NavFeed.schema.Type
@@ -23,7 +23,7 @@ export const differences = ({
   hasUnpriced,
   instrumentId,
   state
-}: Waiting): ReadonlyArray<Difference> =>
+}: FeedState): ReadonlyArray<Difference> =>
   hasUnpriced && unusable.includes(state)
     ? [
         withoutAmounts({

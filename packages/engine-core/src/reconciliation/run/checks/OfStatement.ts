@@ -21,11 +21,11 @@ export const sourceDateOf = ({
   `${externalSourceId}:${businessDate}${placeInDay === 1 ? "" : `:${placeInDay}`}`
 
 /** Members of a difference whose subject is the source of the statement, with its business date. */
-export const aboutSource = (of: OfStatement) =>
+export const aboutSource = (statement: OfStatement) =>
   ({
-    instrumentId: of.instrumentId,
-    subject: { resourceKind: "external-source", id: sourceDateOf(of) },
+    instrumentId: statement.instrumentId,
+    subject: { resourceKind: "external-source", id: sourceDateOf(statement) },
     holderId: null,
-    comparedAt: of.comparedAt,
-    statementId: of.statementId
+    comparedAt: statement.comparedAt,
+    statementId: statement.statementId
   }) as const

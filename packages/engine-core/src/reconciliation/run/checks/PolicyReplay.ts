@@ -16,7 +16,7 @@ export interface Version {
 }
 
 /** An order, and the versions of the policy of its instrument, in their order. */
-export interface Claimed {
+export interface ClaimedOrder {
   readonly of: "order"
   readonly instrumentId: string
   readonly kind: "subscription" | "redemption"
@@ -28,7 +28,7 @@ export interface Claimed {
 }
 
 /** Ledger facts about one record that no state machine allows, or that broke an expectation of it. */
-export interface Breached {
+export interface BreachedRecord {
   readonly of: "breaches"
   /** Null where the facts concern no instrument of the venue, or none that its own records name. */
   readonly instrumentId: string | null
@@ -40,7 +40,7 @@ export interface Breached {
   readonly isIdle: boolean
 }
 
-export type Fact = Claimed | Breached
+export type Fact = ClaimedOrder | BreachedRecord
 
 /** Number of the version in force at an instant; before the first version its own terms count. */
 const inForceAt = (versions: ReadonlyArray<Version>, at: Instant.Instant): number | null =>
@@ -53,16 +53,16 @@ const inForceAt = (versions: ReadonlyArray<Version>, at: Instant.Instant): numbe
  * Checks whether an order may have been claimed under its version: the one in force, and at the very
  * instant of a change any that began or ended at it.
  */
-const isOfItsTime = ({ claimedAt, policyVersion, versions }: Claimed): boolean => {
+const isOfItsTime = ({ claimedAt, policyVersion, versions }: ClaimedOrder): boolean => {
   const isChange = ({ effectiveFrom }: Version): boolean => Instant.equals(effectiveFrom, claimedAt)
-  const before = versions.filter((of) => of.policyVersion === 1 || !isChange(of))
+  const before = versions.filter((version) => version.policyVersion === 1 || !isChange(version))
   return (
     inForceAt(before, claimedAt) === policyVersion ||
-    versions.some((of) => of.policyVersion === policyVersion && isChange(of))
+    versions.some((version) => version.policyVersion === policyVersion && isChange(version))
   )
 }
 
-const ofOrder = (order: Claimed, tolerance: Decimal.Decimal): ReadonlyArray<Difference> => {
+const ofOrder = (order: ClaimedOrder, tolerance: Decimal.Decimal): ReadonlyArray<Difference> => {
   const { instrumentId, kind, orderId, holderId, claimedAt, policyVersion, versions } = order
   const inForce = inForceAt(versions, claimedAt)
   if (inForce === null || isOfItsTime(order)) return []
@@ -80,7 +80,7 @@ const ofOrder = (order: Claimed, tolerance: Decimal.Decimal): ReadonlyArray<Diff
 }
 
 /** Subject of a breach: its record, and the contract of a record that is of no kind of the API. */
-const subjectOf = ({ kind, id }: Pick<Breached, "kind" | "id">): Difference["subject"] =>
+const subjectOf = ({ kind, id }: Pick<BreachedRecord, "kind" | "id">): Difference["subject"] =>
   ResourceKind.has(kind)
     ? { resourceKind: kind, id }
     : { resourceKind: "contract", id: `${kind}/${id}` }

@@ -33,7 +33,7 @@ export const add = (
 })
 
 /** The contracts of one template, or the records of one kind that are folded of them, at one offset. */
-export interface Kept {
+export interface ContractDigests {
   /** Name of the template, or of the collection. */
   readonly name: string
   readonly projected: Digest
@@ -41,7 +41,7 @@ export interface Kept {
 }
 
 /** A record that was in flight when a new ledger epoch began without its contracts. */
-export interface Lost {
+export interface LostRecord {
   readonly lost: {
     readonly kind: string
     readonly id: string
@@ -51,14 +51,16 @@ export interface Lost {
   }
 }
 
-export type Fact = Kept | Lost
+export type Fact = ContractDigests | LostRecord
 
 /**
  * Returns a difference that names a record without its contracts. It is blocking where the end of an order,
  * a line or a cycle of the instrument is unknown: what it owed may be paid a second time. It is a warning
  * of a permission, which has ended, and of a record of no instrument, which no hold could stop.
  */
-const ofLost = ({ lost: { id, instrumentId, isEnded, kind } }: Lost): ReadonlyArray<Difference> => [
+const ofLost = ({
+  lost: { id, instrumentId, isEnded, kind }
+}: LostRecord): ReadonlyArray<Difference> => [
   withoutAmounts({
     check,
     instrumentId,

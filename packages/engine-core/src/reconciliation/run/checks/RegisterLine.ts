@@ -41,7 +41,7 @@ export const halfAtom = (places: number | null): Decimal.Decimal =>
 
 const severities: ReadonlyArray<FindingSeverity> = ["info", "warning", "blocking"]
 
-/** Whether a difference of a subject is worse than another: by severity, then by what is unexplained. */
+/** Checks whether a difference of a subject is worse than another: by severity, then by what is unexplained. */
 const isWorse = (a: Difference, b: Difference): boolean => {
   const bySeverity = severities.indexOf(a.severity) - severities.indexOf(b.severity)
   if (bySeverity !== 0) return bySeverity > 0
@@ -86,26 +86,26 @@ export const again = ({ lines }: Lines, tolerance: Decimal.Decimal | null): Read
     .flatMap((line) => differenceOf(line, tolerance))
     .flatMap(({ severity, statementId }) => (severity === "blocking" ? (statementId ?? []) : []))
 
-const differenceOf = (of: Line, tolerance: Decimal.Decimal | null): ReadonlyArray<Difference> => {
-  const expected = of.register ?? Decimal.zero
-  const actual = of.stated ?? Decimal.zero
-  const isUnmapped = of.subject.resourceKind === "external-source"
+const differenceOf = (line: Line, tolerance: Decimal.Decimal | null): ReadonlyArray<Difference> => {
+  const expected = line.register ?? Decimal.zero
+  const actual = line.stated ?? Decimal.zero
+  const isUnmapped = line.subject.resourceKind === "external-source"
   const about = {
     check,
-    instrumentId: of.instrumentId,
-    subject: of.subject,
-    holderId: of.holderId,
+    instrumentId: line.instrumentId,
+    subject: line.subject,
+    holderId: line.holderId,
     severity: "blocking",
     unit: "units",
     expected,
     actual,
-    items: of.items,
-    comparedAt: of.comparedAt,
-    statementId: of.statementId
+    items: line.items,
+    comparedAt: line.comparedAt,
+    statementId: line.statementId
   } as const
   const found = compare({
     ...about,
-    tolerance: isUnmapped ? Decimal.zero : (tolerance ?? halfAtom(of.places))
+    tolerance: isUnmapped ? Decimal.zero : (tolerance ?? halfAtom(line.places))
   })
   if (found.length > 0 || !isUnmapped) return found
   const { items: _, ...rest } = about

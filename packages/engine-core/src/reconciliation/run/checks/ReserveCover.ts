@@ -9,7 +9,7 @@ import type { CoverState } from "../../../vocabulary/sets.ts"
 export const check = "reserve-cover"
 
 /** Cover of a reserve at the run's pin, in its unit of account. */
-export interface Covered {
+export interface CoverFigures {
   readonly instrumentId: string
   readonly reserveId: string
   /** Unit of account. */
@@ -30,10 +30,10 @@ export interface Covered {
  * judge which before more is minted.
  */
 export const differences = (
-  { instrumentId, reserveId, unit, state, required, counted, worthless }: Covered,
+  { instrumentId, reserveId, unit, state, required, counted, worthless }: CoverFigures,
   tolerance: Decimal.Decimal
 ): ReadonlyArray<Difference> => {
-  const of = {
+  const about = {
     check,
     instrumentId,
     subject: { resourceKind: "reserve", id: reserveId },
@@ -43,10 +43,10 @@ export const differences = (
   const short =
     state === "covered"
       ? []
-      : compare({ ...of, unit, expected: required, actual: counted, tolerance })
+      : compare({ ...about, unit, expected: required, actual: counted, tolerance })
   if (short.length > 0 || worthless === 0) return short
   return compare({
-    ...of,
+    ...about,
     unit: "assets",
     expected: Decimal.zero,
     actual: Decimal.fromInteger(worthless),

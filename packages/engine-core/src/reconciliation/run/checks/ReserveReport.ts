@@ -16,7 +16,7 @@ export interface Figure {
 }
 
 /** A report of a reserve. */
-export interface Reported {
+export interface ComparedReport {
   readonly instrumentId: string
   readonly reserveId: string
   readonly priceDecimals: number
@@ -27,7 +27,7 @@ export interface Reported {
 
 /** Reports of a reserve, oldest first. */
 export interface Reports {
-  readonly reports: ReadonlyArray<Reported>
+  readonly reports: ReadonlyArray<ComparedReport>
   /** Unexplained amount that people accepted of the reserve's finding; null: none is accepted. */
   readonly accepted: Decimal.Decimal | null
 }
@@ -55,7 +55,7 @@ export const differences = (
  * without amounts where a figure is there on one side alone, or where the cover is judged otherwise.
  */
 export const differencesOf = (
-  { instrumentId, reserveId, priceDecimals, isAlike, figures }: Reported,
+  { instrumentId, reserveId, priceDecimals, isAlike, figures }: ComparedReport,
   policy: Decimal.Decimal | null
 ): ReadonlyArray<Difference> => {
   const tolerance = policy ?? atomOf(priceDecimals)

@@ -16,7 +16,7 @@ import type { MovementKind } from "../../../vocabulary/sets.ts"
 export const check = "restriction-effect"
 
 /** The units of one holder that left although a restriction forbade it. */
-export interface Left {
+export interface DepartedUnits {
   readonly instrumentId: string
   readonly holderId: string
   readonly units: Decimal.Decimal
@@ -59,7 +59,7 @@ export const leftAgainst = (
 
 /** Returns a blocking difference where units left beyond the tolerance; the subject is the holder. */
 export const differences = (
-  { instrumentId, holderId, units }: Left,
+  { instrumentId, holderId, units }: DepartedUnits,
   tolerance: Decimal.Decimal
 ): ReadonlyArray<Difference> =>
   compare({

@@ -11,7 +11,7 @@ export const check = "statement-overdue"
 /** Missing dates from which on a source that owes them blocks. */
 const blockingFrom = 2
 
-export interface Owed {
+export interface OwedStatements {
   readonly instrumentId: string
   readonly externalSourceId: string
   /** Business dates whose statements are overdue, oldest first. */
@@ -26,7 +26,7 @@ export const differences = ({
   instrumentId,
   externalSourceId,
   overdue
-}: Owed): ReadonlyArray<Difference> =>
+}: OwedStatements): ReadonlyArray<Difference> =>
   compare({
     check,
     instrumentId,

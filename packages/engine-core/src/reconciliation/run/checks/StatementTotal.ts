@@ -22,18 +22,27 @@ export interface Totals extends OfStatement {
  * Returns a blocking difference where the stated total differs from the sum of the lines by more than
  * the tolerance, or else the stated number of lines from the lines at all. The subject is the source.
  */
-export const differences = (of: Totals, tolerance: Decimal.Decimal): ReadonlyArray<Difference> => {
-  const about = { check, severity: "blocking", ...aboutSource(of) } as const
+export const differences = (
+  totals: Totals,
+  tolerance: Decimal.Decimal
+): ReadonlyArray<Difference> => {
+  const about = { check, severity: "blocking", ...aboutSource(totals) } as const
   const total =
-    of.sum === null || of.totalQuantity === null
+    totals.sum === null || totals.totalQuantity === null
       ? []
-      : compare({ ...about, unit: "units", expected: of.sum, actual: of.totalQuantity, tolerance })
+      : compare({
+          ...about,
+          unit: "units",
+          expected: totals.sum,
+          actual: totals.totalQuantity,
+          tolerance
+        })
   if (total.length > 0) return total
   return compare({
     ...about,
     unit: "lines",
-    expected: Decimal.fromInteger(of.lines),
-    actual: Decimal.fromInteger(of.lineCount),
+    expected: Decimal.fromInteger(totals.lines),
+    actual: Decimal.fromInteger(totals.lineCount),
     tolerance: Decimal.zero
   })
 }

@@ -9,7 +9,7 @@ import { aboutSource, type OfStatement } from "./OfStatement.ts"
 
 export const check = "supply-outstanding"
 
-export interface Outstanding extends OfStatement {
+export interface OutstandingSupply extends OfStatement {
   /** Units that the administrator states. */
   readonly totalQuantity: Decimal.Decimal
   /** Units on the ledger at the statement's moment, as they are shown. */
@@ -26,7 +26,7 @@ export interface Outstanding extends OfStatement {
 const toleranceOf = ({
   holders,
   unitDecimals
-}: Pick<Outstanding, "holders" | "unitDecimals">): Decimal.Decimal =>
+}: Pick<OutstandingSupply, "holders" | "unitDecimals">): Decimal.Decimal =>
   Decimal.fromAtoms(BigInt(holders) * 10n ** BigInt(Decimal.places - unitDecimals))
 
 /**
@@ -34,16 +34,16 @@ const toleranceOf = ({
  * policy's tolerance, or else by more than an atom for each holder. The subject is the source.
  */
 export const differences = (
-  of: Outstanding,
+  outstanding: OutstandingSupply,
   tolerance: Decimal.Decimal | null
 ): ReadonlyArray<Difference> =>
   compare({
     check,
     severity: "blocking",
-    ...aboutSource(of),
+    ...aboutSource(outstanding),
     unit: "units",
-    expected: of.supply,
-    actual: of.totalQuantity,
-    tolerance: tolerance ?? toleranceOf(of),
-    items: of.items
+    expected: outstanding.supply,
+    actual: outstanding.totalQuantity,
+    tolerance: tolerance ?? toleranceOf(outstanding),
+    items: outstanding.items
   })

@@ -11,7 +11,7 @@ import * as Instant from "../../../kernel/Instant.ts"
 export const check = "suspended-lines"
 
 /** The newest statement of a segregated account. */
-export interface Stated {
+export interface AccountStatement {
   readonly externalAccountId: string
   readonly statementId: string
   readonly businessDate: string
@@ -22,7 +22,7 @@ export interface Stated {
 }
 
 /** The segregated cash of an instrument in one currency. */
-export interface Segregated {
+export interface SegregatedCash {
   readonly instrumentId: string
   /** The account; of several the first by its id. */
   readonly externalAccountId: string
@@ -35,19 +35,19 @@ export interface Segregated {
   readonly comparedAt: Moment
 }
 
-/** Why the accounts of a currency cannot be compared. */
+/** Reason why the accounts of a currency cannot be compared. */
 export type Why = "closing-missing" | "dates-differ"
 
 /** The accounts of one currency as one: their balances of one business date, at its latest moment. */
-export type Together = Omit<Segregated, "instrumentId" | "suspended">
+export type SegregatedBalance = Omit<SegregatedCash, "instrumentId" | "suspended">
 
 /**
  * Sums the closing balances of accounts of one currency. Balances of two business dates are not added
  * (`dates-differ`), and one that is missing is no zero (`closing-missing`).
  */
 export const together = (
-  accounts: readonly [Stated, ...ReadonlyArray<Stated>]
-): Result.Result<Together, Why> => {
+  accounts: readonly [AccountStatement, ...ReadonlyArray<AccountStatement>]
+): Result.Result<SegregatedBalance, Why> => {
   const [first] = accounts.toSorted((a, b) => (a.externalAccountId < b.externalAccountId ? -1 : 1))
   const [latest] = accounts.toSorted((a, b) =>
     Instant.order(b.comparedAt.instant, a.comparedAt.instant)
@@ -74,19 +74,19 @@ export const together = (
  * zero, cash over above.
  */
 export const differences = (
-  of: Segregated,
+  account: SegregatedCash,
   tolerance: Decimal.Decimal
 ): ReadonlyArray<Difference> =>
   compare({
     check,
-    instrumentId: of.instrumentId,
-    subject: { resourceKind: "external-account", id: of.externalAccountId },
+    instrumentId: account.instrumentId,
+    subject: { resourceKind: "external-account", id: account.externalAccountId },
     holderId: null,
     severity: "warning",
-    unit: of.currency,
-    expected: of.suspended,
-    actual: of.closing,
+    unit: account.currency,
+    expected: account.suspended,
+    actual: account.closing,
     tolerance,
-    statementId: of.statementId,
-    comparedAt: of.comparedAt
+    statementId: account.statementId,
+    comparedAt: account.comparedAt
   })

@@ -38,7 +38,7 @@ export interface Got extends WebhookSender.Post {
 }
 
 /** A receiver's answer to a post. */
-export type Answering = (post: WebhookSender.Post) => Effect.Effect<WebhookSender.Answered>
+export type Answering = (post: WebhookSender.Post) => Effect.Effect<WebhookSender.AttemptOutcome>
 
 export const taken: Answering = () => Effect.succeed({ status: 200, retryAfter: null })
 

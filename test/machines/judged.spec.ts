@@ -13,7 +13,7 @@ import {
 import { NavFeed, type Subject as Nav } from "#core/instruments/price/NavFeed.ts"
 import * as Decimal from "#core/kernel/Decimal.ts"
 import * as Instant from "#core/kernel/Instant.ts"
-import type { Judged } from "#core/kernel/Judged.ts"
+import type { JudgedState } from "#core/kernel/Judged.ts"
 import {
   RedemptionOrder,
   type Subject as Redemption
@@ -33,7 +33,7 @@ const covered = new Map<string, Set<string>>()
 
 /** Rows change one subject; together they must reach every state of the set. */
 const rows = <S extends string, Subject>(
-  set: Judged<S, Subject>,
+  set: JudgedState<S, Subject>,
   subject: Subject,
   table: ReadonlyArray<Row<NoInfer<S>, Subject>>
 ) => {

@@ -57,7 +57,7 @@ const all = Read.list({
     )
 })
 
-const keys = (view: { readonly waitingOn: ReadonlyArray<RecordView.Waiting> }) =>
+const keys = (view: { readonly waitingOn: ReadonlyArray<RecordView.AwaitedAct> }) =>
   view.waitingOn.map(({ actionKey }) => actionKey)
 
 const read = (caller: Caller.Caller, point: { readonly at?: Offset.Offset } = {}) =>

@@ -11,7 +11,7 @@ import * as Figures from "#core/writes/Figures.ts"
 const derived = (
   figures: Readonly<Record<string, string | bigint>>,
   tolerance = "0"
-): Figures.Derived => ({
+): Figures.DerivedFigures => ({
   figures: Object.fromEntries(
     Object.entries(figures).map(([name, figure]) => [
       name,

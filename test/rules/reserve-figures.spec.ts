@@ -705,7 +705,7 @@ describe("the basis of a figure of a reserve", () => {
 
   const basisOf = <I extends Formula.Inputs, F extends Formula.Shapes>(
     formula: Formula.Formula<I, F>,
-    given: Formula.Given<I>
+    given: Formula.GivenValues<I>
   ) => {
     const fields = Object.fromEntries(Object.keys(formula.figures).map((name) => [name, name]))
     return Basis.of(formula, { given, fields, source })

@@ -13,8 +13,8 @@ const screening = (state: Screening["state"]): Screening => ({
   validUntil: at(20)
 })
 const found = (
-  of: Partial<ScreeningSource.Found> & Pick<ScreeningSource.Found, "found">
-): ScreeningSource.Found => ({
+  of: Partial<ScreeningSource.ScreeningFinding> & Pick<ScreeningSource.ScreeningFinding, "found">
+): ScreeningSource.ScreeningFinding => ({
   screenedAt: at(5),
   listVersion: "2",
   validUntil: null,
@@ -51,7 +51,10 @@ describe("every state and every answer", () => {
 })
 
 describe("how long an answer counts", () => {
-  const until = (of: Partial<ScreeningSource.Found>, ...rescreenAfter: ReadonlyArray<string>) =>
+  const until = (
+    of: Partial<ScreeningSource.ScreeningFinding>,
+    ...rescreenAfter: ReadonlyArray<string>
+  ) =>
     ScreeningRules.answered(
       screening("pending"),
       found({ found: "none", ...of }),

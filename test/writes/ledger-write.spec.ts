@@ -8,9 +8,9 @@ import * as Rules from "#core/writes/LedgerWriteRules.ts"
 type Progress = Rules.LedgerWriteProgress
 type Move = Rules.Move
 
-const committed: Rules.Committed = { updateId: "u", offset: 7 as Rules.Committed["offset"] }
+const committed: Rules.StepCommit = { updateId: "u", offset: 7 as Rules.StepCommit["offset"] }
 /** A commit before the snapshot that the ledger epoch began with. */
-const behind: Rules.Committed = { ...committed, isBehind: true }
+const behind: Rules.StepCommit = { ...committed, isBehind: true }
 const receiptOr = [undefined, null, committed, behind] as const
 /** Abandoned for a reason, and to be planned anew. */
 const abandoned = {

@@ -160,18 +160,21 @@ export type Services =
   | Operations.Operations
 
 /** Scheduled tasks of the engine. */
-const tasksOf = (of: {
+const tasksOf = ({
+  history,
+  clocked
+}: {
   readonly history: ReadonlyArray<Collection>
   readonly clocked: ReadonlyArray<Collection>
 }): ReadonlyArray<Task<Ports | Records | LedgerReach.LedgerReach | FourEyes>> => [
   AuditRunner.hourly,
   AuditRunner.bySize,
   RetentionRunner.retention({
-    history: [contracts, ...of.history],
+    history: [contracts, ...history],
     more: Catalogue.retentionSteps
   }),
   RetentionRunner.sweep,
-  ClockRunner.clock(of.clocked),
+  ClockRunner.clock(clocked),
   rescreenings,
   dueDistributions,
   dailyRun,
@@ -184,7 +187,13 @@ const engineOpened = (timely: ReadonlyArray<Timely.Timely>): ReadonlyArray<AnyOp
   timely.map(({ operation }) => operation).filter(({ route }) => route === null)
 
 /** The engine with the writes and readings that an embedder chooses. */
-export const layerOf = (of: {
+export const layerOf = ({
+  history,
+  clocked,
+  operations,
+  timely,
+  readings
+}: {
   readonly operations: ReadonlyArray<Operation>
   readonly readings: ReadonlyArray<Reading>
   /** Collections that readings fold; retention deletes their records that the ledger has pruned. */
@@ -205,8 +214,8 @@ export const layerOf = (of: {
         IntakeRunner.layer,
         ScheduleRunner.layer(
           tasksOf({
-            history: of.history ?? [],
-            clocked: [...new Set<Collection>([approvals, ...(of.clocked ?? [])])]
+            history: history ?? [],
+            clocked: [...new Set<Collection>([approvals, ...(clocked ?? [])])]
           })
         )
       )
@@ -224,11 +233,11 @@ export const layerOf = (of: {
       Layer.mergeAll(
         RecordsLayer.layer,
         LedgerReach.layer,
-        Operations.layer([...of.operations, ...engineOpened(of.timely ?? [])]),
-        ReadingIndex.layer(of.readings)
+        Operations.layer([...operations, ...engineOpened(timely ?? [])]),
+        ReadingIndex.layer(readings)
       )
     ),
-    Layer.provide(Layer.succeed(Timely.Declared, of.timely ?? [])),
+    Layer.provide(Layer.succeed(Timely.Declared, timely ?? [])),
     // Of the whole catalogue, so that no choice of operations leaves out what follows their changes.
     Layer.provide(Layer.succeed(Consequence.Declared, Catalogue.consequences)),
     Layer.provide(Layer.succeed(HistoryKeeper.Declared, Catalogue.historyKeepers)),

@@ -21,7 +21,7 @@ import * as reconciliation from "./reconciliation/index.ts"
 import * as reserves from "./reserves/index.ts"
 import * as restraints from "./restraints/index.ts"
 import * as statements from "./statements/index.ts"
-import type { Declared } from "./records/EventDeclaration.ts"
+import type { EventDeclaration } from "./records/EventDeclaration.ts"
 import type { EventType } from "./vocabulary/EventType.ts"
 import * as vocabulary from "./vocabulary/index.ts"
 import * as writes from "./writes/index.ts"
@@ -103,11 +103,12 @@ const table = {
   ...distributions.events,
   ...reserves.events,
   ...reconciliation.events
-} as const satisfies { readonly [T in EventType]: Declared<unknown> }
+} as const satisfies { readonly [T in EventType]: EventDeclaration<unknown> }
 
 /** Every type of event, each declared by the room that announces it. */
-export const events: { readonly [T in EventType]: Declared<(typeof table)[T]["payload"]["Type"]> } =
-  table
+export const events: {
+  readonly [T in EventType]: EventDeclaration<(typeof table)[T]["payload"]["Type"]>
+} = table
 
 /** Closing a holder, with the checks that every room contributes on what still binds the holder. */
 const close = CloseOperations.closing({

@@ -22,7 +22,7 @@ export * as Catalogue from "./catalogue.ts"
 export { verify } from "./catalogue.ts"
 export type { Basis } from "./kernel/Basis.ts"
 export * as Checks from "./kernel/Checks.ts"
-export type { Collection, Kept, WaitingOn } from "./kernel/Collection.ts"
+export type { Collection, StoreColumns, WaitingOn } from "./kernel/Collection.ts"
 export type { Envelope } from "./kernel/Envelope.ts"
 export * as Machine from "./kernel/Machine.ts"
 export * as Pin from "./kernel/Pin.ts"
@@ -39,7 +39,7 @@ export {
   type PageAsked,
   type PointAsked,
   Reads,
-  type Shown,
+  type PrintedAnswer,
   type Whole
 } from "./reads/Reads.ts"
 export { reconciliationRun } from "./reconciliation/run/RunCall.ts"

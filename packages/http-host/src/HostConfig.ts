@@ -154,7 +154,7 @@ const writtenAt = (at: DailyAt | null): string => (at === null ? "" : `${at.time
  * A retention period: the time for which a kind of record is kept after it has ended; empty: for
  * ever.
  */
-const kept = (record: Retention.Kept): Setting<Duration.Duration | null> => {
+const kept = (record: Retention.RetentionKind): Setting<Duration.Duration | null> => {
   const { doc } = Retention.kept[record]
   return setting(Kind.maybe(keptFor), {
     doc: `${doc} Empty: for ever.`,

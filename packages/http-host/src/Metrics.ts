@@ -21,7 +21,7 @@ const statuses = [
   ])
 ].map(String)
 
-const hostMetrics: ReadonlyArray<Core.Measured> = [
+const hostMetrics: ReadonlyArray<Core.LabelledMetric> = [
   {
     metric: RequestTelemetry.requestDuration,
     labels: {
@@ -45,7 +45,7 @@ const hostMetrics: ReadonlyArray<Core.Measured> = [
 ]
 
 /** The table of all metrics, of the engine and of the host. */
-export const measured: ReadonlyArray<Core.Measured> = [...hostMetrics, ...Core.measured]
+export const measured: ReadonlyArray<Core.LabelledMetric> = [...hostMetrics, ...Core.measured]
 
 /**
  * Labels of each route's request metrics before its first call: the success status, and no error.
@@ -58,7 +58,7 @@ const requestsBegin = routes.map(({ path }) => ({
 
 /** Every combination of the labels' values. */
 const combinations = (
-  labels: Core.Measured["labels"]
+  labels: Core.LabelledMetric["labels"]
 ): ReadonlyArray<Readonly<Record<string, string>>> =>
   Object.entries(labels).reduce<ReadonlyArray<Readonly<Record<string, string>>>>(
     (so, [label, values]) =>

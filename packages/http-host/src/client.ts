@@ -205,7 +205,7 @@ export interface FeedOptions {
 }
 
 type Writable<K extends Operation.Operation["kind"], I, R> = Pick<
-  Operation.Declared<K, I, R, never>,
+  Operation.OperationDeclaration<K, I, R, never>,
   "kind" | "doc" | "input" | "ifMatch" | "result"
 > & { readonly route: Operation.Route }
 type Readable<P> = Pick<Read.One<P>, "name" | "route" | "params">

@@ -5,7 +5,7 @@ import { OperationKind } from "../vocabulary/OperationKind.ts"
 import { RunTrigger, Verdict } from "../vocabulary/sets.ts"
 
 /** A metric and the closed list of values that each of its labels may have. */
-export interface Measured {
+export interface LabelledMetric {
   readonly metric: Metric.Metric<never, unknown>
   readonly labels: Readonly<Record<string, ReadonlyArray<string>>>
 }
@@ -86,7 +86,7 @@ const outcomes: Readonly<Record<Failure | "taken", string>> = {
 }
 
 /** Table of all metrics of the engine. */
-export const measured: ReadonlyArray<Measured> = [
+export const measured: ReadonlyArray<LabelledMetric> = [
   { metric: operations, labels: { kind: OperationKind.members, state: states } },
   { metric: operationDuration, labels: { kind: OperationKind.members } },
   { metric: oldestQueued, labels: {} },
@@ -109,10 +109,10 @@ export const attempted = (outcome: keyof typeof outcomes): Effect.Effect<void> =
   Metric.update(Metric.withAttributes(webhookAttempts, { outcome }), 1)
 
 /** Counts a reconciliation run; called after the commit. */
-export const ranWith = (of: {
+export const ranWith = (outcome: {
   readonly trigger: RunTrigger
   readonly verdict: Verdict
-}): Effect.Effect<void> => Metric.update(Metric.withAttributes(reconciliationRuns, of), 1)
+}): Effect.Effect<void> => Metric.update(Metric.withAttributes(reconciliationRuns, outcome), 1)
 
 /** Counts an operation that came to a state; called after the commit. */
 export const cameTo = (kind: OperationKind, state: (typeof states)[number]): Effect.Effect<void> =>

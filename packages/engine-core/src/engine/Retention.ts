@@ -44,10 +44,10 @@ export const kept = {
 } as const satisfies Readonly<
   Record<string, { readonly doc: string; readonly period: Duration.Duration }>
 >
-export type Kept = keyof typeof kept
+export type RetentionKind = keyof typeof kept
 
 /** Retention period of each kind; null: never deleted. */
-export type Periods = Readonly<Record<Kept, Duration.Duration | null>>
+export type Periods = Readonly<Record<RetentionKind, Duration.Duration | null>>
 
 export const periods: Periods = {
   operations: kept.operations.period,
@@ -74,16 +74,16 @@ export const dueBefore = (
 /** Checks whether a legal hold exempts the record from deletion. */
 export const isHeld = (
   hold: LegalHold,
-  of: {
+  subject: {
     readonly holderId: string | null
     /** Every holder that the record concerns, where they are several. */
     readonly holderIds?: ReadonlyArray<string>
     readonly instrumentId: string | null
   }
 ): boolean =>
-  (of.holderId !== null && hold.holderIds.includes(of.holderId)) ||
-  of.holderIds?.some((holderId) => hold.holderIds.includes(holderId)) === true ||
-  (of.instrumentId !== null && hold.instrumentIds.includes(of.instrumentId))
+  (subject.holderId !== null && hold.holderIds.includes(subject.holderId)) ||
+  subject.holderIds?.some((holderId) => hold.holderIds.includes(holderId)) === true ||
+  (subject.instrumentId !== null && hold.instrumentIds.includes(subject.instrumentId))
 
 /** Progress of a run, stored between its batches, so that a crash loses and repeats nothing. */
 export const Run = Schema.fromJsonString(

@@ -4,7 +4,7 @@ import type { Plain } from "../kernel/PlainJson.ts"
 import type { EventKind } from "../vocabulary/EventKind.ts"
 import { type EventType, isControl } from "../vocabulary/EventType.ts"
 import type { ResourceKind } from "../vocabulary/ResourceKind.ts"
-import type { Declared } from "../records/EventDeclaration.ts"
+import type { EventDeclaration } from "../records/EventDeclaration.ts"
 
 /** Members of a payload that a monitor never sees, at any depth. */
 export const hiddenMembers: ReadonlySet<string> = new Set([
@@ -70,7 +70,7 @@ const isList = (value: Plain): value is ReadonlyArray<Plain> => Array.isArray(va
 /** Members that a monitor reads of an event's type, for the generated page; null: not the event. */
 export const sight = (
   type: EventType,
-  { members, resourceKind }: Pick<Declared<unknown>, "members" | "resourceKind">
+  { members, resourceKind }: Pick<EventDeclaration<unknown>, "members" | "resourceKind">
 ): {
   readonly resourceId: "shown" | "hidden" | "by kind"
   readonly hidden: ReadonlyArray<string>

@@ -54,7 +54,7 @@ const rowsOf = Effect.fnUntraced(function* (
 ) {
   const records = yield* Records
   const [rank, after] = placeOf(query.after)
-  const rows: Array<Read.Computed<Stored<Finding>>> = []
+  const rows: Array<Read.ComputedRow<Stored<Finding>>> = []
   for (const [at, severity] of gravestFirst.entries()) {
     const isAsked = params.severity?.includes(severity) ?? true
     if (at < rank || !isAsked || rows.length === query.limit) continue

@@ -4,7 +4,7 @@
  */
 
 /** One claimant and its weight. */
-export interface Weighted {
+export interface WeightedClaimant {
   readonly id: string
   /** Not below zero. */
   readonly weight: bigint
@@ -16,7 +16,10 @@ export interface Weighted {
  * (docs/domain/figures.md#cycle-figures). Shares are returned in the order of the weights, and do not
  * depend on that order. Throws on a total above zero without a claimant, a bug of the caller.
  */
-export const shares = (total: bigint, weights: ReadonlyArray<Weighted>): ReadonlyArray<bigint> => {
+export const shares = (
+  total: bigint,
+  weights: ReadonlyArray<WeightedClaimant>
+): ReadonlyArray<bigint> => {
   if (total < 0n) throw new RangeError("Apportion: there is no sharing out less than nothing")
   const sum = weights.reduce((so, { weight }) => so + weight, 0n)
   if (sum === 0n) {

@@ -3,7 +3,7 @@
  * offline.
  */
 import { Result, Schema } from "effect"
-import type { AnyFormula, Formula, Given, Inputs, Item, Shapes } from "./Formula.ts"
+import type { AnyFormula, Formula, GivenValues, Inputs, Item, Shapes } from "./Formula.ts"
 import * as Decimal from "./Decimal.ts"
 import * as Integer from "./Integer.ts"
 import * as Offset from "./Offset.ts"
@@ -60,8 +60,8 @@ export type Basis = typeof Basis.Type
 export type Source = Pick<Input, "resourceKind" | "id" | "offset">
 
 /** Fields of a record that hold the figures of a formula, and the sources of its inputs. */
-export interface Telling<I extends Inputs, F extends Shapes> {
-  readonly given: Given<I>
+export interface BasisSources<I extends Inputs, F extends Shapes> {
+  readonly given: GivenValues<I>
   /** Figure of the formula, by the field of the record that holds it. */
   readonly fields: Readonly<Record<string, keyof F & string>>
   /** The record and offset an input was read from; of an input of many amounts, for each id. */
@@ -71,7 +71,7 @@ export interface Telling<I extends Inputs, F extends Shapes> {
 /** Returns one basis for each field, interpreted from the formula that `Formula.compute` computes. */
 export const of = <I extends Inputs, F extends Shapes>(
   formula: Formula<I, F>,
-  { given, fields, source }: Telling<I, F>
+  { given, fields, source }: BasisSources<I, F>
 ): ReadonlyArray<Basis> => {
   const inputs: Array<Input> = []
   for (const name in formula.inputs) {

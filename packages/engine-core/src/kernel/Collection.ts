@@ -10,7 +10,7 @@ import type * as Offset from "./Offset.ts"
 import type { WaitingAction } from "../vocabulary/WaitingAction.ts"
 
 /** Columns that the store adds to a record; they are not part of its body. */
-export interface Kept {
+export interface StoreColumns {
   readonly version: number
   readonly createdAt: Instant.Instant
   readonly updatedAt: Instant.Instant
@@ -85,7 +85,7 @@ export interface Collection<R = unknown, F = unknown> {
    */
   continued?(
     next: R,
-    of: { readonly self: R; readonly before: R | undefined; readonly after: R }
+    change: { readonly self: R; readonly before: R | undefined; readonly after: R }
   ): R
   /**
    * The record after a snapshot that does not have its contracts any more, which is effective at an
@@ -107,7 +107,7 @@ export const never = (): undefined => undefined
 /** Declares a collection; members that are left out take their defaults. */
 export const define = <R, F>(
   name: string,
-  of: Pick<Collection<R, F>, "doc" | "id" | "record" | "fact" | "evolve" | "keptBy"> &
+  declaration: Pick<Collection<R, F>, "doc" | "id" | "record" | "fact" | "evolve" | "keptBy"> &
     Partial<
       Pick<
         Collection<R, F>,
@@ -129,7 +129,7 @@ export const define = <R, F>(
 ): Collection<R, F> => ({
   name,
   ids: "given",
-  sortKey: of.id,
+  sortKey: declaration.id,
   filters: {},
   ripens: [],
   ripensTo: {},
@@ -139,7 +139,7 @@ export const define = <R, F>(
   announce: () => [],
   expectations: {},
   untold: [],
-  ...of
+  ...declaration
 })
 
 /** Largest number of clock moves of a record that are computed; more are a loop in `due`, a bug. */

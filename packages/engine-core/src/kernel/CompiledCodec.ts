@@ -107,7 +107,7 @@ const compile = (ast: SchemaAST.AST): Step => {
   return step
 }
 
-/** Whether a node, its children aside, is one that this file compiles. */
+/** Checks whether a node, its children aside, is one that this file compiles. */
 const compiles = (ast: SchemaAST.AST): boolean =>
   (ast.encoding ?? []).every(({ transformation }) => transformation._tag === "Transformation") &&
   hasCompiledShape(ast)
@@ -379,11 +379,13 @@ const byWord = (
   const literals = types.map(literalsOf)
   const name = [...(literals[0]?.keys() ?? [])].find(
     (key) =>
-      new Set(literals.map((of) => of.get(key) ?? ABSENT)).size === types.length &&
-      literals.every((of) => of.has(key))
+      new Set(literals.map((member) => member.get(key) ?? ABSENT)).size === types.length &&
+      literals.every((member) => member.has(key))
   )
   if (name === undefined || types.length < 2) return undefined
-  const choices = new Map(literals.map((of, index) => [of.get(name), members[index] as Step]))
+  const choices = new Map(
+    literals.map((member, index) => [member.get(name), members[index] as Step])
+  )
   return (input) => {
     if (typeof input !== "object" || input === null) return REFUSED
     return choices.get((input as Record<string, unknown>)[name])?.(input) ?? REFUSED
@@ -395,9 +397,9 @@ const literalsOf = (type: SchemaAST.AST): ReadonlyMap<string, unknown> => {
   const encoded = SchemaAST.toEncoded(type)
   if (!SchemaAST.isObjects(encoded)) return new Map()
   return new Map(
-    encoded.propertySignatures.flatMap(({ name, type: of }) =>
-      typeof name === "string" && SchemaAST.isLiteral(of) && isRequired(of)
-        ? [[name, of.literal] as const]
+    encoded.propertySignatures.flatMap(({ name, type: property }) =>
+      typeof name === "string" && SchemaAST.isLiteral(property) && isRequired(property)
+        ? [[name, property.literal] as const]
         : []
     )
   )

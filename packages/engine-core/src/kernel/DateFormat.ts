@@ -55,10 +55,10 @@ const isAmbiguous = (pattern: string): boolean =>
 
 const read = (
   grammar: RegExp,
-  of: { readonly text: string; readonly pattern: string }
+  { text, pattern }: { readonly text: string; readonly pattern: string }
 ): Result.Result<Date.Date, Date.DateFault> => {
-  const groups = grammar.exec(of.text)?.groups
-  if (groups === undefined) return Codec.fault(`a date is written ${of.pattern}`)
+  const groups = grammar.exec(text)?.groups
+  if (groups === undefined) return Codec.fault(`a date is written ${pattern}`)
   const { year = "", month = "", day = "" } = groups
   return Date.parse(`${year}-${month.padStart(2, "0")}-${day.padStart(2, "0")}`)
 }

@@ -6,7 +6,7 @@ import { Result } from "effect"
 import * as Decimal from "./Decimal.ts"
 import {
   type AnyFormula,
-  type Compared,
+  type Comparison,
   haveSameIds,
   type Item,
   type Kind,
@@ -47,7 +47,7 @@ interface Stands {
   readonly steps: ReadonlySet<number>
 }
 
-interface Taken {
+interface FigureStep {
   readonly figure: string
   readonly step: Step | undefined
   readonly stands: Stands
@@ -70,13 +70,13 @@ export const evaluate = (
 ): Result.Result<(figure: string) => Result.Result<Derivation, string>, string> => {
   const fault = unfit(formula, inputs)
   if (fault !== undefined) return Result.fail(fault)
-  const taken: Array<Taken> = []
+  const taken: Array<FigureStep> = []
   formula.work(sheetOf(inputs, taken))
   return Result.succeed((figure) => closure(taken, figure))
 }
 
 const closure = (
-  taken: ReadonlyArray<Taken>,
+  taken: ReadonlyArray<FigureStep>,
   figure: string
 ): Result.Result<Derivation, string> => {
   const needed = new Set<number>()
@@ -158,8 +158,8 @@ const operate = (operator: Operator, left: Term, right: Term): Term => {
   const above = strength[binding]
   /** The right side of a difference or quotient is bracketed even where it binds as tightly. */
   const tight = operator === "-" || operator === "/" ? above + 1 : above
-  const write = (of: "names" | "shown") =>
-    `${bracket(left, of, above)} ${operator} ${bracket(right, of, tight)}`
+  const write = (form: "names" | "shown") =>
+    `${bracket(left, form, above)} ${operator} ${bracket(right, form, tight)}`
   return {
     value:
       left.value === undefined || right.value === undefined
@@ -172,8 +172,8 @@ const operate = (operator: Operator, left: Term, right: Term): Term => {
   }
 }
 
-const bracket = (term: Term, of: "names" | "shown", least: number): string =>
-  strength[term.binding] < least ? `(${term[of]})` : term[of]
+const bracket = (term: Term, form: "names" | "shown", least: number): string =>
+  strength[term.binding] < least ? `(${term[form]})` : term[form]
 
 /** A function of terms, such as the lesser of two, as it is written. */
 const apply = (
@@ -182,7 +182,8 @@ const apply = (
   value: (values: ReadonlyArray<Rational.Rational>) => Rational.Rational | undefined
 ): Term => {
   const values = terms.flatMap((term) => (term.value === undefined ? [] : [term.value]))
-  const write = (of: "names" | "shown") => `${name}(${terms.map((term) => term[of]).join(", ")})`
+  const write = (form: "names" | "shown") =>
+    `${name}(${terms.map((term) => term[form]).join(", ")})`
   return {
     value: values.length === terms.length ? value(values) : undefined,
     names: write("names"),
@@ -204,13 +205,13 @@ const since = (
   stands: onBoth(chosen.stands, why.stands)
 })
 
-const chooseAbove = ({ left, right, above, otherwise }: Compared<Term>): Term => {
+const chooseAbove = ({ left, right, above, otherwise }: Comparison<Term>): Term => {
   const isKnown = left.value !== undefined && right.value !== undefined
   const isAbove =
     left.value !== undefined &&
     right.value !== undefined &&
     Rational.greaterThan(left.value, right.value)
-  const write = (of: "names" | "shown") => `${left[of]} ${isAbove ? ">" : "<="} ${right[of]}`
+  const write = (form: "names" | "shown") => `${left[form]} ${isAbove ? ">" : "<="} ${right[form]}`
   return since(isAbove ? above() : otherwise(), {
     isKnown,
     names: write("names"),
@@ -227,10 +228,10 @@ const isFigure = ({ numerator, denominator }: Rational.Rational): boolean => {
   return magnitude < (tooLarge - 1n) * denominator
 }
 
-const canBeShared = (of: Rational.Rational, items: ReadonlyArray<Item>): boolean =>
-  !Rational.isNegative(of) &&
+const canBeShared = (total: Rational.Rational, items: ReadonlyArray<Item>): boolean =>
+  !Rational.isNegative(total) &&
   items.every(({ amount }) => !Decimal.isNegative(amount)) &&
-  (Rational.isZero(of) || items.some(({ amount }) => Decimal.isPositive(amount)))
+  (Rational.isZero(total) || items.some(({ amount }) => Decimal.isPositive(amount)))
 
 /** An amount of a list, or the list's name in place of any of its amounts. */
 const leafOf = (name: string, item?: Item): Term => ({
@@ -246,7 +247,7 @@ interface Places {
   readonly stands: Stands
 }
 
-const sheetOf = (inputs: ReadonlyArray<Input>, taken: Array<Taken>): Sheet<Term> => {
+const sheetOf = (inputs: ReadonlyArray<Input>, taken: Array<FigureStep>): Sheet<Term> => {
   const byName = Map.groupBy(
     inputs.map((input, index) => ({ ...input, index })),
     ({ name }) => name
@@ -359,12 +360,13 @@ const sheetOf = (inputs: ReadonlyArray<Input>, taken: Array<Taken>): Sheet<Term>
         stands: { inputs: new Set(), steps: new Set([taken.length - 1]) }
       }
     },
-    share: ({ figure, of, by, places }) => {
+    share: ({ figure, total, by, places }) => {
       const { count, stands } = placesOf(places)
       const items = itemsOf(by)
-      const isKnown = of.value !== undefined && count !== undefined && canBeShared(of.value, items)
-      const shared = isKnown ? shareOut({ of: of.value, items, places: count }) : undefined
-      const dependencies = onBoth(onBoth(of.stands, stands), standsOn(by))
+      const isKnown =
+        total.value !== undefined && count !== undefined && canBeShared(total.value, items)
+      const shared = isKnown ? shareOut({ total: total.value, items, places: count }) : undefined
+      const dependencies = onBoth(onBoth(total.stands, stands), standsOn(by))
       items.forEach(({ id, amount }, index) => {
         const value = shared?.[index]
         taken.push({
@@ -373,7 +375,7 @@ const sheetOf = (inputs: ReadonlyArray<Input>, taken: Array<Taken>): Sheet<Term>
             value === undefined || count === undefined
               ? undefined
               : {
-                  op: `${figure} of ${id} = ${of.names} by ${by} = ${of.shown} by ${Decimal.formatPlain(amount)}`,
+                  op: `${figure} of ${id} = ${total.names} by ${by} = ${total.shown} by ${Decimal.formatPlain(amount)}`,
                   places: count,
                   rounding: "largest-remainder",
                   value: Decimal.formatPlaces(value, count)

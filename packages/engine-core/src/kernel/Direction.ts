@@ -42,7 +42,7 @@ const tightened: ReadonlyArray<Change> = [{ path: [], direction: "tighten" }]
  * contains the other, the change permits something new and so counts as loosening.
  */
 export const byContainment = <A>(
-  contains: (of: { readonly whole: A; readonly part: A }) => boolean
+  contains: (values: { readonly whole: A; readonly part: A }) => boolean
 ): Scale<A> => ({
   changes: ({ from, to }) => {
     const isWider = contains({ whole: to, part: from })

@@ -35,11 +35,11 @@ export type Inputs = Readonly<Record<string, Kind>>
 export type Shapes = Readonly<Record<string, Shape>>
 
 /** The values of a formula's inputs, by name. */
-export type Given<I extends Inputs> = { readonly [N in keyof I]: ValueOf[I[N]] }
+export type GivenValues<I extends Inputs> = { readonly [N in keyof I]: ValueOf[I[N]] }
 /** The figures that it gives, by name. */
 export type Figures<F extends Shapes> = { readonly [N in keyof F]: FigureOf[F[N]] }
 
-type Named<I extends Inputs, K extends Kind> = {
+type NamesOfKind<I extends Inputs, K extends Kind> = {
   [N in keyof I & string]: I[N] extends K ? N : never
 }[keyof I & string]
 
@@ -48,14 +48,14 @@ export type Names = Readonly<Record<Kind | "figure", string>>
 
 /** The names of one formula. */
 export interface NamesOf<I extends Inputs, F extends Shapes> extends Names {
-  readonly amount: Named<I, "amount">
-  readonly amounts: Named<I, "amounts">
-  readonly word: Named<I, "word">
-  readonly places: Named<I, "places">
+  readonly amount: NamesOfKind<I, "amount">
+  readonly amounts: NamesOfKind<I, "amounts">
+  readonly word: NamesOfKind<I, "word">
+  readonly places: NamesOfKind<I, "places">
   readonly figure: keyof F & string
 }
 
-export interface Compared<T> {
+export interface Comparison<T> {
   readonly left: T
   readonly right: T
   /** Taken where left > right. */
@@ -77,7 +77,7 @@ export interface Sheet<T, N extends Names = Names> {
    */
   readonly dot: (...lists: ReadonlyArray<N["amounts"]>) => T
   /** Sum, without a rounding, of one term for each id of the lists, which are as those of `dot`. */
-  readonly each: (of: {
+  readonly each: (sum: {
     readonly lists: ReadonlyArray<N["amounts"]>
     /** The term of one id, made of the amounts that the lists have for the id. */
     readonly term: (amountOf: (list: N["amounts"]) => T) => T
@@ -92,24 +92,24 @@ export interface Sheet<T, N extends Names = Names> {
   readonly min: (left: T, right: T) => T
   readonly max: (left: T, right: T) => T
   readonly abs: (term: T) => T
-  readonly whenAbove: (of: Compared<T>) => T
-  readonly whenWord: (of: {
+  readonly whenAbove: (comparison: Comparison<T>) => T
+  readonly whenWord: (choice: {
     readonly name: N["word"]
     readonly is: string
     readonly then: () => T
     readonly otherwise: () => T
   }) => T
   /** A figure: the term rounded once, to places that are fixed or that an input says. */
-  readonly round: (of: {
+  readonly round: (figure: {
     readonly figure: N["figure"]
     readonly term: T
     readonly places: N["places"] | number
     readonly rounding: Rounding
   }) => T
-  /** A figure for each item: its share of `of`, rounded to these places by largest remainder. */
-  readonly share: (of: {
+  /** A figure for each item: its share of `total`, rounded to these places by largest remainder. */
+  readonly share: (figures: {
     readonly figure: N["figure"]
-    readonly of: T
+    readonly total: T
     readonly by: N["amounts"]
     readonly places: N["places"] | number
   }) => void
@@ -131,19 +131,19 @@ export interface AnyFormula
 }
 
 export const declare = <const I extends Inputs, const F extends Shapes>(
-  of: Formula<I, F>
-): Formula<I, F> => of
+  formula: Formula<I, F>
+): Formula<I, F> => formula
 
 /** The figures of a formula for these inputs. */
 export const compute = <I extends Inputs, F extends Shapes>(
   formula: Formula<I, F>,
-  given: Given<I>
+  given: GivenValues<I>
 ): Figures<F> => computeExact(formula, given).figures
 
 /** The figures of a formula, and of each figure that is rounded its exact term before the rounding. */
 export const computeExact = <const I extends Inputs, const F extends Shapes>(
   formula: Formula<I, F>,
-  given: Given<I>
+  given: GivenValues<I>
 ): {
   readonly figures: Figures<F>
   readonly terms: { readonly [N in keyof F]?: Rational.Rational }
@@ -155,14 +155,14 @@ export const computeExact = <const I extends Inputs, const F extends Shapes>(
   return { figures: figures as Figures<F>, terms: terms as { [N in keyof F]?: Rational.Rational } }
 }
 
-interface Computed {
+interface ComputedFigures {
   readonly figures: Record<string, FigureOf[Shape]>
   readonly terms: Record<string, Rational.Rational>
 }
 
 const numbers = (
   values: Readonly<Record<string, ValueOf[Kind] | undefined>>,
-  { figures, terms }: Computed
+  { figures, terms }: ComputedFigures
 ): Sheet<Rational.Rational> => {
   const placesOf = (places: string | number): number =>
     typeof places === "number" ? places : asPlaces(values[places], places)
@@ -201,9 +201,9 @@ const numbers = (
       terms[figure] = term
       return Rational.of(value)
     },
-    share: ({ figure, of, by, places }) => {
+    share: ({ figure, total, by, places }) => {
       const items = asItems(values[by], by)
-      const shared = shareOut({ of, items, places: placesOf(places) })
+      const shared = shareOut({ total, items, places: placesOf(places) })
       figures[figure] = new Map(items.map(({ id }, index) => [id, shared[index] ?? Decimal.zero]))
     }
   }
@@ -221,16 +221,16 @@ const amountOf = ({ amount }: Item): Decimal.Decimal => amount
 
 /** Shares of a total, in the order of the items, at the total's places. */
 export const shareOut = ({
-  of,
+  total,
   items,
   places
 }: {
-  readonly of: Rational.Rational
+  readonly total: Rational.Rational
   readonly items: ReadonlyArray<Item>
   readonly places: number
 }): ReadonlyArray<Decimal.Decimal> =>
   Apportion.shares(
-    (of.numerator * tenTo(places)) / of.denominator,
+    (total.numerator * tenTo(places)) / total.denominator,
     items.map(({ id, amount }) => ({ id, weight: Decimal.atoms(amount) }))
   ).map((share) => Decimal.fromAtoms(share * unitAt(places)))
 

@@ -78,7 +78,7 @@ export const judge = (
 }
 
 /** One check as a precheck shows it; detail and recovery only where it refuses. */
-export const Shown = Schema.Struct({
+export const GateCheck = Schema.Struct({
   gate: Schema.Literals(gates),
   check: Schema.String.annotate({ description }),
   ok: Schema.Boolean,
@@ -88,10 +88,10 @@ export const Shown = Schema.Struct({
   identifier: "GateCheck",
   description: "One check of one gate: whether the act passes it, and what helps where it does not."
 })
-export type Shown = typeof Shown.Type
+export type GateCheck = typeof GateCheck.Type
 
 /** Every check in the order of the gates, as a precheck shows the rows that judge the act. */
-export const shown = (objections: ReadonlyArray<Judgement>): ReadonlyArray<Shown> =>
+export const shown = (objections: ReadonlyArray<Judgement>): ReadonlyArray<GateCheck> =>
   inOrder(objections).map(({ refuses, refusal: { gate, check, detail, recovery } }) => ({
     gate,
     check,

@@ -19,7 +19,10 @@ const grouping = /[\s./-]/gu
 /** An account number as it is compared: without grouping signs, in upper case. */
 export const plainNumber = (number: string): string => number.replaceAll(grouping, "").toUpperCase()
 
-/** Whether a number has the form of an IBAN: a country that issues them, its length, two check digits. */
+/**
+ * Checks whether a number has the form of an IBAN: a country that issues them, its length, two check
+ * digits.
+ */
 export const isFormed = (number: string): boolean => {
   const plain = plainNumber(number)
   return (
@@ -31,7 +34,10 @@ const ten = 10
 const letterBase = 36
 const modulus = 97
 
-/** Whether the check digits of an IBAN are right: its digits, letters counting from 10, leave 1 by 97. */
+/**
+ * Checks whether the check digits of an IBAN are right: its digits, letters counting from 10, leave 1
+ * by 97.
+ */
 export const isChecked = (number: string): boolean => {
   const plain = plainNumber(number)
   let rest = 0
@@ -42,7 +48,7 @@ export const isChecked = (number: string): boolean => {
   return rest === 1
 }
 
-/** Whether a number has the form of an IBAN and other check digits than its own: a slip of a pen. */
+/** Checks whether a number has the form of an IBAN and other check digits than its own: a slip of a pen. */
 export const isMistyped = (number: string): boolean => isFormed(number) && !isChecked(number)
 
 /** Finds the numbers of the form of an IBAN, with right check digits, within a text: as they are written. */

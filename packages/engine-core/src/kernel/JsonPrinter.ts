@@ -58,7 +58,7 @@ const encoded = (schema: AnySchema): ((value: unknown) => string) => {
 
 type Part = (lazy: LazyStruct.Lazy) => string
 
-/** How a member is printed: as the stored text at its place, or by its own encoder. */
+/** Print of a member: as the stored text at its place, or by its own encoder. */
 interface Member {
   readonly label: string
   readonly place: number | undefined
@@ -96,13 +96,16 @@ const planned = (
 
 const memberOf = (
   name: string,
-  of: {
+  {
+    type,
+    place,
+    stored
+  }: {
     readonly type: SchemaAST.AST
     readonly place: number | undefined
     readonly stored: SchemaAST.AST | undefined
   }
 ): Member => {
-  const { type, place, stored } = of
   const label = `${PlainJson.stringify(name)}:`
   if (place !== undefined && stored === type) {
     return { label, place, text: ({ source }) => source.textOf(place) }

@@ -2,7 +2,7 @@
 import { Record, type Schema } from "effect"
 import * as ValueSet from "./ValueSet.ts"
 
-export interface Judged<S extends string = string, Subject = never> {
+export interface JudgedState<S extends string = string, Subject = never> {
   readonly kind: "judged"
   readonly name: string
   readonly doc: string
@@ -13,7 +13,7 @@ export interface Judged<S extends string = string, Subject = never> {
 }
 
 /** A judged set of any subject, as the catalogue lists it. */
-export type AnyJudged = Omit<Judged, "judge">
+export type AnyJudged = Omit<JudgedState, "judge">
 
 /**
  * Declares a judged set. Its states depend on the subject alone, which includes the instant; no
@@ -28,7 +28,7 @@ export const declare =
       readonly states: Readonly<Record<S, string>>
       readonly judge: (subject: Subject) => NoInfer<S>
     }
-  ): Judged<S, Subject> => ({
+  ): JudgedState<S, Subject> => ({
     kind: "judged",
     name,
     ...table,

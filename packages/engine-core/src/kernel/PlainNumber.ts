@@ -29,7 +29,7 @@ export const of = (text: string): PlainNumber => {
   return new PlainNumber(text)
 }
 
-interface Shown {
+interface ShownSchema {
   readonly type: "number" | "integer"
   readonly format?: string
   readonly description?: string
@@ -44,7 +44,7 @@ interface Shown {
  * alone: the check is there for what it shows. The JSON form is the PlainNumber itself, since the
  * bytes are printed by PlainJson.
  */
-const declared = (shown: Shown) =>
+const declared = (shown: ShownSchema) =>
   Schema.declare(isPlainNumber, {
     expected: `a JSON ${shown.type}`,
     toCodecJson: () => undefined,

@@ -18,16 +18,21 @@ export interface ValueSet<V extends string = string> {
  * Schema of a set of words: accepts the listed ones and nothing else. Its annotation `growth` says
  * whether the set may grow, so that a client that reads answers by their schema can tolerate new words.
  */
-export const schemaOf = <V extends string>(of: {
+export const schemaOf = <V extends string>({
+  members,
+  name,
+  doc,
+  growth
+}: {
   readonly name: string
   readonly doc: string
   readonly members: ReadonlyArray<V>
   readonly growth: Growth
 }): Schema.Literals<ReadonlyArray<V>> =>
-  Schema.Literals<ReadonlyArray<V>>(of.members).annotate({
-    identifier: of.name,
-    description: of.doc,
-    growth: of.growth
+  Schema.Literals<ReadonlyArray<V>>(members).annotate({
+    identifier: name,
+    description: doc,
+    growth
   })
 
 /** Checks that a schema is of a set that may grow. */

@@ -224,7 +224,7 @@ export const gateFill = Formula.declare({
       places,
       rounding: "floor"
     })
-    share({ figure: "filled", of: fillable, by: "order", places })
+    share({ figure: "filled", total: fillable, by: "order", places })
   }
 })
 
@@ -240,7 +240,7 @@ export const potSplit = Formula.declare({
       places: "places",
       rounding: "floor"
     })
-    share({ figure: "share", of: shared, by: "weight", places: "places" })
+    share({ figure: "share", total: shared, by: "weight", places: "places" })
   }
 })
 

@@ -6,7 +6,7 @@ import * as Decimal from "../kernel/Decimal.ts"
 import * as Formula from "../kernel/Formula.ts"
 import * as Formulas from "./OrderFormulas.ts"
 
-type GivenTo<F> = F extends Formula.Formula<infer I, infer _> ? Formula.Given<I> : never
+type GivenTo<F> = F extends Formula.Formula<infer I, infer _> ? Formula.GivenValues<I> : never
 
 /**
  * Computes the proceeds of a number of units: ⌊U·p·(1 − f)⌋ at the currency's places. The fee is ⌈U·p·f⌉.

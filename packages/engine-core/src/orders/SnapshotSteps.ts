@@ -14,7 +14,7 @@ import {
   createdOf,
   projected,
   shownBy,
-  type Typed,
+  type TypedContract,
   typedOf
 } from "../projection/ActiveContracts.ts"
 import * as LedgerRecord from "../projection/LedgerRecord.ts"
@@ -156,12 +156,12 @@ const openProposals = (shown: ShownContracts) =>
 
 // ---- contracts beside an order's own
 
-type ActiveAllocation = Typed<typeof Allocation>
+type ActiveAllocation = TypedContract<typeof Allocation>
 
 interface ContractsByOrder {
-  readonly intents: ReadonlyMap<string, Typed<typeof SettlementIntent>>
-  readonly mints: ReadonlyMap<string, Typed<typeof MintRequest>>
-  readonly burns: ReadonlyMap<string, Typed<typeof BurnRequest>>
+  readonly intents: ReadonlyMap<string, TypedContract<typeof SettlementIntent>>
+  readonly mints: ReadonlyMap<string, TypedContract<typeof MintRequest>>
+  readonly burns: ReadonlyMap<string, TypedContract<typeof BurnRequest>>
   /** Allocations that the venue executes, by their reference: an order's id, or the holder's own. */
   readonly allocations: ReadonlyMap<string, ReadonlyArray<ActiveAllocation>>
   /** Allocations of a fund to itself: its cash for a dealing cycle. */
@@ -174,7 +174,7 @@ const orderKey = ({ kind, id }: { readonly kind: string; readonly id: string }):
 /** Loads the requests and allocations of all orders of the instrument, with one look-up a template. */
 const contractsBeside = Effect.fnUntraced(function* (shown: ShownContracts) {
   const byOrder = <T extends typeof SettlementIntent | typeof MintRequest | typeof BurnRequest>(
-    found: ReadonlyArray<Typed<T>>
+    found: ReadonlyArray<TypedContract<T>>
   ) =>
     new Map(
       found.map((each) => [
@@ -256,7 +256,7 @@ const eachPage = <T extends OrderTemplate, A>(
   by: {
     readonly orders: { readonly name: string }
     readonly idOf: (payload: Payload<T>) => string
-    readonly open: (contract: Typed<T>) => Effect.Effect<A | null, Unavailable, Records>
+    readonly open: (contract: TypedContract<T>) => Effect.Effect<A | null, Unavailable, Records>
   }
 ) =>
   ofInstrument(template, shown).pipe(

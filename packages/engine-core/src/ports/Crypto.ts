@@ -19,20 +19,20 @@ export class Crypto extends Context.Service<
     readonly ed25519: {
       readonly publicKey: (seed: Uint8Array) => Uint8Array
       readonly sign: (seed: Uint8Array, data: string | Uint8Array) => Uint8Array
-      readonly verify: (of: {
+      readonly verify: (message: {
         readonly publicKey: Uint8Array
         readonly data: string | Uint8Array
         readonly signature: Uint8Array
       }) => boolean
     }
     /** AES-256-GCM: a key of 32 bytes, a nonce of 12 that MUST be new for every seal, the tag last. */
-    readonly seal: (of: {
+    readonly seal: (plaintext: {
       readonly key: Uint8Array
       readonly nonce: Uint8Array
       readonly data: Uint8Array
     }) => Uint8Array
     /** Decrypts sealed bytes; undefined when key, nonce or bytes are not those of the seal. */
-    readonly unseal: (of: {
+    readonly unseal: (ciphertext: {
       readonly key: Uint8Array
       readonly nonce: Uint8Array
       readonly sealed: Uint8Array

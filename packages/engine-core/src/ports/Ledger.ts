@@ -58,7 +58,7 @@ export type Dedup =
  * A disclosed contract: handed over outside the ledger, so that a command may use a contract the
  * venue does not see.
  */
-export interface Disclosed {
+export interface DisclosedContract {
   readonly createdEventBlob: string
   readonly contractId?: ContractId
   readonly template?: TypeRef
@@ -73,7 +73,7 @@ export interface Submission {
   readonly workflowId?: string
   /** Visibility only; it MUST NOT give authority. */
   readonly readAs?: ReadonlyArray<Party.Party>
-  readonly disclosed?: ReadonlyArray<Disclosed>
+  readonly disclosed?: ReadonlyArray<DisclosedContract>
   /** The transaction's effective time MUST NOT be earlier. */
   readonly notBefore?: Instant.Instant
   readonly traceparent?: string

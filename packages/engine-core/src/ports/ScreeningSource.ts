@@ -21,7 +21,7 @@ const textMax = 2_000
 const idMax = 200
 
 /** A source's finding, and the version of its lists it was made under. */
-const Found = Schema.Struct({
+const ScreeningFinding = Schema.Struct({
   /** No hit; a possible one that a person must judge; a confirmed one. */
   found: Schema.Literals(["none", "possible", "confirmed"]),
   screenedAt: Instant.schema,
@@ -31,12 +31,12 @@ const Found = Schema.Struct({
   /** Reason of a possible hit, or of its dismissal; stored, and never shown outside the venue. */
   reason: Schema.NullOr(Schema.String.check(Schema.isMaxLength(textMax)))
 })
-export type Found = typeof Found.Type
+export type ScreeningFinding = typeof ScreeningFinding.Type
 
 export const Answer = Schema.Union([
   /** No answer yet; the request is sent again later. */
   Schema.Struct({ found: Schema.Literal("nothing-yet") }),
-  Found
+  ScreeningFinding
 ])
 export type Answer = typeof Answer.Type
 

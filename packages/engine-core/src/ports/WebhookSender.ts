@@ -16,7 +16,7 @@ export interface Post {
 }
 
 /** Outcome of an attempt: a status, or the reason why there is none. */
-export type Answered =
+export type AttemptOutcome =
   | {
       readonly status: number
       /** The answer's Retry-After as it came; null: it has none. */
@@ -40,7 +40,7 @@ export interface Sender {
    * MUST verify TLS, follow nothing, ignore proxies of the environment, read at most 64 KiB of the
    * answer and keep none of it; and MUST end within 15 seconds, 5 of them to connect.
    */
-  readonly post: (post: Post) => Effect.Effect<Answered>
+  readonly post: (post: Post) => Effect.Effect<AttemptOutcome>
 }
 
 /** Default: no sender; webhooks cannot be registered, and nothing is sent. */

@@ -16,7 +16,7 @@ import { Records } from "../records/Records.ts"
 import { IssuerPowersAgreement } from "../templates/Powers.ts"
 import { exercise } from "../templates/Template.ts"
 import type { IssuerPower } from "../vocabulary/sets.ts"
-import type { Derived, Figure } from "../writes/Figures.ts"
+import type { DerivedFigures, Figure } from "../writes/Figures.ts"
 import type { CitedOrder } from "../restraints/CitedOrder.ts"
 import { ForcedAct, forcedActs } from "./ForcedAct.ts"
 import { against, ofAct } from "./ForcedMoveGates.ts"
@@ -146,7 +146,7 @@ const figuresOf = Effect.fn("forced-act.figures")(function* (
       ...(asking.order === null ? {} : { order: asking.order.documentHash })
     },
     tolerance: Decimal.zero
-  } satisfies Derived
+  } satisfies DerivedFigures
 })
 
 /**

@@ -65,7 +65,7 @@ export const createdOf = (
 })
 
 /** An active contract, decoded. */
-export interface Typed<T extends Template> extends Active {
+export interface TypedContract<T extends Template> extends Active {
   readonly typed: Payload<T>
 }
 
@@ -73,7 +73,7 @@ export interface Typed<T extends Template> extends Active {
 export const typedOf = <T extends Template>(
   template: T,
   activeOf: ActiveOf
-): Stream.Stream<Typed<T>, Unavailable, Records> =>
+): Stream.Stream<TypedContract<T>, Unavailable, Records> =>
   Stream.flatMap(activeOf(template), (active) =>
     Result.match(decodePayload(template, active.payload), {
       onFailure: () => Stream.empty,

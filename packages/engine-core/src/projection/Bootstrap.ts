@@ -71,12 +71,12 @@ export const assertParticipant = (
  */
 export const needsSnapshot = (
   { ledgerEpoch, offset }: Pick<ProjectionHead, "ledgerEpoch" | "offset">,
-  of: { readonly horizon: number; readonly rebootstrap: number | null }
+  { horizon, rebootstrap }: { readonly horizon: number; readonly rebootstrap: number | null }
 ): boolean => {
-  if (of.horizon <= offset) return false
-  if (offset === 0 || of.rebootstrap === ledgerEpoch + 1) return true
+  if (horizon <= offset) return false
+  if (offset === 0 || rebootstrap === ledgerEpoch + 1) return true
   throw new Error(
-    `the ledger forgot everything up to ${of.horizon}, the projection is at ${offset}: what happened ` +
+    `the ledger forgot everything up to ${horizon}, the projection is at ${offset}: what happened ` +
       `in between cannot be read any more. To continue from a snapshot of the ledger, set ` +
       `rebootstrap (ledger.rebootstrap of the host) to ${ledgerEpoch + 1}`
   )
@@ -100,19 +100,19 @@ const bootstrap = Effect.fnUntraced(function* (head: ProjectionHead) {
     // The contract of the last update that was read may be gone: ledger time never decreases.
     atLeast: head.ledgerTime
   })
-  const of = { now, offset: Offset.of(at), effectiveAt }
+  const snapshot = { now, offset: Offset.of(at), effectiveAt }
   const { venue } = ledger
   const isKept = head.offset > 0
   const ledgerEpoch = isKept ? head.ledgerEpoch + 1 : head.ledgerEpoch
   const foldFrom = (contracts: ReadonlyArray<Ledger.Active>) =>
-    Effect.andThen(openTaken(contracts, of), foldSnapshot(contracts, of))
+    Effect.andThen(openTaken(contracts, snapshot), foldSnapshot(contracts, snapshot))
   yield* records.transactAlone(
     Effect.gen(function* () {
       yield* isKept
         ? Rebootstrap.carryOn(active, {
             ledgerEpoch,
             effectiveAt,
-            positionAt: positionIn({ ...of, venue }),
+            positionAt: positionIn({ ...snapshot, venue }),
             foldFrom
           })
         : foldFrom(active)
@@ -132,7 +132,7 @@ const bootstrap = Effect.fnUntraced(function* (head: ProjectionHead) {
 
 /** Positions of contracts of a snapshot, by the time at which each counts. */
 const positionIn =
-  (of: {
+  (snapshot: {
     readonly now: Instant.Instant
     readonly offset: Offset.Offset
     readonly effectiveAt: Instant.Instant
@@ -140,25 +140,28 @@ const positionIn =
   }) =>
   (effectiveAt: Instant.Instant): Position => ({
     act: {
-      cause: { by: "update", updateId: Snapshot.updateId, offset: of.offset, effectiveAt },
-      now: of.now,
-      offset: of.offset
+      cause: { by: "update", updateId: Snapshot.updateId, offset: snapshot.offset, effectiveAt },
+      now: snapshot.now,
+      offset: snapshot.offset
     },
-    venue: of.venue,
-    offset: of.offset,
+    venue: snapshot.venue,
+    offset: snapshot.offset,
     updateId: Snapshot.updateId,
     operationId: null,
     effectiveAt,
-    ledgerTime: of.effectiveAt
+    ledgerTime: snapshot.effectiveAt
   })
 
 /** Records that the projection begins here: readings wait for what a snapshot does not show. */
 const openTaken = Effect.fnUntraced(function* (
   active: ReadonlyArray<Ledger.Active>,
-  of: Pick<Position, "offset" | "effectiveAt"> & { readonly now: Instant.Instant }
+  {
+    effectiveAt,
+    now: takenAt,
+    offset
+  }: Pick<Position, "offset" | "effectiveAt"> & { readonly now: Instant.Instant }
 ) {
   const { venue } = yield* Ledger.Ledger
-  const { effectiveAt, now: takenAt, offset } = of
   const { updateId } = Snapshot
   const cause = { by: "update", updateId, offset, effectiveAt } as const
   yield* LedgerRecord.open(
@@ -171,10 +174,10 @@ const openTaken = Effect.fnUntraced(function* (
 /** Folds each active contract at its own creation, then the snapshot as one update. */
 const foldSnapshot = Effect.fnUntraced(function* (
   active: ReadonlyArray<Ledger.Active>,
-  of: Pick<Position, "offset" | "effectiveAt"> & { readonly now: Instant.Instant }
+  snapshot: Pick<Position, "offset" | "effectiveAt"> & { readonly now: Instant.Instant }
 ) {
   const { venue } = yield* Ledger.Ledger
-  const positionAt = positionIn({ ...of, venue })
+  const positionAt = positionIn({ ...snapshot, venue })
   const ordered = Snapshot.inOrder(active, yield* Readings)
   for (const [index, event] of ordered.entries()) {
     if (index % UpdateFold.prefetchMax === 0) {
@@ -186,7 +189,7 @@ const foldSnapshot = Effect.fnUntraced(function* (
     const node = { updateId: `${Snapshot.updateId}:${contractId}`, nodeId: index, contractId }
     yield* UpdateFold.foldCreated(event, { ...positionAt(createdAt), ...node })
   }
-  const { effectiveAt } = of
+  const { effectiveAt } = snapshot
   yield* UpdateFold.foldWhole({
     ...positionAt(effectiveAt),
     events: active,

@@ -39,7 +39,7 @@ export class Follower extends Context.Service<
 /** Size of the parts of a batch for which records are prefetched together. */
 const prefetched = {
   max: UpdateFold.prefetchMax,
-  eventsOf: ({ update }: LedgerBatch.Planned) => update.events.length
+  eventsOf: ({ update }: LedgerBatch.PlannedUpdate) => update.events.length
 }
 
 /** Size of the batches that one transaction folds. */
@@ -69,8 +69,8 @@ const foldBatch = Effect.fnUntraced(function* (
       if (epoch !== head.writerEpoch || from !== head.offset) {
         return yield* new WriterFenced({ epoch })
       }
-      const found: Array<UpdateFold.Found> = []
-      const completed: Array<OperationCompletion.Completed> = []
+      const found: Array<UpdateFold.ReadingFindings> = []
+      const completed: Array<OperationCompletion.CompletedStep> = []
       for (const part of LedgerBatch.divided(planned, prefetched)) {
         yield* UpdateFold.prefetchOf(part.map(({ update }) => update))
         for (const { row, update } of part) {

@@ -11,14 +11,14 @@ import type { ProjectionHead, UpdateRow } from "../ports/storage/ProjectionLog.t
 type Position = Pick<ProjectionHead, "offset" | "ledgerTime">
 
 /** A transaction to fold, and the row that the log keeps of it; its text is encoded when it is written. */
-export interface Planned {
+export interface PlannedUpdate {
   readonly update: Ledger.Transaction
   readonly row: Omit<UpdateRow, "raw">
 }
 
 export interface LedgerBatch extends Position {
   /** The transactions to fold, in the ledger's order. */
-  readonly planned: ReadonlyArray<Planned>
+  readonly planned: ReadonlyArray<PlannedUpdate>
   /** Transactions at offsets that the projection has passed, each to be compared with the log. */
   readonly repeats: ReadonlyArray<Ledger.Transaction>
   /** Updates of a kind that the engine does not fold. */
@@ -38,16 +38,16 @@ export const eventsOf = (update: Ledger.Update): number =>
 /** Divides updates, in their order, into parts of at most `max` events, or of one update. */
 export const divided = <U>(
   updates: ReadonlyArray<U>,
-  of: { readonly max: number; readonly eventsOf: (update: U) => number }
+  { eventsOf, max }: { readonly max: number; readonly eventsOf: (update: U) => number }
 ): ReadonlyArray<ReadonlyArray<U>> => {
   const parts: Array<Array<U>> = []
   let room = 0
   for (const update of updates) {
-    const events = of.eventsOf(update)
+    const events = eventsOf(update)
     const last = parts.at(-1)
     if (last === undefined || events > room) {
       parts.push([update])
-      room = of.max - events
+      room = max - events
     } else {
       last.push(update)
       room -= events
@@ -66,7 +66,7 @@ export const plan = (
   updates: ReadonlyArray<Ledger.Update>
 ): LedgerBatch => {
   let { ledgerTime, offset } = head
-  const planned: Array<Planned> = []
+  const planned: Array<PlannedUpdate> = []
   const repeats: Array<Ledger.Transaction> = []
   const ignored: Array<Ledger.Foreign> = []
   for (const update of updates) {
@@ -102,14 +102,17 @@ export const plan = (
  */
 export const assertLogged = (
   { updateId, offset }: Pick<Ledger.Transaction, "updateId" | "offset">,
-  of: { readonly head: Position; readonly logged: Pick<UpdateRow, "updateId"> | undefined }
+  {
+    logged,
+    head
+  }: { readonly head: Position; readonly logged: Pick<UpdateRow, "updateId"> | undefined }
 ): void => {
-  if (of.logged?.updateId === updateId) return
-  throw new Error(`the ledger sent offset ${offset} after ${of.head.offset}: out of order`)
+  if (logged?.updateId === updateId) return
+  throw new Error(`the ledger sent offset ${offset} after ${head.offset}: out of order`)
 }
 
 /** The log's row of a transaction that follows `before`. */
-const rowOf = (update: Ledger.Transaction, before: Position): Planned["row"] => {
+const rowOf = (update: Ledger.Transaction, before: Position): PlannedUpdate["row"] => {
   const effectiveAt = Instant.sortable(update.effectiveAt)
   const isLatest = before.ledgerTime === null || effectiveAt > before.ledgerTime
   return {

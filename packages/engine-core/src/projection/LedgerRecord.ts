@@ -53,16 +53,20 @@ export const transitionsOf = <
   const keepBreach = (
     node: Node,
     resourceId: string,
-    of: { readonly on: string; readonly detail: string }
-  ): Reads => Unexpected.keep(node, { resourceKind, resourceId, ...of })
+    fact: { readonly on: string; readonly detail: string }
+  ): Reads => Unexpected.keep(node, { resourceKind, resourceId, ...fact })
 
   /** Keeps a fact that an outside party made by itself and that moves nothing, as a breach that warns. */
   const keepIdle = (
     node: Node,
     resourceId: string,
-    of: { readonly on: string; readonly detail: string }
+    fact: { readonly on: string; readonly detail: string }
   ): Reads =>
-    Unexpected.keep(node, { resourceKind: Unexpected.idleKindOf(resourceKind), resourceId, ...of })
+    Unexpected.keep(node, {
+      resourceKind: Unexpected.idleKindOf(resourceKind),
+      resourceId,
+      ...fact
+    })
 
   /** Loads the record and runs `read` on it; without such a record the fact is kept as a breach. */
   const withRecord = (

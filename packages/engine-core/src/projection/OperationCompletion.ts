@@ -30,7 +30,7 @@ export const operationIdOf = (commandId: Option.Option<Ledger.CommandId>): strin
 }
 
 /** An operation of which the projection has read a step. */
-export interface Completed {
+export interface CompletedStep {
   readonly operationId: string
   /** True: the step was the last one, and the operation has succeeded. */
   readonly isEnded: boolean
@@ -44,7 +44,11 @@ export interface Completed {
  */
 export const complete = Effect.fnUntraced(function* (
   update: Ledger.Transaction
-): Effect.fn.Return<ReadonlyArray<Completed>, Unavailable, Records | Operations | Ledger.Ledger> {
+): Effect.fn.Return<
+  ReadonlyArray<CompletedStep>,
+  Unavailable,
+  Records | Operations | Ledger.Ledger
+> {
   const submitted = yield* submittedFor(update)
   if (submitted === undefined) return []
   const isSpending = SpentCommand.isSpending(update.events)
@@ -86,11 +90,11 @@ export const complete = Effect.fnUntraced(function* (
   return [{ operationId, isEnded: true }]
 })
 
-const idsOf = (completed: ReadonlyArray<Completed>, of: Pick<Completed, "isEnded">) =>
-  completed.filter(({ isEnded }) => isEnded === of.isEnded).map(({ operationId }) => operationId)
+const idsOf = (completed: ReadonlyArray<CompletedStep>, state: Pick<CompletedStep, "isEnded">) =>
+  completed.filter(({ isEnded }) => isEnded === state.isEnded).map(({ operationId }) => operationId)
 
 /** Takes the operations that have ended off the queue. Only inside the transaction that completed them. */
-export const dequeue = (completed: ReadonlyArray<Completed>) =>
+export const dequeue = (completed: ReadonlyArray<CompletedStep>) =>
   Effect.flatMap(WorkQueue, (work) =>
     orUnavailable(work.settle({ queue, itemIds: idsOf(completed, { isEnded: true }) }))
   )
@@ -101,7 +105,7 @@ export const dequeue = (completed: ReadonlyArray<Completed>) =>
  * either the runner or this call finds the operation waiting. After a crash between the two the
  * operation is due when its runner said.
  */
-export const hasten = (completed: ReadonlyArray<Completed>) =>
+export const hasten = (completed: ReadonlyArray<CompletedStep>) =>
   Effect.flatMap(WorkQueue, (work) =>
     orUnavailable(work.hasten({ queue, itemIds: idsOf(completed, { isEnded: false }) }))
   )

@@ -47,8 +47,8 @@ export const carryOn = Effect.fnUntraced(function* (
   yield* foldGap({ stored, active }, epoch)
   yield* restateAll({ before, after }, epoch)
   const records = yield* Records
-  const fresh = <A>(of: ReadonlyMap<string, A>, seen: ReadonlyMap<string, A>) =>
-    [...of].flatMap(([text, each]) => (seen.has(text) ? [] : [each]))
+  const fresh = <A>(all: ReadonlyMap<string, A>, seen: ReadonlyMap<string, A>) =>
+    [...all].flatMap(([text, each]) => (seen.has(text) ? [] : [each]))
   yield* records.announce(fresh(after.announcements, before.announcements))
   yield* records.enqueue(fresh(after.work, before.work))
 })
@@ -91,7 +91,7 @@ const shownBy = Effect.fnUntraced(function* (
 // ---- contracts, and what is folded of the difference as of one update
 
 const foldGap = Effect.fnUntraced(function* (
-  of: {
+  contractSets: {
     readonly stored: ReadonlyArray<Stored<Contract>>
     readonly active: ReadonlyArray<Ledger.Active>
   },
@@ -100,10 +100,10 @@ const foldGap = Effect.fnUntraced(function* (
   const records = yield* Records
   const { all } = yield* Readings
   const readings = all.filter(({ inGap }) => inGap !== undefined)
-  const had = new Set(of.stored.map(({ contractId }) => contractId))
-  const has = new Set<string>(of.active.map(({ contractId }) => contractId))
-  const gone = of.stored.filter(({ contractId }) => !has.has(contractId))
-  const come = of.active.filter(({ contractId }) => !had.has(contractId))
+  const had = new Set(contractSets.stored.map(({ contractId }) => contractId))
+  const has = new Set<string>(contractSets.active.map(({ contractId }) => contractId))
+  const gone = contractSets.stored.filter(({ contractId }) => !has.has(contractId))
+  const come = contractSets.active.filter(({ contractId }) => !had.has(contractId))
   const events: Array<Ledger.Event> = []
   const nodeOf = (at: Instant.Instant, contractId: string): Node => ({
     ...positionAt(at),
@@ -132,7 +132,7 @@ const foldGap = Effect.fnUntraced(function* (
     }
     events.push(event)
   }
-  const found: Array<UpdateFold.Found> = []
+  const found: Array<UpdateFold.ReadingFindings> = []
   for (const reading of readings) {
     const whole = { ...positionAt(effectiveAt), events, from: "gap" } as const
     const findings = yield* reading.whole?.(whole) ?? Effect.void
@@ -160,12 +160,12 @@ const archived = (contract: Contract, nodeId: number): Ledger.Exercised => ({
 
 // ---- records
 
-interface Shown {
-  readonly before: ShownRecords.Shown
-  readonly after: ShownRecords.Shown
+interface SnapshotPair {
+  readonly before: ShownRecords.SnapshotContent
+  readonly after: ShownRecords.SnapshotContent
 }
 
-const restateAll = Effect.fnUntraced(function* ({ after, before }: Shown, epoch: Epoch) {
+const restateAll = Effect.fnUntraced(function* ({ after, before }: SnapshotPair, epoch: Epoch) {
   const { all } = yield* Readings
   const inGap = new Set(all.flatMap(({ inGap }) => inGap ?? []).map(({ name }) => name))
   const keys = new Set([...before.records.keys(), ...after.records.keys()])
@@ -175,12 +175,12 @@ const restateAll = Effect.fnUntraced(function* ({ after, before }: Shown, epoch:
     const isFolded = collection.name === contracts.name || inGap.has(collection.name)
     return isFolded ? [] : [{ collection, id, was: was?.record, is: is?.record }]
   })
-  for (const of of Map.groupBy(each, ({ collection }) => collection).values()) {
-    yield* restate(of, epoch)
+  for (const group of Map.groupBy(each, ({ collection }) => collection).values()) {
+    yield* restate(group, epoch)
   }
 })
 
-interface Compared {
+interface ComparedRecord {
   readonly collection: Collection
   readonly id: string
   /** As the contracts of the store open it, and as those of the snapshot do. */
@@ -188,7 +188,7 @@ interface Compared {
   readonly is: unknown
 }
 
-const restate = Effect.fnUntraced(function* (all: ReadonlyArray<Compared>, epoch: Epoch) {
+const restate = Effect.fnUntraced(function* (all: ReadonlyArray<ComparedRecord>, epoch: Epoch) {
   const records = yield* Records
   const { collection } = all[0]!
   const { act } = epoch.positionAt(epoch.effectiveAt)
@@ -217,12 +217,12 @@ const restate = Effect.fnUntraced(function* (all: ReadonlyArray<Compared>, epoch
       continue
     }
     const stored = bodyOf(self)
-    const of = {
+    const openings = {
       before: (was ?? (collection.keptBy === "ledger" ? undefined : stored)) as Members,
       after: is as Members
     }
     const next =
-      collection.name === snapshotsTaken.name ? is : corrected(collection, { ...of, self })
+      collection.name === snapshotsTaken.name ? is : corrected(collection, { ...openings, self })
     if (ShownRecords.textOf(next) === ShownRecords.textOf(stored)) continue
     yield* records.restate(collection, self, next, act)
   }
@@ -239,21 +239,21 @@ const beginning = Instant.fromNanos(0n)
 /** The record as it continues: with what the contracts say otherwise, as its collection corrects it. */
 const corrected = (
   collection: Collection,
-  of: {
+  change: {
     readonly self: Stored<Members>
     readonly before: Members | undefined
     readonly after: Members
   }
 ): unknown => {
-  const { self } = of
+  const { self } = change
   const next = continued(bodyOf(self), {
-    ...of,
+    ...change,
     keeps: (name, become) =>
       (collection.untold.includes(name) && self[name] != null) ||
       // Lists have a record at one place for ever.
       placeOf(collection, { ...self, ...become }) !== placeOf(collection, self)
   })
-  return collection.continued?.(next, { ...of, self: bodyOf(self) }) ?? next
+  return collection.continued?.(next, { ...change, self: bodyOf(self) }) ?? next
 }
 
 const placeOf = (collection: Collection, self: Stored<Members>): string =>
@@ -268,7 +268,11 @@ const bodyOf = ({ createdAt: _, updatedAt: __, version: ___, ...body }: Stored<M
  */
 const continued = (
   self: Members,
-  of: {
+  {
+    after,
+    before,
+    keeps
+  }: {
     readonly before: Members | undefined
     readonly after: Members
     /** Checks whether a member that would become this stays as it is. */
@@ -276,23 +280,23 @@ const continued = (
   }
 ): Members => {
   const next: Record<string, unknown> = { ...self }
-  for (const [name, value] of Object.entries(of.after)) {
-    const become = memberOf(self[name], { before: of.before, name, after: value })
-    if (become !== self[name] && !of.keeps(name, { [name]: become })) next[name] = become
+  for (const [name, value] of Object.entries(after)) {
+    const become = memberOf(self[name], { before, name, after: value })
+    if (become !== self[name] && !keeps(name, { [name]: become })) next[name] = become
   }
   return next
 }
 
 const memberOf = (
   kept: unknown,
-  of: { readonly before: Members | undefined; readonly name: string; readonly after: unknown }
+  change: { readonly before: Members | undefined; readonly name: string; readonly after: unknown }
 ): unknown => {
-  if (of.before === undefined) return of.after ?? kept
-  const before = of.before[of.name]
-  if (isMembers(kept) && isMembers(before) && isMembers(of.after)) {
-    return continued(kept, { before, after: of.after, keeps: () => false })
+  if (change.before === undefined) return change.after ?? kept
+  const before = change.before[change.name]
+  if (isMembers(kept) && isMembers(before) && isMembers(change.after)) {
+    return continued(kept, { before, after: change.after, keeps: () => false })
   }
-  return ShownRecords.textOf(of.after) === ShownRecords.textOf(before) ? kept : of.after
+  return ShownRecords.textOf(change.after) === ShownRecords.textOf(before) ? kept : change.after
 }
 
 const isMembers = (value: unknown): value is Members =>

@@ -16,7 +16,7 @@ export const failuresAfter = (before: number, lasted: bigint): number =>
 /** Runs the task until interrupted: at once when it has ended, after a pause when it failed. */
 export const forever = <E, R>(
   task: Effect.Effect<void, E, R>,
-  of: { readonly failed: string }
+  { failed }: { readonly failed: string }
 ): Effect.Effect<never, never, R> =>
   Effect.suspend(() => {
     let failures = 0
@@ -28,7 +28,7 @@ export const forever = <E, R>(
         return
       }
       if (Cause.hasInterruptsOnly(exit.cause)) return yield* Effect.failCause(exit.cause)
-      yield* Effect.logError(of.failed, exit.cause)
+      yield* Effect.logError(failed, exit.cause)
       failures = failuresAfter(failures, (yield* Instant.now) - began)
       yield* Effect.sleep(Duration.millis(backoff(failures)))
     })

@@ -21,7 +21,7 @@ export interface ShownRecord {
 }
 
 /** Records, announcements and work items that the contracts of a snapshot lead to. */
-export interface Shown {
+export interface SnapshotContent {
   readonly records: ReadonlyMap<string, ShownRecord>
   readonly announcements: ReadonlyMap<string, Announcement>
   readonly work: ReadonlyMap<string, WorkItem>
@@ -40,24 +40,27 @@ export const textOf = (value: unknown): string =>
 export const make = (
   records: Records["Service"],
   now: Instant.Instant
-): { readonly records: Records["Service"]; readonly shown: Shown } => {
-  type Written = ShownRecord & { readonly version: number }
-  const written = new Map<string, Written>()
+): { readonly records: Records["Service"]; readonly shown: SnapshotContent } => {
+  type WrittenRecord = ShownRecord & { readonly version: number }
+  const written = new Map<string, WrittenRecord>()
   /** The written records by the name of their collection: a look-up among them reads those of no other. */
-  const writtenIn = new Map<string, Map<string, Written>>()
+  const writtenIn = new Map<string, Map<string, WrittenRecord>>()
   const announcements = new Map<string, Announcement>()
   const work = new Map<string, WorkItem>()
   const keyOf = ({ name }: { readonly name: string }, id: string): string => `${name}/${id}`
 
-  const announced = (of: ReadonlyArray<Announcement>): void => {
-    for (const each of of) announcements.set(textOf(each), each)
+  const announced = (rows: ReadonlyArray<Announcement>): void => {
+    for (const each of rows) announcements.set(textOf(each), each)
   }
 
   const write = <R, F>(
     collection: Collection.Collection<R, F>,
-    of: { readonly record: R; readonly version: number; readonly fact: F | undefined }
+    {
+      fact,
+      record,
+      version
+    }: { readonly record: R; readonly version: number; readonly fact: F | undefined }
   ): Stored<R> => {
-    const { fact, record, version } = of
     const id = collection.id(record)
     const entry = {
       collection: collection as unknown as Collection.Collection,
@@ -141,7 +144,7 @@ export const make = (
         const record = collection.evolve(self as never, fact)
         return write(collection, { record, version: version + 1, fact })
       }),
-    announce: (of) => Effect.sync(() => announced(of)),
+    announce: (rows) => Effect.sync(() => announced(rows)),
     enqueue: (items) =>
       Effect.sync(() => {
         for (const item of items) work.set(textOf(item), item)

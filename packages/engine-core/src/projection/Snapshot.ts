@@ -23,11 +23,11 @@ export const isOf = ({ act }: Pick<Node, "act">): boolean =>
  * under the act that opens the record, at the offset of that act.
  */
 export const nodeOf = (
-  of: { readonly act: Act; readonly venue: Party.Party; readonly nodeId: number },
+  origin: { readonly act: Act; readonly venue: Party.Party; readonly nodeId: number },
   { contractId, createdAt }: Pick<Active, "contractId" | "createdAt">
 ): Node => ({
-  ...of,
-  offset: offsetOf(of.act),
+  ...origin,
+  offset: offsetOf(origin.act),
   updateId: `${updateId}:${contractId}`,
   operationId: null,
   effectiveAt: createdAt,
@@ -82,12 +82,11 @@ const toleranceMillis = 60_000
  */
 export const timesOf = (
   active: ReadonlyArray<Pick<Active, "createdAt">>,
-  of: { readonly now: Instant.Instant; readonly atLeast: string | null }
+  { now, atLeast }: { readonly now: Instant.Instant; readonly atLeast: string | null }
 ) => {
-  const { now } = of
   const latest = active.reduce<Instant.Instant | null>(
     (max, { createdAt }) => (max === null || createdAt > max ? createdAt : max),
-    of.atLeast === null ? null : Instant.of(of.atLeast)
+    atLeast === null ? null : Instant.of(atLeast)
   )
   return {
     /** The latest creation, and `now` where nothing is active. */

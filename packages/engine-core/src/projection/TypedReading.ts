@@ -18,7 +18,7 @@ import type { Node, Reading, Whole } from "./Reading.ts"
 import * as Unexpected from "./Unexpected.ts"
 
 /** An exercise, decoded: the contract's payload, and the choice's argument and result. */
-export interface Choosing<T extends Template, K extends ChoiceName<T>> {
+export interface ChoiceExercise<T extends Template, K extends ChoiceName<T>> {
   readonly payload: Payload<T>
   readonly argument: Argument<T, K>
   readonly result: Outcome<T, K>
@@ -29,11 +29,11 @@ type Read = Effect.Effect<void, Unavailable, Records>
 export interface Of<T extends Template> {
   created?(payload: Payload<T>, node: Node, event: Created): Read
   readonly exercised?: {
-    readonly [K in ChoiceName<T>]?: (choosing: Choosing<T, K>, node: Node) => Read
+    readonly [K in ChoiceName<T>]?: (choosing: ChoiceExercise<T, K>, node: Node) => Read
   }
   /** After every other node of the update: see Reading. */
   readonly concluded?: {
-    readonly [K in ChoiceName<T>]?: (choosing: Choosing<T, K>, node: Node) => Read
+    readonly [K in ChoiceName<T>]?: (choosing: ChoiceExercise<T, K>, node: Node) => Read
   }
 }
 
@@ -67,7 +67,7 @@ export const of = <T extends Template>(template: T, on: Of<T>): Reading => ({
 })
 
 /** A contract that an update created, decoded, and its node. */
-export interface Made<T extends Template> {
+export interface MadeContract<T extends Template> {
   readonly payload: Payload<T>
   readonly node: Node
 }
@@ -76,7 +76,10 @@ export interface Made<T extends Template> {
  * Finds the contracts of a template that an update created, for facts that follow from the whole of
  * it. Contracts that do not decode or name another venue are left out: `of` has kept them as breaches.
  */
-export const madeIn = <T extends Template>(template: T, update: Whole): ReadonlyArray<Made<T>> =>
+export const madeIn = <T extends Template>(
+  template: T,
+  update: Whole
+): ReadonlyArray<MadeContract<T>> =>
   update.events.flatMap((event) => {
     if (event._tag !== "Created" || key(event.template) !== key(template.typeRef)) return []
     const { contractId, nodeId, payload } = event

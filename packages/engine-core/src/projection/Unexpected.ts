@@ -50,16 +50,16 @@ export const kindOf = (kept: string): { readonly kind: string; readonly isIdle: 
 /** Keeps a fact that may not move its record, at most one for each node and kind of record. */
 export const keep = (
   node: Pick<Node, "updateId" | "nodeId" | "contractId" | "act">,
-  of: Omit<UnexpectedFact, "unexpectedFactId" | "contractId">,
+  fact: Omit<UnexpectedFact, "unexpectedFactId" | "contractId">,
   act: Act = node.act
 ) =>
   Effect.gen(function* () {
     const records = yield* Records
-    const unexpectedFactId = `${node.updateId}:${node.nodeId}:${of.resourceKind}`
+    const unexpectedFactId = `${node.updateId}:${node.nodeId}:${fact.resourceKind}`
     if (Option.isSome(yield* records.find(unexpectedFacts, unexpectedFactId))) return
     yield* records.open(
       unexpectedFacts,
-      { unexpectedFactId, contractId: node.contractId, ...of },
+      { unexpectedFactId, contractId: node.contractId, ...fact },
       act
     )
   }).pipe(

@@ -30,7 +30,7 @@ export const prefetchMax = 1_000
 const prefetchMin = 8
 
 /** Findings of a reading in a whole update. */
-export interface Found {
+export interface ReadingFindings {
   readonly reading: Reading
   readonly findings: ReadonlyArray<unknown>
 }
@@ -152,7 +152,7 @@ const foldExercised = Effect.fnUntraced(function* (
 /** Hands the whole update to every reading, judged at its effective time; returns their findings. */
 export const foldWhole = Effect.fnUntraced(function* (update: Whole) {
   const { all } = yield* Readings
-  const found: Array<Found> = []
+  const found: Array<ReadingFindings> = []
   for (const reading of all) {
     const findings = yield* reading.whole?.(update) ?? Effect.void
     if (findings !== undefined) found.push({ reading, findings })
@@ -161,9 +161,9 @@ export const foldWhole = Effect.fnUntraced(function* (update: Whole) {
 })
 
 /** Hands each reading its findings in the updates of a batch, in the transaction that folded them. */
-export const foldBatch = Effect.fnUntraced(function* (found: ReadonlyArray<Found>) {
-  for (const [reading, of] of Map.groupBy(found, (each) => each.reading)) {
-    const findings = of.flatMap((each) => each.findings)
+export const foldBatch = Effect.fnUntraced(function* (found: ReadonlyArray<ReadingFindings>) {
+  for (const [reading, group] of Map.groupBy(found, (each) => each.reading)) {
+    const findings = group.flatMap((each) => each.findings)
     if (findings.length > 0) yield* reading.batch?.(findings) ?? Effect.void
   }
 })
@@ -183,7 +183,10 @@ export const prefetchOf = (updates: ReadonlyArray<Ledger.Transaction>) =>
 /** Prefetches the records that the readings of these events look up, with two look-ups. */
 export const prefetch = Effect.fnUntraced(function* (
   events: ReadonlyArray<Ledger.Event>,
-  of: {
+  {
+    payloads,
+    besides
+  }: {
     /** Payloads of the contracts that this update created earlier. */
     readonly payloads?: Payloads
     /** Records to prefetch besides. */
@@ -198,27 +201,30 @@ export const prefetch = Effect.fnUntraced(function* (
   yield* records.prefetch(looks)
   const stored = yield* records.many(contracts, ids)
   const before = new Map(stored.map(({ contractId, payload }) => [contractId, payload]))
-  const payloadOf = (id: string) => of.payloads?.get(id) ?? (before.get(id) as Ledger.LfRecord)
+  const payloadOf = (id: string) => payloads?.get(id) ?? (before.get(id) as Ledger.LfRecord)
   yield* records.prefetch([
     ...looks,
     ...looksOf(events, { payloadOf, readings }),
-    ...(of.besides ?? [])
+    ...(besides ?? [])
   ])
 })
 
 /** Returns the records that the readings of these events declare to look up. */
 export const looksOf = (
   events: ReadonlyArray<Ledger.Event>,
-  of: {
+  {
+    payloadOf,
+    readings
+  }: {
     /** The payload of a contract that was created before, by contract id. */
     readonly payloadOf: (contractId: string) => Ledger.LfRecord | undefined
     readonly readings: Pick<Readings["Service"], "of">
   }
 ): ReadonlyArray<Look> =>
   events.flatMap((event) => {
-    const payload = event._tag === "Created" ? event.payload : of.payloadOf(event.contractId)
+    const payload = event._tag === "Created" ? event.payload : payloadOf(event.contractId)
     if (payload === undefined) return []
-    return of.readings
+    return readings
       .of(event.template)
       .flatMap((reading) => reading.looks?.(payload, event.contractId) ?? [])
   })

@@ -24,16 +24,16 @@ export const sightOf = (
  */
 export const askerOf = (
   audience: Audience,
-  of: {
+  call: {
     readonly caller: Caller
     readonly venue: Party.Party
     readonly now: Instant.Instant
   }
 ): Result.Result<Who, Refused<"permission-denied">> => {
-  const access = sightOf(audience, of.caller)
+  const access = sightOf(audience, call.caller)
   return access === undefined
     ? refuse("permission-denied", { detail: "None of the caller's roles reads this." })
-    : Result.succeed({ ...of, ...access })
+    : Result.succeed({ ...call, ...access })
 }
 
 /** Intersection of two scopes: of a filter column in both, only the values that both allow. */

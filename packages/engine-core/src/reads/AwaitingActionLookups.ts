@@ -7,14 +7,14 @@ import type { Role } from "../vocabulary/Role.ts"
 import { type Approval, approvals } from "../writes/Approval.ts"
 import { awaits } from "../writes/WriteAnswer.ts"
 import { approvalAudience } from "./WriteReads.ts"
-import type { Waiting } from "../records/RecordView.ts"
+import type { AwaitedAct } from "../records/RecordView.ts"
 
 /** Largest number of actions that one look-up returns. */
 const batchMax = 1_000
 
 /** A view with the parties and roles that its record waits on. */
 interface Waits {
-  readonly waitingOn: ReadonlyArray<Waiting>
+  readonly waitingOn: ReadonlyArray<AwaitedAct>
 }
 
 const waits = (view: unknown): view is Waits =>
@@ -46,12 +46,15 @@ const ofVenue = (pin: Pin.Resolved, few = fewMax): Effect.Effect<Actions, Unavai
  * Loads the actions of the whole venue for a page that is looked up meanwhile; undefined where the
  * page cannot show them.
  */
-export const ahead = (of: {
+export const ahead = ({
+  pin,
+  role,
+  view
+}: {
   readonly role: Role
   readonly pin: Pin.Resolved | undefined
   readonly view: Schema.Codec<unknown, unknown>
 }): Effect.Effect<Actions | undefined, Unavailable, Records> => {
-  const { pin, role, view } = of
   const { ast } = view
   const waits =
     SchemaAST.isObjects(ast) && ast.propertySignatures.some(({ name }) => name === "waitingOn")
@@ -67,24 +70,28 @@ const isShown = (role: Role, pin: Pin.Resolved): boolean =>
  * alone, and by state and path only where more than `few` actions await: a query by 50 paths
  * compares each of them with every row that it looks at.
  */
-export const awaiting = Effect.fnUntraced(function* (of: {
+export const awaiting = Effect.fnUntraced(function* ({
+  hrefs,
+  pin,
+  few = fewMax,
+  actions
+}: {
   readonly hrefs: ReadonlyArray<string>
   readonly pin: Pin.Resolved
   readonly few?: number
   /** Actions of the whole venue, where they are loaded already. */
   readonly actions?: Actions | undefined
 }) {
-  const { hrefs, pin, few = fewMax } = of
   const records = yield* Records
   const askedHrefs = new Set(hrefs)
-  const found = new Map<string, Array<Waiting>>()
+  const found = new Map<string, Array<AwaitedAct>>()
   const keep = (rows: Actions): void => {
     for (const { record } of rows) {
       const { href } = record.resource
       if (askedHrefs.has(href)) found.set(href, [...(found.get(href) ?? []), ...awaits(record)])
     }
   }
-  const rows = of.actions ?? (yield* ofVenue(pin, few))
+  const rows = actions ?? (yield* ofVenue(pin, few))
   if (rows.length <= few) {
     keep(rows)
     return found
@@ -125,7 +132,12 @@ export const any = Effect.fnUntraced(function* (path: string, pin: Pin.Resolved)
  */
 export const shown = <V>(
   views: ReadonlyArray<V>,
-  of: {
+  {
+    pin,
+    role,
+    actions,
+    href
+  }: {
     readonly role: Role
     /** The pin of the answer; undefined: no action can await these records. */
     readonly pin: Pin.Resolved | undefined
@@ -135,9 +147,8 @@ export const shown = <V>(
     readonly actions?: Actions | undefined
   }
 ): Effect.Effect<ReadonlyArray<V>, Unavailable, Records> => {
-  const { pin, role, actions } = of
   if (pin === undefined || !isShown(role, pin) || !views.some(waits)) return Effect.succeed(views)
-  const hrefs = views.map((_, index) => of.href(index))
+  const hrefs = views.map((_, index) => href(index))
   return Effect.map(awaiting({ hrefs: [...new Set(hrefs)], pin, actions }), (found) =>
     found.size === 0
       ? views

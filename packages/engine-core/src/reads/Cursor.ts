@@ -109,14 +109,14 @@ const encoder = new TextEncoder()
 const decoder = new TextDecoder("utf-8", { fatal: true })
 
 /** Binding of a cursor to the list that issued it. */
-export interface Bound {
+export interface CursorBinding {
   readonly list: string
   /** Everything a cursor is bound to: filters, order, scope, point. */
   readonly bound: string
 }
 
 /** Content of a cursor: the offset that pins the list, and the keys that the next page begins after. */
-export interface Going {
+export interface CursorContent {
   /** 0 where no offset pins the list. */
   readonly offset: Offset.Offset
   /** The sort key of the last record, and the other values that the next page needs. */
@@ -124,11 +124,11 @@ export interface Going {
 }
 
 export interface Cursors {
-  readonly write: (of: Bound & Going) => string
+  readonly write: (cursor: CursorBinding & CursorContent) => string
   /** `count` is how many keys the list's cursors hold. */
   readonly read: (
-    of: Bound & { readonly count: number; readonly text: string }
-  ) => Result.Result<Going, Refused<"invalid-request">>
+    cursor: CursorBinding & { readonly count: number; readonly text: string }
+  ) => Result.Result<CursorContent, Refused<"invalid-request">>
   /** Message authentication code of a text under the key that signs cursors: 22 characters. */
   readonly authenticated: (text: string) => string
 }
@@ -199,7 +199,7 @@ const hexBytes = (hex: string): Uint8Array =>
   )
 
 /** Encodes a place as the content of a cursor. */
-export const goingOn = (place: Place): Going => ({
+export const goingOn = (place: Place): CursorContent => ({
   offset: place.offset,
   keys: [
     String(place.ledgerEpoch),
@@ -220,7 +220,7 @@ const selects = ["latest", "offset", "instant", "snapshot"] as const
  * Refuses `invalid-request` where the call names another `asOf` than the pages before it.
  */
 export const placeOf = (
-  { offset, keys }: Going,
+  { offset, keys }: CursorContent,
   asOf: Instant.Instant | undefined
 ): Result.Result<Place, Refused<"invalid-request">> => {
   const [epoch = "", select = "", instant = "", ledgerTime = "", judgedAt = "", sortKey = ""] = keys

@@ -7,16 +7,16 @@ import type { Role } from "../vocabulary/Role.ts"
 import type { Scope, Sight } from "./Read.ts"
 
 /** A value of a read as the host prints it. */
-export interface Printed {
+export interface PrintedValue {
   readonly bytes: Uint8Array
   /** Number of records in it: 1 of a single record. */
   readonly records: number
 }
 
 /** A kept answer, at which head, and for which instants of judgement it holds: from ≤ judgedAt < until. */
-export interface Kept {
+export interface KeptAnswer {
   readonly head: string
-  readonly printed: Printed
+  readonly printed: PrintedValue
   /** Sort key after which the next page begins; null: there is none. */
   readonly after: string | null
   /** Validator of the answer, for an ETag; undefined: the caller receives none. */
@@ -27,7 +27,7 @@ export interface Kept {
 }
 
 /** Parts of the key of an answer: the read, its request, the caller and its scope. */
-interface Asked {
+interface AnswerKeyParts {
   readonly read: { readonly name: string }
   /** Path and query of the request. */
   readonly target: string
@@ -42,7 +42,7 @@ interface Asked {
  * Key of an answer: the request, the role and the sight. Callers of the same role share an answer
  * only where that role sees everything.
  */
-export const keyOf = ({ read, target, role, sight, caller, where }: Asked): string => {
+export const keyOf = ({ read, target, role, sight, caller, where }: AnswerKeyParts): string => {
   const { sub, name, email, roles, holderId, party } = caller
   return PlainJson.canonical([
     read.name,
@@ -67,8 +67,8 @@ export interface KeptAnswers {
   readonly find: (
     key: string,
     at: { readonly pin: Point.Resolved; readonly clock: Instant.Instant }
-  ) => Kept | undefined
-  readonly keep: (key: string, kept: Kept) => void
+  ) => KeptAnswer | undefined
+  readonly keep: (key: string, kept: KeptAnswer) => void
 }
 
 /** Bytes that an entry takes besides its answer and its key. */
@@ -76,9 +76,9 @@ const entryBytes = 200
 
 /** Makes a cache of at most so many bytes, which evicts the least recently used answers. */
 export const make = (bytesMax: number): KeptAnswers => {
-  const entries = new Map<string, Kept>()
+  const entries = new Map<string, KeptAnswer>()
   let bytes = 0
-  const sizeOf = (key: string, { head, printed }: Kept) =>
+  const sizeOf = (key: string, { head, printed }: KeptAnswer) =>
     entryBytes + 2 * (key.length + head.length) + printed.bytes.length
   const evict = (key: string): void => {
     const entry = entries.get(key)

@@ -10,7 +10,14 @@ import type { Ranges, Scope } from "./Read.ts"
 import type { PageAsked, PointAsked } from "./Reads.ts"
 
 /** Text that a list's cursor is bound to: everything that decides which records come in which order. */
-export const boundOf = (of: {
+export const boundOf = ({
+  read,
+  tenantId,
+  where,
+  ranges,
+  point,
+  page
+}: {
   readonly read: { readonly name: string; readonly direction: string }
   readonly tenantId: string
   readonly where: Scope
@@ -19,18 +26,18 @@ export const boundOf = (of: {
   readonly page: Omit<PageAsked, "limit">
 }): string =>
   PlainJson.canonical({
-    list: of.read.name,
-    tenant: of.tenantId,
-    direction: of.read.direction,
-    where: of.where,
-    ranges: Object.entries(of.ranges).map(([column, { from, to }]) => [
+    list: read.name,
+    tenant: tenantId,
+    direction: read.direction,
+    where,
+    ranges: Object.entries(ranges).map(([column, { from, to }]) => [
       column,
       from ?? null,
       to ?? null
     ]),
-    at: of.point.at === undefined ? null : String(of.point.at),
-    from: of.page.updatedFrom === undefined ? null : String(of.page.updatedFrom),
-    to: of.page.updatedTo === undefined ? null : String(of.page.updatedTo)
+    at: point.at === undefined ? null : String(point.at),
+    from: page.updatedFrom === undefined ? null : String(page.updatedFrom),
+    to: page.updatedTo === undefined ? null : String(page.updatedTo)
   })
 
 /**
@@ -39,14 +46,18 @@ export const boundOf = (of: {
  */
 export const placeOf = (
   cursors: Cursor.Cursors,
-  of: {
+  {
+    list,
+    bound,
+    text,
+    point
+  }: {
     readonly list: string
     readonly bound: string
     readonly text: string | undefined
     readonly point: PointAsked
   }
 ): Result.Result<Cursor.Place | undefined, Refused<"invalid-request">> => {
-  const { list, bound, text, point } = of
   if (text === undefined) return Result.succeed(undefined)
   return Result.flatMap(cursors.read({ list, bound, count: Cursor.placeKeys, text }), (going) =>
     Cursor.placeOf(going, point.asOf)

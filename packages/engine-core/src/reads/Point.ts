@@ -54,7 +54,7 @@ export interface Points {
   readonly resolve: (
     asked: PointAsked,
     now: Instant.Instant,
-    of: { readonly latest: Latest }
+    options: { readonly latest: Latest }
   ) => Effect.Effect<Resolved, Refused | Unavailable>
   /**
    * Checks that the offset of an earlier page can still be read. Refuses `offset-unavailable`, not

@@ -40,13 +40,13 @@ export interface Services {
 export type WithMemo = <A, E>(effect: Effect.Effect<A, E, RowServices>) => Effect.Effect<A, E>
 
 /** Memoises records that are found by id for the length of one read. */
-export const memoised = (of: Services): WithMemo => {
-  const services = { ...of, records: FindMemo.of(of.records) }
-  return (effect) => provided(services)(Effect.provideContext(effect, of.compared))
+export const memoised = (unmemoised: Services): WithMemo => {
+  const services = { ...unmemoised, records: FindMemo.of(unmemoised.records) }
+  return (effect) => provided(services)(Effect.provideContext(effect, unmemoised.compared))
 }
 
 /** A request for a list after the checks that precede its point: role, scope, cursor. */
-export interface Requested {
+export interface ListRequest {
   readonly clock: Instant.Instant
   readonly asker: Who
   readonly where: Scope
@@ -57,7 +57,7 @@ export interface Requested {
 }
 
 /** A list that is ready to be read, page by page or as a whole. */
-export interface Prepared {
+export interface PreparedList {
   /** The engine's clock, as the answer shows it. */
   readonly now: Instant.Instant
   readonly asking: Asking
@@ -97,25 +97,24 @@ export interface ListAsked<P> {
 export const prepare = Effect.fnUntraced(function* <R, F, P, V>(
   services: Services,
   read: List<R, F, P, V>,
-  of: ListAsked<P>
+  question: ListAsked<P>
 ) {
-  const requested = yield* request(services, read, of)
-  const pin = yield* locate(services, read, { ...of, requested, latest: "answered" })
-  const asking = askingAt(read, { ...of, requested, pin })
+  const requested = yield* request(services, read, question)
+  const pin = yield* locate(services, read, { ...question, requested, latest: "answered" })
+  const asking = askingAt(read, { ...question, requested, pin })
   const withMemo = memoised(services)
-  const query = yield* queried(services, read, { ...of, requested, asking, withMemo })
+  const query = yield* queried(services, read, { ...question, requested, asking, withMemo })
   const { now } = asking
-  return { now, asking, pin, withMemo, bound: requested.bound, query } satisfies Prepared
+  return { now, asking, pin, withMemo, bound: requested.bound, query } satisfies PreparedList
 })
 
 /** Checks role, scope and cursor of a request for a list. */
 export const request = Effect.fnUntraced(function* <R, F, P, V>(
   services: Services,
   read: List<R, F, P, V>,
-  of: ListAsked<P>
+  { caller, params, point, page }: ListAsked<P>
 ) {
   const { cursors, venue, tenantId } = services
-  const { caller, params, point, page } = of
   const clock = yield* Instant.now
   const asker = yield* Effect.fromResult(
     Access.askerOf(read.audience, { caller, venue, now: clock })
@@ -127,21 +126,25 @@ export const request = Effect.fnUntraced(function* <R, F, P, V>(
   const place = yield* Effect.fromResult(
     ListCursor.placeOf(cursors, { list: read.name, bound, text: page.after, point })
   )
-  return { clock, asker, where, ranges, bound, place } satisfies Requested
+  return { clock, asker, where, ranges, bound, place } satisfies ListRequest
 })
 
 /** Resolves the point of a list: that of its cursor, or the one asked for. */
 export const locate = <R, F, P, V>(
   services: Services,
   read: List<R, F, P, V>,
-  of: ListAsked<P> & { readonly requested: Requested; readonly latest: "answered" | "kept" }
+  {
+    params,
+    point,
+    requested,
+    latest
+  }: ListAsked<P> & { readonly requested: ListRequest; readonly latest: "answered" | "kept" }
 ): Effect.Effect<Point.Resolved, Refused | Unavailable> => {
-  const { params, point } = of
-  const { asker, clock, place } = of.requested
+  const { asker, clock, place } = requested
   if (place !== undefined) return Effect.succeed(ListCursor.pinOf(place))
   return resolveInSight(services.points, point, {
     now: clock,
-    latest: read.pinned ? of.latest : "snapshot",
+    latest: read.pinned ? latest : "snapshot",
     look: (pin) => provided(services)(read.parent?.(params, { ...asker, pin }) ?? Effect.void)
   })
 }
@@ -149,14 +152,17 @@ export const locate = <R, F, P, V>(
 /** The caller at the point of a list. */
 export const askingAt = (
   read: Pick<List, "pinned">,
-  of: {
-    readonly requested: Requested
+  {
+    pin,
+    point,
+    requested
+  }: {
+    readonly requested: ListRequest
     readonly point: PointAsked
     readonly pin: Point.Resolved
   }
 ): Asking => {
-  const { pin, point } = of
-  const { asker, clock, place } = of.requested
+  const { asker, clock, place } = requested
   return { ...asker, pin, now: place === undefined ? nowOf(read, { point, pin, clock }) : clock }
 }
 
@@ -164,14 +170,19 @@ export const askingAt = (
 export const queried = Effect.fnUntraced(function* <R, F, P, V>(
   { points }: Pick<Services, "points">,
   read: List<R, F, P, V>,
-  of: ListAsked<P> & {
-    readonly requested: Requested
+  {
+    params,
+    page,
+    asking,
+    withMemo,
+    requested
+  }: ListAsked<P> & {
+    readonly requested: ListRequest
     readonly asking: Asking
     readonly withMemo: WithMemo
   }
 ) {
-  const { params, page, asking, withMemo } = of
-  const { where, ranges, place } = of.requested
+  const { where, ranges, place } = requested
   const { pin } = asking
   if (read.parent !== undefined) yield* withMemo(read.parent(params, asking))
   if (place !== undefined && read.pinned) yield* points.checkHeld(place)
@@ -188,7 +199,13 @@ export const queried = Effect.fnUntraced(function* <R, F, P, V>(
 
 const queryOf = (
   { direction }: { readonly direction: "asc" | "desc" },
-  of: {
+  {
+    pin,
+    where,
+    ranges,
+    place,
+    page
+  }: {
     readonly pin: Pin.Resolved
     readonly where: Scope
     readonly ranges: Ranges
@@ -196,8 +213,7 @@ const queryOf = (
     readonly page: Omit<PageAsked, "limit">
   }
 ): Query => {
-  const { pin, where, ranges, place } = of
-  const { updatedFrom, updatedTo } = of.page
+  const { updatedFrom, updatedTo } = page
   return {
     pin,
     where,
@@ -217,13 +233,16 @@ const queryOf = (
 export const resolveInSight = (
   points: Point.Points,
   asked: PointAsked,
-  of: {
+  {
+    now,
+    latest,
+    look
+  }: {
     readonly now: Instant.Instant
     readonly latest: Point.Latest
     readonly look: (pin: Pin.Resolved) => Effect.Effect<unknown, Refused | Unavailable>
   }
 ): Effect.Effect<Point.Resolved, Refused | Unavailable> => {
-  const { now, latest, look } = of
   const point = points.resolve(asked, now, { latest })
   if (asked.at === undefined && asked.asOf === undefined) return point
   return Effect.catchTag(point, "Refused", (refusal) =>
@@ -254,9 +273,13 @@ export const isLatest = (
  */
 export const nowOf = (
   read: { readonly pinned: boolean },
-  of: {
+  {
+    point,
+    pin,
+    clock
+  }: {
     readonly point: PointAsked
     readonly pin: Pick<Pin.Resolved, "judgedAt">
     readonly clock: Instant.Instant
   }
-): Instant.Instant => (isLatest(read, of.point) ? of.pin.judgedAt : of.clock)
+): Instant.Instant => (isLatest(read, point) ? pin.judgedAt : clock)

@@ -47,7 +47,7 @@ export type Who = Omit<Asking, "pin">
 /** Filter columns that must hold for a caller who does not see everything. */
 export type Scope = Readonly<Record<string, ReadonlyArray<string>>>
 
-interface Declared {
+interface ReadDeclaration {
   /** `instruments.list`: the group and the member of the typed client. */
   readonly name: `${string}.${string}`
   readonly doc: string
@@ -75,7 +75,7 @@ interface Declared {
 export type Ranges = Readonly<Record<string, Range>>
 
 /** The answer is one value. */
-export interface One<P = unknown, V = unknown, S extends Slug = Slug> extends Declared {
+export interface One<P = unknown, V = unknown, S extends Slug = Slug> extends ReadDeclaration {
   readonly shape: "one"
   /** Path parameters and query parameters in one struct of texts. */
   readonly params: Schema.Codec<P, unknown>
@@ -95,13 +95,13 @@ export interface One<P = unknown, V = unknown, S extends Slug = Slug> extends De
 export type RowServices = Records | Bulk | Crypto | Ledger | Feed | ProjectionLog
 
 /** A row that is computed from its key. */
-export interface Computed<R> {
+export interface ComputedRow<R> {
   readonly sortKey: string
   readonly row: R
 }
 
 /** The answer is a page of a collection's records, or all of them. */
-export interface List<R = unknown, F = unknown, P = unknown, V = unknown> extends Declared {
+export interface List<R = unknown, F = unknown, P = unknown, V = unknown> extends ReadDeclaration {
   readonly shape: "list"
   readonly collection: Collection<R, F>
   /**
@@ -124,7 +124,7 @@ export interface List<R = unknown, F = unknown, P = unknown, V = unknown> extend
     query: { readonly after: string | undefined; readonly limit: number },
     asking: Asking,
     params: P
-  ): Effect.Effect<ReadonlyArray<Computed<R>>, Unavailable, RowServices>
+  ): Effect.Effect<ReadonlyArray<ComputedRow<R>>, Unavailable, RowServices>
   /** Computed rows that are held together while a whole list is streamed; absent: 500. */
   readonly rowsAtOnce?: number
   readonly params: Schema.Codec<P, unknown>
@@ -183,7 +183,7 @@ export interface Export<
   F = unknown,
   V = unknown,
   A = unknown
-> extends Declared {
+> extends ReadDeclaration {
   readonly shape: "export"
   readonly params: Schema.Codec<P, unknown>
   /** The whole answer, for the document and the client: the record, and then the rows. */
@@ -216,14 +216,14 @@ export interface StreamedParts<H, V, T = unknown> {
  * The answer is a record with rows and a text that are too large for the memory: both are streamed.
  * The record's rows and text never change once the record is there, or the read is pinned.
  */
-export interface Streamed<
+export interface StreamedRead<
   P = unknown,
   H = unknown,
   V = unknown,
   A = unknown,
   S extends Slug = Slug,
   T = unknown
-> extends Declared {
+> extends ReadDeclaration {
   readonly shape: "streamed"
   readonly params: Schema.Codec<P, unknown>
   /** The whole answer, for the document and the client: record, rows, and text or totals. */
@@ -256,28 +256,36 @@ export interface Streamed<
   >
 }
 
-export type Read = One | List | Export | Streamed
+export type Read = One | List | Export | StreamedRead
 
 /** Keeps the name of a read as a literal type, for the typed client. */
-type Named<N> = { readonly name: N }
+type NameLiteral<N> = { readonly name: N }
 
-export const one = <P, V, const S extends Slug, const N extends Declared["name"]>(
-  of: Omit<One<P, V, S>, "shape" | "name"> & Named<N>
-): One<P, V, S> & Named<N> => ({ shape: "one", ...of })
+export const one = <P, V, const S extends Slug, const N extends ReadDeclaration["name"]>(
+  declaration: Omit<One<P, V, S>, "shape" | "name"> & NameLiteral<N>
+): One<P, V, S> & NameLiteral<N> => ({ shape: "one", ...declaration })
 
-export const list = <R, F, P, V, const N extends Declared["name"]>(
-  of: Omit<List<R, F, P, V>, "shape" | "name"> & Named<N>
-): List<R, F, P, V> & Named<N> => ({ shape: "list", ...of })
+export const list = <R, F, P, V, const N extends ReadDeclaration["name"]>(
+  declaration: Omit<List<R, F, P, V>, "shape" | "name"> & NameLiteral<N>
+): List<R, F, P, V> & NameLiteral<N> => ({ shape: "list", ...declaration })
 
 /**
  * Declares an export: the record as its own read answers it, and all rows as their list answers
  * them, for the same callers and at the same point.
  */
-export const exported = <P, H, R, F, V, A, const N extends Declared["name"]>(
-  of: Omit<Export<P, H, R, F, V, A>, "shape" | "name"> & Named<N>
-): Export<P, H, R, F, V, A> & Named<N> => ({ shape: "export", ...of })
+export const exported = <P, H, R, F, V, A, const N extends ReadDeclaration["name"]>(
+  declaration: Omit<Export<P, H, R, F, V, A>, "shape" | "name"> & NameLiteral<N>
+): Export<P, H, R, F, V, A> & NameLiteral<N> => ({ shape: "export", ...declaration })
 
 /** Declares an answer that is streamed: a record, its rows, and a text or the totals of the rows. */
-export const streamed = <P, H, V, A, T, const S extends Slug, const N extends Declared["name"]>(
-  of: Omit<Streamed<P, H, V, A, S, T>, "shape" | "name"> & Named<N>
-): Streamed<P, H, V, A, S, T> & Named<N> => ({ shape: "streamed", ...of })
+export const streamed = <
+  P,
+  H,
+  V,
+  A,
+  T,
+  const S extends Slug,
+  const N extends ReadDeclaration["name"]
+>(
+  declaration: Omit<StreamedRead<P, H, V, A, S, T>, "shape" | "name"> & NameLiteral<N>
+): StreamedRead<P, H, V, A, S, T> & NameLiteral<N> => ({ shape: "streamed", ...declaration })

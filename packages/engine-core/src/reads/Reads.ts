@@ -4,8 +4,8 @@ import type * as Instant from "../kernel/Instant.ts"
 import type * as Offset from "../kernel/Offset.ts"
 import type { Refused, Slug, Unavailable } from "../kernel/Refusal.ts"
 import type { Caller } from "../writes/Caller.ts"
-import type { Printed } from "./KeptAnswers.ts"
-import type { Export, List, One, Streamed, StreamedParts } from "./Read.ts"
+import type { PrintedValue } from "./KeptAnswers.ts"
+import type { Export, List, One, StreamedRead, StreamedParts } from "./Read.ts"
 
 /** The point asked for; both at once is `invalid-request`. */
 export interface PointAsked {
@@ -30,8 +30,8 @@ export interface Around {
 }
 
 /** A printed answer, around which the host prints the envelope. */
-export interface Shown {
-  readonly printed: Printed
+export interface PrintedAnswer {
+  readonly printed: PrintedValue
   /**
    * Validator of the answer, for an ETag: two answers to one request share it only where the caller
    * would read the same in both, but for `now` and the text of `next`. Undefined where the answer
@@ -52,12 +52,12 @@ export class Reads extends Context.Service<
     /** One value at a point. Refuses `permission-denied`, `offset-unavailable`, `before-horizon`. */
     readonly one: <P, V>(
       read: One<P, V>,
-      of: { readonly caller: Caller; readonly params: P; readonly point: PointAsked }
+      question: { readonly caller: Caller; readonly params: P; readonly point: PointAsked }
     ) => Effect.Effect<Around & { readonly value: V }, Refused | Unavailable>
     /** A page at a point; `next` is null on the last. A cursor the list did not issue is refused. */
     readonly page: <R, F, P, V>(
       read: List<R, F, P, V>,
-      of: {
+      question: {
         readonly caller: Caller
         readonly params: P
         readonly point: PointAsked
@@ -73,55 +73,58 @@ export class Reads extends Context.Service<
      */
     readonly onePrinted: <P, V>(
       read: One<P, V>,
-      of: {
+      question: {
         readonly caller: Caller
         readonly params: P
         readonly point: PointAsked
         readonly target: string
-        readonly print: (value: V) => Effect.Effect<Printed>
+        readonly print: (value: V) => Effect.Effect<PrintedValue>
       }
-    ) => Effect.Effect<Around & Shown, Refused | Unavailable>
+    ) => Effect.Effect<Around & PrintedAnswer, Refused | Unavailable>
     /** As `page`, printed, as `onePrinted` does. */
     readonly pagePrinted: <R, F, P, V>(
       read: List<R, F, P, V>,
-      of: {
+      question: {
         readonly caller: Caller
         readonly params: P
         readonly point: PointAsked
         readonly page: PageAsked & { readonly limit: number }
         readonly target: string
-        readonly print: (value: ReadonlyArray<V>) => Effect.Effect<Printed>
+        readonly print: (value: ReadonlyArray<V>) => Effect.Effect<PrintedValue>
       }
-    ) => Effect.Effect<Around & Shown & { readonly next: string | null }, Refused | Unavailable>
+    ) => Effect.Effect<
+      Around & PrintedAnswer & { readonly next: string | null },
+      Refused | Unavailable
+    >
     /** A record, and every row of its list as a stream in constant memory, at one point. */
     readonly exported: <P, H, R, F, V>(
       read: Export<P, H, R, F, V>,
-      of: { readonly caller: Caller; readonly params: P; readonly point: PointAsked }
+      question: { readonly caller: Caller; readonly params: P; readonly point: PointAsked }
     ) => Effect.Effect<
       Around & { readonly record: H; readonly rows: Stream.Stream<V, Unavailable> },
       Refused | Unavailable
     >
     /** A record, its rows, and a text or totals, which are streams in constant memory. */
     readonly streamed: <P, H, V, A, S extends Slug, T>(
-      read: Streamed<P, H, V, A, S, T>,
-      of: { readonly caller: Caller; readonly params: P; readonly point: PointAsked }
+      read: StreamedRead<P, H, V, A, S, T>,
+      question: { readonly caller: Caller; readonly params: P; readonly point: PointAsked }
     ) => Effect.Effect<Around & StreamedParts<H, V, T>, Refused | Unavailable>
     /**
      * As `streamed`; printed whole, with a validator, where the read says that its rows are few.
      */
     readonly streamedPrinted: <P, H, V, A, S extends Slug, T>(
-      read: Streamed<P, H, V, A, S, T>,
-      of: {
+      read: StreamedRead<P, H, V, A, S, T>,
+      question: {
         readonly caller: Caller
         readonly params: P
         readonly point: PointAsked
-        readonly print: (whole: Whole<H, V>) => Effect.Effect<Printed>
+        readonly print: (whole: Whole<H, V>) => Effect.Effect<PrintedValue>
       }
-    ) => Effect.Effect<Around & (StreamedParts<H, V, T> | Shown), Refused | Unavailable>
+    ) => Effect.Effect<Around & (StreamedParts<H, V, T> | PrintedAnswer), Refused | Unavailable>
     /** Every record at a point, as a stream in constant memory. */
     readonly all: <R, F, P, V>(
       read: List<R, F, P, V>,
-      of: {
+      question: {
         readonly caller: Caller
         readonly params: P
         readonly point: PointAsked

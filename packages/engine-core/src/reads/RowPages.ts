@@ -1,7 +1,7 @@
 /** Keyset pages of a list, from wherever its rows come: one collection, several, or computed from keys. */
 import { Effect, Option, Stream } from "effect"
 import * as Instant from "../kernel/Instant.ts"
-import type { Kept } from "../kernel/Collection.ts"
+import type { StoreColumns } from "../kernel/Collection.ts"
 import * as JsonPrinter from "../kernel/JsonPrinter.ts"
 import type { Unavailable } from "../kernel/Refusal.ts"
 import type { Query, Records } from "../records/Records.ts"
@@ -19,7 +19,7 @@ export interface Source<R, F, P, V> {
 }
 
 /** Version and times of a row that is computed; one that shows a stored record keeps those of the record. */
-const unstored: Kept = {
+const unstored: StoreColumns = {
   version: 0,
   createdAt: Instant.fromNanos(0n),
   updatedAt: Instant.fromNanos(0n)

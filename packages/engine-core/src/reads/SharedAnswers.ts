@@ -5,7 +5,7 @@ import type { Unavailable } from "../kernel/Refusal.ts"
 import type { FeedHead } from "../ports/storage/Feed.ts"
 import * as UnitOfWork from "../records/UnitOfWork.ts"
 
-interface Waiting {
+interface WaitingRead {
   readonly now: Instant.Instant
   readonly answer: Deferred.Deferred<FeedHead, Unavailable>
 }
@@ -18,8 +18,8 @@ interface Waiting {
 export const make = Effect.fnUntraced(function* (
   give: (now: Instant.Instant) => Effect.Effect<FeedHead, Unavailable>
 ) {
-  const queue = yield* Queue.unbounded<Waiting>()
-  const end = (reads: ReadonlyArray<Waiting>, exit: Exit.Exit<FeedHead, Unavailable>) =>
+  const queue = yield* Queue.unbounded<WaitingRead>()
+  const end = (reads: ReadonlyArray<WaitingRead>, exit: Exit.Exit<FeedHead, Unavailable>) =>
     Effect.forEach(reads, ({ answer }) => Deferred.done(answer, exit), { discard: true })
 
   const answerNext = Effect.flatMap(Queue.takeAll(queue), (reads) =>

@@ -1,7 +1,7 @@
 /** Validator of a printed answer (an ETag without its quotes): changes whenever the answer does. */
 import * as PlainJson from "../kernel/PlainJson.ts"
 import { isVenueStaff, type Role } from "../vocabulary/Role.ts"
-import type { Printed } from "./KeptAnswers.ts"
+import type { PrintedValue } from "./KeptAnswers.ts"
 import type * as Point from "./Point.ts"
 import type { Services } from "./Prepared.ts"
 
@@ -9,7 +9,7 @@ interface Answer {
   readonly read: { readonly pinned: boolean }
   readonly role: Role
   readonly pin: Point.Resolved
-  readonly printed: Printed
+  readonly printed: PrintedValue
   /** Sort key after which the next page begins; null: there is none. */
   readonly after: string | null
   /** Text that the cursor of a page is bound to. */

@@ -23,13 +23,13 @@ import * as AwaitingActionLookups from "./AwaitingActionLookups.ts"
 import * as Cursor from "./Cursor.ts"
 import * as EmptyCollections from "./EmptyCollections.ts"
 import * as KeptAnswers from "./KeptAnswers.ts"
-import type { Printed } from "./KeptAnswers.ts"
+import type { PrintedValue } from "./KeptAnswers.ts"
 import * as ListCursor from "./ListCursor.ts"
 import * as Point from "./Point.ts"
 import * as Prepared from "./Prepared.ts"
 import * as RowPages from "./RowPages.ts"
-import type { Asking, Export, List, One, Streamed } from "./Read.ts"
-import { type Around, type PointAsked, Reads, type Shown } from "./Reads.ts"
+import type { Asking, Export, List, One, StreamedRead } from "./Read.ts"
+import { type Around, type PointAsked, Reads, type PrintedAnswer } from "./Reads.ts"
 import * as Validator from "./Validator.ts"
 import * as Watch from "./Watch.ts"
 
@@ -65,10 +65,13 @@ const mayAwait = (read: Pick<List, "pinned" | "acted">, { select }: Pin.Resolved
 /** A read of one value that has its caller: resolves its point, and asks at it. */
 const located = (services: Prepared.Services) =>
   Effect.fnUntraced(function* <P>(
-    read: One<P> | Streamed<P>,
-    of: { readonly caller: Caller; readonly params: P; readonly point: PointAsked }
+    read: One<P> | StreamedRead<P>,
+    {
+      params,
+      point,
+      caller
+    }: { readonly caller: Caller; readonly params: P; readonly point: PointAsked }
   ) {
-    const { params, point, caller } = of
     const clock = yield* Instant.now
     const { venue, points } = services
     const asker = yield* Effect.fromResult(
@@ -93,9 +96,12 @@ const located = (services: Prepared.Services) =>
 /** The value of a read, with the four-eyes actions that await its record. */
 const valued = <P, V>(
   read: One<P, V>,
-  of: { readonly asking: Asking; readonly params: P; readonly services: Prepared.Services }
+  {
+    asking,
+    params,
+    services
+  }: { readonly asking: Asking; readonly params: P; readonly services: Prepared.Services }
 ): Effect.Effect<V, Refused | Unavailable> => {
-  const { asking, params } = of
   const at = { role: asking.role, pin: read.pinned ? asking.pin : undefined }
   return Effect.gen(function* () {
     const [value, actions] = yield* Effect.all(
@@ -108,15 +114,15 @@ const valued = <P, V>(
       actions
     })
     return shown
-  }).pipe(Prepared.provided(of.services))
+  }).pipe(Prepared.provided(services))
 }
 
 const answering = (services: Prepared.Services): Reads["Service"]["one"] =>
-  Effect.fnUntraced(function* (read, of) {
-    const { askingAt, locate } = yield* located(services)(read, of)
+  Effect.fnUntraced(function* (read, question) {
+    const { askingAt, locate } = yield* located(services)(read, question)
     const pin = yield* locate("answered")
     const asking = askingAt(pin)
-    const value = yield* valued(read, { asking, params: of.params, services })
+    const value = yield* valued(read, { asking, params: question.params, services })
     return { ...around(read, pin, asking.now), value }
   })
 
@@ -124,7 +130,13 @@ const answering = (services: Prepared.Services): Reads["Service"]["one"] =>
 const viewed = <R, F, P, V>(
   read: List<R, F, P, V>,
   rows: ReadonlyArray<Stored<R>>,
-  of: {
+  {
+    asking,
+    params,
+    actions,
+    withMemo,
+    awaits
+  }: {
     readonly asking: Asking
     readonly params: P
     readonly awaits: boolean
@@ -132,13 +144,12 @@ const viewed = <R, F, P, V>(
     readonly actions?: AwaitingActionLookups.Actions | undefined
   }
 ): Effect.Effect<ReadonlyArray<V>, Unavailable> => {
-  const { asking, params, actions } = of
   const path = AwaitingActionLookups.pathOf(read.route, params)
-  return of.withMemo(
+  return withMemo(
     Effect.flatMap(read.view(rows, asking, params), (views) =>
       AwaitingActionLookups.shown(views, {
         role: asking.role,
-        pin: of.awaits ? asking.pin : undefined,
+        pin: awaits ? asking.pin : undefined,
         actions,
         href: (index) => {
           const row = rows[index]
@@ -152,16 +163,20 @@ const viewed = <R, F, P, V>(
 /** The views of a page, and the sort key after which the next page begins; null: there is none. */
 const paged = Effect.fnUntraced(function* <R, F, P, V>(
   read: List<R, F, P, V>,
-  of: {
-    readonly prepared: Pick<Prepared.Prepared, "asking" | "query" | "withMemo">
+  {
+    records,
+    params,
+    limit,
+    prepared
+  }: {
+    readonly prepared: Pick<Prepared.PreparedList, "asking" | "query" | "withMemo">
     readonly records: Records["Service"]
     readonly params: P
     readonly limit: number
   }
 ) {
-  const { records, params, limit } = of
-  const { asking, withMemo } = of.prepared
-  const query = { ...of.prepared.query, limit: limit + 1 }
+  const { asking, withMemo } = prepared
+  const query = { ...prepared.query, limit: limit + 1 }
   const awaits = mayAwait(read, asking.pin)
   const pin = awaits ? asking.pin : undefined
   const [rows, actions] = yield* Effect.all(
@@ -184,21 +199,25 @@ const paged = Effect.fnUntraced(function* <R, F, P, V>(
 const cursorAfter = (
   { cursors }: Prepared.Services,
   read: Pick<List, "name" | "pinned">,
-  of: Pick<Prepared.Prepared, "bound" | "pin"> & { readonly after: string | null }
+  {
+    after,
+    bound,
+    pin
+  }: Pick<Prepared.PreparedList, "bound" | "pin"> & { readonly after: string | null }
 ): string | null =>
-  of.after === null
+  after === null
     ? null
     : cursors.write({
         list: read.name,
-        bound: of.bound,
-        ...Cursor.goingOn(ListCursor.placeAfter(read, of.pin, of.after))
+        bound,
+        ...Cursor.goingOn(ListCursor.placeAfter(read, pin, after))
       })
 
 const paging = (services: Prepared.Services): Reads["Service"]["page"] =>
-  Effect.fnUntraced(function* (read, of) {
+  Effect.fnUntraced(function* (read, question) {
     const { records } = services
-    const prepared = yield* Prepared.prepare(services, read, of)
-    const { params, page } = of
+    const prepared = yield* Prepared.prepare(services, read, question)
+    const { params, page } = question
     const { value, after } = yield* paged(read, { prepared, records, params, limit: page.limit })
     const next = cursorAfter(services, read, { ...prepared, after })
     return { ...around(read, prepared.pin, prepared.now), value, next }
@@ -208,7 +227,7 @@ const paging = (services: Prepared.Services): Reads["Service"]["page"] =>
  * A printed answer, and the effect that caches it once the commits that it was read from are
  * durable.
  */
-interface Made extends Shown {
+interface MadeAnswer extends PrintedAnswer {
   readonly after: string | null
   readonly keep: () => void
 }
@@ -218,7 +237,7 @@ const nothing = () => {}
 /** Answers from the cache, or makes the answer under watch and prints it. */
 const keptOr = Effect.fnUntraced(function* <E, F>(
   cache: KeptAnswers.KeptAnswers,
-  of: {
+  plan: {
     /** Undefined: the answer is not kept. */
     readonly key: string | undefined
     readonly isLatest: boolean
@@ -232,24 +251,24 @@ const keptOr = Effect.fnUntraced(function* <E, F>(
     readonly askingAt: (pin: Point.Resolved) => Asking
     readonly make: (
       watch: Watch.Watch
-    ) => Effect.Effect<{ readonly printed: Printed; readonly after: string | null }, E>
+    ) => Effect.Effect<{ readonly printed: PrintedValue; readonly after: string | null }, E>
   }
-): Effect.fn.Return<Made & { readonly asking: Asking; readonly pin: Point.Resolved }, E | F> {
-  const { key, clock, locate, askingAt } = of
+): Effect.fn.Return<MadeAnswer & { readonly asking: Asking; readonly pin: Point.Resolved }, E | F> {
+  const { key, clock, locate, askingAt } = plan
   const mayBeKept = key !== undefined && cache.has(key)
   // An unchanged instant discloses that nothing was written meanwhile, and is shown to staff alone.
-  const found = yield* locate(mayBeKept && isVenueStaff(of.asker.role) ? "kept" : "answered")
+  const found = yield* locate(mayBeKept && isVenueStaff(plan.asker.role) ? "kept" : "answered")
   const kept = mayBeKept ? cache.find(key, { pin: found, clock }) : undefined
   if (kept !== undefined) return { ...kept, asking: askingAt(found), pin: found, keep: nothing }
-  const isAnswered = !mayBeKept || !of.isLatest || Point.isRecent(found, clock)
+  const isAnswered = !mayBeKept || !plan.isLatest || Point.isRecent(found, clock)
   const pin = isAnswered ? found : yield* locate("answered")
   const asking = askingAt(pin)
-  const watch = Watch.make(of.services.records, { ...asking, pin })
-  const made = yield* of.make(watch)
+  const watch = Watch.make(plan.services.records, { ...asking, pin })
+  const made = yield* plan.make(watch)
   const answer = { ...made, asking, pin }
   if (!watch.isTimeless()) return { ...answer, validator: undefined, keep: nothing }
   const { role } = asking
-  const validator = Validator.of(of.services, { ...of, ...made, role, pin })
+  const validator = Validator.of(plan.services, { ...plan, ...made, role, pin })
   const head = KeptAnswers.headOf(pin)
   const [from, until] = [pin.judgedAt, watch.until()]
   const keep =
@@ -262,10 +281,10 @@ const keptOr = Effect.fnUntraced(function* <E, F>(
 const printing = (services: Prepared.Services, cache: KeptAnswers.KeptAnswers) => ({
   one: Effect.fnUntraced(function* <P, V>(
     read: One<P, V>,
-    of: Parameters<typeof Reads.Service.onePrinted<P, V>>[1]
+    question: Parameters<typeof Reads.Service.onePrinted<P, V>>[1]
   ) {
-    const { params, print, target, point } = of
-    const { asker, clock, askingAt, locate } = yield* located(services)(read, of)
+    const { params, print, target, point } = question
+    const { asker, clock, askingAt, locate } = yield* located(services)(read, question)
     const made = yield* keptOr(cache, {
       services,
       read,
@@ -289,10 +308,10 @@ const printing = (services: Prepared.Services, cache: KeptAnswers.KeptAnswers) =
   }),
   page: Effect.fnUntraced(function* <R, F, P, V>(
     read: List<R, F, P, V>,
-    of: Parameters<typeof Reads.Service.pagePrinted<R, F, P, V>>[1]
+    question: Parameters<typeof Reads.Service.pagePrinted<R, F, P, V>>[1]
   ) {
-    const { params, print, target, page, point } = of
-    const requested = yield* Prepared.request(services, read, of)
+    const { params, print, target, page, point } = question
+    const requested = yield* Prepared.request(services, read, question)
     const { asker, clock, bound, where } = requested
     const made = yield* keptOr(cache, {
       services,
@@ -300,7 +319,7 @@ const printing = (services: Prepared.Services, cache: KeptAnswers.KeptAnswers) =
       asker,
       bound,
       clock,
-      locate: (latest) => Prepared.locate(services, read, { ...of, requested, latest }),
+      locate: (latest) => Prepared.locate(services, read, { ...question, requested, latest }),
       askingAt: (pin) => Prepared.askingAt(read, { point, requested, pin }),
       isLatest: Prepared.isLatest(read, point),
       // Ranges that follow from the instant are those of no other instant.
@@ -310,7 +329,7 @@ const printing = (services: Prepared.Services, cache: KeptAnswers.KeptAnswers) =
           : undefined,
       make: Effect.fnUntraced(function* ({ asking, records }) {
         const withMemo = Prepared.memoised({ ...services, records })
-        const asked = { ...of, requested, asking, withMemo }
+        const asked = { ...question, requested, asking, withMemo }
         const query = yield* Prepared.queried(services, read, asked)
         const prepared = { asking, withMemo, query }
         const { limit } = page
@@ -328,10 +347,14 @@ const printing = (services: Prepared.Services, cache: KeptAnswers.KeptAnswers) =
 const streamed = Effect.fnUntraced(function* <R, F, P, V>(
   services: Prepared.Services,
   read: List<R, F, P, V>,
-  of: Pick<Prepared.Prepared, "asking" | "pin" | "query"> & { readonly params: P }
+  {
+    asking,
+    params,
+    pin,
+    query
+  }: Pick<Prepared.PreparedList, "asking" | "pin" | "query"> & { readonly params: P }
 ) {
   const { records } = services
-  const { asking, params, pin, query } = of
   const memo = EmptyCollections.memoised(records, pin)
   const withMemo = Prepared.memoised({ ...services, records: memo })
   const rows = RowPages.stream({ read, records, asking, params, withMemo }, query)
@@ -357,46 +380,49 @@ const streamed = Effect.fnUntraced(function* <R, F, P, V>(
 })
 
 const streaming = (services: Prepared.Services): Reads["Service"]["all"] =>
-  Effect.fnUntraced(function* <R, F, P, V>(read: List<R, F, P, V>, of: Prepared.ListAsked<P>) {
-    const prepared = yield* Prepared.prepare(services, read, of)
-    const value = yield* streamed(services, read, { ...prepared, params: of.params })
+  Effect.fnUntraced(function* <R, F, P, V>(
+    read: List<R, F, P, V>,
+    question: Prepared.ListAsked<P>
+  ) {
+    const prepared = yield* Prepared.prepare(services, read, question)
+    const value = yield* streamed(services, read, { ...prepared, params: question.params })
     return { ...around(read, prepared.pin, prepared.now), value }
   })
 
 const exporting = (services: Prepared.Services): Reads["Service"]["exported"] =>
   Effect.fnUntraced(function* <P, H, R, F, V>(
     read: Export<P, H, R, F, V>,
-    of: Omit<Prepared.ListAsked<P>, "page">
+    question: Omit<Prepared.ListAsked<P>, "page">
   ) {
-    const { params } = of
-    const prepared = yield* Prepared.prepare(services, read.rows, { ...of, page: {} })
+    const { params } = question
+    const prepared = yield* Prepared.prepare(services, read.rows, { ...question, page: {} })
     const record = yield* valued(read.record, { asking: prepared.asking, params, services })
     const rows = yield* streamed(services, read.rows, { ...prepared, params })
     return { ...around(read, prepared.pin, prepared.now), record, rows }
   })
 
 const inParts = (services: Prepared.Services): Reads["Service"]["streamed"] =>
-  Effect.fnUntraced(function* (read, of) {
-    const { askingAt, locate } = yield* located(services)(read, of)
+  Effect.fnUntraced(function* (read, question) {
+    const { askingAt, locate } = yield* located(services)(read, question)
     const asking = askingAt(yield* locate("answered"))
-    const parts = yield* Prepared.provided(services)(read.run(of.params, asking))
+    const parts = yield* Prepared.provided(services)(read.run(question.params, asking))
     return { ...around(read, asking.pin, asking.now), ...parts }
   })
 
 /** As `inParts`; a small answer is collected under watch and printed. */
 const inPartsOrPrinted = (services: Prepared.Services): Reads["Service"]["streamedPrinted"] =>
-  Effect.fnUntraced(function* (read, of) {
-    const { askingAt, locate } = yield* located(services)(read, of)
+  Effect.fnUntraced(function* (read, question) {
+    const { askingAt, locate } = yield* located(services)(read, question)
     const pin = yield* locate("answered")
     const asking = askingAt(pin)
     const watch = Watch.make(services.records, { ...asking, pin })
     const watched = { ...services, records: watch.records }
-    const parts = yield* Prepared.provided(watched)(read.run(of.params, watch.asking))
+    const parts = yield* Prepared.provided(watched)(read.run(question.params, watch.asking))
     const answer = around(read, pin, asking.now)
     const { record, rows, text, totals } = parts
     const isRecordWithRows = rows !== null && text === undefined && totals === undefined
     if (!isRecordWithRows || read.isSmall?.(record) !== true) return { ...answer, ...parts }
-    const printed = yield* of.print({ record, rows: yield* Stream.runCollect(rows) })
+    const printed = yield* question.print({ record, rows: yield* Stream.runCollect(rows) })
     const { role } = asking
     const validator = watch.isTimeless()
       ? Validator.of(services, { read, role, pin, printed, after: null })
@@ -437,18 +463,19 @@ const make = Effect.gen(function* () {
   const [all, exported] = [streaming(services), exporting(services)]
   const printed = printing(services, KeptAnswers.make(answersKept))
   /** Puts an answer into the cache once it is settled: a crash may take back an unsettled head. */
-  const keeping = <A extends Made, E>(answer: Effect.Effect<A, E>) =>
+  const keeping = <A extends MadeAnswer, E>(answer: Effect.Effect<A, E>) =>
     Effect.tap(orUnavailable(reading(answer)), ({ keep }) => Effect.sync(keep))
   return Reads.of({
-    onePrinted: (read, of) => keeping(printed.one(read, of)),
-    pagePrinted: (read, of) => keeping(printed.page(read, of)),
-    one: (read, of) => orUnavailable(reading(one(read, of))),
-    page: (read, of) => orUnavailable(reading(page(read, of))),
+    onePrinted: (read, question) => keeping(printed.one(read, question)),
+    pagePrinted: (read, question) => keeping(printed.page(read, question)),
+    one: (read, question) => orUnavailable(reading(one(read, question))),
+    page: (read, question) => orUnavailable(reading(page(read, question))),
     // A stream settles what it reads; the reading scope is that of its preparation.
-    all: (read, of) => orUnavailable(reading(all(read, of))),
-    exported: (read, of) => orUnavailable(reading(exported(read, of))),
-    streamed: (read, of) => orUnavailable(reading(inParts(services)(read, of))),
-    streamedPrinted: (read, of) => orUnavailable(reading(inPartsOrPrinted(services)(read, of)))
+    all: (read, question) => orUnavailable(reading(all(read, question))),
+    exported: (read, question) => orUnavailable(reading(exported(read, question))),
+    streamed: (read, question) => orUnavailable(reading(inParts(services)(read, question))),
+    streamedPrinted: (read, question) =>
+      orUnavailable(reading(inPartsOrPrinted(services)(read, question)))
   })
 })
 

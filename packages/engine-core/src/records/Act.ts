@@ -5,7 +5,7 @@ import type * as Offset from "../kernel/Offset.ts"
 import type * as Party from "../kernel/Party.ts"
 import type { Trace } from "../kernel/Trace.ts"
 import type { Role } from "../vocabulary/Role.ts"
-import type { Sealed } from "../writes/Secrets.ts"
+import type { SealedSecrets } from "../writes/Secrets.ts"
 import type { LedgerEnd } from "../kernel/LedgerEnd.ts"
 
 export interface Act {
@@ -34,7 +34,7 @@ export interface OperationAct extends Act {
   /** The distinct approvers, in the order they signed. */
   readonly signedBy: ReadonlyArray<string>
   /** The sealed secrets of the request; null: it has none. */
-  readonly sealed: Sealed | null
+  readonly sealed: SealedSecrets | null
   /**
    * End of the ledger by which the act was judged first, where it was asked: the projection had
    * reached it, so that it suffices for each later judgement. Absent before the first.

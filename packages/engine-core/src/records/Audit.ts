@@ -40,7 +40,7 @@ export type Late = (head: AuditHead) => Entry | null
 
 /** Makes an entry; members that are left out are null. */
 export const entry = (
-  of: Pick<Entry, "action" | "stage"> & Partial<Omit<Entry, "action" | "stage">>
+  members: Pick<Entry, "action" | "stage"> & Partial<Omit<Entry, "action" | "stage">>
 ): Entry => ({
   actor: null,
   role: null,
@@ -57,7 +57,7 @@ export const entry = (
   problem: null,
   bodyHash: null,
   detail: null,
-  ...of
+  ...members
 })
 
 /** `prevHash` of a log's first record. */
@@ -80,14 +80,14 @@ const timeOf = (at: Instant.Instant): string => Instant.format(Instant.toMicros(
 
 /** The canonical JSON (RFC 8785) of a record without its hash: the bytes that are hashed and kept. */
 export const textOf = (
-  of: Entry & { readonly seq: number; readonly at: Instant.Instant; readonly prevHash: string }
+  row: Entry & { readonly seq: number; readonly at: Instant.Instant; readonly prevHash: string }
 ): string =>
   PlainJson.canonical({
-    ...of,
-    seq: integer(of.seq),
-    at: timeOf(of.at),
-    status: of.status === null ? null : integer(of.status),
-    detail: detailOf(of.detail)
+    ...row,
+    seq: integer(row.seq),
+    at: timeOf(row.at),
+    status: row.status === null ? null : integer(row.status),
+    detail: detailOf(row.detail)
   })
 
 /** Text whose SHA-256 is a record's hash (docs/contract/audit-log.md#hash-chain). */
@@ -96,7 +96,7 @@ export const hashed = (tenantId: string, text: string): string =>
 
 /** Numbers and chains the records of one transaction after the log's head. */
 export const chain = (
-  of: {
+  log: {
     readonly tenantId: string
     readonly head: AuditHead
     readonly at: Instant.Instant
@@ -104,15 +104,15 @@ export const chain = (
   },
   entries: ReadonlyArray<Entry | Late>
 ): ReadonlyArray<AuditRow> => {
-  let { seq, hash: prevHash, checkpoint } = of.head
-  const at = Instant.sortable(of.at)
+  let { seq, hash: prevHash, checkpoint } = log.head
+  const at = Instant.sortable(log.at)
   return entries.flatMap((given) => {
     const entry = typeof given === "function" ? given({ seq, hash: prevHash, checkpoint }) : given
     if (entry === null) return []
     seq += 1
     if (entry.action === "audit.checkpoint") checkpoint = seq
-    const text = textOf({ ...entry, seq, at: of.at, prevHash })
-    const hash = of.sha256(hashed(of.tenantId, text))
+    const text = textOf({ ...entry, seq, at: log.at, prevHash })
+    const hash = log.sha256(hashed(log.tenantId, text))
     const row: AuditRow = {
       seq,
       at,

@@ -69,7 +69,12 @@ export const recordOf = (
  * it is due.
  */
 export const itemOf = (
-  of: {
+  {
+    collection,
+    recordId,
+    version,
+    next
+  }: {
     readonly collection: string
     readonly recordId: string
     readonly version: number
@@ -77,6 +82,6 @@ export const itemOf = (
   },
   now: Instant.Instant
 ): WorkItem => {
-  const id = itemId(of.collection, of.recordId, of.version)
-  return { queue, itemId: id, resource: id, payload: "", delay: until(now, of.next) }
+  const id = itemId(collection, recordId, version)
+  return { queue, itemId: id, resource: id, payload: "", delay: until(now, next) }
 }

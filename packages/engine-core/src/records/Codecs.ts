@@ -1,6 +1,6 @@
 /** Codecs between a collection's records and facts and their stored JSON text. */
 import { Schema } from "effect"
-import type { Collection, Kept } from "../kernel/Collection.ts"
+import type { Collection, StoreColumns } from "../kernel/Collection.ts"
 import * as CompiledCodec from "../kernel/CompiledCodec.ts"
 import * as Instant from "../kernel/Instant.ts"
 import * as Integer from "../kernel/Integer.ts"
@@ -17,7 +17,7 @@ export interface Codecs<R, F> {
    * As `decodeRecord`, with the columns that the store adds; each member is decoded when it is first read.
    * Undefined for a text that has other members than the encoder prints, as an earlier version may have.
    */
-  readonly decodeLazily: (text: string, kept: KeptTexts) => (R & Kept) | undefined
+  readonly decodeLazily: (text: string, kept: KeptTexts) => (R & StoreColumns) | undefined
   readonly encodeFact: (fact: F) => string
   readonly decodeFact: (text: string) => F
 }
@@ -49,7 +49,7 @@ export const of = <R, F>(collection: Collection<R, F>): Codecs<R, F> => {
     },
     decodeLazily: (text, columns) => {
       // Cast: the reader answers a struct of the record's members and of these columns.
-      const record = readLazily?.(withKept(text, columns)) as (R & Kept) | undefined
+      const record = readLazily?.(withKept(text, columns)) as (R & StoreColumns) | undefined
       if (record !== undefined) Invariant.assert(collection.invariants, record, collection.name)
       return record
     },

@@ -14,13 +14,13 @@ const computedMax = 8
 const afterMove = (column: string, move: number): string => `${column}:${move}`
 const moveAt = (move: number): string => `clock:${move}`
 
-type Stored = Readonly<Record<string, string | null>>
+type StoredColumns = Readonly<Record<string, string | null>>
 
 /**
  * Filter columns of a record. Where future clock moves change a column, its value after each move
  * and the move's instant are stored beside it, so that a list selects the right one at any pin.
  */
-export const of = <R, F>(collection: Collection.Collection<R, F>, record: R): Stored => {
+export const of = <R, F>(collection: Collection.Collection<R, F>, record: R): StoredColumns => {
   const columns = valuesOf(collection, record)
   if (collection.due(record) === undefined) return columns
   const stored: Record<string, string | null> = { ...columns }
@@ -86,7 +86,7 @@ export const within = (column: string, { from, to }: Range): Alternatives => [
   ]
 ]
 
-const valuesOf = <R, F>(collection: Collection.Collection<R, F>, record: R): Stored =>
+const valuesOf = <R, F>(collection: Collection.Collection<R, F>, record: R): StoredColumns =>
   Object.fromEntries(
     Object.entries(collection.filters).map(([column, value]) => [column, value(record)])
   )

@@ -33,8 +33,8 @@ export interface Consequence<R = unknown, C = unknown> {
 
 /** Declares a consequence; the type of its record follows from the collection. */
 export const define = <R, F, C>(
-  of: Omit<Consequence<R, C>, "collection"> & { readonly collection: Collection<R, F> }
-): Consequence<R, C> => of
+  declaration: Omit<Consequence<R, C>, "collection"> & { readonly collection: Collection<R, F> }
+): Consequence<R, C> => declaration
 
 /** All consequences; every write of a record looks up those of its collection. */
 export const Declared = Context.Reference<ReadonlyArray<Consequence>>(

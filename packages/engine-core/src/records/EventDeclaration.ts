@@ -6,7 +6,7 @@ import type { EventType } from "../vocabulary/EventType.ts"
 import type { ResourceKind } from "../vocabulary/ResourceKind.ts"
 
 /** One type of event. Payloads are thin: ids, states, counts; no names, no text of cited orders. */
-export interface Declared<P> {
+export interface EventDeclaration<P> {
   /** The kind of record the event is about; `any`: the kind that the write acts on. */
   readonly resourceKind: ResourceKind | "any"
   /** The members of its payload, in order. */
@@ -23,7 +23,7 @@ export interface Declared<P> {
 export const about = <P>(
   resourceKind: ResourceKind | "any",
   payload: Schema.Codec<P, Plain> & { readonly fields: object }
-): Declared<P> => ({
+): EventDeclaration<P> => ({
   resourceKind,
   members: Object.keys(payload.fields),
   payload,
@@ -32,7 +32,7 @@ export const about = <P>(
 
 /** Makes events of a room's table: the type, and the payload as it is stored and sent. */
 export const announcing =
-  <P>(events: { readonly [T in keyof P]: Declared<P[T]> }) =>
+  <P>(events: { readonly [T in keyof P]: EventDeclaration<P[T]> }) =>
   <T extends keyof P & EventType>(
     type: T,
     payload: P[T]

@@ -155,18 +155,21 @@ const writeDrafts = Effect.fnUntraced(function* (
 /** Encodes a batch, where it is not encoded: a row of each fact, and of each version that is stored. */
 const batchRows = (
   batch: ReadonlyArray<Draft>,
-  of: {
+  {
+    closes,
+    stamp,
+    texts: encodedTexts
+  }: {
     readonly closes: ReadonlyMap<Draft, number>
     readonly stamp: Stamp
     readonly texts: ReadonlyMap<Draft, Texts>
   }
 ): { readonly facts: ReadonlyArray<FactRow>; readonly versions: ReadonlyArray<VersionRow> } => {
-  const { closes, stamp } = of
   const facts: Array<FactRow> = []
   const versions: Array<VersionRow> = []
   for (const draft of batch) {
     const closed = closes.get(draft)
-    const texts = of.texts.get(draft) ?? encoded(draft, closed !== undefined)
+    const texts = encodedTexts.get(draft) ?? encoded(draft, closed !== undefined)
     facts.push(factRow(draft, stamp, texts.fact))
     if (closed === undefined) continue
     if (texts.version === undefined) {

@@ -137,7 +137,7 @@ const runAlone = ({ alone }: Parts, member: Member) =>
   )
 
 /** A service that the store adds to the context of a transaction, such as its session. */
-interface Added {
+interface AddedService {
   readonly key: Context.Key<unknown, unknown>
   readonly service: unknown
 }
@@ -146,7 +146,7 @@ interface Added {
 const addedTo = (
   outside: Context.Context<never>,
   inside: Context.Context<never>
-): ReadonlyArray<Added> =>
+): ReadonlyArray<AddedService> =>
   [...inside.mapUnsafe]
     .filter(([key, service]) => outside.mapUnsafe.get(key) !== service)
     .map(([key, service]) => ({ key: Context.Service<unknown, unknown>(key), service }))
@@ -156,7 +156,7 @@ const addedTo = (
  * copy every service of the engine for each member, and hand it the instant and the span of whoever
  * started the group.
  */
-const contextOf = (member: Member, added: ReadonlyArray<Added>): Context.Context<never> =>
+const contextOf = (member: Member, added: ReadonlyArray<AddedService>): Context.Context<never> =>
   added.reduce(
     (context, { key, service }) =>
       Option.isSome(Context.getOption(context, key)) ? context : Context.add(context, key, service),
@@ -166,7 +166,10 @@ const contextOf = (member: Member, added: ReadonlyArray<Added>): Context.Context
 /** Runs one member inside the group's transaction: its writes join the group's once it succeeds. */
 const runMember = (
   member: Member,
-  { group, added }: { readonly group: UnitOfWork.UnitOfWork; readonly added: ReadonlyArray<Added> }
+  {
+    group,
+    added
+  }: { readonly group: UnitOfWork.UnitOfWork; readonly added: ReadonlyArray<AddedService> }
 ) =>
   Effect.suspend(() => {
     const work = UnitOfWork.make(group)
@@ -210,7 +213,11 @@ const runTogether = (
 
 const runMembers = Effect.fnUntraced(function* (
   { flush }: Parts,
-  of: {
+  {
+    exits,
+    group,
+    outside
+  }: {
     readonly exits: Exits
     readonly group: UnitOfWork.UnitOfWork
     /** Context of the group's fiber before its transaction began. */
@@ -218,7 +225,6 @@ const runMembers = Effect.fnUntraced(function* (
   },
   members: ReadonlyArray<Member>
 ) {
-  const { exits, group, outside } = of
   const added = addedTo(outside, yield* Effect.context<never>())
   yield* Effect.forEach(
     members,

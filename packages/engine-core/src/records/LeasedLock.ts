@@ -9,7 +9,7 @@ import * as LeasedWork from "./LeasedWork.ts"
 import { orUnavailable } from "./PortFailure.ts"
 import type { Records } from "./Records.ts"
 
-export interface Locking {
+export interface LockTerms {
   readonly work: WorkQueue["Service"]
   readonly records: Records["Service"]
   /** Name of the lock, and of its queue, which has no other items. */
@@ -24,7 +24,7 @@ export interface Locking {
 const tryEvery = 50
 
 /** Frees the lock; one that cannot be freed ends with its lease. */
-const freed = ({ work }: Locking, lease: Lease): Effect.Effect<void> =>
+const freed = ({ work }: LockTerms, lease: Lease): Effect.Effect<void> =>
   orUnavailable(work.release(lease, { delay: 0 })).pipe(
     Effect.catchCause((cause) =>
       Effect.logWarning(`the lock ${lease.queue} ends with its lease`, cause)
@@ -33,17 +33,17 @@ const freed = ({ work }: Locking, lease: Lease): Effect.Effect<void> =>
 
 /** Runs `effect` under the lock where it is free now. */
 const tried = <A, E, R>(
-  of: Locking,
+  terms: LockTerms,
   effect: (lock: Lease) => Effect.Effect<A, E, R>
 ): Effect.Effect<Option.Option<A>, E | LeaseLost | Unavailable, R> =>
   Effect.acquireUseRelease(
     Effect.map(
       orUnavailable(
-        of.work.lease({
-          queue: of.name,
-          worker: of.worker,
+        terms.work.lease({
+          queue: terms.name,
+          worker: terms.worker,
           limit: 1,
-          leaseMillis: of.leaseMillis
+          leaseMillis: terms.leaseMillis
         })
       ),
       ([lease]) => Option.fromUndefinedOr(lease)
@@ -51,9 +51,9 @@ const tried = <A, E, R>(
     Option.match({
       onNone: () => Effect.succeedNone,
       onSome: (lease) =>
-        Effect.asSome(Effect.raceFirst(effect(lease), LeasedWork.kept({ ...of, lease })))
+        Effect.asSome(Effect.raceFirst(effect(lease), LeasedWork.kept({ ...terms, lease })))
     }),
-    Option.match({ onNone: () => Effect.void, onSome: (lease) => freed(of, lease) })
+    Option.match({ onNone: () => Effect.void, onSome: (lease) => freed(terms, lease) })
   )
 
 /**
@@ -62,19 +62,19 @@ const tried = <A, E, R>(
  * by `hold` of the lease that it is given.
  */
 export const within = <A, E, R>(
-  of: Locking,
+  terms: LockTerms,
   effect: (lock: Lease) => Effect.Effect<A, E, R>
 ): Effect.Effect<Option.Option<A>, E | LeaseLost | Unavailable, R> =>
   Effect.gen(function* () {
-    const { name, records } = of
-    const first = yield* tried(of, effect)
+    const { name, records } = terms
+    const first = yield* tried(terms, effect)
     if (Option.isSome(first)) return first
     // A lock that was never taken is no item yet.
     const item = { queue: name, itemId: name, resource: name, payload: "", delay: 0 }
     yield* records.transact(records.enqueue([item]))
     for (let waited = 0; ; waited += tryEvery) {
-      const done = yield* tried(of, effect)
-      if (Option.isSome(done) || waited >= of.waitMillis) return done
+      const done = yield* tried(terms, effect)
+      if (Option.isSome(done) || waited >= terms.waitMillis) return done
       yield* Effect.sleep(Duration.millis(tryEvery))
     }
   })

@@ -5,7 +5,7 @@ import type { LeaseLost } from "../ports/storage/StorageError.ts"
 import type { Lease, WorkQueue } from "../ports/storage/WorkQueue.ts"
 import { orUnavailable } from "./PortFailure.ts"
 
-export interface Held {
+export interface HeldLease {
   readonly work: WorkQueue["Service"]
   readonly lease: Lease
   /** Milliseconds after which the lease ends unless it is renewed. */
@@ -17,7 +17,7 @@ export const kept = ({
   work,
   lease,
   leaseMillis
-}: Held): Effect.Effect<never, LeaseLost | Unavailable> =>
+}: HeldLease): Effect.Effect<never, LeaseLost | Unavailable> =>
   orUnavailable(work.renew(lease, leaseMillis)).pipe(
     Effect.delay(Duration.millis(leaseMillis / 3)),
     Effect.forever
@@ -28,19 +28,19 @@ export const kept = ({
  * released for `failedFor` milliseconds; work that is interrupted is released at once.
  */
 export const under = <R>(
-  of: Held & { readonly failed: string; readonly failedFor: number },
+  heldLease: HeldLease & { readonly failed: string; readonly failedFor: number },
   doing: Effect.Effect<void, Unavailable | LeaseLost, R>
 ): Effect.Effect<void, never, R> => {
-  const { work, lease } = of
-  return Effect.raceFirst(doing, kept(of)).pipe(
+  const { work, lease } = heldLease
+  return Effect.raceFirst(doing, kept(heldLease)).pipe(
     Effect.catchTag("LeaseLost", () =>
       Effect.logDebug(`the lease of ${lease.itemId} is somebody else's`)
     ),
     Effect.catchCause((cause) =>
       Cause.hasInterruptsOnly(cause)
         ? Effect.failCause(cause)
-        : Effect.logError(of.failed, cause).pipe(
-            Effect.andThen(orUnavailable(work.release(lease, { delay: of.failedFor }))),
+        : Effect.logError(heldLease.failed, cause).pipe(
+            Effect.andThen(orUnavailable(work.release(lease, { delay: heldLease.failedFor }))),
             Effect.catchCause((again) =>
               Effect.logError(`the lease of ${lease.itemId} runs out by itself`, again)
             )
@@ -54,13 +54,13 @@ export const under = <R>(
 /** One cycle of a runner, which never ends the runner: a failure is logged and followed by a pause. */
 export const round = <E, R>(
   cycle: Effect.Effect<void, E, R>,
-  of: { readonly failed: string; readonly pause: Effect.Effect<void> }
+  { failed, pause }: { readonly failed: string; readonly pause: Effect.Effect<void> }
 ): Effect.Effect<void, never, R> =>
   cycle.pipe(
     Effect.catchCause((cause) =>
       Cause.hasInterruptsOnly(cause)
         ? Effect.failCause(cause)
-        : Effect.andThen(Effect.logError(of.failed, cause), of.pause)
+        : Effect.andThen(Effect.logError(failed, cause), pause)
     ),
     Effect.orDie
   )

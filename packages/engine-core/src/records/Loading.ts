@@ -27,14 +27,18 @@ interface Parts {
 const fetched = Effect.fnUntraced(function* <R, F>(
   { documents, versions }: Parts,
   collection: Collection<R, F>,
-  of: {
+  {
+    recordIds,
+    work,
+    pin,
+    at
+  }: {
     readonly recordIds: ReadonlyArray<string>
     readonly work: UnitOfWork.UnitOfWork | undefined
     readonly pin: Pin.Resolved | undefined
     readonly at: Instant.Instant
   }
 ) {
-  const { recordIds, work, pin, at } = of
   const rows = yield* documents.get({
     collection: collection.name,
     recordIds,
@@ -62,8 +66,8 @@ const prefetching = ({ documents }: Parts): Records["Service"]["prefetch"] =>
     })
     yield* Effect.forEach(
       Map.groupBy(missing, ({ collection }) => collection.name),
-      ([collection, of]) => {
-        const recordIds = [...new Set(of.map(({ id }) => id))]
+      ([collection, members]) => {
+        const recordIds = [...new Set(members.map(({ id }) => id))]
         return Effect.map(
           documents.get({ collection, recordIds, pin: { by: "latest" } }),
           (rows) => {

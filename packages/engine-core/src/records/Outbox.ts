@@ -28,21 +28,21 @@ const testedFirst = 45_000
 /** Deliveries that are read, and cancelled, in one statement. */
 const cancelledAtOnce = 1_000
 
-export interface Owed {
+export interface OwedDeliveries {
   readonly drafts: ReadonlyArray<UnitOfWork.Draft>
   readonly items: ReadonlyArray<WorkItem>
   readonly webhooks: "same" | "moved"
 }
 
-const nothing: Owed = { drafts: [], items: [], webhooks: "same" }
+const nothing: OwedDeliveries = { drafts: [], items: [], webhooks: "same" }
 
 const draftOf = (
   delivery: Delivery,
-  of: Pick<UnitOfWork.Draft, "version" | "createdAt"> & { readonly fact: Fact | undefined }
+  change: Pick<UnitOfWork.Draft, "version" | "createdAt"> & { readonly fact: Fact | undefined }
 ): UnitOfWork.Draft => {
   Invariant.assert(deliveries.invariants, delivery, deliveries.name)
   return {
-    ...of,
+    ...change,
     collection: deliveries,
     recordId: delivery.deliveryId,
     cause: causeText({ by: "event", seq: delivery.seq }),
@@ -74,7 +74,7 @@ const itemsOf = (event: EventRow, owed: ReadonlyArray<Delivery>): ReadonlyArray<
   }))
 }
 
-const webhookOf = ({ record }: UnitOfWork.Written): Webhook => record as Webhook
+const webhookOf = ({ record }: UnitOfWork.WrittenRecord): Webhook => record as Webhook
 
 /** Drafts the end of a pending delivery; none where it has ended. */
 const cancel = (
@@ -104,9 +104,8 @@ const cancel = (
 const cancelled = Effect.fnUntraced(function* (
   documents: Documents["Service"],
   work: UnitOfWork.UnitOfWork,
-  of: { readonly webhookId: string; readonly at: Instant.Instant }
+  { webhookId, at }: { readonly webhookId: string; readonly at: Instant.Instant }
 ) {
-  const { webhookId, at } = of
   const drafts: Array<UnitOfWork.Draft> = []
   let after: string | undefined
   do {
@@ -139,13 +138,13 @@ export interface Outbox {
    * The deliveries of this transaction's events, computed under the feed's head, so that the set of
    * webhooks is final and no other transaction adds deliveries at the same time.
    */
-  readonly owed: (of: {
+  readonly owed: (batch: {
     readonly work: UnitOfWork.UnitOfWork
     readonly head: FeedHead
     readonly events: ReadonlyArray<EventRow>
     /** The trace of each of the events. */
     readonly traces: ReadonlyArray<Trace | null>
-  }) => Effect.Effect<Owed, StorageUnavailable>
+  }) => Effect.Effect<OwedDeliveries, StorageUnavailable>
 }
 
 export const make = (documents: Documents["Service"]): Outbox => {

@@ -21,14 +21,17 @@ export interface Supposition {
 /** Supposes every record of a collection to be the result of `become`. */
 export const suppose = <R, F>(
   { name }: Collection<R, F>,
-  of: {
+  {
+    become,
+    absent
+  }: {
     readonly become: (record: Stored<R>) => Stored<R>
     readonly absent?: (id: string) => Stored<R> | undefined
   }
 ): Supposition => ({
   collection: name,
-  become: of.become,
-  absent: of.absent ?? (() => undefined)
+  become,
+  absent: absent ?? (() => undefined)
 })
 
 /**

@@ -1,6 +1,6 @@
 /** Views of records: their public members, and the versions, times and next moves each view adds. */
 import { Schema } from "effect"
-import type { Collection, Kept, WaitingOn } from "../kernel/Collection.ts"
+import type { Collection, StoreColumns, WaitingOn } from "../kernel/Collection.ts"
 import * as Instant from "../kernel/Instant.ts"
 import * as Integer from "../kernel/Integer.ts"
 import * as LazyStruct from "../kernel/LazyStruct.ts"
@@ -8,7 +8,7 @@ import type { Stored } from "./Records.ts"
 import { ResourceKind } from "../vocabulary/ResourceKind.ts"
 import { WaitingAction } from "../vocabulary/WaitingAction.ts"
 
-export const Waiting = Schema.Struct({
+export const AwaitedAct = Schema.Struct({
   party: Schema.NullOr(Schema.String),
   role: Schema.NullOr(Schema.String),
   action: WaitingAction.schema,
@@ -21,7 +21,7 @@ export const Waiting = Schema.Struct({
   identifier: "WaitingOn",
   description: "Who must act next, by which action, and by when."
 })
-export type Waiting = typeof Waiting.Type
+export type AwaitedAct = typeof AwaitedAct.Type
 
 /** Columns that the store adds to a record, in the order in which views print them. */
 export const columns = {
@@ -33,7 +33,7 @@ export const columns = {
 /** Members that every view has besides the public members of its record. */
 export const fields = {
   ...columns,
-  waitingOn: Schema.Array(Waiting)
+  waitingOn: Schema.Array(AwaitedAct)
 } as const
 
 /**
@@ -42,17 +42,17 @@ export const fields = {
  */
 export const schemaOf = <F extends Schema.Struct.Fields>(
   members: F,
-  of: { readonly identifier: string; readonly description: string }
-) => Schema.Struct({ ...members, ...fields }).annotate(of)
+  annotation: { readonly identifier: string; readonly description: string }
+) => Schema.Struct({ ...members, ...fields }).annotate(annotation)
 
 /** The parties and roles that must act next on a record, as every view shows them. */
 export const waitingOn = <R, F>(
   collection: Collection<R, F>,
   record: Stored<R>
-): ReadonlyArray<Waiting> => collection.waitingOn(record).map(shown)
+): ReadonlyArray<AwaitedAct> => collection.waitingOn(record).map(shown)
 
-export interface Common extends Kept {
-  readonly waitingOn: ReadonlyArray<Waiting>
+export interface Common extends StoreColumns {
+  readonly waitingOn: ReadonlyArray<AwaitedAct>
 }
 
 /** Values of `fields`: the members that every view has. */
@@ -102,7 +102,7 @@ export const of = <R extends object, F, K extends keyof R & string>(
   return view
 }
 
-export const shown = ({ party, role, action, by }: WaitingOn): Waiting => ({
+export const shown = ({ party, role, action, by }: WaitingOn): AwaitedAct => ({
   party: party ?? null,
   role: role ?? null,
   action,

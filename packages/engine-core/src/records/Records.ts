@@ -2,7 +2,7 @@
 import { Context, type Effect, type Option, type Stream } from "effect"
 import type { Entry, Late } from "./Audit.ts"
 import type { Announcement } from "../kernel/Announcement.ts"
-import type { Collection, Kept } from "../kernel/Collection.ts"
+import type { Collection, StoreColumns } from "../kernel/Collection.ts"
 import type * as Instant from "../kernel/Instant.ts"
 import type * as Offset from "../kernel/Offset.ts"
 import type * as Pin from "../kernel/Pin.ts"
@@ -11,7 +11,7 @@ import type { WorkItem } from "../ports/storage/WorkQueue.ts"
 import type { Act } from "./Act.ts"
 
 /** A record with its version, and the times of its creation and last change. */
-export type Stored<R> = R & Kept
+export type Stored<R> = R & StoreColumns
 
 /** A range of a filter column's texts, compared by code unit: from ≤ value < to. */
 export interface Range {

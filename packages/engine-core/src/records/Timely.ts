@@ -26,8 +26,8 @@ export interface Timely<R = unknown> {
 
 /** Declares a scheduled write; the type of its record follows from the collection. */
 export const define = <R, F>(
-  of: Omit<Timely<R>, "collection"> & { readonly collection: Collection<R, F> }
-): Timely<R> => of
+  declaration: Omit<Timely<R>, "collection"> & { readonly collection: Collection<R, F> }
+): Timely<R> => declaration
 
 /** All scheduled writes; every write of a record looks up the next one of the record. */
 export const Declared = Context.Reference<ReadonlyArray<Timely>>(

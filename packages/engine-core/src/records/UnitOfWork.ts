@@ -32,14 +32,14 @@ export interface Draft {
 }
 
 /** A record as this transaction has written it last. */
-export interface Written {
+export interface WrittenRecord {
   readonly record: unknown
   readonly version: number
   readonly createdAt: Instant.Instant | undefined
 }
 
 /** A consequence of a change, and what the change concerns. */
-interface Pending {
+interface PendingConsequence {
   readonly consequence: Consequence
   readonly key: string
   readonly of: unknown
@@ -51,7 +51,7 @@ export interface UnitOfWork {
   readonly drafts: Array<Draft>
   /** The drafts by the name of their collection: a look-up among them reads those of no other. */
   readonly draftsIn: Map<string, Array<Draft>>
-  readonly written: Map<string, Written>
+  readonly written: Map<string, WrittenRecord>
   /** Keys that this transaction has looked up without a record: its decision may depend on that. */
   readonly absent: Set<string>
   /** Prefetched versions; null: the record does not exist. */
@@ -69,7 +69,7 @@ export interface UnitOfWork {
    */
   readonly placeholders: Set<Instant.Instant>
   /** Queue of the consequences that this transaction still has to run. */
-  readonly pending: Array<Pending>
+  readonly pending: Array<PendingConsequence>
   /** Names this transaction, or a part of it, has locked. */
   readonly locks: Set<string>
 }
@@ -130,7 +130,7 @@ export const keyOf = (collection: Pick<Collection<never, never>, "name">, id: st
   `${collection.name}/${id}`
 
 /** The record that this transaction, or the one around it, wrote under a key. */
-export const writtenAt = (self: UnitOfWork | undefined, key: string): Written | undefined =>
+export const writtenAt = (self: UnitOfWork | undefined, key: string): WrittenRecord | undefined =>
   self === undefined ? undefined : (self.written.get(key) ?? writtenAt(self.outer, key))
 
 /** Placeholder of the stamp of the transaction, which the flush replaces in what is stored. */
@@ -146,7 +146,7 @@ export const placeholder = (
 /** A record as the transaction has written it, with placeholders for the times it has not yet. */
 export const asStored = <R>(
   self: UnitOfWork | undefined,
-  written: Written,
+  written: WrittenRecord,
   now: Instant.Instant
 ): Stored<R> => {
   const updatedAt = placeholder(self, now)

@@ -12,7 +12,7 @@ import type { Stored } from "./Records.ts"
 const cacheMax = 10_000
 
 /** The stored record that a ripened one was made of, and the instant it was ripened at. */
-export interface Unripened<R> {
+export interface UnripenedRecord<R> {
   readonly stored: R
   readonly at: Instant.Instant
 }
@@ -44,12 +44,12 @@ export interface Versions {
     judgedAt: Instant.Instant
   ) => Stored<R>
   /** The stored record behind one that `ripened` has changed; undefined for any other. */
-  readonly unripened: <R>(record: Stored<R>) => Unripened<R> | undefined
+  readonly unripened: <R>(record: Stored<R>) => UnripenedRecord<R> | undefined
 }
 
 export const make = (): Versions => {
   const cache = Cache.make<unknown>(cacheMax)
-  const sources = new WeakMap<object, Unripened<unknown>>()
+  const sources = new WeakMap<object, UnripenedRecord<unknown>>()
 
   const ripened: Versions["ripened"] = <R, F>(
     collection: Collection.Collection<R, F>,
@@ -66,7 +66,8 @@ export const make = (): Versions => {
 
   return {
     ripened,
-    unripened: <R>(record: Stored<R>) => sources.get(record as object) as Unripened<R> | undefined,
+    unripened: <R>(record: Stored<R>) =>
+      sources.get(record as object) as UnripenedRecord<R> | undefined,
     unripe: decode,
     decoded: (collection, row, judgedAt) => ripened(collection, decode(collection, row), judgedAt),
     decodedLazily: (collection, row, judgedAt) =>
@@ -101,13 +102,16 @@ const sliceRows = 100
  */
 export const fromRows = Effect.fnUntraced(function* <R, F>(
   versions: Pick<Versions, "fromRow">,
-  of: {
+  {
+    collection,
+    rows,
+    judgedAt
+  }: {
     readonly collection: Collection.Collection<R, F>
     readonly rows: ReadonlyArray<StoredVersion>
     readonly judgedAt: Instant.Instant
   }
 ) {
-  const { collection, rows, judgedAt } = of
   const records: Array<Stored<R>> = []
   for (let start = 0; start < rows.length; start += sliceRows) {
     if (start > 0) yield* Effect.yieldNow

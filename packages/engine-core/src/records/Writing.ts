@@ -78,14 +78,18 @@ const notePending = <R, F>(
 const enqueueClock = Effect.fnUntraced(function* <R, F>(
   work: UnitOfWork.UnitOfWork,
   collection: Collection<R, F>,
-  of: {
+  {
+    before,
+    after,
+    version,
+    timely
+  }: {
     readonly before: R | undefined
     readonly after: R
     readonly version: number
     readonly timely: ReadonlyArray<Timely>
   }
 ) {
-  const { before, after, version, timely } = of
   const next = ClockQueue.next(collection, after, timely)
   if (next === undefined) return
   if (before !== undefined && ClockQueue.next(collection, before, timely) === next) return

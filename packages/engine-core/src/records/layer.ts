@@ -50,12 +50,12 @@ const collecting: Pick<
 const forgetting =
   (documents: Documents["Service"], factLog: FactLog["Service"]): Records["Service"]["forget"] =>
   (collection, recordIds) => {
-    const of = { collection: collection.name, recordIds }
+    const ended = { collection: collection.name, recordIds }
     return recordIds.length === 0
       ? Effect.void
       : adding(({ forgotten }) => void forgotten.push(...recordIds)).pipe(
-          Effect.andThen(documents.forget(of)),
-          Effect.andThen(factLog.forget(of)),
+          Effect.andThen(documents.forget(ended)),
+          Effect.andThen(factLog.forget(ended)),
           Effect.asVoid,
           orUnavailable
         )

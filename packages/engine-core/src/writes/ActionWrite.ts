@@ -25,7 +25,7 @@ export const approvalById = (id: string) =>
   )
 
 /** Opens a new action: judges the write now, and stores the figures that its approvers sign. */
-export const make = Effect.fnUntraced(function* (of: {
+export const make = Effect.fnUntraced(function* (proposal: {
   readonly operation: Operation
   readonly call: Call
   readonly input: unknown
@@ -41,18 +41,18 @@ export const make = Effect.fnUntraced(function* (of: {
 }) {
   const records = yield* Records
   const settings = yield* Settings
-  const { actionKey, call, fingerprint, now, operation } = of
+  const { actionKey, call, fingerprint, now, operation } = proposal
   const { caller, identity } = call
-  const input = yield* JudgeWrite.complete(operation, of.input)
+  const input = yield* JudgeWrite.complete(operation, proposal.input)
   const { request, sealed } = yield* JudgeWrite.hide(operation, input)
   const derived = yield* JudgeWrite.precheck(operation, input, {
     act: yield* JudgeWrite.actOf(actionKey, now, {
       actor: caller.sub,
-      role: of.role,
+      role: proposal.role,
       signedBy: [],
       sealed
     }),
-    outside: of.outside
+    outside: proposal.outside
   })
   const made = yield* records
     .open(
@@ -63,22 +63,22 @@ export const make = Effect.fnUntraced(function* (of: {
         state: "awaiting",
         resource: resourceOf(operation, input),
         ...(yield* Concerns.of(operation, input)),
-        method: of.method,
+        method: proposal.method,
         path: call.path,
-        fingerprint: of.fingerprint,
+        fingerprint: proposal.fingerprint,
         request,
         ...Request.asSent(operation, call, request),
         ...(sealed === null ? {} : { sealed }),
         maker: caller.sub,
         makerName: caller.name,
         makerEmail: caller.email,
-        makerRole: of.role,
+        makerRole: proposal.role,
         madeAt: now,
         required: operation.approvers,
         signatures: [],
         ...(derived === undefined ? {} : yield* JudgeWrite.keep(derived)),
         ...(derived?.ledgerEnd === undefined ? {} : { ledgerEnd: derived.ledgerEnd }),
-        key: of.key,
+        key: proposal.key,
         rejectedBy: null,
         rejectedAt: null,
         rejectedKey: null,
@@ -100,7 +100,7 @@ export const make = Effect.fnUntraced(function* (of: {
     )
     .pipe(Effect.catchTag("Refused", () => Effect.die(new Error("an action key came twice"))))
   yield* records.audit([Logged.awaiting(operation, made, { ...call, fingerprint })])
-  return Answers.ofAction(made, { status: 202, replayed: false, also: of.also })
+  return Answers.ofAction(made, { status: 202, replayed: false, also: proposal.also })
 })
 
 /**
@@ -125,9 +125,9 @@ export const answerTo = Effect.fnUntraced(function* (
 export const answerToRepeat = Effect.fnUntraced(function* (
   operation: Operation,
   action: Approval.Approval,
-  of: { readonly caller: Caller; readonly now: Instant.Instant }
+  { now, caller }: { readonly caller: Caller; readonly now: Instant.Instant }
 ) {
-  const answer = yield* answerTo(action, of.now)
+  const answer = yield* answerTo(action, now)
   const isRemoval = finishesInCall(operation) && action.state === "approved"
-  return isRemoval && action.maker !== of.caller.sub ? Answers.finished(answer) : answer
+  return isRemoval && action.maker !== caller.sub ? Answers.finished(answer) : answer
 })

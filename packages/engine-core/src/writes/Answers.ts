@@ -4,16 +4,16 @@ import type * as Instant from "../kernel/Instant.ts"
 import type { Plain } from "../kernel/PlainJson.ts"
 import type { Stored } from "../records/Records.ts"
 import type { Approval } from "./Approval.ts"
-import type { Answer, Decided } from "./FourEyes.ts"
+import type { Answer, RejectionAnswer } from "./FourEyes.ts"
 import type { OperationRecord } from "./OperationRecord.ts"
 import * as WriteAnswer from "./WriteAnswer.ts"
 
 export const ofOperation = (
   record: Stored<OperationRecord>,
   now: Instant.Instant,
-  of: Pick<Answer, "status" | "replayed">
+  answer: Pick<Answer, "status" | "replayed">
 ): Answer => ({
-  ...of,
+  ...answer,
   value: plainAnswer(WriteAnswer.ofOperation(record)),
   location: `/v1/operations/${record.operationId}`,
   retryAfter: WriteAnswer.lookAgain(record, now)
@@ -21,14 +21,18 @@ export const ofOperation = (
 
 export const ofAction = (
   record: Approval,
-  of: Pick<Answer, "status" | "replayed"> & {
+  {
+    status,
+    replayed,
+    also
+  }: Pick<Answer, "status" | "replayed"> & {
     /** Sentence that `recovery` of this one answer ends with; absent or null: none. */
     readonly also?: string | null
   }
 ): Answer => ({
-  status: of.status,
-  replayed: of.replayed,
-  value: plainAnswer(withSentence(WriteAnswer.ofApproval(record), of.also ?? null)),
+  status,
+  replayed,
+  value: plainAnswer(withSentence(WriteAnswer.ofApproval(record), also ?? null)),
   location: `/v1/approvals/${record.actionKey}`,
   retryAfter: null
 })
@@ -46,8 +50,8 @@ const withSentence = (
 
 export const ofDecision = (
   record: Stored<Approval>,
-  of: { readonly replayed: boolean }
-): Decided => ({ ...of, value: plainView(WriteAnswer.approvalView(record)) })
+  answer: { readonly replayed: boolean }
+): RejectionAnswer => ({ ...answer, value: plainView(WriteAnswer.approvalView(record)) })
 
 /** Answers a finished removal without a body. */
 export const finished = (answer: Answer): Answer => ({

@@ -132,7 +132,7 @@ export const decided = (
 export const sign = (
   self: Approval,
   caller: Caller,
-  of: { readonly at: Instant.Instant; readonly operationId: string }
+  { at, operationId }: { readonly at: Instant.Instant; readonly operationId: string }
 ): Result.Result<
   Fact,
   Refused<
@@ -149,11 +149,11 @@ export const sign = (
     const signature = {
       sub: caller.sub,
       role: "approver" as const,
-      at: of.at,
+      at,
       ...(self.figuresHash === undefined ? {} : { figuresHash: self.figuresHash })
     }
     return self.signatures.length + 1 >= self.required
-      ? { on: "approve" as const, signature, operationId: of.operationId }
+      ? { on: "approve" as const, signature, operationId }
       : { on: "sign" as const, signature }
   })
 

@@ -55,9 +55,11 @@ export const of = Effect.fnUntraced(function* (
  * one derived from the body is rebound to this action, as its earlier target no longer binds it.
  * Returns the kind of target that the key had, or has now. Refuses `idempotency-key-reused`.
  */
-export const bindTo = Effect.fnUntraced(function* (actionKey: string, of: CallKey) {
+export const bindTo = Effect.fnUntraced(function* (
+  actionKey: string,
+  { scope, key, fingerprint, isSent }: CallKey
+) {
   const keys = yield* Keys
-  const { scope, key, fingerprint } = of
   const target = Idempotency.target("action", actionKey)
   const now = Instant.sortable(yield* Instant.now)
   const claim = yield* orUnavailable(
@@ -65,22 +67,22 @@ export const bindTo = Effect.fnUntraced(function* (actionKey: string, of: CallKe
   )
   if (claim.claimed) return "action"
   if (claim.winner.fingerprint !== fingerprint) return yield* reused()
-  if (!of.isSent) yield* orUnavailable(keys.retarget({ scope, key, target }))
+  if (!isSent) yield* orUnavailable(keys.retarget({ scope, key, target }))
   return Idempotency.parseTarget(claim.winner.target).kind
 })
 
 /** Fingerprint of a call of `:approve` or `:reject`. */
 export const ofVerb = (
   verb: "approve" | "reject",
-  of: { readonly actionKey: string; readonly body?: Plain }
+  { actionKey, body }: { readonly actionKey: string; readonly body?: Plain }
 ): Effect.Effect<string, never, Crypto> =>
   Effect.map(Crypto, (crypto) =>
     crypto.sha256(
       Idempotency.fingerprintText({
         method: "POST",
-        path: `/v1/approvals/${of.actionKey}:${verb}`,
+        path: `/v1/approvals/${actionKey}:${verb}`,
         query: "",
-        body: of.body
+        body
       })
     )
   )

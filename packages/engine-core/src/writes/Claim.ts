@@ -25,7 +25,7 @@ import * as Request from "./Request.ts"
 export interface Claim {
   readonly lease: Lease
   /**
-   * Whether a submission of this claim or of an earlier one may still commit after this claim has
+   * True where a submission of this claim or of an earlier one may still commit after this claim has
    * ended, and the record does not say so yet: the ledger took it, gave no definite answer to it, or
    * nobody knows whether it was sent.
    */
@@ -115,7 +115,7 @@ export const actOf = (record: OperationRecord, now: Instant.Instant) =>
   })
 
 /** A claimed operation that is running, and its act. */
-export interface Running {
+export interface RunningOperation {
   readonly record: Stored<OperationRecord>
   readonly act: OperationAct
 }
@@ -148,7 +148,7 @@ export const begin = Effect.fnUntraced(function* (claim: Claim) {
 export const settle = Effect.fnUntraced(function* (
   claim: Claim,
   operation: OnLedger,
-  { record, act }: Running
+  { record, act }: RunningOperation
 ) {
   const result = yield* operation.finish(Request.decode(operation, record.request), act)
   yield* OperationTransitions.succeed(record, { operation, result, act })
@@ -158,7 +158,7 @@ export const settle = Effect.fnUntraced(function* (
 /** Ends a running operation as failed, and its claim. Only inside `transact`. */
 export const end = Effect.fnUntraced(function* (
   claim: Claim,
-  { record, act }: Running,
+  { record, act }: RunningOperation,
   failure: (requestId: string) => OperationTransitions.Failure
 ) {
   yield* OperationTransitions.fail(record, { failure: failure(record.requestId), act })

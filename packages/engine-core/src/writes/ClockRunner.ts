@@ -60,10 +60,10 @@ const keptOf = <R, F>(collection: Collection<R, F>, recordId: string) =>
  */
 const unprojected = Effect.fnUntraced(function* (
   lease: Lease,
-  of: { readonly due: Instant.Instant; readonly now: Instant.Instant }
+  { due, now }: { readonly due: Instant.Instant; readonly now: Instant.Instant }
 ) {
-  const settled = Instant.fromEpochMillis(Instant.toEpochMillis(of.due) + tolerance)
-  if (settled > of.now) return { delay: Math.max(1, ClockQueue.until(of.now, settled)) }
+  const settled = Instant.fromEpochMillis(Instant.toEpochMillis(due) + tolerance)
+  if (settled > now) return { delay: Math.max(1, ClockQueue.until(now, settled)) }
   const ledger = yield* Ledger
   const { head } = yield* ProjectionLog
   const end = endOf(lease.payload) ?? (yield* Effect.mapError(ledger.ledgerEnd, ledgerUnavailable))
@@ -108,7 +108,7 @@ const noted = Effect.fnUntraced(function* <R, F>(
 const opened = Effect.fnUntraced(function* <R, F>(
   collection: Collection<R, F>,
   record: R,
-  of: { readonly now: Instant.Instant; readonly payload: string }
+  { now, payload }: { readonly now: Instant.Instant; readonly payload: string }
 ) {
   const fourEyes = yield* FourEyes
   const records = yield* Records
@@ -117,9 +117,9 @@ const opened = Effect.fnUntraced(function* <R, F>(
   for (const write of declared) {
     if (write.collection.name !== collection.name) continue
     const at = write.at(record)
-    if (at === undefined || at > of.now) continue
+    if (at === undefined || at > now) continue
     const about = `${write.name}:${collection.id(record)}@${Instant.sortable(at)}`
-    const before = timesOf(of.payload, about)
+    const before = timesOf(payload, about)
     const answer = yield* fourEyes
       .open(write.operation, write.request(record), `${about}#${before}`)
       .pipe(Effect.catchTag("Refused", broken(about)))
@@ -146,8 +146,8 @@ const look = Effect.fnUntraced(function* (
   yield* orUnavailable(work.hold(lease))
   const about = ClockQueue.recordOf(lease.itemId)
   const collection = collections.get(about.collection)
-  const release = (of: { readonly delay: number; readonly payload?: string }) =>
-    orUnavailable(work.release(lease, of))
+  const release = (next: { readonly delay: number; readonly payload?: string }) =>
+    orUnavailable(work.release(lease, next))
   if (collection === undefined) return yield* release({ delay: unknownFor })
   yield* locked(about)
   const kept = yield* keptOf(collection, about.recordId)
@@ -178,14 +178,17 @@ const look = Effect.fnUntraced(function* (
 })
 
 /** Takes the lock that signatures take, so that an action is decided or lapses, never both. */
-const locked = Effect.fnUntraced(function* (of: {
+const locked = Effect.fnUntraced(function* ({
+  collection,
+  recordId
+}: {
   readonly collection: string
   readonly recordId: string
 }) {
-  if (of.collection !== Approval.approvals.name) return
+  if (collection !== Approval.approvals.name) return
   const records = yield* Records
   const { tenantId } = yield* Settings
-  yield* records.lock(`action:${tenantId}:${of.recordId}`)
+  yield* records.lock(`action:${tenantId}:${recordId}`)
 })
 
 /** Processes one record; its failure does not stop the others. */
@@ -240,8 +243,8 @@ const adopted = Effect.fnUntraced(
               const next = ClockQueue.next(collection, record, timely)
               if (next === undefined) return []
               const recordId = collection.id(record)
-              const of = { collection: collection.name, recordId, version: record.version, next }
-              return [ClockQueue.itemOf(of, now)]
+              const move = { collection: collection.name, recordId, version: record.version, next }
+              return [ClockQueue.itemOf(move, now)]
             })
           )
         )

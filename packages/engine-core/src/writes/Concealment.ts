@@ -4,7 +4,7 @@
  */
 import { Context } from "effect"
 import { checks } from "../kernel/Checks.ts"
-import { check, concealedGates, failed, type Shown, shown } from "../kernel/Gates.ts"
+import { check, concealedGates, failed, type GateCheck, shown } from "../kernel/Gates.ts"
 import type { Plain } from "../kernel/PlainJson.ts"
 import * as Problem from "../kernel/Problem.ts"
 import { gates, isRefused, type Refused, refused, type Unavailable } from "../kernel/Refusal.ts"
@@ -14,8 +14,8 @@ import type { ResourceKind } from "../vocabulary/ResourceKind.ts"
 import type { Role } from "../vocabulary/Role.ts"
 
 /**
- * Whether restrictions and screening are concealed from a role: from investors, and from apps, which
- * speak for investors. A registrar reads whether a line of its own instruments is restricted.
+ * Checks whether restrictions and screening are concealed from a role: from investors, and from apps,
+ * which speak for investors. A registrar reads whether a line of its own instruments is restricted.
  */
 export const isConcealedFrom = (role: Role): boolean => role === "investor" || role === "app"
 
@@ -62,7 +62,7 @@ export const operationFor = <
  * It fails only where every other check passes: a caller must learn that it may not act, and where
  * another check fails anyway, nothing more.
  */
-export const rowsFor = (rows: ReadonlyArray<Shown>, role: Role): ReadonlyArray<Shown> => {
+export const rowsFor = (rows: ReadonlyArray<GateCheck>, role: Role): ReadonlyArray<GateCheck> => {
   if (!isConcealedFrom(role)) return rows
   const open = rows.filter(({ gate }) => !isConcealedGate(gate))
   const ok = rows.every((row) => row.ok) || open.some((row) => !row.ok)

@@ -16,7 +16,7 @@ export type Figure = Decimal.Decimal | string
  * that approvers read. A value that is too long to show, such as the list of a cycle's orders, is a
  * text too: its hash.
  */
-export interface Derived {
+export interface DerivedFigures {
   readonly figures: Readonly<Record<string, Figure>>
   /**
    * Largest relative change of a number that does not count as a move: tolerance key `figures` of
@@ -41,7 +41,7 @@ export const Figures = Schema.Record(Schema.String, Schema.String).annotate({
 export type Figures = typeof Figures.Type
 
 /** Encodes derived figures. */
-export const shown = ({ figures }: Derived): Figures =>
+export const shown = ({ figures }: DerivedFigures): Figures =>
   Object.fromEntries(
     Object.entries(figures).map(([name, figure]) => [
       name,
@@ -65,7 +65,10 @@ export const hashOf = (
  * that small steps do not add up; a change equal to the tolerance is within it. From 0, any change
  * is a move.
  */
-export const moved = (kept: Figures, { figures, tolerance }: Derived): ReadonlyArray<string> =>
+export const moved = (
+  kept: Figures,
+  { figures, tolerance }: DerivedFigures
+): ReadonlyArray<string> =>
   [...new Set([...Object.keys(kept), ...Object.keys(figures)])]
     .filter((name) => hasMoved(kept[name], figures[name], tolerance))
     .toSorted()

@@ -42,7 +42,7 @@ export interface Answer {
 }
 
 /** Answer to a rejection: the record of the action. */
-export interface Decided {
+export interface RejectionAnswer {
   readonly value: Plain
   /** True where an earlier call under the same key rejected the action. */
   readonly replayed: boolean
@@ -75,7 +75,7 @@ export class FourEyes extends Context.Service<
      * repeat under the same key is refused again, so that it never signs figures its sender has not
      * seen.
      */
-    readonly approve: (of: {
+    readonly approve: (signature: {
       readonly actionKey: string
       readonly caller: Caller
       readonly identity: RequestIdentity
@@ -91,7 +91,7 @@ export class FourEyes extends Context.Service<
      * Rejects an action, or withdraws it when the caller is its maker; returns the action's record.
      * A repeat, by its key or else by its body, returns the record as it is.
      */
-    readonly reject: (of: {
+    readonly reject: (rejection: {
       readonly actionKey: string
       readonly caller: Caller
       readonly identity: RequestIdentity
@@ -99,6 +99,6 @@ export class FourEyes extends Context.Service<
       readonly reason: string | null
       /** The body as sent; absent when there was none. */
       readonly body?: Plain
-    }) => Effect.Effect<Decided, Refused | Unavailable>
+    }) => Effect.Effect<RejectionAnswer, Refused | Unavailable>
   }
 >()("@bursar/engine-core/writes/FourEyes") {}

@@ -30,12 +30,12 @@ type Action = Stored<Approval.Approval>
  * await, and of other states the newest one.
  */
 const matching = Effect.fnUntraced(function* <R>(
-  of: { readonly fingerprint: string; readonly state: Action["state"] },
+  { fingerprint, state }: { readonly fingerprint: string; readonly state: Action["state"] },
   take: (action: Action) => Effect.Effect<boolean, Unavailable, R>
 ) {
   const records = yield* Records
   const taken: Array<Action> = []
-  const where = { fingerprint: [of.fingerprint], state: [of.state] }
+  const where = { fingerprint: [fingerprint], state: [state] }
   for (let after: string | undefined; ; ) {
     const rows = yield* records.list(Approval.approvals, {
       where,
@@ -46,7 +46,7 @@ const matching = Effect.fnUntraced(function* <R>(
     for (const { record } of rows) {
       if (!(yield* take(record))) continue
       taken.push(record)
-      if (of.state !== "awaiting") return taken
+      if (state !== "awaiting") return taken
     }
     after = rows.at(-1)?.sortKey
     if (rows.length < sameMax) return taken
@@ -70,13 +70,18 @@ export interface FourEyesCall {
  * Rows a and b: the caller has used this key before. A key derived from the body binds for a
  * limited time, or for good where its action was rejected.
  */
-const usedBefore = Effect.fnUntraced(function* (of: FourEyesCall) {
+const usedBefore = Effect.fnUntraced(function* ({
+  call,
+  keyed,
+  now,
+  operation,
+  fingerprint
+}: FourEyesCall) {
   const keys = yield* Keys
   const settings = yield* Settings
-  const { call, keyed, now, operation } = of
   const bound = yield* orUnavailable(keys.find({ ...keyed, now: Instant.sortable(now) }))
   if (Option.isNone(bound)) return undefined
-  if (bound.value.fingerprint !== of.fingerprint) return yield* CallKeys.reused()
+  if (bound.value.fingerprint !== fingerprint) return yield* CallKeys.reused()
   const action = yield* ActionWrite.approvalById(Idempotency.parseTarget(bound.value.target).id)
   const binds =
     keyed.isSent ||
@@ -107,13 +112,16 @@ const isNamed = Effect.fnUntraced(function* ({ call: { key }, now }: FourEyesCal
 })
 
 /** Rows d and e: a repeat of another maker's call approves its action, or has approved it. */
-const asApprover = Effect.fnUntraced(function* (of: FourEyesCall, awaiting: ReadonlyArray<Action>) {
+const asApprover = Effect.fnUntraced(function* (
+  submission: FourEyesCall,
+  awaiting: ReadonlyArray<Action>
+) {
   const records = yield* Records
   const settings = yield* Settings
-  const { call, fingerprint, keyed, now, operation } = of
+  const { call, fingerprint, keyed, now, operation } = submission
   const { caller } = call
   if (!caller.roles.includes("approver")) return undefined
-  const candidates = yield* Effect.filter(awaiting, (action) => isNamed(of, action))
+  const candidates = yield* Effect.filter(awaiting, (action) => isNamed(submission, action))
   if (candidates.length > 0 && caller.roles.includes("auditor")) {
     return yield* Effect.fail(refused("auditor-never-approves"))
   }
@@ -126,14 +134,16 @@ const asApprover = Effect.fnUntraced(function* (of: FourEyesCall, awaiting: Read
     yield* records.lock(`action:${settings.tenantId}:${candidate.actionKey}`)
     return yield* SignWrite.sign(yield* ActionWrite.approvalById(candidate.actionKey), call, {
       now,
-      outside: of.outside,
+      outside: submission.outside,
       by: finishesInCall(operation) ? "call" : "worker",
       route: operation.route,
       figuresHashSeen: null
     })
   }
   const [ran] = yield* matching({ fingerprint, state: "approved" }, (action) =>
-    Approval.signedBy(action).includes(caller.sub) ? isNamed(of, action) : Effect.succeed(false)
+    Approval.signedBy(action).includes(caller.sub)
+      ? isNamed(submission, action)
+      : Effect.succeed(false)
   )
   return ran === undefined || (!keyed.isSent && !(yield* lasts(operation, ran)))
     ? undefined
@@ -157,9 +167,12 @@ const toApprove = (
 }
 
 /** Rows f and h: refuses callers who may not make the write. */
-const mayNotMake = Effect.fnUntraced(function* (of: FourEyesCall, awaiting: ReadonlyArray<Action>) {
-  const { fingerprint } = of
-  const recovery = toApprove(of, awaiting)
+const mayNotMake = Effect.fnUntraced(function* (
+  submission: FourEyesCall,
+  awaiting: ReadonlyArray<Action>
+) {
+  const { fingerprint } = submission
+  const recovery = toApprove(submission, awaiting)
   const told = recovery === null ? {} : { recovery }
   const [rejected] = yield* matching({ fingerprint, state: "rejected" }, () => Effect.succeed(true))
   if (rejected !== undefined) return yield* Effect.fail(refused("approval-rejected", told))
@@ -171,13 +184,13 @@ const mayNotMake = Effect.fnUntraced(function* (of: FourEyesCall, awaiting: Read
  * Answers a call on a four-eyes route by the first row of the table that matches
  * (docs/contract/four-eyes.md#a-call-on-a-four-eyes-route).
  */
-export const run = Effect.fnUntraced(function* (of: FourEyesCall) {
+export const run = Effect.fnUntraced(function* (submission: FourEyesCall) {
   const records = yield* Records
   const ids = yield* Ids
   const settings = yield* Settings
-  const { call, fingerprint, keyed, role } = of
+  const { call, fingerprint, keyed, role } = submission
   yield* records.lock(`write:${settings.tenantId}:${fingerprint}`)
-  const before = yield* usedBefore(of)
+  const before = yield* usedBefore(submission)
   if (before !== undefined) return Result.succeed(before)
   const awaiting = yield* matching({ fingerprint, state: "awaiting" }, () => Effect.succeed(true))
   // Row c: the caller made an action with this request that still awaits.
@@ -186,14 +199,16 @@ export const run = Effect.fnUntraced(function* (of: FourEyesCall) {
     yield* CallKeys.bindTo(own.actionKey, keyed)
     return Result.succeed(Answers.ofAction(own, { status: 200, replayed: true }))
   }
-  const signed = yield* asApprover(of, awaiting)
+  const signed = yield* asApprover(submission, awaiting)
   if (signed !== undefined) return signed
-  if (role === undefined) return yield* mayNotMake(of, awaiting)
+  if (role === undefined) return yield* mayNotMake(submission, awaiting)
   // Row g: a new action.
   const actionKey = yield* ids.make("ak")
   yield* CallKeys.bindTo(actionKey, keyed)
-  const also = toApprove(of, awaiting)
-  return Result.succeed(yield* ActionWrite.make({ ...of, key: keyed.key, role, actionKey, also }))
+  const also = toApprove(submission, awaiting)
+  return Result.succeed(
+    yield* ActionWrite.make({ ...submission, key: keyed.key, role, actionKey, also })
+  )
 })
 
 const isWithin = (

@@ -21,7 +21,7 @@ import * as Secrets from "./Secrets.ts"
 export type Outside = Result.Result<void, Refused | Unavailable>
 
 /** Figures as an action keeps them, under their hash. */
-export interface Kept {
+export interface HashedFigures {
   readonly figures: Figures.Figures
   readonly figuresHash: string
 }
@@ -51,21 +51,23 @@ const rules = (operation: AnyOperation, input: unknown, act: OperationAct) => {
 export const precheck = Effect.fnUntraced(function* (
   operation: AnyOperation,
   input: unknown,
-  of: { readonly act: OperationAct; readonly outside: Outside }
+  { outside, act }: { readonly act: OperationAct; readonly outside: Outside }
 ): Effect.fn.Return<
-  Figures.Derived | undefined,
+  Figures.DerivedFigures | undefined,
   Refused | Unavailable,
   Records | Bulk | Crypto | LedgerReach
 > {
   const records = yield* Records
-  yield* Effect.fromResult(of.outside)
-  yield* records.rehearse(rules(operation, input, of.act))
+  yield* Effect.fromResult(outside)
+  yield* records.rehearse(rules(operation, input, act))
   if (operation.figures === undefined) return undefined
-  return yield* records.rehearse(operation.figures(input, of.act))
+  return yield* records.rehearse(operation.figures(input, act))
 })
 
 /** Encodes derived figures as an action stores them, with their hash. */
-export const keep = (derived: Figures.Derived): Effect.Effect<Kept, never, Crypto> =>
+export const keep = (
+  derived: Figures.DerivedFigures
+): Effect.Effect<HashedFigures, never, Crypto> =>
   Effect.map(Crypto, (crypto) => {
     const figures = Figures.shown(derived)
     return { figures, figuresHash: Figures.hashOf(figures, crypto) }

@@ -12,7 +12,7 @@ import type { Records } from "../records/Records.ts"
 const waitMillis = 5_000
 
 /** Outcome of claiming a call's key: first, or an earlier call's target. */
-export type Claimed = { readonly first: true } | { readonly first: false; readonly target: string }
+export type KeyClaim = { readonly first: true } | { readonly first: false; readonly target: string }
 
 type Refusals = Refused<"idempotency-key-reused" | "idempotency-in-progress">
 
@@ -28,20 +28,24 @@ const inProgress = refused("idempotency-in-progress", {
  * another call (docs/contract/idempotency.md#writes-that-finish-in-the-call).
  */
 export const run = <A, E, R>(
-  of: {
+  {
+    records,
+    keys,
+    isOver: isTargetOver
+  }: {
     readonly records: Records["Service"]
     readonly keys: Keys["Service"]
     /** Checks whether the target of the key binds it no longer; left out: it always binds. */
     readonly isOver?: (target: string) => Effect.Effect<boolean, Unavailable>
   },
   row: KeyRow,
-  effect: (claimed: Claimed) => Effect.Effect<A, E, R>
+  effect: (claimed: KeyClaim) => Effect.Effect<A, E, R>
 ): Effect.Effect<A, E | Refusals | Unavailable, R> =>
   // Calls that shared a transaction with this one would wait for the key as well.
-  of.records.transactAlone(
+  records.transactAlone(
     Effect.gen(function* () {
       const now = Instant.sortable(yield* Instant.now)
-      const claiming = Effect.timeoutOrElse(orUnavailable(of.keys.claim({ ...row, now })), {
+      const claiming = Effect.timeoutOrElse(orUnavailable(keys.claim({ ...row, now })), {
         duration: waitMillis,
         orElse: () => Effect.fail(inProgress)
       })
@@ -50,9 +54,9 @@ export const run = <A, E, R>(
       const isOver =
         !first.claimed &&
         first.winner.fingerprint === row.fingerprint &&
-        of.isOver !== undefined &&
-        (yield* of.isOver(first.winner.target))
-      if (isOver) yield* orUnavailable(of.keys.free([first.winner.target]))
+        isTargetOver !== undefined &&
+        (yield* isTargetOver(first.winner.target))
+      if (isOver) yield* orUnavailable(keys.free([first.winner.target]))
       const claim = isOver ? yield* claiming : first
       if (claim.claimed) return yield* effect({ first: true })
       if (claim.winner.fingerprint !== row.fingerprint) {

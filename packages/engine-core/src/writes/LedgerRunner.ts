@@ -43,7 +43,7 @@ const agesOf = (step: Step | null, now: Instant.Instant) => ({
 /** Progress of a ledger write as its record and its lease show it, before any look-up. */
 const progressOf = Effect.fnUntraced(function* (
   { lease }: Claim.Claim,
-  of: {
+  stage: {
     readonly state: OperationRecord["state"]
     readonly step: Step | null
     readonly dedup: Rules.Dedup
@@ -51,8 +51,8 @@ const progressOf = Effect.fnUntraced(function* (
 ) {
   const { giveUpAfter } = yield* Settings
   const progress: Rules.LedgerWriteProgress = {
-    ...of,
-    ...agesOf(of.step, yield* Instant.now),
+    ...stage,
+    ...agesOf(stage.step, yield* Instant.now),
     isPreviousAnswered: QueuedOperation.isPreviousAnswered(lease),
     attempt: lease.attempt,
     giveUpAfter
@@ -63,9 +63,8 @@ const progressOf = Effect.fnUntraced(function* (
 /** Looks up the fact that the next move depends on, at the projection or the ledger. */
 const lookUp = Effect.fnUntraced(function* (
   what: Rules.LookUp["what"],
-  of: { readonly claim: Claim.Claim; readonly step: Step }
+  { claim, step }: { readonly claim: Claim.Claim; readonly step: Step }
 ) {
-  const { claim, step } = of
   const projection = yield* ProjectionLog
   const ledger = yield* Ledger.Ledger
   switch (what) {
@@ -128,7 +127,7 @@ const note = Effect.fnUntraced(function* (
 })
 
 /** Records a commit before the projection has read it. */
-const noteCommit = (claim: Claim.Claim, { updateId, offset }: Rules.Committed) =>
+const noteCommit = (claim: Claim.Claim, { updateId, offset }: Rules.StepCommit) =>
   note(claim, (record) =>
     record.updateId === updateId ? undefined : { on: "commit", updateId, offset }
   )
@@ -140,7 +139,7 @@ const noteCommit = (claim: Claim.Claim, { updateId, offset }: Rules.Committed) =
 const conclude = Effect.fnUntraced(function* (
   operation: OnLedger,
   claim: Claim.Claim,
-  { offset, updateId }: Rules.Committed
+  { offset, updateId }: Rules.StepCommit
 ) {
   const records = yield* Records
   yield* transactionOf(
@@ -261,18 +260,18 @@ const plan = Effect.fnUntraced(function* (
 })
 
 /** A running operation with its decoded request. */
-type Running = Claim.Running & { readonly input: unknown }
+type RunningWrite = Claim.RunningOperation & { readonly input: unknown }
 
 /** Consequences of judging a step again, where it is not sent as it was recorded. */
 interface NotSent {
-  /** Whether the signed figures of an operation have moved, with what follows from it. */
+  /** Checks whether the signed figures of an operation have moved, with what follows from it. */
   readonly voidIfFiguresMoved: (
-    running: Running
+    running: RunningWrite
   ) =>
     | ReturnType<typeof SignedFigures.voidIfFiguresMoved>
     | ReturnType<typeof SignedFigures.areMoved>
   /** Follows where nothing of the step is left to say. */
-  readonly isSaid: (running: Running) => ReturnType<typeof Claim.settle> | Effect.Effect<void>
+  readonly isSaid: (running: RunningWrite) => ReturnType<typeof Claim.settle> | Effect.Effect<void>
 }
 
 /** Judges a recorded step again, in a transaction that holds the lease: whether it is sent as it is. */

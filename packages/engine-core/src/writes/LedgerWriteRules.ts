@@ -46,7 +46,7 @@ export const backoff = (attempt: number): number =>
   Math.min(60_000, 1_000 * 2 ** Math.min(attempt, 6))
 
 /** Commit of a step on the ledger: the part of its receipt that is kept. */
-export interface Committed extends Pick<Receipt, "updateId" | "offset"> {
+export interface StepCommit extends Pick<Receipt, "updateId" | "offset"> {
   /**
    * True where the projection never reads the commit: it lies before the snapshot that the ledger epoch
    * began with, which shows what it led to.
@@ -72,7 +72,7 @@ export interface LedgerWriteProgress {
   /** True once the projection has read the step's commit. */
   readonly isProjected?: boolean
   /** The step's commit on the ledger; null: there is none up to the ledger's end. */
-  readonly committed?: Committed | null
+  readonly committed?: StepCommit | null
   /** True once the marker that spends the step's command id is on the ledger. */
   readonly isSpent?: boolean
   /** True where the claim before this one got an answer to every submission. */
@@ -161,14 +161,14 @@ export interface Doubt {
 /** Records the commit that the ledger shows before the projection has read it. */
 export interface Note {
   readonly move: "note"
-  readonly committed: Committed
+  readonly committed: StepCommit
   readonly then: Wait
 }
 
 /** Succeeds the operation, whose last step committed before the snapshot of the ledger epoch. */
 export interface Conclude {
   readonly move: "conclude"
-  readonly committed: Committed
+  readonly committed: StepCommit
 }
 
 /** Fails the operation. */
@@ -226,7 +226,7 @@ const isAbsent = ({ committed, inDoubtFor }: LedgerWriteProgress): boolean =>
 const needsOutcome = ({ committed, inDoubtFor }: LedgerWriteProgress): boolean =>
   inDoubtFor !== null && inDoubtFor >= certainAfter && committed === undefined
 
-const note = (committed: Committed): Note => ({
+const note = (committed: StepCommit): Note => ({
   move: "note",
   committed,
   then: wait(projectedWithin)
@@ -235,9 +235,9 @@ const note = (committed: Committed): Note => ({
 /** Fails the operation, or abandons its step first where a submission of it may still commit. */
 const refuse = (
   progress: LedgerWriteProgress,
-  of: { readonly cause: Refused | Unavailable; readonly alarm?: string }
+  failure: { readonly cause: Refused | Unavailable; readonly alarm?: string }
 ): Refuse | Abandon =>
-  mustSpend(progress) ? { move: "abandon", ...of } : { move: "refuse", ...of }
+  mustSpend(progress) ? { move: "abandon", ...failure } : { move: "refuse", ...failure }
 
 /** Decides the move of a claim that has sent nothing. */
 export const next = (progress: LedgerWriteProgress): Move => {

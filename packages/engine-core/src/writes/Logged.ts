@@ -17,22 +17,25 @@ const called = (route: string): Pick<Audit.Entry, "method" | "route"> => {
   return { method: route.slice(0, space), route: route.slice(space + 1) }
 }
 
-const about = (
-  of: Pick<OperationRecord | Approval, "resource">
-): Pick<Audit.Entry, "resourceKind" | "resourceId"> => ({
-  resourceKind: of.resource.kind,
-  resourceId: of.resource.id
+const about = ({
+  resource
+}: Pick<OperationRecord | Approval, "resource">): Pick<
+  Audit.Entry,
+  "resourceKind" | "resourceId"
+> => ({
+  resourceKind: resource.kind,
+  resourceId: resource.id
 })
 
 /** Caller of an accepted call, its ids, and the fingerprint of its content. */
-export interface Asked {
+export interface AcceptedCall {
   readonly caller: Pick<Caller, "sub" | "roles">
   readonly identity: RequestIdentity
   readonly fingerprint: string
 }
 
 const askedBy = (
-  { caller, identity, fingerprint }: Asked,
+  { caller, identity, fingerprint }: AcceptedCall,
   admitted: ReadonlyArray<Role>
 ): Pick<Audit.Entry, "actor" | "role" | "requestId" | "traceId" | "keyId" | "bodyHash"> => ({
   actor: caller.sub,
@@ -47,7 +50,7 @@ const askedBy = (
 export const requested = (
   operation: AnyOperation,
   record: OperationRecord,
-  asked: Asked | null
+  asked: AcceptedCall | null
 ): Audit.Entry =>
   Audit.entry({
     action: record.kind,
@@ -64,7 +67,11 @@ export const requested = (
   })
 
 /** A four-eyes action that was made. */
-export const awaiting = (operation: Operation, action: Approval, asked: Asked): Audit.Entry =>
+export const awaiting = (
+  operation: Operation,
+  action: Approval,
+  asked: AcceptedCall
+): Audit.Entry =>
   Audit.entry({
     action: action.kind,
     stage: "awaiting",
@@ -82,7 +89,7 @@ const rejectRoute = "POST /v1/approvals/{actionKey}:reject"
 /** A signature; the last one opened the operation. `action` is as the signature left it. */
 export const signed = (
   action: Approval,
-  asked: Omit<Asked, "fingerprint"> & { readonly route: string; readonly status: 202 | 204 }
+  asked: Omit<AcceptedCall, "fingerprint"> & { readonly route: string; readonly status: 202 | 204 }
 ): Audit.Entry =>
   Audit.entry({
     action: "approval.approve",
@@ -99,7 +106,7 @@ export const signed = (
 /** A signature that was refused because the figures moved; earlier signatures are void. */
 export const voided = (
   action: Approval,
-  asked: Omit<Asked, "fingerprint"> & { readonly route: string }
+  asked: Omit<AcceptedCall, "fingerprint"> & { readonly route: string }
 ): Audit.Entry =>
   Audit.entry({
     action: "approval.approve",
@@ -113,7 +120,7 @@ export const voided = (
   })
 
 /** The figures had moved at the run: nothing ran, and the action awaits again. */
-export const voidedAtRun = (action: Approval, record: Ran): Audit.Entry =>
+export const voidedAtRun = (action: Approval, record: LoggedOperation): Audit.Entry =>
   Audit.entry({
     action: action.kind,
     stage: "voided",
@@ -127,7 +134,7 @@ export const voidedAtRun = (action: Approval, record: Ran): Audit.Entry =>
 /** A rejection, or its maker's withdrawal. */
 export const rejected = (
   action: Approval,
-  asked: Omit<Asked, "fingerprint"> & { readonly how: "reject" | "withdraw" }
+  asked: Omit<AcceptedCall, "fingerprint"> & { readonly how: "reject" | "withdraw" }
 ): Audit.Entry =>
   Audit.entry({
     action: "approval.reject",
@@ -143,7 +150,7 @@ export const rejected = (
     detail: { how: asked.how }
   })
 
-type Ran = Pick<
+type LoggedOperation = Pick<
   OperationRecord,
   | "kind"
   | "actor"
@@ -157,7 +164,7 @@ type Ran = Pick<
 >
 
 /** A step of an operation that a worker, or the projection, took: under the call that opened it. */
-const ran = (record: Ran, stage: "started" | "succeeded" | "failed"): Audit.Entry =>
+const ran = (record: LoggedOperation, stage: "started" | "succeeded" | "failed"): Audit.Entry =>
   Audit.entry({
     action: record.kind,
     stage,
@@ -171,11 +178,11 @@ const ran = (record: Ran, stage: "started" | "succeeded" | "failed"): Audit.Entr
   })
 
 /** The operation's first claim. */
-export const started = (record: Ran): Audit.Entry => ran(record, "started")
+export const started = (record: LoggedOperation): Audit.Entry => ran(record, "started")
 
 /** The operation's end; a failed one says by which refusal. */
 export const ended = (
-  record: Ran,
+  record: LoggedOperation,
   problem: Pick<Problem.Problem, "type" | "status"> | null
 ): Audit.Entry => ({
   ...ran(record, problem === null ? "succeeded" : "failed"),

@@ -53,7 +53,7 @@ export interface ToOpen {
   readonly request: Plain
   /** The request as it was sent, where it differs. */
   readonly given?: Plain | undefined
-  readonly sealed: Secrets.Sealed | null
+  readonly sealed: Secrets.SealedSecrets | null
   readonly actor: string
   readonly actorName: string | null
   readonly actorEmail: string | null
@@ -66,9 +66,9 @@ export interface ToOpen {
 }
 
 /** Opens an operation and queues it, in the transaction of the call or signature that led to it. */
-export const open = Effect.fnUntraced(function* (of: ToOpen) {
+export const open = Effect.fnUntraced(function* (write: ToOpen) {
   const records = yield* Records
-  const { operation, operationId, input, action } = of
+  const { operation, operationId, input, action } = write
   const resource = resourceOf(operation, input)
   const opened = yield* records
     .open(
@@ -79,15 +79,15 @@ export const open = Effect.fnUntraced(function* (of: ToOpen) {
         state: "queued",
         resource,
         ...(yield* Concerns.of(operation, input)),
-        request: of.request,
-        ...(of.given === undefined ? {} : { given: of.given }),
-        ...(of.sealed === null ? {} : { sealed: of.sealed }),
+        request: write.request,
+        ...(write.given === undefined ? {} : { given: write.given }),
+        ...(write.sealed === null ? {} : { sealed: write.sealed }),
         result: null,
         problem: null,
-        actor: of.actor,
-        actorName: of.actorName,
-        actorEmail: of.actorEmail,
-        role: of.role,
+        actor: write.actor,
+        actorName: write.actorName,
+        actorEmail: write.actorEmail,
+        role: write.role,
         startedAt: null,
         finishedAt: null,
         updateId: null,
@@ -101,15 +101,15 @@ export const open = Effect.fnUntraced(function* (of: ToOpen) {
         ...(action?.figures === undefined ? {} : { figures: action.figures }),
         ...(action?.figuresHash === undefined ? {} : { figuresHash: action.figuresHash }),
         ...(action?.ledgerEnd === undefined ? {} : { ledgerEnd: action.ledgerEnd }),
-        requestId: of.identity.requestId,
-        traceId: of.identity.traceId,
-        ...flagsOf(of.identity),
+        requestId: write.identity.requestId,
+        traceId: write.identity.traceId,
+        ...flagsOf(write.identity),
         step: null
       },
-      { cause: { by: "operation", operationId }, now: of.now, trace: traceOf(of.identity) }
+      { cause: { by: "operation", operationId }, now: write.now, trace: traceOf(write.identity) }
     )
     .pipe(Effect.catchTag("Refused", () => Effect.die(new Error("an operation id came twice"))))
-  if (of.by === "call") return opened
+  if (write.by === "call") return opened
   yield* records.enqueue([
     {
       queue: QueuedOperation.queue,
@@ -135,16 +135,17 @@ export const operationById = (id: string) =>
  * Claims a key for a new operation: returns the id of the operation to open, or the operation that
  * the same call opened earlier under this key. Refuses `idempotency-key-reused`.
  */
-const claimKey = Effect.fnUntraced(function* (
-  of: Pick<KeyRow, "scope" | "key" | "fingerprint"> & {
-    readonly now: Instant.Instant
-    /** Milliseconds for which the key binds; null: for good. */
-    readonly boundFor: number | null
-  }
-) {
+const claimKey = Effect.fnUntraced(function* ({
+  boundFor,
+  now,
+  ...key
+}: Pick<KeyRow, "scope" | "key" | "fingerprint"> & {
+  readonly now: Instant.Instant
+  /** Milliseconds for which the key binds; null: for good. */
+  readonly boundFor: number | null
+}) {
   const keys = yield* Keys
   const ids = yield* Ids
-  const { boundFor, now, ...key } = of
   const operationId = yield* ids.make("op")
   const claim = yield* orUnavailable(
     keys.claim({
@@ -155,7 +156,7 @@ const claimKey = Effect.fnUntraced(function* (
     })
   )
   if (claim.claimed) return { operationId, earlier: undefined }
-  if (claim.winner.fingerprint !== of.fingerprint) return yield* CallKeys.reused()
+  if (claim.winner.fingerprint !== key.fingerprint) return yield* CallKeys.reused()
   const { id } = Idempotency.parseTarget(claim.winner.target)
   return { operationId, earlier: yield* operationById(id) }
 })
@@ -170,7 +171,7 @@ const freeKey = ({ operationId }: OperationRecord) =>
 export const single = Effect.fnUntraced(function* (
   operation: Operation,
   call: Call,
-  of: {
+  write: {
     readonly input: unknown
     readonly key: CallKeys.CallKey
     readonly role: Role
@@ -181,7 +182,7 @@ export const single = Effect.fnUntraced(function* (
   const { bodyKeyWindow } = yield* Settings
   const now = yield* Instant.now
   const { caller, identity } = call
-  const { fingerprint, isSent, key, scope } = of.key
+  const { fingerprint, isSent, key, scope } = write.key
   const boundFor = isSent ? null : bodyKeyWindow
   const claim = { scope, key, fingerprint, boundFor, now }
   const first = yield* claimKey(claim)
@@ -192,14 +193,14 @@ export const single = Effect.fnUntraced(function* (
   if (isOver) yield* freeKey(first.earlier)
   const { earlier, operationId } = isOver ? yield* claimKey(claim) : first
   if (earlier !== undefined) {
-    const shown = Concealment.operationFor(earlier, of.role)
+    const shown = Concealment.operationFor(earlier, write.role)
     return Answers.ofOperation(shown, now, { status: 200, replayed: true })
   }
-  const input = yield* JudgeWrite.complete(operation, of.input)
+  const input = yield* JudgeWrite.complete(operation, write.input)
   const { request, sealed } = yield* JudgeWrite.hide(operation, input)
-  const asked = { actor: caller.sub, role: of.role, signedBy: [], sealed }
+  const asked = { actor: caller.sub, role: write.role, signedBy: [], sealed }
   const act = yield* JudgeWrite.actOf(operationId, now, asked)
-  yield* JudgeWrite.precheck(operation, input, { act, outside: of.outside })
+  yield* JudgeWrite.precheck(operation, input, { act, outside: write.outside })
   const opened = yield* open({
     operation,
     operationId,
@@ -210,7 +211,7 @@ export const single = Effect.fnUntraced(function* (
     actor: caller.sub,
     actorName: caller.name,
     actorEmail: caller.email,
-    role: of.role,
+    role: write.role,
     identity,
     action: null,
     now,

@@ -5,7 +5,7 @@ import type { Plain } from "../kernel/PlainJson.ts"
 import type { Refused, Slug, Unavailable } from "../kernel/Refusal.ts"
 import type { Crypto } from "../ports/Crypto.ts"
 import type { Ids } from "../ports/Ids.ts"
-import type { Command, Disclosed } from "../ports/Ledger.ts"
+import type { Command, DisclosedContract } from "../ports/Ledger.ts"
 import type { Bulk } from "../ports/storage/Bulk.ts"
 import type { WorkQueue } from "../ports/storage/WorkQueue.ts"
 import type { OperationAct } from "../records/Act.ts"
@@ -15,13 +15,13 @@ import type { EngineOpenedOperationKind, OperationKind } from "../vocabulary/Ope
 import type { ResourceKind } from "../vocabulary/ResourceKind.ts"
 import type { Role } from "../vocabulary/Role.ts"
 import type { RecordConcern } from "./ConcernLookups.ts"
-import type { Derived } from "./Figures.ts"
+import type { DerivedFigures } from "./Figures.ts"
 
 /** `POST /v1/holds/{holdId}:release`; a colon in the last segment marks an action. */
 export type Route = `${"POST" | "DELETE"} /v1/${string}`
 
 /** Members of every write's declaration. */
-export interface Declared<K extends OperationKind, I, R, S extends Slug> {
+export interface OperationDeclaration<K extends OperationKind, I, R, S extends Slug> {
   readonly kind: K
   /** One sentence: the verb and the record that it changes. */
   readonly doc: string
@@ -97,7 +97,7 @@ export interface Declared<K extends OperationKind, I, R, S extends Slug> {
   figures?(
     input: NoInfer<I>,
     act: OperationAct
-  ): Effect.Effect<Derived, Refused<S> | Unavailable, Records | Bulk | Crypto | LedgerReach>
+  ): Effect.Effect<DerivedFigures, Refused<S> | Unavailable, Records | Bulk | Crypto | LedgerReach>
   /**
    * True: judging takes long, such as for figures of very many holders, so that no other write shares
    * the transaction of a step and waits for it.
@@ -122,7 +122,7 @@ export interface Declared<K extends OperationKind, I, R, S extends Slug> {
 /** Commands of one step: one ledger transaction, submitted as the venue. */
 export interface Plan {
   readonly commands: readonly [Command, ...ReadonlyArray<Command>]
-  readonly disclosed?: ReadonlyArray<Disclosed>
+  readonly disclosed?: ReadonlyArray<DisclosedContract>
   /** True for the operation's last step; steps count from 1. */
   readonly last: boolean
 }
@@ -133,7 +133,7 @@ export interface OnRecords<
   I = unknown,
   R = unknown,
   S extends Slug = Slug
-> extends Declared<K, I, R, S> {
+> extends OperationDeclaration<K, I, R, S> {
   readonly on: "records"
   run(input: I, act: OperationAct): Effect.Effect<R, Refused<S> | Unavailable, Records | Crypto>
 }
@@ -144,7 +144,7 @@ export interface OnLedger<
   I = unknown,
   R = unknown,
   S extends Slug = Slug
-> extends Declared<K, I, R, S> {
+> extends OperationDeclaration<K, I, R, S> {
   readonly on: "ledger"
   /**
    * Judges every gate against the projection at its head, and returns the commands of this step.
@@ -173,7 +173,7 @@ export interface OnOutside<
   R = unknown,
   S extends Slug = Slug,
   O = unknown
-> extends Declared<K, I, R, S> {
+> extends OperationDeclaration<K, I, R, S> {
   readonly on: "outside"
   begin(input: I, act: OperationAct): Effect.Effect<void, Refused<S> | Unavailable, Records>
   reach(
@@ -206,14 +206,16 @@ export type Operation<
 /** Declares a write of the engine's own records. */
 export const define = <const K extends OperationKind, I, R, const S extends Slug>(
   kind: K,
-  of: Omit<OnRecords<K, I, R, S>, "kind" | "on" | "route"> & { readonly route: Route }
-): OnRecords<K, I, R, S> & { readonly route: Route } => ({ kind, on: "records", ...of })
+  declaration: Omit<OnRecords<K, I, R, S>, "kind" | "on" | "route"> & { readonly route: Route }
+): OnRecords<K, I, R, S> & { readonly route: Route } => ({ kind, on: "records", ...declaration })
 
 /** Declares a write that the venue makes on the ledger. */
 export const defineOnLedger = <const K extends OperationKind, I, R, const S extends Slug>(
   kind: K,
-  of: Omit<OnLedger<K, I, R, S>, "kind" | "on" | "secrets" | "route"> & { readonly route: Route }
-): OnLedger<K, I, R, S> & { readonly route: Route } => ({ kind, on: "ledger", ...of })
+  declaration: Omit<OnLedger<K, I, R, S>, "kind" | "on" | "secrets" | "route"> & {
+    readonly route: Route
+  }
+): OnLedger<K, I, R, S> & { readonly route: Route } => ({ kind, on: "ledger", ...declaration })
 
 /** Declares a write on the ledger that nobody calls: the engine alone opens it. */
 export const defineForEngine = <
@@ -223,17 +225,24 @@ export const defineForEngine = <
   const S extends Slug
 >(
   kind: K,
-  of: Omit<
+  declaration: Omit<
     OnLedger<K, I, R, S>,
     "kind" | "on" | "secrets" | "route" | "makers" | "approvers" | "ifMatch"
   >
-): OnLedger<K, I, R, S> => ({ kind, on: "ledger", route: null, makers: [], approvers: 0, ...of })
+): OnLedger<K, I, R, S> => ({
+  kind,
+  on: "ledger",
+  route: null,
+  makers: [],
+  approvers: 0,
+  ...declaration
+})
 
 /** Declares a write that calls an outside system. */
 export const defineOutside = <const K extends OperationKind, I, R, const S extends Slug, O>(
   kind: K,
-  of: Omit<OnOutside<K, I, R, S, O>, "kind" | "on" | "route"> & { readonly route: Route }
-): OnOutside<K, I, R, S, O> & { readonly route: Route } => ({ kind, on: "outside", ...of })
+  declaration: Omit<OnOutside<K, I, R, S, O>, "kind" | "on" | "route"> & { readonly route: Route }
+): OnOutside<K, I, R, S, O> & { readonly route: Route } => ({ kind, on: "outside", ...declaration })
 
 /**
  * A removal finishes in its last approver's own call, which answers no body

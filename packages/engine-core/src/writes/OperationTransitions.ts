@@ -24,10 +24,10 @@ export type Failure = Pick<OperationRecord, "problemInstead"> & {
 /** Sets a queued operation running since `at`, the time of its first claim. */
 export const take = Effect.fnUntraced(function* (
   queued: Stored<OperationRecord>,
-  of: { readonly at: Instant.Instant; readonly act: Act }
+  { at, act }: { readonly at: Instant.Instant; readonly act: Act }
 ): Transition {
   const records = yield* Records
-  const running = yield* records.append(operations, queued, { on: "take", at: of.at }, of.act)
+  const running = yield* records.append(operations, queued, { on: "take", at }, act)
   yield* records.audit([Logged.started(queued)])
   return running
 })
@@ -35,11 +35,11 @@ export const take = Effect.fnUntraced(function* (
 /** Ends a running operation as succeeded, with the result of its `run` or `finish`. */
 export const succeed = Effect.fnUntraced(function* (
   running: Stored<OperationRecord>,
-  of: { readonly operation: AnyOperation; readonly result: unknown; readonly act: Act }
+  outcome: { readonly operation: AnyOperation; readonly result: unknown; readonly act: Act }
 ): Transition {
-  const { act, operation } = of
+  const { act, operation } = outcome
   const records = yield* Records
-  const result = Request.encodeResult(operation, of.result)
+  const result = Request.encodeResult(operation, outcome.result)
   const fact = { on: "succeed", at: act.now, result } as const
   const succeeded = yield* records.append(operations, running, fact, act)
   yield* records.audit([Logged.ended(running, null)])
@@ -51,9 +51,8 @@ export const succeed = Effect.fnUntraced(function* (
 /** Ends a running operation as failed. */
 export const fail = Effect.fnUntraced(function* (
   running: Stored<OperationRecord>,
-  of: { readonly failure: Failure; readonly act: Act }
+  { act, failure }: { readonly failure: Failure; readonly act: Act }
 ): Transition {
-  const { act, failure } = of
   const records = yield* Records
   const fact = { on: "fail", at: act.now, ...failure } as const
   const failed = yield* records.append(operations, running, fact, act)

@@ -24,13 +24,13 @@ const begin = Effect.fnUntraced(function* (operation: OnOutside, claim: Claim.Cl
 const finish = Effect.fnUntraced(function* (
   operation: OnOutside,
   claim: Claim.Claim,
-  of: { readonly input: unknown; readonly reached: unknown }
+  { input, reached }: { readonly input: unknown; readonly reached: unknown }
 ) {
   yield* Claim.hold(claim)
   const running = yield* Claim.begin(claim)
   if (running === undefined) return
   const { act, record } = running
-  const result = yield* operation.finish(of.input, act, of.reached)
+  const result = yield* operation.finish(input, act, reached)
   yield* OperationTransitions.succeed(record, { operation, result, act })
   yield* Claim.finish(claim)
 })

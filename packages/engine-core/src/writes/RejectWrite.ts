@@ -18,21 +18,21 @@ import * as SignWrite from "./SignWrite.ts"
 
 /** Rejects an action, or withdraws it where its maker calls; a repeat gets the same answer. */
 export const reject = Effect.fnUntraced(function* (
-  of: Parameters<FourEyes["Service"]["reject"]>[0]
+  rejection: Parameters<FourEyes["Service"]["reject"]>[0]
 ) {
   const records = yield* Records
   const keys = yield* Keys
   const settings = yield* Settings
   const { all } = yield* Operations
-  const { actionKey, caller } = of
+  const { actionKey, caller } = rejection
   const makers = new Set(all.flatMap((operation) => operation.makers))
   if (!caller.roles.some((role) => role === "approver" || makers.has(role))) {
     return yield* SignWrite.denied(
       "None of the caller's roles makes or approves a four-eyes write."
     )
   }
-  const fingerprint = yield* CallKeys.ofVerb("reject", of)
-  const { key, scope } = yield* CallKeys.of(caller, { fingerprint, sent: of.key })
+  const fingerprint = yield* CallKeys.ofVerb("reject", rejection)
+  const { key, scope } = yield* CallKeys.of(caller, { fingerprint, sent: rejection.key })
   const row = {
     scope,
     key,
@@ -59,14 +59,14 @@ export const reject = Effect.fnUntraced(function* (
       const after = yield* records.append(
         Approval.approvals,
         action,
-        { on: how, by: caller.sub, at: now, key: of.key, reason: of.reason },
+        { on: how, by: caller.sub, at: now, key: rejection.key, reason: rejection.reason },
         {
-          cause: { by: "request", requestId: of.identity.requestId },
+          cause: { by: "request", requestId: rejection.identity.requestId },
           now,
-          trace: OpenWrite.traceOf(of.identity)
+          trace: OpenWrite.traceOf(rejection.identity)
         }
       )
-      yield* records.audit([Logged.rejected(after, { ...of, how })])
+      yield* records.audit([Logged.rejected(after, { ...rejection, how })])
       return Answers.ofDecision(after, { replayed: false })
     })
   )

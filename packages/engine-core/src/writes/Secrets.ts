@@ -11,16 +11,16 @@ export interface SealingKey {
 }
 
 /** Encrypted texts of a request, by member. */
-export type Sealed = Readonly<Record<string, string>>
+export type SealedSecrets = Readonly<Record<string, string>>
 
 /** A request as it is stored, with its encrypted secrets beside it. */
-export interface Hidden {
+export interface HiddenRequest {
   readonly request: Plain
   /** Null: the request has none. */
-  readonly sealed: Sealed | null
+  readonly sealed: SealedSecrets | null
 }
 
-type Sealing = Pick<Crypto["Service"], "seal" | "unseal" | "sha256">
+type SealingCrypto = Pick<Crypto["Service"], "seal" | "unseal" | "sha256">
 
 const nonceBytes = 12
 
@@ -28,7 +28,7 @@ const nonceBytes = 12
 export const chanceBytes = (secrets: ReadonlyArray<string>): number => secrets.length * nonceBytes
 
 /** Masks a secret as every reader sees it: its kind, and the first 8 hex digits of its SHA-256. */
-export const shown = (secret: string, { sha256 }: Pick<Sealing, "sha256">): string =>
+export const shown = (secret: string, { sha256 }: Pick<SealingCrypto, "sha256">): string =>
   `${/^[a-z]{1,16}_/.exec(secret)?.[0] ?? ""}…${sha256(secret).slice(0, 8)}`
 
 const encoder = new TextEncoder()
@@ -37,14 +37,13 @@ const decoder = new TextDecoder("utf-8", { fatal: true })
 /** Encrypts a secret into its stored text: the key's id, the nonce and the ciphertext. */
 export const seal = (
   secret: string,
-  of: { readonly keys: ReadonlyArray<SealingKey>; readonly nonce: Uint8Array },
-  crypto: Sealing
+  { nonce, keys }: { readonly keys: ReadonlyArray<SealingKey>; readonly nonce: Uint8Array },
+  crypto: SealingCrypto
 ): string => {
-  const [key] = of.keys
+  const [key] = keys
   if (key === undefined) {
     throw new Error("a secret is to be kept, and the deployment has no sealing key")
   }
-  const { nonce } = of
   const sealed = crypto.seal({ key: key.secret, nonce, data: encoder.encode(secret) })
   return [key.keyId, Base64.encode(nonce), Base64.encode(sealed)].join(".")
 }
@@ -52,11 +51,11 @@ export const seal = (
 /** Decrypts a secret; dies where the key is missing or the stored text was changed. */
 export const unseal = (
   text: string,
-  of: { readonly keys: ReadonlyArray<SealingKey> },
-  crypto: Sealing
+  { keys }: { readonly keys: ReadonlyArray<SealingKey> },
+  crypto: SealingCrypto
 ): string => {
   const [keyId, nonceText = "", sealedText = ""] = text.split(".")
-  const key = of.keys.find((candidate) => candidate.keyId === keyId)
+  const key = keys.find((candidate) => candidate.keyId === keyId)
   const nonce = Base64.decode(nonceText)
   const sealed = Base64.decode(sealedText)
   if (key === undefined)
@@ -76,17 +75,21 @@ const membersOf = (request: Plain): Members => request as Members
 /** Replaces the secrets of a request by their masks; `chance` holds `chanceBytes` random bytes. */
 export const hide = (
   request: Plain,
-  of: {
+  {
+    secrets,
+    chance,
+    keys
+  }: {
     readonly secrets: ReadonlyArray<string>
     readonly keys: ReadonlyArray<SealingKey>
     readonly chance: Uint8Array
   },
-  crypto: Sealing
-): Hidden => {
+  crypto: SealingCrypto
+): HiddenRequest => {
   const members = membersOf(request)
-  const texts = of.secrets.flatMap((member, index) => {
+  const texts = secrets.flatMap((member, index) => {
     const secret = members[member]
-    const nonce = of.chance.slice(index * nonceBytes, (index + 1) * nonceBytes)
+    const nonce = chance.slice(index * nonceBytes, (index + 1) * nonceBytes)
     return typeof secret === "string" ? [{ member, secret, nonce }] : []
   })
   if (texts.length === 0) return { request, sealed: null }
@@ -96,25 +99,22 @@ export const hide = (
       ...Object.fromEntries(texts.map(({ member, secret }) => [member, shown(secret, crypto)]))
     },
     sealed: Object.fromEntries(
-      texts.map(({ member, secret, nonce }) => [
-        member,
-        seal(secret, { keys: of.keys, nonce }, crypto)
-      ])
+      texts.map(({ member, secret, nonce }) => [member, seal(secret, { keys, nonce }, crypto)])
     )
   }
 }
 
 /** Restores the request as it was made, to run it. */
 export const reveal = (
-  { request, sealed }: { readonly request: Plain; readonly sealed?: Sealed | null },
-  of: { readonly keys: ReadonlyArray<SealingKey> },
-  crypto: Sealing
+  { request, sealed }: { readonly request: Plain; readonly sealed?: SealedSecrets | null },
+  keyring: { readonly keys: ReadonlyArray<SealingKey> },
+  crypto: SealingCrypto
 ): Plain =>
   sealed === undefined || sealed === null
     ? request
     : {
         ...membersOf(request),
         ...Object.fromEntries(
-          Object.entries(sealed).map(([member, text]) => [member, unseal(text, of, crypto)])
+          Object.entries(sealed).map(([member, text]) => [member, unseal(text, keyring, crypto)])
         )
       }

@@ -70,12 +70,12 @@ type Refusal = Refused<"rule-refused">
  */
 const checkFigures = Effect.fnUntraced(function* (
   before: Stored<Approval.Approval>,
-  derived: Figures.Derived | undefined,
-  of: { readonly signing: SigningCall; readonly signer: Signer }
+  derived: Figures.DerivedFigures | undefined,
+  { signer, signing }: { readonly signing: SigningCall; readonly signer: Signer }
 ) {
   const records = yield* Records
-  const { identity } = of.signer
-  const { now, route, figuresHashSeen } = of.signing
+  const { identity } = signer
+  const { now, route, figuresHashSeen } = signing
   const moved = derived === undefined ? [] : Figures.moved(before.figures ?? {}, derived)
   if (derived !== undefined && moved.length > 0) {
     const after = yield* records.append(
@@ -88,7 +88,7 @@ const checkFigures = Effect.fnUntraced(function* (
         trace: OpenWrite.traceOf(identity)
       }
     )
-    yield* records.audit([Logged.voided(after, { ...of.signer, route })])
+    yield* records.audit([Logged.voided(after, { ...signer, route })])
   }
   return moved.length > 0 || (figuresHashSeen !== null && figuresHashSeen !== before.figuresHash)
     ? refuse("rule-refused", Figures.movedDetails(moved, before.actionKey))
@@ -102,12 +102,12 @@ const checkFigures = Effect.fnUntraced(function* (
 export const sign = Effect.fnUntraced(function* (
   before: Stored<Approval.Approval>,
   signer: Signer,
-  of: SigningCall
+  signing: SigningCall
 ): Effect.fn.Return<Result.Result<Answer, Refusal>, Refused | Unavailable, Needs> {
   const records = yield* Records
   const ids = yield* Ids
   const declared = yield* Operations
-  const { now, route } = of
+  const { now, route } = signing
   const { caller, identity } = signer
   if (Approval.signedBy(before).includes(caller.sub)) {
     return Result.succeed(
@@ -131,9 +131,9 @@ export const sign = Effect.fnUntraced(function* (
   const input = yield* JudgeWrite.inputOf(operation, before)
   const derived =
     isLast || operation.figures !== undefined
-      ? yield* JudgeWrite.precheck(operation, input, { act, outside: of.outside })
+      ? yield* JudgeWrite.precheck(operation, input, { act, outside: signing.outside })
       : undefined
-  const checked = yield* checkFigures(before, derived, { signing: of, signer })
+  const checked = yield* checkFigures(before, derived, { signing, signer })
   if (Result.isFailure(checked)) return Result.fail(checked.failure)
   const after = yield* records.append(Approval.approvals, before, fact, {
     cause: isLast
@@ -142,12 +142,12 @@ export const sign = Effect.fnUntraced(function* (
     now,
     trace: OpenWrite.traceOf(identity)
   })
-  const status = isLast && of.by === "call" ? 204 : 202
+  const status = isLast && signing.by === "call" ? 204 : 202
   yield* records.audit([Logged.signed(after, { caller, identity, route, status })])
   if (!isLast) return Result.succeed(Answers.ofAction(after, { status: 202, replayed: false }))
-  const opened = yield* openSigned(operation, after, { input, operationId, now, by: of.by })
+  const opened = yield* openSigned(operation, after, { input, operationId, now, by: signing.by })
   const answer = Answers.ofOperation(opened, now, { status: 202, replayed: false })
-  if (of.by === "worker") return Result.succeed(answer)
+  if (signing.by === "worker") return Result.succeed(answer)
   yield* runInCall(operation, opened, { input, act })
   return Result.succeed(Answers.finished(answer))
 })
@@ -156,7 +156,7 @@ export const sign = Effect.fnUntraced(function* (
 const openSigned = (
   operation: Operation,
   action: Stored<Approval.Approval>,
-  of: {
+  run: {
     readonly input: unknown
     readonly operationId: string
     readonly now: Instant.Instant
@@ -165,7 +165,7 @@ const openSigned = (
 ) =>
   OpenWrite.open({
     operation,
-    ...of,
+    ...run,
     request: action.request,
     given: action.given,
     sealed: action.sealed ?? null,
@@ -195,21 +195,21 @@ const askOf = Effect.fnUntraced(function* (actionKey: string) {
 
 /** Signs an action by its own verb; the refusals are those of `FourEyes.approve`. */
 export const approve = Effect.fnUntraced(function* (
-  of: Parameters<FourEyes["Service"]["approve"]>[0]
+  signature: Parameters<FourEyes["Service"]["approve"]>[0]
 ) {
   const records = yield* Records
   const keys = yield* Keys
   const settings = yield* Settings
-  if (of.caller.roles.includes("auditor")) {
+  if (signature.caller.roles.includes("auditor")) {
     return yield* Effect.fail(refused("auditor-never-approves"))
   }
-  if (!of.caller.roles.includes("approver")) {
+  if (!signature.caller.roles.includes("approver")) {
     return yield* denied("The caller does not hold the approver role.")
   }
-  const outside = yield* askOf(of.actionKey)
-  const { actionKey, key } = of
-  const fingerprint = yield* CallKeys.ofVerb("approve", of)
-  const keyed = yield* CallKeys.of(of.caller, { fingerprint, sent: key ?? null })
+  const outside = yield* askOf(signature.actionKey)
+  const { actionKey, key } = signature
+  const fingerprint = yield* CallKeys.ofVerb("approve", signature)
+  const keyed = yield* CallKeys.of(signature.caller, { fingerprint, sent: key ?? null })
   const answer = yield* records.transact(
     Effect.gen(function* () {
       const now = yield* Instant.now
@@ -217,12 +217,12 @@ export const approve = Effect.fnUntraced(function* (
       if (used === "moved") return refuse("rule-refused", Figures.movedDetails([], actionKey))
       yield* records.lock(`action:${settings.tenantId}:${actionKey}`)
       const action = yield* records.get(Approval.approvals, actionKey)
-      const signed = yield* sign(action, of, {
+      const signed = yield* sign(action, signature, {
         now,
         outside,
         by: "worker",
         route: Logged.approveRoute,
-        figuresHashSeen: of.figuresHashSeen ?? null
+        figuresHashSeen: signature.figuresHashSeen ?? null
       })
       if (Result.isFailure(signed) && keyed.isSent) {
         const target = Idempotency.target("moved", actionKey)

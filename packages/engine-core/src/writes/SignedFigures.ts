@@ -13,7 +13,7 @@ import type { AnyOperation } from "./Operation.ts"
 /** Judges the write and derives its figures again; undefined where they have not moved. */
 const movement = Effect.fnUntraced(function* (
   operation: AnyOperation,
-  { act, input, record }: Claim.Running & { readonly input: unknown }
+  { act, input, record }: Claim.RunningOperation & { readonly input: unknown }
 ) {
   if (operation.figures === undefined || record.actionKey === null) return undefined
   const derived = yield* JudgeWrite.precheck(operation, input, { act, outside: Result.void })
@@ -26,8 +26,8 @@ const movement = Effect.fnUntraced(function* (
 /** Checks whether the figures that were signed have moved; changes nothing. */
 export const areMoved = (
   operation: AnyOperation,
-  of: Claim.Running & { readonly input: unknown }
-) => Effect.map(movement(operation, of), (found) => found !== undefined)
+  run: Claim.RunningOperation & { readonly input: unknown }
+) => Effect.map(movement(operation, run), (found) => found !== undefined)
 
 /**
  * Judges the write and derives its figures again. Where they have moved, the operation ends refused
@@ -37,17 +37,17 @@ export const areMoved = (
 export const voidIfFiguresMoved = Effect.fnUntraced(function* (
   claim: Claim.Claim,
   operation: AnyOperation,
-  of: Claim.Running & { readonly input: unknown }
+  run: Claim.RunningOperation & { readonly input: unknown }
 ) {
-  const { act, record } = of
-  const found = yield* movement(operation, of)
+  const { act, record } = run
+  const found = yield* movement(operation, run)
   if (found === undefined) return false
   const { actionKey, derived, moved } = found
   const records = yield* Records
   const { tenantId } = yield* Settings
   yield* records.lock(`action:${tenantId}:${actionKey}`)
   const refusal = refused("rule-refused", Figures.movedDetails(moved, actionKey))
-  yield* Claim.end(claim, of, Claim.failing(refusal))
+  yield* Claim.end(claim, run, Claim.failing(refusal))
   const action = yield* records
     .get(approvals, actionKey)
     .pipe(

@@ -1,6 +1,6 @@
 /** Stored ledger submission of a step, so that every retry sends the same commands. */
 import { Schema } from "effect"
-import type { Command, Disclosed, LfRecord, LfValue } from "../ports/Ledger.ts"
+import type { Command, DisclosedContract, LfRecord, LfValue } from "../ports/Ledger.ts"
 
 const Value: Schema.Codec<LfValue> = Schema.suspend(() =>
   Schema.Union([Schema.String, Schema.Boolean, Schema.Null, Schema.Array(Value), Fields])
@@ -34,7 +34,7 @@ const CommandSchema: Schema.Codec<Command> = Schema.Union([
 export const Commands: Schema.Codec<readonly [Command, ...ReadonlyArray<Command>]> =
   Schema.NonEmptyArray(CommandSchema)
 
-export const DisclosedContracts: Schema.Codec<ReadonlyArray<Disclosed>> = Schema.Array(
+export const DisclosedContracts: Schema.Codec<ReadonlyArray<DisclosedContract>> = Schema.Array(
   Schema.Struct({
     createdEventBlob: Schema.String,
     contractId: Schema.optionalKey(Schema.String),

@@ -76,8 +76,8 @@ const make = Effect.gen(function* () {
   return FourEyes.of({
     submit: (operation, call) => provided(submit(operation, call)),
     open: (operation, request, key) => provided(OpenWrite.openOwn(operation, request, key)),
-    approve: (of) => provided(SignWrite.approve(of)),
-    reject: (of) => provided(RejectWrite.reject(of))
+    approve: (signature) => provided(SignWrite.approve(signature)),
+    reject: (rejection) => provided(RejectWrite.reject(rejection))
   })
 })
 

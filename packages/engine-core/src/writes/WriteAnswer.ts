@@ -128,7 +128,7 @@ const recovery = (self: Approval): string | null => {
 }
 
 /** Lists the approvers that an action waits on, with the key by which they find it. */
-export const awaits = (self: Approval): ReadonlyArray<RecordView.Waiting> =>
+export const awaits = (self: Approval): ReadonlyArray<RecordView.AwaitedAct> =>
   approvals
     .waitingOn(self)
     .map((waiting) => ({ ...RecordView.shown(waiting), actionKey: self.actionKey }))

@@ -16,7 +16,7 @@ export type Answers =
   | { readonly with: "one"; readonly read: Read.One }
   | { readonly with: "list"; readonly read: Read.List }
   | { readonly with: "export"; readonly read: Read.Export }
-  | { readonly with: "streamed"; readonly read: Read.Streamed }
+  | { readonly with: "streamed"; readonly read: Read.StreamedRead }
   | { readonly with: "hand"; readonly served: ServedRoute }
 
 export interface Route {

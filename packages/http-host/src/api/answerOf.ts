@@ -4,7 +4,7 @@ import { Schema } from "effect"
 
 /** The write answer with this operation's own result. */
 export const answerOf = <K extends Operation.Operation["kind"], I, R>(
-  operation: Pick<Operation.Declared<K, I, R, never>, "kind" | "doc" | "result">
+  operation: Pick<Operation.OperationDeclaration<K, I, R, never>, "kind" | "doc" | "result">
 ) =>
   Schema.Struct({ ...WriteAnswer.fields, result: Schema.NullOr(operation.result) }).annotate({
     identifier: `${pascal(operation.kind)}Answer`,

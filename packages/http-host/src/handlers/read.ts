@@ -7,7 +7,7 @@ import {
   type Read,
   Refusal,
   type Reads,
-  type Shown,
+  type PrintedAnswer,
   type Whole
 } from "@bursar/engine-core"
 import { Instant, JsonPrinter, PlainJson, Shape } from "@bursar/engine-core/kernel"
@@ -240,7 +240,7 @@ export const exported = (read: Read.Export, reads: Reads["Service"]) => {
 }
 
 /** Streams a record, its rows, and a text or the totals of the rows as one JSON value. */
-export const streamed = (read: Read.Streamed, reads: Reads["Service"]) => {
+export const streamed = (read: Read.StreamedRead, reads: Reads["Service"]) => {
   const ask = asking(takenBy(read))
   const printRecord = JsonPrinter.of(read.record)
   const printRow = JsonPrinter.of(read.row)
@@ -353,7 +353,7 @@ const tableOf = <V, E>(
 /** Answers with a printed value in its envelope, whose members are those of this request. */
 const answered = (
   { identity, request }: Arrival["Service"],
-  answer: Around & Shown & { readonly zone?: string | undefined },
+  answer: Around & PrintedAnswer & { readonly zone?: string | undefined },
   end: string
 ) =>
   Answer.read({
@@ -364,7 +364,7 @@ const answered = (
       Buffer.concat([Buffer.from(opening(answer)), answer.printed.bytes, Buffer.from(end)])
   })
 
-const printed = (parts: ReadonlyArray<Uint8Array>, records: number): KeptAnswers.Printed => ({
+const printed = (parts: ReadonlyArray<Uint8Array>, records: number): KeptAnswers.PrintedValue => ({
   bytes: Buffer.concat(parts),
   records
 })
@@ -378,7 +378,7 @@ const sliceItems = 50
  */
 export const inSlices =
   <V>(print: (value: V) => Uint8Array) =>
-  (values: ReadonlyArray<V>): Effect.Effect<KeptAnswers.Printed> =>
+  (values: ReadonlyArray<V>): Effect.Effect<KeptAnswers.PrintedValue> =>
     Effect.gen(function* () {
       const parts: Array<Uint8Array> = [Buffer.from("[")]
       for (const [index, value] of values.entries()) {

@@ -35,7 +35,7 @@ export const usual: AttemptTimes = { connect: 5_000, attempt: 15_000 }
 /** Bytes of an answer that are read before the connection is dropped; none is stored. */
 const readMax = 64 * 1024
 
-type Answered = WebhookSender.Answered
+type Answered = WebhookSender.AttemptOutcome
 
 /**
  * Lookup function that returns only the checked addresses, so that the name is not resolved again

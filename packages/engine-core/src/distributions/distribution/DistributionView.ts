@@ -72,9 +72,9 @@ export type DistributionView = typeof DistributionView.Type
 
 /** A run clears a distribution once its source has corrected each statement that it waits for. */
 const named = (
-  wait: RecordView.Waiting,
+  wait: RecordView.AwaitedAct,
   awaited: AwaitedStatements["statements"]
-): ReadonlyArray<RecordView.Waiting> =>
+): ReadonlyArray<RecordView.AwaitedAct> =>
   wait.action !== "distribution.clear" || awaited.length === 0
     ? [wait]
     : [...new Set(awaited.map(({ externalStatementId }) => externalStatementId))].map((id) => ({

@@ -16,7 +16,7 @@ import * as Templates from "../../templates/Distribution.ts"
 import * as Field from "../../templates/Field.ts"
 import { createAndExercise, exercise } from "../../templates/Template.ts"
 import * as Amount from "../../vocabulary/Amount.ts"
-import type { Derived, Figure } from "../../writes/Figures.ts"
+import type { DerivedFigures, Figure } from "../../writes/Figures.ts"
 import * as Operation from "../../writes/Operation.ts"
 import { operations as operationRecords } from "../../writes/OperationRecord.ts"
 import { isRefused } from "../period/RateChangeRules.ts"
@@ -240,7 +240,7 @@ const plannedBy = Effect.fnUntraced(function* (input: Body, act: OperationAct) {
 })
 
 /** Figures that the approvers sign; the tolerance is zero. */
-const figuresOf = (plan: PlanMembers): Derived => {
+const figuresOf = (plan: PlanMembers): DerivedFigures => {
   const { totals } = plan
   const figures: Readonly<Record<string, Figure | null>> = {
     month: plan.month,

@@ -9,7 +9,12 @@ import * as Decimal from "../../kernel/Decimal.ts"
 import type { Unavailable } from "../../kernel/Refusal.ts"
 import * as Zone from "../../kernel/Zone.ts"
 import type { LfRecord } from "../../ports/Ledger.ts"
-import { type ActiveOf, projected, type Typed, typedOf } from "../../projection/ActiveContracts.ts"
+import {
+  type ActiveOf,
+  projected,
+  type TypedContract,
+  typedOf
+} from "../../projection/ActiveContracts.ts"
 import { contracts } from "../../projection/Contract.ts"
 import * as LedgerRecord from "../../projection/LedgerRecord.ts"
 import * as Snapshot from "../../projection/Snapshot.ts"
@@ -98,7 +103,7 @@ const venueOf = Effect.fnUntraced(function* (slotCid: string) {
 
 /** Opens a distribution as executed: only a run of this store clears it. */
 const openDistribution = Effect.fnUntraced(function* (
-  { contractId: cid, createdAt, typed }: Typed<typeof Templates.Distribution>,
+  { contractId: cid, createdAt, typed }: TypedContract<typeof Templates.Distribution>,
   act: Act
 ) {
   const { lineCount, open: isOpen, sealed: isSealed, totals } = typed
@@ -131,7 +136,7 @@ const openDistribution = Effect.fnUntraced(function* (
 
 type LineTemplate = typeof Templates.DistributionLine | typeof Templates.DeliveredLine
 
-interface Line<T extends LineTemplate> extends Typed<T> {
+interface Line<T extends LineTemplate> extends TypedContract<T> {
   readonly self: Distribution
 }
 

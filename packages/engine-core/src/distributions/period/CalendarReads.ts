@@ -113,7 +113,7 @@ export const list = Read.list({
       const isByCalendar = datesOf(versions, month)?.scheduledBy !== "month-end"
       return [{ sortKey, row: isConcealed ? Calendar.concealed(row, { isByCalendar }) : row }]
     })
-    const found: Array<Read.Computed<Calendar.CalendarRow>> = []
+    const found: Array<Read.ComputedRow<Calendar.CalendarRow>> = []
     // Record dates lie in their month, so that the rows of a month precede those of the next.
     let month = all.reduce<Month.Month>(
       (least, { from }) => earlierMonth(least, from),

@@ -1,5 +1,5 @@
 /** Pure rules of the webhook dispatcher: parallel attempts, turns of webhooks, meaning of an answer. */
-import type { Answered } from "../../ports/WebhookSender.ts"
+import type { AttemptOutcome } from "../../ports/WebhookSender.ts"
 import type { Attempt } from "../../records/webhook/Delivery.ts"
 import { isTaken } from "../../records/webhook/DeliveryRules.ts"
 
@@ -27,7 +27,7 @@ export interface AttemptResult {
 
 /** Judges an answer: the attempt as recorded, and the Retry-After to respect. */
 export const madeOf = (
-  answered: Answered,
+  answered: AttemptOutcome,
   timed: Pick<Attempt, "at" | "durationMs">
 ): AttemptResult => {
   if ("failure" in answered) {

@@ -2,7 +2,7 @@
 import type * as Duration from "../../kernel/Duration.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Machine from "../../kernel/Machine.ts"
-import type { Found } from "../../ports/ScreeningSource.ts"
+import type { ScreeningFinding } from "../../ports/ScreeningSource.ts"
 import type { Screening } from "../holder/HolderDetails.ts"
 import { ScreeningMachine } from "./ScreeningMachine.ts"
 
@@ -39,7 +39,7 @@ const triggers = { none: "clear", possible: "doubt", confirmed: "confirm" } as c
  */
 export const answered = (
   self: Screening,
-  { found, screenedAt, listVersion, validUntil }: Found,
+  { found, screenedAt, listVersion, validUntil }: ScreeningFinding,
   rescreenAfter: ReadonlyArray<Duration.Duration>
 ): Screening | undefined => {
   const on = triggers[found]

@@ -6,7 +6,7 @@ import { Effect, Stream } from "effect"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Offset from "../../kernel/Offset.ts"
 import type { Unavailable } from "../../kernel/Refusal.ts"
-import { projected, type Typed, typedOf } from "../../projection/ActiveContracts.ts"
+import { projected, type TypedContract, typedOf } from "../../projection/ActiveContracts.ts"
 import * as Snapshot from "../../projection/Snapshot.ts"
 import { taken } from "../../projection/SnapshotTaken.ts"
 import type { Act } from "../../records/Act.ts"
@@ -47,8 +47,10 @@ const openWaiting = (instrumentId: string, act: Act): Effect.Effect<void, Unavai
     }
   })
 
-const byCreation = (a: Typed<typeof OraclePoint>, b: Typed<typeof OraclePoint>): number =>
-  Instant.compare(a.createdAt, b.createdAt) || (a.contractId < b.contractId ? -1 : 1)
+const byCreation = (
+  a: TypedContract<typeof OraclePoint>,
+  b: TypedContract<typeof OraclePoint>
+): number => Instant.compare(a.createdAt, b.createdAt) || (a.contractId < b.contractId ? -1 : 1)
 
 /**
  * Number of the first place at an offset after all points that have one. A place is half of the key by

@@ -30,7 +30,7 @@ import {
 import { inForce } from "../../instruments/policy/PolicyLookups.ts"
 import type { Act, ActParameters } from "./PrecheckRules.ts"
 
-type DerivedFigures = Figures.Derived["figures"]
+type DerivedFigures = Figures.DerivedFigures["figures"]
 
 /** Loads the figures of an order's act; null for other acts, and before there are any. */
 export const figuresOf = (

@@ -27,7 +27,7 @@ const PrecheckView = Schema.Struct({
   act: PrecheckAct.schema,
   /** Whether every check passes. */
   allowed: Schema.Boolean,
-  gates: Schema.Array(Gates.Shown),
+  gates: Schema.Array(Gates.GateCheck),
   /** Figures of the act; null where it has none yet. */
   figures: Schema.NullOr(Figures.Figures),
   /** The hash that an approver of these figures would sign. */
@@ -126,7 +126,7 @@ const rowsOf = (operation: Operation, input: unknown, act: OperationAct) => {
       const gate = gateOf(refusal)
       if (gate === undefined || check === undefined) return sameRefusal(refusal)
       const row = { ok: false, detail: detail ?? null, recovery: recovery ?? null }
-      return Effect.succeed<ReadonlyArray<Gates.Shown>>([{ gate, check, ...row }])
+      return Effect.succeed<ReadonlyArray<Gates.GateCheck>>([{ gate, check, ...row }])
     })
   )
 }
@@ -152,7 +152,7 @@ const derivedBy = (
   input: unknown,
   act: OperationAct
 ): Effect.Effect<
-  Figures.Derived["figures"] | null,
+  Figures.DerivedFigures["figures"] | null,
   Unavailable,
   Records | Bulk | Crypto | LedgerReach.LedgerReach
 > =>

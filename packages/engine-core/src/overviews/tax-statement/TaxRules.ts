@@ -25,7 +25,7 @@ export interface TaxedPayment
 
 const figures = ["gross", "equalisation", "withheld", "net"] as const
 
-type TaxSumInputs = Formula.Given<typeof taxSum.inputs>
+type TaxSumInputs = Formula.GivenValues<typeof taxSum.inputs>
 
 /** Amounts of payments as inputs of a sum, each with the id of its line. */
 const givenOf = (payments: ReadonlyArray<TaxPayment>): TaxSumInputs => {
@@ -156,7 +156,7 @@ export const leavingBasis = (
   }
   const shareBasis = (
     field: string,
-    given: Omit<Formula.Given<typeof lotPart.inputs>, "cashDecimals"> & {
+    given: Omit<Formula.GivenValues<typeof lotPart.inputs>, "cashDecimals"> & {
       readonly currency: string
     },
     source: Basis.Source

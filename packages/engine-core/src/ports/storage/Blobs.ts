@@ -18,7 +18,7 @@ export class Blobs extends Context.Service<
      * Stores bytes under their lower-case hex SHA-256; the same hash twice is one blob. MUST keep a
      * copy: the caller may change its bytes afterwards.
      */
-    readonly put: (of: {
+    readonly put: (blob: {
       readonly hash: string
       readonly bytes: Uint8Array
     }) => Effect.Effect<void, StorageUnavailable>
@@ -30,15 +30,15 @@ export class Blobs extends Context.Service<
      * written. MUST keep a copy of the bytes.
      */
     readonly append: (
-      of: ChunkKey & { readonly bytes: Uint8Array }
+      chunk: ChunkKey & { readonly bytes: Uint8Array }
     ) => Effect.Effect<void, StorageUnavailable>
     /** A copy of a chunk's bytes, of a sealed file or of one still written; none: not there. */
-    readonly chunk: (of: ChunkKey) => Effect.Effect<Option.Option<Uint8Array>, StorageUnavailable>
+    readonly chunk: (key: ChunkKey) => Effect.Effect<Option.Option<Uint8Array>, StorageUnavailable>
     /**
      * Ends a file for good within the caller's transaction. A file that has another number of chunks
      * than this, none among them, and one sealed before, are defects.
      */
-    readonly seal: (of: {
+    readonly seal: (file: {
       readonly file: string
       readonly chunks: number
     }) => Effect.Effect<void, StorageUnavailable>
@@ -48,7 +48,7 @@ export class Blobs extends Context.Service<
      * `sparesSealed` is true it MUST delete nothing of a file that is sealed. Apart from any open
      * transaction.
      */
-    readonly discard: (of: {
+    readonly discard: (deletion: {
       readonly file: string
       readonly limit: number
       readonly sparesSealed?: boolean

@@ -91,7 +91,7 @@ export interface OwnedRow extends BulkRow {
 export interface BulkDifference {
   /** The match, or its name where the names of its side have one. */
   readonly match: string
-  /** Whether `match` is a name: a name is compared with names alone. */
+  /** True where `match` is a name: a name is compared with names alone. */
   readonly isNamed: boolean
   /** Sum of the side's rows with this `match`; null where it has none. */
   readonly left: string | null
@@ -127,20 +127,20 @@ export class Bulk extends Context.Service<
      * Makes an owner's rows visible, for good, within the caller's transaction. An owner that has
      * another number of rows than this, and one sealed before, are defects.
      */
-    readonly seal: (of: {
+    readonly seal: (rowSet: {
       readonly owner: string
       readonly rows: number
     }) => Effect.Effect<void, StorageUnavailable>
     /** The number of rows of a sealed owner. */
     readonly count: (owner: string) => Effect.Effect<Option.Option<number>, StorageUnavailable>
     /** At most `limit` rows in the order of their keys, after a key if one is given. */
-    readonly read: (of: {
+    readonly read: (page: {
       readonly owner: string
       readonly after?: string
       readonly limit: number
     }) => Effect.Effect<ReadonlyArray<BulkRow>, StorageUnavailable>
     /** The rows of these keys, in the order of their keys; of a key that is not there none. */
-    readonly find: (of: {
+    readonly find: (rows: {
       readonly owner: string
       readonly keys: ReadonlyArray<string>
     }) => Effect.Effect<ReadonlyArray<BulkRow>, StorageUnavailable>
@@ -159,7 +159,7 @@ export class Bulk extends Context.Service<
      * or one side has no row. In the order of `match`, what has a name after what has none, in
      * constant memory and from one snapshot.
      */
-    readonly differences: (of: {
+    readonly differences: (comparison: {
       readonly left: BulkSide
       readonly right: BulkSide
       readonly tolerance: string
@@ -171,7 +171,7 @@ export class Bulk extends Context.Service<
      * itself; answers how many. Where `sparesSealed` is true it MUST delete nothing of an owner that
      * is sealed. Apart from any open transaction.
      */
-    readonly discard: (of: {
+    readonly discard: (deletion: {
       readonly owner: string
       readonly limit: number
       readonly sparesSealed?: boolean

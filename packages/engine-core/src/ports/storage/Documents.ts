@@ -94,7 +94,7 @@ export class Documents extends Context.Service<
      */
     readonly put: (rows: ReadonlyArray<VersionRow>) => Effect.Effect<void, StorageUnavailable>
     /** The versions of these records at the pin; a record that did not exist then is left out. */
-    readonly get: (of: {
+    readonly get: (lookup: {
       readonly collection: string
       readonly recordIds: ReadonlyArray<string>
       readonly pin: StoredPin
@@ -103,7 +103,7 @@ export class Documents extends Context.Service<
      * The versions of these records that were in force at some offset from `from` to `through`, both
      * included; those of one record in their order. A version that ended where it began never was.
      */
-    readonly versions: (of: {
+    readonly versions: (range: {
       readonly collection: string
       readonly recordIds: ReadonlyArray<string>
       readonly from: number
@@ -123,7 +123,7 @@ export class Documents extends Context.Service<
       query: Omit<ListQuery, "after" | "direction"> & { readonly column: string }
     ) => Effect.Effect<ReadonlyMap<string, number>, StorageUnavailable>
     /** Deletes every version of these records, within the caller's transaction, when retention ends. */
-    readonly forget: (of: {
+    readonly forget: (records: {
       readonly collection: string
       readonly recordIds: ReadonlyArray<string>
     }) => Effect.Effect<void, StorageUnavailable>
@@ -131,7 +131,7 @@ export class Documents extends Context.Service<
      * Deletes versions of this collection that ended at or before the offset, at most `limit`;
      * answers how many. No pin at or after it sees a difference.
      */
-    readonly prune: (of: {
+    readonly prune: (deletion: {
       readonly collection: string
       readonly through: number
       readonly limit: number

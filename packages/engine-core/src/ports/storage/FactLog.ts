@@ -29,18 +29,18 @@ export class FactLog extends Context.Service<
       rows: ReadonlyArray<FactRow>
     ) => Effect.Effect<void, VersionMoved | StorageUnavailable>
     /** The facts of one record in order of version, up to and including `through` if given. */
-    readonly read: (of: {
+    readonly read: (range: {
       readonly collection: string
       readonly recordId: string
       readonly through?: number
     }) => Effect.Effect<ReadonlyArray<FactRow>, StorageUnavailable>
     /** Deletes every fact of these records, within the caller's transaction, when retention ends. */
-    readonly forget: (of: {
+    readonly forget: (records: {
       readonly collection: string
       readonly recordIds: ReadonlyArray<string>
     }) => Effect.Effect<void, StorageUnavailable>
     /** The facts of a whole collection after a position, oldest record first: for replays and audits. */
-    readonly scan: (of: {
+    readonly scan: (page: {
       readonly collection: string
       readonly after?: { readonly recordId: string; readonly version: number }
       readonly limit: number

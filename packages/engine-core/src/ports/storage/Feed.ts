@@ -159,7 +159,7 @@ export class Feed extends Context.Service<
      * or after `since` (not after `now`), that one MAY be given out again. A crash may take the answer
      * back until `answersSettled`; inside a transaction it is part of that transaction.
      */
-    readonly answer: (of: {
+    readonly answer: (instants: {
       readonly now: string
       readonly since: string
     }) => Effect.Effect<FeedHead, StorageUnavailable>
@@ -192,13 +192,13 @@ export class Feed extends Context.Service<
      * caller's transaction; answers how many went and how many were passed over or deleted, 0 when
      * nothing is left to prune.
      */
-    readonly prune: (of: {
+    readonly prune: (deletion: {
       readonly before: string
       readonly hold: LegalHold
       readonly limit: number
     }) => Effect.Effect<{ readonly deleted: number; readonly passed: number }, StorageUnavailable>
     /** Deletes journal events with an offset at or before this one, at most `limit`; answers how many. */
-    readonly pruneJournal: (of: {
+    readonly pruneJournal: (deletion: {
       readonly through: number
       readonly limit: number
     }) => Effect.Effect<number, StorageUnavailable>
@@ -207,7 +207,7 @@ export class Feed extends Context.Service<
      * Anything else there is a defect and deletes nothing. The application's own role of a database
      * has no right to: it fails there.
      */
-    readonly pruneAudit: (of: {
+    readonly pruneAudit: (deletion: {
       readonly before: number
     }) => Effect.Effect<number, StorageUnavailable>
     /** An element whenever events may have come; it may lose some. */

@@ -29,13 +29,13 @@ export class Keys extends Context.Service<
       { readonly claimed: true } | { readonly claimed: false; readonly winner: KeyRow },
       StorageUnavailable
     >
-    readonly find: (of: {
+    readonly find: (lookup: {
       readonly scope: string
       readonly key: string
       readonly now: string
     }) => Effect.Effect<Option.Option<KeyRow>, StorageUnavailable>
     /** Replaces the target of a claimed key; a defect for a key that is not claimed. */
-    readonly retarget: (of: {
+    readonly retarget: (change: {
       readonly scope: string
       readonly key: string
       readonly target: string
@@ -46,7 +46,7 @@ export class Keys extends Context.Service<
      * True for the first use of the nonce in its scope. It MUST be remembered for `keep`
      * milliseconds of the store's own clock: no host whose clock is wrong can shorten that.
      */
-    readonly useNonce: (of: {
+    readonly useNonce: (use: {
       readonly scope: string
       readonly nonce: string
       readonly keep: number
@@ -55,7 +55,7 @@ export class Keys extends Context.Service<
      * Deletes keys that lapsed before this instant, and nonces that expired by the store's own clock,
      * at most `limit`; answers how many.
      */
-    readonly forget: (of: {
+    readonly forget: (deletion: {
       readonly before: string
       readonly limit: number
     }) => Effect.Effect<number, StorageUnavailable>

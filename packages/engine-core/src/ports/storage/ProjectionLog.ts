@@ -53,7 +53,7 @@ export class ProjectionLog extends Context.Service<
   {
     readonly head: Effect.Effect<ProjectionHead, StorageUnavailable>
     /** Fencing: makes the caller the only writer by raising the epoch, and answers the head under it. */
-    readonly takeOver: (of: {
+    readonly takeOver: (writer: {
       readonly participant: string
     }) => Effect.Effect<ProjectionHead, StorageUnavailable>
     /**
@@ -62,7 +62,7 @@ export class ProjectionLog extends Context.Service<
      * stands at `from`. Answers at `to` are of later instants than those at `from`, though nothing
      * else was written.
      */
-    readonly advance: (of: {
+    readonly advance: (move: {
       readonly epoch: number
       readonly from: number
       readonly to: number
@@ -70,7 +70,7 @@ export class ProjectionLog extends Context.Service<
       readonly updates: ReadonlyArray<UpdateRow>
     }) => Effect.Effect<void, WriterFenced | StorageUnavailable>
     /** Sets ledger epoch, horizon and position after a snapshot, under the writer's epoch. */
-    readonly bootstrap: (of: {
+    readonly bootstrap: (snapshot: {
       readonly epoch: number
       /** The same as before, or the next one where a kept store continues from the snapshot. */
       readonly ledgerEpoch: number
@@ -83,7 +83,7 @@ export class ProjectionLog extends Context.Service<
      * any more, and no asOf before the ledger time there. Never moves it down, nor past the head.
      * Updates at or before the horizon may be deleted, at most `limit` a call; answers how many were.
      */
-    readonly prune: (of: {
+    readonly prune: (deletion: {
       readonly offset: number
       readonly limit: number
     }) => Effect.Effect<number, StorageUnavailable>
@@ -104,13 +104,13 @@ export class ProjectionLog extends Context.Service<
      * begins at that instant or later. MUST stay the same once the ledger time has reached it. With
      * `through` it is no later offset than that one.
      */
-    readonly offsetBefore: (of: {
+    readonly offsetBefore: (bounds: {
       readonly instant: string
       readonly through?: number | undefined
     }) => Effect.Effect<Option.Option<number>, StorageUnavailable>
     /** Checks whether an update of this command is in the log; loads no payload. */
     readonly hasCommand: (commandId: string) => Effect.Effect<boolean, StorageUnavailable>
-    readonly read: (of: {
+    readonly read: (page: {
       readonly after: number
       readonly limit: number
     }) => Effect.Effect<ReadonlyArray<UpdateRow>, StorageUnavailable>

@@ -10,7 +10,7 @@ export class RateWindow extends Context.Service<
      * the theoretical arrival time stays within `tolerance`, and moves it; a refusal moves nothing. An
      * admitted cost stays counted, also when a transaction around the call is rolled back.
      */
-    readonly take: (of: {
+    readonly take: (call: {
       readonly subject: string
       readonly cost: number
       /** Microseconds one call takes from the budget. */
@@ -26,7 +26,7 @@ export class RateWindow extends Context.Service<
       StorageUnavailable
     >
     /** Deletes subjects whose budget has been full for this many microseconds; at most `limit`. */
-    readonly forget: (of: {
+    readonly forget: (deletion: {
       readonly idle: number
       readonly limit: number
     }) => Effect.Effect<number, StorageUnavailable>

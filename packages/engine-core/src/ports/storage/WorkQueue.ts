@@ -40,7 +40,7 @@ export class WorkQueue extends Context.Service<
      * the same resource in the same queue; ordered by when they were due, then by when they were
      * queued (docs/contract/instances.md#leases). No item is ever leased twice at a time.
      */
-    readonly lease: (of: {
+    readonly lease: (claim: {
       readonly queue: string
       readonly worker: string
       readonly limit: number
@@ -50,7 +50,7 @@ export class WorkQueue extends Context.Service<
      * Claims as `lease` does in several queues, in one call: of each queue up to its limit, and up to
      * `limit` items in all, those of the first queues first.
      */
-    readonly leaseEach: (of: {
+    readonly leaseEach: (claim: {
       readonly queues: ReadonlyArray<{ readonly queue: string; readonly limit: number }>
       readonly worker: string
       readonly limit: number
@@ -78,24 +78,24 @@ export class WorkQueue extends Context.Service<
      * Removes an item whose work was done elsewhere (the projection has read its outcome), whichever
      * worker holds its lease.
      */
-    readonly settle: (of: {
+    readonly settle: (items: {
       readonly queue: string
       readonly itemIds: ReadonlyArray<string>
     }) => Effect.Effect<void, StorageUnavailable>
     /** Gives the item back, to be claimed again after `delay` milliseconds; it keeps its place. */
     readonly release: (
       lease: Lease,
-      of: { readonly delay: number; readonly payload?: string }
+      next: { readonly delay: number; readonly payload?: string }
     ) => Effect.Effect<void, LeaseLost | StorageUnavailable>
     /**
      * Makes items due now that nobody has a lease on: what they wait for has come. An item under a
      * lease, one that is due already, and one that is not there are left alone.
      */
-    readonly hasten: (of: {
+    readonly hasten: (items: {
       readonly queue: string
       readonly itemIds: ReadonlyArray<string>
     }) => Effect.Effect<void, StorageUnavailable>
-    readonly find: (of: {
+    readonly find: (item: {
       readonly queue: string
       readonly itemId: string
     }) => Effect.Effect<

@@ -30,7 +30,7 @@ import * as Rules from "./RunRules.ts"
 import { type RunUnderWay, runsUnderWay } from "./RunUnderWay.ts"
 
 /** Locking of the runs of a host. */
-export type RunLocking = Omit<LeasedLock.Locking, "name" | "waitMillis">
+export type RunLocking = Omit<LeasedLock.LockTerms, "name" | "waitMillis">
 
 /** Name of the lock of runs of every instrument: one at a time in the venue. */
 export const venueLockName = "reconciliation-lock"

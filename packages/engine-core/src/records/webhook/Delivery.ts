@@ -71,8 +71,8 @@ const evolve = (self: Delivery, fact: Fact): Delivery =>
 
 /** A new delivery, opened in its event's transaction. */
 export const pending = (
-  of: Pick<Delivery, "deliveryId" | "webhookId" | "seq" | "type" | "trace">
-): Delivery => ({ ...of, state: "pending", attempts: 0, last: null, endedAt: null })
+  delivery: Pick<Delivery, "deliveryId" | "webhookId" | "seq" | "type" | "trace">
+): Delivery => ({ ...delivery, state: "pending", attempts: 0, last: null, endedAt: null })
 
 /** List filter of a webhook's pending deliveries. */
 export const pendingOf = (webhookId: string) => ({ webhookId: [webhookId], state: ["pending"] })

@@ -49,18 +49,24 @@ export const retryAfterMillis = (text: string, now: Instant.Instant): number | u
  * Milliseconds until a delivery is tried again after `attempts` failed attempts; undefined: never.
  * `chance` is uniform in [0, 1) and moves the wait by a tenth either way.
  */
-export const waitAfter = (of: {
+export const waitAfter = ({
+  attempts,
+  chance,
+  status,
+  retryAfter,
+  now
+}: {
   readonly attempts: number
   readonly chance: number
   readonly status: number | null
   readonly retryAfter: string | null
   readonly now: Instant.Instant
 }): number | undefined => {
-  const base = schedule[of.attempts]
+  const base = schedule[attempts]
   if (base === undefined) return undefined
-  const wait = base * (0.9 + 0.2 * of.chance)
-  const isAsked = (of.status === 429 || of.status === 503) && of.retryAfter !== null
-  const askedMillis = isAsked ? (retryAfterMillis(of.retryAfter ?? "", of.now) ?? 0) : 0
+  const wait = base * (0.9 + 0.2 * chance)
+  const isAsked = (status === 429 || status === 503) && retryAfter !== null
+  const askedMillis = isAsked ? (retryAfterMillis(retryAfter ?? "", now) ?? 0) : 0
   return Math.round(Math.max(wait, Math.min(askedMillis, putOffMax)))
 }
 
@@ -90,7 +96,10 @@ const isTestOf = (event: EventRow, webhook: Pick<Webhook, "webhookId">): boolean
 export const deliveriesOf = (
   event: EventRow,
   webhooks: ReadonlyArray<Pick<Webhook, "webhookId" | "events">>,
-  of: { readonly operationOf: (event: EventRow) => string; readonly trace: Trace | null }
+  {
+    operationOf,
+    trace
+  }: { readonly operationOf: (event: EventRow) => string; readonly trace: Trace | null }
 ): ReadonlyArray<Delivery> => {
   const { kind, type, seq } = event
   if (kind !== "control" || !EventType.has(type)) return []
@@ -98,8 +107,8 @@ export const deliveriesOf = (
     const { webhookId } = webhook
     const tested = isTestOf(event, webhook)
     if (!tested && !takes(webhook, type)) return []
-    const deliveryId = tested ? testDelivery(of.operationOf(event)) : `${seq}.${webhookId}`
-    return [pending({ deliveryId, webhookId, seq, type, trace: of.trace })]
+    const deliveryId = tested ? testDelivery(operationOf(event)) : `${seq}.${webhookId}`
+    return [pending({ deliveryId, webhookId, seq, type, trace })]
   })
 }
 
@@ -134,7 +143,13 @@ export const signing = (
 /** The value of `webhook-signature`: Standard Webhooks 1.0.0, `v1` for each secret, `v1a` for each key. */
 export const signature = (
   crypto: Pick<Crypto["Service"], "hmacSha256" | "ed25519">,
-  of: {
+  {
+    id,
+    timestamp,
+    body,
+    secrets,
+    keys
+  }: {
     readonly id: string
     /** Whole seconds since the epoch. */
     readonly timestamp: string
@@ -143,15 +158,21 @@ export const signature = (
     readonly keys: ReadonlyArray<Pick<SigningKey, "seed">>
   }
 ): string => {
-  const text = `${of.id}.${of.timestamp}.${of.body}`
+  const text = `${id}.${timestamp}.${body}`
   return [
-    ...of.secrets.map((secret) => `v1,${Base64.encode(crypto.hmacSha256(secret, text))}`),
-    ...of.keys.map(({ seed }) => `v1a,${Base64.encode(crypto.ed25519.sign(seed, text))}`)
+    ...secrets.map((secret) => `v1,${Base64.encode(crypto.hmacSha256(secret, text))}`),
+    ...keys.map(({ seed }) => `v1a,${Base64.encode(crypto.ed25519.sign(seed, text))}`)
   ].join(" ")
 }
 
 /** Headers of one attempt, without those that the transport adds. */
-export const headers = (of: {
+export const headers = ({
+  id,
+  timestamp,
+  signature,
+  webhookId,
+  attempt
+}: {
   readonly id: string
   readonly timestamp: string
   readonly signature: string
@@ -160,11 +181,11 @@ export const headers = (of: {
 }): Readonly<Record<string, string>> => ({
   "content-type": "application/json",
   "user-agent": "bursar/1",
-  "webhook-id": of.id,
-  "webhook-timestamp": of.timestamp,
-  "webhook-signature": of.signature,
-  "x-webhook-id": of.webhookId,
-  "x-webhook-attempt": String(of.attempt)
+  "webhook-id": id,
+  "webhook-timestamp": timestamp,
+  "webhook-signature": signature,
+  "x-webhook-id": webhookId,
+  "x-webhook-attempt": String(attempt)
 })
 
 const secretGrammar = /^whsec_([A-Za-z0-9+/]+={0,2})$/
@@ -192,19 +213,22 @@ export const outcomeOf = ({ status, durationMs, failure }: Attempt) => ({
 /** The fact of an attempt, and the milliseconds until the next one, if there is one. */
 export const judge = (
   before: Pick<Delivery, "attempts">,
-  of: {
+  {
+    attempt,
+    chance,
+    retryAfter
+  }: {
     readonly attempt: Attempt
     readonly retryAfter: string | null
     readonly chance: number
   }
 ): { readonly fact: Fact; readonly again: number | undefined } => {
-  const { attempt } = of
   if (attempt.failure === null) return { fact: { on: "take", attempt }, again: undefined }
   const again = waitAfter({
     attempts: before.attempts + 1,
-    chance: of.chance,
+    chance,
     status: attempt.status,
-    retryAfter: of.retryAfter,
+    retryAfter,
     now: attempt.at
   })
   return { fact: { on: again === undefined ? "exhaust" : "miss", attempt }, again }

@@ -110,7 +110,7 @@ export const WebhookView = Schema.Struct({
 })
 export type WebhookView = typeof WebhookView.Type
 
-export const view = (self: Webhook & Collection.Kept): WebhookView => ({
+export const view = (self: Webhook & Collection.StoreColumns): WebhookView => ({
   webhookId: self.webhookId,
   url: self.url,
   events: self.events,

@@ -4,7 +4,7 @@
  */
 import { Effect } from "effect"
 import type * as Pin from "../../kernel/Pin.ts"
-import type { Common, Waiting } from "../../records/RecordView.ts"
+import type { Common, AwaitedAct } from "../../records/RecordView.ts"
 import * as HoldRules from "../../restraints/hold/HoldRules.ts"
 import { openOn } from "../../restraints/hold/OpenHoldLookups.ts"
 import type { Members } from "./ReserveOrder.ts"
@@ -18,7 +18,7 @@ const isReady = ({ heldCid, lost, state }: Order): boolean =>
   state === "ready" && heldCid !== null && !lost
 
 /** Role that releases the hold which stops an order, until the order's deadline. */
-const released = ({ deadline }: Order): ReadonlyArray<Waiting> =>
+const released = ({ deadline }: Order): ReadonlyArray<AwaitedAct> =>
   (["operator", "risk"] as const).map((role) => ({
     ...{ party: null, role, action: "hold.release", by: deadline },
     actionKey: null,

@@ -36,7 +36,7 @@ const mint = StartedSteps.of({
 
 /** Opens the mint that the reserve starts, at the prices that the ledger used. */
 export const started = (
-  choosing: TypedReading.Choosing<typeof ReserveTemplate, "StartMint">,
+  choosing: TypedReading.ChoiceExercise<typeof ReserveTemplate, "StartMint">,
   node: Node
 ) => {
   const { reserveId } = choosing.payload

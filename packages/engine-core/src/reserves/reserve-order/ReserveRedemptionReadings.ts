@@ -33,7 +33,7 @@ const redemption = StartedSteps.of({
 
 /** Opens the redemption that the reserve starts, at the prices that the ledger used. */
 export const started = (
-  choosing: TypedReading.Choosing<typeof ReserveTemplate, "StartRedemption">,
+  choosing: TypedReading.ChoiceExercise<typeof ReserveTemplate, "StartRedemption">,
   node: Node
 ) => {
   const { reserveId } = choosing.payload

@@ -7,7 +7,7 @@ import { restrict } from "../restriction/RestrictionOperations.ts"
 import { Settings } from "../../engine/Settings.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import { refused, type Refused, type Unavailable } from "../../kernel/Refusal.ts"
-import { Answer, type Found, ScreeningSource } from "../../ports/ScreeningSource.ts"
+import { Answer, type ScreeningFinding, ScreeningSource } from "../../ports/ScreeningSource.ts"
 import type { LeaseLost } from "../../ports/storage/StorageError.ts"
 import { type Lease, WorkQueue } from "../../ports/storage/WorkQueue.ts"
 import type { Act } from "../../records/Act.ts"
@@ -71,7 +71,7 @@ const askSource = Effect.fnUntraced(function* (requestId: string, holder: Holder
 const recordAnswer = Effect.fnUntraced(function* (
   requestId: string,
   holder: Stored<Holder>,
-  answer: Found,
+  answer: ScreeningFinding,
   now: Instant.Instant
 ) {
   const records = yield* Records

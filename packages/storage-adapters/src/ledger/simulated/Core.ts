@@ -57,7 +57,7 @@ export interface Request {
   readonly commands: ReadonlyArray<Ledger.Command>
   readonly dedup: Ledger.Dedup | null
   readonly workflowId: string | null
-  readonly disclosed: ReadonlyArray<Ledger.Disclosed>
+  readonly disclosed: ReadonlyArray<Ledger.DisclosedContract>
   readonly minLedgerTime: Instant.Instant | null
   readonly traceparent: string | null
   /** Inputs that a wallet signed for; the transaction must use exactly these. */

@@ -20,7 +20,7 @@ export interface Ask {
   readonly actAs: Parties
   readonly readAs: Parties
   readonly commands: ReadonlyArray<Ledger.Command>
-  readonly disclosed: ReadonlyArray<Ledger.Disclosed>
+  readonly disclosed: ReadonlyArray<Ledger.DisclosedContract>
 }
 
 export interface World {

@@ -19,7 +19,7 @@ export interface Attempt {
   /** New for each attempt. */
   readonly submissionId: string
   readonly workflowId: string | null
-  readonly disclosed: ReadonlyArray<Ledger.Disclosed>
+  readonly disclosed: ReadonlyArray<Ledger.DisclosedContract>
   readonly minLedgerTime: Instant.Instant | null
   readonly traceparent: string | null
 }
@@ -164,7 +164,7 @@ export class Participant extends Context.Service<
         readonly commandId: string
         readonly commands: ReadonlyArray<Ledger.Command>
         readonly actAs: ReadonlyArray<Party.Party>
-        readonly disclosed: ReadonlyArray<Ledger.Disclosed>
+        readonly disclosed: ReadonlyArray<Ledger.DisclosedContract>
         readonly maxRecordTime: Instant.Instant | null
         readonly minLedgerTime: Instant.Instant | null
       }

@@ -107,7 +107,7 @@ const dedup = (given: Requests.Union | null): Result.Result<Ledger.Dedup | null,
 export const disclosed = (
   names: TypeNames.TypeNames,
   given: ReadonlyArray<Requests.DisclosedContract> | null
-): Result.Result<ReadonlyArray<Ledger.Disclosed>, Refusal> =>
+): Result.Result<ReadonlyArray<Ledger.DisclosedContract>, Refusal> =>
   Result.all(
     (given ?? []).map((contract) =>
       Result.gen(function* () {

@@ -165,18 +165,18 @@ const reviewed = [
   // Parts of statements, and functions of them, that are given literals of the adapter alone.
   /^(columns|sessions\.headColumns|branch|queue|items|parameter( \+ [0-9])?)$|^due\("[\w$.:]+", "[\w$.:]+"\)$/u,
   // Delay and payload of a release of work: placeholders of one item, or columns of several.
-  /^of\.(delay|payload)$/u,
+  /^(delay|payload)$/u,
   // Access paths of a list: conditions made of placeholders, and numbers that the adapter made.
   /^(from|path|atMost|first|collection|condition|inOrder|max|texts|ListSql\.COLUMNS)$/u,
   /^(parts|rows|sorted|rarest|conditions)\.join\("[a-z, ]*"\)$/u,
   /^(query\.(direction|order)|all\.join|comparisons\[clause\.is\]|given\.values\.length)/u,
   // Conditions and limits of pages: names of columns, placeholders, and numbers of the program.
-  /^(begun|matches|isOpen|isFew|isEnough|since|inCollection|of\.condition)$|^limited\((armLimit|of\.limit)\)$/u,
+  /^(begun|matches|isOpen|isFew|isEnough|since|inCollection)$|^limited\((armLimit|limit)\)$/u,
   /^areAtMost\(COUNTED_MAX, closed\)$|^planned\(pinned, collection\)$|^latest\("d\.\*", recordId\)$|^versionAt\("asked\.id"\)$/u,
   // Versions at a pin: each takes its point as a placeholder.
   /^(PinSql\.)?closedSince\(pinned\)$/u,
   // Sides and names of a comparison of bulk rows: statements of placeholders, and placeholders.
-  /^(groups|names|amounts)$|^(side|namesOf)\(of\.(left|right|then), (given|bindings)\)$/u,
+  /^(groups|names|amounts)$|^(side\((left|right), bindings|namesOf\(source\.then, given)\)$/u,
   // Versions in a range of offsets: columns of the pin, and placeholders.
   /^(asked|to|point|idsBinding|PinSql\.inForceSince\(pinned, inCollection, since\))$/u,
   /^PinSql\.inForce\((pinned|PinSql\.pinnedAt\(query\.pin, given\)!), (collection|inCollection)\)$/u

@@ -39,6 +39,20 @@ export const identity = async (): Promise<Identity> => {
   }
 }
 
+const secretOf = (fill: number): string => Buffer.alloc(32, fill).toString("base64")
+const signing = (keyId: string, fill: number): string =>
+  JSON.stringify([{ keyId, seed: secretOf(fill), notBefore: "2026-01-01T00:00:00Z" }])
+
+/**
+ * Settings of keys for a host on a database that the test has filled: a host makes no keys of its own
+ * where there are records already.
+ */
+export const ownKeys: Readonly<Record<string, string>> = {
+  BURSAR_AUDIT_KEYS: signing("au-1", 3),
+  BURSAR_WEBHOOKS_KEYS: signing("wh-1", 5),
+  BURSAR_WEBHOOKS_SEALING_KEYS: JSON.stringify([{ keyId: "se-1", secret: secretOf(4) }])
+}
+
 export interface Host {
   readonly url: string
   /**

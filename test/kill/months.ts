@@ -309,6 +309,7 @@ export const host = async <S, R extends Services>(
       dataFolder: folder,
       jwksUrl: identity.jwksUrl,
       settings: {
+        ...Host.ownKeys,
         BURSAR_DATABASE_CONNECTIONS: "6",
         BURSAR_LEDGER_TOKEN: "another-process-has-it",
         BURSAR_OPERATIONS_LEASE: "10",

@@ -10,6 +10,8 @@ export default defineConfig({
   test: {
     ...tests.test,
     include: ["test/**/*.process.ts"],
+    // Each file signs tokens by keys of its own, which a worker would keep for the next file.
+    isolate: true,
     // Most of the work is that of the programs which a test starts.
     maxWorkers: 2,
     testTimeout: 3 * hangs,

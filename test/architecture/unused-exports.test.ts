@@ -15,8 +15,8 @@ const programs = globSync(
   .filter((path) => !path.includes("node_modules"))
   .map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }))
 
-/** Types stay exported where nobody imports them: the declarations of other files name them. */
-const values = /^export (?:const|let|function\*?|class) (?<name>[\w$]+)/gmu
+/** Types and classes stay exported where nobody imports them: declarations of other files name them. */
+const values = /^export (?:const|let|function\*?) (?<name>[\w$]+)/gmu
 const types = /^export (?:interface|type) (?<name>[\w$]+)/gmu
 const dynamic = /\bimport\(\s*["'](?<from>[^"']+)["']\s*\)/gu
 const clause =

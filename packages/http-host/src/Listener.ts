@@ -24,7 +24,7 @@ import { UnreadLimits } from "./wire/Unread.ts"
 import { Uploads } from "./wire/Uploads.ts"
 
 /** The listener could not bind its address. */
-class ListenFailed extends Data.TaggedError("ListenFailed")<{ readonly detail: string }> {
+export class ListenFailed extends Data.TaggedError("ListenFailed")<{ readonly detail: string }> {
   override get message(): string {
     return this.detail
   }

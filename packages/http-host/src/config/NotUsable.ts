@@ -5,7 +5,7 @@ import { Data, Effect, Layer } from "effect"
 import { type Name, settings, variableOf } from "../HostConfig.ts"
 
 /** Error of a setting; its message is one line that begins with the setting and its variable. */
-class NotUsable extends Data.TaggedError("SettingNotUsable")<{
+export class NotUsable extends Data.TaggedError("SettingNotUsable")<{
   readonly setting: Name
   readonly detail: string
 }> {

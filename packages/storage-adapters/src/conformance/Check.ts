@@ -39,7 +39,7 @@ export const same = (
     : Effect.fail(new Broken({ what, expected, actual }))
 
 /** A part of a check ended after the lease or delay that it is about: the outcome says nothing of the store. */
-class TooSlow extends Data.TaggedError("TooSlow")<{ readonly millis: number }> {}
+export class TooSlow extends Data.TaggedError("TooSlow")<{ readonly millis: number }> {}
 
 /**
  * Runs the part of a check that must end before a lease or delay of so many milliseconds does, which

@@ -47,7 +47,7 @@ const FaultFile = Schema.Struct({
 })
 
 /** The file is not a valid fault plan; the message has the place. */
-class NoPlan extends Data.TaggedError("NoPlan")<{ readonly message: string }> {}
+export class NoPlan extends Data.TaggedError("NoPlan")<{ readonly message: string }> {}
 
 const decode = Schema.decodeUnknownResult(FaultFile, { onExcessProperty: "error" })
 

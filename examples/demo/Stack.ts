@@ -23,7 +23,10 @@ export interface Instrument {
 
 export interface Options {
   readonly settings: Settings
-  /** Those that the wallets and the sources of statements know, or how they follow from the recorded. */
+  /**
+   * Instruments that the wallets and the sources of statements are set up for, or a function of the ids
+   * of those recorded by earlier starts.
+   */
   readonly instruments:
     | ReadonlyArray<Instrument>
     | ((recordedIds: ReadonlySet<string>) => ReadonlyArray<Instrument>)

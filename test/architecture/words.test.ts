@@ -29,8 +29,8 @@ const nouns: ReadonlySet<string> = new Set([
   ],
   // A choice and a contract of the ledger, a record as the store has it, and a refusal.
   ...["Created", "Exercised", "Stored", "Refused"],
-  // Of pins, reads and answers, each named with its module: `Pin.Resolved`, `Read.Asking`.
-  ...["Answered", "Asking", "Resolved"]
+  // Of pins and reads, each named with its module: `Pin.Resolved`, `Read.Asking`.
+  ...["Asking", "Resolved"]
 ])
 
 describe("a name", () => {

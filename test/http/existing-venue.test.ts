@@ -57,7 +57,7 @@ interface Case {
   readonly besides?: ReadonlyArray<string>
   readonly settings?: object
   readonly existing?: Partial<ExistingVenue.EarlierUse>
-  /** What the refusal names, in this order; nothing: the start goes on. */
+  /** Files and settings that the refusal names, in this order; none where the start goes on. */
   readonly named: ReadonlyArray<string>
 }
 

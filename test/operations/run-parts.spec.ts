@@ -25,7 +25,7 @@ const dailyQueued = Effect.flatMap(Records, (records) =>
   )
 )
 
-/** What is left of runs under way. */
+/** Number of runs under way, and the instruments whose parts are recorded. */
 const left = Effect.gen(function* () {
   const records = yield* Records
   const underWay = yield* records.list(runsUnderWay, { limit: 10 })

@@ -286,7 +286,7 @@ for (const [name, storage, timed] of storages) {
           ]),
           [[two.externalStatementId, id as never]]
         )
-        // What was replaced cannot be corrected again, and the first of the day stands by itself.
+        // A replaced statement cannot be corrected again; the first of the day can be, alone.
         const forked = yield* Intakes.refused(
           hand([second, fourth], { corrects: two.externalStatementId })
         )
@@ -383,12 +383,12 @@ const day = fc.record({
         }),
         { maxLength: 3 }
       ),
-      /** What the stated closing balance is too large by. */
+      /** Amount by which the stated closing balance is too large. */
       off: fc.constantFrom(0, 0, 0, 2)
     }),
     { minLength: 1, maxLength: 3 }
   ),
-  /** What the opening of the day differs from the closing of the day before. */
+  /** Opening balance of the day less the closing balance of the day before. */
   gap: fc.constantFrom(0, 0, 0, 3)
 })
 

@@ -393,7 +393,7 @@ describe("the time that a caller is told to wait", () => {
     const of = { began, now }
     expect(Pace.wholeSeconds(Pace.nanosFor(10, { ...of, done: 3 }))).toBe(100)
     expect(Pace.wholeSeconds(Pace.nanosFor(1, { ...of, done: 20 }))).toBe(2)
-    // Nothing is done yet: one takes at least as long as has passed.
+    // Before the first instrument is done, each takes at least as long as the run has taken so far.
     expect(Pace.wholeSeconds(Pace.nanosFor(2, { ...of, done: 0 }))).toBe(60)
     // A clock that was set back measures nothing.
     expect(Pace.wholeSeconds(Pace.nanosFor(2, { began: now, now: began, done: 1 }))).toBe(1)

@@ -35,8 +35,6 @@ export const usual: AttemptTimes = { connect: 5_000, attempt: 15_000 }
 /** Bytes of an answer that are read before the connection is dropped; none is stored. */
 const readMax = 64 * 1024
 
-type Answered = WebhookSender.AttemptOutcome
-
 /**
  * Lookup function that returns only the checked addresses, so that the name is not resolved again
  * (DNS rebinding).
@@ -84,13 +82,13 @@ const send = (
     /** Milliseconds left of the attempt, and of the connection. */
     readonly left: AttemptTimes
   }
-): Effect.Effect<Answered> =>
-  Effect.callback<Answered>((resume) => {
+): Effect.Effect<WebhookSender.AttemptOutcome> =>
+  Effect.callback<WebhookSender.AttemptOutcome>((resume) => {
     const secure = target.url.protocol === "https:"
     let phase: Phase = "connect"
-    let answered: Answered | undefined
+    let answered: WebhookSender.AttemptOutcome | undefined
     const request = (secure ? https : http).request(optionsOf(target, attempt))
-    const end = (outcome: Answered) => {
+    const end = (outcome: WebhookSender.AttemptOutcome) => {
       clearTimeout(connecting)
       clearTimeout(whole)
       request.destroy()

@@ -336,7 +336,7 @@ const clearOthers = Effect.fnUntraced(function* (
     for (const difference of outcome.differences) found.add(idTextOf(difference, sha256))
   }
   const { instrumentIds } = scope
-  // Those of no instrument are read by their checks.
+  // Findings of the venue as a whole have no instrument: the checks that compared them select them.
   const where = {
     state: ["open", "accepted"],
     ...(instrumentIds === null

@@ -208,6 +208,41 @@ describe("runs side by side", () => {
       }).pipe(live)
   )
 
+  it.live(
+    "of the queue pass over an instrument that another run compares, and go back for it",
+    () =>
+      Effect.gen(function* () {
+        const [first, second] = yield* Parts.engines(Parts.stores[0]!.open)
+        yield* Effect.gen(function* () {
+          yield* Parts.planted(each)
+          Object.assign(first.life, { stopsAt: "fund-a", side: "after" })
+          const scope = '{"scope":{"instrumentIds":["fund-a","fund-b"]}}'
+          const busy = yield* Effect.forkChild(
+            Effect.provide(Reconciling.run(scope), first.context)
+          )
+          yield* Deferred.await(first.life.stopped)
+          yield* dailyQueued
+          yield* second.runner.runOnce
+          const [, recorded] = yield* left
+          assert.deepStrictEqual(recorded.toSorted(), ["fund-b", "fund-c"])
+          assert.deepStrictEqual(yield* Reconciling.allRuns, [])
+          yield* Deferred.succeed(first.life.wakes, undefined)
+          yield* Fiber.join(busy)
+          yield* second.runner.runOnce.pipe(
+            Effect.andThen(Effect.sleep(Parts.leaseMillis / 10)),
+            Effect.andThen(Reconciling.allRuns),
+            Effect.repeat({ until: (made) => made.length === 2 })
+          )
+          const daily = (yield* Reconciling.allRuns).find(({ trigger }) => trigger === "schedule")
+          assert.strictEqual(
+            daily?.checks.find(({ check }) => check === "register-supply")?.findings,
+            3
+          )
+          assert.deepStrictEqual(yield* left, [0, []])
+        }).pipe(Effect.provide(second.context))
+      }).pipe(live)
+  )
+
   it.live("tell a call under the key of a run under way how long it takes", () =>
     Effect.gen(function* () {
       const [first, second] = yield* Parts.engines(Parts.stores[0]!.open)

@@ -22,7 +22,7 @@ import { Feed } from "../../ports/storage/Feed.ts"
 import type { LeaseLost } from "../../ports/storage/StorageError.ts"
 import { type Lease, WorkQueue } from "../../ports/storage/WorkQueue.ts"
 import { WebhookSender } from "../../ports/WebhookSender.ts"
-import { byItself } from "../../records/BatchedWork.ts"
+import { together } from "../../records/BatchedWork.ts"
 import * as LeasedWork from "../../records/LeasedWork.ts"
 import { drains } from "../../records/Outbox.ts"
 import { orUnavailable } from "../../records/PortFailure.ts"
@@ -156,13 +156,12 @@ const refresh = Effect.fnUntraced(function* (cache: ActiveWebhooks) {
     Stream.take(records.ids(webhooks, { where: active }), activeMax * 2)
   )
   const all: Array<Stored<Webhook>> = []
-  // One by one: a webhook that cannot be read keeps no other one's deliveries back.
-  for (const id of ids) {
-    const found = Effect.map(records.find(webhooks, id), (webhook) => {
-      if (Option.isSome(webhook)) all.push(webhook.value)
-    })
-    yield* byItself(found, `the webhook ${id}`)
-  }
+  // A webhook that cannot be read keeps no other one's deliveries back.
+  yield* together(
+    ids,
+    (some) => Effect.map(records.many(webhooks, some), (found) => void all.push(...found)),
+    (id) => `the webhook ${id}`
+  )
   cache.moved = webhooksMoved
   cache.all = all
 })

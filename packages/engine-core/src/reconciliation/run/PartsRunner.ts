@@ -48,8 +48,8 @@ export const runLockName = ({ runId, scope }: Pick<RunUnderWay, "runId" | "scope
   scope.instrumentIds === null ? venueLockName : `${venueLockName}/run/${runId}`
 
 /**
- * Milliseconds that a run which a call makes waits for another run of one of its instruments. One from
- * the queue never waits: it returns to the queue, and goes on with what is left.
+ * Milliseconds that a run which a call makes waits for another run of one of its instruments. A run from
+ * the queue passes over such an instrument, and returns to the queue for it once the others are done.
  */
 const partWaitMillis = 120_000
 
@@ -99,7 +99,8 @@ const instrumentsOf = ({ instrumentIds }: Scope, pin: Pin.Resolved) =>
 
 /**
  * Compares and records each part of a run that is not recorded yet. Fails with `LeaseLost` once
- * another worker has the run; `Unavailable` leaves it to be continued.
+ * another worker has the run, or an instrument of a run from the queue; `Unavailable` leaves it to be
+ * continued.
  */
 export const makeParts = Effect.fnUntraced(function* (making: LockedRun, ground: Ground) {
   const records = yield* Records
@@ -112,17 +113,25 @@ export const makeParts = Effect.fnUntraced(function* (making: LockedRun, ground:
   if (ground.ground.length > 0 && !done.has(partId(null))) {
     yield* recordVenue(making, ground)
   }
+  const busy: Array<string> = []
   yield* instrumentsOf(scope, ground.at.pin).pipe(
     Stream.filter(({ instrumentId }) => !done.has(partId(instrumentId))),
     Stream.grouped(batchMax),
     Stream.runForEach((batch) =>
       Effect.flatMap(pointOf(batch, ground.at), (at) =>
-        Effect.forEach(batch, (instrument) => makePart(making, { instrument, at, ground }), {
-          discard: true
-        })
+        Effect.forEach(
+          batch,
+          (instrument) =>
+            Effect.map(makePart(making, { instrument, at, ground }), (isMade) => {
+              if (!isMade) busy.push(instrumentLockName(instrument.instrumentId))
+            }),
+          { discard: true }
+        )
       )
     )
   )
+  const [name] = busy
+  if (name !== undefined) yield* Effect.fail(new LeaseLost({ queue: name, itemId: name }))
 })
 
 /** Records the outcomes of the venue's own facts. */
@@ -143,7 +152,10 @@ interface Turn {
   readonly ground: Ground
 }
 
-/** Compares one instrument under its lock, and records it. */
+/**
+ * Compares one instrument under its lock, and records it; false: another run compares it, and the run is
+ * one from the queue. A run that a call makes is refused then, `overloaded`.
+ */
 const makePart = Effect.fnUntraced(function* (making: LockedRun, turn: Turn) {
   const { locking, underWay } = making
   const { instrument } = turn
@@ -167,12 +179,12 @@ const makePart = Effect.fnUntraced(function* (making: LockedRun, turn: Turn) {
       )
     })
   )
-  if (Option.isNone(made)) {
-    if (isQueued) return yield* Effect.fail(new LeaseLost({ queue: name, itemId: name }))
+  if (Option.isNone(made) && !isQueued) {
     return yield* Effect.fail(
       unavailable("overloaded", `Another run compares instrument ${instrumentId}.`, 5)
     )
   }
+  return Option.isSome(made)
 })
 
 /**

@@ -5,7 +5,7 @@ import {
   Engine,
   FourEyes,
   Operations,
-  Reads,
+  Queries,
   WriteAnswer
 } from "@bursar/engine-core"
 import { PlainJson, PlainSchema } from "@bursar/engine-core/kernel"
@@ -76,11 +76,11 @@ const pathOf = (route: string, params: Params): string =>
 /** Calls a read of the API, answered by the engine without a host. */
 export const read = (by: Caller.Caller, route: string, params: Params) =>
   Effect.gen(function* () {
-    const found = Catalogue.reads.find((read) => read.route === `GET /v1/${route}`)
+    const found = Catalogue.queries.find((read) => read.route === `GET /v1/${route}`)
     if (found?.shape !== "one") throw new Error(`no read of one value is declared for ${route}`)
-    const reads = yield* Reads
+    const queries = yield* Queries
     const asked = Schema.decodeUnknownSync(found.params)(params)
-    const { value } = yield* reads.one(found, { caller: by, params: asked, point: {} })
+    const { value } = yield* queries.one(found, { caller: by, params: asked, point: {} })
     // A read's schema encodes its answer as JSON.
     return Schema.decodeUnknownSync(PlainSchema)(Schema.encodeUnknownSync(found.value)(value))
   })
@@ -88,11 +88,15 @@ export const read = (by: Caller.Caller, route: string, params: Params) =>
 /** Calls a read whose rows are streamed, such as a register, and collects them: the record, and its rows. */
 export const readWhole = (by: Caller.Caller, route: string, params: Params) =>
   Effect.gen(function* () {
-    const found = Catalogue.reads.find((read) => read.route === `GET /v1/${route}`)
+    const found = Catalogue.queries.find((read) => read.route === `GET /v1/${route}`)
     if (found?.shape !== "streamed") throw new Error(`no streamed read is declared for ${route}`)
-    const reads = yield* Reads
+    const queries = yield* Queries
     const asked = Schema.decodeUnknownSync(found.params)(params)
-    const { record, rows } = yield* reads.streamed(found, { caller: by, params: asked, point: {} })
+    const { record, rows } = yield* queries.streamed(found, {
+      caller: by,
+      params: asked,
+      point: {}
+    })
     const collected = rows === null ? [] : yield* Stream.runCollect(rows)
     const encoded = {
       record: Schema.encodeUnknownSync(found.record)(record),
@@ -108,12 +112,12 @@ export const list = (
   params: Readonly<Record<string, string | ReadonlyArray<string>>>
 ) =>
   Effect.gen(function* () {
-    const found = Catalogue.reads.find((read) => read.route === `GET /v1/${route}`)
+    const found = Catalogue.queries.find((read) => read.route === `GET /v1/${route}`)
     if (found?.shape !== "list") throw new Error(`no list is declared for ${route}`)
-    const reads = yield* Reads
+    const queries = yield* Queries
     const asked = Schema.decodeUnknownSync(found.params)(params)
     const page = { limit: 100 }
-    const { value } = yield* reads.page(found, { caller: by, params: asked, point: {}, page })
+    const { value } = yield* queries.page(found, { caller: by, params: asked, point: {}, page })
     const encoded = value.map((item) => Schema.encodeUnknownSync(found.item)(item))
     return Schema.decodeUnknownSync(Schema.Array(PlainSchema))(encoded)
   })

@@ -31,11 +31,11 @@ describe("the arrows", () => {
     expect(sources.flatMap(roomBreaches)).toEqual([])
   })
 
-  it("a suffix says one thing: Operations define writes, Reads answer routes, Readings read the ledger", () => {
+  it("a suffix says one thing: Operations define writes, Queries answer routes, FromLedger reads the ledger", () => {
     const means: ReadonlyArray<readonly [suffix: string, marks: RegExp]> = [
       ["Operations", /\bOperation\.define|extends Context\.Service/u],
-      ["Reads", /\bRead\.(list|one)\(|export const reads\b|extends Context\.Service/u],
-      ["Readings", /export const readings\b/u]
+      ["Queries", /\bRead\.(list|one)\(|export const queries\b|extends Context\.Service/u],
+      ["FromLedger", /\bexport const (?:fromLedger|of)\b|\bexport interface FromLedger\b/u]
     ]
     const strangers = sources.flatMap(({ path, text }) =>
       means

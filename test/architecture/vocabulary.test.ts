@@ -97,9 +97,9 @@ describe("operations", () => {
 describe("reads", () => {
   it("every declared read has the audience that is given", () => {
     const open = ["/v1/tenants/{tenantId}", "/v1/health", "/v1/openapi.json"]
-    const reads = asked.filter(({ route }) => !open.some((path) => route.endsWith(path)))
-    expect(reads.map(({ audience, route }) => [route, audience])).toEqual(
-      reads.map(({ route }) => [route, givenReads.get(route)])
+    const queries = asked.filter(({ route }) => !open.some((path) => route.endsWith(path)))
+    expect(queries.map(({ audience, route }) => [route, audience])).toEqual(
+      queries.map(({ route }) => [route, givenReads.get(route)])
     )
   })
 

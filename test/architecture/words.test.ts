@@ -29,7 +29,7 @@ const nouns: ReadonlySet<string> = new Set([
   ],
   // A choice and a contract of the ledger, a record as the store has it, and a refusal.
   ...["Created", "Exercised", "Stored", "Refused"],
-  // Of pins and reads, each named with its module: `Pin.Resolved`, `Read.Asking`.
+  // Of pins and reads, each named with its module: `Pin.ResolvedPin`, `Read.ReadContext`.
   ...["Asking", "Resolved"]
 ])
 

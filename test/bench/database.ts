@@ -84,7 +84,7 @@ export const caller: Caller.Caller = {
 
 /** Finds a declared read by its name. */
 export const readOf = (name: string): Read.One => {
-  const found = Catalogue.reads.find(
+  const found = Catalogue.queries.find(
     (read): read is Read.One => read.name === name && read.shape === "one"
   )
   if (found === undefined) throw new Error(`${name} is not read`)
@@ -93,7 +93,7 @@ export const readOf = (name: string): Read.One => {
 
 /** Finds a declared list by its name. */
 export const listOf = (name: string): Read.List => {
-  const found = Catalogue.reads.find(
+  const found = Catalogue.queries.find(
     (read): read is Read.List => read.name === name && read.shape === "list"
   )
   if (found === undefined) throw new Error(`${name} is not listed`)

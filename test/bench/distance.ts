@@ -2,7 +2,7 @@
  * An engine whose database is five milliseconds away, against one whose database is near. Both
  * databases are on one server, each behind a proxy; the distant one's holds back every answer.
  */
-import { Engine, Reads } from "@bursar/engine-core"
+import { Engine, Queries } from "@bursar/engine-core"
 import * as Postgres from "@bursar/storage-adapters/postgres"
 import { Context, Effect, Layer, Redacted, type Scope } from "effect"
 import { SqlClient } from "effect/sql"
@@ -92,7 +92,7 @@ const lists = ({ storage, proxy }: Place) =>
       yield* recordInstrument("aaa-first")
       yield* Seeded.instruments({ like: "aaa-first", count: instruments - 1, registrar })
     }).pipe(Effect.provideContext(built))
-    const page = Context.get(built, Reads).page(listOf("instruments.list"), {
+    const page = Context.get(built, Queries).page(listOf("instruments.list"), {
       caller,
       params: {},
       point: {},

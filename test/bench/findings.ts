@@ -2,7 +2,7 @@
  * Findings that a run sees again, stored in one transaction, against SQL that writes the same rows; and
  * the verdicts of many instruments, against one select.
  */
-import { Reads, Records, settingsDefaults } from "@bursar/engine-core"
+import { Queries, Records, settingsDefaults } from "@bursar/engine-core"
 import { Instant } from "@bursar/engine-core/kernel"
 import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
@@ -101,7 +101,7 @@ const verdictsRead = ({ rounds, size: instruments = 1_000 }: Options) =>
     yield* sql`analyze bursar.document`
     yield* Reconciling.run(JSON.stringify({ scope: { checks: ["register-supply"] } }))
     yield* sql`analyze bursar.document`
-    const reads = yield* Reads
+    const queries = yield* Queries
     const list = listOf("reconciliation-verdict.list")
     const expecting = <E, R>(rows: Effect.Effect<number, E, R>) =>
       Effect.flatMap(rows, (count) =>
@@ -110,7 +110,7 @@ const verdictsRead = ({ rounds, size: instruments = 1_000 }: Options) =>
           : Effect.die(new Error(`${count} verdicts of ${instruments}`))
       )
     const page = Effect.map(
-      reads.page(list, { caller, params: {}, point: {}, page: { limit: instruments } }),
+      queries.page(list, { caller, params: {}, point: {}, page: { limit: instruments } }),
       ({ value }) => {
         printed(value)
         return value.length

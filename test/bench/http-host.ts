@@ -8,7 +8,7 @@ import { NodeRuntime } from "@effect/platform-node"
 import { Context, Effect, Layer, Redacted, Result } from "effect"
 import { HttpServer } from "effect/http"
 import { exportJWK, generateKeyPair, SignJWT } from "jose"
-import * as WriteReads from "#core/reads/WriteReads.ts"
+import * as WriteQueries from "#core/reads/WriteQueries.ts"
 import * as Notes from "../engine/ledger-toys.ts"
 import { ledgerOf } from "../engine/world.ts"
 
@@ -30,7 +30,7 @@ const propose = { ...Notes.propose, route: "POST /v1/holds/{noteId}:propose" as 
 
 const tables = {
   operations: [propose],
-  reads: [WriteReads.listOperations, WriteReads.getOperation]
+  queries: [WriteQueries.listOperations, WriteQueries.getOperation]
 }
 
 const layer = (url: string) =>
@@ -58,7 +58,7 @@ const layer = (url: string) =>
     Layer.provide(
       Host.Readiness.layer({ version: "bench" }).pipe(Layer.provide(Host.ReadinessPoll.layer))
     ),
-    Layer.provideMerge(Engine.layerOf({ operations: [propose], readings: [Notes.reading] })),
+    Layer.provideMerge(Engine.layerOf({ operations: [propose], fromLedger: [Notes.reading] })),
     Layer.provideMerge(
       Layer.mergeAll(
         Postgres.layer({ url: Redacted.make(url) }),

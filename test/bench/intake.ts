@@ -4,7 +4,7 @@
  * stores the file as well.
  */
 import { createCipheriv, createHash, hash, randomBytes } from "node:crypto"
-import { Intake, Reads, Records, settingsDefaults } from "@bursar/engine-core"
+import { Intake, Queries, Records, settingsDefaults } from "@bursar/engine-core"
 import { Date as Day, Instant, PlainJson } from "@bursar/engine-core/kernel"
 import { Crypto } from "@bursar/engine-core/ports"
 import * as Statements from "@bursar/storage-adapters/statements"
@@ -282,14 +282,14 @@ const askedEvery = 20
  */
 const answeredWhile = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
-    const reads = yield* Reads
+    const queries = yield* Queries
     const list = listOf("instruments.list")
     const waits: Array<number> = []
     const asking = Effect.gen(function* () {
       for (let due = performance.now(); ; due += askedEvery) {
         const early = due - performance.now()
         if (early > 0) yield* Effect.sleep(early)
-        yield* reads.page(list, { caller, params: {}, point: {}, page: { limit: 50 } })
+        yield* queries.page(list, { caller, params: {}, point: {}, page: { limit: 50 } })
         waits.push(performance.now() - due)
         // A call that was late puts the next ones off, as a caller does that waits for its answer.
         due = Math.max(due, performance.now() - askedEvery)

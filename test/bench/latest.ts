@@ -2,7 +2,7 @@
  * A page of the latest versions after many ledger updates against the same page after few, and a
  * page at an old offset against the latest one. Both databases are on one server.
  */
-import { Reads } from "@bursar/engine-core"
+import { Queries } from "@bursar/engine-core"
 import { Offset } from "@bursar/engine-core/kernel"
 import * as Postgres from "@bursar/storage-adapters/postgres"
 import { Effect, Layer, Redacted } from "effect"
@@ -57,11 +57,11 @@ const after = (count: number, storage: Layer.Layer<Postgres.ProvidedPorts>) =>
       yield* Seeded.instruments({ like: "aaa-first", count: instruments - 1, registrar })
       const sql = yield* SqlClient.SqlClient
       yield* sql.withTransaction(updates(count))
-      const reads = yield* Reads
+      const queries = yield* Queries
       const meter = Meters.of(sql)
       const page = (point: { readonly at?: Offset.Offset }) =>
         Effect.tap(
-          reads.page(listOf("instruments.list"), {
+          queries.page(listOf("instruments.list"), {
             caller,
             params: {},
             point,

@@ -5,7 +5,7 @@ import { Ledger } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
 import { Context, Effect, Layer, Option, Stream } from "effect"
 import { SqlClient } from "effect/sql"
-import * as MovementReadings from "#core/instruments/register/MovementReadings.ts"
+import * as MovementFromLedger from "#core/instruments/register/MovementFromLedger.ts"
 import { world } from "../engine/world.ts"
 import { type Database, registrar, withDatabase } from "./database.ts"
 import { type Bench, inTurns, type Options, timed } from "./measure.ts"
@@ -116,13 +116,13 @@ const ledgerOf = (count: number, venue: Party.Party) => {
 type Projection = Effect.Success<ReturnType<typeof sideOn>>
 
 /** Engine on a database, whose ledger says what it is told to. */
-const sideOn = (storage: Database["storage"], readings: typeof Catalogue.readings) =>
+const sideOn = (storage: Database["storage"], fromLedger: typeof Catalogue.fromLedger) =>
   Effect.gen(function* () {
     const updates: Array<Ledger.Update> = []
     const layer = world({
       storage,
       operations: Catalogue.operations,
-      readings,
+      fromLedger,
       tamper: (ledger) => ({
         ...ledger,
         ledgerEnd: Effect.sync(() => Offset.of(updates.at(-1)?.offset ?? 0)),
@@ -166,16 +166,16 @@ const program = (of: {
 }) =>
   Effect.gen(function* () {
     const { rounds, size = 10_000 } = of.options
-    const without = Catalogue.readings.map((reading) =>
+    const without = Catalogue.fromLedger.map((reading) =>
       reading.batch === undefined
         ? reading
-        : MovementReadings.readings({
+        : MovementFromLedger.fromLedger({
             batch: () => Effect.void,
             start: () => Effect.void,
             keeps: []
           })[0]!
     )
-    const ours = yield* sideOn(of.ours.storage, Catalogue.readings)
+    const ours = yield* sideOn(of.ours.storage, Catalogue.fromLedger)
     const bound = yield* sideOn(of.bound.storage, without)
     const compared = yield* inTurns({
       rounds,

@@ -76,7 +76,7 @@ export const layerOn = (
   storage: Database["storage"],
   around: Layer.Layer<never, never, Ids> = Layer.empty
 ) =>
-  Engine.layerOf({ operations: [single], readings: [] }).pipe(
+  Engine.layerOf({ operations: [single], fromLedger: [] }).pipe(
     // Services of the caller are provided first, so that they replace the defaults below.
     Layer.provideMerge(around.pipe(Layer.provide(NodeCrypto.layer))),
     Layer.provideMerge(

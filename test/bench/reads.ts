@@ -1,5 +1,5 @@
 /** A page far down a long list against its first page; a page of the feed against the plain statement. */
-import { EventReads, Reads } from "@bursar/engine-core"
+import { EventQueries, Queries } from "@bursar/engine-core"
 import { RateWindow } from "@bursar/engine-core/ports"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -52,10 +52,10 @@ const program = ({ rounds, size: depth = 100_000 }: Options) =>
     // The database runs this by itself within a minute of such growth.
     yield* sql`analyze bursar.document`
     yield* sql`analyze bursar.event`
-    const reads = yield* Reads
+    const queries = yield* Queries
     const meter = Meters.of(sql)
     const page = (after: string | null, limit: number) =>
-      reads.page(list, {
+      queries.page(list, {
         caller,
         params: {},
         point: {},
@@ -69,7 +69,7 @@ const program = ({ rounds, size: depth = 100_000 }: Options) =>
       bound: answersSide(meter, () => page(null, pageSize))
     })
 
-    const events = yield* EventReads.EventReads
+    const events = yield* EventQueries.EventQueries
     const spots = Array.from({ length: 97 }, (_, n) => Math.floor((n * depth) / 97))
     const cursors: Array<string> = []
     let cursor: string | undefined

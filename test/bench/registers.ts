@@ -1,10 +1,10 @@
 /** A register and movements as CSV, against plain statements that answer the same. */
-import { type Export, Reads } from "@bursar/engine-core"
+import { type Export, Queries } from "@bursar/engine-core"
 import { Effect, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { InstrumentId } from "#core/instruments/instrument/Instrument.ts"
-import * as MovementReads from "#core/overviews/register/MovementReads.ts"
-import * as RegisterReads from "#core/overviews/register/RegisterReads.ts"
+import * as MovementQueries from "#core/overviews/register/MovementQueries.ts"
+import * as RegisterQueries from "#core/overviews/register/RegisterQueries.ts"
 import * as Csv from "#host/wire/Csv.ts"
 import {
   caller,
@@ -46,22 +46,22 @@ const params = { instrumentId: InstrumentId.make("fund-a") }
 
 const movementsPrinted = (count: number) =>
   Effect.gen(function* () {
-    const reads = yield* Reads
-    const read = MovementReads.ofInstrument
-    const { value } = yield* reads.all(read, { caller, params, point: {}, page: {} })
+    const queries = yield* Queries
+    const read = MovementQueries.ofInstrument
+    const { value } = yield* queries.all(read, { caller, params, point: {}, page: {} })
     yield* asTable(value, { csv: read.csv, count })
   })
 
 const whole = (count: number) =>
   Effect.gen(function* () {
-    const reads = yield* Reads
-    const read = RegisterReads.register
-    const { rows } = yield* reads.streamed(read, { caller, params, point: {} })
+    const queries = yield* Queries
+    const read = RegisterQueries.register
+    const { rows } = yield* queries.streamed(read, { caller, params, point: {} })
     yield* asTable(rows ?? Stream.empty, { csv: read.csv, count })
   })
 
 /** Columns of the table of movements, but for who must act next: nobody. */
-const columns = (MovementReads.ofInstrument.csv?.columns ?? []).filter(
+const columns = (MovementQueries.ofInstrument.csv?.columns ?? []).filter(
   (column) => column !== "waitingOn"
 )
 

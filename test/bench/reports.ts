@@ -2,7 +2,7 @@
  * Reports of one holder among many others, against hand-written SQL that gives the same answers: a
  * portfolio, a month of a statement early and late in its history, and a year for the tax office.
  */
-import { Reads, Records } from "@bursar/engine-core"
+import { Queries, Records } from "@bursar/engine-core"
 import { Date, Decimal, Instant, Month, Offset } from "@bursar/engine-core/kernel"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -213,13 +213,13 @@ const program = ({ rounds, size }: Options & { readonly size: number }) =>
   Effect.gen(function* () {
     const sql = yield* seeded(size)
     const meter = Meters.of(sql)
-    const reads = yield* Reads
+    const queries = yield* Queries
     const repeated = <A, E, R>(effect: Effect.Effect<A, E, R>) => ({
       meter,
       run: () => timed(answersEach, Effect.repeat(effect, { times: answersEach - 1 }))
     })
     const one = (name: string, params: unknown) =>
-      Effect.map(reads.one(readOf(name), { caller, params, point: {} }), ({ value }) =>
+      Effect.map(queries.one(readOf(name), { caller, params, point: {} }), ({ value }) =>
         printed(value)
       )
     const portfolio = yield* inTurns({
@@ -232,7 +232,7 @@ const program = ({ rounds, size }: Options & { readonly size: number }) =>
     const month = (nth: number) => {
       const asked = Month.add(firstMonth, nth)
       const params = { holderId: ofStatements.holderId, month: asked }
-      const page = reads.page(listOf("holders.statements"), {
+      const page = queries.page(listOf("holders.statements"), {
         caller,
         params,
         point: {},

@@ -1,6 +1,6 @@
 /** Views of reserves and lists of their mints, against plain SQL that gives the same answer. */
 import assert from "node:assert"
-import { Reads } from "@bursar/engine-core"
+import { Queries } from "@bursar/engine-core"
 import { Instant } from "@bursar/engine-core/kernel"
 import { Effect } from "effect"
 import { SqlClient } from "effect/sql"
@@ -84,11 +84,11 @@ const viewed = ({ rounds, size = 10_000 }: Options) =>
   Effect.gen(function* () {
     yield* seeded(size)
     const sql = yield* SqlClient.SqlClient
-    const reads = yield* Reads
+    const queries = yield* Queries
     const get = readOf("reserves.get")
     const idOf = (n: number) => `res-fund-${(n * 37) % size}`
     const ours = (n: number) =>
-      Effect.map(reads.one(get, { caller, params: { reserveId: idOf(n) }, point: {} }), (one) => {
+      Effect.map(queries.one(get, { caller, params: { reserveId: idOf(n) }, point: {} }), (one) => {
         printed(one.value)
         return one
       })
@@ -161,7 +161,7 @@ const listed = ({ rounds, size = 100_000 }: Options) =>
     yield* Seeded.putEach({ count: size }, (n) => [Seeded.drawn(mints, mintOf(n, reserveId))])
     const sql = yield* SqlClient.SqlClient
     yield* sql`analyze bursar.document`
-    const reads = yield* Reads
+    const queries = yield* Queries
     const list = listOf("reserves.mints")
     const meter = Meters.of(sql)
     const inState = (state: string) => {
@@ -172,7 +172,7 @@ const listed = ({ rounds, size = 100_000 }: Options) =>
       }
       const params = { reserveId, state: [state] }
       const page = Effect.flatMap(
-        reads.page(list, { caller, params, point: {}, page: { limit: pageSize } }),
+        queries.page(list, { caller, params, point: {}, page: { limit: pageSize } }),
         ({ value }) => expecting(value)
       )
       const plain = Effect.flatMap(

@@ -1,11 +1,11 @@
 /** Ten series of a real fund, day by day: what came in and went out, each business day one dealing cycle. */
-import { Reads } from "@bursar/engine-core"
+import { Queries } from "@bursar/engine-core"
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { existsSync, readFileSync } from "node:fs"
-import * as RegisterReads from "#core/overviews/register/RegisterReads.ts"
+import * as RegisterQueries from "#core/overviews/register/RegisterQueries.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import * as Cycles from "../operations/cycles.ts"
@@ -123,8 +123,8 @@ const day = (stage: Fund.Parties, holder: Cycles.Holder, { date, flow }: Point) 
 
 /** Total units of the register, as the API answers it. */
 const total = Effect.gen(function* () {
-  const reads = yield* Reads
-  const { record } = yield* reads.streamed(RegisterReads.register, {
+  const queries = yield* Queries
+  const { record } = yield* queries.streamed(RegisterQueries.register, {
     caller: Calls.operator,
     params: { instrumentId: "fund-a" as never },
     point: {}

@@ -2,7 +2,7 @@
  * Instance that can be killed at any of its calls to the queue or the ledger, with all of its
  * fibers.
  */
-import { Engine, type Operation, type Reading, type Timely } from "@bursar/engine-core"
+import { Engine, type Operation, type FromLedger, type Timely } from "@bursar/engine-core"
 import type { Collection } from "@bursar/engine-core/kernel"
 import { Ledger, WorkQueue } from "@bursar/engine-core/ports"
 import { Deferred, Effect, Fiber, Layer, Stream } from "effect"
@@ -23,7 +23,7 @@ export interface Death {
 
 export const make = (of: {
   readonly operations: ReadonlyArray<Operation.Operation>
-  readonly readings: ReadonlyArray<Reading.Reading>
+  readonly fromLedger: ReadonlyArray<FromLedger.FromLedger>
   readonly clocked?: ReadonlyArray<Collection.Collection>
   readonly timely?: ReadonlyArray<Timely.Timely>
   readonly death?: Death

@@ -5,7 +5,7 @@ import { Ledger } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
 import { Effect, Option, Schema, Stream } from "effect"
 import { contracts } from "#core/projection/Contract.ts"
-import * as TypedReading from "#core/projection/TypedReading.ts"
+import * as TypedFromLedger from "#core/projection/TypedFromLedger.ts"
 import * as Unexpected from "#core/projection/Unexpected.ts"
 import * as Outsiders from "./outsiders.ts"
 
@@ -52,7 +52,7 @@ const ended = Effect.fnUntraced(function* (
 })
 
 /** A second note of one id is what no table allows: it is kept apart. */
-export const reading = TypedReading.of(Templates.AdmissionConsentProposal, {
+export const reading = TypedFromLedger.of(Templates.AdmissionConsentProposal, {
   created: Effect.fnUntraced(function* ({ admissionConsentId: noteId }, node) {
     const records = yield* Records
     if (Option.isSome(yield* records.find(notes, noteId))) {
@@ -224,7 +224,7 @@ export const dying = Write.defineOnLedger("holder.register", {
 export const deaths = { on: false }
 
 export const operations: ReadonlyArray<Operation.Operation> = [propose, twice, withdraw, dying]
-export const readings = [reading]
+export const fromLedger = [reading]
 
 // ---- beside the engine --------------------------------------------------------------------------
 

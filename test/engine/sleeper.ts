@@ -3,7 +3,7 @@
  * paused: all of its fibers stop, their timers run on, and it continues wherever it was once it is
  * woken.
  */
-import { Engine, type Operation, type Reading } from "@bursar/engine-core"
+import { Engine, type Operation, type FromLedger } from "@bursar/engine-core"
 import { Atomically, Ledger, ProjectionLog, WorkQueue } from "@bursar/engine-core/ports"
 import { Context, Deferred, Effect, Layer, Stream } from "effect"
 
@@ -31,7 +31,7 @@ const InTransaction = Context.Reference<boolean>("test/engine/InTransaction", {
 
 export const make = (of: {
   readonly operations: ReadonlyArray<Operation.Operation>
-  readonly readings: ReadonlyArray<Reading.Reading>
+  readonly fromLedger: ReadonlyArray<FromLedger.FromLedger>
   readonly sleep: Sleep
   /** Calls are counted while this holds. */
   readonly isCounting: () => boolean

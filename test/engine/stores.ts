@@ -23,4 +23,4 @@ export const stores = [
 }))
 
 /** An engine that knows no operations and no templates: for reads and feeds alone. */
-export const engine = Engine.layerOf({ operations: [], readings: [] })
+export const engine = Engine.layerOf({ operations: [], fromLedger: [] })

@@ -1,6 +1,6 @@
 /** A whole engine in memory with a ledger beside it: what tests of the core run against. */
 import { Engine, settingsDefaults, Settings } from "@bursar/engine-core"
-import type { Operation, Reading, Timely } from "@bursar/engine-core"
+import type { Operation, FromLedger, Timely } from "@bursar/engine-core"
 import type { Collection } from "@bursar/engine-core/kernel"
 import { Ledger, WorkQueue } from "@bursar/engine-core/ports"
 import * as Memory from "@bursar/storage-adapters/memory"
@@ -31,7 +31,7 @@ export const ledgerOf = (faults?: SimulatedLedger.Faults.Faults) => {
 
 export interface WorldOptions {
   readonly operations?: ReadonlyArray<Operation.Operation>
-  readonly readings?: ReadonlyArray<Reading.Reading>
+  readonly fromLedger?: ReadonlyArray<FromLedger.FromLedger>
   /** The collections whose clock moves are noted, beside actions. */
   readonly clocked?: ReadonlyArray<Collection.Collection>
   /** The writes that the engine opens by itself. */
@@ -74,7 +74,7 @@ export const world = (options: WorldOptions = {}) => {
       ? Engine.layer
       : Engine.layerOf({
           operations: options.operations,
-          readings: options.readings ?? [],
+          fromLedger: options.fromLedger ?? [],
           clocked: options.clocked ?? [],
           timely: options.timely ?? []
         })

@@ -2,7 +2,7 @@
 import {
   Audit,
   AuditLog,
-  AuditReads,
+  AuditQueries,
   AuditRunner,
   AuditVerify,
   Checkpoint,
@@ -652,16 +652,16 @@ describe("checkpoints", () => {
         expect(yield* AuditRunner.prune).toEqual({ was: "nothing due" })
         yield* some(3)
         yield* sign
-        const reads = yield* AuditReads.AuditReads
+        const queries = yield* AuditQueries.AuditQueries
         const page = (after?: string) =>
-          reads.page({
+          queries.page({
             caller: Calls.person("aida", "auditor"),
             params: {},
             limit: 2,
             ...(after === undefined ? {} : { after })
           })
         const stranger = Calls.person("mo", "monitor", "approver", "app")
-        const refused = reads.page({ caller: stranger, params: {}, limit: 1 })
+        const refused = queries.page({ caller: stranger, params: {}, limit: 1 })
         expect((yield* Effect.flip(refused)).slug).toBe("permission-denied")
         const early = yield* page()
         const late = yield* page(early.next)

@@ -2,7 +2,7 @@
  * Fan-out of events: a webhook that subscribes to an event's type when the event is written gets it
  * once, and no other webhook does, in whatever order writes, registrations and removals happen.
  */
-import { EventReads, Vocabulary } from "@bursar/engine-core"
+import { EventQueries, Vocabulary } from "@bursar/engine-core"
 import { Effect, Fiber } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
@@ -40,14 +40,14 @@ interface Entry {
   to: number
 }
 
-const head = Effect.flatMap(EventReads.EventReads, (events) =>
+const head = Effect.flatMap(EventQueries.EventQueries, (events) =>
   Effect.map(
     events.page({ caller: W.auditor, params: { order: "desc" }, limit: 1 }),
     ({ value }) => value[0]?.seq ?? 0
   )
 )
 
-const all = Effect.flatMap(EventReads.EventReads, (events) =>
+const all = Effect.flatMap(EventQueries.EventQueries, (events) =>
   Effect.map(events.page({ caller: W.auditor, params: {}, limit: 1000 }), ({ value }) => value)
 )
 
@@ -92,7 +92,9 @@ const story = (steps: ReadonlyArray<Step>, receivers: W.Receivers) =>
       expect(names.toSorted(), webhookId).toEqual(
         expected.map(({ seq }) => `evt_venue-1_${seq}`).toSorted()
       )
-      expect(new Set(got.map(({ body }) => body))).toEqual(new Set(expected.map(EventReads.print)))
+      expect(new Set(got.map(({ body }) => body))).toEqual(
+        new Set(expected.map(EventQueries.print))
+      )
     }
   })
 

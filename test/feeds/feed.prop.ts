@@ -1,5 +1,5 @@
 /** The event feed: gapless, in commit order, the same for ever, and a monitor's share of it. */
-import { EventReads, Follower, Records } from "@bursar/engine-core"
+import { EventQueries, Follower, Records } from "@bursar/engine-core"
 import { Instant, PlainJson } from "@bursar/engine-core/kernel"
 import { Feed, Ledger } from "@bursar/engine-core/ports"
 import { Effect, Exit, Result } from "effect"
@@ -81,7 +81,7 @@ const write = (one: Batch, index: number) =>
 
 const operator = Calls.person("olga", "operator")
 const monitor = Calls.person("mo", "monitor")
-type Params = Parameters<(typeof EventReads.EventReads)["Service"]["page"]>[0]["params"]
+type Params = Parameters<(typeof EventQueries.EventQueries)["Service"]["page"]>[0]["params"]
 
 const page = (of: {
   readonly caller?: typeof operator
@@ -89,8 +89,8 @@ const page = (of: {
   readonly limit?: number
   readonly after?: string
 }) =>
-  Effect.flatMap(EventReads.EventReads, (reads) =>
-    reads.page({
+  Effect.flatMap(EventQueries.EventQueries, (queries) =>
+    queries.page({
       caller: of.caller ?? operator,
       params: of.params ?? {},
       limit: of.limit ?? 100,
@@ -101,7 +101,7 @@ const page = (of: {
 /** Reads on from a place until a page is empty twice; the cursor is saved after every page. */
 const readOn = (of: Omit<Parameters<typeof page>[0], "after">) =>
   Effect.gen(function* () {
-    const pagedEvents: Array<EventReads.Event> = []
+    const pagedEvents: Array<EventQueries.Event> = []
     let after: string | undefined
     for (let empty = 0; empty < 2; ) {
       const answer = yield* page({ ...of, ...(after === undefined ? {} : { after }) })
@@ -114,7 +114,9 @@ const readOn = (of: Omit<Parameters<typeof page>[0], "after">) =>
 
 const readAll = (of: Parameters<typeof readOn>[0]) => Effect.map(readOn(of), ({ seen }) => seen)
 
-const inWorld = Effect.provide(world({ operations: Notes.operations, readings: Notes.readings }))
+const inWorld = Effect.provide(
+  world({ operations: Notes.operations, fromLedger: Notes.fromLedger })
+)
 
 const stored = Effect.flatMap(Feed, (feed) =>
   Effect.map(feed.read({ order: "asc", limit: 10_000 }), ({ events }) => events)
@@ -129,7 +131,7 @@ describe("the feed", () => {
         (writers, limit) =>
           Calls.runCase(
             Effect.gen(function* () {
-              const readerEvents: Array<EventReads.Event> = []
+              const readerEvents: Array<EventQueries.Event> = []
               let saved: string | undefined
               let writing = true
               const reader = Effect.gen(function* () {
@@ -359,7 +361,7 @@ describe("the feed", () => {
               expect(new Set(after.map(({ source }) => source)).size).toBe(after.length)
             }).pipe(
               Effect.provide(
-                world({ operations: [], readings: Notes.readings, settings: { batchMax } })
+                world({ operations: [], fromLedger: Notes.fromLedger, settings: { batchMax } })
               )
             )
           )

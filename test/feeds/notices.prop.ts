@@ -2,7 +2,7 @@
  * Clock states are announced once each and never needed by the fold, under any timing
  * (docs/domain/every-record.md#clock-states).
  */
-import { Engine, EventReads, Records, ScheduleRunner } from "@bursar/engine-core"
+import { Engine, EventQueries, Records, ScheduleRunner } from "@bursar/engine-core"
 import { Instant, Offset } from "@bursar/engine-core/kernel"
 import { Context, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
@@ -29,7 +29,7 @@ const moment = fc.record({
 
 /** One instance of a deployment over the ports around it. */
 const instance = Effect.map(
-  Layer.build(Layer.fresh(Engine.layerOf({ operations: [], readings: [], clocked: [timers] }))),
+  Layer.build(Layer.fresh(Engine.layerOf({ operations: [], fromLedger: [], clocked: [timers] }))),
   (built) => ({ schedules: Context.get(built, ScheduleRunner), services: built })
 )
 
@@ -45,7 +45,7 @@ const stateAt = ({ rings, stops }: Told, at: number): (typeof Timer.Type)["state
 const movesAt = (told: Told, at: number): number =>
   ({ set: 0, rung: 1, stopped: 2 })[stateAt(told, at)]
 
-const instantPin = (at: Instant.Instant): Pin.Resolved => ({
+const instantPin = (at: Instant.Instant): Pin.ResolvedPin => ({
   offset: Offset.zero,
   ledgerTime: null,
   judgedAt: at,
@@ -64,7 +64,7 @@ const inOrder = (all: ReadonlyArray<typeof Timer.Type>) =>
     .toSorted((a, b) => (a.id < b.id ? -1 : 1))
 
 const announced = Effect.gen(function* () {
-  const feed = yield* EventReads.EventReads
+  const feed = yield* EventQueries.EventQueries
   const { value } = yield* feed.page({ caller: auditor, params: {}, limit: 1000 })
   return value.map(({ payload, resourceId }) => {
     const { on } = payload as unknown as { readonly on: string }

@@ -5,7 +5,7 @@
 import {
   AuditRunner,
   Engine,
-  EventReads,
+  EventQueries,
   type Operation,
   Records,
   ScheduleRunner,
@@ -261,10 +261,10 @@ describe("control events", () => {
   it("never go out of turn, stay too long, or leave a reader that lost its place untold", () =>
     inWorld(
       Effect.gen(function* () {
-        const reads = yield* EventReads.EventReads
+        const queries = yield* EventQueries.EventQueries
         const caller = Calls.person("olga", "operator")
         const page = (after?: string) =>
-          reads.page({ caller, params: {}, limit: 2, ...(after === undefined ? {} : { after }) })
+          queries.page({ caller, params: {}, limit: 2, ...(after === undefined ? {} : { after }) })
         yield* write({ do: "single", on: "a" }, "k1")
         yield* write({ do: "single", on: "held" }, "k2")
         yield* write({ do: "reject", on: "a" }, "k3")
@@ -393,7 +393,7 @@ describe("deliveries", () => {
         expect(yield* logged).toMatchObject([{ deliveries: 2_500 }])
       }).pipe(
         Effect.provide(
-          Engine.layerOf({ operations: [], readings: [] }).pipe(
+          Engine.layerOf({ operations: [], fromLedger: [] }).pipe(
             Layer.provide(Layer.effect(Documents, failing)),
             Layer.provideMerge(ports({ settings }))
           )
@@ -484,7 +484,7 @@ describe("what the ledger has forgotten", () => {
         Effect.provide(
           Engine.layerOf({
             operations: Notes.operations,
-            readings: Notes.readings,
+            fromLedger: Notes.fromLedger,
             history: [Notes.notes as never]
           }).pipe(
             Layer.provideMerge(

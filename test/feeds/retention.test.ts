@@ -94,7 +94,7 @@ for (const { name, ports } of stores) {
           })
         ).pipe(
           Effect.provide(
-            Engine.layerOf({ operations: [Toys.single, Toys.double], readings: [] }).pipe(
+            Engine.layerOf({ operations: [Toys.single, Toys.double], fromLedger: [] }).pipe(
               Layer.provideMerge(settings),
               Layer.provideMerge(ports),
               Layer.provideMerge(settings)

@@ -31,7 +31,7 @@ const venue = (
 ) =>
   world({
     operations: [...Notes.operations, Toys.single, Toys.triple],
-    readings: Notes.readings,
+    fromLedger: Notes.fromLedger,
     ...(tamper === undefined ? {} : { tamper }),
     settings: {
       ...Webhooks.settings,

@@ -1,10 +1,10 @@
 /** Deliveries on each store, by two engines at once: nothing lost, nothing after a removal, none stuck. */
-import { DeliveryRunner, type Engine, EventReads, Reads } from "@bursar/engine-core"
+import { DeliveryRunner, type Engine, EventQueries, Queries } from "@bursar/engine-core"
 import { TestDatabase } from "@bursar/storage-adapters/conformance"
 import * as Memory from "@bursar/storage-adapters/memory"
 import { Effect, Fiber, Layer, Logger } from "effect"
 import { describe, expect, it } from "vitest"
-import { listWebhooks } from "#core/feeds/webhook/WebhookReads.ts"
+import { listWebhooks } from "#core/feeds/webhook/WebhookQueries.ts"
 import * as W from "./webhooks.ts"
 
 type Store = typeof Memory.layer
@@ -87,14 +87,14 @@ describe.each(stores)("deliveries on %s", (_name, store) => {
             receivers,
             W.engineOver(ports, { poll: 50 })
           )
-          const events = yield* EventReads.EventReads
+          const events = yield* EventQueries.EventQueries
           const page = yield* events.page({
             caller: W.auditor,
             params: { type: ["approval.requested"] },
             limit: 1000
           })
-          const listed = yield* Effect.flatMap(Reads, (reads) =>
-            reads.page(listWebhooks, {
+          const listed = yield* Effect.flatMap(Queries, (queries) =>
+            queries.page(listWebhooks, {
               caller: W.auditor,
               params: {},
               point: {},

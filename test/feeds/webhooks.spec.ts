@@ -1,10 +1,17 @@
 /** Webhooks from their registration to their removal, and what each is posted in between. */
-import { Catalogue, DeliveryRunner, EventReads, Reads, Records, replay } from "@bursar/engine-core"
+import {
+  Catalogue,
+  DeliveryRunner,
+  EventQueries,
+  Queries,
+  Records,
+  replay
+} from "@bursar/engine-core"
 import { Documents, FactLog, Feed } from "@bursar/engine-core/ports"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Logger, Result } from "effect"
 import { TestClock } from "effect/testing"
-import { getWebhook, listWebhooks } from "#core/feeds/webhook/WebhookReads.ts"
+import { getWebhook, listWebhooks } from "#core/feeds/webhook/WebhookQueries.ts"
 import { isRefused } from "#core/kernel/Refusal.ts"
 import { activeMax, webhooks } from "#core/records/webhook/Webhook.ts"
 import { approvals } from "#core/writes/Approval.ts"
@@ -20,14 +27,14 @@ const bodyOf = (webhookId: string, more: object = {}) => ({
   ...more
 })
 
-const events = (params: EventReads.EventParams = {}) =>
-  Effect.flatMap(EventReads.EventReads, (reads) =>
-    Effect.map(reads.page({ caller: W.auditor, params, limit: 1000 }), ({ value }) => value)
+const events = (params: EventQueries.EventParams = {}) =>
+  Effect.flatMap(EventQueries.EventQueries, (queries) =>
+    Effect.map(queries.page({ caller: W.auditor, params, limit: 1000 }), ({ value }) => value)
   )
 
-const listed = Effect.flatMap(Reads, (reads) =>
+const listed = Effect.flatMap(Queries, (queries) =>
   Effect.map(
-    reads.page(listWebhooks, { caller: W.auditor, params: {}, point: {}, page: { limit: 100 } }),
+    queries.page(listWebhooks, { caller: W.auditor, params: {}, point: {}, page: { limit: 100 } }),
     ({ value }) => value
   )
 )
@@ -52,7 +59,7 @@ describe("a webhook", () => {
       yield* W.settle
       const after = (yield* events()).filter(({ resourceId }) => resourceId === "after")
       expect(after.map(({ type }) => type)).toEqual(["approval.requested"])
-      expect(receivers.got.map(({ body }) => body)).toEqual(after.map(EventReads.print))
+      expect(receivers.got.map(({ body }) => body)).toEqual(after.map(EventQueries.print))
       const kept = yield* W.kept("wh-1")
       expect(kept.map(({ state, attempts }) => [state, attempts])).toEqual([["taken", 1]])
     }).pipe(Effect.provide(W.posting(receivers)))
@@ -125,8 +132,8 @@ describe("a webhook", () => {
       const asked = W.call("webhook.remove", { params: { webhookId: "conf" } })
       expect(yield* slug(asked)).toBe("webhook-configured")
       yield* remove("a")
-      const one = Effect.flatMap(Reads, (reads) =>
-        reads.one(getWebhook, {
+      const one = Effect.flatMap(Queries, (queries) =>
+        queries.one(getWebhook, {
           caller: W.auditor,
           params: { webhookId: "a" as never },
           point: {}
@@ -362,7 +369,7 @@ describe("a test", () => {
           ["control", "wh-1"]
         ])
         expect(receivers.got.map(({ body }) => body)).toEqual(
-          Array.from({ length: 2 }, () => EventReads.print(testEvents[0] as EventReads.Event))
+          Array.from({ length: 2 }, () => EventQueries.print(testEvents[0] as EventQueries.Event))
         )
         expect(receivers.of("wh-other")).toEqual([])
         expect((yield* W.kept("wh-1")).map(({ state, attempts }) => [state, attempts])).toEqual([

@@ -1,5 +1,5 @@
 /** Event feed under many writers on each store: every number once, in the order of commits. */
-import { EventReads, Records } from "@bursar/engine-core"
+import { EventQueries, Records } from "@bursar/engine-core"
 import { Atomically, Feed } from "@bursar/engine-core/ports"
 import { Instant } from "@bursar/engine-core/kernel"
 import { Deferred, Effect, Fiber, Layer } from "effect"
@@ -20,8 +20,8 @@ const announced = (resourceId: string) => ({
 })
 
 const page = (of: { readonly limit: number; readonly after?: string; readonly order?: "desc" }) =>
-  Effect.flatMap(EventReads.EventReads, (reads) =>
-    reads.page({
+  Effect.flatMap(EventQueries.EventQueries, (queries) =>
+    queries.page({
       caller: operator,
       params: of.order === undefined ? {} : { order: of.order },
       limit: of.limit,
@@ -49,7 +49,7 @@ const each = 6
 
 for (const { name, ports } of stores) {
   const run = <A, E>(
-    effect: Effect.Effect<A, E, Records | EventReads.EventReads | Feed | Atomically>
+    effect: Effect.Effect<A, E, Records | EventQueries.EventQueries | Feed | Atomically>
   ) =>
     effect.pipe(
       Effect.provide(engine.pipe(Layer.provideMerge(ports))),

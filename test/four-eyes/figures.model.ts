@@ -3,7 +3,7 @@
  * engine.
  */
 import { createHash } from "node:crypto"
-import { type Caller, EventReads, type Operation, Records } from "@bursar/engine-core"
+import { type Caller, EventQueries, type Operation, Records } from "@bursar/engine-core"
 import { Effect, Result } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
@@ -237,7 +237,7 @@ const stands = Effect.fnUntraced(function* (book: Book) {
 })
 
 const announced = Effect.gen(function* () {
-  const feed = yield* EventReads.EventReads
+  const feed = yield* EventQueries.EventQueries
   const { value } = yield* feed.page({
     caller: olga,
     params: { type: ["approval.requested"] },

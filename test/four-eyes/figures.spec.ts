@@ -93,7 +93,7 @@ const both = Effect.fnUntraced(function* (actionKey: string) {
 })
 
 const engine = Effect.provide(
-  world({ operations: [onLedger, outside, removal], readings: Notes.readings })
+  world({ operations: [onLedger, outside, removal], fromLedger: Notes.fromLedger })
 )
 
 describe("figures that moved before a write ran", () => {

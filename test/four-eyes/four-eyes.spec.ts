@@ -355,7 +355,7 @@ describe("a four-eyes write", () => {
         const latest = yield* records.get(Approval.approvals, keyOf(made))
         assert.strictEqual(latest.createdAt, instant)
         assert.strictEqual(Approval.signedBy(latest).length, 1)
-        const at = (select: Pin.Resolved["select"]) => {
+        const at = (select: Pin.ResolvedPin["select"]) => {
           const pin = { offset: Offset.zero, ledgerTime: null, judgedAt: instant, select }
           return records.get(Approval.approvals, keyOf(made), pin)
         }

@@ -2,7 +2,7 @@
  * Lapse of undecided actions, in a deployment that sets a time for it
  * (docs/contract/four-eyes.md#lapse).
  */
-import { EventReads, Records, ScheduleRunner } from "@bursar/engine-core"
+import { EventQueries, Records, ScheduleRunner } from "@bursar/engine-core"
 import { WorkQueue } from "@bursar/engine-core/ports"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -28,7 +28,7 @@ const make = (key: string) =>
 
 const turns = Effect.flatMap(ScheduleRunner, ({ runOnce }) => runOnce)
 
-const lapsedEvents = Effect.flatMap(EventReads.EventReads, (feed) =>
+const lapsedEvents = Effect.flatMap(EventQueries.EventQueries, (feed) =>
   Effect.map(
     feed.page({ caller: olga, params: { type: ["approval.lapsed"] }, limit: 1000 }),
     ({ value }) => value.map(({ resourceId, payload }) => ({ resourceId, payload }))

@@ -12,10 +12,10 @@ import { describe, expect, it } from "vitest"
 import { standingApprovals } from "#core/distributions/standing-approval/StandingApproval.ts"
 import * as StandingApprovalGates from "#core/distributions/standing-approval/StandingApprovalGates.ts"
 import * as StandingApprovalLookups from "#core/distributions/standing-approval/StandingApprovalLookups.ts"
-import * as HoldReads from "#core/restraints/hold/OpenHoldLookups.ts"
+import * as HoldQueries from "#core/restraints/hold/OpenHoldLookups.ts"
 import { holds } from "#core/restraints/hold/Hold.ts"
 import { stops } from "#core/restraints/hold/HoldRules.ts"
-import * as RestrictionReads from "#core/restraints/restriction/RestrictionLookups.ts"
+import * as RestrictionQueries from "#core/restraints/restriction/RestrictionLookups.ts"
 import { type Restriction, restrictions } from "#core/restraints/restriction/Restriction.ts"
 import { permits, passings } from "#core/restraints/restriction/RestrictionRules.ts"
 import { instruments, isRecorded, lastVersion } from "#core/instruments/instrument/Instrument.ts"
@@ -352,8 +352,8 @@ const permitted = Effect.gen(function* () {
     const found = yield* records.get(instruments, instrumentId)
     if (!isRecorded(found)) throw new Error("recorded")
     const terms = yield* Policy.inForce(found, now)
-    const held = yield* HoldReads.openOn([instrumentId])
-    const restricted = yield* RestrictionReads.inForce({ holderIds, instrumentId })
+    const held = yield* HoldQueries.openOn([instrumentId])
+    const restricted = yield* RestrictionQueries.inForce({ holderIds, instrumentId })
     const all = { holderId: null, instrumentId }
     for (const block of ["deal", "distribution", "mint"] as const) {
       add({ ...all, name: block }, !held.some((hold) => stops(hold, block)))

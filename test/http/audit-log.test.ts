@@ -44,7 +44,9 @@ const register = {
 }
 const tables = {
   operations: Tables.tables.operations,
-  reads: Tables.tables.reads.map((read) => (read.name === Tables.getNote.name ? register : read))
+  queries: Tables.tables.queries.map((read) =>
+    read.name === Tables.getNote.name ? register : read
+  )
 }
 
 let venue: Venue

@@ -187,7 +187,7 @@ const asks = (client: Client.Client, read: Read.Read, asked: Client.PointAndPage
     ? heard(client.list(read, paramsOf(read) as never, asked))
     : heard(client.one(read, paramsOf(read) as never, asked))
 
-const pinned: ReadonlyArray<Read.Read> = Catalogue.reads.filter((read) => read.pinned)
+const pinned: ReadonlyArray<Read.Read> = Catalogue.queries.filter((read) => read.pinned)
 
 /** One page, the whole list, one value: how a read of its shape may be asked. */
 const waysOf = ({ shape }: Read.Read): ReadonlyArray<Client.PointAndPage> =>
@@ -262,7 +262,7 @@ beforeAll(async () => {
   found = await Effect.runPromise(instances.pipe(Effect.provide(layer), Effect.scoped))
 })
 
-/** Reads of records that the ledger dates alone. */
+/** Queries of records that the ledger dates alone. */
 const ofLedger = [
   "instruments.prices",
   "instruments.series",

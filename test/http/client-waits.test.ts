@@ -1,5 +1,5 @@
 /** Client over time: waits for an operation, repeats calls and resumes the feed where it was. */
-import { Catalogue, type EventReads } from "@bursar/engine-core"
+import { Catalogue, type EventQueries } from "@bursar/engine-core"
 import { Instant, PlainJson, Problem } from "@bursar/engine-core/kernel"
 import * as Client from "@bursar/http-host/client"
 import { assert, describe, it } from "@effect/vitest"
@@ -308,7 +308,7 @@ describe("the feed", () => {
           pages.map(({ cursor }) => cursor),
           ["c9", "c12"]
         )
-        const events: ReadonlyArray<Client.DecodedValue<EventReads.Event>> = pages.flatMap(
+        const events: ReadonlyArray<Client.DecodedValue<EventQueries.Event>> = pages.flatMap(
           (page) => page.events
         )
         assert.deepEqual(
@@ -409,7 +409,7 @@ describe("every call", () => {
     for (const { kind } of Catalogue.operations) {
       assert.strictEqual(Client.operation(kind as "subscription.claim").kind, kind)
     }
-    for (const { name } of Catalogue.reads) {
+    for (const { name } of Catalogue.queries) {
       assert.strictEqual(Client.read(name as "holders.get").name, name)
     }
     assert.throws(() => Client.operation("nothing.at-all" as "subscription.claim"))

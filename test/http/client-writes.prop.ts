@@ -109,7 +109,7 @@ const clientOf = (authorization: string) =>
 
 beforeAll(async () => {
   venue = await open({
-    tables: { operations: Catalogue.operations.map(unjudged), reads: Catalogue.reads }
+    tables: { operations: Catalogue.operations.map(unjudged), queries: Catalogue.queries }
   })
   approver = clientOf(await bearer(["approver"]))
 })

@@ -104,7 +104,7 @@ describe("an export over HTTP", () => {
   let operator: string
   beforeAll(async () => {
     operator = await bearer(["operator"])
-    venue = await open({ tables: { ...tables, reads: [...tables.reads, exported] } })
+    venue = await open({ tables: { ...tables, queries: [...tables.queries, exported] } })
   })
   afterAll(() => venue.close())
   const path = "/v1/holders/h-1/statements"

@@ -214,7 +214,7 @@ const stuck = Read.one({
 describe("an answer to a read", () => {
   const slow = {
     operations: tables.operations,
-    reads: [heavy, stuck, ...tables.reads.filter(({ name }) => !name.startsWith("holders."))]
+    queries: [heavy, stuck, ...tables.queries.filter(({ name }) => !name.startsWith("holders."))]
   }
 
   it("that does not begin in time is 503 overloaded, and says when to come back", async () => {

@@ -27,8 +27,8 @@ const wordsOf = (ast: SchemaAST.AST): ReadonlyArray<unknown> | undefined => {
   return parts.includes(undefined) ? undefined : parts.flatMap((part) => part ?? [])
 }
 
-const reads = [
-  ...Catalogue.reads.map(({ name, params, route }) => ({
+const queries = [
+  ...Catalogue.queries.map(({ name, params, route }) => ({
     name: name as string,
     params,
     route: route as string
@@ -38,7 +38,7 @@ const reads = [
     .map(({ name, params, route }) => ({ name: name as string, params, route: route as string }))
 ]
 
-const filters = reads.flatMap(({ name, params, route }) =>
+const filters = queries.flatMap(({ name, params, route }) =>
   Object.entries(fieldsOf(params)).flatMap(([parameter, { ast }]) => {
     const words = wordsOf(ast)
     return words === undefined ? [] : [[name, parameter, words, params, route] as const]
@@ -91,7 +91,7 @@ describe("a filter on a set", () => {
 
   it("takes no text at all where the same member of its items has a set", () => {
     const names = new Set(sets.map(({ name }) => name))
-    const open = Catalogue.reads.flatMap((read) => {
+    const open = Catalogue.queries.flatMap((read) => {
       if (read.shape !== "list") return []
       const items = fieldsOf(read.item)
       return Object.entries(fieldsOf(read.params))

@@ -32,7 +32,7 @@ const slow = Read.one({
 
 const served = {
   operations: tables.operations,
-  reads: [slow, ...tables.reads.filter(({ name }) => name !== "holders.get")]
+  queries: [slow, ...tables.queries.filter(({ name }) => name !== "holders.get")]
 }
 
 /** Longer than any test: a stop that waits for this has waited for what does not move. */

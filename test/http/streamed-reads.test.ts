@@ -112,7 +112,7 @@ let venue: Venue
 let as: string
 beforeAll(async () => {
   venue = await open({
-    tables: { ...tables, reads: [...tables.reads, file, report, register] },
+    tables: { ...tables, queries: [...tables.queries, file, report, register] },
     // No call is given back while a slow machine runs the file.
     rateLimit: { limit: 1_000, window: 86_400_000 }
   })

@@ -3,7 +3,7 @@ import { Operation, Read, Records, Refusal } from "@bursar/engine-core"
 import { Decimal, Instant, RecordId } from "@bursar/engine-core/kernel"
 import { Effect, Schema } from "effect"
 import * as Collection from "#core/kernel/Collection.ts"
-import * as WriteReads from "#core/reads/WriteReads.ts"
+import * as WriteQueries from "#core/reads/WriteQueries.ts"
 
 export const NoteId = RecordId.make("Note")
 
@@ -186,12 +186,12 @@ export const getNote = Read.one({
 
 export const tables = {
   operations: [register, onboard, release, setPolicy, pause],
-  reads: [
+  queries: [
     listNotes,
     getNote,
-    WriteReads.listOperations,
-    WriteReads.getOperation,
-    WriteReads.listApprovals,
-    WriteReads.getApproval
+    WriteQueries.listOperations,
+    WriteQueries.getOperation,
+    WriteQueries.listApprovals,
+    WriteQueries.getApproval
   ]
 }

@@ -139,7 +139,7 @@ const precheckOf = (holderId: string, orders: Scene["orders"]): ReadonlyArray<st
 
 /** Reads that are exported as a table. */
 const tables = new Set<string>(
-  Catalogue.reads.flatMap((read) => ("csv" in read && read.csv !== undefined ? [read.name] : []))
+  Catalogue.queries.flatMap((read) => ("csv" in read && read.csv !== undefined ? [read.name] : []))
 )
 
 const queriesOf = (name: string, of: { readonly holderId: string; readonly scene: Scene }) => {

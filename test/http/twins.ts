@@ -248,7 +248,7 @@ export const call = (
 
 /** Every read that a role may make. */
 export const readsOf = (role: "investor" | "app"): ReadonlyArray<Read.Read> =>
-  Catalogue.reads.filter((read) => role in read.audience)
+  Catalogue.queries.filter((read) => role in read.audience)
 
 /** A token that holds at any time a test may play in. */
 export const token = (roles: Vocabulary.Role | ReadonlyArray<Vocabulary.Role>, holder?: string) =>

@@ -39,7 +39,7 @@ const heavy = Read.list({
 
 const served = {
   operations: tables.operations,
-  reads: [heavy, ...tables.reads.filter(({ name }) => name !== "holders.list")]
+  queries: [heavy, ...tables.queries.filter(({ name }) => name !== "holders.list")]
 }
 
 const limits = {

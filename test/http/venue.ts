@@ -85,7 +85,7 @@ const engineOf = (
   storage: Storage,
   ledger: Partial<Ledger.Ledger["Service"]> | undefined
 ) =>
-  Engine.layerOf({ operations, readings: [] }).pipe(
+  Engine.layerOf({ operations, fromLedger: [] }).pipe(
     Layer.provideMerge(
       Layer.mergeAll(
         storage,

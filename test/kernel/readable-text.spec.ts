@@ -91,16 +91,16 @@ describe("a country", () => {
 describe("a holder's details", () => {
   const decode = Schema.decodeUnknownOption(Schema.Struct(statedDetails))
   const kept = Schema.decodeUnknownOption(Details)
-  const reads = (details: object) => [decode(details)._tag, kept(details)._tag]
+  const queries = (details: object) => [decode(details)._tag, kept(details)._tag]
   it("of a request name a readable name and countries of the standard; what is stored is kept", () => {
-    expect(reads({ legalName: "Alpine", taxResidences: [{ country: "CH" }] })).toEqual([
+    expect(queries({ legalName: "Alpine", taxResidences: [{ country: "CH" }] })).toEqual([
       "Some",
       "Some"
     ])
-    expect(reads({ legalName: "  " })).toEqual(["None", "Some"])
-    expect(reads({ legalName: "Al\u202epine" })).toEqual(["None", "Some"])
-    expect(reads({ taxResidences: [{ country: "XX" }] })).toEqual(["None", "Some"])
-    expect(reads({ taxResidences: [{ country: "CH", tinType: "\n" }] })).toEqual(["None", "Some"])
+    expect(queries({ legalName: "  " })).toEqual(["None", "Some"])
+    expect(queries({ legalName: "Al\u202epine" })).toEqual(["None", "Some"])
+    expect(queries({ taxResidences: [{ country: "XX" }] })).toEqual(["None", "Some"])
+    expect(queries({ taxResidences: [{ country: "CH", tinType: "\n" }] })).toEqual(["None", "Some"])
   })
 })
 

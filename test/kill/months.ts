@@ -6,7 +6,7 @@ import { createHash } from "node:crypto"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { Engine, EventReads, FourEyes, Records } from "@bursar/engine-core"
+import { Engine, EventQueries, FourEyes, Records } from "@bursar/engine-core"
 import { Decimal } from "@bursar/engine-core/kernel"
 import { Feed, Ledger, ProjectionLog } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
@@ -399,7 +399,7 @@ export const grants = Calls.write(
 
 /** Events that announce the month as due and as payable, in order. */
 export const announced = Effect.gen(function* () {
-  const { page } = yield* EventReads.EventReads
+  const { page } = yield* EventQueries.EventQueries
   const { value } = yield* page({ caller: Calls.operator, params: {}, limit: 1_000 })
   return value
     .map(({ type }) => type)

@@ -9,8 +9,8 @@ import { Effect, type Layer } from "effect"
 import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import * as ReportReads from "#core/reserves/report/ReportReads.ts"
-import * as ReserveReads from "#core/reserves/reserve/ReserveReads.ts"
+import * as ReportQueries from "#core/reserves/report/ReportQueries.ts"
+import * as ReserveQueries from "#core/reserves/reserve/ReserveQueries.ts"
 import * as Calls from "../engine/calls.ts"
 import { transactions } from "../engine/ledger-toys.ts"
 import { world } from "../engine/world.ts"
@@ -447,7 +447,7 @@ const rises = (game: Game) =>
   })
 
 const view = Effect.map(
-  Venue.read(ReserveReads.get, { reserveId: "res-1" as never }),
+  Venue.read(ReserveQueries.get, { reserveId: "res-1" as never }),
   ({ value }) => value
 )
 
@@ -492,7 +492,7 @@ const reported = Effect.gen(function* () {
     { reportId: "rep" }
   )
   expect(made.state, made.why).toBe("succeeded")
-  const { value } = yield* Venue.read(ReportReads.get, {
+  const { value } = yield* Venue.read(ReportQueries.get, {
     reserveId: "res-1" as never,
     reportId: "rep" as never
   })

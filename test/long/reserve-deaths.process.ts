@@ -15,7 +15,7 @@ import * as Minting from "../operations/minting.ts"
 
 const declared = {
   operations: Catalogue.operations,
-  readings: Catalogue.readings,
+  fromLedger: Catalogue.fromLedger,
   clocked: Catalogue.collections,
   timely: Catalogue.timely
 }

@@ -5,7 +5,7 @@ import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { admissionConsents } from "#core/admissions/AdmissionConsent.ts"
-import { readings } from "#core/admissions/AdmissionConsentReadings.ts"
+import { fromLedger } from "#core/admissions/AdmissionConsentFromLedger.ts"
 import { world } from "../engine/world.ts"
 import * as Fund from "./fund.ts"
 
@@ -29,7 +29,7 @@ describe("an admission consent that has ended", () => {
       const offset = 1_000_000 as Offset.Offset
       const effectiveAt = Instant.of(Fund.start)
       const cause = { by: "update", updateId: "1220ff", offset, effectiveAt } as const
-      const reading = readings.find(({ template }) => template.entity === "AdmissionConsent")
+      const reading = fromLedger.find(({ template }) => template.entity === "AdmissionConsent")
       yield* records.transact(
         reading?.exercised?.(
           "Revoke",

@@ -2,13 +2,13 @@
  * Amendments of a reserve's terms: a tightening is in force at once, a loosening waits, and a
  * replaced one is dropped.
  */
-import { EventReads, Records } from "@bursar/engine-core"
+import { EventQueries, Records } from "@bursar/engine-core"
 import { Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import * as AmendmentReads from "#core/reserves/amendment/AmendmentReads.ts"
+import * as AmendmentQueries from "#core/reserves/amendment/AmendmentQueries.ts"
 import { amendments } from "#core/reserves/amendment/Amendment.ts"
 import { reserves } from "#core/reserves/reserve/Reserve.ts"
 import { approvals } from "#core/writes/Approval.ts"
@@ -40,7 +40,7 @@ const withdraws = (amendmentId: string) =>
 
 /** `id state` of every amendment, in the order of their proposals, as of the read. */
 const states = Effect.map(
-  Venue.list(AmendmentReads.list, { reserveId: "res-1" as never }),
+  Venue.list(AmendmentQueries.list, { reserveId: "res-1" as never }),
   ({ value }) => value.toReversed().map(({ amendmentId, state }) => `${amendmentId} ${state}`)
 )
 
@@ -54,7 +54,7 @@ const haircut = Effect.gen(function* () {
 
 /** `direction effectiveAt` of each amendment that was announced. */
 const announced = Effect.gen(function* () {
-  const feed = yield* EventReads.EventReads
+  const feed = yield* EventQueries.EventQueries
   const page = yield* feed.page({
     caller: Calls.operator,
     params: { resourceKind: ["reserve"] },
@@ -237,7 +237,7 @@ describe("an amendment that the issuer has not answered", () => {
         {}
       )
       assert.strictEqual(other.why, "not-found")
-      const read = Venue.read(AmendmentReads.get, {
+      const read = Venue.read(AmendmentQueries.get, {
         reserveId: "res-2" as never,
         amendmentId: "am-1" as never
       })
@@ -258,9 +258,9 @@ describe("an amendment that the issuer has not answered", () => {
       assert.strictEqual(yield* Venue.refusal(read), "not-found")
       const seen = { reserveId: "res-1" as never, amendmentId: "am-1" as never }
       const as = (party: string) => Venue.person("rosa", ["registrar"], { party: party as never })
-      const near = Venue.read(AmendmentReads.get, seen, { caller: as(scene.registrar.party) })
+      const near = Venue.read(AmendmentQueries.get, seen, { caller: as(scene.registrar.party) })
       assert.strictEqual((yield* near).value.state, "proposed")
-      const far = Venue.read(AmendmentReads.get, seen, { caller: as(scene.bank.party) })
+      const far = Venue.read(AmendmentQueries.get, seen, { caller: as(scene.bank.party) })
       assert.strictEqual(yield* Venue.refusal(far), "not-found")
     }).pipe(engine())
   )

@@ -262,22 +262,22 @@ describe("a bank line that no order took", () => {
       const entries = Array.from({ length: count }, () => ({ amount: "1" }))
       yield* states({ id: "st-1", entries })
       const bulk = yield* Bulk
-      const reads: Array<string> = []
+      const queries: Array<string> = []
       const counting = {
         ...bulk,
         read: (of: Parameters<typeof bulk.read>[0]) =>
-          Effect.sync(() => void reads.push(`${Number(of.after ?? 0) + 1}+${of.limit}`)).pipe(
+          Effect.sync(() => void queries.push(`${Number(of.after ?? 0) + 1}+${of.limit}`)).pipe(
             Effect.andThen(bulk.read(of))
           )
       }
       const facts = Effect.gen(function* () {
-        reads.length = 0
+        queries.length = 0
         const now = yield* Instant.now
         const pin = yield* Point.newest({ feed: yield* Feed, log: yield* ProjectionLog }, now)
         const at = { pin, horizonOffset: 0 }
         const found = unmatched({ instrumentId: "fund-a" as never }, at)
         yield* Stream.runDrain(found)
-        return [...reads]
+        return [...queries]
       }).pipe(Effect.provideService(Bulk, counting))
       assert.deepEqual(yield* facts, [`1+1000`, `1001+3`])
       const records = yield* Records

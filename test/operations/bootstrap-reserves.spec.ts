@@ -1,12 +1,12 @@
 /** A venue that begins again on a ledger that has forgotten: its reserve, what waits for it, and its reports. */
-import { EventReads, Records } from "@bursar/engine-core"
+import { EventQueries, Records } from "@bursar/engine-core"
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { amendments } from "#core/reserves/amendment/Amendment.ts"
-import * as ReportReads from "#core/reserves/report/ReportReads.ts"
+import * as ReportQueries from "#core/reserves/report/ReportQueries.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import { again, forgets } from "./again.ts"
@@ -63,7 +63,7 @@ describe("a venue that begins on a ledger with a reserve", () => {
       yield* Effect.gen(function* () {
         yield* Calls.settle
         assert.deepEqual(yield* activeContracts, before)
-        const { value } = yield* Venue.read(ReportReads.get, {
+        const { value } = yield* Venue.read(ReportQueries.get, {
           reserveId: "res-1" as never,
           reportId: "rep-1" as never
         })
@@ -196,7 +196,7 @@ describe("a venue that begins on a ledger with a reserve", () => {
       yield* forgets
       yield* Effect.gen(function* () {
         yield* Calls.settle
-        const { page } = yield* EventReads.EventReads
+        const { page } = yield* EventQueries.EventQueries
         const params = { type: ["settlement.proposed"] } as const
         const { value } = yield* page({ caller: Calls.operator, params, limit: 10 })
         assert.deepEqual(

@@ -5,12 +5,12 @@ import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import * as AdmissionReads from "#core/admissions/AdmissionReads.ts"
-import * as InstrumentReads from "#core/overviews/instrument/InstrumentReads.ts"
+import * as AdmissionQueries from "#core/admissions/AdmissionQueries.ts"
+import * as InstrumentQueries from "#core/overviews/instrument/InstrumentQueries.ts"
 import { provisionSettlements } from "#core/orders/provision-settlement/ProvisionSettlement.ts"
 import { admissions } from "#core/admissions/Admission.ts"
 import { holders } from "#core/holders/holder/Holder.ts"
-import * as HolderReads from "#core/holders/holder/HolderReads.ts"
+import * as HolderQueries from "#core/holders/holder/HolderQueries.ts"
 import {
   type PricePoint,
   pricePoints,
@@ -31,9 +31,9 @@ import { list, read } from "./venue.ts"
 const holderId = holderIdOf("h1")
 const evidenceHash = "ab".repeat(32)
 const shownState = Effect.gen(function* () {
-  const instrument = (yield* read(InstrumentReads.get, { instrumentId })).value
-  const holder = (yield* read(HolderReads.get, { holderId })).value
-  const admissions = (yield* list(AdmissionReads.list, { holderId })).value
+  const instrument = (yield* read(InstrumentQueries.get, { instrumentId })).value
+  const holder = (yield* read(HolderQueries.get, { holderId })).value
+  const admissions = (yield* list(AdmissionQueries.list, { holderId })).value
   return {
     consent: instrument.admissionConsent,
     market: instrument.primaryMarket,

@@ -41,18 +41,18 @@ describe("a run that a statement starts", () => {
 })
 
 describe("the comparison with the ledger", () => {
-  const reads = { acs: 0 }
+  const queries = { acs: 0 }
   const counting = world({
     tamper: (ledger) => ({
       ...ledger,
-      acs: (query) => Stream.suspend(() => ((reads.acs += 1), ledger.acs(query)))
+      acs: (query) => Stream.suspend(() => ((queries.acs += 1), ledger.acs(query)))
     })
   })
   const acsOf = <A, E, R>(run: Effect.Effect<A, E, R>) =>
     Effect.gen(function* () {
-      reads.acs = 0
+      queries.acs = 0
       yield* run
-      return reads.acs
+      return queries.acs
     })
   const why = Effect.map(brief, ({ checks }) => checks.find((of) => of.check === drift)?.why)
   const drift = "projection-drift"

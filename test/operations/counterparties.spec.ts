@@ -1,12 +1,12 @@
 /** Counterparties of bank entries: stored sealed in blocks, and shown as the file names them. */
-import { Reads } from "@bursar/engine-core"
+import { Queries } from "@bursar/engine-core"
 import { Crypto } from "@bursar/engine-core/ports"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
-import * as StatementReads from "#core/overviews/external-statement/StatementReads.ts"
+import * as StatementQueries from "#core/overviews/external-statement/StatementQueries.ts"
 import * as Counterparties from "#core/statements/external-statement/Counterparties.ts"
 import { externalStatements } from "#core/statements/external-statement/ExternalStatement.ts"
 import type { CashEntry } from "#core/statements/external-statement/StatementLine.ts"
@@ -47,8 +47,8 @@ const handed = (counterparties: ReadonlyArray<Counterparty>) =>
     const records = yield* Records
     const statement = yield* records.get(externalStatements, id)
     const stored = yield* Stream.runCollect(StatementLookups.linesOf(statement))
-    const reads = yield* Reads
-    const { rows } = yield* reads.streamed(StatementReads.get, {
+    const queries = yield* Queries
+    const { rows } = yield* queries.streamed(StatementQueries.get, {
       caller: Calls.operator,
       params: { externalStatementId: id },
       point: {}

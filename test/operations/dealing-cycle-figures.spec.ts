@@ -2,12 +2,12 @@
  * The figures of dealing cycles: signed by an approver, swung, with their basis, and in what-if
  * reads.
  */
-import { Reads, Records, verify } from "@bursar/engine-core"
+import { Queries, Records, verify } from "@bursar/engine-core"
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
-import * as DealingCycleReads from "#core/orders/dealing-cycle/DealingCycleReads.ts"
+import * as DealingCycleQueries from "#core/orders/dealing-cycle/DealingCycleQueries.ts"
 import { dealingCycles } from "#core/orders/dealing-cycle/DealingCycle.ts"
 import { settle } from "#core/orders/dealing-cycle/SettleOperations.ts"
 import { subscriptions } from "#core/orders/subscription/Subscription.ts"
@@ -21,12 +21,12 @@ const engine = (options: Parameters<typeof world>[0] = {}) => Effect.provide(wor
 const includes = (self: object, members: object) => assert.deepInclude(self, members)
 const d = Decimal.of
 
-type Params = Parameters<(typeof DealingCycleReads.get)["run"]>[0]
+type Params = Parameters<(typeof DealingCycleQueries.get)["run"]>[0]
 
 const read = (cycleId: string, asked: Omit<Params, "cycleId"> = {}) =>
   Effect.gen(function* () {
-    const reads = yield* Reads
-    const { value } = yield* reads.one(DealingCycleReads.get, {
+    const queries = yield* Queries
+    const { value } = yield* queries.one(DealingCycleQueries.get, {
       caller: Calls.operator,
       params: { cycleId: cycleId as Params["cycleId"], ...asked },
       point: {}

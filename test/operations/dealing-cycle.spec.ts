@@ -1,12 +1,12 @@
 /** Dealing cycles through their operations and the wallets of outside parties, from opening to end. */
-import { EventReads, Reads, Records } from "@bursar/engine-core"
+import { EventQueries, Queries, Records } from "@bursar/engine-core"
 import { Decimal, Duration, Instant } from "@bursar/engine-core/kernel"
 import { ScreeningSource } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
 import * as Scripted from "@bursar/storage-adapters/screening"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Result } from "effect"
-import * as DealingCycleReads from "#core/orders/dealing-cycle/DealingCycleReads.ts"
+import * as DealingCycleQueries from "#core/orders/dealing-cycle/DealingCycleQueries.ts"
 import { orderStateAt } from "#core/orders/redemption/Redemption.ts"
 import * as Machine from "#core/orders/dealing-cycle/DealingCycleMachine.ts"
 import { approvals } from "#core/writes/Approval.ts"
@@ -21,7 +21,7 @@ const includes = (self: object, members: object) => assert.deepInclude(self, mem
 
 /** Every control event of cycles and orders, in the order of the feed. */
 const orderEvents = Effect.gen(function* () {
-  const feed = yield* EventReads.EventReads
+  const feed = yield* EventQueries.EventQueries
   const page = yield* feed.page({
     caller: Calls.operator,
     params: { resourceKind: ["subscription", "redemption", "dealing-cycle"] },
@@ -541,8 +541,8 @@ describe("a gate", () => {
         ]
       )
       // One of the holders is not told by the gate what the others ordered.
-      const reads = yield* Reads
-      const { value: seen } = yield* reads.one(DealingCycleReads.get, {
+      const queries = yield* Queries
+      const { value: seen } = yield* queries.one(DealingCycleQueries.get, {
         caller: { ...Calls.person("ina", "investor"), holderId: "c" },
         params: { cycleId: "c2" as never },
         point: {}
@@ -733,8 +733,8 @@ describe("both sides of a cycle", () => {
         cycleId: null,
         formerCycle: { cycleId: "c2", endedAs: "released" }
       })
-      const reads = yield* Reads
-      const { value: cycle } = yield* reads.one(DealingCycleReads.get, {
+      const queries = yield* Queries
+      const { value: cycle } = yield* queries.one(DealingCycleQueries.get, {
         caller: Calls.operator,
         params: { cycleId: "c2" as never },
         point: {}

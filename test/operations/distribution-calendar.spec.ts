@@ -1,10 +1,10 @@
 /** Calendar of distributions: which months have a row, in which state, for which reader and zone. */
-import { Reads } from "@bursar/engine-core"
+import { Queries } from "@bursar/engine-core"
 import { Date, Instant, Month, Zone } from "@bursar/engine-core/kernel"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import * as CalendarReads from "#core/distributions/period/CalendarReads.ts"
+import * as CalendarQueries from "#core/distributions/period/CalendarQueries.ts"
 import { InstrumentId } from "#core/instruments/instrument/Manifest.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
@@ -61,11 +61,11 @@ const funds = Effect.gen(function* () {
   return stage
 })
 
-type Params = Parameters<(typeof CalendarReads.list)["where"]>[0]
+type Params = Parameters<(typeof CalendarQueries.list)["where"]>[0]
 type As = Parameters<typeof list>[2]
 
 const rows = (params: Params = {}, as: As = {}) =>
-  Effect.map(list(CalendarReads.list, params, as), ({ value }) => value)
+  Effect.map(list(CalendarQueries.list, params, as), ({ value }) => value)
 const shown = (params: Params = {}, as: As = {}) =>
   Effect.map(rows(params, as), (found) =>
     found.map(({ instrumentId, month, periodState }) => `${instrumentId} ${month} ${periodState}`)
@@ -227,13 +227,13 @@ describe("the calendar", () => {
       yield* funds
       yield* clock("2026-10-15T12:00:00Z")
       const whole = yield* rows()
-      const reads = yield* Reads
+      const queries = yield* Queries
       for (const limit of [1, 3, 27, 28, 29]) {
         const found: Array<unknown> = []
         let after: string | null = null
         do {
           const page: { readonly value: ReadonlyArray<unknown>; readonly next: string | null } =
-            yield* reads.page(CalendarReads.list, {
+            yield* queries.page(CalendarQueries.list, {
               caller: auditor,
               params: {},
               point: {},
@@ -246,7 +246,7 @@ describe("the calendar", () => {
         } while (after !== null)
         assert.deepEqual(found, [...whole])
       }
-      const streamed = yield* reads.all(CalendarReads.list, {
+      const streamed = yield* queries.all(CalendarQueries.list, {
         caller: auditor,
         params: {},
         point: {},

@@ -1,5 +1,5 @@
 /** Distributions and what stops their instrument: cleared by runs, held by holds, paid where nothing is left. */
-import { EventReads, Records } from "@bursar/engine-core"
+import { EventQueries, Records } from "@bursar/engine-core"
 import { Decimal, Instant, Offset } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
@@ -47,7 +47,7 @@ const released = (holdId: string, accept: ReadonlyArray<string> = []) =>
   Calls.write("hold.release", { holdId }, accept.length > 0 ? { accept, reason: "known" } : {})
 
 const announced = Effect.gen(function* () {
-  const feed = yield* EventReads.EventReads
+  const feed = yield* EventQueries.EventQueries
   const page = yield* feed.page({
     caller: Calls.operator,
     params: { resourceKind: ["distribution"] },

@@ -6,7 +6,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Duration, Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { distributions } from "#core/distributions/distribution/Distribution.ts"
-import * as PrecheckReads from "#core/overviews/precheck/PrecheckReads.ts"
+import * as PrecheckQueries from "#core/overviews/precheck/PrecheckQueries.ts"
 import * as Calls from "../engine/calls.ts"
 import * as Killable from "../engine/killable.ts"
 import { ports, world } from "../engine/world.ts"
@@ -18,7 +18,7 @@ import { read } from "./venue.ts"
 
 const declared = {
   operations: Catalogue.operations,
-  readings: Catalogue.readings,
+  fromLedger: Catalogue.fromLedger,
   clocked: Catalogue.collections,
   timely: Catalogue.timely
 }
@@ -217,10 +217,10 @@ describe("an execution in five steps", () => {
         const early = yield* Calls.write("distribution.execute", {}, next)
         assert.strictEqual(early.state, "refused")
         // Its gates were judged before: a precheck shows none either.
-        const { value } = yield* read(PrecheckReads.get, {
+        const { value } = yield* read(PrecheckQueries.get, {
           ...body,
           act: "distribution.execute"
-        } as unknown as Parameters<(typeof PrecheckReads.get)["run"]>[0])
+        } as unknown as Parameters<(typeof PrecheckQueries.get)["run"]>[0])
         assert.deepInclude(value, { allowed: true, gates: [] })
         const again = yield* Calls.write("distribution.execute", {}, body)
         assert.deepStrictEqual([again.state, again.why], ["succeeded", ""])

@@ -1,5 +1,5 @@
 /** Executions of distributions, from the points and the register to sealed lines on the ledger. */
-import { EventReads, Records } from "@bursar/engine-core"
+import { EventQueries, Records } from "@bursar/engine-core"
 import { Decimal, Offset, type PlainJson } from "@bursar/engine-core/kernel"
 import type { Ledger } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
@@ -278,7 +278,7 @@ describe("the execution of a distribution", () => {
         lines.map(({ holderId, reason, state }) => `${holderId} ${state} ${reason}`),
         ["h1 carried unrolled", "h2 due null"]
       )
-      const feed = yield* EventReads.EventReads
+      const feed = yield* EventQueries.EventQueries
       const page = yield* feed.page({
         caller: Calls.operator,
         params: { resourceKind: ["distribution"] },

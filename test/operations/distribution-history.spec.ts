@@ -11,7 +11,7 @@ import {
   type DistributionLine,
   distributionLines
 } from "#core/distributions/distribution/DistributionLine.ts"
-import * as Reads from "#core/distributions/distribution/DistributionReads.ts"
+import * as Queries from "#core/distributions/distribution/DistributionQueries.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import { again, forgets, recordsAgain } from "./again.ts"
@@ -86,7 +86,7 @@ const withoutSchedule = {
 /** Whether each line of July reads with a basis, and the reason if it does not. */
 const bases = Effect.flatMap(Executions.linesOf(july), (lines) =>
   Effect.forEach(lines, ({ distributionId, lineId }) =>
-    Effect.map(read(Reads.line, { distributionId, lineId }), ({ value }) => [
+    Effect.map(read(Queries.line, { distributionId, lineId }), ({ value }) => [
       value.basis.length > 0,
       value.basisMissing
     ])

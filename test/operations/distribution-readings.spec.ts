@@ -1,5 +1,5 @@
 /** Distributions as the ledger shows them: executed, their lines added, delivered, void, rolled and paid. */
-import { EventReads, Records } from "@bursar/engine-core"
+import { EventQueries, Records } from "@bursar/engine-core"
 import { Decimal, Instant, Offset } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
@@ -24,7 +24,7 @@ const engine = (options: Parameters<typeof world>[0] = {}) => Effect.provide(wor
 const includes = (self: object, members: object) => assert.deepInclude(self, members)
 
 const announced = Effect.gen(function* () {
-  const feed = yield* EventReads.EventReads
+  const feed = yield* EventQueries.EventQueries
   const page = yield* feed.page({
     caller: Calls.operator,
     params: { resourceKind: ["distribution"] },

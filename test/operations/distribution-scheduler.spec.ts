@@ -1,5 +1,5 @@
 /** Distributions that run by themselves: announced once, executed under standing approvals, once over several hosts. */
-import { Engine, EventReads, Records, ScheduleRunner } from "@bursar/engine-core"
+import { Engine, EventQueries, Records, ScheduleRunner } from "@bursar/engine-core"
 import {
   Date as CalendarDate,
   Decimal,
@@ -11,7 +11,7 @@ import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import * as CalendarReads from "#core/distributions/period/CalendarReads.ts"
+import * as CalendarQueries from "#core/distributions/period/CalendarQueries.ts"
 import { dueDistributions } from "#core/distributions/schedule/DueDistributionRunner.ts"
 import { scheduledDistributions } from "#core/distributions/schedule/ScheduledDistribution.ts"
 import { standingApprovals } from "#core/distributions/standing-approval/StandingApproval.ts"
@@ -55,7 +55,7 @@ const passes = (seconds: number) =>
   })
 
 const dues = Effect.gen(function* () {
-  const feed = yield* EventReads.EventReads
+  const feed = yield* EventQueries.EventQueries
   const page = yield* feed.page({
     caller: Calls.operator,
     params: { resourceKind: ["scheduled-distribution"] },
@@ -224,7 +224,7 @@ describe("the scheduler", () => {
         yield* passes(130)
         assert.isAbove((yield* executions).length, 1)
         assert.deepEqual(yield* dues, refused)
-        const [row] = (yield* list(CalendarReads.list, {})).value
+        const [row] = (yield* list(CalendarQueries.list, {})).value
         includes(row?.refused ?? {}, { problem: "rule-refused" })
         includes(row ?? {}, { periodState: "due", distributionId: null })
         const records = yield* Records
@@ -323,7 +323,7 @@ describe("the scheduler", () => {
         }
         yield* Cycles.at("2026-10-01T00:00:00Z")
         yield* passes(180)
-        const rows = (yield* list(CalendarReads.list, {})).value
+        const rows = (yield* list(CalendarQueries.list, {})).value
         assert.deepEqual(
           rows.slice(0, 3).map(({ month, periodState }) => `${month} ${periodState}`),
           ["2026-07 due", "2026-08 blocked", "2026-09 blocked"]

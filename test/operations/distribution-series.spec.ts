@@ -4,7 +4,7 @@ import { Ledger } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import * as SeriesReads from "#core/overviews/series/SeriesReads.ts"
+import * as SeriesQueries from "#core/overviews/series/SeriesQueries.ts"
 import { world } from "../engine/world.ts"
 import * as Cycles from "./cycles.ts"
 import * as Month from "./distributions.ts"
@@ -59,7 +59,7 @@ interface Asked {
 const paid = ({ interval = "day", zone = "UTC", at, caller }: Asked = {}) =>
   Effect.map(
     Venue.read(
-      SeriesReads.get,
+      SeriesQueries.get,
       {
         instrumentId,
         metric: "distributions",

@@ -26,7 +26,7 @@ import * as Restricting from "./restricting.ts"
 
 const declared = {
   operations: Catalogue.operations,
-  readings: Catalogue.readings,
+  fromLedger: Catalogue.fromLedger,
   clocked: Catalogue.collections,
   timely: Catalogue.timely
 }

@@ -1,5 +1,5 @@
 /** Events of distributions at their subscribers: each type is posted with its payload, and concealed ones reach no app. */
-import { EventReads, ScheduleRunner } from "@bursar/engine-core"
+import { EventQueries, ScheduleRunner } from "@bursar/engine-core"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
@@ -94,7 +94,7 @@ const story = Effect.gen(function* () {
 /** Events that a caller reads in the feed. */
 const fed = (caller: typeof Calls.operator) =>
   Effect.gen(function* () {
-    const { page } = yield* EventReads.EventReads
+    const { page } = yield* EventQueries.EventQueries
     return yield* page({ caller, params: {}, limit: 1_000 })
   })
 

@@ -2,7 +2,7 @@
  * Histories of findings by chance: planted differences, statements and their corrections, runs of any
  * scope, releases and faults, walked beside books of the walk's own.
  */
-import { EventReads, Records } from "@bursar/engine-core"
+import { EventQueries, Records } from "@bursar/engine-core"
 import { Date, Decimal, Instant } from "@bursar/engine-core/kernel"
 import { FactLog, Feed, type Ledger } from "@bursar/engine-core/ports"
 import * as Memory from "@bursar/storage-adapters/memory"
@@ -463,7 +463,7 @@ const stored = Effect.gen(function* () {
   const rows = yield* records.list(findings, { limit: 1_000 })
   const open = yield* records.list(holds, { where: { state: ["open"] }, limit: 100 })
   const verdicts = yield* records.list(instrumentVerdicts, { limit: 10 })
-  const feed = yield* EventReads.EventReads
+  const feed = yield* EventQueries.EventQueries
   const { value } = yield* feed.page({ caller: Calls.operator, params: {}, limit: 1_000 })
   const count = (name: string) => value.filter(({ type }) => type === name).length
   return {

@@ -2,18 +2,18 @@
  * Gates of dealing cycles: the unfilled remainder of an order waits for its own dealing day, deals
  * in that day's cycle at that day's price, and no unit of it is lost.
  */
-import { Reads, Records } from "@bursar/engine-core"
+import { Queries, Records } from "@bursar/engine-core"
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Effect, Exit } from "effect"
 import * as fc from "fast-check"
 import { assert, test } from "vitest"
-import * as PrecheckReads from "#core/overviews/precheck/PrecheckReads.ts"
-import * as DealingCycleReads from "#core/orders/dealing-cycle/DealingCycleReads.ts"
+import * as PrecheckQueries from "#core/overviews/precheck/PrecheckQueries.ts"
+import * as DealingCycleQueries from "#core/orders/dealing-cycle/DealingCycleQueries.ts"
 import type { DealingCycleView } from "#core/orders/dealing-cycle/DealingCycleView.ts"
 import type { Redemption } from "#core/orders/redemption/Redemption.ts"
 import { figuresAt } from "#core/orders/redemption/RedemptionPricing.ts"
-import * as RedemptionReads from "#core/orders/redemption/RedemptionReads.ts"
+import * as RedemptionQueries from "#core/orders/redemption/RedemptionQueries.ts"
 import { approvals } from "#core/writes/Approval.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
@@ -49,28 +49,28 @@ const minute = 60_000_000_000n
 
 /** Sums and legs of a cycle, as its view, its list and the precheck of its settlement show them. */
 const shownOf = Effect.fnUntraced(function* (cycleId: string) {
-  const reads = yield* Reads
+  const queries = yield* Queries
   const caller = Calls.operator
-  const one = yield* reads.one(DealingCycleReads.get, {
+  const one = yield* queries.one(DealingCycleQueries.get, {
     caller,
     params: { cycleId: cycleId as never },
     point: {}
   })
-  const all = yield* reads.page(DealingCycleReads.list, {
+  const all = yield* queries.page(DealingCycleQueries.list, {
     caller,
     params: {},
     point: {},
     page: { limit: 100 }
   })
   const listed = all.value.find((cycle) => cycle.cycleId === cycleId)
-  const precheck = yield* reads
-    .one(PrecheckReads.get, {
+  const precheck = yield* queries
+    .one(PrecheckQueries.get, {
       caller,
       params: {
         instrumentId: "fund-a",
         act: "dealing-cycle.settle",
         cycleId
-      } as unknown as Parameters<(typeof PrecheckReads.get)["run"]>[0],
+      } as unknown as Parameters<(typeof PrecheckQueries.get)["run"]>[0],
       point: {}
     })
     .pipe(
@@ -256,9 +256,9 @@ const dealt = ({ unitDecimals, pricing, ordered, capacities, isOpenBefore }: Cas
           orders: { subscriptions: [], redemptions: [...next.keys()].toSorted() }
         })
       }
-      const reads = yield* Reads
+      const queries = yield* Queries
       for (const [id, units] of next) {
-        const { value: shown } = yield* reads.one(RedemptionReads.get, {
+        const { value: shown } = yield* queries.one(RedemptionQueries.get, {
           caller: Calls.operator,
           params: { redemptionId: id as never },
           point: {}

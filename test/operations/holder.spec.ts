@@ -1,12 +1,12 @@
 /** Holders through their operations: invited, accepting, signing, countersigned, admitted. */
-import { type Caller, Reads, Records } from "@bursar/engine-core"
+import { type Caller, Queries, Records } from "@bursar/engine-core"
 import { Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { holders } from "#core/holders/holder/Holder.ts"
-import * as HolderReads from "#core/holders/holder/HolderReads.ts"
+import * as HolderQueries from "#core/holders/holder/HolderQueries.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import * as Fund from "./fund.ts"
@@ -306,8 +306,8 @@ describe("what is shown of holders", () => {
   })
   const listed = (caller: Caller.Caller) =>
     Effect.gen(function* () {
-      const reads = yield* Reads
-      const page = yield* reads.page(HolderReads.list, {
+      const queries = yield* Queries
+      const page = yield* queries.page(HolderQueries.list, {
         caller,
         params: {},
         point: {},
@@ -325,10 +325,10 @@ describe("what is shown of holders", () => {
       assert.deepStrictEqual(yield* listed(investor("h2")), ["h2"])
       const nobody = yield* Effect.result(listed(investor(null)))
       assert.strictEqual(Result.isFailure(nobody) && nobody.failure._tag, "Refused")
-      const reads = yield* Reads
+      const queries = yield* Queries
       const one = (caller: Caller.Caller, holderId: string) =>
         Effect.result(
-          reads.one(HolderReads.get, {
+          queries.one(HolderQueries.get, {
             caller,
             params: { holderId: holderId as never },
             point: {}

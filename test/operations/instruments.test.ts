@@ -1,5 +1,5 @@
 /** An instrument's way into the venue: configured, recorded, consented to, priced, held. */
-import { Catalogue, EventReads, Records } from "@bursar/engine-core"
+import { Catalogue, EventQueries, Records } from "@bursar/engine-core"
 import { Decimal, Duration, Instant, type Offset } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
@@ -7,11 +7,11 @@ import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import * as AdmissionConsentOperations from "#core/admissions/AdmissionConsentOperations.ts"
 import * as AdmissionOperations from "#core/admissions/AdmissionOperations.ts"
-import * as AdmissionReads from "#core/admissions/AdmissionReads.ts"
-import * as InstrumentReads from "#core/overviews/instrument/InstrumentReads.ts"
+import * as AdmissionQueries from "#core/admissions/AdmissionQueries.ts"
+import * as InstrumentQueries from "#core/overviews/instrument/InstrumentQueries.ts"
 import { assetQuotes, quoteIdOf } from "#core/instruments/price/AssetQuote.ts"
-import * as PriceReads from "#core/instruments/price/PriceReads.ts"
-import * as PortfolioReads from "#core/overviews/portfolio/PortfolioReads.ts"
+import * as PriceQueries from "#core/instruments/price/PriceQueries.ts"
+import * as PortfolioQueries from "#core/overviews/portfolio/PortfolioQueries.ts"
 import * as PrimaryMarketOperations from "#core/orders/primary-market/PrimaryMarketOperations.ts"
 import {
   admitted,
@@ -146,8 +146,8 @@ describe("an instrument", () => {
           choice: "Archive",
           arg: {}
         })
-        assert.deepEqual((yield* list(InstrumentReads.list, {})).value, [])
-        const then = yield* list(InstrumentReads.list, {}, { point: { at } })
+        assert.deepEqual((yield* list(InstrumentQueries.list, {})).value, [])
+        const then = yield* list(InstrumentQueries.list, {}, { point: { at } })
         assert.strictEqual(then.value.length, 1)
         assert.deepEqual(yield* unexpected, [])
       }).pipe(engine())
@@ -158,7 +158,7 @@ describe("an instrument", () => {
       const of = yield* cast
       yield* act(of.registrar, configuration(of.registrar, of, "a:b"))
       assert.deepEqual(yield* unexpected, ["instrument configure"])
-      assert.deepEqual((yield* list(InstrumentReads.list, {})).value, [])
+      assert.deepEqual((yield* list(InstrumentQueries.list, {})).value, [])
     }).pipe(engine())
   )
 
@@ -176,7 +176,7 @@ describe("an instrument", () => {
       const seenBy = (party: string) =>
         refusal(
           read(
-            InstrumentReads.get,
+            InstrumentQueries.get,
             { instrumentId },
             { caller: person("r", ["registrar"], { party }) }
           )
@@ -202,10 +202,10 @@ describe("admissions", () => {
         yield* admitted(of.alice, "alice")
         const at = yield* offsetNow
         const holderId = "alice" as Parameters<
-          (typeof PortfolioReads.portfolio)["run"]
+          (typeof PortfolioQueries.portfolio)["run"]
         >[0]["holderId"]
         const admissionsAt = (point: object) =>
-          Effect.map(list(AdmissionReads.list, { holderId }, { point }), ({ value }) => value)
+          Effect.map(list(AdmissionQueries.list, { holderId }, { point }), ({ value }) => value)
         const before = yield* admissionsAt({ at })
         assert.deepInclude(before[0], { state: "admitted", offerCid: null, holderId })
         assert.strictEqual(
@@ -259,7 +259,7 @@ describe("admissions", () => {
       yield* write(AdmissionOperations.offerAdmission, { holderId: "alice" }, id)
       yield* write(AdmissionOperations.withdraw, { holderId: "alice", ...id }, {})
       const holderId = holderIdOf("alice")
-      const { value } = yield* list(AdmissionReads.list, { holderId })
+      const { value } = yield* list(AdmissionQueries.list, { holderId })
       assert.deepEqual(
         value.map(({ state, endedBy }) => `${state} by ${endedBy}`),
         ["declined by holder", "withdrawn by venue"]
@@ -275,7 +275,7 @@ describe("admissions", () => {
       const as = (own: string | null) =>
         refusal(
           list(
-            AdmissionReads.list,
+            AdmissionQueries.list,
             { holderId },
             { caller: person("i", ["investor"], { holderId: own }) }
           )
@@ -364,7 +364,7 @@ describe("a primary market", () => {
       const at = yield* offsetNow
       yield* TestClock.adjust("24 hours")
       assert.deepInclude((yield* instrument()).primaryMarket, { state: "ended" })
-      const pinned = yield* read(InstrumentReads.get, { instrumentId }, { point: { at } })
+      const pinned = yield* read(InstrumentQueries.get, { instrumentId }, { point: { at } })
       assert.deepInclude(pinned.value.primaryMarket, { state: "agreed" })
       assert.strictEqual(yield* refusal(propose({ until: null })), "no refusal")
       assert.deepEqual(yield* unexpected, [])
@@ -391,7 +391,7 @@ describe("prices", () => {
         })
       )
       yield* published(of.oracle, of, "7", "mood")
-      const { value } = yield* list(PriceReads.list, { instrumentId })
+      const { value } = yield* list(PriceQueries.list, { instrumentId })
       assert.deepEqual(
         value.map(({ price, corrects, correctedBy }) => ({
           price: Decimal.formatPlain(price),
@@ -404,7 +404,7 @@ describe("prices", () => {
         ]
       )
       assert.deepEqual(yield* unexpected, ["price-point price"])
-      const window = yield* list(PriceReads.list, {
+      const window = yield* list(PriceQueries.list, {
         instrumentId,
         from: Instant.add(start, Duration.of("PT1S"))
       })
@@ -420,7 +420,7 @@ describe("prices of assets", () => {
       yield* recorded(of)
       yield* published(of.oracle, of, "1.0437")
       yield* published(of.oracle, { ...of, registrar: of.bob }, "99")
-      const { value } = yield* list(PriceReads.list, { instrumentId })
+      const { value } = yield* list(PriceQueries.list, { instrumentId })
       assert.deepEqual(
         value.map(({ price }) => Decimal.formatPlain(price)),
         ["1.0437"]
@@ -521,7 +521,7 @@ describe("the register", () => {
       assert.deepEqual(yield* shown({ at }), before)
       const holderId = holderIdOf("alice")
       const worth = (point: object = {}) =>
-        Effect.map(read(PortfolioReads.portfolio, { holderId }, { point }), ({ value }) =>
+        Effect.map(read(PortfolioQueries.portfolio, { holderId }, { point }), ({ value }) =>
           value.map((row) => [
             row.instrumentId,
             Decimal.formatPlain(row.units),
@@ -571,7 +571,7 @@ describe("the register", () => {
       yield* minted(of, alices, "5")
       yield* counts(2)
       for (const [at, holders] of points) {
-        const { value } = yield* read(InstrumentReads.get, { instrumentId }, { point: { at } })
+        const { value } = yield* read(InstrumentQueries.get, { instrumentId }, { point: { at } })
         assert.strictEqual(value.holderCount, holders)
       }
     }).pipe(engine())
@@ -586,7 +586,7 @@ describe("the register", () => {
         instrumentId: "fund-b",
         navFeed: { externalSourceId: "nav-1", grace: "PT2H" }
       })
-      const listed = (yield* list(InstrumentReads.list, {})).value
+      const listed = (yield* list(InstrumentQueries.list, {})).value
       assert.deepEqual(
         listed.map(({ instrumentId, navFeedState }) => [instrumentId, navFeedState]),
         [
@@ -635,7 +635,7 @@ describe("the journal", () => {
         const credential = yield* admitted(of.alice, "alice")
         yield* published(of.oracle, of, "1.0437")
         const point = yield* contractOf(of.oracle, Templates.OraclePoint)
-        const feed = yield* EventReads.EventReads
+        const feed = yield* EventQueries.EventQueries
         const page = yield* feed.page({
           caller: auditor,
           params: { kind: ["journal"] },
@@ -678,7 +678,7 @@ describe("a projection that is late", () => {
       yield* TestClock.adjust("2 hours")
       yield* settle
       assert.deepEqual(yield* unexpected, [])
-      const { value } = yield* list(AdmissionReads.list, { holderId: holderIdOf("alice") })
+      const { value } = yield* list(AdmissionQueries.list, { holderId: holderIdOf("alice") })
       assert.strictEqual(value[0]?.state, "admitted")
     }).pipe(engine())
   )
@@ -686,6 +686,6 @@ describe("a projection that is late", () => {
 
 describe("what is declared", () => {
   it("no reading is listed twice: it would hear of each node twice", () => {
-    assert.strictEqual(new Set(Catalogue.readings).size, Catalogue.readings.length)
+    assert.strictEqual(new Set(Catalogue.fromLedger).size, Catalogue.fromLedger.length)
   })
 })

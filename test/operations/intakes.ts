@@ -65,14 +65,14 @@ const faultOf = ({ _tag, ...of }: NonNullable<File["fault"]>): StatementSource.S
 }
 
 /** Readings that the stand-in reader was handed, newest last. */
-export const readings: Array<StatementSource.Reading> = []
+export const fromLedger: Array<StatementSource.FromLedger> = []
 
 /** A reader of the tests' own form; what it answers is what the file says. */
 export const reader: StatementSource.Reader = {
   read: (reading, bytes) =>
     Stream.unwrap(
       Effect.gen(function* () {
-        readings.push(reading)
+        fromLedger.push(reading)
         const parts = yield* Stream.runCollect(bytes)
         const text = Buffer.concat([...parts]).toString("utf8")
         const parsedFile = JSON.parse(text) as File
@@ -138,7 +138,7 @@ export const engine = (of: {
   readonly storage?: Layer.Layer<Memory.Storage>
   readonly linesMax?: number
   /** Reader of the forms; the stand-in of the tests' own form by default. */
-  readonly reads?: StatementSource.Reader
+  readonly queries?: StatementSource.Reader
   readonly settings?: Partial<typeof settingsDefaults>
 }) => {
   const settings = {
@@ -152,7 +152,7 @@ export const engine = (of: {
     Layer.provideMerge(
       Layer.merge(
         ports({ settings, ...storage }),
-        Layer.succeed(StatementSource.StatementSource, of.reads ?? reader)
+        Layer.succeed(StatementSource.StatementSource, of.queries ?? reader)
       )
     )
   )

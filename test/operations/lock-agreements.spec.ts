@@ -4,11 +4,11 @@ import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import { assert, describe, it } from "@effect/vitest"
 import * as Templates from "@bursar/engine-core/templates"
 import { Array, Effect, Option } from "effect"
-import * as LockAgreementReads from "#core/reserves/lock-agreement/LockAgreementReads.ts"
+import * as LockAgreementQueries from "#core/reserves/lock-agreement/LockAgreementQueries.ts"
 import { reserveHoldings } from "#core/reserves/reserve/ReserveHolding.ts"
 import { countedHoldingsOf } from "#core/reserves/reserve/ReserveLookups.ts"
-import { readings } from "#core/reserves/reserve/ReserveHoldingReadings.ts"
-import * as ReserveReads from "#core/reserves/reserve/ReserveReads.ts"
+import { fromLedger } from "#core/reserves/reserve/ReserveHoldingFromLedger.ts"
+import * as ReserveQueries from "#core/reserves/reserve/ReserveQueries.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import * as Backed from "./backed.ts"
@@ -21,10 +21,13 @@ import * as Venue from "./venue.ts"
 const engine = () => Effect.provide(world())
 
 const reserveId = "res-1"
-const view = Effect.map(Venue.read(ReserveReads.get, { reserveId } as never), ({ value }) => value)
+const view = Effect.map(
+  Venue.read(ReserveQueries.get, { reserveId } as never),
+  ({ value }) => value
+)
 const lockView = (lockAgreementId: string) =>
   Effect.map(
-    Venue.read(LockAgreementReads.get, { reserveId, lockAgreementId } as never),
+    Venue.read(LockAgreementQueries.get, { reserveId, lockAgreementId } as never),
     ({ value }) => value
   )
 const plain = Decimal.formatPlain
@@ -143,10 +146,10 @@ describe("a holding that is locked for a reserve", () => {
         found.filter(({ payload: { lock } }) => lock?.context === reserveId)
       )
       if (holding === undefined) throw new Error("nothing is locked")
-      const [reading] = readings
+      const [reading] = fromLedger
       const now = yield* Instant.now
       const records = yield* Records
-      const reads = (contractId: string, inAcs: boolean) => {
+      const queries = (contractId: string, inAcs: boolean) => {
         const node = {
           nodeId: 1,
           contractId,
@@ -161,8 +164,8 @@ describe("a holding that is locked for a reserve", () => {
           records.find(reserveHoldings, contractId)
         ).pipe(Effect.flatten, Effect.map(Option.isSome))
       }
-      assert.isTrue(yield* reads("00aa", true))
-      assert.isFalse(yield* reads("00bb", false))
+      assert.isTrue(yield* queries("00aa", true))
+      assert.isFalse(yield* queries("00bb", false))
     }).pipe(engine())
   )
 })

@@ -1,5 +1,5 @@
 /** Mints and reserve redemptions through their operations and the wallets of outside parties. */
-import { EventReads, Records, verify } from "@bursar/engine-core"
+import { EventQueries, Records, verify } from "@bursar/engine-core"
 import { Decimal, Duration, Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
@@ -7,9 +7,9 @@ import { Effect, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { lots } from "#core/instruments/lot/Lot.ts"
 import { movements } from "#core/instruments/register/Movement.ts"
-import * as OpenOrderReads from "#core/overviews/OpenOrderReads.ts"
-import * as PrecheckReads from "#core/overviews/precheck/PrecheckReads.ts"
-import * as ReserveOrderReads from "#core/reserves/reserve-order/ReserveOrderReads.ts"
+import * as OpenOrderQueries from "#core/overviews/OpenOrderQueries.ts"
+import * as PrecheckQueries from "#core/overviews/precheck/PrecheckQueries.ts"
+import * as ReserveOrderQueries from "#core/reserves/reserve-order/ReserveOrderQueries.ts"
 import { holds } from "#core/restraints/hold/Hold.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
@@ -74,14 +74,14 @@ const coverHold = (scene: Backed.Scene) =>
 
 const eventsOf = (type: string) =>
   Effect.gen(function* () {
-    const feed = yield* EventReads.EventReads
+    const feed = yield* EventQueries.EventQueries
     const page = yield* feed.page({ caller: Calls.operator, params: {}, limit: 1000 })
     return page.value
       .filter((event) => event.type === type)
       .map(({ resourceId, payload }) => ({ resourceId, payload }))
   })
 
-const openOrders = Effect.map(Venue.list(OpenOrderReads.list, {}), ({ value }) =>
+const openOrders = Effect.map(Venue.list(OpenOrderQueries.list, {}), ({ value }) =>
   value.map(({ orderId, kind, state, quantity }) => {
     const units = quantity === null ? "-" : Decimal.formatPlain(quantity)
     return `${kind} ${orderId} ${state} ${units}`
@@ -418,7 +418,7 @@ describe("an order that does not settle", () => {
       yield* away
       yield* Minting.turn
       assert.deepInclude(yield* Minting.mint("m-1"), { state: "ready", heldCid: null })
-      const { value } = yield* Venue.read(ReserveOrderReads.getMint, {
+      const { value } = yield* Venue.read(ReserveOrderQueries.getMint, {
         reserveId,
         mintId: id("m-1")
       })
@@ -444,10 +444,13 @@ describe("an order that does not settle", () => {
       yield* Minting.startsRedemption(scene, redeeming)
       yield* Calls.write("instrument.pause", { instrumentId: "fund-a" }, { reason: "to see" })
       const actions = Effect.gen(function* () {
-        const mint = yield* Venue.read(ReserveOrderReads.getMint, { reserveId, mintId: id("m-1") })
-        const mints = yield* Venue.list(ReserveOrderReads.listMints, { reserveId })
-        const redemptions = yield* Venue.list(ReserveOrderReads.listRedemptions, { reserveId })
-        const open = yield* Venue.list(OpenOrderReads.list, {})
+        const mint = yield* Venue.read(ReserveOrderQueries.getMint, {
+          reserveId,
+          mintId: id("m-1")
+        })
+        const mints = yield* Venue.list(ReserveOrderQueries.listMints, { reserveId })
+        const redemptions = yield* Venue.list(ReserveOrderQueries.listRedemptions, { reserveId })
+        const open = yield* Venue.list(OpenOrderQueries.list, {})
         const told = [
           ...[mint.value.waitingOn, ...mints.value.map((one) => one.waitingOn)],
           ...[...redemptions.value, ...open.value].map((one) => one.waitingOn)
@@ -700,22 +703,22 @@ describe("reads and prechecks of orders", () => {
         asset: scene.bill,
         units: 100
       })
-      const minted = yield* Venue.list(ReserveOrderReads.listMints, { reserveId })
-      const redeemed = yield* Venue.list(ReserveOrderReads.listRedemptions, { reserveId })
+      const minted = yield* Venue.list(ReserveOrderQueries.listMints, { reserveId })
+      const redeemed = yield* Venue.list(ReserveOrderQueries.listRedemptions, { reserveId })
       for (const { basis } of [...minted.value, ...redeemed.value]) {
         assert.strictEqual(basis.length, 1)
         for (const one of basis) assert.isTrue(Result.isSuccess(verify(one)))
       }
-      const none = yield* Venue.list(ReserveOrderReads.listMints, { reserveId, state: ["ready"] })
+      const none = yield* Venue.list(ReserveOrderQueries.listMints, { reserveId, state: ["ready"] })
       assert.deepStrictEqual(none.value, [])
-      const elsewhere = Venue.read(ReserveOrderReads.getMint, {
+      const elsewhere = Venue.read(ReserveOrderQueries.getMint, {
         reserveId: id<"ReserveId">("res-2"),
         mintId: id("m-cash")
       })
       assert.strictEqual(yield* Venue.refusal(elsewhere), "not-found")
       const foreign = Venue.person("rita", ["registrar"], { party: scene.bank.party })
       const unseen = Venue.read(
-        ReserveOrderReads.getMint,
+        ReserveOrderQueries.getMint,
         { reserveId, mintId: id("m-cash") },
         { caller: foreign }
       )
@@ -729,7 +732,7 @@ describe("reads and prechecks of orders", () => {
       const instrumentId = id<"InstrumentId">("fund-a")
       const holderId = id<"HolderId">("h1")
       const asking = (asset: Templates.Asset, deposit: string) =>
-        Venue.read(PrecheckReads.get, {
+        Venue.read(PrecheckQueries.get, {
           instrumentId,
           act: "mint.start",
           ...{ holderId, asset },
@@ -761,7 +764,7 @@ describe("reads and prechecks of orders", () => {
         [false, ["cover"], "0.9927953216"]
       )
       assert.include(low.gates.find(({ ok }) => !ok)?.detail, "1744.2")
-      const { value: back } = yield* Venue.read(PrecheckReads.get, {
+      const { value: back } = yield* Venue.read(PrecheckQueries.get, {
         instrumentId,
         act: "reserve-redemption.start",
         ...{ holderId, asset: scene.bill },

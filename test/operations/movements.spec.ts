@@ -6,8 +6,8 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { pricePoints } from "#core/instruments/price/PricePoint.ts"
-import * as SeriesReads from "#core/overviews/series/SeriesReads.ts"
-import * as MovementReads from "#core/overviews/register/MovementReads.ts"
+import * as SeriesQueries from "#core/overviews/series/SeriesQueries.ts"
+import * as MovementQueries from "#core/overviews/register/MovementQueries.ts"
 import { type Redemption, redemptions } from "#core/orders/redemption/Redemption.ts"
 import * as Redemptions from "../machines/redemptions.ts"
 import * as Story from "./story.ts"
@@ -27,7 +27,7 @@ const units = (who: Venue.Outsider, of: Story.Cast, amount: string) => ({
   meta: {}
 })
 
-const movements = Effect.map(Venue.list(MovementReads.ofInstrument, id), ({ value }) =>
+const movements = Effect.map(Venue.list(MovementQueries.ofInstrument, id), ({ value }) =>
   value.map(
     ({ seq, kind, units, balanceAfter }) =>
       `${seq} ${kind} ${Decimal.formatPlain(units)} ${Decimal.formatPlain(balanceAfter)}`
@@ -36,7 +36,7 @@ const movements = Effect.map(Venue.list(MovementReads.ofInstrument, id), ({ valu
 
 const closes = (metric: "price" | "supply", zone?: Zone.Zone) =>
   Effect.map(
-    Venue.read(SeriesReads.get, { ...id, metric, ...(zone === undefined ? {} : { zone }) }),
+    Venue.read(SeriesQueries.get, { ...id, metric, ...(zone === undefined ? {} : { zone }) }),
     ({ value }) =>
       value.points.map(({ close }) => (close === null ? null : Decimal.formatPlain(close)))
   )
@@ -87,7 +87,7 @@ describe("an instrument's movements", () => {
         arg: {}
       })
       assert.deepEqual(yield* movements, ["1 mint 5 5", "2 burn 5 0"])
-      const { value } = yield* Venue.read(SeriesReads.get, { ...id, metric: "supply" })
+      const { value } = yield* Venue.read(SeriesQueries.get, { ...id, metric: "supply" })
       // The supply never was 5: the mint and the burn are in one update.
       assert.deepEqual(
         value.points.map(({ max, close }) => [max, close]),
@@ -131,7 +131,7 @@ describe("a series of prices", () => {
         })
       )
       assert.deepEqual(yield* closes("price"), ["1.15", "1.2", "1.2", "1.2"])
-      const { value } = yield* Venue.read(SeriesReads.get, { ...id, metric: "price" })
+      const { value } = yield* Venue.read(SeriesQueries.get, { ...id, metric: "price" })
       const [day] = value.points
       // A corrected point was never the price.
       assert.strictEqual(day?.min, Decimal.of("1.15"))

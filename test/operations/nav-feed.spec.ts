@@ -1,12 +1,12 @@
 /** Acts that price by a point, judged by the administrator's NAV of the point's business date. */
-import { Reads } from "@bursar/engine-core"
+import { Queries } from "@bursar/engine-core"
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import type { InstrumentId } from "#core/instruments/instrument/Instrument.ts"
-import * as InstrumentReads from "#core/overviews/instrument/InstrumentReads.ts"
-import * as PrecheckReads from "#core/overviews/precheck/PrecheckReads.ts"
+import * as InstrumentQueries from "#core/overviews/instrument/InstrumentQueries.ts"
+import * as PrecheckQueries from "#core/overviews/precheck/PrecheckQueries.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import * as Cycles from "./cycles.ts"
@@ -62,8 +62,8 @@ const priced = (change: Readonly<Record<string, Calls.Json>> = guarded) =>
   })
 
 const feedState = Effect.gen(function* () {
-  const reads = yield* Reads
-  const { value } = yield* reads.one(InstrumentReads.get, {
+  const queries = yield* Queries
+  const { value } = yield* queries.one(InstrumentQueries.get, {
     caller: Calls.operator,
     params: { instrumentId: "fund-a" as InstrumentId },
     point: {}
@@ -73,11 +73,11 @@ const feedState = Effect.gen(function* () {
 
 /** Checks that a precheck shows as refusing. */
 const prechecking = Effect.fnUntraced(function* (asked: Readonly<Record<string, unknown>>) {
-  const reads = yield* Reads
+  const queries = yield* Queries
   const params = { instrumentId: "fund-a", ...asked }
-  const { value } = yield* reads.one(PrecheckReads.get, {
+  const { value } = yield* queries.one(PrecheckQueries.get, {
     caller: Calls.operator,
-    params: params as unknown as Parameters<(typeof PrecheckReads.get)["run"]>[0],
+    params: params as unknown as Parameters<(typeof PrecheckQueries.get)["run"]>[0],
     point: {}
   })
   return value.gates.flatMap(({ check, gate, ok }) => (ok ? [] : [`rule-refused ${gate} ${check}`]))

@@ -9,7 +9,7 @@ import { TestClock } from "effect/testing"
 import { distributionLines } from "#core/distributions/distribution/DistributionLine.ts"
 import { instruments } from "#core/instruments/instrument/Instrument.ts"
 import { policyVersions } from "#core/instruments/policy/PolicyVersion.ts"
-import * as HolderReads from "#core/holders/holder/HolderReads.ts"
+import * as HolderQueries from "#core/holders/holder/HolderQueries.ts"
 import { contracts } from "#core/projection/Contract.ts"
 import { lostRecords } from "#core/projection/LostRecord.ts"
 import { mints } from "#core/reserves/reserve-order/Mint.ts"
@@ -363,7 +363,11 @@ describe("a store that continues in a new ledger epoch", () => {
           yield* follows(sight, stop, terms)
           const at = (offset: number) =>
             Effect.exit(
-              read(HolderReads.get, { holderId: "h1" as never }, { point: { at: offset as never } })
+              read(
+                HolderQueries.get,
+                { holderId: "h1" as never },
+                { point: { at: offset as never } }
+              )
             )
           assert.isTrue(Exit.isSuccess(yield* at(stop)))
           sight.end = back
@@ -407,7 +411,7 @@ describe("a store that continues in a new ledger epoch", () => {
       assert.strictEqual((yield* head).ledgerEpoch, 2)
       const ended = (yield* all(operations)).find(({ kind }) => kind === "holder.register")
       assert.deepStrictEqual(ended?.state, "succeeded")
-      const holder = (yield* read(HolderReads.get, { holderId: "h1" as never })).value
+      const holder = (yield* read(HolderQueries.get, { holderId: "h1" as never })).value
       assert.strictEqual(holder.state, "pending")
       assert.deepStrictEqual(yield* Fund.surprises, [])
     }).pipe(Effect.provide(world({ settings: { rebootstrap: 2 }, tamper: sighted })))

@@ -1,21 +1,21 @@
 /** The lists of what waits: open orders of every kind, and proposals, as they stood at any point. */
-import { type Caller, Reads } from "@bursar/engine-core"
+import { type Caller, Queries } from "@bursar/engine-core"
 import { Decimal, Instant, type Offset } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { Records } from "@bursar/engine-core"
-import * as OpenOrderReads from "#core/overviews/OpenOrderReads.ts"
-import * as ProposalReads from "#core/overviews/ProposalReads.ts"
+import * as OpenOrderQueries from "#core/overviews/OpenOrderQueries.ts"
+import * as ProposalQueries from "#core/overviews/ProposalQueries.ts"
 import { redemptions } from "#core/orders/redemption/Redemption.ts"
 import { RedemptionMachine } from "#core/orders/redemption/RedemptionMachine.ts"
 import { RedemptionOrder } from "#core/orders/redemption/RedemptionOrder.ts"
-import * as RedemptionReads from "#core/orders/redemption/RedemptionReads.ts"
+import * as RedemptionQueries from "#core/orders/redemption/RedemptionQueries.ts"
 import { subscriptions } from "#core/orders/subscription/Subscription.ts"
 import { SubscriptionMachine } from "#core/orders/subscription/SubscriptionMachine.ts"
 import { SubscriptionOrder } from "#core/orders/subscription/SubscriptionOrder.ts"
-import * as SubscriptionReads from "#core/orders/subscription/SubscriptionReads.ts"
+import * as SubscriptionQueries from "#core/orders/subscription/SubscriptionQueries.ts"
 import { openStates } from "#core/orders/OpenOrder.ts"
 import { contracts } from "#core/projection/Contract.ts"
 import { ReserveOrderMachine } from "#core/reserves/reserve-order/ReserveOrderMachine.ts"
@@ -30,7 +30,7 @@ const engine = () => Effect.provide(world())
 const auditor = Calls.person("aida", "auditor")
 const ofFund = openStates.subscription
 type Point = { readonly at?: Offset.Offset; readonly asOf?: Instant.Instant }
-type Asked = Parameters<typeof OpenOrderReads.list.where>[0]
+type Asked = Parameters<typeof OpenOrderQueries.list.where>[0]
 
 /** The open orders at a point, by pages of two; the same as one stream. */
 const open = (of: {
@@ -40,15 +40,15 @@ const open = (of: {
   readonly limit?: number
 }) =>
   Effect.gen(function* () {
-    const reads = yield* Reads
+    const queries = yield* Queries
     const { caller = auditor, point = {}, params = {}, limit = 2 } = of
     const asked = { caller, point, params: params as Asked }
-    const rows: Array<OpenOrderReads.OpenOrderView> = []
+    const rows: Array<OpenOrderQueries.OpenOrderView> = []
     let after: string | null = null
     do {
       const page: Effect.Success<
-        ReturnType<typeof reads.page<never, never, Asked, OpenOrderReads.OpenOrderView>>
-      > = yield* reads.page(OpenOrderReads.list, {
+        ReturnType<typeof queries.page<never, never, Asked, OpenOrderQueries.OpenOrderView>>
+      > = yield* queries.page(OpenOrderQueries.list, {
         ...asked,
         page: { limit, ...(after === null ? {} : { after }) }
       })
@@ -56,21 +56,21 @@ const open = (of: {
       rows.push(...page.value)
       after = page.next
     } while (after !== null)
-    const { value } = yield* reads.all(OpenOrderReads.list, { ...asked, page: {} })
+    const { value } = yield* queries.all(OpenOrderQueries.list, { ...asked, page: {} })
     assert.deepStrictEqual(yield* Stream.runCollect(value), rows)
     return rows
   })
 
-const shown = (rows: ReadonlyArray<OpenOrderReads.OpenOrderView>) =>
+const shown = (rows: ReadonlyArray<OpenOrderQueries.OpenOrderView>) =>
   rows.map(({ orderId, kind, state }) => `${kind} ${orderId} ${state}`)
 
 /** The same from the lists of each kind, which have no filter of open orders. */
 const expected = (point: Point) =>
   Effect.gen(function* () {
-    const reads = yield* Reads
+    const queries = yield* Queries
     const all = { caller: auditor, params: {}, point, page: { limit: 1000 } }
-    const bought = yield* reads.page(SubscriptionReads.list, all)
-    const sold = yield* reads.page(RedemptionReads.list, all)
+    const bought = yield* queries.page(SubscriptionQueries.list, all)
+    const sold = yield* queries.page(RedemptionQueries.list, all)
     const rows = [
       ...bought.value.map((order) => ({
         ...order,
@@ -94,8 +94,8 @@ const expected = (point: Point) =>
   })
 
 const everyOffset = Effect.gen(function* () {
-  const reads = yield* Reads
-  const { offset } = yield* reads.page(OpenOrderReads.list, {
+  const queries = yield* Queries
+  const { offset } = yield* queries.page(OpenOrderQueries.list, {
     caller: auditor,
     params: {},
     point: {},
@@ -248,11 +248,11 @@ const kinds: Readonly<Record<string, { readonly typeRef: Templates.TypeRef }>> =
 }
 
 const proposed = (point: Point, params: object = {}, caller: Caller.Caller = auditor) =>
-  Effect.flatMap(Reads, (reads) =>
+  Effect.flatMap(Queries, (queries) =>
     Effect.map(
-      reads.page(ProposalReads.list, {
+      queries.page(ProposalQueries.list, {
         caller,
-        params: params as Parameters<typeof ProposalReads.list.where>[0],
+        params: params as Parameters<typeof ProposalQueries.list.where>[0],
         point,
         page: { limit: 1000 }
       }),

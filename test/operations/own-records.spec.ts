@@ -1,8 +1,8 @@
 /** Own records: an investor reads those of its own holder, and is refused all others. */
-import { type Caller, Reads } from "@bursar/engine-core"
+import { type Caller, Queries } from "@bursar/engine-core"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
-import * as SubscriptionReads from "#core/orders/subscription/SubscriptionReads.ts"
+import * as SubscriptionQueries from "#core/orders/subscription/SubscriptionQueries.ts"
 import { person } from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 
@@ -13,12 +13,12 @@ const investor = (holderId: string | null): Caller.Caller => ({
 
 const answerOrSlug = (
   caller: Caller.Caller,
-  params: Parameters<typeof SubscriptionReads.list.where>[0]
+  params: Parameters<typeof SubscriptionQueries.list.where>[0]
 ) =>
-  Effect.flatMap(Reads, (reads) =>
+  Effect.flatMap(Queries, (queries) =>
     Effect.map(
       Effect.result(
-        reads.page(SubscriptionReads.list, { caller, params, point: {}, page: { limit: 10 } })
+        queries.page(SubscriptionQueries.list, { caller, params, point: {}, page: { limit: 10 } })
       ),
       (answer) => (Result.isSuccess(answer) ? "answered" : answer.failure.slug)
     )
@@ -40,9 +40,9 @@ describe("an investor", () => {
 
   it.effect("who names another holder is denied before the point is looked at", () =>
     Effect.gen(function* () {
-      const reads = yield* Reads
+      const queries = yield* Queries
       const refused = yield* Effect.flip(
-        reads.page(SubscriptionReads.list, {
+        queries.page(SubscriptionQueries.list, {
           caller: investor("h1"),
           params: { holderId: "h2" } as never,
           point: { at: 999 as never },

@@ -6,10 +6,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import * as fc from "fast-check"
 import { TestClock } from "effect/testing"
-import * as InstrumentReads from "#core/overviews/instrument/InstrumentReads.ts"
+import * as InstrumentQueries from "#core/overviews/instrument/InstrumentQueries.ts"
 import { instruments, isRecorded } from "#core/instruments/instrument/Instrument.ts"
 import { inForce } from "#core/instruments/policy/PolicyLookups.ts"
-import * as PolicyReads from "#core/instruments/policy/PolicyReads.ts"
+import * as PolicyQueries from "#core/instruments/policy/PolicyQueries.ts"
 import { policyVersions } from "#core/instruments/policy/PolicyVersion.ts"
 import { subscriptions } from "#core/orders/subscription/Subscription.ts"
 import { approvals } from "#core/writes/Approval.ts"
@@ -35,10 +35,10 @@ const after = (hours: number) => Instant.add(start, Duration.hours(hours))
 const clock = (hours: number) => TestClock.setTime(Instant.toEpochMillis(after(hours)))
 
 const policy = (point: { readonly at?: Offset.Offset; readonly asOf?: Instant.Instant } = {}) =>
-  Effect.map(read(PolicyReads.get, { instrumentId }, { point }), ({ value }) => value)
+  Effect.map(read(PolicyQueries.get, { instrumentId }, { point }), ({ value }) => value)
 const instrument = (point: { readonly at?: Offset.Offset; readonly asOf?: Instant.Instant } = {}) =>
-  Effect.map(read(InstrumentReads.get, { instrumentId }, { point }), ({ value }) => value)
-const states = Effect.map(list(PolicyReads.list, { instrumentId }), ({ value }) =>
+  Effect.map(read(InstrumentQueries.get, { instrumentId }, { point }), ({ value }) => value)
+const states = Effect.map(list(PolicyQueries.list, { instrumentId }), ({ value }) =>
   value.map(({ policyVersion, state }) => `${policyVersion} ${state}`)
 )
 
@@ -93,7 +93,7 @@ describe("policy.set", () => {
       assert.deepEqual([set.state, set.why], ["succeeded", ""])
       assert.deepEqual(yield* states, ["2 scheduled", "1 current"])
       assert.strictEqual((yield* policy()).until, after(2))
-      const [scheduled] = (yield* list(PolicyReads.list, {
+      const [scheduled] = (yield* list(PolicyQueries.list, {
         instrumentId,
         state: ["scheduled"]
       })).value
@@ -166,7 +166,7 @@ describe("policy.set", () => {
     Effect.gen(function* () {
       yield* Fund.opened()
       const at = (hours: number) => ({ effectiveFrom: Instant.format(after(hours)) })
-      const last = Effect.map(list(PolicyReads.list, { instrumentId }), ({ value }) =>
+      const last = Effect.map(list(PolicyQueries.list, { instrumentId }), ({ value }) =>
         value.slice(0, 1).flatMap(({ changes }) => changes.map((one) => one.direction))
       )
       yield* sets(1, { holderCap: 5, ...at(4) })

@@ -4,7 +4,7 @@ import { Decimal, Instant, Month, Offset } from "@bursar/engine-core/kernel"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option, Stream } from "effect"
 import { distributionSlots } from "#core/distributions/distribution/DistributionSlot.ts"
-import * as PortfolioReads from "#core/overviews/portfolio/PortfolioReads.ts"
+import * as PortfolioQueries from "#core/overviews/portfolio/PortfolioQueries.ts"
 import { LedgerReach } from "#core/records/LedgerReach.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
@@ -20,7 +20,7 @@ const holderId = holderIdOf("h1")
 
 /** Instrument, accrued and cost of each row. */
 const rows = (point: { readonly asOf?: Instant.Instant; readonly at?: Offset.Offset } = {}) =>
-  Effect.map(Venue.read(PortfolioReads.portfolio, { holderId }, { point }), (answer) => ({
+  Effect.map(Venue.read(PortfolioQueries.portfolio, { holderId }, { point }), (answer) => ({
     now: answer.now,
     offset: answer.offset,
     rows: answer.value.map(({ accrued, cost, instrumentId }) => [
@@ -66,7 +66,7 @@ const lookups = Effect.gen(function* () {
       Stream.suspend(() => note(collection, records.stream(collection, query)))
   }
   const now = yield* Instant.now
-  const value = yield* PortfolioReads.portfolio
+  const value = yield* PortfolioQueries.portfolio
     .run({ holderId }, { ...asking, pin: { ...asking.pin, ledgerTime: now, judgedAt: now }, now })
     .pipe(Effect.provideService(Records, counted))
   return { asked: storeCalls.toSorted(), value }

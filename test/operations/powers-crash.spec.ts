@@ -13,7 +13,7 @@ import * as Powers from "./powers.ts"
 
 const declared = {
   operations: Catalogue.operations,
-  readings: Catalogue.readings,
+  fromLedger: Catalogue.fromLedger,
   clocked: Catalogue.collections,
   timely: Catalogue.timely
 }

@@ -2,16 +2,16 @@
  * Issuer powers: agreed by issuer and registrar, consented to by holders, proposed, answered,
  * ended.
  */
-import { Reads, Records } from "@bursar/engine-core"
+import { Queries, Records } from "@bursar/engine-core"
 import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import { issuerPowersAgreements } from "#core/powers/IssuerPowersAgreement.ts"
 import { issuerPowersConsents } from "#core/holders/issuer-powers-consent/IssuerPowersConsent.ts"
-import * as HolderReads from "#core/holders/holder/HolderReads.ts"
-import * as InstrumentReads from "#core/overviews/instrument/InstrumentReads.ts"
-import * as ProposalReads from "#core/overviews/ProposalReads.ts"
+import * as HolderQueries from "#core/holders/holder/HolderQueries.ts"
+import * as InstrumentQueries from "#core/overviews/instrument/InstrumentQueries.ts"
+import * as ProposalQueries from "#core/overviews/ProposalQueries.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import * as Cycles from "./cycles.ts"
@@ -35,8 +35,8 @@ const states = <E, R>(of: Effect.Effect<ReadonlyArray<{ readonly state: string }
   Effect.map(of, (found) => found.map(({ state }) => state))
 
 const instrument = Effect.gen(function* () {
-  const reads = yield* Reads
-  const { value } = yield* reads.one(InstrumentReads.get, {
+  const queries = yield* Queries
+  const { value } = yield* queries.one(InstrumentQueries.get, {
     caller: Calls.operator,
     params: { instrumentId: "fund-a" as never },
     point: {}
@@ -44,8 +44,8 @@ const instrument = Effect.gen(function* () {
   return value
 })
 const shownHolder = Effect.gen(function* () {
-  const reads = yield* Reads
-  const { value } = yield* reads.one(HolderReads.get, {
+  const queries = yield* Queries
+  const { value } = yield* queries.one(HolderQueries.get, {
     caller: Calls.operator,
     params: { holderId: "h1" as never },
     point: {}
@@ -53,8 +53,8 @@ const shownHolder = Effect.gen(function* () {
   return value
 })
 const proposals = Effect.gen(function* () {
-  const reads = yield* Reads
-  const { value } = yield* reads.page(ProposalReads.list, {
+  const queries = yield* Queries
+  const { value } = yield* queries.page(ProposalQueries.list, {
     caller: Calls.operator,
     params: {},
     point: {},

@@ -1,5 +1,5 @@
 /** A fund whose issuer has powers over the units of holders who consent: where forced acts are walked. */
-import { EventReads, Records } from "@bursar/engine-core"
+import { EventQueries, Records } from "@bursar/engine-core"
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Effect, Option, Stream } from "effect"
@@ -256,7 +256,7 @@ export const holder = (id: string) => Effect.flatMap(Records, (records) => recor
 
 /** `type holder {payload}` of every event of forced acts, in the order of the feed. */
 export const forcedEvents = Effect.gen(function* () {
-  const feed = yield* EventReads.EventReads
+  const feed = yield* EventQueries.EventQueries
   const page = yield* feed.page({
     caller: Calls.operator,
     params: { resourceKind: ["holder"] },

@@ -7,7 +7,7 @@ import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Option, Result, Stream } from "effect"
 import fc from "fast-check"
-import * as PrecheckReads from "#core/overviews/precheck/PrecheckReads.ts"
+import * as PrecheckQueries from "#core/overviews/precheck/PrecheckQueries.ts"
 import type { OperationAct } from "#core/records/Act.ts"
 import type { Operation } from "#core/writes/Operation.ts"
 import * as Request from "#core/writes/Request.ts"
@@ -19,7 +19,7 @@ import * as Cycles from "./cycles.ts"
 import * as Fund from "./fund.ts"
 import * as Powers from "./powers.ts"
 
-type Params = Parameters<(typeof PrecheckReads.get)["run"]>[0]
+type Params = Parameters<(typeof PrecheckQueries.get)["run"]>[0]
 type Act = Params["act"]
 type Json = Calls.Json
 type Fields = Readonly<Record<string, unknown>>
@@ -294,7 +294,7 @@ const taken = { line: 1, amount: dec(ofLine), taken: dec(ofLine) }
 
 // ---- the acts, as a query asks them and as a body does
 
-interface Asking {
+interface PrecheckCase {
   readonly act: Act
   /** The query's own parameters. */
   readonly query: Partial<Params>
@@ -305,7 +305,7 @@ interface Asking {
 
 const id = <T>(text: string): T => text as T
 
-const claimsOf = (act: "subscription.claim" | "redemption.claim"): ReadonlyArray<Asking> => {
+const claimsOf = (act: "subscription.claim" | "redemption.claim"): ReadonlyArray<PrecheckCase> => {
   const on = { instrumentId: "fund-a", holderId: "h1" }
   const holderId = id<NonNullable<Params["holderId"]>>("h1")
   const sizes = [
@@ -359,7 +359,7 @@ const ofOrder = (
   act: Act,
   name: "subscriptionId" | "redemptionId",
   of: Readonly<Record<string, ReadonlyArray<ReadonlyArray<string>>>>
-): ReadonlyArray<Asking> =>
+): ReadonlyArray<PrecheckCase> =>
   Object.entries(of).flatMap(([orderId, ways]) =>
     ways.map((amounts) => ({
       act,
@@ -379,7 +379,7 @@ const ofOrder = (
   )
 const none = [[]]
 
-const forced: ReadonlyArray<Asking> = [
+const forced: ReadonlyArray<PrecheckCase> = [
   { units: "100" },
   { units: "100000" },
   { units: "1.0000001" },
@@ -400,7 +400,7 @@ const forced: ReadonlyArray<Asking> = [
   }
 }))
 
-const recovered: ReadonlyArray<Asking> = [["h1"], ["h2"], ["h1", "h2"], ["nobody"]].map(
+const recovered: ReadonlyArray<PrecheckCase> = [["h1"], ["h2"], ["h1", "h2"], ["nobody"]].map(
   (holderIds) => ({
     act: "instrument.recover",
     query: { holderIds: holderIds.map((holderId) => id(holderId)) },
@@ -409,7 +409,7 @@ const recovered: ReadonlyArray<Asking> = [["h1"], ["h2"], ["h1", "h2"], ["nobody
   })
 )
 
-const askings: ReadonlyArray<Asking> = [
+const askings: ReadonlyArray<PrecheckCase> = [
   ...["h1", "h3", "nobody"].map((holderId) => ({
     act: "admission.offer" as const,
     query: { holderId: id<NonNullable<Params["holderId"]>>(holderId) },
@@ -476,7 +476,7 @@ const operationOf = (act: Act): Operation => {
 
 /** Outcome of the act itself, judged by the gates of its operation; nothing is written. */
 const acted = Effect.fnUntraced(function* (
-  { act, body, params }: Asking,
+  { act, body, params }: PrecheckCase,
   records: Records["Service"],
   actOf: OperationAct
 ) {
@@ -509,9 +509,9 @@ interface Prechecked {
 }
 
 const prechecked = Effect.fnUntraced(function* (
-  { act, query }: Asking,
+  { act, query }: PrecheckCase,
   records: Records["Service"],
-  of: { readonly pin: Pin.Resolved; readonly venue: OperationAct["venue"] }
+  of: { readonly pin: Pin.ResolvedPin; readonly venue: OperationAct["venue"] }
 ) {
   const params = { ...query, instrumentId: id("fund-a"), act } as Params
   const asking = {
@@ -522,7 +522,7 @@ const prechecked = Effect.fnUntraced(function* (
     ...of
   }
   const exit = yield* Effect.exit(
-    Effect.provideService(PrecheckReads.get.run(params, asking), Records, records)
+    Effect.provideService(PrecheckQueries.get.run(params, asking), Records, records)
   )
   if (Exit.isFailure(exit)) {
     return { said: outcomeOf(exit), first: outcomeOf(exit), allowed: false } satisfies Prechecked
@@ -737,7 +737,7 @@ const asking: Readonly<Record<string, RegExp>> = {
   "register-entry": /^redemption/u,
   subscription: /^(subscription|dealing)/u
 }
-const askedIn = ({ otherwise: [first] }: Chance): ReadonlyArray<Asking> => {
+const askedIn = ({ otherwise: [first] }: Chance): ReadonlyArray<PrecheckCase> => {
   const by = asking[first?.of ?? ""]
   return by === undefined ? askings : askings.filter(({ act }) => by.test(act))
 }

@@ -2,7 +2,7 @@
  * Prechecks in a venue with a real history: pinned to the past they answer as they did then, and
  * under a new policy as the acts do once it is in force.
  */
-import { type Caller, Catalogue, Reads, Records } from "@bursar/engine-core"
+import { type Caller, Catalogue, Queries, Records } from "@bursar/engine-core"
 import { Decimal, Instant, type Offset } from "@bursar/engine-core/kernel"
 import { Feed } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
@@ -10,7 +10,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import fc from "fast-check"
-import * as PrecheckReads from "#core/overviews/precheck/PrecheckReads.ts"
+import * as PrecheckQueries from "#core/overviews/precheck/PrecheckQueries.ts"
 import { acts } from "#core/overviews/precheck/PrecheckRules.ts"
 import { PrecheckAct } from "#core/vocabulary/sets.ts"
 import * as Approval from "#core/writes/Approval.ts"
@@ -23,7 +23,7 @@ import * as Powers from "./powers.ts"
 const engine = () => Effect.provide(world())
 const d = Decimal.of
 
-type Params = Parameters<(typeof PrecheckReads.get)["run"]>[0]
+type Params = Parameters<(typeof PrecheckQueries.get)["run"]>[0]
 type Asked = Readonly<Record<string, unknown>>
 type Point = { readonly at?: Offset.Offset; readonly asOf?: Instant.Instant }
 
@@ -33,8 +33,8 @@ const precheck = (
   as: { readonly caller?: Caller.Caller; readonly point?: Point } = {}
 ) =>
   Effect.gen(function* () {
-    const reads = yield* Reads
-    const { value } = yield* reads.one(PrecheckReads.get, {
+    const queries = yield* Queries
+    const { value } = yield* queries.one(PrecheckQueries.get, {
       caller: as.caller ?? Calls.operator,
       // A test names parameters as a query does, by their texts.
       params: { instrumentId: "fund-a", act, ...given } as unknown as Params,

@@ -1,7 +1,7 @@
 /**
  * Members of operations' results: those of the record itself, and the parties that it waits for.
  */
-import { Catalogue, Reads, Records } from "@bursar/engine-core"
+import { Catalogue, Queries, Records } from "@bursar/engine-core"
 import { PlainJson } from "@bursar/engine-core/kernel"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema } from "effect"
@@ -15,7 +15,7 @@ import { admissionConsents } from "#core/admissions/AdmissionConsent.ts"
 import * as AdmissionConsentView from "#core/admissions/AdmissionConsentView.ts"
 import { admissions } from "#core/admissions/Admission.ts"
 import * as AdmissionView from "#core/admissions/AdmissionView.ts"
-import * as InstrumentReads from "#core/overviews/instrument/InstrumentReads.ts"
+import * as InstrumentQueries from "#core/overviews/instrument/InstrumentQueries.ts"
 import type { Collection } from "#core/kernel/Collection.ts"
 import { primaryMarkets } from "#core/orders/primary-market/PrimaryMarket.ts"
 import * as PrimaryMarketView from "#core/orders/primary-market/PrimaryMarketView.ts"
@@ -113,8 +113,8 @@ describe("a result", () => {
           schema: PrimaryMarketView.PrimaryMarketView,
           of: PrimaryMarketView.of
         })
-        const reads = yield* Reads
-        const { value } = yield* reads.one(InstrumentReads.get, {
+        const queries = yield* Queries
+        const { value } = yield* queries.one(InstrumentQueries.get, {
           caller: Calls.operator,
           params: { instrumentId: "fund-a" as never },
           point: {}

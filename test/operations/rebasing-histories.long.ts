@@ -9,10 +9,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result, Stream } from "effect"
 import * as fc from "fast-check"
 import { lots } from "#core/instruments/lot/Lot.ts"
-import * as MovementReads from "#core/overviews/register/MovementReads.ts"
-import * as PortfolioReads from "#core/overviews/portfolio/PortfolioReads.ts"
-import * as RedemptionReads from "#core/orders/redemption/RedemptionReads.ts"
-import * as SubscriptionReads from "#core/orders/subscription/SubscriptionReads.ts"
+import * as MovementQueries from "#core/overviews/register/MovementQueries.ts"
+import * as PortfolioQueries from "#core/overviews/portfolio/PortfolioQueries.ts"
+import * as RedemptionQueries from "#core/orders/redemption/RedemptionQueries.ts"
+import * as SubscriptionQueries from "#core/orders/subscription/SubscriptionQueries.ts"
 import { shownOf } from "#core/orders/RebasingRules.ts"
 import { world } from "../engine/world.ts"
 import * as Cycles from "./cycles.ts"
@@ -73,7 +73,7 @@ const plays = Effect.fnUntraced(function* (scene: Rebasing.Scene, walk: Walk, of
     } else assert.deepStrictEqual(yield* Rebasing.buys(scene, id), [])
     return
   }
-  const { value: rows } = yield* Venue.read(PortfolioReads.portfolio, {
+  const { value: rows } = yield* Venue.read(PortfolioQueries.portfolio, {
     holderId: Reports.holderIdOf(holderId)
   })
   const held = rows[0]?.units ?? Decimal.zero
@@ -117,7 +117,7 @@ const laws = Effect.fnUntraced(function* (scene: Rebasing.Scene, walk: Walk) {
   const index = Decimal.of((walk.index / 100_000).toFixed(5))
   const register = yield* Venue.register({ instrumentId })
   assert.strictEqual(register.value.head.difference, Decimal.zero)
-  const { value: movements } = yield* Venue.list(MovementReads.ofInstrument, { instrumentId })
+  const { value: movements } = yield* Venue.list(MovementQueries.ofInstrument, { instrumentId })
   let base = Decimal.zero
   for (const { kind, units } of movements) {
     if (kind === "subscription") base = Decimal.add(base, units)
@@ -130,7 +130,7 @@ const laws = Effect.fnUntraced(function* (scene: Rebasing.Scene, walk: Walk) {
     const shown = shownOf(remaining, { index, unitDecimals: scene.unitDecimals })
     const line = register.value.lines.find((found) => found.holderId === holderId)
     assert.strictEqual(line?.units ?? Decimal.zero, shown)
-    const { value: rows } = yield* Venue.read(PortfolioReads.portfolio, {
+    const { value: rows } = yield* Venue.read(PortfolioQueries.portfolio, {
       holderId: Reports.holderIdOf(holderId)
     })
     assert.strictEqual(rows[0]?.units ?? Decimal.zero, shown)
@@ -155,8 +155,8 @@ describe("orders of a rebasing instrument by chance", () => {
           if (nth % 8 === 7) yield* laws(scene, walk)
         }
         yield* laws(scene, walk)
-        for (const [list] of [[SubscriptionReads.list], [RedemptionReads.list]] as const) {
-          const { value } = yield* Venue.list(list as typeof SubscriptionReads.list, {})
+        for (const [list] of [[SubscriptionQueries.list], [RedemptionQueries.list]] as const) {
+          const { value } = yield* Venue.list(list as typeof SubscriptionQueries.list, {})
           for (const { basis } of value) {
             for (const each of basis) assert.isTrue(Result.isSuccess(verify(each)), each.field)
           }

@@ -4,11 +4,11 @@ import { Decimal, type Basis } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result, Stream } from "effect"
-import * as RedemptionReads from "#core/orders/redemption/RedemptionReads.ts"
-import * as SubscriptionReads from "#core/orders/subscription/SubscriptionReads.ts"
+import * as RedemptionQueries from "#core/orders/redemption/RedemptionQueries.ts"
+import * as SubscriptionQueries from "#core/orders/subscription/SubscriptionQueries.ts"
 import { lots } from "#core/instruments/lot/Lot.ts"
-import * as MovementReads from "#core/overviews/register/MovementReads.ts"
-import * as PortfolioReads from "#core/overviews/portfolio/PortfolioReads.ts"
+import * as MovementQueries from "#core/overviews/register/MovementQueries.ts"
+import * as PortfolioQueries from "#core/overviews/portfolio/PortfolioQueries.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import { again, forgets, recordsAgain } from "./again.ts"
@@ -25,11 +25,11 @@ const text = (figure: Decimal.Decimal | null) =>
 
 const ofSubscription = (id: string) =>
   Effect.map(
-    Venue.read(SubscriptionReads.get, { subscriptionId: id as never }),
+    Venue.read(SubscriptionQueries.get, { subscriptionId: id as never }),
     ({ value }) => value
   )
 const ofRedemption = (id: string) =>
-  Effect.map(Venue.read(RedemptionReads.get, { redemptionId: id as never }), ({ value }) => value)
+  Effect.map(Venue.read(RedemptionQueries.get, { redemptionId: id as never }), ({ value }) => value)
 
 /** Every figure that a basis is given for, recomputed from it. */
 const verified = (order: { readonly basis: ReadonlyArray<Basis.Basis> }) =>
@@ -48,7 +48,7 @@ const shown = (holderId = "h1") =>
   Effect.gen(function* () {
     const register = yield* Venue.register({ instrumentId: "fund-a" as never })
     const line = register.value.lines.find((found) => found.holderId === holderId)
-    const { value: rows } = yield* Venue.read(PortfolioReads.portfolio, {
+    const { value: rows } = yield* Venue.read(PortfolioQueries.portfolio, {
       holderId: Reports.holderIdOf(holderId)
     })
     const months = yield* Reports.statements(holderId)
@@ -63,7 +63,7 @@ const shown = (holderId = "h1") =>
   })
 
 const movements = Effect.map(
-  Venue.list(MovementReads.ofInstrument, { instrumentId: "fund-a" as never }),
+  Venue.list(MovementQueries.ofInstrument, { instrumentId: "fund-a" as never }),
   ({ value }) =>
     value
       .filter(({ kind }) => kind !== "lock" && kind !== "unlock")

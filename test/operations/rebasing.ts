@@ -2,14 +2,14 @@
  * Kit of orders of a rebasing instrument, paid by wire: its terms, and the programs of oracle, custodian and
  * registrar, which plan by what the ledger shows and act with their own tokens.
  */
-import { Reads, Records } from "@bursar/engine-core"
+import { Queries, Records } from "@bursar/engine-core"
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Effect, Stream } from "effect"
 import { contracts } from "#core/projection/Contract.ts"
 import { redemptions } from "#core/orders/redemption/Redemption.ts"
 import { subscriptions } from "#core/orders/subscription/Subscription.ts"
-import * as PrecheckReads from "#core/overviews/precheck/PrecheckReads.ts"
+import * as PrecheckQueries from "#core/overviews/precheck/PrecheckQueries.ts"
 import {
   AttestorBot,
   OracleBot,
@@ -212,10 +212,10 @@ export const prechecks = (
   asked: Omit<Partial<Parameters<typeof precheck>[0]>, "act" | "instrumentId">
 ) => precheck({ instrumentId: "fund-a" as never, act, holderId: "h1" as never, ...asked })
 
-const precheck = (params: (typeof PrecheckReads.get.params)["Type"]) =>
+const precheck = (params: (typeof PrecheckQueries.get.params)["Type"]) =>
   Effect.gen(function* () {
-    const reads = yield* Reads
-    const { value } = yield* reads.one(PrecheckReads.get, {
+    const queries = yield* Queries
+    const { value } = yield* queries.one(PrecheckQueries.get, {
       caller: Calls.operator,
       params,
       point: {}

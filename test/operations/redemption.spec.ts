@@ -1,5 +1,5 @@
 /** Redemptions through their operations and the wallets of outside parties, from claim to settlement. */
-import { EventReads, Records, ScheduleRunner } from "@bursar/engine-core"
+import { EventQueries, Records, ScheduleRunner } from "@bursar/engine-core"
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
@@ -97,7 +97,7 @@ const screened = (state: "review") =>
   })
 
 const orderEvents = Effect.gen(function* () {
-  const feed = yield* EventReads.EventReads
+  const feed = yield* EventQueries.EventQueries
   const page = yield* feed.page({
     caller: Calls.operator,
     params: { resourceKind: ["redemption"], resourceId: "r1" },
@@ -420,7 +420,7 @@ describe("a redemption paid on the ledger", () => {
         const stage = yield* held()
         yield* signed(stage, { amount: "100" })
         assert.strictEqual((yield* claims({ payment: "ledger", orderId: "o1" })).why, "")
-        const feed = yield* EventReads.EventReads
+        const feed = yield* EventQueries.EventQueries
         const asked = yield* feed.page({
           caller: Calls.operator,
           params: { type: ["settlement.proposed"], holderId: "h1" },

@@ -2,17 +2,17 @@
  * Refunds: an amount that bought no units is returned to its holder, on the ledger at once, by wire
  * once the bank's statement shows it.
  */
-import { type Caller, Reads, Records } from "@bursar/engine-core"
+import { type Caller, Queries, Records } from "@bursar/engine-core"
 import { Decimal } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { createHash } from "node:crypto"
-import * as DealingCycleReads from "#core/orders/dealing-cycle/DealingCycleReads.ts"
-import * as OpenOrderReads from "#core/overviews/OpenOrderReads.ts"
+import * as DealingCycleQueries from "#core/orders/dealing-cycle/DealingCycleQueries.ts"
+import * as OpenOrderQueries from "#core/overviews/OpenOrderQueries.ts"
 import { standingSettlements } from "#core/orders/standing-settlement/StandingSettlement.ts"
 import { subscriptions } from "#core/orders/subscription/Subscription.ts"
-import * as SubscriptionReads from "#core/orders/subscription/SubscriptionReads.ts"
+import * as SubscriptionQueries from "#core/orders/subscription/SubscriptionQueries.ts"
 import { approvals } from "#core/writes/Approval.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
@@ -56,9 +56,9 @@ const waitingOn = (id: string) =>
   )
 
 const open = Effect.gen(function* () {
-  const reads = yield* Reads
+  const queries = yield* Queries
   const caller: Caller.Caller = Calls.person("aida", "auditor")
-  const page = yield* reads.page(OpenOrderReads.list, {
+  const page = yield* queries.page(OpenOrderQueries.list, {
     caller,
     params: {},
     point: {},
@@ -151,9 +151,9 @@ describe("refunds in a dealing cycle", () => {
       assert.strictEqual(yield* Cycles.holds(stage.fund, "USD"), "93.59")
       assert.strictEqual(yield* Cycles.holds(one, "USD"), "6.52")
       assert.strictEqual(yield* Cycles.holds(two, "USD"), "9.89")
-      const reads = yield* Reads
-      type Params = Parameters<(typeof DealingCycleReads.get)["run"]>[0]
-      const { value } = yield* reads.one(DealingCycleReads.get, {
+      const queries = yield* Queries
+      type Params = Parameters<(typeof DealingCycleQueries.get)["run"]>[0]
+      const { value } = yield* queries.one(DealingCycleQueries.get, {
         caller: Calls.operator,
         params: { cycleId: "c1" as Params["cycleId"] },
         point: {}
@@ -192,11 +192,11 @@ describe("what a dealing cycle would come to", () => {
       yield* Cycles.subscribes(stage, one, { id: "s1", amount: "60.00" })
       yield* priced(stage, [{ id: "s1", units: "4" }])
       assert.strictEqual((yield* Cycles.changes(1, { residual: "fund" })).why, "")
-      const reads = yield* Reads
-      type Params = Parameters<(typeof DealingCycleReads.get)["run"]>[0]
+      const queries = yield* Queries
+      type Params = Parameters<(typeof DealingCycleQueries.get)["run"]>[0]
       const under = (policyVersion: number) =>
         Effect.map(
-          reads.one(DealingCycleReads.get, {
+          queries.one(DealingCycleQueries.get, {
             caller: Calls.operator,
             params: { cycleId: "c1" as Params["cycleId"], policyVersion },
             point: {}
@@ -436,9 +436,9 @@ describe("a refund of an order paid by wire", () => {
     Effect.gen(function* () {
       yield* delivered
       yield* settles("s1")
-      const reads = yield* Reads
+      const queries = yield* Queries
       const asked = (point: object) =>
-        reads.one(SubscriptionReads.get, {
+        queries.one(SubscriptionQueries.get, {
           caller: Calls.operator,
           params: { subscriptionId: "s1" as never },
           point

@@ -3,9 +3,9 @@ import { Date, Decimal, type Offset } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import * as MovementReads from "#core/overviews/register/MovementReads.ts"
-import * as PortfolioReads from "#core/overviews/portfolio/PortfolioReads.ts"
-import * as SeriesReads from "#core/overviews/series/SeriesReads.ts"
+import * as MovementQueries from "#core/overviews/register/MovementQueries.ts"
+import * as PortfolioQueries from "#core/overviews/portfolio/PortfolioQueries.ts"
+import * as SeriesQueries from "#core/overviews/series/SeriesQueries.ts"
 import { transactions } from "../engine/ledger-toys.ts"
 import { world } from "../engine/world.ts"
 import * as Cycles from "./cycles.ts"
@@ -45,7 +45,7 @@ const disposalsOf = (holderId: string, year: number) =>
   })
 
 const costLeft = Effect.map(
-  Venue.read(PortfolioReads.portfolio, { holderId: Story.holderIdOf("h1") }),
+  Venue.read(PortfolioQueries.portfolio, { holderId: Story.holderIdOf("h1") }),
   ({ value }) => value.map(({ cost }) => textOf(cost))
 )
 
@@ -161,7 +161,7 @@ const balances = Effect.fnUntraced(function* (at: Offset.Offset) {
   const point = { at }
   const register = yield* Effect.result(Venue.register(instrument, { point }))
   const portfolio = (holderId: string) =>
-    Venue.read(PortfolioReads.portfolio, { holderId: Story.holderIdOf(holderId) }, { point })
+    Venue.read(PortfolioQueries.portfolio, { holderId: Story.holderIdOf(holderId) }, { point })
   if (register._tag === "Failure" || (yield* Effect.result(portfolio("h2")))._tag === "Failure") {
     return null
   }
@@ -169,8 +169,12 @@ const balances = Effect.fnUntraced(function* (at: Offset.Offset) {
   const of = (units: Decimal.Decimal | undefined) => textOf(units ?? Decimal.zero)
   const both = <E, R>(by: (holderId: string) => Effect.Effect<string, E, R>) =>
     Effect.all({ h1: by("h1"), h2: by("h2") })
-  const movements = (yield* Venue.list(MovementReads.ofInstrument, instrument, { point })).value
-  const supply = yield* Venue.read(SeriesReads.get, { ...instrument, metric: "supply" }, { point })
+  const movements = (yield* Venue.list(MovementQueries.ofInstrument, instrument, { point })).value
+  const supply = yield* Venue.read(
+    SeriesQueries.get,
+    { ...instrument, metric: "supply" },
+    { point }
+  )
   const sum = Decimal.sum(value.lines.map(({ units }) => units))
   assert.strictEqual(of(movements.at(-1)?.balanceAfter), of(sum), `supply at ${at}`)
   assert.strictEqual(of(supply.value.points.at(-1)?.close ?? undefined), of(sum))
@@ -181,7 +185,7 @@ const balances = Effect.fnUntraced(function* (at: Offset.Offset) {
     portfolio: yield* both((id) => Effect.map(portfolio(id), (found) => of(found.value[0]?.units))),
     movements: yield* both((id) =>
       Effect.map(
-        Venue.list(MovementReads.ofHolder, { holderId: Story.holderIdOf(id) }, { point }),
+        Venue.list(MovementQueries.ofHolder, { holderId: Story.holderIdOf(id) }, { point }),
         ({ value: found }) =>
           // The list has the holder's cash on the ledger too.
           of(found.findLast(({ instrumentId }) => instrumentId === "fund-a")?.balanceAfter)

@@ -22,9 +22,9 @@ import {
   partyMovements
 } from "#core/instruments/register/Movement.ts"
 import { registerEntries } from "#core/instruments/register/RegisterEntry.ts"
-import * as HolderStatementReads from "#core/overviews/holder-statement/HolderStatementReads.ts"
+import * as HolderStatementQueries from "#core/overviews/holder-statement/HolderStatementQueries.ts"
 import type { HolderStatement } from "#core/overviews/holder-statement/HolderStatement.ts"
-import * as TaxReads from "#core/overviews/tax-statement/TaxReads.ts"
+import * as TaxQueries from "#core/overviews/tax-statement/TaxQueries.ts"
 import type { Disposal, TaxStatement } from "#core/overviews/tax-statement/TaxStatement.ts"
 import * as Cycles from "./cycles.ts"
 import * as Fund from "./fund.ts"
@@ -53,7 +53,7 @@ export const holderIdOf = (id: string) => Schema.decodeSync(HolderId)(id)
 export const statements = (holderId: string, asked: Asked = {}, as: Point = {}) =>
   Effect.map(
     Venue.list(
-      HolderStatementReads.list,
+      HolderStatementQueries.list,
       {
         holderId: holderIdOf(holderId),
         ...months(asked),
@@ -362,7 +362,7 @@ export const keepFinal = Effect.fnUntraced(function* (
 export const taxOf = (holderId: string, year: number | string, asked: Asked = {}, as: Point = {}) =>
   Effect.map(
     Venue.read(
-      TaxReads.taxStatement,
+      TaxQueries.taxStatement,
       {
         holderId: holderIdOf(holderId),
         year: String(year),

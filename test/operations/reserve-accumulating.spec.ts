@@ -4,7 +4,7 @@ import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import { inspect } from "node:util"
-import * as ReserveReads from "#core/reserves/reserve/ReserveReads.ts"
+import * as ReserveQueries from "#core/reserves/reserve/ReserveQueries.ts"
 import { booksOf, judgingOf } from "#core/reserves/reserve/ReserveLookups.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
@@ -31,7 +31,7 @@ const begins: Stated.Stated = {
 }
 
 const view = Effect.map(
-  Venue.read(ReserveReads.get, { reserveId: id<"ReserveId">("res-1") }),
+  Venue.read(ReserveQueries.get, { reserveId: id<"ReserveId">("res-1") }),
   ({ value }) => value
 )
 
@@ -270,7 +270,7 @@ describe("an accumulating reserve", () => {
       const published = shown(yield* view)
       const { bank } = scene
       const supposed = Effect.map(
-        Venue.read(ReserveReads.get, {
+        Venue.read(ReserveQueries.get, {
           reserveId: id<"ReserveId">("res-1"),
           price: [{ asset: { admin: bank.party, id: "B" }, price: Decimal.of("2.5") }]
         }),

@@ -1,5 +1,5 @@
 /** Planted faults of reserves: each is found as the table of checks says, and nothing else; a low cover is held. */
-import { EventReads, Records } from "@bursar/engine-core"
+import { EventQueries, Records } from "@bursar/engine-core"
 import { Date, Decimal, Duration, Instant, PlainJson } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
@@ -90,7 +90,7 @@ describe("a cover that is low", () => {
       assert.strictEqual(yield* runs, "blocked")
       assert.deepEqual(yield* open, ["reserve-cover blocking res-1 -72.5"])
       assert.deepEqual(yield* held, ["cover: mint distribution"])
-      const feed = yield* EventReads.EventReads
+      const feed = yield* EventQueries.EventQueries
       const page = yield* feed.page({ caller: Calls.operator, params: {}, limit: 1000 })
       const [event, ...more] = page.value.filter(({ type }) => type === "reserve.cover-low")
       const [hold] = yield* Reconciling.openHolds

@@ -207,7 +207,7 @@ const coverText = (before: Books.Books, after: Books.Books) => {
   }
 }
 
-interface Asking {
+interface AssetAmount {
   readonly asset: string
   readonly amount: bigint
 }
@@ -215,7 +215,7 @@ interface Asking {
 /** Asserts the answer of a mint's precheck: its figures, and which checks of prices and cover refuse it. */
 const mintAgrees = (
   books: Books.Books,
-  { asset: name, amount: deposit }: Asking,
+  { asset: name, amount: deposit }: AssetAmount,
   { figures, refused }: Effect.Success<ReturnType<typeof Stated.precheck>>
 ) => {
   const units = Books.unitsOf(books, { asset: name, amount: deposit })
@@ -249,7 +249,7 @@ const mintAgrees = (
 /** Asserts the answer of a redemption's precheck. */
 const redemptionAgrees = (
   books: Books.Books,
-  { asset: name, amount: units, free }: Asking & { readonly free: bigint },
+  { asset: name, amount: units, free }: AssetAmount & { readonly free: bigint },
   { figures, refused }: Effect.Success<ReturnType<typeof Stated.precheck>>
 ) => {
   const payout = Books.payoutOf(books, { asset: name, units })

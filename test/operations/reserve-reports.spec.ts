@@ -1,11 +1,11 @@
 /** Reports of reserves: the ledger's figures are the engine's, on demand and by schedule, and a series of covers. */
-import { EventReads, Records, ScheduleRunner, verify } from "@bursar/engine-core"
+import { EventQueries, Records, ScheduleRunner, verify } from "@bursar/engine-core"
 import { Decimal, Duration, Instant, PlainJson } from "@bursar/engine-core/kernel"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import * as SeriesReads from "#core/overviews/series/SeriesReads.ts"
-import * as ReportReads from "#core/reserves/report/ReportReads.ts"
+import * as SeriesQueries from "#core/overviews/series/SeriesQueries.ts"
+import * as ReportQueries from "#core/reserves/report/ReportQueries.ts"
 import type { ReserveReportView } from "#core/reserves/report/ReportView.ts"
 import { scheduledIdOf } from "#core/reserves/report/ReserveReport.ts"
 import { reserveReporting } from "#core/reserves/report/ReportRunner.ts"
@@ -24,11 +24,11 @@ const of = { reserveId: "res-1" as never }
 const creates = (body: Calls.Json = {}, caller = Calls.operator) =>
   Calls.write("reserve-report.create", { reserveId: "res-1" }, body, caller)
 
-const reports = Effect.map(Venue.list(ReportReads.list, of), ({ value }) => value.toReversed())
+const reports = Effect.map(Venue.list(ReportQueries.list, of), ({ value }) => value.toReversed())
 
 const report = (reportId: string) =>
   Effect.map(
-    Venue.read(ReportReads.get, { ...of, reportId: reportId as never }),
+    Venue.read(ReportQueries.get, { ...of, reportId: reportId as never }),
     ({ value }) => value
   )
 
@@ -111,7 +111,7 @@ describe("a report on demand", () => {
       yield* Covered.issues(scene, "2000")
       const { result } = yield* creates({ reportId: "rep-1" })
       assert.strictEqual(result["reportId"], "rep-1")
-      const feed = yield* EventReads.EventReads
+      const feed = yield* EventQueries.EventQueries
       const { value } = yield* feed.page({
         caller: Calls.operator,
         params: { resourceKind: ["reserve"] },
@@ -139,7 +139,7 @@ describe("a report on demand", () => {
       assert.deepEqual(yield* ids, ["rep-1"])
       const near = (party: string) =>
         Venue.read(
-          ReportReads.get,
+          ReportQueries.get,
           { ...of, reportId: "rep-1" as never },
           { caller: Venue.person("rosa", ["registrar"], { party: party as never }) }
         )
@@ -299,7 +299,7 @@ describe("scheduled reports", () => {
 
 describe("the series of covers", () => {
   const series = Effect.map(
-    Venue.read(SeriesReads.get, {
+    Venue.read(SeriesQueries.get, {
       instrumentId: "fund-a" as never,
       metric: "cover",
       interval: "day"

@@ -1,10 +1,10 @@
 /** Reserves through their operations: proposed by the venue, signed in wallets, closed. */
-import { Reads, verify } from "@bursar/engine-core"
+import { Queries, verify } from "@bursar/engine-core"
 import { Decimal, Duration } from "@bursar/engine-core/kernel"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result, Schema } from "effect"
-import * as ProposalReads from "#core/overviews/ProposalReads.ts"
-import * as ReserveReads from "#core/reserves/reserve/ReserveReads.ts"
+import * as ProposalQueries from "#core/overviews/ProposalQueries.ts"
+import * as ReserveQueries from "#core/reserves/reserve/ReserveQueries.ts"
 import * as SupposedPrices from "#core/reserves/reserve/SupposedPrices.ts"
 import * as Backed from "./backed.ts"
 import { world } from "../engine/world.ts"
@@ -189,10 +189,10 @@ describe("a backed instrument", () => {
 
 describe("what-if figures of a reserve", () => {
   const ask = (price: ReadonlyArray<string>, more: object = {}) =>
-    Effect.flatMap(Reads, (reads) =>
-      reads.one(ReserveReads.get, {
+    Effect.flatMap(Queries, (queries) =>
+      queries.one(ReserveQueries.get, {
         caller: Venue.auditor,
-        params: Schema.decodeUnknownSync(ReserveReads.get.params)({
+        params: Schema.decodeUnknownSync(ReserveQueries.get.params)({
           reserveId: "res-1",
           ...(price.length === 0 ? {} : { price }),
           ...more
@@ -262,7 +262,7 @@ describe("what-if figures of a reserve", () => {
 
 describe("the list of proposals", () => {
   const waiting = Effect.map(
-    Venue.list(ProposalReads.list, { kind: ["reserve", "lock-agreement", "amendment"] }),
+    Venue.list(ProposalQueries.list, { kind: ["reserve", "lock-agreement", "amendment"] }),
     ({ value }) =>
       value.map(({ awaiting, instrumentId, kind, resource }) => [
         `${kind} ${resource.kind} ${resource.id} ${instrumentId ?? "-"}`,

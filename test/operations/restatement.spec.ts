@@ -2,7 +2,7 @@
  * Restatements of a corrected NAV: every order and line that its points priced, as a venue that in fact
  * had the right point would have dealt it, with nothing written.
  */
-import { Reads, Records, verify } from "@bursar/engine-core"
+import { Queries, Records, verify } from "@bursar/engine-core"
 import { Decimal } from "@bursar/engine-core/kernel"
 import { Feed } from "@bursar/engine-core/ports"
 import { assert, describe, it } from "@effect/vitest"
@@ -10,7 +10,7 @@ import { Effect, Result, Stream } from "effect"
 import * as fc from "fast-check"
 import { distributionLines } from "#core/distributions/distribution/DistributionLine.ts"
 import { distributionPlans } from "#core/distributions/distribution/DistributionPlan.ts"
-import * as RestatementReads from "#core/reconciliation/restatement/RestatementReads.ts"
+import * as RestatementQueries from "#core/reconciliation/restatement/RestatementQueries.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import * as Cycles from "./cycles.ts"
@@ -105,8 +105,8 @@ describe("a restatement", () => {
     Effect.gen(function* () {
       yield* Restatements.deals(orders, "1.0437", terms)
       const id = yield* corrected("1.0437", "1.0499622")
-      const reads = yield* Reads
-      const { rows, totals } = yield* reads.streamed(RestatementReads.get, {
+      const queries = yield* Queries
+      const { rows, totals } = yield* queries.streamed(RestatementQueries.get, {
         caller: Calls.person("ada", "auditor"),
         params: { externalStatementId: id as never },
         point: {}

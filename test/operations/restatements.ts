@@ -1,5 +1,5 @@
 /** Restatements as they are read, and scenes that deal the same orders and months at any point. */
-import { type Caller, Reads, Records } from "@bursar/engine-core"
+import { type Caller, Queries, Records } from "@bursar/engine-core"
 import { Decimal, type Instant } from "@bursar/engine-core/kernel"
 import { Effect, Option, Stream } from "effect"
 import { assetKeyOf } from "#core/instruments/register/Holding.ts"
@@ -16,7 +16,7 @@ import type {
   RestatedTotal,
   RestatementHeader
 } from "#core/reconciliation/restatement/Restatement.ts"
-import * as RestatementReads from "#core/reconciliation/restatement/RestatementReads.ts"
+import * as RestatementQueries from "#core/reconciliation/restatement/RestatementQueries.ts"
 import * as Calls from "../engine/calls.ts"
 import * as Cycles from "./cycles.ts"
 import * as Executions from "./executions.ts"
@@ -29,8 +29,8 @@ export const report = (
   of: { readonly caller?: Caller.Caller; readonly asOf?: Instant.Instant } = {}
 ) =>
   Effect.gen(function* () {
-    const reads = yield* Reads
-    const answer = yield* reads.streamed(RestatementReads.get, {
+    const queries = yield* Queries
+    const answer = yield* queries.streamed(RestatementQueries.get, {
       caller: of.caller ?? Calls.person("ada", "auditor"),
       params: { externalStatementId: id as never },
       point: of.asOf === undefined ? {} : { asOf: of.asOf }

@@ -2,7 +2,7 @@
  * Kit of restricted holders: sets and lifts restrictions, and reads those in force and their
  * events.
  */
-import { EventReads, Records, ScheduleRunner } from "@bursar/engine-core"
+import { EventQueries, Records, ScheduleRunner } from "@bursar/engine-core"
 import { Instant } from "@bursar/engine-core/kernel"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
@@ -70,7 +70,7 @@ export const activeOf = (holderId: string, instrumentId?: string) =>
 
 /** Restrictions' events, in the order of the feed. */
 export const restrictionEvents = Effect.gen(function* () {
-  const feed = yield* EventReads.EventReads
+  const feed = yield* EventQueries.EventQueries
   const page = yield* feed.page({
     caller: Calls.operator,
     params: { type: ["holder.restricted", "holder.unrestricted"] },

@@ -92,7 +92,7 @@ describe("a confirmed hit", () => {
     }
   )
 
-  const declared = { operations: Catalogue.operations, readings: Catalogue.readings }
+  const declared = { operations: Catalogue.operations, fromLedger: Catalogue.fromLedger }
   const engineOf = (death?: Killable.Death) =>
     Killable.make(death === undefined ? declared : { ...declared, death })
 

@@ -338,7 +338,7 @@ describe("every kind of the table", () => {
   it.each(Object.keys(Results.places))("%s has no read of one record", (kind) => {
     const operation = Catalogue.operations.find((one) => one.kind === kind)
     if (operation === undefined) throw new Error(`no operation ${kind}`)
-    const shapes = Catalogue.reads.filter(({ name }) => Results.showing(operation).includes(name))
+    const shapes = Catalogue.queries.filter(({ name }) => Results.showing(operation).includes(name))
     assert.deepStrictEqual(
       [...new Set(shapes.map(({ shape }) => shape))].filter((one) => one === "one"),
       []

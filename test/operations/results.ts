@@ -2,7 +2,7 @@
  * Comparison of an operation's result, member by member, with the record it is about at that very
  * version.
  */
-import { type Caller, Catalogue, type Operation, type Read, Reads } from "@bursar/engine-core"
+import { type Caller, Catalogue, type Operation, type Read, Queries } from "@bursar/engine-core"
 import { Instant, PlainJson } from "@bursar/engine-core/kernel"
 import { Effect, Result, Schema } from "effect"
 import type { Stored } from "#core/records/Records.ts"
@@ -49,7 +49,7 @@ const ofOperation: Readonly<Record<string, ReadonlyArray<string>>> = {
   "reserve.close": ["cover"]
 }
 
-const patterns = Catalogue.reads.map((read) => {
+const patterns = Catalogue.queries.map((read) => {
   const path = read.route.slice("GET ".length).replaceAll(/\{([a-zA-Z]+)\}/g, "(?<$1>[^/?]+)")
   return { read, pattern: new RegExp(`^${path}$`, "u") }
 })
@@ -79,14 +79,14 @@ const encoded = (schema: Schema.Codec<unknown, unknown>, value: unknown): PlainJ
 const answerAt = Effect.fnUntraced(function* (href: string, asOf: Instant.Instant) {
   const found = readAt(href)
   if (found === undefined) return undefined
-  const reads = yield* Reads
+  const queries = yield* Queries
   const { params, read } = found
   const of = { caller: auditor, params, point: read.pinned ? { asOf } : {} }
   if (read.shape === "one") {
-    return encoded(read.value, (yield* reads.one(read, of)).value)
+    return encoded(read.value, (yield* queries.one(read, of)).value)
   }
   if (read.shape !== "list") throw new Error(`${href} is streamed, and no result leads to it`)
-  const { next, value } = yield* reads.page(read, { ...of, page: { limit: 1_000 } })
+  const { next, value } = yield* queries.page(read, { ...of, page: { limit: 1_000 } })
   if (next !== null) throw new Error(`${href} is longer than is compared`)
   return encoded(Schema.Array(read.item), value)
 })
@@ -195,7 +195,7 @@ export const showing = ({ result }: Operation.Operation): ReadonlyArray<string> 
     const shown = namesOf(schema)
     return names.length > 0 && names.every((name) => shown.includes(name))
   }
-  return Catalogue.reads
+  return Catalogue.queries
     .filter((read) => isWithin(read.shape === "list" ? read.item : read.value))
     .map(({ name }) => name)
 }
@@ -203,7 +203,7 @@ export const showing = ({ result }: Operation.Operation): ReadonlyArray<string> 
 /** Members that the read at an operation's href shows and the operation's result does not. */
 export const beyond = (operation: Operation.Operation): ReadonlyArray<string> => {
   const names = namesOf(operation.result)
-  const read = Catalogue.reads.find(
+  const read = Catalogue.queries.find(
     ({ name, shape }) => shape === "one" && showing(operation).includes(name)
   )
   if (read?.shape !== "one") return []

@@ -1,10 +1,10 @@
 /** Late or short funding: precheck and gates refuse the settlement before the ledger does. */
-import { Reads } from "@bursar/engine-core"
+import { Queries } from "@bursar/engine-core"
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import * as PrecheckReads from "#core/overviews/precheck/PrecheckReads.ts"
+import * as PrecheckQueries from "#core/overviews/precheck/PrecheckQueries.ts"
 import { orderStateAt, redemptions } from "#core/orders/redemption/Redemption.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
@@ -12,12 +12,12 @@ import * as Cycles from "./cycles.ts"
 import * as Fund from "./fund.ts"
 
 const engine = () => Effect.provide(world())
-type Params = Parameters<(typeof PrecheckReads.get)["run"]>[0]
+type Params = Parameters<(typeof PrecheckQueries.get)["run"]>[0]
 
 const refusing = (act: Params["act"], given: Readonly<Record<string, unknown>>) =>
   Effect.gen(function* () {
-    const reads = yield* Reads
-    const { value } = yield* reads.one(PrecheckReads.get, {
+    const queries = yield* Queries
+    const { value } = yield* queries.one(PrecheckQueries.get, {
       caller: Calls.operator,
       params: { instrumentId: "fund-a", act, ...given } as unknown as Params,
       point: {}

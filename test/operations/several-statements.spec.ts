@@ -52,7 +52,7 @@ const source = Intakes.source({
 })
 
 const venue = (storage: typeof Memory.layer = Memory.layer) =>
-  Effect.provide(Intakes.engine({ storage, sources: [source], reads: reader }))
+  Effect.provide(Intakes.engine({ storage, sources: [source], queries: reader }))
 
 const account = Accounts.plants(
   { externalAccountId: "account-1" as never, instrumentId: "fund-a" as never, currency: "USD" },

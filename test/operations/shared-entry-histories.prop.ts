@@ -3,13 +3,13 @@
  * take entries back, orders take of each entry of the bank's ledger what a book beside the engine says,
  * and never more than the entry has.
  */
-import { Reads, Records } from "@bursar/engine-core"
+import { Queries, Records } from "@bursar/engine-core"
 import { Date, Decimal } from "@bursar/engine-core/kernel"
 import { Effect, Stream } from "effect"
 import * as fc from "fast-check"
 import { assert, test } from "vitest"
 import { cashLines } from "#core/orders/order/CashTaking.ts"
-import * as StatementReads from "#core/overviews/external-statement/StatementReads.ts"
+import * as StatementQueries from "#core/overviews/external-statement/StatementQueries.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import { isLong } from "../long-run.ts"
@@ -387,10 +387,10 @@ const demandAgreement = Effect.fnUntraced(function* (book: Book) {
 
 /** Every line in force shows what was taken of its entry, and whether it was taken back. */
 const demandShown = Effect.fnUntraced(function* (book: Book) {
-  const reads = yield* Reads
+  const queries = yield* Queries
   const back = takenBack(book)
   for (const { id, lines } of book.inForce.values()) {
-    const { rows } = yield* reads.streamed(StatementReads.get, {
+    const { rows } = yield* queries.streamed(StatementQueries.get, {
       caller: Calls.operator,
       params: { externalStatementId: id as never },
       point: {}

@@ -11,7 +11,7 @@ import {
 } from "#core/distributions/standing-approval/StandingApproval.ts"
 import { againstUse } from "#core/distributions/standing-approval/StandingApprovalGates.ts"
 import { openOf } from "#core/distributions/standing-approval/StandingApprovalLookups.ts"
-import * as Reads from "#core/distributions/standing-approval/StandingApprovalReads.ts"
+import * as Queries from "#core/distributions/standing-approval/StandingApprovalQueries.ts"
 import { countUse } from "#core/distributions/standing-approval/StandingApprovalSteps.ts"
 import { instruments as instrumentsOf } from "#core/instruments/instrument/Instrument.ts"
 import { ripen } from "#core/kernel/Collection.ts"
@@ -45,9 +45,9 @@ const grants = (body: Readonly<Record<string, Calls.Json>> = {}) =>
 const revokes = (id = "sa1", caller: typeof Calls.operator = Calls.operator) =>
   Calls.write("standing-approval.revoke", { standingApprovalId: id }, {}, caller)
 const shown = (id = "sa1") =>
-  Effect.map(read(Reads.get, { standingApprovalId: idOf(id) }), ({ value }) => value)
+  Effect.map(read(Queries.get, { standingApprovalId: idOf(id) }), ({ value }) => value)
 const listed = (params: { readonly state?: ReadonlyArray<"scheduled" | "active" | "lapsed"> }) =>
-  Effect.map(list(Reads.list, params), ({ value }) =>
+  Effect.map(list(Queries.list, params), ({ value }) =>
     value.map(({ standingApprovalId, state }) => `${standingApprovalId} ${state}`)
   )
 

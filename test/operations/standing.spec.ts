@@ -1,5 +1,5 @@
 /** Standing settlements and provisions through their operations and the wallets of outside parties. */
-import { Reads, Records } from "@bursar/engine-core"
+import { Queries, Records } from "@bursar/engine-core"
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
@@ -10,7 +10,7 @@ import { holders } from "#core/holders/holder/Holder.ts"
 import { holdings } from "#core/instruments/register/Holding.ts"
 import { redemptions } from "#core/orders/redemption/Redemption.ts"
 import { standingSettlements } from "#core/orders/standing-settlement/StandingSettlement.ts"
-import * as StandingSettlementReads from "#core/orders/standing-settlement/StandingSettlementReads.ts"
+import * as StandingSettlementQueries from "#core/orders/standing-settlement/StandingSettlementQueries.ts"
 import { subscriptions } from "#core/orders/subscription/Subscription.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
@@ -416,9 +416,9 @@ describe("a standing settlement", () => {
   it.effect("counts for an investor what it is shown, and no commitment of another party", () =>
     Effect.gen(function* () {
       const { stage, units } = yield* proposedBy({})
-      const reads = yield* Reads
+      const queries = yield* Queries
       const shown = Effect.map(
-        reads.one(StandingSettlementReads.get, {
+        queries.one(StandingSettlementQueries.get, {
           caller: { ...Calls.person("ina", "investor"), holderId: "h1" },
           params: { standingSettlementId: "st1" as never },
           point: {}
@@ -458,11 +458,11 @@ describe("a standing settlement", () => {
   it.effect("shows an investor its own funding, and a stranger nothing", () =>
     Effect.gen(function* () {
       yield* opened
-      const reads = yield* Reads
+      const queries = yield* Queries
       const investor = (holderId: string) => ({ ...Calls.person("ina", "investor"), holderId })
       const listed = (holderId: string) =>
         Effect.map(
-          reads.page(StandingSettlementReads.list, {
+          queries.page(StandingSettlementQueries.list, {
             caller: investor(holderId),
             params: {},
             point: {},
@@ -472,7 +472,7 @@ describe("a standing settlement", () => {
         )
       assert.strictEqual(yield* listed("h1"), 1)
       assert.strictEqual(yield* listed("h2"), 0)
-      const one = yield* reads.one(StandingSettlementReads.get, {
+      const one = yield* queries.one(StandingSettlementQueries.get, {
         caller: investor("h1"),
         params: { standingSettlementId: "st1" as never },
         point: {}
@@ -481,7 +481,7 @@ describe("a standing settlement", () => {
       assert.lengthOf(one.value.funding, 2)
       assert.lengthOf(one.value.allocations, 2)
       const hidden = yield* Effect.flip(
-        reads.one(StandingSettlementReads.get, {
+        queries.one(StandingSettlementQueries.get, {
           caller: investor("h2"),
           params: { standingSettlementId: "st1" as never },
           point: {}

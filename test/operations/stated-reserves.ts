@@ -6,9 +6,9 @@ import { Decimal, Instant, type Offset } from "@bursar/engine-core/kernel"
 import type * as Templates from "@bursar/engine-core/templates"
 import { assert } from "@effect/vitest"
 import { Effect } from "effect"
-import * as PrecheckReads from "#core/overviews/precheck/PrecheckReads.ts"
-import * as ReportReads from "#core/reserves/report/ReportReads.ts"
-import * as ReserveReads from "#core/reserves/reserve/ReserveReads.ts"
+import * as PrecheckQueries from "#core/overviews/precheck/PrecheckQueries.ts"
+import * as ReportQueries from "#core/reserves/report/ReportQueries.ts"
+import * as ReserveQueries from "#core/reserves/reserve/ReserveQueries.ts"
 import * as Calls from "../engine/calls.ts"
 import { id } from "../machines/subscriptions.ts"
 import * as Backed from "./backed.ts"
@@ -117,7 +117,7 @@ export const stands = (of: Stated) =>
 
 /** The view as of a report: at its offset, and so at the ledger's instant of it. */
 export const viewAt = (at: Offset.Offset) =>
-  Effect.map(Venue.read(ReserveReads.get, { reserveId }, { point: { at } }), ({ value }) => value)
+  Effect.map(Venue.read(ReserveQueries.get, { reserveId }, { point: { at } }), ({ value }) => value)
 
 let reports = 0
 /** A report that the ledger makes now. */
@@ -125,7 +125,7 @@ export const report = Effect.gen(function* () {
   const reportId = `rep-${++reports}`
   const made = yield* Calls.write("reserve-report.create", { reserveId }, { reportId })
   if (made.state !== "succeeded") throw new Error(`no report: ${made.why}`)
-  const { value } = yield* Venue.read(ReportReads.get, { reserveId, reportId: id(reportId) })
+  const { value } = yield* Venue.read(ReportQueries.get, { reserveId, reportId: id(reportId) })
   return value
 })
 
@@ -141,7 +141,7 @@ export const precheck = (
 ) =>
   Effect.map(
     Venue.read(
-      PrecheckReads.get,
+      PrecheckQueries.get,
       {
         instrumentId,
         holderId: id<"HolderId">(of.holder ?? "h1"),

@@ -2,7 +2,7 @@
  * Kit of statements that runs compare: sources and statements planted as records and rows by the
  * codec of the intake.
  */
-import { EventReads, Records } from "@bursar/engine-core"
+import { EventQueries, Records } from "@bursar/engine-core"
 import { type Date, Decimal, Duration, Instant } from "@bursar/engine-core/kernel"
 import { Bulk } from "@bursar/engine-core/ports"
 import { Effect, Option } from "effect"
@@ -202,7 +202,7 @@ export const today = Effect.map(Instant.now, Instant.date)
 
 /** Business dates of the overdue statements that were announced, in their order. */
 export const overdueEvents = Effect.gen(function* () {
-  const feed = yield* EventReads.EventReads
+  const feed = yield* EventQueries.EventQueries
   const { value } = yield* feed.page({ caller: Calls.operator, params: {}, limit: 1000 })
   return value.flatMap(({ type, payload }) =>
     type === "statement.overdue" ? String((payload as unknown as OverduePayload).businessDate) : []

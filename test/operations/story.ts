@@ -8,8 +8,8 @@ import * as HolderOperations from "#core/holders/holder/HolderOperations.ts"
 import * as AdmissionConsentOperations from "#core/admissions/AdmissionConsentOperations.ts"
 import * as AdmissionOperations from "#core/admissions/AdmissionOperations.ts"
 import * as InstrumentOperations from "#core/instruments/instrument/InstrumentOperations.ts"
-import * as InstrumentReads from "#core/overviews/instrument/InstrumentReads.ts"
-import type * as PortfolioReads from "#core/overviews/portfolio/PortfolioReads.ts"
+import * as InstrumentQueries from "#core/overviews/instrument/InstrumentQueries.ts"
+import type * as PortfolioQueries from "#core/overviews/portfolio/PortfolioQueries.ts"
 import * as PrimaryMarketOperations from "#core/orders/primary-market/PrimaryMarketOperations.ts"
 import { unexpectedFacts } from "#core/projection/Unexpected.ts"
 import { bodyOf } from "./instrumentBody.ts"
@@ -27,7 +27,7 @@ import {
 
 export const id = { instrumentId: "fund-a" }
 export const instrumentId = "fund-a" as Parameters<
-  (typeof InstrumentReads.get)["run"]
+  (typeof InstrumentQueries.get)["run"]
 >[0]["instrumentId"]
 
 /** The parties of a story; each acts by its own token alone. */
@@ -69,7 +69,7 @@ export const recorded = (of: Cast, change: object = {}) =>
   )
 
 export const instrument = () =>
-  Effect.map(read(InstrumentReads.get, { instrumentId }), (a) => a.value)
+  Effect.map(read(InstrumentQueries.get, { instrumentId }), (a) => a.value)
 
 export const unexpected = Effect.flatMap(Records, (records) =>
   Effect.map(records.list(unexpectedFacts, { limit: 100 }), (rows) =>
@@ -171,4 +171,4 @@ export const agreed = (of: Cast, change: object = {}) =>
   })
 
 export const holderIdOf = (text: string) =>
-  text as Parameters<(typeof PortfolioReads.portfolio)["run"]>[0]["holderId"]
+  text as Parameters<(typeof PortfolioQueries.portfolio)["run"]>[0]["holderId"]

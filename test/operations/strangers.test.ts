@@ -10,14 +10,14 @@ import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import * as AdmissionConsentOperations from "#core/admissions/AdmissionConsentOperations.ts"
 import * as AdmissionOperations from "#core/admissions/AdmissionOperations.ts"
-import * as AdmissionReads from "#core/admissions/AdmissionReads.ts"
+import * as AdmissionQueries from "#core/admissions/AdmissionQueries.ts"
 import { admissionConsents } from "#core/admissions/AdmissionConsent.ts"
 import { admissions } from "#core/admissions/Admission.ts"
 import { pricePoints } from "#core/instruments/price/PricePoint.ts"
 import * as PolicyOperations from "#core/instruments/policy/PolicyOperations.ts"
-import * as PriceReads from "#core/instruments/price/PriceReads.ts"
+import * as PriceQueries from "#core/instruments/price/PriceQueries.ts"
 import { holdings } from "#core/instruments/register/Holding.ts"
-import * as PortfolioReads from "#core/overviews/portfolio/PortfolioReads.ts"
+import * as PortfolioQueries from "#core/overviews/portfolio/PortfolioQueries.ts"
 import * as HolderOperations from "#core/holders/holder/HolderOperations.ts"
 import type { Collection } from "#core/kernel/Collection.ts"
 import { type PrimaryMarket, primaryMarkets } from "#core/orders/primary-market/PrimaryMarket.ts"
@@ -217,7 +217,7 @@ describe("an admission", () => {
           validUntil: "2026-07-30T12:00:00Z"
         })
         const stands = Effect.map(
-          list(AdmissionReads.list, { holderId: holderIdOf("alice") }),
+          list(AdmissionQueries.list, { holderId: holderIdOf("alice") }),
           ({ value }) => value[0]?.state
         )
         assert.strictEqual(yield* stands, "admitted")
@@ -225,7 +225,7 @@ describe("an admission", () => {
         assert.strictEqual(yield* stands, "expired")
         yield* act(of.alice, Templates.exercise(Templates.Credential, credential, "Renounce", {}))
         assert.deepEqual(yield* unexpected, [])
-        const { value } = yield* list(AdmissionReads.list, { holderId: holderIdOf("alice") })
+        const { value } = yield* list(AdmissionQueries.list, { holderId: holderIdOf("alice") })
         assert.deepInclude(value[0], { state: "expired", endedBy: "clock", credentialCid: null })
       }).pipe(engine())
   )
@@ -238,7 +238,7 @@ describe("an admission", () => {
       yield* registered(of.alice, "alice", of)
       const credential = yield* admitted(of.alice, "alice")
       yield* act(of.alice, Templates.exercise(Templates.Credential, credential, "Renounce", {}))
-      const { value } = yield* list(AdmissionReads.list, { holderId: holderIdOf("alice") })
+      const { value } = yield* list(AdmissionQueries.list, { holderId: holderIdOf("alice") })
       assert.deepInclude(value[0], { state: "revoked", endedBy: "holder" })
     }).pipe(engine())
   )
@@ -310,7 +310,7 @@ describe("a price", () => {
           corrects: cid
         })
       )
-      const { value } = yield* list(PriceReads.list, { instrumentId })
+      const { value } = yield* list(PriceQueries.list, { instrumentId })
       assert.deepEqual(
         value.map(({ corrects, correctedBy }) => [corrects, correctedBy]),
         [
@@ -349,7 +349,7 @@ describe("a price", () => {
           corrects: first
         })
       )
-      const { value } = yield* list(PriceReads.list, { instrumentId })
+      const { value } = yield* list(PriceQueries.list, { instrumentId })
       assert.deepEqual(
         value.map(({ contractId, corrects, correctedBy, official }) => ({
           contractId,
@@ -379,7 +379,7 @@ describe("a price", () => {
       yield* recorded(of)
       yield* published(of.oracle, of, "1.0437")
       yield* published(of.bob, of, "99")
-      const prices = Effect.map(list(PriceReads.list, { instrumentId }), ({ value }) =>
+      const prices = Effect.map(list(PriceQueries.list, { instrumentId }), ({ value }) =>
         value.map(({ price, official }) => [Decimal.formatPlain(price), official])
       )
       assert.deepEqual(yield* prices, [["1.0437", true]])
@@ -403,7 +403,7 @@ describe("a price", () => {
         })
       )
       yield* published(of.oracle, of, "1.9", "price")
-      const { value } = yield* list(PriceReads.list, { instrumentId })
+      const { value } = yield* list(PriceQueries.list, { instrumentId })
       assert.deepEqual(
         value.map(({ price, incomePerUnit, withholding }) => [price, incomePerUnit, withholding]),
         [[Decimal.of("2"), Decimal.of("0.000096553"), Decimal.of("0.3")]]
@@ -420,7 +420,7 @@ describe("a price", () => {
       yield* registered(of.alice, "alice", of)
       yield* minted(of, yield* admitted(of.alice, "alice"), "100")
       const worth = Effect.map(
-        read(PortfolioReads.portfolio, { holderId: holderIdOf("alice") }),
+        read(PortfolioQueries.portfolio, { holderId: holderIdOf("alice") }),
         ({ value }) =>
           value.map((row) => (row.value === null ? null : Decimal.formatPlain(row.value)))
       )
@@ -449,7 +449,7 @@ describe("a price", () => {
         arg: {}
       })
       assert.deepEqual(yield* worth, [null])
-      const { value } = yield* list(PriceReads.list, { instrumentId })
+      const { value } = yield* list(PriceQueries.list, { instrumentId })
       assert.deepEqual(
         value.map(({ isLive }) => isLive),
         [true, false]
@@ -481,7 +481,7 @@ describe("a portfolio", () => {
         )
         const as = (holderId: string) =>
           read(
-            PortfolioReads.portfolio,
+            PortfolioQueries.portfolio,
             { holderId: holderIdOf("bob") },
             { caller: person("i", ["investor"], { holderId }) }
           )

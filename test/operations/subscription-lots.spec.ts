@@ -5,8 +5,8 @@ import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { lots } from "#core/instruments/lot/Lot.ts"
-import * as SubscriptionReads from "#core/orders/subscription/SubscriptionReads.ts"
-import * as PortfolioReads from "#core/overviews/portfolio/PortfolioReads.ts"
+import * as SubscriptionQueries from "#core/orders/subscription/SubscriptionQueries.ts"
+import * as PortfolioQueries from "#core/overviews/portfolio/PortfolioQueries.ts"
 import { world } from "../engine/world.ts"
 import * as Cycles from "./cycles.ts"
 import * as Fund from "./fund.ts"
@@ -79,7 +79,7 @@ const mints = ({ stage }: Scene, of: { readonly id: string; readonly amount: str
 const shown = (id: string, at?: Effect.Success<typeof Venue.offsetNow>) =>
   Effect.map(
     Venue.read(
-      SubscriptionReads.get,
+      SubscriptionQueries.get,
       { subscriptionId: id as never },
       at === undefined ? {} : { point: { at } }
     ),
@@ -90,11 +90,11 @@ const shown = (id: string, at?: Effect.Success<typeof Venue.offsetNow>) =>
 /** Cost left of the holder's units, as its portfolio says it. */
 const cost = (point: { readonly at?: Effect.Success<typeof Venue.offsetNow> }) =>
   Effect.map(
-    Venue.read(PortfolioReads.portfolio, { holderId: "h1" as never }, { point }),
+    Venue.read(PortfolioQueries.portfolio, { holderId: "h1" as never }, { point }),
     ({ value }) => textOf(value[0]?.cost ?? null)
   )
 
-const listed = Effect.map(Venue.list(SubscriptionReads.list, {}), ({ value }) =>
+const listed = Effect.map(Venue.list(SubscriptionQueries.list, {}), ({ value }) =>
   value.map(({ lot }) => textOf(lot?.remaining ?? null))
 )
 

@@ -1,5 +1,5 @@
 /** Terms of a subscription: those of the policy, the price of its day, and its deadline. */
-import { EventReads, Records } from "@bursar/engine-core"
+import { EventQueries, Records } from "@bursar/engine-core"
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
@@ -43,7 +43,7 @@ const oneHolder = (change: Readonly<Record<string, Calls.Json>> = {}) =>
 
 const eventTypesOf = (resourceId: string) =>
   Effect.gen(function* () {
-    const feed = yield* EventReads.EventReads
+    const feed = yield* EventQueries.EventQueries
     const page = yield* feed.page({
       caller: Calls.operator,
       params: { resourceKind: ["subscription"], resourceId },

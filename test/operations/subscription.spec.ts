@@ -1,5 +1,5 @@
 /** Subscriptions through their operations and the wallets of outside parties, from claim to close. */
-import { type Caller, EventReads, Reads, Records } from "@bursar/engine-core"
+import { type Caller, EventQueries, Queries, Records } from "@bursar/engine-core"
 import { Decimal, Instant, type Offset, type Party } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
@@ -7,9 +7,9 @@ import { Effect, Option, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { createHash } from "node:crypto"
 import { orderStateAt, subscriptions } from "#core/orders/subscription/Subscription.ts"
-import { readings as mintReadings } from "#core/orders/subscription/SubscriptionReadings.ts"
-import * as PrecheckReads from "#core/overviews/precheck/PrecheckReads.ts"
-import * as SubscriptionReads from "#core/orders/subscription/SubscriptionReads.ts"
+import { fromLedger as mintReadings } from "#core/orders/subscription/SubscriptionFromLedger.ts"
+import * as PrecheckQueries from "#core/overviews/precheck/PrecheckQueries.ts"
+import * as SubscriptionQueries from "#core/orders/subscription/SubscriptionQueries.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import * as Bank from "./bank.ts"
@@ -61,7 +61,7 @@ const withMarket = (change: Readonly<Record<string, Calls.Json>> = {}) =>
 
 const eventTypesOf = (resourceId: string) =>
   Effect.gen(function* () {
-    const feed = yield* EventReads.EventReads
+    const feed = yield* EventQueries.EventQueries
     const page = yield* feed.page({
       caller: Calls.operator,
       params: { resourceKind: ["subscription"], resourceId },
@@ -804,9 +804,9 @@ describe("the gates of a claim", () => {
           (yield* claims({ subscriptionId: "s3", ...onLedger })).why,
           "rule-refused units too-small"
         )
-        const reads = yield* Reads
+        const queries = yield* Queries
         const asked = (amount: string) =>
-          reads.one(PrecheckReads.get, {
+          queries.one(PrecheckQueries.get, {
             caller: Calls.operator,
             params: {
               instrumentId: "fund-a" as never,
@@ -923,12 +923,12 @@ describe("what attestors do against the rules", () => {
 describe("what is shown of subscriptions", () => {
   const listed = (
     caller: Caller.Caller,
-    params: Parameters<typeof SubscriptionReads.list.where>[0] = {},
+    params: Parameters<typeof SubscriptionQueries.list.where>[0] = {},
     point: { readonly at?: Offset.Offset } = {}
   ) =>
     Effect.gen(function* () {
-      const reads = yield* Reads
-      const page = yield* reads.page(SubscriptionReads.list, {
+      const queries = yield* Queries
+      const page = yield* queries.page(SubscriptionQueries.list, {
         caller,
         params,
         point,
@@ -960,10 +960,10 @@ describe("what is shown of subscriptions", () => {
           ids(yield* listed(Calls.operator, { instrumentId: "other" as never })),
           []
         )
-        const reads = yield* Reads
+        const queries = yield* Queries
         const one = (caller: Caller.Caller, subscriptionId: string) =>
           Effect.result(
-            reads.one(SubscriptionReads.get, {
+            queries.one(SubscriptionQueries.get, {
               caller,
               params: { subscriptionId: subscriptionId as never },
               point: {}

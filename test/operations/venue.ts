@@ -1,12 +1,12 @@
 /** A venue with everything it declares, its people, and the outside parties with tokens of their own. */
-import { type Caller, type Operation, type Read, Reads } from "@bursar/engine-core"
+import { type Caller, type Operation, type Read, Queries } from "@bursar/engine-core"
 import { Instant, type Offset } from "@bursar/engine-core/kernel"
 import { Ledger } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
 import { Participant, Views } from "@bursar/storage-adapters/simulated-ledger"
 import { Effect, Result, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import * as RegisterReads from "#core/overviews/register/RegisterReads.ts"
+import * as RegisterQueries from "#core/overviews/register/RegisterQueries.ts"
 import * as Calls from "../engine/calls.ts"
 import type { Outsider } from "../engine/outsiders.ts"
 import { world } from "../engine/world.ts"
@@ -71,22 +71,22 @@ export const read = <P, V>(
     readonly point?: { readonly at?: Offset.Offset; readonly asOf?: Instant.Instant }
   } = {}
 ) =>
-  Effect.flatMap(Reads, (reads) =>
-    reads.one(of, { caller: as.caller ?? auditor, params, point: as.point ?? {} })
+  Effect.flatMap(Queries, (queries) =>
+    queries.one(of, { caller: as.caller ?? auditor, params, point: as.point ?? {} })
   )
 
 /** A register with all its lines, as a caller reads it. */
 export const register = (
-  params: (typeof RegisterReads.register.params)["Type"],
+  params: (typeof RegisterQueries.register.params)["Type"],
   as: {
     readonly caller?: Caller.Caller
     readonly point?: { readonly at?: Offset.Offset; readonly asOf?: Instant.Instant }
   } = {}
 ) =>
   Effect.gen(function* () {
-    const reads = yield* Reads
+    const queries = yield* Queries
     const { caller = auditor, point = {} } = as
-    const { record, rows, ...around } = yield* reads.streamed(RegisterReads.register, {
+    const { record, rows, ...around } = yield* queries.streamed(RegisterQueries.register, {
       caller,
       params,
       point
@@ -104,8 +104,8 @@ export const list = <R, F, P, V>(
     readonly point?: { readonly at?: Offset.Offset; readonly asOf?: Instant.Instant }
   } = {}
 ) =>
-  Effect.flatMap(Reads, (reads) =>
-    reads.page(of, {
+  Effect.flatMap(Queries, (queries) =>
+    queries.page(of, {
       caller: as.caller ?? auditor,
       params,
       point: as.point ?? {},

@@ -9,7 +9,7 @@ import * as fc from "fast-check"
 import { findings } from "#core/findings/Finding.ts"
 import { checkNames } from "#core/reconciliation/run/CheckNames.ts"
 import { instrumentVerdicts } from "#core/reconciliation/verdict/InstrumentVerdict.ts"
-import * as VerdictReads from "#core/reconciliation/verdict/VerdictReads.ts"
+import * as VerdictQueries from "#core/reconciliation/verdict/VerdictQueries.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import * as Reconciling from "./reconciling.ts"
@@ -114,8 +114,8 @@ const tolerant = (tolerance: number) =>
     "1"
   )
 
-const verdict = (params: Parameters<typeof VerdictReads.list.where>[0] = {}) =>
-  Effect.map(Venue.list(VerdictReads.list, params), ({ value }) =>
+const verdict = (params: Parameters<typeof VerdictQueries.list.where>[0] = {}) =>
+  Effect.map(Venue.list(VerdictQueries.list, params), ({ value }) =>
     value.map(({ runId: _, ...rest }) => rest)
   )
 

@@ -15,7 +15,7 @@ import { it } from "@effect/vitest"
 import { Context, Effect, Layer, Redacted, Stream } from "effect"
 import { SqlClient } from "effect/sql"
 import { describe, expect } from "vitest"
-import { reads } from "#core/catalogue.ts"
+import { queries } from "#core/catalogue.ts"
 import type { Collection } from "#core/kernel/Collection.ts"
 import type * as Read from "#core/reads/Read.ts"
 import type { Query } from "#core/records/Records.ts"
@@ -43,7 +43,7 @@ const pinnedMax = 2_000
 const few = 20
 
 /** Lists whose rows are stored; those computed from keys have no statement of their own. */
-const lists = reads.filter(
+const lists = queries.filter(
   (read): read is Read.List => read.shape === "list" && read.rows === undefined
 )
 

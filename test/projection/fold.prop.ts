@@ -220,7 +220,7 @@ const agree = Effect.gen(function* () {
   }
 })
 
-const readings = Notes.readings
+const fromLedger = Notes.fromLedger
 const skew = { minMillis: -30_000, maxMillis: 30_000 }
 
 describe("the projection", () => {
@@ -243,7 +243,7 @@ describe("the projection", () => {
               yield* follower.catchUp
               yield* agree
             }).pipe(
-              Effect.provide(world({ operations: [], readings, faults, settings: { batchMax } }))
+              Effect.provide(world({ operations: [], fromLedger, faults, settings: { batchMax } }))
             )
           )
         }
@@ -279,7 +279,7 @@ describe("the projection", () => {
               Effect.provide(
                 world({
                   operations: [],
-                  readings,
+                  fromLedger,
                   faults,
                   settings: { batchMax },
                   tamper: tormented(troubles)

@@ -7,8 +7,8 @@ import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
 import * as Bootstrap from "#core/projection/Bootstrap.ts"
 import { operationIdOf } from "#core/projection/OperationCompletion.ts"
-import type { Look, Reading } from "#core/projection/Reading.ts"
-import * as ReadingIndex from "#core/projection/ReadingIndex.ts"
+import type { Look, FromLedger } from "#core/projection/FromLedger.ts"
+import * as FromLedgerIndex from "#core/projection/FromLedgerIndex.ts"
 import * as Restart from "#core/projection/Restart.ts"
 import * as Snapshot from "#core/projection/Snapshot.ts"
 import { looksOf } from "#core/projection/UpdateFold.ts"
@@ -57,7 +57,7 @@ const exercised = (contractId: string, entity: string): Ledger.Exercised => ({
 })
 
 const entity = fc.constantFrom("First", "Second", "Other", "Unread")
-const readings = ReadingIndex.make([
+const fromLedger = FromLedgerIndex.make([
   { template: template("Other") },
   { template: template("Second"), inSnapshot: "second" },
   { template: template("First") },
@@ -66,8 +66,8 @@ const readings = ReadingIndex.make([
 
 describe("the index of readings", () => {
   it("gives the readings of a template in the order declared, and none of another", () => {
-    expect(readings.of(template("First"))).toEqual(readings.all.slice(2))
-    expect(readings.of(template("Unread"))).toEqual([])
+    expect(fromLedger.of(template("First"))).toEqual(fromLedger.all.slice(2))
+    expect(fromLedger.of(template("Unread"))).toEqual([])
   })
 })
 
@@ -119,7 +119,7 @@ describe("a snapshot", () => {
     fc.assert(
       fc.property(shown, fc.infiniteStream(fc.nat()), (entities, dice) => {
         const contracts = entities.map(active)
-        const read = Snapshot.inOrder(contracts, readings)
+        const read = Snapshot.inOrder(contracts, fromLedger)
         expect(new Set(read)).toEqual(new Set(contracts))
         for (const [nth, contract] of read.slice(1).entries()) {
           const before = read[nth]!
@@ -131,7 +131,7 @@ describe("a snapshot", () => {
           .map((contract) => ({ contract, at: dice.next().value }))
           .toSorted((left, right) => left.at - right.at)
           .map(({ contract }) => contract)
-        expect(Snapshot.inOrder(shuffled, readings)).toEqual(read)
+        expect(Snapshot.inOrder(shuffled, fromLedger)).toEqual(read)
       })
     )
   })
@@ -166,14 +166,14 @@ describe("a snapshot", () => {
 
 describe("the records to prefetch", () => {
   const look = (id: string): Look => ({ collection: { name: "note" }, id })
-  const looking: Reading = {
+  const looking: FromLedger = {
     template: template("First"),
     looks: (payload, contractId) => [look(String(payload["of"])), look(contractId)]
   }
   const looks = (events: ReadonlyArray<Ledger.Event>) =>
     looksOf(events, {
       payloadOf: (contractId) => (contractId === "b" ? { of: "before" } : undefined),
-      readings: ReadingIndex.make([...readings.all, looking])
+      fromLedger: FromLedgerIndex.make([...fromLedger.all, looking])
     })
 
   it("are those that readings name for a creation, and for a choice on a contract at hand", () => {

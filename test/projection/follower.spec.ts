@@ -15,7 +15,7 @@ import * as Notes from "../engine/ledger-toys.ts"
 import * as Passing from "../engine/passing.ts"
 import { ports, world, type WorldOptions } from "../engine/world.ts"
 
-const declared = { operations: Notes.operations, readings: Notes.readings }
+const declared = { operations: Notes.operations, fromLedger: Notes.fromLedger }
 const engine = (options: WorldOptions = {}) => Effect.provide(world({ ...declared, ...options }))
 
 let commands = 0

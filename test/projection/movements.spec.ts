@@ -11,13 +11,13 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Option } from "effect"
 import { HoldingV1 } from "#core/templates/Interfaces.ts"
 import * as LotLookups from "#core/instruments/lot/LotLookups.ts"
-import * as SeriesReads from "#core/overviews/series/SeriesReads.ts"
+import * as SeriesQueries from "#core/overviews/series/SeriesQueries.ts"
 import * as HoldingLookups from "#core/instruments/register/HoldingLookups.ts"
 import { type Holding, holdings } from "#core/instruments/register/Holding.ts"
 import * as MovementClaims from "#core/instruments/register/MovementClaimLookups.ts"
-import * as MovementReads from "#core/overviews/register/MovementReads.ts"
+import * as MovementQueries from "#core/overviews/register/MovementQueries.ts"
 import { contracts } from "#core/projection/Contract.ts"
-import type { Whole } from "#core/projection/Reading.ts"
+import type { Whole } from "#core/projection/FromLedger.ts"
 import * as Story from "../operations/story.ts"
 import * as Venue from "../operations/venue.ts"
 import { pinAt } from "./stored-lots.ts"
@@ -227,7 +227,7 @@ describe("a projection that began from a snapshot", () => {
         Effect.map(Venue.register(id, { point }), ({ value }) =>
           [value.head.supplyOnLedger, value.head.difference].map(Decimal.formatPlain)
         )
-      assert.deepEqual((yield* Venue.list(MovementReads.ofInstrument, id)).value, [])
+      assert.deepEqual((yield* Venue.list(MovementQueries.ofInstrument, id)).value, [])
       assert.deepEqual(yield* supply({}), ["150", "0"])
       assert.deepEqual(yield* counts, [1])
       const before = yield* Venue.offsetNow
@@ -249,7 +249,7 @@ describe("a projection that began from a snapshot", () => {
       const burned = one?.record.contractId ?? ""
       yield* Venue.act(of.registrar, Templates.exercise(Templates.Holding, burned, "Burn", {}))
       yield* Venue.act(of.registrar, holding("7"))
-      const moved = (yield* Venue.list(MovementReads.ofInstrument, id)).value
+      const moved = (yield* Venue.list(MovementQueries.ofInstrument, id)).value
       const left = Decimal.formatPlain(moved[0]?.balanceAfter ?? Decimal.zero)
       assert.include(["50", "100"], left)
       assert.deepEqual(
@@ -263,7 +263,7 @@ describe("a projection that began from a snapshot", () => {
       assert.deepEqual(after, [`150 ${left} null`, "7 7 null"])
       const held = yield* HoldingLookups.heldBy({ ...asset, party: of.registrar.party })
       assert.strictEqual(Decimal.formatPlain(held.units), String(Number(left) + 7))
-      const { value } = yield* Venue.read(SeriesReads.get, { ...id, metric: "supply" })
+      const { value } = yield* Venue.read(SeriesQueries.get, { ...id, metric: "supply" })
       const [day] = value.points
       assert.deepEqual(
         [day?.open, day?.max, day?.close].map((one) => Decimal.formatPlain(one ?? Decimal.zero)),

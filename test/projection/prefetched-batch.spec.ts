@@ -21,7 +21,7 @@ const storage = Layer.effect(
   }))
 ).pipe(Layer.provideMerge(Memory.layer))
 
-const readings = Notes.readings.map((reading) => ({
+const fromLedger = Notes.fromLedger.map((reading) => ({
   ...reading,
   looks: ({ admissionConsentId: id }: Ledger.LfRecord) =>
     typeof id === "string" ? [{ collection: Notes.notes, id }] : []
@@ -53,7 +53,7 @@ const looksFor = (updates: number) =>
     const notes = yield* records.list(Notes.notes, { limit: 1_000 })
     assert.strictEqual(notes.length, updates * notesEach)
     return looks
-  }).pipe(Effect.provide(world({ operations: Notes.operations, readings, storage })))
+  }).pipe(Effect.provide(world({ operations: Notes.operations, fromLedger, storage })))
 
 describe("the records that a batch of updates looks up", () => {
   it.effect("are looked up as often for ten updates as for one", () =>

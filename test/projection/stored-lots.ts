@@ -8,10 +8,10 @@ import * as LotLookups from "#core/instruments/lot/LotLookups.ts"
 import type * as LotRules from "#core/instruments/lot/LotRules.ts"
 import * as LotSteps from "#core/instruments/lot/LotSteps.ts"
 import type { Movement } from "#core/instruments/register/Movement.ts"
-import type { RecordedMovements } from "#core/instruments/register/MovementReadings.ts"
+import type { RecordedMovements } from "#core/instruments/register/MovementFromLedger.ts"
 import { begin, funds, parties } from "../rules/lot-histories.ts"
 
-export const pinAt = (offset: number): Pin.Resolved => ({
+export const pinAt = (offset: number): Pin.ResolvedPin => ({
   offset: Offset.of(offset),
   ledgerTime: null,
   select: { by: "offset" },

@@ -28,7 +28,7 @@ const step = fc.record({
 })
 
 /** The query that the look-up replaces: by state and by each path. */
-const byPath = Effect.fnUntraced(function* (hrefs: ReadonlyArray<string>, pin: Pin.Resolved) {
+const byPath = Effect.fnUntraced(function* (hrefs: ReadonlyArray<string>, pin: Pin.ResolvedPin) {
   const records = yield* Records
   const rows = yield* records.list(approvals, {
     pin,
@@ -72,7 +72,7 @@ it("finds the same actions, few or many, over random histories and at every inst
             instants.push(Instant.fromNanos((yield* Instant.now) + 7_200_000_000_000n))
             const hrefs = asked.map((counterId) => `/v1/counters/${counterId}`)
             for (const instant of instants) {
-              const pin: Pin.Resolved = {
+              const pin: Pin.ResolvedPin = {
                 offset: Offset.zero,
                 ledgerTime: null,
                 select: { by: "instant", instant },

@@ -2,7 +2,7 @@
  * A record with an action that awaits shows its key in waitingOn, to those who read approvals
  * (docs/domain/every-record.md#waiting-on).
  */
-import { type Caller, Follower, type Operation, Read, Reads, Records } from "@bursar/engine-core"
+import { type Caller, Follower, type Operation, Read, Queries, Records } from "@bursar/engine-core"
 import { Ledger } from "@bursar/engine-core/ports"
 import { assert, describe, it } from "@effect/vitest"
 import { Instant, type Offset } from "@bursar/engine-core/kernel"
@@ -62,15 +62,15 @@ const keys = (view: { readonly waitingOn: ReadonlyArray<RecordView.AwaitedAct> }
 
 const read = (caller: Caller.Caller, point: { readonly at?: Offset.Offset } = {}) =>
   Effect.gen(function* () {
-    const reads = yield* Reads
-    const { value } = yield* reads.one(one, { caller, params: { counterId: "c1" }, point })
+    const queries = yield* Queries
+    const { value } = yield* queries.one(one, { caller, params: { counterId: "c1" }, point })
     return value
   })
 const listed = (caller: Caller.Caller, point: { readonly at?: Offset.Offset } = {}) =>
   Effect.gen(function* () {
-    const reads = yield* Reads
-    const { value } = yield* reads.page(all, { caller, params: {}, point, page: { limit: 9 } })
-    const whole = yield* reads.all(all, { caller, params: {}, point, page: {} })
+    const queries = yield* Queries
+    const { value } = yield* queries.page(all, { caller, params: {}, point, page: { limit: 9 } })
+    const whole = yield* queries.all(all, { caller, params: {}, point, page: {} })
     assert.deepStrictEqual(yield* Stream.runCollect(whole.value), [...value])
     return value.map((view) => [view.counterId, keys(view)])
   })
@@ -96,7 +96,7 @@ const make = (counterId: string, by: number, write: Operation.Operation = Toys.d
 const inWorld = Effect.provide(
   world({
     operations: Toys.toys,
-    readings: Notes.readings,
+    fromLedger: Notes.fromLedger,
     settings: { approvalExpiry: 3_600_000 }
   })
 )

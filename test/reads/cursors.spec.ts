@@ -1,5 +1,12 @@
 /** Cursors: no record twice, none missed, and none taken that the list did not issue (security test 13). */
-import { Catalogue, Engine, Reads, Records, Settings, settingsDefaults } from "@bursar/engine-core"
+import {
+  Catalogue,
+  Engine,
+  Queries,
+  Records,
+  Settings,
+  settingsDefaults
+} from "@bursar/engine-core"
 import { Instant, type Offset } from "@bursar/engine-core/kernel"
 import { Crypto } from "@bursar/engine-core/ports"
 import { assert, describe, it } from "@effect/vitest"
@@ -10,12 +17,12 @@ import * as Cursor from "#core/reads/Cursor.ts"
 import * as Calls from "../engine/calls.ts"
 import * as Notes from "../engine/ledger-toys.ts"
 import { timer, timers } from "../engine/timers.ts"
-import * as ToyReads from "../engine/toy-reads.ts"
+import * as ToyQueries from "../engine/toy-reads.ts"
 import * as Toys from "../engine/toys.ts"
 import { ports, world } from "../engine/world.ts"
 
-const engine = () => Effect.provide(world({ operations: Toys.toys, readings: Notes.readings }))
-const auditor = ToyReads.auditor
+const engine = () => Effect.provide(world({ operations: Toys.toys, fromLedger: Notes.fromLedger }))
+const auditor = ToyQueries.auditor
 
 const set = (ids: ReadonlyArray<string>) =>
   Effect.gen(function* () {
@@ -46,7 +53,7 @@ const even = (count: number) => Array.from({ length: count }, (_, index) => idOf
 
 const page = (
   of: {
-    readonly list?: typeof ToyReads.listTimers
+    readonly list?: typeof ToyQueries.listTimers
     readonly caller?: typeof auditor
     readonly params?: { readonly state?: ReadonlyArray<string> }
     readonly point?: { readonly at?: Offset.Offset; readonly asOf?: Instant.Instant }
@@ -56,8 +63,8 @@ const page = (
     readonly updatedTo?: Instant.Instant
   } = {}
 ) =>
-  Effect.flatMap(Reads, (reads) =>
-    reads.page(of.list ?? ToyReads.listTimers, {
+  Effect.flatMap(Queries, (queries) =>
+    queries.page(of.list ?? ToyQueries.listTimers, {
       caller: of.caller ?? auditor,
       params: of.params ?? {},
       point: of.point ?? {},
@@ -71,7 +78,7 @@ const page = (
   )
 
 describe("the pages of a list", () => {
-  for (const list of [ToyReads.listTimers, ToyReads.listTimersBack] as const) {
+  for (const list of [ToyQueries.listTimers, ToyQueries.listTimersBack] as const) {
     for (const limit of [1, 7, 1_000]) {
       it.effect(
         `${list.name} by ${limit} are the pinned set while others insert and change`,
@@ -207,8 +214,8 @@ describe("a cursor", () => {
       const at = { at: 0 as Offset.Offset }
       const way = {
         plain: {},
-        other: { list: ToyReads.listCounters as unknown as typeof ToyReads.listTimers },
-        back: { list: ToyReads.listTimersBack },
+        other: { list: ToyQueries.listCounters as unknown as typeof ToyQueries.listTimers },
+        back: { list: ToyQueries.listTimersBack },
         filtered: { params: { state: ["set"] } },
         filteredMore: { params: { state: ["set", "rung"] } },
         at: { point: at },
@@ -244,7 +251,7 @@ describe("a cursor", () => {
         const instance = (...cursorKeys: ReadonlyArray<Cursor.CursorKey>) =>
           Layer.build(
             Layer.fresh(
-              Engine.layerOf({ operations: [], readings: [] }).pipe(
+              Engine.layerOf({ operations: [], fromLedger: [] }).pipe(
                 Layer.provide(Layer.succeed(Settings, { ...settingsDefaults, cursorKeys }))
               )
             )
@@ -276,7 +283,7 @@ describe("a cursor", () => {
   it.effect("that is any other text is refused, never a defect", () =>
     Effect.gen(function* () {
       yield* set(even(5))
-      const services = yield* Effect.context<Reads>()
+      const services = yield* Effect.context<Queries>()
       const texts = fc.oneof(
         fc.string({ maxLength: 600 }),
         fc.string({ unit: "binary", maxLength: 600 }),
@@ -379,7 +386,7 @@ describe("a cursor", () => {
       const crypto = yield* Crypto
       const cursors = Cursor.make(crypto, [{ id: 0, secret: new Uint8Array(32) }])
       const instant = Instant.of("9999-12-31T23:59:59.999999999Z")
-      const longest = Catalogue.reads
+      const longest = Catalogue.queries
         .map(({ name }) => name)
         .toSorted((a, b) => b.length - a.length)
       const text = cursors.write({

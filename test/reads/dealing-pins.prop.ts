@@ -3,9 +3,9 @@ import { Decimal, type Offset } from "@bursar/engine-core/kernel"
 import type { Ledger } from "@bursar/engine-core/ports"
 import { Effect } from "effect"
 import { describe, expect, it } from "vitest"
-import * as DealingCycleReads from "#core/orders/dealing-cycle/DealingCycleReads.ts"
-import * as RedemptionReads from "#core/orders/redemption/RedemptionReads.ts"
-import * as SubscriptionReads from "#core/orders/subscription/SubscriptionReads.ts"
+import * as DealingCycleQueries from "#core/orders/dealing-cycle/DealingCycleQueries.ts"
+import * as RedemptionQueries from "#core/orders/redemption/RedemptionQueries.ts"
+import * as SubscriptionQueries from "#core/orders/subscription/SubscriptionQueries.ts"
 import { walkSeed } from "../seeds.ts"
 import * as Calls from "../engine/calls.ts"
 import { transactions } from "../engine/ledger-toys.ts"
@@ -242,9 +242,9 @@ const naive = ({ bought, cycles, redemptions, subscriptions }: Told) => {
 /** The same as the engine tells it at an offset. */
 const engineBooks = Effect.fnUntraced(function* (at: number) {
   const point = { at: at as Offset.Offset }
-  const subscriptions = yield* Venue.list(SubscriptionReads.list, {}, { point })
-  const redemptions = yield* Venue.list(RedemptionReads.list, {}, { point })
-  const cycles = yield* Venue.list(DealingCycleReads.list, {}, { point })
+  const subscriptions = yield* Venue.list(SubscriptionQueries.list, {}, { point })
+  const redemptions = yield* Venue.list(RedemptionQueries.list, {}, { point })
+  const cycles = yield* Venue.list(DealingCycleQueries.list, {}, { point })
   return {
     subscriptions: sorted(
       subscriptions.value.map(({ cycleId, state, subscriptionId, units }) => [

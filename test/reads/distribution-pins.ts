@@ -1,18 +1,18 @@
-/** Reads of distributions at each point of a history against books kept by hand up to it. */
+/** Queries of distributions at each point of a history against books kept by hand up to it. */
 import { verify } from "@bursar/engine-core"
 import { Decimal, Instant, type Offset, type Party } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Effect, Result } from "effect"
 import { expect } from "vitest"
-import * as DistributionReads from "#core/distributions/distribution/DistributionReads.ts"
-import * as CalendarReads from "#core/distributions/period/CalendarReads.ts"
+import * as DistributionQueries from "#core/distributions/distribution/DistributionQueries.ts"
+import * as CalendarQueries from "#core/distributions/period/CalendarQueries.ts"
 import * as LotLookups from "#core/instruments/lot/LotLookups.ts"
 import * as Cycles from "../operations/cycles.ts"
 import * as Books from "../operations/distribution-books.ts"
 import * as Years from "../operations/distribution-years.ts"
 import { pinAt } from "../projection/stored-lots.ts"
 import { changed } from "../rules/changed-basis.ts"
-import * as PortfolioReads from "#core/overviews/portfolio/PortfolioReads.ts"
+import * as PortfolioQueries from "#core/overviews/portfolio/PortfolioQueries.ts"
 import { holderIdOf } from "../operations/reports.ts"
 import * as Venue from "../operations/venue.ts"
 
@@ -58,16 +58,16 @@ type Expected = ReturnType<typeof expected>
 
 /** The same as the engine shows it at an offset. */
 const shown = Effect.fnUntraced(function* (point: { readonly at?: Offset.Offset }) {
-  const list = yield* Venue.list(DistributionReads.list, {}, { point })
+  const list = yield* Venue.list(DistributionQueries.list, {}, { point })
   const calendar = yield* Venue.list(
-    CalendarReads.list,
+    CalendarQueries.list,
     { from: "2026-06", to: through } as never,
     { point }
   )
   const distributions = yield* Effect.forEach(list.value, (self) =>
     Effect.gen(function* () {
       const { counts, distributionId, linesHash, month, state, totals } = self
-      const lines = yield* Venue.list(DistributionReads.lines, { distributionId }, { point })
+      const lines = yield* Venue.list(DistributionQueries.lines, { distributionId }, { point })
       return {
         distributionId: distributionId as string,
         month: month as string,
@@ -184,7 +184,7 @@ const storedLotTexts = Effect.fnUntraced(function* (asset: Asset, books: Books.B
 const based = Effect.fnUntraced(function* (line: Books.Line, at: Offset.Offset) {
   const { lineId } = line
   const value = yield* Venue.read(
-    DistributionReads.line,
+    DistributionQueries.line,
     { distributionId: lineId.slice(0, lineId.lastIndexOf(".")), lineId } as never,
     { point: { at } }
   )
@@ -260,7 +260,7 @@ const earned = Effect.fnUntraced(function* (
     // A holder without units has no row, and may be registered later.
     if (Books.sum(books.changes, (one) => (one.party === party ? one.units : 0n)) === 0n) continue
     const { value } = yield* Venue.read(
-      PortfolioReads.portfolio,
+      PortfolioQueries.portfolio,
       { holderId: holderIdOf(holderId) },
       { point: { at } }
     )

@@ -11,7 +11,7 @@ import { timer, timers } from "../engine/timers.ts"
 
 const onEngine = Effect.provide(engine.pipe(Layer.provideMerge(stores[0]!.ports)))
 
-const pinOf = (select: Pin.Resolved["select"]): Pin.Resolved => ({
+const pinOf = (select: Pin.ResolvedPin["select"]): Pin.ResolvedPin => ({
   offset: Offset.zero,
   ledgerTime: null,
   judgedAt: Instant.fromEpochMillis(0),
@@ -19,7 +19,7 @@ const pinOf = (select: Pin.Resolved["select"]): Pin.Resolved => ({
 })
 
 /** Memoised records at a pin, and the look-ups that reached the store. */
-const watched = (records: Records["Service"], pin: Pin.Resolved) => {
+const watched = (records: Records["Service"], pin: Pin.ResolvedPin) => {
   const storeCalls: Array<string> = []
   const memoised = EmptyCollections.memoised(
     {

@@ -2,13 +2,13 @@
  * Change window: a reader that asks from the last updatedAt it saw keeps a true copy, with
  * concurrent writers.
  */
-import { Catalogue, Reads, Records } from "@bursar/engine-core"
+import { Catalogue, Queries, Records } from "@bursar/engine-core"
 import { Instant } from "@bursar/engine-core/kernel"
 import { Effect, Fiber, Layer } from "effect"
 import { describe, expect, it } from "vitest"
 import { engine, stores } from "../engine/stores.ts"
 import { timer, timers } from "../engine/timers.ts"
-import * as ToyReads from "../engine/toy-reads.ts"
+import * as ToyQueries from "../engine/toy-reads.ts"
 import { isLong } from "../long-run.ts"
 
 const writers = 8
@@ -38,12 +38,12 @@ type Row = { readonly id: string; readonly version: number; readonly updatedAt: 
 
 /** Every page of what changed from an instant on. */
 const changed = Effect.fnUntraced(function* (updatedFrom: Instant.Instant) {
-  const reads = yield* Reads
+  const queries = yield* Queries
   const rows: Array<Row> = []
   let after: string | undefined
   do {
-    const page = yield* reads.page(ToyReads.listTimers, {
-      caller: ToyReads.auditor,
+    const page = yield* queries.page(ToyQueries.listTimers, {
+      caller: ToyQueries.auditor,
       params: {},
       point: {},
       page: { limit: 7, updatedFrom, ...(after === undefined ? {} : { after }) }
@@ -117,7 +117,7 @@ describe("the window of changes", () => {
       "/v1/restrictions",
       "/v1/holds"
     ]
-    for (const read of Catalogue.reads) {
+    for (const read of Catalogue.queries) {
       const takes = read.shape === "list" && read.changes
       expect([read.route, takes]).toEqual([read.route, paths.includes(read.route.slice(4))])
     }

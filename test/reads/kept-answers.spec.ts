@@ -2,7 +2,7 @@
 import {
   type Caller,
   type Read,
-  Reads,
+  Queries,
   Records,
   Settings,
   settingsDefaults
@@ -14,7 +14,7 @@ import { TestClock } from "effect/testing"
 import * as Calls from "../engine/calls.ts"
 import { engine, stores } from "../engine/stores.ts"
 import { timer, timers } from "../engine/timers.ts"
-import * as ToyReads from "../engine/toy-reads.ts"
+import * as ToyQueries from "../engine/toy-reads.ts"
 
 const onEngine = (answersKept: number) => {
   const ports = stores[0]!.ports
@@ -45,12 +45,12 @@ const answered = <E, R>(
 
 const list = (
   params: { readonly state?: ReadonlyArray<string> } = {},
-  caller: Caller.Caller = ToyReads.auditor,
-  read: Read.List<never, never, object, unknown> = ToyReads.listTimers as never
+  caller: Caller.Caller = ToyQueries.auditor,
+  read: Read.List<never, never, object, unknown> = ToyQueries.listTimers as never
 ) =>
-  Effect.flatMap(Reads, (reads) =>
+  Effect.flatMap(Queries, (queries) =>
     answered(
-      reads.pagePrinted(read, {
+      queries.pagePrinted(read, {
         caller,
         params,
         point: {},
@@ -115,11 +115,11 @@ describe("an answer is kept", () => {
 
   it.effect("at the instant of the answer before it, for less than 50 milliseconds", () =>
     Effect.gen(function* () {
-      const reads = yield* Reads
+      const queries = yield* Queries
       const { now: start } = yield* act
       const page = Effect.map(
-        reads.pagePrinted(ToyReads.listTimers, {
-          caller: ToyReads.auditor,
+        queries.pagePrinted(ToyQueries.listTimers, {
+          caller: ToyQueries.auditor,
           params: {},
           point: {},
           page: { limit: 10 },
@@ -147,8 +147,8 @@ describe("an answer is kept", () => {
 
   it.effect("at an instant of its own for who must not see that nobody has written", () =>
     Effect.gen(function* () {
-      const reads = yield* Reads
-      const page = reads.pagePrinted(ToyReads.listTimers, {
+      const queries = yield* Queries
+      const page = queries.pagePrinted(ToyQueries.listTimers, {
         caller: { ...Calls.person("h", "investor"), holderId: "h" },
         params: {},
         point: {},
@@ -177,10 +177,10 @@ describe("an answer is kept", () => {
 
   it.effect("not at all where it says the instant at which it was judged", () =>
     Effect.gen(function* () {
-      const reads = yield* Reads
-      const caller = ToyReads.auditor
+      const queries = yield* Queries
+      const caller = ToyQueries.auditor
       const sum = answered(
-        reads.onePrinted(ToyReads.sum, { caller, params: {}, point: {}, target: "/sum", print })
+        queries.onePrinted(ToyQueries.sum, { caller, params: {}, point: {}, target: "/sum", print })
       )
       const first = yield* sum
       yield* TestClock.adjust(1_000)
@@ -199,7 +199,7 @@ describe("an answer is kept", () => {
       yield* set("h-1", 60_000)
       yield* set("i-1", 60_000)
       const howFor = (caller: Caller.Caller) => Effect.map(list({}, caller), ({ how }) => how)
-      assert.strictEqual(yield* howFor(ToyReads.auditor), "made")
+      assert.strictEqual(yield* howFor(ToyQueries.auditor), "made")
       assert.strictEqual(yield* howFor(Calls.person("other", "auditor")), "kept")
       assert.strictEqual(yield* howFor(Calls.person("olga", "operator")), "made")
       const [first, second] = [investor("h", "h"), investor("i", "i")]
@@ -219,7 +219,7 @@ describe("an answer is kept", () => {
 })
 
 describe("a cache of answers", () => {
-  const notes = list({}, ToyReads.auditor, ToyReads.listNotes as never)
+  const notes = list({}, ToyQueries.auditor, ToyQueries.listNotes as never)
   const both = Effect.all([howOf(list(), 2), howOf(notes, 2), howOf(list(), 1)])
 
   it.effect("of no bytes keeps nothing", () =>

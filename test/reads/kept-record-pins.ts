@@ -10,10 +10,10 @@ import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
 import { expect } from "vitest"
 import { InstrumentId } from "#core/instruments/instrument/Instrument.ts"
-import * as PolicyReads from "#core/instruments/policy/PolicyReads.ts"
-import * as PriceReads from "#core/instruments/price/PriceReads.ts"
-import * as InstrumentReads from "#core/overviews/instrument/InstrumentReads.ts"
-import * as HoldReads from "#core/restraints/hold/HoldReads.ts"
+import * as PolicyQueries from "#core/instruments/policy/PolicyQueries.ts"
+import * as PriceQueries from "#core/instruments/price/PriceQueries.ts"
+import * as InstrumentQueries from "#core/overviews/instrument/InstrumentQueries.ts"
+import * as HoldQueries from "#core/restraints/hold/HoldQueries.ts"
 import * as Calls from "../engine/calls.ts"
 import { transactions } from "../engine/ledger-toys.ts"
 import * as Cycles from "../operations/cycles.ts"
@@ -496,11 +496,11 @@ const feeOf = (fees: { readonly subscription: Decimal.Decimal } | null): number 
   fees === null ? Number.NaN : Number(Decimal.atoms(fees.subscription) / 10n ** 7n)
 
 const shown = Effect.fnUntraced(function* (point: Asked) {
-  const { value: inForce } = yield* Venue.read(PolicyReads.get, id, { point })
-  const { value: versions } = yield* Venue.list(PolicyReads.list, id, { point })
-  const { value: prices } = yield* Venue.list(PriceReads.list, id, { point })
-  const { value: holds } = yield* Venue.list(HoldReads.list, {}, { point })
-  const { value: instrument } = yield* Venue.read(InstrumentReads.get, id, { point })
+  const { value: inForce } = yield* Venue.read(PolicyQueries.get, id, { point })
+  const { value: versions } = yield* Venue.list(PolicyQueries.list, id, { point })
+  const { value: prices } = yield* Venue.list(PriceQueries.list, id, { point })
+  const { value: holds } = yield* Venue.list(HoldQueries.list, {}, { point })
+  const { value: instrument } = yield* Venue.read(InstrumentQueries.get, id, { point })
   return {
     inForce: {
       version: inForce.policyVersion,

@@ -14,7 +14,7 @@ const instants = fc
   .map((nanos) => Instant.fromNanos(nanos))
 const offsets = fc.nat().map((n) => Offset.of(n))
 
-const pins: fc.Arbitrary<Point.Resolved> = fc.record({
+const pins: fc.Arbitrary<Point.ResolvedPoint> = fc.record({
   offset: offsets,
   ledgerEpoch: fc.nat(9),
   ledgerTime: fc.option(instants),
@@ -26,7 +26,7 @@ const pins: fc.Arbitrary<Point.Resolved> = fc.record({
 })
 
 /** The pin of the next page, read from the cursor. */
-const nextPin = (pinned: boolean, pin: Point.Resolved, sortKey: string) => {
+const nextPin = (pinned: boolean, pin: Point.ResolvedPoint, sortKey: string) => {
   const going = Cursor.goingOn(ListCursor.placeAfter({ pinned }, pin, sortKey))
   const place = Result.getOrThrow(Cursor.placeOf(going, undefined))
   return { sortKey: place.sortKey, pin: ListCursor.pinOf(place) }

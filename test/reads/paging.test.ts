@@ -1,12 +1,12 @@
 /** Thousands of records, page by page, while others insert and change: the pinned set, each once. */
-import { Reads, Records } from "@bursar/engine-core"
+import { Queries, Records } from "@bursar/engine-core"
 import { Instant } from "@bursar/engine-core/kernel"
 import { Deferred, Effect, Fiber, Layer, Option, Ref, Stream } from "effect"
 import { describe, expect, it } from "vitest"
 import { seed } from "../engine/seed.ts"
 import { engine, stores } from "../engine/stores.ts"
 import { timer, timers } from "../engine/timers.ts"
-import * as ToyReads from "../engine/toy-reads.ts"
+import * as ToyQueries from "../engine/toy-reads.ts"
 import { isLong } from "../long-run.ts"
 
 const count = isLong ? 10_000 : 2_500
@@ -64,17 +64,17 @@ const sizes: Readonly<Record<string, ReadonlyArray<Sizes>>> = {
 }
 
 type Page = { readonly limit: number; readonly after?: string }
-const pageOf = (list: typeof ToyReads.listTimers, page: Page) =>
-  Effect.flatMap(Reads, (reads) =>
-    reads.page(list, { caller: ToyReads.auditor, params: {}, point: {}, page })
+const pageOf = (list: typeof ToyQueries.listTimers, page: Page) =>
+  Effect.flatMap(Queries, (queries) =>
+    queries.page(list, { caller: ToyQueries.auditor, params: {}, point: {}, page })
   )
 
 /** Id and version of every record of the list now, as a stream shows them. */
-const listed = (list: typeof ToyReads.listTimers) =>
+const listed = (list: typeof ToyQueries.listTimers) =>
   Effect.gen(function* () {
-    const reads = yield* Reads
-    const asked = { caller: ToyReads.auditor, params: {}, point: {}, page: {} }
-    const { value } = yield* reads.all(list, asked)
+    const queries = yield* Queries
+    const asked = { caller: ToyQueries.auditor, params: {}, point: {}, page: {} }
+    const { value } = yield* queries.all(list, asked)
     return (yield* Stream.runCollect(value)).map(shown)
   })
 const shown = ({ id, version }: { readonly id: string; readonly version: number }) =>
@@ -97,7 +97,7 @@ for (const { name, ports } of stores) {
             before.map((id) => timer(id, 1e14, 2e14))
           )
           for (const steps of sizes[name] ?? []) {
-            const list = steps[0]?.[0] === 7 ? ToyReads.listTimersBack : ToyReads.listTimers
+            const list = steps[0]?.[0] === 7 ? ToyQueries.listTimersBack : ToyQueries.listTimers
             const expected = yield* Effect.provide(listed(list), one)
             expect(expected.length).toBeGreaterThanOrEqual(count)
             const pagedIds: Array<string> = []

@@ -2,7 +2,7 @@
  * Pinned reads: the same read at the same point gives the same bytes for ever, after any later
  * writes.
  */
-import { Reads, Records } from "@bursar/engine-core"
+import { Queries, Records } from "@bursar/engine-core"
 import { Instant, type Offset } from "@bursar/engine-core/kernel"
 import { Ledger, ProjectionLog } from "@bursar/engine-core/ports"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
@@ -14,7 +14,7 @@ import * as Calls from "../engine/calls.ts"
 import { onHost } from "../engine/clocks.ts"
 import * as Notes from "../engine/ledger-toys.ts"
 import { timer, timers } from "../engine/timers.ts"
-import * as ToyReads from "../engine/toy-reads.ts"
+import * as ToyQueries from "../engine/toy-reads.ts"
 import * as Toys from "../engine/toys.ts"
 import { world } from "../engine/world.ts"
 
@@ -117,11 +117,11 @@ interface Point {
 }
 
 // Each list is its own type of record; what is compared is what it shows.
-const lists = [ToyReads.listNotes, ToyReads.listTimers, ToyReads.listCounters].map(
+const lists = [ToyQueries.listNotes, ToyQueries.listTimers, ToyQueries.listCounters].map(
   (list) => (point: Point, limit: number) =>
-    Effect.flatMap(Reads, (reads) =>
-      reads.page(list as typeof ToyReads.listNotes, {
-        caller: ToyReads.auditor,
+    Effect.flatMap(Queries, (queries) =>
+      queries.page(list as typeof ToyQueries.listNotes, {
+        caller: ToyQueries.auditor,
         params: {},
         point,
         page: { limit }
@@ -129,8 +129,8 @@ const lists = [ToyReads.listNotes, ToyReads.listTimers, ToyReads.listCounters].m
     )
 )
 const sum = (point: Point) =>
-  Effect.flatMap(Reads, (reads) =>
-    reads.one(ToyReads.sum, { caller: ToyReads.auditor, params: {}, point })
+  Effect.flatMap(Queries, (queries) =>
+    queries.one(ToyQueries.sum, { caller: ToyQueries.auditor, params: {}, point })
   )
 
 /** Text of an answer without its instant. */
@@ -167,9 +167,9 @@ interface Open {
 }
 
 const page = (after: string | null, limit: number) =>
-  Effect.flatMap(Reads, (reads) =>
-    reads.page(ToyReads.listTimers, {
-      caller: ToyReads.auditor,
+  Effect.flatMap(Queries, (queries) =>
+    queries.page(ToyQueries.listTimers, {
+      caller: ToyQueries.auditor,
       params: {},
       point: {},
       page: { limit, ...(after === null ? {} : { after }) }
@@ -237,7 +237,9 @@ describe("a read at a point", () => {
                 yield* again(looks, open)
                 looked += looks.length
               }).pipe(
-                Effect.provide(world({ operations: Toys.toys, readings: Notes.readings, faults }))
+                Effect.provide(
+                  world({ operations: Toys.toys, fromLedger: Notes.fromLedger, faults })
+                )
               )
             )
           }
@@ -267,7 +269,7 @@ describe("a read at a point", () => {
               yield* TestClock.adjust("2 hours")
               const all = yield* Notes.transactions
               const end = (yield* Effect.flatMap(ProjectionLog, (log) => log.head)).offset
-              const reads = yield* Reads
+              const queries = yield* Queries
               let before = -1
               for (const millis of instants.toSorted((a, b) => a - b)) {
                 const asOf = Instant.fromEpochMillis(3_600_000 + millis)
@@ -276,8 +278,8 @@ describe("a read at a point", () => {
                 const prefix = late < 0 ? all : all.slice(0, late)
                 const offset = late < 0 ? end : (prefix.at(-1)?.offset ?? -1)
                 const answer = yield* Effect.result(
-                  reads.page(ToyReads.listNotes, {
-                    caller: ToyReads.auditor,
+                  queries.page(ToyQueries.listNotes, {
+                    caller: ToyQueries.auditor,
                     params: {},
                     point: { asOf },
                     page: { limit: 1_000 }
@@ -293,7 +295,7 @@ describe("a read at a point", () => {
                 expect(answer.success.value.length).toBe(prefix.length)
                 before = offset
               }
-            }).pipe(Effect.provide(world({ operations: [], readings: Notes.readings, faults })))
+            }).pipe(Effect.provide(world({ operations: [], fromLedger: Notes.fromLedger, faults })))
           )
         }
       ),

@@ -1,5 +1,5 @@
 /** Points of reads: the one that answers a query, and the refusals if there is none. */
-import { Engine, Read, type Reads as R, Reads, Records, Refusal } from "@bursar/engine-core"
+import { Engine, Read, type Queries as R, Queries, Records, Refusal } from "@bursar/engine-core"
 import { Instant, type Offset } from "@bursar/engine-core/kernel"
 import { Ledger, ProjectionLog } from "@bursar/engine-core/ports"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
@@ -9,26 +9,26 @@ import { TestClock } from "effect/testing"
 import * as Calls from "../engine/calls.ts"
 import * as Notes from "../engine/ledger-toys.ts"
 import { timer, timers } from "../engine/timers.ts"
-import * as ToyReads from "../engine/toy-reads.ts"
+import * as ToyQueries from "../engine/toy-reads.ts"
 import * as Toys from "../engine/toys.ts"
 import { world, type WorldOptions } from "../engine/world.ts"
 
 const engine = (options: WorldOptions = {}) =>
-  Effect.provide(world({ operations: Toys.toys, readings: Notes.readings, ...options }))
+  Effect.provide(world({ operations: Toys.toys, fromLedger: Notes.fromLedger, ...options }))
 
 type Point = Parameters<(typeof R)["Service"]["page"]>[1]["point"]
 
-const asking = (point: Point, caller = ToyReads.auditor) => ({
+const asking = (point: Point, caller = ToyQueries.auditor) => ({
   caller,
   params: {},
   point,
   page: { limit: 100 }
 })
 const list = (point: Point) =>
-  Effect.flatMap(Reads, (reads) => reads.page(ToyReads.listNotes, asking(point)))
+  Effect.flatMap(Queries, (queries) => queries.page(ToyQueries.listNotes, asking(point)))
 const timersAt = (point: Point) =>
   Effect.map(
-    Effect.flatMap(Reads, (reads) => reads.page(ToyReads.listTimers, asking(point))),
+    Effect.flatMap(Queries, (queries) => queries.page(ToyQueries.listTimers, asking(point))),
     ({ value }) => value.map(({ id, says }) => `${id} ${says}`)
   )
 
@@ -312,7 +312,7 @@ describe("the engine's own records", () => {
 describe("an answer made of several look-ups", () => {
   it.effect("is of one moment, though others write between them", () =>
     Effect.gen(function* () {
-      const reads = yield* Reads
+      const queries = yield* Queries
       const operator = Calls.person("olga", "operator")
       const answers: Array<{ readonly open: number; readonly counted: number }> = []
       const add = (index: number) =>
@@ -330,7 +330,7 @@ describe("an answer made of several look-ups", () => {
           Effect.forEach(Array.from({ length: 20 }), (_, index) => add(index)),
           Effect.forEach(Array.from({ length: 400 }), () =>
             Effect.map(
-              reads.one(ToyReads.sum, { caller: ToyReads.auditor, params: {}, point: {} }),
+              queries.one(ToyQueries.sum, { caller: ToyQueries.auditor, params: {}, point: {} }),
               ({ value }) => answers.push(value)
             )
           )
@@ -351,18 +351,18 @@ describe("an answer made of several look-ups", () => {
 describe("a list without a limit", () => {
   it.effect("streams what its pages would show", () =>
     Effect.gen(function* () {
-      const reads = yield* Reads
+      const queries = yield* Queries
       for (let index = 0; index < 450; index++)
         yield* set(`t${String(index).padStart(3, "0")}`, 5_000, 9_000)
       yield* TestClock.adjust("6 seconds")
-      for (const list of [ToyReads.listTimers, ToyReads.listTimersBack]) {
-        const all = yield* reads.all(list, { ...asking({}), page: {} })
+      for (const list of [ToyQueries.listTimers, ToyQueries.listTimersBack]) {
+        const all = yield* queries.all(list, { ...asking({}), page: {} })
         yield* set(`u-${list.name}`, 1, 2)
         const streamed = yield* Stream.runCollect(all.value)
         const paged: Array<unknown> = []
         let after: string | undefined
         do {
-          const page = yield* reads.page(list, {
+          const page = yield* queries.page(list, {
             ...asking({}),
             page: { limit: 100, ...(after === undefined ? {} : { after }) }
           })
@@ -383,7 +383,7 @@ describe("a list without a limit", () => {
 describe("who may read", () => {
   it.effect("nobody without a role of the audience, whatever the point", () =>
     Effect.gen(function* () {
-      const reads = yield* Reads
+      const queries = yield* Queries
       const nobody = Calls.person("mo", "monitor")
       for (const point of [
         {},
@@ -391,15 +391,17 @@ describe("who may read", () => {
         { at: offset(0), asOf: Instant.fromNanos(0n) }
       ]) {
         assert.strictEqual(
-          yield* Calls.slug(reads.page(ToyReads.listNotes, asking(point, nobody))),
+          yield* Calls.slug(queries.page(ToyQueries.listNotes, asking(point, nobody))),
           "permission-denied"
         )
         assert.strictEqual(
-          yield* Calls.slug(reads.all(ToyReads.listNotes, { ...asking(point, nobody), page: {} })),
+          yield* Calls.slug(
+            queries.all(ToyQueries.listNotes, { ...asking(point, nobody), page: {} })
+          ),
           "permission-denied"
         )
         assert.strictEqual(
-          yield* Calls.slug(reads.one(ToyReads.sum, asking(point, nobody))),
+          yield* Calls.slug(queries.one(ToyQueries.sum, asking(point, nobody))),
           "permission-denied"
         )
       }
@@ -408,11 +410,11 @@ describe("who may read", () => {
 
   it.effect("an investor its own alone, in pages and streams; filters never widen that", () =>
     Effect.gen(function* () {
-      const reads = yield* Reads
+      const queries = yield* Queries
       for (const id of ["h1-a", "h2-a", "h1-b", "h2-b"]) yield* set(id, 1e9, 2e9)
       const mine = { ...Calls.person("ines", "investor"), holderId: "h1" }
-      const page = yield* reads.page(ToyReads.listTimers, asking({}, mine))
-      const all = yield* reads.all(ToyReads.listTimers, { ...asking({}, mine), page: {} })
+      const page = yield* queries.page(ToyQueries.listTimers, asking({}, mine))
+      const all = yield* queries.all(ToyQueries.listTimers, { ...asking({}, mine), page: {} })
       const ids = (yield* Stream.runCollect(all.value)).map(({ id }) => id)
       assert.deepStrictEqual(ids, ["h1-a", "h1-b"])
       assert.deepStrictEqual(
@@ -427,7 +429,7 @@ describe("who may read", () => {
         ],
         [["h1"], ["h1-a", "h1-b"]]
       ] as const) {
-        const asked = yield* reads.page(ToyReads.listTimers, {
+        const asked = yield* queries.page(ToyQueries.listTimers, {
           ...asking({}, mine),
           params: { owner }
         })
@@ -437,14 +439,17 @@ describe("who may read", () => {
         )
       }
       const none = { ...mine, holderId: null }
-      assert.deepStrictEqual((yield* reads.page(ToyReads.listTimers, asking({}, none))).value, [])
+      assert.deepStrictEqual(
+        (yield* queries.page(ToyQueries.listTimers, asking({}, none))).value,
+        []
+      )
     }).pipe(engine())
   )
 })
 
 describe("a point that cannot be answered", () => {
   const hidden = Read.one({
-    ...ToyReads.sum,
+    ...ToyQueries.sum,
     name: "toys.hidden",
     params: Schema.Struct({ id: Schema.String }),
     refuses: ["not-found", "rule-refused"],
@@ -456,16 +461,16 @@ describe("a point that cannot be answered", () => {
     })
   })
   const children = {
-    ...ToyReads.listTimers,
-    parent: (_: unknown, { pin }: Read.Asking) =>
+    ...ToyQueries.listTimers,
+    parent: (_: unknown, { pin }: Read.ReadContext) =>
       Effect.flatMap(Records, (records) => Effect.asVoid(records.get(timers, "parent", pin)))
   }
   const one = (id: string, point: Point) =>
-    Effect.flatMap(Reads, (reads) =>
-      reads.one(hidden, { caller: ToyReads.auditor, params: { id }, point })
+    Effect.flatMap(Queries, (queries) =>
+      queries.one(hidden, { caller: ToyQueries.auditor, params: { id }, point })
     )
   const kids = (point: Point) =>
-    Effect.flatMap(Reads, (reads) => reads.page(children, asking(point)))
+    Effect.flatMap(Queries, (queries) => queries.page(children, asking(point)))
 
   it.effect(
     "is told only of what is there: an absent record is not found, whatever the point",
@@ -497,8 +502,8 @@ describe("a point that cannot be answered", () => {
 
 describe("the later pages of a list", () => {
   const page = (point: Point, after?: string) =>
-    Effect.flatMap(Reads, (reads) =>
-      reads.page(ToyReads.listNotes, {
+    Effect.flatMap(Queries, (queries) =>
+      queries.page(ToyQueries.listNotes, {
         ...asking(point),
         page: { limit: 1, ...(after === undefined ? {} : { after }) }
       })
@@ -546,7 +551,7 @@ describe("the later pages of a list", () => {
         head: Effect.map(log.head, (head) => ({ ...head, ledgerEpoch: head.ledgerEpoch + 1 }))
       })
       const elsewhere = yield* Layer.build(
-        Layer.fresh(Engine.layerOf({ operations: Toys.toys, readings: Notes.readings })).pipe(
+        Layer.fresh(Engine.layerOf({ operations: Toys.toys, fromLedger: Notes.fromLedger })).pipe(
           Layer.provide(Layer.succeedContext(another))
         )
       )

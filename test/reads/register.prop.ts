@@ -9,10 +9,10 @@ import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import * as LotLookups from "#core/instruments/lot/LotLookups.ts"
-import * as SeriesReads from "#core/overviews/series/SeriesReads.ts"
-import * as MovementReads from "#core/overviews/register/MovementReads.ts"
-import * as PortfolioReads from "#core/overviews/portfolio/PortfolioReads.ts"
-import type { MovementView } from "#core/overviews/register/MovementReads.ts"
+import * as SeriesQueries from "#core/overviews/series/SeriesQueries.ts"
+import * as MovementQueries from "#core/overviews/register/MovementQueries.ts"
+import * as PortfolioQueries from "#core/overviews/portfolio/PortfolioQueries.ts"
+import type { MovementView } from "#core/overviews/register/MovementQueries.ts"
 import * as Calls from "../engine/calls.ts"
 import { transactions } from "../engine/ledger-toys.ts"
 import { world } from "../engine/world.ts"
@@ -316,7 +316,7 @@ const check = Effect.fnUntraced(function* ({ of, staged }: Stage) {
   const expected = [...naive(of.venue, yield* transactions)].filter(([at]) => at >= staged)
   const id = { instrumentId: Story.instrumentId }
   const asset = { registrar: of.registrar.party, ...id }
-  const all = (yield* Venue.list(MovementReads.ofInstrument, id)).value
+  const all = (yield* Venue.list(MovementQueries.ofInstrument, id)).value
   let last: Books = new Map()
   for (const [offset, books] of expected) {
     const point = { at: offset as Offset.Offset }
@@ -329,7 +329,7 @@ const check = Effect.fnUntraced(function* ({ of, staged }: Stage) {
     expect(Object.fromEntries(lines.toSorted()), `register at ${offset}`).toEqual(plain(books))
     expect(register.head.holders).toBe(books.size)
     expect(Decimal.atoms(register.head.difference)).toBe(0n)
-    const moved = (yield* Venue.list(MovementReads.ofInstrument, id, { point })).value
+    const moved = (yield* Venue.list(MovementQueries.ofInstrument, id, { point })).value
     expect(moved).toEqual(all.filter((one) => one.offset <= offset))
     expect(plain(folded(moved)), `movements at ${offset}`).toEqual(plain(books))
     const held = [...books].map(([party, { units }]) => [party, units, units])
@@ -348,7 +348,7 @@ const check = Effect.fnUntraced(function* ({ of, staged }: Stage) {
   for (const name of ["alice", "bob"] as const) {
     const { party } = of[name]
     const holderId = Story.holderIdOf(name)
-    const mine = (yield* Venue.list(MovementReads.ofHolder, { holderId })).value
+    const mine = (yield* Venue.list(MovementQueries.ofHolder, { holderId })).value
     const concerned = all.filter(({ from, to }) => from === party || to === party)
     expect(mine.map(({ seq }) => seq)).toEqual(concerned.map(({ seq }) => seq))
     let balance = 0n
@@ -360,7 +360,7 @@ const check = Effect.fnUntraced(function* ({ of, staged }: Stage) {
     expect(balance).toBe(last.get(party)?.units ?? 0n)
     for (const [offset, books] of expected) {
       const point = { at: offset as Offset.Offset }
-      const { value: rows } = yield* Venue.read(PortfolioReads.portfolio, { holderId }, { point })
+      const { value: rows } = yield* Venue.read(PortfolioQueries.portfolio, { holderId }, { point })
       const book = books.get(party)
       expect(
         rows.map(({ units, locked }) => ({
@@ -393,7 +393,7 @@ const seriesAgree = Effect.fnUntraced(function* (
   const now = yield* Instant.now
   const ask = (metric: "supply" | "holders" | "subscriptions" | "redemptions") =>
     Effect.map(
-      Venue.read(SeriesReads.get, {
+      Venue.read(SeriesQueries.get, {
         instrumentId: Story.instrumentId,
         metric,
         interval: "day",

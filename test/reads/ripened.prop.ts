@@ -2,7 +2,7 @@
  * Ripened lists: a list filters each record by the state that the clock has made it, which is the
  * state it shows.
  */
-import { Reads, Records } from "@bursar/engine-core"
+import { Queries, Records } from "@bursar/engine-core"
 import { Collection, Instant, type Offset } from "@bursar/engine-core/kernel"
 import { Effect, Stream } from "effect"
 import { Ledger } from "@bursar/engine-core/ports"
@@ -10,11 +10,11 @@ import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import * as Columns from "#core/records/Columns.ts"
-import * as WriteReads from "#core/reads/WriteReads.ts"
+import * as WriteQueries from "#core/reads/WriteQueries.ts"
 import * as Calls from "../engine/calls.ts"
 import * as Notes from "../engine/ledger-toys.ts"
 import { timer, timers } from "../engine/timers.ts"
-import * as ToyReads from "../engine/toy-reads.ts"
+import * as ToyQueries from "../engine/toy-reads.ts"
 import * as Toys from "../engine/toys.ts"
 import { world } from "../engine/world.ts"
 
@@ -34,23 +34,23 @@ type Point = { readonly at?: Offset.Offset; readonly asOf?: Instant.Instant }
 
 const list = (point: Point, state: ReadonlyArray<string> | undefined, limit: number) =>
   Effect.gen(function* () {
-    const reads = yield* Reads
+    const queries = yield* Queries
     const asked = {
-      caller: ToyReads.auditor,
+      caller: ToyQueries.auditor,
       params: state === undefined ? {} : { state },
       point
     }
     const found: Array<{ readonly id: string; readonly says: string }> = []
     let after: string | undefined
     do {
-      const page = yield* reads.page(ToyReads.listTimers, {
+      const page = yield* queries.page(ToyQueries.listTimers, {
         ...asked,
         page: { limit, ...(after === undefined ? {} : { after }) }
       })
       found.push(...page.value)
       after = page.next ?? undefined
     } while (after !== undefined)
-    const { value } = yield* reads.all(ToyReads.listTimers, { ...asked, page: {} })
+    const { value } = yield* queries.all(ToyQueries.listTimers, { ...asked, page: {} })
     expect(yield* Stream.runCollect(value)).toEqual(found)
     return found
   })
@@ -112,7 +112,7 @@ describe("a list filtered by a state that the clock moves", () => {
                 const naive = all.filter(({ says }) => state.some((one) => says.startsWith(one)))
                 expect(yield* list(point, state, limit)).toEqual(naive)
               }
-            }).pipe(Effect.provide(world({ operations: [], readings: Notes.readings })))
+            }).pipe(Effect.provide(world({ operations: [], fromLedger: Notes.fromLedger })))
           )
       ),
       { numRuns: runs }
@@ -121,11 +121,11 @@ describe("a list filtered by a state that the clock moves", () => {
   it("finds a lapsed action as lapsed, and no more among those that wait", () =>
     Calls.runCase(
       Effect.gen(function* () {
-        const reads = yield* Reads
+        const queries = yield* Queries
         const operator = Calls.person("olga", "operator")
         const ask = (...state: ReadonlyArray<"awaiting" | "lapsed" | "approved" | "rejected">) =>
           Effect.map(
-            reads.page(WriteReads.listApprovals, {
+            queries.page(WriteQueries.listApprovals, {
               caller: operator,
               params: state.length === 0 ? {} : { state },
               point: {},
@@ -144,7 +144,7 @@ describe("a list filtered by a state that the clock moves", () => {
         expect(yield* ask("approved", "rejected")).toEqual([])
       }).pipe(
         Effect.provide(
-          world({ operations: Toys.toys, readings: [], settings: { approvalExpiry: 3_600_000 } })
+          world({ operations: Toys.toys, fromLedger: [], settings: { approvalExpiry: 3_600_000 } })
         )
       )
     ))

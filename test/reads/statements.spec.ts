@@ -1,5 +1,5 @@
 /** Calls of a page to the store: one for each kind of data, however many records the page shows. */
-import { type Read, Reads, Records } from "@bursar/engine-core"
+import { type Read, Queries, Records } from "@bursar/engine-core"
 import { Decimal } from "@bursar/engine-core/kernel"
 import { Documents, FactLog, Feed, ProjectionLog } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
@@ -8,11 +8,11 @@ import { Context, Effect, Layer } from "effect"
 import { describe, expect, it } from "vitest"
 import { admissions } from "#core/admissions/Admission.ts"
 import { InstrumentId } from "#core/instruments/instrument/Instrument.ts"
-import * as CalendarReads from "#core/distributions/period/CalendarReads.ts"
-import * as InstrumentReads from "#core/overviews/instrument/InstrumentReads.ts"
-import * as MovementReads from "#core/overviews/register/MovementReads.ts"
-import * as PriceReads from "#core/instruments/price/PriceReads.ts"
-import * as PolicyReads from "#core/instruments/policy/PolicyReads.ts"
+import * as CalendarQueries from "#core/distributions/period/CalendarQueries.ts"
+import * as InstrumentQueries from "#core/overviews/instrument/InstrumentQueries.ts"
+import * as MovementQueries from "#core/overviews/register/MovementQueries.ts"
+import * as PriceQueries from "#core/instruments/price/PriceQueries.ts"
+import * as PolicyQueries from "#core/instruments/policy/PolicyQueries.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import * as Cycles from "../operations/cycles.ts"
@@ -63,8 +63,8 @@ const caller = Calls.person("olga", "operator")
 /** Calls of one page to the store, after the point of the read was looked up before. */
 const costOf = <R, F, P, V>(list: Read.List<R, F, P, V>, params: P) =>
   Effect.gen(function* () {
-    const reads = yield* Reads
-    const page = reads.page(list, { caller, params, point: {}, page: { limit: 50 } })
+    const queries = yield* Queries
+    const page = queries.page(list, { caller, params, point: {}, page: { limit: 50 } })
     yield* page
     storeCalls.length = 0
     const { value } = yield* page
@@ -97,7 +97,7 @@ describe("a page asks the store for", () => {
   it.each([
     [
       "instruments",
-      Effect.suspend(() => costOf(InstrumentReads.list, {})),
+      Effect.suspend(() => costOf(InstrumentQueries.list, {})),
       [
         "documents.get supply",
         "documents.list admission-consent",
@@ -111,12 +111,12 @@ describe("a page asks the store for", () => {
     ],
     [
       "movements",
-      Effect.suspend(() => costOf(MovementReads.ofInstrument, of)),
+      Effect.suspend(() => costOf(MovementQueries.ofInstrument, of)),
       ["documents.get instrument", "documents.list movement", "feed.answer"]
     ],
     [
       "prices",
-      Effect.suspend(() => costOf(PriceReads.list, of)),
+      Effect.suspend(() => costOf(PriceQueries.list, of)),
       [
         "documents.countBy policy-version",
         "documents.get instrument",
@@ -126,7 +126,7 @@ describe("a page asks the store for", () => {
     ],
     [
       "policy versions",
-      Effect.suspend(() => costOf(PolicyReads.list, of)),
+      Effect.suspend(() => costOf(PolicyQueries.list, of)),
       ["documents.get instrument", "documents.list policy-version", "feed.answer"]
     ]
   ])("%s: each thing once, and nothing that it does not show", (_, cost, expected) =>
@@ -147,8 +147,8 @@ describe("a page that is kept", () => {
     Calls.runCase(
       Effect.gen(function* () {
         yield* happened(yield* Fund.opened())
-        const reads = yield* Reads
-        const page = reads.pagePrinted(MovementReads.ofInstrument, {
+        const queries = yield* Queries
+        const page = queries.pagePrinted(MovementQueries.ofInstrument, {
           caller,
           params: { instrumentId },
           point: {},
@@ -188,14 +188,14 @@ describe("a page of the distribution calendar", () => {
           const body = { ...bodyOf(), ...terms, ...parties, instrumentId: id }
           yield* Calls.write("instrument.record", {}, body)
         }
-        const reads = yield* Reads
+        const queries = yield* Queries
         const factsOf = (limit: number) =>
           Effect.gen(function* () {
             storeCalls.length = 0
             const point = {}
             const page = { limit }
             const asking = { caller, params: {}, point, page }
-            const { value } = yield* reads.page(CalendarReads.list, asking)
+            const { value } = yield* queries.page(CalendarQueries.list, asking)
             const points = storeCalls.filter((statement) => statement.endsWith(" price-point"))
             return [value.map((row) => row.instrumentId), points.length]
           })

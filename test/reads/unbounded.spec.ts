@@ -1,5 +1,5 @@
 /** Look-ups among very many records find the right one, at whatever place it is. */
-import { Reads, Records } from "@bursar/engine-core"
+import { Queries, Records } from "@bursar/engine-core"
 import { Decimal, Instant, Offset } from "@bursar/engine-core/kernel"
 import { Effect } from "effect"
 import { describe, expect, it } from "vitest"
@@ -16,13 +16,13 @@ import {
   standingParties,
   standingSettlements
 } from "#core/orders/standing-settlement/StandingSettlement.ts"
-import * as StandingSettlementReads from "#core/orders/standing-settlement/StandingSettlementReads.ts"
+import * as StandingSettlementQueries from "#core/orders/standing-settlement/StandingSettlementQueries.ts"
 import { person } from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import { opened } from "../machines/dealing-cycles.ts"
 import { id, party } from "../machines/subscriptions.ts"
 
-const inWorld = <A, E>(effect: Effect.Effect<A, E, Records | Reads>) =>
+const inWorld = <A, E>(effect: Effect.Effect<A, E, Records | Queries>) =>
   Effect.runPromise(effect.pipe(Effect.provide(world()), Effect.scoped))
 
 const t0 = Instant.of("2026-07-31T20:00:00Z")
@@ -213,8 +213,8 @@ describe("among more than are looked at in one go", () => {
             standingCid: null
           }))
         )
-        const reads = yield* Reads
-        const { value } = yield* reads.page(StandingSettlementReads.list, {
+        const queries = yield* Queries
+        const { value } = yield* queries.page(StandingSettlementQueries.list, {
           caller: { ...person("ines", "investor"), holderId: "h1" },
           params: {},
           point: {},

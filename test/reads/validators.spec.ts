@@ -1,5 +1,5 @@
 /** Validators of answers: equal for equal answers, and another for each part that a caller may read. */
-import { type Caller, Reads, Records, Settings, settingsDefaults } from "@bursar/engine-core"
+import { type Caller, Queries, Records, Settings, settingsDefaults } from "@bursar/engine-core"
 import { Instant, Offset } from "@bursar/engine-core/kernel"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
 import { Crypto } from "@bursar/engine-core/ports"
@@ -8,18 +8,18 @@ import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import * as Cursor from "#core/reads/Cursor.ts"
 import type * as Point from "#core/reads/Point.ts"
-import type { PointAsked } from "#core/reads/Reads.ts"
+import type { PointParams } from "#core/reads/Queries.ts"
 import * as Validator from "#core/reads/Validator.ts"
 import * as Calls from "../engine/calls.ts"
 import { engine, stores } from "../engine/stores.ts"
 import { timer, timers } from "../engine/timers.ts"
-import * as ToyReads from "../engine/toy-reads.ts"
+import * as ToyQueries from "../engine/toy-reads.ts"
 
 const bytesOf = (text: string) => new TextEncoder().encode(text)
 const instant = Instant.of("2026-01-01T00:00:00Z")
 const secret = new Uint8Array(32).fill(1)
 
-const pin: Point.Resolved = {
+const pin: Point.ResolvedPoint = {
   offset: Offset.of(7),
   ledgerEpoch: 1,
   ledgerTime: instant,
@@ -46,7 +46,7 @@ const validators = Effect.map(
 )
 
 describe("a validator", () => {
-  const moved = (change: Partial<Point.Resolved>) => ({ ...pin, ...change })
+  const moved = (change: Partial<Point.ResolvedPoint>) => ({ ...pin, ...change })
   const other: ReadonlyArray<readonly [string, Answer, Answer]> = [
     ["bytes", last, { ...last, printed: { bytes: bytesOf("[2]"), records: 1 } }],
     ["an offset", last, { ...last, pin: moved({ offset: Offset.of(8) }) }],
@@ -142,13 +142,13 @@ const page = (
   of: {
     readonly caller?: Caller.Caller
     readonly limit?: number
-    readonly point?: PointAsked
+    readonly point?: PointParams
     readonly params?: { readonly state?: ReadonlyArray<string> }
   } = {}
 ) =>
-  Effect.flatMap(Reads, (reads) =>
-    reads.pagePrinted(ToyReads.listTimers, {
-      caller: of.caller ?? ToyReads.auditor,
+  Effect.flatMap(Queries, (queries) =>
+    queries.pagePrinted(ToyQueries.listTimers, {
+      caller: of.caller ?? ToyQueries.auditor,
       params: of.params ?? {},
       point: of.point ?? {},
       page: { limit: of.limit ?? 10 },

@@ -4,7 +4,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
 import * as Offset from "#core/kernel/Offset.ts"
 import type * as Point from "#core/reads/Point.ts"
-import type { Asking } from "#core/reads/Read.ts"
+import type { ReadContext } from "#core/reads/Read.ts"
 import * as Watch from "#core/reads/Watch.ts"
 import { engine, stores } from "../engine/stores.ts"
 import { timers } from "../engine/timers.ts"
@@ -28,8 +28,8 @@ const writes = [
   "audit"
 ]
 
-const asking = { sight: "all", pin: { select: { by: "latest" } } } as unknown as Asking & {
-  readonly pin: Point.Resolved
+const asking = { sight: "all", pin: { select: { by: "latest" } } } as unknown as ReadContext & {
+  readonly pin: Point.ResolvedPoint
 }
 
 const called = {

@@ -17,7 +17,7 @@ const declared: ReadonlyArray<readonly [string, unknown]> = [
     [`record ${collection.name}`, collection.record] as const,
     [`fact ${collection.name}`, collection.fact] as const
   ]),
-  ...Catalogue.reads.map(
+  ...Catalogue.queries.map(
     (read) => [`answer ${read.name}`, "value" in read ? read.value : read.item] as const
   ),
   ...Catalogue.operations.flatMap((operation) => [

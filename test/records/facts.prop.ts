@@ -210,7 +210,7 @@ describe("facts", () => {
               Effect.provide(
                 world({
                   operations: [...Toys.toys, ...Notes.operations],
-                  readings: Notes.readings,
+                  fromLedger: Notes.fromLedger,
                   settings: { approvalExpiry: 20_000 }
                 })
               )

@@ -115,7 +115,7 @@ interface View {
 
 /** Views of the catalogue, each cut to the members that a record has by the same names. */
 const viewsOf = (record: Members): ReadonlyArray<View> =>
-  Catalogue.reads.flatMap((read) => {
+  Catalogue.queries.flatMap((read) => {
     const shown = fieldsOf("item" in read ? read.item : read.value)
     const common = Object.entries(shown).filter(([member]) => member in record)
     if (common.length <= Object.keys(kept).length) return []
@@ -297,7 +297,7 @@ describe("a lazily decoded struct", () => {
 })
 
 describe("a whole list", () => {
-  const lists = Catalogue.reads.filter((read) => read.shape === "list")
+  const lists = Catalogue.queries.filter((read) => read.shape === "list")
   const mostly = (name: string): boolean => {
     const read = lists.find((list) => list.name === name)
     if (read === undefined) throw new Error(`there is no list ${name}`)

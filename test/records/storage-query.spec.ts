@@ -12,7 +12,7 @@ type KeptBy = Collection.Collection["keptBy"]
 const instant = Instant.fromEpochMillis(1_790_000_000_000)
 const judgedAt = Instant.fromEpochMillis(1_790_000_000_007)
 const offset = Offset.of(41)
-const pinned = (select: Pin.Resolved["select"]): Pin.Resolved => ({
+const pinned = (select: Pin.ResolvedPin["select"]): Pin.ResolvedPin => ({
   offset,
   ledgerTime: null,
   select,
@@ -23,7 +23,7 @@ const byOffset = { by: "offset", offset }
 const latest = { by: "latest" }
 
 describe("the pin of versions", () => {
-  it.each<[string, Pin.Resolved | undefined, Record<KeptBy, object>]>([
+  it.each<[string, Pin.ResolvedPin | undefined, Record<KeptBy, object>]>([
     ["no pin", undefined, { ledger: latest, engine: latest, own: latest }],
     ["latest", pinned({ by: "latest" }), { ledger: latest, engine: latest, own: latest }],
     ["an offset", pinned({ by: "offset" }), { ledger: byOffset, engine: byOffset, own: latest }],

@@ -30,7 +30,7 @@ const {
 const h1 = Broken.holder.holderId
 
 /** Members of a claim that its gates do not read from records. */
-interface Asking extends Feeding {
+interface ClaimFacts extends Feeding {
   readonly signed: Pick<SignedOrder, "order">
   readonly fullCycleId: string | null
 }
@@ -41,11 +41,11 @@ interface Feeding {
 const feeding: Feeding = { feed: "usable" }
 const unstated = <S extends Feeding>(of: S): S => ({ ...of, feed: "missing" })
 
-const asking: Pick<Asking, "fullCycleId" | "feed"> = { fullCycleId: null, ...feeding }
+const asking: Pick<ClaimFacts, "fullCycleId" | "feed"> = { fullCycleId: null, ...feeding }
 const claimInput = { payment: "ledger", amount: null, units: null, orderId: "mine-1" } as const
 
 const ownOf = (
-  { signed, fullCycleId, feed }: Asking,
+  { signed, fullCycleId, feed }: ClaimFacts,
   standing: Pick<SignedOrder, "instrument" | "holder" | "now">
 ) => [
   ...againstSigned(claimInput, { ...standing, ...signed, market: Broken.market }),
@@ -54,14 +54,17 @@ const ownOf = (
 ]
 
 /** The consent's faults: nothing is signed, or what is signed has run out. */
-const unsigned = <S extends Asking>(standing: S): S => ({ ...standing, signed: { order: null } })
-const runOut = <S extends Asking>({ signed, ...standing }: S) => ({
+const unsigned = <S extends ClaimFacts>(standing: S): S => ({
+  ...standing,
+  signed: { order: null }
+})
+const runOut = <S extends ClaimFacts>({ signed, ...standing }: S) => ({
   ...standing,
   signed: { order: signed.order === null ? null : { ...signed.order, expiresAt: past } }
 })
-const full = <S extends Asking>(standing: S): S => ({ ...standing, fullCycleId: "c1" })
+const full = <S extends ClaimFacts>(standing: S): S => ({ ...standing, fullCycleId: "c1" })
 
-type Subscribing = SubscriptionGates.ClaimContext & Asking
+type Subscribing = SubscriptionGates.ClaimContext & ClaimFacts
 
 const terms = termsOf(instrument())
 const admission = { state: "admitted", validFrom: null, credentialCid: "00bb" } as const
@@ -319,7 +322,7 @@ export const subscriptionExchange = act<SubscriptionGates.Context & Exchanging &
   }
 })
 
-type Redeeming = RedemptionGates.ClaimContext & Asking
+type Redeeming = RedemptionGates.ClaimContext & ClaimFacts
 const giving: RedemptionGates.Context = {
   ...free,
   instrument: instrument(),

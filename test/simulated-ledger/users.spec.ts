@@ -154,14 +154,15 @@ describe("a token", () => {
         byParty: new Map([[venue.party, SimulatedLedger.Views.everything]])
       }
       const after = { after: Offset.zero, through: Option.some(Offset.zero), reading }
-      const reads = [
+      const queries = [
         Stream.runDrain(participant.updates(user, after)),
         Stream.runDrain(participant.acs(user, { at: Offset.zero, reading })),
         Stream.runDrain(participant.completions(user, { ...after, parties: [venue.party] })),
         participant.update(user, { by: { updateId: "x" }, reading }),
         participant.contractById(user, { contractId: "x", reading })
       ]
-      for (const read of reads) expect(yield* code<unknown, never>(read)).toBe("PERMISSION_DENIED")
+      for (const read of queries)
+        expect(yield* code<unknown, never>(read)).toBe("PERMISSION_DENIED")
     }).pipe(Effect.provide(ledger))
   )
 })

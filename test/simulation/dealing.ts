@@ -1,5 +1,5 @@
 /** Dealing days by chance: orders both ways, cycles, gates, swings and policies, against books kept by hand. */
-import { Catalogue, Engine, Reads, Records } from "@bursar/engine-core"
+import { Catalogue, Engine, Queries, Records } from "@bursar/engine-core"
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
@@ -7,7 +7,7 @@ import { Effect, Layer, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { instruments } from "#core/instruments/instrument/Instrument.ts"
 import { registerEntries } from "#core/instruments/register/RegisterEntry.ts"
-import * as DealingCycleReads from "#core/orders/dealing-cycle/DealingCycleReads.ts"
+import * as DealingCycleQueries from "#core/orders/dealing-cycle/DealingCycleQueries.ts"
 import { redemptions } from "#core/orders/redemption/Redemption.ts"
 import { subscriptions } from "#core/orders/subscription/Subscription.ts"
 import { operations } from "#core/writes/OperationRecord.ts"
@@ -81,9 +81,9 @@ const work = Effect.flatMap(Engine.Engine, (engine) => Effect.exit(engine.settle
 /** An instance takes the work up and dies over one of its calls; another one goes on in its place. */
 const dies = (sim: Sim) =>
   Effect.gen(function* () {
-    const { operations, readings } = Catalogue
+    const { operations, fromLedger } = Catalogue
     const death = { at: 1 + sim.die.roll(25), side: sim.die.pick(["before", "after"] as const) }
-    const life = Killable.make({ operations, readings, death })
+    const life = Killable.make({ operations, fromLedger, death })
     const engine = yield* Layer.build(life.engine)
     yield* Effect.exit(Effect.provide(work, engine))
     note(sim, "kills")
@@ -470,9 +470,9 @@ const settlesCycle = Effect.fnUntraced(function* (sim: Sim, cycleId: string) {
 
 /** Gross sums of the cycle before its settlement, as its view shows them. */
 const previewOf = Effect.fnUntraced(function* (cycleId: string) {
-  const reads = yield* Reads
-  type Params = Parameters<(typeof DealingCycleReads.get)["run"]>[0]
-  const { value } = yield* reads.one(DealingCycleReads.get, {
+  const queries = yield* Queries
+  type Params = Parameters<(typeof DealingCycleQueries.get)["run"]>[0]
+  const { value } = yield* queries.one(DealingCycleQueries.get, {
     caller: maker,
     params: { cycleId: cycleId as Params["cycleId"] },
     point: {}
@@ -709,7 +709,7 @@ export const deal = (
   then: Effect.Effect<void, unknown, Engine.Services | Engine.Ports> = Effect.void
 ) => {
   const faults = SimulatedLedger.Faults.make()
-  const { operations, readings } = Catalogue
+  const { operations, fromLedger } = Catalogue
   return Effect.gen(function* () {
     // Every other seed counts whole units, so that most amounts leave cash over.
     const unitDecimals = of.seed % 2 === 0 ? 6 : 0
@@ -738,7 +738,7 @@ export const deal = (
     return { seed: of.seed, orders: counts, seen: Object.fromEntries(sim.seen) } satisfies Summary
   }).pipe(
     Effect.provide(
-      Layer.fresh(Engine.layerOf({ operations, readings })).pipe(
+      Layer.fresh(Engine.layerOf({ operations, fromLedger })).pipe(
         Layer.provideMerge(ports({ faults, settings: { lease: 9_000 } }))
       )
     )

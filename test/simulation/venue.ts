@@ -46,8 +46,8 @@ const parts = (decimal: Decimal.Decimal, places: number): bigint => {
 const instance = Effect.gen(function* () {
   const scope = yield* Effect.scope
   const start = Effect.gen(function* () {
-    const { operations, readings } = Catalogue
-    const life = Killable.make({ operations, readings })
+    const { operations, fromLedger } = Catalogue
+    const life = Killable.make({ operations, fromLedger })
     const engine = yield* Layer.build(life.engine)
     yield* Effect.provide(Passing.working, engine)
     return life
@@ -522,7 +522,7 @@ export const simulate = (of: { readonly seed: number; readonly steps: number }) 
   return story.pipe(
     Effect.provide(
       Layer.fresh(
-        Engine.layerOf({ operations: Catalogue.operations, readings: Catalogue.readings })
+        Engine.layerOf({ operations: Catalogue.operations, fromLedger: Catalogue.fromLedger })
       ).pipe(Layer.provideMerge(ports({ faults, settings: { lease: 9_000 } })))
     )
   )

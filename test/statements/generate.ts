@@ -12,15 +12,15 @@ type Line = StatementSource.Line
 export type CashEntry = StatementSource.CashEntry
 export type HoldingsLine = StatementSource.HoldingsLine
 export type CustodyLine = StatementSource.CustodyLine
-type Reading = StatementSource.Reading
+type FromLedger = StatementSource.FromLedger
 
 /** A statement of a kind: what a reader answers of its file. */
 export interface Statement<L extends Line = Line> {
-  readonly kind: Reading["kind"]
+  readonly kind: FromLedger["kind"]
   readonly header: Header
   /** In file order; those of an account next to one another in custody. */
   readonly lines: Iterable<L>
-  readonly account: Reading["account"]
+  readonly account: FromLedger["account"]
   readonly isin: string | null
 }
 
@@ -96,10 +96,10 @@ export const closingOf = (
 
 /** Reading that takes the generated file of a statement back. */
 export const readingOf = (
-  adapter: Reading["adapter"],
+  adapter: FromLedger["adapter"],
   { account, header, isin, kind }: Statement,
-  more: Partial<Reading> = {}
-): Reading => ({
+  more: Partial<FromLedger> = {}
+): FromLedger => ({
   adapter,
   kind,
   charset: null,
@@ -396,7 +396,7 @@ const reda001Message = (header: Header, isin: string | null): string => {
 
 /** Columns of every field of a kind, named as the fields. */
 export const csvForm = (
-  kind: Reading["kind"],
+  kind: FromLedger["kind"],
   more: Partial<StatementSource.CsvForm> = {}
 ): StatementSource.CsvForm => ({
   encoding: "utf-8",
@@ -408,7 +408,7 @@ export const csvForm = (
   ...more
 })
 
-const csvColumns: Readonly<Record<Reading["kind"], ReadonlyArray<string>>> = {
+const csvColumns: Readonly<Record<FromLedger["kind"], ReadonlyArray<string>>> = {
   holdings: ["account", "quantity", "locked"],
   cash: [
     "bookingDate",

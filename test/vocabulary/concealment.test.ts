@@ -55,7 +55,7 @@ describe("an event of a restriction", () => {
 
   it("that tells of lines beside them is of records which those it is concealed from do not read", () => {
     const routes = /\/(?:reconciliation-runs|standing-approvals|approvals|restrictions)(?:\/|$)/u
-    const read = Catalogue.reads.filter(({ route }) => routes.test(route))
+    const read = Catalogue.queries.filter(({ route }) => routes.test(route))
     expect(read.length).toBe(8)
     for (const { audience, route } of read) {
       const roles = ["investor", "app", "registrar"].filter((role) => role in audience)

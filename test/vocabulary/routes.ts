@@ -71,7 +71,7 @@ webhook.test | POST /v1/webhooks/{webhookId}:test | 0 | operator
 `
 
 /** One line a read: its routes below /v1, then who reads how much of it. */
-const reads = `
+const queries = `
 /instruments | app approver auditor investor operator risk
 /instruments/{instrumentId} | app approver auditor investor operator risk registrar:near
 /instruments/{instrumentId}/policy /instruments/{instrumentId}/policy/versions /instruments/{instrumentId}/prices /instruments/{instrumentId}/series | operator approver risk compliance auditor investor app registrar:near
@@ -114,7 +114,7 @@ export const givenWrites: ReadonlyMap<string, GivenWrite> = new Map(
 
 /** Per route, what each role sees. */
 export const givenReads: ReadonlyMap<string, Readonly<Record<string, string>>> = new Map(
-  rows(reads).flatMap(([routes = "", readers = ""]) => {
+  rows(queries).flatMap(([routes = "", readers = ""]) => {
     const audience = Object.fromEntries(
       readers.split(" ").map((reader) => {
         const [role = "", sight = "all"] = reader.split(":")

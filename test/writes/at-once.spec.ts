@@ -13,7 +13,7 @@ import * as Passing from "../engine/passing.ts"
 import { world } from "../engine/world.ts"
 
 const operator = Calls.person("olga", "operator")
-const declared = { operations: Notes.operations, readings: Notes.readings }
+const declared = { operations: Notes.operations, fromLedger: Notes.fromLedger }
 
 describe("twenty operations on twenty records, on a ledger that does not answer", () => {
   // Switched off to see it red: `free` in `run` of writes/OperationRunner.ts.

@@ -1,7 +1,7 @@
 /**
  * Clock of the engine: events of states that the clock ends, and writes that no caller asks for.
  */
-import { EventReads, Records, ScheduleRunner, Timely } from "@bursar/engine-core"
+import { EventQueries, Records, ScheduleRunner, Timely } from "@bursar/engine-core"
 import { type Collection, Instant, PlainNumber } from "@bursar/engine-core/kernel"
 import { Ledger, ProjectionLog, WorkQueue } from "@bursar/engine-core/ports"
 import { assert, describe, it } from "@effect/vitest"
@@ -58,7 +58,7 @@ const touch = Effect.fnUntraced(function* (timerId: string) {
 
 /** Events of timers in the feed. */
 const timerEvents = Effect.gen(function* () {
-  const feed = yield* EventReads.EventReads
+  const feed = yield* EventQueries.EventQueries
   const { value } = yield* feed.page({
     caller: auditor,
     params: { type: ["hold.released"] },
@@ -181,7 +181,7 @@ describe("a clock state", () => {
   it.effect("never is lost once a version that does not know the kind of record has looked", () =>
     Effect.gen(function* () {
       const version = (clocked: ReadonlyArray<Collection.Collection>) =>
-        Killable.make({ operations: Toys.toys, readings: [], clocked }).engine
+        Killable.make({ operations: Toys.toys, fromLedger: [], clocked }).engine
       yield* Effect.gen(function* () {
         yield* turns
         yield* set("t", 1, 9_000)
@@ -208,7 +208,7 @@ describe("an upgrade", () => {
   it.effect("never leaves what was written before it without its clock states", () =>
     Effect.gen(function* () {
       const version = (of: Pick<WorldOptions, "clocked" | "timely">) =>
-        Killable.make({ operations: Toys.toys, readings: [], ...of }).engine
+        Killable.make({ operations: Toys.toys, fromLedger: [], ...of }).engine
       yield* Effect.gen(function* () {
         yield* turns
         yield* set("t", 5, 20)
@@ -241,7 +241,7 @@ describe("a clock state of a record that the ledger keeps", () => {
   const kept: typeof timers = { ...timers, keptBy: "ledger" }
   const ledgered = engine({
     operations: Toys.toys,
-    readings: Notes.readings,
+    fromLedger: Notes.fromLedger,
     clocked: [kept]
   })
   const update = Effect.gen(function* () {
@@ -368,7 +368,7 @@ describe("a write that nobody asks for", () => {
 describe("whatever call an instance dies at", () => {
   const declared = {
     operations: Toys.toys,
-    readings: [],
+    fromLedger: [],
     clocked: [timers],
     timely: [counting]
   }

@@ -2,11 +2,11 @@
  * Times after which a caller should poll an operation again, by the operation's age
  * (docs/contract/operations.md#polling).
  */
-import { Reads } from "@bursar/engine-core"
+import { Queries } from "@bursar/engine-core"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { getOperation } from "#core/reads/WriteReads.ts"
+import { getOperation } from "#core/reads/WriteQueries.ts"
 import * as Calls from "../engine/calls.ts"
 import * as Toys from "../engine/toys.ts"
 import { world } from "../engine/world.ts"
@@ -19,9 +19,9 @@ const call = (operation: typeof Toys.single | typeof Toys.double) =>
 
 const read = (operationId: string) =>
   Effect.gen(function* () {
-    const reads = yield* Reads
+    const queries = yield* Queries
     const asked = { caller: olga, params: { operationId }, point: {} }
-    const { value, now } = yield* reads.one(getOperation, asked)
+    const { value, now } = yield* queries.one(getOperation, asked)
     return getOperation.lookAgain?.(value, now) ?? null
   })
 

@@ -13,7 +13,7 @@ import * as Passing from "../engine/passing.ts"
 import * as Toys from "../engine/toys.ts"
 import { ports } from "../engine/world.ts"
 
-const declared = { operations: [Toys.single], readings: [] }
+const declared = { operations: [Toys.single], fromLedger: [] }
 const queue = "operations"
 const { lease: leaseMillis, poll } = settingsDefaults
 

@@ -79,7 +79,7 @@ const operator = Calls.person("olga", "operator")
 const instance = Effect.gen(function* () {
   const scope = yield* Effect.scope
   const start = Effect.gen(function* () {
-    const life = Killable.make({ operations: Notes.operations, readings: Notes.readings })
+    const life = Killable.make({ operations: Notes.operations, fromLedger: Notes.fromLedger })
     const engine = yield* Layer.build(life.engine)
     yield* Effect.provide(Passing.working, engine)
     return { life, engine }
@@ -110,7 +110,7 @@ const story = Effect.fnUntraced(function* (
   const registrar = yield* Notes.outsider("registrar")
   const workers = [yield* instance, yield* instance]
   const door = yield* Layer.build(
-    Layer.fresh(Engine.layerOf({ operations: Notes.operations, readings: Notes.readings }))
+    Layer.fresh(Engine.layerOf({ operations: Notes.operations, fromLedger: Notes.fromLedger }))
   )
   let keys = 0
   const statesSeen = new Map<string, number>()

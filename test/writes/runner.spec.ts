@@ -23,7 +23,7 @@ import { ports, world, type WorldOptions } from "../engine/world.ts"
 const operator = Calls.person("olga", "operator")
 let keys = 0
 
-const declared = { operations: Notes.operations, readings: Notes.readings }
+const declared = { operations: Notes.operations, fromLedger: Notes.fromLedger }
 const engine = (options: WorldOptions = {}) =>
   Effect.provide(world({ ...declared, operations: [...Notes.operations, Toys.single], ...options }))
 

@@ -12,7 +12,7 @@ import { ports } from "../engine/world.ts"
 import { isLong } from "../long-run.ts"
 
 const operator = Calls.person("olga", "operator")
-const declared = { operations: Notes.operations, readings: Notes.readings }
+const declared = { operations: Notes.operations, fromLedger: Notes.fromLedger }
 
 const retryAfter = Duration.seconds(2)
 const answerOf = (code: string, category: number) => ({

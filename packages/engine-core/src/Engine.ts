@@ -2,9 +2,9 @@
 import { Context, Effect, Fiber, Layer } from "effect"
 import * as Catalogue from "./catalogue.ts"
 import * as AuditLog from "./feeds/AuditLog.ts"
-import * as AuditReads from "./feeds/AuditReads.ts"
+import * as AuditQueries from "./feeds/AuditQueries.ts"
 import * as AuditRunner from "./feeds/AuditRunner.ts"
-import * as EventReads from "./feeds/EventReads.ts"
+import * as EventQueries from "./feeds/EventQueries.ts"
 import * as Retention from "./engine/Retention.ts"
 import * as HistoryKeeper from "./feeds/HistoryKeeper.ts"
 import * as RetentionRunner from "./feeds/RetentionRunner.ts"
@@ -34,10 +34,10 @@ import type {
 } from "./ports/storage/index.ts"
 import { contracts } from "./projection/Contract.ts"
 import * as Follower from "./projection/Follower.ts"
-import * as ReadingIndex from "./projection/ReadingIndex.ts"
-import type { Reading } from "./projection/Reading.ts"
+import * as FromLedgerIndex from "./projection/FromLedgerIndex.ts"
+import type { FromLedger } from "./projection/FromLedger.ts"
 import * as ReadsLayer from "./reads/layer.ts"
-import type { Reads } from "./reads/Reads.ts"
+import type { Queries } from "./reads/Queries.ts"
 import * as LedgerReach from "./records/LedgerReach.ts"
 import { reserveReporting } from "./reserves/report/ReportRunner.ts"
 import { dailyRun } from "./reconciliation/run/DailyRunRunner.ts"
@@ -143,12 +143,12 @@ export type Ports =
 export type Services =
   | Engine
   | FourEyes
-  | Reads
+  | Queries
   | Records
   | LedgerReach.LedgerReach
   | AuditLog.AuditLog
-  | AuditReads.AuditReads
-  | EventReads.EventReads
+  | AuditQueries.AuditQueries
+  | EventQueries.EventQueries
   | DeliveryRunner.DeliveryRunner
   | Follower.Follower
   | OperationRunner.OperationRunner
@@ -192,10 +192,10 @@ export const layerOf = ({
   clocked,
   operations,
   timely,
-  readings
+  fromLedger
 }: {
   readonly operations: ReadonlyArray<Operation>
-  readonly readings: ReadonlyArray<Reading>
+  readonly fromLedger: ReadonlyArray<FromLedger>
   /** Collections that readings fold; retention deletes their records that the ledger has pruned. */
   readonly history?: ReadonlyArray<Collection>
   /** Collections whose clock moves are noted; actions are always included. */
@@ -224,8 +224,8 @@ export const layerOf = ({
       Layer.mergeAll(
         SubmitWrite.layer,
         ReadsLayer.layer,
-        EventReads.layer,
-        AuditReads.layer,
+        EventQueries.layer,
+        AuditQueries.layer,
         AuditLog.layer
       )
     ),
@@ -234,7 +234,7 @@ export const layerOf = ({
         RecordsLayer.layer,
         LedgerReach.layer,
         Operations.layer([...operations, ...engineOpened(timely ?? [])]),
-        ReadingIndex.layer(readings)
+        FromLedgerIndex.layer(fromLedger)
       )
     ),
     Layer.provide(Layer.succeed(Timely.Declared, timely ?? [])),
@@ -248,7 +248,7 @@ export const layerOf = ({
 /** The engine with everything this package declares. */
 export const layer: Layer.Layer<Services, never, Ports> = layerOf({
   operations: Catalogue.operations,
-  readings: Catalogue.readings,
+  fromLedger: Catalogue.fromLedger,
   history: Catalogue.collections.filter(
     ({ keptBy, name }) => keptBy === "ledger" && !Retention.everKept.has(name)
   ),

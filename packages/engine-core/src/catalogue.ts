@@ -31,7 +31,7 @@ import type { AnyFormula } from "./kernel/Formula.ts"
 import type { AnyJudged } from "./kernel/Judged.ts"
 import type { Machine } from "./kernel/Machine.ts"
 import type { ValueSet } from "./kernel/ValueSet.ts"
-import type { Reading } from "./projection/Reading.ts"
+import type { FromLedger } from "./projection/FromLedger.ts"
 import type { Read } from "./reads/Read.ts"
 import type { ConcealedEvents } from "./writes/Concealment.ts"
 import type { Operation } from "./writes/Operation.ts"
@@ -43,8 +43,8 @@ interface Room {
   readonly machines?: ReadonlyArray<Machine>
   readonly judged?: ReadonlyArray<AnyJudged>
   readonly operations?: ReadonlyArray<Operation>
-  readonly reads?: ReadonlyArray<Read>
-  readonly readings?: ReadonlyArray<Reading>
+  readonly queries?: ReadonlyArray<Read>
+  readonly fromLedger?: ReadonlyArray<FromLedger>
   readonly collections?: ReadonlyArray<Collection>
   readonly timely?: ReadonlyArray<Timely>
   readonly consequences?: ReadonlyArray<Consequence>
@@ -134,10 +134,10 @@ export const operations: ReadonlyArray<Operation> = [
 ]
 
 /** All reads that are generated from declarations; the feeds page by their own services. */
-export const reads: ReadonlyArray<Read> = rooms.flatMap((room) => room.reads ?? [])
+export const queries: ReadonlyArray<Read> = rooms.flatMap((room) => room.queries ?? [])
 
 type OperationsOf<C> = C extends { readonly operations: ReadonlyArray<infer O> } ? O : never
-type ReadsOf<C> = C extends { readonly reads: ReadonlyArray<infer R> } ? R : never
+type ReadsOf<C> = C extends { readonly queries: ReadonlyArray<infer R> } ? R : never
 
 /** Union of the declared writes with their own types, to find one by its kind. */
 export type DeclaredOperation =
@@ -149,9 +149,9 @@ export type DeclaredOperation =
 /** Union of the declared reads with their own types, to find one by its name. */
 export type DeclaredRead = ReadsOf<(typeof declaring)[number]>
 
-/** Readings of all rooms; the movements are read with what the acts of every room say units cost. */
-export const readings: ReadonlyArray<Reading> = [
-  ...rooms.flatMap((room) => room.readings ?? []),
+/** Facts from the ledger about all rooms; the movements are read with what the acts of every room say units cost. */
+export const fromLedger: ReadonlyArray<FromLedger> = [
+  ...rooms.flatMap((room) => room.fromLedger ?? []),
   ...instruments.movementReadings({
     ...orders.acquisitions,
     ...distributions.acquisitions,

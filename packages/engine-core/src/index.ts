@@ -5,11 +5,11 @@ export * as Metrics from "./engine/Metrics.ts"
 export { Settings, defaults as settingsDefaults, statementLinesLimit } from "./engine/Settings.ts"
 export * as Audit from "./records/Audit.ts"
 export { AuditLog } from "./feeds/AuditLog.ts"
-export * as AuditReads from "./feeds/AuditReads.ts"
+export * as AuditQueries from "./feeds/AuditQueries.ts"
 export * as AuditRunner from "./feeds/AuditRunner.ts"
 export * as AuditVerify from "./feeds/AuditVerify.ts"
 export * as Checkpoint from "./feeds/Checkpoint.ts"
-export * as EventReads from "./feeds/EventReads.ts"
+export * as EventQueries from "./feeds/EventQueries.ts"
 export * as DeliveryRules from "./records/webhook/DeliveryRules.ts"
 export { ScreeningRunner } from "./restraints/screening/ScreeningRunner.ts"
 export { ScheduleRunner } from "./feeds/ScheduleRunner.ts"
@@ -29,19 +29,19 @@ export * as Pin from "./kernel/Pin.ts"
 export * as Refusal from "./kernel/Refusal.ts"
 export * as ValueSet from "./kernel/ValueSet.ts"
 export { Follower } from "./projection/Follower.ts"
-export { Readings } from "./projection/ReadingIndex.ts"
-export * as Reading from "./projection/Reading.ts"
+export { FromLedgerIndex } from "./projection/FromLedgerIndex.ts"
+export * as FromLedger from "./projection/FromLedger.ts"
 export * as Export from "./reads/Export.ts"
 export * as Read from "./reads/Read.ts"
 export type * as KeptAnswers from "./reads/KeptAnswers.ts"
 export {
   type Around,
-  type PageAsked,
-  type PointAsked,
-  Reads,
+  type PageParams,
+  type PointParams,
+  Queries,
   type PrintedAnswer,
   type Whole
-} from "./reads/Reads.ts"
+} from "./reads/Queries.ts"
 export { reconciliationRun } from "./reconciliation/run/RunCall.ts"
 export type { DailyAt } from "./reconciliation/run/DailyRunRules.ts"
 export { RunRequest } from "./reconciliation/run/RunRequest.ts"

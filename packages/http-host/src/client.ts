@@ -2,9 +2,9 @@
 import {
   ApprovalView,
   Catalogue,
-  EventReads,
+  EventQueries,
   type Operation,
-  type PointAsked,
+  type PointParams,
   type Read,
   WriteAnswer
 } from "@bursar/engine-core"
@@ -56,7 +56,7 @@ export interface Page<V> extends AnswerPoint {
 }
 
 export interface FeedPage {
-  readonly events: ReadonlyArray<DecodedValue<EventReads.Event>>
+  readonly events: ReadonlyArray<DecodedValue<EventQueries.Event>>
   /**
    * Cursor after the last of these events. A caller stores it once the events are handled, and
    * passes it as `after` at its next start.
@@ -96,7 +96,7 @@ export interface Client {
   readonly one: <P, V>(
     read: Readable<P> & Pick<Read.One<P, V>, "value">,
     params: Input<NoInfer<P>>,
-    point?: PointAsked
+    point?: PointParams
   ) => Effect.Effect<One<V>, CallError>
   /** Returns a page; without a limit the whole list in one answer. */
   readonly list: <P, V>(
@@ -126,7 +126,7 @@ export interface Client {
    * events that were not handled.
    */
   readonly events: (
-    params: EventReads.EventParams,
+    params: EventQueries.EventParams,
     settings?: FeedOptions
   ) => Stream.Stream<FeedPage, CallError>
   /**
@@ -223,7 +223,7 @@ export const operation = <K extends Catalogue.DeclaredOperation["kind"]>(
 export const read = <N extends Catalogue.DeclaredRead["name"]>(
   name: N
 ): Extract<Catalogue.DeclaredRead, { readonly name: N }> => {
-  const found = Catalogue.reads.find((read) => read.name === name)
+  const found = Catalogue.queries.find((read) => read.name === name)
   if (found === undefined) throw new Error(`no read is called ${name}`)
   return found as Extract<Catalogue.DeclaredRead, { readonly name: N }>
 }
@@ -370,9 +370,9 @@ type Plain = <A>(
   asked: Call.RequestParts
 ) => Effect.Effect<DecodedValue<A>, CallError>
 
-const feed = (call: Plain, params: EventReads.EventParams, settings: FeedOptions) => {
+const feed = (call: Plain, params: EventQueries.EventParams, settings: FeedOptions) => {
   const page = (after: string | undefined) =>
-    Effect.flatMap(encode(EventReads.EventParams, params), (encoded) =>
+    Effect.flatMap(encode(EventQueries.EventParams, params), (encoded) =>
       withRetries(
         call(EventPage, {
           path: eventsPath,
@@ -402,7 +402,7 @@ const feed = (call: Plain, params: EventReads.EventParams, settings: FeedOptions
 const EventPage = Schema.Struct({
   offset: Offset.schema,
   now: Instant.schema,
-  value: Schema.Array(EventReads.Event),
+  value: Schema.Array(EventQueries.Event),
   next: Schema.String
 })
 

@@ -73,7 +73,7 @@ const requiredQuery: Readonly<Record<string, string>> = {
   "instruments.precheck": "&act=subscription.claim&amount=1"
 }
 
-const own = Catalogue.reads.filter(({ audience }) => audience.investor === "own")
+const own = Catalogue.queries.filter(({ audience }) => audience.investor === "own")
 const named = own.filter(({ route }) =>
   /\{(holderId|subscriptionId|redemptionId|lineId)\}/.test(route)
 )

@@ -48,7 +48,7 @@ const operationsOf = (venue: Venue) =>
 // Switched off in a copy and seen red: the roles in `judge` of Admission.ts.
 describe.each([
   ["the tests' tables", tables],
-  ["the engine's catalogue", { operations: Catalogue.operations, reads: Catalogue.reads }]
+  ["the engine's catalogue", { operations: Catalogue.operations, queries: Catalogue.queries }]
 ] as const)("%s", (_, served) => {
   let venue: Venue
   const routes = table(served)

@@ -41,7 +41,7 @@ beforeAll(async () => {
   venue = await open({
     tables: {
       operations: [anything, ...tables.operations.filter(({ kind }) => kind !== anything.kind)],
-      reads: tables.reads
+      queries: tables.queries
     }
   })
   operator = await bearer(["operator"])

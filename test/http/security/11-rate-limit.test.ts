@@ -316,9 +316,9 @@ const exportNotes = Read.exported({
 
 describe("an export", () => {
   it("costs a call, and one more for every thousand rows, in either form; a refused one costs a call", async () => {
-    const reads = [...tables.reads, exportNotes]
+    const queries = [...tables.queries, exportNotes]
     const venue = await open({
-      tables: { ...tables, reads },
+      tables: { ...tables, queries },
       rateLimit: { limit: 20, window: 20 * 3_600_000 }
     })
     await venue.run(seed(2_500))

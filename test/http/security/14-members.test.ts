@@ -41,7 +41,7 @@ const ids: Record<string, string> = {
   holdId: "hold-1"
 }
 /** Parameters of a query that a read requires. */
-const queries: Readonly<Record<string, string>> = {
+const parameters: Readonly<Record<string, string>> = {
   "instruments.series": "?metric=supply",
   "instruments.precheck": `?act=subscription.claim&holderId=${holderIds.a}&amount=1`
 }
@@ -179,18 +179,18 @@ describe("members of bodies and answers", () => {
   })
 
   /** A struct's own members; a list's are those of its items. */
-  const reads = Catalogue.reads.filter(
+  const queries = Catalogue.queries.filter(
     ({ route }) =>
       !/\{(webhookId|operationId|actionKey|externalSourceId|externalStatementId|findingId)\}/.test(
         route
       )
   )
-  it.each(named(reads))("%s shows each role exactly the members it declares", async (_, read) => {
+  it.each(named(queries))("%s shows each role exactly the members it declares", async (_, read) => {
     const schema = (read.shape === "list" ? read.item : read.value) as Fields
     for (const role of Vocabulary.Role.members) {
       if (read.audience[role] === undefined) continue
       const as = await bearer([role], { holder: holderIds.a, party: "nobody::1220aa" })
-      const path = `${fill(read.route)}${queries[read.name] ?? ""}`
+      const path = `${fill(read.route)}${parameters[read.name] ?? ""}`
       const answer = await send(venue, { path, as })
       if (role === "registrar" && answer.status === 404) continue
       // The investor has no order in the cycle.

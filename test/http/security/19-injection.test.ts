@@ -69,7 +69,7 @@ const targetOf = ({
 
 const standard = ["at", "asOf", "limit", "after", "updatedFrom", "updatedTo"]
 const targets: ReadonlyArray<Target> = [
-  ...Catalogue.reads.map(targetOf),
+  ...Catalogue.queries.map(targetOf),
   ...feeds
     .filter(({ route }) => route.startsWith("GET "))
     .map(({ name, params, route }) =>

@@ -24,7 +24,7 @@ import * as Interleaved from "./interleaved.ts"
 // Switched off in a copy and seen red: reserved places are counted, a failed operation gives its place
 // back, a place is the admission's own once that is listed, an offer that ran out keeps its place and is
 // taken off the ledger where that is needed (all PlaceSteps.ts); one that ran out and is declined
-// is gone as well (AdmissionReadings.ts).
+// is gone as well (AdmissionFromLedger.ts).
 
 /** `RUNS=2000 SEED=7` walks further, or elsewhere. */
 const runs = Number(process.env["RUNS"] ?? 25)

@@ -67,7 +67,7 @@ const payloadOf = Effect.fnUntraced(function* (type: EventType) {
 })
 
 // Switched off in a copy, one at a time, and seen red. In Redaction.ts: the party, the ids of hidden
-// kinds, the payload's hidden members, and those that lie deep. In EventReads.ts: the holder filter,
+// kinds, the payload's hidden members, and those that lie deep. In EventQueries.ts: the holder filter,
 // `kind=journal`, a resourceId at all, of a hidden kind, and without a kind. Journal events are kept
 // away in both files: with either off all is green, with both off they are seen, and it is red.
 describe("a monitor", () => {

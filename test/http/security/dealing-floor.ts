@@ -44,7 +44,7 @@ export const deliver: Operation.Operation = { ...kindOf("subscription.deliver"),
 const served = Catalogue.operations.map((one) => (one.kind === deliver.kind ? deliver : one))
 
 const engine = () =>
-  Layer.fresh(Engine.layerOf({ operations: served, readings: Catalogue.readings }))
+  Layer.fresh(Engine.layerOf({ operations: served, fromLedger: Catalogue.fromLedger }))
 
 /** Engine and ports of the floor; the store and the ledger wait for `turns`. */
 export const layer = (turns: Interleaved.Turns) =>

@@ -1,14 +1,14 @@
 /** An act is looked at before it is made: what the precheck says of it, the act then says too. */
-import { type Caller, Reads } from "@bursar/engine-core"
+import { type Caller, Queries } from "@bursar/engine-core"
 import { Effect, Result, Schema } from "effect"
-import * as PrecheckReads from "#core/overviews/precheck/PrecheckReads.ts"
+import * as PrecheckQueries from "#core/overviews/precheck/PrecheckQueries.ts"
 import * as Calls from "../../engine/calls.ts"
 import { holds } from "../books.ts"
 import { type Refusal, refusalOf } from "./asking.ts"
 import { note, tell, type Town } from "./town.ts"
 
 const risk = Calls.person("risk-1", "risk")
-const decode = Schema.decodeUnknownSync(PrecheckReads.get.params)
+const decode = Schema.decodeUnknownSync(PrecheckQueries.get.params)
 
 /** Result of a precheck: the refusal of the act itself, or the first check that does not pass. */
 export type Foreseen =
@@ -23,9 +23,9 @@ export const foresees = Effect.fnUntraced(function* (
   town: Town,
   asked: Readonly<Record<string, string>>
 ) {
-  const reads = yield* Reads
+  const queries = yield* Queries
   const answer = yield* Effect.result(
-    reads.one(PrecheckReads.get, { caller: risk, params: decode(asked), point: {} })
+    queries.one(PrecheckQueries.get, { caller: risk, params: decode(asked), point: {} })
   )
   if (Result.isFailure(answer)) {
     const refusal = refusalOf(answer.failure)

@@ -1,5 +1,5 @@
 /** Answers of the latest, asked for again as of their own instant: at once, later, and by other clocks. */
-import { Catalogue, type Caller, type Read, Reads } from "@bursar/engine-core"
+import { Catalogue, type Caller, type Read, Queries } from "@bursar/engine-core"
 import { Instant, PlainJson } from "@bursar/engine-core/kernel"
 import { Effect, Schema } from "effect"
 import { onHost } from "../../engine/clocks.ts"
@@ -11,7 +11,7 @@ import { type Holder, note, type Town } from "./town.ts"
 type Repeated = Read.One | Read.List
 
 /** Reads with pinned answers, as the route table has them. */
-export const pinned: ReadonlyArray<Repeated> = Catalogue.reads
+export const pinned: ReadonlyArray<Repeated> = Catalogue.queries
   .filter((read) => read.shape === "one" || read.shape === "list")
   .filter((read) => read.pinned)
   // By name, so that a seed asks the same whatever order the catalogue lists them in.
@@ -45,7 +45,7 @@ const keptMax = 40
 interface Kept {
   readonly what: string
   readonly said: string
-  readonly repeat: Effect.Effect<string, unknown, Reads>
+  readonly repeat: Effect.Effect<string, unknown, Queries>
 }
 
 const asked = new WeakMap<Schema.Codec<unknown, unknown>, (texts: unknown) => unknown>()
@@ -69,13 +69,13 @@ const ask = (
   }
 ) =>
   Effect.gen(function* () {
-    const reads = yield* Reads
+    const queries = yield* Queries
     const { caller, params, limit } = of
     const point = of.asOf === undefined ? {} : { asOf: of.asOf }
     const answer =
       read.shape === "one"
-        ? { ...(yield* reads.one(read, { caller, params, point })), next: null }
-        : yield* reads.page(read, { caller, params, point, page: { limit } })
+        ? { ...(yield* queries.one(read, { caller, params, point })), next: null }
+        : yield* queries.page(read, { caller, params, point, page: { limit } })
     const { ledgerTime, next, now, offset, value } = answer
     const body =
       read.shape === "one"
@@ -91,7 +91,7 @@ const askPrinted = (
   of: { readonly caller: Caller.Caller; readonly params: unknown; readonly limit: number }
 ) =>
   Effect.gen(function* () {
-    const reads = yield* Reads
+    const queries = yield* Queries
     const { caller, params, limit } = of
     // The query without its caller, as a path and its parameters are.
     const target = JSON.stringify([params, limit], (_, value: unknown) =>
@@ -102,11 +102,11 @@ const askPrinted = (
       Effect.succeed({ bytes: new TextEncoder().encode(value), records: 1 })
     const answer =
       read.shape === "one"
-        ? yield* reads.onePrinted(read, {
+        ? yield* queries.onePrinted(read, {
             ...asked,
             print: (value) => text(printed(read.value, value))
           })
-        : yield* reads.pagePrinted(read, {
+        : yield* queries.pagePrinted(read, {
             ...asked,
             page: { limit },
             print: (views) => text(views.map((view) => printed(read.item, view)).join())

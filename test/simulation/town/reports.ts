@@ -2,7 +2,7 @@
  * Reports of holders and instruments, read at rest and in passing and compared with what the ledger showed:
  * every month in a zone, the register, the portfolio, and what a person's years took from its lots.
  */
-import { type Caller, type Read, Reads, Records } from "@bursar/engine-core"
+import { type Caller, type Read, Queries, Records } from "@bursar/engine-core"
 import { Decimal, Instant, Zone } from "@bursar/engine-core/kernel"
 import { Effect, Option, Schema, Stream } from "effect"
 import { distributionLines, paid } from "#core/distributions/distribution/DistributionLine.ts"
@@ -14,10 +14,10 @@ import {
   type HolderStatement,
   type StatementInstrument
 } from "#core/overviews/holder-statement/HolderStatement.ts"
-import * as HolderStatementReads from "#core/overviews/holder-statement/HolderStatementReads.ts"
-import * as PortfolioReads from "#core/overviews/portfolio/PortfolioReads.ts"
-import * as RegisterReads from "#core/overviews/register/RegisterReads.ts"
-import * as TaxReads from "#core/overviews/tax-statement/TaxReads.ts"
+import * as HolderStatementQueries from "#core/overviews/holder-statement/HolderStatementQueries.ts"
+import * as PortfolioQueries from "#core/overviews/portfolio/PortfolioQueries.ts"
+import * as RegisterQueries from "#core/overviews/register/RegisterQueries.ts"
+import * as TaxQueries from "#core/overviews/tax-statement/TaxQueries.ts"
 import type { Disposal, TransferOut } from "#core/overviews/tax-statement/TaxStatement.ts"
 import { holds, same } from "../books.ts"
 import * as DistributionAudit from "./distribution-audit.ts"
@@ -53,16 +53,16 @@ const signed = (figure: Decimal.Decimal): Atoms =>
   Decimal.isNegative(figure) ? -told(figure) : told(figure)
 
 const one = <P, V>(read: Read.One<P, V>, params: P) =>
-  Effect.flatMap(Reads, (reads) =>
-    Effect.map(reads.one(read, { ...asked, params }), ({ value }) => value)
+  Effect.flatMap(Queries, (queries) =>
+    Effect.map(queries.one(read, { ...asked, params }), ({ value }) => value)
   )
 
 /** Every line of a register is what its party holds, shown at the latest index, and none is missing. */
 const registerOf = Effect.fnUntraced(function* (town: Town, fund: Fund) {
-  const reads = yield* Reads
+  const queries = yield* Queries
   const { instrumentId } = fund
   const params = { instrumentId: Schema.decodeSync(InstrumentId)(instrumentId) }
-  const { record, rows } = yield* reads.streamed(RegisterReads.register, { ...asked, params })
+  const { record, rows } = yield* queries.streamed(RegisterQueries.register, { ...asked, params })
   const lines = yield* Stream.runCollect(rows ?? Stream.die("a register has lines"))
   const held = new Map<string, Atoms>()
   for (const { party, units } of lines) held.set(party, told(units))
@@ -142,7 +142,7 @@ const portfolioOf = Effect.fnUntraced(function* (
 ) {
   const { costs, holderId, party } = of
   const now = yield* Instant.now
-  const rows = yield* one(PortfolioReads.portfolio, { holderId })
+  const rows = yield* one(PortfolioQueries.portfolio, { holderId })
   const held = town.funds.filter(
     ({ instrumentId }) => town.observer.units(instrumentId, party) > 0n
   )
@@ -262,7 +262,7 @@ const personsOf = Effect.fnUntraced(function* (
   const payments: Array<string> = []
   let chain: ReadonlyArray<string> = []
   for (const year of years) {
-    const tax = yield* one(TaxReads.taxStatement, { holderId, year, zone: of.zone })
+    const tax = yield* one(TaxQueries.taxStatement, { holderId, year, zone: of.zone })
     chain = tax.holderIds
     disposals.push(...tax.disposals)
     moves.push(...tax.transfersOut)
@@ -321,13 +321,13 @@ export const make = (seed: number) => {
     town: Town,
     of: { readonly holder: Holder; readonly zone: Zone.Zone }
   ) {
-    const reads = yield* Reads
+    const queries = yield* Queries
     const { zone } = of
     const { party } = of.holder
     const holderId = Schema.decodeSync(HolderId)(of.holder.holderId)
     const params = { holderId, zone }
     const page = { limit: 1_000 }
-    const { offset, value } = yield* reads.page(HolderStatementReads.list, {
+    const { offset, value } = yield* queries.page(HolderStatementQueries.list, {
       ...asked,
       params,
       page

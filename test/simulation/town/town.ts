@@ -209,8 +209,8 @@ export const tell = (town: Town, line: string) => {
 }
 
 const tables = () => {
-  const { collections: clocked, operations: writes, readings, timely } = Catalogue
-  return { operations: writes, readings, clocked, timely }
+  const { collections: clocked, operations: writes, fromLedger, timely } = Catalogue
+  return { operations: writes, fromLedger, clocked, timely }
 }
 
 /** An instance, built over the ports; `death` is where it dies. */

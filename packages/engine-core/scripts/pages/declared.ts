@@ -30,12 +30,12 @@ export interface Asked {
 interface Catalogue {
   readonly machines: unknown
   readonly operations?: ReadonlyArray<Write>
-  readonly reads?: ReadonlyArray<Asked>
+  readonly queries?: ReadonlyArray<Asked>
   readonly timely?: ReadonlyArray<Opened>
 }
 
-const { operations = [], reads = [], timely: opened = [] }: Catalogue = catalogue
+const { operations = [], queries = [], timely: opened = [] }: Catalogue = catalogue
 
 export const writes: ReadonlyArray<Write> = operations
 export const timely: ReadonlyArray<Opened> = opened
-export const asked: ReadonlyArray<Asked> = reads
+export const asked: ReadonlyArray<Asked> = queries

@@ -5,14 +5,14 @@
 import { admissions } from "./Admission.ts"
 import { admissionConsents, AdmissionConsentMachine } from "./AdmissionConsent.ts"
 import * as AdmissionConsentOperations from "./AdmissionConsentOperations.ts"
-import * as AdmissionConsentReadings from "./AdmissionConsentReadings.ts"
+import * as AdmissionConsentFromLedger from "./AdmissionConsentFromLedger.ts"
 import { admissionPlaces } from "./AdmissionPlaces.ts"
 import { AdmissionMachine } from "./AdmissionMachine.ts"
 import * as AdmissionOperations from "./AdmissionOperations.ts"
 import * as OnboardOperations from "./OnboardOperations.ts"
 import { endingsOf } from "./AdmissionSteps.ts"
-import * as AdmissionReadings from "./AdmissionReadings.ts"
-import * as AdmissionReads from "./AdmissionReads.ts"
+import * as AdmissionFromLedger from "./AdmissionFromLedger.ts"
+import * as AdmissionQueries from "./AdmissionQueries.ts"
 
 export const machines = [AdmissionMachine, AdmissionConsentMachine] as const
 export const collections = [admissionConsents, admissions, admissionPlaces] as const
@@ -22,10 +22,10 @@ export const operations = [
   AdmissionOperations.withdraw,
   OnboardOperations.onboard
 ] as const
-export const reads = AdmissionReads.reads
-export const readings = [
-  ...AdmissionConsentReadings.readings,
-  ...AdmissionReadings.readings
+export const queries = AdmissionQueries.queries
+export const fromLedger = [
+  ...AdmissionConsentFromLedger.fromLedger,
+  ...AdmissionFromLedger.fromLedger
 ] as const
 /** Commands that end the admissions of a holder that is closed. */
 export const holderTies = { endings: endingsOf } as const

@@ -3,7 +3,7 @@ import { Effect, Option, Record } from "effect"
 import type * as Instant from "../kernel/Instant.ts"
 import type * as Party from "../kernel/Party.ts"
 import * as LedgerRecord from "../projection/LedgerRecord.ts"
-import type { Node } from "../projection/Reading.ts"
+import type { Node } from "../projection/FromLedger.ts"
 import * as Snapshot from "../projection/Snapshot.ts"
 import { Records } from "../records/Records.ts"
 import type { ResourceKind } from "../vocabulary/ResourceKind.ts"
@@ -88,7 +88,7 @@ export const of = <R extends AgreementRecord<C, A>, C extends string, A extends 
       /** Absent where only one party is asked. */
       readonly by?: { readonly party: Party.Party; readonly proposal: string | null }
     }
-  ): LedgerRecord.Reads => {
+  ): LedgerRecord.LedgerEffect => {
     const { by, contract: cid } = made
     if (cid !== null) {
       const party = by === undefined ? {} : { party: by.party }
@@ -107,11 +107,11 @@ export const of = <R extends AgreementRecord<C, A>, C extends string, A extends 
     return follow.move(idOf(payload), node, "agree", () => ({ on: "accept", party, proposalCid }))
   }
 
-  const declined = ({ payload }: Exercise<P>, node: Node): LedgerRecord.Reads =>
+  const declined = ({ payload }: Exercise<P>, node: Node): LedgerRecord.LedgerEffect =>
     follow.moveBy(idOf(payload), node, { on: "decline", at: node.effectiveAt })
 
   /** Records that the venue withdrew its proposal to replace it with a newer one. */
-  const withdrawn = ({ payload }: Exercise<P>, node: Node): LedgerRecord.Reads =>
+  const withdrawn = ({ payload }: Exercise<P>, node: Node): LedgerRecord.LedgerEffect =>
     follow.moveBy(idOf(payload), node, { on: "replace", at: node.effectiveAt })
 
   const isEndedByClock = machine.triggers.end.by.includes("clock")
@@ -120,7 +120,7 @@ export const of = <R extends AgreementRecord<C, A>, C extends string, A extends 
    * Ends the agreement. An agreement that the clock may have ended before is left unchanged; where
    * only the ledger ends it, a second end is recorded as a breach.
    */
-  const ended = ({ payload }: Exercise<P>, node: Node): LedgerRecord.Reads => {
+  const ended = ({ payload }: Exercise<P>, node: Node): LedgerRecord.LedgerEffect => {
     const fact = { on: "end", at: node.effectiveAt } as const
     return isEndedByClock
       ? follow.end(idOf(payload), node, fact, "ended")
@@ -128,7 +128,7 @@ export const of = <R extends AgreementRecord<C, A>, C extends string, A extends 
   }
 
   /** Ends the agreement and names the contract under which orders opened before its end settle. */
-  const succeeded = (payload: P, node: Node, cid: string): LedgerRecord.Reads =>
+  const succeeded = (payload: P, node: Node, cid: string): LedgerRecord.LedgerEffect =>
     follow.moveBy(idOf(payload), node, { on: "end", cid, at: node.effectiveAt })
 
   return { accepted, declined, ended, fromSnapshot, proposed, succeeded, withdrawn }

@@ -7,19 +7,19 @@ import { holdDistributions } from "./distribution/ClearingSteps.ts"
 import { DistributionMachine } from "./distribution/DistributionMachine.ts"
 import * as DistributionLotLookups from "./distribution/DistributionLotLookups.ts"
 import { distributionPlans } from "./distribution/DistributionPlan.ts"
-import * as DistributionReadings from "./distribution/DistributionReadings.ts"
+import * as DistributionFromLedger from "./distribution/DistributionFromLedger.ts"
 import * as Execute from "./distribution/ExecuteOperations.ts"
 import { executionClaims } from "./distribution/ExecutionClaim.ts"
 import { distributionTimers } from "./distribution/DistributionTimer.ts"
-import * as DistributionReads from "./distribution/DistributionReads.ts"
+import * as DistributionQueries from "./distribution/DistributionQueries.ts"
 import { distributionSlots } from "./distribution/DistributionSlot.ts"
 import * as InstructOperations from "./distribution/InstructOperations.ts"
-import * as LineReadings from "./distribution/LineReadings.ts"
-import * as CalendarReads from "./period/CalendarReads.ts"
+import * as LineFromLedger from "./distribution/LineFromLedger.ts"
+import * as CalendarQueries from "./period/CalendarQueries.ts"
 import { scheduledDistributions } from "./schedule/ScheduledDistribution.ts"
 import { standingApprovals } from "./standing-approval/StandingApproval.ts"
 import * as StandingApprovalOperations from "./standing-approval/StandingApprovalOperations.ts"
-import * as StandingApprovalReads from "./standing-approval/StandingApprovalReads.ts"
+import * as StandingApprovalQueries from "./standing-approval/StandingApprovalQueries.ts"
 import { historyKeeper } from "./distribution/KeptHistoryLookups.ts"
 import * as HolderTiesLookups from "./distribution/HolderTiesLookups.ts"
 import { unrolledOfHolder } from "./distribution/LineLookups.ts"
@@ -28,7 +28,7 @@ import { awaitingTerms } from "../instruments/instrument/AwaitingTermsSteps.ts"
 import * as SnapshotSteps from "./distribution/SnapshotSteps.ts"
 import * as SuspenseSteps from "./distribution/SuspenseSteps.ts"
 import { linesById } from "./distribution/VoidableLineLookups.ts"
-import * as TimerReadings from "./distribution/TimerReadings.ts"
+import * as TimerFromLedger from "./distribution/TimerFromLedger.ts"
 import { DistributionPeriod } from "./period/DistributionPeriod.ts"
 import { DistributionRoll } from "./roll/DistributionRoll.ts"
 import * as RollOperations from "./roll/RollOperations.ts"
@@ -51,10 +51,10 @@ export const collections = [
   distributionTimers,
   lineWrites
 ] as const
-export const readings = [
-  ...DistributionReadings.readings,
-  ...LineReadings.readings.map(awaitingTerms),
-  ...TimerReadings.readings
+export const fromLedger = [
+  ...DistributionFromLedger.fromLedger,
+  ...LineFromLedger.fromLedger.map(awaitingTerms),
+  ...TimerFromLedger.fromLedger
 ] as const
 export const operations = [
   ...Execute.operations,
@@ -63,10 +63,10 @@ export const operations = [
 ] as const
 export const consequences = [...SuspenseSteps.consequences, ...SnapshotSteps.consequences] as const
 export const timely = InstructOperations.timely
-export const reads = [
-  ...DistributionReads.reads,
-  ...CalendarReads.reads,
-  ...StandingApprovalReads.reads
+export const queries = [
+  ...DistributionQueries.queries,
+  ...CalendarQueries.queries,
+  ...StandingApprovalQueries.queries
 ] as const
 /**
  * Events that are concealed from investors and apps, because they would disclose that a line waits:

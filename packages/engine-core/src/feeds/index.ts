@@ -5,10 +5,10 @@ import { deliveries } from "../records/webhook/Delivery.ts"
 import { DeliveryMachine } from "../records/webhook/DeliveryMachine.ts"
 import { webhooks } from "../records/webhook/Webhook.ts"
 import { register, remove, test } from "./webhook/WebhookOperations.ts"
-import { getWebhook, listWebhooks } from "./webhook/WebhookReads.ts"
+import { getWebhook, listWebhooks } from "./webhook/WebhookQueries.ts"
 
 export const machines = [DeliveryMachine] as const
 export const operations = [register, remove, test]
 export const collections = [webhooks, deliveries] as const
-export const reads = [listWebhooks, getWebhook]
+export const queries = [listWebhooks, getWebhook]
 export { events } from "./events.ts"

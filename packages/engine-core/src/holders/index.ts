@@ -1,19 +1,19 @@
 /** Declarations of the room holders: holders, their attributes, screening, terms and accounts. */
 import { acceptedTerms } from "./accepted-terms/AcceptedTerms.ts"
 import * as AcceptedTermsOperations from "./accepted-terms/AcceptedTermsOperations.ts"
-import * as AcceptedTermsReadings from "./accepted-terms/AcceptedTermsReadings.ts"
+import * as AcceptedTermsFromLedger from "./accepted-terms/AcceptedTermsFromLedger.ts"
 import * as AttributeOperations from "./attribute/AttributeOperations.ts"
 import { AttributeMachine } from "./attribute/AttributeMachine.ts"
 import { accountNumbers } from "./external-account/AccountNumber.ts"
 import { externalAccounts } from "./external-account/ExternalAccount.ts"
 import * as ExternalAccountOperations from "./external-account/ExternalAccountOperations.ts"
-import * as ExternalAccountReads from "./external-account/ExternalAccountReads.ts"
+import * as ExternalAccountQueries from "./external-account/ExternalAccountQueries.ts"
 import { holderParties, holders } from "./holder/Holder.ts"
 import { holderClaims } from "./holder/HolderClaim.ts"
 import { HolderMachine } from "./holder/HolderMachine.ts"
 import * as HolderOperations from "./holder/HolderOperations.ts"
-import * as HolderReadings from "./holder/HolderReadings.ts"
-import * as HolderReads from "./holder/HolderReads.ts"
+import * as HolderFromLedger from "./holder/HolderFromLedger.ts"
+import * as HolderQueries from "./holder/HolderQueries.ts"
 import * as SuccessorOperations from "./holder/SuccessorOperations.ts"
 import * as SuccessorSteps from "./holder/SuccessorSteps.ts"
 import { screenings } from "./screening/Screening.ts"
@@ -36,7 +36,10 @@ export const operations = [
   ...ExternalAccountOperations.operations,
   ...AcceptedTermsOperations.operations
 ] as const
-export const reads = [...HolderReads.reads, ...ExternalAccountReads.reads] as const
-export const readings = [...HolderReadings.readings, ...AcceptedTermsReadings.readings] as const
+export const queries = [...HolderQueries.queries, ...ExternalAccountQueries.queries] as const
+export const fromLedger = [
+  ...HolderFromLedger.fromLedger,
+  ...AcceptedTermsFromLedger.fromLedger
+] as const
 
 export const consequences = [...SuccessorSteps.consequences] as const

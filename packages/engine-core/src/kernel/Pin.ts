@@ -15,7 +15,7 @@ export const asOf = (instant: Instant.Instant): Pin => ({ by: "instant", instant
  * A resolved pin: the offset that answers for ledger facts, the selection of the engine's own records,
  * and the instant at which clock states are judged.
  */
-export interface Resolved {
+export interface ResolvedPin {
   readonly offset: Offset.Offset
   /** The ledger time of that offset; null where the projection records none. */
   readonly ledgerTime: Instant.Instant | null

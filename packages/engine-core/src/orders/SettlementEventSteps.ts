@@ -3,7 +3,7 @@
  * settles.
  */
 import type { Announcement } from "../kernel/Announcement.ts"
-import type { Node } from "../projection/Reading.ts"
+import type { Node } from "../projection/FromLedger.ts"
 import * as Snapshot from "../projection/Snapshot.ts"
 import * as events from "./events.ts"
 

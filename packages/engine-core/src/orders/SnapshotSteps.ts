@@ -18,7 +18,7 @@ import {
   typedOf
 } from "../projection/ActiveContracts.ts"
 import * as LedgerRecord from "../projection/LedgerRecord.ts"
-import type { Node, Reading, Whole } from "../projection/Reading.ts"
+import type { Node, FromLedger, Whole } from "../projection/FromLedger.ts"
 import * as Snapshot from "../projection/Snapshot.ts"
 import { type SnapshotTaken, taken } from "../projection/SnapshotTaken.ts"
 import * as Unexpected from "../projection/Unexpected.ts"
@@ -33,16 +33,16 @@ import type { Payload, Template } from "../templates/Template.ts"
 import { asServed } from "./AllocationRules.ts"
 import { lock, onceRecorded } from "../instruments/instrument/AwaitingTermsSteps.ts"
 import { type DealingCycle, dealingCycles } from "./dealing-cycle/DealingCycle.ts"
-import * as DealingCycleReadings from "./dealing-cycle/DealingCycleReadings.ts"
-import * as DealingDayReadings from "./dealing-cycle/DealingDayReadings.ts"
-import { allocationOf, legOf, mayAllocate, misfitOf } from "./order/AllocationReadings.ts"
+import * as DealingCycleFromLedger from "./dealing-cycle/DealingCycleFromLedger.ts"
+import * as DealingDayFromLedger from "./dealing-cycle/DealingDayFromLedger.ts"
+import { allocationOf, legOf, mayAllocate, misfitOf } from "./order/AllocationFromLedger.ts"
 import * as CutOffRules from "./order/CutOffRules.ts"
 import { holderOrders, type Kind, nameOf } from "./order/HolderOrder.ts"
 import { type ClaimOpening, openingOf } from "./order/OrderClaimLookups.ts"
-import * as ProposalReadings from "./proposal/ProposalReadings.ts"
+import * as ProposalFromLedger from "./proposal/ProposalFromLedger.ts"
 import { type Redemption, RedemptionId, redemptions } from "./redemption/Redemption.ts"
 import * as RedemptionOpening from "./redemption/RedemptionOpening.ts"
-import { isBurnOf } from "./redemption/RedemptionReadings.ts"
+import { isBurnOf } from "./redemption/RedemptionFromLedger.ts"
 import { type Subscription, SubscriptionId, subscriptions } from "./subscription/Subscription.ts"
 import * as SubscriptionOpening from "./subscription/SubscriptionOpening.ts"
 
@@ -77,10 +77,10 @@ const openShown = (
     const beside = yield* contractsBeside(shown)
     const bought = yield* openSubscriptions(shown, { beside, cycles })
     const sold = yield* openRedemptions(shown, { beside, cycles })
-    yield* DealingDayReadings.countShown({ subscriptions: bought, redemptions: sold }, { act })
-    yield* DealingDayReadings.dealShown([...bought, ...sold], { act })
+    yield* DealingDayFromLedger.countShown({ subscriptions: bought, redemptions: sold }, { act })
+    yield* DealingDayFromLedger.dealShown([...bought, ...sold], { act })
     for (const allocation of beside.ofFund) {
-      yield* DealingCycleReadings.allocatedByFund(allocation.typed, nodeOf(shown, allocation))
+      yield* DealingCycleFromLedger.allocatedByFund(allocation.typed, nodeOf(shown, allocation))
     }
     yield* openProposals(shown)
   })
@@ -132,7 +132,7 @@ const openCycles = Effect.fnUntraced(function* (shown: ShownContracts) {
   for (const each of contracts) {
     const { cycleId } = each.typed
     if (Option.isNone(yield* records.find(dealingCycles, cycleId))) {
-      yield* DealingCycleReadings.opened(each.typed, nodeOf(shown, each))
+      yield* DealingCycleFromLedger.opened(each.typed, nodeOf(shown, each))
     }
     const cycle = Option.getOrNull(yield* records.find(dealingCycles, cycleId))
     if (cycle !== null) open.set(cycleId, cycle)
@@ -145,7 +145,7 @@ const openCycles = Effect.fnUntraced(function* (shown: ShownContracts) {
 /** Opens the proposals that were left out because no record of their instrument was there. */
 const openProposals = (shown: ShownContracts) =>
   Effect.forEach(
-    ProposalReadings.readings,
+    ProposalFromLedger.fromLedger,
     ({ created, template: typeRef }) =>
       Stream.runForEach(shown.activeOf({ typeRef }), (active) => {
         const event = createdOf(active, { typeRef })
@@ -506,7 +506,7 @@ type ShownPart = Pick<Whole, "act" | "events">
  * Opens the orders and cycles of instruments that are recorded when a snapshot is read: once every
  * reading has read it whole, since a day that has dealt is fixed at the units outstanding.
  */
-const shownOrders: Reading = {
+const shownOrders: FromLedger = {
   template: SubscriptionClaim.typeRef,
   whole: ({ act, events, from }) =>
     Effect.succeed<ReadonlyArray<ShownPart>>(from === "update" ? [] : [{ act, events }]),
@@ -524,7 +524,7 @@ const openAll = Effect.fnUntraced(function* ({ act, events }: ShownPart) {
   }
   for (const instrumentId of instrumentIds) yield* openShown(instrumentId, shownOf, act)
 })
-export const readings = [shownOrders] as const
+export const fromLedger = [shownOrders] as const
 
 const atRecording = onceRecorded(
   "Opens the orders that a snapshot of the ledger showed, once their instrument is recorded.",

@@ -32,7 +32,7 @@ export interface SuppositionInput {
   readonly asked: Supposition
   /** Cut-off of the orders that the act settles; null: it settles none. */
   readonly cutOffAt: Instant.Instant | null
-  readonly pin: Pin.Resolved
+  readonly pin: Pin.ResolvedPin
 }
 
 /**

@@ -1,55 +1,55 @@
 /** Declarations of the room orders: primary markets, orders, dealing cycles, and what pays for them. */
-import * as PrefetchReadings from "./PrefetchReadings.ts"
+import * as PrefetchFromLedger from "./PrefetchFromLedger.ts"
 import { cycleSlots } from "./dealing-cycle/CycleSlot.ts"
 import { dealingCycles } from "./dealing-cycle/DealingCycle.ts"
 import { DealingCycleMachine } from "./dealing-cycle/DealingCycleMachine.ts"
-import * as DealingCycleReadings from "./dealing-cycle/DealingCycleReadings.ts"
+import * as DealingCycleFromLedger from "./dealing-cycle/DealingCycleFromLedger.ts"
 import * as OpenCycle from "./dealing-cycle/OpenOperations.ts"
 import * as ReleaseCycle from "./dealing-cycle/ReleaseOperations.ts"
 import * as SettleCycle from "./dealing-cycle/SettleOperations.ts"
-import * as DealingCycleReads from "./dealing-cycle/DealingCycleReads.ts"
+import * as DealingCycleQueries from "./dealing-cycle/DealingCycleQueries.ts"
 import { dealingDays } from "./dealing-cycle/DealingDay.ts"
-import * as DealingDayReadings from "./dealing-cycle/DealingDayReadings.ts"
+import * as DealingDayFromLedger from "./dealing-cycle/DealingDayFromLedger.ts"
 import { openOrderOf } from "./OpenOrderLookups.ts"
 import * as OrderFormulas from "./OrderFormulas.ts"
-import * as AllocationReadings from "./order/AllocationReadings.ts"
+import * as AllocationFromLedger from "./order/AllocationFromLedger.ts"
 import { proposals } from "./proposal/Proposal.ts"
-import * as ProposalReadings from "./proposal/ProposalReadings.ts"
+import * as ProposalFromLedger from "./proposal/ProposalFromLedger.ts"
 import { primaryMarkets, PrimaryMarketMachine } from "./primary-market/PrimaryMarket.ts"
 import * as PrimaryMarketOperations from "./primary-market/PrimaryMarketOperations.ts"
-import * as PrimaryMarketReadings from "./primary-market/PrimaryMarketReadings.ts"
+import * as PrimaryMarketFromLedger from "./primary-market/PrimaryMarketFromLedger.ts"
 import {
   provisionSettlements,
   ProvisionSettlementMachine
 } from "./provision-settlement/ProvisionSettlement.ts"
 import * as ProvisionSettlementOperations from "./provision-settlement/ProvisionSettlementOperations.ts"
-import * as ProvisionSettlementReadings from "./provision-settlement/ProvisionSettlementReadings.ts"
+import * as ProvisionSettlementFromLedger from "./provision-settlement/ProvisionSettlementFromLedger.ts"
 import { redemptions } from "./redemption/Redemption.ts"
 import { RedemptionMachine } from "./redemption/RedemptionMachine.ts"
 import * as RedemptionOperations from "./redemption/RedemptionOperations.ts"
 import { RedemptionOrder } from "./redemption/RedemptionOrder.ts"
-import * as RedemptionReadings from "./redemption/RedemptionReadings.ts"
-import * as RedemptionReads from "./redemption/RedemptionReads.ts"
+import * as RedemptionFromLedger from "./redemption/RedemptionFromLedger.ts"
+import * as RedemptionQueries from "./redemption/RedemptionQueries.ts"
 import * as IterationOperations from "./standing-settlement/IterationOperations.ts"
 import { standingParties, standingSettlements } from "./standing-settlement/StandingSettlement.ts"
 import { StandingSettlementMachine } from "./standing-settlement/StandingSettlementMachine.ts"
 import * as StandingSettlementOperations from "./standing-settlement/StandingSettlementOperations.ts"
-import * as StandingSettlementReadings from "./standing-settlement/StandingSettlementReadings.ts"
-import * as StandingSettlementReads from "./standing-settlement/StandingSettlementReads.ts"
+import * as StandingSettlementFromLedger from "./standing-settlement/StandingSettlementFromLedger.ts"
+import * as StandingSettlementQueries from "./standing-settlement/StandingSettlementQueries.ts"
 import { cashLineParts } from "./order/CashLinePart.ts"
 import * as CashMoveSteps from "./order/CashMoveSteps.ts"
 import * as CashPartSteps from "./order/CashPartSteps.ts"
 import { cashLines, cashTakings } from "./order/CashTaking.ts"
 import * as SnapshotSteps from "./SnapshotSteps.ts"
 import { holderOrders } from "./order/HolderOrder.ts"
-import * as HolderOrderReadings from "./order/HolderOrderReadings.ts"
+import * as HolderOrderFromLedger from "./order/HolderOrderFromLedger.ts"
 import { subscriptions } from "./subscription/Subscription.ts"
 import { SubscriptionMachine } from "./subscription/SubscriptionMachine.ts"
 import * as SubscriptionLotLookups from "./subscription/SubscriptionLotLookups.ts"
 import * as SubscriptionOperations from "./subscription/SubscriptionOperations.ts"
 import { SubscriptionOrder } from "./subscription/SubscriptionOrder.ts"
-import * as SubscriptionReadings from "./subscription/SubscriptionReadings.ts"
-import * as SubscriptionReads from "./subscription/SubscriptionReads.ts"
+import * as SubscriptionFromLedger from "./subscription/SubscriptionFromLedger.ts"
+import * as SubscriptionQueries from "./subscription/SubscriptionQueries.ts"
 
 export const acquisitions = { subscription: SubscriptionLotLookups.acquisitionsOf } as const
 export const machines = [
@@ -89,26 +89,26 @@ export const operations = [
   IterationOperations.settle,
   ProvisionSettlementOperations.propose
 ] as const
-export const reads = [
-  ...SubscriptionReads.reads,
-  ...RedemptionReads.reads,
-  ...DealingCycleReads.reads,
-  ...StandingSettlementReads.reads
+export const queries = [
+  ...SubscriptionQueries.queries,
+  ...RedemptionQueries.queries,
+  ...DealingCycleQueries.queries,
+  ...StandingSettlementQueries.queries
 ] as const
-export const readings = [
-  ...PrefetchReadings.readings,
-  ...PrimaryMarketReadings.readings,
-  ...HolderOrderReadings.readings,
-  ...SubscriptionReadings.readings,
-  ...RedemptionReadings.readings,
-  ...AllocationReadings.readings,
+export const fromLedger = [
+  ...PrefetchFromLedger.fromLedger,
+  ...PrimaryMarketFromLedger.fromLedger,
+  ...HolderOrderFromLedger.fromLedger,
+  ...SubscriptionFromLedger.fromLedger,
+  ...RedemptionFromLedger.fromLedger,
+  ...AllocationFromLedger.fromLedger,
   // After the orders' own readings, since they count by the orders' records.
-  ...DealingDayReadings.readings,
-  ...DealingCycleReadings.readings,
-  ...SnapshotSteps.readings,
-  ...StandingSettlementReadings.readings,
-  ...ProposalReadings.readings,
-  ...ProvisionSettlementReadings.readings
+  ...DealingDayFromLedger.fromLedger,
+  ...DealingCycleFromLedger.fromLedger,
+  ...SnapshotSteps.fromLedger,
+  ...StandingSettlementFromLedger.fromLedger,
+  ...ProposalFromLedger.fromLedger,
+  ...ProvisionSettlementFromLedger.fromLedger
 ] as const
 export const consequences = [
   ...CashMoveSteps.consequences,

@@ -1,28 +1,28 @@
 /** Declarations of the room overviews: answers that draw on several rooms. */
-import * as HolderStatementReads from "./holder-statement/HolderStatementReads.ts"
-import * as InstrumentReads from "./instrument/InstrumentReads.ts"
-import * as OpenOrderReads from "./OpenOrderReads.ts"
-import * as PortfolioReads from "./portfolio/PortfolioReads.ts"
-import * as PrecheckReads from "./precheck/PrecheckReads.ts"
-import * as ProposalReads from "./ProposalReads.ts"
-import * as MovementReads from "./register/MovementReads.ts"
-import * as RegisterReads from "./register/RegisterReads.ts"
-import * as StatementReads from "./external-statement/StatementReads.ts"
-import * as SeriesReads from "./series/SeriesReads.ts"
-import * as TaxReads from "./tax-statement/TaxReads.ts"
+import * as HolderStatementQueries from "./holder-statement/HolderStatementQueries.ts"
+import * as InstrumentQueries from "./instrument/InstrumentQueries.ts"
+import * as OpenOrderQueries from "./OpenOrderQueries.ts"
+import * as PortfolioQueries from "./portfolio/PortfolioQueries.ts"
+import * as PrecheckQueries from "./precheck/PrecheckQueries.ts"
+import * as ProposalQueries from "./ProposalQueries.ts"
+import * as MovementQueries from "./register/MovementQueries.ts"
+import * as RegisterQueries from "./register/RegisterQueries.ts"
+import * as StatementQueries from "./external-statement/StatementQueries.ts"
+import * as SeriesQueries from "./series/SeriesQueries.ts"
+import * as TaxQueries from "./tax-statement/TaxQueries.ts"
 
 export { formulas } from "./tax-statement/TaxFormulas.ts"
 
-export const reads = [
-  ...InstrumentReads.reads,
-  ...SeriesReads.reads,
-  ...PrecheckReads.reads,
-  ...RegisterReads.reads,
-  ...MovementReads.reads,
-  ...PortfolioReads.reads,
-  ...HolderStatementReads.reads,
-  ...TaxReads.reads,
-  ...OpenOrderReads.reads,
-  ...ProposalReads.reads,
-  ...StatementReads.reads
+export const queries = [
+  ...InstrumentQueries.queries,
+  ...SeriesQueries.queries,
+  ...PrecheckQueries.queries,
+  ...RegisterQueries.queries,
+  ...MovementQueries.queries,
+  ...PortfolioQueries.queries,
+  ...HolderStatementQueries.queries,
+  ...TaxQueries.queries,
+  ...OpenOrderQueries.queries,
+  ...ProposalQueries.queries,
+  ...StatementQueries.queries
 ] as const

@@ -1,14 +1,14 @@
 /** Declarations of the room powers: agreements and consents on forced acts, and those acts. */
 import { forcedActs } from "./ForcedAct.ts"
-import * as ForcedMoveReadings from "./ForcedMoveReadings.ts"
+import * as ForcedMoveFromLedger from "./ForcedMoveFromLedger.ts"
 import * as ForcedTransferOperations from "./ForcedTransferOperations.ts"
 import { issuerPowersAgreements, IssuerPowersAgreementMachine } from "./IssuerPowersAgreement.ts"
 import * as IssuerPowersAgreementOperations from "./IssuerPowersAgreementOperations.ts"
-import * as IssuerPowersAgreementReadings from "./IssuerPowersAgreementReadings.ts"
+import * as IssuerPowersAgreementFromLedger from "./IssuerPowersAgreementFromLedger.ts"
 import { issuerPowersConsents } from "../holders/issuer-powers-consent/IssuerPowersConsent.ts"
 import { IssuerPowersConsentMachine } from "../holders/issuer-powers-consent/IssuerPowersConsentMachine.ts"
 import * as IssuerPowersConsentOperations from "./IssuerPowersConsentOperations.ts"
-import * as IssuerPowersConsentReadings from "./IssuerPowersConsentReadings.ts"
+import * as IssuerPowersConsentFromLedger from "./IssuerPowersConsentFromLedger.ts"
 import { recoveries } from "./Recovery.ts"
 import * as RecoveryOperations from "./RecoveryOperations.ts"
 
@@ -25,9 +25,9 @@ export const operations = [
   ...ForcedTransferOperations.operations,
   ...RecoveryOperations.operations
 ] as const
-export const readings = [
-  ...IssuerPowersAgreementReadings.readings,
-  ...IssuerPowersConsentReadings.readings,
-  ...ForcedMoveReadings.readings
+export const fromLedger = [
+  ...IssuerPowersAgreementFromLedger.fromLedger,
+  ...IssuerPowersConsentFromLedger.fromLedger,
+  ...ForcedMoveFromLedger.fromLedger
 ] as const
 export { events } from "./events.ts"

@@ -12,8 +12,8 @@ import { type ProjectionHead, ProjectionLog } from "../ports/storage/ProjectionL
 import { ledgerUnavailable, orUnavailable } from "../records/PortFailure.ts"
 import { JudgedAt } from "../records/JudgedAt.ts"
 import { Records } from "../records/Records.ts"
-import type { Position, Start } from "./Reading.ts"
-import { Readings } from "./ReadingIndex.ts"
+import type { Position, Start } from "./FromLedger.ts"
+import { FromLedgerIndex } from "./FromLedgerIndex.ts"
 import * as LedgerRecord from "./LedgerRecord.ts"
 import * as Rebootstrap from "./Rebootstrap.ts"
 import * as Snapshot from "./Snapshot.ts"
@@ -48,7 +48,7 @@ const startReadings = Effect.fnUntraced(function* (head: ProjectionHead) {
     ledgerTimeAt: (offset) =>
       orUnavailable(Effect.map(log.ledgerTimeAt(offset), Option.map(Instant.of)))
   }
-  const { all } = yield* Readings
+  const { all } = yield* FromLedgerIndex
   for (const reading of all) yield* reading.start?.(start) ?? Effect.void
 })
 
@@ -178,7 +178,7 @@ const foldSnapshot = Effect.fnUntraced(function* (
 ) {
   const { venue } = yield* Ledger.Ledger
   const positionAt = positionIn({ ...snapshot, venue })
-  const ordered = Snapshot.inOrder(active, yield* Readings)
+  const ordered = Snapshot.inOrder(active, yield* FromLedgerIndex)
   for (const [index, event] of ordered.entries()) {
     if (index % UpdateFold.prefetchMax === 0) {
       yield* UpdateFold.prefetch(ordered.slice(index, index + UpdateFold.prefetchMax))

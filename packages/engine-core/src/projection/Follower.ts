@@ -22,7 +22,7 @@ import * as Bootstrap from "./Bootstrap.ts"
 import * as Leadership from "./Leadership.ts"
 import * as LedgerBatch from "./LedgerBatch.ts"
 import * as OperationCompletion from "./OperationCompletion.ts"
-import { Readings } from "./ReadingIndex.ts"
+import { FromLedgerIndex } from "./FromLedgerIndex.ts"
 import * as Restart from "./Restart.ts"
 import * as UpdateFold from "./UpdateFold.ts"
 
@@ -159,7 +159,7 @@ const needs = [
   ProjectionLog,
   WorkQueue,
   Operations,
-  Readings,
+  FromLedgerIndex,
   Settings,
   ScreeningSource
 ] as const

@@ -8,11 +8,11 @@ import * as Machine from "../kernel/Machine.ts"
 import type { Unavailable } from "../kernel/Refusal.ts"
 import { Records, type Stored } from "../records/Records.ts"
 import type { ResourceKind } from "../vocabulary/ResourceKind.ts"
-import type { Node } from "./Reading.ts"
+import type { Node } from "./FromLedger.ts"
 import * as Unexpected from "./Unexpected.ts"
 
 /** Effect of reading a ledger fact. */
-export type Reads = Effect.Effect<void, Unavailable, Records>
+export type LedgerEffect = Effect.Effect<void, Unavailable, Records>
 
 /** Opens the record of a ledger fact. Each fact is read once: an id that is taken is a defect. */
 export const open = <R, F>(
@@ -54,14 +54,14 @@ export const transitionsOf = <
     node: Node,
     resourceId: string,
     fact: { readonly on: string; readonly detail: string }
-  ): Reads => Unexpected.keep(node, { resourceKind, resourceId, ...fact })
+  ): LedgerEffect => Unexpected.keep(node, { resourceKind, resourceId, ...fact })
 
   /** Keeps a fact that an outside party made by itself and that moves nothing, as a breach that warns. */
   const keepIdle = (
     node: Node,
     resourceId: string,
     fact: { readonly on: string; readonly detail: string }
-  ): Reads =>
+  ): LedgerEffect =>
     Unexpected.keep(node, {
       resourceKind: Unexpected.idleKindOf(resourceKind),
       resourceId,
@@ -73,8 +73,8 @@ export const transitionsOf = <
     id: string,
     node: Node,
     on: string,
-    read: (self: Stored<R>) => Reads
-  ): Reads =>
+    read: (self: Stored<R>) => LedgerEffect
+  ): LedgerEffect =>
     Effect.gen(function* () {
       const records = yield* Records
       const self = yield* records.find(collection, id)
@@ -83,7 +83,7 @@ export const transitionsOf = <
     })
 
   /** Records a fact without asking the machine: it moves no state, or the caller has asked already. */
-  const record = (self: Stored<R>, node: Node, fact: F): Reads =>
+  const record = (self: Stored<R>, node: Node, fact: F): LedgerEffect =>
     Effect.flatMap(Records, (records) =>
       Effect.asVoid(records.append<R, F>(collection, self, fact, node.act))
     )
@@ -91,7 +91,7 @@ export const transitionsOf = <
   const allows = (self: Pick<R, "state">, on: T): boolean => Machine.allows(machine, self.state, on)
 
   /** Records `factOf` the record where its state allows the trigger, else keeps a breach. */
-  const move = (id: string, node: Node, on: T, factOf: (self: Stored<R>) => F): Reads =>
+  const move = (id: string, node: Node, on: T, factOf: (self: Stored<R>) => F): LedgerEffect =>
     withRecord(id, node, on, (self) =>
       allows(self, on)
         ? record(self, node, factOf(self))
@@ -102,14 +102,14 @@ export const transitionsOf = <
     )
 
   /** Moves the record by a fact that is named as its trigger and does not depend on the record. */
-  const moveBy = (id: string, node: Node, fact: F & { readonly on: T }): Reads =>
+  const moveBy = (id: string, node: Node, fact: F & { readonly on: T }): LedgerEffect =>
     move(id, node, fact.on, () => fact)
 
   /**
    * Ends the record by such a fact; a record that the clock has already moved to `state` is left
    * unchanged.
    */
-  const end = (id: string, node: Node, fact: F & { readonly on: T }, state: S): Reads =>
+  const end = (id: string, node: Node, fact: F & { readonly on: T }, state: S): LedgerEffect =>
     withRecord(id, node, fact.on, (self) =>
       self.state === state ? Effect.void : moveBy(id, node, fact)
     )

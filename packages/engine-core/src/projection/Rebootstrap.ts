@@ -14,8 +14,8 @@ import { Records, type Stored } from "../records/Records.ts"
 import { key, refOf } from "../templates/Template.ts"
 import { type Contract, contracts } from "./Contract.ts"
 import { type LostRecord, idOf as lostIdOf, lostRecords } from "./LostRecord.ts"
-import type { Node, Position } from "./Reading.ts"
-import { Readings } from "./ReadingIndex.ts"
+import type { Node, Position } from "./FromLedger.ts"
+import { FromLedgerIndex } from "./FromLedgerIndex.ts"
 import * as ShownRecords from "./ShownRecords.ts"
 import { snapshotsTaken } from "./SnapshotTaken.ts"
 import * as UpdateFold from "./UpdateFold.ts"
@@ -29,7 +29,7 @@ export interface Epoch {
   /** Folds active contracts as a projection that begins with them. */
   readonly foldFrom: (
     active: ReadonlyArray<Ledger.Active>
-  ) => Effect.Effect<void, Unavailable, Records | Readings | Ledger.Ledger>
+  ) => Effect.Effect<void, Unavailable, Records | FromLedgerIndex | Ledger.Ledger>
 }
 
 /**
@@ -98,8 +98,8 @@ const foldGap = Effect.fnUntraced(function* (
   { effectiveAt, positionAt }: Epoch
 ) {
   const records = yield* Records
-  const { all } = yield* Readings
-  const readings = all.filter(({ inGap }) => inGap !== undefined)
+  const { all } = yield* FromLedgerIndex
+  const fromLedger = all.filter(({ inGap }) => inGap !== undefined)
   const had = new Set(contractSets.stored.map(({ contractId }) => contractId))
   const has = new Set<string>(contractSets.active.map(({ contractId }) => contractId))
   const gone = contractSets.stored.filter(({ contractId }) => !has.has(contractId))
@@ -113,7 +113,7 @@ const foldGap = Effect.fnUntraced(function* (
   for (const contract of gone) {
     const node = nodeOf(effectiveAt, contract.contractId)
     const event = archived(contract, node.nodeId)
-    for (const { exercised, template } of readings) {
+    for (const { exercised, template } of fromLedger) {
       if (key(template) !== contract.template) continue
       yield* exercised?.(event.choice, contract.payload as Ledger.LfRecord, node, event) ??
         Effect.void
@@ -126,14 +126,14 @@ const foldGap = Effect.fnUntraced(function* (
     const node = nodeOf(active.createdAt, active.contractId)
     const event = { ...active, nodeId: node.nodeId }
     yield* UpdateFold.openContract(event, node)
-    for (const { created, template } of readings) {
+    for (const { created, template } of fromLedger) {
       if (key(template) !== key(active.template)) continue
       yield* created?.(active.payload, node, event) ?? Effect.void
     }
     events.push(event)
   }
   const found: Array<UpdateFold.ReadingFindings> = []
-  for (const reading of readings) {
+  for (const reading of fromLedger) {
     const whole = { ...positionAt(effectiveAt), events, from: "gap" } as const
     const findings = yield* reading.whole?.(whole) ?? Effect.void
     if (findings !== undefined) found.push({ reading, findings })
@@ -166,7 +166,7 @@ interface SnapshotPair {
 }
 
 const restateAll = Effect.fnUntraced(function* ({ after, before }: SnapshotPair, epoch: Epoch) {
-  const { all } = yield* Readings
+  const { all } = yield* FromLedgerIndex
   const inGap = new Set(all.flatMap(({ inGap }) => inGap ?? []).map(({ name }) => name))
   const keys = new Set([...before.records.keys(), ...after.records.keys()])
   const each = [...keys].flatMap((key) => {

@@ -5,8 +5,8 @@ import type * as Party from "../kernel/Party.ts"
 import type { Active } from "../ports/Ledger.ts"
 import type { Act } from "../records/Act.ts"
 import type { EventType } from "../vocabulary/EventType.ts"
-import type { Node } from "./Reading.ts"
-import type { Readings } from "./ReadingIndex.ts"
+import type { Node } from "./FromLedger.ts"
+import type { FromLedgerIndex } from "./FromLedgerIndex.ts"
 
 /** The update that a snapshot's facts name as their cause. */
 export const updateId = "snapshot"
@@ -55,10 +55,10 @@ export const sourceOf = (
  */
 export const inOrder = (
   active: ReadonlyArray<Active>,
-  readings: Pick<Readings["Service"], "of">
+  fromLedger: Pick<FromLedgerIndex["Service"], "of">
 ): ReadonlyArray<Active> => {
   const rankOf = ({ template }: Active): number =>
-    Math.min(...readings.of(template).map(({ inSnapshot }) => ranks[inSnapshot ?? "last"]), 2)
+    Math.min(...fromLedger.of(template).map(({ inSnapshot }) => ranks[inSnapshot ?? "last"]), 2)
   return active
     .map((contract) => ({ contract, rank: rankOf(contract) }))
     .toSorted(

@@ -6,7 +6,7 @@ import { Effect, Option, Schema } from "effect"
 import * as Collection from "../kernel/Collection.ts"
 import type { Act } from "../records/Act.ts"
 import { Records } from "../records/Records.ts"
-import type { Node } from "./Reading.ts"
+import type { Node } from "./FromLedger.ts"
 
 export const UnexpectedFact = Schema.Struct({
   unexpectedFactId: Schema.String,

@@ -15,8 +15,8 @@ import { operations } from "../writes/OperationRecord.ts"
 import { contracts } from "./Contract.ts"
 import * as LedgerRecord from "./LedgerRecord.ts"
 import { operationIdOf } from "./OperationCompletion.ts"
-import type { Look, Node, Position, Reading, Whole } from "./Reading.ts"
-import { Readings } from "./ReadingIndex.ts"
+import type { Look, Node, Position, FromLedger, Whole } from "./FromLedger.ts"
+import { FromLedgerIndex } from "./FromLedgerIndex.ts"
 
 /** Effect of a node that runs after every node of its update was read. */
 type Conclusion = Effect.Effect<void, Unavailable, Records>
@@ -31,7 +31,7 @@ const prefetchMin = 8
 
 /** Findings of a reading in a whole update. */
 export interface ReadingFindings {
-  readonly reading: Reading
+  readonly reading: FromLedger
   readonly findings: ReadonlyArray<unknown>
 }
 
@@ -95,10 +95,10 @@ const foldEvents = Effect.fnUntraced(function* (
 /** Records a contract that came into the venue's sight, and the facts of its readings. */
 export const foldCreated = Effect.fnUntraced(function* (event: Ledger.Created, node: Node) {
   if (!event.inAcs) return
-  const readings = yield* Readings
+  const fromLedger = yield* FromLedgerIndex
   const { payload, template } = event
   yield* openContract(event, node)
-  for (const reading of readings.of(template)) {
+  for (const reading of fromLedger.of(template)) {
     yield* reading.created?.(payload, node, event) ?? Effect.void
   }
 })
@@ -131,13 +131,13 @@ const foldExercised = Effect.fnUntraced(function* (
   payloads: Payloads
 ) {
   const records = yield* Records
-  const readings = yield* Readings
+  const fromLedger = yield* FromLedgerIndex
   const contract = Option.getOrUndefined(yield* records.find(contracts, event.contractId))
   const payload = payloads.get(event.contractId) ?? (contract?.payload as Ledger.LfRecord)
   // The venue was only a witness of this contract, so no record follows it.
   if (payload === undefined) return []
   const conclusions: Array<Conclusion> = []
-  for (const reading of readings.of(event.template)) {
+  for (const reading of fromLedger.of(event.template)) {
     yield* reading.exercised?.(event.choice, payload, node, event) ?? Effect.void
     if (reading.concluded !== undefined) {
       conclusions.push(reading.concluded(event.choice, payload, node, event))
@@ -151,7 +151,7 @@ const foldExercised = Effect.fnUntraced(function* (
 
 /** Hands the whole update to every reading, judged at its effective time; returns their findings. */
 export const foldWhole = Effect.fnUntraced(function* (update: Whole) {
-  const { all } = yield* Readings
+  const { all } = yield* FromLedgerIndex
   const found: Array<ReadingFindings> = []
   for (const reading of all) {
     const findings = yield* reading.whole?.(update) ?? Effect.void
@@ -195,7 +195,7 @@ export const prefetch = Effect.fnUntraced(function* (
 ) {
   const records = yield* Records
   if (events.length < prefetchMin) return yield* records.prefetch([])
-  const readings = yield* Readings
+  const fromLedger = yield* FromLedgerIndex
   const ids = [...new Set(events.map(({ contractId }) => contractId))]
   const looks = ids.map((id) => ({ collection: contracts, id }))
   yield* records.prefetch(looks)
@@ -204,7 +204,7 @@ export const prefetch = Effect.fnUntraced(function* (
   const payloadOf = (id: string) => payloads?.get(id) ?? (before.get(id) as Ledger.LfRecord)
   yield* records.prefetch([
     ...looks,
-    ...looksOf(events, { payloadOf, readings }),
+    ...looksOf(events, { payloadOf, fromLedger }),
     ...(besides ?? [])
   ])
 })
@@ -214,17 +214,17 @@ export const looksOf = (
   events: ReadonlyArray<Ledger.Event>,
   {
     payloadOf,
-    readings
+    fromLedger
   }: {
     /** The payload of a contract that was created before, by contract id. */
     readonly payloadOf: (contractId: string) => Ledger.LfRecord | undefined
-    readonly readings: Pick<Readings["Service"], "of">
+    readonly fromLedger: Pick<FromLedgerIndex["Service"], "of">
   }
 ): ReadonlyArray<Look> =>
   events.flatMap((event) => {
     const payload = event._tag === "Created" ? event.payload : payloadOf(event.contractId)
     if (payload === undefined) return []
-    return readings
+    return fromLedger
       .of(event.template)
       .flatMap((reading) => reading.looks?.(payload, event.contractId) ?? [])
   })

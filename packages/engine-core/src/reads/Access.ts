@@ -5,7 +5,7 @@ import type * as Party from "../kernel/Party.ts"
 import { type Refused, refuse } from "../kernel/Refusal.ts"
 import type { Role } from "../vocabulary/Role.ts"
 import type { Caller } from "../writes/Caller.ts"
-import type { Audience, Scope, Sight, Who } from "./Read.ts"
+import type { Audience, Scope, Sight, ReadCaller } from "./Read.ts"
 
 /** The first role of the audience that the caller holds, and its sight. */
 export const sightOf = (
@@ -29,7 +29,7 @@ export const askerOf = (
     readonly venue: Party.Party
     readonly now: Instant.Instant
   }
-): Result.Result<Who, Refused<"permission-denied">> => {
+): Result.Result<ReadCaller, Refused<"permission-denied">> => {
   const access = sightOf(audience, call.caller)
   return access === undefined
     ? refuse("permission-denied", { detail: "None of the caller's roles reads this." })

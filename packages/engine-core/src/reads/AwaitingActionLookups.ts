@@ -6,7 +6,7 @@ import { Records } from "../records/Records.ts"
 import type { Role } from "../vocabulary/Role.ts"
 import { type Approval, approvals } from "../writes/Approval.ts"
 import { awaits } from "../writes/WriteAnswer.ts"
-import { approvalAudience } from "./WriteReads.ts"
+import { approvalAudience } from "./WriteQueries.ts"
 import type { AwaitedAct } from "../records/RecordView.ts"
 
 /** Largest number of actions that one look-up returns. */
@@ -37,7 +37,10 @@ const fewMax = 200
 export type Actions = ReadonlyArray<{ readonly record: Approval }>
 
 /** Loads the actions of the whole venue that awaited a decision, or the oldest `few` and one more. */
-const ofVenue = (pin: Pin.Resolved, few = fewMax): Effect.Effect<Actions, Unavailable, Records> =>
+const ofVenue = (
+  pin: Pin.ResolvedPin,
+  few = fewMax
+): Effect.Effect<Actions, Unavailable, Records> =>
   Effect.flatMap(Records, (records) =>
     records.list(approvals, { pin, where: { state: ["awaiting"] }, limit: few + 1 })
   )
@@ -52,7 +55,7 @@ export const ahead = ({
   view
 }: {
   readonly role: Role
-  readonly pin: Pin.Resolved | undefined
+  readonly pin: Pin.ResolvedPin | undefined
   readonly view: Schema.Codec<unknown, unknown>
 }): Effect.Effect<Actions | undefined, Unavailable, Records> => {
   const { ast } = view
@@ -62,7 +65,7 @@ export const ahead = ({
 }
 
 /** Checks whether views show the actions that await their records. */
-const isShown = (role: Role, pin: Pin.Resolved): boolean =>
+const isShown = (role: Role, pin: Pin.ResolvedPin): boolean =>
   pin.select.by !== "offset" && role in approvalAudience
 
 /**
@@ -77,7 +80,7 @@ export const awaiting = Effect.fnUntraced(function* ({
   actions
 }: {
   readonly hrefs: ReadonlyArray<string>
-  readonly pin: Pin.Resolved
+  readonly pin: Pin.ResolvedPin
   readonly few?: number
   /** Actions of the whole venue, where they are loaded already. */
   readonly actions?: Actions | undefined
@@ -113,7 +116,7 @@ export const awaiting = Effect.fnUntraced(function* ({
  * Checks whether any action awaits a record whose path is under this one. A streamed list checks it
  * once, in place of a look-up for each batch of records.
  */
-export const any = Effect.fnUntraced(function* (path: string, pin: Pin.Resolved) {
+export const any = Effect.fnUntraced(function* (path: string, pin: Pin.ResolvedPin) {
   const records = yield* Records
   const rows = yield* records.list(approvals, {
     pin,
@@ -140,7 +143,7 @@ export const shown = <V>(
   }: {
     readonly role: Role
     /** The pin of the answer; undefined: no action can await these records. */
-    readonly pin: Pin.Resolved | undefined
+    readonly pin: Pin.ResolvedPin | undefined
     /** Path of the record that the view of this index shows. */
     readonly href: (index: number) => string
     /** Actions that `ahead` has loaded. */

@@ -9,12 +9,12 @@ import type { Records } from "../records/Records.ts"
  * `Records` that ask the store once whether a collection has any record at the pin. A streamed list
  * looks up holds, consents and agreements for each batch of its records, and many venues have none.
  */
-export const memoised = (records: Records["Service"], pin: Pin.Resolved): Records["Service"] => {
+export const memoised = (records: Records["Service"], pin: Pin.ResolvedPin): Records["Service"] => {
   const isEmptyById = new Map<string, Effect.Effect<boolean, Unavailable>>()
 
   const isEmpty = <R, F>(
     collection: Collection<R, F>,
-    given: Pin.Resolved | undefined
+    given: Pin.ResolvedPin | undefined
   ): Effect.Effect<boolean, Unavailable> => {
     if (given !== pin || !isFixed(collection, pin)) return Effect.succeed(false)
     // The memo is read when the effect runs: look-ups of one batch are made before any of them runs.
@@ -46,5 +46,5 @@ export const memoised = (records: Records["Service"], pin: Pin.Resolved): Record
 }
 
 /** Checks whether the records of a collection at a pin can no longer change. */
-const isFixed = ({ keptBy }: Pick<Collection, "keptBy">, { select }: Pin.Resolved): boolean =>
+const isFixed = ({ keptBy }: Pick<Collection, "keptBy">, { select }: Pin.ResolvedPin): boolean =>
   select.by !== "latest" && !(select.by === "offset" && keptBy === "own")

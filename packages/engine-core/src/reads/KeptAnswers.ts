@@ -55,7 +55,7 @@ export const keyOf = ({ read, target, role, sight, caller, where }: AnswerKeyPar
 }
 
 /** The head that an answer is read at; undefined: the pin is not that of a head. */
-export const headOf = (pin: Point.Resolved): string | undefined =>
+export const headOf = (pin: Point.ResolvedPoint): string | undefined =>
   pin.moves === undefined
     ? undefined
     : [pin.ledgerEpoch, pin.offset, pin.moves, pin.select.by].join("/")
@@ -66,7 +66,7 @@ export interface KeptAnswers {
   /** Finds the answer at the head of a pin, that the clock has not moved since. */
   readonly find: (
     key: string,
-    at: { readonly pin: Point.Resolved; readonly clock: Instant.Instant }
+    at: { readonly pin: Point.ResolvedPoint; readonly clock: Instant.Instant }
   ) => KeptAnswer | undefined
   readonly keep: (key: string, kept: KeptAnswer) => void
 }

@@ -7,7 +7,7 @@ import type { Refused } from "../kernel/Refusal.ts"
 import * as Cursor from "./Cursor.ts"
 import type * as Point from "./Point.ts"
 import type { Ranges, Scope } from "./Read.ts"
-import type { PageAsked, PointAsked } from "./Reads.ts"
+import type { PageParams, PointParams } from "./Queries.ts"
 
 /** Text that a list's cursor is bound to: everything that decides which records come in which order. */
 export const boundOf = ({
@@ -22,8 +22,8 @@ export const boundOf = ({
   readonly tenantId: string
   readonly where: Scope
   readonly ranges: Ranges
-  readonly point: PointAsked
-  readonly page: Omit<PageAsked, "limit">
+  readonly point: PointParams
+  readonly page: Omit<PageParams, "limit">
 }): string =>
   PlainJson.canonical({
     list: read.name,
@@ -55,7 +55,7 @@ export const placeOf = (
     readonly list: string
     readonly bound: string
     readonly text: string | undefined
-    readonly point: PointAsked
+    readonly point: PointParams
   }
 ): Result.Result<Cursor.Place | undefined, Refused<"invalid-request">> => {
   if (text === undefined) return Result.succeed(undefined)
@@ -65,9 +65,9 @@ export const placeOf = (
 }
 
 /** The pin of a page that begins at a place: that of the pages before it. */
-export const pinOf = (place: Cursor.Place): Point.Resolved => {
+export const pinOf = (place: Cursor.Place): Point.ResolvedPoint => {
   const { offset, ledgerEpoch, ledgerTime, judgedAt, instant } = place
-  const select: Pin.Resolved["select"] =
+  const select: Pin.ResolvedPin["select"] =
     place.select === "offset"
       ? { by: "offset" }
       : place.select === "latest" || instant === null
@@ -82,7 +82,7 @@ export const pinOf = (place: Cursor.Place): Point.Resolved => {
  */
 export const placeAfter = (
   { pinned }: { readonly pinned: boolean },
-  { offset, ledgerEpoch, select, ledgerTime, judgedAt }: Point.Resolved,
+  { offset, ledgerEpoch, select, ledgerTime, judgedAt }: Point.ResolvedPoint,
   sortKey: string
 ): Cursor.Place => ({
   offset: pinned ? offset : Offset.zero,

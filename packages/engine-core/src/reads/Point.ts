@@ -8,7 +8,7 @@ import type { Ledger } from "../ports/Ledger.ts"
 import type { Feed, FeedHead } from "../ports/storage/Feed.ts"
 import type { ProjectionHead, ProjectionLog } from "../ports/storage/ProjectionLog.ts"
 import { orUnavailable } from "../records/PortFailure.ts"
-import type { PointAsked } from "./Reads.ts"
+import type { PointParams } from "./Queries.ts"
 import * as SharedAnswers from "./SharedAnswers.ts"
 
 /** The instant at which clock states are judged before the first fact of the ledger: none has expired. */
@@ -27,14 +27,14 @@ const sameInstant = 999_000n
 const keptInstant = 49_999_000n
 
 /** Checks whether an answer at a pin is as recent as one whose instant is given out for it. */
-export const isRecent = ({ judgedAt }: Resolved, clock: Instant.Instant): boolean =>
+export const isRecent = ({ judgedAt }: ResolvedPoint, clock: Instant.Instant): boolean =>
   judgedAt >= clock - sameInstant
 
 /** Seconds of `Retry-After` for an offset that was pruned, which no retry finds again. */
 const prunedRetry = 3_600
 
 /** A pin, with the epoch of the ledger that its offset belongs to. */
-export interface Resolved extends Pin.Resolved {
+export interface ResolvedPoint extends Pin.ResolvedPin {
   readonly ledgerEpoch: number
   /** The head's counter of appends, where the pin is that of a head: nothing was written since. */
   readonly moves?: number
@@ -52,10 +52,10 @@ export type Latest = "answered" | "kept" | "snapshot" | "as-it-is"
 export interface Points {
   /** Resolves the point asked for; `latest` says how a read that names none is pinned. */
   readonly resolve: (
-    asked: PointAsked,
+    asked: PointParams,
     now: Instant.Instant,
     options: { readonly latest: Latest }
-  ) => Effect.Effect<Resolved, Refused | Unavailable>
+  ) => Effect.Effect<ResolvedPoint, Refused | Unavailable>
   /**
    * Checks that the offset of an earlier page can still be read. Refuses `offset-unavailable`, not
    * retryable, once the projection has pruned it or follows another ledger.
@@ -87,7 +87,7 @@ export const make = Effect.fnUntraced(function* (
           : notHeld(ports, head, "pruned")
       ),
     resolve: (asked, now, { latest }) =>
-      Effect.suspend((): Effect.Effect<Resolved, Refused | Unavailable> => {
+      Effect.suspend((): Effect.Effect<ResolvedPoint, Refused | Unavailable> => {
         if (asked.at !== undefined && asked.asOf !== undefined) return Effect.fail(twoPoints())
         if (asked.at !== undefined) return atOffset(ports, asked.at)
         if (asked.asOf !== undefined) return atInstant(ports, ledgerTimeOf, asked.asOf, now)
@@ -103,7 +103,7 @@ export const make = Effect.fnUntraced(function* (
 export const newest = (
   ports: Pick<Ports, "log" | "feed">,
   now: Instant.Instant
-): Effect.Effect<Resolved, Unavailable> => snapshotAt(ports, ledgerTimes(ports), now)
+): Effect.Effect<ResolvedPoint, Unavailable> => snapshotAt(ports, ledgerTimes(ports), now)
 
 /**
  * Pins to what was written by an instant, outside a read, time judged then. Refuses an instant before
@@ -113,7 +113,7 @@ export const asOf = (
   ports: Ports,
   instant: Instant.Instant,
   now: Instant.Instant
-): Effect.Effect<Resolved, Refused | Unavailable> =>
+): Effect.Effect<ResolvedPoint, Refused | Unavailable> =>
   atInstant(ports, ledgerTimes(ports), instant, now)
 
 const snapshotAt = (
@@ -266,7 +266,7 @@ const checkReached = Effect.fnUntraced(function* (ports: Ports, instant: Instant
 
 /** Everything written by the instant of a head; clock states are judged at `judgedAt`, or at it. */
 const ofHead = (ledgerTimeOf: LedgerTimeOf, head: FeedHead, judgedAt?: Instant.Instant) =>
-  Effect.map(ledgerTimeOf(head.projectionOffset), (ledgerTime): Resolved => {
+  Effect.map(ledgerTimeOf(head.projectionOffset), (ledgerTime): ResolvedPoint => {
     // A feed that nothing was ever written to has no instant yet.
     const instant = head.at === "" ? beginning : Instant.of(head.at)
     return {
@@ -279,7 +279,7 @@ const ofHead = (ledgerTimeOf: LedgerTimeOf, head: FeedHead, judgedAt?: Instant.I
     }
   })
 
-const asItIs = (now: Instant.Instant): Resolved => ({
+const asItIs = (now: Instant.Instant): ResolvedPoint => ({
   offset: Offset.zero,
   ledgerEpoch: 0,
   ledgerTime: null,

@@ -18,8 +18,8 @@ import * as Access from "./Access.ts"
 import type * as Cursor from "./Cursor.ts"
 import * as ListCursor from "./ListCursor.ts"
 import type * as Point from "./Point.ts"
-import type { Asking, List, Ranges, RowServices, Scope, Who } from "./Read.ts"
-import type { PageAsked, PointAsked } from "./Reads.ts"
+import type { ReadContext, List, Ranges, RowServices, Scope, ReadCaller } from "./Read.ts"
+import type { PageParams, PointParams } from "./Queries.ts"
 
 /** The services that reads are answered from. */
 export interface Services {
@@ -48,7 +48,7 @@ export const memoised = (unmemoised: Services): WithMemo => {
 /** A request for a list after the checks that precede its point: role, scope, cursor. */
 export interface ListRequest {
   readonly clock: Instant.Instant
-  readonly asker: Who
+  readonly reader: ReadCaller
   readonly where: Scope
   readonly ranges: Ranges
   /** Text that the list's cursors are bound to. */
@@ -60,8 +60,8 @@ export interface ListRequest {
 export interface PreparedList {
   /** The engine's clock, as the answer shows it. */
   readonly now: Instant.Instant
-  readonly asking: Asking
-  readonly pin: Point.Resolved
+  readonly asking: ReadContext
+  readonly pin: Point.ResolvedPoint
   readonly withMemo: WithMemo
   readonly bound: string
   readonly query: Query
@@ -82,11 +82,11 @@ export const provided =
     )
 
 /** Request for a list: caller, parameters, point and page. */
-export interface ListAsked<P> {
+export interface ListQuestion<P> {
   readonly caller: Caller
   readonly params: P
-  readonly point: PointAsked
-  readonly page: Omit<PageAsked, "limit">
+  readonly point: PointParams
+  readonly page: Omit<PageParams, "limit">
 }
 
 /**
@@ -97,11 +97,11 @@ export interface ListAsked<P> {
 export const prepare = Effect.fnUntraced(function* <R, F, P, V>(
   services: Services,
   read: List<R, F, P, V>,
-  question: ListAsked<P>
+  question: ListQuestion<P>
 ) {
   const requested = yield* request(services, read, question)
   const pin = yield* locate(services, read, { ...question, requested, latest: "answered" })
-  const asking = askingAt(read, { ...question, requested, pin })
+  const asking = contextAt(read, { ...question, requested, pin })
   const withMemo = memoised(services)
   const query = yield* queried(services, read, { ...question, requested, asking, withMemo })
   const { now } = asking
@@ -112,21 +112,22 @@ export const prepare = Effect.fnUntraced(function* <R, F, P, V>(
 export const request = Effect.fnUntraced(function* <R, F, P, V>(
   services: Services,
   read: List<R, F, P, V>,
-  { caller, params, point, page }: ListAsked<P>
+  { caller, params, point, page }: ListQuestion<P>
 ) {
   const { cursors, venue, tenantId } = services
   const clock = yield* Instant.now
-  const asker = yield* Effect.fromResult(
+  const reader = yield* Effect.fromResult(
     Access.askerOf(read.audience, { caller, venue, now: clock })
   )
-  const scope = read.scope === undefined ? {} : yield* provided(services)(read.scope(asker, params))
+  const scope =
+    read.scope === undefined ? {} : yield* provided(services)(read.scope(reader, params))
   const where = Access.intersectionOf(read.where(params), scope)
   const ranges = read.ranges?.(params) ?? {}
   const bound = ListCursor.boundOf({ read, tenantId, where, ranges, point, page })
   const place = yield* Effect.fromResult(
     ListCursor.placeOf(cursors, { list: read.name, bound, text: page.after, point })
   )
-  return { clock, asker, where, ranges, bound, place } satisfies ListRequest
+  return { clock, reader, where, ranges, bound, place } satisfies ListRequest
 })
 
 /** Resolves the point of a list: that of its cursor, or the one asked for. */
@@ -138,19 +139,19 @@ export const locate = <R, F, P, V>(
     point,
     requested,
     latest
-  }: ListAsked<P> & { readonly requested: ListRequest; readonly latest: "answered" | "kept" }
-): Effect.Effect<Point.Resolved, Refused | Unavailable> => {
-  const { asker, clock, place } = requested
+  }: ListQuestion<P> & { readonly requested: ListRequest; readonly latest: "answered" | "kept" }
+): Effect.Effect<Point.ResolvedPoint, Refused | Unavailable> => {
+  const { reader, clock, place } = requested
   if (place !== undefined) return Effect.succeed(ListCursor.pinOf(place))
   return resolveInSight(services.points, point, {
     now: clock,
     latest: read.pinned ? latest : "snapshot",
-    look: (pin) => provided(services)(read.parent?.(params, { ...asker, pin }) ?? Effect.void)
+    look: (pin) => provided(services)(read.parent?.(params, { ...reader, pin }) ?? Effect.void)
   })
 }
 
 /** The caller at the point of a list. */
-export const askingAt = (
+export const contextAt = (
   read: Pick<List, "pinned">,
   {
     pin,
@@ -158,12 +159,12 @@ export const askingAt = (
     requested
   }: {
     readonly requested: ListRequest
-    readonly point: PointAsked
-    readonly pin: Point.Resolved
+    readonly point: PointParams
+    readonly pin: Point.ResolvedPoint
   }
-): Asking => {
-  const { asker, clock, place } = requested
-  return { ...asker, pin, now: place === undefined ? nowOf(read, { point, pin, clock }) : clock }
+): ReadContext => {
+  const { reader, clock, place } = requested
+  return { ...reader, pin, now: place === undefined ? nowOf(read, { point, pin, clock }) : clock }
 }
 
 /** Query of a list at its point, after the checks of the record that the path names and of the cursor's offset. */
@@ -176,9 +177,9 @@ export const queried = Effect.fnUntraced(function* <R, F, P, V>(
     asking,
     withMemo,
     requested
-  }: ListAsked<P> & {
+  }: ListQuestion<P> & {
     readonly requested: ListRequest
-    readonly asking: Asking
+    readonly asking: ReadContext
     readonly withMemo: WithMemo
   }
 ) {
@@ -206,11 +207,11 @@ const queryOf = (
     place,
     page
   }: {
-    readonly pin: Pin.Resolved
+    readonly pin: Pin.ResolvedPin
     readonly where: Scope
     readonly ranges: Ranges
     readonly place: Cursor.Place | undefined
-    readonly page: Omit<PageAsked, "limit">
+    readonly page: Omit<PageParams, "limit">
   }
 ): Query => {
   const { updatedFrom, updatedTo } = page
@@ -232,7 +233,7 @@ const queryOf = (
  */
 export const resolveInSight = (
   points: Point.Points,
-  asked: PointAsked,
+  asked: PointParams,
   {
     now,
     latest,
@@ -240,9 +241,9 @@ export const resolveInSight = (
   }: {
     readonly now: Instant.Instant
     readonly latest: Point.Latest
-    readonly look: (pin: Pin.Resolved) => Effect.Effect<unknown, Refused | Unavailable>
+    readonly look: (pin: Pin.ResolvedPin) => Effect.Effect<unknown, Refused | Unavailable>
   }
-): Effect.Effect<Point.Resolved, Refused | Unavailable> => {
+): Effect.Effect<Point.ResolvedPoint, Refused | Unavailable> => {
   const point = points.resolve(asked, now, { latest })
   if (asked.at === undefined && asked.asOf === undefined) return point
   return Effect.catchTag(point, "Refused", (refusal) =>
@@ -264,7 +265,7 @@ export const isOutOfSight = (error: Refused | Unavailable): boolean =>
 /** Checks whether a read is answered at an instant that is given out for its answer. */
 export const isLatest = (
   { pinned }: { readonly pinned: boolean },
-  { at, asOf }: PointAsked
+  { at, asOf }: PointParams
 ): boolean => pinned && at === undefined && asOf === undefined
 
 /**
@@ -278,8 +279,8 @@ export const nowOf = (
     pin,
     clock
   }: {
-    readonly point: PointAsked
-    readonly pin: Pick<Pin.Resolved, "judgedAt">
+    readonly point: PointParams
+    readonly pin: Pick<Pin.ResolvedPin, "judgedAt">
     readonly clock: Instant.Instant
   }
 ): Instant.Instant => (isLatest(read, point) ? pin.judgedAt : clock)

@@ -30,19 +30,19 @@ export type Sight = "all" | "own" | "near" | "redacted"
 export type Audience = { readonly [R in Role]?: Sight }
 
 /** The caller and the point of a read; every clock state is judged at `pin.judgedAt`. */
-export interface Asking {
+export interface ReadContext {
   readonly caller: Caller
   /** The role the read is answered under: the first of the audience that the caller holds. */
   readonly role: Role
   readonly sight: Sight
   /** The party the engine acts as, and would act as. */
   readonly venue: Party.Party
-  readonly pin: Pin.Resolved
+  readonly pin: Pin.ResolvedPin
   readonly now: Instant.Instant
 }
 
 /** The caller of a read whose point is not resolved yet. */
-export type Who = Omit<Asking, "pin">
+export type ReadCaller = Omit<ReadContext, "pin">
 
 /** Filter columns that must hold for a caller who does not see everything. */
 export type Scope = Readonly<Record<string, ReadonlyArray<string>>>
@@ -87,7 +87,7 @@ export interface One<P = unknown, V = unknown, S extends Slug = Slug> extends Re
   readonly csv?: Table<NoInfer<P>, NoInfer<V>>
   run(
     params: P,
-    asking: Asking
+    asking: ReadContext
   ): Effect.Effect<V, Refused<S> | Unavailable, Records | Bulk | Crypto | LedgerReach>
 }
 
@@ -122,7 +122,7 @@ export interface List<R = unknown, F = unknown, P = unknown, V = unknown> extend
    */
   rows?(
     query: { readonly after: string | undefined; readonly limit: number },
-    asking: Asking,
+    asking: ReadContext,
     params: P
   ): Effect.Effect<ReadonlyArray<ComputedRow<R>>, Unavailable, RowServices>
   /** Computed rows that are held together while a whole list is streamed; absent: 500. */
@@ -149,7 +149,7 @@ export interface List<R = unknown, F = unknown, P = unknown, V = unknown> extend
    */
   parent?(
     params: P,
-    asking: Asking
+    asking: ReadContext
   ): Effect.Effect<void, Refused<"not-found" | "invalid-request"> | Unavailable, Records>
   /** Filter columns that the parameters ask for, as of the instant at which clock states are judged. */
   where(params: P): Scope
@@ -158,19 +158,19 @@ export interface List<R = unknown, F = unknown, P = unknown, V = unknown> extend
   /** Ranges of filter columns that follow from the instant at which clock states are judged. */
   judged?(judgedAt: Instant.Instant): Ranges
   /** Filter columns that follow from other records at the point of the read. */
-  narrow?(params: P, asking: Asking): Effect.Effect<Scope, Unavailable, Records>
+  narrow?(params: P, asking: ReadContext): Effect.Effect<Scope, Unavailable, Records>
   /**
    * Filter columns that must hold for this caller; absent: every caller sees all records. Evaluated
    * before the point is resolved, so that missing access is refused first.
    */
   scope?(
-    who: Who,
+    who: ReadCaller,
     params: P
   ): Effect.Effect<Scope, Refused<"permission-denied"> | Unavailable, Records>
   /** Views of a page's records for the caller, in the same order, with one look-up for all. */
   view(
     records: ReadonlyArray<Stored<R>>,
-    asking: Asking,
+    asking: ReadContext,
     params: P
   ): Effect.Effect<ReadonlyArray<V>, Unavailable, Records>
 }
@@ -248,7 +248,7 @@ export interface StreamedRead<
   isSmall?(record: H): boolean
   run(
     params: P,
-    asking: Asking
+    asking: ReadContext
   ): Effect.Effect<
     StreamedParts<H, V, T>,
     Refused<S> | Unavailable,

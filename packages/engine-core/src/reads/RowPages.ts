@@ -7,13 +7,13 @@ import type { Unavailable } from "../kernel/Refusal.ts"
 import type { Query, Records } from "../records/Records.ts"
 import * as MergedPages from "./MergedPages.ts"
 import type { WithMemo } from "./Prepared.ts"
-import type { Asking, List } from "./Read.ts"
+import type { ReadContext, List } from "./Read.ts"
 
 /** A list as a caller asks for it. */
 export interface Source<R, F, P, V> {
   readonly read: List<R, F, P, V>
   readonly records: Pick<Records["Service"], "list" | "stream">
-  readonly asking: Asking
+  readonly asking: ReadContext
   readonly params: P
   readonly withMemo: WithMemo
 }
@@ -46,7 +46,7 @@ export const page = <R, F, P, V>(
 }
 
 /** Returns the collection that the caller's role reads. */
-const collectionOf = <R, F, P, V>(read: List<R, F, P, V>, { role }: Pick<Asking, "role">) =>
+const collectionOf = <R, F, P, V>(read: List<R, F, P, V>, { role }: Pick<ReadContext, "role">) =>
   read.collectionFor?.(role) ?? read.collection
 
 /** Streams all rows in the order of their sort keys, in constant memory. */

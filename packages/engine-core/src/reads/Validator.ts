@@ -8,7 +8,7 @@ import type { Services } from "./Prepared.ts"
 interface Answer {
   readonly read: { readonly pinned: boolean }
   readonly role: Role
-  readonly pin: Point.Resolved
+  readonly pin: Point.ResolvedPoint
   readonly printed: PrintedValue
   /** Sort key after which the next page begins; null: there is none. */
   readonly after: string | null

@@ -5,7 +5,7 @@ import type * as Instant from "../kernel/Instant.ts"
 import type * as Pin from "../kernel/Pin.ts"
 import type { Query, Records } from "../records/Records.ts"
 import type * as Point from "./Point.ts"
-import type { Asking } from "./Read.ts"
+import type { ReadContext } from "./Read.ts"
 
 /** A read at work, whose records and asking are watched. */
 export interface Watch {
@@ -13,7 +13,7 @@ export interface Watch {
    * The asking, whose clock and pinned instant note that they are read, and whose caller does
    * where all callers of the role share the answer.
    */
-  readonly asking: Asking
+  readonly asking: ReadContext
   readonly records: Records["Service"]
   /** True: the answer is the same for every instant before `until`, at the same head. */
   readonly isTimeless: () => boolean
@@ -23,7 +23,7 @@ export interface Watch {
 
 export const make = (
   records: Records["Service"],
-  asking: Asking & { readonly pin: Point.Resolved }
+  asking: ReadContext & { readonly pin: Point.ResolvedPoint }
 ): Watch => {
   let isTimeless = true
   let until: Instant.Instant | undefined
@@ -31,11 +31,11 @@ export const make = (
     isTimeless = false
     return value
   }
-  const pin: Point.Resolved = Object.defineProperty({ ...asking.pin }, "judgedAt", {
+  const pin: Point.ResolvedPoint = Object.defineProperty({ ...asking.pin }, "judgedAt", {
     enumerable: true,
     get: () => depends(asking.pin.judgedAt)
   })
-  const watched: Asking = Object.defineProperties(
+  const watched: ReadContext = Object.defineProperties(
     { ...asking, pin },
     {
       now: { enumerable: true, get: () => depends(asking.now) },
@@ -47,7 +47,7 @@ export const make = (
   )
 
   /** The pin of a look-up: one without a pin, or at another point, is not of this head. */
-  const pinned = (given: Pin.Resolved | undefined): Pin.Resolved | undefined =>
+  const pinned = (given: Pin.ResolvedPin | undefined): Pin.ResolvedPin | undefined =>
     given === pin || given === asking.pin ? asking.pin : depends(given)
   const noted = <R, F>({ due }: Collection<R, F>, record: R): void => {
     const next = due(record)?.at

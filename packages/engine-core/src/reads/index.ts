@@ -1,4 +1,4 @@
 /** Declarations of the room reads: the answers about operations and four-eyes actions. */
-import { getApproval, getOperation, listApprovals, listOperations } from "./WriteReads.ts"
+import { getApproval, getOperation, listApprovals, listOperations } from "./WriteQueries.ts"
 
-export const reads = [listOperations, getOperation, listApprovals, getApproval] as const
+export const queries = [listOperations, getOperation, listApprovals, getApproval] as const

@@ -1,4 +1,4 @@
-/** Layer of `Reads`: answers declared reads from `Records`, as one value, a page, a stream, or an export. */
+/** Layer of `Queries`: answers declared reads from `Records`, as one value, a page, a stream, or an export. */
 import { Context, Effect, Layer, Stream } from "effect"
 import { Settings } from "../engine/Settings.ts"
 import * as Instant from "../kernel/Instant.ts"
@@ -28,8 +28,8 @@ import * as ListCursor from "./ListCursor.ts"
 import * as Point from "./Point.ts"
 import * as Prepared from "./Prepared.ts"
 import * as RowPages from "./RowPages.ts"
-import type { Asking, Export, List, One, StreamedRead } from "./Read.ts"
-import { type Around, type PointAsked, Reads, type PrintedAnswer } from "./Reads.ts"
+import type { ReadContext, Export, List, One, StreamedRead } from "./Read.ts"
+import { type Around, type PointParams, Queries, type PrintedAnswer } from "./Queries.ts"
 import * as Validator from "./Validator.ts"
 import * as Watch from "./Watch.ts"
 
@@ -51,7 +51,7 @@ export const cursorsOf = Effect.gen(function* () {
 
 const around = (
   { dated, pinned }: { readonly pinned: boolean; readonly dated?: "never" },
-  { offset, ledgerTime }: Pin.Resolved,
+  { offset, ledgerTime }: Pin.ResolvedPin,
   now: Instant.Instant
 ): Around =>
   pinned
@@ -59,7 +59,7 @@ const around = (
     : { offset: Offset.zero, now }
 
 /** Checks whether waiting actions are looked up: at an instant, where a write acts on the records. */
-const mayAwait = (read: Pick<List, "pinned" | "acted">, { select }: Pin.Resolved): boolean =>
+const mayAwait = (read: Pick<List, "pinned" | "acted">, { select }: Pin.ResolvedPin): boolean =>
   read.pinned && read.acted !== "never" && select.by !== "offset"
 
 /** A read of one value that has its caller: resolves its point, and asks at it. */
@@ -70,27 +70,28 @@ const located = (services: Prepared.Services) =>
       params,
       point,
       caller
-    }: { readonly caller: Caller; readonly params: P; readonly point: PointAsked }
+    }: { readonly caller: Caller; readonly params: P; readonly point: PointParams }
   ) {
     const clock = yield* Instant.now
     const { venue, points } = services
-    const asker = yield* Effect.fromResult(
+    const reader = yield* Effect.fromResult(
       Access.askerOf(read.audience, { caller, venue, now: clock })
     )
     // One answer is of one moment, however many records it is made of.
-    const askingAt = (pin: Pin.Resolved): Asking => ({
-      ...asker,
+    const contextAt = (pin: Pin.ResolvedPin): ReadContext => ({
+      ...reader,
       pin,
       now: Prepared.nowOf(read, { point, pin, clock })
     })
-    const look = (pin: Pin.Resolved) => Prepared.provided(services)(read.run(params, askingAt(pin)))
+    const look = (pin: Pin.ResolvedPin) =>
+      Prepared.provided(services)(read.run(params, contextAt(pin)))
     const locate = (latest: "answered" | "kept") =>
       Prepared.resolveInSight(points, point, {
         now: clock,
         latest: read.pinned ? latest : "as-it-is",
         look
       })
-    return { asker, clock, askingAt, locate }
+    return { reader, clock, contextAt, locate }
   })
 
 /** The value of a read, with the four-eyes actions that await its record. */
@@ -100,7 +101,7 @@ const valued = <P, V>(
     asking,
     params,
     services
-  }: { readonly asking: Asking; readonly params: P; readonly services: Prepared.Services }
+  }: { readonly asking: ReadContext; readonly params: P; readonly services: Prepared.Services }
 ): Effect.Effect<V, Refused | Unavailable> => {
   const at = { role: asking.role, pin: read.pinned ? asking.pin : undefined }
   return Effect.gen(function* () {
@@ -117,11 +118,11 @@ const valued = <P, V>(
   }).pipe(Prepared.provided(services))
 }
 
-const answering = (services: Prepared.Services): Reads["Service"]["one"] =>
+const answering = (services: Prepared.Services): Queries["Service"]["one"] =>
   Effect.fnUntraced(function* (read, question) {
-    const { askingAt, locate } = yield* located(services)(read, question)
+    const { contextAt, locate } = yield* located(services)(read, question)
     const pin = yield* locate("answered")
-    const asking = askingAt(pin)
+    const asking = contextAt(pin)
     const value = yield* valued(read, { asking, params: question.params, services })
     return { ...around(read, pin, asking.now), value }
   })
@@ -137,7 +138,7 @@ const viewed = <R, F, P, V>(
     withMemo,
     awaits
   }: {
-    readonly asking: Asking
+    readonly asking: ReadContext
     readonly params: P
     readonly awaits: boolean
     readonly withMemo: Prepared.WithMemo
@@ -213,7 +214,7 @@ const cursorAfter = (
         ...Cursor.goingOn(ListCursor.placeAfter(read, pin, after))
       })
 
-const paging = (services: Prepared.Services): Reads["Service"]["page"] =>
+const paging = (services: Prepared.Services): Queries["Service"]["page"] =>
   Effect.fnUntraced(function* (read, question) {
     const { records } = services
     const prepared = yield* Prepared.prepare(services, read, question)
@@ -241,28 +242,31 @@ const keptOr = Effect.fnUntraced(function* <E, F>(
     /** Undefined: the answer is not kept. */
     readonly key: string | undefined
     readonly isLatest: boolean
-    readonly asker: Pick<Asking, "role">
+    readonly reader: Pick<ReadContext, "role">
     readonly clock: Instant.Instant
     readonly services: Prepared.Services
     readonly read: Pick<List, "pinned">
     /** Text that the cursor of a page is bound to. */
     readonly bound?: string
-    readonly locate: (latest: "answered" | "kept") => Effect.Effect<Point.Resolved, F>
-    readonly askingAt: (pin: Point.Resolved) => Asking
+    readonly locate: (latest: "answered" | "kept") => Effect.Effect<Point.ResolvedPoint, F>
+    readonly contextAt: (pin: Point.ResolvedPoint) => ReadContext
     readonly make: (
       watch: Watch.Watch
     ) => Effect.Effect<{ readonly printed: PrintedValue; readonly after: string | null }, E>
   }
-): Effect.fn.Return<MadeAnswer & { readonly asking: Asking; readonly pin: Point.Resolved }, E | F> {
-  const { key, clock, locate, askingAt } = plan
+): Effect.fn.Return<
+  MadeAnswer & { readonly asking: ReadContext; readonly pin: Point.ResolvedPoint },
+  E | F
+> {
+  const { key, clock, locate, contextAt } = plan
   const mayBeKept = key !== undefined && cache.has(key)
   // An unchanged instant discloses that nothing was written meanwhile, and is shown to staff alone.
-  const found = yield* locate(mayBeKept && isVenueStaff(plan.asker.role) ? "kept" : "answered")
+  const found = yield* locate(mayBeKept && isVenueStaff(plan.reader.role) ? "kept" : "answered")
   const kept = mayBeKept ? cache.find(key, { pin: found, clock }) : undefined
-  if (kept !== undefined) return { ...kept, asking: askingAt(found), pin: found, keep: nothing }
+  if (kept !== undefined) return { ...kept, asking: contextAt(found), pin: found, keep: nothing }
   const isAnswered = !mayBeKept || !plan.isLatest || Point.isRecent(found, clock)
   const pin = isAnswered ? found : yield* locate("answered")
-  const asking = askingAt(pin)
+  const asking = contextAt(pin)
   const watch = Watch.make(plan.services.records, { ...asking, pin })
   const made = yield* plan.make(watch)
   const answer = { ...made, asking, pin }
@@ -281,19 +285,19 @@ const keptOr = Effect.fnUntraced(function* <E, F>(
 const printing = (services: Prepared.Services, cache: KeptAnswers.KeptAnswers) => ({
   one: Effect.fnUntraced(function* <P, V>(
     read: One<P, V>,
-    question: Parameters<typeof Reads.Service.onePrinted<P, V>>[1]
+    question: Parameters<typeof Queries.Service.onePrinted<P, V>>[1]
   ) {
     const { params, print, target, point } = question
-    const { asker, clock, askingAt, locate } = yield* located(services)(read, question)
+    const { reader, clock, contextAt, locate } = yield* located(services)(read, question)
     const made = yield* keptOr(cache, {
       services,
       read,
-      asker,
+      reader,
       clock,
       locate,
-      askingAt,
+      contextAt,
       isLatest: Prepared.isLatest(read, point),
-      key: KeptAnswers.keyOf({ ...asker, read, target, where: {} }),
+      key: KeptAnswers.keyOf({ ...reader, read, target, where: {} }),
       make: (watch) =>
         valued(read, {
           asking: watch.asking,
@@ -308,24 +312,24 @@ const printing = (services: Prepared.Services, cache: KeptAnswers.KeptAnswers) =
   }),
   page: Effect.fnUntraced(function* <R, F, P, V>(
     read: List<R, F, P, V>,
-    question: Parameters<typeof Reads.Service.pagePrinted<R, F, P, V>>[1]
+    question: Parameters<typeof Queries.Service.pagePrinted<R, F, P, V>>[1]
   ) {
     const { params, print, target, page, point } = question
     const requested = yield* Prepared.request(services, read, question)
-    const { asker, clock, bound, where } = requested
+    const { reader, clock, bound, where } = requested
     const made = yield* keptOr(cache, {
       services,
       read,
-      asker,
+      reader,
       bound,
       clock,
       locate: (latest) => Prepared.locate(services, read, { ...question, requested, latest }),
-      askingAt: (pin) => Prepared.askingAt(read, { point, requested, pin }),
+      contextAt: (pin) => Prepared.contextAt(read, { point, requested, pin }),
       isLatest: Prepared.isLatest(read, point),
       // Ranges that follow from the instant are those of no other instant.
       key:
         read.judged === undefined
-          ? KeptAnswers.keyOf({ ...asker, read, target, where })
+          ? KeptAnswers.keyOf({ ...reader, read, target, where })
           : undefined,
       make: Effect.fnUntraced(function* ({ asking, records }) {
         const withMemo = Prepared.memoised({ ...services, records })
@@ -379,20 +383,20 @@ const streamed = Effect.fnUntraced(function* <R, F, P, V>(
   return views
 })
 
-const streaming = (services: Prepared.Services): Reads["Service"]["all"] =>
+const streaming = (services: Prepared.Services): Queries["Service"]["all"] =>
   Effect.fnUntraced(function* <R, F, P, V>(
     read: List<R, F, P, V>,
-    question: Prepared.ListAsked<P>
+    question: Prepared.ListQuestion<P>
   ) {
     const prepared = yield* Prepared.prepare(services, read, question)
     const value = yield* streamed(services, read, { ...prepared, params: question.params })
     return { ...around(read, prepared.pin, prepared.now), value }
   })
 
-const exporting = (services: Prepared.Services): Reads["Service"]["exported"] =>
+const exporting = (services: Prepared.Services): Queries["Service"]["exported"] =>
   Effect.fnUntraced(function* <P, H, R, F, V>(
     read: Export<P, H, R, F, V>,
-    question: Omit<Prepared.ListAsked<P>, "page">
+    question: Omit<Prepared.ListQuestion<P>, "page">
   ) {
     const { params } = question
     const prepared = yield* Prepared.prepare(services, read.rows, { ...question, page: {} })
@@ -401,20 +405,20 @@ const exporting = (services: Prepared.Services): Reads["Service"]["exported"] =>
     return { ...around(read, prepared.pin, prepared.now), record, rows }
   })
 
-const inParts = (services: Prepared.Services): Reads["Service"]["streamed"] =>
+const inParts = (services: Prepared.Services): Queries["Service"]["streamed"] =>
   Effect.fnUntraced(function* (read, question) {
-    const { askingAt, locate } = yield* located(services)(read, question)
-    const asking = askingAt(yield* locate("answered"))
+    const { contextAt, locate } = yield* located(services)(read, question)
+    const asking = contextAt(yield* locate("answered"))
     const parts = yield* Prepared.provided(services)(read.run(question.params, asking))
     return { ...around(read, asking.pin, asking.now), ...parts }
   })
 
 /** As `inParts`; a small answer is collected under watch and printed. */
-const inPartsOrPrinted = (services: Prepared.Services): Reads["Service"]["streamedPrinted"] =>
+const inPartsOrPrinted = (services: Prepared.Services): Queries["Service"]["streamedPrinted"] =>
   Effect.fnUntraced(function* (read, question) {
-    const { askingAt, locate } = yield* located(services)(read, question)
+    const { contextAt, locate } = yield* located(services)(read, question)
     const pin = yield* locate("answered")
-    const asking = askingAt(pin)
+    const asking = contextAt(pin)
     const watch = Watch.make(services.records, { ...asking, pin })
     const watched = { ...services, records: watch.records }
     const parts = yield* Prepared.provided(watched)(read.run(question.params, watch.asking))
@@ -465,7 +469,7 @@ const make = Effect.gen(function* () {
   /** Puts an answer into the cache once it is settled: a crash may take back an unsettled head. */
   const keeping = <A extends MadeAnswer, E>(answer: Effect.Effect<A, E>) =>
     Effect.tap(orUnavailable(reading(answer)), ({ keep }) => Effect.sync(keep))
-  return Reads.of({
+  return Queries.of({
     onePrinted: (read, question) => keeping(printed.one(read, question)),
     pagePrinted: (read, question) => keeping(printed.page(read, question)),
     one: (read, question) => orUnavailable(reading(one(read, question))),
@@ -479,4 +483,4 @@ const make = Effect.gen(function* () {
   })
 })
 
-export const layer = Layer.effect(Reads, make)
+export const layer = Layer.effect(Queries, make)

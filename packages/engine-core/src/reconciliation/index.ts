@@ -6,11 +6,11 @@ import { runInstruments } from "./run/RunInstrument.ts"
 import { runParts } from "./run/RunPart.ts"
 import { runsUnderWay } from "./run/RunUnderWay.ts"
 import * as RunRetentionSteps from "./run/RunRetentionSteps.ts"
-import * as RunReads from "./run/RunReads.ts"
+import * as RunQueries from "./run/RunQueries.ts"
 import * as StatementRetentionSteps from "./statement-retention/StatementRetentionSteps.ts"
 import { instrumentVerdicts } from "./verdict/InstrumentVerdict.ts"
-import * as RestatementReads from "./restatement/RestatementReads.ts"
-import * as VerdictReads from "./verdict/VerdictReads.ts"
+import * as RestatementQueries from "./restatement/RestatementQueries.ts"
+import * as VerdictQueries from "./verdict/VerdictQueries.ts"
 
 export const historyKeepers = [historyKeeper] as const
 /**
@@ -29,5 +29,9 @@ export const collections = [
   checkMarks,
   instrumentVerdicts
 ] as const
-export const reads = [...RunReads.reads, ...VerdictReads.reads, ...RestatementReads.reads] as const
+export const queries = [
+  ...RunQueries.queries,
+  ...VerdictQueries.queries,
+  ...RestatementQueries.queries
+] as const
 export { events } from "./events.ts"

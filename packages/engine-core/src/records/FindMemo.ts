@@ -9,11 +9,11 @@ import type { Records, Stored } from "./Records.ts"
  * one read.
  */
 export const of = (records: Records["Service"]): Records["Service"] => {
-  const found = new WeakMap<Pin.Resolved, Map<string, unknown>>()
+  const found = new WeakMap<Pin.ResolvedPin, Map<string, unknown>>()
   const find: Records["Service"]["find"] = <R, F>(
     collection: Collection<R, F>,
     id: string,
-    pin?: Pin.Resolved
+    pin?: Pin.ResolvedPin
   ) => {
     if (pin === undefined) return records.find(collection, id)
     const foundAtPin = found.get(pin) ?? new Map<string, unknown>()

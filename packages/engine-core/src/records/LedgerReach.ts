@@ -65,7 +65,7 @@ export const layer: Layer.Layer<LedgerReach, never, ProjectionLog | Ledger> = La
  * past: the projection had read the ledger up to the pin, and the ledger ended there.
  */
 export const at =
-  ({ offset, ledgerTime, judgedAt }: Pin.Resolved) =>
+  ({ offset, ledgerTime, judgedAt }: Pin.ResolvedPin) =>
   (reach: LedgerReach["Service"]): LedgerReach["Service"] => ({
     projected: Effect.succeed({ offset, ledgerTime }),
     ledgerEnd: Effect.succeed({ offset, readAt: judgedAt }),

@@ -15,7 +15,7 @@ import * as UnitOfWork from "./UnitOfWork.ts"
 import * as Versions from "./Versions.ts"
 
 /** The instant at which a read judges clock states: its pin's, else that of the act. */
-export const judgedAt = (pin: Pin.Resolved | undefined): Effect.Effect<Instant.Instant> =>
+export const judgedAt = (pin: Pin.ResolvedPin | undefined): Effect.Effect<Instant.Instant> =>
   pin === undefined ? JudgedAt.judgedAt : Effect.succeed(pin.judgedAt)
 
 interface Parts {
@@ -35,7 +35,7 @@ const fetched = Effect.fnUntraced(function* <R, F>(
   }: {
     readonly recordIds: ReadonlyArray<string>
     readonly work: UnitOfWork.UnitOfWork | undefined
-    readonly pin: Pin.Resolved | undefined
+    readonly pin: Pin.ResolvedPin | undefined
     readonly at: Instant.Instant
   }
 ) {
@@ -103,7 +103,7 @@ export const make = (
   const many = Effect.fnUntraced(function* <R, F>(
     collection: Collection<R, F>,
     ids: ReadonlyArray<string>,
-    pin?: Pin.Resolved
+    pin?: Pin.ResolvedPin
   ) {
     const work = pin === undefined ? yield* current : undefined
     const at = yield* judgedAt(pin)
@@ -129,7 +129,7 @@ export const make = (
   const find = <R, F>(
     collection: Collection<R, F>,
     id: string,
-    pin?: Pin.Resolved
+    pin?: Pin.ResolvedPin
   ): Effect.Effect<Option.Option<Stored<R>>, Unavailable> =>
     Effect.map(many(collection, [id], pin), (found) => Option.fromNullishOr(found[0]))
 

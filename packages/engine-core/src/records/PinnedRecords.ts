@@ -40,7 +40,7 @@ export const suppose = <R, F>(
  */
 export const at = (
   records: Records["Service"],
-  pin: Pin.Resolved,
+  pin: Pin.ResolvedPin,
   supposed: ReadonlyArray<Supposition> = []
 ): Records["Service"] => {
   const by = new Map(supposed.map((supposition) => [supposition.collection, supposition]))
@@ -54,7 +54,7 @@ export const at = (
   const many: Records["Service"]["many"] = <R, F>(
     collection: Collection<R, F>,
     ids: ReadonlyArray<string>,
-    own: Pin.Resolved = pin
+    own: Pin.ResolvedPin = pin
   ) =>
     Effect.map(records.many(collection, ids, own), (found) => {
       const foundIds = new Set(found.map((record) => collection.id(record)))

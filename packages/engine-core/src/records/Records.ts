@@ -21,7 +21,7 @@ export interface Range {
 
 export interface Query {
   /** The point of the read; the latest when absent. */
-  readonly pin?: Pin.Resolved
+  readonly pin?: Pin.ResolvedPin
   /** All must hold as of the pin's judged instant; inside one column, any of the values. */
   readonly where?: Readonly<Record<string, ReadonlyArray<string>>>
   readonly ranges?: Readonly<Record<string, Range>>
@@ -68,18 +68,18 @@ export class Records extends Context.Service<
     readonly get: <R, F>(
       collection: Collection<R, F>,
       id: string,
-      pin?: Pin.Resolved
+      pin?: Pin.ResolvedPin
     ) => Effect.Effect<Stored<R>, Refused<"not-found"> | Unavailable>
     readonly find: <R, F>(
       collection: Collection<R, F>,
       id: string,
-      pin?: Pin.Resolved
+      pin?: Pin.ResolvedPin
     ) => Effect.Effect<Option.Option<Stored<R>>, Unavailable>
     /** The records of these ids that exist at the pin, in no particular order. */
     readonly many: <R, F>(
       collection: Collection<R, F>,
       ids: ReadonlyArray<string>,
-      pin?: Pin.Resolved
+      pin?: Pin.ResolvedPin
     ) => Effect.Effect<ReadonlyArray<Stored<R>>, Unavailable>
     /**
      * The versions of these records that were in force at some offset of a range, both ends included,

@@ -13,7 +13,7 @@ import type { Query } from "./Records.ts"
  */
 export const storedPin = (
   keptBy: Collection.Collection["keptBy"],
-  pin: Pin.Resolved | undefined
+  pin: Pin.ResolvedPin | undefined
 ): StoredPin => {
   if (pin === undefined || pin.select.by === "latest") return { by: "latest" }
   if (pin.select.by === "offset") {

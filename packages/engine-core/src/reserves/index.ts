@@ -4,34 +4,34 @@
 import { amendments } from "./amendment/Amendment.ts"
 import { AmendmentMachine } from "./amendment/AmendmentMachine.ts"
 import * as AmendmentOperations from "./amendment/AmendmentOperations.ts"
-import * as AmendmentReadings from "./amendment/AmendmentReadings.ts"
-import * as AmendmentReads from "./amendment/AmendmentReads.ts"
+import * as AmendmentFromLedger from "./amendment/AmendmentFromLedger.ts"
+import * as AmendmentQueries from "./amendment/AmendmentQueries.ts"
 import { lockAgreements } from "./lock-agreement/LockAgreement.ts"
 import { LockAgreementMachine } from "./lock-agreement/LockAgreementMachine.ts"
 import * as LockAgreementOperations from "./lock-agreement/LockAgreementOperations.ts"
-import * as LockAgreementReads from "./lock-agreement/LockAgreementReads.ts"
-import * as LockAgreementReadings from "./lock-agreement/LockAgreementReadings.ts"
+import * as LockAgreementQueries from "./lock-agreement/LockAgreementQueries.ts"
+import * as LockAgreementFromLedger from "./lock-agreement/LockAgreementFromLedger.ts"
 import * as ReportOperations from "./report/ReportOperations.ts"
-import * as ReportReads from "./report/ReportReads.ts"
+import * as ReportQueries from "./report/ReportQueries.ts"
 import { reserveReports } from "./report/ReserveReport.ts"
-import * as ReserveReportReadings from "./report/ReserveReportReadings.ts"
+import * as ReserveReportFromLedger from "./report/ReserveReportFromLedger.ts"
 import { reserves } from "./reserve/Reserve.ts"
 import { reserveHoldings } from "./reserve/ReserveHolding.ts"
-import * as ReserveHoldingReadings from "./reserve/ReserveHoldingReadings.ts"
+import * as ReserveHoldingFromLedger from "./reserve/ReserveHoldingFromLedger.ts"
 import { ReserveMachine } from "./reserve/ReserveMachine.ts"
 import * as ReserveOperations from "./reserve/ReserveOperations.ts"
-import * as ReserveProposalReadings from "./ReserveProposalReadings.ts"
-import * as ReserveReads from "./reserve/ReserveReads.ts"
-import * as ReserveReadings from "./reserve/ReserveReadings.ts"
+import * as ReserveProposalFromLedger from "./ReserveProposalFromLedger.ts"
+import * as ReserveQueries from "./reserve/ReserveQueries.ts"
+import * as ReserveFromLedger from "./reserve/ReserveFromLedger.ts"
 import { mints } from "./reserve-order/Mint.ts"
-import * as MintReadings from "./reserve-order/MintReadings.ts"
+import * as MintFromLedger from "./reserve-order/MintFromLedger.ts"
 import { reserveRedemptions } from "./reserve-order/ReserveRedemption.ts"
-import * as ReserveRedemptionReadings from "./reserve-order/ReserveRedemptionReadings.ts"
+import * as ReserveRedemptionFromLedger from "./reserve-order/ReserveRedemptionFromLedger.ts"
 import * as MintLotLookups from "./reserve-order/MintLotLookups.ts"
 import * as MintOperations from "./reserve-order/MintOperations.ts"
 import { openOrderOf } from "./reserve-order/ReserveOrderLookups.ts"
 import { ReserveOrderMachine } from "./reserve-order/ReserveOrderMachine.ts"
-import * as ReserveOrderReads from "./reserve-order/ReserveOrderReads.ts"
+import * as ReserveOrderQueries from "./reserve-order/ReserveOrderQueries.ts"
 import * as ReserveRedemptionOperations from "./reserve-order/ReserveRedemptionOperations.ts"
 
 export const acquisitions = { mint: MintLotLookups.acquisitionsOf } as const
@@ -60,26 +60,26 @@ export const operations = [
   ...MintOperations.operations,
   ...ReserveRedemptionOperations.operations
 ] as const
-export const reads = [
-  ...ReserveReads.reads,
-  ...LockAgreementReads.reads,
-  ...AmendmentReads.reads,
-  ...ReportReads.reads,
-  ...ReserveOrderReads.reads
+export const queries = [
+  ...ReserveQueries.queries,
+  ...LockAgreementQueries.queries,
+  ...AmendmentQueries.queries,
+  ...ReportQueries.queries,
+  ...ReserveOrderQueries.queries
 ] as const
 export const timely = [...MintOperations.timely, ...ReserveRedemptionOperations.timely] as const
-export const readings = [
-  ...ReserveReadings.readings,
-  ...LockAgreementReadings.readings,
-  ...MintReadings.readings,
-  ...ReserveRedemptionReadings.readings,
-  ...AmendmentReadings.readings,
-  ...ReserveReportReadings.readings,
+export const fromLedger = [
+  ...ReserveFromLedger.fromLedger,
+  ...LockAgreementFromLedger.fromLedger,
+  ...MintFromLedger.fromLedger,
+  ...ReserveRedemptionFromLedger.fromLedger,
+  ...AmendmentFromLedger.fromLedger,
+  ...ReserveReportFromLedger.fromLedger,
   // Placed after the readings of reserves, which name the instruments.
-  ...ReserveProposalReadings.readings,
+  ...ReserveProposalFromLedger.fromLedger,
   // Placed after the readings of orders: a settlement ends its order before the holding that it
   // takes.
-  ...ReserveHoldingReadings.readings
+  ...ReserveHoldingFromLedger.fromLedger
 ] as const
 export { events } from "./events.ts"
 export { formulas } from "./ReserveFormulas.ts"

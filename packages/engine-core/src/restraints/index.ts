@@ -2,13 +2,13 @@
 import { holds } from "./hold/Hold.ts"
 import { HoldMachine } from "./hold/HoldMachine.ts"
 import * as HoldOperations from "./hold/HoldOperations.ts"
-import * as HoldReads from "./hold/HoldReads.ts"
+import * as HoldQueries from "./hold/HoldQueries.ts"
 import { holdSlots } from "./hold/HoldSlot.ts"
 import { restrictions } from "./restriction/Restriction.ts"
 import { RestrictionMachine } from "./restriction/RestrictionMachine.ts"
 import { restrictionOf } from "./restriction/RestrictionLookups.ts"
 import * as RestrictionOperations from "./restriction/RestrictionOperations.ts"
-import * as RestrictionReads from "./restriction/RestrictionReads.ts"
+import * as RestrictionQueries from "./restriction/RestrictionQueries.ts"
 import type { ConcealedEvents } from "../writes/Concealment.ts"
 
 export const machines = [RestrictionMachine, HoldMachine] as const
@@ -17,7 +17,7 @@ export const operations = [
   ...RestrictionOperations.operations,
   ...HoldOperations.operations
 ] as const
-export const reads = [...RestrictionReads.reads, ...HoldReads.reads] as const
+export const queries = [...RestrictionQueries.queries, ...HoldQueries.queries] as const
 /** Look-up of a restriction that prevents the closing of a holder. */
 export const holderTies = { restriction: restrictionOf } as const
 /** Events of restrictions, which investors and apps do not read. */

@@ -1,6 +1,6 @@
 /** Declarations of the room statements: sources and statements of outside parties. */
 import { externalSources } from "./external-source/ExternalSource.ts"
-import * as SourceReads from "./external-source/SourceReads.ts"
+import * as SourceQueries from "./external-source/SourceQueries.ts"
 import { overdueStatements } from "./external-source/OverdueStatement.ts"
 import { externalStatements, statementsOfDates } from "./external-statement/ExternalStatement.ts"
 
@@ -10,4 +10,4 @@ export const collections = [
   overdueStatements,
   statementsOfDates
 ] as const
-export const reads = [...SourceReads.reads] as const
+export const queries = [...SourceQueries.queries] as const

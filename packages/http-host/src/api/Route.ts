@@ -50,7 +50,7 @@ export const isConditional = ({ answers, name }: Pick<Route, "answers" | "name">
 
 export interface Tables {
   readonly operations: ReadonlyArray<Operation.Operation>
-  readonly reads: ReadonlyArray<Read.Read>
+  readonly queries: ReadonlyArray<Read.Read>
 }
 
 export const groups = [
@@ -197,8 +197,8 @@ const made = new WeakMap<object, WeakMap<object, ReadonlyArray<Route>>>()
 export const table = (tables: Tables): ReadonlyArray<Route> => {
   const byReads = made.get(tables.operations) ?? new WeakMap<object, ReadonlyArray<Route>>()
   made.set(tables.operations, byReads)
-  const routes = byReads.get(tables.reads) ?? sorted(tables)
-  byReads.set(tables.reads, routes)
+  const routes = byReads.get(tables.queries) ?? sorted(tables)
+  byReads.set(tables.queries, routes)
   return routes
 }
 
@@ -210,7 +210,7 @@ const sorted = (tables: Tables): ReadonlyArray<Route> => {
   }
   const routes = [
     ...tables.operations.map(ofOperation),
-    ...tables.reads.map(ofRead),
+    ...tables.queries.map(ofRead),
     ...[
       ...WritesApi.served(fourEyes),
       ...ReconciliationApi.served,

@@ -2,11 +2,11 @@
  * Parameters that repeat an earlier answer, derived from its envelope
  * (docs/contract/points-of-time.md#law-of-repeating).
  */
-import type { PageAsked, PointAsked } from "@bursar/engine-core"
+import type { PageParams, PointParams } from "@bursar/engine-core"
 import type { Instant, Offset } from "@bursar/engine-core/kernel"
 
 /** Parameters of point and page, besides the read's own. */
-export type PointAndPage = PointAsked & PageAsked
+export type PointAndPage = PointParams & PageParams
 
 /** An answer of the client, or the stored envelope of one. */
 export interface Repeatable {

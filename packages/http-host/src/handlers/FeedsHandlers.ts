@@ -1,5 +1,5 @@
 /** Handlers of the feeds: pages of events and of the audit log. */
-import { AuditReads, EventReads } from "@bursar/engine-core"
+import { AuditQueries, EventQueries } from "@bursar/engine-core"
 import { Effect, Stream } from "effect"
 import * as Params from "../api/Params.ts"
 import * as Answer from "../middleware/Answer.ts"
@@ -18,21 +18,21 @@ import {
 
 const standard = new Set(Object.keys(Params.page))
 const inPath = new Set<string>()
-type PrintedEvent = Parameters<typeof EventReads.print>[0]
+type PrintedEvent = Parameters<typeof EventQueries.print>[0]
 
-const askEvents = asking({ params: EventReads.EventParams, standard, inPath })
-const printEvents = inSlices((event: PrintedEvent) => Buffer.from(EventReads.print(event)))
-const printRecords = inSlices((record: AuditReads.PrintableRecord) =>
-  Buffer.from(AuditReads.print(record))
+const askEvents = asking({ params: EventQueries.EventParams, standard, inPath })
+const printEvents = inSlices((event: PrintedEvent) => Buffer.from(EventQueries.print(event)))
+const printRecords = inSlices((record: AuditQueries.PrintableRecord) =>
+  Buffer.from(AuditQueries.print(record))
 )
-const askAuditLog = asking({ params: AuditReads.AuditParams, standard, inPath })
+const askAuditLog = asking({ params: AuditQueries.AuditParams, standard, inPath })
 
 export const make = ({
   events,
   auditLog
 }: {
-  readonly events: EventReads.EventReads["Service"]
-  readonly auditLog: AuditReads.AuditReads["Service"]
+  readonly events: EventQueries.EventQueries["Service"]
+  readonly auditLog: AuditQueries.AuditQueries["Service"]
 }): Readonly<Record<string, SignedInHandler>> => ({
   "events.list": Effect.fnUntraced(function* ({ arrival, caller, charge }) {
     const { params, standard } = yield* Effect.fromResult(askEvents(arrival))
@@ -40,7 +40,7 @@ export const make = ({
       events.page({
         caller,
         params,
-        limit: standard.limit ?? EventReads.limitDefault,
+        limit: standard.limit ?? EventQueries.limitDefault,
         ...(standard.after === undefined ? {} : { after: standard.after })
       })
     )
@@ -58,7 +58,7 @@ export const make = ({
       yield* dropWhenNotTaken(arrival)
       const records = inChunks(charged(answer.value, charge), {
         before: `${opening(answer)}[`,
-        print: (chunk) => chunk.map(AuditReads.print).join(","),
+        print: (chunk) => chunk.map(AuditQueries.print).join(","),
         between: ",",
         after: "]"
       })

@@ -1,5 +1,12 @@
 /** Handlers of all routes: generated for operations and reads, and the few written by hand. */
-import { AuditReads, EventReads, FourEyes, Intake, Reads, RunRunner } from "@bursar/engine-core"
+import {
+  AuditQueries,
+  EventQueries,
+  FourEyes,
+  Intake,
+  Queries,
+  RunRunner
+} from "@bursar/engine-core"
 import { Effect, Layer, type Scope } from "effect"
 import type { HttpServerResponse } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
@@ -67,14 +74,14 @@ const answering = (serving: ServedApi) =>
   Effect.gen(function* () {
     const audited = yield* CallAudit.make
     const pass = audited(yield* Gates.make(serving.anonymous))
-    const reads = yield* Reads
+    const queries = yield* Queries
     const fourEyes = yield* FourEyes
     const reconciler = yield* RunRunner
     const intake = yield* Intake.StatementIntake
     const readiness = yield* Readiness
     const { basePath } = serving
-    const events = yield* EventReads.EventReads
-    const auditLog = yield* AuditReads.AuditReads
+    const events = yield* EventQueries.EventQueries
+    const auditLog = yield* AuditQueries.AuditQueries
     const byHand: Readonly<Record<string, SignedInHandler>> = {
       ...WritesHandlers.make({ fourEyes, basePath }),
       ...ReconciliationHandlers.make({ reconciler, basePath }),
@@ -98,19 +105,19 @@ const answering = (serving: ServedApi) =>
           return (arrival, { caller, body }) => handle(arrival, signedIn(caller), body)
         }
         case "one": {
-          const handle = ReadHandler.one(answers.read, reads)
+          const handle = ReadHandler.one(answers.read, queries)
           return (arrival, { caller }) => handle(arrival, signedIn(caller))
         }
         case "list": {
-          const handle = ReadHandler.list(answers.read, reads)
+          const handle = ReadHandler.list(answers.read, queries)
           return (arrival, { caller, charge }) => handle(arrival, signedIn(caller), charge)
         }
         case "export": {
-          const handle = ReadHandler.exported(answers.read, reads)
+          const handle = ReadHandler.exported(answers.read, queries)
           return (arrival, { caller, charge }) => handle(arrival, signedIn(caller), charge)
         }
         case "streamed": {
-          const handle = ReadHandler.streamed(answers.read, reads)
+          const handle = ReadHandler.streamed(answers.read, queries)
           return (arrival, { caller, charge }) => handle(arrival, signedIn(caller), charge)
         }
         case "hand": {

@@ -6,7 +6,7 @@ import {
   type KeptAnswers,
   type Read,
   Refusal,
-  type Reads,
+  type Queries,
   type PrintedAnswer,
   type Whole
 } from "@bursar/engine-core"
@@ -136,7 +136,7 @@ export const opening = (around: Around & { readonly zone?: string | undefined })
 
 export const closing = (next: string | null): string => `,"next":${PlainJson.stringify(next)}}`
 
-export const one = (read: Read.One, reads: Reads["Service"]) => {
+export const one = (read: Read.One, queries: Queries["Service"]) => {
   const ask = asking(takenBy(read))
   const print = printer(read.value)
   const printText = JsonPrinter.of(read.value)
@@ -150,10 +150,10 @@ export const one = (read: Read.One, reads: Reads["Service"]) => {
     const asked = { caller, params, point: standard }
     if (table === undefined && read.lookAgain === undefined) {
       const { target } = arrival
-      const answer = yield* inTime(reads.onePrinted(read, { ...asked, target, print: printOne }))
+      const answer = yield* inTime(queries.onePrinted(read, { ...asked, target, print: printOne }))
       return answered(arrival, answer, "}")
     }
-    const { value, ...around } = yield* inTime(reads.one(read, asked))
+    const { value, ...around } = yield* inTime(queries.one(read, asked))
     if (table !== undefined) {
       yield* dropWhenNotTaken(arrival)
       const lines = Stream.fromIterable(Csv.text(table, value))
@@ -170,7 +170,7 @@ export const one = (read: Read.One, reads: Reads["Service"]) => {
   })
 }
 
-export const list = (read: Read.List, reads: Reads["Service"]) => {
+export const list = (read: Read.List, queries: Queries["Service"]) => {
   const ask = asking(takenBy(read))
   const printPage = inSlices(printer(read.item))
   // A list without a limit is not memoised: its views would fill the memory.
@@ -190,7 +190,7 @@ export const list = (read: Read.List, reads: Reads["Service"]) => {
     yield* acceptable(arrival, table)
     if (limit === undefined) {
       const asked = { caller, params, point: standard, page }
-      const { value, ...around } = yield* inTime(reads.all(read, asked))
+      const { value, ...around } = yield* inTime(queries.all(read, asked))
       yield* dropWhenNotTaken(arrival)
       if (table !== undefined) return tableOf(arrival, table, charged(value, charge))
       const bytes = inChunks(charged(value, charge), {
@@ -203,14 +203,14 @@ export const list = (read: Read.List, reads: Reads["Service"]) => {
     }
     const asked = { caller, params, point: standard, page: { ...page, limit } }
     const { target } = arrival
-    const answer = yield* inTime(reads.pagePrinted(read, { ...asked, target, print: printPage }))
+    const answer = yield* inTime(queries.pagePrinted(read, { ...asked, target, print: printPage }))
     yield* charge(callsOf(answer.printed.records))
     return answered(arrival, { ...answer, zone }, closing(answer.next))
   })
 }
 
 /** Streams a record and all rows of its list, as JSON or as a table of the rows. */
-export const exported = (read: Read.Export, reads: Reads["Service"]) => {
+export const exported = (read: Read.Export, queries: Queries["Service"]) => {
   const ask = asking(takenBy(read))
   const printRecord = JsonPrinter.of(read.record.value)
   const printRow = JsonPrinter.of(read.rows.item)
@@ -224,7 +224,7 @@ export const exported = (read: Read.Export, reads: Reads["Service"]) => {
     const { requestId } = arrival.identity
     const table = csv.format(params) === "csv" ? csv : undefined
     yield* acceptable(arrival, table)
-    const answer = yield* inTime(reads.exported(read, { caller, params, point: standard }))
+    const answer = yield* inTime(queries.exported(read, { caller, params, point: standard }))
     yield* dropWhenNotTaken(arrival)
     const rows = charged(answer.rows, charge)
     if (table !== undefined) return tableOf(arrival, table, rows)
@@ -240,7 +240,7 @@ export const exported = (read: Read.Export, reads: Reads["Service"]) => {
 }
 
 /** Streams a record, its rows, and a text or the totals of the rows as one JSON value. */
-export const streamed = (read: Read.StreamedRead, reads: Reads["Service"]) => {
+export const streamed = (read: Read.StreamedRead, queries: Queries["Service"]) => {
   const ask = asking(takenBy(read))
   const printRecord = JsonPrinter.of(read.record)
   const printRow = JsonPrinter.of(read.row)
@@ -271,11 +271,11 @@ export const streamed = (read: Read.StreamedRead, reads: Reads["Service"]) => {
     yield* acceptable(arrival, table)
     const asked = { caller, params, point: standard }
     if (table !== undefined) {
-      const { rows } = yield* inTime(reads.streamed(read, asked))
+      const { rows } = yield* inTime(queries.streamed(read, asked))
       yield* dropWhenNotTaken(arrival)
       return tableOf(arrival, table, charged(rows ?? Stream.empty, charge))
     }
-    const answer = yield* inTime(reads.streamedPrinted(read, { ...asked, print }))
+    const answer = yield* inTime(queries.streamedPrinted(read, { ...asked, print }))
     if ("printed" in answer) {
       yield* charge(callsOf(answer.printed.records))
       return answered(arrival, answer, "}")

@@ -10,7 +10,7 @@ import { JsonSplitter, type Piece } from "./JsonSplitter.ts"
 import { LineBuffer, repeated } from "./LineBuffer.ts"
 import * as Steps from "./Steps.ts"
 
-type Reading = StatementSource.Reading
+type FromLedger = StatementSource.FromLedger
 type Plain = PlainJson.Plain
 
 /**
@@ -18,7 +18,7 @@ type Plain = PlainJson.Plain
  * read. Fails as `StatementSource.Reader` declares.
  */
 export const read = <E, R>(
-  reading: Reading,
+  reading: FromLedger,
   bytes: Stream.Stream<Uint8Array, E, R>
 ): Stream.Stream<StatementSource.Part, StatementSource.StatementFault | E, R> => {
   const { charset } = reading
@@ -28,7 +28,7 @@ export const read = <E, R>(
   )
 }
 
-const readText = (reading: Reading): Steps.Step<string, StatementSource.Part> => {
+const readText = (reading: FromLedger): Steps.Step<string, StatementSource.Part> => {
   const lines = new LineBuffer(reading)
   const lineOf = decoders[reading.kind](reading)
   let number = 0
@@ -130,7 +130,10 @@ const cashEntry = quickly(
 )
 
 const decoders: Readonly<
-  Record<Reading["kind"], (reading: Reading) => (located: LocatedValue) => StatementSource.Line>
+  Record<
+    FromLedger["kind"],
+    (reading: FromLedger) => (located: LocatedValue) => StatementSource.Line
+  >
 > = {
   holdings: () => (located) => {
     const { account, quantity, locked = null } = holdingsLine(located)
@@ -165,7 +168,7 @@ const decoders: Readonly<
 
 const decodeHeader = strictly(StatementJson.Header)
 
-const headerOf = (pieces: ReadonlyArray<Piece>, reading: Reading): StatementSource.Header => {
+const headerOf = (pieces: ReadonlyArray<Piece>, reading: FromLedger): StatementSource.Header => {
   const file = parsed(joined(pieces), "")
   const place = { line: 1 }
   const { lines, ...members } = file.plain as { readonly [member: string]: Plain }
@@ -203,10 +206,10 @@ const checkYears = ({ asOf = null, businessDate }: StatementJson.Header): void =
   }
 }
 
-const isOfPositions = ({ kind }: Reading): boolean => kind === "holdings" || kind === "custody"
+const isOfPositions = ({ kind }: FromLedger): boolean => kind === "holdings" || kind === "custody"
 
 /** Checks that members which the source and the sender state too agree with them. */
-const checkOwn = (header: StatementJson.Header, reading: Reading): void => {
+const checkOwn = (header: StatementJson.Header, reading: FromLedger): void => {
   const unlike = (stated: string | null | undefined, own: string | null | undefined): boolean =>
     stated !== undefined && stated !== null && stated !== own
   if (header.kind !== reading.kind) {
@@ -229,7 +232,7 @@ const checkOwn = (header: StatementJson.Header, reading: Reading): void => {
 
 const navOf = (
   { nav = null }: StatementJson.Header,
-  { asOf, reading }: { readonly asOf: Instant.Instant; readonly reading: Reading }
+  { asOf, reading }: { readonly asOf: Instant.Instant; readonly reading: FromLedger }
 ): StatementSource.Nav | null => {
   if ((nav === null) === (reading.kind === "nav")) {
     throw refused(

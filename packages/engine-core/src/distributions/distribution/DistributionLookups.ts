@@ -9,7 +9,7 @@ import { type DistributionSlot, distributionSlots } from "./DistributionSlot.ts"
 /** Finds the instrument's slot, with the last executed month; null before the first execution. */
 export const slotOf = (
   instrumentId: string,
-  pin: Pin.Resolved | null
+  pin: Pin.ResolvedPin | null
 ): Effect.Effect<Stored<DistributionSlot> | null, Unavailable, Records> =>
   Effect.flatMap(Records, (records) =>
     Effect.map(records.find(distributionSlots, instrumentId, pin ?? undefined), Option.getOrNull)
@@ -18,7 +18,7 @@ export const slotOf = (
 /** Finds the last executed distribution of an instrument; null before the first execution. */
 export const lastExecuted = (
   instrumentId: string,
-  pin: Pin.Resolved | null
+  pin: Pin.ResolvedPin | null
 ): Effect.Effect<Stored<Distribution> | null, Unavailable, Records> =>
   Effect.gen(function* () {
     const distributionId = (yield* slotOf(instrumentId, pin))?.distributionId ?? null
@@ -30,7 +30,7 @@ export const lastExecuted = (
 /** Streams the distributions of an instrument, the last executed first. */
 export const executedOf = (
   instrumentId: string,
-  pin: Pin.Resolved | null
+  pin: Pin.ResolvedPin | null
 ): Stream.Stream<Stored<Distribution>, Unavailable, Records> =>
   Stream.unwrap(
     Effect.map(Records, (records) =>

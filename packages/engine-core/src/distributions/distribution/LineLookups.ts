@@ -25,7 +25,7 @@ import { executedOf } from "./DistributionLookups.ts"
 
 type Lines = ReadonlyArray<Stored<DistributionLine>>
 
-const pinned = (pin: Pin.Resolved | null) => (pin === null ? {} : { pin })
+const pinned = (pin: Pin.ResolvedPin | null) => (pin === null ? {} : { pin })
 
 /** A holder with its party: a line from before the party became a holder has the party alone. */
 export interface Payee {
@@ -44,7 +44,7 @@ const namesOf = ({ holderId, party }: Payee): ReadonlyArray<string> =>
 export const linesOfPayees = (
   distributionIds: ReadonlyArray<string>,
   payees: ReadonlyArray<Payee>,
-  pin: Pin.Resolved | null
+  pin: Pin.ResolvedPin | null
 ): Effect.Effect<Lines, Unavailable, Records> =>
   Effect.gen(function* () {
     const keys = distributionIds.flatMap((distributionId) =>
@@ -62,7 +62,7 @@ export const linesOfPayees = (
  */
 export const unrolledIn = (
   instrumentId: string,
-  pin: Pin.Resolved | null
+  pin: Pin.ResolvedPin | null
 ): Effect.Effect<ReadonlyMap<string, number>, Unavailable, Records> =>
   Effect.flatMap(Records, (records) =>
     records.countBy(distributionLines, "distributionId", {
@@ -74,7 +74,7 @@ export const unrolledIn = (
 /** Checks whether a line of the instrument is due, suspended or delivered. */
 export const hasUnrolled = (
   instrumentId: string,
-  pin: Pin.Resolved | null
+  pin: Pin.ResolvedPin | null
 ): Effect.Effect<boolean, Unavailable, Records> =>
   Effect.flatMap(Records, (records) =>
     Effect.map(
@@ -94,7 +94,7 @@ export const hasUnrolled = (
 export const unrolledOf = (
   distributionIds: ReadonlyArray<string>,
   payees: ReadonlyArray<Payee>,
-  pin: Pin.Resolved | null
+  pin: Pin.ResolvedPin | null
 ): Effect.Effect<Lines, Unavailable, Records> =>
   Effect.map(linesOfPayees(distributionIds, payees, pin), (lines) => lines.filter(isUnrolled))
 
@@ -165,7 +165,7 @@ export type Counts = Readonly<Record<DistributionLine["state"], number>>
 /** Counts the lines of these distributions by state, with one statement for all. */
 export const countsOf = (
   distributionIds: ReadonlyArray<string>,
-  pin: Pin.Resolved | null
+  pin: Pin.ResolvedPin | null
 ): Effect.Effect<ReadonlyMap<string, Counts>, Unavailable, Records> =>
   Effect.gen(function* () {
     if (distributionIds.length === 0) return new Map()
@@ -206,7 +206,7 @@ export interface Payment extends Pick<DistributionLine, "net"> {
 export const paymentsOf = (
   instrumentId: string,
   form: DistributionLine["payout"],
-  pin: Pin.Resolved | null
+  pin: Pin.ResolvedPin | null
 ): Stream.Stream<Payment, Unavailable, Records> =>
   Stream.unwrap(
     Effect.map(Stream.runCollect(executedOf(instrumentId, pin)), (executed) =>
@@ -217,7 +217,7 @@ export const paymentsOf = (
     )
   )
 
-const deliveredIn = (distributionId: string, pin: Pin.Resolved | null) =>
+const deliveredIn = (distributionId: string, pin: Pin.ResolvedPin | null) =>
   Stream.unwrap(
     Effect.map(Records, (records) =>
       records
@@ -238,7 +238,7 @@ const deliveredIn = (distributionId: string, pin: Pin.Resolved | null) =>
 export const lineOf = (
   distributionId: string,
   lineId: string,
-  pin: Pin.Resolved | null
+  pin: Pin.ResolvedPin | null
 ): Effect.Effect<Stored<DistributionLine> | null, Unavailable, Records> =>
   Effect.gen(function* () {
     const records = yield* Records

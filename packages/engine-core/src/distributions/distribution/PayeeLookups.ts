@@ -72,7 +72,7 @@ export const offsetsOf = ({ points, recordOffset }: LineSource): ReadonlyArray<O
   recordOffset
 ]
 
-const pinAt = (offset: Offset.Offset, judgedAt: Instant.Instant): Pin.Resolved => ({
+const pinAt = (offset: Offset.Offset, judgedAt: Instant.Instant): Pin.ResolvedPin => ({
   offset,
   ledgerTime: null,
   select: { by: "offset" },
@@ -80,11 +80,11 @@ const pinAt = (offset: Offset.Offset, judgedAt: Instant.Instant): Pin.Resolved =
 })
 
 /** Pin of everything but units and lots: earlier lines, holders, their attributes. */
-export const executedPin = ({ executedOffset, executedAt }: LineSource): Pin.Resolved =>
+export const executedPin = ({ executedOffset, executedAt }: LineSource): Pin.ResolvedPin =>
   pinAt(executedOffset, executedAt)
 
 /** Pin of the register of record. */
-const recordPin = ({ recordOffset, recordEndsAt }: LineSource): Pin.Resolved =>
+const recordPin = ({ recordOffset, recordEndsAt }: LineSource): Pin.ResolvedPin =>
   pinAt(recordOffset, recordEndsAt)
 
 /** Loads the page of payees after a place. */

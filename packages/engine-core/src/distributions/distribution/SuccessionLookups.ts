@@ -28,7 +28,7 @@ interface SuccessionQuestion {
 /** Loads the successors of holders, each in its instrument and in the order asked; null: it has none. */
 const successorsOf = Effect.fnUntraced(function* (
   asked: ReadonlyArray<SuccessionQuestion>,
-  pin: Pin.Resolved | undefined
+  pin: Pin.ResolvedPin | undefined
 ) {
   const idOf = ({ holder: { holderId }, instrumentId }: SuccessionQuestion) =>
     recoveryIdOf({ holderId, instrumentId })
@@ -46,7 +46,7 @@ const successorsOf = Effect.fnUntraced(function* (
 export const succeededIn = Effect.fnUntraced(function* (
   instrumentId: string,
   found: ReadonlyArray<Holder>,
-  pin: Pin.Resolved
+  pin: Pin.ResolvedPin
 ) {
   const successors = yield* successorsOf(
     found.map((holder) => ({ holder, instrumentId })),
@@ -94,7 +94,7 @@ export const recoveredSince = Effect.fnUntraced(function* (
 export const predecessorsOf = (
   instrumentId: string,
   successors: ReadonlyArray<Holder>,
-  pin?: Pin.Resolved
+  pin?: Pin.ResolvedPin
 ) =>
   Effect.map(
     chainsOf(
@@ -114,7 +114,7 @@ export const predecessorsOf = (
 export const predecessorsByInstrument = (
   holder: Holder,
   instrumentIds: ReadonlyArray<string>,
-  pin?: Pin.Resolved
+  pin?: Pin.ResolvedPin
 ) =>
   Effect.map(
     chainsOf(
@@ -133,7 +133,7 @@ export const predecessorsByInstrument = (
 /** Loads the predecessors of each of these holders, nearest first. */
 const chainsOf = Effect.fnUntraced(function* (
   questions: ReadonlyArray<SuccessionQuestion>,
-  pin: Pin.Resolved | undefined
+  pin: Pin.ResolvedPin | undefined
 ) {
   const records = yield* Records
   const chains = new Map<SuccessionQuestion, ReadonlyArray<Holder>>()

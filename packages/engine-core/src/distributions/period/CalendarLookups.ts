@@ -32,7 +32,7 @@ export interface DistributingInstrument {
  */
 export const distributingOf = Effect.fnUntraced(function* (
   instruments: ReadonlyArray<{ readonly instrumentId: InstrumentId }>,
-  pin: Pin.Resolved
+  pin: Pin.ResolvedPin
 ) {
   if (instruments.length === 0) return []
   const records = yield* Records
@@ -67,7 +67,7 @@ export const distributingOf = Effect.fnUntraced(function* (
 /** Loads the facts at the pin; the latest when absent. */
 export const subjectOf = Effect.fnUntraced(function* (
   instrumentId: InstrumentId,
-  pin?: Pin.Resolved
+  pin?: Pin.ResolvedPin
 ) {
   const records = yield* Records
   const settings = yield* Settings

@@ -38,7 +38,7 @@ export interface LastExecuted {
 /** Finds the last executed month of an instrument at the pin; null: none is executed. */
 export const lastExecutedOf: (
   instrumentId: string,
-  pin?: Pin.Resolved
+  pin?: Pin.ResolvedPin
 ) => Effect.Effect<LastExecuted | null, Unavailable, Records> = Effect.fnUntraced(
   function* (instrumentId, pin) {
     const last = yield* lastExecuted(instrumentId, pin ?? null)
@@ -64,7 +64,7 @@ export interface FactsAsked {
 /** Loads the facts of an instrument's periods at the pin; the latest when absent. */
 export const factsOf: (
   instrument: FactsAsked,
-  pin?: Pin.Resolved
+  pin?: Pin.ResolvedPin
 ) => Effect.Effect<PeriodFacts, Unavailable, Records> = Effect.fnUntraced(
   function* (instrument, pin) {
     const { executed } = instrument
@@ -92,7 +92,7 @@ export const factsOf: (
  */
 export const factsOfAll = Effect.fnUntraced(function* (
   instrumentIds: ReadonlyArray<string>,
-  pin: Pin.Resolved
+  pin: Pin.ResolvedPin
 ) {
   const facts = new Map<string, PeriodFacts>()
   if (instrumentIds.length === 0) return facts
@@ -164,13 +164,13 @@ export const counted = ["scheduled", "current", "superseded"] as const satisfies
 /** Loads the policy versions of an instrument that are, were or will be in force, oldest first. */
 export const versionsOf: (
   instrumentId: string,
-  pin?: Pin.Resolved
+  pin?: Pin.ResolvedPin
 ) => Effect.Effect<ReadonlyArray<PolicyVersion>, Unavailable, Records> = (instrumentId, pin) =>
   versionsIn([instrumentId], pin)
 
 const versionsIn = Effect.fnUntraced(function* (
   instrumentId: ReadonlyArray<string>,
-  pin: Pin.Resolved | undefined
+  pin: Pin.ResolvedPin | undefined
 ) {
   const records = yield* Records
   const rows = yield* Stream.runCollect(
@@ -196,7 +196,7 @@ const sinceOf = (
       Instant.min(valuationTime, Instant.fromDate(Date.addDays(paidRecordDate, -1)))
 
 interface PointsAsked {
-  readonly pin: Pin.Resolved | undefined
+  readonly pin: Pin.ResolvedPin | undefined
   readonly since?: Instant.Instant
 }
 
@@ -230,7 +230,7 @@ const pointsIn = Effect.fnUntraced(function* (
   return rows.map(({ record }): PricePoint => record).filter((point) => hasPlace(point, judged))
 })
 
-const pointOf = Effect.fnUntraced(function* (contractId: string, pin: Pin.Resolved | undefined) {
+const pointOf = Effect.fnUntraced(function* (contractId: string, pin: Pin.ResolvedPin | undefined) {
   const records = yield* Records
   const found = yield* records.find(pricePoints, contractId, pin)
   if (Option.isSome(found)) return found.value

@@ -8,7 +8,7 @@ import { type StandingApproval, standingApprovals } from "./StandingApproval.ts"
 /** Finds the instrument's scheduled or active approval; null: it has none, and never two. */
 export const openOf: (
   instrumentId: string,
-  pin?: Pin.Resolved
+  pin?: Pin.ResolvedPin
 ) => Effect.Effect<Stored<StandingApproval> | null, Unavailable, Records> = Effect.fnUntraced(
   function* (instrumentId, pin) {
     const records = yield* Records

@@ -4,10 +4,10 @@
  */
 import { Effect } from "effect"
 import { refused } from "../../kernel/Refusal.ts"
-import type { Asking, Scope, Who } from "../../reads/Read.ts"
+import type { ReadContext, Scope, ReadCaller } from "../../reads/Read.ts"
 
 /** Columns that restrict a list of holders' records to those the caller may read. */
-export const scope = ({ caller, sight }: Who) => {
+export const scope = ({ caller, sight }: ReadCaller) => {
   if (sight === "own") return scoped("holderId", caller.holderId)
   if (sight === "near") return scoped("registrar", caller.party)
   return Effect.succeed<Scope>({})
@@ -17,7 +17,7 @@ export const scope = ({ caller, sight }: Who) => {
  * `scope` of a list that filters by holder: refuses `permission-denied` where an investor names
  * another holder.
  */
-export const scopeNaming = (who: Who, holderIds: ReadonlyArray<string> | undefined) =>
+export const scopeNaming = (who: ReadCaller, holderIds: ReadonlyArray<string> | undefined) =>
   who.sight === "own" && holderIds?.some((id) => id !== who.caller.holderId) === true
     ? Effect.fail(
         refused("permission-denied", { detail: "An investor asks for its own holder's records." })
@@ -28,7 +28,7 @@ export const scopeNaming = (who: Who, holderIds: ReadonlyArray<string> | undefin
  * `scope` of a list without a column of holders: refuses `permission-denied` to an investor whose
  * sign-in names no holder, and restricts no other caller.
  */
-export const scopeElsewhere = ({ caller, sight }: Who) =>
+export const scopeElsewhere = ({ caller, sight }: ReadCaller) =>
   sight === "own" && caller.holderId === null ? unnamed : Effect.succeed<Scope>({})
 
 const scoped = (column: string, claim: string | null) =>
@@ -43,7 +43,7 @@ const unnamed = Effect.fail(
  * of everything reads nothing of the caller, so that an answer can be cached for all of the role.
  */
 export const demand = (
-  asking: Asking,
+  asking: ReadContext,
   collection: { readonly name: string },
   { holderId, registrar }: { readonly holderId?: string; readonly registrar?: string }
 ) => {

@@ -7,7 +7,7 @@ import { Effect, Option } from "effect"
 import { instruments, isRecorded } from "./Instrument.ts"
 import type { Unavailable } from "../../kernel/Refusal.ts"
 import type { LfRecord } from "../../ports/Ledger.ts"
-import type { Node, Reading } from "../../projection/Reading.ts"
+import type { Node, FromLedger } from "../../projection/FromLedger.ts"
 import * as Snapshot from "../../projection/Snapshot.ts"
 import { taken } from "../../projection/SnapshotTaken.ts"
 import type { Act } from "../../records/Act.ts"
@@ -20,7 +20,7 @@ import { Records } from "../../records/Records.ts"
  * then open the contracts that are still active. In any other projection such a contract of an
  * instrument without terms is a breach.
  */
-export const awaitingTerms = (reading: Reading): Reading => {
+export const awaitingTerms = (reading: FromLedger): FromLedger => {
   const { concluded, created, exercised, looks } = reading
   return {
     ...reading,
@@ -49,13 +49,13 @@ export const awaitingTerms = (reading: Reading): Reading => {
   }
 }
 
-type Reads = Effect.Effect<void, Unavailable, Records>
+type LedgerEffect = Effect.Effect<void, Unavailable, Records>
 
-const unlessAwaiting = (payload: LfRecord, node: Node, reads: Reads): Reads =>
+const unlessAwaiting = (payload: LfRecord, node: Node, ledgerEffect: LedgerEffect): LedgerEffect =>
   Snapshot.isOf(node)
     ? Effect.void
     : Effect.flatMap(isAwaiting(instrumentIdOf(payload)), (awaits) =>
-        awaits ? Effect.void : reads
+        awaits ? Effect.void : ledgerEffect
       )
 
 /**
@@ -109,7 +109,7 @@ export const lock = (instrumentId: string) =>
  * Consequence of the recording of an instrument: opens what waited for its terms after a snapshot of
  * the ledger. `doc` is its sentence in the catalogue.
  */
-export const onceRecorded = (doc: string, open: (instrumentId: string, act: Act) => Reads) =>
+export const onceRecorded = (doc: string, open: (instrumentId: string, act: Act) => LedgerEffect) =>
   Consequence.define({
     doc,
     collection: instruments,

@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import { refused } from "../../kernel/Refusal.ts"
 import { Records } from "../../records/Records.ts"
-import type { Asking } from "../../reads/Read.ts"
+import type { ReadContext } from "../../reads/Read.ts"
 import { type Instrument, instruments } from "./Instrument.ts"
 
 /**
@@ -11,7 +11,7 @@ import { type Instrument, instruments } from "./Instrument.ts"
  */
 export const instrumentInSight = Effect.fnUntraced(function* (
   instrumentId: string,
-  asking: Asking
+  asking: ReadContext
 ) {
   const records = yield* Records
   const instrument = yield* records.get(instruments, instrumentId, asking.pin)
@@ -20,7 +20,7 @@ export const instrumentInSight = Effect.fnUntraced(function* (
 })
 
 /** A sight of everything reads nothing of the caller, so that an answer can be cached for all of the role. */
-const demandSight = (instrument: Pick<Instrument, "registrar">, asking: Asking) =>
+const demandSight = (instrument: Pick<Instrument, "registrar">, asking: ReadContext) =>
   asking.sight === "near" && asking.caller.party !== instrument.registrar
     ? Effect.fail(refused("not-found", { detail: "There is no such instrument." }))
     : Effect.void

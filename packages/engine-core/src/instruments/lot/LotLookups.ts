@@ -21,7 +21,7 @@ const lotsMax = 1_000
  */
 export const openLotsOf = Effect.fnUntraced(function* (
   assetParties: Asset & { readonly parties: ReadonlyArray<Party.Party> },
-  pin?: Pin.Resolved
+  pin?: Pin.ResolvedPin
 ) {
   const found = new Map<Party.Party, Array<Stored<Lot>>>()
   if (assetParties.parties.length === 0) return found
@@ -51,7 +51,7 @@ export const openLotsOf = Effect.fnUntraced(function* (
  */
 export const costsOf = Effect.fnUntraced(function* (
   entries: ReadonlyArray<Asset & { readonly party: Party.Party }>,
-  pin: Pin.Resolved
+  pin: Pin.ResolvedPin
 ) {
   const costs = new Map<string, Decimal.Decimal | null>()
   if (entries.length === 0) return costs
@@ -83,7 +83,7 @@ const oldestMax = 512
  */
 export const oldestLotsOf = Effect.fnUntraced(function* (
   units: ReadonlyMap<string, Decimal.Decimal>,
-  pin?: Pin.Resolved
+  pin?: Pin.ResolvedPin
 ) {
   const found: Array<Stored<Lot>> = []
   const entries = [...units]
@@ -97,7 +97,7 @@ export const oldestLotsOf = Effect.fnUntraced(function* (
 const addOldest = Effect.fnUntraced(function* (
   found: Array<Stored<Lot>>,
   wanted: Map<string, Decimal.Decimal>,
-  pin: Pin.Resolved | undefined
+  pin: Pin.ResolvedPin | undefined
 ) {
   const records = yield* Records
   let limit = Math.max(mergedMax, 2 * wanted.size)
@@ -137,7 +137,7 @@ const partiesMax = 500
  * are not on the register, which has none of while lots and register agree. Memory does not grow
  * with the register.
  */
-export const positionsOf = (asset: Asset, pin: Pin.Resolved) =>
+export const positionsOf = (asset: Asset, pin: Pin.ResolvedPin) =>
   Stream.unwrap(
     Effect.map(Records, (records) => {
       const where = { asset: [assetKeyOf(asset)] }
@@ -160,7 +160,7 @@ export const positionsOf = (asset: Asset, pin: Pin.Resolved) =>
 
 type Units = Pick<RegisterEntry, "party" | "units">
 
-const withLots = (asset: Asset, entries: ReadonlyArray<Units>, pin: Pin.Resolved) =>
+const withLots = (asset: Asset, entries: ReadonlyArray<Units>, pin: Pin.ResolvedPin) =>
   Effect.map(
     openLotsOf({ ...asset, parties: entries.map(({ party }) => party) }, pin),
     (found): ReadonlyArray<Position> =>
@@ -174,7 +174,7 @@ const withLots = (asset: Asset, entries: ReadonlyArray<Units>, pin: Pin.Resolved
 const notOnRegister = Effect.fnUntraced(function* (
   asset: Asset,
   parties: ReadonlyArray<Party.Party>,
-  pin: Pin.Resolved
+  pin: Pin.ResolvedPin
 ) {
   const records = yield* Records
   const ids = parties.map((party) => idOf({ ...asset, party }))

@@ -7,13 +7,13 @@ import * as Decimal from "../../kernel/Decimal.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Offset from "../../kernel/Offset.ts"
 import type * as Pin from "../../kernel/Pin.ts"
-import type { Start } from "../../projection/Reading.ts"
+import type { Start } from "../../projection/FromLedger.ts"
 import * as LedgerRecord from "../../projection/LedgerRecord.ts"
 import * as Snapshot from "../../projection/Snapshot.ts"
 import type { Act } from "../../records/Act.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import { type Movement, movements } from "../register/Movement.ts"
-import type { RecordedMovements } from "../register/MovementReadings.ts"
+import type { RecordedMovements } from "../register/MovementFromLedger.ts"
 import { registerEntries } from "../register/RegisterEntry.ts"
 import { supplies } from "../register/Supply.ts"
 import { lots } from "./Lot.ts"
@@ -153,7 +153,7 @@ const registerBefore = Effect.fnUntraced(function* (asset: string, start: Start)
   // A snapshot is no update of the log, which has no time of it.
   const ledgerTime = Option.getOrElse(recorded, () => first?.ledgerTime ?? start.ledgerTime)
   if (ledgerTime === null) return null
-  const pin: Pin.Resolved = {
+  const pin: Pin.ResolvedPin = {
     offset,
     ledgerTime,
     select: { by: "offset" },

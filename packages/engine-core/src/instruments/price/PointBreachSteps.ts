@@ -3,7 +3,7 @@
  * any party may publish: only those whose prices come from that source are concerned
  * (docs/domain/reconciliation.md#policy-replay).
  */
-import type { Node } from "../../projection/Reading.ts"
+import type { Node } from "../../projection/FromLedger.ts"
 import * as Unexpected from "../../projection/Unexpected.ts"
 import type { OraclePoint } from "../../templates/Price.ts"
 import type { Payload } from "../../templates/Template.ts"

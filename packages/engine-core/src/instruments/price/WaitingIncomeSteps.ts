@@ -14,7 +14,7 @@ import { Records } from "../../records/Records.ts"
 import { OraclePoint } from "../../templates/Price.ts"
 import { lock, onceRecorded } from "../instrument/AwaitingTermsSteps.ts"
 import { pricePoints, sortKeyOf } from "./PricePoint.ts"
-import { income, publish } from "./PriceReadings.ts"
+import { income, publish } from "./PriceFromLedger.ts"
 
 /**
  * Opens the points of an instrument that waited for its terms, in the order of their publication.

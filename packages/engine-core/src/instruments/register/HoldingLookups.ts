@@ -22,7 +22,7 @@ export const heldBy = Effect.fnUntraced(function* (
     readonly instrumentId: string
     readonly party: Party.Party
   },
-  pin?: Pin.Resolved
+  pin?: Pin.ResolvedPin
 ) {
   const records = yield* Records
   const entry = yield* records.find(registerEntries, idOf(line), pin)
@@ -71,7 +71,7 @@ export const instrumentsOf = ({ party }: { readonly party: Party.Party }) =>
  */
 export const holderCounts = Effect.fnUntraced(function* (
   assets: ReadonlyArray<{ readonly registrar: string; readonly instrumentId: string }>,
-  pin?: Pin.Resolved
+  pin?: Pin.ResolvedPin
 ) {
   const records = yield* Records
   const found = yield* records.many(supplies, assets.map(assetKeyOf), pin)

@@ -3,7 +3,7 @@
  * move.
  */
 import { Effect, Result } from "effect"
-import type { Whole } from "../../projection/Reading.ts"
+import type { Whole } from "../../projection/FromLedger.ts"
 import { contracts } from "../../projection/Contract.ts"
 import type { Exercised, LfRecord } from "../../ports/Ledger.ts"
 import { Records } from "../../records/Records.ts"

@@ -13,7 +13,7 @@ import { none, type Orders, ordersIn } from "./DealingCycleOrders.ts"
 /** Loads all orders that name these cycles, or one holder's, by cycle; orders that left a cycle included. */
 export const ordersNaming = (
   cycles: ReadonlyArray<DealingCycle>,
-  { pin, holderId }: { readonly pin: Pin.Resolved | null; readonly holderId: string | null }
+  { pin, holderId }: { readonly pin: Pin.ResolvedPin | null; readonly holderId: string | null }
 ): Effect.Effect<ReadonlyMap<string, Orders>, Unavailable, Records> =>
   Effect.gen(function* () {
     if (cycles.length === 0) return new Map()
@@ -37,7 +37,7 @@ export const ordersNaming = (
 /** Loads all orders that are in these cycles, or one holder's, by cycle. */
 export const ordersOf = (
   cycles: ReadonlyArray<DealingCycle>,
-  scope: { readonly pin: Pin.Resolved | null; readonly holderId: string | null }
+  scope: { readonly pin: Pin.ResolvedPin | null; readonly holderId: string | null }
 ): Effect.Effect<ReadonlyMap<string, Orders>, Unavailable, Records> =>
   Effect.map(
     ordersNaming(cycles, scope),

@@ -36,7 +36,7 @@ export interface WhatIf {
 export const whatIf = Effect.fnUntraced(function* (
   cycle: DealingCycle,
   orders: Orders,
-  { asked, pin }: { readonly asked: Supposition; readonly pin: Pin.Resolved }
+  { asked, pin }: { readonly asked: Supposition; readonly pin: Pin.ResolvedPin }
 ) {
   const instrument = yield* recordedAt(cycle, pin)
   const terms =
@@ -70,7 +70,7 @@ export const whatIf = Effect.fnUntraced(function* (
 })
 
 /** Finds the price of the point that priced the first priced order. */
-const priceOf = Effect.fnUntraced(function* (orders: Orders, pin: Pin.Resolved) {
+const priceOf = Effect.fnUntraced(function* (orders: Orders, pin: Pin.ResolvedPin) {
   const records = yield* Records
   const cid = [...orders.subscriptions, ...orders.redemptions].find(
     ({ pointCid }) => pointCid !== null
@@ -89,7 +89,7 @@ const priceOf = Effect.fnUntraced(function* (orders: Orders, pin: Pin.Resolved) 
 export const settlementNow = Effect.fnUntraced(function* (
   cycle: DealingCycle,
   orders: Orders,
-  pin: Pin.Resolved
+  pin: Pin.ResolvedPin
 ) {
   if (cycle.state !== "open" || cycle.acceptsOrders) return null
   const { limits } = yield* inForce(yield* recordedAt(cycle, pin), pin.judgedAt)
@@ -97,7 +97,7 @@ export const settlementNow = Effect.fnUntraced(function* (
 })
 
 /** Loads the inputs of a settled cycle's swing; null: its price was not swung. */
-export const swungBy = Effect.fnUntraced(function* (cycle: DealingCycle, pin: Pin.Resolved) {
+export const swungBy = Effect.fnUntraced(function* (cycle: DealingCycle, pin: Pin.ResolvedPin) {
   if (cycle.price === null || cycle.swungPrice === null) return null
   const records = yield* Records
   const instrument = yield* recordedAt(cycle, pin)
@@ -108,7 +108,10 @@ export const swungBy = Effect.fnUntraced(function* (cycle: DealingCycle, pin: Pi
   return { price: cycle.price, ordered, outstanding, swing } satisfies Rules.SwingInput
 })
 
-const recordedAt = Effect.fnUntraced(function* ({ instrumentId }: DealingCycle, pin: Pin.Resolved) {
+const recordedAt = Effect.fnUntraced(function* (
+  { instrumentId }: DealingCycle,
+  pin: Pin.ResolvedPin
+) {
   const records = yield* Records
   const instrument = Option.getOrNull(yield* records.find(instruments, instrumentId, pin))
   return instrument !== null && isRecorded(instrument)
@@ -117,7 +120,7 @@ const recordedAt = Effect.fnUntraced(function* ({ instrumentId }: DealingCycle, 
 })
 
 /** Loads the inputs of the swing: those fixed at the first price of the day, else the current sums. */
-const flowOf = Effect.fnUntraced(function* (cycle: DealingCycle, pin: Pin.Resolved) {
+const flowOf = Effect.fnUntraced(function* (cycle: DealingCycle, pin: Pin.ResolvedPin) {
   const records = yield* Records
   const day = Option.getOrNull(yield* records.find(dealingDays, dayOf(cycle), pin))
   if (day !== null && day.dealt !== null) return day.dealt

@@ -33,5 +33,5 @@ export const columns = ({ instrumentId, holderId }: Params): Read.Scope => ({
 })
 
 /** Limits an investor to the orders of its own holder; naming another holder is denied. */
-export const scope = <P extends Params>(who: Read.Who, { holderId }: P) =>
+export const scope = <P extends Params>(who: Read.ReadCaller, { holderId }: P) =>
   Sight.scopeNaming(who, holderId === undefined ? undefined : [holderId])

@@ -28,7 +28,7 @@ import * as Gates from "./IterationGates.ts"
 import { type StandingSettlement, StandingSettlementId } from "./StandingSettlement.ts"
 import { decide } from "./StandingSettlementMachine.ts"
 import { concernsOf, contractOf, load, shown } from "./StandingSettlementSteps.ts"
-import * as Reads from "./StandingSettlementReads.ts"
+import * as Queries from "./StandingSettlementQueries.ts"
 
 /** Largest number of orders of a kind in one iteration. */
 const ordersMax = 500
@@ -66,7 +66,7 @@ export const settle = Operation.defineOnLedger("standing-settlement.settle", {
     concerns: ({ standingSettlementId }) => concernsOf(standingSettlementId)
   },
   input: Iteration,
-  result: Reads.StandingSettlementView,
+  result: Queries.StandingSettlementView,
   refuses: ["not-found", "state-conflict", "rule-refused"],
   gates: (input, act) => Effect.map(iterating(input, act), ({ rows }) => rows),
   plan: Effect.fn("standing-settlement.settle.plan")(function* (input, act) {

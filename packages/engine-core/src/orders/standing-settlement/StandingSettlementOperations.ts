@@ -23,7 +23,7 @@ import { latestMarket } from "../primary-market/PrimaryMarketLookups.ts"
 import * as Gates from "./StandingSettlementGates.ts"
 import { StandingSettlementId, standingSettlements } from "./StandingSettlement.ts"
 import { decide } from "./StandingSettlementMachine.ts"
-import * as Reads from "./StandingSettlementReads.ts"
+import * as Queries from "./StandingSettlementQueries.ts"
 import { concernsOf, contractOf, holderIdsOf, load, shown } from "./StandingSettlementSteps.ts"
 import * as Amount from "../../vocabulary/Amount.ts"
 
@@ -86,7 +86,7 @@ const open = Operation.defineOnLedger("standing-settlement.open", {
     "open",
     "paused"
   ]),
-  result: Reads.StandingSettlementView,
+  result: Queries.StandingSettlementView,
   refuses: ["already-exists", "not-found", "rule-refused"],
   gates: (input, act) => Effect.map(opening(input, act), ({ rows }) => rows),
   plan: Effect.fn("standing-settlement.open.plan")(function* (input, act) {
@@ -153,7 +153,7 @@ const pause = Operation.defineOnLedger("standing-settlement.pause", {
   resource,
   input: ById,
   lasts: Lasting.whileIn(standingSettlements, (input) => [input.standingSettlementId], ["paused"]),
-  result: Reads.StandingSettlementView,
+  result: Queries.StandingSettlementView,
   refuses: ["not-found", "state-conflict"],
   plan: Effect.fn("standing-settlement.pause.plan")(function* ({ standingSettlementId }) {
     const self = yield* load(standingSettlementId)
@@ -171,7 +171,7 @@ const resume = Operation.defineOnLedger("standing-settlement.resume", {
   resource,
   input: ById,
   lasts: Lasting.whileIn(standingSettlements, (input) => [input.standingSettlementId], ["open"]),
-  result: Reads.StandingSettlementView,
+  result: Queries.StandingSettlementView,
   refuses: ["not-found", "state-conflict", "rule-refused"],
   gates: (input) => Effect.map(resuming(input), ({ rows }) => rows),
   plan: Effect.fn("standing-settlement.resume.plan")(function* (input) {
@@ -197,7 +197,7 @@ const close = Operation.defineOnLedger("standing-settlement.close", {
   approvers: 0,
   resource,
   input: ById,
-  result: Reads.StandingSettlementView,
+  result: Queries.StandingSettlementView,
   refuses: ["not-found", "state-conflict"],
   plan: Effect.fn("standing-settlement.close.plan")(function* ({ standingSettlementId }) {
     const self = yield* load(standingSettlementId)

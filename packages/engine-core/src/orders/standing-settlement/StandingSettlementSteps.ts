@@ -8,7 +8,7 @@ import type { Unavailable } from "../../kernel/Refusal.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import type { RecordConcern } from "../../writes/ConcernLookups.ts"
 import { type StandingSettlement, standingSettlements } from "./StandingSettlement.ts"
-import * as Reads from "./StandingSettlementReads.ts"
+import * as Queries from "./StandingSettlementQueries.ts"
 
 /** Loads a standing settlement; refuses one that does not exist. */
 export const load = (standingSettlementId: string) =>
@@ -41,7 +41,7 @@ export const concernsOf = (
 
 /** View of a standing settlement after its operation. */
 export const shown = (standingSettlementId: string) =>
-  Effect.map(read(standingSettlementId), Reads.of)
+  Effect.map(read(standingSettlementId), Queries.of)
 
 const read = (id: string): Effect.Effect<Stored<StandingSettlement>, Unavailable, Records> =>
   Effect.catchTag(load(id), "Refused", () =>

@@ -56,7 +56,7 @@ const acquisitionOf = (self: Subscription, movement: Movement): Acquisition | nu
  */
 export const withRemaining = Effect.fnUntraced(function* (
   orders: ReadonlyArray<Stored<Subscription>>,
-  pin?: Pin.Resolved
+  pin?: Pin.ResolvedPin
 ) {
   const ids = orders.flatMap((order) => (order.deliveredAt === null ? [] : [lotOf(order)]))
   if (ids.length === 0) return orders

@@ -39,7 +39,7 @@ export const together = { concurrency: "unbounded" } as const
 /** Party whose statements are asked for, and the point of the read. */
 export interface PartyRead {
   readonly party: Party.Party
-  readonly pin: Pin.Resolved
+  readonly pin: Pin.ResolvedPin
 }
 
 /** Loads the first movement of a party's units; null: there is none. */
@@ -59,7 +59,7 @@ export const instrumentsHeldAt = ({ party, pin }: PartyRead) =>
 
 interface InstrumentsQuestion {
   readonly parties: ReadonlyArray<Party.Party>
-  readonly pin: Pin.Resolved
+  readonly pin: Pin.ResolvedPin
   /** End of the time in question, and the last offset before it; null: before the kept history. */
   readonly end: Instant.Instant
   readonly before: Offset.Offset | null
@@ -91,7 +91,7 @@ export const instrumentsHadBefore = Effect.fnUntraced(function* ({
  */
 const hadBy = Effect.fnUntraced(function* (
   parties: ReadonlyArray<Party.Party>,
-  { at, pin }: { readonly at: Offset.Offset; readonly pin: Pin.Resolved }
+  { at, pin }: { readonly at: Offset.Offset; readonly pin: Pin.ResolvedPin }
 ) {
   const records = yield* Records
   const then = atOffset(pin, at)
@@ -112,7 +112,7 @@ const hadBy = Effect.fnUntraced(function* (
   return ids
 })
 
-const atOffset = (pin: Pin.Resolved, offset: Offset.Offset): Pin.Resolved =>
+const atOffset = (pin: Pin.ResolvedPin, offset: Offset.Offset): Pin.ResolvedPin =>
   offset === pin.offset ? pin : { ...pin, offset, select: { by: "offset" } }
 
 /**
@@ -141,7 +141,7 @@ export const firstMovementsOf = Effect.fnUntraced(function* (
 type Asset = Pick<Instrument, "registrar" | "instrumentId">
 
 /** Checks whether the kept history begins with the ledger, and with no snapshot of it. */
-export const isHistoryWhole = (pin: Pin.Resolved) =>
+export const isHistoryWhole = (pin: Pin.ResolvedPin) =>
   Effect.map(offsetBefore(Instant.fromNanos(0n), pin), (offset) => offset !== null)
 
 /**
@@ -166,7 +166,7 @@ export const snapshotLotsOf = Effect.fnUntraced(function* (
 /** Loads recorded and configured instruments by id, with the versions of their policies. */
 export const subjectsOf = Effect.fnUntraced(function* (
   ids: ReadonlyArray<string>,
-  pin: Pin.Resolved
+  pin: Pin.ResolvedPin
 ) {
   if (ids.length === 0) return []
   const records = yield* Records
@@ -191,7 +191,7 @@ export const subjectsOf = Effect.fnUntraced(function* (
 })
 
 /** The last offset before an instant; null where the history begins at it or later. */
-export const offsetBefore = (instant: Instant.Instant, { offset }: Pin.Resolved) =>
+export const offsetBefore = (instant: Instant.Instant, { offset }: Pin.ResolvedPin) =>
   Effect.gen(function* () {
     const log = yield* ProjectionLog
     const asked = { instant: Instant.sortable(instant), through: offset }
@@ -329,7 +329,7 @@ interface PointsAsked {
     readonly instrument: Pick<Instrument, "instrumentId">
     readonly versions: Points["versions"]
   }>
-  readonly pin: Pin.Resolved
+  readonly pin: Pin.ResolvedPin
   /** Start of the first month, and the end of the grace of the last one. */
   readonly start: Instant.Instant
   readonly until: Instant.Instant
@@ -387,7 +387,10 @@ export const pointsOf = Effect.fnUntraced(function* ({ subjects, pin, start, unt
 })
 
 /** Finds when points that are no longer official were corrected or withdrawn. */
-const endsOf = Effect.fnUntraced(function* (points: ReadonlyArray<PricePoint>, pin: Pin.Resolved) {
+const endsOf = Effect.fnUntraced(function* (
+  points: ReadonlyArray<PricePoint>,
+  pin: Pin.ResolvedPin
+) {
   const records = yield* Records
   const ends = new Map<string, End>()
   const ended = points.filter(({ correctedBy, isLive }) => correctedBy !== null || !isLive)
@@ -437,7 +440,7 @@ const margin = Duration.days(3)
 /** Loads the lines of holders that were delivered in a run of months, with the changes up to the pin. */
 export const paidLinesOf = Effect.fnUntraced(function* (
   holderIds: ReadonlyArray<string>,
-  { from, to, pin }: Deliveries & { readonly pin: Pin.Resolved }
+  { from, to, pin }: Deliveries & { readonly pin: Pin.ResolvedPin }
 ) {
   const records = yield* Records
   const count = Month.monthsBetween({ from, to }) + 1

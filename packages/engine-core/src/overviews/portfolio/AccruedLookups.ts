@@ -50,7 +50,7 @@ interface PositionIncome {
 /** Finds the points of each par instrument that accrue on days that have ended. */
 const earningsOf = Effect.fnUntraced(function* (
   positions: ReadonlyArray<HeldPosition>,
-  pin: Pin.Resolved
+  pin: Pin.ResolvedPin
 ) {
   const atPar = positions.filter(
     ({ instrument }) => isRecorded(instrument) && instrument.manifest.valuation === "par"
@@ -112,7 +112,7 @@ const pageMax = 500
 const movementsSince = Effect.fnUntraced(function* (
   parties: ReadonlyArray<Party.Party>,
   since: Instant.Instant,
-  pin: Pin.Resolved
+  pin: Pin.ResolvedPin
 ) {
   const records = yield* Records
   const found: Array<PartyMovement> = []
@@ -144,7 +144,7 @@ const signedOf = ({ from, party, units }: PartyMovement): Decimal.Decimal =>
 const unitsSince = Effect.fnUntraced(function* (
   entries: ReadonlyArray<RegisterEntry>,
   since: Instant.Instant,
-  pin: Pin.Resolved
+  pin: Pin.ResolvedPin
 ) {
   const parties = [...new Set(entries.map(({ party }) => party))]
   const moved = Map.groupBy(yield* movementsSince(parties, since, pin), entryIdOf)
@@ -168,7 +168,7 @@ const unitsSince = Effect.fnUntraced(function* (
 export const accruedOf = Effect.fnUntraced(function* (
   holder: Holder,
   positions: ReadonlyArray<HeldPosition>,
-  pin: Pin.Resolved
+  pin: Pin.ResolvedPin
 ) {
   const records = yield* Records
   const accrued = new Map<string, Decimal.Decimal>()

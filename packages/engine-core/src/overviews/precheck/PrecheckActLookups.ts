@@ -18,7 +18,7 @@ import * as Subscription from "../../orders/subscription/SubscriptionOperations.
 import { start as startMint } from "../../reserves/reserve-order/MintOperations.ts"
 import { start as startReserveRedemption } from "../../reserves/reserve-order/ReserveRedemptionOperations.ts"
 import { backingOf } from "../../reserves/reserve/ReserveLookups.ts"
-import type { Asking } from "../../reads/Read.ts"
+import type { ReadContext } from "../../reads/Read.ts"
 import { Records } from "../../records/Records.ts"
 import type { Operation } from "../../writes/Operation.ts"
 import { offerAdmission } from "../../admissions/AdmissionOperations.ts"
@@ -58,7 +58,7 @@ const takesInstrument = (act: Act): boolean =>
  */
 export const namedBy = Effect.fnUntraced(function* (
   act: Act,
-  { instrumentId, pin }: { readonly instrumentId: InstrumentId; readonly pin: Asking["pin"] }
+  { instrumentId, pin }: { readonly instrumentId: InstrumentId; readonly pin: ReadContext["pin"] }
 ) {
   if (takesInstrument(act)) return { instrumentId }
   if (acts[act].about !== "reserve") return {}
@@ -104,7 +104,7 @@ export interface Subject {
 const named = Effect.fnUntraced(function* (
   act: Act,
   given: ActParameters,
-  { instrumentId, pin }: { readonly instrumentId: InstrumentId; readonly pin: Asking["pin"] }
+  { instrumentId, pin }: { readonly instrumentId: InstrumentId; readonly pin: ReadContext["pin"] }
 ) {
   const records = yield* Records
   switch (acts[act].about) {
@@ -139,7 +139,7 @@ const collections = {
 export const subjectOf = Effect.fnUntraced(function* (
   act: Act,
   given: ActParameters,
-  { asking, instrumentId }: { readonly instrumentId: InstrumentId; readonly asking: Asking }
+  { asking, instrumentId }: { readonly instrumentId: InstrumentId; readonly asking: ReadContext }
 ) {
   const { caller, pin, sight } = asking
   const { about } = acts[act]

@@ -21,7 +21,7 @@ import { type Act, acts, type ActParameters } from "./PrecheckRules.ts"
 export const supposedBy = Effect.fnUntraced(function* (
   act: Act,
   given: ActParameters,
-  { pin, subject }: { readonly subject: Subject; readonly pin: Pin.Resolved }
+  { pin, subject }: { readonly subject: Subject; readonly pin: Pin.ResolvedPin }
 ) {
   if (acts[act].about !== "reserve") return yield* suppositionsOf({ ...subject, asked: given, pin })
   const underTerms = yield* suppositionsOf({

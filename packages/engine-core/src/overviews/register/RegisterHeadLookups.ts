@@ -23,7 +23,7 @@ export interface UnitConversion {
 }
 
 /** Loads the index of a rebasing instrument, at which its base units are shown. */
-export const showing = Effect.fnUntraced(function* (instrument: Instrument, pin: Pin.Resolved) {
+export const showing = Effect.fnUntraced(function* (instrument: Instrument, pin: Pin.ResolvedPin) {
   const asStored: UnitConversion = {
     index: null,
     unitDecimals: Decimal.places,
@@ -48,7 +48,7 @@ const nothing = { owner: "", amount: 0 }
 /** Sums the units of an asset's lines; with `times`, each line's multiplied and rounded half up. */
 const unitsOf = Effect.fnUntraced(function* (
   asset: string,
-  pin: Pin.Resolved,
+  pin: Pin.ResolvedPin,
   times?: { readonly factor: string; readonly places: number }
 ) {
   const bulk = yield* Bulk
@@ -73,7 +73,7 @@ const unitsOf = Effect.fnUntraced(function* (
  * Loads the supply of an instrument on the ledger, a fold of its movements that is independent of
  * the register's lines. A projection from before movements were recorded sums the holdings instead.
  */
-const supplyOf = Effect.fnUntraced(function* (asset: string, pin: Pin.Resolved) {
+const supplyOf = Effect.fnUntraced(function* (asset: string, pin: Pin.ResolvedPin) {
   const records = yield* Records
   const supply = yield* records.find(supplies, asset, pin)
   if (Option.isSome(supply)) return supply.value.units
@@ -89,7 +89,7 @@ const supplyOf = Effect.fnUntraced(function* (asset: string, pin: Pin.Resolved) 
 export const headAt = Effect.fnUntraced(function* (
   instrument: Instrument,
   { index, show, unitDecimals }: UnitConversion,
-  pin: Pin.Resolved
+  pin: Pin.ResolvedPin
 ) {
   const records = yield* Records
   const asset = assetKeyOf(instrument)

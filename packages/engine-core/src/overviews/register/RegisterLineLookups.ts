@@ -21,7 +21,7 @@ import { isRestricted } from "../../restraints/restriction/RestrictionRules.ts"
 const heldMax = 1_000
 
 interface HolderSelection<R, A> {
-  readonly pin: Pin.Resolved
+  readonly pin: Pin.ResolvedPin
   readonly where: Readonly<Record<string, ReadonlyArray<string>>>
   /** Figure of a holder's records that its lines show, such as pending units. */
   readonly figureOf: (found: ReadonlyArray<R>) => A
@@ -102,7 +102,7 @@ export const besideOf = Effect.fnUntraced(function* (
     isConcealed,
     show
   }: {
-    readonly pin: Pin.Resolved
+    readonly pin: Pin.ResolvedPin
     readonly isConcealed: boolean
     /** Converts units of the ledger to those that the lines show. */
     readonly show: (units: Decimal.Decimal) => Decimal.Decimal

@@ -36,7 +36,7 @@ const chainMax = 100
  */
 const nextOf = Effect.fnUntraced(function* (
   { party, state, successor }: Holder,
-  pin: Pin.Resolved
+  pin: Pin.ResolvedPin
 ) {
   const records = yield* Records
   // The holder may itself have received units by recoveries, which come before those from it.
@@ -60,7 +60,7 @@ const nextOf = Effect.fnUntraced(function* (
 })
 
 /** Loads the chain of successors that a holder is part of, the first holder first. */
-export const chainOf = Effect.fnUntraced(function* (holder: Holder, pin: Pin.Resolved) {
+export const chainOf = Effect.fnUntraced(function* (holder: Holder, pin: Pin.ResolvedPin) {
   const records = yield* Records
   let first = holder
   for (let length = 0; first.predecessor !== null; length++) {
@@ -81,7 +81,7 @@ export const chainOf = Effect.fnUntraced(function* (holder: Holder, pin: Pin.Res
 /** Loads the distributions that paid lines are of. */
 export const distributionsOf = Effect.fnUntraced(function* (
   lines: ReadonlyArray<Pick<DistributionLine, "distributionId">>,
-  pin: Pin.Resolved
+  pin: Pin.ResolvedPin
 ) {
   const records = yield* Records
   const ids = [...new Set(lines.map(({ distributionId }) => distributionId as string))]
@@ -94,7 +94,7 @@ export const distributionsOf = Effect.fnUntraced(function* (
  */
 export const exemptionsOf = Effect.fnUntraced(function* (
   lines: ReadonlyArray<DistributionLine>,
-  pin: Pin.Resolved
+  pin: Pin.ResolvedPin
 ) {
   const exemptions = new Map<string, string>()
   const offsets = lines.map(({ delivery }) => delivery?.offset ?? pin.offset)
@@ -130,7 +130,7 @@ export const exemptionsOf = Effect.fnUntraced(function* (
 /** The last offset before an instant, at most that of the read; null: the kept history begins later. */
 export const offsetBefore = Effect.fnUntraced(function* (
   instant: Instant.Instant,
-  { offset }: Pin.Resolved
+  { offset }: Pin.ResolvedPin
 ) {
   const reach = yield* LedgerReach
   return Option.getOrNull(yield* reach.offsetBefore(instant, offset))
@@ -159,7 +159,7 @@ const movementsAtOnce = 500
  */
 export const partsOf = Effect.fnUntraced(function* (
   given: ReadonlyArray<PartyMovement>,
-  pin: Pin.Resolved
+  pin: Pin.ResolvedPin
 ) {
   const [first, last] = [given[0], given.at(-1)]
   const found: Array<TakenUnits> = []
@@ -203,7 +203,7 @@ export type TakenUnits = Pick<DisposalRules.DisposedUnits, "movement" | "part">
 
 const snapshotLotsOf = Effect.fnUntraced(function* (
   movements: ReadonlyArray<PartyMovement>,
-  pin: Pin.Resolved
+  pin: Pin.ResolvedPin
 ) {
   const records = yield* Records
   const ids = movements.map((movement) =>
@@ -219,7 +219,7 @@ const snapshotLotsOf = Effect.fnUntraced(function* (
  */
 const openedBy = Effect.fnUntraced(function* (
   movements: ReadonlyArray<PartyMovement>,
-  pin: Pin.Resolved
+  pin: Pin.ResolvedPin
 ) {
   const records = yield* Records
   const opened = new Map<PartyMovement, ReadonlyArray<Lot>>()
@@ -250,7 +250,7 @@ const openedBy = Effect.fnUntraced(function* (
  */
 export const proceedsOf = Effect.fnUntraced(function* (
   movements: ReadonlyArray<PartyMovement>,
-  pin: Pin.Resolved
+  pin: Pin.ResolvedPin
 ) {
   const records = yield* Records
   const named = (kind: string) => [

@@ -19,7 +19,7 @@ import type { BatchPoint } from "./ReserveBatchLookups.ts"
 
 /** Point of a run: the run reads only what was written by then. */
 export interface Point {
-  readonly pin: Pin.Resolved
+  readonly pin: Pin.ResolvedPin
   /**
    * Horizon: the offset after which the kept history begins; 0 where the projection began before the
    * first update of the ledger and no update is pruned.

@@ -36,7 +36,7 @@ const statedOf = ({ statement }: SourceStatement, hashes: ReadonlySet<string>) =
   )
 
 /** Sums the holdings that are locked for a reserve at a pin, by the key of the asset. */
-const lockedOf = Effect.fnUntraced(function* ({ reserveId }: Reserve, pin: Pin.Resolved) {
+const lockedOf = Effect.fnUntraced(function* ({ reserveId }: Reserve, pin: Pin.ResolvedPin) {
   const records = yield* Records
   const sums = new Map<string, Decimal.Decimal>()
   yield* records.stream(reserveHoldings, { pin, where: { reserveId: [reserveId] } }).pipe(

@@ -4,7 +4,7 @@
  */
 import { Effect, Stream } from "effect"
 import { type Holding, holdings } from "../../instruments/register/Holding.ts"
-import { holdingOf } from "../../instruments/register/RegisterReadings.ts"
+import { holdingOf } from "../../instruments/register/RegisterFromLedger.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import type { Plain } from "../../kernel/PlainJson.ts"
 import type { Unavailable } from "../../kernel/Refusal.ts"

@@ -27,7 +27,7 @@ export interface StatementComparison {
   readonly source: ExternalSource
   readonly statement: ExternalStatement
   /** Pin of the statement's moment. */
-  readonly pin: Pin.Resolved
+  readonly pin: Pin.ResolvedPin
   readonly at: Point
   /** Converts base units to units as the statement states them. */
   readonly show: (units: Decimal.Decimal) => Decimal.Decimal

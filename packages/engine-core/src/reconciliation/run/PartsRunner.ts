@@ -81,14 +81,17 @@ const actOf = ({ runId }: Pick<RunUnderWay, "runId">) =>
   Effect.map(Instant.now, (now) => ({ cause: { by: "run", runId } as const, now }))
 
 /** Number of instruments of a scope at a pin. */
-export const countOf = Effect.fnUntraced(function* ({ instrumentIds }: Scope, pin: Pin.Resolved) {
+export const countOf = Effect.fnUntraced(function* (
+  { instrumentIds }: Scope,
+  pin: Pin.ResolvedPin
+) {
   if (instrumentIds !== null) return instrumentIds.length
   const records = yield* Records
   return yield* records.ids(instruments, { pin }).pipe(Stream.runCount)
 })
 
 /** Streams the instruments of a scope at a pin, in the order of their ids. */
-const instrumentsOf = ({ instrumentIds }: Scope, pin: Pin.Resolved) =>
+const instrumentsOf = ({ instrumentIds }: Scope, pin: Pin.ResolvedPin) =>
   Stream.unwrap(
     Effect.map(Records, (records) =>
       instrumentIds === null

@@ -55,7 +55,7 @@ const namesBy = <R, F>(
   }: {
     readonly column: string | null
     readonly member: keyof R & string
-    readonly pin: Pin.Resolved
+    readonly pin: Pin.ResolvedPin
   }
 ): BulkNames => ({
   collection: collection.name,
@@ -65,11 +65,11 @@ const namesBy = <R, F>(
 })
 
 /** Holders of parties, also of a party that became a holder after the statement. */
-const ofParties = (pin: Pin.Resolved): BulkNames =>
+const ofParties = (pin: Pin.ResolvedPin): BulkNames =>
   namesBy(holderParties, { column: null, member: "holderId", pin })
 
 /** Holders of a statement's accounts: those that they are mapped to. */
-const ofAccounts = ({ source }: SourceStatement, pin: Pin.Resolved): BulkNames => {
+const ofAccounts = ({ source }: SourceStatement, pin: Pin.ResolvedPin): BulkNames => {
   switch (source.accountIs) {
     case "holder":
       return namesBy(holders, { column: null, member: "holderId", pin })

@@ -58,7 +58,7 @@ export const pointOf = Effect.fnUntraced(function* (
 /** Loads the reserves in force of instruments with their books at a pin; an instrument may have none. */
 export const backedOf = Effect.fnUntraced(function* (
   instrumentIds: ReadonlyArray<string>,
-  pin: Pin.Resolved
+  pin: Pin.ResolvedPin
 ) {
   if (instrumentIds.length === 0) return new Map<string, BackingReserve>()
   const records = yield* Records
@@ -79,7 +79,7 @@ export const backedOf = Effect.fnUntraced(function* (
 
 const custodyHashesOf = Effect.fnUntraced(function* (
   instrumentIds: ReadonlyArray<string>,
-  pin: Pin.Resolved
+  pin: Pin.ResolvedPin
 ) {
   const records = yield* Records
   const hashes = new Map<string, Set<string>>()
@@ -111,7 +111,7 @@ const reservesMax = 500
 
 const orphanedOf = Effect.fnUntraced(function* (
   instrumentIds: ReadonlyArray<string>,
-  pin: Pin.Resolved
+  pin: Pin.ResolvedPin
 ) {
   const records = yield* Records
   const orphaned = new Map<string, Array<string>>()

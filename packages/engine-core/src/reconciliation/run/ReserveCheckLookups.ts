@@ -74,7 +74,7 @@ export const prices = (
  */
 const plannedWithin = Duration.minutes(1)
 
-const pinOf = (pin: Pin.Resolved, { off }: ReserveReport): Pin.Resolved => ({
+const pinOf = (pin: Pin.ResolvedPin, { off }: ReserveReport): Pin.ResolvedPin => ({
   ...pin,
   select: { by: "offset" },
   offset: off

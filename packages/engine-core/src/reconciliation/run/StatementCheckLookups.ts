@@ -201,7 +201,10 @@ const quantityOf = ({ amounts }: { readonly amounts: ReadonlyArray<string> }): D
   Decimal.of(amounts[0] ?? "0")
 
 /** Converts base units of a rebasing instrument to units at the index of a pin. */
-export const showingAt = Effect.fnUntraced(function* (instrument: Instrument, pin: Pin.Resolved) {
+export const showingAt = Effect.fnUntraced(function* (
+  instrument: Instrument,
+  pin: Pin.ResolvedPin
+) {
   const index = yield* indexAt(instrument, pin)
   const { manifest } = instrument
   return (units: Decimal.Decimal): Decimal.Decimal =>
@@ -209,7 +212,7 @@ export const showingAt = Effect.fnUntraced(function* (instrument: Instrument, pi
 })
 
 /** Index of a rebasing instrument at a pin; null: its units are shown as they are kept. */
-export const indexAt = Effect.fnUntraced(function* (instrument: Instrument, pin: Pin.Resolved) {
+export const indexAt = Effect.fnUntraced(function* (instrument: Instrument, pin: Pin.ResolvedPin) {
   if (instrument.manifest?.valuation !== "rebasing") return null
   const records = yield* Records
   const [quote] = yield* records.many(quotes, quoteIdsOf(instrument), pin)

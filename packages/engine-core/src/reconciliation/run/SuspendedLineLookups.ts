@@ -28,7 +28,7 @@ const hasDistribution = Effect.fnUntraced(function* (
 interface AccountBalance {
   readonly element: SourceStatement
   readonly stated: SuspendedLines.AccountStatement
-  readonly pin: Pin.Resolved
+  readonly pin: Pin.ResolvedPin
 }
 
 /**
@@ -91,10 +91,10 @@ const statedOf = Effect.fnUntraced(function* (instrument: InstrumentIdentity, at
  */
 const suspendedAt = Effect.fnUntraced(function* (
   { instrumentId }: InstrumentIdentity,
-  then: Pin.Resolved
+  then: Pin.ResolvedPin
 ) {
   const records = yield* Records
-  const pin: Pin.Resolved = { ...then, select: { by: "snapshot", instant: then.judgedAt } }
+  const pin: Pin.ResolvedPin = { ...then, select: { by: "snapshot", instant: then.judgedAt } }
   const where = { open: [instrumentId], state: ["suspended"] }
   const byDistribution = new Map<string, Decimal.Decimal>()
   yield* records.stream(distributionLines, { pin, where }).pipe(

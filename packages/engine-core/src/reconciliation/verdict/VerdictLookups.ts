@@ -29,7 +29,7 @@ const pinOf = ({ offset, ledgerTime, writtenBy, judgedAt }: InstrumentVerdict["p
     ledgerTime,
     select: { by: "snapshot", instant: writtenBy },
     judgedAt
-  }) satisfies Pin.Resolved
+  }) satisfies Pin.ResolvedPin
 
 /**
  * Compares again what the run of a verdict compared, at the run's own pin and under the supposition,

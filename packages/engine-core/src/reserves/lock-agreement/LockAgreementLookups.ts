@@ -20,7 +20,7 @@ const nothing: LockedHoldings = { amount: Decimal.zero, cids: [] }
 export const lockedUnder = Effect.fnUntraced(function* (
   reserveId: string,
   all: ReadonlyArray<LockAgreement>,
-  pin?: Pin.Resolved
+  pin?: Pin.ResolvedPin
 ) {
   const records = yield* Records
   const [reserve] = yield* records.many(reserves, [reserveId], pin)

@@ -31,7 +31,7 @@ const released = ({ deadline }: Order): ReadonlyArray<AwaitedAct> =>
  */
 export const releasesFor = Effect.fnUntraced(function* (
   orders: ReadonlyArray<Order>,
-  { act, pin }: { readonly act: HoldRules.Act; readonly pin: Pin.Resolved }
+  { act, pin }: { readonly act: HoldRules.Act; readonly pin: Pin.ResolvedPin }
 ) {
   const ready = orders.filter(isReady)
   const open = yield* openOn([...new Set(ready.map(({ instrumentId }) => instrumentId))], pin)

@@ -10,7 +10,7 @@ import type * as Decimal from "../../kernel/Decimal.ts"
 import type * as Instant from "../../kernel/Instant.ts"
 import type * as Party from "../../kernel/Party.ts"
 import * as LedgerRecord from "../../projection/LedgerRecord.ts"
-import type { Node, Whole } from "../../projection/Reading.ts"
+import type { Node, Whole } from "../../projection/FromLedger.ts"
 import { Records } from "../../records/Records.ts"
 import type * as Field from "../../templates/Field.ts"
 import type { Reserve as ReserveTemplate } from "../../templates/Reserve.ts"
@@ -136,7 +136,7 @@ export const of = <R extends Members, O>(kind: {
   })
 
   /** Opens the order whose contract a snapshot holds. */
-  const fromSnapshot = (order: O, node: Node): LedgerRecord.Reads =>
+  const fromSnapshot = (order: O, node: Node): LedgerRecord.LedgerEffect =>
     opened(order, { ...unpriced, orderCid: node.contractId }, node)
 
   const settled = (id: string, { coverBefore, coverAfter }: Covers, node: Node) =>
@@ -149,7 +149,7 @@ export const of = <R extends Members, O>(kind: {
     })
 
   /** Ends the order; one that is past its deadline ends as expired, also where people cancel it. */
-  const ended = (id: string, on: "decline" | "cancel", node: Node): LedgerRecord.Reads =>
+  const ended = (id: string, on: "decline" | "cancel", node: Node): LedgerRecord.LedgerEffect =>
     follow.withRecord(id, node, on, ({ state }) =>
       follow.moveBy(id, node, { on: state === "expired" ? "release" : on, at: node.effectiveAt })
     )

@@ -5,7 +5,7 @@ import type * as Instant from "../../kernel/Instant.ts"
 import type * as Templates from "../../templates/Reserve.ts"
 import type { Payload } from "../../templates/Template.ts"
 import type { AssetPoint, ReserveBooks } from "./CoverRules.ts"
-import { fromLedger } from "./LedgerTerms.ts"
+import { termsFromLedger } from "./LedgerTerms.ts"
 import type { Reserve } from "./Reserve.ts"
 import { keyOf } from "./ReserveTerms.ts"
 import { inForceAt } from "./TermsRules.ts"
@@ -28,11 +28,11 @@ export type Body = Pick<
 export const bodyOf = (payload: Payload<typeof Templates.Reserve>): Body => ({
   parValue: payload.parValue,
   initialSharePrice: payload.initialSharePrice,
-  terms: fromLedger(payload.terms),
+  terms: termsFromLedger(payload.terms),
   pending:
     payload.pending === null
       ? null
-      : { ...payload.pending, terms: fromLedger(payload.pending.terms) },
+      : { ...payload.pending, terms: termsFromLedger(payload.pending.terms) },
   locked: payload.locked,
   outstanding: payload.outstanding,
   decimals: payload.decimals,

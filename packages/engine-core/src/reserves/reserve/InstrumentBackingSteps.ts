@@ -5,7 +5,7 @@
 import { Effect, Option, Schema } from "effect"
 import { InstrumentId, instruments } from "../../instruments/instrument/Instrument.ts"
 import * as LedgerRecord from "../../projection/LedgerRecord.ts"
-import type { Node } from "../../projection/Reading.ts"
+import type { Node } from "../../projection/FromLedger.ts"
 import { Records } from "../../records/Records.ts"
 import type * as Field from "../../templates/Field.ts"
 import { reserves } from "./Reserve.ts"

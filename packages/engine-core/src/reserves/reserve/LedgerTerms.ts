@@ -14,7 +14,7 @@ export const microsOf = (duration: Duration.Duration): number =>
   Number(Duration.nanos(duration) / NANOS_PER_MICRO)
 
 /** Terms as records store them. */
-export const fromLedger = ({ assets, minCover }: Templates.ReserveTerms): StoredTerms => ({
+export const termsFromLedger = ({ assets, minCover }: Templates.ReserveTerms): StoredTerms => ({
   assets: assets.map(({ freshness, ...asset }) => ({
     ...asset,
     freshness: freshness === null ? null : durationOf(freshness)

@@ -37,7 +37,7 @@ export interface LoadedBooks {
 /** Moment of a read: the instant that freshness and terms are judged at, and the pin of the records. */
 export interface ReadMoment {
   readonly at: Instant.Instant
-  readonly pin?: Pin.Resolved
+  readonly pin?: Pin.ResolvedPin
 }
 
 /** Runs look-ups that do not depend on one another concurrently. */
@@ -134,7 +134,7 @@ export const loadedOf = (self: Reserve, moment: ReadMoment) =>
   })
 
 interface PinOption {
-  readonly pin?: Pin.Resolved
+  readonly pin?: Pin.ResolvedPin
 }
 
 const openOrdersOf = Effect.fnUntraced(function* (ids: ReadonlyArray<string>, pin: PinOption) {
@@ -163,7 +163,7 @@ const liveAmendmentsOf = Effect.fnUntraced(function* (ids: ReadonlyArray<string>
 })
 
 /** The reserve that backs an instrument: proposed, active or closing; null: none. */
-export const backingOf = Effect.fnUntraced(function* (instrumentId: string, pin?: Pin.Resolved) {
+export const backingOf = Effect.fnUntraced(function* (instrumentId: string, pin?: Pin.ResolvedPin) {
   const records = yield* Records
   const [found] = yield* records.list(reserves, {
     where: { backing: [instrumentId] },
@@ -178,7 +178,10 @@ export const backingOf = Effect.fnUntraced(function* (instrumentId: string, pin?
  * one that is firmly locked and comes to the amount counted. A holding that another party locked in
  * the reserve's name is left out.
  */
-export const countedHoldingsOf = Effect.fnUntraced(function* (self: Reserve, pin?: Pin.Resolved) {
+export const countedHoldingsOf = Effect.fnUntraced(function* (
+  self: Reserve,
+  pin?: Pin.ResolvedPin
+) {
   const records = yield* Records
   const counted = new Map(self.locked.map(({ asset, amount }) => [keyOf(asset), amount]))
   const found = yield* records

@@ -18,7 +18,7 @@ export const audience = {
 } as const satisfies Read.Audience
 
 /** Loads a reserve; refuses `not-found` for one that the caller cannot see, as for none. */
-export const reserveOf = Effect.fnUntraced(function* (reserveId: string, asking: Read.Asking) {
+export const reserveOf = Effect.fnUntraced(function* (reserveId: string, asking: Read.ReadContext) {
   const records = yield* Records
   const reserve = yield* records.get(reserves, reserveId, asking.pin)
   yield* Sight.demand(asking, reserves, { registrar: reserve.issuer })
@@ -32,7 +32,7 @@ export const reserveOf = Effect.fnUntraced(function* (reserveId: string, asking:
 export const ofReserve = Effect.fnUntraced(function* <R extends { readonly reserveId: string }, F>(
   collection: Collection<R, F>,
   { reserveId, id }: { readonly reserveId: string; readonly id: string },
-  asking: Read.Asking
+  asking: Read.ReadContext
 ) {
   yield* reserveOf(reserveId, asking)
   const records = yield* Records

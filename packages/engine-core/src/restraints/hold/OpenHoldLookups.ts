@@ -11,7 +11,7 @@ const firstPage = 1_000
 /** Loads the open holds of these instruments at the pin, oldest first. */
 export const openOn: (
   instrumentIds: ReadonlyArray<string>,
-  pin?: Pin.Resolved
+  pin?: Pin.ResolvedPin
 ) => Effect.Effect<ReadonlyArray<Stored<Hold>>, Unavailable, Records> = Effect.fnUntraced(
   function* (instrumentIds, pin) {
     if (instrumentIds.length === 0) return []

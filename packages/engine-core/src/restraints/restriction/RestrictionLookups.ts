@@ -47,7 +47,7 @@ const found = Effect.fnUntraced(function* (query: Query) {
  */
 export const inForce = Effect.fn("controls.inForce")(function* (
   scope: RestrictionScope,
-  pin?: Pin.Resolved
+  pin?: Pin.ResolvedPin
 ) {
   const at = pin === undefined ? {} : { pin }
   if (scope.holderIds === undefined) {

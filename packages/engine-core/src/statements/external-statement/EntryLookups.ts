@@ -89,7 +89,7 @@ const aroundOf = (lines: ReadonlyArray<LineOfStatement>): LineScope => ({
 const inForceOf = Effect.fnUntraced(function* (
   rows: Iterable<OwnedRow>,
   { accounts, statementIds }: LineScope,
-  pin: Pin.Resolved | undefined
+  pin: Pin.ResolvedPin | undefined
 ) {
   const records = yield* Records
   const byStatement = Map.groupBy(rows, ({ owner }) => statementIdOf(owner) ?? "")
@@ -182,7 +182,7 @@ const bookedOf = Effect.fnUntraced(function* (lines: ReadonlyArray<FoundLine>) {
 })
 
 /** Owners of the statements in force of these accounts. */
-const ownersOf = (accounts: ReadonlySet<string>, pin: Pin.Resolved | undefined) =>
+const ownersOf = (accounts: ReadonlySet<string>, pin: Pin.ResolvedPin | undefined) =>
   Effect.flatMap(Records, (records) =>
     records
       .stream(externalStatements, {
@@ -207,7 +207,7 @@ const byAccount = (lines: ReadonlyArray<FoundLine>) =>
  */
 export const entriesAround = Effect.fnUntraced(function* (
   lines: ReadonlyArray<LineOfStatement>,
-  pin?: Pin.Resolved
+  pin?: Pin.ResolvedPin
 ) {
   const around = aroundOf(lines)
   const collected = yield* collecting
@@ -261,7 +261,7 @@ const asUnnamed = ({ statement, entry }: FoundLine): Rules.BookedLine => ({
 /** Finds the facts of lines of statements in force, by the name of the line. */
 export const factsOf = Effect.fnUntraced(function* (
   lines: ReadonlyArray<LineOfStatement>,
-  pin?: Pin.Resolved
+  pin?: Pin.ResolvedPin
 ) {
   const facts = new Map<string, EntryFacts>()
   if (lines.length === 0) return facts
@@ -285,7 +285,7 @@ export const factsOf = Effect.fnUntraced(function* (
  */
 export const sharingReference = Effect.fnUntraced(function* (
   lines: ReadonlyArray<LineOfStatement>,
-  pin?: Pin.Resolved
+  pin?: Pin.ResolvedPin
 ) {
   const around = aroundOf(lines)
   const referenced = lines.flatMap(({ entry }) =>

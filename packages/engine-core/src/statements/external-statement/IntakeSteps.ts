@@ -133,7 +133,7 @@ export const readingOf = Effect.fnUntraced(function* (
     return yield* Effect.fail(refused("rule-refused", failed("in-manifest")))
   }
   const account = yield* accountOf(source, manifest.currency)
-  const reading: Port.Reading = {
+  const reading: Port.FromLedger = {
     adapter: source.adapter,
     kind: source.kind,
     charset,
@@ -278,7 +278,7 @@ const storing = Effect.fnUntraced(function* ({ accountIs, kind }: ExternalSource
  */
 export const readFile = Effect.fnUntraced(function* (
   { source }: FileAddress,
-  { reading, staged }: { readonly reading: Port.Reading; readonly staged: StagedFile }
+  { reading, staged }: { readonly reading: Port.FromLedger; readonly staged: StagedFile }
 ) {
   const reader = yield* Port.StatementSource
   const { linesMax } = reading

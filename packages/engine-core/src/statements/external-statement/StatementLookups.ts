@@ -31,7 +31,7 @@ export const feedKeyOf = ({ externalSourceId, instrumentId }: Feed): string =>
 /** Finds the statement in force of a business date; none: it has not come. */
 export const inForceOf = Effect.fnUntraced(function* (
   feed: Feed & { readonly businessDate: Date.Date },
-  pin?: Pin.Resolved
+  pin?: Pin.ResolvedPin
 ) {
   const records = yield* Records
   const slot = yield* records.find(statementsOfDates, dateKeyOf(feed), pin)
@@ -40,7 +40,7 @@ export const inForceOf = Effect.fnUntraced(function* (
 })
 
 /** Finds the statement in force of the newest business date; none: no statement has come. */
-export const latestOf = Effect.fnUntraced(function* (feed: Feed, pin?: Pin.Resolved) {
+export const latestOf = Effect.fnUntraced(function* (feed: Feed, pin?: Pin.ResolvedPin) {
   const records = yield* Records
   const [newest] = yield* records.list(externalStatements, {
     where: { inForce: [feedKeyOf(feed)] },
@@ -52,7 +52,7 @@ export const latestOf = Effect.fnUntraced(function* (feed: Feed, pin?: Pin.Resol
 })
 
 /** Streams the statements in force of a source and an instrument, oldest business date first. */
-export const inForce = (feed: Feed, pin?: Pin.Resolved) =>
+export const inForce = (feed: Feed, pin?: Pin.ResolvedPin) =>
   Stream.unwrap(
     Effect.map(Records, (records) =>
       records

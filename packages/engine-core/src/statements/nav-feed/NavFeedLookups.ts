@@ -87,7 +87,7 @@ export const statedNav = ({
 const historyBefore = Effect.fnUntraced(function* (
   fed: InstrumentTerms,
   before: Date.Date,
-  pin?: Pin.Resolved
+  pin?: Pin.ResolvedPin
 ) {
   const feed = mappedFeed(fed)
   const nothing: History = { navs: [], prices: [] }
@@ -107,7 +107,7 @@ interface HistoryQuery {
 export const historyOf = Effect.fnUntraced(function* (
   fed: InstrumentTerms,
   { before, feed }: HistoryQuery,
-  pin?: Pin.Resolved
+  pin?: Pin.ResolvedPin
 ) {
   const { oracle } = fed.terms.manifest
   const nothing: History = { navs: [], prices: [] }
@@ -132,7 +132,7 @@ export const historyOf = Effect.fnUntraced(function* (
 export const pricesOn = Effect.fnUntraced(function* (
   fed: InstrumentTerms,
   { before, from }: { readonly from: Date.Date; readonly before: Date.Date },
-  pin?: Pin.Resolved
+  pin?: Pin.ResolvedPin
 ) {
   const { oracle, businessZone } = fed.terms.manifest
   if (oracle === null) return []
@@ -163,7 +163,7 @@ export const pricesOn = Effect.fnUntraced(function* (
 const acceptedOf = Effect.fnUntraced(function* (
   fed: InstrumentTerms,
   businessDate: Date.Date,
-  pin?: Pin.Resolved
+  pin?: Pin.ResolvedPin
 ) {
   const bounds = boundsOf(fed)
   if (bounds.guardrail === null) return null
@@ -187,7 +187,7 @@ const datedPrices = (
 }
 
 /** Loads the latest statement of the feed as its state is judged by; null: none came, or no feed. */
-export const statedOf = Effect.fnUntraced(function* (fed: InstrumentTerms, pin?: Pin.Resolved) {
+export const statedOf = Effect.fnUntraced(function* (fed: InstrumentTerms, pin?: Pin.ResolvedPin) {
   const feed = mappedFeed(fed)
   if (feed === null) return null
   const latest = Option.getOrNull(yield* latestOf(feed, pin))
@@ -207,7 +207,7 @@ export const statedOf = Effect.fnUntraced(function* (fed: InstrumentTerms, pin?:
 export const stateOf = Effect.fnUntraced(function* (
   fed: InstrumentTerms,
   now: Instant.Instant,
-  pin?: Pin.Resolved
+  pin?: Pin.ResolvedPin
 ) {
   const latest = yield* statedOf(fed, pin)
   const { manifest, guardrail } = fed.terms

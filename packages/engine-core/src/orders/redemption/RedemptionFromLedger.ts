@@ -1,0 +1,247 @@
+/** Facts from the ledger about a redemption: claimed, priced, funded, burned, settled, ended. */
+import { Effect, Option } from "effect"
+import * as Zone from "../../kernel/Zone.ts"
+import * as LedgerRecord from "../../projection/LedgerRecord.ts"
+import type { Node } from "../../projection/FromLedger.ts"
+import * as TypedFromLedger from "../../projection/TypedFromLedger.ts"
+import { Records, type Stored } from "../../records/Records.ts"
+import { PricedRedemption, RedemptionClaim } from "../../templates/Redemption.ts"
+import { BurnRequest } from "../../templates/Registry.ts"
+import type { Argument, Payload } from "../../templates/Template.ts"
+import { dealingCycles } from "../dealing-cycle/DealingCycle.ts"
+import { nextCutOff } from "../order/CutOffRules.ts"
+import { awaitingTerms } from "../../instruments/instrument/AwaitingTermsSteps.ts"
+import { openingOf } from "../order/OrderClaimLookups.ts"
+import { pricingOf } from "../order/OrderPricingLookups.ts"
+import { burnedBy, type Redemption, redemptions } from "./Redemption.ts"
+import { type Fact, RedemptionMachine } from "./RedemptionMachine.ts"
+import { claimedAs } from "./RedemptionOpening.ts"
+import * as Pricing from "./RedemptionPricing.ts"
+
+type Claim = Payload<typeof RedemptionClaim>
+type PricedPayload = Payload<typeof PricedRedemption>
+
+const order = LedgerRecord.transitionsOf({
+  collection: redemptions,
+  machine: RedemptionMachine,
+  resourceKind: "redemption"
+})
+
+const claim = TypedFromLedger.of(RedemptionClaim, {
+  created: Effect.fn("RedemptionClaim.created")(function* (payload, node) {
+    const records = yield* Records
+    const existing = yield* records.find(redemptions, payload.redemptionId)
+    if (Option.isNone(existing)) return yield* opened(payload, node)
+    if (isJoining(existing.value, payload)) {
+      const { cycleId } = payload
+      return yield* order.record(existing.value, node, {
+        on: "join",
+        claimCid: node.contractId,
+        cycleId
+      })
+    }
+    yield* order.keepBreach(node, payload.redemptionId, {
+      on: "claim",
+      detail: "A redemption of this id exists."
+    })
+  }),
+  exercised: {
+    Withdraw: ({ payload }, node) =>
+      order.moveBy(payload.redemptionId, node, { on: "withdraw", at: node.effectiveAt })
+  }
+})
+
+const priced = TypedFromLedger.of(PricedRedemption, {
+  created: (payload, node) =>
+    order.withRecord(payload.redemptionId, node, "price", (self) =>
+      order.allows(self, "price")
+        ? pricedBy(self, payload, node)
+        : order.keepBreach(node, payload.redemptionId, {
+            on: "price",
+            detail: `A redemption in state ${self.state} waits for no price.`
+          })
+    ),
+  exercised: {
+    Settle: ({ payload, argument }, node) =>
+      // Without a units allocation the units were burned before: this is the payment alone.
+      argument.unitsAllocationCid === null
+        ? order.move(payload.redemptionId, node, "settle", (self) => ({
+            on: "settle",
+            ...valued(self, node)
+          }))
+        : order.move(payload.redemptionId, node, "exchange", (self) =>
+            exchanged(self, payload, argument, node)
+          ),
+    Release: ({ payload, argument: { withdrawn } }, node) =>
+      order.moveBy(payload.redemptionId, node, {
+        on: withdrawn === true ? "withdraw" : "release",
+        at: node.effectiveAt
+      })
+  }
+})
+
+const burnRequest = TypedFromLedger.of(BurnRequest, {
+  created: (payload, node) =>
+    burning(payload, ({ id }) =>
+      order.withRecord(id, node, "fund", (self) => funded(self, payload, node))
+    ),
+  exercised: {
+    Accept: ({ payload }, node) =>
+      burning(payload, ({ id }) =>
+        order.withRecord(id, node, "burn", (self) =>
+          self.burnRequestCid === node.contractId && order.allows(self, "burn")
+            ? order.record(self, node, { on: "burn", at: node.effectiveAt })
+            : order.keepBreach(node, id, {
+                on: "burn",
+                detail: "The redemption does not wait for this burn."
+              })
+        )
+      ),
+    Reject: ({ payload }, node) => unburned(payload, node),
+    Withdraw: ({ payload }, node) => unburned(payload, node)
+  }
+})
+
+export const fromLedger = [claim, priced, burnRequest].map(awaitingTerms)
+
+// ---- a claim opens the order
+
+const opened = Effect.fnUntraced(function* (payload: Claim, node: Node) {
+  const opening = yield* openingOf(payload, node)
+  if (opening === null) {
+    return yield* order.keepBreach(node, payload.redemptionId, {
+      on: "claim",
+      detail: "Its instrument or its holder is not recorded."
+    })
+  }
+  const cutOff = yield* cutOffOf(payload, opening.terms.cutOff, node)
+  yield* LedgerRecord.open(redemptions, claimedAs(payload, opening, cutOff), node)
+})
+
+/** Returns the cut-off that the claim names, or that of its cycle, else the next after the claim. */
+const cutOffOf = Effect.fnUntraced(function* (
+  { cutOffAt: named, cycleId }: Claim,
+  rule: Parameters<typeof nextCutOff>[0],
+  node: Node
+) {
+  const records = yield* Records
+  const cycle = cycleId === null ? Option.none() : yield* records.find(dealingCycles, cycleId)
+  const at = named ?? Option.getOrNull(cycle)?.cutOffAt ?? null
+  return at === null ? nextCutOff(rule, node.effectiveAt) : { at, date: Zone.dateAt(rule.zone, at) }
+})
+
+/** Checks whether the claim contract is a remainder that joins the cycle of its cut-off. */
+const isJoining = (
+  { cutOffAt, cycleId, state }: Redemption,
+  payload: Claim
+): payload is Claim & { readonly cycleId: string } =>
+  state === "claimed" &&
+  cycleId === null &&
+  payload.cycleId !== null &&
+  payload.remainderOf !== null &&
+  (payload.cutOffAt ?? cutOffAt) === cutOffAt
+
+// ---- the oracle prices it
+
+/** Records the price that the oracle signed; a breach of the rules is kept for reconciliation. */
+const pricedBy = Effect.fnUntraced(function* (
+  self: Stored<Redemption>,
+  payload: PricedPayload,
+  node: Node
+) {
+  const breaches = Pricing.breaches(
+    self,
+    payload,
+    yield* pricingOf(self, payload.pointCid, node.effectiveAt)
+  )
+  if (breaches.length > 0) {
+    yield* order.keepBreach(node, self.redemptionId, { on: "price", detail: breaches.join(" ") })
+  }
+  const { pointCid, proceeds } = payload
+  yield* order.record(self, node, {
+    on: "price",
+    pricedCid: node.contractId,
+    pointCid,
+    proceeds,
+    ...Pricing.pricedAs(self, payload),
+    at: node.effectiveAt
+  })
+})
+
+// ---- units are burned by request, or with the payment
+
+/** Reads a burn request whose reference is a redemption; ignores any other. */
+const burning = (
+  { reference }: Payload<typeof BurnRequest>,
+  read: (reference: { readonly id: string }) => LedgerRecord.LedgerEffect
+): LedgerRecord.LedgerEffect => (reference.kind === "redemption" ? read(reference) : Effect.void)
+
+/** Checks whether a burn request is for the holder, the instrument and the units of the order. */
+export const isBurnOf = (
+  self: Pick<Redemption, "party" | "instrumentId" | "registrar" | "units" | "index" | "baseUnits">,
+  { holder, instrument, amount }: Payload<typeof BurnRequest>
+): boolean =>
+  holder === self.party &&
+  instrument.id === self.instrumentId &&
+  instrument.admin === self.registrar &&
+  amount === burnedBy(self)
+
+const funded = (
+  self: Stored<Redemption>,
+  requested: Payload<typeof BurnRequest>,
+  node: Node
+): LedgerRecord.LedgerEffect => {
+  const { redemptionId } = self
+  if (!isBurnOf(self, requested)) {
+    return order.keepIdle(node, redemptionId, {
+      on: "fund",
+      detail: "The request to burn is for another holder, instrument or number of units."
+    })
+  }
+  if (self.burnRequestCid !== null) {
+    return order.keepIdle(node, redemptionId, {
+      on: "fund",
+      detail: "Its units are requested already."
+    })
+  }
+  const burnRequestCid = node.contractId
+  if (self.state === "funded")
+    return order.record(self, node, { on: "request-burn", burnRequestCid })
+  return order.allows(self, "fund")
+    ? order.record(self, node, { on: "fund", burnRequestCid, at: node.effectiveAt })
+    : order.keepIdle(node, redemptionId, {
+        on: "fund",
+        detail: `A redemption in state ${self.state} gives no units to burn.`
+      })
+}
+
+/** Records the end of a burn request that was rejected or withdrawn; the order needs another. */
+const unburned = (payload: Payload<typeof BurnRequest>, node: Node): LedgerRecord.LedgerEffect =>
+  burning(payload, ({ id }) =>
+    order.withRecord(id, node, "request-burn", (self) =>
+      self.burnRequestCid === node.contractId
+        ? order.record(self, node, { on: "request-burn", burnRequestCid: null })
+        : Effect.void
+    )
+  )
+
+const valued = (self: Redemption, node: Node) => ({
+  at: node.effectiveAt,
+  valueDate: Zone.dateAt(self.zone, node.effectiveAt)
+})
+
+const exchanged = (
+  self: Redemption,
+  { units, price, proceeds }: PricedPayload,
+  { fill }: Argument<typeof PricedRedemption, "Settle">,
+  node: Node
+): Extract<Fact, { readonly on: "exchange" }> => {
+  const part = fill ?? { units, proceeds }
+  return {
+    on: "exchange",
+    units: part.units,
+    proceeds: part.proceeds,
+    fee: Pricing.feeOf(self, { units: part.units, price }),
+    ...valued(self, node)
+  }
+}

@@ -1,0 +1,118 @@
+/** Read of the verdicts of instruments: as their latest runs left them, or as they would have been. */
+import { Effect, Option, Schema } from "effect"
+import { NotCompared } from "../../findings/NotCompared.ts"
+import * as Counterfactual from "../../instruments/policy/Counterfactual.ts"
+import { InstrumentId } from "../../instruments/instrument/Manifest.ts"
+import * as Integer from "../../kernel/Integer.ts"
+import * as Offset from "../../kernel/Offset.ts"
+import { refused } from "../../kernel/Refusal.ts"
+import { versionAsked } from "../../orders/SuppositionLookups.ts"
+import * as Read from "../../reads/Read.ts"
+import { Records } from "../../records/Records.ts"
+import { Verdict } from "../../vocabulary/sets.ts"
+import { type InstrumentVerdict, instrumentVerdicts } from "./InstrumentVerdict.ts"
+import { supposed } from "./VerdictLookups.ts"
+
+const { NullOr, optionalKey, Struct } = Schema
+
+const Params = Struct({
+  instrumentId: optionalKey(InstrumentId),
+  verdict: optionalKey(Schema.Array(Verdict.schema)),
+  ...Counterfactual.fields
+})
+type Params = typeof Params.Type
+
+export const VerdictView = Struct({
+  instrumentId: InstrumentId,
+  verdict: Verdict.schema,
+  runId: Schema.String,
+  /** Offset of the ledger at which the run read everything. */
+  asOf: Offset.schema,
+  open: Struct({ blocking: Integer.schema, warning: Integer.schema, info: Integer.schema }),
+  oldestDays: NullOr(Integer.schema),
+  /** Input that checks had and did not compare the latest time that a run asked for them. */
+  notCompared: Schema.Array(NotCompared)
+}).annotate({
+  identifier: "ReconciliationVerdictView",
+  description: "What the latest reconciliation run that covered an instrument came to."
+})
+export type VerdictView = typeof VerdictView.Type
+
+const viewOf = (self: InstrumentVerdict): VerdictView => ({
+  instrumentId: self.instrumentId,
+  verdict: self.verdict,
+  runId: self.runId,
+  asOf: self.pin.offset,
+  open: self.open,
+  oldestDays: self.oldestDays,
+  notCompared: self.notCompared
+})
+
+const whereOf = ({ instrumentId, verdict }: Params): Read.Scope => ({
+  ...(instrumentId === undefined ? {} : { instrumentId: [instrumentId] }),
+  ...(verdict === undefined ? {} : { verdict })
+})
+
+export const list = Read.list({
+  name: "reconciliation-verdict.list",
+  doc: "Lists the verdicts of instruments: that of the latest run that covered each. With a policy version or a price, of one instrument: what the run would have found, computed again at its pin; nothing is stored.",
+  route: "GET /v1/reconciliation-verdict",
+  audience: {
+    operator: "all",
+    approver: "all",
+    risk: "all",
+    auditor: "all",
+    app: "all",
+    monitor: "all"
+  },
+  pinned: true,
+  collection: instrumentVerdicts,
+  params: Params,
+  item: VerdictView,
+  direction: "asc",
+  order: "by instrument id",
+  changes: false,
+  acted: "never",
+  parent: Effect.fnUntraced(function* (params) {
+    if (!Counterfactual.isAsked(params)) return
+    const { instrumentId, policyVersion } = params
+    if (instrumentId === undefined) {
+      const detail = "A policy version or a price is one of an instrument: name it."
+      return yield* Effect.fail(
+        refused("invalid-request", { errors: [{ pointer: "/query/instrumentId", detail }] })
+      )
+    }
+    if (policyVersion !== undefined) yield* versionAsked(instrumentId, policyVersion)
+  }),
+  where: (params) => ({
+    ...whereOf(params),
+    // They bind the cursor alone.
+    ...(params.policyVersion === undefined
+      ? {}
+      : { policyVersion: [String(params.policyVersion)] }),
+    ...(params.price === undefined ? {} : { price: [String(params.price)] })
+  }),
+  rows: Effect.fnUntraced(function* ({ after, limit }, { pin }, params) {
+    const records = yield* Records
+    if (!Counterfactual.isAsked(params)) {
+      const found = yield* records.list(instrumentVerdicts, {
+        pin,
+        where: whereOf(params),
+        limit,
+        ...(after === undefined ? {} : { after })
+      })
+      return found.map(({ record, sortKey }) => ({ sortKey, row: record }))
+    }
+    const { instrumentId, verdict } = params
+    if (instrumentId === undefined || after !== undefined) return []
+    const stored = Option.getOrNull(yield* records.find(instrumentVerdicts, instrumentId, pin))
+    if (stored === null) return []
+    const row = yield* Effect.catchTag(supposed(stored, params), "Refused", () =>
+      Effect.die(new Error(`${instrumentId} lost a policy version during a read`))
+    )
+    return (verdict?.includes(row.verdict) ?? true) ? [{ sortKey: instrumentId, row }] : []
+  }),
+  view: (found) => Effect.succeed(found.map(viewOf))
+})
+
+export const queries = [list] as const

@@ -33,7 +33,17 @@ const reachedSoon: Readonly<Record<string, number>> = {
   "base units compared": 5,
   "reports read in passing": 20,
   "registers compared": 20,
-  "answers repeated": 1_400
+  "answers repeated": 1_400,
+  "bank states": 30,
+  "table corrects": 8,
+  "bank corrects": 2,
+  "statement repeated in the next file": 3,
+  "file of several statements": 3,
+  "copies compared": 100,
+  "taken copies compared": 10,
+  "reversed entry compared": 3,
+  "bank verdict blocked": 3,
+  "bank hold released": 1
 }
 
 /** Smallest counts of acts in the first two towns of 1,500 steps each: guards that the walk reaches what it tests. */

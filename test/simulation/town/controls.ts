@@ -158,7 +158,7 @@ export const pauses = Effect.fnUntraced(function* (town: Town) {
   const kind = "instrument.pause"
   const { instrumentId } = anyFund(town)
   const holdId = `p${++town.count}`
-  const one: Hold = { holdId, instrumentId, span: beginning(town.step) }
+  const one: Hold = { holdId, instrumentId, blocks: "all", span: beginning(town.step) }
   yield* submit(town, {
     by: People.maker(town, kind),
     params: { instrumentId: town.die.once(20) ? "no-fund" : instrumentId },

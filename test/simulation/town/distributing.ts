@@ -176,7 +176,7 @@ const executes = Effect.fnUntraced(function* (town: Town.Town) {
       month,
       ...(die.once(8) ? { acknowledgedRate: die.pick([0.15, 0.2]) } : {})
     },
-    act: { kind, asks: [{ instrumentId, hold: "deal" }] }
+    act: { kind, asks: [{ instrumentId, hold: "distribution" }] }
   })
   const made = town.awaiting.findLast(({ act, maker }) => act.kind === kind && maker === by.sub)
   if (made !== undefined && !die.once(3)) yield* signs(town, made, People.signer(town))

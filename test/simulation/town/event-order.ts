@@ -8,6 +8,7 @@ import { redemptions } from "#core/orders/redemption/Redemption.ts"
 import { runs } from "#core/reconciliation/run/Run.ts"
 import { restrictions } from "#core/restraints/restriction/Restriction.ts"
 import { gated, holds, paid, same } from "../books.ts"
+import * as Banking from "./banking.ts"
 import { atoms, cycleCapacities, whole } from "./figures.ts"
 import { debtOf } from "./paying.ts"
 import { beginning } from "./model.ts"
@@ -37,7 +38,8 @@ const after: Readonly<Record<string, ReadonlyArray<string | null>>> = {
   "operation.succeeded": [null],
   "operation.failed": [null],
   "instrument.paused": [null],
-  "hold.released": ["instrument.paused"],
+  "reconciliation.hold": [null, "reconciliation.hold"],
+  "hold.released": ["instrument.paused", "reconciliation.hold"],
   "holder.restricted": [null],
   "holder.unrestricted": ["holder.restricted"],
   "distribution.payable": [null, "distribution.held"],
@@ -51,7 +53,7 @@ const after: Readonly<Record<string, ReadonlyArray<string | null>>> = {
 const subject = (type: string, resourceId: string, payload: Payload): string => {
   if (type.startsWith("operation.")) return `operation ${String(payload["operationId"])}`
   if (type === "instrument.paused") return `hold ${String(payload["holdId"])}`
-  if (type.startsWith("hold.")) return `hold ${resourceId}`
+  if (type.startsWith("hold.") || type === "reconciliation.hold") return `hold ${resourceId}`
   if (/^holder\.(?:un)?restricted$/u.test(type))
     return `restriction ${String(payload["restrictionId"])}`
   return `${type.slice(0, type.indexOf("."))} ${resourceId}`
@@ -164,6 +166,7 @@ const ended = (
   if (of.type === "subscription.ended" && of.state !== "closed") {
     // The bank lines of an order that was released are free to pay another.
     town.bank.used = town.bank.used.filter(({ by }) => by !== of.orderId)
+    Banking.returns(town.banking, of.orderId)
     return
   }
   const { priced } = order

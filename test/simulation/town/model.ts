@@ -47,6 +47,8 @@ export interface Restriction {
 export interface Hold {
   readonly holdId: string
   readonly instrumentId: string
+  /** A hold of findings stops distributions alone (docs/domain/restraints.md#what-a-hold-blocks). */
+  readonly blocks: "all" | "distribution"
   readonly span: Span
 }
 
@@ -68,7 +70,7 @@ interface Followed {
 /** Gates that an act has to pass, by the rules of the venue. */
 export interface Asks {
   readonly instrumentId: string
-  readonly hold?: "deal"
+  readonly hold?: "deal" | "distribution"
   readonly passing?: { readonly holderId: string; readonly what: Passing }
   /**
    * The former holder: once it is succeeded, restrictions of its successor may stop the act too.
@@ -133,6 +135,11 @@ export class Model {
     push(this.onInstrument, one.instrumentId, one)
   }
 
+  /** A hold that a run may open for what the books know of; its id is the engine's own. */
+  suspect(one: Hold) {
+    push(this.onInstrument, one.instrumentId, one)
+  }
+
   answered(holderId: string, one: Answered) {
     push(this.answers, holderId, one)
   }
@@ -179,7 +186,9 @@ export class Model {
     const test = how === "surely" ? surely : possibly
     return (
       asks.hold !== undefined &&
-      this.holdsOf(asks.instrumentId).some(({ span }) => test(span, when))
+      this.holdsOf(asks.instrumentId).some(
+        ({ blocks, span }) => (blocks === "all" || asks.hold === "distribution") && test(span, when)
+      )
     )
   }
 

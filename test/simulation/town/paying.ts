@@ -4,9 +4,10 @@
  */
 import type { Caller } from "@bursar/engine-core"
 import { Effect } from "effect"
-import * as Bank from "../../operations/bank.ts"
 import * as B from "../books.ts"
 import { plain, written } from "./figures.ts"
+import * as Banking from "./banking.ts"
+import type { When } from "./model.ts"
 import * as People from "./people.ts"
 import * as Precheck from "./precheck.ts"
 import { submit } from "./asking.ts"
@@ -16,7 +17,7 @@ import * as Wallets from "./wallets.ts"
 
 /**
  * Bank lines that pay an order: mostly exactly; too little, or a line of another's, now and then. The
- * bank states each that is new, on a statement of its own.
+ * bank books each that is new, and states them.
  */
 const linesOf = Effect.fnUntraced(function* (
   town: Town,
@@ -29,9 +30,9 @@ const linesOf = Effect.fnUntraced(function* (
   for (const [line, amount] of lines) {
     if (line <= before || town.bank.stated.has(line)) continue
     town.bank.stated.set(line, amount)
-    const entries = [{ amount: plain(amount, 2), direction }]
-    yield* Bank.states({ id: `stmt-${line}`, instrumentId, entries })
+    yield* Banking.books(town, instrumentId, { id: line, cents: amount, direction })
   }
+  if (lines.length > 0) yield* Banking.sends(town, instrumentId)
   return lines
 })
 
@@ -59,9 +60,13 @@ const linesFor = (town: Town, cents: bigint): ReadonlyArray<readonly [number, bi
 
 type Lines = ReadonlyArray<readonly [number, bigint]>
 
-const linesText = (lines: Lines): string =>
+/** Lines as a body names them: each by any statement in force that has it. */
+const linesText = (town: Town, lines: Lines): string =>
   lines
-    .map(([line, cents]) => `{"statementId":"stmt-${line}","line":1,"amount":${plain(cents, 2)}}`)
+    .map(([id, cents]) => {
+      const { line, statementId } = Banking.placeOf(town, id) ?? { statementId: "none", line: 1 }
+      return `{"statementId":"${statementId}","line":${line},"amount":${plain(cents, 2)}}`
+    })
     .join(",")
 
 /** Debt of an order that closed by wire, in the books from the first mention of it. */
@@ -72,8 +77,8 @@ export const debtOf = (town: Town, order: Order): Debt => {
 }
 
 /** Bank lines paid an order back: no more than its units left over, each line for it alone. */
-const repaid = (town: Town, order: Order, lines: Lines) => () => {
-  pays(town, order, lines)()
+const repaid = (town: Town, order: Order, lines: Lines) => (when: When) => {
+  pays(town, order, lines)(when)
   const debt = debtOf(town, order)
   debt.paid += lines.reduce((sum, [, cents]) => sum + cents, 0n)
   const refund = order.priced?.refund ?? 0n
@@ -81,14 +86,25 @@ const repaid = (town: Town, order: Order, lines: Lines) => () => {
   note(town, debt.paid < refund ? "refund by wire in part" : "refund by wire")
 }
 
-/** Orders take no more of a line than the bank stated of it. */
-const pays = (town: Town, order: Order, lines: Lines) => () => {
+const usedBy =
+  ({ id: by }: Order) =>
+  ([line, cents]: Lines[number]) => ({ line, by, cents })
+
+/** Orders take no more of an entry than the bank booked, and nothing of one that it has taken back. */
+const pays = (town: Town, order: Order, lines: Lines) => (when: When) => {
   const { stated, used } = town.bank
   for (const [line, cents] of lines) {
-    used.push({ line, by: order.id, cents })
+    const use = usedBy(order)([line, cents])
+    used.push(use)
     const all = used.reduce((sum, each) => (each.line === line ? sum + each.cents : sum), 0n)
     const most = stated.get(line) ?? 0n
     B.holds(all <= most, `line ${line} of ${most} paid ${all}, at last ${order.id}`)
+    const since = Banking.takenBackSince(town.banking, line)
+    B.holds(
+      since === null || since >= when.since,
+      `line ${line} paid ${order.id}, and was taken back at step ${since}`
+    )
+    Banking.uses(town.banking, use)
   }
 }
 
@@ -108,8 +124,8 @@ export const moves = Effect.fnUntraced(function* (town: Town, order: Order, verb
     owed > 0n && town.die.once(2)
       ? yield* linesOf(town, owed, { instrumentId, direction: "debit" })
       : []
-  const cash = `"cash":[${linesText(lines)}]`
-  const back = refunds.length === 0 ? "" : `,"refunds":[${linesText(refunds)}]`
+  const cash = `"cash":[${linesText(town, lines)}]`
+  const back = refunds.length === 0 ? "" : `,"refunds":[${linesText(town, refunds)}]`
   const closes = verb === "settle" && payment === "wire"
   const acting = (by: Caller.Caller) =>
     submit(town, {
@@ -119,6 +135,7 @@ export const moves = Effect.fnUntraced(function* (town: Town, order: Order, verb
       act: {
         kind: act,
         asks: asked ? [asksOf(order, closes ? "close" : "exchange")] : [],
+        begins: () => Banking.asks(town.banking, [...lines, ...refunds].map(usedBy(order))),
         ...(lines.length === 0 ? {} : { succeeds: pays(town, order, lines) }),
         ...(refunds.length === 0 ? {} : { succeeds: repaid(town, order, refunds) })
       }
@@ -145,10 +162,11 @@ export const repays = Effect.fnUntraced(function* (town: Town) {
   yield* submit(town, {
     by: People.maker(town, kind),
     params: { subscriptionId: order.id },
-    body: `{"refunds":[${linesText(refunds)}]}`,
+    body: `{"refunds":[${linesText(town, refunds)}]}`,
     act: {
       kind,
       asks: [asksOf(order, "close")],
+      begins: () => Banking.asks(town.banking, refunds.map(usedBy(order))),
       ...(refunds.length === 0 ? {} : { succeeds: repaid(town, order, refunds) })
     }
   })

@@ -6,6 +6,8 @@ import { TestClock } from "effect/testing"
 import * as Calls from "../../engine/calls.ts"
 import * as Faults from "../faults.ts"
 import * as Audit from "./audit.ts"
+import * as BankAudit from "./bank-audit.ts"
+import * as Banking from "./banking.ts"
 import * as Powers from "./powers.ts"
 import { takeRandomStep } from "./random-step.ts"
 import * as LedgerObserver from "./ledger-observer.ts"
@@ -56,8 +58,25 @@ const settled = Effect.fnUntraced(function* (town: Town.Town, eventOrder: EventO
   throw new Error(`audit: ${[...town.pending.keys()].join(" ")} have not ended`)
 })
 
+/** Everything has ended, the bank is audited by runs, and what they started has ended too. */
+const atRest = Effect.fnUntraced(function* (town: Town.Town, eventOrder: EventOrder.EventOrder) {
+  yield* settled(town, eventOrder)
+  yield* BankAudit.atRest(town)
+  yield* settled(town, eventOrder)
+})
+
 /** Steps between two full audits. */
 const auditEvery = 250
+
+/** One town in three lives through months in which its funds distribute. */
+const kindOf = (seed: number) => {
+  const distributes = seed % 3 === 1
+  const isEven = seed % 2 === 0
+  const founded = distributes
+    ? distributingFoundings(isEven ? "cash" : "units")
+    : foundingsOf({ dealing: isEven })
+  return { distributes, isEven, founded }
+}
 
 const story = Effect.fnUntraced(function* (
   of: Options,
@@ -69,12 +88,7 @@ const story = Effect.fnUntraced(function* (
   const venue = (yield* participant.admin.parties).find(({ hint }) => hint === "venue")?.party
   if (venue === undefined) throw new Error("no venue")
   const bankParty = yield* Wallets.party("bank")
-  // One town in three lives through months in which its funds distribute.
-  const distributes = of.seed % 3 === 1
-  const isEven = of.seed % 2 === 0
-  const founded = distributes
-    ? distributingFoundings(isEven ? "cash" : "units")
-    : foundingsOf({ dealing: isEven })
+  const { distributes, founded, isEven } = kindOf(of.seed)
   const fundIds = founded.map(({ instrumentId }) => instrumentId)
   const registrars = fundIds.map((instrumentId) =>
     SimulatedLedger.Identifiers.party({
@@ -119,6 +133,7 @@ const story = Effect.fnUntraced(function* (
     indices: 0,
     cycles: new Map(),
     bank: { lines: 0, stated: new Map(), used: [] },
+    banking: Banking.make(of.seed, { fundIds, distributes }),
     ended: new Map(),
     scope,
     trace: of.trace ?? false,
@@ -133,6 +148,7 @@ const story = Effect.fnUntraced(function* (
   }
   const run = <A, E, R>(effect: Effect.Effect<A, E, R>) => Town.within(town, effect)
   for (const founding of founded) funds.push(yield* run(founds(town, founding)))
+  yield* run(Banking.opens(town.banking))
   for (const { instrumentId } of funds) {
     const span = { maybeFrom: 0, from: 0, maybeUntil: Infinity, until: Infinity }
     model.windows.push({ instrumentId, opensAt: null, closesAt: null, span })
@@ -164,14 +180,16 @@ const story = Effect.fnUntraced(function* (
   const results = Results.make()
   const oneStep = Effect.gen(function* () {
     yield* takeRandomStep(town)
+    yield* Banking.goesOn(town)
     yield* repeats.look(town)
     if (!die.once(4)) yield* Town.work(town)
     yield* observer.look(town.step)
     yield* eventOrder.hear(town)
+    if (town.banking.troubles.size > 0 && town.banking.die.once(4)) yield* BankAudit.inPassing(town)
     yield* results.look(town)
     yield* reports.inPassing(town)
     if (town.step % auditEvery !== 0) return
-    yield* settled(town, eventOrder)
+    yield* atRest(town, eventOrder)
     yield* Audit.whole(town)
     yield* reports.audit(town)
     yield* repeats.again(town)
@@ -181,7 +199,7 @@ const story = Effect.fnUntraced(function* (
   }
   yield* run(
     Effect.gen(function* () {
-      yield* settled(town, eventOrder)
+      yield* atRest(town, eventOrder)
       yield* Audit.whole(town)
       yield* reports.audit(town)
       yield* StoredBooks.audit(town)
@@ -214,9 +232,13 @@ export const walk = (of: Options) => {
   const faults = SimulatedLedger.Faults.make()
   const source: { current: (holderId: string) => World.Finding } = { current: () => "none" }
   const heldSource: World.Source = { listVersion: "1", say: (holderId) => source.current(holderId) }
-  return story(of, faults, source).pipe(
-    Effect.provide(Layer.fresh(World.ports({ seed: of.seed, faults, source: heldSource })))
+  const { distributes, founded } = kindOf(of.seed)
+  const statementSources = Banking.sources(
+    founded.map(({ instrumentId }) => instrumentId),
+    distributes
   )
+  const ports = World.ports({ seed: of.seed, faults, source: heldSource, statementSources })
+  return story(of, faults, source).pipe(Effect.provide(Layer.fresh(ports)))
 }
 
 export const play = (of: Options): Promise<Summary> => Calls.runCase(walk(of))

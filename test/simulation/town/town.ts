@@ -5,6 +5,7 @@ import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
 import { type Context, Effect, Exit, Layer, Scope } from "effect"
 import * as Killable from "../../engine/killable.ts"
 import type * as Faults from "../faults.ts"
+import type { Bank } from "./banking.ts"
 import type { DistributionBooks } from "./distribution-books.ts"
 import type { LedgerObserver } from "./ledger-observer.ts"
 import type { Atoms, chain } from "./figures.ts"
@@ -178,6 +179,8 @@ export interface Town {
     readonly stated: Map<number, bigint>
     used: Array<{ readonly line: number; readonly by: string; readonly cents: bigint }>
   }
+  /** The bank's accounts of the funds, and the chances of what it does. */
+  readonly banking: Bank
   /** Final states of operations, by id. */
   readonly ended: Map<string, "succeeded" | "failed">
   readonly scope: Scope.Scope

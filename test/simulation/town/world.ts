@@ -1,12 +1,15 @@
 /** The world of a simulated town, all of whose randomness comes from its seed. */
 import { settingsDefaults, Settings } from "@bursar/engine-core"
 import { Base32, Instant } from "@bursar/engine-core/kernel"
-import { Ids, ScreeningSource } from "@bursar/engine-core/ports"
+import type { ConfiguredSource } from "@bursar/engine-core"
+import { Ids, ScreeningSource, StatementSource } from "@bursar/engine-core/ports"
 import * as Memory from "@bursar/storage-adapters/memory"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
 import { Clock, Effect, Layer } from "effect"
 import { createHash } from "node:crypto"
+import { reader } from "#adapters/statements/Statements.ts"
+import * as Intakes from "../../operations/intakes.ts"
 import * as Faults from "../faults.ts"
 
 /** A key that a name always has: the same town has the same parties. */
@@ -80,13 +83,19 @@ export const ports = (of: {
   readonly seed: number
   readonly faults: SimulatedLedger.Faults.Faults
   readonly source: Source
+  /** Sources of the bank's statements. */
+  readonly statementSources: ReadonlyArray<ConfiguredSource.ConfiguredSource>
 }) =>
   Layer.mergeAll(
     Memory.layer,
     NodeCrypto.layerCrypto,
     Layer.succeed(Ids, ids(of.seed)),
     ledger(of.faults),
-    Layer.succeed(Settings, { ...settingsDefaults, lease: 9_000, cursorKeys }),
+    Layer.succeed(Settings, {
+      ...{ ...settingsDefaults, ...Intakes.sealing, lease: 9_000, cursorKeys },
+      statementSources: of.statementSources
+    }),
+    Layer.succeed(StatementSource.StatementSource, reader),
     Layer.succeed(ScreeningSource.ScreeningSource, screening(of.source))
   )
 

@@ -13,7 +13,7 @@ import * as Reconciling from "../../operations/reconciling.ts"
 import { holds, same } from "../books.ts"
 import * as Books from "./bank-books.ts"
 import { cent, signedAtoms } from "./figures.ts"
-import { note, type Town } from "./town.ts"
+import { mayRun, note, type Town } from "./town.ts"
 
 const limit = 100_000
 
@@ -188,6 +188,7 @@ const judged = Effect.fnUntraced(function* (town: Town, account: Books.Account) 
 /** Audits the funds whose bank is in trouble, while the town goes on; not while the ledger is away. */
 export const inPassing = Effect.fnUntraced(function* (town: Town) {
   const { accounts, troubles } = town.banking
+  if (!(yield* mayRun(town))) return
   for (const instrumentId of troubles.keys()) {
     const account = accounts.get(instrumentId)
     if (account !== undefined) yield* judged(town, account)

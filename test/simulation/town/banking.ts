@@ -349,8 +349,9 @@ const catchesUp = Effect.fnUntraced(function* (town: Town, account: Books.Accoun
     account.feedDate = date
     const isOwed = account.calendar.includes(Date.weekday(date))
     if (!unstated && !isOwed) continue
+    const distributes = town.distributions !== null
     const hasOne = [...account.inForce.values()].some(({ source }) => source === "feed")
-    const isOdd = hasOne && banking.troubles.size === 0 && banking.die.once(8)
+    const isOdd = hasOne && banking.troubles.size === 0 && banking.die.once(distributes ? 30 : 8)
     // Where the first feed has not stated them either, the next balance does not continue.
     const isUnknown = account.ledger
       .slice(Math.max(account.feedStated, account.stated))
@@ -461,16 +462,24 @@ const anyAccount = ({ banking }: Town): Books.Account => {
   return found
 }
 
-/** Interest, or a charge: an entry that pays no order and is stated with the next one that does. */
+/** Reference of the bank's fee, which is the same amount each time: only its dates tell one from another. */
+const feeReference = "FEE"
+
+/** Interest, or a fee: an entry that pays no order and is stated with the next one that does. */
 const earns = Effect.fnUntraced(function* (town: Town) {
   const { banking } = town
   const account = anyAccount(town)
   const id = -++banking.others
   const date = dateOf(yield* millisNow)
-  account.ledger.push({
-    ...{ id, date, cents: BigInt(1 + banking.die.roll(500)), payer: null, takesBack: null },
-    ...{ direction: banking.die.pick(["credit", "credit", "debit"]), reference: `I${-id}` }
-  })
+  const common = { id, date, payer: null, takesBack: null }
+  account.ledger.push(
+    banking.die.once(3)
+      ? { ...common, cents: 500n, direction: "debit", reference: feeReference }
+      : {
+          ...{ ...common, cents: BigInt(1 + banking.die.roll(500)), reference: `I${-id}` },
+          direction: banking.die.pick(["credit", "credit", "debit"])
+        }
+  )
 })
 
 /** The bank takes an entry back that it has stated. */
@@ -515,6 +524,7 @@ const contradicts = Effect.fnUntraced(function* (town: Town) {
       const possible = lines.filter(
         ({ entry }) =>
           entry.reference !== null &&
+          entry.reference !== feeReference &&
           entry.takesBack === null &&
           !reversed.has(entry.id) &&
           known.includes(entry.id)
@@ -727,4 +737,22 @@ export const uses = ({ asked }: Bank, { by, cents, line }: Books.Use): void => {
 /** An order that ended returns what it had reserved. */
 export const returns = ({ asked }: Bank, orderId: string): void => {
   asked.splice(0, asked.length, ...asked.filter(({ by }) => by !== orderId))
+}
+
+/** Now and then the staff name an entry again that an order took: by a copy, they would not see it. */
+export const usedAgain = (
+  { bank, banking }: Town,
+  of: Pick<Books.Booked, "cents" | "direction"> & { readonly instrumentId: string }
+): readonly [number, bigint] | null => {
+  if (!banking.die.once(6)) return null
+  const { ledger } = banking.accounts.get(of.instrumentId) ?? { ledger: [] }
+  const used = new Set(bank.used.map(({ line }) => line))
+  const found = pick(
+    banking,
+    ledger.filter(
+      ({ cents, direction, id }) =>
+        used.has(id) && direction === of.direction && cents >= of.cents && of.cents > 0n
+    )
+  )
+  return found === undefined ? null : [found.id, of.cents]
 }

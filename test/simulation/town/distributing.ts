@@ -298,6 +298,7 @@ const rolls = Effect.fnUntraced(function* (town: Town.Town) {
 
 /** A run that somebody calls for. */
 const runs = Effect.fnUntraced(function* (town: Town.Town) {
+  if (!(yield* Town.mayRun(town))) return
   const runner = yield* RunRunner
   const answer = yield* Effect.result(
     runner.start({

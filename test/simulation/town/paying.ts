@@ -33,7 +33,8 @@ const linesOf = Effect.fnUntraced(function* (
     yield* Banking.books(town, instrumentId, { id: line, cents: amount, direction })
   }
   if (lines.length > 0) yield* Banking.sends(town, instrumentId)
-  return lines
+  const again = Banking.usedAgain(town, { ...of, cents })
+  return again === null ? lines : [again]
 })
 
 const linesFor = (town: Town, cents: bigint): ReadonlyArray<readonly [number, bigint]> => {

@@ -53,6 +53,7 @@ const dies = Effect.fnUntraced(function* (town: Town.Town) {
     )
   )
   town.kills += 1
+  town.diedAt = Number((yield* Instant.now) / 1_000_000n)
   if (die.once(2)) town.engine = yield* Town.instance(town)
 })
 

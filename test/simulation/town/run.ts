@@ -144,7 +144,8 @@ const story = Effect.fnUntraced(function* (
     step: 0,
     level: 0,
     count: 0,
-    kills: 0
+    kills: 0,
+    diedAt: 0
   }
   const run = <A, E, R>(effect: Effect.Effect<A, E, R>) => Town.within(town, effect)
   for (const founding of founded) funds.push(yield* run(founds(town, founding)))

@@ -1,6 +1,6 @@
 /** A town: its people, what they have asked for, what they were told, and the engine that is at work. */
 import { Catalogue, Engine, Follower, ScheduleRunner } from "@bursar/engine-core"
-import type { Party } from "@bursar/engine-core/kernel"
+import { Instant, type Party } from "@bursar/engine-core/kernel"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
 import { type Context, Effect, Exit, Layer, Scope } from "effect"
 import * as Killable from "../../engine/killable.ts"
@@ -197,6 +197,8 @@ export interface Town {
   level: number
   count: number
   kills: number
+  /** Instant of the last death of an instance, in milliseconds. */
+  diedAt: number
 }
 
 export const note = (town: Town, what: string, times = 1) =>
@@ -239,6 +241,14 @@ export const work = Effect.fnUntraced(function* (town: Town) {
   if (Exit.isSuccess(exit) && exit.value) town.level = town.step
   else if (Exit.isFailure(exit) && !isAway(exit)) return yield* exit
 })
+
+/**
+ * Whether a run by a call would not wait for one that died: the clock stands still while a step waits,
+ * so that the lease of a dead instance would never end.
+ */
+export const mayRun = (town: Pick<Town, "diedAt">) =>
+  Effect.map(Instant.now, (now) => Number(now / 1_000_000n) - town.diedAt > leaseEnded)
+const leaseEnded = 20_000
 
 /** The ledger, or the store, is away for now: no defect. */
 const isAway = (exit: Exit.Failure<unknown, unknown>): boolean =>

@@ -17,8 +17,7 @@ import { mayRun, note, type Town } from "./town.ts"
 
 const limit = 100_000
 
-const centsOf = (figure: Decimal.Decimal): bigint =>
-  signedAtoms(Decimal.formatPlain(figure)) / cent
+const centsOf = (figure: Decimal.Decimal): bigint => signedAtoms(Decimal.formatPlain(figure)) / cent
 
 const size = (amount: bigint): bigint => (amount < 0n ? -amount : amount)
 
@@ -53,8 +52,9 @@ const lines = Effect.fnUntraced(function* (town: Town, account: Books.Account) {
       if (entry === undefined) throw new Error(`no entry of ${name}`)
       const [first] = entry.copies
       const reversal = reversals.get(entry)?.copies[0]
-      const placed = (place: { readonly externalStatementId: string; readonly line: number } | null) =>
-        place === null ? null : `${place.externalStatementId}:${place.line}`
+      const placed = (
+        place: { readonly externalStatementId: string; readonly line: number } | null
+      ) => (place === null ? null : `${place.externalStatementId}:${place.line}`)
       same(
         [placed(view.sameAs), placed(view.reversedBy)],
         [
@@ -65,9 +65,7 @@ const lines = Effect.fnUntraced(function* (town: Town, account: Books.Account) {
       )
       // A line that contradicts the bank's ledger is a copy of nothing, and nobody names it.
       const { least, most } =
-        first.cents === first.entry.cents
-          ? takenOf(town, first.entry.id)
-          : { least: 0n, most: 0n }
+        first.cents === first.entry.cents ? takenOf(town, first.entry.id) : { least: 0n, most: 0n }
       const taken = centsOf(view.taken)
       holds(
         taken >= least && taken <= most && taken <= first.cents,
@@ -98,10 +96,10 @@ const found = Effect.fnUntraced(function* (town: Town, account: Books.Account) {
   const all = (yield* records.list(findings, { limit }))
     .map(({ record }) => record)
     .filter((record) => record.instrumentId === instrumentId && record.state === "open")
-  const of = (check: string) => all.filter((record) => record.check === check)
+  const ofCheck = (check: string) => all.filter((record) => record.check === check)
   const discontinued = Books.discontinued(account, now)
   same(
-    sorted(of("cash-balance").map(shownOf)),
+    sorted(ofCheck("cash-balance").map(shownOf)),
     sorted(discontinued),
     `the balances of ${instrumentId} that do not continue`
   )
@@ -121,13 +119,13 @@ const found = Effect.fnUntraced(function* (town: Town, account: Books.Account) {
       one.severity === "blocking" ? { ...one, unexplained: size(one.unexplained) } : one
     )
   same(
-    sized(of("cash-unmatched").map(shownOf)),
+    sized(ofCheck("cash-unmatched").map(shownOf)),
     sized(unmatched),
     `what no order took at the bank of ${instrumentId}`
   )
   const surely = Books.ordersTakenBack(account, bank.used)
   const possibly = Books.ordersTakenBack(account, banking.asked)
-  const settlements = of("cash-settlement").filter(({ severity }) => severity === "blocking")
+  const settlements = ofCheck("cash-settlement").filter(({ severity }) => severity === "blocking")
   for (const { subject } of settlements) {
     holds(
       surely.has(subject.id) || possibly.has(subject.id),
@@ -138,7 +136,9 @@ const found = Effect.fnUntraced(function* (town: Town, account: Books.Account) {
   const left = [...surely].filter((id) => !short.has(id) && !banking.accepted.has(id))
   same(left, [], `orders of ${instrumentId} whose cash the bank took back, and nobody found`)
   same(
-    of("statement-gap").map(({ unexplained }) => size(signedAtoms(Decimal.formatPlain(unexplained)))),
+    ofCheck("statement-gap").map(({ unexplained }) =>
+      size(signedAtoms(Decimal.formatPlain(unexplained)))
+    ),
     Books.gapsOf(account) === 0 ? [] : [BigInt(Books.gapsOf(account)) * 10n ** 10n],
     `the dates that the bank of ${instrumentId} left out`
   )

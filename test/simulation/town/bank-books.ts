@@ -255,19 +255,21 @@ export const unmatched = (account: Account, uses: ReadonlyArray<Use>): ReadonlyA
     if (stated !== otherwise) rests.delete(`${externalAccountId}:${reference}`)
   }
   return [
-    ...[...rests].flatMap(([subject, unexplained]): ReadonlyArray<Expected> =>
-      unexplained === 0n ? [] : [{ subject, severity: "warning", unexplained }]
+    ...[...rests].flatMap(
+      ([subject, unexplained]): ReadonlyArray<Expected> =>
+        unexplained === 0n ? [] : [{ subject, severity: "warning", unexplained }]
     ),
-    ...[...contradictions].flatMap(([reference, { otherwise, stated }]): ReadonlyArray<Expected> =>
-      stated === otherwise
-        ? []
-        : [
-            {
-              subject: `${externalAccountId}:${reference}`,
-              severity: "blocking",
-              unexplained: otherwise - stated
-            }
-          ]
+    ...[...contradictions].flatMap(
+      ([reference, { otherwise, stated }]): ReadonlyArray<Expected> =>
+        stated === otherwise
+          ? []
+          : [
+              {
+                subject: `${externalAccountId}:${reference}`,
+                severity: "blocking",
+                unexplained: otherwise - stated
+              }
+            ]
     )
   ]
 }
@@ -330,9 +332,7 @@ export const discontinued = (account: Account, now: number): ReadonlyArray<Expec
     const other = found.get(subject)
     const isWorse =
       other === undefined ||
-      (own.severity === other.severity
-        ? size(own) > size(other)
-        : own.severity === "blocking")
+      (own.severity === other.severity ? size(own) > size(other) : own.severity === "blocking")
     if (isWorse) found.set(subject, own)
   }
   return [...found.values()]
@@ -356,6 +356,8 @@ export const ordersTakenBack = (
   account: Account,
   uses: ReadonlyArray<Use>
 ): ReadonlySet<string> => {
-  const ids = new Set([...reversalsOf(entriesOf(account)).keys()].map((entry) => bookedOf(entry).id))
+  const ids = new Set(
+    [...reversalsOf(entriesOf(account)).keys()].map((entry) => bookedOf(entry).id)
+  )
   return new Set(uses.flatMap(({ by, line }) => (ids.has(line) ? [by] : [])))
 }

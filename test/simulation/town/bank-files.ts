@@ -39,12 +39,12 @@ const entryText = ({ cents, entry }: Line): string => {
 /** A camt.053; `name` makes its bytes another's. */
 export const camt = (
   contents: ReadonlyArray<Content>,
-  of: { readonly account: string; readonly name: string }
+  given: { readonly account: string; readonly name: string }
 ): string => {
   const statements = contents.map((content) =>
     [
       `<Stmt><Id>S${content.sequence}</Id><ElctrncSeqNb>${content.sequence}</ElctrncSeqNb>`,
-      `<Acct><Id><Othr><Id>${of.account}</Id></Othr></Id><Ccy>USD</Ccy></Acct>`,
+      `<Acct><Id><Othr><Id>${given.account}</Id></Othr></Id><Ccy>USD</Ccy></Acct>`,
       balance("OPBD", content.opening, `<Dt>${content.date}</Dt>`),
       balance("CLBD", content.closing, `<DtTm>${content.asOf}</DtTm>`),
       ...content.lines.map(entryText),
@@ -52,16 +52,16 @@ export const camt = (
     ].join("")
   )
   const namespace = "urn:iso:std:iso:20022:tech:xsd:camt.053.001.08"
-  return `<Document xmlns="${namespace}"><BkToCstmrStmt><GrpHdr><MsgId>${of.name}</MsgId></GrpHdr>${statements.join("")}</BkToCstmrStmt></Document>`
+  return `<Document xmlns="${namespace}"><BkToCstmrStmt><GrpHdr><MsgId>${given.name}</MsgId></GrpHdr>${statements.join("")}</BkToCstmrStmt></Document>`
 }
 
 /** The JSON form; `name` makes its bytes another's. */
 export const json = (
   { asOf, closing, date, lines, opening }: Content,
-  of: { readonly name: string }
+  given: { readonly name: string }
 ): string =>
   JSON.stringify({
-    ...{ kind: "cash", businessDate: date, asOf, reference: of.name },
+    ...{ kind: "cash", businessDate: date, asOf, reference: given.name },
     ...{ opening: signedText(opening), closing: signedText(closing) },
     lines: lines.map(({ cents, entry }) => ({
       ...{ bookingDate: entry.date, valueDate: entry.date, amount: money(cents) },

@@ -48,7 +48,8 @@ export interface Bank {
 }
 
 const accountOf = (instrumentId: string) => `cash-${instrumentId}`
-const numberOf = (instrumentId: string) => `00201555${[...instrumentId].map((c) => c.charCodeAt(0)).join("")}`
+const numberOf = (instrumentId: string) =>
+  `00201555${[...instrumentId].map((c) => c.charCodeAt(0)).join("")}`
 const sourceOf = (source: Books.SourceName, instrumentId: string) => `${source}-${instrumentId}`
 
 /**
@@ -95,7 +96,10 @@ const tableZone = "Pacific/Kiritimati"
 
 export const make = (
   seed: number,
-  { distributes, fundIds }: { readonly fundIds: ReadonlyArray<string>; readonly distributes: boolean }
+  {
+    distributes,
+    fundIds
+  }: { readonly fundIds: ReadonlyArray<string>; readonly distributes: boolean }
 ): Bank => {
   const { calendar, grace } = feedOf(distributes)
   return {
@@ -147,16 +151,16 @@ const accountAt = ({ banking }: Town, instrumentId: string): Books.Account => {
 export const books = Effect.fnUntraced(function* (
   town: Town,
   instrumentId: string,
-  of: Pick<Books.Booked, "id" | "cents" | "direction">
+  given: Pick<Books.Booked, "id" | "cents" | "direction">
 ) {
   const { die } = town.banking
   const naming = die.pick(["bank", "bank", "bank", "payer", "nothing"] as const)
   const date = dateOf(yield* millisNow)
   const account = accountAt(town, instrumentId)
   const booked: Books.Booked = {
-    ...{ ...of, date, takesBack: null },
-    reference: naming === "bank" ? `B${of.id}` : null,
-    payer: naming === "payer" ? `P${of.id}` : null
+    ...{ ...given, date, takesBack: null },
+    reference: naming === "bank" ? `B${given.id}` : null,
+    payer: naming === "payer" ? `P${given.id}` : null
   }
   account.ledger.push(booked)
   note(town, `entry named by ${naming}`)
@@ -180,7 +184,7 @@ const reverses = (
 /** Hands a file in; returns its statements, oldest first. */
 const hands = Effect.fnUntraced(function* (
   text: string,
-  of: {
+  given: {
     readonly source: string
     readonly mediaType: "application/xml" | "application/json" | "text/csv"
     readonly businessDate?: Date.Date
@@ -188,11 +192,11 @@ const hands = Effect.fnUntraced(function* (
   }
 ) {
   const { value } = yield* Intakes.receive(new TextEncoder().encode(text), {
-    mediaType: of.mediaType,
+    mediaType: given.mediaType,
     named: {
-      externalSourceId: of.source,
-      businessDate: of.businessDate ?? null,
-      corrects: (of.corrects ?? null) as never
+      externalSourceId: given.source,
+      businessDate: given.businessDate ?? null,
+      corrects: (given.corrects ?? null) as never
     }
   })
   return value["statements"] as ReadonlyArray<{
@@ -214,7 +218,9 @@ const stated = (town: Town, account: Books.Account, statement: Books.Stated, cor
   for (const id of backs) if (!account.takenBack.has(id)) account.takenBack.set(id, town.step)
   const { balances, date, lines, place, source } = statement
   const how = corrects === undefined ? "states" : "corrects"
-  const entries = lines.map(({ cents, entry }) => `${entry.id}=${Books.signed({ ...entry, cents })}`)
+  const entries = lines.map(
+    ({ cents, entry }) => `${entry.id}=${Books.signed({ ...entry, cents })}`
+  )
   const from = balances === null ? "" : ` from ${balances.opening}`
   tell(
     town,
@@ -226,13 +232,7 @@ const stated = (town: Town, account: Books.Account, statement: Books.Stated, cor
 const linesOf = (entries: ReadonlyArray<Books.Booked>): ReadonlyArray<Books.Line> =>
   entries.map((entry) => ({ entry, cents: entry.cents }))
 
-const contentOf = ({
-  asOf,
-  balances,
-  date,
-  lines,
-  sequence
-}: Books.Stated): Files.Content => ({
+const contentOf = ({ asOf, balances, date, lines, sequence }: Books.Stated): Files.Content => ({
   ...{ asOf, date, lines, sequence },
   opening: balances?.opening ?? 0n,
   closing: balances?.closing ?? 0n
@@ -298,10 +298,10 @@ export const sends = Effect.fnUntraced(function* (town: Town, instrumentId: stri
 const feeds = Effect.fnUntraced(function* (
   town: Town,
   account: Books.Account,
-  of: { readonly date: Date.Date; readonly off: bigint; readonly corrects?: Books.Stated }
+  given: { readonly date: Date.Date; readonly off: bigint; readonly corrects?: Books.Stated }
 ) {
   const { banking } = town
-  const { corrects, date, off } = of
+  const { corrects, date, off } = given
   const now = yield* millisNow
   const previous = corrects?.balances?.opening
   const upTo = account.ledger.filter((entry) => !Date.isBefore(date, entry.date)).length
@@ -320,12 +320,7 @@ const feeds = Effect.fnUntraced(function* (
     ...{ source: sourceOf("feed", account.instrumentId), mediaType: "application/json" as const },
     ...(corrects === undefined ? {} : { corrects: corrects.id })
   })
-  stated(
-    town,
-    account,
-    { ...statement, id: answered?.externalStatementId ?? "" },
-    corrects?.id
-  )
+  stated(town, account, { ...statement, id: answered?.externalStatementId ?? "" }, corrects?.id)
   if (corrects === undefined) account.feedStated = upTo
 })
 
@@ -338,11 +333,7 @@ const catchesUp = Effect.fnUntraced(function* (town: Town, account: Books.Accoun
   const { instrumentId } = account
   const today = dateOf(yield* millisNow)
   account.feedDate ??= Date.addDays(today, -1)
-  for (
-    let date = Date.next(account.feedDate);
-    Date.isBefore(date, today);
-    date = Date.next(date)
-  ) {
+  for (let date = Date.next(account.feedDate); Date.isBefore(date, today); date = Date.next(date)) {
     const unstated = account.ledger
       .slice(account.feedStated)
       .some((entry) => !Date.isBefore(date, entry.date))
@@ -392,11 +383,11 @@ const tables = Effect.fnUntraced(function* (
   town: Town,
   account: Books.Account,
   change: (lines: ReadonlyArray<Books.Line>) => ReadonlyArray<Books.Line> = (lines) => lines,
-  of: { readonly date?: Date.Date } = {}
+  given: { readonly date?: Date.Date } = {}
 ) {
   const { die } = town.banking
   const now = yield* millisNow
-  const date = of.date ?? Date.addDays(tableDate(now), -die.roll(2))
+  const date = given.date ?? Date.addDays(tableDate(now), -die.roll(2))
   const before = [...account.inForce.values()].find(
     (other) => other.source === "table" && other.date === date
   )
@@ -742,17 +733,17 @@ export const returns = ({ asked }: Bank, orderId: string): void => {
 /** Now and then the staff name an entry again that an order took: by a copy, they would not see it. */
 export const usedAgain = (
   { bank, banking }: Town,
-  of: Pick<Books.Booked, "cents" | "direction"> & { readonly instrumentId: string }
+  given: Pick<Books.Booked, "cents" | "direction"> & { readonly instrumentId: string }
 ): readonly [number, bigint] | null => {
   if (!banking.die.once(6)) return null
-  const { ledger } = banking.accounts.get(of.instrumentId) ?? { ledger: [] }
+  const { ledger } = banking.accounts.get(given.instrumentId) ?? { ledger: [] }
   const used = new Set(bank.used.map(({ line }) => line))
   const found = pick(
     banking,
     ledger.filter(
       ({ cents, direction, id }) =>
-        used.has(id) && direction === of.direction && cents >= of.cents && of.cents > 0n
+        used.has(id) && direction === given.direction && cents >= given.cents && given.cents > 0n
     )
   )
-  return found === undefined ? null : [found.id, of.cents]
+  return found === undefined ? null : [found.id, given.cents]
 }

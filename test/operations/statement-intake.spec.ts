@@ -327,6 +327,36 @@ describe("a statement that is handed in", () => {
     }).pipe(venue({}))
   )
 
+  it.effect("is known again by its bytes, on however many dates they were sent", () =>
+    Effect.gen(function* () {
+      yield* openedAt
+      const records = yield* Records
+      const act = { cause: { by: "clock" } as const, now: yield* Instant.now }
+      const first = Date.of("2020-01-02")
+      const hands = (businessDate: Date.Date) =>
+        Intakes.receive(Intakes.file({ lines }), { named: { businessDate } })
+      const { id } = yield* hands(first)
+      const statement = yield* records.get(externalStatements, id)
+      // The same table on a thousand more days, recorded as the intake records one.
+      yield* records.transact(
+        Effect.forEach(Array.from({ length: 1_000 }), (_, day) =>
+          records.open(
+            externalStatements,
+            {
+              ...statement,
+              externalStatementId: `est_${String(day).padStart(4, "0")}` as never,
+              businessDate: Date.addDays(first, day + 1)
+            },
+            act
+          )
+        )
+      )
+      const again = yield* hands(Date.addDays(first, 1_000))
+      assert.deepInclude(again, { id: "est_0999", replayed: true })
+      assert.deepInclude(yield* hands(first), { id, replayed: true })
+    }).pipe(venue({}))
+  )
+
   it.effect("is refused where its source or its instrument is none, before it is read", () =>
     Effect.gen(function* () {
       yield* openedAt

@@ -61,9 +61,6 @@ export const address = Effect.fnUntraced(function* (named: StatementName) {
   return { source, instrument } satisfies FileAddress
 })
 
-/** Statements of the same bytes that are looked at: as many as dates may have them. */
-const sameBytesMax = 1_000
-
 /**
  * Finds the statement that the same bytes made before, of the source and the instrument: of a file with
  * several the newest that it recorded. A sender that
@@ -76,21 +73,23 @@ export const sameContent = Effect.fnUntraced(function* (
   { named, staged }: Pick<IntakeCall, "named" | "staged">
 ) {
   const records = yield* Records
-  const found = yield* records.list(externalStatements, {
+  // A table without dates may be the same on any number of days.
+  const found = records.stream(externalStatements, {
     where: {
       content: [`${source.externalSourceId}/${instrument.instrumentId}/${staged.contentHash}`]
-    },
-    limit: sameBytesMax
+    }
   })
   const isMeant = ({ businessDate, corrects, externalStatementId }: ExternalStatement) =>
     (named.businessDate === null || businessDate === named.businessDate) &&
     (named.corrects === null || [corrects, externalStatementId].includes(named.corrects))
-  const same = found.find(({ record }) => isMeant(record))?.record
-  if (same === undefined) return Option.none<Stored<ExternalStatement>>()
-  const newest = found.find(
-    ({ record }) => record.fileStatements !== undefined && fileIdOf(record) === fileIdOf(same)
+  const firstOf = (isWanted: (record: ExternalStatement) => boolean) =>
+    Stream.map(found, ({ record }) => record).pipe(Stream.filter(isWanted), Stream.runHead)
+  const same = yield* firstOf(isMeant)
+  if (Option.isNone(same)) return Option.none<Stored<ExternalStatement>>()
+  const newest = yield* firstOf(
+    (record) => record.fileStatements !== undefined && fileIdOf(record) === fileIdOf(same.value)
   )
-  return Option.some(newest?.record ?? same)
+  return Option.some(Option.getOrElse(newest, () => same.value))
 })
 
 /** Forms that each media type may hold. */

@@ -4,7 +4,7 @@
  */
 import { Queries, Records, verify } from "@bursar/engine-core"
 import { Decimal } from "@bursar/engine-core/kernel"
-import { Feed } from "@bursar/engine-core/ports"
+import { Atomically, Feed, Ledger, ProjectionLog } from "@bursar/engine-core/ports"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result, Stream } from "effect"
 import * as fc from "fast-check"
@@ -214,6 +214,32 @@ describe("the lines of a restatement", () => {
       assert.deepStrictEqual([rows, totals], [[], []])
       assert.deepStrictEqual(header.notComputed, [
         { distributionId: "fund-a.2026-07" as never, why: "plan-missing" }
+      ])
+    }).pipe(engine())
+  )
+
+  it.effect("are refused where their history is deleted while they are read", () =>
+    Effect.gen(function* () {
+      yield* Restatements.executes(month)
+      const id = yield* corrected("1.1", "1.2")
+      const queries = yield* Queries
+      const read = queries.streamed(RestatementQueries.get, {
+        caller: Calls.person("ada", "auditor"),
+        params: { externalStatementId: id as never },
+        point: {}
+      })
+      const { record, rows } = yield* read
+      assert.deepStrictEqual(record.notComputed, [])
+      const { run } = yield* Atomically
+      const { prune } = yield* ProjectionLog
+      const { ledgerEnd } = yield* Ledger.Ledger
+      yield* run(prune({ offset: yield* ledgerEnd, limit: 1_000 }))
+      const refusal = yield* Effect.flip(Stream.runCollect(rows ?? Stream.die("no rows")))
+      assert.deepInclude(refusal, { slug: "overloaded", retryAfter: 1 })
+      // A new report says which distribution it cannot compute.
+      const { header } = yield* Restatements.report(id)
+      assert.deepStrictEqual(header.notComputed, [
+        { distributionId: "fund-a.2026-07" as never, why: "before-horizon" }
       ])
     }).pipe(engine())
   )

@@ -8,7 +8,7 @@ import { redemptions } from "#core/orders/redemption/Redemption.ts"
 import { runs } from "#core/reconciliation/run/Run.ts"
 import { restrictions } from "#core/restraints/restriction/Restriction.ts"
 import { gated, holds, paid, same } from "../books.ts"
-import * as Banking from "./banking.ts"
+import * as BankAccounts from "./bank-accounts.ts"
 import { atoms, cycleCapacities, whole } from "./figures.ts"
 import { debtOf } from "./paying.ts"
 import { beginning } from "./model.ts"
@@ -166,7 +166,7 @@ const ended = (
   if (of.type === "subscription.ended" && of.state !== "closed") {
     // The bank lines of an order that was released are free to pay another.
     town.bank.used = town.bank.used.filter(({ by }) => by !== of.orderId)
-    Banking.returns(town.banking, of.orderId)
+    BankAccounts.returns(town.banking, of.orderId)
     return
   }
   const { priced } = order

@@ -6,7 +6,8 @@ import type { Caller } from "@bursar/engine-core"
 import { Effect } from "effect"
 import * as B from "../books.ts"
 import { plain, written } from "./figures.ts"
-import * as Banking from "./banking.ts"
+import * as BankAccounts from "./bank-accounts.ts"
+import * as BankStatements from "./bank-statements.ts"
 import type { When } from "./model.ts"
 import * as People from "./people.ts"
 import * as Precheck from "./precheck.ts"
@@ -30,10 +31,10 @@ const linesOf = Effect.fnUntraced(function* (
   for (const [line, amount] of lines) {
     if (line <= before || town.bank.stated.has(line)) continue
     town.bank.stated.set(line, amount)
-    yield* Banking.books(town, instrumentId, { id: line, cents: amount, direction })
+    yield* BankStatements.books(town, instrumentId, { id: line, cents: amount, direction })
   }
-  if (lines.length > 0) yield* Banking.sends(town, instrumentId)
-  const again = Banking.usedAgain(town, { ...of, cents })
+  if (lines.length > 0) yield* BankStatements.sends(town, instrumentId)
+  const again = BankAccounts.usedAgain(town, { ...of, cents })
   return again === null ? lines : [again]
 })
 
@@ -65,7 +66,10 @@ type Lines = ReadonlyArray<readonly [number, bigint]>
 const linesText = (town: Town, lines: Lines): string =>
   lines
     .map(([id, cents]) => {
-      const { line, statementId } = Banking.placeOf(town, id) ?? { statementId: "none", line: 1 }
+      const { line, statementId } = BankAccounts.placeOf(town, id) ?? {
+        statementId: "none",
+        line: 1
+      }
       return `{"statementId":"${statementId}","line":${line},"amount":${plain(cents, 2)}}`
     })
     .join(",")
@@ -100,12 +104,12 @@ const pays = (town: Town, order: Order, lines: Lines) => (when: When) => {
     const all = used.reduce((sum, each) => (each.line === line ? sum + each.cents : sum), 0n)
     const most = stated.get(line) ?? 0n
     B.holds(all <= most, `line ${line} of ${most} paid ${all}, at last ${order.id}`)
-    const since = Banking.takenBackSince(town.banking, line)
+    const since = BankAccounts.takenBackSince(town.banking, line)
     B.holds(
       since === null || since >= when.since,
       `line ${line} paid ${order.id}, and was taken back at step ${since}`
     )
-    Banking.uses(town.banking, use)
+    BankAccounts.uses(town.banking, use)
   }
 }
 
@@ -136,7 +140,7 @@ export const moves = Effect.fnUntraced(function* (town: Town, order: Order, verb
       act: {
         kind: act,
         asks: asked ? [asksOf(order, closes ? "close" : "exchange")] : [],
-        begins: () => Banking.asks(town.banking, [...lines, ...refunds].map(usedBy(order))),
+        begins: () => BankAccounts.asks(town.banking, [...lines, ...refunds].map(usedBy(order))),
         ...(lines.length === 0 ? {} : { succeeds: pays(town, order, lines) }),
         ...(refunds.length === 0 ? {} : { succeeds: repaid(town, order, refunds) })
       }
@@ -167,7 +171,7 @@ export const repays = Effect.fnUntraced(function* (town: Town) {
     act: {
       kind,
       asks: [asksOf(order, "close")],
-      begins: () => Banking.asks(town.banking, refunds.map(usedBy(order))),
+      begins: () => BankAccounts.asks(town.banking, refunds.map(usedBy(order))),
       ...(refunds.length === 0 ? {} : { succeeds: repaid(town, order, refunds) })
     }
   })

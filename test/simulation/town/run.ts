@@ -7,6 +7,7 @@ import * as Calls from "../../engine/calls.ts"
 import * as Faults from "../faults.ts"
 import * as Audit from "./audit.ts"
 import * as BankAudit from "./bank-audit.ts"
+import * as BankAccounts from "./bank-accounts.ts"
 import * as Banking from "./banking.ts"
 import * as Powers from "./powers.ts"
 import { takeRandomStep } from "./random-step.ts"
@@ -133,7 +134,7 @@ const story = Effect.fnUntraced(function* (
     indices: 0,
     cycles: new Map(),
     bank: { lines: 0, stated: new Map(), used: [] },
-    banking: Banking.make(of.seed, { fundIds, distributes }),
+    banking: BankAccounts.make(of.seed, { fundIds, distributes }),
     ended: new Map(),
     scope,
     trace: of.trace ?? false,
@@ -149,7 +150,7 @@ const story = Effect.fnUntraced(function* (
   }
   const run = <A, E, R>(effect: Effect.Effect<A, E, R>) => Town.within(town, effect)
   for (const founding of founded) funds.push(yield* run(founds(town, founding)))
-  yield* run(Banking.opens(town.banking))
+  yield* run(BankAccounts.opens(town.banking))
   for (const { instrumentId } of funds) {
     const span = { maybeFrom: 0, from: 0, maybeUntil: Infinity, until: Infinity }
     model.windows.push({ instrumentId, opensAt: null, closesAt: null, span })
@@ -234,7 +235,7 @@ export const walk = (of: Options) => {
   const source: { current: (holderId: string) => World.Finding } = { current: () => "none" }
   const heldSource: World.Source = { listVersion: "1", say: (holderId) => source.current(holderId) }
   const { distributes, founded } = kindOf(of.seed)
-  const statementSources = Banking.sources(
+  const statementSources = BankAccounts.sources(
     founded.map(({ instrumentId }) => instrumentId),
     distributes
   )

@@ -1,7 +1,8 @@
 /**
- * Runner of all parts that judge a change, one after the other; the closing line counts them all.
+ * Runner of all parts that judge a change: first those that use every core, one after the other, then
+ * rows of parts beside each other. The closing line counts them all.
  */
-import { spawn } from "node:child_process"
+import { type ChildProcess, spawn } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join, relative } from "node:path"
@@ -76,7 +77,8 @@ const testsOf = (name: string) => (): Count => {
 
 const program = (...args: ReadonlyArray<string>): Part["command"] => ["node", ...args]
 
-const parts: ReadonlyArray<Part> = [
+/** Parts that use every core by themselves, or write what later parts read. */
+const alone: ReadonlyArray<Part> = [
   { name: "types", command: ["tsc", "-p", "tsconfig.json"], minutes: 5 },
   { name: "lint and format", command: ["biome", "check", "."], minutes: 2 },
   {
@@ -130,48 +132,75 @@ const parts: ReadonlyArray<Part> = [
     minutes: 20,
     counted: testsOf("processes")
   },
-  { name: "outside judges", command: program("test/tools/judge.ts"), minutes: 5 },
   { name: "build", command: program(".ci/build.ts"), minutes: 5 },
-  { name: "a consumer of the packages", command: program(".ci/consumer.ts"), minutes: 5 },
-  { name: "examples", command: program("examples/run.ts"), minutes: 5 },
-  { name: "demo", command: program("examples/demo/demo.ts", "--json"), minutes: 5 },
-  {
-    name: "demo, replay",
-    command: program("examples/demo/demo.ts", "--replay", "--json"),
-    minutes: 5
-  }
+  { name: "a consumer of the packages", command: program(".ci/consumer.ts"), minutes: 5 }
 ]
 
-/** Runs one part with what it prints passed on; true when it ended well and in time. */
-const run = ({ command: [name, ...args], minutes }: Part): Promise<boolean> =>
+/** Rows of parts that use one core each: the parts of a row follow one another, the rows run at once. */
+const rows: ReadonlyArray<ReadonlyArray<Part>> = [
+  [{ name: "outside judges", command: program("test/tools/judge.ts"), minutes: 10 }],
+  [
+    { name: "examples", command: program("examples/run.ts"), minutes: 10 },
+    { name: "demo", command: program("examples/demo/demo.ts", "--json"), minutes: 10 },
+    {
+      name: "demo, replay",
+      command: program("examples/demo/demo.ts", "--replay", "--json"),
+      minutes: 10
+    }
+  ]
+]
+
+/** Programs of the parts in progress, each in a process group of its own. */
+const running = new Set<ChildProcess>()
+
+const signalled = (child: ChildProcess, signal: NodeJS.Signals): void => {
+  if (child.pid !== undefined) process.kill(-child.pid, signal)
+}
+
+const stop = (signal: NodeJS.Signals): void => {
+  for (const child of running) signalled(child, signal)
+  process.exit(1)
+}
+process.once("SIGINT", stop).once("SIGTERM", stop)
+
+/**
+ * Runs one part; true when it ended well and in time. Its output is passed on as it comes, or, of a
+ * part beside others, in one piece at its end.
+ */
+const run = (
+  { command: [name, ...args], minutes }: Part,
+  output: "at once" | "at its end"
+): Promise<{ readonly well: boolean; readonly printed: string }> =>
   new Promise((resolve) => {
     // A group of its own, so that what it started ends with it.
     // Found on the path below: what the lock file names first, npm itself after it.
     const child = spawn(name, args, {
       cwd: root,
-      stdio: "inherit",
+      stdio: output === "at once" ? "inherit" : ["ignore", "pipe", "pipe"],
       detached: true,
       env: { ...process.env, PATH: `${binaries}:${process.env["PATH"] ?? ""}` }
     })
+    running.add(child)
+    const printed: Array<Buffer> = []
+    const keep = (chunk: Buffer): void => void printed.push(chunk)
+    child.stdout?.on("data", keep)
+    child.stderr?.on("data", keep)
+    const say = (line: string): void => void printed.push(Buffer.from(`${line}\n`))
     const tooLate = setTimeout(() => {
-      console.error(`not done after ${minutes} minutes`)
-      if (child.pid !== undefined) process.kill(-child.pid, "SIGKILL")
+      say(`not done after ${minutes} minutes`)
+      signalled(child, "SIGKILL")
     }, minutes * 60_000)
-    const stop = (signal: NodeJS.Signals): void => {
-      if (child.pid !== undefined) process.kill(-child.pid, signal)
-      process.exit(1)
-    }
-    process.once("SIGINT", stop).once("SIGTERM", stop)
     const end = (well: boolean): void => {
       clearTimeout(tooLate)
-      process.off("SIGINT", stop).off("SIGTERM", stop)
-      resolve(well)
+      running.delete(child)
+      resolve({ well, printed: Buffer.concat(printed).toString() })
     }
     child.once("error", (error) => {
-      console.error(error.message)
+      say(error.message)
       end(false)
     })
-    child.once("exit", (code) => end(code === 0))
+    // With its streams closed, so that the whole output has come.
+    child.once("close", (code) => end(code === 0))
   })
 
 const count = (part: Part, well: boolean): Count => {
@@ -193,10 +222,13 @@ const closing = ({ passed, failed, skipped }: Count): string =>
 const total = { passed: 0, failed: 0, skipped: 0 }
 const lines: Array<string> = []
 const failures: Array<string> = []
-for (const part of parts) {
-  console.log(`\n## ${part.name}`)
+
+const judge = async (part: Part, output: Parameters<typeof run>[1]): Promise<void> => {
+  if (output === "at once") console.log(`\n## ${part.name}`)
   const began = Date.now()
-  const well = await run(part)
+  const { printed, well } = await run(part, output)
+  if (output === "at its end") console.log(`\n## ${part.name}`)
+  if (printed !== "") console.log(printed)
   const found = count(part, well)
   total.passed += found.passed
   total.failed += found.failed
@@ -205,6 +237,13 @@ for (const part of parts) {
   const seconds = Math.round((Date.now() - began) / 1000)
   lines.push(`${found.failed === 0 ? "passed" : "FAILED"}  ${part.name} (${seconds} s)`)
 }
+
+for (const part of alone) await judge(part, "at once")
+await Promise.all(
+  rows.map(async (row) => {
+    for (const part of row) await judge(part, "at its end")
+  })
+)
 rmSync(reports, { recursive: true, force: true })
 // Last but for the count, so that whoever sees only the end of the output learns what failed.
 console.log(`\n${[...lines, ...failures.map((failure) => `\n${failure}`)].join("\n")}\n`)

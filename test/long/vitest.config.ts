@@ -42,6 +42,7 @@ export default defineConfig({
       "test/reads/keeper.test.ts",
       "test/reads/paging.test.ts",
       "test/http/security/10-unbounded-list.test.ts",
+      "test/http/unread.test.ts",
       "test/postgres/every-list-plans.test.ts",
       "test/simulation/town.test.ts",
       "test/demo/replay-series.test.ts",

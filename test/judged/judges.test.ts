@@ -9,7 +9,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { installed } from "../http/witness.ts"
-import { firstOf } from "../long-run.ts"
+import { firstOf, isLong } from "../long-run.ts"
 import type { Json } from "./samples.ts"
 
 const judge = fileURLToPath(new URL("../tools/judge.ts", import.meta.url))
@@ -64,7 +64,8 @@ describe.skipIf(!installed)("an outside judge", () => {
     expect(await objects(only, faulty)).toBe(true)
   })
 
-  it.each([...new Set(planted.map(([only]) => only))])(
+  // In CI a part of its own asks every judge of the same document.
+  it.each(isLong ? [...new Set(planted.map(([only]) => only))] : [])(
     "%s would object to what is served",
     async (only) => {
       expect(await objects(only, text)).toBe(false)

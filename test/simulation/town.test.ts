@@ -143,6 +143,15 @@ const distributed: Readonly<Record<string, number>> = {
   "answered standingApprovals.get": 1
 }
 
+/** A town that deals, in which orders name copies of one entry and an entry is taken back after an order took it. */
+const banked: Readonly<Record<string, number>> = {
+  "taken copies compared": 20,
+  "reversed after an order took": 1,
+  "found cash-settlement blocking": 1,
+  "reversed entry compared": 1,
+  "hold of the bank compared": 1
+}
+
 describe("books of rebasing funds", () => {
   it("come to the examples of the rules: base units, and the units that are shown for them", () => {
     const index = 17_000_000_000n
@@ -161,6 +170,13 @@ describe("a town by chance", () => {
     const { seen } = await play({ seed: distributingSeed, steps })
     const expected = isLong ? distributed : distributedSoon
     const rare = Object.entries(expected).filter(([what, times]) => (seen[what] ?? 0) < times)
+    expect(rare.map(([what, times]) => `${what}: ${seen[what] ?? 0} of ${times}`)).toEqual([])
+  })
+
+  const bankSeed = 42
+  it(`counts an entry of the bank once over all its copies: npm run sim -- --seed ${bankSeed} --steps 300`, async () => {
+    const { seen } = await play({ seed: bankSeed, steps: 300 })
+    const rare = Object.entries(banked).filter(([what, times]) => (seen[what] ?? 0) < times)
     expect(rare.map(([what, times]) => `${what}: ${seen[what] ?? 0} of ${times}`)).toEqual([])
   })
 

@@ -190,7 +190,7 @@ export const usedAgain = (
   { bank, banking }: Town,
   given: Pick<Books.Booked, "cents" | "direction"> & { readonly instrumentId: string }
 ): readonly [number, bigint] | null => {
-  if (!banking.die.once(6)) return null
+  if (!banking.die.once(3)) return null
   const { ledger } = banking.accounts.get(given.instrumentId) ?? { ledger: [] }
   const used = new Set(bank.used.map(({ line }) => line))
   const found = pick(

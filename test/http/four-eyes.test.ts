@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { actionOf, type Became, decide, write } from "./people.ts"
 import { NoteId, tables } from "./tables.ts"
 import { bearer, json, open, type Problem, send, type Venue } from "./venue.ts"
+import { until } from "../waiting.ts"
 
 /** A removal, which ends in the call of the approver who repeats it. */
 const remove = Operation.define("webhook.remove", {
@@ -99,7 +100,7 @@ const lapsed = async (action: string) => {
     json<{ value: { state: string } }>(
       await send(hasty, { path: `/v1/approvals/${action}`, as: who("ann") })
     )
-  while ((await read()).value.state !== "lapsed") continue
+  await until(async () => (await read()).value.state === "lapsed")
 }
 const statusAndResult = ({ status, slug, written }: Became) => [status, slug ?? written?.state]
 

@@ -28,6 +28,7 @@ import {
   venue
 } from "./restricting.ts"
 import * as Venue from "./venue.ts"
+import { until } from "../waiting.ts"
 
 beforeAll(() => opens())
 afterAll(() => closes())
@@ -337,7 +338,7 @@ describe("a restriction with a date", () => {
     }
     const { restrictionId } = ended["result"] as { readonly restrictionId: string }
     const shown = async (query = "") => (await one(restrictionId, query)) as Row
-    while ((await shown())["state"] === "active") continue
+    await until(async () => (await shown())["state"] !== "active")
     expect(Instant.atOrAfter(await Effect.runPromise(Instant.now), Instant.of(autoReleaseAt))).toBe(
       true
     )
@@ -349,7 +350,7 @@ describe("a restriction with a date", () => {
       await venue().run(Effect.flatMap(ScheduleRunner, ({ runOnce }) => runOnce))
       return (await events("holder.unrestricted", holderId)).map(({ payload }) => payload)
     }
-    while ((await noticed()).length === 0) continue
+    await until(async () => (await noticed()).length > 0)
     expect(await noticed()).toEqual([{ mode: "freeze", holderId, restrictionId, how: "lapsed" }])
     expect(await shown()).toMatchObject({ state: "lapsed", version: 2 })
     expect(await shown(`?asOf=${String(createdAt)}`)).toMatchObject({ state: "active", version: 1 })

@@ -13,6 +13,7 @@ import type { AddressInfo } from "node:net"
 import { afterEach, describe, expect, it } from "vitest"
 import { NoteId, tables } from "../tables.ts"
 import { bearer, json, open, type Problem, publicJwk, send, slugOf, type Venue } from "../venue.ts"
+import { until } from "../../waiting.ts"
 
 const closing: Array<() => Promise<unknown>> = []
 afterEach(async () => {
@@ -234,7 +235,7 @@ describe("the ledger", () => {
       )
     const { venue, read, goesOn } = await trusting({ submit })
     const settled = venue.settle()
-    while ((await read()).value.state === "queued") continue
+    await until(async () => (await read()).value.state !== "queued")
     await goesOn()
     expect((await read()).value.state).toBe("running")
     release()

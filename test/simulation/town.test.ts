@@ -106,7 +106,7 @@ const dealt: Readonly<Record<string, number>> = {
 }
 
 /** A town that distributes monthly, and what it does at least so often, in few steps and in many. */
-const distributingSeed = isLong ? 28 : 25
+const distributingSeed = isLong ? 22 : 25
 const distributedSoon: Readonly<Record<string, number>> = {
   "month recomputed": 1,
   "line recomputed": 3,

@@ -137,10 +137,10 @@ describe("what the checks see", () => {
   })
 
   it("a value may not be taken from above, a type may", () => {
-    const path = `${core}/kernel/Machine.ts`
-    const from = '"../vocabulary/EventType.ts"'
-    expect(upwardBreaches(source(path, `import { EventType } from ${from}`))).toHaveLength(1)
-    expect(upwardBreaches(source(path, `import type { EventType } from ${from}`))).toEqual([])
+    const path = `${core}/templates/Transfer.ts`
+    const from = '"../orders/OpenOrderLookups.ts"'
+    expect(upwardBreaches(source(path, `import { x } from ${from}`))).toHaveLength(1)
+    expect(upwardBreaches(source(path, `import type { X } from ${from}`))).toEqual([])
   })
 
   it("a room takes no value from one above it, a type it may", () => {
@@ -150,6 +150,16 @@ describe("what the checks see", () => {
     expect(roomBreaches(source(path, `import type { X } from ${from}`))).toEqual([])
     expect(roomBreaches(source(path, 'import "../../kernel/Decimal.ts"'))).toEqual([])
     expect(roomBreaches(source(path, 'import "../policy/Policy.ts"'))).toEqual([])
+  })
+
+  it.each([
+    ["vocabulary/sets.ts", "../kernel/Date.ts"],
+    ["kernel/Machine.ts", "../records/Act.ts"],
+    ["ports/AuditAnchor.ts", "../feeds/Checkpoint.ts"],
+    ["engine/Settings.ts", "../reconciliation/run/DailyRunRules.ts"]
+  ])("%s takes no type from a room above its own: %s", (inside, specifier) => {
+    const text = `import type { X } from "${specifier}"`
+    expect(roomBreaches(source(`${core}/${inside}`, text))).toHaveLength(1)
   })
 
   it("the host's definitions know no handler", () => {
@@ -168,8 +178,8 @@ describe("what the checks see", () => {
   })
 
   it.each([
-    ["kernel/Decimal.ts", 0],
-    ["vocabulary/index.ts", 1],
+    ["vocabulary/index.ts", 0],
+    ["kernel/Decimal.ts", 1],
     ["orders/subscription/SubscriptionMachine.ts", 2],
     ["templates/index.ts", 2],
     ["ports/storage/Feed.ts", 3],

@@ -7,11 +7,13 @@ import { fileOf, placeOf, type Source } from "./sources.ts"
  * above. A file has the first rank whose pattern its path meets.
  */
 const ranks: ReadonlyArray<readonly [rank: number, pattern: RegExp]> = [
-  [0, /^kernel\//u],
-  [1, /^vocabulary\//u],
+  [0, /^vocabulary\//u],
+  [1, /^kernel\//u],
   [6, /^testing\//u],
   // The view of a record and the effects of its change, as data.
   [2, /^records\/(webhook\/\w+|Audit|Event|EventDeclaration|RecordView|Timely)\.ts$/u],
+  // Data that ports carry.
+  [2, /^ports\/(Anchor|StatementCsv|StatementJson)\.ts$/u],
   [3, /^(ports|records)\//u],
   [2, /^templates\//u],
   [5, /^(Engine|catalogue|index)\.ts$/u],
@@ -123,14 +125,21 @@ export const upwardBreaches = ({ imports, path }: Source): ReadonlyArray<string>
   })
 }
 
-/** Value imports inside the core that go to a room above their own, as `room → file`. */
+/** Rooms that know none above them, not even its types: whoever reads one needs no other. */
+const closedRooms: ReadonlySet<string> = new Set(["vocabulary", "kernel", "ports", "engine"])
+
+/**
+ * Imports inside the core that go to a room above their own, as `room → file`: values of every room,
+ * and types too of those that know none above them.
+ */
 export const roomBreaches = ({ imports, path }: Source): ReadonlyArray<string> => {
   const { home, inside } = placeOf(path)
   if (home !== "engine-core") return []
   const heightOf = (file: string) => order.indexOf(roomOf(file))
   return imports.flatMap(({ of, specifier }) => {
     const target = fileOf(path, specifier)
-    if (of === "type" || target === null || placeOf(target).home !== home) return []
+    const isAllowedType = of === "type" && !closedRooms.has(roomOf(inside))
+    if (isAllowedType || target === null || placeOf(target).home !== home) return []
     const there = placeOf(target).inside
     return heightOf(there) > heightOf(inside) ? [`${roomOf(inside)} → ${there}`] : []
   })

@@ -6,9 +6,10 @@ import { describe, expect, test } from "vitest"
 import { judge } from "#core/kernel/Gates.ts"
 import { openingOf } from "#core/orders/dealing-cycle/OpeningRules.ts"
 import { nextCutOff } from "#core/orders/order/CutOffRules.ts"
+import type { Weekday } from "#core/vocabulary/sets.ts"
 
 const everyDay = [...Date.weekdays]
-const rule = (zone: string, time: string, days: ReadonlyArray<Date.Weekday> = everyDay) => ({
+const rule = (zone: string, time: string, days: ReadonlyArray<Weekday> = everyDay) => ({
   zone: Zone.of(zone),
   time: TimeOfDay.of(time),
   days

@@ -1,7 +1,7 @@
 /** The rooms: the folders of src, lowest first. A value import goes to a room before its own only. */
 export const rooms = {
-  kernel: "The tools of every room: decimal, instant, machine, collection, refusal, codec.",
   vocabulary: "The closed and open word lists of the API.",
+  kernel: "The tools of every room: decimal, instant, machine, collection, refusal, codec.",
   ports:
     "What the engine asks of its surroundings: storage, ledger, ids, crypto, screening, webhooks.",
   templates: "The ledger's templates, as they are read and exercised.",

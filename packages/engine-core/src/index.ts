@@ -2,7 +2,13 @@
 export * as Engine from "./Engine.ts"
 export * as Gauges from "./feeds/GaugesRunner.ts"
 export * as Metrics from "./engine/Metrics.ts"
-export { Settings, defaults as settingsDefaults, statementLinesLimit } from "./engine/Settings.ts"
+export {
+  type ConfiguredWebhook,
+  type DailyAt,
+  Settings,
+  defaults as settingsDefaults,
+  statementLinesLimit
+} from "./engine/Settings.ts"
 export * as Audit from "./records/Audit.ts"
 export { AuditLog } from "./feeds/AuditLog.ts"
 export * as AuditQueries from "./feeds/AuditQueries.ts"
@@ -14,10 +20,9 @@ export * as DeliveryRules from "./records/webhook/DeliveryRules.ts"
 export { ScreeningRunner } from "./restraints/screening/ScreeningRunner.ts"
 export { ScheduleRunner } from "./feeds/ScheduleRunner.ts"
 export * as Retention from "./engine/Retention.ts"
-export * as Schedule from "./feeds/Schedule.ts"
+export * as Schedule from "./engine/Schedule.ts"
 export { DeliveryRunner } from "./feeds/webhook/DeliveryRunner.ts"
 export { replay } from "./feeds/webhook/ReplayRunner.ts"
-export type { ConfiguredWebhook } from "./records/webhook/Webhook.ts"
 export * as Catalogue from "./catalogue.ts"
 export { verify } from "./catalogue.ts"
 export type { Basis } from "./kernel/Basis.ts"
@@ -27,7 +32,7 @@ export type { Envelope } from "./kernel/Envelope.ts"
 export * as Machine from "./kernel/Machine.ts"
 export * as Pin from "./kernel/Pin.ts"
 export * as Refusal from "./kernel/Refusal.ts"
-export * as ValueSet from "./kernel/ValueSet.ts"
+export * as ValueSet from "./vocabulary/ValueSet.ts"
 export { Follower } from "./projection/Follower.ts"
 export { FromLedgerIndex } from "./projection/FromLedgerIndex.ts"
 export * as FromLedger from "./projection/FromLedger.ts"
@@ -43,11 +48,10 @@ export {
   type Whole
 } from "./reads/Queries.ts"
 export { reconciliationRun } from "./reconciliation/run/RunCall.ts"
-export type { DailyAt } from "./reconciliation/run/DailyRunRules.ts"
 export { RunRequest } from "./reconciliation/run/RunRequest.ts"
 export { type StartRunCall, RunRunner, starters } from "./reconciliation/run/RunRunner.ts"
 export { RunView } from "./reconciliation/run/RunView.ts"
-export * as ConfiguredSource from "./statements/external-source/ConfiguredSource.ts"
+export * as ConfiguredSource from "./engine/ConfiguredSource.ts"
 export * as Intake from "./statements/external-statement/Intake.ts"
 export { layer as recordsLayer } from "./records/layer.ts"
 export { type Query, Records, type Stored } from "./records/Records.ts"

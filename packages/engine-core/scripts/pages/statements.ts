@@ -1,6 +1,6 @@
 /** Draws the JSON Schema of a statement's own form (domain/statements.md#json). */
 import { Schema } from "effect"
-import * as StatementJson from "../../src/vocabulary/StatementJson.ts"
+import * as StatementJson from "../../src/ports/StatementJson.ts"
 import { type Page, page } from "./page.ts"
 
 export const statementSchema = (): Page => {

@@ -1,20 +1,33 @@
 /** Settings of the engine and their defaults. */
 import { Context } from "effect"
-import type { AuditKey } from "../feeds/Checkpoint.ts"
-import * as Retention from "./Retention.ts"
-import type { SigningKey } from "../records/webhook/DeliveryRules.ts"
-import type { ConfiguredWebhook } from "../records/webhook/Webhook.ts"
 import { type Duration, of as parseDuration } from "../kernel/Duration.ts"
 import * as TimeOfDay from "../kernel/TimeOfDay.ts"
 import * as Zone from "../kernel/Zone.ts"
 import type { LegalHold } from "../ports/storage/Feed.ts"
-import type { DailyAt } from "../reconciliation/run/DailyRunRules.ts"
-import type { SealingKey } from "../writes/Secrets.ts"
-import type { ConfiguredSource } from "../statements/external-source/ConfiguredSource.ts"
+import type { EventType } from "../vocabulary/EventType.ts"
 import type { PartialDistribution, RateChange } from "../vocabulary/sets.ts"
+import type { ConfiguredSource } from "./ConfiguredSource.ts"
+import type { SealingKey, SigningKey } from "./Keys.ts"
+import * as Retention from "./Retention.ts"
 
 /** Largest number of lines of a statement that a deployment may set. */
 export const statementLinesLimit = 10_000_000
+
+/** A webhook that the configuration names. */
+export interface ConfiguredWebhook {
+  readonly webhookId: string
+  readonly url: string
+  /** Empty: every control event. */
+  readonly events: ReadonlyArray<EventType>
+  /** Up to three, so that receivers rotate secrets in their own time; each signs every attempt. */
+  readonly secrets: ReadonlyArray<Uint8Array>
+}
+
+/** Time of day of the daily reconciliation run, on the wall clock of a zone. */
+export interface DailyAt {
+  readonly time: TimeOfDay.TimeOfDay
+  readonly zone: Zone.Zone
+}
 
 export interface Settings {
   /** The venue's id: 1 to 64 of [A-Za-z0-9-]. */
@@ -49,7 +62,7 @@ export interface Settings {
    * Keys that sign checkpoints of the audit log; their public parts are published. Without a key,
    * the log is chained and not signed.
    */
-  readonly auditKeys: ReadonlyArray<AuditKey>
+  readonly auditKeys: ReadonlyArray<SigningKey>
   /** Retention periods of ended records. */
   readonly retention: Retention.Periods
   /** Period of the audit log, which `bursar audit prune` applies; null: no end. */

@@ -15,7 +15,7 @@ import * as Audit from "../records/Audit.ts"
 import * as AuditVerify from "./AuditVerify.ts"
 import * as Checkpoint from "./Checkpoint.ts"
 import * as Retention from "../engine/Retention.ts"
-import type { Task } from "./Schedule.ts"
+import type { Task } from "../engine/Schedule.ts"
 
 /** Decodes the checkpoint of a log record. */
 const anchorOf = (tenantId: string, { text }: Pick<AuditRow, "text">): Checkpoint.Anchor => {

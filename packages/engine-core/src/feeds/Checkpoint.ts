@@ -2,34 +2,15 @@
  * Checkpoint: signed size and last hash of the audit log, which an outsider keeps to detect a
  * rewritten log.
  */
-import { Schema } from "effect"
+import type { SigningKey } from "../engine/Keys.ts"
 import * as Base64 from "../kernel/Base64.ts"
 import type * as Instant from "../kernel/Instant.ts"
-import * as Integer from "../kernel/Integer.ts"
+import type { Anchor } from "../ports/Anchor.ts"
 import type { Crypto } from "../ports/Crypto.ts"
 import * as Audit from "../records/Audit.ts"
 
-/** A key that signs checkpoints of the audit log (docs/contract/audit-log.md#checkpoints). */
-export interface AuditKey {
-  readonly keyId: string
-  /** Ed25519, 32 bytes. */
-  readonly seed: Uint8Array
-  readonly notBefore: Instant.Instant
-  readonly notAfter: Instant.Instant | null
-}
-
-/** A checkpoint as it is kept outside the engine; enough to check it and the log up to it. */
-export const Anchor = Schema.Struct({
-  tenantId: Schema.String,
-  /** Records that it covers, which is the number of the latest. */
-  size: Integer.schema,
-  /** The hash of the latest record that it covers. */
-  head: Schema.String.check(Schema.isPattern(/^[0-9a-f]{64}$/)),
-  /** Ed25519, base64. */
-  signature: Schema.String,
-  keyId: Schema.String
-}).annotate({ identifier: "Anchor", description: "The audit log's size and head, signed." })
-export type Anchor = typeof Anchor.Type
+export { Anchor } from "../ports/Anchor.ts"
+export type { SigningKey as AuditKey } from "../engine/Keys.ts"
 
 /** Text that a checkpoint's signature is of (docs/contract/audit-log.md#checkpoints). */
 export const signedText = ({
@@ -43,8 +24,11 @@ export const signedText = ({
  * The key that signs at an instant: of the valid keys the latest; where none is valid any more the
  * last of all, since a log without new checkpoints is worse than an old key.
  */
-export const keyAt = (keys: ReadonlyArray<AuditKey>, at: Instant.Instant): AuditKey | undefined => {
-  const newest = (candidates: ReadonlyArray<AuditKey>) =>
+export const keyAt = (
+  keys: ReadonlyArray<SigningKey>,
+  at: Instant.Instant
+): SigningKey | undefined => {
+  const newest = (candidates: ReadonlyArray<SigningKey>) =>
     candidates.toSorted((a, b) => (a.notBefore < b.notBefore ? 1 : -1))[0]
   const held = keys.filter(
     ({ notBefore, notAfter }) => notBefore <= at && (notAfter === null || at < notAfter)
@@ -55,7 +39,7 @@ export const keyAt = (keys: ReadonlyArray<AuditKey>, at: Instant.Instant): Audit
 export const sign = (
   { ed25519 }: Pick<Crypto["Service"], "ed25519">,
   log: { readonly tenantId: string; readonly size: number; readonly head: string },
-  key: Pick<AuditKey, "keyId" | "seed">
+  key: Pick<SigningKey, "keyId" | "seed">
 ): Anchor => ({
   tenantId: log.tenantId,
   size: log.size,

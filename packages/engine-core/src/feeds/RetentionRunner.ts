@@ -15,7 +15,7 @@ import { orUnavailable } from "../records/PortFailure.ts"
 import { Records } from "../records/Records.ts"
 import * as events from "./events.ts"
 import { batchMax, type Needs, type Step, stepsOf } from "./RetentionSteps.ts"
-import type { Task } from "./Schedule.ts"
+import type { Task } from "../engine/Schedule.ts"
 
 const day = 24 * 3_600_000
 

@@ -8,7 +8,7 @@ import { type Lease, WorkQueue } from "../ports/storage/WorkQueue.ts"
 import { orUnavailable } from "../records/PortFailure.ts"
 import * as LeasedWork from "../records/LeasedWork.ts"
 import { Records } from "../records/Records.ts"
-import type { Task, Turn } from "./Schedule.ts"
+import type { Task, Turn } from "../engine/Schedule.ts"
 
 /** The queue whose items are tasks. */
 export const queue = "schedules"

@@ -2,22 +2,15 @@
 import { type Brand, Order, Result, Schema, SchemaGetter } from "effect"
 import * as Codec from "./Codec.ts"
 import * as Gregorian from "./Gregorian.ts"
+import { Weekday } from "../vocabulary/sets.ts"
 
 /** `yyyy-MM-dd`; as text it sorts as it does in time. */
 export type Date = string & Brand.Brand<"Date">
 
 export type DateFault = Codec.Fault
 
-export const weekdays = [
-  "monday",
-  "tuesday",
-  "wednesday",
-  "thursday",
-  "friday",
-  "saturday",
-  "sunday"
-] as const
-export type Weekday = (typeof weekdays)[number]
+/** Days of a week, from Monday. */
+export const weekdays: ReadonlyArray<Weekday> = Weekday.members
 
 const grammar = /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/
 

@@ -3,10 +3,10 @@
  * member.
  */
 import { Equal } from "effect"
+import type { ChangeDirection } from "../vocabulary/sets.ts"
 
 /** Directions of a change. A change that is not certainly tighter counts as loosening. */
-export const directions = ["loosen", "tighten"] as const
-export type Direction = (typeof directions)[number]
+export type Direction = ChangeDirection
 
 /** One member that permits more than before, or less: the path of its names, outermost first. */
 export interface Change {

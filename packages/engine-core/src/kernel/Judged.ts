@@ -1,6 +1,6 @@
 /** A set of states that is not stored but judged: a pure function of a record and an instant. */
 import { Record, type Schema } from "effect"
-import * as ValueSet from "./ValueSet.ts"
+import * as ValueSet from "../vocabulary/ValueSet.ts"
 
 export interface JudgedState<S extends string = string, Subject = never> {
   readonly kind: "judged"

@@ -3,7 +3,7 @@ import { Record, Result, type Schema } from "effect"
 import type { EventType } from "../vocabulary/EventType.ts"
 import type { OperationKind } from "../vocabulary/OperationKind.ts"
 import { type Refused, refuse } from "./Refusal.ts"
-import * as ValueSet from "./ValueSet.ts"
+import * as ValueSet from "../vocabulary/ValueSet.ts"
 
 /** Actor that can pull a trigger. `approver` and `maker` move only a four-eyes action. */
 export type By =

@@ -5,7 +5,7 @@ import { InstrumentId } from "../instruments/instrument/Instrument.ts"
 import type * as Decimal from "../kernel/Decimal.ts"
 import * as Field from "../templates/Field.ts"
 import { PaymentMode } from "../vocabulary/sets.ts"
-import * as Amount from "../vocabulary/Amount.ts"
+import * as Amount from "../kernel/Amount.ts"
 
 export const fields = {
   instrumentId: InstrumentId,

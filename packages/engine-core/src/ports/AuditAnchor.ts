@@ -1,6 +1,6 @@
 /** Port: external storage of checkpoints of the audit log, which the engine cannot change. */
 import { Context, Data, Effect } from "effect"
-import type { Anchor } from "../feeds/Checkpoint.ts"
+import type { Anchor } from "./Anchor.ts"
 
 /** The anchor is unavailable; the same checkpoint is offered again. */
 export class AnchorUnavailable extends Data.TaggedError("AnchorUnavailable")<{

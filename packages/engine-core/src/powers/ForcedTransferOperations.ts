@@ -21,7 +21,7 @@ import { movesMax } from "./ForcedMoveRules.ts"
 import { voidsMax } from "./LineVoidGates.ts"
 import type { VoidableLines } from "./VoidableLines.ts"
 import * as RecordId from "../kernel/RecordId.ts"
-import * as Amount from "../vocabulary/Amount.ts"
+import * as Amount from "../kernel/Amount.ts"
 
 /**
  * Filter of a list whose entries must name different records: two lines cannot take the same units.

@@ -5,7 +5,6 @@ import type * as Offset from "../kernel/Offset.ts"
 import type * as Party from "../kernel/Party.ts"
 import type { Trace } from "../kernel/Trace.ts"
 import type { Role } from "../vocabulary/Role.ts"
-import type { SealedSecrets } from "../writes/Secrets.ts"
 import type { LedgerEnd } from "../kernel/LedgerEnd.ts"
 
 export interface Act {
@@ -21,6 +20,9 @@ export interface Act {
   /** Trace of the call that causes the facts; their events are delivered under it. */
   readonly trace?: Trace | null
 }
+
+/** Encrypted texts of a request, by member. */
+export type SealedSecrets = Readonly<Record<string, string>>
 
 /** The act of an operation, for its `run` and `plan`. */
 export interface OperationAct extends Act {

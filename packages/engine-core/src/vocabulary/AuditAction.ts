@@ -1,5 +1,5 @@
 /** Words of the audit log: actions and stages. */
-import * as ValueSet from "../kernel/ValueSet.ts"
+import * as ValueSet from "./ValueSet.ts"
 import { OperationKind } from "./OperationKind.ts"
 
 /**

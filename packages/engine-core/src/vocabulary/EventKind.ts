@@ -1,5 +1,5 @@
 /** The two kinds of event: control (acts of the engine) and journal (facts of the ledger). */
-import * as ValueSet from "../kernel/ValueSet.ts"
+import * as ValueSet from "./ValueSet.ts"
 
 export const EventKind = ValueSet.extensible(
   "EventKind",

@@ -1,5 +1,5 @@
 /** Types of event, each with a sentence that says what happened. */
-import * as ValueSet from "../kernel/ValueSet.ts"
+import * as ValueSet from "./ValueSet.ts"
 import type { EventKind } from "./EventKind.ts"
 
 /** The engine's own acts: on the feed and posted to webhooks. */

@@ -1,5 +1,5 @@
 /** Kinds of write, named by the record and the verb. */
-import * as ValueSet from "../kernel/ValueSet.ts"
+import * as ValueSet from "./ValueSet.ts"
 
 /** Kinds of write that a caller can ask for; each has one route. */
 const requestable = [

@@ -1,5 +1,5 @@
 /** The kinds of record an operation acts on or an event tells of. */
-import * as ValueSet from "../kernel/ValueSet.ts"
+import * as ValueSet from "./ValueSet.ts"
 
 export const ResourceKind = ValueSet.extensible(
   "ResourceKind",

@@ -1,5 +1,5 @@
 /** The ten roles of callers and the group each belongs to. */
-import * as ValueSet from "../kernel/ValueSet.ts"
+import * as ValueSet from "./ValueSet.ts"
 
 interface Row {
   readonly group: RoleGroup

@@ -1,5 +1,5 @@
 /** Actions that a record can wait for: writes of this API, choices on the ledger, and others. */
-import * as ValueSet from "../kernel/ValueSet.ts"
+import * as ValueSet from "./ValueSet.ts"
 import { OperationKind } from "./OperationKind.ts"
 
 /**

@@ -1,7 +1,5 @@
 /** The smaller sets of words that records and parameters take their values from. */
-import * as Date from "../kernel/Date.ts"
-import * as Direction from "../kernel/Direction.ts"
-import * as ValueSet from "../kernel/ValueSet.ts"
+import * as ValueSet from "./ValueSet.ts"
 import type { OperationKind } from "./OperationKind.ts"
 
 const { closed, extensible } = ValueSet
@@ -24,7 +22,15 @@ export type SeriesInterval = ValueSet.Member<typeof SeriesInterval>
 export const SortOrder = closed("SortOrder", "Which end of a list comes first.", ["asc", "desc"])
 export type SortOrder = ValueSet.Member<typeof SortOrder>
 
-export const Weekday = closed("Weekday", "A day of the week.", Date.weekdays)
+export const Weekday = closed("Weekday", "A day of the week.", [
+  "monday",
+  "tuesday",
+  "wednesday",
+  "thursday",
+  "friday",
+  "saturday",
+  "sunday"
+])
 export type Weekday = ValueSet.Member<typeof Weekday>
 
 // Instruments.
@@ -296,7 +302,7 @@ export type CoverState = ValueSet.Member<typeof CoverState>
 export const ChangeDirection = extensible(
   "ChangeDirection",
   "Whether a change widens what can happen or narrows it.",
-  Direction.directions
+  ["loosen", "tighten"]
 )
 export type ChangeDirection = ValueSet.Member<typeof ChangeDirection>
 

@@ -1,7 +1,7 @@
 /** Scheduler: appends notices of clock moves, and opens the engine's own writes (`Timely`). */
 import { Cause, Effect, Exit, Option, Stream } from "effect"
 import { Settings } from "../engine/Settings.ts"
-import type { Task } from "../feeds/Schedule.ts"
+import type { Task } from "../engine/Schedule.ts"
 import { type Collection, never } from "../kernel/Collection.ts"
 import * as Instant from "../kernel/Instant.ts"
 import type { Refused, Unavailable } from "../kernel/Refusal.ts"

@@ -30,7 +30,7 @@ import * as Lasting from "./LastingLookups.ts"
 import { type OperationRecord, operations } from "./OperationRecord.ts"
 import * as QueuedOperation from "./QueuedOperation.ts"
 import * as Request from "./Request.ts"
-import type * as Secrets from "./Secrets.ts"
+import type { SealedSecrets } from "../records/Act.ts"
 
 /** Members of a stored record that hold the trace of its call. */
 type KeptTrace = Pick<RequestIdentity, "traceId" | "traceFlags">
@@ -53,7 +53,7 @@ export interface ToOpen {
   readonly request: Plain
   /** The request as it was sent, where it differs. */
   readonly given?: Plain | undefined
-  readonly sealed: Secrets.SealedSecrets | null
+  readonly sealed: SealedSecrets | null
   readonly actor: string
   readonly actorName: string | null
   readonly actorEmail: string | null

@@ -1,17 +1,9 @@
 /** Secrets in requests: encrypted where they are stored, shown by digits of their hash. */
+import type { SealingKey } from "../engine/Keys.ts"
 import * as Base64 from "../kernel/Base64.ts"
 import type { Plain } from "../kernel/PlainJson.ts"
 import type { Crypto } from "../ports/Crypto.ts"
-
-/** Key of 32 bytes that encrypts stored secrets. */
-export interface SealingKey {
-  /** 1 to 64 of A-Z a-z 0-9 _ -. */
-  readonly keyId: string
-  readonly secret: Uint8Array
-}
-
-/** Encrypted texts of a request, by member. */
-export type SealedSecrets = Readonly<Record<string, string>>
+import type { SealedSecrets } from "../records/Act.ts"
 
 /** A request as it is stored, with its encrypted secrets beside it. */
 export interface HiddenRequest {

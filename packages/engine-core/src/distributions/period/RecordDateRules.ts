@@ -8,6 +8,7 @@ import * as Instant from "../../kernel/Instant.ts"
 import * as Month from "../../kernel/Month.ts"
 import type * as Offset from "../../kernel/Offset.ts"
 import * as Zone from "../../kernel/Zone.ts"
+import type { Weekday } from "../../vocabulary/sets.ts"
 
 /** Record date of a month: the calendar's day, or the month's last day where it is shorter or without a calendar. */
 export const recordDateOf = (
@@ -71,7 +72,7 @@ export const hasPassed = ({
 }
 
 /** Days of the week on which the instrument has cut-offs: its business days, at least one. */
-type BusinessDays = ReadonlyArray<Date.Weekday>
+type BusinessDays = ReadonlyArray<Weekday>
 
 /** Returns the first business day on the date or after it. */
 const businessDayFrom = (days: BusinessDays, date: Date.Date): Date.Date => {

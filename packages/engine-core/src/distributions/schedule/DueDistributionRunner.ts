@@ -3,7 +3,7 @@
  * standing approvals of their instruments (docs/domain/distributions.md#scheduler).
  */
 import { Effect, Option, Stream } from "effect"
-import type { Task, Turn } from "../../feeds/Schedule.ts"
+import type { Task, Turn } from "../../engine/Schedule.ts"
 import { instruments, isRecorded } from "../../instruments/instrument/Instrument.ts"
 import type { InstrumentId } from "../../instruments/instrument/Manifest.ts"
 import * as Instant from "../../kernel/Instant.ts"

@@ -1,11 +1,11 @@
 /** Reconciliation of the stored webhooks with those of the configuration: adds, changes, removes. */
 import { Effect, Option } from "effect"
+import type { ConfiguredWebhook } from "../../engine/Settings.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import { Records } from "../../records/Records.ts"
 import {
   active,
   activeMax,
-  type ConfiguredWebhook,
   type Webhook,
   WebhookId,
   webhooks

@@ -7,7 +7,7 @@ import * as Collection from "../../kernel/Collection.ts"
 import { plainNumber } from "../../kernel/Iban.ts"
 import type { Crypto } from "../../ports/Crypto.ts"
 import * as Field from "../../templates/Field.ts"
-import type { SealingKey } from "../../writes/Secrets.ts"
+import type { SealingKey } from "../../engine/Keys.ts"
 
 const { String: Text, Struct } = Schema
 

@@ -4,7 +4,7 @@
  */
 import { Effect, Option, Schema } from "effect"
 import { Settings } from "../../engine/Settings.ts"
-import type { Task } from "../../feeds/Schedule.ts"
+import type { Task } from "../../engine/Schedule.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import { Crypto } from "../../ports/Crypto.ts"
 import { byItself } from "../../records/BatchedWork.ts"

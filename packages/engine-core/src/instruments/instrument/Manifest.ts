@@ -12,7 +12,7 @@ import * as Field from "../../templates/Field.ts"
 import * as sets from "../../vocabulary/sets.ts"
 import * as PolicyTerms from "../policy/PolicyTerms.ts"
 import { isCusip, isFigi, isIsin, isLei } from "./InstrumentRules.ts"
-import * as Amount from "../../vocabulary/Amount.ts"
+import * as Amount from "../../kernel/Amount.ts"
 
 export const InstrumentId = RecordId.make("InstrumentId")
 export type InstrumentId = typeof InstrumentId.Type

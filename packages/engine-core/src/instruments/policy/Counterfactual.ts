@@ -1,7 +1,7 @@
 /** Query parameters of what-if reads: another version of the policy, or another price. */
 import { Schema } from "effect"
 import type * as Decimal from "../../kernel/Decimal.ts"
-import * as Amount from "../../vocabulary/Amount.ts"
+import * as Amount from "../../kernel/Amount.ts"
 
 const versionMax = 1_000_000_000
 /** Query parameters of what-if reads. */

@@ -5,7 +5,7 @@ import * as Duration from "../../kernel/Duration.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Field from "../../templates/Field.ts"
 import * as sets from "../../vocabulary/sets.ts"
-import * as Amount from "../../vocabulary/Amount.ts"
+import * as Amount from "../../kernel/Amount.ts"
 
 const { Struct } = Schema
 

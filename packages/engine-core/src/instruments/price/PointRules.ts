@@ -1,7 +1,7 @@
 /** Pure rules of price points: the figures of a point by the instrument's valuation mode. */
 import { Result } from "effect"
 import * as Decimal from "../../kernel/Decimal.ts"
-import { priceLimit } from "../../vocabulary/Amount.ts"
+import { priceLimit } from "../../kernel/Amount.ts"
 import type { Manifest } from "../instrument/Manifest.ts"
 
 export interface Figures {

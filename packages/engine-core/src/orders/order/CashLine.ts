@@ -9,7 +9,7 @@ import { check, type Judgement } from "../../kernel/Gates.ts"
 import * as Integer from "../../kernel/Integer.ts"
 import * as RecordId from "../../kernel/RecordId.ts"
 import type { CashEntry } from "../../statements/external-statement/StatementLine.ts"
-import * as Amount from "../../vocabulary/Amount.ts"
+import * as Amount from "../../kernel/Amount.ts"
 import type { CashDirection } from "../../vocabulary/sets.ts"
 
 const StatementId = RecordId.make("ExternalStatementId")

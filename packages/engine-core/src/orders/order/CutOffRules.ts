@@ -4,10 +4,11 @@ import * as Duration from "../../kernel/Duration.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import type * as TimeOfDay from "../../kernel/TimeOfDay.ts"
 import * as Zone from "../../kernel/Zone.ts"
+import type { Weekday } from "../../vocabulary/sets.ts"
 
 export interface CutOffRule {
   readonly time: TimeOfDay.TimeOfDay
-  readonly days: ReadonlyArray<Date.Weekday>
+  readonly days: ReadonlyArray<Weekday>
   readonly zone: Zone.Zone
 }
 

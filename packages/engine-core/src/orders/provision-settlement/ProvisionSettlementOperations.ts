@@ -14,7 +14,7 @@ import * as Lasting from "../../writes/LastingLookups.ts"
 import * as Operation from "../../writes/Operation.ts"
 import { provisionSettlement, provisionSettlements } from "./ProvisionSettlement.ts"
 import * as ProvisionSettlementView from "./ProvisionSettlementView.ts"
-import * as Amount from "../../vocabulary/Amount.ts"
+import * as Amount from "../../kernel/Amount.ts"
 
 const idOf = (operationId: string): string => operationId.replace(/^op_/, "prv_")
 

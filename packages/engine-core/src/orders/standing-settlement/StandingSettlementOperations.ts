@@ -25,7 +25,7 @@ import { StandingSettlementId, standingSettlements } from "./StandingSettlement.
 import { decide } from "./StandingSettlementMachine.ts"
 import * as Queries from "./StandingSettlementQueries.ts"
 import { concernsOf, contractOf, holderIdsOf, load, shown } from "./StandingSettlementSteps.ts"
-import * as Amount from "../../vocabulary/Amount.ts"
+import * as Amount from "../../kernel/Amount.ts"
 
 /** Largest number of fundings; closing cancels a commitment for each in one transaction. */
 const fundingMax = 200

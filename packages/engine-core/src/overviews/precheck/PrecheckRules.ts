@@ -18,7 +18,7 @@ import { ReserveRedemptionId } from "../../reserves/reserve-order/ReserveRedempt
 import * as Field from "../../templates/Field.ts"
 import { PaymentMode, type PrecheckAct } from "../../vocabulary/sets.ts"
 import * as Counterfactual from "../../instruments/policy/Counterfactual.ts"
-import * as Amount from "../../vocabulary/Amount.ts"
+import * as Amount from "../../kernel/Amount.ts"
 
 /** Codec of a bank line in a query: three texts joined by colons, which no record id contains. */
 const cashLine = Codec.make({

@@ -2,16 +2,10 @@
  * Pure rule of the daily reconciliation run: the day whose run is due, and the instant of the next
  * one.
  */
+import type { DailyAt } from "../../engine/Settings.ts"
 import * as Date from "../../kernel/Date.ts"
 import * as Instant from "../../kernel/Instant.ts"
-import type { TimeOfDay } from "../../kernel/TimeOfDay.ts"
 import * as Zone from "../../kernel/Zone.ts"
-
-/** Time of day of the daily run, on the wall clock of a zone. */
-export interface DailyAt {
-  readonly time: TimeOfDay
-  readonly zone: Zone.Zone
-}
 
 /** The latest day whose time of the run has come, and the instant of the next run. */
 export interface Days {

@@ -4,7 +4,7 @@
  */
 import { Effect } from "effect"
 import { Settings } from "../../engine/Settings.ts"
-import type { Task } from "../../feeds/Schedule.ts"
+import type { Task } from "../../engine/Schedule.ts"
 import { itemOf } from "../../findings/RunQueue.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import { Records } from "../../records/Records.ts"

@@ -1,4 +1,5 @@
 /** Pure rules of deliveries: which webhooks take an event, retry times, signatures. */
+import type { SigningKey } from "../../engine/Keys.ts"
 import * as Base64 from "../../kernel/Base64.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import type { Trace } from "../../kernel/Trace.ts"
@@ -7,6 +8,8 @@ import type { EventRow } from "../../ports/storage/Feed.ts"
 import { EventType } from "../../vocabulary/EventType.ts"
 import { type Attempt, type Delivery, type Fact, pending } from "./Delivery.ts"
 import { takes, type Webhook } from "./Webhook.ts"
+
+export type { SigningKey } from "../../engine/Keys.ts"
 
 const second = 1_000
 const minute = 60 * second
@@ -110,15 +113,6 @@ export const deliveriesOf = (
     const deliveryId = tested ? testDelivery(operationOf(event)) : `${seq}.${webhookId}`
     return [pending({ deliveryId, webhookId, seq, type, trace })]
   })
-}
-
-/** A key that signs deliveries, and when it is valid. */
-export interface SigningKey {
-  readonly keyId: string
-  /** Ed25519, 32 bytes. */
-  readonly seed: Uint8Array
-  readonly notBefore: Instant.Instant
-  readonly notAfter: Instant.Instant | null
 }
 
 /**

@@ -34,16 +34,6 @@ export const Webhook = Schema.Struct({
 })
 export type Webhook = typeof Webhook.Type
 
-/** A webhook that the configuration names. */
-export interface ConfiguredWebhook {
-  readonly webhookId: string
-  readonly url: string
-  /** Empty: every control event. */
-  readonly events: ReadonlyArray<EventType>
-  /** Up to three, so that receivers rotate secrets in their own time; each signs every attempt. */
-  readonly secrets: ReadonlyArray<Uint8Array>
-}
-
 const Removed = Schema.Struct({ on: Schema.Literal("remove"), at: Instant.schema })
 /** The configuration added or changed the webhook. */
 const Configured = Schema.Struct({

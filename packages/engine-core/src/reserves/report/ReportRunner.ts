@@ -4,7 +4,7 @@
  */
 import { Effect, Stream } from "effect"
 import { Settings } from "../../engine/Settings.ts"
-import type { Task, Turn } from "../../feeds/Schedule.ts"
+import type { Task, Turn } from "../../engine/Schedule.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import type { Refused } from "../../kernel/Refusal.ts"
 import { together } from "../../records/BatchedWork.ts"

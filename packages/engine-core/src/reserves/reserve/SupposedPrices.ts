@@ -4,7 +4,7 @@ import * as Codec from "../../kernel/Codec.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import { refuse, type Refused } from "../../kernel/Refusal.ts"
 import { reserveAssetsMax } from "../../templates/Reserve.ts"
-import * as Amount from "../../vocabulary/Amount.ts"
+import * as Amount from "../../kernel/Amount.ts"
 import type { LoadedPoint, LoadedReserve } from "./ReserveLookups.ts"
 import { type AssetId, keyOf } from "./ReserveTerms.ts"
 

@@ -5,7 +5,7 @@ import * as Duration from "../../kernel/Duration.ts"
 import * as Party from "../../kernel/Party.ts"
 import * as Field from "../../templates/Field.ts"
 import { reserveAssetsMax } from "../../templates/Reserve.ts"
-import * as Amount from "../../vocabulary/Amount.ts"
+import * as Amount from "../../kernel/Amount.ts"
 import { keyOf } from "./ReserveTerms.ts"
 
 /** An asset as a caller names it; keys of records contain its id. */

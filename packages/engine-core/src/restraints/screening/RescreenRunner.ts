@@ -2,7 +2,7 @@
  * Scheduled task that requests new screenings of holders whose screening is missing or stale.
  */
 import { Duration, Effect, Option, Stream } from "effect"
-import type { Task } from "../../feeds/Schedule.ts"
+import type { Task } from "../../engine/Schedule.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import { ScreeningSource } from "../../ports/ScreeningSource.ts"
 import { together } from "../../records/BatchedWork.ts"

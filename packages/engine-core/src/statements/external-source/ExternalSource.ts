@@ -1,68 +1,20 @@
 /** Record of a source of statements: its party, kind, form, business dates and due time. */
-import { Effect, Schema } from "effect"
+import { Schema } from "effect"
 import { match } from "ts-pattern"
+import { SourceConfiguration } from "../../engine/ConfiguredSource.ts"
 import * as Collection from "../../kernel/Collection.ts"
 import * as Date from "../../kernel/Date.ts"
-import * as Duration from "../../kernel/Duration.ts"
-import * as Integer from "../../kernel/Integer.ts"
 import * as RecordId from "../../kernel/RecordId.ts"
 import * as sets from "../../vocabulary/sets.ts"
 
 export const ExternalSourceId = RecordId.make("ExternalSourceId")
 export type ExternalSourceId = typeof ExternalSourceId.Type
 
-const { Array: List, Literals, NullOr, Record: RecordOf, String: Text, Struct } = Schema
-
-/** Due time of a business date's statement: a time of day in a zone, days after the date. */
-const DueBy = Struct({ time: Text, zone: Text, daysAfter: Integer.schema })
-
-/** Columns and notation of a CSV source (docs/domain/statements.md#forms). */
-const Csv = Struct({
-  encoding: Text,
-  delimiter: Text,
-  decimal: Literals([".", ","]),
-  group: NullOr(Literals([".", ",", " ", "'"])),
-  dateFormat: Text,
-  columns: RecordOf(Text, Text)
-})
-
-/** Members that the configuration of the deployment gives. */
-const configured = {
-  kind: sets.StatementKind.schema,
-  instruments: List(Text),
-  /** Weekdays that a statement is expected for. */
-  calendar: List(sets.Weekday.schema),
-  dueBy: DueBy,
-  grace: Duration.schema,
-  adapter: sets.StatementAdapter.schema,
-  /** External account whose statement is taken; null: not a cash source. */
-  account: NullOr(Text),
-  accountIs: NullOr(sets.AccountIs.schema),
-  /** Basis of the positions where the file names none; null: settled. */
-  basis: NullOr(sets.StatementBasis.schema),
-  /** Places that the source rounds units to; null: it does not round. */
-  places: NullOr(Integer.schema),
-  /** Zone of dates and times without an offset. */
-  zone: Text,
-  /** Life of a NAV from its `asOf`; null: not a source of NAVs. */
-  validFor: NullOr(Duration.schema),
-  /** A reversal is read by its direction as marked, whatever else the file says. */
-  reversals: Literals(["as-marked"]),
-  /** Whether statements of cash have an opening and a closing balance; of no meaning for other kinds. */
-  balances: Literals(["stated", "none"]).pipe(
-    Schema.withDecodingDefaultTypeKey(Effect.succeed("stated" as const))
-  ),
-  /** Assets by their ISIN: custody statements. */
-  assets: NullOr(RecordOf(Text, Struct({ admin: Text, id: Text }))),
-  csv: NullOr(Csv)
-} as const
-
-export const SourceConfiguration = Struct(configured)
-export type SourceConfiguration = typeof SourceConfiguration.Type
+const { NullOr, Struct } = Schema
 
 export const ExternalSource = Struct({
   externalSourceId: ExternalSourceId,
-  ...configured,
+  ...SourceConfiguration.fields,
   state: sets.SourceState.schema,
   /** Newest business date that a statement in force is of; null: none came yet. */
   lastBusinessDate: NullOr(Date.schema)

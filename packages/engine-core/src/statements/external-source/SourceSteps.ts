@@ -3,13 +3,12 @@ import { Effect, Option } from "effect"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Audit from "../../records/Audit.ts"
 import { Records, type Stored } from "../../records/Records.ts"
-import { type ConfiguredSource, sourcesMax } from "./ConfiguredSource.ts"
 import {
+  type ConfiguredSource,
   SourceConfiguration,
-  type ExternalSource,
-  ExternalSourceId,
-  externalSources
-} from "./ExternalSource.ts"
+  sourcesMax
+} from "../../engine/ConfiguredSource.ts"
+import { type ExternalSource, ExternalSourceId, externalSources } from "./ExternalSource.ts"
 
 /** Members that the configuration gives, in one order: equal texts are equal sources. */
 const textOf = (source: SourceConfiguration): string =>

@@ -3,7 +3,7 @@
  * encrypted text begins with the place of the chunk, so that a moved chunk is noticed.
  */
 import type { Crypto } from "../../ports/Crypto.ts"
-import type { SealingKey } from "../../writes/Secrets.ts"
+import type { SealingKey } from "../../engine/Keys.ts"
 
 /** Random bytes that the seal of a chunk needs. */
 export const nonceBytes = 12

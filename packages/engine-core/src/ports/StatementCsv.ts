@@ -4,8 +4,8 @@
  */
 import { Result } from "effect"
 import * as DateFormat from "../kernel/DateFormat.ts"
-import type { StatementKind } from "./sets.ts"
-import type { CsvForm } from "../ports/StatementSource.ts"
+import type { StatementKind } from "../vocabulary/sets.ts"
+import type { CsvForm } from "./StatementSource.ts"
 
 /** Encodings of a CSV file, as a source names them. */
 export const encodings = [

@@ -7,7 +7,7 @@ import * as Date from "../kernel/Date.ts"
 import * as Decimal from "../kernel/Decimal.ts"
 import * as Instant from "../kernel/Instant.ts"
 import * as Integer from "../kernel/Integer.ts"
-import { CashDirection, StatementBasis, StatementKind } from "./sets.ts"
+import { CashDirection, StatementBasis, StatementKind } from "../vocabulary/sets.ts"
 
 const Text = Schema.String.check(Schema.isMinLength(1))
 

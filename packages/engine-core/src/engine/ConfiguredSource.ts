@@ -2,15 +2,15 @@
  * Codec of the configured sources of statements: the schema of a deployment's configuration, and the
  * faults of a source whose members contradict each other (docs/domain/statements.md#sources).
  */
-import { Schema } from "effect"
-import * as Duration from "../../kernel/Duration.ts"
-import * as RecordId from "../../kernel/RecordId.ts"
-import type { Fault } from "../../kernel/Refusal.ts"
-import * as TimeOfDay from "../../kernel/TimeOfDay.ts"
-import * as Zone from "../../kernel/Zone.ts"
-import * as StatementCsv from "../../vocabulary/StatementCsv.ts"
-import * as sets from "../../vocabulary/sets.ts"
-import { type SourceConfiguration, ExternalSourceId } from "./ExternalSource.ts"
+import { Effect, Schema } from "effect"
+import * as Duration from "../kernel/Duration.ts"
+import * as Integer from "../kernel/Integer.ts"
+import * as RecordId from "../kernel/RecordId.ts"
+import type { Fault } from "../kernel/Refusal.ts"
+import * as TimeOfDay from "../kernel/TimeOfDay.ts"
+import * as Zone from "../kernel/Zone.ts"
+import * as StatementCsv from "../ports/StatementCsv.ts"
+import * as sets from "../vocabulary/sets.ts"
 
 const { Array: List, Int, Literals, NullOr, optionalKey, Record: RecordOf, String, Struct } = Schema
 
@@ -40,7 +40,7 @@ const Csv = Struct({
 
 /** A source as the configuration writes it; a member that is left out is null. */
 export const SourceText = Struct({
-  externalSourceId: ExternalSourceId,
+  externalSourceId: RecordId.make("ExternalSourceId"),
   kind: sets.StatementKind.schema,
   instruments: List(RecordId.make("InstrumentId")).check(
     Schema.isMinLength(1),
@@ -67,6 +67,51 @@ export const SourceText = Struct({
   csv: optional(Csv)
 })
 export type SourceText = typeof SourceText.Type
+
+/** Due time of a business date's statement: a time of day in a zone, days after the date. */
+const DueBy = Struct({ time: String, zone: String, daysAfter: Integer.schema })
+
+/** Columns and notation of a CSV source (docs/domain/statements.md#forms). */
+const CsvForm = Struct({
+  encoding: String,
+  delimiter: String,
+  decimal: Literals([".", ","]),
+  group: NullOr(Literals([".", ",", " ", "'"])),
+  dateFormat: String,
+  columns: RecordOf(String, String)
+})
+
+/** Members that the configuration of the deployment gives. */
+export const SourceConfiguration = Struct({
+  kind: sets.StatementKind.schema,
+  instruments: List(String),
+  /** Weekdays that a statement is expected for. */
+  calendar: List(sets.Weekday.schema),
+  dueBy: DueBy,
+  grace: Duration.schema,
+  adapter: sets.StatementAdapter.schema,
+  /** External account whose statement is taken; null: not a cash source. */
+  account: NullOr(String),
+  accountIs: NullOr(sets.AccountIs.schema),
+  /** Basis of the positions where the file names none; null: settled. */
+  basis: NullOr(sets.StatementBasis.schema),
+  /** Places that the source rounds units to; null: it does not round. */
+  places: NullOr(Integer.schema),
+  /** Zone of dates and times without an offset. */
+  zone: String,
+  /** Life of a NAV from its `asOf`; null: not a source of NAVs. */
+  validFor: NullOr(Duration.schema),
+  /** A reversal is read by its direction as marked, whatever else the file says. */
+  reversals: Literals(["as-marked"]),
+  /** Whether statements of cash have an opening and a closing balance; of no meaning for other kinds. */
+  balances: Literals(["stated", "none"]).pipe(
+    Schema.withDecodingDefaultTypeKey(Effect.succeed("stated" as const))
+  ),
+  /** Assets by their ISIN: custody statements. */
+  assets: NullOr(RecordOf(String, Struct({ admin: String, id: String }))),
+  csv: NullOr(CsvForm)
+})
+export type SourceConfiguration = typeof SourceConfiguration.Type
 
 /** A source that the configuration names. */
 export interface ConfiguredSource extends Omit<SourceConfiguration, "balances"> {

@@ -1,5 +1,5 @@
 /** Schemas of callers' decimals: units, cash, prices and rates, each with its range and digits. */
-import * as Decimal from "../kernel/Decimal.ts"
+import * as Decimal from "./Decimal.ts"
 
 const aboveZero = {
   expected: "a decimal above zero, of at most 28 digits before the point",

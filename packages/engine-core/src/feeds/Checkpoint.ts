@@ -10,7 +10,7 @@ import type { Crypto } from "../ports/Crypto.ts"
 import * as Audit from "../records/Audit.ts"
 
 export { Anchor } from "../ports/Anchor.ts"
-export type { SigningKey as AuditKey } from "../engine/Keys.ts"
+export type { SigningKey, SigningKey as AuditKey } from "../engine/Keys.ts"
 
 /** Text that a checkpoint's signature is of (docs/contract/audit-log.md#checkpoints). */
 export const signedText = ({

@@ -3,7 +3,7 @@
  * the spread of their speeds, of the ratio of each round, and the cost of one unit of work.
  */
 import { Effect } from "effect"
-import type { Meter, FromLedger } from "./meter.ts"
+import type { Meter, Reading } from "./meter.ts"
 import * as Meters from "./meter.ts"
 
 /** Median of several rounds, with the least and the greatest of them. */
@@ -28,7 +28,7 @@ export const figureOf = (values: ReadonlyArray<number>): Figure => ({
 })
 
 /** Cost of one unit of work; null where it was not metered. */
-export type Cost = { readonly [Part in keyof FromLedger]: number | null }
+export type Cost = { readonly [Part in keyof Reading]: number | null }
 
 export const unmetered: Cost = {
   postgresMillis: null,
@@ -74,7 +74,7 @@ export const timed = <A, E, R>(
   })
 
 interface Round extends Work {
-  readonly cost: FromLedger
+  readonly cost: Reading
 }
 
 const parts = ["postgresMillis", "nodeMillis", "statements", "walBytes"] as const
@@ -90,7 +90,7 @@ export const metered = Effect.fnUntraced(function* <E, R>(
   const after = yield* side.meter
   const cost = Object.fromEntries(
     parts.map((part) => [part, after[part] - before[part]])
-  ) as unknown as FromLedger
+  ) as unknown as Reading
   return { ...work, cost }
 })
 

@@ -7,7 +7,7 @@ import { Effect } from "effect"
 import type { SqlClient } from "effect/sql"
 
 /** Totals since an instant before the first reading; only differences of two readings count. */
-export interface FromLedger {
+export interface Reading {
   /** Processor time of the server with all its processes. NaN where there is no /proc. */
   readonly postgresMillis: number
   /** Processor time of the Node processes that do the work. NaN where there is no /proc. */
@@ -17,7 +17,7 @@ export interface FromLedger {
   readonly walBytes: number
 }
 
-export type Meter = Effect.Effect<FromLedger>
+export type Meter = Effect.Effect<Reading>
 
 /** Settings of a server whose statements are counted. */
 export const settings = { shared_preload_libraries: "pg_stat_statements" }
@@ -92,9 +92,9 @@ export const of = (
   sql: SqlClient.SqlClient,
   pids: () => ReadonlyArray<number> = () => [process.pid]
 ): Meter => {
-  let fromLedger = 0
+  let readings = 0
   return Effect.gen(function* () {
-    if (fromLedger === 0) yield* sql`create extension if not exists pg_stat_statements`
+    if (readings === 0) yield* sql`create extension if not exists pg_stat_statements`
     const [row] = yield* sql<{
       readonly session: number
       readonly statements: string
@@ -108,7 +108,7 @@ export const of = (
       postgresMillis: yield* Effect.promise(() => serverMillis(Number(row?.session))),
       nodeMillis: yield* Effect.promise(() => millisOf(pids())),
       // The statement of each reading is counted by the next one.
-      statements: Number(row?.statements) - fromLedger++,
+      statements: Number(row?.statements) - readings++,
       walBytes: Number(row?.wal)
     }
   }).pipe(Effect.orDie)

@@ -22,7 +22,7 @@ const common = {
 } as const
 
 /** Number of lines that our reader finds. */
-const read = (reading: StatementSource.FromLedger, pieces: Iterable<Uint8Array>) =>
+const read = (reading: StatementSource.Reading, pieces: Iterable<Uint8Array>) =>
   reader.read(reading, Stream.fromIterable(pieces, { chunkSize: 1 })).pipe(
     Stream.runFold(
       () => 0,
@@ -38,7 +38,7 @@ interface Form {
   readonly against: string
   readonly size: number
   readonly pieces: (file: Files.File) => Iterable<Uint8Array>
-  readonly readingOf: (lines: number) => StatementSource.FromLedger
+  readonly readingOf: (lines: number) => StatementSource.Reading
   readonly bare: (pieces: Iterable<Uint8Array>) => Promise<unknown>
 }
 

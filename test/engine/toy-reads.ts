@@ -1,4 +1,4 @@
-/** Queries of the toy collections: pinned lists, one record, scopes of one's own. */
+/** Reads of the toy collections: pinned lists, one record, scopes of one's own. */
 import { Read, Records } from "@bursar/engine-core"
 import { type Collection, Instant } from "@bursar/engine-core/kernel"
 import { Effect, Schema } from "effect"

@@ -262,7 +262,7 @@ beforeAll(async () => {
   found = await Effect.runPromise(instances.pipe(Effect.provide(layer), Effect.scoped))
 })
 
-/** Queries of records that the ledger dates alone. */
+/** Reads of records that the ledger dates alone. */
 const ofLedger = [
   "instruments.prices",
   "instruments.series",

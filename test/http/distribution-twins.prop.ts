@@ -201,7 +201,7 @@ const pathsOf = (
   role: Role,
   of: {
     readonly marks: ReadonlyArray<Mark>
-    readonly queries: "all" | "near distributions"
+    readonly reads: "all" | "near distributions"
   }
 ) => {
   const named: Readonly<Record<string, ReadonlyArray<string>>> = {
@@ -249,7 +249,7 @@ const pathsOf = (
   let turn = 0
   const turned = (points: ReadonlyArray<string>): string => points[turn++ % points.length]!
   return Twins.readsOf(role).flatMap((read) => {
-    if (of.queries === "near distributions" && !near.test(read.name)) return []
+    if (of.reads === "near distributions" && !near.test(read.name)) return []
     return withNames(read.route.slice("GET ".length)).flatMap((path) =>
       (queriesOf[read.name] ?? [""]).flatMap((query) =>
         [
@@ -373,8 +373,8 @@ const playedAs = (subject: Scene["subject"], { first, steps }: Played, lines: "t
       for (const caller of isLong ? (["h1", "h2", "app"] as const) : (["h1", "app"] as const)) {
         const role = caller === "app" ? "app" : "investor"
         const as = yield* Twins.token(role, caller)
-        const queries = isLong ? "all" : "near distributions"
-        const paths = pathsOf(role, { marks, queries })
+        const reads = isLong ? "all" : "near distributions"
+        const paths = pathsOf(role, { marks, reads })
         const feed = caller === "app" ? ["/v1/events?limit=500"] : []
         answersBy.set(caller, yield* answers(twin, as, [...paths, ...feed]))
       }

@@ -378,7 +378,7 @@ describe("a statement that is read", () => {
     }
   }
 
-  const queries = async (id: string, role = "auditor") =>
+  const reads = async (id: string, role = "auditor") =>
     Venue.send(venue, { path: `${path}/${id}`, as: await Venue.bearer([role]) })
 
   const handed = async (body: string | Uint8Array, of: Handing = {}) => {
@@ -392,7 +392,7 @@ describe("a statement that is read", () => {
   it("has its lines in file order, and its bytes as they came", async () => {
     const body = `\uFEFF${table("h-1;1.234,5", "h-2;0", '"h;3";7')}`
     const id = await handed(body, { query: "&businessDate=2026-05-06" })
-    const { offset, value } = (await (await queries(id)).json()) as File
+    const { offset, value } = (await (await reads(id)).json()) as File
     expect(offset).toBe(0)
     expect(value.statement).toMatchObject({ externalStatementId: id, rawEncoding: "utf-8" })
     expect(
@@ -417,7 +417,7 @@ describe("a statement that is read", () => {
     const text = table(...Array.from({ length: 40 }, (_, nth) => `h-${nth};1`))
     const body = Buffer.from(`\uFEFF${text}`, "utf16le")
     const id = await handed(body, { query: "&businessDate=2026-06-04", source: "wide" })
-    const { value } = (await (await queries(id)).json()) as File
+    const { value } = (await (await reads(id)).json()) as File
     expect(value.statement.rawEncoding).toBe("base64")
     expect(Buffer.from(value.raw, "base64").equals(body)).toBe(true)
     expect(value.lines).toHaveLength(40)
@@ -437,10 +437,10 @@ describe("a statement that is read", () => {
         )
       })
     )
-    const { value } = (await (await queries(id)).json()) as { readonly value: object }
+    const { value } = (await (await reads(id)).json()) as { readonly value: object }
     expect(value).toMatchObject({ statement: { lineCount: 1 }, lines: null, raw: null })
     expect(value).toHaveProperty("statement.prunedAt", expect.stringMatching(/^2026-/u))
-    const { value: other } = (await (await queries(empty)).json()) as File
+    const { value: other } = (await (await reads(empty)).json()) as File
     expect(other).toMatchObject({ statement: { prunedAt: null }, lines: [], raw: table() })
   })
 
@@ -467,9 +467,9 @@ describe("a statement that is read", () => {
   })
 
   it("is 404 where there is none, and 403 to those who hand statements in", async () => {
-    expect((await queries("no-such-statement")).status).toBe(404)
+    expect((await reads("no-such-statement")).status).toBe(404)
     for (const role of ["feed", "investor", "app", "monitor", "compliance"]) {
-      expect([role, (await queries("no-such-statement", role)).status]).toEqual([role, 403])
+      expect([role, (await reads("no-such-statement", role)).status]).toEqual([role, 403])
     }
   })
 })
@@ -491,7 +491,7 @@ describe("the restatement of a NAV", () => {
     expect(answer.status).toBe(201)
     return ((await answer.json()) as { externalStatementId: string }).externalStatementId
   }
-  const queries = async (id: string, role = "auditor", query = "") =>
+  const reads = async (id: string, role = "auditor", query = "") =>
     Venue.send(venue, {
       path: `${path}/${id}/restatement${query}`,
       as: await Venue.bearer([role])
@@ -526,7 +526,7 @@ describe("the restatement of a NAV", () => {
     await venue.run(dealt)
     const first = await states("1.0437")
     const id = await states("1.0499622", first)
-    const answer = await queries(id)
+    const answer = await reads(id)
     const text = await answer.text()
     expect(JSON.parse(text)).toMatchObject({
       value: {
@@ -543,16 +543,16 @@ describe("the restatement of a NAV", () => {
       }
     })
     const { now } = JSON.parse(text) as Answer
-    const again = (await (await queries(id, "risk", `?asOf=${now}`)).json()) as Answer
+    const again = (await (await reads(id, "risk", `?asOf=${now}`)).json()) as Answer
     expect(again.value).toEqual((JSON.parse(text) as Answer).value)
     const log = await venue.read("/v1/audit-log?action=export.read", "auditor")
     expect(log.text).toContain(id)
-    for (const other of [first, "nobody"]) expect((await queries(other)).status).toBe(404)
+    for (const other of [first, "nobody"]) expect((await reads(other)).status).toBe(404)
     for (const role of ["feed", "investor", "app", "monitor", "compliance"]) {
-      expect([role, (await queries(id, role)).status]).toEqual([role, 403])
+      expect([role, (await reads(id, role)).status]).toEqual([role, 403])
     }
     for (const role of ["operator", "approver", "risk"]) {
-      expect([role, (await queries(id, role)).status]).toEqual([role, 200])
+      expect([role, (await reads(id, role)).status]).toEqual([role, 200])
     }
   })
 })

@@ -40,14 +40,14 @@ it.live("performs that act once, although the active contracts are read again me
     const goOn = yield* Deferred.make<void>()
     const messages: Array<Bot.Message["_tag"]> = []
     let submissions = 0
-    let fromLedger = 0
+    let readings = 0
     const session: PartySession.PartySession = {
       party,
       userId: "holder",
       ledgerEnd: Effect.succeed(Offset.of(1)),
       acs: () => Effect.succeed([]),
       updates: () =>
-        ++fromLedger === 1
+        ++readings === 1
           ? Stream.fromEffect(Effect.andThen(Deferred.await(begun), Effect.fail(pruned)))
           : Stream.never,
       submit: () =>

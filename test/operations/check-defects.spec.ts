@@ -16,7 +16,7 @@ import { world } from "../engine/world.ts"
 import * as Reconciling from "./reconciling.ts"
 import * as Story from "./story.ts"
 
-/** Queries of a collection that die for one instrument, as a corrupt record would make them. */
+/** Reads of a collection that die for one instrument, as a corrupt record would make them. */
 interface Fault {
   collection: string | null
   readonly instrumentId: string

@@ -65,14 +65,14 @@ const faultOf = ({ _tag, ...of }: NonNullable<File["fault"]>): StatementSource.S
 }
 
 /** Readings that the stand-in reader was handed, newest last. */
-export const fromLedger: Array<StatementSource.FromLedger> = []
+export const readings: Array<StatementSource.Reading> = []
 
 /** A reader of the tests' own form; what it answers is what the file says. */
 export const reader: StatementSource.Reader = {
   read: (reading, bytes) =>
     Stream.unwrap(
       Effect.gen(function* () {
-        fromLedger.push(reading)
+        readings.push(reading)
         const parts = yield* Stream.runCollect(bytes)
         const text = Buffer.concat([...parts]).toString("utf8")
         const parsedFile = JSON.parse(text) as File

@@ -1,4 +1,4 @@
-/** Queries of distributions at each point of a history against books kept by hand up to it. */
+/** Reads of distributions at each point of a history against books kept by hand up to it. */
 import { verify } from "@bursar/engine-core"
 import { Decimal, Instant, type Offset, type Party } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"

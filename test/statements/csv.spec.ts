@@ -13,7 +13,7 @@ const form: StatementSource.CsvForm = {
   dateFormat: "dd.MM.yyyy",
   columns: { account: "Konto", quantity: "Stand" }
 }
-const reading = (more: Partial<StatementSource.FromLedger> = {}): StatementSource.FromLedger => ({
+const reading = (more: Partial<StatementSource.Reading> = {}): StatementSource.Reading => ({
   adapter: "csv",
   kind: "holdings",
   charset: null,
@@ -33,11 +33,11 @@ const ofColumns = (columns: Readonly<Record<string, string>>) => ({ csv: { ...fo
 const bytes = (...rows: ReadonlyArray<string>) => [
   generate.encoded(rows.map((row) => `${row}\n`).join(""))
 ]
-const outcome = (rows: ReadonlyArray<string>, more: Partial<StatementSource.FromLedger> = {}) =>
+const outcome = (rows: ReadonlyArray<string>, more: Partial<StatementSource.Reading> = {}) =>
   readPieces(reading(more), bytes(...rows))
 const head = "Konto;Stand"
 
-const cash: Partial<StatementSource.FromLedger> = {
+const cash: Partial<StatementSource.Reading> = {
   kind: "cash",
   currency: "CHF",
   account: { number: "CH1", currency: "CHF" }
@@ -57,7 +57,7 @@ const navOfClasses = {
   ...ofColumns({ official: "NAV", isin: "ISIN", suspended: "Susp", currency: "Ccy" })
 }
 
-type Row = readonly [string, ReadonlyArray<string>, string, Partial<StatementSource.FromLedger>?]
+type Row = readonly [string, ReadonlyArray<string>, string, Partial<StatementSource.Reading>?]
 
 const faults: ReadonlyArray<Row> = [
   ["no row", [], "statement-columns null"],
@@ -355,7 +355,7 @@ describe("a CSV file", () => {
 })
 
 describe("the form of a CSV source", () => {
-  it.each<readonly [string, StatementSource.FromLedger["kind"], Partial<StatementSource.CsvForm>]>([
+  it.each<readonly [string, StatementSource.Reading["kind"], Partial<StatementSource.CsvForm>]>([
     ["an encoding that is not read", "holdings", { encoding: "utf-7" }],
     ["a quote between cells", "holdings", { delimiter: '"' }],
     ["a letter between cells", "holdings", { delimiter: "x" }],

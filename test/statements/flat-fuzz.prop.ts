@@ -164,7 +164,7 @@ describe.skipIf(!existsSync(published))(
   () => {
     it("has its lines as they were published (needs shared/data/iso20022)", async () => {
       const bytes = readFileSync(published)
-      const reading: StatementSource.FromLedger = {
+      const reading: StatementSource.Reading = {
         ...generate.readingOf("csv", samples[0] as generate.Statement),
         businessDate: Date.of("2026-03-02"),
         csv: generate.csvForm("holdings", {

@@ -12,15 +12,15 @@ type Line = StatementSource.Line
 export type CashEntry = StatementSource.CashEntry
 export type HoldingsLine = StatementSource.HoldingsLine
 export type CustodyLine = StatementSource.CustodyLine
-type FromLedger = StatementSource.FromLedger
+type Reading = StatementSource.Reading
 
 /** A statement of a kind: what a reader answers of its file. */
 export interface Statement<L extends Line = Line> {
-  readonly kind: FromLedger["kind"]
+  readonly kind: Reading["kind"]
   readonly header: Header
   /** In file order; those of an account next to one another in custody. */
   readonly lines: Iterable<L>
-  readonly account: FromLedger["account"]
+  readonly account: Reading["account"]
   readonly isin: string | null
 }
 
@@ -96,10 +96,10 @@ export const closingOf = (
 
 /** Reading that takes the generated file of a statement back. */
 export const readingOf = (
-  adapter: FromLedger["adapter"],
+  adapter: Reading["adapter"],
   { account, header, isin, kind }: Statement,
-  more: Partial<FromLedger> = {}
-): FromLedger => ({
+  more: Partial<Reading> = {}
+): Reading => ({
   adapter,
   kind,
   charset: null,
@@ -396,7 +396,7 @@ const reda001Message = (header: Header, isin: string | null): string => {
 
 /** Columns of every field of a kind, named as the fields. */
 export const csvForm = (
-  kind: FromLedger["kind"],
+  kind: Reading["kind"],
   more: Partial<StatementSource.CsvForm> = {}
 ): StatementSource.CsvForm => ({
   encoding: "utf-8",
@@ -408,7 +408,7 @@ export const csvForm = (
   ...more
 })
 
-const csvColumns: Readonly<Record<FromLedger["kind"], ReadonlyArray<string>>> = {
+const csvColumns: Readonly<Record<Reading["kind"], ReadonlyArray<string>>> = {
   holdings: ["account", "quantity", "locked"],
   cash: [
     "bookingDate",

@@ -205,7 +205,7 @@ describe.each(statements)("a file of %s", (kind, statement) => {
   })
 
   it.each(messages[kind] ?? [])("in %s is read back as it was written", async (message, texts) => {
-    const adapter = message.slice(0, 8) as StatementSource.FromLedger["adapter"]
+    const adapter = message.slice(0, 8) as StatementSource.Reading["adapter"]
     await fc.assert(
       fc.asyncProperty(statement, fc.integer({ min: 1, max: 300 }), async (given, size) => {
         const named = { ...given, header: { ...given.header, reference: "REF-1" } }

@@ -8,7 +8,7 @@ import { root } from "../architecture/sources.ts"
 import * as generate from "./generate.ts"
 import { faultOf, readPieces, whole } from "./reading.ts"
 
-const reading = (more: Partial<StatementSource.FromLedger> = {}): StatementSource.FromLedger => ({
+const reading = (more: Partial<StatementSource.Reading> = {}): StatementSource.Reading => ({
   adapter: "json",
   kind: "holdings",
   charset: null,
@@ -25,14 +25,14 @@ const reading = (more: Partial<StatementSource.FromLedger> = {}): StatementSourc
   ...more
 })
 const bytes = (text: string) => [generate.encoded(text)]
-const outcome = (text: string, more: Partial<StatementSource.FromLedger> = {}) =>
+const outcome = (text: string, more: Partial<StatementSource.Reading> = {}) =>
   readPieces(reading(more), bytes(text))
 const head = '"kind":"holdings","businessDate":"2026-03-02"'
 const file = (...lines: ReadonlyArray<string>) => `{${head},"lines":[${lines.join(",")}]}`
 const line = (more: string, account = "a") => `{"account":"${account}",${more}}`
 const one = line('"quantity":"1"')
 
-const cash: Partial<StatementSource.FromLedger> = {
+const cash: Partial<StatementSource.Reading> = {
   kind: "cash",
   account: { number: "CH1", currency: "USD" }
 }
@@ -43,7 +43,7 @@ const nav = { kind: "nav" as const }
 const navFile = (value: string, members = "") =>
   `{"kind":"nav","businessDate":"2026-03-02"${members},"nav":${value}}`
 
-type Row = readonly [string, string, string, Partial<StatementSource.FromLedger>?]
+type Row = readonly [string, string, string, Partial<StatementSource.Reading>?]
 const faults: ReadonlyArray<Row> = [
   ["nothing", "", "malformed 1:1"],
   ["an array", `[${file(one)}]`, "malformed 1:1"],

@@ -19,7 +19,7 @@ import {
   ofCash,
   ofNav,
   ofPositions,
-  type FromLedger,
+  type Reading,
   readPieces,
   readText,
   stmt,
@@ -40,7 +40,7 @@ const position =
   "<BalForSubAcct><FinInstrmId><ISIN>LU0000000017</ISIN></FinInstrmId><AggtBal><ShrtLngInd>LONG</ShrtLngInd>" +
   "<Qty><Qty><Qty><Unit>95812.973076</Unit></Qty></Qty></Qty></AggtBal><NotAvlblBal><Qty><Unit>100.5</Unit></Qty></NotAvlblBal></BalForSubAcct>"
 
-const samples: ReadonlyArray<readonly [string, FromLedger, string]> = [
+const samples: ReadonlyArray<readonly [string, Reading, string]> = [
   ["camt.053", ofCash(), camt(header + stmt(balances + entry() + entry({ NtryDtls: details })))],
   [
     "semt.002",

@@ -5,7 +5,7 @@ import { Effect, Result, Stream } from "effect"
 import { reader } from "#adapters/statements/Statements.ts"
 import type * as Xml from "#adapters/statements/Xml.ts"
 
-export type FromLedger = Xml.FromLedger
+export type Reading = Xml.Reading
 
 const base = {
   charset: null,
@@ -22,7 +22,7 @@ const base = {
 } as const
 
 /** Reading of the account CH93 0076 2011 6238 5295 7 in EUR. */
-export const ofCash = (over: Partial<FromLedger> = {}): FromLedger => ({
+export const ofCash = (over: Partial<Reading> = {}): Reading => ({
   ...base,
   adapter: "camt.053",
   kind: "cash",
@@ -33,10 +33,10 @@ export const ofCash = (over: Partial<FromLedger> = {}): FromLedger => ({
 
 export const ofPositions = (
   kind: "holdings" | "custody",
-  over: Partial<FromLedger> = {}
-): FromLedger => ({ ...base, adapter: "semt.002", kind, ...over })
+  over: Partial<Reading> = {}
+): Reading => ({ ...base, adapter: "semt.002", kind, ...over })
 
-export const ofNav = (over: Partial<FromLedger> = {}): FromLedger => ({
+export const ofNav = (over: Partial<Reading> = {}): Reading => ({
   ...base,
   adapter: "reda.001",
   kind: "nav",
@@ -55,7 +55,7 @@ export const utf8 = (text: string): Uint8Array => encoder.encode(text)
 
 /** Reads a file that arrives in the pieces; a defect of the reader rejects the promise. */
 export const readPieces = (
-  reading: StatementSource.FromLedger,
+  reading: StatementSource.Reading,
   pieces: Iterable<Uint8Array>
 ): Promise<Answer> =>
   reader.read(reading, Stream.fromIterable(pieces, { chunkSize: 1 })).pipe(
@@ -75,7 +75,7 @@ export const readPieces = (
 
 /** Statements of a file that arrives in the pieces, in the order of the file, with their places. */
 export const statementsIn = (
-  reading: StatementSource.FromLedger,
+  reading: StatementSource.Reading,
   pieces: Iterable<Uint8Array>
 ): Promise<
   Result.Result<
@@ -106,7 +106,7 @@ export const statementsIn = (
 
 /** Statement of a file that is read; throws the fault of one that is not. */
 export const whole = async (
-  reading: StatementSource.FromLedger,
+  reading: StatementSource.Reading,
   pieces: Iterable<Uint8Array>
 ): Promise<Statement> => Result.getOrThrow(await readPieces(reading, pieces))
 
@@ -117,11 +117,11 @@ export const inSlices = (bytes: Uint8Array, size: number): ReadonlyArray<Uint8Ar
   )
 
 /** Reads a file of text in UTF-8. */
-export const readText = (reading: FromLedger, text: string): Promise<Answer> =>
+export const readText = (reading: Reading, text: string): Promise<Answer> =>
   readPieces(reading, [utf8(text)])
 
 /** Statement of a file that is read; throws the fault of one that is not. */
-export const statementOf = async (reading: FromLedger, text: string): Promise<Statement> =>
+export const statementOf = async (reading: Reading, text: string): Promise<Statement> =>
   Result.getOrThrow(await readText(reading, text))
 
 /** Reason why a file is refused, in short: `malformed 3:1`, or the check and the line. */
@@ -184,7 +184,7 @@ export const file = (...entries: ReadonlyArray<string>): string =>
   camt(header + stmt(balances + entries.join("")))
 
 /** Number of lines of a file, counted without keeping them. */
-export const countLines = (reading: FromLedger, pieces: Iterable<Uint8Array>): Promise<number> =>
+export const countLines = (reading: Reading, pieces: Iterable<Uint8Array>): Promise<number> =>
   reader.read(reading, Stream.fromIterable(pieces, { chunkSize: 1 })).pipe(
     Stream.runFold(
       () => 0,

@@ -12,7 +12,7 @@ import {
   ofNav,
   ofPositions,
   plain,
-  type FromLedger,
+  type Reading,
   readPieces,
   readText,
   type Statement,
@@ -25,7 +25,7 @@ const folder = new URL("../../../shared/data/iso20022/", import.meta.url)
 const isThere = existsSync(folder)
 const textOf = (path: string): string => readFileSync(new URL(path, folder), "utf8")
 
-const ofAccount = (number: string, currency: string): FromLedger =>
+const ofAccount = (number: string, currency: string): Reading =>
   ofCash({ account: { number, currency }, currency, zone: "UTC" })
 
 /** Closing less opening less what is booked; null where an amount is missing or of another currency. */

@@ -1,7 +1,7 @@
 /** Reader of semt.002 and semt.003: which positions a file states, and what it is refused for. */
 import { Instant } from "@bursar/engine-core/kernel"
 import { describe, expect, it } from "vitest"
-import { faultOf, ofPositions, plain, type FromLedger, readText, statementOf } from "./reading.ts"
+import { faultOf, ofPositions, plain, type Reading, readText, statementOf } from "./reading.ts"
 
 const own = "LU0000000017"
 const report = (
@@ -48,7 +48,7 @@ const isin = (value: string): string => `<ISIN>${value}</ISIN>`
 const holdings = ofPositions("holdings")
 const custody = ofPositions("custody", { isin: null })
 
-const shown = async (reading: FromLedger, body: string, details = general()) => {
+const shown = async (reading: Reading, body: string, details = general()) => {
   const { lines } = await statementOf(reading, report(body, { details }))
   return lines.map((line) =>
     line.kind === "holdings"

@@ -149,7 +149,7 @@ export type DeclaredOperation =
 /** Union of the declared reads with their own types, to find one by its name. */
 export type DeclaredRead = ReadsOf<(typeof declaring)[number]>
 
-/** Facts from the ledger about all rooms; the movements are read with what the acts of every room say units cost. */
+/** Facts that all rooms take from the ledger; the movements are read with what the acts of every room say units cost. */
 export const fromLedger: ReadonlyArray<FromLedger> = [
   ...rooms.flatMap((room) => room.fromLedger ?? []),
   ...instruments.movementReadings({

@@ -601,7 +601,7 @@ const demand = (
     .map(({ message }) => message)
   return messages.length > 0
     ? Effect.fail(new WrongSettings({ faults: messages }))
-    : // Every name of the table that has a value is there, with what its own setting queries.
+    : // Every name of the table that has a value is there, with what its own setting reads.
       Effect.succeed(values as unknown as HostConfig)
 }
 

@@ -103,7 +103,8 @@ const found = Effect.fnUntraced(function* (town: Town, account: Books.Account) {
     sorted(discontinued),
     `the balances of ${instrumentId} that do not continue`
   )
-  // What an act may have reserved and not used is taken for a run, and for the books unknown.
+  // Cash that an act reserved and has not consumed counts as taken in a run; the books do not know whether
+  // the act reserved it, so the rest of such an entry is not compared.
   const unknown = new Set(banking.asked.map(({ line }) => line))
   const unsure = new Set(
     account.ledger

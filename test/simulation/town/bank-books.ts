@@ -225,7 +225,7 @@ export interface Expected {
   readonly unexplained: bigint
 }
 
-/** Ids of the ledger's entries whose lines state one entry: they are one, but where the statements contradict. */
+/** Cents that orders took of an entry, over all of its copies. */
 const takenOf = (uses: ReadonlyArray<Use>, entry: Entry): bigint => {
   const { id } = bookedOf(entry)
   return uses.reduce((sum, use) => (use.line === id ? sum + use.cents : sum), 0n)

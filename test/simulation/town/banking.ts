@@ -1,7 +1,7 @@
 /**
- * What the town's bank does by chance: seldom an entry is taken back, or statements contradict each other,
- * do not continue, or stay away, until the bank and the staff mend it. Draws from a stream of its own, so
- * that the town's other chances fall as they would without it.
+ * Chance acts of the town's bank: seldom the bank takes an entry back, or its statements contradict each
+ * other, do not continue, or stay away, until the bank and the venue's staff mend it. The acts are drawn
+ * from a stream of their own, so that the town's other chances fall as they would without the bank.
  */
 import { Records } from "@bursar/engine-core"
 import { Date } from "@bursar/engine-core/kernel"
@@ -17,7 +17,7 @@ import { beginning } from "./model.ts"
 import * as People from "./people.ts"
 import { note, tell, type Town } from "./town.ts"
 
-/** What the balances of a broken statement are off by. */
+/** Cents by which the opening and closing balance of a broken statement are wrong. */
 const offBy = 10_000n
 
 /** The second feed states each date that has ended; seldom with wrong balances, or it leaves one out. */
@@ -165,7 +165,7 @@ const leavesOut = Effect.fnUntraced(function* (town: Town) {
 const mends = Effect.fnUntraced(function* (town: Town) {
   const { banking } = town
   for (const [instrumentId, trouble] of [...banking.troubles]) {
-    // Nobody misses a statement for a while.
+    // The staff notice a missing statement later than another trouble.
     if (trouble.kind === "missing" && !banking.die.once(6)) continue
     const account = accountAt(town, instrumentId)
     const statements = [...account.inForce.values()]
@@ -291,7 +291,7 @@ const acts = [
   [4, contradicts]
 ] as const satisfies ReadonlyArray<readonly [number, (town: Town) => unknown]>
 
-/** What the bank, and the staff who ask it, do beside a step of the town. */
+/** Acts of the bank, and of the venue's staff who ask the bank, beside one step of the town. */
 export const goesOn = Effect.fnUntraced(function* (town: Town) {
   const { banking } = town
   for (const account of banking.accounts.values()) yield* catchesUp(town, account)

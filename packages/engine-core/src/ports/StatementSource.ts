@@ -30,7 +30,7 @@ export interface CsvForm {
 }
 
 /** Instructions for the reading of a file, by its source and the instrument it is of. */
-export interface FromLedger {
+export interface Reading {
   readonly adapter: StatementAdapter
   readonly kind: StatementKind
   /** Charset parameter that the sender declared, in lower case; null: none. */
@@ -201,7 +201,7 @@ export type StatementCheck = (typeof statementChecks)[number]
  */
 export interface Reader {
   readonly read: <E, R>(
-    reading: FromLedger,
+    reading: Reading,
     bytes: Stream.Stream<Uint8Array, E, R>
   ) => Stream.Stream<Part, StatementFault | E, R>
 }

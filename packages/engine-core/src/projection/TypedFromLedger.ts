@@ -1,4 +1,4 @@
-/** Typed readings: payload, choice arguments and results decoded by the template. */
+/** Facts from the ledger, typed: payload, choice arguments and results decoded by the template. */
 import { Effect, Result } from "effect"
 import type { Unavailable } from "../kernel/Refusal.ts"
 import type { Created, Exercised, LfRecord } from "../ports/Ledger.ts"
@@ -31,7 +31,7 @@ export interface Of<T extends Template> {
   readonly exercised?: {
     readonly [K in ChoiceName<T>]?: (choosing: ChoiceExercise<T, K>, node: Node) => Read
   }
-  /** After every other node of the update: see Reading. */
+  /** After every other node of the update: see `FromLedger`. */
   readonly concluded?: {
     readonly [K in ChoiceName<T>]?: (choosing: ChoiceExercise<T, K>, node: Node) => Read
   }

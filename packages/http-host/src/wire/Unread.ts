@@ -15,7 +15,7 @@ export interface UnreadLimits {
   readonly hostBytes: number
   /** Streamed answers that one subject may have at a time. */
   readonly subjectStreams: number
-  /** Queries of one subject that are worked on at a time; further ones wait for a place. */
+  /** Reads of one subject that are worked on at a time; further ones wait for a place. */
   readonly subjectReads: number
 }
 

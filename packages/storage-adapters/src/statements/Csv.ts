@@ -12,7 +12,7 @@ import { Rows } from "./Rows.ts"
 import * as Steps from "./Steps.ts"
 
 type Line = StatementSource.Line
-type FromLedger = StatementSource.FromLedger
+type Reading = StatementSource.Reading
 
 /** Product of the rows of a kind: a line each, or the NAV of the header. */
 interface Kind {
@@ -27,7 +27,7 @@ interface Kind {
  * `StatementSource.Reader` declares.
  */
 export const read = <E, R>(
-  reading: FromLedger,
+  reading: Reading,
   bytes: Stream.Stream<Uint8Array, E, R>
 ): Stream.Stream<StatementSource.Part, StatementSource.StatementFault | E, R> => {
   const { charset } = reading
@@ -37,7 +37,7 @@ export const read = <E, R>(
   )
 }
 
-const readText = (reading: FromLedger): Steps.Step<string, StatementSource.Part> => {
+const readText = (reading: Reading): Steps.Step<string, StatementSource.Part> => {
   const { kind } = reading
   const csv = formOf(reading)
   const fault = StatementCsv.fault(kind, csv)
@@ -45,13 +45,13 @@ const readText = (reading: FromLedger): Steps.Step<string, StatementSource.Part>
   return new CsvReader(reading, csv)
 }
 
-const formOf = ({ csv }: FromLedger): StatementSource.CsvForm => {
+const formOf = ({ csv }: Reading): StatementSource.CsvForm => {
   if (csv === null) throw new Error("a source of CSV has no columns")
   return csv
 }
 
 class CsvReader implements Steps.Step<string, StatementSource.Part> {
-  readonly #reading: FromLedger
+  readonly #reading: Reading
   readonly #rows: Rows
   readonly #kind: Kind
   readonly #lines: LineBuffer
@@ -60,7 +60,7 @@ class CsvReader implements Steps.Step<string, StatementSource.Part> {
   #passedOver = 0
   #taken = 0
 
-  constructor(reading: FromLedger, form: StatementSource.CsvForm) {
+  constructor(reading: Reading, form: StatementSource.CsvForm) {
     this.#reading = reading
     this.#businessDate = reading.businessDate
     this.#kind = kinds[reading.kind](reading)
@@ -135,13 +135,13 @@ class CsvReader implements Steps.Step<string, StatementSource.Part> {
 }
 
 /** Checks whether a row is of the source's own account or ISIN. */
-const isOwn = (row: CsvRow, { account, isin, kind }: FromLedger): boolean =>
+const isOwn = (row: CsvRow, { account, isin, kind }: Reading): boolean =>
   kind === "cash"
     ? !row.has("account") ||
       (account !== null && AccountNumber.isSame(row.text("account"), account.number))
     : !row.has("isin") || row.text("isin") === isin
 
-const kinds: Readonly<Record<StatementSource.FromLedger["kind"], (reading: FromLedger) => Kind>> = {
+const kinds: Readonly<Record<StatementSource.Reading["kind"], (reading: Reading) => Kind>> = {
   holdings: () => ({
     line: (row) => ({
       kind: "holdings",
@@ -232,7 +232,7 @@ const truths: ReadonlyMap<string, boolean> = new Map([
   ...["false", "no", "n", "0"].map((word) => [word, false] as const)
 ])
 
-const navOf = ({ currency, validFor }: FromLedger): Kind => {
+const navOf = ({ currency, validFor }: Reading): Kind => {
   let stated:
     | (Pick<StatementSource.Header, "totalQuantity" | "totalAmount"> & {
         readonly official: Decimal.Decimal

@@ -10,7 +10,7 @@ import { JsonSplitter, type Piece } from "./JsonSplitter.ts"
 import { LineBuffer, repeated } from "./LineBuffer.ts"
 import * as Steps from "./Steps.ts"
 
-type FromLedger = StatementSource.FromLedger
+type Reading = StatementSource.Reading
 type Plain = PlainJson.Plain
 
 /**
@@ -18,7 +18,7 @@ type Plain = PlainJson.Plain
  * read. Fails as `StatementSource.Reader` declares.
  */
 export const read = <E, R>(
-  reading: FromLedger,
+  reading: Reading,
   bytes: Stream.Stream<Uint8Array, E, R>
 ): Stream.Stream<StatementSource.Part, StatementSource.StatementFault | E, R> => {
   const { charset } = reading
@@ -28,7 +28,7 @@ export const read = <E, R>(
   )
 }
 
-const readText = (reading: FromLedger): Steps.Step<string, StatementSource.Part> => {
+const readText = (reading: Reading): Steps.Step<string, StatementSource.Part> => {
   const lines = new LineBuffer(reading)
   const lineOf = decoders[reading.kind](reading)
   let number = 0
@@ -130,10 +130,7 @@ const cashEntry = quickly(
 )
 
 const decoders: Readonly<
-  Record<
-    FromLedger["kind"],
-    (reading: FromLedger) => (located: LocatedValue) => StatementSource.Line
-  >
+  Record<Reading["kind"], (reading: Reading) => (located: LocatedValue) => StatementSource.Line>
 > = {
   holdings: () => (located) => {
     const { account, quantity, locked = null } = holdingsLine(located)
@@ -168,7 +165,7 @@ const decoders: Readonly<
 
 const decodeHeader = strictly(StatementJson.Header)
 
-const headerOf = (pieces: ReadonlyArray<Piece>, reading: FromLedger): StatementSource.Header => {
+const headerOf = (pieces: ReadonlyArray<Piece>, reading: Reading): StatementSource.Header => {
   const file = parsed(joined(pieces), "")
   const place = { line: 1 }
   const { lines, ...members } = file.plain as { readonly [member: string]: Plain }
@@ -206,10 +203,10 @@ const checkYears = ({ asOf = null, businessDate }: StatementJson.Header): void =
   }
 }
 
-const isOfPositions = ({ kind }: FromLedger): boolean => kind === "holdings" || kind === "custody"
+const isOfPositions = ({ kind }: Reading): boolean => kind === "holdings" || kind === "custody"
 
 /** Checks that members which the source and the sender state too agree with them. */
-const checkOwn = (header: StatementJson.Header, reading: FromLedger): void => {
+const checkOwn = (header: StatementJson.Header, reading: Reading): void => {
   const unlike = (stated: string | null | undefined, own: string | null | undefined): boolean =>
     stated !== undefined && stated !== null && stated !== own
   if (header.kind !== reading.kind) {
@@ -232,7 +229,7 @@ const checkOwn = (header: StatementJson.Header, reading: FromLedger): void => {
 
 const navOf = (
   { nav = null }: StatementJson.Header,
-  { asOf, reading }: { readonly asOf: Instant.Instant; readonly reading: FromLedger }
+  { asOf, reading }: { readonly asOf: Instant.Instant; readonly reading: Reading }
 ): StatementSource.Nav | null => {
   if ((nav === null) === (reading.kind === "nav")) {
     throw refused(

@@ -13,7 +13,7 @@ export class LineBuffer {
   #parts: Array<StatementSource.Part> = []
   #count = 0
 
-  constructor({ linesMax }: Pick<StatementSource.FromLedger, "linesMax">) {
+  constructor({ linesMax }: Pick<StatementSource.Reading, "linesMax">) {
     this.#linesMax = linesMax
   }
 

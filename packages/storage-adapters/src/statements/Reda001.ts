@@ -82,7 +82,7 @@ const isinOf = (self: Element): string | null => {
 
 const valuation = (
   self: Element,
-  { currency, validFor, zone: name }: StatementSource.FromLedger
+  { currency, validFor, zone: name }: StatementSource.Reading
 ): Omit<StatementSource.Header, "reference"> => {
   if (validFor === null) throw new Error("a source of net asset values says how long they live")
   const zone = Zone.of(name)

@@ -152,7 +152,7 @@ const numberIn = (self: Element): string | null =>
 
 const headerOf = (
   self: Element,
-  { basis, currency, zone }: StatementSource.FromLedger
+  { basis, currency, zone }: StatementSource.Reading
 ): StatementSource.Header => {
   const updated = Values.only(self, "UpdTp")
   if (Values.textAt(updated, "Cd") !== "COMP") {
@@ -183,7 +183,7 @@ const headerOf = (
 }
 
 /** Instruments and kinds that a reading may be of: a kind without positions is a defect. */
-const kindOf = ({ kind, isin }: StatementSource.FromLedger): "holdings" | "custody" => {
+const kindOf = ({ kind, isin }: StatementSource.Reading): "holdings" | "custody" => {
   if (kind !== "holdings" && kind !== "custody") {
     throw new Error(`positions are no statement of kind ${kind}`)
   }

@@ -1,4 +1,4 @@
-/** Facts from the ledger about single values of an ISO 20022 message: elements, decimals, codes, dates. */
+/** Readings of single values of an ISO 20022 message: elements, decimals, codes, dates. */
 import { Date, Decimal, Instant, TimeOfDay, Zone } from "@bursar/engine-core/kernel"
 import type { StatementSource } from "@bursar/engine-core/ports"
 import { Result } from "effect"

@@ -21,10 +21,10 @@ const forms = {
 export type XmlAdapter = keyof typeof forms
 
 /** Reading of a file in one of the forms. */
-export type FromLedger = StatementSource.FromLedger & { readonly adapter: XmlAdapter }
+export type Reading = StatementSource.Reading & { readonly adapter: XmlAdapter }
 
 /** Checks whether the source sends one of the forms. */
-export const isXml = (reading: StatementSource.FromLedger): reading is FromLedger =>
+export const isXml = (reading: StatementSource.Reading): reading is Reading =>
   reading.adapter in forms
 
 /**
@@ -32,7 +32,7 @@ export const isXml = (reading: StatementSource.FromLedger): reading is FromLedge
  * handed on while the file is read. Fails as `StatementSource.Reader` declares.
  */
 export const read = <E, R>(
-  reading: FromLedger,
+  reading: Reading,
   bytes: Stream.Stream<Uint8Array, E, R>
 ): Stream.Stream<StatementSource.Part, StatementSource.StatementFault | E, R> =>
   Steps.run(Steps.sliced(bytes), () =>

@@ -71,7 +71,7 @@ export interface Form {
   /** Elements within `Document`. */
   readonly document: Shape
   readonly read: (
-    reading: StatementSource.FromLedger,
+    reading: StatementSource.Reading,
     /** Hands on a line of an element; refuses a position that the file states twice. */
     emit: (line: StatementSource.Line, element: Element) => void,
     /** Hands on the header of a statement that ends: lines after it are of the next one. */
@@ -124,7 +124,7 @@ interface NamespaceBinding {
  */
 export const walk = (
   form: Form,
-  reading: StatementSource.FromLedger
+  reading: StatementSource.Reading
 ): Step<string, StatementSource.Part> => {
   const parser = new XmlParser()
   const malformed = (detail: string) =>

@@ -1,4 +1,4 @@
-/** Reading of the ledger that sets the timers of the distributions whose lines or contract an update moved. */
+/** Facts from the ledger that set the timers of the distributions whose lines or contract an update moved. */
 import { Effect } from "effect"
 import { contracts } from "../../projection/Contract.ts"
 import type { FromLedger } from "../../projection/FromLedger.ts"

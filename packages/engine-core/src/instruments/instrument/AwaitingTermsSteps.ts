@@ -7,7 +7,8 @@ import { Effect, Option } from "effect"
 import { instruments, isRecorded } from "./Instrument.ts"
 import type { Unavailable } from "../../kernel/Refusal.ts"
 import type { LfRecord } from "../../ports/Ledger.ts"
-import type { Node, FromLedger } from "../../projection/FromLedger.ts"
+import type { FromLedger, Node } from "../../projection/FromLedger.ts"
+import type { LedgerEffect } from "../../projection/LedgerRecord.ts"
 import * as Snapshot from "../../projection/Snapshot.ts"
 import { taken } from "../../projection/SnapshotTaken.ts"
 import type { Act } from "../../records/Act.ts"
@@ -48,8 +49,6 @@ export const awaitingTerms = (reading: FromLedger): FromLedger => {
         })
   }
 }
-
-type LedgerEffect = Effect.Effect<void, Unavailable, Records>
 
 const unlessAwaiting = (payload: LfRecord, node: Node, ledgerEffect: LedgerEffect): LedgerEffect =>
   Snapshot.isOf(node)

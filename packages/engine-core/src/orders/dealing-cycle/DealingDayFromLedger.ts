@@ -4,7 +4,6 @@ import { assetKeyOf } from "../../instruments/register/Holding.ts"
 import { supplies } from "../../instruments/register/Supply.ts"
 import type { Collection } from "../../kernel/Collection.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
-import type { Unavailable } from "../../kernel/Refusal.ts"
 import { contracts } from "../../projection/Contract.ts"
 import * as LedgerRecord from "../../projection/LedgerRecord.ts"
 import type { Node } from "../../projection/FromLedger.ts"
@@ -119,15 +118,14 @@ export const fromLedger = [
   burnRequest
 ] as const
 
-type Queries = Effect.Effect<void, Unavailable, Records>
-const nothing: Queries = Effect.void
+const nothing: LedgerRecord.LedgerEffect = Effect.void
 
 /** Reads the order as the earlier readings of this node left it. */
 const counted = <R, F>(
   collection: Collection<R, F>,
   id: string,
-  read: (self: Stored<R>) => Queries
-): Queries =>
+  read: (self: Stored<R>) => LedgerRecord.LedgerEffect
+): LedgerRecord.LedgerEffect =>
   Effect.flatMap(Records, (records) =>
     Effect.flatMap(
       records.find(collection, id),

@@ -125,7 +125,7 @@ const digestsOf = Effect.fnUntraced(function* ({
   reading,
   staged
 }: {
-  readonly reading: Port.FromLedger
+  readonly reading: Port.Reading
   readonly staged: StagedFile
 }) {
   const crypto = yield* Crypto
@@ -160,7 +160,7 @@ const digestsOf = Effect.fnUntraced(function* ({
 export const knownIn = Effect.fnUntraced(function* (
   feed: Feed,
   file: {
-    readonly reading: Port.FromLedger
+    readonly reading: Port.Reading
     readonly staged: StagedFile
     readonly read: ReadonlyArray<ReadStatement>
     /** The statement of the file that corrects another one, and is never a known one. */

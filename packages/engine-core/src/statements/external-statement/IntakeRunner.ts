@@ -11,7 +11,7 @@ import type { Plain } from "../../kernel/PlainJson.ts"
 import { refused, type Unavailable } from "../../kernel/Refusal.ts"
 import { Crypto } from "../../ports/Crypto.ts"
 import { Ids } from "../../ports/Ids.ts"
-import { type FromLedger, StatementSource } from "../../ports/StatementSource.ts"
+import { type Reading, StatementSource } from "../../ports/StatementSource.ts"
 import { Blobs } from "../../ports/storage/Blobs.ts"
 import { Bulk } from "../../ports/storage/Bulk.ts"
 import { Keys } from "../../ports/storage/Keys.ts"
@@ -263,7 +263,7 @@ const newFileOf = Effect.fnUntraced(function* (
     reading
   }: {
     readonly read: ReadonlyArray<IntakeSteps.ReadStatement>
-    readonly reading: FromLedger
+    readonly reading: Reading
     readonly now: Instant.Instant
   }
 ) {

@@ -132,7 +132,7 @@ export const readingOf = Effect.fnUntraced(function* (
     return yield* Effect.fail(refused("rule-refused", failed("in-manifest")))
   }
   const account = yield* accountOf(source, manifest.currency)
-  const reading: Port.FromLedger = {
+  const reading: Port.Reading = {
     adapter: source.adapter,
     kind: source.kind,
     charset,
@@ -277,7 +277,7 @@ const storing = Effect.fnUntraced(function* ({ accountIs, kind }: ExternalSource
  */
 export const readFile = Effect.fnUntraced(function* (
   { source }: FileAddress,
-  { reading, staged }: { readonly reading: Port.FromLedger; readonly staged: StagedFile }
+  { reading, staged }: { readonly reading: Port.Reading; readonly staged: StagedFile }
 ) {
   const reader = yield* Port.StatementSource
   const { linesMax } = reading

@@ -16,7 +16,7 @@ import * as PinSql from "./PinSql.ts"
 import type { Session, Sessions } from "./Sessions.ts"
 import * as Values from "./Values.ts"
 
-/** Queries of whole owners: memory for hashing and sorting, and cursors that are read to their end. */
+/** Reads of whole owners: memory for hashing and sorting, and cursors that are read to their end. */
 export const PLANNING = {
   work_mem: "64MB",
   cursor_tuple_fraction: "1",

@@ -119,8 +119,8 @@ const on = (connections: Connections.Connections): Sessions => {
     { defaultValue: () => undefined }
   )
 
-  const FromLedger = Context.Reference<ReadingScope | undefined>(
-    `@bursar/storage-adapters/postgres/FromLedger/${made}`,
+  const Reading = Context.Reference<ReadingScope | undefined>(
+    `@bursar/storage-adapters/postgres/Reading/${made}`,
     { defaultValue: () => undefined }
   )
 
@@ -171,7 +171,7 @@ const on = (connections: Connections.Connections): Sessions => {
 
   // A fiber that outlives the reading scope it was forked in settles by itself.
   const lookAlone: Sessions["ask"] = (sql, parameters) =>
-    Effect.flatMap(FromLedger, (scope) => {
+    Effect.flatMap(Reading, (scope) => {
       if (scope === undefined || scope.ended) return lookSettled(sql, parameters)
       if (scope.looks++ > 0) return askApart(sql, parameters)
       // Most scopes have one look, whose check saves them a round trip at their end.
@@ -206,12 +206,12 @@ const on = (connections: Connections.Connections): Sessions => {
   )
 
   const reading: Sessions["reading"] = (effect) =>
-    Effect.flatMap(FromLedger, (outer) => {
+    Effect.flatMap(Reading, (outer) => {
       if (outer?.ended === false) return effect
       const scope: ReadingScope = { ended: false, looks: 0, turn: turns(), abandon: () => {} }
       return Effect.uninterruptibleMask((restore) =>
         Effect.gen(function* () {
-          const exit = yield* Effect.exit(restore(Effect.provideService(effect, FromLedger, scope)))
+          const exit = yield* Effect.exit(restore(Effect.provideService(effect, Reading, scope)))
           scope.ended = true
           // An interrupted effect answers nobody.
           const isAnswer = Exit.isSuccess(exit) || !Cause.hasInterrupts(exit.cause)
@@ -229,7 +229,7 @@ const on = (connections: Connections.Connections): Sessions => {
 
   const readingScope = Effect.flatMap(current, (open) =>
     open === undefined
-      ? Effect.map(FromLedger, (scope) => (scope?.ended === false ? scope : undefined))
+      ? Effect.map(Reading, (scope) => (scope?.ended === false ? scope : undefined))
       : Effect.succeed(undefined)
   )
 

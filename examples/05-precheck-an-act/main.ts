@@ -1,5 +1,5 @@
 /**
- * Prechecks: shows every check that an act would fail, and cures each in turn until the act runs.
+ * Prechecks: shows every condition that an act fails, and cures each in turn until the act runs.
  */
 import { createHash } from "node:crypto"
 import { Engine } from "@bursar/engine-core"
@@ -40,13 +40,15 @@ const Row = Schema.Struct({
 })
 const Precheck = Schema.Struct({ allowed: Schema.Boolean, gates: Schema.Array(Row) })
 
-/** Prechecks the claim, and prints the checks that refuse it with their recoveries. */
+/** Prechecks the claim, and prints the conditions that refuse it with their recoveries. */
 const precheck = Effect.fnUntraced(function* (when: string) {
   const params = { instrumentId, act: "subscription.claim", ...order }
   const answer = yield* read(olive, "instruments/{instrumentId}/precheck", params)
   const { allowed, gates } = Schema.decodeUnknownSync(Precheck)(answer)
   const refusing = gates.filter(({ ok }) => !ok)
-  yield* Console.log(`${when}: ${gates.length - refusing.length} of ${gates.length} checks pass`)
+  yield* Console.log(
+    `${when}: ${gates.length - refusing.length} of ${gates.length} conditions hold`
+  )
   for (const { gate, check, recovery } of refusing) {
     yield* Console.log(`  ${gate} ${check}: ${recovery}`)
   }

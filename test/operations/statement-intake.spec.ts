@@ -251,7 +251,7 @@ describe("a statement that is handed in", () => {
       const refused = yield* Intakes.refused(Intakes.receive(faulty))
       assert.strictEqual(refused.why, "invalid-request")
       assert.include(refused.detail, "(line 3, column 14)")
-      for (const check of StatementSource.statementChecks) {
+      for (const check of StatementSource.statementConditions) {
         const fault = { _tag: "StatementRefused", check, line: 9 }
         const { detail, why } = yield* Intakes.refused(
           Intakes.receive(Intakes.file({ lines, fault }))

@@ -4,7 +4,7 @@ import { Result } from "effect"
 import { describe, expect, test } from "vitest"
 import { defaults } from "#core/instruments/policy/PolicyTerms.ts"
 import * as Gates from "#core/orders/subscription/SubscriptionGates.ts"
-import { check, judge } from "#core/kernel/Gates.ts"
+import { condition, judge } from "#core/kernel/Gates.ts"
 import { gates } from "#core/kernel/Refusal.ts"
 import { at, id, party } from "../machines/subscriptions.ts"
 import { instrument, terms } from "./recorded.ts"
@@ -141,7 +141,7 @@ describe("a claim", () => {
   })
 
   test("what the order itself objects stands in its gate's place", () => {
-    const own = [check("order-signed", false)]
+    const own = [condition("order-signed", false)]
     const refusedChecks = (change: Partial<Gates.ClaimContext>) =>
       Gates.againstClaim({ ...sound, ...change }, own)
         .filter(({ refuses }) => refuses)

@@ -1,6 +1,6 @@
 /** A town by chance: hundreds of acts of staff, holders and outside parties, with faults, against books of its own. */
 import { describe, expect, it } from "vitest"
-import { checks } from "#core/kernel/Checks.ts"
+import { conditions } from "#core/kernel/Conditions.ts"
 import * as Rebasing from "./town/rebasing.ts"
 import { pinned } from "./town/repeats.ts"
 import { play, type Summary } from "./town/run.ts"
@@ -205,13 +205,13 @@ describe("a town by chance", () => {
     expect((first?.kills ?? 0) + (second?.kills ?? 0)).toBeGreaterThan(5)
   })
 
-  it("is refused by checks of the table of checks alone", () => {
+  it("is refused by conditions of the table of conditions alone", () => {
     const refused = summaries
       .flatMap(({ seen }) => Object.keys(seen))
       .filter((what) => what.startsWith("refused rule-refused "))
       .map((what) => what.split(" ").at(-1) ?? "")
     expect(refused.length).toBeGreaterThan(20)
-    expect(refused.filter((check) => !(check in checks))).toEqual([])
+    expect(refused.filter((check) => !(check in conditions))).toEqual([])
   })
 
   it.skipIf(!isLong)(

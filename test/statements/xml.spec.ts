@@ -1,7 +1,7 @@
 /** Tree walk of XML: what is passed over, and what makes a file malformed, at which place. */
 import { describe, expect, it } from "vitest"
 import { failed } from "#core/kernel/Gates.ts"
-import { statementChecks } from "#core/ports/StatementSource.ts"
+import { statementConditions } from "#core/ports/StatementSource.ts"
 import {
   camt,
   entry,
@@ -30,7 +30,7 @@ describe("a check that a reader judges", () => {
     "statement-function",
     "statement-columns"
   ] as const)("refuses at gate policy, and says what to do: %s", (check) => {
-    expect(statementChecks).toContain(check)
+    expect(statementConditions).toContain(check)
     expect(failed(check)).toMatchObject({ check, gate: "policy", recovery: expect.any(String) })
   })
 })

@@ -110,7 +110,7 @@ export const events: {
   readonly [T in EventType]: EventDeclaration<(typeof table)[T]["payload"]["Type"]>
 } = table
 
-/** Closing a holder, with the checks that every room contributes on what still binds the holder. */
+/** Closing a holder, with the conditions that every room contributes on what still binds the holder. */
 const close = CloseOperations.closing({
   ...admissions.holderTies,
   ...restraints.holderTies,

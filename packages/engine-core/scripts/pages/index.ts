@@ -1,5 +1,5 @@
 /** Every page that is drawn from the tables of the core. */
-import { checkPage } from "./checks.ts"
+import { conditionPage } from "./conditions.ts"
 import { eventPage } from "./events.ts"
 import { machinePages } from "./machines.ts"
 import { operationPage } from "./operations.ts"
@@ -12,7 +12,7 @@ export const pages = (): ReadonlyArray<Page> => [
   ...machinePages(),
   operationPage(),
   refusalPage(),
-  checkPage(),
+  conditionPage(),
   eventPage(),
   rolePage(),
   statementSchema()

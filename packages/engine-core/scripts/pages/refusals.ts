@@ -17,6 +17,6 @@ export const refusalPage = (): Page =>
       ])
     ),
     "## Gates",
-    "A business rule names the gate that refused. The gates are asked in this order, and the first that refuses is the answer; a precheck shows them all. [Checks](checks.md) lists what each gate checks.",
+    "A business rule names the gate that refused. The gates are asked in this order, and the first that refuses is the answer; a precheck shows them all. [Conditions](conditions.md) lists what each gate asks for.",
     gates.map((gate, place) => `${place + 1}. ${code(gate)}`).join("\n")
   )

@@ -2,7 +2,7 @@
 import * as AttributeRules from "../holders/attribute/AttributeRules.ts"
 import type { Holder } from "../holders/holder/Holder.ts"
 import { isScreened } from "../holders/holder/HolderMachine.ts"
-import { check, inOrder, type Judgement } from "../kernel/Gates.ts"
+import { condition, inOrder, type Judgement } from "../kernel/Gates.ts"
 import * as Instant from "../kernel/Instant.ts"
 import type { RecordedInstrument } from "../instruments/instrument/Instrument.ts"
 import type { Admission } from "./Admission.ts"
@@ -29,27 +29,27 @@ const isPast = (at: Instant.Instant | null, now: Instant.Instant): boolean =>
   at !== null && Instant.atOrBefore(at, now)
 
 const ofHolder = (offering: OfferContext): ReadonlyArray<Judgement> => [
-  check(
+  condition(
     "attributes-valid",
     AttributeRules.areValid(offering.holder.attributes, offering.required, offering.now)
   ),
-  check("screening-clear", isScreened(offering.holder))
+  condition("screening-clear", isScreened(offering.holder))
 ]
 
 const beforeHolder = ({ latest }: OfferContext): ReadonlyArray<Judgement> => [
-  check("not-admitted-yet", latest?.state !== "offered" && latest?.state !== "admitted")
+  condition("not-admitted-yet", latest?.state !== "offered" && latest?.state !== "admitted")
 ]
 
 const afterHolder = (offering: OfferContext): ReadonlyArray<Judgement> => [
-  check("admission-consent", offering.consent?.state === "agreed"),
-  check("holder-cap", offering.taken < offering.instrument.manifest.holderCap, {
+  condition("admission-consent", offering.consent?.state === "agreed"),
+  condition("holder-cap", offering.taken < offering.instrument.manifest.holderCap, {
     policyVersion: offering.instrument.policyVersion
   }),
-  check(
+  condition(
     "offer-in-time",
     !isPast(offering.expiresAt, offering.now) && !isPast(offering.validUntil, offering.now)
   ),
-  check(
+  condition(
     "offer-period",
     offering.validFrom === null || !isPast(offering.validUntil, offering.validFrom)
   )

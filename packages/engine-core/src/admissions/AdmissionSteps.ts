@@ -35,7 +35,7 @@ export type Terms = typeof Terms.Type
 export const idOf = (operationId: string, nth = 0): string =>
   operationId.replace(/^op_/, "adm_") + (nth === 0 ? "" : `.${nth}`)
 
-/** Loads everything that the checks of an offer need. */
+/** Loads everything that the conditions of an offer need. */
 export const offeringOf = Effect.fnUntraced(function* (offerInput: {
   readonly holderId: string
   readonly holder: OfferContext["holder"]

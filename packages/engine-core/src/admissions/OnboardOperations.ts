@@ -4,7 +4,7 @@ import * as Registration from "../holders/holder/RegistrationSteps.ts"
 import { StatedList } from "../holders/holder/HolderDetails.ts"
 import * as HolderView from "../holders/holder/HolderView.ts"
 import { InstrumentId, instruments } from "../instruments/instrument/Instrument.ts"
-import { check, judge as judgeGates } from "../kernel/Gates.ts"
+import { condition, judge as judgeGates } from "../kernel/Gates.ts"
 import type { OperationAct } from "../records/Act.ts"
 import { Records } from "../records/Records.ts"
 import * as Operation from "../writes/Operation.ts"
@@ -49,7 +49,7 @@ const offersOf = (input: typeof Onboarding.Type, act: OperationAct) =>
       const records = yield* Records
       const instrument = yield* records.get(instruments, instrumentId)
       const first = input.admissions.findIndex((entry) => entry.instrumentId === instrumentId)
-      yield* Effect.fromResult(judgeGates([check("instrument-repeated", first === nth)]))
+      yield* Effect.fromResult(judgeGates([condition("instrument-repeated", first === nth)]))
       const { offering, taken, consentCid } = yield* offeringOf({
         holderId: Registration.holderIdOf(input),
         holder: { attributes: [], screening: null },

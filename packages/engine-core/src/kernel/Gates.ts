@@ -1,23 +1,23 @@
 /**
- * Checks of an act, one row each, sorted by gate: the judge of writes and the answer of prechecks.
+ * Conditions of an act, one row each, sorted by gate: the judge of writes and the answer of prechecks.
  */
 import { Predicate, Result, Schema } from "effect"
-import { type CheckName, checks, description } from "./Checks.ts"
+import { type ConditionName, conditions, description } from "./Conditions.ts"
 import { type Gate, gates, refuse, type Refused, type RefusalDetails } from "./Refusal.ts"
 
-/** Result of one check of an act; it refuses with the slug `rule-refused`. */
+/** Result of one condition of an act; it refuses with the slug `rule-refused`. */
 export interface Judgement {
   readonly refuses: boolean
-  /** Members of the refusal; of a check that passes, its gate and its name alone. */
+  /** Members of the refusal; of a condition that holds, its gate and its name alone. */
   readonly refusal: RefusalDetails & { readonly gate: Gate; readonly check: string }
 }
 
-/** The checks that belong to a gate: a refusal of a business rule is always one of these. */
+/** The conditions that belong to a gate: a refusal of a business rule is always one of these. */
 export type GatedName = {
-  [N in CheckName]: (typeof checks)[N]["gate"] extends null ? never : N
-}[CheckName]
+  [N in ConditionName]: (typeof conditions)[N]["gate"] extends null ? never : N
+}[ConditionName]
 
-/** Details of a use: added to the row of its check, or in place of its members. */
+/** Details of a use: added to the row of its condition, or in place of its members. */
 type Details = {
   readonly [M in Exclude<keyof RefusalDetails, "check" | "instead">]?:
     | RefusalDetails[M]
@@ -26,14 +26,14 @@ type Details = {
 }
 
 /**
- * Members of the refusal of a failed check: the gate and the recovery of its row in the table, and
- * the details of the use, which win over the row's.
+ * Members of the refusal of a condition that does not hold: the gate and the recovery of its row in
+ * the table, and the details of the use, which win over the row's.
  */
 export const failed = (
-  name: CheckName,
+  name: ConditionName,
   details: Details = {}
-): RefusalDetails & { readonly check: CheckName } => {
-  const { gate, recovery } = checks[name]
+): RefusalDetails & { readonly check: ConditionName } => {
+  const { gate, recovery } = conditions[name]
   const said = Object.entries({ gate, recovery, ...details })
   return {
     ...Object.fromEntries(said.filter(([, value]) => Predicate.isNotNullish(value))),
@@ -41,18 +41,18 @@ export const failed = (
   }
 }
 
-/** One check of an act: what must hold, and the details of the refusal where it does not. */
-export const check = (name: GatedName, holds: boolean, details?: Details): Judgement => ({
+/** One condition of an act: what must hold, and the details of the refusal where it does not. */
+export const condition = (name: GatedName, holds: boolean, details?: Details): Judgement => ({
   refuses: !holds,
   refusal: holds
-    ? { gate: details?.gate ?? checks[name].gate, check: name }
+    ? { gate: details?.gate ?? conditions[name].gate, check: name }
     : (failed(name, details) as Judgement["refusal"])
 })
 
 const rankOf = ({ refusal }: Judgement): number => gates.indexOf(refusal.gate)
 
 /**
- * Sorted by the order of the gates; checks of one gate keep their order
+ * Sorted by the order of the gates; conditions of one gate keep their order
  * (docs/domain/every-record.md#gate-order).
  */
 export const inOrder = (objections: ReadonlyArray<Judgement>): ReadonlyArray<Judgement> =>
@@ -77,7 +77,7 @@ export const judge = (
   return refuse("rule-refused", instead === undefined ? first : { ...first, instead })
 }
 
-/** One check as a precheck shows it; detail and recovery only where it refuses. */
+/** One condition as a precheck shows it; detail and recovery only where it refuses. */
 export const GateCheck = Schema.Struct({
   gate: Schema.Literals(gates),
   check: Schema.String.annotate({ description }),
@@ -90,7 +90,7 @@ export const GateCheck = Schema.Struct({
 })
 export type GateCheck = typeof GateCheck.Type
 
-/** Every check in the order of the gates, as a precheck shows the rows that judge the act. */
+/** Every condition in the order of the gates, as a precheck shows the rows that judge the act. */
 export const shown = (objections: ReadonlyArray<Judgement>): ReadonlyArray<GateCheck> =>
   inOrder(objections).map(({ refuses, refusal: { gate, check, detail, recovery } }) => ({
     gate,

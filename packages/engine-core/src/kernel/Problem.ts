@@ -1,7 +1,7 @@
 /** The body of a refusal over HTTP (RFC 9457): every member is there, null where it is not given. */
 import { Schema } from "effect"
 import * as Integer from "./Integer.ts"
-import { description } from "./Checks.ts"
+import { description } from "./Conditions.ts"
 import { type Refused, refusals, type Slug, type Unavailable } from "./Refusal.ts"
 
 const text = Schema.NullOr(Schema.String)

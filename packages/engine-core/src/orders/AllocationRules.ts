@@ -1,6 +1,6 @@
 /** Pure rules of allocations: whether an order's allocations cover it, and until when. */
 import * as Decimal from "../kernel/Decimal.ts"
-import { check, type Judgement } from "../kernel/Gates.ts"
+import { condition, type Judgement } from "../kernel/Gates.ts"
 import * as Instant from "../kernel/Instant.ts"
 
 /** An allocation for an order, and its deadline on the ledger. */
@@ -59,4 +59,4 @@ export const asServed = <O extends AllocatedOrder>(order: O, now: Instant.Instan
 export const againstSettleBy = (
   { settleBy }: { readonly settleBy: Instant.Instant | null },
   now: Instant.Instant
-): Judgement => check("settle-by", settleBy === null || Instant.isBefore(now, settleBy))
+): Judgement => condition("settle-by", settleBy === null || Instant.isBefore(now, settleBy))

@@ -2,7 +2,7 @@
 import { Effect, Option } from "effect"
 import type { Holder } from "../holders/holder/Holder.ts"
 import { assetOf, type RecordedInstrument } from "../instruments/instrument/Instrument.ts"
-import { check, type Judgement } from "../kernel/Gates.ts"
+import { condition, type Judgement } from "../kernel/Gates.ts"
 import * as Instant from "../kernel/Instant.ts"
 import type * as Party from "../kernel/Party.ts"
 import { Records } from "../records/Records.ts"
@@ -38,8 +38,8 @@ export const againstSigned = (asked: ClaimInput, signed: SignedOrder): ReadonlyA
   const { order, holder } = signed
   if (asked.payment === "wire") return []
   return [
-    check("order-signed", order !== null, { party: holder.party }),
-    check("order-fits", order === null || fits(asked, order, signed), { party: holder.party })
+    condition("order-signed", order !== null, { party: holder.party }),
+    condition("order-fits", order === null || fits(asked, order, signed), { party: holder.party })
   ]
 }
 
@@ -53,7 +53,7 @@ const fits = (
   (asked.units === null || asked.units === order.units) &&
   isAsset(order.instrument, assetOf(instrument)) &&
   (order.expiresAt === null || Instant.isBefore(now, order.expiresAt)) &&
-  // Without a market the check `primary-market` refuses the claim.
+  // Without a market the condition `primary-market` refuses the claim.
   (market === null ||
     (order.fund === market.fund && isAsset(order.paymentAsset, market.paymentAsset)))
 

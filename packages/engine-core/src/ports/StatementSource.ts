@@ -155,8 +155,8 @@ export class StatementMalformed extends Data.TaggedError("StatementMalformed")<{
 
 /** The file is well formed, and a check of its form refuses it. */
 export class StatementRefused extends Data.TaggedError("StatementRefused")<{
-  /** Name of a check of the table of checks. */
-  readonly check: StatementCheck
+  /** Name of a condition of the table of conditions. */
+  readonly check: StatementCondition
   readonly detail: string
   readonly line: number | null
   /** JSON pointer of the member that is refused, where the form has members; absent: the file. */
@@ -182,8 +182,8 @@ export type StatementFault =
   | StatementCharset
   | StatementTooLong
 
-/** Checks that a reader itself judges: rows of the table of checks, gate policy. */
-export const statementChecks = [
+/** Conditions that a reader itself judges: rows of the table of conditions, gate policy. */
+export const statementConditions = [
   "statement-account",
   "statement-complete",
   "statement-field",
@@ -193,7 +193,7 @@ export const statementChecks = [
   "statement-function",
   "statement-columns"
 ] as const
-export type StatementCheck = (typeof statementChecks)[number]
+export type StatementCondition = (typeof statementConditions)[number]
 
 /**
  * Reads a file as a stream, in memory that does not grow with it. MUST answer at least one header, each

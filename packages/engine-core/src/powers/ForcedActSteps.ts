@@ -91,7 +91,7 @@ const rowsOf = (
   ])
 }
 
-/** All checks of the act, passed ones included. */
+/** All conditions of the act, those that are met included. */
 const gatesOf = (asking: ForcedActRequest, act: OperationAct) =>
   Effect.map(movesLeft(asking, act), (left) => rowsOf(asking, left, 1))
 

@@ -3,7 +3,7 @@ import type { Holder } from "../holders/holder/Holder.ts"
 import { isScreened } from "../holders/holder/HolderMachine.ts"
 import type { Admission } from "../admissions/Admission.ts"
 import * as Decimal from "../kernel/Decimal.ts"
-import { check, inOrder, type Judgement } from "../kernel/Gates.ts"
+import { condition, inOrder, type Judgement } from "../kernel/Gates.ts"
 import * as Instant from "../kernel/Instant.ts"
 import type { IssuerPower } from "../vocabulary/sets.ts"
 import * as HoldRules from "../restraints/hold/HoldRules.ts"
@@ -55,7 +55,7 @@ const ofControls = (moving: MoveContext): ReadonlyArray<Judgement> => {
           { holderId, instrumentId, passing: "units-in" },
           party
         )
-      : check(
+      : condition(
           "successor-unrestricted",
           !RestrictionRules.isRestricted(restrictions, { holderId, instrumentId }),
           { party, detail: `The holder ${holderId} has a restriction of its own.` }
@@ -68,33 +68,33 @@ const ofReceiver = (moving: MoveContext): ReadonlyArray<Judgement> => {
   if (to === null) return []
   const about = { party: to.party, detail: aboutMove(moving) }
   return [
-    check("holder-active", to.state === "active", {
+    condition("holder-active", to.state === "active", {
       ...about,
       recovery: "Have the receiver's registration and terms accepted."
     }),
-    check("admitted", admission !== null, {
+    condition("admitted", admission !== null, {
       ...about,
       recovery: "Offer the receiver an admission, and have it accept."
     }),
-    check(
+    condition(
       "credential-in-force",
       admission === null ||
         admission.validFrom === null ||
         Instant.atOrBefore(admission.validFrom, now),
       about
     ),
-    check("screening-clear", isScreened(to), about)
+    condition("screening-clear", isScreened(to), about)
   ]
 }
 
 const ofConsent = (moving: MoveContext): ReadonlyArray<Judgement> => {
   const { agreement, consents, power } = moving
   return [
-    check("issuer-powers-agreement", agreement?.powers.includes(power) === true, {
+    condition("issuer-powers-agreement", agreement?.powers.includes(power) === true, {
       detail: aboutMove(moving),
       recovery: "Have issuer and registrar agree this power over the instrument."
     }),
-    check(
+    condition(
       "issuer-powers-consent",
       consents.some(({ powers }) => powers.includes(power)),
       { party: moving.from.party, detail: aboutMove(moving) }
@@ -108,17 +108,17 @@ const ofPolicy = (moving: MoveContext): ReadonlyArray<Judgement> => {
   const detail = aboutMove(moving)
   const { successor } = from
   return [
-    check(
+    condition(
       "another-receiver",
       to === null || (to.holderId !== from.holderId && to.party !== from.party),
       { detail }
     ),
-    check("one-way", !isBothWays, { detail }),
+    condition("one-way", !isBothWays, { detail }),
     ...(power === "force-transfer"
       ? []
       : ([
-          check("successor-registered", successor !== null && to !== null, { detail }),
-          check(
+          condition("successor-registered", successor !== null && to !== null, { detail }),
+          condition(
             "successor-usable",
             successor === null || Instant.atOrBefore(successor.usableFrom, now),
             { detail }
@@ -132,9 +132,9 @@ const ofUnits = (moving: MoveContext): ReadonlyArray<Judgement> => {
   const detail = aboutMove(moving)
   const isNothing = picked.portions.length === 0 && Decimal.isZero(picked.stuck)
   return [
-    check("units-held", !isNothing, { detail }),
-    check("enough-units", !Decimal.isPositive(picked.short), { detail }),
-    check(
+    condition("units-held", !isNothing, { detail }),
+    condition("enough-units", !Decimal.isPositive(picked.short), { detail }),
+    condition(
       "unit-decimals",
       asked === null || unitDecimals === null || Decimal.fits(asked, unitDecimals),
       {
@@ -142,7 +142,7 @@ const ofUnits = (moving: MoveContext): ReadonlyArray<Judgement> => {
         recovery: `Name units with at most ${unitDecimals ?? 0} places.`
       }
     ),
-    check("locks-releasable", !Decimal.isPositive(picked.stuck), { detail })
+    condition("locks-releasable", !Decimal.isPositive(picked.stuck), { detail })
   ]
 }
 
@@ -153,14 +153,14 @@ export const ofAct = (moves: {
   /** Number of moves that no earlier step has made. */
   readonly left: number
 }): ReadonlyArray<Judgement> => [
-  check("moves-few", moves.asked <= movesMax, {
+  condition("moves-few", moves.asked <= movesMax, {
     recovery: `Name at most ${movesMax} of the holder's instruments at a time.`
   }),
-  check("units-held", moves.left !== 0, { recovery: "Name a holder that holds units." })
+  condition("units-held", moves.left !== 0, { recovery: "Name a holder that holds units." })
 ]
 
 /**
- * All checks of these forced moves, in the order of the gates (docs/domain/powers.md#forced-acts);
+ * All conditions of these forced moves, in the order of the gates (docs/domain/powers.md#forced-acts);
  * a gate refuses the first move that fails it. Restrictions of the giving holder are left out:
  * forced acts exist to move units that are frozen.
  */

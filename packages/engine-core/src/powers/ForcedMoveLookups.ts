@@ -1,4 +1,4 @@
-/** Look-ups of the checks of forced moves, with a fixed number of queries for all moves. */
+/** Look-ups of the conditions of forced moves, with a fixed number of queries for all moves. */
 import { Effect, Option, Stream } from "effect"
 import { type Holder, holderParties, holders } from "../holders/holder/Holder.ts"
 import { type Admission, admissions, pairOf } from "../admissions/Admission.ts"

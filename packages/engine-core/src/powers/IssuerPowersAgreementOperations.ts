@@ -3,7 +3,7 @@ import { Effect, Schema } from "effect"
 import * as ProposalSteps from "../agreements/ProposalSteps.ts"
 import { assetOf, InstrumentId, instruments } from "../instruments/instrument/Instrument.ts"
 import { recorded } from "../instruments/instrument/InstrumentGates.ts"
-import { check, judge, type Judgement } from "../kernel/Gates.ts"
+import { condition, judge, type Judgement } from "../kernel/Gates.ts"
 import * as Instant from "../kernel/Instant.ts"
 import * as Party from "../kernel/Party.ts"
 import { Records } from "../records/Records.ts"
@@ -18,7 +18,7 @@ import * as IssuerPowersAgreementView from "./IssuerPowersAgreementView.ts"
 const idOf = (operationId: string): string => operationId.replace(/^op_/, "ipa_")
 
 const inTime = (until: Instant.Instant | null, now: Instant.Instant): Judgement =>
-  check("agreement-in-time", until === null || Instant.isAfter(until, now))
+  condition("agreement-in-time", until === null || Instant.isAfter(until, now))
 
 /**
  * An instrument has one such agreement at a time: while one is agreed another proposal is refused,

@@ -4,7 +4,7 @@ import * as ProposalSteps from "../agreements/ProposalSteps.ts"
 import { HolderId, holders } from "../holders/holder/Holder.ts"
 import { decide as decideHolder } from "../holders/holder/HolderMachine.ts"
 import { assetOf, InstrumentId, instruments } from "../instruments/instrument/Instrument.ts"
-import { check, judge, type Judgement } from "../kernel/Gates.ts"
+import { condition, judge, type Judgement } from "../kernel/Gates.ts"
 import * as Instant from "../kernel/Instant.ts"
 import { Records } from "../records/Records.ts"
 import * as Field from "../templates/Field.ts"
@@ -68,12 +68,12 @@ const rows = (
   agreed: ReadonlyArray<IssuerPowersAgreement>,
   now: Instant.Instant
 ): ReadonlyArray<Judgement> => [
-  check("issuer-powers-agreement", agreed.length > 0),
-  check(
+  condition("issuer-powers-agreement", agreed.length > 0),
+  condition(
     "powers-agreed",
     (body.powers ?? []).every((power) => agreed.some(({ powers: all }) => all.includes(power)))
   ),
-  check("consent-in-time", !isPast(body.expiresAt, now) && !isPast(body.validUntil, now))
+  condition("consent-in-time", !isPast(body.expiresAt, now) && !isPast(body.validUntil, now))
 ]
 
 /** Ignores a granted consent whose issuers have no agreement in force any more. */

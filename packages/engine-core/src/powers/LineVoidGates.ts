@@ -1,5 +1,5 @@
 /** Gate of the distribution lines that a forced transfer voids (docs/domain/powers.md#voided-lines). */
-import { check, type Judgement } from "../kernel/Gates.ts"
+import { condition, type Judgement } from "../kernel/Gates.ts"
 import type { VoidableLine } from "./VoidableLines.ts"
 
 /** Largest number of lines that one act voids, which an approver can still read. */
@@ -32,13 +32,13 @@ const faultOf = (
   return `The line ${lineId} is not suspended.`
 }
 
-/** The check that each named line is a suspended line of the holder, with the place of each that is not. */
+/** The condition that each named line is a suspended line of the holder, with the place of each that is not. */
 export const against = (voiding: LineVoids): Judgement => {
   const errors = voiding.lines.flatMap((named, index) => {
     const detail = faultOf(named, voiding)
     return detail === null ? [] : [{ pointer: `/body/voids/${index}`, detail }]
   })
-  return check("lines-voidable", errors.length === 0, {
+  return condition("lines-voidable", errors.length === 0, {
     detail: `Lines that the order cannot void: ${errors.length}. Nothing is voided or moved.`,
     errors
   })

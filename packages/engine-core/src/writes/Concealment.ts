@@ -1,10 +1,10 @@
 /**
- * Redaction for investors and apps: hides restrictions and screening in refusals, checks, operations
+ * Redaction for investors and apps: hides restrictions and screening in refusals, conditions, operations
  * and events (docs/domain/holders.md#concealment).
  */
 import { Context } from "effect"
-import { checks } from "../kernel/Checks.ts"
-import { check, concealedGates, failed, type GateCheck, shown } from "../kernel/Gates.ts"
+import { conditions } from "../kernel/Conditions.ts"
+import { condition, concealedGates, failed, type GateCheck, shown } from "../kernel/Gates.ts"
 import type { Plain } from "../kernel/PlainJson.ts"
 import * as Problem from "../kernel/Problem.ts"
 import { gates, isRefused, type Refused, refused, type Unavailable } from "../kernel/Refusal.ts"
@@ -58,16 +58,18 @@ export const operationFor = <
 
 /**
  * Checks as a role may read them. For investors and apps one neutral row replaces the rows of
- * restriction and screening; the row is always there, before the other checks of the gate it names.
- * It fails only where every other check passes: a caller must learn that it may not act, and where
- * another check fails anyway, nothing more.
+ * restriction and screening; the row is always there, before the other conditions of the gate it names.
+ * It fails only where every other condition holds: a caller must learn that it may not act, and where
+ * another condition does not hold anyway, nothing more.
  */
 export const rowsFor = (rows: ReadonlyArray<GateCheck>, role: Role): ReadonlyArray<GateCheck> => {
   if (!isConcealedFrom(role)) return rows
   const open = rows.filter(({ gate }) => !isConcealedGate(gate))
   const ok = rows.every((row) => row.ok) || open.some((row) => !row.ok)
-  const before = open.filter((row) => gates.indexOf(row.gate) < gates.indexOf(checks.standing.gate))
-  return [...before, ...shown([check("standing", ok)]), ...open.slice(before.length)]
+  const before = open.filter(
+    (row) => gates.indexOf(row.gate) < gates.indexOf(conditions.standing.gate)
+  )
+  return [...before, ...shown([condition("standing", ok)]), ...open.slice(before.length)]
 }
 
 /** Events that show whether a holder is restricted or screened, as a room declares them. */

@@ -70,7 +70,7 @@ export class FourEyes extends Context.Service<
       key: string
     ) => Effect.Effect<Answer, Refused | Unavailable>
     /**
-     * Signs an action, once for each person. Refuses at gate four-eyes, check figures-moved, when
+     * Signs an action, once for each person. Refuses at gate four-eyes, condition figures-moved, when
      * the figures have changed since they were signed, or differ from those of `figuresHashSeen`. A
      * repeat under the same key is refused again, so that it never signs figures its sender has not
      * seen.

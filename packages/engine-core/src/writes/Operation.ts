@@ -76,7 +76,7 @@ export interface OperationDeclaration<K extends OperationKind, I, R, S extends S
    */
   judge?(input: I): Effect.Effect<void, Refused<S> | Unavailable>
   /**
-   * Computes every check that judges the act, passed or failed, for its precheck: `run`, `plan` or
+   * Computes every condition that judges the act, met or not, for its precheck: `run`, `plan` or
    * `begin` judges by the same rows. Refuses as they do where the record is missing or its state
    * does not allow the act. It only reads.
    */

@@ -4,7 +4,7 @@ import type { OpenApi } from "effect/http-api"
 import type { OpenAPIV3_1 } from "openapi-types"
 import * as Body from "../wire/Body.ts"
 import * as Answers from "./document/Answers.ts"
-import * as Checks from "./document/Checks.ts"
+import * as Conditions from "./document/Conditions.ts"
 import * as Deliveries from "./document/Deliveries.ts"
 import {
   componentOf,
@@ -73,7 +73,7 @@ export const document = (
   )
   const paths = Schemas.nullable(jsonOf(spec.paths))
   const shown = walk(paths, unique.redirect)
-  const schemas = walk(walk(unique.schemas, unique.redirect), Checks.withNames)
+  const schemas = walk(walk(unique.schemas, unique.redirect), Conditions.withNames)
   if (!isObject(shown) || !isObject(schemas)) throw new Error("a document of no objects")
   return {
     ...spec,

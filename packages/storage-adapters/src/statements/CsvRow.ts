@@ -121,7 +121,10 @@ export class CsvRow {
   }
 
   /** Fault of the row under the cursor. */
-  refused(check: StatementSource.StatementCheck, detail: string): StatementSource.StatementRefused {
+  refused(
+    check: StatementSource.StatementCondition,
+    detail: string
+  ): StatementSource.StatementRefused {
     return refused(check, `Row ${this.#number}, ${detail}.`, { line: this.#number })
   }
 

@@ -26,7 +26,7 @@ export const malformed = (detail: string, place: Place): StatementSource.Stateme
   })
 
 export const refused = (
-  check: StatementSource.StatementCheck,
+  check: StatementSource.StatementCondition,
   detail: string,
   place?: Place
 ): StatementSource.StatementRefused =>

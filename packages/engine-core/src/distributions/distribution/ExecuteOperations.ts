@@ -231,7 +231,7 @@ const executionBy = Effect.fnUntraced(function* (input: Body, act: OperationAct)
   return execution
 })
 
-/** Judges the execution, and returns its plan. Refuses `rule-refused` by the first check that fails. */
+/** Judges the execution, and returns its plan. Refuses `rule-refused` by the first condition that does not hold. */
 const plannedBy = Effect.fnUntraced(function* (input: Body, act: OperationAct) {
   const { computed, instrument, judging } = yield* executionBy(input, act)
   yield* Effect.fromResult(judge(Gates.against(judging)))

@@ -1,6 +1,6 @@
 /** Checks of executing a distribution, by gate (docs/domain/distributions.md#execution). */
 import { feedUsable, type FeedVerdict } from "../../statements/nav-feed/PointVerdict.ts"
-import { check, inOrder, type Judgement } from "../../kernel/Gates.ts"
+import { condition, inOrder, type Judgement } from "../../kernel/Gates.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import type * as Month from "../../kernel/Month.ts"
 import type * as Date from "../../kernel/Date.ts"
@@ -50,27 +50,27 @@ export interface ExecutionFacts extends Rates {
   readonly fitsLinesMax: boolean
 }
 
-/** All checks of an execution, in the order of the gates. */
+/** All conditions of an execution, in the order of the gates. */
 export const against = (facts: ExecutionFacts): ReadonlyArray<Judgement> =>
   inOrder([
     HoldRules.against(facts.holds, "distribution"),
     ...ofPolicy(facts),
     ...ofRates(facts),
-    check("lines-rolled", !(facts.hasUnrolled && isRefused(facts.partial)), {
+    condition("lines-rolled", !(facts.hasUnrolled && isRefused(facts.partial)), {
       policyVersion: facts.policyVersion
     }),
     ...(facts.scheduled === null
       ? []
       : [againstUse(facts.scheduled.approval, facts.scheduled.net)]),
-    check("record-date-passed", facts.recordDatePassed, {
+    condition("record-date-passed", facts.recordDatePassed, {
       detail:
         facts.recordDate === null
           ? null
           : `The record date of ${facts.month} is ${facts.recordDate}.`
     }),
     feedUsable(facts.feed),
-    check("history-whole", facts.isHistoryWhole),
-    check("distribution-size", facts.fitsLinesMax, {
+    condition("history-whole", facts.isHistoryWhole),
+    condition("distribution-size", facts.fitsLinesMax, {
       detail: `The distribution has more than ${facts.linesMax} lines.`
     })
   ])
@@ -78,12 +78,12 @@ export const against = (facts: ExecutionFacts): ReadonlyArray<Judgement> =>
 const ofPolicy = (facts: ExecutionFacts): ReadonlyArray<Judgement> => {
   const { lastPayout, month, policyVersion } = facts
   return [
-    check("distributes", facts.isMonthly, { policyVersion }),
-    check("in-order", facts.place === "next" && facts.unsealedMonth === null, {
+    condition("distributes", facts.isMonthly, { policyVersion }),
+    condition("in-order", facts.place === "next" && facts.unsealedMonth === null, {
       policyVersion,
       detail: detailOfOrder(facts)
     }),
-    check("went-ex", lastPayout === null || wentEx(lastPayout), {
+    condition("went-ex", lastPayout === null || wentEx(lastPayout), {
       policyVersion,
       detail:
         lastPayout === null
@@ -119,14 +119,14 @@ const ofRates = (facts: ExecutionFacts): ReadonlyArray<Judgement> => {
   const latest = ratesSeen.at(-1)
   const shown = ratesSeen.map(Decimal.formatPlain).join(", ")
   return [
-    check("rate-acknowledged", mayAcknowledge(facts), {
+    condition("rate-acknowledged", mayAcknowledge(facts), {
       policyVersion,
       detail:
         latest === undefined || ratesSeen.length === 1
           ? "The points of the period state no rates that differ."
           : `The latest rate of the period is ${Decimal.formatPlain(latest)}.`
     }),
-    check("rate-change", !(isUnacknowledged(facts) && isRefused(facts.rateChange)), {
+    condition("rate-change", !(isUnacknowledged(facts) && isRefused(facts.rateChange)), {
       policyVersion,
       detail: `The points of the period state the rates ${shown}.`
     })

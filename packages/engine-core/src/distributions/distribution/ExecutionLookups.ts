@@ -75,7 +75,7 @@ export interface Execution {
   readonly judging: ExecutionFacts
   /** End of the ledger at which the record date was found to have passed; null: it was not asked. */
   readonly ledgerEnd: LedgerEnd | null
-  /** Null where an earlier check refuses, so that the figures are not computed. */
+  /** Null where an earlier condition refuses, so that the figures are not computed. */
   readonly computed: ComputedPeriod | null
 }
 

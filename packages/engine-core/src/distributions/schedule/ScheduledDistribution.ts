@@ -35,7 +35,7 @@ export const ScheduledDistribution = Schema.Struct({
   /** First instant of another operation under the same circumstances; null: none was refused. */
   againAt: NullOr(Instant.schema),
   refused: NullOr(Refusal),
-  /** Slug and check of each refusal that was announced. */
+  /** Slug and condition of each refusal that was announced. */
   announced: Schema.Array(Text)
 }).annotate({
   identifier: "ScheduledDistribution",
@@ -51,7 +51,7 @@ const Open = Schema.Struct({
 const Refuse = Schema.Struct({
   on: Schema.Literal("refuse"),
   refused: Refusal,
-  /** Slug and check of the refusal. */
+  /** Slug and condition of the refusal. */
   cause: Text,
   /** True: this cause was not announced before. */
   isNew: Schema.Boolean,

@@ -2,7 +2,7 @@
 import type { Manifest } from "../../instruments/instrument/Manifest.ts"
 import type * as Decimal from "../../kernel/Decimal.ts"
 import * as Duration from "../../kernel/Duration.ts"
-import { check, type Judgement } from "../../kernel/Gates.ts"
+import { condition, type Judgement } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import type { StandingApproval } from "./StandingApproval.ts"
 import { admitsNet } from "./StandingApprovalRules.ts"
@@ -18,7 +18,7 @@ export interface GrantFacts {
 }
 
 /**
- * All checks of a grant (docs/domain/distributions.md#standing-approvals): the instrument
+ * All conditions of a grant (docs/domain/distributions.md#standing-approvals): the instrument
  * distributes monthly by a calendar, and the approval ends after it begins, at an instant to come,
  * within the longest period.
  */
@@ -27,9 +27,9 @@ export const againstGrant = (granting: GrantFacts): ReadonlyArray<Judgement> => 
   // Terms without a schedule have no calendar.
   const { calendar } = manifest.distribution
   return [
-    check("calendar", calendar !== null, { policyVersion }),
-    check("approval-period", Instant.isAfter(until, Instant.max(from, now))),
-    check("approval-longest", Instant.atOrBefore(until, Instant.add(from, longest)), {
+    condition("calendar", calendar !== null, { policyVersion }),
+    condition("approval-period", Instant.isAfter(until, Instant.max(from, now))),
+    condition("approval-longest", Instant.atOrBefore(until, Instant.add(from, longest)), {
       recovery: `Name an end within ${Duration.format(longest)} of its begin.`
     })
   ]
@@ -43,7 +43,7 @@ export const againstUse = (
   approval: Pick<StandingApproval, "state" | "maxNet" | "usedNet" | "standingApprovalId"> | null,
   net: Decimal.Decimal
 ): Judgement =>
-  check(
+  condition(
     "standing-approval",
     approval !== null && approval.state === "active" && admitsNet(approval, net),
     {

@@ -1,6 +1,6 @@
 /** Write that sets a holder's attributes and the end of its registration. */
 import { Effect, Option, Schema } from "effect"
-import { check, judge } from "../../kernel/Gates.ts"
+import { condition, judge } from "../../kernel/Gates.ts"
 import * as Collection from "../../kernel/Collection.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import { Crypto } from "../../ports/Crypto.ts"
@@ -61,7 +61,7 @@ export const setAttributes = Operation.defineOnLedger("holder.set-attributes", {
     yield* Effect.fromResult(AttributeRules.judge(holder.attributes, input.attributes, by(act)))
     const attributes = AttributeRules.change(holder.attributes, input.attributes, by(act))
     const isInTime = input.validUntil === null || Instant.isAfter(input.validUntil, act.now)
-    yield* Effect.fromResult(judge([check("valid-until", isInTime)]))
+    yield* Effect.fromResult(judge([condition("valid-until", isInTime)]))
     const attributesDigest = crypto.sha256(AttributeRules.digestText(attributes))
     const validUntil = input.validUntil ?? holder.validUntil
     const [first, ...rest] = commands(holder, { attributesDigest, validUntil, act })

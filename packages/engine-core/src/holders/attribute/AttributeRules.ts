@@ -1,6 +1,6 @@
 /** Pure rules of a holder's attributes: stated, verified, rejected, revoked, expired. */
 import type { Result } from "effect"
-import { check, judge as judgeGates } from "../../kernel/Gates.ts"
+import { condition, judge as judgeGates } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Machine from "../../kernel/Machine.ts"
 import * as PlainJson from "../../kernel/PlainJson.ts"
@@ -38,7 +38,7 @@ const isStated = ({ state }: Pick<Attribute, "state">): boolean =>
 /**
  * Checks whether every change can be made (docs/domain/holders.md#attributes). Refuses
  * `state-conflict` where a revocation meets no valid attribute, and `rule-refused` by the first
- * check that fails.
+ * condition that does not hold.
  */
 export const judge = (
   attributes: Attributes,
@@ -56,18 +56,18 @@ export const judge = (
     })
   }
   return judgeGates([
-    check("attribute-repeated", new Set(names).size === names.length),
-    check(
+    condition("attribute-repeated", new Set(names).size === names.length),
+    condition(
       "attribute-period",
       !changes.some(({ validFrom, validUntil }) => isPast(validUntil, validFrom ?? by.now))
     ),
-    check(
+    condition(
       "attribute-in-time",
       !changes.some(
         (change) => change.state === "valid" && isPast(endOf(attributes, change), by.now)
       )
     ),
-    check(
+    condition(
       "attributes-max",
       new Set([...names, ...attributes.map(({ name }) => name)]).size <= namesMax,
       { recovery: `A holder has at most ${namesMax} attributes.` }

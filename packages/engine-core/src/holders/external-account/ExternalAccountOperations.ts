@@ -5,7 +5,7 @@ import { Effect, Option, Schema } from "effect"
 import { Settings } from "../../engine/Settings.ts"
 import { InstrumentId, instruments } from "../../instruments/instrument/Instrument.ts"
 import { currency as currencyCode } from "../../instruments/instrument/Manifest.ts"
-import { check, failed, judge } from "../../kernel/Gates.ts"
+import { condition, failed, judge } from "../../kernel/Gates.ts"
 import * as Iban from "../../kernel/Iban.ts"
 import { refused } from "../../kernel/Refusal.ts"
 import { Records } from "../../records/Records.ts"
@@ -82,7 +82,7 @@ const map = Operation.define("external-account.map", {
     if (externalAccountId === null) throw new Error("an external account has no id")
     const holder = yield* ownerOf(input)
     const isOfCash = kind === "cash" || (currency === null && !segregated)
-    yield* Effect.fromResult(judge([check("account-cash", isOfCash)]))
+    yield* Effect.fromResult(judge([condition("account-cash", isOfCash)]))
     const opened = yield* records.open(
       externalAccounts,
       {
@@ -124,14 +124,18 @@ const ownerOf = Effect.fnUntraced(function* ({ holderId, instrumentId }: Body) {
   const records = yield* Records
   if (instrumentId !== null) yield* records.get(instruments, instrumentId)
   if (holderId === null) {
-    yield* Effect.fromResult(judge([check("account-owner", instrumentId !== null)]))
+    yield* Effect.fromResult(judge([condition("account-owner", instrumentId !== null)]))
     return null
   }
   const holder = yield* records.get(holders, holderId)
   if (isEnded(holder)) return yield* refuseEnded(holder)
-  const withinLimit = check("external-accounts-max", holder.externalAccounts.length < accountsMax, {
-    recovery: `A holder has at most ${accountsMax} accounts.`
-  })
+  const withinLimit = condition(
+    "external-accounts-max",
+    holder.externalAccounts.length < accountsMax,
+    {
+      recovery: `A holder has at most ${accountsMax} accounts.`
+    }
+  )
   yield* Effect.fromResult(judge([withinLimit]))
   return holder
 })

@@ -1,7 +1,7 @@
 /** Checks of closing a holder, by gate. */
-import { check, judge as judgeGates, type Judgement } from "../../kernel/Gates.ts"
+import { condition, judge as judgeGates, type Judgement } from "../../kernel/Gates.ts"
 
-/** Input of the checks of closing a holder. */
+/** Input of the conditions of closing a holder. */
 export interface ClosingContext {
   /** Id of a restriction of the holder in force, of any mode and on any instrument; null: none. */
   readonly restriction: string | null
@@ -26,23 +26,23 @@ const against = ({
   carry,
   accrual
 }: ClosingContext): ReadonlyArray<Judgement> => [
-  check("no-restriction", restriction === null, {
+  condition("no-restriction", restriction === null, {
     detail: `The restriction ${restriction ?? ""} of the holder is in force.`
   }),
-  check("no-open-order", openOrder === null, {
+  condition("no-open-order", openOrder === null, {
     detail: `The order ${openOrder ?? ""} of the holder is not ended.`
   }),
-  check("no-open-line", openLine === null, {
+  condition("no-open-line", openLine === null, {
     detail: `The distribution line ${openLine ?? ""} of the holder is not rolled.`
   }),
-  check("no-carry", carry === null, {
+  condition("no-carry", carry === null, {
     detail: `The last distribution of ${carry ?? ""} left the holder a carry.`
   }),
-  check("no-accrued-income", accrual === null, {
+  condition("no-accrued-income", accrual === null, {
     detail: `The holder's income of ${accrual ?? ""} is not distributed.`
   }),
-  check("zero-units", holds === null, { detail: `The holder holds units of ${holds ?? ""}.` })
+  condition("zero-units", holds === null, { detail: `The holder holds units of ${holds ?? ""}.` })
 ]
 
-/** Refuses `rule-refused` by the first check that fails (docs/domain/holders.md#closing). */
+/** Refuses `rule-refused` by the first condition that does not hold (docs/domain/holders.md#closing). */
 export const judge = (closing: ClosingContext) => judgeGates(against(closing))

@@ -5,7 +5,7 @@
 import { Effect, Option } from "effect"
 import * as Machine from "../../kernel/Machine.ts"
 import type * as Party from "../../kernel/Party.ts"
-import { check, failed, judge } from "../../kernel/Gates.ts"
+import { condition, failed, judge } from "../../kernel/Gates.ts"
 import { refused } from "../../kernel/Refusal.ts"
 import type { OperationAct } from "../../records/Act.ts"
 import { Records } from "../../records/Records.ts"
@@ -47,7 +47,7 @@ export const judgeNew = Effect.fnUntraced(function* (
       )
     )
   }
-  yield* Effect.fromResult(judge([check("holder-is-venue", party !== act.venue)]))
+  yield* Effect.fromResult(judge([condition("holder-is-venue", party !== act.venue)]))
   const { operationId } = act
   for (const name of [idName, partyName]) {
     const before = claims.find((claim) => claim.name === name)

@@ -3,7 +3,7 @@
  * stated details.
  */
 import { Effect, Schema } from "effect"
-import { check, judge as judgeGates } from "../../kernel/Gates.ts"
+import { condition, judge as judgeGates } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Party from "../../kernel/Party.ts"
 import { Crypto } from "../../ports/Crypto.ts"
@@ -61,7 +61,7 @@ export const holderIdOf = ({ holderId }: NamedHolder): HolderId => {
 export const judge = Effect.fnUntraced(function* (input: Registration, act: OperationAct) {
   yield* judgeNew({ holderId: holderIdOf(input), party: input.party }, act)
   const isInTime = input.validUntil === null || Instant.isAfter(input.validUntil, act.now)
-  yield* Effect.fromResult(judgeGates([check("valid-until", isInTime)]))
+  yield* Effect.fromResult(judgeGates([condition("valid-until", isInTime)]))
 })
 
 /**

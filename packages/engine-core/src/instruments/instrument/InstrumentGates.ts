@@ -3,21 +3,21 @@
  * it.
  */
 import { Result } from "effect"
-import { check, judge, type Judgement } from "../../kernel/Gates.ts"
+import { condition, judge, type Judgement } from "../../kernel/Gates.ts"
 import * as Currency from "../../kernel/Currency.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import { type Refused, refuse } from "../../kernel/Refusal.ts"
 import type { Manifest } from "./Manifest.ts"
 import { type Instrument, isOnRegistry, isRecorded, type RecordedInstrument } from "./Instrument.ts"
 
-/** The check that fails for an instrument without terms; later checks need its terms. */
-export const notRecorded = check("in-manifest", false, {
+/** The condition that does not hold for an instrument without terms; later conditions need its terms. */
+export const notRecorded = condition("in-manifest", false, {
   detail: "The venue's manifest does not hold this instrument."
 })
 
 /**
  * Narrows an instrument to one with terms. Refuses `rule-refused` where the manifest does not
- * record it; `before` lists the checks of earlier gates, whose refusals take precedence
+ * record it; `before` lists the conditions of earlier gates, whose refusals take precedence
  * (docs/domain/every-record.md#gate-order).
  */
 export const recorded = <I extends Instrument>(
@@ -44,20 +44,20 @@ export const payable = (
   const rebases = valuation === "rebasing"
   const places = Currency.decimals(currency)
   return [
-    check("payout", !rebases || (payout === "units" && Decimal.isZero(withholding)), policy),
-    check("payout-places", payout !== "cash" || payoutDecimals <= places, {
+    condition("payout", !rebases || (payout === "units" && Decimal.isZero(withholding)), policy),
+    condition("payout-places", payout !== "cash" || payoutDecimals <= places, {
       ...policy,
       detail: `Amounts of ${currency} have at most ${places} places.`
     })
   ]
 }
 
-/** The check that no reserve backs the instrument: its units come and go by mints and reserve redemptions alone. */
+/** The condition that no reserve backs the instrument: its units come and go by mints and reserve redemptions alone. */
 export const notBacked = ({ backedBy }: Pick<Instrument, "backedBy">): Judgement =>
-  check("backed", backedBy === null, {
+  condition("backed", backedBy === null, {
     detail: backedBy === null ? null : `The reserve ${backedBy} backs the instrument.`
   })
 
-/** The check that the instrument's registrar has configured it on the ledger. */
+/** The condition that the instrument's registrar has configured it on the ledger. */
 export const onRegistry = (instrument: RecordedInstrument): Judgement =>
-  check("on-registry", isOnRegistry(instrument), { party: instrument.registrar })
+  condition("on-registry", isOnRegistry(instrument), { party: instrument.registrar })

@@ -1,6 +1,6 @@
 /** Gates of a change of policy. */
 import { Result } from "effect"
-import { check, judge as judgeRows, type Judgement } from "../../kernel/Gates.ts"
+import { condition, judge as judgeRows, type Judgement } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import { type Refused, refuse } from "../../kernel/Refusal.ts"
 import { lastVersion, type RecordedInstrument } from "../instrument/Instrument.ts"
@@ -54,16 +54,16 @@ const against = (setting: PolicyFacts): ReadonlyArray<Judgement> => {
   const { effectiveFrom, instrument, isMinted, manifest, now, unfixed } = setting
   const { policyVersion } = instrument
   return [
-    check("effective-ahead", effectiveFrom === null || Instant.isAfter(effectiveFrom, now), {
+    condition("effective-ahead", effectiveFrom === null || Instant.isAfter(effectiveFrom, now), {
       policyVersion,
       detail: "The policy is to take effect at an instant that has passed."
     }),
-    check("fixed-after-mint", !isMinted || unfixed.length === 0, {
+    condition("fixed-after-mint", !isMinted || unfixed.length === 0, {
       policyVersion,
       detail: `Units were minted, so what they are counted by stays: ${unfixed.join(", ")}.`
     }),
     // Units may be minted before the version starts, after which these terms must not change.
-    check("fixed-at-once", effectiveFrom === null || unfixed.length === 0, {
+    condition("fixed-at-once", effectiveFrom === null || unfixed.length === 0, {
       policyVersion,
       detail: `What units are counted by changes at once or not at all: ${unfixed.join(", ")}.`
     }),
@@ -71,7 +71,7 @@ const against = (setting: PolicyFacts): ReadonlyArray<Judgement> => {
   ]
 }
 
-/** All checks of setting a policy: the version first, then its terms. */
+/** All conditions of setting a policy: the version first, then its terms. */
 export const judge = (
   setting: PolicyFacts
 ): Result.Result<void, Refused<"invalid-request" | "state-conflict" | "rule-refused">> =>

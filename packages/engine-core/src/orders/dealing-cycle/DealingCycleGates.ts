@@ -3,7 +3,7 @@ import type { RecordedInstrument } from "../../instruments/instrument/Instrument
 import { notBacked, onRegistry } from "../../instruments/instrument/InstrumentGates.ts"
 import { isScreened } from "../../holders/holder/HolderMachine.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
-import { check, inOrder, type Judgement } from "../../kernel/Gates.ts"
+import { condition, inOrder, type Judgement } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as ControlGates from "../ControlGates.ts"
 import { paidByWire } from "../order/OrderGates.ts"
@@ -24,7 +24,7 @@ export interface OpeningContext extends Pick<ControlGates.Controls, "holds"> {
 }
 
 /**
- * All checks of opening a cycle, in the order of the gates: an agreed market
+ * All conditions of opening a cycle, in the order of the gates: an agreed market
  * (docs/domain/dealing-cycles.md#opening), an instrument configured on the ledger, and a ledger whose
  * transactions can settle two orders at once. `ofCutOff` are the rows of its cut-off.
  */
@@ -40,18 +40,18 @@ export const againstOpening = (
       policyVersion: instrument.policyVersion
     }),
     notBacked(instrument),
-    check("primary-market", market?.state === "agreed", {
+    condition("primary-market", market?.state === "agreed", {
       policyVersion: instrument.policyVersion
     }),
     ...ofCutOff,
     onRegistry(instrument),
-    check("transaction-size", inputsOf({ subscriptions: 1, redemptions: 1 }) <= inputsMax, {
+    condition("transaction-size", inputsOf({ subscriptions: 1, redemptions: 1 }) <= inputsMax, {
       detail: `One transaction of ${inputsMax} contracts settles no two orders.`
     })
   ])
 
 /**
- * All checks of settling, in the order of the gates: of the cycle's own record, of its orders, and of
+ * All conditions of settling, in the order of the gates: of the cycle's own record, of its orders, and of
  * the fund's cash (docs/domain/dealing-cycles.md#settling).
  */
 export const againstSettling = (context: Context): ReadonlyArray<Judgement> =>
@@ -105,16 +105,16 @@ const ofHolders = ({
     return holder !== undefined && !isScreened(holder)
   })
   return [
-    check("holder-active", inactive === undefined, {
+    condition("holder-active", inactive === undefined, {
       ...detailOf(idOf(inactive)),
       recovery: "Have the holder's registration accepted, or release its order."
     }),
-    check("admitted", unadmitted === undefined, {
+    condition("admitted", unadmitted === undefined, {
       ...detailOf(unadmitted?.subscriptionId),
       party: unadmitted?.party,
       recovery: "Have the holder admitted, or release its order."
     }),
-    check("screening-clear", unscreened === undefined, {
+    condition("screening-clear", unscreened === undefined, {
       ...detailOf(idOf(unscreened)),
       recovery: "Wait for a clear screening, or release the order."
     })
@@ -123,11 +123,11 @@ const ofHolders = ({
 
 const ofTerms = ({ instrument, market, earlier }: Context): ReadonlyArray<Judgement> => {
   return [
-    check("primary-market", market !== null, {
+    condition("primary-market", market !== null, {
       policyVersion: instrument.policyVersion,
       recovery: "Release the cycle: its market ended."
     }),
-    check("cycle-sequence", earlier === null, {
+    condition("cycle-sequence", earlier === null, {
       detail: `The cycle ${earlier?.cycleId ?? ""} of an earlier cut-off is open.`
     })
   ]
@@ -144,22 +144,22 @@ const ofOrders = ({ orders }: Context): ReadonlyArray<Judgement> => {
     ...idsWhere(redemptions, "redemptionId")
   ]
   return [
-    check("units-allocated", unlocked === undefined, {
+    condition("units-allocated", unlocked === undefined, {
       ...detailOf(unlocked?.redemptionId),
       party: unlocked?.party,
       recovery: "Have the holder allocate the order's units, or release the order."
     }),
     // Units must not be burned twice: by request, and again with the payment.
-    check("burn-requested", burning === undefined, {
+    condition("burn-requested", burning === undefined, {
       ...detailOf(burning?.redemptionId),
       party: burning === undefined ? null : (burning.custodian ?? burning.party)
     }),
-    check("cash-allocated", unpaid === undefined, {
+    condition("cash-allocated", unpaid === undefined, {
       ...detailOf(unpaid?.subscriptionId),
       party: unpaid?.party,
       recovery: "Have the holder allocate the order's cash, or release the order."
     }),
-    check("orders-priced", unpriced.length === 0, detailOf(unpriced[0]))
+    condition("orders-priced", unpriced.length === 0, detailOf(unpriced[0]))
   ]
 }
 
@@ -172,11 +172,11 @@ const ofPrice = ({ orders, point, feed, dealingPrice }: Context): ReadonlyArray<
   const isOther = dealingPrice !== null && priced.some(({ price }) => price !== dealingPrice)
   return [
     feedUsable(feed),
-    check(
+    condition(
       "one-point",
       priced.every(({ pointCid }) => pointCid === first?.pointCid)
     ),
-    check("price-of-cycle", priced.length === 0 || (dealingPrice !== null && !isOther), {
+    condition("price-of-cycle", priced.length === 0 || (dealingPrice !== null && !isOther), {
       detail:
         point === null || dealingPrice === null
           ? "The point that priced the orders is not recorded."
@@ -186,7 +186,7 @@ const ofPrice = ({ orders, point, feed, dealingPrice }: Context): ReadonlyArray<
 }
 
 const ofCash = ({ cycle, shortfall, provision }: Context): ReadonlyArray<Judgement> => [
-  check("fund-cash", !Decimal.isPositive(shortfall) || provision !== null, {
+  condition("fund-cash", !Decimal.isPositive(shortfall) || provision !== null, {
     party: cycle.fund,
     detail: `The fund is short of ${Decimal.formatPlain(shortfall)} ${cycle.currency}.`
   })
@@ -205,7 +205,7 @@ const ofSize = ({
       redemptions: orders.redemptions.length + tooSmall.redemptions.length
     }) + beyondRoom(provision?.holdingCids.length ?? 0)
   return [
-    check("transaction-size", inputs <= inputsMax, {
+    condition("transaction-size", inputs <= inputsMax, {
       detail: `Settling ${cycle.cycleId} takes up to ${inputs} contracts, one transaction ${inputsMax}.`,
       recovery:
         "Release orders of the cycle, to be claimed for the next cut-off, or have the fund merge its cash."

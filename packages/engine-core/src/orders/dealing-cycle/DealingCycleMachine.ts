@@ -1,8 +1,8 @@
-/** State machine of a dealing cycle: moves, who makes each, and the checks on its own record. */
+/** State machine of a dealing cycle: moves, who makes each, and the conditions on its own record. */
 import { Effect, Result, Schema } from "effect"
 import { match } from "ts-pattern"
 import * as Decimal from "../../kernel/Decimal.ts"
-import { check, judge, type Judgement } from "../../kernel/Gates.ts"
+import { condition, judge, type Judgement } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Integer from "../../kernel/Integer.ts"
 import * as Machine from "../../kernel/Machine.ts"
@@ -146,11 +146,11 @@ export const objections = (self: DealingCycle, { on, now }: Command): ReadonlyAr
   on === "release"
     ? []
     : [
-        check("cut-off-passed", Instant.atOrAfter(now, self.cutOffAt)),
-        check("settle-by", Instant.isBefore(now, self.settleBy), {
+        condition("cut-off-passed", Instant.atOrAfter(now, self.cutOffAt)),
+        condition("settle-by", Instant.isBefore(now, self.settleBy), {
           recovery: "Release the cycle: its time to settle passed."
         }),
-        check("cycle-has-orders", self.members.subscriptions + self.members.redemptions !== 0)
+        condition("cycle-has-orders", self.members.subscriptions + self.members.redemptions !== 0)
       ]
 
 /** Fold: the cycle after `fact`. */

@@ -38,7 +38,7 @@ const byAmount = (a: FreeHolding, b: FreeHolding): number =>
 
 /**
  * Returns the ids of the fewest holdings that reach the amount; null if all holdings together do not. If
- * the kept ones do not reach it, all of them are returned: the check of the transaction's size then
+ * the kept ones do not reach it, all of them are returned: the condition of the transaction's size then
  * refuses the draw.
  */
 export const select = (

@@ -1,9 +1,9 @@
 /** Checks whether an order may join a cycle, and whether it may settle apart from its cycle. */
-import { check, type Judgement } from "../../kernel/Gates.ts"
+import { condition, type Judgement } from "../../kernel/Gates.ts"
 
 /** Checks that the cycle has room for another order; `fullCycleId` is the cycle if it has none. */
 export const againstJoining = (fullCycleId: string | null, inputsMax: number): Judgement =>
-  check("transaction-size", fullCycleId === null, {
+  condition("transaction-size", fullCycleId === null, {
     detail:
       fullCycleId === null
         ? null
@@ -13,6 +13,6 @@ export const againstJoining = (fullCycleId: string | null, inputsMax: number): J
 
 /** Checks that an order settles by itself only if it is in no open cycle; null: it is in none. */
 export const againstLeaving = (openCycleId: string | null): Judgement =>
-  check("in-cycle", openCycleId === null, {
+  condition("in-cycle", openCycleId === null, {
     detail: openCycleId === null ? null : `The order is in the open dealing cycle ${openCycleId}.`
   })

@@ -1,4 +1,4 @@
-/** Look-up of the open cycle that a claimed order joins, and the check of its room. */
+/** Look-up of the open cycle that a claimed order joins, and the condition of its room. */
 import { Effect, Option } from "effect"
 import { Settings } from "../../engine/Settings.ts"
 import type { Judgement } from "../../kernel/Gates.ts"
@@ -21,7 +21,7 @@ export const openCycleOf = Effect.fnUntraced(function* (
   return found === undefined ? null : found.record
 })
 
-/** The cycle that an order joins, and the row of the check that it has room. */
+/** The cycle that an order joins, and the row of the condition that it has room. */
 export interface JoinedCycle {
   /** Null: the order settles by itself. */
   readonly cycle: (Stored<DealingCycle> & { readonly cycleCid: string }) | null

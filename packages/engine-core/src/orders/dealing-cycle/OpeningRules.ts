@@ -1,7 +1,7 @@
 /** Pure rules of opening a dealing cycle: its cut-off, and the time by which it must settle. */
 import type * as Date from "../../kernel/Date.ts"
 import * as Duration from "../../kernel/Duration.ts"
-import { check, type Judgement } from "../../kernel/Gates.ts"
+import { condition, type Judgement } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import { type CutOffRule, nextCutOff, settleBy } from "../order/CutOffRules.ts"
 
@@ -25,7 +25,7 @@ export interface OpeningTimes {
  * must be one of the instrument's cut-off rule, in the zone of that rule: on a day when the clock skips
  * the time of day, the instant of the skip; on a day when the clock shows it twice, the first of the
  * two. The time to settle must not be after the orders' own, at which their locked cash is released. A
- * cut-off that is past or too far ahead is refused without further checks.
+ * cut-off that is past or too far ahead is refused before any other condition is judged.
  */
 export const openingOf = (
   opening: OpeningInput
@@ -39,11 +39,11 @@ export const openingOf = (
   const until = opening.settleBy === null ? latest : Instant.toMicros(opening.settleBy)
   const rows: ReadonlyArray<Judgement> = [
     ...ofNamed,
-    check("cut-off-of-instrument", named === null || named === at, {
+    condition("cut-off-of-instrument", named === null || named === at, {
       detail: `The instrument's next cut-off from there is ${Instant.format(at)}.`,
       recovery: `Name a cut-off of the instrument: ${cutOff.zone}, on ${cutOff.days.join(", ")}.`
     }),
-    check(
+    condition(
       "settle-by-after-cut-off",
       Instant.isAfter(until, at) && Instant.atOrBefore(until, latest),
       { detail: `The orders of this cut-off run out at ${Instant.format(latest)}.` }
@@ -56,8 +56,8 @@ export const openingOf = (
 const reach = Duration.days(366)
 
 const ofReach = (named: Instant.Instant, now: Instant.Instant): ReadonlyArray<Judgement> => [
-  check("cut-off-to-come", Instant.isAfter(named, now)),
-  check("cut-off-in-reach", Instant.atOrBefore(named, Instant.add(now, reach)))
+  condition("cut-off-to-come", Instant.isAfter(named, now)),
+  condition("cut-off-in-reach", Instant.atOrBefore(named, Instant.add(now, reach)))
 ]
 
 const nanosecond = 1n

@@ -1,11 +1,11 @@
 /**
- * Line of a bank statement that pays an order, and its checks: the amount that an order may take of
+ * Line of a bank statement that pays an order, and its conditions: the amount that an order may take of
  * it, and the amount that it has left (docs/domain/statements.md#cash-lines).
  */
 import { Schema } from "effect"
 import { statementLinesLimit } from "../../engine/Settings.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
-import { check, type Judgement } from "../../kernel/Gates.ts"
+import { condition, type Judgement } from "../../kernel/Gates.ts"
 import * as Integer from "../../kernel/Integer.ts"
 import * as RecordId from "../../kernel/RecordId.ts"
 import type { CashEntry } from "../../statements/external-statement/StatementLine.ts"
@@ -62,13 +62,13 @@ export const againstLines = (
 ]
 
 const againstRepeated = (lines: ReadonlyArray<CashLine>): Judgement =>
-  check("cash-line-repeated", new Set(lines.map(nameOf)).size === lines.length)
+  condition("cash-line-repeated", new Set(lines.map(nameOf)).size === lines.length)
 
 const expectedCash = ({ expected }: Pick<Cash, "expected">) =>
   expected === null ? {} : { detail: `The order comes to ${Decimal.formatPlain(expected)}.` }
 
 const againstOver = (cash: Cash, lines: ReadonlyArray<CashLine>): Judgement =>
-  check(
+  condition(
     "cash-over",
     cash.expected === null || Decimal.atMost(matchedWith(cash, lines), cash.expected),
     expectedCash(cash)
@@ -108,15 +108,19 @@ export const againstSettling = (
     againstRepeated([...self.cash.lines, ...self.refunds, ...cash, ...refunds]),
     againstOver(self.cash, cash),
     unpaid(self.cash, cash),
-    check("refund-over", Decimal.atMost(Decimal.sum(refunds.map(({ amount }) => amount)), left), {
-      detail: `The order has ${Decimal.formatPlain(left)} to pay back.`
-    })
+    condition(
+      "refund-over",
+      Decimal.atMost(Decimal.sum(refunds.map(({ amount }) => amount)), left),
+      {
+        detail: `The order has ${Decimal.formatPlain(left)} to pay back.`
+      }
+    )
   ]
 }
 
 /** Checks that the bank lines match all of the order's cash; null: this act does not need all of it. */
 export const unpaid = (cash: Cash, lines: ReadonlyArray<CashLine> | null): Judgement =>
-  check(
+  condition(
     "cash-matched",
     lines === null ||
       (cash.expected !== null && Decimal.atLeast(matchedWith(cash, lines), cash.expected)),
@@ -175,7 +179,7 @@ export const againstBank = (
   found: ReadonlyArray<FoundLine>,
   { currency }: { readonly currency: string }
 ): ReadonlyArray<Judgement> => [
-  check(
+  condition(
     "line-known",
     ...first(found, {
       fails: ({ entry }) => entry === null,
@@ -183,7 +187,7 @@ export const againstBank = (
         `${worded(line)} is in no statement in force of an account of the order's instrument.`
     })
   ),
-  check(
+  condition(
     "line-side",
     ...first(found, {
       fails: ({ entry, direction }) =>
@@ -192,7 +196,7 @@ export const againstBank = (
         `${worded(line)} is a ${entry?.direction} in ${entry?.currency}, and the order takes a ${direction} in ${currency}.`
     })
   ),
-  check(
+  condition(
     "line-left",
     ...first(found, {
       fails: ({ entry, line, left }) => entry !== null && !Decimal.atMost(line.amount, left),

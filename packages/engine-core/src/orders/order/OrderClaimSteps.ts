@@ -48,7 +48,7 @@ interface ClaimStrategy<I extends Input, R, F, V, J extends JudgedClaim> {
   /** The movement that a restriction of the holder may stop: ordering in, or giving units back. */
   readonly passing: "order-in" | "units-back"
   view(record: Stored<R>, now: Instant.Instant): V
-  /** Loads the further records that this kind is checked against, and makes one row for each check. */
+  /** Loads the further records that this kind is checked against, and makes one row for each condition. */
   judged(
     input: I,
     loaded: LoadedClaim
@@ -164,7 +164,7 @@ const load = Effect.fnUntraced(function* (
     /** Contract of the open cycle that the order joins; null: the order settles by itself. */
     cycleCid: joins?.cycle?.cycleCid ?? null,
     now,
-    /** Rows of the checks of the signed order and of the cycle that the claim joins. */
+    /** Rows of the conditions of the signed order and of the cycle that the claim joins. */
     ofOrder: [
       ...againstSigned(input, { order, instrument, holder, market, now }),
       ...(joins === null ? [] : [joins.against])

@@ -4,12 +4,12 @@ import { notBacked } from "../../instruments/instrument/InstrumentGates.ts"
 import type { Manifest } from "../../instruments/instrument/Manifest.ts"
 import type { Terms } from "../../instruments/policy/Policy.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
-import { check, type Judgement } from "../../kernel/Gates.ts"
+import { condition, type Judgement } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import type { PaymentMode } from "../../vocabulary/sets.ts"
 import type { PrimaryMarket } from "../primary-market/PrimaryMarket.ts"
 
-/** Members of a claim that the checks of both kinds of order read. */
+/** Members of a claim that the conditions of both kinds of order read. */
 export interface ClaimContext {
   readonly instrument: Pick<Instrument, "backedBy">
   readonly payment: PaymentMode
@@ -31,16 +31,16 @@ export const againstClaim = (
 ): ReadonlyArray<Judgement> => [
   paidByWire({ payment, valuation, policyVersion }),
   notBacked(instrument),
-  check("primary-market", payment !== "ledger" || market?.state === "agreed", {
+  condition("primary-market", payment !== "ledger" || market?.state === "agreed", {
     policyVersion,
     recovery: "Propose a primary market and have it agreed, or pay by wire."
   }),
-  check("window-open", isWithin(window, now), { policyVersion }),
-  check("unit-decimals", units === null || Decimal.fits(units, unitDecimals), {
+  condition("window-open", isWithin(window, now), { policyVersion }),
+  condition("unit-decimals", units === null || Decimal.fits(units, unitDecimals), {
     detail: `Units of the instrument have at most ${unitDecimals} places.`,
     recovery: `Order units with at most ${unitDecimals} places.`
   }),
-  check("currency-decimals", amount === null || Decimal.fits(amount, cashDecimals), {
+  condition("currency-decimals", amount === null || Decimal.fits(amount, cashDecimals), {
     detail: `Amounts of ${currency} have at most ${cashDecimals} places.`,
     recovery: `Order an amount with at most ${cashDecimals} places.`
   })
@@ -59,7 +59,7 @@ export const paidByWire = ({
   readonly valuation: Manifest["valuation"]
   readonly policyVersion: number
 }): Judgement =>
-  check("payment", payment === "wire" || valuation !== "rebasing", {
+  condition("payment", payment === "wire" || valuation !== "rebasing", {
     policyVersion
   })
 
@@ -75,7 +75,7 @@ export const baseUnits = ({
   readonly buys: Decimal.Decimal | null
   readonly moves: Decimal.Decimal | null
 }): Judgement =>
-  check(
+  condition(
     "base-units",
     buys === null || moves === null || !Decimal.isPositive(buys) || Decimal.isPositive(moves)
   )

@@ -8,7 +8,7 @@ import {
   type RecordedInstrument
 } from "../../instruments/instrument/Instrument.ts"
 import { notBacked, recorded } from "../../instruments/instrument/InstrumentGates.ts"
-import { check, judge, type Judgement } from "../../kernel/Gates.ts"
+import { condition, judge, type Judgement } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Integer from "../../kernel/Integer.ts"
 import * as Party from "../../kernel/Party.ts"
@@ -104,11 +104,11 @@ const against = (
   const oracle = terms.oracle ?? manifest.oracle
   return [
     notBacked(instrument),
-    check("oracle-named", oracle !== null, { policyVersion, recovery: "Name the oracle." }),
-    check("oracle-of-instrument", manifest.oracle === null || oracle === manifest.oracle, {
+    condition("oracle-named", oracle !== null, { policyVersion, recovery: "Name the oracle." }),
+    condition("oracle-of-instrument", manifest.oracle === null || oracle === manifest.oracle, {
       policyVersion
     }),
-    check("attestors-suffice", terms.required <= terms.attestors.length, { policyVersion }),
-    check("market-in-time", until === null || Instant.isAfter(until, now))
+    condition("attestors-suffice", terms.required <= terms.attestors.length, { policyVersion }),
+    condition("market-in-time", until === null || Instant.isAfter(until, now))
   ]
 }

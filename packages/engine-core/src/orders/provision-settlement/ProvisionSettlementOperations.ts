@@ -5,7 +5,7 @@ import { InstrumentId, instruments } from "../../instruments/instrument/Instrume
 import { recorded } from "../../instruments/instrument/InstrumentGates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Party from "../../kernel/Party.ts"
-import { check, judge } from "../../kernel/Gates.ts"
+import { condition, judge } from "../../kernel/Gates.ts"
 import { Records } from "../../records/Records.ts"
 import * as Field from "../../templates/Field.ts"
 import { ProvisionSettlementProposal } from "../../templates/Settlement.ts"
@@ -56,7 +56,7 @@ export const propose = Operation.defineOnLedger("provision-settlement.propose", 
     })
     yield* Effect.fromResult(
       judge([
-        check("provision-in-time", body.until === null || Instant.isAfter(body.until, act.now))
+        condition("provision-in-time", body.until === null || Instant.isAfter(body.until, act.now))
       ])
     )
     const proposal = create(ProvisionSettlementProposal, {

@@ -1,4 +1,4 @@
-/** Write that claims a redemption: its checks, and its claim contract. */
+/** Write that claims a redemption: its conditions, and its claim contract. */
 import { Effect, Schema } from "effect"
 import * as Field from "../../templates/Field.ts"
 import { PrimaryMarket as PrimaryMarketTemplate } from "../../templates/Market.ts"

@@ -5,7 +5,7 @@ import type { RecordedInstrument } from "../../instruments/instrument/Instrument
 import { onRegistry } from "../../instruments/instrument/InstrumentGates.ts"
 import type { Terms } from "../../instruments/policy/Policy.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
-import { check, inOrder, type Judgement } from "../../kernel/Gates.ts"
+import { condition, inOrder, type Judgement } from "../../kernel/Gates.ts"
 import type * as Instant from "../../kernel/Instant.ts"
 import * as ControlGates from "../ControlGates.ts"
 import * as OrderGates from "../order/OrderGates.ts"
@@ -53,8 +53,8 @@ const ofContext = ({ holder, instrument, ...controls }: Context): ReadonlyArray<
     instrumentId: instrument.instrumentId,
     passing: "units-back"
   }),
-  check("holder-active", mayDeal(holder)),
-  check("screening-clear", isScreened(holder)),
+  condition("holder-active", mayDeal(holder)),
+  condition("screening-clear", isScreened(holder)),
   onRegistry(instrument)
 ]
 
@@ -71,8 +71,8 @@ const ofPolicy = (claiming: ClaimContext): ReadonlyArray<Judgement> => {
           unitDecimals: terms.manifest.unitDecimals
         })
   return [
-    check("oracle-named", oracle !== null, { policyVersion }),
-    check(
+    condition("oracle-named", oracle !== null, { policyVersion }),
+    condition(
       "maximum-redemption",
       taken === null ||
         terms.limits.maxRedemption === null ||
@@ -85,7 +85,7 @@ const ofPolicy = (claiming: ClaimContext): ReadonlyArray<Judgement> => {
         policyVersion
       }
     ),
-    check(
+    condition(
       "minimum-holding",
       left === null ||
         minimumHolding === null ||
@@ -154,7 +154,7 @@ const ofUnits = (claiming: ClaimContext): ReadonlyArray<Judgement> => {
     Decimal.fromAtoms(10n ** BigInt(Decimal.places - claiming.cashDecimals))
   )
   return [
-    check(
+    condition(
       "units-free",
       taken === null
         ? !isUnknown || Decimal.isPositive(free)
@@ -165,14 +165,14 @@ const ofUnits = (claiming: ClaimContext): ReadonlyArray<Judgement> => {
     ),
     OrderGates.baseUnits({ buys: taken?.units ?? null, moves: taken?.moved ?? null }),
     // No oracle can price it: the ledger pays a redemption something.
-    check("too-small", proceeds === null || Decimal.isPositive(proceeds), {
+    condition("too-small", proceeds === null || Decimal.isPositive(proceeds), {
       detail: `The units less the fee are worth less than ${smallest} ${terms.manifest.currency}.`,
       recovery: "Redeem units that are worth at least the currency's smallest amount."
     })
   ]
 }
 
-/** All checks of a claim, in the order of the gates; `ofOrder` are those of the order's own record. */
+/** All conditions of a claim, in the order of the gates; `ofOrder` are those of the order's own record. */
 export const againstClaim = (
   claiming: ClaimContext,
   ofOrder: ReadonlyArray<Judgement>
@@ -185,14 +185,14 @@ export const againstClaim = (
     ...ofOrder
   ])
 
-/** All checks of burning a redemption's units and paying for them in one transaction. */
+/** All conditions of burning a redemption's units and paying for them in one transaction. */
 export const againstExchange = (
   context: Context,
   ofOrder: ReadonlyArray<Judgement>
 ): ReadonlyArray<Judgement> => inOrder([...ofContext(context), ...ofOrder])
 
 /**
- * All checks of paying a burned redemption. The fund owes the cash also where the holder's
+ * All conditions of paying a burned redemption. The fund owes the cash also where the holder's
  * registration or screening has ended: only open holds and restrictions of payments are checked
  * (docs/domain/orders.md#redemptions).
  */
@@ -208,6 +208,6 @@ export const againstPayment = (
 
 /** Checks that a live market exists: burning and paying in one transaction is a choice of the market. */
 export const againstMarketEnd = (market: { readonly marketCid: string } | null): Judgement =>
-  check("primary-market", market !== null, {
+  condition("primary-market", market !== null, {
     recovery: "Have the units burned by request, or release the order: its market ended."
   })

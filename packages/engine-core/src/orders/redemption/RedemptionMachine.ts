@@ -3,7 +3,7 @@ import { Result, Schema } from "effect"
 import { match, P } from "ts-pattern"
 import * as Date from "../../kernel/Date.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
-import { check, judge, type Judgement } from "../../kernel/Gates.ts"
+import { condition, judge, type Judgement } from "../../kernel/Gates.ts"
 import type * as Instant from "../../kernel/Instant.ts"
 import * as Machine from "../../kernel/Machine.ts"
 import * as Field from "../../templates/Field.ts"
@@ -152,7 +152,7 @@ export const decide = (self: Redemption, command: Command) =>
     Result.map(() => command)
   )
 
-/** Checks of a command on the order's own record, one row a check. */
+/** Conditions of a command on the order's own record, one row a condition. */
 export const objections = (self: Redemption, command: Command): ReadonlyArray<Judgement> =>
   match(command)
     .with({ on: P.union("withdraw", "release") }, () => [burnRequested(self)])
@@ -162,7 +162,7 @@ export const objections = (self: Redemption, command: Command): ReadonlyArray<Ju
 
 /** A burn request stops the venue: only the holder's custodian or the registrar can end one. */
 const burnRequested = (self: Redemption): Judgement =>
-  check("burn-requested", self.burnRequestCid === null, { party: self.custodian ?? self.party })
+  condition("burn-requested", self.burnRequestCid === null, { party: self.custodian ?? self.party })
 
 /** Checks of paying a burned order: bank lines prove a wire payment, on the ledger the fund allocates. */
 const againstSettling = (
@@ -177,10 +177,10 @@ const againstExchange = (
   self: Redemption,
   cash: ReadonlyArray<CashLine>
 ): ReadonlyArray<Judgement> => [
-  check("paid-on-ledger", self.payment === "ledger", {
+  condition("paid-on-ledger", self.payment === "ledger", {
     recovery: "Have its units burned first: its cash goes by wire."
   }),
-  check("units-allocated", self.unitsAllocation !== null, { party: self.party }),
+  condition("units-allocated", self.unitsAllocation !== null, { party: self.party }),
   // Units must not be burned twice: by request, and again with the payment.
   burnRequested(self),
   linesOnLedger(cash),
@@ -188,10 +188,10 @@ const againstExchange = (
 ]
 
 const linesOnLedger = (cash: ReadonlyArray<CashLine>): Judgement =>
-  check("cash-on-ledger", cash.length === 0)
+  condition("cash-on-ledger", cash.length === 0)
 
 const unallocated = (self: Redemption): Judgement =>
-  check("cash-allocated", self.allocation !== null, {
+  condition("cash-allocated", self.allocation !== null, {
     party: self.fund,
     recovery: "Have the fund allocate the order's cash."
   })

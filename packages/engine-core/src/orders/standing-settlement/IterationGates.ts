@@ -5,7 +5,7 @@ import type { Admission } from "../../admissions/Admission.ts"
 import { assetOf, type RecordedInstrument } from "../../instruments/instrument/Instrument.ts"
 import { onRegistry } from "../../instruments/instrument/InstrumentGates.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
-import { check, inOrder, type Judgement } from "../../kernel/Gates.ts"
+import { condition, inOrder, type Judgement } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import type * as Party from "../../kernel/Party.ts"
 import type * as Field from "../../templates/Field.ts"
@@ -87,45 +87,45 @@ const takenOf = (iteration: IterationContext): ReadonlyArray<Leg> => {
 export const drawnOn = (iteration: IterationContext): ReadonlyArray<string> =>
   takenOf(iteration).flatMap((leg) => committedBy(iteration.self, leg)?.commitmentCid ?? [])
 
-/** All checks of an iteration, in the order of the gates. */
+/** All conditions of an iteration, in the order of the gates. */
 export const againstIteration = (iteration: IterationContext): ReadonlyArray<Judgement> => {
   const { self } = iteration
   const orders = [...iteration.subscriptions, ...iteration.redemptions]
   return inOrder([
     ...ofControls(iteration),
     ...ofHolders(iteration),
-    check(
+    condition(
       "instrument",
       orders.every(({ instrumentId }) => instrumentId === self.instrumentId)
     ),
-    check(
+    condition(
       "paid-on-ledger",
       orders.every(({ fund, payment }) => payment === "ledger" && fund === self.fund)
     ),
-    check(
+    condition(
       "in-cycle",
       orders.every(({ cycleId }) => cycleId === null),
       {
         recovery: "Settle these orders with their cycle."
       }
     ),
-    check(
+    condition(
       "priced",
       iteration.subscriptions.every(({ state }) => state === "priced") &&
         iteration.redemptions.every(isExchangeable)
     ),
     firstPast(orders, iteration.now),
-    check(
+    condition(
       "cash-allocated",
       orders.every(({ allocation }) => allocation === null),
       { recovery: "Settle orders whose own cash is allocated by themselves." }
     ),
     ...ofCommitments(iteration),
     feedUsable(iteration.feed),
-    check("primary-market", iteration.market !== null, {
+    condition("primary-market", iteration.market !== null, {
       recovery: "Settle or release these orders by themselves: no live market priced all of them."
     }),
-    check(
+    condition(
       "transaction-size",
       inputsOfIteration({ orders: orders.length, commitments: drawnOn(iteration).length }) <=
         iteration.inputsMax,
@@ -155,7 +155,7 @@ const ofCommitments = (iteration: IterationContext): ReadonlyArray<Judgement> =>
   const isUnits = ({ party, asset }: Leg) =>
     keyOf({ party, asset }) === keyOf({ party, asset: assetOf(instrument) })
   const row = (gate: "units" | "cash", first: Leg | undefined): Judgement =>
-    check("committed", first === undefined, { gate, party: first?.party })
+    condition("committed", first === undefined, { gate, party: first?.party })
   return [
     row("units", short.find(isUnits)),
     row(
@@ -195,14 +195,14 @@ const ofHolders = (iteration: IterationContext): ReadonlyArray<Judgement> => {
     )
   })
   return [
-    check(
+    condition(
       "holder-active",
       subscriptions.every(({ holderId }) => iteration.holders.get(holderId)?.state === "active") &&
         holders.every((holder) => holder !== undefined && mayDeal(holder)),
       { recovery: "Have the holders' registrations and terms accepted." }
     ),
-    check("admitted", unadmitted === undefined, { party: unadmitted?.party }),
-    check(
+    condition("admitted", unadmitted === undefined, { party: unadmitted?.party }),
+    condition(
       "screening-clear",
       holders.every((holder) => holder === undefined || isScreened(holder))
     ),

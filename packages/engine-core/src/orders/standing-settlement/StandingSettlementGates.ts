@@ -3,7 +3,7 @@ import type { Holder } from "../../holders/holder/Holder.ts"
 import { assetOf, type RecordedInstrument } from "../../instruments/instrument/Instrument.ts"
 import { notBacked } from "../../instruments/instrument/InstrumentGates.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
-import { check, inOrder, type Judgement } from "../../kernel/Gates.ts"
+import { condition, inOrder, type Judgement } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import type * as Field from "../../templates/Field.ts"
 import * as ControlGates from "../ControlGates.ts"
@@ -26,7 +26,7 @@ export interface OpeningContext extends Pick<ControlGates.Controls, "holds"> {
 const isAsset = (left: Field.Asset, right: Field.Asset): boolean =>
   left.admin === right.admin && left.id === right.id
 
-/** All checks of opening a standing settlement, in the order of the gates. */
+/** All conditions of opening a standing settlement, in the order of the gates. */
 export const againstOpening = (opening: OpeningContext): ReadonlyArray<Judgement> => {
   const { instrument, market, funding, deadline, now } = opening
   const { manifest, policyVersion } = instrument
@@ -42,13 +42,13 @@ export const againstOpening = (opening: OpeningContext): ReadonlyArray<Judgement
     ControlGates.held(opening),
     paidByWire({ payment: "ledger", valuation: manifest.valuation, policyVersion }),
     notBacked(instrument),
-    check("primary-market", agreed !== null, { policyVersion }),
-    check("holder-active", agreed === null || stranger === undefined, {
+    condition("primary-market", agreed !== null, { policyVersion }),
+    condition("holder-active", agreed === null || stranger === undefined, {
       party: stranger?.party,
       recovery: "Name the market's fund and active holders alone."
     }),
-    check("funding-asset", agreed === null || units.length + cash.length >= funding.length),
-    check(
+    condition("funding-asset", agreed === null || units.length + cash.length >= funding.length),
+    condition(
       "unit-decimals",
       units.every(({ amount }) => Decimal.fits(amount, manifest.unitDecimals)),
       {
@@ -56,7 +56,7 @@ export const againstOpening = (opening: OpeningContext): ReadonlyArray<Judgement
         recovery: `Commit units with at most ${manifest.unitDecimals} places.`
       }
     ),
-    check(
+    condition(
       "currency-decimals",
       cash.every(({ amount }) => Decimal.fits(amount, Currency.decimals(manifest.currency))),
       {
@@ -64,6 +64,6 @@ export const againstOpening = (opening: OpeningContext): ReadonlyArray<Judgement
         recovery: `Commit cash with at most ${Currency.decimals(manifest.currency)} places.`
       }
     ),
-    check("deadline-ahead", deadline === null || Instant.isAfter(deadline, now))
+    condition("deadline-ahead", deadline === null || Instant.isAfter(deadline, now))
   ])
 }

@@ -1,4 +1,4 @@
-/** Write that claims a subscription: its checks, and its claim contract. */
+/** Write that claims a subscription: its conditions, and its claim contract. */
 import { Effect, Option, Schema } from "effect"
 import { latest } from "../../admissions/AdmissionLookups.ts"
 import * as Decimal from "../../kernel/Decimal.ts"

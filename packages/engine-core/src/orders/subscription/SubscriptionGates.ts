@@ -6,7 +6,7 @@ import type { RecordedInstrument } from "../../instruments/instrument/Instrument
 import { onRegistry } from "../../instruments/instrument/InstrumentGates.ts"
 import type { Terms } from "../../instruments/policy/Policy.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
-import { check, inOrder, type Judgement } from "../../kernel/Gates.ts"
+import { condition, inOrder, type Judgement } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as ControlGates from "../ControlGates.ts"
 import * as OrderGates from "../order/OrderGates.ts"
@@ -45,15 +45,15 @@ const ofContext = (
   const { instrumentId } = instrument
   return [
     ...ControlGates.against(context, { holder, instrumentId, passing }),
-    check("holder-active", holder.state === "active"),
-    check("admitted", admission?.state === "admitted", { party: holder.party }),
-    check(
+    condition("holder-active", holder.state === "active"),
+    condition("admitted", admission?.state === "admitted", { party: holder.party }),
+    condition(
       "credential-in-force",
       admission === null ||
         admission.validFrom === null ||
         Instant.atOrBefore(admission.validFrom, now)
     ),
-    check("screening-clear", isScreened(holder)),
+    condition("screening-clear", isScreened(holder)),
     onRegistry(instrument)
   ]
 }
@@ -63,10 +63,10 @@ const ofClaim = (claiming: ClaimContext): ReadonlyArray<Judgement> => {
   const { manifest, policyVersion } = terms
   return [
     ...OrderGates.againstClaim(claiming, terms, manifest),
-    check("attestor-named", attestors.length > 0, { policyVersion }),
+    condition("attestor-named", attestors.length > 0, { policyVersion }),
     ...ofSize(claiming),
     // Otherwise the holder would pay and get no units.
-    check("too-small", amount === null || buys === null || Decimal.isPositive(buys), {
+    condition("too-small", amount === null || buys === null || Decimal.isPositive(buys), {
       detail: `The amount less its fee buys less than one unit of ${manifest.unitDecimals} places.`
     }),
     OrderGates.baseUnits(claiming)
@@ -80,7 +80,7 @@ const ofClaim = (claiming: ClaimContext): ReadonlyArray<Judgement> => {
 const ofSize = ({ worth, terms }: ClaimContext): ReadonlyArray<Judgement> => {
   const { limits, manifest, policyVersion } = terms
   return [
-    check(
+    condition(
       "minimum-subscription",
       worth === null ||
         manifest.minimumSubscription === null ||
@@ -93,7 +93,7 @@ const ofSize = ({ worth, terms }: ClaimContext): ReadonlyArray<Judgement> => {
         policyVersion
       }
     ),
-    check(
+    condition(
       "maximum-subscription",
       worth === null ||
         limits.maxSubscription === null ||
@@ -109,21 +109,21 @@ const ofSize = ({ worth, terms }: ClaimContext): ReadonlyArray<Judgement> => {
   ]
 }
 
-/** All checks of a claim, in the order of the gates; `ofOrder` are those of the order's own record. */
+/** All conditions of a claim, in the order of the gates; `ofOrder` are those of the order's own record. */
 export const againstClaim = (
   claiming: ClaimContext,
   ofOrder: ReadonlyArray<Judgement>
 ): ReadonlyArray<Judgement> =>
   inOrder([...ofContext(claiming, "order-in"), ...ofClaim(claiming), ...ofOrder])
 
-/** All checks of an act that gives the holder units: delivering, or paying and minting at once. */
+/** All conditions of an act that gives the holder units: delivering, or paying and minting at once. */
 export const againstUnits = (
   context: Context,
   ofOrder: ReadonlyArray<Judgement>
 ): ReadonlyArray<Judgement> => inOrder([...ofContext(context, "units-in"), ...ofOrder])
 
 /**
- * All checks of closing a delivered order. Closing records that the fund has its cash and moves
+ * All conditions of closing a delivered order. Closing records that the fund has its cash and moves
  * neither units nor cash of the holder, so it checks the instrument's holds and not the holder.
  */
 export const againstClosing = (
@@ -133,4 +133,4 @@ export const againstClosing = (
 
 /** Checks that a live market exists: paying and minting in one transaction is a choice of the market. */
 export const againstMarketEnd = (market: { readonly marketCid: string } | null): Judgement =>
-  check("primary-market", market !== null, { recovery: "Release the order: its market ended." })
+  condition("primary-market", market !== null, { recovery: "Release the order: its market ended." })

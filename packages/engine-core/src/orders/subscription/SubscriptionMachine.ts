@@ -3,7 +3,7 @@ import { Result, Schema } from "effect"
 import { match, P } from "ts-pattern"
 import * as Date from "../../kernel/Date.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
-import { check, judge, type Judgement } from "../../kernel/Gates.ts"
+import { condition, judge, type Judgement } from "../../kernel/Gates.ts"
 import type * as Instant from "../../kernel/Instant.ts"
 import * as Machine from "../../kernel/Machine.ts"
 import * as Party from "../../kernel/Party.ts"
@@ -184,7 +184,7 @@ export const decide = (self: Subscription, command: Command) =>
     Result.map(() => command)
   )
 
-/** Checks of a command on the order's own record, one row a check. */
+/** Conditions of a command on the order's own record, one row a condition. */
 export const objections = (self: Subscription, command: Command): ReadonlyArray<Judgement> =>
   match(command)
     .with({ on: P.union("withdraw", "release") }, () => [])
@@ -197,8 +197,8 @@ const againstDelivery = (
   self: Subscription,
   { cash, deliverBeforeCash }: Extract<Command, { on: "deliver" }>
 ): ReadonlyArray<Judgement> => [
-  check("paid-by-wire", self.payment === "wire"),
-  check("mint-requested", self.mintRequestCid === null, { party: self.registrar }),
+  condition("paid-by-wire", self.payment === "wire"),
+  condition("mint-requested", self.mintRequestCid === null, { party: self.registrar }),
   ...againstLines(self.cash, cash),
   unpaid(self.cash, deliverBeforeCash === "never" ? cash : null)
 ]
@@ -207,11 +207,11 @@ const againstExchange = (
   self: Subscription,
   { cash, refunds }: NamedLines
 ): ReadonlyArray<Judgement> => [
-  check("paid-on-ledger", self.payment === "ledger", {
+  condition("paid-on-ledger", self.payment === "ledger", {
     recovery: "Deliver it first: its cash comes by wire."
   }),
-  check("cash-on-ledger", cash.length + refunds.length === 0),
-  check("cash-allocated", self.allocation !== null, { party: self.party })
+  condition("cash-on-ledger", cash.length + refunds.length === 0),
+  condition("cash-allocated", self.allocation !== null, { party: self.party })
 ]
 
 /** Fold: the subscription after `fact`. */

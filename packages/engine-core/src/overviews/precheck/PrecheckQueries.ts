@@ -1,4 +1,4 @@
-/** Read that judges an act by all its checks and writes nothing. */
+/** Read that judges an act by all its conditions and writes nothing. */
 import { Effect, Schema } from "effect"
 import * as Concealment from "../../writes/Concealment.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
@@ -25,7 +25,7 @@ import { supposedBy } from "./PrecheckSuppositionLookups.ts"
 
 const PrecheckView = Schema.Struct({
   act: PrecheckAct.schema,
-  /** Whether every check passes. */
+  /** Whether every condition holds. */
   allowed: Schema.Boolean,
   gates: Schema.Array(Gates.GateCheck),
   /** Figures of the act; null where it has none yet. */
@@ -112,7 +112,7 @@ const actOf = ({ caller, pin, role, venue }: Read.ReadContext): OperationAct => 
 })
 
 /**
- * Rows of the checks that the operation itself declares. A refusal that prevents the other checks,
+ * Rows of the conditions that the operation itself declares. A refusal that prevents the other conditions,
  * such as for an instrument that the manifest does not record, is the only row. So is the state of
  * a record that does not allow the act: its row has the gate `policy` and the name of the state
  * set.

@@ -138,7 +138,7 @@ interface ActRequirements {
 const claimed = ["payment", "amount", "units", "orderId", "price"] as const
 
 /**
- * Table of the acts that can be prechecked: those whose operations declare all their checks.
+ * Table of the acts that can be prechecked: those whose operations declare all their conditions.
  */
 export const acts = {
   "admission.offer": {

@@ -1,6 +1,6 @@
 /** Checks of proposing other terms of a reserve (docs/domain/reserves.md#amendments). */
 import * as Decimal from "../../kernel/Decimal.ts"
-import { check, type Judgement } from "../../kernel/Gates.ts"
+import { condition, type Judgement } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import { directionOf, type TermChange } from "../../writes/TermChange.ts"
 import type { Reserve } from "../reserve/Reserve.ts"
@@ -22,7 +22,7 @@ export interface AmendmentFacts {
   readonly now: Instant.Instant
 }
 
-/** All checks of an amendment, in the order of the gates. */
+/** All conditions of an amendment, in the order of the gates. */
 export const against = ({
   reserve,
   proposed,
@@ -38,19 +38,22 @@ export const against = ({
     ({ asset, amount }) => Decimal.isPositive(amount) && !kept.has(keyOf(asset))
   )
   return [
-    check("reserve-active", reserve.state === "active", {
+    condition("reserve-active", reserve.state === "active", {
       detail: `The reserve is ${reserve.state}.`
     }),
-    check("one-amendment", proposed === null, {
+    condition("one-amendment", proposed === null, {
       detail: `The amendment ${proposed?.amendmentId ?? ""} awaits its issuer.`
     }),
-    check("nothing-pending", waiting === null || directionOf(change) !== "loosen", {
+    condition("nothing-pending", waiting === null || directionOf(change) !== "loosen", {
       detail: `The terms of the amendment ${waiting ?? ""} are accepted and wait.`
     }),
-    check("own-asset", !ReserveGates.isOwnAsset(terms, { ...reserve, registrar: reserve.issuer })),
+    condition(
+      "own-asset",
+      !ReserveGates.isOwnAsset(terms, { ...reserve, registrar: reserve.issuer })
+    ),
     ReserveGates.feasible(terms, { isAccumulating: reserve.parValue === null }),
-    check("terms-changed", change.length > 0),
-    check("asset-locked", reserve.parValue !== null || left === undefined, {
+    condition("terms-changed", change.length > 0),
+    condition("asset-locked", reserve.parValue !== null || left === undefined, {
       detail: `Units of ${left?.asset.id ?? ""} are locked, which the holders' units own.`
     })
   ]

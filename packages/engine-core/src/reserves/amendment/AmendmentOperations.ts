@@ -53,7 +53,7 @@ const hrefOf = ({
   readonly amendmentId: string
 }): string => `/v1/reserves/${reserveId}/amendments/${amendmentId}`
 
-/** Loads the reserve and the changes that the terms make, with the checks of both. */
+/** Loads the reserve and the changes that the terms make, with the conditions of both. */
 const proposing = Effect.fnUntraced(function* (input: Proposal, { now }: OperationAct) {
   const records = yield* Records
   const { amendmentId, reserveId, terms } = input

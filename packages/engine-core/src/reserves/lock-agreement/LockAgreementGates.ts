@@ -1,6 +1,6 @@
 /** Checks of proposing a lock agreement, and of releasing the assets that are locked under one. */
 import * as Decimal from "../../kernel/Decimal.ts"
-import { check, type Judgement } from "../../kernel/Gates.ts"
+import { condition, type Judgement } from "../../kernel/Gates.ts"
 import type * as Instant from "../../kernel/Instant.ts"
 import type * as Field from "../../templates/Field.ts"
 import * as CoverRules from "../reserve/CoverRules.ts"
@@ -17,13 +17,13 @@ export interface ProposalFacts {
   readonly now: Instant.Instant
 }
 
-/** All checks of proposing a lock agreement, in the order in which they refuse. */
+/** All conditions of proposing a lock agreement, in the order in which they refuse. */
 export const againstProposal = (facts: ProposalFacts): ReadonlyArray<Judgement> => {
   const { state } = facts.reserve
   return [
-    check("reserve-active", state === "active", { detail: `The reserve is ${state}.` }),
-    check("asset-in-terms", isLockable(facts)),
-    check("one-agreement", !facts.isAgreed)
+    condition("reserve-active", state === "active", { detail: `The reserve is ${state}.` }),
+    condition("asset-in-terms", isLockable(facts)),
+    condition("one-agreement", !facts.isAgreed)
   ]
 }
 
@@ -47,10 +47,10 @@ export interface ReleaseFacts {
   readonly unit: string
 }
 
-/** All checks of a release of locked assets, in the order in which they refuse. */
+/** All conditions of a release of locked assets, in the order in which they refuse. */
 export const againstRelease = (facts: ReleaseFacts): ReadonlyArray<Judgement> => [
-  check("asset-orders-ended", !facts.isOrdered),
-  check("cover", CoverRules.isReleasable(facts.books, facts.asset), { detail: lackOf(facts) })
+  condition("asset-orders-ended", !facts.isOrdered),
+  condition("cover", CoverRules.isReleasable(facts.books, facts.asset), { detail: lackOf(facts) })
 ]
 
 const lackOf = ({ asset, books, unit }: ReleaseFacts): string => {

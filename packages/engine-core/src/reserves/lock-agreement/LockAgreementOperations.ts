@@ -147,7 +147,7 @@ const release = Operation.defineOnLedger("lock-agreement.release", {
   finish: ({ lockAgreementId }, act) => shown(lockAgreementId, act)
 })
 
-/** Loads and checks a release; a proposal that is not signed yet is taken back without a check. */
+/** Loads and checks a release; a proposal that is not signed yet is taken back without a condition. */
 const releasing = Effect.fnUntraced(function* (input: ById, { now }: OperationAct) {
   const records = yield* Records
   const self = yield* agreementOf(input)

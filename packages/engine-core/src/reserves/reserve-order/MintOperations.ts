@@ -155,7 +155,7 @@ const settling = Effect.fnUntraced(function* (
 
 /**
  * Locks the deposit and mints the units in one transaction. The ledger judges cover and prices too,
- * at its own time; the gates judge them before, so that a refusal names the check that fails.
+ * at its own time; the gates judge them before, so that a refusal names its condition.
  */
 const settle = Operation.defineForEngine("mint.settle", {
   doc: "Settles a mint whose deposit is allocated: the deposit is locked and the units are minted in one transaction.",
@@ -194,7 +194,7 @@ const settle = Operation.defineForEngine("mint.settle", {
     )
 })
 
-/** Contract that an act has once its checks have passed. */
+/** Contract that an act has once its conditions hold. */
 const cidOf = (cid: string | null | undefined, named: string): string => {
   if (cid === null || cid === undefined) throw new Error(`a mint that may settle has a ${named}`)
   return cid

@@ -6,7 +6,7 @@ import { isScreened } from "../../holders/holder/HolderMachine.ts"
 import type { RecordedInstrument } from "../../instruments/instrument/Instrument.ts"
 import { onRegistry } from "../../instruments/instrument/InstrumentGates.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
-import { check, inOrder, type Judgement } from "../../kernel/Gates.ts"
+import { condition, inOrder, type Judgement } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import type * as HoldRules from "../../restraints/hold/HoldRules.ts"
 import { against as againstHolds } from "../../restraints/hold/HoldRules.ts"
@@ -86,7 +86,7 @@ const ofControls = (
 ]
 
 const assetCredential = ({ asset, ...of }: Context): Judgement =>
-  check("asset-credential", of.assetCredential === "given", {
+  condition("asset-credential", of.assetCredential === "given", {
     detail: `Who receives ${asset.id} needs the venue's credential for it.`
   })
 
@@ -94,17 +94,17 @@ const ofDepositor = (context: MintContext, passing: "order-in" | "units-in") => 
   const { admission, holder, instrument, now, required } = context
   return [
     ...ofControls(context, { act: "mint", passing }),
-    check("holder-active", holder.state === "active"),
-    check("admitted", admission?.state === "admitted", { party: holder.party }),
-    check(
+    condition("holder-active", holder.state === "active"),
+    condition("admitted", admission?.state === "admitted", { party: holder.party }),
+    condition(
       "credential-in-force",
       admission === null ||
         admission.validFrom === null ||
         Instant.atOrBefore(admission.validFrom, now)
     ),
     assetCredential(context),
-    check("attributes-valid", AttributeRules.areValid(holder.attributes, required, now)),
-    check("screening-clear", isScreened(holder)),
+    condition("attributes-valid", AttributeRules.areValid(holder.attributes, required, now)),
+    condition("screening-clear", isScreened(holder)),
     onRegistry(instrument)
   ]
 }
@@ -113,9 +113,9 @@ const ofOwner = (context: Context): ReadonlyArray<Judgement> => {
   const { holder, instrument } = context
   return [
     ...ofControls(context, { act: "deal", passing: "units-back" }),
-    check("holder-active", holder.state === "active" || holder.state === "lapsed"),
+    condition("holder-active", holder.state === "active" || holder.state === "lapsed"),
     assetCredential(context),
-    check("screening-clear", isScreened(holder)),
+    condition("screening-clear", isScreened(holder)),
     onRegistry(instrument)
   ]
 }
@@ -143,21 +143,23 @@ const staysInTerms = (context: Context): boolean => {
 const ofMintTerms = (context: MintContext): ReadonlyArray<Judgement> => {
   const { agreement, asset, reserve } = context
   return [
-    check("reserve-active", reserve.state === "active", {
+    condition("reserve-active", reserve.state === "active", {
       detail: `The reserve is ${reserve.state}.`
     }),
-    check("asset-in-terms", staysInTerms(context), { detail: `The asset is ${asset.id}.` }),
-    check("lock-agreement", agreement?.state === "active", { detail: `The asset is ${asset.id}.` })
+    condition("asset-in-terms", staysInTerms(context), { detail: `The asset is ${asset.id}.` }),
+    condition("lock-agreement", agreement?.state === "active", {
+      detail: `The asset is ${asset.id}.`
+    })
   ]
 }
 
 const ofRedemptionTerms = (context: Context): ReadonlyArray<Judgement> => {
   const { asset, reserve } = context
   return [
-    check("reserve-active", reserve.state === "active" || reserve.state === "closing", {
+    condition("reserve-active", reserve.state === "active" || reserve.state === "closing", {
       detail: `The reserve is ${reserve.state}.`
     }),
-    check("asset-in-terms", inTerms(context), { detail: `The asset is ${asset.id}.` })
+    condition("asset-in-terms", inTerms(context), { detail: `The asset is ${asset.id}.` })
   ]
 }
 
@@ -177,7 +179,7 @@ const priceKnown = ({ asset, books }: Context, figure: Decimal.Decimal | null): 
       ? own
       : assets.find(({ price, units }) => price === null && Decimal.isPositive(units))
   const isWorthless = own !== undefined && own.price !== null && Decimal.isZero(own.price)
-  return check("price-known", own === undefined || figure !== null, {
+  return condition("price-known", own === undefined || figure !== null, {
     detail:
       unpriced !== undefined
         ? `No price of ${unpriced.asset.id} was published.`
@@ -199,7 +201,7 @@ const unusableShare = (books: CoverRules.ReserveBooks): string => {
 /** `assets`: those whose prices must be fresh; one that has no price is judged by `price-known`. */
 const priceFresh = (assets: ReadonlyArray<CoverRules.ReserveAsset>): Judgement => {
   const stale = assets.find(({ isFresh, price }) => price !== null && !isFresh)
-  return check("price-fresh", stale === undefined, {
+  return condition("price-fresh", stale === undefined, {
     detail: stale === undefined ? null : `The price of ${stale.asset.id} is stale.`
   })
 }
@@ -221,15 +223,15 @@ const cover = (
   mint: CoverRules.ReserveMove | null,
   { unit }: { readonly unit: string }
 ): Judgement => {
-  if (mint === null) return check("cover", true)
+  if (mint === null) return condition("cover", true)
   const after = CoverRules.afterMint(books, mint)
   if (after === null) {
-    return check("cover", false, {
+    return condition("cover", false, {
       detail: "With the mint no decimal would hold what is locked or outstanding."
     })
   }
   const { counted, required, state } = CoverRules.coverOf(after)
-  return check("cover", state === "covered", {
+  return condition("cover", state === "covered", {
     detail: `With the mint ${Decimal.formatPlain(required)} ${unit} would be required, and ${Decimal.formatPlain(counted)} ${unit} counted.`
   })
 }
@@ -239,7 +241,7 @@ const priceMoved = (
   computed: Decimal.Decimal | null,
   { named }: { readonly named: string }
 ): Judgement =>
-  check("price-moved", CoverRules.settlementFault(fixed, computed) !== "price-moved", {
+  condition("price-moved", CoverRules.settlementFault(fixed, computed) !== "price-moved", {
     detail:
       computed === null
         ? null
@@ -261,20 +263,20 @@ export const payoutOf = (order: Pick<StartingRedemption, "asset" | "books" | "un
   withinOrder(CoverRules.redeemPayoutOf(order.books, order))
 
 const deadlineAhead = ({ deadline, now }: Pick<StartingMint, "deadline" | "now">): Judgement =>
-  check("deadline-ahead", Instant.isAfter(deadline, now))
+  condition("deadline-ahead", Instant.isAfter(deadline, now))
 
 // ---- acts
 
-/** All checks of starting a mint, in the order of the gates. */
+/** All conditions of starting a mint, in the order of the gates. */
 export const againstMint = (context: StartingMint): ReadonlyArray<Judgement> => {
   const { asset, deposit, books, holder, instrument, reserve } = context
   const units = unitsOf(context)
   return inOrder([
     ...ofDepositor(context, "order-in"),
     ...ofMintTerms(context),
-    check("own-reserve", holder.party !== reserve.holder, { party: holder.party }),
+    condition("own-reserve", holder.party !== reserve.holder, { party: holder.party }),
     deadlineAhead(context),
-    check("too-small", units === null || Decimal.isPositive(units), {
+    condition("too-small", units === null || Decimal.isPositive(units), {
       detail: `The deposit mints less than one unit of ${books.decimals} places.`,
       recovery: "Deposit more of the asset."
     }),
@@ -286,7 +288,7 @@ export const againstMint = (context: StartingMint): ReadonlyArray<Judgement> => 
   ])
 }
 
-/** All checks of settling a mint; its units and its deposit were fixed at its start. */
+/** All conditions of settling a mint; its units and its deposit were fixed at its start. */
 export const againstMintSettlement = (context: SettlingMint): ReadonlyArray<Judgement> => {
   const { asset, books, instrument, order } = context
   const { deposit, units } = order
@@ -294,7 +296,7 @@ export const againstMintSettlement = (context: SettlingMint): ReadonlyArray<Judg
   return inOrder([
     ...ofDepositor(context, "units-in"),
     ...ofMintTerms(context),
-    check("allocation-live", order.heldCid !== null),
+    condition("allocation-live", order.heldCid !== null),
     priceKnown(context, computed),
     priceFresh(pricingOf(context)),
     priceMoved(units, computed, { named: "units" }),
@@ -309,12 +311,12 @@ const assetAvailable = (
 ): Judgement => {
   const locked = books.locked.get(keyOf(asset)) ?? Decimal.zero
   const available = Decimal.max(Decimal.zero, Decimal.subtract(locked, promised))
-  return check("asset-available", payout === null || Decimal.atMost(payout, available), {
+  return condition("asset-available", payout === null || Decimal.atMost(payout, available), {
     detail: `${Decimal.formatPlain(available)} of ${asset.id} are locked and not promised to open redemptions.`
   })
 }
 
-/** All checks of starting a redemption. It needs no cover, and may lower it. */
+/** All conditions of starting a redemption. It needs no cover, and may lower it. */
 export const againstRedemption = (context: StartingRedemption): ReadonlyArray<Judgement> => {
   const { asset, books, free, instrument, units } = context
   const { unitDecimals } = instrument.manifest
@@ -323,14 +325,14 @@ export const againstRedemption = (context: StartingRedemption): ReadonlyArray<Ju
     ...ofOwner(context),
     ...ofRedemptionTerms(context),
     deadlineAhead(context),
-    check("unit-decimals", Decimal.fits(units, unitDecimals), {
+    condition("unit-decimals", Decimal.fits(units, unitDecimals), {
       detail: `Units of the instrument have at most ${unitDecimals} places.`,
       recovery: `Redeem units with at most ${unitDecimals} places.`
     }),
-    check("units-free", Decimal.atMost(units, free), {
+    condition("units-free", Decimal.atMost(units, free), {
       detail: `${Decimal.formatPlain(free)} units are free.`
     }),
-    check("too-small", payout === null || Decimal.isPositive(payout), {
+    condition("too-small", payout === null || Decimal.isPositive(payout), {
       detail: `The units are paid less than one atom of ${books.decimals} places of ${asset.id}.`,
       recovery: "Redeem more units."
     }),
@@ -340,7 +342,7 @@ export const againstRedemption = (context: StartingRedemption): ReadonlyArray<Ju
   ])
 }
 
-/** All checks of settling a redemption; its payout was fixed at its start. */
+/** All conditions of settling a redemption; its payout was fixed at its start. */
 export const againstRedemptionSettlement = (
   context: SettlingRedemption
 ): ReadonlyArray<Judgement> => {
@@ -349,7 +351,7 @@ export const againstRedemptionSettlement = (
   return inOrder([
     ...ofOwner(context),
     ...ofRedemptionTerms(context),
-    check("units-allocated", order.heldCid !== null, {
+    condition("units-allocated", order.heldCid !== null, {
       recovery: "Cancel the redemption: the units that it locked are not locked any more."
     }),
     priceKnown(context, computed),

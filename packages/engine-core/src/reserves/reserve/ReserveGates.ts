@@ -7,7 +7,7 @@ import {
 } from "../../instruments/instrument/Instrument.ts"
 import type { Manifest } from "../../instruments/instrument/Manifest.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
-import { check, type Judgement } from "../../kernel/Gates.ts"
+import { condition, type Judgement } from "../../kernel/Gates.ts"
 import type * as Party from "../../kernel/Party.ts"
 import type { ReserveTerms } from "./ReserveTerms.ts"
 import * as TermsRules from "./TermsRules.ts"
@@ -39,26 +39,26 @@ const isBackable = (instrument: Instrument): instrument is RecordedInstrument =>
 const modeOf = ({ valuation }: Pick<Manifest, "valuation">): "par" | "accumulating" | null =>
   valuation === "rebasing" ? null : valuation
 
-/** All checks of proposing a reserve, in the order in which they refuse. */
+/** All conditions of proposing a reserve, in the order in which they refuse. */
 export const againstProposal = (proposing: ProposalFacts): ReadonlyArray<Judgement> => {
   const { body, instrument, issuer, venue } = proposing
-  if (!isBackable(instrument)) return [check("not-recorded", false)]
+  if (!isBackable(instrument)) return [condition("not-recorded", false)]
   const { manifest, registrar } = instrument
   const isPar = manifest.valuation === "par"
   return [
-    check("not-recorded", true),
-    check("issuer-is-registrar", issuer === registrar, { party: registrar }),
-    check("unit-is-currency", body.unit === manifest.currency, {
+    condition("not-recorded", true),
+    condition("issuer-is-registrar", issuer === registrar, { party: registrar }),
+    condition("unit-is-currency", body.unit === manifest.currency, {
       recovery: `Name ${manifest.currency} as the unit.`
     }),
-    check("nothing-outstanding", proposing.isUnused),
-    check("one-reserve", !proposing.isBacked),
-    check("holder-is-venue", body.holder !== venue),
-    check("own-asset", !isOwnAsset(body.terms, instrument)),
-    check("reserve-decimals", body.decimals <= manifest.unitDecimals, {
+    condition("nothing-outstanding", proposing.isUnused),
+    condition("one-reserve", !proposing.isBacked),
+    condition("holder-is-venue", body.holder !== venue),
+    condition("own-asset", !isOwnAsset(body.terms, instrument)),
+    condition("reserve-decimals", body.decimals <= manifest.unitDecimals, {
       recovery: `Name at most ${manifest.unitDecimals} decimals.`
     }),
-    check("initial-share-price", !isPar || body.initialSharePrice === null),
+    condition("initial-share-price", !isPar || body.initialSharePrice === null),
     feasible(body.terms, { isAccumulating: !isPar })
   ]
 }
@@ -69,14 +69,14 @@ export const isOwnAsset = (
   { instrumentId, registrar }: { readonly instrumentId: string; readonly registrar: string }
 ): boolean => assets.some(({ asset }) => asset.admin === registrar && asset.id === instrumentId)
 
-/** The check that some deposits meet the terms; its detail names the part that none would cover. */
+/** The condition that some deposits meet the terms; its detail names the part that none would cover. */
 export const feasible = (
   terms: ReserveTerms,
   valuation: { readonly isAccumulating: boolean }
 ): Judgement => {
   const infeasible = TermsRules.infeasible(terms, valuation)
-  if (infeasible === null) return check("feasible", true)
-  return check("feasible", false, {
+  if (infeasible === null) return condition("feasible", true)
+  return condition("feasible", false, {
     detail:
       infeasible.reason === "uncovered"
         ? `The largest shares leave ${Decimal.formatPlain(infeasible.uncovered)} of the value outstanding uncovered.`

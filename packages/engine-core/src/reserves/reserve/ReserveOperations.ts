@@ -5,7 +5,7 @@ import { assetOf, InstrumentId } from "../../instruments/instrument/Instrument.t
 import { currency } from "../../instruments/instrument/Manifest.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Duration from "../../kernel/Duration.ts"
-import { check, judge } from "../../kernel/Gates.ts"
+import { condition, judge } from "../../kernel/Gates.ts"
 import * as Integer from "../../kernel/Integer.ts"
 import * as Party from "../../kernel/Party.ts"
 import { refused } from "../../kernel/Refusal.ts"
@@ -157,7 +157,7 @@ const closing = Effect.fnUntraced(function* ({ reserveId }: ById, { now }: Opera
   const self = yield* records.get(reserves, reserveId)
   yield* Effect.fromResult(decideClose(self))
   const isEmpty = self.state !== "proposed" && (yield* isLeftEmpty(self, now))
-  const rows = self.state === "closing" ? [check("reserve-empty", isEmpty)] : []
+  const rows = self.state === "closing" ? [condition("reserve-empty", isEmpty)] : []
   return { self, isEmpty, rows }
 })
 

@@ -1,6 +1,6 @@
-/** Pure rules of a hold's release: its check, overridden findings and figures. */
+/** Pure rules of a hold's release: its condition, overridden findings and figures. */
 import * as Decimal from "../../kernel/Decimal.ts"
-import { check, type Judgement } from "../../kernel/Gates.ts"
+import { condition, type Judgement } from "../../kernel/Gates.ts"
 import type { Finding } from "../../findings/Finding.ts"
 import { blocks } from "../../findings/FindingRules.ts"
 import type { Figure } from "../../writes/Figures.ts"
@@ -64,14 +64,14 @@ export const against = ({ hold, findings, accept }: ReleaseContext): ReadonlyArr
   const unrelated = accept.flatMap((id, index) => (behind.has(id) ? [] : [{ id, index }]))
   const open = findings.filter((finding) => blocks(finding) && !named.has(finding.findingId))
   return [
-    check("findings-of-hold", unrelated.length === 0, {
+    condition("findings-of-hold", unrelated.length === 0, {
       detail: `Not behind the hold ${hold.holdId}: ${unrelated.length} of the findings named.`,
       errors: unrelated.slice(0, listedMax).map(({ id, index }) => ({
         pointer: `/body/accept/${index}`,
         detail: `The hold stands on no finding ${id}.`
       }))
     }),
-    check("findings-cleared", open.length === 0, {
+    condition("findings-cleared", open.length === 0, {
       detail: `Blocking findings behind the hold ${hold.holdId} that are open: ${open.length}.`,
       errors: open.slice(0, listedMax).map(({ findingId, check }) => ({
         pointer: "/body/accept",

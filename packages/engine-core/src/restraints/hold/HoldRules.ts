@@ -1,5 +1,5 @@
-/** Pure rules of holds: the acts that a hold stops, and the check of gate `hold`. */
-import { check, type Judgement } from "../../kernel/Gates.ts"
+/** Pure rules of holds: the acts that a hold stops, and the condition of gate `hold`. */
+import { condition, type Judgement } from "../../kernel/Gates.ts"
 import type { HoldBlock } from "../../vocabulary/sets.ts"
 
 /** An open hold. */
@@ -25,7 +25,7 @@ export const stops = ({ blocks }: Pick<OpenHold, "blocks">, act: Act): boolean =
 /** Check of gate `hold`; its refusal names the first open hold that stops the act. */
 export const against = (holds: ReadonlyArray<OpenHold>, act: Act): Judgement => {
   const stopping = holds.find((hold) => stops(hold, act))
-  return check("not-held", stopping === undefined, {
+  return condition("not-held", stopping === undefined, {
     detail: stopping === undefined ? null : `The hold ${stopping.holdId} is open.`
   })
 }

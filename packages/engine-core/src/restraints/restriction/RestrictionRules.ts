@@ -1,7 +1,7 @@
 /**
- * Pure rules of restrictions: acts that each mode permits, and checks of gate `restriction`.
+ * Pure rules of restrictions: acts that each mode permits, and conditions of gate `restriction`.
  */
-import { check, type GatedName, type Judgement } from "../../kernel/Gates.ts"
+import { condition, type GatedName, type Judgement } from "../../kernel/Gates.ts"
 import type * as Party from "../../kernel/Party.ts"
 import type { RestrictionMode } from "../../vocabulary/sets.ts"
 
@@ -78,7 +78,7 @@ const names: Readonly<Record<ActDirection, GatedName>> = {
 }
 
 /**
- * The check of gate `restriction`. Its refusal names neither reason nor order, which are
+ * The condition of gate `restriction`. Its refusal names neither reason nor order, which are
  * concealed from all but readers of restrictions.
  */
 export const against = (
@@ -86,7 +86,7 @@ export const against = (
   asked: RestrictedAct & { readonly passing: ActDirection },
   party: Party.Party
 ): Judgement =>
-  check(names[asked.passing], permits(restrictions, asked), {
+  condition(names[asked.passing], permits(restrictions, asked), {
     party,
     detail: `The holder ${asked.holderId} is restricted.`
   })

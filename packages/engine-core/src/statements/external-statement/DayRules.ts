@@ -59,7 +59,7 @@ export const at = (place: Port.StatementPlace | null, sentence: string) => {
 }
 
 /**
- * Finds the place of a new statement among those in force of its date, in their order. Refuses, check
+ * Finds the place of a new statement among those in force of its date, in their order. Refuses, condition
  * `statement-of-date`, one that neither is the first, nor follows the last, nor corrects one in force; and
  * the correction of a statement of cash whose lines retention has deleted: amounts that orders took of
  * them could not be found in the correction, and could pay twice.

@@ -153,7 +153,7 @@ export class StatementIntake extends Context.Service<
     /**
      * Reads the stage and records its statements in one transaction, all or none, or answers the newest
      * of those that the same key or the same bytes made before. Refuses `invalid-request` where the bytes are no
-     * file of the source's form, at the line and column of the fault; `rule-refused` where a check
+     * file of the source's form, at the line and column of the fault; `rule-refused` where a condition
      * of statements fails; `body-too-large` above the largest number of lines.
      */
     readonly receive: (call: IntakeCall) => Effect.Effect<IntakeAnswer, Refusals | Unavailable>

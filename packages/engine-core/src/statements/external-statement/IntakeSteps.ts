@@ -8,7 +8,7 @@ import { currentHasher } from "../../holders/external-account/AccountNumberLooku
 import { externalAccounts, masking } from "../../holders/external-account/ExternalAccount.ts"
 import { type Instrument, instruments } from "../../instruments/instrument/Instrument.ts"
 import * as Date from "../../kernel/Date.ts"
-import { check, failed, judge } from "../../kernel/Gates.ts"
+import { condition, failed, judge } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import { type Refused, refused } from "../../kernel/Refusal.ts"
 import * as Zone from "../../kernel/Zone.ts"
@@ -47,7 +47,7 @@ const invalidQuery = (name: string, detail: string) =>
 export const address = Effect.fnUntraced(function* (named: StatementName) {
   const records = yield* Records
   const source = yield* records.get(externalSources, named.externalSourceId)
-  const isActive = check("source-active", source.state === "active")
+  const isActive = condition("source-active", source.state === "active")
   yield* Effect.fromResult(judge([isActive]))
   const [only, ...others] = source.instruments
   if (named.instrumentId === null && others.length > 0) {
@@ -55,7 +55,7 @@ export const address = Effect.fnUntraced(function* (named: StatementName) {
     return yield* Effect.fail(invalidQuery("instrumentId", detail))
   }
   const instrumentId = named.instrumentId ?? only ?? ""
-  const isOwn = check("source-instrument", source.instruments.includes(instrumentId))
+  const isOwn = condition("source-instrument", source.instruments.includes(instrumentId))
   yield* Effect.fromResult(judge([isOwn]))
   const instrument = yield* records.get(instruments, instrumentId)
   return { source, instrument } satisfies FileAddress
@@ -354,8 +354,8 @@ export const demandDates = Effect.fnUntraced(function* (
   const isPast = Instant.atOrBefore(header.asOf, now) && !Date.isAfter(header.businessDate, today)
   yield* Effect.fromResult(
     judge([
-      check("as-of-ahead", isPast, details),
-      check(
+      condition("as-of-ahead", isPast, details),
+      condition(
         "business-date",
         named.businessDate === null || named.businessDate === header.businessDate,
         details
@@ -365,7 +365,7 @@ export const demandDates = Effect.fnUntraced(function* (
 })
 
 /**
- * Finds the statement of a file that corrects the one which the sender names, and refuses, check
+ * Finds the statement of a file that corrects the one which the sender names, and refuses, condition
  * `statement-of-date`, a file of several where none or more than one may; undefined: nothing is corrected.
  */
 export const correctingIn = Effect.fnUntraced(function* (

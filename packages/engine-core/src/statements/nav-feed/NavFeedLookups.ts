@@ -247,7 +247,7 @@ export const verdictOn = Effect.fnUntraced(function* (
 
 /**
  * Judges the points of priced orders for an act that settles them now: the first verdict that is not
- * `usable`. An order without a point, which other checks refuse, is passed over. The expiry of the
+ * `usable`. An order without a point, which other conditions refuse, is passed over. The expiry of the
  * latest NAV does not count: it stops only claims that are priced historically.
  */
 export const verdictOnOrders = Effect.fnUntraced(function* (

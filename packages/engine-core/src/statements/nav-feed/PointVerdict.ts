@@ -6,7 +6,7 @@ import type { Guardrail } from "../../instruments/instrument/Manifest.ts"
 import { moveOf } from "../../instruments/price/NavFeedRules.ts"
 import * as Date from "../../kernel/Date.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
-import { check, type Judgement } from "../../kernel/Gates.ts"
+import { condition, type Judgement } from "../../kernel/Gates.ts"
 import * as Rational from "../../kernel/Rational.ts"
 
 /** NAV that a statement in force states for a business date. */
@@ -103,8 +103,8 @@ const detailOf: Readonly<Record<Exclude<FeedVerdict, "none" | "usable">, string>
   deviating: "The NAV moved beyond its guardrail."
 }
 
-/** Row of the check `feed-usable`. */
+/** Row of the condition `feed-usable`. */
 export const feedUsable = (verdict: FeedVerdict): Judgement =>
   verdict === "none" || verdict === "usable"
-    ? check("feed-usable", true)
-    : check("feed-usable", false, { detail: detailOf[verdict] })
+    ? condition("feed-usable", true)
+    : condition("feed-usable", false, { detail: detailOf[verdict] })

@@ -1,20 +1,20 @@
-/** The table of checks is whole: an act asks for each row, a test names it, and no check is named outside it. */
+/** The table of conditions is whole: an act asks for each row, a test names it, and no condition is named outside it. */
 import { globSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
-import { checks } from "#core/kernel/Checks.ts"
+import { conditions } from "#core/kernel/Conditions.ts"
 import { gates } from "#core/kernel/Refusal.ts"
-import { statementChecks } from "#core/ports/StatementSource.ts"
+import { statementConditions } from "#core/ports/StatementSource.ts"
 import { checkNames } from "#core/reconciliation/run/CheckNames.ts"
 import { root, sources } from "./sources.ts"
 
-const names = Object.keys(checks)
-const table = "packages/engine-core/src/kernel/Checks.ts"
+const names = Object.keys(conditions)
+const table = "packages/engine-core/src/kernel/Conditions.ts"
 const core = sources.filter(
   ({ path }) => path.startsWith("packages/engine-core/src/") && path !== table
 )
 const tests = globSync("test/**/*.ts", { cwd: root, exclude: ["**/node_modules/**"] })
-  .filter((path) => !path.endsWith("architecture/checks.test.ts"))
+  .filter((path) => !path.endsWith("architecture/conditions.test.ts"))
   .map((path) => readFileSync(join(root, path), "utf8"))
 
 /** Checks of reconciliation and of the tests' own toy operations, and words that follow a gate's name. */
@@ -52,16 +52,18 @@ const isNamed = (name: string, text: string): boolean =>
 const readers = sources.filter(({ path }) =>
   path.startsWith("packages/storage-adapters/src/statements/")
 )
-/** Checks that readers of statements judge: their port lists them, and no act of the core asks. */
+/** Conditions that readers of statements judge: their port lists them, and no act of the core asks. */
 const isJudgedByReader = (name: string): boolean =>
-  statementChecks.some((check) => check === name) &&
+  statementConditions.some((condition) => condition === name) &&
   readers.some(({ text }) => text.includes(`"${name}"`))
 
-describe("the table of checks", () => {
-  // A table may pick the check of an act by a word of the act: `"units-in": "may-receive"`.
+describe("the table of conditions", () => {
+  // A table may pick the condition of an act by a word of the act: `"units-in": "may-receive"`.
   it("has no row that no act asks for", () => {
     const isAsked = (name: string) =>
-      core.some(({ text }) => new RegExp(`\\b(?:check|failed)\\(\\s*"${name}"`, "u").test(text)) ||
+      core.some(({ text }) =>
+        new RegExp(`\\b(?:condition|failed)\\(\\s*"${name}"`, "u").test(text)
+      ) ||
       core.some((picking) =>
         picking.text
           .matchAll(new RegExp(`"(?<word>[^"]+)": "${name}"`, "gu"))
@@ -79,14 +81,16 @@ describe("the table of checks", () => {
   })
 
   // A state-conflict names the set of states, which is a table of its own.
-  it("has every check that a test names", () => {
+  it("has every condition that a test names", () => {
     const strangers = tests
       .flatMap(namedIn)
-      .filter((name) => !(name in checks) && !others.has(name) && !/^[A-Z]\w+State$/u.test(name))
+      .filter(
+        (name) => !(name in conditions) && !others.has(name) && !/^[A-Z]\w+State$/u.test(name)
+      )
     expect([...new Set(strangers)]).toEqual([])
   })
 
-  it("never is passed by with a check that is written where it is used", () => {
+  it("never is passed by with a condition that is written where it is used", () => {
     const written = core.flatMap(({ path, text }) =>
       text
         .matchAll(literal)

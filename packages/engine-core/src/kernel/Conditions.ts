@@ -1,5 +1,5 @@
 /**
- * Every check that a refusal may name: the gate it belongs to, what must hold, and the advice to the
+ * Every condition that a refusal may name: the gate it belongs to, what must hold, and the advice to the
  * caller where it does not hold. A use that has figures or names of its own replaces the texts.
  */
 import type { Gate } from "./Refusal.ts"
@@ -7,14 +7,14 @@ import type { Gate } from "./Refusal.ts"
 interface Row {
   /** Null: the refusal names no gate. */
   readonly gate: Gate | null
-  /** Condition that holds where the check passes, as a sentence. */
+  /** What holds where the condition is met, as a sentence. */
   readonly sentence: string
   /** Null: the refusal needs no recovery text. */
   readonly recovery: string | null
 }
 
 // biome-ignore format: a table, one row a line, in the order in which the gates refuse
-export const checks = {
+export const conditions = {
   "figures-moved": { gate: "four-eyes", sentence: "The figures are those that were signed, within the tolerance of the policy.", recovery: "Read the approval and approve the figures it shows now." },
 
   "not-held": { gate: "hold", sentence: "No open hold on the instrument stops the act.", recovery: "Have the hold released." },
@@ -206,11 +206,11 @@ export const checks = {
   "webhooks-max": { gate: null, sentence: "There are fewer webhooks than there may be.", recovery: null }
 } as const satisfies Readonly<Record<string, Row>>
 
-/** Name of a check: the value of `check` in a problem and in a precheck. */
-export type CheckName = keyof typeof checks
+/** Name of a condition: the value of `check` in a problem and in a precheck. */
+export type ConditionName = keyof typeof conditions
 
 /**
- * Description of a member that names a check. The document of the API adds the names; a client that
+ * Description of a member that names a condition. The document of the API adds the names; a client that
  * bundles the schema of a problem does without them.
  */
 export const description =

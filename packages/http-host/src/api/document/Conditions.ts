@@ -1,0 +1,11 @@
+/** Description of the members that name a condition: the names of the open set are listed here alone. */
+import { Conditions } from "@bursar/engine-core"
+import type { Change } from "./Json.ts"
+
+const names = Object.keys(Conditions.conditions).toSorted().join(", ")
+
+/** Adds the names of all conditions to the description of a member that names one. */
+export const withNames: Change = (object) =>
+  object.description === Conditions.description
+    ? { ...object, description: `${Conditions.description} Else one of: ${names}.` }
+    : object

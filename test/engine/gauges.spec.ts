@@ -1,6 +1,6 @@
 /** Gauges: the feed's head, awaiting actions, lag of the projection, age of the last checkpoint. */
 import { Gauges, Metrics, Records } from "@bursar/engine-core"
-import { Ledger } from "@bursar/engine-core/ports"
+import { Ledger, WorkQueue } from "@bursar/engine-core/ports"
 import { Duration, Effect, Metric, References } from "effect"
 import { TestClock } from "effect/testing"
 import { describe, expect, it } from "@effect/vitest"
@@ -97,6 +97,24 @@ describe("the figures that are looked up", () => {
         apart
       )
     }
+  )
+
+  // Red where a figure is looked up only after the one before it.
+  it.effect("are looked up where one of them has a defect, and look after look", () =>
+    Effect.gen(function* () {
+      const work = yield* WorkQueue
+      const depth = () => Effect.die(new Error("an index is broken"))
+      yield* Effect.forkScoped(
+        Effect.provideService(Gauges.run, WorkQueue, WorkQueue.of({ ...work, depth }))
+      )
+      yield* ask("one")
+      yield* TestClock.adjust("10 seconds")
+      expect((yield* figures).awaiting).toBe(1)
+    }).pipe(
+      Effect.provide(world({ operations: Toys.toys })),
+      Effect.provideService(References.MinimumLogLevel, "None"),
+      apart
+    )
   )
 
   it.effect("are looked up again every ten seconds until told to stop", () =>

@@ -6,6 +6,7 @@ import {
   AuditRunner,
   Engine,
   EventQueries,
+  Metrics,
   type Operation,
   Records,
   ScheduleRunner,
@@ -21,7 +22,7 @@ import {
   RateWindow,
   StorageUnavailable
 } from "@bursar/engine-core/ports"
-import { Effect, Layer } from "effect"
+import { Effect, Layer, Metric, References } from "effect"
 import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
@@ -383,7 +384,7 @@ describe("deliveries", () => {
         yield* turns
         yield* TestClock.adjust("4 days")
         failures = ["before", "after", "before", "after"]
-        for (let n = 0; n < 12; n++) {
+        for (let n = 0; n < 20; n++) {
           yield* turns
           yield* TestClock.adjust("61 seconds")
         }
@@ -415,6 +416,80 @@ describe("deliveries", () => {
         expect(yield* pruned).toMatchObject([{ counts: { deliveries: 1_500 } }])
       })
     ))
+})
+
+// ---- kinds that fail ----------------------------------------------------------------------------
+
+describe("a kind whose batch fails", () => {
+  const failed = Effect.map(
+    Metric.value(Metric.withAttributes(Metrics.retentionFailed, { kind: "events" })),
+    ({ count }) => count
+  )
+
+  // Red where a failed batch stops the kinds after it, or is tried again at once.
+  it("never stops the kinds after it, and is tried again until it is done", () => {
+    let isBroken = true
+    let tries = 0
+    const breaking = Effect.map(Feed, (feed) => ({
+      ...feed,
+      prune: (asked: Parameters<typeof feed.prune>[0]) => {
+        tries += 1
+        return isBroken ? Effect.die(new Error("an index is broken")) : feed.prune(asked)
+      }
+    }))
+    return Calls.runCase(
+      Effect.gen(function* () {
+        yield* opened(2, "taken", yield* Instant.now)
+        yield* turns
+        yield* TestClock.adjust("6 days")
+        yield* turns
+        // The deliveries come after the events.
+        expect(Object.fromEntries(yield* states)).toEqual({})
+        expect([tries, yield* failed, yield* pruned]).toEqual([1, 1, []])
+        // After a minute, two more, and four more.
+        for (const [minutes, triesByThen] of [
+          [1, 2],
+          [1, 2],
+          [1, 3],
+          [3, 3],
+          [1, 4]
+        ] as const) {
+          yield* TestClock.adjust(`${minutes} minutes`)
+          yield* turns
+          expect(tries).toBe(triesByThen)
+        }
+        isBroken = false
+        yield* TestClock.adjust("8 minutes")
+        yield* turns
+        expect(yield* pruned).toMatchObject([{ counts: { deliveries: 2 } }])
+        // Of the day after, as the run before it ended.
+        isBroken = true
+        yield* opened(1, "taken", yield* Instant.now)
+        yield* TestClock.adjust("5 days")
+        yield* turns
+        expect(Object.fromEntries(yield* states)).toEqual({})
+        expect(yield* pruned).toHaveLength(1)
+        for (let hours = 0; hours < 25; hours++) {
+          yield* TestClock.adjust("61 minutes")
+          yield* turns
+        }
+        // The run that cannot end has ended with its day, and the next one is under way.
+        expect((yield* pruned).map(({ counts }) => counts)).toEqual([
+          { deliveries: 2 },
+          { deliveries: 1 }
+        ])
+      }).pipe(
+        Effect.provide(
+          Engine.layerOf({ operations: [], fromLedger: [] }).pipe(
+            Layer.provide(Layer.effect(Feed, breaking)),
+            Layer.provideMerge(ports({ settings }))
+          )
+        ),
+        Effect.provideService(Metric.MetricRegistry, new Map()),
+        Effect.provideService(References.MinimumLogLevel, "None")
+      ) as Effect.Effect<void, unknown>
+    )
+  })
 })
 
 // ---- nonces, keys that lapsed, budgets ----------------------------------------------------------

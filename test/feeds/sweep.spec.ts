@@ -1,14 +1,14 @@
 /** Constants of retention: records of a batch, and how long a rate budget may be unused. */
-import { Records, ScheduleRunner } from "@bursar/engine-core"
+import { Engine, Records, ScheduleRunner } from "@bursar/engine-core"
 import { Decimal, Duration } from "@bursar/engine-core/kernel"
-import { Feed, RateWindow } from "@bursar/engine-core/ports"
-import { Effect } from "effect"
+import { Feed, Keys, RateWindow } from "@bursar/engine-core/ports"
+import { Effect, Layer, References } from "effect"
 import { TestClock } from "effect/testing"
 import { describe, expect, it } from "vitest"
 import * as events from "#core/powers/events.ts"
 import { periods } from "#core/engine/Retention.ts"
 import * as Calls from "../engine/calls.ts"
-import { world } from "../engine/world.ts"
+import { ports, world } from "../engine/world.ts"
 
 const turns = Effect.flatMap(ScheduleRunner, ({ runOnce }) =>
   Effect.repeat(runOnce, { while: (n) => n > 0 })
@@ -75,4 +75,40 @@ describe("a budget that nobody uses", () => {
       }).pipe(Effect.provide(world()))
     )
   )
+})
+
+describe("a sweep whose nonces cannot be deleted", () => {
+  // Red where the sweep ends with its first failure.
+  it("deletes the idle budgets, and is tried again a minute later", () => {
+    let tries = 0
+    const breaking = Effect.map(Keys, (keys) => ({
+      ...keys,
+      forget: () =>
+        Effect.suspend(() => {
+          tries += 1
+          return Effect.die(new Error("an index is broken"))
+        })
+    }))
+    return Calls.runCase(
+      Effect.gen(function* () {
+        const budgets = yield* RateWindow
+        yield* turns
+        yield* budgets.take({ subject: "olga", cost: 1, interval: 1, tolerance: 1_000 })
+        yield* TestClock.adjust("20 minutes")
+        yield* turns
+        expect(yield* budgets.forget({ idle: 0, limit: 10 })).toBe(0)
+        yield* TestClock.adjust("1 minute")
+        yield* turns
+        expect(tries).toBe(2)
+      }).pipe(
+        Effect.provide(
+          Engine.layerOf({ operations: [], fromLedger: [] }).pipe(
+            Layer.provide(Layer.effect(Keys, breaking)),
+            Layer.provideMerge(ports())
+          )
+        ),
+        Effect.provideService(References.MinimumLogLevel, "None")
+      ) as Effect.Effect<void, unknown>
+    )
+  })
 })

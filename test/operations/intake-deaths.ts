@@ -232,7 +232,7 @@ const demandWhole = Effect.fnUntraced(function* (count: number, when: string) {
 const retains = Effect.gen(function* () {
   const records = yield* Records
   const now = yield* Instant.now
-  for (const step of steps) yield* records.transactAlone(step({ now, after: null }))
+  for (const step of steps) yield* records.transactAlone(step.run({ now, after: null }))
 })
 
 /**

@@ -234,7 +234,7 @@ const lookUpsOfRetention = (count: number) => {
     const [step] = steps
     counts.lookUps = 0
     if (step === undefined) throw new Error("retention has no step of statements")
-    const released = yield* records.transact(step({ now: yield* Instant.now, after: null }))
+    const released = yield* records.transact(step.run({ now: yield* Instant.now, after: null }))
     assert.deepStrictEqual(released.counts, { externalStatements: count })
     return counts.lookUps
   }).pipe(Effect.provide(world({ storage: counting(counts) })))

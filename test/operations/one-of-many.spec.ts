@@ -3,9 +3,10 @@ import { Records } from "@bursar/engine-core"
 import { ScreeningSource } from "@bursar/engine-core/ports"
 import * as Scripted from "@bursar/storage-adapters/screening"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, References, Stream } from "effect"
 import type { Task } from "#core/engine/Schedule.ts"
 import { holders } from "#core/holders/holder/Holder.ts"
+import { restrictions } from "#core/restraints/restriction/Restriction.ts"
 import { rescreenings } from "#core/restraints/screening/RescreenRunner.ts"
 import { clock } from "#core/writes/ClockRunner.ts"
 import * as Calls from "../engine/calls.ts"
@@ -81,5 +82,19 @@ describe("one record that cannot be read", () => {
       const state = yield* turnsOf(clock([holders])).pipe(unreadable("h1"))
       assert.include(state.split(" "), "holder")
     }).pipe(Effect.provide(world()))
+  )
+
+  it.effect("keeps no other kind of record from its clock moves", () =>
+    Effect.gen(function* () {
+      yield* twoHolders
+      const records = yield* Records
+      const ids = ((...args: Parameters<typeof records.ids>) =>
+        args[0].name === holders.name
+          ? Stream.die(new Error("an index is broken"))
+          : records.ids(...args)) as unknown as typeof records.ids
+      const task = clock([holders, restrictions])
+      const state = yield* Effect.provideService(turnsOf(task), Records, { ...records, ids })
+      assert.deepEqual(state.split(" "), ["restriction"])
+    }).pipe(Effect.provide(world()), Effect.provideService(References.MinimumLogLevel, "None"))
   )
 })

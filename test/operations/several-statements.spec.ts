@@ -339,7 +339,7 @@ describe("statements of one file past their period", () => {
       yield* TestClock.setTime(Date.epochDay(Date.of("2037-01-01")) * 86_400_000)
       const records = yield* Records
       const now = yield* Instant.now
-      for (const step of steps) yield* records.transactAlone(step({ now, after: null }))
+      for (const step of steps) yield* records.transactAlone(step.run({ now, after: null }))
       const pruned = Effect.map(allStatements, (all) =>
         all.flatMap((each) => (each.prunedAt === undefined ? [] : [nameOf(each)]))
       )
@@ -351,7 +351,7 @@ describe("statements of one file past their period", () => {
       ])
       yield* TestClock.adjust("4000 days")
       const later = yield* Instant.now
-      for (const step of steps) yield* records.transactAlone(step({ now: later, after: null }))
+      for (const step of steps) yield* records.transactAlone(step.run({ now: later, after: null }))
       yield* TestClock.adjust("61 minutes")
       assert.deepEqual((yield* leftOver([])).waiting, 0)
       assert.deepEqual(yield* pruned, ["2020-01-02/1", "2020-01-02/2"])

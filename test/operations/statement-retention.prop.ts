@@ -158,7 +158,7 @@ const retains = Effect.gen(function* () {
   for (const step of steps) {
     let after: string | null = null
     do {
-      const batch: Retention.Batch = yield* records.transactAlone(step({ now, after }))
+      const batch: Retention.Batch = yield* records.transactAlone(step.run({ now, after }))
       count += batch.counts["externalStatements"] ?? 0
       after = batch.after
     } while (after !== null)

@@ -3,6 +3,7 @@ import { Effect, Metric } from "effect"
 import type { Failure } from "../ports/WebhookSender.ts"
 import { OperationKind } from "../vocabulary/OperationKind.ts"
 import { RunTrigger, Verdict } from "../vocabulary/sets.ts"
+import { type StepKind, stepKinds } from "./Retention.ts"
 
 /** A metric and the closed list of values that each of its labels may have. */
 export interface LabelledMetric {
@@ -74,6 +75,13 @@ export const auditUnlogged = Metric.counter("bursar.audit.unlogged", {
   incremental: true
 })
 
+/** Counter of batches of retention that failed on this instance, by `kind` of record. */
+export const retentionFailed = Metric.counter("bursar.retention.failed", {
+  description:
+    "Batches of retention that failed on this instance; each is tried again, and the other kinds go on.",
+  incremental: true
+})
+
 /** Outcomes of an attempt to deliver: taken by the receiver, or the reason of its failure. */
 const outcomes: Readonly<Record<Failure | "taken", string>> = {
   taken: "The receiver answered that it took it.",
@@ -101,12 +109,17 @@ export const measured: ReadonlyArray<LabelledMetric> = [
   { metric: webhookAttempts, labels: { outcome: Object.keys(outcomes) } },
   { metric: webhookExhausted, labels: {} },
   { metric: auditCheckpointAge, labels: {} },
-  { metric: auditUnlogged, labels: {} }
+  { metric: auditUnlogged, labels: {} },
+  { metric: retentionFailed, labels: { kind: stepKinds } }
 ]
 
 /** Counts an attempt to deliver an event to a webhook. */
 export const attempted = (outcome: keyof typeof outcomes): Effect.Effect<void> =>
   Metric.update(Metric.withAttributes(webhookAttempts, { outcome }), 1)
+
+/** Counts a batch of retention that failed. */
+export const pruningFailed = (kind: StepKind): Effect.Effect<void> =>
+  Metric.update(Metric.withAttributes(retentionFailed, { kind }), 1)
 
 /** Counts a reconciliation run; called after the commit. */
 export const ranWith = (outcome: {

@@ -1,5 +1,5 @@
 /** Retention periods of each kind of record, and the legal hold that exempts records. */
-import { Schema } from "effect"
+import { Schema, Struct } from "effect"
 import * as Duration from "../kernel/Duration.ts"
 import * as Instant from "../kernel/Instant.ts"
 import type { LegalHold } from "../ports/storage/Feed.ts"
@@ -46,6 +46,10 @@ export const kept = {
 >
 export type RetentionKind = keyof typeof kept
 
+/** Names of the steps of a run: the kinds of record, and the history that the ledger has pruned. */
+export const stepKinds = [...Struct.keys(kept), "history"] as const
+export type StepKind = (typeof stepKinds)[number]
+
 /** Retention period of each kind; null: never deleted. */
 export type Periods = Readonly<Record<RetentionKind, Duration.Duration | null>>
 
@@ -85,16 +89,24 @@ export const isHeld = (
   subject.holderIds?.some((holderId) => hold.holderIds.includes(holderId)) === true ||
   (subject.instrumentId !== null && hold.instrumentIds.includes(subject.instrumentId))
 
+/** A place of a run: a step, by its index from 0, and where it continues; null: at its beginning. */
+const Place = Schema.Struct({ step: Schema.Int, after: Schema.NullOr(Schema.String) })
+export type Place = typeof Place.Type
+
 /** Progress of a run, stored between its batches, so that a crash loses and repeats nothing. */
 export const Run = Schema.fromJsonString(
   Schema.Struct({
     /** Start of the run: records that are due at this instant are deleted. */
     began: Instant.schema,
-    /** Index of the step, from 0. */
-    step: Schema.Int,
-    /** Place inside the step; null: its beginning. */
-    after: Schema.NullOr(Schema.String),
-    counts: Schema.Record(Schema.String, Schema.Int)
+    /** The place of the next batch; a step beyond the last one: the round is over. */
+    ...Place.fields,
+    counts: Schema.Record(Schema.String, Schema.Int),
+    /** Number of the round; absent: 0, which has every step. A later one repeats what failed. */
+    round: Schema.optionalKey(Schema.Int),
+    /** Places that are still to be repeated in this round. */
+    again: Schema.optionalKey(Schema.Array(Place)),
+    /** Places whose batch failed in this round: the next one repeats them. */
+    setAside: Schema.optionalKey(Schema.Array(Place))
   })
 )
 export type Run = typeof Run.Type
@@ -116,16 +128,58 @@ export interface Batch {
   readonly after: string | null
 }
 
-/** Adds a batch to the run, and moves to the next step where the step is done. */
-export const advance = (run: Run, batch: Batch): Run => {
+/** Number of steps of every run. */
+interface Steps {
+  readonly steps: number
+}
+
+/** Moves to the place after the present one: the next step, or in a later round what failed next. */
+const moved = (run: Run, { steps }: Steps): Run => {
+  if ((run.round ?? 0) === 0) return { ...run, step: run.step + 1, after: null }
+  const [next = { step: steps, after: null }, ...again] = run.again ?? []
+  return { ...run, ...next, again }
+}
+
+/** Adds a batch to the run, and moves on where the step is done. */
+export const advance = (run: Run, { after, counts: deleted }: Batch, steps: Steps): Run => {
   const counts: Record<string, number> = { ...run.counts }
-  for (const [name, count] of Object.entries(batch.counts)) {
+  for (const [name, count] of Object.entries(deleted)) {
     if (count > 0) counts[name] = (counts[name] ?? 0) + count
   }
-  return {
-    began: run.began,
-    step: batch.after === null ? run.step + 1 : run.step,
-    after: batch.after,
-    counts
-  }
+  const counted = { ...run, counts }
+  return after === null ? moved(counted, steps) : { ...counted, after }
+}
+
+/**
+ * Sets the present place aside, whose batch failed, and moves on: to the step's place after it where
+ * the step has one.
+ */
+export const setAside = (
+  run: Run,
+  { past, ...steps }: Steps & { readonly past: string | null }
+): Run => {
+  const { after, step } = run
+  const others = (run.setAside ?? []).filter(
+    (place) => place.step !== step || place.after !== after
+  )
+  const aside = { ...run, setAside: [...others, { step, after }] }
+  return past === null ? moved(aside, steps) : { ...aside, after: past }
+}
+
+/** Milliseconds after which a run ends, although a place of it fails each time: the next one begins. */
+const day = 24 * 3_600_000
+
+/** Milliseconds until places that failed are repeated: a minute at first, and an hour at most. */
+const pauseOf = (round: number): number => Math.min(3_600_000, 60_000 * 2 ** Math.min(round, 6))
+
+/** Begins the round that repeats what failed in the one that is over; null: the run has ended. */
+export const nextRound = (
+  run: Run,
+  { now, ...steps }: Steps & { readonly now: Instant.Instant }
+): { readonly run: Run; readonly delay: number } | null => {
+  const { round = 0, setAside: again = [], ...others } = run
+  const lasted = Instant.toEpochMillis(now) - Instant.toEpochMillis(run.began)
+  if (again.length === 0 || lasted >= day) return null
+  const begun = { ...others, round: round + 1, again }
+  return { run: moved(begun, steps), delay: pauseOf(round) }
 }

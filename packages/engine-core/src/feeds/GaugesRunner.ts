@@ -47,28 +47,45 @@ const lag = Effect.gen(function* () {
   return Math.max(0, end - head.offset)
 })
 
-const storeGauges = Effect.gen(function* () {
-  const depth = yield* orUnavailable((yield* WorkQueue).depth(operationQueue))
-  yield* Metric.update(Metrics.oldestQueued, (depth.oldestMillis ?? 0) / 1_000)
-  const due = yield* orUnavailable((yield* WorkQueue).depth(clockQueue))
-  yield* Metric.update(Metrics.oldestDue, (due.oldestMillis ?? 0) / 1_000)
-  const { seq } = yield* orUnavailable((yield* Feed).head)
-  yield* Metric.update(Metrics.feedHead, seq)
-  yield* Metric.update(Metrics.approvalsAwaiting, yield* awaiting)
-  yield* Metric.update(Metrics.auditCheckpointAge, yield* checkpointAge)
-})
+/** A gauge, and the figure that it is set to. */
+interface Gauge {
+  readonly metric: Metric.Gauge<number>
+  readonly figure: Effect.Effect<number, Unavailable, Needs>
+}
 
-const ledgerGauge = Effect.flatMap(lag, (offsets) => Metric.update(Metrics.projectionLag, offsets))
+const oldest = (queue: string) =>
+  Effect.flatMap(WorkQueue, (work) =>
+    Effect.map(orUnavailable(work.depth(queue)), ({ oldestMillis }) => (oldestMillis ?? 0) / 1_000)
+  )
 
-/** Polls with a timeout; a port that is unavailable leaves its gauges as they were. */
-const patient = <R>(look: Effect.Effect<void, Unavailable, R>): Effect.Effect<void, never, R> =>
-  look.pipe(
+const gauges: ReadonlyArray<Gauge> = [
+  { metric: Metrics.oldestQueued, figure: oldest(operationQueue) },
+  { metric: Metrics.oldestDue, figure: oldest(clockQueue) },
+  {
+    metric: Metrics.feedHead,
+    figure: Effect.flatMap(Feed, (feed) => Effect.map(orUnavailable(feed.head), ({ seq }) => seq))
+  },
+  { metric: Metrics.approvalsAwaiting, figure: awaiting },
+  { metric: Metrics.auditCheckpointAge, figure: checkpointAge },
+  { metric: Metrics.projectionLag, figure: lag }
+]
+
+/**
+ * Polls one gauge with a timeout. Where its port is unavailable or its figure has a defect, it stays as
+ * it was, and the other gauges are polled.
+ */
+const poll = ({ figure, metric }: Gauge): Effect.Effect<void, never, Needs> =>
+  figure.pipe(
+    Effect.flatMap((value) => Metric.update(metric, value)),
     Effect.timeout(pollWithin),
-    Effect.catch(({ _tag }) => Effect.logDebug("gauges were not polled", _tag))
+    Effect.catch(({ _tag }) => Effect.logDebug(`the gauge ${metric.id} was not polled`, _tag)),
+    Effect.catchDefect((defect) =>
+      Effect.logError(`the gauge ${metric.id} could not be polled`, defect)
+    )
   )
 
 /** Polls every gauge once. */
-export const look = Effect.all([patient(storeGauges), patient(ledgerGauge)], { discard: true })
+export const look = Effect.forEach(gauges, poll, { discard: true })
 
 /** Services that a poll of the gauges reads. */
 export type Needs = Feed | ProjectionLog | WorkQueue | Records | Ledger.Ledger

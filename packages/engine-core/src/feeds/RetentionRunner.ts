@@ -2,15 +2,18 @@
  * Tasks of retention: the daily run that deletes records past their period, in batches of one
  * transaction each, and the sweep of expired keys and idle rate budgets.
  */
-import { Effect } from "effect"
+import { Cause, Effect } from "effect"
+import * as Metrics from "../engine/Metrics.ts"
 import * as Retention from "../engine/Retention.ts"
 import { Settings } from "../engine/Settings.ts"
 import type { Collection } from "../kernel/Collection.ts"
 import * as Instant from "../kernel/Instant.ts"
 import type { Unavailable } from "../kernel/Refusal.ts"
 import { Keys } from "../ports/storage/Keys.ts"
+import type { LeaseLost } from "../ports/storage/StorageError.ts"
 import { RateWindow } from "../ports/storage/RateWindow.ts"
 import * as Audit from "../records/Audit.ts"
+import { eachToItsEnd } from "../records/BatchedWork.ts"
 import { orUnavailable } from "../records/PortFailure.ts"
 import { Records } from "../records/Records.ts"
 import * as events from "./events.ts"
@@ -30,31 +33,60 @@ export interface Parts {
   readonly more: ReadonlyArray<Step>
 }
 
-/** Task: the daily run. */
+/**
+ * Task: the daily run. A step whose batch fails is set aside and tried again ever more rarely, until
+ * the next run begins; the others go on (docs/contract/retention.md#runs).
+ */
 export const retention = ({ history, more }: Parts): Task<Needs> => {
   const steps = [...stepsOf(history), ...more]
+  const count = { steps: steps.length }
   return {
     name: "retention",
     doc: "Deletes what is past its retention.",
     every: day,
     run: Effect.fnUntraced(function* (turn) {
       const records = yield* Records
-      const run = Retention.runOf(turn.state, yield* Instant.now)
-      yield* records.transactAlone(
-        Effect.gen(function* () {
-          yield* turn.hold
-          const step = steps[run.step]
-          if (step === undefined) {
-            yield* announce(run)
-            return yield* turn.next({ delay: day, state: "" })
-          }
-          const batch = yield* step({ now: run.began, after: run.after })
-          yield* turn.next({ delay: 0, state: Retention.stateOf(Retention.advance(run, batch)) })
-        })
+      const now = yield* Instant.now
+      const run = Retention.runOf(turn.state, now)
+      const goOn = (after: Retention.Run, delay = 0) =>
+        turn.next({ delay, state: Retention.stateOf(after) })
+      const holding = <A, E, R>(work: Effect.Effect<A, E, R>) =>
+        records.transactAlone(Effect.andThen(turn.hold, work))
+      const step = steps[run.step]
+      if (step === undefined) {
+        const next = Retention.nextRound(run, { now, ...count })
+        return yield* holding(
+          next === null
+            ? Effect.andThen(announce(run), turn.next({ delay: day, state: "" }))
+            : goOn(next.run, next.delay)
+        )
+      }
+      yield* holding(
+        Effect.flatMap(step.run({ now: run.began, after: run.after }), (batch) =>
+          goOn(Retention.advance(run, batch, count))
+        )
+      ).pipe(
+        Effect.catchCause((cause) =>
+          isOver(cause)
+            ? Effect.failCause(cause)
+            : Effect.gen(function* () {
+                const { kind, past } = step
+                yield* Effect.logError(`retention of ${kind} failed, and is tried again`, cause)
+                yield* Metrics.pruningFailed(kind)
+                // Where the store is away this fails too: the whole turn is then tried again.
+                const passed = { ...count, past: past?.(run.after) ?? null }
+                yield* holding(goOn(Retention.setAside(run, passed)))
+              })
+        )
       )
     })
   }
 }
+
+/** Checks whether a turn has ended otherwise than by its batch: it is interrupted or another's. */
+const isOver = (cause: Cause.Cause<LeaseLost | Unavailable>): boolean =>
+  Cause.hasInterruptsOnly(cause) ||
+  cause.reasons.some((reason) => Cause.isFailReason(reason) && reason.error._tag === "LeaseLost")
 
 /** Announces the end of a run: one event and one audit record. */
 const announce = Effect.fnUntraced(function* ({ began, counts }: Retention.Run) {
@@ -93,7 +125,10 @@ export const sweep: Task<Keys | RateWindow> = {
     const before = Instant.sortable(yield* Instant.now)
     const all = (batch: Effect.Effect<number, Unavailable>) =>
       Effect.repeat(batch, { while: (deleted) => deleted >= batchMax })
-    yield* all(orUnavailable(keys.forget({ before, limit: batchMax })))
-    yield* all(orUnavailable(budgets.forget({ idle, limit: batchMax })))
+    // Each to its end, whichever fails: the turn then fails, and is tried again.
+    yield* eachToItsEnd([
+      all(orUnavailable(keys.forget({ before, limit: batchMax }))),
+      all(orUnavailable(budgets.forget({ idle, limit: batchMax })))
+    ])
   })
 }

@@ -42,8 +42,18 @@ export type Needs =
   | Ledger
   | LedgerReach
 
-/** One batch of one step, inside a transaction of its own. */
-export type Step = (asked: BatchInput) => Effect.Effect<Retention.Batch, Unavailable, Needs>
+/** A step of a run: deletes one kind of record, a batch at a time. */
+export interface Step {
+  /** What the step deletes, as the log and the metric name it. */
+  readonly kind: Retention.StepKind
+  /** One batch, inside a transaction of its own. */
+  readonly run: (asked: BatchInput) => Effect.Effect<Retention.Batch, Unavailable, Needs>
+  /**
+   * Place at which the step goes on after one whose batch failed; null, or absent: nothing of the step
+   * may be deleted before that batch.
+   */
+  readonly past?: (after: string | null) => string | null
+}
 
 const done: Retention.Batch = { counts: {}, after: null }
 
@@ -65,53 +75,56 @@ const decidedAt = (action: Approval.Approval): Instant.Instant | null => {
 }
 
 /** Step: operations that have ended, each with the four-eyes action it came of. */
-const operationsStep: Step = Effect.fnUntraced(function* ({ now, after }) {
-  const records = yield* Records
-  const keys = yield* Keys
-  const { retention, legalHold } = yield* Settings
-  const before = Retention.dueBefore(now, retention.operations)
-  const decidedBefore = Retention.dueBefore(now, retention.approvals)
-  if (before === undefined) return done
-  const rows = yield* records.list(operations, {
-    where: { state: ["succeeded", "failed"] },
-    updatedTo: before,
-    limit: batchMax,
-    ...(after === null ? {} : { after })
+const operationsStep: Step = {
+  kind: "operations",
+  run: Effect.fnUntraced(function* ({ now, after }) {
+    const records = yield* Records
+    const keys = yield* Keys
+    const { retention, legalHold } = yield* Settings
+    const before = Retention.dueBefore(now, retention.operations)
+    const decidedBefore = Retention.dueBefore(now, retention.approvals)
+    if (before === undefined) return done
+    const rows = yield* records.list(operations, {
+      where: { state: ["succeeded", "failed"] },
+      updatedTo: before,
+      limit: batchMax,
+      ...(after === null ? {} : { after })
+    })
+    const unheld = rows
+      .map(({ record }) => record)
+      .filter((record) => !Retention.isHeld(legalHold, record))
+    const actions = new Map(
+      (yield* records.many(
+        Approval.approvals,
+        unheld.flatMap(({ actionKey }) => actionKey ?? [])
+      )).map((action) => [action.actionKey, action])
+    )
+    // An action that is kept shows its operation, so both are deleted together.
+    const isDue = ({ actionKey }: Stored<OperationRecord>): boolean => {
+      const action = actionKey === null ? undefined : actions.get(actionKey)
+      if (action === undefined) return true
+      const at = decidedAt(action)
+      return decidedBefore !== undefined && at !== null && at < decidedBefore
+    }
+    const due = unheld.filter(isDue)
+    const operationIds = due.map(({ operationId }) => operationId)
+    const actionKeys = due.flatMap(({ actionKey }) =>
+      actionKey !== null && actions.has(actionKey) ? [actionKey] : []
+    )
+    yield* records.forget(operations, operationIds)
+    yield* records.forget(Approval.approvals, actionKeys)
+    yield* orUnavailable(
+      keys.free([
+        ...operationIds.map((id) => Idempotency.target("operation", id)),
+        ...actionKeys.flatMap(targetsOf)
+      ])
+    )
+    return {
+      counts: { operations: operationIds.length, approvals: actionKeys.length },
+      after: afterOf(rows)
+    }
   })
-  const unheld = rows
-    .map(({ record }) => record)
-    .filter((record) => !Retention.isHeld(legalHold, record))
-  const actions = new Map(
-    (yield* records.many(
-      Approval.approvals,
-      unheld.flatMap(({ actionKey }) => actionKey ?? [])
-    )).map((action) => [action.actionKey, action])
-  )
-  // An action that is kept shows its operation, so both are deleted together.
-  const isDue = ({ actionKey }: Stored<OperationRecord>): boolean => {
-    const action = actionKey === null ? undefined : actions.get(actionKey)
-    if (action === undefined) return true
-    const at = decidedAt(action)
-    return decidedBefore !== undefined && at !== null && at < decidedBefore
-  }
-  const due = unheld.filter(isDue)
-  const operationIds = due.map(({ operationId }) => operationId)
-  const actionKeys = due.flatMap(({ actionKey }) =>
-    actionKey !== null && actions.has(actionKey) ? [actionKey] : []
-  )
-  yield* records.forget(operations, operationIds)
-  yield* records.forget(Approval.approvals, actionKeys)
-  yield* orUnavailable(
-    keys.free([
-      ...operationIds.map((id) => Idempotency.target("operation", id)),
-      ...actionKeys.flatMap(targetsOf)
-    ])
-  )
-  return {
-    counts: { operations: operationIds.length, approvals: actionKeys.length },
-    after: afterOf(rows)
-  }
-})
+}
 
 /** Targets that idempotency keys may have for an action. */
 const targetsOf = (actionKey: string): ReadonlyArray<string> => [
@@ -120,71 +133,77 @@ const targetsOf = (actionKey: string): ReadonlyArray<string> => [
 ]
 
 /** Step: actions that never ran. */
-const approvalsStep: Step = Effect.fnUntraced(function* ({ now, after }) {
-  const records = yield* Records
-  const keys = yield* Keys
-  const { retention, legalHold } = yield* Settings
-  const before = Retention.dueBefore(now, retention.approvals)
-  if (before === undefined) return done
-  // Listed in the order of their creation: the notice of an end by the clock may be written much
-  // later than that end.
-  const rows = yield* records.list(Approval.approvals, {
-    where: { state: ["rejected", "lapsed"] },
-    limit: batchMax,
-    ...(after === null ? {} : { after })
-  })
-  const due = rows
-    .map(({ record }) => record)
-    .filter((record) => {
-      const at = decidedAt(record)
-      return at !== null && at < before && !Retention.isHeld(legalHold, record)
+const approvalsStep: Step = {
+  kind: "approvals",
+  run: Effect.fnUntraced(function* ({ now, after }) {
+    const records = yield* Records
+    const keys = yield* Keys
+    const { retention, legalHold } = yield* Settings
+    const before = Retention.dueBefore(now, retention.approvals)
+    if (before === undefined) return done
+    // Listed in the order of their creation: the notice of an end by the clock may be written much
+    // later than that end.
+    const rows = yield* records.list(Approval.approvals, {
+      where: { state: ["rejected", "lapsed"] },
+      limit: batchMax,
+      ...(after === null ? {} : { after })
     })
-    .map(({ actionKey }) => actionKey)
-  yield* records.forget(Approval.approvals, due)
-  yield* orUnavailable(keys.free(due.flatMap(targetsOf)))
-  // An action is decided after it is made, so no action of a later page is due either.
-  const newest = rows.at(-1)?.record
-  const isOver = newest === undefined || newest.createdAt >= before
-  return { counts: { approvals: due.length }, after: isOver ? null : afterOf(rows) }
-})
-
-const deliveriesStep =
-  (selection: {
-    readonly record: "deliveries" | "exhaustedDeliveries"
-    readonly states: ReadonlyArray<string>
-  }): Step =>
-  ({ now }) =>
-    Effect.gen(function* () {
-      const records = yield* Records
-      const { retention } = yield* Settings
-      const before = Retention.dueBefore(now, retention[selection.record])
-      if (before === undefined) return done
-      const rows = yield* records.list(deliveries, {
-        where: { state: selection.states },
-        ranges: { endedAt: { to: Instant.sortable(before) } },
-        limit: batchMax
+    const due = rows
+      .map(({ record }) => record)
+      .filter((record) => {
+        const at = decidedAt(record)
+        return at !== null && at < before && !Retention.isHeld(legalHold, record)
       })
-      yield* records.forget(
-        deliveries,
-        rows.map(({ record }) => record.deliveryId)
-      )
-      // Every selected row is deleted, so the next batch starts at the same place.
-      return {
-        counts: { [selection.record]: rows.length },
-        after: rows.length < batchMax ? null : "more"
-      }
-    })
+      .map(({ actionKey }) => actionKey)
+    yield* records.forget(Approval.approvals, due)
+    yield* orUnavailable(keys.free(due.flatMap(targetsOf)))
+    // An action is decided after it is made, so no action of a later page is due either.
+    const newest = rows.at(-1)?.record
+    const isOver = newest === undefined || newest.createdAt >= before
+    return { counts: { approvals: due.length }, after: isOver ? null : afterOf(rows) }
+  })
+}
 
-const eventsStep: Step = Effect.fnUntraced(function* ({ now }) {
-  const feed = yield* Feed
-  const { retention, legalHold } = yield* Settings
-  const before = Retention.dueBefore(now, retention.events)
-  if (before === undefined) return done
-  const { deleted, passed } = yield* orUnavailable(
-    feed.prune({ before: Instant.sortable(before), hold: legalHold, limit: batchMax })
-  )
-  return { counts: { events: deleted }, after: passed === 0 ? null : "more" }
+const deliveriesStep = (selection: {
+  readonly record: "deliveries" | "exhaustedDeliveries"
+  readonly states: ReadonlyArray<string>
+}): Step => ({
+  kind: selection.record,
+  run: Effect.fnUntraced(function* ({ now }) {
+    const records = yield* Records
+    const { retention } = yield* Settings
+    const before = Retention.dueBefore(now, retention[selection.record])
+    if (before === undefined) return done
+    const rows = yield* records.list(deliveries, {
+      where: { state: selection.states },
+      ranges: { endedAt: { to: Instant.sortable(before) } },
+      limit: batchMax
+    })
+    yield* records.forget(
+      deliveries,
+      rows.map(({ record }) => record.deliveryId)
+    )
+    // Every selected row is deleted, so the next batch starts at the same place.
+    return {
+      counts: { [selection.record]: rows.length },
+      after: rows.length < batchMax ? null : "more"
+    }
+  })
 })
+
+const eventsStep: Step = {
+  kind: "events",
+  run: Effect.fnUntraced(function* ({ now }) {
+    const feed = yield* Feed
+    const { retention, legalHold } = yield* Settings
+    const before = Retention.dueBefore(now, retention.events)
+    if (before === undefined) return done
+    const { deleted, passed } = yield* orUnavailable(
+      feed.prune({ before: Instant.sortable(before), hold: legalHold, limit: batchMax })
+    )
+    return { counts: { events: deleted }, after: passed === 0 ? null : "more" }
+  })
+}
 
 /**
  * Offset up to which a run deletes history: the one up to which the ledger is pruned, but none that a
@@ -216,6 +235,7 @@ interface HistoryPart {
 
 /** Place in the step: the offset that its first batch found, and the index of the part at work. */
 const HistoryPlace = Schema.fromJsonString(Schema.Struct({ through: Schema.Int, part: Schema.Int }))
+type HistoryPlace = typeof HistoryPlace.Type
 const decodePlace = Schema.decodeOption(HistoryPlace)
 const encodePlace = Schema.encodeSync(HistoryPlace)
 
@@ -244,19 +264,27 @@ const historyStep = (collections: ReadonlyArray<Collection>): Step => {
         )
     }))
   ]
-  return Effect.fnUntraced(function* ({ after }) {
-    // A place of an earlier version does not decode: the step begins again, which deletes no more.
-    const stored = Option.flatMap(Option.fromNullOr(after), decodePlace)
-    const place = Option.isSome(stored) ? stored.value : { through: yield* historyEnd, part: 0 }
-    const part = parts[place.part]
-    if (part === undefined || place.through === 0) return done
-    const deleted = yield* part.prune(Offset.of(place.through))
-    const next = deleted < batchMax ? place.part + 1 : place.part
-    return {
-      counts: { [part.name]: deleted },
-      after: next < parts.length ? encodePlace({ ...place, part: next }) : null
-    }
-  })
+  // A place of an earlier version does not decode: the step begins again, which deletes no more.
+  const stored = (after: string | null) => Option.flatMap(Option.fromNullOr(after), decodePlace)
+  const placeAt = (place: HistoryPlace): string | null =>
+    place.part < parts.length ? encodePlace(place) : null
+  return {
+    kind: "history",
+    run: Effect.fnUntraced(function* ({ after }) {
+      const place = Option.getOrUndefined(stored(after)) ?? { through: yield* historyEnd, part: 0 }
+      const part = parts[place.part]
+      if (part === undefined || place.through === 0) return done
+      const deleted = yield* part.prune(Offset.of(place.through))
+      const next = deleted < batchMax ? place.part + 1 : place.part
+      return { counts: { [part.name]: deleted }, after: placeAt({ ...place, part: next }) }
+    }),
+    // The first batch raises the projection's horizon: before it has committed, no part may go on.
+    past: (after) =>
+      Option.match(stored(after), {
+        onNone: () => null,
+        onSome: (place) => placeAt({ ...place, part: place.part + 1 })
+      })
+  }
 }
 
 /**

@@ -2,7 +2,7 @@
  * Failure isolation of batches: a subject whose part has a defect is set aside by name, and the others of
  * its batch go on (docs/domain/stopping-payments.md#what-one-of-many-can-stop).
  */
-import { Effect } from "effect"
+import { Effect, Exit } from "effect"
 
 /**
  * Runs the part of a turn that is about one subject. A defect of it is logged with what it was about and
@@ -36,4 +36,13 @@ export const together = <S, A, E, R>(
         discard: true
       })
     )
+  )
+
+/** Runs every part to its end, whichever fails; then fails as the first of those did that failed. */
+export const eachToItsEnd = <E, R>(
+  parts: ReadonlyArray<Effect.Effect<unknown, E, R>>
+): Effect.Effect<void, E, R> =>
+  Effect.flatMap(
+    Effect.forEach(parts, (part) => Effect.exit(Effect.asVoid(part))),
+    (exits) => exits.find(Exit.isFailure) ?? Effect.void
   )

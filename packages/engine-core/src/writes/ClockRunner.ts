@@ -215,13 +215,15 @@ const isLost = (cause: Cause.Cause<LeaseLost | Unavailable>): boolean =>
 /** Records that are queued in one batch. */
 const adoptedMax = 200
 
-/** The collections with clock moves, and the scheduled writes of each. */
+/** A collection with clock moves, and its scheduled writes. */
 const kindsOf = (
-  clocked: ReadonlyArray<Collection>,
+  { name }: Collection,
   timely: ReadonlyArray<Timely.Timely>
 ): ReadonlyArray<string> => [
-  ...clocked.map(({ name }) => name),
-  ...timely.map(({ name }) => `+${name}`)
+  name,
+  ...timely.flatMap(({ collection, name: write }) =>
+    collection.name === name ? [`+${write}`] : []
+  )
 ]
 
 /**
@@ -249,9 +251,9 @@ const adopted = Effect.fnUntraced(
           )
         )
       })
-    for (const collection of clocked) {
+    const sweeps = clocked.map((collection) => {
       // By ids alone: a record that cannot be read keeps no other one from its clock moves.
-      yield* records.ids(collection, {}).pipe(
+      const sweep = records.ids(collection, {}).pipe(
         Stream.grouped(adoptedMax),
         Stream.runForEach((ids) =>
           together(
@@ -259,9 +261,15 @@ const adopted = Effect.fnUntraced(
             (some) => setDown(collection, some),
             (recordId) => `the clock of ${collection.name} ${recordId}`
           )
-        )
+        ),
+        Effect.as(kindsOf(collection, timely))
       )
-    }
+      // A kind whose ids cannot be listed is swept again in the next turn, and keeps back no other.
+      return Effect.catchDefect(sweep, (defect) =>
+        Effect.as(Effect.logError(`the clock of ${collection.name} could not be swept`, defect), [])
+      )
+    })
+    return (yield* Effect.all(sweeps)).flat()
   },
   // As stored, not ripened: the due clock moves are what the sweep queues.
   Effect.provideService(JudgedAt, Instant.fromNanos(0n))
@@ -297,8 +305,9 @@ export const clock = (collections: ReadonlyArray<Collection>): Task<Needs> => {
       const names = new Set(timely.map(({ collection }) => collection.name))
       const clocked = collections.filter(({ due, name }) => due !== never || names.has(name))
       const swept = new Set(turn.state.split(" ").filter((kind) => kind !== ""))
-      const kinds = kindsOf(clocked, timely)
-      if (!kinds.every((kind) => swept.has(kind))) yield* adopted(clocked)
+      const isNew = (collection: Collection) =>
+        kindsOf(collection, timely).some((kind) => !swept.has(kind))
+      const kinds = yield* adopted(clocked.filter(isNew))
       // The kinds of other versions stay listed, so that two versions running side by side do not
       // sweep for each other's.
       const state = [...new Set([...swept, ...kinds])].toSorted().join(" ")

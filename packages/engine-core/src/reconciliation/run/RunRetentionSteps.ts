@@ -28,50 +28,56 @@ const isHeld = (run: Run, legalHold: LegalHold): boolean =>
       )
 
 /** Step that deletes runs, with their index by instrument and the keys of their calls. */
-const runsStep: Step = Effect.fnUntraced(function* ({ now, after }) {
-  const records = yield* Records
-  const keys = yield* Keys
-  const { retention, legalHold } = yield* Settings
-  const before = Retention.dueBefore(now, retention.reconciliationRuns)
-  if (before === undefined) return done
-  const rows = yield* records.list(runs, {
-    updatedTo: before,
-    limit: batchMax,
-    ...(after === null ? {} : { after })
-  })
-  const due = rows.map(({ record }) => record).filter((run) => !isHeld(run, legalHold))
-  const runIds = due.map(({ runId }) => runId)
-  const indexed = due.filter((run) => instrumentIdsOf(run).length > 1)
-  yield* records.forget(
-    runInstruments,
-    indexed.flatMap((run) =>
-      instrumentIdsOf(run).map((instrumentId) => idOf({ runId: run.runId, instrumentId }))
+const runsStep: Step = {
+  kind: "reconciliationRuns",
+  run: Effect.fnUntraced(function* ({ now, after }) {
+    const records = yield* Records
+    const keys = yield* Keys
+    const { retention, legalHold } = yield* Settings
+    const before = Retention.dueBefore(now, retention.reconciliationRuns)
+    if (before === undefined) return done
+    const rows = yield* records.list(runs, {
+      updatedTo: before,
+      limit: batchMax,
+      ...(after === null ? {} : { after })
+    })
+    const due = rows.map(({ record }) => record).filter((run) => !isHeld(run, legalHold))
+    const runIds = due.map(({ runId }) => runId)
+    const indexed = due.filter((run) => instrumentIdsOf(run).length > 1)
+    yield* records.forget(
+      runInstruments,
+      indexed.flatMap((run) =>
+        instrumentIdsOf(run).map((instrumentId) => idOf({ runId: run.runId, instrumentId }))
+      )
     )
-  )
-  yield* records.forget(runs, runIds)
-  yield* orUnavailable(keys.free(runIds.map((id) => Idempotency.target("run", id))))
-  return { counts: { reconciliationRuns: runIds.length }, after: afterOf(rows) }
-})
+    yield* records.forget(runs, runIds)
+    yield* orUnavailable(keys.free(runIds.map((id) => Idempotency.target("run", id))))
+    return { counts: { reconciliationRuns: runIds.length }, after: afterOf(rows) }
+  })
+}
 
 /** Step that deletes findings that are cleared and that no hold, open or released, has named. */
-const findingsStep: Step = Effect.fnUntraced(function* ({ now, after }) {
-  const records = yield* Records
-  const { retention, legalHold } = yield* Settings
-  const before = Retention.dueBefore(now, retention.clearedFindings)
-  if (before === undefined) return done
-  const rows = yield* records.list(findings, {
-    where: { state: ["cleared"] },
-    updatedTo: before,
-    limit: batchMax,
-    ...(after === null ? {} : { after })
+const findingsStep: Step = {
+  kind: "clearedFindings",
+  run: Effect.fnUntraced(function* ({ now, after }) {
+    const records = yield* Records
+    const { retention, legalHold } = yield* Settings
+    const before = Retention.dueBefore(now, retention.clearedFindings)
+    if (before === undefined) return done
+    const rows = yield* records.list(findings, {
+      where: { state: ["cleared"] },
+      updatedTo: before,
+      limit: batchMax,
+      ...(after === null ? {} : { after })
+    })
+    const due = rows
+      .map(({ record }) => record)
+      .filter(({ holdId }) => holdId === null)
+      .filter((finding) => !Retention.isHeld(legalHold, finding))
+      .map(({ findingId }) => findingId)
+    yield* records.forget(findings, due)
+    return { counts: { clearedFindings: due.length }, after: afterOf(rows) }
   })
-  const due = rows
-    .map(({ record }) => record)
-    .filter(({ holdId }) => holdId === null)
-    .filter((finding) => !Retention.isHeld(legalHold, finding))
-    .map(({ findingId }) => findingId)
-  yield* records.forget(findings, due)
-  return { counts: { clearedFindings: due.length }, after: afterOf(rows) }
-})
+}
 
 export const steps: ReadonlyArray<Step> = [runsStep, findingsStep]

@@ -300,37 +300,41 @@ const restOfDate = Effect.fnUntraced(function* ({
  * Step: marks statements as pruned and queues the deletion of their lines and bytes, which follows
  * once the reads that began before have ended. A replaced statement goes with the one in force.
  */
-const statementsStep: Step = Effect.fnUntraced(function* ({ now: began, after }) {
-  const records = yield* Records
-  const { retention, legalHold } = yield* Settings
-  const before = Retention.dueBefore(began, retention.externalStatements)
-  if (before === undefined) return { counts: {}, after: null }
-  const rows = yield* records.list(externalStatements, {
-    where: { kept: ["kept"] },
-    limit: batchMax,
-    ...(after === null ? {} : { after })
+const statementsStep: Step = {
+  kind: "externalStatements",
+  run: Effect.fnUntraced(function* ({ now: began, after }) {
+    const records = yield* Records
+    const { retention, legalHold } = yield* Settings
+    const before = Retention.dueBefore(began, retention.externalStatements)
+    if (before === undefined) return { counts: {}, after: null }
+    const rows = yield* records.list(externalStatements, {
+      where: { kept: ["kept"] },
+      limit: batchMax,
+      ...(after === null ? {} : { after })
+    })
+    const last = rows.at(-1)
+    const rest = last === undefined || rows.length < batchMax ? [] : yield* restOfDate(last)
+    const due = (yield* withCurrentStatement([
+      ...rows.map(({ record }) => record),
+      ...rest
+    ])).filter((each) => Rules.isDue(each, { before, legalHold }))
+    const judged = due.length === 0 ? [] : yield* deletable(due)
+    const now = yield* Instant.now
+    const act = { cause: { by: "clock" }, now } as const
+    const released = yield* handedOver(judged, act)
+    for (const { statement } of released) {
+      yield* records.append(externalStatements, statement, { on: "prune", at: now }, act)
+    }
+    yield* records.enqueue(released.map(({ statement }) => StageSteps.sweepOfPruned(statement)))
+    const isOver =
+      last === undefined ||
+      rows.length < batchMax ||
+      Date.isAfter(last.record.businessDate, Rules.lastDateBefore(before))
+    return {
+      counts: { externalStatements: released.length },
+      after: isOver ? null : last.sortKey
+    }
   })
-  const last = rows.at(-1)
-  const rest = last === undefined || rows.length < batchMax ? [] : yield* restOfDate(last)
-  const due = (yield* withCurrentStatement([...rows.map(({ record }) => record), ...rest])).filter(
-    (each) => Rules.isDue(each, { before, legalHold })
-  )
-  const judged = due.length === 0 ? [] : yield* deletable(due)
-  const now = yield* Instant.now
-  const act = { cause: { by: "clock" }, now } as const
-  const released = yield* handedOver(judged, act)
-  for (const { statement } of released) {
-    yield* records.append(externalStatements, statement, { on: "prune", at: now }, act)
-  }
-  yield* records.enqueue(released.map(({ statement }) => StageSteps.sweepOfPruned(statement)))
-  const isOver =
-    last === undefined ||
-    rows.length < batchMax ||
-    Date.isAfter(last.record.businessDate, Rules.lastDateBefore(before))
-  return {
-    counts: { externalStatements: released.length },
-    after: isOver ? null : last.sortKey
-  }
-})
+}
 
 export const steps: ReadonlyArray<Step> = [statementsStep]

@@ -5,7 +5,7 @@ import { describe, expect, it } from "vitest"
 import { conditions } from "#core/kernel/Conditions.ts"
 import { gates } from "#core/kernel/Refusal.ts"
 import { statementConditions } from "#core/ports/StatementSource.ts"
-import { checkNames } from "#core/reconciliation/run/CheckNames.ts"
+import { checkNames } from "#core/vocabulary/ReconciliationChecks.ts"
 import { root, sources } from "./sources.ts"
 
 const names = Object.keys(conditions)

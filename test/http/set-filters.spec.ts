@@ -2,7 +2,7 @@
 import { Catalogue, type Read } from "@bursar/engine-core"
 import { Result, Schema, type SchemaAST } from "effect"
 import { describe, expect, it } from "vitest"
-import { checkNames } from "#core/reconciliation/run/CheckNames.ts"
+import { checkNames } from "#core/vocabulary/ReconciliationChecks.ts"
 import { ReconciliationCheck } from "#core/vocabulary/sets.ts"
 import { served as feeds } from "#host/api/FeedsApi.ts"
 import { sets } from "#host/api/Sets.ts"

@@ -1,6 +1,7 @@
 /** The smaller sets of words that records and parameters take their values from. */
-import * as ValueSet from "./ValueSet.ts"
 import type { OperationKind } from "./OperationKind.ts"
+import { checkNames } from "./ReconciliationChecks.ts"
+import * as ValueSet from "./ValueSet.ts"
 
 const { closed, extensible } = ValueSet
 
@@ -405,38 +406,7 @@ export type Verdict = ValueSet.Member<typeof Verdict>
 export const ReconciliationCheck = extensible(
   "ReconciliationCheck",
   "A check of reconciliation runs.",
-  [
-    "register-supply",
-    "movements-balance",
-    "register-line",
-    "statement-total",
-    "lots-holdings",
-    "supply-outstanding",
-    "nav-price",
-    "nav-movement",
-    "nav-usable",
-    "statement-overdue",
-    "statement-gap",
-    "cash-settlement",
-    "cash-unmatched",
-    "cash-balance",
-    "burned-unpaid",
-    "claim-aging",
-    "custody-reserve",
-    "reserve-cover",
-    "reserve-report",
-    "reserve-price-fresh",
-    "distribution-recompute",
-    "distribution-identity",
-    "distribution-unpaid",
-    "suspended-lines",
-    "restriction-effect",
-    "admission-effect",
-    "holder-cap",
-    "projection-drift",
-    "orphan-locks",
-    "policy-replay"
-  ]
+  checkNames
 )
 export type ReconciliationCheck = ValueSet.Member<typeof ReconciliationCheck>
 

@@ -1,11 +1,12 @@
 /** Schemas of the terms that only a policy has: window, limits, tolerances, grace times. */
 import { Effect, Schema } from "effect"
+import * as Amount from "../../kernel/Amount.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Duration from "../../kernel/Duration.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Field from "../../templates/Field.ts"
+import { reconciliationChecks } from "../../vocabulary/ReconciliationChecks.ts"
 import * as sets from "../../vocabulary/sets.ts"
-import * as Amount from "../../kernel/Amount.ts"
 
 const { Struct } = Schema
 
@@ -16,32 +17,34 @@ const { Struct } = Schema
 export const checks: ReadonlyArray<string> = [...sets.ReconciliationCheck.members, "figures"]
 
 /** Largest distance of a price from the administrator's NAV where the policy names none. */
-export const navPriceDefault = Decimal.of("0.0020")
+export const navPriceDefault = Decimal.of(reconciliationChecks["nav-price"].tolerance)
+
+const rows = Object.entries(reconciliationChecks)
 
 /**
- * Tolerances of the checks that a policy does not name; every other is 0
+ * Tolerances of the checks that a policy does not name; that of other names is 0
  * (docs/domain/instruments.md#tolerances). `derived`: the tolerance depends on more than the
  * policy, such as the register, a statement's places or the feed.
  */
-export const toleranceDefaults: Readonly<Record<string, Decimal.Decimal | "derived">> = {
-  "nav-price": navPriceDefault,
-  "nav-movement": "derived",
-  "supply-outstanding": "derived",
-  "register-line": "derived",
-  "reserve-report": "derived"
-}
+export const toleranceDefaults: Readonly<Record<string, Decimal.Decimal | "derived">> =
+  Object.fromEntries(
+    rows.map(([check, { tolerance }]) => [
+      check,
+      tolerance === "derived" ? tolerance : Decimal.of(tolerance)
+    ])
+  )
 
 /**
  * Grace times of the checks that a policy does not name (docs/domain/instruments.md#grace-times);
- * `endless`: a statement is never stale. Other checks have no grace time.
+ * `endless`: a statement is never stale. Other checks have no grace time, or that of a source.
  */
-export const graceDefaults: Readonly<Record<string, Duration.Duration | "endless">> = {
-  "cash-settlement": Duration.days(2),
-  "burned-unpaid": Duration.days(3),
-  "claim-aging": Duration.days(2),
-  "distribution-unpaid": Duration.days(2),
-  "nav-usable": "endless"
-}
+export const graceDefaults: Readonly<Record<string, Duration.Duration | "endless">> =
+  Object.fromEntries(
+    rows.flatMap(([check, { grace }]) => {
+      if (grace === null || grace === "source") return []
+      return [[check, grace === "endless" ? grace : Duration.of(grace)]]
+    })
+  )
 
 /** Refuses the name of a check that does not exist, which would otherwise be ignored silently. */
 const named = Schema.makeFilter(

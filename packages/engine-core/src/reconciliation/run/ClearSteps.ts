@@ -14,7 +14,7 @@ import type { Hold } from "../../restraints/hold/Hold.ts"
 import { lockOf } from "../../restraints/hold/HoldOpeningSteps.ts"
 import { openOn } from "../../restraints/hold/OpenHoldLookups.ts"
 import type { CoveredInstrument } from "./CompareSteps.ts"
-import { checkNames } from "./CheckNames.ts"
+import { checkNames } from "../../vocabulary/ReconciliationChecks.ts"
 import * as Rules from "./RunRules.ts"
 import type { Scope } from "./Run.ts"
 

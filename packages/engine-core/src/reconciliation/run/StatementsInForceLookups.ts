@@ -22,7 +22,7 @@ import { feedKeyOf, latestOf } from "../../statements/external-statement/Stateme
 import type { StatementKind } from "../../vocabulary/sets.ts"
 import { DeferredStatement, ComparedFeed, NotCompared, type Note, type Point } from "./Check.ts"
 import { type CheckMark, checkMarks, idOf } from "./CheckMark.ts"
-import type { CheckName } from "./CheckNames.ts"
+import type { CheckName } from "../../vocabulary/ReconciliationChecks.ts"
 import { sourceDateOf } from "./checks/OfStatement.ts"
 
 type InstrumentIdentity = Pick<Instrument, "instrumentId">

@@ -1,0 +1,61 @@
+/**
+ * Table of the checks of reconciliation: names, severities, and what counts where a policy names
+ * neither a tolerance nor a grace time. Each check is declared by its name on a page of
+ * `reconciliation/checks`.
+ */
+import { Struct } from "effect"
+
+interface Row {
+  /** Severities of its findings, besides `info` where the whole difference is explained. */
+  readonly severities: ReadonlyArray<"blocking" | "warning">
+  /**
+   * Tolerance where the policy names none (docs/domain/instruments.md#tolerances). `derived`: it
+   * depends on more than the policy, such as the register, a statement's places or the feed.
+   */
+  readonly tolerance: string
+  /**
+   * Grace time where the policy names none (docs/domain/instruments.md#grace-times). `endless`: a
+   * statement is never stale; `source`: each source of statements has its own; null: the check has
+   * no grace time.
+   */
+  readonly grace: string | null
+}
+
+// biome-ignore format: a table, one row a line, in the order in which the checks run
+export const reconciliationChecks = {
+  "register-supply": { severities: ["blocking"], tolerance: "0", grace: null },
+  "movements-balance": { severities: ["blocking"], tolerance: "0", grace: null },
+  "register-line": { severities: ["blocking", "warning"], tolerance: "derived", grace: null },
+  "statement-total": { severities: ["blocking"], tolerance: "0", grace: null },
+  "lots-holdings": { severities: ["blocking"], tolerance: "0", grace: null },
+  "supply-outstanding": { severities: ["blocking"], tolerance: "derived", grace: null },
+  "nav-price": { severities: ["blocking", "warning"], tolerance: "0.0020", grace: null },
+  "nav-movement": { severities: ["warning"], tolerance: "derived", grace: null },
+  "nav-usable": { severities: ["warning"], tolerance: "0", grace: "endless" },
+  "statement-overdue": { severities: ["blocking", "warning"], tolerance: "0", grace: "source" },
+  "statement-gap": { severities: ["warning"], tolerance: "0", grace: null },
+  "cash-settlement": { severities: ["blocking", "warning"], tolerance: "0", grace: "P2D" },
+  "cash-unmatched": { severities: ["blocking", "warning"], tolerance: "0", grace: null },
+  "cash-balance": { severities: ["blocking", "warning"], tolerance: "0", grace: null },
+  "burned-unpaid": { severities: ["blocking"], tolerance: "0", grace: "P3D" },
+  "claim-aging": { severities: ["warning"], tolerance: "0", grace: "P2D" },
+  "custody-reserve": { severities: ["blocking", "warning"], tolerance: "0", grace: null },
+  "reserve-cover": { severities: ["blocking"], tolerance: "0", grace: null },
+  "reserve-report": { severities: ["blocking"], tolerance: "derived", grace: null },
+  "reserve-price-fresh": { severities: ["warning"], tolerance: "0", grace: null },
+  "distribution-recompute": { severities: ["blocking"], tolerance: "0", grace: null },
+  "distribution-identity": { severities: ["blocking"], tolerance: "0", grace: null },
+  "distribution-unpaid": { severities: ["warning"], tolerance: "0", grace: "P2D" },
+  "suspended-lines": { severities: ["warning"], tolerance: "0", grace: null },
+  "restriction-effect": { severities: ["blocking"], tolerance: "0", grace: null },
+  "admission-effect": { severities: ["blocking", "warning"], tolerance: "0", grace: null },
+  "holder-cap": { severities: ["warning"], tolerance: "0", grace: null },
+  "projection-drift": { severities: ["blocking", "warning"], tolerance: "0", grace: null },
+  "orphan-locks": { severities: ["warning"], tolerance: "0", grace: null },
+  "policy-replay": { severities: ["blocking", "warning"], tolerance: "0", grace: null }
+} as const satisfies Readonly<Record<string, Row>>
+
+export type CheckName = keyof typeof reconciliationChecks
+
+/** Names of the checks of this release, in the order they run. */
+export const checkNames: ReadonlyArray<CheckName> = Struct.keys(reconciliationChecks)

@@ -8,7 +8,7 @@ import { compare, type Difference, withoutAmounts } from "../../../findings/Find
 import type { Terms } from "../Check.ts"
 import { isOverdue } from "../GraceRules.ts"
 
-export const check = "burned-unpaid"
+const check = "burned-unpaid"
 
 /** A redemption that is burned and not settled. */
 export interface BurnedRedemption {

@@ -8,7 +8,7 @@ import { compare, type Difference } from "../../../findings/FindingRules.ts"
 import type { Terms } from "../Check.ts"
 import { isOverdue } from "../GraceRules.ts"
 
-export const check = "cash-settlement"
+const check = "cash-settlement"
 
 /** An order paid by wire that is delivered or settled. */
 export interface SettledOrder {

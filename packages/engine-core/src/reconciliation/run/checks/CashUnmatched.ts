@@ -6,7 +6,7 @@ import * as Decimal from "../../../kernel/Decimal.ts"
 import { compare, type Difference } from "../../../findings/FindingRules.ts"
 import type { CashEntry } from "../../../statements/external-statement/StatementLine.ts"
 
-export const check = "cash-unmatched"
+const check = "cash-unmatched"
 
 /** A booked line with something left. */
 export interface OpenLine {

@@ -8,7 +8,7 @@ import { compare, type Difference } from "../../../findings/FindingRules.ts"
 import type { Terms } from "../Check.ts"
 import { isOverdue } from "../GraceRules.ts"
 
-export const check = "claim-aging"
+const check = "claim-aging"
 
 /** An order that waits to be priced, or a funded redemption that waits for its burn. */
 export interface WaitingOrder {

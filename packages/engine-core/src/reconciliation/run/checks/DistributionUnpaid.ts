@@ -8,7 +8,7 @@ import { compare, type Difference } from "../../../findings/FindingRules.ts"
 import type { Terms } from "../Check.ts"
 import { isOverdue } from "../GraceRules.ts"
 
-export const check = "distribution-unpaid"
+const check = "distribution-unpaid"
 
 /** A payable distribution. */
 export interface Payable {

@@ -5,7 +5,7 @@
 import * as Decimal from "../../../kernel/Decimal.ts"
 import { compare, type Difference } from "../../../findings/FindingRules.ts"
 
-export const check = "holder-cap"
+const check = "holder-cap"
 
 /** The admissions of one instrument that hold a place, and the cap of the policy in force. */
 export interface Places {

@@ -6,7 +6,7 @@ import * as Decimal from "../../../kernel/Decimal.ts"
 import { compare, type Difference } from "../../../findings/FindingRules.ts"
 import { lockings, type PartyMovement } from "../../../instruments/register/Movement.ts"
 
-export const check = "movements-balance"
+const check = "movements-balance"
 
 /** One party's movements and units of an instrument, both read at one offset. */
 export interface Balance {

@@ -7,7 +7,7 @@ import type { Guardrail } from "../../../instruments/instrument/Manifest.ts"
 import { moveOf } from "../../../instruments/price/NavFeedRules.ts"
 import * as Decimal from "../../../kernel/Decimal.ts"
 
-export const check = "nav-movement"
+const check = "nav-movement"
 
 /** The latest NAV, and the price that it moved from. */
 export interface Move {

@@ -5,7 +5,7 @@
 import { type Difference, withoutAmounts } from "../../../findings/FindingRules.ts"
 import type { NavFeed } from "../../../instruments/price/NavFeed.ts"
 
-export const check = "nav-usable"
+const check = "nav-usable"
 
 /** State of a mapped feed, and whether an order of the instrument waits for a price. */
 export interface FeedState {

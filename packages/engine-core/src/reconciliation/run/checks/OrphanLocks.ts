@@ -5,7 +5,7 @@
 import * as Decimal from "../../../kernel/Decimal.ts"
 import { compare, type Difference } from "../../../findings/FindingRules.ts"
 
-export const check = "orphan-locks"
+const check = "orphan-locks"
 
 /** A holding that is locked for something of the venue's. */
 export interface Lock {

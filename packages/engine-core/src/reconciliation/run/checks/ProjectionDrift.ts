@@ -7,7 +7,7 @@ import { type Plain, canonical } from "../../../kernel/PlainJson.ts"
 import { ResourceKind } from "../../../vocabulary/ResourceKind.ts"
 import { compare, type Difference, withoutAmounts } from "../../../findings/FindingRules.ts"
 
-export const check = "projection-drift"
+const check = "projection-drift"
 
 /**
  * Digest of a set of contracts that does not depend on their order: their number, and the sum of the

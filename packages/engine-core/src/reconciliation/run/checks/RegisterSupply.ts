@@ -5,7 +5,7 @@
 import type * as Decimal from "../../../kernel/Decimal.ts"
 import { compare, type Difference } from "../../../findings/FindingRules.ts"
 
-export const check = "register-supply"
+const check = "register-supply"
 
 /** Sums of one instrument at one offset, base units of a rebasing instrument. */
 export interface Sums {

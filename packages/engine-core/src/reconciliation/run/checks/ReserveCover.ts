@@ -6,7 +6,7 @@ import * as Decimal from "../../../kernel/Decimal.ts"
 import { compare, type Difference } from "../../../findings/FindingRules.ts"
 import type { CoverState } from "../../../vocabulary/sets.ts"
 
-export const check = "reserve-cover"
+const check = "reserve-cover"
 
 /** Cover of a reserve at the run's pin, in its unit of account. */
 export interface CoverFigures {

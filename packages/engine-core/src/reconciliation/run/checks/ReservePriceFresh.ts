@@ -5,7 +5,7 @@
 import * as Decimal from "../../../kernel/Decimal.ts"
 import { compare, type Difference } from "../../../findings/FindingRules.ts"
 
-export const check = "reserve-price-fresh"
+const check = "reserve-price-fresh"
 
 /** Assets of the terms in force at the run's pin. */
 export interface Prices {

@@ -13,7 +13,7 @@ import {
 } from "../../../restraints/restriction/RestrictionRules.ts"
 import type { MovementKind } from "../../../vocabulary/sets.ts"
 
-export const check = "restriction-effect"
+const check = "restriction-effect"
 
 /** The units of one holder that left although a restriction forbade it. */
 export interface DepartedUnits {

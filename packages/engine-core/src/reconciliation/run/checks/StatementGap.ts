@@ -6,7 +6,7 @@ import type * as Date from "../../../kernel/Date.ts"
 import * as Decimal from "../../../kernel/Decimal.ts"
 import { compare, type Difference } from "../../../findings/FindingRules.ts"
 
-export const check = "statement-gap"
+const check = "statement-gap"
 
 export interface Gap {
   readonly instrumentId: string

@@ -8,7 +8,7 @@ import { compare, type Difference } from "../../../findings/FindingRules.ts"
 import * as Decimal from "../../../kernel/Decimal.ts"
 import * as Instant from "../../../kernel/Instant.ts"
 
-export const check = "suspended-lines"
+const check = "suspended-lines"
 
 /** The newest statement of a segregated account. */
 export interface AccountStatement {

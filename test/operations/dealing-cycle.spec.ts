@@ -191,7 +191,9 @@ describe("a cycle with an order that comes to nothing at its price", () => {
     Effect.gen(function* () {
       const { stage, holders } = yield* Cycles.opened(["h1"])
       yield* Powers.mints(stage, holders[0]!, "10")
-      yield* Fund.publishes(stage, price, Cycles.friday)
+      // A point that is dated ahead is no last price.
+      yield* Fund.publishes(stage, "0.0001", Cycles.friday)
+      yield* Fund.publishes(stage, price, Fund.start)
       for (const [id, units, why] of [
         ["r1", "0.009581", "rule-refused units too-small"],
         ["r2", "0.009582", ""]

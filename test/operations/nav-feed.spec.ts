@@ -276,6 +276,22 @@ describe("a reconciliation run under a mapped feed", () => {
     rows.filter((row) => row.startsWith("nav-")).toSorted()
   )
 
+  it.effect(
+    "compares a point that is dated ahead with the NAV of its date once its time has come",
+    () =>
+      Effect.gen(function* () {
+        const stage = yield* priced()
+        yield* Stating.source("nav-1", { kind: "nav", calendar: [] })
+        yield* Navs.states({ businessDate: date, official: "1.0437" })
+        yield* Fund.publishes(stage, "9", "2026-07-31T21:00:00Z")
+        yield* Reconciling.run()
+        assert.deepStrictEqual(yield* found, [])
+        yield* Cycles.at("2026-07-31T21:00:00Z")
+        yield* Reconciling.run()
+        assert.deepStrictEqual(yield* found, [`nav-price nav-1:${date} open -7.9563`])
+      }).pipe(engine())
+  )
+
   it.effect("holds what the NAV does not confirm, warns of a waiting order, and clears both", () =>
     Effect.gen(function* () {
       yield* priced()

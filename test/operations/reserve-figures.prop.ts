@@ -118,7 +118,7 @@ interface Kept {
   readonly of: Random
   readonly locked: Map<string, bigint>
   readonly points: Map<string, Books.Point>
-  /** Points that are dated ahead beside one whose time has come. */
+  /** Points that are dated ahead: they have no place before their time. */
   readonly ahead: Map<string, Books.Point>
   supply: bigint
 }
@@ -313,8 +313,7 @@ const notes = (kept: Kept, index: number, of: { readonly price: string; readonly
   Effect.map(Instant.now, (now) => {
     const at = (Instant.toEpochMicros(now) - BigInt(of.age)) * 1_000n
     const name = nameOf(index)
-    const isAhead = of.age < 0 && kept.points.has(name)
-    ;(isAhead ? kept.ahead : kept.points).set(name, { value: atomsOf(of.price), at })
+    ;(of.age < 0 ? kept.ahead : kept.points).set(name, { value: atomsOf(of.price), at })
   })
 
 /** Three hours on: the oracle prices assets again, and more is locked or issued. */

@@ -12,12 +12,14 @@ import { findings } from "#core/findings/Finding.ts"
 import { assetQuotes, quoteIdOf } from "#core/instruments/price/AssetQuote.ts"
 import { latestAt } from "#core/instruments/price/QuoteOrder.ts"
 import { unexpectedFacts } from "#core/projection/Unexpected.ts"
+import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import * as Backed from "./backed.ts"
 import * as Cycles from "./cycles.ts"
 import * as Fund from "./fund.ts"
 import * as Minting from "./minting.ts"
 import * as Reconciling from "./reconciling.ts"
+import * as Stated from "./stated-reserves.ts"
 import * as Venue from "./venue.ts"
 
 const engine = () => Effect.provide(world())
@@ -117,6 +119,39 @@ describe("a point that is dated ahead", () => {
       yield* Reconciling.run()
       assert.deepEqual(yield* open, [])
     }).pipe(engine())
+  )
+
+  it.effect(
+    "is no price of an asset that has no other: neither share price nor figure is of it",
+    () =>
+      Effect.gen(function* () {
+        const scene = yield* Stated.stands({
+          assets: { A: { units: "1000" }, B: { units: "500", price: "9", age: -Stated.hour } },
+          ...{ outstanding: "1000", minCover: "1", accumulating: "1" }
+        })
+        const unpriced = yield* Stated.agreed
+        assert.deepInclude(Stated.shownBy(unpriced.view), {
+          assets: [
+            "A 1000.0000000000 1.0000000000 true 1000.00",
+            "B 500.0000000000 null false 0.00"
+          ],
+          sharePrice: "null"
+        })
+        const mint = { asset: "A", deposit: "100" } as const
+        const refused = yield* Stated.precheck(scene, mint)
+        assert.include(refused.refused, "price-known")
+        yield* TestClock.adjust("1 hour")
+        yield* Calls.settle
+        const priced = yield* Stated.agreed
+        assert.deepInclude(Stated.shownBy(priced.view), {
+          assets: [
+            "A 1000.0000000000 1.0000000000 true 1000.00",
+            "B 500.0000000000 9.0000000000 true 4500.00"
+          ],
+          sharePrice: "5.5000000000"
+        })
+        assert.notInclude((yield* Stated.precheck(scene, mint)).refused, "price-known")
+      }).pipe(engine())
   )
 
   it.effect("is a breach of its reserve beyond so many, and hides none of those before", () =>

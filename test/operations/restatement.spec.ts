@@ -80,6 +80,17 @@ describe("a restatement", () => {
     }).pipe(engine())
   )
 
+  it.effect("names a point that is dated ahead once its time has come", () =>
+    Effect.gen(function* () {
+      const stage = yield* Restatements.deals(orders, "1.0437", terms)
+      yield* Fund.publishes(stage, "1.0437", "2026-07-31T21:00:00Z")
+      const id = yield* corrected("1.0437", "1.0499622")
+      assert.strictEqual((yield* Restatements.report(id)).header.pointCids.length, 1)
+      yield* Cycles.at("2026-07-31T21:00:00Z")
+      assert.strictEqual((yield* Restatements.report(id)).header.pointCids.length, 2)
+    }).pipe(engine())
+  )
+
   it.effect("writes nothing, and is the same again at its own pin", () =>
     Effect.gen(function* () {
       yield* Restatements.deals(orders, "1.0437", terms)

@@ -67,16 +67,12 @@ export const hasPlace = (
   pin: { readonly judgedAt: Instant.Instant }
 ): boolean => hasCome(point, point.publishedAt) || hasCome(point, pin.judgedAt)
 
-/** The source's latest price at an instant; undefined: it had published none that was valued by then. */
+/**
+ * The source's latest price at an instant; undefined: it had published none that was valued by then, also
+ * where it has published points that are dated ahead.
+ */
 export const latestAt = (self: Order, at: Instant.Instant): QuotedPrice | undefined =>
   pointsOf(self).findLast((point) => hasCome(point, at))
-
-/**
- * The source's latest price at an instant, or else the first that is dated ahead of it: an estimate, and
- * for whoever judges the age of a price one that is not fresh; undefined: it has published none.
- */
-export const latestOrAheadAt = (self: Order, at: Instant.Instant): QuotedPrice | undefined =>
-  latestAt(self, at) ?? pointsOf(self)[0]
 
 /** A point that its source publishes, and the point that it corrects. */
 export interface Publication {

@@ -29,11 +29,12 @@ import { inForce } from "../../instruments/policy/PolicyLookups.ts"
 import * as PolicyTerms from "../../instruments/policy/PolicyTerms.ts"
 import { policyVersions } from "../../instruments/policy/PolicyVersion.ts"
 import { pricePoints } from "../../instruments/price/PricePoint.ts"
+import { hasPlace } from "../../instruments/price/QuoteOrder.ts"
 import type * as Decimal from "../../kernel/Decimal.ts"
 import type { Collection } from "../../kernel/Collection.ts"
 import * as Date from "../../kernel/Date.ts"
 import * as Instant from "../../kernel/Instant.ts"
-import type * as Offset from "../../kernel/Offset.ts"
+import type * as Pin from "../../kernel/Pin.ts"
 import { type Unavailable, unavailable } from "../../kernel/Refusal.ts"
 import * as Zone from "../../kernel/Zone.ts"
 import {
@@ -77,7 +78,7 @@ export interface RestatementFacts {
  */
 export const restatingOf = Effect.fnUntraced(function* (
   self: ExternalStatement,
-  offset: Offset.Offset
+  pin: Pick<Pin.ResolvedPin, "offset" | "judgedAt">
 ) {
   const { businessDate, corrects, externalStatementId, instrumentId, nav } = self
   if (corrects === null || nav === null || !Rules.isUsable(nav)) return null
@@ -96,6 +97,7 @@ export const restatingOf = Effect.fnUntraced(function* (
       : yield* pointsOf(corrected, {
           instrument,
           businessDate,
+          pin,
           zone: terms.manifest.businessZone ?? Zone.utc
         })
   const { executed, notComputed } = yield* executedBy(instrumentId, pointCids)
@@ -111,7 +113,7 @@ export const restatingOf = Effect.fnUntraced(function* (
     tolerance,
     notComputed
   }
-  const sources = { statementId: externalStatementId, instrumentId, offset }
+  const sources = { statementId: externalStatementId, instrumentId, offset: pin.offset }
   return { header, instrument, executed, sources } satisfies RestatementFacts
 })
 
@@ -149,17 +151,20 @@ const navsBefore = Effect.fnUntraced(function* (self: ExternalStatement) {
 /**
  * Loads the points of a business date that the corrected NAV does not confirm, in the order of the
  * ledger: those of the oracles that policies and markets of the instrument name, or of every
- * publisher where none names one. A par instrument deals at its par value and has none.
+ * publisher where none names one. A point that is dated ahead has no place before its time. A par
+ * instrument deals at its par value and has none.
  */
 const pointsOf = Effect.fnUntraced(function* (
   corrected: Rules.CorrectedNav,
   {
     businessDate,
     instrument,
+    pin,
     zone
   }: {
     readonly instrument: RecordedInstrument
     readonly businessDate: Date.Date
+    readonly pin: Pick<Pin.ResolvedPin, "judgedAt">
     readonly zone: Zone.Zone
   }
 ) {
@@ -182,7 +187,7 @@ const pointsOf = Effect.fnUntraced(function* (
     })
     .pipe(
       Stream.map(({ record }) => record),
-      Stream.filter(({ price }) => !Rules.isBorneOut(price, corrected)),
+      Stream.filter((point) => hasPlace(point, pin) && !Rules.isBorneOut(point.price, corrected)),
       Stream.map(({ contractId }) => contractId),
       Stream.runCollect
     )

@@ -32,7 +32,7 @@ export const get = Read.streamed({
     const records = PinnedRecords.at(yield* Records, pin)
     const context = yield* Effect.context<Crypto | LedgerReach>()
     const statement = yield* records.get(externalStatements, externalStatementId)
-    const restating = yield* RestatementLookups.restatingOf(statement, pin.offset).pipe(
+    const restating = yield* RestatementLookups.restatingOf(statement, pin).pipe(
       Effect.provideService(Records, records)
     )
     if (restating === null) {

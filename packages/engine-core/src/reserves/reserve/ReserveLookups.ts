@@ -4,7 +4,7 @@
  */
 import { Effect, Stream } from "effect"
 import { assetQuotes, quoteIdOf } from "../../instruments/price/AssetQuote.ts"
-import { latestOrAheadAt } from "../../instruments/price/QuoteOrder.ts"
+import { latestAt } from "../../instruments/price/QuoteOrder.ts"
 import { assetKeyOf } from "../../instruments/register/Holding.ts"
 import { supplies } from "../../instruments/register/Supply.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
@@ -69,7 +69,7 @@ export const booksOfAll = Effect.fnUntraced(function* (
   )
   const quotes = new Map(
     quoted.flatMap((quote) => {
-      const latest = latestOrAheadAt(quote, at)
+      const latest = latestAt(quote, at)
       return latest === undefined ? [] : [[quote.quoteId, latest] as const]
     })
   )

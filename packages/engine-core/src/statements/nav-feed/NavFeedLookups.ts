@@ -128,7 +128,10 @@ export const historyOf = Effect.fnUntraced(function* (
   return { navs, prices } satisfies History
 })
 
-/** The official prices of the business dates from one to before another; none without an oracle. */
+/**
+ * The official prices of the business dates from one to before another that have come; none without an
+ * oracle.
+ */
 export const pricesOn = Effect.fnUntraced(function* (
   fed: InstrumentTerms,
   { before, from }: { readonly from: Date.Date; readonly before: Date.Date },
@@ -153,7 +156,9 @@ export const pricesOn = Effect.fnUntraced(function* (
       Stream.map(({ record }) => record),
       Stream.runCollect
     )
-  return datedPrices(PriceRules.official(points, oracle), zone)
+  const judged = pin ?? { judgedAt: yield* Instant.now }
+  const placed = points.filter((point) => QuoteOrder.hasPlace(point, judged))
+  return datedPrices(PriceRules.official(placed, oracle), zone)
 })
 
 /**

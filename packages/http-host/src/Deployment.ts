@@ -20,7 +20,7 @@ import * as ScriptedScreening from "@bursar/storage-adapters/screening"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
 import * as Statements from "@bursar/storage-adapters/statements"
 import * as Door from "@bursar/storage-adapters/simulated-ledger/door"
-import { Context, Effect, Layer, Metric, Redacted, References } from "effect"
+import { Context, Effect, Exit, Layer, Metric, Redacted, References, Scope } from "effect"
 import { HttpServer } from "effect/http"
 import { SqlClient } from "effect/sql"
 import { constants } from "node:fs"
@@ -561,27 +561,55 @@ export interface Addresses {
   readonly ledgerDoor: string
 }
 
+/**
+ * Begins a start with its keys, one first start of a database at a time: until `begin` has ended, which
+ * records the ids of the keys, every other start waits, and then finds what this one made
+ * (docs/contract/instances.md#secrets-of-earlier-starts). A start that makes no secret keeps none waiting.
+ */
+export const inTurn = <A, E, R>(
+  config: HostConfig & { readonly "database.url": Redacted.Redacted },
+  begin: (keys: Keys) => Effect.Effect<A, E, R>
+) =>
+  Effect.acquireUseRelease(
+    Scope.make(),
+    (turn) =>
+      Effect.gen(function* () {
+        const url = config["database.url"]
+        yield* Postgres.startTurn({ url }).pipe(
+          Scope.provide(turn),
+          NotUsable.faultOf("database.url")
+        )
+        const isFirst = yield* ExistingVenue.demandSecrets(config, yield* existingVenue(url))
+        if (!isFirst) yield* Scope.close(turn, Exit.void)
+        return yield* begin(yield* keysOf(config))
+      }),
+    (turn) => Scope.close(turn, Exit.void)
+  )
+
 /** Runs a venue until it is interrupted; fails when a background fiber ends. */
 export const serve = (settings: HostConfig, ready: (at: Addresses) => Effect.Effect<void>) =>
   Effect.gen(function* () {
     const url = yield* databaseUrl(settings)
     const config = { ...settings, "database.url": url }
-    yield* ExistingVenue.demandSecrets(config, yield* existingVenue(url))
-    const keys = yield* keysOf(config)
     let managementPort = config["management.port"]
-    const context = yield* Layer.build(
-      venue(config, {
-        keys,
-        publicKeys: yield* publicKeysOf(keys),
-        opened: (port) => {
-          managementPort = port
-        }
+    const context = yield* inTurn(config, (keys) =>
+      Effect.gen(function* () {
+        const built = yield* Layer.build(
+          venue(config, {
+            keys,
+            publicKeys: yield* publicKeysOf(keys),
+            opened: (port) => {
+              managementPort = port
+            }
+          })
+        )
+        // The configuration is logged before anything is served under it.
+        yield* Context.get(built, AuditLog)
+          .log(ConfigLoaded.entry(config, keys))
+          .pipe(Effect.mapError(({ detail }) => new ConfigLoaded.NotLogged({ detail })))
+        return built
       })
     )
-    // The configuration is logged before anything is served under it.
-    yield* Context.get(context, AuditLog)
-      .log(ConfigLoaded.entry(config, keys))
-      .pipe(Effect.mapError(({ detail }) => new ConfigLoaded.NotLogged({ detail })))
     const api = HttpServer.formatAddress(Context.get(context, HttpServer.HttpServer).address)
     yield* ready({
       api,

@@ -54,22 +54,27 @@ type Config = Pick<HostConfig, (typeof settingOf)[keyof typeof settingOf] | "dat
  * refuses a start that would make a key or request a token in place of one that an earlier start
  * used, and names every missing file with its setting. Settings that name a secret need no file. A
  * folder whose other secrets are all in settings is taken as ephemeral: then a lost cursor key is
- * made anew, and only places in lists and feeds end with it.
+ * made anew, and only places in lists and feeds end with it. Returns whether the start is a first one:
+ * nobody has recorded which secrets are used, or the folder lacks one that the start will make.
  */
 export const demandSecrets = (config: Config, existing: EarlierUse) =>
   Effect.gen(function* () {
     const missing: Array<string> = []
     const lasting = ["webhook", "sealing", "audit"] as const
     for (const use of lasting) missing.push(...(yield* missingKey(config, existing, use)))
-    if (config["ledger.token"] === null && existing.hasVenueToken) {
-      const isKept =
-        (yield* exists(tokenFile(config.data))) || (yield* exists(tokenDraft(config.data)))
-      if (!isKept) missing.push(`${tokenFile(config.data)} (ledger.token)`)
+    const hasToken =
+      config["ledger.token"] !== null ||
+      (yield* exists(tokenFile(config.data))) ||
+      (yield* exists(tokenDraft(config.data)))
+    if (!hasToken && existing.hasVenueToken) {
+      missing.push(`${tokenFile(config.data)} (ledger.token)`)
     }
     const isEphemeral =
       lasting.every((use) => config[settingOf[use]].length > 0) && config["ledger.token"] !== null
     if (!isEphemeral) missing.push(...(yield* missingKey(config, existing, "cursor")))
     if (missing.length > 0) return yield* new SecretsMissing({ data: config.data, missing })
+    const areKept = yield* Effect.forEach(lasting, (use) => hasKey(config, use))
+    return existing.keyIds === null || !hasToken || areKept.includes(false)
   }).pipe(NotUsable.faultOf("data"))
 
 /** Names what is missing of the keys of a purpose; nothing where a setting names its keys. */
@@ -88,6 +93,11 @@ const missingKey = (config: Config, { isUsed, keyIds }: EarlierUse, use: Deploym
     // A start that had no such key leaves nothing behind that a new one would end.
     return key === undefined && used?.length !== 0 ? [file] : []
   })
+
+const hasKey = (config: Config, use: DeploymentKeys.Use): Effect.Effect<boolean> =>
+  config[settingOf[use]].length > 0
+    ? Effect.succeed(true)
+    : exists(DeploymentKeys.fileOf({ data: config.data, use }))
 
 const exists = (file: string): Effect.Effect<boolean> =>
   Effect.promise(() =>

@@ -228,6 +228,44 @@ export const existing = (
     Effect.scoped
   )
 
+/** Advisory lock of a start that makes secrets: one start of a database at a time holds it. */
+const START_LOCK = 4_217_002
+
+/** Looks for the lock ten times a second, and for five minutes at most. */
+const startTurns = { spacing: "100 millis", most: 3_000 } as const
+
+/**
+ * Waits until no other start of the database is making its secrets, and keeps others waiting until the
+ * scope is closed, or the process ends.
+ */
+export const startTurn = (
+  options: Pick<PostgresOptions, "url">
+): Effect.Effect<void, PostgresFailed, Scope.Scope> =>
+  Effect.gen(function* () {
+    const connection = yield* PgConnection.make({
+      url: options.url,
+      applicationName: "bursar start"
+    })
+    const isTaken = Effect.map(
+      connection.query(
+        "select pg_try_advisory_lock($1::int8) as taken",
+        [String(START_LOCK)],
+        false
+      ),
+      ({ rows }) => rows[0]?.["taken"] === true
+    )
+    for (let turn = 0; turn < startTurns.most; turn++) {
+      if (yield* isTaken) return
+      if (turn === 0)
+        yield* Effect.logInfo("another start on the database is under way: waiting for it")
+      yield* Effect.sleep(startTurns.spacing)
+    }
+    return yield* new PostgresFailed({
+      option: "url",
+      detail: "Another start on the database has been under way for five minutes."
+    })
+  }).pipe(Effect.catchTag("SqlError", (error) => Effect.fail(notUsable(error))))
+
 /** Layer of a plain client of the database. */
 export const layerClient = (
   options: PostgresOptions

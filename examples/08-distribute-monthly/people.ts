@@ -1,6 +1,6 @@
 /** Acts of a month from a program without a host: by four eyes, by the scheduler, by one person. */
 // #region a month by people, and what the engine does by itself
-import { Engine, ScheduleRunner } from "@bursar/engine-core"
+import { Engine, Workers } from "@bursar/engine-core"
 import { Effect } from "effect"
 import { anna, approve, done, olive, write } from "../01-embed-the-engine/people.ts"
 
@@ -23,7 +23,7 @@ export const rolled = (distributionId: string) =>
 
 /** Runs every task that is due, due distributions among them, and all work that follows from it. */
 export const turn = Effect.gen(function* () {
-  yield* (yield* ScheduleRunner).runOnce
+  yield* Workers.runOnce("schedules")
   yield* (yield* Engine.Engine).settle
 })
 // #endregion

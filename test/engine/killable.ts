@@ -67,7 +67,7 @@ export const make = (of: {
     lease: (query) => dying(port.lease(query)),
     renew: (lease, millis) => dying(port.renew(lease, millis)),
     release: (lease, how) => dying(port.release(lease, how)),
-    hold: (lease) => inside(port.hold(lease)),
+    fence: (lease) => inside(port.fence(lease)),
     finish: (lease) => inside(port.finish(lease)),
     settle: (items) => inside(port.settle(items))
   }))

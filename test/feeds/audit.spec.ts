@@ -7,7 +7,7 @@ import {
   AuditVerify,
   Checkpoint,
   Records,
-  ScheduleRunner
+  Workers
 } from "@bursar/engine-core"
 import { Instant, PlainJson } from "@bursar/engine-core/kernel"
 import { AuditAnchor, type AuditRow, Crypto, Feed } from "@bursar/engine-core/ports"
@@ -583,7 +583,7 @@ describe("checkpoints", () => {
   it("signs after each hour in which the log grew, and after ten thousand records", () =>
     Calls.runCase(
       Effect.gen(function* () {
-        const { runOnce } = yield* ScheduleRunner
+        const { runOnce } = yield* Workers.runnerOf("schedules")
         const signed = Effect.map(rows, (all) =>
           all.flatMap(({ action, seq }) => (action === "audit.checkpoint" ? [seq] : []))
         )

@@ -1,5 +1,5 @@
 /** Deliveries: times of retries, the end of retrying, and the order of a webhook's queue. */
-import { DeliveryRunner, Metrics } from "@bursar/engine-core"
+import { Metrics, Workers } from "@bursar/engine-core"
 import { Instant } from "@bursar/engine-core/kernel"
 import { Documents, Feed } from "@bursar/engine-core/ports"
 import { describe, expect, it } from "@effect/vitest"
@@ -225,7 +225,7 @@ describe("a slow webhook", () => {
               under -= 1
               return { status: 200, retryAfter: null }
             })
-      const runner = yield* DeliveryRunner
+      const runner = yield* Workers.runnerOf("deliveries")
       const running = yield* Effect.forkChild(runner.run)
       for (let at = 0; at < many; at++) yield* W.happen(`event-${at}`)
       yield* until(() => receivers.of("fast").length - before.fast >= many)
@@ -289,7 +289,7 @@ describe("a slow webhook", () => {
           under -= 1
           return { status: 200, retryAfter: null }
         })
-      const runner = yield* DeliveryRunner
+      const runner = yield* Workers.runnerOf("deliveries")
       const running = yield* Effect.forkChild(runner.run)
       // A test is posted to everybody who takes tests: thirteen deliveries each.
       for (const id of ids) yield* W.call("webhook.test", { params: { webhookId: id } })

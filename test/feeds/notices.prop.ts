@@ -2,7 +2,7 @@
  * Clock states are announced once each and never needed by the fold, under any timing
  * (docs/domain/every-record.md#clock-states).
  */
-import { Engine, EventQueries, Records, ScheduleRunner } from "@bursar/engine-core"
+import { Engine, EventQueries, Records, Workers } from "@bursar/engine-core"
 import { Instant, Offset } from "@bursar/engine-core/kernel"
 import { Context, Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
@@ -30,7 +30,10 @@ const moment = fc.record({
 /** One instance of a deployment over the ports around it. */
 const instance = Effect.map(
   Layer.build(Layer.fresh(Engine.layerOf({ operations: [], fromLedger: [], clocked: [timers] }))),
-  (built) => ({ schedules: Context.get(built, ScheduleRunner), services: built })
+  (built) => ({
+    schedules: Context.get(built, Workers.Workers).runnerOf("schedules"),
+    services: built
+  })
 )
 
 /** Model of a timer: computed from its whole history, without stored notices. */

@@ -9,8 +9,8 @@ import {
   Metrics,
   type Operation,
   Records,
-  ScheduleRunner,
-  settingsDefaults
+  settingsDefaults,
+  Workers
 } from "@bursar/engine-core"
 import { Duration, Instant } from "@bursar/engine-core/kernel"
 import {
@@ -82,7 +82,7 @@ const inWorld = <A, E, R>(effect: Effect.Effect<A, E, R>, options: WorldOptions 
   )
 
 /** Gives every task that is due its turns, until none is. */
-const turns = Effect.flatMap(ScheduleRunner, ({ runOnce }) =>
+const turns = Effect.flatMap(Workers.runnerOf("schedules"), ({ runOnce }) =>
   Effect.repeat(runOnce, { while: (n) => n > 0 })
 )
 /** The daily run, now. */
@@ -406,7 +406,7 @@ describe("deliveries", () => {
     inWorld(
       Effect.gen(function* () {
         yield* opened(1_500, "taken", yield* Instant.now)
-        const { runOnce } = yield* ScheduleRunner
+        const { runOnce } = yield* Workers.runnerOf("schedules")
         yield* runOnce
         yield* TestClock.adjust("4 days")
         for (let n = 0; n < 30; n++) {

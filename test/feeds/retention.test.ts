@@ -2,16 +2,16 @@
  * Retention on each store: three instances, real clocks, one run; records that are held or open
  * stay.
  */
-import { Engine, Records, ScheduleRunner, Settings, settingsDefaults } from "@bursar/engine-core"
+import { Engine, Records, Settings, settingsDefaults } from "@bursar/engine-core"
 import { Duration } from "@bursar/engine-core/kernel"
 import { Feed, Keys } from "@bursar/engine-core/ports"
-import { Context, Effect, Layer } from "effect"
+import { Effect, Layer } from "effect"
 import { describe, expect, it } from "vitest"
 import { retention } from "#core/feeds/RetentionRunner.ts"
-import { layer as runnerLayer } from "#core/feeds/ScheduleRunner.ts"
 import { approvals } from "#core/writes/Approval.ts"
 import { operations } from "#core/writes/OperationRecord.ts"
 import * as Calls from "../engine/calls.ts"
+import { instance } from "../engine/schedules.ts"
 import { stores } from "../engine/stores.ts"
 import * as Toys from "../engine/toys.ts"
 
@@ -48,11 +48,7 @@ for (const { name, ports } of stores) {
             const awaiting = yield* Calls.submit(Toys.double, olga, asked("k3"))
             const queued = yield* Calls.submit(Toys.single, olga, asked("k4"))
             const task = { ...retention({ history: [], more: [] }), every: 0 }
-            const instances = yield* Effect.forEach([1, 2, 3], () =>
-              Effect.map(Layer.build(Layer.fresh(runnerLayer([task]))), (built) =>
-                Context.get(built, ScheduleRunner)
-              )
-            )
+            const instances = yield* Effect.forEach([1, 2, 3], () => instance([task]))
             const feed = yield* Feed
             // The queue holds tasks of the engine itself, which are not due for long.
             for (let rounds = 0; rounds < 60; rounds++) {

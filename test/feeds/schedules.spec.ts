@@ -1,13 +1,13 @@
 /** Scheduled tasks: each turn once, on any number of instances, with crashes at any point. */
-import { type Schedule, ScheduleRunner } from "@bursar/engine-core"
+import type { Schedule, Workers } from "@bursar/engine-core"
 import { WorkQueue } from "@bursar/engine-core/ports"
-import { Context, Deferred, Effect, Fiber, Layer } from "effect"
+import { Deferred, Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { describe, expect, it } from "vitest"
-import { layer as runnerLayer } from "#core/feeds/ScheduleRunner.ts"
 import { layer as recordsLayer } from "#core/records/layer.ts"
 import { Records } from "#core/records/Records.ts"
 import * as Calls from "../engine/calls.ts"
+import { instance } from "../engine/schedules.ts"
 import { ports } from "../engine/world.ts"
 
 const minute = 60_000
@@ -22,12 +22,6 @@ const inStore = <A, E>(
 
 const store = () => recordsLayer.pipe(Layer.provideMerge(ports()))
 
-/** One instance of a deployment, with these tasks. */
-const instance = (tasks: ReadonlyArray<Schedule.Task<Records>>) =>
-  Effect.map(Layer.build(Layer.fresh(runnerLayer(tasks))), (built) =>
-    Context.get(built, ScheduleRunner)
-  )
-
 const counting = (name = "count", every = 10 * minute) => {
   const turns: Array<string> = []
   const task: Schedule.Task = {
@@ -39,7 +33,7 @@ const counting = (name = "count", every = 10 * minute) => {
   return { task, turns }
 }
 
-const all = (runners: ReadonlyArray<ScheduleRunner["Service"]>) =>
+const all = (runners: ReadonlyArray<Workers.Runner>) =>
   Effect.map(
     Effect.all(
       runners.map(({ runOnce }) => runOnce),
@@ -147,7 +141,7 @@ describe("a task", () => {
                 pause,
                 records.transactAlone(
                   Effect.gen(function* () {
-                    yield* turn.hold
+                    yield* turn.fence
                     yield* records.whenCommitted(Effect.sync(() => void written.push(name)))
                     yield* turn.next({ delay: 10 * minute, state: name })
                   })

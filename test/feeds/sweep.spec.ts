@@ -1,5 +1,5 @@
 /** Constants of retention: records of a batch, and how long a rate budget may be unused. */
-import { Engine, Records, ScheduleRunner } from "@bursar/engine-core"
+import { Engine, Records, Workers } from "@bursar/engine-core"
 import { Decimal, Duration } from "@bursar/engine-core/kernel"
 import { Feed, Keys, RateWindow } from "@bursar/engine-core/ports"
 import { Effect, Layer, References } from "effect"
@@ -10,7 +10,7 @@ import { periods } from "#core/engine/Retention.ts"
 import * as Calls from "../engine/calls.ts"
 import { ports, world } from "../engine/world.ts"
 
-const turns = Effect.flatMap(ScheduleRunner, ({ runOnce }) =>
+const turns = Effect.flatMap(Workers.runnerOf("schedules"), ({ runOnce }) =>
   Effect.repeat(runOnce, { while: (n) => n > 0 })
 )
 
@@ -28,7 +28,7 @@ describe("a turn of retention", () => {
       Effect.gen(function* () {
         const records = yield* Records
         const feed = yield* Feed
-        const { runOnce } = yield* ScheduleRunner
+        const { runOnce } = yield* Workers.runnerOf("schedules")
         const event = {
           ...recovered,
           resourceKind: "holder" as const,

@@ -1,5 +1,5 @@
 /** Deliveries on each store, by two engines at once: nothing lost, nothing after a removal, none stuck. */
-import { DeliveryRunner, type Engine, EventQueries, Queries } from "@bursar/engine-core"
+import { type Engine, EventQueries, Queries, Workers } from "@bursar/engine-core"
 import { TestDatabase } from "@bursar/storage-adapters/conformance"
 import * as Memory from "@bursar/storage-adapters/memory"
 import { Effect, Fiber, Layer, Logger } from "effect"
@@ -44,8 +44,11 @@ const story = (receivers: W.Receivers, second: Layer.Layer<Engine.Services>) =>
     }
     const other = yield* Layer.build(second)
     const runners = [
-      yield* DeliveryRunner,
-      yield* Effect.provideContext(Effect.flatMap(DeliveryRunner, Effect.succeed), other)
+      yield* Workers.runnerOf("deliveries"),
+      yield* Effect.provideContext(
+        Effect.flatMap(Workers.runnerOf("deliveries"), Effect.succeed),
+        other
+      )
     ]
     const running = yield* Effect.forEach(runners, ({ run }) => Effect.forkChild(run))
     const happenings = yield* Effect.forkChild(

@@ -1,12 +1,5 @@
 /** Webhooks from their registration to their removal, and what each is posted in between. */
-import {
-  Catalogue,
-  DeliveryRunner,
-  EventQueries,
-  Queries,
-  Records,
-  replay
-} from "@bursar/engine-core"
+import { Catalogue, EventQueries, Queries, Records, replay, Workers } from "@bursar/engine-core"
 import { Documents, FactLog, Feed } from "@bursar/engine-core/ports"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Logger, Result } from "effect"
@@ -414,7 +407,9 @@ describe("a test", () => {
       yield* start
       yield* W.register(bodyOf("wh-1", { events: ["hold.released"] }))
       receivers.answer = () => Effect.as(Effect.sleep(3_000), { status: 200, retryAfter: null })
-      const dispatching = yield* Effect.flatMap(DeliveryRunner, ({ run }) => Effect.forkChild(run))
+      const dispatching = yield* Effect.flatMap(Workers.runnerOf("deliveries"), ({ run }) =>
+        Effect.forkChild(run)
+      )
       const fiber = yield* Effect.forkChild(testing("wh-1"))
       for (let at = 0; at < 10; at++) yield* TestClock.adjust(1_000)
       expect((yield* Fiber.join(fiber)).state).toBe("succeeded")

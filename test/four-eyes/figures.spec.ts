@@ -2,7 +2,7 @@
  * Figures of writes on the ledger, of writes outside it, and of those that end in the last
  * approver's call.
  */
-import { Operation, OperationRunner, Records } from "@bursar/engine-core"
+import { Operation, Records, Workers } from "@bursar/engine-core"
 import { Decimal } from "@bursar/engine-core/kernel"
 import { Ledger } from "@bursar/engine-core/ports"
 import { assert, describe, it } from "@effect/vitest"
@@ -111,7 +111,7 @@ describe("figures that moved before a write ran", () => {
       assert.strictEqual(yield* ledger.ledgerEnd, end)
       yield* both(action)
       // Its first step is sent, so that the operation is under way.
-      yield* (yield* OperationRunner).runOnce
+      yield* Workers.runOnce("operations")
       yield* Figured.movePrice(1)
       for (let at = 0; at < 3; at++) {
         yield* Calls.settle

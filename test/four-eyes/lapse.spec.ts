@@ -2,7 +2,7 @@
  * Lapse of undecided actions, in a deployment that sets a time for it
  * (docs/contract/four-eyes.md#lapse).
  */
-import { EventQueries, Records, ScheduleRunner } from "@bursar/engine-core"
+import { EventQueries, Records, Workers } from "@bursar/engine-core"
 import { WorkQueue } from "@bursar/engine-core/ports"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
@@ -26,7 +26,7 @@ const make = (key: string) =>
     (answer) => String(Calls.field(answer, "actionKey"))
   )
 
-const turns = Effect.flatMap(ScheduleRunner, ({ runOnce }) => runOnce)
+const turns = Workers.runOnce("schedules")
 
 const lapsedEvents = Effect.flatMap(EventQueries.EventQueries, (feed) =>
   Effect.map(

@@ -2,7 +2,7 @@
  * Stage of tests of backed instruments over HTTP: a venue with the wallets of its registrar, a custodian,
  * a bank that registers the assets, an oracle and holders, and what each of them does.
  */
-import { ScheduleRunner } from "@bursar/engine-core"
+import { Workers } from "@bursar/engine-core"
 import { Decimal, Duration, Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import {
@@ -10,7 +10,6 @@ import {
   Wallet as InvestorWallet,
   type World
 } from "@bursar/storage-adapters/wallets"
-import { Effect } from "effect"
 import { expect } from "vitest"
 import { bodyOf } from "../operations/instrumentBody.ts"
 import * as WallClock from "./wallClock.ts"
@@ -65,7 +64,7 @@ export const events = async (type: string) =>
 export const turn = async () => {
   for (const _ of ["what is due", "what follows"]) {
     clock.set(new Date(Date.now() + 15_000).toISOString())
-    await venue.run(Effect.flatMap(ScheduleRunner, ({ runOnce }) => runOnce))
+    await venue.run(Workers.runOnce("schedules"))
     await venue.settle()
   }
 }

@@ -1,5 +1,5 @@
 /** A fund that distributes monthly, over HTTP: its venue, programs of its outside parties at the door, and a clock the test moves. */
-import { ScheduleRunner, type settingsDefaults } from "@bursar/engine-core"
+import { type settingsDefaults, Workers } from "@bursar/engine-core"
 import { Decimal, Instant, type Party, PlainJson } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import {
@@ -11,7 +11,7 @@ import {
   Wallet,
   type World
 } from "@bursar/storage-adapters/wallets"
-import { Effect, Layer, Result } from "effect"
+import { Layer, Result } from "effect"
 import { expect } from "vitest"
 import { bodyOf } from "../operations/instrumentBody.ts"
 import * as Venue from "./venue.ts"
@@ -241,7 +241,7 @@ export const open = async (
       // Two rounds, since an act of a program in the first may make work for the engine in the
       // second.
       for (const _ of ["engine", "programs"]) {
-        await venue.run(Effect.flatMap(ScheduleRunner, ({ runOnce }) => runOnce))
+        await venue.run(Workers.runOnce("schedules"))
         await venue.settle()
         await work()
       }

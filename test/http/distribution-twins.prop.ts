@@ -2,7 +2,7 @@
  * Distributions that an investor, an app and a wallet may not tell apart: two venues alike but for a
  * restriction or a screening that makes a line wait answer every read in the same bytes.
  */
-import { ScreeningRunner } from "@bursar/engine-core"
+import { Screenings, Workers } from "@bursar/engine-core"
 import { Offset } from "@bursar/engine-core/kernel"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
 import { Effect, Option, Stream } from "effect"
@@ -85,11 +85,10 @@ const restrictionOf = (scene: Scene) => `r-${scene.restrictions}`
 const screens = (scene: Scene, found: "none" | "possible") =>
   Effect.gen(function* () {
     scene.found.set(scene.subject, found)
-    const screener = yield* ScreeningRunner
-    if (found === "possible") yield* screener.rescreen(scene.subject)
+    if (found === "possible") yield* (yield* Screenings).rescreen(scene.subject)
     else {
       yield* TestClock.adjust("61 seconds")
-      yield* screener.runOnce
+      yield* Workers.runOnce("screenings")
     }
     yield* Calls.settle
   })

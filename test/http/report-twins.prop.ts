@@ -2,7 +2,7 @@
  * Reports with a cost, an income earned and movements in them: of two venues that differ in whom a
  * restriction or a screening stops, an investor and an app read the same bytes, after the same look-ups.
  */
-import { ScreeningRunner } from "@bursar/engine-core"
+import { Screenings } from "@bursar/engine-core"
 import { Instant } from "@bursar/engine-core/kernel"
 import { Clock, Effect } from "effect"
 import { describe, expect, it } from "vitest"
@@ -24,7 +24,7 @@ const stops = Effect.fnUntraced(function* (
 ) {
   const { holderId, stop } = of
   if (stop === "a hit" || stop === "a doubt") {
-    const screener = yield* ScreeningRunner
+    const screener = yield* Screenings
     found.set(holderId, stop === "a hit" ? "confirmed" : "possible")
     yield* screener.rescreen(holderId)
     return yield* Calls.settle

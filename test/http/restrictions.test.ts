@@ -2,7 +2,7 @@
  * Restrictions over HTTP: set by one person at once, lifted by two, read by the roles with the
  * right to.
  */
-import { ScheduleRunner } from "@bursar/engine-core"
+import { Workers } from "@bursar/engine-core"
 import { Instant } from "@bursar/engine-core/kernel"
 import { Effect } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
@@ -347,7 +347,7 @@ describe("a restriction with a date", () => {
     expect(await idsOf(`holderId=${holderId}&state=lapsed`)).toEqual([restrictionId])
     expect(await idsOf(`holderId=${holderId}&state=active`)).toEqual([])
     const noticed = async () => {
-      await venue().run(Effect.flatMap(ScheduleRunner, ({ runOnce }) => runOnce))
+      await venue().run(Workers.runOnce("schedules"))
       return (await events("holder.unrestricted", holderId)).map(({ payload }) => payload)
     }
     await until(async () => (await noticed()).length > 0)

@@ -2,7 +2,7 @@
  * Tipping off: two venues that differ in a restriction or a screening answer an investor alike,
  * byte for byte.
  */
-import { Catalogue, ScreeningRunner } from "@bursar/engine-core"
+import { Catalogue, Screenings } from "@bursar/engine-core"
 import { Instant } from "@bursar/engine-core/kernel"
 import { Clock, Effect } from "effect"
 import { TestClock } from "effect/testing"
@@ -414,7 +414,7 @@ describe("an investor, any other, or the application that speaks for them", () =
         compare(played, {
           doing: (_, world, { found }) =>
             Effect.gen(function* () {
-              const screener = yield* ScreeningRunner
+              const screener = yield* Screenings
               const other = oneOf(world === 0 ? 1 : 0)
               found.set(oneOf(world), "confirmed").set(other, "possible")
               yield* screener.rescreen(oneOf(world))

@@ -2,7 +2,7 @@
  * Neutral refusal: the application that acts for investors reads the same refusal for a restriction
  * as for a screening.
  */
-import { ScreeningRunner } from "@bursar/engine-core"
+import { Screenings } from "@bursar/engine-core"
 import { Effect } from "effect"
 import { describe, expect, it } from "vitest"
 import * as Calls from "../engine/calls.ts"
@@ -80,7 +80,7 @@ const stopped = (twin: Twins.Twin) =>
   Effect.gen(function* () {
     yield* Calls.write("holder.restrict", { holderId: "h1" }, frozen)
     twin.found.set("h2", "confirmed").set("h3", "possible")
-    const screener = yield* ScreeningRunner
+    const screener = yield* Screenings
     for (const holderId of ["h2", "h3"]) yield* screener.rescreen(holderId)
     yield* Calls.settle
   })

@@ -1,5 +1,5 @@
 /** Kit of runs that start by themselves on an instrument: such a run, and orders that are claimed and forged. */
-import { Records, RunRunner } from "@bursar/engine-core"
+import { Records, Workers } from "@bursar/engine-core"
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import { Feed, ProjectionLog } from "@bursar/engine-core/ports"
 import { Effect, Stream } from "effect"
@@ -26,7 +26,7 @@ export const brief = Effect.gen(function* () {
   const records = yield* Records
   const item = { trigger: "statement" as const, instrumentId, causedBy: `st-${++asked}` }
   yield* records.transact(records.enqueue([itemOf(item)]))
-  yield* (yield* RunRunner).runOnce
+  yield* Workers.runOnce("reconciliation")
   const [row] = yield* records.list(runs, { direction: "desc", limit: 1 })
   return row!.record
 })

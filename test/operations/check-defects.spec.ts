@@ -2,7 +2,7 @@
  * A defect in the check of one instrument: the run compares the other instruments, names the check that
  * did not compare, and leaves the instrument incomplete.
  */
-import { Records, RunRunner } from "@bursar/engine-core"
+import { Records, Workers } from "@bursar/engine-core"
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import { Documents } from "@bursar/engine-core/ports"
 import * as Memory from "@bursar/storage-adapters/memory"
@@ -124,7 +124,7 @@ describe("a defect in the check of one instrument", () => {
       fault.collection = "register-entry"
       const item = { trigger: "statement", instrumentId: "fund-a", causedBy: "st-1" } as const
       yield* records.transact(records.enqueue([itemOf(item)]))
-      yield* (yield* RunRunner).runOnce
+      yield* Workers.runOnce("reconciliation")
       assert.deepStrictEqual(
         (yield* Reconciling.allRuns).map(({ trigger }) => trigger),
         ["manual", "statement"]

@@ -1,5 +1,5 @@
 /** A fund with several holders whose ledger-paid orders join dealing cycles: where cycles are walked. */
-import { Records, ScheduleRunner } from "@bursar/engine-core"
+import { Records, Workers } from "@bursar/engine-core"
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Effect, Stream } from "effect"
@@ -20,7 +20,7 @@ export const at = (instant: string) =>
 
 /** Runs the engine's due writes. */
 export const turns = Effect.gen(function* () {
-  const schedules = yield* ScheduleRunner
+  const schedules = yield* Workers.runnerOf("schedules")
   for (let turn = 0; turn < 3; turn++) {
     yield* TestClock.adjust(60_000)
     yield* schedules.runOnce

@@ -1,5 +1,5 @@
 /** The daily reconciliation run: one a venue and day, whichever hosts run and whenever they look. */
-import { Engine, RunRunner, ScheduleRunner } from "@bursar/engine-core"
+import { Engine, Workers } from "@bursar/engine-core"
 import { TimeOfDay, Zone } from "@bursar/engine-core/kernel"
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Effect, Layer } from "effect"
@@ -18,13 +18,13 @@ const day = 'schedule {"instrumentIds":null,"checks":null}'
 /** Another host over the same storage, and this one, each with its own turns. */
 const twoHosts = Effect.gen(function* () {
   const other = yield* Layer.build(Layer.fresh(Engine.layer))
-  const own = yield* Effect.context<ScheduleRunner | RunRunner>()
+  const own = yield* Effect.context<Workers.Workers>()
   return Effect.forEach(
     [own, other],
     (host) =>
       Effect.andThen(
-        Context.get(host, ScheduleRunner).runOnce,
-        Context.get(host, RunRunner).runOnce
+        Context.get(host, Workers.Workers).runnerOf("schedules").runOnce,
+        Context.get(host, Workers.Workers).runnerOf("venue-reconciliation").runOnce
       ),
     { concurrency: "unbounded" }
   )

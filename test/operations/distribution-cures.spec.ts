@@ -2,7 +2,7 @@
  * Suspense and cure of distribution lines: every cause of the table meets a line through the operation,
  * the ledger or the clock that brings it, and its cure makes the same amount due again.
  */
-import { Records, ScreeningRunner } from "@bursar/engine-core"
+import { Records, Screenings } from "@bursar/engine-core"
 import { Decimal } from "@bursar/engine-core/kernel"
 import { ScreeningSource } from "@bursar/engine-core/ports"
 import * as Scripted from "@bursar/storage-adapters/screening"
@@ -299,14 +299,14 @@ describe("a line waits for", () => {
         yield* owed("cash", undefined)
         assert.deepStrictEqual(yield* Month.states, ["1 due"])
         script = { ...Scripted.clear, others: ["possible"] }
-        yield* (yield* ScreeningRunner).rescreen("h1")
+        yield* (yield* Screenings).rescreen("h1")
         yield* Calls.settle
         assert.deepStrictEqual(yield* Month.states, ["1 suspended screening"])
         yield* answers("confirmed")
         assert.deepStrictEqual(yield* Month.states, ["1 suspended restriction"])
         assert.deepStrictEqual((yield* Month.lines)[0]?.causes, ["restriction", "screening"])
         script = Scripted.clear
-        yield* (yield* ScreeningRunner).rescreen("h1")
+        yield* (yield* Screenings).rescreen("h1")
         yield* Calls.settle
         assert.deepStrictEqual((yield* Month.lines)[0]?.causes, ["restriction"])
         const [made] = yield* Restricting.activeOf("h1")

@@ -1,5 +1,5 @@
 /** History that the ledger has pruned and distributions still read: retention leaves it, and deletes the rest. */
-import { Records, ScheduleRunner } from "@bursar/engine-core"
+import { Records, Workers } from "@bursar/engine-core"
 import { Decimal, Instant, Party } from "@bursar/engine-core/kernel"
 import { ProjectionLog } from "@bursar/engine-core/ports"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
@@ -32,7 +32,7 @@ const horizon = Effect.map(
 const pruned = Effect.gen(function* () {
   const participant = yield* SimulatedLedger.Participant
   yield* participant.admin.prune(yield* participant.ledgerEnd)
-  const { runOnce } = yield* ScheduleRunner
+  const { runOnce } = yield* Workers.runnerOf("schedules")
   for (const wait of ["0 seconds", "1 day"] as const) {
     yield* TestClock.adjust(wait)
     yield* Effect.repeat(runOnce, { while: (ran) => ran > 0 })

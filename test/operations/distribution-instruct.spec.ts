@@ -2,7 +2,7 @@
  * Instructions of the venue to the registrar about a distribution, and rolls of delivered lines, by
  * a person or by the engine.
  */
-import { Records, ScheduleRunner } from "@bursar/engine-core"
+import { Records, Workers } from "@bursar/engine-core"
 import { Instant } from "@bursar/engine-core/kernel"
 import { Documents, type ListQuery } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
@@ -85,12 +85,12 @@ const cures = (lineId: string) => moves(lineId, (at) => ({ on: "cure", at }))
 /** The clock's task and what it opens run until nothing is left. */
 const passes = (duration: string) =>
   Effect.gen(function* () {
-    yield* (yield* ScheduleRunner).runOnce
+    yield* Workers.runOnce("schedules")
     yield* TestClock.adjust(duration as "1 second")
-    yield* (yield* ScheduleRunner).runOnce
+    yield* Workers.runOnce("schedules")
     yield* Calls.settle
     yield* TestClock.adjust("61 seconds")
-    yield* (yield* ScheduleRunner).runOnce
+    yield* Workers.runOnce("schedules")
     yield* Calls.settle
   })
 
@@ -233,9 +233,9 @@ describe("a write of the engine that is queued and finds nothing left to do", ()
   /** Opens the operations that are due by the clock, without running them. */
   const queues = (duration: string) =>
     Effect.gen(function* () {
-      yield* (yield* ScheduleRunner).runOnce
+      yield* Workers.runOnce("schedules")
       yield* TestClock.adjust(duration as "1 second")
-      yield* (yield* ScheduleRunner).runOnce
+      yield* Workers.runOnce("schedules")
     })
 
   it.effect("never fails: a hold opened before the registrar was told to deliver", () =>

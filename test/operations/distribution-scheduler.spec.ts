@@ -1,5 +1,5 @@
 /** Distributions that run by themselves: announced once, executed under standing approvals, once over several hosts. */
-import { Engine, EventQueries, Records, ScheduleRunner } from "@bursar/engine-core"
+import { Engine, EventQueries, Records, Workers } from "@bursar/engine-core"
 import {
   Date as CalendarDate,
   Decimal,
@@ -46,7 +46,7 @@ const grants = (body: Readonly<Record<string, Calls.Json>> = {}) =>
 /** Turns of the scheduled tasks for so many seconds, and what they open. */
 const passes = (seconds: number) =>
   Effect.gen(function* () {
-    const { runOnce } = yield* ScheduleRunner
+    const { runOnce } = yield* Workers.runnerOf("schedules")
     for (let passed = 0; passed < seconds; passed += 5) {
       yield* TestClock.adjust("5 seconds")
       yield* runOnce
@@ -287,7 +287,7 @@ describe("the scheduler", () => {
     Effect.gen(function* () {
       yield* july()
       yield* grants()
-      const { runOnce } = yield* ScheduleRunner
+      const { runOnce } = yield* Workers.runnerOf("schedules")
       // No operation is worked on meanwhile.
       for (let passed = 0; passed < 180; passed += 5) {
         yield* TestClock.adjust("5 seconds")
@@ -339,7 +339,7 @@ describe("the scheduler", () => {
     Effect.gen(function* () {
       yield* july()
       const lost = new LeaseLost({ queue: "schedule", itemId: "due-distributions" })
-      const turn = { state: "", hold: Effect.fail(lost), next: () => Effect.void }
+      const turn = { state: "", fence: Effect.fail(lost), next: () => Effect.void }
       yield* TestClock.adjust("2 minutes")
       // One that is not announced yet is looked at by the next turn.
       yield* Effect.exit(dueDistributions.run(turn))
@@ -374,7 +374,7 @@ describe("the scheduler", () => {
         id === "another-fund:2026-07"
           ? Effect.die(new Error("this month cannot be read"))
           : records.find(collection, id, ...pin)
-      const turn = { state: "", hold: Effect.void, next: () => Effect.void }
+      const turn = { state: "", fence: Effect.void, next: () => Effect.void }
       yield* TestClock.adjust("3 minutes")
       const exit = yield* Effect.exit(
         dueDistributions.run(turn).pipe(Effect.provideService(Records, { ...records, find }))
@@ -394,7 +394,7 @@ describe("the scheduler", () => {
     const tamper = reachableWhile(() => isUp)
     return Effect.gen(function* () {
       yield* july()
-      const { runOnce } = yield* ScheduleRunner
+      const { runOnce } = yield* Workers.runnerOf("schedules")
       isUp = false
       for (let passed = 0; passed < 180; passed += 5) {
         yield* TestClock.adjust("5 seconds")
@@ -412,9 +412,9 @@ describe("the scheduler", () => {
       yield* july()
       yield* grants()
       const instance = Effect.map(Layer.build(Layer.fresh(Engine.layer)), (built) =>
-        Context.get(built, ScheduleRunner)
+        Context.get(built, Workers.Workers).runnerOf("schedules")
       )
-      const hosts = [yield* ScheduleRunner, yield* instance, yield* instance]
+      const hosts = [yield* Workers.runnerOf("schedules"), yield* instance, yield* instance]
       for (let passed = 0; passed < 130; passed += 5) {
         yield* TestClock.adjust("5 seconds")
         yield* Effect.all(

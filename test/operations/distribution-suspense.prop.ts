@@ -3,7 +3,7 @@
  * recoveries, deliveries, rolls and voids in any order, with instances that die in between. Books of
  * the test's own, from the ledger alone, say of every line who was paid what, once.
  */
-import { Catalogue, Records, ScheduleRunner, ScreeningRunner } from "@bursar/engine-core"
+import { Catalogue, Records, Screenings, Workers } from "@bursar/engine-core"
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import { ScreeningSource } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
@@ -139,7 +139,7 @@ const story = ({ inDoubt, payout, seed }: Walk) =>
       Effect.gen(function* () {
         for (let turn = 0; turn < times; turn++) {
           yield* TestClock.adjust("21 seconds")
-          yield* (yield* ScheduleRunner).runOnce
+          yield* Workers.runOnce("schedules")
           if (die.once(3)) yield* dies
           yield* settle
         }
@@ -213,7 +213,7 @@ const story = ({ inDoubt, payout, seed }: Walk) =>
       const { holderId } = anybody()
       if (model.doubtful.has(holderId)) return
       inDoubt.add(holderId)
-      yield* (yield* ScreeningRunner).rescreen(holderId)
+      yield* (yield* Screenings).rescreen(holderId)
       yield* settle
       assert.strictEqual(yield* screeningOf(holderId), "review")
       model.doubtful.add(holderId)

@@ -1,5 +1,5 @@
 /** Events of distributions at their subscribers: each type is posted with its payload, and concealed ones reach no app. */
-import { EventQueries, ScheduleRunner } from "@bursar/engine-core"
+import { EventQueries, Workers } from "@bursar/engine-core"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
@@ -36,7 +36,7 @@ interface Posted {
 
 const passes = (seconds: number) =>
   Effect.gen(function* () {
-    const { runOnce } = yield* ScheduleRunner
+    const { runOnce } = yield* Workers.runnerOf("schedules")
     for (let passed = 0; passed < seconds; passed += 5) {
       yield* TestClock.adjust("5 seconds")
       yield* runOnce

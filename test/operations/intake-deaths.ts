@@ -3,7 +3,7 @@
  * statements, and while a sweep deletes what was marked: at each call to the store and each transaction,
  * before it and after it, over storage of any kind.
  */
-import { Engine, Records } from "@bursar/engine-core"
+import { Engine, Records, Workers } from "@bursar/engine-core"
 import { Date, Instant } from "@bursar/engine-core/kernel"
 import {
   Atomically,
@@ -24,7 +24,6 @@ import {
   fileIdOf,
   ownerOf
 } from "#core/statements/external-statement/ExternalStatement.ts"
-import { StageSweeper } from "#core/statements/external-statement/IntakeRunner.ts"
 import * as StageSteps from "#core/statements/external-statement/StageSteps.ts"
 import * as Calls from "../engine/calls.ts"
 import { isLong } from "../long-run.ts"
@@ -112,7 +111,7 @@ export interface Passing {
   readonly hour: Effect.Effect<void, unknown>
 }
 
-const sweeps = Effect.flatMap(StageSweeper, ({ runOnce }) =>
+const sweeps = Effect.flatMap(Workers.runnerOf("stages"), ({ runOnce }) =>
   Effect.repeat(runOnce, { while: (count) => count > 0 })
 )
 

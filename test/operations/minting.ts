@@ -1,5 +1,5 @@
 /** Kit of mints and reserve redemptions: started by the venue, accepted from wallets, settled by the engine. */
-import { Records, ScheduleRunner } from "@bursar/engine-core"
+import { Records, Workers } from "@bursar/engine-core"
 import { Decimal } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Effect } from "effect"
@@ -83,7 +83,7 @@ export const names = (holder: Fund.Outsider, mintId: string) =>
 
 /** The engine runs its due writes, twice: the second turn ends those that the first began. */
 export const turn = Effect.gen(function* () {
-  const schedules = yield* ScheduleRunner
+  const schedules = yield* Workers.runnerOf("schedules")
   for (let turns = 0; turns < 2; turns++) {
     yield* TestClock.adjust(30_000)
     yield* schedules.runOnce

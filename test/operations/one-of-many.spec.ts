@@ -21,7 +21,7 @@ const turnsOf = <R>(task: Task<R>) =>
       let next: { readonly delay: number; readonly state: string } | undefined
       yield* task.run({
         state,
-        hold: Effect.void,
+        fence: Effect.void,
         next: (ended) =>
           Effect.sync(() => {
             next = ended

@@ -1,5 +1,5 @@
 /** Reconciliation runs and findings over the years: each run is counted, and what is past ten years goes, nothing else. */
-import { Metrics, Records, ScheduleRunner, settingsDefaults } from "@bursar/engine-core"
+import { Metrics, Records, settingsDefaults, Workers } from "@bursar/engine-core"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Metric } from "effect"
 import { type Fact, findings } from "#core/findings/Finding.ts"
@@ -32,7 +32,7 @@ const left = Effect.gen(function* () {
   }
 })
 
-const turns = Effect.flatMap(ScheduleRunner, ({ runOnce }) =>
+const turns = Effect.flatMap(Workers.runnerOf("schedules"), ({ runOnce }) =>
   Effect.repeat(runOnce, { while: (count) => count > 0 })
 )
 

@@ -1,5 +1,5 @@
 /** Reconciliation runs over an engine in memory: their findings, holds, clearings and answers. */
-import { Engine, Records, RunRunner } from "@bursar/engine-core"
+import { Engine, Records, Workers } from "@bursar/engine-core"
 import { LeaseLost, WorkQueue } from "@bursar/engine-core/ports"
 import * as Memory from "@bursar/storage-adapters/memory"
 import { assert, describe, it } from "@effect/vitest"
@@ -264,7 +264,7 @@ describe("a reconciliation run", () => {
         leaseMillis: 60_000
       })
       if (lease === undefined) throw new Error("the lock was not freed")
-      const { runOnce } = yield* RunRunner
+      const { runOnce } = yield* Workers.runnerOf("reconciliation")
       yield* queued
       yield* runOnce
       assert.strictEqual(yield* runsMade, 1)
@@ -280,7 +280,7 @@ describe("a reconciliation run", () => {
     const tamper = reachableWhile(() => isUp)
     return Effect.gen(function* () {
       yield* held
-      const { runOnce } = yield* RunRunner
+      const { runOnce } = yield* Workers.runnerOf("reconciliation")
       yield* queued
       isUp = false
       yield* runOnce
@@ -307,10 +307,10 @@ describe("a reconciliation run", () => {
         WorkQueue,
         Effect.map(WorkQueue, (work) => ({
           ...work,
-          hold: (lease: Parameters<typeof work.hold>[0]) =>
+          fence: (lease: Parameters<typeof work.fence>[0]) =>
             isLost && lease.queue === lost
               ? Effect.fail(new LeaseLost({ queue: lost, itemId: lease.itemId }))
-              : work.hold(lease)
+              : work.fence(lease)
         }))
       ).pipe(Layer.provideMerge(Memory.layer))
       return Effect.gen(function* () {
@@ -318,7 +318,7 @@ describe("a reconciliation run", () => {
         yield* Reconciling.plant(line, "5")
         yield* queued
         isLost = true
-        const { runOnce } = yield* RunRunner
+        const { runOnce } = yield* Workers.runnerOf("reconciliation")
         yield* by === "call" ? Effect.exit(Reconciling.run()) : runOnce
         assert.strictEqual(yield* runsMade, 0)
         assert.deepEqual(yield* Reconciling.found, [])
@@ -337,8 +337,11 @@ describe("a reconciliation run", () => {
       yield* Reconciling.plant(line, "5")
       yield* Reconciling.run()
       const records = yield* Records
-      const other = Context.get(yield* Layer.build(Layer.fresh(Engine.layer)), RunRunner)
-      const own = yield* RunRunner
+      const other = Context.get(
+        yield* Layer.build(Layer.fresh(Engine.layer)),
+        Workers.Workers
+      ).runnerOf("reconciliation")
+      const own = yield* Workers.runnerOf("reconciliation")
       const asked = ["a", "b", "c"].map((causedBy) =>
         itemOf({ trigger: "release", instrumentId: "fund-a", causedBy })
       )

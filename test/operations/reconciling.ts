@@ -1,5 +1,5 @@
 /** Steps of tests of reconciliation: a run that is called for, planted differences, what was found. */
-import { type Caller, Records, RunRunner } from "@bursar/engine-core"
+import { type Caller, Reconciler, Records } from "@bursar/engine-core"
 import { Decimal, Instant, type Party, PlainJson, Shape } from "@bursar/engine-core/kernel"
 import { RunRequest } from "@bursar/engine-core"
 import { Effect, Result } from "effect"
@@ -21,7 +21,7 @@ export const run = (
   of: { readonly caller?: Caller.Caller; readonly key?: string | null } = {}
 ) =>
   Effect.gen(function* () {
-    const runner = yield* RunRunner
+    const runner = yield* Reconciler
     const parsed = Result.getOrThrow(PlainJson.parse(body))
     const request = yield* Effect.fromResult(decoder.decode(parsed as object, () => "/body"))
     const started = yield* runner.start({

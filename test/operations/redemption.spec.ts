@@ -1,5 +1,5 @@
 /** Redemptions through their operations and the wallets of outside parties, from claim to settlement. */
-import { EventQueries, Records, ScheduleRunner } from "@bursar/engine-core"
+import { EventQueries, Records, Workers } from "@bursar/engine-core"
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
@@ -410,7 +410,7 @@ const funded = (stage: Fund.Parties, amount: string) =>
   })
 
 /** The tasks that are due have a turn. */
-const turns = Effect.flatMap(ScheduleRunner, ({ runOnce }) => runOnce)
+const turns = Workers.runOnce("schedules")
 
 describe("a redemption paid on the ledger", () => {
   it.effect(

@@ -1,5 +1,5 @@
 /** Reports of reserves: the ledger's figures are the engine's, on demand and by schedule, and a series of covers. */
-import { EventQueries, Records, ScheduleRunner, verify } from "@bursar/engine-core"
+import { EventQueries, Records, verify, Workers } from "@bursar/engine-core"
 import { Decimal, Duration, Instant, PlainJson } from "@bursar/engine-core/kernel"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result, Stream } from "effect"
@@ -44,7 +44,7 @@ const shownOf = ({ view }: ReserveReportView) => ({
 /** Turns of the scheduled tasks, one a half hour, and the operations that they open. */
 const passes = (hours: number) =>
   Effect.gen(function* () {
-    const { runOnce } = yield* ScheduleRunner
+    const { runOnce } = yield* Workers.runnerOf("schedules")
     for (let half = 0; half < hours * 2; half++) {
       yield* TestClock.adjust("30 minutes")
       yield* runOnce
@@ -197,7 +197,7 @@ describe("scheduled reports", () => {
       yield* TestClock.adjust("1 day")
       const turn = {
         state: Instant.sortable(Instant.of("2020-01-01T00:00:00Z")),
-        hold: Effect.void,
+        fence: Effect.void,
         next: () => Effect.void
       }
       yield* reserveReporting

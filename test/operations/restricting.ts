@@ -2,7 +2,7 @@
  * Kit of restricted holders: sets and lifts restrictions, and reads those in force and their
  * events.
  */
-import { EventQueries, Records, ScheduleRunner } from "@bursar/engine-core"
+import { EventQueries, Records, Workers } from "@bursar/engine-core"
 import { Instant } from "@bursar/engine-core/kernel"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
@@ -86,8 +86,8 @@ export const restrictionEvents = Effect.gen(function* () {
 
 /** The scheduled tasks have their turns. */
 export const turn = Effect.gen(function* () {
-  yield* (yield* ScheduleRunner).runOnce
+  yield* Workers.runOnce("schedules")
   yield* TestClock.adjust("61 seconds")
-  yield* (yield* ScheduleRunner).runOnce
+  yield* Workers.runOnce("schedules")
   yield* Calls.settle
 })

@@ -1,5 +1,5 @@
 /** A holder that is confirmed to be on a list: the engine itself restricts it, once a hit, until it is lifted. */
-import { Catalogue, Records, ScreeningRunner } from "@bursar/engine-core"
+import { Catalogue, Records, Screenings } from "@bursar/engine-core"
 import { ScreeningSource } from "@bursar/engine-core/ports"
 import * as Scripted from "@bursar/storage-adapters/screening"
 import { assert, describe, it } from "@effect/vitest"
@@ -29,7 +29,7 @@ const screened = Effect.gen(function* () {
   return (yield* records.get(holders, "h1")).screening?.state
 })
 const rescreens = Effect.gen(function* () {
-  yield* (yield* ScreeningRunner).rescreen("h1")
+  yield* (yield* Screenings).rescreen("h1")
   yield* Calls.settle
 })
 

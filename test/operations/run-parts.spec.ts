@@ -2,7 +2,7 @@
  * Runs of several instruments on two engines over one store: they are continued after a crash, leave
  * runs of other instruments alone, and never compare an instrument while another run does.
  */
-import { Catalogue, type Engine, Records, type RunRunner } from "@bursar/engine-core"
+import { Catalogue, type Engine, Records, type Workers } from "@bursar/engine-core"
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Deferred, Effect, Fiber } from "effect"
 import { itemOf } from "#core/findings/RunQueue.ts"
@@ -43,7 +43,7 @@ const verdicts = Effect.flatMap(Records, (records) =>
 const leasesEnd = Effect.sleep(2 * Parts.leaseMillis)
 
 /** Takes what is queued until a run is recorded: on a busy machine a dead engine's leases end later. */
-const runIsRecorded = ({ runner }: { readonly runner: RunRunner["Service"] }) =>
+const runIsRecorded = ({ runner }: { readonly runner: Workers.Runner }) =>
   Effect.gen(function* () {
     while ((yield* Reconciling.allRuns).length === 0) {
       yield* runner.runOnce

@@ -2,7 +2,7 @@
  * Kit of reconciliation runs on two engines over one store: instruments with planted differences, an
  * engine that stops or dies where it would lock an instrument, and runs of either engine.
  */
-import { Engine, Records, RunRunner, Settings, settingsDefaults } from "@bursar/engine-core"
+import { Engine, Records, Settings, settingsDefaults, Workers } from "@bursar/engine-core"
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import { Documents, WorkQueue } from "@bursar/engine-core/ports"
 import * as Memory from "@bursar/storage-adapters/memory"
@@ -112,7 +112,11 @@ export const engines = Effect.fnUntraced(function* (open: (typeof stores)[number
         )
       )
     )
-    return { life, context, runner: Context.get(context, RunRunner) }
+    return {
+      life,
+      context,
+      runner: Context.get(context, Workers.Workers).runnerOf("venue-reconciliation")
+    }
   })
   return [yield* engineOn(first), yield* engineOn(second)] as const
 })

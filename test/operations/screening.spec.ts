@@ -1,10 +1,5 @@
 /** Screening of holders: one request each, admission only when clear, and a new request in time. */
-import {
-  Records,
-  ScheduleRunner,
-  ScreeningRunner,
-  type settingsDefaults
-} from "@bursar/engine-core"
+import { Records, Screenings, type settingsDefaults, Workers } from "@bursar/engine-core"
 import { Duration, Instant } from "@bursar/engine-core/kernel"
 import { ScreeningSource } from "@bursar/engine-core/ports"
 import * as Scripted from "@bursar/storage-adapters/screening"
@@ -76,9 +71,9 @@ const pass = (time: string) =>
 
 /** The scheduled task has its turn, then the source is asked. */
 const turn = Effect.gen(function* () {
-  yield* (yield* ScheduleRunner).runOnce
+  yield* Workers.runOnce("schedules")
   yield* TestClock.adjust("61 seconds")
-  yield* (yield* ScheduleRunner).runOnce
+  yield* Workers.runOnce("schedules")
   yield* Calls.settle
 })
 
@@ -147,7 +142,7 @@ describe("a holder of a venue that screens", () => {
       one.say({ listVersion: "2", named: [] })
       yield* turn
       assert.strictEqual(yield* screened, "match")
-      const runner = yield* ScreeningRunner
+      const runner = yield* Screenings
       yield* runner.rescreen("h1")
       yield* Calls.settle
       assert.strictEqual(yield* screened, "clear")
@@ -277,7 +272,7 @@ describe("a holder of a venue that screens", () => {
       return Effect.gen(function* () {
         const stage = yield* Fund.opened()
         yield* ready(stage)
-        const runner = yield* ScreeningRunner
+        const runner = yield* Screenings
         const twice = yield* Effect.result(runner.rescreen("h1"))
         assert.isTrue(Result.isFailure(twice))
         const nobody = yield* Effect.result(runner.rescreen("h9"))
@@ -331,9 +326,9 @@ describe("a venue that began to screen", () => {
       assert.strictEqual(yield* screened, null)
       assert.strictEqual((yield* holder()).state, "active")
       screens = "yes"
-      yield* (yield* ScheduleRunner).runOnce
+      yield* Workers.runOnce("schedules")
       yield* TestClock.adjust("61 seconds")
-      yield* (yield* ScheduleRunner).runOnce
+      yield* Workers.runOnce("schedules")
       assert.strictEqual(yield* screened, "pending")
       assert.deepStrictEqual(one.asked, [])
     }).pipe(under({ layer: Layer.succeed(ScreeningSource.ScreeningSource, service) }))

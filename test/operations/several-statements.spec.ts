@@ -2,7 +2,7 @@
  * Files with several statements of an account: recorded in order, all or none; what is there already is
  * not recorded again; on both storages.
  */
-import { Records } from "@bursar/engine-core"
+import { Records, Workers } from "@bursar/engine-core"
 import { Date, Instant } from "@bursar/engine-core/kernel"
 import { Blobs, Bulk, Feed, WorkQueue } from "@bursar/engine-core/ports"
 import { TestDatabase } from "@bursar/storage-adapters/conformance"
@@ -23,7 +23,6 @@ import {
   ownerOf,
   placeInDayOf
 } from "#core/statements/external-statement/ExternalStatement.ts"
-import { StageSweeper } from "#core/statements/external-statement/IntakeRunner.ts"
 import { statementsMax } from "#core/statements/external-statement/IntakeSteps.ts"
 import * as StageSteps from "#core/statements/external-statement/StageSteps.ts"
 import * as StatementLookups from "#core/statements/external-statement/StatementLookups.ts"
@@ -106,7 +105,7 @@ const received = Effect.gen(function* () {
 /** Rows of owners that no statement has, once everything that is due was swept. */
 const leftOver = (owners: ReadonlyArray<string>) =>
   Effect.gen(function* () {
-    const sweeper = yield* StageSweeper
+    const sweeper = yield* Workers.runnerOf("stages")
     yield* Effect.repeat(sweeper.runOnce, { while: (count) => count > 0 })
     const work = yield* WorkQueue
     const bulk = yield* Bulk

@@ -2,7 +2,7 @@
  * Orders that name two copies of one bank entry at the same time, on two engines over one store: exactly
  * one is paid.
  */
-import { Engine, OperationRunner, Records, Settings, settingsDefaults } from "@bursar/engine-core"
+import { Engine, Records, Settings, settingsDefaults, Workers } from "@bursar/engine-core"
 import { Decimal } from "@bursar/engine-core/kernel"
 import { Bulk, WorkQueue } from "@bursar/engine-core/ports"
 import * as Memory from "@bursar/storage-adapters/memory"
@@ -131,7 +131,9 @@ describe("two orders that name two copies of one entry at the same time", () => 
         yield* queued("s2", "st-2")
         at.isOpen = true
         const ran = yield* Effect.all(
-          engines.map((engine) => Context.get(engine, OperationRunner).runOnce),
+          engines.map(
+            (engine) => Context.get(engine, Workers.Workers).runnerOf("operations").runOnce
+          ),
           { concurrency: "unbounded" }
         )
         at.isOpen = false

@@ -1,5 +1,5 @@
 /** Intake of statements: what is recorded, once, and what leaves nothing behind; on both storages. */
-import { Intake, Records } from "@bursar/engine-core"
+import { Intake, Records, Workers } from "@bursar/engine-core"
 import { Date, Decimal, Instant } from "@bursar/engine-core/kernel"
 import { Blobs, Bulk, Feed, StatementSource, WorkQueue } from "@bursar/engine-core/ports"
 import * as Memory from "@bursar/storage-adapters/memory"
@@ -13,7 +13,6 @@ import {
   externalStatements,
   statementsOfDates
 } from "#core/statements/external-statement/ExternalStatement.ts"
-import { StageSweeper } from "#core/statements/external-statement/IntakeRunner.ts"
 import * as SourceSteps from "#core/statements/external-source/SourceSteps.ts"
 import * as StageSteps from "#core/statements/external-statement/StageSteps.ts"
 import * as StatementLookups from "#core/statements/external-statement/StatementLookups.ts"
@@ -230,7 +229,7 @@ for (const [name, storage, timed] of storages) {
         assert.strictEqual(all.filter(({ replayed }) => !replayed).length, 1)
         assert.strictEqual((yield* statements).length, 1)
         assert.strictEqual((yield* eventsOf("statement.received")).length, 1)
-        const sweeper = yield* StageSweeper
+        const sweeper = yield* Workers.runnerOf("stages")
         while ((yield* sweeper.runOnce) > 0);
         assert.strictEqual((yield* queued).stages, 0)
         assert.isTrue((yield* remains(all[0]?.id ?? "")).chunk)
@@ -295,7 +294,7 @@ describe("a statement that is handed in", () => {
       assert.deepEqual(yield* eventsOf("statement.received"), [])
       const { stages } = yield* queued
       assert.isAbove(stages, 10)
-      const sweeper = yield* StageSweeper
+      const sweeper = yield* Workers.runnerOf("stages")
       while ((yield* sweeper.runOnce) > 0);
       assert.strictEqual((yield* queued).stages, 0)
     }).pipe(venue({ linesMax: 3 }))
@@ -309,7 +308,7 @@ describe("a statement that is handed in", () => {
       // The sweep of its stage, as if it had been leased before the statement was recorded.
       const item = { queue: StageSteps.queue, itemId: id, resource: id, payload: "", delay: 0 }
       yield* records.transact(records.enqueue([item]))
-      const sweeper = yield* StageSweeper
+      const sweeper = yield* Workers.runnerOf("stages")
       assert.strictEqual(yield* sweeper.runOnce, 1)
       const [statement] = yield* statements
       const read = yield* Stream.runCollect(StatementLookups.linesOf(statement!))

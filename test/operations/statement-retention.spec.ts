@@ -2,7 +2,7 @@
  * Statements past ten years: the parts that the daily run deletes, those that stay, and the acts
  * that are still possible.
  */
-import { Records, ScheduleRunner } from "@bursar/engine-core"
+import { Records, Workers } from "@bursar/engine-core"
 import { Date, Decimal, Instant } from "@bursar/engine-core/kernel"
 import { Blobs, Bulk, Feed, WorkQueue } from "@bursar/engine-core/ports"
 import { assert, describe, it } from "@effect/vitest"
@@ -17,7 +17,6 @@ import {
   externalStatements,
   statementsOfDates
 } from "#core/statements/external-statement/ExternalStatement.ts"
-import { StageSweeper } from "#core/statements/external-statement/IntakeRunner.ts"
 import * as StageSteps from "#core/statements/external-statement/StageSteps.ts"
 import * as StatementLookups from "#core/statements/external-statement/StatementLookups.ts"
 import * as Calls from "../engine/calls.ts"
@@ -31,14 +30,14 @@ import * as Intakes from "./intakes.ts"
 import * as Stating from "./stating.ts"
 import * as Story from "./story.ts"
 
-const turns = Effect.flatMap(ScheduleRunner, ({ runOnce }) =>
+const turns = Effect.flatMap(Workers.runnerOf("schedules"), ({ runOnce }) =>
   Effect.repeat(runOnce, { while: (count) => count > 0 })
 )
 
 const retainsAt = (instant: string) =>
   turns.pipe(Effect.andThen(Cycles.at(instant)), Effect.andThen(turns))
 
-const sweeps = Effect.flatMap(StageSweeper, ({ runOnce }) =>
+const sweeps = Effect.flatMap(Workers.runnerOf("stages"), ({ runOnce }) =>
   Effect.repeat(runOnce, { while: (count) => count > 0 })
 )
 

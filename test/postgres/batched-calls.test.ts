@@ -61,7 +61,7 @@ it.effect("sends one statement for the calls that the members of a transaction m
         yield* keys.claim(claim)
         const pin = { by: "latest" } as const
         yield* documents.get({ collection: "c", recordIds: [lease.itemId], pin })
-        yield* work.hold(lease)
+        yield* work.fence(lease)
         yield* work.finish(lease)
       })
     yield* atomically.run(Effect.forEach(leases, member, { concurrency: "unbounded" }))
@@ -75,7 +75,7 @@ it.effect("gives items back in one statement, each with its delay and its payloa
     const [lost, ...held] = leases
     const member = (lease: (typeof leases)[number], n: number) =>
       Effect.gen(function* () {
-        yield* work.hold(lease)
+        yield* work.fence(lease)
         const payload = n % 2 === 0 ? {} : { payload: `p${n}` }
         yield* work.release(lease, { delay: n * 60_000, ...payload })
       })

@@ -29,7 +29,7 @@ it.live("renews a lease while its worker's transaction goes on, as often as it i
     const long = yield* Effect.forkChild(
       run(
         Effect.andThen(
-          work.hold(lease),
+          work.fence(lease),
           Effect.andThen(Deferred.succeed(held, undefined), Deferred.await(renewed))
         )
       )
@@ -56,7 +56,7 @@ it.live("refuses a renewal whose item another worker has, also while that one's 
     if (second === undefined) return expect.fail("nothing was leased again")
     const answer = yield* run(
       Effect.andThen(
-        work.hold(second),
+        work.fence(second),
         // Outside of the transaction: another fiber without its context.
         Effect.promise(() => Effect.runPromise(Effect.result(work.renew(first, 60_000))))
       )

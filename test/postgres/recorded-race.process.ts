@@ -1,5 +1,5 @@
 /** An instrument that is recorded while its parties act, after a snapshot: in either order, nothing is left behind. */
-import { Engine, Follower, OperationRunner, Records } from "@bursar/engine-core"
+import { Engine, Follower, Records, Workers } from "@bursar/engine-core"
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import { Documents, Feed } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
@@ -230,9 +230,9 @@ describe("an instrument that is recorded while its parties act", () => {
         // Writes of the instrument are made without the follower: it is the other fiber.
         const alone = Engine.Engine.of({
           run: Effect.never,
-          settle: Effect.asVoid(Effect.flatMap(OperationRunner, ({ runOnce }) => runOnce)) as never
+          settle: Effect.asVoid(Workers.runOnce("operations")) as never
         })
-        const services = yield* Effect.context<OperationRunner>()
+        const services = yield* Effect.context<Workers.Workers>()
         const does = {
           follows: Effect.asVoid(follower.catchUp),
           records: of.recorded.pipe(

@@ -1,5 +1,5 @@
 /** The follower's edges: one writer, one participant, a pruned ledger, order, and what it must never lose. */
-import { Engine, Follower, OperationRunner, Records } from "@bursar/engine-core"
+import { Engine, Follower, Records, Workers } from "@bursar/engine-core"
 import { Instant, type Offset } from "@bursar/engine-core/kernel"
 import { Feed, Ledger, ProjectionLog, WorkQueue } from "@bursar/engine-core/ports"
 import * as Memory from "@bursar/storage-adapters/memory"
@@ -542,7 +542,7 @@ describe("a write's own update", () => {
         params: { noteId: "a" },
         body: `{"registrar":"${party}"}`
       })
-      const runner = yield* OperationRunner
+      const runner = yield* Workers.runnerOf("operations")
       yield* runner.runOnce
       yield* TestClock.adjust(60_000)
       yield* runner.runOnce

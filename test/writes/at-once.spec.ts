@@ -16,7 +16,7 @@ const operator = Calls.person("olga", "operator")
 const declared = { operations: Notes.operations, fromLedger: Notes.fromLedger }
 
 describe("twenty operations on twenty records, on a ledger that does not answer", () => {
-  // Switched off to see it red: `free` in `run` of writes/OperationRunner.ts.
+  // Switched off to see it red: `free` in `workForever` of records/Workers.ts.
   it.effect(
     "never are more than eight at a time on one instance, or wait for a second one in vain",
     () =>

@@ -1,7 +1,7 @@
 /**
  * Clock of the engine: events of states that the clock ends, and writes that no caller asks for.
  */
-import { EventQueries, Records, ScheduleRunner, Timely } from "@bursar/engine-core"
+import { EventQueries, Records, Timely, Workers } from "@bursar/engine-core"
 import { type Collection, Instant, PlainNumber } from "@bursar/engine-core/kernel"
 import { Ledger, ProjectionLog, WorkQueue } from "@bursar/engine-core/ports"
 import { assert, describe, it } from "@effect/vitest"
@@ -17,7 +17,7 @@ import * as Toys from "../engine/toys.ts"
 import { ports, world, type WorldOptions } from "../engine/world.ts"
 
 const auditor = Calls.person("aud", "auditor")
-const turns = Effect.flatMap(ScheduleRunner, ({ runOnce }) => runOnce)
+const turns = Workers.runOnce("schedules")
 
 /** The tasks are set, and have had their first turn. */
 const begun = Effect.gen(function* () {

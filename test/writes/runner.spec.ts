@@ -1,5 +1,5 @@
 /** The operation runner step by step: crashes, doubt, stale input, order, giving up and stopping. */
-import { Engine, OperationRunner, Records } from "@bursar/engine-core"
+import { Engine, Records, Workers } from "@bursar/engine-core"
 import { Instant } from "@bursar/engine-core/kernel"
 import {
   Ledger,
@@ -330,11 +330,11 @@ describe("a write whose doubt could not be recorded", () => {
                       isAway &&= of.queue !== "operations" || leases.length === 0
                     })
                   ),
-                hold: (lease: Lease) =>
+                fence: (lease: Lease) =>
                   Effect.suspend(() =>
                     isAway
                       ? Effect.fail(new StorageUnavailable({ detail: "away", retryAfter: 1 }))
-                      : work.hold(lease)
+                      : work.fence(lease)
                   )
               }))
             )
@@ -364,7 +364,7 @@ describe("a write that committed although the answer was another", () => {
         Effect.andThen(port.submit(submission), Effect.fail(refusal))
       )
       // The transaction is not projected yet when the answer arrives.
-      const runner = yield* OperationRunner
+      const runner = yield* Workers.runnerOf("operations")
       yield* runner.runOnce
       assert.strictEqual(yield* stateOf(id), "running")
       yield* Calls.settle
@@ -381,7 +381,7 @@ describe("a write that committed although the answer was another", () => {
       const id = yield* ask(Notes.propose, "a", party)
       faults.replace({ dropAfterCommit: [1] })
       // The projection does not run: the engine learns the outcome by asking the ledger alone.
-      const runner = yield* OperationRunner
+      const runner = yield* Workers.runnerOf("operations")
       yield* runner.runOnce
       yield* TestClock.adjust("5 seconds")
       yield* runner.runOnce
@@ -432,7 +432,7 @@ describe("a write whose input is stale", () => {
       const first = (yield* Notes.transactions)[0]?.events[0]
       yield* registrar.decline(first?.contractId ?? "")
       const id = yield* ask(Notes.withdraw, "a")
-      yield* Effect.flatMap(OperationRunner, (runner) => runner.runOnce)
+      yield* Workers.runOnce("operations")
       yield* restless(5)
       assert.strictEqual(yield* stateOf(id), "succeeded")
       assert.strictEqual(yield* commitsOf(id), 1)
@@ -594,7 +594,7 @@ describe("a write whose repeats the ledger no longer recognises by their offset"
       const id = yield* ask(Notes.propose, "a", party)
       ledger.answer(() => Effect.fail(unsupported))
       horizon = 1_000_000
-      yield* Effect.flatMap(OperationRunner, (runner) => runner.runOnce)
+      yield* Workers.runOnce("operations")
       assert.strictEqual(yield* stateOf(id), "running")
       assert.deepStrictEqual(
         ledger.said.map(({ dedup }) => dedup._tag),
@@ -692,12 +692,7 @@ describe("a worker that lost its lease", () => {
         Layer.fresh(Engine.layerOf(declared).pipe(Layer.provide(Layer.effect(WorkQueue, sleepy))))
       )
       const id = yield* ask(Notes.propose, "a", party)
-      const paused = yield* Effect.forkChild(
-        Effect.provide(
-          Effect.flatMap(OperationRunner, (runner) => runner.runOnce),
-          sleeper
-        )
-      )
+      const paused = yield* Effect.forkChild(Effect.provide(Workers.runOnce("operations"), sleeper))
       yield* Passing.seconds(1)
       assert.strictEqual(yield* stateOf(id), "running")
       yield* restless(40)
@@ -734,10 +729,7 @@ describe("a worker that lost its lease", () => {
         params: { counterId: "c" },
         body: '{"by":1}'
       })
-      yield* Effect.provide(
-        Effect.flatMap(OperationRunner, (runner) => runner.runOnce),
-        victim
-      )
+      yield* Effect.provide(Workers.runOnce("operations"), victim)
       assert.deepStrictEqual(ledger.said, [])
       assert.strictEqual(yield* stateOf(onLedger), "queued")
       assert.strictEqual(yield* stateOf(String(Calls.field(onRecords, "operationId"))), "queued")
@@ -897,7 +889,7 @@ describe("a write that cannot be done", () => {
           ? Effect.fail(busy)
           : Effect.andThen(Effect.ignore(port.submit(submission)), Effect.die("a bug"))
       )
-      const runner = yield* OperationRunner
+      const runner = yield* Workers.runnerOf("operations")
       for (let tries = 0; tries < 7; tries++) {
         yield* runner.runOnce
         yield* TestClock.adjust("3 seconds")

@@ -9,12 +9,10 @@ import * as Retention from "./engine/Retention.ts"
 import * as HistoryKeeper from "./feeds/HistoryKeeper.ts"
 import * as RetentionRunner from "./feeds/RetentionRunner.ts"
 import type { Task } from "./engine/Schedule.ts"
-import * as ScheduleRunner from "./feeds/ScheduleRunner.ts"
-import * as DeliveryRunner from "./feeds/webhook/DeliveryRunner.ts"
+import * as Schedules from "./feeds/ScheduleRunner.ts"
 import { dueDistributions } from "./distributions/schedule/DueDistributionRunner.ts"
 import { indexing } from "./holders/external-account/AccountNumberRunner.ts"
-import { rescreenings } from "./restraints/screening/RescreenRunner.ts"
-import * as ScreeningRunner from "./restraints/screening/ScreeningRunner.ts"
+import * as Rescreen from "./restraints/screening/RescreenRunner.ts"
 import type { Collection } from "./kernel/Collection.ts"
 import type { Unavailable } from "./kernel/Refusal.ts"
 import type { Crypto } from "./ports/Crypto.ts"
@@ -41,18 +39,19 @@ import type { Queries } from "./reads/Queries.ts"
 import * as LedgerReach from "./records/LedgerReach.ts"
 import { reserveReporting } from "./reserves/report/ReportRunner.ts"
 import { dailyRun } from "./reconciliation/run/DailyRunRunner.ts"
-import * as RunRunner from "./reconciliation/run/RunRunner.ts"
+import type { Reconciler } from "./reconciliation/run/Reconciler.ts"
+import * as StartSteps from "./reconciliation/run/StartSteps.ts"
 import * as RecordsLayer from "./records/layer.ts"
 import type { Records } from "./records/Records.ts"
+import * as Workers from "./records/Workers.ts"
 import type { StatementIntake } from "./statements/external-statement/Intake.ts"
-import * as IntakeRunner from "./statements/external-statement/IntakeRunner.ts"
+import * as ReceiveSteps from "./statements/external-statement/ReceiveSteps.ts"
 import { approvals } from "./writes/Approval.ts"
 import * as ClockRunner from "./writes/ClockRunner.ts"
 import { Concealed } from "./writes/Concealment.ts"
 import * as SubmitWrite from "./writes/SubmitWrite.ts"
 import type { FourEyes } from "./writes/FourEyes.ts"
 import type { AnyOperation, Operation } from "./writes/Operation.ts"
-import * as OperationRunner from "./writes/OperationRunner.ts"
 import * as Operations from "./writes/Operations.ts"
 import * as Consequence from "./records/Consequence.ts"
 import * as Timely from "./records/Timely.ts"
@@ -61,14 +60,14 @@ export class Engine extends Context.Service<
   Engine,
   {
     /**
-     * Follows the ledger, runs operations and reconciliations, posts to webhooks, asks the screening
-     * source and runs scheduled tasks until interrupted; then it stops gracefully.
+     * Follows the ledger and runs every worker of the table until interrupted; then it stops
+     * gracefully.
      */
     readonly run: Effect.Effect<never>
     /**
-     * Projects the ledger, runs the queued operations and reconciliations and posts the due
-     * deliveries, repeatedly until no work is left: the engine without background work, for tests, scripts and embedders
-     * that drive it.
+     * Projects the ledger and works off every queue but that of the scheduled tasks, repeatedly until
+     * no work is left: the engine without background work, for tests, scripts and embedders that drive
+     * it.
      */
     readonly settle: Effect.Effect<void, Unavailable>
   }
@@ -81,39 +80,20 @@ const engine = Layer.effect(
   Engine,
   Effect.gen(function* () {
     const follower = yield* Follower.Follower
-    const runner = yield* OperationRunner.OperationRunner
-    const deliverer = yield* DeliveryRunner.DeliveryRunner
-    const schedules = yield* ScheduleRunner.ScheduleRunner
-    const screener = yield* ScreeningRunner.ScreeningRunner
-    const reconciler = yield* RunRunner.RunRunner
-    const sweeper = yield* IntakeRunner.StageSweeper
+    const workers = yield* Workers.Workers
     return Engine.of({
       run: Effect.scoped(
         Effect.gen(function* () {
           yield* Effect.forkScoped(follower.run)
-          // Concurrent, so that all are interrupted at the same time.
-          const running = yield* Effect.forkScoped(
-            Effect.all(
-              [runner.run, deliverer.run, screener.run, schedules.run, reconciler.run, sweeper.run],
-              {
-                concurrency: "unbounded"
-              }
-            )
-          )
-          const [ended] = yield* Fiber.join(running)
-          return ended
+          const running = yield* Effect.forkScoped(workers.run)
+          return yield* Fiber.join(running)
         })
       ),
       settle: Effect.gen(function* () {
         let offset = -1
         for (let round = 0; round < roundsMax; round++) {
           const head = yield* follower.catchUp
-          const ran =
-            (yield* runner.runOnce) +
-            (yield* deliverer.runOnce) +
-            (yield* screener.runOnce) +
-            (yield* reconciler.runOnce) +
-            (yield* sweeper.runOnce)
+          const ran = yield* workers.runOnce
           if (ran === 0 && head.offset === offset) return
           offset = head.offset
         }
@@ -149,14 +129,11 @@ export type Services =
   | AuditLog.AuditLog
   | AuditQueries.AuditQueries
   | EventQueries.EventQueries
-  | DeliveryRunner.DeliveryRunner
   | Follower.Follower
-  | OperationRunner.OperationRunner
-  | RunRunner.RunRunner
+  | Reconciler
   | StatementIntake
-  | IntakeRunner.StageSweeper
-  | ScheduleRunner.ScheduleRunner
-  | ScreeningRunner.ScreeningRunner
+  | Rescreen.Screenings
+  | Workers.Workers
   | Operations.Operations
 
 /** Scheduled tasks of the engine. */
@@ -175,7 +152,7 @@ const tasksOf = ({
   }),
   RetentionRunner.sweep,
   ClockRunner.clock(clocked),
-  rescreenings,
+  Rescreen.rescreenings,
   dueDistributions,
   dailyRun,
   reserveReporting,
@@ -206,18 +183,19 @@ export const layerOf = ({
   engine.pipe(
     Layer.provideMerge(
       Layer.mergeAll(
-        OperationRunner.layer,
+        Workers.layer(Catalogue.workers),
         Follower.layer,
-        DeliveryRunner.layer,
-        ScreeningRunner.layer,
-        RunRunner.layer,
-        IntakeRunner.layer,
-        ScheduleRunner.layer(
-          tasksOf({
-            history: history ?? [],
-            clocked: [...new Set<Collection>([approvals, ...(clocked ?? [])])]
-          })
-        )
+        StartSteps.layer,
+        ReceiveSteps.layer,
+        Rescreen.layer
+      )
+    ),
+    Layer.provide(
+      Schedules.layer(
+        tasksOf({
+          history: history ?? [],
+          clocked: [...new Set<Collection>([approvals, ...(clocked ?? [])])]
+        })
       )
     ),
     Layer.provideMerge(

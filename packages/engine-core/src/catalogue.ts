@@ -1,6 +1,6 @@
 /**
  * Catalogue of all declarations, gathered from the rooms: operations, reads, machines, events,
- * tasks.
+ * workers.
  */
 import * as admissions from "./admissions/index.ts"
 import * as distributions from "./distributions/index.ts"
@@ -135,6 +135,14 @@ export const operations: ReadonlyArray<Operation> = [
 
 /** All reads that are generated from declarations; the feeds page by their own services. */
 export const queries: ReadonlyArray<Read> = rooms.flatMap((room) => room.queries ?? [])
+
+type WorkersOf<C> = C extends { readonly workers: ReadonlyArray<infer W> } ? W : never
+
+/** Workers of all rooms, each with the services that it needs; the engine runs them in this order. */
+export const workers = declaring.flatMap(
+  (room): ReadonlyArray<WorkersOf<(typeof declaring)[number]>> =>
+    "workers" in room ? room.workers : []
+)
 
 type OperationsOf<C> = C extends { readonly operations: ReadonlyArray<infer O> } ? O : never
 type ReadsOf<C> = C extends { readonly queries: ReadonlyArray<infer R> } ? R : never

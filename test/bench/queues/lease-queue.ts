@@ -34,7 +34,7 @@ const make: Kind["make"] = Effect.fnUntraced(function* (options) {
   const step = (lease: Lease) =>
     sessions.run(
       Effect.gen(function* () {
-        yield* work.hold(lease)
+        yield* work.fence(lease)
         yield* sessions.send(INSERT_STEP, [lease.itemId, worker])
         yield* work.finish(lease)
       })

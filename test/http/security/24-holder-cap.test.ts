@@ -3,7 +3,7 @@
  * and taken back at the same time by however many instances, an instrument never has more holders
  * admitted or offered than its holder cap; and a place that nobody has any more can be had again.
  */
-import { Records } from "@bursar/engine-core"
+import { Records, Workers } from "@bursar/engine-core"
 import { Duration, Instant } from "@bursar/engine-core/kernel"
 import { Ledger } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
@@ -16,7 +16,7 @@ import { operations } from "#core/writes/OperationRecord.ts"
 import * as Calls from "../../engine/calls.ts"
 import * as Passing from "../../engine/passing.ts"
 import { ports } from "../../engine/world.ts"
-import { Catalogue, Engine, OperationRunner } from "@bursar/engine-core"
+import { Catalogue, Engine } from "@bursar/engine-core"
 import * as Fund from "../../operations/fund.ts"
 import { actAs } from "./dealing-floor.ts"
 import * as Interleaved from "./interleaved.ts"
@@ -179,11 +179,8 @@ const open = (holderCap: number) =>
     }
     const reading = yield* Semaphore.make(1)
     const second = yield* Layer.build(Layer.fresh(Engine.layer))
-    const working = Effect.andThen(
-      reading.withPermit(Calls.catchUp),
-      Effect.flatMap(OperationRunner, ({ runOnce }) => runOnce)
-    )
-    const unread = Effect.flatMap(OperationRunner, ({ runOnce }) => runOnce)
+    const working = Effect.andThen(reading.withPermit(Calls.catchUp), Workers.runOnce("operations"))
+    const unread = Workers.runOnce("operations")
     return [working, Effect.provide(working, second), unread] as const
   })
 

@@ -1,5 +1,5 @@
 /** A venue with two instances over one store and one ledger, ready to deal: who is there, and how they act. */
-import { Catalogue, Engine, type Operation, OperationRunner, Records } from "@bursar/engine-core"
+import { Catalogue, Engine, type Operation, Records, Workers } from "@bursar/engine-core"
 import { Decimal, Instant, type Party } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
@@ -112,10 +112,7 @@ const holder = Effect.fnUntraced(function* (stage: Fund.Parties, holderId: strin
  * follows, as the lease that instances share has it.
  */
 const working = (reading: Semaphore.Semaphore) =>
-  Effect.andThen(
-    reading.withPermit(Calls.catchUp),
-    Effect.flatMap(OperationRunner, ({ runOnce }) => runOnce)
-  )
+  Effect.andThen(reading.withPermit(Calls.catchUp), Workers.runOnce("operations"))
 
 /** An instrument with its market and its price, two holders, and the orders that stand already. */
 export const open = Effect.gen(function* () {

@@ -1,6 +1,6 @@
 /** Distributions by chance: income published, months executed by people or by themselves, delivered, rolled and voided. */
 import { Date, Decimal, Instant } from "@bursar/engine-core/kernel"
-import { Records, RunRunner } from "@bursar/engine-core"
+import { Reconciler, Records } from "@bursar/engine-core"
 import * as Templates from "@bursar/engine-core/templates"
 import { Effect, Result } from "effect"
 import { TestClock } from "effect/testing"
@@ -299,7 +299,7 @@ const rolls = Effect.fnUntraced(function* (town: Town.Town) {
 /** A run that somebody calls for. */
 const runs = Effect.fnUntraced(function* (town: Town.Town) {
   if (!(yield* Town.mayRun(town))) return
-  const runner = yield* RunRunner
+  const runner = yield* Reconciler
   const answer = yield* Effect.result(
     runner.start({
       caller: Calls.person("risk-1", "risk"),

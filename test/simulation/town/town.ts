@@ -1,5 +1,5 @@
 /** A town: its people, what they have asked for, what they were told, and the engine that is at work. */
-import { Catalogue, Engine, Follower, ScheduleRunner } from "@bursar/engine-core"
+import { Catalogue, Engine, Follower, Workers } from "@bursar/engine-core"
 import { Instant, type Party } from "@bursar/engine-core/kernel"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
 import { type Context, Effect, Exit, Layer, Scope } from "effect"
@@ -255,5 +255,5 @@ const isAway = (exit: Exit.Failure<unknown, unknown>): boolean =>
   exit.cause.reasons.every((reason) => reason._tag === "Fail" || reason._tag === "Interrupt")
 
 export const turns = Effect.gen(function* () {
-  yield* Effect.exit((yield* ScheduleRunner).runOnce)
+  yield* Effect.exit(Workers.runOnce("schedules"))
 })

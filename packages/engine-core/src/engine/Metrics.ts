@@ -4,6 +4,7 @@ import type { Failure } from "../ports/WebhookSender.ts"
 import { OperationKind } from "../vocabulary/OperationKind.ts"
 import { RunTrigger, Verdict } from "../vocabulary/sets.ts"
 import { type StepKind, stepKinds } from "./Retention.ts"
+import { type WorkerName, workerNames } from "./WorkerName.ts"
 
 /** A metric and the closed list of values that each of its labels may have. */
 export interface LabelledMetric {
@@ -82,6 +83,18 @@ export const retentionFailed = Metric.counter("bursar.retention.failed", {
   incremental: true
 })
 
+/** Counter of jobs that a worker ended on this instance, by `worker` and `outcome`. */
+export const workerJobs = Metric.counter("bursar.worker.jobs", {
+  description:
+    "Jobs of a worker that ended on this instance: done, failed, lost to another worker, or stopped with the engine.",
+  incremental: true
+})
+
+/** Outcomes of a job that was not interrupted: `lost` where another worker has taken its lease over. */
+export type JobOutcome = "done" | "failed" | "lost"
+
+const jobOutcomes = ["done", "failed", "lost", "stopped"] as const
+
 /** Outcomes of an attempt to deliver: taken by the receiver, or the reason of its failure. */
 const outcomes: Readonly<Record<Failure | "taken", string>> = {
   taken: "The receiver answered that it took it.",
@@ -110,8 +123,15 @@ export const measured: ReadonlyArray<LabelledMetric> = [
   { metric: webhookExhausted, labels: {} },
   { metric: auditCheckpointAge, labels: {} },
   { metric: auditUnlogged, labels: {} },
-  { metric: retentionFailed, labels: { kind: stepKinds } }
+  { metric: retentionFailed, labels: { kind: stepKinds } },
+  { metric: workerJobs, labels: { worker: workerNames, outcome: jobOutcomes } }
 ]
+
+/** Counts a job of a worker that ended. */
+export const worked = (
+  worker: WorkerName,
+  outcome: (typeof jobOutcomes)[number]
+): Effect.Effect<void> => Metric.update(Metric.withAttributes(workerJobs, { worker, outcome }), 1)
 
 /** Counts an attempt to deliver an event to a webhook. */
 export const attempted = (outcome: keyof typeof outcomes): Effect.Effect<void> =>

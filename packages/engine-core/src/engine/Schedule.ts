@@ -8,10 +8,10 @@ export interface Turn {
   /** State left by the last turn; empty at the first. */
   readonly state: string
   /**
-   * Locks the turn for the transaction around it, or fails where another instance has taken it
+   * Fences the transaction around it, or fails where another instance has taken it
    * over.
    */
-  readonly hold: Effect.Effect<void, LeaseLost | Unavailable>
+  readonly fence: Effect.Effect<void, LeaseLost | Unavailable>
   /**
    * Ends the turn: the next one comes after so many milliseconds of the store's clock, with this
    * state. Inside a transaction it commits or rolls back with the turn's writes. A task that does

@@ -50,18 +50,18 @@ export const retention = ({ history, more }: Parts): Task<Needs> => {
       const run = Retention.runOf(turn.state, now)
       const goOn = (after: Retention.Run, delay = 0) =>
         turn.next({ delay, state: Retention.stateOf(after) })
-      const holding = <A, E, R>(work: Effect.Effect<A, E, R>) =>
-        records.transactAlone(Effect.andThen(turn.hold, work))
+      const fenced = <A, E, R>(work: Effect.Effect<A, E, R>) =>
+        records.transactAlone(Effect.andThen(turn.fence, work))
       const step = steps[run.step]
       if (step === undefined) {
         const next = Retention.nextRound(run, { now, ...count })
-        return yield* holding(
+        return yield* fenced(
           next === null
             ? Effect.andThen(announce(run), turn.next({ delay: day, state: "" }))
             : goOn(next.run, next.delay)
         )
       }
-      yield* holding(
+      yield* fenced(
         Effect.flatMap(step.run({ now: run.began, after: run.after }), (batch) =>
           goOn(Retention.advance(run, batch, count))
         )
@@ -75,7 +75,7 @@ export const retention = ({ history, more }: Parts): Task<Needs> => {
                 yield* Metrics.pruningFailed(kind)
                 // Where the store is away this fails too: the whole turn is then tried again.
                 const passed = { ...count, past: past?.(run.after) ?? null }
-                yield* holding(goOn(Retention.setAside(run, passed)))
+                yield* fenced(goOn(Retention.setAside(run, passed)))
               })
         )
       )

@@ -1,137 +1,111 @@
-/** Runner of scheduled tasks: leases each due task to one instance of the deployment at a time. */
-import { Context, Duration, Effect, Layer } from "effect"
-import { Settings } from "../engine/Settings.ts"
-import * as Instant from "../kernel/Instant.ts"
+/** Worker of scheduled tasks: each due task has its turn on one instance of the deployment at a time. */
+import { Context, Effect, Layer } from "effect"
+import type { Task, Turn } from "../engine/Schedule.ts"
 import type { Unavailable } from "../kernel/Refusal.ts"
 import type { LeaseLost } from "../ports/storage/StorageError.ts"
 import { type Lease, WorkQueue } from "../ports/storage/WorkQueue.ts"
-import { orUnavailable } from "../records/PortFailure.ts"
 import * as LeasedWork from "../records/LeasedWork.ts"
+import { orUnavailable } from "../records/PortFailure.ts"
 import { Records } from "../records/Records.ts"
-import type { Task, Turn } from "../engine/Schedule.ts"
+import * as Worker from "../records/Worker.ts"
 
 /** The queue whose items are tasks. */
-export const queue = "schedules"
-
-/** Milliseconds until a task that failed has its next turn. */
-const failedFor = 60_000
+const queue = "schedules"
 
 /** Milliseconds for which a task unknown to this version is left to newer versions. */
 const unknownFor = 3_600_000
 
-/** Turns that one instance runs at a time. */
+/** Number of turns that an instance runs at a time. */
 const atOnce = 4
 
-export class ScheduleRunner extends Context.Service<
-  ScheduleRunner,
-  {
-    /** Runs the turn of every task that is due; answers how many. For tests and embedders. */
-    readonly runOnce: Effect.Effect<number, Unavailable>
-    /** Runs turns until interrupted; a turn under way is released and run again later. */
-    readonly run: Effect.Effect<never>
-  }
->()("@bursar/engine-core/feeds/ScheduleRunner") {}
+/** The scheduled tasks of the engine, by name, with the services they need. */
+export class Tasks extends Context.Service<Tasks, ReadonlyMap<string, Task>>()(
+  "@bursar/engine-core/feeds/Tasks"
+) {}
 
-const make = Effect.fnUntraced(function* <R>(tasks: ReadonlyArray<Task<R>>) {
+/** Declares the tasks of the engine; two of one name are a defect. */
+export const layer = <R>(tasks: ReadonlyArray<Task<R>>): Layer.Layer<Tasks, never, R> =>
+  Layer.effect(
+    Tasks,
+    Effect.map(Worker.servicesOf<R>(), (services) => {
+      const byName = new Map(
+        tasks.map((task): readonly [string, Task] => [
+          task.name,
+          { ...task, run: (turn) => Effect.provideContext(task.run(turn), services) }
+        ])
+      )
+      if (byName.size !== tasks.length) throw new Error("two tasks have one name")
+      return byName
+    })
+  )
+
+/** Queues the tasks; those that are queued already are left as they are, whichever instance queued them. */
+const queued = Effect.gen(function* () {
   const records = yield* Records
-  const work = yield* WorkQueue
-  const settings = yield* Settings
-  const context = yield* Effect.context<R>()
-  const byName = new Map(tasks.map((task) => [task.name, task]))
-  if (byName.size !== tasks.length) throw new Error("two tasks have one name")
-  const worker = `schedules-${Math.floor(Number(yield* Instant.now) / 1e3)}`
-  let isSet = false
-
-  /** Tasks that are queued already are left as they are, whichever instance queued them. */
-  const set = Effect.suspend(() =>
-    isSet
-      ? Effect.void
-      : Effect.map(
-          records.transact(
-            records.enqueue(
-              tasks.map(({ name, every }) => ({
-                queue,
-                itemId: name,
-                resource: name,
-                payload: "",
-                delay: every
-              }))
-            )
-          ),
-          () => {
-            isSet = true
-          }
-        )
-  )
-
-  const take = (task: Task<R>, lease: Lease): Effect.Effect<void, LeaseLost | Unavailable> => {
-    let isSettled = false
-    const turn: Turn = {
-      state: lease.payload,
-      hold: orUnavailable(work.hold(lease)),
-      next: ({ delay, state }) =>
-        Effect.andThen(
-          orUnavailable(work.release(lease, { delay, payload: state })),
-          Effect.sync(() => {
-            isSettled = true
-          })
-        )
-    }
-    return task
-      .run(turn)
-      .pipe(
-        Effect.provideContext(context),
-        Effect.andThen(
-          Effect.suspend(() =>
-            isSettled ? Effect.void : turn.next({ delay: task.every, state: lease.payload })
-          )
-        )
-      )
-  }
-
-  const runTask = (lease: Lease): Effect.Effect<void> => {
-    const task = byName.get(lease.itemId)
-    const turn =
-      task === undefined
-        ? orUnavailable(work.release(lease, { delay: unknownFor }))
-        : take(task, lease)
-    return LeasedWork.under(
-      {
-        work,
-        lease,
-        leaseMillis: settings.lease,
-        failed: `task ${lease.itemId} failed`,
-        failedFor
-      },
-      turn
-    ).pipe(Effect.withSpan("schedule", { attributes: { task: lease.itemId } }))
-  }
-
-  /** Leases and runs tasks until all have had a turn, `atOnce` of them at a time. */
-  const runOnce = Effect.gen(function* () {
-    yield* set
-    let ran = 0
-    while (ran < tasks.length) {
-      const leases = yield* orUnavailable(
-        work.lease({ queue, worker, limit: atOnce, leaseMillis: settings.lease })
-      )
-      yield* Effect.forEach(leases, runTask, { concurrency: "unbounded", discard: true })
-      ran += leases.length
-      if (leases.length < atOnce) break
-    }
-    return ran
-  })
-
-  const pause = Effect.sleep(Duration.millis(settings.poll))
-  const round = LeasedWork.round(
-    Effect.flatMap(runOnce, (count) => (count === 0 ? pause : Effect.void)),
-    { failed: "the schedules could not be read", pause }
-  )
-
-  return ScheduleRunner.of({ runOnce, run: Effect.forever(round) })
+  const tasks = yield* Tasks
+  const items = [...tasks.values()].map(({ name, every }) => ({
+    queue,
+    itemId: name,
+    resource: name,
+    payload: "",
+    delay: every
+  }))
+  yield* records.transact(records.enqueue(items))
 })
 
-export const layer = <R>(
-  tasks: ReadonlyArray<Task<R>>
-): Layer.Layer<ScheduleRunner, never, Records | WorkQueue | R> =>
-  Layer.effect(ScheduleRunner, make(tasks))
+/** Runs the turn of a task, which ends by itself or after the task's own interval. */
+const takeTurn = Effect.fnUntraced(function* (task: Task, lease: Lease) {
+  const work = yield* WorkQueue
+  let isEnded = false
+  const turn: Turn = {
+    state: lease.payload,
+    fence: orUnavailable(work.fence(lease)),
+    next: ({ delay, state }): Effect.Effect<void, LeaseLost | Unavailable> =>
+      Effect.andThen(
+        orUnavailable(work.release(lease, { delay, payload: state })),
+        Effect.sync(() => {
+          isEnded = true
+        })
+      )
+  }
+  yield* task.run(turn)
+  if (!isEnded) yield* turn.next({ delay: task.every, state: lease.payload })
+})
+
+const workOn = Effect.fnUntraced(function* (lease: Lease) {
+  const task = (yield* Tasks).get(lease.itemId)
+  yield* task === undefined
+    ? LeasedWork.release(lease, { delay: unknownFor })
+    : takeTurn(task, lease)
+})
+
+/** Worker of the scheduled tasks; it queues them when it starts, and `runOnce` gives each its turn. */
+export const scheduleWorker = Worker.defineBySource<Records | Tasks | WorkQueue>({
+  name: "schedules",
+  doc: "Gives the scheduled tasks that are due their turns.",
+  queue,
+  item: "task",
+  atOnce,
+  again: "1 minute",
+  byClock: true,
+  source: Effect.fnUntraced(function* (lessee: Worker.Lessee) {
+    const leased = yield* Worker.leasesOf(queue, lessee)
+    const { size } = yield* Tasks
+    let isQueued = false
+    return {
+      ...leased,
+      prepare: Effect.suspend(() =>
+        isQueued
+          ? Effect.void
+          : Effect.map(queued, () => {
+              isQueued = true
+            })
+      ),
+      take: (limit: number) =>
+        Effect.map(leased.take(limit), (leases) =>
+          leases.map((lease) => ({ lease, work: workOn(lease) }))
+        ),
+      rounds: Math.ceil(size / atOnce)
+    }
+  })
+})

@@ -29,7 +29,7 @@ export const lead = Effect.fnUntraced(function* <E, R>(
     work.lease({ queue, worker: "follower", limit: 1, leaseMillis })
   )
   if (lease === undefined) return yield* Effect.sleep(Duration.millis(settings.poll))
-  yield* Effect.raceFirst(follow, LeasedWork.kept({ work, lease, leaseMillis })).pipe(
+  yield* Effect.raceFirst(follow, LeasedWork.renewing({ work, lease, leaseMillis })).pipe(
     Effect.catchTag("LeaseLost", () => Effect.logInfo("another instance follows the ledger")),
     Effect.ensuring(Effect.ignore(work.release(lease, { delay: 0 })))
   )

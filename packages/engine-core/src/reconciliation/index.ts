@@ -4,6 +4,7 @@ import { checkMarks } from "./run/CheckMark.ts"
 import { runs } from "./run/Run.ts"
 import { runInstruments } from "./run/RunInstrument.ts"
 import { runParts } from "./run/RunPart.ts"
+import { reconciliationWorker, venueReconciliationWorker } from "./run/RunRunner.ts"
 import { runsUnderWay } from "./run/RunUnderWay.ts"
 import * as RunRetentionSteps from "./run/RunRetentionSteps.ts"
 import * as RunQueries from "./run/RunQueries.ts"
@@ -34,4 +35,5 @@ export const queries = [
   ...VerdictQueries.queries,
   ...RestatementQueries.queries
 ] as const
+export const workers = [reconciliationWorker, venueReconciliationWorker] as const
 export { events } from "./events.ts"

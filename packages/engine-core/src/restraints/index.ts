@@ -9,6 +9,7 @@ import { RestrictionMachine } from "./restriction/RestrictionMachine.ts"
 import { restrictionOf } from "./restriction/RestrictionLookups.ts"
 import * as RestrictionOperations from "./restriction/RestrictionOperations.ts"
 import * as RestrictionQueries from "./restriction/RestrictionQueries.ts"
+import { screeningWorker } from "./screening/ScreeningRunner.ts"
 import type { ConcealedEvents } from "../writes/Concealment.ts"
 
 export const machines = [RestrictionMachine, HoldMachine] as const
@@ -26,4 +27,5 @@ export const concealed = {
   types: ["holder.restricted", "holder.unrestricted"],
   operations: []
 } as const satisfies ConcealedEvents
+export const workers = [screeningWorker] as const
 export { events } from "./events.ts"

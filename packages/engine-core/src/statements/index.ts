@@ -3,6 +3,7 @@ import { externalSources } from "./external-source/ExternalSource.ts"
 import * as SourceQueries from "./external-source/SourceQueries.ts"
 import { overdueStatements } from "./external-source/OverdueStatement.ts"
 import { externalStatements, statementsOfDates } from "./external-statement/ExternalStatement.ts"
+import { stageWorker } from "./external-statement/StageRunner.ts"
 
 export const collections = [
   externalSources,
@@ -11,3 +12,4 @@ export const collections = [
   statementsOfDates
 ] as const
 export const queries = [...SourceQueries.queries] as const
+export const workers = [stageWorker] as const

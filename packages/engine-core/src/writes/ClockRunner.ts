@@ -143,7 +143,7 @@ const look = Effect.fnUntraced(function* (
 ) {
   const work = yield* WorkQueue
   const timely = yield* Timely.Declared
-  yield* orUnavailable(work.hold(lease))
+  yield* orUnavailable(work.fence(lease))
   const about = ClockQueue.recordOf(lease.itemId)
   const collection = collections.get(about.collection)
   const release = (next: { readonly delay: number; readonly payload?: string }) =>

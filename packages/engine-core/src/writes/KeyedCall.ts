@@ -4,9 +4,9 @@
 import { Effect } from "effect"
 import * as Instant from "../kernel/Instant.ts"
 import { type Refused, refused, type Unavailable } from "../kernel/Refusal.ts"
-import type { KeyRow, Keys } from "../ports/storage/Keys.ts"
+import { type KeyRow, Keys } from "../ports/storage/Keys.ts"
 import { orUnavailable } from "../records/PortFailure.ts"
-import type { Records } from "../records/Records.ts"
+import { Records } from "../records/Records.ts"
 
 /** Milliseconds that a call waits for a concurrent call under its key. */
 const waitMillis = 5_000
@@ -27,41 +27,37 @@ const inProgress = refused("idempotency-in-progress", {
  * leaves the key free. Refuses `idempotency-key-reused`, before `effect` runs, when the key named
  * another call (docs/contract/idempotency.md#writes-that-finish-in-the-call).
  */
-export const run = <A, E, R>(
-  {
-    records,
-    keys,
-    isOver: isTargetOver
-  }: {
-    readonly records: Records["Service"]
-    readonly keys: Keys["Service"]
-    /** Checks whether the target of the key binds it no longer; left out: it always binds. */
-    readonly isOver?: (target: string) => Effect.Effect<boolean, Unavailable>
-  },
+export const run = <A, E, R, R2 = never>(
+  /** Checks whether the target of the key binds it no longer; null: it always binds. */
+  isTargetOver: ((target: string) => Effect.Effect<boolean, Unavailable, R2>) | null,
   row: KeyRow,
   effect: (claimed: KeyClaim) => Effect.Effect<A, E, R>
-): Effect.Effect<A, E | Refusals | Unavailable, R> =>
-  // Calls that shared a transaction with this one would wait for the key as well.
-  records.transactAlone(
-    Effect.gen(function* () {
-      const now = Instant.sortable(yield* Instant.now)
-      const claiming = Effect.timeoutOrElse(orUnavailable(keys.claim({ ...row, now })), {
-        duration: waitMillis,
-        orElse: () => Effect.fail(inProgress)
+): Effect.Effect<A, E | Refusals | Unavailable, R | R2 | Records | Keys> =>
+  Effect.gen(function* () {
+    const records = yield* Records
+    const keys = yield* Keys
+    // Calls that shared a transaction with this one would wait for the key as well.
+    return yield* records.transactAlone(
+      Effect.gen(function* () {
+        const now = Instant.sortable(yield* Instant.now)
+        const claiming = Effect.timeoutOrElse(orUnavailable(keys.claim({ ...row, now })), {
+          duration: waitMillis,
+          orElse: () => Effect.fail(inProgress)
+        })
+        const first = yield* claiming
+        // Of several calls that find the target over, one claims the key anew and the others read its row.
+        const isOver =
+          !first.claimed &&
+          first.winner.fingerprint === row.fingerprint &&
+          isTargetOver !== null &&
+          (yield* isTargetOver(first.winner.target))
+        if (isOver) yield* orUnavailable(keys.free([first.winner.target]))
+        const claim = isOver ? yield* claiming : first
+        if (claim.claimed) return yield* effect({ first: true })
+        if (claim.winner.fingerprint !== row.fingerprint) {
+          return yield* Effect.fail(refused("idempotency-key-reused"))
+        }
+        return yield* effect({ first: false, target: claim.winner.target })
       })
-      const first = yield* claiming
-      // Of several calls that find the target over, one claims the key anew and the others read its row.
-      const isOver =
-        !first.claimed &&
-        first.winner.fingerprint === row.fingerprint &&
-        isTargetOver !== undefined &&
-        (yield* isTargetOver(first.winner.target))
-      if (isOver) yield* orUnavailable(keys.free([first.winner.target]))
-      const claim = isOver ? yield* claiming : first
-      if (claim.claimed) return yield* effect({ first: true })
-      if (claim.winner.fingerprint !== row.fingerprint) {
-        return yield* Effect.fail(refused("idempotency-key-reused"))
-      }
-      return yield* effect({ first: false, target: claim.winner.target })
-    })
-  )
+    )
+  })

@@ -16,7 +16,7 @@ import { orUnavailable, ledgerUnavailable } from "../records/PortFailure.ts"
 import type { LedgerReach } from "../records/LedgerReach.ts"
 import { Records } from "../records/Records.ts"
 import * as SpentCommand from "../templates/Runner.ts"
-import * as Claim from "./Claim.ts"
+import * as LeasedOperation from "./LeasedOperation.ts"
 import * as Rules from "./LedgerWriteRules.ts"
 import type { OnLedger } from "./Operation.ts"
 import type { Failure } from "./OperationTransitions.ts"
@@ -42,7 +42,7 @@ const agesOf = (step: Step | null, now: Instant.Instant) => ({
 
 /** Progress of a ledger write as its record and its lease show it, before any look-up. */
 const progressOf = Effect.fnUntraced(function* (
-  { lease }: Claim.Claim,
+  { lease }: LeasedOperation.LeasedOperation,
   stage: {
     readonly state: OperationRecord["state"]
     readonly step: Step | null
@@ -63,7 +63,7 @@ const progressOf = Effect.fnUntraced(function* (
 /** Looks up the fact that the next move depends on, at the projection or the ledger. */
 const lookUp = Effect.fnUntraced(function* (
   what: Rules.LookUp["what"],
-  { claim, step }: { readonly claim: Claim.Claim; readonly step: Step }
+  { leased, step }: { readonly leased: LeasedOperation.LeasedOperation; readonly step: Step }
 ) {
   const projection = yield* ProjectionLog
   const ledger = yield* Ledger.Ledger
@@ -73,7 +73,7 @@ const lookUp = Effect.fnUntraced(function* (
         return { isProjected: false }
       }
       // The transaction that read a marker has noted it on the operation.
-      const { step: noted } = yield* Claim.load(claim)
+      const { step: noted } = yield* LeasedOperation.load(leased)
       const isSpent = noted?.commandId === step.commandId && noted.isSpent === true
       return { isProjected: !isSpent, isSpent }
     }
@@ -109,17 +109,17 @@ const lookUp = Effect.fnUntraced(function* (
   }
 })
 
-/** Appends a fact to the claimed operation while it runs, in a transaction of its own. */
+/** Appends a fact to the leased operation while it runs, in a transaction of its own. */
 const note = Effect.fnUntraced(function* (
-  claim: Claim.Claim,
+  leased: LeasedOperation.LeasedOperation,
   factOf: (record: OperationRecord, now: Instant.Instant) => Fact | undefined
 ) {
   const records = yield* Records
   yield* records.transact(
     Effect.gen(function* () {
-      yield* Claim.hold(claim)
-      const record = yield* Claim.load(claim)
-      const act = yield* Claim.actOf(record, yield* Instant.now)
+      yield* LeasedOperation.fence(leased)
+      const record = yield* LeasedOperation.load(leased)
+      const act = yield* LeasedOperation.actOf(record, yield* Instant.now)
       const fact = record.state === "running" ? factOf(record, act.now) : undefined
       if (fact !== undefined) yield* records.append(operations, record, fact, act)
     })
@@ -127,8 +127,11 @@ const note = Effect.fnUntraced(function* (
 })
 
 /** Records a commit before the projection has read it. */
-const noteCommit = (claim: Claim.Claim, { updateId, offset }: Rules.StepCommit) =>
-  note(claim, (record) =>
+const noteCommit = (
+  leased: LeasedOperation.LeasedOperation,
+  { updateId, offset }: Rules.StepCommit
+) =>
+  note(leased, (record) =>
     record.updateId === updateId ? undefined : { on: "commit", updateId, offset }
   )
 
@@ -138,7 +141,7 @@ const noteCommit = (claim: Claim.Claim, { updateId, offset }: Rules.StepCommit) 
  */
 const conclude = Effect.fnUntraced(function* (
   operation: OnLedger,
-  claim: Claim.Claim,
+  leased: LeasedOperation.LeasedOperation,
   { offset, updateId }: Rules.StepCommit
 ) {
   const records = yield* Records
@@ -146,9 +149,9 @@ const conclude = Effect.fnUntraced(function* (
     operation,
     records
   )(
-    Claim.holding(claim)(
+    LeasedOperation.fenced(leased)(
       Effect.gen(function* () {
-        const running = yield* Claim.begin(claim)
+        const running = yield* LeasedOperation.begin(leased)
         if (running === undefined) return
         const { act } = running
         const fact = { on: "commit", updateId, offset } as const
@@ -156,25 +159,29 @@ const conclude = Effect.fnUntraced(function* (
           running.record.updateId === updateId
             ? running.record
             : yield* records.append(operations, running.record, fact, act)
-        yield* Claim.settle(claim, operation, { record, act })
+        yield* LeasedOperation.settle(leased, operation, { record, act })
       })
     )
   )
 })
 
-/** Records that a step may have committed, so that no claim fails the operation too early. */
-export const doubt = Effect.fnUntraced(function* (claim: Claim.Claim, step: Step, why: string) {
+/** Records that a step may have committed, so that no lease fails the operation too early. */
+export const doubt = Effect.fnUntraced(function* (
+  leased: LeasedOperation.LeasedOperation,
+  step: Step,
+  why: string
+) {
   const { commandId } = step
   yield* Effect.logWarning("the outcome of a ledger write is unknown", { commandId, why })
   const now = yield* Instant.now
-  yield* note(claim, () => ({ on: "unknown", at: now }))
-  claim.mayCommit = false
+  yield* note(leased, () => ({ on: "unknown", at: now }))
+  leased.mayCommit = false
   return { ...step, unknownSince: now }
 })
 
 /** Records that the step is never sent again, and how the operation fails once its id is spent. */
 export const abandon = Effect.fnUntraced(function* (
-  claim: Claim.Claim,
+  leased: LeasedOperation.LeasedOperation,
   step: Step,
   failureOf: ((requestId: string) => Failure) | null
 ) {
@@ -184,7 +191,7 @@ export const abandon = Effect.fnUntraced(function* (
   })
   const now = yield* Instant.now
   let abandoned: NonNullable<Step["abandoned"]> = { at: now }
-  yield* note(claim, ({ requestId }) => {
+  yield* note(leased, ({ requestId }) => {
     abandoned = { at: now, ...(failureOf === null ? {} : { failure: failureOf(requestId) }) }
     return { on: "abandon", ...abandoned }
   })
@@ -204,7 +211,7 @@ const traceOf = ({ traceId, traceFlags }: OperationRecord) => Trace.of(traceId, 
  */
 const plan = Effect.fnUntraced(function* (
   operation: OnLedger,
-  claim: Claim.Claim,
+  leased: LeasedOperation.LeasedOperation,
   { step: count, replan }: Pick<Step, "step" | "replan">
 ) {
   const records = yield* Records
@@ -214,25 +221,26 @@ const plan = Effect.fnUntraced(function* (
     operation,
     records
   )(
-    Claim.holding(claim)(
+    LeasedOperation.fenced(leased)(
       Effect.gen(function* () {
-        const running = yield* Claim.begin(claim)
+        const running = yield* LeasedOperation.begin(leased)
         if (running === undefined) return undefined
         const { act, record } = running
         if (count === 1 && replan === 0 && record.step !== null) {
-          return yield* Effect.die(new Error("an operation that is claimed first has a step"))
+          return yield* Effect.die(new Error("an operation at its first lease has a step"))
         }
         const input = Request.decode(operation, record.request)
         // A later step is not stopped by moved figures: the first step has committed already.
         const isFirst = count === 1
         if (
           isFirst &&
-          (yield* SignedFigures.voidIfFiguresMoved(claim, operation, { ...running, input }))
+          (yield* SignedFigures.voidIfFiguresMoved(leased, operation, { ...running, input }))
         ) {
           return undefined
         }
         const planned = yield* operation.plan(input, act, count)
-        if (planned === null) return void (yield* Claim.settle(claim, operation, running))
+        if (planned === null)
+          return void (yield* LeasedOperation.settle(leased, operation, running))
         const suffix = replan === 0 ? "" : `.${replan}`
         const step: Step = {
           step: count,
@@ -253,14 +261,14 @@ const plan = Effect.fnUntraced(function* (
     Effect.tap(() =>
       Effect.sync(() => {
         // Only the holder of the lease plans: of this step nothing can have been sent.
-        claim.mayCommit = false
+        leased.mayCommit = false
       })
     )
   )
 })
 
 /** A running operation with its decoded request. */
-type RunningWrite = Claim.RunningOperation & { readonly input: unknown }
+type RunningWrite = LeasedOperation.RunningOperation & { readonly input: unknown }
 
 /** Consequences of judging a step again, where it is not sent as it was recorded. */
 interface NotSent {
@@ -271,13 +279,15 @@ interface NotSent {
     | ReturnType<typeof SignedFigures.voidIfFiguresMoved>
     | ReturnType<typeof SignedFigures.areMoved>
   /** Follows where nothing of the step is left to say. */
-  readonly isSaid: (running: RunningWrite) => ReturnType<typeof Claim.settle> | Effect.Effect<void>
+  readonly isSaid: (
+    running: RunningWrite
+  ) => ReturnType<typeof LeasedOperation.settle> | Effect.Effect<void>
 }
 
 /** Judges a recorded step again, in a transaction that holds the lease: whether it is sent as it is. */
 const judgedAgain = Effect.fnUntraced(function* (
   operation: OnLedger,
-  claim: Claim.Claim,
+  leased: LeasedOperation.LeasedOperation,
   { step, voidIfFiguresMoved, isSaid }: Pick<Step, "step"> & NotSent
 ) {
   const records = yield* Records
@@ -285,10 +295,10 @@ const judgedAgain = Effect.fnUntraced(function* (
     operation,
     records
   )(
-    Claim.holding(claim)(
+    LeasedOperation.fenced(leased)(
       Effect.gen(function* () {
-        const record = yield* Claim.load(claim)
-        const act = yield* Claim.actOf(record, yield* Instant.now)
+        const record = yield* LeasedOperation.load(leased)
+        const act = yield* LeasedOperation.actOf(record, yield* Instant.now)
         const input = Request.decode(operation, record.request)
         const running = { record, act, input }
         if (step === 1 && (yield* voidIfFiguresMoved(running))) return false
@@ -306,19 +316,23 @@ const judgedAgain = Effect.fnUntraced(function* (
  * change. Returns whether to send it; where its figures have moved, or what it says is said already,
  * the operation has ended.
  */
-const maySend = (operation: OnLedger, claim: Claim.Claim, { step }: Step) =>
-  judgedAgain(operation, claim, {
+const maySend = (operation: OnLedger, leased: LeasedOperation.LeasedOperation, { step }: Step) =>
+  judgedAgain(operation, leased, {
     step,
-    voidIfFiguresMoved: (running) => SignedFigures.voidIfFiguresMoved(claim, operation, running),
-    isSaid: (running) => Claim.settle(claim, operation, running)
+    voidIfFiguresMoved: (running) => SignedFigures.voidIfFiguresMoved(leased, operation, running),
+    isSaid: (running) => LeasedOperation.settle(leased, operation, running)
   })
 
 /**
  * Judges a step again of which a submission may still commit: whether it would still be sent as it
  * is. Changes nothing, since the operation can end only once the command id is spent.
  */
-const isStillSent = (operation: OnLedger, claim: Claim.Claim, { step }: Step) =>
-  judgedAgain(operation, claim, {
+const isStillSent = (
+  operation: OnLedger,
+  leased: LeasedOperation.LeasedOperation,
+  { step }: Step
+) =>
+  judgedAgain(operation, leased, {
     step,
     voidIfFiguresMoved: (running) => SignedFigures.areMoved(operation, running),
     isSaid: () => Effect.void
@@ -339,7 +353,7 @@ const sinceOf = ({ progress, step }: LedgerWrite & { readonly step: Step }, dedu
  * operation, with a new parent span.
  */
 const submit = Effect.fnUntraced(function* (
-  { claim, trace }: LedgerWrite,
+  { leased, trace }: LedgerWrite,
   submission: Pick<Ledger.Submission, "commandId" | "commands" | "disclosed"> & {
     readonly since: Offset.Offset
   }
@@ -347,7 +361,7 @@ const submit = Effect.fnUntraced(function* (
   const ledger = yield* Ledger.Ledger
   const { since, ...commands } = submission
   const { commandId } = commands
-  claim.mayCommit = true
+  leased.mayCommit = true
   const answer = yield* Effect.result(
     ledger.submit({
       ...commands,
@@ -359,7 +373,7 @@ const submit = Effect.fnUntraced(function* (
     })
   )
   if (Result.isSuccess(answer)) return Rules.receipt
-  claim.mayCommit = Rules.isOpen(answer.failure)
+  leased.mayCommit = Rules.isOpen(answer.failure)
   return answer.failure
 })
 
@@ -386,14 +400,14 @@ const submitStep = Effect.fnUntraced(function* (
   })
 })
 
-/** State of a ledger write while one claim works on it. */
+/** State of a ledger write while one lease works on it. */
 interface LedgerWrite {
   readonly operation: OnLedger
-  readonly claim: Claim.Claim
+  readonly leased: LeasedOperation.LeasedOperation
   readonly trace: Trace.Trace | null
   readonly step: Step | null
   readonly progress: Rules.LedgerWriteProgress
-  /** The answer to this claim's latest submission; undefined: it has sent none. */
+  /** The answer to this lease's latest submission; undefined: it has sent none. */
   readonly answer: Rules.SubmitAnswer | undefined
   readonly move: Rules.Move
 }
@@ -412,14 +426,14 @@ const decided = (write: Omit<LedgerWrite, "move">): LedgerWrite => {
 }
 
 /**
- * Makes the operation due at once where the projection read its step while this claim still had the
+ * Makes the operation due at once where the projection read its step while this lease still had the
  * lease: the projection hastens only an item that is not leased.
  */
-const hastened = Effect.fnUntraced(function* ({ answer, claim, step }: LedgerWrite) {
+const hastened = Effect.fnUntraced(function* ({ answer, leased, step }: LedgerWrite) {
   if (answer?._tag !== "Receipt" || step === null || step.last) return
   const projection = yield* ProjectionLog
   const work = yield* WorkQueue
-  const { itemId, queue } = claim.lease
+  const { itemId, queue } = leased.lease
   if (!(yield* orUnavailable(projection.hasCommand(step.commandId)))) return
   yield* orUnavailable(work.hasten({ queue, itemIds: [itemId] }))
 })
@@ -430,76 +444,82 @@ const alarm = ({ step }: LedgerWrite, message: string | undefined) =>
     : Effect.logError(message, { commandId: step?.commandId ?? null })
 
 /**
- * Performs the write's move and returns the write with its next one; undefined: the claim has
+ * Performs the write's move and returns the write with its next one; undefined: the lease has
  * ended.
  */
 const perform = Effect.fnUntraced(function* (
   write: LedgerWrite
 ): Effect.fn.Return<LedgerWrite | undefined, Refused | Unavailable | LeaseLost, Needs> {
-  const { claim, move, operation } = write
+  const { leased, move, operation } = write
   switch (move.move) {
     case "finish":
-      return void (yield* Claim.finish(claim))
+      return void (yield* LeasedOperation.finish(leased))
     case "refuse":
       yield* alarm(write, move.alarm)
-      return void (yield* Claim.refuse(claim, move.cause))
+      return void (yield* LeasedOperation.refuse(leased, move.cause))
     case "end": {
       const { failure } = move
-      return void (yield* Claim.fail(claim, () => failure))
+      return void (yield* LeasedOperation.fail(leased, () => failure))
     }
     case "conclude":
-      return void (yield* conclude(operation, claim, move.committed))
+      return void (yield* conclude(operation, leased, move.committed))
     case "wait":
       yield* alarm(write, move.alarm)
-      yield* Claim.release(claim, move.isSpread ? Claim.spread(claim, move.millis) : move.millis)
+      yield* LeasedOperation.release(
+        leased,
+        move.isSpread ? LeasedOperation.spread(leased, move.millis) : move.millis
+      )
       return void (yield* hastened(write))
     case "plan": {
-      const planned = yield* plan(operation, claim, move)
+      const planned = yield* plan(operation, leased, move)
       return planned === undefined ? undefined : { ...write, ...planned, move: Rules.firstSend }
     }
   }
   const step = write.step ?? (yield* Effect.die(new Error("a step is asked for before its plan")))
   switch (move.move) {
     case "look-up": {
-      const found = yield* lookUp(move.what, { claim, step })
+      const found = yield* lookUp(move.what, { leased, step })
       return decided({ ...write, progress: { ...write.progress, ...found } })
     }
     case "doubt":
-      return { ...write, step: yield* doubt(claim, step, move.why), move: move.then }
+      return { ...write, step: yield* doubt(leased, step, move.why), move: move.then }
     case "note":
-      yield* noteCommit(claim, move.committed)
+      yield* noteCommit(leased, move.committed)
       return { ...write, move: move.then }
     case "abandon": {
       yield* alarm(write, move.alarm)
-      const failing = move.cause === null ? null : Claim.failing(move.cause)
-      return { ...write, step: yield* abandon(claim, step, failing), move: Rules.firstSpend }
+      const failing = move.cause === null ? null : LeasedOperation.failing(move.cause)
+      return { ...write, step: yield* abandon(leased, step, failing), move: Rules.firstSpend }
     }
     case "send":
       if (!move.isJudged) break
       if (!Rules.mustSpend(write.progress)) {
-        if (yield* maySend(operation, claim, step)) break
+        if (yield* maySend(operation, leased, step)) break
         return undefined
       }
-      if (yield* isStillSent(operation, claim, step)) break
-      return { ...write, step: yield* abandon(claim, step, null), move: Rules.firstSpend }
+      if (yield* isStillSent(operation, leased, step)) break
+      return { ...write, step: yield* abandon(leased, step, null), move: Rules.firstSpend }
     case "spend":
       break
   }
   const answer = yield* submitStep({ ...write, step }, move)
-  const progress = yield* progressOf(claim, { state: "running", step, dedup: move.dedup })
+  const progress = yield* progressOf(leased, { state: "running", step, dedup: move.dedup })
   return decided({ ...write, answer, progress })
 })
 
-/** Runs the claimed write as far as possible; the caller ends it where its rules refuse. */
-export const run = Effect.fnUntraced(function* (operation: OnLedger, claim: Claim.Claim) {
-  // Before its first claim nothing of an operation is planned: the plan loads its record.
-  const record = claim.lease.attempt === 1 ? undefined : yield* Claim.load(claim)
-  if (record !== undefined) yield* Claim.linkSpan(record)
+/** Runs the leased write as far as possible; the caller ends it where its rules refuse. */
+export const run = Effect.fnUntraced(function* (
+  operation: OnLedger,
+  leased: LeasedOperation.LeasedOperation
+) {
+  // Before its first lease nothing of an operation is planned: the plan loads its record.
+  const record = leased.lease.attempt === 1 ? undefined : yield* LeasedOperation.load(leased)
+  if (record !== undefined) yield* LeasedOperation.linkSpan(record)
   const { state, step } = record ?? ({ state: "queued", step: null } as const)
-  const progress = yield* progressOf(claim, { state, step, dedup: "since-planned" })
+  const progress = yield* progressOf(leased, { state, step, dedup: "since-planned" })
   const trace = record === undefined ? null : traceOf(record)
   let write: LedgerWrite | undefined = decided({
-    ...{ operation, claim, trace, step, progress },
+    ...{ operation, leased, trace, step, progress },
     answer: undefined
   })
   while (write !== undefined) write = yield* perform(write)
@@ -509,14 +529,17 @@ export const run = Effect.fnUntraced(function* (operation: OnLedger, claim: Clai
  * Decides whether the operation may be failed after a fault other than the ledger's answer: not while
  * a step of it may commit, and not now where a port is unavailable.
  */
-export const mayGiveUp = (claim: Claim.Claim, record: Pick<OperationRecord, "state" | "step">) =>
+export const mayGiveUp = (
+  leased: LeasedOperation.LeasedOperation,
+  record: Pick<OperationRecord, "state" | "step">
+) =>
   Effect.gen(function* () {
     const { state, step } = record
-    let progress = yield* progressOf(claim, { state, step, dedup: "since-planned" })
+    let progress = yield* progressOf(leased, { state, step, dedup: "since-planned" })
     for (;;) {
       const may = Rules.mayGiveUp(progress)
       if (typeof may === "string") return may
       if (step === null) return yield* Effect.die(new Error("an operation without a step has none"))
-      progress = { ...progress, ...(yield* lookUp(may.what, { claim, step })) }
+      progress = { ...progress, ...(yield* lookUp(may.what, { leased, step })) }
     }
   }).pipe(Effect.orElseSucceed(() => "not-now" as const))

@@ -4,7 +4,7 @@
  *
  * A step is sent under a command id that the ledger commits at most once. As long as a submission
  * of it may still commit, it is only sent again under the same command id: it is neither failed nor
- * planned anew under another one. A submission of an earlier claim, or one without an answer, may
+ * planned anew under another one. A submission of an earlier lease, or one without an answer, may
  * commit at any later time: such a step is abandoned only once a marker has spent its command id
  * (docs/domain/ledger-writes.md#spent-command-ids).
  */
@@ -75,9 +75,9 @@ export interface LedgerWriteProgress {
   readonly committed?: StepCommit | null
   /** True once the marker that spends the step's command id is on the ledger. */
   readonly isSpent?: boolean
-  /** True where the claim before this one got an answer to every submission. */
+  /** True where the lease before this one got an answer to every submission. */
   readonly isPreviousAnswered: boolean
-  /** Number of claims of the operation, this claim included. */
+  /** Number of leases of the operation, this lease included. */
   readonly attempt: number
   /** Milliseconds since the step was planned. */
   readonly age: number
@@ -210,7 +210,7 @@ export const firstSpend: Spend = { move: "spend", dedup: "since-planned" }
 
 /**
  * Checks whether a submission that nobody has an answer to may commit at any later time: one of an
- * earlier claim, whose worker may be paused, or one that was answered by an open answer.
+ * earlier lease, whose worker may be paused, or one that was answered by an open answer.
  */
 export const mustSpend = ({ inDoubtFor }: Pick<LedgerWriteProgress, "inDoubtFor">): boolean =>
   inDoubtFor !== null
@@ -239,7 +239,7 @@ const refuse = (
 ): Refuse | Abandon =>
   mustSpend(progress) ? { move: "abandon", ...failure } : { move: "refuse", ...failure }
 
-/** Decides the move of a claim that has sent nothing. */
+/** Decides the move of a lease that has sent nothing. */
 export const next = (progress: LedgerWriteProgress): Move => {
   const { committed, isProjected, isSpent, state, step } = progress
   if (state === "succeeded" || state === "failed") return { move: "finish" }
@@ -260,7 +260,7 @@ export const next = (progress: LedgerWriteProgress): Move => {
   if (step.abandoned !== undefined) return firstSpend
   if (!progress.isPreviousAnswered) {
     // A worker that was killed or lost its lease while it sent: its submission may still arrive.
-    return { move: "doubt", why: "an earlier claim ended before its answer", then: firstSend }
+    return { move: "doubt", why: "an earlier lease ended before its answer", then: firstSend }
   }
   return { ...firstSend, isJudged: isAbsent(progress) }
 }

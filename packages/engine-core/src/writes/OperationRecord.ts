@@ -39,7 +39,7 @@ export const Step = Schema.Struct({
   last: Schema.Boolean,
   plannedAt: Instant.schema,
   /**
-   * Instant of the latest answer, or claim without one, that left the step's outcome unknown; null:
+   * Instant of the latest answer, or lease without one, that left the step's outcome unknown; null:
    * none has.
    */
   unknownSince: Schema.NullOr(Instant.schema),

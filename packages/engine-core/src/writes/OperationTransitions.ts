@@ -21,7 +21,7 @@ export type Failure = Pick<OperationRecord, "problemInstead"> & {
   readonly problem: Problem.Problem
 }
 
-/** Sets a queued operation running since `at`, the time of its first claim. */
+/** Sets a queued operation running since `at`, the time of its first lease. */
 export const take = Effect.fnUntraced(function* (
   queued: Stored<OperationRecord>,
   { at, act }: { readonly at: Instant.Instant; readonly act: Act }

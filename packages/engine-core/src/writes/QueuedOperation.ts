@@ -11,13 +11,13 @@ export interface QueuedOperation {
   /** Kind of the write to run. */
   readonly kind: OperationKind
   /**
-   * Number of the last claim by which every submission was answered, its own and those of all claims
-   * before it; null: there is no such claim.
+   * Number of the last lease by which every submission was answered, its own and those of all leases
+   * before it; null: there is no such lease.
    */
   readonly answeredAttempt: number | null
 }
 
-/** `holder.onboard` from its opening on, `holder.onboard answered 3` after its third claim. */
+/** `holder.onboard` from its opening on, `holder.onboard answered 3` after its third lease. */
 const Payload = Schema.Union([
   OperationKind.schema,
   Schema.TemplateLiteralParser([OperationKind.schema, " answered ", Schema.FiniteFromString])
@@ -30,7 +30,7 @@ const encodePayload = Schema.encodeSync(Payload)
 export const encode = ({ kind, answeredAttempt }: QueuedOperation): string =>
   encodePayload(answeredAttempt === null ? kind : [kind, " answered ", answeredAttempt])
 
-/** Checks whether every claim before this one got an answer to all that it sent. */
+/** Checks whether every lease before this one got an answer to all that it sent. */
 export const isPreviousAnswered = ({
   attempt,
   payload
@@ -39,7 +39,7 @@ export const isPreviousAnswered = ({
   return attempt === 1 || (typeof read === "object" && read[2] === attempt - 1)
 }
 
-/** Decodes a claimed item's payload; one that does not parse is a defect. */
+/** Decodes a leased item's payload; one that does not parse is a defect. */
 export const decode = ({ itemId, payload }: Pick<Lease, "itemId" | "payload">): QueuedOperation => {
   const read = Option.getOrUndefined(decodePayload(payload))
   if (read === undefined) throw new Error(`operation ${itemId} is queued as ${payload}`)

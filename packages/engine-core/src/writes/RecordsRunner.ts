@@ -1,28 +1,31 @@
 /** Runs a write of the engine's own records: judged, recorded and ended in one transaction. */
 import { Effect } from "effect"
 import { Records } from "../records/Records.ts"
-import * as Claim from "./Claim.ts"
+import * as LeasedOperation from "./LeasedOperation.ts"
 import * as JudgeWrite from "./JudgeWrite.ts"
 import type { OnRecords } from "./Operation.ts"
 import * as OperationTransitions from "./OperationTransitions.ts"
 import * as SignedFigures from "./SignedFigures.ts"
 
 /**
- * Runs the claimed write to its end, unless its figures have moved; the caller ends it where it is
+ * Runs the leased write to its end, unless its figures have moved; the caller ends it where it is
  * refused.
  */
-export const run = Effect.fnUntraced(function* (operation: OnRecords, claim: Claim.Claim) {
+export const run = Effect.fnUntraced(function* (
+  operation: OnRecords,
+  leased: LeasedOperation.LeasedOperation
+) {
   const records = yield* Records
   yield* records.transact(
     Effect.gen(function* () {
-      const running = yield* Claim.begin(claim)
+      const running = yield* LeasedOperation.begin(leased)
       if (running === undefined) return
       const { act, record } = running
       const input = yield* JudgeWrite.inputOf(operation, record)
-      if (yield* SignedFigures.voidIfFiguresMoved(claim, operation, { ...running, input })) return
+      if (yield* SignedFigures.voidIfFiguresMoved(leased, operation, { ...running, input })) return
       const result = yield* operation.run(input, act)
       yield* OperationTransitions.succeed(record, { operation, result, act })
-      yield* Claim.finish(claim)
+      yield* LeasedOperation.finish(leased)
     })
   )
 })

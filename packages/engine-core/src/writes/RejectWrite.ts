@@ -3,7 +3,6 @@ import { Effect } from "effect"
 import { Settings } from "../engine/Settings.ts"
 import * as Instant from "../kernel/Instant.ts"
 import { refused } from "../kernel/Refusal.ts"
-import { Keys } from "../ports/storage/Keys.ts"
 import { Records } from "../records/Records.ts"
 import * as Answers from "./Answers.ts"
 import * as Approval from "./Approval.ts"
@@ -21,7 +20,6 @@ export const reject = Effect.fnUntraced(function* (
   rejection: Parameters<FourEyes["Service"]["reject"]>[0]
 ) {
   const records = yield* Records
-  const keys = yield* Keys
   const settings = yield* Settings
   const { all } = yield* Operations
   const { actionKey, caller } = rejection
@@ -41,7 +39,7 @@ export const reject = Effect.fnUntraced(function* (
     // A rejection is final, so that a repeated call gets the same answer.
     bindsUntil: null
   }
-  return yield* KeyedCall.run({ records, keys }, row, (claimed) =>
+  return yield* KeyedCall.run(null, row, (claimed) =>
     Effect.gen(function* () {
       const now = yield* Instant.now
       yield* records.lock(`action:${settings.tenantId}:${actionKey}`)

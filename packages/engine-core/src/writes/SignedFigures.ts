@@ -4,7 +4,7 @@ import { Settings } from "../engine/Settings.ts"
 import { refused } from "../kernel/Refusal.ts"
 import { Records } from "../records/Records.ts"
 import { approvals } from "./Approval.ts"
-import * as Claim from "./Claim.ts"
+import * as LeasedOperation from "./LeasedOperation.ts"
 import * as Figures from "./Figures.ts"
 import * as JudgeWrite from "./JudgeWrite.ts"
 import * as Logged from "./Logged.ts"
@@ -13,7 +13,7 @@ import type { AnyOperation } from "./Operation.ts"
 /** Judges the write and derives its figures again; undefined where they have not moved. */
 const movement = Effect.fnUntraced(function* (
   operation: AnyOperation,
-  { act, input, record }: Claim.RunningOperation & { readonly input: unknown }
+  { act, input, record }: LeasedOperation.RunningOperation & { readonly input: unknown }
 ) {
   if (operation.figures === undefined || record.actionKey === null) return undefined
   const derived = yield* JudgeWrite.precheck(operation, input, { act, outside: Result.void })
@@ -26,7 +26,7 @@ const movement = Effect.fnUntraced(function* (
 /** Checks whether the figures that were signed have moved; changes nothing. */
 export const areMoved = (
   operation: AnyOperation,
-  run: Claim.RunningOperation & { readonly input: unknown }
+  run: LeasedOperation.RunningOperation & { readonly input: unknown }
 ) => Effect.map(movement(operation, run), (found) => found !== undefined)
 
 /**
@@ -35,9 +35,9 @@ export const areMoved = (
  * write. Returns whether they have moved.
  */
 export const voidIfFiguresMoved = Effect.fnUntraced(function* (
-  claim: Claim.Claim,
+  leased: LeasedOperation.LeasedOperation,
   operation: AnyOperation,
-  run: Claim.RunningOperation & { readonly input: unknown }
+  run: LeasedOperation.RunningOperation & { readonly input: unknown }
 ) {
   const { act, record } = run
   const found = yield* movement(operation, run)
@@ -47,7 +47,7 @@ export const voidIfFiguresMoved = Effect.fnUntraced(function* (
   const { tenantId } = yield* Settings
   yield* records.lock(`action:${tenantId}:${actionKey}`)
   const refusal = refused("rule-refused", Figures.movedDetails(moved, actionKey))
-  yield* Claim.end(claim, run, Claim.failing(refusal))
+  yield* LeasedOperation.end(leased, run, LeasedOperation.failing(refusal))
   const action = yield* records
     .get(approvals, actionKey)
     .pipe(

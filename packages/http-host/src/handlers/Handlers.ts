@@ -5,7 +5,7 @@ import {
   FourEyes,
   Intake,
   Queries,
-  RunRunner
+  Reconciler
 } from "@bursar/engine-core"
 import { Effect, Layer, type Scope } from "effect"
 import type { HttpServerResponse } from "effect/http"
@@ -76,7 +76,7 @@ const answering = (serving: ServedApi) =>
     const pass = audited(yield* Gates.make(serving.anonymous))
     const queries = yield* Queries
     const fourEyes = yield* FourEyes
-    const reconciler = yield* RunRunner
+    const reconciler = yield* Reconciler
     const intake = yield* Intake.StatementIntake
     const readiness = yield* Readiness
     const { basePath } = serving

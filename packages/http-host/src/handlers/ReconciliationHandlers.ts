@@ -1,5 +1,5 @@
 /** Handler that starts a reconciliation run, which ends in the call. */
-import { RunRequest, type RunRunner } from "@bursar/engine-core"
+import { type Reconciler, RunRequest } from "@bursar/engine-core"
 import { PlainJson, Shape } from "@bursar/engine-core/kernel"
 import { Effect } from "effect"
 import * as Headers from "../api/Headers.ts"
@@ -14,7 +14,7 @@ export const make = ({
   reconciler,
   basePath
 }: {
-  readonly reconciler: RunRunner["Service"]
+  readonly reconciler: Reconciler["Service"]
   readonly basePath: string
 }): Readonly<Record<string, SignedInHandler>> => ({
   "reconciliation-runs.start": Effect.fnUntraced(function* ({ arrival, caller, body }) {

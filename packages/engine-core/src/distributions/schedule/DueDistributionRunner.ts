@@ -91,7 +91,7 @@ const announceMonths = Effect.fnUntraced(function* (instrumentId: InstrumentId, 
     }
     yield* records
       .transact(
-        Effect.andThen(turn.hold, records.open(scheduledDistributions, scheduled, actOf(now)))
+        Effect.andThen(turn.fence, records.open(scheduledDistributions, scheduled, actOf(now)))
       )
       .pipe(
         Effect.catchTag("Refused", ({ slug }) =>
@@ -182,7 +182,7 @@ const executeDue = Effect.fnUntraced(function* (
 ) {
   const records = yield* Records
   const fourEyes = yield* FourEyes
-  yield* turn.hold
+  yield* turn.fence
   const now = yield* Instant.now
   const found = yield* records.find(scheduledDistributions, Calendar.idOf({ instrumentId, month }))
   if (Option.isNone(found)) return

@@ -69,7 +69,7 @@ export const indexing: Task<Records | Crypto> = {
     const isDone = rows.length < batchMax
     yield* records.transactAlone(
       Effect.gen(function* () {
-        yield* turn.hold
+        yield* turn.fence
         yield* indexed(rows.map(({ record }) => record))
         const state = encodePlace({
           keyId: key.keyId,

@@ -21,11 +21,11 @@ export interface Lease {
   readonly itemId: string
   readonly resource: string
   readonly payload: string
-  /** Rises with every claim: a write with an older fence MUST be refused. */
+  /** Rises with every lease of the item: a write with an older fence MUST be refused. */
   readonly fence: number
-  /** Number of claims of the item, this one included. */
+  /** Number of leases of the item, this one included. */
   readonly attempt: number
-  /** The store's time of the first claim (sortable text); never changes. */
+  /** The store's time of the first lease (sortable text); never changes. */
   readonly startedAt: string
 }
 
@@ -36,35 +36,35 @@ export class WorkQueue extends Context.Service<
     /** Adds items within the caller's transaction; an item id that is there already is left alone. */
     readonly enqueue: (items: ReadonlyArray<WorkItem>) => Effect.Effect<void, StorageUnavailable>
     /**
-     * Claims up to `limit` items that are due, not leased, and have no older unfinished item with
+     * Leases up to `limit` items that are due, not leased, and have no older unfinished item with
      * the same resource in the same queue; ordered by when they were due, then by when they were
      * queued (docs/contract/instances.md#leases). No item is ever leased twice at a time.
      */
-    readonly lease: (claim: {
+    readonly lease: (request: {
       readonly queue: string
       readonly worker: string
       readonly limit: number
       readonly leaseMillis: number
     }) => Effect.Effect<ReadonlyArray<Lease>, StorageUnavailable>
     /**
-     * Claims as `lease` does in several queues, in one call: of each queue up to its limit, and up to
+     * Leases as `lease` does in several queues, in one call: of each queue up to its limit, and up to
      * `limit` items in all, those of the first queues first.
      */
-    readonly leaseEach: (claim: {
+    readonly leaseEach: (request: {
       readonly queues: ReadonlyArray<{ readonly queue: string; readonly limit: number }>
       readonly worker: string
       readonly limit: number
       readonly leaseMillis: number
     }) => Effect.Effect<ReadonlyArray<Lease>, StorageUnavailable>
     /**
-     * Locks the item's row for this transaction, or fails where the lease is lost. No other worker
+     * Fences the transaction: locks the item's row, or fails where the lease is lost. No other worker
      * is given the item until the transaction ends, even if the lease runs out in it. Outside a
      * transaction: a defect.
      */
-    readonly hold: (lease: Lease) => Effect.Effect<void, LeaseLost | StorageUnavailable>
+    readonly fence: (lease: Lease) => Effect.Effect<void, LeaseLost | StorageUnavailable>
     /**
      * Lets the lease run for so many milliseconds from now. Where a transaction of its own worker
-     * holds the lease, it is left as it is or renewed once that has ended; the call MUST NOT fail for
+     * is fenced by the lease, it is left as it is or renewed once that has ended; the call MUST NOT fail for
      * it, however long the transaction takes. Inside that transaction it is renewed, even if it has
      * run out there.
      */
@@ -76,13 +76,13 @@ export class WorkQueue extends Context.Service<
     readonly finish: (lease: Lease) => Effect.Effect<void, LeaseLost | StorageUnavailable>
     /**
      * Removes an item whose work was done elsewhere (the projection has read its outcome), whichever
-     * worker holds its lease.
+     * worker has its lease.
      */
     readonly settle: (items: {
       readonly queue: string
       readonly itemIds: ReadonlyArray<string>
     }) => Effect.Effect<void, StorageUnavailable>
-    /** Gives the item back, to be claimed again after `delay` milliseconds; it keeps its place. */
+    /** Gives the item back, to be leased again after `delay` milliseconds; it keeps its place. */
     readonly release: (
       lease: Lease,
       next: { readonly delay: number; readonly payload?: string }

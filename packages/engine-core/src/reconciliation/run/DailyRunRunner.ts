@@ -30,7 +30,7 @@ export const dailyRun: Task<Records> = {
     const now = yield* Instant.now
     yield* records.transact(
       Effect.gen(function* () {
-        yield* turn.hold
+        yield* turn.fence
         if (reconciliationAt === null) return yield* turn.next({ delay: every, state: "" })
         const days = daysOf(reconciliationAt, now)
         const queued = turn.state === "" ? null : turn.state

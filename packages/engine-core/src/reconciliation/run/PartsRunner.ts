@@ -11,7 +11,7 @@ import { LeaseLost } from "../../ports/storage/StorageError.ts"
 import type { Lease } from "../../ports/storage/WorkQueue.ts"
 import { unavailable } from "../../kernel/Refusal.ts"
 import * as LeasedLock from "../../records/LeasedLock.ts"
-import { orUnavailable } from "../../records/PortFailure.ts"
+import * as LeasedWork from "../../records/LeasedWork.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import { instrumentVerdicts } from "../verdict/InstrumentVerdict.ts"
 import {
@@ -28,9 +28,6 @@ import type { Scope } from "./Run.ts"
 import { partIdOf, type RunPart, runParts } from "./RunPart.ts"
 import * as Rules from "./RunRules.ts"
 import { type RunUnderWay, runsUnderWay } from "./RunUnderWay.ts"
-
-/** Locking of the runs of a host. */
-export type RunLocking = Omit<LeasedLock.LockTerms, "name" | "waitMillis">
 
 /** Name of the lock of runs of every instrument: one at a time in the venue. */
 export const venueLockName = "reconciliation-lock"
@@ -62,18 +59,17 @@ export interface Fences {
   readonly item: Lease | null
 }
 
-/** A run under way with the locking of its host. */
-interface LockedRun {
-  readonly locking: RunLocking
+/** A run under way, under its leases. */
+interface LeasedRun {
   readonly fences: Fences
   readonly underWay: RunUnderWay
 }
 
-/** Holds the leases of a run for the transaction, or fails where another worker has taken one over. */
-const heldBy = ({ locking: { work }, fences: { item, lock } }: LockedRun, own?: Lease) =>
+/** Fences the transaction by the leases of a run; fails where another worker has taken one over. */
+export const fence = ({ item, lock }: Fences, own?: Lease) =>
   Effect.forEach(
     [...(item === null ? [] : [item]), lock, ...(own === undefined ? [] : [own])],
-    (lease) => orUnavailable(work.hold(lease)),
+    LeasedWork.fence,
     { discard: true }
   )
 
@@ -105,7 +101,7 @@ const instrumentsOf = ({ instrumentIds }: Scope, pin: Pin.ResolvedPin) =>
  * another worker has the run, or an instrument of a run from the queue; `Unavailable` leaves it to be
  * continued.
  */
-export const makeParts = Effect.fnUntraced(function* (making: LockedRun, ground: Ground) {
+export const makeParts = Effect.fnUntraced(function* (making: LeasedRun, ground: Ground) {
   const records = yield* Records
   const { runId, scope } = making.underWay
   const done = new Set(
@@ -138,7 +134,7 @@ export const makeParts = Effect.fnUntraced(function* (making: LockedRun, ground:
 })
 
 /** Records the outcomes of the venue's own facts. */
-const recordVenue = Effect.fnUntraced(function* (making: LockedRun, ground: Ground) {
+const recordVenue = Effect.fnUntraced(function* (making: LeasedRun, ground: Ground) {
   const { scope } = making.underWay
   // A run of every instrument clears what it no longer finds of the venue's facts.
   const instrumentIds = scope.instrumentIds === null ? [] : scope.instrumentIds
@@ -159,15 +155,15 @@ interface Turn {
  * Compares one instrument under its lock, and records it; false: another run compares it, and the run is
  * one from the queue. A run that a call makes is refused then, `overloaded`.
  */
-const makePart = Effect.fnUntraced(function* (making: LockedRun, turn: Turn) {
-  const { locking, underWay } = making
+const makePart = Effect.fnUntraced(function* (making: LeasedRun, turn: Turn) {
+  const { underWay } = making
   const { instrument } = turn
   const { instrumentId } = instrument
   const scope: Scope = { ...underWay.scope, instrumentIds: [instrumentId] }
   const name = instrumentLockName(instrumentId)
   const isQueued = making.fences.item !== null
   const waitMillis = isQueued ? 0 : partWaitMillis
-  const made = yield* LeasedLock.within({ ...locking, name, waitMillis }, (own) =>
+  const made = yield* LeasedLock.within({ name, waitMillis }, (own) =>
     Effect.suspend(() => {
       const covered = [allFailed(scope, instrument)]
       const failed: ComparedRun = { ...turn.ground, covered, venue: [] }
@@ -208,7 +204,7 @@ const comparedBy = Effect.fnUntraced(function* (scope: Scope, { instrument, at, 
 })
 
 const recordPart = Effect.fnUntraced(function* (
-  making: LockedRun,
+  making: LeasedRun,
   part: Pick<RecordSteps.PartRecording, "scope" | "compared"> & Pick<RunPart, "instrumentId">,
   own?: Lease
 ) {
@@ -217,7 +213,7 @@ const recordPart = Effect.fnUntraced(function* (
   const { instrumentId, scope, compared } = part
   yield* records.transactAlone(
     Effect.gen(function* () {
-      yield* heldBy(making, own)
+      yield* fence(making.fences, own)
       const act = yield* actOf(making.underWay)
       const outcome = yield* RecordSteps.recordPart({ runId, scope, compared }, act)
       const partId = partIdOf({ runId, instrumentId, continued })
@@ -230,9 +226,9 @@ const recordPart = Effect.fnUntraced(function* (
  * Opens the record of a run all of whose parts are recorded, and deletes these. Must run inside
  * `transactAlone`, together with what ends the run for its queue or call.
  */
-export const endRun = Effect.fnUntraced(function* (making: LockedRun) {
+export const endRun = Effect.fnUntraced(function* (making: LeasedRun) {
   const records = yield* Records
-  yield* heldBy(making)
+  yield* fence(making.fences)
   const { runId, trigger, scope, startedAt, asOf, readBy } = making.underWay
   const act = yield* actOf(making.underWay)
   const where = { runId: [runId] }
@@ -256,13 +252,13 @@ export const endRun = Effect.fnUntraced(function* (making: LockedRun) {
 })
 
 /** Notes that another worker goes on with a run. */
-export const continueRun = Effect.fnUntraced(function* (making: LockedRun) {
+export const continueRun = Effect.fnUntraced(function* (making: LeasedRun) {
   const records = yield* Records
   const { runId } = making.underWay
   const done = yield* records.countBy(runParts, "instrumentId", { where: { runId: [runId] } })
   return yield* records.transactAlone(
     Effect.gen(function* () {
-      yield* heldBy(making)
+      yield* fence(making.fences)
       const act = yield* actOf(making.underWay)
       const self = yield* Effect.orDie(records.get(runsUnderWay, runId))
       const fact = { on: "continue", continuedAt: act.now, doneBefore: done.size } as const

@@ -66,7 +66,7 @@ const openedTogether = Effect.fnUntraced(function* (
 ) {
   const records = yield* Records
   const openedOf = (some: ReadonlyArray<Reserve>) =>
-    records.transact(Effect.andThen(turn.hold, opened(some, due)))
+    records.transact(Effect.andThen(turn.fence, opened(some, due)))
   yield* together(batch, openedOf, ({ reserveId }) => `the report of the reserve ${reserveId}`)
 })
 

@@ -1,15 +1,19 @@
 /**
- * Scheduled task that requests new screenings of holders whose screening is missing or stale.
+ * Requests of new screenings: those of people, and those of a scheduled task for holders whose screening
+ * is missing or stale.
  */
-import { Duration, Effect, Option, Stream } from "effect"
+import { Context, Duration, Effect, Layer, Option, Stream } from "effect"
 import type { Task } from "../../engine/Schedule.ts"
 import * as Instant from "../../kernel/Instant.ts"
+import { refused, type Refused, type Unavailable } from "../../kernel/Refusal.ts"
 import { ScreeningSource } from "../../ports/ScreeningSource.ts"
 import { together } from "../../records/BatchedWork.ts"
 import { type Query, Records } from "../../records/Records.ts"
+import * as Worker from "../../records/Worker.ts"
 import { holders } from "../../holders/holder/Holder.ts"
 import { askAgain } from "../../holders/screening/AskRunner.ts"
 import { ages } from "../../holders/screening/ScreeningAgeLookups.ts"
+import { ScreeningMachine } from "../../holders/screening/ScreeningMachine.ts"
 import * as ScreeningRules from "../../holders/screening/ScreeningRules.ts"
 
 /** Milliseconds after which a source that does not answer counts as unavailable. */
@@ -89,3 +93,44 @@ export const rescreenings: Task<Records> = {
     }
   })
 }
+
+export class Screenings extends Context.Service<
+  Screenings,
+  {
+    /**
+     * Requests another screening of a holder: the only transition out of a confirmed hit
+     * (docs/domain/holders.md#screening). Refuses `state-conflict` where a request is under way.
+     */
+    readonly rescreen: (
+      holderId: string
+    ) => Effect.Effect<void, Refused<"not-found" | "state-conflict"> | Unavailable>
+  }
+>()("@bursar/engine-core/restraints/screening/Screenings") {}
+
+const rescreen = Effect.fnUntraced(function* (holderId: string) {
+  const records = yield* Records
+  yield* records.transact(
+    Effect.gen(function* () {
+      const holder = yield* records.get(holders, holderId)
+      const before = ScreeningRules.startOf(holder.screening)
+      const after = yield* askAgain(holder, yield* Instant.now)
+      if (after.version === holder.version) {
+        return yield* Effect.fail(
+          refused("state-conflict", {
+            check: ScreeningMachine.name,
+            detail: `A screening in state ${before.state} is not asked for again.`
+          })
+        )
+      }
+    })
+  )
+})
+
+export const layer: Layer.Layer<Screenings, never, Records> = Layer.effect(
+  Screenings,
+  Effect.map(Worker.servicesOf<Records>(), (services) =>
+    Screenings.of({
+      rescreen: (holderId) => Effect.provideContext(rescreen(holderId), services)
+    })
+  )
+)

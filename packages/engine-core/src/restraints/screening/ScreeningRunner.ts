@@ -1,30 +1,23 @@
 /**
- * Runner of screening requests: sends each to the screening source at least once, and records
+ * Worker of screening requests: sends each to the screening source at least once, and records
  * answers.
  */
-import { Context, Duration, Effect, Layer, Option, Queue, Schema, Stream } from "effect"
+import { Duration, Effect, Option, Schema } from "effect"
 import { restrict } from "../restriction/RestrictionOperations.ts"
-import { Settings } from "../../engine/Settings.ts"
 import * as Instant from "../../kernel/Instant.ts"
-import { refused, type Refused, type Unavailable } from "../../kernel/Refusal.ts"
 import { Answer, type ScreeningFinding, ScreeningSource } from "../../ports/ScreeningSource.ts"
-import type { LeaseLost } from "../../ports/storage/StorageError.ts"
-import { type Lease, WorkQueue } from "../../ports/storage/WorkQueue.ts"
+import type { Lease } from "../../ports/storage/WorkQueue.ts"
 import type { Act } from "../../records/Act.ts"
-import { orUnavailable } from "../../records/PortFailure.ts"
 import * as LeasedWork from "../../records/LeasedWork.ts"
 import { Records, type Stored } from "../../records/Records.ts"
+import * as Worker from "../../records/Worker.ts"
 import { FourEyes } from "../../writes/FourEyes.ts"
 import { type Holder, holders, isEnded } from "../../holders/holder/Holder.ts"
 import { activated } from "../../holders/holder/HolderFromLedger.ts"
-import { askAgain, queue } from "../../holders/screening/AskRunner.ts"
+import { queue } from "../../holders/screening/AskRunner.ts"
 import { screenings } from "../../holders/screening/Screening.ts"
 import { ages } from "../../holders/screening/ScreeningAgeLookups.ts"
-import { ScreeningMachine } from "../../holders/screening/ScreeningMachine.ts"
 import * as ScreeningRules from "../../holders/screening/ScreeningRules.ts"
-
-/** Largest number of requests that one instance sends at a time. */
-const atOnce = 8
 
 /** Milliseconds after which a source that does not answer counts as unavailable. */
 const answerWithin = 30_000
@@ -108,41 +101,9 @@ const freeze = Effect.fnUntraced(function* (requestId: string, holderId: string)
     )
 })
 
-export class ScreeningRunner extends Context.Service<
-  ScreeningRunner,
-  {
-    /** Sends the requests due now; returns their number. For tests and for embedders. */
-    readonly runOnce: Effect.Effect<number, Unavailable>
-    /** Runs until interrupted; an interrupted request returns to the queue and is sent again. */
-    readonly run: Effect.Effect<never>
-    /**
-     * Requests another screening of a holder: the only transition out of a confirmed hit
-     * (docs/domain/holders.md#screening). Refuses `state-conflict` where a request is under way.
-     */
-    readonly rescreen: (
-      holderId: string
-    ) => Effect.Effect<void, Refused<"not-found" | "state-conflict"> | Unavailable>
-  }
->()("@bursar/engine-core/restraints/screening/ScreeningRunner") {}
-
-const make = Effect.gen(function* () {
-  const records = yield* Records
-  const work = yield* WorkQueue
-  const settings = yield* Settings
-  const source = yield* ScreeningSource
-  const fourEyes = yield* FourEyes
-  const worker = `screener-${Math.floor(Number(yield* Instant.now) / 1e3)}`
-
-  const provided = <A, E>(effect: Effect.Effect<A, E, Records | FourEyes>) =>
-    effect.pipe(
-      Effect.provideService(Records, records),
-      Effect.provideService(FourEyes, fourEyes),
-      Effect.provideService(Settings, settings),
-      Effect.provideService(ScreeningSource, source)
-    )
-
-  /** Loads the holder of a request; none where it has ended or its screening needs no answer. */
-  const holderOf = (requestId: string) =>
+/** Loads the holder of a request; none where it has ended or its screening needs no answer. */
+const holderOf = (requestId: string) =>
+  Effect.flatMap(Records, (records) =>
     Effect.map(
       records.find(holders, requestId.slice(0, requestId.lastIndexOf(":"))),
       Option.filter(
@@ -151,110 +112,41 @@ const make = Effect.gen(function* () {
           (holder.screening?.state === "pending" || holder.screening?.state === "review")
       )
     )
+  )
 
-  const process = Effect.fnUntraced(function* (lease: Lease) {
-    const requestId = lease.itemId
-    const holder = yield* holderOf(requestId)
-    if (Option.isNone(holder)) return yield* orUnavailable(work.finish(lease))
-    const answer = yield* askSource(requestId, holder.value)
-    if (answer === undefined)
-      return yield* orUnavailable(work.release(lease, { delay: retryDelay }))
-    if (answer.found === "nothing-yet") {
-      return yield* orUnavailable(work.release(lease, { delay: againAfter[answer.found] }))
-    }
-    yield* records.transact(
-      Effect.gen(function* () {
-        // Fence: a worker that lost the lease records nothing, and the next owner sends the request
-        // again.
-        yield* orUnavailable(work.hold(lease))
-        const before = yield* holderOf(requestId)
-        if (Option.isSome(before))
-          yield* recordAnswer(requestId, before.value, answer, yield* Instant.now)
-        yield* answer.found === "possible"
-          ? orUnavailable(work.release(lease, { delay: againAfter.possible }))
-          : orUnavailable(work.finish(lease))
-      })
-    )
-  })
-
-  const under = (lease: Lease, doing: Effect.Effect<void, LeaseLost | Unavailable>) =>
-    LeasedWork.under(
-      {
-        work,
-        lease,
-        leaseMillis: settings.lease,
-        failed: `screening ${lease.itemId} was not asked for or not noted`,
-        failedFor: retryDelay
-      },
-      doing
-    )
-
-  const runOnce =
-    source.screens === "no"
-      ? Effect.succeed(0)
-      : Effect.gen(function* () {
-          const leases = yield* orUnavailable(
-            work.lease({ queue, worker, limit: atOnce, leaseMillis: settings.lease })
-          )
-          yield* Effect.forEach(leases, (lease) => under(lease, provided(process(lease))), {
-            concurrency: "unbounded",
-            discard: true
-          })
-          return leases.length
-        })
-
-  const notifications = Effect.fnUntraced(function* () {
-    const bell = yield* Queue.sliding<void>(1)
-    yield* work.wakes(queue).pipe(
-      Stream.runForEach(() => Queue.offer(bell, undefined)),
-      // Without notifications the poll below still finds the work.
-      Effect.catchTag("StorageUnavailable", () => Effect.sleep(Duration.millis(settings.poll))),
-      Effect.forever,
-      Effect.forkScoped
-    )
-    return bell
-  })
-
-  const run: Effect.Effect<never> =
-    source.screens === "no"
-      ? Effect.never
-      : Effect.scoped(
-          Effect.gen(function* () {
-            const bell = yield* notifications()
-            const pause = Effect.raceFirst(
-              Queue.take(bell),
-              Effect.sleep(Duration.millis(settings.poll))
-            )
-            const round = LeasedWork.round(
-              Effect.flatMap(runOnce, (count) => (count === 0 ? pause : Effect.void)),
-              { failed: "screenings could not be read", pause }
-            )
-            return yield* Effect.forever(round)
-          })
-        )
-
-  const rescreen = (holderId: string) =>
-    provided(
-      records.transact(
-        Effect.gen(function* () {
-          const holder = yield* records.get(holders, holderId)
-          const now = yield* Instant.now
-          const before = ScreeningRules.startOf(holder.screening)
-          const after = yield* askAgain(holder, now)
-          if (after.version === holder.version) {
-            return yield* Effect.fail(
-              refused("state-conflict", {
-                check: ScreeningMachine.name,
-                detail: `A screening in state ${before.state} is not asked for again.`
-              })
-            )
-          }
-        })
-      )
-    )
-
-  return ScreeningRunner.of({ runOnce, run, rescreen })
+/** Sends a request, and records its answer. */
+const workOn = Effect.fnUntraced(function* (lease: Lease) {
+  const records = yield* Records
+  const requestId = lease.itemId
+  const holder = yield* holderOf(requestId)
+  if (Option.isNone(holder)) return yield* LeasedWork.finish(lease)
+  const answer = yield* askSource(requestId, holder.value)
+  if (answer === undefined) return yield* LeasedWork.release(lease, { delay: retryDelay })
+  if (answer.found === "nothing-yet") {
+    return yield* LeasedWork.release(lease, { delay: againAfter[answer.found] })
+  }
+  yield* records.transact(
+    Effect.gen(function* () {
+      // A worker that lost the lease records nothing, and the next owner sends the request again.
+      yield* LeasedWork.fence(lease)
+      const before = yield* holderOf(requestId)
+      if (Option.isSome(before))
+        yield* recordAnswer(requestId, before.value, answer, yield* Instant.now)
+      yield* answer.found === "possible"
+        ? LeasedWork.release(lease, { delay: againAfter.possible })
+        : LeasedWork.finish(lease)
+    })
+  )
 })
 
-export const layer: Layer.Layer<ScreeningRunner, never, Records | WorkQueue | FourEyes> =
-  Layer.effect(ScreeningRunner, make)
+/** Worker of the requests to the screening source, of a venue that screens. */
+export const screeningWorker = Worker.define({
+  name: "screenings",
+  doc: "Asks the screening source about holders, and records its answers.",
+  queue,
+  item: "screening",
+  atOnce: 8,
+  again: retryDelay,
+  isEnabled: Effect.map(ScreeningSource, ({ screens }) => screens === "yes"),
+  work: workOn
+})

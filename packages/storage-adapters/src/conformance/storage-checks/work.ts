@@ -37,13 +37,13 @@ const soleLease = (leases: ReadonlyArray<Lease>): Effect.Effect<Lease> => {
 const holding = <A, E, R>(last: (lease: Lease) => Effect.Effect<A, E, R>) =>
   Effect.gen(function* () {
     const { run } = yield* Atomically
-    const { hold } = yield* WorkQueue
+    const { fence } = yield* WorkQueue
     const held = yield* Deferred.make<void>()
     const goOn = yield* Deferred.make<void>()
     const transaction = (lease: Lease) =>
       run(
         Effect.gen(function* () {
-          yield* hold(lease)
+          yield* fence(lease)
           yield* Deferred.succeed(held, undefined)
           yield* Deferred.await(goOn)
           yield* last(lease)
@@ -56,7 +56,7 @@ const holding = <A, E, R>(last: (lease: Lease) => Effect.Effect<A, E, R>) =>
 const refusals = (work: WorkQueue["Service"], lease: Lease, what: string) =>
   Effect.gen(function* () {
     const { run } = yield* Atomically
-    yield* ends(`hold ${what}`, run(work.hold(lease)), "LeaseLost")
+    yield* ends(`fence ${what}`, run(work.fence(lease)), "LeaseLost")
     yield* ends(`renew ${what}`, work.renew(lease, LONG), "LeaseLost")
     yield* ends(`release ${what}`, work.release(lease, { delay: 0 }), "LeaseLost")
     yield* ends(`finish ${what}`, work.finish(lease), "LeaseLost")
@@ -352,9 +352,9 @@ export const work: ReadonlyArray<Check> = [
     }
   ),
   check(PORT, "refuses to hold an item outside of a transaction as a defect", function* () {
-    const { add, claim, hold } = yield* setUp
+    const { add, claim, fence } = yield* setUp
     yield* add({ itemId: "a" })
-    yield* ends("the hold", hold(yield* soleLease(yield* claim())), "defect")
+    yield* ends("the fence", fence(yield* soleLease(yield* claim())), "defect")
   }),
   check(PORT, "leaves an item that is there already alone", function* () {
     const { add, claim, depth, queue } = yield* setUp
@@ -411,18 +411,18 @@ export const work: ReadonlyArray<Check> = [
     "judges each of the leases that a transaction holds or finishes at once",
     function* () {
       const { run } = yield* Atomically
-      const { add, claim, finish, hold, queue } = yield* setUp
+      const { add, claim, fence, finish, queue } = yield* setUp
       yield* add({ itemId: "a" }, { itemId: "b" }, { itemId: "c" })
       const [a, b, c] = yield* claim()
       if (a === undefined || b === undefined || c === undefined) return yield* Effect.die("none")
       const lost = { ...b, fence: b.fence - 1_000_000 }
-      const outcomes = (each: typeof hold) =>
+      const outcomes = (each: typeof fence) =>
         run(
           Effect.forEach([a, lost, c], (lease) => Effect.result(each(lease)), {
             concurrency: "unbounded"
           })
         )
-      for (const each of [hold, finish]) {
+      for (const each of [fence, finish]) {
         yield* same("which leases are valid", (yield* outcomes(each)).map(Result.isSuccess), [
           true,
           false,

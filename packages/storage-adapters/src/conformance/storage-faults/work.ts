@@ -20,8 +20,8 @@ export const faults = {
   "stale-fence": {
     does: "takes the word of a worker whose lease was taken over",
     noticedBy: ["gives an item to another when its lease has run out"],
-    spoil: replace(WorkQueue, ({ hold }) => ({
-      hold: (lease) => Effect.ignore(hold(lease))
+    spoil: replace(WorkQueue, ({ fence }) => ({
+      fence: (lease) => Effect.ignore(fence(lease))
     }))
   },
   "fence-of-the-item": {
@@ -44,7 +44,7 @@ export const faults = {
               return lease
             })
           ),
-        hold: (lease) => sound.hold(renewed(lease)),
+        fence: (lease) => sound.fence(renewed(lease)),
         renew: (lease, millis) => sound.renew(renewed(lease), millis),
         finish: (lease) => sound.finish(renewed(lease)),
         release: (lease, outcome) => sound.release(renewed(lease), outcome)
@@ -55,7 +55,7 @@ export const faults = {
     does: "gives an item to a second worker while the first has it",
     noticedBy: ["leases no item twice", "does not lease ahead of an older item"],
     spoil: replace(WorkQueue, ({ lease }) => {
-      let last: ReadonlyArray<Parameters<WorkQueue["Service"]["hold"]>[0]> = []
+      let last: ReadonlyArray<Parameters<WorkQueue["Service"]["fence"]>[0]> = []
       return {
         lease: (request) =>
           Effect.map(lease(request), (leases) => {

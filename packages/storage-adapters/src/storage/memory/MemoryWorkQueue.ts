@@ -162,9 +162,9 @@ export const make = ({
     lease: ({ queue: name, ...request }) =>
       leaseEach({ ...request, queues: [{ queue: name, limit: request.limit }] }),
     leaseEach,
-    hold: (lease) =>
+    fence: (lease) =>
       Effect.andThen(
-        transactions.inside("WorkQueue.hold", () => {}),
+        transactions.inside("WorkQueue.fence", () => {}),
         leased(lease, (transaction, item) =>
           Undo.patch(transaction, item, { heldBy: transaction.id })
         )

@@ -300,8 +300,8 @@ export const make = ({
           return queues.flatMap(({ queue }) => leases.get(queue) ?? [])
         }
       ),
-    hold: (lease) =>
-      sessions.inside("WorkQueue.hold", (session) =>
+    fence: (lease) =>
+      sessions.inside("WorkQueue.fence", (session) =>
         Effect.map(orLost(lease, hold(lease)), () => {
           session.notes.set(heldNote(lease), true)
         })

@@ -1,5 +1,5 @@
 /**
- * Claim of an operation by a worker: the fenced lease of its queue item, and changes of its record
+ * An operation that a worker has leased: the fenced lease of its queue item, and changes of its record
  * under the lease.
  */
 import { Clock, Effect, Option, Tracer } from "effect"
@@ -21,47 +21,47 @@ import * as OperationTransitions from "./OperationTransitions.ts"
 import * as QueuedOperation from "./QueuedOperation.ts"
 import * as Request from "./Request.ts"
 
-/** One claim, from the lease to its release; the worker changes `mayCommit` as it sends. */
-export interface Claim {
+/** One lease of an operation, from its beginning to its release; the worker changes `mayCommit` as it sends. */
+export interface LeasedOperation {
   readonly lease: Lease
   /**
-   * True where a submission of this claim or of an earlier one may still commit after this claim has
+   * True where a submission of this lease or of an earlier one may still commit after this lease has
    * ended, and the record does not say so yet: the ledger took it, gave no definite answer to it, or
    * nobody knows whether it was sent.
    */
   mayCommit: boolean
 }
 
-export const make = (lease: Lease): Claim => ({
+export const make = (lease: Lease): LeasedOperation => ({
   lease,
   mayCommit: !QueuedOperation.isPreviousAnswered(lease)
 })
 
 /**
- * Locks the lease until the transaction ends; fails where the worker has lost it. Only inside
+ * Fences the transaction; fails where the worker has lost the lease. Only inside
  * `transact`.
  */
-export const hold = ({ lease }: Claim) =>
-  Effect.flatMap(WorkQueue, (work) => orUnavailable(work.hold(lease)))
+export const fence = ({ lease }: LeasedOperation) =>
+  Effect.flatMap(WorkQueue, (work) => orUnavailable(work.fence(lease)))
 
 /**
- * Holds the lease for the caller's transaction, and runs the work in it. Renewals from outside leave
- * a lease as it is while a transaction holds it. Where the work took longer than the time between
+ * Fences the caller's transaction, and runs the work in it. Renewals from outside leave a lease as it is
+ * while it fences a transaction. Where the work took longer than the time between
  * two renewals, the lease is therefore renewed at its end: otherwise it could run out between the
  * plan of a long step and its submission.
  */
-export const holding =
-  (claim: Claim) =>
+export const fenced =
+  (leased: LeasedOperation) =>
   <A, E, R>(work: Effect.Effect<A, E, R>) =>
     Effect.gen(function* () {
-      yield* hold(claim)
+      yield* fence(leased)
       const { lease: leaseMillis } = yield* Settings
       const began = yield* Clock.currentTimeMillis
       const value = yield* work
       if ((yield* Clock.currentTimeMillis) - began > leaseMillis / 3) {
         const queue = yield* WorkQueue
         // A lease that the work itself ended, with its item, is not there any more.
-        yield* orUnavailable(queue.renew(claim.lease, leaseMillis)).pipe(
+        yield* orUnavailable(queue.renew(leased.lease, leaseMillis)).pipe(
           Effect.catchTag("LeaseLost", () => Effect.void)
         )
       }
@@ -71,15 +71,15 @@ export const holding =
 /**
  * Deletes the item from the queue; where the worker has lost its lease, the transaction rolls back.
  */
-export const finish = ({ lease }: Claim) =>
+export const finish = ({ lease }: LeasedOperation) =>
   Effect.flatMap(WorkQueue, (work) => orUnavailable(work.finish(lease)))
 
 /**
  * Releases the item for so many milliseconds. Unless a submission may still commit of which the
- * record says nothing, the item then records that every claim up to this one got an answer to
+ * record says nothing, the item then records that every lease up to this one got an answer to
  * everything it sent.
  */
-export const release = ({ lease, mayCommit }: Claim, delay: number) =>
+export const release = ({ lease, mayCommit }: LeasedOperation, delay: number) =>
   Effect.flatMap(WorkQueue, (work) => {
     if (mayCommit) return orUnavailable(work.release(lease, { delay }))
     const { kind } = QueuedOperation.decode(lease)
@@ -88,11 +88,11 @@ export const release = ({ lease, mayCommit }: Claim, delay: number) =>
   })
 
 /** Jitter: lengthens a pause by up to a quarter, depending on the item. */
-export const spread = ({ lease }: Claim, millis: number): number =>
+export const spread = ({ lease }: LeasedOperation, millis: number): number =>
   millis + ((lease.fence * 97) % Math.max(1, Math.floor(millis / 4)))
 
-/** Loads the claimed operation's record. */
-export const load = ({ lease }: Claim) =>
+/** Loads the leased operation's record. */
+export const load = ({ lease }: LeasedOperation) =>
   Effect.flatMap(Records, (records) => records.get(operations, lease.itemId)).pipe(
     Effect.catchTag("Refused", () =>
       Effect.die(new Error(`operation ${lease.itemId} is queued but not recorded`))
@@ -103,7 +103,7 @@ export const load = ({ lease }: Claim) =>
 export const isFinal = ({ state }: OperationRecord): boolean =>
   state === "succeeded" || state === "failed"
 
-/** Builds the act of the claimed operation, judged at `now`. */
+/** Builds the act of the leased operation, judged at `now`. */
 export const actOf = (record: OperationRecord, now: Instant.Instant) =>
   JudgeWrite.actOf(record.operationId, now, {
     actor: record.actor,
@@ -114,14 +114,17 @@ export const actOf = (record: OperationRecord, now: Instant.Instant) =>
     ledgerEnd: record.ledgerEnd
   })
 
-/** A claimed operation that is running, and its act. */
+/** A leased operation that is running, and its act. */
 export interface RunningOperation {
   readonly record: Stored<OperationRecord>
   readonly act: OperationAct
 }
 
-/** Sets the operation running; only its first claim sets the time at which it started. */
-const asRunning = Effect.fnUntraced(function* ({ lease }: Claim, record: Stored<OperationRecord>) {
+/** Sets the operation running; only its first lease sets the time at which it started. */
+const asRunning = Effect.fnUntraced(function* (
+  { lease }: LeasedOperation,
+  record: Stored<OperationRecord>
+) {
   const act = yield* actOf(record, yield* Instant.now)
   if (record.state !== "queued") return { record, act }
   const records = yield* Records
@@ -132,37 +135,37 @@ const asRunning = Effect.fnUntraced(function* ({ lease }: Claim, record: Stored<
 })
 
 /**
- * Sets the claimed operation running; where it has ended, deletes its queue item and returns
+ * Sets the leased operation running; where it has ended, deletes its queue item and returns
  * undefined. Only inside `transact`.
  */
-export const begin = Effect.fnUntraced(function* (claim: Claim) {
-  const record = yield* load(claim)
+export const begin = Effect.fnUntraced(function* (leased: LeasedOperation) {
+  const record = yield* load(leased)
   yield* linkSpan(record)
-  return isFinal(record) ? void (yield* finish(claim)) : yield* asRunning(claim, record)
+  return isFinal(record) ? void (yield* finish(leased)) : yield* asRunning(leased, record)
 })
 
 /**
- * Ends a running ledger write as succeeded, and its claim, where no step is left to send. Only inside
+ * Ends a running ledger write as succeeded, and its lease, where no step is left to send. Only inside
  * `transact`.
  */
 export const settle = Effect.fnUntraced(function* (
-  claim: Claim,
+  leased: LeasedOperation,
   operation: OnLedger,
   { record, act }: RunningOperation
 ) {
   const result = yield* operation.finish(Request.decode(operation, record.request), act)
   yield* OperationTransitions.succeed(record, { operation, result, act })
-  yield* finish(claim)
+  yield* finish(leased)
 })
 
-/** Ends a running operation as failed, and its claim. Only inside `transact`. */
+/** Ends a running operation as failed, and its lease. Only inside `transact`. */
 export const end = Effect.fnUntraced(function* (
-  claim: Claim,
+  leased: LeasedOperation,
   { record, act }: RunningOperation,
   failure: (requestId: string) => OperationTransitions.Failure
 ) {
   yield* OperationTransitions.fail(record, { failure: failure(record.requestId), act })
-  yield* finish(claim)
+  yield* finish(leased)
 })
 
 /** Maps the refusal that ended an operation to the problems that its readers are shown. */
@@ -176,22 +179,23 @@ export const failing =
     }
   }
 
-/** Fails the claimed operation, in a transaction of its own. */
+/** Fails the leased operation, in a transaction of its own. */
 export const fail = Effect.fnUntraced(function* (
-  claim: Claim,
+  leased: LeasedOperation,
   failure: (requestId: string) => OperationTransitions.Failure
 ) {
   const records = yield* Records
   yield* records.transact(
     Effect.gen(function* () {
-      const running = yield* asRunning(claim, yield* load(claim))
-      yield* end(claim, running, failure)
+      const running = yield* asRunning(leased, yield* load(leased))
+      yield* end(leased, running, failure)
     })
   )
 })
 
-/** Fails the claimed operation because it was refused when it ran. */
-export const refuse = (claim: Claim, cause: Refused | Unavailable) => fail(claim, failing(cause))
+/** Fails the leased operation because it was refused when it ran. */
+export const refuse = (leased: LeasedOperation, cause: Refused | Unavailable) =>
+  fail(leased, failing(cause))
 
 /**
  * Links the worker's span to the trace of the call that opened the operation. The record

@@ -1,0 +1,259 @@
+/** Steps that take the statements of a file in within its call. */
+import { Effect, Layer, Option } from "effect"
+import { Settings } from "../../engine/Settings.ts"
+import * as CompiledCodec from "../../kernel/CompiledCodec.ts"
+import { failed } from "../../kernel/Gates.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import type { Plain } from "../../kernel/PlainJson.ts"
+import { refused } from "../../kernel/Refusal.ts"
+import type { Crypto } from "../../ports/Crypto.ts"
+import type { Ids } from "../../ports/Ids.ts"
+import type { Reading } from "../../ports/StatementSource.ts"
+import type { Blobs } from "../../ports/storage/Blobs.ts"
+import type { Bulk } from "../../ports/storage/Bulk.ts"
+import { Keys } from "../../ports/storage/Keys.ts"
+import type { WorkQueue } from "../../ports/storage/WorkQueue.ts"
+import * as Audit from "../../records/Audit.ts"
+import { orUnavailable } from "../../records/PortFailure.ts"
+import { Records, type Stored } from "../../records/Records.ts"
+import * as Worker from "../../records/Worker.ts"
+import { roleOf } from "../../writes/Caller.ts"
+import * as CallKeys from "../../writes/CallKeys.ts"
+import * as Idempotency from "../../writes/Idempotency.ts"
+import * as KeyedCall from "../../writes/KeyedCall.ts"
+import { traceOf } from "../../writes/OpenWrite.ts"
+import * as SourceSteps from "../external-source/SourceSteps.ts"
+import * as DayLookups from "./DayLookups.ts"
+import * as DayRules from "./DayRules.ts"
+import {
+  type ExternalStatement,
+  externalStatements,
+  fileIdOf,
+  orderOf
+} from "./ExternalStatement.ts"
+import {
+  type IntakeAnswer,
+  ReceivedStatement,
+  type IntakeCall,
+  senders,
+  StatementIntake,
+  StatementReceipt
+} from "./Intake.ts"
+import * as IntakeSteps from "./IntakeSteps.ts"
+import * as RecordSteps from "./RecordSteps.ts"
+import * as StageSteps from "./StageSteps.ts"
+import * as StatementView from "./StatementView.ts"
+
+const path = "/v1/external-statements"
+
+const encodeView = CompiledCodec.encoder(ReceivedStatement)
+const encodeReceipt = CompiledCodec.encoder(StatementReceipt)
+
+/** Answer to a sender: the newest record of its file, or a receipt where it may not read it. */
+const receivedOf = Effect.fnUntraced(function* (
+  statement: Stored<ExternalStatement>,
+  { caller, replayed }: Pick<IntakeCall, "caller"> & Pick<IntakeAnswer, "replayed">
+) {
+  const { businessDate, contentHash, externalStatementId, fileStatements } = statement
+  const records = yield* Records
+  const found =
+    fileStatements === undefined
+      ? [statement]
+      : yield* records.many(externalStatements, [...fileStatements])
+  const statements = found
+    .toSorted((a, b) => (orderOf(a) < orderOf(b) ? -1 : 1))
+    .map((each) => ({
+      externalStatementId: each.externalStatementId,
+      businessDate: each.businessDate,
+      recorded: fileIdOf(each) === fileIdOf(statement)
+    }))
+  const value = caller.roles.includes("operator")
+    ? encodeView({ ...StatementView.of(statement), statements })
+    : encodeReceipt({ businessDate, contentHash, externalStatementId, statements })
+  return {
+    value: value as unknown as Plain,
+    location: `${path}/${externalStatementId}`,
+    replayed
+  } satisfies IntakeAnswer
+})
+
+/** Loads the statement that a key names; a missing one is a defect. */
+const statementOf = (target: string) =>
+  Effect.flatMap(Records, (records) =>
+    Effect.catchTag(
+      records.get(externalStatements, Idempotency.parseTarget(target).id),
+      "Refused",
+      () => Effect.die(new Error(`a key names ${target}, which is not there`))
+    )
+  )
+
+/** The statement that the call's key names already; undefined: none yet. */
+const earlier = Effect.fnUntraced(function* (
+  { caller }: IntakeCall,
+  { scope, key, fingerprint }: CallKeys.CallKey
+) {
+  const keys = yield* Keys
+  const now = Instant.sortable(yield* Instant.now)
+  const bound = yield* orUnavailable(keys.find({ scope, key, now }))
+  if (Option.isNone(bound)) return undefined
+  if (bound.value.fingerprint !== fingerprint) return yield* CallKeys.reused()
+  const statement = yield* statementOf(bound.value.target)
+  return yield* receivedOf(statement, { caller, replayed: true })
+})
+
+/** Runs `effect` under the call's key, which names this statement from then on. */
+const underKey = Effect.fnUntraced(function* <E, R>(
+  { caller }: IntakeCall,
+  {
+    keyed,
+    id,
+    isNew
+  }: { readonly keyed: CallKeys.CallKey; readonly id: string; readonly isNew: boolean },
+  effect: Effect.Effect<void, E, R>
+) {
+  const { bodyKeyWindow } = yield* Settings
+  const { fingerprint, isSent, key, scope } = keyed
+  const now = yield* Instant.now
+  const target = Idempotency.target("statement", id)
+  const bindsUntil = isSent ? null : CallKeys.boundUntil(now, bodyKeyWindow)
+  const row = { scope, key, fingerprint, target, bindsUntil }
+  const ended = yield* KeyedCall.run(null, row, (claimed) =>
+    claimed.first
+      ? Effect.as(effect, { target, replayed: !isNew })
+      : Effect.succeed({ target: claimed.target, replayed: true })
+  )
+  // Loaded after the commit, which sets the times that later reads show.
+  const statement = yield* statementOf(ended.target)
+  return yield* receivedOf(statement, { caller, replayed: ended.replayed })
+})
+
+const receive = Effect.fnUntraced(function* (call: IntakeCall) {
+  const records = yield* Records
+  const { caller, identity, named, staged } = call
+  const keyed = yield* CallKeys.of(caller, { fingerprint: staged.fingerprint, sent: call.key })
+  const before = yield* earlier(call, keyed)
+  if (before !== undefined) return before
+  const addressed = yield* IntakeSteps.address(named)
+  /** Answers the statement of the same bytes, where there is one, and binds the key to it. */
+  const repeated = Effect.gen(function* () {
+    const same = yield* IntakeSteps.sameContent(addressed, call)
+    if (Option.isNone(same)) return undefined
+    const { externalStatementId: id } = same.value
+    return yield* underKey(call, { keyed, id, isNew: false }, Effect.void)
+  })
+  const stored = yield* repeated
+  if (stored !== undefined) return stored
+  const reading = yield* IntakeSteps.readingOf(addressed, call)
+  if (staged.size === 0) {
+    const detail = "The file is empty."
+    const errors = [{ pointer: "/body", detail }]
+    return yield* Effect.fail(refused("invalid-request", { detail, errors }))
+  }
+  const read = yield* IntakeSteps.readFile(addressed, { reading, staged })
+  for (const each of read) yield* IntakeSteps.demandDates(addressed, { ...each, named })
+  const now = yield* Instant.now
+  const file = yield* newFileOf(call, addressed, { read, reading, now })
+  const fresh = file.flatMap(({ knownAs, statement }) => (knownAs === null ? [statement] : []))
+  const recording = Effect.gen(function* () {
+    const { requestId } = identity
+    const act = { cause: { by: "request", requestId } as const, now, trace: traceOf(identity) }
+    yield* RecordSteps.record(file, act)
+    yield* records.audit(fresh.map((statement) => audited(call, statement)))
+  })
+  const id = fresh.at(-1)?.externalStatementId
+  if (id === undefined) return yield* Effect.fail(nothingNew(file))
+  return yield* underKey(call, { keyed, id, isNew: true }, recording).pipe(
+    Effect.catchTag("Refused", (refusal) =>
+      // Another call may have recorded the same bytes while this file was read.
+      Effect.flatMap(refusal.slug === "rule-refused" ? repeated : Effect.undefined, (meanwhile) =>
+        meanwhile === undefined ? Effect.fail(refusal) : Effect.succeed(meanwhile)
+      )
+    )
+  )
+})
+
+/**
+ * Makes the statements of a file that was read: each is new, corrects the one that the sender names, or is
+ * in force already.
+ */
+const newFileOf = Effect.fnUntraced(function* (
+  call: IntakeCall,
+  addressed: IntakeSteps.FileAddress,
+  {
+    now,
+    read,
+    reading
+  }: {
+    readonly read: ReadonlyArray<IntakeSteps.ReadStatement>
+    readonly reading: Reading
+    readonly now: Instant.Instant
+  }
+) {
+  const { named, staged } = call
+  const feed = {
+    externalSourceId: addressed.source.externalSourceId,
+    instrumentId: addressed.instrument.instrumentId
+  }
+  const correcting = yield* IntakeSteps.correctingIn(read, named)
+  const known = yield* DayLookups.knownIn(feed, { reading, staged, read, correcting }).pipe(
+    // The same bytes were read once without a fault.
+    Effect.catchTags({
+      StatementMalformed: Effect.die,
+      StatementRefused: Effect.die,
+      StatementCharset: Effect.die,
+      StatementTooLong: Effect.die
+    })
+  )
+  const file = read.map((each): RecordSteps.NewStatement => {
+    const corrects = each === correcting ? named.corrects : null
+    const statement = RecordSteps.statementOf(call, addressed, { read: each, corrects, now })
+    const knownAs = known.get(each.externalStatementId) ?? null
+    return { statement, place: each.place, knownAs }
+  })
+  const [first, ...others] = file
+  if (first === undefined) throw new Error("a file that was read has a statement")
+  return [first, ...others] as const
+})
+
+/** Refusal of a file of several statements that are all in force already, of other bytes. */
+const nothingNew = ([{ place, statement }, ...others]: RecordSteps.NewFile) => {
+  const last = others.at(-1)?.statement ?? statement
+  const detail = `Every statement of the file, of ${statement.businessDate} to ${last.businessDate}, is recorded already.`
+  return refused("rule-refused", failed("statement-of-date", DayRules.at(place, detail)))
+}
+
+const audited = (
+  { caller, identity, staged }: IntakeCall,
+  { externalSourceId, externalStatementId, kind }: ExternalStatement
+): Audit.Entry =>
+  Audit.entry({
+    action: "statement.receive",
+    stage: "succeeded",
+    actor: caller.sub,
+    role: roleOf(caller, senders) ?? null,
+    requestId: identity.requestId,
+    traceId: identity.traceId,
+    keyId: identity.keyId,
+    method: "POST",
+    route: path,
+    status: 201,
+    bodyHash: staged.fingerprint,
+    resourceKind: "external-statement",
+    resourceId: externalStatementId,
+    detail: { externalSourceId, kind }
+  })
+
+type Needs = Records | WorkQueue | Keys | Ids | Crypto | Blobs | Bulk
+
+export const layer: Layer.Layer<StatementIntake, never, Needs> = Layer.effect(
+  StatementIntake,
+  Effect.gen(function* () {
+    const { statementSources } = yield* Settings
+    yield* Effect.orDie(SourceSteps.reconcile(statementSources))
+    const services = yield* Worker.servicesOf<Needs>()
+    return StatementIntake.of({
+      stage: (upload) => Effect.provideContext(StageSteps.stage(upload), services),
+      receive: (call) => Effect.scoped(Effect.provideContext(receive(call), services))
+    })
+  })
+)

@@ -1,5 +1,5 @@
 /** Journeys through the engine in memory, each played up to the part that is recorded. */
-import { Follower, OperationRunner } from "@bursar/engine-core"
+import { Follower, Workers } from "@bursar/engine-core"
 import { Effect, type Scope } from "effect"
 import * as SubscriptionQueries from "#core/orders/subscription/SubscriptionQueries.ts"
 import * as Calls from "../engine/calls.ts"
@@ -35,7 +35,7 @@ const claim = (subscriptionId: string) =>
 
 /** Claims an order, runs the claim, reads it back from the ledger, and lists the orders. */
 const claimed = Effect.fnUntraced(function* (recorded: Recorder) {
-  const runner = yield* OperationRunner
+  const runner = yield* Workers.runnerOf("operations")
   const follower = yield* Follower
   const stage = yield* Fund.opened()
   yield* Fund.market(stage)
@@ -82,7 +82,7 @@ const stated = Effect.fnUntraced(
 
 /** Executes a month of two lines; the ledger step that adds them is recorded. */
 const distributed = Effect.fnUntraced(function* (recorded: Recorder) {
-  const runner = yield* OperationRunner
+  const runner = yield* Workers.runnerOf("operations")
   const { holders, stage } = yield* Executions.founded(["h1", "h2"])
   for (const holder of holders) yield* Powers.mints(stage, holder, "100")
   yield* Cycles.at("2026-07-20T12:00:00Z")

@@ -7,6 +7,7 @@ import type { Page } from "./page.ts"
 import { refusalPage } from "./refusals.ts"
 import { rolePage } from "./roles.ts"
 import { statementSchema } from "./statements.ts"
+import { workerPage } from "./workers.ts"
 
 export const pages = (): ReadonlyArray<Page> => [
   ...machinePages(),
@@ -15,5 +16,6 @@ export const pages = (): ReadonlyArray<Page> => [
   conditionPage(),
   eventPage(),
   rolePage(),
+  workerPage(),
   statementSchema()
 ]

@@ -9,8 +9,8 @@ describe("the table of workers", () => {
   })
 
   it("never has two workers of one queue, or of one kind of item", () => {
-    for (const of of ["queue", "item"] as const) {
-      expect(new Set(workers.map((worker) => worker[of])).size).toBe(workers.length)
+    for (const member of ["queue", "item"] as const) {
+      expect(new Set(workers.map((worker) => worker[member])).size).toBe(workers.length)
     }
   })
 })

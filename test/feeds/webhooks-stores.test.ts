@@ -2,7 +2,7 @@
 import { type Engine, EventQueries, Queries, Workers } from "@bursar/engine-core"
 import { TestDatabase } from "@bursar/storage-adapters/conformance"
 import * as Memory from "@bursar/storage-adapters/memory"
-import { Effect, Fiber, Layer, Logger } from "effect"
+import { Context, Effect, Fiber, Layer, Logger } from "effect"
 import { describe, expect, it } from "vitest"
 import { listWebhooks } from "#core/feeds/webhook/WebhookQueries.ts"
 import * as W from "./webhooks.ts"
@@ -43,13 +43,11 @@ const story = (receivers: W.Receivers, second: Layer.Layer<Engine.Services>) =>
       })
     }
     const other = yield* Layer.build(second)
-    const runners = [
-      yield* Workers.runnerOf("deliveries"),
-      yield* Effect.provideContext(
-        Effect.flatMap(Workers.runnerOf("deliveries"), Effect.succeed),
-        other
-      )
-    ]
+    const own = yield* Workers.Workers
+    const runners = [own, Context.get(other, Workers.Workers)].flatMap(({ runnerOf }) => [
+      runnerOf("deliveries"),
+      runnerOf("removed-webhooks")
+    ])
     const running = yield* Effect.forEach(runners, ({ run }) => Effect.forkChild(run))
     const happenings = yield* Effect.forkChild(
       Effect.forEach(Array.from({ length: count }), (_, at) => W.happen(`event-${at}`), {

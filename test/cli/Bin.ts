@@ -1,9 +1,18 @@
 /** Process of the real command: its standard output, its faults and its exit status. */
 import { type ChildProcess, spawn } from "node:child_process"
 import { fileURLToPath } from "node:url"
+import { bundled } from "../processes/bundled.ts"
 import { environment, hostEnvironment } from "../processes/environment.ts"
 
-export const main = fileURLToPath(new URL("../../packages/http-host/src/main.ts", import.meta.url))
+const program = "packages/http-host/src/main.ts"
+
+/** The command as its sources, or bundled into one file, which starts in a third of the time. */
+type Form = "sources" | "bundled"
+
+const fileOf = (form: Form): Promise<string> =>
+  form === "bundled"
+    ? bundled(program)
+    : Promise.resolve(fileURLToPath(new URL(`../../${program}`, import.meta.url)))
 
 export interface Ran {
   readonly code: number | null
@@ -12,12 +21,14 @@ export interface Ran {
 }
 
 /** Runs it with these words and only these variables. */
-export const run = (
+export const run = async (
   words: ReadonlyArray<string>,
-  env: Readonly<Record<string, string>> = {}
-): Promise<Ran> =>
-  new Promise((resolve, reject) => {
-    const child = spawn(process.execPath, [main, ...words], {
+  env: Readonly<Record<string, string>> = {},
+  form: Form = "bundled"
+): Promise<Ran> => {
+  const file = await fileOf(form)
+  return new Promise((resolve, reject) => {
+    const child = spawn(process.execPath, [file, ...words], {
       env: { ...environment, ...env },
       stdio: ["ignore", "pipe", "pipe"]
     })
@@ -28,6 +39,7 @@ export const run = (
     child.once("error", reject)
     child.once("close", (code) => resolve({ code, out, err }))
   })
+}
 
 export interface Started {
   readonly child: ChildProcess
@@ -43,9 +55,10 @@ export interface Started {
 /** Starts a venue and waits until it prints that it is up. */
 export const start = async (
   word: "start" | "serve",
-  variables: Readonly<Record<string, string>>
+  variables: Readonly<Record<string, string>>,
+  form: Form = "bundled"
 ): Promise<Started> => {
-  const child = spawn(process.execPath, [main, word], {
+  const child = spawn(process.execPath, [await fileOf(form), word], {
     env: { ...hostEnvironment, ...variables },
     stdio: ["ignore", "pipe", "pipe"]
   })

@@ -22,8 +22,8 @@ const lines = (text: string): ReadonlyArray<string> =>
   text.split("\n").filter((line) => line !== "")
 
 describe.concurrent("bursar", () => {
-  it("prints its help where it is asked for, and ends well", async () => {
-    const { code, err, out } = await run(["--help"])
+  it("prints its help where it is asked for, and ends well: its sources load as they are", async () => {
+    const { code, err, out } = await run(["--help"], {}, "sources")
     expect([code, err]).toEqual([0, ""])
     for (const command of ["start", "migrate", "config", "openapi", "token"]) {
       expect(out).toContain(`\n  ${command}`)

@@ -56,7 +56,11 @@ describe.concurrent("bursar start", () => {
   it("outlives its database: 503 without it and never a dead process, well again with it; ends with 0", async ({
     expect
   }) => {
-    const { at, child, ended, log } = await start("start", await venueOf("one", proxy.url))
+    const { at, child, ended, log } = await start(
+      "start",
+      await venueOf("one", proxy.url),
+      "sources"
+    )
     const health = `${at.api}/v1/health`
     const [live, ready] = [`${at.management}/livez`, `${at.management}/readyz`]
     try {

@@ -3,6 +3,7 @@ import { type ChildProcess, fork } from "node:child_process"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
 import { exportJWK, generateKeyPair, SignJWT } from "jose"
+import { bundled } from "../processes/bundled.ts"
 import { hostEnvironment } from "../processes/environment.ts"
 
 const root = new URL("../..", import.meta.url).pathname
@@ -85,7 +86,10 @@ export const start = async (of: {
   /** Given the process as soon as there is one. */
   readonly born?: (child: ChildProcess) => void
 }): Promise<Host> => {
-  const child: ChildProcess = fork(`${root}packages/http-host/src/main.ts`, ["serve"], {
+  const program = "packages/http-host/src/main.ts"
+  // What is loaded before the host may put modules of its own in the place of the host's.
+  const file = of.preload === undefined ? await bundled(program) : `${root}${program}`
+  const child: ChildProcess = fork(file, ["serve"], {
     execArgv: [`${root}test/kill/tripwire.ts`, of.preload ?? []]
       .flat()
       .flatMap((file) => ["--import", file]),

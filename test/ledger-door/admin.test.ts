@@ -11,11 +11,10 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { SigningKey } from "#adapters/ledger/wallets/index.ts"
 import * as Door from "#adapters/ledger/simulated/door/Door.ts"
 import * as Sim from "#adapters/ledger/simulated/SimulatedLedger.ts"
+import { bundled } from "../processes/bundled.ts"
 import { until } from "../waiting.ts"
 
-const bin = fileURLToPath(
-  new URL("../../packages/storage-adapters/src/ledger/simulated/admin.ts", import.meta.url)
-)
+const bin = await bundled("packages/storage-adapters/src/ledger/simulated/admin.ts")
 const node = fileURLToPath(new URL("../../node_modules/.bin/node", import.meta.url))
 
 interface Ran {

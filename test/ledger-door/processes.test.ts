@@ -13,13 +13,12 @@ import { Effect } from "effect"
 import { Participant } from "#adapters/ledger/simulated/SimulatedLedger.ts"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { dig } from "./opened.ts"
+import { bundled } from "../processes/bundled.ts"
 import * as Story from "./story.ts"
 import { until } from "../waiting.ts"
 import { isLong } from "../long-run.ts"
 
-const main = fileURLToPath(
-  new URL("../../packages/storage-adapters/src/ledger/wallets/main.ts", import.meta.url)
-)
+const main = await bundled("packages/storage-adapters/src/ledger/wallets/main.ts")
 const node = fileURLToPath(new URL("../../node_modules/.bin/node", import.meta.url))
 
 interface Ran {

@@ -180,7 +180,7 @@ describe("what the checks see", () => {
   it.each([
     ["vocabulary/index.ts", 0],
     ["kernel/Decimal.ts", 1],
-    ["orders/subscription/SubscriptionMachine.ts", 2],
+    ["orders/subscription/Subscription.ts", 2],
     ["templates/index.ts", 2],
     ["ports/storage/Feed.ts", 3],
     ["orders/subscription/SubscriptionOperations.ts", 4],

@@ -2,7 +2,7 @@
 import { Machine } from "@bursar/engine-core"
 import { Effect } from "effect"
 import { createMachine, initialTransition, transition } from "xstate"
-import { SubscriptionMachine } from "#core/orders/subscription/SubscriptionMachine.ts"
+import { SubscriptionMachine } from "#core/orders/subscription/Subscription.ts"
 import { type Bench, computing, inTurns } from "./measure.ts"
 
 type State = Machine.State<typeof SubscriptionMachine>

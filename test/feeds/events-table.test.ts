@@ -12,11 +12,11 @@ import {
 import * as Decimal from "#core/kernel/Decimal.ts"
 import * as Instant from "#core/kernel/Instant.ts"
 import * as PlainJson from "#core/kernel/PlainJson.ts"
-import * as powers from "#core/powers/events.ts"
-import * as restraints from "#core/restraints/events.ts"
+import { announcing } from "#core/records/EventDeclaration.ts"
 import { kindOf } from "#core/vocabulary/EventType.ts"
 import { EventType, ResourceKind } from "#core/vocabulary/index.ts"
-import * as writes from "#core/writes/events.ts"
+
+const makeEvent = announcing(events)
 
 /** The record an event is about, where its type does not begin with that record's name. */
 const aboutOthers: Readonly<Partial<Record<EventType, ResourceKind | "any">>> = {
@@ -71,7 +71,7 @@ describe("payloads", () => {
   })
 
   it("a payload is written as the wire writes it: all places of a figure, instants in UTC", () => {
-    const { payload, type } = powers.make("holder.recovered", {
+    const { payload, type } = makeEvent("holder.recovered", {
       operationId: "op_1",
       from: { holderId: "h-1" },
       to: { holderId: "h-2" },
@@ -81,7 +81,7 @@ describe("payloads", () => {
     expect(PlainJson.stringify(payload)).toBe(
       '{"operationId":"op_1","from":{"holderId":"h-1"},"to":{"holderId":"h-2"},"quantity":95812.9730760000}'
     )
-    const restricted = restraints.make("holder.restricted", {
+    const restricted = makeEvent("holder.restricted", {
       mode: "freeze",
       reason: "other",
       holderId: "h-1",
@@ -97,7 +97,7 @@ describe("payloads", () => {
 
   it("a word outside its set is a bug and throws", () => {
     expect(() =>
-      writes.make("approval.requested", {
+      makeEvent("approval.requested", {
         // @ts-expect-error no action is ever in this state
         state: "priced",
         kind: "reserve.propose",

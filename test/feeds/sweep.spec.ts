@@ -5,7 +5,8 @@ import { Feed, Keys, RateWindow } from "@bursar/engine-core/ports"
 import { Effect, Layer, References } from "effect"
 import { TestClock } from "effect/testing"
 import { describe, expect, it } from "vitest"
-import * as events from "#core/powers/events.ts"
+import { recoveryEvents } from "#core/powers/Recovery.ts"
+import { announcing } from "#core/records/EventDeclaration.ts"
 import { periods } from "#core/engine/Retention.ts"
 import * as Calls from "../engine/calls.ts"
 import { ports, world } from "../engine/world.ts"
@@ -14,7 +15,7 @@ const turns = Effect.flatMap(Workers.runnerOf("schedules"), ({ runOnce }) =>
   Effect.repeat(runOnce, { while: (n) => n > 0 })
 )
 
-const recovered = events.make("holder.recovered", {
+const recovered = announcing(recoveryEvents)("holder.recovered", {
   operationId: "op_1",
   from: { holderId: "old" },
   to: { holderId: "new" },

@@ -4,7 +4,8 @@ import { ReadableText } from "@bursar/engine-core/kernel"
 import { SchemaAST } from "effect"
 import { describe, expect, it } from "vitest"
 import { isCountry } from "#core/kernel/Country.ts"
-import { Changed, Details, statedDetails } from "#core/holders/holder/HolderDetails.ts"
+import { Changed } from "#core/holders/attribute/Attribute.ts"
+import { Details, statedDetails } from "#core/holders/holder/HolderDetails.ts"
 import * as Schema from "effect/Schema"
 
 const hidden: ReadonlyArray<readonly [string, string]> = [

@@ -5,13 +5,14 @@ import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import * as Collection from "#core/kernel/Collection.ts"
 import * as Invariant from "#core/kernel/Invariant.ts"
-import { type DealingCycle, dealingCycles } from "#core/orders/dealing-cycle/DealingCycle.ts"
 import {
+  type DealingCycle,
+  dealingCycles,
   decide,
   evolve,
   type Fact,
   nothing
-} from "#core/orders/dealing-cycle/DealingCycleMachine.ts"
+} from "#core/orders/dealing-cycle/DealingCycle.ts"
 import * as Day from "#core/orders/dealing-cycle/DealingDay.ts"
 import { cutOffAt as cutOff, opened, settleBy } from "./dealing-cycles.ts"
 import { id } from "./subscriptions.ts"

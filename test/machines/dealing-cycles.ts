@@ -1,7 +1,6 @@
 /** Builder of a dealing cycle just opened, of which each test changes the members that it is about. */
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
-import type { DealingCycle } from "#core/orders/dealing-cycle/DealingCycle.ts"
-import { nothing } from "#core/orders/dealing-cycle/DealingCycleMachine.ts"
+import { type DealingCycle, nothing } from "#core/orders/dealing-cycle/DealingCycle.ts"
 import { id, party } from "./subscriptions.ts"
 
 export const cutOffAt = Instant.of("2026-07-31T20:00:00Z")

@@ -4,14 +4,20 @@
  */
 import { describe, expect, it } from "vitest"
 import { operations } from "#core/catalogue.ts"
-import { type Distribution, distributions } from "#core/distributions/distribution/Distribution.ts"
-import { evolve, type Fact } from "#core/distributions/distribution/DistributionMachine.ts"
+import {
+  type Distribution,
+  distributions,
+  evolve,
+  type Fact
+} from "#core/distributions/distribution/Distribution.ts"
+import * as Line from "#core/distributions/distribution/DistributionLine.ts"
 import {
   type DistributionLine,
-  distributionLines
+  distributionLines,
+  causes,
+  firstOf,
+  shownOf
 } from "#core/distributions/distribution/DistributionLine.ts"
-import * as Line from "#core/distributions/distribution/DistributionLineMachine.ts"
-import { causes, firstOf, shownOf } from "#core/distributions/distribution/LineCauseRules.ts"
 import * as Date from "#core/kernel/Date.ts"
 import * as Decimal from "#core/kernel/Decimal.ts"
 import * as Instant from "#core/kernel/Instant.ts"

@@ -1,11 +1,10 @@
 /** Distributions and lines that tests begin with, as the first of them would be opened. */
-import type { Distribution } from "#core/distributions/distribution/Distribution.ts"
-import { DistributionId } from "#core/distributions/distribution/Distribution.ts"
+import { type Distribution, DistributionId } from "#core/distributions/distribution/Distribution.ts"
 import {
   type DistributionLine,
-  lineIdOf
+  lineIdOf,
+  firstOf
 } from "#core/distributions/distribution/DistributionLine.ts"
-import { firstOf } from "#core/distributions/distribution/LineCauseRules.ts"
 import { InstrumentId } from "#core/instruments/instrument/Manifest.ts"
 import * as Date from "#core/kernel/Date.ts"
 import * as Decimal from "#core/kernel/Decimal.ts"

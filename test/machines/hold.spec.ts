@@ -4,8 +4,7 @@
  */
 import { Decimal, Instant, Offset } from "@bursar/engine-core/kernel"
 import { describe, expect, it } from "vitest"
-import { type Hold, holds } from "#core/restraints/hold/Hold.ts"
-import { decide, evolve, type Fact } from "#core/restraints/hold/HoldMachine.ts"
+import { type Hold, holds, decide, evolve, type Fact } from "#core/restraints/hold/Hold.ts"
 import * as Invariant from "#core/kernel/Invariant.ts"
 import {
   evolve as evolveFinding,

@@ -2,14 +2,15 @@
 import { Instant, Party, RecordId } from "@bursar/engine-core/kernel"
 import { Result } from "effect"
 import { describe, expect, test } from "vitest"
-import { type Holder, holders } from "#core/holders/holder/Holder.ts"
 import {
+  type Holder,
+  holders,
   decide,
   evolve,
   type Fact,
   type HolderMachine,
   isReady
-} from "#core/holders/holder/HolderMachine.ts"
+} from "#core/holders/holder/Holder.ts"
 import * as Collection from "#core/kernel/Collection.ts"
 import * as Invariant from "#core/kernel/Invariant.ts"
 import type * as Machine from "#core/kernel/Machine.ts"

@@ -2,9 +2,16 @@
  * Admissions, consents and primary markets: the permitted commands in each state, and the record
  * after each fact.
  */
-import { Result } from "effect"
+import { Result, Schema } from "effect"
 import { describe, expect, it } from "vitest"
-import { type Admission, admissions, endsAt } from "#core/admissions/Admission.ts"
+import {
+  type Admission,
+  admissions,
+  decide,
+  endsAt,
+  evolve,
+  type Fact as AdmissionFact
+} from "#core/admissions/Admission.ts"
 import type { Fact } from "#core/agreements/Agreement.ts"
 import {
   type AdmissionConsent,
@@ -12,7 +19,6 @@ import {
   admissionConsents
 } from "#core/admissions/AdmissionConsent.ts"
 import * as ProposalSteps from "#core/agreements/ProposalSteps.ts"
-import * as AdmissionMachine from "#core/admissions/AdmissionMachine.ts"
 import {
   against as rows,
   againstAtOnboarding,
@@ -32,7 +38,6 @@ import {
   PrimaryMarketMachine,
   primaryMarkets
 } from "#core/orders/primary-market/PrimaryMarket.ts"
-import { Schema } from "effect"
 import { bodyOf } from "../operations/instrumentBody.ts"
 
 const at = (hour: number) => Instant.of(`2026-07-30T${String(hour).padStart(2, "0")}:00:00Z`)
@@ -67,8 +72,7 @@ const offered: Admission = {
   endedBy: null,
   recoveredBy: null
 }
-const fold = (...facts: ReadonlyArray<AdmissionMachine.Fact>) =>
-  facts.reduce(AdmissionMachine.evolve, offered)
+const fold = (...facts: ReadonlyArray<AdmissionFact>) => facts.reduce(evolve, offered)
 const accept = { on: "accept", credentialCid: "00bb", at: at(2) } as const
 const revoke = { on: "revoke", by: "venue", recoveredBy: null, at: at(3) } as const
 
@@ -86,7 +90,7 @@ describe("an admission", () => {
     ["revoked", fold(accept, revoke), { slug: "state-conflict" }]
   ] as const)("%s: a withdrawal leads nowhere else", (state, self, expected) => {
     expect(self.state).toBe(state)
-    expect(outcome(AdmissionMachine.decide(self, { on: "withdraw" }))).toMatchObject(expected)
+    expect(outcome(decide(self, { on: "withdraw" }))).toMatchObject(expected)
     expect(Invariant.breaches(admissions.invariants, self)).toEqual([])
   })
 

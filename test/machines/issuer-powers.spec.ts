@@ -10,11 +10,11 @@ import {
   IssuerPowersAgreementMachine,
   issuerPowersAgreements
 } from "#core/powers/IssuerPowersAgreement.ts"
+import * as Consent from "#core/holders/issuer-powers-consent/IssuerPowersConsent.ts"
 import {
   type IssuerPowersConsent,
   issuerPowersConsents
 } from "#core/holders/issuer-powers-consent/IssuerPowersConsent.ts"
-import * as Consent from "#core/holders/issuer-powers-consent/IssuerPowersConsentMachine.ts"
 import { ripen } from "#core/kernel/Collection.ts"
 import * as Invariant from "#core/kernel/Invariant.ts"
 import * as Machine from "#core/kernel/Machine.ts"

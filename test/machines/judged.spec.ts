@@ -9,19 +9,16 @@ import { DistributionRoll } from "#core/distributions/roll/DistributionRoll.ts"
 import {
   type Subject as Standing,
   StandingApprovalState
-} from "#core/distributions/standing-approval/StandingApprovalState.ts"
+} from "#core/distributions/standing-approval/StandingApproval.ts"
 import { NavFeed, type Subject as Nav } from "#core/instruments/price/NavFeed.ts"
 import * as Decimal from "#core/kernel/Decimal.ts"
 import * as Instant from "#core/kernel/Instant.ts"
 import type { JudgedState } from "#core/kernel/Judged.ts"
-import {
-  RedemptionOrder,
-  type Subject as Redemption
-} from "#core/orders/redemption/RedemptionOrder.ts"
+import { RedemptionOrder, type Subject as Redemption } from "#core/orders/redemption/Redemption.ts"
 import {
   type Subject as Subscription,
   SubscriptionOrder
-} from "#core/orders/subscription/SubscriptionOrder.ts"
+} from "#core/orders/subscription/Subscription.ts"
 
 const before = Instant.of("2026-07-30T12:00:00Z")
 const at = Instant.of("2026-07-31T12:00:00Z")

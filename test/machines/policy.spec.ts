@@ -2,16 +2,19 @@
 import { Instant, PlainJson } from "@bursar/engine-core/kernel"
 import { Schema } from "effect"
 import { describe, expect, it } from "vitest"
-import type { Instrument } from "#core/instruments/instrument/Instrument.ts"
-import { evolve as evolveInstrument, instruments } from "#core/instruments/instrument/Instrument.ts"
+import {
+  type Instrument,
+  evolve as evolveInstrument,
+  instruments
+} from "#core/instruments/instrument/Instrument.ts"
 import { Manifest } from "#core/instruments/instrument/Manifest.ts"
 import {
   evolve,
   type Fact,
   type PolicyVersion,
-  policyVersions
+  policyVersions,
+  PolicyVersionMachine
 } from "#core/instruments/policy/PolicyVersion.ts"
-import { PolicyVersionMachine } from "#core/instruments/policy/PolicyVersionMachine.ts"
 import { ripen } from "#core/kernel/Collection.ts"
 import * as Invariant from "#core/kernel/Invariant.ts"
 import * as Machine from "#core/kernel/Machine.ts"

@@ -5,14 +5,15 @@ import { expect, test } from "vitest"
 import * as Invariant from "#core/kernel/Invariant.ts"
 import { cashStands } from "#core/orders/order/Order.ts"
 import * as Machine from "#core/kernel/Machine.ts"
-import { type Redemption, redemptions } from "#core/orders/redemption/Redemption.ts"
 import {
+  type Redemption,
+  redemptions,
   type Command,
   decide,
   evolve,
   type Fact,
   RedemptionMachine
-} from "#core/orders/redemption/RedemptionMachine.ts"
+} from "#core/orders/redemption/Redemption.ts"
 import * as Red from "./redemptions.ts"
 import { line } from "./subscriptions.ts"
 

@@ -8,15 +8,13 @@ import {
   orderStateAt,
   pledgedOf,
   type Redemption,
-  redemptions
-} from "#core/orders/redemption/Redemption.ts"
-import {
+  redemptions,
   type Command,
   decide,
   evolve,
   type Fact,
   type RedemptionMachine
-} from "#core/orders/redemption/RedemptionMachine.ts"
+} from "#core/orders/redemption/Redemption.ts"
 import * as Red from "./redemptions.ts"
 import { line } from "./subscriptions.ts"
 

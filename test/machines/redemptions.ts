@@ -1,7 +1,6 @@
 /** A redemption just claimed, by wire or on the ledger, and the facts that move it, for the tests. */
 import { Date, Decimal, Instant, Zone } from "@bursar/engine-core/kernel"
-import type { Redemption } from "#core/orders/redemption/Redemption.ts"
-import type { Fact } from "#core/orders/redemption/RedemptionMachine.ts"
+import type { Redemption, Fact } from "#core/orders/redemption/Redemption.ts"
 import { at, id, party } from "./subscriptions.ts"
 
 export const onValueDate = Instant.of("2026-08-03T09:00:00Z")

@@ -1,13 +1,14 @@
 /** Restrictions: the moves of each fact and of the clock in each state, and the events. */
 import { Instant } from "@bursar/engine-core/kernel"
 import { describe, expect, it } from "vitest"
-import { type Restriction, restrictions } from "#core/restraints/restriction/Restriction.ts"
 import {
+  type Restriction,
+  restrictions,
   decide,
   evolve,
   type Fact,
   RestrictionMachine
-} from "#core/restraints/restriction/RestrictionMachine.ts"
+} from "#core/restraints/restriction/Restriction.ts"
 import { everKept } from "#core/engine/Retention.ts"
 import { ripen } from "#core/kernel/Collection.ts"
 import * as Invariant from "#core/kernel/Invariant.ts"

@@ -10,15 +10,13 @@ import { againstSettling, nameOf, unrefunded } from "#core/orders/order/CashLine
 import {
   owesRefund,
   type Subscription,
-  subscriptions
-} from "#core/orders/subscription/Subscription.ts"
-import {
+  subscriptions,
   type Command,
   decide,
   evolve,
   type Fact,
   SubscriptionMachine
-} from "#core/orders/subscription/SubscriptionMachine.ts"
+} from "#core/orders/subscription/Subscription.ts"
 import { claimed, line } from "./subscriptions.ts"
 
 const at = Instant.of("2026-08-03T09:00:00Z")

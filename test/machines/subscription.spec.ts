@@ -5,15 +5,13 @@ import { describe, expect, test } from "vitest"
 import {
   orderStateAt,
   type Subscription,
-  subscriptions
-} from "#core/orders/subscription/Subscription.ts"
-import {
+  subscriptions,
   type Command,
   decide,
   evolve,
   type Fact,
   type SubscriptionMachine
-} from "#core/orders/subscription/SubscriptionMachine.ts"
+} from "#core/orders/subscription/Subscription.ts"
 import type * as Machine from "#core/kernel/Machine.ts"
 import * as Invariant from "#core/kernel/Invariant.ts"
 import { cashStands } from "#core/orders/order/Order.ts"

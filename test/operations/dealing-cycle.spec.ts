@@ -8,7 +8,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer, Result } from "effect"
 import * as DealingCycleQueries from "#core/orders/dealing-cycle/DealingCycleQueries.ts"
 import { orderStateAt } from "#core/orders/redemption/Redemption.ts"
-import * as Machine from "#core/orders/dealing-cycle/DealingCycleMachine.ts"
+import { decide } from "#core/orders/dealing-cycle/DealingCycle.ts"
 import { approvals } from "#core/writes/Approval.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
@@ -769,7 +769,7 @@ describe("both sides of a cycle", () => {
       yield* invested({ a: "200" })
       const cycle = yield* Cycles.cycle("c1")
       for (const on of ["settle", "release"] as const) {
-        const again = Machine.decide(cycle, { on, now: Instant.of(Cycles.monday) })
+        const again = decide(cycle, { on, now: Instant.of(Cycles.monday) })
         assert.strictEqual(
           Result.isFailure(again) ? again.failure.details.detail : "",
           "The dealing cycle c1 has ended: it was settled."

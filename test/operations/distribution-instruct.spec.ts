@@ -14,9 +14,9 @@ import { distributionContracts } from "#core/distributions/distribution/Distribu
 import { distributions } from "#core/distributions/distribution/Distribution.ts"
 import {
   type DistributionLine,
-  distributionLines
+  distributionLines,
+  type Fact
 } from "#core/distributions/distribution/DistributionLine.ts"
-import type { Fact } from "#core/distributions/distribution/DistributionLineMachine.ts"
 import { type Change, setTimers } from "#core/distributions/distribution/DistributionTimerSteps.ts"
 import { operations } from "#core/writes/OperationRecord.ts"
 import * as Calls from "../engine/calls.ts"

@@ -1,24 +1,27 @@
 /** The lists of what waits: open orders of every kind, and proposals, as they stood at any point. */
-import { type Caller, Queries } from "@bursar/engine-core"
+import { type Caller, Queries, Records } from "@bursar/engine-core"
 import { Decimal, Instant, type Offset } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result, Stream } from "effect"
 import { TestClock } from "effect/testing"
-import { Records } from "@bursar/engine-core"
 import * as OpenOrderQueries from "#core/overviews/OpenOrderQueries.ts"
 import * as ProposalQueries from "#core/overviews/ProposalQueries.ts"
-import { redemptions } from "#core/orders/redemption/Redemption.ts"
-import { RedemptionMachine } from "#core/orders/redemption/RedemptionMachine.ts"
-import { RedemptionOrder } from "#core/orders/redemption/RedemptionOrder.ts"
+import {
+  redemptions,
+  RedemptionMachine,
+  RedemptionOrder
+} from "#core/orders/redemption/Redemption.ts"
 import * as RedemptionQueries from "#core/orders/redemption/RedemptionQueries.ts"
-import { subscriptions } from "#core/orders/subscription/Subscription.ts"
-import { SubscriptionMachine } from "#core/orders/subscription/SubscriptionMachine.ts"
-import { SubscriptionOrder } from "#core/orders/subscription/SubscriptionOrder.ts"
+import {
+  subscriptions,
+  SubscriptionMachine,
+  SubscriptionOrder
+} from "#core/orders/subscription/Subscription.ts"
 import * as SubscriptionQueries from "#core/orders/subscription/SubscriptionQueries.ts"
 import { openStates } from "#core/orders/OpenOrder.ts"
 import { contracts } from "#core/projection/Contract.ts"
-import { ReserveOrderMachine } from "#core/reserves/reserve-order/ReserveOrderMachine.ts"
+import { ReserveOrderMachine } from "#core/reserves/reserve-order/ReserveOrder.ts"
 import { OpenOrderState } from "#core/vocabulary/sets.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"

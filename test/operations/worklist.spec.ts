@@ -2,15 +2,14 @@
 import { Records } from "@bursar/engine-core"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
-import { dealingCycles } from "#core/orders/dealing-cycle/DealingCycle.ts"
-import { DealingCycleMachine } from "#core/orders/dealing-cycle/DealingCycleMachine.ts"
+import { dealingCycles, DealingCycleMachine } from "#core/orders/dealing-cycle/DealingCycle.ts"
 import { primaryMarkets, PrimaryMarketMachine } from "#core/orders/primary-market/PrimaryMarket.ts"
-import { redemptions } from "#core/orders/redemption/Redemption.ts"
-import { RedemptionMachine } from "#core/orders/redemption/RedemptionMachine.ts"
-import { standingSettlements } from "#core/orders/standing-settlement/StandingSettlement.ts"
-import { StandingSettlementMachine } from "#core/orders/standing-settlement/StandingSettlementMachine.ts"
-import { subscriptions } from "#core/orders/subscription/Subscription.ts"
-import { SubscriptionMachine } from "#core/orders/subscription/SubscriptionMachine.ts"
+import { redemptions, RedemptionMachine } from "#core/orders/redemption/Redemption.ts"
+import {
+  standingSettlements,
+  StandingSettlementMachine
+} from "#core/orders/standing-settlement/StandingSettlement.ts"
+import { subscriptions, SubscriptionMachine } from "#core/orders/subscription/Subscription.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import * as Cycles from "./cycles.ts"

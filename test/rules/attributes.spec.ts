@@ -10,7 +10,7 @@ import * as Shape from "#core/kernel/Shape.ts"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import * as AttributeRules from "#core/holders/attribute/AttributeRules.ts"
-import type { Attribute } from "#core/holders/holder/HolderDetails.ts"
+import type { Attribute } from "#core/holders/attribute/Attribute.ts"
 
 const at = (day: number) => Instant.of(`2026-07-${String(day).padStart(2, "0")}T00:00:00Z`)
 const hash = (sign: string) => sign.repeat(64)

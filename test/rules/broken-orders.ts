@@ -3,13 +3,13 @@ import { Decimal, type Instant } from "@bursar/engine-core/kernel"
 import { termsOf } from "#core/instruments/policy/Policy.ts"
 import * as Joining from "#core/orders/dealing-cycle/JoiningRules.ts"
 import * as RedemptionGates from "#core/orders/redemption/RedemptionGates.ts"
-import * as RedemptionMachine from "#core/orders/redemption/RedemptionMachine.ts"
+import * as Redemption from "#core/orders/redemption/Redemption.ts"
 import { againstSigned, type SignedOrder } from "#core/orders/SignedOrderLookups.ts"
 import { againstSettleBy, asServed } from "#core/orders/AllocationRules.ts"
 import * as Cash from "#core/orders/order/CashLine.ts"
 import { feedUsable, type FeedVerdict } from "#core/statements/nav-feed/PointVerdict.ts"
 import * as SubscriptionGates from "#core/orders/subscription/SubscriptionGates.ts"
-import * as SubscriptionMachine from "#core/orders/subscription/SubscriptionMachine.ts"
+import * as Subscription from "#core/orders/subscription/Subscription.ts"
 import * as redeemed from "../machines/redemptions.ts"
 import { claimed, id, party } from "../machines/subscriptions.ts"
 import * as Broken from "./broken.ts"
@@ -204,7 +204,7 @@ export const subscriptionDeliver = act<SubscriptionGates.Context & Paying & Subs
   sound: { ...gateContext, ...paying, self: priced },
   rows: (of) =>
     SubscriptionGates.againstUnits(of, [
-      ...SubscriptionMachine.objections(of.self, {
+      ...Subscription.objections(of.self, {
         on: "deliver",
         cash: of.cash,
         deliverBeforeCash: "never"
@@ -245,7 +245,7 @@ export const subscriptionClose = act<Closing>({
   },
   rows: (of) =>
     SubscriptionGates.againstClosing(of, [
-      ...SubscriptionMachine.objections(of.self, { on: "settle", ...of }),
+      ...Subscription.objections(of.self, { on: "settle", ...of }),
       ...Cash.againstBank([of.found], { currency: "USD" })
     ]),
   faults: {
@@ -294,7 +294,7 @@ export const subscriptionExchange = act<SubscriptionGates.Context & Exchanging &
   },
   rows: (of) =>
     SubscriptionGates.againstUnits(of, [
-      ...SubscriptionMachine.objections(asServed(of.self, now), {
+      ...Subscription.objections(asServed(of.self, now), {
         on: "exchange",
         cash: of.lines,
         refunds: []
@@ -420,7 +420,7 @@ export const redemptionExchange = act<RedemptionGates.Context & Exchanging & Red
   sound: { ...giving, ...exchanging, self: sold },
   rows: (of) =>
     RedemptionGates.againstExchange(of, [
-      ...RedemptionMachine.objections(asServed(of.self, now), {
+      ...Redemption.objections(asServed(of.self, now), {
         on: "exchange",
         cash: of.lines
       }),
@@ -454,7 +454,7 @@ export const redemptionPaid = act<typeof free & Redeemed & Pick<Exchanging, "lin
     RedemptionGates.againstPayment(
       of.self,
       of,
-      RedemptionMachine.objections(of.self, { on: "settle", cash: of.lines })
+      Redemption.objections(of.self, { on: "settle", cash: of.lines })
     ),
   faults: {
     "hold not-held": held,
@@ -469,7 +469,7 @@ export const redemptionPaidByWire = act<typeof free & Redeemed & Paying>({
   sound: { ...free, ...paying, self: { ...sold, state: "burned", payment: "wire" } },
   rows: (of) =>
     RedemptionGates.againstPayment(of.self, of, [
-      ...RedemptionMachine.objections(of.self, { on: "settle", cash: of.cash }),
+      ...Redemption.objections(of.self, { on: "settle", cash: of.cash }),
       ...Cash.againstBank([of.found], { currency: "USD" })
     ]),
   faults: {

@@ -8,7 +8,7 @@ import { defaults } from "#core/instruments/policy/PolicyTerms.ts"
 import { judge, shown } from "#core/kernel/Gates.ts"
 import { gates } from "#core/kernel/Refusal.ts"
 import * as Gates from "#core/orders/dealing-cycle/DealingCycleGates.ts"
-import { nothing } from "#core/orders/dealing-cycle/DealingCycleMachine.ts"
+import { nothing } from "#core/orders/dealing-cycle/DealingCycle.ts"
 import {
   beyondRoom,
   inputsOf,

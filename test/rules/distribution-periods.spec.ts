@@ -13,7 +13,7 @@ import * as RateChange from "#core/distributions/period/RateChangeRules.ts"
 import * as RecordDate from "#core/distributions/period/RecordDateRules.ts"
 import { DistributionRoll } from "#core/distributions/roll/DistributionRoll.ts"
 import { admitsNet } from "#core/distributions/standing-approval/StandingApprovalRules.ts"
-import { StandingApprovalState } from "#core/distributions/standing-approval/StandingApprovalState.ts"
+import { StandingApprovalState } from "#core/distributions/standing-approval/StandingApproval.ts"
 import { instrument } from "./broken.ts"
 
 const d = Decimal.of

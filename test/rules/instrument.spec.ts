@@ -2,13 +2,8 @@
 import { Schema } from "effect"
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import {
-  faults,
-  isCusip,
-  isFigi,
-  isIsin,
-  isLei
-} from "#core/instruments/instrument/InstrumentRules.ts"
+import { faults } from "#core/instruments/instrument/InstrumentRules.ts"
+import { isCusip, isFigi, isIsin, isLei } from "#core/kernel/CheckDigits.ts"
 import { payable } from "#core/instruments/instrument/InstrumentGates.ts"
 import { Body, Manifest } from "#core/instruments/instrument/Manifest.ts"
 import * as Decimal from "#core/kernel/Decimal.ts"

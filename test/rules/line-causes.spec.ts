@@ -1,12 +1,9 @@
 /** Causes for which a distribution line waits: every row of their table, and the cure of each. */
 import { describe, expect, it } from "vitest"
-import {
-  type Cause,
-  causesOf,
-  type Subject
-} from "#core/distributions/distribution/LineCauseRules.ts"
+import type { Cause } from "#core/distributions/distribution/DistributionLine.ts"
+import { causesOf, type Subject } from "#core/distributions/distribution/LineCauseRules.ts"
 import * as Instant from "#core/kernel/Instant.ts"
-import type { Attribute } from "#core/holders/holder/HolderDetails.ts"
+import type { Attribute } from "#core/holders/attribute/Attribute.ts"
 import { RestrictionMode, RestrictionReason } from "#core/vocabulary/sets.ts"
 
 const now = Instant.of("2026-08-03T09:00:00Z")

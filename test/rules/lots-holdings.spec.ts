@@ -4,8 +4,8 @@ import { Decimal, Instant, Offset } from "@bursar/engine-core/kernel"
 import { Schema } from "effect"
 import { describe, expect, it } from "vitest"
 import * as LotsHoldings from "#core/reconciliation/run/checks/LotsHoldings.ts"
-import { FindingId, findings, first } from "#core/findings/Finding.ts"
-import { blocks, type Difference, idTextOf } from "#core/findings/FindingRules.ts"
+import { FindingId, findings, first, blocks } from "#core/findings/Finding.ts"
+import { type Difference, idTextOf } from "#core/findings/FindingRules.ts"
 import * as PolicyTerms from "#core/instruments/policy/PolicyTerms.ts"
 
 const d = Decimal.of

@@ -5,7 +5,7 @@ import {
   type Succession,
   successorOf
 } from "#core/distributions/distribution/PayeeRules.ts"
-import { HolderMachine } from "#core/holders/holder/HolderMachine.ts"
+import { HolderMachine } from "#core/holders/holder/Holder.ts"
 import * as Decimal from "#core/kernel/Decimal.ts"
 import * as Instant from "#core/kernel/Instant.ts"
 import * as Party from "#core/kernel/Party.ts"

@@ -1,8 +1,11 @@
 /** Type errors that a machine must cause; checked by `npm run types`, never run. */
-import type { DealingCycleMachine } from "#core/orders/dealing-cycle/DealingCycleMachine.ts"
-import type { SubscriptionMachine } from "#core/orders/subscription/SubscriptionMachine.ts"
-import type { SubscriptionOrder } from "#core/orders/subscription/SubscriptionOrder.ts"
-import * as Events from "#core/writes/events.ts"
+import type { DealingCycleMachine } from "#core/orders/dealing-cycle/DealingCycle.ts"
+import type {
+  SubscriptionMachine,
+  SubscriptionOrder
+} from "#core/orders/subscription/Subscription.ts"
+import { announcing } from "#core/records/EventDeclaration.ts"
+import { events } from "#core/writes/index.ts"
 import * as Judged from "#core/kernel/Judged.ts"
 import * as Machine from "#core/kernel/Machine.ts"
 import type { EventType, OperationKind } from "#core/vocabulary/index.ts"
@@ -111,21 +114,22 @@ holds<Same<Machine.TriggerOf<typeof DealingCycleMachine>, "settle" | "release">>
 holds<Same<ReturnType<(typeof SubscriptionOrder)["judge"]> extends string ? true : false, true>>()
 
 // An event's payload follows from its type.
-Events.make("approval.requested", {
+const makeEvent = announcing(events)
+makeEvent("approval.requested", {
   state: "awaiting",
   kind: "reserve.propose",
   makerRole: "operator"
 })
 // @ts-expect-error the maker's role is missing
-Events.make("approval.requested", { state: "awaiting", kind: "reserve.propose" })
-Events.make("approval.requested", {
+makeEvent("approval.requested", { state: "awaiting", kind: "reserve.propose" })
+makeEvent("approval.requested", {
   // @ts-expect-error an action is never in this state
   state: "priced",
   kind: "reserve.propose",
   makerRole: "operator"
 })
 // @ts-expect-error no event is called so
-Events.make("approval.forgotten", {})
+makeEvent("approval.forgotten", {})
 
 // @ts-expect-error not an operation kind
 export const kind: OperationKind = "subscription.cancel"

@@ -94,7 +94,7 @@ export const valueSets: ReadonlyArray<ValueSet> = [
 const table = {
   ...writes.events,
   ...feeds.events,
-  ...findings.events,
+  ...statements.events,
   ...instruments.events,
   ...admissions.events,
   ...restraints.events,

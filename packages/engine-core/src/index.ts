@@ -35,12 +35,12 @@ export { Follower } from "./projection/Follower.ts"
 export { FromLedgerIndex } from "./projection/FromLedgerIndex.ts"
 export * as FromLedger from "./projection/FromLedger.ts"
 export * as Export from "./reads/Export.ts"
+export type { PointParams } from "./reads/Point.ts"
 export * as Read from "./reads/Read.ts"
 export type * as KeptAnswers from "./reads/KeptAnswers.ts"
 export {
   type Around,
   type PageParams,
-  type PointParams,
   Queries,
   type PrintedAnswer,
   type Whole

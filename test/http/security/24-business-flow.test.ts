@@ -13,7 +13,7 @@ import * as Interleaved from "./interleaved.ts"
 
 // Switched off in a copy and seen red: `not-held` of HoldRules.ts (an act was done while held),
 // `line-left` of CashLine.ts (a line paid twice), `same-approver` of
-// Approval.ts (the maker signed), and a `settle` out of `closed` let in by SubscriptionMachine.ts.
+// Approval.ts (the maker signed), and a `settle` out of `closed` let in by Subscription.ts.
 
 /** `RUNS=2000 SEED=7` walks further, or elsewhere; `TALLY=1` says what came about. */
 const runs = Number(process.env["RUNS"] ?? 30)

@@ -5,7 +5,8 @@ import { TestDatabase } from "@bursar/storage-adapters/conformance"
 import { Effect } from "effect"
 import * as fc from "fast-check"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import * as events from "#core/powers/events.ts"
+import { recoveryEvents } from "#core/powers/Recovery.ts"
+import { announcing } from "#core/records/EventDeclaration.ts"
 import { tables } from "../tables.ts"
 import { bearer, json, open, type Problem, send, type Venue } from "../venue.ts"
 
@@ -75,7 +76,7 @@ describe("a figure over the wire and in PostgreSQL", () => {
 
   it("never has lost a digit in the feed", async () => {
     for (const amount of exact) {
-      const { type, payload } = events.make("holder.recovered", {
+      const { type, payload } = announcing(recoveryEvents)("holder.recovered", {
         operationId: "op_1",
         from: { holderId: "old" },
         to: { holderId: "new" },

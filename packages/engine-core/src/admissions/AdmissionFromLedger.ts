@@ -1,6 +1,5 @@
 /** Facts from the ledger about admissions: offered, answered, ended. */
 import { Effect, Option } from "effect"
-import * as events from "./events.ts"
 import { holderParties } from "../holders/holder/Holder.ts"
 import * as LedgerRecord from "../projection/LedgerRecord.ts"
 import type { Node } from "../projection/FromLedger.ts"
@@ -11,8 +10,7 @@ import { AdmissionOffer } from "../templates/Admission.ts"
 import { Credential } from "../templates/Registry.ts"
 import type { Payload } from "../templates/Template.ts"
 import { operations } from "../writes/OperationRecord.ts"
-import { type Admission, admissions } from "./Admission.ts"
-import { AdmissionMachine, type Fact } from "./AdmissionMachine.ts"
+import { type Admission, admissions, AdmissionMachine, type Fact, makeEvent } from "./Admission.ts"
 
 const { allows, keepBreach } = LedgerRecord.transitionsOf({
   collection: admissions,
@@ -193,7 +191,7 @@ const announced = (
   Effect.flatMap(Records, (records) =>
     records.announce([
       {
-        ...events.make(type, {
+        ...makeEvent(type, {
           contractId: node.contractId,
           holderId: admission.holderId,
           validUntil: admission.validUntil

@@ -1,6 +1,7 @@
 /** Queries of the admissions of a holder. */
 import { Effect, Schema } from "effect"
-import { HolderId, holders } from "../holders/holder/Holder.ts"
+import { HolderId } from "../holders/holder/HolderId.ts"
+import { holders } from "../holders/holder/Holder.ts"
 import { audience } from "../holders/holder/HolderQueries.ts"
 import * as Sight from "../holders/holder/Sight.ts"
 import * as Read from "../reads/Read.ts"

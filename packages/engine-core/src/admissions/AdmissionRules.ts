@@ -1,7 +1,6 @@
 /** Gates of an offer of admission. */
 import * as AttributeRules from "../holders/attribute/AttributeRules.ts"
-import type { Holder } from "../holders/holder/Holder.ts"
-import { isScreened } from "../holders/holder/HolderMachine.ts"
+import { type Holder, isScreened } from "../holders/holder/Holder.ts"
 import { condition, inOrder, type Judgement } from "../kernel/Gates.ts"
 import * as Instant from "../kernel/Instant.ts"
 import type { RecordedInstrument } from "../instruments/instrument/Instrument.ts"

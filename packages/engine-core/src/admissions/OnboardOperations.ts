@@ -1,7 +1,7 @@
 /** Write that registers a holder with its attributes and offers its first admissions. */
 import { Effect, Schema } from "effect"
 import * as Registration from "../holders/holder/RegistrationSteps.ts"
-import { StatedList } from "../holders/holder/HolderDetails.ts"
+import { StatedList } from "../holders/attribute/Attribute.ts"
 import * as HolderView from "../holders/holder/HolderView.ts"
 import { InstrumentId, instruments } from "../instruments/instrument/Instrument.ts"
 import { condition, judge as judgeGates } from "../kernel/Gates.ts"

@@ -2,12 +2,11 @@
  * Declarations of the room admissions: which holders may hold which instruments, and by whose
  * consent.
  */
-import { admissions } from "./Admission.ts"
+import { admissions, AdmissionMachine, admissionEvents } from "./Admission.ts"
 import { admissionConsents, AdmissionConsentMachine } from "./AdmissionConsent.ts"
 import * as AdmissionConsentOperations from "./AdmissionConsentOperations.ts"
 import * as AdmissionConsentFromLedger from "./AdmissionConsentFromLedger.ts"
 import { admissionPlaces } from "./AdmissionPlaces.ts"
-import { AdmissionMachine } from "./AdmissionMachine.ts"
 import * as AdmissionOperations from "./AdmissionOperations.ts"
 import * as OnboardOperations from "./OnboardOperations.ts"
 import { endingsOf } from "./AdmissionSteps.ts"
@@ -29,4 +28,5 @@ export const fromLedger = [
 ] as const
 /** Commands that end the admissions of a holder that is closed. */
 export const holderTies = { endings: endingsOf } as const
-export { events } from "./events.ts"
+/** Events that the room announces. */
+export const events = { ...admissionEvents } as const

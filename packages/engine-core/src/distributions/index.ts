@@ -1,10 +1,13 @@
 /** Declarations of the room distributions: the income that is paid to holders, and its lines. */
 import { distributionContracts } from "./distribution/DistributionContract.ts"
-import { distributions, shownDistributions } from "./distribution/Distribution.ts"
-import { distributionLines } from "./distribution/DistributionLine.ts"
-import { DistributionLineMachine } from "./distribution/DistributionLineMachine.ts"
+import {
+  distributions,
+  shownDistributions,
+  DistributionMachine,
+  distributionEvents
+} from "./distribution/Distribution.ts"
+import { distributionLines, DistributionLineMachine } from "./distribution/DistributionLine.ts"
 import { holdDistributions } from "./distribution/ClearingSteps.ts"
-import { DistributionMachine } from "./distribution/DistributionMachine.ts"
 import * as DistributionLotLookups from "./distribution/DistributionLotLookups.ts"
 import { distributionPlans } from "./distribution/DistributionPlan.ts"
 import * as DistributionFromLedger from "./distribution/DistributionFromLedger.ts"
@@ -16,8 +19,15 @@ import { distributionSlots } from "./distribution/DistributionSlot.ts"
 import * as InstructOperations from "./distribution/InstructOperations.ts"
 import * as LineFromLedger from "./distribution/LineFromLedger.ts"
 import * as CalendarQueries from "./period/CalendarQueries.ts"
-import { scheduledDistributions } from "./schedule/ScheduledDistribution.ts"
-import { standingApprovals } from "./standing-approval/StandingApproval.ts"
+import {
+  scheduledDistributions,
+  scheduledDistributionEvents
+} from "./schedule/ScheduledDistribution.ts"
+import {
+  standingApprovals,
+  StandingApprovalState,
+  standingApprovalEvents
+} from "./standing-approval/StandingApproval.ts"
 import * as StandingApprovalOperations from "./standing-approval/StandingApprovalOperations.ts"
 import * as StandingApprovalQueries from "./standing-approval/StandingApprovalQueries.ts"
 import { historyKeeper } from "./distribution/KeptHistoryLookups.ts"
@@ -33,7 +43,6 @@ import { DistributionPeriod } from "./period/DistributionPeriod.ts"
 import { DistributionRoll } from "./roll/DistributionRoll.ts"
 import * as RollOperations from "./roll/RollOperations.ts"
 import type { ConcealedEvents } from "../writes/Concealment.ts"
-import { StandingApprovalState } from "./standing-approval/StandingApprovalState.ts"
 
 export const acquisitions = { distribution: DistributionLotLookups.acquisitionsOf } as const
 export const machines = [DistributionMachine, DistributionLineMachine] as const
@@ -79,7 +88,6 @@ export const concealed = {
 } as const satisfies ConcealedEvents
 export const historyKeepers = [historyKeeper] as const
 export { formulas } from "./distribution/DistributionFormulas.ts"
-export { events } from "./events.ts"
 
 /** Consequence of the opening of a hold for distributions. */
 export const holdFollowers = { holdDistributions } as const
@@ -90,4 +98,10 @@ export const holderTies = {
   openLine: unrolledOfHolder,
   carry: HolderTiesLookups.carryOf,
   accrual: HolderTiesLookups.accrualOf
+} as const
+/** Events that the room announces. */
+export const events = {
+  ...distributionEvents,
+  ...scheduledDistributionEvents,
+  ...standingApprovalEvents
 } as const

@@ -2,7 +2,7 @@
  * Tasks of retention: the daily run that deletes records past their period, in batches of one
  * transaction each, and the sweep of expired keys and idle rate budgets.
  */
-import { Cause, Effect } from "effect"
+import { Cause, Effect, Schema } from "effect"
 import * as Metrics from "../engine/Metrics.ts"
 import * as Retention from "../engine/Retention.ts"
 import { Settings } from "../engine/Settings.ts"
@@ -16,9 +16,19 @@ import * as Audit from "../records/Audit.ts"
 import { eachToItsEnd } from "../records/BatchedWork.ts"
 import { orUnavailable } from "../records/PortFailure.ts"
 import { Records } from "../records/Records.ts"
-import * as events from "./events.ts"
 import { batchMax, type Needs, type Step, stepsOf } from "./RetentionSteps.ts"
 import type { Task } from "../engine/Schedule.ts"
+import * as Integer from "../kernel/Integer.ts"
+import { about, announcing } from "../records/EventDeclaration.ts"
+
+const Counts = Schema.Record(Schema.String, Integer.schema)
+
+/** Events of a retention run. */
+export const retentionEvents = {
+  "retention.pruned": about("any", Schema.Struct({ counts: Counts, before: Instant.schema }))
+} as const
+
+const makeEvent = announcing(retentionEvents)
 
 const day = 24 * 3_600_000
 
@@ -93,7 +103,7 @@ const announce = Effect.fnUntraced(function* ({ began, counts }: Retention.Run) 
   const records = yield* Records
   const { tenantId } = yield* Settings
   const before = Instant.format(began)
-  const { type, payload } = events.make("retention.pruned", { counts, before: began })
+  const { type, payload } = makeEvent("retention.pruned", { counts, before: began })
   yield* records.announce([
     {
       type,

@@ -1,17 +1,18 @@
 /**
  * Declarations of the room feeds: the states of a delivery, and the writes and reads of webhooks.
  */
-import { deliveries } from "../records/webhook/Delivery.ts"
-import { DeliveryMachine } from "../records/webhook/DeliveryMachine.ts"
-import { webhooks } from "../records/webhook/Webhook.ts"
+import { deliveries, DeliveryMachine } from "../records/webhook/Delivery.ts"
+import { webhooks, webhookEvents } from "../records/webhook/Webhook.ts"
 import { scheduleWorker } from "./ScheduleRunner.ts"
 import { deliveryWorker, removedWebhookWorker } from "./webhook/DeliveryRunner.ts"
 import { register, remove, test } from "./webhook/WebhookOperations.ts"
 import { getWebhook, listWebhooks } from "./webhook/WebhookQueries.ts"
+import { retentionEvents } from "./RetentionRunner.ts"
 
 export const machines = [DeliveryMachine] as const
 export const operations = [register, remove, test]
 export const collections = [webhooks, deliveries] as const
 export const queries = [listWebhooks, getWebhook]
 export const workers = [deliveryWorker, removedWebhookWorker, scheduleWorker] as const
-export { events } from "./events.ts"
+/** Events that the room announces. */
+export const events = { ...retentionEvents, ...webhookEvents } as const

@@ -10,7 +10,6 @@ import * as Offset from "../kernel/Offset.ts"
 import * as RecordId from "../kernel/RecordId.ts"
 import { ResourceKind } from "../vocabulary/ResourceKind.ts"
 import * as sets from "../vocabulary/sets.ts"
-import { ageDays, blocks } from "./FindingRules.ts"
 
 export const FindingId = RecordId.make("FindingId")
 export type FindingId = typeof FindingId.Type
@@ -99,6 +98,20 @@ export const Finding = Schema.Struct({
   description: "A difference that reconciliation found, what explains it, and how old it is."
 })
 export type Finding = typeof Finding.Type
+
+const hours = 24n
+const NANOS_PER_HOUR = 3_600_000_000_000n
+
+/**
+ * Whole days of 24 hours from the first run that found it to a later one, rounded down; 0 before
+ * the first.
+ */
+export const ageDays = (first: Instant.Instant, seenAt: Instant.Instant): number =>
+  Instant.isBefore(seenAt, first) ? 0 : Number((seenAt - first) / (hours * NANOS_PER_HOUR))
+
+/** Checks whether the finding blocks its instrument: it is open, and its severity is blocking. */
+export const blocks = ({ state, severity }: Pick<Finding, "state" | "severity">): boolean =>
+  state === "open" && severity === "blocking"
 
 const See = Schema.Struct({ on: Schema.Literal("see"), seen: Sighting })
 const Reopen = Schema.Struct({ on: Schema.Literal("reopen"), seen: Sighting })

@@ -1,6 +1,5 @@
 /** Pure rules of findings: identity over runs, age, growth beyond an accepted amount. */
 import * as Decimal from "../kernel/Decimal.ts"
-import * as Instant from "../kernel/Instant.ts"
 import { explain, type Items, noItems } from "./Explained.ts"
 import type { Fact, Finding, FindingIdentity, Moment, Sighting } from "./Finding.ts"
 
@@ -18,16 +17,6 @@ export const identityOf = ({ check, subject, instrumentId }: FindingKey): string
 /** Id of the finding, the same in every run; `sha256` must answer lower-case hex. */
 export const idTextOf = (finding: FindingKey, sha256: (text: string) => string): string =>
   `fnd_${sha256(identityOf(finding)).slice(0, 32)}`
-
-const hours = 24n
-const NANOS_PER_HOUR = 3_600_000_000_000n
-
-/**
- * Whole days of 24 hours from the first run that found it to a later one, rounded down; 0 before
- * the first.
- */
-export const ageDays = (first: Instant.Instant, seenAt: Instant.Instant): number =>
-  Instant.isBefore(seenAt, first) ? 0 : Number((seenAt - first) / (hours * NANOS_PER_HOUR))
 
 /**
  * Checks whether the unexplained amount has grown beyond the accepted one. An acceptance covers every
@@ -53,10 +42,6 @@ export const foundAgain = (
     (self.accepted !== null && grew(self.accepted.unexplained, seen.unexplained))
   return { on: isReopened ? "reopen" : "see", seen }
 }
-
-/** Checks whether the finding blocks its instrument: it is open, and its severity is blocking. */
-export const blocks = ({ state, severity }: Pick<Finding, "state" | "severity">): boolean =>
-  state === "open" && severity === "blocking"
 
 /** A difference that a check found; the run that finds it adds id, pin and its own id. */
 export type Difference = Omit<FindingIdentity, "findingId"> & Omit<Sighting, "runId" | "asOf">

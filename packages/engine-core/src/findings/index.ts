@@ -5,5 +5,4 @@ import * as FindingQueries from "./FindingQueries.ts"
 
 export const collections = [findings, awaitedStatements] as const
 export const queries = [...FindingQueries.queries] as const
-export { events } from "./events.ts"
 export { formulas } from "./FindingFormulas.ts"

@@ -10,13 +10,13 @@ import * as LotReplaySteps from "./lot/LotReplaySteps.ts"
 import * as LotSteps from "./lot/LotSteps.ts"
 import * as PolicyOperations from "./policy/PolicyOperations.ts"
 import * as PolicyQueries from "./policy/PolicyQueries.ts"
-import { policyVersions } from "./policy/PolicyVersion.ts"
-import { PolicyVersionMachine } from "./policy/PolicyVersionMachine.ts"
+import { policyVersions, PolicyVersionMachine } from "./policy/PolicyVersion.ts"
 import { assetQuotes } from "./price/AssetQuote.ts"
 import * as AssetQuoteFromLedger from "./price/AssetQuoteFromLedger.ts"
 import { NavFeed } from "./price/NavFeed.ts"
 import { pricePoints, quotes } from "./price/PricePoint.ts"
 import * as PriceFromLedger from "./price/PriceFromLedger.ts"
+import { priceEvents } from "./price/PriceFromLedger.ts"
 import * as PriceQueries from "./price/PriceQueries.ts"
 import { holdings } from "./register/Holding.ts"
 import { registerEntries } from "./register/RegisterEntry.ts"
@@ -59,4 +59,5 @@ export const movementReadings = (acquisitions: LotSteps.Acquisitions) => {
   const start = LotReplaySteps.replay({ fold, pageMax: 1_000 })
   return MovementFromLedger.fromLedger({ batch: fold, start, keeps: [lots] })
 }
-export { events } from "./events.ts"
+/** Events that the room announces. */
+export const events = { ...priceEvents } as const

@@ -2,10 +2,8 @@
 import { Effect } from "effect"
 import * as Machine from "../kernel/Machine.ts"
 import { Records } from "../records/Records.ts"
-import { redemptions } from "./redemption/Redemption.ts"
-import { RedemptionMachine } from "./redemption/RedemptionMachine.ts"
-import { subscriptions } from "./subscription/Subscription.ts"
-import { SubscriptionMachine } from "./subscription/SubscriptionMachine.ts"
+import { redemptions, RedemptionMachine } from "./redemption/Redemption.ts"
+import { subscriptions, SubscriptionMachine } from "./subscription/Subscription.ts"
 
 const openStates = {
   subscription: SubscriptionMachine.schema.literals.filter(

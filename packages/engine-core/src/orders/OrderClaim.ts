@@ -1,6 +1,6 @@
 /** Input members that the claims of subscriptions and redemptions share. */
 import { Effect, Schema } from "effect"
-import { HolderId } from "../holders/holder/Holder.ts"
+import { HolderId } from "../holders/holder/HolderId.ts"
 import { InstrumentId } from "../instruments/instrument/Instrument.ts"
 import type * as Decimal from "../kernel/Decimal.ts"
 import * as Field from "../templates/Field.ts"

@@ -5,7 +5,18 @@
 import type { Announcement } from "../kernel/Announcement.ts"
 import type { Node } from "../projection/FromLedger.ts"
 import * as Snapshot from "../projection/Snapshot.ts"
-import * as events from "./events.ts"
+import { Schema } from "effect"
+import { about, announcing } from "../records/EventDeclaration.ts"
+
+/** Events of a settlement that an app proposes. */
+export const settlementEvents = {
+  "settlement.proposed": about(
+    "contract",
+    Schema.Struct({ contractId: Schema.String, reference: Schema.NullOr(Schema.String) })
+  )
+} as const
+
+const makeEvent = announcing(settlementEvents)
 
 /**
  * Makes the event of the contract that a node created; `reference` is the id of the record that it
@@ -18,7 +29,7 @@ export const proposed = (
     ...concerned
   }: Pick<Announcement, "instrumentId" | "party" | "holderIds"> & { readonly reference: string }
 ): Announcement => ({
-  ...events.make("settlement.proposed", { contractId: node.contractId, reference }),
+  ...makeEvent("settlement.proposed", { contractId: node.contractId, reference }),
   resourceKind: "contract",
   resourceId: node.contractId,
   ...concerned,

@@ -1,8 +1,11 @@
 /** Declarations of the room orders: primary markets, orders, dealing cycles, and what pays for them. */
 import * as PrefetchFromLedger from "./PrefetchFromLedger.ts"
 import { cycleSlots } from "./dealing-cycle/CycleSlot.ts"
-import { dealingCycles } from "./dealing-cycle/DealingCycle.ts"
-import { DealingCycleMachine } from "./dealing-cycle/DealingCycleMachine.ts"
+import {
+  dealingCycles,
+  DealingCycleMachine,
+  dealingCycleEvents
+} from "./dealing-cycle/DealingCycle.ts"
 import * as DealingCycleFromLedger from "./dealing-cycle/DealingCycleFromLedger.ts"
 import * as OpenCycle from "./dealing-cycle/OpenOperations.ts"
 import * as ReleaseCycle from "./dealing-cycle/ReleaseOperations.ts"
@@ -24,15 +27,21 @@ import {
 } from "./provision-settlement/ProvisionSettlement.ts"
 import * as ProvisionSettlementOperations from "./provision-settlement/ProvisionSettlementOperations.ts"
 import * as ProvisionSettlementFromLedger from "./provision-settlement/ProvisionSettlementFromLedger.ts"
-import { redemptions } from "./redemption/Redemption.ts"
-import { RedemptionMachine } from "./redemption/RedemptionMachine.ts"
+import {
+  redemptions,
+  RedemptionMachine,
+  redemptionEvents,
+  RedemptionOrder
+} from "./redemption/Redemption.ts"
 import * as RedemptionOperations from "./redemption/RedemptionOperations.ts"
-import { RedemptionOrder } from "./redemption/RedemptionOrder.ts"
 import * as RedemptionFromLedger from "./redemption/RedemptionFromLedger.ts"
 import * as RedemptionQueries from "./redemption/RedemptionQueries.ts"
 import * as IterationOperations from "./standing-settlement/IterationOperations.ts"
-import { standingParties, standingSettlements } from "./standing-settlement/StandingSettlement.ts"
-import { StandingSettlementMachine } from "./standing-settlement/StandingSettlementMachine.ts"
+import {
+  standingParties,
+  standingSettlements,
+  StandingSettlementMachine
+} from "./standing-settlement/StandingSettlement.ts"
 import * as StandingSettlementOperations from "./standing-settlement/StandingSettlementOperations.ts"
 import * as StandingSettlementFromLedger from "./standing-settlement/StandingSettlementFromLedger.ts"
 import * as StandingSettlementQueries from "./standing-settlement/StandingSettlementQueries.ts"
@@ -43,13 +52,17 @@ import { cashLines, cashTakings } from "./order/CashTaking.ts"
 import * as SnapshotSteps from "./SnapshotSteps.ts"
 import { holderOrders } from "./order/HolderOrder.ts"
 import * as HolderOrderFromLedger from "./order/HolderOrderFromLedger.ts"
-import { subscriptions } from "./subscription/Subscription.ts"
-import { SubscriptionMachine } from "./subscription/SubscriptionMachine.ts"
+import {
+  subscriptions,
+  SubscriptionMachine,
+  subscriptionEvents,
+  SubscriptionOrder
+} from "./subscription/Subscription.ts"
 import * as SubscriptionLotLookups from "./subscription/SubscriptionLotLookups.ts"
 import * as SubscriptionOperations from "./subscription/SubscriptionOperations.ts"
-import { SubscriptionOrder } from "./subscription/SubscriptionOrder.ts"
 import * as SubscriptionFromLedger from "./subscription/SubscriptionFromLedger.ts"
 import * as SubscriptionQueries from "./subscription/SubscriptionQueries.ts"
+import { settlementEvents } from "./SettlementEventSteps.ts"
 
 export const acquisitions = { subscription: SubscriptionLotLookups.acquisitionsOf } as const
 export const machines = [
@@ -122,4 +135,10 @@ export const timely = [
 ] as const
 /** Contribution to the ties of a holder: an open order keeps the holder from being closed. */
 export const holderTies = { openOrder: openOrderOf } as const
-export { events } from "./events.ts"
+/** Events that the room announces. */
+export const events = {
+  ...subscriptionEvents,
+  ...redemptionEvents,
+  ...dealingCycleEvents,
+  ...settlementEvents
+} as const

@@ -1,7 +1,7 @@
 /** Read of open orders of every kind in one list, with the next act and its deadline. */
 import { Effect, Schema } from "effect"
 import * as OrderList from "../orders/order/OrderList.ts"
-import { HolderId } from "../holders/holder/Holder.ts"
+import { HolderId } from "../holders/holder/HolderId.ts"
 import { InstrumentId } from "../instruments/instrument/Instrument.ts"
 import * as Decimal from "../kernel/Decimal.ts"
 import * as Instant from "../kernel/Instant.ts"

@@ -1,13 +1,34 @@
 /** Record of a forced act: its moves, with units and released locks. */
 import { Schema } from "effect"
 import { match } from "ts-pattern"
-import * as events from "./events.ts"
 import type { Announcement } from "../kernel/Announcement.ts"
 import * as Collection from "../kernel/Collection.ts"
 import * as Decimal from "../kernel/Decimal.ts"
 import * as Party from "../kernel/Party.ts"
 import * as Field from "../templates/Field.ts"
 import { ReleasedLock } from "../templates/Powers.ts"
+import { about, announcing } from "../records/EventDeclaration.ts"
+
+/**
+ * Payload members of a move between holders, nested under names that redaction removes for
+ * monitors.
+ */
+export const moveMembers = {
+  operationId: Schema.String,
+  from: Schema.Struct({ holderId: Schema.String }),
+  to: Schema.Struct({ holderId: Schema.String }),
+  quantity: Decimal.schema
+}
+
+/** Events of a forced transfer. */
+export const forcedTransferEvents = {
+  "holder.forced-transfer": about(
+    "holder",
+    Schema.Struct({ ...moveMembers, orderCited: Schema.Boolean })
+  )
+} as const
+
+const makeEvent = announcing(forcedTransferEvents)
 
 const { NullOr, String: Text } = Schema
 
@@ -116,7 +137,7 @@ const announcementOf = (
   { operationId, orderRef }: ForcedAct,
   { from, instrumentId, to, units }: Fact
 ): Announcement => ({
-  ...events.make("holder.forced-transfer", {
+  ...makeEvent("holder.forced-transfer", {
     operationId,
     from: { holderId: from.holderId },
     to: { holderId: to.holderId },

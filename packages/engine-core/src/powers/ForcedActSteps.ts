@@ -1,8 +1,7 @@
 /** Steps that forced transfers and recoveries share: gates, figures, ledger commands, result. */
 import { Effect, Option, Schema } from "effect"
 import { Settings } from "../engine/Settings.ts"
-import { HolderMachine } from "../holders/holder/HolderMachine.ts"
-import { type Holder, holders } from "../holders/holder/Holder.ts"
+import { HolderMachine, type Holder, holders } from "../holders/holder/Holder.ts"
 import * as Decimal from "../kernel/Decimal.ts"
 import { type Admission, pairOf } from "../admissions/Admission.ts"
 import { onLedger } from "../admissions/AdmissionLookups.ts"

@@ -3,8 +3,7 @@
  * and ends holders that are succeeded.
  */
 import { Effect, Option, Stream } from "effect"
-import { type Holder, holderParties, holders } from "../holders/holder/Holder.ts"
-import { HolderMachine } from "../holders/holder/HolderMachine.ts"
+import { type Holder, holderParties, holders, HolderMachine } from "../holders/holder/Holder.ts"
 import { instruments, isRecorded } from "../instruments/instrument/Instrument.ts"
 import { holdings } from "../instruments/register/Holding.ts"
 import { idOf as lineOf, registerEntries } from "../instruments/register/RegisterEntry.ts"

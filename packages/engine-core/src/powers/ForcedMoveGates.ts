@@ -1,6 +1,5 @@
 /** Gates of forced moves. */
-import type { Holder } from "../holders/holder/Holder.ts"
-import { isScreened } from "../holders/holder/HolderMachine.ts"
+import { type Holder, isScreened } from "../holders/holder/Holder.ts"
 import type { Admission } from "../admissions/Admission.ts"
 import * as Decimal from "../kernel/Decimal.ts"
 import { condition, inOrder, type Judgement } from "../kernel/Gates.ts"

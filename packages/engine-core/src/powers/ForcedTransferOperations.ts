@@ -2,7 +2,8 @@
  * Writes of forced transfers: move consenting holders' units to other holders under a cited order.
  */
 import { Effect, Schema } from "effect"
-import { HolderId, holders } from "../holders/holder/Holder.ts"
+import { HolderId } from "../holders/holder/HolderId.ts"
+import { holders } from "../holders/holder/Holder.ts"
 import { InstrumentId } from "../instruments/instrument/Instrument.ts"
 import { Records } from "../records/Records.ts"
 import * as Field from "../templates/Field.ts"

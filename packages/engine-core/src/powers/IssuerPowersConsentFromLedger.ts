@@ -16,12 +16,10 @@ import type { Payload } from "../templates/Template.ts"
 import {
   endsAt,
   type IssuerPowersConsent,
-  issuerPowersConsents
-} from "../holders/issuer-powers-consent/IssuerPowersConsent.ts"
-import {
+  issuerPowersConsents,
   type Fact,
   IssuerPowersConsentMachine
-} from "../holders/issuer-powers-consent/IssuerPowersConsentMachine.ts"
+} from "../holders/issuer-powers-consent/IssuerPowersConsent.ts"
 
 const consent = LedgerRecord.transitionsOf({
   collection: issuerPowersConsents,

@@ -1,8 +1,8 @@
 /** Write of issuer powers consents: the venue offers one to a holder. */
 import { Effect, Schema, Stream } from "effect"
 import * as ProposalSteps from "../agreements/ProposalSteps.ts"
-import { HolderId, holders } from "../holders/holder/Holder.ts"
-import { decide as decideHolder } from "../holders/holder/HolderMachine.ts"
+import { HolderId } from "../holders/holder/HolderId.ts"
+import { holders, decide as decideHolder } from "../holders/holder/Holder.ts"
 import { assetOf, InstrumentId, instruments } from "../instruments/instrument/Instrument.ts"
 import { condition, judge, type Judgement } from "../kernel/Gates.ts"
 import * as Instant from "../kernel/Instant.ts"
@@ -22,10 +22,10 @@ import {
   everything,
   type IssuerPowersConsent,
   issuerPowersConsents,
-  coversIssuer
+  coversIssuer,
+  IssuerPowersConsentMachine
 } from "../holders/issuer-powers-consent/IssuerPowersConsent.ts"
 import * as IssuerPowersConsentView from "./IssuerPowersConsentView.ts"
-import { IssuerPowersConsentMachine } from "../holders/issuer-powers-consent/IssuerPowersConsentMachine.ts"
 
 const states = {
   machine: IssuerPowersConsentMachine,

@@ -1,10 +1,8 @@
 /** Loads the open orders of holders, which a forced act lists and does not change. */
 import { Effect, Schema, Stream } from "effect"
 import * as Machine from "../kernel/Machine.ts"
-import { redemptions } from "../orders/redemption/Redemption.ts"
-import { RedemptionMachine } from "../orders/redemption/RedemptionMachine.ts"
-import { subscriptions } from "../orders/subscription/Subscription.ts"
-import { SubscriptionMachine } from "../orders/subscription/SubscriptionMachine.ts"
+import { redemptions, RedemptionMachine } from "../orders/redemption/Redemption.ts"
+import { subscriptions, SubscriptionMachine } from "../orders/subscription/Subscription.ts"
 import { Records } from "../records/Records.ts"
 import { OpenOrderKind } from "../vocabulary/sets.ts"
 

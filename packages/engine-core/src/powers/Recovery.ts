@@ -4,10 +4,18 @@
  */
 import { Schema } from "effect"
 import { match } from "ts-pattern"
-import * as events from "./events.ts"
 import * as Collection from "../kernel/Collection.ts"
 import * as Decimal from "../kernel/Decimal.ts"
 import * as Party from "../kernel/Party.ts"
+import { moveMembers } from "./ForcedAct.ts"
+import { about, announcing } from "../records/EventDeclaration.ts"
+
+/** Events of a recovery. */
+export const recoveryEvents = {
+  "holder.recovered": about("holder", Schema.Struct(moveMembers))
+} as const
+
+const makeEvent = announcing(recoveryEvents)
 
 const { String: Text } = Schema
 
@@ -80,7 +88,7 @@ export const recoveries = Collection.define<Recovery, Fact>("recovery", {
       ? []
       : [
           {
-            ...events.make("holder.recovered", {
+            ...makeEvent("holder.recovered", {
               operationId: self.operationId,
               from: { holderId: self.holderId },
               to: { holderId: self.toHolderId },

@@ -1,10 +1,10 @@
 /** Writes of recoveries: move holders' units to their registered successors. */
 import { Effect, Schema } from "effect"
-import { HolderId, holderParties, holders } from "../holders/holder/Holder.ts"
+import { HolderId } from "../holders/holder/HolderId.ts"
+import { holderParties, holders } from "../holders/holder/Holder.ts"
 import { InstrumentId } from "../instruments/instrument/Instrument.ts"
 import { Records } from "../records/Records.ts"
 import * as Field from "../templates/Field.ts"
-import type * as Concerns from "../writes/ConcernLookups.ts"
 import * as Operation from "../writes/Operation.ts"
 import { CitedOrder } from "../restraints/CitedOrder.ts"
 import {
@@ -16,6 +16,7 @@ import {
 } from "./ForcedActSteps.ts"
 import { heldBy } from "./ForcedMoveLookups.ts"
 import { movesMax } from "./ForcedMoveRules.ts"
+import type { RecordConcern } from "../writes/Concern.ts"
 
 const HolderBody = Schema.Struct({
   holderId: HolderId,
@@ -79,7 +80,7 @@ const withSuccessors = Effect.fnUntraced(function* (holderIds: ReadonlyArray<str
   return {
     instrumentId: null,
     holderIds: [...holderIds, ...successors.map(({ holderId }) => holderId).toSorted()]
-  } satisfies Concerns.RecordConcern
+  } satisfies RecordConcern
 })
 
 const shared = {

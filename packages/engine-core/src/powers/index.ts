@@ -1,15 +1,17 @@
 /** Declarations of the room powers: agreements and consents on forced acts, and those acts. */
-import { forcedActs } from "./ForcedAct.ts"
+import { forcedActs, forcedTransferEvents } from "./ForcedAct.ts"
 import * as ForcedMoveFromLedger from "./ForcedMoveFromLedger.ts"
 import * as ForcedTransferOperations from "./ForcedTransferOperations.ts"
 import { issuerPowersAgreements, IssuerPowersAgreementMachine } from "./IssuerPowersAgreement.ts"
 import * as IssuerPowersAgreementOperations from "./IssuerPowersAgreementOperations.ts"
 import * as IssuerPowersAgreementFromLedger from "./IssuerPowersAgreementFromLedger.ts"
-import { issuerPowersConsents } from "../holders/issuer-powers-consent/IssuerPowersConsent.ts"
-import { IssuerPowersConsentMachine } from "../holders/issuer-powers-consent/IssuerPowersConsentMachine.ts"
+import {
+  issuerPowersConsents,
+  IssuerPowersConsentMachine
+} from "../holders/issuer-powers-consent/IssuerPowersConsent.ts"
 import * as IssuerPowersConsentOperations from "./IssuerPowersConsentOperations.ts"
 import * as IssuerPowersConsentFromLedger from "./IssuerPowersConsentFromLedger.ts"
-import { recoveries } from "./Recovery.ts"
+import { recoveries, recoveryEvents } from "./Recovery.ts"
 import * as RecoveryOperations from "./RecoveryOperations.ts"
 
 export const machines = [IssuerPowersAgreementMachine, IssuerPowersConsentMachine] as const
@@ -30,4 +32,5 @@ export const fromLedger = [
   ...IssuerPowersConsentFromLedger.fromLedger,
   ...ForcedMoveFromLedger.fromLedger
 ] as const
-export { events } from "./events.ts"
+/** Events that the room announces. */
+export const events = { ...forcedTransferEvents, ...recoveryEvents } as const

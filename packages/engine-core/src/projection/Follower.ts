@@ -15,7 +15,6 @@ import { type ProjectionHead, ProjectionLog } from "../ports/storage/ProjectionL
 import { WriterFenced } from "../ports/storage/StorageError.ts"
 import { WorkQueue } from "../ports/storage/WorkQueue.ts"
 import { ledgerUnavailable, orUnavailable } from "../records/PortFailure.ts"
-import * as Consequence from "../records/Consequence.ts"
 import { Records } from "../records/Records.ts"
 import { Operations } from "../writes/Operations.ts"
 import * as Bootstrap from "./Bootstrap.ts"
@@ -25,6 +24,7 @@ import * as OperationCompletion from "./OperationCompletion.ts"
 import { FromLedgerIndex } from "./FromLedgerIndex.ts"
 import * as Restart from "./Restart.ts"
 import * as UpdateFold from "./UpdateFold.ts"
+import { settleConsequences } from "../records/ConsequenceRounds.ts"
 
 export class Follower extends Context.Service<
   Follower,
@@ -76,7 +76,7 @@ const foldBatch = Effect.fnUntraced(function* (
         for (const { row, update } of part) {
           found.push(...(yield* UpdateFold.fold(update, Instant.of(row.ledgerTime))))
           completed.push(...(yield* OperationCompletion.complete(update)))
-          yield* Consequence.settle
+          yield* settleConsequences
         }
       }
       yield* UpdateFold.foldBatch(found)

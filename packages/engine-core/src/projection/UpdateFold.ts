@@ -7,7 +7,6 @@ import type * as Instant from "../kernel/Instant.ts"
 import type { Plain } from "../kernel/PlainJson.ts"
 import type { Unavailable } from "../kernel/Refusal.ts"
 import * as Ledger from "../ports/Ledger.ts"
-import * as Consequence from "../records/Consequence.ts"
 import { JudgedAt } from "../records/JudgedAt.ts"
 import { Records } from "../records/Records.ts"
 import { key } from "../templates/Template.ts"
@@ -17,6 +16,7 @@ import * as LedgerRecord from "./LedgerRecord.ts"
 import { operationIdOf } from "./OperationCompletion.ts"
 import type { Look, Node, Position, FromLedger, Whole } from "./FromLedger.ts"
 import { FromLedgerIndex } from "./FromLedgerIndex.ts"
+import { settleConsequences } from "../records/ConsequenceRounds.ts"
 
 /** Effect of a node that runs after every node of its update was read. */
 type Conclusion = Effect.Effect<void, Unavailable, Records>
@@ -62,7 +62,7 @@ export const fold = Effect.fnUntraced(function* (
     foldEvents(events, position).pipe(
       Effect.andThen(foldWhole({ ...position, events, from: "update" })),
       // Before the next update, whose facts about the same records come after these.
-      Effect.tap(() => Consequence.settle)
+      Effect.tap(() => settleConsequences)
     ),
     JudgedAt,
     effectiveAt

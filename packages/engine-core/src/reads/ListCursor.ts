@@ -6,8 +6,9 @@ import type * as Pin from "../kernel/Pin.ts"
 import type { Refused } from "../kernel/Refusal.ts"
 import * as Cursor from "./Cursor.ts"
 import type * as Point from "./Point.ts"
+import type { PointParams } from "./Point.ts"
 import type { Ranges, Scope } from "./Read.ts"
-import type { PageParams, PointParams } from "./Queries.ts"
+import type { PageParams } from "./Queries.ts"
 
 /** Text that a list's cursor is bound to: everything that decides which records come in which order. */
 export const boundOf = ({

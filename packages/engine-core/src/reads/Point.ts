@@ -8,8 +8,13 @@ import type { Ledger } from "../ports/Ledger.ts"
 import type { Feed, FeedHead } from "../ports/storage/Feed.ts"
 import type { ProjectionHead, ProjectionLog } from "../ports/storage/ProjectionLog.ts"
 import { orUnavailable } from "../records/PortFailure.ts"
-import type { PointParams } from "./Queries.ts"
 import * as SharedAnswers from "./SharedAnswers.ts"
+
+/** Point of a read, as its caller names it; both at once is `invalid-request`. */
+export interface PointParams {
+  readonly at?: Offset.Offset
+  readonly asOf?: Instant.Instant
+}
 
 /** The instant at which clock states are judged before the first fact of the ledger: none has expired. */
 const beginning = Instant.fromNanos(0n)

@@ -18,8 +18,9 @@ import * as Access from "./Access.ts"
 import type * as Cursor from "./Cursor.ts"
 import * as ListCursor from "./ListCursor.ts"
 import type * as Point from "./Point.ts"
+import type { PointParams } from "./Point.ts"
 import type { ReadContext, List, Ranges, RowServices, Scope, ReadCaller } from "./Read.ts"
-import type { PageParams, PointParams } from "./Queries.ts"
+import type { PageParams } from "./Queries.ts"
 
 /** The services that reads are answered from. */
 export interface Services {

@@ -4,14 +4,9 @@ import type * as Instant from "../kernel/Instant.ts"
 import type * as Offset from "../kernel/Offset.ts"
 import type { Refused, Slug, Unavailable } from "../kernel/Refusal.ts"
 import type { Caller } from "../writes/Caller.ts"
+import type { PointParams } from "./Point.ts"
 import type { PrintedValue } from "./KeptAnswers.ts"
 import type { Export, List, One, StreamedRead, StreamedParts } from "./Read.ts"
-
-/** The point asked for; both at once is `invalid-request`. */
-export interface PointParams {
-  readonly at?: Offset.Offset
-  readonly asOf?: Instant.Instant
-}
 
 export interface PageParams {
   /** 1 to 1000; absent means every record. */

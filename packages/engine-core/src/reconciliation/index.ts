@@ -1,7 +1,7 @@
 /** Declarations of the room reconciliation: runs that compare the records with the ledger. */
 import { historyKeeper } from "./run/DistributionCheckLookups.ts"
 import { checkMarks } from "./run/CheckMark.ts"
-import { runs } from "./run/Run.ts"
+import { runs, runEvents } from "./run/Run.ts"
 import { runInstruments } from "./run/RunInstrument.ts"
 import { runParts } from "./run/RunPart.ts"
 import { reconciliationWorker, venueReconciliationWorker } from "./run/RunRunner.ts"
@@ -36,4 +36,5 @@ export const queries = [
   ...RestatementQueries.queries
 ] as const
 export const workers = [reconciliationWorker, venueReconciliationWorker] as const
-export { events } from "./events.ts"
+/** Events that the room announces. */
+export const events = { ...runEvents } as const

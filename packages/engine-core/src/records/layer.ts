@@ -22,6 +22,7 @@ import * as Transactions from "./Transactions.ts"
 import * as UnitOfWork from "./UnitOfWork.ts"
 import * as Versions from "./Versions.ts"
 import * as Writing from "./Writing.ts"
+import { settleConsequences } from "./ConsequenceRounds.ts"
 
 /** Adds to the fiber's unit of work. */
 const adding = (add: (work: UnitOfWork.UnitOfWork) => void): Effect.Effect<void> =>
@@ -81,7 +82,7 @@ const make = Effect.gen(function* () {
   const loading = Loading.make({ documents, versions })
   // The consequences write through the service that they are a part of.
   const settle: Effect.Effect<void, Unavailable> = Effect.suspend(() =>
-    Consequence.settle.pipe(
+    settleConsequences.pipe(
       Effect.provideService(Records, service),
       Effect.provideService(Bulk, bulk),
       Effect.provideService(Crypto, crypto)

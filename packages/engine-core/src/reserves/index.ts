@@ -1,36 +1,33 @@
 /**
  * Declarations of the room reserves: assets that back issued units, and their mints and redemptions.
  */
-import { amendments } from "./amendment/Amendment.ts"
-import { AmendmentMachine } from "./amendment/AmendmentMachine.ts"
+import { amendments, AmendmentMachine, amendmentEvents } from "./amendment/Amendment.ts"
 import * as AmendmentOperations from "./amendment/AmendmentOperations.ts"
 import * as AmendmentFromLedger from "./amendment/AmendmentFromLedger.ts"
 import * as AmendmentQueries from "./amendment/AmendmentQueries.ts"
-import { lockAgreements } from "./lock-agreement/LockAgreement.ts"
-import { LockAgreementMachine } from "./lock-agreement/LockAgreementMachine.ts"
+import { lockAgreements, LockAgreementMachine } from "./lock-agreement/LockAgreement.ts"
 import * as LockAgreementOperations from "./lock-agreement/LockAgreementOperations.ts"
 import * as LockAgreementQueries from "./lock-agreement/LockAgreementQueries.ts"
 import * as LockAgreementFromLedger from "./lock-agreement/LockAgreementFromLedger.ts"
 import * as ReportOperations from "./report/ReportOperations.ts"
 import * as ReportQueries from "./report/ReportQueries.ts"
-import { reserveReports } from "./report/ReserveReport.ts"
+import { reserveReports, reserveReportEvents } from "./report/ReserveReport.ts"
 import * as ReserveReportFromLedger from "./report/ReserveReportFromLedger.ts"
-import { reserves } from "./reserve/Reserve.ts"
+import { reserves, ReserveMachine } from "./reserve/Reserve.ts"
 import { reserveHoldings } from "./reserve/ReserveHolding.ts"
 import * as ReserveHoldingFromLedger from "./reserve/ReserveHoldingFromLedger.ts"
-import { ReserveMachine } from "./reserve/ReserveMachine.ts"
 import * as ReserveOperations from "./reserve/ReserveOperations.ts"
 import * as ReserveProposalFromLedger from "./ReserveProposalFromLedger.ts"
 import * as ReserveQueries from "./reserve/ReserveQueries.ts"
 import * as ReserveFromLedger from "./reserve/ReserveFromLedger.ts"
-import { mints } from "./reserve-order/Mint.ts"
+import { mints, mintEvents } from "./reserve-order/Mint.ts"
 import * as MintFromLedger from "./reserve-order/MintFromLedger.ts"
-import { reserveRedemptions } from "./reserve-order/ReserveRedemption.ts"
+import { reserveRedemptions, reserveRedemptionEvents } from "./reserve-order/ReserveRedemption.ts"
 import * as ReserveRedemptionFromLedger from "./reserve-order/ReserveRedemptionFromLedger.ts"
 import * as MintLotLookups from "./reserve-order/MintLotLookups.ts"
 import * as MintOperations from "./reserve-order/MintOperations.ts"
 import { openOrderOf } from "./reserve-order/ReserveOrderLookups.ts"
-import { ReserveOrderMachine } from "./reserve-order/ReserveOrderMachine.ts"
+import { ReserveOrderMachine } from "./reserve-order/ReserveOrder.ts"
 import * as ReserveOrderQueries from "./reserve-order/ReserveOrderQueries.ts"
 import * as ReserveRedemptionOperations from "./reserve-order/ReserveRedemptionOperations.ts"
 
@@ -81,5 +78,11 @@ export const fromLedger = [
   // takes.
   ...ReserveHoldingFromLedger.fromLedger
 ] as const
-export { events } from "./events.ts"
 export { formulas } from "./ReserveFormulas.ts"
+/** Events that the room announces. */
+export const events = {
+  ...mintEvents,
+  ...reserveRedemptionEvents,
+  ...reserveReportEvents,
+  ...amendmentEvents
+} as const

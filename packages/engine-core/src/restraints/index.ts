@@ -1,11 +1,9 @@
 /** Declarations of the room restraints: holds on instruments and restrictions of holders. */
-import { holds } from "./hold/Hold.ts"
-import { HoldMachine } from "./hold/HoldMachine.ts"
+import { holds, HoldMachine, holdEvents } from "./hold/Hold.ts"
 import * as HoldOperations from "./hold/HoldOperations.ts"
 import * as HoldQueries from "./hold/HoldQueries.ts"
 import { holdSlots } from "./hold/HoldSlot.ts"
-import { restrictions } from "./restriction/Restriction.ts"
-import { RestrictionMachine } from "./restriction/RestrictionMachine.ts"
+import { restrictions, RestrictionMachine, restrictionEvents } from "./restriction/Restriction.ts"
 import { restrictionOf } from "./restriction/RestrictionLookups.ts"
 import * as RestrictionOperations from "./restriction/RestrictionOperations.ts"
 import * as RestrictionQueries from "./restriction/RestrictionQueries.ts"
@@ -28,4 +26,5 @@ export const concealed = {
   operations: []
 } as const satisfies ConcealedEvents
 export const workers = [screeningWorker] as const
-export { events } from "./events.ts"
+/** Events that the room announces. */
+export const events = { ...holdEvents, ...restrictionEvents } as const

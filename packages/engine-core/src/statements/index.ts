@@ -1,8 +1,12 @@
 /** Declarations of the room statements: sources and statements of outside parties. */
 import { externalSources } from "./external-source/ExternalSource.ts"
 import * as SourceQueries from "./external-source/SourceQueries.ts"
-import { overdueStatements } from "./external-source/OverdueStatement.ts"
-import { externalStatements, statementsOfDates } from "./external-statement/ExternalStatement.ts"
+import { overdueStatementEvents, overdueStatements } from "./external-source/OverdueStatement.ts"
+import {
+  externalStatements,
+  statementEvents,
+  statementsOfDates
+} from "./external-statement/ExternalStatement.ts"
 import { stageWorker } from "./external-statement/StageRunner.ts"
 
 export const collections = [
@@ -13,3 +17,5 @@ export const collections = [
 ] as const
 export const queries = [...SourceQueries.queries] as const
 export const workers = [stageWorker] as const
+/** Events that the room announces. */
+export const events = { ...statementEvents, ...overdueStatementEvents } as const

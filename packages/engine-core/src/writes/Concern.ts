@@ -1,5 +1,11 @@
 /** Members of an operation and of a four-eyes action that state whom the write concerns. */
 
+/** The instrument and the holders of the record that a write acts on. */
+export interface RecordConcern {
+  readonly instrumentId: string | null
+  readonly holderIds: ReadonlyArray<string>
+}
+
 export interface StoredConcern {
   readonly instrumentId: string | null
   readonly holderId: string | null

@@ -6,14 +6,8 @@ import { Effect, Option } from "effect"
 import type { Collection } from "../kernel/Collection.ts"
 import type { Unavailable } from "../kernel/Refusal.ts"
 import { Records } from "../records/Records.ts"
-import type { StoredConcern } from "./Concern.ts"
+import type { RecordConcern, StoredConcern } from "./Concern.ts"
 import type { AnyOperation } from "./Operation.ts"
-
-/** The instrument and the holders of the record that a write acts on. */
-export interface RecordConcern {
-  readonly instrumentId: string | null
-  readonly holderIds: ReadonlyArray<string>
-}
 
 /**
  * Looks up a record that exists before the write and states the instrument and the holder in its

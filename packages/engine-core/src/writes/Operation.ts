@@ -14,7 +14,7 @@ import type { Records } from "../records/Records.ts"
 import type { EngineOpenedOperationKind, OperationKind } from "../vocabulary/OperationKind.ts"
 import type { ResourceKind } from "../vocabulary/ResourceKind.ts"
 import type { Role } from "../vocabulary/Role.ts"
-import type { RecordConcern } from "./ConcernLookups.ts"
+import type { RecordConcern } from "./Concern.ts"
 import type { DerivedFigures } from "./Figures.ts"
 
 /** `POST /v1/holds/{holdId}:release`; a colon in the last segment marks an action. */

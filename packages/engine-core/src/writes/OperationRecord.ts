@@ -14,9 +14,48 @@ import { OperationKind } from "../vocabulary/OperationKind.ts"
 import { Role } from "../vocabulary/Role.ts"
 import * as Concern from "./Concern.ts"
 import * as Figures from "./Figures.ts"
-import { OperationMachine } from "./OperationMachine.ts"
 import { Resource } from "./Resource.ts"
 import { Commands, DisclosedContracts } from "./Submission.ts"
+import { about } from "../records/EventDeclaration.ts"
+
+export const OperationMachine = Machine.declare("OperationState", {
+  doc: "A write, from the moment it is accepted to its end.",
+  states: {
+    queued: "Accepted; waits for a worker.",
+    running: "A worker holds its lease.",
+    succeeded: "Its fact is committed.",
+    failed: "It was refused when it ran."
+  },
+  triggers: {
+    take: { by: ["worker"] },
+    succeed: { by: ["worker"], announces: ["operation.succeeded"] },
+    fail: { by: ["worker"], announces: ["operation.failed"] }
+  },
+  initial: "queued",
+  opens: { by: [...OperationKind.members, "approver"] },
+  moves: {
+    queued: { take: "running" },
+    running: { succeed: "succeeded", fail: "failed" },
+    succeeded: {},
+    failed: {}
+  },
+  forward: ["take", "succeed"]
+})
+
+const operation = about(
+  "any",
+  Schema.Struct({
+    kind: OperationKind.schema,
+    role: Schema.NullOr(Role.schema),
+    operationId: Schema.String
+  })
+)
+
+/** Events of an operation. */
+export const operationEvents = {
+  "operation.succeeded": operation,
+  "operation.failed": operation
+} as const
 
 /** Problem of an operation that fails, and its substitute for readers it is concealed from. */
 const AbandonedAs = Schema.Struct({

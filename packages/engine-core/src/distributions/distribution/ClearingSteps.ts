@@ -9,9 +9,13 @@ import type { Unavailable } from "../../kernel/Refusal.ts"
 import type { Act } from "../../records/Act.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import type { HoldFollowers } from "../../restraints/hold/HoldFollowers.ts"
-import { type Distribution, distributions, shownDistributions } from "./Distribution.ts"
+import {
+  type Distribution,
+  distributions,
+  shownDistributions,
+  DistributionMachine
+} from "./Distribution.ts"
 import { concealed as concealedLines, distributionLines } from "./DistributionLine.ts"
-import { DistributionMachine } from "./DistributionMachine.ts"
 import { setTimers } from "./DistributionTimerSteps.ts"
 import { type Counts, countsOf, unrolledIn } from "./LineLookups.ts"
 import { payIfSettled } from "./PaymentSteps.ts"

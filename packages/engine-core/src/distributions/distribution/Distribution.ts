@@ -4,9 +4,76 @@ import type { Announcement } from "../../kernel/Announcement.ts"
 import * as Collection from "../../kernel/Collection.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Instant from "../../kernel/Instant.ts"
-import * as events from "../events.ts"
-import { DistributionMachine, evolve, Fact } from "./DistributionMachine.ts"
-import { fields, idLengthMax } from "./DistributionTerms.ts"
+import { fields, idLengthMax, Totals } from "./DistributionTerms.ts"
+import { match } from "ts-pattern"
+import * as Integer from "../../kernel/Integer.ts"
+import * as Machine from "../../kernel/Machine.ts"
+import * as Month from "../../kernel/Month.ts"
+import { about, announcing } from "../../records/EventDeclaration.ts"
+
+export const DistributionMachine = Machine.declare("DistributionState", {
+  doc: "An executed distribution. Carried, suspended and void lines do not keep it from paid.",
+  states: {
+    executed: "Its lines are computed.",
+    held: "Its instrument is under a hold.",
+    payable: "A reconciliation run found nothing that stops it.",
+    paid: "Every line that was delivered is rolled."
+  },
+  triggers: {
+    clear: { by: ["run"], announces: ["distribution.payable"] },
+    hold: {
+      by: ["instrument.pause", "run", "distribution.execute"],
+      announces: ["distribution.held"]
+    },
+    pay: { by: ["distribution.roll", "run"], announces: ["distribution.paid"] }
+  },
+  initial: "executed",
+  opens: {
+    by: ["distribution.execute"],
+    announces: ["distribution.rate-changed", "distribution.carried"]
+  },
+  moves: {
+    executed: { clear: "payable", hold: "held" },
+    held: { clear: "payable" },
+    payable: { hold: "held", pay: "paid" },
+    paid: {}
+  },
+  forward: ["clear", "pay"]
+})
+
+/** Events of a distribution. */
+export const distributionEvents = {
+  "distribution.payable": about(
+    "distribution",
+    Schema.Struct({ state: DistributionMachine.schema, month: Month.schema, runId: Schema.String })
+  ),
+  "distribution.held": about(
+    "distribution",
+    Schema.Struct({ state: DistributionMachine.schema, month: Month.schema, holdId: Schema.String })
+  ),
+  "distribution.paid": about(
+    "distribution",
+    Schema.Struct({
+      state: DistributionMachine.schema,
+      month: Month.schema,
+      rolled: Integer.schema
+    })
+  ),
+  "distribution.rate-changed": about(
+    "distribution",
+    Schema.Struct({
+      month: Month.schema,
+      rate: Decimal.schema,
+      ratesSeen: Schema.Array(Decimal.schema)
+    })
+  ),
+  "distribution.carried": about(
+    "distribution",
+    Schema.Struct({ month: Month.schema, carried: Integer.schema })
+  )
+} as const
+
+const makeEvent = announcing(distributionEvents)
 
 export { DistributionId } from "./DistributionTerms.ts"
 
@@ -37,6 +104,54 @@ export const Distribution = Schema.Struct({
   description: "The income of one instrument and month, paid to the holders on its record date."
 })
 export type Distribution = typeof Distribution.Type
+
+/** Every line was added on the ledger; no further one can be added. */
+const Seal = Schema.Struct({
+  on: Schema.Literal("seal"),
+  at: Instant.schema,
+  /** Sums of the lines as the ledger sealed them, and the net of those that are suspended. */
+  totals: Totals
+})
+const Clear = Schema.Struct({
+  on: Schema.Literal("clear"),
+  at: Instant.schema,
+  runId: Schema.String
+})
+const Held = Schema.Struct({
+  on: Schema.Literal("hold"),
+  at: Instant.schema,
+  holdId: Schema.String
+})
+const Pay = Schema.Struct({
+  on: Schema.Literal("pay"),
+  at: Instant.schema,
+  /** Number of lines that are rolled. */
+  rolled: Integer.schema
+})
+
+export const Fact = Schema.Union([Seal, Clear, Held, Pay])
+export type Fact = typeof Fact.Type
+
+/** Fold: the distribution after `fact`. */
+export const evolve = (self: Distribution, fact: Fact): Distribution =>
+  match(fact)
+    .with({ on: "seal" }, ({ at, totals }) => ({ ...self, sealedAt: at, totals }))
+    .with({ on: "clear" }, ({ on, runId }) => ({
+      ...self,
+      state: Machine.follow(DistributionMachine, self.state, on),
+      clearedByRun: runId,
+      holdId: null
+    }))
+    .with({ on: "hold" }, ({ on, holdId }) => ({
+      ...self,
+      state: Machine.follow(DistributionMachine, self.state, on),
+      holdId
+    }))
+    .with({ on: "pay" }, ({ on }) => ({
+      ...self,
+      state: Machine.follow(DistributionMachine, self.state, on)
+    }))
+    .exhaustive()
 
 export const distributions = Collection.define<Distribution, Fact>("distribution", {
   doc: "The income of one instrument and month, paid to the holders on its record date.",
@@ -77,7 +192,7 @@ export const distributions = Collection.define<Distribution, Fact>("distribution
         return []
     }
   },
-  announce: (self, fact) => announced(self, fact).map((event) => about(self, event)),
+  announce: (self, fact) => announced(self, fact).map((event) => announcement(self, event)),
   invariants: {
     "its id leaves room for the number of a line": ({ distributionId }) =>
       distributionId.length <= idLengthMax,
@@ -119,11 +234,11 @@ const announced = (self: Distribution, fact: Fact | undefined): ReadonlyArray<Ev
     case "seal":
       return []
     case "clear":
-      return [events.make("distribution.payable", { state, month, runId: fact.runId })]
+      return [makeEvent("distribution.payable", { state, month, runId: fact.runId })]
     case "hold":
-      return [events.make("distribution.held", { state, month, holdId: fact.holdId })]
+      return [makeEvent("distribution.held", { state, month, holdId: fact.holdId })]
     case "pay":
-      return [events.make("distribution.paid", { state, month, rolled: fact.rolled })]
+      return [makeEvent("distribution.paid", { state, month, rolled: fact.rolled })]
   }
 }
 
@@ -133,14 +248,14 @@ const opened = (self: Distribution): ReadonlyArray<Event> => {
   const isChanged = ratesSeen.length > 1 && acknowledgedRate === null
   return [
     ...(isChanged
-      ? [events.make("distribution.rate-changed", { month, rate: withholding, ratesSeen })]
+      ? [makeEvent("distribution.rate-changed", { month, rate: withholding, ratesSeen })]
       : []),
-    ...(unrolled > 0 ? [events.make("distribution.carried", { month, carried: unrolled })] : [])
+    ...(unrolled > 0 ? [makeEvent("distribution.carried", { month, carried: unrolled })] : [])
   ]
 }
 
 /** Makes an event of a distribution, which names no holder. */
-const about = (self: Distribution, event: Event): Announcement => ({
+const announcement = (self: Distribution, event: Event): Announcement => ({
   ...event,
   resourceKind: "distribution",
   resourceId: self.distributionId,

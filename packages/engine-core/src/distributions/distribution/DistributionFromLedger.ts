@@ -17,13 +17,17 @@ import {
 } from "../../templates/Distribution.ts"
 import { decodePayload } from "../../templates/Template.ts"
 import { countUse } from "../standing-approval/StandingApprovalSteps.ts"
-import { type Distribution, distributions, shownDistributions } from "./Distribution.ts"
+import {
+  type Distribution,
+  distributions,
+  shownDistributions,
+  DistributionMachine
+} from "./Distribution.ts"
 import {
   type DistributionContract,
   type Fact as ContractFact,
   distributionContracts
 } from "./DistributionContract.ts"
-import { DistributionMachine } from "./DistributionMachine.ts"
 import { type DistributionSlot, distributionSlots } from "./DistributionSlot.ts"
 import type { DistributionId, Totals } from "./DistributionTerms.ts"
 import { type ExecutedTerms, opening } from "./ExecutedTermsLookups.ts"

@@ -5,7 +5,7 @@
 import { Schema } from "effect"
 import * as Collection from "../../kernel/Collection.ts"
 import { fields } from "./DistributionTerms.ts"
-import { sourceFields } from "./LineSource.ts"
+import { sourceFields, termsOf, type LineSource } from "./LineSource.ts"
 
 const members = { ...fields, ...sourceFields } as const
 
@@ -31,3 +31,9 @@ export const distributionPlans = Collection.define<DistributionPlan, Fact>("dist
   evolve: (self, fact) => ({ ...self, ...fact.planned }),
   keptBy: "engine"
 })
+
+/** Returns the inputs of the lines of a plan. */
+export const sourceOfPlan = (plan: DistributionPlan): LineSource => {
+  if (plan.recordOffset === null) throw new Error("a plan reads the register of record")
+  return { ...plan, recordOffset: plan.recordOffset, terms: termsOf(plan) }
+}

@@ -1,7 +1,7 @@
 /** Queries of distributions: the list, one, its export, its lines, and one line with the basis of its figures. */
 import { Effect, Option, Schema } from "effect"
 import { awaitedStatements } from "../../findings/AwaitedStatements.ts"
-import { HolderId } from "../../holders/holder/Holder.ts"
+import { HolderId } from "../../holders/holder/HolderId.ts"
 import * as Sight from "../../holders/holder/Sight.ts"
 import { InstrumentId } from "../../instruments/instrument/Manifest.ts"
 import * as Month from "../../kernel/Month.ts"
@@ -15,11 +15,16 @@ import {
   type Distribution,
   DistributionId,
   distributions,
-  shownDistributions
+  shownDistributions,
+  DistributionMachine
 } from "./Distribution.ts"
-import { distributionLines, inStates, LineId, shownIn } from "./DistributionLine.ts"
-import { DistributionLineMachine } from "./DistributionLineMachine.ts"
-import { DistributionMachine } from "./DistributionMachine.ts"
+import {
+  distributionLines,
+  inStates,
+  LineId,
+  shownIn,
+  DistributionLineMachine
+} from "./DistributionLine.ts"
 import * as DistributionView from "./DistributionView.ts"
 import { basisOf } from "./LineBasisLookups.ts"
 import { countsOf, lineOf } from "./LineLookups.ts"

@@ -2,7 +2,7 @@
  * Pure figures of a distribution's lines: entitlement, equalisation, withholding, carry and payout
  * of one holder (docs/domain/figures.md#distribution-figures).
  */
-import type { Attribute } from "../../holders/holder/HolderDetails.ts"
+import type { Attribute } from "../../holders/attribute/Attribute.ts"
 import type { EqualisationLot } from "../../instruments/lot/Lot.ts"
 import { counts } from "../../holders/attribute/AttributeRules.ts"
 import * as Decimal from "../../kernel/Decimal.ts"

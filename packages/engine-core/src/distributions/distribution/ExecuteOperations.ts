@@ -7,8 +7,7 @@ import { assetOf, InstrumentId } from "../../instruments/instrument/Instrument.t
 import * as Decimal from "../../kernel/Decimal.ts"
 import { judge } from "../../kernel/Gates.ts"
 import * as Month from "../../kernel/Month.ts"
-import type { Refused, Unavailable } from "../../kernel/Refusal.ts"
-import { refused } from "../../kernel/Refusal.ts"
+import { type Refused, type Unavailable, refused } from "../../kernel/Refusal.ts"
 import { latestMarket } from "../../orders/primary-market/PrimaryMarketLookups.ts"
 import type { OperationAct } from "../../records/Act.ts"
 import { Records, type Stored } from "../../records/Records.ts"
@@ -20,11 +19,15 @@ import type { DerivedFigures, Figure } from "../../writes/Figures.ts"
 import * as Operation from "../../writes/Operation.ts"
 import { operations as operationRecords } from "../../writes/OperationRecord.ts"
 import { isRefused } from "../period/RateChangeRules.ts"
-import { type Distribution, distributions } from "./Distribution.ts"
+import { type Distribution, distributions, DistributionMachine } from "./Distribution.ts"
 import { distributionContracts } from "./DistributionContract.ts"
 import { slotOf } from "./DistributionLookups.ts"
-import { DistributionMachine } from "./DistributionMachine.ts"
-import { type DistributionPlan, distributionPlans, type PlanMembers } from "./DistributionPlan.ts"
+import {
+  type DistributionPlan,
+  distributionPlans,
+  type PlanMembers,
+  sourceOfPlan
+} from "./DistributionPlan.ts"
 import { DistributionId, idLengthMax } from "./DistributionTerms.ts"
 import * as DistributionView from "./DistributionView.ts"
 import { executionClaims } from "./ExecutionClaim.ts"
@@ -33,7 +36,6 @@ import { type ComputedPeriod, type Execution, executionOf, pointsOf } from "./Ex
 import * as LineCauseLookups from "./LineCauseLookups.ts"
 import * as LineFigureLookups from "./LineFigureLookups.ts"
 import * as LineLookups from "./LineLookups.ts"
-import { sourceOfPlan } from "./LineSource.ts"
 import * as Totals from "./TotalsRules.ts"
 
 const Body = Schema.Struct({

@@ -19,9 +19,8 @@ import { earliestOf } from "../period/Calendar.ts"
 import { datesOf } from "../period/PeriodTermsRules.ts"
 import { type Distribution, distributions } from "./Distribution.ts"
 import { slotOf } from "./DistributionLookups.ts"
-import { distributionPlans } from "./DistributionPlan.ts"
+import { distributionPlans, sourceOfPlan } from "./DistributionPlan.ts"
 import { unrolledIn } from "./LineLookups.ts"
-import { sourceOfPlan } from "./LineSource.ts"
 import { offsetsOf } from "./PayeeLookups.ts"
 
 type Lowest = Option.Option<Offset.Offset>

@@ -7,10 +7,10 @@ import type { BasisMissing } from "../../vocabulary/sets.ts"
 import { type Distribution, distributions } from "./Distribution.ts"
 import * as DistributionBasis from "./DistributionBasis.ts"
 import type { DistributionLine } from "./DistributionLine.ts"
-import { type DistributionPlan, distributionPlans } from "./DistributionPlan.ts"
+import { type DistributionPlan, distributionPlans, sourceOfPlan } from "./DistributionPlan.ts"
 import { lineOfPayee } from "./LineFigureLookups.ts"
 import { linesOfPayees } from "./LineLookups.ts"
-import { type LineSource, sourceOfPlan } from "./LineSource.ts"
+import type { LineSource } from "./LineSource.ts"
 import { offsetsOf } from "./PayeeLookups.ts"
 
 /** Basis of each figure of a line, or why it has none. */

@@ -14,8 +14,8 @@ import type { Unavailable } from "../../kernel/Refusal.ts"
 import { Records } from "../../records/Records.ts"
 import { type Restriction, restrictions } from "../../restraints/restriction/Restriction.ts"
 import { inForce } from "../../restraints/restriction/RestrictionLookups.ts"
-import type { DistributionLine } from "./DistributionLine.ts"
-import { type Cause, causesOf } from "./LineCauseRules.ts"
+import type { DistributionLine, Cause } from "./DistributionLine.ts"
+import { causesOf } from "./LineCauseRules.ts"
 
 /** A payee: a party and the instrument whose income it is paid. */
 export type OwedPayee = Pick<DistributionLine, "party" | "instrumentId" | "payout">

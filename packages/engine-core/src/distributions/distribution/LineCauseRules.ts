@@ -1,6 +1,5 @@
 /**
- * Pure rules of the causes for which a distribution line waits, the first of which is its reason,
- * and of the causes that an investor and an app are shown (docs/domain/distributions.md#suspense).
+ * Pure rules: every cause for which a distribution line waits (docs/domain/distributions.md#suspense).
  */
 import type { Admission } from "../../admissions/Admission.ts"
 import * as AttributeRules from "../../holders/attribute/AttributeRules.ts"
@@ -13,52 +12,8 @@ import {
   permits,
   type RestrictionInForce
 } from "../../restraints/restriction/RestrictionRules.ts"
-import type { LineReason, PayoutForm } from "../../vocabulary/sets.ts"
-import type { DistributionLine } from "./DistributionLine.ts"
-
-/** Causes for which a line waits, in the order in which the first becomes its reason. */
-export const causes = [
-  "restriction",
-  "court-order",
-  "registration",
-  "admission",
-  "attribute",
-  "screening",
-  "no-holder"
-] as const satisfies ReadonlyArray<LineReason>
-export type Cause = (typeof causes)[number]
-
-/** Causes that are concealed from investors and apps. */
-const concealed: ReadonlyArray<LineReason> = ["restriction", "court-order", "screening"]
-
-/** Returns the reason of a line with these causes; null: it does not wait. */
-export const firstOf = (given: ReadonlyArray<LineReason>): LineReason | null =>
-  causes.find((cause) => given.includes(cause)) ?? null
-
-/**
- * Returns the state and the reason that an investor and an app are shown: of a line that waits for
- * concealed causes alone `due` without a reason, of any other suspended line its first open cause.
- */
-export const shownOf = ({
-  state,
-  reason,
-  causes: given
-}: Pick<DistributionLine, "state" | "reason" | "causes">): Pick<
-  DistributionLine,
-  "state" | "reason"
-> => {
-  if (state !== "suspended") return { state, reason }
-  const shown = shownReason({ causes: given })
-  return shown === null ? { state: "due", reason: null } : { state, reason: shown }
-}
-
-/** Returns the first cause of a line that every reader is shown; null: it has none. */
-export const shownReason = ({
-  causes: given
-}: Pick<DistributionLine, "causes">): DistributionLine["reason"] =>
-  firstOf(given.filter((cause) => !concealed.includes(cause)))
-
-// ---- judgement
+import type { PayoutForm } from "../../vocabulary/sets.ts"
+import { causes, type Cause } from "./DistributionLine.ts"
 
 /** Facts at an instant from which the causes of a holder's lines of one instrument are judged. */
 export interface Subject {

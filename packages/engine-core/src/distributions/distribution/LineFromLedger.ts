@@ -27,13 +27,15 @@ import {
   type DistributionLine,
   distributionLines,
   inStates,
-  lineIdOf
+  lineIdOf,
+  DistributionLineMachine,
+  type Evidence,
+  type Fact,
+  firstOf
 } from "./DistributionLine.ts"
-import { DistributionLineMachine, type Evidence, type Fact } from "./DistributionLineMachine.ts"
 import { executedOf } from "./DistributionLookups.ts"
 import { linesWritten, payIfSettled } from "./PaymentSteps.ts"
 import { judgeAll } from "./LineCauseLookups.ts"
-import { firstOf } from "./LineCauseRules.ts"
 import { recoveredSince } from "./SuccessionLookups.ts"
 import { judgeAgain } from "./SuspenseSteps.ts"
 

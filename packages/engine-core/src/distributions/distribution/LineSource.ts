@@ -11,7 +11,6 @@ import * as Offset from "../../kernel/Offset.ts"
 import type * as Party from "../../kernel/Party.ts"
 import type { ValuationMode } from "../../vocabulary/sets.ts"
 import * as Field from "../../templates/Field.ts"
-import type { DistributionPlan } from "./DistributionPlan.ts"
 import { DistributionId } from "./DistributionTerms.ts"
 import type { Pricing, Terms } from "./DistributionRules.ts"
 
@@ -113,10 +112,4 @@ const pricingOf = ({
   return valuation === "accumulating"
     ? { valuation, exPrice: from, cumPrice: to }
     : { valuation, fromIndex: from, toIndex: to }
-}
-
-/** Returns the inputs of the lines of a plan. */
-export const sourceOfPlan = (plan: DistributionPlan): LineSource => {
-  if (plan.recordOffset === null) throw new Error("a plan reads the register of record")
-  return { ...plan, recordOffset: plan.recordOffset, terms: termsOf(plan) }
 }

@@ -11,8 +11,7 @@ import type { Stored } from "../../records/Records.ts"
 import type { Role } from "../../vocabulary/Role.ts"
 import * as sets from "../../vocabulary/sets.ts"
 import { isConcealedFrom } from "../../writes/Concealment.ts"
-import { DistributionLine, distributionLines } from "./DistributionLine.ts"
-import { shownOf, shownReason } from "./LineCauseRules.ts"
+import { DistributionLine, distributionLines, shownOf, shownReason } from "./DistributionLine.ts"
 
 const shown = Struct.pick(DistributionLine.fields, [
   "lineId",

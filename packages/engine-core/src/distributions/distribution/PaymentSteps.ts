@@ -7,7 +7,7 @@ import type * as Instant from "../../kernel/Instant.ts"
 import * as Machine from "../../kernel/Machine.ts"
 import type { Act } from "../../records/Act.ts"
 import { Records } from "../../records/Records.ts"
-import { distributions, shownDistributions } from "./Distribution.ts"
+import { distributions, shownDistributions, DistributionMachine } from "./Distribution.ts"
 import {
   concealed,
   type DistributionLine,
@@ -15,7 +15,6 @@ import {
   inStates,
   isConcealed
 } from "./DistributionLine.ts"
-import { DistributionMachine } from "./DistributionMachine.ts"
 
 /** States of lines in which their distribution is not paid. */
 const unpaid: ReadonlyArray<DistributionLine["state"]> = ["due", "delivered"]

@@ -2,8 +2,7 @@
 import { Effect, Option } from "effect"
 import type { Act } from "../../records/Act.ts"
 import { Records } from "../../records/Records.ts"
-import { type Distribution, shownDistributions } from "./Distribution.ts"
-import type { Fact } from "./DistributionMachine.ts"
+import { type Distribution, shownDistributions, type Fact } from "./Distribution.ts"
 
 /** Records a fact on the projection of a distribution for investors and apps. Only inside `transact`. */
 export const recordShown = Effect.fnUntraced(function* (

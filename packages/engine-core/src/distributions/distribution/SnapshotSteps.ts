@@ -29,13 +29,13 @@ import {
   isPaidEarly,
   type DistributionLine,
   distributionLines,
-  lineIdOf
+  lineIdOf,
+  firstOf
 } from "./DistributionLine.ts"
 import { distributionSlots } from "./DistributionSlot.ts"
 import { setTimers } from "./DistributionTimerSteps.ts"
 import { opening } from "./ExecutedTermsLookups.ts"
 import { judgeAll } from "./LineCauseLookups.ts"
-import { firstOf } from "./LineCauseRules.ts"
 
 /** Number of lines whose holders, restrictions and admissions are looked up together. */
 const linesMax = 1_000

@@ -11,8 +11,22 @@ import * as Date from "../../kernel/Date.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Integer from "../../kernel/Integer.ts"
 import * as Month from "../../kernel/Month.ts"
-import * as events from "../events.ts"
 import { idOf, Refusal } from "../period/Calendar.ts"
+import { about, announcing } from "../../records/EventDeclaration.ts"
+
+/** Events of a scheduled distribution. */
+export const scheduledDistributionEvents = {
+  "distribution.due": about(
+    "scheduled-distribution",
+    Schema.Struct({
+      month: Month.schema,
+      recordDate: Date.schema,
+      refused: Schema.NullOr(Schema.Struct({ operationId: Schema.String, problem: Schema.String }))
+    })
+  )
+} as const
+
+const makeEvent = announcing(scheduledDistributionEvents)
 
 const { NullOr, String: Text } = Schema
 
@@ -114,7 +128,7 @@ const due = (
 ): Announcement => {
   const { instrumentId, month, recordDate } = self
   return {
-    ...events.make("distribution.due", { month, recordDate, refused }),
+    ...makeEvent("distribution.due", { month, recordDate, refused }),
     resourceKind: "scheduled-distribution",
     resourceId: idOf(self),
     instrumentId,

@@ -9,8 +9,55 @@ import * as Instant from "../../kernel/Instant.ts"
 import * as Integer from "../../kernel/Integer.ts"
 import * as RecordId from "../../kernel/RecordId.ts"
 import * as sets from "../../vocabulary/sets.ts"
-import * as events from "../events.ts"
-import { StandingApprovalState } from "./StandingApprovalState.ts"
+import * as Judged from "../../kernel/Judged.ts"
+import { about, announcing } from "../../records/EventDeclaration.ts"
+import { OperationKind } from "../../vocabulary/OperationKind.ts"
+
+/** Events of a standing approval. */
+export const standingApprovalEvents = {
+  "standing-approval.granted": about(
+    "standing-approval",
+    Schema.Struct({ action: OperationKind.schema, rateChange: sets.RateChange.schema })
+  ),
+  "standing-approval.revoked": about(
+    "standing-approval",
+    Schema.Struct({ action: OperationKind.schema })
+  )
+} as const
+
+const makeEvent = announcing(standingApprovalEvents)
+
+export interface Subject {
+  readonly from: Instant.Instant
+  readonly until: Instant.Instant
+  readonly maxUses: number | null
+  readonly maxNet: Decimal.Decimal | null
+  readonly uses: number
+  readonly usedNet: Decimal.Decimal
+  readonly revokedAt: Instant.Instant | null
+  readonly now: Instant.Instant
+}
+
+const isExhausted = ({ maxNet, maxUses, usedNet, uses }: Subject): boolean =>
+  (maxUses !== null && uses >= maxUses) || (maxNet !== null && Decimal.atLeast(usedNet, maxNet))
+
+export const StandingApprovalState = Judged.declare<Subject>()("StandingApprovalState", {
+  doc: "A standing approval: the scheduler executes due distributions under it while it is active.",
+  states: {
+    scheduled: "Not yet in force.",
+    active: "In force.",
+    exhausted: "Its uses or its amount are used up.",
+    lapsed: "Its time is over.",
+    revoked: "One person ended it, at once."
+  },
+  // An exhausted or lapsed approval cannot be revoked, so judging the revocation first is unambiguous.
+  judge: (subject) => {
+    if (subject.revokedAt !== null) return "revoked"
+    if (isExhausted(subject)) return "exhausted"
+    if (Instant.atOrAfter(subject.now, subject.until)) return "lapsed"
+    return Instant.isBefore(subject.now, subject.from) ? "scheduled" : "active"
+  }
+})
 
 export const StandingApprovalId = RecordId.make("StandingApprovalId")
 export type StandingApprovalId = typeof StandingApprovalId.Type
@@ -121,10 +168,10 @@ export const standingApprovals = Collection.define<StandingApproval, Fact>("stan
   announce: (self, fact) => {
     if (fact === undefined) {
       const { action, rateChange } = self
-      return [about(self, events.make("standing-approval.granted", { action, rateChange }))]
+      return [announcement(self, makeEvent("standing-approval.granted", { action, rateChange }))]
     }
     return fact.on === "revoke"
-      ? [about(self, events.make("standing-approval.revoked", { action: self.action }))]
+      ? [announcement(self, makeEvent("standing-approval.revoked", { action: self.action }))]
       : []
   },
   invariants: {
@@ -137,7 +184,7 @@ export const standingApprovals = Collection.define<StandingApproval, Fact>("stan
   }
 })
 
-const about = (
+const announcement = (
   { standingApprovalId, instrumentId }: StandingApproval,
   event: Pick<Announcement, "type" | "payload">
 ): Announcement => ({

@@ -24,11 +24,11 @@ import {
   judged,
   type StandingApproval,
   StandingApprovalId,
-  standingApprovals
+  standingApprovals,
+  StandingApprovalState
 } from "./StandingApproval.ts"
 import * as Gates from "./StandingApprovalGates.ts"
 import { openOf } from "./StandingApprovalLookups.ts"
-import { StandingApprovalState } from "./StandingApprovalState.ts"
 import * as StandingApprovalView from "./StandingApprovalView.ts"
 
 const Body = Schema.Struct({

@@ -3,8 +3,7 @@ import { Effect, Schema } from "effect"
 import { InstrumentId } from "../../instruments/instrument/Manifest.ts"
 import * as Read from "../../reads/Read.ts"
 import { Records } from "../../records/Records.ts"
-import { StandingApprovalId, standingApprovals } from "./StandingApproval.ts"
-import { StandingApprovalState } from "./StandingApprovalState.ts"
+import { StandingApprovalId, standingApprovals, StandingApprovalState } from "./StandingApproval.ts"
 import * as StandingApprovalView from "./StandingApprovalView.ts"
 
 const audience = {

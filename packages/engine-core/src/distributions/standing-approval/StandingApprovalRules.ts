@@ -1,6 +1,6 @@
 /** Pure rule of a standing approval's limit: whether a distribution's net still fits. */
 import * as Decimal from "../../kernel/Decimal.ts"
-import type { Subject } from "./StandingApprovalState.ts"
+import type { Subject } from "./StandingApproval.ts"
 
 /**
  * Checks whether a distribution of this net, in the payout's currency, may use the approval: the sum

@@ -10,7 +10,6 @@ import { orUnavailable } from "../../records/PortFailure.ts"
 import { Records } from "../../records/Records.ts"
 import * as Lasting from "../../writes/LastingLookups.ts"
 import * as Operation from "../../writes/Operation.ts"
-import * as events from "../events.ts"
 import { deliveries, Failure, queueOf } from "../../records/webhook/Delivery.ts"
 import * as DeliveryRules from "../../records/webhook/DeliveryRules.ts"
 import * as AttemptSteps from "./AttemptSteps.ts"
@@ -22,8 +21,12 @@ import {
   view,
   WebhookId,
   webhooks,
-  WebhookView
+  WebhookView,
+  webhookEvents
 } from "../../records/webhook/Webhook.ts"
+import { announcing } from "../../records/EventDeclaration.ts"
+
+const makeEvent = announcing(webhookEvents)
 
 const Secret = Schema.String.check(
   Schema.isMaxLength(128),
@@ -180,7 +183,7 @@ export const test = Operation.defineOutside("webhook.test", {
     if (Option.isSome(made)) return
     yield* records.announce([
       {
-        ...events.make("webhook.test", { operationId }),
+        ...makeEvent("webhook.test", { operationId }),
         resourceKind: "webhook",
         resourceId: webhookId,
         instrumentId: null,

@@ -5,7 +5,7 @@ import * as Collection from "../../kernel/Collection.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Party from "../../kernel/Party.ts"
 import * as Field from "../../templates/Field.ts"
-import { HolderId } from "../holder/Holder.ts"
+import { HolderId } from "../holder/HolderId.ts"
 
 export const AcceptedTerms = Schema.Struct({
   /** Contract of the holder's signature; a holder may sign several documents. */

@@ -10,9 +10,9 @@ import { HolderInvitation, HolderRegistration } from "../../templates/Admission.
 import * as Field from "../../templates/Field.ts"
 import { create, exercise } from "../../templates/Template.ts"
 import * as Operation from "../../writes/Operation.ts"
-import { type Holder, HolderId, holders } from "../holder/Holder.ts"
-import { ChangedList } from "../holder/HolderDetails.ts"
-import { decide } from "../holder/HolderMachine.ts"
+import { type Holder, holders, decide } from "../holder/Holder.ts"
+import { HolderId } from "../holder/HolderId.ts"
+import { ChangedList } from "./Attribute.ts"
 import * as HolderView from "../holder/HolderView.ts"
 import * as AttributeRules from "./AttributeRules.ts"
 

@@ -5,8 +5,7 @@ import * as Instant from "../../kernel/Instant.ts"
 import * as Machine from "../../kernel/Machine.ts"
 import * as PlainJson from "../../kernel/PlainJson.ts"
 import { refuse, type Refused } from "../../kernel/Refusal.ts"
-import type { Attribute } from "../holder/HolderDetails.ts"
-import { AttributeMachine } from "./AttributeMachine.ts"
+import { type Attribute, AttributeMachine } from "./Attribute.ts"
 
 /** One attribute of a request: the state it is to have, and the hash of its evidence. */
 export interface Change {

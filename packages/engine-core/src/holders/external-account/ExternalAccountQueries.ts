@@ -2,7 +2,7 @@
 import { Effect, Schema } from "effect"
 import { InstrumentId } from "../../instruments/instrument/Instrument.ts"
 import * as Read from "../../reads/Read.ts"
-import { HolderId } from "../holder/Holder.ts"
+import { HolderId } from "../holder/HolderId.ts"
 import { externalAccounts, ExternalAccountView, Kind, view } from "./ExternalAccount.ts"
 
 const list = Read.list({

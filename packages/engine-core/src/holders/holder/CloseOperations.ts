@@ -10,9 +10,9 @@ import { HolderInvitation, HolderRegistration } from "../../templates/Admission.
 import * as Field from "../../templates/Field.ts"
 import { createAndExercise, exercise } from "../../templates/Template.ts"
 import * as Operation from "../../writes/Operation.ts"
-import { type Holder, HolderId, holders } from "./Holder.ts"
+import { type Holder, holders, decide, HolderMachine } from "./Holder.ts"
+import { HolderId } from "./HolderId.ts"
 import { judge } from "./CloseRules.ts"
-import { decide, HolderMachine } from "./HolderMachine.ts"
 import * as HolderView from "./HolderView.ts"
 
 /** Largest number of admissions that one transaction ends; further ones end in earlier steps. */

@@ -8,8 +8,8 @@ import * as TypedFromLedger from "../../projection/TypedFromLedger.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import { HolderInvitation, HolderRegistration } from "../../templates/Admission.ts"
 import type { Payload } from "../../templates/Template.ts"
-import { type Holder, HolderId, holderParties, holders } from "./Holder.ts"
-import { HolderMachine, isReady } from "./HolderMachine.ts"
+import { type Holder, holderParties, holders, HolderMachine, isReady } from "./Holder.ts"
+import { HolderId } from "./HolderId.ts"
 
 export const transitions = LedgerRecord.transitionsOf({
   collection: holders,

@@ -9,9 +9,9 @@ import { condition, failed, judge } from "../../kernel/Gates.ts"
 import { refused } from "../../kernel/Refusal.ts"
 import type { OperationAct } from "../../records/Act.ts"
 import { Records } from "../../records/Records.ts"
-import { OperationMachine } from "../../writes/OperationMachine.ts"
-import { operations } from "../../writes/OperationRecord.ts"
-import { type HolderId, holderParties, holders } from "./Holder.ts"
+import { OperationMachine, operations } from "../../writes/OperationRecord.ts"
+import type { HolderId } from "./HolderId.ts"
+import { holderParties, holders } from "./Holder.ts"
 import { holderClaims } from "./HolderClaim.ts"
 
 interface NewHolder {

@@ -2,7 +2,7 @@
  * Record of a holder's consent to an issuer's powers over its units: of one instrument, or of all.
  */
 import { Schema } from "effect"
-import { HolderId } from "../holder/Holder.ts"
+import { HolderId } from "../holder/HolderId.ts"
 import * as Collection from "../../kernel/Collection.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Machine from "../../kernel/Machine.ts"
@@ -10,7 +10,39 @@ import * as Offset from "../../kernel/Offset.ts"
 import * as Party from "../../kernel/Party.ts"
 import * as Field from "../../templates/Field.ts"
 import { IssuerPower } from "../../vocabulary/sets.ts"
-import { evolve, Fact, IssuerPowersConsentMachine } from "./IssuerPowersConsentMachine.ts"
+import { match } from "ts-pattern"
+
+export const IssuerPowersConsentMachine = Machine.declare("IssuerPowersConsentState", {
+  doc: "A holder's consent to forced acts. It must be granted at the ledger time of the act.",
+  states: {
+    offered: "Asked of the holder.",
+    granted: "Forced acts on the holder's units are allowed.",
+    declined: "The holder declined.",
+    withdrawn: "The offer was taken back.",
+    revoked: "The holder ended it.",
+    expired: "It ran out."
+  },
+  triggers: {
+    grant: { by: ["ledger"] },
+    decline: { by: ["ledger"] },
+    replace: { by: ["issuer-powers-consent.offer"] },
+    expire: { by: ["clock"] },
+    revoke: { by: ["ledger"] }
+  },
+  initial: "offered",
+  // A consent granted before the snapshot that the projection began with opens as granted.
+  opensIn: ["offered", "granted"],
+  opens: { by: ["issuer-powers-consent.offer", "ledger"] },
+  moves: {
+    offered: { grant: "granted", decline: "declined", replace: "withdrawn", expire: "expired" },
+    granted: { revoke: "revoked", expire: "expired" },
+    declined: {},
+    withdrawn: {},
+    revoked: {},
+    expired: {}
+  },
+  forward: ["grant"]
+})
 
 const { NullOr, String: Text } = Schema
 
@@ -44,6 +76,35 @@ export const IssuerPowersConsent = Schema.Struct({
     "A holder's consent to forced acts on its units. It counts at the ledger time of the act."
 })
 export type IssuerPowersConsent = typeof IssuerPowersConsent.Type
+
+const at = Instant.schema
+const Grant = Schema.Struct({ on: Schema.Literal("grant"), cid: Field.contractId, at })
+const ended = <const T extends string>(on: T) => Schema.Struct({ on: Schema.Literal(on), at })
+
+export const Fact = Schema.Union([
+  Grant,
+  ended("decline"),
+  ended("replace"),
+  ended("expire"),
+  ended("revoke")
+])
+export type Fact = typeof Fact.Type
+
+/** Fold: the consent after `fact`. */
+export const evolve = (self: IssuerPowersConsent, fact: Fact): IssuerPowersConsent => ({
+  ...self,
+  ...match(fact)
+    .with({ on: "grant" }, ({ cid, at: grantedAt }) => ({ cid, grantedAt }))
+    .with(
+      { on: "decline" },
+      { on: "replace" },
+      { on: "expire" },
+      { on: "revoke" },
+      ({ at: endedAt }) => ({ endedAt })
+    )
+    .exhaustive(),
+  state: Machine.follow(IssuerPowersConsentMachine, self.state, fact.on)
+})
 
 /** Instant at which the clock ends the consent in its present state; null: never. */
 export const endsAt = ({ state, expiresAt, validUntil }: IssuerPowersConsent) => {

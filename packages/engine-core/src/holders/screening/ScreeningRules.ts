@@ -4,7 +4,7 @@ import * as Instant from "../../kernel/Instant.ts"
 import * as Machine from "../../kernel/Machine.ts"
 import type { ScreeningFinding } from "../../ports/ScreeningSource.ts"
 import type { Screening } from "../holder/HolderDetails.ts"
-import { ScreeningMachine } from "./ScreeningMachine.ts"
+import { ScreeningMachine } from "./Screening.ts"
 
 const unscreened: Screening = {
   state: ScreeningMachine.initial,

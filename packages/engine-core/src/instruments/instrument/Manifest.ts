@@ -11,7 +11,7 @@ import { isCurrency } from "../../kernel/Currency.ts"
 import * as Field from "../../templates/Field.ts"
 import * as sets from "../../vocabulary/sets.ts"
 import * as PolicyTerms from "../policy/PolicyTerms.ts"
-import { isCusip, isFigi, isIsin, isLei } from "./InstrumentRules.ts"
+import { isCusip, isFigi, isIsin, isLei } from "../../kernel/CheckDigits.ts"
 import * as Amount from "../../kernel/Amount.ts"
 
 export const InstrumentId = RecordId.make("InstrumentId")

@@ -6,7 +6,7 @@ import { type Refused, refuse } from "../../kernel/Refusal.ts"
 import { lastVersion, type RecordedInstrument } from "../instrument/Instrument.ts"
 import { payable } from "../instrument/InstrumentGates.ts"
 import type { Manifest } from "../instrument/Manifest.ts"
-import { PolicyVersionMachine } from "./PolicyVersionMachine.ts"
+import { PolicyVersionMachine } from "./PolicyVersion.ts"
 
 export interface PolicyFacts {
   readonly instrument: RecordedInstrument

@@ -5,8 +5,7 @@ import * as Read from "../../reads/Read.ts"
 import { Records } from "../../records/Records.ts"
 import { InstrumentId, isRecorded } from "../instrument/Instrument.ts"
 import { instrumentInSight } from "../instrument/InstrumentLookups.ts"
-import { idOf, policyVersions } from "./PolicyVersion.ts"
-import { PolicyVersionMachine } from "./PolicyVersionMachine.ts"
+import { idOf, policyVersions, PolicyVersionMachine } from "./PolicyVersion.ts"
 import * as PolicyView from "./PolicyView.ts"
 
 const audience = {

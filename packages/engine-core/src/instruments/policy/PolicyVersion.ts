@@ -8,7 +8,31 @@ import * as Machine from "../../kernel/Machine.ts"
 import * as Offset from "../../kernel/Offset.ts"
 import { TermChange } from "../../writes/TermChange.ts"
 import { InstrumentId, Manifest } from "../instrument/Manifest.ts"
-import { PolicyVersionMachine } from "./PolicyVersionMachine.ts"
+
+export const PolicyVersionMachine = Machine.declare("PolicyVersionState", {
+  doc: "One version of an instrument's policy. Every order keeps the version it was judged under.",
+  states: {
+    scheduled: "Accepted, not yet in force.",
+    current: "In force.",
+    superseded: "Replaced by the next.",
+    withdrawn: "Replaced before it took effect."
+  },
+  triggers: {
+    begin: { by: ["clock"] },
+    replace: { by: ["policy.set"] },
+    supersede: { by: ["clock", "policy.set"] }
+  },
+  initial: "scheduled",
+  opensIn: ["scheduled", "current"],
+  opens: { by: ["instrument.record", "policy.set"] },
+  moves: {
+    scheduled: { begin: "current", replace: "withdrawn" },
+    current: { supersede: "superseded" },
+    superseded: {},
+    withdrawn: {}
+  },
+  forward: ["begin"]
+})
 
 const { NullOr, String: Text } = Schema
 

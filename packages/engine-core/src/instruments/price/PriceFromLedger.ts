@@ -1,6 +1,5 @@
 /** Facts from the ledger about price points: published, corrected, withdrawn by the oracle. */
-import { Effect, Option, Result } from "effect"
-import * as events from "../events.ts"
+import { Effect, Option, Result, Schema } from "effect"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as LedgerRecord from "../../projection/LedgerRecord.ts"
 import type { Node, FromLedger } from "../../projection/FromLedger.ts"
@@ -15,6 +14,25 @@ import * as PointBreachSteps from "./PointBreachSteps.ts"
 import { figuresOf, metrics } from "./PointRules.ts"
 import { type PricePoint, pricePoints, quoteIdOf, quotes } from "./PricePoint.ts"
 import * as QuoteOrder from "./QuoteOrder.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import { about, announcing } from "../../records/EventDeclaration.ts"
+
+/** Events of a price point. */
+export const priceEvents = {
+  "price.point": about(
+    "contract",
+    Schema.Struct({
+      contractId: Schema.String,
+      price: Decimal.schema,
+      incomePerUnit: Schema.NullOr(Decimal.schema),
+      withholding: Schema.NullOr(Decimal.schema),
+      valuationTime: Instant.schema,
+      corrects: Schema.NullOr(Schema.String)
+    })
+  )
+} as const
+
+const makeEvent = announcing(priceEvents)
 
 type PublishedPoint = Payload<typeof OraclePoint>
 
@@ -169,7 +187,7 @@ const announced = (point: PricePoint, node: Node) => {
   return Effect.flatMap(Records, (records) =>
     records.announce([
       {
-        ...events.make("price.point", {
+        ...makeEvent("price.point", {
           contractId,
           price,
           incomePerUnit,

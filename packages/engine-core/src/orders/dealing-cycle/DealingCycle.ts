@@ -1,6 +1,5 @@
 /** Record and collection of dealing cycles: the orders of one instrument and cut-off, settled in one transaction. */
-import { Effect, Schema } from "effect"
-import * as events from "../events.ts"
+import { Effect, Schema, Result } from "effect"
 import { InstrumentId } from "../../instruments/instrument/Manifest.ts"
 import type { Announcement } from "../../kernel/Announcement.ts"
 import * as Collection from "../../kernel/Collection.ts"
@@ -11,18 +10,280 @@ import * as Party from "../../kernel/Party.ts"
 import * as RecordId from "../../kernel/RecordId.ts"
 import * as Field from "../../templates/Field.ts"
 import { CycleEnding } from "../../vocabulary/sets.ts"
-import {
-  Counts,
-  DealingCycleMachine,
-  evolve,
-  Fact,
-  OrderFill,
-  FundNet,
-  Gating,
-  Gross,
-  Members,
-  netOf
-} from "./DealingCycleMachine.ts"
+import { match } from "ts-pattern"
+import { condition, judge, type Judgement } from "../../kernel/Gates.ts"
+import * as Machine from "../../kernel/Machine.ts"
+import { refuse, type Refused } from "../../kernel/Refusal.ts"
+import { about, announcing } from "../../records/EventDeclaration.ts"
+
+export const DealingCycleMachine = Machine.declare("DealingCycleState", {
+  doc: "A dealing cycle: the orders of one cut-off, settled together or not at all.",
+  states: {
+    open: "Takes orders until its cut-off, then waits to settle them.",
+    ended: "Settled its orders, or released them; the record says which."
+  },
+  triggers: {
+    settle: { by: ["dealing-cycle.settle"], announces: ["dealing-cycle.settled"] },
+    release: { by: ["dealing-cycle.release"], announces: ["dealing-cycle.released"] }
+  },
+  initial: "open",
+  opens: { by: ["dealing-cycle.open"] },
+  moves: {
+    open: { settle: "ended", release: "ended" },
+    ended: {}
+  },
+  forward: ["settle"]
+})
+
+/** Events of a dealing cycle. */
+export const dealingCycleEvents = {
+  "dealing-cycle.settled": about(
+    "dealing-cycle",
+    Schema.Struct({
+      subscriptions: Integer.schema,
+      redemptions: Integer.schema,
+      fundNet: Schema.Struct({ amount: Decimal.schema, quantity: Decimal.schema })
+    })
+  ),
+  "dealing-cycle.released": about(
+    "dealing-cycle",
+    Schema.Struct({ subscriptions: Integer.schema, redemptions: Integer.schema })
+  )
+} as const
+
+const makeEvent = announcing(dealingCycleEvents)
+
+/** Sums of a cycle's orders, by side: cash with fees, refunds of cash that bought no units, and units. */
+export const Gross = Schema.Struct({
+  subscribed: Decimal.schema,
+  refunded: Decimal.schema.pipe(Schema.withDecodingDefaultTypeKey(Effect.succeed(Decimal.zero))),
+  redeemed: Decimal.schema,
+  minted: Decimal.schema,
+  burned: Decimal.schema
+})
+export type Gross = typeof Gross.Type
+
+/** Net movement of the fund's accounts: cash positive to the fund, units positive minted. */
+export const FundNet = Schema.Struct({ cash: Decimal.schema, units: Decimal.schema })
+export type FundNet = typeof FundNet.Type
+
+/** Fraction of the redemptions that was filled, the capacity, and the reason. */
+export const Gating = Schema.Struct({
+  factor: Decimal.schema,
+  capacity: Decimal.schema,
+  reason: Schema.Literal("cycle-capacity")
+})
+export type Gating = typeof Gating.Type
+
+/** Fill of one redemption; the remainder id is null if nothing is left, or if the settlement is computed only. */
+export const OrderFill = Schema.Struct({
+  redemptionId: Schema.String,
+  ordered: Decimal.schema,
+  filled: Decimal.schema,
+  remainderId: Schema.NullOr(Schema.String)
+})
+export type OrderFill = typeof OrderFill.Type
+
+const Ids = Schema.Array(Schema.String)
+/** Ids of the orders of a cycle. */
+export const Members = Schema.Struct({ subscriptions: Ids, redemptions: Ids })
+export type Members = typeof Members.Type
+
+/** Number of orders of each kind. */
+export const Counts = Schema.Struct({
+  subscriptions: Integer.schema,
+  redemptions: Integer.schema
+})
+export type Counts = typeof Counts.Type
+
+// Facts that do not change the state.
+
+/** An order joined, was priced, or left: the changes of the counts and sums of its side. */
+const Count = Schema.Struct({
+  on: Schema.Literal("count"),
+  orderId: Schema.String,
+  members: Schema.Struct({ subscriptions: Integer.schema, redemptions: Integer.schema }),
+  gross: Gross
+})
+/** The fund allocated cash for its net. */
+const Allocate = Schema.Struct({
+  on: Schema.Literal("allocate"),
+  cid: Field.contractId,
+  amount: Decimal.schema,
+  settleBefore: Field.optional(Instant.schema)
+})
+/** An allocation of the fund ended. */
+const Unallocate = Schema.Struct({ on: Schema.Literal("unallocate"), cid: Field.contractId })
+/** The clock passed the cut-off: no order joins after it. */
+const CutOff = Schema.Struct({ on: Schema.Literal("cut-off") })
+
+// Facts of the table's triggers.
+
+/** Instant and ledger update of the end. */
+const ending = { at: Instant.schema, uid: Schema.String } as const
+
+const Settle = Schema.Struct({
+  on: Schema.Literal("settle"),
+  ...ending,
+  orders: Members,
+  policyVersion: Integer.schema,
+  pointCid: Field.contractId,
+  price: Decimal.schema,
+  swungPrice: Schema.NullOr(Decimal.schema),
+  gross: Gross,
+  fundNet: FundNet,
+  gate: Schema.NullOr(Gating),
+  fills: Schema.Array(OrderFill)
+})
+const Release = Schema.Struct({ on: Schema.Literal("release"), ...ending })
+
+export const Fact = Schema.Union([Count, Allocate, Unallocate, CutOff, Settle, Release])
+export type Fact = typeof Fact.Type
+
+/** Commands of the venue on a cycle, at an instant. */
+export interface Command {
+  readonly on: "settle" | "release"
+  readonly now: Instant.Instant
+}
+
+/** Guard: decides by the cycle's own record whether the command is allowed. */
+export const decide = (self: DealingCycle, command: Command) =>
+  admitted(self, command.on).pipe(
+    Result.flatMap(() => judge(objections(self, command))),
+    Result.map(() => command)
+  )
+
+/** Guard of the state alone; the refusal of an ended cycle names its end. */
+export const admitted = (
+  self: Pick<DealingCycle, "cycleId" | "state" | "endedAs">,
+  on: Command["on"]
+): Result.Result<void, Refused<"state-conflict">> =>
+  self.endedAs === null
+    ? Machine.admit(DealingCycleMachine, self, on)
+    : refuse("state-conflict", {
+        check: DealingCycleMachine.name,
+        detail: `The dealing cycle ${self.cycleId} has ended: it was ${self.endedAs}.`
+      })
+
+/** Checks of a command on the cycle's own record. */
+export const objections = (self: DealingCycle, { on, now }: Command): ReadonlyArray<Judgement> =>
+  on === "release"
+    ? []
+    : [
+        condition("cut-off-passed", Instant.atOrAfter(now, self.cutOffAt)),
+        condition("settle-by", Instant.isBefore(now, self.settleBy), {
+          recovery: "Release the cycle: its time to settle passed."
+        }),
+        condition("cycle-has-orders", self.members.subscriptions + self.members.redemptions !== 0)
+      ]
+
+/** Fold: the cycle after `fact`. */
+export const evolve = (self: DealingCycle, fact: Fact): DealingCycle =>
+  match(fact)
+    .with({ on: "count" }, ({ members, gross }) => {
+      const summed = added(self.gross, gross)
+      return {
+        ...self,
+        members: {
+          subscriptions: self.members.subscriptions + members.subscriptions,
+          redemptions: self.members.redemptions + members.redemptions
+        },
+        gross: summed,
+        fundNet: netOf(summed)
+      }
+    })
+    .with({ on: "allocate" }, ({ cid, amount, settleBefore }) => ({
+      ...self,
+      allocations: [...self.allocations, { cid, amount, settleBefore }]
+    }))
+    .with({ on: "unallocate" }, ({ cid }) => ({
+      ...self,
+      allocations: self.allocations.filter((allocation) => allocation.cid !== cid)
+    }))
+    .with({ on: "cut-off" }, () => ({ ...self, acceptsOrders: false }))
+    .with({ on: "settle" }, ({ on, at, uid, ...settled }) => ({
+      ...ended(self, on, { at, uid }),
+      ...settled,
+      endedAs: "settled" as const,
+      members: {
+        subscriptions: settled.orders.subscriptions.length,
+        redemptions: settled.orders.redemptions.length
+      }
+    }))
+    // A released cycle has no sums; its counts stay, for its event.
+    .with({ on: "release" }, ({ on, ...released }) => ({
+      ...ended(self, on, released),
+      endedAs: "released" as const,
+      gross: nothing,
+      fundNet: netOf(nothing)
+    }))
+    .exhaustive()
+
+const ended = (
+  self: DealingCycle,
+  on: Machine.TriggerOf<typeof DealingCycleMachine>,
+  { at, uid }: { readonly at: Instant.Instant; readonly uid: string }
+): DealingCycle => ({
+  ...self,
+  state: Machine.follow(DealingCycleMachine, self.state, on),
+  acceptsOrders: false,
+  endedAt: at,
+  uid,
+  allocations: [],
+  cycleCid: null
+})
+
+export const nothing: Gross = {
+  subscribed: Decimal.zero,
+  refunded: Decimal.zero,
+  redeemed: Decimal.zero,
+  minted: Decimal.zero,
+  burned: Decimal.zero
+}
+
+export const added = (self: Gross, that: Gross): Gross => ({
+  subscribed: Decimal.add(self.subscribed, that.subscribed),
+  refunded: Decimal.add(self.refunded, that.refunded),
+  redeemed: Decimal.add(self.redeemed, that.redeemed),
+  minted: Decimal.add(self.minted, that.minted),
+  burned: Decimal.add(self.burned, that.burned)
+})
+
+export const negated = (self: Gross): Gross => ({
+  subscribed: Decimal.negate(self.subscribed),
+  refunded: Decimal.negate(self.refunded),
+  redeemed: Decimal.negate(self.redeemed),
+  minted: Decimal.negate(self.minted),
+  burned: Decimal.negate(self.burned)
+})
+
+/** Computes the formula fund-net: the net movement of the fund's accounts, after refunds. */
+export const netOf = ({ subscribed, refunded, redeemed, minted, burned }: Gross): FundNet => ({
+  cash: Decimal.subtract(subscribed, Decimal.add(refunded, redeemed)),
+  units: Decimal.subtract(minted, burned)
+})
+
+/**
+ * Computes the gate of the record: the filled fraction of the ordered units, rounded down to ten places
+ * (docs/domain/dealing-cycles.md#partial-fills). Null if all are filled.
+ */
+export const gatingOf = ({
+  ordered,
+  filled
+}: {
+  readonly ordered: Decimal.Decimal
+  readonly filled: Decimal.Decimal
+}): Gating | null =>
+  Decimal.atLeast(filled, ordered)
+    ? null
+    : {
+        factor: Decimal.divideRounded(filled, ordered, {
+          places: Decimal.places,
+          rounding: "floor"
+        }),
+        capacity: filled,
+        reason: "cycle-capacity"
+      }
 
 export const CycleId = RecordId.make("CycleId")
 export type CycleId = typeof CycleId.Type
@@ -154,7 +415,7 @@ const announced = (self: DealingCycle, fact: Fact): ReadonlyArray<Announcement> 
     return [
       tell(
         self,
-        events.make("dealing-cycle.settled", {
+        makeEvent("dealing-cycle.settled", {
           subscriptions,
           redemptions,
           fundNet: { amount: cash, quantity: units }
@@ -163,7 +424,7 @@ const announced = (self: DealingCycle, fact: Fact): ReadonlyArray<Announcement> 
     ]
   }
   return fact.on === "release"
-    ? [tell(self, events.make("dealing-cycle.released", { subscriptions, redemptions }))]
+    ? [tell(self, makeEvent("dealing-cycle.released", { subscriptions, redemptions }))]
     : []
 }
 

@@ -7,8 +7,8 @@ import * as Party from "../../kernel/Party.ts"
 import type { Stored } from "../../records/Records.ts"
 import * as Field from "../../templates/Field.ts"
 import * as DealingCycleBasis from "./DealingCycleBasis.ts"
+import * as Cycle from "./DealingCycle.ts"
 import type { DealingCycle } from "./DealingCycle.ts"
-import * as Cycle from "./DealingCycleMachine.ts"
 import {
   dealtOf,
   boughtOf,

@@ -22,10 +22,10 @@ import {
   type Template
 } from "../../templates/Template.ts"
 import * as Currency from "../../kernel/Currency.ts"
+import * as Cycle from "./DealingCycle.ts"
 import { allocationsMax, CycleId, type DealingCycle, dealingCycles } from "./DealingCycle.ts"
 import { redemptions } from "../redemption/Redemption.ts"
 import { type Subscription, subscriptions } from "../subscription/Subscription.ts"
-import * as Cycle from "./DealingCycleMachine.ts"
 import type { FormerCycle } from "./FormerCycle.ts"
 import { leftIn } from "./CycleOrderLookups.ts"
 

@@ -1,7 +1,7 @@
 /** Checks of opening and settling a dealing cycle on records outside it, by gate. */
 import type { RecordedInstrument } from "../../instruments/instrument/Instrument.ts"
 import { notBacked, onRegistry } from "../../instruments/instrument/InstrumentGates.ts"
-import { isScreened } from "../../holders/holder/HolderMachine.ts"
+import { isScreened } from "../../holders/holder/Holder.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import { condition, inOrder, type Judgement } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
@@ -12,7 +12,7 @@ import type { Redemption } from "../redemption/Redemption.ts"
 import { mayDeal } from "../redemption/RedemptionGates.ts"
 import type { Subscription } from "../subscription/Subscription.ts"
 import { feedUsable } from "../../statements/nav-feed/PointVerdict.ts"
-import { objections } from "./DealingCycleMachine.ts"
+import { objections } from "./DealingCycle.ts"
 import type { Context } from "./CycleSettlementLookups.ts"
 import { beyondRoom, inputsOf } from "./TransactionSize.ts"
 

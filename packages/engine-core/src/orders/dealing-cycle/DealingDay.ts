@@ -7,7 +7,7 @@ import * as Decimal from "../../kernel/Decimal.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Integer from "../../kernel/Integer.ts"
 import * as Field from "../../templates/Field.ts"
-import { Counts } from "./DealingCycleMachine.ts"
+import { Counts } from "./DealingCycle.ts"
 
 /** Sums of each side as it was ordered: in cash, or in units. */
 export const OrderedSums = Schema.Struct({

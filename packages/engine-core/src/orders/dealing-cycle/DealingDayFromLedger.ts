@@ -14,11 +14,11 @@ import { PricedRedemption, RedemptionClaim } from "../../templates/Redemption.ts
 import { BurnRequest } from "../../templates/Registry.ts"
 import { type Redemption, redemptions } from "../redemption/Redemption.ts"
 import { type Subscription, subscriptions } from "../subscription/Subscription.ts"
+import * as Cycle from "./DealingCycle.ts"
 import { dealingCycles } from "./DealingCycle.ts"
-import * as Cycle from "./DealingCycleMachine.ts"
 import { grossOfRedemption, grossOfSubscription } from "./DealingCycleOrders.ts"
-import { dealingDays } from "./DealingDay.ts"
 import * as Day from "./DealingDay.ts"
+import { dealingDays } from "./DealingDay.ts"
 
 /**
  * These readings run after those of the orders on the same node, and count by the order's record: a

@@ -1,5 +1,5 @@
 /** Pure estimate of the contracts that settling a cycle uses in its one ledger transaction. */
-import type { Counts } from "./DealingCycleMachine.ts"
+import type { Counts } from "./DealingCycle.ts"
 
 /** Contracts of a subscription: lot, allocation, locked cash, the holder's credential, the venue's request. */
 const perSubscription = 5

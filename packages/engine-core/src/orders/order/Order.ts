@@ -1,6 +1,6 @@
 /** Members, filters, invariants and events that the records of subscriptions and redemptions share. */
 import { Effect, Schema } from "effect"
-import { HolderId } from "../../holders/holder/Holder.ts"
+import { HolderId } from "../../holders/holder/HolderId.ts"
 import { InstrumentId } from "../../instruments/instrument/Instrument.ts"
 import type { Announcement } from "../../kernel/Announcement.ts"
 import * as Date from "../../kernel/Date.ts"

@@ -1,6 +1,6 @@
 /** Audience, parameters and scope that the lists of holders' orders and proposals share. */
 import { Schema } from "effect"
-import { HolderId } from "../../holders/holder/Holder.ts"
+import { HolderId } from "../../holders/holder/HolderId.ts"
 import * as Sight from "../../holders/holder/Sight.ts"
 import { InstrumentId } from "../../instruments/instrument/Instrument.ts"
 import type * as Read from "../../reads/Read.ts"

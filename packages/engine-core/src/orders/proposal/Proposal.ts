@@ -1,7 +1,7 @@
 /** Record and collection of proposals: ledger contracts that wait for a party's consent. */
 import { Schema } from "effect"
 import { match } from "ts-pattern"
-import { HolderId } from "../../holders/holder/Holder.ts"
+import { HolderId } from "../../holders/holder/HolderId.ts"
 import { InstrumentId } from "../../instruments/instrument/Manifest.ts"
 import * as Collection from "../../kernel/Collection.ts"
 import * as Instant from "../../kernel/Instant.ts"

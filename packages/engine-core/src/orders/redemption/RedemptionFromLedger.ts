@@ -13,8 +13,13 @@ import { nextCutOff } from "../order/CutOffRules.ts"
 import { awaitingTerms } from "../../instruments/instrument/AwaitingTermsSteps.ts"
 import { openingOf } from "../order/OrderClaimLookups.ts"
 import { pricingOf } from "../order/OrderPricingLookups.ts"
-import { burnedBy, type Redemption, redemptions } from "./Redemption.ts"
-import { type Fact, RedemptionMachine } from "./RedemptionMachine.ts"
+import {
+  burnedBy,
+  type Redemption,
+  redemptions,
+  type Fact,
+  RedemptionMachine
+} from "./Redemption.ts"
 import { claimedAs } from "./RedemptionOpening.ts"
 import * as Pricing from "./RedemptionPricing.ts"
 

@@ -13,9 +13,8 @@ import { isPaidUnder, subjectOf } from "../order/OrderSubjectLookups.ts"
 import { liveMarket } from "../primary-market/PrimaryMarketLookups.ts"
 import type * as Cash from "../order/CashLine.ts"
 import { named } from "../order/CashSteps.ts"
-import { type Redemption, redemptions } from "./Redemption.ts"
+import { type Redemption, redemptions, objections, RedemptionMachine } from "./Redemption.ts"
 import * as Gates from "./RedemptionGates.ts"
-import { objections, RedemptionMachine } from "./RedemptionMachine.ts"
 
 /** Input of a settlement: the order, and the bank lines named as its cash. */
 interface SettlementInput {

@@ -1,6 +1,5 @@
 /** Checks of a redemption's acts on records outside it, by gate. */
-import type { Holder } from "../../holders/holder/Holder.ts"
-import { isScreened } from "../../holders/holder/HolderMachine.ts"
+import { type Holder, isScreened } from "../../holders/holder/Holder.ts"
 import type { RecordedInstrument } from "../../instruments/instrument/Instrument.ts"
 import { onRegistry } from "../../instruments/instrument/InstrumentGates.ts"
 import type { Terms } from "../../instruments/policy/Policy.ts"

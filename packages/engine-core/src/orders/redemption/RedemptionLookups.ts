@@ -6,11 +6,12 @@ import * as Decimal from "../../kernel/Decimal.ts"
 import * as Machine from "../../kernel/Machine.ts"
 import { Records } from "../../records/Records.ts"
 import type { PaymentMode } from "../../vocabulary/sets.ts"
-import { standingParties, standingSettlements } from "../standing-settlement/StandingSettlement.ts"
 import {
+  standingParties,
+  standingSettlements,
   committedBy,
   StandingSettlementMachine
-} from "../standing-settlement/StandingSettlementMachine.ts"
+} from "../standing-settlement/StandingSettlement.ts"
 import { burnedBy, isPledging, pairOf, type Redemption, redemptions } from "./Redemption.ts"
 import { figuresAt } from "./RedemptionPricing.ts"
 

@@ -8,8 +8,14 @@ import type { Payload } from "../../templates/Template.ts"
 import { type CutOff, settleBy } from "../order/CutOffRules.ts"
 import type { ClaimOpening } from "../order/OrderClaimLookups.ts"
 import type { Allocated } from "../order/OrderFacts.ts"
-import { type Redemption, RedemptionId, unexpiring } from "./Redemption.ts"
-import { evolve, type Fact, RedemptionMachine } from "./RedemptionMachine.ts"
+import {
+  type Redemption,
+  RedemptionId,
+  unexpiring,
+  evolve,
+  type Fact,
+  RedemptionMachine
+} from "./Redemption.ts"
 import * as Pricing from "./RedemptionPricing.ts"
 
 type Claim = Payload<typeof RedemptionClaim>

@@ -23,9 +23,8 @@ import {
   releaseReserved,
   reserveCash
 } from "../order/CashSteps.ts"
-import { type Redemption, RedemptionId, redemptions } from "./Redemption.ts"
+import { type Redemption, RedemptionId, redemptions, decide } from "./Redemption.ts"
 import { claim } from "./RedemptionClaimOperations.ts"
-import { decide } from "./RedemptionMachine.ts"
 import { load, settling } from "./RedemptionGateLookups.ts"
 import * as RedemptionView from "./RedemptionView.ts"
 

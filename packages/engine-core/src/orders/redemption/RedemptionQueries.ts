@@ -4,8 +4,7 @@ import * as OrderList from "../order/OrderList.ts"
 import * as Sight from "../../holders/holder/Sight.ts"
 import * as Read from "../../reads/Read.ts"
 import { Records } from "../../records/Records.ts"
-import { RedemptionId, redemptions } from "./Redemption.ts"
-import { RedemptionMachine } from "./RedemptionMachine.ts"
+import { RedemptionId, redemptions, RedemptionMachine } from "./Redemption.ts"
 import * as RedemptionView from "./RedemptionView.ts"
 
 export const list = Read.list({

@@ -6,9 +6,8 @@ import * as LazyStruct from "../../kernel/LazyStruct.ts"
 import type * as Offset from "../../kernel/Offset.ts"
 import * as RecordView from "../../records/RecordView.ts"
 import type { Stored } from "../../records/Records.ts"
-import { orderStateAt, Redemption, redemptions } from "./Redemption.ts"
+import { orderStateAt, Redemption, redemptions, RedemptionOrder } from "./Redemption.ts"
 import { basisOf } from "./RedemptionBasis.ts"
-import { RedemptionOrder } from "./RedemptionOrder.ts"
 
 const shown = Struct.pick(Redemption.fields, [
   "redemptionId",

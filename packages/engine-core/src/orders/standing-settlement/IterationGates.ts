@@ -1,6 +1,5 @@
 /** Checks of an iteration of a standing settlement, by gate. */
-import type { Holder } from "../../holders/holder/Holder.ts"
-import { isScreened } from "../../holders/holder/HolderMachine.ts"
+import { type Holder, isScreened } from "../../holders/holder/Holder.ts"
 import type { Admission } from "../../admissions/Admission.ts"
 import { assetOf, type RecordedInstrument } from "../../instruments/instrument/Instrument.ts"
 import { onRegistry } from "../../instruments/instrument/InstrumentGates.ts"
@@ -16,8 +15,7 @@ import { isExchangeable, type Redemption } from "../redemption/Redemption.ts"
 import { mayDeal } from "../redemption/RedemptionGates.ts"
 import type { Subscription } from "../subscription/Subscription.ts"
 import { feedUsable, type FeedVerdict } from "../../statements/nav-feed/PointVerdict.ts"
-import type { StandingSettlement } from "./StandingSettlement.ts"
-import { committedBy } from "./StandingSettlementMachine.ts"
+import { type StandingSettlement, committedBy } from "./StandingSettlement.ts"
 
 /** Orders of an iteration, with the records that they are checked against. */
 export interface IterationContext extends ControlGates.Controls {

@@ -25,8 +25,7 @@ import {
 } from "../subscription/Subscription.ts"
 import { liveMarket } from "../primary-market/PrimaryMarketLookups.ts"
 import * as Gates from "./IterationGates.ts"
-import { type StandingSettlement, StandingSettlementId } from "./StandingSettlement.ts"
-import { decide } from "./StandingSettlementMachine.ts"
+import { type StandingSettlement, StandingSettlementId, decide } from "./StandingSettlement.ts"
 import { concernsOf, contractOf, load, shown } from "./StandingSettlementSteps.ts"
 import * as Queries from "./StandingSettlementQueries.ts"
 

@@ -17,14 +17,12 @@ import {
   standingParties,
   type StandingSettlement,
   StandingSettlementId,
-  standingSettlements
-} from "./StandingSettlement.ts"
-import {
+  standingSettlements,
   committedBy,
   isOf,
   missing,
   StandingSettlementMachine
-} from "./StandingSettlementMachine.ts"
+} from "./StandingSettlement.ts"
 
 type SettlementPayload = Payload<typeof StandingSettlementTemplate>
 type CommitmentPayload = Payload<typeof StandingCommitment>

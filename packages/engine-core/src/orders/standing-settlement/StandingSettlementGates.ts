@@ -10,7 +10,7 @@ import * as ControlGates from "../ControlGates.ts"
 import { paidByWire } from "../order/OrderGates.ts"
 import * as Currency from "../../kernel/Currency.ts"
 import type { PrimaryMarket } from "../primary-market/PrimaryMarket.ts"
-import type { Funding } from "./StandingSettlementMachine.ts"
+import type { Funding } from "./StandingSettlement.ts"
 
 /** Records that gate the opening of a standing settlement. */
 export interface OpeningContext extends Pick<ControlGates.Controls, "holds"> {

@@ -13,9 +13,9 @@ import {
   type StandingParty,
   StandingSettlement,
   StandingSettlementId,
-  standingSettlements
+  standingSettlements,
+  StandingSettlementMachine
 } from "./StandingSettlement.ts"
-import { StandingSettlementMachine } from "./StandingSettlementMachine.ts"
 
 const shown = Struct.pick(StandingSettlement.fields, [
   "standingSettlementId",

@@ -6,7 +6,7 @@ import { Effect, Option } from "effect"
 import { holderParties } from "../../holders/holder/Holder.ts"
 import type { Unavailable } from "../../kernel/Refusal.ts"
 import { Records, type Stored } from "../../records/Records.ts"
-import type { RecordConcern } from "../../writes/ConcernLookups.ts"
+import type { RecordConcern } from "../../writes/Concern.ts"
 import { type StandingSettlement, standingSettlements } from "./StandingSettlement.ts"
 import * as Queries from "./StandingSettlementQueries.ts"
 

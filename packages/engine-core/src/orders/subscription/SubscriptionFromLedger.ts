@@ -1,6 +1,5 @@
 /** Facts from the ledger about a subscription: claimed, attested, priced, delivered, ended. */
 import { Effect, Option } from "effect"
-import * as events from "../events.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Zone from "../../kernel/Zone.ts"
 import * as LedgerRecord from "../../projection/LedgerRecord.ts"
@@ -15,8 +14,14 @@ import { nextCutOff } from "../order/CutOffRules.ts"
 import { awaitingTerms } from "../../instruments/instrument/AwaitingTermsSteps.ts"
 import { openingOf } from "../order/OrderClaimLookups.ts"
 import { pricingOf } from "../order/OrderPricingLookups.ts"
-import { announcementOf, type Subscription, subscriptions } from "./Subscription.ts"
-import { type Fact, SubscriptionMachine } from "./SubscriptionMachine.ts"
+import {
+  announcementOf,
+  type Subscription,
+  subscriptions,
+  type Fact,
+  SubscriptionMachine,
+  makeEvent
+} from "./Subscription.ts"
 import { claimedAs } from "./SubscriptionOpening.ts"
 import * as Pricing from "./SubscriptionPricing.ts"
 
@@ -203,7 +208,7 @@ const priced = Effect.fnUntraced(function* (
 const created = (self: Subscription, { price, units }: Pricing.PricedFigures, node: Node) => ({
   ...announcementOf(
     self,
-    events.make("subscription.created", {
+    makeEvent("subscription.created", {
       contractId: node.contractId,
       price,
       quantity: units

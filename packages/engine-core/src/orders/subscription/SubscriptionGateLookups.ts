@@ -15,9 +15,14 @@ import { liveMarket } from "../primary-market/PrimaryMarketLookups.ts"
 import type { PrimaryMarket } from "../primary-market/PrimaryMarket.ts"
 import type * as Cash from "../order/CashLine.ts"
 import { named } from "../order/CashSteps.ts"
-import { owesRefund, type Subscription, subscriptions } from "./Subscription.ts"
+import {
+  owesRefund,
+  type Subscription,
+  subscriptions,
+  objections,
+  SubscriptionMachine
+} from "./Subscription.ts"
 import * as Gates from "./SubscriptionGates.ts"
-import { objections, SubscriptionMachine } from "./SubscriptionMachine.ts"
 
 /** Input of a delivery: the order, and the bank lines named as its cash. */
 interface DeliveryInput extends Pick<Cash.NamedLines, "cash"> {

@@ -1,7 +1,6 @@
 /** Checks of a subscription's acts on records outside it, by gate. */
 import type { Admission } from "../../admissions/Admission.ts"
-import type { Holder } from "../../holders/holder/Holder.ts"
-import { isScreened } from "../../holders/holder/HolderMachine.ts"
+import { type Holder, isScreened } from "../../holders/holder/Holder.ts"
 import type { RecordedInstrument } from "../../instruments/instrument/Instrument.ts"
 import { onRegistry } from "../../instruments/instrument/InstrumentGates.ts"
 import type { Terms } from "../../instruments/policy/Policy.ts"

@@ -9,8 +9,13 @@ import type { Payload } from "../../templates/Template.ts"
 import { type CutOff, settleBy } from "../order/CutOffRules.ts"
 import type { ClaimOpening } from "../order/OrderClaimLookups.ts"
 import type { Allocated } from "../order/OrderFacts.ts"
-import { type Subscription, SubscriptionId } from "./Subscription.ts"
-import { evolve, type Fact, SubscriptionMachine } from "./SubscriptionMachine.ts"
+import {
+  type Subscription,
+  SubscriptionId,
+  evolve,
+  type Fact,
+  SubscriptionMachine
+} from "./Subscription.ts"
 import { shownOf } from "../RebasingRules.ts"
 import * as Pricing from "./SubscriptionPricing.ts"
 import * as Rules from "./SubscriptionRules.ts"

@@ -18,7 +18,9 @@ import {
   type Subscription,
   SubscriptionId,
   subscriptions,
-  toPayBack
+  toPayBack,
+  decide,
+  SubscriptionMachine
 } from "./Subscription.ts"
 import {
   consumeReserved,
@@ -28,7 +30,6 @@ import {
 } from "../order/CashSteps.ts"
 import { claim } from "./SubscriptionClaimOperations.ts"
 import { withRemaining } from "./SubscriptionLotLookups.ts"
-import { decide, SubscriptionMachine } from "./SubscriptionMachine.ts"
 import {
   type JudgedSettlement,
   type Context,

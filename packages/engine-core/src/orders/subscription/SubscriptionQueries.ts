@@ -4,9 +4,8 @@ import * as OrderList from "../order/OrderList.ts"
 import * as Sight from "../../holders/holder/Sight.ts"
 import * as Read from "../../reads/Read.ts"
 import { Records } from "../../records/Records.ts"
-import { SubscriptionId, subscriptions } from "./Subscription.ts"
+import { SubscriptionId, subscriptions, SubscriptionMachine } from "./Subscription.ts"
 import { withRemaining } from "./SubscriptionLotLookups.ts"
-import { SubscriptionMachine } from "./SubscriptionMachine.ts"
 import * as SubscriptionView from "./SubscriptionView.ts"
 
 export const list = Read.list({

@@ -6,9 +6,8 @@ import * as LazyStruct from "../../kernel/LazyStruct.ts"
 import type * as Offset from "../../kernel/Offset.ts"
 import * as RecordView from "../../records/RecordView.ts"
 import type { Stored } from "../../records/Records.ts"
-import { orderStateAt, Subscription, subscriptions } from "./Subscription.ts"
+import { orderStateAt, Subscription, subscriptions, SubscriptionOrder } from "./Subscription.ts"
 import { basisOf } from "./SubscriptionBasis.ts"
-import { SubscriptionOrder } from "./SubscriptionOrder.ts"
 
 const shown = Struct.pick(Subscription.fields, [
   "subscriptionId",

@@ -1,6 +1,6 @@
 /** Rows of a holder's statements, computed from months and never stored (docs/domain/reports.md). */
 import { Schema } from "effect"
-import { HolderId } from "../../holders/holder/Holder.ts"
+import { HolderId } from "../../holders/holder/HolderId.ts"
 import { Reference } from "../../instruments/register/Movement.ts"
 import * as Collection from "../../kernel/Collection.ts"
 import * as Date from "../../kernel/Date.ts"

@@ -1,6 +1,7 @@
 /** Read of a holder's statements: rows computed from months, page by page. */
 import { Effect, Option, Schema, Stream } from "effect"
-import { type Holder, HolderId, holders } from "../../holders/holder/Holder.ts"
+import { type Holder, holders } from "../../holders/holder/Holder.ts"
+import { HolderId } from "../../holders/holder/HolderId.ts"
 import { audience } from "../../holders/holder/HolderQueries.ts"
 import * as Sight from "../../holders/holder/Sight.ts"
 import { InstrumentId } from "../../instruments/instrument/Instrument.ts"

@@ -1,6 +1,6 @@
 /** Query parameters of prechecks, and those that each act takes. */
 import { Result, Schema } from "effect"
-import { HolderId } from "../../holders/holder/Holder.ts"
+import { HolderId } from "../../holders/holder/HolderId.ts"
 import * as Codec from "../../kernel/Codec.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Instant from "../../kernel/Instant.ts"

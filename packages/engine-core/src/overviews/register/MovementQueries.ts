@@ -1,6 +1,7 @@
 /** Queries of movements of units: of an instrument, and of a holder. */
 import { Effect, Option, Schema } from "effect"
-import { HolderId, holders } from "../../holders/holder/Holder.ts"
+import { HolderId } from "../../holders/holder/HolderId.ts"
+import { holders } from "../../holders/holder/Holder.ts"
 import { audience as ofHolders } from "../../holders/holder/HolderQueries.ts"
 import * as Sight from "../../holders/holder/Sight.ts"
 import type { Collection } from "../../kernel/Collection.ts"

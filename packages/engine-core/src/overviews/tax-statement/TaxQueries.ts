@@ -1,6 +1,7 @@
 /** Read of a person's tax statement of a year. */
 import { Effect, Schema, Stream } from "effect"
-import { HolderId, holders } from "../../holders/holder/Holder.ts"
+import { HolderId } from "../../holders/holder/HolderId.ts"
+import { holders } from "../../holders/holder/Holder.ts"
 import { audience } from "../../holders/holder/HolderQueries.ts"
 import * as Sight from "../../holders/holder/Sight.ts"
 import type { Part } from "../../instruments/lot/Lot.ts"

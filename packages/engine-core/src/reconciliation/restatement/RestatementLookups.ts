@@ -11,7 +11,8 @@ import {
 } from "../../distributions/distribution/DistributionLine.ts"
 import {
   type DistributionPlan,
-  distributionPlans
+  distributionPlans,
+  sourceOfPlan
 } from "../../distributions/distribution/DistributionPlan.ts"
 import type { Sources } from "../../distributions/distribution/DistributionBasis.ts"
 import * as DistributionRules from "../../distributions/distribution/DistributionRules.ts"
@@ -19,12 +20,14 @@ import { isDeleted, sourcesOf } from "../../distributions/distribution/LineBasis
 import { linesOfPayees } from "../../distributions/distribution/LineLookups.ts"
 import {
   type LineSource,
-  sourceOfPlan,
   termsOf as termsOfLines
 } from "../../distributions/distribution/LineSource.ts"
 import * as PayeeLookups from "../../distributions/distribution/PayeeLookups.ts"
-import { instruments, isRecorded } from "../../instruments/instrument/Instrument.ts"
-import type { RecordedInstrument } from "../../instruments/instrument/Instrument.ts"
+import {
+  instruments,
+  isRecorded,
+  type RecordedInstrument
+} from "../../instruments/instrument/Instrument.ts"
 import { inForce } from "../../instruments/policy/PolicyLookups.ts"
 import * as PolicyTerms from "../../instruments/policy/PolicyTerms.ts"
 import { policyVersions } from "../../instruments/policy/PolicyVersion.ts"

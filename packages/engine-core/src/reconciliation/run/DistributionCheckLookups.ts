@@ -14,12 +14,12 @@ import { distributionContracts } from "../../distributions/distribution/Distribu
 import { lastExecuted } from "../../distributions/distribution/DistributionLookups.ts"
 import {
   type DistributionPlan,
-  distributionPlans
+  distributionPlans,
+  sourceOfPlan
 } from "../../distributions/distribution/DistributionPlan.ts"
 import { linesAgain, type PayeeLine } from "../../distributions/distribution/LineFigureLookups.ts"
 import { countsOf } from "../../distributions/distribution/LineLookups.ts"
 import * as LinesHash from "../../distributions/distribution/LinesHashRules.ts"
-import { sourceOfPlan } from "../../distributions/distribution/LineSource.ts"
 import { accruedOn } from "../../distributions/distribution/TotalsRules.ts"
 import { lowestRead } from "../../distributions/distribution/KeptHistoryLookups.ts"
 import { offsetsOf } from "../../distributions/distribution/PayeeLookups.ts"

@@ -11,9 +11,10 @@ import {
   findings,
   first,
   type Moment,
-  type Sighting
+  type Sighting,
+  blocks
 } from "../../findings/Finding.ts"
-import { blocks, type Difference, foundAgain, idTextOf } from "../../findings/FindingRules.ts"
+import { type Difference, foundAgain, idTextOf } from "../../findings/FindingRules.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import type { Refused, Unavailable } from "../../kernel/Refusal.ts"
 import { Crypto } from "../../ports/Crypto.ts"

@@ -11,7 +11,25 @@ import * as Integer from "../../kernel/Integer.ts"
 import * as Offset from "../../kernel/Offset.ts"
 import * as RecordId from "../../kernel/RecordId.ts"
 import * as sets from "../../vocabulary/sets.ts"
-import * as events from "../events.ts"
+import { about, announcing } from "../../records/EventDeclaration.ts"
+
+/** Events of a run. */
+export const runEvents = {
+  "reconciliation.run": about(
+    "reconciliation-run",
+    Schema.Struct({
+      trigger: sets.RunTrigger.schema,
+      verdict: sets.Verdict.schema,
+      findings: Integer.schema
+    })
+  ),
+  "reconciliation.finding": about(
+    "reconciliation-run",
+    Schema.Struct({ counts: Schema.Record(Schema.String, Integer.schema) })
+  )
+} as const
+
+const makeEvent = announcing(runEvents)
 
 export const RunId = RecordId.make("RunId")
 export type RunId = typeof RunId.Type
@@ -116,10 +134,10 @@ const announced = (self: Run) => {
   const counts = Object.fromEntries(
     checks.flatMap(({ check, findings }) => (findings === 0 ? [] : [[check, findings]]))
   )
-  const ended = events.make("reconciliation.run", { trigger, verdict, findings })
+  const ended = makeEvent("reconciliation.run", { trigger, verdict, findings })
   if (findings === 0) return [{ ...ended, ...about }]
   return [
     { ...ended, ...about },
-    { ...events.make("reconciliation.finding", { counts }), ...about }
+    { ...makeEvent("reconciliation.finding", { counts }), ...about }
   ]
 }

@@ -1,7 +1,7 @@
 /** Pure rules of reconciliation runs: verdict, counts by check, limit of new findings. */
 import * as Decimal from "../../kernel/Decimal.ts"
-import type { Finding, Moment } from "../../findings/Finding.ts"
-import { blocks, type Difference } from "../../findings/FindingRules.ts"
+import { type Finding, type Moment, blocks } from "../../findings/Finding.ts"
+import type { Difference } from "../../findings/FindingRules.ts"
 import type { NotCompared as Listed } from "../../findings/NotCompared.ts"
 import * as PolicyTerms from "../../instruments/policy/PolicyTerms.ts"
 import * as Instant from "../../kernel/Instant.ts"

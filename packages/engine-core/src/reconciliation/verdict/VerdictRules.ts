@@ -1,7 +1,6 @@
 /** Pure rules of the verdict of an instrument (docs/domain/reconciliation.md#verdict-of-an-instrument). */
-import type { Finding } from "../../findings/Finding.ts"
+import { type Finding, ageDays } from "../../findings/Finding.ts"
 import type { NotCompared } from "../../findings/NotCompared.ts"
-import { ageDays } from "../../findings/FindingRules.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import type { Verdict } from "../../vocabulary/sets.ts"
 import type { Outcome } from "../run/RunRules.ts"

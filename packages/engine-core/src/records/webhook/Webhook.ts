@@ -6,6 +6,7 @@ import * as Instant from "../../kernel/Instant.ts"
 import * as RecordId from "../../kernel/RecordId.ts"
 import { EventType, isControl } from "../../vocabulary/EventType.ts"
 import { WebhookSource } from "../../vocabulary/sets.ts"
+import { about } from "../EventDeclaration.ts"
 
 export const WebhookId = RecordId.make("WebhookId")
 export type WebhookId = typeof WebhookId.Type
@@ -108,3 +109,8 @@ export const view = (self: Webhook & Collection.StoreColumns): WebhookView => ({
   createdAt: self.createdAt,
   createdBy: self.createdBy
 })
+
+/** Events of a webhook. */
+export const webhookEvents = {
+  "webhook.test": about("webhook", Schema.Struct({ operationId: Schema.String }))
+} as const

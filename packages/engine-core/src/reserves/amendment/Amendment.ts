@@ -11,7 +11,62 @@ import * as RecordId from "../../kernel/RecordId.ts"
 import * as Field from "../../templates/Field.ts"
 import { TermChange } from "../../writes/TermChange.ts"
 import { StoredTerms } from "../reserve/ReserveTerms.ts"
-import { AmendmentMachine } from "./AmendmentMachine.ts"
+import { about, announcing } from "../../records/EventDeclaration.ts"
+import * as sets from "../../vocabulary/sets.ts"
+
+export const AmendmentMachine = Machine.declare("AmendmentState", {
+  doc: "An amendment of a reserve's terms: a tightening takes effect at once, a loosening waits.",
+  states: {
+    proposed: "Asked of the issuer.",
+    accepted: "The issuer accepted it; it waits out the reserve's delay.",
+    effective: "In force.",
+    superseded: "Another one took effect: after it, or instead of it while it waited.",
+    declined: "The issuer declined it.",
+    withdrawn: "The venue took it back before it took effect, or the reserve ended first."
+  },
+  triggers: {
+    decline: { by: ["ledger"] },
+    tighten: { by: ["ledger"], announces: ["reserve.amended"] },
+    loosen: { by: ["ledger"], announces: ["reserve.amended"] },
+    begin: { by: ["clock"] },
+    // Terms that wait end with their reserve.
+    withdraw: { by: ["amendment.withdraw", "reserve.close", "lock-agreement.release"] },
+    overtake: { by: ["ledger"] },
+    supersede: { by: ["ledger", "clock"] }
+  },
+  initial: "proposed",
+  // A projection that begins from a snapshot opens the amendment in the state that it has.
+  opensIn: ["proposed", "accepted"],
+  opens: { by: ["amendment.propose", "ledger"] },
+  moves: {
+    proposed: {
+      decline: "declined",
+      tighten: "effective",
+      loosen: "accepted",
+      withdraw: "withdrawn"
+    },
+    accepted: { begin: "effective", withdraw: "withdrawn", overtake: "superseded" },
+    effective: { supersede: "superseded" },
+    superseded: {},
+    declined: {},
+    withdrawn: {}
+  },
+  forward: ["tighten", "loosen", "begin"]
+})
+
+/** Events of an amendment. */
+export const amendmentEvents = {
+  "reserve.amended": about(
+    "reserve",
+    Schema.Struct({
+      amendmentId: Schema.String,
+      direction: sets.ChangeDirection.schema,
+      effectiveAt: Instant.schema
+    })
+  )
+} as const
+
+export const makeEvent = announcing(amendmentEvents)
 
 export const AmendmentId = RecordId.make("AmendmentId")
 export type AmendmentId = typeof AmendmentId.Type

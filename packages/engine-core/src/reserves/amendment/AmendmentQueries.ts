@@ -4,8 +4,7 @@ import * as Sight from "../../holders/holder/Sight.ts"
 import * as Read from "../../reads/Read.ts"
 import { ReserveId } from "../reserve/Reserve.ts"
 import * as ReserveSight from "../reserve/ReserveSightLookups.ts"
-import { AmendmentId, amendments } from "./Amendment.ts"
-import { AmendmentMachine } from "./AmendmentMachine.ts"
+import { AmendmentId, amendments, AmendmentMachine } from "./Amendment.ts"
 import * as AmendmentView from "./AmendmentView.ts"
 
 export const list = Read.list({

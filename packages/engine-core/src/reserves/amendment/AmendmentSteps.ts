@@ -1,6 +1,5 @@
 /** Steps of amendments that the ledger reports: accepted, and withdrawn while they wait. */
 import { Effect, Option, Schema } from "effect"
-import * as events from "../events.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import type { Direction } from "../../kernel/Direction.ts"
 import * as LedgerRecord from "../../projection/LedgerRecord.ts"
@@ -10,8 +9,7 @@ import * as TermChange from "../../writes/TermChange.ts"
 import type { Reserve } from "../reserve/Reserve.ts"
 import type { StoredTerms } from "../reserve/ReserveTerms.ts"
 import * as TermsRules from "../reserve/TermsRules.ts"
-import { AmendmentId, amendments } from "./Amendment.ts"
-import { AmendmentMachine } from "./AmendmentMachine.ts"
+import { AmendmentId, amendments, AmendmentMachine, makeEvent } from "./Amendment.ts"
 
 export const amendment = LedgerRecord.transitionsOf({
   collection: amendments,
@@ -145,7 +143,7 @@ const announced = (
   Effect.flatMap(Records, (records) =>
     records.announce([
       {
-        ...events.make("reserve.amended", payload),
+        ...makeEvent("reserve.amended", payload),
         resourceKind: "reserve",
         resourceId: self.reserveId,
         instrumentId: self.instrumentId,

@@ -1,5 +1,5 @@
 /** Record of a lock agreement: an asset's registrar and a reserve's holder agree that it may be locked. */
-import { Schema } from "effect"
+import { Schema, Result } from "effect"
 import { match } from "ts-pattern"
 import * as Agreement from "../../agreements/Agreement.ts"
 import * as Collection from "../../kernel/Collection.ts"
@@ -11,7 +11,42 @@ import * as Party from "../../kernel/Party.ts"
 import * as RecordId from "../../kernel/RecordId.ts"
 import * as Field from "../../templates/Field.ts"
 import { columnOf } from "../reserve/ReserveTerms.ts"
-import { LockAgreementMachine } from "./LockAgreementMachine.ts"
+import { refuse, type Refused } from "../../kernel/Refusal.ts"
+
+export const LockAgreementMachine = Machine.declare("LockAgreementState", {
+  doc: "An agreement to lock holdings for a reserve.",
+  states: {
+    proposed: "Asked of the holder and its custodian.",
+    active: "Holdings may be locked.",
+    declined: "One of them declined.",
+    withdrawn: "The venue took it back before all signed.",
+    released: "Ended: the holdings are free."
+  },
+  triggers: {
+    accept: { by: ["ledger"] },
+    activate: { by: ["ledger"] },
+    decline: { by: ["ledger"] },
+    withdraw: { by: ["lock-agreement.release"] },
+    release: { by: ["lock-agreement.release"] }
+  },
+  initial: "proposed",
+  // A projection that begins from a snapshot opens the agreement in the state that it has.
+  opensIn: ["proposed", "active"],
+  opens: { by: ["lock-agreement.propose", "ledger"] },
+  moves: {
+    proposed: {
+      accept: "proposed",
+      activate: "active",
+      decline: "declined",
+      withdraw: "withdrawn"
+    },
+    active: { release: "released" },
+    declined: {},
+    withdrawn: {},
+    released: {}
+  },
+  forward: ["activate"]
+})
 
 export const LockAgreementId = RecordId.make("LockAgreementId")
 export type LockAgreementId = typeof LockAgreementId.Type
@@ -44,6 +79,17 @@ export const LockAgreement = Schema.Struct({
   description: "The agreement by which holdings of an asset are locked for a reserve."
 })
 export type LockAgreement = typeof LockAgreement.Type
+
+/** Decides whether an agreement may be released, or its proposal taken back: it has not ended. */
+export const decideRelease = (self: {
+  readonly state: Machine.State<typeof LockAgreementMachine>
+}): Result.Result<void, Refused<"state-conflict">> =>
+  Machine.isTerminal(LockAgreementMachine, self.state)
+    ? refuse("state-conflict", {
+        check: LockAgreementMachine.name,
+        detail: `The lock agreement is ${self.state}.`
+      })
+    : Result.void
 
 const at = { at: Instant.schema } as const
 

@@ -13,8 +13,12 @@ import {
 } from "../../templates/Reserve.ts"
 import type { Payload } from "../../templates/Template.ts"
 import { reserves } from "../reserve/Reserve.ts"
-import { type LockAgreement, LockAgreementId, lockAgreements } from "./LockAgreement.ts"
-import { LockAgreementMachine } from "./LockAgreementMachine.ts"
+import {
+  type LockAgreement,
+  LockAgreementId,
+  lockAgreements,
+  LockAgreementMachine
+} from "./LockAgreement.ts"
 
 type AgreementPayload = Payload<typeof LockAgreementTemplate>
 

@@ -23,10 +23,15 @@ import { isLeftEmpty } from "../reserve/ReserveEndLookups.ts"
 import { booksOf, countedHoldingsOf, judgingOf } from "../reserve/ReserveLookups.ts"
 import { keyOf } from "../reserve/ReserveTerms.ts"
 import * as TermsBody from "../reserve/TermsBody.ts"
-import { type LockAgreement, LockAgreementId, lockAgreements, liveKeyOf } from "./LockAgreement.ts"
+import {
+  type LockAgreement,
+  LockAgreementId,
+  lockAgreements,
+  liveKeyOf,
+  decideRelease
+} from "./LockAgreement.ts"
 import { lockedUnder } from "./LockAgreementLookups.ts"
 import * as Gates from "./LockAgreementGates.ts"
-import { decideRelease } from "./LockAgreementMachine.ts"
 import * as LockAgreementView from "./LockAgreementView.ts"
 
 const amountBelow = Decimal.fromInteger(1_000_000_000_000_000n)

@@ -5,9 +5,8 @@ import * as Read from "../../reads/Read.ts"
 import { Records } from "../../records/Records.ts"
 import { ReserveId } from "../reserve/Reserve.ts"
 import * as ReserveSight from "../reserve/ReserveSightLookups.ts"
-import { LockAgreementId, lockAgreements } from "./LockAgreement.ts"
+import { LockAgreementId, lockAgreements, LockAgreementMachine } from "./LockAgreement.ts"
 import { lockedUnder } from "./LockAgreementLookups.ts"
-import { LockAgreementMachine } from "./LockAgreementMachine.ts"
 import * as LockAgreementView from "./LockAgreementView.ts"
 
 const list = Read.list({

@@ -1,6 +1,5 @@
 /** Record of a reserve report: the figures of a reserve as the ledger computed them at one instant. */
 import { Schema } from "effect"
-import * as events from "../events.ts"
 import * as Collection from "../../kernel/Collection.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Instant from "../../kernel/Instant.ts"
@@ -11,6 +10,22 @@ import * as RecordId from "../../kernel/RecordId.ts"
 import * as Field from "../../templates/Field.ts"
 import * as sets from "../../vocabulary/sets.ts"
 import { StoredTerms } from "../reserve/ReserveTerms.ts"
+import { about, announcing } from "../../records/EventDeclaration.ts"
+
+/** Events of a report of a reserve. */
+export const reserveReportEvents = {
+  "reserve.reported": about(
+    "reserve",
+    Schema.Struct({
+      reportId: Schema.String,
+      trigger: sets.ReportTrigger.schema,
+      cover: sets.CoverState.schema,
+      ratio: Schema.NullOr(Decimal.schema)
+    })
+  )
+} as const
+
+const makeEvent = announcing(reserveReportEvents)
 
 export const ReportId = RecordId.make("ReportId")
 export type ReportId = typeof ReportId.Type
@@ -106,7 +121,7 @@ export const reserveReports = Collection.define<ReserveReport, never>("reserve-r
     fact === undefined
       ? [
           {
-            ...events.make("reserve.reported", {
+            ...makeEvent("reserve.reported", {
               reportId: self.reportId,
               trigger: self.trigger,
               cover: self.cover,

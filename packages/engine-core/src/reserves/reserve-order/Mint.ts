@@ -1,12 +1,27 @@
 /** Record of a mint: units that a holder asks for against a deposit which is locked for the reserve. */
 import { Schema } from "effect"
-import * as events from "../events.ts"
 import * as Collection from "../../kernel/Collection.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as RecordId from "../../kernel/RecordId.ts"
 import * as Field from "../../templates/Field.ts"
 import * as ReserveOrder from "./ReserveOrder.ts"
+import { about, announcing } from "../../records/EventDeclaration.ts"
+
+/** Events of a mint. */
+export const mintEvents = {
+  "reserve.minted": about(
+    "mint",
+    Schema.Struct({
+      reserveId: Schema.String,
+      quantity: Decimal.schema,
+      amount: Decimal.schema,
+      coverAfter: Schema.NullOr(Decimal.schema)
+    })
+  )
+} as const
+
+const makeEvent = announcing(mintEvents)
 
 export const MintId = RecordId.make("MintId")
 export type MintId = typeof MintId.Type
@@ -51,7 +66,7 @@ export const mints = Collection.define<Mint, ReserveOrder.Fact>("mint", {
     fact?.on === "settle"
       ? [
           {
-            ...events.make("reserve.minted", {
+            ...makeEvent("reserve.minted", {
               reserveId: self.reserveId,
               quantity: self.units,
               amount: self.deposit,

@@ -1,7 +1,7 @@
 /** Members, facts, filters and invariants that the records of mints and reserve redemptions share. */
 import { Effect, Schema } from "effect"
 import { match } from "ts-pattern"
-import { HolderId } from "../../holders/holder/Holder.ts"
+import { HolderId } from "../../holders/holder/HolderId.ts"
 import { InstrumentId } from "../../instruments/instrument/Instrument.ts"
 import type * as Collection from "../../kernel/Collection.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
@@ -11,7 +11,47 @@ import * as Machine from "../../kernel/Machine.ts"
 import * as Party from "../../kernel/Party.ts"
 import * as OpenOrder from "../../orders/OpenOrder.ts"
 import * as Field from "../../templates/Field.ts"
-import { ReserveOrderMachine } from "./ReserveOrderMachine.ts"
+
+export const ReserveOrderMachine = Machine.declare("ReserveOrderState", {
+  doc: "A mint against a reserve or a redemption from it; the engine itself settles a ready one.",
+  states: {
+    started: "Asked; nothing is allocated yet.",
+    ready: "The depositor's asset, or the holder's units, are allocated.",
+    settled: "Locked and minted, or burned and paid, in one transaction.",
+    cancelled: "Ended before it settled: taken back, declined, or past its deadline.",
+    expired: "Its deadline passed; what was allocated is held until the engine cancels it."
+  },
+  triggers: {
+    allocate: { by: ["ledger"] },
+    reallocate: { by: ["ledger"] },
+    settle: {
+      by: ["mint.settle", "reserve-redemption.settle"],
+      announces: ["reserve.minted", "reserve.redeemed"]
+    },
+    cancel: { by: ["mint.cancel", "reserve-redemption.cancel"] },
+    release: { by: ["ledger", "mint.cancel", "reserve-redemption.cancel"] },
+    decline: { by: ["ledger"] },
+    expire: { by: ["clock"] }
+  },
+  initial: "started",
+  // A projection that begins from a snapshot opens an order that was accepted before it as ready.
+  opensIn: ["started", "ready"],
+  opens: { by: ["mint.start", "reserve-redemption.start", "ledger"] },
+  moves: {
+    started: { allocate: "ready", cancel: "cancelled", decline: "cancelled", expire: "expired" },
+    ready: {
+      reallocate: "ready",
+      settle: "settled",
+      cancel: "cancelled",
+      decline: "cancelled",
+      expire: "expired"
+    },
+    settled: {},
+    cancelled: {},
+    expired: { release: "cancelled" }
+  },
+  forward: ["allocate", "settle", "release"]
+})
 
 const { NullOr, String: Text } = Schema
 

@@ -1,8 +1,7 @@
 /** Checks of a mint's and a reserve redemption's acts, by gate; the order of rows within a gate counts. */
 import type { Admission } from "../../admissions/Admission.ts"
 import * as AttributeRules from "../../holders/attribute/AttributeRules.ts"
-import type { Holder } from "../../holders/holder/Holder.ts"
-import { isScreened } from "../../holders/holder/HolderMachine.ts"
+import { type Holder, isScreened } from "../../holders/holder/Holder.ts"
 import type { RecordedInstrument } from "../../instruments/instrument/Instrument.ts"
 import { onRegistry } from "../../instruments/instrument/InstrumentGates.ts"
 import * as Decimal from "../../kernel/Decimal.ts"

@@ -18,7 +18,7 @@ import type { Reserve } from "../reserve/Reserve.ts"
 import * as ReserveLookups from "../reserve/ReserveLookups.ts"
 import { keyOf } from "../reserve/ReserveTerms.ts"
 import { mints } from "./Mint.ts"
-import { ReserveOrderMachine } from "./ReserveOrderMachine.ts"
+import { ReserveOrderMachine } from "./ReserveOrder.ts"
 import { reserveRedemptions } from "./ReserveRedemption.ts"
 
 /** A holder's order with a reserve in an asset. */

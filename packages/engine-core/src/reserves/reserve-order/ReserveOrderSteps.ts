@@ -1,7 +1,7 @@
 /** Steps and rules that the writes of mints and reserve redemptions share. */
 import { Effect, Option, Schema } from "effect"
 import { Settings } from "../../engine/Settings.ts"
-import { HolderId } from "../../holders/holder/Holder.ts"
+import { HolderId } from "../../holders/holder/HolderId.ts"
 import type { Collection } from "../../kernel/Collection.ts"
 import * as Duration from "../../kernel/Duration.ts"
 import * as Instant from "../../kernel/Instant.ts"
@@ -12,10 +12,8 @@ import type { OperationAct } from "../../records/Act.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import * as Field from "../../templates/Field.ts"
 import * as RecordId from "../../kernel/RecordId.ts"
-import { type Reserve, ReserveId, reserves } from "../reserve/Reserve.ts"
-import { ReserveMachine } from "../reserve/ReserveMachine.ts"
-import { isOpen, type Members } from "./ReserveOrder.ts"
-import { ReserveOrderMachine } from "./ReserveOrderMachine.ts"
+import { type Reserve, ReserveId, reserves, ReserveMachine } from "../reserve/Reserve.ts"
+import { isOpen, type Members, ReserveOrderMachine } from "./ReserveOrder.ts"
 
 /** An asset as a caller names it: its id is one that the views of the reserve show. */
 const asset = Schema.Struct({

@@ -1,11 +1,26 @@
 /** Record of a reserve redemption: units that are burned for an asset out of the reserve. */
 import { Schema } from "effect"
-import * as events from "../events.ts"
 import * as Collection from "../../kernel/Collection.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as RecordId from "../../kernel/RecordId.ts"
 import * as ReserveOrder from "./ReserveOrder.ts"
+import { about, announcing } from "../../records/EventDeclaration.ts"
+
+/** Events of a redemption of backed units. */
+export const reserveRedemptionEvents = {
+  "reserve.redeemed": about(
+    "reserve-redemption",
+    Schema.Struct({
+      reserveId: Schema.String,
+      quantity: Decimal.schema,
+      amount: Decimal.schema,
+      coverAfter: Schema.NullOr(Decimal.schema)
+    })
+  )
+} as const
+
+const makeEvent = announcing(reserveRedemptionEvents)
 
 export const ReserveRedemptionId = RecordId.make("ReserveRedemptionId")
 export type ReserveRedemptionId = typeof ReserveRedemptionId.Type
@@ -55,7 +70,7 @@ export const reserveRedemptions = Collection.define<ReserveRedemption, ReserveOr
       fact?.on === "settle"
         ? [
             {
-              ...events.make("reserve.redeemed", {
+              ...makeEvent("reserve.redeemed", {
                 reserveId: self.reserveId,
                 quantity: self.units,
                 amount: self.payout,

@@ -20,8 +20,7 @@ import * as CoverRules from "../reserve/CoverRules.ts"
 import { pointsOf } from "../reserve/PointLookups.ts"
 import { reserves } from "../reserve/Reserve.ts"
 import { keyOf } from "../reserve/ReserveTerms.ts"
-import type { Fact, Members } from "./ReserveOrder.ts"
-import { ReserveOrderMachine } from "./ReserveOrderMachine.ts"
+import { type Fact, type Members, ReserveOrderMachine } from "./ReserveOrder.ts"
 
 /** Members of an order's record that its contract states. */
 interface ContractMembers {

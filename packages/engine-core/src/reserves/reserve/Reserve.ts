@@ -1,7 +1,7 @@
 /**
  * Record of a reserve: the assets that back the units of an instrument, by the ledger's own count.
  */
-import { Schema } from "effect"
+import { Schema, Result } from "effect"
 import { match } from "ts-pattern"
 import * as Agreement from "../../agreements/Agreement.ts"
 import * as Collection from "../../kernel/Collection.ts"
@@ -14,8 +14,46 @@ import * as Offset from "../../kernel/Offset.ts"
 import * as Party from "../../kernel/Party.ts"
 import * as RecordId from "../../kernel/RecordId.ts"
 import * as Field from "../../templates/Field.ts"
-import { ReserveMachine } from "./ReserveMachine.ts"
 import { keyOf, StoredTerms } from "./ReserveTerms.ts"
+import { refuse, type Refused } from "../../kernel/Refusal.ts"
+
+export const ReserveMachine = Machine.declare("ReserveState", {
+  doc: "The reserve of a backed instrument. Its cover is no state of it, and is judged by itself.",
+  states: {
+    proposed: "Binds nobody: the issuer and the holder have not both accepted.",
+    active: "Both accepted.",
+    declined: "One of them declined.",
+    withdrawn: "The venue took it back before both accepted.",
+    closing: "No more mints; what is outstanding is redeemed.",
+    closed: "Nothing is outstanding, open or locked."
+  },
+  triggers: {
+    accept: { by: ["ledger"] },
+    activate: { by: ["ledger"] },
+    decline: { by: ["ledger"] },
+    withdraw: { by: ["reserve.close"] },
+    close: { by: ["reserve.close"] },
+    empty: { by: ["reserve.close", "lock-agreement.release"] }
+  },
+  initial: "proposed",
+  // A projection that begins from a snapshot opens the reserve in the state that it has.
+  opensIn: ["proposed", "active", "closing"],
+  opens: { by: ["reserve.propose", "ledger"] },
+  moves: {
+    proposed: {
+      accept: "proposed",
+      activate: "active",
+      decline: "declined",
+      withdraw: "withdrawn"
+    },
+    active: { close: "closing" },
+    declined: {},
+    withdrawn: {},
+    closing: { empty: "closed" },
+    closed: {}
+  },
+  forward: ["activate", "empty"]
+})
 
 export const ReserveId = RecordId.make("ReserveId")
 export type ReserveId = typeof ReserveId.Type
@@ -89,6 +127,17 @@ export const Reserve = Schema.Struct({
   description: "Assets locked on the ledger against which units of an instrument exist."
 })
 export type Reserve = typeof Reserve.Type
+
+/** Decides whether a reserve may be closed: it has not ended. */
+export const decideClose = (self: {
+  readonly state: Machine.State<typeof ReserveMachine>
+}): Result.Result<void, Refused<"state-conflict">> =>
+  Machine.isTerminal(ReserveMachine, self.state)
+    ? refuse("state-conflict", {
+        check: ReserveMachine.name,
+        detail: `The reserve is ${self.state}.`
+      })
+    : Result.void
 
 const at = { at: Instant.schema } as const
 

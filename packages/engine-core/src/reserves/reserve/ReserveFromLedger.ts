@@ -14,8 +14,7 @@ import * as MintFromLedger from "../reserve-order/MintFromLedger.ts"
 import * as ReserveRedemptionFromLedger from "../reserve-order/ReserveRedemptionFromLedger.ts"
 import * as InstrumentBackingSteps from "./InstrumentBackingSteps.ts"
 import { durationOf, termsFromLedger } from "./LedgerTerms.ts"
-import { type Reserve, ReserveId, reserves } from "./Reserve.ts"
-import { ReserveMachine } from "./ReserveMachine.ts"
+import { type Reserve, ReserveId, reserves, ReserveMachine } from "./Reserve.ts"
 
 type Body = Omit<Payload<typeof ReserveProposal>, "accepted">
 type Contract = Payload<typeof ReserveTemplate>

@@ -1,6 +1,5 @@
 /** Record of a hold on an instrument: blocked acts, source, reason, findings, release. */
-import { Schema } from "effect"
-import * as events from "../events.ts"
+import { Schema, Result } from "effect"
 import { InstrumentId } from "../../instruments/instrument/Manifest.ts"
 import type { Announcement } from "../../kernel/Announcement.ts"
 import * as Collection from "../../kernel/Collection.ts"
@@ -9,7 +8,109 @@ import * as Instant from "../../kernel/Instant.ts"
 import * as Party from "../../kernel/Party.ts"
 import * as RecordId from "../../kernel/RecordId.ts"
 import * as sets from "../../vocabulary/sets.ts"
-import { evolve, Fact, HoldMachine, Override } from "./HoldMachine.ts"
+import { match } from "ts-pattern"
+import * as Machine from "../../kernel/Machine.ts"
+import * as Integer from "../../kernel/Integer.ts"
+import { about, announcing } from "../../records/EventDeclaration.ts"
+
+export const HoldMachine = Machine.declare("HoldState", {
+  doc: "A hold on an instrument. Many may be open at once; what is blocked is their union.",
+  states: {
+    open: "Blocks what it names.",
+    released: "Ended by two approvers."
+  },
+  triggers: {
+    release: { by: ["hold.release"], announces: ["hold.released"] }
+  },
+  initial: "open",
+  opens: {
+    by: ["instrument.pause", "run"],
+    announces: ["instrument.paused", "reconciliation.hold", "reserve.cover-low"]
+  },
+  moves: {
+    open: { release: "released" },
+    released: {}
+  },
+  forward: ["release"]
+})
+
+/** Events of a hold. */
+export const holdEvents = {
+  "reconciliation.hold": about(
+    "hold",
+    Schema.Struct({
+      runId: Schema.String,
+      blocks: Schema.Array(sets.HoldBlock.schema),
+      findings: Integer.schema
+    })
+  ),
+  "hold.released": about(
+    "hold",
+    Schema.Struct({
+      source: sets.HoldSource.schema,
+      operationId: Schema.String,
+      accepted: Integer.schema
+    })
+  ),
+  "instrument.paused": about(
+    "instrument",
+    Schema.Struct({
+      holdId: Schema.String,
+      blocks: Schema.Array(sets.HoldBlock.schema),
+      until: Schema.NullOr(Instant.schema)
+    })
+  ),
+  "reserve.cover-low": about(
+    "reserve",
+    Schema.Struct({
+      ratio: Schema.NullOr(Decimal.schema),
+      minCover: Decimal.schema,
+      holdId: Schema.String,
+      runId: Schema.String
+    })
+  )
+} as const
+
+const makeEvent = announcing(holdEvents)
+
+const Findings = Schema.Array(Schema.String)
+
+/** Override of a release: the findings that were still open, and the reason. */
+const Override = Schema.Struct({ findings: Findings, reason: Schema.String })
+
+/** A later run added findings; the state does not change. */
+const Join = Schema.Struct({ on: Schema.Literal("join"), runId: Schema.String, findings: Findings })
+const Release = Schema.Struct({
+  on: Schema.Literal("release"),
+  at: Instant.schema,
+  /** Subject claims of the approvers, in the order of their signatures. */
+  by: Schema.Array(Schema.String),
+  override: Schema.NullOr(Override),
+  operationId: Schema.String
+})
+
+export const Fact = Schema.Union([Join, Release])
+export type Fact = typeof Fact.Type
+
+/** Decides whether the hold's state allows its release. */
+export const decide = (self: Pick<Hold, "state">, on: "release") =>
+  Machine.admit(HoldMachine, self, on).pipe(Result.map(() => on))
+
+/** Fold: the hold after `fact`. */
+export const evolve = (self: Hold, fact: Fact): Hold =>
+  match(fact)
+    .with({ on: "join" }, ({ findings }) => ({
+      ...self,
+      findings: [...new Set([...self.findings, ...findings])]
+    }))
+    .with({ on: "release" }, ({ on, at, by, override }) => ({
+      ...self,
+      state: Machine.follow(HoldMachine, self.state, on),
+      releasedAt: at,
+      releasedBy: by,
+      override
+    }))
+    .exhaustive()
 
 export const HoldId = RecordId.make("HoldId")
 export type HoldId = typeof HoldId.Type
@@ -88,31 +189,31 @@ export const holds = Collection.define<Hold, Fact>("hold", {
   }
 })
 
-const about = ({ instrumentId }: Hold) => ({ instrumentId, party: null, holderIds: [] })
+const concerning = ({ instrumentId }: Hold) => ({ instrumentId, party: null, holderIds: [] })
 
 /** Event of a new hold, by its source. */
 const opened = (self: Hold): Announcement => {
   const { holdId, blocks, until, runId, cover, instrumentId, findings } = self
   if (runId === null) {
     return {
-      ...events.make("instrument.paused", { holdId, blocks, until }),
-      ...about(self),
+      ...makeEvent("instrument.paused", { holdId, blocks, until }),
+      ...concerning(self),
       resourceKind: "instrument",
       resourceId: instrumentId
     }
   }
   if (cover === null) {
     return {
-      ...events.make("reconciliation.hold", { runId, blocks, findings: findings.length }),
-      ...about(self),
+      ...makeEvent("reconciliation.hold", { runId, blocks, findings: findings.length }),
+      ...concerning(self),
       resourceKind: "hold",
       resourceId: holdId
     }
   }
   const { reserveId, ratio, minCover } = cover
   return {
-    ...events.make("reserve.cover-low", { ratio, minCover, holdId, runId }),
-    ...about(self),
+    ...makeEvent("reserve.cover-low", { ratio, minCover, holdId, runId }),
+    ...concerning(self),
     resourceKind: "reserve",
     resourceId: reserveId
   }
@@ -122,12 +223,12 @@ const released = (
   self: Hold,
   { operationId, override }: Extract<Fact, { on: "release" }>
 ): Announcement => ({
-  ...events.make("hold.released", {
+  ...makeEvent("hold.released", {
     source: self.source,
     operationId,
     accepted: override?.findings.length ?? 0
   }),
-  ...about(self),
+  ...concerning(self),
   resourceKind: "hold",
   resourceId: self.holdId
 })

@@ -1,6 +1,5 @@
 /** Pure rules of holds that reconciliation runs open: their findings, and the acts they block. */
-import type { Finding } from "../../findings/Finding.ts"
-import { blocks } from "../../findings/FindingRules.ts"
+import { type Finding, blocks } from "../../findings/Finding.ts"
 import type { HoldBlock, HoldSource } from "../../vocabulary/sets.ts"
 
 /** Sources of holds that runs open. */

@@ -6,8 +6,7 @@ import { refused } from "../../kernel/Refusal.ts"
 import * as Read from "../../reads/Read.ts"
 import { Records } from "../../records/Records.ts"
 import { HoldSource } from "../../vocabulary/sets.ts"
-import { HoldId, holds } from "./Hold.ts"
-import { HoldMachine } from "./HoldMachine.ts"
+import { HoldId, holds, HoldMachine } from "./Hold.ts"
 import * as HoldView from "./HoldView.ts"
 
 const audience = {

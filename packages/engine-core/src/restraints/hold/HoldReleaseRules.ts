@@ -1,8 +1,7 @@
 /** Pure rules of a hold's release: its condition, overridden findings and figures. */
 import * as Decimal from "../../kernel/Decimal.ts"
 import { condition, type Judgement } from "../../kernel/Gates.ts"
-import type { Finding } from "../../findings/Finding.ts"
-import { blocks } from "../../findings/FindingRules.ts"
+import { type Finding, blocks } from "../../findings/Finding.ts"
 import type { Figure } from "../../writes/Figures.ts"
 import type { Hold } from "./Hold.ts"
 

@@ -5,8 +5,7 @@ import * as Machine from "../../kernel/Machine.ts"
 import type { Act } from "../../records/Act.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import { inForce, lockRestrictions } from "./RestrictionLookups.ts"
-import { type Restriction, RestrictionId, restrictions } from "./Restriction.ts"
-import { RestrictionMachine } from "./RestrictionMachine.ts"
+import { type Restriction, RestrictionId, restrictions, RestrictionMachine } from "./Restriction.ts"
 
 /** One move of a recovery: units of one instrument, from a holder to its successor. */
 export interface CarriedMove {

@@ -1,7 +1,6 @@
 /** Record of a restriction of a holder: mode, reason, period in force, end. */
 import { Schema } from "effect"
-import * as events from "../events.ts"
-import { HolderId } from "../../holders/holder/Holder.ts"
+import { HolderId } from "../../holders/holder/HolderId.ts"
 import { InstrumentId } from "../../instruments/instrument/Instrument.ts"
 import type { Announcement } from "../../kernel/Announcement.ts"
 import * as Collection from "../../kernel/Collection.ts"
@@ -11,7 +10,67 @@ import * as Party from "../../kernel/Party.ts"
 import * as RecordId from "../../kernel/RecordId.ts"
 import * as sets from "../../vocabulary/sets.ts"
 import { KeptOrder } from "../CitedOrder.ts"
-import { evolve, Fact, RestrictionMachine } from "./RestrictionMachine.ts"
+import { match } from "ts-pattern"
+import { about, announcing } from "../../records/EventDeclaration.ts"
+
+export const RestrictionMachine = Machine.declare("RestrictionState", {
+  doc: "A restriction of a holder: one person sets it at once, two approvers lift it.",
+  states: {
+    active: "In force.",
+    lifted: "Ended by two approvers.",
+    lapsed: "Ended by its own date.",
+    carried: "Moved to the holder's successor."
+  },
+  triggers: {
+    lift: { by: ["restriction.lift"], announces: ["holder.unrestricted"] },
+    lapse: { by: ["clock"], announces: ["holder.unrestricted"] },
+    carry: { by: ["holder.recover", "instrument.recover"], announces: ["holder.restricted"] }
+  },
+  initial: "active",
+  opens: {
+    by: [
+      "holder.restrict",
+      "holder.restrict-batch",
+      "screening",
+      "holder.recover",
+      "instrument.recover"
+    ],
+    announces: ["holder.restricted"]
+  },
+  moves: {
+    active: { lift: "lifted", lapse: "lapsed", carry: "carried" },
+    lifted: {},
+    lapsed: {},
+    carried: {}
+  }
+})
+
+/** Events of a restriction. */
+export const restrictionEvents = {
+  "holder.restricted": about(
+    "holder",
+    Schema.Struct({
+      mode: sets.RestrictionMode.schema,
+      reason: sets.RestrictionReason.schema,
+      holderId: Schema.String,
+      orderCited: Schema.Boolean,
+      operationId: Schema.String,
+      autoReleaseAt: Schema.NullOr(Instant.schema),
+      restrictionId: Schema.String
+    })
+  ),
+  "holder.unrestricted": about(
+    "holder",
+    Schema.Struct({
+      mode: sets.RestrictionMode.schema,
+      holderId: Schema.String,
+      restrictionId: Schema.String,
+      how: Schema.Literals(["lifted", "lapsed"])
+    })
+  )
+} as const
+
+const makeEvent = announcing(restrictionEvents)
 
 export const RestrictionId = RecordId.make("RestrictionId")
 export type RestrictionId = typeof RestrictionId.Type
@@ -50,6 +109,46 @@ export const Restriction = Schema.Struct({
 })
 export type Restriction = typeof Restriction.Type
 
+/** Two approvers ended it, for the maker's reason. */
+const Lift = Schema.Struct({
+  on: Schema.Literal("lift"),
+  at: Instant.schema,
+  liftedBy: Schema.Array(Schema.String),
+  liftReason: Schema.String
+})
+/** The clock ended it at its `autoReleaseAt`. */
+const Lapse = Schema.Struct({ on: Schema.Literal("lapse"), at: Instant.schema })
+/** A recovery carried the restriction to the holder's successor, with all units. */
+const Carry = Schema.Struct({ on: Schema.Literal("carry"), at: Instant.schema })
+
+export const Fact = Schema.Union([Lift, Lapse, Carry])
+export type Fact = typeof Fact.Type
+
+/** Fold: the restriction after `fact`. */
+export const evolve = (self: Restriction, fact: Fact): Restriction =>
+  match(fact)
+    .with({ on: "lift" }, ({ on, at, liftedBy, liftReason }) => ({
+      ...ended(self, on, at),
+      liftedBy,
+      liftReason
+    }))
+    .with({ on: "lapse" }, { on: "carry" }, ({ on, at }) => ended(self, on, at))
+    .exhaustive()
+
+const ended = (
+  self: Restriction,
+  on: Machine.TriggerOf<typeof RestrictionMachine>,
+  endedAt: Instant.Instant
+): Restriction => ({
+  ...self,
+  state: Machine.follow(RestrictionMachine, self.state, on),
+  endedAt
+})
+
+/** Decides whether the restriction may be lifted. Refuses `state-conflict` after its end. */
+export const decide = (self: Pick<Restriction, "state">, { on }: { readonly on: "lift" }) =>
+  Machine.admit(RestrictionMachine, self, on)
+
 /** Reasons of restrictions that only people end, never the clock. */
 export const neverReleased: ReadonlyArray<Restriction["reason"]> = ["sanctions", "court-order"]
 
@@ -81,7 +180,7 @@ export const restrictions = Collection.define<Restriction, Fact>("restriction", 
   // No move of a restriction is forward, so that it waits on no party
   // (docs/domain/every-record.md#waiting-on).
   waitingOn: () => [],
-  announce: (self, fact) => (fact === undefined ? [set(self)] : ended(self, fact)),
+  announce: (self, fact) => (fact === undefined ? [set(self)] : endAnnouncements(self, fact)),
   invariants: {
     "only what may end by itself has a date": (self) =>
       self.autoReleaseAt === null || !neverReleased.includes(self.reason),
@@ -114,7 +213,7 @@ const set = (self: Restriction): Announcement => {
   const { mode, reason, holderId, order, operationId, autoReleaseAt, restrictionId } = self
   return announcement(
     self,
-    events.make("holder.restricted", {
+    makeEvent("holder.restricted", {
       mode,
       reason,
       holderId,
@@ -129,13 +228,13 @@ const set = (self: Restriction): Announcement => {
 const how = { lift: "lifted", lapse: "lapsed" } as const
 
 /** Events of an end; none for `carried`, since the successor's restriction announces itself. */
-const ended = (self: Restriction, { on }: Fact): ReadonlyArray<Announcement> => {
+const endAnnouncements = (self: Restriction, { on }: Fact): ReadonlyArray<Announcement> => {
   if (on === "carry") return []
   const { mode, holderId, restrictionId } = self
   return [
     announcement(
       self,
-      events.make("holder.unrestricted", { mode, holderId, restrictionId, how: how[on] })
+      makeEvent("holder.unrestricted", { mode, holderId, restrictionId, how: how[on] })
     )
   ]
 }

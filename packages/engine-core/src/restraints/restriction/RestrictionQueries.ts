@@ -1,12 +1,11 @@
 /** Queries of restrictions: the list, and one by id. */
 import { Effect, Schema } from "effect"
-import { HolderId } from "../../holders/holder/Holder.ts"
+import { HolderId } from "../../holders/holder/HolderId.ts"
 import { InstrumentId } from "../../instruments/instrument/Instrument.ts"
 import * as Read from "../../reads/Read.ts"
 import { Records } from "../../records/Records.ts"
 import * as sets from "../../vocabulary/sets.ts"
-import { RestrictionId, restrictions } from "./Restriction.ts"
-import { RestrictionMachine } from "./RestrictionMachine.ts"
+import { RestrictionId, restrictions, RestrictionMachine } from "./Restriction.ts"
 import { audience } from "./RestrictionSight.ts"
 import * as RestrictionView from "./RestrictionView.ts"
 

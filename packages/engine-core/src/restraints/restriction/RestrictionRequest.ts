@@ -1,7 +1,7 @@
 /** Request of one restriction: mode, reason, cited order, end. */
 import { Schema } from "effect"
-import { type Holder, HolderId, isEnded } from "../../holders/holder/Holder.ts"
-import { HolderMachine } from "../../holders/holder/HolderMachine.ts"
+import { type Holder, isEnded, HolderMachine } from "../../holders/holder/Holder.ts"
+import { HolderId } from "../../holders/holder/HolderId.ts"
 import { InstrumentId } from "../../instruments/instrument/Instrument.ts"
 import { failed } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"

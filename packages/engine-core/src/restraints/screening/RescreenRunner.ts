@@ -13,7 +13,7 @@ import * as Worker from "../../records/Worker.ts"
 import { holders } from "../../holders/holder/Holder.ts"
 import { askAgain } from "../../holders/screening/AskRunner.ts"
 import { ages } from "../../holders/screening/ScreeningAgeLookups.ts"
-import { ScreeningMachine } from "../../holders/screening/ScreeningMachine.ts"
+import { ScreeningMachine } from "../../holders/screening/Screening.ts"
 import * as ScreeningRules from "../../holders/screening/ScreeningRules.ts"
 
 /** Milliseconds after which a source that does not answer counts as unavailable. */

@@ -3,11 +3,26 @@
  * once.
  */
 import { Schema } from "effect"
-import * as events from "../../findings/events.ts"
 import * as Collection from "../../kernel/Collection.ts"
 import * as Date from "../../kernel/Date.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as sets from "../../vocabulary/sets.ts"
+import { about, announcing } from "../../records/EventDeclaration.ts"
+
+/** Events of an overdue statement. */
+export const overdueStatementEvents = {
+  "statement.overdue": about(
+    "external-source",
+    Schema.Struct({
+      kind: sets.StatementKind.schema,
+      businessDate: Date.schema,
+      dueBy: Instant.schema,
+      runId: Schema.String
+    })
+  )
+} as const
+
+const makeEvent = announcing(overdueStatementEvents)
 
 export const OverdueStatement = Schema.Struct({
   externalSourceId: Schema.String,
@@ -36,7 +51,7 @@ export const overdueStatements = Collection.define<OverdueStatement, never>("ove
   keptBy: "engine",
   announce: ({ businessDate, dueBy, externalSourceId, instrumentId, kind, runId }) => [
     {
-      ...events.make("statement.overdue", { kind, businessDate, dueBy, runId }),
+      ...makeEvent("statement.overdue", { kind, businessDate, dueBy, runId }),
       resourceKind: "external-source",
       resourceId: externalSourceId,
       instrumentId,

@@ -1,7 +1,6 @@
 /** Record of a statement of an outside party: its header; lines and bytes lie beside it. */
 import { Schema } from "effect"
 import { match } from "ts-pattern"
-import * as events from "../../findings/events.ts"
 import * as Collection from "../../kernel/Collection.ts"
 import * as Date from "../../kernel/Date.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
@@ -9,6 +8,22 @@ import * as Instant from "../../kernel/Instant.ts"
 import * as Integer from "../../kernel/Integer.ts"
 import * as RecordId from "../../kernel/RecordId.ts"
 import * as sets from "../../vocabulary/sets.ts"
+import { about, announcing } from "../../records/EventDeclaration.ts"
+
+/** Events of a statement. */
+export const statementEvents = {
+  "statement.received": about(
+    "external-statement",
+    Schema.Struct({
+      externalSourceId: Schema.String,
+      kind: sets.StatementKind.schema,
+      businessDate: Date.schema,
+      contentHash: Schema.String
+    })
+  )
+} as const
+
+const makeEvent = announcing(statementEvents)
 
 export const ExternalStatementId = RecordId.make("ExternalStatementId")
 export type ExternalStatementId = typeof ExternalStatementId.Type
@@ -176,7 +191,7 @@ export const externalStatements = Collection.define<ExternalStatement, Fact>("ex
 })
 
 const received = (self: ExternalStatement) => ({
-  ...events.make("statement.received", {
+  ...makeEvent("statement.received", {
     externalSourceId: self.externalSourceId,
     kind: self.kind,
     businessDate: self.businessDate,

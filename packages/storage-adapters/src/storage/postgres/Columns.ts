@@ -3,6 +3,14 @@ import { type PgConnection, PgTypes } from "@effect/sql-pg"
 import { Effect } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 
+/** Answer of a statement. */
+export interface Rows {
+  readonly rows: ReadonlyArray<Readonly<Record<string, unknown>>>
+  readonly command: string
+  /** Number of rows that the statement answered with, or wrote. */
+  readonly rowCount: number
+}
+
 /** Type of a function without a result: an empty column. */
 const VOID = 2278
 

@@ -6,7 +6,8 @@
  */
 import type { StorageUnavailable } from "@bursar/engine-core/ports"
 import { Effect } from "effect"
-import type { Rows, Session, Sessions } from "./Sessions.ts"
+import type { Rows } from "./Columns.ts"
+import type { Session, Sessions } from "./Sessions.ts"
 
 /** Two numbers: a key space apart from the locks of names and of work resources. */
 const LOCK = "select pg_advisory_xact_lock(4217, 2)"

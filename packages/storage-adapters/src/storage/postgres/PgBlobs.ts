@@ -2,7 +2,8 @@
 import type { Blobs } from "@bursar/engine-core/ports"
 import { PgTypes } from "@effect/sql-pg"
 import { Effect, Option } from "effect"
-import type { Rows, Sessions } from "./Sessions.ts"
+import type { Rows } from "./Columns.ts"
+import type { Sessions } from "./Sessions.ts"
 import * as Values from "./Values.ts"
 
 /** Makes the file where it is missing; a lock keeps it from being sealed meanwhile. */

@@ -10,7 +10,8 @@ import { Effect, Option, Stream } from "effect"
 import * as Batches from "./Batches.ts"
 import * as ListSql from "./ListSql.ts"
 import * as PinSql from "./PinSql.ts"
-import type { Rows, Session, Sessions } from "./Sessions.ts"
+import type { Rows } from "./Columns.ts"
+import type { Session, Sessions } from "./Sessions.ts"
 import * as Values from "./Values.ts"
 
 /** In the place of an instant: marks a row that only closes the version of its primary key. */

@@ -7,7 +7,8 @@ import {
 } from "@bursar/engine-core/ports"
 import { Effect, Option } from "effect"
 import * as HeadLock from "./HeadLock.ts"
-import type { Rows, Sessions } from "./Sessions.ts"
+import type { Rows } from "./Columns.ts"
+import type { Sessions } from "./Sessions.ts"
 import * as Values from "./Values.ts"
 
 const HEAD = `projection_offset, ledger_time, horizon_offset, horizon_time, writer_epoch, participant,

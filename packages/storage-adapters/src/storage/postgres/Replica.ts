@@ -10,7 +10,7 @@ import { type PgConnection, PgPool } from "@effect/sql-pg"
 import { Clock, Effect, Option, type Redacted, type Scope } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Columns from "./Columns.ts"
-import type { Rows } from "./Sessions.ts"
+import type { Rows } from "./Columns.ts"
 import * as Values from "./Values.ts"
 
 export interface Replica {

@@ -4,16 +4,10 @@ import type { PgConnection, PgPool } from "@effect/sql-pg"
 import { Cause, Context, Deferred, Effect, Exit, Fiber, Option, type Scope } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
 import * as Columns from "./Columns.ts"
+import type { Rows } from "./Columns.ts"
 import * as Connections from "./Connections.ts"
 import * as Faults from "./Faults.ts"
 import * as Replica from "./Replica.ts"
-
-export interface Rows {
-  readonly rows: ReadonlyArray<Readonly<Record<string, unknown>>>
-  readonly command: string
-  /** Number of rows that the statement answered with, or wrote. */
-  readonly rowCount: number
-}
 
 /** One open transaction. Its statements are written to the wire without waiting for one another. */
 export interface Session {

@@ -11,7 +11,7 @@ import * as LedgerError from "../LedgerError.ts"
 import { type Call, type EndpointContext, from } from "./EndpointContext.ts"
 import * as AnswerFaults from "./AnswerFaults.ts"
 import * as Endpoints from "./Endpoints.ts"
-import { bodyMax, type Json, parse } from "./Json.ts"
+import { bodyMax, type Json, parse, Undecodable } from "./Json.ts"
 import * as Lists from "./Lists.ts"
 import * as Refusals from "./Refusals.ts"
 import * as HttpFaults from "./HttpFaults.ts"
@@ -40,7 +40,7 @@ export const unimplemented = (path: string): LedgerError.LedgerError =>
 const queryNumber = (
   query: URLSearchParams,
   name: string
-): Result.Result<number | null, Refusals.Undecodable> => {
+): Result.Result<number | null, Undecodable> => {
   const text = query.get(name)
   if (text === null) return Result.succeed(null)
   return Integer.parse(text).pipe(
@@ -48,7 +48,7 @@ const queryNumber = (
       (value) => value >= 0,
       () => ({ detail: "negative" })
     ),
-    Result.mapError(() => new Refusals.Undecodable({ what: `query parameter ${name}` }))
+    Result.mapError(() => new Undecodable({ what: `query parameter ${name}` }))
   )
 }
 

@@ -1,8 +1,7 @@
 /** JSON of the door; a received number keeps its digits as text. */
 import { PlainJson } from "@bursar/engine-core/kernel"
 import type { Ledger } from "@bursar/engine-core/ports"
-import { Result } from "effect"
-import { Undecodable } from "./Refusals.ts"
+import { Result, Data } from "effect"
 
 export type Json = string | number | boolean | null | ReadonlyArray<Json> | JsonObject
 export type JsonObject = { readonly [member: string]: Json }
@@ -11,6 +10,12 @@ export type JsonObject = { readonly [member: string]: Json }
 export const bodyMax = 1_048_576
 
 const limits: PlainJson.Limits = { ...PlainJson.limits, string: bodyMax }
+
+/** The request does not have the declared shape; it had no effect. */
+export class Undecodable extends Data.TaggedError("Undecodable")<{
+  /** The faulty part: `body (…)` or `query parameter limit`. */
+  readonly what: string
+}> {}
 
 export const parse = (input: string | Uint8Array): Result.Result<PlainJson.Plain, Undecodable> =>
   Result.mapError(

@@ -2,16 +2,9 @@
  * Error answers of the door: the ledger's error as JSON with its HTTP status, or plain text for an
  * unreadable body.
  */
-import { Data } from "effect"
 import type * as Faults from "../Faults.ts"
 import type { LedgerError } from "../LedgerError.ts"
-import type { JsonObject } from "./Json.ts"
-
-/** The request does not have the declared shape; it had no effect. */
-export class Undecodable extends Data.TaggedError("Undecodable")<{
-  /** The faulty part: `body (…)` or `query parameter limit`. */
-  readonly what: string
-}> {}
+import type { JsonObject, Undecodable } from "./Json.ts"
 
 export type Refusal = LedgerError | Undecodable
 

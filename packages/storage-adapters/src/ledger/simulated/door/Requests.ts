@@ -1,7 +1,7 @@
 /** Schemas of requests, restricted to the fields that the door understands; others are ignored. */
 import { Integer, Offset, type PlainJson, PlainSchema } from "@bursar/engine-core/kernel"
 import { Effect, Result, Schema } from "effect"
-import { Undecodable } from "./Refusals.ts"
+import { Undecodable } from "./Json.ts"
 
 type Plain = PlainJson.Plain
 

@@ -5,8 +5,12 @@
 import { Refusal } from "@bursar/engine-core"
 import { Problem } from "@bursar/engine-core/kernel"
 import { Ids } from "@bursar/engine-core/ports"
+import * as NodeFileSystem from "@effect/platform-node/NodeFileSystem"
+import * as NodeHttpPlatform from "@effect/platform-node/NodeHttpPlatform"
 import * as NodeHttpServer from "@effect/platform-node/NodeHttpServer"
+import * as NodePath from "@effect/platform-node/NodePath"
 import { Data, Duration, Effect, Layer, Metric } from "effect"
+import { Etag } from "effect/http"
 import { type IncomingMessage, type Server, type ServerResponse, STATUS_CODES } from "node:http"
 import type { Socket } from "node:net"
 import type { Duplex } from "node:stream"
@@ -75,11 +79,18 @@ const listening = ({ host, port, anonymous, inFlight, isUpload }: Options) =>
         closed: (reason) =>
           Metric.withAttributes(Counters.connectionsClosed, { reason }).updateUnsafe(1, context)
       })
-      return NodeHttpServer.layer(() => server, {
-        host,
-        port,
-        gracefulShutdownTimeout: Duration.millis(times.stopWithin)
-      })
+      // Without the terminal of `NodeHttpServer.layer`: each would listen to the process's input.
+      return Layer.mergeAll(
+        NodeHttpServer.layerServer(() => server, {
+          host,
+          port,
+          gracefulShutdownTimeout: Duration.millis(times.stopWithin)
+        }),
+        NodeHttpPlatform.layer,
+        NodeFileSystem.layer,
+        NodePath.layer,
+        Etag.layerWeak
+      )
     })
   )
 

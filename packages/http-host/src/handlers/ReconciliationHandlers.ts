@@ -1,6 +1,6 @@
 /** Handler that starts a reconciliation run, which ends in the call. */
 import { type Reconciler, RunRequest } from "@bursar/engine-core"
-import { PlainJson, Shape } from "@bursar/engine-core/kernel"
+import { Shape } from "@bursar/engine-core/kernel"
 import { Effect } from "effect"
 import * as Headers from "../api/Headers.ts"
 import * as Answer from "../middleware/Answer.ts"
@@ -23,21 +23,13 @@ export const make = ({
     const refused = Faults.together([key, noQuery(arrival), runBody])
     if (refused !== undefined) return yield* Effect.fail(refused)
     const { said, sent } = yield* Effect.fromResult(runBody)
-    const { location, replayed, value } = yield* reconciler.start({
+    const outcome = yield* reconciler.start({
       caller,
       identity: arrival.identity,
       key: yield* Effect.fromResult(key),
       request: said,
       ...sent
     })
-    return Answer.json({
-      requestId: arrival.identity.requestId,
-      status: replayed ? 200 : 201,
-      text: PlainJson.stringify(value),
-      extra: {
-        location: `${basePath}${location}`,
-        ...(replayed ? { "idempotent-replayed": "true" } : {})
-      }
-    })
+    return Answer.made(outcome, { requestId: arrival.identity.requestId, basePath })
   })
 })

@@ -3,7 +3,6 @@
  * (docs/contract/statements.md#handing-a-file-in).
  */
 import { Intake } from "@bursar/engine-core"
-import { PlainJson } from "@bursar/engine-core/kernel"
 import { Effect } from "effect"
 import * as Headers from "../api/Headers.ts"
 import * as Answer from "../middleware/Answer.ts"
@@ -27,7 +26,7 @@ export const make = ({
     const refused = Faults.together([key, asked])
     if (refused !== undefined) return yield* Effect.fail(refused)
     const { params } = yield* Effect.fromResult(asked)
-    const { location, replayed, value } = yield* intake.receive({
+    const outcome = yield* intake.receive({
       ...file,
       caller,
       identity: arrival.identity,
@@ -39,14 +38,6 @@ export const make = ({
         corrects: params.corrects ?? null
       }
     })
-    return Answer.json({
-      requestId: arrival.identity.requestId,
-      status: replayed ? 200 : 201,
-      text: PlainJson.stringify(value),
-      extra: {
-        location: `${basePath}${location}`,
-        ...(replayed ? { "idempotent-replayed": "true" } : {})
-      }
-    })
+    return Answer.made(outcome, { requestId: arrival.identity.requestId, basePath })
   })
 })

@@ -36,6 +36,25 @@ export const json = ({
     contentType: Body.mediaType
   })
 
+/** The answer of a call that makes a record: 201 with its place, or 200 where an earlier call made it. */
+export const made = (
+  {
+    location,
+    replayed,
+    value
+  }: { readonly location: string; readonly replayed: boolean; readonly value: PlainJson.Plain },
+  { requestId, basePath }: { readonly requestId: string; readonly basePath: string }
+): HttpServerResponse.HttpServerResponse =>
+  json({
+    requestId,
+    status: replayed ? 200 : 201,
+    text: PlainJson.stringify(value),
+    extra: {
+      location: `${basePath}${location}`,
+      ...(replayed ? { "idempotent-replayed": "true" } : {})
+    }
+  })
+
 /**
  * The answer of a read that is printed already. With a validator the caller may store the answer,
  * and asks with its ETag whether it is current: then 304, without a body

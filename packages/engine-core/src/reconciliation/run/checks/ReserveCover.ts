@@ -5,6 +5,7 @@
 import * as Decimal from "../../../kernel/Decimal.ts"
 import { compare, type Difference } from "../../../findings/FindingRules.ts"
 import type { CoverState } from "../../../vocabulary/sets.ts"
+import { blockingOn } from "./ReserveSubject.ts"
 
 const check = "reserve-cover"
 
@@ -33,13 +34,7 @@ export const differences = (
   { instrumentId, reserveId, unit, state, required, counted, worthless }: CoverFigures,
   tolerance: Decimal.Decimal
 ): ReadonlyArray<Difference> => {
-  const about = {
-    check,
-    instrumentId,
-    subject: { resourceKind: "reserve", id: reserveId },
-    holderId: null,
-    severity: "blocking"
-  } as const
+  const about = { check, ...blockingOn({ instrumentId, reserveId }) } as const
   const short =
     state === "covered"
       ? []

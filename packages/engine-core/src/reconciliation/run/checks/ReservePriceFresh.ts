@@ -11,7 +11,7 @@ const check = "reserve-price-fresh"
 export interface Prices {
   readonly instrumentId: string
   readonly reserveId: string
-  /** Number of assets whose price is past their freshness, of the future, or not there. */
+  /** Number of assets whose price is past their freshness, or has not come. */
   readonly stale: number
 }
 

@@ -4,6 +4,7 @@
  */
 import * as Decimal from "../../../kernel/Decimal.ts"
 import { compare, type Difference, grew, withoutAmounts } from "../../../findings/FindingRules.ts"
+import { blockingOn } from "./ReserveSubject.ts"
 
 export const check = "reserve-report"
 
@@ -59,13 +60,7 @@ export const differencesOf = (
   policy: Decimal.Decimal | null
 ): ReadonlyArray<Difference> => {
   const tolerance = policy ?? atomOf(priceDecimals)
-  const about = {
-    check,
-    instrumentId,
-    subject: { resourceKind: "reserve", id: reserveId },
-    holderId: null,
-    severity: "blocking"
-  } as const
+  const about = { check, ...blockingOn({ instrumentId, reserveId }) } as const
   for (const { unit, computed, reported } of figures) {
     if (computed === null && reported === null) continue
     if (computed === null || reported === null) return [withoutAmounts({ ...about, unit })]

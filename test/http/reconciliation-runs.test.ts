@@ -1,12 +1,16 @@
 /** Reconciliation runs over HTTP: started in the call, listed, read, announced and logged. */
-import { reconciliationRun } from "@bursar/engine-core"
+import { reconciliationRun, Records } from "@bursar/engine-core"
 import * as Client from "@bursar/http-host/client"
 import { Effect } from "effect"
 import { FetchHttpClient, HttpClient } from "effect/http"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import * as Calls from "../engine/calls.ts"
 import * as Reconciling from "../operations/reconciling.ts"
 import { bodyOf } from "../operations/instrumentBody.ts"
-import { Decimal } from "@bursar/engine-core/kernel"
+import { Decimal, Duration, Instant } from "@bursar/engine-core/kernel"
+import { WorkQueue } from "@bursar/engine-core/ports"
+import * as Parts from "#core/reconciliation/run/PartsRunner.ts"
+import { type RunUnderWay, runsUnderWay } from "#core/reconciliation/run/RunUnderWay.ts"
 import * as Templates from "@bursar/engine-core/templates"
 import * as Venue from "./venue.ts"
 import * as Wallets from "./wallets.ts"
@@ -212,5 +216,53 @@ describe("a reconciliation run over HTTP", () => {
     ])
     await plant("-5")
     expect((await run()).verdict).toBe("findings")
+  })
+})
+
+describe("a call that waits behind a run under way", () => {
+  /** Another host holds the lock of a run. */
+  const leased = (name: string) =>
+    Effect.flatMap(WorkQueue, (work) =>
+      work.lease({ queue: name, worker: "another-host", limit: 1, leaseMillis: 60_000 })
+    )
+
+  /** Another host has run for so long, and has compared no instrument of its three yet. */
+  const underWay = (seconds: number) =>
+    Effect.gen(function* () {
+      const records = yield* Records
+      const now = yield* Instant.now
+      const began = Instant.subtract(now, Duration.seconds(seconds))
+      const { offset } = yield* Calls.catchUp
+      const progress = { startedAt: began, continuedAt: began, doneBefore: 0, continued: 0 }
+      const runId = "run_elsewhere" as RunUnderWay["runId"]
+      const of = { scope: { instrumentIds: null, checks: null }, instruments: 3 } as const
+      const self = {
+        runId,
+        trigger: "manual",
+        asOf: offset as never,
+        readBy: began,
+        itemId: "x"
+      } as const
+      yield* records.transact(
+        records.open(
+          runsUnderWay,
+          { ...self, ...of, ...progress, call: null },
+          { cause: { by: "run", runId }, now }
+        )
+      )
+    })
+
+  it("is told by Retry-After how long: for its own instrument, and for every one", async () => {
+    const names = [Parts.instrumentLockName("fund-b"), Parts.venueLockName]
+    for (const name of names) await venue.run(leased(name))
+    await venue.run(underWay(1_000))
+    const answers = await Promise.all([start({ body: scoped("fund-b") }), start({ body: "{}" })])
+    const told = answers.map(({ headers, status }) => [status, Number(headers.get("retry-after"))])
+    const slugs = await Promise.all(answers.map(Venue.slugOf))
+    expect(slugs).toEqual(["overloaded", "overloaded"])
+    // The one under way has taken a thousand seconds and more for its first instrument of three.
+    const [ofOne, ofAll] = told
+    expect(ofOne).toEqual([503, expect.toSatisfy((seconds) => seconds >= 1_000 && seconds < 1_200)])
+    expect(ofAll).toEqual([503, expect.toSatisfy((seconds) => seconds >= 3_000)])
   })
 })

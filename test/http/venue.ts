@@ -8,7 +8,7 @@ import {
   type Vocabulary
 } from "@bursar/engine-core"
 import { Offset, Party } from "@bursar/engine-core/kernel"
-import { type Bulk, Ledger } from "@bursar/engine-core/ports"
+import { type Bulk, Ledger, type WorkQueue } from "@bursar/engine-core/ports"
 import * as Host from "@bursar/http-host"
 import * as Memory from "@bursar/storage-adapters/memory"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
@@ -110,7 +110,9 @@ export interface Venue {
   /** Runs the queued operations. */
   readonly settle: () => Promise<void>
   readonly close: () => Promise<void>
-  readonly run: <A>(effect: Effect.Effect<A, unknown, Engine.Services | Bulk>) => Promise<A>
+  readonly run: <A>(
+    effect: Effect.Effect<A, unknown, Engine.Services | Bulk | WorkQueue>
+  ) => Promise<A>
 }
 
 export const open = async (

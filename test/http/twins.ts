@@ -19,6 +19,7 @@ import {
   type Ledger,
   ProjectionLog,
   ScreeningSource,
+  WebhookSender,
   type Bulk
 } from "@bursar/engine-core/ports"
 import * as Host from "@bursar/http-host"
@@ -197,7 +198,8 @@ export type Services =
 /** A venue with a clock of its own, until the scope ends. */
 export const within = <A>(
   use: (twin: Twin) => Effect.Effect<A, unknown, Services>,
-  settings: Partial<typeof settingsDefaults> = {}
+  settings: Partial<typeof settingsDefaults> = {},
+  sender: WebhookSender.Sender = WebhookSender.none
 ): Promise<A> => {
   const found: Found = new Map()
   const storeCalls: Asked = []
@@ -207,6 +209,7 @@ export const within = <A>(
       Layer.mergeAll(noted(storeCalls), NodeCrypto.layerCrypto, Layer.succeed(Ids, ids()), ledger)
     ),
     Layer.provide(Layer.succeed(ScreeningSource.ScreeningSource, screening(found))),
+    Layer.provide(Layer.succeed(WebhookSender.WebhookSender, sender)),
     Layer.provide(Layer.succeed(Settings, { ...settingsDefaults, ...settings })),
     Layer.provideMerge(Logger.layer([])),
     Layer.provideMerge(TestClock.layer())

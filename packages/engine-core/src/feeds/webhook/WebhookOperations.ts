@@ -136,7 +136,6 @@ export const remove = Operation.define("webhook.remove", {
     href: ({ webhookId }) => href(webhookId)
   },
   input: Schema.Struct({ webhookId: WebhookId }),
-  lasts: Lasting.whileIn(webhooks, ({ webhookId }) => [webhookId], ["removed"]),
   result: WebhookView,
   refuses: ["not-found", "webhook-configured"],
   run: Effect.fn("webhook.remove")(function* ({ webhookId }, act) {

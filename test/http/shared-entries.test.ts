@@ -10,7 +10,14 @@ import * as Distributing from "./distributing.ts"
 import * as Venue from "./venue.ts"
 
 /** One fund for each story, with an account of its own. */
-const stories = ["next-day", "second-feed", "table", "back-before", "back-after"] as const
+const stories = [
+  "next-day",
+  "second-feed",
+  "table",
+  "contradicting",
+  "back-before",
+  "back-after"
+] as const
 type Story = (typeof stories)[number]
 
 const numberOf = (story: Story) => `002015555555${stories.indexOf(story)}`
@@ -174,13 +181,18 @@ interface Shown {
 const lineOf = async (statementId: string, line: number) =>
   (await fund.reads<Shown>(`/v1/external-statements/${statementId}`, "risk")).lines[line - 1]
 
-/** Runs a story's check `cash-settlement`; its open findings: severity, order, sums, entry. */
-const findings = async (story: Story) => {
-  const scope = { instrumentIds: [story], checks: ["cash-settlement"] }
+/** Runs a check of a story; its open findings. */
+const found = async (story: Story, check: "cash-settlement" | "cash-unmatched") => {
+  const scope = { instrumentIds: [story], checks: [check] }
   expect(await fund.calls("/v1/reconciliation-runs", { scope })).toMatchObject({ status: 201 })
-  const query = `state=open&instrumentId=${story}&check=cash-settlement`
-  const found = await fund.reads<ReadonlyArray<Distributing.Json>>(`/v1/findings?${query}`, "risk")
-  return found.map(({ actual, entry, expected, severity, subject }) => ({
+  const query = `state=open&instrumentId=${story}&check=${check}`
+  return fund.reads<ReadonlyArray<Distributing.Json>>(`/v1/findings?${query}`, "risk")
+}
+
+/** Open findings of a story's orders: severity, order, sums, entry. */
+const findings = async (story: Story) => {
+  const all = await found(story, "cash-settlement")
+  return all.map(({ actual, entry, expected, severity, subject }) => ({
     ...{ severity, order: (subject as Distributing.Json)["id"], expected, actual, entry }
   }))
 }
@@ -215,6 +227,28 @@ describe("an entry of 100 that three orders of 100 name", () => {
       expect(await findings(story)).toEqual([])
     }
   )
+})
+
+describe("an entry that two statements of an account state otherwise", () => {
+  it("pays no more than the first says, and is a blocking finding on the account until one is corrected", async () => {
+    const story = "contradicting"
+    const first = await hand("bank-contradicting", camt(story, monday, 0, [paid]))
+    const less = { ...paid, amount: 90 }
+    const rest: Booked = { reference: "C-1", amount: 10, date: monday }
+    const second = await hand("feed-contradicting", camt(story, monday, 0, [less, rest]))
+    const blocking = async () =>
+      (await found(story, "cash-unmatched"))
+        .filter(({ severity }) => severity === "blocking")
+        .map(({ subject }) => subject)
+    const subject = { resourceKind: "external-account", id: `account-${story}:A-1` }
+    expect(await blocking()).toEqual([subject])
+    expect(await delivers(story, 1, [first, 1, 100])).toBe("")
+    expect(await delivers(story, 2, [second, 1, 90], [second, 2, 10])).toBe(left)
+    expect(await states(story)).toEqual(["delivered", "priced", "priced"])
+    const query = `&corrects=${second}`
+    await hand("feed-contradicting", camt(story, monday, 0, [paid, rest]), { query })
+    expect(await blocking()).toEqual([])
+  })
 })
 
 const takenBack: Booked = { reference: "A-1", amount: -100, date: tuesday, isReversal: true }

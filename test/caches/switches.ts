@@ -29,7 +29,7 @@ export const switches: ReadonlyArray<Switch> = [
     one: [{ text: "if (bytes <= bytesMax) return", by: "if (entries.size <= 1) return" }]
   },
   {
-    file: "engine-core/src/records/Cache.ts",
+    file: "engine-core/src/records/Versions.ts",
     off: [{ text: "if (kept.size > limit)", by: "if (kept.size > 0)" }],
     one: [{ text: "if (kept.size > limit)", by: "if (kept.size > 1)" }]
   },

@@ -1,7 +1,7 @@
 /** Laws of the LRU cache of records: the bound, and which entry makes room for another. */
 import fc from "fast-check"
 import { expect, test } from "vitest"
-import * as Cache from "#core/records/Cache.ts"
+import { lru } from "#core/records/Versions.ts"
 
 const limitMax = 4
 const keys = ["a", "b", "c", "d", "e", "f"]
@@ -35,7 +35,7 @@ test("an entry is found until as many others as the limit were asked for since",
       fc.integer({ min: 1, max: limitMax }),
       fc.array(call, { minLength: 50, maxLength: 200 }),
       (limit, calls) => {
-        const cache = Cache.make<number>(limit)
+        const cache = lru<number>(limit)
         const model = naive(limit)
         for (const [nth, { on, key }] of calls.entries()) {
           // A value is set where none was found, as each caller of the cache does.

@@ -9,7 +9,7 @@ import type * as Instant from "../kernel/Instant.ts"
 import type { WorkItem } from "../ports/storage/WorkQueue.ts"
 import { refused } from "../kernel/Refusal.ts"
 import * as Columns from "../records/Columns.ts"
-import * as JudgedAt from "../records/JudgedAt.ts"
+import { judgedAt } from "../records/StorageQuery.ts"
 import * as Loading from "../records/Loading.ts"
 import type { Records, Stored } from "../records/Records.ts"
 
@@ -80,7 +80,7 @@ export const make = (
     pin?: Parameters<Records["Service"]["many"]>[2]
   ) =>
     Effect.gen(function* () {
-      const at = pin === undefined ? yield* JudgedAt.judgedAt : pin.judgedAt
+      const at = yield* judgedAt(pin)
       const found: Array<Stored<R>> = []
       const missing: Array<string> = []
       for (const id of new Set(ids)) {

@@ -86,7 +86,8 @@ export const within = (column: string, { from, to }: Range): Alternatives => [
   ]
 ]
 
-const valuesOf = <R, F>(collection: Collection.Collection<R, F>, record: R): StoredColumns =>
-  Object.fromEntries(
-    Object.entries(collection.filters).map(([column, value]) => [column, value(record)])
-  )
+const valuesOf = <R, F>(collection: Collection.Collection<R, F>, record: R): StoredColumns => {
+  const values: Record<string, string | null> = {}
+  for (const [column, value] of Object.entries(collection.filters)) values[column] = value(record)
+  return values
+}

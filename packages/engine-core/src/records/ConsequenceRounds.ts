@@ -4,8 +4,7 @@ import type { Unavailable } from "../kernel/Refusal.ts"
 import type { Crypto } from "../ports/Crypto.ts"
 import type { Bulk } from "../ports/storage/Bulk.ts"
 import type { Records } from "./Records.ts"
-import { current } from "./Transactions.ts"
-import type { UnitOfWork } from "./UnitOfWork.ts"
+import { current, type UnitOfWork } from "./UnitOfWork.ts"
 
 /** Largest number of rounds of consequences of consequences; more are a loop, which is a defect. */
 const roundsMax = 8

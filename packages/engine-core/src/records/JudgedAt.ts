@@ -1,6 +1,6 @@
 /** Instant at which clock states of loaded records are judged: the clock's, or that of a ledger update. */
-import { Context, Effect } from "effect"
-import * as Instant from "../kernel/Instant.ts"
+import { Context } from "effect"
+import type * as Instant from "../kernel/Instant.ts"
 
 /**
  * Effective time of the ledger update that is being folded; null outside of one. A late projection
@@ -10,9 +10,4 @@ import * as Instant from "../kernel/Instant.ts"
 export const JudgedAt = Context.Reference<Instant.Instant | null>(
   "@bursar/engine-core/records/JudgedAt",
   { defaultValue: () => null }
-)
-
-/** The instant to judge at: that of the update being folded, else the engine's clock. */
-export const judgedAt: Effect.Effect<Instant.Instant> = Effect.flatMap(JudgedAt, (at) =>
-  at === null ? Instant.now : Effect.succeed(at)
 )

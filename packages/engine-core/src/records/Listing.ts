@@ -1,11 +1,12 @@
-/** Lists, streams and counts the committed records that a query matches. */
+/** Lists, streams and counts the committed records that a query matches, and those not yet committed. */
 import { Effect, Stream } from "effect"
 import type { Collection } from "../kernel/Collection.ts"
 import type { Documents } from "../ports/storage/Documents.ts"
-import { judgedAt } from "./Loading.ts"
-import { orUnavailable, storeUnavailable } from "./PortFailure.ts"
+import * as Columns from "./Columns.ts"
+import { storeUnavailable } from "./PortFailure.ts"
 import type { Query, Records } from "./Records.ts"
 import * as StorageQuery from "./StorageQuery.ts"
+import * as UnitOfWork from "./UnitOfWork.ts"
 import * as Versions from "./Versions.ts"
 
 /**
@@ -18,30 +19,31 @@ const cachedRows = 500
 export const make = (
   documents: Documents["Service"],
   versions: Versions.Versions
-): Pick<Records["Service"], "list" | "stream" | "ids" | "countBy"> => ({
+): Pick<Records["Service"], "list" | "stream" | "ids" | "countBy" | "uncommitted"> => ({
   list: Effect.fnUntraced(function* <R, F>(
     collection: Collection<R, F>,
     query: Query & { readonly limit: number }
   ) {
-    const at = yield* judgedAt(query.pin)
-    const rows = yield* documents.list({
-      ...StorageQuery.of(collection, query, at),
-      limit: query.limit
+    const selected = yield* StorageQuery.selected(collection, query)
+    const rows = yield* documents.list({ ...selected.rows, limit: query.limit })
+    const records = yield* Versions.fromRows(versions, {
+      collection,
+      rows,
+      judgedAt: selected.at
     })
-    const records = yield* Versions.fromRows(versions, { collection, rows, judgedAt: at })
     return records.map((record, index) => ({ sortKey: rows[index]!.sortKey, record }))
-  }, orUnavailable),
+  }, Effect.mapError(storeUnavailable)),
 
   stream: <R, F>(collection: Collection<R, F>, query: Query) =>
     Stream.unwrap(
-      Effect.map(judgedAt(query.pin), (at) => {
+      Effect.map(StorageQuery.selected(collection, query), (selected) => {
         const decodes = query.decoding === "as-read" ? versions.decodedLazily : versions.decoded
         const decodesFirst = query.decoding === "as-read" ? decodes : versions.fromRow
         let rows = 0
-        return documents.stream(StorageQuery.of(collection, query, at)).pipe(
+        return documents.stream(selected.rows).pipe(
           Stream.map((row) => ({
             sortKey: row.sortKey,
-            record: (++rows > cachedRows ? decodes : decodesFirst)(collection, row, at)
+            record: (++rows > cachedRows ? decodes : decodesFirst)(collection, row, selected.at)
           })),
           Stream.mapError(storeUnavailable)
         )
@@ -50,8 +52,8 @@ export const make = (
 
   ids: <R, F>(collection: Collection<R, F>, query: Query) =>
     Stream.unwrap(
-      Effect.map(judgedAt(query.pin), (at) =>
-        documents.stream(StorageQuery.of(collection, query, at)).pipe(
+      Effect.map(StorageQuery.selected(collection, query), ({ rows }) =>
+        documents.stream(rows).pipe(
           Stream.map(({ recordId }) => recordId),
           Stream.mapError(storeUnavailable)
         )
@@ -63,11 +65,21 @@ export const make = (
     column: string,
     query: Omit<Query, "after" | "direction">
   ) {
-    const at = yield* judgedAt(query.pin)
     if (collection.ripens.includes(column)) {
       return yield* Effect.die(new Error(`${collection.name}: the clock moves what is counted by`))
     }
-    const { direction: _, ...asked } = StorageQuery.of(collection, query, at)
-    return yield* documents.countBy({ ...asked, column })
-  }, orUnavailable)
+    const { rows } = yield* StorageQuery.selected(collection, query)
+    const { direction: _, ...counted } = rows
+    return yield* documents.countBy({ ...counted, column })
+  }, Effect.mapError(storeUnavailable)),
+
+  uncommitted: Effect.fnUntraced(function* ({ name }, { column, anyOf }) {
+    const drafts = UnitOfWork.draftsOf(yield* UnitOfWork.within, name)
+    if (drafts.length === 0) return []
+    const values = new Set<string | null | undefined>(anyOf)
+    const found = drafts.filter(({ collection, record }) =>
+      values.has(Columns.of(collection, record)[column])
+    )
+    return [...new Set(found.map(({ recordId }) => recordId))]
+  })
 })

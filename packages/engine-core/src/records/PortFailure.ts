@@ -20,15 +20,19 @@ export const isDeadlock = (error: unknown): boolean =>
   error !== null &&
   (deadlocks.has(error) || ("isDeadlock" in error && error.isDeadlock === true))
 
+const isStoreUnavailable = (error: unknown): error is StorageUnavailable =>
+  typeof error === "object" &&
+  error !== null &&
+  "_tag" in error &&
+  error._tag === "StorageUnavailable"
+
 /** Maps the failures of an effect on storage to `Unavailable`. */
-export const orUnavailable = <A, E, R>(
+export const orUnavailable: <A, E, R>(
   effect: Effect.Effect<A, E | StorageUnavailable, R>
-): Effect.Effect<A, Exclude<E, StorageUnavailable> | Unavailable, R> =>
-  Effect.catchTag(
-    effect as Effect.Effect<A, StorageUnavailable, R>,
-    "StorageUnavailable",
-    (error) => Effect.fail(storeUnavailable(error))
-  ) as Effect.Effect<A, Exclude<E, StorageUnavailable> | Unavailable, R>
+) => Effect.Effect<A, Exclude<E, StorageUnavailable> | Unavailable, R> = Effect.mapError(
+  <E>(error: E) =>
+    isStoreUnavailable(error) ? storeUnavailable(error) : (error as Exclude<E, StorageUnavailable>)
+)
 
 /** Maps any failed read of the ledger to `ledger-unavailable`. */
 export const ledgerUnavailable = (error: ReadError): Unavailable =>

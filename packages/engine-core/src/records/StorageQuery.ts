@@ -1,10 +1,21 @@
 /** Storage queries: which stored version a pin selects, and which rows a list's filters select. */
+import { Effect } from "effect"
 import type * as Collection from "../kernel/Collection.ts"
 import * as Instant from "../kernel/Instant.ts"
 import type * as Pin from "../kernel/Pin.ts"
 import type { ListQuery, StoredPin } from "../ports/storage/Documents.ts"
 import * as Columns from "./Columns.ts"
+import { JudgedAt } from "./JudgedAt.ts"
 import type { Query } from "./Records.ts"
+
+/**
+ * The instant at which a read judges clock states: that of its pin; without one, that of the update
+ * being folded, else the engine's clock.
+ */
+export const judgedAt = (pin: Pin.ResolvedPin | undefined): Effect.Effect<Instant.Instant> =>
+  pin === undefined
+    ? Effect.flatMap(JudgedAt, (at) => (at === null ? Instant.now : Effect.succeed(at)))
+    : Effect.succeed(pin.judgedAt)
 
 /**
  * Maps the pin of a read to the pin of its versions. Records that the ledger keeps are selected by
@@ -49,3 +60,17 @@ export const of = <R, F>(
   ...(query.updatedTo === undefined ? {} : { updatedTo: Instant.sortable(query.updatedTo) }),
   ...(query.after === undefined ? {} : { after: query.after })
 })
+
+/** Version that the pin of a read selects in the store, and the instant at which clock states are judged. */
+export const pinned = (
+  { keptBy }: Pick<Collection.Collection, "keptBy">,
+  pin: Pin.ResolvedPin | undefined
+): Effect.Effect<{ readonly at: Instant.Instant; readonly stored: StoredPin }> =>
+  Effect.map(judgedAt(pin), (at) => ({ at, stored: storedPin(keptBy, pin) }))
+
+/** Rows that a query of records selects, and the instant at which clock states are judged. */
+export const selected = <R, F>(
+  collection: Collection.Collection<R, F>,
+  query: Query
+): Effect.Effect<{ readonly at: Instant.Instant; readonly rows: ListQuery }> =>
+  Effect.map(judgedAt(query.pin), (at) => ({ at, rows: of(collection, query, at) }))

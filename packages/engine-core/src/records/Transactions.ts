@@ -1,28 +1,15 @@
 /** Transactions of records: group commit, a transaction alone with its retries, locks, rehearsals. */
-import { Effect, Option, type Scope } from "effect"
+import { Effect, type Scope } from "effect"
 import { type Unavailable, unavailable } from "../kernel/Refusal.ts"
 import type { Atomically } from "../ports/storage/Atomically.ts"
 import { type StorageUnavailable, VersionMoved } from "../ports/storage/StorageError.ts"
 import * as GroupCommit from "./GroupCommit.ts"
-import { isDeadlock, orUnavailable, storeUnavailable } from "./PortFailure.ts"
+import { isDeadlock, storeUnavailable } from "./PortFailure.ts"
 import type { Records } from "./Records.ts"
 import * as UnitOfWork from "./UnitOfWork.ts"
 
 /** Largest number of attempts of a transaction whose records other writers keep moving. */
 const attemptsMax = 16
-
-/** The fiber's unit of work; undefined outside a transaction. */
-export const current: Effect.Effect<UnitOfWork.UnitOfWork | undefined> = Effect.map(
-  Effect.serviceOption(UnitOfWork.Current),
-  Option.getOrUndefined
-)
-
-/** The fiber's unit of work; a write outside a transaction is a defect. */
-export const within: Effect.Effect<UnitOfWork.UnitOfWork> = Effect.flatMap(current, (work) =>
-  work === undefined
-    ? Effect.die(new Error("a record was written outside Records.transact"))
-    : Effect.succeed(work)
-)
 
 /**
  * The failure of a write whose record another writer has moved: the transaction runs again, so no
@@ -83,7 +70,7 @@ const joining =
     settle: Effect.Effect<void, Unavailable>
   ) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | Unavailable, R> =>
-    Effect.flatMap(current, (outer) =>
+    Effect.flatMap(UnitOfWork.current, (outer) =>
       outer === undefined ? run(Effect.tap(effect, () => settle)) : effect
     )
 
@@ -103,16 +90,16 @@ export const make = (parts: {
     transact: joining(groupCommit.join, settle),
     transactAlone: joining(alone, settle),
     lock: Effect.fnUntraced(function* (name: string) {
-      const work = yield* within
+      const work = yield* UnitOfWork.within
       if (work.locks.has(name)) return
       const whole = UnitOfWork.wholeOf(work)
       if (whole.locks.has(name)) return yield* Effect.die(new GroupCommit.LockHeldInGroup(name))
       work.locks.add(name)
       whole.locks.add(name)
       yield* atomically.lock(name)
-    }, orUnavailable),
+    }, Effect.mapError(storeUnavailable)),
     rehearse: (effect) =>
-      Effect.flatMap(current, (outer) =>
+      Effect.flatMap(UnitOfWork.current, (outer) =>
         Effect.provideService(effect, UnitOfWork.Current, UnitOfWork.rehearsal(outer))
       )
   }

@@ -1,5 +1,5 @@
 /** Unit of work: writes collected during a transaction and flushed under one stamp. */
-import { Cause, Context, type Effect } from "effect"
+import { Cause, Context, Effect, Option } from "effect"
 import type { Entry, Late } from "./Audit.ts"
 import type { Announcement } from "../kernel/Announcement.ts"
 import type { Collection } from "../kernel/Collection.ts"
@@ -9,7 +9,7 @@ import type { VersionMoved } from "../ports/storage/StorageError.ts"
 import type { WorkItem } from "../ports/storage/WorkQueue.ts"
 import type { Act } from "./Act.ts"
 import type { Consequence } from "./Consequence.ts"
-import type { Stored } from "./Records.ts"
+import type { Records, Stored } from "./Records.ts"
 import * as StampPlaceholder from "./StampPlaceholder.ts"
 
 /**
@@ -91,13 +91,15 @@ export const make = (outer?: UnitOfWork): UnitOfWork => ({
   locks: new Set()
 })
 
-/** Adds a draft after all others. */
-export const addDraft = ({ drafts, draftsIn }: UnitOfWork, draft: Draft): void => {
+/** Adds a draft after all others; later loads of the transaction find its record. */
+export const addDraft = ({ drafts, draftsIn, written }: UnitOfWork, draft: Draft): void => {
   const { name } = draft.collection
   const before = draftsIn.get(name)
   if (before === undefined) draftsIn.set(name, [draft])
   else before.push(draft)
   drafts.push(draft)
+  // The draft itself: a large transaction holds one object a version.
+  written.set(keyOf(draft.collection, draft.recordId), draft)
 }
 
 /** Drafts of a collection in this unit of work and in those around it. */
@@ -117,7 +119,6 @@ export const wholeOf = (self: UnitOfWork): UnitOfWork =>
 /** Merges the writes of a part that succeeded into the whole. */
 export const merge = (whole: UnitOfWork, part: UnitOfWork): void => {
   for (const draft of part.drafts) addDraft(whole, draft)
-  for (const [key, written] of part.written) whole.written.set(key, written)
   whole.announcements.push(...part.announcements)
   whole.work.push(...part.work)
   whole.audit.push(...part.audit)
@@ -133,22 +134,53 @@ export const keyOf = (collection: Pick<Collection<never, never>, "name">, id: st
 export const writtenAt = (self: UnitOfWork | undefined, key: string): WrittenRecord | undefined =>
   self === undefined ? undefined : (self.written.get(key) ?? writtenAt(self.outer, key))
 
-/** Placeholder of the stamp of the transaction, which the flush replaces in what is stored. */
-export const placeholder = (
+/** A record that a transaction has: as it wrote it, or the prefetched row of its version. */
+type Held<R> = { readonly written: Stored<R> } | { readonly row: StoredVersion }
+
+/** The records of these ids that a transaction has, and the ids that it must load. */
+export const lookUp = <R, F>(
   self: UnitOfWork | undefined,
-  now: Instant.Instant
-): Instant.Instant => {
+  collection: Collection<R, F>,
+  { ids, now }: { readonly ids: ReadonlyArray<string>; readonly now: Instant.Instant }
+): { readonly held: ReadonlyArray<Held<R>>; readonly missing: ReadonlyArray<string> } => {
+  const unique = [...new Set(ids)]
+  if (self === undefined) return { held: [], missing: unique }
+  const held: Array<Held<R>> = []
+  const missing: Array<string> = []
+  for (const id of unique) {
+    const key = keyOf(collection, id)
+    const written = writtenAt(self, key)
+    const row = self.prefetched.get(key)
+    if (written !== undefined) held.push({ written: asStored<R>(self, written, now) })
+    else if (row === undefined) missing.push(id)
+    else if (row === null) self.absent.add(key)
+    else held.push({ row })
+  }
+  return { held, missing }
+}
+
+/** Notes which of the ids that a transaction has loaded have no row. */
+export const noteAbsent = (
+  { absent }: UnitOfWork,
+  collection: Pick<Collection, "name">,
+  {
+    ids,
+    rows
+  }: { readonly ids: ReadonlyArray<string>; readonly rows: ReadonlyArray<StoredVersion> }
+): void => {
+  const found = new Set(rows.map(({ recordId }) => recordId))
+  for (const id of ids) if (!found.has(id)) absent.add(keyOf(collection, id))
+}
+
+/** Placeholder of the stamp of the transaction, which the flush replaces in what is stored. */
+export const placeholder = (self: UnitOfWork, now: Instant.Instant): Instant.Instant => {
   const placeholder = StampPlaceholder.stamp(now)
-  self?.placeholders.add(placeholder)
+  self.placeholders.add(placeholder)
   return placeholder
 }
 
 /** A record as the transaction has written it, with placeholders for the times it has not yet. */
-export const asStored = <R>(
-  self: UnitOfWork | undefined,
-  written: WrittenRecord,
-  now: Instant.Instant
-): Stored<R> => {
+const asStored = <R>(self: UnitOfWork, written: WrittenRecord, now: Instant.Instant): Stored<R> => {
   const updatedAt = placeholder(self, now)
   return {
     ...(written.record as R),
@@ -162,6 +194,42 @@ export const asStored = <R>(
 export class Current extends Context.Service<Current, UnitOfWork>()(
   "@bursar/engine-core/records/UnitOfWork"
 ) {}
+
+/** The fiber's unit of work; undefined outside a transaction. */
+export const current: Effect.Effect<UnitOfWork | undefined> = Effect.map(
+  Effect.serviceOption(Current),
+  Option.getOrUndefined
+)
+
+/** The fiber's unit of work; a write outside a transaction is a defect. */
+export const within: Effect.Effect<UnitOfWork> = Effect.flatMap(current, (work) =>
+  work === undefined
+    ? Effect.die(new Error("a record was written outside Records.transact"))
+    : Effect.succeed(work)
+)
+
+/** The members of `Records` that add to the fiber's unit of work. */
+export const collecting: Pick<
+  Records["Service"],
+  "announce" | "enqueue" | "whenCommitted" | "audit"
+> = {
+  announce: Effect.fnUntraced(function* (announcements) {
+    const work = yield* within
+    work.announcements.push(...announcements)
+  }),
+  enqueue: Effect.fnUntraced(function* (items) {
+    const { work } = yield* within
+    work.push(...items)
+  }),
+  whenCommitted: Effect.fnUntraced(function* (effect) {
+    const { committed } = yield* within
+    committed.push(effect)
+  }),
+  audit: Effect.fnUntraced(function* (entries) {
+    const { audit } = yield* within
+    audit.push(...entries)
+  })
+}
 
 const moved = (error: unknown): error is VersionMoved =>
   typeof error === "object" && error !== null && "_tag" in error && error._tag === "VersionMoved"

@@ -3,7 +3,6 @@ import { Effect } from "effect"
 import * as Collection from "../kernel/Collection.ts"
 import * as Instant from "../kernel/Instant.ts"
 import type { StoredVersion } from "../ports/storage/Documents.ts"
-import * as Cache from "./Cache.ts"
 import * as Codecs from "./Codecs.ts"
 import * as RecordView from "./RecordView.ts"
 import type { Stored } from "./Records.ts"
@@ -48,7 +47,7 @@ export interface Versions {
 }
 
 export const make = (): Versions => {
-  const cache = Cache.make<unknown>(cacheMax)
+  const cache = lru<unknown>(cacheMax)
   const sources = new WeakMap<object, UnripenedRecord<unknown>>()
 
   const ripened: Versions["ripened"] = <R, F>(
@@ -130,5 +129,33 @@ const decode = <R, F>(collection: Collection.Collection<R, F>, row: StoredVersio
     createdAt,
     // Equal texts of a first version, of which one is read.
     updatedAt: row.fromInstant === row.createdAt ? createdAt : Instant.of(row.fromInstant)
+  }
+}
+
+interface Lru<A> {
+  readonly get: (key: string) => A | undefined
+  readonly set: (key: string, value: A) => void
+}
+
+/** LRU cache of immutable values. */
+export const lru = <A>(limit: number): Lru<A> => {
+  const kept = new Map<string, A>()
+  // An iterator that stays: a new one would first pass over the places of all that was evicted before.
+  const oldestFirst = kept.keys()
+  return {
+    get: (key) => {
+      const value = kept.get(key)
+      if (value === undefined) return undefined
+      kept.delete(key)
+      kept.set(key, value)
+      return value
+    },
+    set: (key, value) => {
+      kept.set(key, value)
+      if (kept.size > limit) {
+        const oldest = oldestFirst.next().value
+        if (oldest !== undefined) kept.delete(oldest)
+      }
+    }
   }
 }

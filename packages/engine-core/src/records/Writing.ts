@@ -11,31 +11,32 @@ import type { Consequence } from "./Consequence.ts"
 import * as ClockQueue from "./ClockQueue.ts"
 import type { Records, Stored } from "./Records.ts"
 import type { Timely } from "./Timely.ts"
-import { movedAt, within } from "./Transactions.ts"
+import { movedAt } from "./Transactions.ts"
 import * as UnitOfWork from "./UnitOfWork.ts"
 import type { Versions } from "./Versions.ts"
 
 /** One version to write: what the record is after a fact, and under which act. */
-interface Move<R, F> extends Pick<UnitOfWork.Draft, "version" | "cause" | "createdAt"> {
+interface Move<R, F>
+  extends Pick<UnitOfWork.Draft, "recordId" | "version" | "cause" | "createdAt"> {
   readonly record: R
   /** Undefined: the fact that opens the record. */
   readonly fact: F | undefined
   readonly act: Act
+  readonly announcements: ReadonlyArray<Announcement>
 }
 
-/** Adds a version to the unit of work, where later loads of the transaction find it. */
-const addDraft = <R, F>(
+/** Adds a version to the unit of work, and what it announces. */
+const addMove = <R, F>(
   work: UnitOfWork.UnitOfWork,
   collection: Collection<R, F>,
-  { act, cause, createdAt, fact, record, version }: Move<R, F>
+  { act, announcements, ...version }: Move<R, F>
 ): void => {
-  const recordId = collection.id(record)
-  Invariant.assert(collection.invariants, record, collection.name)
   const offset = offsetOf(collection.keptBy, act)
-  const draft = { collection, recordId, version, cause, offset, record, fact, createdAt }
-  UnitOfWork.addDraft(work, draft)
-  // The draft itself: a large transaction holds one object a version.
-  work.written.set(UnitOfWork.keyOf(collection, recordId), draft)
+  UnitOfWork.addDraft(work, { ...version, collection, offset })
+  const { trace } = act
+  for (const announcement of announcements) {
+    work.announcements.push(trace === undefined ? announcement : { ...announcement, trace })
+  }
 }
 
 /**
@@ -47,14 +48,6 @@ export const offsetOf = (keptBy: Collection["keptBy"], act: Act): number | undef
   if (act.offset !== undefined) return act.offset
   return act.cause.by === "update" ? act.cause.offset : undefined
 }
-
-const traced = (
-  announcements: ReadonlyArray<Announcement>,
-  { trace }: Act
-): ReadonlyArray<Announcement> =>
-  trace === undefined
-    ? announcements
-    : announcements.map((announcement) => ({ ...announcement, trace }))
 
 /** Notes what a change of a record concerns, for the consequences that follow it. */
 const notePending = <R, F>(
@@ -123,19 +116,21 @@ const checkUnused = Effect.fnUntraced(function* <R, F>(
 
 const opening = ({ find, timely, consequences }: Omit<Parts, "versions">) =>
   Effect.fnUntraced(function* <R, F>(collection: Collection<R, F>, record: R, act: Act) {
-    const work = yield* within
-    if (collection.ids === "given")
-      yield* checkUnused(find, work, collection, collection.id(record))
-    addDraft(work, collection, {
+    const work = yield* UnitOfWork.within
+    const recordId = collection.id(record)
+    if (collection.ids === "given") yield* checkUnused(find, work, collection, recordId)
+    Invariant.assert(collection.invariants, record, collection.name)
+    addMove(work, collection, {
+      recordId,
       record,
       version: 1,
       fact: undefined,
       cause: causeText(act.cause),
       act,
       // A call's answer shows what it opened before the stamp exists, and must not change by it.
-      createdAt: collection.keptBy === "own" ? act.now : undefined
+      createdAt: collection.keptBy === "own" ? act.now : undefined,
+      announcements: collection.announce(record, undefined)
     })
-    work.announcements.push(...traced(collection.announce(record, undefined), act))
     notePending(work, collection, { before: undefined, after: record, act, consequences })
     yield* enqueueClock(work, collection, { before: undefined, after: record, version: 1, timely })
     const updatedAt = UnitOfWork.placeholder(work, act.now)
@@ -150,12 +145,12 @@ const appending = ({ versions, timely, consequences }: Omit<Parts, "find">) =>
     fact: F,
     act: Act
   ) {
-    const work = yield* within
-    const id = collection.id(before)
-    const written = UnitOfWork.writtenAt(work, UnitOfWork.keyOf(collection, id))
+    const recordId = collection.id(before)
+    const work = yield* UnitOfWork.within
+    const written = UnitOfWork.writtenAt(work, UnitOfWork.keyOf(collection, recordId))
     if (written !== undefined && written.version !== before.version) {
       // Loaded before this transaction began, and moved by it meanwhile: loaded and decided again.
-      return yield* Effect.fail(movedAt(collection, id, before.version))
+      return yield* Effect.fail(movedAt(collection, recordId, before.version))
     }
     // A record opened in this transaction has no stamp yet: the flush gives it one.
     const createdAt = written === undefined ? before.createdAt : written.createdAt
@@ -164,18 +159,12 @@ const appending = ({ versions, timely, consequences }: Omit<Parts, "find">) =>
     let self = kept
     let version = before.version
     const append = (fact: F, cause: string) => {
-      const record = collection.evolve(self, fact)
-      self = record
+      self = collection.evolve(self, fact)
       version += 1
-      addDraft(work, collection, {
-        record,
-        version,
-        fact,
-        cause,
-        act,
-        createdAt
-      })
-      work.announcements.push(...traced(collection.announce(self, fact), act))
+      Invariant.assert(collection.invariants, self, collection.name)
+      const announcements = collection.announce(self, fact)
+      const move = { recordId, record: self, version, fact, cause, act, createdAt, announcements }
+      addMove(work, collection, move)
     }
     if (unripened !== undefined) {
       // The act was decided on the ripened record, so its clock moves are appended, also where the
@@ -200,17 +189,20 @@ const restating = ({ timely, consequences }: Pick<Parts, "timely" | "consequence
     record: R,
     act: Act
   ) {
-    const work = yield* within
+    const work = yield* UnitOfWork.within
     const version = (before?.version ?? 0) + 1
     const opened = collection.keptBy === "own" ? act.now : undefined
-    addDraft(work, collection, {
+    Invariant.assert(collection.invariants, record, collection.name)
+    addMove(work, collection, {
+      recordId: collection.id(record),
       record,
       version,
       // The log keeps the record whole, as for one that opens.
       fact: undefined,
       cause: causeText(act.cause),
       act,
-      createdAt: before?.createdAt ?? opened
+      createdAt: before?.createdAt ?? opened,
+      announcements: []
     })
     notePending(work, collection, { before, after: record, act, consequences })
     yield* enqueueClock(work, collection, { before, after: record, version, timely })

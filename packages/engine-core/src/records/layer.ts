@@ -9,13 +9,12 @@ import { FactLog } from "../ports/storage/FactLog.ts"
 import { Feed } from "../ports/storage/Feed.ts"
 import { WorkQueue } from "../ports/storage/WorkQueue.ts"
 import type { Unavailable } from "../kernel/Refusal.ts"
-import * as Columns from "./Columns.ts"
 import * as Consequence from "./Consequence.ts"
 import * as Flush from "./Flush.ts"
 import * as Listing from "./Listing.ts"
 import * as Loading from "./Loading.ts"
 import * as Outbox from "./Outbox.ts"
-import { orUnavailable } from "./PortFailure.ts"
+import { storeUnavailable } from "./PortFailure.ts"
 import { Records } from "./Records.ts"
 import * as Timely from "./Timely.ts"
 import * as Transactions from "./Transactions.ts"
@@ -24,43 +23,18 @@ import * as Versions from "./Versions.ts"
 import * as Writing from "./Writing.ts"
 import { settleConsequences } from "./ConsequenceRounds.ts"
 
-/** Adds to the fiber's unit of work. */
-const adding = (add: (work: UnitOfWork.UnitOfWork) => void): Effect.Effect<void> =>
-  Effect.map(Transactions.within, add)
-
-const collecting: Pick<
-  Records["Service"],
-  "uncommitted" | "announce" | "enqueue" | "whenCommitted" | "audit"
-> = {
-  uncommitted: ({ name }, { column, anyOf }) =>
-    Effect.map(Transactions.within, (work) => {
-      const drafts = UnitOfWork.draftsOf(work, name)
-      if (drafts.length === 0) return []
-      const values = new Set<string | null | undefined>(anyOf)
-      const found = drafts.filter(({ collection, record }) =>
-        values.has(Columns.of(collection, record)[column])
-      )
-      return [...new Set(found.map(({ recordId }) => recordId))]
-    }),
-  announce: (announcements) => adding((work) => void work.announcements.push(...announcements)),
-  enqueue: (items) => adding(({ work }) => void work.push(...items)),
-  whenCommitted: (effect) => adding(({ committed }) => void committed.push(effect)),
-  audit: (entries) => adding(({ audit }) => void audit.push(...entries))
-}
-
-const forgetting =
-  (documents: Documents["Service"], factLog: FactLog["Service"]): Records["Service"]["forget"] =>
-  (collection, recordIds) => {
+const forgetting = (
+  documents: Documents["Service"],
+  factLog: FactLog["Service"]
+): Records["Service"]["forget"] =>
+  Effect.fnUntraced(function* (collection, recordIds) {
+    if (recordIds.length === 0) return
+    const { forgotten } = yield* UnitOfWork.within
+    forgotten.push(...recordIds)
     const ended = { collection: collection.name, recordIds }
-    return recordIds.length === 0
-      ? Effect.void
-      : adding(({ forgotten }) => void forgotten.push(...recordIds)).pipe(
-          Effect.andThen(documents.forget(ended)),
-          Effect.andThen(factLog.forget(ended)),
-          Effect.asVoid,
-          orUnavailable
-        )
-  }
+    yield* documents.forget(ended)
+    yield* factLog.forget(ended)
+  }, Effect.mapError(storeUnavailable))
 
 const make = Effect.gen(function* () {
   const atomically = yield* Atomically
@@ -93,7 +67,7 @@ const make = Effect.gen(function* () {
     ...loading,
     ...Listing.make(documents, versions),
     ...Writing.make({ find: loading.find, versions, timely, consequences }),
-    ...collecting,
+    ...UnitOfWork.collecting,
     forget: forgetting(documents, factLog)
   })
   return service

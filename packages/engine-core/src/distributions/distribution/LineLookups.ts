@@ -8,7 +8,7 @@ import * as Decimal from "../../kernel/Decimal.ts"
 import type * as Pin from "../../kernel/Pin.ts"
 import type { Unavailable } from "../../kernel/Refusal.ts"
 import { Records, type Stored } from "../../records/Records.ts"
-import * as Transactions from "../../records/Transactions.ts"
+import * as UnitOfWork from "../../records/UnitOfWork.ts"
 import {
   type DistributionLine,
   distributionLines,
@@ -151,7 +151,7 @@ export const isAnyOwed: Effect.Effect<boolean, Unavailable, Records> = Effect.ge
   const anyOf = [...owed]
   const written = yield* records.uncommitted(distributionLines, { column: "state", anyOf })
   if (written.length > 0) return true
-  const transaction = yield* Transactions.within
+  const transaction = yield* UnitOfWork.within
   const memo = owedBefore.get(transaction)
   if (memo !== undefined) return memo
   const found = yield* records.list(distributionLines, { where: { state: anyOf }, limit: 1 })

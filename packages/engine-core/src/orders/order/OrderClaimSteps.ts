@@ -1,25 +1,17 @@
-/** Declaration, look-ups and ledger commands that the claims of subscriptions and redemptions share. */
+/** Look-ups and ledger commands that the claims of subscriptions and redemptions call. */
 import { Effect, Option } from "effect"
 import { holders } from "../../holders/holder/Holder.ts"
-import {
-  assetOf,
-  type InstrumentId,
-  instruments,
-  isRecorded
-} from "../../instruments/instrument/Instrument.ts"
-import { notRecorded, recorded } from "../../instruments/instrument/InstrumentGates.ts"
+import { assetOf, type InstrumentId, instruments } from "../../instruments/instrument/Instrument.ts"
+import { recorded } from "../../instruments/instrument/InstrumentGates.ts"
 import { inForce } from "../../instruments/policy/PolicyLookups.ts"
 import type { Collection } from "../../kernel/Collection.ts"
-import { judge, type Judgement } from "../../kernel/Gates.ts"
-import type * as Instant from "../../kernel/Instant.ts"
 import type * as Party from "../../kernel/Party.ts"
-import { type Refused, refused, type Unavailable } from "../../kernel/Refusal.ts"
+import { refused } from "../../kernel/Refusal.ts"
 import type { OperationAct } from "../../records/Act.ts"
-import { Records, type Stored } from "../../records/Records.ts"
+import { Records } from "../../records/Records.ts"
 import { SettlementIntent } from "../../templates/Settlement.ts"
 import { create } from "../../templates/Template.ts"
 import type { Command } from "../../ports/Ledger.ts"
-import type { Plan } from "../../writes/Operation.ts"
 import * as ControlGates from "../ControlGates.ts"
 import { controlsOf } from "../ControlLookups.ts"
 import * as Currency from "../../kernel/Currency.ts"
@@ -31,7 +23,6 @@ import { latestMarket } from "../primary-market/PrimaryMarketLookups.ts"
 import { againstSigned, signedOrder } from "../SignedOrderLookups.ts"
 import type { Kind } from "./HolderOrder.ts"
 import { nextCutOff, settleBy } from "./CutOffRules.ts"
-import { shownAfter } from "./OrderSteps.ts"
 
 /** Input of a claim of either kind. */
 interface Input extends ClaimInput {
@@ -39,85 +30,35 @@ interface Input extends ClaimInput {
   readonly holderId: string
 }
 
-/** Strategy: the parts of a claim that differ by the kind of order. */
-interface ClaimStrategy<I extends Input, R, F, V, J extends JudgedClaim> {
-  readonly kind: Kind
-  readonly orders: Collection<R, F>
-  /** The id under which the order is claimed; null in a precheck, which places none. */
-  idOf(input: I): string | null
-  /** The movement that a restriction of the holder may stop: ordering in, or giving units back. */
-  readonly passing: "order-in" | "units-back"
-  view(record: Stored<R>, now: Instant.Instant): V
-  /** Loads the further records that this kind is checked against, and makes one row for each condition. */
-  judged(
-    input: I,
-    loaded: LoadedClaim
-  ): Effect.Effect<J, Refused<"not-found" | "rule-refused"> | Unavailable, Records>
-  /** Creates the claim contract of a wire-paid order; `fields` are the members that both kinds share. */
-  byWire(judged: J, orderId: string, fields: WireFields): Command
-  /** Exercises the choice of the market that claims the order which the holder signed. */
-  onLedger(judged: J, orderId: string, market: MarketFields): Command
-}
+/** Members of both declarations. */
+export const declared = {
+  makers: ["operator", "app"],
+  approvers: 0,
+  refuses: ["already-exists", "not-found", "rule-refused"]
+} as const
 
-interface JudgedClaim extends LoadedClaim {
-  readonly rows: ReadonlyArray<Judgement>
-}
-
-/** Makes the members of a claim's declaration that are the same for both kinds of order. */
-export const declaration = <I extends Input, R, F, V, J extends JudgedClaim>(
-  strategy: ClaimStrategy<I, R, F, V, J>
-) => {
-  const { kind } = strategy
-  const shown = shownAfter(strategy.orders, strategy.view)
-  const idOf = (input: I): string => {
-    const id = strategy.idOf(input)
-    if (id === null) throw new Error(`a ${kind} is claimed under an id`)
-    return id
-  }
-  const judged = Effect.fnUntraced(function* (input: I, subject: Subject, act: OperationAct) {
-    return yield* strategy.judged(input, yield* load(kind, input, subject, act))
-  })
-  return {
-    makers: ["operator", "app"],
-    approvers: 0,
-    resource: {
-      kind,
-      id: idOf,
-      href: (input: I) => `/v1/${kind}s/${idOf(input)}`,
-      instrumentId: ({ instrumentId }: I) => instrumentId,
-      holderId: ({ holderId }: I) => holderId
-    },
-    refuses: ["already-exists", "not-found", "rule-refused"],
-    gates: Effect.fn(`${kind}.claim.gates`)(function* (input: I, act: OperationAct) {
-      const subject = yield* subjectOf(strategy, input)
-      if (!isRecorded(subject.instrument)) return [...subject.ofControls, notRecorded]
-      return (yield* judged(input, subject, act)).rows
-    }),
-    plan: Effect.fn(`${kind}.claim.plan`)(function* (input: I, act: OperationAct) {
-      const passed = yield* judged(input, yield* subjectOf(strategy, input), act)
-      yield* Effect.fromResult(judge(passed.rows))
-      return { commands: commandsOf(strategy, passed, idOf(input), act), last: true }
-    }),
-    finish: (input: I, act: OperationAct) => shown(idOf(input), act)
-  } as const
+/** Narrows the id of an order to one that it is claimed under: a precheck alone has none. */
+export const claimedId = <Id extends string>(id: Id | null): Id => {
+  if (id === null) throw new Error("an order is claimed under an id")
+  return id
 }
 
 /** Loads instrument, holder and controls, and checks the controls; refuses an id that exists. */
-const subjectOf = Effect.fnUntraced(function* <I extends Input, R, F>(
+export const subjectOf = Effect.fnUntraced(function* <R, F>(
+  { holderId, instrumentId }: Input,
   {
-    idOf,
+    id,
     orders,
     passing
   }: {
+    /** Id of the order; null in a precheck, which places none. */
+    readonly id: string | null
     readonly orders: Collection<R, F>
+    /** The movement that a restriction of the holder may stop: ordering in, or giving units back. */
     readonly passing: "order-in" | "units-back"
-    idOf(input: I): string | null
-  },
-  input: I
+  }
 ) {
-  const { holderId, instrumentId } = input
   const records = yield* Records
-  const id = idOf(input)
   if (id !== null && Option.isSome(yield* records.find(orders, id))) {
     return yield* Effect.fail(
       refused("already-exists", { detail: `A ${orders.name} of this id exists.` })
@@ -129,10 +70,10 @@ const subjectOf = Effect.fnUntraced(function* <I extends Input, R, F>(
   const ofControls = ControlGates.against(controls, { holder, instrumentId, passing })
   return { holder, instrument, controls, ofControls }
 })
-type Subject = Effect.Success<ReturnType<typeof subjectOf>>
+export type Subject = Effect.Success<ReturnType<typeof subjectOf>>
 
 /** Loads the records that a claim of either kind is checked against, with the terms in force now. */
-const load = Effect.fnUntraced(function* (
+export const load = Effect.fnUntraced(function* (
   kind: Kind,
   input: Input,
   subject: Subject,
@@ -173,46 +114,66 @@ const load = Effect.fnUntraced(function* (
 })
 export type LoadedClaim = Effect.Success<ReturnType<typeof load>>
 
-const agreedMarket = (instrumentId: string) =>
-  Effect.map(latestMarket(instrumentId), (market) => (market?.state === "agreed" ? market : null))
+const agreedMarket = Effect.fnUntraced(function* (instrumentId: string) {
+  const market = yield* latestMarket(instrumentId)
+  return market?.state === "agreed" ? market : null
+})
 
-/**
- * Ledger commands of a claim that has passed its gates. An order by amount also requests an allocation
- * of its cash: from the holder for a subscription, from the fund for a redemption. The cash of an order
- * in units is requested once it is priced, and the redemptions of a dealing cycle are paid by the cycle.
- */
-const commandsOf = <I extends Input, R, F, V, J extends JudgedClaim>(
-  { byWire, kind, onLedger }: ClaimStrategy<I, R, F, V, J>,
-  judged: J,
-  orderId: string,
-  act: OperationAct
-): Plan["commands"] => {
-  const { cutOffAt, cycleCid, holder, market, order } = judged
-  if (market === null || order === null) return [byWire(judged, orderId, wireFields(judged, act))]
-  if (market.marketCid === null) throw new Error("an agreed market has a contract")
-  const { custodian, party } = holder
-  const { currency } = judged.terms.manifest
-  const argument = { orderCid: order.cid, custodian, currency, cycleCid }
-  const claimed = onLedger(judged, orderId, { marketCid: market.marketCid, argument })
-  const isPaidByCycle = kind === "redemption" && cycleCid !== null
-  if (order.amount === null || isPaidByCycle) return [claimed]
-  const [sender, receiver] = kind === "subscription" ? [party, market.fund] : [market.fund, party]
-  const by = settleBy(cutOffAt)
-  const request = create(SettlementIntent, {
-    venue: act.venue,
-    settlementId: orderId,
-    reference: { kind, id: orderId },
-    legs: [
-      { legId: "cash", sender, receiver, instrument: market.paymentAsset, amount: order.amount }
-    ],
-    requestedAt: act.now,
-    allocateBefore: by,
-    settleBefore: by
-  })
-  return [claimed, request]
+/** An order that the holder signed, and the market that claims it. */
+interface Signed {
+  readonly order: NonNullable<LoadedClaim["order"]>
+  readonly market: NonNullable<LoadedClaim["market"]> & { readonly marketCid: string }
 }
 
-const wireFields = ({ holder, instrument, terms }: LoadedClaim, { venue }: OperationAct) =>
+/** The signed order of a claim that has passed its gates, and its market; null: it is paid by wire. */
+export const signedOf = ({ market, order }: LoadedClaim): Signed | null => {
+  if (market === null || order === null) return null
+  const { marketCid } = market
+  if (marketCid === null) throw new Error("an agreed market has a contract")
+  return { order, market: { ...market, marketCid } }
+}
+
+/** Arguments that the market's choices for both kinds of order share. */
+export const marketArgument = ({ cycleCid, holder, terms }: LoadedClaim, { order }: Signed) => ({
+  orderCid: order.cid,
+  custodian: holder.custodian,
+  currency: terms.manifest.currency,
+  cycleCid
+})
+
+/**
+ * Requests an allocation of the cash of an order by amount, between its holder and the fund. The cash of
+ * an order in units is requested once it is priced.
+ */
+export const allocationRequest = (
+  { cutOffAt }: LoadedClaim,
+  { market, order }: Signed,
+  payment: {
+    readonly reference: { readonly kind: Kind; readonly id: string }
+    readonly sender: Party.Party
+    readonly receiver: Party.Party
+  },
+  { now, venue }: OperationAct
+): ReadonlyArray<Command> => {
+  if (order.amount === null) return []
+  const { reference, ...between } = payment
+  const instrument = market.paymentAsset
+  const by = settleBy(cutOffAt)
+  return [
+    create(SettlementIntent, {
+      venue,
+      settlementId: reference.id,
+      reference,
+      legs: [{ legId: "cash", ...between, instrument, amount: order.amount }],
+      requestedAt: now,
+      allocateBefore: by,
+      settleBefore: by
+    })
+  ]
+}
+
+/** Members of the claim contract of a wire-paid order that both kinds share. */
+export const wireFields = ({ holder, instrument, terms }: LoadedClaim, { venue }: OperationAct) =>
   ({
     venue,
     orderId: null,
@@ -226,15 +187,3 @@ const wireFields = ({ holder, instrument, terms }: LoadedClaim, { venue }: Opera
     cycleId: null,
     ...(isRebasing(terms.manifest) ? { shownDecimals: terms.manifest.unitDecimals } : {})
   }) as const
-type WireFields = ReturnType<typeof wireFields>
-
-/** The market's contract, and the arguments that its choices for both kinds of order share. */
-interface MarketFields {
-  readonly marketCid: string
-  readonly argument: {
-    readonly orderCid: string
-    readonly custodian: Party.Party | null
-    readonly currency: string
-    readonly cycleCid: string | null
-  }
-}

@@ -1,5 +1,9 @@
 /** Write that claims a redemption: its conditions, and its claim contract. */
 import { Effect, Schema } from "effect"
+import { isRecorded } from "../../instruments/instrument/Instrument.ts"
+import { notRecorded } from "../../instruments/instrument/InstrumentGates.ts"
+import { judge } from "../../kernel/Gates.ts"
+import type { OperationAct } from "../../records/Act.ts"
 import * as Field from "../../templates/Field.ts"
 import { PrimaryMarket as PrimaryMarketTemplate } from "../../templates/Market.ts"
 import { RedemptionClaim } from "../../templates/Redemption.ts"
@@ -12,6 +16,7 @@ import * as OrderClaim from "../OrderClaim.ts"
 import { RedemptionId, redemptions } from "./Redemption.ts"
 import * as Gates from "./RedemptionGates.ts"
 import { lastPriceOf } from "../order/LastPriceLookups.ts"
+import { shownAfter } from "../order/OrderSteps.ts"
 import { isRebasing } from "../RebasingRules.ts"
 import { unitsOf } from "./RedemptionLookups.ts"
 import * as RedemptionView from "./RedemptionView.ts"
@@ -24,36 +29,35 @@ const Claim = Schema.Struct({
 type Claim = typeof Claim.Type
 
 export const claim = Operation.defineOnLedger("redemption.claim", {
-  ...OrderClaimSteps.declaration({
-    kind: "redemption",
-    orders: redemptions,
-    idOf: ({ redemptionId }: Claim) => redemptionId,
-    passing: "units-back",
-    view: RedemptionView.of,
-    judged: (_, loaded) => judged(loaded),
-    byWire: ({ amount, free, oracle, terms, units }, redemptionId, fields) => {
-      if (oracle === null) throw new Error("an order that passed its gates has an oracle")
-      return create(RedemptionClaim, {
-        ...fields,
-        redemptionId,
-        orderedUnits: units,
-        orderedAmount: amount,
-        oracle,
-        remainderOf: null,
-        cutOffAt: null,
-        ...(isRebasing(terms.manifest) ? { freeUnits: free } : {})
-      })
-    },
-    onLedger: (_, redemptionId, { argument, marketCid }) =>
-      exercise(PrimaryMarketTemplate, marketCid, "ClaimRedemption", { ...argument, redemptionId })
-  }),
+  ...OrderClaimSteps.declared,
   doc: "Places a holder's order to give units back, by the units or by the cash it wants for them.",
   route: "POST /v1/redemptions",
   input: Claim,
+  resource: {
+    kind: "redemption",
+    id: ({ redemptionId }) => OrderClaimSteps.claimedId(redemptionId),
+    href: ({ redemptionId }) => `/v1/redemptions/${OrderClaimSteps.claimedId(redemptionId)}`,
+    instrumentId: ({ instrumentId }) => instrumentId,
+    holderId: ({ holderId }) => holderId
+  },
   complete: (input, makeId) =>
     input.redemptionId === null
       ? { ...input, redemptionId: Schema.decodeSync(RedemptionId)(makeId()) }
       : input,
+  gates: Effect.fn("redemption.claim.gates")(function* (input, act) {
+    const subject = yield* subjectOf(input)
+    if (!isRecorded(subject.instrument)) return [...subject.ofControls, notRecorded]
+    return (yield* judged(input, subject, act)).rows
+  }),
+  plan: Effect.fn("redemption.claim.plan")(function* (input, act) {
+    const order = yield* judged(input, yield* subjectOf(input), act)
+    yield* Effect.fromResult(judge(order.rows))
+    return {
+      commands: commandsOf(order, OrderClaimSteps.claimedId(input.redemptionId), act),
+      last: true
+    }
+  }),
+  finish: ({ redemptionId }, act) => shown(OrderClaimSteps.claimedId(redemptionId), act),
   lasts: Lasting.whileIn(redemptions, ({ redemptionId }) => [redemptionId ?? ""], [
     "claimed",
     "priced",
@@ -63,7 +67,22 @@ export const claim = Operation.defineOnLedger("redemption.claim", {
   result: RedemptionView.RedemptionView
 })
 
-const judged = Effect.fnUntraced(function* (loaded: OrderClaimSteps.LoadedClaim) {
+const shown = shownAfter(redemptions, RedemptionView.of)
+
+const subjectOf = (input: Claim) =>
+  OrderClaimSteps.subjectOf(input, {
+    id: input.redemptionId,
+    orders: redemptions,
+    passing: "units-back"
+  })
+
+/** Loads the records that a redemption is checked against, and makes one row for each check. */
+const judged = Effect.fnUntraced(function* (
+  input: Claim,
+  subject: OrderClaimSteps.Subject,
+  act: OperationAct
+) {
+  const loaded = yield* OrderClaimSteps.load("redemption", input, subject, act)
   const { holder, instrument, market, payment } = loaded
   const oracle = market?.terms.oracle ?? instrument.manifest.oracle
   const lastPrice = yield* lastPriceOf(instrument, oracle, loaded.now)
@@ -71,12 +90,47 @@ const judged = Effect.fnUntraced(function* (loaded: OrderClaimSteps.LoadedClaim)
     { ...instrument, ...holder },
     { payment, lastPrice }
   )
-  const claiming: Gates.ClaimContext = { ...loaded, oracle, free, held, leaving, lastPrice }
   const ofFeed = yield* NavFeedLookups.againstClaim(loaded, oracle, loaded.now)
-  return {
-    ...loaded,
-    oracle,
-    free,
-    rows: Gates.againstClaim(claiming, [...loaded.ofOrder, ofFeed])
-  }
+  const rows = Gates.againstClaim({ ...loaded, oracle, free, held, leaving, lastPrice }, [
+    ...loaded.ofOrder,
+    ofFeed
+  ])
+  return { ...loaded, oracle, free, rows }
 })
+type JudgedClaim = Effect.Success<ReturnType<typeof judged>>
+
+/**
+ * Commands of a claim that has passed its gates: its contract, and the request of its cash from the
+ * fund; the redemptions of a dealing cycle are paid by the cycle.
+ */
+const commandsOf = (
+  order: JudgedClaim,
+  redemptionId: string,
+  act: OperationAct
+): Operation.Plan["commands"] => {
+  const { amount, cycleCid, free, holder, oracle, terms, units } = order
+  const signed = OrderClaimSteps.signedOf(order)
+  if (signed === null) {
+    if (oracle === null) throw new Error("an order that passed its gates has an oracle")
+    const claimed = create(RedemptionClaim, {
+      ...OrderClaimSteps.wireFields(order, act),
+      redemptionId,
+      orderedUnits: units,
+      orderedAmount: amount,
+      oracle,
+      remainderOf: null,
+      cutOffAt: null,
+      ...(isRebasing(terms.manifest) ? { freeUnits: free } : {})
+    })
+    return [claimed]
+  }
+  const { market } = signed
+  const claimed = exercise(PrimaryMarketTemplate, market.marketCid, "ClaimRedemption", {
+    ...OrderClaimSteps.marketArgument(order, signed),
+    redemptionId
+  })
+  if (cycleCid !== null) return [claimed]
+  const reference = { kind: "redemption", id: redemptionId } as const
+  const payment = { reference, sender: market.fund, receiver: holder.party }
+  return [claimed, ...OrderClaimSteps.allocationRequest(order, signed, payment, act)]
+}

@@ -1,8 +1,12 @@
 /** Write that claims a subscription: its conditions, and its claim contract. */
 import { Effect, Option, Schema } from "effect"
 import { latest } from "../../admissions/AdmissionLookups.ts"
+import { isRecorded } from "../../instruments/instrument/Instrument.ts"
+import { notRecorded } from "../../instruments/instrument/InstrumentGates.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
+import { judge } from "../../kernel/Gates.ts"
 import type * as Party from "../../kernel/Party.ts"
+import type { OperationAct } from "../../records/Act.ts"
 import { Records } from "../../records/Records.ts"
 import * as NavFeedLookups from "../../statements/nav-feed/NavFeedLookups.ts"
 import * as Field from "../../templates/Field.ts"
@@ -19,6 +23,7 @@ import * as OrderClaimSteps from "../order/OrderClaimSteps.ts"
 import * as OrderClaim from "../OrderClaim.ts"
 import { dealingDays, idOf as dayOf } from "../dealing-cycle/DealingDay.ts"
 import { lastPriceOf } from "../order/LastPriceLookups.ts"
+import { shownAfter } from "../order/OrderSteps.ts"
 import * as Rebasing from "../RebasingRules.ts"
 import { SubscriptionId, subscriptions } from "./Subscription.ts"
 import * as Gates from "./SubscriptionGates.ts"
@@ -33,43 +38,35 @@ const Claim = Schema.Struct({
 type Claim = typeof Claim.Type
 
 export const claim = Operation.defineOnLedger("subscription.claim", {
-  ...OrderClaimSteps.declaration({
-    kind: "subscription",
-    orders: subscriptions,
-    idOf: ({ subscriptionId }: Claim) => subscriptionId,
-    passing: "order-in",
-    view: SubscriptionView.of,
-    judged: (input, loaded) => judged(input, loaded),
-    byWire: ({ amount, attesting, units }, subscriptionId, fields) =>
-      create(SubscriptionClaim, {
-        ...fields,
-        subscriptionId,
-        cash: amount,
-        feeRate: null,
-        cashDecimals: null,
-        oracle: attesting.oracle,
-        orderedUnits: units,
-        attestors: attesting.parties,
-        required: attesting.required,
-        attested: [],
-        pointCid: null,
-        price: null,
-        units: null
-      }),
-    onLedger: (judgedClaim, subscriptionId, { argument, marketCid }) =>
-      exercise(PrimaryMarketTemplate, marketCid, "ClaimSubscription", {
-        ...argument,
-        subscriptionId,
-        ...duesOf(judgedClaim)
-      })
-  }),
+  ...OrderClaimSteps.declared,
   doc: "Places a holder's order for units, by the cash it spends or by the units it buys.",
   route: "POST /v1/subscriptions",
   input: Claim,
+  resource: {
+    kind: "subscription",
+    id: ({ subscriptionId }) => OrderClaimSteps.claimedId(subscriptionId),
+    href: ({ subscriptionId }) => `/v1/subscriptions/${OrderClaimSteps.claimedId(subscriptionId)}`,
+    instrumentId: ({ instrumentId }) => instrumentId,
+    holderId: ({ holderId }) => holderId
+  },
   complete: (input, makeId) =>
     input.subscriptionId === null
       ? { ...input, subscriptionId: Schema.decodeSync(SubscriptionId)(makeId()) }
       : input,
+  gates: Effect.fn("subscription.claim.gates")(function* (input, act) {
+    const subject = yield* subjectOf(input)
+    if (!isRecorded(subject.instrument)) return [...subject.ofControls, notRecorded]
+    return (yield* judged(input, subject, act)).rows
+  }),
+  plan: Effect.fn("subscription.claim.plan")(function* (input, act) {
+    const order = yield* judged(input, yield* subjectOf(input), act)
+    yield* Effect.fromResult(judge(order.rows))
+    return {
+      commands: commandsOf(order, OrderClaimSteps.claimedId(input.subscriptionId), act),
+      last: true
+    }
+  }),
+  finish: ({ subscriptionId }, act) => shown(OrderClaimSteps.claimedId(subscriptionId), act),
   lasts: Lasting.whileIn(subscriptions, ({ subscriptionId }) => [subscriptionId ?? ""], [
     "claimed",
     "priced",
@@ -78,18 +75,70 @@ export const claim = Operation.defineOnLedger("subscription.claim", {
   result: SubscriptionView.SubscriptionView
 })
 
-const judged = Effect.fnUntraced(function* (input: Claim, loaded: OrderClaimSteps.LoadedClaim) {
+const shown = shownAfter(subscriptions, SubscriptionView.of)
+
+const subjectOf = (input: Claim) =>
+  OrderClaimSteps.subjectOf(input, {
+    id: input.subscriptionId,
+    orders: subscriptions,
+    passing: "order-in"
+  })
+
+/** Loads the records that a subscription is checked against, and makes one row for each check. */
+const judged = Effect.fnUntraced(function* (
+  input: Claim,
+  subject: OrderClaimSteps.Subject,
+  act: OperationAct
+) {
+  const loaded = yield* OrderClaimSteps.load("subscription", input, subject, act)
   const attesting = Rules.attestingOf(loaded.instrument, loaded.market)
-  const claiming: Gates.ClaimContext = {
-    ...loaded,
-    admission: yield* latest(input),
-    ...(yield* estimateOf(loaded, attesting.oracle)),
-    attestors: attesting.parties
-  }
+  const admission = yield* latest(input)
+  const estimate = yield* estimateOf(loaded, attesting.oracle)
   const ofFeed = yield* NavFeedLookups.againstClaim(loaded, attesting.oracle, loaded.now)
-  const rows = Gates.againstClaim(claiming, [...loaded.ofOrder, ofFeed])
+  const rows = Gates.againstClaim(
+    { ...loaded, admission, ...estimate, attestors: attesting.parties },
+    [...loaded.ofOrder, ofFeed]
+  )
   return { ...loaded, attesting, rows }
 })
+type JudgedClaim = Effect.Success<ReturnType<typeof judged>>
+
+/** Commands of a claim that has passed its gates: its contract, and the request of its cash. */
+const commandsOf = (
+  order: JudgedClaim,
+  subscriptionId: string,
+  act: OperationAct
+): Operation.Plan["commands"] => {
+  const { amount, attesting, holder, units } = order
+  const signed = OrderClaimSteps.signedOf(order)
+  if (signed === null) {
+    const claimed = create(SubscriptionClaim, {
+      ...OrderClaimSteps.wireFields(order, act),
+      subscriptionId,
+      cash: amount,
+      feeRate: null,
+      cashDecimals: null,
+      oracle: attesting.oracle,
+      orderedUnits: units,
+      attestors: attesting.parties,
+      required: attesting.required,
+      attested: [],
+      pointCid: null,
+      price: null,
+      units: null
+    })
+    return [claimed]
+  }
+  const { market } = signed
+  const claimed = exercise(PrimaryMarketTemplate, market.marketCid, "ClaimSubscription", {
+    ...OrderClaimSteps.marketArgument(order, signed),
+    subscriptionId,
+    ...duesOf(order)
+  })
+  const reference = { kind: "subscription", id: subscriptionId } as const
+  const payment = { reference, sender: holder.party, receiver: market.fund }
+  return [claimed, ...OrderClaimSteps.allocationRequest(order, signed, payment, act)]
+}
 
 /**
  * Estimates the cash that an order costs and the units that it buys, at the oracle's latest price; null

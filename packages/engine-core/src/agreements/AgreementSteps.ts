@@ -4,9 +4,7 @@ import type * as Instant from "../kernel/Instant.ts"
 import type * as Party from "../kernel/Party.ts"
 import * as LedgerRecord from "../projection/LedgerRecord.ts"
 import type { Node } from "../projection/FromLedger.ts"
-import * as Snapshot from "../projection/Snapshot.ts"
 import { Records } from "../records/Records.ts"
-import type { ResourceKind } from "../vocabulary/ResourceKind.ts"
 import type { Agreement, Life, AgreementRecord } from "./Agreement.ts"
 
 /** Members that a record opens with and that the terms in its contract do not hold. */
@@ -17,122 +15,130 @@ export type OpeningMembers<C extends string, A extends string> = Pick<
   Readonly<Record<C, string | null>> &
   Readonly<Record<A, Instant.Instant | null>>
 
-interface Exercise<P> {
-  readonly payload: P
+/** The same, of a declared agreement. */
+export type OpeningOf<G> =
+  G extends Agreement<infer _, infer C, infer A> ? OpeningMembers<C, A> : never
+
+const followOf = <R extends AgreementRecord<C, A>, C extends string, A extends string>({
+  collection,
+  machine
+}: Agreement<R, C, A>) =>
+  LedgerRecord.transitionsOf({ collection, machine, resourceKind: collection.name })
+
+/** Members that the record of a proposal opens with. */
+export const proposing = <R extends AgreementRecord<C, A>, C extends string, A extends string>(
+  { machine, names }: Agreement<R, C, A>,
+  { contractId, effectiveAt, offset }: Node
+): OpeningMembers<C, A> => ({
+  state: machine.initial,
+  proposedAt: effectiveAt,
+  offset,
+  endedAt: null,
+  proposalCid: contractId,
+  ...Record.singleton(names.cid, null),
+  ...Record.singleton(names.agreedAt, null)
+})
+
+/** Opens the record when its proposal is created. */
+export const proposed = Effect.fnUntraced(function* <
+  R extends AgreementRecord<C, A>,
+  C extends string,
+  A extends string
+>({ collection }: Agreement<R, C, A>, self: R, node: Node) {
+  const records = yield* Records
+  // The first of two signatures creates the proposal again: the record is open by then.
+  const isKnown =
+    self.acceptedBy !== undefined &&
+    Option.isSome(yield* records.find(collection, collection.id(self)))
+  if (!isKnown) yield* LedgerRecord.open(collection, self, node)
+})
+
+/** Members that the record of an agreement opens with where a snapshot holds its contract. */
+export const agreeing = <R extends AgreementRecord<C, A>, C extends string, A extends string>(
+  { names }: Agreement<R, C, A>,
+  { contractId, effectiveAt, offset }: Node
+): OpeningMembers<C, A> => ({
+  state: "agreed",
+  proposedAt: effectiveAt,
+  offset,
+  endedAt: null,
+  proposalCid: null,
+  ...Record.singleton(names.cid, contractId),
+  ...Record.singleton(names.agreedAt, effectiveAt)
+})
+
+/** Opens the record of an agreement whose contract a snapshot holds. */
+export const openAgreed = <R extends AgreementRecord<C, A>, C extends string, A extends string>(
+  { collection }: Agreement<R, C, A>,
+  self: R,
+  node: Node
+): LedgerRecord.LedgerEffect => Effect.asVoid(LedgerRecord.open(collection, self, node))
+
+/** Records a party's signature: the last one made the contract, an earlier one a new proposal. */
+export const accepted = <R extends AgreementRecord<C, A>, C extends string, A extends string>(
+  agreement: Agreement<R, C, A>,
+  id: string,
+  node: Node,
+  made: {
+    readonly contract: string | null
+    /** Absent where only one party is asked. */
+    readonly by?: { readonly party: Party.Party; readonly proposal: string | null }
+  }
+): LedgerRecord.LedgerEffect => {
+  const { by, contract: cid } = made
+  if (cid !== null) {
+    const party = by === undefined ? {} : { party: by.party }
+    const fact = { on: "agree", ...party, cid, at: node.effectiveAt } as const
+    return followOf(agreement).moveBy(id, node, fact)
+  }
+  if (by === undefined || by.proposal === null) {
+    return Effect.die(new Error("an acceptance made neither a proposal nor an agreement"))
+  }
+  // A step towards agreement: what may be agreed may be accepted.
+  const { party, proposal: proposalCid } = by
+  const fact = { on: "accept", party, proposalCid } as const
+  return followOf(agreement).move(id, node, "agree", () => fact)
 }
+
+export const declined = <R extends AgreementRecord<C, A>, C extends string, A extends string>(
+  agreement: Agreement<R, C, A>,
+  id: string,
+  node: Node
+): LedgerRecord.LedgerEffect =>
+  followOf(agreement).moveBy(id, node, { on: "decline", at: node.effectiveAt })
+
+/** Records that the venue withdrew its proposal to replace it with a newer one. */
+export const withdrawn = <R extends AgreementRecord<C, A>, C extends string, A extends string>(
+  agreement: Agreement<R, C, A>,
+  id: string,
+  node: Node
+): LedgerRecord.LedgerEffect =>
+  followOf(agreement).moveBy(id, node, { on: "replace", at: node.effectiveAt })
 
 /**
- * Handlers for the typed readings of an agreement: its area binds them to the creations and choices
- * of its own two templates, and adds handlers for choices that only its templates have.
- *
- * `record` makes the record that a proposal or a contract opens, from the payload and the opening.
+ * Ends the agreement. An agreement that the clock may have ended before is left unchanged; where
+ * only the ledger ends it, a second end is recorded as a breach.
  */
-export const of = <R extends AgreementRecord<C, A>, C extends string, A extends string, P>(
-  { collection, machine, names }: Agreement<R, C, A>,
-  area: {
-    readonly resourceKind: ResourceKind | (string & {})
-    idOf(payload: P): string
-    record(payload: P, opening: OpeningMembers<C, A>): R
-  }
-) => {
-  const { idOf } = area
-  const follow = LedgerRecord.transitionsOf({
-    collection,
-    machine,
-    resourceKind: area.resourceKind
-  })
-  const { initial } = machine
-
-  /** Opens the record when its proposal is created. */
-  const proposed = Effect.fnUntraced(function* (payload: P, node: Node) {
-    const records = yield* Records
-    const self = area.record(payload, {
-      state: initial,
-      proposedAt: node.effectiveAt,
-      offset: node.offset,
-      endedAt: null,
-      proposalCid: node.contractId,
-      ...Record.singleton(names.cid, null),
-      ...Record.singleton(names.agreedAt, null)
-    })
-    // The first of two signatures creates the proposal again: the record is open by then.
-    const isKnown =
-      self.acceptedBy !== undefined && Option.isSome(yield* records.find(collection, idOf(payload)))
-    if (!isKnown) yield* LedgerRecord.open(collection, self, node)
-  })
-
-  /**
-   * Opens the record as agreed when a projection begins from a snapshot that holds its contract. Outside
-   * a snapshot the last signature has moved the record, and the contract's creation changes nothing.
-   */
-  const fromSnapshot = Effect.fnUntraced(function* (payload: P, node: Node) {
-    if (!Snapshot.isOf(node)) return
-    const self = area.record(payload, {
-      state: "agreed",
-      proposedAt: node.effectiveAt,
-      offset: node.offset,
-      endedAt: null,
-      proposalCid: null,
-      ...Record.singleton(names.cid, node.contractId),
-      ...Record.singleton(names.agreedAt, node.effectiveAt)
-    })
-    yield* LedgerRecord.open(collection, self, node)
-  })
-
-  /** Records a party's signature: the last one made the contract, an earlier one a new proposal. */
-  const accepted = (
-    payload: P,
-    node: Node,
-    made: {
-      readonly contract: string | null
-      /** Absent where only one party is asked. */
-      readonly by?: { readonly party: Party.Party; readonly proposal: string | null }
-    }
-  ): LedgerRecord.LedgerEffect => {
-    const { by, contract: cid } = made
-    if (cid !== null) {
-      const party = by === undefined ? {} : { party: by.party }
-      return follow.moveBy(idOf(payload), node, {
-        on: "agree",
-        ...party,
-        cid,
-        at: node.effectiveAt
-      })
-    }
-    if (by === undefined || by.proposal === null) {
-      return Effect.die(new Error("an acceptance made neither a proposal nor an agreement"))
-    }
-    // A step towards agreement: what may be agreed may be accepted.
-    const { party, proposal: proposalCid } = by
-    return follow.move(idOf(payload), node, "agree", () => ({ on: "accept", party, proposalCid }))
-  }
-
-  const declined = ({ payload }: Exercise<P>, node: Node): LedgerRecord.LedgerEffect =>
-    follow.moveBy(idOf(payload), node, { on: "decline", at: node.effectiveAt })
-
-  /** Records that the venue withdrew its proposal to replace it with a newer one. */
-  const withdrawn = ({ payload }: Exercise<P>, node: Node): LedgerRecord.LedgerEffect =>
-    follow.moveBy(idOf(payload), node, { on: "replace", at: node.effectiveAt })
-
-  const isEndedByClock = machine.triggers.end.by.includes("clock")
-
-  /**
-   * Ends the agreement. An agreement that the clock may have ended before is left unchanged; where
-   * only the ledger ends it, a second end is recorded as a breach.
-   */
-  const ended = ({ payload }: Exercise<P>, node: Node): LedgerRecord.LedgerEffect => {
-    const fact = { on: "end", at: node.effectiveAt } as const
-    return isEndedByClock
-      ? follow.end(idOf(payload), node, fact, "ended")
-      : follow.moveBy(idOf(payload), node, fact)
-  }
-
-  /** Ends the agreement and names the contract under which orders opened before its end settle. */
-  const succeeded = (payload: P, node: Node, cid: string): LedgerRecord.LedgerEffect =>
-    follow.moveBy(idOf(payload), node, { on: "end", cid, at: node.effectiveAt })
-
-  return { accepted, declined, ended, fromSnapshot, proposed, succeeded, withdrawn }
+export const ended = <R extends AgreementRecord<C, A>, C extends string, A extends string>(
+  agreement: Agreement<R, C, A>,
+  id: string,
+  node: Node
+): LedgerRecord.LedgerEffect => {
+  const follow = followOf(agreement)
+  const fact = { on: "end", at: node.effectiveAt } as const
+  return agreement.machine.triggers.end.by.includes("clock")
+    ? follow.end(id, node, fact, "ended")
+    : follow.moveBy(id, node, fact)
 }
+
+/** Ends the agreement and names the contract under which orders opened before its end settle. */
+export const succeeded = <R extends AgreementRecord<C, A>, C extends string, A extends string>(
+  agreement: Agreement<R, C, A>,
+  id: string,
+  node: Node,
+  cid: string
+): LedgerRecord.LedgerEffect =>
+  followOf(agreement).moveBy(id, node, { on: "end", cid, at: node.effectiveAt })
 
 /**
  * Fact of a party's signature on the proposal of a record with a longer life than an agreement: the last

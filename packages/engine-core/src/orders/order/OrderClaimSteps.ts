@@ -120,13 +120,13 @@ const agreedMarket = Effect.fnUntraced(function* (instrumentId: string) {
 })
 
 /** An order that the holder signed, and the market that claims it. */
-interface Signed {
+interface SignedClaim {
   readonly order: NonNullable<LoadedClaim["order"]>
   readonly market: NonNullable<LoadedClaim["market"]> & { readonly marketCid: string }
 }
 
 /** The signed order of a claim that has passed its gates, and its market; null: it is paid by wire. */
-export const signedOf = ({ market, order }: LoadedClaim): Signed | null => {
+export const signedOf = ({ market, order }: LoadedClaim): SignedClaim | null => {
   if (market === null || order === null) return null
   const { marketCid } = market
   if (marketCid === null) throw new Error("an agreed market has a contract")
@@ -134,7 +134,10 @@ export const signedOf = ({ market, order }: LoadedClaim): Signed | null => {
 }
 
 /** Arguments that the market's choices for both kinds of order share. */
-export const marketArgument = ({ cycleCid, holder, terms }: LoadedClaim, { order }: Signed) => ({
+export const marketArgument = (
+  { cycleCid, holder, terms }: LoadedClaim,
+  { order }: SignedClaim
+) => ({
   orderCid: order.cid,
   custodian: holder.custodian,
   currency: terms.manifest.currency,
@@ -147,7 +150,7 @@ export const marketArgument = ({ cycleCid, holder, terms }: LoadedClaim, { order
  */
 export const allocationRequest = (
   { cutOffAt }: LoadedClaim,
-  { market, order }: Signed,
+  { market, order }: SignedClaim,
   payment: {
     readonly reference: { readonly kind: Kind; readonly id: string }
     readonly sender: Party.Party

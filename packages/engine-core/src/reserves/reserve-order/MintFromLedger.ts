@@ -2,6 +2,7 @@
 import { Effect, Option, Schema } from "effect"
 import * as SettlementEventSteps from "../../orders/SettlementEventSteps.ts"
 import type { Node, FromLedger, Whole } from "../../projection/FromLedger.ts"
+import * as LedgerRecord from "../../projection/LedgerRecord.ts"
 import * as Snapshot from "../../projection/Snapshot.ts"
 import * as TypedFromLedger from "../../projection/TypedFromLedger.ts"
 import { Records } from "../../records/Records.ts"
@@ -15,37 +16,50 @@ import * as StartedSteps from "./StartedSteps.ts"
 type Order = Omit<Payload<typeof MintOrder>, "venue" | "issuer" | "holder" | "instrument">
 type Intent = Payload<typeof SettlementIntent>
 
-const mint = StartedSteps.of({
-  collection: mints,
-  resourceKind: "mint",
-  partyName: "depositor",
-  side: "up",
-  stated: ({ mintId, reserveId, depositor, asset, units, ...order }: Order) => ({
+const mint = StartedSteps.follow(mints)
+
+const opened = Effect.fnUntraced(function* (
+  { mintId, reserveId, depositor, asset, units, deposit, allocationCid, executeBefore }: Order,
+  start: Parameters<typeof StartedSteps.membersOf>[2],
+  node: Node
+) {
+  const stated = {
     id: mintId,
     ...{ reserveId, party: depositor, asset, units },
-    deadline: order.executeBefore,
-    heldCid: order.allocationCid
-  }),
-  record: ({ mintId, deposit }, members) => ({
+    partyName: "depositor",
+    deadline: executeBefore,
+    heldCid: allocationCid
+  } as const
+  const members = yield* StartedSteps.membersOf(mints, stated, start, node)
+  if (members === null) return
+  const self = {
     mintId: Schema.decodeSync(MintId)(mintId),
     ...members,
     deposit,
     intentCid: null
-  })
+  }
+  yield* LedgerRecord.open(mints, self, node)
 })
 
 /** Opens the mint that the reserve starts, at the prices that the ledger used. */
-export const started = (
+export const started = Effect.fnUntraced(function* (
   choosing: TypedFromLedger.ChoiceExercise<typeof ReserveTemplate, "StartMint">,
   node: Node
-) => {
-  const { reserveId } = choosing.payload
-  return mint.started({ ...choosing.argument, reserveId, allocationCid: null }, choosing, node)
-}
+) {
+  const { argument, payload, result } = choosing
+  const { sharePrice, ...prices } = yield* StartedSteps.pricesOf(choosing, node)
+  // A deposit buys at the share price that is rounded up.
+  const start = { ...prices, sharePrice: sharePrice?.up ?? null, orderCid: result.contractId }
+  const order = { ...argument, reserveId: payload.reserveId, allocationCid: null }
+  yield* opened(order, start, node)
+})
 
 const order = TypedFromLedger.of(MintOrder, {
   created: Effect.fn("MintOrder.created")(function* (payload, node) {
-    if (Snapshot.isOf(node)) return yield* mint.fromSnapshot(payload, node)
+    if (Snapshot.isOf(node)) {
+      const start = { ...StartedSteps.unpriced, orderCid: node.contractId }
+      return yield* opened(payload, start, node)
+    }
     // The reserve's choice has opened the record; an acceptance creates the order again.
     const { allocationCid: heldCid, mintId } = payload
     if (heldCid === null) return
@@ -58,9 +72,10 @@ const order = TypedFromLedger.of(MintOrder, {
     )
   }),
   exercised: {
-    Decline: ({ payload }, node) => mint.ended(payload.mintId, "decline", node),
-    Settle: ({ payload, result }, node) => mint.settled(payload.mintId, result, node),
-    Cancel: ({ payload }, node) => mint.ended(payload.mintId, "cancel", node)
+    Decline: ({ payload }, node) => StartedSteps.ended(mints, payload.mintId, "decline", node),
+    Settle: ({ payload, result }, node) =>
+      StartedSteps.settled(mints, payload.mintId, result, node),
+    Cancel: ({ payload }, node) => StartedSteps.ended(mints, payload.mintId, "cancel", node)
   }
 })
 
@@ -110,7 +125,7 @@ const requestEnded = Effect.fnUntraced(function* (payload: Intent, node: Node) {
 const allocationEnded = (
   { payload: { reference } }: { readonly payload: Payload<typeof Allocation> },
   node: Node
-) => mint.lost(reference, node)
+) => StartedSteps.lost(mints, reference, node)
 
 const allocation = TypedFromLedger.of(Allocation, {
   exercised: {
@@ -124,7 +139,13 @@ export const fromLedger: ReadonlyArray<FromLedger> = [
   {
     ...order,
     looks: ({ mintId }) => (typeof mintId === "string" ? [{ collection: mints, id: mintId }] : []),
-    whole: (update) => mint.lostBefore(TypedFromLedger.madeIn(MintOrder, update), update)
+    whole: (update) => {
+      const made = TypedFromLedger.madeIn(MintOrder, update)
+      const orders = made.map(({ node, payload: { allocationCid: heldCid, mintId: id } }) => ({
+        ...{ id, heldCid, node }
+      }))
+      return StartedSteps.lostBefore(mints, orders, update)
+    }
   },
   { ...intent, whole: requestedInSnapshot },
   {

@@ -27,6 +27,8 @@ interface ContractMembers {
   readonly id: string
   readonly reserveId: string
   readonly party: Party.Party
+  /** Name that the contract gives that party. */
+  readonly partyName: "depositor" | "owner"
   readonly asset: Field.Asset
   readonly units: Decimal.Decimal
   readonly deadline: Instant.Instant
@@ -56,141 +58,125 @@ interface Covers {
 
 type Prices = Pick<Members, "price" | "pointCid" | "sharePrice">
 
-/** An order of a snapshot, whose start prices are unknown. */
-const unpriced: Prices = { price: null, pointCid: null, sharePrice: null }
+/** Prices of an order of a snapshot: its start prices are unknown. */
+export const unpriced: Prices = { price: null, pointCid: null, sharePrice: null }
 
-/**
- * Handlers for the typed readings of a kind of order: its readings bind them to the choices of its
- * own template. `O` is the payload of a contract of the kind.
- */
-export const of = <R extends Members, O>(kind: {
-  readonly collection: Collection<R, Fact>
-  readonly resourceKind: "mint" | "reserve-redemption"
-  /** Name that the contract gives the order's party. */
-  readonly partyName: "depositor" | "owner"
-  /** Side to which the share price of such an order is rounded. */
-  readonly side: "up" | "down"
-  stated(order: O): ContractMembers
-  record(order: O, members: Members): R
-}) => {
-  const { collection } = kind
-  const follow = LedgerRecord.transitionsOf({
+/** Transitions of a kind of order. */
+export const follow = <R extends Members>(collection: Collection<R, Fact>) =>
+  LedgerRecord.transitionsOf({
     collection,
     machine: ReserveOrderMachine,
-    resourceKind: kind.resourceKind
+    resourceKind: collection.name
   })
 
-  /**
-   * Opens the record; an order of no reserve, or of a party that is no holder, is recorded as a
-   * breach.
-   */
-  const opened = Effect.fnUntraced(function* (
-    order: O,
-    prices: Prices & Pick<Members, "orderCid">,
-    node: Node
-  ) {
-    const records = yield* Records
-    const { deadline, id, ...stated } = kind.stated(order)
-    const reserve = Option.getOrNull(yield* records.find(reserves, stated.reserveId))
-    const holderId = yield* holderOf(stated.party)
-    if (reserve === null || holderId === null) {
-      return yield* follow.keepBreach(node, id, {
-        on: "open",
-        detail:
-          reserve === null ? "There is no such reserve." : `The ${kind.partyName} is no holder.`
-      })
-    }
-    const isReady = stated.heldCid !== null
-    const members: Members = {
-      ...stated,
-      instrumentId: Schema.decodeSync(InstrumentId)(reserve.instrumentId),
-      registrar: reserve.issuer,
-      holder: reserve.holder,
-      state: isReady ? "ready" : "started",
-      endedAs: null,
-      holderId,
-      decimals: reserve.decimals,
-      unit: reserve.unit,
-      coverBefore: null,
-      coverAfter: null,
-      deadline,
-      readyAt: isReady ? node.effectiveAt : null,
-      endedAt: null,
-      updateId: null,
-      lost: false,
-      ...prices
-    }
-    yield* LedgerRecord.open(collection, kind.record(order, members), node)
+/**
+ * Makes the members that the record of an order opens with; null: the order of no reserve, or of a party
+ * that is no holder, is kept as a breach.
+ */
+export const membersOf = Effect.fnUntraced(function* <R extends Members>(
+  collection: Collection<R, Fact>,
+  { id, partyName, ...stated }: ContractMembers,
+  start: Prices & Pick<Members, "orderCid">,
+  node: Node
+) {
+  const records = yield* Records
+  const reserve = Option.getOrNull(yield* records.find(reserves, stated.reserveId))
+  const holderId = yield* holderOf(stated.party)
+  if (reserve === null || holderId === null) {
+    const detail = reserve === null ? "There is no such reserve." : `The ${partyName} is no holder.`
+    yield* follow(collection).keepBreach(node, id, { on: "open", detail })
+    return null
+  }
+  const isReady = stated.heldCid !== null
+  const members: Members = {
+    ...stated,
+    instrumentId: Schema.decodeSync(InstrumentId)(reserve.instrumentId),
+    registrar: reserve.issuer,
+    holder: reserve.holder,
+    state: isReady ? "ready" : "started",
+    endedAs: null,
+    holderId,
+    decimals: reserve.decimals,
+    unit: reserve.unit,
+    coverBefore: null,
+    coverAfter: null,
+    readyAt: isReady ? node.effectiveAt : null,
+    endedAt: null,
+    updateId: null,
+    lost: false,
+    ...start
+  }
+  return members
+})
+
+/** Settles the order, with the cover that the ledger computed before and after it. */
+export const settled = <R extends Members>(
+  collection: Collection<R, Fact>,
+  id: string,
+  { coverBefore, coverAfter }: Covers,
+  node: Node
+): LedgerRecord.LedgerEffect =>
+  follow(collection).moveBy(id, node, {
+    on: "settle",
+    at: node.effectiveAt,
+    coverBefore: coverBefore.ratio,
+    coverAfter: coverAfter.ratio,
+    updateId: node.updateId
   })
 
-  /** Opens the order that the reserve starts, at the prices that the ledger used. */
-  const started = Effect.fnUntraced(function* (
-    order: O,
-    { payload, argument, result }: StartChoice,
-    node: Node
-  ) {
-    const { price, pointCid, sharePrice } = yield* pricesOf(payload, argument, node)
-    const prices = { price, pointCid, sharePrice: sharePrice?.[kind.side] ?? null }
-    yield* opened(order, { ...prices, orderCid: result.contractId }, node)
-  })
-
-  /** Opens the order whose contract a snapshot holds. */
-  const fromSnapshot = (order: O, node: Node): LedgerRecord.LedgerEffect =>
-    opened(order, { ...unpriced, orderCid: node.contractId }, node)
-
-  const settled = (id: string, { coverBefore, coverAfter }: Covers, node: Node) =>
-    follow.moveBy(id, node, {
-      on: "settle",
-      at: node.effectiveAt,
-      coverBefore: coverBefore.ratio,
-      coverAfter: coverAfter.ratio,
-      updateId: node.updateId
-    })
-
-  /** Ends the order; one that is past its deadline ends as expired, also where people cancel it. */
-  const ended = (id: string, on: "decline" | "cancel", node: Node): LedgerRecord.LedgerEffect =>
-    follow.withRecord(id, node, on, ({ state }) =>
-      follow.moveBy(id, node, { on: state === "expired" ? "release" : on, at: node.effectiveAt })
-    )
-
-  /**
-   * Records that the allocation or the locked units of an order have ended, if they are this
-   * contract.
-   */
-  const lost = Effect.fnUntraced(function* (id: string, node: Node) {
-    const records = yield* Records
-    const self = Option.getOrNull(yield* records.find(collection, id))
-    if (self?.heldCid === node.contractId) yield* follow.record(self, node, { on: "lose" })
-  })
-
-  /**
-   * Records, once all of a snapshot has been read, which allocations and locked units of its orders
-   * had ended before.
-   */
-  const lostBefore = Effect.fnUntraced(function* (
-    orders: ReadonlyArray<{ readonly payload: O; readonly node: Node }>,
-    { events, from }: Whole
-  ) {
-    if (from !== "snapshot") return
-    const active = new Set(events.map(({ contractId }) => contractId))
-    for (const { payload, node } of orders) {
-      const { heldCid: contractId, id } = kind.stated(payload)
-      if (contractId === null || active.has(contractId)) continue
-      yield* lost(id, { ...node, contractId })
-    }
-  })
-
-  return { ...follow, ended, fromSnapshot, lost, lostBefore, settled, started }
+/** Ends the order; one that is past its deadline ends as expired, also where people cancel it. */
+export const ended = <R extends Members>(
+  collection: Collection<R, Fact>,
+  id: string,
+  on: "decline" | "cancel",
+  node: Node
+): LedgerRecord.LedgerEffect => {
+  const { moveBy, withRecord } = follow(collection)
+  return withRecord(id, node, on, ({ state }) =>
+    moveBy(id, node, { on: state === "expired" ? "release" : on, at: node.effectiveAt })
+  )
 }
+
+/**
+ * Records that the allocation or the locked units of an order have ended, if they are this
+ * contract.
+ */
+export const lost = Effect.fnUntraced(function* <R extends Members>(
+  collection: Collection<R, Fact>,
+  id: string,
+  node: Node
+) {
+  const records = yield* Records
+  const self = Option.getOrNull(yield* records.find(collection, id))
+  if (self?.heldCid === node.contractId) {
+    yield* follow(collection).record(self, node, { on: "lose" })
+  }
+})
+
+/**
+ * Records, once all of a snapshot has been read, which allocations and locked units of its orders
+ * had ended before.
+ */
+export const lostBefore = Effect.fnUntraced(function* <R extends Members>(
+  collection: Collection<R, Fact>,
+  orders: ReadonlyArray<Pick<ContractMembers, "id" | "heldCid"> & { readonly node: Node }>,
+  { events, from }: Whole
+) {
+  if (from !== "snapshot") return
+  const active = new Set(events.map(({ contractId }) => contractId))
+  for (const { id, heldCid: contractId, node } of orders) {
+    if (contractId === null || active.has(contractId)) continue
+    yield* lost(collection, id, { ...node, contractId })
+  }
+})
 
 /**
  * Loads the prices that an order was started at: the asset's, and the share's both ways. The ledger
  * derives them from the reserve's contract and the points that the venue named, and so do these
  * steps.
  */
-const pricesOf = Effect.fnUntraced(function* (
-  payload: StartChoice["payload"],
-  argument: StartChoice["argument"],
+export const pricesOf = Effect.fnUntraced(function* (
+  { argument, payload }: StartChoice,
   node: Node
 ) {
   const points = yield* pointsOf(argument.pointCids)

@@ -2,7 +2,7 @@
 import { Catalogue } from "@bursar/engine-core"
 import { describe, expect, it } from "vitest"
 import { OperationKind } from "#core/vocabulary/OperationKind.ts"
-import { effects, eyes, eyesOf } from "#core/writes/EyesRules.ts"
+import { effects, eyes, eyesOf } from "../../packages/engine-core/scripts/pages/eyes.ts"
 import { givenWrites } from "./routes.ts"
 
 const kinds = OperationKind.members

@@ -1,7 +1,7 @@
 /** Every write: its route, who makes it, how many approve it, and how it can be refused. */
 import { askedOperationKinds, engineOpened } from "../../src/vocabulary/OperationKind.ts"
-import { effects, type Eyes, eyes as needed } from "../../src/writes/EyesRules.ts"
 import { timely, type Write, writes } from "./declared.ts"
+import { effects, type Eyes, eyes as needed } from "./eyes.ts"
 import { anchor, code, codes, type Page, page, table } from "./page.ts"
 
 const eyes = (approvers: number): string =>

@@ -115,7 +115,7 @@ export const Fact = Schema.Union([Accept, Decline, Withdraw, Revoke, Expire, Cle
 export type Fact = typeof Fact.Type
 
 /** Command of the venue: end the offer or the credential. */
-export interface Command {
+interface Command {
   readonly on: "withdraw"
 }
 

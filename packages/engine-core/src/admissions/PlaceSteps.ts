@@ -17,7 +17,7 @@ const retryAfter = 5
 const clearedMax = 50
 
 /** Taken places of an instrument: admitted, offered and reserved. */
-export interface TakenPlaces {
+interface TakenPlaces {
   readonly instrumentId: string
   readonly count: number
   readonly reserved: ReadonlyArray<Place>

@@ -8,7 +8,7 @@ import { Records } from "../records/Records.ts"
 import type { Agreement, Life, AgreementRecord } from "./Agreement.ts"
 
 /** Members that a record opens with and that the terms in its contract do not hold. */
-export type OpeningMembers<C extends string, A extends string> = Pick<
+type OpeningMembers<C extends string, A extends string> = Pick<
   Life,
   "state" | "proposedAt" | "offset" | "endedAt" | "proposalCid"
 > &

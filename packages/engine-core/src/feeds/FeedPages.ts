@@ -9,7 +9,7 @@ import type { Cursors } from "../reads/Cursor.ts"
 export const limitDefault = 100
 
 /** Page parameters of a feed, besides its filters. */
-export interface PageRequest {
+interface PageRequest {
   readonly order: "asc" | "desc"
   readonly limit: number
   /** The last `next`; absent: from the feed's own end in that order. */
@@ -30,7 +30,7 @@ interface NumberedRow {
 }
 
 /** Answer of a scan: the rows that match, and how far the feed was scanned. */
-export interface ScannedRows<A> {
+interface ScannedRows<A> {
   readonly rows: ReadonlyArray<A>
   /**
    * The last number scanned, also where a filter left it out; the place that was asked after, if
@@ -41,14 +41,14 @@ export interface ScannedRows<A> {
   readonly prunedTo: number
 }
 
-export interface Page<A> {
+interface Page<A> {
   readonly rows: ReadonlyArray<A>
   /** Never null: a reader asks again with the last one. */
   readonly next: string
 }
 
 /** Scan of a feed for a caller, and what binds its cursors. */
-export interface FeedSource<A, E> {
+interface FeedSource<A, E> {
   /** Filters and sight that the cursor is bound to, besides the order. */
   readonly bound: Readonly<Record<string, PlainJson.Plain>>
   readonly scan: (scan: Scan) => Effect.Effect<ScannedRows<A>, E>
@@ -60,7 +60,7 @@ export interface FeedSource<A, E> {
 }
 
 /** Every row from a place on to the end that the feed had, and the place after them. */
-export interface Rest<A, E> {
+interface Rest<A, E> {
   readonly rows: Stream.Stream<A, E | Refused<"cursor-expired">>
   /** Cursor of the place after the rows; to be read once they have all been taken. Never null. */
   readonly next: () => string
@@ -69,7 +69,7 @@ export interface Rest<A, E> {
 /** Rows that `rest` reads at a time. */
 const restAtOnce = 1_000
 
-export interface FeedPages {
+interface FeedPages {
   /**
    * Every row after a place, up to the end that the feed has now: read page by page as the rows are
    * taken, so that one page is in memory. Refuses as `page` does before the first row; a feed that is

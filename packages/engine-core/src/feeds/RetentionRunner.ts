@@ -33,7 +33,7 @@ const makeEvent = announcing(retentionEvents)
 const day = 24 * 3_600_000
 
 /** Parts of the daily run that other rooms declare. */
-export interface Parts {
+interface Parts {
   /**
    * Collections whose closed versions only the ledger dates; those that `at` and `asOf` need for ever
    * (policies, restrictions, holds) are not among them.

@@ -24,7 +24,7 @@ export interface Items {
 export const noItems: Items = { must: [], may: [] }
 
 /** The difference, split into what items explain and the rest. */
-export interface Split {
+interface Split {
   readonly explained: Finding["explained"]
   /** The difference less the explained amount. */
   readonly unexplained: Decimal.Decimal

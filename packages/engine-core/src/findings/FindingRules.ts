@@ -47,7 +47,7 @@ export const foundAgain = (
 export type Difference = Omit<FindingIdentity, "findingId"> & Omit<Sighting, "runId" | "asOf">
 
 /** Two amounts that a check compares. */
-export type Comparison = Omit<
+type Comparison = Omit<
   Difference,
   | "expected"
   | "actual"

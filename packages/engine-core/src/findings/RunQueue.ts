@@ -17,7 +17,7 @@ export const longQueue = "reconciliation-long"
 /** Triggers of runs that start by themselves. */
 export type OwnTrigger = Exclude<RunTrigger, "manual">
 
-export interface RunRequest {
+interface RunRequest {
   readonly trigger: OwnTrigger
   /** Null: a run of every instrument. */
   readonly instrumentId: string | null
@@ -29,7 +29,7 @@ export interface RunRequest {
 }
 
 /** The run of a call that is to be continued, should its host end before it. */
-export interface Continuation {
+interface Continuation {
   readonly trigger: "manual"
   readonly runId: string
 }

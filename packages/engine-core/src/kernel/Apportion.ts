@@ -4,7 +4,7 @@
  */
 
 /** One claimant and its weight. */
-export interface WeightedClaimant {
+interface WeightedClaimant {
   readonly id: string
   /** Not below zero. */
   readonly weight: bigint

@@ -16,13 +16,13 @@ import {
 import * as Rational from "./Rational.ts"
 import type { Rounding } from "./Rounding.ts"
 
-export interface Input {
+interface Input {
   readonly name: string
   readonly value: string
   readonly id: string
 }
 
-export interface Step {
+interface Step {
   readonly op: string
   readonly places: number
   readonly rounding: Rounding | "largest-remainder"

@@ -1,5 +1,5 @@
 /** Envelope of a fact: record, version, time, and the one cause. */
-import { Match, type Schema } from "effect"
+import { Match } from "effect"
 import type * as Instant from "./Instant.ts"
 import type * as Offset from "./Offset.ts"
 
@@ -33,6 +33,3 @@ export const causeText = Match.type<Cause>().pipe(
   Match.when({ by: "clock" }, () => "clock"),
   Match.exhaustive
 )
-
-/** A fact's schema. Facts are stored for ever, so the schema may only grow. */
-export type FactSchema<F> = Schema.Codec<F, unknown>

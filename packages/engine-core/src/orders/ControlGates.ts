@@ -36,7 +36,7 @@ export const against = (
 ]
 
 /** An order among several: its id and holder. */
-export interface Member {
+interface Member {
   readonly orderId: string
   readonly holderId: string
   readonly party: Party.Party

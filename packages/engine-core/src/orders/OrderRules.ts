@@ -70,7 +70,7 @@ export interface Leg {
 }
 
 /** Net of an account in one asset: positive if it receives. */
-export interface AccountNet {
+interface AccountNet {
   readonly account: string
   readonly asset: string
   readonly net: Decimal.Decimal
@@ -89,7 +89,7 @@ export const netLegs = (legs: ReadonlyArray<Leg>): ReadonlyArray<AccountNet> =>
 const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 
 /** Legs of an account in one asset: what it receives, and what it pays. */
-export interface AccountLegs {
+interface AccountLegs {
   readonly account: string
   readonly asset: string
   readonly received: ReadonlyArray<Formula.Item>

@@ -27,7 +27,7 @@ import { type Subscription, subscriptions } from "./subscription/Subscription.ts
 import * as SubscriptionPricing from "./subscription/SubscriptionPricing.ts"
 
 /** Input of a supposition: price or policy version, instrument, cut-off. */
-export interface SuppositionInput {
+interface SuppositionInput {
   readonly instrumentId: InstrumentId
   readonly asked: Supposition
   /** Cut-off of the orders that the act settles; null: it settles none. */

@@ -18,7 +18,7 @@ const evidenceDays = 31
 /** Time by the ledger after which no update of an earlier time comes any more. */
 const lateUpdates = Duration.seconds(60)
 
-export type PaidLine = Pick<
+type PaidLine = Pick<
   DistributionLine,
   "lineId" | "evidence" | "deliveredAt" | "paidOn" | "delivery"
 >

@@ -6,14 +6,14 @@ import type { VoidableLine } from "./VoidableLines.ts"
 export const voidsMax = 100
 
 /** A line that the body names. */
-export interface NamedLine {
+interface NamedLine {
   readonly lineId: string
   /** Null: there is no such line. */
   readonly line: Pick<VoidableLine, "holderId" | "isSuspended" | "isVoid"> | null
 }
 
 /** Lines that the body names, of the holder that the order is against. */
-export interface LineVoids<Line extends NamedLine = NamedLine> {
+interface LineVoids<Line extends NamedLine = NamedLine> {
   readonly holderId: string
   /** In the order of the body. */
   readonly lines: ReadonlyArray<Line>

@@ -31,7 +31,7 @@ export const open = <R, F>(
   )
 
 /** A collection whose records ledger facts move, and the machine of their states. */
-export interface MovedByLedger<R, F, S extends string, T extends string> {
+interface MovedByLedger<R, F, S extends string, T extends string> {
   readonly collection: Collection<R, F>
   readonly machine: Machine.Machine<S, T>
   /** The kind that breaches name: a resource kind, or the name of a record that has no such kind. */

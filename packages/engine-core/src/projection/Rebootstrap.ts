@@ -21,7 +21,7 @@ import { snapshotsTaken } from "./SnapshotTaken.ts"
 import * as UpdateFold from "./UpdateFold.ts"
 
 /** A new epoch: its number, and the position of its snapshot. */
-export interface Epoch {
+interface Epoch {
   readonly ledgerEpoch: number
   /** Position of a contract of the snapshot, or of the whole. */
   readonly positionAt: (effectiveAt: Instant.Instant) => Position

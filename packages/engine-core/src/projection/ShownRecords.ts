@@ -14,7 +14,7 @@ import * as Loading from "../records/Loading.ts"
 import type { Records, Stored } from "../records/Records.ts"
 
 /** A record as a snapshot opens it. */
-export interface ShownRecord {
+interface ShownRecord {
   readonly collection: Collection.Collection
   readonly id: string
   readonly record: unknown

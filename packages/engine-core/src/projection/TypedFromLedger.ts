@@ -26,7 +26,7 @@ export interface ChoiceExercise<T extends Template, K extends ChoiceName<T>> {
 
 type Read = Effect.Effect<void, Unavailable, Records>
 
-export interface Of<T extends Template> {
+interface Of<T extends Template> {
   created?(payload: Payload<T>, node: Node, event: Created): Read
   readonly exercised?: {
     readonly [K in ChoiceName<T>]?: (choosing: ChoiceExercise<T, K>, node: Node) => Read
@@ -67,7 +67,7 @@ export const of = <T extends Template>(template: T, on: Of<T>): FromLedger => ({
 })
 
 /** A contract that an update created, decoded, and its node. */
-export interface MadeContract<T extends Template> {
+interface MadeContract<T extends Template> {
   readonly payload: Payload<T>
   readonly node: Node
 }

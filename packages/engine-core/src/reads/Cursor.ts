@@ -109,14 +109,14 @@ const encoder = new TextEncoder()
 const decoder = new TextDecoder("utf-8", { fatal: true })
 
 /** Binding of a cursor to the list that issued it. */
-export interface CursorBinding {
+interface CursorBinding {
   readonly list: string
   /** Everything a cursor is bound to: filters, order, scope, point. */
   readonly bound: string
 }
 
 /** Content of a cursor: the offset that pins the list, and the keys that the next page begins after. */
-export interface CursorContent {
+interface CursorContent {
   /** 0 where no offset pins the list. */
   readonly offset: Offset.Offset
   /** The sort key of the last record, and the other values that the next page needs. */

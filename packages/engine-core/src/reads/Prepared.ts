@@ -47,7 +47,7 @@ export const memoised = (unmemoised: Services): WithMemo => {
 }
 
 /** A request for a list after the checks that precede its point: role, scope, cursor. */
-export interface ListRequest {
+interface ListRequest {
   readonly clock: Instant.Instant
   readonly reader: ReadCaller
   readonly where: Scope

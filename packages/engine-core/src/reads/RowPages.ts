@@ -10,7 +10,7 @@ import type { WithMemo } from "./Prepared.ts"
 import type { ReadContext, List } from "./Read.ts"
 
 /** A list as a caller asks for it. */
-export interface Source<R, F, P, V> {
+interface Source<R, F, P, V> {
   readonly read: List<R, F, P, V>
   readonly records: Pick<Records["Service"], "list" | "stream">
   readonly asking: ReadContext

@@ -9,7 +9,7 @@ import * as LazyStruct from "../kernel/LazyStruct.ts"
 import * as PlainJson from "../kernel/PlainJson.ts"
 import * as RecordView from "./RecordView.ts"
 
-export interface Codecs<R, F> {
+interface Codecs<R, F> {
   /** Does not check the invariants: every write has done so before. */
   readonly encodeRecord: (record: R) => string
   readonly decodeRecord: (text: string) => R
@@ -23,7 +23,7 @@ export interface Codecs<R, F> {
 }
 
 /** Columns that the store adds to a record, as the store has them: its instants are sortable texts. */
-export interface KeptTexts {
+interface KeptTexts {
   readonly version: number
   readonly createdAt: string
   readonly fromInstant: string

@@ -44,7 +44,7 @@ const aloneMax = 8
 /** A member failed, so the whole group is rolled back. */
 const memberFailed = Symbol("memberFailed")
 
-export interface GroupCommit {
+interface GroupCommit {
   /**
    * Runs `effect` as a member of the next group commit, with the effect of running alone after the
    * members before it. A member that fails leaves nothing; one that is interrupted while its group

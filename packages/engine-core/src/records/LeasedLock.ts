@@ -10,7 +10,7 @@ import * as LeasedWork from "./LeasedWork.ts"
 import { orUnavailable } from "./PortFailure.ts"
 import { Records } from "./Records.ts"
 
-export interface LockTerms {
+interface LockTerms {
   /** Name of the lock, and of its queue, which has no other items. */
   readonly name: string
   /** Milliseconds to wait for the lock; 0: only one try. */

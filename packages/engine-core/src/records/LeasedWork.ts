@@ -9,7 +9,7 @@ import type { LeaseLost } from "../ports/storage/StorageError.ts"
 import { type Lease, WorkQueue } from "../ports/storage/WorkQueue.ts"
 import { orUnavailable } from "./PortFailure.ts"
 
-export interface RenewedLease {
+interface RenewedLease {
   readonly work: WorkQueue["Service"]
   readonly lease: Lease
   /** Milliseconds after which the lease ends unless it is renewed. */

@@ -28,7 +28,7 @@ const testedFirst = 45_000
 /** Deliveries that are read, and cancelled, in one statement. */
 const cancelledAtOnce = 1_000
 
-export interface OwedDeliveries {
+interface OwedDeliveries {
   readonly drafts: ReadonlyArray<UnitOfWork.Draft>
   readonly items: ReadonlyArray<WorkItem>
   readonly webhooks: "same" | "moved"

@@ -54,7 +54,7 @@ const matching = Effect.fnUntraced(function* <R>(
 })
 
 /** A decoded call on a four-eyes route, with the caller's role and key. */
-export interface FourEyesCall {
+interface FourEyesCall {
   readonly operation: Operation
   readonly call: Call
   readonly input: unknown

@@ -21,7 +21,7 @@ import * as Secrets from "./Secrets.ts"
 export type Outside = Result.Result<void, Refused | Unavailable>
 
 /** Figures as an action keeps them, under their hash. */
-export interface HashedFigures {
+interface HashedFigures {
   readonly figures: Figures.Figures
   readonly figuresHash: string
 }

@@ -12,7 +12,7 @@ import { type OperationRecord, operations } from "./OperationRecord.ts"
 import * as JudgeWrite from "./JudgeWrite.ts"
 
 /** A write that succeeded, with its encoded result. */
-export interface Outcome {
+interface Outcome {
   readonly operationId: string
   readonly result: Plain
 }

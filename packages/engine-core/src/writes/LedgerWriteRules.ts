@@ -104,7 +104,7 @@ export interface LookUp {
 }
 
 /** Releases the operation to the queue for a while. */
-export interface Wait {
+interface Wait {
   readonly move: "wait"
   readonly millis: number
   /** Adds jitter to the pause, so that writes that failed together are not repeated together. */
@@ -125,7 +125,7 @@ export interface Send {
  * Records that the step is abandoned, and how the operation then goes on: it fails by the cause, or
  * is judged and planned anew where there is none. The command id is to be spent next.
  */
-export interface Abandon {
+interface Abandon {
   readonly move: "abandon"
   readonly cause: Refused | Unavailable | null
   /** Message for operators, logged as an error. */
@@ -139,40 +139,40 @@ export interface Spend {
 }
 
 /** Fails the operation by the cause for which its step was abandoned. */
-export interface End {
+interface End {
   readonly move: "end"
   readonly failure: Failure
 }
 
 /** Judges the gates and records a step, which is then sent. */
-export interface Plan {
+interface Plan {
   readonly move: "plan"
   readonly step: number
   readonly replan: number
 }
 
 /** Records that the step may have committed. */
-export interface Doubt {
+interface Doubt {
   readonly move: "doubt"
   readonly why: string
   readonly then: Send | Wait
 }
 
 /** Records the commit that the ledger shows before the projection has read it. */
-export interface Note {
+interface Note {
   readonly move: "note"
   readonly committed: StepCommit
   readonly then: Wait
 }
 
 /** Succeeds the operation, whose last step committed before the snapshot of the ledger epoch. */
-export interface Conclude {
+interface Conclude {
   readonly move: "conclude"
   readonly committed: StepCommit
 }
 
 /** Fails the operation. */
-export interface Refuse {
+interface Refuse {
   readonly move: "refuse"
   readonly cause: Refused | Unavailable
   /** Message for operators, logged as an error. */
@@ -180,7 +180,7 @@ export interface Refuse {
 }
 
 /** Takes an operation that has ended off the queue. */
-export interface Finish {
+interface Finish {
   readonly move: "finish"
 }
 

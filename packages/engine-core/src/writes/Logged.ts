@@ -28,7 +28,7 @@ const about = ({
 })
 
 /** Caller of an accepted call, its ids, and the fingerprint of its content. */
-export interface AcceptedCall {
+interface AcceptedCall {
   readonly caller: Pick<Caller, "sub" | "roles">
   readonly identity: RequestIdentity
   readonly fingerprint: string

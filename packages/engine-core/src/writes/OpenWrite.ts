@@ -46,7 +46,7 @@ export const resourceOf = (operation: AnyOperation, input: unknown) => ({
 })
 
 /** An operation to open, with the origin that its record stores. */
-export interface ToOpen {
+interface ToOpen {
   readonly operation: AnyOperation
   readonly operationId: string
   readonly input: unknown

@@ -7,7 +7,7 @@ import { OperationKind } from "../vocabulary/OperationKind.ts"
 export const queue = "operations"
 
 /** Payload of an item, which a worker reads before the operation's record. */
-export interface QueuedOperation {
+interface QueuedOperation {
   /** Kind of the write to run. */
   readonly kind: OperationKind
   /**

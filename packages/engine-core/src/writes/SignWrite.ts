@@ -33,7 +33,7 @@ import * as OperationTransitions from "./OperationTransitions.ts"
 export const denied = (detail: string) => Effect.fail(refused("permission-denied", { detail }))
 
 /** A signing call: time, route, and the figures that its sender saw. */
-export interface SigningCall {
+interface SigningCall {
   readonly now: Instant.Instant
   readonly outside: JudgeWrite.Outside
   readonly by: "worker" | "call"

@@ -61,7 +61,7 @@ export interface DecodedAnswer<A> {
 }
 
 /** Sends a request and decodes the answer by a schema; decimals keep every digit. */
-export type Call = <A>(
+type Call = <A>(
   schema: Schema.Codec<A, unknown>,
   asked: RequestParts
 ) => Effect.Effect<DecodedAnswer<A>, CallError>

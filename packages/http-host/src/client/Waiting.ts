@@ -19,7 +19,7 @@ export interface Options<W> {
 }
 
 /** Members of a write answer that waiting needs. */
-export interface AwaitedWrite {
+interface AwaitedWrite {
   readonly state: DecodedValue<string> | { readonly unknown: string }
   readonly operationId: string | null
   readonly actionKey: string | null

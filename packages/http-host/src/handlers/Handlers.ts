@@ -31,7 +31,7 @@ import * as SystemHandlers from "./SystemHandlers.ts"
 import * as WritesHandlers from "./WritesHandlers.ts"
 import * as WriteHandler from "./write.ts"
 
-export interface ServedApi {
+interface ServedApi {
   readonly api: Interface
   readonly routes: ReadonlyArray<Route>
   readonly tenant: Venue

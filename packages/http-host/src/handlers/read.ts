@@ -41,7 +41,7 @@ export const inTime = <A, E, R>(
 const standard = Shape.decoder(Params.Standard)
 
 /** Parameters of a reading route: its own, and its standard ones. */
-export interface ReadParameters<P> {
+interface ReadParameters<P> {
   readonly params: Schema.Codec<P, unknown>
   readonly standard: ReadonlySet<string>
   /** Names of the path's parameters. */

@@ -10,11 +10,11 @@ import * as Counters from "./Counters.ts"
 
 /** Bounds by which a read is refused. */
 export const bounds = ["subject", "host", "streams"] as const
-export type Bound = (typeof bounds)[number]
+type Bound = (typeof bounds)[number]
 
 type Response = HttpServerResponse.HttpServerResponse
 
-export interface AnswerBudget {
+interface AnswerBudget {
   /**
    * Works on a read of a subject once it has a place among the subject's own, and refuses it with
    * `overloaded` where answers wait that the subject, or the callers of this host, do not take.

@@ -39,7 +39,7 @@ export class Arrival extends Context.Service<
 type App<E, R> = Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
 
 /** A public page beside the API, at a fixed path. */
-export interface Page<E, R> {
+interface Page<E, R> {
   readonly path: string
   readonly app: (requestId: string) => App<E, R>
 }

@@ -15,7 +15,7 @@ import type { RequestHandler, PassedRequest } from "./Gates.ts"
 type Response = HttpServerResponse.HttpServerResponse
 
 /** Handler of a request behind the gates, as Gates.ts defines it. */
-export type Pass = (
+type Pass = (
   arrival: Arrival["Service"],
   answer: RequestHandler
 ) => Effect.Effect<Response, never, Scope.Scope>

@@ -38,9 +38,9 @@ const watchedBy: ReadonlyMap<string, WatchedHeader> = new Map(Object.entries(wat
 const watchedLengths = new Set(Object.keys(watched).map((name) => name.length))
 
 type WatchedHeader = (typeof watched)[keyof typeof watched]
-export type Values = Readonly<Record<WatchedHeader, ReadonlyArray<string>>>
+type Values = Readonly<Record<WatchedHeader, ReadonlyArray<string>>>
 
-export interface HeaderScan {
+interface HeaderScan {
   /** All values of the watched headers, in their order. */
   readonly values: Values
   readonly refused:

@@ -10,12 +10,12 @@ export const closings = ["stalled", "pipelined", "parked"] as const
 export type CloseReason = (typeof closings)[number]
 
 /** A request with the object that its answer is written to. */
-export interface Exchange {
+interface Exchange {
   readonly request: IncomingMessage
   readonly response: ServerResponse
 }
 
-export interface Pace {
+interface Pace {
   /** Largest number of requests that wait on a connection behind the one in progress. */
   readonly pipelinedMax: number
   /** Milliseconds within which a client must take some of what waits for it. */

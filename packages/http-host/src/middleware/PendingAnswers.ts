@@ -5,7 +5,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http"
 import type { Duplex } from "node:stream"
 
-export interface PendingAnswers {
+interface PendingAnswers {
   /** Registers a request whose answer is pending until it is sent or the connection ends. */
   readonly begin: (request: IncomingMessage, response: ServerResponse) => void
   /**

@@ -2,7 +2,7 @@
 import { RecordId } from "@bursar/engine-core/kernel"
 import type { Method } from "../api/Verb.ts"
 
-export interface FoundRoute<A> {
+interface FoundRoute<A> {
   readonly found: "route"
   readonly route: A
   readonly params: Readonly<Record<string, string>>
@@ -27,7 +27,7 @@ interface Node<A> {
   >
 }
 
-export interface Path {
+interface Path {
   readonly method: Method
   readonly template: string
   readonly names: ReadonlyArray<string>

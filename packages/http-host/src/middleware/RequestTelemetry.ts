@@ -39,7 +39,7 @@ export const ends = {
 /** Status of a request whose client disconnected, as proxies log it. */
 export const statusLeft = 499
 
-export interface IncomingRequest {
+interface IncomingRequest {
   readonly method: string
   /** Template of the route; null: the request has no route. */
   readonly route: string | null

@@ -17,7 +17,7 @@ const anchorOf = (line: string): Option.Option<Checkpoint.Anchor> =>
   Option.flatMap(Result.getSuccess(PlainJson.parse(line)), (json) => decode(json))
 
 /** Checkpoints of a file, as far as they could be parsed, and the first faulty line. */
-export interface Anchors {
+interface Anchors {
   readonly anchors: ReadonlyArray<Checkpoint.Anchor>
   /** Number of the first line that is not a checkpoint, from 1; null: none. */
   readonly broken: number | null

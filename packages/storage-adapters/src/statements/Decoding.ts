@@ -7,7 +7,7 @@ import { Buffer, isUtf8 } from "node:buffer"
 import type { Step } from "./Steps.ts"
 
 /** Places in which a file may name its encoding. */
-export interface DeclaredEncodings {
+interface DeclaredEncodings {
   /** Charset parameter that the sender declared; null: none. */
   readonly charset: string | null
   /** `xml`: by the declaration at the beginning of the file; a name: by the source's configuration. */

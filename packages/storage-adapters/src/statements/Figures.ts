@@ -2,7 +2,7 @@
 import { Decimal } from "@bursar/engine-core/kernel"
 
 /** Marks of a notation, such as `1.234,5`. */
-export interface Marks {
+interface Marks {
   readonly decimal: "." | ","
   /** Mark between groups of three digits; null: digits are not grouped. */
   readonly group: "." | "," | " " | "'" | null

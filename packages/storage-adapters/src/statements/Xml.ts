@@ -18,7 +18,7 @@ const forms = {
   "semt.003": Semt.semt003,
   "reda.001": Reda001.form
 } as const satisfies Readonly<Record<string, Form>>
-export type XmlAdapter = keyof typeof forms
+type XmlAdapter = keyof typeof forms
 
 /** Reading of a file in one of the forms. */
 export type Reading = StatementSource.Reading & { readonly adapter: XmlAdapter }

@@ -54,7 +54,7 @@ export class Element {
 }
 
 /** Reader of one message: gets the records of its shape. */
-export interface Message {
+interface Message {
   readonly began: (record: Element) => void
   readonly ended: (record: Element) => void
   /** The header of the file's one statement; null: each statement was handed on as it ended. */

@@ -70,7 +70,7 @@ export interface Position {
   readonly isUnrolled: boolean
 }
 
-export interface Entitlement {
+interface Entitlement {
   /** In currency, rounded down to 10 places; below 0 where the income was. */
   readonly entitlement: Decimal.Decimal
   /**

@@ -24,7 +24,7 @@ export type ExecutedTerms = Omit<
 >
 
 /** Node of an execution on the ledger: the operation that submitted it, its time and its offset. */
-export type ExecutionNode = Pick<Node, "operationId" | "effectiveAt" | "offset">
+type ExecutionNode = Pick<Node, "operationId" | "effectiveAt" | "offset">
 
 /** Returns the record of a distribution as it opens; null where its instrument or its id is not valid here. */
 export const opening = Effect.fnUntraced(function* (executed: ExecutedTerms, node: ExecutionNode) {

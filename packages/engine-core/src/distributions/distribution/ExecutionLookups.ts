@@ -51,7 +51,7 @@ import * as NavFeedLookups from "../../statements/nav-feed/NavFeedLookups.ts"
 import { scheduledDistributions } from "../schedule/ScheduledDistribution.ts"
 import { openOf } from "../standing-approval/StandingApprovalLookups.ts"
 
-export interface ExecutionRequest {
+interface ExecutionRequest {
   readonly instrumentId: InstrumentId
   readonly month: Month.Month
   readonly acknowledgedRate: Decimal.Decimal | null

@@ -14,7 +14,7 @@ import type { LineSource } from "./LineSource.ts"
 import { offsetsOf } from "./PayeeLookups.ts"
 
 /** Basis of each figure of a line, or why it has none. */
-export interface LineBasis {
+interface LineBasis {
   readonly basis: ReadonlyArray<Basis>
   readonly basisMissing: BasisMissing | null
 }

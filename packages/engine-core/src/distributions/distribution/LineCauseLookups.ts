@@ -18,7 +18,7 @@ import type { DistributionLine, Cause } from "./DistributionLine.ts"
 import { causesOf } from "./LineCauseRules.ts"
 
 /** A payee: a party and the instrument whose income it is paid. */
-export type OwedPayee = Pick<DistributionLine, "party" | "instrumentId" | "payout">
+type OwedPayee = Pick<DistributionLine, "party" | "instrumentId" | "payout">
 
 /** Holder of an owed line, and the causes for which it waits. */
 export interface JudgedLine {

@@ -194,7 +194,7 @@ export const countsOf = (
   })
 
 /** Payment of a delivered line: its amount and its day. */
-export interface Payment extends Pick<DistributionLine, "net"> {
+interface Payment extends Pick<DistributionLine, "net"> {
   readonly paidOn: Date.Date
 }
 

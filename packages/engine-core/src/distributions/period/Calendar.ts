@@ -90,7 +90,7 @@ export interface Subject {
   readonly settingsOf: (version: PeriodFacts["versions"][number]) => PeriodSettings
 }
 
-export interface CalendarClock {
+interface CalendarClock {
   /** Instant at which states are judged. */
   readonly now: Instant.Instant
   readonly zone: Zone.Zone

@@ -56,7 +56,7 @@ export const lastExecutedOf: (
 
 export type PeriodFacts = Facts<PricePoint, PolicyVersion>
 
-export interface FactsAsked {
+interface FactsAsked {
   readonly instrumentId: string
   readonly executed: LastExecuted | null
 }
@@ -257,7 +257,7 @@ export const recordOffsetOf: (
   })
 
 /** Judgement of a record date, passed or not, and the end of the ledger that decided it. */
-export interface Passage {
+interface Passage {
   readonly hasPassed: boolean
   /** Null: the clock, or the projection's own ledger time, decides without it. */
   readonly ledgerEnd: LedgerEnd | null
@@ -309,7 +309,7 @@ export interface PeriodSettings {
 }
 
 /** Settings of a standing approval, for an execution by the scheduler alone. */
-export interface ApprovalSettings {
+interface ApprovalSettings {
   readonly rateChange: RateChange
   readonly partial: PartialDistribution
 }

@@ -71,7 +71,7 @@ export const datedPoints = <P extends Point>(
 }
 
 /** Income of a point for a number of calendar days, on the units held at the end of its date. */
-export interface Accrual<P> extends DatedPoint<P> {
+interface Accrual<P> extends DatedPoint<P> {
   readonly days: number
 }
 

@@ -82,7 +82,7 @@ export const openPeriods = <P extends Point, V extends Version>(
 }
 
 /** Days of the present period that have ended, and the points that accrue on them. */
-export interface EndedDays<P> extends PeriodPoints<P> {
+interface EndedDays<P> extends PeriodPoints<P> {
   /** Business zone whose days these are. */
   readonly zone: Zone.Zone
 }

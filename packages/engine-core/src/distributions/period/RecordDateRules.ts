@@ -30,7 +30,7 @@ export const recordDateIn = (zone: Zone.Zone, recordEndsAt: Instant.Instant): Da
 /** Time after the record date's end within which an update of that day may still reach the ledger. */
 const lateUpdates = Duration.seconds(60)
 
-export interface RecordDateFacts {
+interface RecordDateFacts {
   readonly recordEndsAt: Instant.Instant
   readonly now: Instant.Instant
   /** End of the ledger as it was read last, and when; null before the first reading. */

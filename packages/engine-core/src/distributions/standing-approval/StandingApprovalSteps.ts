@@ -8,7 +8,7 @@ import { Records } from "../../records/Records.ts"
 import { standingApprovals } from "./StandingApproval.ts"
 
 /** An execution under a standing approval, as it is read off the ledger. */
-export interface ApprovalUse {
+interface ApprovalUse {
   readonly standingApprovalId: string
   readonly distributionId: string
   /** Net of all lines as planned, suspended ones included, in the approval's currency. */

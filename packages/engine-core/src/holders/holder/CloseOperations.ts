@@ -19,7 +19,7 @@ import * as HolderView from "./HolderView.ts"
 const endingsMax = 50
 
 /** Look-ups about a holder to be closed that rooms above contribute; the catalogue gathers them. */
-export interface HolderTies {
+interface HolderTies {
   /** Id of a restriction of the holder in force, of any mode and on any instrument; null: none. */
   readonly restriction: (holderId: HolderId) => Effect.Effect<string | null, Unavailable, Records>
   /** Id of an order of the holder that has not ended; null: none. */

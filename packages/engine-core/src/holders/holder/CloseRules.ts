@@ -2,7 +2,7 @@
 import { condition, judge as judgeGates, type Judgement } from "../../kernel/Gates.ts"
 
 /** Input of the conditions of closing a holder. */
-export interface ClosingContext {
+interface ClosingContext {
   /** Id of a restriction of the holder in force, of any mode and on any instrument; null: none. */
   readonly restriction: string | null
   /** Id of an instrument that the holder has units of, locked units included; null: none. */

@@ -197,7 +197,7 @@ export const Fact = Schema.Union([
 export type Fact = typeof Fact.Type
 
 /** Commands of the venue on a holder's record. */
-export interface Command {
+interface Command {
   readonly on:
     | "accept-terms"
     | "admit"
@@ -448,7 +448,7 @@ const ofTerms = (self: Holder): ReadonlyArray<Collection.WaitingOn> => {
 
 /** Index of holders by party: a party is one holder at most. */
 const HolderParty = Schema.Struct({ party: Party.schema, holderId: HolderId })
-export type HolderParty = typeof HolderParty.Type
+type HolderParty = typeof HolderParty.Type
 
 /**
  * Ledger contracts name parties, never holders: readings find a contract's holder in this index,

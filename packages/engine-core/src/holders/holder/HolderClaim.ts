@@ -8,7 +8,7 @@ const HolderClaim = Schema.Struct({
   /** Latest registration that reserved the name. */
   operationId: Schema.String
 })
-export type HolderClaim = typeof HolderClaim.Type
+type HolderClaim = typeof HolderClaim.Type
 
 const Take = Schema.Struct({ on: Schema.Literal("take"), operationId: Schema.String })
 

@@ -121,7 +121,7 @@ const addOldest = Effect.fnUntraced(function* (
 })
 
 /** Units of a party on the register, and those that remain of its lots. */
-export interface Position {
+interface Position {
   readonly party: Party.Party
   readonly units: Decimal.Decimal
   /** Sum of the units that remain of the party's lots. */

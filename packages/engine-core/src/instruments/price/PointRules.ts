@@ -4,7 +4,7 @@ import * as Decimal from "../../kernel/Decimal.ts"
 import { priceLimit } from "../../kernel/Amount.ts"
 import type { Manifest } from "../instrument/Manifest.ts"
 
-export interface Figures {
+interface Figures {
   readonly price: Decimal.Decimal
   /** Income of one unit of a par instrument; null for a price or an index. */
   readonly incomePerUnit: Decimal.Decimal | null

@@ -14,7 +14,7 @@ export const official = <P extends Choosable>(
 ): ReadonlyArray<P> =>
   points.filter((point) => point.source === oracle && point.correctedBy === null && point.isLive)
 
-export interface PriceQuestion extends PriceTiming {
+interface PriceQuestion extends PriceTiming {
   readonly oracle: string
   /** Largest age of a historic price at the claim; null: any. */
   readonly staleAfter: Duration.Duration | null

@@ -15,7 +15,7 @@ const quotedFields = {
 
 const QuotedPrice = Schema.Struct(quotedFields)
 /** A published price, with the instant that it is valued at. */
-export type QuotedPrice = typeof QuotedPrice.Type
+type QuotedPrice = typeof QuotedPrice.Type
 
 /** Largest number of points that a source may date ahead of the present at one time. */
 export const aheadMax = 128
@@ -31,7 +31,7 @@ export const fields = {
   ahead: Schema.Array(QuotedPrice).pipe(Schema.withDecodingDefaultTypeKey(Effect.succeed([])))
 } as const
 const Order = Schema.Struct(fields)
-export type Order = typeof Order.Type
+type Order = typeof Order.Type
 
 /** Facts of a latest price: its next state, or the withdrawal of its only point. */
 export const Fact = Schema.Union([
@@ -75,7 +75,7 @@ export const latestAt = (self: Order, at: Instant.Instant): QuotedPrice | undefi
   pointsOf(self).findLast((point) => hasCome(point, at))
 
 /** A point that its source publishes, and the point that it corrects. */
-export interface Publication {
+interface Publication {
   readonly point: QuotedPrice
   /** Contract of the point that this one corrects; null: none. */
   readonly corrects: string | null

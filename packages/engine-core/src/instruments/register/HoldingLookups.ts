@@ -9,7 +9,7 @@ import { assetKeyOf } from "./Holding.ts"
 import { idOf, registerEntries } from "./RegisterEntry.ts"
 import { supplies } from "./Supply.ts"
 
-export interface HeldUnits {
+interface HeldUnits {
   readonly units: Decimal.Decimal
   /** Locked part of the units. */
   readonly locked: Decimal.Decimal

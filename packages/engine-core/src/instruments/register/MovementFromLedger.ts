@@ -34,7 +34,7 @@ export interface RecordedMovements {
 }
 
 /** Follows the movements that are recorded. */
-export interface Follows {
+interface Follows {
   /** The collections that it keeps. */
   readonly keeps: ReadonlyArray<{ readonly name: string }>
   /** Reads the recorded movements of a batch of updates, in their transaction. */

@@ -123,7 +123,7 @@ const asServed = <C extends Pick<DealingCycle, "allocations">>(
 })
 
 /** Open cycles of an instrument before and after one of its cycles, by cut-off. */
-export interface NeighbouringCycles {
+interface NeighbouringCycles {
   /** The earliest open cycle of an earlier cut-off; null: this cycle is the next to settle. */
   readonly earlier: Stored<DealingCycle> | null
   /** Cut-off of the next dealing day, at which the remainders of partial fills deal. */

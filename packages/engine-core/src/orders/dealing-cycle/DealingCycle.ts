@@ -141,7 +141,7 @@ export const Fact = Schema.Union([Count, Allocate, Unallocate, CutOff, Settle, R
 export type Fact = typeof Fact.Type
 
 /** Commands of the venue on a cycle, at an instant. */
-export interface Command {
+interface Command {
   readonly on: "settle" | "release"
   readonly now: Instant.Instant
 }

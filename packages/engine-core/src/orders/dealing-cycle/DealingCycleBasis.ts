@@ -14,7 +14,7 @@ export interface Part {
 }
 
 /** Inputs of a cycle's figures. */
-export interface Inputs {
+interface Inputs {
   readonly cycle: Pick<
     DealingCycle,
     "cycleId" | "instrumentId" | "unitDecimals" | "cashDecimals" | "gate" | "pointCid"

@@ -45,7 +45,7 @@ export const ordersIn = (
 }
 
 /** Orders of a cycle that deal, and those that its price makes nothing of. */
-export interface DealtOrders {
+interface DealtOrders {
   readonly orders: Orders
   /** Unpriced orders that nobody can price: they would pay no cash, or buy no units. */
   readonly tooSmall: Orders

@@ -151,7 +151,7 @@ export const swungOf = ({
 // ---- what if
 
 /** Cash or units of an order as they were ordered, with the terms it deals at. */
-export interface OrderTerms {
+interface OrderTerms {
   readonly id: string
   readonly amount: Decimal.Decimal | null
   readonly units: Decimal.Decimal | null

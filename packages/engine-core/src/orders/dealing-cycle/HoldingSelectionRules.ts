@@ -9,13 +9,13 @@ export interface Provision {
 }
 
 /** An unlocked holding. */
-export interface FreeHolding {
+interface FreeHolding {
   readonly contractId: string
   readonly amount: Decimal.Decimal
 }
 
 /** Accumulator over holdings: the sum of all, and the largest ones. */
-export interface Candidates {
+interface Candidates {
   readonly total: Decimal.Decimal
   readonly largest: ReadonlyArray<FreeHolding>
 }

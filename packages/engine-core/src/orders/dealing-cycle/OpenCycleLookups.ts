@@ -21,7 +21,7 @@ export const openCycleOf = Effect.fnUntraced(function* (
 })
 
 /** The cycle that an order joins, and the row of the condition that it has room. */
-export interface JoinedCycle {
+interface JoinedCycle {
   /** Null: the order settles by itself. */
   readonly cycle: (Stored<DealingCycle> & { readonly cycleCid: string }) | null
   readonly against: Judgement

@@ -5,7 +5,7 @@ import { condition, type Judgement } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import { type CutOffRule, nextCutOff, settleBy } from "../order/CutOffRules.ts"
 
-export interface OpeningInput {
+interface OpeningInput {
   readonly cutOff: CutOffRule
   /** The cut-off that the caller names; null: the next one. */
   readonly cutOffAt: Instant.Instant | null
@@ -14,7 +14,7 @@ export interface OpeningInput {
   readonly now: Instant.Instant
 }
 
-export interface OpeningTimes {
+interface OpeningTimes {
   readonly cutOffAt: Instant.Instant
   readonly date: Date.Date
   readonly settleBy: Instant.Instant

@@ -18,7 +18,7 @@ export interface Copy {
 }
 
 /** Copies that take the cash of one taking over, all in one statement. */
-export interface CopiedPlaces {
+interface CopiedPlaces {
   readonly statementId: Taking.CashTaking["statementId"]
   readonly places: ReadonlyArray<Taking.Place>
   readonly copies: ReadonlyArray<Copy>

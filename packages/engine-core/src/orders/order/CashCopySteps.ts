@@ -57,7 +57,7 @@ export const ordersOf = Effect.fnUntraced(function* (takings: ReadonlyArray<Taki
 })
 
 /** Places of the cash of a taking after a move, with the amounts of the lines. */
-export interface MovedTaking {
+interface MovedTaking {
   readonly statementId: Taking.CashTaking["statementId"]
   readonly places: ReadonlyArray<Taking.Place>
   /** Cash of each of those lines, by its number. */

@@ -18,7 +18,7 @@ export interface EntryTaking {
   readonly amount: Decimal.Decimal
 }
 
-export interface MovedCash {
+interface MovedCash {
   readonly places: ReadonlyArray<Place>
   readonly lost: Decimal.Decimal
 }

@@ -28,7 +28,7 @@ export interface PaidOrder extends Taking.Order {
 type NamedLine = Pick<Taking.CashTaking, "named" | "pays">
 
 /** Bank lines named for an order, judged. */
-export interface JudgedLines {
+interface JudgedLines {
   readonly order: Taking.Order
   readonly lines: ReadonlyArray<
     NamedLine & {
@@ -129,7 +129,7 @@ const reservedOn = (
   )
 
 /** Copies, contradictions and reversal of a named line, over the statements of its account. */
-export interface EntryOfLine {
+interface EntryOfLine {
   /** Names of the lines whose cash is that of the line: its copies, and lines that contradict them. */
   readonly shared: ReadonlySet<string>
   /** Lines that state the entry, the line itself among them. */

@@ -58,7 +58,7 @@ export const settleBy = (cutOffAt: Instant.Instant): Instant.Instant =>
  * Facts of a snapshot from which the cut-off of an order follows; null: the snapshot does not have
  * it.
  */
-export interface CutOffShown {
+interface CutOffShown {
   /** Cut-off that its claim names, or that of its dealing cycle. */
   readonly named: Instant.Instant | null
   /** Deadline of the venue's request for its cash, which is its `settleBy`. */

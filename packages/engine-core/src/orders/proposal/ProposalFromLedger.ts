@@ -22,7 +22,7 @@ import type { WaitingAction } from "../../vocabulary/WaitingAction.ts"
 import { type ProposalEnd, type Proposal, proposals } from "./Proposal.ts"
 
 /** Members of a proposal that its contract states. */
-export interface ProposalMembers {
+interface ProposalMembers {
   readonly from: Party.Party
   readonly awaiting: ReadonlyArray<Party.Party>
   readonly expiresAt: Instant.Instant | null

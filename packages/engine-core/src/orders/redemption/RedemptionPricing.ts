@@ -10,14 +10,14 @@ import type { Redemption } from "./Redemption.ts"
  * Price point, price, units and proceeds that the oracle signed: of a rebasing instrument the index and
  * base units.
  */
-export interface SignedFigures {
+interface SignedFigures {
   readonly pointCid: string
   readonly price: Decimal.Decimal
   readonly units: Decimal.Decimal
   readonly proceeds: Decimal.Decimal
 }
 
-export interface Figures extends Rebasing.DealtPrice {
+interface Figures extends Rebasing.DealtPrice {
   readonly units: Decimal.Decimal
   /** Base units that are burned; null unless the instrument rebases. */
   readonly baseUnits: Decimal.Decimal | null

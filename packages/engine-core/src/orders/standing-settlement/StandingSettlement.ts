@@ -86,7 +86,7 @@ export const Fact = Schema.Union([Hold, Free, Commit, Settle, Pause, Resume, Clo
 export type Fact = typeof Fact.Type
 
 /** Commands of the venue. */
-export type Command = "settle" | "pause" | "resume" | "close"
+type Command = "settle" | "pause" | "resume" | "close"
 
 /** Guard: decides whether the state allows the command. */
 export const decide = (self: StandingSettlement, on: Command) =>

@@ -9,7 +9,7 @@ import * as Rules from "./SubscriptionRules.ts"
  * Price point, price and units that the attestors signed in the lot: of a rebasing instrument the index
  * and base units.
  */
-export interface AttestedFigures {
+interface AttestedFigures {
   readonly pointCid: string
   readonly price: Decimal.Decimal
   readonly units: Decimal.Decimal

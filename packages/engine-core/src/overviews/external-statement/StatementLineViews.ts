@@ -24,7 +24,7 @@ const Counterparty = Struct({ name: NullOr(Text), account: NullOr(Text) }).annot
   identifier: "Counterparty",
   description: "The other party of an entry, as the bank names it."
 })
-export type Counterparty = typeof Counterparty.Type
+type Counterparty = typeof Counterparty.Type
 
 const Holdings = Struct({
   kind: Literal("holdings"),

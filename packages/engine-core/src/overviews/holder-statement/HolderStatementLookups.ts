@@ -37,7 +37,7 @@ import { type End, inOrder, type Points } from "./StatementPointRules.ts"
 export const together = { concurrency: "unbounded" } as const
 
 /** Party whose statements are asked for, and the point of the read. */
-export interface PartyRead {
+interface PartyRead {
   readonly party: Party.Party
   readonly pin: Pin.ResolvedPin
 }

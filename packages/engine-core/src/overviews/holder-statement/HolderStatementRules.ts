@@ -91,7 +91,7 @@ interface OpenMonth {
 }
 
 /** A month of one instrument, without its payments. */
-export interface ClosedMonth extends Omit<StatementInstrument, "paid"> {
+interface ClosedMonth extends Omit<StatementInstrument, "paid"> {
   /** True: no later point can show another price. */
   readonly isSettled: boolean
   /** True: the holder had units of the instrument by the end of the month. */

@@ -58,7 +58,7 @@ export const steps = ({
 }
 
 /** Aggregated figures of a step; null where the step has none. */
-export interface Point extends Step {
+interface Point extends Step {
   readonly open: Decimal.Decimal | null
   readonly close: Decimal.Decimal | null
   readonly min: Decimal.Decimal | null
@@ -77,7 +77,7 @@ interface StepFigures {
 }
 
 /** Accumulator of a series: one entry a step, and the last figure before the first step. */
-export interface Tally {
+interface Tally {
   readonly steps: ReadonlyArray<Step>
   readonly seen: Array<StepFigures | undefined>
   before: { readonly at: Instant.Instant; readonly value: Decimal.Decimal } | undefined

@@ -199,7 +199,7 @@ export const partsOf = Effect.fnUntraced(function* (
 const movementIdOf = (movement: PartyMovement): string => `${entryIdOf(movement)} ${movement.seq}`
 
 /** Units of a lot that left its party's books by a movement. */
-export type TakenUnits = Pick<DisposalRules.DisposedUnits, "movement" | "part">
+type TakenUnits = Pick<DisposalRules.DisposedUnits, "movement" | "part">
 
 const snapshotLotsOf = Effect.fnUntraced(function* (
   movements: ReadonlyArray<PartyMovement>,

@@ -6,7 +6,7 @@ import { Context, type Effect, type Option } from "effect"
 import type { StorageUnavailable } from "./StorageError.ts"
 
 /** A chunk of a file, counted from 0; a file has a name that no other has. */
-export interface ChunkKey {
+interface ChunkKey {
   readonly file: string
   readonly chunk: number
 }

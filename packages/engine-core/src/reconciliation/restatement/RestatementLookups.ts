@@ -66,7 +66,7 @@ interface ExecutedDistribution {
 }
 
 /** Facts that the rows of a restatement are computed from. */
-export interface RestatementFacts {
+interface RestatementFacts {
   readonly header: RestatementHeader
   /** Null where the instrument is not recorded, and so has neither orders nor lines. */
   readonly instrument: RecordedInstrument | null

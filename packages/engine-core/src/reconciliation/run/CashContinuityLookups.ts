@@ -30,7 +30,7 @@ const nearMax = ({ feeds }: Pick<AccountStatements, "feeds">): number =>
   Math.min(feeds.length + 4, 100)
 
 /** Terms by which the statement of a missing date is overdue. */
-export interface OverdueTerms {
+interface OverdueTerms {
   /** The policy's grace time; null: each source has its own. */
   readonly grace: Duration.Duration | null
   readonly now: Instant.Instant

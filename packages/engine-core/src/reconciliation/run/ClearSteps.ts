@@ -18,7 +18,7 @@ import * as Rules from "./RunRules.ts"
 import type { Scope } from "./Run.ts"
 
 /** A run whose findings and holds are recorded, in this transaction. */
-export interface RecordedRun {
+interface RecordedRun {
   readonly runId: string
   readonly scope: Scope
   /**

@@ -107,7 +107,7 @@ export const groundOf = Effect.fnUntraced(function* (
 })
 
 /** Point at which a run compares, and whether the ledger was reachable. */
-export interface Situation {
+interface Situation {
   readonly at: Check.Point
   readonly isReached: boolean
 }

@@ -8,7 +8,7 @@ import * as Instant from "../../kernel/Instant.ts"
 import * as Zone from "../../kernel/Zone.ts"
 
 /** The latest day whose time of the run has come, and the instant of the next run. */
-export interface Days {
+interface Days {
   readonly latest: Date.Date
   readonly nextAt: Instant.Instant
 }

@@ -22,7 +22,7 @@ import * as Rules from "./InFlightRules.ts"
 import { pinAt } from "./StatementPinLookups.ts"
 
 /** The statement whose differences are explained. */
-export interface StatementComparison {
+interface StatementComparison {
   readonly instrument: Instrument
   readonly source: ExternalSource
   readonly statement: ExternalStatement

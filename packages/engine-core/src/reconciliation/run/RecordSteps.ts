@@ -43,7 +43,7 @@ import type { PartOutcome } from "./RunPart.ts"
 import * as Rules from "./RunRules.ts"
 
 /** A run of one instrument, or of all at once, to record. */
-export interface RunRecording {
+interface RunRecording {
   readonly runId: RunId
   readonly trigger: RunTrigger
   readonly scope: Scope
@@ -59,7 +59,7 @@ export interface PartRecording {
 }
 
 /** A run that has ended, to record after its parts. */
-export interface RunEnd extends Omit<PartOutcome, "asOf"> {
+interface RunEnd extends Omit<PartOutcome, "asOf"> {
   readonly runId: RunId
   readonly trigger: RunTrigger
   readonly scope: Scope

@@ -25,7 +25,7 @@ export interface BackingReserve {
 type ByInstrument<A> = Effect.Effect<ReadonlyMap<string, A>, Unavailable, Records>
 
 /** Reserves of a batch's instruments, by instrument; each member is loaded at its first use. */
-export interface ReservesOfBatch {
+interface ReservesOfBatch {
   readonly backed: ByInstrument<BackingReserve>
   /** Keyed hashes of the numbers of the accounts in custody that are mapped to a backed instrument. */
   readonly custodyHashes: ByInstrument<ReadonlySet<string>>

@@ -36,7 +36,7 @@ export interface SourceStatement {
 }
 
 /** Statements that a check compares in a run. */
-export interface StatementsToCompare {
+interface StatementsToCompare {
   /** By source, oldest business date first. */
   readonly statements: ReadonlyArray<SourceStatement>
   /** Feeds that are compared whole, and statements of inactive sources, which wait. */

@@ -16,7 +16,7 @@ export interface DatedStatement {
 }
 
 /** Statements that findings keep. */
-export interface NeededByFindings {
+interface NeededByFindings {
   /** Receipt of the oldest statement that open findings may need, by source and instrument. */
   readonly floors: ReadonlyMap<string, Instant.Instant>
   /** Statements that open or accepted findings name. */

@@ -38,7 +38,7 @@ export const tallied = (
 }
 
 /** Result of a run for one instrument. */
-export interface InstrumentResult {
+interface InstrumentResult {
   readonly instrumentId: InstrumentVerdict["instrumentId"]
   readonly runId: string
   readonly pin: InstrumentVerdict["pin"]

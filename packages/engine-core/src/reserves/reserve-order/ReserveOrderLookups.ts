@@ -99,7 +99,7 @@ export const ofMint = Effect.fnUntraced(function* (
     depositCredentialCid: credentialCid
   }
 })
-export type MintContext = Effect.Success<ReturnType<typeof ofMint>>
+type MintContext = Effect.Success<ReturnType<typeof ofMint>>
 
 /**
  * Loads the records that a redemption is checked against, at its start and again at its settlement.

@@ -67,7 +67,7 @@ export const ReserveRedemptionView = Schema.Struct({
 export type ReserveRedemptionView = typeof ReserveRedemptionView.Type
 
 /** Point of a view, and whom the order waits for where its record does not say it: the release of a hold. */
-export interface ViewContext {
+interface ViewContext {
   readonly offset: Offset.Offset | null
   readonly waitingOn?: RecordView.Common["waitingOn"] | undefined
 }

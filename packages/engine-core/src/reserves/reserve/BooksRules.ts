@@ -11,7 +11,7 @@ import { keyOf } from "./ReserveTerms.ts"
 import { inForceAt } from "./TermsRules.ts"
 
 /** Members of a reserve that are inputs of its figures. */
-export type Body = Pick<
+type Body = Pick<
   Reserve,
   | "parValue"
   | "initialSharePrice"

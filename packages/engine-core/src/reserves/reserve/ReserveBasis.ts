@@ -9,7 +9,7 @@ import type { LoadedBooks } from "./ReserveLookups.ts"
 import { columnOf, keyOf } from "./ReserveTerms.ts"
 
 /** Reserve that the figures are of, and the offset of the read. */
-export interface ReserveRead {
+interface ReserveRead {
   readonly reserve: Pick<Reserve, "instrumentId" | "outstanding"> & { readonly reserveId: string }
   readonly offset: Offset.Offset | null
 }

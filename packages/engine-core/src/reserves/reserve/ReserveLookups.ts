@@ -35,7 +35,7 @@ export interface LoadedBooks {
 }
 
 /** Moment of a read: the instant that freshness and terms are judged at, and the pin of the records. */
-export interface ReadMoment {
+interface ReadMoment {
   readonly at: Instant.Instant
   readonly pin?: Pin.ResolvedPin
 }

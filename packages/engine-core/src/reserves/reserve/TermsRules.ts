@@ -84,7 +84,7 @@ export const shownChangesOf = (
 // ---- feasibility
 
 /** Reason why no deposits could meet the terms. */
-export type Infeasible =
+type Infeasible =
   /** The caps leave this fraction of the value outstanding uncovered, whatever is locked. */
   | { readonly reason: "uncovered"; readonly uncovered: Decimal.Decimal }
   /**

@@ -6,7 +6,7 @@ import type { Figure } from "../../writes/Figures.ts"
 import type { Hold } from "./Hold.ts"
 
 /** A requested release, and the current findings of the hold. */
-export interface ReleaseContext {
+interface ReleaseContext {
   readonly hold: Pick<Hold, "holdId" | "findings">
   readonly findings: ReadonlyArray<Pick<Finding, "findingId" | "state" | "severity" | "check">>
   /** Ids of the accepted findings. */

@@ -8,7 +8,7 @@ import { everything, restrictions } from "./Restriction.ts"
  * Query of restrictions: of these holders (absent: of all), that cover this instrument (absent:
  * any).
  */
-export interface RestrictionScope {
+interface RestrictionScope {
   readonly holderIds?: ReadonlyArray<string>
   readonly instrumentId?: string
 }

@@ -53,7 +53,7 @@ export const isWhole = Schema.makeFilter(
 )
 
 /** Loaded records that a request names, and the instant of the judgement. */
-export interface NamedRecords {
+interface NamedRecords {
   readonly holder: Holder | undefined
   /** True if the instrument exists, or if none is named. */
   readonly hasInstrument: boolean
@@ -63,7 +63,7 @@ export interface NamedRecords {
 type Slug = "not-found" | "state-conflict" | "rule-refused"
 
 /** A refusal of a restriction, and the request's member at fault. */
-export interface Fault {
+interface Fault {
   readonly member: keyof RestrictionRequest
   readonly refusal: Refused<Slug>
 }

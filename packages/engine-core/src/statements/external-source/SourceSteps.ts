@@ -25,7 +25,7 @@ const sorted = (value: unknown): unknown => {
 }
 
 /** Change that a start of the engine makes to a stored source. */
-export type Change = "new" | "changed" | "active" | "inactive" | "none"
+type Change = "new" | "changed" | "active" | "inactive" | "none"
 
 /** Compares a stored source with the configured one of its id; undefined: there is none. */
 const changeOf = (

@@ -23,7 +23,7 @@ import * as StageSteps from "./StageSteps.ts"
 import { type Feed, feedKeyOf, linesOf } from "./StatementLookups.ts"
 
 /** A statement in force of a business date, with its slot. */
-export interface InForce {
+interface InForce {
   readonly slot: Stored<StatementOfDate>
   readonly statement: Stored<ExternalStatement>
 }

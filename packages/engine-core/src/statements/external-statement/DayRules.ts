@@ -19,7 +19,7 @@ export type PlacedStatement = Pick<
 }
 
 /** Place of a new statement, and the id of the statement of that place which it replaces. */
-export interface Place {
+interface Place {
   readonly placeInDay: number
   readonly replaces: string | null
 }

@@ -187,7 +187,7 @@ const hasAll = (all: ReadonlyArray<BookedLine>, some: ReadonlyArray<BookedLine>)
 }
 
 /** Lines of a reference on a date, by statement, of which none is a copy of a line of the first. */
-export interface Contradiction {
+interface Contradiction {
   readonly bankReference: string
   readonly bookingDate: string
   readonly stated: ReadonlyArray<BookedLine>

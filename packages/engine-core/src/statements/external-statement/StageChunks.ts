@@ -4,7 +4,7 @@ import { Array as Arrays, Effect, Stream } from "effect"
 /** Bytes of every chunk but the last. */
 export const chunkBytes = 1_048_576
 
-export interface Chunk {
+interface Chunk {
   readonly chunk: number
   readonly bytes: Uint8Array
 }

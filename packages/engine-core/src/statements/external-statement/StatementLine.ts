@@ -15,7 +15,7 @@ interface NumberedLine {
  * Account of a line, by which it is compared: the keyed hash of an account's number, or the holder's
  * id or party where the source's accounts are those.
  */
-export interface OfAccount {
+interface OfAccount {
   readonly account: string
 }
 

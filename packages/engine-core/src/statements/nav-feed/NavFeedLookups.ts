@@ -46,7 +46,7 @@ export interface InstrumentTerms {
 }
 
 /** Values that the administrator stated and that were published, by business date. */
-export interface History {
+interface History {
   readonly navs: ReadonlyArray<StatedNav>
   readonly prices: ReadonlyArray<DatedPrice>
 }
@@ -221,7 +221,7 @@ export const stateOf = Effect.fnUntraced(function* (
 })
 
 /** A point that is to price an act, and the rule that chose it. */
-export interface PricingPoint {
+interface PricingPoint {
   readonly point: Pick<PricePoint, "price" | "valuationTime">
   readonly pricing: PricingRule
 }

@@ -65,7 +65,7 @@ export interface Request {
 }
 
 /** Time of a submission, and the faults injected into it. */
-export interface Moment {
+interface Moment {
   readonly clock: Instant.Instant
   /** Nanoseconds by which the effective time leads the record time. */
   readonly skew: bigint

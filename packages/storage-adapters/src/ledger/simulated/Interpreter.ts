@@ -16,14 +16,14 @@ import * as Registry from "./Registry.ts"
 type Refusal = LedgerError.LedgerError
 type Parties = ReadonlyArray<Party.Party>
 
-export interface Ask {
+interface Ask {
   readonly actAs: Parties
   readonly readAs: Parties
   readonly commands: ReadonlyArray<Ledger.Command>
   readonly disclosed: ReadonlyArray<Ledger.DisclosedContract>
 }
 
-export interface World {
+interface World {
   readonly registry: Registry.Registry
   /** Returns the contract if it is active. */
   readonly active: (contractId: string) => Contract | undefined

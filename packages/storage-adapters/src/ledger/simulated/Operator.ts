@@ -3,7 +3,7 @@
  */
 import { Offset } from "@bursar/engine-core/kernel"
 import { Data, Duration, Effect, Result, Schema, Stream } from "effect"
-import type { SqlClient, SqlError } from "effect/sql"
+import type { SqlClient } from "effect/sql"
 import type * as Faults from "./Faults.ts"
 import type { Participant } from "./Participant.ts"
 
@@ -120,5 +120,3 @@ export const attend = (sql: SqlClient.SqlClient, node: Node): Effect.Effect<void
     )
   )
 }
-
-export type Failure = SqlError.SqlError | Schema.SchemaError

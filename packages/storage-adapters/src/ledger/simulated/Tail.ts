@@ -22,7 +22,7 @@ export interface Source<A> {
   readonly checkpointAfter: Duration.Duration
 }
 
-export interface Query {
+interface Query {
   readonly after: Offset.Offset
   readonly through: Option.Option<Offset.Offset>
 }

@@ -41,7 +41,7 @@ const textOf = (path: string): ParsedFlags<string> => {
 }
 
 /** Policy and instrument terms of an actor that prices orders. */
-export interface Terms {
+interface Terms {
   readonly policy: Policy.Policy
   readonly instruments: ReadonlyArray<Pricing.Terms>
 }

@@ -10,13 +10,13 @@ import * as Cluster from "./Cluster.ts"
 import { failed } from "./EmbeddedFailed.ts"
 import * as Process from "./Process.ts"
 
-export interface Postmaster {
+interface Postmaster {
   readonly port: number
   readonly child: ChildProcess
   readonly stop: () => Promise<void>
 }
 
-export interface StartOptions {
+interface StartOptions {
   readonly dataFolder: string
   readonly account: Account
   readonly binaries: Binaries

@@ -9,7 +9,7 @@ export const EMPTY: AuditHead = { seq: 0, hash: "0".repeat(64), checkpoint: 0 }
 /** Action of the only records with which a pruned log may begin. */
 export const CHECKPOINT = "audit.checkpoint"
 
-export interface MemoryAudit {
+interface MemoryAudit {
   /** Appends the records and returns the new head. */
   readonly append: (transaction: Transaction, entries: FeedEntries) => AuditHead
   readonly read: Feed["Service"]["readAudit"]

@@ -19,7 +19,7 @@ interface Owner {
 }
 
 /** Versions of records that a query matches, in the order of the list. */
-export type VersionLookup = (query: ListQuery) => Iterable<VersionRow>
+type VersionLookup = (query: ListQuery) => Iterable<VersionRow>
 
 export const make = ({
   transactions,

@@ -35,7 +35,7 @@ interface Collection {
 type UnorderedQuery = Omit<ListQuery, "direction">
 
 /** The port, and the versions of a query for bulk comparisons in the same store. */
-export interface MemoryDocuments {
+interface MemoryDocuments {
   readonly service: Documents["Service"]
   readonly matching: (query: ListQuery) => Iterable<VersionRow>
 }

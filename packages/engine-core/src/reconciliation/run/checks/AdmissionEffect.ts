@@ -12,10 +12,10 @@ import type { MovementKind } from "../../../vocabulary/sets.ts"
 export const check = "admission-effect"
 
 /** Period of an admission: it is valid from its acceptance to its end, whichever comes first. */
-export type Period = Pick<Admission, "admittedAt" | "validFrom" | "validUntil" | "endedAt">
+type Period = Pick<Admission, "admittedAt" | "validFrom" | "validUntil" | "endedAt">
 
 /** Units that came to a party. */
-export type Arrival = Pick<PartyMovement, "kind" | "at" | "restricted">
+type Arrival = Pick<PartyMovement, "kind" | "at" | "restricted">
 
 /** One party's units of an instrument, with the admissions of its holder. */
 export interface HeldUnits {

@@ -13,7 +13,7 @@ import { aboutSource, type OfStatement } from "./OfStatement.ts"
 export const check = "cash-balance"
 
 /** Entries of one direction and currency. */
-export interface BookedEntries {
+interface BookedEntries {
   readonly direction: CashDirection
   readonly currency: string
   readonly amount: Decimal.Decimal
@@ -28,7 +28,7 @@ export interface StatedBalances {
   readonly booked: ReadonlyArray<BookedEntries>
 }
 
-export interface Balance extends OfStatement {
+interface Balance extends OfStatement {
   readonly of: "balance"
   readonly currency: string
   readonly opening: Decimal.Decimal
@@ -54,7 +54,7 @@ export interface Link {
 }
 
 /** The links of one account and business date, of which there are several where sources share it. */
-export interface Continuity {
+interface Continuity {
   readonly of: "continuity"
   readonly links: ReadonlyArray<Link>
 }
@@ -72,7 +72,7 @@ const subjectIdOf = ({ businessDate, externalAccountId }: Link): string =>
   `${externalAccountId}:${businessDate}`
 
 /** Reason why a statement cannot be balanced. */
-export type Why = "opening-missing" | "closing-missing" | "other-currency"
+type Why = "opening-missing" | "closing-missing" | "other-currency"
 
 /** Sums the entries of a statement, where it has both balances and one currency. */
 export const balanceOf = (

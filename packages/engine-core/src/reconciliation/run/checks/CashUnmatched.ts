@@ -36,7 +36,7 @@ export interface UnmatchedLines {
 }
 
 /** Sums that two statements state of one reference on one date, credits less debits. */
-export interface ContradictedSums {
+interface ContradictedSums {
   readonly stated: Decimal.Decimal
   readonly otherwise: Decimal.Decimal
 }

@@ -8,7 +8,7 @@ import { compare, type Difference } from "../../../findings/FindingRules.ts"
 export const check = "distribution-identity"
 
 /** Sums of a distribution's lines, in currency unless said. */
-export interface Sums {
+interface Sums {
   readonly entitlement: Decimal.Decimal
   readonly gross: Decimal.Decimal
   readonly equalisation: Decimal.Decimal

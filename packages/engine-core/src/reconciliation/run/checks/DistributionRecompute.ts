@@ -49,7 +49,7 @@ export interface Line extends OfDistribution {
 }
 
 /** All lines of one distribution: their number, and whether they have the hash that was signed. */
-export interface Whole extends OfDistribution {
+interface Whole extends OfDistribution {
   readonly of: "lines"
   readonly expectedCount: number
   readonly actualCount: number
@@ -57,7 +57,7 @@ export interface Whole extends OfDistribution {
 }
 
 /** A distribution of a snapshot, of which neither pins nor the lines that ended are known. */
-export interface UnplannedDistribution extends OfDistribution {
+interface UnplannedDistribution extends OfDistribution {
   readonly of: "unplanned"
 }
 

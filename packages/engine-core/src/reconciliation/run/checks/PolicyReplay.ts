@@ -10,7 +10,7 @@ import { ResourceKind } from "../../../vocabulary/ResourceKind.ts"
 export const check = "policy-replay"
 
 /** A version of an instrument's policy that is or was in force. */
-export interface Version {
+interface Version {
   readonly policyVersion: number
   readonly effectiveFrom: Instant.Instant
 }

@@ -33,7 +33,7 @@ export const add = (
 })
 
 /** The contracts of one template, or the records of one kind that are folded of them, at one offset. */
-export interface ContractDigests {
+interface ContractDigests {
   /** Name of the template, or of the collection. */
   readonly name: string
   readonly projected: Digest

@@ -36,10 +36,10 @@ export interface SegregatedCash {
 }
 
 /** Reason why the accounts of a currency cannot be compared. */
-export type Why = "closing-missing" | "dates-differ"
+type Why = "closing-missing" | "dates-differ"
 
 /** The accounts of one currency as one: their balances of one business date, at its latest moment. */
-export type SegregatedBalance = Omit<SegregatedCash, "instrumentId" | "suspended">
+type SegregatedBalance = Omit<SegregatedCash, "instrumentId" | "suspended">
 
 /**
  * Sums the closing balances of accounts of one currency. Balances of two business dates are not added

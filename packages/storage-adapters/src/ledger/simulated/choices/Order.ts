@@ -94,7 +94,7 @@ export const letGo = (
     return {}
   })
 
-export interface Worth {
+interface Worth {
   readonly units: Decimal.Decimal
   readonly price: Decimal.Decimal
 }

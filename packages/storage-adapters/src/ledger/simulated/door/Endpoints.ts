@@ -74,7 +74,7 @@ const rows: ReadonlyArray<Row> = [
   { method: "GET", path: "/readyz", endpoint: alive, since: "3.5" }
 ]
 
-export interface FoundEndpoint {
+interface FoundEndpoint {
   readonly endpoint: Endpoint
   /** Value of the variable segment. */
   readonly name: string

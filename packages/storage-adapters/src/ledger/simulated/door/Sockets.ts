@@ -97,7 +97,7 @@ const watch = (
     Effect.forever
   )
 
-export interface Session {
+interface Session {
   readonly socket: NodeWS.WebSocket
   readonly frames: Frames
   readonly token: string | undefined

@@ -1,5 +1,5 @@
 /** Table of how many people each kind of write needs, by whether it loosens or tightens. */
-import type { OperationKind } from "../vocabulary/OperationKind.ts"
+import type { OperationKind } from "../../src/vocabulary/OperationKind.ts"
 
 /** Number of approvers, and whether a loosening waits a delay after them. */
 export interface Eyes {

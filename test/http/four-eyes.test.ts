@@ -275,7 +275,7 @@ describe("the route called again (4.3)", () => {
     expect(statusAndResult(await setPolicy(id, { as: "ann" }))).toEqual([409, "approval-rejected"])
   })
 
-  // Switched off to see it red: the maker left out of row f of the door.
+  // Switched off to see it red: the maker left out where a rejected call is refused.
   it("f: tells its maker the same, who may not make one any more", async () => {
     const id = fresh()
     const call = (as: string, key: string) =>

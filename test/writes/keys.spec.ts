@@ -85,7 +85,7 @@ describe("a rejection whose key another call holds", () => {
 })
 
 describe("a key made of the body", () => {
-  // Switched off to see it red: "rejected" in row b of the door.
+  // Switched off to see it red: "rejected" where a caller repeats a used key.
   it.effect("of a rejected action binds after a day, and behind a hundred later actions", () =>
     Effect.gen(function* () {
       const made = yield* make()

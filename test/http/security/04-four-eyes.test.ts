@@ -37,7 +37,7 @@ const ran = async (id: string) => {
 }
 
 // Each switched off in a copy and seen red: the maker in `mayApprove`; the auditor in `mayApprove` and
-// in row d of the door; `signedBy` in `sign`; the state in `decided`; the fingerprint of a used key.
+// where a call approves an equal action; `signedBy` in `sign`; the state in `decided`; the fingerprint of a used key.
 describe("its maker", () => {
   it("never approves by the action's key, whatever roles it holds", async () => {
     const id = fresh()

@@ -12,7 +12,7 @@ import * as DistributionLotLookups from "./distribution/DistributionLotLookups.t
 import { distributionPlans } from "./distribution/DistributionPlan.ts"
 import * as DistributionFromLedger from "./distribution/DistributionFromLedger.ts"
 import * as Execute from "./distribution/ExecuteOperations.ts"
-import { executionClaims } from "./distribution/ExecutionClaim.ts"
+import { executionLocks } from "./distribution/ExecutionLock.ts"
 import { distributionTimers } from "./distribution/DistributionTimer.ts"
 import * as DistributionQueries from "./distribution/DistributionQueries.ts"
 import { distributionSlots } from "./distribution/DistributionSlot.ts"
@@ -56,7 +56,7 @@ export const collections = [
   distributionSlots,
   standingApprovals,
   scheduledDistributions,
-  executionClaims,
+  executionLocks,
   distributionTimers,
   lineWrites
 ] as const

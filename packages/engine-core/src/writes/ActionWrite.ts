@@ -104,8 +104,8 @@ export const make = Effect.fnUntraced(function* (proposal: {
 })
 
 /**
- * Answers a maker that repeats its call on a four-eyes route: row b of
- * docs/contract/four-eyes.md#a-call-on-a-four-eyes-route.
+ * Answers a maker that repeats its call on a four-eyes route under the same key
+ * (docs/contract/four-eyes.md#a-call-on-a-four-eyes-route).
  */
 export const answerTo = Effect.fnUntraced(function* (
   action: Approval.Approval,

@@ -67,8 +67,8 @@ interface FourEyesCall {
 }
 
 /**
- * Rows a and b: the caller has used this key before. A key derived from the body binds for a
- * limited time, or for good where its action was rejected.
+ * Answers a caller that has used this key before; undefined where the key no longer binds. A key
+ * derived from the body binds for a limited time, or for good where its action was rejected.
  */
 const usedBefore = Effect.fnUntraced(function* ({
   call,
@@ -111,7 +111,7 @@ const isNamed = Effect.fnUntraced(function* ({ call: { key }, now }: FourEyesCal
   )
 })
 
-/** Rows d and e: a repeat of another maker's call approves its action, or has approved it. */
+/** Approves the action of another maker's equal call, or answers who has approved it; undefined: no such action. */
 const asApprover = Effect.fnUntraced(function* (
   submission: FourEyesCall,
   awaiting: ReadonlyArray<Action>
@@ -166,7 +166,7 @@ const toApprove = (
     : `The same call of ${first.maker} awaits approvers as ${first.actionKey}: to approve it call POST /v1/approvals/${first.actionKey}:approve, or repeat this call without an Idempotency-Key.`
 }
 
-/** Rows f and h: refuses callers who may not make the write. */
+/** Refuses callers who may not make the write; an equal action that was rejected is the reason, where there is one. */
 const mayNotMake = Effect.fnUntraced(function* (
   submission: FourEyesCall,
   awaiting: ReadonlyArray<Action>
@@ -193,7 +193,7 @@ export const run = Effect.fnUntraced(function* (submission: FourEyesCall) {
   const before = yield* usedBefore(submission)
   if (before !== undefined) return Result.succeed(before)
   const awaiting = yield* matching({ fingerprint, state: "awaiting" }, () => Effect.succeed(true))
-  // Row c: the caller made an action with this request that still awaits.
+  // The caller made an action with this request, under another key, that still awaits.
   const own = awaiting.find((action) => action.maker === call.caller.sub)
   if (own !== undefined) {
     yield* CallKeys.bindTo(own.actionKey, keyed)
@@ -202,7 +202,6 @@ export const run = Effect.fnUntraced(function* (submission: FourEyesCall) {
   const signed = yield* asApprover(submission, awaiting)
   if (signed !== undefined) return signed
   if (role === undefined) return yield* mayNotMake(submission, awaiting)
-  // Row g: a new action.
   const actionKey = yield* ids.make("ak")
   yield* CallKeys.bindTo(actionKey, keyed)
   const also = toApprove(submission, awaiting)

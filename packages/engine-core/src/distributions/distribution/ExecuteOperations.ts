@@ -30,7 +30,7 @@ import {
 } from "./DistributionPlan.ts"
 import { DistributionId, idLengthMax } from "./DistributionTerms.ts"
 import * as DistributionView from "./DistributionView.ts"
-import { executionClaims } from "./ExecutionClaim.ts"
+import { executionLocks } from "./ExecutionLock.ts"
 import * as Gates from "./ExecutionGates.ts"
 import { type ComputedPeriod, type Execution, executionOf, pointsOf } from "./ExecutionLookups.ts"
 import * as LineCauseLookups from "./LineCauseLookups.ts"
@@ -150,9 +150,9 @@ const stateOf = Effect.fnUntraced(function* (
   if (existing !== null && existing.sealedAt !== null) {
     return yield* conflict(`The distribution ${existing.distributionId} of ${month} is executed.`)
   }
-  const claim = Option.getOrNull(yield* records.find(executionClaims, instrumentId))
-  if (claim !== null && (yield* isAtWork(claim.operationId, act))) {
-    return yield* conflict(`The distribution ${claim.distributionId} is being executed.`)
+  const lock = Option.getOrNull(yield* records.find(executionLocks, instrumentId))
+  if (lock !== null && (yield* isAtWork(lock.operationId, act))) {
+    return yield* conflict(`The distribution ${lock.distributionId} is being executed.`)
   }
   if (existing === null) {
     if (named === null) return { of: "new" }
@@ -206,14 +206,14 @@ const take = Effect.fnUntraced(function* (input: Body, act: OperationAct) {
   const records = yield* Records
   const { instrumentId } = input
   const { operationId } = act
-  const claim = Option.getOrNull(yield* records.find(executionClaims, instrumentId))
+  const lock = Option.getOrNull(yield* records.find(executionLocks, instrumentId))
   const distributionId = idOf(input)
-  if (claim === null) {
+  if (lock === null) {
     yield* records
-      .open(executionClaims, { instrumentId, distributionId, operationId }, act)
+      .open(executionLocks, { instrumentId, distributionId, operationId }, act)
       .pipe(Effect.catchTag("Refused", (refusal) => Effect.die(new Error(refusal.slug))))
-  } else if (claim.operationId !== operationId) {
-    yield* records.append(executionClaims, claim, { on: "take", distributionId, operationId }, act)
+  } else if (lock.operationId !== operationId) {
+    yield* records.append(executionLocks, lock, { on: "take", distributionId, operationId }, act)
   }
 })
 

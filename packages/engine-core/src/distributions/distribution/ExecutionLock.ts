@@ -5,23 +5,24 @@
 import { Schema } from "effect"
 import * as Collection from "../../kernel/Collection.ts"
 
-const claim = {
+const execution = {
   distributionId: Schema.String,
   /** The operation that executes the distribution. */
   operationId: Schema.String
 } as const
 
-export const ExecutionClaim = Schema.Struct({ instrumentId: Schema.String, ...claim })
-export type ExecutionClaim = typeof ExecutionClaim.Type
+export const ExecutionLock = Schema.Struct({ instrumentId: Schema.String, ...execution })
+export type ExecutionLock = typeof ExecutionLock.Type
 
 /** Taken by another operation, after the former one ended. */
-export const Fact = Schema.Struct({ on: Schema.Literal("take"), ...claim })
+export const Fact = Schema.Struct({ on: Schema.Literal("take"), ...execution })
 export type Fact = typeof Fact.Type
 
-export const executionClaims = Collection.define<ExecutionClaim, Fact>("execution-claim", {
+// Stores of earlier versions keep its records under this name.
+export const executionLocks = Collection.define<ExecutionLock, Fact>("execution-claim", {
   doc: "Which operation executes a distribution of an instrument.",
   id: (self) => self.instrumentId,
-  record: ExecutionClaim,
+  record: ExecutionLock,
   fact: Fact,
   evolve: (self, { distributionId, operationId }) => ({ ...self, distributionId, operationId }),
   keptBy: "engine"

@@ -3,9 +3,11 @@ import { EventQueries, Workers } from "@bursar/engine-core"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
-import { events as distributionEvents } from "#core/distributions/index.ts"
-import { events as reconciliationEvents } from "#core/reconciliation/index.ts"
-import { events as restraintEvents } from "#core/restraints/index.ts"
+import { distributionEvents } from "#core/distributions/distribution/Distribution.ts"
+import { scheduledDistributionEvents } from "#core/distributions/schedule/ScheduledDistribution.ts"
+import { standingApprovalEvents } from "#core/distributions/standing-approval/StandingApproval.ts"
+import { runEvents } from "#core/reconciliation/run/Run.ts"
+import { holdEvents } from "#core/restraints/hold/Hold.ts"
 import * as Calls from "../engine/calls.ts"
 import * as W from "../feeds/webhooks.ts"
 import * as Cycles from "./cycles.ts"
@@ -16,8 +18,10 @@ import * as Reconciling from "./reconciling.ts"
 
 const declared = {
   ...distributionEvents,
-  ...reconciliationEvents,
-  "reconciliation.hold": restraintEvents["reconciliation.hold"]
+  ...scheduledDistributionEvents,
+  ...standingApprovalEvents,
+  ...runEvents,
+  "reconciliation.hold": holdEvents["reconciliation.hold"]
 }
 type Type = keyof typeof declared
 /** Types of events that are concealed from apps, which could infer from them that a line waits. */

@@ -5,7 +5,7 @@ import type {
   SubscriptionOrder
 } from "#core/orders/subscription/Subscription.ts"
 import { announcing } from "#core/records/EventDeclaration.ts"
-import { events } from "#core/writes/index.ts"
+import { approvalEvents } from "#core/writes/Approval.ts"
 import * as Judged from "#core/kernel/Judged.ts"
 import * as Machine from "#core/kernel/Machine.ts"
 import type { EventType, OperationKind } from "#core/vocabulary/index.ts"
@@ -114,7 +114,7 @@ holds<Same<Machine.TriggerOf<typeof DealingCycleMachine>, "settle" | "release">>
 holds<Same<ReturnType<(typeof SubscriptionOrder)["judge"]> extends string ? true : false, true>>()
 
 // An event's payload follows from its type.
-const makeEvent = announcing(events)
+const makeEvent = announcing(approvalEvents)
 makeEvent("approval.requested", {
   state: "awaiting",
   kind: "reserve.propose",

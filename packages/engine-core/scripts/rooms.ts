@@ -8,6 +8,7 @@ export const rooms = {
   engine: "Settings, periods of retention and metrics of a running engine.",
   records:
     "Records in one transaction: facts, versions, and the events, audit records and deliveries that follow from them.",
+  nouns: "The declaration of a noun: its records, states, writes, reads and judgements.",
   writes: "Operations and four-eyes actions: opened, signed, run, judged.",
   reads: "Reads at a pin: pages, cursors, exports, and the answers about writes.",
   projection: "The ledger's updates, folded into records.",

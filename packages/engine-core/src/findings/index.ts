@@ -1,8 +1,14 @@
-/** Declarations of the room findings: differences that reconciliation runs find. */
+/** Nouns of the room findings: differences that reconciliation runs find. */
+import * as Noun from "../nouns/Noun.ts"
 import { awaitedStatements } from "./AwaitedStatements.ts"
 import { findings } from "./Finding.ts"
+import { formulas } from "./FindingFormulas.ts"
 import * as FindingQueries from "./FindingQueries.ts"
 
-export const collections = [findings, awaitedStatements] as const
-export const queries = [...FindingQueries.queries] as const
-export { formulas } from "./FindingFormulas.ts"
+const finding = Noun.declare({
+  collections: [findings, awaitedStatements],
+  queries: FindingQueries.queries,
+  formulas
+})
+
+export const nouns = [finding] as const

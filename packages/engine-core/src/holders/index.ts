@@ -1,43 +1,60 @@
-/** Declarations of the room holders: holders, their attributes, screening, terms and accounts. */
-import { acceptedTerms } from "./accepted-terms/AcceptedTerms.ts"
-import * as AcceptedTermsOperations from "./accepted-terms/AcceptedTermsOperations.ts"
+/** Nouns of the room holders: holders, their attributes, screening, terms and accounts. */
+import * as Noun from "../nouns/Noun.ts"
+import { acceptedTerms as acceptedTermsRecords } from "./accepted-terms/AcceptedTerms.ts"
 import * as AcceptedTermsFromLedger from "./accepted-terms/AcceptedTermsFromLedger.ts"
-import * as AttributeOperations from "./attribute/AttributeOperations.ts"
+import * as AcceptedTermsOperations from "./accepted-terms/AcceptedTermsOperations.ts"
 import { AttributeMachine } from "./attribute/Attribute.ts"
+import * as AttributeOperations from "./attribute/AttributeOperations.ts"
 import { accountNumbers } from "./external-account/AccountNumber.ts"
 import { externalAccounts } from "./external-account/ExternalAccount.ts"
 import * as ExternalAccountOperations from "./external-account/ExternalAccountOperations.ts"
 import * as ExternalAccountQueries from "./external-account/ExternalAccountQueries.ts"
 import { holderParties, holders, HolderMachine } from "./holder/Holder.ts"
 import { holderClaims } from "./holder/HolderClaim.ts"
-import * as HolderOperations from "./holder/HolderOperations.ts"
 import * as HolderFromLedger from "./holder/HolderFromLedger.ts"
+import * as HolderOperations from "./holder/HolderOperations.ts"
 import * as HolderQueries from "./holder/HolderQueries.ts"
 import * as SuccessorOperations from "./holder/SuccessorOperations.ts"
 import * as SuccessorSteps from "./holder/SuccessorSteps.ts"
 import { screenings, ScreeningMachine } from "./screening/Screening.ts"
 
-export const machines = [HolderMachine, AttributeMachine, ScreeningMachine] as const
-export const collections = [
-  holders,
-  holderParties,
-  holderClaims,
-  acceptedTerms,
-  screenings,
-  externalAccounts,
-  accountNumbers
-] as const
-export const operations = [
-  ...HolderOperations.operations,
-  ...AttributeOperations.operations,
-  ...SuccessorOperations.operations,
-  ...ExternalAccountOperations.operations,
-  ...AcceptedTermsOperations.operations
-] as const
-export const queries = [...HolderQueries.queries, ...ExternalAccountQueries.queries] as const
-export const fromLedger = [
-  ...HolderFromLedger.fromLedger,
-  ...AcceptedTermsFromLedger.fromLedger
-] as const
+const holder = Noun.declare({
+  collections: [holders, holderParties, holderClaims],
+  machine: HolderMachine,
+  writes: HolderOperations.operations,
+  queries: HolderQueries.queries,
+  fromLedger: HolderFromLedger.fromLedger
+})
 
-export const consequences = [...SuccessorSteps.consequences] as const
+const attribute = Noun.declare({
+  machine: AttributeMachine,
+  writes: AttributeOperations.operations
+})
+
+const successor = Noun.declare({
+  writes: SuccessorOperations.operations,
+  consequences: SuccessorSteps.consequences
+})
+
+const screening = Noun.declare({ collections: [screenings], machine: ScreeningMachine })
+
+const externalAccount = Noun.declare({
+  collections: [externalAccounts, accountNumbers],
+  writes: ExternalAccountOperations.operations,
+  queries: ExternalAccountQueries.queries
+})
+
+const acceptedTerms = Noun.declare({
+  collections: [acceptedTermsRecords],
+  writes: AcceptedTermsOperations.operations,
+  fromLedger: AcceptedTermsFromLedger.fromLedger
+})
+
+export const nouns = [
+  holder,
+  attribute,
+  successor,
+  screening,
+  externalAccount,
+  acceptedTerms
+] as const

@@ -1,5 +1,10 @@
-/** Declarations of the room orders: primary markets, orders, dealing cycles, and what pays for them. */
+/** Nouns of the room orders: primary markets, orders, dealing cycles, and what pays for them. */
+import * as Noun from "../nouns/Noun.ts"
+import * as OrderFormulas from "./OrderFormulas.ts"
+import { openOrderOf } from "./OpenOrderLookups.ts"
 import * as PrefetchFromLedger from "./PrefetchFromLedger.ts"
+import { settlementEvents } from "./SettlementEventSteps.ts"
+import * as SnapshotSteps from "./SnapshotSteps.ts"
 import { cycleSlots } from "./dealing-cycle/CycleSlot.ts"
 import {
   dealingCycles,
@@ -7,34 +12,38 @@ import {
   dealingCycleEvents
 } from "./dealing-cycle/DealingCycle.ts"
 import * as DealingCycleFromLedger from "./dealing-cycle/DealingCycleFromLedger.ts"
-import * as OpenCycle from "./dealing-cycle/OpenOperations.ts"
-import * as ReleaseCycle from "./dealing-cycle/ReleaseOperations.ts"
-import * as SettleCycle from "./dealing-cycle/SettleOperations.ts"
 import * as DealingCycleQueries from "./dealing-cycle/DealingCycleQueries.ts"
 import { dealingDays } from "./dealing-cycle/DealingDay.ts"
 import * as DealingDayFromLedger from "./dealing-cycle/DealingDayFromLedger.ts"
-import { openOrderOf } from "./OpenOrderLookups.ts"
-import * as OrderFormulas from "./OrderFormulas.ts"
+import * as OpenCycle from "./dealing-cycle/OpenOperations.ts"
+import * as ReleaseCycle from "./dealing-cycle/ReleaseOperations.ts"
+import * as SettleCycle from "./dealing-cycle/SettleOperations.ts"
 import * as AllocationFromLedger from "./order/AllocationFromLedger.ts"
+import { cashLineParts } from "./order/CashLinePart.ts"
+import * as CashMoveSteps from "./order/CashMoveSteps.ts"
+import * as CashPartSteps from "./order/CashPartSteps.ts"
+import { cashLines, cashTakings } from "./order/CashTaking.ts"
+import { holderOrders } from "./order/HolderOrder.ts"
+import * as HolderOrderFromLedger from "./order/HolderOrderFromLedger.ts"
+import { primaryMarkets, PrimaryMarketMachine } from "./primary-market/PrimaryMarket.ts"
+import * as PrimaryMarketFromLedger from "./primary-market/PrimaryMarketFromLedger.ts"
+import * as PrimaryMarketOperations from "./primary-market/PrimaryMarketOperations.ts"
 import { proposals } from "./proposal/Proposal.ts"
 import * as ProposalFromLedger from "./proposal/ProposalFromLedger.ts"
-import { primaryMarkets, PrimaryMarketMachine } from "./primary-market/PrimaryMarket.ts"
-import * as PrimaryMarketOperations from "./primary-market/PrimaryMarketOperations.ts"
-import * as PrimaryMarketFromLedger from "./primary-market/PrimaryMarketFromLedger.ts"
 import {
   provisionSettlements,
   ProvisionSettlementMachine
 } from "./provision-settlement/ProvisionSettlement.ts"
-import * as ProvisionSettlementOperations from "./provision-settlement/ProvisionSettlementOperations.ts"
 import * as ProvisionSettlementFromLedger from "./provision-settlement/ProvisionSettlementFromLedger.ts"
+import * as ProvisionSettlementOperations from "./provision-settlement/ProvisionSettlementOperations.ts"
 import {
   redemptions,
   RedemptionMachine,
   redemptionEvents,
   RedemptionOrder
 } from "./redemption/Redemption.ts"
-import * as RedemptionOperations from "./redemption/RedemptionOperations.ts"
 import * as RedemptionFromLedger from "./redemption/RedemptionFromLedger.ts"
+import * as RedemptionOperations from "./redemption/RedemptionOperations.ts"
 import * as RedemptionQueries from "./redemption/RedemptionQueries.ts"
 import * as IterationOperations from "./standing-settlement/IterationOperations.ts"
 import {
@@ -42,103 +51,118 @@ import {
   standingSettlements,
   StandingSettlementMachine
 } from "./standing-settlement/StandingSettlement.ts"
-import * as StandingSettlementOperations from "./standing-settlement/StandingSettlementOperations.ts"
 import * as StandingSettlementFromLedger from "./standing-settlement/StandingSettlementFromLedger.ts"
+import * as StandingSettlementOperations from "./standing-settlement/StandingSettlementOperations.ts"
 import * as StandingSettlementQueries from "./standing-settlement/StandingSettlementQueries.ts"
-import { cashLineParts } from "./order/CashLinePart.ts"
-import * as CashMoveSteps from "./order/CashMoveSteps.ts"
-import * as CashPartSteps from "./order/CashPartSteps.ts"
-import { cashLines, cashTakings } from "./order/CashTaking.ts"
-import * as SnapshotSteps from "./SnapshotSteps.ts"
-import { holderOrders } from "./order/HolderOrder.ts"
-import * as HolderOrderFromLedger from "./order/HolderOrderFromLedger.ts"
 import {
   subscriptions,
   SubscriptionMachine,
   subscriptionEvents,
   SubscriptionOrder
 } from "./subscription/Subscription.ts"
+import * as SubscriptionFromLedger from "./subscription/SubscriptionFromLedger.ts"
 import * as SubscriptionLotLookups from "./subscription/SubscriptionLotLookups.ts"
 import * as SubscriptionOperations from "./subscription/SubscriptionOperations.ts"
-import * as SubscriptionFromLedger from "./subscription/SubscriptionFromLedger.ts"
 import * as SubscriptionQueries from "./subscription/SubscriptionQueries.ts"
-import { settlementEvents } from "./SettlementEventSteps.ts"
 
+const primaryMarket = Noun.declare({
+  collections: [primaryMarkets],
+  machine: PrimaryMarketMachine,
+  writes: [PrimaryMarketOperations.propose],
+  fromLedger: PrimaryMarketFromLedger.fromLedger
+})
+
+/** What subscriptions and redemptions share; its index by holder is read before the orders themselves. */
+const order = Noun.declare({
+  collections: [holderOrders],
+  fromLedger: [
+    ...PrefetchFromLedger.fromLedger,
+    ...HolderOrderFromLedger.fromLedger,
+    ...AllocationFromLedger.fromLedger
+  ],
+  formulas: OrderFormulas.formulas
+})
+
+const subscription = Noun.declare({
+  collections: [subscriptions],
+  machine: SubscriptionMachine,
+  judged: [SubscriptionOrder],
+  writes: SubscriptionOperations.operations,
+  queries: SubscriptionQueries.queries,
+  fromLedger: SubscriptionFromLedger.fromLedger,
+  timely: SubscriptionOperations.timely,
+  events: subscriptionEvents
+})
+
+const redemption = Noun.declare({
+  collections: [redemptions],
+  machine: RedemptionMachine,
+  judged: [RedemptionOrder],
+  writes: RedemptionOperations.operations,
+  queries: RedemptionQueries.queries,
+  fromLedger: RedemptionFromLedger.fromLedger,
+  timely: RedemptionOperations.timely,
+  events: redemptionEvents
+})
+
+/** Bank lines that orders take. */
+const cash = Noun.declare({
+  collections: [cashLines, cashTakings, cashLineParts],
+  consequences: [...CashMoveSteps.consequences, CashPartSteps.consequence]
+})
+
+const dealingCycle = Noun.declare({
+  collections: [dealingCycles, dealingDays, cycleSlots],
+  machine: DealingCycleMachine,
+  writes: [OpenCycle.open, SettleCycle.settle, ReleaseCycle.release],
+  queries: DealingCycleQueries.queries,
+  // After the orders' own facts, since a dealing day counts by the orders' records.
+  fromLedger: [...DealingDayFromLedger.fromLedger, ...DealingCycleFromLedger.fromLedger],
+  timely: ReleaseCycle.timely,
+  events: dealingCycleEvents
+})
+
+/** Open orders and cycles of a snapshot of the ledger. */
+const snapshot = Noun.declare({
+  fromLedger: SnapshotSteps.fromLedger,
+  consequences: SnapshotSteps.consequences
+})
+
+const standingSettlement = Noun.declare({
+  collections: [standingSettlements, standingParties],
+  machine: StandingSettlementMachine,
+  writes: [...StandingSettlementOperations.operations, IterationOperations.settle],
+  queries: StandingSettlementQueries.queries,
+  fromLedger: StandingSettlementFromLedger.fromLedger
+})
+
+const provisionSettlement = Noun.declare({
+  collections: [provisionSettlements],
+  machine: ProvisionSettlementMachine,
+  writes: [ProvisionSettlementOperations.propose],
+  fromLedger: ProvisionSettlementFromLedger.fromLedger
+})
+
+const proposal = Noun.declare({
+  collections: [proposals],
+  fromLedger: ProposalFromLedger.fromLedger,
+  events: settlementEvents
+})
+
+export const nouns = [
+  primaryMarket,
+  order,
+  subscription,
+  redemption,
+  cash,
+  dealingCycle,
+  snapshot,
+  standingSettlement,
+  provisionSettlement,
+  proposal
+] as const
+
+/** Cost of the units that subscriptions mint. */
 export const acquisitions = { subscription: SubscriptionLotLookups.acquisitionsOf } as const
-export const machines = [
-  PrimaryMarketMachine,
-  SubscriptionMachine,
-  RedemptionMachine,
-  DealingCycleMachine,
-  StandingSettlementMachine,
-  ProvisionSettlementMachine
-] as const
-export const judged = [SubscriptionOrder, RedemptionOrder] as const
-export const formulas = OrderFormulas.formulas
-export const collections = [
-  primaryMarkets,
-  subscriptions,
-  redemptions,
-  holderOrders,
-  cashLines,
-  cashTakings,
-  cashLineParts,
-  dealingCycles,
-  dealingDays,
-  cycleSlots,
-  standingSettlements,
-  standingParties,
-  provisionSettlements,
-  proposals
-] as const
-export const operations = [
-  PrimaryMarketOperations.propose,
-  ...SubscriptionOperations.operations,
-  ...RedemptionOperations.operations,
-  OpenCycle.open,
-  SettleCycle.settle,
-  ReleaseCycle.release,
-  ...StandingSettlementOperations.operations,
-  IterationOperations.settle,
-  ProvisionSettlementOperations.propose
-] as const
-export const queries = [
-  ...SubscriptionQueries.queries,
-  ...RedemptionQueries.queries,
-  ...DealingCycleQueries.queries,
-  ...StandingSettlementQueries.queries
-] as const
-export const fromLedger = [
-  ...PrefetchFromLedger.fromLedger,
-  ...PrimaryMarketFromLedger.fromLedger,
-  ...HolderOrderFromLedger.fromLedger,
-  ...SubscriptionFromLedger.fromLedger,
-  ...RedemptionFromLedger.fromLedger,
-  ...AllocationFromLedger.fromLedger,
-  // After the orders' own readings, since they count by the orders' records.
-  ...DealingDayFromLedger.fromLedger,
-  ...DealingCycleFromLedger.fromLedger,
-  ...SnapshotSteps.fromLedger,
-  ...StandingSettlementFromLedger.fromLedger,
-  ...ProposalFromLedger.fromLedger,
-  ...ProvisionSettlementFromLedger.fromLedger
-] as const
-export const consequences = [
-  ...CashMoveSteps.consequences,
-  CashPartSteps.consequence,
-  ...SnapshotSteps.consequences
-] as const
-export const timely = [
-  ...SubscriptionOperations.timely,
-  ...RedemptionOperations.timely,
-  ...ReleaseCycle.timely
-] as const
 /** Contribution to the ties of a holder: an open order keeps the holder from being closed. */
 export const holderTies = { openOrder: openOrderOf } as const
-/** Events that the room announces. */
-export const events = {
-  ...subscriptionEvents,
-  ...redemptionEvents,
-  ...dealingCycleEvents,
-  ...settlementEvents
-} as const

@@ -1,4 +1,9 @@
-/** Declarations of the room reads: the answers about operations and four-eyes actions. */
+/** Nouns of the room reads: the answers about operations and four-eyes actions. */
+import * as Noun from "../nouns/Noun.ts"
 import { getApproval, getOperation, listApprovals, listOperations } from "./WriteQueries.ts"
 
-export const queries = [listOperations, getOperation, listApprovals, getApproval] as const
+const operation = Noun.declare({ queries: [listOperations, getOperation] })
+
+const approval = Noun.declare({ queries: [listApprovals, getApproval] })
+
+export const nouns = [operation, approval] as const

@@ -1,40 +1,36 @@
-/** Declarations of the room reconciliation: runs that compare the records with the ledger. */
-import { historyKeeper } from "./run/DistributionCheckLookups.ts"
+/** Nouns of the room reconciliation: runs that compare the records with the ledger, and verdicts. */
+import * as Noun from "../nouns/Noun.ts"
+import * as RestatementQueries from "./restatement/RestatementQueries.ts"
 import { checkMarks } from "./run/CheckMark.ts"
+import { historyKeeper } from "./run/DistributionCheckLookups.ts"
 import { runs, runEvents } from "./run/Run.ts"
 import { runInstruments } from "./run/RunInstrument.ts"
 import { runParts } from "./run/RunPart.ts"
+import * as RunQueries from "./run/RunQueries.ts"
+import * as RunRetentionSteps from "./run/RunRetentionSteps.ts"
 import { reconciliationWorker, venueReconciliationWorker } from "./run/RunRunner.ts"
 import { runsUnderWay } from "./run/RunUnderWay.ts"
-import * as RunRetentionSteps from "./run/RunRetentionSteps.ts"
-import * as RunQueries from "./run/RunQueries.ts"
 import * as StatementRetentionSteps from "./statement-retention/StatementRetentionSteps.ts"
 import { instrumentVerdicts } from "./verdict/InstrumentVerdict.ts"
-import * as RestatementQueries from "./restatement/RestatementQueries.ts"
 import * as VerdictQueries from "./verdict/VerdictQueries.ts"
 
-export const historyKeepers = [historyKeeper] as const
-/**
- * Retention steps, in order. A run under way continues at the number of its step, so new steps are
- * appended.
- */
-export const retentionSteps = [
-  ...RunRetentionSteps.steps,
-  ...StatementRetentionSteps.steps
-] as const
-export const collections = [
-  runs,
-  runInstruments,
-  runsUnderWay,
-  runParts,
-  checkMarks,
-  instrumentVerdicts
-] as const
-export const queries = [
-  ...RunQueries.queries,
-  ...VerdictQueries.queries,
-  ...RestatementQueries.queries
-] as const
-export const workers = [reconciliationWorker, venueReconciliationWorker] as const
-/** Events that the room announces. */
-export const events = { ...runEvents } as const
+const run = Noun.declare({
+  collections: [runs, runInstruments, runsUnderWay, runParts, checkMarks],
+  queries: RunQueries.queries,
+  events: runEvents,
+  workers: [reconciliationWorker, venueReconciliationWorker],
+  historyKeepers: [historyKeeper],
+  retentionSteps: RunRetentionSteps.steps
+})
+
+const verdict = Noun.declare({
+  collections: [instrumentVerdicts],
+  queries: VerdictQueries.queries
+})
+
+const restatement = Noun.declare({ queries: RestatementQueries.queries })
+
+/** Statements whose lines and bytes are past their period. */
+const statementRetention = Noun.declare({ retentionSteps: StatementRetentionSteps.steps })
+
+export const nouns = [run, verdict, restatement, statementRetention] as const

@@ -1,4 +1,5 @@
-/** Declarations of the room restraints: holds on instruments and restrictions of holders. */
+/** Nouns of the room restraints: holds on instruments, restrictions and the screening of holders. */
+import * as Noun from "../nouns/Noun.ts"
 import { holds, HoldMachine, holdEvents } from "./hold/Hold.ts"
 import * as HoldOperations from "./hold/HoldOperations.ts"
 import * as HoldQueries from "./hold/HoldQueries.ts"
@@ -8,23 +9,31 @@ import { restrictionOf } from "./restriction/RestrictionLookups.ts"
 import * as RestrictionOperations from "./restriction/RestrictionOperations.ts"
 import * as RestrictionQueries from "./restriction/RestrictionQueries.ts"
 import { screeningWorker } from "./screening/ScreeningRunner.ts"
-import type { ConcealedEvents } from "../writes/Concealment.ts"
 
-export const machines = [RestrictionMachine, HoldMachine] as const
-export const collections = [restrictions, holds, holdSlots] as const
-export const operations = [
-  ...RestrictionOperations.operations,
-  ...HoldOperations.operations
-] as const
-export const queries = [...RestrictionQueries.queries, ...HoldQueries.queries] as const
+const restriction = Noun.declare({
+  collections: [restrictions],
+  machine: RestrictionMachine,
+  writes: RestrictionOperations.operations,
+  queries: RestrictionQueries.queries,
+  events: restrictionEvents,
+  concealed: {
+    resourceKinds: ["restriction"],
+    types: ["holder.restricted", "holder.unrestricted"],
+    operations: []
+  }
+})
+
+const hold = Noun.declare({
+  collections: [holds, holdSlots],
+  machine: HoldMachine,
+  writes: HoldOperations.operations,
+  queries: HoldQueries.queries,
+  events: holdEvents
+})
+
+const screening = Noun.declare({ workers: [screeningWorker] })
+
+export const nouns = [restriction, hold, screening] as const
+
 /** Look-up of a restriction that prevents the closing of a holder. */
 export const holderTies = { restriction: restrictionOf } as const
-/** Events of restrictions, which investors and apps do not read. */
-export const concealed = {
-  resourceKinds: ["restriction"],
-  types: ["holder.restricted", "holder.unrestricted"],
-  operations: []
-} as const satisfies ConcealedEvents
-export const workers = [screeningWorker] as const
-/** Events that the room announces. */
-export const events = { ...holdEvents, ...restrictionEvents } as const

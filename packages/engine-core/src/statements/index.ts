@@ -1,7 +1,8 @@
-/** Declarations of the room statements: sources and statements of outside parties. */
+/** Nouns of the room statements: sources and statements of outside parties. */
+import * as Noun from "../nouns/Noun.ts"
 import { externalSources } from "./external-source/ExternalSource.ts"
-import * as SourceQueries from "./external-source/SourceQueries.ts"
 import { overdueStatementEvents, overdueStatements } from "./external-source/OverdueStatement.ts"
+import * as SourceQueries from "./external-source/SourceQueries.ts"
 import {
   externalStatements,
   statementEvents,
@@ -9,13 +10,16 @@ import {
 } from "./external-statement/ExternalStatement.ts"
 import { stageWorker } from "./external-statement/StageRunner.ts"
 
-export const collections = [
-  externalSources,
-  externalStatements,
-  overdueStatements,
-  statementsOfDates
-] as const
-export const queries = [...SourceQueries.queries] as const
-export const workers = [stageWorker] as const
-/** Events that the room announces. */
-export const events = { ...statementEvents, ...overdueStatementEvents } as const
+const externalSource = Noun.declare({
+  collections: [externalSources, overdueStatements],
+  queries: SourceQueries.queries,
+  events: overdueStatementEvents
+})
+
+const externalStatement = Noun.declare({
+  collections: [externalStatements, statementsOfDates],
+  events: statementEvents,
+  workers: [stageWorker]
+})
+
+export const nouns = [externalSource, externalStatement] as const

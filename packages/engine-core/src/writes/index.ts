@@ -1,9 +1,15 @@
-/** Declarations of the room writes: the states of an operation and of a four-eyes action. */
+/** Nouns of the room writes: operations and four-eyes actions. */
+import * as Noun from "../nouns/Noun.ts"
 import { ApprovalMachine, approvalEvents } from "./Approval.ts"
 import { OperationMachine, operationEvents } from "./OperationRecord.ts"
 import { operationWorker } from "./OperationRunner.ts"
 
-export const machines = [OperationMachine, ApprovalMachine] as const
-export const workers = [operationWorker] as const
-/** Events that the room announces. */
-export const events = { ...operationEvents, ...approvalEvents } as const
+const operation = Noun.declare({
+  machine: OperationMachine,
+  events: operationEvents,
+  workers: [operationWorker]
+})
+
+const approval = Noun.declare({ machine: ApprovalMachine, events: approvalEvents })
+
+export const nouns = [operation, approval] as const

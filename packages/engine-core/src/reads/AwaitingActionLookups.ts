@@ -20,8 +20,14 @@ interface Waits {
 const waits = (view: unknown): view is Waits =>
   typeof view === "object" && view !== null && "waitingOn" in view && Array.isArray(view.waitingOn)
 
+/** A read, and the parameters that it was asked with. */
+interface AskedRead {
+  readonly route: string
+  readonly params: unknown
+}
+
 /** Path of a read with its parameters filled in: the `href` by which an action names its record. */
-export const pathOf = (route: string, params: unknown): string =>
+const pathOf = ({ params, route }: AskedRead): string =>
   route
     .slice(route.indexOf(" ") + 1)
     .replaceAll(/\{([a-zA-Z]+)\}/g, (_, name: string) =>
@@ -34,7 +40,7 @@ export const pathOf = (route: string, params: unknown): string =>
 const fewMax = 200
 
 /** Actions in the order of their list. */
-export type Actions = ReadonlyArray<{ readonly record: Approval }>
+type Actions = ReadonlyArray<{ readonly record: Approval }>
 
 /** Loads the actions of the whole venue that awaited a decision, or the oldest `few` and one more. */
 const ofVenue = (
@@ -45,24 +51,9 @@ const ofVenue = (
     records.list(approvals, { pin, where: { state: ["awaiting"] }, limit: few + 1 })
   )
 
-/**
- * Loads the actions of the whole venue for a page that is looked up meanwhile; undefined where the
- * page cannot show them.
- */
-export const ahead = ({
-  pin,
-  role,
-  view
-}: {
-  readonly role: Role
-  readonly pin: Pin.ResolvedPin | undefined
-  readonly view: Schema.Codec<unknown, unknown>
-}): Effect.Effect<Actions | undefined, Unavailable, Records> => {
-  const { ast } = view
-  const waits =
-    SchemaAST.isObjects(ast) && ast.propertySignatures.some(({ name }) => name === "waitingOn")
-  return pin !== undefined && isShown(role, pin) && waits ? ofVenue(pin) : Effect.succeed(undefined)
-}
+/** Checks whether views of this schema may show who is waited for. */
+const mayWait = ({ ast }: Schema.Codec<unknown, unknown>): boolean =>
+  SchemaAST.isObjects(ast) && ast.propertySignatures.some(({ name }) => name === "waitingOn")
 
 /** Checks whether views show the actions that await their records. */
 const isShown = (role: Role, pin: Pin.ResolvedPin): boolean =>
@@ -113,11 +104,12 @@ export const awaiting = Effect.fnUntraced(function* ({
 })
 
 /**
- * Checks whether any action awaits a record whose path is under this one. A streamed list checks it
- * once, in place of a look-up for each batch of records.
+ * Checks whether any action awaits a record of a list. A streamed list checks it once, in place of a
+ * look-up for each batch of records.
  */
-export const any = Effect.fnUntraced(function* (path: string, pin: Pin.ResolvedPin) {
+export const any = Effect.fnUntraced(function* (read: AskedRead, pin: Pin.ResolvedPin) {
   const records = yield* Records
+  const path = pathOf(read)
   const rows = yield* records.list(approvals, {
     pin,
     where: { state: ["awaiting"] },
@@ -128,38 +120,46 @@ export const any = Effect.fnUntraced(function* (path: string, pin: Pin.ResolvedP
   return rows.length > 0
 })
 
+/** Views of records, and what is answered beside them. */
+interface Made<V> {
+  readonly views: ReadonlyArray<V>
+  /** Ids of the records under the path of their read; null: the path itself is that of the record. */
+  readonly ids: ReadonlyArray<string | null>
+}
+
 /**
  * Adds to views the four-eyes actions that awaited their records, for roles that read approvals
- * (docs/domain/every-record.md#waiting-on). Actions have no ledger offset, so a read at an offset is
- * answered without them.
+ * (docs/domain/every-record.md#waiting-on). The actions of the whole venue are looked up while the
+ * views are made. Actions have no ledger offset, so a read at an offset is answered without them.
  */
-export const shown = <V>(
-  views: ReadonlyArray<V>,
+export const added = Effect.fnUntraced(function* <V, M extends Made<V>, E, R>(
+  making: Effect.Effect<M & Made<V>, E, R>,
   {
     pin,
+    read,
     role,
-    actions,
-    href
+    view
   }: {
     readonly role: Role
     /** The pin of the answer; undefined: no action can await these records. */
     readonly pin: Pin.ResolvedPin | undefined
-    /** Path of the record that the view of this index shows. */
-    readonly href: (index: number) => string
-    /** Actions that `ahead` has loaded. */
-    readonly actions?: Actions | undefined
+    readonly read: AskedRead
+    readonly view: Schema.Codec<V, unknown>
   }
-): Effect.Effect<ReadonlyArray<V>, Unavailable, Records> => {
-  if (pin === undefined || !isShown(role, pin) || !views.some(waits)) return Effect.succeed(views)
-  const hrefs = views.map((_, index) => href(index))
-  return Effect.map(awaiting({ hrefs: [...new Set(hrefs)], pin, actions }), (found) =>
-    found.size === 0
-      ? views
-      : views.map((view, index) => {
-          const more = found.get(hrefs[index] ?? "")
-          return more === undefined || !waits(view)
-            ? view
-            : { ...view, waitingOn: [...view.waitingOn, ...more] }
-        })
-  )
-}
+) {
+  if (pin === undefined || !isShown(role, pin)) return yield* making
+  const ahead = mayWait(view) ? ofVenue(pin) : Effect.succeed(undefined)
+  const [made, actions] = yield* Effect.all([making, ahead], { concurrency: 2 })
+  if (!made.views.some(waits)) return made
+  const path = pathOf(read)
+  const hrefs = made.ids.map((id) => (id === null ? path : `${path}/${id}`))
+  const found = yield* awaiting({ hrefs: [...new Set(hrefs)], pin, actions })
+  if (found.size === 0) return made
+  const views = made.views.map((view, index) => {
+    const more = found.get(hrefs[index] ?? "")
+    return more === undefined || !waits(view)
+      ? view
+      : { ...view, waitingOn: [...view.waitingOn, ...more] }
+  })
+  return { ...made, views }
+})

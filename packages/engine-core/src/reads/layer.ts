@@ -104,19 +104,14 @@ const valued = <P, V>(
     services
   }: { readonly asking: ReadContext; readonly params: P; readonly services: Prepared.Services }
 ): Effect.Effect<V, Refused | Unavailable> => {
-  const at = { role: asking.role, pin: read.pinned ? asking.pin : undefined }
-  return Effect.gen(function* () {
-    const [value, actions] = yield* Effect.all(
-      [read.run(params, asking), AwaitingActionLookups.ahead({ ...at, view: read.value })],
-      { concurrency: 2 }
-    )
-    const [shown = value] = yield* AwaitingActionLookups.shown([value], {
-      ...at,
-      href: () => AwaitingActionLookups.pathOf(read.route, params),
-      actions
-    })
-    return shown
-  }).pipe(Prepared.provided(services))
+  const run = Effect.map(read.run(params, asking), (value) => ({ views: [value], ids: [null] }))
+  const awaited = AwaitingActionLookups.added(run, {
+    role: asking.role,
+    pin: read.pinned ? asking.pin : undefined,
+    read: { route: read.route, params },
+    view: read.value
+  })
+  return Prepared.provided(services)(Effect.map(awaited, ({ views }) => views[0] as V))
 }
 
 const answering = (services: Prepared.Services): Queries["Service"]["one"] =>
@@ -128,38 +123,17 @@ const answering = (services: Prepared.Services): Queries["Service"]["one"] =>
     return { ...around(read, pin, asking.now), value }
   })
 
-/** Views of records for the caller, with the four-eyes actions that await them where any may. */
+/** Views of records for the caller, and the ids of the records. */
 const viewed = <R, F, P, V>(
-  read: List<R, F, P, V>,
-  rows: ReadonlyArray<Stored<R>>,
-  {
-    asking,
-    params,
-    actions,
-    withMemo,
-    awaits
-  }: {
-    readonly asking: ReadContext
-    readonly params: P
-    readonly awaits: boolean
-    readonly withMemo: Prepared.WithMemo
-    readonly actions?: AwaitingActionLookups.Actions | undefined
-  }
-): Effect.Effect<ReadonlyArray<V>, Unavailable> => {
-  const path = AwaitingActionLookups.pathOf(read.route, params)
-  return withMemo(
-    Effect.flatMap(read.view(rows, asking, params), (views) =>
-      AwaitingActionLookups.shown(views, {
-        role: asking.role,
-        pin: awaits ? asking.pin : undefined,
-        actions,
-        href: (index) => {
-          const row = rows[index]
-          return row === undefined ? path : `${path}/${read.collection.id(row)}`
-        }
-      })
-    )
-  )
+  { collection, view }: List<R, F, P, V>,
+  rows: ReadonlyArray<{ readonly record: Stored<R> }>,
+  { asking, params }: { readonly asking: ReadContext; readonly params: P }
+) => {
+  const records = rows.map(({ record }) => record)
+  return Effect.map(view(records, asking, params), (views) => ({
+    views,
+    ids: records.map((record) => collection.id(record))
+  }))
 }
 
 /** The views of a page, and the sort key after which the next page begins; null: there is none. */
@@ -179,22 +153,21 @@ const paged = Effect.fnUntraced(function* <R, F, P, V>(
 ) {
   const { asking, withMemo } = prepared
   const query = { ...prepared.query, limit: limit + 1 }
-  const awaits = mayAwait(read, asking.pin)
-  const pin = awaits ? asking.pin : undefined
-  const [rows, actions] = yield* Effect.all(
-    [
-      RowPages.page({ read, records, asking, params, withMemo }, query),
-      withMemo(AwaitingActionLookups.ahead({ role: asking.role, pin, view: read.item }))
-    ],
-    { concurrency: 2 }
+  const page = Effect.gen(function* () {
+    const rows = yield* RowPages.page({ read, records, asking, params, withMemo }, query)
+    const shown = rows.slice(0, limit)
+    const after = rows.length > limit ? (shown.at(-1)?.sortKey ?? null) : null
+    return { ...(yield* viewed(read, shown, { asking, params })), after }
+  })
+  const { after, views } = yield* withMemo(
+    AwaitingActionLookups.added(page, {
+      role: asking.role,
+      pin: mayAwait(read, asking.pin) ? asking.pin : undefined,
+      read: { route: read.route, params },
+      view: read.item
+    })
   )
-  const shown = rows.slice(0, limit)
-  const value = yield* viewed(
-    read,
-    shown.map((row) => row.record),
-    { asking, params, awaits, withMemo, actions }
-  )
-  return { value, after: rows.length > limit ? (shown.at(-1)?.sortKey ?? null) : null }
+  return { value: views, after }
 })
 
 /** The cursor of the page after a sort key. */
@@ -363,23 +336,26 @@ const streamed = Effect.fnUntraced(function* <R, F, P, V>(
   const memo = EmptyCollections.memoised(records, pin)
   const withMemo = Prepared.memoised({ ...services, records: memo })
   const rows = RowPages.stream({ read, records, asking, params, withMemo }, query)
-  const path = AwaitingActionLookups.pathOf(read.route, params)
+  const asked = { route: read.route, params }
   const awaits =
     mayAwait(read, pin) &&
-    (yield* Prepared.provided(services)(AwaitingActionLookups.any(path, pin)))
+    (yield* Prepared.provided(services)(AwaitingActionLookups.any(asked, pin)))
+  const at = { role: asking.role, pin: awaits ? asking.pin : undefined }
   const views: Stream.Stream<V, Unavailable> = rows.pipe(
     Stream.grouped(viewBatch),
     // The next batch is looked up while this one is printed and sent.
     Stream.mapEffect(
       (batch) =>
-        viewed(
-          read,
-          batch.map((row): Stored<R> => row.record),
-          { asking, params, awaits, withMemo }
+        withMemo(
+          AwaitingActionLookups.added(viewed(read, batch, { asking, params }), {
+            ...at,
+            read: asked,
+            view: read.item
+          })
         ),
       { concurrency: 2 }
     ),
-    Stream.flatMap((found) => Stream.fromIterable(found))
+    Stream.flatMap(({ views }) => Stream.fromIterable(views))
   )
   return views
 })

@@ -23,8 +23,9 @@ import { describe, expect, it } from "vitest"
 import { auditStages, ownActions } from "#core/vocabulary/AuditAction.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
+import { runsOf } from "../long-run.ts"
 
-const runs = Number(process.env["RUNS"] ?? 100)
+const runs = runsOf(100)
 
 const crypto = Context.get(
   Effect.runSync(Effect.scoped(Layer.build(NodeCrypto.layerCrypto))),

@@ -14,8 +14,9 @@ import * as Calls from "../engine/calls.ts"
 import * as Notes from "../engine/ledger-toys.ts"
 import { timer, timers } from "../engine/timers.ts"
 import { world } from "../engine/world.ts"
+import { runsOf } from "../long-run.ts"
 
-const runs = Number(process.env["RUNS"] ?? 60)
+const runs = runsOf(60)
 
 /** One event as the log of the test keeps it. */
 const event = fc.record({

@@ -12,8 +12,9 @@ import type * as Pin from "#core/kernel/Pin.ts"
 import * as Calls from "../engine/calls.ts"
 import { timer, type Timer, timers } from "../engine/timers.ts"
 import { ports } from "../engine/world.ts"
+import { runsOf } from "../long-run.ts"
 
-const runs = Number(process.env["RUNS"] ?? 60)
+const runs = runsOf(60)
 const auditor = Calls.person("aud", "auditor")
 
 /** Acts at one moment; the clock moves between moments. */

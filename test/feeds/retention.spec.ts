@@ -34,8 +34,9 @@ import * as Calls from "../engine/calls.ts"
 import * as Notes from "../engine/ledger-toys.ts"
 import * as Toys from "../engine/toys.ts"
 import { ports, world, type WorldOptions } from "../engine/world.ts"
+import { runsOf } from "../long-run.ts"
 
-const runs = Number(process.env["RUNS"] ?? 40)
+const runs = runsOf(40)
 const days = (count: number) => Duration.of(`P${count}D`)
 
 /** The counters of the toys as instruments, so that a legal hold can name one. */

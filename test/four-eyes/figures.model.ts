@@ -12,12 +12,13 @@ import { operations } from "#core/writes/OperationRecord.ts"
 import * as Calls from "../engine/calls.ts"
 import * as Figured from "../engine/figured-toys.ts"
 import { world } from "../engine/world.ts"
+import { runsOf } from "../long-run.ts"
 
 const olga = Calls.person("olga", "operator")
 const approvers: ReadonlyArray<Caller.Caller> = ["ann", "bob", "cy"].map((sub) =>
   Calls.person(sub, "approver")
 )
-const runs = Number(process.env["RUNS"] ?? 120)
+const runs = runsOf(120)
 
 type Seen = "nothing" | "shown" | "older"
 type Step =

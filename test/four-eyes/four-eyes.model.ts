@@ -20,6 +20,7 @@ import { operations } from "#core/writes/OperationRecord.ts"
 import * as Calls from "../engine/calls.ts"
 import * as Toys from "../engine/toys.ts"
 import { world } from "../engine/world.ts"
+import { runsOf } from "../long-run.ts"
 
 const people: ReadonlyArray<Caller.Caller> = [
   Calls.person("olga", "operator"),
@@ -36,7 +37,7 @@ const writes: ReadonlyArray<Operation.Operation> = [Toys.single, Toys.double, To
 const keys = [null, null, "k1", "k2", "k3"] as const
 const hour = 3_600_000
 /** A long run is a flag. */
-const runs = Number(process.env["RUNS"] ?? 150)
+const runs = runsOf(150)
 
 type Step =
   | {

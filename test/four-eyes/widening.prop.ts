@@ -32,9 +32,10 @@ import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import { id, party } from "../machines/subscriptions.ts"
 import { bodyOf } from "../operations/instrumentBody.ts"
+import { runsOf } from "../long-run.ts"
 
 /** A long run is a flag. */
-const runs = Number(process.env["RUNS"] ?? 30)
+const runs = runsOf(30)
 
 const olga = Calls.person("olga", "operator")
 const ann = Calls.person("ann", "approver")

@@ -18,6 +18,7 @@ import * as Bank from "./bank.ts"
 import * as Cycles from "./cycles.ts"
 import * as Fund from "./fund.ts"
 import * as Powers from "./powers.ts"
+import { runsOf } from "../long-run.ts"
 
 type Params = Parameters<(typeof PrecheckQueries.get)["run"]>[0]
 type Act = Params["act"]
@@ -744,7 +745,7 @@ const askedIn = ({ otherwise: [first] }: Chance): ReadonlyArray<PrecheckCase> =>
 
 /** The first is always the same, the other of the seed of the run. */
 const seeds = [1, walkSeed(0)]
-const numRuns = Number(process.env["RUNS"] ?? 12)
+const numRuns = runsOf(12)
 /** Thousands of acts: seconds alone, more beside others. */
 describe("a precheck", () => {
   it.effect("never lets what the act is refused, or refuses it otherwise than the act is", () =>

@@ -19,6 +19,7 @@ import { world } from "../engine/world.ts"
 import * as Cycles from "./cycles.ts"
 import * as Fund from "./fund.ts"
 import * as Powers from "./powers.ts"
+import { runsOf } from "../long-run.ts"
 
 const engine = () => Effect.provide(world())
 const d = Decimal.of
@@ -142,7 +143,7 @@ const priced = (stage: Fund.Parties) =>
     yield* Fund.attests(stage.attestor, "958.12973").pipe(Effect.exit)
   })
 
-const runs = Number(process.env["RUNS"] ?? 6)
+const runs = runsOf(6)
 
 describe("a precheck of a time that is over", () => {
   it("never tells otherwise than what was told then", async () => {

@@ -20,8 +20,9 @@ import * as Subscriptions from "../machines/subscriptions.ts"
 import * as Bank from "./bank.ts"
 import { finds } from "./finding-plants.ts"
 import * as Stating from "./stating.ts"
+import { runsOf } from "../long-run.ts"
 
-const runs = Number(process.env["RUNS"] ?? 25)
+const runs = runsOf(25)
 
 const sources = {
   admin: { kind: "holdings" },

@@ -16,8 +16,9 @@ import * as Calls from "../engine/calls.ts"
 import * as Notes from "../engine/ledger-toys.ts"
 import * as Passing from "../engine/passing.ts"
 import { world } from "../engine/world.ts"
+import { runsOf } from "../long-run.ts"
 
-const runs = Number(process.env["RUNS"] ?? 40)
+const runs = runsOf(40)
 
 /** Transactions on the ledger, one after another. */
 const happening = fc.oneof(

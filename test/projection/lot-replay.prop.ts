@@ -20,6 +20,7 @@ import type { Start } from "#core/projection/FromLedger.ts"
 import * as RecordsLayer from "#core/records/layer.ts"
 import { begin, funds, heldBy, histories, parties, shownLot } from "../rules/lot-histories.ts"
 import * as StoredLots from "./stored-lots.ts"
+import { runsOf } from "../long-run.ts"
 
 const layer = Layer.mergeAll(RecordsLayer.layer, Logger.layer([])).pipe(
   Layer.provide(NodeCrypto.layerCrypto),
@@ -190,7 +191,7 @@ describe("the replay of movements into lots", () => {
             expect(Option.isSome(replayed) && replayed.value.isDone).toBe(isAny)
           }).pipe(Effect.provide(layer), Effect.runPromise)
       ),
-      { numRuns: Number(process.env["RUNS"] ?? 40) }
+      { numRuns: runsOf(40) }
     )
   })
 

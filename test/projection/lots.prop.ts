@@ -12,6 +12,7 @@ import type * as LotRules from "#core/instruments/lot/LotRules.ts"
 import * as RecordsLayer from "#core/records/layer.ts"
 import { begin, byHand, funds, histories, parties, shownLot } from "../rules/lot-histories.ts"
 import * as StoredLots from "./stored-lots.ts"
+import { runsOf } from "../long-run.ts"
 
 const layer = RecordsLayer.layer.pipe(
   Layer.provide(NodeCrypto.layerCrypto),
@@ -65,7 +66,7 @@ describe("stored lots", () => {
           expect(latest.map(shownLot).toSorted()).toEqual(byHand(steps))
         }).pipe(Effect.provide(layer), Effect.runPromise)
       ),
-      { numRuns: Number(process.env["RUNS"] ?? 60) }
+      { numRuns: runsOf(60) }
     )
   })
 

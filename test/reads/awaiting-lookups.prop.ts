@@ -12,8 +12,9 @@ import { awaits } from "#core/writes/WriteAnswer.ts"
 import * as Calls from "../engine/calls.ts"
 import * as Toys from "../engine/toys.ts"
 import { world } from "../engine/world.ts"
+import { runsOf } from "../long-run.ts"
 
-const runs = Number(process.env["RUNS"] ?? 40)
+const runs = runsOf(40)
 const olga = Calls.person("olga", "operator")
 const ann = Calls.person("ann", "approver")
 

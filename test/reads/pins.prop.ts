@@ -17,11 +17,12 @@ import { timer, timers } from "../engine/timers.ts"
 import * as ToyQueries from "../engine/toy-reads.ts"
 import * as Toys from "../engine/toys.ts"
 import { world } from "../engine/world.ts"
+import { runsOf } from "../long-run.ts"
 
 /** Milliseconds by which the clocks of three hosts are wrong: steps come from one, looks from another. */
 const hosts = fc.constantFrom(0, 45_000, -60_000)
 
-const runs = Number(process.env["RUNS"] ?? 40)
+const runs = runsOf(40)
 
 const step = fc.oneof(
   fc.record({ do: fc.constant("add" as const), id: fc.constantFrom("c", "d") }),

@@ -20,8 +20,9 @@ import * as Reports from "../operations/reports.ts"
 import * as Story from "../operations/story.ts"
 import * as Venue from "../operations/venue.ts"
 import { pinAt } from "../projection/stored-lots.ts"
+import { runsOf } from "../long-run.ts"
 
-const runs = Number(process.env["RUNS"] ?? 12)
+const runs = runsOf(12)
 
 const who = fc.constantFrom("alice" as const, "bob" as const)
 const part = fc.integer({ min: 1, max: 4 })

@@ -17,8 +17,9 @@ import { timer, timers } from "../engine/timers.ts"
 import * as ToyQueries from "../engine/toy-reads.ts"
 import * as Toys from "../engine/toys.ts"
 import { world } from "../engine/world.ts"
+import { runsOf } from "../long-run.ts"
 
-const runs = Number(process.env["RUNS"] ?? 60)
+const runs = runsOf(60)
 const states = ["set", "rung", "stopped"] as const
 
 /** A moment in which timers are set and touched; the clock goes on between moments. */

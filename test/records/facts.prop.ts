@@ -16,8 +16,9 @@ import * as Notes from "../engine/ledger-toys.ts"
 import { timer, timers } from "../engine/timers.ts"
 import * as Toys from "../engine/toys.ts"
 import { world } from "../engine/world.ts"
+import { runsOf } from "../long-run.ts"
 
-const runs = Number(process.env["RUNS"] ?? 40)
+const runs = runsOf(40)
 
 const step = fc.oneof(
   fc.record({

@@ -11,8 +11,9 @@ import * as RecordsLayer from "#core/records/layer.ts"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
 import * as Toys from "../engine/toys.ts"
 import { pollLimit } from "../waiting.ts"
+import { runsOf } from "../long-run.ts"
 
-const runs = Number(process.env["RUNS"] ?? 200)
+const runs = runsOf(200)
 
 const members = fc.record({
   counter: fc.constantFrom("a", "b", "c"),

@@ -11,9 +11,10 @@ import * as Killable from "../engine/killable.ts"
 import * as Notes from "../engine/ledger-toys.ts"
 import * as Passing from "../engine/passing.ts"
 import { ports } from "../engine/world.ts"
+import { runsOf } from "../long-run.ts"
 
 /** A long run is a flag. */
-const runs = Number(process.env["RUNS"] ?? 40)
+const runs = runsOf(40)
 
 type Plan = SimulatedLedger.Faults.Plan
 

@@ -20,6 +20,7 @@ import { Catalogue, Engine } from "@bursar/engine-core"
 import * as Fund from "../../operations/fund.ts"
 import { actAs } from "./dealing-floor.ts"
 import * as Interleaved from "./interleaved.ts"
+import { runsOf } from "../../long-run.ts"
 
 // Switched off in a copy and seen red: reserved places are counted, a failed operation gives its place
 // back, a place is the admission's own once that is listed, an offer that ran out keeps its place and is
@@ -27,7 +28,7 @@ import * as Interleaved from "./interleaved.ts"
 // is gone as well (AdmissionFromLedger.ts).
 
 /** `RUNS=2000 SEED=7` walks further, or elsewhere. */
-const runs = Number(process.env["RUNS"] ?? 25)
+const runs = runsOf(25)
 const seed = Number(process.env["SEED"] ?? 24)
 
 const holderIds = ["h1", "h2", "h3", "h4"] as const

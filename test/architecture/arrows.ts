@@ -21,10 +21,7 @@ const ranks: ReadonlyArray<readonly [rank: number, pattern: RegExp]> = [
   [5, /^[a-z-]+\/index\.ts$/u],
   [4, /(Operations|Steps|Queries|Lookups|FromLedger|Runner|Follower|FourEyes|AuditLog)\.ts$/u],
   // Parts that submit, open, sign, judge and run a write.
-  [
-    4,
-    /^writes\/(\w+Write|CallKeys|KeyedCall|LeasedOperation|OperationTransitions|SignedFigures)\.ts$/u
-  ],
+  [4, /^writes\/(\w+Write|KeyedCall|LeasedOperation|OperationTransitions|SignedFigures)\.ts$/u],
   // Parts that fold updates into records and answer reads from them; they need ports and records,
   // as a use case does.
   [4, /^(projection\/|reads\/(Point|Prepared|Queries|SharedAnswers|layer)\.ts$)/u],

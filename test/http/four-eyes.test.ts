@@ -462,7 +462,7 @@ describe(":approve and :reject (4.4)", () => {
 })
 
 describe("a rejection keeps its key as every write does (1.5)", () => {
-  // Switched off to see it red: the key's row of a rejection (`KeyedCall.run`).
+  // Switched off to see it red: the key's row of a rejection (`KeyedCall.alone`).
   it.each([
     ["a key", { key: "rk-1" }],
     ["none", {}]

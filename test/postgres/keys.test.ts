@@ -36,7 +36,7 @@ const stopped = Effect.gen(function* () {
 })
 
 /*
- * Switched off to see it red: the time a claim may take (`KeyedCall.run`); the cancel request for an
+ * Switched off to see it red: the time a claim may take (`KeyedCall.alone`); the cancel request for an
  * abandoned statement (`rollback` of Sessions.ts), without which the rollback waits behind the
  * claim's insert until the database ends the other transaction.
  */

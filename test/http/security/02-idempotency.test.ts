@@ -26,7 +26,7 @@ const bytesOf = ({ written, location }: Became): ReadonlyArray<string> =>
     typeof one === "string" ? [one] : []
   )
 
-// Switched off to see it red: the subject in the key's scope (`scopeOf` in writes/CallKeys.ts).
+// Switched off to see it red: the subject in the key's scope (`scopeOf` in writes/KeyedCall.ts).
 describe("another's key and body on an ordinary write", () => {
   it.each([
     ["a key that was sent", "alices-key"],

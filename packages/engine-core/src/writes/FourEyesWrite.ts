@@ -1,20 +1,18 @@
 /** Answers a call on a four-eyes route as a repeat, a signature, or a new action. */
-import { Effect, Option, Result } from "effect"
+import { Effect, Result } from "effect"
 import { Settings } from "../engine/Settings.ts"
-import * as Instant from "../kernel/Instant.ts"
+import type * as Instant from "../kernel/Instant.ts"
 import { refused, type Unavailable } from "../kernel/Refusal.ts"
 import { Ids } from "../ports/Ids.ts"
-import { Keys } from "../ports/storage/Keys.ts"
-import { orUnavailable } from "../records/PortFailure.ts"
 import { Records, type Stored } from "../records/Records.ts"
 import type { Role } from "../vocabulary/Role.ts"
 import * as ActionWrite from "./ActionWrite.ts"
 import * as Answers from "./Answers.ts"
 import * as Approval from "./Approval.ts"
-import * as CallKeys from "./CallKeys.ts"
 import type { Call } from "./FourEyes.ts"
 import * as Idempotency from "./Idempotency.ts"
 import type * as JudgeWrite from "./JudgeWrite.ts"
+import * as KeyedCall from "./KeyedCall.ts"
 import { finishesInCall, type Operation } from "./Operation.ts"
 import * as Lasting from "./LastingLookups.ts"
 import { operationById } from "./OpenWrite.ts"
@@ -63,26 +61,18 @@ interface FourEyesCall {
   readonly method: string
   readonly outside: JudgeWrite.Outside
   readonly now: Instant.Instant
-  readonly keyed: CallKeys.CallKey
+  readonly keyed: KeyedCall.CallKey
 }
 
 /**
  * Answers a caller that has used this key before; undefined where the key no longer binds. A key
  * derived from the body binds for a limited time, or for good where its action was rejected.
  */
-const usedBefore = Effect.fnUntraced(function* ({
-  call,
-  keyed,
-  now,
-  operation,
-  fingerprint
-}: FourEyesCall) {
-  const keys = yield* Keys
+const usedBefore = Effect.fnUntraced(function* ({ call, keyed, now, operation }: FourEyesCall) {
   const settings = yield* Settings
-  const bound = yield* orUnavailable(keys.find({ ...keyed, now: Instant.sortable(now) }))
-  if (Option.isNone(bound)) return undefined
-  if (bound.value.fingerprint !== fingerprint) return yield* CallKeys.reused()
-  const action = yield* ActionWrite.approvalById(Idempotency.parseTarget(bound.value.target).id)
+  const target = yield* KeyedCall.earlier(keyed)
+  if (target === undefined) return undefined
+  const action = yield* ActionWrite.approvalById(Idempotency.parseTarget(target).id)
   const binds =
     keyed.isSent ||
     action.state === "rejected" ||
@@ -100,15 +90,10 @@ const lasts = Effect.fnUntraced(function* (operation: Operation, { operationId }
 })
 
 /** Checks whether the action's maker has used the key that was sent for this action. */
-const isNamed = Effect.fnUntraced(function* ({ call: { key }, now }: FourEyesCall, action: Action) {
+const isNamed = Effect.fnUntraced(function* ({ call: { key } }: FourEyesCall, action: Action) {
   if (key === null || action.key === key) return true
-  const keys = yield* Keys
-  const scope = yield* CallKeys.scopeOf({ sub: action.maker })
-  const bound = yield* orUnavailable(keys.find({ scope, key, now: Instant.sortable(now) }))
-  return Option.exists(
-    bound,
-    ({ target }) => target === Idempotency.target("action", action.actionKey)
-  )
+  const target = Idempotency.target("action", action.actionKey)
+  return yield* KeyedCall.isNamedBy({ caller: { sub: action.maker }, key }, target)
 })
 
 /** Approves the action of another maker's equal call, or answers who has approved it; undefined: no such action. */
@@ -130,7 +115,7 @@ const asApprover = Effect.fnUntraced(function* (
   if (candidate !== undefined) {
     // The key now belongs to the signer: another request under it is refused. The key is locked
     // before the action, as in `approve` and `reject`, so that there is no deadlock.
-    if (keyed.isSent) yield* CallKeys.bindTo(candidate.actionKey, keyed)
+    if (keyed.isSent) yield* KeyedCall.bindToAction(candidate.actionKey, keyed)
     yield* records.lock(`action:${settings.tenantId}:${candidate.actionKey}`)
     return yield* SignWrite.sign(yield* ActionWrite.approvalById(candidate.actionKey), call, {
       now,
@@ -196,14 +181,14 @@ export const run = Effect.fnUntraced(function* (submission: FourEyesCall) {
   // The caller made an action with this request, under another key, that still awaits.
   const own = awaiting.find((action) => action.maker === call.caller.sub)
   if (own !== undefined) {
-    yield* CallKeys.bindTo(own.actionKey, keyed)
+    yield* KeyedCall.bindToAction(own.actionKey, keyed)
     return Result.succeed(Answers.ofAction(own, { status: 200, replayed: true }))
   }
   const signed = yield* asApprover(submission, awaiting)
   if (signed !== undefined) return signed
   if (role === undefined) return yield* mayNotMake(submission, awaiting)
   const actionKey = yield* ids.make("ak")
-  yield* CallKeys.bindTo(actionKey, keyed)
+  yield* KeyedCall.bindToAction(actionKey, keyed)
   const also = toApprove(submission, awaiting)
   return Result.succeed(
     yield* ActionWrite.make({ ...submission, key: keyed.key, role, actionKey, also })

@@ -1,20 +1,178 @@
 /**
- * Idempotency of writes that finish in their call and leave no operation: a key row of their own.
+ * Idempotency of every call: its key and fingerprint, the answer to a repeat, and which of several calls
+ * at once is first. Beside retention, no other file uses the port of keys.
  */
-import { Effect } from "effect"
+import { Effect, Option } from "effect"
+import { Settings } from "../engine/Settings.ts"
 import * as Instant from "../kernel/Instant.ts"
+import type { Plain } from "../kernel/PlainJson.ts"
 import { type Refused, refused, type Unavailable } from "../kernel/Refusal.ts"
+import { Crypto } from "../ports/Crypto.ts"
 import { type KeyRow, Keys } from "../ports/storage/Keys.ts"
 import { orUnavailable } from "../records/PortFailure.ts"
 import { Records } from "../records/Records.ts"
+import { type Caller, identified } from "./Caller.ts"
+import * as Idempotency from "./Idempotency.ts"
 
-/** Milliseconds that a call waits for a concurrent call under its key. */
+/** Idempotency key of a call: the one that was sent, or one derived from method, path and body. */
+export interface CallKey extends Pick<KeyRow, "scope" | "key" | "fingerprint"> {
+  readonly isSent: boolean
+}
+
+/** Services that a call needs for its key. */
+export type Needs = Keys | Records
+
+/** Milliseconds that a call alone in its transaction waits for a concurrent call under its key. */
 const waitMillis = 5_000
 
-/** Outcome of claiming a call's key: first, or an earlier call's target. */
-export type KeyClaim = { readonly first: true } | { readonly first: false; readonly target: string }
+/** Key scope of a caller: its subject, within the venue. */
+const scopeOf = (caller: Pick<Caller, "sub">) =>
+  Effect.map(Settings, ({ tenantId }) => `${tenantId}/${caller.sub}`)
 
-type Refusals = Refused<"idempotency-key-reused" | "idempotency-in-progress">
+/** Fingerprint of a call, by which its key is judged (docs/contract/idempotency.md#fingerprint). */
+export const fingerprintOf = (call: Parameters<typeof Idempotency.fingerprintText>[0]) =>
+  Effect.map(Crypto, ({ sha256 }) => sha256(Idempotency.fingerprintText(call)))
+
+/**
+ * Finds the idempotency key of a caller's call. Every write of a caller begins with it, so it
+ * refuses a caller without a valid subject, with `unauthenticated`.
+ */
+export const keyOf = Effect.fnUntraced(function* (
+  caller: Pick<Caller, "sub">,
+  call: Pick<CallKey, "fingerprint"> & {
+    /** The key as sent; null: none was sent. */
+    readonly sent: string | null
+  }
+) {
+  yield* identified(caller)
+  const key: CallKey = {
+    scope: yield* scopeOf(caller),
+    key: call.sent ?? Idempotency.bodyKey(call.fingerprint),
+    fingerprint: call.fingerprint,
+    isSent: call.sent !== null
+  }
+  return key
+})
+
+/**
+ * Key of a write of the engine's own, which names its occasion. A tenant's id has no colon, so that no
+ * caller shares its scope.
+ */
+export const engineKey = (key: Pick<CallKey, "key" | "fingerprint">) =>
+  Effect.map(
+    Settings,
+    ({ tenantId }): CallKey => ({
+      ...key,
+      scope: `engine:${tenantId}`,
+      isSent: true
+    })
+  )
+
+const reused = () => Effect.fail(refused("idempotency-key-reused"))
+
+/**
+ * The target that the call's key names already; undefined: none. Refuses `idempotency-key-reused` where
+ * it names that of another call.
+ */
+export const earlier = Effect.fnUntraced(function* ({ fingerprint, key, scope }: CallKey) {
+  const keys = yield* Keys
+  const now = Instant.sortable(yield* Instant.now)
+  const bound = yield* orUnavailable(keys.find({ scope, key, now }))
+  if (Option.isNone(bound)) return undefined
+  if (bound.value.fingerprint !== fingerprint) return yield* reused()
+  return bound.value.target
+})
+
+/** Checks whether the key that this caller sent names the target. */
+export const isNamedBy = Effect.fnUntraced(function* (
+  { caller, key }: { readonly caller: Pick<Caller, "sub">; readonly key: string },
+  target: string
+) {
+  const keys = yield* Keys
+  const scope = yield* scopeOf(caller)
+  const bound = yield* orUnavailable(
+    keys.find({ scope, key, now: Instant.sortable(yield* Instant.now) })
+  )
+  return Option.exists(bound, (row) => row.target === target)
+})
+
+/** What a call binds its key to. */
+export interface Binding<R = never> {
+  readonly target: string
+  /** A derived key binds for good as a sent one does; left out: for `bodyKeyWindow`. */
+  readonly isForGood?: true
+  /** Checks whether an earlier target binds a derived key no longer; left out: it binds. */
+  readonly isOver?: (target: string) => Effect.Effect<boolean, Unavailable, R>
+}
+
+/** Outcome of binding a call's key: the call is first, or an earlier one has bound it to a target. */
+export type KeyOutcome =
+  | { readonly first: true }
+  | { readonly first: false; readonly target: string }
+
+type Reused = Refused<"idempotency-key-reused">
+type InProgress = Refused<"idempotency-in-progress">
+
+/** Binds the key by one statement, or by two where its earlier target is over. */
+const boundBy = Effect.fnUntraced(function* <E, R>(
+  { fingerprint, isSent, key, scope }: CallKey,
+  { isForGood, isOver, target }: Binding<R>,
+  patience: <A, E2>(claim: Effect.Effect<A, E2>) => Effect.Effect<A, E2 | E>
+): Effect.fn.Return<KeyOutcome, E | Reused | Unavailable, R | Keys> {
+  const keys = yield* Keys
+  const { bodyKeyWindow } = yield* Settings
+  const instant = yield* Instant.now
+  const ends = Instant.fromEpochMillis(Instant.toEpochMillis(instant) + bodyKeyWindow)
+  const bindsUntil = isSent || isForGood === true ? null : Instant.sortable(ends)
+  const row = { scope, key, fingerprint, target, bindsUntil, now: Instant.sortable(instant) }
+  const claiming = patience(orUnavailable(keys.claim(row)))
+  const found = yield* claiming
+  if (found.claimed) return { first: true }
+  if (found.winner.fingerprint !== fingerprint) return yield* reused()
+  const earlierTarget = found.winner.target
+  if (isSent || isOver === undefined || !(yield* isOver(earlierTarget))) {
+    return { first: false, target: earlierTarget }
+  }
+  // Of several calls that find the target over, one binds the key anew and the others read its row.
+  yield* orUnavailable(keys.free([earlierTarget]))
+  const again = yield* claiming
+  if (again.claimed) return { first: true }
+  if (again.winner.fingerprint !== fingerprint) return yield* reused()
+  return { first: false, target: again.winner.target }
+})
+
+/**
+ * Binds the call's key to a target in the transaction of the call, which may be one of a group. Refuses
+ * `idempotency-key-reused`.
+ */
+export const bind = <R = never>(key: CallKey, binding: Binding<R>) =>
+  boundBy<never, R>(key, binding, (claim) => claim)
+
+/**
+ * Runs `effect` in a transaction of its own that binds the call's key: one of several calls under a
+ * key is first, and the others wait for it up to 5 s and get its target. A refusal by `effect`
+ * leaves the key free. Refuses `idempotency-key-reused`, before `effect` runs, when the key named
+ * another call (docs/contract/idempotency.md#writes-that-finish-in-the-call).
+ */
+export const alone = <A, E, R, R2 = never>(
+  key: CallKey,
+  binding: Binding<R2>,
+  effect: (bound: KeyOutcome) => Effect.Effect<A, E, R>
+): Effect.Effect<A, E | Reused | InProgress | Unavailable, R | R2 | Needs> =>
+  Effect.flatMap(Records, (records) =>
+    // Calls that shared a transaction with this one would wait for the key as well.
+    records.transactAlone(
+      Effect.flatMap(
+        boundBy<InProgress, R2>(key, binding, (claim) =>
+          Effect.timeoutOrElse(claim, {
+            duration: waitMillis,
+            orElse: () => Effect.fail(inProgress)
+          })
+        ),
+        effect
+      )
+    )
+  )
 
 const inProgress = refused("idempotency-in-progress", {
   detail: "The same call is still running; repeat it later for its answer.",
@@ -22,42 +180,24 @@ const inProgress = refused("idempotency-in-progress", {
 })
 
 /**
- * Runs `effect` in a transaction of its own that locks the call's key: one of several calls under a
- * key is first, and the others wait for it up to 5 s and get its target. A refusal by `effect`
- * leaves the key free. Refuses `idempotency-key-reused`, before `effect` runs, when the key named
- * another call (docs/contract/idempotency.md#writes-that-finish-in-the-call).
+ * Binds a call's key to the action that the call is about, for good. A key derived from the body is
+ * rebound to this action, as its earlier target no longer binds it. Returns the kind of target that
+ * the key had, or has now. Refuses `idempotency-key-reused`.
  */
-export const run = <A, E, R, R2 = never>(
-  /** Checks whether the target of the key binds it no longer; null: it always binds. */
-  isTargetOver: ((target: string) => Effect.Effect<boolean, Unavailable, R2>) | null,
-  row: KeyRow,
-  effect: (claimed: KeyClaim) => Effect.Effect<A, E, R>
-): Effect.Effect<A, E | Refusals | Unavailable, R | R2 | Records | Keys> =>
-  Effect.gen(function* () {
-    const records = yield* Records
-    const keys = yield* Keys
-    // Calls that shared a transaction with this one would wait for the key as well.
-    return yield* records.transactAlone(
-      Effect.gen(function* () {
-        const now = Instant.sortable(yield* Instant.now)
-        const claiming = Effect.timeoutOrElse(orUnavailable(keys.claim({ ...row, now })), {
-          duration: waitMillis,
-          orElse: () => Effect.fail(inProgress)
-        })
-        const first = yield* claiming
-        // Of several calls that find the target over, one claims the key anew and the others read its row.
-        const isOver =
-          !first.claimed &&
-          first.winner.fingerprint === row.fingerprint &&
-          isTargetOver !== null &&
-          (yield* isTargetOver(first.winner.target))
-        if (isOver) yield* orUnavailable(keys.free([first.winner.target]))
-        const claim = isOver ? yield* claiming : first
-        if (claim.claimed) return yield* effect({ first: true })
-        if (claim.winner.fingerprint !== row.fingerprint) {
-          return yield* Effect.fail(refused("idempotency-key-reused"))
-        }
-        return yield* effect({ first: false, target: claim.winner.target })
-      })
-    )
-  })
+export const bindToAction = Effect.fnUntraced(function* (actionKey: string, key: CallKey) {
+  const target = Idempotency.target("action", actionKey)
+  const bound = yield* bind(key, { target, isForGood: true })
+  if (bound.first) return "action"
+  if (!key.isSent) yield* retarget(key, target)
+  return Idempotency.parseTarget(bound.target).kind
+})
+
+/** Replaces the target of a call's key. */
+export const retarget = ({ key, scope }: CallKey, target: string) =>
+  Effect.flatMap(Keys, (keys) => orUnavailable(keys.retarget({ scope, key, target })))
+
+/** Fingerprint of a call of `:approve` or `:reject`. */
+export const fingerprintOfVerb = (
+  verb: "approve" | "reject",
+  { actionKey, body }: { readonly actionKey: string; readonly body?: Plain }
+) => fingerprintOf({ method: "POST", path: `/v1/approvals/${actionKey}:${verb}`, query: "", body })

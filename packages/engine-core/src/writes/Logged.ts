@@ -34,10 +34,22 @@ interface AcceptedCall {
   readonly fingerprint: string
 }
 
-const askedBy = (
+/** Who made a call, in which role, and what it asked for. */
+export interface CallOrigin {
+  readonly actor: string
+  readonly role: Role | null
+  readonly requestId: string
+  readonly traceId: string | null
+  readonly keyId: string | null
+  /** Fingerprint of the call. */
+  readonly bodyHash: string
+}
+
+/** The origin of a call by one of the admitted roles. */
+export const originOf = (
   { caller, identity, fingerprint }: AcceptedCall,
   admitted: ReadonlyArray<Role>
-): Pick<Audit.Entry, "actor" | "role" | "requestId" | "traceId" | "keyId" | "bodyHash"> => ({
+): CallOrigin => ({
   actor: caller.sub,
   role: roleOf(caller, admitted) ?? null,
   requestId: identity.requestId,
@@ -45,6 +57,18 @@ const askedBy = (
   keyId: identity.keyId,
   bodyHash: fingerprint
 })
+
+/** A write that ended in its call, which is answered 201. */
+export const created = (
+  origin: CallOrigin,
+  {
+    route,
+    ...written
+  }: Pick<Audit.Entry, "action" | "resourceKind" | "resourceId" | "detail"> & {
+    readonly route: string
+  }
+): Audit.Entry =>
+  Audit.entry({ ...written, ...called(route), ...origin, stage: "succeeded", status: 201 })
 
 /** A write that was accepted and became an operation. */
 export const requested = (
@@ -61,7 +85,7 @@ export const requested = (
       ? { requestId: record.requestId }
       : {
           ...(operation.route === null ? {} : called(operation.route)),
-          ...askedBy(asked, operation.makers),
+          ...originOf(asked, operation.makers),
           status: 202
         })
   })
@@ -76,7 +100,7 @@ export const awaiting = (
     action: action.kind,
     stage: "awaiting",
     ...called(operation.route),
-    ...askedBy(asked, operation.makers),
+    ...originOf(asked, operation.makers),
     ...about(action),
     actionKey: action.actionKey,
     status: 202
@@ -96,7 +120,7 @@ export const signed = (
     stage: action.state === "approved" ? "approved" : "signed",
     ...called(asked.route),
     // The signed request is the stored one, whichever route the signature came by.
-    ...askedBy({ ...asked, fingerprint: action.fingerprint }, ["approver"]),
+    ...originOf({ ...asked, fingerprint: action.fingerprint }, ["approver"]),
     ...about(action),
     operationId: action.operationId,
     actionKey: action.actionKey,
@@ -112,7 +136,7 @@ export const voided = (
     action: "approval.approve",
     stage: "voided",
     ...called(asked.route),
-    ...askedBy({ ...asked, fingerprint: action.fingerprint }, ["approver"]),
+    ...originOf({ ...asked, fingerprint: action.fingerprint }, ["approver"]),
     ...about(action),
     actionKey: action.actionKey,
     status: 422,
@@ -140,7 +164,7 @@ export const rejected = (
     action: "approval.reject",
     stage: "rejected",
     ...called(rejectRoute),
-    ...askedBy(
+    ...originOf(
       { ...asked, fingerprint: action.fingerprint },
       asked.how === "withdraw" ? [action.makerRole] : ["approver"]
     ),

@@ -5,29 +5,26 @@
 import { Effect } from "effect"
 import * as Metrics from "../engine/Metrics.ts"
 import * as Concealment from "./Concealment.ts"
-import { Settings } from "../engine/Settings.ts"
 import * as Instant from "../kernel/Instant.ts"
 import type { Plain } from "../kernel/PlainJson.ts"
 import * as PlainJson from "../kernel/PlainJson.ts"
 import * as Trace from "../kernel/Trace.ts"
 import { Crypto } from "../ports/Crypto.ts"
 import { Ids } from "../ports/Ids.ts"
-import { type KeyRow, Keys } from "../ports/storage/Keys.ts"
-import { orUnavailable } from "../records/PortFailure.ts"
 import { Records } from "../records/Records.ts"
 import type { Role } from "../vocabulary/Role.ts"
 import * as Answers from "./Answers.ts"
 import * as Approval from "./Approval.ts"
 import * as Concerns from "./ConcernLookups.ts"
-import * as CallKeys from "./CallKeys.ts"
 import { engine, type RequestIdentity } from "./Caller.ts"
 import type { Call } from "./FourEyes.ts"
 import * as Idempotency from "./Idempotency.ts"
 import * as JudgeWrite from "./JudgeWrite.ts"
+import * as KeyedCall from "./KeyedCall.ts"
 import * as Logged from "./Logged.ts"
 import type { AnyOperation, Operation } from "./Operation.ts"
 import * as Lasting from "./LastingLookups.ts"
-import { type OperationRecord, operations } from "./OperationRecord.ts"
+import { operations } from "./OperationRecord.ts"
 import * as QueuedOperation from "./QueuedOperation.ts"
 import * as Request from "./Request.ts"
 import type { SealedSecrets } from "../records/Act.ts"
@@ -131,41 +128,8 @@ export const operationById = (id: string) =>
     )
   )
 
-/**
- * Claims a key for a new operation: returns the id of the operation to open, or the operation that
- * the same call opened earlier under this key. Refuses `idempotency-key-reused`.
- */
-const claimKey = Effect.fnUntraced(function* ({
-  boundFor,
-  now,
-  ...key
-}: Pick<KeyRow, "scope" | "key" | "fingerprint"> & {
-  readonly now: Instant.Instant
-  /** Milliseconds for which the key binds; null: for good. */
-  readonly boundFor: number | null
-}) {
-  const keys = yield* Keys
-  const ids = yield* Ids
-  const operationId = yield* ids.make("op")
-  const claim = yield* orUnavailable(
-    keys.claim({
-      ...key,
-      target: Idempotency.target("operation", operationId),
-      bindsUntil: boundFor === null ? null : CallKeys.boundUntil(now, boundFor),
-      now: Instant.sortable(now)
-    })
-  )
-  if (claim.claimed) return { operationId, earlier: undefined }
-  if (claim.winner.fingerprint !== key.fingerprint) return yield* CallKeys.reused()
-  const { id } = Idempotency.parseTarget(claim.winner.target)
-  return { operationId, earlier: yield* operationById(id) }
-})
-
-/** Frees the key of an operation of one person; it has no other. */
-const freeKey = ({ operationId }: OperationRecord) =>
-  Effect.flatMap(Keys, (keys) =>
-    orUnavailable(keys.free([Idempotency.target("operation", operationId)]))
-  )
+/** Loads the operation that a key's target names. */
+const operationOf = (target: string) => operationById(Idempotency.parseTarget(target).id)
 
 /** Judges and opens one person's write, or returns the operation that its key opened earlier. */
 export const single = Effect.fnUntraced(function* (
@@ -173,27 +137,27 @@ export const single = Effect.fnUntraced(function* (
   call: Call,
   write: {
     readonly input: unknown
-    readonly key: CallKeys.CallKey
+    readonly key: KeyedCall.CallKey
     readonly role: Role
     readonly outside: JudgeWrite.Outside
   }
 ) {
   const records = yield* Records
-  const { bodyKeyWindow } = yield* Settings
+  const ids = yield* Ids
   const now = yield* Instant.now
   const { caller, identity } = call
-  const { fingerprint, isSent, key, scope } = write.key
-  const boundFor = isSent ? null : bodyKeyWindow
-  const claim = { scope, key, fingerprint, boundFor, now }
-  const first = yield* claimKey(claim)
-  // The key of a body ends with what its write made: it is freed and claimed again. Where a repeat at
-  // the same time was first at that, its operation is the answer.
-  const isOver =
-    !isSent && first.earlier !== undefined && !(yield* Lasting.lasts(operation, first.earlier))
-  if (isOver) yield* freeKey(first.earlier)
-  const { earlier, operationId } = isOver ? yield* claimKey(claim) : first
-  if (earlier !== undefined) {
-    const shown = Concealment.operationFor(earlier, write.role)
+  const { fingerprint } = write.key
+  const operationId = yield* ids.make("op")
+  const bound = yield* KeyedCall.bind(write.key, {
+    target: Idempotency.target("operation", operationId),
+    // The key of a body ends with what its write made.
+    isOver: (target) =>
+      Effect.flatMap(operationOf(target), (earlier) =>
+        Effect.map(Lasting.lasts(operation, earlier), (is) => !is)
+      )
+  })
+  if (!bound.first) {
+    const shown = Concealment.operationFor(yield* operationOf(bound.target), write.role)
     return Answers.ofOperation(shown, now, { status: 200, replayed: true })
   }
   const input = yield* JudgeWrite.complete(operation, write.input)
@@ -231,13 +195,16 @@ export const openOwn = Effect.fnUntraced(function* (
   const { sha256 } = yield* Crypto
   const input = yield* JudgeWrite.complete(operation, Request.decode(operation, request))
   const fingerprint = sha256(`${operation.kind}\n${PlainJson.canonical(request)}`)
-  const scope = yield* CallKeys.engineScope
+  const keyed = yield* KeyedCall.engineKey({ key, fingerprint })
   return yield* records.transact(
     Effect.gen(function* () {
+      const ids = yield* Ids
       const now = yield* Instant.now
-      const claimed = yield* claimKey({ scope, key, fingerprint, boundFor: null, now })
-      const { earlier, operationId } = claimed
-      if (earlier !== undefined) {
+      const operationId = yield* ids.make("op")
+      const target = Idempotency.target("operation", operationId)
+      const bound = yield* KeyedCall.bind(keyed, { target })
+      if (!bound.first) {
+        const earlier = yield* operationOf(bound.target)
         return Answers.ofOperation(earlier, now, { status: 200, replayed: true })
       }
       const hidden = yield* JudgeWrite.hide(operation, input)

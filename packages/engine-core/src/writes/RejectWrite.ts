@@ -6,7 +6,6 @@ import { refused } from "../kernel/Refusal.ts"
 import { Records } from "../records/Records.ts"
 import * as Answers from "./Answers.ts"
 import * as Approval from "./Approval.ts"
-import * as CallKeys from "./CallKeys.ts"
 import type { FourEyes } from "./FourEyes.ts"
 import * as Idempotency from "./Idempotency.ts"
 import * as KeyedCall from "./KeyedCall.ts"
@@ -29,22 +28,16 @@ export const reject = Effect.fnUntraced(function* (
       "None of the caller's roles makes or approves a four-eyes write."
     )
   }
-  const fingerprint = yield* CallKeys.ofVerb("reject", rejection)
-  const { key, scope } = yield* CallKeys.of(caller, { fingerprint, sent: rejection.key })
-  const row = {
-    scope,
-    key,
-    fingerprint,
-    target: Idempotency.target("action", actionKey),
-    // A rejection is final, so that a repeated call gets the same answer.
-    bindsUntil: null
-  }
-  return yield* KeyedCall.run(null, row, (claimed) =>
+  const fingerprint = yield* KeyedCall.fingerprintOfVerb("reject", rejection)
+  const keyed = yield* KeyedCall.keyOf(caller, { fingerprint, sent: rejection.key })
+  const target = Idempotency.target("action", actionKey)
+  // A rejection is final, so that a repeated call gets the same answer.
+  return yield* KeyedCall.alone(keyed, { target, isForGood: true }, (bound) =>
     Effect.gen(function* () {
       const now = yield* Instant.now
       yield* records.lock(`action:${settings.tenantId}:${actionKey}`)
       const action = yield* records.get(Approval.approvals, actionKey)
-      if (!claimed.first) return Answers.ofDecision(action, { replayed: true })
+      if (!bound.first) return Answers.ofDecision(action, { replayed: true })
       const isMaker = action.maker === caller.sub
       if (!isMaker && caller.roles.includes("auditor")) {
         return yield* Effect.fail(refused("auditor-never-approves"))

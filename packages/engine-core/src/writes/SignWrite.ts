@@ -9,19 +9,17 @@ import type { Crypto } from "../ports/Crypto.ts"
 import { Ids } from "../ports/Ids.ts"
 import type { Ledger } from "../ports/Ledger.ts"
 import type { Bulk } from "../ports/storage/Bulk.ts"
-import { Keys } from "../ports/storage/Keys.ts"
 import type { OperationAct } from "../records/Act.ts"
-import { orUnavailable } from "../records/PortFailure.ts"
 import type { LedgerReach } from "../records/LedgerReach.ts"
 import { Records, type Stored } from "../records/Records.ts"
 import * as ActionWrite from "./ActionWrite.ts"
 import * as Answers from "./Answers.ts"
 import * as Approval from "./Approval.ts"
-import * as CallKeys from "./CallKeys.ts"
 import type { Answer, Call, FourEyes } from "./FourEyes.ts"
 import * as Figures from "./Figures.ts"
 import * as Idempotency from "./Idempotency.ts"
 import * as JudgeWrite from "./JudgeWrite.ts"
+import * as KeyedCall from "./KeyedCall.ts"
 import * as Logged from "./Logged.ts"
 import type { Operation } from "./Operation.ts"
 import * as OpenWrite from "./OpenWrite.ts"
@@ -198,7 +196,6 @@ export const approve = Effect.fnUntraced(function* (
   signature: Parameters<FourEyes["Service"]["approve"]>[0]
 ) {
   const records = yield* Records
-  const keys = yield* Keys
   const settings = yield* Settings
   if (signature.caller.roles.includes("auditor")) {
     return yield* Effect.fail(refused("auditor-never-approves"))
@@ -208,12 +205,12 @@ export const approve = Effect.fnUntraced(function* (
   }
   const outside = yield* askOf(signature.actionKey)
   const { actionKey, key } = signature
-  const fingerprint = yield* CallKeys.ofVerb("approve", signature)
-  const keyed = yield* CallKeys.of(signature.caller, { fingerprint, sent: key ?? null })
+  const fingerprint = yield* KeyedCall.fingerprintOfVerb("approve", signature)
+  const keyed = yield* KeyedCall.keyOf(signature.caller, { fingerprint, sent: key ?? null })
   const answer = yield* records.transact(
     Effect.gen(function* () {
       const now = yield* Instant.now
-      const used = keyed.isSent ? yield* CallKeys.bindTo(actionKey, keyed) : "action"
+      const used = keyed.isSent ? yield* KeyedCall.bindToAction(actionKey, keyed) : "action"
       if (used === "moved") return refuse("rule-refused", Figures.movedDetails([], actionKey))
       yield* records.lock(`action:${settings.tenantId}:${actionKey}`)
       const action = yield* records.get(Approval.approvals, actionKey)
@@ -225,8 +222,7 @@ export const approve = Effect.fnUntraced(function* (
         figuresHashSeen: signature.figuresHashSeen ?? null
       })
       if (Result.isFailure(signed) && keyed.isSent) {
-        const target = Idempotency.target("moved", actionKey)
-        yield* orUnavailable(keys.retarget({ scope: keyed.scope, key: keyed.key, target }))
+        yield* KeyedCall.retarget(keyed, Idempotency.target("moved", actionKey))
       }
       return signed
     })

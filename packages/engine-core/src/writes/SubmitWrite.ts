@@ -1,24 +1,21 @@
 /** Submits a call as a write: a new write, an approval of an action that awaits, or a replay. */
-import { Context, Effect, Layer } from "effect"
-import { Settings } from "../engine/Settings.ts"
+import { Effect, Layer } from "effect"
 import * as Instant from "../kernel/Instant.ts"
-import { Crypto } from "../ports/Crypto.ts"
-import { Ids } from "../ports/Ids.ts"
-import { Ledger } from "../ports/Ledger.ts"
-import { Bulk } from "../ports/storage/Bulk.ts"
-import { Keys } from "../ports/storage/Keys.ts"
-import { WebhookSender } from "../ports/WebhookSender.ts"
-import { LedgerReach } from "../records/LedgerReach.ts"
+import type { Crypto } from "../ports/Crypto.ts"
+import type { Ids } from "../ports/Ids.ts"
+import type { Ledger } from "../ports/Ledger.ts"
+import type { Bulk } from "../ports/storage/Bulk.ts"
+import type { LedgerReach } from "../records/LedgerReach.ts"
 import { Records } from "../records/Records.ts"
+import * as Worker from "../records/Worker.ts"
 import * as Concealment from "./Concealment.ts"
 import { roleOf } from "./Caller.ts"
-import * as CallKeys from "./CallKeys.ts"
 import { type Call, FourEyes } from "./FourEyes.ts"
 import * as FourEyesWrite from "./FourEyesWrite.ts"
-import * as Idempotency from "./Idempotency.ts"
 import * as JudgeWrite from "./JudgeWrite.ts"
+import * as KeyedCall from "./KeyedCall.ts"
 import type { Operation } from "./Operation.ts"
-import { Operations } from "./Operations.ts"
+import type { Operations } from "./Operations.ts"
 import * as OpenWrite from "./OpenWrite.ts"
 import * as RejectWrite from "./RejectWrite.ts"
 import * as Request from "./Request.ts"
@@ -29,7 +26,6 @@ import * as SignWrite from "./SignWrite.ts"
  */
 const submit = Effect.fnUntraced(function* (operation: Operation, call: Call) {
   const records = yield* Records
-  const crypto = yield* Crypto
   const role = roleOf(call.caller, operation.makers)
   const mayApprove = operation.approvers > 0 && call.caller.roles.includes("approver")
   if (role === undefined && !mayApprove) {
@@ -37,9 +33,9 @@ const submit = Effect.fnUntraced(function* (operation: Operation, call: Call) {
   }
   const input = yield* Effect.fromResult(Request.decodeCall(operation, call))
   const method = operation.route.slice(0, operation.route.indexOf(" "))
-  const fingerprint = crypto.sha256(Idempotency.fingerprintText({ method, ...call }))
+  const fingerprint = yield* KeyedCall.fingerprintOf({ method, ...call })
   const outside = yield* JudgeWrite.ask(operation, input)
-  const keyed = yield* CallKeys.of(call.caller, { fingerprint, sent: call.key })
+  const keyed = yield* KeyedCall.keyOf(call.caller, { fingerprint, sent: call.key })
   if (role !== undefined && operation.approvers === 0) {
     return yield* records
       .transact(OpenWrite.single(operation, call, { input, key: keyed, role, outside }))
@@ -52,27 +48,10 @@ const submit = Effect.fnUntraced(function* (operation: Operation, call: Call) {
   return yield* Effect.fromResult(answer)
 })
 
-type Needs = Records | Bulk | LedgerReach | Keys | Ids | Crypto | Ledger | Operations
-
-/**
- * Services of a write; `Settings` and `WebhookSender` have defaults, so that no type demands them.
- */
-const needs = [
-  Records,
-  Bulk,
-  LedgerReach,
-  Keys,
-  Ids,
-  Crypto,
-  Ledger,
-  Operations,
-  Settings,
-  WebhookSender
-] as const
+type Needs = KeyedCall.Needs | Bulk | LedgerReach | Ids | Crypto | Ledger | Operations
 
 const make = Effect.gen(function* () {
-  const services = Context.pick(...needs)(yield* Effect.context<Needs>())
-  const provided = Effect.provideContext(services)
+  const provided = Effect.provideContext(yield* Worker.servicesOf<Needs>())
   return FourEyes.of({
     submit: (operation, call) => provided(submit(operation, call)),
     open: (operation, request, key) => provided(OpenWrite.openOwn(operation, request, key)),

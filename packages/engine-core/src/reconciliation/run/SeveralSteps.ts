@@ -9,6 +9,7 @@ import { Ids } from "../../ports/Ids.ts"
 import type { LeaseLost } from "../../ports/storage/StorageError.ts"
 import * as Audit from "../../records/Audit.ts"
 import { Records, type Stored } from "../../records/Records.ts"
+import * as Logged from "../../writes/Logged.ts"
 import { type Ground, groundOf } from "./CompareSteps.ts"
 import * as Parts from "./PartsRunner.ts"
 import { path } from "./Reconciler.ts"
@@ -22,27 +23,18 @@ export const newRunId = Effect.flatMap(Ids, ({ make }) =>
 )
 
 /** Audit entry of the run of a call, or of the engine's own run where there is none, with the verdict. */
-export const audited = (run: Stored<Run>, call: Call | null): Audit.Entry =>
-  Audit.entry({
+export const audited = (run: Stored<Run>, call: Call | null): Audit.Entry => {
+  const written = {
     action: "reconciliation.start",
-    stage: "succeeded",
     resourceKind: "reconciliation-run",
     resourceId: run.runId,
-    detail: { trigger: run.trigger, verdict: run.verdict },
-    ...(call === null ? {} : auditOf(call))
-  })
-
-const auditOf = (call: Call): Partial<Audit.Entry> => ({
-  actor: call.actor,
-  role: call.role,
-  requestId: call.requestId,
-  traceId: call.traceId,
-  keyId: call.keyId,
-  method: "POST",
-  route: path,
-  status: 201,
-  bodyHash: call.fingerprint
-})
+    detail: { trigger: run.trigger, verdict: run.verdict }
+  } as const
+  if (call === null) return Audit.entry({ ...written, stage: "succeeded" })
+  const { actor, fingerprint: bodyHash, keyId, requestId, role, traceId } = call
+  const origin = { actor, bodyHash, keyId, requestId, role, traceId }
+  return Logged.created(origin, { ...written, route: `POST ${path}` })
+}
 
 /** Opens a run of several instruments, in the transaction of its call or of its queue item. */
 export const openSeveral = Effect.fnUntraced(function* (

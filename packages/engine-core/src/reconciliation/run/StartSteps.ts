@@ -10,12 +10,11 @@ import * as CompiledCodec from "../../kernel/CompiledCodec.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import type { Plain } from "../../kernel/PlainJson.ts"
 import { refused, unavailable } from "../../kernel/Refusal.ts"
-import { Crypto } from "../../ports/Crypto.ts"
+import type { Crypto } from "../../ports/Crypto.ts"
 import type { Ids } from "../../ports/Ids.ts"
 import type { Ledger } from "../../ports/Ledger.ts"
 import type { Bulk } from "../../ports/storage/Bulk.ts"
 import type { Feed } from "../../ports/storage/Feed.ts"
-import { Keys } from "../../ports/storage/Keys.ts"
 import type { ProjectionLog } from "../../ports/storage/ProjectionLog.ts"
 import { type Lease, WorkQueue } from "../../ports/storage/WorkQueue.ts"
 import * as LeasedLock from "../../records/LeasedLock.ts"
@@ -23,8 +22,7 @@ import * as LeasedWork from "../../records/LeasedWork.ts"
 import { orUnavailable } from "../../records/PortFailure.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import * as Worker from "../../records/Worker.ts"
-import { roleOf } from "../../writes/Caller.ts"
-import * as CallKeys from "../../writes/CallKeys.ts"
+import * as Logged from "../../writes/Logged.ts"
 import * as Idempotency from "../../writes/Idempotency.ts"
 import * as KeyedCall from "../../writes/KeyedCall.ts"
 import { traceOf } from "../../writes/OpenWrite.ts"
@@ -58,15 +56,10 @@ const startedOf = (
 })
 
 /** The call as the audit record of its run names it. */
-const callOf = ({ caller, identity }: StartRunCall, fingerprint: string): Call => ({
-  actor: caller.sub,
-  role: roleOf(caller, starters) ?? null,
-  requestId: identity.requestId,
-  traceId: identity.traceId,
-  traceFlags: identity.traceFlags ?? null,
-  keyId: identity.keyId,
-  fingerprint
-})
+const callOf = ({ caller, identity }: StartRunCall, fingerprint: string): Call => {
+  const { bodyHash: _, ...origin } = Logged.originOf({ caller, identity, fingerprint }, starters)
+  return { ...origin, traceFlags: identity.traceFlags ?? null, fingerprint }
+}
 
 /** The run that a key names; undefined: it is under way, or there is none. */
 const runOf = (target: string) =>
@@ -91,19 +84,10 @@ const isOver = (target: string) =>
   )
 
 /** The run that the call's key names already; undefined: none, or one that binds no longer. */
-const earlier = Effect.fnUntraced(function* ({
-  scope,
-  key,
-  fingerprint,
-  isSent
-}: CallKeys.CallKey) {
-  const keys = yield* Keys
-  const now = Instant.sortable(yield* Instant.now)
-  const bound = yield* orUnavailable(keys.find({ scope, key, now }))
-  if (Option.isNone(bound)) return undefined
-  if (bound.value.fingerprint !== fingerprint) return yield* CallKeys.reused()
-  const { target } = bound.value
-  if (!isSent && (yield* isOver(target))) return undefined
+const earlier = Effect.fnUntraced(function* (keyed: KeyedCall.CallKey) {
+  const target = yield* KeyedCall.earlier(keyed)
+  if (target === undefined) return undefined
+  if (!keyed.isSent && (yield* isOver(target))) return undefined
   return yield* keyedRunOf(target)
 })
 
@@ -120,31 +104,24 @@ const demandInstruments = Effect.fnUntraced(function* (scope: Scope) {
 })
 
 /** Runs `effect` under the call's key, which names the run from then on. */
-const underKey = Effect.fnUntraced(function* <A, E, R>(
-  { fingerprint, isSent, key, scope }: CallKeys.CallKey,
+const underKey = <A, E, R>(
+  keyed: KeyedCall.CallKey,
   runId: string,
-  effect: (claimed: KeyedCall.KeyClaim) => Effect.Effect<A, E, R>
-) {
-  const { bodyKeyWindow } = yield* Settings
-  const now = yield* Instant.now
-  const target = Idempotency.target("run", runId)
-  const bindsUntil = isSent ? null : CallKeys.boundUntil(now, bodyKeyWindow)
-  const row = { scope, key, fingerprint, target, bindsUntil }
-  return yield* KeyedCall.run(isSent ? null : isOver, row, effect)
-})
+  effect: (bound: KeyedCall.KeyOutcome) => Effect.Effect<A, E, R>
+) => KeyedCall.alone(keyed, { target: Idempotency.target("run", runId), isOver }, effect)
 
 /** Compares one instrument at a pin and records the run that a call asks for, under its key. */
 const calledOne = Effect.fnUntraced(function* (
   call: StartRunCall,
   scope: Scope,
-  { keyed, lock }: { readonly keyed: CallKeys.CallKey; readonly lock: Lease }
+  { keyed, lock }: { readonly keyed: KeyedCall.CallKey; readonly lock: Lease }
 ) {
   const records = yield* Records
   const runId = yield* newRunId
   const compared = yield* compare(scope)
-  const recorded = yield* underKey(keyed, runId, (claimed) =>
+  const recorded = yield* underKey(keyed, runId, (bound) =>
     Effect.gen(function* () {
-      if (!claimed.first) return { target: claimed.target, replayed: true }
+      if (!bound.first) return { target: bound.target, replayed: true }
       yield* LeasedWork.fence(lock)
       const now = yield* Instant.now
       const act = { cause: { by: "run", runId } as const, now, trace: traceOf(call.identity) }
@@ -161,7 +138,7 @@ const calledOne = Effect.fnUntraced(function* (
 const startOne = Effect.fnUntraced(function* (
   call: StartRunCall,
   scope: Scope,
-  { keyed, instrumentId }: { readonly keyed: CallKeys.CallKey; readonly instrumentId: string }
+  { keyed, instrumentId }: { readonly keyed: KeyedCall.CallKey; readonly instrumentId: string }
 ) {
   const name = Parts.instrumentLockName(instrumentId)
   const busy = Effect.flatMap(Pace.secondsOfInstrument(instrumentId), (seconds) =>
@@ -191,16 +168,16 @@ const beginSeveral = Effect.fnUntraced(function* (
     keyed,
     lock,
     runId
-  }: { readonly keyed: CallKeys.CallKey; readonly lock: Lease; readonly runId: RunId }
+  }: { readonly keyed: KeyedCall.CallKey; readonly lock: Lease; readonly runId: RunId }
 ) {
   const records = yield* Records
   const { lease: leaseMillis } = yield* Settings
   const ground = yield* groundOf(scope)
   const covered = yield* Parts.countOf(scope, ground.at.pin)
   const item = RunQueue.continuationOf(runId, { delay: 2 * leaseMillis })
-  const opened = yield* underKey(keyed, runId, (claimed) =>
+  const opened = yield* underKey(keyed, runId, (bound) =>
     Effect.gen(function* () {
-      if (!claimed.first) return undefined
+      if (!bound.first) return undefined
       yield* LeasedWork.fence(lock)
       yield* records.enqueue([item])
       const stored = callOf(call, keyed.fingerprint)
@@ -230,7 +207,7 @@ const venueBusy = Effect.flatMap(Pace.secondsOfVenue, (seconds) =>
 const startSeveral = Effect.fnUntraced(function* (
   call: StartRunCall,
   scope: Scope,
-  keyed: CallKeys.CallKey
+  keyed: KeyedCall.CallKey
 ) {
   const runId = yield* newRunId
   const name = Parts.runLockName({ runId, scope })
@@ -296,16 +273,18 @@ const atPlace = <A, E, R>(places: Semaphore.Semaphore, effect: Effect.Effect<A, 
   })
 
 const start = Effect.fnUntraced(function* (places: Semaphore.Semaphore, call: StartRunCall) {
-  const crypto = yield* Crypto
   const requestedScope = call.request.scope
   const scope: Scope = {
     instrumentIds: requestedScope?.instrumentIds ?? null,
     checks: requestedScope?.checks ?? null
   }
-  const fingerprint = crypto.sha256(
-    Idempotency.fingerprintText({ method: "POST", path, query: "", body: call.body })
-  )
-  const keyed = yield* CallKeys.of(call.caller, { fingerprint, sent: call.key })
+  const fingerprint = yield* KeyedCall.fingerprintOf({
+    method: "POST",
+    path,
+    query: "",
+    body: call.body
+  })
+  const keyed = yield* KeyedCall.keyOf(call.caller, { fingerprint, sent: call.key })
   const before = yield* earlier(keyed)
   if (before !== undefined)
     return yield* isEnded(before) ? ofEarlier(before) : atPlace(places, ofEarlier(before))
@@ -319,7 +298,7 @@ const start = Effect.fnUntraced(function* (places: Semaphore.Semaphore, call: St
 
 const isEnded = (run: Stored<Run> | Stored<RunUnderWay>): run is Stored<Run> => "finishedAt" in run
 
-type Needs = Records | WorkQueue | Keys | Ids | Crypto | Ledger | Bulk | Feed | ProjectionLog
+type Needs = KeyedCall.Needs | WorkQueue | Ids | Crypto | Ledger | Bulk | Feed | ProjectionLog
 
 export const layer: Layer.Layer<Reconciler, never, Needs> = Layer.effect(
   Reconciler,

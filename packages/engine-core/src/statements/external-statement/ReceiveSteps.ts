@@ -11,16 +11,12 @@ import type { Ids } from "../../ports/Ids.ts"
 import type { Reading } from "../../ports/StatementSource.ts"
 import type { Blobs } from "../../ports/storage/Blobs.ts"
 import type { Bulk } from "../../ports/storage/Bulk.ts"
-import { Keys } from "../../ports/storage/Keys.ts"
 import type { WorkQueue } from "../../ports/storage/WorkQueue.ts"
-import * as Audit from "../../records/Audit.ts"
-import { orUnavailable } from "../../records/PortFailure.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import * as Worker from "../../records/Worker.ts"
-import { roleOf } from "../../writes/Caller.ts"
-import * as CallKeys from "../../writes/CallKeys.ts"
 import * as Idempotency from "../../writes/Idempotency.ts"
 import * as KeyedCall from "../../writes/KeyedCall.ts"
+import * as Logged from "../../writes/Logged.ts"
 import { traceOf } from "../../writes/OpenWrite.ts"
 import * as SourceSteps from "../external-source/SourceSteps.ts"
 import * as DayLookups from "./DayLookups.ts"
@@ -88,17 +84,10 @@ const statementOf = (target: string) =>
   )
 
 /** The statement that the call's key names already; undefined: none yet. */
-const earlier = Effect.fnUntraced(function* (
-  { caller }: IntakeCall,
-  { scope, key, fingerprint }: CallKeys.CallKey
-) {
-  const keys = yield* Keys
-  const now = Instant.sortable(yield* Instant.now)
-  const bound = yield* orUnavailable(keys.find({ scope, key, now }))
-  if (Option.isNone(bound)) return undefined
-  if (bound.value.fingerprint !== fingerprint) return yield* CallKeys.reused()
-  const statement = yield* statementOf(bound.value.target)
-  return yield* receivedOf(statement, { caller, replayed: true })
+const earlier = Effect.fnUntraced(function* ({ caller }: IntakeCall, keyed: KeyedCall.CallKey) {
+  const target = yield* KeyedCall.earlier(keyed)
+  if (target === undefined) return undefined
+  return yield* receivedOf(yield* statementOf(target), { caller, replayed: true })
 })
 
 /** Runs `effect` under the call's key, which names this statement from then on. */
@@ -108,19 +97,14 @@ const underKey = Effect.fnUntraced(function* <E, R>(
     keyed,
     id,
     isNew
-  }: { readonly keyed: CallKeys.CallKey; readonly id: string; readonly isNew: boolean },
+  }: { readonly keyed: KeyedCall.CallKey; readonly id: string; readonly isNew: boolean },
   effect: Effect.Effect<void, E, R>
 ) {
-  const { bodyKeyWindow } = yield* Settings
-  const { fingerprint, isSent, key, scope } = keyed
-  const now = yield* Instant.now
   const target = Idempotency.target("statement", id)
-  const bindsUntil = isSent ? null : CallKeys.boundUntil(now, bodyKeyWindow)
-  const row = { scope, key, fingerprint, target, bindsUntil }
-  const ended = yield* KeyedCall.run(null, row, (claimed) =>
-    claimed.first
+  const ended = yield* KeyedCall.alone(keyed, { target }, (bound) =>
+    bound.first
       ? Effect.as(effect, { target, replayed: !isNew })
-      : Effect.succeed({ target: claimed.target, replayed: true })
+      : Effect.succeed({ target: bound.target, replayed: true })
   )
   // Loaded after the commit, which sets the times that later reads show.
   const statement = yield* statementOf(ended.target)
@@ -130,7 +114,10 @@ const underKey = Effect.fnUntraced(function* <E, R>(
 const receive = Effect.fnUntraced(function* (call: IntakeCall) {
   const records = yield* Records
   const { caller, identity, named, staged } = call
-  const keyed = yield* CallKeys.of(caller, { fingerprint: staged.fingerprint, sent: call.key })
+  const keyed = yield* KeyedCall.keyOf(caller, {
+    fingerprint: staged.fingerprint,
+    sent: call.key
+  })
   const before = yield* earlier(call, keyed)
   if (before !== undefined) return before
   const addressed = yield* IntakeSteps.address(named)
@@ -223,27 +210,18 @@ const nothingNew = ([{ place, statement }, ...others]: RecordSteps.NewFile) => {
 }
 
 const audited = (
-  { caller, identity, staged }: IntakeCall,
+  { caller, identity, staged: { fingerprint } }: IntakeCall,
   { externalSourceId, externalStatementId, kind }: ExternalStatement
-): Audit.Entry =>
-  Audit.entry({
+) =>
+  Logged.created(Logged.originOf({ caller, identity, fingerprint }, senders), {
     action: "statement.receive",
-    stage: "succeeded",
-    actor: caller.sub,
-    role: roleOf(caller, senders) ?? null,
-    requestId: identity.requestId,
-    traceId: identity.traceId,
-    keyId: identity.keyId,
-    method: "POST",
-    route: path,
-    status: 201,
-    bodyHash: staged.fingerprint,
+    route: `POST ${path}`,
     resourceKind: "external-statement",
     resourceId: externalStatementId,
     detail: { externalSourceId, kind }
   })
 
-type Needs = Records | WorkQueue | Keys | Ids | Crypto | Blobs | Bulk
+type Needs = KeyedCall.Needs | WorkQueue | Ids | Crypto | Blobs | Bulk
 
 export const layer: Layer.Layer<StatementIntake, never, Needs> = Layer.effect(
   StatementIntake,

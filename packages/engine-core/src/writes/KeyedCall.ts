@@ -110,15 +110,15 @@ export type KeyOutcome =
   | { readonly first: true }
   | { readonly first: false; readonly target: string }
 
-type Reused = Refused<"idempotency-key-reused">
-type InProgress = Refused<"idempotency-in-progress">
+type KeyReused = Refused<"idempotency-key-reused">
+type CallInProgress = Refused<"idempotency-in-progress">
 
 /** Binds the key by one statement, or by two where its earlier target is over. */
 const boundBy = Effect.fnUntraced(function* <E, R>(
   { fingerprint, isSent, key, scope }: CallKey,
   { isForGood, isOver, target }: Binding<R>,
   patience: <A, E2>(claim: Effect.Effect<A, E2>) => Effect.Effect<A, E2 | E>
-): Effect.fn.Return<KeyOutcome, E | Reused | Unavailable, R | Keys> {
+): Effect.fn.Return<KeyOutcome, E | KeyReused | Unavailable, R | Keys> {
   const keys = yield* Keys
   const { bodyKeyWindow } = yield* Settings
   const instant = yield* Instant.now
@@ -158,12 +158,12 @@ export const alone = <A, E, R, R2 = never>(
   key: CallKey,
   binding: Binding<R2>,
   effect: (bound: KeyOutcome) => Effect.Effect<A, E, R>
-): Effect.Effect<A, E | Reused | InProgress | Unavailable, R | R2 | Needs> =>
+): Effect.Effect<A, E | KeyReused | CallInProgress | Unavailable, R | R2 | Needs> =>
   Effect.flatMap(Records, (records) =>
     // Calls that shared a transaction with this one would wait for the key as well.
     records.transactAlone(
       Effect.flatMap(
-        boundBy<InProgress, R2>(key, binding, (claim) =>
+        boundBy<CallInProgress, R2>(key, binding, (claim) =>
           Effect.timeoutOrElse(claim, {
             duration: waitMillis,
             orElse: () => Effect.fail(inProgress)

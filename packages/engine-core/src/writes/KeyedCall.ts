@@ -97,7 +97,7 @@ export const isNamedBy = Effect.fnUntraced(function* (
 })
 
 /** What a call binds its key to. */
-export interface Binding<R = never> {
+interface Binding<R = never> {
   readonly target: string
   /** A derived key binds for good as a sent one does; left out: for `bodyKeyWindow`. */
   readonly isForGood?: true

@@ -35,7 +35,7 @@ interface AcceptedCall {
 }
 
 /** Who made a call, in which role, and what it asked for. */
-export interface CallOrigin {
+interface CallOrigin {
   readonly actor: string
   readonly role: Role | null
   readonly requestId: string

@@ -356,6 +356,7 @@ const unshown = [
   "dealing-day",
   "delivery",
   "distribution-contract",
+  "distribution-line-refusal",
   "distribution-line-write",
   "distribution-plan",
   "distribution-slot",

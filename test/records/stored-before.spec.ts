@@ -277,6 +277,7 @@ describe("a collection", () => {
         "distribution",
         "distribution-contract",
         "distribution-line",
+        "distribution-line-refusal",
         "distribution-line-write",
         "distribution-plan",
         "distribution-slot",

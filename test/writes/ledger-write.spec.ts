@@ -18,7 +18,17 @@ const abandoned = {
   failure: { problem: Problem.internal("r") }
 }
 const replanned = { at: abandoned.at }
+const isDivided = (move: Move): boolean => move.move === "plan" && move.refusal !== undefined
 const step = { step: 1, replan: 0, last: true, dedupOffset: 5 as Rules.PlannedStep["dedupOffset"] }
+/** A step of many items, and one that lost so many of them that it loses no more. */
+const ofMany = { ...step, items: ["a", "b"] }
+const lastOfMany = {
+  ...step,
+  items: ["a"],
+  leftOut: Rules.leftOutMax,
+  divided: 1,
+  replan: Rules.replansMax + 1
+}
 
 const at = (positions: { readonly end: number; readonly head: number; readonly horizon: number }) =>
   positions as NonNullable<Progress["positions"]>
@@ -34,7 +44,9 @@ const domain = {
     { ...step, step: 2 },
     { ...step, abandoned },
     { ...step, last: false, abandoned: replanned },
-    { ...step, abandoned: replanned }
+    { ...step, abandoned: replanned },
+    ofMany,
+    lastOfMany
   ],
   isSpent: [undefined, true],
   isProjected: [undefined, false, true],
@@ -151,8 +163,28 @@ describe("a ledger write, whatever is known and answered", () => {
           // will never read it.
           !(answer === null && progress.isProjected === true && !progress.step.last) &&
           !(answer === null && progress.committed?.isBehind === true && !progress.step.last) &&
-          !(answer === "stale" && progress.inDoubtFor === null && progress.committed === null) &&
+          !(
+            (answer === "stale" || isDivided(move)) &&
+            progress.inDoubtFor === null &&
+            progress.committed === null
+          ) &&
           progress.isSpent !== true
+      )
+    ).toEqual([])
+  })
+
+  it("is divided by a refusal alone that is certain, and of a step that has items", () => {
+    expect(rows.some(({ move }) => isDivided(move))).toBe(true)
+    expect(
+      breaking(
+        ({ answer, move, progress }) =>
+          isDivided(move) &&
+          !(
+            (answer === "refused" || answer === "stale") &&
+            progress.inDoubtFor === null &&
+            progress.committed === null &&
+            (progress.step?.items ?? []).length > 0
+          )
       )
     ).toEqual([])
   })
@@ -241,7 +273,10 @@ describe("a ledger write, whatever is known and answered", () => {
     expect(
       breaking(
         ({ move, progress }) =>
-          move.move === "plan" && move.replan > Rules.replansMax && progress.isSpent !== true
+          move.move === "plan" &&
+          move.replan - (progress.step?.divided ?? 0) > Rules.replansMax &&
+          progress.isSpent !== true &&
+          !isDivided(move)
       )
     ).toEqual([])
   })
@@ -328,7 +363,7 @@ const textOfMove = (move: Move): string => {
     case "look-up":
       return `look up ${move.what}`
     case "plan":
-      return `plan ${move.step}.${move.replan}`
+      return `plan ${move.step}.${move.replan}${isDivided(move) ? ", divided" : ""}`
     case "send":
       return `send ${move.dedup}${move.isJudged ? ", judged" : ""}`
     case "wait":
@@ -413,6 +448,13 @@ describe("the moves of a ledger write", () => {
     ["refused", { committed: null }, "refuse ledger-rejected"],
     ["refused", { committed: null, inDoubtFor: 1 }, "wait 5000"],
     ["refused", { committed: null, ...doubted }, "abandon ledger-rejected"],
+    ["refused", { committed: null, step: ofMany }, "plan 1.1, divided"],
+    ["refused", { committed: null, step: ofMany, inDoubtFor: 1 }, "wait 5000"],
+    ["refused", { committed: null, step: ofMany, ...doubted }, "abandon to plan anew"],
+    ["refused", { committed: null, step: lastOfMany }, "refuse ledger-rejected"],
+    ["stale", { committed: null, step: ofMany }, "look up positions"],
+    ["stale", { committed: null, step: { ...ofMany, replan: 3 } }, "plan 1.4, divided"],
+    ["stale", { committed: null, step: { ...ofMany, replan: 3, divided: 1 } }, "look up positions"],
     ["stale", { committed: null, ...doubted }, "abandon to plan anew"],
     ["stale", { committed: null }, "look up positions"],
     ["stale", { committed: null, positions: caughtUp }, "plan 1.1"],

@@ -24,6 +24,7 @@ import * as InstructOperations from "./distribution/InstructOperations.ts"
 import { historyKeeper } from "./distribution/KeptHistoryLookups.ts"
 import * as LineFromLedger from "./distribution/LineFromLedger.ts"
 import { unrolledOfHolder } from "./distribution/LineLookups.ts"
+import { lineRefusals } from "./distribution/LineRefusal.ts"
 import { lineWrites } from "./distribution/LineWrite.ts"
 import * as SnapshotSteps from "./distribution/SnapshotSteps.ts"
 import * as SuspenseSteps from "./distribution/SuspenseSteps.ts"
@@ -74,7 +75,7 @@ const distribution = Noun.declare({
 })
 
 const distributionLine = Noun.declare({
-  collections: [distributionLines, lineWrites],
+  collections: [distributionLines, lineWrites, lineRefusals],
   machine: DistributionLineMachine,
   fromLedger: [...LineFromLedger.fromLedger.map(awaitingTerms), ...TimerFromLedger.fromLedger],
   consequences: [...SuspenseSteps.consequences, ...SnapshotSteps.consequences]

@@ -14,6 +14,15 @@ const stale: ReadonlySet<string> = new Set([
 
 export const isStale = (error: Pick<LedgerRefused, "code">): boolean => stale.has(error.code)
 
+/** Error codes that say nothing of one command: another one of the same template is refused as well. */
+const common: ReadonlySet<string> = new Set([
+  "PACKAGE_NAMES_NOT_FOUND",
+  "NO_TEMPLATES_FOR_PACKAGE_NAME_AND_QUALIFIED_NAME",
+  "UNRESOLVED_PACKAGE_NAME"
+])
+
+export const isCommon = (error: Pick<LedgerRefused, "code">): boolean => common.has(error.code)
+
 const byCode: Readonly<Record<string, string>> = {
   DAML_AUTHORIZATION_ERROR: "authority",
   TEMPLATE_PRECONDITION_VIOLATED: "precondition",

@@ -205,6 +205,80 @@ const transactionOf = ({ isLong = false }: OnLedger, records: Records["Service"]
 /** Trace of the call that opened an operation. */
 const traceOf = ({ traceId, traceFlags }: OperationRecord) => Trace.of(traceId, traceFlags)
 
+/** A running operation with its decoded request. */
+type RunningWrite = LeasedOperation.RunningOperation & { readonly input: unknown }
+
+/** Members of a step by which it and the next one are divided. */
+type Parts = Pick<Step, "itemsMax" | "divided" | "leftOut">
+
+/** Largest number of items of the step after one that was divided: twice as many. */
+const grown = ({ items = [], itemsMax }: Step): Parts =>
+  // A limit that the step did not reach limits nothing any more.
+  itemsMax === undefined || items.length < itemsMax ? {} : { itemsMax: 2 * itemsMax }
+
+/** Divides a refused step: into half as many items; a single one was left out. */
+const halved = ({ divided: times = 0, items = [], leftOut = 0 }: Step): Parts =>
+  items.length > 1
+    ? { divided: times + 1, leftOut, itemsMax: Math.floor(items.length / 2) }
+    : { divided: times + 1, leftOut: leftOut + 1, itemsMax: 1 }
+
+/** Computes by what a new plan of a step is divided, from the recorded step that it follows. */
+const partsOf = (step: Step | null, { refusal, step: count }: Rules.Plan): Parts => {
+  if (step === null) return {}
+  if (step.step !== count) return grown(step)
+  if (refusal !== undefined) return halved(step)
+  const { divided: times, itemsMax, leftOut } = step
+  return {
+    ...(itemsMax === undefined ? {} : { itemsMax }),
+    ...(times === undefined ? {} : { divided: times }),
+    ...(leftOut === undefined ? {} : { leftOut })
+  }
+}
+
+/**
+ * Records that the ledger refused the only item of a step, in a transaction of its own: the plan that
+ * follows leaves it out. Where an instance dies in between, the step is sent and refused once more.
+ * Refuses by that refusal where the write cannot do without the item.
+ */
+const leaveOut = Effect.fnUntraced(function* (
+  operation: OnLedger,
+  leased: LeasedOperation.LeasedOperation,
+  { items: [item, ...others] = [], refusal }: Pick<Step, "items"> & { readonly refusal: Refused }
+) {
+  const { divide } = operation
+  if (divide === undefined || item === undefined) return yield* Effect.fail(refusal)
+  if (others.length > 0) return
+  const records = yield* Records
+  const isLeftOut = yield* records.transact(
+    Effect.gen(function* () {
+      yield* LeasedOperation.fence(leased)
+      const record = yield* LeasedOperation.load(leased)
+      const act = yield* LeasedOperation.actOf(record, yield* Instant.now)
+      return yield* divide.leaveOut(
+        Request.decode(operation, record.request),
+        { item, refusal },
+        act
+      )
+    })
+  )
+  if (!isLeftOut) return yield* Effect.fail(refusal)
+})
+
+/**
+ * Ends a write of which nothing is left to send: as succeeded, or as failed by the refusal of the items
+ * that it left out. Only inside `transact`.
+ */
+const settle = Effect.fnUntraced(function* (
+  operation: OnLedger,
+  leased: LeasedOperation.LeasedOperation,
+  running: RunningWrite
+) {
+  const refusal = yield* operation.divide?.end(running.input, running.act) ?? Effect.succeed(null)
+  yield* refusal === null
+    ? LeasedOperation.settle(leased, operation, running)
+    : LeasedOperation.end(leased, running, LeasedOperation.failing(refusal))
+})
+
 /**
  * Judges a step and records it before its first submission, under the trace of the operation;
  * undefined where the operation has ended: its figures have moved, or nothing is left to send.
@@ -212,8 +286,9 @@ const traceOf = ({ traceId, traceFlags }: OperationRecord) => Trace.of(traceId, 
 const plan = Effect.fnUntraced(function* (
   operation: OnLedger,
   leased: LeasedOperation.LeasedOperation,
-  { step: count, replan }: Pick<Step, "step" | "replan">
+  move: Rules.Plan
 ) {
+  const { replan, step: count } = move
   const records = yield* Records
   const ledger = yield* Ledger.Ledger
   const dedupOffset = yield* reading(ledger.ledgerEnd)
@@ -238,9 +313,10 @@ const plan = Effect.fnUntraced(function* (
         ) {
           return undefined
         }
-        const planned = yield* operation.plan(input, act, count)
-        if (planned === null)
-          return void (yield* LeasedOperation.settle(leased, operation, running))
+        const write: RunningWrite = { ...running, input }
+        const parts = partsOf(record.step, move)
+        const planned = yield* operation.plan(input, act, count, parts.itemsMax)
+        if (planned === null) return void (yield* settle(operation, leased, write))
         const suffix = replan === 0 ? "" : `.${replan}`
         const step: Step = {
           step: count,
@@ -250,6 +326,8 @@ const plan = Effect.fnUntraced(function* (
           commands: planned.commands,
           disclosed: planned.disclosed ?? [],
           last: planned.last,
+          ...(planned.items === undefined ? {} : { items: planned.items }),
+          ...parts,
           plannedAt: act.now,
           unknownSince: null
         }
@@ -267,9 +345,6 @@ const plan = Effect.fnUntraced(function* (
   )
 })
 
-/** A running operation with its decoded request. */
-type RunningWrite = LeasedOperation.RunningOperation & { readonly input: unknown }
-
 /** Consequences of judging a step again, where it is not sent as it was recorded. */
 interface NotSent {
   /** Checks whether the signed figures of an operation have moved, with what follows from it. */
@@ -279,16 +354,14 @@ interface NotSent {
     | ReturnType<typeof SignedFigures.voidIfFiguresMoved>
     | ReturnType<typeof SignedFigures.areMoved>
   /** Follows where nothing of the step is left to say. */
-  readonly isSaid: (
-    running: RunningWrite
-  ) => ReturnType<typeof LeasedOperation.settle> | Effect.Effect<void>
+  readonly isSaid: (running: RunningWrite) => ReturnType<typeof settle> | Effect.Effect<void>
 }
 
 /** Judges a recorded step again, in a transaction that holds the lease: whether it is sent as it is. */
 const judgedAgain = Effect.fnUntraced(function* (
   operation: OnLedger,
   leased: LeasedOperation.LeasedOperation,
-  { step, voidIfFiguresMoved, isSaid }: Pick<Step, "step"> & NotSent
+  { step: { itemsMax, step }, voidIfFiguresMoved, isSaid }: { readonly step: Step } & NotSent
 ) {
   const records = yield* Records
   return yield* transactionOf(
@@ -302,7 +375,8 @@ const judgedAgain = Effect.fnUntraced(function* (
         const input = Request.decode(operation, record.request)
         const running = { record, act, input }
         if (step === 1 && (yield* voidIfFiguresMoved(running))) return false
-        if ((yield* records.rehearse(operation.plan(input, act, step))) !== null) return true
+        if ((yield* records.rehearse(operation.plan(input, act, step, itemsMax))) !== null)
+          return true
         yield* isSaid(running)
         return false
       })
@@ -316,22 +390,18 @@ const judgedAgain = Effect.fnUntraced(function* (
  * change. Returns whether to send it; where its figures have moved, or what it says is said already,
  * the operation has ended.
  */
-const maySend = (operation: OnLedger, leased: LeasedOperation.LeasedOperation, { step }: Step) =>
+const maySend = (operation: OnLedger, leased: LeasedOperation.LeasedOperation, step: Step) =>
   judgedAgain(operation, leased, {
     step,
     voidIfFiguresMoved: (running) => SignedFigures.voidIfFiguresMoved(leased, operation, running),
-    isSaid: (running) => LeasedOperation.settle(leased, operation, running)
+    isSaid: (running) => settle(operation, leased, running)
   })
 
 /**
  * Judges a step again of which a submission may still commit: whether it would still be sent as it
  * is. Changes nothing, since the operation can end only once the command id is spent.
  */
-const isStillSent = (
-  operation: OnLedger,
-  leased: LeasedOperation.LeasedOperation,
-  { step }: Step
-) =>
+const isStillSent = (operation: OnLedger, leased: LeasedOperation.LeasedOperation, step: Step) =>
   judgedAgain(operation, leased, {
     step,
     voidIfFiguresMoved: (running) => SignedFigures.areMoved(operation, running),
@@ -471,6 +541,8 @@ const perform = Effect.fnUntraced(function* (
       )
       return void (yield* hastened(write))
     case "plan": {
+      const { refusal } = move
+      if (refusal !== undefined) yield* leaveOut(operation, leased, { ...write.step, refusal })
       const planned = yield* plan(operation, leased, move)
       return planned === undefined ? undefined : { ...write, ...planned, move: Rules.firstSend }
     }

@@ -21,6 +21,12 @@ import type { Failure } from "./OperationTransitions.ts"
 export const replansMax = 3
 
 /**
+ * Number of items that one step may lose in a row because the ledger refuses each alone: then the
+ * write fails, since the cause is not theirs.
+ */
+export const leftOutMax = 100
+
+/**
  * Milliseconds after an open answer until which an absent commit is still awaited
  * (docs/domain/ledger-writes.md#unknown-outcomes); then the command id may be spent.
  */
@@ -62,7 +68,10 @@ export interface StepCommit extends Pick<Receipt, "updateId" | "offset"> {
 export type Dedup = "since-planned" | "since-projected"
 
 /** Members of a step that the next move depends on. */
-export type PlannedStep = Pick<Step, "step" | "replan" | "last" | "dedupOffset" | "abandoned">
+export type PlannedStep = Pick<
+  Step,
+  "step" | "replan" | "last" | "dedupOffset" | "abandoned" | "items" | "divided" | "leftOut"
+>
 
 /** Progress of a ledger write; members that were not looked up are undefined. */
 export interface LedgerWriteProgress {
@@ -145,10 +154,15 @@ interface End {
 }
 
 /** Judges the gates and records a step, which is then sent. */
-interface Plan {
+export interface Plan {
   readonly move: "plan"
   readonly step: number
   readonly replan: number
+  /**
+   * Refusal of the step as it was planned: it is divided, or loses its only item. Absent: it is planned
+   * as it was.
+   */
+  readonly refusal?: Refused
 }
 
 /** Records that the step may have committed. */
@@ -329,13 +343,24 @@ const refusedBy = (refusal: LedgerRefused, progress: SentProgress): Move => {
   if (committed === undefined) return lookUp("committed")
   if (committed !== null) return note(committed)
   if (!isAbsent(progress)) return wait(refusedInDoubt)
-  if (!LedgerRefusal.isStale(refusal) || step.replan >= replansMax) {
-    return refuse(progress, { cause: LedgerRefusal.from(refusal) })
+  const { divided = 0, replan } = step
+  if (!LedgerRefusal.isStale(refusal) || replan - divided >= replansMax) {
+    const cause = LedgerRefusal.from(refusal)
+    if (LedgerRefusal.isCommon(refusal) || !isDivisible(step)) return refuse(progress, { cause })
+    // Of a step that is in doubt the same items are sent again under another command id, and divided
+    // once that one is refused without a doubt.
+    return mustSpend(progress)
+      ? { move: "abandon", cause: null }
+      : { move: "plan", step: step.step, replan: replan + 1, refusal: cause }
   }
   if (mustSpend(progress)) return { move: "abandon", cause: null }
   if (positions === undefined) return lookUp("positions")
   return replanned(step, positions)
 }
+
+/** Checks whether a refused step may be divided, or may lose its only item. */
+const isDivisible = ({ items = [], leftOut = 0 }: PlannedStep): boolean =>
+  items.length > 0 && leftOut < leftOutMax
 
 /** Plans a step anew once the projection has read as far as the ledger was when it was asked. */
 const replanned = (

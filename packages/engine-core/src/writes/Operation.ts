@@ -122,9 +122,42 @@ export interface OperationDeclaration<K extends OperationKind, I, R, S extends S
 /** Commands of one step: one ledger transaction, submitted as the venue. */
 export interface Plan {
   readonly commands: readonly [Command, ...ReadonlyArray<Command>]
+  /**
+   * Of a write that divides: names of the records that the commands are about, each of which may be
+   * sent without the others.
+   */
+  readonly items?: ReadonlyArray<string>
   readonly disclosed?: ReadonlyArray<DisclosedContract>
   /** True for the operation's last step; steps count from 1. */
   readonly last: boolean
+}
+
+/** An item of a step that the ledger refused, sent alone, and its refusal. */
+export interface RefusedItem {
+  readonly item: string
+  readonly refusal: Refused
+}
+
+/**
+ * Division of refused steps: a step of several items that the ledger refuses for certain is planned
+ * anew with half as many, until an item that is sent alone is refused; that one is left out, and the
+ * rest goes on (docs/domain/ledger-writes.md#divided-steps).
+ */
+export interface Division<I> {
+  /**
+   * Records that the ledger refused an item, which the plans that follow leave out; a repetition for
+   * one operation changes nothing. False: the write cannot do without the item, and fails by the refusal.
+   */
+  leaveOut(
+    input: I,
+    refused: RefusedItem,
+    act: OperationAct
+  ): Effect.Effect<boolean, Unavailable, Records>
+  /**
+   * Ends a write of which nothing is left to send, where it left items out: returns the refusal by
+   * which it fails, with their names. Null: it left none out, and succeeds.
+   */
+  end(input: I, act: OperationAct): Effect.Effect<Refused | null, Unavailable, Records>
 }
 
 /** A write of the engine's own records: `run` judges and records, in one transaction. */
@@ -149,17 +182,21 @@ export interface OnLedger<
   /**
    * Judges every gate against the projection at its head, and returns the commands of this step.
    * Null: the ledger is as the write would leave it, so that the write succeeds without a further step.
+   * A write that divides plans at most `itemsMax` items, and no last step while it left any out.
    */
   plan(
     input: I,
     act: OperationAct,
-    step: number
+    step: number,
+    itemsMax?: number
   ): Effect.Effect<Plan | null, Refused<S> | Unavailable, Records | Bulk | Crypto | LedgerReach>
   /**
    * Reads the result, in the transaction that projects the last step's update, or in the one that
    * plans no further step.
    */
   finish(input: I, act: OperationAct): Effect.Effect<R, Unavailable, Records>
+  /** Absent: a step is all or nothing, and its refusal fails the write. */
+  readonly divide?: Division<I>
 }
 
 /**

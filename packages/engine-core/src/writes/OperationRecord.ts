@@ -76,6 +76,14 @@ export const Step = Schema.Struct({
   commands: Commands,
   disclosed: DisclosedContracts,
   last: Schema.Boolean,
+  /** Names of the records that the step may be divided into; absent: it is sent whole. */
+  items: Schema.optionalKey(Schema.Array(Schema.String)),
+  /** Largest number of items of the step, once it or the step before it was divided. */
+  itemsMax: Schema.optionalKey(Integer.schema),
+  /** Number of times that this step was divided or lost an item, of its plans anew. */
+  divided: Schema.optionalKey(Integer.schema),
+  /** Number of items that this step lost because the ledger refused them alone. */
+  leftOut: Schema.optionalKey(Integer.schema),
   plannedAt: Instant.schema,
   /**
    * Instant of the latest answer, or lease without one, that left the step's outcome unknown; null:

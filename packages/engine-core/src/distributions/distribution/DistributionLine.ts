@@ -364,6 +364,10 @@ export const isUndirected = ({
   !lost &&
   (directed.party !== party || directed.waits !== (state === "suspended"))
 
+/** Checks whether the contract of a line says that it waits, so that the registrar cannot deliver it. */
+export const waitsOnLedger = ({ directed }: Pick<DistributionLine, "directed">): boolean =>
+  directed?.waits === true
+
 /**
  * Whether the evidence of a payment names a day before the record date, on which nobody can have been
  * paid what is owed to the holders of that date: a breach (docs/domain/distributions.md#on-the-ledger).

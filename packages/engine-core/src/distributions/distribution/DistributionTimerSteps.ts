@@ -16,8 +16,11 @@ import {
   inStates,
   isOwed,
   isUndirected,
-  owed
+  owed,
+  waitsOnLedger
 } from "./DistributionLine.ts"
+import type { DistributionId } from "./DistributionTerms.ts"
+import { pausedAt } from "./LineRefusalSteps.ts"
 import { type DistributionTimer, distributionTimers } from "./DistributionTimer.ts"
 
 /** Time between the delivery of the last due line and the engine's roll. */
@@ -89,34 +92,55 @@ interface TimerChange extends Change {
 
 const instructing = Effect.fnUntraced(function* (
   { distributionId, instructAt, lastInstructAt, mayDeliver }: DistributionTimer,
-  contract: DistributionContract,
+  { isOpen }: DistributionContract,
   { act, ended }: TimerChange
 ) {
-  if (!(yield* differs({ distributionId, mayDeliver, isOpen: contract.isOpen }))) {
-    return { instructAt: null, lastInstructAt }
-  }
-  if (instructAt !== null && ended !== "instruct") return { instructAt, lastInstructAt }
+  const { now } = act
+  const need = yield* needOf({ distributionId, mayDeliver, isOpen }, now)
   // An operation is found by its instant: a repeated instant would find the operation that ended.
-  const next =
-    lastInstructAt === null ? act.now : Instant.max(act.now, Instant.fromNanos(lastInstructAt + 1n))
+  const isEnded = ended === "instruct" && instructAt !== null
+  const last = isEnded ? latest(lastInstructAt, instructAt) : lastInstructAt
+  if (need === null) return { instructAt: null, lastInstructAt: last }
+  const isDue = instructAt !== null && Instant.atOrBefore(instructAt, now)
+  if (isDue && !isEnded) return { instructAt, lastInstructAt }
+  if (need !== "now") return { instructAt: need.againAt, lastInstructAt: last }
+  const next = last === null ? now : Instant.max(now, Instant.fromNanos(last + 1n))
   return { instructAt: next, lastInstructAt: next }
 })
 
+const latest = (last: Instant.Instant | null, instant: Instant.Instant): Instant.Instant =>
+  last === null ? instant : Instant.max(last, instant)
+
 interface DeliveryState {
-  readonly distributionId: string
+  readonly distributionId: DistributionId
   readonly mayDeliver: boolean
   readonly isOpen: boolean
 }
 
-/** Checks whether the ledger differs from the records of a distribution with an owed line. */
-const differs = Effect.fnUntraced(function* ({
-  distributionId,
-  mayDeliver,
-  isOpen
-}: DeliveryState) {
+/**
+ * Judges whether the ledger differs from the records of a distribution with an owed line: null where it
+ * does not, and a later instant where it differs on lines alone that the ledger refuses, which are
+ * tried again then.
+ */
+const needOf = Effect.fnUntraced(function* (
+  { distributionId, mayDeliver, isOpen }: DeliveryState,
+  now: Instant.Instant
+) {
+  const records = yield* Records
   const owes = hasLine(distributionId, { by: "owed", is: isOwed })
-  if (mayDeliver !== isOpen) return yield* owes
-  return mayDeliver && (yield* hasLine(distributionId, { by: "undirected", is: isUndirected }))
+  if (mayDeliver !== isOpen && !(yield* owes)) return null
+  if (!mayDeliver) return isOpen ? "now" : null
+  const paused = yield* pausedAt({ distributionId, write: "instruct" }, now)
+  const refusedLines = (yield* records.many(distributionLines, [...paused.keys()])).filter(
+    isUndirected
+  )
+  const isOther = (line: DistributionLine) => isUndirected(line) && !paused.has(line.lineId)
+  if (!isOpen && refusedLines.every(waitsOnLedger)) return "now"
+  const without = new Set(paused.keys())
+  if (yield* hasLine(distributionId, { by: "undirected", is: isOther, without })) return "now"
+  const instants = refusedLines.flatMap(({ lineId }) => paused.get(lineId) ?? [])
+  const [first, ...others] = instants
+  return first === undefined ? null : { againAt: others.reduce(Instant.min, first) }
 })
 
 /**
@@ -138,6 +162,8 @@ const rollTime = Effect.fnUntraced(function* (
 interface LineCriterion {
   readonly by: "owed" | "undirected" | DistributionLine["state"]
   readonly is: (line: DistributionLine) => boolean
+  /** Ids of lines that do not count. */
+  readonly without?: ReadonlySet<string>
 }
 
 const inState = (state: DistributionLine["state"]): LineCriterion => ({
@@ -146,7 +172,10 @@ const inState = (state: DistributionLine["state"]): LineCriterion => ({
 })
 
 /** Checks whether a distribution has such a line, with the changes of this transaction. */
-const hasLine = Effect.fnUntraced(function* (distributionId: string, { by, is }: LineCriterion) {
+const hasLine = Effect.fnUntraced(function* (
+  distributionId: string,
+  { by, is, without }: LineCriterion
+) {
   const records = yield* Records
   const ids = yield* records.uncommitted(distributionLines, {
     column: "distributionId",
@@ -159,7 +188,7 @@ const hasLine = Effect.fnUntraced(function* (distributionId: string, { by, is }:
       ? { undirected: [distributionId] }
       : inStates(distributionId, by === "owed" ? owed : [by])
   const found = yield* records.ids(distributionLines, { where }).pipe(
-    Stream.filter((id) => !written.has(id)),
+    Stream.filter((id) => !written.has(id) && without?.has(id) !== true),
     Stream.runHead
   )
   return Option.isSome(found)

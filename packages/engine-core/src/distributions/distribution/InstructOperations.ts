@@ -15,23 +15,32 @@ import * as Operation from "../../writes/Operation.ts"
 import { roll } from "../roll/RollOperations.ts"
 import { distributions } from "./Distribution.ts"
 import { distributionContracts } from "./DistributionContract.ts"
-import { type DistributionLine, distributionLines } from "./DistributionLine.ts"
+import { type DistributionLine, distributionLines, waitsOnLedger } from "./DistributionLine.ts"
 import { distributionTimers } from "./DistributionTimer.ts"
 import { setTimers } from "./DistributionTimerSteps.ts"
+import { leaveOut, leftOutOf, refusalOf } from "./LineRefusalSteps.ts"
 import * as LineWrite from "./LineWrite.ts"
 import { notePlanned, resource, touchedBy } from "./LineWriteSteps.ts"
+
+const write = "instruct"
 
 /**
  * Closes a distribution that is held. For one that is cleared, directs the lines whose contracts
  * differ from the records in wait or payee, and opens the distribution after the last of them, so
- * that no line that waits can be delivered in between. Sends no command where ledger and records
- * agree, as after a hold that was released before this operation ran.
+ * that no line that waits can be delivered in between. Lines that the ledger refuses are left out, and
+ * one of them that may be delivered although it must not keeps the distribution closed. Sends no
+ * command where ledger and records agree, as after a hold that was released before this operation ran.
  */
 const instruct = Operation.defineForEngine("distribution.instruct", {
   doc: "Tells the registrar on the ledger which lines of a distribution it may deliver, and to whom.",
   ...LineWrite.declared,
   resource,
-  plan: Effect.fn("distribution.instruct.plan")(function* ({ distributionId }, act, step) {
+  plan: Effect.fn("distribution.instruct.plan")(function* (
+    { distributionId },
+    act,
+    step,
+    itemsMax = Number.POSITIVE_INFINITY
+  ) {
     const records = yield* Records
     const { batchLines } = yield* Settings
     yield* records.get(distributions, distributionId)
@@ -44,18 +53,41 @@ const instruct = Operation.defineForEngine("distribution.instruct", {
       yield* notePlanned({ step, lines: 0 }, act)
       return { commands: [exercise(DistributionTemplate, cid, "Close", {})], last: true }
     }
+    const leftOut = yield* leftOutOf({ distributionId, write }, act)
+    const max = Math.min(batchLines, itemsMax)
     const found = yield* records.list(distributionLines, {
       where: { undirected: [distributionId] },
-      limit: batchLines + 1
+      limit: max + 1 + leftOut.lineIds.size
     })
-    const directed = found.slice(0, batchLines).map(({ record }) => direct(record))
-    const last = found.length <= batchLines
-    const opening = last && !isOpen ? [exercise(DistributionTemplate, cid, "Open", {})] : []
-    const [first, ...others]: ReadonlyArray<Command> = [...directed, ...opening]
+    const undirected = found.map(({ record }) => record)
+    const sendable = undirected.filter(({ lineId }) => !leftOut.lineIds.has(lineId))
+    const lines = sendable.slice(0, max)
+    const isRest = sendable.length <= max
+    const refusedLines = undirected.filter(({ lineId }) => leftOut.lineIds.has(lineId))
+    const mayOpen = isRest && !isOpen && refusedLines.every(waitsOnLedger)
+    const isOpening = mayOpen && lines.length < itemsMax
+    const opening = isOpening ? [exercise(DistributionTemplate, cid, "Open", {})] : []
+    yield* notePlanned({ step, lines: lines.length }, act)
+    const [first, ...others]: ReadonlyArray<Command> = [...lines.map(direct), ...opening]
     if (first === undefined) return null
-    yield* notePlanned({ step, lines: directed.length }, act)
-    return { commands: [first, ...others], last }
+    return {
+      commands: [first, ...others],
+      items: [...lines.map(({ lineId }) => lineId), ...(isOpening ? [distributionId] : [])],
+      last: isRest && mayOpen === isOpening && !leftOut.isOwn
+    }
   }),
+  divide: {
+    leaveOut: ({ distributionId }, refusedItem, act) =>
+      // The opening of the distribution itself is no line.
+      refusedItem.item === distributionId
+        ? Effect.succeed(false)
+        : Effect.as(leaveOut({ distributionId, write }, refusedItem, act), true),
+    end: Effect.fn("distribution.instruct.end")(function* ({ distributionId }, act) {
+      const refusal = yield* refusalOf({ distributionId, write }, act)
+      if (refusal !== null) yield* setTimers([distributionId], act, { ended: "instruct" })
+      return refusal
+    })
+  },
   finish: Effect.fn("distribution.instruct.finish")(function* ({ distributionId }, act) {
     yield* setTimers([distributionId], act, { ended: "instruct" })
     return yield* touchedBy(act, distributionId)

@@ -9,7 +9,10 @@ import { type DistributionId, distributions } from "./Distribution.ts"
 import { shown } from "./DistributionView.ts"
 import { declared, lineWrites, type Step } from "./LineWrite.ts"
 
-/** Records how many lines a step touches, in the transaction that plans it. */
+/**
+ * Records how many lines a step touches, in the transaction that plans it; 0 only where it was planned
+ * with lines before.
+ */
 export const notePlanned = (
   planned: Step,
   act: OperationAct
@@ -18,6 +21,8 @@ export const notePlanned = (
     const records = yield* Records
     const { operationId } = act
     const before = Option.getOrNull(yield* records.find(lineWrites, operationId))
+    const isNoted = before?.steps.some(({ step }) => step === planned.step) === true
+    if (planned.lines === 0 && !isNoted) return
     if (before !== null) {
       yield* records.append(lineWrites, before, { on: "plan", ...planned }, act)
       return

@@ -1,0 +1,118 @@
+/**
+ * Steps that leave out the lines which the ledger refuses to direct or to roll
+ * (docs/domain/distributions.md#lines-that-the-ledger-refuses).
+ */
+import { Effect, Option, Stream } from "effect"
+import * as Instant from "../../kernel/Instant.ts"
+import { type Refused, refused } from "../../kernel/Refusal.ts"
+import type { OperationAct } from "../../records/Act.ts"
+import { Records } from "../../records/Records.ts"
+import type { RefusedItem } from "../../writes/Operation.ts"
+import type { DistributionId } from "./DistributionTerms.ts"
+import * as LineRefusal from "./LineRefusal.ts"
+
+/** The lines of a distribution that a kind of write leaves out. */
+interface LineSelection {
+  readonly distributionId: DistributionId
+  readonly write: LineRefusal.LineWriteKind
+}
+
+/** Longest pause in milliseconds until a line is tried again; the first is a minute, and it doubles. */
+const pauseMax = 3_600_000
+
+const againAfter = (times: number): number =>
+  Math.min(pauseMax, 60_000 * 2 ** Math.min(times - 1, 6))
+
+const refusalsOf = (selection: LineSelection) =>
+  Effect.flatMap(Records, (records) =>
+    records
+      .stream(LineRefusal.lineRefusals, { where: { write: [LineRefusal.writeOf(selection)] } })
+      .pipe(
+        Stream.map(({ record }) => record),
+        Stream.runCollect
+      )
+  )
+
+/** Finds the lines that the engine leaves out at an instant, and when it tries each again. */
+export const pausedAt = (selection: LineSelection, now: Instant.Instant) =>
+  Effect.map(
+    refusalsOf(selection),
+    (found): ReadonlyMap<string, Instant.Instant> =>
+      new Map(
+        found.flatMap(({ againAt, lineId }) =>
+          Instant.isAfter(againAt, now) ? [[lineId, againAt] as const] : []
+        )
+      )
+  )
+
+/** Lines that an operation leaves out. */
+interface LeftOut {
+  readonly lineIds: ReadonlySet<string>
+  /** True where the ledger refused one of them to this operation. */
+  readonly isOwn: boolean
+}
+
+/**
+ * Finds the lines that an operation leaves out: those that the ledger refused to it, and of the engine's
+ * own writes those whose pause has not ended. A person's write tries each line once.
+ */
+export const leftOutOf = (
+  selection: LineSelection,
+  { now, operationId, role }: Pick<OperationAct, "now" | "operationId" | "role">
+) =>
+  Effect.map(refusalsOf(selection), (found): LeftOut => {
+    const isOwn = (refusal: LineRefusal.LineRefusal) => refusal.operationId === operationId
+    const left = found.filter(
+      (refusal) => isOwn(refusal) || (role === null && Instant.isAfter(refusal.againAt, now))
+    )
+    return { lineIds: new Set(left.map(({ lineId }) => lineId)), isOwn: left.some(isOwn) }
+  })
+
+/** Records that the ledger refused a line to an operation. */
+export const leaveOut = Effect.fnUntraced(function* (
+  selection: LineSelection,
+  { item: lineId, refusal: { details } }: RefusedItem,
+  act: OperationAct
+) {
+  const records = yield* Records
+  const { operationId } = act
+  const { check = "ledger", detail = "The ledger refused the line.", reason = "refused" } = details
+  yield* Effect.logError("the ledger refuses a line, and the others go on", {
+    ...{ lineId, write: selection.write, operationId, check, reason }
+  })
+  const self = { ...selection, lineId }
+  const id = LineRefusal.idOf(self)
+  const before = Option.getOrNull(yield* records.find(LineRefusal.lineRefusals, id))
+  // The instance died before it planned the step anew.
+  if (before?.operationId === operationId) return
+  const times = (before?.times ?? 0) + 1
+  const againAt = Instant.fromNanos(act.now + BigInt(againAfter(times)) * 1_000_000n)
+  const refusal = { operationId, times, againAt, check, reason, detail }
+  if (before === null) {
+    yield* records
+      .open(LineRefusal.lineRefusals, { ...self, ...refusal }, act)
+      .pipe(Effect.catchTag("Refused", ({ slug }) => Effect.die(new Error(slug))))
+  } else {
+    yield* records.append(LineRefusal.lineRefusals, before, { on: "refuse", ...refusal }, act)
+  }
+})
+
+/** Largest number of lines that a problem names. */
+const namesMax = 20
+
+/** The refusal by which an operation ends that left lines out; null: it left out none. */
+export const refusalOf = (selection: LineSelection, { operationId }: OperationAct) =>
+  Effect.map(refusalsOf(selection), (found): Refused<"ledger-rejected"> | null => {
+    const own = found.filter((refusal) => refusal.operationId === operationId)
+    const [first] = own
+    if (first === undefined) return null
+    const names = own.slice(0, namesMax).map(({ lineId }) => lineId)
+    const others = own.length > namesMax ? ` and ${own.length - namesMax} more` : ""
+    const { check, detail, reason } = first
+    return refused("ledger-rejected", {
+      gate: "ledger",
+      check,
+      reason,
+      detail: `The ledger refused ${names.join(", ")}${others}; every other line is done. ${detail}`
+    })
+  })

@@ -19,7 +19,10 @@ const ranks: ReadonlyArray<readonly [rank: number, pattern: RegExp]> = [
   [5, /^(Engine|catalogue|index)\.ts$/u],
   // A context's table of contents lists its writes and reads.
   [5, /^[a-z-]+\/index\.ts$/u],
-  [4, /(Operations|Steps|Queries|Lookups|FromLedger|Runner|Follower|FourEyes|AuditLog)\.ts$/u],
+  [
+    4,
+    /(Operations|Steps|Queries|Lookups|Checks|FromLedger|Runner|Follower|FourEyes|AuditLog)\.ts$/u
+  ],
   // Parts that submit, open, sign, judge and run a write.
   [4, /^writes\/(\w+Write|KeyedCall|LeasedOperation|OperationTransitions|SignedFigures)\.ts$/u],
   // Parts that fold updates into records and answer reads from them; they need ports and records,

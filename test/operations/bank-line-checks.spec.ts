@@ -13,8 +13,8 @@ import * as CashSteps from "#core/orders/order/CashSteps.ts"
 import { cashLines } from "#core/orders/order/CashTaking.ts"
 import { nameOf } from "#core/orders/order/CashLine.ts"
 import * as Point from "#core/reads/Point.ts"
-import { unmatched } from "#core/reconciliation/run/CashUnmatchedLookups.ts"
-import * as CashUnmatched from "#core/reconciliation/run/checks/CashUnmatched.ts"
+import { unmatched } from "#core/reconciliation/checks/CashUnmatchedLookups.ts"
+import * as UnmatchedSums from "#core/reconciliation/checks/UnmatchedSums.ts"
 import { externalSources } from "#core/statements/external-source/ExternalSource.ts"
 import { externalStatements } from "#core/statements/external-statement/ExternalStatement.ts"
 import * as StatementLookups from "#core/statements/external-statement/StatementLookups.ts"
@@ -310,7 +310,7 @@ describe("a bank line that no order took", () => {
 const naive = Effect.gen(function* () {
   const records = yield* Records
   const statements = yield* records.list(externalStatements, { limit: 100 })
-  const sums: CashUnmatched.Sums = new Map()
+  const sums: UnmatchedSums.Sums = new Map()
   for (const { record: statement } of statements) {
     if (
       statement.supersededBy !== null ||
@@ -321,7 +321,7 @@ const naive = Effect.gen(function* () {
     for (const entry of yield* Stream.runCollect(StatementLookups.linesOf(statement))) {
       if (entry.kind !== "cash") continue
       const [taken] = yield* records.many(cashLines, [nameOf({ statementId, line: entry.line })])
-      CashUnmatched.addTo(sums, [
+      UnmatchedSums.addTo(sums, [
         {
           externalAccountId: account,
           accountCurrency: "USD",
@@ -335,7 +335,7 @@ const naive = Effect.gen(function* () {
   return shown([...sums.values()])
 })
 
-const shown = (sums: ReadonlyArray<Omit<CashUnmatched.UnmatchedLines, "instrumentId">>) =>
+const shown = (sums: ReadonlyArray<Omit<UnmatchedSums.UnmatchedLines, "instrumentId">>) =>
   sums
     .filter(({ booked, taken }) => !Decimal.equals(booked, taken))
     .map(({ subjectId, booked, taken }) => [

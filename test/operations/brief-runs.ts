@@ -7,11 +7,11 @@ import { idTextOf } from "#core/findings/FindingRules.ts"
 import { itemOf } from "#core/findings/RunQueue.ts"
 import { type Subscription, subscriptions } from "#core/orders/subscription/Subscription.ts"
 import * as Point from "#core/reads/Point.ts"
-import { isNote } from "#core/reconciliation/run/Check.ts"
-import * as PolicyReplay from "#core/reconciliation/run/checks/PolicyReplay.ts"
+import { isNote } from "#core/reconciliation/checks/Check.ts"
+import { policyReplay } from "#core/reconciliation/checks/PolicyChecks.ts"
 import { instruments } from "#core/instruments/instrument/Instrument.ts"
-import { pointOf } from "#core/reconciliation/run/ReserveBatchLookups.ts"
-import { replayed } from "#core/reconciliation/run/PolicyReplayLookups.ts"
+import { pointOf } from "#core/reconciliation/checks/ReserveBatchLookups.ts"
+import { replayed } from "#core/reconciliation/checks/PolicyReplayLookups.ts"
 import { runs } from "#core/reconciliation/run/Run.ts"
 import * as Calls from "../engine/calls.ts"
 import * as Cycles from "./cycles.ts"
@@ -45,7 +45,7 @@ export const read = (isBrief: boolean) =>
     return {
       count: judged.length,
       found: judged
-        .flatMap((fact) => PolicyReplay.differences(fact, Decimal.zero))
+        .flatMap((fact) => policyReplay.differences(fact, Decimal.zero))
         .map((difference) => idTextOf(difference, (text) => text))
         .toSorted()
     }

@@ -9,8 +9,8 @@ import {
   distributionLines
 } from "#core/distributions/distribution/DistributionLine.ts"
 import { instruments } from "#core/instruments/instrument/Instrument.ts"
-import { NotCompared } from "#core/reconciliation/run/Check.ts"
-import { recomputed } from "#core/reconciliation/run/DistributionCheckLookups.ts"
+import { NotCompared } from "#core/reconciliation/checks/Check.ts"
+import { recomputed } from "#core/reconciliation/checks/DistributionCheckLookups.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
 import { pinAt } from "../projection/stored-lots.ts"

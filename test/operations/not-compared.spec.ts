@@ -10,7 +10,7 @@ import { FindingId, findings, first, type Sighting } from "#core/findings/Findin
 import { idTextOf } from "#core/findings/FindingRules.ts"
 import type { NotCompared } from "#core/findings/NotCompared.ts"
 import { instrumentVerdicts } from "#core/reconciliation/verdict/InstrumentVerdict.ts"
-import { venueNames } from "#core/reconciliation/run/CheckLookups.ts"
+import { venueNames } from "#core/reconciliation/checks/AllChecks.ts"
 import { type CheckName, checkNames } from "#core/vocabulary/ReconciliationChecks.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"

@@ -6,6 +6,7 @@ import { Effect, Result } from "effect"
 import { distributions } from "#core/distributions/distribution/Distribution.ts"
 import { findings as collection } from "#core/findings/Finding.ts"
 import { idOf, registerEntries } from "#core/instruments/register/RegisterEntry.ts"
+import { checks } from "#core/reconciliation/checks/AllChecks.ts"
 import { runs } from "#core/reconciliation/run/Run.ts"
 import { holds } from "#core/restraints/hold/Hold.ts"
 import * as Calls from "../engine/calls.ts"
@@ -32,8 +33,18 @@ export const run = (
       body: parsed
     })
     const value = JSON.parse(PlainJson.stringify(started.value)) as Shown
+    const undeclared = value.notCompared.filter(({ check, why }) => !mayBeSaid(check, why))
+    if (undeclared.length > 0) throw new Error(`undeclared: ${JSON.stringify(undeclared)}`)
     return { ...started, value }
   })
+
+/** Reasons that any check may say, whatever it declares. */
+const anyCheck: ReadonlyArray<string> = ["ledger-unreachable", "internal"]
+
+/** Checks whether the page of the check has the reason, or any check may say it. */
+const mayBeSaid = (name: string, why: string): boolean =>
+  anyCheck.includes(why) ||
+  Object.hasOwn(checks.find((check) => check.name === name)?.cannot ?? {}, why)
 
 interface Shown {
   readonly runId: string
@@ -46,6 +57,7 @@ interface Shown {
     readonly why: string | null
     readonly findings: number
   }>
+  readonly notCompared: ReadonlyArray<{ readonly check: string; readonly why: string }>
   readonly holdsOpened: ReadonlyArray<string>
   readonly distributionsCleared: ReadonlyArray<string>
 }

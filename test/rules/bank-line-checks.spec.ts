@@ -3,8 +3,13 @@ import { Date, Decimal, Instant } from "@bursar/engine-core/kernel"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import * as Part from "#core/orders/order/CashLinePart.ts"
-import * as CashUnmatched from "#core/reconciliation/run/checks/CashUnmatched.ts"
-import * as SuspendedLines from "#core/reconciliation/run/checks/SuspendedLines.ts"
+import { cashUnmatched } from "#core/reconciliation/checks/CashChecks.ts"
+import { suspendedLines } from "#core/reconciliation/checks/DistributionChecks.ts"
+import {
+  type AccountStatement,
+  together
+} from "#core/reconciliation/checks/SuspendedLineLookups.ts"
+import * as UnmatchedSums from "#core/reconciliation/checks/UnmatchedSums.ts"
 
 const d = Decimal.of
 const plain = (amount: Decimal.Decimal | null) =>
@@ -13,7 +18,7 @@ const plain = (amount: Decimal.Decimal | null) =>
 type Line = readonly [
   amount: string,
   taken: string,
-  of?: Partial<CashUnmatched.OpenLine["entry"]> & { readonly statementId?: string }
+  of?: Partial<UnmatchedSums.OpenLine["entry"]> & { readonly statementId?: string }
 ]
 
 const openLine = ([amount, taken, { statementId = "st-1", ...entry } = {}]: Line) => ({
@@ -31,16 +36,16 @@ const openLine = ([amount, taken, { statementId = "st-1", ...entry } = {}]: Line
   taken: d(taken)
 })
 
-const sumsOf = (lines: ReadonlyArray<CashUnmatched.OpenLine>) => {
-  const sums: CashUnmatched.Sums = new Map()
-  CashUnmatched.addTo(sums, lines)
+const sumsOf = (lines: ReadonlyArray<UnmatchedSums.OpenLine>) => {
+  const sums: UnmatchedSums.Sums = new Map()
+  UnmatchedSums.addTo(sums, lines)
   return [...sums.values()].map((sum) => ({ ...sum, instrumentId: "f" }))
 }
 
 /** Findings of lines, as `severity kind:id expected actual unit statement`. */
 const found = (lines: ReadonlyArray<Line>, tolerance = "0") =>
   sumsOf(lines.map(openLine))
-    .flatMap((fact) => CashUnmatched.differences(fact, d(tolerance)))
+    .flatMap((fact) => cashUnmatched.differences(fact, d(tolerance)))
     .map(({ severity, subject, expected, actual, unit, statementId }) =>
       [
         severity,
@@ -193,9 +198,7 @@ describe("the index of the lines of a statement", () => {
 
 describe("the cash that is kept apart", () => {
   const moment = (instant: string) => ({ offset: 7 as never, instant: Instant.of(instant) })
-  const stated = (
-    of: Partial<SuspendedLines.AccountStatement> = {}
-  ): SuspendedLines.AccountStatement => ({
+  const stated = (of: Partial<AccountStatement> = {}): AccountStatement => ({
     externalAccountId: "acc-1",
     statementId: "st-1",
     businessDate: "2026-07-31",
@@ -213,7 +216,7 @@ describe("the cash that is kept apart", () => {
   ])("is found where %s is suspended, tolerance %s: %j", (suspended, tolerance, expected) => {
     const { comparedAt, ...of } = stated()
     const fact = { ...of, instrumentId: "f", closing: d("100"), suspended: d(suspended) }
-    const differences = SuspendedLines.differences({ ...fact, comparedAt }, d(tolerance))
+    const differences = suspendedLines.differences({ ...fact, comparedAt }, d(tolerance))
     expect(
       differences.map(
         ({ severity, subject, expected: due, actual, unit }) =>
@@ -224,7 +227,7 @@ describe("the cash that is kept apart", () => {
   })
 
   const laterMoment = moment("2026-07-31T20:00:00Z")
-  it.each<readonly [string, ReadonlyArray<Partial<SuspendedLines.AccountStatement>>, object]>([
+  it.each<readonly [string, ReadonlyArray<Partial<AccountStatement>>, object]>([
     ["of one account is its balance", [{}], { externalAccountId: "acc-1", closing: d("100") }],
     [
       "of two is the sum of one date, at the later moment, under the first account",
@@ -236,15 +239,15 @@ describe("the cash that is kept apart", () => {
     ]
   ])("%s", (_, of, expected) => {
     const [first, ...others] = of.map(stated)
-    expect(SuspendedLines.together([first!, ...others])).toMatchObject({ success: expected })
+    expect(together([first!, ...others])).toMatchObject({ success: expected })
   })
 
-  it.each<readonly [string, ReadonlyArray<Partial<SuspendedLines.AccountStatement>>]>([
+  it.each<readonly [string, ReadonlyArray<Partial<AccountStatement>>]>([
     ["closing-missing", [{ closing: null }]],
     ["closing-missing", [{}, { externalAccountId: "acc-2", closing: null }]],
     ["dates-differ", [{}, { externalAccountId: "acc-2", businessDate: "2026-07-30" }]]
   ])("is never compared where its balances are not those of one date: %s", (why, of) => {
     const [first, ...others] = of.map(stated)
-    expect(SuspendedLines.together([first!, ...others])).toMatchObject({ failure: why })
+    expect(together([first!, ...others])).toMatchObject({ failure: why })
   })
 })

@@ -126,7 +126,6 @@ describe("what explains a difference", () => {
       expect(Decimal.formatPlain(split.explained.amount)).toBe(explained)
       expect(Decimal.formatPlain(split.unexplained)).toBe(unexplained)
       const found = compare({
-        check: "lots-holdings",
         instrumentId: "fund",
         subject: { resourceKind: "holder", id: "hol-1" },
         holderId: "hol-1",

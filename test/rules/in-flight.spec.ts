@@ -2,7 +2,7 @@
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import { describe, expect, it } from "vitest"
 import type { Subscription } from "#core/orders/subscription/Subscription.ts"
-import * as InFlight from "#core/reconciliation/run/InFlightRules.ts"
+import * as InFlight from "#core/reconciliation/checks/InFlightRules.ts"
 import { claimed as redeems } from "../machines/redemptions.ts"
 import { id, claimed as subscribes } from "../machines/subscriptions.ts"
 

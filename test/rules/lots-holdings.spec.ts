@@ -3,21 +3,21 @@ import { createHash } from "node:crypto"
 import { Decimal, Instant, Offset } from "@bursar/engine-core/kernel"
 import { Schema } from "effect"
 import { describe, expect, it } from "vitest"
-import * as LotsHoldings from "#core/reconciliation/run/checks/LotsHoldings.ts"
+import { type LotPosition, lotsHoldings } from "#core/reconciliation/checks/LotChecks.ts"
 import { FindingId, findings, first, blocks } from "#core/findings/Finding.ts"
 import { type Difference, idTextOf } from "#core/findings/FindingRules.ts"
 import * as PolicyTerms from "#core/instruments/policy/PolicyTerms.ts"
 
 const d = Decimal.of
-const position = (units: string, ...lots: ReadonlyArray<string>): LotsHoldings.Position => ({
+const position = (units: string, ...lots: ReadonlyArray<string>): LotPosition => ({
   instrumentId: "fund",
   party: "alice::1220ab",
   holderId: "hol-1",
   units: d(units),
   remaining: Decimal.sum(lots.map(d))
 })
-const found = (positions: ReadonlyArray<LotsHoldings.Position>, tolerance = "0") =>
-  positions.flatMap((each) => LotsHoldings.differences(each, d(tolerance)))
+const found = (positions: ReadonlyArray<LotPosition>, tolerance = "0") =>
+  positions.flatMap((each) => lotsHoldings.differences(each, d(tolerance)))
 
 const findingOf = ({ check, instrumentId, subject, holderId, ...seen }: Difference) => {
   const same = { check, instrumentId, subject }
@@ -30,7 +30,7 @@ const findingOf = ({ check, instrumentId, subject, holderId, ...seen }: Differen
 }
 
 describe("lots-holdings", () => {
-  it.each<[string, LotsHoldings.Position, string, ReadonlyArray<string>]>([
+  it.each<[string, LotPosition, string, ReadonlyArray<string>]>([
     ["reports nothing where the lots add up", position("7.5", "5", "2.5"), "0", []],
     ["reports nothing of a party with neither", position("0"), "0", []],
     ["reports units that no lot holds", position("7.5", "5"), "0", ["2.5"]],
@@ -50,7 +50,7 @@ describe("lots-holdings", () => {
     if (difference === undefined) throw new Error("nothing was found")
     const finding = findingOf(difference)
     expect(finding).toMatchObject({
-      check: LotsHoldings.check,
+      check: lotsHoldings.name,
       instrumentId: "fund",
       subject: { resourceKind: "holder", id: "hol-1" },
       holderId: "hol-1",

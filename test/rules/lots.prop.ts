@@ -5,7 +5,7 @@
 import { Decimal, Instant, type Party } from "@bursar/engine-core/kernel"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import * as LotsHoldings from "#core/reconciliation/run/checks/LotsHoldings.ts"
+import { lotsHoldings } from "#core/reconciliation/checks/LotChecks.ts"
 import type { Lot } from "#core/instruments/lot/Lot.ts"
 import * as LotRules from "#core/instruments/lot/LotRules.ts"
 import { idOf } from "#core/instruments/register/RegisterEntry.ts"
@@ -140,7 +140,7 @@ describe("lots", () => {
               const units = heldBy(steps, id)
               const remaining = LotRules.remainingOf(lots.get(id) ?? [])
               const position = { instrumentId, party: owner, holderId: null, units, remaining }
-              return LotsHoldings.differences(position, Decimal.zero)
+              return lotsHoldings.differences(position, Decimal.zero)
             })
           )
         expect(found(books)).toEqual([])

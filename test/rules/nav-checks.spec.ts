@@ -1,9 +1,12 @@
 /** Checks of a NAV feed, fact by fact: what is found, how severe, and at which edge. */
 import { Decimal } from "@bursar/engine-core/kernel"
 import { describe, expect, it } from "vitest"
-import * as NavMovement from "#core/reconciliation/run/checks/NavMovement.ts"
-import * as NavPrice from "#core/reconciliation/run/checks/NavPrice.ts"
-import * as NavUsable from "#core/reconciliation/run/checks/NavUsable.ts"
+import {
+  type FeedState,
+  navMovement,
+  navPrice,
+  navUsable
+} from "#core/reconciliation/checks/NavChecks.ts"
 
 const d = Decimal.of
 const plain = (decimal: Decimal.Decimal | null) =>
@@ -29,7 +32,7 @@ describe("nav-price", () => {
       nav: d(nav),
       price: d(price)
     }
-    const found = NavPrice.differences(fact, d("0.0020"))
+    const found = navPrice.differences(fact, d("0.0020"))
     expect(found.map((difference) => difference.severity)).toEqual(severity ? [severity] : [])
     for (const { actual, expected, difference, subject, tolerance, unexplained } of found) {
       expect([actual, expected].map(plain)).toEqual([plain(d(nav)), plain(d(price))])
@@ -52,7 +55,7 @@ describe("nav-movement", () => {
 
   it.each(rows)("warns of a move from 1 to %s with the bound %s", (nav, tolerance) => {
     const fact = { ...of, currency: "USD", nav: d(nav), accepted: d("1"), guardrail }
-    const found = NavMovement.differences(fact)
+    const found = navMovement.differences(fact, null)
     expect(found.map((one) => [one.severity, plain(one.tolerance), one.subject.id])).toEqual(
       tolerance === null ? [] : [["warning", tolerance, "nav-1"]]
     )
@@ -60,24 +63,23 @@ describe("nav-movement", () => {
 })
 
 describe("nav-usable", () => {
-  const rows: ReadonlyArray<
-    readonly [NavUsable.FeedState["state"], hasUnpriced: boolean, isFound: boolean]
-  > = [
-    ["ripcord", true, true],
-    ["missing", true, true],
-    ["stale", true, true],
-    ["deviating", true, false],
-    ["usable", true, false],
-    ["none", true, false],
-    ["ripcord", false, false],
-    ["missing", false, false],
-    ["stale", false, false]
-  ]
+  const rows: ReadonlyArray<readonly [FeedState["state"], hasUnpriced: boolean, isFound: boolean]> =
+    [
+      ["ripcord", true, true],
+      ["missing", true, true],
+      ["stale", true, true],
+      ["deviating", true, false],
+      ["usable", true, false],
+      ["none", true, false],
+      ["ripcord", false, false],
+      ["missing", false, false],
+      ["stale", false, false]
+    ]
 
   it.each(rows)(
     "of a feed that is %s, an order waiting: %s, warns: %s",
     (state, hasUnpriced, is) => {
-      const found = NavUsable.differences({ ...of, state, hasUnpriced })
+      const found = navUsable.differences({ ...of, state, hasUnpriced }, d("0"))
       expect(found.map(({ severity, unit }) => [severity, unit])).toEqual(
         is ? [["warning", state]] : []
       )

@@ -4,19 +4,18 @@ import * as fc from "fast-check"
 import { createHash } from "node:crypto"
 import { describe, expect, it } from "vitest"
 import type { Difference } from "#core/findings/FindingRules.ts"
-import * as AdmissionEffect from "#core/reconciliation/run/checks/AdmissionEffect.ts"
-import * as BurnedUnpaid from "#core/reconciliation/run/checks/BurnedUnpaid.ts"
-import * as CashSettlement from "#core/reconciliation/run/checks/CashSettlement.ts"
-import * as ClaimAging from "#core/reconciliation/run/checks/ClaimAging.ts"
-import * as DistributionIdentity from "#core/reconciliation/run/checks/DistributionIdentity.ts"
-import * as DistributionRecompute from "#core/reconciliation/run/checks/DistributionRecompute.ts"
-import * as DistributionUnpaid from "#core/reconciliation/run/checks/DistributionUnpaid.ts"
-import * as HolderCap from "#core/reconciliation/run/checks/HolderCap.ts"
-import * as MovementsBalance from "#core/reconciliation/run/checks/MovementsBalance.ts"
-import * as OrphanLocks from "#core/reconciliation/run/checks/OrphanLocks.ts"
-import * as PolicyReplay from "#core/reconciliation/run/checks/PolicyReplay.ts"
-import * as ProjectionDrift from "#core/reconciliation/run/checks/ProjectionDrift.ts"
-import * as RestrictionEffect from "#core/reconciliation/run/checks/RestrictionEffect.ts"
+import * as Admissions from "#core/reconciliation/checks/AdmissionChecks.ts"
+import { cashSettlement } from "#core/reconciliation/checks/CashChecks.ts"
+import {
+  distributionIdentity,
+  distributionRecompute,
+  distributionUnpaid
+} from "#core/reconciliation/checks/DistributionChecks.ts"
+import * as Drift from "#core/reconciliation/checks/DriftChecks.ts"
+import { burnedUnpaid, claimAging, orphanLocks } from "#core/reconciliation/checks/OrderChecks.ts"
+import { policyReplay } from "#core/reconciliation/checks/PolicyChecks.ts"
+import { movementsBalance } from "#core/reconciliation/checks/RegisterChecks.ts"
+import { leftAgainst, restrictionEffect } from "#core/reconciliation/checks/RestraintChecks.ts"
 
 const d = Decimal.of
 const at = Instant.of
@@ -61,13 +60,13 @@ describe("a redemption that is burned", () => {
     ]
   ])("%s", (_, now, proceeds, paid, found) => {
     const fact = { ...burned, proceeds: d(proceeds), paid: d(paid) }
-    expect(BurnedUnpaid.differences(fact, d("0.01"), terms(now)).map(shown)).toEqual(found)
+    expect(burnedUnpaid.differences(fact, d("0.01"), terms(now)).map(shown)).toEqual(found)
   })
 
   it("has no grace time to wait for where its check has none", () => {
     const fact = { ...burned, proceeds: d("1"), paid: none }
     const now = at("2026-03-02T18:00:00.000000001Z")
-    expect(BurnedUnpaid.differences(fact, none, { grace: null, now })).toHaveLength(1)
+    expect(burnedUnpaid.differences(fact, none, { grace: null, now })).toHaveLength(1)
   })
 })
 
@@ -86,7 +85,7 @@ describe("an order that is delivered", () => {
   ] as const)("%s", (_, now, paid, isLost, found) => {
     const fact = { ...delivered, paid: d(paid), isLost, entry: null }
     const [severity, amount] = typeof found === "string" ? found.split(" ") : []
-    expect(CashSettlement.differences(fact, d("0.01"), terms(now)).map(shown)).toEqual(
+    expect(cashSettlement.differences(fact, d("0.01"), terms(now)).map(shown)).toEqual(
       severity === undefined
         ? []
         : [`cash-settlement ${severity} subscription:s1 100 ${amount} USD`]
@@ -102,7 +101,7 @@ describe("an order that waits", () => {
     ["2026-03-05T18:00:00.000000001Z", ["claim-aging warning subscription:s1 100 0 USD"]]
   ])("is a warning for what it names once its grace time is over: %s", (now, found) => {
     const fact = { ...order, kind: "subscription" as const, ordered: d("100"), unit: "USD" }
-    expect(ClaimAging.differences(fact, none, terms(now)).map(shown)).toEqual(found)
+    expect(claimAging.differences(fact, none, terms(now)).map(shown)).toEqual(found)
   })
 })
 
@@ -131,7 +130,7 @@ describe("a payable distribution", () => {
     "warns of lines that are neither rolled nor waiting: %s %d %d",
     (now, due, delivered, found) => {
       const fact = { ...payable, due, delivered }
-      expect(DistributionUnpaid.differences(fact, none, terms(now)).map(shown)).toEqual(found)
+      expect(distributionUnpaid.differences(fact, none, terms(now)).map(shown)).toEqual(found)
     }
   )
 })
@@ -185,7 +184,7 @@ describe("units of a restricted holder", () => {
     ],
     ["left a holder that may only receive", { mode: "receive-only" as const }, {}, "5"]
   ])("%s", (_, restriction, movement, units) => {
-    const left = RestrictionEffect.leftAgainst([{ ...period, ...restriction }], {
+    const left = leftAgainst([{ ...period, ...restriction }], {
       ...out,
       ...movement
     })
@@ -194,8 +193,8 @@ describe("units of a restricted holder", () => {
 
   it("that left against it block their instrument, beyond the tolerance alone", () => {
     const fact = { instrumentId: "f", holderId: "h", units: d("5") }
-    expect(RestrictionEffect.differences(fact, d("5"))).toEqual([])
-    expect(RestrictionEffect.differences(fact, d("4.9")).map(shown)).toEqual([
+    expect(restrictionEffect.differences(fact, d("5"))).toEqual([])
+    expect(restrictionEffect.differences(fact, d("4.9")).map(shown)).toEqual([
       "restriction-effect blocking holder:h 0 5 units"
     ])
   })
@@ -215,7 +214,7 @@ describe("units of a party without an admission", () => {
     ["never before its first day", { validFrom: end }, "2026-03-05T11:59:59Z", false],
     ["from its first day on", { validFrom: end }, "2026-03-05T12:00:00Z", true]
   ])("may be held %s", (_, change, now, isAdmitted) => {
-    expect(AdmissionEffect.isAdmitted([{ ...period, ...change }], at(now))).toBe(isAdmitted)
+    expect(Admissions.isAdmitted([{ ...period, ...change }], at(now))).toBe(isAdmitted)
   })
 
   it.each([
@@ -228,13 +227,13 @@ describe("units of a party without an admission", () => {
     ["forced-transfer", "2026-03-06T00:00:00Z", false]
   ] as const)("came against its admissions by a %s of %s: %s", (kind, then, isAgainst) => {
     const arrival = { kind, at: at(then), restricted: true }
-    expect(AdmissionEffect.isAgainst([{ ...period, endedAt: end }], arrival)).toBe(isAgainst)
+    expect(Admissions.isAgainst([{ ...period, endedAt: end }], arrival)).toBe(isAgainst)
   })
 
   it("come against no admission where anybody may hold them", () => {
     const arrival = { kind: "transfer", at: start, restricted: false } as const
-    expect(AdmissionEffect.isAgainst([], arrival)).toBe(false)
-    expect(AdmissionEffect.isAgainst([], { ...arrival, restricted: true })).toBe(true)
+    expect(Admissions.isAgainst([], arrival)).toBe(false)
+    expect(Admissions.isAgainst([], { ...arrival, restricted: true })).toBe(true)
   })
 
   const held = {
@@ -267,7 +266,9 @@ describe("units of a party without an admission", () => {
     ["nothing of what was forced", { byForce: d("10") }, []],
     ["nothing of a part of what was forced", { byForce: d("12") }, []]
   ])("are %s", (_, change, found) => {
-    expect(AdmissionEffect.differences({ ...held, ...change }, none).map(shown)).toEqual(found)
+    expect(Admissions.admissionEffect.differences({ ...held, ...change }, none).map(shown)).toEqual(
+      found
+    )
   })
 })
 
@@ -278,7 +279,7 @@ describe("the places of an instrument", () => {
     [4, ["holder-cap warning instrument:f 3 4 holders"]]
   ])("that %d of 3 are taken", (taken, found) => {
     const fact = { instrumentId: "f", holderCap: 3, taken }
-    expect(HolderCap.differences(fact, none).map(shown)).toEqual(found)
+    expect(Admissions.holderCap.differences(fact, none).map(shown)).toEqual(found)
   })
 })
 
@@ -288,17 +289,14 @@ describe("a lock of the venue", () => {
     [true, []],
     [false, ["orphan-locks warning contract:c1 0 7 units"]]
   ])("whose order is live: %s", (isLive, found) => {
-    expect(OrphanLocks.differences({ ...lock, isLive }, none).map(shown)).toEqual(found)
+    expect(orphanLocks.differences({ ...lock, isLive }, none).map(shown)).toEqual(found)
   })
 })
 
 describe("the digest of contracts", () => {
   const sha256 = (text: string) => createHash("sha256").update(text).digest("hex")
   const digestOf = (contracts: ReadonlyArray<string>) =>
-    contracts.reduce(
-      (sum, contractId) => ProjectionDrift.add(sum, { contractId }, sha256),
-      ProjectionDrift.nothing
-    )
+    contracts.reduce((sum, contractId) => Drift.add(sum, { contractId }, sha256), Drift.nothing)
   const contractIds = fc.uniqueArray(fc.string({ maxLength: 8 }), { minLength: 1, maxLength: 20 })
 
   it("is the same in every order, and another as soon as one contract is another", () => {
@@ -330,7 +328,7 @@ describe("the digest of contracts", () => {
     ]
   ])("finds %s", (_, projected, active, found) => {
     const fact = { name: "t", projected: digestOf(projected), active: digestOf(active) }
-    const differences = ProjectionDrift.differences(fact)
+    const differences = Drift.projectionDrift.differences(fact, none)
     expect(differences.map(shown)).toEqual(found)
     expect(differences.every(({ instrumentId }) => instrumentId === null)).toBe(true)
   })
@@ -364,7 +362,7 @@ describe("a replay of policies", () => {
     ["2026-03-01T00:00:00Z", 1, []]
   ])("finds an order of %s under version %d, unless that was in force", (then, version, of) => {
     const fact = { ...order, policyVersion: version, claimedAt: at(then) }
-    expect(PolicyReplay.differences(fact, none).map(shown)).toEqual(of)
+    expect(policyReplay.differences(fact, none).map(shown)).toEqual(of)
   })
 
   it.each([
@@ -373,17 +371,17 @@ describe("a replay of policies", () => {
   ])("finds breaches of a record of kind %s", (kind, id, subject) => {
     const of = { of: "breaches" as const, kind, id, count: 2 }
     const fact = { ...of, instrumentId: "f", isIdle: false }
-    expect(PolicyReplay.differences(fact, none).map(shown)).toEqual([
+    expect(policyReplay.differences(fact, none).map(shown)).toEqual([
       `policy-replay blocking ${subject} 0 2 facts`
     ])
     // A finding without an instrument holds none, so that it does not say that it blocks.
-    expect(PolicyReplay.differences({ ...fact, instrumentId: null }, none).map(shown)).toEqual([
+    expect(policyReplay.differences({ ...fact, instrumentId: null }, none).map(shown)).toEqual([
       `policy-replay warning ${subject} 0 2 facts`
     ])
-    expect(PolicyReplay.differences({ ...fact, isIdle: true }, none).map(shown)).toEqual([
+    expect(policyReplay.differences({ ...fact, isIdle: true }, none).map(shown)).toEqual([
       `policy-replay warning ${subject} 0 2 facts`
     ])
-    expect(PolicyReplay.differences(fact, d("2"))).toEqual([])
+    expect(policyReplay.differences(fact, d("2"))).toEqual([])
   })
 })
 
@@ -400,12 +398,12 @@ describe("a difference within the tolerance of the policy", () => {
   /** A fact of each check whose difference is 2, judged by a tolerance. */
   const ofTwo: Readonly<Record<string, (by: Decimal.Decimal) => ReadonlyArray<Difference>>> = {
     "movements-balance": (by) =>
-      MovementsBalance.differences(
+      movementsBalance.differences(
         { ...of, party: "p", opening: d("5"), moved: d("1"), closing: d("8") },
         by
       ),
     "claim-aging": (by) =>
-      ClaimAging.differences(
+      claimAging.differences(
         {
           ...{ ...of, kind: "subscription", orderId: "s1", ordered: d("2"), unit: "USD" },
           since: burnedAt
@@ -414,24 +412,24 @@ describe("a difference within the tolerance of the policy", () => {
         late
       ),
     "distribution-unpaid": (by) =>
-      DistributionUnpaid.differences(
+      distributionUnpaid.differences(
         { ...distribution, payableFrom: burnedAt, due: 1, delivered: 1 },
         by,
         late
       ),
     "admission-effect": (by) =>
-      AdmissionEffect.differences(
+      Admissions.admissionEffect.differences(
         {
           ...{ ...of, party: "p", units: d("2"), isAdmitted: false, byForce: none },
           isNew: true
         },
         by
       ),
-    "holder-cap": (by) => HolderCap.differences({ ...of, holderCap: 3, taken: 5 }, by),
+    "holder-cap": (by) => Admissions.holderCap.differences({ ...of, holderCap: 3, taken: 5 }, by),
     "orphan-locks": (by) =>
-      OrphanLocks.differences({ ...of, contractId: "c1", units: d("2"), isLive: false }, by),
+      orphanLocks.differences({ ...of, contractId: "c1", units: d("2"), isLive: false }, by),
     "policy-replay": (by) =>
-      PolicyReplay.differences(
+      policyReplay.differences(
         {
           ...{ ...of, of: "order", kind: "redemption", orderId: "r1", policyVersion: 3 },
           claimedAt: burnedAt,
@@ -440,7 +438,7 @@ describe("a difference within the tolerance of the policy", () => {
         by
       ),
     "distribution-recompute": (by) =>
-      DistributionRecompute.differences(
+      distributionRecompute.differences(
         {
           ...{ ...distribution, of: "line", lineId: "f.2026-03.1", expected: line },
           actual: { ...line, net: d("5") }
@@ -448,7 +446,7 @@ describe("a difference within the tolerance of the policy", () => {
         by
       ),
     "distribution-identity": (by) =>
-      DistributionIdentity.differences(
+      distributionIdentity.differences(
         {
           ...{ ...distribution, sealed: sums, accrued: null },
           stored: { ...sums, equalisation: d("2"), carryIn: none, lost: none, unpayable: 0 }

@@ -1,7 +1,7 @@
 /** Facts of a check that are read part by part: a part that cannot be read hides no other one. */
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result, Stream } from "effect"
-import { CheckNotRun, NotCompared, readableFirst } from "#core/reconciliation/run/Check.ts"
+import { CheckNotRun, NotCompared, readableFirst } from "#core/reconciliation/checks/Check.ts"
 
 const subject = (id: string) => ({ resourceKind: "distribution", id }) as const
 

@@ -2,16 +2,23 @@
 import { Decimal, Duration, Instant, Offset } from "@bursar/engine-core/kernel"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import type { Difference } from "#core/findings/FindingRules.ts"
+import { type Difference, identityOf } from "#core/findings/FindingRules.ts"
 import { continuationOf, itemOf, requestOf } from "#core/findings/RunQueue.ts"
 import * as PolicyTerms from "#core/instruments/policy/PolicyTerms.ts"
-import { checks } from "#core/reconciliation/run/CheckLookups.ts"
+import { checks } from "#core/reconciliation/checks/AllChecks.ts"
 import { checkNames } from "#core/vocabulary/ReconciliationChecks.ts"
-import * as Identity from "#core/reconciliation/run/checks/DistributionIdentity.ts"
-import * as Recompute from "#core/reconciliation/run/checks/DistributionRecompute.ts"
-import * as MovementsBalance from "#core/reconciliation/run/checks/MovementsBalance.ts"
-import * as RegisterSupply from "#core/reconciliation/run/checks/RegisterSupply.ts"
-import { NotCompared } from "#core/reconciliation/run/Check.ts"
+import {
+  distributionIdentity,
+  distributionRecompute
+} from "#core/reconciliation/checks/DistributionChecks.ts"
+import {
+  figureNames,
+  type IdentityFact,
+  type RecomputedLine
+} from "#core/reconciliation/checks/DistributionCheckLookups.ts"
+import { changeOf } from "#core/reconciliation/checks/MovementSumLookups.ts"
+import { movementsBalance, registerSupply } from "#core/reconciliation/checks/RegisterChecks.ts"
+import { NotCompared } from "#core/reconciliation/checks/Check.ts"
 import * as Pace from "#core/reconciliation/run/PaceLookups.ts"
 import * as Rules from "#core/reconciliation/run/RunRules.ts"
 
@@ -84,21 +91,20 @@ describe("new findings of one check", () => {
         (amounts, batch) => {
           const known = new Set<string>()
           const all = amounts.map(([amount, isKnown], nth) => {
-            if (isKnown && nth % 2 === 0) known.add(`h${nth}`)
-            return difference(nth, String(amount))
+            const found = difference(nth, String(amount))
+            if (isKnown && nth % 2 === 0) known.add(identityOf(found))
+            return found
           })
           let gathered = Rules.nothing
           for (let from = 0; from < all.length; from += batch) {
             const differences = all.slice(from, from + batch)
-            gathered = Rules.gather(gathered, batchOf({ differences }), ({ subject }) =>
-              known.has(subject.id)
-            )
+            gathered = Rules.withBatch(gathered, batchOf({ differences }), known)
           }
           const { differences, why } = Rules.outcomeOf(
             { check: "lots-holdings", instrumentId: "fund" },
             gathered
           )
-          const fresh = all.filter(({ subject }) => !known.has(subject.id))
+          const fresh = all.filter((found) => !known.has(identityOf(found)))
           const rest = fresh.slice(1_000)
           expect(why).toBe(null)
           expect(differences.length).toBe(
@@ -175,7 +181,7 @@ describe("what a check judges by", () => {
     ["lots-holdings", { "lots-holdings": "2" }, "2", "2", null],
     ["nav-price", {}, null, "0.002", null],
     ["nav-price", { "nav-price": "0" }, "0", "0", null],
-    ["register-line", {}, null, "0", null],
+    ["register-line", {}, null, null, null],
     ["register-line", { "register-line": "0.5" }, "0.5", "0.5", null],
     ["burned-unpaid", {}, null, "0", "P3D"],
     ["nav-usable", {}, null, "0", null]
@@ -185,7 +191,7 @@ describe("what a check judges by", () => {
     )
     const terms = Rules.termsOf(check, { tolerances, grace: {} })
     expect(terms.tolerance).toBe(own === null ? null : d(own))
-    expect(Rules.toleranceOf(check, terms)).toBe(d(all))
+    expect(Rules.toleranceOf(check, terms)).toBe(all === null ? null : d(all))
     expect(terms.grace && Duration.format(terms.grace)).toBe(grace)
   })
 
@@ -253,10 +259,10 @@ describe("a finding that a check no longer finds", () => {
       [old, now, mid],
       [now, mid, old]
     ]) {
-      const gathered = Rules.gather(Rules.nothing, batchOf({ moments }), () => false)
+      const gathered = Rules.withBatch(Rules.nothing, batchOf({ moments }), new Set())
       const of = { check: "lots-holdings", instrumentId: "fund" }
       expect(Rules.outcomeOf(of, gathered).comparedAt).toBe(now)
-      const gatheredAgain = Rules.gather(gathered, batchOf({ moments: [mid] }), () => false)
+      const gatheredAgain = Rules.withBatch(gathered, batchOf({ moments: [mid] }), new Set())
       expect(gatheredAgain.comparedAt).toBe(now)
     }
   })
@@ -412,7 +418,7 @@ describe("register-supply", () => {
     ["5", "4.4999999999", "0.5", ["-0.5000000001"]]
   ])("reports of register %s and supply %s within %s: %j", (register, supply, tolerance, found) => {
     const sums = { instrumentId: "fund", register: d(register), supply: d(supply) }
-    const differences = RegisterSupply.differences(sums, d(tolerance))
+    const differences = registerSupply.differences(sums, d(tolerance))
     expect(differences.map(text)).toEqual(found)
     for (const { severity, subject } of differences) {
       expect([severity, subject]).toEqual(["blocking", { resourceKind: "instrument", id: "fund" }])
@@ -425,9 +431,9 @@ describe("movements-balance", () => {
     ({ kind, party: "a::12", to: of === "from" ? null : "a::12", units: d("3") }) as never
 
   it("counts what comes as more, what goes as less, and a lock as nothing", () => {
-    expect(MovementsBalance.changeOf(movement("mint", "to"))).toBe(d("3"))
-    expect(MovementsBalance.changeOf(movement("transfer", "from"))).toBe(d("-3"))
-    expect(MovementsBalance.changeOf(movement("lock", "both"))).toBe(d("0"))
+    expect(changeOf(movement("mint", "to"))).toBe(d("3"))
+    expect(changeOf(movement("transfer", "from"))).toBe(d("-3"))
+    expect(changeOf(movement("lock", "both"))).toBe(d("0"))
   })
 
   it("blocks for a party whose opening and movements are not its units", () => {
@@ -435,7 +441,7 @@ describe("movements-balance", () => {
       fc.property(
         fc.tuple(fc.integer(), fc.integer(), fc.integer()),
         ([opening, moved, closing]) => {
-          const found = MovementsBalance.differences(
+          const found = movementsBalance.differences(
             {
               instrumentId: "fund",
               party: "a::12",
@@ -456,7 +462,7 @@ describe("movements-balance", () => {
 })
 
 describe("distribution-recompute", () => {
-  const figures: Recompute.Figures = {
+  const figures: RecomputedLine["expected"] = {
     units: d("10"),
     entitlement: d("5.005"),
     carryIn: d("0.1"),
@@ -468,7 +474,7 @@ describe("distribution-recompute", () => {
     carryOut: d("0.005"),
     payoutUnits: null
   }
-  const line = (actual: Recompute.Figures | null): Recompute.Line => ({
+  const line = (actual: RecomputedLine["expected"] | null): RecomputedLine => ({
     of: "line",
     instrumentId: "fund",
     distributionId: "d-1",
@@ -480,13 +486,15 @@ describe("distribution-recompute", () => {
   })
 
   it("finds nothing in a line that is computed again as it is stored", () => {
-    expect(Recompute.differences(line(figures), d("0"))).toEqual([])
-    expect(Recompute.differences(line({ ...figures, payoutUnits: d("0") }), d("0"))).toEqual([])
+    expect(distributionRecompute.differences(line(figures), d("0"))).toEqual([])
+    expect(
+      distributionRecompute.differences(line({ ...figures, payoutUnits: d("0") }), d("0"))
+    ).toEqual([])
   })
 
-  it.each(Recompute.members)("finds an atom more in %s", (member) => {
+  it.each(figureNames)("finds an atom more in %s", (member) => {
     const changed = Decimal.add(figures[member] ?? d("0"), d("0.0000000001"))
-    const found = Recompute.differences(line({ ...figures, [member]: changed }), d("0"))
+    const found = distributionRecompute.differences(line({ ...figures, [member]: changed }), d("0"))
     expect(found.map(text)).toEqual(["0.0000000001"])
     expect(found[0]?.severity).toBe("blocking")
     expect(found[0]?.subject).toEqual({ resourceKind: "distribution", id: "d-1.1" })
@@ -510,7 +518,7 @@ describe("distribution-recompute", () => {
         currency: "USD"
       } as const
       const counted = { ...of, expectedCount: expected, actualCount: actual, isHashed }
-      const differences = Recompute.differences(counted, d("0"))
+      const differences = distributionRecompute.differences(counted, d("0"))
       expect(differences.map(text)).toEqual(found)
       expect(differences.every(({ severity }) => severity === "blocking")).toBe(true)
     }
@@ -528,7 +536,7 @@ describe("distribution-identity", () => {
     payoutUnits: d("0"),
     lines: 2
   }
-  const fact: Identity.Fact = {
+  const fact: IdentityFact = {
     instrumentId: "fund",
     distributionId: "d-1",
     currency: "USD",
@@ -536,8 +544,8 @@ describe("distribution-identity", () => {
     stored: { ...sums, carryIn: d("0.5"), lost: d("0"), unpayable: 0 },
     accrued: { least: d("4.9999999998"), most: d("5") }
   }
-  const found = (of: Identity.Fact) =>
-    Identity.differences(of, d("0")).map((difference) => {
+  const found = (of: IdentityFact) =>
+    distributionIdentity.differences(of, d("0")).map((difference) => {
       expect(difference.severity).toBe("blocking")
       return text(difference)
     })

@@ -1,4 +1,5 @@
 /** Every page that is drawn from the tables of the core. */
+import { checkPage } from "./checks.ts"
 import { conditionPage } from "./conditions.ts"
 import { eventPage } from "./events.ts"
 import { machinePages } from "./machines.ts"
@@ -14,6 +15,7 @@ export const pages = (): ReadonlyArray<Page> => [
   operationPage(),
   refusalPage(),
   conditionPage(),
+  checkPage(),
   eventPage(),
   rolePage(),
   workerPage(),

@@ -1,5 +1,6 @@
 /** Pure rules of findings: identity over runs, age, growth beyond an accepted amount. */
 import * as Decimal from "../kernel/Decimal.ts"
+import type { FindingSeverity } from "../vocabulary/sets.ts"
 import { explain, type Items, noItems } from "./Explained.ts"
 import type { Fact, Finding, FindingIdentity, Moment, Sighting } from "./Finding.ts"
 
@@ -46,9 +47,15 @@ export const foundAgain = (
 /** A difference that a check found; the run that finds it adds id, pin and its own id. */
 export type Difference = Omit<FindingIdentity, "findingId"> & Omit<Sighting, "runId" | "asOf">
 
-/** Two amounts that a check compares. */
-type Comparison = Omit<
+/** A difference as a check returns it: the check's declaration adds its name. */
+export type PlainDifference<S extends FindingSeverity = FindingSeverity> = Omit<
   Difference,
+  "check" | "severity"
+> & { readonly severity: S }
+
+/** Two amounts that a check compares. */
+type Comparison<S extends FindingSeverity = FindingSeverity> = Omit<
+  PlainDifference<S>,
   | "expected"
   | "actual"
   | "difference"
@@ -77,14 +84,14 @@ type Comparison = Omit<
  * it, or none where both the difference and its rest are within the tolerance, the edge included.
  * The severity is the one given, and `info` where items explain the whole difference.
  */
-export const compare = ({
+export const compare = <S extends FindingSeverity>({
   items = noItems,
   comparedAt = null,
   statementId = null,
   missingDates = [],
   entry = null,
   ...comparison
-}: Comparison): ReadonlyArray<Difference> => {
+}: Comparison<S>): ReadonlyArray<PlainDifference<S | "info">> => {
   const difference = Decimal.subtract(comparison.actual, comparison.expected)
   const isWithin = (amount: Decimal.Decimal): boolean =>
     Decimal.atMost(Decimal.abs(amount), comparison.tolerance)
@@ -99,10 +106,10 @@ export const compare = ({
 }
 
 /** A difference of two things that are no amounts, such as a hash; nothing explains it. */
-export const withoutAmounts = (
-  difference: Omit<Difference, keyof typeof unmeasured | "statementId" | "comparedAt"> &
+export const withoutAmounts = <S extends FindingSeverity>(
+  difference: Omit<PlainDifference<S>, keyof typeof unmeasured | "statementId" | "comparedAt"> &
     Partial<Pick<Difference, "statementId" | "comparedAt">>
-): Difference => ({ ...unmeasured, statementId: null, comparedAt: null, ...difference })
+): PlainDifference<S> => ({ ...unmeasured, statementId: null, comparedAt: null, ...difference })
 
 const unmeasured = {
   expected: null,

@@ -1,8 +1,8 @@
 /** Nouns of the room reconciliation: runs that compare the records with the ledger, and verdicts. */
 import * as Noun from "../nouns/Noun.ts"
 import * as RestatementQueries from "./restatement/RestatementQueries.ts"
+import { historyKeeper } from "./checks/DistributionCheckLookups.ts"
 import { checkMarks } from "./run/CheckMark.ts"
-import { historyKeeper } from "./run/DistributionCheckLookups.ts"
 import { runs, runEvents } from "./run/Run.ts"
 import { runInstruments } from "./run/RunInstrument.ts"
 import { runParts } from "./run/RunPart.ts"

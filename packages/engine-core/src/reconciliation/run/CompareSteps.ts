@@ -15,11 +15,10 @@ import { ProjectionLog } from "../../ports/storage/ProjectionLog.ts"
 import { orUnavailable } from "../../records/PortFailure.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import * as Point from "../../reads/Point.ts"
-import type * as Check from "./Check.ts"
-import { catchNotRun, isNote, NotCompared } from "./Check.ts"
-import { checks, type Row } from "./CheckLookups.ts"
+import { checks } from "../checks/AllChecks.ts"
+import * as Check from "../checks/Check.ts"
+import { pointOf } from "../checks/ReserveBatchLookups.ts"
 import { checkMarks, idOf } from "./CheckMark.ts"
-import { type BatchPoint, pointOf } from "./ReserveBatchLookups.ts"
 import type { Scope } from "./Run.ts"
 import * as Rules from "./RunRules.ts"
 
@@ -112,7 +111,7 @@ interface Situation {
   readonly isReached: boolean
 }
 
-const chosenOf = (scope: Scope): ReadonlyArray<Row> =>
+const chosenOf = (scope: Scope): ReadonlyArray<Check.Check> =>
   checks.filter(({ name }) => scope.checks?.includes(name) ?? true)
 
 /** Names of the checks of a run of the scope, in the order of the table. */
@@ -151,7 +150,7 @@ export const compareOne = Effect.fnUntraced(function* (
     isReached
   }: {
     readonly instrument: Stored<Instrument>
-    readonly at: BatchPoint
+    readonly at: Check.BatchPoint
     readonly isReached: boolean
   }
 ) {
@@ -189,7 +188,7 @@ const pointAt = Effect.fnUntraced(function* (now: Instant.Instant) {
   return { pin, horizonOffset } satisfies Check.Point
 })
 
-const unread = (check: Row, instrumentId: string | null, why: string): Rules.Outcome => ({
+const unread = (check: Check.Check, instrumentId: string | null, why: string): Rules.Outcome => ({
   check: check.name,
   instrumentId,
   ran: false,
@@ -208,7 +207,7 @@ const unread = (check: Row, instrumentId: string | null, why: string): Rules.Out
  */
 const orUnread = <R>(
   outcome: Effect.Effect<Rules.Outcome, Unavailable, R>,
-  check: Row,
+  check: Check.Check,
   instrumentId: string | null
 ): Effect.Effect<Rules.Outcome, Unavailable, R> =>
   Effect.catchDefect(outcome, (cause) => {
@@ -221,9 +220,9 @@ const orUnread = <R>(
 
 /** Runs one check of one instrument, in memory that grows with its differences alone. */
 const outcomeOf = Effect.fnUntraced(function* (
-  check: Row,
+  check: Check.Check,
   instrument: Stored<Instrument>,
-  at: BatchPoint
+  at: Check.BatchPoint
 ) {
   const { instrumentId, manifest } = instrument
   const terms = termsAt(check, manifest ?? PolicyTerms.defaults, at)
@@ -236,7 +235,7 @@ const outcomeOf = Effect.fnUntraced(function* (
  * it found a blocking difference: the run is incomplete.
  */
 const venueOutcomeOf = Effect.fnUntraced(function* (
-  check: Row,
+  check: Check.Check,
   {
     at,
     scope,
@@ -256,7 +255,7 @@ const venueOutcomeOf = Effect.fnUntraced(function* (
     : outcome
 })
 
-const served = (check: Row): Rules.Outcome => ({
+const served = (check: Check.Check): Rules.Outcome => ({
   ...unread(check, null, Rules.comparedBefore),
   ran: true
 })
@@ -268,7 +267,7 @@ const served = (check: Row): Rules.Outcome => ({
  * paid one: which run cleared a distribution is shown, and that run must have compared.
  */
 const maySkip = Effect.fnUntraced(function* (
-  { name, servesFor }: Row,
+  { name, servesFor }: Check.Check,
   { pin }: Check.Point,
   { instrumentIds }: Scope
 ) {
@@ -286,7 +285,7 @@ const maySkip = Effect.fnUntraced(function* (
 })
 
 const termsAt = (
-  { name }: Row,
+  { name }: Check.Check,
   policy: Parameters<typeof Rules.termsOf>[1],
   { pin }: Check.Point
 ): Check.Terms => ({ ...Rules.termsOf(name, policy), now: pin.judgedAt })
@@ -295,49 +294,26 @@ const termsAt = (
  * Gathers the differences of facts, a batch at a time; where facts cannot be read, the differences of
  * those before, and why.
  */
-const gather = <R>(
-  check: Row,
-  facts: Stream.Stream<unknown, Check.CheckNotRun | Unavailable, R>,
+const gather = Effect.fnUntraced(function* (
+  check: Check.Check,
+  facts: Check.NotedFacts<unknown>,
   terms: Check.Terms
-) => {
-  const tolerance = Rules.toleranceOf(check.name, terms)
+) {
   const faults: Array<Check.CheckNotRun> = []
-  return catchNotRun(facts, (fault) => void faults.push(fault)).pipe(
+  const gathered = yield* Check.catchNotRun(facts, (fault) => void faults.push(fault)).pipe(
     Stream.grouped(batchMax),
     Stream.runFoldEffect(
       () => Rules.nothing,
-      (sum, batch) => {
-        const notes = batch.filter((element) => isNote(element))
-        const facts = batch.filter((element) => !isNote(element))
-        const found = facts.map((fact) => check.differences(fact, tolerance, terms))
-        const moments = facts.flatMap((fact) => check.comparedAt?.(fact) ?? [])
-        const again = facts.flatMap(
-          (fact, nth) => check.again?.(fact, tolerance, terms) ?? blockingOf(found[nth] ?? [])
-        )
-        return Effect.gen(function* () {
-          const differences = yield* identified(check, found.flat())
-          const known = yield* knownAmong(differences)
-          const members = { differences, moments, notes, again, facts: facts.length }
-          return Rules.gather(sum, members, (difference) => known.has(identityOf(difference)))
-        })
-      }
-    ),
-    Effect.map((gathered): Rules.GatheredDifferences => {
-      const [fault] = faults
-      if (fault === undefined) return gathered
-      const { subject, why } = fault
-      if (subject === undefined) return { ...gathered, notRun: why, feeds: null }
-      const named = new NotCompared({ subject, statementId: null, why, isNeeded: true })
-      return { ...gathered, notRun: why, notCompared: [...gathered.notCompared, named] }
-    })
+      Effect.fnUntraced(function* (sum, elements) {
+        const batch = Rules.batchOf(check, elements, terms)
+        const differences = yield* identified(check, batch.differences)
+        return Rules.withBatch(sum, { ...batch, differences }, yield* identitiesAmong(differences))
+      })
+    )
   )
-}
-
-/** Ids of the statements of blocking differences. */
-const blockingOf = (differences: ReadonlyArray<Difference>): ReadonlyArray<string> =>
-  differences.flatMap(({ severity, statementId }) =>
-    severity === "blocking" ? (statementId ?? []) : []
-  )
+  const [fault] = faults
+  return fault === undefined ? gathered : Rules.withFault(gathered, fault)
+})
 
 /** The business date at the end of a dated subject's id. */
 const dateSuffix = /:[0-9]{4}-[0-9]{2}-[0-9]{2}$/u
@@ -347,7 +323,7 @@ const dateSuffix = /:[0-9]{4}-[0-9]{2}-[0-9]{2}$/u
  * the same statements without a date, so that these keep their age and their acceptance.
  */
 const identified = Effect.fnUntraced(function* (
-  { isDated }: Row,
+  { isDated }: Check.Check,
   differences: ReadonlyArray<Difference>
 ) {
   if (isDated !== true || differences.length === 0) return differences
@@ -372,8 +348,8 @@ const identified = Effect.fnUntraced(function* (
   })
 })
 
-/** Keys of the identities of the differences that are findings already, whatever their state. */
-const knownAmong = Effect.fnUntraced(function* (differences: ReadonlyArray<Difference>) {
+/** Identities of the differences that are findings already, whatever their state. */
+const identitiesAmong = Effect.fnUntraced(function* (differences: ReadonlyArray<Difference>) {
   if (differences.length === 0) return new Set<string>()
   const records = yield* Records
   const { sha256 } = yield* Crypto

@@ -4,7 +4,7 @@ import * as Instant from "../../kernel/Instant.ts"
 import type { Act } from "../../records/Act.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import { type CheckMark, checkMarks, idOf } from "./CheckMark.ts"
-import { checks } from "./CheckLookups.ts"
+import { checks } from "../checks/AllChecks.ts"
 import { type ComparedRun, outcomesOf } from "./CompareSteps.ts"
 import * as Rules from "./RunRules.ts"
 

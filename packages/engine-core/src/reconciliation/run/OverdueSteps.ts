@@ -13,10 +13,9 @@ import {
   type OverdueStatement,
   overdueStatements
 } from "../../statements/external-source/OverdueStatement.ts"
-import * as StatementOverdue from "./checks/StatementOverdue.ts"
+import { overdueOf, statementOverdue } from "../checks/StatementChecks.ts"
 import type { ComparedRun } from "./CompareSteps.ts"
 import * as Rules from "./RunRules.ts"
-import { overdueOf } from "./StatementCheckLookups.ts"
 
 /**
  * Opens a record for each overdue date that has none, for the instruments whose statements the run
@@ -33,7 +32,7 @@ export const noteOverdue = Effect.fnUntraced(function* (
   const { at, covered } = compared
   const owing = covered.flatMap(({ instrument, outcomes }) =>
     outcomes.some(
-      ({ check, differences }) => check === StatementOverdue.check && differences.length > 0
+      ({ check, differences }) => check === statementOverdue.name && differences.length > 0
     )
       ? [instrument.instrumentId]
       : []
@@ -41,7 +40,7 @@ export const noteOverdue = Effect.fnUntraced(function* (
   if (owing.length === 0) return
   for (const instrument of yield* records.many(instruments, owing, at.pin)) {
     const { instrumentId, manifest } = instrument
-    const terms = Rules.termsOf(StatementOverdue.check, manifest ?? PolicyTerms.defaults)
+    const terms = Rules.termsOf(statementOverdue.name, manifest ?? PolicyTerms.defaults)
     const owed = yield* overdueOf(instrument, at, { ...terms, now: at.pin.judgedAt })
     const dates = owed.flatMap(({ source, overdue }) =>
       overdue.map(

@@ -23,7 +23,8 @@ import {
   namesOf
 } from "./CompareSteps.ts"
 import * as RecordSteps from "./RecordSteps.ts"
-import { type BatchPoint, pointOf } from "./ReserveBatchLookups.ts"
+import type { BatchPoint } from "../checks/Check.ts"
+import { pointOf } from "../checks/ReserveBatchLookups.ts"
 import type { Scope } from "./Run.ts"
 import { partIdOf, type RunPart, runParts } from "./RunPart.ts"
 import * as Rules from "./RunRules.ts"

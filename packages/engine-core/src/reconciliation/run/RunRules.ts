@@ -1,12 +1,19 @@
 /** Pure rules of reconciliation runs: verdict, counts by check, limit of new findings. */
 import * as Decimal from "../../kernel/Decimal.ts"
 import { type Finding, type Moment, blocks } from "../../findings/Finding.ts"
-import type { Difference } from "../../findings/FindingRules.ts"
+import { type Difference, identityOf } from "../../findings/FindingRules.ts"
 import type { NotCompared as Listed } from "../../findings/NotCompared.ts"
 import * as PolicyTerms from "../../instruments/policy/PolicyTerms.ts"
 import * as Instant from "../../kernel/Instant.ts"
-import type { NotCompared, Note, Terms } from "./Check.ts"
 import type { FindingSeverity, Verdict } from "../../vocabulary/sets.ts"
+import {
+  type Check,
+  type CheckNotRun,
+  isNote,
+  NotCompared,
+  type Note,
+  type Terms
+} from "../checks/Check.ts"
 import type { RunCheck, Scope } from "./Run.ts"
 import type { PartOutcome } from "./RunPart.ts"
 
@@ -170,13 +177,13 @@ export const termsOf = (
   }
 }
 
-/** Tolerance of a check: the policy's, else the default; 0 where the check derives its default. */
+/** Tolerance of a check: the policy's, else the default; null where the check derives its default. */
 export const toleranceOf = (
   check: string,
   { tolerance }: Pick<Terms, "tolerance">
-): Decimal.Decimal => {
+): Decimal.Decimal | null => {
   const byDefault = PolicyTerms.toleranceDefaults[check] ?? Decimal.zero
-  return tolerance ?? (byDefault === "derived" ? Decimal.zero : byDefault)
+  return tolerance ?? (byDefault === "derived" ? null : byDefault)
 }
 
 const isNoOlder = (moment: Moment, than: Moment): boolean =>
@@ -255,7 +262,7 @@ const restOf = (
 })
 
 /** Differences of one check and instrument, gathered a batch at a time in bounded memory. */
-export interface GatheredDifferences {
+interface GatheredDifferences {
   readonly isCompared: boolean
   /** Reason why further facts could not be read; null: all were. */
   readonly notRun: string | null
@@ -296,12 +303,36 @@ export interface Batch {
   readonly again: ReadonlyArray<string>
 }
 
-/** Adds a batch of differences; `isKnown` says whether a difference is a finding already. */
-export const gather = (
+/** Compares a batch of facts by their check, and keeps the notes among them. */
+export const batchOf = (check: Check, elements: ReadonlyArray<unknown>, terms: Terms): Batch => {
+  const tolerance = toleranceOf(check.name, terms)
+  const notes = elements.filter((element) => isNote(element))
+  const facts = elements.filter((element) => !isNote(element))
+  const found = facts.map((fact) => check.differences(fact, tolerance, terms))
+  return {
+    differences: found.flat(),
+    moments: facts.flatMap((fact) => check.comparedAt?.(fact) ?? []),
+    facts: facts.length,
+    notes,
+    again: facts.flatMap(
+      (fact, nth) => check.again?.(fact, tolerance, terms) ?? blockingOf(found[nth] ?? [])
+    )
+  }
+}
+
+/** Ids of the statements of blocking differences. */
+const blockingOf = (differences: ReadonlyArray<Difference>): ReadonlyArray<string> =>
+  differences.flatMap(({ severity, statementId }) =>
+    severity === "blocking" ? (statementId ?? []) : []
+  )
+
+/** Adds a batch of differences; `found` has the identities of those that are findings already. */
+export const withBatch = (
   self: GatheredDifferences,
   { differences, moments, facts, notes, again }: Batch,
-  isKnown: (difference: Difference) => boolean
+  found: ReadonlySet<string>
 ): GatheredDifferences => {
+  const isKnown = (difference: Difference): boolean => found.has(identityOf(difference))
   const fresh = [...self.fresh, ...differences.filter((difference) => !isKnown(difference))]
   const named = notes.flatMap((note) => (note._tag === "NotCompared" ? [note] : []))
   const feeds = notes.flatMap((note) => (note._tag === "ComparedFeed" ? [note.feed] : []))
@@ -333,6 +364,16 @@ export const gather = (
       self.rest
     )
   }
+}
+
+/** Facts of which some could not be read: the check has not run, or has not compared what the fault names. */
+export const withFault = (
+  self: GatheredDifferences,
+  { subject, why }: CheckNotRun
+): GatheredDifferences => {
+  if (subject === undefined) return { ...self, notRun: why, feeds: null }
+  const named = new NotCompared({ subject, statementId: null, why, isNeeded: true })
+  return { ...self, notRun: why, notCompared: [...self.notCompared, named] }
 }
 
 /**

@@ -1,0 +1,61 @@
+/** Every check of reconciliation: what it finds, by which terms, and what it needs to be able to compare. */
+import * as Duration from "../../src/kernel/Duration.ts"
+import { checks } from "../../src/reconciliation/checks/AllChecks.ts"
+import type { Check } from "../../src/reconciliation/checks/Check.ts"
+import { reconciliationChecks } from "../../src/vocabulary/ReconciliationChecks.ts"
+import { code, type Page, page, table } from "./page.ts"
+
+const severityOf = ({ name, severity }: Check): string =>
+  severity ?? reconciliationChecks[name].severities.join(", ")
+
+const toleranceOf = ({ derives, fractionOf, name }: Check): string => {
+  const { tolerance } = reconciliationChecks[name]
+  return derives ?? (fractionOf === undefined ? tolerance : `${tolerance} of ${fractionOf}`)
+}
+
+const daysOf = (grace: string): string => {
+  const days = Duration.nanos(Duration.of(grace)) / Duration.NANOS_PER_DAY
+  return `${days} days`
+}
+
+const graceOf = ({ name }: Check): string => {
+  const { grace } = reconciliationChecks[name]
+  switch (grace) {
+    case null:
+      return "–"
+    case "endless":
+      return "without end"
+    case "source":
+      return "that of the source"
+    default:
+      return daysOf(grace)
+  }
+}
+
+const reasonsOf = ({ cannot }: Check): string =>
+  Object.entries(cannot)
+    .map(([why, sentence]) => `${code(why)}: ${sentence}`)
+    .join("; ") || "–"
+
+export const checkPage = (): Page =>
+  page(
+    "checks.md",
+    "# Checks",
+    "A reconciliation run makes these checks, in this order ([what a run does](domain/reconciliation.md#what-a-run-does)). A policy may name a tolerance and a grace time for each; the table has what counts where it names none. A difference equal to the tolerance is within it. Where items in flight explain the whole difference, the severity is `info`.",
+    table(
+      ["Check", "Finds", "Severity", "Tolerance", "Grace time"],
+      checks.map((check) => [
+        `[${code(check.name)}](domain/reconciliation.md#${check.rule})`,
+        check.doc,
+        severityOf(check),
+        toleranceOf(check),
+        graceOf(check)
+      ])
+    ),
+    "## What each can compare",
+    "Without what it needs, a check has run and had nothing to compare (`nothing-to-compare`). Input that it has and cannot compare is listed by name, with the reason as `why` ([not compared](domain/reconciliation.md#not-compared)). Any check may also say `ledger-unreachable`, and `internal` where a defect ended it.",
+    table(
+      ["Check", "Needs", "Says where it cannot"],
+      checks.map((check) => [code(check.name), check.needs, reasonsOf(check)])
+    )
+  )

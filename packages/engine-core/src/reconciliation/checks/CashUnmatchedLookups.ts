@@ -1,0 +1,299 @@
+/**
+ * Look-ups of the booked bank lines that orders have not taken whole, by an index of them: parts of
+ * statements that orders took whole are not read.
+ */
+import { Effect, Stream } from "effect"
+import {
+  type ExternalAccount,
+  externalAccounts
+} from "../../holders/external-account/ExternalAccount.ts"
+import type { Instrument } from "../../instruments/instrument/Instrument.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import { nameOf } from "../../orders/order/CashLine.ts"
+import * as Part from "../../orders/order/CashLinePart.ts"
+import { cashLines } from "../../orders/order/CashTaking.ts"
+import { Bulk } from "../../ports/storage/Bulk.ts"
+import { orUnavailable } from "../../records/PortFailure.ts"
+import { Records } from "../../records/Records.ts"
+import type { ExternalSource } from "../../statements/external-source/ExternalSource.ts"
+import {
+  type ExternalStatement,
+  ownerOf
+} from "../../statements/external-statement/ExternalStatement.ts"
+import * as EntryLookups from "../../statements/external-statement/EntryLookups.ts"
+import * as EntryRules from "../../statements/external-statement/EntryRules.ts"
+import * as LineRows from "../../statements/external-statement/LineRows.ts"
+import { inForce } from "../../statements/external-statement/StatementLookups.ts"
+import type { CashEntry } from "../../statements/external-statement/StatementLine.ts"
+import type { Facts, Point } from "./Check.ts"
+import { sourcesOf } from "./StatementCheckLookups.ts"
+import * as UnmatchedSums from "./UnmatchedSums.ts"
+
+type InstrumentIdentity = Pick<Instrument, "instrumentId">
+
+/** Number of statements whose parts are looked up together. */
+const statementsMax = 100
+
+/** Number of records that are looked up together. */
+const recordsMax = 500
+
+/** Number of rows that are read together. */
+const rowsMax = 1_000
+
+/** A statement whose lines may be judged, and the currency of its account. */
+interface JudgedStatement {
+  readonly statement: ExternalStatement
+  readonly accountCurrency: string
+}
+
+/**
+ * Checks whether lines of an account's statement are judged under this instrument. Lines of a segregated
+ * account are not: its balance is compared as a whole. A file that was handed in for two
+ * instruments has its lines twice: they are judged under the one that the account is mapped to.
+ */
+const isJudged = (
+  { segregated, instrumentId: mappedTo }: Pick<ExternalAccount, "segregated" | "instrumentId">,
+  { instrumentId, instruments }: InstrumentIdentity & Pick<ExternalSource, "instruments">
+): boolean =>
+  !segregated && (mappedTo === null || mappedTo === instrumentId || !instruments.includes(mappedTo))
+
+/** Selects the statements of a source that are judged and whose lines are not deleted. */
+const judgedOf = Effect.fnUntraced(function* (
+  statements: ReadonlyArray<ExternalStatement>,
+  scope: InstrumentIdentity & Pick<ExternalSource, "instruments">,
+  { pin }: Point
+) {
+  const records = yield* Records
+  const ids = new Set(statements.flatMap(({ externalAccountId }) => externalAccountId ?? []))
+  const accounts = new Map<string, ExternalAccount>(
+    (yield* records.many(externalAccounts, [...ids], pin)).map((account) => [
+      account.externalAccountId,
+      account
+    ])
+  )
+  return statements.flatMap((statement): ReadonlyArray<JudgedStatement> => {
+    const account = accounts.get(statement.externalAccountId ?? "")
+    if (account !== undefined && !isJudged(account, scope)) return []
+    return [{ statement, accountCurrency: account?.currency ?? statement.currency }]
+  })
+})
+
+/** Loads records by id, a bounded number at a time. */
+const chunked = <A, E, R>(
+  ids: ReadonlyArray<string>,
+  load: (ids: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<A>, E, R>
+) =>
+  Stream.fromIterable(ids).pipe(
+    Stream.grouped(recordsMax),
+    Stream.mapEffect((some) => load(some)),
+    Stream.flatMap((found) => Stream.fromIterable(found)),
+    Stream.runCollect
+  )
+
+/**
+ * Loads the parts of statements. A part that no taking has opened gets the amounts that were taken
+ * before the index existed.
+ */
+const partsOf = Effect.fnUntraced(function* (
+  judged: ReadonlyArray<JudgedStatement>,
+  { pin }: Point
+) {
+  const records = yield* Records
+  const every = judged.flatMap(({ statement: { externalStatementId, lineCount } }) =>
+    Array.from({ length: Part.partsOf(lineCount) }, (_, part) => ({
+      statementId: externalStatementId as string,
+      part
+    }))
+  )
+  const stored = yield* chunked(every.map(Part.idOf), (ids) =>
+    records.many(Part.cashLineParts, ids, pin)
+  )
+  const byId = new Map<string, Part.CashLinePart>(stored.map((part) => [Part.idOf(part), part]))
+  const absent = every.filter((part) => !byId.has(Part.idOf(part)))
+  const takenOf = [...new Set(absent.map(({ statementId }) => statementId))]
+  const taken =
+    takenOf.length === 0
+      ? []
+      : yield* records.stream(cashLines, { pin, where: { takenOf } }).pipe(
+          Stream.map(({ record }) => record),
+          Stream.runCollect
+        )
+  const marks = Map.groupBy(taken, (line) => Part.idOf({ ...line, part: Part.partOf(line) }))
+  for (const part of absent) {
+    const lines = marks.get(Part.idOf(part)) ?? []
+    const matches = lines.map((line) => ({ line: line.line, match: Part.matchOf(line) }))
+    byId.set(Part.idOf(part), Part.marked(Part.untaken(part), matches))
+  }
+  return Map.groupBy(
+    every.flatMap((part) => byId.get(Part.idOf(part)) ?? []),
+    ({ statementId }) => statementId
+  )
+})
+
+/** Spans of lines to read: adjacent parts are one span. */
+const spansOf = (
+  parts: ReadonlyArray<Part.CashLinePart>,
+  statement: Pick<ExternalStatement, "lineCount">
+): ReadonlyArray<Part.Span> =>
+  parts
+    .flatMap((part) => Part.openSpanOf(part, statement) ?? [])
+    .reduce<ReadonlyArray<Part.Span>>((spans, span) => {
+      const last = spans.at(-1)
+      return last !== undefined && last.through + 1 === span.from
+        ? spans.with(-1, { from: last.from, through: span.through })
+        : [...spans, span]
+    }, [])
+
+/** Streams the entries of a span, page by page; none where retention has deleted them. */
+const entriesOf = (statement: ExternalStatement, { from, through }: Part.Span) =>
+  Stream.range(0, Math.floor((through - from) / rowsMax)).pipe(
+    Stream.mapEffect((page) =>
+      Effect.gen(function* () {
+        const bulk = yield* Bulk
+        const first = from + page * rowsMax
+        const limit = Math.min(rowsMax, through - first + 1)
+        const owner = ownerOf(statement)
+        const rows = yield* orUnavailable(
+          bulk.read({ owner, after: LineRows.keyOf(first - 1), limit })
+        )
+        return rows
+          .map((row) => LineRows.lineOf(row))
+          .flatMap((line): ReadonlyArray<CashEntry> => (line.kind === "cash" ? [line] : []))
+      })
+    )
+  )
+
+/** Sums of a run, and what it judged already: an entry lies in several statements. */
+interface RunSums {
+  readonly sums: UnmatchedSums.Sums
+  /** First lines of entries that were added. */
+  readonly added: Set<string>
+}
+
+/**
+ * Adds entries of open lines to the sums, each once, however many statements state it. An entry that
+ * the bank took back and its reversal come to nothing where no order took of it. Of statements that
+ * contradict each other about a reference only the first counts, and the others are a contradiction.
+ */
+const addEntries = Effect.fnUntraced(function* (
+  { sums, added }: RunSums,
+  { statement, accountCurrency }: JudgedStatement,
+  { open, at }: { readonly open: ReadonlyArray<CashEntry>; readonly at: Point }
+) {
+  const records = yield* Records
+  const { externalStatementId: statementId, externalAccountId } = statement
+  if (externalAccountId === null || open.length === 0) return
+  const lines = open.map((entry) => ({ statement, entry }))
+  const { pin } = at
+  const entries = (yield* EntryLookups.entriesAround(lines, pin)).get(externalAccountId) ?? []
+  const sharing = (yield* EntryLookups.sharingReference(lines, pin)).get(externalAccountId) ?? []
+  const nameOfCopy = (line: EntryRules.BookedLine) =>
+    EntryRules.placeNameOf(EntryRules.placeOf(line))
+  const reversals = EntryRules.reversalsOf(entries)
+  const reversed = new Map([...reversals].map(([entry, reversal]) => [reversal, entry]))
+  const names = [...new Set(entries.flatMap(({ copies }) => copies.map(nameOfCopy)))]
+  const found = yield* chunked(names, (ids) => records.many(cashLines, ids, pin))
+  const takenOf = new Map(found.map((line) => [nameOf(line), line.taken]))
+  const takenOfEntry = ({ copies }: EntryRules.BookedEntry): Decimal.Decimal =>
+    Decimal.sum(copies.map((copy) => takenOf.get(nameOfCopy(copy)) ?? Decimal.zero))
+  const contradictions = EntryRules.contradictionsOf(sharing)
+  const stated = new Set(contradictions.flatMap((each) => each.stated.map(nameOfCopy)))
+  const otherwise = new Set(contradictions.flatMap((each) => each.otherwise.map(nameOfCopy)))
+  const byName = new Map(
+    entries.flatMap((entry) => entry.copies.map((copy) => [nameOfCopy(copy), entry] as const))
+  )
+  for (const entry of open) {
+    const booked = byName.get(nameOf({ statementId, line: entry.line }))
+    if (booked === undefined) continue
+    const [first] = booked.copies
+    if (booked.copies.length > 1) {
+      if (added.has(nameOfCopy(first))) continue
+      added.add(nameOfCopy(first))
+    }
+    const taken = takenOfEntry(booked)
+    const pair = reversals.has(booked) ? booked : reversed.get(booked)
+    const isUndone = pair !== undefined && Decimal.isZero(takenOfEntry(pair))
+    const isOtherwise = booked.copies.every(
+      (copy) => otherwise.has(nameOfCopy(copy)) && !stated.has(nameOfCopy(copy))
+    )
+    if (isUndone || isOtherwise || Decimal.atLeast(taken, entry.amount)) continue
+    UnmatchedSums.addTo(sums, [{ externalAccountId, accountCurrency, statementId, entry, taken }])
+  }
+  for (const each of contradictions) {
+    const sumOf = (bookedLines: ReadonlyArray<EntryRules.BookedLine>) =>
+      Decimal.sum(bookedLines.map((line) => UnmatchedSums.signedOf(line.entry)))
+    const [sum, other] = [sumOf(each.stated), sumOf(each.otherwise)]
+    const [line] = each.otherwise
+    if (line === undefined || Decimal.equals(sum, other)) continue
+    const named = {
+      externalAccountId,
+      accountCurrency,
+      statementId: line.statementId,
+      entry: line.entry
+    }
+    UnmatchedSums.contradict(sums, named, { stated: sum, otherwise: other })
+  }
+})
+
+/** Adds the open lines of a statement to the sums. */
+const addOpen = Effect.fnUntraced(function* (
+  judging: RunSums,
+  judged: JudgedStatement,
+  { parts, at }: { readonly parts: ReadonlyArray<Part.CashLinePart>; readonly at: Point }
+) {
+  const { statement } = judged
+  if (statement.externalAccountId === null) return
+  const partsByNumber = new Map(parts.map((part) => [part.part, part]))
+  const matchOf = (line: number): Part.Match => {
+    const part = partsByNumber.get(Part.partOf({ line }))
+    return part === undefined ? "unmatched" : Part.matchIn(part, line)
+  }
+  yield* Stream.fromIterable(spansOf(parts, statement)).pipe(
+    Stream.flatMap((span) => entriesOf(statement, span)),
+    Stream.runForEach((entries) => {
+      const open = entries.filter(({ line }) => matchOf(line) !== "matched")
+      return addEntries(judging, judged, { open, at })
+    })
+  )
+})
+
+/**
+ * Streams the rests that orders have not taken of the booked lines of an instrument's statements in
+ * force, one fact for each reference of the bank, in memory that grows with the number of references
+ * alone.
+ */
+export const unmatched = (
+  instrument: InstrumentIdentity,
+  at: Point
+): Facts<UnmatchedSums.UnmatchedLines> =>
+  Stream.unwrap(
+    Effect.gen(function* () {
+      const { instrumentId } = instrument
+      const sums: UnmatchedSums.Sums = new Map()
+      const judging: RunSums = { sums, added: new Set() }
+      for (const { externalSourceId, instruments } of yield* sourcesOf(instrument, at, ["cash"])) {
+        yield* inForce({ externalSourceId, instrumentId }, at.pin).pipe(
+          Stream.filter(({ prunedAt }) => prunedAt === undefined),
+          Stream.grouped(statementsMax),
+          Stream.runForEach((statements) =>
+            Effect.gen(function* () {
+              const judged = yield* judgedOf(statements, { instrumentId, instruments }, at)
+              const parts = yield* partsOf(judged, at)
+              yield* Effect.forEach(
+                judged,
+                (each) =>
+                  addOpen(judging, each, {
+                    parts: parts.get(each.statement.externalStatementId) ?? [],
+                    at
+                  }),
+                { discard: true }
+              )
+            })
+          )
+        )
+      }
+      return Stream.fromIterable(sums.values()).pipe(
+        Stream.map((sum): UnmatchedSums.UnmatchedLines => ({ instrumentId, ...sum }))
+      )
+    })
+  )

@@ -19,7 +19,7 @@ import {
   SubscriptionOrder
 } from "#core/orders/subscription/Subscription.ts"
 import * as SubscriptionQueries from "#core/orders/subscription/SubscriptionQueries.ts"
-import { openStates } from "#core/orders/OpenOrder.ts"
+import { openStates } from "#core/orders/order/OpenOrder.ts"
 import { contracts } from "#core/projection/Contract.ts"
 import { ReserveOrderMachine } from "#core/reserves/reserve-order/ReserveOrder.ts"
 import { OpenOrderState } from "#core/vocabulary/sets.ts"

@@ -5,8 +5,8 @@ import { Result, Schema } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import * as Basis from "#core/kernel/Basis.ts"
-import * as Formulas from "#core/orders/OrderFormulas.ts"
-import * as Rules from "#core/orders/OrderRules.ts"
+import * as Formulas from "#core/orders/order/OrderFormulas.ts"
+import * as Rules from "#core/orders/order/OrderRules.ts"
 import { changed } from "./changed-basis.ts"
 
 const d = Decimal.of

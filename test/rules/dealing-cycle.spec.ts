@@ -5,7 +5,7 @@
 import { Decimal, Formula } from "@bursar/engine-core/kernel"
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import * as Formulas from "#core/orders/OrderFormulas.ts"
+import * as Formulas from "#core/orders/order/OrderFormulas.ts"
 import * as Rules from "#core/orders/dealing-cycle/DealingCycleRules.ts"
 
 const d = Decimal.of

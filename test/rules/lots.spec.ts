@@ -9,8 +9,8 @@ import * as LotFormulas from "#core/instruments/lot/LotFormulas.ts"
 import * as LotRules from "#core/instruments/lot/LotRules.ts"
 import * as Basis from "#core/kernel/Basis.ts"
 import * as Formula from "#core/kernel/Formula.ts"
-import * as OrderFormulas from "#core/orders/OrderFormulas.ts"
-import * as OrderRules from "#core/orders/OrderRules.ts"
+import * as OrderFormulas from "#core/orders/order/OrderFormulas.ts"
+import * as OrderRules from "#core/orders/order/OrderRules.ts"
 
 const d = Decimal.of
 const day = (date: string) => Instant.of(`${date}T12:00:00Z`)

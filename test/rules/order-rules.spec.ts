@@ -2,7 +2,7 @@
 import { Decimal } from "@bursar/engine-core/kernel"
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
-import * as Rules from "#core/orders/OrderRules.ts"
+import * as Rules from "#core/orders/order/OrderRules.ts"
 import * as Subscribing from "#core/orders/subscription/SubscriptionRules.ts"
 
 const d = Decimal.of

@@ -9,7 +9,7 @@ import * as RedemptionPricing from "#core/orders/redemption/RedemptionPricing.ts
 import * as SubscriptionOpening from "#core/orders/subscription/SubscriptionOpening.ts"
 import * as InFlight from "#core/reconciliation/checks/InFlightRules.ts"
 import * as Restatement from "#core/reconciliation/restatement/RestatementRules.ts"
-import { baseOf, shownOf } from "#core/orders/RebasingRules.ts"
+import { baseOf, shownOf } from "#core/orders/order/RebasingRules.ts"
 import * as SubscriptionPricing from "#core/orders/subscription/SubscriptionPricing.ts"
 import * as Pricing from "#adapters/ledger/wallets/Pricing.ts"
 import { areOrdered, worthOf } from "#adapters/ledger/simulated/choices/Order.ts"

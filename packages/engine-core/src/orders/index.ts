@@ -1,10 +1,10 @@
 /** Nouns of the room orders: primary markets, orders, dealing cycles, and what pays for them. */
 import * as Noun from "../nouns/Noun.ts"
-import * as OrderFormulas from "./OrderFormulas.ts"
-import { openOrderOf } from "./OpenOrderLookups.ts"
-import * as PrefetchFromLedger from "./PrefetchFromLedger.ts"
-import { settlementEvents } from "./SettlementEventSteps.ts"
-import * as SnapshotSteps from "./SnapshotSteps.ts"
+import * as OrderFormulas from "./order/OrderFormulas.ts"
+import { openOrderOf } from "./order/OpenOrderLookups.ts"
+import * as PrefetchFromLedger from "./order/PrefetchFromLedger.ts"
+import { settlementEvents } from "./proposal/SettlementEventSteps.ts"
+import * as SnapshotSteps from "./order/SnapshotSteps.ts"
 import { cycleSlots } from "./dealing-cycle/CycleSlot.ts"
 import {
   dealingCycles,

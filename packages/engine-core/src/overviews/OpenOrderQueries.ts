@@ -10,7 +10,7 @@ import { releasesFor, settlementActs } from "../reserves/reserve-order/HeldOrder
 import * as RecordView from "../records/RecordView.ts"
 import type { Stored } from "../records/Records.ts"
 import { OpenOrderKind, OpenOrderState } from "../vocabulary/sets.ts"
-import * as OpenOrder from "../orders/OpenOrder.ts"
+import * as OpenOrder from "../orders/order/OpenOrder.ts"
 import * as Redemption from "../orders/redemption/Redemption.ts"
 import * as Subscription from "../orders/subscription/Subscription.ts"
 import * as Mint from "../reserves/reserve-order/Mint.ts"

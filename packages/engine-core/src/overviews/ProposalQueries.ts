@@ -4,7 +4,7 @@ import * as OrderList from "../orders/order/OrderList.ts"
 import * as Read from "../reads/Read.ts"
 import * as RecordView from "../records/RecordView.ts"
 import { ProposalKind } from "../vocabulary/sets.ts"
-import * as OpenOrder from "../orders/OpenOrder.ts"
+import * as OpenOrder from "../orders/order/OpenOrder.ts"
 import { Proposal, proposals } from "../orders/proposal/Proposal.ts"
 
 const shown = Struct.pick(Proposal.fields, [

@@ -2,7 +2,7 @@
 import * as Basis from "../../kernel/Basis.ts"
 import type * as Formula from "../../kernel/Formula.ts"
 import type { Offset } from "../../kernel/Offset.ts"
-import * as Formulas from "../OrderFormulas.ts"
+import * as Formulas from "../order/OrderFormulas.ts"
 import type { DealingCycle, OrderFill, Gross } from "./DealingCycle.ts"
 import type { SwingInput } from "./DealingCycleRules.ts"
 

@@ -2,7 +2,7 @@
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Formula from "../../kernel/Formula.ts"
 import type { ResidualRule } from "../../vocabulary/sets.ts"
-import * as Formulas from "../OrderFormulas.ts"
+import * as Formulas from "../order/OrderFormulas.ts"
 import { type FundNet, type Gating, gatingOf, type Gross } from "./DealingCycle.ts"
 import type { OrderedSums } from "./DealingDay.ts"
 

@@ -4,7 +4,7 @@
  * the holder's units and the fund's cash.
  */
 import { Effect, Option } from "effect"
-import * as SettlementEventSteps from "../SettlementEventSteps.ts"
+import * as SettlementEventSteps from "../proposal/SettlementEventSteps.ts"
 import type { Node } from "../../projection/FromLedger.ts"
 import * as TypedFromLedger from "../../projection/TypedFromLedger.ts"
 import * as Unexpected from "../../projection/Unexpected.ts"
@@ -12,7 +12,7 @@ import { Records, type Stored } from "../../records/Records.ts"
 import { Allocation } from "../../templates/Registry.ts"
 import { SettlementIntent } from "../../templates/Settlement.ts"
 import type { Payload } from "../../templates/Template.ts"
-import { asServed } from "../AllocationRules.ts"
+import { asServed } from "./AllocationRules.ts"
 import { type Redemption, redemptions } from "../redemption/Redemption.ts"
 import { holderOrders, type Kind, nameOf } from "./HolderOrder.ts"
 import { type Subscription, subscriptions } from "../subscription/Subscription.ts"

@@ -6,7 +6,7 @@ import { recorded } from "../../instruments/instrument/InstrumentGates.ts"
 import type * as Instant from "../../kernel/Instant.ts"
 import { Records } from "../../records/Records.ts"
 import type { Asset } from "../../templates/Field.ts"
-import { controlsOf } from "../ControlLookups.ts"
+import { controlsOf } from "./ControlLookups.ts"
 import type { PrimaryMarket } from "../primary-market/PrimaryMarket.ts"
 
 /** Loads the instrument and the holder of an order, with the open holds and restrictions of both. */

@@ -1,7 +1,7 @@
 /** Facts from the ledger about provision settlements: the fund's answer, and the consent's end. */
 import { Effect, Schema } from "effect"
 import * as AgreementSteps from "../../agreements/AgreementSteps.ts"
-import * as SettlementEventSteps from "../SettlementEventSteps.ts"
+import * as SettlementEventSteps from "../proposal/SettlementEventSteps.ts"
 import { InstrumentId } from "../../instruments/instrument/Instrument.ts"
 import * as Snapshot from "../../projection/Snapshot.ts"
 import * as TypedFromLedger from "../../projection/TypedFromLedger.ts"

@@ -2,8 +2,8 @@
 import * as Basis from "../../kernel/Basis.ts"
 import type * as Decimal from "../../kernel/Decimal.ts"
 import type * as Offset from "../../kernel/Offset.ts"
-import * as Formulas from "../OrderFormulas.ts"
-import * as OrderRules from "../OrderRules.ts"
+import * as Formulas from "../order/OrderFormulas.ts"
+import * as OrderRules from "../order/OrderRules.ts"
 import type { Redemption } from "./Redemption.ts"
 import * as Pricing from "./RedemptionPricing.ts"
 

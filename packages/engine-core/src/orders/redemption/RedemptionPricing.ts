@@ -1,8 +1,8 @@
 /** Pure check of a redemption's pricing: the oracle's figures against those of the formulas. */
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Rational from "../../kernel/Rational.ts"
-import * as OrderRules from "../OrderRules.ts"
-import * as Rebasing from "../RebasingRules.ts"
+import * as OrderRules from "../order/OrderRules.ts"
+import * as Rebasing from "../order/RebasingRules.ts"
 import { breachesOfPoint, pointNotKnown, type Pricing } from "../order/OrderPricing.ts"
 import type { Redemption } from "./Redemption.ts"
 

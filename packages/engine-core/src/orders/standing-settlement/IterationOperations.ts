@@ -14,8 +14,8 @@ import { StandingSettlement as Template } from "../../templates/Standing.ts"
 import { exercise } from "../../templates/Template.ts"
 import * as NavFeedLookups from "../../statements/nav-feed/NavFeedLookups.ts"
 import * as Operation from "../../writes/Operation.ts"
-import { controlsOf } from "../ControlLookups.ts"
-import { asServed } from "../AllocationRules.ts"
+import { controlsOf } from "../order/ControlLookups.ts"
+import { asServed } from "../order/AllocationRules.ts"
 import { RedemptionId, redemptions } from "../redemption/Redemption.ts"
 import {
   type Subscription,

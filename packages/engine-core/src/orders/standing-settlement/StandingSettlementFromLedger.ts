@@ -1,7 +1,7 @@
 /** Facts from the ledger about a standing settlement: opened, committed to, settled, paused, ended. */
 import { Effect, Option, Schema } from "effect"
 import type * as Party from "../../kernel/Party.ts"
-import * as SettlementEventSteps from "../SettlementEventSteps.ts"
+import * as SettlementEventSteps from "../proposal/SettlementEventSteps.ts"
 import { holderParties } from "../../holders/holder/Holder.ts"
 import { InstrumentId } from "../../instruments/instrument/Manifest.ts"
 import * as LedgerRecord from "../../projection/LedgerRecord.ts"

@@ -11,7 +11,7 @@ import * as Zone from "../../kernel/Zone.ts"
 import * as Field from "../../templates/Field.ts"
 import type { ControlEventType } from "../../vocabulary/EventType.ts"
 import * as sets from "../../vocabulary/sets.ts"
-import * as OpenOrder from "../OpenOrder.ts"
+import * as OpenOrder from "../order/OpenOrder.ts"
 import * as Order from "../order/Order.ts"
 import {
   CashLine,

@@ -7,7 +7,7 @@ import type { Terms } from "../../instruments/policy/Policy.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import { condition, inOrder, type Judgement } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
-import * as ControlGates from "../ControlGates.ts"
+import * as ControlGates from "../order/ControlGates.ts"
 import * as OrderGates from "../order/OrderGates.ts"
 
 /** Records that gate every act of an order by which a holder gets units. */

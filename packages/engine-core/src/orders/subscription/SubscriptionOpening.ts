@@ -16,7 +16,7 @@ import {
   type Fact,
   SubscriptionMachine
 } from "./Subscription.ts"
-import { shownOf } from "../RebasingRules.ts"
+import { shownOf } from "../order/RebasingRules.ts"
 import * as Pricing from "./SubscriptionPricing.ts"
 import * as Rules from "./SubscriptionRules.ts"
 

@@ -2,7 +2,7 @@
 import * as Decimal from "../../kernel/Decimal.ts"
 import { breachesOfPoint, pointNotKnown, type Pricing } from "../order/OrderPricing.ts"
 import type { Subscription } from "./Subscription.ts"
-import * as Rebasing from "../RebasingRules.ts"
+import * as Rebasing from "../order/RebasingRules.ts"
 import * as Rules from "./SubscriptionRules.ts"
 
 /**

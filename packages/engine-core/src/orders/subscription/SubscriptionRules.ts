@@ -5,7 +5,7 @@ import * as Formula from "../../kernel/Formula.ts"
 import type * as Party from "../../kernel/Party.ts"
 import * as Rational from "../../kernel/Rational.ts"
 import type { PrimaryMarket } from "../primary-market/PrimaryMarket.ts"
-import * as Formulas from "../OrderFormulas.ts"
+import * as Formulas from "../order/OrderFormulas.ts"
 import type { ResidualRule } from "../../vocabulary/sets.ts"
 
 /** Price and terms that the figures of an order are computed from. */

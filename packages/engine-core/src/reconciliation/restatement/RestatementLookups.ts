@@ -46,7 +46,7 @@ import {
   idOf as dayIdOf
 } from "../../orders/dealing-cycle/DealingDay.ts"
 import { primaryMarkets } from "../../orders/primary-market/PrimaryMarket.ts"
-import { isRebasing } from "../../orders/RebasingRules.ts"
+import { isRebasing } from "../../orders/order/RebasingRules.ts"
 import { redemptions } from "../../orders/redemption/Redemption.ts"
 import { subscriptions } from "../../orders/subscription/Subscription.ts"
 import type { Crypto } from "../../ports/Crypto.ts"

@@ -1,6 +1,6 @@
 /** Facts from the ledger about mints: started, accepted with an allocation, settled, ended; and the deposit's request. */
 import { Effect, Option, Schema } from "effect"
-import * as SettlementEventSteps from "../../orders/SettlementEventSteps.ts"
+import * as SettlementEventSteps from "../../orders/proposal/SettlementEventSteps.ts"
 import type { Node, FromLedger, Whole } from "../../projection/FromLedger.ts"
 import * as LedgerRecord from "../../projection/LedgerRecord.ts"
 import * as Snapshot from "../../projection/Snapshot.ts"

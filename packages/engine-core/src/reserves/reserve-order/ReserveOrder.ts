@@ -9,7 +9,7 @@ import * as Instant from "../../kernel/Instant.ts"
 import * as Integer from "../../kernel/Integer.ts"
 import * as Machine from "../../kernel/Machine.ts"
 import * as Party from "../../kernel/Party.ts"
-import * as OpenOrder from "../../orders/OpenOrder.ts"
+import * as OpenOrder from "../../orders/order/OpenOrder.ts"
 import * as Field from "../../templates/Field.ts"
 
 export const ReserveOrderMachine = Machine.declare("ReserveOrderState", {

@@ -3,11 +3,15 @@
  * recorded (docs/domain/orders.md#after-a-snapshot).
  */
 import { Effect, Option, Schema, Stream } from "effect"
-import { holderParties } from "../holders/holder/Holder.ts"
-import { type Instrument, instruments, isRecorded } from "../instruments/instrument/Instrument.ts"
-import { pricePoints } from "../instruments/price/PricePoint.ts"
-import type * as Instant from "../kernel/Instant.ts"
-import type { Unavailable } from "../kernel/Refusal.ts"
+import { holderParties } from "../../holders/holder/Holder.ts"
+import {
+  type Instrument,
+  instruments,
+  isRecorded
+} from "../../instruments/instrument/Instrument.ts"
+import { pricePoints } from "../../instruments/price/PricePoint.ts"
+import type * as Instant from "../../kernel/Instant.ts"
+import type { Unavailable } from "../../kernel/Refusal.ts"
 import {
   type Active,
   type ActiveOf,
@@ -16,35 +20,35 @@ import {
   shownBy,
   type TypedContract,
   typedOf
-} from "../projection/ActiveContracts.ts"
-import * as LedgerRecord from "../projection/LedgerRecord.ts"
-import type { Node, FromLedger, Whole } from "../projection/FromLedger.ts"
-import * as Snapshot from "../projection/Snapshot.ts"
-import { type SnapshotTaken, taken } from "../projection/SnapshotTaken.ts"
-import * as Unexpected from "../projection/Unexpected.ts"
-import type { Act } from "../records/Act.ts"
-import { Records } from "../records/Records.ts"
-import { DealingCycle as CycleTemplate } from "../templates/DealingCycle.ts"
-import { DeliveredLot, Lot, SubscriptionClaim } from "../templates/Market.ts"
-import { PricedRedemption, RedemptionClaim } from "../templates/Redemption.ts"
-import { Allocation, BurnRequest, MintRequest } from "../templates/Registry.ts"
-import { SettlementIntent } from "../templates/Settlement.ts"
-import type { Payload, Template } from "../templates/Template.ts"
+} from "../../projection/ActiveContracts.ts"
+import * as LedgerRecord from "../../projection/LedgerRecord.ts"
+import type { Node, FromLedger, Whole } from "../../projection/FromLedger.ts"
+import * as Snapshot from "../../projection/Snapshot.ts"
+import { type SnapshotTaken, taken } from "../../projection/SnapshotTaken.ts"
+import * as Unexpected from "../../projection/Unexpected.ts"
+import type { Act } from "../../records/Act.ts"
+import { Records } from "../../records/Records.ts"
+import { DealingCycle as CycleTemplate } from "../../templates/DealingCycle.ts"
+import { DeliveredLot, Lot, SubscriptionClaim } from "../../templates/Market.ts"
+import { PricedRedemption, RedemptionClaim } from "../../templates/Redemption.ts"
+import { Allocation, BurnRequest, MintRequest } from "../../templates/Registry.ts"
+import { SettlementIntent } from "../../templates/Settlement.ts"
+import type { Payload, Template } from "../../templates/Template.ts"
 import { asServed } from "./AllocationRules.ts"
-import { lock, onceRecorded } from "../instruments/instrument/AwaitingTermsSteps.ts"
-import { type DealingCycle, dealingCycles } from "./dealing-cycle/DealingCycle.ts"
-import * as DealingCycleFromLedger from "./dealing-cycle/DealingCycleFromLedger.ts"
-import * as DealingDayFromLedger from "./dealing-cycle/DealingDayFromLedger.ts"
-import { allocationOf, legOf, mayAllocate, misfitOf } from "./order/AllocationFromLedger.ts"
-import * as CutOffRules from "./order/CutOffRules.ts"
-import { holderOrders, type Kind, nameOf } from "./order/HolderOrder.ts"
-import { type ClaimOpening, openingOf } from "./order/OrderClaimLookups.ts"
-import * as ProposalFromLedger from "./proposal/ProposalFromLedger.ts"
-import { type Redemption, RedemptionId, redemptions } from "./redemption/Redemption.ts"
-import * as RedemptionOpening from "./redemption/RedemptionOpening.ts"
-import { isBurnOf } from "./redemption/RedemptionFromLedger.ts"
-import { type Subscription, SubscriptionId, subscriptions } from "./subscription/Subscription.ts"
-import * as SubscriptionOpening from "./subscription/SubscriptionOpening.ts"
+import { lock, onceRecorded } from "../../instruments/instrument/AwaitingTermsSteps.ts"
+import { type DealingCycle, dealingCycles } from "../dealing-cycle/DealingCycle.ts"
+import * as DealingCycleFromLedger from "../dealing-cycle/DealingCycleFromLedger.ts"
+import * as DealingDayFromLedger from "../dealing-cycle/DealingDayFromLedger.ts"
+import { allocationOf, legOf, mayAllocate, misfitOf } from "./AllocationFromLedger.ts"
+import * as CutOffRules from "./CutOffRules.ts"
+import { holderOrders, type Kind, nameOf } from "./HolderOrder.ts"
+import { type ClaimOpening, openingOf } from "./OrderClaimLookups.ts"
+import * as ProposalFromLedger from "../proposal/ProposalFromLedger.ts"
+import { type Redemption, RedemptionId, redemptions } from "../redemption/Redemption.ts"
+import * as RedemptionOpening from "../redemption/RedemptionOpening.ts"
+import { isBurnOf } from "../redemption/RedemptionFromLedger.ts"
+import { type Subscription, SubscriptionId, subscriptions } from "../subscription/Subscription.ts"
+import * as SubscriptionOpening from "../subscription/SubscriptionOpening.ts"
 
 /** Number of orders whose records, holders and points are looked up together. */
 const ordersMax = 1_000

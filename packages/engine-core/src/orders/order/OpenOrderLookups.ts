@@ -1,9 +1,9 @@
 /** Look-up of an open order of a holder; a holder that has one cannot be closed. */
 import { Effect } from "effect"
-import * as Machine from "../kernel/Machine.ts"
-import { Records } from "../records/Records.ts"
-import { redemptions, RedemptionMachine } from "./redemption/Redemption.ts"
-import { subscriptions, SubscriptionMachine } from "./subscription/Subscription.ts"
+import * as Machine from "../../kernel/Machine.ts"
+import { Records } from "../../records/Records.ts"
+import { redemptions, RedemptionMachine } from "../redemption/Redemption.ts"
+import { subscriptions, SubscriptionMachine } from "../subscription/Subscription.ts"
 
 const openStates = {
   subscription: SubscriptionMachine.schema.literals.filter(

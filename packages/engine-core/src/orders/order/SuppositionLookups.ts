@@ -1,30 +1,34 @@
 /** Suppositions of what-if reads: records as they would be at another price or under another policy version. */
 import { Effect, Option } from "effect"
-import { type InstrumentId, instruments, isRecorded } from "../instruments/instrument/Instrument.ts"
-import { type Supposition, isAsked } from "../instruments/policy/Counterfactual.ts"
-import { inForce } from "../instruments/policy/PolicyLookups.ts"
-import { type Terms, termsOf } from "../instruments/policy/Policy.ts"
-import { idOf as versionOf, policyVersions } from "../instruments/policy/PolicyVersion.ts"
+import {
+  type InstrumentId,
+  instruments,
+  isRecorded
+} from "../../instruments/instrument/Instrument.ts"
+import { type Supposition, isAsked } from "../../instruments/policy/Counterfactual.ts"
+import { inForce } from "../../instruments/policy/PolicyLookups.ts"
+import { type Terms, termsOf } from "../../instruments/policy/Policy.ts"
+import { idOf as versionOf, policyVersions } from "../../instruments/policy/PolicyVersion.ts"
 import {
   type PricePoint,
   pricePoints,
   type Quote,
   quotes
-} from "../instruments/price/PricePoint.ts"
-import type * as Decimal from "../kernel/Decimal.ts"
-import * as Instant from "../kernel/Instant.ts"
-import type * as Pin from "../kernel/Pin.ts"
-import { refused } from "../kernel/Refusal.ts"
-import { latestAt } from "../instruments/price/QuoteOrder.ts"
-import * as PinnedRecords from "../records/PinnedRecords.ts"
-import { Records, type Stored } from "../records/Records.ts"
-import { swungOf } from "./dealing-cycle/DealingCycleRules.ts"
-import { dealingDays, idOf as dayOf } from "./dealing-cycle/DealingDay.ts"
+} from "../../instruments/price/PricePoint.ts"
+import type * as Decimal from "../../kernel/Decimal.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import type * as Pin from "../../kernel/Pin.ts"
+import { refused } from "../../kernel/Refusal.ts"
+import { latestAt } from "../../instruments/price/QuoteOrder.ts"
+import * as PinnedRecords from "../../records/PinnedRecords.ts"
+import { Records, type Stored } from "../../records/Records.ts"
+import { swungOf } from "../dealing-cycle/DealingCycleRules.ts"
+import { dealingDays, idOf as dayOf } from "../dealing-cycle/DealingDay.ts"
 import { isRebasing } from "./RebasingRules.ts"
-import { type Redemption, redemptions } from "./redemption/Redemption.ts"
-import * as RedemptionPricing from "./redemption/RedemptionPricing.ts"
-import { type Subscription, subscriptions } from "./subscription/Subscription.ts"
-import * as SubscriptionPricing from "./subscription/SubscriptionPricing.ts"
+import { type Redemption, redemptions } from "../redemption/Redemption.ts"
+import * as RedemptionPricing from "../redemption/RedemptionPricing.ts"
+import { type Subscription, subscriptions } from "../subscription/Subscription.ts"
+import * as SubscriptionPricing from "../subscription/SubscriptionPricing.ts"
 
 /** Input of a supposition: price or policy version, instrument, cut-off. */
 interface SuppositionInput {

@@ -1,8 +1,8 @@
 /** Checks of holds and restrictions for acts on orders. */
-import * as HoldRules from "../restraints/hold/HoldRules.ts"
-import * as RestrictionRules from "../restraints/restriction/RestrictionRules.ts"
-import type { Judgement } from "../kernel/Gates.ts"
-import type * as Party from "../kernel/Party.ts"
+import * as HoldRules from "../../restraints/hold/HoldRules.ts"
+import * as RestrictionRules from "../../restraints/restriction/RestrictionRules.ts"
+import type { Judgement } from "../../kernel/Gates.ts"
+import type * as Party from "../../kernel/Party.ts"
 
 /** Open holds of the instrument, and restrictions in force of the holders of the act. */
 export interface Controls {

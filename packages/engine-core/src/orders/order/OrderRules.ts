@@ -2,8 +2,8 @@
  * Pure figures of redemptions, dealing cycles and rebasing registers
  * (docs/domain/figures.md#formulas-of-orders).
  */
-import * as Decimal from "../kernel/Decimal.ts"
-import * as Formula from "../kernel/Formula.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import * as Formula from "../../kernel/Formula.ts"
 import * as Formulas from "./OrderFormulas.ts"
 
 type GivenTo<F> = F extends Formula.Formula<infer I, infer _> ? Formula.GivenValues<I> : never

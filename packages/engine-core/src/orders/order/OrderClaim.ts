@@ -1,11 +1,11 @@
 /** Input members that the claims of subscriptions and redemptions share. */
 import { Effect, Schema } from "effect"
-import { HolderId } from "../holders/holder/HolderId.ts"
-import { InstrumentId } from "../instruments/instrument/Instrument.ts"
-import type * as Decimal from "../kernel/Decimal.ts"
-import * as Field from "../templates/Field.ts"
-import { PaymentMode } from "../vocabulary/sets.ts"
-import * as Amount from "../kernel/Amount.ts"
+import { HolderId } from "../../holders/holder/HolderId.ts"
+import { InstrumentId } from "../../instruments/instrument/Instrument.ts"
+import type * as Decimal from "../../kernel/Decimal.ts"
+import * as Field from "../../templates/Field.ts"
+import { PaymentMode } from "../../vocabulary/sets.ts"
+import * as Amount from "../../kernel/Amount.ts"
 
 export const fields = {
   instrumentId: InstrumentId,

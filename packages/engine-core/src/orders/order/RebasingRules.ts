@@ -2,8 +2,8 @@
  * Pure conversions of orders of rebasing instruments: holders order shown units, each at a price of 1,
  * and the ledger moves base units (docs/domain/orders.md#rebasing).
  */
-import type { ValuationMode } from "../vocabulary/sets.ts"
-import * as Decimal from "../kernel/Decimal.ts"
+import type { ValuationMode } from "../../vocabulary/sets.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
 import * as OrderRules from "./OrderRules.ts"
 
 /** Price of an ordered unit, and the index by which it becomes base units. */

@@ -1,7 +1,7 @@
 /** Look-up of the open holds and the restrictions in force, for acts on orders. */
 import { Effect } from "effect"
-import { openOn } from "../restraints/hold/OpenHoldLookups.ts"
-import { inForce } from "../restraints/restriction/RestrictionLookups.ts"
+import { openOn } from "../../restraints/hold/OpenHoldLookups.ts"
+import { inForce } from "../../restraints/restriction/RestrictionLookups.ts"
 
 /** Loads the open holds of the instrument and the restrictions of these holders, with two look-ups. */
 export const controlsOf = Effect.fnUntraced(function* ({

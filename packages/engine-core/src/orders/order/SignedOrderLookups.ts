@@ -1,16 +1,16 @@
 /** Look-up of the order that a holder signed in its wallet, and its comparison with the claim. */
 import { Effect, Option } from "effect"
-import type { Holder } from "../holders/holder/Holder.ts"
-import { assetOf, type RecordedInstrument } from "../instruments/instrument/Instrument.ts"
-import { condition, type Judgement } from "../kernel/Gates.ts"
-import * as Instant from "../kernel/Instant.ts"
-import type * as Party from "../kernel/Party.ts"
-import { Records } from "../records/Records.ts"
-import type * as Field from "../templates/Field.ts"
+import type { Holder } from "../../holders/holder/Holder.ts"
+import { assetOf, type RecordedInstrument } from "../../instruments/instrument/Instrument.ts"
+import { condition, type Judgement } from "../../kernel/Gates.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import type * as Party from "../../kernel/Party.ts"
+import { Records } from "../../records/Records.ts"
+import type * as Field from "../../templates/Field.ts"
 import type { ClaimInput } from "./OrderClaim.ts"
 import { isSized } from "./OrderSize.ts"
-import type { PrimaryMarket } from "./primary-market/PrimaryMarket.ts"
-import { type HolderOrder, holderOrders, type Kind, nameOf } from "./order/HolderOrder.ts"
+import type { PrimaryMarket } from "../primary-market/PrimaryMarket.ts"
+import { type HolderOrder, holderOrders, type Kind, nameOf } from "./HolderOrder.ts"
 
 /** Finds the order that the holder signed on the ledger; null: none is signed. */
 export const signedOrder = Effect.fnUntraced(function* (

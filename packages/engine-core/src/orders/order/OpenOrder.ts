@@ -1,6 +1,6 @@
 /** Filter columns of the list of open orders. */
-import * as Instant from "../kernel/Instant.ts"
-import { OpenOrderState, type OpenOrderKind } from "../vocabulary/sets.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import { OpenOrderState, type OpenOrderKind } from "../../vocabulary/sets.ts"
 
 /** Entry of the list of open orders. */
 export interface Entry {

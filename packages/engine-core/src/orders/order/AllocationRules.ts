@@ -1,7 +1,7 @@
 /** Pure rules of allocations: whether an order's allocations cover it, and until when. */
-import * as Decimal from "../kernel/Decimal.ts"
-import { condition, type Judgement } from "../kernel/Gates.ts"
-import * as Instant from "../kernel/Instant.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import { condition, type Judgement } from "../../kernel/Gates.ts"
+import * as Instant from "../../kernel/Instant.ts"
 
 /** An allocation for an order, and its deadline on the ledger. */
 interface OrderAllocation {

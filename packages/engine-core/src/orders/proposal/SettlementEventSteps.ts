@@ -2,11 +2,11 @@
  * Journal event of a settlement that was proposed on the ledger: its party, and the record that it
  * settles.
  */
-import type { Announcement } from "../kernel/Announcement.ts"
-import type { Node } from "../projection/FromLedger.ts"
-import * as Snapshot from "../projection/Snapshot.ts"
+import type { Announcement } from "../../kernel/Announcement.ts"
+import type { Node } from "../../projection/FromLedger.ts"
+import * as Snapshot from "../../projection/Snapshot.ts"
 import { Schema } from "effect"
-import { about, announcing } from "../records/EventDeclaration.ts"
+import { about, announcing } from "../../records/EventDeclaration.ts"
 
 /** Events of a settlement that an app proposes. */
 export const settlementEvents = {

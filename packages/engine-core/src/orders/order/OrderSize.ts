@@ -1,6 +1,6 @@
 /** Limit of an order's cash and units, so that every figure computed from them fits a decimal. */
-import type * as Decimal from "../kernel/Decimal.ts"
-import * as Amount from "../kernel/Amount.ts"
+import type * as Decimal from "../../kernel/Decimal.ts"
+import * as Amount from "../../kernel/Amount.ts"
 
 /** Checks whether an order is below the limit; a holder can sign any figure on the ledger. */
 export const isSized = ({

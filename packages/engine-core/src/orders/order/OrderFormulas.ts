@@ -2,7 +2,7 @@
  * Declarations of the formulas of orders and dealing cycles
  * (docs/domain/figures.md#formulas-of-orders).
  */
-import * as Formula from "../kernel/Formula.ts"
+import * as Formula from "../../kernel/Formula.ts"
 
 /** The fee is taken from the amount, and the rest buys units. */
 export const subscribeAmount = Formula.declare({

@@ -1,16 +1,16 @@
 /** Look-up of the price of a dealing day's orders: that of the point, or the swung price. */
 import { Effect, Option } from "effect"
-import type { RecordedInstrument } from "../instruments/instrument/Instrument.ts"
-import { inForce } from "../instruments/policy/PolicyLookups.ts"
-import { assetKeyOf } from "../instruments/register/Holding.ts"
-import { supplies } from "../instruments/register/Supply.ts"
-import * as Decimal from "../kernel/Decimal.ts"
-import type * as Instant from "../kernel/Instant.ts"
-import type * as Party from "../kernel/Party.ts"
-import { Records } from "../records/Records.ts"
-import { swungOf } from "./dealing-cycle/DealingCycleRules.ts"
+import type { RecordedInstrument } from "../../instruments/instrument/Instrument.ts"
+import { inForce } from "../../instruments/policy/PolicyLookups.ts"
+import { assetKeyOf } from "../../instruments/register/Holding.ts"
+import { supplies } from "../../instruments/register/Supply.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
+import type * as Instant from "../../kernel/Instant.ts"
+import type * as Party from "../../kernel/Party.ts"
+import { Records } from "../../records/Records.ts"
+import { swungOf } from "../dealing-cycle/DealingCycleRules.ts"
 import { isRebasing } from "./RebasingRules.ts"
-import { type DealingDay, dealingDays, idOf } from "./dealing-cycle/DealingDay.ts"
+import { type DealingDay, dealingDays, idOf } from "../dealing-cycle/DealingDay.ts"
 
 /**
  * Computes the price of an order of a dealing day from the price of its point. The first priced order

@@ -41,7 +41,7 @@ export const checkPage = (): Page =>
   page(
     "checks.md",
     "# Checks",
-    "A reconciliation run makes these checks, in this order ([what a run does](domain/reconciliation.md#what-a-run-does)). A policy may name a tolerance and a grace time for each; the table has what counts where it names none. A difference equal to the tolerance is within it. Where items in flight explain the whole difference, the severity is `info`.",
+    "A reconciliation run makes these checks, in this order for each instrument; facts of the whole venue, which `projection-drift` and `policy-replay` compare, come before the instruments ([what a run does](domain/reconciliation.md#what-a-run-does)). A policy may name a tolerance for each check, and a grace time for those that have one; the table has what counts where it names none. A tolerance has no effect on `nav-movement`, `nav-usable`, `statement-overdue`, `statement-gap` and `projection-drift`, which compare no amounts of their own, nor on numbers of records. It is an amount in the unit of the finding, where the table names no fraction, and a difference equal to it is within it. The grace time of `nav-usable` is the largest age, at the claim, of a price point that was published before it and prices the order; the check itself judges by the times of the mapped feed. A difference of `register-line` or `supply-outstanding` that items in flight explain as a whole is `info`. A statement is in force until a correction replaces it; `ripcord` is the mark by which an administrator suspends the valuation.",
     table(
       ["Check", "Finds", "Severity", "Tolerance", "Grace time"],
       checks.map((check) => [
@@ -53,7 +53,7 @@ export const checkPage = (): Page =>
       ])
     ),
     "## What each can compare",
-    "Without what it needs, a check has run and had nothing to compare (`nothing-to-compare`). Input that it has and cannot compare is listed by name, with the reason as `why` ([not compared](domain/reconciliation.md#not-compared)). Any check may also say `ledger-unreachable`, and `internal` where a defect ended it.",
+    "Without what it needs, a check has run and had nothing to compare (`nothing-to-compare`), but where the table says otherwise. Input that it has and cannot compare is listed by name, with the reason as `why` ([not compared](domain/reconciliation.md#not-compared)). Any check may also say `ledger-unreachable`, and `internal` where a defect ended it.",
     table(
       ["Check", "Needs", "Says where it cannot"],
       checks.map((check) => [code(check.name), check.needs, reasonsOf(check)])

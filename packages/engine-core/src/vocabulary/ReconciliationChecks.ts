@@ -15,7 +15,7 @@ interface Row {
   readonly tolerance: string
   /**
    * Grace time where the policy names none (docs/domain/instruments.md#grace-times). `endless`: a
-   * statement is never stale; `source`: each source of statements has its own; null: the check has
+   * price point of any age may price an order (`nav-usable`); `source`: each source of statements has its own; null: the check has
    * no grace time.
    */
   readonly grace: string | null

@@ -37,7 +37,7 @@ interface HeldUnits {
 
 /** Units that came by force, or by a recovery, are expected as far as the party still has them. */
 export const admissionEffect = Check.define("admission-effect", {
-  doc: "Finds units of parties that have no valid admission.",
+  doc: "Finds units of parties that have no valid admission; units that came by a forced transfer or a recovery are expected.",
   rule: "holdings-without-admission",
   needs: "A party on the register of the instrument.",
   cannot: {},

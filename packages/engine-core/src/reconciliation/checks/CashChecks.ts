@@ -21,7 +21,7 @@ import type { UnmatchedLines } from "./UnmatchedSums.ts"
 
 /** The tolerance is the allowance for charges of banks. */
 export const cashSettlement = Check.define("cash-settlement", {
-  doc: "Finds orders whose units were delivered, or that are settled, and whose cash no bank lines have.",
+  doc: "Finds delivered orders that no bank lines pay, and orders of which a correction or a reversal of the bank took cash back.",
   rule: "cash-of-orders",
   needs: "An order paid by wire that is delivered, or of which cash was taken back.",
   cannot: {},
@@ -103,7 +103,8 @@ export const cashBalance = Check.define("cash-balance", {
     "opening-missing": "the statement has no opening balance in the currency of the account",
     "closing-missing": "the statement has no closing balance in the currency of the account"
   },
-  severity: "blocking; a warning while a statement between the two is missing that is not overdue",
+  severity:
+    "blocking; a warning while a statement is missing between the two whose balances are compared, and is not overdue",
   isDated: true,
   facts: (instrument, at, terms) => Stream.unwrap(balances(instrument, at, terms)),
   comparedAt: (fact: BalanceFact) => (fact.of === "balance" ? fact.comparedAt : null),

@@ -201,7 +201,7 @@ interface Page {
   readonly rule: string
   /** Input that the check needs to be able to compare; without it there is nothing to compare. */
   readonly needs: string
-  /** Reasons (`why`) for which the check compares input that it has not, or not at all. */
+  /** Reasons (`why`) for which input that the check has is not compared, or the check cannot run. */
   readonly cannot: Readonly<Record<string, string>>
   /** When a finding blocks and when it warns, of a check with two severities. */
   readonly severity?: string

@@ -35,7 +35,7 @@ interface CustodyStatement extends OfStatement {
 export const custodyReserve = Check.define("custody-reserve", {
   doc: "Compares what a custodian states of a reserve's accounts with what is locked for it on the ledger.",
   rule: "custody-of-reserves",
-  needs: "A statement of a custodian in force.",
+  needs: "A statement in force of an active source of custody.",
   cannot: {
     ...InForce.momentReasons,
     ...InForce.lineReasons,

@@ -27,7 +27,8 @@ import * as SuspendedLines from "./SuspendedLineLookups.ts"
 export const distributionRecompute = Check.define("distribution-recompute", {
   doc: "Compares the stored lines of a distribution with those computed again from its pins.",
   rule: "lines-computed-again",
-  needs: "A sealed distribution of the instrument that is judged.",
+  needs:
+    "An executed distribution of the instrument: one that is not paid, the last one, or one with an open or accepted finding.",
   cannot: {
     "plan-missing": "the plan of the execution is not stored",
     "before-horizon": "the history that is kept begins after the distribution's pins",
@@ -100,9 +101,10 @@ const ofWhole = (whole: RecomputedWhole) => {
 
 /** The first identity that does not hold is the difference. */
 export const distributionIdentity = Check.define("distribution-identity", {
-  doc: "Tests the conservation identities of a distribution, and its sums against those that the ledger sealed.",
+  doc: "Tests that the sums of a distribution add up, and that they are those which the ledger sealed.",
   rule: "identities-of-a-distribution",
-  needs: "A sealed distribution of the instrument that is judged.",
+  needs:
+    "An executed distribution of the instrument: one that is not paid, the last one, or one with an open or accepted finding.",
   cannot: { "of-snapshot": "a snapshot of the ledger showed the distribution, without its plan" },
   facts: sums,
   differences: (fact: IdentityFact, tolerance) =>
@@ -215,7 +217,7 @@ const payable = ({ instrumentId }: Pick<Instrument, "instrumentId">, { pin }: Ch
 
 /** Cash short is below zero, cash over above. */
 export const suspendedLines = Check.define("suspended-lines", {
-  doc: "Warns of cash that is kept apart and is not what the suspended lines that it is for come to.",
+  doc: "Compares the balance of the account for suspended payments with the sum of the suspended lines.",
   rule: "cash-of-suspended-lines",
   needs: "A distribution of the instrument, and a segregated account.",
   cannot: {

@@ -43,14 +43,15 @@ type DriftFact = ContractDigests | LostRecord
 export const projectionDrift = Check.define("projection-drift", {
   doc: "Compares what the projection keeps of the active contracts with the contracts that are active on the ledger.",
   rule: "projection-against-the-ledger",
-  needs: "The ledger, at the offset of the run.",
+  needs:
+    "The active contracts of the ledger at the offset of the run: without them the check has not run.",
   cannot: {
     "projection-drift": "a difference was found: no other check can rest on the projection",
     "before-horizon": "the ledger has pruned the offset of the run",
     "compared-before": "a brief run relies on a comparison of the last minutes that found nothing"
   },
   severity:
-    "blocking; a warning of a lost record of no instrument, and of a permission that has ended",
+    "blocking; a warning of a lost record that names no instrument, and of a permission of the venue that the ledger no longer has",
   isGround: true,
   isMarked: true,
   servesFor: Duration.minutes(15),

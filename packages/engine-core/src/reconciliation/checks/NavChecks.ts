@@ -209,7 +209,7 @@ const unusable: ReadonlyArray<string> = ["ripcord", "missing", "stale"]
 
 /** Names the state of the feed as the unit of the difference. */
 export const navUsable = Check.define("nav-usable", {
-  doc: "Warns of a feed that cannot price while an order waits.",
+  doc: "Warns of a feed of NAVs that is missing, stale or suspended, so that it confirms no price, while an order waits for one.",
   rule: "feed-that-cannot-price",
   needs: "A mapped feed.",
   cannot: {},

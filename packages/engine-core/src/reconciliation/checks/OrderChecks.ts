@@ -32,7 +32,7 @@ interface BurnedRedemption {
 
 /** Without amounts where all is paid and the ledger has not settled the redemption. */
 export const burnedUnpaid = Check.define("burned-unpaid", {
-  doc: "Finds redemptions whose units are burned and whose cash is still owed after the grace time.",
+  doc: "Finds redemptions whose units are burned, and which are not paid, or are paid and not settled on the ledger, after the grace time.",
   rule: "burned-and-unpaid",
   needs: "A redemption that is burned and not settled.",
   cannot: {},

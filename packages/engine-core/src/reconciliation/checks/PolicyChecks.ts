@@ -14,7 +14,7 @@ import {
 } from "./PolicyReplayLookups.ts"
 
 export const policyReplay = Check.define("policy-replay", {
-  doc: "Finds orders that were claimed under another policy version than that in force, and ledger facts that broke what the records expect.",
+  doc: "Finds orders that were claimed under another policy version than that in force, and facts of the ledger that a record does not allow.",
   rule: "policy-replay",
   needs: "An order of the instrument, or an unexpected fact.",
   cannot: {
@@ -22,7 +22,7 @@ export const policyReplay = Check.define("policy-replay", {
       "a brief run leaves out the orders, none of which changed since they were judged"
   },
   severity:
-    "blocking; a warning of no instrument, and where outside parties alone acted and moved nothing",
+    "blocking; a warning where the fact concerns no instrument, and where outside parties alone acted and moved nothing",
   isMarked: true,
   facts: replayed,
   venueFacts: unattributed,

@@ -109,10 +109,11 @@ export const movementsBalance = Check.define("movements-balance", {
 export const registerLine = Check.define("register-line", {
   doc: "Compares the units that a statement states of each holder with the register at the statement's moment.",
   rule: "register-against-statements",
-  needs: "A statement of holdings in force.",
+  needs: "A statement in force of an active source of holdings.",
   cannot: { ...InForce.momentReasons, ...InForce.lineReasons },
   severity: "blocking; a warning for an account that nobody mapped and that has no units",
-  derives: "Half an atom of the places that the source rounds to; 0 where it does not round.",
+  derives:
+    "Half a unit of the last decimal place to which the source rounds; 0 where it does not round.",
   facts: RegisterLines.lines,
   comparedAt: ({ comparedAt }: RegisterLines.DifferingLines) => comparedAt,
   differences: ({ accepted, lines }: RegisterLines.DifferingLines, tolerance) => {
@@ -213,7 +214,7 @@ interface OutstandingSupply extends OfStatement {
 export const supplyOutstanding = Check.define("supply-outstanding", {
   doc: "Compares the administrator's total of units with the supply at the statement's moment.",
   rule: "units-outstanding",
-  needs: "A NAV in force.",
+  needs: "A statement in force of an active source of NAVs.",
   cannot: {
     ...InForce.momentReasons,
     ripcord: "the valuation of the NAV is suspended",

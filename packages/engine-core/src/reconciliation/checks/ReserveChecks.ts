@@ -43,7 +43,7 @@ interface CoverFigures {
  * a loss, and people judge which before more is minted.
  */
 export const reserveCover = Check.define("reserve-cover", {
-  doc: "Compares what the locked assets of a reserve count with what they must.",
+  doc: "Compares the value of the locked assets of a reserve with the value that its minimum cover asks for.",
   rule: "cover-of-reserves",
   needs: "A reserve of the instrument in force.",
   cannot: {},
@@ -138,7 +138,7 @@ interface ReservePrices {
 }
 
 export const reservePriceFresh = Check.define("reserve-price-fresh", {
-  doc: "Warns of assets of a reserve without a price that counts.",
+  doc: "Warns of assets of a reserve that have no price, or one that is too old.",
   rule: "prices-of-reserves",
   needs: "A reserve of the instrument in force.",
   cannot: {},

@@ -36,7 +36,7 @@ interface StatementTotals extends OfStatement {
 export const statementTotal = Check.define("statement-total", {
   doc: "Compares the total and the number of lines that a statement states with its lines.",
   rule: "statement-against-its-lines",
-  needs: "A statement of holdings, cash or custody in force.",
+  needs: "A statement in force of an active source of holdings, cash or custody.",
   cannot: { ...InForce.ownReasons, ...InForce.lineReasons },
   isDated: true,
   facts: (instrument, at) => Stream.unwrap(totals(instrument, at)),

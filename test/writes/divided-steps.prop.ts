@@ -94,6 +94,7 @@ const proposeAll = Operation.defineOnLedger("lock-agreement.propose", {
     }),
     end: () =>
       Effect.map(leftOut, (left) => {
+        endings.count += 1
         const [first] = left
         return first === undefined
           ? null
@@ -102,6 +103,9 @@ const proposeAll = Operation.defineOnLedger("lock-agreement.propose", {
   },
   finish: ({ noteId }: Input) => Effect.succeed({ noteId })
 })
+
+/** How often a write ended what it left out. */
+const endings = { count: 0 }
 
 const declared = { operations: [proposeAll], fromLedger: Notes.fromLedger }
 
@@ -288,8 +292,11 @@ describe("a step that the ledger refuses because of some of its items", () => {
   it("fails the write once so many items in a row are refused that the cause is not theirs", async () => {
     const noteIds = Array.from({ length: Rules.leftOutMax + 5 }, (_, nth) => `n${nth}`)
     const codeOf = new Map(noteIds.map((noteId) => [noteId, "DAML_FAILURE" as const]))
+    endings.count = 0
     const outcome = await played({ noteIds, codeOf, batch: 1 })
     expect(outcome.left).toHaveLength(Rules.leftOutMax)
+    // Else the write that follows it would begin with the same items.
+    expect(endings.count).toBe(1)
     expect(outcome).toMatchObject({ written: [], state: "failed", problem: "daml-failure" })
   })
 })

@@ -451,6 +451,11 @@ describe("the moves of a ledger write", () => {
     ["refused", { committed: null, step: ofMany }, "plan 1.1, divided"],
     ["refused", { committed: null, step: ofMany, inDoubtFor: 1 }, "wait 5000"],
     ["refused", { committed: null, step: ofMany, ...doubted }, "abandon to plan anew"],
+    [
+      "refused",
+      { committed: null, step: { ...ofMany, replan: Rules.doubtsMax }, ...doubted },
+      "abandon ledger-rejected"
+    ],
     ["refused", { committed: null, step: lastOfMany }, "refuse ledger-rejected"],
     ["stale", { committed: null, step: ofMany }, "look up positions"],
     ["stale", { committed: null, step: { ...ofMany, replan: 3 } }, "plan 1.4, divided"],

@@ -67,7 +67,7 @@ export const retention = ({ history, more }: Parts): Task<Needs> => {
         const next = Retention.nextRound(run, { now, ...count })
         return yield* fenced(
           next === null
-            ? Effect.andThen(announce(run), turn.next({ delay: day, state: "" }))
+            ? Effect.andThen(announce(run), turn.next({ delay: delayAfter(run, now), state: "" }))
             : goOn(next.run, next.delay)
         )
       }
@@ -92,6 +92,10 @@ export const retention = ({ history, more }: Parts): Task<Needs> => {
     })
   }
 }
+
+/** Milliseconds until the next run: a run that lasted a day because a kind failed is followed at once. */
+const delayAfter = ({ began }: Retention.Run, now: Instant.Instant): number =>
+  Instant.toEpochMillis(now) - Instant.toEpochMillis(began) >= day ? 0 : day
 
 /** Checks whether a turn has ended otherwise than by its batch: it is interrupted or another's. */
 const isOver = (cause: Cause.Cause<LeaseLost | Unavailable>): boolean =>

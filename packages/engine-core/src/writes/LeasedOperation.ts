@@ -179,15 +179,17 @@ export const failing =
     }
   }
 
-/** Fails the leased operation, in a transaction of its own. */
-export const fail = Effect.fnUntraced(function* (
+/** Fails the leased operation, in a transaction of its own that begins with `before`. */
+export const fail = Effect.fnUntraced(function* <E = never, R = never>(
   leased: LeasedOperation,
-  failure: (requestId: string) => OperationTransitions.Failure
+  failure: (requestId: string) => OperationTransitions.Failure,
+  before: (running: RunningOperation) => Effect.Effect<unknown, E, R> = () => Effect.void
 ) {
   const records = yield* Records
   yield* records.transact(
     Effect.gen(function* () {
       const running = yield* asRunning(leased, yield* load(leased))
+      yield* before(running)
       yield* end(leased, running, failure)
     })
   )

@@ -280,6 +280,18 @@ const settle = Effect.fnUntraced(function* (
 })
 
 /**
+ * Fails a write. One that divides ends the items that it left out in the same transaction, so that
+ * the write that follows it begins without them.
+ */
+const fail = (
+  { leased, operation: { divide, ...operation } }: Pick<LedgerWrite, "leased" | "operation">,
+  failure: Parameters<typeof LeasedOperation.fail>[1]
+) =>
+  LeasedOperation.fail(leased, failure, ({ act, record }) =>
+    divide === undefined ? Effect.void : divide.end(Request.decode(operation, record.request), act)
+  )
+
+/**
  * Judges a step and records it before its first submission, under the trace of the operation;
  * undefined where the operation has ended: its figures have moved, or nothing is left to send.
  */
@@ -526,10 +538,10 @@ const perform = Effect.fnUntraced(function* (
       return void (yield* LeasedOperation.finish(leased))
     case "refuse":
       yield* alarm(write, move.alarm)
-      return void (yield* LeasedOperation.refuse(leased, move.cause))
+      return void (yield* fail(write, LeasedOperation.failing(move.cause)))
     case "end": {
       const { failure } = move
-      return void (yield* LeasedOperation.fail(leased, () => failure))
+      return void (yield* fail(write, () => failure))
     }
     case "conclude":
       return void (yield* conclude(operation, leased, move.committed))

@@ -27,6 +27,12 @@ export const replansMax = 3
 export const leftOutMax = 100
 
 /**
+ * Number of times that a refused step is sent again as it is because an earlier answer was open; then
+ * the write fails.
+ */
+export const doubtsMax = 20
+
+/**
  * Milliseconds after an open answer until which an absent commit is still awaited
  * (docs/domain/ledger-writes.md#unknown-outcomes); then the command id may be spent.
  */
@@ -349,9 +355,12 @@ const refusedBy = (refusal: LedgerRefused, progress: SentProgress): Move => {
     if (LedgerRefusal.isCommon(refusal) || !isDivisible(step)) return refuse(progress, { cause })
     // Of a step that is in doubt the same items are sent again under another command id, and divided
     // once that one is refused without a doubt.
-    return mustSpend(progress)
+    if (!mustSpend(progress)) {
+      return { move: "plan", step: step.step, replan: replan + 1, refusal: cause }
+    }
+    return replan - divided < doubtsMax
       ? { move: "abandon", cause: null }
-      : { move: "plan", step: step.step, replan: replan + 1, refusal: cause }
+      : refuse(progress, { cause })
   }
   if (mustSpend(progress)) return { move: "abandon", cause: null }
   if (positions === undefined) return lookUp("positions")

@@ -103,9 +103,9 @@ const instructing = Effect.fnUntraced(function* (
   if (need === null) return { instructAt: null, lastInstructAt: last }
   const isDue = instructAt !== null && Instant.atOrBefore(instructAt, now)
   if (isDue && !isEnded) return { instructAt, lastInstructAt }
-  if (need !== "now") return { instructAt: need.againAt, lastInstructAt: last }
-  const next = last === null ? now : Instant.max(now, Instant.fromNanos(last + 1n))
-  return { instructAt: next, lastInstructAt: next }
+  const from = need === "now" ? now : need.againAt
+  const next = last === null ? from : Instant.max(from, Instant.fromNanos(last + 1n))
+  return { instructAt: next, lastInstructAt: need === "now" ? next : last }
 })
 
 const latest = (last: Instant.Instant | null, instant: Instant.Instant): Instant.Instant =>

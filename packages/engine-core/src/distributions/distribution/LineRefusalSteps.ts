@@ -3,6 +3,7 @@
  * (docs/domain/distributions.md#lines-that-the-ledger-refuses).
  */
 import { Effect, Option, Stream } from "effect"
+import * as Duration from "../../kernel/Duration.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import { type Refused, refused } from "../../kernel/Refusal.ts"
 import type { OperationAct } from "../../records/Act.ts"
@@ -17,11 +18,18 @@ interface LineSelection {
   readonly write: LineRefusal.LineWriteKind
 }
 
-/** Longest pause in milliseconds until a line is tried again; the first is a minute, and it doubles. */
-const pauseMax = 3_600_000
+/**
+ * Longest pause in milliseconds until a line is tried again; the first is a minute, and it doubles. The
+ * engine rolls once an hour: a pause of more than that leaves lines out of a roll, so that one which
+ * gives up after many refusals reaches other lines the next time.
+ */
+const pauseMax = { instruct: 3_600_000, roll: 86_400_000 } as const
 
-const againAfter = (times: number): number =>
-  Math.min(pauseMax, 60_000 * 2 ** Math.min(times - 1, 6))
+const againAfter = (times: number, { write }: Pick<LineSelection, "write">): number =>
+  Math.min(pauseMax[write], 60_000 * 2 ** Math.min(times - 1, 11))
+
+/** Time after a pause from which another refusal of the line counts as the first again. */
+const forgottenAfter = Duration.of("P1D")
 
 const refusalsOf = (selection: LineSelection) =>
   Effect.flatMap(Records, (records) =>
@@ -85,8 +93,10 @@ export const leaveOut = Effect.fnUntraced(function* (
   const before = Option.getOrNull(yield* records.find(LineRefusal.lineRefusals, id))
   // The instance died before it planned the step anew.
   if (before?.operationId === operationId) return
-  const times = (before?.times ?? 0) + 1
-  const againAt = Instant.fromNanos(act.now + BigInt(againAfter(times)) * 1_000_000n)
+  const isInRow =
+    before !== null && Instant.isBefore(act.now, Instant.add(before.againAt, forgottenAfter))
+  const times = isInRow ? before.times + 1 : 1
+  const againAt = Instant.fromNanos(act.now + BigInt(againAfter(times, self)) * 1_000_000n)
   const refusal = { operationId, times, againAt, check, reason, detail }
   if (before === null) {
     yield* records

@@ -54,19 +54,20 @@ describe("an order whose deadline is", () => {
 
 describe("a point that is", () => {
   it.effect.each([
-    ["a microsecond younger than its longest age counts", -hour + microsecond, true],
-    ["exactly as old as it may be counts", -hour, true],
-    ["a microsecond older does not", -hour - microsecond, false],
-    ["of this very instant counts", 0n, true],
-    ["a microsecond of the future does not", microsecond, false]
-  ] as const)("%s", ([_, age, isFresh]) =>
+    ["a microsecond younger than its longest age counts", -hour + microsecond, null],
+    ["exactly as old as it may be counts", -hour, null],
+    ["a microsecond older does not", -hour - microsecond, "price-fresh"],
+    ["of this very instant counts", 0n, null],
+    // Its asset has no other price, and this one has not come.
+    ["a microsecond of the future does not", microsecond, "price-known"]
+  ] as const)("%s", ([_, age, condition]) =>
     Effect.gen(function* () {
       const scene = yield* Minting.opened({ price: null, terms: { maxShare: null } })
       yield* Backed.locks(scene, { amount: "10", asset: scene.bill })
       const valuationTime = after(yield* Instant.now, age)
       yield* Backed.prices(scene, "2.1", { valuationTime })
       const { why } = yield* Minting.starts(scene, { mintId: "m", asset: scene.bill, deposit: 10 })
-      assert.strictEqual(why, isFresh ? "" : "rule-refused reserve-cover price-fresh")
+      assert.strictEqual(why, condition === null ? "" : `rule-refused reserve-cover ${condition}`)
       // The ledger judges it by its own time, and says so in a report.
       yield* Calls.write("reserve-report.create", { reserveId: "res-1" }, { reportId: "rep" })
       const { assets } = yield* Effect.flatMap(Records, (records) =>
@@ -76,7 +77,7 @@ describe("a point that is", () => {
         assets.map(({ asset, fresh }) => [asset.id, fresh]),
         [
           ["USD", true],
-          ["BILL", isFresh]
+          ["BILL", condition === null]
         ]
       )
     }).pipe(engine())

@@ -43,7 +43,10 @@ describe("runs at the same time", () => {
                   runs,
                   ({ engine, funds }) => {
                     const body = funds === null ? {} : { scope: { instrumentIds: funds } }
-                    const run = Reconciling.run(JSON.stringify(body))
+                    // A caller that waited longer than a call may is told to call again.
+                    const run = Reconciling.run(JSON.stringify(body)).pipe(
+                      Effect.retry({ while: ({ _tag }) => _tag === "Unavailable", times: 20 })
+                    )
                     return Effect.provide(run, engines[engine].context)
                   },
                   { concurrency: "unbounded" }

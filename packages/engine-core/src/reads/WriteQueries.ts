@@ -6,8 +6,10 @@ import * as Read from "./Read.ts"
 import { Records } from "../records/Records.ts"
 import { OperationKind } from "../vocabulary/OperationKind.ts"
 import { ResourceKind } from "../vocabulary/ResourceKind.ts"
-import { approvals, ApprovalMachine } from "../writes/Approval.ts"
-import { OperationMachine, operations } from "../writes/OperationRecord.ts"
+import { approvals } from "../writes/Approval.ts"
+import { ApprovalMachine } from "../writes/ApprovalMachine.ts"
+import { OperationMachine } from "../writes/OperationMachine.ts"
+import { operations } from "../writes/OperationRecord.ts"
 import {
   ApprovalView,
   approvalView,

@@ -17,30 +17,7 @@ import * as Figures from "./Figures.ts"
 import { Resource } from "./Resource.ts"
 import { Commands, DisclosedContracts } from "./Submission.ts"
 import { about } from "../records/EventDeclaration.ts"
-
-export const OperationMachine = Machine.declare("OperationState", {
-  doc: "A write, from the moment it is accepted to its end.",
-  states: {
-    queued: "Accepted; waits for a worker.",
-    running: "A worker holds its lease.",
-    succeeded: "Its fact is committed.",
-    failed: "It was refused when it ran."
-  },
-  triggers: {
-    take: { by: ["worker"] },
-    succeed: { by: ["worker"], announces: ["operation.succeeded"] },
-    fail: { by: ["worker"], announces: ["operation.failed"] }
-  },
-  initial: "queued",
-  opens: { by: [...OperationKind.members, "approver"] },
-  moves: {
-    queued: { take: "running" },
-    running: { succeed: "succeeded", fail: "failed" },
-    succeeded: {},
-    failed: {}
-  },
-  forward: ["take", "succeed"]
-})
+import { OperationMachine } from "./OperationMachine.ts"
 
 const operation = about(
   "any",

@@ -9,9 +9,11 @@ import * as RecordView from "../records/RecordView.ts"
 import type { Stored } from "../records/Records.ts"
 import { OperationKind } from "../vocabulary/OperationKind.ts"
 import { Role } from "../vocabulary/Role.ts"
-import { type Approval, approvals, signedBy, ApprovalMachine } from "./Approval.ts"
+import { type Approval, approvals, signedBy } from "./Approval.ts"
+import { ApprovalMachine } from "./ApprovalMachine.ts"
 import * as Figures from "./Figures.ts"
-import { OperationMachine, type OperationRecord, operations } from "./OperationRecord.ts"
+import { OperationMachine } from "./OperationMachine.ts"
+import { type OperationRecord, operations } from "./OperationRecord.ts"
 import { Resource } from "./Resource.ts"
 
 const text = Schema.NullOr(Schema.String)

@@ -74,7 +74,7 @@ const repeatOf = (
     }
   })
 
-/** What was seen of the repeats of each kind. */
+/** Answers to the repeats of each kind. */
 const seen = {
   keyed: new Set<string>(),
   keyless: new Set<string>(),

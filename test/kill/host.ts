@@ -87,7 +87,7 @@ export const start = async (of: {
   readonly born?: (child: ChildProcess) => void
 }): Promise<Host> => {
   const program = "packages/http-host/src/main.ts"
-  // What is loaded before the host may put modules of its own in the place of the host's.
+  // A preload may replace modules of the host, which a bundle has no longer apart.
   const file = of.preload === undefined ? await bundled(program) : `${root}${program}`
   const child: ChildProcess = fork(file, ["serve"], {
     execArgv: [`${root}test/kill/tripwire.ts`, of.preload ?? []]

@@ -19,7 +19,7 @@ import * as Story from "./story.ts"
 
 type World = Engine.Services | Layer.Success<ReturnType<typeof ports>>
 
-/** What a call named, and whether an earlier one had made it. */
+/** Record that a call names in its answer, and whether an earlier call had made it. */
 interface Named {
   readonly target: string
   readonly replayed: boolean

@@ -44,7 +44,7 @@ export type Needs =
 
 /** A step of a run: deletes one kind of record, a batch at a time. */
 export interface Step {
-  /** What the step deletes, as the log and the metric name it. */
+  /** Kind of record that the step deletes, as the log and the metric name it. */
   readonly kind: Retention.StepKind
   /** One batch, inside a transaction of its own. */
   readonly run: (asked: BatchInput) => Effect.Effect<Retention.Batch, Unavailable, Needs>

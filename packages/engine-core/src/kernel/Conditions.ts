@@ -7,7 +7,7 @@ import type { Gate } from "./Refusal.ts"
 interface Row {
   /** Null: the refusal names no gate. */
   readonly gate: Gate | null
-  /** What holds where the condition is met, as a sentence. */
+  /** Sentence that is true where the condition is met. */
   readonly sentence: string
   /** Null: the refusal needs no recovery text. */
   readonly recovery: string | null

@@ -72,7 +72,7 @@ const primaryMarket = Noun.declare({
   fromLedger: PrimaryMarketFromLedger.fromLedger
 })
 
-/** What subscriptions and redemptions share; its index by holder is read before the orders themselves. */
+/** Declarations that subscriptions and redemptions share; facts of the index by holder come before those of the orders. */
 const order = Noun.declare({
   collections: [holderOrders],
   fromLedger: [

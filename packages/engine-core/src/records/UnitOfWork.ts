@@ -135,17 +135,20 @@ export const writtenAt = (self: UnitOfWork | undefined, key: string): WrittenRec
   self === undefined ? undefined : (self.written.get(key) ?? writtenAt(self.outer, key))
 
 /** A record that a transaction has: as it wrote it, or the prefetched row of its version. */
-type Held<R> = { readonly written: Stored<R> } | { readonly row: StoredVersion }
+type RecordInTransaction<R> = { readonly written: Stored<R> } | { readonly row: StoredVersion }
 
 /** The records of these ids that a transaction has, and the ids that it must load. */
 export const lookUp = <R, F>(
   self: UnitOfWork | undefined,
   collection: Collection<R, F>,
   { ids, now }: { readonly ids: ReadonlyArray<string>; readonly now: Instant.Instant }
-): { readonly held: ReadonlyArray<Held<R>>; readonly missing: ReadonlyArray<string> } => {
+): {
+  readonly held: ReadonlyArray<RecordInTransaction<R>>
+  readonly missing: ReadonlyArray<string>
+} => {
   const unique = [...new Set(ids)]
   if (self === undefined) return { held: [], missing: unique }
-  const held: Array<Held<R>> = []
+  const held: Array<RecordInTransaction<R>> = []
   const missing: Array<string> = []
   for (const id of unique) {
     const key = keyOf(collection, id)

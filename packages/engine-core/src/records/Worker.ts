@@ -37,7 +37,7 @@ export interface Source<R = never> {
   readonly rounds: number
 }
 
-/** What every declaration says of its worker. */
+/** Members of every declaration of a worker. */
 export interface WorkerTerms {
   /** Unique and stable: metrics and embedders name the worker by it. */
   readonly name: WorkerName

@@ -96,7 +96,7 @@ export const isNamedBy = Effect.fnUntraced(function* (
   return Option.exists(bound, (row) => row.target === target)
 })
 
-/** What a call binds its key to. */
+/** Binding of a key: the target that a call gives it, and for how long. */
 interface Binding<R = never> {
   readonly target: string
   /** A derived key binds for good as a sent one does; left out: for `bodyKeyWindow`. */

@@ -34,7 +34,7 @@ interface AcceptedCall {
   readonly fingerprint: string
 }
 
-/** Who made a call, in which role, and what it asked for. */
+/** Origin of a call for its audit record: caller, role, and request. */
 interface CallOrigin {
   readonly actor: string
   readonly role: Role | null

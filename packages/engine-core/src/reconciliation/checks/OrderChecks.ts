@@ -89,7 +89,7 @@ interface WaitingOrder {
   readonly since: Instant.Instant
 }
 
-/** Nothing is done of an order that waits, so that all of it is the difference. */
+/** Difference of an order that waits: its whole amount, since none of it is settled. */
 export const claimAging = Check.define("claim-aging", {
   doc: "Warns of orders that nobody prices after their cut-off, and of redemptions that nobody burns after their burn request.",
   rule: "ageing-orders",

@@ -2,8 +2,16 @@
 import { readFileSync } from "node:fs"
 import { fileURLToPath } from "node:url"
 import { describe, expect, it } from "vitest"
+import { adapterFolders } from "../../packages/engine-core/scripts/packages.ts"
 import { order, roomOf } from "../../packages/engine-core/scripts/rooms.ts"
-import { walletBreaches, borderBreaches, rankOf, roomBreaches, upwardBreaches } from "./arrows.ts"
+import {
+  adapterBreaches,
+  borderBreaches,
+  rankOf,
+  roomBreaches,
+  upwardBreaches,
+  walletBreaches
+} from "./arrows.ts"
 import { fileOf, importsOf, isThere, placeOf, type Source, sources } from "./sources.ts"
 
 const source = (path: string, text: string): Source => ({ path, text, imports: importsOf(text) })
@@ -62,6 +70,17 @@ describe("the arrows", () => {
 
   it("the outside parties' programs know only the door, and no package knows them", () => {
     expect(sources.flatMap(walletBreaches)).toEqual([])
+  })
+
+  it("every folder of the adapters is run by a venue or tested with, and no part that runs needs one that tests", () => {
+    const found = sources
+      .map(({ path }) => placeOf(path))
+      .filter(({ home }) => home === "storage-adapters")
+      .map(({ inside }) => inside.split("/")[0] ?? "")
+    expect([...new Set(found)].toSorted()).toEqual(
+      [...adapterFolders.runs, ...adapterFolders.tests].toSorted()
+    )
+    expect(sources.flatMap(adapterBreaches)).toEqual([])
   })
 
   it("every import inside the project names a file there is", () => {
@@ -175,6 +194,12 @@ describe("what the checks see", () => {
     expect(walletBreaches(source(path, 'import "@bursar/engine-core/kernel"'))).toEqual([])
     const core = `${adapters}/ledger/simulated/Core.ts`
     expect(walletBreaches(source(core, 'import "../wallets/Wallet.ts"'))).toHaveLength(1)
+  })
+
+  it("a storage that a venue runs may not need the simulated ledger", () => {
+    const text = 'import "../../ledger/simulated/Core.ts"'
+    expect(adapterBreaches(source(`${adapters}/storage/memory/X.ts`, text))).toHaveLength(1)
+    expect(adapterBreaches(source(`${adapters}/conformance/X.ts`, text))).toEqual([])
   })
 
   it.each([

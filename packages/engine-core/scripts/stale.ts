@@ -1,7 +1,7 @@
 /** Finds generated pages that differ from their tables. */
 import { readdir, readFile } from "node:fs/promises"
 import { pages } from "./pages/index.ts"
-import { roomRegion } from "./pages/rooms.ts"
+import { architecture } from "./pages/regions.ts"
 
 export const docs = new URL("../docs/", import.meta.url)
 
@@ -21,7 +21,7 @@ export const orphans = async (): Promise<ReadonlyArray<string>> => {
 /** The paths below docs/ that differ, are missing, or should not be there. */
 export const stale = async (): Promise<ReadonlyArray<string>> => {
   const drawn = await Promise.all(
-    [...pages(), roomRegion(docs)].map(async ({ path, text }) =>
+    [...pages(), architecture(docs)].map(async ({ path, text }) =>
       (await textAt(path)) === text ? [] : [path]
     )
   )

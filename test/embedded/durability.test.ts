@@ -31,7 +31,7 @@ const write = (key: string) =>
     const keys = yield* Keys
     yield* run(
       Effect.gen(function* () {
-        yield* keys.claim({
+        yield* keys.bind({
           scope: "crash",
           key,
           fingerprint: "",

@@ -348,7 +348,7 @@ const reach: { readonly [S in Slug]: Reached | "not built" } = {
         {
           storage: storage(Keys as never, (keys: Keys["Service"]) => ({
             ...keys,
-            claim: (row) => (row.key === "stuck" ? Effect.never : keys.claim(row))
+            bind: (row) => (row.key === "stuck" ? Effect.never : keys.bind(row))
           }))
         },
         async (venue) =>

@@ -3,7 +3,7 @@ import { FourEyes, Records } from "@bursar/engine-core"
 import { Instant } from "@bursar/engine-core/kernel"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Stream } from "effect"
-import { holderClaims } from "#core/holders/holder/HolderClaim.ts"
+import { holderNameLocks } from "#core/holders/holder/HolderNameLock.ts"
 import { holders } from "#core/holders/holder/Holder.ts"
 import { operations } from "#core/writes/OperationRecord.ts"
 import * as Calls from "../engine/calls.ts"
@@ -107,7 +107,7 @@ describe("two registrations at once", () => {
       const name = `party:${late.party}`
       yield* records.transact(
         records.open(
-          holderClaims,
+          holderNameLocks,
           { name, operationId },
           { cause: { by: "operation", operationId }, now: Instant.of(Fund.start), trace: null }
         )

@@ -1,4 +1,4 @@
-/** Batch loader of a transaction: the members of a group commit share their look-ups and claims. */
+/** Batch loader of a transaction: the members of a group commit share their look-ups and bindings. */
 import { Atomically, Documents, Keys, WorkQueue } from "@bursar/engine-core/ports"
 import * as Postgres from "@bursar/storage-adapters/postgres"
 import { it } from "@effect/vitest"
@@ -57,8 +57,8 @@ it.effect("sends one statement for the calls that the members of a transaction m
     const member = (lease: (typeof leases)[number]) =>
       Effect.gen(function* () {
         const key = lease.itemId
-        const claim = { scope: "s", key, fingerprint: "f", target: "t", bindsUntil: null, now }
-        yield* keys.claim(claim)
+        const binding = { scope: "s", key, fingerprint: "f", target: "t", bindsUntil: null, now }
+        yield* keys.bind(binding)
         const pin = { by: "latest" } as const
         yield* documents.get({ collection: "c", recordIds: [lease.itemId], pin })
         yield* work.fence(lease)
@@ -105,11 +105,11 @@ it.effect("gives items back in one statement, each with its delay and its payloa
   }).pipe(Effect.scoped)
 )
 
-it.effect("lets one of the claims of a key win, also where they are the same value", () =>
+it.effect("lets one of several calls bind a key, also where they are the same value", () =>
   Effect.gen(function* () {
     const { atomically, keys } = yield* opened
     const bindsUntil = null
-    const claim = keys.claim({
+    const binding = keys.bind({
       scope: "s",
       key: "k",
       fingerprint: "f",
@@ -117,8 +117,10 @@ it.effect("lets one of the claims of a key win, also where they are the same val
       bindsUntil,
       now
     })
-    const exits = yield* atomically.run(Effect.all([claim, claim], { concurrency: "unbounded" }))
-    expect(exits.map(({ claimed }) => claimed)).toEqual([true, false])
+    const exits = yield* atomically.run(
+      Effect.all([binding, binding], { concurrency: "unbounded" })
+    )
+    expect(exits.map(({ isBound }) => isBound)).toEqual([true, false])
   }).pipe(Effect.scoped)
 )
 

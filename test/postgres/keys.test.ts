@@ -36,9 +36,9 @@ const stopped = Effect.gen(function* () {
 })
 
 /*
- * Switched off to see it red: the time a claim may take (`KeyedCall.alone`); the cancel request for an
+ * Switched off to see it red: the time that binding a key may take (`KeyedCall.alone`); the cancel request for an
  * abandoned statement (`rollback` of Sessions.ts), without which the rollback waits behind the
- * claim's insert until the database ends the other transaction.
+ * binding's insert until the database ends the other transaction.
  */
 it.live(
   "a call whose key stays locked by another instance is refused, holds nobody up and frees the key",
@@ -62,7 +62,7 @@ it.live(
         const holder = yield* Effect.forkChild(
           Context.get(another, Atomically).run(
             Effect.gen(function* () {
-              yield* keys.claim({
+              yield* keys.bind({
                 scope: "venue-1/ann",
                 key: "k",
                 fingerprint: "other",

@@ -127,8 +127,8 @@ describe("a database of the first version", () => {
               audit: { seq: 0, hash: "0".repeat(64), checkpoint: 0 }
             })
             const work = yield* WorkQueue
-            const claim = { queue: "operations", worker: "w", limit: 9, leaseMillis: 1_000 }
-            expect((yield* work.lease(claim)).map((lease) => lease.itemId)).toEqual(["op_1"])
+            const request = { queue: "operations", worker: "w", limit: 9, leaseMillis: 1_000 }
+            expect((yield* work.lease(request)).map((lease) => lease.itemId)).toEqual(["op_1"])
             const projection = yield* ProjectionLog
             expect(
               (yield* projection.read({ after: 0, limit: 9 })).map((row) => row.updateId)

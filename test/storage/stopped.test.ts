@@ -20,7 +20,7 @@ const write = (key: string, between: Effect.Effect<void>) =>
     const row = { scope: "s", fingerprint: "", target: "", bindsUntil: null, now }
     yield* run(
       Effect.gen(function* () {
-        yield* keys.claim({ ...row, key })
+        yield* keys.bind({ ...row, key })
         const head = yield* feed.take(now)
         yield* between
         yield* feed.append(head, { events: [], audit: [], webhooks: "moved" })

@@ -63,7 +63,7 @@ describe("twenty operations on twenty records, on a ledger that does not answer"
 })
 
 describe("three operations on three records", () => {
-  it.effect("are claimed by one look at the queue, since one instance may run more of them", () =>
+  it.effect("are leased by one look at the queue, since one instance may run more of them", () =>
     Effect.gen(function* () {
       let looks = 0
       const storage = Layer.effect(

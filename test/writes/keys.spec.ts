@@ -25,14 +25,14 @@ const keyOf = (answer: { readonly value: PlainJson.Plain }) =>
 
 const engine = () => Effect.provide(world({ operations: Toys.toys }))
 
-/** A store in which the claim of one key waits until it is let go, and then was never made. */
+/** A store in which the binding of one key waits until it is let go, and then was never made. */
 const holding = (gate: Deferred.Deferred<void>) =>
   Layer.effect(
     Keys,
     Effect.map(Keys, (keys) => ({
       ...keys,
-      claim: (row: Parameters<(typeof keys)["claim"]>[0]) =>
-        row.key === "held" ? Effect.andThen(Deferred.await(gate), keys.claim(row)) : keys.claim(row)
+      bind: (row: Parameters<(typeof keys)["bind"]>[0]) =>
+        row.key === "held" ? Effect.andThen(Deferred.await(gate), keys.bind(row)) : keys.bind(row)
     }))
   ).pipe(Layer.provideMerge(Memory.layer))
 
@@ -165,7 +165,7 @@ describe("the engine's own write", () => {
   const open = (key: string, of = request) =>
     Effect.flatMap(FourEyes, (door) => door.open(Toys.single, of, key))
 
-  // Switched off to see it red: the claim in `openOwn`.
+  // Switched off to see it red: the binding of the key in `openOwn`.
   it.effect("never is opened twice for one occasion, by however many at once", () =>
     Effect.gen(function* () {
       const answers = yield* Effect.forEach(Array.from({ length: 20 }), () => open("monday"), {

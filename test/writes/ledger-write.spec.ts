@@ -108,7 +108,7 @@ const moveAfter = (answer: Answer, progress: Rules.SentProgress): Move =>
 
 interface Row {
   readonly progress: Progress
-  /** Answer to the latest submission; null: this claim has sent none. */
+  /** Answer to the latest submission; null: this lease has sent none. */
   readonly answer: Answer | null
   readonly move: Move
 }
@@ -292,7 +292,7 @@ describe("a ledger write, whatever is known and answered", () => {
     ).toEqual([])
   })
 
-  it("is in doubt before it is sent again after a claim without an answer", () => {
+  it("is in doubt before it is sent again after a lease without an answer", () => {
     expect(
       breaking(
         ({ answer, move, progress }) =>
@@ -525,7 +525,7 @@ describe("a ledger write under a ledger that comes back", () => {
     let isSpent = false
     let dedup: Rules.Dedup = "since-planned"
     const moves: Array<string> = []
-    for (let claim = 1; claim < 500; claim++) {
+    for (let lease = 1; lease < 500; lease++) {
       let answer: Answer | undefined
       let looked: Partial<Progress> = {}
       let queued: Move | undefined
@@ -535,7 +535,7 @@ describe("a ledger write under a ledger that comes back", () => {
           state,
           step: planned,
           isPreviousAnswered,
-          attempt: claim,
+          attempt: lease,
           age: now - plannedAt,
           inDoubtFor: doubtedAt === null ? null : now - doubtedAt,
           dedup,
@@ -554,7 +554,7 @@ describe("a ledger write under a ledger that comes back", () => {
             looked = {
               ...looked,
               ...{
-                isProjected: { isProjected: commits > 0 && claim % 3 === 0, isSpent },
+                isProjected: { isProjected: commits > 0 && lease % 3 === 0, isSpent },
                 committed: { committed: commits > 0 ? committed : null, isSpent },
                 positions: { positions: caughtUp }
               }[move.what]
@@ -599,7 +599,7 @@ describe("a ledger write under a ledger that comes back", () => {
             now += move.millis
             isPreviousAnswered = answer !== "receipt"
             // The projection ends the operation with the update.
-            if (commits > 0 && claim % 3 === 0) state = "succeeded"
+            if (commits > 0 && lease % 3 === 0) state = "succeeded"
             isOver = true
             break
           case "refuse":

@@ -17,15 +17,15 @@ const declared = { operations: [Toys.single], fromLedger: [] }
 const queue = "operations"
 const { lease: leaseMillis, poll } = settingsDefaults
 
-/** An engine whose claims of operations are noted with their time. */
-const watched = (claims: Array<{ readonly at: number; readonly itemId: string }>) => {
+/** An engine whose leases of operations are noted with their time. */
+const watched = (leasings: Array<{ readonly at: number; readonly itemId: string }>) => {
   const watching = Effect.map(WorkQueue, (port): WorkQueue["Service"] => ({
     ...port,
-    lease: (of) =>
-      Effect.tap(port.lease(of), (leases) =>
+    lease: (request) =>
+      Effect.tap(port.lease(request), (leases) =>
         Effect.map(Clock.currentTimeMillis, (at) => {
-          if (of.queue !== queue) return
-          claims.push(...leases.map(({ itemId }: Lease) => ({ at, itemId })))
+          if (request.queue !== queue) return
+          leasings.push(...leases.map(({ itemId }: Lease) => ({ at, itemId })))
         })
       )
   }))
@@ -39,14 +39,14 @@ describe("an operation that a dead worker held", () => {
     assert.deepStrictEqual([leaseMillis, poll], [30_000, 1_000])
   })
 
-  // Milliseconds from the claim until the other worker begins to look.
+  // Milliseconds from the lease until the other worker begins to look.
   for (const ahead of [0, 1, 250, 999, 2_500, 4_001]) {
     it.effect(
       `never waits longer than its lease and one look, or is taken before its lease ends (${ahead} ms)`,
       () =>
         Effect.gen(function* () {
-          const claims: Array<{ readonly at: number; readonly itemId: string }> = []
-          const other = yield* Layer.build(watched(claims))
+          const leasings: Array<{ readonly at: number; readonly itemId: string }> = []
+          const other = yield* Layer.build(watched(leasings))
           const submit = (counterId: string) =>
             Effect.provide(
               Effect.map(
@@ -71,10 +71,10 @@ describe("an operation that a dead worker held", () => {
           yield* Effect.provide(Passing.working, other)
           yield* Passing.seconds(40)
           assert.deepStrictEqual(
-            claims.map(({ itemId }) => itemId),
+            leasings.map(({ itemId }) => itemId),
             ids
           )
-          for (const { at } of claims) {
+          for (const { at } of leasings) {
             assert.isAtLeast(at - from, leaseMillis)
             assert.isAtMost(at - from, leaseMillis + poll)
           }

@@ -123,7 +123,7 @@ const story = Effect.fnUntraced(function* (
       )
       statesSeen.set(one.operationId, rank[one.state])
       const before = startedAt.get(one.operationId) ?? null
-      if (before !== null) expect(one.startedAt, "the first claim is the first").toBe(before)
+      if (before !== null) expect(one.startedAt, "the first lease is the first").toBe(before)
       startedAt.set(one.operationId, one.startedAt)
     }
   }).pipe(Effect.provide(door))

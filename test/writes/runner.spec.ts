@@ -296,7 +296,7 @@ const committedLate = (
   )
 
 describe("a write whose doubt could not be recorded", () => {
-  it.effect("because the store was away then is doubted by the next claim", () => {
+  it.effect("because the store was away then is doubted by the next lease", () => {
     const ledger = watched()
     let isAway = false
     return Effect.gen(function* () {

@@ -10,7 +10,7 @@ export interface Vitals {
   readonly projectionOffset: Offset.Offset
   /** Latest offset of the ledger; null: the ledger is not reached. */
   readonly ledgerEnd: Offset.Offset | null
-  /** Age in seconds of the oldest claimable operation; 0 where there is none. */
+  /** Age in seconds of the oldest operation that may be leased; 0 where there is none. */
   readonly oldestQueuedSeconds: number
   /**
    * Seconds since the oldest offset that is not projected was first seen; 0 where there is none.

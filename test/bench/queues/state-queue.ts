@@ -1,5 +1,5 @@
 /**
- * Job queue of one table with a state column, in the manner of River: claims with `skip locked`, one
+ * Job queue of one table with a state column, in the manner of River: fetches with `skip locked`, one
  * completer that finishes jobs in batches, and a rescuer of jobs that have run for too long. A job
  * has neither lease nor fence: whoever finishes it while it is running, finishes it.
  */
@@ -22,7 +22,7 @@ const INDEX = "create index if not exists jobs_next on compared.jobs (state, sch
 
 const ENQUEUE = "insert into compared.jobs (job) values ($1) on conflict (job) do nothing"
 
-const CLAIM = `
+const FETCH = `
 with next as materialized (
   select id from compared.jobs where state = 'available' and scheduled_at <= now()
   order by scheduled_at, id limit $1 for update skip locked)
@@ -67,7 +67,7 @@ const make: Kind["make"] = Effect.fnUntraced(function* (options) {
   const announced = yield* PubSub.sliding<void>(1)
   yield* runJobs<Job>({
     jobsAtOnce: options.jobsAtOnce,
-    take: (limit) => sql.unsafe<Job>(CLAIM, [limit, worker]),
+    take: (limit) => sql.unsafe<Job>(FETCH, [limit, worker]),
     run: ({ id, job }) =>
       options
         .beforeStep(job)

@@ -10,7 +10,7 @@ import { externalAccounts } from "./external-account/ExternalAccount.ts"
 import * as ExternalAccountOperations from "./external-account/ExternalAccountOperations.ts"
 import * as ExternalAccountQueries from "./external-account/ExternalAccountQueries.ts"
 import { holderParties, holders, HolderMachine } from "./holder/Holder.ts"
-import { holderClaims } from "./holder/HolderClaim.ts"
+import { holderNameLocks } from "./holder/HolderNameLock.ts"
 import * as HolderFromLedger from "./holder/HolderFromLedger.ts"
 import * as HolderOperations from "./holder/HolderOperations.ts"
 import * as HolderQueries from "./holder/HolderQueries.ts"
@@ -19,7 +19,7 @@ import * as SuccessorSteps from "./holder/SuccessorSteps.ts"
 import { screenings, ScreeningMachine } from "./screening/Screening.ts"
 
 const holder = Noun.declare({
-  collections: [holders, holderParties, holderClaims],
+  collections: [holders, holderParties, holderNameLocks],
   machine: HolderMachine,
   writes: HolderOperations.operations,
   queries: HolderQueries.queries,

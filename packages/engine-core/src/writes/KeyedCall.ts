@@ -117,7 +117,7 @@ type CallInProgress = Refused<"idempotency-in-progress">
 const boundBy = Effect.fnUntraced(function* <E, R>(
   { fingerprint, isSent, key, scope }: CallKey,
   { isForGood, isOver, target }: Binding<R>,
-  patience: <A, E2>(claim: Effect.Effect<A, E2>) => Effect.Effect<A, E2 | E>
+  patience: <A, E2>(binding: Effect.Effect<A, E2>) => Effect.Effect<A, E2 | E>
 ): Effect.fn.Return<KeyOutcome, E | KeyReused | Unavailable, R | Keys> {
   const keys = yield* Keys
   const { bodyKeyWindow } = yield* Settings
@@ -125,20 +125,20 @@ const boundBy = Effect.fnUntraced(function* <E, R>(
   const ends = Instant.fromEpochMillis(Instant.toEpochMillis(instant) + bodyKeyWindow)
   const bindsUntil = isSent || isForGood === true ? null : Instant.sortable(ends)
   const row = { scope, key, fingerprint, target, bindsUntil, now: Instant.sortable(instant) }
-  const claiming = patience(orUnavailable(keys.claim(row)))
-  const found = yield* claiming
-  if (found.claimed) return { first: true }
-  if (found.winner.fingerprint !== fingerprint) return yield* reused()
-  const earlierTarget = found.winner.target
+  const bindOnce = patience(orUnavailable(keys.bind(row)))
+  const answer = yield* bindOnce
+  if (answer.isBound) return { first: true }
+  if (answer.earlier.fingerprint !== fingerprint) return yield* reused()
+  const earlierTarget = answer.earlier.target
   if (isSent || isOver === undefined || !(yield* isOver(earlierTarget))) {
     return { first: false, target: earlierTarget }
   }
   // Of several calls that find the target over, one binds the key anew and the others read its row.
   yield* orUnavailable(keys.free([earlierTarget]))
-  const again = yield* claiming
-  if (again.claimed) return { first: true }
-  if (again.winner.fingerprint !== fingerprint) return yield* reused()
-  return { first: false, target: again.winner.target }
+  const again = yield* bindOnce
+  if (again.isBound) return { first: true }
+  if (again.earlier.fingerprint !== fingerprint) return yield* reused()
+  return { first: false, target: again.earlier.target }
 })
 
 /**
@@ -146,7 +146,7 @@ const boundBy = Effect.fnUntraced(function* <E, R>(
  * `idempotency-key-reused`.
  */
 export const bind = <R = never>(key: CallKey, binding: Binding<R>) =>
-  boundBy<never, R>(key, binding, (claim) => claim)
+  boundBy<never, R>(key, binding, (bindOnce) => bindOnce)
 
 /**
  * Runs `effect` in a transaction of its own that binds the call's key: one of several calls under a
@@ -163,8 +163,8 @@ export const alone = <A, E, R, R2 = never>(
     // Calls that shared a transaction with this one would wait for the key as well.
     records.transactAlone(
       Effect.flatMap(
-        boundBy<CallInProgress, R2>(key, binding, (claim) =>
-          Effect.timeoutOrElse(claim, {
+        boundBy<CallInProgress, R2>(key, binding, (bindOnce) =>
+          Effect.timeoutOrElse(bindOnce, {
             duration: waitMillis,
             orElse: () => Effect.fail(inProgress)
           })

@@ -201,7 +201,7 @@ const ran = (record: LoggedOperation, stage: "started" | "succeeded" | "failed")
     traceId: record.traceId
   })
 
-/** The operation's first claim. */
+/** Entry of an operation's first lease. */
 export const started = (record: LoggedOperation): Audit.Entry => ran(record, "started")
 
 /** The operation's end; a failed one says by which refusal. */

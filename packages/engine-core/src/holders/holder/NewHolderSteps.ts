@@ -1,5 +1,5 @@
 /**
- * Reserves the id and the party of a new holder, so that two parallel registrations never share
+ * Locks the id and the party of a new holder, so that two parallel registrations never share
  * one.
  */
 import { Effect, Option } from "effect"
@@ -13,7 +13,7 @@ import { OperationMachine } from "../../writes/OperationMachine.ts"
 import { operations } from "../../writes/OperationRecord.ts"
 import type { HolderId } from "./HolderId.ts"
 import { holderParties, holders } from "./Holder.ts"
-import { holderClaims } from "./HolderClaim.ts"
+import { holderNameLocks } from "./HolderNameLock.ts"
 
 interface NewHolder {
   readonly holderId: HolderId
@@ -22,7 +22,7 @@ interface NewHolder {
 
 /**
  * Judges that the holder id and the party are free and that the party is not the venue's, and
- * reserves both in the transaction that plans the registration. Refuses `already-exists` where a
+ * locks both in the transaction that plans the registration. Refuses `already-exists` where a
  * holder or another registration under way has one of them, and `rule-refused` for the venue's
  * party.
  */
@@ -33,8 +33,8 @@ export const judgeNew = Effect.fnUntraced(function* (
   const records = yield* Records
   const idName = `holder:${holderId}`
   const partyName = `party:${party}`
-  const claims = yield* records.many(holderClaims, [idName, partyName])
-  const underWay = yield* underWayOf(claims, act)
+  const locks = yield* records.many(holderNameLocks, [idName, partyName])
+  const underWay = yield* underWayOf(locks, act)
   if (underWay.has(idName) || Option.isSome(yield* records.find(holders, holderId))) {
     return yield* Effect.fail(
       refused("already-exists", failed("holder-id", { detail: "A holder of this id exists." }))
@@ -51,22 +51,22 @@ export const judgeNew = Effect.fnUntraced(function* (
   yield* Effect.fromResult(judge([condition("holder-is-venue", party !== act.venue)]))
   const { operationId } = act
   for (const name of [idName, partyName]) {
-    const before = claims.find((claim) => claim.name === name)
+    const before = locks.find((lock) => lock.name === name)
     yield* before === undefined
       ? records
-          .open(holderClaims, { name, operationId }, act)
+          .open(holderNameLocks, { name, operationId }, act)
           .pipe(Effect.catchTag("Refused", (again) => Effect.die(new Error(again.slug))))
-      : records.append(holderClaims, before, { on: "take", operationId }, act)
+      : records.append(holderNameLocks, before, { on: "take", operationId }, act)
   }
 })
 
-/** Names of the claims that another registration holds which has not ended. */
+/** Names that another registration has locked which has not ended. */
 const underWayOf = Effect.fnUntraced(function* (
-  claims: ReadonlyArray<{ readonly name: string; readonly operationId: string }>,
+  locks: ReadonlyArray<{ readonly name: string; readonly operationId: string }>,
   act: OperationAct
 ) {
   const records = yield* Records
-  const others = claims.filter(({ operationId }) => operationId !== act.operationId)
+  const others = locks.filter(({ operationId }) => operationId !== act.operationId)
   const found = yield* records.many(operations, [
     ...new Set(others.map(({ operationId }) => operationId))
   ])

@@ -1,5 +1,5 @@
 /**
- * Port: names that are claimed once: idempotency keys, which keep the winner's target, and nonces.
+ * Port: names that are bound once: idempotency keys, each to the target of its first call, and nonces.
  */
 import { Context, type Effect, type Option } from "effect"
 import type { StorageUnavailable } from "./StorageError.ts"
@@ -12,7 +12,7 @@ export interface KeyRow {
   readonly fingerprint: string
   /** Target of the key: the operation, action or record that the write became. */
   readonly target: string
-  /** After this recorded instant (sortable text) the key may be claimed anew; null: never. */
+  /** After this recorded instant (sortable text) the key may be bound anew; null: never. */
   readonly bindsUntil: string | null
 }
 
@@ -20,13 +20,14 @@ export class Keys extends Context.Service<
   Keys,
   {
     /**
-     * Claims a key. Of any number of parallel claims exactly one MUST win; the others wait for the
-     * winner's transaction and read its row. A row whose `bindsUntil` is before `now` is replaced.
+     * Binds a key to a target. Of any number of parallel calls exactly one MUST bind it; the others
+     * wait for that one's transaction and read its row, the earlier binding. A row whose `bindsUntil`
+     * is before `now` is replaced.
      */
-    readonly claim: (
+    readonly bind: (
       row: KeyRow & { readonly now: string }
     ) => Effect.Effect<
-      { readonly claimed: true } | { readonly claimed: false; readonly winner: KeyRow },
+      { readonly isBound: true } | { readonly isBound: false; readonly earlier: KeyRow },
       StorageUnavailable
     >
     readonly find: (lookup: {
@@ -34,7 +35,7 @@ export class Keys extends Context.Service<
       readonly key: string
       readonly now: string
     }) => Effect.Effect<Option.Option<KeyRow>, StorageUnavailable>
-    /** Replaces the target of a claimed key; a defect for a key that is not claimed. */
+    /** Replaces the target of a bound key; a defect for a key that is not bound. */
     readonly retarget: (change: {
       readonly scope: string
       readonly key: string

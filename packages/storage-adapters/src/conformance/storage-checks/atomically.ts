@@ -25,12 +25,12 @@ const writes = Effect.fnUntraced(function* (name: string) {
   const work = yield* WorkQueue
   const feed = yield* Feed
   const blobs = yield* Blobs
-  const claim = { scope: name, key: "k", fingerprint: "f", target: "t", bindsUntil: null }
+  const binding = { scope: name, key: "k", fingerprint: "f", target: "t", bindsUntil: null }
   const now = instant(0)
   const steps: ReadonlyArray<readonly [step: string, Effect.Effect<unknown, unknown>]> = [
     ["FactLog.append", facts.append([fact({ collection: name })])],
     ["Documents.put", documents.put([version({ collection: name })])],
-    ["Keys.claim", keys.claim({ ...claim, now })],
+    ["Keys.bind", keys.bind({ ...binding, now })],
     ["Keys.retarget", keys.retarget({ scope: name, key: "k", target: "u" })],
     ["Keys.useNonce", keys.useNonce({ scope: name, nonce: "n", keep: 60_000 })],
     ["WorkQueue.enqueue", work.enqueue([item({ queue: name })])],
@@ -228,7 +228,7 @@ export const atomically: ReadonlyArray<Check> = [
     const name = yield* fresh("lock")
     const at = { scope: name, key: "count" }
     const now = instant(0)
-    yield* keys.claim({ ...at, fingerprint: "", target: "0", bindsUntil: null, now })
+    yield* keys.bind({ ...at, fingerprint: "", target: "0", bindsUntil: null, now })
     // Two transactions under the lock may not read the same count.
     const countUp = Effect.gen(function* () {
       yield* lock(name)

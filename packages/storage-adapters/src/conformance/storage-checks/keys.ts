@@ -1,4 +1,4 @@
-/** Checks of Keys: of parallel claims one wins, and the others read the winner's target. */
+/** Checks of Keys: of parallel calls one binds a key, and the others read its target. */
 import { Atomically, Keys } from "@bursar/engine-core/ports"
 import { Deferred, Effect, Fiber, Option } from "effect"
 import { type Check, check, ends, fresh, instant, same } from "../Check.ts"
@@ -7,86 +7,90 @@ const PORT = "Keys"
 const now = instant(10)
 
 export const keys: ReadonlyArray<Check> = [
-  check(PORT, "lets one of 50 parallel claims win and shows the others its row", function* () {
-    const { claim, find } = yield* Keys
-    const scope = yield* fresh("scope")
-    const answers = yield* Effect.forEach(
-      Array.from({ length: 50 }, (_, n) => n),
-      (n) =>
-        claim({
-          scope,
-          key: "k",
-          fingerprint: `f${n % 2}`,
-          target: `t${n}`,
-          bindsUntil: null,
-          now
-        }),
-      { concurrency: "unbounded" }
-    )
-    const winners = answers.flatMap((answer, n) => (answer.claimed ? [n] : []))
-    yield* same("how many won", winners.length, 1)
-    const won = { scope, key: "k", bindsUntil: null, target: `t${winners[0]}` }
-    const row = { ...won, fingerprint: `f${Number(winners[0]) % 2}` }
-    const shown = answers.flatMap((answer) => (answer.claimed ? [] : [answer.winner]))
-    yield* same("what the others read", shown, Array(49).fill(row))
-    yield* same("what is kept", Option.getOrThrow(yield* find({ scope, key: "k", now })), row)
-  }),
   check(
     PORT,
-    "makes a claim wait for one that has not committed, and gives way if that fails",
+    "lets one of 50 parallel calls bind a key and shows the others its row",
+    function* () {
+      const { bind, find } = yield* Keys
+      const scope = yield* fresh("scope")
+      const answers = yield* Effect.forEach(
+        Array.from({ length: 50 }, (_, n) => n),
+        (n) =>
+          bind({
+            scope,
+            key: "k",
+            fingerprint: `f${n % 2}`,
+            target: `t${n}`,
+            bindsUntil: null,
+            now
+          }),
+        { concurrency: "unbounded" }
+      )
+      const firsts = answers.flatMap((answer, n) => (answer.isBound ? [n] : []))
+      yield* same("how many bound it", firsts.length, 1)
+      const binding = { scope, key: "k", bindsUntil: null, target: `t${firsts[0]}` }
+      const row = { ...binding, fingerprint: `f${Number(firsts[0]) % 2}` }
+      const earlierRows = answers.flatMap((answer) => (answer.isBound ? [] : [answer.earlier]))
+      yield* same("what the others read", earlierRows, Array(49).fill(row))
+      yield* same("what is kept", Option.getOrThrow(yield* find({ scope, key: "k", now })), row)
+    }
+  ),
+  check(
+    PORT,
+    "makes a call wait for a binding that has not committed, and binds the key if that fails",
     function* () {
       const { run } = yield* Atomically
-      const { claim } = yield* Keys
+      const { bind } = yield* Keys
       const scope = yield* fresh("scope")
       for (const end of ["commits", "fails"] as const) {
         const row = { scope, key: end, fingerprint: "f", bindsUntil: null, now }
-        const claimed = yield* Deferred.make<void>()
+        const isFirstSent = yield* Deferred.make<void>()
         const go = yield* Deferred.make<void>()
         const first = yield* Effect.forkChild(
           Effect.exit(
             run(
-              claim({ ...row, target: "first" }).pipe(
-                Effect.andThen(Deferred.succeed(claimed, undefined)),
+              bind({ ...row, target: "first" }).pipe(
+                Effect.andThen(Deferred.succeed(isFirstSent, undefined)),
                 Effect.andThen(Deferred.await(go)),
                 Effect.andThen(end === "fails" ? Effect.fail("no") : Effect.void)
               )
             )
           )
         )
-        yield* Deferred.await(claimed)
-        const second = yield* Effect.forkChild(claim({ ...row, target: "second" }))
+        yield* Deferred.await(isFirstSent)
+        const second = yield* Effect.forkChild(bind({ ...row, target: "second" }))
         yield* Effect.sleep("30 millis")
         yield* same("whether the second waits", second.pollUnsafe() === undefined, true)
         yield* Deferred.succeed(go, undefined)
         yield* Fiber.join(first)
         yield* same(
-          `whether the second wins when the first ${end}`,
-          (yield* Fiber.join(second)).claimed,
+          `whether the second binds when the first ${end}`,
+          (yield* Fiber.join(second)).isBound,
           end === "fails"
         )
       }
     }
   ),
   check(PORT, "keeps keys of two scopes apart", function* () {
-    const { claim } = yield* Keys
+    const { bind } = yield* Keys
     const scope = yield* fresh("scope")
     const row = { key: "k", fingerprint: "f", target: "t", bindsUntil: null, now }
     const answers = [
-      yield* claim({ ...row, scope }),
-      yield* claim({ ...row, scope: `${scope}k` }),
-      yield* claim({ ...row, scope, key: "kk" })
+      yield* bind({ ...row, scope }),
+      yield* bind({ ...row, scope: `${scope}k` }),
+      yield* bind({ ...row, scope, key: "kk" })
     ]
-    yield* same("the claims", answers, Array(3).fill({ claimed: true }))
+    yield* same("the answers", answers, Array(3).fill({ isBound: true }))
   }),
-  check(PORT, "judges each of the claims that a transaction makes at once", function* () {
+  check(PORT, "judges each of the keys that a transaction binds at once", function* () {
     const { run } = yield* Atomically
-    const { claim } = yield* Keys
+    const { bind } = yield* Keys
     const scope = yield* fresh("scope")
     const row = { scope, fingerprint: "f", bindsUntil: null, now: instant(30) }
-    yield* claim({ ...row, key: "bound", target: "first" })
-    yield* claim({ ...row, key: "lapsed", target: "first", bindsUntil: instant(20) })
-    yield* claim({ ...row, key: "binding", target: "first", bindsUntil: instant(29) })
-    const claims = [
+    yield* bind({ ...row, key: "bound", target: "first" })
+    yield* bind({ ...row, key: "lapsed", target: "first", bindsUntil: instant(20) })
+    yield* bind({ ...row, key: "binding", target: "first", bindsUntil: instant(29) })
+    const bindings = [
       { ...row, key: "free", target: "a" },
       { ...row, key: "bound", target: "b" },
       { ...row, key: "lapsed", target: "c" },
@@ -94,28 +98,28 @@ export const keys: ReadonlyArray<Check> = [
       { ...row, key: "free", target: "e" },
       { ...row, scope: `${scope}k`, key: "free", target: "f" }
     ]
-    const answers = yield* run(Effect.forEach(claims, claim, { concurrency: "unbounded" }))
+    const answers = yield* run(Effect.forEach(bindings, bind, { concurrency: "unbounded" }))
     yield* same(
-      "the winner of each",
-      answers.map((answer, n) => (answer.claimed ? claims[n]?.target : answer.winner.target)),
+      "the target of each",
+      answers.map((answer, n) => (answer.isBound ? bindings[n]?.target : answer.earlier.target)),
       ["a", "first", "c", "first", "a", "f"]
     )
     yield* same(
-      "who won",
-      answers.map(({ claimed }) => claimed),
+      "which of them bind",
+      answers.map(({ isBound }) => isBound),
       [true, false, true, false, false, true]
     )
   }),
-  check(PORT, "lets a key bind until its instant and be claimed anew after it", function* () {
-    const { claim, find } = yield* Keys
+  check(PORT, "lets a key bind until its instant and be bound anew after it", function* () {
+    const { bind, find } = yield* Keys
     const scope = yield* fresh("scope")
     const row = { scope, key: "k", fingerprint: "f", target: "old", bindsUntil: instant(20) }
-    yield* claim({ ...row, now })
+    yield* bind({ ...row, now })
     const at = (micros: number) => ({ ...row, target: "new", now: instant(micros) })
-    yield* same("at its end", (yield* claim(at(20))).claimed, false)
+    yield* same("at its end", (yield* bind(at(20))).isBound, false)
     yield* same("found at its end", Option.isSome(yield* find(at(20))), true)
     yield* same("found after it", Option.isSome(yield* find(at(21))), false)
-    yield* same("after it", (yield* claim({ ...at(21), bindsUntil: null })).claimed, true)
+    yield* same("after it", (yield* bind({ ...at(21), bindsUntil: null })).isBound, true)
     yield* same(
       "kept",
       Option.map(yield* find(at(99)), (held) => held.target),
@@ -123,9 +127,9 @@ export const keys: ReadonlyArray<Check> = [
     )
   }),
   check(PORT, "rewrites the target of a key that is held, and of no other", function* () {
-    const { claim, find, retarget } = yield* Keys
+    const { bind, find, retarget } = yield* Keys
     const scope = yield* fresh("scope")
-    yield* claim({ scope, key: "k", fingerprint: "f", target: "t", bindsUntil: null, now })
+    yield* bind({ scope, key: "k", fingerprint: "f", target: "t", bindsUntil: null, now })
     yield* retarget({ scope, key: "k", target: "u" })
     const held = Option.getOrThrow(yield* find({ scope, key: "k", now }))
     yield* same("the row", [held.target, held.fingerprint], ["u", "f"])
@@ -133,12 +137,12 @@ export const keys: ReadonlyArray<Check> = [
   }),
   check(PORT, "frees every key of some targets, with its transaction, and no other", function* () {
     const { run } = yield* Atomically
-    const { claim, find, free } = yield* Keys
+    const { bind, find, free } = yield* Keys
     const scope = yield* fresh("scope")
     const targets = ["a", "b", "b", "c"].map((name) => `${scope}-${name}`)
     const row = { scope, fingerprint: "f", now }
     for (const [n, target] of targets.entries()) {
-      yield* claim({ ...row, key: `k${n}`, target, bindsUntil: n === 1 ? instant(20) : null })
+      yield* bind({ ...row, key: `k${n}`, target, bindsUntil: n === 1 ? instant(20) : null })
     }
     const held = Effect.map(
       Effect.forEach(targets, (_, n) => find({ scope, key: `k${n}`, now })),
@@ -152,8 +156,8 @@ export const keys: ReadonlyArray<Check> = [
     yield* same("how many", yield* both, 3)
     yield* same("what is held", yield* held, "free free free held")
     yield* same("no more", yield* both, 0)
-    const again = yield* claim({ ...row, key: "k1", target: "t", bindsUntil: null })
-    yield* same("a freed key is claimed", again, { claimed: true })
+    const again = yield* bind({ ...row, key: "k1", target: "t", bindsUntil: null })
+    yield* same("a freed key is bound", again, { isBound: true })
   }),
   check(PORT, "admits a nonce once of 50 parallel uses, in each scope", function* () {
     const { useNonce } = yield* Keys
@@ -169,7 +173,7 @@ export const keys: ReadonlyArray<Check> = [
     PORT,
     "forgets what has lapsed, up to the limit, and nothing that still binds",
     function* () {
-      const { claim, find, forget, useNonce } = yield* Keys
+      const { bind, find, forget, useNonce } = yield* Keys
       const scope = yield* fresh("scope")
       const early = "0001-01-01T00:00:00.000000000Z"
       const before = "0001-01-02T00:00:00.000000000Z"
@@ -177,9 +181,9 @@ export const keys: ReadonlyArray<Check> = [
       const keep = 3_600_000
       // A store that is kept between runs may hold keys of an earlier run.
       yield* forget({ before, limit: 10_000 })
-      yield* claim({ ...row, key: "lapsed", bindsUntil: early })
-      yield* claim({ ...row, key: "bound", bindsUntil: before })
-      yield* claim({ ...row, key: "for ever", bindsUntil: null })
+      yield* bind({ ...row, key: "lapsed", bindsUntil: early })
+      yield* bind({ ...row, key: "bound", bindsUntil: before })
+      yield* bind({ ...row, key: "for ever", bindsUntil: null })
       yield* useNonce({ scope, nonce: "old", keep: 0 })
       yield* useNonce({ scope, nonce: "older", keep: 0 })
       yield* useNonce({ scope, nonce: "kept", keep })

@@ -21,7 +21,7 @@ const setUp = Effect.gen(function* () {
       work.enqueue(
         items.map((fields) => item({ queue, resource: fields.itemId ?? "r", ...fields }))
       ),
-    claim: (limit = 10, leaseMillis = LONG) =>
+    leaseDue: (limit = 10, leaseMillis = LONG) =>
       work.lease({ queue, worker: "w", limit, leaseMillis })
   }
 })
@@ -64,14 +64,14 @@ const refusals = (work: WorkQueue["Service"], lease: Lease, what: string) =>
 
 export const work: ReadonlyArray<Check> = [
   check(PORT, "leases the oldest first and one of each resource at a time", function* () {
-    const { add, claim, finish } = yield* setUp
+    const { add, leaseDue, finish } = yield* setUp
     yield* add({ itemId: "a", resource: "x" }, { itemId: "b", resource: "x" })
     yield* add({ itemId: "c", resource: "y" }, { itemId: "d", resource: "z" })
-    const first = yield* claim(2)
+    const first = yield* leaseDue(2)
     yield* same("the first two", names(first), "a c")
-    yield* same("the rest", names(yield* claim()), "d")
+    yield* same("the rest", names(yield* leaseDue()), "d")
     yield* finish(yield* soleLease(first))
-    yield* same("after the first is done", names(yield* claim()), "b")
+    yield* same("after the first is done", names(yield* leaseDue()), "b")
   }),
   check(PORT, "leases of several queues up to the limit of each and of all", function* () {
     const { add, finish, leaseEach, queue } = yield* setUp
@@ -101,9 +101,9 @@ export const work: ReadonlyArray<Check> = [
     )
   }),
   check(PORT, "tells a worker what it leased", function* () {
-    const { add, claim, queue } = yield* setUp
+    const { add, leaseDue, queue } = yield* setUp
     yield* add({ itemId: "a", resource: "x", payload: '{"n":1.10}' })
-    const lease = yield* soleLease(yield* claim())
+    const lease = yield* soleLease(yield* leaseDue())
     yield* same(
       "the lease",
       { ...lease, fence: 0, startedAt: "" },
@@ -121,21 +121,21 @@ export const work: ReadonlyArray<Check> = [
     yield* same("the start in sortable text", text.test(lease.startedAt), true)
   }),
   check(PORT, "leases no item twice to 50 parallel workers", function* () {
-    const { add, claim } = yield* setUp
+    const { add, leaseDue } = yield* setUp
     const all = Array.from({ length: 200 }, (_, n) => `i${n}`)
     yield* add(...all.map((itemId) => ({ itemId })))
-    const claimed = yield* Effect.forEach(
+    const leases = yield* Effect.forEach(
       Array.from({ length: 50 }),
-      () => Effect.forEach(Array.from({ length: 5 }), () => claim(1)),
+      () => Effect.forEach(Array.from({ length: 5 }), () => leaseDue(1)),
       { concurrency: "unbounded" }
     )
-    const claimedIds = claimed.flat(2).map((lease) => lease.itemId)
-    yield* same("items leased twice", claimedIds.length - new Set(claimedIds).size, 0)
-    const rest = yield* claim(1000)
-    yield* same("items in all", claimedIds.length + rest.length, 200)
+    const leasedIds = leases.flat(2).map((lease) => lease.itemId)
+    yield* same("items leased twice", leasedIds.length - new Set(leasedIds).size, 0)
+    const rest = yield* leaseDue(1000)
+    yield* same("items in all", leasedIds.length + rest.length, 200)
   }),
   check(PORT, "runs the items of a resource one after another with many workers", function* () {
-    const { add, claim, finish } = yield* setUp
+    const { add, leaseDue, finish } = yield* setUp
     const all = Array.from({ length: 60 }, (_, n) => ({ itemId: `i${n}`, resource: `r${n % 3}` }))
     yield* add(...all)
     const busy = new Set<string>()
@@ -143,7 +143,7 @@ export const work: ReadonlyArray<Check> = [
     const clashes: Array<string> = []
     const worker = Effect.gen(function* () {
       for (let idle = 0; idle < 20; ) {
-        const [lease] = yield* claim(1)
+        const [lease] = yield* leaseDue(1)
         if (lease === undefined) {
           idle += 1
           yield* Effect.sleep("2 millis")
@@ -168,7 +168,7 @@ export const work: ReadonlyArray<Check> = [
   }),
   check(PORT, "does not lease ahead of an older item that has not committed yet", function* () {
     const { run } = yield* Atomically
-    const { add, claim, finish } = yield* setUp
+    const { add, leaseDue, finish } = yield* setUp
     const added = yield* Deferred.make<void>()
     const go = yield* Deferred.make<void>()
     const first = yield* Effect.forkChild(
@@ -182,15 +182,15 @@ export const work: ReadonlyArray<Check> = [
     yield* Deferred.await(added)
     const second = yield* Effect.forkChild(add({ itemId: "b", resource: "x" }))
     yield* Effect.sleep("30 millis")
-    const early = yield* Effect.forkChild(claim())
+    const early = yield* Effect.forkChild(leaseDue())
     yield* Effect.sleep("30 millis")
     yield* Deferred.succeed(go, undefined)
     yield* Effect.all([Fiber.join(first), Fiber.join(second)])
-    const leased = [...(yield* Fiber.join(early)), ...(yield* claim())]
+    const leased = [...(yield* Fiber.join(early)), ...(yield* leaseDue())]
     yield* same("how many run at a time", leased.length, 1)
     const order = [...leased]
     yield* finish(yield* soleLease(leased))
-    order.push(...(yield* claim()))
+    order.push(...(yield* leaseDue()))
     yield* same("how many in all", order.length, 2)
   }),
   paced(
@@ -198,16 +198,16 @@ export const work: ReadonlyArray<Check> = [
     "gives an item to another when its lease has run out, under a higher fence",
     40,
     function* (millis) {
-      const { add, claim, ...work } = yield* setUp
+      const { add, leaseDue, ...work } = yield* setUp
       yield* add({ itemId: "a" })
       const [paused, beside] = yield* within(
         millis,
-        Effect.all([Effect.flatMap(claim(1, millis), soleLease), claim()])
+        Effect.all([Effect.flatMap(leaseDue(1, millis), soleLease), leaseDue()])
       )
       yield* same("while it is leased", names(beside), "")
       yield* Effect.sleep(millis * 2)
       yield* refusals(work, paused, "after its end")
-      const next = yield* soleLease(yield* claim())
+      const next = yield* soleLease(yield* leaseDue())
       yield* same("the item", [next.itemId, next.attempt], ["a", 2])
       yield* same("whether the fence rose", next.fence > paused.fence, true)
       yield* same("the start", next.startedAt, paused.startedAt)
@@ -217,24 +217,24 @@ export const work: ReadonlyArray<Check> = [
     }
   ),
   check(PORT, "refuses an old lease of an item that left and came back", function* () {
-    const { add, claim, ...work } = yield* setUp
+    const { add, leaseDue, ...work } = yield* setUp
     yield* add({ itemId: "a" })
-    const old = yield* soleLease(yield* claim())
+    const old = yield* soleLease(yield* leaseDue())
     yield* work.finish(old)
     yield* add({ itemId: "a" })
-    const next = yield* soleLease(yield* claim())
+    const next = yield* soleLease(yield* leaseDue())
     yield* refusals(work, old, "of the item's earlier life")
     yield* work.finish(next)
   }),
   paced(PORT, "keeps an item for a worker that renews its lease", 100, function* (millis) {
-    const { add, claim, finish, renew } = yield* setUp
+    const { add, leaseDue, finish, renew } = yield* setUp
     yield* add({ itemId: "a" })
     const lease = yield* within(
       millis,
-      Effect.tap(Effect.flatMap(claim(1, millis), soleLease), (leased) => renew(leased, LONG))
+      Effect.tap(Effect.flatMap(leaseDue(1, millis), soleLease), (leased) => renew(leased, LONG))
     )
     yield* Effect.sleep(millis + 100)
-    yield* same("for another", names(yield* claim()), "")
+    yield* same("for another", names(yield* leaseDue()), "")
     yield* finish(lease)
   }),
   paced(
@@ -242,18 +242,18 @@ export const work: ReadonlyArray<Check> = [
     "gives an item back in its place, not before its delay is over",
     150,
     function* (millis) {
-      const { add, claim, queue, find, release } = yield* setUp
+      const { add, leaseDue, queue, find, release } = yield* setUp
       yield* add({ itemId: "a", resource: "x" }, { itemId: "b", resource: "x" })
       yield* add({ itemId: "c" })
-      const lease = yield* soleLease(yield* claim(1))
+      const lease = yield* soleLease(yield* leaseDue(1))
       const [, another, nextOfResource] = yield* within(
         millis,
-        Effect.all([release(lease, { delay: millis, payload: "again" }), claim(1), claim(1)])
+        Effect.all([release(lease, { delay: millis, payload: "again" }), leaseDue(1), leaseDue(1)])
       )
       yield* same("before its delay", names(another), "c")
       yield* same("the next of its resource", names(nextOfResource), "")
       yield* Effect.sleep(millis + 50)
-      const again = yield* soleLease(yield* claim())
+      const again = yield* soleLease(yield* leaseDue())
       yield* same("after it", [again.itemId, again.payload, again.attempt], ["a", "again", 2])
       yield* same(
         "found",
@@ -263,9 +263,9 @@ export const work: ReadonlyArray<Check> = [
     }
   ),
   paced(PORT, "leases what was due first, then what was queued first", 200, function* (millis) {
-    const { add, claim, release } = yield* setUp
+    const { add, leaseDue, release } = yield* setUp
     yield* add({ itemId: "a" }, { itemId: "b" }, { itemId: "c" })
-    const lease = yield* soleLease(yield* claim(1))
+    const lease = yield* soleLease(yield* leaseDue(1))
     // `e` is due at once, and must be so before `a` is.
     yield* within(
       millis,
@@ -275,25 +275,25 @@ export const work: ReadonlyArray<Check> = [
       )
     )
     yield* Effect.sleep(millis * 2 + 200)
-    yield* same("all that is due", names(yield* claim()), "b c e a d")
+    yield* same("all that is due", names(yield* leaseDue()), "b c e a d")
   }),
   check(PORT, "hastens an item that waits, and none under a lease", function* () {
-    const { add, claim, queue, hasten, release } = yield* setUp
+    const { add, leaseDue, queue, hasten, release } = yield* setUp
     yield* add({ itemId: "a" }, { itemId: "b" }, { itemId: "c" })
-    const [a, b] = yield* claim(2)
+    const [a, b] = yield* leaseDue(2)
     yield* release(a!, { delay: 60_000 })
     yield* hasten({ queue, itemIds: [] })
-    yield* same("before", names(yield* claim(9)), "c")
+    yield* same("before", names(yield* leaseDue(9)), "c")
     yield* hasten({ queue, itemIds: ["a", "b", "nobody"] })
-    const again = yield* claim(9)
+    const again = yield* leaseDue(9)
     yield* same("after", names(again), "a")
     yield* release(b!, { delay: 60_000 })
-    yield* same("released after it was hastened", names(yield* claim(9)), "")
+    yield* same("released after it was hastened", names(yield* leaseDue(9)), "")
   }),
   check(PORT, "lets a released lease write no more", function* () {
-    const { add, claim, release, ...work } = yield* setUp
+    const { add, leaseDue, release, ...work } = yield* setUp
     yield* add({ itemId: "a" })
-    const lease = yield* soleLease(yield* claim())
+    const lease = yield* soleLease(yield* leaseDue())
     yield* release(lease, { delay: 0 })
     yield* refusals({ ...work, release }, lease, "after its release")
   }),
@@ -302,26 +302,26 @@ export const work: ReadonlyArray<Check> = [
     "holds an item for a transaction even if its lease runs out in it",
     200,
     function* (millis) {
-      const { add, claim, finish } = yield* setUp
+      const { add, leaseDue, finish } = yield* setUp
       yield* add({ itemId: "a" })
       const { goOn, held, transaction } = yield* holding((lease) => finish(lease))
       const slow = yield* within(
         millis,
         Effect.gen(function* () {
-          const lease = yield* soleLease(yield* claim(1, millis))
+          const lease = yield* soleLease(yield* leaseDue(1, millis))
           const fiber = yield* Effect.forkChild(transaction(lease))
           yield* Effect.raceFirst(Deferred.await(held), Fiber.join(fiber))
           return fiber
         })
       )
       yield* Effect.sleep(millis + 50)
-      const another = yield* Effect.forkChild(claim())
+      const another = yield* Effect.forkChild(leaseDue())
       // A store may let the other wait until the transaction has ended.
       yield* Effect.sleep("50 millis")
       yield* Deferred.succeed(goOn, undefined)
       yield* Fiber.join(slow)
       yield* same("for another", names(yield* Fiber.join(another)), "")
-      yield* same("afterwards", names(yield* claim()), "")
+      yield* same("afterwards", names(yield* leaseDue()), "")
     }
   ),
   paced(
@@ -329,13 +329,13 @@ export const work: ReadonlyArray<Check> = [
     "renews a lease that a transaction holds, within it and beside it, even if it runs out in it",
     200,
     function* (millis) {
-      const { add, claim, finish, renew } = yield* setUp
+      const { add, leaseDue, finish, renew } = yield* setUp
       yield* add({ itemId: "a" })
       const { goOn, held, transaction } = yield* holding((lease) => renew(lease, LONG))
       const { beside, lease, slow } = yield* within(
         millis,
         Effect.gen(function* () {
-          const lease = yield* soleLease(yield* claim(1, millis))
+          const lease = yield* soleLease(yield* leaseDue(1, millis))
           const slow = yield* Effect.forkChild(transaction(lease))
           yield* Effect.raceFirst(Deferred.await(held), Fiber.join(slow))
           return { lease, slow, beside: yield* Effect.forkChild(renew(lease, LONG)) }
@@ -347,50 +347,50 @@ export const work: ReadonlyArray<Check> = [
       yield* Effect.sleep("50 millis")
       yield* Deferred.succeed(goOn, undefined)
       yield* Effect.forEach([slow, beside, late], Fiber.join)
-      yield* same("for another", names(yield* claim()), "")
+      yield* same("for another", names(yield* leaseDue()), "")
       yield* finish(lease)
     }
   ),
   check(PORT, "refuses to hold an item outside of a transaction as a defect", function* () {
-    const { add, claim, fence } = yield* setUp
+    const { add, leaseDue, fence } = yield* setUp
     yield* add({ itemId: "a" })
-    yield* ends("the fence", fence(yield* soleLease(yield* claim())), "defect")
+    yield* ends("the fence", fence(yield* soleLease(yield* leaseDue())), "defect")
   }),
   check(PORT, "leaves an item that is there already alone", function* () {
-    const { add, claim, depth, queue } = yield* setUp
+    const { add, leaseDue, depth, queue } = yield* setUp
     yield* add({ itemId: "a", payload: "first" })
     yield* add({ itemId: "a", payload: "second" }, { itemId: "b" })
     yield* same("how many", (yield* depth(queue)).waiting, 2)
     yield* same(
       "the payload",
-      (yield* claim()).map((lease) => lease.payload),
+      (yield* leaseDue()).map((lease) => lease.payload),
       ["first", "{}"]
     )
   }),
   paced(PORT, "does not lease an item before its delay is over", 200, function* (millis) {
-    const { add, claim } = yield* setUp
+    const { add, leaseDue } = yield* setUp
     const [, atOnce] = yield* within(
       millis,
-      Effect.all([add({ itemId: "a", delay: millis }, { itemId: "b" }), claim()])
+      Effect.all([add({ itemId: "a", delay: millis }, { itemId: "b" }), leaseDue()])
     )
     yield* same("at once", names(atOnce), "b")
     yield* Effect.sleep(millis + 100)
-    yield* same("after its delay", names(yield* claim()), "a")
+    yield* same("after its delay", names(yield* leaseDue()), "a")
   }),
   check(PORT, "settles an item whoever holds a lease on it", function* () {
-    const { add, claim, queue, settle, ...work } = yield* setUp
+    const { add, leaseDue, queue, settle, ...work } = yield* setUp
     yield* add({ itemId: "a" }, { itemId: "b" }, { itemId: "c" })
-    const lease = yield* soleLease(yield* claim(1))
+    const lease = yield* soleLease(yield* leaseDue(1))
     yield* settle({ queue, itemIds: ["a", "b", "nobody"] })
-    yield* same("what is left", names(yield* claim()), "c")
+    yield* same("what is left", names(yield* leaseDue()), "c")
     yield* refusals({ ...work, settle }, lease, "after it was settled")
   }),
   check(PORT, "counts what waits and what is leased, and how long the oldest waits", function* () {
-    const { add, claim, depth, queue } = yield* setUp
+    const { add, leaseDue, depth, queue } = yield* setUp
     yield* same("nothing", yield* depth(queue), { waiting: 0, leased: 0, oldestMillis: null })
     const began = yield* Clock.currentTimeMillis
     yield* add({ itemId: "a" }, { itemId: "b" }, { itemId: "later", delay: LONG })
-    yield* claim(1)
+    yield* leaseDue(1)
     yield* Effect.sleep("50 millis")
     const { waiting, leased, oldestMillis } = yield* depth(queue)
     yield* same("waiting and leased", [waiting, leased], [2, 1])
@@ -403,17 +403,17 @@ export const work: ReadonlyArray<Check> = [
     const right = yield* setUp
     yield* left.add({ itemId: "a", resource: "x" })
     yield* right.add({ itemId: "a", resource: "x" })
-    yield* same("the one", names(yield* left.claim()), "a")
-    yield* same("the other", names(yield* right.claim()), "a")
+    yield* same("the one", names(yield* left.leaseDue()), "a")
+    yield* same("the other", names(yield* right.leaseDue()), "a")
   }),
   check(
     PORT,
     "judges each of the leases that a transaction holds or finishes at once",
     function* () {
       const { run } = yield* Atomically
-      const { add, claim, fence, finish, queue } = yield* setUp
+      const { add, leaseDue, fence, finish, queue } = yield* setUp
       yield* add({ itemId: "a" }, { itemId: "b" }, { itemId: "c" })
-      const [a, b, c] = yield* claim()
+      const [a, b, c] = yield* leaseDue()
       if (a === undefined || b === undefined || c === undefined) return yield* Effect.die("none")
       const lost = { ...b, fence: b.fence - 1_000_000 }
       const outcomes = (each: typeof fence) =>
@@ -430,9 +430,9 @@ export const work: ReadonlyArray<Check> = [
         ])
       }
       yield* finish(b)
-      yield* same("what is left", yield* claim(), [])
+      yield* same("what is left", yield* leaseDue(), [])
       yield* add({ itemId: "d", queue }, { itemId: "e", queue })
-      const expired = yield* claim(2, 20)
+      const expired = yield* leaseDue(2, 20)
       yield* Effect.sleep("40 millis")
       const ended = yield* run(
         Effect.forEach(expired, (lease) => Effect.result(finish(lease)), {

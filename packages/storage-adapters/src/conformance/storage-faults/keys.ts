@@ -4,40 +4,40 @@ import { Effect } from "effect"
 import { type Fault, replace } from "./Fault.ts"
 
 export const faults = {
-  "two-winners": {
-    does: "tells two claims of one key that they won",
-    noticedBy: ["lets one of 50 parallel claims win"],
-    spoil: replace(Keys, ({ claim }) => {
+  "bound-twice": {
+    does: "tells two calls that they have bound one key",
+    noticedBy: ["lets one of 50 parallel calls bind a key"],
+    spoil: replace(Keys, ({ bind }) => {
       let lost = 0
       return {
-        claim: (row) =>
-          Effect.map(claim(row), (answer) =>
-            answer.claimed || ++lost !== 1 ? answer : ({ claimed: true } as const)
+        bind: (row) =>
+          Effect.map(bind(row), (answer) =>
+            answer.isBound || ++lost !== 1 ? answer : ({ isBound: true } as const)
           )
       }
     })
   },
-  "impatient-claim": {
-    does: "answers a claim from a transaction that has not committed",
-    noticedBy: ["makes a claim wait for one that has not committed"],
-    spoil: replace(Keys, ({ claim }) => {
+  "impatient-binding": {
+    does: "answers from a binding that has not committed",
+    noticedBy: ["makes a call wait for a binding that has not committed"],
+    spoil: replace(Keys, ({ bind }) => {
       const seen = new Set<string>()
       return {
-        claim: (row) =>
+        bind: (row) =>
           Effect.suspend(() => {
             const name = `${row.scope} ${row.key}`
-            if (seen.has(name)) return Effect.succeed({ claimed: false, winner: row } as const)
+            if (seen.has(name)) return Effect.succeed({ isBound: false, earlier: row } as const)
             seen.add(name)
-            return claim(row)
+            return bind(row)
           })
       }
     })
   },
   "key-for-ever": {
-    does: "never lets a key be claimed anew",
+    does: "never lets a key be bound anew",
     noticedBy: ["lets a key bind until its instant"],
-    spoil: replace(Keys, ({ claim, find }) => ({
-      claim: (row) => claim({ ...row, now: "" }),
+    spoil: replace(Keys, ({ bind, find }) => ({
+      bind: (row) => bind({ ...row, now: "" }),
       find: (key) => find({ ...key, now: "" })
     }))
   },
@@ -61,13 +61,13 @@ export const faults = {
   "every-key-freed": {
     does: "frees a key whose target only begins alike",
     noticedBy: ["frees every key of some targets"],
-    spoil: replace(Keys, ({ claim, free }) => {
+    spoil: replace(Keys, ({ bind, free }) => {
       const targets = new Set<string>()
       return {
-        claim: (row) =>
+        bind: (row) =>
           Effect.suspend(() => {
             targets.add(row.target)
-            return claim(row)
+            return bind(row)
           }),
         free: (named) =>
           free([...targets].filter((target) => named.some((name) => target.startsWith(name))))

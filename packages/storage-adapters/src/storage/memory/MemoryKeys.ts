@@ -9,7 +9,8 @@ export const make = (transactions: Transactions): Keys["Service"] => {
   /** Expiry of each nonce in milliseconds. */
   const nonces = new Map<string, number>()
 
-  const held = ({
+  /** The row that binds a key at this instant. */
+  const bindingOf = ({
     scope,
     key,
     now
@@ -23,11 +24,11 @@ export const make = (transactions: Transactions): Keys["Service"] => {
   }
 
   return {
-    claim: (claim) =>
+    bind: (binding) =>
       transactions.write((transaction) => {
-        const winner = held(claim)
-        if (winner !== undefined) return { claimed: false, winner } as const
-        const { scope, key, fingerprint, target, bindsUntil } = claim
+        const earlier = bindingOf(binding)
+        if (earlier !== undefined) return { isBound: false, earlier } as const
+        const { scope, key, fingerprint, target, bindsUntil } = binding
         Undo.set(transaction, keys, name(scope, key), {
           scope,
           key,
@@ -35,9 +36,9 @@ export const make = (transactions: Transactions): Keys["Service"] => {
           target,
           bindsUntil
         })
-        return { claimed: true } as const
+        return { isBound: true } as const
       }),
-    find: (key) => transactions.read(() => Option.fromUndefinedOr(held(key))),
+    find: (key) => transactions.read(() => Option.fromUndefinedOr(bindingOf(key))),
     retarget: ({ scope, key, target }) =>
       transactions.write((transaction) => {
         const row = keys.get(name(scope, key))

@@ -91,15 +91,15 @@ export const make = ({
     awaken(transaction, item.queue)
   }
 
-  /** Claims the items of a queue that are due, within a transaction. */
-  const claim = (
+  /** Leases the items of a queue that are due, within a transaction. */
+  const leaseDue = (
     transaction: Transaction,
     { queue: name, limit }: { readonly queue: string; readonly limit: number },
     { now, leaseMillis }: { readonly now: number; readonly leaseMillis: number }
   ): ReadonlyArray<Lease> => {
-    const claimed: Array<Lease> = []
+    const leases: Array<Lease> = []
     for (const item of queue(name).fronts.walk({ direction: "asc" })) {
-      if (claimed.length >= limit) break
+      if (leases.length >= limit) break
       if (item.runAt > now) break
       if (item.leasedUntil !== null && item.leasedUntil > now) continue
       const startedAt = item.startedAt ?? Instant.sortable(Instant.fromEpochMillis(now))
@@ -109,7 +109,7 @@ export const make = ({
         attempt: item.attempt + 1,
         startedAt
       })
-      claimed.push({
+      leases.push({
         queue: name,
         itemId: item.itemId,
         resource: item.resource,
@@ -119,19 +119,19 @@ export const make = ({
         startedAt
       })
     }
-    return claimed
+    return leases
   }
 
-  const leaseEach: WorkQueue["Service"]["leaseEach"] = ({ queues: asked, limit, leaseMillis }) =>
+  const leaseEach: WorkQueue["Service"]["leaseEach"] = ({ queues: requests, limit, leaseMillis }) =>
     Effect.flatMap(Clock.Clock, (clock) =>
       transactions.write((transaction) => {
         const at = { now: clock.currentTimeMillisUnsafe(), leaseMillis }
-        const claimed: Array<Lease> = []
-        for (const request of asked) {
-          const most = Math.min(request.limit, limit - claimed.length)
-          claimed.push(...claim(transaction, { ...request, limit: most }, at))
+        const leases: Array<Lease> = []
+        for (const request of requests) {
+          const most = Math.min(request.limit, limit - leases.length)
+          leases.push(...leaseDue(transaction, { ...request, limit: most }, at))
         }
-        return claimed
+        return leases
       })
     )
 
@@ -252,7 +252,7 @@ const byDue = (a: Item, b: Item): number => a.runAt - b.runAt || byPlace(a, b)
 const frontOf = (line: SortedRows.SortedRows<Item> | undefined): Item | undefined =>
   line?.walk({ direction: "asc" }).next().value
 
-/** Queues an item behind the others of its resource; the first of a resource becomes claimable. */
+/** Queues an item behind the others of its resource; the first of a resource can be leased. */
 const stepIn = (queue: Queue, item: Item): void => {
   const line = queue.lines.get(item.resource) ?? SortedRows.make<Item>(byPlace)
   queue.lines.set(item.resource, line)

@@ -1,4 +1,4 @@
-/** Idempotency keys and nonces in PostgreSQL: a unique index decides which claim wins. */
+/** Idempotency keys and nonces in PostgreSQL: a unique index decides which call binds a key. */
 import type { KeyRow, Keys } from "@bursar/engine-core/ports"
 import { Effect, Option } from "effect"
 import * as Batches from "./Batches.ts"
@@ -6,15 +6,14 @@ import type { Sessions } from "./Sessions.ts"
 import * as Values from "./Values.ts"
 
 /**
- * Number of tries: a key that expires between a lost claim and the read of its winner is claimed
- * again.
+ * Number of tries: a key whose earlier binding expires before it is read is to be bound after all.
  */
-const CLAIM_TRIES = 5
+const BIND_TRIES = 5
 
 /** SQL of `instant` as the sortable text of stored instants. */
 const STORED_TEXT = `to_char(instant at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US') || '000Z'`
 
-const CLAIM = `
+const BIND = `
 insert into bursar.key as held (scope, key, fingerprint, target, binds_until)
 values ($1, $2, $3, $4, $5)
 on conflict (scope, key) do update
@@ -23,10 +22,10 @@ on conflict (scope, key) do update
 returning 1`
 
 /**
- * Claims different keys, in one order in every transaction: each waits for an uncommitted claim of
+ * Binds different keys, in one order in every transaction: each waits for an uncommitted binding of
  * its key.
  */
-const CLAIM_EACH = `
+const BIND_EACH = `
 insert into bursar.key as held (scope, key, fingerprint, target, binds_until)
 select r.* from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[])
   as r(scope, key, fingerprint, target, binds_until)
@@ -36,10 +35,10 @@ on conflict (scope, key) do update
   where held.binds_until < $6
 returning scope, key`
 
-type Claim = KeyRow & { readonly now: string }
-type ClaimAnswer = Effect.Success<ReturnType<Keys["Service"]["claim"]>>
+type Binding = KeyRow & { readonly now: string }
+type BindAnswer = Effect.Success<ReturnType<Keys["Service"]["bind"]>>
 
-const claimed: ClaimAnswer = { claimed: true }
+const bound: BindAnswer = { isBound: true }
 
 const nameOf = ({ scope, key }: Pick<KeyRow, "scope" | "key">): string =>
   JSON.stringify([scope, key])
@@ -55,46 +54,46 @@ export const make = (sessions: Sessions): Keys["Service"] => {
       ({ rows }) => Option.map(Option.fromUndefinedOr(rows[0]), keyOf)
     )
 
-  const claimAlone = Effect.fnUntraced(function* (row: Claim) {
+  const bindAlone = Effect.fnUntraced(function* (row: Binding) {
     const { scope, key, fingerprint, target, bindsUntil, now } = row
-    for (let tries = 0; tries < CLAIM_TRIES; tries++) {
-      const claim = [scope, key, fingerprint, target, bindsUntil, now]
-      const { rows } = yield* sessions.ask(CLAIM, claim)
-      if (rows.length > 0) return claimed
-      const winner = yield* find({ scope, key, now })
-      if (Option.isSome(winner)) return { claimed: false, winner: winner.value } as ClaimAnswer
+    for (let tries = 0; tries < BIND_TRIES; tries++) {
+      const values = [scope, key, fingerprint, target, bindsUntil, now]
+      const { rows } = yield* sessions.ask(BIND, values)
+      if (rows.length > 0) return bound
+      const earlier = yield* find({ scope, key, now })
+      if (Option.isSome(earlier)) return { isBound: false, earlier: earlier.value } as BindAnswer
     }
-    return yield* Effect.die(new Error("Keys.claim: the key neither binds nor can be claimed"))
+    return yield* Effect.die(new Error("Keys.bind: the key neither binds nor can be bound"))
   })
 
-  /** Claims each key once in one statement; a claim that does not win by it is made again alone. */
-  const claimTogether = Effect.fnUntraced(function* (claims: ReadonlyArray<Claim>) {
+  /** Binds each key once in one statement; a key that it does not bind is tried again alone. */
+  const bindTogether = Effect.fnUntraced(function* (bindings: ReadonlyArray<Binding>) {
     const firsts = new Map<string, number>()
-    const asked = claims.filter((claim, index) => {
-      const isFirst = !firsts.has(nameOf(claim))
-      if (isFirst) firsts.set(nameOf(claim), index)
+    const firstRows = bindings.filter((binding, index) => {
+      const isFirst = !firsts.has(nameOf(binding))
+      if (isFirst) firsts.set(nameOf(binding), index)
       return isFirst
     })
-    const { rows } = yield* sessions.ask(CLAIM_EACH, [
-      Values.texts(asked.map(({ scope }) => scope)),
-      Values.texts(asked.map(({ key }) => key)),
-      Values.texts(asked.map(({ fingerprint }) => fingerprint)),
-      Values.texts(asked.map(({ target }) => target)),
-      Values.texts(asked.map(({ bindsUntil }) => bindsUntil)),
-      asked.map(({ now }) => now).toSorted()[0]
+    const { rows } = yield* sessions.ask(BIND_EACH, [
+      Values.texts(firstRows.map(({ scope }) => scope)),
+      Values.texts(firstRows.map(({ key }) => key)),
+      Values.texts(firstRows.map(({ fingerprint }) => fingerprint)),
+      Values.texts(firstRows.map(({ target }) => target)),
+      Values.texts(firstRows.map(({ bindsUntil }) => bindsUntil)),
+      firstRows.map(({ now }) => now).toSorted()[0]
     ])
-    const won = new Set(
+    const boundIndexes = new Set(
       rows.map((row) =>
         firsts.get(nameOf({ scope: Values.text(row, "scope"), key: Values.text(row, "key") }))
       )
     )
-    return yield* Effect.forEach(claims, (claim, index) =>
-      won.has(index) ? Effect.succeed(claimed) : claimAlone(claim)
+    return yield* Effect.forEach(bindings, (binding, index) =>
+      boundIndexes.has(index) ? Effect.succeed(bound) : bindAlone(binding)
     )
   })
 
   return {
-    claim: Batches.make(sessions.current, { alone: claimAlone, together: claimTogether }),
+    bind: Batches.make(sessions.current, { alone: bindAlone, together: bindTogether }),
     find,
     retarget: ({ scope, key, target }) =>
       sessions.send(

@@ -1,4 +1,4 @@
-/** Work queue in PostgreSQL: claims with `skip locked`, fences, and the database's clock. */
+/** Work queue in PostgreSQL: leases with `skip locked`, fences, and the database's clock. */
 import { type Lease, LeaseLost, type WorkItem, type WorkQueue } from "@bursar/engine-core/ports"
 import { Effect, Option } from "effect"
 import type { Wakes } from "../memory/Wakes.ts"
@@ -40,7 +40,7 @@ from (
 ) held
 on conflict (queue, item_id) do nothing`
 
-/** Items of a queue that may be claimed, locked. */
+/** Items of a queue that may be leased, locked. */
 const due = (queue: string, limit: string): string => `
   select w.queue, w.item_id from bursar.work w
   where w.queue = ${queue} and w.run_at <= statement_timestamp()
@@ -51,7 +51,7 @@ const due = (queue: string, limit: string): string => `
   order by w.run_at, w.place limit ${limit}
   for no key update of w skip locked`
 
-const claiming = (items: string): string => `
+const leasing = (items: string): string => `
 with due as materialized (${items})
 update bursar.work w
 set leased_until = clock_timestamp() + $4::int8 * interval '1 millisecond', worker = $2,
@@ -62,10 +62,10 @@ returning w.queue, w.item_id, (extract(epoch from w.run_at) * 1000000)::int8 as 
   w.payload, w.fence, w.attempt,
   to_char(w.started_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US') || '000Z' as started_at`
 
-const LEASE = claiming(due("$1", "$3::int8"))
+const LEASE = leasing(due("$1", "$3::int8"))
 
 /** A loop over the queues in their order, which ends once it has found enough. */
-const LEASE_EACH = claiming(`
+const LEASE_EACH = leasing(`
   select d.queue, d.item_id
   from unnest($1::text[], $5::int8[]) as asked(queue, most)
   cross join lateral (${due("asked.queue", "asked.most")}) d

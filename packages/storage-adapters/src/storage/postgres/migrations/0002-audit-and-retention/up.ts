@@ -39,7 +39,7 @@ export const statements: ReadonlyArray<string> = [
      end if;
    end $$`,
 
-  // Items are claimed by due time: items that wait for a later try are not scanned.
+  // Items are leased by due time: items that wait for a later try are not scanned.
   `drop index bursar.work_place`,
   `create index work_due on bursar.work (queue, run_at, place)`,
 

@@ -1,27 +1,27 @@
-/** Reservation of a holder id or party by a registration that is not on the ledger yet. */
+/** Lock of a holder id or party by a registration that is not on the ledger yet. */
 import { Schema } from "effect"
 import * as Collection from "../../kernel/Collection.ts"
 
-const HolderClaim = Schema.Struct({
-  /** Reserved name: `holder:<id>` or `party:<party>`. */
+const HolderNameLock = Schema.Struct({
+  /** Locked name: `holder:<id>` or `party:<party>`. */
   name: Schema.String,
-  /** Latest registration that reserved the name. */
+  /** Latest registration that locked the name. */
   operationId: Schema.String
 })
-type HolderClaim = typeof HolderClaim.Type
+type HolderNameLock = typeof HolderNameLock.Type
 
 const Take = Schema.Struct({ on: Schema.Literal("take"), operationId: Schema.String })
 
 /**
  * The ledger shows a holder only after its registration has committed: two registrations judged
  * before that would both find the id and the party free. The second to plan reads the first one's
- * claim, or conflicts with it and is judged again. The claim of a failed registration may be taken
- * over.
+ * lock, or conflicts with it and is judged again. The lock of a failed registration may be taken
+ * over. Stores of earlier versions keep its records under the collection's name.
  */
-export const holderClaims = Collection.define<HolderClaim, typeof Take.Type>("holder-claim", {
+export const holderNameLocks = Collection.define<HolderNameLock, typeof Take.Type>("holder-claim", {
   doc: "Which registration under way has taken a holder id or a party.",
   id: ({ name }) => name,
-  record: HolderClaim,
+  record: HolderNameLock,
   fact: Take,
   evolve: (self, { operationId }) => ({ ...self, operationId }),
   keptBy: "engine"

@@ -1,4 +1,4 @@
-/** Claims of a batch whose transaction is interrupted: none of them is made outside the transaction. */
+/** Bindings of keys in a batch whose transaction is interrupted: none of them is made outside the transaction. */
 import { Atomically, Keys } from "@bursar/engine-core/ports"
 import * as Postgres from "@bursar/storage-adapters/postgres"
 import { it } from "@effect/vitest"
@@ -7,8 +7,8 @@ import { Socket } from "node:net"
 import { afterEach, beforeEach, expect, vi } from "vitest"
 import * as TestDatabase from "#adapters/storage/embedded/TestDatabase.ts"
 
-/** Called when the claims are to be sent: they are held back, and sent together with the rollback. */
-let onClaims = () => {}
+/** Called when the bindings are to be sent: they are held back, and sent together with the rollback. */
+let onBindings = () => {}
 
 beforeEach(() => {
   const write = Socket.prototype.write
@@ -17,7 +17,7 @@ beforeEach(() => {
     const bytes = Buffer.from(given[0] as Uint8Array)
     if (bytes.includes("unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[])")) {
       held = [bytes]
-      onClaims()
+      onBindings()
       return true
     }
     if (bytes.includes("rollback")) {
@@ -34,10 +34,10 @@ afterEach(() => {
 })
 
 const now = "2026-01-01T00:00:00.000000000Z"
-const claim = { scope: "s", key: "k", fingerprint: "f", target: "t", bindsUntil: null, now }
+const binding = { scope: "s", key: "k", fingerprint: "f", target: "t", bindsUntil: null, now }
 
 // Switched off to see it red: `ended` before the commit or rollback in Sessions.ts.
-it.live("claims no key again once its transaction is rolled back", () =>
+it.live("binds no key again once its transaction is rolled back", () =>
   Effect.gen(function* () {
     const url = Redacted.make(yield* TestDatabase.url)
     // Without prepared statements each is on the wire with its text.
@@ -45,9 +45,9 @@ it.live("claims no key again once its transaction is rolled back", () =>
     const keys = Context.get(store, Keys)
     const { run } = Context.get(store, Atomically)
     const begun = yield* Deferred.make<void>()
-    onClaims = () => Deferred.doneUnsafe(begun, Effect.void)
-    const claims = [keys.claim({ ...claim }), keys.claim({ ...claim })]
-    const caller = yield* Effect.forkChild(run(Effect.all(claims, { concurrency: "unbounded" })))
+    onBindings = () => Deferred.doneUnsafe(begun, Effect.void)
+    const bindings = [keys.bind({ ...binding }), keys.bind({ ...binding })]
+    const caller = yield* Effect.forkChild(run(Effect.all(bindings, { concurrency: "unbounded" })))
     yield* Deferred.await(begun)
     yield* Fiber.interrupt(caller)
     // Answered after all that the batch has sent meanwhile.

@@ -1,5 +1,5 @@
 /** The table of refusals (slug, status, title) and the order of the gates. */
-import { Result } from "effect"
+import { Inspectable, Result } from "effect"
 
 interface Row {
   readonly status: number
@@ -177,21 +177,50 @@ export interface RefusalDetails {
   readonly instead?: RefusalDetails
 }
 
-/** A refusal: a value, cheap to make, never thrown. */
+/** A refusal: a value, cheap to make, never thrown. As text it says what was refused, and why. */
 export interface Refused<out S extends Slug = Slug> {
   readonly _tag: "Refused"
   readonly slug: S
   readonly details: RefusalDetails
 }
 
-export const refused = <const S extends Slug>(
-  slug: S,
-  details: RefusalDetails = {}
-): Refused<S> => ({
-  _tag: "Refused",
-  slug,
-  details
-})
+export const refused = <const S extends Slug>(slug: S, details: RefusalDetails = {}): Refused<S> =>
+  new PrintedRefusal(slug, details)
+
+/** Refusal whose text, and what Node's inspector shows of it, is that of `describe`. */
+class PrintedRefusal<out S extends Slug> implements Refused<S> {
+  readonly _tag = "Refused"
+  readonly slug: S
+  readonly details: RefusalDetails
+  constructor(slug: S, details: RefusalDetails) {
+    this.slug = slug
+    this.details = details
+  }
+  toString(): string {
+    return describe(this)
+  }
+  [Inspectable.NodeInspectSymbol](): string {
+    return describe(this)
+  }
+}
+
+/**
+ * Text of a refusal for a person who reads a log or a console: the slug and the detail with the gate
+ * and the condition on one line, then a line for each fault of the request's shape, and one for what
+ * to do. The substitute for callers who must not learn of a gate is left out: the text is for the
+ * venue's own people.
+ */
+export const describe = ({ slug, details }: Pick<Refused, "slug" | "details">): string => {
+  const { check, detail, errors = [], gate, reason, recovery } = details
+  const judged = [gate && `gate ${gate}`, check && `condition ${check}`].filter(Boolean)
+  const first = `${slug}: ${detail ?? refusals[slug].title}`
+  return [
+    judged.length === 0 ? first : `${first} (${judged.join(", ")})`,
+    ...errors.map((fault) => `  ${fault.pointer}: ${fault.detail}`),
+    ...(reason === undefined ? [] : [`  reason: ${reason}`]),
+    ...(recovery === undefined ? [] : [`  recovery: ${recovery}`])
+  ].join("\n")
+}
 
 export const refuse = <const S extends Slug>(
   slug: S,
@@ -225,7 +254,7 @@ export type UnavailableSlug = Extract<
   | "ledger-timeout"
 >
 
-/** A port is unavailable; the same call may succeed later. */
+/** A port is unavailable; the same call may succeed later. As text it says which, and when. */
 export interface Unavailable {
   readonly _tag: "Unavailable"
   readonly slug: UnavailableSlug
@@ -238,4 +267,23 @@ export const unavailable = (
   slug: UnavailableSlug,
   detail: string,
   retryAfter: number
-): Unavailable => ({ _tag: "Unavailable", slug, detail, retryAfter })
+): Unavailable => new PrintedUnavailability({ slug, detail, retryAfter })
+
+/** Unavailability of a port whose text, as Node's inspector shows it too, says when to call again. */
+class PrintedUnavailability implements Unavailable {
+  readonly _tag = "Unavailable"
+  readonly slug: UnavailableSlug
+  readonly detail: string
+  readonly retryAfter: number
+  constructor({ slug, detail, retryAfter }: Omit<Unavailable, "_tag">) {
+    this.slug = slug
+    this.detail = detail
+    this.retryAfter = retryAfter
+  }
+  toString(): string {
+    return `${this.slug}: ${this.detail} (again in ${this.retryAfter} s)`
+  }
+  [Inspectable.NodeInspectSymbol](): string {
+    return this.toString()
+  }
+}

@@ -17,7 +17,7 @@ const stamp: Flush.Stamp = {
   instant,
   at: Instant.sortable(instant),
   nextOffset: 8,
-  stamped: (text) => text
+  stamped: (texts) => texts
 }
 
 const sortKey = (createdAt: Instant.Instant) => `${Instant.sortable(createdAt)}/t`
@@ -54,7 +54,12 @@ const watched = (body: string, encodes: () => void) => ({
 
 const bodyText = (n: number) => `{"body":"body-${n}"}`
 const factText = (n: number) => `{"fact":"fact-${n}"}`
-const version = { body: "{}", filters: { state: "set" } }
+/** The rows of a draft whose version is stored. */
+const rowsOf = (stored: UnitOfWork.Draft) => {
+  const closes = Flush.closedBy([stored], stamp)
+  const { facts, versions } = Flush.rowsOf([stored], { closes, stamp, texts: new Map() })
+  return { fact: facts[0], version: versions[0] }
+}
 
 const announcement: Announcement = {
   type: "hold.released",
@@ -77,14 +82,14 @@ describe("the rows of a draft", () => {
       [0, 0],
       [5, 5]
     ] as const) {
-      expect(Flush.factRow({ ...draft, offset }, stamp, "{}").offset).toBe(expected)
-      expect(Flush.versionRow({ ...draft, offset }, stamp, version).fromOffset).toBe(expected)
+      expect(rowsOf({ ...draft, offset }).fact?.offset).toBe(expected)
+      expect(rowsOf({ ...draft, offset }).version?.fromOffset).toBe(expected)
     }
   })
 
   it("are recorded at the stamp, and keep the instant at which the record was created", () => {
-    expect(Flush.factRow(draft, stamp, "{}").recordedAt).toBe(stamp.at)
-    expect(Flush.versionRow(draft, stamp, version)).toMatchObject({
+    expect(rowsOf(draft).fact?.recordedAt).toBe(stamp.at)
+    expect(rowsOf(draft).version).toMatchObject({
       fromInstant: stamp.at,
       createdAt: Instant.sortable(opened),
       sortKey: sortKey(opened)
@@ -92,7 +97,7 @@ describe("the rows of a draft", () => {
   })
 
   it("of a record that opens are created at the stamp, and sorted by it", () => {
-    expect(Flush.versionRow({ ...draft, createdAt: undefined }, stamp, version)).toMatchObject({
+    expect(rowsOf({ ...draft, createdAt: undefined }).version).toMatchObject({
       createdAt: stamp.at,
       sortKey: sortKey(instant)
     })
@@ -146,7 +151,7 @@ describe("a flush of more drafts than one call of a port takes", () => {
     const { ports, facts, bodies } = recording(({ versions }) => {
       written += versions
     })
-    await Effect.runPromise(Flush.flush(ports, work))
+    await Effect.runPromise(Flush.flush(ports)(work))
     expect(facts).toEqual(Array.from({ length: count }, (_, n) => factText(n)))
     expect(bodies).toEqual(Array.from({ length: count }, (_, n) => bodyText(n)))
     expect(encoded).toBe(count)
@@ -165,7 +170,7 @@ describe("a flush of more drafts than one call of a port takes", () => {
     const { ports } = recording(({ facts }) => {
       if (facts > 0) order.push("wrote facts")
     })
-    await Effect.runPromise(Flush.flush(ports, work))
+    await Effect.runPromise(Flush.flush(ports)(work))
     expect(order).toEqual([
       "encodes 0",
       "encodes 500",
@@ -192,7 +197,7 @@ describe("a flush of more drafts than one call of a port takes", () => {
       })
     }
     const { ports, facts, bodies } = recording()
-    await Effect.runPromise(Flush.flush(ports, work))
+    await Effect.runPromise(Flush.flush(ports)(work))
     expect(facts).toEqual(Array.from({ length: count }, (_, n) => factText(n + 1)))
     expect(bodies).toEqual([bodyText(count)])
   })

@@ -2,7 +2,7 @@
 import { Instant } from "@bursar/engine-core/kernel"
 import fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import * as StampPlaceholder from "#core/records/StampPlaceholder.ts"
+import * as UnitOfWork from "#core/records/UnitOfWork.ts"
 
 const instants = fc
   .bigInt({ min: 0n, max: 4_000_000_000_000_000_000n })
@@ -10,7 +10,7 @@ const instants = fc
 /** Few of them, close together, so that a text names placeholders of its own transaction and of none. */
 const placeholders = fc
   .integer({ min: 0, max: 5 })
-  .map((n) => StampPlaceholder.stamp(Instant.fromEpochMillis(1_790_000_000_000 + n)))
+  .map((n) => UnitOfWork.placeholderOf(Instant.fromEpochMillis(1_790_000_000_000 + n)))
 
 describe("the stamp of a transaction", () => {
   it("stands for each of its placeholders in a stored text, and every other instant stays", () => {
@@ -24,9 +24,10 @@ describe("the stamp of a transaction", () => {
             JSON.stringify(
               named.map((instant) => ({ note: "999Z", at: Instant.format(of(instant)) }))
             )
-          expect(StampPlaceholder.stamped(new Set(awaited), at)(text((instant) => instant))).toBe(
+          const work = { placeholders: new Set(awaited) }
+          expect(UnitOfWork.stamping(work, at)([text((instant) => instant)])).toEqual([
             text((instant) => (awaited.includes(instant) ? at : instant))
-          )
+          ])
         }
       )
     )
@@ -35,7 +36,7 @@ describe("the stamp of a transaction", () => {
   it("is stood for by an instant of the call's own microsecond that no store keeps", () => {
     fc.assert(
       fc.property(instants, (now) => {
-        const placeholder = StampPlaceholder.stamp(now)
+        const placeholder = UnitOfWork.placeholderOf(now)
         expect(Instant.toMicros(placeholder)).toBe(Instant.toMicros(now))
         expect(Instant.format(placeholder)).toMatch(/999Z$/u)
       })

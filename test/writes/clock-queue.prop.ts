@@ -38,7 +38,7 @@ describe("the next instant of a record", () => {
       fc.property(fc.array(anyInstant, { minLength: 1, maxLength: 5 }), (instants) => {
         const timely = [...writes(instants.length - 1), ...writes(5, { name: "other" })]
         const all = instants.filter((at) => at !== null)
-        expect(ClockQueue.next(collection, instants, timely)).toEqual(
+        expect(ClockQueue.next(collection, instants, { timely })).toEqual(
           instant(all.length === 0 ? null : Math.min(...all))
         )
       })
@@ -56,7 +56,7 @@ describe("the next instant of a record", () => {
             (at) => at !== null && at > now
           ) as ReadonlyArray<number>
           const at = Instant.fromNanos(BigInt(now))
-          expect(ClockQueue.nextAfter(collection, instants, { timely, now: at })).toEqual(
+          expect(ClockQueue.next(collection, instants, { timely, after: at })).toEqual(
             instant(laterInstants.length === 0 ? null : Math.min(...laterInstants))
           )
         }

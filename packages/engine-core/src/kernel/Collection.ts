@@ -5,7 +5,7 @@
 import type { Schema } from "effect"
 import type { Announcement } from "./Announcement.ts"
 import type * as Instant from "./Instant.ts"
-import type { Invariants } from "./Invariant.ts"
+import * as Invariant from "./Invariant.ts"
 import type * as Offset from "./Offset.ts"
 import type { WaitingAction } from "../vocabulary/WaitingAction.ts"
 
@@ -68,7 +68,7 @@ export interface Collection<R = unknown, F = unknown> {
   /** The clock move that comes next, if any: reads ripen a record with the moves due at their pin. */
   due(record: R): Due<F> | undefined
   waitingOn(record: R): ReadonlyArray<WaitingOn>
-  readonly invariants: Invariants<R>
+  readonly invariants: Invariant.Invariants<R>
   /** Events of the record's opening (`fact` undefined) or of a fact that moves it. */
   announce(after: R, fact: F | undefined): ReadonlyArray<Announcement>
   /** Expectations of facts that outside parties cause; a breach is a finding, never a refusal. */
@@ -141,6 +141,54 @@ export const define = <R, F>(
   untold: [],
   ...declaration
 })
+
+/** One version of a record: the record after a fact, and the events that the fact announces. */
+export interface Step<R, F> {
+  readonly record: R
+  /** Undefined: the fact that opens the record. */
+  readonly fact: F | undefined
+  /** `clock`: a clock move that was due; `act`: the act that is recorded. */
+  readonly by: "clock" | "act"
+  readonly announcements: ReadonlyArray<Announcement>
+}
+
+/** The steps of a change of a record, oldest first. */
+export type Steps<R, F> = readonly [...ReadonlyArray<Step<R, F>>, Step<R, F>]
+
+/** The step that opens a record. Throws where the record breaks an invariant. */
+export const opened = <R, F>(collection: Collection<R, F>, record: R): Steps<R, F> => [
+  stepOf(collection, { record, fact: undefined, by: "act" })
+]
+
+/**
+ * Folds a fact into a record, after the clock moves that are due by `ripenedUntil`; undefined: after none.
+ * Throws where a record breaks an invariant.
+ */
+export const moved = <R, F>(
+  collection: Collection<R, F>,
+  before: R,
+  { fact, ripenedUntil }: { readonly fact: F; readonly ripenedUntil: Instant.Instant | undefined }
+): Steps<R, F> => {
+  const moves: Array<Step<R, F>> = []
+  let self = before
+  while (ripenedUntil !== undefined) {
+    const next = collection.due(self)
+    if (next === undefined || next.at > ripenedUntil) break
+    self = collection.evolve(self, next.fact)
+    moves.push(stepOf(collection, { record: self, fact: next.fact, by: "clock" }))
+  }
+  const record = collection.evolve(self, fact)
+  return [...moves, stepOf(collection, { record, fact, by: "act" })]
+}
+
+const stepOf = <R, F>(
+  collection: Collection<R, F>,
+  step: Omit<Step<R, F>, "announcements">
+): Step<R, F> => {
+  const { fact, record } = step
+  Invariant.assert(collection.invariants, record, collection.name)
+  return { ...step, announcements: collection.announce(record, fact) }
+}
 
 /** Largest number of clock moves of a record that are computed; more are a loop in `due`, a bug. */
 const ripenLimit = 16

@@ -1,5 +1,6 @@
 /** Queue `clock`: holds each record until its next clock move or `Timely` write is due. */
-import type { Collection } from "../kernel/Collection.ts"
+import { Effect } from "effect"
+import type { Collection, Steps } from "../kernel/Collection.ts"
 import * as Instant from "../kernel/Instant.ts"
 import type { WorkItem } from "../ports/storage/WorkQueue.ts"
 import type { Timely } from "./Timely.ts"
@@ -14,39 +15,26 @@ const waitMax = 30 * 24 * 3_600_000
 export const until = (now: Instant.Instant, then: Instant.Instant): number =>
   Math.min(waitMax, Math.max(0, Instant.toEpochMillis(then) - Instant.toEpochMillis(now)))
 
-/** The instants of the record's next clock move and of each `Timely` write. */
-const instantsOf = <R, F>(
-  collection: Collection<R, F>,
-  record: R,
-  timely: ReadonlyArray<Timely>
-): ReadonlyArray<Instant.Instant> =>
-  [
-    collection.due(record)?.at,
-    ...timely.map((write) =>
-      write.collection.name === collection.name ? write.at(record) : undefined
-    )
-  ].filter((at) => at !== undefined)
-
-const firstOf = (instants: ReadonlyArray<Instant.Instant>): Instant.Instant | undefined =>
-  instants.reduce<Instant.Instant | undefined>(
-    (first, at) => (first === undefined || at < first ? at : first),
-    undefined
-  )
-
-/** The instant of the record's next clock move or `Timely` write; undefined: none comes. */
+/**
+ * The instant of the record's next clock move or `Timely` write; undefined: none comes. With `after`, the
+ * first of these instants that is later.
+ */
 export const next = <R, F>(
   collection: Collection<R, F>,
   record: R,
-  timely: ReadonlyArray<Timely>
-): Instant.Instant | undefined => firstOf(instantsOf(collection, record, timely))
-
-/** The first of these instants that is still to come; undefined: all have come. */
-export const nextAfter = <R, F>(
-  collection: Collection<R, F>,
-  record: R,
-  { timely, now }: { readonly timely: ReadonlyArray<Timely>; readonly now: Instant.Instant }
-): Instant.Instant | undefined =>
-  firstOf(instantsOf(collection, record, timely).filter((at) => at > now))
+  { after, timely }: { readonly timely: ReadonlyArray<Timely>; readonly after?: Instant.Instant }
+): Instant.Instant | undefined => {
+  const instants = [collection.due(record)?.at]
+  for (const write of timely) {
+    if (write.collection.name === collection.name) instants.push(write.at(record))
+  }
+  let first: Instant.Instant | undefined
+  for (const at of instants) {
+    if (at === undefined || (after !== undefined && at <= after)) continue
+    if (first === undefined || at < first) first = at
+  }
+  return first
+}
 
 /** Id of the queue item of a version; each version is queued at most once. */
 export const itemId = (collection: string, recordId: string, version: number): string =>
@@ -64,9 +52,8 @@ export const recordOf = (
 }
 
 /**
- * The queue item of a version, where its next instant differs from that of the version before; else
- * the earlier item serves both. Items are not removed: one whose record has ended does nothing when
- * it is due.
+ * The queue item of a version for the instant to which its record comes next. Items are not removed: one
+ * whose record has ended does nothing when it is due.
  */
 export const itemOf = (
   {
@@ -85,3 +72,32 @@ export const itemOf = (
   const id = itemId(collection, recordId, version)
   return { queue, itemId: id, resource: id, payload: "", delay: until(now, next) }
 }
+
+/**
+ * The queue item of a change of a record, where the record comes to another instant than before it; the
+ * item of the version before serves both otherwise.
+ */
+export const itemsOf = Effect.fnUntraced(function* <R, F>(
+  collection: Collection<R, F>,
+  {
+    before,
+    recordId,
+    steps,
+    version
+  }: {
+    readonly recordId: string
+    /** The version before the change. */
+    readonly version: number
+    /** Undefined: the change opens the record. */
+    readonly before: R | undefined
+    readonly steps: Steps<R, F>
+  },
+  timely: ReadonlyArray<Timely>
+): Effect.fn.Return<ReadonlyArray<WorkItem>> {
+  const at = next(collection, steps[steps.length - 1]!.record, { timely })
+  if (at === undefined) return []
+  if (before !== undefined && next(collection, before, { timely }) === at) return []
+  const due = { collection: collection.name, recordId, version: version + steps.length, next: at }
+  // The clock, and not the act's own now: a fact of a ledger update is judged at its effective time.
+  return [itemOf(due, yield* Instant.now)]
+})

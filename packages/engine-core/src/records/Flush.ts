@@ -12,8 +12,7 @@ import * as Audit from "./Audit.ts"
 import * as Codecs from "./Codecs.ts"
 import * as Columns from "./Columns.ts"
 import type { Outbox } from "./Outbox.ts"
-import * as StampPlaceholder from "./StampPlaceholder.ts"
-import type { Draft, UnitOfWork } from "./UnitOfWork.ts"
+import { type Draft, stamping, type UnitOfWork } from "./UnitOfWork.ts"
 
 /** The largest payload of an event, in bytes (docs/contract/event-feed.md#payloads). */
 const payloadMax = 16_384
@@ -41,36 +40,37 @@ export interface Ports {
  * always in this order. A unit of work without any of them writes nothing; one that only deletes
  * records moves the head, which answers are cached by.
  */
-export const flush = Effect.fnUntraced(function* (ports: Ports, work: UnitOfWork) {
-  if (isEmpty(work)) return
-  const { feed, queue, outbox, tenantId, sha256 } = ports
-  // Other writers wait for the head: what one batch holds is encoded before the head is taken.
-  const texts = textsOf(work.drafts.slice(0, batchMax))
-  const head = yield* feed.take(Instant.sortable(yield* Instant.now))
-  const instant = Instant.of(head.at)
-  const stamp = {
-    instant,
-    at: head.at,
-    nextOffset: head.projectionOffset + 1,
-    stamped: StampPlaceholder.stamped(work.placeholders, instant)
-  }
-  const announcements = yield* unpublished(feed, work.announcements)
-  const events = announcements.map((announcement, index) =>
-    eventRow(announcement, head, head.seq + 1 + index)
-  )
-  const traces = announcements.map(({ trace }) => trace ?? null)
-  const owed = yield* outbox.owed({ work, head, events, traces })
-  yield* writeDrafts(ports, [...work.drafts, ...owed.drafts], { stamp, texts })
-  yield* queue.enqueue([...work.work, ...owed.items])
-  const audit = Audit.chain({ tenantId, head: head.audit, at: instant, sha256 }, work.audit)
-  const checkpoint = Audit.checkpointOf(audit)
-  yield* feed.append(head, {
-    events,
-    audit,
-    webhooks: owed.webhooks,
-    ...(checkpoint === undefined ? {} : { checkpoint })
+export const flush = (ports: Ports) =>
+  Effect.fnUntraced(function* (work: UnitOfWork) {
+    if (isEmpty(work)) return
+    const { feed, queue, outbox, tenantId, sha256 } = ports
+    // Other writers wait for the head: what one batch holds is encoded before the head is taken.
+    const texts = textsOf(work.drafts.slice(0, batchMax))
+    const head = yield* feed.take(Instant.sortable(yield* Instant.now))
+    const instant = Instant.of(head.at)
+    const stamp = {
+      instant,
+      at: head.at,
+      nextOffset: head.projectionOffset + 1,
+      stamped: stamping(work, instant)
+    }
+    const announcements = yield* unpublished(feed, work.announcements)
+    const events = announcements.map((announcement, index) =>
+      eventRow(announcement, head, head.seq + 1 + index)
+    )
+    const traces = announcements.map(({ trace }) => trace ?? null)
+    const owed = yield* outbox.owed({ work, head, events, traces })
+    yield* writeDrafts(ports, [...work.drafts, ...owed.drafts], { stamp, texts })
+    yield* queue.enqueue([...work.work, ...owed.items])
+    const audit = Audit.chain({ tenantId, head: head.audit, at: instant, sha256 }, work.audit)
+    const checkpoint = Audit.checkpointOf(audit)
+    yield* feed.append(head, {
+      events,
+      audit,
+      webhooks: owed.webhooks,
+      ...(checkpoint === undefined ? {} : { checkpoint })
+    })
   })
-})
 
 const isEmpty = ({ drafts, announcements, work, audit, forgotten }: UnitOfWork): boolean =>
   drafts.length + announcements.length + work.length + audit.length + forgotten.length === 0
@@ -99,26 +99,35 @@ export const withoutSources = (
   })
 }
 
-/** A draft as stored text; without `version` where a later draft replaces its version. */
+/** A draft as stored text, before its stamp; without `version` where a later draft replaces it. */
 interface Texts {
   readonly fact: string
   readonly version?: Pick<VersionRow, "body" | "filters">
 }
 
-/** Encodes the fact of a draft, and its record where that version is stored. */
-const encoded = (draft: Draft, isStored: boolean): Texts => {
-  const { collection, fact, record } = draft
-  const { encodeFact, encodeRecord } = Codecs.of(collection)
-  if (!isStored && fact !== undefined) return { fact: encodeFact(fact) }
-  const body = encodeRecord(record)
-  const factText = fact === undefined ? Codecs.openedText(body) : encodeFact(fact)
-  return { fact: factText, version: { body, filters: Columns.of(collection, record) } }
-}
-
 /** Encodes drafts before their stamp exists, which may show more of them to be replaced. */
-const textsOf = (drafts: ReadonlyArray<Draft>): ReadonlyMap<Draft, Texts> => {
-  const stored = closedBy(drafts, { nextOffset: undefined })
-  return new Map(drafts.map((draft) => [draft, encoded(draft, stored.has(draft))]))
+const textsOf = (drafts: ReadonlyArray<Draft>): ReadonlyMap<Draft, Texts> =>
+  encoded(drafts, closedBy(drafts, { nextOffset: undefined }))
+
+/** Encodes the facts of drafts, and the records of those whose version is stored. */
+const encoded = (
+  drafts: ReadonlyArray<Draft>,
+  stored: ReadonlyMap<Draft, unknown>
+): ReadonlyMap<Draft, Texts> => {
+  const texts = new Map<Draft, Texts>()
+  for (const draft of drafts) {
+    const { collection, fact, record } = draft
+    const { encodeFact, encodeRecord } = Codecs.of(collection)
+    if (!stored.has(draft) && fact !== undefined) {
+      texts.set(draft, { fact: encodeFact(fact) })
+      continue
+    }
+    const body = encodeRecord(record)
+    const factText = fact === undefined ? Codecs.openedText(body) : encodeFact(fact)
+    const filters = Columns.of(collection, record)
+    texts.set(draft, { fact: factText, version: { body, filters } })
+  }
+  return texts
 }
 
 /** The stamp of a transaction, as its rows take it from the head of the feed. */
@@ -128,8 +137,8 @@ export interface Stamp {
   readonly at: string
   /** One past what the projection has reached: from there facts hold that have no offset. */
   readonly nextOffset: number
-  /** Replaces the placeholders of the stamp in a text that is stored. */
-  readonly stamped: (text: string) => string
+  /** Replaces the placeholders of the stamp in texts that are stored. */
+  readonly stamped: (texts: ReadonlyArray<string>) => ReadonlyArray<string>
 }
 
 /** Writes drafts batch by batch: the next batch is encoded while the store writes the facts of one. */
@@ -140,10 +149,10 @@ const writeDrafts = Effect.fnUntraced(function* (
 ) {
   const closes = closedBy(drafts, stamp)
   const [first, ...others] = batchesOf(drafts)
-  let rows = batchRows(first ?? [], { closes, stamp, texts })
+  let rows = rowsOf(first ?? [], { closes, stamp, texts })
   for (const batch of others) {
     // The yield sends the facts before the processor is busy with encoding.
-    const encode = Effect.map(Effect.yieldNow, () => batchRows(batch, { closes, stamp, texts }))
+    const encode = Effect.map(Effect.yieldNow, () => rowsOf(batch, { closes, stamp, texts }))
     const [, next] = yield* Effect.all([factLog.append(rows.facts), encode], { concurrency: 2 })
     yield* documents.put(rows.versions)
     rows = next
@@ -151,34 +160,6 @@ const writeDrafts = Effect.fnUntraced(function* (
   yield* factLog.append(rows.facts)
   yield* documents.put(rows.versions)
 })
-
-/** Encodes a batch, where it is not encoded: a row of each fact, and of each version that is stored. */
-const batchRows = (
-  batch: ReadonlyArray<Draft>,
-  {
-    closes,
-    stamp,
-    texts: encodedTexts
-  }: {
-    readonly closes: ReadonlyMap<Draft, number>
-    readonly stamp: Stamp
-    readonly texts: ReadonlyMap<Draft, Texts>
-  }
-): { readonly facts: ReadonlyArray<FactRow>; readonly versions: ReadonlyArray<VersionRow> } => {
-  const facts: Array<FactRow> = []
-  const versions: Array<VersionRow> = []
-  for (const draft of batch) {
-    const closed = closes.get(draft)
-    const texts = encodedTexts.get(draft) ?? encoded(draft, closed !== undefined)
-    facts.push(factRow(draft, stamp, texts.fact))
-    if (closed === undefined) continue
-    if (texts.version === undefined) {
-      throw new Error(`${draft.collection.name} ${draft.recordId}: a stored version is not encoded`)
-    }
-    versions.push({ ...versionRow(draft, stamp, texts.version), closes: closed })
-  }
-  return { facts, versions }
-}
 
 /**
  * Returns the drafts whose versions are stored, each with the version that it closes: of each record
@@ -209,33 +190,71 @@ const batchesOf = <A>(all: ReadonlyArray<A>): ReadonlyArray<ReadonlyArray<A>> =>
     all.slice(n * batchMax, (n + 1) * batchMax)
   )
 
-/** Row of a draft in the fact log. */
-export const factRow = (draft: Draft, stamp: Stamp, fact: string): FactRow => ({
-  collection: draft.collection.name,
-  recordId: draft.recordId,
-  version: draft.version,
-  fact: stamp.stamped(fact),
-  cause: draft.cause,
-  offset: draft.offset ?? stamp.nextOffset,
-  recordedAt: stamp.at
-})
-
-/** Row of a draft among the documents, created at the stamp if the draft opens its record. */
-export const versionRow = (
-  { collection, createdAt, offset, record, recordId, version }: Draft,
-  stamp: Stamp,
-  { body, filters }: Pick<VersionRow, "body" | "filters">
-): Omit<VersionRow, "closes"> => ({
-  collection: collection.name,
-  recordId,
-  version,
-  body: stamp.stamped(body),
-  sortKey: collection.sortKey(record, createdAt ?? stamp.instant),
-  filters,
-  createdAt: createdAt === undefined ? stamp.at : Instant.sortable(createdAt),
-  fromOffset: offset ?? stamp.nextOffset,
-  fromInstant: stamp.at
-})
+/**
+ * The rows of drafts under their stamp: one of each fact, and one of each version that is stored. Drafts
+ * without a text are encoded.
+ */
+export const rowsOf = (
+  drafts: ReadonlyArray<Draft>,
+  {
+    closes,
+    stamp,
+    texts
+  }: {
+    readonly closes: ReadonlyMap<Draft, number>
+    readonly stamp: Stamp
+    readonly texts: ReadonlyMap<Draft, Texts>
+  }
+): { readonly facts: ReadonlyArray<FactRow>; readonly versions: ReadonlyArray<VersionRow> } => {
+  const rest = encoded(
+    drafts.filter((draft) => !texts.has(draft)),
+    closes
+  )
+  const facts: Array<string> = []
+  const bodies: Array<string> = []
+  const stored: Array<Pick<VersionRow, "closes" | "filters"> & { readonly draft: Draft }> = []
+  for (const draft of drafts) {
+    const { fact, version } = (texts.get(draft) ?? rest.get(draft))!
+    facts.push(fact)
+    const closed = closes.get(draft)
+    if (closed === undefined) continue
+    if (version === undefined) {
+      throw new Error(`${draft.collection.name} ${draft.recordId}: a stored version is not encoded`)
+    }
+    bodies.push(version.body)
+    stored.push({ draft, closes: closed, filters: version.filters })
+  }
+  const stampedFacts = stamp.stamped(facts)
+  const stampedBodies = stamp.stamped(bodies)
+  const versions: Array<VersionRow> = []
+  for (const [index, { draft, ...row }] of stored.entries()) {
+    const { collection, createdAt, record } = draft
+    versions.push({
+      ...row,
+      collection: collection.name,
+      recordId: draft.recordId,
+      version: draft.version,
+      body: stampedBodies[index]!,
+      // Created at the stamp, where the draft opens its record.
+      sortKey: collection.sortKey(record, createdAt ?? stamp.instant),
+      createdAt: createdAt === undefined ? stamp.at : Instant.sortable(createdAt),
+      fromOffset: draft.offset ?? stamp.nextOffset,
+      fromInstant: stamp.at
+    })
+  }
+  return {
+    facts: drafts.map((draft, index) => ({
+      collection: draft.collection.name,
+      recordId: draft.recordId,
+      version: draft.version,
+      fact: stampedFacts[index]!,
+      cause: draft.cause,
+      offset: draft.offset ?? stamp.nextOffset,
+      recordedAt: stamp.at
+    })),
+    versions
+  }
+}
 
 /**
  * Row of the feed for an announcement: a journal event has the time and offset of the ledger, a

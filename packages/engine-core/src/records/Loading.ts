@@ -1,10 +1,12 @@
 /** Loads records by id: from the transaction's own writes, from prefetched versions, from the store. */
 import { Effect, Option } from "effect"
 import type { Collection } from "../kernel/Collection.ts"
+import * as Instant from "../kernel/Instant.ts"
 import * as Offset from "../kernel/Offset.ts"
 import type * as Pin from "../kernel/Pin.ts"
 import { refused } from "../kernel/Refusal.ts"
 import type { Documents } from "../ports/storage/Documents.ts"
+import { JudgedAt } from "./JudgedAt.ts"
 import { storeUnavailable } from "./PortFailure.ts"
 import type { Records, Stored } from "./Records.ts"
 import * as StorageQuery from "./StorageQuery.ts"
@@ -65,7 +67,7 @@ export const make = (
     ids: ReadonlyArray<string>,
     pin?: Pin.ResolvedPin
   ) {
-    const { at, stored } = yield* StorageQuery.pinned(collection, pin)
+    const at = pin?.judgedAt ?? (yield* JudgedAt) ?? (yield* Instant.now)
     const work = pin === undefined ? yield* UnitOfWork.current : undefined
     const { held, missing } = UnitOfWork.lookUp(work, collection, { ids, now: at })
     const found: Array<Stored<R>> = []
@@ -80,7 +82,7 @@ export const make = (
     const rows = yield* documents.get({
       collection: collection.name,
       recordIds: missing,
-      pin: stored
+      pin: StorageQuery.storedPin(collection.keptBy, pin)
     })
     if (work !== undefined && rows.length < missing.length) {
       UnitOfWork.noteAbsent(work, collection, { ids: missing, rows })

@@ -61,13 +61,6 @@ export const of = <R, F>(
   ...(query.after === undefined ? {} : { after: query.after })
 })
 
-/** Version that the pin of a read selects in the store, and the instant at which clock states are judged. */
-export const pinned = (
-  { keptBy }: Pick<Collection.Collection, "keptBy">,
-  pin: Pin.ResolvedPin | undefined
-): Effect.Effect<{ readonly at: Instant.Instant; readonly stored: StoredPin }> =>
-  Effect.map(judgedAt(pin), (at) => ({ at, stored: storedPin(keptBy, pin) }))
-
 /** Rows that a query of records selects, and the instant at which clock states are judged. */
 export const selected = <R, F>(
   collection: Collection.Collection<R, F>,

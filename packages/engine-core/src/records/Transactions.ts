@@ -2,7 +2,7 @@
 import { Effect, type Scope } from "effect"
 import { type Unavailable, unavailable } from "../kernel/Refusal.ts"
 import type { Atomically } from "../ports/storage/Atomically.ts"
-import { type StorageUnavailable, VersionMoved } from "../ports/storage/StorageError.ts"
+import type { StorageUnavailable, VersionMoved } from "../ports/storage/StorageError.ts"
 import * as GroupCommit from "./GroupCommit.ts"
 import { isDeadlock, storeUnavailable } from "./PortFailure.ts"
 import type { Records } from "./Records.ts"
@@ -10,17 +10,6 @@ import * as UnitOfWork from "./UnitOfWork.ts"
 
 /** Largest number of attempts of a transaction whose records other writers keep moving. */
 const attemptsMax = 16
-
-/**
- * The failure of a write whose record another writer has moved: the transaction runs again, so no
- * caller sees it, and its type is that of the failures a caller does see.
- */
-export const movedAt = (
-  collection: { readonly name: string },
-  recordId: string,
-  expected: number
-): Unavailable =>
-  new VersionMoved({ collection: collection.name, recordId, expected }) as unknown as Unavailable
 
 type Flush = (work: UnitOfWork.UnitOfWork) => Effect.Effect<void, VersionMoved | StorageUnavailable>
 

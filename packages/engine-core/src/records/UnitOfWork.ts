@@ -2,15 +2,16 @@
 import { Cause, Context, Effect, Option } from "effect"
 import type { Entry, Late } from "./Audit.ts"
 import type { Announcement } from "../kernel/Announcement.ts"
-import type { Collection } from "../kernel/Collection.ts"
-import type * as Instant from "../kernel/Instant.ts"
+import type { Collection, Steps } from "../kernel/Collection.ts"
+import { causeText } from "../kernel/Fact.ts"
+import * as Instant from "../kernel/Instant.ts"
+import type { Unavailable } from "../kernel/Refusal.ts"
 import type { StoredVersion } from "../ports/storage/Documents.ts"
-import type { VersionMoved } from "../ports/storage/StorageError.ts"
+import { VersionMoved } from "../ports/storage/StorageError.ts"
 import type { WorkItem } from "../ports/storage/WorkQueue.ts"
 import type { Act } from "./Act.ts"
 import type { Consequence } from "./Consequence.ts"
 import type { Records, Stored } from "./Records.ts"
-import * as StampPlaceholder from "./StampPlaceholder.ts"
 
 /**
  * One fact to append and the version it makes, as plain data without closures: a large transaction
@@ -102,6 +103,66 @@ export const addDraft = ({ drafts, draftsIn, written }: UnitOfWork, draft: Draft
   written.set(keyOf(draft.collection, draft.recordId), draft)
 }
 
+/** A change of one record by an act, and all that follows from it. */
+interface Change<R, F> extends Pick<Draft, "recordId" | "offset" | "createdAt"> {
+  /** The version before the change; 0: the change opens the record. */
+  readonly version: number
+  /** The record before the change; undefined: it opens. */
+  readonly before: R | undefined
+  readonly steps: Steps<R, F>
+  readonly act: Act
+  readonly items: ReadonlyArray<WorkItem>
+  readonly consequences: ReadonlyArray<Consequence>
+}
+
+/**
+ * Adds a change to the fiber's unit of work: a draft for each step, events, queue items, and what the
+ * change concerns. Returns the record as later loads of the transaction find it. Fails where the
+ * transaction has moved the record since it was loaded: it is loaded and decided again.
+ */
+export const write = Effect.fnUntraced(function* <R, F>(
+  collection: Collection<R, F>,
+  change: Change<R, F>
+) {
+  const work = yield* within
+  const { act, before, offset, recordId, steps } = change
+  const written = writtenAt(work, keyOf(collection, recordId))
+  if (written !== undefined && written.version !== change.version) {
+    return yield* Effect.fail(movedAt(collection, recordId, change.version))
+  }
+  // A record opened in this transaction has no stamp yet: the flush gives it one.
+  const createdAt = written === undefined ? change.createdAt : written.createdAt
+  const { trace } = act
+  let { version } = change
+  for (const { announcements, by, fact, record } of steps) {
+    const cause = by === "clock" ? by : causeText(act.cause)
+    version += 1
+    addDraft(work, { collection, recordId, version, cause, offset, record, fact, createdAt })
+    for (const announcement of announcements) {
+      work.announcements.push(trace === undefined ? announcement : { ...announcement, trace })
+    }
+  }
+  work.work.push(...change.items)
+  const { record } = steps[steps.length - 1]!
+  for (const consequence of change.consequences) {
+    if (consequence.collection.name !== collection.name) continue
+    const concerned = consequence.concerns({ before, after: record })
+    if (concerned !== null) work.pending.push({ consequence, ...concerned, act })
+  }
+  return asStored<R>(work, { record, version, createdAt }, act.now)
+})
+
+/**
+ * The failure of a write whose record another writer has moved: the transaction runs again, so no
+ * caller sees it, and its type is that of the failures a caller does see.
+ */
+export const movedAt = (
+  collection: { readonly name: string },
+  recordId: string,
+  expected: number
+): Unavailable =>
+  new VersionMoved({ collection: collection.name, recordId, expected }) as unknown as Unavailable
+
 /** Drafts of a collection in this unit of work and in those around it. */
 export const draftsOf = (self: UnitOfWork, name: string): ReadonlyArray<Draft> => {
   const own = self.draftsIn.get(name) ?? []
@@ -175,22 +236,45 @@ export const noteAbsent = (
   for (const id of ids) if (!found.has(id)) absent.add(keyOf(collection, id))
 }
 
-/** Placeholder of the stamp of the transaction, which the flush replaces in what is stored. */
-export const placeholder = (self: UnitOfWork, now: Instant.Instant): Instant.Instant => {
-  const placeholder = StampPlaceholder.stamp(now)
-  self.placeholders.add(placeholder)
-  return placeholder
-}
-
 /** A record as the transaction has written it, with placeholders for the times it has not yet. */
 const asStored = <R>(self: UnitOfWork, written: WrittenRecord, now: Instant.Instant): Stored<R> => {
-  const updatedAt = placeholder(self, now)
+  const updatedAt = placeholderOf(now)
+  self.placeholders.add(updatedAt)
   return {
     ...(written.record as R),
     version: written.version,
     createdAt: written.createdAt ?? updatedAt,
     updatedAt
   } as Stored<R>
+}
+
+/**
+ * Placeholder of the stamp in `createdAt` and `updatedAt` of a record that is written now, in results that
+ * are read before the stamp exists: within the microsecond of the call's own now, and no instant that a
+ * store or a ledger keeps, since those have whole microseconds.
+ */
+export const placeholderOf = (now: Instant.Instant): Instant.Instant =>
+  Instant.fromNanos(Instant.toMicros(now) + 999n)
+
+/** Pattern of an instant in a text whose last three digits are those of a placeholder. */
+const placeholder = /[0-9]{4}-[0-9]{2}-[0-9]{2}T[0-9]{2}:[0-9]{2}:[0-9]{2}\.[0-9]{6}999Z/gu
+
+/**
+ * Replaces the placeholders of a transaction's stamp in texts that it stores. One pass over each text,
+ * however many calls share the transaction and so however many placeholders there are.
+ */
+export const stamping = (
+  { placeholders }: Pick<UnitOfWork, "placeholders">,
+  at: Instant.Instant
+): ((texts: ReadonlyArray<string>) => ReadonlyArray<string>) => {
+  const awaited = new Set([...placeholders].map(Instant.format))
+  const stamp = Instant.format(at)
+  return (texts) =>
+    texts.map((text) =>
+      text.includes("999Z")
+        ? text.replace(placeholder, (found) => (awaited.has(found) ? stamp : found))
+        : text
+    )
 }
 
 /** The fiber's unit of work; private to Records. */

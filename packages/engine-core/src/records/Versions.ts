@@ -84,8 +84,8 @@ export const make = (): Versions => {
       const cached = cache.get(key) as Stored<R> | undefined
       const stored = cached ?? decode(collection, row)
       if (cached === undefined) {
-        cache.set(key, stored)
         RecordView.keep(stored)
+        cache.set(key, stored)
       }
       return ripened(collection, stored, judgedAt)
     }

@@ -52,7 +52,7 @@ const make = Effect.gen(function* () {
   const outbox = Outbox.make(documents)
   const versions = Versions.make()
   const ports: Flush.Ports = { feed, factLog, documents, queue, outbox, sha256, tenantId }
-  const flush = (work: UnitOfWork.UnitOfWork) => Flush.flush(ports, work)
+  const flush = Flush.flush(ports)
   const loading = Loading.make({ documents, versions })
   // The consequences write through the service that they are a part of.
   const settle: Effect.Effect<void, Unavailable> = Effect.suspend(() =>

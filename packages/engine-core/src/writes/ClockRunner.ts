@@ -153,7 +153,7 @@ const look = Effect.fnUntraced(function* (
   const kept = yield* keptOf(collection, about.recordId)
   if (Option.isNone(kept)) return yield* orUnavailable(work.finish(lease))
   const now = yield* Instant.now
-  const before = ClockQueue.next(collection, kept.value, timely)
+  const before = ClockQueue.next(collection, kept.value, { timely })
   if (before === undefined) return yield* orUnavailable(work.finish(lease))
   // The queue uses the store's clock, a record the engine's.
   if (before > now) return yield* release({ delay: Math.max(1, ClockQueue.until(now, before)) })
@@ -164,7 +164,7 @@ const look = Effect.fnUntraced(function* (
   }
   const after = yield* noted(collection, kept.value, now)
   const again = yield* opened(collection, after, { now, payload: lease.payload })
-  const next = ClockQueue.next(collection, after, timely)
+  const next = ClockQueue.next(collection, after, { timely })
   // The written version has an item of its own, unless it waits for the same instant.
   const waits = next !== undefined && (after.version === kept.value.version || next === before)
   if (!waits) return yield* orUnavailable(work.finish(lease))
@@ -172,7 +172,7 @@ const look = Effect.fnUntraced(function* (
     return yield* release({ delay: Math.max(1, ClockQueue.until(now, next)), payload: "" })
   }
   // A refused write is tried ever more rarely; what comes at another instant does not wait for it.
-  const nextInstant = ClockQueue.nextAfter(collection, after, { timely, now })
+  const nextInstant = ClockQueue.next(collection, after, { timely, after: now })
   const until = nextInstant === undefined ? again.delay : ClockQueue.until(now, nextInstant)
   yield* release({ ...again, delay: Math.max(1, Math.min(again.delay, until)) })
 })
@@ -242,7 +242,7 @@ const adopted = Effect.fnUntraced(
         yield* records.transact(
           records.enqueue(
             found.flatMap((record) => {
-              const next = ClockQueue.next(collection, record, timely)
+              const next = ClockQueue.next(collection, record, { timely })
               if (next === undefined) return []
               const recordId = collection.id(record)
               const move = { collection: collection.name, recordId, version: record.version, next }

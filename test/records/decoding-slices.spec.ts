@@ -16,10 +16,13 @@ const turnsOf = async (count: number) => {
     next = setImmediate(turn)
   })
   const rows = Array.from({ length: count }, (_, index) => rowOf(index))
-  const versions = { fromRow: (_: unknown, row: StoredVersion) => row.recordId as never }
+  const versions = {
+    fromRows: (_: unknown, slice: ReadonlyArray<StoredVersion>) =>
+      slice.map(({ recordId }) => recordId as never)
+  }
   const judgedAt = Instant.fromNanos(0n)
   const found = await Effect.runPromise(
-    Versions.fromRows(versions, { collection: timers, rows, judgedAt })
+    Versions.inSlices(versions, { collection: timers, rows, judgedAt })
   )
   clearImmediate(next)
   expect(found).toEqual(rows.map(({ recordId }) => recordId))

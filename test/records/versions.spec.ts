@@ -3,9 +3,10 @@ import { Instant } from "@bursar/engine-core/kernel"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import * as Codecs from "#core/records/Codecs.ts"
+import type { Stored } from "#core/records/Records.ts"
 import * as RecordView from "#core/records/RecordView.ts"
 import * as Versions from "#core/records/Versions.ts"
-import { timer, timers } from "../engine/timers.ts"
+import { timer, type Timer, timers } from "../engine/timers.ts"
 
 const ringsAt = 1_790_000_000_000
 const stopsAt = ringsAt + 1_000
@@ -20,22 +21,51 @@ const row = (version: number) => ({
   fromInstant: Instant.sortable(at(2))
 })
 
+/** The cache, with the record of one row. */
+const made = () => {
+  const { decoded, fromRows, unripened } = Versions.make()
+  const only =
+    (decode: typeof fromRows) =>
+    (version: number, judgedAt: Instant.Instant): Stored<typeof Timer.Type> =>
+      decode(timers, [row(version)], judgedAt)[0]!
+  return { cached: only(fromRows), decoded: only(decoded), fromRows, unripened }
+}
+
 describe("a decoded version", () => {
   it("is the same value for every read while no clock move is due, and another for another version", () => {
-    const { fromRow, decoded } = Versions.make()
-    const first = fromRow(timers, row(1), at(ringsAt - 1))
-    expect(fromRow(timers, row(1), at(0))).toBe(first)
-    expect(fromRow(timers, row(2), at(0))).not.toBe(first)
-    expect(decoded(timers, row(1), at(0))).toEqual(first)
+    const { cached, decoded } = made()
+    const first = cached(1, at(ringsAt - 1))
+    expect(cached(1, at(0))).toBe(first)
+    expect(cached(2, at(0))).not.toBe(first)
+    expect(decoded(1, at(0))).toEqual(first)
     expect(first).toMatchObject({ version: 1, createdAt: at(1), updatedAt: at(2) })
+  })
+
+  it("is that of its row, among rows that are cached and rows that are not", () => {
+    fc.assert(
+      fc.property(
+        fc.uniqueArray(fc.integer({ min: 1, max: 9 })),
+        fc.uniqueArray(fc.integer({ min: 1, max: 9 })),
+        (before, asked) => {
+          const { fromRows } = made()
+          const first = fromRows(timers, before.map(row), at(0))
+          const found = fromRows(timers, asked.map(row), at(0))
+          expect(found.map(({ version }) => version)).toEqual(asked)
+          for (const record of found) {
+            const place = before.indexOf(record.version)
+            if (place !== -1) expect(record).toBe(first[place])
+          }
+        }
+      )
+    )
   })
 
   it("is ripened by the moves due at the read, keeps its version and times, and names what was stored", () => {
     fc.assert(
       fc.property(fc.integer({ min: ringsAt - 2_000, max: stopsAt + 2_000 }), (millis) => {
-        const { fromRow, unripened } = Versions.make()
-        const stored = fromRow(timers, row(1), at(0))
-        const ripe = fromRow(timers, row(1), at(millis))
+        const { cached, unripened } = made()
+        const stored = cached(1, at(0))
+        const ripe = cached(1, at(millis))
         expect(ripe.state).toBe(millis < ringsAt ? "set" : millis < stopsAt ? "rung" : "stopped")
         expect(ripe).toMatchObject({ version: 1, createdAt: at(1), updatedAt: at(2) })
         expect(unripened(ripe)).toEqual(millis < ringsAt ? undefined : { stored, at: at(millis) })
@@ -45,14 +75,14 @@ describe("a decoded version", () => {
   })
 
   it("has one view for as long as it is cached, and other members make another", () => {
-    const { fromRow, decoded } = Versions.make()
+    const { cached, decoded } = made()
     const members = { timerId: null }
-    const cached = fromRow(timers, row(1), at(0))
-    const view = RecordView.of(timers, members, cached)
+    const record = cached(1, at(0))
+    const view = RecordView.of(timers, members, record)
     expect(view).toMatchObject({ version: 1, createdAt: at(1), updatedAt: at(2) })
-    expect(RecordView.of(timers, members, cached)).toBe(view)
-    expect(RecordView.of(timers, { state: null }, cached)).toMatchObject({ state: "set" })
-    const streamed = decoded(timers, row(1), at(0))
+    expect(RecordView.of(timers, members, record)).toBe(view)
+    expect(RecordView.of(timers, { state: null }, record)).toMatchObject({ state: "set" })
+    const streamed = decoded(1, at(0))
     expect(RecordView.of(timers, members, streamed)).toEqual(view)
     expect(RecordView.of(timers, members, streamed)).not.toBe(view)
   })

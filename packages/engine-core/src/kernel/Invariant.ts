@@ -15,6 +15,18 @@ export const assert = <R>(invariants: Invariants<R>, record: R, what: string): v
   throw new Error(`${what} breaks its invariant ${broken.join(", ")}`)
 }
 
+/** As `assert`, of records that are loaded together. */
+export const assertAll = <R>(
+  invariants: Invariants<R>,
+  records: ReadonlyArray<R>,
+  what: string
+): void => {
+  for (const name in invariants) {
+    const holds = invariants[name]!
+    for (const record of records) if (!holds(record)) assert(invariants, record, what)
+  }
+}
+
 /** `breaches` is empty; makes no list, since nearly every record passes. */
 const hold = <R>(invariants: Invariants<R>, record: R): boolean => {
   for (const name in invariants) if (!invariants[name]!(record)) return false

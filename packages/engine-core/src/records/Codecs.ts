@@ -7,12 +7,15 @@ import * as Integer from "../kernel/Integer.ts"
 import * as Invariant from "../kernel/Invariant.ts"
 import * as LazyStruct from "../kernel/LazyStruct.ts"
 import * as PlainJson from "../kernel/PlainJson.ts"
+import type { StoredVersion } from "../ports/storage/Documents.ts"
 import * as RecordView from "./RecordView.ts"
 
 interface Codecs<R, F> {
   /** Does not check the invariants: every write has done so before. */
   readonly encodeRecord: (record: R) => string
   readonly decodeRecord: (text: string) => R
+  /** Decodes rows together, each with the columns that the store adds, as it was stored: no clock move is applied. */
+  readonly decodeRows: (rows: ReadonlyArray<StoredRow>) => ReadonlyArray<R & StoreColumns>
   /**
    * As `decodeRecord`, with the columns that the store adds; each member is decoded when it is first read.
    * Undefined for a text that has other members than the encoder prints, as an earlier version may have.
@@ -23,11 +26,9 @@ interface Codecs<R, F> {
 }
 
 /** Columns that the store adds to a record, as the store has them: its instants are sortable texts. */
-interface KeptTexts {
-  readonly version: number
-  readonly createdAt: string
-  readonly fromInstant: string
-}
+type KeptTexts = Pick<StoredVersion, "version" | "createdAt" | "fromInstant">
+
+type StoredRow = KeptTexts & Pick<StoredVersion, "body">
 
 const made = new WeakMap<object, unknown>()
 
@@ -46,6 +47,18 @@ export const of = <R, F>(collection: Collection<R, F>): Codecs<R, F> => {
       const record = decodeRecord(PlainJson.parseTrusted(text))
       Invariant.assert(collection.invariants, record, collection.name)
       return record
+    },
+    decodeRows: (rows) => {
+      const records: Array<R & StoreColumns> = []
+      for (const { body, version, createdAt: created, fromInstant } of rows) {
+        const createdAt = Instant.of(created)
+        // Equal texts of a first version, of which one is read.
+        const updatedAt = fromInstant === created ? createdAt : Instant.of(fromInstant)
+        const record = decodeRecord(PlainJson.parseTrusted(body))
+        records.push({ ...record, version, createdAt, updatedAt })
+      }
+      Invariant.assertAll<R>(collection.invariants, records, collection.name)
+      return records
     },
     decodeLazily: (text, columns) => {
       // Cast: the reader answers a struct of the record's members and of these columns.

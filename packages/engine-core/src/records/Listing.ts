@@ -1,5 +1,5 @@
 /** Lists, streams and counts the committed records that a query matches, and those not yet committed. */
-import { Effect, Stream } from "effect"
+import { Array as Arrays, Effect, Stream } from "effect"
 import type { Collection } from "../kernel/Collection.ts"
 import type { Documents } from "../ports/storage/Documents.ts"
 import * as Columns from "./Columns.ts"
@@ -10,8 +10,8 @@ import * as UnitOfWork from "./UnitOfWork.ts"
 import * as Versions from "./Versions.ts"
 
 /**
- * Rows of a stream that are decoded by the cache, as those of a page are: most streams, such as a
- * holder's payments, have no more.
+ * Rows of a stream that are decoded by the cache, as those of a page are, and the rest of the array in
+ * which the last of them comes: most streams, such as a holder's payments, have no more.
  */
 const cachedRows = 500
 
@@ -26,7 +26,8 @@ export const make = (
   ) {
     const selected = yield* StorageQuery.selected(collection, query)
     const rows = yield* documents.list({ ...selected.rows, limit: query.limit })
-    const records = yield* Versions.fromRows(versions, {
+    if (rows.length === 0) return []
+    const records = yield* Versions.inSlices(versions, {
       collection,
       rows,
       judgedAt: selected.at
@@ -37,14 +38,19 @@ export const make = (
   stream: <R, F>(collection: Collection<R, F>, query: Query) =>
     Stream.unwrap(
       Effect.map(StorageQuery.selected(collection, query), (selected) => {
-        const decodes = query.decoding === "as-read" ? versions.decodedLazily : versions.decoded
-        const decodesFirst = query.decoding === "as-read" ? decodes : versions.fromRow
-        let rows = 0
+        const isLazy = query.decoding === "as-read"
+        let streamed = 0
         return documents.stream(selected.rows).pipe(
-          Stream.map((row) => ({
-            sortKey: row.sortKey,
-            record: (++rows > cachedRows ? decodes : decodesFirst)(collection, row, selected.at)
-          })),
+          Stream.mapArray((rows) => {
+            const decode = isLazy
+              ? versions.decodedLazily
+              : streamed < cachedRows
+                ? versions.fromRows
+                : versions.decoded
+            streamed += rows.length
+            const records = decode(collection, rows, selected.at)
+            return Arrays.map(rows, ({ sortKey }, index) => ({ sortKey, record: records[index]! }))
+          }),
           Stream.mapError(storeUnavailable)
         )
       })

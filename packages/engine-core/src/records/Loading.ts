@@ -5,7 +5,8 @@ import * as Instant from "../kernel/Instant.ts"
 import * as Offset from "../kernel/Offset.ts"
 import type * as Pin from "../kernel/Pin.ts"
 import { refused } from "../kernel/Refusal.ts"
-import type { Documents } from "../ports/storage/Documents.ts"
+import type { Documents, StoredVersion } from "../ports/storage/Documents.ts"
+import * as Codecs from "./Codecs.ts"
 import { JudgedAt } from "./JudgedAt.ts"
 import { storeUnavailable } from "./PortFailure.ts"
 import type { Records, Stored } from "./Records.ts"
@@ -69,26 +70,31 @@ export const make = (
   ) {
     const at = pin?.judgedAt ?? (yield* JudgedAt) ?? (yield* Instant.now)
     const work = pin === undefined ? yield* UnitOfWork.current : undefined
-    const { held, missing } = UnitOfWork.lookUp(work, collection, { ids, now: at })
-    const found: Array<Stored<R>> = []
+    const { held, missing } =
+      work === undefined
+        ? { held: [], missing: [...new Set(ids)] }
+        : UnitOfWork.lookUp<R, F>(work, collection, { ids, now: at })
+    const loaded =
+      missing.length === 0
+        ? []
+        : yield* documents.get({
+            collection: collection.name,
+            recordIds: missing,
+            pin: StorageQuery.storedPin(collection.keptBy, pin)
+          })
+    if (work !== undefined && loaded.length < missing.length) {
+      UnitOfWork.noteAbsent(work, collection, { ids: missing, rows: loaded })
+    }
+    const written: Array<Stored<R>> = []
+    const prefetched: Array<StoredVersion> = []
     for (const record of held) {
-      found.push(
-        "written" in record
-          ? versions.ripened(collection, record.written, at)
-          : versions.fromRow(collection, record.row, at)
-      )
+      if ("row" in record) prefetched.push(record.row)
+      else written.push(versions.ripened(collection, record.written, at))
     }
-    if (missing.length === 0) return found
-    const rows = yield* documents.get({
-      collection: collection.name,
-      recordIds: missing,
-      pin: StorageQuery.storedPin(collection.keptBy, pin)
-    })
-    if (work !== undefined && rows.length < missing.length) {
-      UnitOfWork.noteAbsent(work, collection, { ids: missing, rows })
-    }
-    const loaded = yield* Versions.fromRows(versions, { collection, rows, judgedAt: at })
-    return found.length === 0 ? loaded : [...found, ...loaded]
+    const rows = [...prefetched, ...loaded]
+    if (rows.length === 0) return written
+    const found = yield* Versions.inSlices(versions, { collection, rows, judgedAt: at })
+    return written.length === 0 ? found : [...written, ...found]
   }, Effect.mapError(storeUnavailable))
 
   const find: Records["Service"]["find"] = Effect.fnUntraced(function* (collection, id, pin) {
@@ -107,9 +113,10 @@ export const make = (
         from,
         through
       })
-      return rows.map((row) => ({
-        fromOffset: Offset.of(row.fromOffset),
-        record: versions.unripe(collection, row)
+      const records = Codecs.of(collection).decodeRows(rows)
+      return records.map((record, index) => ({
+        fromOffset: Offset.of(rows[index]!.fromOffset),
+        record
       }))
     }, Effect.mapError(storeUnavailable)),
     prefetch: prefetching(parts)

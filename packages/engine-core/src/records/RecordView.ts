@@ -67,10 +67,12 @@ export const commonOf = <R, F>(collection: Collection<R, F>, record: Stored<R>):
 const kept = new WeakSet<object>()
 
 /**
- * Marks a record as cached, so that its view may be memoised by identity. Records of a streamed
+ * Marks records as cached, so that their views may be memoised by identity. Records of a streamed
  * list pass once and are not marked: their views would only fill the memory.
  */
-export const keep = (record: object): void => void kept.add(record)
+export const keep = (records: ReadonlyArray<object>): void => {
+  for (const record of records) kept.add(record)
+}
 
 /** Memo of the members of views with the columns that the store adds to each. */
 const stored = new WeakMap<object, object>()

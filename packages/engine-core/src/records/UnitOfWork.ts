@@ -200,18 +200,16 @@ type RecordInTransaction<R> = { readonly written: Stored<R> } | { readonly row: 
 
 /** The records of these ids that a transaction has, and the ids that it must load. */
 export const lookUp = <R, F>(
-  self: UnitOfWork | undefined,
+  self: UnitOfWork,
   collection: Collection<R, F>,
   { ids, now }: { readonly ids: ReadonlyArray<string>; readonly now: Instant.Instant }
 ): {
   readonly held: ReadonlyArray<RecordInTransaction<R>>
   readonly missing: ReadonlyArray<string>
 } => {
-  const unique = [...new Set(ids)]
-  if (self === undefined) return { held: [], missing: unique }
   const held: Array<RecordInTransaction<R>> = []
   const missing: Array<string> = []
-  for (const id of unique) {
+  for (const id of new Set(ids)) {
     const key = keyOf(collection, id)
     const written = writtenAt(self, key)
     const row = self.prefetched.get(key)

@@ -1,7 +1,7 @@
 /** Cache of decoded record versions, and the ripening of a version by the clock of its reader. */
 import { Effect } from "effect"
 import * as Collection from "../kernel/Collection.ts"
-import * as Instant from "../kernel/Instant.ts"
+import type * as Instant from "../kernel/Instant.ts"
 import type { StoredVersion } from "../ports/storage/Documents.ts"
 import * as Codecs from "./Codecs.ts"
 import * as RecordView from "./RecordView.ts"
@@ -16,26 +16,23 @@ export interface UnripenedRecord<R> {
   readonly at: Instant.Instant
 }
 
+/** Decodes rows of a collection to the records that they are as of an instant. */
+type DecodeRows = <R, F>(
+  collection: Collection.Collection<R, F>,
+  rows: ReadonlyArray<StoredVersion>,
+  judgedAt: Instant.Instant
+) => ReadonlyArray<Stored<R>>
+
 export interface Versions {
   /**
-   * The record of a row as of an instant, from the cache where it is there. Every read of a version
+   * The records of rows as of an instant, from the cache where they are there. Every read of a version
    * that no clock move is due for returns the same value, so its view may be memoised.
    */
-  readonly fromRow: <R, F>(
-    collection: Collection.Collection<R, F>,
-    row: StoredVersion,
-    judgedAt: Instant.Instant
-  ) => Stored<R>
-  /** Decodes a row without the cache: the rows of a long stream would evict what pages need. */
-  readonly decoded: <R, F>(
-    collection: Collection.Collection<R, F>,
-    row: StoredVersion,
-    judgedAt: Instant.Instant
-  ) => Stored<R>
+  readonly fromRows: DecodeRows
+  /** Decodes rows without the cache: the rows of a long stream would evict what pages need. */
+  readonly decoded: DecodeRows
   /** As `decoded`; each member is decoded when it is first read. */
-  readonly decodedLazily: Versions["decoded"]
-  /** Decodes a row without the cache, as it was stored: no clock move is applied. */
-  readonly unripe: <R, F>(collection: Collection.Collection<R, F>, row: StoredVersion) => Stored<R>
+  readonly decodedLazily: DecodeRows
   /** Applies the clock moves due at an instant; returns the same value where none is due. */
   readonly ripened: <R, F>(
     collection: Collection.Collection<R, F>,
@@ -63,31 +60,46 @@ export const make = (): Versions => {
     return changed
   }
 
+  /** The stored records of rows, in their order: those that are not in the cache are decoded together. */
+  const storedOf = <R, F>(
+    collection: Collection.Collection<R, F>,
+    rows: ReadonlyArray<StoredVersion>
+  ): ReadonlyArray<Stored<R>> => {
+    const keys = rows.map((row) => `${collection.name}/${row.recordId}/${row.version}`)
+    const found = keys.map((key) => cache.get(key) as Stored<R> | undefined)
+    const missing = rows.filter((_, index) => found[index] === undefined)
+    if (missing.length === 0) return found as ReadonlyArray<Stored<R>>
+    const decoded = Codecs.of(collection).decodeRows(missing)
+    RecordView.keep(decoded)
+    let next = 0
+    return found.map((record, index) => {
+      if (record !== undefined) return record
+      const stored = decoded[next++]!
+      cache.set(keys[index]!, stored)
+      return stored
+    })
+  }
+
   return {
     ripened,
     unripened: <R>(record: Stored<R>) =>
       sources.get(record as object) as UnripenedRecord<R> | undefined,
-    unripe: decode,
-    decoded: (collection, row, judgedAt) => ripened(collection, decode(collection, row), judgedAt),
-    decodedLazily: (collection, row, judgedAt) =>
-      ripened(
-        collection,
-        Codecs.of(collection).decodeLazily(row.body, row) ?? decode(collection, row),
-        judgedAt
-      ),
-    fromRow: <R, F>(
+    fromRows: (collection, rows, judgedAt) =>
+      storedOf(collection, rows).map((stored) => ripened(collection, stored, judgedAt)),
+    decoded: (collection, rows, judgedAt) =>
+      Codecs.of(collection)
+        .decodeRows(rows)
+        .map((stored) => ripened(collection, stored, judgedAt)),
+    decodedLazily: <R, F>(
       collection: Collection.Collection<R, F>,
-      row: StoredVersion,
+      rows: ReadonlyArray<StoredVersion>,
       judgedAt: Instant.Instant
     ) => {
-      const key = `${collection.name}/${row.recordId}/${row.version}`
-      const cached = cache.get(key) as Stored<R> | undefined
-      const stored = cached ?? decode(collection, row)
-      if (cached === undefined) {
-        RecordView.keep(stored)
-        cache.set(key, stored)
-      }
-      return ripened(collection, stored, judgedAt)
+      const codecs = Codecs.of(collection)
+      return rows.map((row) => {
+        const stored = codecs.decodeLazily(row.body, row) ?? codecs.decodeRows([row])[0]!
+        return ripened(collection, stored, judgedAt)
+      })
     }
   }
 }
@@ -99,8 +111,8 @@ const sliceRows = 100
  * Records of rows, decoded in slices: the event loop has a turn after each, so that a page of the
  * largest size does not keep every other request waiting.
  */
-export const fromRows = Effect.fnUntraced(function* <R, F>(
-  versions: Pick<Versions, "fromRow">,
+export const inSlices = Effect.fnUntraced(function* <R, F>(
+  versions: Pick<Versions, "fromRows">,
   {
     collection,
     rows,
@@ -114,23 +126,10 @@ export const fromRows = Effect.fnUntraced(function* <R, F>(
   const records: Array<Stored<R>> = []
   for (let start = 0; start < rows.length; start += sliceRows) {
     if (start > 0) yield* Effect.yieldNow
-    for (const row of rows.slice(start, start + sliceRows)) {
-      records.push(versions.fromRow(collection, row, judgedAt))
-    }
+    records.push(...versions.fromRows(collection, rows.slice(start, start + sliceRows), judgedAt))
   }
   return records
 })
-
-const decode = <R, F>(collection: Collection.Collection<R, F>, row: StoredVersion): Stored<R> => {
-  const createdAt = Instant.of(row.createdAt)
-  return {
-    ...Codecs.of(collection).decodeRecord(row.body),
-    version: row.version,
-    createdAt,
-    // Equal texts of a first version, of which one is read.
-    updatedAt: row.fromInstant === row.createdAt ? createdAt : Instant.of(row.fromInstant)
-  }
-}
 
 interface Lru<A> {
   readonly get: (key: string) => A | undefined

@@ -121,36 +121,36 @@ export const any = Effect.fnUntraced(function* (read: AskedRead, pin: Pin.Resolv
 })
 
 /** Views of records, and what is answered beside them. */
-interface Made<V> {
+export interface Made<V> {
   readonly views: ReadonlyArray<V>
   /** Ids of the records under the path of their read; null: the path itself is that of the record. */
   readonly ids: ReadonlyArray<string | null>
 }
 
+/** The read of an answer, its point, and the schema of its views. */
+export interface Answer<V> {
+  readonly role: Role
+  /** The pin of the answer; undefined: no action can await these records. */
+  readonly pin: Pin.ResolvedPin | undefined
+  readonly read: AskedRead
+  readonly view: Schema.Codec<V, unknown>
+}
+
+/** Loads the actions of the whole venue before the views are there; undefined: they are not needed yet. */
+export const ahead = Effect.fnUntraced(function* <V>({ pin, role, view }: Answer<V>) {
+  return pin !== undefined && isShown(role, pin) && mayWait(view) ? yield* ofVenue(pin) : undefined
+})
+
 /**
  * Adds to views the four-eyes actions that awaited their records, for roles that read approvals
- * (docs/domain/every-record.md#waiting-on). The actions of the whole venue are looked up while the
- * views are made. Actions have no ledger offset, so a read at an offset is answered without them.
+ * (docs/domain/every-record.md#waiting-on). Actions have no ledger offset, so a read at an offset is
+ * answered without them.
  */
-export const added = Effect.fnUntraced(function* <V, M extends Made<V>, E, R>(
-  making: Effect.Effect<M & Made<V>, E, R>,
-  {
-    pin,
-    read,
-    role,
-    view
-  }: {
-    readonly role: Role
-    /** The pin of the answer; undefined: no action can await these records. */
-    readonly pin: Pin.ResolvedPin | undefined
-    readonly read: AskedRead
-    readonly view: Schema.Codec<V, unknown>
-  }
+export const added = Effect.fnUntraced(function* <V, M extends Made<V>>(
+  made: M & Made<V>,
+  { actions, pin, read, role }: Answer<V> & { readonly actions: Actions | undefined }
 ) {
-  if (pin === undefined || !isShown(role, pin)) return yield* making
-  const ahead = mayWait(view) ? ofVenue(pin) : Effect.succeed(undefined)
-  const [made, actions] = yield* Effect.all([making, ahead], { concurrency: 2 })
-  if (!made.views.some(waits)) return made
+  if (pin === undefined || !isShown(role, pin) || !made.views.some(waits)) return made
   const path = pathOf(read)
   const hrefs = made.ids.map((id) => (id === null ? path : `${path}/${id}`))
   const found = yield* awaiting({ hrefs: [...new Set(hrefs)], pin, actions })

@@ -19,21 +19,9 @@ export interface PointParams {
 /** The instant at which clock states are judged before the first fact of the ledger: none has expired. */
 const beginning = Instant.fromNanos(0n)
 
-/**
- * Nanoseconds by which an answer may be older than the clock while nothing was written since: answers
- * are written to the feed's head at most a thousand times a second, however many are given.
- */
-const sameInstant = 999_000n
-
-/**
- * Nanoseconds by which the answer of a request that was kept may be older than the clock, while
- * nothing was written and no clock move of its records is due.
- */
-const keptInstant = 49_999_000n
-
 /** Checks whether an answer at a pin is as recent as one whose instant is given out for it. */
 export const isRecent = ({ judgedAt }: ResolvedPoint, clock: Instant.Instant): boolean =>
-  judgedAt >= clock - sameInstant
+  judgedAt >= clock - SharedAnswers.sameInstant
 
 /** Seconds of `Retry-After` for an offset that was pruned, which no retry finds again. */
 const prunedRetry = 3_600
@@ -81,8 +69,8 @@ interface Ports {
 export const make = Effect.fnUntraced(function* (
   ports: Ports
 ): Effect.fn.Return<Points, never, Scope.Scope> {
-  const giveAnswer = yield* SharedAnswers.make((instant) => answerAt(ports, instant))
-  const giveKept = yield* SharedAnswers.make((instant) => answerAt(ports, instant, keptInstant))
+  const giveAnswer = yield* SharedAnswers.ofFeed(ports.feed, SharedAnswers.sameInstant)
+  const giveKept = yield* SharedAnswers.ofFeed(ports.feed, SharedAnswers.keptInstant)
   const ledgerTimeOf = ledgerTimes(ports)
   return {
     checkHeld: ({ offset, ledgerEpoch }) =>
@@ -99,7 +87,7 @@ export const make = Effect.fnUntraced(function* (
         if (latest === "as-it-is") return Effect.succeed(asItIs(now))
         if (latest === "snapshot") return snapshotAt(ports, ledgerTimeOf, now)
         const give = latest === "kept" ? giveKept : giveAnswer
-        return Effect.flatMap(settled(ports, give(now)), (head) => ofHead(ledgerTimeOf, head))
+        return Effect.flatMap(give(now), (head) => ofHead(ledgerTimeOf, head))
       })
   }
 })
@@ -196,28 +184,6 @@ const atOffset = Effect.fnUntraced(function* (ports: Ports, offset: Offset.Offse
   }
 })
 
-/**
- * Gives out an answer: the feed's head at its instant, which is the one given or a later one, or that
- * of another answer so many nanoseconds before.
- */
-const answerAt = ({ feed }: Ports, instant: Instant.Instant, before = sameInstant) =>
-  orUnavailable(
-    feed.answer({
-      now: Instant.sortable(instant),
-      since: Instant.sortable(Instant.fromNanos(instant - before))
-    })
-  )
-
-/**
- * An answer that no crash takes back any more once the reading scope of its caller has ended. The
- * fiber that shares an answer among callers is in none of their scopes, so each caller waits itself.
- */
-const settled = (
-  { feed }: Ports,
-  answer: Effect.Effect<FeedHead, Unavailable>
-): Effect.Effect<FeedHead, Unavailable> =>
-  Effect.tap(answer, () => orUnavailable(feed.answersSettled))
-
 const offsetAsOf = ({ log }: Ports, instant: string) =>
   Effect.flatMap(
     orUnavailable(log.offsetAsOf(instant)),
@@ -246,7 +212,8 @@ const atInstant = Effect.fnUntraced(function* (
   let found = yield* offsetAsOf(ports, text)
   if (!found.settled) {
     yield* checkReached(ports, instant)
-    yield* settled(ports, answerAt(ports, instant))
+    const { feed } = ports
+    yield* SharedAnswers.settled(feed, SharedAnswers.answerAt(feed, instant))
     found = yield* offsetAsOf(ports, text)
   } else if (text > at) yield* orUnavailable(ports.feed.pass(text))
   const { ledgerEpoch } = yield* orUnavailable(ports.log.head)

@@ -43,7 +43,7 @@ export type WithMemo = <A, E>(effect: Effect.Effect<A, E, RowServices>) => Effec
 /** Memoises records that are found by id for the length of one read. */
 export const memoised = (unmemoised: Services): WithMemo => {
   const services = { ...unmemoised, records: FindMemo.of(unmemoised.records) }
-  return (effect) => provided(services)(Effect.provideContext(effect, unmemoised.compared))
+  return (effect) => provided(services, Effect.provideContext(effect, unmemoised.compared))
 }
 
 /** A request for a list after the checks that precede its point: role, scope, cursor. */
@@ -69,18 +69,17 @@ export interface PreparedList {
 }
 
 /** Provides the services that `run`, `scope` and look-ups of a read ask for. */
-export const provided =
-  ({ records, bulk, blobs, crypto, reach }: Services) =>
-  <A, E>(
-    effect: Effect.Effect<A, E, Records | Bulk | Blobs | Crypto | LedgerReach>
-  ): Effect.Effect<A, E> =>
-    effect.pipe(
-      Effect.provideService(Records, records),
-      Effect.provideService(Bulk, bulk),
-      Effect.provideService(Blobs, blobs),
-      Effect.provideService(Crypto, crypto),
-      Effect.provideService(LedgerReach, reach)
-    )
+export const provided = <A, E>(
+  { records, bulk, blobs, crypto, reach }: Services,
+  effect: Effect.Effect<A, E, Records | Bulk | Blobs | Crypto | LedgerReach>
+): Effect.Effect<A, E> =>
+  effect.pipe(
+    Effect.provideService(Records, records),
+    Effect.provideService(Bulk, bulk),
+    Effect.provideService(Blobs, blobs),
+    Effect.provideService(Crypto, crypto),
+    Effect.provideService(LedgerReach, reach)
+  )
 
 /** Request for a list: caller, parameters, point and page. */
 export interface ListQuestion<P> {
@@ -120,9 +119,10 @@ export const request = Effect.fnUntraced(function* <R, F, P, V>(
   const reader = yield* Effect.fromResult(
     Access.askerOf(read.audience, { caller, venue, now: clock })
   )
+  const selected = read.where(params)
   const scope =
-    read.scope === undefined ? {} : yield* provided(services)(read.scope(reader, params))
-  const where = Access.intersectionOf(read.where(params), scope)
+    read.scope === undefined ? {} : yield* provided(services, read.scope(reader, params))
+  const where = Access.intersectionOf(selected, scope)
   const ranges = read.ranges?.(params) ?? {}
   const bound = ListCursor.boundOf({ read, tenantId, where, ranges, point, page })
   const place = yield* Effect.fromResult(
@@ -147,7 +147,7 @@ export const locate = <R, F, P, V>(
   return resolveInSight(services.points, point, {
     now: clock,
     latest: read.pinned ? latest : "snapshot",
-    look: (pin) => provided(services)(read.parent?.(params, { ...reader, pin }) ?? Effect.void)
+    look: (pin) => provided(services, read.parent?.(params, { ...reader, pin }) ?? Effect.void)
   })
 }
 
@@ -188,11 +188,14 @@ export const queried = Effect.fnUntraced(function* <R, F, P, V>(
   const { pin } = asking
   if (read.parent !== undefined) yield* withMemo(read.parent(params, asking))
   if (place !== undefined && read.pinned) yield* points.checkHeld(place)
-  const narrow = read.narrow === undefined ? {} : yield* withMemo(read.narrow(params, asking))
+  const narrowed =
+    read.narrow === undefined
+      ? where
+      : Access.intersectionOf(where, yield* withMemo(read.narrow(params, asking)))
   const judged = read.judged?.(pin.judgedAt) ?? {}
   return queryOf(read, {
     pin,
-    where: Access.intersectionOf(where, narrow),
+    where: narrowed,
     ranges: { ...ranges, ...judged },
     place,
     page

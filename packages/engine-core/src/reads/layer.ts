@@ -85,7 +85,7 @@ const located = (services: Prepared.Services) =>
       now: Prepared.nowOf(read, { point, pin, clock })
     })
     const look = (pin: Pin.ResolvedPin) =>
-      Prepared.provided(services)(read.run(params, contextAt(pin)))
+      Prepared.provided(services, read.run(params, contextAt(pin)))
     const locate = (latest: "answered" | "kept") =>
       Prepared.resolveInSight(points, point, {
         now: clock,
@@ -94,6 +94,17 @@ const located = (services: Prepared.Services) =>
       })
     return { reader, clock, contextAt, locate }
   })
+
+/** Makes views, and adds the four-eyes actions that await their records, which are looked up meanwhile. */
+const withAwaiting = Effect.fnUntraced(function* <V, M extends AwaitingActionLookups.Made<V>, E, R>(
+  making: Effect.Effect<M & AwaitingActionLookups.Made<V>, E, R>,
+  answer: AwaitingActionLookups.Answer<V>
+) {
+  const [made, actions] = yield* Effect.all([making, AwaitingActionLookups.ahead(answer)], {
+    concurrency: 2
+  })
+  return yield* AwaitingActionLookups.added(made, { ...answer, actions })
+})
 
 /** The value of a read, with the four-eyes actions that await its record. */
 const valued = <P, V>(
@@ -105,13 +116,16 @@ const valued = <P, V>(
   }: { readonly asking: ReadContext; readonly params: P; readonly services: Prepared.Services }
 ): Effect.Effect<V, Refused | Unavailable> => {
   const run = Effect.map(read.run(params, asking), (value) => ({ views: [value], ids: [null] }))
-  const awaited = AwaitingActionLookups.added(run, {
+  const awaited = withAwaiting(run, {
     role: asking.role,
     pin: read.pinned ? asking.pin : undefined,
     read: { route: read.route, params },
     view: read.value
   })
-  return Prepared.provided(services)(Effect.map(awaited, ({ views }) => views[0] as V))
+  return Prepared.provided(
+    services,
+    Effect.map(awaited, ({ views }) => views[0] as V)
+  )
 }
 
 const answering = (services: Prepared.Services): Queries["Service"]["one"] =>
@@ -132,7 +146,7 @@ const viewed = <R, F, P, V>(
   const records = rows.map(({ record }) => record)
   return Effect.map(view(records, asking, params), (views) => ({
     views,
-    ids: records.map((record) => collection.id(record))
+    ids: records.map(collection.id)
   }))
 }
 
@@ -160,7 +174,7 @@ const paged = Effect.fnUntraced(function* <R, F, P, V>(
     return { ...(yield* viewed(read, shown, { asking, params })), after }
   })
   const { after, views } = yield* withMemo(
-    AwaitingActionLookups.added(page, {
+    withAwaiting(page, {
       role: asking.role,
       pin: mayAwait(read, asking.pin) ? asking.pin : undefined,
       read: { route: read.route, params },
@@ -339,7 +353,7 @@ const streamed = Effect.fnUntraced(function* <R, F, P, V>(
   const asked = { route: read.route, params }
   const awaits =
     mayAwait(read, pin) &&
-    (yield* Prepared.provided(services)(AwaitingActionLookups.any(asked, pin)))
+    (yield* Prepared.provided(services, AwaitingActionLookups.any(asked, pin)))
   const at = { role: asking.role, pin: awaits ? asking.pin : undefined }
   const views: Stream.Stream<V, Unavailable> = rows.pipe(
     Stream.grouped(viewBatch),
@@ -347,7 +361,7 @@ const streamed = Effect.fnUntraced(function* <R, F, P, V>(
     Stream.mapEffect(
       (batch) =>
         withMemo(
-          AwaitingActionLookups.added(viewed(read, batch, { asking, params }), {
+          withAwaiting(viewed(read, batch, { asking, params }), {
             ...at,
             read: asked,
             view: read.item
@@ -386,7 +400,7 @@ const inParts = (services: Prepared.Services): Queries["Service"]["streamed"] =>
   Effect.fnUntraced(function* (read, question) {
     const { contextAt, locate } = yield* located(services)(read, question)
     const asking = contextAt(yield* locate("answered"))
-    const parts = yield* Prepared.provided(services)(read.run(question.params, asking))
+    const parts = yield* Prepared.provided(services, read.run(question.params, asking))
     return { ...around(read, asking.pin, asking.now), ...parts }
   })
 
@@ -398,7 +412,7 @@ const inPartsOrPrinted = (services: Prepared.Services): Queries["Service"]["stre
     const asking = contextAt(pin)
     const watch = Watch.make(services.records, { ...asking, pin })
     const watched = { ...services, records: watch.records }
-    const parts = yield* Prepared.provided(watched)(read.run(question.params, watch.asking))
+    const parts = yield* Prepared.provided(watched, read.run(question.params, watch.asking))
     const answer = around(read, pin, asking.now)
     const { record, rows, text, totals } = parts
     const isRecordWithRows = rows !== null && text === undefined && totals === undefined

@@ -210,12 +210,12 @@ export const rowsOf = (
     drafts.filter((draft) => !texts.has(draft)),
     closes
   )
-  const facts: Array<string> = []
+  const factTexts: Array<string> = []
   const bodies: Array<string> = []
   const stored: Array<Pick<VersionRow, "closes" | "filters"> & { readonly draft: Draft }> = []
   for (const draft of drafts) {
     const { fact, version } = (texts.get(draft) ?? rest.get(draft))!
-    facts.push(fact)
+    factTexts.push(fact)
     const closed = closes.get(draft)
     if (closed === undefined) continue
     if (version === undefined) {
@@ -224,9 +224,21 @@ export const rowsOf = (
     bodies.push(version.body)
     stored.push({ draft, closes: closed, filters: version.filters })
   }
-  const stampedFacts = stamp.stamped(facts)
+  const stampedFacts = stamp.stamped(factTexts)
   const stampedBodies = stamp.stamped(bodies)
+  const facts: Array<FactRow> = []
   const versions: Array<VersionRow> = []
+  for (const [index, draft] of drafts.entries()) {
+    facts.push({
+      collection: draft.collection.name,
+      recordId: draft.recordId,
+      version: draft.version,
+      fact: stampedFacts[index]!,
+      cause: draft.cause,
+      offset: draft.offset ?? stamp.nextOffset,
+      recordedAt: stamp.at
+    })
+  }
   for (const [index, { draft, ...row }] of stored.entries()) {
     const { collection, createdAt, record } = draft
     versions.push({
@@ -242,18 +254,7 @@ export const rowsOf = (
       fromInstant: stamp.at
     })
   }
-  return {
-    facts: drafts.map((draft, index) => ({
-      collection: draft.collection.name,
-      recordId: draft.recordId,
-      version: draft.version,
-      fact: stampedFacts[index]!,
-      cause: draft.cause,
-      offset: draft.offset ?? stamp.nextOffset,
-      recordedAt: stamp.at
-    })),
-    versions
-  }
+  return { facts, versions }
 }
 
 /**

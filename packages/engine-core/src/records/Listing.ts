@@ -4,7 +4,7 @@ import type { Collection } from "../kernel/Collection.ts"
 import type { Documents } from "../ports/storage/Documents.ts"
 import * as Columns from "./Columns.ts"
 import { storeUnavailable } from "./PortFailure.ts"
-import type { Query, Records } from "./Records.ts"
+import type { Query, Records, Stored } from "./Records.ts"
 import * as StorageQuery from "./StorageQuery.ts"
 import * as UnitOfWork from "./UnitOfWork.ts"
 import * as Versions from "./Versions.ts"
@@ -32,7 +32,11 @@ export const make = (
       rows,
       judgedAt: selected.at
     })
-    return records.map((record, index) => ({ sortKey: rows[index]!.sortKey, record }))
+    const listed: Array<{ readonly sortKey: string; readonly record: Stored<R> }> = []
+    for (const [index, { sortKey }] of rows.entries()) {
+      listed.push({ sortKey, record: records[index]! })
+    }
+    return listed
   }, Effect.mapError(storeUnavailable)),
 
   stream: <R, F>(collection: Collection<R, F>, query: Query) =>

@@ -19,6 +19,9 @@ interface Parts {
   readonly versions: Versions.Versions
 }
 
+/** Pin of the versions that a transaction loads. */
+const latest = { by: "latest" } as const
+
 const prefetching = ({ documents }: Parts): Records["Service"]["prefetch"] =>
   Effect.fnUntraced(function* (asked) {
     const work = yield* UnitOfWork.within
@@ -34,13 +37,10 @@ const prefetching = ({ documents }: Parts): Records["Service"]["prefetch"] =>
       Map.groupBy(missing, ({ collection }) => collection.name),
       ([collection, members]) => {
         const recordIds = [...new Set(members.map(({ id }) => id))]
-        return Effect.map(
-          documents.get({ collection, recordIds, pin: { by: "latest" } }),
-          (rows) => {
-            for (const id of recordIds) work.prefetched.set(`${collection}/${id}`, null)
-            for (const row of rows) work.prefetched.set(`${collection}/${row.recordId}`, row)
-          }
-        )
+        return Effect.map(documents.get({ collection, recordIds, pin: latest }), (rows) => {
+          for (const id of recordIds) work.prefetched.set(`${collection}/${id}`, null)
+          for (const row of rows) work.prefetched.set(`${collection}/${row.recordId}`, row)
+        })
       },
       // The store answers what a transaction asks at the same time by one look-up.
       { concurrency: "unbounded", discard: true }
@@ -80,7 +80,7 @@ export const make = (
         : yield* documents.get({
             collection: collection.name,
             recordIds: missing,
-            pin: StorageQuery.storedPin(collection.keptBy, pin)
+            pin: pin === undefined ? latest : StorageQuery.storedPin(collection.keptBy, pin)
           })
     if (work !== undefined && loaded.length < missing.length) {
       UnitOfWork.noteAbsent(work, collection, { ids: missing, rows: loaded })

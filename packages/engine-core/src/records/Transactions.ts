@@ -23,7 +23,7 @@ const attempt =
       const work = UnitOfWork.make()
       return Effect.tap(
         atomically.run(
-          Effect.tap(Effect.provideService(effect, UnitOfWork.Current, work), () => flush(work))
+          Effect.tap(Effect.provideService(effect, UnitOfWork.Current, work), flush(work))
         ),
         () => Effect.all(work.committed, { discard: true })
       )
@@ -60,7 +60,7 @@ const joining =
   ) =>
   <A, E, R>(effect: Effect.Effect<A, E, R>): Effect.Effect<A, E | Unavailable, R> =>
     Effect.flatMap(UnitOfWork.current, (outer) =>
-      outer === undefined ? run(Effect.tap(effect, () => settle)) : effect
+      outer === undefined ? run(Effect.tap(effect, settle)) : effect
     )
 
 /** The members of `Records` that open, lock and rehearse transactions. */

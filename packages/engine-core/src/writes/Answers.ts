@@ -12,12 +12,15 @@ export const ofOperation = (
   record: Stored<OperationRecord>,
   now: Instant.Instant,
   answer: Pick<Answer, "status" | "replayed">
-): Answer => ({
-  ...answer,
-  value: plainAnswer(WriteAnswer.ofOperation(record)),
-  location: `/v1/operations/${record.operationId}`,
-  retryAfter: WriteAnswer.lookAgain(record, now)
-})
+): Answer => {
+  const retryAfter = WriteAnswer.lookAgain(record, now)
+  return {
+    ...answer,
+    value: plainAnswer(WriteAnswer.ofOperation(record)),
+    location: `/v1/operations/${record.operationId}`,
+    retryAfter
+  }
+}
 
 export const ofAction = (
   record: Approval,

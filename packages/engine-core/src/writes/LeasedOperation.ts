@@ -24,6 +24,8 @@ import * as Request from "./Request.ts"
 /** One lease of an operation, from its beginning to its release; the worker changes `mayCommit` as it sends. */
 export interface LeasedOperation {
   readonly lease: Lease
+  /** True where every lease before this one got an answer to all that it sent. */
+  readonly isPreviousAnswered: boolean
   /**
    * True where a submission of this lease or of an earlier one may still commit after this lease has
    * ended, and the record does not say so yet: the ledger took it, gave no definite answer to it, or
@@ -32,41 +34,35 @@ export interface LeasedOperation {
   mayCommit: boolean
 }
 
-export const make = (lease: Lease): LeasedOperation => ({
-  lease,
-  mayCommit: !QueuedOperation.isPreviousAnswered(lease)
-})
+export const make = (lease: Lease): LeasedOperation => {
+  const isPreviousAnswered = QueuedOperation.isPreviousAnswered(lease)
+  return { lease, isPreviousAnswered, mayCommit: !isPreviousAnswered }
+}
 
 /**
- * Fences the transaction; fails where the worker has lost the lease. Only inside
- * `transact`.
+ * Fences the transaction; fails where the worker has lost the lease. Returns when, in milliseconds, for
+ * `renewAfter`. Only inside `transact`.
  */
 export const fence = ({ lease }: LeasedOperation) =>
-  Effect.flatMap(WorkQueue, (work) => orUnavailable(work.fence(lease)))
+  Effect.andThen(
+    Effect.flatMap(WorkQueue, (work) => orUnavailable(work.fence(lease))),
+    Clock.currentTimeMillis
+  )
 
 /**
- * Fences the caller's transaction, and runs the work in it. Renewals from outside leave a lease as it is
- * while it fences a transaction. Where the work took longer than the time between
- * two renewals, the lease is therefore renewed at its end: otherwise it could run out between the
- * plan of a long step and its submission.
+ * Renews the lease at the end of the transaction that was fenced at an instant, where the transaction took
+ * longer than the time between two renewals: renewals from outside leave a lease as it is while it fences
+ * a transaction, and it could run out between the plan of a long step and its submission.
  */
-export const fenced =
-  (leased: LeasedOperation) =>
-  <A, E, R>(work: Effect.Effect<A, E, R>) =>
-    Effect.gen(function* () {
-      yield* fence(leased)
-      const { lease: leaseMillis } = yield* Settings
-      const began = yield* Clock.currentTimeMillis
-      const value = yield* work
-      if ((yield* Clock.currentTimeMillis) - began > leaseMillis / 3) {
-        const queue = yield* WorkQueue
-        // A lease that the work itself ended, with its item, is not there any more.
-        yield* orUnavailable(queue.renew(leased.lease, leaseMillis)).pipe(
-          Effect.catchTag("LeaseLost", () => Effect.void)
-        )
-      }
-      return value
-    })
+export const renewAfter = Effect.fnUntraced(function* (
+  { lease }: LeasedOperation,
+  fencedAt: number
+) {
+  const { lease: leaseMillis } = yield* Settings
+  if ((yield* Clock.currentTimeMillis) - fencedAt <= leaseMillis / 3) return
+  const work = yield* WorkQueue
+  yield* orUnavailable(work.renew(lease, leaseMillis))
+})
 
 /**
  * Deletes the item from the queue; where the worker has lost its lease, the transaction rolls back.

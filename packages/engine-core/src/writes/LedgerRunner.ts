@@ -21,7 +21,6 @@ import * as Rules from "./LedgerWriteRules.ts"
 import type { OnLedger } from "./Operation.ts"
 import type { Failure } from "./OperationTransitions.ts"
 import { type Fact, operations, type OperationRecord, type Step } from "./OperationRecord.ts"
-import * as QueuedOperation from "./QueuedOperation.ts"
 import * as Request from "./Request.ts"
 import * as SignedFigures from "./SignedFigures.ts"
 
@@ -42,7 +41,7 @@ const agesOf = (step: Step | null, now: Instant.Instant) => ({
 
 /** Progress of a ledger write as its record and its lease show it, before any look-up. */
 const progressOf = Effect.fnUntraced(function* (
-  { lease }: LeasedOperation.LeasedOperation,
+  { isPreviousAnswered, lease }: LeasedOperation.LeasedOperation,
   stage: {
     readonly state: OperationRecord["state"]
     readonly step: Step | null
@@ -53,7 +52,7 @@ const progressOf = Effect.fnUntraced(function* (
   const progress: Rules.LedgerWriteProgress = {
     ...stage,
     ...agesOf(stage.step, yield* Instant.now),
-    isPreviousAnswered: QueuedOperation.isPreviousAnswered(lease),
+    isPreviousAnswered,
     attempt: lease.attempt,
     giveUpAfter
   }
@@ -145,23 +144,20 @@ const conclude = Effect.fnUntraced(function* (
   { offset, updateId }: Rules.StepCommit
 ) {
   const records = yield* Records
-  yield* transactionOf(
-    operation,
-    records
-  )(
-    LeasedOperation.fenced(leased)(
-      Effect.gen(function* () {
-        const running = yield* LeasedOperation.begin(leased)
-        if (running === undefined) return
-        const { act } = running
-        const fact = { on: "commit", updateId, offset } as const
-        const record =
-          running.record.updateId === updateId
-            ? running.record
-            : yield* records.append(operations, running.record, fact, act)
-        yield* LeasedOperation.settle(leased, operation, { record, act })
-      })
-    )
+  const transact = transactionOf(operation, records)
+  yield* transact(
+    Effect.gen(function* () {
+      yield* LeasedOperation.fence(leased)
+      const running = yield* LeasedOperation.begin(leased)
+      if (running === undefined) return
+      const { act } = running
+      const fact = { on: "commit", updateId, offset } as const
+      const record =
+        running.record.updateId === updateId
+          ? running.record
+          : yield* records.append(operations, running.record, fact, act)
+      yield* LeasedOperation.settle(leased, operation, { record, act })
+    })
   )
 })
 
@@ -304,96 +300,68 @@ const plan = Effect.fnUntraced(function* (
   const records = yield* Records
   const ledger = yield* Ledger.Ledger
   const dedupOffset = yield* reading(ledger.ledgerEnd)
-  return yield* transactionOf(
-    operation,
-    records
-  )(
-    LeasedOperation.fenced(leased)(
-      Effect.gen(function* () {
-        const running = yield* LeasedOperation.begin(leased)
-        if (running === undefined) return undefined
-        const { act, record } = running
-        if (count === 1 && replan === 0 && record.step !== null) {
-          return yield* Effect.die(new Error("an operation at its first lease has a step"))
-        }
-        const input = Request.decode(operation, record.request)
-        // A later step is not stopped by moved figures: the first step has committed already.
-        const isFirst = count === 1
-        if (
-          isFirst &&
-          (yield* SignedFigures.voidIfFiguresMoved(leased, operation, { ...running, input }))
-        ) {
-          return undefined
-        }
-        const write: RunningWrite = { ...running, input }
-        const parts = partsOf(record.step, move)
-        const planned = yield* operation.plan(input, act, count, parts.itemsMax)
-        if (planned === null) return void (yield* settle(operation, leased, write))
-        const suffix = replan === 0 ? "" : `.${replan}`
-        const step: Step = {
-          step: count,
-          replan,
-          commandId: `${record.operationId}:${count}${suffix}`,
-          dedupOffset,
-          commands: planned.commands,
-          disclosed: planned.disclosed ?? [],
-          last: planned.last,
-          ...(planned.items === undefined ? {} : { items: planned.items }),
-          ...parts,
-          plannedAt: act.now,
-          unknownSince: null
-        }
-        yield* records.append(operations, record, { on: "plan", step }, act)
-        return { step, trace: traceOf(record) }
-      })
-    )
-  ).pipe(
-    Effect.tap(() =>
-      Effect.sync(() => {
-        // Only the holder of the lease plans: of this step nothing can have been sent.
-        leased.mayCommit = false
-      })
-    )
+  const transact = transactionOf(operation, records)
+  const planned = yield* transact(
+    Effect.gen(function* () {
+      const fencedAt = yield* LeasedOperation.fence(leased)
+      const running = yield* LeasedOperation.begin(leased)
+      if (running === undefined) return undefined
+      const { act, record } = running
+      if (count === 1 && replan === 0 && record.step !== null) {
+        return yield* Effect.die(new Error("an operation at its first lease has a step"))
+      }
+      const input = Request.decode(operation, record.request)
+      const write: RunningWrite = { ...running, input }
+      // A later step is not stopped by moved figures: the first step has committed already.
+      const isFirst = count === 1
+      if (isFirst && (yield* SignedFigures.voidIfFiguresMoved(leased, operation, write))) {
+        return undefined
+      }
+      const parts = partsOf(record.step, move)
+      const plan = yield* operation.plan(input, act, count, parts.itemsMax)
+      if (plan === null) return void (yield* settle(operation, leased, write))
+      const suffix = replan === 0 ? "" : `.${replan}`
+      const step: Step = {
+        step: count,
+        replan,
+        commandId: `${record.operationId}:${count}${suffix}`,
+        dedupOffset,
+        commands: plan.commands,
+        disclosed: plan.disclosed ?? [],
+        last: plan.last,
+        ...(plan.items === undefined ? {} : { items: plan.items }),
+        ...parts,
+        plannedAt: act.now,
+        unknownSince: null
+      }
+      yield* records.append(operations, record, { on: "plan", step }, act)
+      yield* LeasedOperation.renewAfter(leased, fencedAt)
+      return { step, trace: traceOf(record) }
+    })
   )
+  // Only the holder of the lease plans: of this step nothing can have been sent.
+  leased.mayCommit = false
+  return planned
 })
 
-/** Consequences of judging a step again, where it is not sent as it was recorded. */
-interface NotSent {
-  /** Checks whether the signed figures of an operation have moved, with what follows from it. */
-  readonly voidIfFiguresMoved: (
-    running: RunningWrite
-  ) =>
-    | ReturnType<typeof SignedFigures.voidIfFiguresMoved>
-    | ReturnType<typeof SignedFigures.areMoved>
-  /** Follows where nothing of the step is left to say. */
-  readonly isSaid: (running: RunningWrite) => ReturnType<typeof settle> | Effect.Effect<void>
-}
-
-/** Judges a recorded step again, in a transaction that holds the lease: whether it is sent as it is. */
-const judgedAgain = Effect.fnUntraced(function* (
+/** The leased operation with its act and its input, to be judged again. Only inside `transact`. */
+const recorded = Effect.fnUntraced(function* (
   operation: OnLedger,
-  leased: LeasedOperation.LeasedOperation,
-  { step: { itemsMax, step }, voidIfFiguresMoved, isSaid }: { readonly step: Step } & NotSent
+  leased: LeasedOperation.LeasedOperation
+) {
+  const record = yield* LeasedOperation.load(leased)
+  const act = yield* LeasedOperation.actOf(record, yield* Instant.now)
+  return { record, act, input: Request.decode(operation, record.request) }
+})
+
+/** Plans a recorded step again, and rolls back: whether anything of it is left to say. */
+const isLeft = Effect.fnUntraced(function* (
+  operation: OnLedger,
+  { itemsMax, step }: Step,
+  { act, input }: RunningWrite
 ) {
   const records = yield* Records
-  return yield* transactionOf(
-    operation,
-    records
-  )(
-    LeasedOperation.fenced(leased)(
-      Effect.gen(function* () {
-        const record = yield* LeasedOperation.load(leased)
-        const act = yield* LeasedOperation.actOf(record, yield* Instant.now)
-        const input = Request.decode(operation, record.request)
-        const running = { record, act, input }
-        if (step === 1 && (yield* voidIfFiguresMoved(running))) return false
-        if ((yield* records.rehearse(operation.plan(input, act, step, itemsMax))) !== null)
-          return true
-        yield* isSaid(running)
-        return false
-      })
-    )
-  )
+  return (yield* records.rehearse(operation.plan(input, act, step, itemsMax))) !== null
 })
 
 /**
@@ -402,23 +370,50 @@ const judgedAgain = Effect.fnUntraced(function* (
  * change. Returns whether to send it; where its figures have moved, or what it says is said already,
  * the operation has ended.
  */
-const maySend = (operation: OnLedger, leased: LeasedOperation.LeasedOperation, step: Step) =>
-  judgedAgain(operation, leased, {
-    step,
-    voidIfFiguresMoved: (running) => SignedFigures.voidIfFiguresMoved(leased, operation, running),
-    isSaid: (running) => settle(operation, leased, running)
-  })
+const maySend = Effect.fnUntraced(function* (
+  operation: OnLedger,
+  leased: LeasedOperation.LeasedOperation,
+  step: Step
+) {
+  const transact = transactionOf(operation, yield* Records)
+  return yield* transact(
+    Effect.gen(function* () {
+      const fencedAt = yield* LeasedOperation.fence(leased)
+      const running = yield* recorded(operation, leased)
+      const isFirst = step.step === 1
+      if (isFirst && (yield* SignedFigures.voidIfFiguresMoved(leased, operation, running))) {
+        return false
+      }
+      if (!(yield* isLeft(operation, step, running))) {
+        yield* settle(operation, leased, running)
+        return false
+      }
+      yield* LeasedOperation.renewAfter(leased, fencedAt)
+      return true
+    })
+  )
+})
 
 /**
  * Judges a step again of which a submission may still commit: whether it would still be sent as it
  * is. Changes nothing, since the operation can end only once the command id is spent.
  */
-const isStillSent = (operation: OnLedger, leased: LeasedOperation.LeasedOperation, step: Step) =>
-  judgedAgain(operation, leased, {
-    step,
-    voidIfFiguresMoved: (running) => SignedFigures.areMoved(operation, running),
-    isSaid: () => Effect.void
-  }).pipe(Effect.catchTag("Refused", () => Effect.succeed(false)))
+const isStillSent = Effect.fnUntraced(
+  function* (operation: OnLedger, leased: LeasedOperation.LeasedOperation, step: Step) {
+    const transact = transactionOf(operation, yield* Records)
+    return yield* transact(
+      Effect.gen(function* () {
+        const fencedAt = yield* LeasedOperation.fence(leased)
+        const running = yield* recorded(operation, leased)
+        const isMoved = step.step === 1 && (yield* SignedFigures.areMoved(operation, running))
+        const isSent = !isMoved && (yield* isLeft(operation, step, running))
+        yield* LeasedOperation.renewAfter(leased, fencedAt)
+        return isSent
+      })
+    )
+  },
+  Effect.catchTag("Refused", () => Effect.succeed(false))
+)
 
 /** Offset from which the ledger is to recognise an earlier commit of the command id. */
 const sinceOf = ({ progress, step }: LedgerWrite & { readonly step: Step }, dedup: Rules.Dedup) =>

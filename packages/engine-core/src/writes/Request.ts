@@ -77,6 +77,7 @@ export const decodeCall = (
       })
     )
   }
+  const members = membersOf(operation, { ...call, body })
   const doubled = names.filter((name) => Object.hasOwn(body, name))
   if (doubled.length > 0) {
     return Result.fail(
@@ -90,7 +91,7 @@ export const decodeCall = (
   }
   const place = (member: string | undefined) =>
     member !== undefined && names.includes(member) ? "/path" : "/body"
-  return decoderOf(operation).decode(membersOf(operation, { ...call, body }), place)
+  return decoderOf(operation).decode(members, place)
 }
 
 /**

@@ -37,9 +37,9 @@ const submit = Effect.fnUntraced(function* (operation: Operation, call: Call) {
   const outside = yield* JudgeWrite.ask(operation, input)
   const keyed = yield* KeyedCall.keyOf(call.caller, { fingerprint, sent: call.key })
   if (role !== undefined && operation.approvers === 0) {
-    return yield* records
-      .transact(OpenWrite.single(operation, call, { input, key: keyed, role, outside }))
-      .pipe(Effect.mapError(Concealment.refusalFor(role)))
+    const refusalFor = Concealment.refusalFor(role)
+    const single = OpenWrite.single(operation, call, { input, key: keyed, role, outside })
+    return yield* Effect.mapError(records.transact(single), refusalFor)
   }
   const asked = { operation, call, input, fingerprint, role, method, outside, keyed }
   const answer = yield* records.transact(

@@ -83,10 +83,11 @@ export const load = Effect.fnUntraced(function* (
   const { ofControls, controls, holder } = subject
   const instrument = yield* Effect.fromResult(recorded(subject.instrument, ofControls))
   const terms = yield* inForce(instrument, now)
-  const market = yield* agreedMarket(instrumentId)
+  const cutOffAt = nextCutOff(terms.cutOff, now).at
+  const latest = yield* latestMarket(instrumentId)
+  const market = latest?.state === "agreed" ? latest : null
   const order = yield* signedOrder(kind, input, holder.party)
   const { amount, units } = order !== null && isSized(order) ? order : input
-  const cutOffAt = nextCutOff(terms.cutOff, now).at
   const joins = payment === "ledger" ? yield* joining({ instrumentId, cutOffAt }, `${kind}s`) : null
   return {
     ...controls,
@@ -113,11 +114,6 @@ export const load = Effect.fnUntraced(function* (
   }
 })
 export type LoadedClaim = Effect.Success<ReturnType<typeof load>>
-
-const agreedMarket = Effect.fnUntraced(function* (instrumentId: string) {
-  const market = yield* latestMarket(instrumentId)
-  return market?.state === "agreed" ? market : null
-})
 
 /** An order that the holder signed, and the market that claims it. */
 interface SignedClaim {

@@ -52,10 +52,7 @@ export const claim = Operation.defineOnLedger("redemption.claim", {
   plan: Effect.fn("redemption.claim.plan")(function* (input, act) {
     const order = yield* judged(input, yield* subjectOf(input), act)
     yield* Effect.fromResult(judge(order.rows))
-    return {
-      commands: commandsOf(order, OrderClaimSteps.claimedId(input.redemptionId), act),
-      last: true
-    }
+    return { commands: commandsOf(order, input, act), last: true }
   }),
   finish: ({ redemptionId }, act) => shown(OrderClaimSteps.claimedId(redemptionId), act),
   lasts: Lasting.whileIn(redemptions, ({ redemptionId }) => [redemptionId ?? ""], [
@@ -105,9 +102,10 @@ type JudgedClaim = Effect.Success<ReturnType<typeof judged>>
  */
 const commandsOf = (
   order: JudgedClaim,
-  redemptionId: string,
+  input: Claim,
   act: OperationAct
 ): Operation.Plan["commands"] => {
+  const redemptionId = OrderClaimSteps.claimedId(input.redemptionId)
   const { amount, cycleCid, free, holder, oracle, terms, units } = order
   const signed = OrderClaimSteps.signedOf(order)
   if (signed === null) {

@@ -61,10 +61,7 @@ export const claim = Operation.defineOnLedger("subscription.claim", {
   plan: Effect.fn("subscription.claim.plan")(function* (input, act) {
     const order = yield* judged(input, yield* subjectOf(input), act)
     yield* Effect.fromResult(judge(order.rows))
-    return {
-      commands: commandsOf(order, OrderClaimSteps.claimedId(input.subscriptionId), act),
-      last: true
-    }
+    return { commands: commandsOf(order, input, act), last: true }
   }),
   finish: ({ subscriptionId }, act) => shown(OrderClaimSteps.claimedId(subscriptionId), act),
   lasts: Lasting.whileIn(subscriptions, ({ subscriptionId }) => [subscriptionId ?? ""], [
@@ -106,9 +103,10 @@ type JudgedClaim = Effect.Success<ReturnType<typeof judged>>
 /** Commands of a claim that has passed its gates: its contract, and the request of its cash. */
 const commandsOf = (
   order: JudgedClaim,
-  subscriptionId: string,
+  input: Claim,
   act: OperationAct
 ): Operation.Plan["commands"] => {
+  const subscriptionId = OrderClaimSteps.claimedId(input.subscriptionId)
   const { amount, attesting, holder, units } = order
   const signed = OrderClaimSteps.signedOf(order)
   if (signed === null) {

@@ -14,8 +14,8 @@ export default defineConfig({
       NODE_COMPILE_CACHE: new URL("../node_modules/.cache/compiled", import.meta.url).pathname
     },
     pool: "forks",
-    // One more than the cores it is meant for: many a test waits for a program, a timer or a disk.
-    maxWorkers: 3,
+    // Two more than the cores it is meant for: many a test waits for a program, a timer or a disk.
+    maxWorkers: 4,
     // A worker loads a source once for all its files; state that a helper keeps outlives a file.
     isolate: false,
     // Node itself loads the sources, as it does for every program here: a quarter less work than

@@ -9,7 +9,7 @@ const include = config.slice(config.indexOf("include: ["), config.indexOf("env: 
 const listed = [...include.matchAll(/^\s*"(test\/[^"]+)",?$/gmu)].map(([, glob]) => glob ?? "")
 const played = new Set(listed.flatMap((glob) => globSync(glob, { cwd: root })))
 
-const tests = globSync("test/**/*.{test,spec,prop,model,suite}.ts", {
+const tests = globSync("test/**/*.{test,spec,prop,model,suite,process,slow}.ts", {
   cwd: root,
   exclude: (path) => path.includes("node_modules")
 })

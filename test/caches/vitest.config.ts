@@ -24,7 +24,7 @@ export default defineConfig({
       "simulation",
       "writes"
     ]
-      .map((folder) => `test/${folder}/**/*.{test,spec,prop,model}.ts`)
+      .map((folder) => `test/${folder}/**/*.{test,spec,prop,model,slow}.ts`)
       .concat("test/caches/towns.ts"),
     exclude: [
       // Tests of a cache itself, and of how many statements and flushes its misses cost.

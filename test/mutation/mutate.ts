@@ -206,7 +206,15 @@ interface Report {
 const firstRed = async (tests: ReadonlyArray<string>): Promise<string | "hung" | null> => {
   const report = join(folder, "report.json")
   rmSync(report, { force: true })
-  const asked = ["run", "--config", "test/vitest.config.ts", "--bail", "1", "--maxWorkers", "1"]
+  const asked = [
+    "run",
+    "--config",
+    "test/mutation/asked.config.ts",
+    "--bail",
+    "1",
+    "--maxWorkers",
+    "1"
+  ]
   const reporter = ["--reporter", "json", "--outputFile", report]
   const code = await run("vitest", [...asked, ...reporter, ...tests])
   if (code === 0 || code === "hung") return code === 0 ? null : code

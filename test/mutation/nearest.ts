@@ -3,7 +3,7 @@ import { globSync, readFileSync } from "node:fs"
 import { dirname, join, normalize } from "node:path"
 import { fileOf, importsOf, root } from "../architecture/sources.ts"
 
-const tests = globSync("test/**/*.{test,spec,prop,model,suite}.ts", {
+const tests = globSync("test/**/*.{test,spec,prop,model,suite,process,slow}.ts", {
   cwd: root,
   exclude: ["**/node_modules/**", "test/package/consumer/**"]
 }).toSorted()
@@ -52,7 +52,7 @@ export const wordsOf = (path: string): ReadonlySet<string> =>
   new Set(
     path
       .replace(/^(test|packages\/[^/]+\/src)\//u, "")
-      .replace(/\.(test|spec|prop|model|suite)?\.?ts$/u, "")
+      .replace(/\.(test|spec|prop|model|suite|process|slow)?\.?ts$/u, "")
       .split(/[/.-]|(?<=[a-z])(?=[A-Z])/u)
       .map((word) => word.toLowerCase().replace(/s$/u, ""))
   )
@@ -101,16 +101,18 @@ const inTurns = (paths: ReadonlyArray<string>): ReadonlyArray<string> => {
 export const nearestBy = (): ((path: string) => ReadonlyArray<string>) => {
   const runners = runnersOf()
   const stored = runFrom(database, runners)
+  const words = new Map(tests.map((test) => [test, wordsOf(test)]))
   return (path) => {
-    const steps = runFrom(path, runners)
     const own = wordsOf(path)
-    const farness = (test: string): number =>
-      (steps.get(test) ?? 0) -
-      2 * Math.min(3, wordsOf(test).intersection(own).size) +
+    const farness = (test: string, steps: number): number =>
+      steps -
+      2 * Math.min(3, own.intersection(words.get(test) ?? new Set()).size) +
       (stored.has(test) && !databases.test(path) ? 3 : 0)
-    const all = [...steps.keys()]
-      .filter((file) => isTest.has(file))
-      .toSorted((a, b) => farness(a) - farness(b) || (a < b ? -1 : 1))
+    const all = [...runFrom(path, runners)]
+      .filter(([file]) => isTest.has(file))
+      .map(([test, steps]) => ({ test, far: farness(test, steps) }))
+      .toSorted((a, b) => a.far - b.far || (a.test < b.test ? -1 : 1))
+      .map(({ test }) => test)
     const [near = [], far = []] = [false, true].map((isFar) =>
       all.filter((test) => farFolders.test(test) === isFar)
     )

@@ -1,6 +1,6 @@
 /** Tests that write down which places of the sources they run, for `mutate --coverage`. */
 import { mergeConfig } from "vitest/config"
-import base from "../vitest.config.ts"
+import base from "./asked.config.ts"
 
 export default mergeConfig(base, {
   test: { runner: new URL("coverageRunner.ts", import.meta.url).pathname }

@@ -2,7 +2,7 @@
  * A host that is stopped (SIGSTOP) between the plan of a write and its submission, beside a second host
  * that the ledger refuses: the write ends failed only once its command id is spent, so that the sleeper
  * commits nothing when it wakes. Takes minutes, since a commit is awaited for two; `npm test` has the
- * same of one process and a test clock, at every call of the write (`test/writes/sleepers.spec.ts`).
+ * same of one process and a test clock, at every call of the write (`test/writes/sleepers.slow.ts`).
  */
 import type { ChildProcess } from "node:child_process"
 import * as Templates from "@bursar/engine-core/templates"

@@ -12,8 +12,8 @@ export default defineConfig({
     include: ["test/**/*.process.ts"],
     // Each file signs tokens by keys of its own, which a worker would keep for the next file.
     isolate: true,
-    // Most of the work is that of the programs which a test starts.
-    maxWorkers: 2,
+    // Most of the work is that of the programs which a test starts, or it is waiting for them.
+    maxWorkers: 3,
     testTimeout: 3 * hangs,
     // The log of a program is judged, not printed.
     disableConsoleIntercept: true

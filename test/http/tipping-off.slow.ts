@@ -762,7 +762,7 @@ describe("an investor", () => {
       return [...answered].some((path) => pattern.test(path))
     }
     // No standing settlement is open here: whoever asks after one is told that there is none.
-    // Distributions have twins of their own, in distribution-twins.prop.ts.
+    // Distributions have twins of their own, in distribution-twins.slow.ts.
     expect(routes.filter((route) => !isAnswered(route))).toEqual([
       "/v1/standing-settlements/{standingSettlementId}",
       "/v1/distributions/{distributionId}",

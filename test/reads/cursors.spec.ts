@@ -20,6 +20,7 @@ import { timer, timers } from "../engine/timers.ts"
 import * as ToyQueries from "../engine/toy-reads.ts"
 import * as Toys from "../engine/toys.ts"
 import { ports, world } from "../engine/world.ts"
+import { runsOf } from "../long-run.ts"
 
 const engine = () => Effect.provide(world({ operations: Toys.toys, fromLedger: Notes.fromLedger }))
 const auditor = ToyQueries.auditor
@@ -298,7 +299,7 @@ describe("a cursor", () => {
           fc.asyncProperty(texts, (after) =>
             Effect.runPromise(Effect.provide(refused(page({ after }), after), services))
           ),
-          { numRuns: 10_000 }
+          { numRuns: runsOf(10_000) }
         )
       )
       yield* refused(page({ after: "A".repeat(10_240) }), "ten kilobytes")

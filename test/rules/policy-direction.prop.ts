@@ -27,6 +27,7 @@ import * as SubscriptionGates from "#core/orders/subscription/SubscriptionGates.
 import * as Figures from "#core/writes/Figures.ts"
 import * as TermChange from "#core/writes/TermChange.ts"
 import { at, id, party } from "../machines/subscriptions.ts"
+import { runsOf } from "../long-run.ts"
 import { bodyOf } from "../operations/instrumentBody.ts"
 
 const { instrumentId, registrar, ...said } = Schema.decodeUnknownSync(Body)(
@@ -239,7 +240,7 @@ describe("a change of terms that loosens nothing", () => {
         seen.tightened += 1
         if (isLess) seen.less += 1
       }),
-      { numRuns: 800 }
+      { numRuns: runsOf(800) }
     )
     // A property that never saw a tightening would hold of anything.
     expect(seen.tightened).toBeGreaterThan(100)
@@ -268,7 +269,7 @@ describe("a change of terms that loosens nothing", () => {
         seen.shut += 1
         if (changes.length > 0) seen.moved += 1
       }),
-      { numRuns: 200 }
+      { numRuns: runsOf(200) }
     )
     expect(seen.shut).toBeGreaterThan(50)
     expect(seen.moved).toBeGreaterThan(5)

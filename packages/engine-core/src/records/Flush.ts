@@ -115,6 +115,7 @@ const encoded = (
   stored: ReadonlyMap<Draft, unknown>
 ): ReadonlyMap<Draft, Texts> => {
   const texts = new Map<Draft, Texts>()
+  const bodies = new Map<Draft, string>()
   for (const draft of drafts) {
     const { collection, fact, record } = draft
     const { encodeFact, encodeRecord } = Codecs.of(collection)
@@ -123,9 +124,12 @@ const encoded = (
       continue
     }
     const body = encodeRecord(record)
-    const factText = fact === undefined ? Codecs.openedText(body) : encodeFact(fact)
-    const filters = Columns.of(collection, record)
-    texts.set(draft, { fact: factText, version: { body, filters } })
+    bodies.set(draft, body)
+    texts.set(draft, { fact: fact === undefined ? Codecs.openedText(body) : encodeFact(fact) })
+  }
+  for (const [draft, body] of bodies) {
+    const filters = Columns.of(draft.collection, draft.record)
+    texts.set(draft, { fact: texts.get(draft)!.fact, version: { body, filters } })
   }
   return texts
 }

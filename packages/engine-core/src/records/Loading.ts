@@ -25,22 +25,15 @@ const latest = { by: "latest" } as const
 const prefetching = ({ documents }: Parts): Records["Service"]["prefetch"] =>
   Effect.fnUntraced(function* (asked) {
     const work = yield* UnitOfWork.within
-    const before = new Map(work.prefetched)
-    work.prefetched.clear()
-    const missing = asked.filter(({ collection, id }) => {
-      const key = UnitOfWork.keyOf(collection, id)
-      const row = before.get(key)
-      if (row !== undefined) work.prefetched.set(key, row)
-      return row === undefined && UnitOfWork.writtenAt(work, key) === undefined
-    })
+    const missing = UnitOfWork.beginPrefetch(work, asked)
     yield* Effect.forEach(
       Map.groupBy(missing, ({ collection }) => collection.name),
-      ([collection, members]) => {
-        const recordIds = [...new Set(members.map(({ id }) => id))]
-        return Effect.map(documents.get({ collection, recordIds, pin: latest }), (rows) => {
-          for (const id of recordIds) work.prefetched.set(`${collection}/${id}`, null)
-          for (const row of rows) work.prefetched.set(`${collection}/${row.recordId}`, row)
-        })
+      ([name, members]) => {
+        const ids = [...new Set(members.map(({ id }) => id))]
+        return Effect.map(
+          documents.get({ collection: name, recordIds: ids, pin: latest }),
+          (rows) => UnitOfWork.addPrefetched(work, { name }, { ids, rows })
+        )
       },
       // The store answers what a transaction asks at the same time by one look-up.
       { concurrency: "unbounded", discard: true }

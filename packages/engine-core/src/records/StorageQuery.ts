@@ -62,8 +62,10 @@ export const of = <R, F>(
 })
 
 /** Rows that a query of records selects, and the instant at which clock states are judged. */
-export const selected = <R, F>(
+export const selected = Effect.fnUntraced(function* <R, F>(
   collection: Collection.Collection<R, F>,
   query: Query
-): Effect.Effect<{ readonly at: Instant.Instant; readonly rows: ListQuery }> =>
-  Effect.map(judgedAt(query.pin), (at) => ({ at, rows: of(collection, query, at) }))
+) {
+  const at = yield* judgedAt(query.pin)
+  return { at, rows: of(collection, query, at) }
+})

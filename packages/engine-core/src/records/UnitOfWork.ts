@@ -221,6 +221,39 @@ export const lookUp = <R, F>(
   return { held, missing }
 }
 
+/**
+ * Begins a prefetch: keeps of the rows prefetched before those that are asked for again, and returns the
+ * records that the transaction has neither prefetched nor written.
+ */
+export const beginPrefetch = <
+  A extends { readonly collection: { readonly name: string }; readonly id: string }
+>(
+  self: UnitOfWork,
+  asked: ReadonlyArray<A>
+): ReadonlyArray<A> => {
+  const before = new Map(self.prefetched)
+  self.prefetched.clear()
+  return asked.filter(({ collection: { name }, id }) => {
+    const key = keyOf({ name }, id)
+    const row = before.get(key)
+    if (row !== undefined) self.prefetched.set(key, row)
+    return row === undefined && writtenAt(self, key) === undefined
+  })
+}
+
+/** Adds the prefetched rows of records of a collection; an id without a row does not exist. */
+export const addPrefetched = (
+  { prefetched }: UnitOfWork,
+  collection: Pick<Collection, "name">,
+  {
+    ids,
+    rows
+  }: { readonly ids: ReadonlyArray<string>; readonly rows: ReadonlyArray<StoredVersion> }
+): void => {
+  for (const id of ids) prefetched.set(keyOf(collection, id), null)
+  for (const row of rows) prefetched.set(keyOf(collection, row.recordId), row)
+}
+
 /** Notes which of the ids that a transaction has loaded have no row. */
 export const noteAbsent = (
   { absent }: UnitOfWork,

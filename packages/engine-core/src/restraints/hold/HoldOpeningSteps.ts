@@ -8,7 +8,7 @@ import { Records, type Stored } from "../../records/Records.ts"
 import { type Finding, findings } from "../../findings/Finding.ts"
 import { type Cover, type Hold, HoldId, holds } from "./Hold.ts"
 import { blocksOf, reasonOf, type RunSource, stopping } from "./HoldOpeningRules.ts"
-import { holdSlots, slotIdOf } from "./HoldSlot.ts"
+import { type HoldSlot, holdSlots, slotIdOf } from "./HoldSlot.ts"
 
 /** Findings of a run on one instrument, and the source of the hold. */
 export type HoldOpening = {
@@ -31,10 +31,11 @@ export const openFor = (
     const { instrumentId } = opening.instrument
     const stops = stopping(opening.findings, { instrumentId, source: opening.source })
     if (stops.length === 0) return Option.none()
-    const current = yield* openHoldOf(instrumentId, opening.source)
+    const slot = yield* slotOf(instrumentId, opening.source)
+    const current = yield* holdIn(slot)
     const hold = Option.isSome(current)
       ? yield* join(current.value, stops, opening, act)
-      : yield* open(stops, opening, act)
+      : yield* open({ slot, stops }, opening, act)
     yield* Effect.forEach(
       stops.filter(({ holdId }) => holdId !== hold.holdId),
       (finding) => stop(finding, hold, act),
@@ -50,10 +51,13 @@ export const openFor = (
 export const lockOf = (instrumentId: string): Effect.Effect<void, Unavailable, Records> =>
   Effect.flatMap(Records, (records) => records.lock(`holds:${instrumentId}`))
 
-/** Loads the open hold of this source on the instrument. */
-const openHoldOf = Effect.fnUntraced(function* (instrumentId: string, source: RunSource) {
+/** Loads the slot of this source on the instrument. */
+const slotOf = (instrumentId: string, source: RunSource) =>
+  Effect.flatMap(Records, (records) => records.find(holdSlots, slotIdOf({ instrumentId, source })))
+
+/** Loads the open hold of a slot. */
+const holdIn = Effect.fnUntraced(function* (slot: Option.Option<HoldSlot>) {
   const records = yield* Records
-  const slot = yield* records.find(holdSlots, slotIdOf({ instrumentId, source }))
   const holdId = Option.isSome(slot) ? slot.value.holdId : null
   return holdId === null ? Option.none<Stored<Hold>>() : yield* records.find(holds, holdId)
 })
@@ -78,7 +82,13 @@ const join = (
   )
 
 const open = Effect.fnUntraced(function* (
-  stops: ReadonlyArray<Finding>,
+  {
+    slot,
+    stops
+  }: {
+    readonly slot: Option.Option<Stored<HoldSlot>>
+    readonly stops: ReadonlyArray<Finding>
+  },
   opening: HoldOpening,
   act: Act
 ) {
@@ -87,8 +97,6 @@ const open = Effect.fnUntraced(function* (
   const { source, runId, instrument } = opening
   const { instrumentId, registrar } = instrument
   const holdId = Schema.decodeSync(HoldId)(yield* ids.make("hold"))
-  const slotId = slotIdOf({ instrumentId, source })
-  const slot = yield* records.find(holdSlots, slotId)
   yield* Option.isSome(slot)
     ? records.append(holdSlots, slot.value, { on: "set", holdId }, act)
     : asNew(records.open(holdSlots, { instrumentId, source, holdId }, act))

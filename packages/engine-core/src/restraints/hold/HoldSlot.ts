@@ -23,6 +23,12 @@ export const slotIdOf = ({
   source
 }: Pick<HoldSlot, "instrumentId" | "source">): string => `${instrumentId}:${source}`
 
+/** Ids of the slots of an instrument for the holds that runs open. */
+export const runSlotIdsOf = (instrumentId: string): ReadonlyArray<string> => [
+  slotIdOf({ instrumentId, source: "reconciliation" }),
+  slotIdOf({ instrumentId, source: "cover" })
+]
+
 export const holdSlots = Collection.define<HoldSlot, Fact>("hold-slot", {
   doc: "Which hold of a source is open on an instrument.",
   id: slotIdOf,

@@ -112,6 +112,19 @@ export const isNote = (element: unknown): element is Note =>
   element instanceof ComparedFeed ||
   element instanceof DeferredStatement
 
+/** Splits what a check streams into its facts and its notes, each in their order. */
+export const factsAndNotes = <F>(
+  elements: ReadonlyArray<F | Note>
+): { readonly facts: ReadonlyArray<F>; readonly notes: ReadonlyArray<Note> } => {
+  const facts: Array<F> = []
+  const notes: Array<Note> = []
+  for (const element of elements) {
+    if (isNote(element)) notes.push(element)
+    else facts.push(element)
+  }
+  return { facts, notes }
+}
+
 /**
  * Flattens facts that are read part by part, such as those of several sources: the facts of every part
  * that can be read come first, then the name of each part that cannot be. So a part that cannot be read
@@ -140,7 +153,7 @@ export const readableFirst = <F, R, R2>(
   })
 
 /** Ends a stream of facts where they cannot be read any further, and passes on the fault. */
-export const catchNotRun = <F, R>(
+const catchNotRun = <F, R>(
   facts: Stream.Stream<F, CheckNotRun | Unavailable, R>,
   onFault: (fault: CheckNotRun) => void
 ): Stream.Stream<F, Unavailable, R> =>

@@ -277,7 +277,7 @@ const outstandingOf = Effect.fnUntraced(function* (
   const records = yield* Records
   const { pin, comparedAt } = yield* Statements.momentOf(element, at)
   const supply = yield* records.find(supplies, assetKeyOf(instrument), pin)
-  const show = yield* Statements.showingAt(instrument, pin)
+  const { show } = yield* Statements.showingAt(instrument, pin)
   const { units, holders } = Option.getOrElse(supply, () => ({ units: Decimal.zero, holders: 0 }))
   const orders = yield* InFlight.ordersOf({ instrument, ...element, pin, at, show }, null)
   const outstanding: OutstandingSupply = {

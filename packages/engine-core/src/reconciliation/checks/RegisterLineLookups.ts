@@ -26,7 +26,7 @@ import type { Note, NotedFacts, Point, Terms } from "./Check.ts"
 import * as InFlight from "./InFlightLookups.ts"
 import * as InFlightRules from "./InFlightRules.ts"
 import type { OfStatement } from "./OfStatement.ts"
-import { countOfLines, indexAt, momentOf, ofStatement, showingAt } from "./StatementCheckLookups.ts"
+import { countOfLines, momentOf, ofStatement, showingAt } from "./StatementCheckLookups.ts"
 import {
   notesOf,
   type SourceStatement,
@@ -114,10 +114,12 @@ const compared = Effect.fnUntraced(function* (
     readonly at: Point
     readonly tolerance: Decimal.Decimal
     readonly always: ReadonlyArray<string>
+    /** Index of a rebasing instrument at the statement's moment; null: of any other. */
+    readonly index: Decimal.Decimal | null
   }
 ) {
   const bulk = yield* Bulk
-  const index = yield* indexAt(instrument, element.pin)
+  const { index } = asked
   const places = instrument.manifest?.unitDecimals ?? Decimal.places
   const found = bulk.differences({
     left: {
@@ -171,7 +173,7 @@ const linesOf = (
   Stream.unwrap(
     Effect.gen(function* () {
       const { at, terms } = asked
-      const show = yield* showingAt(instrument, element.pin)
+      const { index, show } = yield* showingAt(instrument, element.pin)
       const explaining = { instrument, ...element, at, show }
       const counting = { basis: InFlight.basisOf(element), dayEnd: InFlight.dayEndOf(element) }
       // A settled basis has no items that it must count, so that only differences are loaded.
@@ -183,7 +185,8 @@ const linesOf = (
         )
       }
       const tolerance = terms.tolerance ?? halfAtom(element.source.places)
-      const found = yield* compared(instrument, element, { at, tolerance, always: [...counted] })
+      const always = [...counted]
+      const found = yield* compared(instrument, element, { at, tolerance, always, index })
       return found.pipe(
         Stream.grouped(batchMax),
         Stream.mapEffect(

@@ -108,19 +108,20 @@ export const quantityOf = ({
   readonly amounts: ReadonlyArray<string>
 }): Decimal.Decimal => Decimal.of(amounts[0] ?? "0")
 
-/** Converts base units of a rebasing instrument to units at the index of a pin. */
+/** Index of a rebasing instrument at a pin, and the conversion of its base units to units at that index. */
 export const showingAt = Effect.fnUntraced(function* (
   instrument: Instrument,
   pin: Pin.ResolvedPin
 ) {
   const index = yield* indexAt(instrument, pin)
   const { manifest } = instrument
-  return (units: Decimal.Decimal): Decimal.Decimal =>
+  const show = (units: Decimal.Decimal): Decimal.Decimal =>
     manifest === null || index === null ? units : shownUnits({ ...manifest, units, index })
+  return { index, show }
 })
 
 /** Index of a rebasing instrument at a pin; null: its units are shown as they are kept. */
-export const indexAt = Effect.fnUntraced(function* (instrument: Instrument, pin: Pin.ResolvedPin) {
+const indexAt = Effect.fnUntraced(function* (instrument: Instrument, pin: Pin.ResolvedPin) {
   if (instrument.manifest?.valuation !== "rebasing") return null
   const records = yield* Records
   const [quote] = yield* records.many(quotes, quoteIdsOf(instrument), pin)

@@ -102,8 +102,9 @@ const arrivedOf = (feed: string, mark: CheckMark | null, { pin }: Point) =>
 
 /** Loads the statements in force that the watermark names, by the key of their feed. */
 const againOf = Effect.fnUntraced(function* (mark: CheckMark | null, { pin }: Point) {
+  if (mark === null || mark.again.length === 0) return new Map<string, ReadonlyArray<never>>()
   const records = yield* Records
-  const found = yield* records.many(externalStatements, mark?.again ?? [], pin)
+  const found = yield* records.many(externalStatements, mark.again, pin)
   return Map.groupBy(found.filter(isInForce), feedKeyOf)
 })
 

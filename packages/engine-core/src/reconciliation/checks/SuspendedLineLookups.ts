@@ -9,7 +9,7 @@ import * as Decimal from "../../kernel/Decimal.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import type * as Pin from "../../kernel/Pin.ts"
 import { Records } from "../../records/Records.ts"
-import { isNote, NotCompared, type Note, type NotedFacts, type Point } from "./Check.ts"
+import { factsAndNotes, NotCompared, type Note, type NotedFacts, type Point } from "./Check.ts"
 import { latestOfEach, momentOf } from "./StatementCheckLookups.ts"
 import { leftOut, type SourceStatement, unreadable } from "./StatementsInForceLookups.ts"
 
@@ -186,8 +186,7 @@ export const segregated = (instrument: InstrumentIdentity, at: Point): NotedFact
     Effect.gen(function* () {
       if (!(yield* hasDistribution(instrument, at))) return []
       const found = yield* statedOf(instrument, at)
-      const notes = found.flatMap((each) => (isNote(each) ? [each] : []))
-      const stated = found.flatMap((each) => (isNote(each) ? [] : [each]))
+      const { facts: stated, notes } = factsAndNotes(found)
       const byCurrency = Map.groupBy(stated, (each) => each.stated.currency)
       const facts = yield* Effect.forEach([...byCurrency.values()], (accounts) =>
         Effect.gen(function* () {

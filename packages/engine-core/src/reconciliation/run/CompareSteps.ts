@@ -16,7 +16,7 @@ import { orUnavailable } from "../../records/PortFailure.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import * as Point from "../../reads/Point.ts"
 import { checks } from "../checks/AllChecks.ts"
-import * as Check from "../checks/Check.ts"
+import type * as Check from "../checks/Check.ts"
 import { pointOf } from "../checks/ReserveBatchLookups.ts"
 import { checkMarks, idOf } from "./CheckMark.ts"
 import type { Scope } from "./Run.ts"
@@ -57,15 +57,6 @@ export interface ComparedRun extends Ground {
   /** Outcomes of the ground that are recorded together with those of the instruments; none: they were before. */
   readonly venue: ReadonlyArray<Rules.Outcome>
 }
-
-/** Every outcome that is to be recorded. */
-export const outcomesOf = ({
-  covered,
-  venue
-}: Pick<ComparedRun, "covered" | "venue">): ReadonlyArray<Rules.Outcome> => [
-  ...covered.flatMap(({ outcomes }) => outcomes),
-  ...venue
-]
 
 /** Facts judged before that a run leaves out. */
 interface LeftOutFacts {
@@ -300,7 +291,11 @@ const gather = Effect.fnUntraced(function* (
   terms: Check.Terms
 ) {
   const faults: Array<Check.CheckNotRun> = []
-  const gathered = yield* Check.catchNotRun(facts, (fault) => void faults.push(fault)).pipe(
+  const gathered = yield* facts.pipe(
+    Stream.catchTag("CheckNotRun", (fault) => {
+      faults.push(fault)
+      return Stream.empty
+    }),
     Stream.grouped(batchMax),
     Stream.runFoldEffect(
       () => Rules.nothing,

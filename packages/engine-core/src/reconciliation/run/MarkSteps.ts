@@ -5,7 +5,7 @@ import type { Act } from "../../records/Act.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import { type CheckMark, checkMarks, idOf } from "./CheckMark.ts"
 import { checks } from "../checks/AllChecks.ts"
-import { type ComparedRun, outcomesOf } from "./CompareSteps.ts"
+import type { ComparedRun } from "./CompareSteps.ts"
 import * as Rules from "./RunRules.ts"
 
 /** Number of watermarks that are looked up together. */
@@ -30,40 +30,42 @@ const isSame = (a: ReadonlyArray<string>, b: ReadonlyArray<string>): boolean =>
  * names. Must run inside `transact`.
  */
 export const mark = Effect.fnUntraced(function* (
-  { runId, compared }: { readonly runId: string; readonly compared: ComparedRun },
+  {
+    runId,
+    compared,
+    outcomes
+  }: {
+    readonly runId: string
+    readonly compared: Pick<ComparedRun, "at">
+    readonly outcomes: ReadonlyArray<Rules.Outcome>
+  },
   act: Act
 ) {
   const records = yield* Records
   const { pin } = compared.at
   const writtenBy = "instant" in pin.select ? pin.select.instant : pin.judgedAt
   const members = { runId, writtenBy, judgedAt: pin.judgedAt }
-  const marks = outcomesOf(compared)
+  const marks = outcomes
     .filter((outcome) =>
       outcome.feeds === null
         ? marked.includes(outcome.check) && Rules.isJudgedWhole(outcome)
         : Rules.hasFindingOfEach(outcome) && outcome.again.length <= againMax
     )
-    .map(
-      ({ check, instrumentId, again }): CheckMark => ({ check, instrumentId, ...members, again })
-    )
+    .map(({ check, instrumentId, again, feeds, hasNew }) => ({
+      self: { check, instrumentId, ...members, again } satisfies CheckMark,
+      hasNew: feeds === null || hasNew
+    }))
   const before = new Map<string, Stored<CheckMark>>()
   for (let from = 0; from < marks.length; from += batchMax) {
-    const ids = marks.slice(from, from + batchMax).map(idOf)
+    const ids = marks.slice(from, from + batchMax).map(({ self }) => idOf(self))
     for (const stored of yield* records.many(checkMarks, ids)) before.set(idOf(stored), stored)
   }
-  const hasNew = new Set(
-    outcomesOf(compared).flatMap((outcome) =>
-      outcome.feeds === null || outcome.hasNew ? [idOf(outcome)] : []
-    )
-  )
   yield* Effect.forEach(
     marks,
-    (self) => {
+    ({ hasNew, self }) => {
       const stored = before.get(idOf(self))
       // A watermark after which no statement came is where it would be moved to.
-      const isThere =
-        stored !== undefined && !hasNew.has(idOf(self)) && isSame(stored.again, self.again)
-      if (isThere) return Effect.void
+      if (stored !== undefined && !hasNew && isSame(stored.again, self.again)) return Effect.void
       // A run side by side has moved the venue's mark further.
       if (stored !== undefined && Instant.isAfter(stored.judgedAt, self.judgedAt))
         return Effect.void

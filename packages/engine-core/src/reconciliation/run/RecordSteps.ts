@@ -23,7 +23,7 @@ import type { Act } from "../../records/Act.ts"
 import { type Hold, holds } from "../../restraints/hold/Hold.ts"
 import { stopping } from "../../restraints/hold/HoldOpeningRules.ts"
 import { openFor, type HoldOpening } from "../../restraints/hold/HoldOpeningSteps.ts"
-import { holdSlots, slotIdOf } from "../../restraints/hold/HoldSlot.ts"
+import { holdSlots, runSlotIdsOf } from "../../restraints/hold/HoldSlot.ts"
 import * as CoverRules from "../../reserves/reserve/CoverRules.ts"
 import type { RunTrigger } from "../../vocabulary/sets.ts"
 import { type InstrumentVerdict, instrumentVerdicts } from "../verdict/InstrumentVerdict.ts"
@@ -34,7 +34,7 @@ import { backedOf } from "../checks/ReserveBatchLookups.ts"
 import { checkMarks, idOf as markIdOf } from "./CheckMark.ts"
 import { checkNames } from "../../vocabulary/ReconciliationChecks.ts"
 import { holdOrClear } from "./ClearSteps.ts"
-import { type ComparedRun, outcomesOf } from "./CompareSteps.ts"
+import type { ComparedRun } from "./CompareSteps.ts"
 import { mark } from "./MarkSteps.ts"
 import { statementsNamedBy } from "./NamedStatementLookups.ts"
 import { noteOverdue } from "./OverdueSteps.ts"
@@ -57,6 +57,11 @@ export interface PartRecording {
   /** Instruments and checks of the part, not of the run; no instruments: the venue's own facts alone. */
   readonly scope: Scope
   readonly compared: ComparedRun
+}
+
+/** A part of a run with every outcome that is to be recorded. */
+interface PartOutcomes extends PartRecording {
+  readonly outcomes: ReadonlyArray<Rules.Outcome>
 }
 
 /** A run that has ended, to record after its parts. */
@@ -98,15 +103,18 @@ export const pinOf = ({
  * it again, clears findings that a check which ran no longer found, opens holds for blocking ones, and
  * holds or clears distributions. Must run inside `transactAlone`, which may run it again.
  */
-export const recordPart = Effect.fnUntraced(function* (recording: PartRecording, act: Act) {
+export const recordPart = Effect.fnUntraced(function* (part: PartRecording, act: Act) {
   const records = yield* Records
-  const { runId, scope, compared } = recording
+  const { runId, scope, compared } = part
+  const outcomes = [...compared.covered.flatMap((covered) => covered.outcomes), ...compared.venue]
+  const recording = { ...part, outcomes }
   // Runs of several instruments side by side judge the same facts of the venue.
   if (compared.venue.length > 0) yield* records.lock(venueLock)
-  const { found, counted } = yield* recordFound(recording, act)
+  const { found, foundIds, counted } = yield* recordFound(recording, act)
   const isGrounded = yield* hasGround(compared)
-  const others = yield* clearOthers({ ...recording, isGrounded }, act)
-  yield* recordVerdicts({ ...recording, found, others, isGrounded }, act)
+  const others = yield* clearOthers({ ...recording, foundIds, isGrounded }, act)
+  const verdicts = yield* recordVerdicts({ ...recording, found, others, isGrounded }, act)
+  yield* recordAwaited(verdicts, act)
   yield* noteOverdue(recording, act)
   yield* mark(recording, act)
   const foundOf = Map.groupBy(found, ({ instrumentId }) => instrumentId)
@@ -138,7 +146,6 @@ export const recordPart = Effect.fnUntraced(function* (recording: PartRecording,
     },
     act
   )
-  const outcomes = outcomesOf(compared)
   const notCompared = Rules.notComparedOf(outcomes)
   return {
     asOf: compared.at.pin.offset,
@@ -181,28 +188,31 @@ export const recordRun = Effect.fnUntraced(function* (end: RunEnd, act: Act) {
 })
 
 /**
- * Opens the new findings of a run, and judges those again that it found before. Returns them, and the
- * outcomes without the differences that an earlier part of the run has counted.
+ * Opens the new findings of a run, and judges those again that it found before. Returns them, the ids of
+ * all differences, and the outcomes without the differences that an earlier part of the run has counted.
  */
-const recordFound = Effect.fnUntraced(function* ({ runId, compared }: PartRecording, act: Act) {
+const recordFound = Effect.fnUntraced(function* (
+  { runId, compared, outcomes }: PartOutcomes,
+  act: Act
+) {
   const records = yield* Records
   const { sha256 } = yield* Crypto
   const asOf = asOfRun(compared)
-  const idOf = (difference: Difference) =>
-    Schema.decodeSync(FindingId)(idTextOf(difference, sha256))
-  const outcomes = outcomesOf(compared)
   const differences = outcomes.flatMap((outcome) => outcome.differences)
+  const ids = differences.map((difference) =>
+    Schema.decodeSync(FindingId)(idTextOf(difference, sha256))
+  )
   const before = new Map<string, Stored<Finding>>()
-  for (let from = 0; from < differences.length; from += batchMax) {
-    const ids = differences.slice(from, from + batchMax).map(idOf)
-    for (const stored of yield* records.many(findings, ids)) before.set(stored.findingId, stored)
+  for (let from = 0; from < ids.length; from += batchMax) {
+    const batch = ids.slice(from, from + batchMax)
+    for (const stored of yield* records.many(findings, batch)) before.set(stored.findingId, stored)
   }
   const judgedLater = yield* judgedAfter(compared)
   const found: Array<Stored<Finding>> = []
   const counted = new Set<Difference>()
-  for (const difference of differences) {
+  for (const [index, difference] of differences.entries()) {
     const { check, instrumentId, subject, holderId, ...measured } = difference
-    const findingId = idOf(difference)
+    const findingId = ids[index]!
     const stored = before.get(findingId)
     if (stored?.runId === runId) {
       found.push(stored)
@@ -230,6 +240,7 @@ const recordFound = Effect.fnUntraced(function* ({ runId, compared }: PartRecord
   }
   return {
     found,
+    foundIds: new Set<string>(ids),
     counted: outcomes.map((outcome) => ({
       ...outcome,
       differences: outcome.differences.filter((difference) => counted.has(difference))
@@ -295,9 +306,7 @@ const prefetchHolds = Effect.fnUntraced(function* (found: ReadonlyArray<Finding>
   const stopped = new Set(
     found.flatMap((finding) => (blocks(finding) ? (finding.instrumentId ?? []) : []))
   )
-  const slotIds = [...stopped].flatMap((instrumentId) =>
-    (["reconciliation", "cover"] as const).map((source) => slotIdOf({ instrumentId, source }))
-  )
+  const slotIds = [...stopped].flatMap(runSlotIdsOf)
   const slots = slotIds.map((id) => ({ collection: holdSlots, id }))
   yield* records.prefetch(slots)
   const open = (yield* records.many(holdSlots, slotIds)).flatMap(({ holdId }) => holdId ?? [])
@@ -326,16 +335,20 @@ const hasGround = Effect.fnUntraced(function* ({ checks, ground }: ComparedRun) 
  * instruments, the sums of findings that stay open or accepted although this run did not find them.
  */
 const clearOthers = Effect.fnUntraced(function* (
-  { runId, scope, compared, isGrounded }: PartRecording & { readonly isGrounded: boolean },
+  {
+    runId,
+    scope,
+    compared,
+    foundIds,
+    isGrounded,
+    outcomes
+  }: PartOutcomes & { readonly foundIds: ReadonlySet<string>; readonly isGrounded: boolean },
   act: Act
 ) {
   const records = yield* Records
-  const { sha256 } = yield* Crypto
   const judged = new Map<string, Rules.Judgement>()
-  const found = new Set<string>()
-  for (const outcome of outcomesOf(compared)) {
+  for (const outcome of outcomes) {
     judged.set(keyOf(outcome), { asOf: asOfRun(compared), outcome })
-    for (const difference of outcome.differences) found.add(idTextOf(difference, sha256))
   }
   const { instrumentIds } = scope
   // Findings of the venue as a whole have no instrument: the checks that compared them select them.
@@ -350,7 +363,7 @@ const clearOthers = Effect.fnUntraced(function* (
   const others = new Map<string, Verdict.Tally>()
   // Findings that were found again, which are most, are not decoded.
   yield* records.ids(findings, { where }).pipe(
-    Stream.filter((findingId) => !found.has(findingId)),
+    Stream.filter((findingId) => !foundIds.has(findingId)),
     Stream.grouped(batchMax),
     Stream.mapEffect((findingIds) =>
       Effect.flatMap(records.many(findings, findingIds), statementsNamedBy)
@@ -374,7 +387,7 @@ const tally = (sums: Map<string, Verdict.Tally>, instrumentId: string, finding: 
     Verdict.tallied(sums.get(instrumentId) ?? Verdict.noFindings, finding)
   )
 
-/** Records the verdict of each instrument that the run covered. */
+/** Records the verdict of each instrument that the run covered, and returns the verdicts. */
 const recordVerdicts = Effect.fnUntraced(function* (
   {
     runId,
@@ -401,40 +414,38 @@ const recordVerdicts = Effect.fnUntraced(function* (
   const before = new Map<string, Stored<InstrumentVerdict>>(
     (yield* records.many(instrumentVerdicts, ids)).map((verdict) => [verdict.instrumentId, verdict])
   )
-  yield* Effect.forEach(
-    compared.covered,
-    ({ instrument: { instrumentId }, outcomes }) => {
-      const stored = before.get(instrumentId)
-      const verdict = Verdict.judge({
-        instrumentId,
-        runId,
-        pin: { offset, ledgerTime, writtenBy, judgedAt },
-        isReached: compared.isReached,
-        isGrounded,
-        tally: sums.get(instrumentId) ?? Verdict.noFindings,
-        // A check that did not run for the venue did not run for any instrument.
-        outcomes: outcomes.map(({ check, ran }) => ({ check, ran: ran && !notRun.has(check) })),
-        ranBefore: stored?.ran ?? [],
-        notCompared: Rules.notComparedOf([
-          ...outcomes,
-          ...compared.ground.filter(({ ran }) => !ran)
-        ]),
-        notComparedBefore: stored?.notCompared ?? [],
-        checks: checkNames
-      })
-      return stored === undefined
-        ? asNew(records.open(instrumentVerdicts, verdict, act))
-        : records.append(instrumentVerdicts, stored, { on: "judge", verdict }, act)
-    },
-    { discard: true }
-  ).pipe(Effect.andThen(recordAwaited(ids, act)))
+  return yield* Effect.forEach(compared.covered, ({ instrument: { instrumentId }, outcomes }) => {
+    const stored = before.get(instrumentId)
+    const verdict = Verdict.judge({
+      instrumentId,
+      runId,
+      pin: { offset, ledgerTime, writtenBy, judgedAt },
+      isReached: compared.isReached,
+      isGrounded,
+      tally: sums.get(instrumentId) ?? Verdict.noFindings,
+      // A check that did not run for the venue did not run for any instrument.
+      outcomes: outcomes.map(({ check, ran }) => ({ check, ran: ran && !notRun.has(check) })),
+      ranBefore: stored?.ran ?? [],
+      notCompared: Rules.notComparedOf([...outcomes, ...compared.ground.filter(({ ran }) => !ran)]),
+      notComparedBefore: stored?.notCompared ?? [],
+      checks: checkNames
+    })
+    return stored === undefined
+      ? asNew(records.open(instrumentVerdicts, verdict, act))
+      : records.append(instrumentVerdicts, stored, { on: "judge", verdict }, act)
+  })
 })
 
 /** Records for which statements the checks of instruments wait, as their verdicts say. */
-const recordAwaited = Effect.fnUntraced(function* (instrumentIds: ReadonlyArray<string>, act: Act) {
+const recordAwaited = Effect.fnUntraced(function* (
+  verdicts: ReadonlyArray<InstrumentVerdict>,
+  act: Act
+) {
   const records = yield* Records
-  const verdicts = yield* records.many(instrumentVerdicts, instrumentIds)
-  const found = yield* records.many(awaitedStatements, instrumentIds)
+  const found = yield* records.many(
+    awaitedStatements,
+    verdicts.map(({ instrumentId }) => instrumentId)
+  )
   const before = new Map(found.map((stored) => [stored.instrumentId, stored]))
   yield* Effect.forEach(
     verdicts,

@@ -9,7 +9,7 @@ import type { FindingSeverity, Verdict } from "../../vocabulary/sets.ts"
 import {
   type Check,
   type CheckNotRun,
-  isNote,
+  factsAndNotes,
   NotCompared,
   type Note,
   type Terms
@@ -306,18 +306,18 @@ export interface Batch {
 /** Compares a batch of facts by their check, and keeps the notes among them. */
 export const batchOf = (check: Check, elements: ReadonlyArray<unknown>, terms: Terms): Batch => {
   const tolerance = toleranceOf(check.name, terms)
-  const notes = elements.filter((element) => isNote(element))
-  const facts = elements.filter((element) => !isNote(element))
-  const found = facts.map((fact) => check.differences(fact, tolerance, terms))
-  return {
-    differences: found.flat(),
-    moments: facts.flatMap((fact) => check.comparedAt?.(fact) ?? []),
-    facts: facts.length,
-    notes,
-    again: facts.flatMap(
-      (fact, nth) => check.again?.(fact, tolerance, terms) ?? blockingOf(found[nth] ?? [])
-    )
+  const { facts, notes } = factsAndNotes(elements)
+  const differences: Array<Difference> = []
+  const moments: Array<Moment> = []
+  const again: Array<string> = []
+  for (const fact of facts) {
+    const found = check.differences(fact, tolerance, terms)
+    differences.push(...found)
+    const moment = check.comparedAt?.(fact) ?? null
+    if (moment !== null) moments.push(moment)
+    again.push(...(check.again?.(fact, tolerance, terms) ?? blockingOf(found)))
   }
+  return { differences, moments, facts: facts.length, notes, again }
 }
 
 /** Ids of the statements of blocking differences. */
@@ -332,8 +332,12 @@ export const withBatch = (
   { differences, moments, facts, notes, again }: Batch,
   found: ReadonlySet<string>
 ): GatheredDifferences => {
-  const isKnown = (difference: Difference): boolean => found.has(identityOf(difference))
-  const fresh = [...self.fresh, ...differences.filter((difference) => !isKnown(difference))]
+  const known = [...self.known]
+  const fresh = [...self.fresh]
+  for (const difference of differences) {
+    if (found.has(identityOf(difference))) known.push(difference)
+    else fresh.push(difference)
+  }
   const named = notes.flatMap((note) => (note._tag === "NotCompared" ? [note] : []))
   const feeds = notes.flatMap((note) => (note._tag === "ComparedFeed" ? [note.feed] : []))
   const later = notes.flatMap((note) =>
@@ -351,7 +355,7 @@ export const withBatch = (
     feeds: feeds.length === 0 ? self.feeds : new Set([...(self.feeds ?? []), ...feeds]),
     again: new Set([...self.again, ...again, ...later, ...untried]),
     comparedAt: moments.reduce<Moment | null>(newestOf, self.comparedAt),
-    known: [...self.known, ...differences.filter(isKnown)],
+    known,
     fresh: fresh.slice(0, newMax),
     rest: fresh.slice(newMax).reduce<Rest | null>(
       (sum, { severity, unit, tolerance, unexplained, comparedAt }) => ({

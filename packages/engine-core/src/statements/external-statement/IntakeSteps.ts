@@ -291,7 +291,12 @@ export const readFile = Effect.fnUntraced(function* (
     ...header,
     reference: header.reference === null ? null : masking(header.reference, number)
   })
-  let current: { readonly externalStatementId: ExternalStatementId; lines: number } | null = null
+  let current:
+    | (Pick<ReadStatement, "externalStatementId"> & {
+        readonly owner: string
+        lines: number
+      })
+    | null = null
   let linesOfFile = 0
   /** The statement that is read; the first one has the id of the stage. */
   const reached = Effect.gen(function* () {
@@ -301,19 +306,21 @@ export const readFile = Effect.fnUntraced(function* (
       return yield* Effect.fail(refused("body-too-large", { detail }))
     }
     const stageId = read.length === 0 ? staged.stageId : yield* openStage
-    current = { externalStatementId: StageSteps.toId(stageId), lines: 0 }
+    const externalStatementId = StageSteps.toId(stageId)
+    current = { externalStatementId, owner: ownerOf({ externalStatementId }), lines: 0 }
     return current
   })
   const rowsOf = Effect.fnUntraced(function* (part: Port.Part) {
     const statement = yield* reached
-    const owner = ownerOf(statement)
+    const { externalStatementId, lines, owner } = statement
     if (part.part === "header") {
-      const { header, place = null } = part
-      read.push({ ...statement, header: masked(header), index: read.length, place })
+      const header = masked(part.header)
+      const { place = null } = part
+      read.push({ externalStatementId, lines, header, index: read.length, place })
       current = null
       return { owner, rows: [], isLast: true } satisfies Rows
     }
-    const from = statement.lines + 1
+    const from = lines + 1
     statement.lines += part.lines.length
     linesOfFile += part.lines.length
     if (linesOfFile > linesMax) return yield* new Port.StatementTooLong({ linesMax })

@@ -25,6 +25,15 @@ export const parse = <Name extends string>(
         `a record id is 1 to ${lengthMax} of A-Z a-z 0-9 . _ ~ -, starting with a letter or digit`
       )
 
+/**
+ * The id of the record that a write makes: the caller's, or the one that the engine has made for it. Throws
+ * without one, which a precheck alone lacks; `record` names the record: "a hold".
+ */
+export const made = <Id extends string>(id: Id | null, record: string): Id => {
+  if (id === null) throw new Error(`${record} is made under an id`)
+  return id
+}
+
 /** The schema of one kind of record's names; `name` is the brand and the title. */
 export const make = <const Name extends string>(name: Name): Schema.Codec<RecordId<Name>, string> =>
   Schema.String.check(

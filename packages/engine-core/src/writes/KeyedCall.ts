@@ -44,9 +44,10 @@ export const keyOf = Effect.fnUntraced(function* (
     readonly sent: string | null
   }
 ) {
+  const scope = yield* scopeOf(caller)
   yield* identified(caller)
   const key: CallKey = {
-    scope: yield* scopeOf(caller),
+    scope,
     key: call.sent ?? Idempotency.bodyKey(call.fingerprint),
     fingerprint: call.fingerprint,
     isSent: call.sent !== null

@@ -40,32 +40,32 @@ export const judgeAll = (
     const holderOf = yield* holdersOfParties(lines.map(({ party }) => party))
     const knownHolders = [...new Set(holderOf.values())]
     const restricted = yield* restrictionsOf(knownHolders.map(({ holderId }) => holderId))
-    const admitted = yield* admissionsOf(
-      lines.flatMap(({ party, instrumentId }) => {
-        const holder = holderOf.get(party)
-        return holder === undefined ? [] : [pairOf({ holderId: holder.holderId, instrumentId })]
-      })
-    )
+    const payees: Array<{ readonly holder: Holder | null; readonly pair: string | null }> = []
+    for (const { party, instrumentId } of lines) {
+      const holder = holderOf.get(party) ?? null
+      const pair = holder === null ? null : pairOf({ holderId: holder.holderId, instrumentId })
+      payees.push({ holder, pair })
+    }
+    const admitted = yield* admissionsOf(payees.flatMap(({ pair }) => pair ?? []))
     const required = new Map<string, ReadonlyArray<RequiredAttribute>>()
     for (const instrumentId of new Set(lines.map((line) => line.instrumentId))) {
       required.set(instrumentId, yield* requirementsOf(instrumentId))
     }
-    return lines.map(({ party, instrumentId, payout }) => {
-      const holder = holderOf.get(party) ?? null
-      const pair = holder === null ? "" : pairOf({ holderId: holder.holderId, instrumentId })
-      return {
+    const judged: Array<JudgedLine> = []
+    for (const [nth, { instrumentId, payout }] of lines.entries()) {
+      const { holder, pair } = payees[nth]!
+      const causes = causesOf({
+        instrumentId,
+        payout,
         holder,
-        causes: causesOf({
-          instrumentId,
-          payout,
-          holder,
-          restrictions: restricted.get(holder?.holderId ?? "") ?? [],
-          admission: admitted.get(pair) ?? null,
-          required: required.get(instrumentId) ?? [],
-          now
-        })
-      }
-    })
+        restrictions: restricted.get(holder?.holderId ?? "") ?? [],
+        admission: admitted.get(pair ?? "") ?? null,
+        required: required.get(instrumentId) ?? [],
+        now
+      })
+      judged.push({ holder, causes })
+    }
+    return judged
   })
 
 /** Loads the restrictions in force of these holders, by holder. */
@@ -106,10 +106,9 @@ const admissionsOf = Effect.fnUntraced(function* (pairs: ReadonlyArray<string>) 
   )
   const latest = new Map<string, Admission>()
   for (const admission of byId.values()) {
-    const before = latest.get(pairOf(admission))
-    if (before === undefined || before.offset <= admission.offset) {
-      latest.set(pairOf(admission), admission)
-    }
+    const pair = pairOf(admission)
+    const before = latest.get(pair)
+    if (before === undefined || before.offset <= admission.offset) latest.set(pair, admission)
   }
   return latest
 })

@@ -9,7 +9,7 @@ import { holdersOfParties } from "../../holders/holder/HolderLookups.ts"
 import { partyMovements } from "../../instruments/register/Movement.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import type * as Pin from "../../kernel/Pin.ts"
-import { idOf as recoveryIdOf, recoveries } from "../../powers/Recovery.ts"
+import { idOf, recoveries } from "../../powers/Recovery.ts"
 import { Records } from "../../records/Records.ts"
 import type { DistributionLine } from "./DistributionLine.ts"
 import { isNamed, type Successor, successorOf } from "./PayeeRules.ts"
@@ -30,16 +30,19 @@ const successorsOf = Effect.fnUntraced(function* (
   asked: ReadonlyArray<SuccessionQuestion>,
   pin: Pin.ResolvedPin | undefined
 ) {
-  const idOf = ({ holder: { holderId }, instrumentId }: SuccessionQuestion) =>
-    recoveryIdOf({ holderId, instrumentId })
   // Units are recovered to a registered successor, so that a holder without one needs no look-up.
-  const ids = asked.flatMap((each) => (each.holder.successor === null ? [] : [idOf(each)]))
-  const records = yield* Records
-  const found = ids.length === 0 ? [] : yield* records.many(recoveries, [...new Set(ids)], pin)
-  const byId = new Map(found.map((recovery) => [recoveryIdOf(recovery), recovery]))
-  return asked.map((each): Successor | null =>
-    successorOf({ holder: each.holder, recovery: byId.get(idOf(each)) ?? null })
+  const ids = asked.map(({ holder: { holderId, successor }, instrumentId }) =>
+    successor === null ? null : idOf({ holderId, instrumentId })
   )
+  const named = [...new Set(ids.flatMap((id) => id ?? []))]
+  const records = yield* Records
+  const found = named.length === 0 ? [] : yield* records.many(recoveries, named, pin)
+  const byId = new Map(found.map((recovery) => [idOf(recovery), recovery]))
+  const successors: Array<Successor | null> = []
+  for (const [nth, { holder }] of asked.entries()) {
+    successors.push(successorOf({ holder, recovery: byId.get(ids[nth] ?? "") ?? null }))
+  }
+  return successors
 })
 
 /** Finds those of these holders, by id, whose income of the instrument is a successor's. */

@@ -14,6 +14,7 @@ import type { OperationAct } from "../../records/Act.ts"
 import { Records } from "../../records/Records.ts"
 import * as Field from "../../templates/Field.ts"
 import * as Amount from "../../kernel/Amount.ts"
+import * as RecordId from "../../kernel/RecordId.ts"
 import * as sets from "../../vocabulary/sets.ts"
 import * as Concerns from "../../writes/ConcernLookups.ts"
 import * as Lasting from "../../writes/LastingLookups.ts"
@@ -54,10 +55,8 @@ const Body = Schema.Struct({
 })
 type Body = typeof Body.Type
 
-const idOf = ({ standingApprovalId }: Pick<Body, "standingApprovalId">) => {
-  if (standingApprovalId === null) throw new Error("a standing approval is granted under an id")
-  return standingApprovalId
-}
+const idOf = ({ standingApprovalId }: Pick<Body, "standingApprovalId">) =>
+  RecordId.made(standingApprovalId, "a standing approval")
 
 const hrefOf = (id: string): string => `/v1/standing-approvals/${id}`
 

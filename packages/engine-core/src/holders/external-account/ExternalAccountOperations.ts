@@ -7,6 +7,7 @@ import { InstrumentId, instruments } from "../../instruments/instrument/Instrume
 import { currency as currencyCode } from "../../instruments/instrument/Manifest.ts"
 import { condition, failed, judge } from "../../kernel/Gates.ts"
 import * as Iban from "../../kernel/Iban.ts"
+import * as RecordId from "../../kernel/RecordId.ts"
 import { refused } from "../../kernel/Refusal.ts"
 import { Records } from "../../records/Records.ts"
 import * as Field from "../../templates/Field.ts"
@@ -78,8 +79,8 @@ const map = Operation.define("external-account.map", {
   refuses: ["already-exists", "not-found", "state-conflict", "rule-refused"],
   run: Effect.fn("external-account.map")(function* (input, act) {
     const records = yield* Records
-    const { currency, externalAccountId, kind, holderId, instrumentId, number, segregated } = input
-    if (externalAccountId === null) throw new Error("an external account has no id")
+    const { currency, kind, holderId, instrumentId, number, segregated } = input
+    const externalAccountId = RecordId.made(input.externalAccountId, "an external account")
     const holder = yield* ownerOf(input)
     const isOfCash = kind === "cash" || (currency === null && !segregated)
     yield* Effect.fromResult(judge([condition("account-cash", isOfCash)]))

@@ -6,6 +6,7 @@ import { Effect, Schema } from "effect"
 import { condition, judge as judgeGates } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Party from "../../kernel/Party.ts"
+import * as RecordId from "../../kernel/RecordId.ts"
 import { Crypto } from "../../ports/Crypto.ts"
 import type { OperationAct } from "../../records/Act.ts"
 import { Records } from "../../records/Records.ts"
@@ -50,10 +51,8 @@ export const completed = <I extends { readonly holderId: HolderId | null }>(
 /** Reads a holder id that the engine made; throws where the text is none. */
 export const idOf = Schema.decodeSync(HolderId)
 
-export const holderIdOf = ({ holderId }: NamedHolder): HolderId => {
-  if (holderId === null) throw new Error("a holder is registered under an id")
-  return holderId
-}
+export const holderIdOf = ({ holderId }: NamedHolder): HolderId =>
+  RecordId.made(holderId, "a holder")
 
 /**
  * Judges a registration: the id and the party are free, and its end lies ahead. Refuses with

@@ -2,6 +2,7 @@
 import { Effect, Schema } from "effect"
 import * as Party from "../../kernel/Party.ts"
 import { failed } from "../../kernel/Gates.ts"
+import * as RecordId from "../../kernel/RecordId.ts"
 import { refused } from "../../kernel/Refusal.ts"
 import type { OperationAct } from "../../records/Act.ts"
 import { Records } from "../../records/Records.ts"
@@ -85,10 +86,8 @@ const registerSuccessor = Operation.defineOnLedger("holder.register-successor", 
 
 export const operations = [registerSuccessor] as const
 
-const successorOf = ({ successorId }: SuccessorInput): HolderId => {
-  if (successorId === null) throw new Error("a successor is registered under an id")
-  return successorId
-}
+const successorOf = ({ successorId }: SuccessorInput): HolderId =>
+  RecordId.made(successorId, "a successor")
 
 const loaded = (holderId: string) =>
   Effect.flatMap(Records, (records) => records.get(holders, holderId)).pipe(

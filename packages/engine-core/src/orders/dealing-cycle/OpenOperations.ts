@@ -6,6 +6,7 @@ import { recorded } from "../../instruments/instrument/InstrumentGates.ts"
 import { judge } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import type * as Party from "../../kernel/Party.ts"
+import * as RecordId from "../../kernel/RecordId.ts"
 import { refused } from "../../kernel/Refusal.ts"
 import type { OperationAct } from "../../records/Act.ts"
 import { Records } from "../../records/Records.ts"
@@ -80,10 +81,8 @@ export const open = Operation.defineOnLedger("dealing-cycle.open", {
   finish: (input) => viewOf(idOf(input))
 })
 
-const idOf = ({ cycleId }: Pick<Body, "cycleId">): CycleId => {
-  if (cycleId === null) throw new Error("a dealing cycle is opened under an id")
-  return cycleId
-}
+const idOf = ({ cycleId }: Pick<Body, "cycleId">): CycleId =>
+  RecordId.made(cycleId, "a dealing cycle")
 
 const contractOf = (market: { readonly marketCid: string | null } | null): string => {
   if (market === null || market.marketCid === null) {

@@ -37,12 +37,6 @@ export const declared = {
   refuses: ["already-exists", "not-found", "rule-refused"]
 } as const
 
-/** Narrows the id of an order to one that it is claimed under: a precheck alone has none. */
-export const claimedId = <Id extends string>(id: Id | null): Id => {
-  if (id === null) throw new Error("an order is claimed under an id")
-  return id
-}
-
 /** Loads instrument, holder and controls, and checks the controls; refuses an id that exists. */
 export const subjectOf = Effect.fnUntraced(function* <R, F>(
   { holderId, instrumentId }: Input,

@@ -3,6 +3,7 @@ import { Effect, Schema } from "effect"
 import { isRecorded } from "../../instruments/instrument/Instrument.ts"
 import { notRecorded } from "../../instruments/instrument/InstrumentGates.ts"
 import { judge } from "../../kernel/Gates.ts"
+import * as RecordId from "../../kernel/RecordId.ts"
 import type { OperationAct } from "../../records/Act.ts"
 import * as Field from "../../templates/Field.ts"
 import { PrimaryMarket as PrimaryMarketTemplate } from "../../templates/Market.ts"
@@ -28,6 +29,9 @@ const Claim = Schema.Struct({
 }).check(OrderClaim.isWhole)
 type Claim = typeof Claim.Type
 
+const idOf = ({ redemptionId }: Pick<Claim, "redemptionId">) =>
+  RecordId.made(redemptionId, "a redemption")
+
 export const claim = Operation.defineOnLedger("redemption.claim", {
   ...OrderClaimSteps.declared,
   doc: "Places a holder's order to give units back, by the units or by the cash it wants for them.",
@@ -35,8 +39,8 @@ export const claim = Operation.defineOnLedger("redemption.claim", {
   input: Claim,
   resource: {
     kind: "redemption",
-    id: ({ redemptionId }) => OrderClaimSteps.claimedId(redemptionId),
-    href: ({ redemptionId }) => `/v1/redemptions/${OrderClaimSteps.claimedId(redemptionId)}`,
+    id: idOf,
+    href: (input) => `/v1/redemptions/${idOf(input)}`,
     instrumentId: ({ instrumentId }) => instrumentId,
     holderId: ({ holderId }) => holderId
   },
@@ -54,7 +58,7 @@ export const claim = Operation.defineOnLedger("redemption.claim", {
     yield* Effect.fromResult(judge(order.rows))
     return { commands: commandsOf(order, input, act), last: true }
   }),
-  finish: ({ redemptionId }, act) => shown(OrderClaimSteps.claimedId(redemptionId), act),
+  finish: (input, act) => shown(idOf(input), act),
   lasts: Lasting.whileIn(redemptions, ({ redemptionId }) => [redemptionId ?? ""], [
     "claimed",
     "priced",
@@ -105,7 +109,7 @@ const commandsOf = (
   input: Claim,
   act: OperationAct
 ): Operation.Plan["commands"] => {
-  const redemptionId = OrderClaimSteps.claimedId(input.redemptionId)
+  const redemptionId = idOf(input)
   const { amount, cycleCid, free, holder, oracle, terms, units } = order
   const signed = OrderClaimSteps.signedOf(order)
   if (signed === null) {

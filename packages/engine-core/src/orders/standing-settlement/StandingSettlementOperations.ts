@@ -25,6 +25,7 @@ import { StandingSettlementId, standingSettlements, decide } from "./StandingSet
 import * as Queries from "./StandingSettlementQueries.ts"
 import { concernsOf, contractOf, holderIdsOf, load, shown } from "./StandingSettlementSteps.ts"
 import * as Amount from "../../kernel/Amount.ts"
+import * as RecordId from "../../kernel/RecordId.ts"
 
 /** Largest number of fundings; closing cancels a commitment for each in one transaction. */
 const fundingMax = 200
@@ -49,10 +50,8 @@ const OpenInput = Schema.Struct({
 })
 type OpenInput = typeof OpenInput.Type
 
-const idOf = ({ standingSettlementId }: Pick<OpenInput, "standingSettlementId">) => {
-  if (standingSettlementId === null) throw new Error("a standing settlement is opened under an id")
-  return standingSettlementId
-}
+const idOf = ({ standingSettlementId }: Pick<OpenInput, "standingSettlementId">) =>
+  RecordId.made(standingSettlementId, "a standing settlement")
 
 const hrefOf = (id: string): string => `/v1/standing-settlements/${id}`
 

@@ -18,6 +18,7 @@ import { create, exercise } from "../../templates/Template.ts"
 import * as Lasting from "../../writes/LastingLookups.ts"
 import * as Operation from "../../writes/Operation.ts"
 import * as Currency from "../../kernel/Currency.ts"
+import * as RecordId from "../../kernel/RecordId.ts"
 import { dayPriceOf } from "../order/DayPriceLookups.ts"
 import * as OrderClaimSteps from "../order/OrderClaimSteps.ts"
 import * as OrderClaim from "../order/OrderClaim.ts"
@@ -37,6 +38,9 @@ const Claim = Schema.Struct({
 }).check(OrderClaim.isWhole)
 type Claim = typeof Claim.Type
 
+const idOf = ({ subscriptionId }: Pick<Claim, "subscriptionId">) =>
+  RecordId.made(subscriptionId, "a subscription")
+
 export const claim = Operation.defineOnLedger("subscription.claim", {
   ...OrderClaimSteps.declared,
   doc: "Places a holder's order for units, by the cash it spends or by the units it buys.",
@@ -44,8 +48,8 @@ export const claim = Operation.defineOnLedger("subscription.claim", {
   input: Claim,
   resource: {
     kind: "subscription",
-    id: ({ subscriptionId }) => OrderClaimSteps.claimedId(subscriptionId),
-    href: ({ subscriptionId }) => `/v1/subscriptions/${OrderClaimSteps.claimedId(subscriptionId)}`,
+    id: idOf,
+    href: (input) => `/v1/subscriptions/${idOf(input)}`,
     instrumentId: ({ instrumentId }) => instrumentId,
     holderId: ({ holderId }) => holderId
   },
@@ -63,7 +67,7 @@ export const claim = Operation.defineOnLedger("subscription.claim", {
     yield* Effect.fromResult(judge(order.rows))
     return { commands: commandsOf(order, input, act), last: true }
   }),
-  finish: ({ subscriptionId }, act) => shown(OrderClaimSteps.claimedId(subscriptionId), act),
+  finish: (input, act) => shown(idOf(input), act),
   lasts: Lasting.whileIn(subscriptions, ({ subscriptionId }) => [subscriptionId ?? ""], [
     "claimed",
     "priced",
@@ -106,7 +110,7 @@ const commandsOf = (
   input: Claim,
   act: OperationAct
 ): Operation.Plan["commands"] => {
-  const subscriptionId = OrderClaimSteps.claimedId(input.subscriptionId)
+  const subscriptionId = idOf(input)
   const { amount, attesting, holder, units } = order
   const signed = OrderClaimSteps.signedOf(order)
   if (signed === null) {

@@ -6,6 +6,7 @@ import { inForce } from "../../instruments/policy/PolicyLookups.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import { judge } from "../../kernel/Gates.ts"
 import * as Machine from "../../kernel/Machine.ts"
+import * as RecordId from "../../kernel/RecordId.ts"
 import { refused } from "../../kernel/Refusal.ts"
 import { Crypto } from "../../ports/Crypto.ts"
 import type { OperationAct } from "../../records/Act.ts"
@@ -38,10 +39,8 @@ const Proposal = Schema.Struct({
 })
 type Proposal = typeof Proposal.Type
 
-const idOf = ({ amendmentId }: Pick<Proposal, "amendmentId">): AmendmentId => {
-  if (amendmentId === null) throw new Error("an amendment is proposed under an id")
-  return amendmentId
-}
+const idOf = ({ amendmentId }: Pick<Proposal, "amendmentId">): AmendmentId =>
+  RecordId.made(amendmentId, "an amendment")
 
 const hrefOf = ({
   reserveId,

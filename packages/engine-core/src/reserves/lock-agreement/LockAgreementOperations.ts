@@ -3,6 +3,7 @@ import { Effect, Option, Schema } from "effect"
 import * as ProposalSteps from "../../agreements/ProposalSteps.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import { judge } from "../../kernel/Gates.ts"
+import * as RecordId from "../../kernel/RecordId.ts"
 import { refused } from "../../kernel/Refusal.ts"
 import type { OperationAct } from "../../records/Act.ts"
 import { Records } from "../../records/Records.ts"
@@ -52,10 +53,8 @@ const Body = Schema.Struct({
 })
 type Body = typeof Body.Type
 
-const idOf = ({ lockAgreementId }: Pick<Body, "lockAgreementId">) => {
-  if (lockAgreementId === null) throw new Error("a lock agreement is proposed under an id")
-  return lockAgreementId
-}
+const idOf = ({ lockAgreementId }: Pick<Body, "lockAgreementId">) =>
+  RecordId.made(lockAgreementId, "a lock agreement")
 
 const hrefOf = ({
   reserveId,

@@ -3,6 +3,7 @@ import { Effect, Option, Schema } from "effect"
 import * as ProposalSteps from "../../agreements/ProposalSteps.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Instant from "../../kernel/Instant.ts"
+import * as RecordId from "../../kernel/RecordId.ts"
 import { refused } from "../../kernel/Refusal.ts"
 import type { OperationAct } from "../../records/Act.ts"
 import { Records } from "../../records/Records.ts"
@@ -25,10 +26,7 @@ const Body = Schema.Struct({
 })
 type Body = typeof Body.Type
 
-const idOf = ({ reportId }: Pick<Body, "reportId">): ReportId => {
-  if (reportId === null) throw new Error("a report is made under an id")
-  return reportId
-}
+const idOf = ({ reportId }: Pick<Body, "reportId">): ReportId => RecordId.made(reportId, "a report")
 
 /** Checks whether the reserve has the figures of the report still: no price, unit or supply moved them. */
 const hasFigures = Effect.fnUntraced(function* (input: Body) {

@@ -10,6 +10,7 @@ import { MintOrder, Reserve as ReserveTemplate } from "../../templates/Reserve.t
 import { SettlementIntent } from "../../templates/Settlement.ts"
 import { create, exercise } from "../../templates/Template.ts"
 import * as Amount from "../../kernel/Amount.ts"
+import * as RecordId from "../../kernel/RecordId.ts"
 import * as Concerns from "../../writes/ConcernLookups.ts"
 import * as Lasting from "../../writes/LastingLookups.ts"
 import * as Operation from "../../writes/Operation.ts"
@@ -29,10 +30,7 @@ const Start = Schema.Struct({
 })
 type Start = typeof Start.Type
 
-const idOf = ({ mintId }: Pick<Start, "mintId">): MintId => {
-  if (mintId === null) throw new Error("a mint is started under an id")
-  return mintId
-}
+const idOf = ({ mintId }: Pick<Start, "mintId">): MintId => RecordId.made(mintId, "a mint")
 
 const hrefOf = ({
   reserveId,

@@ -8,6 +8,7 @@ import * as Field from "../../templates/Field.ts"
 import { ReserveRedemptionOrder, Reserve as ReserveTemplate } from "../../templates/Reserve.ts"
 import { exercise } from "../../templates/Template.ts"
 import * as Amount from "../../kernel/Amount.ts"
+import * as RecordId from "../../kernel/RecordId.ts"
 import * as Concerns from "../../writes/ConcernLookups.ts"
 import * as Lasting from "../../writes/LastingLookups.ts"
 import * as Operation from "../../writes/Operation.ts"
@@ -30,10 +31,8 @@ const Start = Schema.Struct({
 })
 type Start = typeof Start.Type
 
-const idOf = ({ reserveRedemptionId: id }: Pick<Start, "reserveRedemptionId">) => {
-  if (id === null) throw new Error("a reserve redemption is started under an id")
-  return id
-}
+const idOf = ({ reserveRedemptionId }: Pick<Start, "reserveRedemptionId">) =>
+  RecordId.made(reserveRedemptionId, "a reserve redemption")
 
 const hrefOf = ({
   reserveId,

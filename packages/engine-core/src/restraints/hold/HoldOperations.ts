@@ -13,6 +13,7 @@ import { itemOf as runItemOf } from "../../findings/RunQueue.ts"
 import * as Field from "../../templates/Field.ts"
 import * as Concerns from "../../writes/ConcernLookups.ts"
 import * as ReadableText from "../../kernel/ReadableText.ts"
+import * as RecordId from "../../kernel/RecordId.ts"
 import * as Lasting from "../../writes/LastingLookups.ts"
 import * as Operation from "../../writes/Operation.ts"
 import { type Hold, HoldId, holds, decide } from "./Hold.ts"
@@ -35,10 +36,7 @@ const PauseInput = Schema.Struct({
 })
 type PauseInput = typeof PauseInput.Type
 
-const holdIdOf = ({ holdId }: Pick<PauseInput, "holdId">): HoldId => {
-  if (holdId === null) throw new Error("a hold has no id")
-  return holdId
-}
+const holdIdOf = ({ holdId }: Pick<PauseInput, "holdId">): HoldId => RecordId.made(holdId, "a hold")
 
 const hrefOf = (holdId: string): string => `/v1/holds/${holdId}`
 

@@ -13,6 +13,7 @@ import { Records } from "../../records/Records.ts"
 import type { Figures } from "../../writes/Figures.ts"
 import * as Concerns from "../../writes/ConcernLookups.ts"
 import * as ReadableText from "../../kernel/ReadableText.ts"
+import * as RecordId from "../../kernel/RecordId.ts"
 import * as Lasting from "../../writes/LastingLookups.ts"
 import * as Operation from "../../writes/Operation.ts"
 import { inForce, lockRestrictions } from "./RestrictionLookups.ts"
@@ -32,10 +33,8 @@ const makers = ["operator", "risk", "compliance"] as const
 
 const href = (restrictionId: string | null): string => `/v1/restrictions/${restrictionId ?? ""}`
 
-const idOf = (restrictionId: string | null): RestrictionId => {
-  if (restrictionId === null) throw new Error("a restriction has no id")
-  return Schema.decodeSync(RestrictionId)(restrictionId)
-}
+const idOf = (restrictionId: string | null): RestrictionId =>
+  Schema.decodeSync(RestrictionId)(RecordId.made(restrictionId, "a restriction"))
 
 /** Makes the restriction that a judged request opens; in force at once. */
 const restricted = (

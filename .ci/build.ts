@@ -168,7 +168,9 @@ const copyRest = (name: string, dist: string): void => {
   for (const file of filesOf(source).filter((path) => !/\.(ts|md)$/.test(path))) {
     cpSync(file, join(dist, relative(source, file)))
   }
-  for (const path of ["README.md", "openapi.json", "docs"].map((each) => join(folder, each))) {
+  for (const path of ["README.md", "openapi.json", "docs", "operate"].map((each) =>
+    join(folder, each)
+  )) {
     if (existsSync(path)) cpSync(path, join(dist, relative(folder, path)), { recursive: true })
   }
   for (const file of ["LICENSE", "NOTICE"]) cpSync(join(root, file), join(dist, file))

@@ -156,7 +156,8 @@ const rows: ReadonlyArray<ReadonlyArray<Part>> = [
   [{ name: "outside judges", command: program("test/tools/judge.ts"), minutes: 15 }],
   [
     { name: "build", command: program(".ci/build.ts"), minutes: 10 },
-    { name: "a consumer of the packages", command: program(".ci/consumer.ts"), minutes: 10 }
+    { name: "a consumer of the packages", command: program(".ci/consumer.ts"), minutes: 10 },
+    { name: "the image, played", command: program(".ci/container.ts"), minutes: 10 }
   ],
   [
     { name: "examples", command: program("examples/run.ts"), minutes: 15 },

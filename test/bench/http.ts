@@ -23,27 +23,47 @@ const ask = async (...asked: Parameters<typeof Processes.call>): Promise<Members
 /** A host and a token for it. */
 type Host = Pick<Processes.Served, "url" | "token">
 
-/** Submits a write and polls its operation until it has ended. */
+interface Write {
+  readonly path: string
+  readonly body: unknown
+  readonly key: string
+}
+
+/** Submits a write and polls its operation until it has ended; returns the number of calls. */
 export const complete = async (
   server: Host,
-  { path, body, key }: { readonly path: string; readonly body: unknown; readonly key: string }
-): Promise<void> => {
-  const sent = await ask(server, path, { body, key })
+  write: Write,
+  everyMillis = pollMillis
+): Promise<number> => {
+  const sent = await ask(server, write.path, write)
   const operationId = sent["operationId"]
   if (typeof operationId !== "string") throw new Error(JSON.stringify(sent))
-  for (;;) {
+  for (let calls = 2; ; calls += 1) {
     const answer = await ask(server, `/v1/operations/${operationId}`)
-    const { state } = (answer["value"] ?? answer) as { readonly state?: unknown }
-    if (state === "succeeded") return
-    if (state !== "queued" && state !== "running") throw new Error(JSON.stringify(answer))
-    await pause(pollMillis)
+    if (hasSucceeded((answer["value"] ?? answer) as Members)) return calls
+    await pause(everyMillis)
   }
+}
+
+/** Submits a write that prefers to wait until its operation has ended; returns the number of calls. */
+const completeWaiting = async (server: Host, write: Write): Promise<number> => {
+  for (let calls = 1; ; calls += 1) {
+    if (hasSucceeded(await ask(server, write.path, { ...write, prefer: "wait=60" }))) return calls
+  }
+}
+
+const hasSucceeded = (operation: Members): boolean => {
+  const { state } = operation
+  if (state !== "succeeded" && state !== "queued" && state !== "running") {
+    throw new Error(JSON.stringify(operation))
+  }
+  return state === "succeeded"
 }
 
 /** Completes so many operations by 64 clients; returns the longest spell without an end. */
 export const byClients = async (
   count: number,
-  completed: (n: number, client: number) => Promise<void>
+  completed: (n: number, client: number) => Promise<unknown>
 ): Promise<number> => {
   let ended = performance.now()
   let idleMillis = 0
@@ -59,12 +79,15 @@ export const byClients = async (
   return idleMillis
 }
 
-const propose = (server: Processes.Served, noteId: string): Promise<void> =>
-  complete(server, {
-    path: `/v1/holds/${noteId}:propose`,
-    body: { registrar: server.party },
-    key: `k-${noteId}`
-  })
+const proposal = (server: Processes.Served, noteId: string): Write => ({
+  path: `/v1/holds/${noteId}:propose`,
+  body: { registrar: server.party },
+  key: `k-${noteId}`
+})
+
+const propose = async (server: Processes.Served, noteId: string): Promise<void> => {
+  await complete(server, proposal(server, noteId))
+}
 
 /** Waits until the last write that was submitted in the host's process has ended. */
 const inProcess = async (
@@ -120,3 +143,68 @@ export const bench: Bench = ({ rounds, size = 640 }) =>
       ]
     }).pipe(Effect.scoped, Effect.provide(storage))
   )
+
+/** Milliseconds that Retry-After states in the first ten seconds of an operation. */
+const retryAfterMillis = 1_000
+
+/** Calls and milliseconds of each write of a side, over all rounds. */
+const tally = () => {
+  let calls = 0
+  const millis: Array<number> = []
+  return {
+    counted: async (write: () => Promise<number>): Promise<void> => {
+      const begun = performance.now()
+      calls += await write()
+      millis.push(performance.now() - begun)
+    },
+    text: (): string => {
+      const sorted = millis.toSorted((a, b) => a - b)
+      const at = (share: number) => Math.round(sorted[Math.floor(sorted.length * share)] ?? 0)
+      return `${(calls / millis.length).toFixed(2)} calls, ${at(0.5)} ms (p99 ${at(0.99)})`
+    }
+  }
+}
+
+/** Writes that wait for their end in their call, against the same ones polled as Retry-After says. */
+export const waits: { readonly bench: Bench } = {
+  bench: ({ rounds, size = 640 }) =>
+    withDatabase(({ url, folder, storage }) =>
+      Effect.gen(function* () {
+        const sql = yield* SqlClient.SqlClient
+        const host = yield* Processes.start({ file: "http-host.ts", folder, args: [url] })
+        const meter = Meters.of(sql, () => [host.pid])
+        const [waited, polled] = [tally(), tally()]
+        const side = (
+          name: string,
+          { counted }: typeof waited,
+          write: (write: Write) => Promise<number>
+        ) => ({
+          meter,
+          run: (round: number) =>
+            timed(
+              size,
+              Effect.promise(() =>
+                byClients(size, (n) =>
+                  counted(() => write(proposal(host, `${name}-${round}-${n}`)))
+                )
+              )
+            )
+        })
+        const compared = yield* inTurns({
+          rounds,
+          ours: side("waited", waited, (write) => completeWaiting(host, write)),
+          bound: side("polled", polled, (write) => complete(host, write, retryAfterMillis))
+        })
+        return [
+          {
+            bench: "operations over HTTP, waited for in the call",
+            unit: "operations/s",
+            against: "the same, polled as Retry-After says",
+            goal: null,
+            note: `${clients} clients, ending on the ledger; an operation: ${waited.text()}; polled: ${polled.text()}`,
+            ...compared
+          }
+        ]
+      }).pipe(Effect.scoped, Effect.provide(storage))
+    )
+}

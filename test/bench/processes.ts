@@ -75,14 +75,15 @@ export interface Answer {
 export const call = (
   server: Pick<Served, "url" | "token">,
   path: string,
-  sent?: { readonly body: unknown; readonly key: string }
+  sent?: { readonly body: unknown; readonly key: string; readonly prefer?: string }
 ): Promise<Answer> =>
   new Promise((done, failed) => {
     const headers = {
       authorization: `Bearer ${server.token}`,
       ...(sent === undefined
         ? {}
-        : { "content-type": "application/json", "idempotency-key": sent.key })
+        : { "content-type": "application/json", "idempotency-key": sent.key }),
+      ...(sent?.prefer === undefined ? {} : { prefer: sent.prefer })
     }
     const method = sent === undefined ? "GET" : "POST"
     const asked = request(`${server.url}${path}`, { agent, method, headers }, (answer) => {

@@ -16,7 +16,13 @@ interface Call {
 }
 
 type Reply =
-  | { readonly status: number; readonly json: PlainJson.Printable; readonly retryAfter?: number }
+  | {
+      readonly status: number
+      readonly json: PlainJson.Printable
+      readonly retryAfter?: number
+      /** Seconds for which the service holds the answer back, as the call prefers. */
+      readonly held?: number
+    }
   | "nothing"
 
 /** A service with scripted answers, which records the time of each request. */
@@ -38,12 +44,16 @@ const scripted = (script: ReadonlyArray<Reply>) => {
         const reason = new HttpClientError.TransportError({ request, cause: "reset" })
         return yield* Effect.fail(new HttpClientError.HttpClientError({ reason }))
       }
+      const { held, json, retryAfter, status } = reply
+      const headers = new Headers()
+      if (retryAfter !== undefined) headers.set("retry-after", String(retryAfter))
+      if (held !== undefined) {
+        headers.set("preference-applied", request.headers["prefer"] ?? "")
+        yield* Effect.sleep(`${held} seconds`)
+      }
       return HttpClientResponse.fromWeb(
         request,
-        new Response(PlainJson.stringify(reply.json), {
-          status: reply.status,
-          headers: reply.retryAfter === undefined ? {} : { "retry-after": String(reply.retryAfter) }
-        })
+        new Response(PlainJson.stringify(json), { status, headers })
       )
     })
   )
@@ -95,6 +105,9 @@ const operation = (state: string, retryAfter?: number, change: object = {}): Rep
   json: { offset: 0, now, value: { ...empty, state, ...change } },
   ...(retryAfter === undefined ? {} : { retryAfter })
 })
+
+const held = (reply: Reply, seconds: number): Reply =>
+  reply === "nothing" ? reply : { ...reply, held: seconds }
 
 const action = (state: string, operationId: string | null): Reply => ({
   status: 200,
@@ -156,6 +169,38 @@ describe("waiting for an operation", () => {
       assert.deepEqual(seconds(), [0, 2, 9, 14, 18, 21])
       assert.deepEqual(polledStates, ["queued", "running", "succeeded"])
       assert.strictEqual(calls[0]?.url, "/base/v1/operations/op_1")
+    })
+  )
+
+  it.effect("asks the service to wait, and pauses only where it has not", () =>
+    Effect.gen(function* () {
+      const { client, seconds, calls } = scripted([
+        held(operation("queued", 2), 25),
+        operation("running", 3),
+        held(operation("succeeded"), 4)
+      ])
+      const ended = yield* letPass(client.wait(written()))
+      assert.isTrue(Result.isSuccess(ended) && ended.success.state === "succeeded")
+      assert.deepEqual(seconds(), [0, 25, 28])
+      assert.deepEqual(
+        calls.map(({ headers }) => headers["prefer"]),
+        ["wait=25", "wait=25", "wait=25"]
+      )
+    })
+  )
+
+  it.effect("sends a preference with a write where its caller gives a time", () =>
+    Effect.gen(function* () {
+      const accepted: Reply = { status: 202, json: { ...empty, state: "succeeded" } }
+      const { client, calls } = scripted([accepted, accepted, accepted])
+      const test = Client.operation("webhook.test")
+      yield* client.write(test, { webhookId: "wh_1" }, { wait: "20 seconds" })
+      yield* client.write(test, { webhookId: "wh_1" })
+      yield* client.approve({ actionKey: "ak_1", figuresHash: null }, { wait: "5 seconds" })
+      assert.deepEqual(
+        calls.map(({ headers }) => headers["prefer"]),
+        ["wait=20", undefined, "wait=5"]
+      )
     })
   )
 

@@ -316,6 +316,7 @@ describe("a web page of another origin", () => {
     }
     const allowed = await send(served, { ...asked, method: "OPTIONS" })
     expect(allowed.headers.get("access-control-allow-headers")).toContain("If-None-Match")
+    expect(allowed.headers.get("access-control-allow-headers")).toContain("Prefer")
     const { headers: page } = await read({ path: "/docs" }, served)
     expect(page.get("vary")).toBe("accept-encoding, Origin")
     await served.close()

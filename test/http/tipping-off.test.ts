@@ -2,7 +2,8 @@
  * Neutral refusal: the application that acts for investors reads the same refusal for a restriction
  * as for a screening.
  */
-import { Screenings } from "@bursar/engine-core"
+import { FourEyes, Screenings } from "@bursar/engine-core"
+import { PlainJson } from "@bursar/engine-core/kernel"
 import { Effect } from "effect"
 import { describe, expect, it } from "vitest"
 import * as Calls from "../engine/calls.ts"
@@ -117,7 +118,8 @@ describe("an application", () => {
       })
     ))
 
-  // Seen red without `operationFor` in the list, in the read of one, and in the repeated call.
+  // Seen red without `operationFor` in the list, in the read of one, in the repeated call, and in the
+  // answer that a call waited for.
   it("never reads in its operation what stopped it, or staff reads less than was kept", () =>
     Twins.within(
       (twin) =>
@@ -141,6 +143,14 @@ describe("an application", () => {
           expect([listed, more]).toEqual([one, []])
           const again = yield* Twins.call(twin, { ...claim("h1", "sub-1"), as: app })
           expect([again.status, JSON.parse(again.text)]).toEqual([200, one])
+          // A call that has waited for the end is answered with the operation anew.
+          const { current } = yield* FourEyes
+          const awaited = { status: 202, value: null, location: path, replayed: false } as const
+          const late = yield* current(
+            { ...awaited, retryAfter: 1, awaitedOperation: operationId },
+            { sub: "app-1", name: null, email: null, roles: ["app"], holderId: null, party: null }
+          )
+          expect(JSON.parse(PlainJson.stringify(late.value))).toEqual(one)
           const kept = yield* read<Written>(twin, auditor, path)
           expect(kept.problem).toMatchObject({ gate: "restriction", check: "may-subscribe" })
           expect(kept.problem?.party).not.toBeNull()

@@ -138,6 +138,8 @@ export const open = async (
     readonly uploads?: Partial<Host.Uploads>
     /** Limits of what is answered and not read. */
     readonly unread?: Partial<Host.UnreadLimits>
+    /** Limits of calls that wait for their end. */
+    readonly waits?: Partial<Host.WaitLimits>
     /** Exporter of telemetry. */
     readonly telemetry?: Layer.Layer<never>
   } = {}
@@ -185,9 +187,13 @@ export const open = async (
     Host.UnreadLimits,
     Effect.map(Host.UnreadLimits, (usual) => ({ ...usual, ...of.unread }))
   )
+  const waits = Layer.effect(
+    Host.WaitLimits,
+    Effect.map(Host.WaitLimits, (usual) => ({ ...usual, ...of.waits }))
+  )
   const runtime = ManagedRuntime.make(
     host.pipe(
-      Layer.provide(Layer.mergeAll(signIn, readiness, times, uploads, unread)),
+      Layer.provide(Layer.mergeAll(signIn, readiness, times, uploads, unread, waits)),
       (served) => (of.intake === undefined ? served : Layer.provide(served, of.intake)),
       Layer.provideMerge(engineOf(served.operations, of.storage ?? Memory.layer, of.ledger)),
       Layer.provideMerge(of.telemetry ?? Layer.empty),

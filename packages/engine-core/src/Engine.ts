@@ -8,6 +8,7 @@ import * as EventQueries from "./feeds/EventQueries.ts"
 import * as Retention from "./engine/Retention.ts"
 import * as HistoryKeeper from "./feeds/HistoryKeeper.ts"
 import * as RetentionRunner from "./feeds/RetentionRunner.ts"
+import * as Signals from "./feeds/SignalRunner.ts"
 import type { Task } from "./engine/Schedule.ts"
 import * as Schedules from "./feeds/ScheduleRunner.ts"
 import { dueDistributions } from "./distributions/schedule/DueDistributionRunner.ts"
@@ -129,6 +130,7 @@ export type Services =
   | AuditLog.AuditLog
   | AuditQueries.AuditQueries
   | EventQueries.EventQueries
+  | Signals.Signals
   | Follower.Follower
   | Reconciler
   | StatementIntake
@@ -203,6 +205,7 @@ export const layerOf = ({
         SubmitWrite.layer,
         ReadsLayer.layer,
         EventQueries.layer,
+        Signals.layer,
         AuditQueries.layer,
         AuditLog.layer
       )

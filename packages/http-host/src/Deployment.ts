@@ -48,6 +48,7 @@ import { version } from "./version.ts"
 import { Times } from "./wire/Times.ts"
 import { UnreadLimits } from "./wire/Unread.ts"
 import { Uploads } from "./wire/Uploads.ts"
+import { WaitLimits } from "./wire/WaitLimits.ts"
 import * as ReadinessPoll from "./ReadinessPoll.ts"
 
 /**
@@ -547,6 +548,12 @@ const venue = (
         hostBytes: config["answers.hostBytes"],
         subjectStreams: config["answers.subjectStreams"],
         subjectReads: config["answers.subjectReads"]
+      })
+    ),
+    Layer.provide(
+      Layer.succeed(WaitLimits, {
+        subjectWaits: config["waits.subject"],
+        hostWaits: config["waits.host"]
       })
     ),
     Layer.provide(Layer.sync(RefusedWrites.Current, RefusedWrites.make)),

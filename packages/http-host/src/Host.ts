@@ -21,6 +21,7 @@ import * as RequestTelemetry from "./middleware/RequestTelemetry.ts"
 import * as RateLimit from "./middleware/RateLimit.ts"
 import * as SignedRequests from "./middleware/SignedRequests.ts"
 import * as AnonymousConnections from "./middleware/AnonymousConnections.ts"
+import * as Waits from "./middleware/Waits.ts"
 import * as Body from "./wire/Body.ts"
 
 export interface Options {
@@ -43,6 +44,7 @@ export const layer = (options: Options) => {
   const { tenantId } = options.tenant
   const anonymous = AnonymousConnections.make<Socket>()
   const inFlight = InFlight.make()
+  const waits = Waits.make()
   // The served document has no final line break; the file in the repository has one.
   // One layer, built once: the budget of a caller is counted together wherever its answer is made.
   const limits = RateLimit.layer({ ...options.rateLimit, tenantId })
@@ -53,7 +55,7 @@ export const layer = (options: Options) => {
   })
   const handlers = Layer.unwrap(
     Effect.map(document, (openapi) =>
-      Handlers.layer({ ...options, api, routes, openapi, anonymous })
+      Handlers.layer({ ...options, api, routes, openapi, anonymous, waits })
     )
   ).pipe(
     Layer.provide(SignedRequests.layer({ ...options.signing, tenantId })),
@@ -80,6 +82,8 @@ export const layer = (options: Options) => {
           Effect.catch(() => Effect.succeed({}))
         )
       yield* HttpServer.serveEffect(front({ routes, pages, cors, budget, inFlight, app: router }))
+      // Runs before the server stops, which waits for the answers in progress.
+      yield* Effect.addFinalizer(() => waits.drain)
     })
   ).pipe(
     Layer.provide(limits),

@@ -16,6 +16,7 @@ import * as Statements from "./config/Statements.ts"
 import * as Webhooks from "./config/Webhooks.ts"
 import { levels } from "./observability/Logs.ts"
 import { unreadDefaults as unread } from "./wire/Unread.ts"
+import { waitDefaults as waits } from "./wire/WaitLimits.ts"
 
 /** The signature algorithms that a deployment may trust. */
 export const algorithms = ["ES256", "ES384", "PS256", "PS384", "RS256", "RS384", "EdDSA"] as const
@@ -378,6 +379,14 @@ export const settings = {
   "answers.subjectReads": setting(Kind.integer(1, 1_000), {
     doc: "Reads of one subject that an instance works on at a time; further ones of it wait for a place.",
     fallback: String(unread.subjectReads)
+  }),
+  "waits.subject": setting(Kind.integer(0, 10_000), {
+    doc: "Calls of one subject that may wait for their end at a time (`Prefer: wait`); a further one is answered at once.",
+    fallback: String(waits.subjectWaits)
+  }),
+  "waits.host": setting(Kind.integer(0, 100_000), {
+    doc: "Calls that may wait for their end on an instance at a time; a further one is answered at once.",
+    fallback: String(waits.hostWaits)
   }),
   "reads.kept": setting(Kind.integer(0, 1_073_741_824), {
     doc: "Size in bytes of an instance's cache of answers, each valid while nothing that it was read from has changed; 0: no cache.",

@@ -23,6 +23,7 @@ import { type CloseReason, PacedServer } from "./middleware/PacedServer.ts"
 import * as PendingAnswers from "./middleware/PendingAnswers.ts"
 import type { AnonymousConnections } from "./middleware/AnonymousConnections.ts"
 import * as Body from "./wire/Body.ts"
+import * as Prefer from "./wire/Prefer.ts"
 import { Times } from "./wire/Times.ts"
 import { UnreadLimits } from "./wire/Unread.ts"
 import { Uploads } from "./wire/Uploads.ts"
@@ -145,7 +146,7 @@ const makeServer = ({
     begins: ({ request, response }) =>
       dropWhenNotTaken(
         response,
-        (uploads.matches(request) ? received : times.requestWithin) + answered
+        (uploads.matches(request) ? received : times.requestWithin) + waitOf(request) + answered
       ),
     // Its turn has come: everything before it has been sent.
     refuse: ({ request: { socket } }) => {
@@ -208,6 +209,10 @@ const dropWhenNotTaken = (response: ServerResponse, within: number): void => {
   const timer = setTimeout(() => response.socket?.destroy(), within).unref()
   response.once("close", () => clearTimeout(timer))
 }
+
+/** Milliseconds that a request prefers to wait before its answer begins. */
+const waitOf = ({ headers }: IncomingMessage): number =>
+  (Prefer.waitOf([headers["prefer"] ?? []].flat().join(",")) ?? 0) * 1_000
 
 interface ParserError extends Error {
   readonly code?: string

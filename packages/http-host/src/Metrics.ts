@@ -41,7 +41,8 @@ const hostMetrics: ReadonlyArray<Core.LabelledMetric> = [
   { metric: Counters.signatureRefused, labels: { slug: signatureSlugs } },
   { metric: Counters.connectionsClosed, labels: { reason: PacedServer.closings } },
   { metric: Counters.answersRefused, labels: { bound: AnswerBudget.bounds } },
-  { metric: Counters.answersWaiting, labels: {} }
+  { metric: Counters.answersWaiting, labels: {} },
+  { metric: Counters.callsWaiting, labels: {} }
 ]
 
 /** The table of all metrics, of the engine and of the host. */

@@ -77,14 +77,15 @@ export interface Client {
   readonly write: <K extends Operation.Operation["kind"], I, R>(
     operation: Writable<K, I, R>,
     input: Input<NoInfer<I>>,
-    settings?: WriteKey & {
+    settings?: WriteSettings & {
       /** ETag of the state that the caller saw and replaces, where the write takes If-Match. */
       readonly ifMatch?: string | null
     }
   ) => Effect.Effect<TypedWriteAnswer<R>, CallError>
   /**
-   * Polls a write until its operation has ended, as often as the service's Retry-After says; an
-   * action is polled until it is approved. Calls that end with 429, 503 or no answer are retried,
+   * Waits until the operation of a write has ended: the service holds its answer back until then, and
+   * one that does not is polled as often as its Retry-After says. An action is polled until it is
+   * approved. Calls that end with 429, 503 or no answer are retried,
    * never sooner than their Retry-After says; where that is longer than `within`, the wait fails
    * with the refusal. Fails with the problem of the operation, or where the action ended without an
    * operation.
@@ -136,7 +137,7 @@ export interface Client {
    */
   readonly approve: (
     action: Approvable,
-    settings?: WriteKey
+    settings?: WriteSettings
   ) => Effect.Effect<DecodedValue<WriteAnswer>, CallError>
   readonly reject: (
     actionKey: string,
@@ -187,6 +188,15 @@ export interface WriteKey {
   readonly key?: string | null
 }
 
+/** Key of a write that opens an operation, and for how long its call waits for the operation's end. */
+export interface WriteSettings extends WriteKey {
+  /**
+   * Time for which the service holds the answer back until the operation has ended, in whole seconds
+   * and at most 60; absent: it answers at once.
+   */
+  readonly wait?: Duration.Input
+}
+
 /**
  * An action as its maker's call returned it, or as it was read; without figures an approval signs
  * none.
@@ -200,7 +210,10 @@ export interface FeedOptions {
   /** Cursor that the caller stored last; absent: the first event that is kept. */
   readonly after?: string
   readonly limit?: number
-  /** Interval between polls at the end of the feed; one second by default. */
+  /**
+   * Interval between polls at the end of the feed where the service does not hold its answer back until
+   * an event comes; one second by default.
+   */
   readonly every?: Duration.Input
 }
 
@@ -245,6 +258,13 @@ export const make = (options: Call.Options): Client => {
   const makeKey = options.makeKey ?? (() => crypto.randomUUID())
   const keyed = ({ key = makeKey() }: WriteKey = {}): Pick<Call.RequestParts, "key"> =>
     key === null ? {} : { key }
+  const opening = ({
+    wait,
+    ...key
+  }: WriteSettings = {}): Pick<Call.RequestParts, "key" | "wait"> =>
+    wait === undefined
+      ? keyed(key)
+      : { ...keyed(key), wait: Math.max(0, Math.floor(Duration.toSeconds(wait))) }
   const call: Plain = (schema, asked) => Effect.map(ask(schema, asked), ({ value }) => value)
 
   const list: Client["list"] = (declared, params, paging = {}) => {
@@ -272,8 +292,8 @@ export const make = (options: Call.Options): Client => {
 
   const operationOf = (operationId: string) =>
     Effect.map(
-      ask(one(WriteAnswer), { ...operationPath, params: { operationId } }),
-      ({ retryAfter, value }) => ({ retryAfter, value: value.value })
+      ask(one(WriteAnswer), { ...operationPath, params: { operationId }, wait: Waiting.heldFor }),
+      ({ value, ...answer }) => ({ ...answer, value: value.value })
     )
 
   return {
@@ -288,7 +308,7 @@ export const make = (options: Call.Options): Client => {
         const { body, ifMatch } = yield* Effect.fromResult(
           matched(declared, rest, settings?.ifMatch)
         )
-        const asked = { path, params, body, ...ifMatch, ...keyed(settings) }
+        const asked = { path, params, body, ...ifMatch, ...opening(settings) }
         const { location, value } = yield* ask(Schema.NullOr(answerOf(declared)), asked)
         if (value !== null) return value as TypedWriteAnswer<R>
         // A removal that this call completed has no body; its Location names the operation.
@@ -323,7 +343,7 @@ export const make = (options: Call.Options): Client => {
     pages,
     records: (declared, params, paging) =>
       Stream.flatMap(pages(declared, params, paging), ({ value }) => Stream.fromIterable(value)),
-    events: (params, settings = {}) => feed(call, params, settings),
+    events: (params, settings = {}) => feed(ask, params, settings),
     approve: ({ actionKey, figuresHash }, settings) =>
       actionKey === null
         ? Effect.fail(new InputInvalid({ detail: "a write of one person awaits no approval" }))
@@ -332,7 +352,7 @@ export const make = (options: Call.Options): Client => {
             params: { actionKey },
             body: {},
             ...(figuresHash === null ? {} : { ifMatch: figuresHash }),
-            ...keyed(settings)
+            ...opening(settings)
           }),
     reject: (actionKey, settings) =>
       call(ApprovalView, {
@@ -370,13 +390,14 @@ type Plain = <A>(
   asked: Call.RequestParts
 ) => Effect.Effect<DecodedValue<A>, CallError>
 
-const feed = (call: Plain, params: EventQueries.EventParams, settings: FeedOptions) => {
+const feed = (ask: Call.Call, params: EventQueries.EventParams, settings: FeedOptions) => {
   const page = (after: string | undefined) =>
     Effect.flatMap(encode(EventQueries.EventParams, params), (encoded) =>
       withRetries(
-        call(EventPage, {
+        ask(EventPage, {
           path: eventsPath,
           params: {},
+          wait: Waiting.heldFor,
           query: {
             ...texts(encoded),
             ...standardOf({
@@ -389,9 +410,12 @@ const feed = (call: Plain, params: EventQueries.EventParams, settings: FeedOptio
     )
   return Stream.paginate(settings.after, (after) =>
     Effect.gen(function* () {
-      const { next, value } = yield* page(after)
-      // An empty page repeats the cursor: the end of the feed is polled after a pause.
-      if (value.length === 0) yield* Effect.sleep(settings.every ?? Duration.seconds(1))
+      const { hasWaited, value: answer } = yield* page(after)
+      const { next, value } = answer
+      // An empty page repeats the cursor: the end of the feed, which is polled after a pause.
+      if (value.length === 0 && !hasWaited) {
+        yield* Effect.sleep(settings.every ?? Duration.seconds(1))
+      }
       const pages: ReadonlyArray<FeedPage> =
         value.length === 0 && next === after ? [] : [{ events: value, cursor: next }]
       return [pages, Option.some(next)] as const

@@ -83,6 +83,8 @@ export interface One<P = unknown, V = unknown, S extends Slug = Slug> extends Re
   readonly refuses: ReadonlyArray<S>
   /** Whole seconds after which to poll again; null: the answer is final. */
   lookAgain?(value: V, now: Instant.Instant): number | null
+  /** Id of the operation by whose end the value becomes final; null: it is. */
+  awaitedOperation?(value: V): string | null
   /** Present where the answer can be exported as a table. */
   readonly csv?: Table<NoInfer<P>, NoInfer<V>>
   run(

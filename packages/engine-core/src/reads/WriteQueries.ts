@@ -13,6 +13,7 @@ import { operations } from "../writes/OperationRecord.ts"
 import {
   ApprovalView,
   approvalView,
+  awaitedOperation,
   lookAgain,
   ofOperation,
   WriteAnswer
@@ -80,7 +81,8 @@ export const getOperation = Read.one({
     }
     return ofOperation(Concealment.operationFor(record, asking.role))
   }),
-  lookAgain
+  lookAgain,
+  awaitedOperation
 })
 
 export const listApprovals = Read.list({

@@ -11,14 +11,16 @@ import * as WriteAnswer from "./WriteAnswer.ts"
 export const ofOperation = (
   record: Stored<OperationRecord>,
   now: Instant.Instant,
-  answer: Pick<Answer, "status" | "replayed">
+  { status, replayed }: Pick<Answer, "status" | "replayed">
 ): Answer => {
   const retryAfter = WriteAnswer.lookAgain(record, now)
   return {
-    ...answer,
+    status,
+    replayed,
     value: plainAnswer(WriteAnswer.ofOperation(record)),
     location: `/v1/operations/${record.operationId}`,
-    retryAfter
+    retryAfter,
+    awaitedOperation: WriteAnswer.awaitedOperation(record)
   }
 }
 
@@ -37,7 +39,8 @@ export const ofAction = (
   replayed,
   value: plainAnswer(withSentence(WriteAnswer.ofApproval(record), also ?? null)),
   location: `/v1/approvals/${record.actionKey}`,
-  retryAfter: null
+  retryAfter: null,
+  awaitedOperation: null
 })
 
 const withSentence = (
@@ -61,7 +64,8 @@ export const finished = (answer: Answer): Answer => ({
   ...answer,
   status: 204,
   value: null,
-  retryAfter: null
+  retryAfter: null,
+  awaitedOperation: null
 })
 
 const encodeAnswer = CompiledCodec.encoder(WriteAnswer.WriteAnswer)

@@ -39,6 +39,8 @@ export interface Answer {
   readonly replayed: boolean
   /** Whole seconds after which polling makes sense; null when final. */
   readonly retryAfter: number | null
+  /** Id of the operation that has not ended; null: it has ended, or the write awaits approvers. */
+  readonly awaitedOperation: string | null
 }
 
 /** Answer to a rejection: the record of the action. */
@@ -87,6 +89,11 @@ export class FourEyes extends Context.Service<
       /** The body as sent; absent when there was none. */
       readonly body?: Plain
     }) => Effect.Effect<Answer, Refused | Unavailable>
+    /**
+     * Makes the answer of a write anew, with its operation as it is now and as the caller may read it;
+     * an answer without an operation that is awaited stays as it is.
+     */
+    readonly current: (answer: Answer, caller: Caller) => Effect.Effect<Answer, Unavailable>
     /**
      * Rejects an action, or withdraws it when the caller is its maker; returns the action's record.
      * A repeat, by its key or else by its body, returns the record as it is.

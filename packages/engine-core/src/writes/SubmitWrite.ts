@@ -9,13 +9,14 @@ import type { LedgerReach } from "../records/LedgerReach.ts"
 import { Records } from "../records/Records.ts"
 import * as Worker from "../records/Worker.ts"
 import * as Concealment from "./Concealment.ts"
-import { roleOf } from "./Caller.ts"
-import { type Call, FourEyes } from "./FourEyes.ts"
+import * as Answers from "./Answers.ts"
+import { type Caller, roleOf } from "./Caller.ts"
+import { type Answer, type Call, FourEyes } from "./FourEyes.ts"
 import * as FourEyesWrite from "./FourEyesWrite.ts"
 import * as JudgeWrite from "./JudgeWrite.ts"
 import * as KeyedCall from "./KeyedCall.ts"
 import type { Operation } from "./Operation.ts"
-import type { Operations } from "./Operations.ts"
+import { Operations } from "./Operations.ts"
 import * as OpenWrite from "./OpenWrite.ts"
 import * as RejectWrite from "./RejectWrite.ts"
 import * as Request from "./Request.ts"
@@ -48,6 +49,18 @@ const submit = Effect.fnUntraced(function* (operation: Operation, call: Call) {
   return yield* Effect.fromResult(answer)
 })
 
+/** Makes the answer anew, with the operation as it is now. */
+const current = Effect.fnUntraced(function* (answer: Answer, caller: Caller) {
+  const { awaitedOperation, replayed, status } = answer
+  if (awaitedOperation === null) return answer
+  const declared = yield* Operations
+  const operation = yield* OpenWrite.operationById(awaitedOperation)
+  const role = roleOf(caller, declared.of(operation.kind).makers)
+  // An approver that makes no such write reads it whole, as the answer to its approval did.
+  const shown = role === undefined ? operation : Concealment.operationFor(operation, role)
+  return Answers.ofOperation(shown, yield* Instant.now, { status, replayed })
+})
+
 type Needs = KeyedCall.Needs | Bulk | LedgerReach | Ids | Crypto | Ledger | Operations
 
 const make = Effect.gen(function* () {
@@ -55,6 +68,7 @@ const make = Effect.gen(function* () {
   return FourEyes.of({
     submit: (operation, call) => provided(submit(operation, call)),
     open: (operation, request, key) => provided(OpenWrite.openOwn(operation, request, key)),
+    current: (answer, caller) => provided(current(answer, caller)),
     approve: (signature) => provided(SignWrite.approve(signature)),
     reject: (rejection) => provided(RejectWrite.reject(rejection))
   })

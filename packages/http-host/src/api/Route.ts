@@ -48,6 +48,13 @@ export const isConditional = ({ answers, name }: Pick<Route, "answers" | "name">
   (answers.with === "streamed" && answers.read.isSmall !== undefined) ||
   name === "openapi.one"
 
+/** Checks whether a call of a route may wait for its end (docs/contract/waiting.md#prefer-wait). */
+export const takesWait = ({ answers, name }: Pick<Route, "answers" | "name">): boolean =>
+  answers.with === "write" ||
+  (answers.with === "one" && answers.read.awaitedOperation !== undefined) ||
+  name === "approvals.approve" ||
+  name === "events.list"
+
 export interface Tables {
   readonly operations: ReadonlyArray<Operation.Operation>
   readonly queries: ReadonlyArray<Read.Read>

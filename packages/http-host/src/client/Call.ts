@@ -49,6 +49,8 @@ export interface RequestParts {
   readonly key?: string
   /** The tag of If-Match, without its quotes. */
   readonly ifMatch?: string
+  /** Whole seconds that the service may hold the answer back until it is final (Prefer: wait). */
+  readonly wait?: number
 }
 
 /** A decoded answer; one without a body (204) has the value null. */
@@ -58,10 +60,12 @@ export interface DecodedAnswer<A> {
   readonly location: string | null
   /** Value of the Retry-After header in seconds. */
   readonly retryAfter: number | null
+  /** True: the service held the answer back as the call preferred (Preference-Applied). */
+  readonly hasWaited: boolean
 }
 
 /** Sends a request and decodes the answer by a schema; decimals keep every digit. */
-type Call = <A>(
+export type Call = <A>(
   schema: Schema.Codec<A, unknown>,
   asked: RequestParts
 ) => Effect.Effect<DecodedAnswer<A>, CallError>
@@ -133,7 +137,8 @@ const sendOf =
       headers: {
         accept: mediaType,
         ...(asked.key === undefined ? {} : { "idempotency-key": asked.key }),
-        ...(asked.ifMatch === undefined ? {} : { "if-match": `"${asked.ifMatch}"` })
+        ...(asked.ifMatch === undefined ? {} : { "if-match": `"${asked.ifMatch}"` }),
+        ...(asked.wait === undefined ? {} : { prefer: `wait=${asked.wait}` })
       },
       ...(asked.query === undefined ? {} : { urlParams: asked.query })
     })
@@ -178,7 +183,8 @@ const read = <A>(
       const seconds = headers["retry-after"]
       const retryAfter = seconds === undefined ? null : Number(seconds)
       const location = headers["location"] ?? null
-      return Effect.map(decode(schema), (value) => ({ value, location, retryAfter }))
+      const hasWaited = headers["preference-applied"]?.startsWith("wait=") === true
+      return Effect.map(decode(schema), (value) => ({ value, location, retryAfter, hasWaited }))
     }
     return Effect.flatMap(decode(Problem), (problem) => Effect.fail(new CallRefused({ problem })))
   })

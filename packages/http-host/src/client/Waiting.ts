@@ -1,4 +1,7 @@
-/** Polling of an operation or action until it has ended, as often as Retry-After allows. */
+/**
+ * Waits for an operation or action until it has ended: the service holds the answer back where it can,
+ * and is polled otherwise, as often as Retry-After allows.
+ */
 import { Duration, Effect } from "effect"
 import type { DecodedAnswer } from "./Call.ts"
 import { ActionEnded, type CallError, OperationFailed } from "./Errors.ts"
@@ -40,6 +43,12 @@ interface Action {
 const lookAgain = 1
 const askAgain = 5
 
+/**
+ * Seconds for which the service is asked to hold an answer back: below the usual time limits of proxies,
+ * and far below that of a fetch.
+ */
+export const heldFor = 25
+
 /** Polls until the write has ended; `operation` and `action` read one of each. */
 export const wait = <W extends AwaitedWrite>(
   {
@@ -55,14 +64,15 @@ export const wait = <W extends AwaitedWrite>(
   const followed = (operationId: string): Effect.Effect<W, CallError | WaitError> =>
     Effect.gen(function* () {
       for (;;) {
-        const { retryAfter, value } = yield* withRetries(operation(operationId), within)
+        const { hasWaited, retryAfter, value } = yield* withRetries(operation(operationId), within)
         yield* progress(value as W)
         if (value.state === "succeeded") return value as W
         if (value.state === "failed") {
           const problem = value.problem as Problem
           return yield* Effect.fail(new OperationFailed({ operationId, problem }))
         }
-        yield* Effect.sleep(Duration.seconds(retryAfter ?? lookAgain))
+        // The service has waited in place of the caller.
+        if (!hasWaited) yield* Effect.sleep(Duration.seconds(retryAfter ?? lookAgain))
       }
     })
   const approved = (actionKey: string): Effect.Effect<W, CallError | WaitError> =>

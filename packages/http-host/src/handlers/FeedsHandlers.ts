@@ -1,8 +1,9 @@
 /** Handlers of the feeds: pages of events and of the audit log. */
-import { AuditQueries, EventQueries } from "@bursar/engine-core"
+import { AuditQueries, EventQueries, type Signals } from "@bursar/engine-core"
 import { Effect, Stream } from "effect"
 import * as Params from "../api/Params.ts"
 import * as Answer from "../middleware/Answer.ts"
+import * as Waits from "../middleware/Waits.ts"
 import type { SignedInHandler, SignedInCall } from "./Handler.ts"
 import {
   asking,
@@ -15,6 +16,9 @@ import {
   inTime,
   opening
 } from "./read.ts"
+
+/** Time after a signal in which further events come into the page that is read for all of them. */
+const gathered = Effect.sleep("20 millis")
 
 const standard = new Set(Object.keys(Params.page))
 const inPath = new Set<string>()
@@ -29,24 +33,40 @@ const askAuditLog = asking({ params: AuditQueries.AuditParams, standard, inPath 
 
 export const make = ({
   events,
-  auditLog
+  auditLog,
+  signals
 }: {
   readonly events: EventQueries.EventQueries["Service"]
   readonly auditLog: AuditQueries.AuditQueries["Service"]
+  readonly signals: Signals.Signals["Service"]
 }): Readonly<Record<string, SignedInHandler>> => ({
-  "events.list": Effect.fnUntraced(function* ({ arrival, caller, charge }) {
+  "events.list": Effect.fnUntraced(function* ({ arrival, caller, charge, wait }) {
     const { params, standard } = yield* Effect.fromResult(askEvents(arrival))
-    const { value, next, ...around } = yield* inTime(
-      events.page({
-        caller,
-        params,
-        limit: standard.limit ?? EventQueries.limitDefault,
-        ...(standard.after === undefined ? {} : { after: standard.after })
-      })
+    let place = standard.after === undefined ? {} : { after: standard.after }
+    const limit = standard.limit ?? EventQueries.limitDefault
+    const page = Effect.suspend(() =>
+      inTime(events.page({ caller, params, limit, ...place }))
+    ).pipe(
+      Effect.tap(({ next }) =>
+        Effect.sync(() => {
+          place = { after: next }
+        })
+      )
     )
+    const first = yield* page
+    // A page of the newest events first ends at the oldest, where none will come.
+    const preferred = params.order === "desc" ? Waits.none : wait
+    const { answer, applied } = yield* preferred.hold({
+      first,
+      signal: Effect.map(signals.events, (signal) => Effect.andThen(signal, gathered)),
+      read: page,
+      isFinal: ({ value }) => value.length > 0
+    })
+    const { value, next, ...around } = answer
     yield* charge(callsOf(value.length))
     const { bytes } = yield* printEvents(value)
-    return pageOf(arrival, { before: opening(around), bytes, after: closing(next) })
+    const printed = { before: opening(around), bytes, after: closing(next) }
+    return pageOf(arrival, printed, applied)
   }),
 
   // Without a limit the log is a list as any other: every record, streamed and charged by its records.
@@ -71,18 +91,20 @@ export const make = ({
     )
     yield* charge(callsOf(value.length))
     const { bytes } = yield* printRecords(value)
-    return pageOf(arrival, { before: opening(around), bytes, after: closing(next) })
+    return pageOf(arrival, { before: opening(around), bytes, after: closing(next) }, {})
   })
 })
 
 /** Answers with a page of a feed, which has no ETag: its `next` moves with the feed. */
 const pageOf = (
   { identity }: SignedInCall["arrival"],
-  page: { readonly before: string; readonly bytes: Uint8Array; readonly after: string }
+  page: { readonly before: string; readonly bytes: Uint8Array; readonly after: string },
+  extra: Answer.Extra
 ) =>
   Answer.read({
     requestId: identity.requestId,
     ifNoneMatch: undefined,
     validator: undefined,
+    extra,
     bytes: () => Buffer.concat([Buffer.from(page.before), page.bytes, Buffer.from(page.after)])
   })

@@ -20,6 +20,8 @@ export interface SignedInCall {
   readonly file: StagedFile | null
   /** Charges the caller's rate budget for an answer of many records. */
   readonly charge: PassedRequest["charge"]
+  /** The wait that the caller prefers. */
+  readonly wait: PassedRequest["wait"]
 }
 
 /** Handler of a hand-written route that needs a caller. */

@@ -5,7 +5,8 @@ import {
   FourEyes,
   Intake,
   Queries,
-  Reconciler
+  Reconciler,
+  Signals
 } from "@bursar/engine-core"
 import { Effect, Layer, type Scope } from "effect"
 import type { HttpServerResponse } from "effect/http"
@@ -20,6 +21,7 @@ import * as Gates from "../middleware/Gates.ts"
 import type * as PublicText from "../middleware/PublicText.ts"
 import { RateLimit } from "../middleware/RateLimit.ts"
 import { SignedRequests } from "../middleware/SignedRequests.ts"
+import type { Waits } from "../middleware/Waits.ts"
 import type { AnonymousConnections } from "../middleware/AnonymousConnections.ts"
 import { Readiness } from "../Readiness.ts"
 import type { SignedInHandler, HandlerAnswer, OpenHandler } from "./Handler.ts"
@@ -38,6 +40,7 @@ interface ServedApi {
   readonly basePath: string
   readonly openapi: PublicText.PublicText
   readonly anonymous: AnonymousConnections<Socket>
+  readonly waits: Waits
 }
 
 type RouteHandler = (arrival: Arrival["Service"], passed: Gates.PassedRequest) => HandlerAnswer
@@ -73,20 +76,21 @@ const anyName = ({ name }: Route): string | number => name
 const answering = (serving: ServedApi) =>
   Effect.gen(function* () {
     const audited = yield* CallAudit.make
-    const pass = audited(yield* Gates.make(serving.anonymous))
+    const pass = audited(yield* Gates.make(serving))
     const queries = yield* Queries
     const fourEyes = yield* FourEyes
     const reconciler = yield* Reconciler
     const intake = yield* Intake.StatementIntake
     const readiness = yield* Readiness
+    const signals = yield* Signals.Signals
     const { basePath } = serving
     const events = yield* EventQueries.EventQueries
     const auditLog = yield* AuditQueries.AuditQueries
     const byHand: Readonly<Record<string, SignedInHandler>> = {
-      ...WritesHandlers.make({ fourEyes, basePath }),
+      ...WritesHandlers.make({ fourEyes, signals, basePath }),
       ...ReconciliationHandlers.make({ reconciler, basePath }),
       ...StatementsHandlers.make({ intake, basePath }),
-      ...FeedsHandlers.make({ events, auditLog })
+      ...FeedsHandlers.make({ events, auditLog, signals })
     }
     const open: Readonly<Record<string, OpenHandler>> = SystemHandlers.make({
       ...serving,
@@ -101,12 +105,13 @@ const answering = (serving: ServedApi) =>
     const answerOf = ({ name, answers }: Route): RouteHandler => {
       switch (answers.with) {
         case "write": {
-          const handle = WriteHandler.write(answers.operation, { fourEyes, basePath })
-          return (arrival, { caller, body }) => handle(arrival, signedIn(caller), body)
+          const served = { fourEyes, signals, basePath }
+          const handle = WriteHandler.write(answers.operation, served)
+          return (arrival, { caller, ...passed }) => handle(arrival, signedIn(caller), passed)
         }
         case "one": {
-          const handle = ReadHandler.one(answers.read, queries)
-          return (arrival, { caller }) => handle(arrival, signedIn(caller))
+          const handle = ReadHandler.one(answers.read, { queries, signals })
+          return (arrival, { caller, wait }) => handle(arrival, signedIn(caller), wait)
         }
         case "list": {
           const handle = ReadHandler.list(answers.read, queries)
@@ -125,8 +130,8 @@ const answering = (serving: ServedApi) =>
           if (opened !== undefined) return opened
           const handle = byHand[name]
           if (handle === undefined) throw new Error(`nothing answers ${name}`)
-          return (arrival, { caller, body, charge, file }) =>
-            handle({ arrival, caller: signedIn(caller), body, file, charge })
+          return (arrival, { caller, ...passed }) =>
+            handle({ ...passed, arrival, caller: signedIn(caller) })
         }
       }
     }

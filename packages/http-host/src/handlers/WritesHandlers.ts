@@ -1,5 +1,4 @@
 /** Handlers that approve and reject four-eyes actions. */
-import type { FourEyes } from "@bursar/engine-core"
 import { PlainJson, Shape } from "@bursar/engine-core/kernel"
 import { Effect } from "effect"
 import * as Headers from "../api/Headers.ts"
@@ -7,24 +6,18 @@ import { ApproveBody, RejectBody } from "../api/WritesApi.ts"
 import * as Answer from "../middleware/Answer.ts"
 import * as Faults from "../wire/Faults.ts"
 import type { SignedInHandler } from "./Handler.ts"
-import { answered, bodyOf, noQuery } from "./write.ts"
+import { answered, bodyOf, noQuery, type WriteServices } from "./write.ts"
 
 const approveBody = Shape.decoder(ApproveBody)
 const rejectBody = Shape.decoder(RejectBody)
-export const make = ({
-  fourEyes,
-  basePath
-}: {
-  readonly fourEyes: FourEyes["Service"]
-  readonly basePath: string
-}): Readonly<Record<string, SignedInHandler>> => ({
-  "approvals.approve": Effect.fnUntraced(function* ({ arrival, caller, body }) {
+export const make = (services: WriteServices): Readonly<Record<string, SignedInHandler>> => ({
+  "approvals.approve": Effect.fnUntraced(function* ({ arrival, caller, body, wait }) {
     const key = Headers.idempotencyKey(arrival.idempotencyKeys)
     const figuresHashSeen = Headers.ifMatch(arrival.ifMatches)
     const approval = bodyOf(body, approveBody)
     const refused = Faults.together([key, figuresHashSeen, noQuery(arrival), approval])
     if (refused !== undefined) return yield* Effect.fail(refused)
-    const answer = yield* fourEyes.approve({
+    const answer = yield* services.fourEyes.approve({
       actionKey: arrival.params.actionKey ?? "",
       caller,
       identity: arrival.identity,
@@ -32,7 +25,8 @@ export const make = ({
       figuresHashSeen: yield* Effect.fromResult(figuresHashSeen),
       ...(yield* Effect.fromResult(approval)).sent
     })
-    return answered(answer, arrival.identity.requestId, basePath)
+    const { requestId } = arrival.identity
+    return yield* answered(answer, services, { caller, requestId, wait })
   }),
 
   "approvals.reject": Effect.fnUntraced(function* ({ arrival, caller, body }) {
@@ -41,7 +35,7 @@ export const make = ({
     const refused = Faults.together([key, noQuery(arrival), rejection])
     if (refused !== undefined) return yield* Effect.fail(refused)
     const { said, sent } = yield* Effect.fromResult(rejection)
-    const { value, replayed } = yield* fourEyes.reject({
+    const { value, replayed } = yield* services.fourEyes.reject({
       actionKey: arrival.params.actionKey ?? "",
       caller,
       identity: arrival.identity,

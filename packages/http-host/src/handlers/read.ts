@@ -8,6 +8,7 @@ import {
   Refusal,
   type Queries,
   type PrintedAnswer,
+  type Signals,
   type Whole
 } from "@bursar/engine-core"
 import { Instant, JsonPrinter, PlainJson, Shape } from "@bursar/engine-core/kernel"
@@ -19,6 +20,7 @@ import type { Arrival } from "../middleware/Arrival.ts"
 import * as Answer from "../middleware/Answer.ts"
 import type { PassedRequest } from "../middleware/Gates.ts"
 import * as Limits from "../middleware/Limits.ts"
+import type { Wait } from "../middleware/Waits.ts"
 import * as Body from "../wire/Body.ts"
 import * as Csv from "../wire/Csv.ts"
 import * as Query from "../wire/Query.ts"
@@ -136,12 +138,22 @@ export const opening = (around: Around & { readonly zone?: string | undefined })
 
 export const closing = (next: string | null): string => `,"next":${PlainJson.stringify(next)}}`
 
-export const one = (read: Read.One, queries: Queries["Service"]) => {
+export const one = (
+  read: Read.One,
+  {
+    queries,
+    signals
+  }: { readonly queries: Queries["Service"]; readonly signals: Signals.Signals["Service"] }
+) => {
   const ask = asking(takenBy(read))
   const print = printer(read.value)
   const printText = JsonPrinter.of(read.value)
   const printOne = (value: unknown) => Effect.sync(() => printed([print(value)], 1))
-  return Effect.fnUntraced(function* (arrival: Arrival["Service"], caller: Caller.Caller) {
+  return Effect.fnUntraced(function* (
+    arrival: Arrival["Service"],
+    caller: Caller.Caller,
+    wait: Wait
+  ) {
     const { standard, params } = yield* Effect.fromResult(ask(arrival))
     const { requestId } = arrival.identity
     const { csv } = read
@@ -153,7 +165,19 @@ export const one = (read: Read.One, queries: Queries["Service"]) => {
       const answer = yield* inTime(queries.onePrinted(read, { ...asked, target, print: printOne }))
       return answered(arrival, answer, "}")
     }
-    const { value, ...around } = yield* inTime(queries.one(read, asked))
+    const current = inTime(queries.one(read, asked))
+    const first = yield* current
+    const awaitedOf = ({ value }: typeof first) => read.awaitedOperation?.(value) ?? null
+    const { answer, applied } =
+      read.awaitedOperation === undefined
+        ? { answer: first, applied: {} }
+        : yield* wait.hold({
+            first,
+            signal: Effect.suspend(() => signals.operation(awaitedOf(first) ?? "")),
+            read: current,
+            isFinal: (answer) => awaitedOf(answer) === null
+          })
+    const { value, ...around } = answer
     if (table !== undefined) {
       yield* dropWhenNotTaken(arrival)
       const lines = Stream.fromIterable(Csv.text(table, value))
@@ -165,7 +189,7 @@ export const one = (read: Read.One, queries: Queries["Service"]) => {
       requestId,
       status: 200,
       text: `${opening(around)}${printText(value)}}`,
-      ...(seconds === null ? {} : { extra: { "retry-after": String(seconds) } })
+      extra: { ...applied, ...(seconds === null ? {} : { "retry-after": String(seconds) }) }
     })
   })
 }

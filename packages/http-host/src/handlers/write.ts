@@ -4,7 +4,8 @@ import {
   type Caller,
   type FourEyes,
   Operation,
-  Refusal
+  Refusal,
+  type Signals
 } from "@bursar/engine-core"
 import { PlainJson, Shape } from "@bursar/engine-core/kernel"
 import { Effect, Result } from "effect"
@@ -12,25 +13,31 @@ import type { HttpServerResponse } from "effect/http"
 import * as Headers from "../api/Headers.ts"
 import type { Arrival } from "../middleware/Arrival.ts"
 import * as Answer from "../middleware/Answer.ts"
+import type { PassedRequest } from "../middleware/Gates.ts"
+import type { Wait } from "../middleware/Waits.ts"
 import * as Body from "../wire/Body.ts"
 import * as Query from "../wire/Query.ts"
 import * as Faults from "../wire/Faults.ts"
 
-export const write = (
-  operation: Operation.Operation,
-  { fourEyes, basePath }: { readonly fourEyes: FourEyes["Service"]; readonly basePath: string }
-) => {
+/** Services that answer writes. */
+export interface WriteServices {
+  readonly fourEyes: FourEyes["Service"]
+  readonly signals: Signals.Signals["Service"]
+  readonly basePath: string
+}
+
+export const write = (operation: Operation.Operation, services: WriteServices) => {
   const judge = shapeOf(operation)
   return Effect.fnUntraced(function* (
     arrival: Arrival["Service"],
     caller: Caller.Caller,
-    bytes: Uint8Array
+    { body: bytes, wait }: Pick<PassedRequest, "body" | "wait">
   ): Effect.fn.Return<
     HttpServerResponse.HttpServerResponse,
     Refusal.Refused | Refusal.Unavailable
   > {
     const { key, ifMatch, body } = yield* Effect.fromResult(judge(arrival, bytes))
-    const answer = yield* fourEyes.submit(operation, {
+    const answer = yield* services.fourEyes.submit(operation, {
       caller,
       identity: arrival.identity,
       key,
@@ -40,18 +47,48 @@ export const write = (
       body,
       params: arrival.params
     })
-    return answered(answer, arrival.identity.requestId, basePath)
+    const { requestId } = arrival.identity
+    return yield* answered(answer, services, { caller, requestId, wait })
   })
 }
 
-/** Answer of a write. */
-export const answered = (
+/** Answer of a write, once its operation has ended where the caller prefers to wait for that. */
+export const answered = Effect.fnUntraced(function* (
+  first: Answered,
+  { basePath, fourEyes, signals }: WriteServices,
+  called: {
+    readonly caller: Caller.Caller
+    readonly requestId: string
+    readonly wait: Wait
+  }
+) {
+  const { caller, requestId, wait } = called
+  const { answer, applied } = yield* wait.hold({
+    first,
+    signal: Effect.suspend(() => signals.operation(first.awaitedOperation ?? "")),
+    // The write stands whether or not its operation can be read: then its first answer says so.
+    read: Effect.catchTag(fourEyes.current(first, caller), "Unavailable", ({ detail }) =>
+      Effect.as(
+        Effect.logWarning(`an operation was not read while its caller waits: ${detail}`),
+        first
+      )
+    ),
+    isFinal: ({ awaitedOperation }) => awaitedOperation === null
+  })
+  return responseOf(answer, { requestId, basePath, applied })
+})
+
+const responseOf = (
   answer: Answered,
-  requestId: string,
-  basePath: string
+  {
+    applied,
+    basePath,
+    requestId
+  }: { readonly requestId: string; readonly basePath: string; readonly applied: Answer.Extra }
 ): HttpServerResponse.HttpServerResponse => {
   const { status } = answer
   const extra = {
+    ...applied,
     location: `${basePath}${answer.location}`,
     ...(answer.retryAfter === null ? {} : { "retry-after": String(answer.retryAfter) }),
     ...(answer.replayed ? { "idempotent-replayed": "true" } : {})

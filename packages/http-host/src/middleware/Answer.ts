@@ -64,11 +64,13 @@ export const read = ({
   requestId,
   ifNoneMatch,
   validator,
+  extra: more,
   bytes
 }: {
   readonly requestId: string
   readonly ifNoneMatch: string | undefined
   readonly validator: string | undefined
+  readonly extra?: Extra
   readonly bytes: () => Uint8Array
 }): HttpServerResponse.HttpServerResponse => {
   // Weak: `now` and the text of a cursor are not compared.
@@ -82,7 +84,7 @@ export const read = ({
   }
   return HttpServerResponse.uint8Array(bytes(), {
     status: 200,
-    headers: headers(requestId, extra),
+    headers: headers(requestId, { ...extra, ...more }),
     contentType: Body.mediaType
   })
 }

@@ -7,6 +7,7 @@ import { Effect, Metric, Semaphore } from "effect"
 import type { HttpServerResponse } from "effect/http"
 import { UnreadLimits } from "../wire/Unread.ts"
 import * as Counters from "./Counters.ts"
+import type { Away } from "./Waits.ts"
 
 /** Bounds by which a read is refused. */
 export const bounds = ["subject", "host", "streams"] as const
@@ -21,12 +22,16 @@ interface AnswerBudget {
    */
   readonly read: (
     request: Recipient
-  ) => <E, R>(
-    work: Effect.Effect<Response, E, R>
-  ) => Effect.Effect<Response, E | Refusal.Unavailable, R>
+  ) => <E, R>(work: Work<E, R>) => Effect.Effect<Response, E | Refusal.Unavailable, R>
   /** Counts the answer of a write, which is never refused: what was written must be told. */
-  readonly write: (request: Recipient) => <E, R>(work: Effect.Effect<Response, E, R>) => typeof work
+  readonly write: (request: Recipient) => <E, R>(work: Work<E, R>) => Effect.Effect<Response, E, R>
 }
+
+/** Work on an answer, which leaves its place by `away` while it only waits. */
+type Work<E, R> = (away: Away) => Effect.Effect<Response, E, R>
+
+/** A write has no place to leave. */
+const stays: Away = (waiting) => waiting
 
 /** Subject that an answer is sent to, and Node's object that it is written to. */
 interface Recipient {
@@ -141,11 +146,11 @@ export const make: Effect.Effect<AnswerBudget> = Effect.gen(function* () {
         })
         return full.pipe(
           Effect.andThen(
-            account.places.withPermit(
+            inPlace(account.places, (away) =>
               // Asked again: the answers of those before may wait by now.
               Effect.andThen(
                 full,
-                Effect.flatMap(work, (response) => judge(sent, account, response))
+                Effect.flatMap(work(away), (response) => judge(sent, account, response))
               )
             )
           ),
@@ -153,6 +158,39 @@ export const make: Effect.Effect<AnswerBudget> = Effect.gen(function* () {
         )
       }),
     write: (sent) => (work) =>
-      Effect.tap(work, (response) => Effect.sync(() => hold(sent, response)))
+      Effect.tap(work(stays), (response) => Effect.sync(() => hold(sent, response)))
   }
 })
+
+/** Runs work in a place, which the work gives up for as long as it is away. */
+const inPlace = <A, E, R>(
+  places: Semaphore.Semaphore,
+  work: (away: Away) => Effect.Effect<A, E, R>
+): Effect.Effect<A, E, R> =>
+  Effect.uninterruptibleMask((restore) =>
+    Effect.gen(function* () {
+      let isHeld = false
+      const take = Effect.map(restore(places.take(1)), () => {
+        isHeld = true
+      })
+      const leave = Effect.suspend(() => {
+        if (!isHeld) return Effect.void
+        isHeld = false
+        return places.release(1)
+      })
+      const away: Away = (waiting) =>
+        Effect.uninterruptibleMask((restoreWaiting) =>
+          leave.pipe(
+            Effect.andThen(restoreWaiting(waiting)),
+            Effect.tap(() => restoreWaiting(places.take(1))),
+            Effect.tap(() =>
+              Effect.sync(() => {
+                isHeld = true
+              })
+            )
+          )
+        )
+      yield* take
+      return yield* Effect.ensuring(restore(work(away)), leave)
+    })
+  )

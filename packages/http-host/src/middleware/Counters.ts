@@ -37,3 +37,8 @@ export const answersRefused = Metric.counter("bursar.answers.refused", {
 export const answersWaiting = Metric.gauge("bursar.answers.waiting_bytes", {
   description: "Bytes of answers that have been made and not been taken by their clients yet."
 })
+
+/** Calls that wait for the end of their operation or for an event. */
+export const callsWaiting = Metric.gauge("bursar.calls.waiting", {
+  description: "Calls that wait for their end because they prefer to (Prefer: wait)."
+})

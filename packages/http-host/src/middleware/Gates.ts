@@ -17,6 +17,7 @@ import * as Problems from "./Problems.ts"
 import { RateLimit } from "./RateLimit.ts"
 import { SignedRequests } from "./SignedRequests.ts"
 import type { AnonymousConnections } from "./AnonymousConnections.ts"
+import * as Waits from "./Waits.ts"
 
 const none = new Uint8Array(0)
 const noFile = { file: null, hashed: undefined }
@@ -39,6 +40,8 @@ export interface PassedRequest {
    * certain.
    */
   readonly charge: (calls: number) => Effect.Effect<void>
+  /** The wait that the caller prefers. */
+  readonly wait: Waits.Wait
 }
 
 /** A file in the stage, with the media type that it came as. */
@@ -59,7 +62,13 @@ export type RequestHandler = (
  * makes steps 1 to 3, the handler step 9, the engine steps 10 to 14. A refusal becomes an answer,
  * and from step 5 on every answer but 401 has the headers of the caller's budget.
  */
-export const make = (anonymous: AnonymousConnections<Socket>) =>
+export const make = ({
+  anonymous,
+  waits
+}: {
+  readonly anonymous: AnonymousConnections<Socket>
+  readonly waits: Waits.Waits
+}) =>
   Effect.gen(function* () {
     const authentication = yield* Authentication
     const rateLimit = yield* RateLimit
@@ -101,7 +110,7 @@ export const make = (anonymous: AnonymousConnections<Socket>) =>
     /** Steps 6 to 8, for a caller whose call has been counted. */
     const pass = Effect.fnUntraced(function* (
       arrival: Arrival["Service"],
-      caller: Caller.Caller,
+      { away, caller }: { readonly caller: Caller.Caller; readonly away: Waits.Away },
       { admits, bodyMax, file: takes }: RouteRules
     ): Effect.fn.Return<PassedRequest, Refusal.Refused | Refusal.Unavailable, Scope.Scope> {
       const { request } = arrival
@@ -128,7 +137,8 @@ export const make = (anonymous: AnonymousConnections<Socket>) =>
         caller,
         body,
         file,
-        charge: (calls) => rateLimit.charge(caller, calls)
+        charge: (calls) => rateLimit.charge(caller, calls),
+        wait: waits.of({ subject: caller.sub, request, away })
       }
     })
 
@@ -146,11 +156,10 @@ export const make = (anonymous: AnonymousConnections<Socket>) =>
           to: NodeHttpServerRequest.toServerResponse(arrival.request)
         }
         const { method } = arrival.route.path
+        const counting = method === "GET" ? budget.read(sent) : budget.write(sent)
         const response = yield* (
           refused === undefined
-            ? Effect.flatMap(pass(arrival, caller, judged), answer).pipe(
-                method === "GET" ? budget.read(sent) : budget.write(sent)
-              )
+            ? counting((away) => Effect.flatMap(pass(arrival, { caller, away }, judged), answer))
             : Effect.fail(refused)
         ).pipe(Problems.refusals(requestId), Problems.defects(requestId))
         // A caller whose signature is refused has not signed in: its 401 shows no budget of the subject.
@@ -164,7 +173,14 @@ export const make = (anonymous: AnonymousConnections<Socket>) =>
       const { admits, bodyMax, file } = arrival.route
       return Problems.refusals(arrival.identity.requestId)(
         admits.by === "anyone"
-          ? answer({ arrival, caller: null, body: none, file: null, charge: nothingOwed })
+          ? answer({
+              arrival,
+              caller: null,
+              body: none,
+              file: null,
+              charge: nothingOwed,
+              wait: Waits.none
+            })
           : counted(arrival, { admits, bodyMax, file }, answer)
       )
     }

@@ -3,7 +3,7 @@ import { Refusal } from "@bursar/engine-core"
 import type { OpenApi } from "effect/http-api"
 import type { OpenAPIV3_1 } from "openapi-types"
 import * as Body from "../../wire/Body.ts"
-import { formsOf, isConditional, type Route } from "../Route.ts"
+import { formsOf, isConditional, type Route, takesWait } from "../Route.ts"
 import { jsonOf, walk } from "./Json.ts"
 import { open, whole } from "./Schemas.ts"
 
@@ -33,6 +33,11 @@ export const headers = {
   Location: header("string", "Where what was written is read.", "/v1/operations/op_1"),
   Replayed: header("string", "true: the write was there already.", "true"),
   Authenticate: header("string", "How to sign in.", 'Bearer error="invalid_token"'),
+  PreferenceApplied: header(
+    "string",
+    "The preference that was honoured: the call waited for its end, or for that many seconds.",
+    "wait=20"
+  ),
   ETag: header(
     "string",
     "Validator of the answer, for If-None-Match; absent where the answer depends on the clock.",
@@ -51,6 +56,7 @@ const wireNames = {
   Location: "Location",
   Replayed: "Idempotent-Replayed",
   Authenticate: "WWW-Authenticate",
+  PreferenceApplied: "Preference-Applied",
   ETag: "ETag"
 } as const satisfies Record<keyof typeof headers, string>
 
@@ -72,7 +78,12 @@ const carried = ({ admits }: Route): ReadonlyArray<Header> =>
 const endsInItsCall = ({ answers }: Route): boolean =>
   answers.with === "hand" && answers.served.success[201] !== undefined
 
-const ofSuccess = (route: Route, status: string): ReadonlyArray<Header> => {
+const ofSuccess = (route: Route, status: string): ReadonlyArray<Header> => [
+  ...ofOwnSuccess(route, status),
+  ...(takesWait(route) && status !== "204" ? (["PreferenceApplied"] as const) : [])
+]
+
+const ofOwnSuccess = (route: Route, status: string): ReadonlyArray<Header> => {
   const { name, path } = route
   if (isConditional(route)) return ["ETag"]
   if (name === "operations.get") return ["RetryAfter"]

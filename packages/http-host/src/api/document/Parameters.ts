@@ -3,7 +3,7 @@ import { Catalogue } from "@bursar/engine-core"
 import { Month, RecordId } from "@bursar/engine-core/kernel"
 import type { OpenApi } from "effect/http-api"
 import * as Params from "../Params.ts"
-import { isConditional, type Route } from "../Route.ts"
+import { isConditional, type Route, takesWait } from "../Route.ts"
 import { componentOf, isArray, isObject, type Json, type JsonObject, jsonOf } from "./Json.ts"
 
 interface Parameter {
@@ -42,6 +42,13 @@ export const shared = {
       "ETags of the copies that the caller stores, or *: 304 while one of them is the answer.",
     schema: { type: "string" },
     example: 'W/"kz0m3cWJ2lOf0nY0wNfUqA"'
+  }),
+  Prefer: header("Prefer", {
+    description:
+      "wait=N (RFC 7240): answer once the operation has ended, or an event has come, at the latest " +
+      "after N seconds (at most 60). A preference that cannot be honoured is ignored.",
+    schema: { type: "string" },
+    example: "wait=20"
   }),
   RequestId: header("X-Request-Id", {
     description:
@@ -204,6 +211,7 @@ export const of = (
     ...(path.method === "GET" ? [] : (["IdempotencyKey"] as const)),
     ...(takesIfMatch({ answers, name }) ? (["IfMatch"] as const) : []),
     ...(isConditional({ answers, name }) ? (["IfNoneMatch"] as const) : []),
+    ...(takesWait({ answers, name }) ? (["Prefer"] as const) : []),
     "RequestId",
     "TraceParent",
     "TraceState"

@@ -51,7 +51,7 @@ export const bench: Bench = async ({ rounds }) => {
             method: "POST",
             target,
             body,
-            sent: {
+            sentHeaders: {
               key: ["k"],
               timestamp: [timestamp],
               nonce: [own],

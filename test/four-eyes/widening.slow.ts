@@ -417,7 +417,7 @@ const permitted = Effect.gen(function* () {
           units: size,
           oracle: "oracle",
           free: Decimal.of("500"),
-          held: Decimal.of("500"),
+          heldUnits: Decimal.of("500"),
           leaving: Decimal.zero,
           lastPrice: null
         }

@@ -46,8 +46,8 @@ describe("the file of checkpoints", () => {
       Effect.provide(Logger.layer([Logger.map(line, (text) => void logs.push(text))])),
       Effect.runPromise
     )
-    const { anchors, broken } = await AnchorFile.read(file)
-    expect([anchors.map(({ size }) => size), broken]).toEqual([[1, 3, 5], null])
+    const { anchors, brokenAt } = await AnchorFile.read(file)
+    expect([anchors.map(({ size }) => size), brokenAt]).toEqual([[1, 3, 5], null])
     const logLines = logs.map((text): Readonly<Record<string, unknown>> => JSON.parse(text))
     expect(logLines.filter(({ msg }) => msg === "the audit log was signed")).toHaveLength(3)
     expect(await readFile(file, "utf8")).not.toContain(Buffer.from(key.seed).toString("base64"))
@@ -59,7 +59,7 @@ describe("the file of checkpoints", () => {
       file,
       `{"tenantId":"v","size":1,"head":"${"0".repeat(64)}","signature":"","keyId":"k"}\n{}\n`
     )
-    expect((await AnchorFile.read(file)).broken).toBe(2)
+    expect((await AnchorFile.read(file)).brokenAt).toBe(2)
   })
 
   it("that cannot be written is away, which is told and tried again", async () => {

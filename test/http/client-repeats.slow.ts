@@ -221,15 +221,22 @@ const walked = (here: Client.Client, there: Client.Client) =>
     yield* more(played)
     const repeats = yield* Effect.forEach(answers, ({ answer, bytes, read }) =>
       Effect.gen(function* () {
-        const { asked } = answer
-        const latest = yield* asks(there, read, asked)
+        const { pointAndPage } = answer
+        const latest = yield* asks(there, read, pointAndPage)
         const all = yield* asks(there, read, Client.repeat(answer))
         const ledger = yield* asks(there, read, Client.repeat(answer, "ledger")).pipe(
           Effect.map(({ bytes }) => bytes),
           Effect.catchIf(isNotFound, () => Effect.succeed(null))
         )
         const { name } = read
-        return { name, asked, bytes, latest: latest.bytes, all: all.bytes, ledger } satisfies Told
+        return {
+          name,
+          asked: pointAndPage,
+          bytes,
+          latest: latest.bytes,
+          all: all.bytes,
+          ledger
+        } satisfies Told
       })
     )
     const again = yield* Effect.forEach(pages, (page) =>
@@ -342,7 +349,7 @@ describe("what an answer is asked for again with", () => {
       { updatedFrom: then, at: offset }
     ]
   ])("holds for an answer %s", (_, asked, all, ledger) => {
-    const answer = asked === undefined ? envelope : { ...envelope, asked }
+    const answer = asked === undefined ? envelope : { ...envelope, pointAndPage: asked }
     expect(Client.repeat(answer)).toEqual(all)
     expect(Client.repeat(answer, "ledger")).toEqual(ledger)
   })

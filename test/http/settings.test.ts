@@ -194,13 +194,15 @@ describe("settings", () => {
 
   it.effect("have defaults that their own limits take", () =>
     Effect.gen(function* () {
-      const { held } = yield* HostConfig.read.pipe(inEnvironment(needed))
+      const { printedSettings } = yield* HostConfig.read.pipe(inEnvironment(needed))
       const secrets = Object.entries<HostConfig.Setting>(HostConfig.settings)
         .filter(([, { secret }]) => secret === "secret")
         .map(([name]) => name)
       expect(secrets).not.toEqual([])
       // A secret with a default would be a secret that everybody knows.
-      const shown = held.filter(({ name }) => secrets.includes(name)).map(({ written }) => written)
+      const shown = printedSettings
+        .filter(({ name }) => secrets.includes(name))
+        .map(({ written }) => written)
       expect(new Set(shown)).toEqual(new Set([""]))
     })
   )
@@ -230,9 +232,9 @@ describe("the file of settings", () => {
   it.effect("gives way to the environment, and each value says where it came from", () =>
     Effect.gen(function* () {
       const env = withFile(`{"port": 1, "host": "h"}`, { ...needed, BURSAR_PORT: "2" })
-      const { config, held } = yield* HostConfig.read.pipe(inEnvironment(env))
+      const { config, printedSettings } = yield* HostConfig.read.pipe(inEnvironment(env))
       expect([config.port, config.host]).toEqual([2, "h"])
-      const from = Object.fromEntries(held.map((one) => [one.name, one.from]))
+      const from = Object.fromEntries(printedSettings.map((one) => [one.name, one.from]))
       expect([from["port"], from["host"], from["basePath"]]).toEqual([
         "environment",
         "file",

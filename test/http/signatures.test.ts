@@ -69,7 +69,7 @@ const judge = (of: {
         method: of.method,
         target: of.target,
         body: Buffer.from(of.body ?? ""),
-        sent: {
+        sentHeaders: {
           key: valuesOf(of.headers, "x-signature-key"),
           timestamp: valuesOf(of.headers, "x-signature-timestamp"),
           nonce: valuesOf(of.headers, "x-signature-nonce"),
@@ -302,7 +302,7 @@ describe("the window", () => {
           method: "GET",
           target,
           body: new Uint8Array(0),
-          sent: {
+          sentHeaders: {
             key: ["k-1"],
             timestamp: [headers["x-signature-timestamp"] ?? ""],
             nonce: [headers["x-signature-nonce"] ?? ""],
@@ -342,7 +342,7 @@ describe("the signature of a file", () => {
           method: "POST",
           target: "/v1/external-statements",
           body: { ...of, arrivedAt: arrived * 1_000, within },
-          sent: {
+          sentHeaders: {
             key: valuesOf(headers, "x-signature-key"),
             timestamp: valuesOf(headers, "x-signature-timestamp"),
             nonce: valuesOf(headers, "x-signature-nonce"),

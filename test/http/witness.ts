@@ -205,7 +205,7 @@ export const judgeOf = (
     const missing = always
       .filter((name) => headers[name] === undefined)
       .map((one) => `has no ${one}`)
-    if (found.found !== "route") {
+    if (found.match !== "route") {
       if (status < 400) return missing
       const problem = ["components", "responses", "public.not-found"]
       return [...missing, ...judgeBody(exchange, problem)]

@@ -40,7 +40,7 @@ const givenOf = (of: Lots, floor: Decimal.Decimal) => {
 
 const basisOf = (of: Lots, floor: Decimal.Decimal) =>
   Basis.of(worth, {
-    given: givenOf(of, floor),
+    values: givenOf(of, floor),
     fields: { plain: "plain", above: "above" },
     source: (name, id) => ({ resourceKind: "lot", id: id ?? name, offset: null })
   })

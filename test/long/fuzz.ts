@@ -163,7 +163,7 @@ const find = RawPath.compile(routes, ({ path }) => path)
 /** The name of the route that a request is for; empty where it is for none. */
 const routeOf = ({ method, target }: Requests.Sent): string => {
   const found = find(method, target.split("?", 1)[0] ?? "")
-  return found.found === "route" ? found.route.name : ""
+  return found.match === "route" ? found.route.name : ""
 }
 
 const ask = (port: number, agent: Agent, sent: Requests.Sent): Promise<Answer> =>

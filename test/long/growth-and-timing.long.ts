@@ -127,7 +127,7 @@ describe("the work of reading", () => {
 
   const crypto = Effect.runSync(Effect.provide(Effect.service(Crypto), NodeCrypto.layer))
   const cursors = Cursor.make(crypto, [{ id: 0, secret: new Uint8Array(32) }])
-  const bound = { list: "holders.list", bound: "x".repeat(1000), count: 1 }
+  const bound = { list: "holders.list", binding: "x".repeat(1000), count: 1 }
 
   it("a cursor grows with its length up to 512 characters, and no faster", () => {
     expect(steep(512, (text) => void cursors.read({ ...bound, text }))).toEqual([])

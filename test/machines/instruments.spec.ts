@@ -155,7 +155,7 @@ const open: OfferContext = {
   latest: null,
   consent: { state: "agreed" },
   required: [],
-  taken: 1,
+  takenPlaces: 1,
   expiresAt: at(5),
   validFrom: null,
   validUntil: at(9),
@@ -179,7 +179,7 @@ const breaches = [
     { holder: { attributes: [attribute("valid", null)], screening: screening("review") } }
   ],
   ["admission-consent", { consent: { state: "proposed" } }],
-  ["holder-cap", { taken: 2 }],
+  ["holder-cap", { takenPlaces: 2 }],
   ["offer-in-time", { expiresAt: at(1) }],
   ["offer-period", { validFrom: at(9) }]
 ] as const satisfies ReadonlyArray<readonly [string, Partial<OfferContext>]>
@@ -229,7 +229,7 @@ describe("the gates of an offer", () => {
   it("a holder being registered is not asked for what nobody can have verified yet", () => {
     const holder = { attributes: [attribute("pending", null)], screening: screening("review") }
     expect(outcome(judgeAtOnboarding({ ...open, holder }))).toEqual({ makes: undefined })
-    expect(outcome(judgeAtOnboarding({ ...open, taken: 2 }))).toMatchObject({
+    expect(outcome(judgeAtOnboarding({ ...open, takenPlaces: 2 }))).toMatchObject({
       details: { check: "holder-cap" }
     })
   })

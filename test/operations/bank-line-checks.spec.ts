@@ -327,7 +327,7 @@ const naive = Effect.gen(function* () {
           accountCurrency: "USD",
           statementId,
           entry,
-          taken: taken?.taken ?? Decimal.zero
+          takenAmount: taken?.taken ?? Decimal.zero
         }
       ])
     }
@@ -337,10 +337,10 @@ const naive = Effect.gen(function* () {
 
 const shown = (sums: ReadonlyArray<Omit<UnmatchedSums.UnmatchedLines, "instrumentId">>) =>
   sums
-    .filter(({ booked, taken }) => !Decimal.equals(booked, taken))
-    .map(({ subjectId, booked, taken }) => [
+    .filter(({ booked, takenAmount }) => !Decimal.equals(booked, takenAmount))
+    .map(({ subjectId, booked, takenAmount }) => [
       subjectId,
-      Decimal.formatPlain(Decimal.subtract(booked, taken))
+      Decimal.formatPlain(Decimal.subtract(booked, takenAmount))
     ])
     .toSorted()
 

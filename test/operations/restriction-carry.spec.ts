@@ -30,7 +30,7 @@ interface Moving {
   readonly from?: string
   readonly to?: string
   readonly instrumentId?: string
-  readonly left: CarriedMove["left"]
+  readonly left: CarriedMove["holderLeft"]
   readonly operationId?: string
 }
 
@@ -48,9 +48,9 @@ const carries = (...moves: ReadonlyArray<Moving>) =>
           const from = yield* records.get(holders, of.from ?? "h1")
           const to = yield* records.get(holders, of.to ?? "h2")
           const operationId = of.operationId ?? "op-1"
-          const { instrumentId = "fund-a", left } = of
+          const { instrumentId = "fund-a", left: holderLeft } = of
           const act = { cause: { by: "operation" as const, operationId }, now }
-          return yield* carry({ from, to, instrumentId, left, operationId, by: "olga" }, act)
+          return yield* carry({ from, to, instrumentId, holderLeft, operationId, by: "olga" }, act)
         })
       )
     )
@@ -220,7 +220,13 @@ describe("a restriction in the moment of a recovery", () => {
       const at = yield* Instant.now
       const operationId = "op-1"
       const act = { cause: { by: "operation" as const, operationId }, now: at }
-      const carrying = { from, to, instrumentId: "fund-a", left: "nothing" as const, operationId }
+      const carrying = {
+        from,
+        to,
+        instrumentId: "fund-a",
+        holderLeft: "nothing" as const,
+        operationId
+      }
       const carried = yield* Deferred.make<void>()
       const tried = yield* Deferred.make<string>()
       const recovering = records.transactAlone(

@@ -100,7 +100,7 @@ export const sharesOf = (
         act: { cause: { ...cause, offset: Offset.of(offset) }, now, offset: Offset.of(offset) },
         ledgerTime: Instant.max(now, begin),
         movements: own.map((step) => movementOf(step, offset)),
-        begun: []
+        begunMovements: []
       }
     ]
   })

@@ -316,11 +316,11 @@ describe("a cursor", () => {
       })
       fc.assert(
         fc.property(going, (given) => {
-          const text = cursors.write({ list: "l", bound: "b", ...given })
+          const text = cursors.write({ list: "l", binding: "b", ...given })
           const count = given.keys.length
-          const read = cursors.read({ list: "l", bound: "b", count, text })
+          const read = cursors.read({ list: "l", binding: "b", count, text })
           assert.deepStrictEqual(Result.getOrThrow(read), given)
-          const other = cursors.read({ list: "l", bound: "b", count: count + 1, text })
+          const other = cursors.read({ list: "l", binding: "b", count: count + 1, text })
           assert.strictEqual(other._tag, "Failure")
         })
       )
@@ -331,7 +331,7 @@ describe("a cursor", () => {
     Effect.gen(function* () {
       const crypto = yield* Crypto
       const cursors = Cursor.make(crypto, [{ id: 0, secret: new Uint8Array(32) }])
-      const of = { list: "l", bound: "b" }
+      const of = { list: "l", binding: "b" }
       const written = (length: number) =>
         cursors.write({ ...of, offset: 0 as Offset.Offset, keys: ["x".repeat(length)] })
       // 44 bytes around a key of 340 are 384, which are 512 characters.
@@ -352,7 +352,7 @@ describe("a cursor", () => {
       const secret = Buffer.from("00112233445566778899aabbccddeeff".repeat(2), "hex")
       const text = Cursor.make(crypto, [{ id: 7, secret }]).write({
         list: "instruments.list",
-        bound: '{"filters":"order and scope"}',
+        binding: '{"filters":"order and scope"}',
         offset: 258 as Offset.Offset,
         keys: ["", "inst-1", "é"]
       })
@@ -392,7 +392,7 @@ describe("a cursor", () => {
         .toSorted((a, b) => b.length - a.length)
       const text = cursors.write({
         list: longest[0] ?? "",
-        bound: "",
+        binding: "",
         ...Cursor.goingOn({
           offset: Number.MAX_SAFE_INTEGER as Offset.Offset,
           ledgerEpoch: 99,

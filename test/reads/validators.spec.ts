@@ -58,7 +58,7 @@ describe("a validator", () => {
     ["a ledger", last, { ...last, pin: moved({ ledgerEpoch: 2 }) }],
     ["a page that follows", last, before],
     ["a place at which the next page begins", before, { ...before, after: "c" }],
-    ["a scope that its cursor is bound to", before, { ...before, bound: "own" }],
+    ["a scope that its cursor is bound to", before, { ...before, binding: "own" }],
     ["a head, where a page follows", before, { ...before, pin: moved({ moves: 13 }) }]
   ]
   it.effect.each(other)("never is the same for another: %s", ([, answer, changed]) =>

@@ -33,7 +33,7 @@ const openLine = ([amount, taken, { statementId = "st-1", ...entry } = {}]: Line
     direction: "credit" as const,
     ...entry
   },
-  taken: d(taken)
+  takenAmount: d(taken)
 })
 
 const sumsOf = (lines: ReadonlyArray<UnmatchedSums.OpenLine>) => {

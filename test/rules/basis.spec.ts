@@ -24,25 +24,25 @@ const none = Decimal.zero
 const places = { unitDecimals: 6, cashDecimals: 2 } as const
 const byAmount = (amount: string, feeRate: string, price = p) =>
   Basis.of(Formulas.subscribeAmount, {
-    given: { amount: d(amount), feeRate: d(feeRate), price, ...places, residualRule: "refund" },
+    values: { amount: d(amount), feeRate: d(feeRate), price, ...places, residualRule: "refund" },
     fields: { fee: "fee", units: "units", residual: "residual", refund: "refund" },
     source
   })
 const redeemAmount = (feeRate: string) =>
   Basis.of(Formulas.redeemAmount, {
-    given: { amount: d("25000"), feeRate: d(feeRate), price: p, ...places },
+    values: { amount: d("25000"), feeRate: d(feeRate), price: p, ...places },
     fields: { units: "units", fee: "fee" },
     source
   })
 const redeemUnits = (units: string, feeRate: string) =>
   Basis.of(Formulas.redeemUnits, {
-    given: { units: d(units), feeRate: d(feeRate), price: p, cashDecimals: 2 },
+    values: { units: d(units), feeRate: d(feeRate), price: p, cashDecimals: 2 },
     fields: { proceeds: "proceeds", fee: "fee" },
     source
   })
 const swung = (flow: "subscribedCash" | "redeemedUnits") =>
   Basis.of(Formulas.swing, {
-    given: {
+    values: {
       price: p,
       subscribedCash: none,
       subscribedUnits: none,
@@ -59,23 +59,24 @@ const swung = (flow: "subscribedCash" | "redeemedUnits") =>
   })
 const gate = (capacity: string, amounts: ReadonlyArray<string>, unitDecimals: number) =>
   Basis.of(Formulas.gateFill, {
-    given: { capacity: d(capacity), order: items(...amounts), unitDecimals },
+    values: { capacity: d(capacity), order: items(...amounts), unitDecimals },
     fields: { "gate.factor": "factor", filled: "filled" },
     source
   })
 const split = (pot: string) =>
   Basis.of(Formulas.potSplit, {
-    given: { pot: d(pot), weight: items("1", "1", "1"), places: 2 },
+    values: { pot: d(pot), weight: items("1", "1", "1"), places: 2 },
     fields: { share: "share" },
     source
   })
 const nets = () =>
-  [...Rules.legsByAccount(nineLegs).values()].flatMap(({ account, asset, received, paid }) =>
-    Basis.of(Formulas.netLegs, {
-      given: { received, paid, places: 2 },
-      fields: { [`${asset} ${account}.net`]: "net" },
-      source
-    })
+  [...Rules.legsByAccount(nineLegs).values()].flatMap(
+    ({ account, asset, receivedItems, paidItems }) =>
+      Basis.of(Formulas.netLegs, {
+        values: { received: receivedItems, paid: paidItems, places: 2 },
+        fields: { [`${asset} ${account}.net`]: "net" },
+        source
+      })
   )
 const nineLegs = [
   ["alice", "bob", "X", "1"],
@@ -111,7 +112,7 @@ const vectors: ReadonlyArray<
   [
     "G4",
     Basis.of(Formulas.subscribeUnits, {
-      given: { units: d("95000"), price: p, feeRate: none, cashDecimals: 2 },
+      values: { units: d("95000"), price: p, feeRate: none, cashDecimals: 2 },
       fields: { "cash.expected": "expected", fee: "fee", residual: "residual" },
       source
     }),
@@ -125,7 +126,7 @@ const vectors: ReadonlyArray<
       [
         `G7, ${units}`,
         Basis.of(Formulas.rebaseTake, {
-          given: { units: d(units), index: d("1.7") },
+          values: { units: d(units), index: d("1.7") },
           fields: { baseUnits: "baseUnits" },
           source
         }),
@@ -135,7 +136,7 @@ const vectors: ReadonlyArray<
   [
     "G7, left",
     Basis.of(Formulas.rebaseShow, {
-      given: { baseUnits: d("176.4705882353"), index: d("1.7"), unitDecimals: 6 },
+      values: { baseUnits: d("176.4705882353"), index: d("1.7"), unitDecimals: 6 },
       fields: { units: "units" },
       source
     }),
@@ -147,7 +148,7 @@ const vectors: ReadonlyArray<
   [
     "G11",
     Basis.of(Formulas.fundNet, {
-      given: {
+      values: {
         subscribed: items("100000", "50000"),
         refunded: [],
         redeemed: items("31311"),
@@ -257,13 +258,13 @@ describe("a basis in which one thing was changed is refused", () => {
       residualRule: fc.constantFrom("refund", "fund")
     })
     fc.assert(
-      fc.property(anyOrder, fc.nat(), fc.bigInt(1n, 10n ** 12n), (given, at, by) => {
+      fc.property(anyOrder, fc.nat(), fc.bigInt(1n, 10n ** 12n), (values, at, by) => {
         const fields = {
           fee: "fee",
           units: "units",
           residual: "residual"
         } as const
-        for (const basis of Basis.of(Formulas.subscribeAmount, { given, fields, source })) {
+        for (const basis of Basis.of(Formulas.subscribeAmount, { values, fields, source })) {
           expect(Result.isSuccess(verify(basis))).toBe(true)
           const amounts = basis.inputs.filter(({ name }) => /amount|price|feeRate/u.test(name))
           const input = amounts[at % amounts.length]

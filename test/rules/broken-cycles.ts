@@ -378,7 +378,7 @@ export const admissionOffer = act<Offers.OfferContext>({
     latest: null,
     consent: { state: "agreed" },
     required: [],
-    taken: 1,
+    takenPlaces: 1,
     expiresAt: null,
     validFrom: null,
     validUntil: null,
@@ -396,7 +396,7 @@ export const admissionOffer = act<Offers.OfferContext>({
       holder: { ...of.holder, screening: Broken.review }
     }),
     "consent admission-consent": (of) => ({ ...of, consent: { state: "ended" } }),
-    "policy holder-cap": (of) => ({ ...of, taken: 2 }),
+    "policy holder-cap": (of) => ({ ...of, takenPlaces: 2 }),
     "window offer-in-time": (of) => ({ ...of, expiresAt: past }),
     "window offer-period": (of) => ({ ...of, validFrom: later, validUntil: later })
   }

@@ -27,11 +27,11 @@ export const moving: Moves.MoveContext = {
   admission: { validFrom: null, credentialCid: "00bb" },
   agreement: { powers: ["force-transfer", "recover"] },
   consents: [{ powers: ["force-transfer", "recover"] }],
-  asked: d("5"),
+  askedUnits: d("5"),
   picked: {
     portions: [{ holdingCid: "0001", amount: d("5"), lock: null }],
     short: Decimal.zero,
-    stuck: Decimal.zero
+    stuckUnits: Decimal.zero
   },
   isBothWays: false,
   now: Broken.now
@@ -65,8 +65,8 @@ const ofPolicy: Broken.Faults<Moving> = {
 const ofUnits: Broken.Faults<Moving> = {
   "units units-held": (of) => ({ ...of, picked: { ...of.picked, portions: [] } }),
   "units enough-units": (of) => ({ ...of, picked: { ...of.picked, short: d("1") } }),
-  "units unit-decimals": (of) => ({ ...of, asked: d("0.0000001") }),
-  "units locks-releasable": (of) => ({ ...of, picked: { ...of.picked, stuck: d("1") } })
+  "units unit-decimals": (of) => ({ ...of, askedUnits: d("0.0000001") }),
+  "units locks-releasable": (of) => ({ ...of, picked: { ...of.picked, stuckUnits: d("1") } })
 }
 const never = [
   ["admission admitted", "admission credential-in-force"],

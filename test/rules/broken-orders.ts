@@ -176,7 +176,7 @@ const stored = (direction: Cash.FoundLine["direction"]): Cash.FoundLine => ({
   line: line("100000"),
   direction,
   entry: { direction, currency: "USD" },
-  left: d("100000"),
+  amountLeft: d("100000"),
   spent: null
 })
 const paying: Paying = { ...feeding, cash: [line("100000")], found: stored("credit") }
@@ -189,7 +189,10 @@ const lineFaults = {
     ...of,
     found: { ...of.found, entry: { direction: "credit", currency: "EUR" } }
   }),
-  left: <S extends Paying>(of: S): S => ({ ...of, found: { ...of.found, left: d("99999.99") } })
+  left: <S extends Paying>(of: S): S => ({
+    ...of,
+    found: { ...of.found, amountLeft: d("99999.99") }
+  })
 }
 const ofLines = [
   ["cash line-known", "cash line-side"],
@@ -348,7 +351,7 @@ export const redemptionClaim = act<Redeeming>({
     terms,
     oracle: party("oracle"),
     free: d("1000"),
-    held: d("1000"),
+    heldUnits: d("1000"),
     leaving: Decimal.zero,
     lastPrice: d("2")
   },

@@ -41,7 +41,7 @@ const corrected = entries.chain((before) =>
   fc.record({
     before: fc.constant<ReadonlyArray<Entry>>(before),
     after: entries,
-    taken: fc
+    takenEntries: fc
       .tuple(
         ...before.map(({ amount }) => fc.integer({ min: 0, max: Number(amount / 10n ** 10n) }))
       )
@@ -64,17 +64,17 @@ const law = (name: string, holds: (of: Parameters<typeof moved>[0]) => void) =>
 describe("cash that a correction moves", () => {
   law("is never more or less than was taken: what has no line is lost", (of) => {
     const found = moved(of)
-    for (const side of ["taken", "missing"] as const) {
-      for (const [index, { places, lost }] of found[side].entries()) {
-        expect(Decimal.add(sum(places), lost)).toBe(of[side][index]?.amount)
-        expect(Decimal.isNegative(lost)).toBe(false)
+    for (const side of ["takenEntries", "missing"] as const) {
+      for (const [index, { places, lostAmount }] of found[side].entries()) {
+        expect(Decimal.add(sum(places), lostAmount)).toBe(of[side][index]?.amount)
+        expect(Decimal.isNegative(lostAmount)).toBe(false)
       }
     }
   })
 
   law("never takes more of a line than the line has", (of) => {
-    const { taken, missing } = moved(of)
-    const places = [...taken, ...missing].flatMap((each) => each.places)
+    const { takenEntries, missing } = moved(of)
+    const places = [...takenEntries, ...missing].flatMap((each) => each.places)
     for (const { line, amount } of of.after) {
       const all = sum(places.filter((place) => place.line === line))
       expect(Decimal.atMost(all, amount)).toBe(true)
@@ -83,7 +83,7 @@ describe("cash that a correction moves", () => {
 
   law("goes to lines of its own direction, booking date and reference of the bank", (of) => {
     const found = moved(of)
-    for (const side of ["taken", "missing"] as const) {
+    for (const side of ["takenEntries", "missing"] as const) {
       for (const [index, { places }] of found[side].entries()) {
         const from = of[side][index]?.entry
         for (const { line } of places) {
@@ -103,9 +103,9 @@ describe("cash that a correction moves", () => {
   })
 
   law("stays whole, line by line, where the correction has the same lines", (of) => {
-    const { taken } = moved({ ...of, after: of.before, missing: [] })
-    expect(taken.map(({ places }) => places)).toEqual(
-      of.taken.map(({ entry, amount }) => [{ line: entry.line, amount }])
+    const { takenEntries } = moved({ ...of, after: of.before, missing: [] })
+    expect(takenEntries.map(({ places }) => places)).toEqual(
+      of.takenEntries.map(({ entry, amount }) => [{ line: entry.line, amount }])
     )
   })
 
@@ -130,12 +130,14 @@ describe("cash that a correction moves", () => {
         })
       })
     const before = linesOf("before")
-    const taken = before.map((entry) => ({ entry, amount: entry.amount }))
-    const found = moved({ before, after: linesOf("after"), taken, missing: taken })
-    expect(found.taken.map(({ places }) => places.map(({ line }) => line))).toEqual(
+    const takenEntries = before.map((entry) => ({ entry, amount: entry.amount }))
+    const found = moved({ before, after: linesOf("after"), takenEntries, missing: takenEntries })
+    expect(found.takenEntries.map(({ places }) => places.map(({ line }) => line))).toEqual(
       Array.from({ length: count }, (__, n) => [n + 1])
     )
-    expect(sum(found.missing.map(({ lost }) => ({ amount: lost })))).toBe(Decimal.of(String(count)))
+    expect(sum(found.missing.map(({ lostAmount }) => ({ amount: lostAmount })))).toBe(
+      Decimal.of(String(count))
+    )
     expect(looks).toBeLessThan(20 * count)
   })
 
@@ -216,20 +218,20 @@ describe("cash that a correction moves", () => {
     const of = taken.flatMap(([line, amount]) =>
       before.flatMap((entry) => (entry.line === line ? [{ entry, amount: d(amount) }] : []))
     )
-    const found = moved({ before, after, taken: of, missing: [] }).taken
+    const found = moved({ before, after, takenEntries: of, missing: [] }).takenEntries
     expect(
       found.map((each) =>
         each.places.map(({ line, amount }) => [line, Decimal.formatPlain(amount)])
       )
     ).toEqual(places)
-    expect(found.map((each) => Decimal.formatPlain(each.lost))).toEqual(lost)
+    expect(found.map((each) => Decimal.formatPlain(each.lostAmount))).toEqual(lost)
   })
 
   it("is found again where a later correction has the line that an earlier one lacked", () => {
     const lost = { entry: entryOf(9, { amount: "100", reference: "r" }), amount: d("70") }
     const after = [entryOf(1, { amount: "100", reference: "r" })]
-    expect(moved({ before: [], after, taken: [], missing: [lost] }).missing).toEqual([
-      { places: [{ line: 1, amount: d("70") }], lost: d("0") }
+    expect(moved({ before: [], after, takenEntries: [], missing: [lost] }).missing).toEqual([
+      { places: [{ line: 1, amount: d("70") }], lostAmount: d("0") }
     ])
   })
 })

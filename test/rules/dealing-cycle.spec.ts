@@ -31,8 +31,8 @@ const sold = (id: string, units: string, proceeds: string): Rules.RedemptionFigu
 })
 const settle = (of: Partial<Rules.DealingInput>) =>
   Rules.settlementOf({
-    bought: [],
-    sold: [],
+    subscriptions: [],
+    redemptions: [],
     capacity: null,
     unitDecimals: 6,
     cashDecimals: 2,
@@ -48,8 +48,8 @@ const fillsOf = ({ fills }: Rules.Settlement) =>
 describe("golden vectors of docs/domain/figures.md#golden-vectors", () => {
   test("G11: each side and the fund's net are those of the worked example", () => {
     const cycle = settle({
-      bought: [bought("a", "100000", "95812.973076"), bought("b", "50000", "47906.486538")],
-      sold: [sold("c", "30000", "31311.00")]
+      subscriptions: [bought("a", "100000", "95812.973076"), bought("b", "50000", "47906.486538")],
+      redemptions: [sold("c", "30000", "31311.00")]
     })
     expect(plain(cycle.gross)).toEqual({
       subscribed: "150000",
@@ -65,8 +65,8 @@ describe("golden vectors of docs/domain/figures.md#golden-vectors", () => {
 
   test("what goes back to holders is no part of what the fund moves", () => {
     const cycle = settle({
-      bought: [bought("a", "50", "3", "9.89"), bought("b", "60", "4", "6.52")],
-      sold: [sold("c", "2", "26.74")]
+      subscriptions: [bought("a", "50", "3", "9.89"), bought("b", "60", "4", "6.52")],
+      redemptions: [sold("c", "2", "26.74")]
     })
     expect(plain(cycle.gross)).toMatchObject({ subscribed: "110", refunded: "16.41" })
     expect(plain(cycle.fundNet)).toEqual({ cash: "66.85", units: "5" })
@@ -74,7 +74,7 @@ describe("golden vectors of docs/domain/figures.md#golden-vectors", () => {
 
   test("G12: a gate fills as in the worked example, to the atom", () => {
     const cycle = settle({
-      sold: [
+      redemptions: [
         sold("a", "1000.000001", "1043.70"),
         sold("b", "333.333333", "347.90"),
         sold("c", "666.666666", "695.80")
@@ -101,7 +101,7 @@ describe("golden vectors of docs/domain/figures.md#golden-vectors", () => {
     ["11", { a: "49", b: "51" }, { a: "5", b: "6" }]
   ])("G13: Centrifuge's figures at a capacity of %s strand a unit", (capacity, orders, filled) => {
     const cycle = settle({
-      sold: Object.entries(orders).map(([id, units]) => sold(id, units, "1000")),
+      redemptions: Object.entries(orders).map(([id, units]) => sold(id, units, "1000")),
       capacity: d(capacity),
       unitDecimals: 0
     })
@@ -152,19 +152,19 @@ describe("golden vectors of docs/domain/figures.md#golden-vectors", () => {
 
 describe("a gate", () => {
   test("that fits exactly leaves nothing over", () => {
-    const cycle = settle({ sold: [sold("a", "7", "7.30")], capacity: d("7") })
+    const cycle = settle({ redemptions: [sold("a", "7", "7.30")], capacity: d("7") })
     expect(cycle.gate).toBeNull()
     expect(plain(cycle.gross)).toMatchObject({ burned: "7", redeemed: "7.3" })
   })
 
   test("that is wider than what was ordered changes no figure", () => {
-    const orders = { bought: [bought("x", "5", "4")], sold: [sold("a", "7", "7.30")] }
+    const orders = { subscriptions: [bought("x", "5", "4")], redemptions: [sold("a", "7", "7.30")] }
     expect(settle({ ...orders, capacity: d("8") })).toEqual(settle(orders))
   })
 
   test("never takes units of an order too small to be filled, or pays it", () => {
     const cycle = settle({
-      sold: [sold("a", "1", "1.04"), sold("b", "1", "1.04"), sold("c", "1", "1.04")],
+      redemptions: [sold("a", "1", "1.04"), sold("b", "1", "1.04"), sold("c", "1", "1.04")],
       capacity: d("2"),
       unitDecimals: 0
     })
@@ -173,7 +173,7 @@ describe("a gate", () => {
 
   test("burns no units of an order whose part is paid less than the smallest amount of the currency", () => {
     const cycle = settle({
-      sold: [sold("a", "1000", "1043.70"), sold("b", "0.02", "0.02")],
+      redemptions: [sold("a", "1000", "1043.70"), sold("b", "0.02", "0.02")],
       capacity: d("100")
     })
     expect(fillsOf(cycle)).toEqual({
@@ -211,7 +211,7 @@ const cycles = fc
     return {
       unitDecimals,
       cashDecimals,
-      bought: buys.map((cash, index) =>
+      subscriptions: buys.map((cash, index) =>
         Rules.boughtAt(
           {
             id: `s${index}`,
@@ -223,7 +223,7 @@ const cycles = fc
           dealt.price
         )
       ),
-      sold: sells.map((units, index) =>
+      redemptions: sells.map((units, index) =>
         Rules.soldAt(
           { id: `r${index}`, amount: null, units: figureOf(units, unitDecimals), ...terms },
           dealt.price
@@ -235,10 +235,10 @@ const cycles = fc
 
 /** Units of the parts that `gate-fill` gives and that would be paid nothing, in atoms. */
 const unpaidOf = (
-  dealing: Pick<Rules.DealingInput, "sold" | "capacity" | "unitDecimals">,
+  dealing: Pick<Rules.DealingInput, "redemptions" | "capacity" | "unitDecimals">,
   { fills }: Rules.Settlement
 ): bigint => {
-  const { capacity, sold: orders, unitDecimals } = dealing
+  const { capacity, redemptions: orders, unitDecimals } = dealing
   if (capacity === null) return 0n
   const order = orders.map(({ id, units }) => ({ id, amount: units }))
   const { filled } = Formula.compute(Formulas.gateFill, { capacity, order, unitDecimals })
@@ -251,11 +251,13 @@ test("no order gives units or cash for nothing: a part burns where it pays and p
   fc.assert(
     fc.property(cycles, (dealing) => {
       const cycle = Rules.settlementOf(dealing)
-      for (const { units, ordered, price, feeRate, id, proceeds } of dealing.sold.map((order) => ({
-        ordered: order.units,
-        ...order,
-        ...cycle.fills.get(order.id)
-      }))) {
+      for (const { units, ordered, price, feeRate, id, proceeds } of dealing.redemptions.map(
+        (order) => ({
+          ordered: order.units,
+          ...order,
+          ...cycle.fills.get(order.id)
+        })
+      )) {
         if (!cycle.fills.has(id)) continue
         expect(Decimal.isPositive(units)).toBe(Decimal.isPositive(proceeds))
         // It is paid as its price says, and an order that is not dealt could not have been paid.
@@ -292,19 +294,19 @@ test("a cycle makes and loses neither units nor cash", () => {
       const cycle = Rules.settlementOf(dealing)
       const { unitDecimals: units, cashDecimals: cash } = dealing
       const sum = (figures: ReadonlyArray<bigint>) => figures.reduce((so, one) => so + one, 0n)
-      const subscribed = sum(dealing.bought.map((order) => atomsOf(order.cash, cash)))
-      const minted = sum(dealing.bought.map((order) => atomsOf(order.units, units)))
-      const dealt = dealing.sold.map((order) => cycle.fills.get(order.id) ?? order)
+      const subscribed = sum(dealing.subscriptions.map((order) => atomsOf(order.cash, cash)))
+      const minted = sum(dealing.subscriptions.map((order) => atomsOf(order.units, units)))
+      const dealt = dealing.redemptions.map((order) => cycle.fills.get(order.id) ?? order)
       const burned = sum(dealt.map((order) => atomsOf(order.units, units)))
       const redeemed = sum(dealt.map((order) => atomsOf(order.proceeds, cash)))
       expect(atomsOf(cycle.fundNet.cash, cash)).toBe(subscribed - redeemed)
       expect(atomsOf(cycle.fundNet.units, units)).toBe(minted - burned)
-      const ordered = sum(dealing.sold.map((order) => atomsOf(order.units, units)))
+      const ordered = sum(dealing.redemptions.map((order) => atomsOf(order.units, units)))
       const capacity = atomsOf(dealing.capacity, units)
       // The capacity is dealt in whole, but for the parts that would be paid nothing.
       const unpaid = unpaidOf(dealing, cycle)
       expect(burned + unpaid).toBe(capacity < ordered ? capacity : ordered)
-      for (const order of dealing.sold) {
+      for (const order of dealing.redemptions) {
         const fill = cycle.fills.get(order.id)
         if (fill === undefined) continue
         expect(Decimal.add(fill.units, fill.rest)).toBe(order.units)
@@ -323,11 +325,11 @@ test("what a gate leaves over is dealt in the end, and paid no better in parts t
   fc.assert(
     fc.property(cycles, (dealing) => {
       const whole = Rules.settlementOf({ ...dealing, capacity: null })
-      let left = dealing.sold
+      let left = dealing.redemptions
       let burned = Decimal.zero
       let redeemed = Decimal.zero
       for (let day = 0; left.length > 0; day++) {
-        const cycle = Rules.settlementOf({ ...dealing, bought: [], sold: left })
+        const cycle = Rules.settlementOf({ ...dealing, subscriptions: [], redemptions: left })
         // A capacity of which no part can be paid deals nothing on any day, and burns nothing.
         if (cycle.fills.size === left.length && Decimal.isZero(cycle.gross.burned)) {
           expect(cycle.gross.redeemed).toBe(Decimal.zero)
@@ -355,7 +357,7 @@ test("what a gate leaves over is dealt in the end, and paid no better in parts t
 test("the order in which orders are listed changes no fill", () => {
   fc.assert(
     fc.property(cycles, (dealing) => {
-      const turned = { ...dealing, sold: dealing.sold.toReversed() }
+      const turned = { ...dealing, redemptions: dealing.redemptions.toReversed() }
       const [one, other] = [Rules.settlementOf(dealing), Rules.settlementOf(turned)]
       expect(fillsOf(other)).toEqual(fillsOf(one))
       expect(other.fundNet).toEqual(one.fundNet)

@@ -39,8 +39,8 @@ const total = (all: ReadonlyArray<{ readonly amount: Decimal.Decimal }>) =>
 
 describe("a forced act", () => {
   it("never moves more than a person can look at, or nothing at all", () => {
-    const refused = (asked: number, left: number) =>
-      ofAct({ asked, left }).flatMap(({ refuses, refusal: { gate, check } }) =>
+    const refused = (askedMoves: number, movesLeft: number) =>
+      ofAct({ askedMoves, movesLeft }).flatMap(({ refuses, refusal: { gate, check } }) =>
         refuses ? [`${gate} ${check}`] : []
       )
     expect(refused(movesMax, 1)).toEqual([])
@@ -53,9 +53,9 @@ describe("the holdings of a forced move", () => {
   it("never come to more or less than was asked, or to a holding twice or beyond what it holds", () => {
     fc.assert(
       fc.property(positions, fc.option(amount), (held, asked) => {
-        const { portions, short, stuck } = pick(held, asked ?? "all")
+        const { portions, short, stuckUnits } = pick(held, asked ?? "all")
         const wanted = asked ?? total(held)
-        expect(Decimal.add(Decimal.add(total(portions), short), stuck)).toBe(wanted)
+        expect(Decimal.add(Decimal.add(total(portions), short), stuckUnits)).toBe(wanted)
         expect(Decimal.isPositive(short)).toBe(Decimal.greaterThan(wanted, total(held)))
         expect(new Set(portions.map(({ holdingCid }) => holdingCid)).size).toBe(portions.length)
         const whole = new Map(held.map((one) => [one.holdingCid, one]))
@@ -79,7 +79,7 @@ describe("the holdings of a forced move", () => {
         const released = releasedOf(picked, held)
         const free = total(held.filter((one) => one.lock === "free"))
         const wanted = asked ?? total(held)
-        expect(released.length + (Decimal.isPositive(picked.stuck) ? 1 : 0) > 0).toBe(
+        expect(released.length + (Decimal.isPositive(picked.stuckUnits) ? 1 : 0) > 0).toBe(
           Decimal.greaterThan(Decimal.min(wanted, total(held)), free)
         )
         const locked = picked.portions.filter((one) => one.lock !== null)

@@ -131,7 +131,10 @@ describe.each(acts)("$name", (act) => {
 
 test("of several moves the first that a gate stops is told, though a later gate stops one before it", () => {
   const { moving } = BrokenMoves
-  const short = { ...moving, picked: { ...moving.picked, short: moving.asked ?? Decimal.zero } }
+  const short = {
+    ...moving,
+    picked: { ...moving.picked, short: moving.askedUnits ?? Decimal.zero }
+  }
   const unadmitted = { ...moving, instrumentId: "other-1", admission: null }
   const expected = "admission admitted"
   expect(firstRefusal(Moves.against([short, unadmitted]))).toBe(expected)

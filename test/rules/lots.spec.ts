@@ -358,12 +358,12 @@ describe("a basis of a lot's figures", () => {
   const source = (name: string) => ({ resourceKind: "subscription", id: name, offset: null })
   const bases = [
     ...Basis.of(LotFormulas.lotPart, {
-      given: { amount: d("515.01"), part: d("200"), units: d("500.009708"), cashDecimals: 2 },
+      values: { amount: d("515.01"), part: d("200"), units: d("500.009708"), cashDecimals: 2 },
       fields: { "disposal.share": "share" },
       source
     }),
     ...Basis.of(LotFormulas.lotCost, {
-      given: { units: d("44.236849"), price: d("1.0437"), cashDecimals: 2 },
+      values: { units: d("44.236849"), price: d("1.0437"), cashDecimals: 2 },
       fields: { cost: "cost" },
       source
     })

@@ -59,12 +59,12 @@ describe("a redemption that is burned", () => {
       ["burned-unpaid blocking redemption:r1 - - settlement"]
     ]
   ])("%s", (_, now, proceeds, paid, found) => {
-    const fact = { ...burned, proceeds: d(proceeds), paid: d(paid) }
+    const fact = { ...burned, proceeds: d(proceeds), paidAmount: d(paid) }
     expect(burnedUnpaid.differences(fact, d("0.01"), terms(now)).map(shown)).toEqual(found)
   })
 
   it("has no grace time to wait for where its check has none", () => {
-    const fact = { ...burned, proceeds: d("1"), paid: none }
+    const fact = { ...burned, proceeds: d("1"), paidAmount: none }
     const now = at("2026-03-02T18:00:00.000000001Z")
     expect(burnedUnpaid.differences(fact, none, { grace: null, now })).toHaveLength(1)
   })
@@ -83,7 +83,7 @@ describe("an order that is delivered", () => {
     ["blocks from then on", past, "99.98", false, "blocking 99.98"],
     ["blocks at once where a correction lost its cash", edge, "40", true, "blocking 40"]
   ] as const)("%s", (_, now, paid, isLost, found) => {
-    const fact = { ...delivered, paid: d(paid), isLost, entry: null }
+    const fact = { ...delivered, paidAmount: d(paid), isLost, entry: null }
     const [severity, amount] = typeof found === "string" ? found.split(" ") : []
     expect(cashSettlement.differences(fact, d("0.01"), terms(now)).map(shown)).toEqual(
       severity === undefined
@@ -278,7 +278,7 @@ describe("the places of an instrument", () => {
     [3, []],
     [4, ["holder-cap warning instrument:f 3 4 holders"]]
   ])("that %d of 3 are taken", (taken, found) => {
-    const fact = { instrumentId: "f", holderCap: 3, taken }
+    const fact = { instrumentId: "f", holderCap: 3, takenCount: taken }
     expect(Admissions.holderCap.differences(fact, none).map(shown)).toEqual(found)
   })
 })
@@ -425,7 +425,8 @@ describe("a difference within the tolerance of the policy", () => {
         },
         by
       ),
-    "holder-cap": (by) => Admissions.holderCap.differences({ ...of, holderCap: 3, taken: 5 }, by),
+    "holder-cap": (by) =>
+      Admissions.holderCap.differences({ ...of, holderCap: 3, takenCount: 5 }, by),
     "orphan-locks": (by) =>
       orphanLocks.differences({ ...of, contractId: "c1", units: d("2"), isLive: false }, by),
     "policy-replay": (by) =>

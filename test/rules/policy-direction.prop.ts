@@ -161,7 +161,7 @@ const permitted = (manifest: Manifest): ReadonlySet<string> => {
               units: size,
               oracle: party("oracle"),
               free: Decimal.of("3"),
-              held: Decimal.of("3"),
+              heldUnits: Decimal.of("3"),
               leaving: Decimal.zero,
               lastPrice: null
             },
@@ -194,19 +194,19 @@ const permitted = (manifest: Manifest): ReadonlySet<string> => {
       }
     }
   }
-  for (const taken of [0, 1, 2, 3]) {
+  for (const takenPlaces of [0, 1, 2, 3]) {
     const offering: AdmissionRules.OfferContext = {
       ...gateContext(manifest, at),
       holder: { attributes: [], screening: null },
       latest: null,
       consent: { state: "agreed" },
       required: [],
-      taken,
+      takenPlaces,
       expiresAt: null,
       validFrom: null,
       validUntil: null
     }
-    add(`offer the place after ${taken}`, holds(AdmissionRules.against(offering)))
+    add(`offer the place after ${takenPlaces}`, holds(AdmissionRules.against(offering)))
   }
   const ages = manifest.rescreenAfter === null ? [] : [manifest.rescreenAfter]
   for (const screenedAt of [-4, -2, -0.5].map(days)) {

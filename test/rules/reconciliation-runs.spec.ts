@@ -397,13 +397,13 @@ describe("the time that a caller is told to wait", () => {
     const began = Instant.of("2026-03-02T10:00:00Z")
     const now = Instant.of("2026-03-02T10:00:30Z")
     const of = { began, now }
-    expect(Pace.wholeSeconds(Pace.nanosFor(10, { ...of, done: 3 }))).toBe(100)
-    expect(Pace.wholeSeconds(Pace.nanosFor(1, { ...of, done: 20 }))).toBe(2)
+    expect(Pace.wholeSeconds(Pace.nanosFor(10, { ...of, doneCount: 3 }))).toBe(100)
+    expect(Pace.wholeSeconds(Pace.nanosFor(1, { ...of, doneCount: 20 }))).toBe(2)
     // Before the first instrument is done, each takes at least as long as the run has taken so far.
-    expect(Pace.wholeSeconds(Pace.nanosFor(2, { ...of, done: 0 }))).toBe(60)
+    expect(Pace.wholeSeconds(Pace.nanosFor(2, { ...of, doneCount: 0 }))).toBe(60)
     // A clock that was set back measures nothing.
-    expect(Pace.wholeSeconds(Pace.nanosFor(2, { began: now, now: began, done: 1 }))).toBe(1)
-    expect(Pace.wholeSeconds(Pace.nanosFor(100_000, { ...of, done: 1 }))).toBe(3_600)
+    expect(Pace.wholeSeconds(Pace.nanosFor(2, { began: now, now: began, doneCount: 1 }))).toBe(1)
+    expect(Pace.wholeSeconds(Pace.nanosFor(100_000, { ...of, doneCount: 1 }))).toBe(3_600)
   })
 })
 

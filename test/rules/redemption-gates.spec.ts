@@ -41,7 +41,7 @@ const sound: Gates.ClaimContext = {
   terms: terms(),
   oracle: party("oracle"),
   free: Decimal.of("1000"),
-  held: Decimal.of("1000"),
+  heldUnits: Decimal.of("1000"),
   leaving: Decimal.zero,
   lastPrice: null
 }

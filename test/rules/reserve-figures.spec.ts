@@ -705,10 +705,10 @@ describe("the basis of a figure of a reserve", () => {
 
   const basisOf = <I extends Formula.Inputs, F extends Formula.Shapes>(
     formula: Formula.Formula<I, F>,
-    given: Formula.GivenValues<I>
+    values: Formula.GivenValues<I>
   ) => {
     const fields = Object.fromEntries(Object.keys(formula.figures).map((name) => [name, name]))
-    return Basis.of(formula, { given, fields, source })
+    return Basis.of(formula, { values, fields, source })
   }
 
   const cap = {

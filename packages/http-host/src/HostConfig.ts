@@ -555,13 +555,13 @@ export type KeeperConfig = Omit<HostConfig, (typeof signIn)[number]>
 interface ReadConfig {
   /** The settings that have a value. */
   readonly config: KeeperConfig
-  readonly held: ReadonlyArray<PrintedSetting>
+  readonly printedSettings: ReadonlyArray<PrintedSetting>
 }
 
 interface ReadSettings {
   /** Values by the settings' names; a required setting without a value has no entry. */
   readonly values: Readonly<Record<string, unknown>>
-  readonly held: ReadonlyArray<PrintedSetting>
+  readonly printedSettings: ReadonlyArray<PrintedSetting>
   /**
    * Faults in the order of the table. `missing`: a required setting without a value; `wrong`: every
    * other fault.
@@ -575,7 +575,7 @@ const readWhole: Effect.Effect<ReadSettings, WrongSettings> = Effect.gen(functio
   const file = yield* Sources.file(new Set(Object.keys(settings)))
   const strays = yield* Sources.strayVariables(variables.add(Sources.fileVariable))
   const values: Array<readonly [string, unknown]> = []
-  const held: Array<PrintedSetting> = []
+  const printedSettings: Array<PrintedSetting> = []
   const faults: Array<ReadSettings["faults"][number]> = []
   for (const message of strays) faults.push({ was: "wrong", message })
   for (const [name, setting] of all) {
@@ -585,20 +585,25 @@ const readWhole: Effect.Effect<ReadSettings, WrongSettings> = Effect.gen(functio
     if (given.value === undefined) {
       const message = `${called} is not set: ${setting.limit}. ${setting.doc}`
       faults.push({ was: "missing", message })
-      held.push({ name, variable, from: "unset", written: "" })
+      printedSettings.push({ name, variable, from: "unset", written: "" })
       continue
     }
     if (given.value instanceof NotJson) {
       faults.push({ was: "wrong", message: `${called}: ${given.value.message}. ${setting.doc}` })
-      held.push({ name, variable, from: given.from, written: null })
+      printedSettings.push({ name, variable, from: given.from, written: null })
       continue
     }
     const value = setting.read(given.value)
     if (Result.isSuccess(value)) values.push([name, value.success])
     else faults.push({ was: "wrong", message: faultOf(called, setting, value.failure) })
-    held.push({ name, variable, from: given.from, written: writtenOf(setting, given.value) })
+    printedSettings.push({
+      name,
+      variable,
+      from: given.from,
+      written: writtenOf(setting, given.value)
+    })
   }
-  return { values: Object.fromEntries(values), held, faults }
+  return { values: Object.fromEntries(values), printedSettings, faults }
 }).pipe(Effect.catchTag("WrongFile", ({ faults }) => Effect.fail(new WrongSettings({ faults }))))
 
 const demand = (
@@ -620,7 +625,10 @@ const demand = (
  * value.
  */
 export const read: Effect.Effect<ReadConfig, WrongSettings> = Effect.flatMap(readWhole, (whole) =>
-  Effect.map(demand(whole, ["wrong"]), (config) => ({ config, held: whole.held }))
+  Effect.map(demand(whole, ["wrong"]), (config) => ({
+    config,
+    printedSettings: whole.printedSettings
+  }))
 )
 
 /**

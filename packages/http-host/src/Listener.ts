@@ -151,7 +151,7 @@ const makeServer = ({
     // Its turn has come: everything before it has been sent.
     refuse: ({ request: { socket } }) => {
       parting.add(socket)
-      const text = rawText({ refused: pipelined, sent: undefined, requestId: makeRequestId() })
+      const text = rawText({ refused: pipelined, sentBytes: undefined, requestId: makeRequestId() })
       leave({ socket, text, within: times.partingWithin })
     },
     cut: ({ request }) => inFlight.cut(request),
@@ -159,11 +159,16 @@ const makeServer = ({
   })
   // A client that has closed its sending half still reads: a complete request is answered.
   Object.assign(server, { httpAllowHalfOpen: true })
-  const part = (socket: Duplex, refused: Refusal.Refused | Refusal.Unavailable, sent?: Buffer) => {
+  const part = (
+    socket: Duplex,
+    refused: Refusal.Refused | Refusal.Unavailable,
+    sentBytes?: Buffer
+  ) => {
     parting.add(socket)
     socket.on("error", () => socket.destroy())
     pendingAnswers.inTurn(socket, (last) => {
-      const text = last === "answered" ? "" : rawText({ refused, sent, requestId: makeRequestId() })
+      const text =
+        last === "answered" ? "" : rawText({ refused, sentBytes, requestId: makeRequestId() })
       leave({ socket, text, within: times.partingWithin })
     })
   }
@@ -223,16 +228,16 @@ interface ParserError extends Error {
 const rawText = ({
   requestId,
   refused,
-  sent
+  sentBytes
 }: {
   readonly refused: Refusal.Refused | Refusal.Unavailable
   readonly requestId: string
   /** Bytes that the parser was reading when it failed. */
-  readonly sent: Buffer | undefined
+  readonly sentBytes: Buffer | undefined
 }): string => {
   const problem = Problem.from(refused, requestId)
   // An answer to HEAD has no body: its client would read the body as the next answer.
-  const text = sent?.subarray(0, 5).equals(head) === true ? "" : Answer.problemText(problem)
+  const text = sentBytes?.subarray(0, 5).equals(head) === true ? "" : Answer.problemText(problem)
   const headers = {
     connection: "close",
     "content-type": Body.problemMediaType,

@@ -78,7 +78,7 @@ export const layer: Layer.Layer<Vital, never, Needs> = Layer.effect(
         // Only after a refused write: a store that accepts writes needs no test write.
         if (writes.reason() !== null) {
           yield* tried
-          writes.taken()
+          writes.onTaken()
         }
         // In parallel, so that a slow ledger does not use up the store's timeout.
         const [[head, depth], end] = yield* Effect.all([store, ledgerEnd], {

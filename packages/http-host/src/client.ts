@@ -43,7 +43,7 @@ interface AnswerPoint {
    * Point and page that the call asked for, from which `repeat` derives the parameters that repeat
    * the answer.
    */
-  readonly asked: PointAndPage
+  readonly pointAndPage: PointAndPage
 }
 
 export interface One<V> extends AnswerPoint {
@@ -103,7 +103,7 @@ export interface Client {
   readonly list: <P, V>(
     read: Readable<P> & Pick<Read.List<unknown, unknown, P, V>, "item">,
     params: Input<NoInfer<P>>,
-    asked?: PointAndPage
+    pointAndPage?: PointAndPage
   ) => Effect.Effect<Page<V>, CallError>
   /**
    * Streams all pages at one point; the next page is requested when the previous one has been
@@ -113,13 +113,13 @@ export interface Client {
   readonly pages: <P, V>(
     read: Readable<P> & Pick<Read.List<unknown, unknown, P, V>, "item">,
     params: Input<NoInfer<P>>,
-    asked?: PointAndPage
+    pointAndPage?: PointAndPage
   ) => Stream.Stream<Page<V>, CallError>
   /** Streams all records at one point. */
   readonly records: <P, V>(
     read: Readable<P> & Pick<Read.List<unknown, unknown, P, V>, "item">,
     params: Input<NoInfer<P>>,
-    asked?: PointAndPage
+    pointAndPage?: PointAndPage
   ) => Stream.Stream<DecodedValue<V>, CallError>
   /**
    * Streams the event feed without an end: pages with at least one event, each with the cursor
@@ -265,7 +265,7 @@ export const make = (options: Call.Options): Client => {
     wait === undefined
       ? keyed(key)
       : { ...keyed(key), wait: Math.max(0, Math.floor(Duration.toSeconds(wait))) }
-  const call: Plain = (schema, asked) => Effect.map(ask(schema, asked), ({ value }) => value)
+  const call: Plain = (schema, parts) => Effect.map(ask(schema, parts), ({ value }) => value)
 
   const list: Client["list"] = (declared, params, paging = {}) => {
     const schema = Schema.Struct({
@@ -273,19 +273,19 @@ export const make = (options: Call.Options): Client => {
       value: Schema.Array(declared.item),
       next: Schema.NullOr(Schema.String)
     })
-    return Effect.flatMap(reading(declared, params, standardOf(paging)), (asked) =>
-      Effect.map(call(schema, asked), (page) => ({ ...page, asked: paging }))
+    return Effect.flatMap(reading(declared, params, standardOf(paging)), (parts) =>
+      Effect.map(call(schema, parts), (page) => ({ ...page, pointAndPage: paging }))
     )
   }
 
   const pages: Client["pages"] = (declared, params, paging = {}) =>
-    Stream.paginate(paging, (asked) =>
+    Stream.paginate(paging, (pointAndPage) =>
       Effect.map(
-        withRetries(list(declared, params, { limit: pageLimit, ...asked })),
+        withRetries(list(declared, params, { limit: pageLimit, ...pointAndPage })),
         (page) =>
           [
             [page],
-            page.next === null ? Option.none() : Option.some({ ...asked, after: page.next })
+            page.next === null ? Option.none() : Option.some({ ...pointAndPage, after: page.next })
           ] as const
       )
     )
@@ -308,8 +308,8 @@ export const make = (options: Call.Options): Client => {
         const { body, ifMatch } = yield* Effect.fromResult(
           matched(declared, rest, settings?.ifMatch)
         )
-        const asked = { path, params, body, ...ifMatch, ...opening(settings) }
-        const { location, value } = yield* ask(Schema.NullOr(answerOf(declared)), asked)
+        const parts = { path, params, body, ...ifMatch, ...opening(settings) }
+        const { location, value } = yield* ask(Schema.NullOr(answerOf(declared)), parts)
         if (value !== null) return value as TypedWriteAnswer<R>
         // A removal that this call completed has no body; its Location names the operation.
         const operationId = location?.split("/").at(-1)
@@ -336,8 +336,11 @@ export const make = (options: Call.Options): Client => {
         settings
       ).pipe(Effect.timeout(settings.within ?? withinDefault)),
     one: (declared, params, point = {}) =>
-      Effect.flatMap(reading(declared, params, standardOf(point)), (asked) =>
-        Effect.map(call(one(declared.value), asked), (answer) => ({ ...answer, asked: point }))
+      Effect.flatMap(reading(declared, params, standardOf(point)), (parts) =>
+        Effect.map(call(one(declared.value), parts), (answer) => ({
+          ...answer,
+          pointAndPage: point
+        }))
       ),
     list,
     pages,
@@ -378,8 +381,8 @@ export const make = (options: Call.Options): Client => {
         }
         const path = Verb.parse(declared.route)
         const { params: inPath, rest } = split(path, yield* encode(declared.params, params))
-        const asked = { path, params: inPath, query: texts(rest), file, ...keyed(settings) }
-        return yield* call(declared.result, asked)
+        const parts = { path, params: inPath, query: texts(rest), file, ...keyed(settings) }
+        return yield* call(declared.result, parts)
       })
   }
 }
@@ -387,7 +390,7 @@ export const make = (options: Call.Options): Client => {
 /** A call that returns the value alone. */
 type Plain = <A>(
   schema: Schema.Codec<A, unknown>,
-  asked: Call.RequestParts
+  parts: Call.RequestParts
 ) => Effect.Effect<DecodedValue<A>, CallError>
 
 const feed = (ask: Call.Call, params: EventQueries.EventParams, settings: FeedOptions) => {
@@ -522,5 +525,7 @@ const texts = (rest: Readonly<Record<string, unknown>>): Call.Texts =>
 
 const encodeStandard = Schema.encodeSync(Params.Standard)
 
-const standardOf = (asked: PointAndPage): Call.Texts =>
-  Object.fromEntries(Object.entries(encodeStandard(asked)).filter(([, text]) => text !== undefined))
+const standardOf = (pointAndPage: PointAndPage): Call.Texts =>
+  Object.fromEntries(
+    Object.entries(encodeStandard(pointAndPage)).filter(([, text]) => text !== undefined)
+  )

@@ -99,7 +99,7 @@ describe.skipIf(!installed)("every expression of the packages, by recheck", () =
 describe("the work of reading", () => {
   const crypto = Effect.runSync(Effect.provide(Effect.service(Crypto), NodeCrypto.layer))
   const cursors = Cursor.make(crypto, [{ id: 0, secret: new Uint8Array(32) }])
-  const bound = { list: "holders.list", bound: "x".repeat(1000), count: 1 }
+  const bound = { list: "holders.list", binding: "x".repeat(1000), count: 1 }
 
   it("a cursor of more than 512 characters is none: no character of it is read", () => {
     const read: Array<string | symbol> = []

@@ -129,7 +129,7 @@ describe("the judge of raw paths", () => {
           const path = route.path.template.replaceAll(/\{[A-Za-z]+\}/g, () => ids[at++] ?? "x")
           const found = find(route.path.method, path)
           expect(found).toMatchObject({ found: "route", route: { name: route.name } })
-          if (found.found === "route") {
+          if (found.match === "route") {
             expect(Object.values(found.params)).toEqual(ids.slice(0, route.path.names.length))
           }
         }
@@ -141,7 +141,7 @@ describe("the judge of raw paths", () => {
     fc.assert(
       fc.property(fc.string({ maxLength: 60 }), (text) => {
         const found = find("POST", `/v1/${text}`)
-        if (found.found !== "route") return
+        if (found.match !== "route") return
         for (const value of Object.values(found.params)) {
           expect(Result.isSuccess(RecordId.parse(value))).toBe(true)
         }

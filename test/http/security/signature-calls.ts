@@ -55,7 +55,7 @@ export const judging = (crypto: Layer.Layer<Crypto>) => {
       method: "GET",
       target: "/v1/holders",
       body: new Uint8Array(0),
-      sent: {
+      sentHeaders: {
         key: [keyId],
         timestamp: [good["x-signature-timestamp"] ?? ""],
         nonce: [good["x-signature-nonce"] ?? ""],

@@ -12,7 +12,7 @@ const monitor = (type: EventType): string => {
     hidden: "no id",
     "by kind": "the id, unless the record is of a hidden kind"
   }[seen.resourceId]
-  return seen.hidden.length === 0 ? id : `${id}; without ${codes(seen.hidden)}`
+  return seen.hiddenNames.length === 0 ? id : `${id}; without ${codes(seen.hiddenNames)}`
 }
 
 const section = (type: EventType): string => {

@@ -17,7 +17,7 @@ export interface OfferContext {
   /** Holder requirements of the registrar. */
   readonly required: ReadonlyArray<AttributeRules.RequiredAttribute>
   /** Number of taken places under the holder cap: admitted, offered and reserved. */
-  readonly taken: number
+  readonly takenPlaces: number
   readonly expiresAt: Instant.Instant | null
   readonly validFrom: Instant.Instant | null
   readonly validUntil: Instant.Instant | null
@@ -41,7 +41,7 @@ const beforeHolder = ({ latest }: OfferContext): ReadonlyArray<Judgement> => [
 
 const afterHolder = (offering: OfferContext): ReadonlyArray<Judgement> => [
   condition("admission-consent", offering.consent?.state === "agreed"),
-  condition("holder-cap", offering.taken < offering.instrument.manifest.holderCap, {
+  condition("holder-cap", offering.takenPlaces < offering.instrument.manifest.holderCap, {
     policyVersion: offering.instrument.policyVersion
   }),
   condition(

@@ -55,7 +55,7 @@ export const offeringOf = Effect.fnUntraced(function* (offerInput: {
     latest: yield* latest({ holderId: offerInput.holderId, instrumentId }),
     consent,
     required: yield* requiredOf(instrument),
-    taken: taken.count,
+    takenPlaces: taken.count,
     expiresAt: terms.expiresAt,
     validFrom: terms.validFrom,
     validUntil: terms.validUntil,

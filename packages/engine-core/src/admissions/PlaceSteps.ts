@@ -102,18 +102,18 @@ const stillReserved = Effect.fnUntraced(function* (reserved: ReadonlyArray<Place
  * (overloaded) where too many reservations of the instrument are under way.
  */
 export const reserve = Effect.fnUntraced(function* (
-  taken: TakenPlaces,
+  takenPlaces: TakenPlaces,
   admissionId: string,
   act: OperationAct
 ) {
   const records = yield* Records
-  const { instrumentId } = taken
-  if (taken.reserved.length >= placesMax) {
+  const { instrumentId } = takenPlaces
+  if (takenPlaces.reserved.length >= placesMax) {
     return yield* Effect.fail(
       unavailable("overloaded", "Too many offers of this instrument are under way.", retryAfter)
     )
   }
-  const reserved = [...taken.reserved, { admissionId, operationId: act.operationId }]
+  const reserved = [...takenPlaces.reserved, { admissionId, operationId: act.operationId }]
   const before = yield* records.find(admissionPlaces, instrumentId)
   if (Option.isSome(before)) {
     yield* records.append(admissionPlaces, before.value, { on: "reserve", reserved }, act)

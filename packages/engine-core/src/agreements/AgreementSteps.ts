@@ -79,13 +79,13 @@ export const accepted = <R extends AgreementRecord<C, A>, C extends string, A ex
   agreement: Agreement<R, C, A>,
   id: string,
   node: Node,
-  made: {
+  newAgreement: {
     readonly contract: string | null
     /** Absent where only one party is asked. */
     readonly by?: { readonly party: Party.Party; readonly proposal: string | null }
   }
 ): LedgerRecord.LedgerEffect => {
-  const { by, contract: cid } = made
+  const { by, contract: cid } = newAgreement
   if (cid !== null) {
     const party = by === undefined ? {} : { party: by.party }
     const fact = { on: "agree", ...party, cid, at: node.effectiveAt } as const
@@ -145,14 +145,14 @@ export const succeeded = <R extends AgreementRecord<C, A>, C extends string, A e
  * one made its contract, an earlier one another proposal.
  */
 export const signatureOf = (
-  made: {
+  newAgreement: {
     readonly party: Party.Party
     readonly contract: string | null
     readonly proposal: string | null
   },
   { effectiveAt }: Pick<Node, "effectiveAt">
 ) => {
-  const { party, contract: cid, proposal: proposalCid } = made
+  const { party, contract: cid, proposal: proposalCid } = newAgreement
   if (cid !== null) return { on: "activate", party, cid, at: effectiveAt } as const
   if (proposalCid !== null) return { on: "accept", party, proposalCid } as const
   throw new Error("an acceptance made neither a proposal nor a contract")

@@ -148,7 +148,7 @@ const make = Effect.gen(function* () {
     }
     const filters = filtersOf(params)
     return {
-      bound: {
+      cursorBinding: {
         actor: filters.actor ?? null,
         action: filters.action ?? null,
         resourceKind: filters.resourceKind ?? null,

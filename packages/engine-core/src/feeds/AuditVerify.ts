@@ -88,15 +88,15 @@ const decodeText = (text: string): RecordText | undefined => {
 const micros = (sortable: string): string => Instant.format(Instant.toMicros(Instant.of(sortable)))
 
 /** Name of a column that differs from the record's text; undefined: all agree. */
-const column = (row: AuditRow, said: RecordText): string | undefined => {
+const column = (row: AuditRow, recordText: RecordText): string | undefined => {
   const pairs: ReadonlyArray<readonly [name: string, column: unknown, text: unknown]> = [
-    ["seq", String(row.seq), said.seq],
-    ["at", micros(row.at), said.at],
-    ["action", row.action, said.action],
-    ["actor", row.actor, said.actor],
-    ["resourceKind", row.resourceKind, said.resourceKind],
-    ["resourceId", row.resourceId, said.resourceId],
-    ["prevHash", row.prevHash, said.prevHash]
+    ["seq", String(row.seq), recordText.seq],
+    ["at", micros(row.at), recordText.at],
+    ["action", row.action, recordText.action],
+    ["actor", row.actor, recordText.actor],
+    ["resourceKind", row.resourceKind, recordText.resourceKind],
+    ["resourceId", row.resourceId, recordText.resourceId],
+    ["prevHash", row.prevHash, recordText.prevHash]
   ]
   return pairs.find(([, kept, text]) => kept !== text)?.[0]
 }
@@ -116,8 +116,12 @@ const anchorOf = (
     : { tenantId, size: Number(size), head, signature, keyId }
 }
 
-const checkpointFault = (trust: Trust, row: AuditRow, said: RecordText): string | undefined => {
-  const anchor = anchorOf(trust.tenantId, said.detail)
+const checkpointFault = (
+  trust: Trust,
+  row: AuditRow,
+  recordText: RecordText
+): string | undefined => {
+  const anchor = anchorOf(trust.tenantId, recordText.detail)
   if (anchor === undefined) return "it is a checkpoint and does not say of what"
   if (anchor.size !== row.seq - 1 || anchor.head !== row.prevHash) {
     return "its checkpoint is not of the record before it"

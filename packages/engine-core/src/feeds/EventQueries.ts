@@ -122,7 +122,7 @@ const make = Effect.gen(function* () {
     const { rows, next } = yield* pages.page(
       { ...request, order: params.order ?? "asc" },
       {
-        bound: {
+        cursorBinding: {
           kind: kind ?? null,
           type: params.type ?? null,
           resourceKind: params.resourceKind ?? null,

@@ -50,7 +50,7 @@ interface Page<A> {
 /** Scan of a feed for a caller, and what binds its cursors. */
 interface FeedSource<A, E> {
   /** Filters and sight that the cursor is bound to, besides the order. */
-  readonly bound: Readonly<Record<string, PlainJson.Plain>>
+  readonly cursorBinding: Readonly<Record<string, PlainJson.Plain>>
   readonly scan: (scan: Scan) => Effect.Effect<ScannedRows<A>, E>
   /**
    * Whether the reader may see a row that its filters match; absent: it sees all. A page is filled
@@ -76,7 +76,7 @@ interface FeedPages {
    * pruned past the reader meanwhile fails the stream, which is never cut short in silence.
    */
   readonly rest: <A extends NumberedRow, E>(
-    asked: Omit<PageRequest, "limit"> & {
+    request: Omit<PageRequest, "limit"> & {
       /** The last number of the feed now: later rows are those of the next call. */
       readonly end: number
     },
@@ -90,7 +90,7 @@ interface FeedPages {
    * (docs/contract/pages-and-cursors.md#feeds).
    */
   readonly page: <A extends NumberedRow, E>(
-    asked: PageRequest,
+    request: PageRequest,
     source: FeedSource<A, E>
   ) => Effect.Effect<Page<A>, E | Refused<"invalid-request" | "cursor-expired">>
 }
@@ -105,35 +105,40 @@ export const make = ({
   readonly tenantId: string
   readonly cursors: Cursors
 }): FeedPages => {
-  const boundOf = (bound: FeedSource<never, never>["bound"], order: PageRequest["order"]): string =>
-    PlainJson.canonical({ ...bound, tenant: tenantId, order })
+  const bindingOf = (
+    cursorBinding: FeedSource<never, never>["cursorBinding"],
+    order: PageRequest["order"]
+  ): string => PlainJson.canonical({ ...cursorBinding, tenant: tenantId, order })
 
-  const readPlace = (bound: string, after: string | undefined) =>
+  const readPlace = (binding: string, after: string | undefined) =>
     after === undefined
       ? Effect.undefined
-      : Effect.map(Effect.fromResult(cursors.read({ list, bound, count: 2, text: after })), placeOf)
+      : Effect.map(
+          Effect.fromResult(cursors.read({ list, binding, count: 2, text: after })),
+          placeOf
+        )
 
-  const cursorOf = (bound: string, { scanned, prunedTo }: Place): string =>
-    cursors.write({ list, bound, offset: Offset.zero, keys: [String(scanned), String(prunedTo)] })
+  const cursorOf = (binding: string, { scanned, prunedTo }: Place): string =>
+    cursors.write({ list, binding, offset: Offset.zero, keys: [String(scanned), String(prunedTo)] })
 
   return {
     page: Effect.fnUntraced(function* <A extends NumberedRow, E>(
       { order, limit, after }: PageRequest,
       source: FeedSource<A, E>
     ) {
-      const bound = boundOf(source.bound, order)
-      const place = yield* readPlace(bound, after)
+      const binding = bindingOf(source.cursorBinding, order)
+      const place = yield* readPlace(binding, after)
       const found = yield* filled(source, { order, limit, ...afterOf(place) })
       yield* unmissed({ order, place }, found)
-      return { rows: found.rows, next: cursorOf(bound, found) }
+      return { rows: found.rows, next: cursorOf(binding, found) }
     }),
 
     rest: Effect.fnUntraced(function* <A extends NumberedRow, E>(
       { order, after, end }: Omit<PageRequest, "limit"> & { readonly end: number },
       source: FeedSource<A, E>
     ) {
-      const bound = boundOf(source.bound, order)
-      const start = yield* readPlace(bound, after)
+      const binding = bindingOf(source.cursorBinding, order)
+      const start = yield* readPlace(binding, after)
       const scan = Effect.fnUntraced(function* (place: Place | undefined) {
         const found = yield* source.scan({ order, limit: restAtOnce, ...afterOf(place) })
         yield* unmissed({ order, place }, found)
@@ -156,7 +161,7 @@ export const make = ({
       return {
         rows: Stream.concat(Stream.fromIterable(within(first)), later),
         next: () =>
-          cursorOf(bound, {
+          cursorOf(binding, {
             ...reached,
             // Rows that came meanwhile are those of the next call.
             scanned: order === "asc" ? Math.max(start?.scanned ?? 0, end) : reached.scanned
@@ -193,22 +198,22 @@ const scansMax = 100
  */
 const filled = Effect.fnUntraced(function* <A extends NumberedRow, E>(
   { scan, shows }: FeedSource<A, E>,
-  asked: Scan
+  feedScan: Scan
 ) {
-  let limit = asked.limit
-  let found = yield* scan(asked)
+  let limit = feedScan.limit
+  let found = yield* scan(feedScan)
   if (shows === undefined) return found
   const rows = found.rows.filter(shows)
-  for (let scans = 1; rows.length < asked.limit && found.rows.length >= limit; scans += 1) {
+  for (let scans = 1; rows.length < feedScan.limit && found.rows.length >= limit; scans += 1) {
     if (scans === scansMax) break
     limit = scannedOn
-    found = yield* scan({ ...asked, after: found.scanned, limit })
+    found = yield* scan({ ...feedScan, after: found.scanned, limit })
     rows.push(...found.rows.filter(shows))
   }
-  const last = rows[asked.limit - 1]
+  const last = rows[feedScan.limit - 1]
   return last === undefined
     ? { ...found, rows }
-    : { ...found, rows: rows.slice(0, asked.limit), scanned: last.seq }
+    : { ...found, rows: rows.slice(0, feedScan.limit), scanned: last.seq }
 })
 
 /** A reader's place in the sequence, and the pruned prefix when the cursor was issued. */

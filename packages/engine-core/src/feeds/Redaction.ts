@@ -73,12 +73,12 @@ export const sight = (
   { members, resourceKind }: Pick<EventDeclaration<unknown>, "members" | "resourceKind">
 ): {
   readonly resourceId: "shown" | "hidden" | "by kind"
-  readonly hidden: ReadonlyArray<string>
+  readonly hiddenNames: ReadonlyArray<string>
 } | null => {
   if (!isControl(type)) return null
   return {
     resourceId:
       resourceKind === "any" ? "by kind" : hiddenResources.has(resourceKind) ? "hidden" : "shown",
-    hidden: members.filter((member) => hiddenMembers.has(member))
+    hiddenNames: members.filter((member) => hiddenMembers.has(member))
   }
 }

@@ -47,7 +47,7 @@ export interface Step {
   /** Kind of record that the step deletes, as the log and the metric name it. */
   readonly kind: Retention.StepKind
   /** One batch, inside a transaction of its own. */
-  readonly run: (asked: BatchInput) => Effect.Effect<Retention.Batch, Unavailable, Needs>
+  readonly run: (input: BatchInput) => Effect.Effect<Retention.Batch, Unavailable, Needs>
   /**
    * Place at which the step goes on after one whose batch failed; null, or absent: nothing of the step
    * may be deleted before that batch.

@@ -31,7 +31,7 @@ export const basisOf = (self: MeasuredFinding): ReadonlyArray<Basis.Basis> => {
     actual === null || expected === null
       ? []
       : Basis.of(Formulas.findingDifference, {
-          given: { actual, expected },
+          values: { actual, expected },
           fields: { difference: "difference" },
           source: (name) => ({ ...(name === "actual" ? stated : subject), offset })
         })
@@ -41,7 +41,7 @@ export const basisOf = (self: MeasuredFinding): ReadonlyArray<Basis.Basis> => {
   return [
     ...ofDifference,
     ...Basis.of(Formulas.findingUnexplained, {
-      given: {
+      values: {
         difference,
         items: items.map(({ amount, itemId: id }) => ({ id, amount }))
       },

@@ -36,12 +36,12 @@ export const grew = (accepted: Decimal.Decimal, now: Decimal.Decimal): boolean =
  */
 export const foundAgain = (
   self: Pick<Finding, "state" | "accepted">,
-  seen: Sighting
+  sighting: Sighting
 ): Extract<Fact, { on: "see" | "reopen" }> => {
   const isReopened =
     self.state === "cleared" ||
-    (self.accepted !== null && grew(self.accepted.unexplained, seen.unexplained))
-  return { on: isReopened ? "reopen" : "see", seen }
+    (self.accepted !== null && grew(self.accepted.unexplained, sighting.unexplained))
+  return { on: isReopened ? "reopen" : "see", seen: sighting }
 }
 
 /** A difference that a check found; the run that finds it adds id, pin and its own id. */

@@ -61,7 +61,7 @@ export type Source = Pick<Input, "resourceKind" | "id" | "offset">
 
 /** Fields of a record that hold the figures of a formula, and the sources of its inputs. */
 export interface BasisSources<I extends Inputs, F extends Shapes> {
-  readonly given: GivenValues<I>
+  readonly values: GivenValues<I>
   /** Figure of the formula, by the field of the record that holds it. */
   readonly fields: Readonly<Record<string, keyof F & string>>
   /** The record and offset an input was read from; of an input of many amounts, for each id. */
@@ -71,11 +71,11 @@ export interface BasisSources<I extends Inputs, F extends Shapes> {
 /** Returns one basis for each field, interpreted from the formula that `Formula.compute` computes. */
 export const of = <I extends Inputs, F extends Shapes>(
   formula: Formula<I, F>,
-  { given, fields, source }: BasisSources<I, F>
+  { values, fields, source }: BasisSources<I, F>
 ): ReadonlyArray<Basis> => {
   const inputs: Array<Input> = []
   for (const name in formula.inputs) {
-    for (const { id, value } of texts(given[name])) {
+    for (const { id, value } of texts(values[name])) {
       inputs.push({ name, value, ...source(name, id) })
     }
   }
@@ -139,9 +139,9 @@ export const verify = (
   })
 }
 
-const same = (step: Step, given: Step | undefined): boolean =>
-  given !== undefined &&
-  step.op === given.op &&
-  step.places === given.places &&
-  step.rounding === given.rounding &&
-  step.value === given.value
+const same = (step: Step, storedStep: Step | undefined): boolean =>
+  storedStep !== undefined &&
+  step.op === storedStep.op &&
+  step.places === storedStep.places &&
+  step.rounding === storedStep.rounding &&
+  step.value === storedStep.value

@@ -76,13 +76,13 @@ export const evaluate = (
 }
 
 const closure = (
-  taken: ReadonlyArray<FigureStep>,
+  figureSteps: ReadonlyArray<FigureStep>,
   figure: string
 ): Result.Result<Derivation, string> => {
   const needed = new Set<number>()
   const used = new Set<number>()
-  for (let index = taken.length - 1; index >= 0; index--) {
-    const step = taken[index]
+  for (let index = figureSteps.length - 1; index >= 0; index--) {
+    const step = figureSteps[index]
     if (step === undefined || (step.figure !== figure && !needed.has(index))) continue
     needed.add(index)
     for (const earlier of step.stands.steps) needed.add(earlier)
@@ -90,7 +90,7 @@ const closure = (
   }
   const steps: Array<Step> = []
   for (const index of [...needed].toSorted((a, b) => a - b)) {
-    const step = taken[index]?.step
+    const step = figureSteps[index]?.step
     if (step === undefined) return Result.fail(`${figure} cannot be computed from these inputs.`)
     steps.push(step)
   }
@@ -247,7 +247,7 @@ interface Places {
   readonly stands: Stands
 }
 
-const sheetOf = (inputs: ReadonlyArray<Input>, taken: Array<FigureStep>): Sheet<Term> => {
+const sheetOf = (inputs: ReadonlyArray<Input>, figureSteps: Array<FigureStep>): Sheet<Term> => {
   const byName = Map.groupBy(
     inputs.map((input, index) => ({ ...input, index })),
     ({ name }) => name
@@ -339,7 +339,7 @@ const sheetOf = (inputs: ReadonlyArray<Input>, taken: Array<FigureStep>): Sheet<
       const value = isKnown ? Rational.round(term.value, { places: count, rounding }) : undefined
       const text =
         value === undefined || count === undefined ? "?" : Decimal.formatPlaces(value, count)
-      taken.push({
+      figureSteps.push({
         figure,
         step:
           value === undefined || count === undefined
@@ -357,7 +357,7 @@ const sheetOf = (inputs: ReadonlyArray<Input>, taken: Array<FigureStep>): Sheet<
         names: figure,
         shown: text,
         binding: "atom",
-        stands: { inputs: new Set(), steps: new Set([taken.length - 1]) }
+        stands: { inputs: new Set(), steps: new Set([figureSteps.length - 1]) }
       }
     },
     share: ({ figure, total, by, places }) => {
@@ -369,7 +369,7 @@ const sheetOf = (inputs: ReadonlyArray<Input>, taken: Array<FigureStep>): Sheet<
       const dependencies = onBoth(onBoth(total.stands, stands), standsOn(by))
       items.forEach(({ id, amount }, index) => {
         const value = shared?.[index]
-        taken.push({
+        figureSteps.push({
           figure,
           step:
             value === undefined || count === undefined

@@ -137,20 +137,20 @@ export const declare = <const I extends Inputs, const F extends Shapes>(
 /** The figures of a formula for these inputs. */
 export const compute = <I extends Inputs, F extends Shapes>(
   formula: Formula<I, F>,
-  given: GivenValues<I>
-): Figures<F> => computeExact(formula, given).figures
+  inputValues: GivenValues<I>
+): Figures<F> => computeExact(formula, inputValues).figures
 
 /** The figures of a formula, and of each figure that is rounded its exact term before the rounding. */
 export const computeExact = <const I extends Inputs, const F extends Shapes>(
   formula: Formula<I, F>,
-  given: GivenValues<I>
+  inputValues: GivenValues<I>
 ): {
   readonly figures: Figures<F>
   readonly terms: { readonly [N in keyof F]?: Rational.Rational }
 } => {
   const figures: Record<string, FigureOf[Shape]> = {}
   const terms: Record<string, Rational.Rational> = {}
-  formula.work(numbers(given, { figures, terms }))
+  formula.work(numbers(inputValues, { figures, terms }))
   // A formula gives the figures that it declares, which a test checks for each listed formula.
   return { figures: figures as Figures<F>, terms: terms as { [N in keyof F]?: Rational.Rational } }
 }

@@ -44,16 +44,16 @@ interface ShownSchema {
  * alone: the check is there for what it shows. The JSON form is the PlainNumber itself, since the
  * bytes are printed by PlainJson.
  */
-const declared = (shown: ShownSchema) =>
+const declared = (shownSchema: ShownSchema) =>
   Schema.declare(isPlainNumber, {
-    expected: `a JSON ${shown.type}`,
+    expected: `a JSON ${shownSchema.type}`,
     toCodecJson: () => undefined,
     toCodecArbitrary: () =>
       Schema.link<PlainNumber>()(Schema.Int, {
         decode: SchemaGetter.transform((n: number) => new PlainNumber(String(n))),
         encode: SchemaGetter.transform((n: PlainNumber) => Number(n.text))
       })
-  }).check(Schema.makeFilter(() => true, { toJsonSchema: () => ({ ...shown }) }))
+  }).check(Schema.makeFilter(() => true, { toJsonSchema: () => ({ ...shownSchema }) }))
 
 /** Any JSON number. */
 export const schema = declared({ type: "number" })

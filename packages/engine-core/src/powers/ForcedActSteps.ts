@@ -76,23 +76,23 @@ const movesLeft = ({ moves, power }: ForcedActRequest, { now, operationId }: Ope
 /** Checks of the act in its step `step`; an act without moves is judged by its lines alone. */
 const rowsOf = (
   { isMoving, moves, voids }: ForcedActRequest,
-  left: ReadonlyArray<LoadedMove>,
+  remainingMoves: ReadonlyArray<LoadedMove>,
   step: number
 ): ReadonlyArray<Judgement> => {
   // A later step of lines alone has some left, unless another order voided them meanwhile.
   const hasRest = isMoving || voids?.lines.some(({ line }) => line?.isSuspended === true) === true
   return inOrder([
-    ...(isMoving ? ofAct({ asked: moves.length, left: left.length }) : []),
+    ...(isMoving ? ofAct({ askedMoves: moves.length, movesLeft: remainingMoves.length }) : []),
     ...(voids === null || voids.lines.length === 0
       ? []
       : [LineVoidGates.against({ ...voids, isBegun: step > 1 && hasRest })]),
-    ...against(left)
+    ...against(remainingMoves)
   ])
 }
 
 /** All conditions of the act, those that are met included. */
 const gatesOf = (asking: ForcedActRequest, act: OperationAct) =>
-  Effect.map(movesLeft(asking, act), (left) => rowsOf(asking, left, 1))
+  Effect.map(movesLeft(asking, act), (remainingMoves) => rowsOf(asking, remainingMoves, 1))
 
 /**
  * Largest length in characters of a figure shown to approvers; a longer one is replaced by its

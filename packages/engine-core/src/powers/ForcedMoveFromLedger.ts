@@ -30,7 +30,7 @@ interface LedgerMove {
   readonly from: Stored<Holder>
   readonly to: Stored<Holder>
   /** The holder's units of the instrument after the whole update. */
-  readonly left: Decimal.Decimal
+  readonly unitsLeft: Decimal.Decimal
 }
 
 /** Read after every other node of the update, when the register holds the update's result. */
@@ -49,8 +49,15 @@ const forced = TypedFromLedger.of(IssuerPowersAgreement, {
       }
       const { instrument } = choosing.payload
       const { argument, result } = choosing
-      const left = yield* unitsOf(found.from.party, instrument)
-      const move = { ...found, operationId: node.operationId, argument, result, instrument, left }
+      const unitsLeft = yield* unitsOf(found.from.party, instrument)
+      const move = {
+        ...found,
+        operationId: node.operationId,
+        argument,
+        result,
+        instrument,
+        unitsLeft
+      }
       yield* recordMove(move, node)
       if (argument.cause.kind === "recovery") yield* recordRecovery(move, node)
     })
@@ -96,7 +103,7 @@ const unitsOf = Effect.fnUntraced(function* (
 /** Adds the move to the operation's forced act, which its later steps and its result read. */
 const recordMove = Effect.fnUntraced(function* (move: LedgerMove, node: Node) {
   const records = yield* Records
-  const { argument, from, instrument, left, operationId, result, to } = move
+  const { argument, from, instrument, unitsLeft, operationId, result, to } = move
   const { cause } = argument
   const before = yield* records.find(forcedActs, operationId)
   const act = Option.isSome(before)
@@ -121,7 +128,7 @@ const recordMove = Effect.fnUntraced(function* (move: LedgerMove, node: Node) {
         contractId,
         units: amount
       })),
-      left,
+      left: unitsLeft,
       updateId: node.updateId
     },
     node.act
@@ -136,7 +143,7 @@ const recordMove = Effect.fnUntraced(function* (move: LedgerMove, node: Node) {
  */
 const recordRecovery = Effect.fnUntraced(function* (move: LedgerMove, node: Node) {
   const records = yield* Records
-  const { from, instrument, left, operationId, result, to } = move
+  const { from, instrument, unitsLeft, operationId, result, to } = move
   const { holderId, party } = from
   const instrumentId = instrument.id
   const stored = yield* records.find(recoveries, idOf({ holderId, instrumentId }))
@@ -157,7 +164,7 @@ const recordRecovery = Effect.fnUntraced(function* (move: LedgerMove, node: Node
       )
   const moved = { on: "move", units: result.units, toHolderId: to.holderId, operationId } as const
   const after = yield* records.append(recoveries, before, moved, node.act)
-  const isEmptied = Decimal.isZero(left)
+  const isEmptied = Decimal.isZero(unitsLeft)
   if (isEmptied) {
     yield* records.append(recoveries, after, { on: "tell", units: unannounced(after) }, node.act)
   }
@@ -167,7 +174,7 @@ const recordRecovery = Effect.fnUntraced(function* (move: LedgerMove, node: Node
       from,
       to,
       instrumentId,
-      left: isEmptied ? (isLast ? "nothing" : "other-instruments") : "units",
+      holderLeft: isEmptied ? (isLast ? "nothing" : "other-instruments") : "units",
       operationId,
       by: yield* actorOf(operationId)
     },

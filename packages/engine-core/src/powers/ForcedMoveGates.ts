@@ -31,7 +31,7 @@ export interface MoveContext {
   /** The holder's granted consents that cover the instrument. */
   readonly consents: ReadonlyArray<Pick<IssuerPowersConsent, "powers">>
   /** Null: all of the holder's units. */
-  readonly asked: Decimal.Decimal | null
+  readonly askedUnits: Decimal.Decimal | null
   readonly picked: PickedPortions
   /** True if a holder of this act both gives and receives. */
   readonly isBothWays: boolean
@@ -127,35 +127,35 @@ const ofPolicy = (moving: MoveContext): ReadonlyArray<Judgement> => {
 }
 
 const ofUnits = (moving: MoveContext): ReadonlyArray<Judgement> => {
-  const { asked, picked, unitDecimals } = moving
+  const { askedUnits, picked, unitDecimals } = moving
   const detail = aboutMove(moving)
-  const isNothing = picked.portions.length === 0 && Decimal.isZero(picked.stuck)
+  const isNothing = picked.portions.length === 0 && Decimal.isZero(picked.stuckUnits)
   return [
     condition("units-held", !isNothing, { detail }),
     condition("enough-units", !Decimal.isPositive(picked.short), { detail }),
     condition(
       "unit-decimals",
-      asked === null || unitDecimals === null || Decimal.fits(asked, unitDecimals),
+      askedUnits === null || unitDecimals === null || Decimal.fits(askedUnits, unitDecimals),
       {
         detail: `${detail} Units of the instrument have at most ${unitDecimals ?? 0} places.`,
         recovery: `Name units with at most ${unitDecimals ?? 0} places.`
       }
     ),
-    condition("locks-releasable", !Decimal.isPositive(picked.stuck), { detail })
+    condition("locks-releasable", !Decimal.isPositive(picked.stuckUnits), { detail })
   ]
 }
 
 /** Checks of the whole act: it has a move, and no more than the limit. */
 export const ofAct = (moves: {
   /** Number of moves asked for. */
-  readonly asked: number
+  readonly askedMoves: number
   /** Number of moves that no earlier step has made. */
-  readonly left: number
+  readonly movesLeft: number
 }): ReadonlyArray<Judgement> => [
-  condition("moves-few", moves.asked <= movesMax, {
+  condition("moves-few", moves.askedMoves <= movesMax, {
     recovery: `Name at most ${movesMax} of the holder's instruments at a time.`
   }),
-  condition("units-held", moves.left !== 0, { recovery: "Name a holder that holds units." })
+  condition("units-held", moves.movesLeft !== 0, { recovery: "Name a holder that holds units." })
 ]
 
 /**

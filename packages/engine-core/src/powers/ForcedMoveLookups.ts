@@ -80,7 +80,7 @@ const placesOf = ({ manifest }: Instrument): number | null => {
 
 /** Loads the requested moves, without what earlier steps of the same operation have moved. */
 export const loadMoves = Effect.fnUntraced(function* (
-  asked: ReadonlyArray<MoveRequest>,
+  requests: ReadonlyArray<MoveRequest>,
   {
     power,
     operationId,
@@ -91,8 +91,8 @@ export const loadMoves = Effect.fnUntraced(function* (
     readonly now: Instant.Instant
   }
 ) {
-  const named = yield* namedBy(asked, power)
-  const left = yield* leftOf(asked, operationId)
+  const named = yield* namedBy(requests, power)
+  const left = yield* leftOf(requests, operationId)
   const found = yield* controlsOf(left, named, now)
   const giving = new Set(left.map(({ holderId }) => holderId))
   return left.map((move): LoadedMove => {
@@ -134,7 +134,7 @@ export const loadMoves = Effect.fnUntraced(function* (
           (agreement === null || coversIssuer(consent, agreement.issuer))
       ),
       positions,
-      asked: move.units,
+      askedUnits: move.units,
       picked: pick(positions, move.units ?? "all"),
       isBothWays: to !== null && to.holderId !== from.holderId && giving.has(to.holderId),
       now
@@ -144,17 +144,17 @@ export const loadMoves = Effect.fnUntraced(function* (
 
 /** Loads the records that the moves name. Refuses `not-found` where one is missing. */
 const namedBy = Effect.fnUntraced(function* (
-  asked: ReadonlyArray<MoveRequest>,
+  requests: ReadonlyArray<MoveRequest>,
   power: IssuerPower
 ) {
   const records = yield* Records
   const holderIds = unique(
-    asked.flatMap(({ holderId, toHolderId }) =>
+    requests.flatMap(({ holderId, toHolderId }) =>
       toHolderId === null ? [holderId] : [holderId, toHolderId]
     )
   )
   const people = yield* allOf(holders, holderIds)
-  const traded = unique(asked.map(({ instrumentId }) => instrumentId))
+  const traded = unique(requests.map(({ instrumentId }) => instrumentId))
   const things = yield* allOf(instruments, traded)
   const parties =
     power === "force-transfer"
@@ -188,13 +188,13 @@ type NamedRecords = Effect.Success<ReturnType<typeof namedBy>>
  * done once the holder has none left.
  */
 const leftOf = Effect.fnUntraced(function* (
-  asked: ReadonlyArray<MoveRequest>,
+  requests: ReadonlyArray<MoveRequest>,
   operationId: string
 ) {
   const records = yield* Records
   const act = Option.getOrNull(yield* records.find(forcedActs, operationId))
-  if (act === null) return asked
-  return asked.flatMap((move) => {
+  if (act === null) return requests
+  return requests.flatMap((move) => {
     const done = act.moves.find(
       ({ from, instrumentId }) =>
         from.holderId === move.holderId && instrumentId === move.instrumentId
@@ -210,15 +210,15 @@ const leftOf = Effect.fnUntraced(function* (
  * Loads holds, restrictions, agreements, consents and positions, each with one query for all moves.
  */
 const controlsOf = Effect.fnUntraced(function* (
-  left: ReadonlyArray<MoveRequest>,
+  requestsLeft: ReadonlyArray<MoveRequest>,
   named: NamedRecords,
   now: Instant.Instant
 ) {
   const records = yield* Records
-  const traded = unique(left.map(({ instrumentId }) => instrumentId))
-  const givers = unique(left.map(({ holderId }) => holderId))
-  const receivers = left.flatMap((move) => named.receiverOf(move) ?? [])
-  const pairs = left.flatMap((move) => {
+  const traded = unique(requestsLeft.map(({ instrumentId }) => instrumentId))
+  const givers = unique(requestsLeft.map(({ holderId }) => holderId))
+  const receivers = requestsLeft.flatMap((move) => named.receiverOf(move) ?? [])
+  const pairs = requestsLeft.flatMap((move) => {
     const to = named.receiverOf(move)
     return to === null ? [] : [pairOf({ ...move, holderId: to.holderId })]
   })
@@ -236,8 +236,8 @@ const controlsOf = Effect.fnUntraced(function* (
     consents: yield* consentsOf(givers, traded),
     positions: yield* positionsOf(
       {
-        owner: unique(left.map((move) => named.holderOf(move).party)),
-        asset: unique(left.map((move) => assetKeyOf(named.instrumentOf(move))))
+        owner: unique(requestsLeft.map((move) => named.holderOf(move).party)),
+        asset: unique(requestsLeft.map((move) => assetKeyOf(named.instrumentOf(move))))
       },
       now
     )

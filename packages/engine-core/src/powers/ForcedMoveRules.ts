@@ -32,7 +32,7 @@ export interface PickedPortions {
   /** Missing units: asked for and not held. */
   readonly short: Decimal.Decimal
   /** Stuck units: locked by a contract that no forced move releases. */
-  readonly stuck: Decimal.Decimal
+  readonly stuckUnits: Decimal.Decimal
 }
 
 /** Input contracts of a forced move besides holdings and their locks. */
@@ -68,15 +68,15 @@ export const pick = (
   const held = Decimal.sum(positions.map(({ amount }) => amount))
   let left = units === "all" ? held : units
   const portions: Array<Portion> = []
-  let stuck = Decimal.zero
+  let stuckUnits = Decimal.zero
   for (const { amount, holdingCid, lock } of inOrder(positions)) {
     if (!Decimal.isPositive(left)) break
     const part = Decimal.min(amount, left)
     left = Decimal.subtract(left, part)
-    if (lock === "stuck") stuck = Decimal.add(stuck, part)
+    if (lock === "stuck") stuckUnits = Decimal.add(stuckUnits, part)
     else portions.push({ holdingCid, amount: part, lock: lock === "free" ? null : lock })
   }
-  return { portions, short: left, stuck }
+  return { portions, short: left, stuckUnits }
 }
 
 /** Locks that a choice releases, with all units of the holding: a lock ends as a whole. */

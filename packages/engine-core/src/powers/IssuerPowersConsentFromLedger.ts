@@ -37,7 +37,9 @@ const copyToHolder = Effect.fnUntraced(function* (
   const { cid, holderId, instrumentId, issuerPowersConsentId, state } = self
   const found = yield* records.find(holders, holderId)
   if (Option.isNone(found)) return
-  const latest = found.value.consents.find((shown) => shown.instrumentId === instrumentId)
+  const latest = found.value.consents.find(
+    (shownConsent) => shownConsent.instrumentId === instrumentId
+  )
   if (as === "again" && latest?.issuerPowersConsentId !== issuerPowersConsentId) return
   yield* records.append(
     holders,

@@ -47,8 +47,8 @@ export const carryOn = Effect.fnUntraced(function* (
   yield* foldGap({ stored, active }, epoch)
   yield* restateAll({ before, after }, epoch)
   const records = yield* Records
-  const fresh = <A>(all: ReadonlyMap<string, A>, seen: ReadonlyMap<string, A>) =>
-    [...all].flatMap(([text, each]) => (seen.has(text) ? [] : [each]))
+  const fresh = <A>(all: ReadonlyMap<string, A>, seenRecords: ReadonlyMap<string, A>) =>
+    [...all].flatMap(([text, each]) => (seenRecords.has(text) ? [] : [each]))
   yield* records.announce(fresh(after.announcements, before.announcements))
   yield* records.enqueue(fresh(after.work, before.work))
 })
@@ -83,9 +83,9 @@ const shownBy = Effect.fnUntraced(function* (
   active: ReadonlyArray<Ledger.Active>,
   { effectiveAt, foldFrom, positionAt }: Epoch
 ) {
-  const { records, shown } = ShownRecords.make(yield* Records, positionAt(effectiveAt).act.now)
+  const { records, content } = ShownRecords.make(yield* Records, positionAt(effectiveAt).act.now)
   yield* Effect.provideService(foldFrom(active), Records, records)
-  return shown
+  return content
 })
 
 // ---- contracts, and what is folded of the difference as of one update
@@ -288,15 +288,17 @@ const continued = (
 }
 
 const memberOf = (
-  kept: unknown,
+  keptValue: unknown,
   change: { readonly before: Members | undefined; readonly name: string; readonly after: unknown }
 ): unknown => {
-  if (change.before === undefined) return change.after ?? kept
+  if (change.before === undefined) return change.after ?? keptValue
   const before = change.before[change.name]
-  if (isMembers(kept) && isMembers(before) && isMembers(change.after)) {
-    return continued(kept, { before, after: change.after, keeps: () => false })
+  if (isMembers(keptValue) && isMembers(before) && isMembers(change.after)) {
+    return continued(keptValue, { before, after: change.after, keeps: () => false })
   }
-  return ShownRecords.textOf(change.after) === ShownRecords.textOf(before) ? kept : change.after
+  return ShownRecords.textOf(change.after) === ShownRecords.textOf(before)
+    ? keptValue
+    : change.after
 }
 
 const isMembers = (value: unknown): value is Members =>

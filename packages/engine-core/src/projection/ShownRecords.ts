@@ -40,7 +40,7 @@ export const textOf = (value: unknown): string =>
 export const make = (
   records: Records["Service"],
   now: Instant.Instant
-): { readonly records: Records["Service"]; readonly shown: SnapshotContent } => {
+): { readonly records: Records["Service"]; readonly content: SnapshotContent } => {
   type WrittenRecord = ShownRecord & { readonly version: number }
   const written = new Map<string, WrittenRecord>()
   /** The written records by the name of their collection: a look-up among them reads those of no other. */
@@ -153,5 +153,5 @@ export const make = (
     // An audit record names an act of a caller, which no snapshot is.
     audit: () => Effect.void
   }
-  return { records: service, shown: { records: written, announcements, work } }
+  return { records: service, content: { records: written, announcements, work } }
 }

@@ -42,10 +42,10 @@ const idlePrefix = "idle/"
 export const idleKindOf = (resourceKind: string): string => `${idlePrefix}${resourceKind}`
 
 /** The kind of record that a fact is kept under, and whether the fact moved nothing. */
-export const kindOf = (kept: string): { readonly kind: string; readonly isIdle: boolean } =>
-  kept.startsWith(idlePrefix)
-    ? { kind: kept.slice(idlePrefix.length), isIdle: true }
-    : { kind: kept, isIdle: false }
+export const kindOf = (keptText: string): { readonly kind: string; readonly isIdle: boolean } =>
+  keptText.startsWith(idlePrefix)
+    ? { kind: keptText.slice(idlePrefix.length), isIdle: true }
+    : { kind: keptText, isIdle: false }
 
 /** Keeps a fact that may not move its record, at most one for each node and kind of record. */
 export const keep = (

@@ -112,7 +112,7 @@ const decoder = new TextDecoder("utf-8", { fatal: true })
 interface CursorBinding {
   readonly list: string
   /** Everything a cursor is bound to: filters, order, scope, point. */
-  readonly bound: string
+  readonly binding: string
 }
 
 /** Content of a cursor: the offset that pins the list, and the keys that the next page begins after. */
@@ -152,16 +152,16 @@ export const make = (
       const [key] = keys
       return encodeBytes(mac(key, concat([Uint8Array.of(textFormat), encoder.encode(text)])))
     },
-    write: ({ list, bound, offset, keys: values }) => {
+    write: ({ list, binding, offset, keys: values }) => {
       const [key] = keys
       const texts = [String(offset), ...values].map((value) => encoder.encode(value))
-      const payload = join([encoder.encode(list), digest(bound), ...texts])
+      const payload = join([encoder.encode(list), digest(binding), ...texts])
       const head = concat([Uint8Array.of(format, key.id), payload])
       const text = encodeBytes(concat([head, mac(key, head)]))
       if (text.length > textMax) throw new Error(`a cursor of ${list} is too long`)
       return text
     },
-    read: ({ list, bound, count, text }) => {
+    read: ({ list, binding, count, text }) => {
       if (text.length > textMax) return malformed()
       const bytes = decodeBytes(text)
       if (bytes === undefined || bytes.length < 2 + macBytes || bytes[0] !== format) {
@@ -174,7 +174,7 @@ export const make = (
       const [name, digested, offset, ...values] = split(head.subarray(2)) ?? []
       if (name === undefined || digested === undefined || offset === undefined) return malformed()
       if (values.length !== count || decoder.decode(name) !== list) return malformed()
-      if (!crypto.equal(digested, digest(bound))) return malformed()
+      if (!crypto.equal(digested, digest(binding))) return malformed()
       return Result.succeed({
         offset: Offset.of(Number(decoder.decode(offset))),
         keys: values.map((value) => decoder.decode(value))

@@ -14,9 +14,9 @@ export const memoised = (records: Records["Service"], pin: Pin.ResolvedPin): Rec
 
   const isEmpty = <R, F>(
     collection: Collection<R, F>,
-    given: Pin.ResolvedPin | undefined
+    queryPin: Pin.ResolvedPin | undefined
   ): Effect.Effect<boolean, Unavailable> => {
-    if (given !== pin || !isFixed(collection, pin)) return Effect.succeed(false)
+    if (queryPin !== pin || !isFixed(collection, pin)) return Effect.succeed(false)
     // The memo is read when the effect runs: look-ups of one batch are made before any of them runs.
     return Effect.suspend(() => {
       const memo = isEmptyById.get(collection.name)
@@ -34,9 +34,9 @@ export const memoised = (records: Records["Service"], pin: Pin.ResolvedPin): Rec
 
   return {
     ...records,
-    many: (collection, ids, given) =>
-      Effect.flatMap(isEmpty(collection, given), (empty) =>
-        empty ? Effect.succeed([]) : records.many(collection, ids, given)
+    many: (collection, ids, queryPin) =>
+      Effect.flatMap(isEmpty(collection, queryPin), (empty) =>
+        empty ? Effect.succeed([]) : records.many(collection, ids, queryPin)
       ),
     list: (collection, query) =>
       Effect.flatMap(isEmpty(collection, query.pin), (empty) =>

@@ -68,7 +68,7 @@ export interface KeptAnswers {
     key: string,
     at: { readonly pin: Point.ResolvedPoint; readonly clock: Instant.Instant }
   ) => KeptAnswer | undefined
-  readonly keep: (key: string, kept: KeptAnswer) => void
+  readonly keep: (key: string, answer: KeptAnswer) => void
 }
 
 /** Bytes that an entry takes besides its answer and its key. */
@@ -101,11 +101,11 @@ export const make = (bytesMax: number): KeptAnswers => {
       entries.set(key, entry)
       return entry
     },
-    keep: (key, kept) => {
-      const size = sizeOf(key, kept)
+    keep: (key, answer) => {
+      const size = sizeOf(key, answer)
       evict(key)
       if (size > bytesMax) return
-      entries.set(key, kept)
+      entries.set(key, answer)
       bytes += size
       for (const oldest of entries.keys()) {
         if (bytes <= bytesMax) return

@@ -49,18 +49,18 @@ export const placeOf = (
   cursors: Cursor.Cursors,
   {
     list,
-    bound,
+    binding,
     text,
     point
   }: {
     readonly list: string
-    readonly bound: string
+    readonly binding: string
     readonly text: string | undefined
     readonly point: PointParams
   }
 ): Result.Result<Cursor.Place | undefined, Refused<"invalid-request">> => {
   if (text === undefined) return Result.succeed(undefined)
-  return Result.flatMap(cursors.read({ list, bound, count: Cursor.placeKeys, text }), (going) =>
+  return Result.flatMap(cursors.read({ list, binding, count: Cursor.placeKeys, text }), (going) =>
     Cursor.placeOf(going, point.asOf)
   )
 }

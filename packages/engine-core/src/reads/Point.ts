@@ -45,7 +45,7 @@ export type Latest = "answered" | "kept" | "snapshot" | "as-it-is"
 export interface Points {
   /** Resolves the point asked for; `latest` says how a read that names none is pinned. */
   readonly resolve: (
-    asked: PointParams,
+    pointParams: PointParams,
     now: Instant.Instant,
     options: { readonly latest: Latest }
   ) => Effect.Effect<ResolvedPoint, Refused | Unavailable>
@@ -79,11 +79,13 @@ export const make = Effect.fnUntraced(function* (
           ? Effect.void
           : notHeld(ports, head, "pruned")
       ),
-    resolve: (asked, now, { latest }) =>
+    resolve: (pointParams, now, { latest }) =>
       Effect.suspend((): Effect.Effect<ResolvedPoint, Refused | Unavailable> => {
-        if (asked.at !== undefined && asked.asOf !== undefined) return Effect.fail(twoPoints())
-        if (asked.at !== undefined) return atOffset(ports, asked.at)
-        if (asked.asOf !== undefined) return atInstant(ports, ledgerTimeOf, asked.asOf, now)
+        if (pointParams.at !== undefined && pointParams.asOf !== undefined)
+          return Effect.fail(twoPoints())
+        if (pointParams.at !== undefined) return atOffset(ports, pointParams.at)
+        if (pointParams.asOf !== undefined)
+          return atInstant(ports, ledgerTimeOf, pointParams.asOf, now)
         if (latest === "as-it-is") return Effect.succeed(asItIs(now))
         if (latest === "snapshot") return snapshotAt(ports, ledgerTimeOf, now)
         const give = latest === "kept" ? giveKept : giveAnswer

@@ -53,7 +53,7 @@ interface ListRequest {
   readonly where: Scope
   readonly ranges: Ranges
   /** Text that the list's cursors are bound to. */
-  readonly bound: string
+  readonly binding: string
   readonly place: Cursor.Place | undefined
 }
 
@@ -64,7 +64,7 @@ export interface PreparedList {
   readonly asking: ReadContext
   readonly pin: Point.ResolvedPoint
   readonly withMemo: WithMemo
-  readonly bound: string
+  readonly binding: string
   readonly query: Query
 }
 
@@ -105,7 +105,7 @@ export const prepare = Effect.fnUntraced(function* <R, F, P, V>(
   const withMemo = memoised(services)
   const query = yield* queried(services, read, { ...question, requested, asking, withMemo })
   const { now } = asking
-  return { now, asking, pin, withMemo, bound: requested.bound, query } satisfies PreparedList
+  return { now, asking, pin, withMemo, binding: requested.binding, query } satisfies PreparedList
 })
 
 /** Checks role, scope and cursor of a request for a list. */
@@ -124,11 +124,11 @@ export const request = Effect.fnUntraced(function* <R, F, P, V>(
     read.scope === undefined ? {} : yield* provided(services, read.scope(reader, params))
   const where = Access.intersectionOf(selected, scope)
   const ranges = read.ranges?.(params) ?? {}
-  const bound = ListCursor.boundOf({ read, tenantId, where, ranges, point, page })
+  const binding = ListCursor.boundOf({ read, tenantId, where, ranges, point, page })
   const place = yield* Effect.fromResult(
-    ListCursor.placeOf(cursors, { list: read.name, bound, text: page.after, point })
+    ListCursor.placeOf(cursors, { list: read.name, binding, text: page.after, point })
   )
-  return { clock, reader, where, ranges, bound, place } satisfies ListRequest
+  return { clock, reader, where, ranges, binding, place } satisfies ListRequest
 })
 
 /** Resolves the point of a list: that of its cursor, or the one asked for. */
@@ -237,7 +237,7 @@ const queryOf = (
  */
 export const resolveInSight = (
   points: Point.Points,
-  asked: PointParams,
+  pointParams: PointParams,
   {
     now,
     latest,
@@ -248,8 +248,8 @@ export const resolveInSight = (
     readonly look: (pin: Pin.ResolvedPin) => Effect.Effect<unknown, Refused | Unavailable>
   }
 ): Effect.Effect<Point.ResolvedPoint, Refused | Unavailable> => {
-  const point = points.resolve(asked, now, { latest })
-  if (asked.at === undefined && asked.asOf === undefined) return point
+  const point = points.resolve(pointParams, now, { latest })
+  if (pointParams.at === undefined && pointParams.asOf === undefined) return point
   return Effect.catchTag(point, "Refused", (refusal) =>
     refusal.slug === "invalid-request"
       ? Effect.fail(refusal)

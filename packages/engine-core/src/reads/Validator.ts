@@ -13,7 +13,7 @@ interface Answer {
   /** Sort key after which the next page begins; null: there is none. */
   readonly after: string | null
   /** Text that the cursor of a page is bound to. */
-  readonly bound?: string
+  readonly binding?: string
 }
 
 /**
@@ -29,13 +29,13 @@ interface Answer {
  */
 export const of = (
   { crypto, cursors }: Pick<Services, "crypto" | "cursors">,
-  { read, role, pin, printed, after, bound }: Answer
+  { read, role, pin, printed, after, binding }: Answer
 ): string | undefined => {
   const { ledgerEpoch, ledgerTime, offset, moves } = pin
   const isLatest = moves !== undefined
   if (after !== null && isLatest && !isVenueStaff(role)) return undefined
   const point = read.pinned ? [ledgerEpoch, offset, ledgerTime].map(String) : []
-  const next = after === null ? [] : [after, bound ?? "", isLatest ? String(moves) : ""]
+  const next = after === null ? [] : [after, binding ?? "", isLatest ? String(moves) : ""]
   return cursors.authenticated(
     PlainJson.stringify([crypto.sha256(printed.bytes), ...point, ...next])
   )

@@ -47,8 +47,8 @@ export const make = (
   )
 
   /** The pin of a look-up: one without a pin, or at another point, is not of this head. */
-  const pinned = (given: Pin.ResolvedPin | undefined): Pin.ResolvedPin | undefined =>
-    given === pin || given === asking.pin ? asking.pin : depends(given)
+  const pinned = (queryPin: Pin.ResolvedPin | undefined): Pin.ResolvedPin | undefined =>
+    queryPin === pin || queryPin === asking.pin ? asking.pin : depends(queryPin)
   const noted = <R, F>({ due }: Collection<R, F>, record: R): void => {
     const next = due(record)?.at
     if (next !== undefined && (until === undefined || next < until)) until = next
@@ -69,16 +69,16 @@ export const make = (
     until: () => until,
     records: {
       ...records,
-      find: (collection, id, given) =>
-        Effect.tap(records.find(collection, id, pinned(given)), (found) =>
+      find: (collection, id, queryPin) =>
+        Effect.tap(records.find(collection, id, pinned(queryPin)), (found) =>
           Effect.sync(() => Option.map(found, (record) => noted(collection, record)))
         ),
-      get: (collection, id, given) =>
-        Effect.tap(records.get(collection, id, pinned(given)), (record) =>
+      get: (collection, id, queryPin) =>
+        Effect.tap(records.get(collection, id, pinned(queryPin)), (record) =>
           Effect.sync(() => noted(collection, record))
         ),
-      many: (collection, ids, given) =>
-        Effect.tap(records.many(collection, ids, pinned(given)), (found) =>
+      many: (collection, ids, queryPin) =>
+        Effect.tap(records.many(collection, ids, pinned(queryPin)), (found) =>
           Effect.sync(() => found.forEach((record) => noted(collection, record)))
         ),
       list: (collection, query) =>

@@ -190,15 +190,15 @@ const cursorAfter = (
   read: Pick<List, "name" | "pinned">,
   {
     after,
-    bound,
+    binding,
     pin
-  }: Pick<Prepared.PreparedList, "bound" | "pin"> & { readonly after: string | null }
+  }: Pick<Prepared.PreparedList, "binding" | "pin"> & { readonly after: string | null }
 ): string | null =>
   after === null
     ? null
     : cursors.write({
         list: read.name,
-        bound,
+        binding,
         ...Cursor.goingOn(ListCursor.placeAfter(read, pin, after))
       })
 
@@ -235,7 +235,7 @@ const keptOr = Effect.fnUntraced(function* <E, F>(
     readonly services: Prepared.Services
     readonly read: Pick<List, "pinned">
     /** Text that the cursor of a page is bound to. */
-    readonly bound?: string
+    readonly binding?: string
     readonly locate: (latest: "answered" | "kept") => Effect.Effect<Point.ResolvedPoint, F>
     readonly contextAt: (pin: Point.ResolvedPoint) => ReadContext
     readonly make: (
@@ -304,12 +304,12 @@ const printing = (services: Prepared.Services, cache: KeptAnswers.KeptAnswers) =
   ) {
     const { params, print, target, page, point } = question
     const requested = yield* Prepared.request(services, read, question)
-    const { reader, clock, bound, where } = requested
+    const { reader, clock, binding, where } = requested
     const made = yield* keptOr(cache, {
       services,
       read,
       reader,
-      bound,
+      binding,
       clock,
       locate: (latest) => Prepared.locate(services, read, { ...question, requested, latest }),
       contextAt: (pin) => Prepared.contextAt(read, { point, requested, pin }),
@@ -330,7 +330,7 @@ const printing = (services: Prepared.Services, cache: KeptAnswers.KeptAnswers) =
       })
     })
     const { pin, asking, after } = made
-    const next = cursorAfter(services, read, { bound, pin, after })
+    const next = cursorAfter(services, read, { binding, pin, after })
     return { ...around(read, pin, asking.now), ...made, next }
   })
 })

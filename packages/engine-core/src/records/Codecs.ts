@@ -20,7 +20,7 @@ interface Codecs<R, F> {
    * As `decodeRecord`, with the columns that the store adds; each member is decoded when it is first read.
    * Undefined for a text that has other members than the encoder prints, as an earlier version may have.
    */
-  readonly decodeLazily: (text: string, kept: KeptTexts) => (R & StoreColumns) | undefined
+  readonly decodeLazily: (text: string, keptTexts: KeptTexts) => (R & StoreColumns) | undefined
   readonly encodeFact: (fact: F) => string
   readonly decodeFact: (text: string) => F
 }

@@ -63,9 +63,9 @@ export const make = (
   ) {
     const at = pin?.judgedAt ?? (yield* JudgedAt) ?? (yield* Instant.now)
     const work = pin === undefined ? yield* UnitOfWork.current : undefined
-    const { held, missing } =
+    const { heldRecords, missing } =
       work === undefined
-        ? { held: [], missing: [...new Set(ids)] }
+        ? { heldRecords: [], missing: [...new Set(ids)] }
         : UnitOfWork.lookUp<R, F>(work, collection, { ids, now: at })
     const loaded =
       missing.length === 0
@@ -80,9 +80,9 @@ export const make = (
     }
     const written: Array<Stored<R>> = []
     const prefetched: Array<StoredVersion> = []
-    for (const record of held) {
+    for (const record of heldRecords) {
       if ("row" in record) prefetched.push(record.row)
-      else written.push(versions.ripened(collection, record.written, at))
+      else written.push(versions.ripened(collection, record.writtenRecord, at))
     }
     const rows = [...prefetched, ...loaded]
     if (rows.length === 0) return written

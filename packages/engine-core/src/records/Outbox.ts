@@ -83,7 +83,7 @@ const cancel = (
   at: Instant.Instant
 ): ReadonlyArray<UnitOfWork.Draft> => {
   // A delivery that this transaction has written itself is cancelled as written.
-  const written = work.written.get(UnitOfWork.keyOf(deliveries, row.recordId))
+  const written = work.writtenRecords.get(UnitOfWork.keyOf(deliveries, row.recordId))
   const before =
     written === undefined
       ? Codecs.of(deliveries).decodeRecord(row.body)
@@ -126,7 +126,7 @@ const cancelled = Effect.fnUntraced(function* (
 /** Ids of the webhooks that the transaction removes. */
 const removedIn = (work: UnitOfWork.UnitOfWork): ReadonlySet<string> =>
   new Set(
-    [...work.written]
+    [...work.writtenRecords]
       .filter(([key]) => key.startsWith(`${webhooks.name}/`))
       .map(([, written]) => webhookOf(written))
       .filter((webhook) => !isActive(webhook))

@@ -52,7 +52,7 @@ export interface UnitOfWork {
   readonly drafts: Array<Draft>
   /** The drafts by the name of their collection: a look-up among them reads those of no other. */
   readonly draftsIn: Map<string, Array<Draft>>
-  readonly written: Map<string, WrittenRecord>
+  readonly writtenRecords: Map<string, WrittenRecord>
   /** Keys that this transaction has looked up without a record: its decision may depend on that. */
   readonly absent: Set<string>
   /** Prefetched versions; null: the record does not exist. */
@@ -79,7 +79,7 @@ export const make = (outer?: UnitOfWork): UnitOfWork => ({
   outer,
   drafts: [],
   draftsIn: new Map(),
-  written: new Map(),
+  writtenRecords: new Map(),
   absent: new Set(),
   prefetched: new Map(),
   announcements: [],
@@ -93,14 +93,14 @@ export const make = (outer?: UnitOfWork): UnitOfWork => ({
 })
 
 /** Adds a draft after all others; later loads of the transaction find its record. */
-export const addDraft = ({ drafts, draftsIn, written }: UnitOfWork, draft: Draft): void => {
+export const addDraft = ({ drafts, draftsIn, writtenRecords }: UnitOfWork, draft: Draft): void => {
   const { name } = draft.collection
   const before = draftsIn.get(name)
   if (before === undefined) draftsIn.set(name, [draft])
   else before.push(draft)
   drafts.push(draft)
   // The draft itself: a large transaction holds one object a version.
-  written.set(keyOf(draft.collection, draft.recordId), draft)
+  writtenRecords.set(keyOf(draft.collection, draft.recordId), draft)
 }
 
 /** A change of one record by an act, and all that follows from it. */
@@ -193,10 +193,12 @@ export const keyOf = (collection: Pick<Collection<never, never>, "name">, id: st
 
 /** The record that this transaction, or the one around it, wrote under a key. */
 export const writtenAt = (self: UnitOfWork | undefined, key: string): WrittenRecord | undefined =>
-  self === undefined ? undefined : (self.written.get(key) ?? writtenAt(self.outer, key))
+  self === undefined ? undefined : (self.writtenRecords.get(key) ?? writtenAt(self.outer, key))
 
 /** A record that a transaction has: as it wrote it, or the prefetched row of its version. */
-type RecordInTransaction<R> = { readonly written: Stored<R> } | { readonly row: StoredVersion }
+type RecordInTransaction<R> =
+  | { readonly writtenRecord: Stored<R> }
+  | { readonly row: StoredVersion }
 
 /** The records of these ids that a transaction has, and the ids that it must load. */
 export const lookUp = <R, F>(
@@ -204,21 +206,21 @@ export const lookUp = <R, F>(
   collection: Collection<R, F>,
   { ids, now }: { readonly ids: ReadonlyArray<string>; readonly now: Instant.Instant }
 ): {
-  readonly held: ReadonlyArray<RecordInTransaction<R>>
+  readonly heldRecords: ReadonlyArray<RecordInTransaction<R>>
   readonly missing: ReadonlyArray<string>
 } => {
-  const held: Array<RecordInTransaction<R>> = []
+  const heldRecords: Array<RecordInTransaction<R>> = []
   const missing: Array<string> = []
   for (const id of new Set(ids)) {
     const key = keyOf(collection, id)
     const written = writtenAt(self, key)
     const row = self.prefetched.get(key)
-    if (written !== undefined) held.push({ written: asStored<R>(self, written, now) })
+    if (written !== undefined) heldRecords.push({ writtenRecord: asStored<R>(self, written, now) })
     else if (row === undefined) missing.push(id)
     else if (row === null) self.absent.add(key)
-    else held.push({ row })
+    else heldRecords.push({ row })
   }
-  return { held, missing }
+  return { heldRecords, missing }
 }
 
 /**

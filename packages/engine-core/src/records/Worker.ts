@@ -90,10 +90,10 @@ export const leasesOf = (queue: string, { leaseMillis, worker }: Lessee) =>
 const queueSource =
   <R>(queue: string, jobOf: (lease: Lease) => Effect.Effect<JobOutcome, never, R>) =>
   (lessee: Lessee): Effect.Effect<Source<R>, never, WorkQueue> =>
-    Effect.map(leasesOf(queue, lessee), (leased) => ({
-      ...leased,
+    Effect.map(leasesOf(queue, lessee), (leasedItems) => ({
+      ...leasedItems,
       take: (limit) =>
-        Effect.map(leased.take(limit), (leases) =>
+        Effect.map(leasedItems.take(limit), (leases) =>
           leases.map((lease) => ({ lease, run: jobOf(lease) }))
         )
     }))

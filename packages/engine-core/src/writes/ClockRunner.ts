@@ -311,7 +311,7 @@ export const clock = (collections: ReadonlyArray<Collection>): Task<Needs> => {
       // The kinds of other versions stay listed, so that two versions running side by side do not
       // sweep for each other's.
       const state = [...new Set([...swept, ...kinds])].toSorted().join(" ")
-      yield* Effect.repeat(batch, { while: (leased: number) => leased === batchMax })
+      yield* Effect.repeat(batch, { while: (leasedCount: number) => leasedCount === batchMax })
       yield* turn.next({ delay: every, state })
     })
   }

@@ -66,11 +66,11 @@ export const hashOf = (
  * is a move.
  */
 export const moved = (
-  kept: Figures,
+  keptFigures: Figures,
   { figures, tolerance }: DerivedFigures
 ): ReadonlyArray<string> =>
-  [...new Set([...Object.keys(kept), ...Object.keys(figures)])]
-    .filter((name) => hasMoved(kept[name], figures[name], tolerance))
+  [...new Set([...Object.keys(keptFigures), ...Object.keys(figures)])]
+    .filter((name) => hasMoved(keptFigures[name], figures[name], tolerance))
     .toSorted()
 
 const hasMoved = (

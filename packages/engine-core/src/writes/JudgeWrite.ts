@@ -87,10 +87,10 @@ export const hide = Effect.fnUntraced(function* (operation: AnyOperation, input:
 /** Decodes a stored request into the write's input, with its secrets decrypted. */
 export const inputOf = Effect.fnUntraced(function* (
   operation: AnyOperation,
-  kept: Pick<Approval, "request" | "sealed">
+  approval: Pick<Approval, "request" | "sealed">
 ) {
   const { sealingKeys: keys } = yield* Settings
-  return Request.decode(operation, Secrets.reveal(kept, { keys }, yield* Crypto))
+  return Request.decode(operation, Secrets.reveal(approval, { keys }, yield* Crypto))
 })
 
 /** Builds the act of an operation from its actor and signers, judged at `now`. */

@@ -41,16 +41,16 @@ export const keyOf = Effect.fnUntraced(function* (
   caller: Pick<Caller, "sub">,
   call: Pick<CallKey, "fingerprint"> & {
     /** The key as sent; null: none was sent. */
-    readonly sent: string | null
+    readonly sentKey: string | null
   }
 ) {
   const scope = yield* scopeOf(caller)
   yield* identified(caller)
   const key: CallKey = {
     scope,
-    key: call.sent ?? Idempotency.bodyKey(call.fingerprint),
+    key: call.sentKey ?? Idempotency.bodyKey(call.fingerprint),
     fingerprint: call.fingerprint,
-    isSent: call.sent !== null
+    isSent: call.sentKey !== null
   }
   return key
 })

@@ -134,10 +134,12 @@ const asRunning = Effect.fnUntraced(function* (
  * Sets the leased operation running; where it has ended, deletes its queue item and returns
  * undefined. Only inside `transact`.
  */
-export const begin = Effect.fnUntraced(function* (leased: LeasedOperation) {
-  const record = yield* load(leased)
+export const begin = Effect.fnUntraced(function* (leasedOperation: LeasedOperation) {
+  const record = yield* load(leasedOperation)
   yield* linkSpan(record)
-  return isFinal(record) ? void (yield* finish(leased)) : yield* asRunning(leased, record)
+  return isFinal(record)
+    ? void (yield* finish(leasedOperation))
+    : yield* asRunning(leasedOperation, record)
 })
 
 /**
@@ -145,23 +147,23 @@ export const begin = Effect.fnUntraced(function* (leased: LeasedOperation) {
  * `transact`.
  */
 export const settle = Effect.fnUntraced(function* (
-  leased: LeasedOperation,
+  leasedOperation: LeasedOperation,
   operation: OnLedger,
   { record, act }: RunningOperation
 ) {
   const result = yield* operation.finish(Request.decode(operation, record.request), act)
   yield* OperationTransitions.succeed(record, { operation, result, act })
-  yield* finish(leased)
+  yield* finish(leasedOperation)
 })
 
 /** Ends a running operation as failed, and its lease. Only inside `transact`. */
 export const end = Effect.fnUntraced(function* (
-  leased: LeasedOperation,
+  leasedOperation: LeasedOperation,
   { record, act }: RunningOperation,
   failure: (requestId: string) => OperationTransitions.Failure
 ) {
   yield* OperationTransitions.fail(record, { failure: failure(record.requestId), act })
-  yield* finish(leased)
+  yield* finish(leasedOperation)
 })
 
 /** Maps the refusal that ended an operation to the problems that its readers are shown. */
@@ -177,23 +179,23 @@ export const failing =
 
 /** Fails the leased operation, in a transaction of its own that begins with `before`. */
 export const fail = Effect.fnUntraced(function* <E = never, R = never>(
-  leased: LeasedOperation,
+  leasedOperation: LeasedOperation,
   failure: (requestId: string) => OperationTransitions.Failure,
   before: (running: RunningOperation) => Effect.Effect<unknown, E, R> = () => Effect.void
 ) {
   const records = yield* Records
   yield* records.transact(
     Effect.gen(function* () {
-      const running = yield* asRunning(leased, yield* load(leased))
+      const running = yield* asRunning(leasedOperation, yield* load(leasedOperation))
       yield* before(running)
-      yield* end(leased, running, failure)
+      yield* end(leasedOperation, running, failure)
     })
   )
 })
 
 /** Fails the leased operation because it was refused when it ran. */
-export const refuse = (leased: LeasedOperation, cause: Refused | Unavailable) =>
-  fail(leased, failing(cause))
+export const refuse = (leasedOperation: LeasedOperation, cause: Refused | Unavailable) =>
+  fail(leasedOperation, failing(cause))
 
 /**
  * Links the worker's span to the trace of the call that opened the operation. The record

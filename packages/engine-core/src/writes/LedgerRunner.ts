@@ -62,7 +62,10 @@ const progressOf = Effect.fnUntraced(function* (
 /** Looks up the fact that the next move depends on, at the projection or the ledger. */
 const lookUp = Effect.fnUntraced(function* (
   what: Rules.LookUp["what"],
-  { leased, step }: { readonly leased: LeasedOperation.LeasedOperation; readonly step: Step }
+  {
+    leasedOperation,
+    step
+  }: { readonly leasedOperation: LeasedOperation.LeasedOperation; readonly step: Step }
 ) {
   const projection = yield* ProjectionLog
   const ledger = yield* Ledger.Ledger
@@ -72,7 +75,7 @@ const lookUp = Effect.fnUntraced(function* (
         return { isProjected: false }
       }
       // The transaction that read a marker has noted it on the operation.
-      const { step: noted } = yield* LeasedOperation.load(leased)
+      const { step: noted } = yield* LeasedOperation.load(leasedOperation)
       const isSpent = noted?.commandId === step.commandId && noted.isSpent === true
       return { isProjected: !isSpent, isSpent }
     }
@@ -110,14 +113,14 @@ const lookUp = Effect.fnUntraced(function* (
 
 /** Appends a fact to the leased operation while it runs, in a transaction of its own. */
 const note = Effect.fnUntraced(function* (
-  leased: LeasedOperation.LeasedOperation,
+  leasedOperation: LeasedOperation.LeasedOperation,
   factOf: (record: OperationRecord, now: Instant.Instant) => Fact | undefined
 ) {
   const records = yield* Records
   yield* records.transact(
     Effect.gen(function* () {
-      yield* LeasedOperation.fence(leased)
-      const record = yield* LeasedOperation.load(leased)
+      yield* LeasedOperation.fence(leasedOperation)
+      const record = yield* LeasedOperation.load(leasedOperation)
       const act = yield* LeasedOperation.actOf(record, yield* Instant.now)
       const fact = record.state === "running" ? factOf(record, act.now) : undefined
       if (fact !== undefined) yield* records.append(operations, record, fact, act)
@@ -127,10 +130,10 @@ const note = Effect.fnUntraced(function* (
 
 /** Records a commit before the projection has read it. */
 const noteCommit = (
-  leased: LeasedOperation.LeasedOperation,
+  leasedOperation: LeasedOperation.LeasedOperation,
   { updateId, offset }: Rules.StepCommit
 ) =>
-  note(leased, (record) =>
+  note(leasedOperation, (record) =>
     record.updateId === updateId ? undefined : { on: "commit", updateId, offset }
   )
 
@@ -140,15 +143,15 @@ const noteCommit = (
  */
 const conclude = Effect.fnUntraced(function* (
   operation: OnLedger,
-  leased: LeasedOperation.LeasedOperation,
+  leasedOperation: LeasedOperation.LeasedOperation,
   { offset, updateId }: Rules.StepCommit
 ) {
   const records = yield* Records
   const transact = transactionOf(operation, records)
   yield* transact(
     Effect.gen(function* () {
-      yield* LeasedOperation.fence(leased)
-      const running = yield* LeasedOperation.begin(leased)
+      yield* LeasedOperation.fence(leasedOperation)
+      const running = yield* LeasedOperation.begin(leasedOperation)
       if (running === undefined) return
       const { act } = running
       const fact = { on: "commit", updateId, offset } as const
@@ -156,28 +159,28 @@ const conclude = Effect.fnUntraced(function* (
         running.record.updateId === updateId
           ? running.record
           : yield* records.append(operations, running.record, fact, act)
-      yield* LeasedOperation.settle(leased, operation, { record, act })
+      yield* LeasedOperation.settle(leasedOperation, operation, { record, act })
     })
   )
 })
 
 /** Records that a step may have committed, so that no lease fails the operation too early. */
 export const doubt = Effect.fnUntraced(function* (
-  leased: LeasedOperation.LeasedOperation,
+  leasedOperation: LeasedOperation.LeasedOperation,
   step: Step,
   why: string
 ) {
   const { commandId } = step
   yield* Effect.logWarning("the outcome of a ledger write is unknown", { commandId, why })
   const now = yield* Instant.now
-  yield* note(leased, () => ({ on: "unknown", at: now }))
-  leased.mayCommit = false
+  yield* note(leasedOperation, () => ({ on: "unknown", at: now }))
+  leasedOperation.mayCommit = false
   return { ...step, unknownSince: now }
 })
 
 /** Records that the step is never sent again, and how the operation fails once its id is spent. */
 export const abandon = Effect.fnUntraced(function* (
-  leased: LeasedOperation.LeasedOperation,
+  leasedOperation: LeasedOperation.LeasedOperation,
   step: Step,
   failureOf: ((requestId: string) => Failure) | null
 ) {
@@ -187,7 +190,7 @@ export const abandon = Effect.fnUntraced(function* (
   })
   const now = yield* Instant.now
   let abandoned: NonNullable<Step["abandoned"]> = { at: now }
-  yield* note(leased, ({ requestId }) => {
+  yield* note(leasedOperation, ({ requestId }) => {
     abandoned = { at: now, ...(failureOf === null ? {} : { failure: failureOf(requestId) }) }
     return { on: "abandon", ...abandoned }
   })
@@ -238,7 +241,7 @@ const partsOf = (step: Step | null, { refusal, step: count }: Rules.Plan): Parts
  */
 const leaveOut = Effect.fnUntraced(function* (
   operation: OnLedger,
-  leased: LeasedOperation.LeasedOperation,
+  leasedOperation: LeasedOperation.LeasedOperation,
   { items: [item, ...others] = [], refusal }: Pick<Step, "items"> & { readonly refusal: Refused }
 ) {
   const { divide } = operation
@@ -247,8 +250,8 @@ const leaveOut = Effect.fnUntraced(function* (
   const records = yield* Records
   const isLeftOut = yield* records.transact(
     Effect.gen(function* () {
-      yield* LeasedOperation.fence(leased)
-      const record = yield* LeasedOperation.load(leased)
+      yield* LeasedOperation.fence(leasedOperation)
+      const record = yield* LeasedOperation.load(leasedOperation)
       const act = yield* LeasedOperation.actOf(record, yield* Instant.now)
       return yield* divide.leaveOut(
         Request.decode(operation, record.request),
@@ -266,13 +269,13 @@ const leaveOut = Effect.fnUntraced(function* (
  */
 const settle = Effect.fnUntraced(function* (
   operation: OnLedger,
-  leased: LeasedOperation.LeasedOperation,
+  leasedOperation: LeasedOperation.LeasedOperation,
   running: RunningWrite
 ) {
   const refusal = yield* operation.divide?.end(running.input, running.act) ?? Effect.succeed(null)
   yield* refusal === null
-    ? LeasedOperation.settle(leased, operation, running)
-    : LeasedOperation.end(leased, running, LeasedOperation.failing(refusal))
+    ? LeasedOperation.settle(leasedOperation, operation, running)
+    : LeasedOperation.end(leasedOperation, running, LeasedOperation.failing(refusal))
 })
 
 /**
@@ -280,10 +283,13 @@ const settle = Effect.fnUntraced(function* (
  * the write that follows it begins without them.
  */
 const fail = (
-  { leased, operation: { divide, ...operation } }: Pick<LedgerWrite, "leased" | "operation">,
+  {
+    leasedOperation,
+    operation: { divide, ...operation }
+  }: Pick<LedgerWrite, "leasedOperation" | "operation">,
   failure: Parameters<typeof LeasedOperation.fail>[1]
 ) =>
-  LeasedOperation.fail(leased, failure, ({ act, record }) =>
+  LeasedOperation.fail(leasedOperation, failure, ({ act, record }) =>
     divide === undefined ? Effect.void : divide.end(Request.decode(operation, record.request), act)
   )
 
@@ -293,7 +299,7 @@ const fail = (
  */
 const plan = Effect.fnUntraced(function* (
   operation: OnLedger,
-  leased: LeasedOperation.LeasedOperation,
+  leasedOperation: LeasedOperation.LeasedOperation,
   move: Rules.Plan
 ) {
   const { replan, step: count } = move
@@ -303,8 +309,8 @@ const plan = Effect.fnUntraced(function* (
   const transact = transactionOf(operation, records)
   const planned = yield* transact(
     Effect.gen(function* () {
-      const fencedAt = yield* LeasedOperation.fence(leased)
-      const running = yield* LeasedOperation.begin(leased)
+      const fencedAt = yield* LeasedOperation.fence(leasedOperation)
+      const running = yield* LeasedOperation.begin(leasedOperation)
       if (running === undefined) return undefined
       const { act, record } = running
       if (count === 1 && replan === 0 && record.step !== null) {
@@ -314,12 +320,12 @@ const plan = Effect.fnUntraced(function* (
       const write: RunningWrite = { ...running, input }
       // A later step is not stopped by moved figures: the first step has committed already.
       const isFirst = count === 1
-      if (isFirst && (yield* SignedFigures.voidIfFiguresMoved(leased, operation, write))) {
+      if (isFirst && (yield* SignedFigures.voidIfFiguresMoved(leasedOperation, operation, write))) {
         return undefined
       }
       const parts = partsOf(record.step, move)
       const plan = yield* operation.plan(input, act, count, parts.itemsMax)
-      if (plan === null) return void (yield* settle(operation, leased, write))
+      if (plan === null) return void (yield* settle(operation, leasedOperation, write))
       const suffix = replan === 0 ? "" : `.${replan}`
       const step: Step = {
         step: count,
@@ -335,21 +341,21 @@ const plan = Effect.fnUntraced(function* (
         unknownSince: null
       }
       yield* records.append(operations, record, { on: "plan", step }, act)
-      yield* LeasedOperation.renewAfter(leased, fencedAt)
+      yield* LeasedOperation.renewAfter(leasedOperation, fencedAt)
       return { step, trace: traceOf(record) }
     })
   )
   // Only the holder of the lease plans: of this step nothing can have been sent.
-  leased.mayCommit = false
+  leasedOperation.mayCommit = false
   return planned
 })
 
 /** The leased operation with its act and its input, to be judged again. Only inside `transact`. */
 const recorded = Effect.fnUntraced(function* (
   operation: OnLedger,
-  leased: LeasedOperation.LeasedOperation
+  leasedOperation: LeasedOperation.LeasedOperation
 ) {
-  const record = yield* LeasedOperation.load(leased)
+  const record = yield* LeasedOperation.load(leasedOperation)
   const act = yield* LeasedOperation.actOf(record, yield* Instant.now)
   return { record, act, input: Request.decode(operation, record.request) }
 })
@@ -372,23 +378,26 @@ const isLeft = Effect.fnUntraced(function* (
  */
 const maySend = Effect.fnUntraced(function* (
   operation: OnLedger,
-  leased: LeasedOperation.LeasedOperation,
+  leasedOperation: LeasedOperation.LeasedOperation,
   step: Step
 ) {
   const transact = transactionOf(operation, yield* Records)
   return yield* transact(
     Effect.gen(function* () {
-      const fencedAt = yield* LeasedOperation.fence(leased)
-      const running = yield* recorded(operation, leased)
+      const fencedAt = yield* LeasedOperation.fence(leasedOperation)
+      const running = yield* recorded(operation, leasedOperation)
       const isFirst = step.step === 1
-      if (isFirst && (yield* SignedFigures.voidIfFiguresMoved(leased, operation, running))) {
+      if (
+        isFirst &&
+        (yield* SignedFigures.voidIfFiguresMoved(leasedOperation, operation, running))
+      ) {
         return false
       }
       if (!(yield* isLeft(operation, step, running))) {
-        yield* settle(operation, leased, running)
+        yield* settle(operation, leasedOperation, running)
         return false
       }
-      yield* LeasedOperation.renewAfter(leased, fencedAt)
+      yield* LeasedOperation.renewAfter(leasedOperation, fencedAt)
       return true
     })
   )
@@ -399,15 +408,15 @@ const maySend = Effect.fnUntraced(function* (
  * is. Changes nothing, since the operation can end only once the command id is spent.
  */
 const isStillSent = Effect.fnUntraced(
-  function* (operation: OnLedger, leased: LeasedOperation.LeasedOperation, step: Step) {
+  function* (operation: OnLedger, leasedOperation: LeasedOperation.LeasedOperation, step: Step) {
     const transact = transactionOf(operation, yield* Records)
     return yield* transact(
       Effect.gen(function* () {
-        const fencedAt = yield* LeasedOperation.fence(leased)
-        const running = yield* recorded(operation, leased)
+        const fencedAt = yield* LeasedOperation.fence(leasedOperation)
+        const running = yield* recorded(operation, leasedOperation)
         const isMoved = step.step === 1 && (yield* SignedFigures.areMoved(operation, running))
         const isSent = !isMoved && (yield* isLeft(operation, step, running))
-        yield* LeasedOperation.renewAfter(leased, fencedAt)
+        yield* LeasedOperation.renewAfter(leasedOperation, fencedAt)
         return isSent
       })
     )
@@ -430,7 +439,7 @@ const sinceOf = ({ progress, step }: LedgerWrite & { readonly step: Step }, dedu
  * operation, with a new parent span.
  */
 const submit = Effect.fnUntraced(function* (
-  { leased, trace }: LedgerWrite,
+  { leasedOperation, trace }: LedgerWrite,
   submission: Pick<Ledger.Submission, "commandId" | "commands" | "disclosed"> & {
     readonly since: Offset.Offset
   }
@@ -438,7 +447,7 @@ const submit = Effect.fnUntraced(function* (
   const ledger = yield* Ledger.Ledger
   const { since, ...commands } = submission
   const { commandId } = commands
-  leased.mayCommit = true
+  leasedOperation.mayCommit = true
   const answer = yield* Effect.result(
     ledger.submit({
       ...commands,
@@ -450,7 +459,7 @@ const submit = Effect.fnUntraced(function* (
     })
   )
   if (Result.isSuccess(answer)) return Rules.receipt
-  leased.mayCommit = Rules.isOpen(answer.failure)
+  leasedOperation.mayCommit = Rules.isOpen(answer.failure)
   return answer.failure
 })
 
@@ -480,7 +489,7 @@ const submitStep = Effect.fnUntraced(function* (
 /** State of a ledger write while one lease works on it. */
 interface LedgerWrite {
   readonly operation: OnLedger
-  readonly leased: LeasedOperation.LeasedOperation
+  readonly leasedOperation: LeasedOperation.LeasedOperation
   readonly trace: Trace.Trace | null
   readonly step: Step | null
   readonly progress: Rules.LedgerWriteProgress
@@ -506,11 +515,11 @@ const decided = (write: Omit<LedgerWrite, "move">): LedgerWrite => {
  * Makes the operation due at once where the projection read its step while this lease still had the
  * lease: the projection hastens only an item that is not leased.
  */
-const hastened = Effect.fnUntraced(function* ({ answer, leased, step }: LedgerWrite) {
+const hastened = Effect.fnUntraced(function* ({ answer, leasedOperation, step }: LedgerWrite) {
   if (answer?._tag !== "Receipt" || step === null || step.last) return
   const projection = yield* ProjectionLog
   const work = yield* WorkQueue
-  const { itemId, queue } = leased.lease
+  const { itemId, queue } = leasedOperation.lease
   if (!(yield* orUnavailable(projection.hasCommand(step.commandId)))) return
   yield* orUnavailable(work.hasten({ queue, itemIds: [itemId] }))
 })
@@ -527,10 +536,10 @@ const alarm = ({ step }: LedgerWrite, message: string | undefined) =>
 const perform = Effect.fnUntraced(function* (
   write: LedgerWrite
 ): Effect.fn.Return<LedgerWrite | undefined, Refused | Unavailable | LeaseLost, Needs> {
-  const { leased, move, operation } = write
+  const { leasedOperation, move, operation } = write
   switch (move.move) {
     case "finish":
-      return void (yield* LeasedOperation.finish(leased))
+      return void (yield* LeasedOperation.finish(leasedOperation))
     case "refuse":
       yield* alarm(write, move.alarm)
       return void (yield* fail(write, LeasedOperation.failing(move.cause)))
@@ -539,66 +548,72 @@ const perform = Effect.fnUntraced(function* (
       return void (yield* fail(write, () => failure))
     }
     case "conclude":
-      return void (yield* conclude(operation, leased, move.committed))
+      return void (yield* conclude(operation, leasedOperation, move.committed))
     case "wait":
       yield* alarm(write, move.alarm)
       yield* LeasedOperation.release(
-        leased,
-        move.isSpread ? LeasedOperation.spread(leased, move.millis) : move.millis
+        leasedOperation,
+        move.isSpread ? LeasedOperation.spread(leasedOperation, move.millis) : move.millis
       )
       return void (yield* hastened(write))
     case "plan": {
       const { refusal } = move
-      if (refusal !== undefined) yield* leaveOut(operation, leased, { ...write.step, refusal })
-      const planned = yield* plan(operation, leased, move)
+      if (refusal !== undefined)
+        yield* leaveOut(operation, leasedOperation, { ...write.step, refusal })
+      const planned = yield* plan(operation, leasedOperation, move)
       return planned === undefined ? undefined : { ...write, ...planned, move: Rules.firstSend }
     }
   }
   const step = write.step ?? (yield* Effect.die(new Error("a step is asked for before its plan")))
   switch (move.move) {
     case "look-up": {
-      const found = yield* lookUp(move.what, { leased, step })
+      const found = yield* lookUp(move.what, { leasedOperation, step })
       return decided({ ...write, progress: { ...write.progress, ...found } })
     }
     case "doubt":
-      return { ...write, step: yield* doubt(leased, step, move.why), move: move.then }
+      return { ...write, step: yield* doubt(leasedOperation, step, move.why), move: move.then }
     case "note":
-      yield* noteCommit(leased, move.committed)
+      yield* noteCommit(leasedOperation, move.committed)
       return { ...write, move: move.then }
     case "abandon": {
       yield* alarm(write, move.alarm)
       const failing = move.cause === null ? null : LeasedOperation.failing(move.cause)
-      return { ...write, step: yield* abandon(leased, step, failing), move: Rules.firstSpend }
+      return {
+        ...write,
+        step: yield* abandon(leasedOperation, step, failing),
+        move: Rules.firstSpend
+      }
     }
     case "send":
       if (!move.isJudged) break
       if (!Rules.mustSpend(write.progress)) {
-        if (yield* maySend(operation, leased, step)) break
+        if (yield* maySend(operation, leasedOperation, step)) break
         return undefined
       }
-      if (yield* isStillSent(operation, leased, step)) break
-      return { ...write, step: yield* abandon(leased, step, null), move: Rules.firstSpend }
+      if (yield* isStillSent(operation, leasedOperation, step)) break
+      return { ...write, step: yield* abandon(leasedOperation, step, null), move: Rules.firstSpend }
     case "spend":
       break
   }
   const answer = yield* submitStep({ ...write, step }, move)
-  const progress = yield* progressOf(leased, { state: "running", step, dedup: move.dedup })
+  const progress = yield* progressOf(leasedOperation, { state: "running", step, dedup: move.dedup })
   return decided({ ...write, answer, progress })
 })
 
 /** Runs the leased write as far as possible; the caller ends it where its rules refuse. */
 export const run = Effect.fnUntraced(function* (
   operation: OnLedger,
-  leased: LeasedOperation.LeasedOperation
+  leasedOperation: LeasedOperation.LeasedOperation
 ) {
   // Before its first lease nothing of an operation is planned: the plan loads its record.
-  const record = leased.lease.attempt === 1 ? undefined : yield* LeasedOperation.load(leased)
+  const record =
+    leasedOperation.lease.attempt === 1 ? undefined : yield* LeasedOperation.load(leasedOperation)
   if (record !== undefined) yield* LeasedOperation.linkSpan(record)
   const { state, step } = record ?? ({ state: "queued", step: null } as const)
-  const progress = yield* progressOf(leased, { state, step, dedup: "since-planned" })
+  const progress = yield* progressOf(leasedOperation, { state, step, dedup: "since-planned" })
   const trace = record === undefined ? null : traceOf(record)
   let write: LedgerWrite | undefined = decided({
-    ...{ operation, leased, trace, step, progress },
+    ...{ operation, leasedOperation, trace, step, progress },
     answer: undefined
   })
   while (write !== undefined) write = yield* perform(write)
@@ -609,16 +624,16 @@ export const run = Effect.fnUntraced(function* (
  * a step of it may commit, and not now where a port is unavailable.
  */
 export const mayGiveUp = (
-  leased: LeasedOperation.LeasedOperation,
+  leasedOperation: LeasedOperation.LeasedOperation,
   record: Pick<OperationRecord, "state" | "step">
 ) =>
   Effect.gen(function* () {
     const { state, step } = record
-    let progress = yield* progressOf(leased, { state, step, dedup: "since-planned" })
+    let progress = yield* progressOf(leasedOperation, { state, step, dedup: "since-planned" })
     for (;;) {
       const may = Rules.mayGiveUp(progress)
       if (typeof may === "string") return may
       if (step === null) return yield* Effect.die(new Error("an operation without a step has none"))
-      progress = { ...progress, ...(yield* lookUp(may.what, { leased, step })) }
+      progress = { ...progress, ...(yield* lookUp(may.what, { leasedOperation, step })) }
     }
   }).pipe(Effect.orElseSucceed(() => "not-now" as const))

@@ -74,33 +74,29 @@ export const created = (
 export const requested = (
   operation: AnyOperation,
   record: OperationRecord,
-  asked: AcceptedCall | null
+  call: AcceptedCall | null
 ): Audit.Entry =>
   Audit.entry({
     action: record.kind,
     stage: "requested",
     ...about(record),
     operationId: record.operationId,
-    ...(asked === null
+    ...(call === null
       ? { requestId: record.requestId }
       : {
           ...(operation.route === null ? {} : called(operation.route)),
-          ...originOf(asked, operation.makers),
+          ...originOf(call, operation.makers),
           status: 202
         })
   })
 
 /** A four-eyes action that was made. */
-export const awaiting = (
-  operation: Operation,
-  action: Approval,
-  asked: AcceptedCall
-): Audit.Entry =>
+export const awaiting = (operation: Operation, action: Approval, call: AcceptedCall): Audit.Entry =>
   Audit.entry({
     action: action.kind,
     stage: "awaiting",
     ...called(operation.route),
-    ...originOf(asked, operation.makers),
+    ...originOf(call, operation.makers),
     ...about(action),
     actionKey: action.actionKey,
     status: 202
@@ -113,30 +109,30 @@ const rejectRoute = "POST /v1/approvals/{actionKey}:reject"
 /** A signature; the last one opened the operation. `action` is as the signature left it. */
 export const signed = (
   action: Approval,
-  asked: Omit<AcceptedCall, "fingerprint"> & { readonly route: string; readonly status: 202 | 204 }
+  call: Omit<AcceptedCall, "fingerprint"> & { readonly route: string; readonly status: 202 | 204 }
 ): Audit.Entry =>
   Audit.entry({
     action: "approval.approve",
     stage: action.state === "approved" ? "approved" : "signed",
-    ...called(asked.route),
+    ...called(call.route),
     // The signed request is the stored one, whichever route the signature came by.
-    ...originOf({ ...asked, fingerprint: action.fingerprint }, ["approver"]),
+    ...originOf({ ...call, fingerprint: action.fingerprint }, ["approver"]),
     ...about(action),
     operationId: action.operationId,
     actionKey: action.actionKey,
-    status: asked.status
+    status: call.status
   })
 
 /** A signature that was refused because the figures moved; earlier signatures are void. */
 export const voided = (
   action: Approval,
-  asked: Omit<AcceptedCall, "fingerprint"> & { readonly route: string }
+  call: Omit<AcceptedCall, "fingerprint"> & { readonly route: string }
 ): Audit.Entry =>
   Audit.entry({
     action: "approval.approve",
     stage: "voided",
-    ...called(asked.route),
-    ...originOf({ ...asked, fingerprint: action.fingerprint }, ["approver"]),
+    ...called(call.route),
+    ...originOf({ ...call, fingerprint: action.fingerprint }, ["approver"]),
     ...about(action),
     actionKey: action.actionKey,
     status: 422,
@@ -158,20 +154,20 @@ export const voidedAtRun = (action: Approval, record: LoggedOperation): Audit.En
 /** A rejection, or its maker's withdrawal. */
 export const rejected = (
   action: Approval,
-  asked: Omit<AcceptedCall, "fingerprint"> & { readonly how: "reject" | "withdraw" }
+  call: Omit<AcceptedCall, "fingerprint"> & { readonly how: "reject" | "withdraw" }
 ): Audit.Entry =>
   Audit.entry({
     action: "approval.reject",
     stage: "rejected",
     ...called(rejectRoute),
     ...originOf(
-      { ...asked, fingerprint: action.fingerprint },
-      asked.how === "withdraw" ? [action.makerRole] : ["approver"]
+      { ...call, fingerprint: action.fingerprint },
+      call.how === "withdraw" ? [action.makerRole] : ["approver"]
     ),
     ...about(action),
     actionKey: action.actionKey,
     status: 200,
-    detail: { how: asked.how }
+    detail: { how: call.how }
   })
 
 type LoggedOperation = Pick<

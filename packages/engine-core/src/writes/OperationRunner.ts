@@ -22,24 +22,26 @@ import * as RecordsRunner from "./RecordsRunner.ts"
 const deathsMax = 5
 
 /** Runs the leased operation by the runner of its kind: records, ledger or outside system. */
-const perform = (leased: LeasedOperation.LeasedOperation) =>
+const perform = (leasedOperation: LeasedOperation.LeasedOperation) =>
   Effect.gen(function* () {
     const declared = yield* Operations
-    const operation: AnyOperation = declared.anyOf(QueuedOperation.decode(leased.lease).kind)
-    if (operation.on === "ledger") return yield* LedgerRunner.run(operation, leased)
-    yield* askOutside(operation, leased)
+    const operation: AnyOperation = declared.anyOf(
+      QueuedOperation.decode(leasedOperation.lease).kind
+    )
+    if (operation.on === "ledger") return yield* LedgerRunner.run(operation, leasedOperation)
+    yield* askOutside(operation, leasedOperation)
     return operation.on === "records"
-      ? yield* RecordsRunner.run(operation, leased)
-      : yield* OutsideRunner.run(operation, leased)
-  }).pipe(Effect.catchTag("Refused", (refusal) => LeasedOperation.refuse(leased, refusal)))
+      ? yield* RecordsRunner.run(operation, leasedOperation)
+      : yield* OutsideRunner.run(operation, leasedOperation)
+  }).pipe(Effect.catchTag("Refused", (refusal) => LeasedOperation.refuse(leasedOperation, refusal)))
 
 /** Asks for the outside judgement of a running write, where its declaration has one. */
 const askOutside = Effect.fnUntraced(function* (
   operation: AnyOperation,
-  leased: LeasedOperation.LeasedOperation
+  leasedOperation: LeasedOperation.LeasedOperation
 ) {
   if (operation.judge === undefined) return
-  const record = yield* LeasedOperation.load(leased)
+  const record = yield* LeasedOperation.load(leasedOperation)
   if (LeasedOperation.isFinal(record)) return
   const input = yield* JudgeWrite.inputOf(operation, record)
   yield* Effect.fromResult(yield* JudgeWrite.ask(operation, input))
@@ -74,35 +76,36 @@ const failureOf = Effect.fnUntraced(function* (
  * possible. Where its step may still commit, the next lease spends its command id and fails it then.
  */
 const afterFault = (
-  leased: LeasedOperation.LeasedOperation,
+  leasedOperation: LeasedOperation.LeasedOperation,
   cause: Cause.Cause<Unavailable | LeaseLost>
 ) =>
   Effect.gen(function* () {
-    const { lease } = leased
+    const { lease } = leasedOperation
     yield* Effect.logError(`operation ${lease.itemId} did not finish`, cause)
-    const record = yield* LeasedOperation.load(leased)
-    if (LeasedOperation.isFinal(record)) return yield* LeasedOperation.finish(leased)
+    const record = yield* LeasedOperation.load(leasedOperation)
+    if (LeasedOperation.isFinal(record)) return yield* LeasedOperation.finish(leasedOperation)
     const step =
-      record.step !== null && leased.mayCommit
-        ? yield* LedgerRunner.doubt(leased, record.step, "it died before the answer")
+      record.step !== null && leasedOperation.mayCommit
+        ? yield* LedgerRunner.doubt(leasedOperation, record.step, "it died before the answer")
         : record.step
-    const failure = yield* failureOf(leased, cause)
+    const failure = yield* failureOf(leasedOperation, cause)
     if (failure !== undefined) {
-      const may = yield* LedgerRunner.mayGiveUp(leased, { ...record, step })
-      if (may === "at-once") return yield* LeasedOperation.fail(leased, failure)
-      if (may === "once-spent" && step !== null) yield* LedgerRunner.abandon(leased, step, failure)
+      const may = yield* LedgerRunner.mayGiveUp(leasedOperation, { ...record, step })
+      if (may === "at-once") return yield* LeasedOperation.fail(leasedOperation, failure)
+      if (may === "once-spent" && step !== null)
+        yield* LedgerRunner.abandon(leasedOperation, step, failure)
       if (may === "not-now") {
         const commandId = step?.commandId ?? null
         yield* Effect.logError("a ledger write may still commit and is not given up", { commandId })
       }
     }
     yield* LeasedOperation.release(
-      leased,
-      LeasedOperation.spread(leased, LedgerWriteRules.backoff(lease.attempt))
+      leasedOperation,
+      LeasedOperation.spread(leasedOperation, LedgerWriteRules.backoff(lease.attempt))
     )
   }).pipe(
     Effect.catchCause((again) =>
-      Effect.logError(`lease of ${leased.lease.itemId} runs out by itself`, again)
+      Effect.logError(`lease of ${leasedOperation.lease.itemId} runs out by itself`, again)
     )
   )
 

@@ -10,14 +10,14 @@ import * as SignedFigures from "./SignedFigures.ts"
 /** Records the attempt before the call; undefined where the operation has ended. */
 const begin = Effect.fnUntraced(function* (
   operation: OnOutside,
-  leased: LeasedOperation.LeasedOperation
+  leasedOperation: LeasedOperation.LeasedOperation
 ) {
-  yield* LeasedOperation.fence(leased)
-  const running = yield* LeasedOperation.begin(leased)
+  yield* LeasedOperation.fence(leasedOperation)
+  const running = yield* LeasedOperation.begin(leasedOperation)
   if (running === undefined) return undefined
   const { act, record } = running
   const input = yield* JudgeWrite.inputOf(operation, record)
-  if (yield* SignedFigures.voidIfFiguresMoved(leased, operation, { ...running, input }))
+  if (yield* SignedFigures.voidIfFiguresMoved(leasedOperation, operation, { ...running, input }))
     return undefined
   yield* operation.begin(input, act)
   return { input, act }
@@ -26,16 +26,16 @@ const begin = Effect.fnUntraced(function* (
 /** Records the outcome of the call, and ends the operation. */
 const finish = Effect.fnUntraced(function* (
   operation: OnOutside,
-  leased: LeasedOperation.LeasedOperation,
+  leasedOperation: LeasedOperation.LeasedOperation,
   { input, reached }: { readonly input: unknown; readonly reached: unknown }
 ) {
-  yield* LeasedOperation.fence(leased)
-  const running = yield* LeasedOperation.begin(leased)
+  yield* LeasedOperation.fence(leasedOperation)
+  const running = yield* LeasedOperation.begin(leasedOperation)
   if (running === undefined) return
   const { act, record } = running
   const result = yield* operation.finish(input, act, reached)
   yield* OperationTransitions.succeed(record, { operation, result, act })
-  yield* LeasedOperation.finish(leased)
+  yield* LeasedOperation.finish(leasedOperation)
 })
 
 /**
@@ -44,12 +44,12 @@ const finish = Effect.fnUntraced(function* (
  */
 export const run = Effect.fnUntraced(function* (
   operation: OnOutside,
-  leased: LeasedOperation.LeasedOperation
+  leasedOperation: LeasedOperation.LeasedOperation
 ) {
   const records = yield* Records
-  const begun = yield* records.transact(begin(operation, leased))
+  const begun = yield* records.transact(begin(operation, leasedOperation))
   if (begun === undefined) return
   const { input, act } = begun
   const reached = yield* operation.reach(input, act)
-  yield* records.transact(finish(operation, leased, { input, reached }))
+  yield* records.transact(finish(operation, leasedOperation, { input, reached }))
 })

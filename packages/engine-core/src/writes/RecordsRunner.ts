@@ -13,19 +13,22 @@ import * as SignedFigures from "./SignedFigures.ts"
  */
 export const run = Effect.fnUntraced(function* (
   operation: OnRecords,
-  leased: LeasedOperation.LeasedOperation
+  leasedOperation: LeasedOperation.LeasedOperation
 ) {
   const records = yield* Records
   yield* records.transact(
     Effect.gen(function* () {
-      const running = yield* LeasedOperation.begin(leased)
+      const running = yield* LeasedOperation.begin(leasedOperation)
       if (running === undefined) return
       const { act, record } = running
       const input = yield* JudgeWrite.inputOf(operation, record)
-      if (yield* SignedFigures.voidIfFiguresMoved(leased, operation, { ...running, input })) return
+      if (
+        yield* SignedFigures.voidIfFiguresMoved(leasedOperation, operation, { ...running, input })
+      )
+        return
       const result = yield* operation.run(input, act)
       yield* OperationTransitions.succeed(record, { operation, result, act })
-      yield* LeasedOperation.finish(leased)
+      yield* LeasedOperation.finish(leasedOperation)
     })
   )
 })

@@ -29,7 +29,7 @@ export const reject = Effect.fnUntraced(function* (
     )
   }
   const fingerprint = yield* KeyedCall.fingerprintOfVerb("reject", rejection)
-  const keyed = yield* KeyedCall.keyOf(caller, { fingerprint, sent: rejection.key })
+  const keyed = yield* KeyedCall.keyOf(caller, { fingerprint, sentKey: rejection.key })
   const target = Idempotency.target("action", actionKey)
   // A rejection is final, so that a repeated call gets the same answer.
   return yield* KeyedCall.alone(keyed, { target, isForGood: true }, (bound) =>

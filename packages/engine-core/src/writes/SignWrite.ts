@@ -206,7 +206,7 @@ export const approve = Effect.fnUntraced(function* (
   const outside = yield* askOf(signature.actionKey)
   const { actionKey, key } = signature
   const fingerprint = yield* KeyedCall.fingerprintOfVerb("approve", signature)
-  const keyed = yield* KeyedCall.keyOf(signature.caller, { fingerprint, sent: key ?? null })
+  const keyed = yield* KeyedCall.keyOf(signature.caller, { fingerprint, sentKey: key ?? null })
   const answer = yield* records.transact(
     Effect.gen(function* () {
       const now = yield* Instant.now

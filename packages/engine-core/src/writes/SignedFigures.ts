@@ -35,7 +35,7 @@ export const areMoved = (
  * write. Returns whether they have moved.
  */
 export const voidIfFiguresMoved = Effect.fnUntraced(function* (
-  leased: LeasedOperation.LeasedOperation,
+  leasedOperation: LeasedOperation.LeasedOperation,
   operation: AnyOperation,
   run: LeasedOperation.RunningOperation & { readonly input: unknown }
 ) {
@@ -47,7 +47,7 @@ export const voidIfFiguresMoved = Effect.fnUntraced(function* (
   const { tenantId } = yield* Settings
   yield* records.lock(`action:${tenantId}:${actionKey}`)
   const refusal = refused("rule-refused", Figures.movedDetails(moved, actionKey))
-  yield* LeasedOperation.end(leased, run, LeasedOperation.failing(refusal))
+  yield* LeasedOperation.end(leasedOperation, run, LeasedOperation.failing(refusal))
   const action = yield* records
     .get(approvals, actionKey)
     .pipe(

@@ -36,7 +36,7 @@ const submit = Effect.fnUntraced(function* (operation: Operation, call: Call) {
   const method = operation.route.slice(0, operation.route.indexOf(" "))
   const fingerprint = yield* KeyedCall.fingerprintOf({ method, ...call })
   const outside = yield* JudgeWrite.ask(operation, input)
-  const keyed = yield* KeyedCall.keyOf(call.caller, { fingerprint, sent: call.key })
+  const keyed = yield* KeyedCall.keyOf(call.caller, { fingerprint, sentKey: call.key })
   if (role !== undefined && operation.approvers === 0) {
     const refusalFor = Concealment.refusalFor(role)
     const single = OpenWrite.single(operation, call, { input, key: keyed, role, outside })

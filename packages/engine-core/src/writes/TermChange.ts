@@ -23,12 +23,12 @@ export type TermChange = typeof TermChange.Type
 /** Adds to each change its values before and after, from both terms as they are shown. */
 export const withValues = (
   changes: ReadonlyArray<Direction.Change>,
-  shown: Direction.Pair<PlainJson.Plain>
+  shownPair: Direction.Pair<PlainJson.Plain>
 ): ReadonlyArray<TermChange> =>
   changes.map(({ path, direction }) => ({
     path: Shape.pointer(path),
-    from: valueAt(shown.from, path),
-    to: valueAt(shown.to, path),
+    from: valueAt(shownPair.from, path),
+    to: valueAt(shownPair.to, path),
     direction
   }))
 

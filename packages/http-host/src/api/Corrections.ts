@@ -90,11 +90,11 @@ export const document = (
       parameters: Parameters.shared,
       securitySchemes: { ...Security.schemes },
       schemas: Schemas.bySide(schemas, {
-        asked: operations(shown).map(({ parameters, requestBody }) => ({
+        requestBodies: operations(shown).map(({ parameters, requestBody }) => ({
           parameters,
           requestBody
         })),
-        answered: [
+        answerBodies: [
           ...operations(shown).map(({ responses }) => ({ responses })),
           jsonOf(Deliveries.webhooks),
           jsonOf(Answers.refusals(routes, problemsOf))

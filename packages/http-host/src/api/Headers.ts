@@ -18,9 +18,9 @@ const fault = {
 
 /** The Idempotency-Key without its quotes; null where none was sent. */
 export const idempotencyKey = (
-  sent: ReadonlyArray<string>
+  sentValues: ReadonlyArray<string>
 ): Result.Result<string | null, Refusal.Refused<"invalid-request">> => {
-  const [only, second] = sent
+  const [only, second] = sentValues
   if (only === undefined) return Result.succeed(null)
   const plain = quoted.exec(only)?.[1]?.replaceAll(/\\(["\\])/g, "$1") ?? only
   return second === undefined && key.test(plain)
@@ -41,9 +41,9 @@ const tagFault = {
  * tag or `*` names no single state that the caller saw.
  */
 export const ifMatch = (
-  sent: ReadonlyArray<string>
+  sentValues: ReadonlyArray<string>
 ): Result.Result<string | null, Refusal.Refused<"invalid-request">> => {
-  const [only, second] = sent
+  const [only, second] = sentValues
   if (only === undefined) return Result.succeed(null)
   const isOneStrongTag = second === undefined && only !== "*" && (tag.test(only) || bare.test(only))
   return isOneStrongTag

@@ -31,12 +31,12 @@ const Seq = Schema.Int.check(
 const anchorsOf = Effect.fnUntraced(function* (file: Option.Option<string>) {
   if (Option.isNone(file)) return []
   const path = file.value
-  const { anchors, broken } = yield* Effect.tryPromise({
+  const { anchors, brokenAt } = yield* Effect.tryPromise({
     try: () => AnchorFile.read(path),
     catch: () => new NotVerified({ detail: `${path} cannot be read` })
   })
-  if (broken === null) return anchors
-  return yield* new NotVerified({ detail: `line ${broken} of ${path} is not a checkpoint` })
+  if (brokenAt === null) return anchors
+  return yield* new NotVerified({ detail: `line ${brokenAt} of ${path} is not a checkpoint` })
 })
 
 const verify = Command.make(

@@ -34,8 +34,8 @@ export const config = Command.make(
     )
   },
   Effect.fnUntraced(function* ({ json }) {
-    const { held } = yield* HostConfig.read
-    const rows = held.map((setting) => ({ ...setting, value: shown(setting) }))
+    const { printedSettings } = yield* HostConfig.read
+    const rows = printedSettings.map((setting) => ({ ...setting, value: shown(setting) }))
     yield* Outcome.print(
       json
         ? JSON.stringify(

@@ -29,11 +29,11 @@ const trusted = (address: string): Effect.Effect<URL, NoToken> => {
     : Effect.fail(new NoToken({ detail: `the address is not ${Kind.trustedAddress.limit}` }))
 }
 
-const ask = <A>(address: URL, answer: Schema.Codec<A, unknown>, sent: RequestInit = {}) =>
+const ask = <A>(address: URL, answer: Schema.Codec<A, unknown>, init: RequestInit = {}) =>
   Effect.tryPromise({
     try: async (signal) => {
       const within = AbortSignal.any([signal, AbortSignal.timeout(askedWithin)])
-      const response = await fetch(address, { ...sent, redirect: "error", signal: within })
+      const response = await fetch(address, { ...init, redirect: "error", signal: within })
       return { status: response.status, json: (await response.json()) as unknown }
     },
     catch: () => new NoToken({ detail: `${address.origin} does not answer; does the demo run?` })

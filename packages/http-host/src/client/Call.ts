@@ -67,12 +67,12 @@ export interface DecodedAnswer<A> {
 /** Sends a request and decodes the answer by a schema; decimals keep every digit. */
 export type Call = <A>(
   schema: Schema.Codec<A, unknown>,
-  asked: RequestParts
+  parts: RequestParts
 ) => Effect.Effect<DecodedAnswer<A>, CallError>
 
 export const make = (options: Options): Call => {
   const send = sendOf(prepared(options))
-  return (schema, asked) => Effect.flatMap(send(asked), (response) => read(schema, response))
+  return (schema, parts) => Effect.flatMap(send(parts), (response) => read(schema, response))
 }
 
 /**
@@ -130,22 +130,22 @@ const signed = (key: Signature.SigningKey) => (request: HttpClientRequest.HttpCl
 const sendOf =
   (httpClient: HttpClient.HttpClient) =>
   (
-    asked: RequestParts
+    parts: RequestParts
   ): Effect.Effect<HttpClientResponse.HttpClientResponse, HttpClientError.HttpClientError> => {
-    const { method } = asked.path
-    const request = HttpClientRequest.make(method)(filled(asked), {
+    const { method } = parts.path
+    const request = HttpClientRequest.make(method)(filled(parts), {
       headers: {
         accept: mediaType,
-        ...(asked.key === undefined ? {} : { "idempotency-key": asked.key }),
-        ...(asked.ifMatch === undefined ? {} : { "if-match": `"${asked.ifMatch}"` }),
-        ...(asked.wait === undefined ? {} : { prefer: `wait=${asked.wait}` })
+        ...(parts.key === undefined ? {} : { "idempotency-key": parts.key }),
+        ...(parts.ifMatch === undefined ? {} : { "if-match": `"${parts.ifMatch}"` }),
+        ...(parts.wait === undefined ? {} : { prefer: `wait=${parts.wait}` })
       },
-      ...(asked.query === undefined ? {} : { urlParams: asked.query })
+      ...(parts.query === undefined ? {} : { urlParams: parts.query })
     })
-    if (asked.file !== undefined) return sendFile(httpClient, request, asked.file)
+    if (parts.file !== undefined) return sendFile(httpClient, request, parts.file)
     return httpClient.execute(
       method === "POST"
-        ? HttpClientRequest.bodyText(request, PlainJson.stringify(asked.body ?? {}), mediaType)
+        ? HttpClientRequest.bodyText(request, PlainJson.stringify(parts.body ?? {}), mediaType)
         : request
     )
   }

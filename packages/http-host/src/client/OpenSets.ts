@@ -83,7 +83,7 @@ export const decode = <A>(
   const round = (
     value: unknown,
     aside: ReadonlyArray<UnlistedWord>,
-    left: number
+    repeatsLeft: number
   ): Effect.Effect<DecodedValue<A>, string> =>
     Effect.flatMap(Effect.result(decoding(value)), (decoded) => {
       if (Result.isSuccess(decoded)) {
@@ -95,9 +95,9 @@ export const decode = <A>(
         return Effect.succeed(restored as DecodedValue<A>)
       }
       const unlisted = unlistedOf(decoded.failure.issue, value)
-      if (unlisted.length === 0 || left === 0) return Effect.fail(decoded.failure.message)
+      if (unlisted.length === 0 || repeatsLeft === 0) return Effect.fail(decoded.failure.message)
       const listed = unlisted.reduce((whole, word) => put(whole, word.path, word.substitute), value)
-      return round(listed, [...aside, ...unlisted], left - 1)
+      return round(listed, [...aside, ...unlisted], repeatsLeft - 1)
     })
   return round(json, [], roundsMax)
 }

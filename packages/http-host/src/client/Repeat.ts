@@ -13,7 +13,7 @@ export interface Repeatable {
   readonly offset: Offset.Offset
   readonly now: Instant.Instant
   /** Point and page of the original call; absent: the latest point, no page. */
-  readonly asked?: PointAndPage
+  readonly pointAndPage?: PointAndPage
 }
 
 /**
@@ -26,13 +26,13 @@ export interface Repeatable {
  * (`before-horizon`).
  */
 export const repeat = (
-  { asked = {}, now, offset }: Repeatable,
+  { pointAndPage = {}, now, offset }: Repeatable,
   what: "all" | "ledger" = "all"
 ): PointAndPage => {
-  const { asOf, at, ...page } = asked
+  const { asOf, at, ...page } = pointAndPage
   // A cursor contains the point of its list; the `now` of a later page is only the time of that
   // call.
-  if (page.after !== undefined) return asked
+  if (page.after !== undefined) return pointAndPage
   if (what === "ledger") return { ...page, at: offset }
-  return at === undefined && asOf === undefined ? { ...page, asOf: now } : asked
+  return at === undefined && asOf === undefined ? { ...page, asOf: now } : pointAndPage
 }

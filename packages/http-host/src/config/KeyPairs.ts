@@ -51,8 +51,8 @@ const listOf = <A extends { readonly keyId: string }, B extends { readonly keyId
   })
   return Kind.empty([], {
     ...list,
-    read: (given) =>
-      Result.flatMap(list.read(given), (keys) => distinct(keys.map((key) => from(key))))
+    read: (rawValue) =>
+      Result.flatMap(list.read(rawValue), (keys) => distinct(keys.map((key) => from(key))))
   })
 }
 

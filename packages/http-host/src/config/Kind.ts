@@ -16,7 +16,7 @@ export interface Kind<A> {
   /** Text as in a variable, or JSON: then a variable holds JSON text. */
   readonly form: "text" | "json"
   /** Parses a text, or a JSON value, by `form`. */
-  readonly read: (given: unknown) => Result.Result<A, ReadonlyArray<Fault>>
+  readonly read: (rawValue: unknown) => Result.Result<A, ReadonlyArray<Fault>>
   /** Present where an empty variable is a value; for every other kind it counts as not set. */
   readonly takesEmpty?: true
   /** A secret's value is never printed, neither in listings nor in faults. */
@@ -28,8 +28,8 @@ export const text = <A>(limit: string, read: (text: string) => A | undefined): K
   limit,
   form: "text",
   secret: "open",
-  read: (given) => {
-    const value = typeof given === "string" ? read(given) : undefined
+  read: (rawValue) => {
+    const value = typeof rawValue === "string" ? read(rawValue) : undefined
     return value === undefined ? wrong(`it is not ${limit}`) : Result.succeed(value)
   }
 })
@@ -38,35 +38,35 @@ const wrong = (detail: string): Result.Result<never, ReadonlyArray<Fault>> =>
   Result.fail([{ pointer: "", detail }])
 
 export const matching = (limit: string, pattern: RegExp): Kind<string> =>
-  text(limit, (given) => (pattern.test(given) ? given : undefined))
+  text(limit, (rawValue) => (pattern.test(rawValue) ? rawValue : undefined))
 
 export const words = (max: number): Kind<string> =>
-  text(`1 to ${max} characters`, (given) =>
-    given.length >= 1 && given.length <= max ? given : undefined
+  text(`1 to ${max} characters`, (rawValue) =>
+    rawValue.length >= 1 && rawValue.length <= max ? rawValue : undefined
   )
 
 /** Kind of a whole number, both ends included. */
 export const integer = (min: number, max: number): Kind<number> =>
-  text(`${min} to ${max}`, (given) => {
-    const value = /^[0-9]{1,15}$/.test(given) ? Number(given) : Number.NaN
+  text(`${min} to ${max}`, (rawValue) => {
+    const value = /^[0-9]{1,15}$/.test(rawValue) ? Number(rawValue) : Number.NaN
     return value >= min && value <= max ? value : undefined
   })
 
 export const port = integer(0, 65_535)
 
-export const flag: Kind<boolean> = text("true or false", (given) =>
-  given === "true" ? true : given === "false" ? false : undefined
+export const flag: Kind<boolean> = text("true or false", (rawValue) =>
+  rawValue === "true" ? true : rawValue === "false" ? false : undefined
 )
 
 export const oneOf = <const A extends string>(all: ReadonlyArray<A>): Kind<A> =>
-  text(`one of ${all.join(", ")}`, (given) => all.find((member) => member === given))
+  text(`one of ${all.join(", ")}`, (rawValue) => all.find((member) => member === rawValue))
 
 const dayMillis = 86_400_000
 
 /** Kind of a duration of exact length, in milliseconds; `maxDays` is the longest. */
 export const duration = (maxDays = 366): Kind<number> =>
-  text(`an ISO 8601 duration of at most ${maxDays} days, such as PT24H`, (given) => {
-    const parsed = Duration.parse(given)
+  text(`an ISO 8601 duration of at most ${maxDays} days, such as PT24H`, (rawValue) => {
+    const parsed = Duration.parse(rawValue)
     if (Result.isFailure(parsed) || !Duration.isExact(parsed.success)) return undefined
     const millis = Duration.toMillis(parsed.success)
     return millis > 0 && millis <= maxDays * dayMillis ? millis : undefined
@@ -74,8 +74,8 @@ export const duration = (maxDays = 366): Kind<number> =>
 
 /** Kind of a duration of exact length up to another, written as `longest`, in milliseconds. */
 export const durationWithin = (maxMillis: number, longest: string): Kind<number> =>
-  text(`an ISO 8601 duration of at most ${longest}, such as PT30S`, (given) => {
-    const millis = Result.getOrUndefined(duration().read(given))
+  text(`an ISO 8601 duration of at most ${longest}, such as PT30S`, (rawValue) => {
+    const millis = Result.getOrUndefined(duration().read(rawValue))
     return millis !== undefined && millis <= maxMillis ? millis : undefined
   })
 
@@ -85,7 +85,7 @@ export const durationWithin = (maxMillis: number, longest: string): Kind<number>
  */
 export const period: Kind<Duration.Duration> = text(
   "an ISO 8601 duration, such as P7Y or P30D",
-  (given) => Result.getOrUndefined(Duration.parse(given))
+  (rawValue) => Result.getOrUndefined(Duration.parse(rawValue))
 )
 
 const isLoopback = ({ hostname }: URL): boolean =>
@@ -94,9 +94,9 @@ const isLoopback = ({ hostname }: URL): boolean =>
 /** Kind of an address that the deployment trusts: https, or http on this machine. */
 export const trustedAddress: Kind<URL> = text(
   "an https address, or an http one of this machine",
-  (given) => {
-    if (given.length > 2048 || !URL.canParse(given)) return undefined
-    const url = new URL(given)
+  (rawValue) => {
+    if (rawValue.length > 2048 || !URL.canParse(rawValue)) return undefined
+    const url = new URL(rawValue)
     const safe = url.protocol === "https:" || (url.protocol === "http:" && isLoopback(url))
     return safe ? url : undefined
   }
@@ -107,7 +107,8 @@ export const maybe = <A>(kind: Kind<A>): Kind<A | null> => ({
   ...kind,
   limit: `${kind.limit}; empty: none`,
   takesEmpty: true,
-  read: (given) => (given === "" || given === null ? Result.succeed(null) : kind.read(given))
+  read: (rawValue) =>
+    rawValue === "" || rawValue === null ? Result.succeed(null) : kind.read(rawValue)
 })
 
 /** Gives an empty text a value of its own. */
@@ -115,14 +116,15 @@ export const empty = <A>(value: A, kind: Kind<A>): Kind<A> => ({
   ...kind,
   limit: `${kind.limit}; empty: none`,
   takesEmpty: true,
-  read: (given) => (given === "" || given === null ? Result.succeed(value) : kind.read(given))
+  read: (rawValue) =>
+    rawValue === "" || rawValue === null ? Result.succeed(value) : kind.read(rawValue)
 })
 
 /** Makes a kind secret: its value is redacted in logs, answers and listings. */
 export const secret = (kind: Kind<string>): Kind<Redacted.Redacted> => ({
   ...kind,
   secret: "secret",
-  read: (given) => Result.map(kind.read(given), Redacted.make)
+  read: (rawValue) => Result.map(kind.read(rawValue), Redacted.make)
 })
 
 /**
@@ -131,10 +133,10 @@ export const secret = (kind: Kind<string>): Kind<Redacted.Redacted> => ({
 export const list = <A>(kind: Kind<A>, max: number): Kind<ReadonlyArray<A>> => ({
   ...kind,
   limit: `at most ${max}, separated by commas: ${kind.limit}`,
-  read: (given) => {
-    if (given === "") return Result.succeed([])
-    if (typeof given !== "string") return wrong("it is not a list")
-    const parts = given.split(",").map((part) => part.trim())
+  read: (rawValue) => {
+    if (rawValue === "") return Result.succeed([])
+    if (typeof rawValue !== "string") return wrong("it is not a list")
+    const parts = rawValue.split(",").map((part) => part.trim())
     if (parts.length > max) return wrong(`it has more than ${max} values`)
     return Result.all(parts.map((part, at) => Result.mapError(kind.read(part), under(at))))
   }
@@ -164,9 +166,9 @@ export const structured = <A>({
     limit,
     form: "json",
     secret: secret ?? "open",
-    read: (given) =>
+    read: (rawValue) =>
       Result.mapError(
-        decode(given, () => ""),
+        decode(rawValue, () => ""),
         ({ details }) => details.errors ?? [{ pointer: "", detail: `it is not ${limit}` }]
       )
   }

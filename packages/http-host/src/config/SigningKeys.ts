@@ -62,8 +62,8 @@ const list = Kind.structured({
 /** The setting's kind: an empty text is an empty list. */
 export const kind: Kind.Kind<ReadonlyArray<SigningKey>> = Kind.empty([], {
   ...list,
-  read: (given) =>
-    Result.flatMap(list.read(given), (keys) =>
+  read: (rawValue) =>
+    Result.flatMap(list.read(rawValue), (keys) =>
       judge(
         keys.map(({ secret, notBefore = null, notAfter = null, ...key }) => ({
           ...key,

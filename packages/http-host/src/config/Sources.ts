@@ -39,7 +39,7 @@ export const variable = (name: string): Effect.Effect<string | undefined, WrongF
  * values.
  */
 export const strayVariables = (
-  known: ReadonlySet<string>
+  knownNames: ReadonlySet<string>
 ): Effect.Effect<ReadonlyArray<string>, WrongFile> =>
   Effect.gen(function* () {
     const provider = yield* ConfigProvider.ConfigProvider
@@ -58,9 +58,9 @@ export const strayVariables = (
       })
     yield* look([prefix])
     // Compared without their common prefix, so that a name such as DATABASE_URL can be nearest.
-    const byRest = new Map(known.values().map((name) => [restOf(name), name]))
+    const byRest = new Map(knownNames.values().map((name) => [restOf(name), name]))
     return found
-      .filter((name) => !known.has(name))
+      .filter((name) => !knownNames.has(name))
       .map((name) => {
         const near = nearest(restOf(name), byRest.keys(), Number.POSITIVE_INFINITY) ?? ""
         return `${shown(name)} is no variable of a setting; the nearest is ${byRest.get(near)}`
@@ -92,10 +92,10 @@ export const file = (names: ReadonlySet<string>): Effect.Effect<FileValues, Wron
     }
     const values = parsed.success
     if (!isObject(values)) return yield* failed(`${path} is not an object of JSON`)
-    const found = new Map<string, unknown>()
+    const foundValues = new Map<string, unknown>()
     const faults: Array<string> = []
-    gather(values, "", { names, found, faults })
-    return faults.length > 0 ? yield* new WrongFile({ faults }) : found
+    gather(values, "", { names, foundValues, faults })
+    return faults.length > 0 ? yield* new WrongFile({ faults }) : foundValues
   })
 
 const read = async (path: string): Promise<Uint8Array | undefined> => {
@@ -122,15 +122,15 @@ const gather = (
   prefix: string,
   into: {
     readonly names: ReadonlySet<string>
-    readonly found: Map<string, unknown>
+    readonly foundValues: Map<string, unknown>
     readonly faults: Array<string>
   }
 ): void => {
   for (const [member, value] of Object.entries(values)) {
     const name = prefix === "" ? member : `${prefix}.${member}`
     if (into.names.has(name)) {
-      if (into.found.has(name)) into.faults.push(`${name} is set twice in the file`)
-      into.found.set(name, value)
+      if (into.foundValues.has(name)) into.faults.push(`${name} is set twice in the file`)
+      into.foundValues.set(name, value)
     } else if (isObject(value) && isPrefix(name, into.names)) {
       gather(value, name, into)
     } else {

@@ -15,8 +15,8 @@ const list = Kind.structured({
 /** Kind of the configured sources of statements: an empty text is an empty list. */
 export const sources: Kind.Kind<ReadonlyArray<ConfiguredSource.ConfiguredSource>> = Kind.empty([], {
   ...list,
-  read: (given) =>
-    Result.flatMap(list.read(given), (texts) => {
+  read: (rawValue) =>
+    Result.flatMap(list.read(rawValue), (texts) => {
       const ids = texts.map(({ externalSourceId }) => externalSourceId)
       const faults = texts.flatMap((source, at) => [
         ...(ids.indexOf(source.externalSourceId) < at

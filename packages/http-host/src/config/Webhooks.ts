@@ -42,8 +42,8 @@ const list = Kind.structured({
 /** Kind of the configured webhooks: an empty text is an empty list. */
 export const configured: Kind.Kind<ReadonlyArray<ConfiguredWebhook>> = Kind.empty([], {
   ...list,
-  read: (given) =>
-    Result.flatMap(list.read(given), (webhooks) => {
+  read: (rawValue) =>
+    Result.flatMap(list.read(rawValue), (webhooks) => {
       const ids = webhooks.map(({ webhookId }) => webhookId)
       const again = ids.findIndex((id, at) => ids.indexOf(id) !== at)
       return again < 0

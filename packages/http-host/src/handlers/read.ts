@@ -53,7 +53,7 @@ interface ReadParameters<P> {
 /**
  * Parses the parameters of a read, standard ones apart from its own; the refusal has every fault.
  */
-export const asking = <P>({ params, standard: taken, inPath }: ReadParameters<P>) => {
+export const asking = <P>({ params, standard: standardParams, inPath }: ReadParameters<P>) => {
   const decoder = Shape.decoder(Schema.toCodecArrayFromSingle(params))
   const place = (member: string | undefined) =>
     member !== undefined && inPath.has(member) ? "/path" : "/query"
@@ -65,7 +65,7 @@ export const asking = <P>({ params, standard: taken, inPath }: ReadParameters<P>
     const rest: Record<string, unknown> = Object.assign(Object.create(null), arrival.params)
     const doubled: Array<Refusal.Fault> = []
     for (const [name, value] of Object.entries(query.success)) {
-      if (taken.has(name)) shared[name] = value
+      if (standardParams.has(name)) shared[name] = value
       else if (inPath.has(name)) doubled.push(unknownParameter(name))
       else rest[name] = value
     }

@@ -84,12 +84,12 @@ export const front = <E, R, PE, PR, B>(host: {
     const finding = find(method, path)
     const isRead = method === "GET" || method === "HEAD"
     const page = isRead ? host.pages.find((candidate) => candidate.path === path) : undefined
-    const route = finding.found === "route" ? finding.route.path.template : null
+    const route = finding.match === "route" ? finding.route.path.template : null
     const incomingRequest = {
       method,
       route: page?.path ?? route,
       requestId,
-      sent: TraceContext.parse(values.traceparents, values.tracestates)
+      callerTrace: TraceContext.parse(values.traceparents, values.tracestates)
     }
     /**
      * An answer of the first three steps to a caller that has signed in: it costs a call, is never
@@ -106,12 +106,12 @@ export const front = <E, R, PE, PR, B>(host: {
         return yield* ofBudget(Problems.answer(refused, requestId, { connection: "close" }))
       }
       if (page !== undefined) return yield* Problems.defects(requestId)(page.app(requestId))
-      const isPreflight = method === "OPTIONS" && cors.speaks && finding.found === "method"
-      if (finding.found !== "route" && !isPreflight) {
+      const isPreflight = method === "OPTIONS" && cors.speaks && finding.match === "method"
+      if (finding.match !== "route" && !isPreflight) {
         return yield* ofBudget(notThere(finding, requestId, cors))
       }
       if (sent === null) return yield* ofBudget(Problems.answer(badRequestId, requestId))
-      if (finding.found !== "route") {
+      if (finding.match !== "route") {
         const permission = cors.permission(request.headers.origin, allowOf(finding, cors))
         return Answer.empty({
           requestId,
@@ -167,11 +167,11 @@ const allowOf = ({ allow }: { readonly allow: string }, { speaks }: Cors): strin
   speaks ? `${allow}, OPTIONS` : allow
 
 const notThere = (
-  finding: Exclude<RawPath.RouteMatch<Route>, { readonly found: "route" }>,
+  finding: Exclude<RawPath.RouteMatch<Route>, { readonly match: "route" }>,
   requestId: string,
   cors: Cors
 ): HttpServerResponse.HttpServerResponse =>
-  finding.found === "nothing"
+  finding.match === "nothing"
     ? Problems.answer(
         Refusal.refused("not-found", { detail: "There is no such route." }),
         requestId

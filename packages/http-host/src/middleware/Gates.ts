@@ -129,7 +129,7 @@ export const make = ({
         caller,
         method,
         target,
-        sent: signature,
+        sentHeaders: signature,
         body: hashed ?? body
       })
       return {

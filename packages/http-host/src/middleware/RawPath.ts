@@ -3,16 +3,16 @@ import { RecordId } from "@bursar/engine-core/kernel"
 import type { Method } from "../api/Verb.ts"
 
 interface FoundRoute<A> {
-  readonly found: "route"
+  readonly match: "route"
   readonly route: A
   readonly params: Readonly<Record<string, string>>
 }
 
 export type RouteMatch<A> =
   | FoundRoute<A>
-  | { readonly found: "nothing" }
+  | { readonly match: "nothing" }
   /** The path has routes, but none for the method; `allow` is the value of the Allow header. */
-  | { readonly found: "method"; readonly allow: string }
+  | { readonly match: "method"; readonly allow: string }
 
 interface Node<A> {
   readonly literals: Map<string, Node<A>>
@@ -78,7 +78,7 @@ const split = (
   return { segments: [...segments.slice(0, -1), last.slice(0, colon)], verb: last.slice(colon + 1) }
 }
 
-const nothing = { found: "nothing" } as const
+const nothing = { match: "nothing" } as const
 
 const find = <A>(root: Node<A>, method: string, rawPath: string): RouteMatch<A> => {
   if (!rawPath.startsWith("/")) return nothing
@@ -100,9 +100,9 @@ const find = <A>(root: Node<A>, method: string, rawPath: string): RouteMatch<A> 
   const methods = at.ends.get(verb)
   if (methods === undefined) return nothing
   const end = isMethod(method) ? methods.get(method === "HEAD" ? "GET" : method) : undefined
-  if (end === undefined) return { found: "method", allow: allow([...methods.keys()]) }
+  if (end === undefined) return { match: "method", allow: allow([...methods.keys()]) }
   const params = Object.fromEntries(end.names.map((name, i) => [name, values[i] ?? ""]))
-  return { found: "route", route: end.route, params }
+  return { match: "route", route: end.route, params }
 }
 
 const isMethod = (method: string): method is Method | "HEAD" =>

@@ -45,7 +45,7 @@ interface IncomingRequest {
   readonly route: string | null
   readonly requestId: string
   /** Trace context that the caller sent. */
-  readonly sent: TraceContext.CallerTrace | null
+  readonly callerTrace: TraceContext.CallerTrace | null
 }
 
 type Response = HttpServerResponse.HttpServerResponse
@@ -66,9 +66,14 @@ export const observed = <E, R>(
       request.route === null ? method : `${method} ${request.route}`,
       {
         kind: "server",
-        ...(request.sent === null
+        ...(request.callerTrace === null
           ? { root: true }
-          : { parent: Tracer.externalSpan({ ...request.sent, sampled: isSampled(request.sent) }) })
+          : {
+              parent: Tracer.externalSpan({
+                ...request.callerTrace,
+                sampled: isSampled(request.callerTrace)
+              })
+            })
       }
     )
     const { traceId, spanId } = span
@@ -91,9 +96,9 @@ export const observed = <E, R>(
     return yield* answer({
       traceId,
       spanId,
-      parentId: request.sent?.spanId ?? null,
-      flags: request.sent?.flags ?? TraceContext.sampled | TraceContext.random,
-      state: request.sent?.state ?? null
+      parentId: request.callerTrace?.spanId ?? null,
+      flags: request.callerTrace?.flags ?? TraceContext.sampled | TraceContext.random,
+      state: request.callerTrace?.state ?? null
     }).pipe(
       Effect.provideService(Exchange.Current, exchange),
       Effect.withParentSpan(span),

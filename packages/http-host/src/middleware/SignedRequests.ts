@@ -48,7 +48,7 @@ export interface SignedParts {
   readonly method: string
   /** The request target from its first `/`, one character for each byte. */
   readonly target: string
-  readonly sent: SignatureHeaders
+  readonly sentHeaders: SignatureHeaders
   readonly body: Uint8Array | BodyHash
 }
 
@@ -102,19 +102,19 @@ export const layer = (
       const byId = new Map(rules.keys.map((key) => [key.keyId, key]))
       const bound = boundFrom(rules.keys)
 
-      const judge = Effect.fnUntraced(function* ({ caller, sent, ...signed }: SignedParts) {
+      const judge = Effect.fnUntraced(function* ({ caller, sentHeaders, ...signed }: SignedParts) {
         const millis = yield* Clock.currentTimeMillis
         const now = Instant.fromEpochMillis(millis)
         const file = signed.body instanceof Uint8Array ? undefined : signed.body
         const from = bound.get(caller.sub)
         const signs = from !== undefined && from <= now
-        const given = Object.values(sent)
+        const given = Object.values(sentHeaders)
         if (given.every((values) => values.length === 0)) {
           return signs ? yield* Exchange.refusing(required, "unsigned") : null
         }
         if (signs && given.some((values) => values.length === 0))
           return yield* Exchange.refusing(required, "unsigned")
-        const form = formOf(sent)
+        const form = formOf(sentHeaders)
         if (form === undefined) return yield* Exchange.refusing(invalid, "form")
 
         const key = byId.get(form.keyId)
@@ -180,12 +180,12 @@ const noncePattern = /^(?=.{22,128}$)[A-Za-z0-9_-]+={0,2}$/
 const macPattern = /^[A-Za-z0-9+/]{43}=$/
 
 /** Parses the four headers, each present once and well formed; undefined otherwise. */
-const formOf = (sent: SignatureHeaders): Form | undefined => {
+const formOf = (signatureHeaders: SignatureHeaders): Form | undefined => {
   const [keyId = "", timestamp = "", nonce = "", signature = ""] = [
-    sent.key,
-    sent.timestamp,
-    sent.nonce,
-    sent.signature
+    signatureHeaders.key,
+    signatureHeaders.timestamp,
+    signatureHeaders.nonce,
+    signatureHeaders.signature
   ].map((values) => (values.length === 1 ? values[0] : ""))
   const formed =
     keyIdPattern.test(keyId) &&

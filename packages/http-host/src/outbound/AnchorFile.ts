@@ -20,7 +20,7 @@ const anchorOf = (line: string): Option.Option<Checkpoint.Anchor> =>
 interface Anchors {
   readonly anchors: ReadonlyArray<Checkpoint.Anchor>
   /** Number of the first line that is not a checkpoint, from 1; null: none. */
-  readonly broken: number | null
+  readonly brokenAt: number | null
 }
 
 /** Reads a file of checkpoints: one JSON object a line. */
@@ -32,7 +32,7 @@ export const read = async (file: string): Promise<Anchors> => {
   const broken = anchors.findIndex(Option.isNone)
   return {
     anchors: anchors.flatMap((anchor) => (Option.isSome(anchor) ? [anchor.value] : [])),
-    broken: broken < 0 ? null : broken + 1
+    brokenAt: broken < 0 ? null : broken + 1
   }
 }
 

@@ -80,7 +80,7 @@ const send = (
     readonly body: Buffer
     readonly authorities?: string
     /** Milliseconds left of the attempt, and of the connection. */
-    readonly left: AttemptTimes
+    readonly timesLeft: AttemptTimes
   }
 ): Effect.Effect<WebhookSender.AttemptOutcome> =>
   Effect.callback<WebhookSender.AttemptOutcome>((resume) => {
@@ -95,8 +95,11 @@ const send = (
       resume(Effect.succeed(answered ?? outcome))
     }
     const late = () => end({ failure: "timeout" })
-    const connecting = setTimeout(late, Math.min(attempt.left.connect, attempt.left.attempt))
-    const whole = setTimeout(late, attempt.left.attempt)
+    const connecting = setTimeout(
+      late,
+      Math.min(attempt.timesLeft.connect, attempt.timesLeft.attempt)
+    )
+    const whole = setTimeout(late, attempt.timesLeft.attempt)
     request.on("socket", (socket) => {
       socket.once("connect", () => {
         clearTimeout(connecting)
@@ -140,20 +143,23 @@ export const make = (options: Options, ids: Ids["Service"]): WebhookSender.Sende
   return {
     sends: "yes",
     judge: (url) =>
-      Effect.match(locate(url), { onSuccess: () => undefined, onFailure: ({ said }) => said }),
+      Effect.match(locate(url), {
+        onSuccess: () => undefined,
+        onFailure: ({ message }) => message
+      }),
     post: ({ url, headers, body, trace: part }) =>
       Effect.gen(function* () {
         const began = performance.now()
         const target = yield* Effect.timeoutOrElse(locate(url), {
           duration: within.connect,
-          orElse: () => Effect.fail(new WebhookTarget.NoTarget({ failure: "dns", said: "" }))
+          orElse: () => Effect.fail(new WebhookTarget.NoTarget({ failure: "dns", message: "" }))
         })
         const trace = yield* Effect.provideService(TraceContext.outgoingFor(part), Ids, ids)
         const bytes = Buffer.from(body, "utf8")
         return yield* send(target, {
           headers: { ...headers, ...trace, "content-length": String(bytes.length) },
           body: bytes,
-          left: { ...within, attempt: within.attempt - (performance.now() - began) },
+          timesLeft: { ...within, attempt: within.attempt - (performance.now() - began) },
           ...(options.authorities === undefined ? {} : { authorities: options.authorities })
         })
       }).pipe(Effect.catchTag("NoTarget", ({ failure }) => Effect.succeed({ failure })))

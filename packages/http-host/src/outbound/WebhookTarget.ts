@@ -32,10 +32,11 @@ export interface Target {
 export class NoTarget extends Data.TaggedError("NoTarget")<{
   readonly failure: "dns" | "address-refused"
   /** Sentence for the person who registers the URL. */
-  readonly said: string
+  readonly message: string
 }> {}
 
-const refuse = (said: string) => Effect.fail(new NoTarget({ failure: "address-refused", said }))
+const refuse = (message: string) =>
+  Effect.fail(new NoTarget({ failure: "address-refused", message }))
 
 const urlMax = 2_048
 const scheme = /^https?:\/\//i
@@ -118,10 +119,10 @@ export const locating = ({
     }
     const addresses = yield* Effect.tryPromise({
       try: () => resolve(url.hostname),
-      catch: () => new NoTarget({ failure: "dns", said: "Its host's name cannot be resolved." })
+      catch: () => new NoTarget({ failure: "dns", message: "Its host's name cannot be resolved." })
     })
     if (addresses.length === 0) {
-      return yield* new NoTarget({ failure: "dns", said: "Its host's name has no address." })
+      return yield* new NoTarget({ failure: "dns", message: "Its host's name has no address." })
     }
     if (!addresses.every(({ address }) => Addresses.isPublic(address) || allowed(address))) {
       return yield* refuse("Its host has an address that is not public.")

@@ -123,10 +123,10 @@ const fresh = (count: number): Effect.Effect<string, never, Ids> =>
  * Opens the engine's own span in the caller's trace, or begins a new trace. A new trace is marked
  * as sampled: other services decide for themselves.
  */
-export const join = (sent: CallerTrace | null): Effect.Effect<TraceContext, never, Ids> =>
+export const join = (callerTrace: CallerTrace | null): Effect.Effect<TraceContext, never, Ids> =>
   Effect.gen(function* () {
     const spanId = yield* fresh(spanBytes)
-    if (sent !== null) return { ...sent, spanId, parentId: sent.spanId }
+    if (callerTrace !== null) return { ...callerTrace, spanId, parentId: callerTrace.spanId }
     const traceId = yield* fresh(traceBytes)
     return { traceId, spanId, parentId: null, flags: sampled | random, state: null }
   })

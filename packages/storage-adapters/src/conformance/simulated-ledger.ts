@@ -79,8 +79,11 @@ export const session = (
           traceparent: submission.traceparent ?? null
         })
         const reading = { shape: "LEDGER_EFFECTS", byParty } as const
-        const seen = yield* participant.seen(yield* user, { transaction: committed, reading })
-        return VenueLedger.receipt(committed, { seen, duplicate: false })
+        const receiptSource = yield* participant.seenTransaction(yield* user, {
+          transaction: committed,
+          reading
+        })
+        return VenueLedger.receipt(committed, { receiptSource, duplicate: false })
       }).pipe(
         Effect.catchIf(
           (error) => error.code === "DUPLICATE_COMMAND",
@@ -90,7 +93,10 @@ export const session = (
                 by: { offset: VenueLedger.completionOffset(error) },
                 reading: { shape: "LEDGER_EFFECTS", ...reads(submission) }
               })
-              return VenueLedger.receipt(seen, { seen: Option.some(seen), duplicate: true })
+              return VenueLedger.receipt(seen, {
+                receiptSource: Option.some(seen),
+                duplicate: true
+              })
             })
         ),
         Effect.mapError((error) => ErrorOutcomes.submitError(error, submission.commandId))

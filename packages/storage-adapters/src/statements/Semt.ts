@@ -70,7 +70,7 @@ interface Account {
   /** Number of its positions in any asset. */
   count: number
   /** Number of its positions that are summed. */
-  kept: number
+  keptCount: number
 }
 
 const unitsWithin = (self: Element): Element => {
@@ -130,9 +130,9 @@ const lineOf = (
     readonly asset: string
     readonly kind: "holdings" | "custody"
   },
-  { element: self, quantity: held, locked }: Position
+  { element: self, quantity: heldQuantity, locked }: Position
 ): StatementSource.Line => {
-  const total = Values.bounded(self, held)
+  const total = Values.bounded(self, heldQuantity)
   return kind === "holdings"
     ? {
         kind,
@@ -207,7 +207,7 @@ const read: Form["read"] = (reading, emit) => {
     number: () => numbers.get("SfkpgAcct") ?? numbers.get("BlckChainAdrOrWllt") ?? null,
     positions: new Map(),
     count: 0,
-    kept: 0
+    keptCount: 0
   }
   let sub: Account | null = null
   let hasSubAccounts = false
@@ -221,21 +221,21 @@ const read: Form["read"] = (reading, emit) => {
       throw refused("statement-account", "The position has no account before it.", self)
     }
     add(to, self)
-    to.kept++
-    if (to.kept > linesMax) throw new StatementSource.StatementTooLong({ linesMax })
+    to.keptCount++
+    if (to.keptCount > linesMax) throw new StatementSource.StatementTooLong({ linesMax })
   }
 
-  const flush = ({ number, positions: held }: Account): void => {
-    for (const [asset, position] of held) {
+  const flush = ({ number, positions: accountPositions }: Account): void => {
+    for (const [asset, position] of accountPositions) {
       emit(lineOf({ account: number() ?? "", asset, kind }, position), position.element)
     }
-    held.clear()
+    accountPositions.clear()
   }
 
   const beganSub = (self: Element): void => {
     if (!hasSubAccounts) flush(main)
     hasSubAccounts = true
-    sub = { number: () => numberIn(self), positions: new Map(), count: 0, kept: 0 }
+    sub = { number: () => numberIn(self), positions: new Map(), count: 0, keptCount: 0 }
   }
 
   const ended: Readonly<Record<string, (self: Element) => void>> = {

@@ -283,16 +283,16 @@ export const walk = (
     else beginNamed(named, local, tag)
   })
 
-  const hear = (heard: string): void => {
+  const hear = (heardText: string): void => {
     pending = 0
-    textLength += heard.length
+    textLength += heardText.length
     if (textLength > textMax) throw malformed("A text is longer than 64 KiB.")
     if (passedFrom !== 0 || documentDepth === 0 || !(shapes.at(-1) as Shape).keepsText) return
     const size = sizes.at(-1) as { elements: number; characters: number }
-    size.characters += heard.length
+    size.characters += heardText.length
     if (size.characters > recordTextMax)
       throw malformed("An entry or position has more than 256 KiB of text.")
-    ;(elements.at(-1) as Element).text += heard
+    ;(elements.at(-1) as Element).text += heardText
   }
   parser.on("text", hear)
   parser.on("cdata", hear)

@@ -26,7 +26,7 @@ const batchMax = 100
 interface CountedDistribution {
   readonly self: Stored<Distribution>
   /** The distribution's projection for investors and apps. */
-  readonly shown: Stored<Distribution>
+  readonly shownDistribution: Stored<Distribution>
   readonly counts: Counts
   /** Number of its suspended lines that investors and apps are shown as due. */
   readonly concealed: number
@@ -59,11 +59,16 @@ const counted = Effect.fnUntraced(function* (batch: ReadonlyArray<Stored<Distrib
   const concealed = yield* records.countBy(distributionLines, "distributionId", {
     where: { distributionId: ids, ...concealedLines }
   })
-  return batch.map((shown): CountedDistribution => {
-    const self = recordOf.get(shown.distributionId)
-    const own = counts.get(shown.distributionId)
+  return batch.map((shownDistribution): CountedDistribution => {
+    const self = recordOf.get(shownDistribution.distributionId)
+    const own = counts.get(shownDistribution.distributionId)
     if (self === undefined || own === undefined) throw new Error("a distribution was not counted")
-    return { self, shown, counts: own, concealed: concealed.get(shown.distributionId) ?? 0 }
+    return {
+      self,
+      shownDistribution,
+      counts: own,
+      concealed: concealed.get(shownDistribution.distributionId) ?? 0
+    }
   })
 })
 
@@ -79,13 +84,13 @@ export const holdDistributions: HoldFollowers["holdDistributions"] = Effect.fnUn
   const records = yield* Records
   const fact = { on: "hold", at: act.now, holdId } as const
   yield* unpaidOf([instrumentId]).pipe(
-    Stream.runForEach(({ self, shown, counts, concealed }) =>
+    Stream.runForEach(({ self, shownDistribution, counts, concealed }) =>
       Effect.gen(function* () {
         if (counts.due > 0 && allows(self, "hold")) {
           yield* records.append(distributions, self, fact, act)
         }
-        if (counts.due + concealed > 0 && allows(shown, "hold")) {
-          yield* records.append(shownDistributions, shown, fact, act)
+        if (counts.due + concealed > 0 && allows(shownDistribution, "hold")) {
+          yield* records.append(shownDistributions, shownDistribution, fact, act)
         }
       })
     )
@@ -128,14 +133,14 @@ export const clear: (
   const fact = { on: "clear", at: act.now, runId } as const
   yield* unpaidOf(instrumentIds).pipe(
     Stream.filter(({ self }) => self.sealedAt !== null),
-    Stream.runForEach(({ self, shown }) =>
+    Stream.runForEach(({ self, shownDistribution }) =>
       Effect.gen(function* () {
         if (allows(self, "clear")) {
           yield* records.append(distributions, self, fact, act)
           cleared.push(self.distributionId)
         }
-        if (allows(shown, "clear")) {
-          yield* records.append(shownDistributions, shown, fact, act)
+        if (allows(shownDistribution, "clear")) {
+          yield* records.append(shownDistributions, shownDistribution, fact, act)
         }
         yield* payIfSettled(self.distributionId, { at: act.now, act })
       })

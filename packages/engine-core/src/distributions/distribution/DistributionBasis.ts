@@ -55,18 +55,18 @@ const ofEntitlement = ({ terms, position, sources }: Inputs): ReadonlyArray<Basi
   switch (pricing.valuation) {
     case "par":
       return Basis.of(Formulas.entitlementPar, {
-        given: accrualsGiven(position.accruals),
+        values: accrualsGiven(position.accruals),
         ...telling
       })
     case "accumulating": {
       const { exPrice, cumPrice } = pricing
       const priceInputs = { units: position.units, exPrice, cumPrice }
-      return Basis.of(Formulas.entitlementAccumulating, { given: priceInputs, ...telling })
+      return Basis.of(Formulas.entitlementAccumulating, { values: priceInputs, ...telling })
     }
     case "rebasing": {
       const { fromIndex, toIndex } = pricing
       const indexInputs = { baseUnits: position.baseUnits, fromIndex, toIndex }
-      return Basis.of(Formulas.entitlementRebasing, { given: indexInputs, ...telling })
+      return Basis.of(Formulas.entitlementRebasing, { values: indexInputs, ...telling })
     }
   }
 }
@@ -81,7 +81,7 @@ const ofEqualisation = ({
   if (equalisationInputs === undefined) return []
   const source = sourceOf(terms, sources)
   return Basis.of(Formulas.equalisation, {
-    given: equalisationInputs,
+    values: equalisationInputs,
     fields: { equalisation: "equalisation" },
     source
   })
@@ -89,7 +89,7 @@ const ofEqualisation = ({
 
 const ofLine = ({ terms, figures, sources }: Inputs): ReadonlyArray<Basis.Basis> =>
   Basis.of(Formulas.line, {
-    given: lineGiven(terms, figures),
+    values: lineGiven(terms, figures),
     fields: { gross: "gross", withheld: "withheld", net: "net", carryOut: "carryOut" },
     source: sourceOf(terms, sources)
   })
@@ -98,7 +98,7 @@ const ofPayout = ({ terms, figures, sources }: Inputs): ReadonlyArray<Basis.Basi
   terms.payout === null
     ? []
     : Basis.of(Formulas.payoutUnits, {
-        given: {
+        values: {
           net: figures.net,
           payoutPrice: terms.payout.price,
           unitDecimals: terms.payout.unitDecimals

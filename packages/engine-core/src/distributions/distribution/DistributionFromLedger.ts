@@ -193,14 +193,14 @@ const moveSlot = Effect.fnUntraced(function* (
  * no month is executed twice.
  */
 const openSlot = Effect.fnUntraced(function* (
-  shown: Pick<DistributionSlot, "instrumentId" | "slotCid" | "lastMonth">,
+  shownSlot: Pick<DistributionSlot, "instrumentId" | "slotCid" | "lastMonth">,
   node: Node
 ) {
   const records = yield* Records
-  const { instrumentId, slotCid, lastMonth } = shown
+  const { instrumentId, slotCid, lastMonth } = shownSlot
   const before = Option.getOrNull(yield* records.find(distributionSlots, instrumentId))
   if (before === null) {
-    yield* LedgerRecord.open(distributionSlots, { ...shown, distributionId: null }, node)
+    yield* LedgerRecord.open(distributionSlots, { ...shownSlot, distributionId: null }, node)
     return
   }
   yield* executed.keepBreach(node, instrumentId, {

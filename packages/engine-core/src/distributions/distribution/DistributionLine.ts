@@ -298,8 +298,8 @@ export type Cause = (typeof causes)[number]
 const concealedCauses: ReadonlyArray<LineReason> = ["restriction", "court-order", "screening"]
 
 /** Returns the reason of a line with these causes; null: it does not wait. */
-export const firstOf = (given: ReadonlyArray<LineReason>): LineReason | null =>
-  causes.find((cause) => given.includes(cause)) ?? null
+export const firstOf = (reasons: ReadonlyArray<LineReason>): LineReason | null =>
+  causes.find((cause) => reasons.includes(cause)) ?? null
 
 /**
  * Returns the state and the reason that an investor and an app are shown: of a line that waits for
@@ -308,21 +308,21 @@ export const firstOf = (given: ReadonlyArray<LineReason>): LineReason | null =>
 export const shownOf = ({
   state,
   reason,
-  causes: given
+  causes: reasons
 }: Pick<DistributionLine, "state" | "reason" | "causes">): Pick<
   DistributionLine,
   "state" | "reason"
 > => {
   if (state !== "suspended") return { state, reason }
-  const shown = shownReason({ causes: given })
+  const shown = shownReason({ causes: reasons })
   return shown === null ? { state: "due", reason: null } : { state, reason: shown }
 }
 
 /** Returns the first cause of a line that every reader is shown; null: it has none. */
 export const shownReason = ({
-  causes: given
+  causes: reasons
 }: Pick<DistributionLine, "causes">): DistributionLine["reason"] =>
-  firstOf(given.filter((cause) => !concealedCauses.includes(cause)))
+  firstOf(reasons.filter((cause) => !concealedCauses.includes(cause)))
 
 /** States of lines whose holder the next distribution leaves out. */
 export const unrolled = ["due", "suspended", "delivered"] as const satisfies ReadonlyArray<
@@ -520,8 +520,8 @@ const ofRegistrar = ({ registrar }: Pick<DistributionLine, "registrar">): Collec
 })
 
 /** Next acts that cure the first cause of a suspended line. */
-const ofCause = ({ causes: given }: DistributionLine): ReadonlyArray<Collection.WaitingOn> => {
-  const cause = causes.find((each) => given.includes(each))
+const ofCause = ({ causes: reasons }: DistributionLine): ReadonlyArray<Collection.WaitingOn> => {
+  const cause = causes.find((each) => reasons.includes(each))
   return cause === undefined ? [] : cures[cause].map((cure) => ({ ...cure, by: null }))
 }
 

@@ -81,11 +81,11 @@ export interface Execution {
 
 /** Loads the facts that an execution is judged by, and computes its figures where it has some. */
 export const executionOf = Effect.fnUntraced(function* (
-  asked: ExecutionRequest,
+  request: ExecutionRequest,
   act: OperationAct
 ) {
   const records = yield* Records
-  const { instrumentId, month } = asked
+  const { instrumentId, month } = request
   const found = yield* records.get(instruments, instrumentId)
   const holds = yield* openOn([instrumentId])
   const instrument = yield* Effect.fromResult(
@@ -133,7 +133,7 @@ export const executionOf = Effect.fnUntraced(function* (
         ? null
         : yield* payoutOf(paid, { facts, zone: period.zone, valuation: terms.manifest.valuation }),
     ratesSeen,
-    acknowledgedRate: asked.acknowledgedRate,
+    acknowledgedRate: request.acknowledgedRate,
     rateChange,
     partial,
     hasUnrolled: yield* LineLookups.hasUnrolled(instrumentId, null),

@@ -89,13 +89,13 @@ const partsOf = (size: number, crypto: { readonly sha256: (text: string) => stri
  * for each ledger step a hash. The pass ends at the first line above `linesMax`.
  */
 export const figuresOf = Effect.fnUntraced(function* (
-  given: Omit<LineSource, "partyOffsets">,
+  lineSource: Omit<LineSource, "partyOffsets">,
   { batchLines, linesMax }: { readonly batchLines: number; readonly linesMax: number }
 ) {
   const crypto = yield* Crypto
   const steps = partsOf(batchLines, crypto)
   const chunks = partsOf(LinesHash.chunkSize, crypto)
-  let source: LineSource = { ...given, partyOffsets: [] }
+  let source: LineSource = { ...lineSource, partyOffsets: [] }
   let totals = Totals.empty
   let unrolled = 0
   let holding: ReadonlyArray<number> = []

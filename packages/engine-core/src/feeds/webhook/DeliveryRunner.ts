@@ -35,7 +35,7 @@ type FoundDeliveries = Exit.Exit<ReadonlyMap<string, Stored<Delivery>>, Unavaila
 interface DueDelivery {
   readonly webhook: Webhook
   readonly lease: Lease
-  readonly found: FoundDeliveries
+  readonly foundDeliveries: FoundDeliveries
 }
 
 /** Loads leased deliveries in one look-up. */
@@ -50,8 +50,8 @@ const loaded = Effect.fnUntraced(function* (leases: ReadonlyArray<Lease>) {
  * Finds the leased delivery. Where the look-up of all failed, it is looked up alone: a record that
  * cannot be read keeps no other delivery back.
  */
-const deliveryOf = Effect.fnUntraced(function* ({ lease, found }: DueDelivery) {
-  if (Exit.isSuccess(found)) return found.value.get(lease.itemId)
+const deliveryOf = Effect.fnUntraced(function* ({ lease, foundDeliveries }: DueDelivery) {
+  if (Exit.isSuccess(foundDeliveries)) return foundDeliveries.value.get(lease.itemId)
   const records = yield* Records
   return Option.getOrUndefined(yield* records.find(deliveries, lease.itemId))
 })
@@ -165,11 +165,13 @@ const source = Effect.fnUntraced(function* ({ leaseMillis, worker }: Worker.Less
       })
       if (queues.length === 0) return []
       const leases = yield* orUnavailable(work.leaseEach({ queues, worker, limit, leaseMillis }))
-      const found = yield* loaded(leases)
+      const foundDeliveries = yield* loaded(leases)
       return leases.flatMap((lease) => {
         const webhook = byQueue.get(lease.queue)
         if (webhook === undefined) return []
-        return [{ lease, work: attempts.counted(webhook, deliver({ webhook, lease, found })) }]
+        return [
+          { lease, work: attempts.counted(webhook, deliver({ webhook, lease, foundDeliveries })) }
+        ]
       })
     }),
     // Without webhooks only the poll finds out that one was registered.

@@ -97,7 +97,8 @@ const pageOf = Effect.fnUntraced(function* (
   if (phase === "register") {
     const rows =
       register === null ? [] : yield* records.list(registerEntries, { ...page, pin: register.pin })
-    if (register !== null) yield* fold([{ ...register, movements: [], begun: recordsOf(rows) }])
+    if (register !== null)
+      yield* fold([{ ...register, movements: [], begunMovements: recordsOf(rows) }])
     return rows.length === pageMax
       ? { asset, phase, after: rows.at(-1)?.sortKey ?? null, isDone: false }
       : { asset, phase: "movements" as const, after: null, isDone: false }
@@ -121,7 +122,7 @@ const recordedOf = (movement: Movement): RecordedMovements => ({
   act: actAt(movement),
   ledgerTime: movement.ledgerTime,
   movements: [movement],
-  begun: []
+  begunMovements: []
 })
 
 const actAt = (

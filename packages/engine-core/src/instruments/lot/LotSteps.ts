@@ -37,7 +37,8 @@ export const folding = (acquisitions: Acquisitions) =>
     const open = (lot: Lot, share: RecordedMovements) =>
       Effect.map(LedgerRecord.open(lots, lot, share), (opened) => stored.set(idOf(lot), opened))
     for (const share of recorded) {
-      for (const lot of LotRules.ofSnapshot(share.begun, share.ledgerTime)) yield* open(lot, share)
+      for (const lot of LotRules.ofSnapshot(share.begunMovements, share.ledgerTime))
+        yield* open(lot, share)
       for (const movement of share.movements) {
         const acquisition = acquired.get(movement) ?? null
         const { parts, opened, missing } = LotRules.enter(books, { movement, acquisition })

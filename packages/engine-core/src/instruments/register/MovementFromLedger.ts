@@ -27,7 +27,7 @@ export interface RecordedMovements {
   readonly act: Act
   readonly movements: ReadonlyArray<Movement>
   /** The register that a snapshot begins with; no line in any other update. */
-  readonly begun: ReadonlyArray<
+  readonly begunMovements: ReadonlyArray<
     Pick<RegisterEntry, "registrar" | "instrumentId" | "party" | "units">
   >
   readonly ledgerTime: Instant.Instant
@@ -163,7 +163,7 @@ const recordMovements = Effect.fnUntraced(function* (update: Whole, share: Share
   const isSnapshot = update.from === "snapshot"
   const recorded: Array<Movement> = []
   if (share.moved.length === 0 && !isSnapshot) {
-    return { act, ledgerTime, movements: recorded, begun: [] } satisfies RecordedMovements
+    return { act, ledgerTime, movements: recorded, begunMovements: [] } satisfies RecordedMovements
   }
   const after = yield* balancesAfter(share)
   const balances = isSnapshot ? after : before(after, share.touches)
@@ -210,10 +210,10 @@ const recordMovements = Effect.fnUntraced(function* (update: Whole, share: Share
       { registrar, instrumentId, units: supply, holders, seq },
       update
     )
-  const begun = isSnapshot
+  const begunMovements = isSnapshot
     ? [...after].map(([party, units]) => ({ registrar, instrumentId, party, units }))
     : []
-  return { act, ledgerTime, movements: recorded, begun } satisfies RecordedMovements
+  return { act, ledgerTime, movements: recorded, begunMovements } satisfies RecordedMovements
 })
 
 const move = (

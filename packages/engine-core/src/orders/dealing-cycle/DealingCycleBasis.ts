@@ -40,7 +40,7 @@ const ofNet = ({ cycle, parts, offset }: Inputs): ReadonlyArray<Basis.Basis> => 
       .filter((part) => part.kind === kind)
       .map(({ id, gross }) => ({ id, amount: gross[figure] }))
   return Basis.of(Formulas.fundNet, {
-    given: {
+    values: {
       subscribed: side("subscription", "subscribed"),
       refunded: side("subscription", "refunded"),
       redeemed: side("redemption", "redeemed"),
@@ -61,7 +61,7 @@ const ofGate = ({ cycle, fills, offset }: Inputs): ReadonlyArray<Basis.Basis> =>
   cycle.gate === null
     ? []
     : Basis.of(Formulas.gateFill, {
-        given: {
+        values: {
           capacity: cycle.gate.capacity,
           order: fills.map(({ redemptionId: id, ordered: amount }) => ({ id, amount })),
           unitDecimals: cycle.unitDecimals
@@ -75,7 +75,7 @@ const ofSwing = ({ cycle, swinging, offset }: Inputs): ReadonlyArray<Basis.Basis
   if (swinging === null || swinging.swing === null) return []
   const { price, ordered, outstanding, swing } = swinging
   return Basis.of(Formulas.swing, {
-    given: { price, ...ordered, outstanding, ...swing },
+    values: { price, ...ordered, outstanding, ...swing },
     fields: { swungPrice: "swungPrice" },
     source: (name) =>
       name === "price" && cycle.pointCid !== null

@@ -76,8 +76,8 @@ export const of = (
     ...view,
     fills,
     legs: legsOf(cycle, orders, {
-      bought: orders.subscriptions.flatMap(boughtOf),
-      sold: orders.redemptions.flatMap(soldOf)
+      subscriptions: orders.subscriptions.flatMap(boughtOf),
+      redemptions: orders.redemptions.flatMap(soldOf)
     }),
     basis: DealingCycleBasis.of({ cycle: { ...cycle, gate }, parts, fills, swinging, offset })
   }
@@ -121,27 +121,27 @@ const dealtBy = (
     swinging,
     unpriced,
     ...asked
-  }: Pick<WhatIf, "settlement" | "bought" | "sold"> & {
+  }: Pick<WhatIf, "settlement" | "subscriptions" | "redemptions"> & {
     readonly unpriced: Orders
     readonly swinging: SwingInput | null
   }
 ): DealingCycleDetail => {
   const { gate } = settlement
-  const dealt = asked.sold.map((order) => ({
+  const dealt = asked.redemptions.map((order) => ({
     ...order,
     ...settlement.fills.get(order.id)
   }))
   const fills =
     gate === null
       ? []
-      : asked.sold.map(({ id, units }, index) => ({
+      : asked.redemptions.map(({ id, units }, index) => ({
           redemptionId: id,
           ordered: units,
           filled: dealt[index]?.units ?? units,
           remainderId: null
         }))
   const parts = [
-    ...asked.bought.map(({ id, cash, refund, units }) =>
+    ...asked.subscriptions.map(({ id, cash, refund, units }) =>
       bought(id, { ...Cycle.nothing, subscribed: cash, refunded: refund, minted: units })
     ),
     ...dealt.map(({ id, proceeds, units }) =>
@@ -152,7 +152,7 @@ const dealtBy = (
   return {
     ...DealingCycleView.settling(view, settlement),
     fills,
-    legs: legsOf(cycle, orders, { bought: asked.bought, sold: dealt }),
+    legs: legsOf(cycle, orders, { subscriptions: asked.subscriptions, redemptions: dealt }),
     basis: DealingCycleBasis.of({
       cycle: { ...cycle, gate },
       parts,
@@ -188,8 +188,8 @@ const legsOf = (
   cycle: DealingCycle,
   orders: Orders,
   dealt: {
-    readonly bought: ReadonlyArray<SubscriptionFigures>
-    readonly sold: ReadonlyArray<Pick<RedemptionFigures, "id" | "units" | "proceeds">>
+    readonly subscriptions: ReadonlyArray<SubscriptionFigures>
+    readonly redemptions: ReadonlyArray<Pick<RedemptionFigures, "id" | "units" | "proceeds">>
   }
 ): ReadonlyArray<Leg> => {
   const { fund, paymentAsset, registrar } = cycle
@@ -199,7 +199,7 @@ const legsOf = (
     ...orders.redemptions.map((order) => [`r:${order.redemptionId}`, order.party] as const)
   ])
   return [
-    ...dealt.bought.flatMap(({ id, cash, refund, units }) => {
+    ...dealt.subscriptions.flatMap(({ id, cash, refund, units }) => {
       const holder = partyOf.get(`s:${id}`)
       return holder === undefined
         ? []
@@ -211,7 +211,7 @@ const legsOf = (
               : [{ from: fund, to: holder, asset: paymentAsset, amount: refund }])
           ]
     }),
-    ...dealt.sold.flatMap(({ id, units, proceeds }) => {
+    ...dealt.redemptions.flatMap(({ id, units, proceeds }) => {
       const holder = partyOf.get(`r:${id}`)
       return holder === undefined || Decimal.isZero(units)
         ? []

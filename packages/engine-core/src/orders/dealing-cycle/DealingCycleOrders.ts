@@ -132,8 +132,8 @@ export const grossOf = (orders: Orders): Cycle.Gross =>
 
 /** Splits orders into the figures of the priced ones and the records of the unpriced ones. */
 export const partsOf = ({ subscriptions, redemptions }: Orders) => ({
-  bought: subscriptions.flatMap(boughtOf),
-  sold: redemptions.flatMap(soldOf),
+  subscriptions: subscriptions.flatMap(boughtOf),
+  redemptions: redemptions.flatMap(soldOf),
   unpriced: {
     subscriptions: subscriptions.filter((order) => boughtOf(order).length === 0),
     redemptions: redemptions.filter((order) => soldOf(order).length === 0)
@@ -149,8 +149,8 @@ export const settlementOf = (
   orders: Orders,
   capacity: Decimal.Decimal | null
 ): Rules.Settlement => {
-  const { bought, sold, unpriced } = partsOf(orders)
-  const settlement = Rules.settlementOf({ bought, sold, capacity, unitDecimals, cashDecimals })
+  const { unpriced, ...priced } = partsOf(orders)
+  const settlement = Rules.settlementOf({ ...priced, capacity, unitDecimals, cashDecimals })
   if (isNone(unpriced)) return settlement
   const gross = Cycle.added(settlement.gross, grossOf(unpriced))
   return { ...settlement, gross, fundNet: Cycle.netOf(gross) }

@@ -73,10 +73,10 @@ export const get = Read.one({
   }),
   value: DealingCycleDetail.DealingCycleDetail,
   refuses: ["not-found", "permission-denied"],
-  run: Effect.fn("dealing-cycles.get")(function* ({ cycleId, ...asked }, asking) {
+  run: Effect.fn("dealing-cycles.get")(function* ({ cycleId, ...supposition }, asking) {
     const holderId = holderOf(asking)
     const { pin } = asking
-    const isAsked = Counterfactual.isAsked(asked)
+    const isAsked = Counterfactual.isAsked(supposition)
     if (isAsked && asking.sight === "own") {
       return yield* Effect.fail(
         refused("permission-denied", {
@@ -99,7 +99,7 @@ export const get = Read.one({
         ? DealingCycleView.of(cycle, idsOf(orders))
         : DealingCycleView.ofHolder(cycle, named)
     const sources = { view, orders, offset: pin.offset }
-    const supposed = isAsked ? yield* whatIf(cycle, orders, { asked, pin }) : null
+    const supposed = isAsked ? yield* whatIf(cycle, orders, { supposition, pin }) : null
     if (supposed !== null) return DealingCycleDetail.ifDealt(cycle, sources, supposed)
     const settlement = holderId === null ? yield* settlementNow(cycle, orders, pin) : null
     if (settlement !== null) return DealingCycleDetail.settling(cycle, sources, settlement)

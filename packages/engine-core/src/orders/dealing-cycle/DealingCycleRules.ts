@@ -24,8 +24,8 @@ export interface RedemptionFigures {
 }
 
 export interface DealingInput {
-  readonly bought: ReadonlyArray<SubscriptionFigures>
-  readonly sold: ReadonlyArray<RedemptionFigures>
+  readonly subscriptions: ReadonlyArray<SubscriptionFigures>
+  readonly redemptions: ReadonlyArray<RedemptionFigures>
   /** Largest number of units redeemed in one cycle; null: no limit. */
   readonly capacity: Decimal.Decimal | null
   readonly unitDecimals: number
@@ -58,9 +58,12 @@ export interface Settlement {
  */
 export const settlementOf = (dealing: DealingInput): Settlement => {
   const fills = fillsOf(dealing)
-  const dealt = dealing.sold.map((order) => ({ id: order.id, ...(fills.get(order.id) ?? order) }))
+  const dealt = dealing.redemptions.map((order) => ({
+    id: order.id,
+    ...(fills.get(order.id) ?? order)
+  }))
   const bought = (amount: (order: SubscriptionFigures) => Decimal.Decimal) =>
-    dealing.bought.map((order) => ({ id: order.id, amount: amount(order) }))
+    dealing.subscriptions.map((order) => ({ id: order.id, amount: amount(order) }))
   const sides = {
     subscribed: bought(({ cash }) => cash),
     refunded: bought(({ refund }) => refund),
@@ -81,7 +84,7 @@ export const settlementOf = (dealing: DealingInput): Settlement => {
     gross,
     fundNet: Formula.compute(Formulas.fundNet, { ...sides, unitDecimals, cashDecimals }),
     gate: gatingOf({
-      ordered: Decimal.sum(dealing.sold.map(({ units }) => units)),
+      ordered: Decimal.sum(dealing.redemptions.map(({ units }) => units)),
       filled: gross.burned
     })
   }
@@ -91,7 +94,7 @@ const totalOf = (items: ReadonlyArray<Formula.Item>): Decimal.Decimal =>
   Decimal.sum(items.map(({ amount }) => amount))
 
 const fillsOf = ({
-  sold,
+  redemptions,
   capacity,
   unitDecimals,
   cashDecimals
@@ -99,11 +102,11 @@ const fillsOf = ({
   if (capacity === null) return new Map()
   const { filled } = Formula.compute(Formulas.gateFill, {
     capacity,
-    order: sold.map(({ id, units }) => ({ id, amount: units })),
+    order: redemptions.map(({ id, units }) => ({ id, amount: units })),
     unitDecimals
   })
   return new Map(
-    sold.flatMap(({ id, units: ordered, price, feeRate }): ReadonlyArray<[string, Fill]> => {
+    redemptions.flatMap(({ id, units: ordered, price, feeRate }): ReadonlyArray<[string, Fill]> => {
       const units = filled.get(id) ?? Decimal.zero
       if (Decimal.atLeast(units, ordered)) return []
       const terms = { price, feeRate, cashDecimals }

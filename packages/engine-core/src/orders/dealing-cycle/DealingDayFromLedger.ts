@@ -215,13 +215,13 @@ const endedUnsettled = Effect.fnUntraced(function* (
  * unknown.
  */
 export const countShown = Effect.fnUntraced(function* (
-  shown: {
+  shownDay: {
     readonly subscriptions: ReadonlyArray<Subscription>
     readonly redemptions: ReadonlyArray<Redemption>
   },
   node: Pick<Node, "act">
 ) {
-  const orders = [...shown.subscriptions.map(bought), ...shown.redemptions.map(sold)]
+  const orders = [...shownDay.subscriptions.map(bought), ...shownDay.redemptions.map(sold)]
   for (const group of Map.groupBy(orders, (order) => `${order.kind} ${Day.idOf(order)}`).values()) {
     const ordered = group.map((order) => order.ordered).reduce(Day.added, Day.nothing)
     yield* countInDay(group[0]!, node, { orders: group.length, ordered })

@@ -23,8 +23,8 @@ export interface WhatIf {
   readonly price: Decimal.Decimal
   readonly swungPrice: Decimal.Decimal | null
   readonly settlement: Rules.Settlement
-  readonly bought: ReadonlyArray<Rules.SubscriptionFigures>
-  readonly sold: ReadonlyArray<Rules.RedemptionFigures>
+  readonly subscriptions: ReadonlyArray<Rules.SubscriptionFigures>
+  readonly redemptions: ReadonlyArray<Rules.RedemptionFigures>
   readonly swinging: Rules.SwingInput
 }
 
@@ -36,32 +36,32 @@ export interface WhatIf {
 export const whatIf = Effect.fnUntraced(function* (
   cycle: DealingCycle,
   orders: Orders,
-  { asked, pin }: { readonly asked: Supposition; readonly pin: Pin.ResolvedPin }
+  { supposition, pin }: { readonly supposition: Supposition; readonly pin: Pin.ResolvedPin }
 ) {
   const instrument = yield* recordedAt(cycle, pin)
   const terms =
-    asked.policyVersion === undefined
+    supposition.policyVersion === undefined
       ? yield* inForce(instrument, pin.judgedAt)
-      : yield* versionAsked(cycle.instrumentId, asked.policyVersion)
-  const price = asked.price ?? cycle.price ?? (yield* priceOf(orders, pin))
+      : yield* versionAsked(cycle.instrumentId, supposition.policyVersion)
+  const price = supposition.price ?? cycle.price ?? (yield* priceOf(orders, pin))
   if (price === null) return null
   const swinging = { price, swing: terms.swing, ...(yield* flowOf(cycle, pin)) }
   const swungPrice = Rules.swungOf(swinging)
-  const { bought, sold } = dealtAt(swungPrice ?? price, {
+  const { bought: subscriptions, sold: redemptions } = dealtAt(swungPrice ?? price, {
     cycle,
     orders,
-    under: asked.policyVersion === undefined ? null : terms
+    under: supposition.policyVersion === undefined ? null : terms
   })
   return {
     policyVersion: terms.policyVersion,
     price,
     swungPrice,
-    bought,
-    sold,
+    subscriptions,
+    redemptions,
     swinging,
     settlement: Rules.settlementOf({
-      bought,
-      sold,
+      subscriptions,
+      redemptions,
       capacity: terms.limits.cycleCapacity,
       unitDecimals: cycle.unitDecimals,
       cashDecimals: cycle.cashDecimals

@@ -13,7 +13,7 @@ export interface Copy {
   /** Cash of the line. */
   readonly amount: Decimal.Decimal
   /** Cash that the entry has left beside what moves. */
-  readonly left: Decimal.Decimal
+  readonly amountLeft: Decimal.Decimal
   readonly isSameInstrument: boolean
 }
 
@@ -32,7 +32,7 @@ export const linesOf = (takings: ReadonlyArray<Taking.CashTaking>): ReadonlySet<
 export const roomOf = (
   copies: ReadonlyMap<number, ReadonlyArray<Copy>>
 ): Map<string, Decimal.Decimal> =>
-  new Map([...copies.values()].flat().map((copy) => [Cash.nameOf(copy), copy.left]))
+  new Map([...copies.values()].flat().map((copy) => [Cash.nameOf(copy), copy.amountLeft]))
 
 /**
  * Chooses the first statement that stays and in which every line of a taking has a copy with enough

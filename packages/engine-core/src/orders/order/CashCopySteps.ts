@@ -128,10 +128,10 @@ const copiesOf = Effect.fnUntraced(function* (
     candidates.map((line) => {
       const amount = line.entry.amount
       const name = nameOfLine(line)
-      const left = Decimal.subtract(amount, takenOfAll(taken, names(name)))
+      const amountLeft = Decimal.subtract(amount, takenOfAll(taken, names(name)))
       const statementId = line.statement.externalStatementId
       const isSameInstrument = line.statement.instrumentId === statement.instrumentId
-      return [name, { statementId, line: line.entry.line, amount, left, isSameInstrument }]
+      return [name, { statementId, line: line.entry.line, amount, amountLeft, isSameInstrument }]
     })
   )
   const contradicting = entries.flatMap((entry) => {

@@ -153,7 +153,7 @@ export interface FoundLine {
   /** Null: no statement in force, of an account of the order's instrument, has the line. */
   readonly entry: Pick<CashEntry, "direction" | "currency"> | null
   /** Amount that the entry has left for this order, over all its copies. */
-  readonly left: Decimal.Decimal
+  readonly amountLeft: Decimal.Decimal
   readonly spent: SpentCause | null
 }
 
@@ -199,10 +199,11 @@ export const againstBank = (
   condition(
     "line-left",
     ...first(found, {
-      fails: ({ entry, line, left }) => entry !== null && !Decimal.atMost(line.amount, left),
-      says: ({ line, left, spent }) =>
+      fails: ({ entry, line, amountLeft }) =>
+        entry !== null && !Decimal.atMost(line.amount, amountLeft),
+      says: ({ line, amountLeft, spent }) =>
         spent === null
-          ? `${worded(line)} has ${Decimal.formatPlain(left)} left.`
+          ? `${worded(line)} has ${Decimal.formatPlain(amountLeft)} left.`
           : `${worded(line)} ${sentences[spent]}, and has nothing left.`
     })
   )

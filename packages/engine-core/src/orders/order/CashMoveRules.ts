@@ -20,7 +20,7 @@ export interface EntryTaking {
 
 interface MovedCash {
   readonly places: ReadonlyArray<Place>
-  readonly lost: Decimal.Decimal
+  readonly lostAmount: Decimal.Decimal
 }
 
 /** Key of entries that are the same in all that counts. */
@@ -77,7 +77,7 @@ const pairsOf = (before: ReadonlyArray<Entry>, after: ReadonlyArray<Entry>) => {
 export const moved = ({
   before,
   after,
-  taken,
+  takenEntries,
   missing,
   elsewhere = new Map<number, Decimal.Decimal>()
 }: {
@@ -85,12 +85,15 @@ export const moved = ({
   readonly before: ReadonlyArray<Entry>
   readonly after: ReadonlyArray<Entry>
   /** In file order; those of one entry sum to at most its amount. */
-  readonly taken: ReadonlyArray<EntryTaking>
+  readonly takenEntries: ReadonlyArray<EntryTaking>
   /** Cash that an earlier correction lost, by the entry that it was first taken of. */
   readonly missing: ReadonlyArray<EntryTaking>
   /** Cash that orders took of entries of the correction by lines of other statements, by number. */
   readonly elsewhere?: ReadonlyMap<number, Decimal.Decimal>
-}): { readonly taken: ReadonlyArray<MovedCash>; readonly missing: ReadonlyArray<MovedCash> } => {
+}): {
+  readonly takenEntries: ReadonlyArray<MovedCash>
+  readonly missing: ReadonlyArray<MovedCash>
+} => {
   const pairs = pairsOf(before, after)
   const paired = new Set([...pairs.values()].map(({ line }) => line))
   const fresh = after.filter(({ line }) => !paired.has(line))
@@ -102,7 +105,7 @@ export const moved = ({
   }
   const fill = filling(after, elsewhere)
   return {
-    taken: taken.map(({ entry, amount }) => {
+    takenEntries: takenEntries.map(({ entry, amount }) => {
       const pair = pairs.get(entry.line)
       return fill(amount, [pair === undefined ? byBank(entry) : queueOf([pair])])
     }),
@@ -123,20 +126,20 @@ const filling = (
   )
   return (amount: Decimal.Decimal, into: ReadonlyArray<Queue>): MovedCash => {
     const places: Array<Place> = []
-    let lost = amount
+    let lostAmount = amount
     for (const queue of into) {
-      for (; Decimal.isPositive(lost) && queue.next < queue.entries.length; queue.next++) {
+      for (; Decimal.isPositive(lostAmount) && queue.next < queue.entries.length; queue.next++) {
         const { line } = queue.entries[queue.next] as Entry
         const free = room.get(line) ?? Decimal.zero
-        const part = Decimal.min(lost, free)
+        const part = Decimal.min(lostAmount, free)
         if (Decimal.isPositive(part)) {
           room.set(line, Decimal.subtract(free, part))
           places.push({ line, amount: part })
-          lost = Decimal.subtract(lost, part)
+          lostAmount = Decimal.subtract(lostAmount, part)
         }
         if (Decimal.isPositive(free) && part < free) break
       }
     }
-    return { places, lost }
+    return { places, lostAmount }
   }
 }

@@ -129,11 +129,11 @@ const move = Effect.fnUntraced(function* (before: ExternalStatement, act: Act) {
     .pipe(Effect.catchTag("Refused", () => Effect.die(new Error("a correction is not there"))))
   const lines = new Set(takings.flatMap(({ places }) => places.map(({ line }) => line)))
   const held = yield* StatementLookups.cashAt(before, lines)
-  const { taken, missing } = yield* soughtOf(
+  const { taken: takenEntries, missing } = yield* soughtOf(
     takings,
     new Map(held.map((entry) => [entry.line, entry]))
   )
-  const sought = [...taken, ...missing].map(({ entry }) => entry)
+  const sought = [...takenEntries, ...missing].map(({ entry }) => entry)
   const keys = new Set(sought.flatMap((entry) => [Rules.sameOf(entry), Rules.bankKeyOf(entry)]))
   keys.delete(null)
   const isWanted = (entry: Rules.Entry) =>
@@ -144,12 +144,12 @@ const move = Effect.fnUntraced(function* (before: ExternalStatement, act: Act) {
     elsewhere,
     before: yield* entriesOf(before, isWanted),
     after: entries,
-    taken,
+    takenEntries,
     missing
   })
   const amounts = new Map(entries.map(({ line, amount }) => [line, amount]))
   const results = [
-    ...taken.map(({ taking }, index) => ({ taking, moved: found.taken[index] })),
+    ...takenEntries.map(({ taking }, index) => ({ taking, moved: found.takenEntries[index] })),
     ...missing.map(({ taking }, index) => ({ taking, moved: found.missing[index] }))
   ]
   const placesOf = Map.groupBy(results, ({ taking }) => Taking.takingIdOf(taking))

@@ -26,15 +26,15 @@ const marksBefore = Effect.fnUntraced(function* (statementIds: ReadonlyArray<str
 })
 
 /** Marks lines of statements in force in their parts; the first taking of a part opens it. */
-const mark = Effect.fnUntraced(function* (taken: ReadonlyArray<TakenLine>, act: Act) {
+const mark = Effect.fnUntraced(function* (takenLines: ReadonlyArray<TakenLine>, act: Act) {
   const records = yield* Records
-  const statementIds = [...new Set(taken.map(({ statementId }) => statementId as string))]
+  const statementIds = [...new Set(takenLines.map(({ statementId }) => statementId as string))]
   const statements = yield* records.many(externalStatements, statementIds)
   const inForce = new Set<string>(
     statements.filter(isInForce).map(({ externalStatementId }) => externalStatementId)
   )
   const byPart = Map.groupBy(
-    taken.filter(({ statementId }) => inForce.has(statementId)),
+    takenLines.filter(({ statementId }) => inForce.has(statementId)),
     (line) => Part.idOf({ ...line, part: Part.partOf(line) })
   )
   const parts = new Map<string, Stored<Part.CashLinePart>>(

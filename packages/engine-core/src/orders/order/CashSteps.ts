@@ -124,7 +124,7 @@ const reservedOn = (
   Decimal.sum(
     reserved
       .flatMap(Taking.linesOf)
-      .filter((held) => shared.has(Cash.nameOf(held)))
+      .filter((heldLine) => shared.has(Cash.nameOf(heldLine)))
       .map(({ amount }) => amount)
   )
 
@@ -186,9 +186,9 @@ export const takenOfLines = (names: Iterable<string>) =>
 
 /** Sum that orders took of any of these lines. */
 export const takenOfAll = (
-  taken: ReadonlyMap<string, Decimal.Decimal>,
+  takenAmounts: ReadonlyMap<string, Decimal.Decimal>,
   names: Iterable<string>
-): Decimal.Decimal => Decimal.sum([...names].map((name) => taken.get(name) ?? Decimal.zero))
+): Decimal.Decimal => Decimal.sum([...names].map((name) => takenAmounts.get(name) ?? Decimal.zero))
 
 /**
  * Loads and judges the bank lines named for an order. What is left of an entry is left of all its
@@ -235,8 +235,8 @@ export const named = Effect.fnUntraced(function* (order: PaidOrder, namedLines: 
       Decimal.sum(before.map((other) => other.named.amount))
     )
     const rest = Decimal.subtract(Decimal.add(amountOfLine, reservedOn(reserved, shared)), gone)
-    const left = spent === null ? Decimal.max(Decimal.zero, rest) : Decimal.zero
-    return { named: line, line, pays, direction, entry, amountOfLine, shared, spent, left }
+    const amountLeft = spent === null ? Decimal.max(Decimal.zero, rest) : Decimal.zero
+    return { named: line, line, pays, direction, entry, amountOfLine, shared, spent, amountLeft }
   })
   return {
     order,

@@ -13,53 +13,53 @@ type GivenTo<F> = F extends Formula.Formula<infer I, infer _> ? Formula.GivenVal
  * If U·p is no multiple of the smallest currency unit, fee and proceeds together may exceed it by less
  * than that unit: the fund pays the proceeds and keeps the rest.
  */
-export const redeemUnits = (given: GivenTo<typeof Formulas.redeemUnits>) =>
-  Formula.compute(Formulas.redeemUnits, given)
+export const redeemUnits = (values: GivenTo<typeof Formulas.redeemUnits>) =>
+  Formula.compute(Formulas.redeemUnits, values)
 
 /**
  * Computes the units for exactly this amount of cash: ⌈A/(p·(1 − f))⌉ at the instrument's places; the
  * caller refuses more than the holder has free. The fee is that of these units, ⌈U·p·f⌉. A fee rate of 1
  * is a defect of the caller, since no number of units would pay the amount.
  */
-export const redeemAmount = (given: GivenTo<typeof Formulas.redeemAmount>) => ({
-  ...Formula.compute(Formulas.redeemAmount, given),
-  proceeds: given.amount
+export const redeemAmount = (values: GivenTo<typeof Formulas.redeemAmount>) => ({
+  ...Formula.compute(Formulas.redeemAmount, values),
+  proceeds: values.amount
 })
 
 /**
  * Computes the price at which a day's orders deal: p·(1 + up) on net inflow, p·(1 − down) on net outflow,
  * if the net flow of all its orders exceeds the threshold, a fraction of the net asset value; else p.
  */
-export const swing = (given: GivenTo<typeof Formulas.swing>) =>
-  Formula.compute(Formulas.swing, given)
+export const swing = (values: GivenTo<typeof Formulas.swing>) =>
+  Formula.compute(Formulas.swing, values)
 
 /** Computes the base units of shown units at 10 places, half up; undefined if they round to zero. */
 export const rebaseTake = (
-  given: GivenTo<typeof Formulas.rebaseTake>
+  values: GivenTo<typeof Formulas.rebaseTake>
 ): Decimal.Decimal | undefined => {
-  const { baseUnits } = Formula.compute(Formulas.rebaseTake, given)
+  const { baseUnits } = Formula.compute(Formulas.rebaseTake, values)
   return Decimal.isPositive(baseUnits) ? baseUnits : undefined
 }
 
 /** Computes the shown units of base units, half up. The two conversions are inverse while index < 10^(10 − d_u). */
-export const rebaseShow = (given: GivenTo<typeof Formulas.rebaseShow>): Decimal.Decimal =>
-  Formula.compute(Formulas.rebaseShow, given).units
+export const rebaseShow = (values: GivenTo<typeof Formulas.rebaseShow>): Decimal.Decimal =>
+  Formula.compute(Formulas.rebaseShow, values).units
 
 /**
  * Computes the fill of each order when a cycle's capacity is less than the ordered units: pro rata by the
  * largest remainder, ties to the lower id, so that the fills sum to the capacity. The factor is rounded
  * down for display; the fills are computed from the exact factor.
  */
-export const gateFill = (given: GivenTo<typeof Formulas.gateFill>) =>
-  Formula.compute(Formulas.gateFill, given)
+export const gateFill = (values: GivenTo<typeof Formulas.gateFill>) =>
+  Formula.compute(Formulas.gateFill, values)
 
 /** Splits a pot by weights: largest remainder, ties to the lower id, so that the shares sum to the pot. */
-export const potSplit = (given: GivenTo<typeof Formulas.potSplit>) =>
-  Formula.compute(Formulas.potSplit, given)
+export const potSplit = (values: GivenTo<typeof Formulas.potSplit>) =>
+  Formula.compute(Formulas.potSplit, values)
 
 /** Computes the fund's net of a cycle: positive cash is paid to the fund, positive units are minted. */
-export const fundNet = (given: GivenTo<typeof Formulas.fundNet>) =>
-  Formula.compute(Formulas.fundNet, given)
+export const fundNet = (values: GivenTo<typeof Formulas.fundNet>) =>
+  Formula.compute(Formulas.fundNet, values)
 
 /** Transfer in a batch that is settled net. */
 export interface Leg {
@@ -79,10 +79,14 @@ interface AccountNet {
 /** Computes the net of every account and asset of the legs (CIP-112, SettleBatch), sorted by asset, then account. */
 export const netLegs = (legs: ReadonlyArray<Leg>): ReadonlyArray<AccountNet> =>
   [...legsByAccount(legs).values()]
-    .map(({ account, asset, received, paid }) => ({
+    .map(({ account, asset, receivedItems, paidItems }) => ({
       account,
       asset,
-      net: Formula.compute(Formulas.netLegs, { received, paid, places: Decimal.places }).net
+      net: Formula.compute(Formulas.netLegs, {
+        received: receivedItems,
+        paid: paidItems,
+        places: Decimal.places
+      }).net
     }))
     .toSorted((a, b) => compare(a.asset, b.asset) || compare(a.account, b.account))
 
@@ -92,25 +96,28 @@ const compare = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0)
 interface AccountLegs {
   readonly account: string
   readonly asset: string
-  readonly received: ReadonlyArray<Formula.Item>
-  readonly paid: ReadonlyArray<Formula.Item>
+  readonly receivedItems: ReadonlyArray<Formula.Item>
+  readonly paidItems: ReadonlyArray<Formula.Item>
 }
 
 /** Groups the legs by account and asset; the id of an item is the other account of its leg. */
 export const legsByAccount = (legs: ReadonlyArray<Leg>): ReadonlyMap<string, AccountLegs> => {
   const found = new Map<
     string,
-    AccountLegs & { readonly received: Array<Formula.Item>; readonly paid: Array<Formula.Item> }
+    AccountLegs & {
+      readonly receivedItems: Array<Formula.Item>
+      readonly paidItems: Array<Formula.Item>
+    }
   >()
   const legsOf = (account: string, asset: string) => {
     const key = JSON.stringify([asset, account])
-    const legsOfAccount = found.get(key) ?? { account, asset, received: [], paid: [] }
+    const legsOfAccount = found.get(key) ?? { account, asset, receivedItems: [], paidItems: [] }
     found.set(key, legsOfAccount)
     return legsOfAccount
   }
   for (const { from, to, asset, amount } of legs) {
-    legsOf(from, asset).paid.push({ id: to, amount })
-    legsOf(to, asset).received.push({ id: from, amount })
+    legsOf(from, asset).paidItems.push({ id: to, amount })
+    legsOf(to, asset).receivedItems.push({ id: from, amount })
   }
   return found
 }

@@ -34,23 +34,23 @@ export interface SignedOrder {
 }
 
 /** Checks that the signed order equals the claim and that the market accepts it. */
-export const againstSigned = (asked: ClaimInput, signed: SignedOrder): ReadonlyArray<Judgement> => {
+export const againstSigned = (input: ClaimInput, signed: SignedOrder): ReadonlyArray<Judgement> => {
   const { order, holder } = signed
-  if (asked.payment === "wire") return []
+  if (input.payment === "wire") return []
   return [
     condition("order-signed", order !== null, { party: holder.party }),
-    condition("order-fits", order === null || fits(asked, order, signed), { party: holder.party })
+    condition("order-fits", order === null || fits(input, order, signed), { party: holder.party })
   ]
 }
 
 const fits = (
-  asked: ClaimInput,
+  input: ClaimInput,
   order: HolderOrder,
   { instrument, market, now }: SignedOrder
 ): boolean =>
   isSized(order) &&
-  (asked.amount === null || asked.amount === order.amount) &&
-  (asked.units === null || asked.units === order.units) &&
+  (input.amount === null || input.amount === order.amount) &&
+  (input.units === null || input.units === order.units) &&
   isAsset(order.instrument, assetOf(instrument)) &&
   (order.expiresAt === null || Instant.isBefore(now, order.expiresAt)) &&
   // Without a market the condition `primary-market` refuses the claim.

@@ -115,28 +115,33 @@ const ofInstrument = <T extends Template>(template: T, { activeOf, instrument }:
   )
 
 const keepBreach = (
-  shown: ShownContracts,
+  shownContracts: ShownContracts,
   active: Active,
-  kept: { readonly kind: Kind; readonly id: string; readonly on: string; readonly detail: string }
+  keptRecord: {
+    readonly kind: Kind
+    readonly id: string
+    readonly on: string
+    readonly detail: string
+  }
 ) =>
-  Unexpected.keep(nodeOf(shown, active), {
-    resourceKind: kept.kind,
-    resourceId: kept.id,
-    on: kept.on,
-    detail: kept.detail
+  Unexpected.keep(nodeOf(shownContracts, active), {
+    resourceKind: keptRecord.kind,
+    resourceId: keptRecord.id,
+    on: keptRecord.on,
+    detail: keptRecord.detail
   })
 
 // ---- cycles
 
 /** Opens the cycles, and returns all open ones of the instrument by their id. */
-const openCycles = Effect.fnUntraced(function* (shown: ShownContracts) {
+const openCycles = Effect.fnUntraced(function* (shownContracts: ShownContracts) {
   const records = yield* Records
   const open = new Map<string, DealingCycle>()
-  const contracts = yield* Stream.runCollect(ofInstrument(CycleTemplate, shown))
+  const contracts = yield* Stream.runCollect(ofInstrument(CycleTemplate, shownContracts))
   for (const each of contracts) {
     const { cycleId } = each.typed
     if (Option.isNone(yield* records.find(dealingCycles, cycleId))) {
-      yield* DealingCycleFromLedger.opened(each.typed, nodeOf(shown, each))
+      yield* DealingCycleFromLedger.opened(each.typed, nodeOf(shownContracts, each))
     }
     const cycle = Option.getOrNull(yield* records.find(dealingCycles, cycleId))
     if (cycle !== null) open.set(cycleId, cycle)
@@ -147,13 +152,13 @@ const openCycles = Effect.fnUntraced(function* (shown: ShownContracts) {
 // ---- proposals
 
 /** Opens the proposals that were left out because no record of their instrument was there. */
-const openProposals = (shown: ShownContracts) =>
+const openProposals = (shownContracts: ShownContracts) =>
   Effect.forEach(
     ProposalFromLedger.fromLedger,
     ({ created, template: typeRef }) =>
-      Stream.runForEach(shown.activeOf({ typeRef }), (active) => {
+      Stream.runForEach(shownContracts.activeOf({ typeRef }), (active) => {
         const event = createdOf(active, { typeRef })
-        return created?.(active.payload, nodeOf(shown, active), event) ?? Effect.void
+        return created?.(active.payload, nodeOf(shownContracts, active), event) ?? Effect.void
       }),
     { discard: true }
   )
@@ -176,7 +181,7 @@ const orderKey = ({ kind, id }: { readonly kind: string; readonly id: string }):
   `${kind}:${id}`
 
 /** Loads the requests and allocations of all orders of the instrument, with one look-up a template. */
-const contractsBeside = Effect.fnUntraced(function* (shown: ShownContracts) {
+const contractsBeside = Effect.fnUntraced(function* (shownContracts: ShownContracts) {
   const byOrder = <T extends typeof SettlementIntent | typeof MintRequest | typeof BurnRequest>(
     found: ReadonlyArray<TypedContract<T>>
   ) =>
@@ -186,16 +191,16 @@ const contractsBeside = Effect.fnUntraced(function* (shown: ShownContracts) {
         each
       ])
     )
-  const { activeOf, snapshot } = shown
+  const { activeOf, snapshot } = shownContracts
   const allocations = (yield* Stream.runCollect(typedOf(Allocation, activeOf))).filter(
     ({ typed }) => typed.executor === snapshot.venue
   )
   const isOfFund = ({ typed }: ActiveAllocation): boolean => typed.sender === typed.receiver
-  const requested = yield* Stream.runCollect(ofInstrument(MintRequest, shown))
+  const requested = yield* Stream.runCollect(ofInstrument(MintRequest, shownContracts))
   return {
     intents: byOrder(yield* Stream.runCollect(typedOf(SettlementIntent, activeOf))),
     mints: byOrder(requested.filter(({ typed }) => typed.requester === snapshot.venue)),
-    burns: byOrder(yield* Stream.runCollect(ofInstrument(BurnRequest, shown))),
+    burns: byOrder(yield* Stream.runCollect(ofInstrument(BurnRequest, shownContracts))),
     allocations: Map.groupBy(
       allocations.filter((each) => !isOfFund(each)),
       ({ typed }) => typed.reference
@@ -213,12 +218,12 @@ const legsOf = <O extends Subscription | Redemption>(
   {
     id,
     kind,
-    shown,
+    shownContracts,
     beside
   }: {
     readonly id: string
     readonly kind: Kind
-    readonly shown: ShownContracts
+    readonly shownContracts: ShownContracts
     readonly beside: ContractsByOrder
   }
 ) =>
@@ -230,9 +235,9 @@ const legsOf = <O extends Subscription | Redemption>(
     for (const each of found) {
       const leg = legOf(order, each.typed)
       const filled = { ...order, allocation: legs.cash, unitsAllocation: legs.units }
-      const misfit = misfitOf(asServed(filled, shown.act.now), each.typed, leg)
+      const misfit = misfitOf(asServed(filled, shownContracts.act.now), each.typed, leg)
       if (misfit === null) legs[leg] = allocationOf(each.typed, each)
-      else yield* keepBreach(shown, each, { kind, id, on: "allocate", detail: misfit })
+      else yield* keepBreach(shownContracts, each, { kind, id, on: "allocate", detail: misfit })
     }
     return legs
   })
@@ -256,14 +261,14 @@ type OrderTemplate =
 /** Runs `open` on these contracts, a page at a time, with the records that it looks up prefetched. */
 const eachPage = <T extends OrderTemplate, A>(
   template: T,
-  shown: ShownContracts,
+  shownContracts: ShownContracts,
   by: {
     readonly orders: { readonly name: string }
     readonly idOf: (payload: Payload<T>) => string
     readonly open: (contract: TypedContract<T>) => Effect.Effect<A | null, Unavailable, Records>
   }
 ) =>
-  ofInstrument(template, shown).pipe(
+  ofInstrument(template, shownContracts).pipe(
     Stream.grouped(ordersMax),
     Stream.mapEffect((page) =>
       Effect.gen(function* () {
@@ -302,14 +307,14 @@ const claimOf = Effect.fnUntraced(function* (
   {
     kind,
     id,
-    shown,
+    shownContracts,
     from,
     valuedAt,
     named
   }: {
     readonly kind: Kind
     readonly id: string
-    readonly shown: ShownContracts
+    readonly shownContracts: ShownContracts
     readonly from: OpeningParts
     readonly valuedAt: Instant.Instant | null
     /** Cut-off that the claim of a remainder names. */
@@ -324,7 +329,7 @@ const claimOf = Effect.fnUntraced(function* (
     { contractId: active.contractId, effectiveAt: createdAt }
   )
   if (opening === null) {
-    yield* keepBreach(shown, active, {
+    yield* keepBreach(shownContracts, active, {
       ...{ kind, id, on: "claim" },
       detail: "Its holder is not recorded."
     })
@@ -350,19 +355,19 @@ const openSigned = Effect.fnUntraced(function* (
   {
     kind,
     id: claimedAs,
-    shown,
+    shownContracts,
     cid
   }: {
     readonly kind: Kind
     readonly id: string
-    readonly shown: ShownContracts
+    readonly shownContracts: ShownContracts
     readonly cid: string
   }
 ) {
   const { amount, fund, orderId, orderedAs, party, paymentAsset, units } = order
   if (orderId === null || fund === null || paymentAsset === null) return
   const records = yield* Records
-  const { instrumentId, registrar } = shown.instrument
+  const { instrumentId, registrar } = shownContracts.instrument
   if (Option.isSome(yield* records.find(holderOrders, nameOf({ kind, party, orderId })))) return
   yield* LedgerRecord.open(
     holderOrders,
@@ -372,26 +377,29 @@ const openSigned = Effect.fnUntraced(function* (
       units: orderedAs === "units" ? units : null,
       expiresAt: null
     },
-    { act: shown.act }
+    { act: shownContracts.act }
   )
 })
 
-const openSubscriptions = Effect.fnUntraced(function* (shown: ShownContracts, from: OpeningParts) {
+const openSubscriptions = Effect.fnUntraced(function* (
+  shownContracts: ShownContracts,
+  from: OpeningParts
+) {
   const open = (contract: Active, orderContract: SubscriptionOpening.ShownSubscription) =>
-    openSubscription(contract, orderContract, { shown, from })
+    openSubscription(contract, orderContract, { shownContracts, from })
   const by = {
     orders: subscriptions,
     idOf: ({ subscriptionId }: SubscriptionReference) => subscriptionId
   }
-  const claims = yield* eachPage(SubscriptionClaim, shown, {
+  const claims = yield* eachPage(SubscriptionClaim, shownContracts, {
     ...by,
     open: (each) => open(each, { as: "claim", payload: each.typed })
   })
-  const lots = yield* eachPage(Lot, shown, {
+  const lots = yield* eachPage(Lot, shownContracts, {
     ...by,
     open: (each) => open(each, { as: "lot", payload: each.typed })
   })
-  const delivered = yield* eachPage(DeliveredLot, shown, {
+  const delivered = yield* eachPage(DeliveredLot, shownContracts, {
     ...by,
     open: (each) => open(each, { as: "delivered", payload: each.typed })
   })
@@ -402,7 +410,7 @@ type SubscriptionReference = Pick<Payload<typeof Lot>, "subscriptionId">
 const openSubscription = Effect.fnUntraced(function* (
   active: Active,
   orderContract: SubscriptionOpening.ShownSubscription,
-  { from, shown }: { readonly shown: ShownContracts; readonly from: OpeningParts }
+  { from, shownContracts }: { readonly shownContracts: ShownContracts; readonly from: OpeningParts }
 ) {
   const records = yield* Records
   const kind = "subscription"
@@ -417,7 +425,14 @@ const openSubscription = Effect.fnUntraced(function* (
     orderContract.as === "claim"
       ? (point?.valuationTime ?? null)
       : orderContract.payload.valuationTime
-  const claimed = yield* claimOf(payload, active, { kind, id, shown, from, valuedAt, named: null })
+  const claimed = yield* claimOf(payload, active, {
+    kind,
+    id,
+    shownContracts,
+    from,
+    valuedAt,
+    named: null
+  })
   if (claimed === null) return null
   const order = SubscriptionOpening.claimedAs(payload, claimed.opening, claimed.cutOff)
   const recoveredWith = (beside: SubscriptionOpening.OrderContracts) =>
@@ -430,21 +445,24 @@ const openSubscription = Effect.fnUntraced(function* (
     basePrice: point?.price ?? null
   }
   const priced = recoveredWith({ ...requests, allocation: null })
-  const legs = yield* legsOf(priced, { id, kind, shown, beside })
+  const legs = yield* legsOf(priced, { id, kind, shownContracts, beside })
   const self = recoveredWith({ ...requests, allocation: legs.cash })
-  yield* openSigned(self, { kind, id, shown, cid: active.contractId })
-  return yield* LedgerRecord.open(subscriptions, self, { act: shown.act })
+  yield* openSigned(self, { kind, id, shownContracts, cid: active.contractId })
+  return yield* LedgerRecord.open(subscriptions, self, { act: shownContracts.act })
 })
 
-const openRedemptions = Effect.fnUntraced(function* (shown: ShownContracts, from: OpeningParts) {
+const openRedemptions = Effect.fnUntraced(function* (
+  shownContracts: ShownContracts,
+  from: OpeningParts
+) {
   const open = (contract: Active, orderContract: RedemptionOpening.ShownRedemption) =>
-    openRedemption(contract, orderContract, { shown, from })
+    openRedemption(contract, orderContract, { shownContracts, from })
   const by = { orders: redemptions, idOf: ({ redemptionId }: RedemptionReference) => redemptionId }
-  const claims = yield* eachPage(RedemptionClaim, shown, {
+  const claims = yield* eachPage(RedemptionClaim, shownContracts, {
     ...by,
     open: (each) => open(each, { as: "claim", payload: each.typed })
   })
-  const priced = yield* eachPage(PricedRedemption, shown, {
+  const priced = yield* eachPage(PricedRedemption, shownContracts, {
     ...by,
     open: (each) => open(each, { as: "priced", payload: each.typed })
   })
@@ -455,7 +473,7 @@ type RedemptionReference = Pick<Payload<typeof RedemptionClaim>, "redemptionId">
 const openRedemption = Effect.fnUntraced(function* (
   active: Active,
   orderContract: RedemptionOpening.ShownRedemption,
-  { from, shown }: { readonly shown: ShownContracts; readonly from: OpeningParts }
+  { from, shownContracts }: { readonly shownContracts: ShownContracts; readonly from: OpeningParts }
 ) {
   const records = yield* Records
   const kind = "redemption"
@@ -465,7 +483,14 @@ const openRedemption = Effect.fnUntraced(function* (
   if (Option.isSome(yield* records.find(redemptions, id))) return null
   const valuedAt = orderContract.as === "claim" ? null : orderContract.payload.valuationTime
   const named = payload.cutOffAt
-  const claimed = yield* claimOf(payload, active, { kind, id, shown, from, valuedAt, named })
+  const claimed = yield* claimOf(payload, active, {
+    kind,
+    id,
+    shownContracts,
+    from,
+    valuedAt,
+    named
+  })
   if (claimed === null) return null
   const order = RedemptionOpening.claimedAs(payload, claimed.opening, claimed.cutOff)
   const recoveredWith = (beside: RedemptionOpening.OrderContracts) =>
@@ -473,13 +498,13 @@ const openRedemption = Effect.fnUntraced(function* (
   const { beside } = from
   const key = orderKey({ kind, id })
   const priced = recoveredWith(RedemptionOpening.alone)
-  const legs = yield* legsOf(priced, { id, kind, shown, beside })
+  const legs = yield* legsOf(priced, { id, kind, shownContracts, beside })
   const burn = beside.burns.get(key)
   const isBurning =
     burn !== undefined && orderContract.as === "priced" && isBurnOf(priced, burn.typed)
   if (burn !== undefined && !isBurning) {
     const detail = "The request to burn is for another holder, instrument or number of units."
-    yield* keepBreach(shown, burn, { kind, id, on: "fund", detail })
+    yield* keepBreach(shownContracts, burn, { kind, id, on: "fund", detail })
   }
   const self = recoveredWith({
     intentCid: beside.intents.get(key)?.contractId ?? null,
@@ -487,8 +512,8 @@ const openRedemption = Effect.fnUntraced(function* (
     unitsAllocation: legs.units,
     allocation: legs.cash
   })
-  yield* openSigned(self, { kind, id, shown, cid: active.contractId })
-  return yield* LedgerRecord.open(redemptions, self, { act: shown.act })
+  yield* openSigned(self, { kind, id, shownContracts, cid: active.contractId })
+  return yield* LedgerRecord.open(redemptions, self, { act: shownContracts.act })
 })
 
 // ---- read with the snapshot, or once the instrument is recorded

@@ -33,7 +33,7 @@ import * as SubscriptionPricing from "../subscription/SubscriptionPricing.ts"
 /** Input of a supposition: price or policy version, instrument, cut-off. */
 interface SuppositionInput {
   readonly instrumentId: InstrumentId
-  readonly asked: Supposition
+  readonly supposition: Supposition
   /** Cut-off of the orders that the act settles; null: it settles none. */
   readonly cutOffAt: Instant.Instant | null
   readonly pin: Pin.ResolvedPin
@@ -47,9 +47,9 @@ interface SuppositionInput {
  * would have made other orders.
  */
 export const suppositionsOf = Effect.fnUntraced(function* (input: SuppositionInput) {
-  const { asked, instrumentId, pin } = input
-  if (!isAsked(asked)) return []
-  const { policyVersion, price } = asked
+  const { supposition, instrumentId, pin } = input
+  if (!isAsked(supposition)) return []
+  const { policyVersion, price } = supposition
   const terms =
     policyVersion === undefined ? null : yield* versionAsked(instrumentId, policyVersion)
   return [
@@ -135,7 +135,7 @@ const dealtOtherwise = Effect.fnUntraced(function* (input: SuppositionInput, ter
   if (day === null || day.dealt === null) return []
   const { at, ordered, outstanding, pointCid } = day.dealt
   const point = Option.getOrNull(yield* records.find(pricePoints, pointCid, pin))
-  const unswung = input.asked.price ?? point?.price
+  const unswung = input.supposition.price ?? point?.price
   if (unswung === undefined) return []
   const instrument = yield* records.get(instruments, instrumentId, pin)
   if (!isRecorded(instrument)) return []

@@ -47,7 +47,7 @@ const ofCash = (self: PricedRedemption, source: Source): ReadonlyArray<Basis.Bas
   const figures = OrderRules.redeemAmount(inputs)
   return figures.units === units && figures.fee === fee
     ? Basis.of(Formulas.redeemAmount, {
-        given: inputs,
+        values: inputs,
         fields: { units: "units", fee: "fee" },
         source
       })
@@ -60,7 +60,7 @@ const ofUnits = (self: PricedRedemption, source: Source): ReadonlyArray<Basis.Ba
   const figures = OrderRules.redeemUnits(inputs)
   return figures.proceeds === proceeds && figures.fee === fee
     ? Basis.of(Formulas.redeemUnits, {
-        given: inputs,
+        values: inputs,
         fields: { proceeds: "proceeds", fee: "fee" },
         source
       })
@@ -74,7 +74,7 @@ const ofBaseUnits = (
   source: Source
 ): ReadonlyArray<Basis.Basis> =>
   Basis.of(Formulas.rebaseTake, {
-    given: { units, index },
+    values: { units, index },
     fields: { baseUnits: "baseUnits" },
     source
   })
@@ -91,7 +91,7 @@ const ofWhole = (
   baseUnits === null
     ? []
     : Basis.of(Formulas.rebaseShow, {
-        given: { baseUnits, index, unitDecimals },
+        values: { baseUnits, index, unitDecimals },
         fields: { units: "units" },
         source
       })

@@ -87,12 +87,13 @@ const judged = Effect.fnUntraced(function* (
   const { holder, instrument, market, payment } = loaded
   const oracle = market?.terms.oracle ?? instrument.manifest.oracle
   const lastPrice = yield* lastPriceOf(instrument, oracle, loaded.now)
-  const { free, held, leaving } = yield* unitsOf(
-    { ...instrument, ...holder },
-    { payment, lastPrice }
-  )
+  const {
+    free,
+    held: heldUnits,
+    leaving
+  } = yield* unitsOf({ ...instrument, ...holder }, { payment, lastPrice })
   const ofFeed = yield* NavFeedLookups.againstClaim(loaded, oracle, loaded.now)
-  const rows = Gates.againstClaim({ ...loaded, oracle, free, held, leaving, lastPrice }, [
+  const rows = Gates.againstClaim({ ...loaded, oracle, free, heldUnits, leaving, lastPrice }, [
     ...loaded.ofOrder,
     ofFeed
   ])

@@ -32,7 +32,7 @@ export interface ClaimContext extends Context, OrderGates.ClaimContext {
   /** Units of the instrument that the holder has free, base units of a rebasing instrument. */
   readonly free: Decimal.Decimal
   /** All units of the instrument that the holder has, likewise. */
-  readonly held: Decimal.Decimal
+  readonly heldUnits: Decimal.Decimal
   /** Units that the holder's other open redemptions take, likewise. */
   readonly leaving: Decimal.Decimal
   /**
@@ -58,14 +58,14 @@ const ofContext = ({ holder, instrument, ...controls }: Context): ReadonlyArray<
 ]
 
 const ofPolicy = (claiming: ClaimContext): ReadonlyArray<Judgement> => {
-  const { held, leaving, oracle, terms } = claiming
+  const { heldUnits, leaving, oracle, terms } = claiming
   const { policyVersion } = terms
   const taken = takenBy(claiming)
   const { minimumHolding } = terms.manifest
   const left =
     taken === null
       ? null
-      : shownOf(Decimal.subtract(held, Decimal.add(leaving, taken.moved)), {
+      : shownOf(Decimal.subtract(heldUnits, Decimal.add(leaving, taken.moved)), {
           ...taken,
           unitDecimals: terms.manifest.unitDecimals
         })

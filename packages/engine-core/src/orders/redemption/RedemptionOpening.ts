@@ -80,20 +80,20 @@ export const alone: OrderContracts = {
 /** Folds the facts that led to a contract of a snapshot. */
 export const recoveredAs = (
   claimed: Redemption,
-  shown: ShownRedemption,
+  shownRedemption: ShownRedemption,
   contract: {
     readonly contractId: string
     readonly createdAt: Instant.Instant
     readonly beside: OrderContracts
   }
 ): Redemption => {
-  const facts = factsOf(claimed, shown, contract)
+  const facts = factsOf(claimed, shownRedemption, contract)
   return unexpiring(facts.reduce<Redemption>(evolve, { ...claimed, recovered: true }))
 }
 
 const factsOf = (
   claimed: Redemption,
-  shown: ShownRedemption,
+  shownRedemption: ShownRedemption,
   { beside, contractId: pricedCid, createdAt: at }: Parameters<typeof recoveredAs>[2]
 ): ReadonlyArray<Fact> => {
   const { allocation, burnRequest, intentCid, unitsAllocation } = beside
@@ -104,9 +104,9 @@ const factsOf = (
       : [{ on: "allocate-units", allocation: unitsAllocation } as const]),
     ...(allocation === null ? [] : [{ on: "allocate-cash", allocation } as const])
   ]
-  if (shown.as === "claim") return legs
-  const { pointCid, proceeds } = shown.payload
-  const figures = Pricing.pricedAs(claimed, shown.payload)
+  if (shownRedemption.as === "claim") return legs
+  const { pointCid, proceeds } = shownRedemption.payload
+  const figures = Pricing.pricedAs(claimed, shownRedemption.payload)
   return [
     { on: "price", pricedCid, pointCid, proceeds, ...figures, at },
     ...legs,

@@ -150,7 +150,9 @@ const others = (self: StandingSettlement, whose: PartyAsset): ReadonlyArray<Comm
 export const missing = (
   self: Pick<StandingSettlement, "funding" | "committed">
 ): ReadonlyArray<Funding> =>
-  self.funding.filter((asked) => !self.committed.some((commitment) => isOf(commitment, asked)))
+  self.funding.filter(
+    (fundingAsset) => !self.committed.some((commitment) => isOf(commitment, fundingAsset))
+  )
 
 /** Finds the commitment of a party and an asset. */
 export const committedBy = (
@@ -240,7 +242,9 @@ export const standingSettlements = Collection.define<StandingSettlement, Fact>(
       "nobody has more committed than was asked of it": (self) =>
         self.committed.every((commitment) =>
           self.funding.some(
-            (asked) => isOf(asked, commitment) && Decimal.atMost(commitment.amount, asked.amount)
+            (fundingAsset) =>
+              isOf(fundingAsset, commitment) &&
+              Decimal.atMost(commitment.amount, fundingAsset.amount)
           )
         ),
       "it was settled as often as it says": (self) =>

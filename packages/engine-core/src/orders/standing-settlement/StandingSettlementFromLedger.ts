@@ -169,7 +169,7 @@ const held = (
 ): LedgerRecord.LedgerEffect => {
   const { party, asset, amount, allocationCid } = payload
   const committed = { party, asset, amount, allocationCid, commitmentCid: node.contractId }
-  if (!self.funding.some((asked) => isOf(asked, committed))) {
+  if (!self.funding.some((fundingAsset) => isOf(fundingAsset, committed))) {
     return settlement.keepIdle(node, self.standingSettlementId, {
       on: "commit",
       detail: "Nobody asked for this funding."
@@ -181,7 +181,10 @@ const held = (
       detail: "The party has committed this asset already."
     })
   }
-  if (self.state !== "proposed" || missing(self).some((asked) => !isOf(asked, committed))) {
+  if (
+    self.state !== "proposed" ||
+    missing(self).some((fundingAsset) => !isOf(fundingAsset, committed))
+  ) {
     return settlement.record(self, node, { on: "hold", commitment: committed })
   }
   return settlement.record(self, node, {

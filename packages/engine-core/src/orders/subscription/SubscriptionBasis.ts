@@ -26,7 +26,7 @@ export const basisOf = (
     const areBought = areUnitsBought(self, { amount, price })
     return [
       ...Basis.of(Formulas.subscribeAmount, {
-        given: { amount, price, feeRate, unitDecimals, cashDecimals, residualRule },
+        values: { amount, price, feeRate, unitDecimals, cashDecimals, residualRule },
         fields: areBought
           ? { fee: "fee", units: "units", residual: "residual", refund: "refund" }
           : { fee: "fee" },
@@ -38,7 +38,7 @@ export const basisOf = (
   if (units === null) throw new Error("a subscription names an amount or units")
   return [
     ...Basis.of(Formulas.subscribeUnits, {
-      given: { units, price, feeRate, cashDecimals },
+      values: { units, price, feeRate, cashDecimals },
       fields: { fee: "fee", "cash.expected": "expected", residual: "residual" },
       source
     }),
@@ -54,7 +54,7 @@ const ofBaseUnits = (
   index === null || units === null || Rebasing.baseOf(units, index) !== baseUnits
     ? []
     : Basis.of(Formulas.rebaseTake, {
-        given: { units, index },
+        values: { units, index },
         fields: { baseUnits: "baseUnits" },
         source
       })

@@ -80,13 +80,13 @@ export type ShownSubscription =
  * Returns the claim that a contract came from. A lot repeats its claim but for the units ordered, which
  * are those of the lot where it names no cash, and for the number of attestors that were required.
  */
-export const claimOf = (shown: ShownSubscription): Claim => {
-  if (shown.as === "claim") return shown.payload
-  const { attestors, cash, units, ...claimed } = shown.payload
+export const claimOf = (shownSubscription: ShownSubscription): Claim => {
+  if (shownSubscription.as === "claim") return shownSubscription.payload
+  const { attestors, cash, units, ...claimed } = shownSubscription.payload
   return {
     ...claimed,
     cash,
-    orderedUnits: cash === null ? orderedBy(shown.payload) : null,
+    orderedUnits: cash === null ? orderedBy(shownSubscription.payload) : null,
     attestors,
     required: attestors.length,
     attested: [],
@@ -114,18 +114,21 @@ export interface OrderContracts {
  */
 export const recoveredAs = (
   claimed: Subscription,
-  shown: ShownSubscription,
+  shownSubscription: ShownSubscription,
   contract: {
     readonly contractId: string
     readonly createdAt: Instant.Instant
     readonly beside: OrderContracts
   }
 ): Subscription =>
-  factsOf(claimed, shown, contract).reduce(evolve, { ...claimed, recovered: true } as Subscription)
+  factsOf(claimed, shownSubscription, contract).reduce(evolve, {
+    ...claimed,
+    recovered: true
+  } as Subscription)
 
 const factsOf = (
   claimed: Subscription,
-  shown: ShownSubscription,
+  shownSubscription: ShownSubscription,
   { beside, contractId, createdAt: at }: Parameters<typeof recoveredAs>[2]
 ): ReadonlyArray<Fact> => {
   const { allocation, intentCid } = beside
@@ -133,16 +136,16 @@ const factsOf = (
     ...(intentCid === null ? [] : [{ on: "request-cash", intentCid } as const]),
     ...(allocation === null ? [] : [{ on: "allocate", allocation } as const])
   ]
-  if (shown.as === "claim") {
-    const { attested: attestors } = shown.payload
+  if (shownSubscription.as === "claim") {
+    const { attested: attestors } = shownSubscription.payload
     return attestors.length === 0
       ? legs
       : [{ on: "attest", claimCid: contractId, attestors, at }, ...legs]
   }
-  const priced = pricedBy(claimed, shown.payload, { at, lotCid: contractId, beside })
-  if (shown.as === "lot") return [priced, ...legs]
+  const priced = pricedBy(claimed, shownSubscription.payload, { at, lotCid: contractId, beside })
+  if (shownSubscription.as === "lot") return [priced, ...legs]
   const { mintRequestCid } = beside
-  const { deliveredAt } = shown.payload
+  const { deliveredAt } = shownSubscription.payload
   const deliveredLotCid = contractId
   return [
     { ...priced, at: deliveredAt },

@@ -216,8 +216,8 @@ export const openingsOf = Effect.fnUntraced(function* (
     pin,
     start,
     before,
-    begun
-  }: OpeningQuestion & { readonly begun: ReadonlyMap<string, Lot> }
+    openingLots
+  }: OpeningQuestion & { readonly openingLots: ReadonlyMap<string, Lot> }
 ) {
   const records = yield* Records
   const openings = new Map<string, Decimal.Decimal>()
@@ -244,7 +244,7 @@ export const openingsOf = Effect.fnUntraced(function* (
       Stream.runDrain
     )
   }
-  for (const [key, lot] of begun) if (!openings.has(key)) openings.set(key, lot.units)
+  for (const [key, lot] of openingLots) if (!openings.has(key)) openings.set(key, lot.units)
   return openings
 })
 

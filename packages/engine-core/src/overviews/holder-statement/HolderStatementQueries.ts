@@ -93,22 +93,22 @@ export const list = Read.list({
     if (holder === undefined) return []
     if (pin.ledgerTime === null) return []
     const last = Month.fromDate(Zone.dateAt(zone, pin.ledgerTime))
-    const held = yield* heldBy(holder, pin)
-    const asked = { holder, held, pin, zone }
+    const heldInstruments = yield* heldBy(holder, pin)
+    const context = { holder, heldInstruments, pin, zone }
     const from = firstAskedOf(params, after)
     const { subjects, run } = yield* Effect.all(
       {
-        subjects: held.subjects,
+        subjects: heldInstruments.subjects,
         run: Effect.gen(function* () {
-          const first = yield* firstMonthOf(asked, { from, last })
+          const first = yield* firstMonthOf(context, { from, last })
           const months = monthsOf(params, { first, last, from }).slice(0, limit)
-          return months.length === 0 ? null : yield* runOf(asked, months)
+          return months.length === 0 ? null : yield* runOf(context, months)
         })
       },
       Lookups.together
     )
     if (run === null) return []
-    const rows = yield* rowsOf({ ...asked, ...run, subjects, named: params.instrumentId })
+    const rows = yield* rowsOf({ ...context, ...run, subjects, named: params.instrumentId })
     return rows.map((row) => ({ sortKey: row.month, row }))
   }),
   view: (rows) =>
@@ -154,7 +154,7 @@ interface HeldInstruments {
   /** Instruments of which it has or had units, with their policies. */
   readonly subjects: Effect.Effect<Subjects, Unavailable, Records>
   /** Lots that a snapshot of the ledger began with, by asset. */
-  readonly begun: Effect.Effect<ReadonlyMap<string, Lot>, Unavailable, Records>
+  readonly openingLots: Effect.Effect<ReadonlyMap<string, Lot>, Unavailable, Records>
   /** First movement of its units; null: there is none. */
   readonly first: PartyMovement | null
 }
@@ -175,13 +175,13 @@ const heldBy = Effect.fnUntraced(function* ({ party }: Holder, pin: Pin.Resolved
       { party, pin }
     )
   )
-  const begun = isWhole ? Effect.succeed(new Map<string, Lot>()) : yield* Effect.cached(lots)
-  return { subjects, begun, first } satisfies HeldInstruments
+  const openingLots = isWhole ? Effect.succeed(new Map<string, Lot>()) : yield* Effect.cached(lots)
+  return { subjects, openingLots, first } satisfies HeldInstruments
 })
 
 interface StatementContext {
   readonly holder: Holder
-  readonly held: HeldInstruments
+  readonly heldInstruments: HeldInstruments
   readonly pin: Pin.ResolvedPin
   readonly zone: Zone.Zone
 }
@@ -192,20 +192,20 @@ interface StatementContext {
  * before the snapshot with which a history begins have no rows.
  */
 const firstMonthOf = Effect.fnUntraced(function* (
-  asked: StatementContext,
+  context: StatementContext,
   { from, last }: { readonly from: Month.Month | undefined; readonly last: Month.Month }
 ) {
-  const { held, holder, zone } = asked
+  const { heldInstruments, holder, zone } = context
   const monthAt = (instant: Instant.Instant) => Month.fromDate(Zone.dateAt(zone, instant))
-  const begun = yield* held.begun
+  const begun = yield* heldInstruments.openingLots
   const times = [...begun.values()].map(({ acquiredAt }) => acquiredAt)
-  if (held.first !== null) times.push(held.first.ledgerTime)
+  if (heldInstruments.first !== null) times.push(heldInstruments.first.ledgerTime)
   const first = times.length === 0 ? Month.next(last) : monthAt(times.reduce(Instant.min))
   if (begun.size > 0) return first
   // Of months from then on, no earlier payment is asked for.
   if (from !== undefined && !Month.isBefore(from, first)) return first
   // No line is delivered to a holder before it registers.
-  const payments = yield* paymentsOf(asked, {
+  const payments = yield* paymentsOf(context, {
     from: Month.previous(monthAt(holder.registeredAt)),
     to: Month.next(first)
   })
@@ -217,24 +217,24 @@ const firstMonthOf = Effect.fnUntraced(function* (
 /** Months with their payments, and the last offset before them; null: before the kept history. */
 interface Run {
   readonly spans: ReadonlyArray<Rules.Span>
-  readonly paid: ReadonlyArray<Payment>
+  readonly incomePayments: ReadonlyArray<Payment>
   readonly before: Offset.Offset | null
 }
 
 const runOf = Effect.fnUntraced(function* (
-  asked: StatementContext,
+  context: StatementContext,
   months: ReadonlyArray<Month.Month>
 ) {
-  const spans = months.map((month) => Rules.spanOf(month, asked.zone))
+  const spans = months.map((month) => Rules.spanOf(month, context.zone))
   const [{ start }, { graceEnd }] = [spans[0]!, spans.at(-1)!]
-  const { paid, before } = yield* Effect.all(
+  const { paid: incomePayments, before } = yield* Effect.all(
     {
-      paid: paymentsOf(asked, Lookups.deliveriesOf({ start, graceEnd })),
-      before: Lookups.offsetBefore(start, asked.pin)
+      paid: paymentsOf(context, Lookups.deliveriesOf({ start, graceEnd })),
+      before: Lookups.offsetBefore(start, context.pin)
     },
     Lookups.together
   )
-  return { spans, paid, before } satisfies Run
+  return { spans, incomePayments, before } satisfies Run
 })
 
 interface Months extends StatementContext, Run {
@@ -243,16 +243,17 @@ interface Months extends StatementContext, Run {
   readonly named: ReadonlyArray<string> | undefined
 }
 
-const rowsOf = Effect.fnUntraced(function* (asked: Months) {
-  const { before, held, holder, named, paid, pin, spans, subjects, zone } = asked
+const rowsOf = Effect.fnUntraced(function* (statementMonths: Months) {
+  const { before, heldInstruments, holder, named, incomePayments, pin, spans, subjects, zone } =
+    statementMonths
   const { holderId, party } = holder
   const [{ month, start }, { end, graceEnd }] = [spans[0]!, spans.at(-1)!]
   const isNamed = (instrumentId: string) => named === undefined || named.includes(instrumentId)
   const payments = Map.groupBy(
-    paid.filter(({ instrumentId }) => isNamed(instrumentId)),
+    incomePayments.filter(({ instrumentId }) => isNamed(instrumentId)),
     ({ instrumentId, paidOn }) => keyOf(Month.fromDate(paidOn), instrumentId)
   )
-  const found = yield* withPaid(subjects, paid, pin).pipe(
+  const found = yield* withPaid(subjects, incomePayments, pin).pipe(
     Effect.map((all) => all.filter(({ instrument }) => isNamed(instrument.instrumentId)))
   )
   const run = { parties: [party], pin, start, before, end }
@@ -260,7 +261,7 @@ const rowsOf = Effect.fnUntraced(function* (asked: Months) {
     {
       openings: Lookups.openingsOf(
         found.map(({ instrument }) => instrument),
-        { party, pin, start, before, begun: yield* held.begun }
+        { party, pin, start, before, openingLots: yield* heldInstruments.openingLots }
       ),
       pointsOf: Lookups.pointsOf({ subjects: found, pin, start, until: graceEnd }),
       firstMoved: Lookups.firstPageOf(run)
@@ -363,7 +364,7 @@ interface Payment extends StatementPayment {
  * counts.
  */
 const paymentsOf = Effect.fnUntraced(function* (
-  { held, holder, pin, zone }: StatementContext,
+  { heldInstruments, holder, pin, zone }: StatementContext,
   deliveries: { readonly from: Month.Month; readonly to: Month.Month }
 ) {
   const { holderId, party } = holder
@@ -372,7 +373,7 @@ const paymentsOf = Effect.fnUntraced(function* (
   const firsts = yield* Lookups.firstMovementsOf({ party, pin }, [
     ...new Set(inCash.map(({ instrumentId }) => instrumentId as string))
   ])
-  const begun = yield* held.begun
+  const begun = yield* heldInstruments.openingLots
   const sinceOf = (instrumentId: string): Date.Date | "never" => {
     const lot = [...begun.values()].find((lot) => lot.instrumentId === instrumentId)
     const first = lot?.acquiredAt ?? firsts.get(instrumentId)?.ledgerTime

@@ -153,7 +153,7 @@ const viewOf = RecordView.remembered(
   (
     instrument: Stored<Instrument>,
     holderCount: number,
-    held: InstrumentRestraints,
+    instrumentRestraints: InstrumentRestraints,
     navFeedState: View["navFeedState"],
     market: Market | undefined,
     consent: Consent | undefined,
@@ -162,7 +162,7 @@ const viewOf = RecordView.remembered(
     return {
       ...InstrumentView.recorded(instrument),
       holderCount,
-      ...held,
+      ...instrumentRestraints,
       navFeedState,
       primaryMarket:
         market === undefined

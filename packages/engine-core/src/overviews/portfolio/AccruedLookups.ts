@@ -40,7 +40,7 @@ export interface HeldPosition {
 
 /** Income of an instrument on days that have ended. */
 interface PositionIncome {
-  readonly held: HeldPosition
+  readonly position: HeldPosition
   /** By date; `endsAt` is the end of the point's date, at which its units count. */
   readonly accruals: ReadonlyArray<
     Pick<HolderAccrual, "id" | "income" | "days"> & { readonly endsAt: Instant.Instant }
@@ -62,8 +62,8 @@ const earningsOf = Effect.fnUntraced(function* (
     atPar.map(({ instrument }) => instrument.instrumentId),
     pin
   )
-  return atPar.flatMap((held): ReadonlyArray<PositionIncome> => {
-    const periods = facts.get(held.instrument.instrumentId)
+  return atPar.flatMap((position): ReadonlyArray<PositionIncome> => {
+    const periods = facts.get(position.instrument.instrumentId)
     const ended = periods === undefined ? undefined : endedDaysOf(periods, judgedAt)
     if (ended === undefined) return []
     const accruals = accrualsOf(ended).flatMap(({ date, days, point }) =>
@@ -78,7 +78,7 @@ const earningsOf = Effect.fnUntraced(function* (
             }
           ]
     )
-    return [{ held, accruals }]
+    return [{ position, accruals }]
   })
 })
 
@@ -179,20 +179,20 @@ export const accruedOf = Effect.fnUntraced(function* (
       ? new Map<string, ReadonlyArray<Holder>>()
       : yield* predecessorsByInstrument(
           holder,
-          earnings.map(({ held }) => held.instrument.instrumentId),
+          earnings.map(({ position }) => position.instrument.instrumentId),
           pin
         )
-  const entryIdsOf = ({ held: { entry, instrument } }: PositionIncome): ReadonlyArray<string> =>
+  const entryIdsOf = ({ position: { entry, instrument } }: PositionIncome): ReadonlyArray<string> =>
     (chains.get(instrument.instrumentId) ?? []).map(({ party }) => idOf({ ...entry, party }))
   const others = earnings.flatMap(entryIdsOf)
   const entries = [
-    ...earnings.map(({ held }) => held.entry),
+    ...earnings.map(({ position }) => position.entry),
     ...(others.length === 0 ? [] : yield* records.many(registerEntries, others, pin))
   ]
   const unitsAt = since === undefined ? null : yield* unitsSince(entries, since, pin)
   for (const earning of earnings) {
-    const { accruals, held } = earning
-    const members = [idOf(held.entry), ...entryIdsOf(earning)]
+    const { accruals, position } = earning
+    const members = [idOf(position.entry), ...entryIdsOf(earning)]
     const { entitlement } = entitlementOf(
       { pricing: { valuation: "par" } },
       {
@@ -204,7 +204,7 @@ export const accruedOf = Effect.fnUntraced(function* (
         }))
       }
     )
-    accrued.set(assetKeyOf(held.entry), entitlement)
+    accrued.set(assetKeyOf(position.entry), entitlement)
   }
   return accrued
 })

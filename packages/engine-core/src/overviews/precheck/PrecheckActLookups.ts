@@ -103,20 +103,27 @@ export interface Subject {
 /** Loads the record that an act is about, at the pin. */
 const named = Effect.fnUntraced(function* (
   act: Act,
-  given: ActParameters,
+  parameters: ActParameters,
   { instrumentId, pin }: { readonly instrumentId: InstrumentId; readonly pin: ReadContext["pin"] }
 ) {
   const records = yield* Records
   switch (acts[act].about) {
     case "holder":
     case "reserve":
-      return { instrumentId, holderId: given.holderId ?? null, cutOffAt: null } satisfies Subject
+      return {
+        instrumentId,
+        holderId: parameters.holderId ?? null,
+        cutOffAt: null
+      } satisfies Subject
     case "subscription":
-      return yield* records.get(subscriptions, given.subscriptionId ?? "", pin)
+      return yield* records.get(subscriptions, parameters.subscriptionId ?? "", pin)
     case "redemption":
-      return yield* records.get(redemptions, given.redemptionId ?? "", pin)
+      return yield* records.get(redemptions, parameters.redemptionId ?? "", pin)
     case "dealing-cycle":
-      return { ...(yield* records.get(dealingCycles, given.cycleId ?? "", pin)), holderId: null }
+      return {
+        ...(yield* records.get(dealingCycles, parameters.cycleId ?? "", pin)),
+        holderId: null
+      }
     case "instrument":
       return { instrumentId, holderId: null, cutOffAt: null } satisfies Subject
   }
@@ -138,7 +145,7 @@ const collections = {
  */
 export const subjectOf = Effect.fnUntraced(function* (
   act: Act,
-  given: ActParameters,
+  parameters: ActParameters,
   { asking, instrumentId }: { readonly instrumentId: InstrumentId; readonly asking: ReadContext }
 ) {
   const { caller, pin, sight } = asking
@@ -151,7 +158,7 @@ export const subjectOf = Effect.fnUntraced(function* (
         : "What this act is judged by rests on what others hold or ordered."
     return yield* Effect.fail(refused("permission-denied", { detail }))
   }
-  const subject: Subject = yield* named(act, given, { instrumentId, pin })
+  const subject: Subject = yield* named(act, parameters, { instrumentId, pin })
   if (
     subject.instrumentId !== instrumentId ||
     (sight !== "all" && subject.holderId !== caller.holderId)

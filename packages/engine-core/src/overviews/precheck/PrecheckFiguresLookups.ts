@@ -35,22 +35,22 @@ type DerivedFigures = Figures.DerivedFigures["figures"]
 /** Loads the figures of an order's act; null for other acts, and before there are any. */
 export const figuresOf = (
   act: Act,
-  given: ActParameters,
+  parameters: ActParameters,
   subject: { readonly instrumentId: InstrumentId; readonly now: Instant.Instant }
 ) => {
   switch (act) {
     case "subscription.claim":
     case "redemption.claim":
-      return ofClaim(act, given, subject)
+      return ofClaim(act, parameters, subject)
     case "subscription.deliver":
     case "subscription.settle":
-      return ofSubscription(given.subscriptionId ?? "")
+      return ofSubscription(parameters.subscriptionId ?? "")
     case "redemption.settle":
-      return ofRedemption(given.redemptionId ?? "")
+      return ofRedemption(parameters.redemptionId ?? "")
     case "mint.start":
-      return ofMint(given, subject)
+      return ofMint(parameters, subject)
     case "reserve-redemption.start":
-      return ofReserveRedemption(given, subject)
+      return ofReserveRedemption(parameters, subject)
     case "admission.offer":
     case "dealing-cycle.settle":
     case "distribution.execute":
@@ -67,10 +67,10 @@ export const figuresOf = (
  */
 const ofClaim = Effect.fnUntraced(function* (
   act: "subscription.claim" | "redemption.claim",
-  given: ActParameters,
+  parameters: ActParameters,
   { instrumentId, now }: { readonly instrumentId: InstrumentId; readonly now: Instant.Instant }
 ) {
-  const ordered = yield* orderedBy(act, given)
+  const ordered = yield* orderedBy(act, parameters)
   const records = yield* Records
   const instrument = Option.getOrNull(yield* records.find(instruments, instrumentId))
   if (ordered === null || instrument === null || !isRecorded(instrument)) return null
@@ -86,7 +86,7 @@ const ofClaim = Effect.fnUntraced(function* (
   if (act === "redemption.claim") {
     const orderedAs = ordered.amount === null ? ("units" as const) : ("amount" as const)
     const asked = { ...ordered, ...places, feeRate: terms.fees.redemption, orderedAs }
-    const freeUnits = rebases ? yield* freeOf(instrument, given, lastPrice) : null
+    const freeUnits = rebases ? yield* freeOf(instrument, parameters, lastPrice) : null
     const figures = RedemptionPricing.figuresAt(
       { ...asked, isRebasing: rebases, freeUnits },
       lastPrice
@@ -212,11 +212,11 @@ const backedBooks = Effect.fnUntraced(function* (
  * where no decimal holds what is then locked or outstanding.
  */
 const ofMint = Effect.fnUntraced(function* (
-  given: ActParameters,
+  parameters: ActParameters,
   subject: { readonly instrumentId: InstrumentId; readonly now: Instant.Instant }
 ) {
-  const loaded = yield* backedBooks(given, subject)
-  const { deposit } = given
+  const loaded = yield* backedBooks(parameters, subject)
+  const { deposit } = parameters
   if (loaded === null || deposit === undefined) return null
   const { asset, books, price, sharePrice } = loaded
   const units = unitsOf({ asset, books, deposit })
@@ -233,11 +233,11 @@ const ofMint = Effect.fnUntraced(function* (
 
 /** Payout of a redemption and the cover once it has settled, at the prices of now; null without a price. */
 const ofReserveRedemption = Effect.fnUntraced(function* (
-  given: ActParameters,
+  parameters: ActParameters,
   subject: { readonly instrumentId: InstrumentId; readonly now: Instant.Instant }
 ) {
-  const loaded = yield* backedBooks(given, subject)
-  const { units } = given
+  const loaded = yield* backedBooks(parameters, subject)
+  const { units } = parameters
   if (loaded === null || units === undefined) return null
   const { asset, books, price, sharePrice } = loaded
   const payout = payoutOf({ asset, books, units })

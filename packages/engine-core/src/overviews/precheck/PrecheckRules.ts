@@ -199,15 +199,15 @@ export const actSchema = Schema.Literals(Object.keys(acts) as ReadonlyArray<Act>
 })
 
 /** Faults of the parameters: missing ones that the act needs, and ones it does not take. */
-const faultsOf = (act: Act, given: ActParameters): ReadonlyArray<Fault> => {
+const faultsOf = (act: Act, parameters: ActParameters): ReadonlyArray<Fault> => {
   const { needs, may }: ActRequirements = acts[act]
   const taken = new Set<string>([...needs, ...may, "policyVersion"])
   const fault = (name: string, detail: string): Fault => ({ pointer: `/query/${name}`, detail })
   return [
     ...needs
-      .filter((name) => given[name] === undefined)
+      .filter((name) => parameters[name] === undefined)
       .map((name) => fault(name, "it is missing")),
-    ...Object.keys(given)
+    ...Object.keys(parameters)
       .filter((name) => !taken.has(name))
       .map((name) => fault(name, `${act} takes no such parameter`))
   ]
@@ -216,13 +216,13 @@ const faultsOf = (act: Act, given: ActParameters): ReadonlyArray<Fault> => {
 /** Members of the act's own request: the parameters without those of what-if reads. */
 export const membersOf = (
   act: Act,
-  given: ActParameters
+  parameters: ActParameters
 ): Result.Result<Readonly<Record<string, unknown>>, Refused<"invalid-request">> => {
-  const errors = faultsOf(act, given)
+  const errors = faultsOf(act, parameters)
   const [first] = errors
   if (first !== undefined) return refuse("invalid-request", { detail: first.detail, errors })
-  const { documentHash, policyVersion: _, price: __, ...members } = encode(given)
-  const { acknowledgedRate, amount, asset, cash, deposit, moves, refunds, units } = given
+  const { documentHash, policyVersion: _, price: __, ...members } = encode(parameters)
+  const { acknowledgedRate, amount, asset, cash, deposit, moves, refunds, units } = parameters
   return Result.succeed({
     ...members,
     ...(amount === undefined ? {} : { amount: number(amount) }),

@@ -20,16 +20,17 @@ import { type Act, acts, type ActParameters } from "./PrecheckRules.ts"
  */
 export const supposedBy = Effect.fnUntraced(function* (
   act: Act,
-  given: ActParameters,
+  parameters: ActParameters,
   { pin, subject }: { readonly subject: Subject; readonly pin: Pin.ResolvedPin }
 ) {
-  if (acts[act].about !== "reserve") return yield* suppositionsOf({ ...subject, asked: given, pin })
+  if (acts[act].about !== "reserve")
+    return yield* suppositionsOf({ ...subject, supposition: parameters, pin })
   const underTerms = yield* suppositionsOf({
     ...subject,
-    asked: Struct.omit(given, ["price"]),
+    supposition: Struct.omit(parameters, ["price"]),
     pin
   })
-  const { asset, price } = given
+  const { asset, price } = parameters
   const reserve = yield* backingOf(subject.instrumentId, pin)
   if (price === undefined || asset === undefined || reserve === null) return underTerms
   const { assets } = inForceAt(reserve, pin.judgedAt)

@@ -91,15 +91,15 @@ export const get = Read.one({
 
 /** Makes the steps of a series. Refuses `invalid-request` where there are more than the limit. */
 const stepsOf = (
-  asked: SeriesRequest,
+  request: SeriesRequest,
   first: Instant.Instant | undefined,
   until: Instant.Instant
 ) => {
-  const from = asked.from ?? (first === undefined ? undefined : Zone.dateAt(asked.zone, first))
+  const from = request.from ?? (first === undefined ? undefined : Zone.dateAt(request.zone, first))
   if (from === undefined) return Effect.succeed([])
-  const latest = Zone.dateAt(asked.zone, until)
-  const to = asked.to === undefined ? latest : Date.min(asked.to, latest)
-  const { interval, zone } = asked
+  const latest = Zone.dateAt(request.zone, until)
+  const to = request.to === undefined ? latest : Date.min(request.to, latest)
+  const { interval, zone } = request
   const found = SeriesRules.steps({ interval, zone, from, to })
   return found === undefined
     ? Effect.fail(
@@ -117,17 +117,17 @@ const stepsOf = (
 
 const pointsOf = Effect.fnUntraced(function* (
   instrument: Instrument,
-  asked: SeriesRequest,
+  request: SeriesRequest,
   pin: Pin.ResolvedPin
 ) {
-  if (asked.metric === "price") return yield* prices(instrument, asked, pin)
-  if (asked.metric === "cover") return yield* covers(instrument, asked, pin)
-  const series = { asset: assetKeyOf(instrument), asked, pin }
+  if (request.metric === "price") return yield* prices(instrument, request, pin)
+  if (request.metric === "cover") return yield* covers(instrument, request, pin)
+  const series = { asset: assetKeyOf(instrument), request, pin }
   const isCash = instrument.manifest?.distribution.payout === "cash"
-  if (asked.metric === "distributions" && isCash) {
+  if (request.metric === "distributions" && isCash) {
     return yield* cashOf({ ...series, instrumentId: instrument.instrumentId })
   }
-  const kind = flowing[asked.metric]
+  const kind = flowing[request.metric]
   return kind === undefined ? yield* levelsOf(series) : yield* flowsOf({ ...series, kind })
 })
 
@@ -140,7 +140,7 @@ const flowing: { readonly [metric: string]: MovementKind } = {
 
 interface Series {
   readonly asset: string
-  readonly asked: SeriesRequest
+  readonly request: SeriesRequest
   readonly pin: Pin.ResolvedPin
 }
 
@@ -160,7 +160,7 @@ const spanOf = (steps: ReadonlyArray<SeriesRules.Step>) => {
 }
 
 const flowsOf = Effect.fnUntraced(function* (series: Series & { readonly kind: MovementKind }) {
-  const { asset, asked, pin } = series
+  const { asset, request: asked, pin } = series
   const steps = yield* stepsOf(asked, (yield* firstOf(series))?.ledgerTime, pin.judgedAt)
   const tally = SeriesRules.tally(steps)
   const at = spanOf(steps)
@@ -183,7 +183,7 @@ const flowsOf = Effect.fnUntraced(function* (series: Series & { readonly kind: M
  * paid.
  */
 const cashOf = Effect.fnUntraced(function* (series: Series & { readonly instrumentId: string }) {
-  const { asked, instrumentId, pin } = series
+  const { request: asked, instrumentId, pin } = series
   const steps = yield* stepsOf(asked, (yield* firstOf(series))?.ledgerTime, pin.judgedAt)
   const tally = SeriesRules.tally(steps)
   const payments = steps.length === 0 ? Stream.empty : paymentsOf(instrumentId, "cash", pin)
@@ -195,7 +195,7 @@ const cashOf = Effect.fnUntraced(function* (series: Series & { readonly instrume
 
 /** Points of supply or holders, counted after the last movement of each update. */
 const levelsOf = Effect.fnUntraced(function* (series: Series) {
-  const { asset, asked, pin } = series
+  const { asset, request: asked, pin } = series
   const first = yield* firstOf(series)
   const steps = yield* stepsOf(asked, first?.ledgerTime, pin.judgedAt)
   const at = spanOf(steps)
@@ -234,7 +234,7 @@ const levelsOf = Effect.fnUntraced(function* (series: Series) {
  * Loads the figure before the first movement: zero, unless the projection began from a snapshot.
  */
 const openingOf = Effect.fnUntraced(function* (
-  { asset, asked, pin }: Series,
+  { asset, request: asked, pin }: Series,
   first: Movement | undefined
 ) {
   const records = yield* Records
@@ -256,7 +256,7 @@ const moving: ReadonlyArray<MovementKind> = MovementKind.members.filter(
 /** Points of the official prices, by valuation time. */
 const prices = Effect.fnUntraced(function* (
   instrument: Instrument,
-  asked: SeriesRequest,
+  request: SeriesRequest,
   pin: Pin.ResolvedPin
 ) {
   const oracle = instrument.manifest?.oracle ?? null
@@ -270,7 +270,7 @@ const prices = Effect.fnUntraced(function* (
       Stream.filter((point) => official([point], oracle).length > 0 && hasPlace(point, pin))
     )
   const first =
-    asked.from === undefined
+    request.from === undefined
       ? yield* Stream.runFold(
           points,
           (): Instant.Instant | undefined => undefined,
@@ -278,7 +278,7 @@ const prices = Effect.fnUntraced(function* (
             least === undefined ? valuationTime : Instant.min(least, valuationTime)
         )
       : undefined
-  const steps = yield* stepsOf(asked, first, pin.judgedAt)
+  const steps = yield* stepsOf(request, first, pin.judgedAt)
   if (steps.length === 0) return []
   const tally = SeriesRules.tally(steps)
   yield* Stream.runForEach(points, ({ valuationTime, price }) =>
@@ -290,14 +290,14 @@ const prices = Effect.fnUntraced(function* (
 /** Points of the covers that the ledger reported of the instrument's reserve, by the reports' instants. */
 const covers = Effect.fnUntraced(function* (
   { instrumentId }: Instrument,
-  asked: SeriesRequest,
+  request: SeriesRequest,
   pin: Pin.ResolvedPin
 ) {
   const records = yield* Records
   const where = { instrumentId: [instrumentId] }
   const [first] =
-    asked.from === undefined ? yield* records.list(reserveReports, { pin, where, limit: 1 }) : []
-  const steps = yield* stepsOf(asked, first?.record.at, pin.judgedAt)
+    request.from === undefined ? yield* records.list(reserveReports, { pin, where, limit: 1 }) : []
+  const steps = yield* stepsOf(request, first?.record.at, pin.judgedAt)
   if (steps.length === 0) return []
   const tally = SeriesRules.tally(steps)
   yield* records.stream(reserveReports, { pin, where }).pipe(

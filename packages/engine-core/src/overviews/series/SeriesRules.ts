@@ -79,13 +79,13 @@ interface StepFigures {
 /** Accumulator of a series: one entry a step, and the last figure before the first step. */
 interface Tally {
   readonly steps: ReadonlyArray<Step>
-  readonly seen: Array<StepFigures | undefined>
+  readonly seenFigures: Array<StepFigures | undefined>
   before: { readonly at: Instant.Instant; readonly value: Decimal.Decimal } | undefined
 }
 
 export const tally = (seriesSteps: ReadonlyArray<Step>): Tally => ({
   steps: seriesSteps,
-  seen: seriesSteps.map(() => undefined),
+  seenFigures: seriesSteps.map(() => undefined),
   before: undefined
 })
 
@@ -97,8 +97,8 @@ export const add = (self: Tally, at: Instant.Instant, value: Decimal.Decimal): v
     return
   }
   if (index >= self.steps.length) return
-  const seen = self.seen[index]
-  self.seen[index] =
+  const seen = self.seenFigures[index]
+  self.seenFigures[index] =
     seen === undefined
       ? { firstAt: at, first: value, lastAt: at, last: value, min: value, max: value, sum: value }
       : {
@@ -137,7 +137,7 @@ const indexOf = (all: ReadonlyArray<Step>, at: Instant.Instant): number => {
 export const levels = (self: Tally): ReadonlyArray<Point> => {
   let level = self.before?.value ?? null
   return self.steps.map((step, index) => {
-    const seen = self.seen[index]
+    const seen = self.seenFigures[index]
     const open = level ?? seen?.first ?? null
     level = seen?.last ?? level
     return {
@@ -154,7 +154,7 @@ export const levels = (self: Tally): ReadonlyArray<Point> => {
 /** Points of a flow: first, last, least, largest and sum of the figures of each step. */
 export const flows = (self: Tally): ReadonlyArray<Point> =>
   self.steps.map((step, index) => {
-    const seen = self.seen[index]
+    const seen = self.seenFigures[index]
     return {
       ...step,
       open: seen?.first ?? null,

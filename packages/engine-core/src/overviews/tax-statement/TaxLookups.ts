@@ -158,24 +158,28 @@ const movementsAtOnce = 500
  * books are followed from their first movement.
  */
 export const partsOf = Effect.fnUntraced(function* (
-  given: ReadonlyArray<PartyMovement>,
+  lotMovements: ReadonlyArray<PartyMovement>,
   pin: Pin.ResolvedPin
 ) {
-  const [first, last] = [given[0], given.at(-1)]
+  const [first, last] = [lotMovements[0], lotMovements.at(-1)]
   const found: Array<TakenUnits> = []
   if (first === undefined || last === undefined) return found
   const { horizon } = yield* LedgerReach
   const before = Offset.of(first.offset - 1)
   const isKept = before >= (yield* horizon)
-  const entries = new Set(given.map(entryIdOf))
-  const wanted = new Set(given.map(movementIdOf))
+  const entries = new Set(lotMovements.map(entryIdOf))
+  const wanted = new Set(lotMovements.map(movementIdOf))
   const begun = isKept
-    ? yield* oldestLotsOf(unitsOf(given), { ...pin, offset: before, select: { by: "offset" } })
-    : yield* snapshotLotsOf(given, pin)
+    ? yield* oldestLotsOf(unitsOf(lotMovements), {
+        ...pin,
+        offset: before,
+        select: { by: "offset" }
+      })
+    : yield* snapshotLotsOf(lotMovements, pin)
   const books: LotRules.OpenBooks = Map.groupBy(begun, entryIdOf)
   yield* movementsIn({
-    parties: [...new Set(given.map(({ party }) => party))],
-    instrumentIds: [...new Set(given.map(({ instrumentId }) => instrumentId))],
+    parties: [...new Set(lotMovements.map(({ party }) => party))],
+    instrumentIds: [...new Set(lotMovements.map(({ instrumentId }) => instrumentId))],
     ...{ pin, before: isKept ? before : Offset.zero, start: first.ledgerTime },
     end: Instant.add(last.ledgerTime, Duration.millis(1))
   }).pipe(

@@ -73,7 +73,12 @@ export const taxStatement = Read.one({
       const paidOn = PaidLineRules.countedOn(line, { zone, since: null })
       return isIn(span, paidOn) ? [{ ...line, paidOn }] : []
     })
-    const { had, paying, exemptions, left } = yield* Effect.all(
+    const {
+      had,
+      paying,
+      exemptions,
+      left: movementsLeft
+    } = yield* Effect.all(
       {
         had: instrumentsHadBefore({ parties, pin, end: span.end, before }),
         paying: Lookups.distributionsOf(lines, pin),
@@ -112,7 +117,7 @@ export const taxStatement = Read.one({
     )
     const { disposals, transfersOut, basis } = yield* leavingsOf({
       parties,
-      left,
+      movementsLeft,
       span,
       pin,
       instruments: subjects.flatMap(({ instrument }) =>
@@ -178,7 +183,7 @@ const leftOf = ({ parties, pin, span: { start, end }, before }: LeavingQuestion)
   )
 
 interface DisposalInputs extends Omit<LeavingQuestion, "before"> {
-  readonly left: ReadonlyArray<PartyMovement>
+  readonly movementsLeft: ReadonlyArray<PartyMovement>
   readonly instruments: ReadonlyArray<Instrument>
 }
 
@@ -188,15 +193,15 @@ interface DisposalInputs extends Omit<LeavingQuestion, "before"> {
  */
 const leavingsOf = Effect.fnUntraced(function* ({
   parties,
-  left,
+  movementsLeft,
   span: { zone },
   pin,
   instruments
 }: DisposalInputs) {
   const { taken, paidFor } = yield* Effect.all(
     {
-      taken: Lookups.partsOf(left, pin),
-      paidFor: Lookups.proceedsOf(left.filter(isDisposal), pin)
+      taken: Lookups.partsOf(movementsLeft, pin),
+      paidFor: Lookups.proceedsOf(movementsLeft.filter(isDisposal), pin)
     },
     together
   )

@@ -116,7 +116,7 @@ export const basisOf = (
       ...summed(payments, { at: `${at}.totals`, offset }),
       ...figures.flatMap((figure) =>
         Basis.of(wholeUnits, {
-          given: { amount: givenOf(payments)[figure] },
+          values: { amount: givenOf(payments)[figure] },
           fields: { [`${at}.wholeUnits.${figure}.whole`]: "whole" },
           source: ofLine(offset)
         })
@@ -129,7 +129,7 @@ const summed = (
   { at, offset }: { readonly at: string; readonly offset: Offset.Offset }
 ) =>
   Basis.of(taxSum, {
-    given: givenOf(payments),
+    values: givenOf(payments),
     fields: Object.fromEntries(figures.map((figure) => [`${at}.${figure}`, figure])),
     source: ofLine(offset)
   })
@@ -156,14 +156,14 @@ export const leavingBasis = (
   }
   const shareBasis = (
     field: string,
-    given: Omit<Formula.GivenValues<typeof lotPart.inputs>, "cashDecimals"> & {
+    lotFigures: Omit<Formula.GivenValues<typeof lotPart.inputs>, "cashDecimals"> & {
       readonly currency: string
     },
     source: Basis.Source
   ) => {
-    const { currency, ...inputs } = given
+    const { currency, ...inputs } = lotFigures
     return Basis.of(lotPart, {
-      given: { ...inputs, cashDecimals: Currency.decimals(currency) },
+      values: { ...inputs, cashDecimals: Currency.decimals(currency) },
       fields: { [`${at}.${field}.share`]: "share" },
       source: (name) => (name === "amount" || name === "cashDecimals" ? source : ofLot)
     })

@@ -13,7 +13,7 @@ export interface RefusedWrites {
   /** Reason of the last refused write; null: none was refused since the last that succeeded. */
   readonly reason: () => string | null
   /** Notes that a write has succeeded. */
-  readonly taken: () => void
+  readonly onTaken: () => void
 }
 
 /** Health of one store's writes. */
@@ -24,7 +24,7 @@ export const make = (): RefusedWrites => {
       refused = reason
     },
     reason: () => refused,
-    taken: () => {
+    onTaken: () => {
       refused = null
     }
   }
@@ -33,5 +33,5 @@ export const make = (): RefusedWrites => {
 /** Default: nothing is kept, because no health check reads it. */
 export const Current = Context.Reference<RefusedWrites>(
   "@bursar/engine-core/ports/storage/RefusedWrites",
-  { defaultValue: () => ({ note: () => {}, reason: () => null, taken: () => {} }) }
+  { defaultValue: () => ({ note: () => {}, reason: () => null, onTaken: () => {} }) }
 )

@@ -237,7 +237,7 @@ interface TakenPlaces {
   readonly instrumentId: string
   readonly holderCap: number
   /** Number of admissions that are admitted or offered. */
-  readonly taken: number
+  readonly takenCount: number
 }
 
 export const holderCap = Check.define("holder-cap", {
@@ -247,7 +247,7 @@ export const holderCap = Check.define("holder-cap", {
   cannot: {},
   facts: (instrument, at) => Stream.fromIterableEffect(takenPlaces(instrument, at)),
   differences: (places: TakenPlaces, tolerance) =>
-    places.taken <= places.holderCap
+    places.takenCount <= places.holderCap
       ? []
       : compare({
           instrumentId: places.instrumentId,
@@ -256,7 +256,7 @@ export const holderCap = Check.define("holder-cap", {
           severity: "warning",
           unit: "holders",
           expected: Decimal.fromInteger(places.holderCap),
-          actual: Decimal.fromInteger(places.taken),
+          actual: Decimal.fromInteger(places.takenCount),
           tolerance
         })
 })
@@ -269,6 +269,6 @@ const takenPlaces = Effect.fnUntraced(function* (instrument: Instrument, { pin }
   const where = { instrumentId: [instrumentId], state: [...placed] }
   const counts = yield* records.countBy(admissions, "instrumentId", { pin, where })
   const { holderCap } = manifest
-  const places: TakenPlaces = { instrumentId, holderCap, taken: counts.get(instrumentId) ?? 0 }
+  const places: TakenPlaces = { instrumentId, holderCap, takenCount: counts.get(instrumentId) ?? 0 }
   return [places]
 })

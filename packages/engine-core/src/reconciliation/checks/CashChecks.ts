@@ -36,7 +36,7 @@ export const cashSettlement = Check.define("cash-settlement", {
       severity: order.isLost || Check.isOverdue(order.since, timing) ? "blocking" : "warning",
       unit: order.currency,
       expected: order.due,
-      actual: order.paid,
+      actual: order.paidAmount,
       tolerance,
       entry: order.entry,
       statementId: order.entry?.externalStatementId ?? null
@@ -62,7 +62,7 @@ export const cashUnmatched = Check.define("cash-unmatched", {
       holderId: null,
       severity: contradiction === null ? "warning" : "blocking",
       unit: lines.currency,
-      expected: contradiction?.stated ?? lines.taken,
+      expected: contradiction?.stated ?? lines.takenAmount,
       actual: contradiction?.otherwise ?? lines.booked,
       tolerance,
       statementId: lines.statementId

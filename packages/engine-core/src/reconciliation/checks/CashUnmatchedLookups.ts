@@ -210,14 +210,16 @@ const addEntries = Effect.fnUntraced(function* (
       if (added.has(nameOfCopy(first))) continue
       added.add(nameOfCopy(first))
     }
-    const taken = takenOfEntry(booked)
+    const takenAmount = takenOfEntry(booked)
     const pair = reversals.has(booked) ? booked : reversed.get(booked)
     const isUndone = pair !== undefined && Decimal.isZero(takenOfEntry(pair))
     const isOtherwise = booked.copies.every(
       (copy) => otherwise.has(nameOfCopy(copy)) && !stated.has(nameOfCopy(copy))
     )
-    if (isUndone || isOtherwise || Decimal.atLeast(taken, entry.amount)) continue
-    UnmatchedSums.addTo(sums, [{ externalAccountId, accountCurrency, statementId, entry, taken }])
+    if (isUndone || isOtherwise || Decimal.atLeast(takenAmount, entry.amount)) continue
+    UnmatchedSums.addTo(sums, [
+      { externalAccountId, accountCurrency, statementId, entry, takenAmount }
+    ])
   }
   for (const each of contradictions) {
     const sumOf = (bookedLines: ReadonlyArray<EntryRules.BookedLine>) =>

@@ -175,7 +175,7 @@ const notRead = (error: Ledger.ReadError): Check.CheckNotRun =>
  */
 const activeAt = Effect.fnUntraced(function* (
   at: Check.Point["pin"]["offset"],
-  add: (to: Digests, name: string, shown: Plain) => void
+  add: (to: Digests, name: string, view: Plain) => void
 ) {
   const ledger = yield* Ledger.Ledger
   const found: Digests = new Map()
@@ -210,7 +210,7 @@ const activeAt = Effect.fnUntraced(function* (
 /** Digests the projection at a pin: its active contracts, and the holdings folded from them. */
 const projectedAt = Effect.fnUntraced(function* (
   pin: Check.Point["pin"],
-  add: (to: Digests, name: string, shown: Plain) => void
+  add: (to: Digests, name: string, view: Plain) => void
 ) {
   const records = yield* Records
   const found: Digests = new Map()
@@ -260,8 +260,8 @@ const digests = ({
   Stream.unwrap(
     Effect.gen(function* () {
       const { sha256 } = yield* Crypto
-      const addTo = (to: Digests, name: string, shown: Plain): void => {
-        to.set(name, add(to.get(name) ?? nothing, shown, sha256))
+      const addTo = (to: Digests, name: string, view: Plain): void => {
+        to.set(name, add(to.get(name) ?? nothing, view, sha256))
       }
       const projected = yield* projectedAt(pin, addTo)
       const active = yield* activeAt(pin.offset, addTo)

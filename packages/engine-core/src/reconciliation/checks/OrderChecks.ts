@@ -26,7 +26,7 @@ interface BurnedRedemption {
   /** Cash that the holder is owed, in `currency`. */
   readonly proceeds: Decimal.Decimal
   /** Cash that bank lines have paid of it. */
-  readonly paid: Decimal.Decimal
+  readonly paidAmount: Decimal.Decimal
   readonly burnedAt: Instant.Instant
 }
 
@@ -46,7 +46,7 @@ export const burnedUnpaid = Check.define("burned-unpaid", {
       holderId: redemption.holderId,
       severity: "blocking"
     } as const
-    const { currency: unit, proceeds: expected, paid: actual } = redemption
+    const { currency: unit, proceeds: expected, paidAmount: actual } = redemption
     const short = compare({ ...about, unit, expected, actual, tolerance })
     return short.length > 0 ? short : [withoutAmounts({ ...about, unit: "settlement" })]
   }
@@ -57,8 +57,8 @@ const burnedRedemption = (self: Redemption): BurnedRedemption => {
   if (burnedAt === null || proceeds === null) {
     throw new Error(`redemption ${redemptionId}: corrupt history, burned without proceeds`)
   }
-  const paid = cash.matched
-  return { instrumentId, redemptionId, holderId, currency, proceeds, paid, burnedAt }
+  const paidAmount = cash.matched
+  return { instrumentId, redemptionId, holderId, currency, proceeds, paidAmount, burnedAt }
 }
 
 /** Streams the redemptions of an instrument in these states at the point. */

@@ -33,7 +33,7 @@ export interface SettledOrder {
   /** Cash of the order, or of its refund, in `currency`. */
   readonly due: Decimal.Decimal
   /** Cash of it that lines of statements in force have. */
-  readonly paid: Decimal.Decimal
+  readonly paidAmount: Decimal.Decimal
   /** Since when the cash is owed: the delivery of the units. */
   readonly since: Instant.Instant
   /** True where a correction, or a reversal by the bank, took back cash that the order had taken. */
@@ -53,7 +53,7 @@ const ofCash = (
   holderId: self.holderId,
   currency: self.currency,
   due: self.cash.expected ?? Decimal.zero,
-  paid: self.cash.matched
+  paidAmount: self.cash.matched
 })
 
 /**
@@ -70,10 +70,10 @@ const ofSubscription = (
   const { isLost, entry } = takenBack
   const order = { kind: "subscription" as const, orderId: self.subscriptionId, isLost, entry }
   const fact = less(ofCash(self, { ...order, since }), takenBack.cash)
-  const isWhole = Decimal.atLeast(fact.paid, fact.due)
+  const isWhole = Decimal.atLeast(fact.paidAmount, fact.due)
   if (!isWhole || !isLost) return [fact]
   const back = Decimal.sum(self.refunds.map(({ amount }) => amount))
-  return [less({ ...fact, due: self.refunded ?? Decimal.zero, paid: back }, takenBack.refund)]
+  return [less({ ...fact, due: self.refunded ?? Decimal.zero, paidAmount: back }, takenBack.refund)]
 }
 
 const ofRedemption = (self: Redemption, takenBack: TakenBackCash): ReadonlyArray<SettledOrder> => {
@@ -100,7 +100,7 @@ const nothing: TakenBackCash = {
 
 const less = (fact: SettledOrder, amount: Decimal.Decimal): SettledOrder => ({
   ...fact,
-  paid: Decimal.subtract(fact.paid, amount)
+  paidAmount: Decimal.subtract(fact.paidAmount, amount)
 })
 
 /** Number of statements whose reversals are looked up together. */

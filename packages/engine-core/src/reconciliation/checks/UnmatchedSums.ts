@@ -13,7 +13,7 @@ export interface OpenLine {
     "amount" | "bankReference" | "bookingDate" | "currency" | "direction"
   >
   /** Sum that orders took of the line, without a sign. */
-  readonly taken: Decimal.Decimal
+  readonly takenAmount: Decimal.Decimal
 }
 
 /** The open lines of one reference of the bank: credits less debits. */
@@ -22,7 +22,7 @@ export interface UnmatchedLines {
   readonly subjectId: string
   readonly currency: string
   readonly booked: Decimal.Decimal
-  readonly taken: Decimal.Decimal
+  readonly takenAmount: Decimal.Decimal
   /** The newest statement that has one of the lines. */
   readonly statementId: string
   /** Sums of two statements that contradict each other about the reference; null: none do. */
@@ -59,7 +59,7 @@ export type Sums = Map<string, Omit<UnmatchedLines, "instrumentId">>
  */
 export const addTo = (sums: Sums, lines: ReadonlyArray<OpenLine>): void => {
   for (const line of lines) {
-    const { entry, statementId, taken } = line
+    const { entry, statementId, takenAmount } = line
     const { currency } = entry
     const signed = (amount: Decimal.Decimal): Decimal.Decimal => signedOf({ ...entry, amount })
     const subjectId = subjectIdOf(line)
@@ -69,7 +69,7 @@ export const addTo = (sums: Sums, lines: ReadonlyArray<OpenLine>): void => {
       currency,
       statementId,
       booked: Decimal.add(before?.booked ?? Decimal.zero, signed(entry.amount)),
-      taken: Decimal.add(before?.taken ?? Decimal.zero, signed(taken)),
+      takenAmount: Decimal.add(before?.takenAmount ?? Decimal.zero, signed(takenAmount)),
       contradiction: before?.contradiction ?? null
     })
   }
@@ -94,7 +94,7 @@ export const contradict = (
     subjectId,
     currency: line.entry.currency,
     booked: Decimal.zero,
-    taken: Decimal.zero,
+    takenAmount: Decimal.zero,
     ...before,
     statementId: line.statementId,
     contradiction: before?.contradiction ?? contradiction

@@ -100,7 +100,7 @@ const swingBasis = ({ swinging }: DayPrice, sources: Sources): ReadonlyArray<Bas
   const { ordered, outstanding, price, swing } = swinging
   const { instrumentId: id, offset } = sources
   return Basis.of(OrderFormulas.swing, {
-    given: { price, ...ordered, outstanding, ...swing },
+    values: { price, ...ordered, outstanding, ...swing },
     fields: { swungPrice: "swungPrice" },
     source: (name) =>
       name === "price" ? ofStatement(sources) : { resourceKind: "instrument", id, offset }
@@ -170,7 +170,7 @@ const baseFigure = (
   should: baseOf(units, index),
   basis: () =>
     Basis.of(OrderFormulas.rebaseTake, {
-      given: { units, index },
+      values: { units, index },
       fields: { baseUnits: "baseUnits" },
       source
     })
@@ -207,7 +207,7 @@ export const ofSubscription = (
         should: Decimal.negate(due),
         basis: () => [
           ...swung(),
-          ...Basis.of(OrderFormulas.subscribeUnits, { given: inputs, fields, source })
+          ...Basis.of(OrderFormulas.subscribeUnits, { values: inputs, fields, source })
         ]
       }
     ])
@@ -217,7 +217,7 @@ export const ofSubscription = (
   const basis = (figure: "units" | "refund") => () => [
     ...swung(),
     ...Basis.of(OrderFormulas.subscribeAmount, {
-      given: inputs,
+      values: inputs,
       fields: { [figure]: figure },
       source
     })
@@ -266,7 +266,7 @@ export const ofRedemption = (
         basis: () => [
           ...swung(),
           ...Basis.of(OrderFormulas.redeemAmount, {
-            given: inputs,
+            values: inputs,
             fields: { units: "units" },
             source
           })
@@ -283,7 +283,7 @@ export const ofRedemption = (
       basis: () => [
         ...swung(),
         ...Basis.of(OrderFormulas.redeemUnits, {
-          given: inputs,
+          values: inputs,
           fields: { proceeds: "proceeds" },
           source
         })

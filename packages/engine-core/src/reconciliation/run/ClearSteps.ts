@@ -27,7 +27,7 @@ interface RecordedRun {
    */
   readonly isGrounded: boolean
   readonly covered: ReadonlyArray<CoveredInstrument>
-  readonly found: ReadonlyArray<Stored<Finding>>
+  readonly storedFindings: ReadonlyArray<Stored<Finding>>
   /** Holds that the run opened, or added findings to. */
   readonly holds: ReadonlyArray<Hold>
 }
@@ -59,7 +59,7 @@ export const holdOrClear = Effect.fnUntraced(function* (run: RecordedRun, act: A
     outcomes.every(({ ran }) => ran) &&
     !holdOf.has(instrumentId) &&
     !blocked.has(instrumentId) &&
-    !run.found.some((finding) => finding.instrumentId === instrumentId && blocks(finding))
+    !run.storedFindings.some((finding) => finding.instrumentId === instrumentId && blocks(finding))
   const free = covered.filter(isFree).map(({ instrument }) => instrument.instrumentId)
   return yield* Clearing.clear(free, { runId: run.runId, act })
 })

@@ -30,13 +30,13 @@ export const wholeSeconds = (nanos: bigint): number => {
 export const nanosFor = (
   instruments: number,
   {
-    done,
+    doneCount,
     began,
     now
-  }: { readonly done: number; readonly began: Instant.Instant; readonly now: Instant.Instant }
+  }: { readonly doneCount: number; readonly began: Instant.Instant; readonly now: Instant.Instant }
 ): bigint => {
   const passed = Instant.isAfter(now, began) ? now - began : 0n
-  return (passed * BigInt(instruments)) / BigInt(Math.max(1, done))
+  return (passed * BigInt(instruments)) / BigInt(Math.max(1, doneCount))
 }
 
 /** Seconds until the run is expected to end. */
@@ -47,7 +47,9 @@ export const secondsLeft = Effect.fnUntraced(function* (underWay: RunUnderWay) {
   const parts = yield* records.countBy(runParts, "instrumentId", { where: { runId: [runId] } })
   const left = Math.max(1, instruments - parts.size)
   if (parts.size <= doneBefore && now <= continuedAt) return unmeasured
-  return wholeSeconds(nanosFor(left, { done: parts.size - doneBefore, began: continuedAt, now }))
+  return wholeSeconds(
+    nanosFor(left, { doneCount: parts.size - doneBefore, began: continuedAt, now })
+  )
 })
 
 /** Seconds until the run of every instrument that is under way is expected to end. */
@@ -79,7 +81,8 @@ export const secondsOfInstrument = Effect.fnUntraced(function* (instrumentId: st
   const ofOne = yield* Effect.forEach(underWay, ({ record: { runId, continuedAt, doneBefore } }) =>
     Effect.map(
       records.countBy(runParts, "instrumentId", { where: { runId: [runId] } }),
-      ({ size }) => wholeSeconds(nanosFor(1, { done: size - doneBefore, began: continuedAt, now }))
+      ({ size }) =>
+        wholeSeconds(nanosFor(1, { doneCount: size - doneBefore, began: continuedAt, now }))
     )
   )
   const measured = [...(last === undefined ? [] : [lasted(last.record)]), ...ofOne]

@@ -141,7 +141,7 @@ export const recordPart = Effect.fnUntraced(function* (part: PartRecording, act:
       // starts.
       isGrounded: isGrounded && !compared.ground.some(({ why }) => why === Rules.comparedBefore),
       covered: compared.covered,
-      found,
+      storedFindings: found,
       holds: held.flatMap((hold) => (Option.isSome(hold) ? [hold.value] : []))
     },
     act

@@ -284,7 +284,7 @@ const start = Effect.fnUntraced(function* (places: Semaphore.Semaphore, call: St
     query: "",
     body: call.body
   })
-  const keyed = yield* KeyedCall.keyOf(call.caller, { fingerprint, sent: call.key })
+  const keyed = yield* KeyedCall.keyOf(call.caller, { fingerprint, sentKey: call.key })
   const before = yield* earlier(keyed)
   if (before !== undefined)
     return yield* isEnded(before) ? ofEarlier(before) : atPlace(places, ofEarlier(before))

@@ -36,11 +36,14 @@ const pinOf = ({ offset, ledgerTime, writtenBy, judgedAt }: InstrumentVerdict["p
  * and judges the findings as they were before that run. Writes nothing. Refuses `not-found` where
  * the instrument has no such policy version.
  */
-export const supposed = Effect.fnUntraced(function* (self: InstrumentVerdict, asked: Supposition) {
+export const supposed = Effect.fnUntraced(function* (
+  self: InstrumentVerdict,
+  supposition: Supposition
+) {
   const now = yield* Records
   const { instrumentId } = self
   const pin = pinOf(self.pin)
-  const suppositions = yield* suppositionsOf({ instrumentId, asked, cutOffAt: null, pin })
+  const suppositions = yield* suppositionsOf({ instrumentId, supposition, cutOffAt: null, pin })
   const { horizonOffset } = yield* orUnavailable((yield* ProjectionLog).head)
   // A run past its retention is gone, and nothing says any more that it covered fewer checks.
   const run = Option.getOrNull(yield* now.find(runs, self.runId))

@@ -85,7 +85,7 @@ export const webhooks = Collection.define<Webhook, Fact>("webhook", {
 
 /** Checks that an event of this type is posted to the webhook. */
 export const takes = (self: Pick<Webhook, "events">, type: string): boolean =>
-  self.events.length === 0 || self.events.some((taken) => taken === type)
+  self.events.length === 0 || self.events.some((eventType) => eventType === type)
 
 /** A webhook as a caller reads it: without its secret, and without whether it has one. */
 export const WebhookView = Schema.Struct({

@@ -30,7 +30,7 @@ export const ofMint = (self: Mint, offset: Offset.Offset | null): ReadonlyArray<
   const inputs = { deposit, price, sharePrice, decimals }
   if (!Decimal.equals(Formula.compute(Formulas.mintUnits, inputs).units, units)) return []
   const source = sourceOf(self, { resourceKind: "mint", id }, offset)
-  return Basis.of(Formulas.mintUnits, { given: inputs, fields: { units: "units" }, source })
+  return Basis.of(Formulas.mintUnits, { values: inputs, fields: { units: "units" }, source })
 }
 
 /** Basis of the payout of a redemption; none where its prices are unknown. */
@@ -43,5 +43,5 @@ export const ofRedemption = (
   const inputs = { units, price, sharePrice, decimals }
   if (!Decimal.equals(Formula.compute(Formulas.redeemPayout, inputs).payout, payout)) return []
   const source = sourceOf(self, { resourceKind: "reserve-redemption", id }, offset)
-  return Basis.of(Formulas.redeemPayout, { given: inputs, fields: { payout: "payout" }, source })
+  return Basis.of(Formulas.redeemPayout, { values: inputs, fields: { payout: "payout" }, source })
 }

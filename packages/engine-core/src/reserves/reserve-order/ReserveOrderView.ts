@@ -77,22 +77,22 @@ const unread: ViewContext = { offset: null }
 const waiting = ({ waitingOn }: ViewContext) => (waitingOn === undefined ? {} : { waitingOn })
 
 /** Makes the view of a mint; `offset` is the offset of the read, named in the basis. */
-export const mint = (record: Stored<Mint>, shown: ViewContext = unread): MintView =>
+export const mint = (record: Stored<Mint>, context: ViewContext = unread): MintView =>
   LazyStruct.extend(RecordView.of(mints, ofMint, record), {
     allocationCid: record.heldCid,
-    basis: ReserveOrderBasis.ofMint(record, shown.offset),
-    ...waiting(shown)
+    basis: ReserveOrderBasis.ofMint(record, context.offset),
+    ...waiting(context)
   })
 
 /** Makes the view of a reserve redemption. */
 export const redemption = (
   record: Stored<ReserveRedemption>,
-  shown: ViewContext = unread
+  context: ViewContext = unread
 ): ReserveRedemptionView =>
   LazyStruct.extend(RecordView.of(reserveRedemptions, ofRedemption, record), {
     lockedUnitsCid: record.heldCid,
-    basis: ReserveOrderBasis.ofRedemption(record, shown.offset),
-    ...waiting(shown)
+    basis: ReserveOrderBasis.ofRedemption(record, context.offset),
+    ...waiting(context)
   })
 
 /** Result of a settled order: its figures, and the cover before and after it. */

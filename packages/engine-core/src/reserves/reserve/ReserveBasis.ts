@@ -55,7 +55,7 @@ const ofAsset = (
   const value = { [`${read.field}.value`]: "value" } as const
   const counted = { [`${read.field}.counted`]: "counted" } as const
   const valued = Basis.of(Formulas.reserveValue, {
-    given: CoverRules.valueGivenOf(asset, books),
+    values: CoverRules.valueGivenOf(asset, books),
     fields: cap === null ? { ...value, ...counted } : value,
     source
   })
@@ -67,8 +67,8 @@ const ofAsset = (
   return [
     ...valued,
     ...(cap.valuation === "par"
-      ? Basis.of(Formulas.reserveCapPar, { given: cap.given, fields, source: ofCap })
-      : Basis.of(Formulas.reserveCapAccumulating, { given: cap.given, fields, source: ofCap }))
+      ? Basis.of(Formulas.reserveCapPar, { values: cap.given, fields, source: ofCap })
+      : Basis.of(Formulas.reserveCapAccumulating, { values: cap.given, fields, source: ofCap }))
   ]
 }
 
@@ -80,8 +80,8 @@ const ofCover = (loaded: LoadedBooks, read: ReserveRead): ReadonlyArray<Basis.Ba
   const fields = isRated ? ({ ...exact, "cover.ratio": "ratio" } as const) : exact
   const source = ofListsOf(loaded, read)
   return cover.valuation === "par"
-    ? Basis.of(Formulas.reserveCoverPar, { given: cover.given, fields, source })
-    : Basis.of(Formulas.reserveCoverAccumulating, { given: cover.given, fields, source })
+    ? Basis.of(Formulas.reserveCoverPar, { values: cover.given, fields, source })
+    : Basis.of(Formulas.reserveCoverAccumulating, { values: cover.given, fields, source })
 }
 
 const ofSharePrice = (loaded: LoadedBooks, read: ReserveRead): ReadonlyArray<Basis.Basis> => {
@@ -90,7 +90,7 @@ const ofSharePrice = (loaded: LoadedBooks, read: ReserveRead): ReadonlyArray<Bas
   return shareInputs === null || CoverRules.sharePriceOf(books) === null
     ? []
     : Basis.of(Formulas.sharePrice, {
-        given: shareInputs,
+        values: shareInputs,
         fields: { sharePrice: "sharePrice" },
         source: ofListsOf(loaded, read)
       })
@@ -102,8 +102,8 @@ const ofMintable = (loaded: LoadedBooks, read: ReserveRead): ReadonlyArray<Basis
   const source = ofListsOf(loaded, read)
   if (mintable === null) return []
   return mintable.valuation === "par"
-    ? Basis.of(Formulas.mintablePar, { given: mintable.given, fields, source })
-    : Basis.of(Formulas.mintableAccumulating, { given: mintable.given, fields, source })
+    ? Basis.of(Formulas.mintablePar, { values: mintable.given, fields, source })
+    : Basis.of(Formulas.mintableAccumulating, { values: mintable.given, fields, source })
 }
 
 /** Inputs of one asset that its point gives. */

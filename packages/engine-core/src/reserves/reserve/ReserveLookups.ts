@@ -197,9 +197,9 @@ export const countedHoldingsOf = Effect.fnUntraced(function* (
       // The holder can lock any number of other holdings, which are passed over page by page.
       Stream.runFold(
         () => new Map<string, string>(),
-        (made, { record: { asset, contractId } }) => {
+        (count, { record: { asset, contractId } }) => {
           const key = keyOf(asset)
-          return made.has(key) ? made : made.set(key, contractId)
+          return count.has(key) ? count : count.set(key, contractId)
         }
       )
     )

@@ -17,7 +17,7 @@ export interface CarriedMove {
    * Units that the predecessor still has after the move: of this instrument, of others only, or
    * none.
    */
-  readonly left: "units" | "other-instruments" | "nothing"
+  readonly holderLeft: "units" | "other-instruments" | "nothing"
   /** The recovery's operation, and its maker by subject claim (`sub`). */
   readonly operationId: string
   readonly by: string
@@ -42,10 +42,10 @@ export interface CarriedMove {
 export const carry = Effect.fn("restriction.carry")(function* (carrying: CarriedMove, act: Act) {
   const records = yield* Records
   yield* lockRestrictions
-  const { from, instrumentId, left } = carrying
+  const { from, instrumentId, holderLeft } = carrying
   const bearing = yield* inForce({
     holderIds: [from.holderId],
-    ...(left === "nothing" ? {} : { instrumentId })
+    ...(holderLeft === "nothing" ? {} : { instrumentId })
   })
   // Read again by id: a list by holder reads committed records only, not this transaction's writes.
   const sources = (yield* records.many(
@@ -53,7 +53,7 @@ export const carry = Effect.fn("restriction.carry")(function* (carrying: Carried
     bearing.map(({ restrictionId }) => restrictionId)
   )).filter(({ state }) => Machine.allows(RestrictionMachine, state, "carry"))
   const opened = yield* opening(sources, carrying, act)
-  const carried = left === "nothing" ? sources : []
+  const carried = holderLeft === "nothing" ? sources : []
   for (const restriction of carried) {
     yield* records.append(restrictions, restriction, { on: "carry", at: act.now }, act)
   }

@@ -63,7 +63,7 @@ const turnsOf = (all: Restrictions, now: Instant.Instant): ReadonlyArray<Instant
 /** Instants from which on the act is permitted, as texts. */
 const openAt = (
   all: Restrictions,
-  asked: {
+  question: {
     readonly holderId: string
     readonly instrumentId: string
     readonly passing: MovementDirection
@@ -74,7 +74,7 @@ const openAt = (
     .filter((turn) =>
       permits(
         all.filter(({ autoReleaseAt: at }) => at === null || Instant.isAfter(at, turn)),
-        asked
+        question
       )
     )
     .map(Instant.format)

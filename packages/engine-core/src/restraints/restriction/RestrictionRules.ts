@@ -63,11 +63,10 @@ export const isRestricted = (
 /** Checks whether all restrictions permit the act: the strictest decides. */
 export const permits = (
   restrictions: ReadonlyArray<RestrictionInForce>,
-  asked: RestrictedAct
+  act: RestrictedAct
 ): boolean =>
   restrictions.every(
-    (restriction) =>
-      !covers(restriction, asked) || permitted[restriction.mode].includes(asked.passing)
+    (restriction) => !covers(restriction, act) || permitted[restriction.mode].includes(act.passing)
   )
 
 const names: Readonly<Record<ActDirection, GatedName>> = {
@@ -83,10 +82,10 @@ const names: Readonly<Record<ActDirection, GatedName>> = {
  */
 export const against = (
   restrictions: ReadonlyArray<RestrictionInForce>,
-  asked: RestrictedAct & { readonly passing: ActDirection },
+  act: RestrictedAct & { readonly passing: ActDirection },
   party: Party.Party
 ): Judgement =>
-  condition(names[asked.passing], permits(restrictions, asked), {
+  condition(names[act.passing], permits(restrictions, act), {
     party,
-    detail: `The holder ${asked.holderId} is restricted.`
+    detail: `The holder ${act.holderId} is restricted.`
   })

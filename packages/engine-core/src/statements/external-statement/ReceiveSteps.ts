@@ -116,7 +116,7 @@ const receive = Effect.fnUntraced(function* (call: IntakeCall) {
   const { caller, identity, named, staged } = call
   const keyed = yield* KeyedCall.keyOf(caller, {
     fingerprint: staged.fingerprint,
-    sent: call.key
+    sentKey: call.key
   })
   const before = yield* earlier(call, keyed)
   if (before !== undefined) return before

@@ -22,8 +22,8 @@ export const struct = (object: JsonObject): JsonObject => {
     : object
 }
 
-const collapse = (given: JsonObject): JsonObject => {
-  const object = struct(given)
+const collapse = (jsonSchema: JsonObject): JsonObject => {
+  const object = struct(jsonSchema)
   const { anyOf, ...rest } = object
   if (!isArray(anyOf)) return object
   // A union with a member that accepts anything is replaced by that member.
@@ -74,10 +74,10 @@ const opened = ({ type, enum: values, ...rest }: JsonObject): JsonObject => ({
  */
 export const bySide = (
   schemas: JsonObject,
-  roots: { readonly asked: Json; readonly answered: Json }
+  roots: { readonly requestBodies: Json; readonly answerBodies: Json }
 ): JsonObject => {
-  const asked = reached(roots.asked, schemas)
-  const answered = reached(roots.answered, schemas)
+  const asked = reached(roots.requestBodies, schemas)
+  const answered = reached(roots.answerBodies, schemas)
   return Object.fromEntries(
     Object.entries(schemas).flatMap(([name, schema]) => {
       if (schema === undefined || (!asked.has(name) && !answered.has(name))) return []

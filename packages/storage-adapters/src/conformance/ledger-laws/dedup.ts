@@ -245,8 +245,8 @@ export const laws: ReadonlyArray<Law> = [
     id: "L22",
     name: "a connection lost after the commit leaves one effect after a retry",
     needs: "mishaps",
-    check: Effect.map(afterMishap({ _tag: "DropAfterCommit" }), (seen) => {
-      expect(seen, "what the retry found and was answered").toEqual({
+    check: Effect.map(afterMishap({ _tag: "DropAfterCommit" }), (observation) => {
+      expect(observation, "what the retry found and was answered").toEqual({
         before: 1,
         duplicate: true,
         lost: "OutcomeUnknown"
@@ -257,8 +257,8 @@ export const laws: ReadonlyArray<Law> = [
     id: "L22",
     name: "a connection lost before the commit leaves one effect after a retry",
     needs: "mishaps",
-    check: Effect.map(afterMishap({ _tag: "DropBeforeCommit" }), (seen) => {
-      expect(seen, "what the retry found and was answered").toMatchObject({
+    check: Effect.map(afterMishap({ _tag: "DropBeforeCommit" }), (observation) => {
+      expect(observation, "what the retry found and was answered").toMatchObject({
         before: 0,
         duplicate: false
       })

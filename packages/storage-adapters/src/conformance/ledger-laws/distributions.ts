@@ -192,9 +192,9 @@ export const laws: ReadonlyArray<Law> = [
     check: Effect.gen(function* () {
       const { commands, begin, say, pay } = yield* begun
       type Said = ReturnType<typeof say>
-      const refuses = (what: string, said: Said) =>
+      const refuses = (what: string, expectation: Said) =>
         Effect.gen(function* () {
-          const how = yield* Scene.failure(said)
+          const how = yield* Scene.failure(expectation)
           expect(how, what).toMatchObject({ _tag: "Refused" })
         })
       const executed = yield* begin

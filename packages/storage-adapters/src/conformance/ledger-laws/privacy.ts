@@ -28,8 +28,10 @@ export const laws: ReadonlyArray<Law> = [
     check: Effect.gen(function* () {
       const { scene, stranger, range } = yield* accepted
       const seenBy = (reader: Parameters<typeof Scene.transactions>[0]) =>
-        Effect.map(Scene.transactions(reader, range), (seen) =>
-          seen.map(({ events }) => events.map(({ _tag, nodeId }) => `${nodeId} ${_tag}`))
+        Effect.map(Scene.transactions(reader, range), (seenTransactions) =>
+          seenTransactions.map(({ events }) =>
+            events.map(({ _tag, nodeId }) => `${nodeId} ${_tag}`)
+          )
         )
       const both = [["0 Exercised", "1 Created"]]
       expect(yield* seenBy(scene.venue), "what the venue sees").toEqual(both)
@@ -61,8 +63,8 @@ export const laws: ReadonlyArray<Law> = [
       const { offset } = yield* scene.venue.submit(Scene.submission(scene, offer))
       const after = { after: range.through, through: offset }
       const seenBy = (reader: Parameters<typeof Scene.transactions>[0]) =>
-        Effect.map(Scene.transactions(reader, after), (seen) =>
-          seen.flatMap(({ events }) => events.map(({ _tag }) => _tag))
+        Effect.map(Scene.transactions(reader, after), (seenTransactions) =>
+          seenTransactions.flatMap(({ events }) => events.map(({ _tag }) => _tag))
         )
       expect(yield* seenBy(scene.registrar), "what the registrar sees of the offer").toEqual([
         "Exercised",
@@ -106,8 +108,8 @@ export const laws: ReadonlyArray<Law> = [
     check: Effect.gen(function* () {
       const { scene, submission, range } = yield* accepted
       const namesFor = (reader: Parameters<typeof Scene.transactions>[0]) =>
-        Effect.map(Scene.transactions(reader, range), (seen) =>
-          seen.map(({ commandId, workflowId }) => [commandId, workflowId])
+        Effect.map(Scene.transactions(reader, range), (seenTransactions) =>
+          seenTransactions.map(({ commandId, workflowId }) => [commandId, workflowId])
         )
       const workflow = Option.some("the-workflow")
       expect(yield* namesFor(scene.registrar), "the names that the submitter sees").toEqual([

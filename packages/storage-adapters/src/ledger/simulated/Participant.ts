@@ -119,7 +119,7 @@ export class Participant extends Context.Service<
       }
     ) => Answer<SeenTransaction>
     /** A committed transaction as these readers see it; None where they see no node of it. */
-    readonly seen: (
+    readonly seenTransaction: (
       user: Users.User,
       query: { readonly transaction: Entry.Transaction; readonly reading: Reading }
     ) => Answer<Option.Option<SeenTransaction>>

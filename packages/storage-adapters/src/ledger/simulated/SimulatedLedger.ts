@@ -287,7 +287,14 @@ const reading = ({
   readonly options: Options
 }): Pick<
   Service,
-  "updates" | "update" | "seen" | "acs" | "completions" | "contractById" | "ledgerEnd" | "horizon"
+  | "updates"
+  | "update"
+  | "seenTransaction"
+  | "acs"
+  | "completions"
+  | "contractById"
+  | "ledgerEnd"
+  | "horizon"
 > => {
   const checkpointAfter = options.checkpointAfter ?? Duration.seconds(1)
   const pruned = () => writer.state().prunedOffset
@@ -359,7 +366,7 @@ const reading = ({
           ? visible.value
           : yield* LedgerError.make("UPDATE_NOT_FOUND", "The update is not there")
       }),
-    seen: (user, { transaction, reading }) =>
+    seenTransaction: (user, { transaction, reading }) =>
       Effect.map(may(user, reading), () => Views.transaction(registry, reading, transaction)),
     completions: (user, query) =>
       Stream.unwrap(

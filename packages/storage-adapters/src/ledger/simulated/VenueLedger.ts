@@ -63,14 +63,16 @@ export const make = (options: {
       )
 
     const first = (user: Users.User, committed: Entry.Transaction) =>
-      Effect.map(participant.seen(user, { transaction: committed, reading: everything }), (seen) =>
-        receipt(committed, { seen, duplicate: false })
+      Effect.map(
+        participant.seenTransaction(user, { transaction: committed, reading: everything }),
+        (receiptSource) => receipt(committed, { receiptSource, duplicate: false })
       )
 
     const earlier = (user: Users.User, error: LedgerError.LedgerError) =>
       Effect.map(
         participant.update(user, { by: { offset: completionOffset(error) }, reading: everything }),
-        (seen) => receipt(seen, { seen: Option.some(seen), duplicate: true })
+        (receiptSource) =>
+          receipt(receiptSource, { receiptSource: Option.some(receiptSource), duplicate: true })
       )
 
     const submit = (
@@ -124,7 +126,9 @@ export const make = (options: {
           ),
           Stream.runHead,
           Effect.map(
-            Option.map((found) => receipt(found, { seen: Option.some(found), duplicate: false }))
+            Option.map((found) =>
+              receipt(found, { receiptSource: Option.some(found), duplicate: false })
+            )
           )
         ),
       acs: ({ at, filter }) =>
@@ -178,14 +182,14 @@ type ReceiptSource = Ledger.Transaction | SeenTransaction
 
 export const receipt = (
   committed: Pick<Ledger.Transaction, "updateId" | "offset" | "effectiveAt" | "recordTime">,
-  as: { readonly seen: Option.Option<ReceiptSource>; readonly duplicate: boolean }
+  as: { readonly receiptSource: Option.Option<ReceiptSource>; readonly duplicate: boolean }
 ): Ledger.Receipt => ({
   updateId: committed.updateId,
   offset: committed.offset,
   effectiveAt: committed.effectiveAt,
   recordTime: committed.recordTime,
   duplicate: as.duplicate,
-  transaction: Option.map(as.seen, toTransaction)
+  transaction: Option.map(as.receiptSource, toTransaction)
 })
 
 export const toUpdate = (update: SeenUpdate): Ledger.Update =>
@@ -194,16 +198,16 @@ export const toUpdate = (update: SeenUpdate): Ledger.Update =>
 const isEvent = (event: SeenEvent | Ledger.Event): event is Ledger.Event =>
   event._tag !== "Archived"
 
-const toTransaction = (seen: ReceiptSource): Ledger.Transaction => ({
+const toTransaction = (source: ReceiptSource): Ledger.Transaction => ({
   _tag: "Transaction",
-  offset: seen.offset,
-  updateId: seen.updateId,
-  commandId: seen.commandId,
-  workflowId: seen.workflowId,
-  effectiveAt: seen.effectiveAt,
-  recordTime: seen.recordTime,
-  synchronizerId: seen.synchronizerId,
-  events: seen.events.filter(isEvent)
+  offset: source.offset,
+  updateId: source.updateId,
+  commandId: source.commandId,
+  workflowId: source.workflowId,
+  effectiveAt: source.effectiveAt,
+  recordTime: source.recordTime,
+  synchronizerId: source.synchronizerId,
+  events: source.events.filter(isEvent)
 })
 
 export const toFilter = ({

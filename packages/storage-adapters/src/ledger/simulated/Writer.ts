@@ -46,13 +46,13 @@ const recentNodesMax = 20_000
 
 interface QueuedRequest {
   readonly request: Core.Request
-  readonly taken: Deferred.Deferred<void, LedgerError.LedgerError>
-  readonly answered: Deferred.Deferred<Entry.Transaction, LedgerError.LedgerError>
+  readonly takenSignal: Deferred.Deferred<void, LedgerError.LedgerError>
+  readonly transactionSignal: Deferred.Deferred<Entry.Transaction, LedgerError.LedgerError>
 }
 
 /** Outcome of one submission once its batch is stored. */
 interface SubmissionOutcome {
-  readonly asked: QueuedRequest
+  readonly queuedRequest: QueuedRequest
   readonly entry: Entry.Entry | null
   readonly answer: Exit.Exit<Entry.Transaction, LedgerError.LedgerError>
   readonly refused: boolean
@@ -84,7 +84,7 @@ export const make = (options: Options): Effect.Effect<Writer, StoreLost, Scope.S
         Deferred.doneUnsafe(before, Exit.void)
       })
 
-    const judge = (asked: QueuedRequest, clock: Instant.Instant): SubmissionOutcome => {
+    const judge = (queuedRequest: QueuedRequest, clock: Instant.Instant): SubmissionOutcome => {
       const plan = faults.plan()
       const number = faults.count()
       const fate = Faults.fate(plan, number)
@@ -92,7 +92,7 @@ export const make = (options: Options): Effect.Effect<Writer, StoreLost, Scope.S
         answer: SubmissionOutcome["answer"],
         entry: Entry.Entry | null
       ): SubmissionOutcome => ({
-        asked,
+        queuedRequest,
         entry,
         answer,
         refused: entry === null
@@ -101,7 +101,7 @@ export const make = (options: Options): Effect.Effect<Writer, StoreLost, Scope.S
       try {
         const judged = Core.judge(
           { registry, state, settings: { ...settings, gap: plan.gap ?? settings.gap } },
-          asked.request,
+          queuedRequest.request,
           { clock, skew: Faults.skew(plan, number), verdict: fate.verdict }
         )
         if (Result.isFailure(judged)) return ends(Exit.fail(judged.failure), null)
@@ -152,26 +152,26 @@ export const make = (options: Options): Effect.Effect<Writer, StoreLost, Scope.S
         Effect.exit
       )
 
-    const settle = (judged: ReadonlyArray<SubmissionOutcome>, kept: boolean): void => {
-      for (const { asked, answer, refused, entry } of judged) {
-        const end = kept || entry === null ? answer : Exit.fail(unavailable(lost))
+    const settle = (judged: ReadonlyArray<SubmissionOutcome>, isKept: boolean): void => {
+      for (const { queuedRequest, answer, refused, entry } of judged) {
+        const end = isKept || entry === null ? answer : Exit.fail(unavailable(lost))
         Deferred.doneUnsafe(
-          asked.taken,
+          queuedRequest.takenSignal,
           refused && Exit.isFailure(end) ? Exit.asVoid(end) : Exit.void
         )
-        Deferred.doneUnsafe(asked.answered, end)
+        Deferred.doneUnsafe(queuedRequest.transactionSignal, end)
       }
     }
 
     // Waiting for work is interruptible, so that the node can stop; a batch in progress is not.
     const waiting = Queue.takeBetween(queue, 1, batchMax)
-    const round = Effect.fnUntraced(function* (asked: ReadonlyArray<QueuedRequest>) {
+    const round = Effect.fnUntraced(function* (queuedRequests: ReadonlyArray<QueuedRequest>) {
       if (lost !== null && !lost.fenced) yield* Effect.ignore(reload)
       if (lost !== null) {
         const end = Exit.fail(unavailable(lost))
         return settle(
-          asked.map((submission) => ({
-            asked: submission,
+          queuedRequests.map((submission) => ({
+            queuedRequest: submission,
             entry: null,
             answer: end,
             refused: true
@@ -180,7 +180,7 @@ export const make = (options: Options): Effect.Effect<Writer, StoreLost, Scope.S
         )
       }
       const clock = yield* Instant.now
-      const judged = asked.map((submission) => judge(submission, clock))
+      const judged = queuedRequests.map((submission) => judge(submission, clock))
       const entries = judged.flatMap(({ entry }) => entry ?? [])
       if (entries.length === 0) return settle(judged, true)
       const exit = yield* keep(entries)
@@ -204,19 +204,21 @@ export const make = (options: Options): Effect.Effect<Writer, StoreLost, Scope.S
 
     const ask = (request: Core.Request) =>
       Effect.suspend(() => {
-        const asked: QueuedRequest = {
+        const queuedRequest: QueuedRequest = {
           request,
-          taken: Deferred.makeUnsafe(),
-          answered: Deferred.makeUnsafe()
+          takenSignal: Deferred.makeUnsafe(),
+          transactionSignal: Deferred.makeUnsafe()
         }
-        return Queue.offerUnsafe(queue, asked)
-          ? Effect.succeed(asked)
+        return Queue.offerUnsafe(queue, queuedRequest)
+          ? Effect.succeed(queuedRequest)
           : Effect.fail(LedgerError.make("PARTICIPANT_BACKPRESSURE", "Too many submissions wait"))
       })
 
     return {
-      submit: (request) => Effect.flatMap(ask(request), ({ answered }) => Deferred.await(answered)),
-      hand: (request) => Effect.flatMap(ask(request), ({ taken }) => Deferred.await(taken)),
+      submit: (request) =>
+        Effect.flatMap(ask(request), ({ transactionSignal }) => Deferred.await(transactionSignal)),
+      hand: (request) =>
+        Effect.flatMap(ask(request), ({ takenSignal }) => Deferred.await(takenSignal)),
       state: () => state,
       readable: () => readable,
       moved: () => Deferred.await(moved),

@@ -13,7 +13,7 @@ import * as World from "./World.ts"
 /** Messages of the program for the person who runs it. */
 export type Message =
   | { readonly _tag: "Ready"; readonly offset: number }
-  | { readonly _tag: "Acted"; readonly act: World.Act; readonly done: CommittedChange }
+  | { readonly _tag: "Acted"; readonly act: World.Act; readonly change: CommittedChange }
   /** Another party consumed a contract of the act first. */
   | { readonly _tag: "Overtaken"; readonly act: World.Act }
   | { readonly _tag: "Failed"; readonly act: World.Act; readonly error: SubmitError }
@@ -108,7 +108,7 @@ const isOvertaken = (error: DoorError): boolean =>
 const perform = (options: Options, act: World.Act, answered: Set<string>): Effect.Effect<void> =>
   Effect.delay(options.session.submit(act.change), options.delay ?? Duration.zero).pipe(
     Effect.matchEffect({
-      onSuccess: (done) => options.report({ _tag: "Acted", act, done }),
+      onSuccess: (change) => options.report({ _tag: "Acted", act, change }),
       onFailure: (error) => {
         if (error._tag === "NotSigned") return options.report({ _tag: "Failed", act, error })
         if (isOvertaken(error) || isPassing(error)) {
@@ -146,7 +146,7 @@ const apart = (
 export const runOnce = (
   options: Pick<Options, "session" | "plan"> & { readonly within: Duration.Duration }
 ): Effect.Effect<
-  Option.Option<{ readonly act: World.Act; readonly done: CommittedChange }>,
+  Option.Option<{ readonly act: World.Act; readonly change: CommittedChange }>,
   SubmitError
 > =>
   Effect.gen(function* () {
@@ -173,5 +173,5 @@ export const runOnce = (
             Effect.map(Option.flatten)
           )
     if (Option.isNone(act)) return Option.none()
-    return Option.some({ act: act.value, done: yield* session.submit(act.value.change) })
+    return Option.some({ act: act.value, change: yield* session.submit(act.value.change) })
   })

@@ -127,7 +127,7 @@ const run = (actor: Duties.Actor, flags: Flags.Flags) =>
         if (Option.isNone(found)) {
           return yield* Effect.fail(new EndOfRun(3, "there is nothing here to do that to"))
         }
-        return yield* say(acted(found.value.act, found.value.done))
+        return yield* say(acted(found.value.act, found.value.change))
       }
       case "show": {
         const offset = yield* opened.ledgerEnd
@@ -144,7 +144,7 @@ const lineOf = (message: Bot.Message): object => {
     case "Ready":
       return { ready: true, offset: message.offset }
     case "Acted":
-      return acted(message.act, message.done)
+      return acted(message.act, message.change)
     case "Overtaken":
       return { act: message.act.name, about: message.act.about, overtaken: true }
     case "Failed":

@@ -100,7 +100,7 @@ const programs = (native: string): Binaries => {
 const faultOf = async (binaries: Binaries, account: Account): Promise<string | null> => {
   for (const program of [binaries.postgres, binaries.initdb]) {
     const ended = await Process.run({ program, args: ["--version"], account, folder: "/" })
-    if (ended.code !== 0) return ended.said === "" ? `exit code ${ended.code}` : ended.said
+    if (ended.code !== 0) return ended.output === "" ? `exit code ${ended.code}` : ended.output
   }
   return null
 }

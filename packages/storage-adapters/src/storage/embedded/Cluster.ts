@@ -71,7 +71,7 @@ export const initialise = async ({
       folder,
       signal
     })
-    if (ended.code !== 0) throw failed(`The database folder could not be made: ${ended.said}.`)
+    if (ended.code !== 0) throw failed(`The database folder could not be made: ${ended.output}.`)
     await rename(join(making, PASSWORD), join(folder, PASSWORD))
     await rename(folder, path(dataFolder)).catch(async (cause) => {
       // Another host created it at the same time: its database is used.

@@ -8,7 +8,7 @@ import type { Account } from "./Account.ts"
 
 export interface ProcessEnd {
   readonly code: number | null
-  readonly said: string
+  readonly output: string
 }
 
 const SAID_MAX = 16_384
@@ -58,8 +58,8 @@ export const run = (command: {
     child.stderr?.on("data", hear)
     child.stdin?.on("error", () => {})
     child.stdin?.end(command.input ?? "")
-    child.on("error", (cause) => resolve({ code: null, said: cause.message }))
-    child.on("close", (code) => resolve({ code, said: said.trim() }))
+    child.on("error", (cause) => resolve({ code: null, output: cause.message }))
+    child.on("close", (code) => resolve({ code, output: said.trim() }))
     command.signal?.addEventListener("abort", () => child.kill("SIGKILL"))
   })
 
@@ -99,5 +99,5 @@ const listing = async (pid: number, column: string): Promise<string> => {
     account: { switchTo: null },
     folder: "/"
   })
-  return ended.code === 0 ? ended.said : ""
+  return ended.code === 0 ? ended.output : ""
 }

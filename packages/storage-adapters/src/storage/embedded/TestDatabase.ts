@@ -36,7 +36,9 @@ export const url: Effect.Effect<string, EmbeddedFailed, Scope.Scope> = Effect.ge
 
 /** The storage ports and a plain client on a new database. */
 export const layer: Layer.Layer<Postgres.ProvidedPorts, EmbeddedFailed | Postgres.PostgresFailed> =
-  Layer.unwrap(Effect.map(url, (given) => Postgres.layer({ url: Redacted.make(given) })))
+  Layer.unwrap(
+    Effect.map(url, (databaseUrl) => Postgres.layer({ url: Redacted.make(databaseUrl) }))
+  )
 
 /**
  * Serves databases to the workers of a test run. The first request starts the server, so a run
@@ -53,7 +55,7 @@ export const giveOut = async (): Promise<{
     // Only one copy of a template can be made at a time.
     const next = turn.withPermit(Effect.flatMap(started, fresh))
     Effect.runPromise(next).then(
-      (given) => response.end(given),
+      (databaseUrl) => response.end(databaseUrl),
       (cause: unknown) => {
         response.statusCode = 500
         response.end(reasonOf(cause))
@@ -101,8 +103,11 @@ const fresh = (server: string): Effect.Effect<string, EmbeddedFailed> => {
   return Effect.as(say(server, `create database ${name} template ${TEMPLATE}`), named(server, name))
 }
 
-const drop = (given: string): Effect.Effect<void, EmbeddedFailed> =>
-  say(named(given, "postgres"), `drop database ${new URL(given).pathname.slice(1)} with (force)`)
+const drop = (databaseUrl: string): Effect.Effect<void, EmbeddedFailed> =>
+  say(
+    named(databaseUrl, "postgres"),
+    `drop database ${new URL(databaseUrl).pathname.slice(1)} with (force)`
+  )
 
 const named = (server: string, database: string): string => {
   const address = new URL(server)

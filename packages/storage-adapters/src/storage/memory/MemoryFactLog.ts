@@ -6,7 +6,7 @@ import * as Undo from "./Undo.ts"
 
 interface Collection {
   readonly facts: Map<string, Array<FactRow>>
-  readonly born: Array<string | undefined>
+  readonly orderedIds: Array<string | undefined>
   readonly place: Map<string, number>
 }
 
@@ -15,7 +15,7 @@ export const make = (transactions: Transactions): FactLog["Service"] => {
   const collection = (name: string): Collection => {
     const existing = collections.get(name)
     if (existing !== undefined) return existing
-    const made: Collection = { facts: new Map(), born: [], place: new Map() }
+    const made: Collection = { facts: new Map(), orderedIds: [], place: new Map() }
     collections.set(name, made)
     return made
   }
@@ -29,15 +29,15 @@ export const make = (transactions: Transactions): FactLog["Service"] => {
         )
         if (moved !== undefined) return Result.fail(moved)
         for (const row of rows) {
-          const { facts, born, place } = collection(row.collection)
+          const { facts, orderedIds, place } = collection(row.collection)
           const log = facts.get(row.recordId)
           if (log !== undefined) {
             Undo.push(transaction, log, row)
             continue
           }
           Undo.set(transaction, facts, row.recordId, [row])
-          Undo.set(transaction, place, row.recordId, born.length)
-          Undo.push(transaction, born, row.recordId)
+          Undo.set(transaction, place, row.recordId, orderedIds.length)
+          Undo.push(transaction, orderedIds, row.recordId)
         }
         return Result.void
       }),
@@ -45,12 +45,12 @@ export const make = (transactions: Transactions): FactLog["Service"] => {
       transactions.read(() => (collections.get(name)?.facts.get(recordId) ?? []).slice(0, through)),
     forget: ({ collection: name, recordIds }) =>
       transactions.write((transaction) => {
-        const { facts, born, place } = collection(name)
+        const { facts, orderedIds, place } = collection(name)
         for (const recordId of recordIds) {
           const at = place.get(recordId)
           if (at === undefined) continue
           // The slot stays empty, so that the positions of later records do not change.
-          Undo.put(transaction, born, at, undefined)
+          Undo.put(transaction, orderedIds, at, undefined)
           Undo.remove(transaction, place, recordId)
           Undo.remove(transaction, facts, recordId)
         }
@@ -61,10 +61,12 @@ export const make = (transactions: Transactions): FactLog["Service"] => {
         if (collection === undefined) return []
         const found: Array<FactRow> = []
         let index =
-          after === undefined ? 0 : (collection.place.get(after.recordId) ?? collection.born.length)
+          after === undefined
+            ? 0
+            : (collection.place.get(after.recordId) ?? collection.orderedIds.length)
         let skip = after?.version ?? 0
-        for (; index < collection.born.length && found.length < limit; index++, skip = 0) {
-          const recordId = collection.born[index]
+        for (; index < collection.orderedIds.length && found.length < limit; index++, skip = 0) {
+          const recordId = collection.orderedIds[index]
           const log = recordId === undefined ? [] : (collection.facts.get(recordId) ?? [])
           found.push(...log.slice(skip, skip + limit - found.length))
         }

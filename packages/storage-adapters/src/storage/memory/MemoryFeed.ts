@@ -89,9 +89,13 @@ export const make = ({
         head.takenBy = transaction.id
         return headNow(stamp(head.at, now))
       }),
-    append: (taken, entries) =>
+    append: (takenHead, entries) =>
       transactions.inside("Feed.append", (transaction) => {
-        if (head.takenBy !== transaction.id || head.seq !== taken.seq || taken.at < head.at) {
+        if (
+          head.takenBy !== transaction.id ||
+          head.seq !== takenHead.seq ||
+          takenHead.at < head.at
+        ) {
           throw new Error("Feed.append: the head was not taken in this transaction")
         }
         // The lock is used up: a further append of this transaction must take it again.
@@ -99,8 +103,8 @@ export const make = ({
         const moved = audit.append(transaction, entries)
         const rows = entries.events
         rows.forEach((row, index) => {
-          if (row.seq !== taken.seq + index + 1) {
-            throw new Error(`Feed.append: ${row.seq} does not follow ${taken.seq + index}`)
+          if (row.seq !== takenHead.seq + index + 1) {
+            throw new Error(`Feed.append: ${row.seq} does not follow ${takenHead.seq + index}`)
           }
           if (row.source !== null) {
             if (sources.has(row.source)) throw new Error(`Feed.append: ${row.source} is known`)
@@ -109,8 +113,8 @@ export const make = ({
           Undo.push(transaction, events, row)
         })
         Undo.patch(transaction, head, {
-          seq: taken.seq + rows.length,
-          at: taken.at,
+          seq: takenHead.seq + rows.length,
+          at: takenHead.at,
           moves: head.moves + 1,
           audit: moved,
           webhooksMoved: head.webhooksMoved + (entries.webhooks === "moved" ? 1 : 0)
@@ -133,7 +137,8 @@ export const make = ({
       transactions.write((transaction) => {
         if (instant > head.at) Undo.patch(transaction, head, { at: instant })
       }),
-    published: (asked) => transactions.read(() => asked.filter((source) => sources.has(source))),
+    published: (sourceNames) =>
+      transactions.read(() => sourceNames.filter((source) => sources.has(source))),
     readAudit: audit.read,
     prune: ({ before, hold, limit }) =>
       transactions.write((transaction) => {

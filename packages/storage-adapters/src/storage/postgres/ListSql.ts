@@ -114,18 +114,18 @@ interface Branch {
   /** Column by which the branch's index sorts the rows; absent: none. */
   readonly order?: "d.sort_key" | "d.from_instant"
   /** Filter of the query that every row of the branch meets; absent: none. */
-  readonly met?: Filter
+  readonly filterMet?: Filter
 }
 
 /** Parts that the statements of one query have in common. */
 interface Parts {
-  readonly given: Parameters
+  readonly sqlParameters: Parameters
   /** Condition that a row is of the collection. */
   readonly collection: string
   /** Condition that a row comes after the cursor, with an `and` before it. */
   readonly after: string
   /** Filters of the query but one that is met already, in a form that no index serves. */
-  readonly matching: (met?: Filter) => string
+  readonly matching: (filterMet?: Filter) => string
   readonly order: (rows: string) => string
   /** Limit of an arm of the statement: at least that of the statement, and known to the planner. */
   readonly armLimit: number | undefined
@@ -133,17 +133,24 @@ interface Parts {
   readonly first: string
 }
 
-const partsOf = (query: ListQuery, limit: number | undefined, given = parameters()): Parts => {
+const partsOf = (
+  query: ListQuery,
+  limit: number | undefined,
+  sqlParameters = parameters()
+): Parts => {
   const beyond = query.direction === "asc" ? ">" : "<"
   return {
-    given,
-    collection: `d.collection = ${given.add(query.collection)}`,
-    after: query.after === undefined ? "" : ` and d.sort_key ${beyond} ${given.add(query.after)}`,
-    matching: (met) => ["true", ...filters(query, given, met)].join(" and "),
+    sqlParameters,
+    collection: `d.collection = ${sqlParameters.add(query.collection)}`,
+    after:
+      query.after === undefined
+        ? ""
+        : ` and d.sort_key ${beyond} ${sqlParameters.add(query.after)}`,
+    matching: (filterMet) => ["true", ...filters(query, sqlParameters, filterMet)].join(" and "),
     order: (rows) => `order by ${rows}.sort_key ${query.direction}`,
     // A plan for all values alike takes a parameter for a tenth of the rows: it must know a number.
     armLimit: limit === undefined ? undefined : 2 ** Math.ceil(Math.log2(limit)),
-    first: limit === undefined ? "" : ` limit ${given.add(String(limit))}::int8`
+    first: limit === undefined ? "" : ` limit ${sqlParameters.add(String(limit))}::int8`
   }
 }
 
@@ -156,14 +163,14 @@ const openArms = (query: ListQuery, parts: Parts, condition: string) => {
   const paths = pathsOf(query, parts)
   const sortedMax = armLimit === undefined ? SORTED_MAX_OF_ALL : SORTED_MAX
   const rows = `select ${COLUMNS} from`
-  const where = (met: Filter | undefined) =>
-    `${parts.matching(met)}${parts.after} and ${condition} and d.to_offset is null`
+  const where = (filterMet: Filter | undefined) =>
+    `${parts.matching(filterMet)}${parts.after} and ${condition} and d.to_offset is null`
   return {
     shared: paths.length === 1 ? [] : [`chosen as materialized (${chosen(paths, sortedMax)})`],
     arms: paths.flatMap((branches, path) => {
       const isChosen = paths.length === 1 ? "" : ` and (select path from chosen) = ${path}`
       return branches.map((branch) => {
-        const rest = `${where(branch.met)} and ${branch.condition}${isChosen}`
+        const rest = `${where(branch.filterMet)} and ${branch.condition}${isChosen}`
         const open = `${rows} ${branch.from} where ${rest}`
         // The fence keeps the planner from reading the list in order until rows of the branch are met.
         return branch.order === "d.sort_key"
@@ -177,11 +184,11 @@ const openArms = (query: ListQuery, parts: Parts, condition: string) => {
 /** Statement that gives the rows of its arms in order. */
 const merged = (
   { shared, arms }: ReturnType<typeof openArms>,
-  { given, order, first }: Parts
+  { sqlParameters, order, first }: Parts
 ): Statement => {
   const found = `select * from (${arms.map((arm) => `(${arm})`).join(" union all ")}) found`
   const common = shared.length === 0 ? "" : `with ${shared.join(", ")} `
-  return { sql: `${common}${found} ${order("found")}${first}`, values: given.values }
+  return { sql: `${common}${found} ${order("found")}${first}`, values: sqlParameters.values }
 }
 
 /**
@@ -199,8 +206,8 @@ export const pages = (
     : [() => firstOf(query, limit), () => near(query, limit), () => whole(query, limit)]
 
 /** The first of `pages`. */
-const firstOf = (query: ListQuery, limit: number, given = parameters()): Statement =>
-  (query.pin.by === "latest" ? whole : recent)(query, limit, given)
+const firstOf = (query: ListQuery, limit: number, sqlParameters = parameters()): Statement =>
+  (query.pin.by === "latest" ? whole : recent)(query, limit, sqlParameters)
 
 /**
  * One statement of the first of `pages` of several queries in the same direction: the rows of each in
@@ -231,9 +238,9 @@ const TRY_NEXT =
 export const isTryNext = (row: Values.Row): boolean => row["record_id"] === null
 
 /** Page of the open versions and of those closed since the pin, if these are few. */
-const recent = (query: ListQuery, limit: number, given = parameters()): Statement => {
-  const parts = partsOf(query, limit, given)
-  const pinned = PinSql.pinnedAt(query.pin, parts.given)!
+const recent = (query: ListQuery, limit: number, sqlParameters = parameters()): Statement => {
+  const parts = partsOf(query, limit, sqlParameters)
+  const pinned = PinSql.pinnedAt(query.pin, parts.sqlParameters)!
   const { collection, after } = parts
   const matches = parts.matching()
   const closed = `${collection} and ${PinSql.closedSince(pinned)}`
@@ -258,13 +265,13 @@ const recent = (query: ListQuery, limit: number, given = parameters()): Statemen
 const near = (query: ListQuery, limit: number): Statement => {
   const parts = partsOf(query, limit)
   const most = NEAR_PAGES * parts.armLimit!
-  const { collection, after, given } = parts
+  const { collection, after, sqlParameters } = parts
   const isEnough = "(select is_enough from enough)"
   return merged(
     {
       shared: [
         `near as materialized (${walk(query, parts, { limit: most, condition: "true" })})`,
-        `enough as materialized (select (select count(*) from near) >= ${given.add(String(limit))}::int8
+        `enough as materialized (select (select count(*) from near) >= ${sqlParameters.add(String(limit))}::int8
           or ${areAtMost(most, `${collection}${after} and d.to_offset is null`)} as is_enough)`
       ],
       arms: [`select * from near where ${isEnough}`, `select ${TRY_NEXT} where not ${isEnough}`]
@@ -277,9 +284,13 @@ const near = (query: ListQuery, limit: number): Statement => {
  * Statement of a whole list query. At a pin in the past it reads the open versions and those closed
  * since, or goes from record to record if that reads fewer rows.
  */
-export const whole = (query: ListQuery, limit?: number, given = parameters()): Statement => {
-  const parts = partsOf(query, limit, given)
-  const pinned = PinSql.pinnedAt(query.pin, parts.given)
+export const whole = (
+  query: ListQuery,
+  limit?: number,
+  sqlParameters = parameters()
+): Statement => {
+  const parts = partsOf(query, limit, sqlParameters)
+  const pinned = PinSql.pinnedAt(query.pin, parts.sqlParameters)
   if (pinned === undefined) return merged(openArms(query, parts, "true"), parts)
   const { collection, after } = parts
   const matches = parts.matching()
@@ -306,7 +317,7 @@ export const whole = (query: ListQuery, limit?: number, given = parameters()): S
 /** Versions at a pin record by record, in the order of the list, of so many records at most. */
 const walk = (
   query: ListQuery,
-  { collection, after, order, matching, armLimit, given }: Parts,
+  { collection, after, order, matching, armLimit, sqlParameters }: Parts,
   { limit, condition }: { readonly limit: number | undefined; readonly condition: string }
 ): string => {
   const matches = matching()
@@ -314,7 +325,7 @@ const walk = (
   select ${COLUMNS} from (
     select d.* from ${DOCUMENTS} where ${collection}${after} and d.to_offset is null
     ${order("d")}${limited(limit)}) r
-  cross join lateral (${PinSql.inForce(PinSql.pinnedAt(query.pin, given)!, collection)}) d
+  cross join lateral (${PinSql.inForce(PinSql.pinnedAt(query.pin, sqlParameters)!, collection)}) d
   where ${matches} and ${condition} ${order("r")}${limited(armLimit)}`
 }
 
@@ -387,7 +398,7 @@ const inOrder = (condition: string): Branch => ({ from: DOCUMENTS, condition, or
 const isInOrder = (path: Path): boolean => path.some(({ order }) => order === "d.sort_key")
 
 interface CollectionCondition {
-  readonly given: Parameters
+  readonly sqlParameters: Parameters
   /** Condition that a row is of the collection. */
   readonly collection: string
 }
@@ -399,10 +410,13 @@ const CHANGED = "d.from_instant > ''"
  * Access paths of a query, of which the statement takes one. A look-up by a column without an index
  * of its own is the only path, since such a column selects few records.
  */
-const pathsOf = (query: ListQuery, asked: CollectionCondition): ReadonlyArray<Path> => {
+const pathsOf = (
+  query: ListQuery,
+  collectionCondition: CollectionCondition
+): ReadonlyArray<Path> => {
   if (query.where.some(({ column }) => !ORDERED.has(column))) {
-    const wanted = query.where.map((filter) => contains(filter, asked.given))
-    const condition = [asked.collection, ...wanted].join(" and ")
+    const wanted = query.where.map((filter) => contains(filter, collectionCondition.sqlParameters))
+    const condition = [collectionCondition.collection, ...wanted].join(" and ")
     return [[{ from: DOCUMENTS, condition }]]
   }
   const isOfAsset = query.where.some(({ column }) => column === "asset")
@@ -410,43 +424,50 @@ const pathsOf = (query: ListQuery, asked: CollectionCondition): ReadonlyArray<Pa
     // The asset names the instrument, so that the instrument never has fewer rows.
     ...query.where
       .filter(({ column }) => !(isOfAsset && column === "instrumentId"))
-      .flatMap((filter) => pathOf([[filter]], asked).map(meeting(filter))),
-    ...(query.meets ?? []).flatMap((alternatives) => pathOf(alternatives, asked))
+      .flatMap((filter) => pathOf([[filter]], collectionCondition).map(meeting(filter))),
+    ...(query.meets ?? []).flatMap((alternatives) => pathOf(alternatives, collectionCondition))
   ]
-  const changed = changedBetween(query, asked.given)
+  const changed = changedBetween(query, collectionCondition.sqlParameters)
   if (changed.length > 0) {
-    const condition = [asked.collection, CHANGED, ...changed].join(" and ")
+    const condition = [collectionCondition.collection, CHANGED, ...changed].join(" and ")
     paths.push([{ from: DOCUMENTS, condition, order: "d.from_instant" }])
   }
-  return paths.some(isInOrder) ? paths : [[inOrder(asked.collection)], ...paths]
+  return paths.some(isInOrder) ? paths : [[inOrder(collectionCondition.collection)], ...paths]
 }
 
 /** Path that a filter was made into: its rows need not be compared with each of the filter's values. */
 const meeting =
-  (met: Filter) =>
+  (filterMet: Filter) =>
   (path: Path): Path =>
-    path.map((branch) => ({ ...branch, met }))
+    path.map((branch) => ({ ...branch, filterMet }))
 
 /**
  * Access path of a disjunction; none where an index does not serve each of its alternatives. An
  * alternative that no row meets is left out with its parameters: PostgreSQL refuses a statement with a
  * parameter that stands nowhere in it.
  */
-const pathOf = (alternatives: Alternatives, asked: CollectionCondition): ReadonlyArray<Path> => {
+const pathOf = (
+  alternatives: Alternatives,
+  collectionCondition: CollectionCondition
+): ReadonlyArray<Path> => {
   const possible = alternatives.filter((clauses) => !clauses.some(isNever))
   if (!possible.every((clauses) => clauses.some((clause) => isDue(clause) || isOrdered(clause)))) {
     return []
   }
   const branches = possible.flatMap((clauses, index) => {
     // A row that meets an earlier alternative is in the branch of that one.
-    const earlier = possible.slice(0, index).map((other) => `not (${all(other, asked.given)})`)
-    const own = possible.length === 1 ? [] : [all(clauses, asked.given)]
-    return branchesOf(clauses, asked).map((branch) => ({
+    const earlier = possible
+      .slice(0, index)
+      .map((other) => `not (${all(other, collectionCondition.sqlParameters)})`)
+    const own = possible.length === 1 ? [] : [all(clauses, collectionCondition.sqlParameters)]
+    return branchesOf(clauses, collectionCondition).map((branch) => ({
       ...branch,
       condition: [branch.condition, ...own, ...earlier].join(" and ")
     }))
   })
-  return [branches.length === 0 ? [inOrder(`${asked.collection} and false`)] : branches]
+  return [
+    branches.length === 0 ? [inOrder(`${collectionCondition.collection} and false`)] : branches
+  ]
 }
 
 /** Checks whether no row meets a clause: it names no value. */
@@ -464,20 +485,22 @@ const isDue = (clause: Clause): clause is Exclude<Clause, WantedValues> =>
 /** Branches of a conjunction by a clause that an index serves. */
 const branchesOf = (
   clauses: ReadonlyArray<Clause>,
-  { given, collection }: CollectionCondition
+  { sqlParameters, collection }: CollectionCondition
 ): ReadonlyArray<Branch> => {
   const due = clauses.find(isDue)
   if (due !== undefined) {
-    const condition = `${collection} and ${DUE.get(due.column)!} <= ${given.add(due.than)}`
+    const condition = `${collection} and ${DUE.get(due.column)!} <= ${sqlParameters.add(due.than)}`
     return [{ from: DOCUMENTS, condition }]
   }
   const { column, anyOf } = clauses.find(isOrdered)!
   const values = [...new Set(anyOf)]
   const value = ORDERED.get(column)!
   if (values.length <= MERGED_MAX) {
-    return values.map((wanted) => inOrder(`${collection} and ${value} = ${given.add(wanted)}`))
+    return values.map((wanted) =>
+      inOrder(`${collection} and ${value} = ${sqlParameters.add(wanted)}`)
+    )
   }
-  return [{ from: eachOf({ anyOf, value, collection }, given), condition: "true" }]
+  return [{ from: eachOf({ anyOf, value, collection }, sqlParameters), condition: "true" }]
 }
 
 /**
@@ -495,8 +518,8 @@ const eachOf = (
     readonly value: string
     readonly collection: string
   },
-  given: Parameters
-): string => `unnest(${given.add(Values.texts([...new Set(anyOf)]))}::text[]) wanted(value)
+  sqlParameters: Parameters
+): string => `unnest(${sqlParameters.add(Values.texts([...new Set(anyOf)]))}::text[]) wanted(value)
     cross join lateral (select * from bursar.document d where ${collection}
       and ${value} = wanted.value and d.to_offset is null offset 0) d`
 
@@ -527,33 +550,39 @@ const chosen = (paths: ReadonlyArray<Path>, sortedMax: number): string => {
  * Conditions of a query besides its collection, its pin and a filter that is met already, in a form that
  * no index serves.
  */
-const filters = (query: ListQuery, given: Parameters, met?: Filter): ReadonlyArray<string> => [
-  ...query.where.filter((filter) => filter !== met).map((filter) => isOneOf(filter, given)),
-  ...(query.meets ?? []).map((alternatives) => some(alternatives, given)),
-  ...changedBetween(query, given).map((condition) => `(${condition}) is true`)
+const filters = (
+  query: ListQuery,
+  sqlParameters: Parameters,
+  filterMet?: Filter
+): ReadonlyArray<string> => [
+  ...query.where
+    .filter((filter) => filter !== filterMet)
+    .map((filter) => isOneOf(filter, sqlParameters)),
+  ...(query.meets ?? []).map((alternatives) => some(alternatives, sqlParameters)),
+  ...changedBetween(query, sqlParameters).map((condition) => `(${condition}) is true`)
 ]
 
 const changedBetween = (
   { updatedFrom, updatedTo }: Pick<ListQuery, "updatedFrom" | "updatedTo">,
-  given: Parameters
+  sqlParameters: Parameters
 ): ReadonlyArray<string> => [
-  ...(updatedFrom === undefined ? [] : [`d.from_instant >= ${given.add(updatedFrom)}`]),
-  ...(updatedTo === undefined ? [] : [`d.from_instant < ${given.add(updatedTo)}`])
+  ...(updatedFrom === undefined ? [] : [`d.from_instant >= ${sqlParameters.add(updatedFrom)}`]),
+  ...(updatedTo === undefined ? [] : [`d.from_instant < ${sqlParameters.add(updatedTo)}`])
 ]
 
 /** No alternative at all is one that nothing meets; one without a clause is met by everything. */
-const some = (alternatives: Alternatives, given: Parameters): string =>
-  `(${["false", ...alternatives.map((clauses) => all(clauses, given))].join(" or ")})`
+const some = (alternatives: Alternatives, sqlParameters: Parameters): string =>
+  `(${["false", ...alternatives.map((clauses) => all(clauses, sqlParameters))].join(" or ")})`
 
-const all = (clauses: ReadonlyArray<Clause>, given: Parameters): string =>
-  ["true", ...clauses.map((clause) => meets(clause, given))].join(" and ")
+const all = (clauses: ReadonlyArray<Clause>, sqlParameters: Parameters): string =>
+  ["true", ...clauses.map((clause) => meets(clause, sqlParameters))].join(" and ")
 
 const comparisons = { before: "<", "at-most": "<=", from: ">=", after: ">" } as const
 
-const meets = (clause: Clause, given: Parameters): string => {
-  if ("anyOf" in clause) return isOneOf(clause, given)
-  const value = `(d.filters ->> ${given.add(clause.column)}) collate "C"`
-  const compared = `${value} ${comparisons[clause.is]} ${given.add(clause.than)}`
+const meets = (clause: Clause, sqlParameters: Parameters): string => {
+  if ("anyOf" in clause) return isOneOf(clause, sqlParameters)
+  const value = `(d.filters ->> ${sqlParameters.add(clause.column)}) collate "C"`
+  const compared = `${value} ${comparisons[clause.is]} ${sqlParameters.add(clause.than)}`
   return `coalesce(${compared}, ${clause.nulls === "pass"})`
 }
 
@@ -565,12 +594,12 @@ interface Filter {
 /** Values that the statement itself reads: the planner would look up statistics of each, every time. */
 const unplanned = (texts: string): string => `array(select unnest(${texts}))`
 
-const isOneOf = ({ column, anyOf }: Filter, given: Parameters): string => {
-  const wanted = unplanned(`${given.add(Values.texts(anyOf))}::text[]`)
-  return `(d.filters ->> ${given.add(column)} = any (${wanted})) is true`
+const isOneOf = ({ column, anyOf }: Filter, sqlParameters: Parameters): string => {
+  const wanted = unplanned(`${sqlParameters.add(Values.texts(anyOf))}::text[]`)
+  return `(d.filters ->> ${sqlParameters.add(column)} = any (${wanted})) is true`
 }
 
-const contains = ({ column, anyOf }: Filter, given: Parameters): string => {
+const contains = ({ column, anyOf }: Filter, sqlParameters: Parameters): string => {
   const wanted = Values.texts(anyOf.map((value) => JSON.stringify({ [column]: value })))
-  return `d.filters @> any (${unplanned(`${given.add(wanted)}::jsonb[]`)})`
+  return `d.filters @> any (${unplanned(`${sqlParameters.add(wanted)}::jsonb[]`)})`
 }

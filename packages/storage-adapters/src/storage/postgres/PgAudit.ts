@@ -75,7 +75,7 @@ export const read = (
     const records = rows.filter((row) => row["seq"] !== null).map(recordOf)
     const head = Values.number(rows[0] ?? {}, "head")
     const prunedTo = Values.number(rows[0] ?? {}, "pruned_to")
-    return { records, scanned: scannedTo(query, { found: records, head }), prunedTo }
+    return { records, scanned: scannedTo(query, { rows: records, head }), prunedTo }
   })
 }
 

@@ -136,8 +136,8 @@ const selecting = (wanted: ReadonlyArray<BulkEntries>): ReadonlyArray<ListSql.St
 }
 
 /** Amounts of a side with their matched text: `match`, `amount`. */
-const amountsOf = (side: BulkSide, given: ListSql.Parameters): string => {
-  const { add } = given
+const amountsOf = (side: BulkSide, sqlParameters: ListSql.Parameters): string => {
+  const { add } = sqlParameters
   if ("owner" in side) {
     const groups = add(side.groups === undefined ? null : Values.texts(side.groups))
     return `
@@ -153,36 +153,36 @@ const amountsOf = (side: BulkSide, given: ListSql.Parameters): string => {
     times === undefined
       ? stored
       : `round(${stored} * ${add(times.factor)}::numeric, ${add(String(times.places))}::int4)`
-  const filter = `${ListSql.filterOf(where.column, given)} = ${add(where.is)}`
+  const filter = `${ListSql.filterOf(where.column, sqlParameters)} = ${add(where.is)}`
   return PinSql.versions(
     { collection, pin, condition: filter },
-    given
-  )(`${ListSql.filterOf(match, given)} as match, ${amount} as amount`)
+    sqlParameters
+  )(`${ListSql.filterOf(match, sqlParameters)} as match, ${amount} as amount`)
 }
 
 /** Names by matched text: `match`, `name`; one for a match. */
-const namesOf = (source: BulkNames, given: ListSql.Parameters): string => {
+const namesOf = (source: BulkNames, sqlParameters: ListSql.Parameters): string => {
   const { collection, column, member, pin } = source
-  const versions = PinSql.versions({ collection, pin, condition: "true" }, given)
-  const name = `(d.body::json ->> ${given.add(member)}) collate "C"`
+  const versions = PinSql.versions({ collection, pin, condition: "true" }, sqlParameters)
+  const name = `(d.body::json ->> ${sqlParameters.add(member)}) collate "C"`
   const names =
     column === null
       ? versions(`d.record_id as match, ${name} as name`)
       : `select match, min(name) as name from (
-          ${versions(`${ListSql.filterOf(column, given)} as match, ${name} as name`)}
+          ${versions(`${ListSql.filterOf(column, sqlParameters)} as match, ${name} as name`)}
         ) named where match is not null group by match`
   if (source.then === undefined) return names
   return `
     select m.match, o.name from (${names}) m
-    join (${namesOf(source.then, given)}) o on o.match = m.name collate "C"`
+    join (${namesOf(source.then, sqlParameters)}) o on o.match = m.name collate "C"`
 }
 
 /** Amounts of a side by key: the match, or its name where it has one. */
-const side = (source: BulkSide, given: ListSql.Parameters): string => {
-  const amounts = amountsOf(source, given)
+const side = (source: BulkSide, sqlParameters: ListSql.Parameters): string => {
+  const amounts = amountsOf(source, sqlParameters)
   if (source.names === undefined)
     return `select false as named, match collate "C" as match, amount from (${amounts}) a`
-  const names = namesOf(source.names, given)
+  const names = namesOf(source.names, sqlParameters)
   return `
     select n.name is not null as named, coalesce(n.name, a.match) collate "C" as match, a.amount
     from (${amounts}) a left join (${names}) n on n.match = a.match collate "C"`
@@ -301,9 +301,9 @@ export const make = ({
           amounts: Values.textList(row, "amounts")
         }))
       ),
-    differences: (asked) =>
+    differences: (comparison) =>
       Stream.unwrap(
-        Effect.flatMap(bulk.scoped, (session) => cursor(session, differencesOf(asked)))
+        Effect.flatMap(bulk.scoped, (session) => cursor(session, differencesOf(comparison)))
       ),
     discard: ({ owner, limit, sparesSealed = false }) =>
       bulk.run(

@@ -255,7 +255,7 @@ interface VersionQuery {
 const getting = (sessions: Sessions): Documents["Service"]["get"] => {
   const alone = gettingAlone(sessions)
   const latest = Batches.make(sessions.current, { alone, together: gettingTogether(sessions) })
-  return (asked) => (asked.pin.by === "latest" ? latest(asked) : alone(asked))
+  return (lookup) => (lookup.pin.by === "latest" ? latest(lookup) : alone(lookup))
 }
 
 /** Gets the versions that one call asks for. */

@@ -127,9 +127,9 @@ export const make = ({
             ({ rows }) => rows.map((row) => Values.text(row, "source"))
           ),
     readAudit: (query) => PgAudit.read(sessions, query),
-    prune: (given) => Pruning.prune(sessions, given),
-    pruneJournal: (given) => Pruning.pruneJournal(sessions, given),
-    pruneAudit: (given) => PgAudit.prune(sessions, given),
+    prune: (request) => Pruning.prune(sessions, request),
+    pruneJournal: (request) => Pruning.pruneJournal(sessions, request),
+    pruneAudit: (request) => PgAudit.prune(sessions, request),
     wakes: wakes.stream(FEED)
   }
 }
@@ -235,7 +235,7 @@ const read = (sessions: Sessions, query: FeedQuery): ReturnType<Feed["Service"][
     const events = rows.filter((row) => row["seq"] !== null).map(eventOf)
     const head = Values.number(rows[0] ?? {}, "head")
     const prunedTo = Values.number(rows[0] ?? {}, "pruned_to")
-    return { events, scanned: scannedTo(query, { found: events, head }), prunedTo }
+    return { events, scanned: scannedTo(query, { rows: events, head }), prunedTo }
   })
 }
 

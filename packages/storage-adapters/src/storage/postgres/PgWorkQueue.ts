@@ -99,13 +99,13 @@ select 1 where exists (select from renewed)
  * Items under the leases of a batch, with further columns for each; a lease that the transaction holds
  * does not expire in it.
  */
-const underLeases = (more: { readonly given: string; readonly names: string }) => `
-unnest($1::text[], $2::text[], $3::int8[], $4::text[]${more.given})
+const underLeases = (more: { readonly columns: string; readonly names: string }) => `
+unnest($1::text[], $2::text[], $3::int8[], $4::text[]${more.columns})
   as l(queue, item_id, fence, held${more.names})
 where w.queue = l.queue and w.item_id = l.item_id and w.fence = l.fence
   and w.leased_until is not null and (l.held = 'held' or w.leased_until > clock_timestamp())`
 
-const UNDER_LEASES = underLeases({ given: "", names: "" })
+const UNDER_LEASES = underLeases({ columns: "", names: "" })
 
 const HOLD_EACH = `
 select w.fence from bursar.work w, ${UNDER_LEASES} for no key update of w`
@@ -127,7 +127,7 @@ set leased_until = null, worker = null, payload = coalesce(${payload}, w.payload
 const RELEASE = releasing({ delay: "$4::int8", payload: "$5" })
 
 const RELEASE_EACH = `${releasing({ delay: "l.delay", payload: "l.payload" })}
-from ${underLeases({ given: ", $5::int8[], $6::text[]", names: ", delay, payload" })}
+from ${underLeases({ columns: ", $5::int8[], $6::text[]", names: ", delay, payload" })}
 returning w.fence`
 
 /** An item to give back. */
@@ -206,20 +206,26 @@ export const make = ({
 
   const hold = Batches.make(sessions.current, {
     alone: (lease: Lease) =>
-      underLease(lease, (held) => `select 1 from bursar.work where ${held} for no key update`),
+      underLease(
+        lease,
+        (fenceCondition) => `select 1 from bursar.work where ${fenceCondition} for no key update`
+      ),
     together: leasedEach(sessions, HOLD_EACH)
   })
 
   const finish = Batches.make(sessions.current, {
     alone: (lease: Lease) =>
-      underLease(lease, (held) => `delete from bursar.work where ${held} returning 1`),
+      underLease(
+        lease,
+        (fenceCondition) => `delete from bursar.work where ${fenceCondition} returning 1`
+      ),
     together: leasedEach(sessions, FINISH_EACH)
   })
 
   const releaseBy =
     (ask: Sessions["ask"]) =>
     ({ delay, lease, payload }: Release) =>
-      underLease(lease, (held) => `${RELEASE} where ${held} returning 1`, {
+      underLease(lease, (fenceCondition) => `${RELEASE} where ${fenceCondition} returning 1`, {
         more: [String(delay), payload],
         ask
       })

@@ -52,12 +52,12 @@ export const versions =
       collection,
       condition
     }: { readonly collection: string; readonly pin: StoredPin; readonly condition: string },
-    given: { readonly add: (value: unknown) => string }
+    sqlParameters: { readonly add: (value: unknown) => string }
   ) =>
   (columns: string): string => {
-    const pinned = pinnedAt(pin, given)
+    const pinned = pinnedAt(pin, sqlParameters)
     const rows = `select ${columns} from bursar.document d
-      where d.collection = ${given.add(collection)} and ${condition}`
+      where d.collection = ${sqlParameters.add(collection)} and ${condition}`
     const open = `${rows} and d.to_offset is null`
     if (pinned === undefined) return open
     return `${open} and ${begun(pinned)}

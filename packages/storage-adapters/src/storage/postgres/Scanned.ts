@@ -50,13 +50,10 @@ export const asking = (query: PageQuery) => {
 /** Last number scanned: that of the last record of a full page, otherwise the end of the feed. */
 export const scannedTo = (
   query: Pick<FeedQuery, "order" | "after" | "limit">,
-  {
-    found,
-    head
-  }: { readonly found: ReadonlyArray<{ readonly seq: number }>; readonly head: number }
+  { rows, head }: { readonly rows: ReadonlyArray<{ readonly seq: number }>; readonly head: number }
 ): number => {
-  const last = found[found.length - 1]
-  if (last !== undefined && found.length >= query.limit) return last.seq
+  const last = rows[rows.length - 1]
+  if (last !== undefined && rows.length >= query.limit) return last.seq
   if (query.limit < 1) return query.after ?? 0
   if (query.order === "asc") return Math.max(query.after ?? 0, head)
   return query.after === undefined ? Math.min(1, head) : Math.min(1, query.after)

@@ -232,10 +232,10 @@ export const joined = (
 const burn = (
   scope: Scope,
   self: Market,
-  asked: Templates.Argument<typeof Templates.PrimaryMarket, "BurnFor">
+  burnArgument: Templates.Argument<typeof Templates.PrimaryMarket, "BurnFor">
 ) =>
   Result.gen(function* () {
-    const { unitsAllocationCid, holder, units } = asked
+    const { unitsAllocationCid, holder, units } = burnArgument
     const allocation = yield* scope.fetch(Templates.Allocation, unitsAllocationCid)
     yield* demand(
       [allocation.sender === holder, "the units are another holder's"],
@@ -255,7 +255,7 @@ const burn = (
     const { locked, change } = yield* scope.exercise(Templates.Holding, contractId, "Lock", {
       holders: [self.registrar],
       observers: [],
-      context: asked.redemptionId,
+      context: burnArgument.redemptionId,
       expiresAt: null,
       amount: units
     })

@@ -193,9 +193,9 @@ export const issuerPowersConsent = define(Templates.IssuerPowersConsent, {
  * Requirements of the consent: it is in force, and the receiver is another holder who may have the
  * units.
  */
-const use = (scope: Scope, self: Consent, asked: ConsentUse) =>
+const use = (scope: Scope, self: Consent, consentUse: ConsentUse) =>
   Result.gen(function* () {
-    const { instrument, issuer, power, portions, receiverCredentialCid, releases } = asked
+    const { instrument, issuer, power, portions, receiverCredentialCid, releases } = consentUse
     const receiver = yield* scope.fetch(Templates.Credential, receiverCredentialCid)
     yield* demand(
       [!isPast(self.validUntil, scope), "the consent is past its time"],

@@ -91,16 +91,18 @@ const eventOf = (setting: Setting, event: SeenEvent, offset: Offset.Offset): Jso
   }
 }
 
-export const transaction = (setting: Setting, seen: SeenTransaction): JsonObject => ({
-  updateId: seen.updateId,
-  commandId: orEmpty(seen.commandId),
-  workflowId: orEmpty(seen.workflowId),
-  effectiveAt: Instant.format(seen.effectiveAt),
-  recordTime: Instant.format(seen.recordTime),
-  offset: seen.offset,
-  synchronizerId: seen.synchronizerId,
-  ...(seen.traceparent === null ? {} : { traceContext: { traceparent: seen.traceparent } }),
-  events: seen.events.map((event) => eventOf(setting, event, seen.offset))
+export const transaction = (setting: Setting, seenTransaction: SeenTransaction): JsonObject => ({
+  updateId: seenTransaction.updateId,
+  commandId: orEmpty(seenTransaction.commandId),
+  workflowId: orEmpty(seenTransaction.workflowId),
+  effectiveAt: Instant.format(seenTransaction.effectiveAt),
+  recordTime: Instant.format(seenTransaction.recordTime),
+  offset: seenTransaction.offset,
+  synchronizerId: seenTransaction.synchronizerId,
+  ...(seenTransaction.traceparent === null
+    ? {}
+    : { traceContext: { traceparent: seenTransaction.traceparent } }),
+  events: seenTransaction.events.map((event) => eventOf(setting, event, seenTransaction.offset))
 })
 
 /** A committed transaction of which the readers' filter shows no node. */
@@ -133,11 +135,11 @@ const synchronizerTime = ({ synchronizerId }: Setting, at: Instant.Instant): Jso
   recordTime: Instant.format(at)
 })
 
-export const update = (setting: Setting, seen: SeenUpdate): JsonObject => ({
+export const update = (setting: Setting, seenUpdate: SeenUpdate): JsonObject => ({
   update:
-    seen._tag === "Checkpoint"
-      ? checkpoint(setting, seen)
-      : { Transaction: { value: transaction(setting, seen) } }
+    seenUpdate._tag === "Checkpoint"
+      ? checkpoint(setting, seenUpdate)
+      : { Transaction: { value: transaction(setting, seenUpdate) } }
 })
 
 export const activeContract = (setting: Setting, active: SeenActive): JsonObject => ({

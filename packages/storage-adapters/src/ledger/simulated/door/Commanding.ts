@@ -32,12 +32,16 @@ export const shown = (
     readonly reading: Reading
   }
 ): Effect.Effect<JsonObject> =>
-  context.participant.seen(ask.user, { transaction: ask.committed, reading: ask.reading }).pipe(
-    Effect.map(Option.getOrElse(() => Answers.emptied(context, ask.committed))),
-    // The format was checked before; a failure now would hide the commit.
-    Effect.catch(() => Effect.succeed(Answers.emptied(context, ask.committed))),
-    Effect.map((seen) => ({ transaction: Answers.transaction(context, seen) }))
-  )
+  context.participant
+    .seenTransaction(ask.user, { transaction: ask.committed, reading: ask.reading })
+    .pipe(
+      Effect.map(Option.getOrElse(() => Answers.emptied(context, ask.committed))),
+      // The format was checked before; a failure now would hide the commit.
+      Effect.catch(() => Effect.succeed(Answers.emptied(context, ask.committed))),
+      Effect.map((seenTransaction) => ({
+        transaction: Answers.transaction(context, seenTransaction)
+      }))
+    )
 
 export const readingOf = (
   context: EndpointContext,
@@ -56,8 +60,10 @@ export const committed = ({ updateId, offset }: Entry.Transaction): JsonObject =
 export const submitForTransaction: Handler = (context, { user, body, traceparent }) =>
   Effect.gen(function* () {
     const ask = yield* from(Requests.decode(Requests.SubmitForTransaction, body))
-    const given = ask.commands
-    const attempt = yield* from(Submissions.attempt(context.names, { user, given, traceparent }))
+    const requestCommands = ask.commands
+    const attempt = yield* from(
+      Submissions.attempt(context.names, { user, requestCommands, traceparent })
+    )
     const parties = [...attempt.actAs, ...attempt.readAs]
     const reading = yield* readingOf(context, ask.transactionFormat, parties)
     yield* readable(context, user, reading)
@@ -67,15 +73,19 @@ export const submitForTransaction: Handler = (context, { user, body, traceparent
 
 export const submit: Handler = (context, { user, body, traceparent }) =>
   Effect.gen(function* () {
-    const given = yield* from(Requests.decode(Requests.Commands, body))
-    const attempt = yield* from(Submissions.attempt(context.names, { user, given, traceparent }))
+    const requestCommands = yield* from(Requests.decode(Requests.Commands, body))
+    const attempt = yield* from(
+      Submissions.attempt(context.names, { user, requestCommands, traceparent })
+    )
     return committed(yield* context.participant.submit(user, attempt))
   })
 
 export const submitAsync: Handler = (context, { user, body, traceparent }) =>
   Effect.gen(function* () {
-    const given = yield* from(Requests.decode(Requests.Commands, body))
-    const attempt = yield* from(Submissions.attempt(context.names, { user, given, traceparent }))
+    const requestCommands = yield* from(Requests.decode(Requests.Commands, body))
+    const attempt = yield* from(
+      Submissions.attempt(context.names, { user, requestCommands, traceparent })
+    )
     yield* context.participant.submitAsync(user, attempt)
     return {}
   })

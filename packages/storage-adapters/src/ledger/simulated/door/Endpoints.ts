@@ -88,11 +88,14 @@ const table = rows.map((row) => ({ ...row, segments: split(row.path) }))
  * Matches a path: returns the segment at `{}`, empty where there is none; null where the path
  * differs.
  */
-const matched = (pattern: ReadonlyArray<string>, given: ReadonlyArray<string>): string | null => {
-  if (pattern.length !== given.length) return null
+const matched = (
+  pattern: ReadonlyArray<string>,
+  pathSegments: ReadonlyArray<string>
+): string | null => {
+  if (pattern.length !== pathSegments.length) return null
   let name = ""
   for (const [at, segment] of pattern.entries()) {
-    const part = given[at] ?? ""
+    const part = pathSegments[at] ?? ""
     if (segment === "{}" && part !== "") name = part
     else if (segment !== part) return null
   }

@@ -55,7 +55,8 @@ const filterOf = (
 ): Result.Result<PartyFilter, Refusal> =>
   Result.gen(function* () {
     const [name, plain] = Requests.arm(filter)
-    const blobsOf = (asked: boolean | null, ref: Ledger.TypeRef): Blobs => (asked ? [ref] : [])
+    const blobsOf = (isWanted: boolean | null, ref: Ledger.TypeRef): Blobs =>
+      isWanted ? [ref] : []
     switch (name) {
       case "Empty":
         return everything

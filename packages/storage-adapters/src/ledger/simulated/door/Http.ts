@@ -112,11 +112,11 @@ const isTooLarge = ({ reason }: HttpServerError.HttpServerError): boolean =>
 
 const refuse = (
   error: Refusals.Refusal | HttpServerError.HttpServerError,
-  told: Parameters<typeof Refusals.body>[1]
+  refusalContext: Parameters<typeof Refusals.body>[1]
 ): Response => {
   switch (error._tag) {
     case "LedgerError":
-      return json(Refusals.status(error), Refusals.body(error, told))
+      return json(Refusals.status(error), Refusals.body(error, refusalContext))
     case "Undecodable":
       return plain(400, `Invalid value for: ${error.what}`)
     case "HttpServerError":

@@ -29,10 +29,10 @@ const bytesOf = (
 
 const print = (bytes: Uint8Array): string => Buffer.from(bytes).toString("base64")
 
-const minLedgerTime = (given: (typeof Requests.Prepare.Type)["minLedgerTime"]) =>
+const minLedgerTime = (requestedTime: (typeof Requests.Prepare.Type)["minLedgerTime"]) =>
   Result.gen(function* () {
-    if (given === null || given.time === null) return null
-    const [name, plain] = Requests.arm(given.time)
+    if (requestedTime === null || requestedTime.time === null) return null
+    const [name, plain] = Requests.arm(requestedTime.time)
     if (name === "Empty") return null
     if (name !== "MinLedgerTimeAbs") return yield* Result.fail(Requests.strange(name))
     const { value } = yield* Requests.decode(Requests.MinLedgerTimeAbs, plain)
@@ -60,11 +60,11 @@ export const prepare: Handler = (context, { user, body }) =>
   })
 
 const signatures = (
-  given: Requests.Execute["partySignatures"]
+  partySignatures: Requests.Execute["partySignatures"]
 ): Result.Result<ReadonlyArray<Signature>, Refusal> =>
   Result.gen(function* () {
     const found: Array<Signature> = []
-    for (const { party, signatures } of given.signatures) {
+    for (const { party, signatures } of partySignatures.signatures) {
       for (const given of signatures)
         found.push(yield* signature(yield* Formats.party(party), given))
     }
@@ -73,15 +73,15 @@ const signatures = (
 
 const signature = (
   party: Party.Party,
-  given: Requests.Signature
+  partySignature: Requests.Signature
 ): Result.Result<Signature, LedgerError.LedgerError> =>
-  given.format !== signatureFormat
+  partySignature.format !== signatureFormat
     ? Result.fail(invalid(`signatures are ${signatureFormat}`))
-    : given.signingAlgorithmSpec !== signingAlgorithm
+    : partySignature.signingAlgorithmSpec !== signingAlgorithm
       ? Result.fail(invalid(`signatures are ${signingAlgorithm}`))
-      : Result.map(bytesOf("signature", given.signature), (bytes) => ({
+      : Result.map(bytesOf("signature", partySignature.signature), (bytes) => ({
           party,
-          signedBy: given.signedBy,
+          signedBy: partySignature.signedBy,
           signature: bytes
         }))
 

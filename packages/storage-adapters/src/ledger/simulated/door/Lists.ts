@@ -22,7 +22,7 @@ export const updates: Opener = (context, { user, body }) =>
     const through = Option.fromNullishOr(read.endInclusive)
     return Stream.map(
       context.participant.updates(user, { after: read.beginExclusive, through, reading }),
-      (seen) => Answers.update(context, seen)
+      (seenUpdate) => Answers.update(context, seenUpdate)
     )
   })
 

@@ -51,15 +51,15 @@ const archived = (
   context: EndpointContext,
   user: Users.User,
   {
-    found,
+    contractFound,
     reading
   }: {
-    readonly found: Effect.Success<ReturnType<typeof contract>>
+    readonly contractFound: Effect.Success<ReturnType<typeof contract>>
     readonly reading: Reading
   }
 ): Effect.Effect<JsonObject, LedgerError.LedgerError> =>
   Effect.gen(function* () {
-    const { created, archivedOffset } = found
+    const { created, archivedOffset } = contractFound
     if (archivedOffset === null) return {}
     const { events } = yield* context.participant.update(user, {
       by: { offset: archivedOffset },
@@ -82,17 +82,21 @@ export const eventsByContractId: Handler = (context, { user, body }) =>
     const read = yield* from(Requests.decode(Requests.EventsByContractId, body))
     const reading = yield* from(Formats.ofEvents(context.names, read.eventFormat))
     const { contractId } = read
-    const found = yield* contract(context, user, {
+    const contractFound = yield* contract(context, user, {
       contractId,
       reading,
       missing: "CONTRACT_EVENTS_NOT_FOUND"
     })
     return {
       created: {
-        createdEvent: Answers.createdEvent(context, found.created, found.createdOffset),
+        createdEvent: Answers.createdEvent(
+          context,
+          contractFound.created,
+          contractFound.createdOffset
+        ),
         synchronizerId: context.synchronizerId
       },
-      ...(yield* archived(context, user, { found, reading }))
+      ...(yield* archived(context, user, { contractFound, reading }))
     }
   })
 

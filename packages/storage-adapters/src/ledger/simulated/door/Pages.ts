@@ -15,8 +15,8 @@ const sizeMax = 10_000
 
 const invalid = (why: string) => LedgerError.make("INVALID_ARGUMENT", why)
 
-const sizeOf = (asked: number | null): Result.Result<number, LedgerError.LedgerError> => {
-  const size = asked === null || asked === 0 ? sizeDefault : asked
+const sizeOf = (limit: number | null): Result.Result<number, LedgerError.LedgerError> => {
+  const size = limit === null || limit === 0 ? sizeDefault : limit
   return size >= 1 && size <= sizeMax
     ? Result.succeed(size)
     : Result.fail(invalid(`maxPageSize is 1 to ${sizeMax}`))
@@ -59,7 +59,7 @@ const transactions = (
       through: Option.some(ask.range.through),
       reading: ask.reading
     })
-    .pipe(Stream.filter((seen) => seen._tag === "Transaction"))
+    .pipe(Stream.filter((seenUpdate) => seenUpdate._tag === "Transaction"))
 
 interface UpdatePage {
   readonly updates: ReadonlyArray<SeenTransaction>
@@ -129,7 +129,7 @@ export const updates: Handler = (context, { user, body }) =>
     const openEnded = !down && ask.endOffsetInclusive === null
     const next = page.rest ?? (openEnded ? { after: page.highest, through: page.highest } : null)
     return {
-      updates: page.updates.map((seen) => Answers.update(context, seen)),
+      updates: page.updates.map((seenUpdate) => Answers.update(context, seenUpdate)),
       lowestPageOffsetExclusive: page.lowest,
       highestPageOffsetInclusive: page.highest,
       ...nextPage(next)

@@ -35,10 +35,10 @@ export const status = (error: LedgerError): number =>
 /** A redacted error has its gRPC code, and nothing else that a program could use. */
 export const body = (
   error: LedgerError,
-  told: { readonly traceparent: string | null; readonly wire: Faults.Wire | undefined }
+  refusalContext: { readonly traceparent: string | null; readonly wire: Faults.Wire | undefined }
 ): JsonObject => {
-  const traceId = told.traceparent?.split("-")[1]
-  const redacted = told.wire?.redactedError === true
+  const traceId = refusalContext.traceparent?.split("-")[1]
+  const redacted = refusalContext.wire?.redactedError === true
   return {
     code: redacted ? "An error occurred. Please contact the operator" : error.code,
     cause: error.cause,

@@ -17,8 +17,8 @@ const value = <S extends Schema.Constraint>(schema: S) => Schema.Struct({ value:
 
 /** An object with exactly one member, whose name is the tag of a union. */
 const union = record.check(
-  Schema.makeFilter((given) =>
-    Object.keys(given).length === 1 ? undefined : "expected exactly one of the known members"
+  Schema.makeFilter((rawValue) =>
+    Object.keys(rawValue).length === 1 ? undefined : "expected exactly one of the known members"
   )
 )
 export type Union = typeof union.Type
@@ -216,8 +216,8 @@ export const decode = <A>(
   )
 
 /** Returns the only member of a union with its name. */
-export const arm = (given: Union): readonly [name: string, plain: Plain] => {
-  const [first] = Object.entries(given)
+export const arm = (taggedUnion: Union): readonly [name: string, plain: Plain] => {
+  const [first] = Object.entries(taggedUnion)
   if (first === undefined) throw new Error("a union that was decoded has a member")
   return first
 }

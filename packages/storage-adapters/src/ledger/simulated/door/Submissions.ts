@@ -33,10 +33,10 @@ export const ownUser = (
 
 const command = (
   names: TypeNames.TypeNames,
-  given: Requests.Union
+  taggedUnion: Requests.Union
 ): Result.Result<Ledger.Command, Refusal> =>
   Result.gen(function* () {
-    const [name, plain] = Requests.arm(given)
+    const [name, plain] = Requests.arm(taggedUnion)
     switch (name) {
       case "CreateCommand": {
         const { templateId, createArguments } = yield* Requests.decode(
@@ -73,15 +73,15 @@ const command = (
 
 export const commands = (
   names: TypeNames.TypeNames,
-  given: ReadonlyArray<Requests.Union>
+  unions: ReadonlyArray<Requests.Union>
 ): Result.Result<ReadonlyArray<Ledger.Command>, Refusal> =>
-  Result.all(given.map((union) => command(names, union)))
+  Result.all(unions.map((union) => command(names, union)))
 
 /** Converts a deduplication window to its beginning, which is all that the node needs. */
-const dedup = (given: Requests.Union | null): Result.Result<Ledger.Dedup | null, Refusal> =>
+const dedup = (dedupUnion: Requests.Union | null): Result.Result<Ledger.Dedup | null, Refusal> =>
   Result.gen(function* () {
-    if (given === null) return null
-    const [name, plain] = Requests.arm(given)
+    if (dedupUnion === null) return null
+    const [name, plain] = Requests.arm(dedupUnion)
     switch (name) {
       case "Empty":
         return null
@@ -106,10 +106,10 @@ const dedup = (given: Requests.Union | null): Result.Result<Ledger.Dedup | null,
 
 export const disclosed = (
   names: TypeNames.TypeNames,
-  given: ReadonlyArray<Requests.DisclosedContract> | null
+  contracts: ReadonlyArray<Requests.DisclosedContract> | null
 ): Result.Result<ReadonlyArray<Ledger.DisclosedContract>, Refusal> =>
   Result.all(
-    (given ?? []).map((contract) =>
+    (contracts ?? []).map((contract) =>
       Result.gen(function* () {
         const { createdEventBlob, contractId, templateId, synchronizerId } = contract
         const template = templateId === null ? undefined : yield* TypeNames.read(names, templateId)
@@ -127,23 +127,23 @@ export const attempt = (
   names: TypeNames.TypeNames,
   ask: {
     readonly user: Users.User
-    readonly given: Requests.Commands
+    readonly requestCommands: Requests.Commands
     readonly traceparent: string | null
   }
 ): Result.Result<Attempt, Refusal> =>
   Result.gen(function* () {
-    const { given } = ask
-    yield* ownUser(ask.user, given.userId)
+    const { requestCommands } = ask
+    yield* ownUser(ask.user, requestCommands.userId)
     return {
-      commandId: given.commandId,
-      actAs: yield* Formats.parties(given.actAs),
-      readAs: yield* Formats.parties(given.readAs ?? []),
-      commands: yield* commands(names, given.commands),
-      dedup: yield* dedup(given.deduplicationPeriod),
-      submissionId: given.submissionId ?? randomUUID(),
-      workflowId: given.workflowId === "" ? null : given.workflowId,
-      disclosed: yield* disclosed(names, given.disclosedContracts),
-      minLedgerTime: yield* instant("minLedgerTimeAbs", given.minLedgerTimeAbs),
+      commandId: requestCommands.commandId,
+      actAs: yield* Formats.parties(requestCommands.actAs),
+      readAs: yield* Formats.parties(requestCommands.readAs ?? []),
+      commands: yield* commands(names, requestCommands.commands),
+      dedup: yield* dedup(requestCommands.deduplicationPeriod),
+      submissionId: requestCommands.submissionId ?? randomUUID(),
+      workflowId: requestCommands.workflowId === "" ? null : requestCommands.workflowId,
+      disclosed: yield* disclosed(names, requestCommands.disclosedContracts),
+      minLedgerTime: yield* instant("minLedgerTimeAbs", requestCommands.minLedgerTimeAbs),
       traceparent: ask.traceparent
     }
   })

@@ -13,7 +13,10 @@ import { Context, Effect, Layer, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import * as CalendarQueries from "#core/distributions/period/CalendarQueries.ts"
 import { dueDistributions } from "#core/distributions/schedule/DueDistributionRunner.ts"
-import { scheduledDistributions } from "#core/distributions/schedule/ScheduledDistribution.ts"
+import {
+  openedAlike,
+  scheduledDistributions
+} from "#core/distributions/schedule/ScheduledDistribution.ts"
 import { standingApprovals } from "#core/distributions/standing-approval/StandingApproval.ts"
 import * as Logged from "#core/writes/Logged.ts"
 import { operations } from "#core/writes/OperationRecord.ts"
@@ -107,12 +110,28 @@ const plannedMonth = {
   recordDate: CalendarDate.of("2026-07-31"),
   distributionId: null,
   opened: 0,
+  openedAlike: 0,
   operationId: null,
   circumstances: null,
   againAt: null,
   refused: null,
   announced: []
 }
+
+describe("the pause after a refused execution", () => {
+  it("begins anew with other circumstances, and goes by all executions in older records", () => {
+    const open = (circumstances: string) =>
+      ({ on: "open", operationId: "op", circumstances }) as const
+    const { evolve } = scheduledDistributions
+    const planned = { ...plannedMonth, instrumentId: "fund-a", recordEndsAt: Instant.fromNanos(0n) }
+    const before = { ...planned, opened: 3, circumstances: "a", openedAlike: null }
+    const fourth = evolve(before as unknown as Parameters<typeof evolve>[0], open("a"))
+    assert.strictEqual(openedAlike(fourth), 4)
+    const other = evolve(fourth, open("b"))
+    assert.deepStrictEqual([other.opened, openedAlike(other)], [5, 1])
+    assert.strictEqual(openedAlike(evolve(other, open("b"))), 2)
+  })
+})
 
 describe("the scheduler", () => {
   it.effect("executes a due month under the approval, once, and counts its use", () =>

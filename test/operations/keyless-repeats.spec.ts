@@ -3,11 +3,15 @@
  * once that has left (docs/contract/idempotency.md#without-a-key).
  */
 import { Catalogue, Records } from "@bursar/engine-core"
+import { Documents } from "@bursar/engine-core/ports"
+import * as Memory from "@bursar/storage-adapters/memory"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { holds } from "#core/restraints/hold/Hold.ts"
+import { operations } from "#core/writes/OperationRecord.ts"
 import * as Calls from "../engine/calls.ts"
+import * as Toys from "../engine/toys.ts"
 import { world } from "../engine/world.ts"
 import * as Bank from "./bank.ts"
 import * as Covered from "./covered.ts"
@@ -257,5 +261,32 @@ describe("the key of a body", () => {
       row.key === "for-good" ? [kind] : []
     )
     assert.deepStrictEqual(without.toSorted(), forGood.toSorted())
+  })
+})
+
+describe("a repeat without a key", () => {
+  it.effect("reads the operation of the first call once", () => {
+    const lookups: Array<string> = []
+    const noting = Layer.effect(
+      Documents,
+      Effect.map(Documents, (documents) => ({
+        ...documents,
+        get: (lookup: Parameters<typeof documents.get>[0]) => {
+          if (lookup.collection === operations.name) lookups.push(...lookup.recordIds)
+          return documents.get(lookup)
+        }
+      }))
+    ).pipe(Layer.provideMerge(Memory.layer))
+    const call = Calls.submit(Toys.single, Calls.person("olga", "operator"), {
+      params: { counterId: "c" },
+      body: '{"by":1}'
+    })
+    return Effect.gen(function* () {
+      yield* call
+      yield* Calls.settle
+      lookups.length = 0
+      assert.strictEqual((yield* call).status, 200)
+      assert.strictEqual(lookups.length, 1)
+    }).pipe(Effect.provide(world({ operations: Toys.toys, storage: noting })))
   })
 })

@@ -365,6 +365,70 @@ describe("a write that nobody asks for", () => {
   )
 })
 
+describe("several writes of one record", () => {
+  /** A write of a timer whose operation fails, or succeeds where it counts something. */
+  const writing = (
+    name: string,
+    by: string,
+    at: (self: typeof Timer.Type) => Instant.Instant | undefined
+  ) =>
+    Timely.define({
+      name,
+      doc: "Counts a timer under a name of its own.",
+      collection: timers,
+      operation: Toys.single,
+      at,
+      request: ({ timerId }) => ({ counterId: `${timerId}-${name}`, by: PlainNumber.of(by) })
+    })
+  const openedFor = (name: string) =>
+    Effect.map(opened, (all) => all.filter(({ resource }) => resource.id === `t-${name}`).length)
+  const passes = (count: number) =>
+    Effect.gen(function* () {
+      for (let minute = 0; minute < count; minute++) {
+        yield* minutes(1)
+        yield* turns
+        yield* Calls.settle
+      }
+    })
+
+  it.effect("are counted and paused each by itself, while all of them are due", () => {
+    const ringing = writing("ringing", "0", ({ ringsAt }) => ringsAt)
+    const stopping = writing("stopping", "0", ({ stopsAt }) => stopsAt)
+    return Effect.gen(function* () {
+      yield* begun
+      yield* set("t", 1, 20)
+      yield* passes(80)
+      // Opened again after 2, 4, 8, 16 and 32 minutes.
+      assert.strictEqual(yield* openedFor("ringing"), 6)
+      assert.strictEqual(yield* openedFor("stopping"), 5)
+    }).pipe(engine({ timely: [ringing, stopping] }))
+  })
+
+  it.effect(
+    "never wait for the pause of another one, where the record comes to them meanwhile",
+    () => {
+      const ringing = writing("ringing", "0", ({ ringsAt }) => ringsAt)
+      const touched = writing("touched", "1", ({ ringsAt, touched }) =>
+        touched === 0
+          ? undefined
+          : Instant.fromEpochMillis(Instant.toEpochMillis(ringsAt) + 21_600_000)
+      )
+      return Effect.gen(function* () {
+        yield* begun
+        yield* set("t", 1, 9_000)
+        yield* passes(300)
+        // The failing write pauses for more than four hours by now.
+        yield* touch("t")
+        yield* passes(63)
+        assert.strictEqual(yield* openedFor("touched"), 1)
+        const before = yield* openedFor("ringing")
+        yield* passes(60)
+        assert.strictEqual(yield* openedFor("ringing"), before)
+      }).pipe(engine({ timely: [ringing, touched] }))
+    }
+  )
+})
+
 describe("whatever call an instance dies at", () => {
   const declared = {
     operations: Toys.toys,

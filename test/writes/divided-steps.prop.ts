@@ -281,8 +281,10 @@ describe("a step that the ledger refuses because of some of its items", () => {
 
   it("fails the write by an item that it cannot do without, and divides no refusal of all", async () => {
     const needed = { noteIds: ["n0", "needed", "n1"], batch: 3 }
+    endings.count = 0
     const outcome = await played({ ...needed, codeOf: new Map([["needed", "DAML_FAILURE"]]) })
     expect(outcome).toMatchObject({ written: ["n0"], left: [], state: "failed" })
+    expect(endings.count).toBe(1)
     const common = new Map([["n0", "PACKAGE_NAMES_NOT_FOUND" as Code]])
     expect(await played({ ...needed, codeOf: common })).toMatchObject({
       ...{ written: [], left: [], state: "failed", submissions: 1 }

@@ -46,6 +46,7 @@ const domain = {
     { ...step, last: false, abandoned: replanned },
     { ...step, abandoned: replanned },
     ofMany,
+    { ...ofMany, replan: Rules.replansMax },
     lastOfMany
   ],
   isSpent: [undefined, true],
@@ -185,6 +186,17 @@ describe("a ledger write, whatever is known and answered", () => {
             progress.committed === null &&
             (progress.step?.items ?? []).length > 0
           )
+      )
+    ).toEqual([])
+  })
+
+  it("is planned anew for a contract that was used up only once the projection has read who used it", () => {
+    expect(
+      breaking(
+        ({ answer, move, progress: { positions } }) =>
+          answer === "stale" &&
+          move.move === "plan" &&
+          (positions === undefined || positions.head < positions.end)
       )
     ).toEqual([])
   })
@@ -458,7 +470,21 @@ describe("the moves of a ledger write", () => {
     ],
     ["refused", { committed: null, step: lastOfMany }, "refuse ledger-rejected"],
     ["stale", { committed: null, step: ofMany }, "look up positions"],
-    ["stale", { committed: null, step: { ...ofMany, replan: 3 } }, "plan 1.4, divided"],
+    ["stale", { committed: null, step: { ...ofMany, replan: 3 } }, "look up positions"],
+    [
+      "stale",
+      {
+        committed: null,
+        step: { ...ofMany, replan: 3 },
+        positions: at({ ...caughtUp, head: 8 })
+      },
+      "wait 250"
+    ],
+    [
+      "stale",
+      { committed: null, step: { ...ofMany, replan: 3 }, positions: caughtUp },
+      "plan 1.4, divided"
+    ],
     ["stale", { committed: null, step: { ...ofMany, replan: 3, divided: 1 } }, "look up positions"],
     ["stale", { committed: null, ...doubted }, "abandon to plan anew"],
     ["stale", { committed: null }, "look up positions"],

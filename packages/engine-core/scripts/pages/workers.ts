@@ -17,7 +17,7 @@ export const workerPage = (): Page =>
   page(
     "workers.md",
     "# Workers",
-    "A worker leases items of a queue and works on them in the background; several instances share a queue, and an item is with one of them at a time. Each wakes when an item may be due, and polls besides. When the engine stops, it leases no more and gives its running jobs 20 seconds to end; what is left by then goes back to the queue. An item whose work fails is leased again after the time below, and one whose instance was killed when its lease has ended. `bursar.worker.jobs` counts the jobs of each by how they ended.",
+    "A worker leases items of a queue and works on them in the background; several instances share a queue, and an item is with one of them at a time. Each wakes when an item may be due, and polls besides. When the engine stops, it leases no more and gives its running jobs 20 seconds to end; what is left by then goes back to the queue. An item whose work fails is leased again after the time below, and one whose instance was killed when its lease has ended. `bursar.worker.jobs` counts the jobs of each by how they ended: `done` says that the job itself did not fail, not that its operation succeeded or its delivery was taken.",
     "`Engine.run` runs them all. `Engine.settle` works off their queues in this order, but for a worker whose items come due by the clock alone.",
     table(
       [

@@ -86,7 +86,7 @@ export const retentionFailed = Metric.counter("bursar.retention.failed", {
 /** Counter of jobs that a worker ended on this instance, by `worker` and `outcome`. */
 export const workerJobs = Metric.counter("bursar.worker.jobs", {
   description:
-    "Jobs of a worker that ended on this instance: done, failed, lost to another worker, or stopped with the engine.",
+    "Jobs of a worker that ended on this instance: done, failed, lost to another worker, or stopped with the engine. Done says that the job itself did not fail, not what came of it: a job that ends its operation as failed, records a delivery that was not taken, or waits for the ledger, is done.",
   incremental: true
 })
 

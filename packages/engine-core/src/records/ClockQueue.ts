@@ -15,6 +15,31 @@ const waitMax = 30 * 24 * 3_600_000
 export const until = (now: Instant.Instant, then: Instant.Instant): number =>
   Math.min(waitMax, Math.max(0, Instant.toEpochMillis(then) - Instant.toEpochMillis(now)))
 
+/** The instants of the record's next clock move and of each `Timely` write that it has. */
+const instantsOf = <R, F>(
+  collection: Collection<R, F>,
+  record: R,
+  timely: ReadonlyArray<Timely>
+): ReadonlyArray<Instant.Instant | undefined> => {
+  const instants = [collection.due(record)?.at]
+  for (const write of timely) {
+    if (write.collection.name === collection.name) instants.push(write.at(record))
+  }
+  return instants
+}
+
+const firstOf = (
+  instants: ReadonlyArray<Instant.Instant | undefined>,
+  after?: Instant.Instant
+): Instant.Instant | undefined => {
+  let first: Instant.Instant | undefined
+  for (const at of instants) {
+    if (at === undefined || (after !== undefined && at <= after)) continue
+    if (first === undefined || at < first) first = at
+  }
+  return first
+}
+
 /**
  * The instant of the record's next clock move or `Timely` write; undefined: none comes. With `after`, the
  * first of these instants that is later.
@@ -23,17 +48,19 @@ export const next = <R, F>(
   collection: Collection<R, F>,
   record: R,
   { after, timely }: { readonly timely: ReadonlyArray<Timely>; readonly after?: Instant.Instant }
+): Instant.Instant | undefined => firstOf(instantsOf(collection, record, timely), after)
+
+/**
+ * The instant for which a changed record is queued; undefined: the items of earlier versions serve it.
+ * It is the first instant that the version before did not have, since an earlier item may pause until
+ * much later; and the first of all where that has moved, as versions of the engine beside this one do.
+ */
+const queuedFor = (
+  before: ReadonlyArray<Instant.Instant | undefined>,
+  after: ReadonlyArray<Instant.Instant | undefined>
 ): Instant.Instant | undefined => {
-  const instants = [collection.due(record)?.at]
-  for (const write of timely) {
-    if (write.collection.name === collection.name) instants.push(write.at(record))
-  }
-  let first: Instant.Instant | undefined
-  for (const at of instants) {
-    if (at === undefined || (after !== undefined && at <= after)) continue
-    if (first === undefined || at < first) first = at
-  }
-  return first
+  const first = firstOf(after)
+  return first === firstOf(before) ? firstOf(after.filter((at) => !before.includes(at))) : first
 }
 
 /** Id of the queue item of a version; each version is queued at most once. */
@@ -74,8 +101,8 @@ export const itemOf = (
 }
 
 /**
- * The queue item of a change of a record, where the record comes to another instant than before it; the
- * item of the version before serves both otherwise.
+ * The queue item of a change of a record, where the record comes to an instant that it did not have
+ * before; the items of earlier versions serve both otherwise.
  */
 export const itemsOf = Effect.fnUntraced(function* <R, F>(
   collection: Collection<R, F>,
@@ -94,10 +121,17 @@ export const itemsOf = Effect.fnUntraced(function* <R, F>(
   },
   timely: ReadonlyArray<Timely>
 ): Effect.fn.Return<ReadonlyArray<WorkItem>> {
-  const at = next(collection, steps[steps.length - 1]!.record, { timely })
+  const instants = instantsOf(collection, steps[steps.length - 1]!.record, timely)
+  const earlier = before === undefined ? [] : instantsOf(collection, before, timely)
+  const at = queuedFor(earlier, instants)
   if (at === undefined) return []
-  if (before !== undefined && next(collection, before, { timely }) === at) return []
   const due = { collection: collection.name, recordId, version: version + steps.length, next: at }
   // The clock, and not the act's own now: a fact of a ledger update is judged at its effective time.
   return [itemOf(due, yield* Instant.now)]
 })
+
+/** The queue item of a record of which no version could be read: its first turn reads it. */
+export const unreadItem = (collection: string, recordId: string): WorkItem => {
+  const id = itemId(collection, recordId, 0)
+  return { queue, itemId: id, resource: id, payload: "", delay: 0 }
+}

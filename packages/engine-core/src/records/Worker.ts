@@ -2,7 +2,7 @@
  * Declaration of a worker: the queue it leases items of, how many at a time, and the work of an item.
  * Each room lists its workers, and the engine runs them all by one loop (`Workers`).
  */
-import { Context, Duration, Effect, Scope, type Stream, Tracer } from "effect"
+import { Context, Duration, Effect, References, Scope, type Stream, Tracer } from "effect"
 import type { JobOutcome } from "../engine/Metrics.ts"
 import { Settings } from "../engine/Settings.ts"
 import type { WorkerName } from "../engine/WorkerName.ts"
@@ -61,14 +61,22 @@ export interface Worker<R = never> extends WorkerTerms {
 }
 
 /**
- * The services at the start, without its span and its scope: no job inherits the one, or waits for the
- * other.
+ * The services of the place that builds a layer, for effects that run elsewhere. What belongs to the
+ * fiber of that place is left out: its scope, which no job waits for, its span, and the annotations and
+ * spans of its logs and traces, which would replace those of each call.
  */
 export const servicesOf = <R>(): Effect.Effect<Context.Context<R>, never, R> =>
-  Effect.map(
-    Effect.context<R>(),
-    (context) => Context.omit(Tracer.ParentSpan, Scope.Scope)(context) as Context.Context<R>
-  )
+  Effect.map(Effect.context<R>(), (context) => withoutFiber(context) as Context.Context<R>)
+
+const withoutFiber = Context.omit(
+  Scope.Scope,
+  Tracer.ParentSpan,
+  References.CurrentLogAnnotations,
+  References.CurrentLogSpans,
+  References.CurrentStackFrame,
+  References.TracerSpanAnnotations,
+  References.TracerSpanLinks
+)
 
 /** Services that a worker needs. */
 export type Needs<W> = W extends Worker<infer R> ? R : never

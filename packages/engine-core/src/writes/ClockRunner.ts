@@ -18,6 +18,7 @@ import * as Approval from "./Approval.ts"
 import { FourEyes } from "./FourEyes.ts"
 import { operations } from "./OperationRecord.ts"
 import * as Timely from "../records/Timely.ts"
+import * as TimelyTries from "./TimelyTries.ts"
 
 /** Records of one batch. */
 const batchMax = 100
@@ -38,12 +39,11 @@ const projectedFor = 1_000
 /** Milliseconds until a record whose processing failed is retried. */
 const failedFor = 60_000
 
+/** Operations of one write that a turn looks at: more than one only where the counts were lost. */
+const looksMax = 20
+
 /** Milliseconds for which a kind of record unknown to this version is left to newer versions. */
 const unknownFor = 3_600_000
-
-/** Backoff in milliseconds until a refused write is opened again: from a minute up to a day. */
-const againAfter = (times: number): number =>
-  Math.min(24 * 3_600_000, 60_000 * 2 ** Math.min(times, 11))
 
 type Needs = Records | WorkQueue | Ledger | ProjectionLog | FourEyes
 
@@ -76,15 +76,6 @@ const unprojected = Effect.fnUntraced(function* (
 const endOf = (payload: string): number | undefined =>
   payload.startsWith("end:") ? Number(payload.slice(4)) : undefined
 
-/**
- * Number of earlier tries of a write, from an item's payload: 0 where it counts those of another write,
- * since a record that has come to another instant begins anew.
- */
-const timesOf = (payload: string, about: string): number => {
-  const [, times, counted] = /^times:(\d+):(.*)$/su.exec(payload) ?? []
-  return counted === about ? Number(times) : 0
-}
-
 /** Appends a notice for each clock move that is due; reads compute the moves without notices. */
 const noted = Effect.fnUntraced(function* <R, F>(
   collection: Collection<R, F>,
@@ -101,9 +92,9 @@ const noted = Effect.fnUntraced(function* <R, F>(
 })
 
 /**
- * Opens the scheduled writes that are due, each under a key of record, instant and number of
- * earlier tries, so that a repeated turn finds the same operation. Returns the delay until the next
- * check; undefined: nothing was due.
+ * Opens the scheduled writes that are due, each under a key of record, instant and number of earlier
+ * tries, so that a repeated turn finds the same operation. A write whose pause lasts is left as it is.
+ * Returns the tries of each write that is due.
  */
 const opened = Effect.fnUntraced(function* <R, F>(
   collection: Collection<R, F>,
@@ -113,23 +104,26 @@ const opened = Effect.fnUntraced(function* <R, F>(
   const fourEyes = yield* FourEyes
   const records = yield* Records
   const declared = yield* Timely.Declared
-  let wait: { readonly delay: number; readonly payload: string } | undefined
+  const before = TimelyTries.decode(payload)
+  const tries: Array<TimelyTries.TimelyTry> = []
   for (const write of declared) {
     if (write.collection.name !== collection.name) continue
     const at = write.at(record)
     if (at === undefined || at > now) continue
     const about = `${write.name}:${collection.id(record)}@${Instant.sortable(at)}`
-    const before = timesOf(payload, about)
-    const answer = yield* fourEyes
-      .open(write.operation, write.request(record), `${about}#${before}`)
-      .pipe(Effect.catchTag("Refused", broken(about)))
-    const id = answer.location.slice(answer.location.lastIndexOf("/") + 1)
-    const operation = yield* records.find(operations, id)
-    const failed = Option.exists(operation, ({ state }) => state === "failed")
-    const times = failed ? before + 1 : before
-    wait = { delay: againAfter(times), payload: `times:${times}:${about}` }
+    let self = before.get(about) ?? { about, times: 0, againAt: at }
+    for (let looks = 0; self.againAt <= now && looks < looksMax; looks++) {
+      const answer = yield* fourEyes
+        .open(write.operation, write.request(record), `${about}#${self.times}`)
+        .pipe(Effect.catchTag("Refused", broken(about)))
+      const id = answer.location.slice(answer.location.lastIndexOf("/") + 1)
+      const operation = Option.getOrUndefined(yield* records.find(operations, id))
+      const failedAt = operation?.state === "failed" ? (operation.finishedAt ?? now) : undefined
+      self = TimelyTries.looked(self, { failedAt, now })
+    }
+    tries.push(self)
   }
-  return wait
+  return tries
 })
 
 /** Dies on a refusal of the engine's own request: its declaration is wrong. */
@@ -163,18 +157,22 @@ const look = Effect.fnUntraced(function* (
     if (wait !== undefined) return yield* release(wait)
   }
   const after = yield* noted(collection, kept.value, now)
-  const again = yield* opened(collection, after, { now, payload: lease.payload })
+  const tries = yield* opened(collection, after, { now, payload: lease.payload })
   const next = ClockQueue.next(collection, after, { timely })
   // The written version has an item of its own, unless it waits for the same instant.
   const waits = next !== undefined && (after.version === kept.value.version || next === before)
   if (!waits) return yield* orUnavailable(work.finish(lease))
-  if (again === undefined) {
-    return yield* release({ delay: Math.max(1, ClockQueue.until(now, next)), payload: "" })
-  }
-  // A refused write is tried ever more rarely; what comes at another instant does not wait for it.
+  // Each refused write pauses by itself; what comes at another instant does not wait for it.
   const nextInstant = ClockQueue.next(collection, after, { timely, after: now })
-  const until = nextInstant === undefined ? again.delay : ClockQueue.until(now, nextInstant)
-  yield* release({ ...again, delay: Math.max(1, Math.min(again.delay, until)) })
+  const instants = [
+    ...tries.map(({ againAt }) => againAt),
+    ...(nextInstant === undefined ? [] : [nextInstant])
+  ]
+  const until = instants.reduce(Instant.min, instants[0] ?? next)
+  yield* release({
+    delay: Math.max(1, ClockQueue.until(now, until)),
+    payload: TimelyTries.encode(tries)
+  })
 })
 
 /** Takes the lock that signatures take, so that an action is decided or lapses, never both. */
@@ -251,14 +249,29 @@ const adopted = Effect.fnUntraced(
           )
         )
       })
+    // A record that cannot be read keeps no other one from its clock moves, and is queued unread: its
+    // item is tried again until it can be read, while its kind counts as swept.
+    const setDownUnread = (collection: Collection, recordId: string, defect: unknown) =>
+      Effect.gen(function* () {
+        yield* Effect.logError(
+          `the clock of ${collection.name} ${recordId} could not be read`,
+          defect
+        )
+        yield* records.transact(records.enqueue([ClockQueue.unreadItem(collection.name, recordId)]))
+      })
     const sweeps = clocked.map((collection) => {
-      // By ids alone: a record that cannot be read keeps no other one from its clock moves.
       const sweep = records.ids(collection, {}).pipe(
         Stream.grouped(adoptedMax),
         Stream.runForEach((ids) =>
           together(
             ids,
-            (some) => setDown(collection, some),
+            (some) =>
+              Effect.catchDefect(setDown(collection, some), (defect) => {
+                const [recordId, ...others] = some
+                return recordId === undefined || others.length > 0
+                  ? Effect.die(defect)
+                  : setDownUnread(collection, recordId, defect)
+              }),
             (recordId) => `the clock of ${collection.name} ${recordId}`
           )
         ),

@@ -1,5 +1,5 @@
 /** Runs a write on the ledger: looks up, plans, sends and records as `LedgerWriteRules` decides. */
-import { Effect, Option, Result } from "effect"
+import { Effect, Equal, Option, Result } from "effect"
 import { Settings } from "../engine/Settings.ts"
 import * as Instant from "../kernel/Instant.ts"
 import * as Offset from "../kernel/Offset.ts"
@@ -222,14 +222,18 @@ const halved = ({ divided: times = 0, items = [], leftOut = 0 }: Step): Parts =>
     : { divided: times + 1, leftOut: leftOut + 1, itemsMax: 1 }
 
 /** Computes by what a new plan of a step is divided, from the recorded step that it follows. */
-const partsOf = (step: Step | null, { refusal, step: count }: Rules.Plan): Parts => {
+const partsOf = (
+  step: Step | null,
+  { isChanged = false, refusal, step: count }: Rules.Plan
+): Parts => {
   if (step === null) return {}
   if (step.step !== count) return grown(step)
   if (refusal !== undefined) return halved(step)
-  const { divided: times, itemsMax, leftOut } = step
+  const { divided: times = 0, itemsMax, leftOut } = step
+  const divided = isChanged ? times + 1 : times
   return {
     ...(itemsMax === undefined ? {} : { itemsMax }),
-    ...(times === undefined ? {} : { divided: times }),
+    ...(divided === 0 ? {} : { divided }),
     ...(leftOut === undefined ? {} : { leftOut })
   }
 }
@@ -360,23 +364,34 @@ const recorded = Effect.fnUntraced(function* (
   return { record, act, input: Request.decode(operation, record.request) }
 })
 
-/** Plans a recorded step again, and rolls back: whether anything of it is left to say. */
-const isLeft = Effect.fnUntraced(function* (
+/**
+ * How a recorded step is judged again: it is sent as it is, or planned anew because the records ask for
+ * something else by now, or nothing of it is left to say.
+ */
+type Rejudgement = "same" | "changed" | "said"
+
+/**
+ * Plans a recorded step again, and rolls back. Of a write that divides, the commands are compared: a line
+ * may wait by now that the recorded step leaves as it is.
+ */
+const compared = Effect.fnUntraced(function* (
   operation: OnLedger,
-  { itemsMax, step }: Step,
+  { commands, itemsMax, step }: Step,
   { act, input }: RunningWrite
 ) {
   const records = yield* Records
-  return (yield* records.rehearse(operation.plan(input, act, step, itemsMax))) !== null
+  const planned = yield* records.rehearse(operation.plan(input, act, step, itemsMax))
+  if (planned === null) return "said"
+  const isSame = operation.divide === undefined || Equal.equals(planned.commands, commands)
+  return isSame ? "same" : "changed"
 })
 
 /**
  * Judges again a recorded step that the ledger has not taken: a hold or a restriction may have been
  * set since it was planned, or its figures may have moved. The step and its command id do not
- * change. Returns whether to send it; where its figures have moved, or what it says is said already,
- * the operation has ended.
+ * change. Where its figures have moved, or what it says is said already, the operation has ended.
  */
-const maySend = Effect.fnUntraced(function* (
+const judgeBeforeSend = Effect.fnUntraced(function* (
   operation: OnLedger,
   leasedOperation: LeasedOperation.LeasedOperation,
   step: Step
@@ -391,14 +406,12 @@ const maySend = Effect.fnUntraced(function* (
         isFirst &&
         (yield* SignedFigures.voidIfFiguresMoved(leasedOperation, operation, running))
       ) {
-        return false
+        return "said" satisfies Rejudgement
       }
-      if (!(yield* isLeft(operation, step, running))) {
-        yield* settle(operation, leasedOperation, running)
-        return false
-      }
-      yield* LeasedOperation.renewAfter(leasedOperation, fencedAt)
-      return true
+      const judgement: Rejudgement = yield* compared(operation, step, running)
+      if (judgement === "said") yield* settle(operation, leasedOperation, running)
+      else yield* LeasedOperation.renewAfter(leasedOperation, fencedAt)
+      return judgement
     })
   )
 })
@@ -415,7 +428,7 @@ const isStillSent = Effect.fnUntraced(
         const fencedAt = yield* LeasedOperation.fence(leasedOperation)
         const running = yield* recorded(operation, leasedOperation)
         const isMoved = step.step === 1 && (yield* SignedFigures.areMoved(operation, running))
-        const isSent = !isMoved && (yield* isLeft(operation, step, running))
+        const isSent = !isMoved && (yield* compared(operation, step, running)) === "same"
         yield* LeasedOperation.renewAfter(leasedOperation, fencedAt)
         return isSent
       })
@@ -585,10 +598,15 @@ const perform = Effect.fnUntraced(function* (
       }
     }
     case "send":
-      if (!move.isJudged) break
+      if (!move.isJudged) {
+        const isRepeated = operation.divide !== undefined && step.unknownSince !== null
+        if (!isRepeated || (yield* isStillSent(operation, leasedOperation, step))) break
+        return { ...write, move: Rules.awaitedInDoubt }
+      }
       if (!Rules.mustSpend(write.progress)) {
-        if (yield* maySend(operation, leasedOperation, step)) break
-        return undefined
+        const judgement = yield* judgeBeforeSend(operation, leasedOperation, step)
+        if (judgement === "same") break
+        return judgement === "said" ? undefined : { ...write, move: Rules.changed(step) }
       }
       if (yield* isStillSent(operation, leasedOperation, step)) break
       return { ...write, step: yield* abandon(leasedOperation, step, null), move: Rules.firstSpend }
@@ -600,7 +618,7 @@ const perform = Effect.fnUntraced(function* (
   return decided({ ...write, answer, progress })
 })
 
-/** Runs the leased write as far as possible; the caller ends it where its rules refuse. */
+/** Runs the leased write as far as possible, and ends it where its rules refuse. */
 export const run = Effect.fnUntraced(function* (
   operation: OnLedger,
   leasedOperation: LeasedOperation.LeasedOperation
@@ -612,11 +630,17 @@ export const run = Effect.fnUntraced(function* (
   const { state, step } = record ?? ({ state: "queued", step: null } as const)
   const progress = yield* progressOf(leasedOperation, { state, step, dedup: "since-planned" })
   const trace = record === undefined ? null : traceOf(record)
-  let write: LedgerWrite | undefined = decided({
+  const first = decided({
     ...{ operation, leasedOperation, trace, step, progress },
     answer: undefined
   })
-  while (write !== undefined) write = yield* perform(write)
+  const performed = Effect.gen(function* () {
+    let write: LedgerWrite | undefined = first
+    while (write !== undefined) write = yield* perform(write)
+  })
+  return yield* Effect.catchTag(performed, "Refused", (refusal) =>
+    fail({ leasedOperation, operation }, LeasedOperation.failing(refusal))
+  )
 })
 
 /**

@@ -169,6 +169,8 @@ export interface Plan {
    * as it was.
    */
   readonly refusal?: Refused
+  /** True where the records ask for something else than the recorded step, of which nothing was taken. */
+  readonly isChanged?: boolean
 }
 
 /** Records that the step may have committed. */
@@ -224,6 +226,20 @@ const spread = (millis: number): Wait => ({ move: "wait", millis, isSpread: true
 
 /** Sends a step that was judged just now, or that may have committed and is not judged again. */
 export const firstSend: Send = { move: "send", dedup: "since-planned", isJudged: false }
+
+/**
+ * Awaits whether a step in doubt has committed that the records would not send by now; where it has
+ * not, it is abandoned.
+ */
+export const awaitedInDoubt: Wait = { move: "wait", millis: refusedInDoubt, isSpread: false }
+
+/** Plans a step anew because the records ask for something else by now, which uses up no plan anew. */
+export const changed = ({ replan, step }: Pick<PlannedStep, "replan" | "step">): Plan => ({
+  move: "plan",
+  step,
+  replan: replan + 1,
+  isChanged: true
+})
 
 /** Spends the command id of a step that was abandoned just now. */
 export const firstSpend: Spend = { move: "spend", dedup: "since-planned" }
@@ -350,21 +366,25 @@ const refusedBy = (refusal: LedgerRefused, progress: SentProgress): Move => {
   if (committed !== null) return note(committed)
   if (!isAbsent(progress)) return wait(refusedInDoubt)
   const { divided = 0, replan } = step
-  if (!LedgerRefusal.isStale(refusal) || replan - divided >= replansMax) {
-    const cause = LedgerRefusal.from(refusal)
-    if (LedgerRefusal.isCommon(refusal) || !isDivisible(step)) return refuse(progress, { cause })
-    // Of a step that is in doubt the same items are sent again under another command id, and divided
-    // once that one is refused without a doubt.
-    if (!mustSpend(progress)) {
-      return { move: "plan", step: step.step, replan: replan + 1, refusal: cause }
-    }
+  const isStale = LedgerRefusal.isStale(refusal)
+  const cause = LedgerRefusal.from(refusal)
+  if (isStale && replan - divided < replansMax) {
+    if (mustSpend(progress)) return { move: "abandon", cause: null }
+    return positions === undefined ? lookUp("positions") : replanned(step, positions)
+  }
+  if (LedgerRefusal.isCommon(refusal) || !isDivisible(step)) return refuse(progress, { cause })
+  // Of a step that is in doubt the same items are sent again under another command id, and divided
+  // once that one is refused without a doubt.
+  if (mustSpend(progress)) {
     return replan - divided < doubtsMax
       ? { move: "abandon", cause: null }
       : refuse(progress, { cause })
   }
-  if (mustSpend(progress)) return { move: "abandon", cause: null }
+  const refused: Plan = { move: "plan", step: step.step, replan: replan + 1, refusal: cause }
+  if (!isStale) return refused
+  // The projection may not have read yet who used the contract up, and would plan for it again.
   if (positions === undefined) return lookUp("positions")
-  return replanned(step, positions)
+  return positions.head < positions.end ? wait(behind) : refused
 }
 
 /** Checks whether a refused step may be divided, or may lose its only item. */

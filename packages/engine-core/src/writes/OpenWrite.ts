@@ -11,7 +11,7 @@ import * as PlainJson from "../kernel/PlainJson.ts"
 import * as Trace from "../kernel/Trace.ts"
 import { Crypto } from "../ports/Crypto.ts"
 import { Ids } from "../ports/Ids.ts"
-import { Records } from "../records/Records.ts"
+import { Records, type Stored } from "../records/Records.ts"
 import type { Role } from "../vocabulary/Role.ts"
 import * as Answers from "./Answers.ts"
 import * as Approval from "./Approval.ts"
@@ -24,7 +24,7 @@ import * as KeyedCall from "./KeyedCall.ts"
 import * as Logged from "./Logged.ts"
 import type { AnyOperation, Operation } from "./Operation.ts"
 import * as Lasting from "./LastingLookups.ts"
-import { operations } from "./OperationRecord.ts"
+import { type OperationRecord, operations } from "./OperationRecord.ts"
 import * as QueuedOperation from "./QueuedOperation.ts"
 import * as Request from "./Request.ts"
 import type { SealedSecrets } from "../records/Act.ts"
@@ -148,16 +148,20 @@ export const single = Effect.fnUntraced(function* (
   const { caller, identity } = call
   const { fingerprint } = write.key
   const operationId = yield* ids.make("op")
+  const target = Idempotency.target("operation", operationId)
+  let judged: Stored<OperationRecord> | undefined
   const bound = yield* KeyedCall.bind(write.key, {
-    target: Idempotency.target("operation", operationId),
+    target,
     // The key of a body ends with what its write made.
-    isOver: (target) =>
-      Effect.flatMap(operationOf(target), (earlier) =>
-        Effect.map(Lasting.lasts(operation, earlier), (is) => !is)
-      )
+    isOver: Effect.fnUntraced(function* (earlier) {
+      judged = yield* operationOf(earlier)
+      return !(yield* Lasting.lasts(operation, judged))
+    })
   })
   if (!bound.first) {
-    const shown = Concealment.operationFor(yield* operationOf(bound.target), write.role)
+    const { id } = Idempotency.parseTarget(bound.target)
+    const found = judged?.operationId === id ? judged : yield* operationById(id)
+    const shown = Concealment.operationFor(found, write.role)
     return Answers.ofOperation(shown, now, { status: 200, replayed: true })
   }
   const input = yield* JudgeWrite.complete(operation, write.input)

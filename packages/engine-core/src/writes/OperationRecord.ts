@@ -57,7 +57,10 @@ export const Step = Schema.Struct({
   items: Schema.optionalKey(Schema.Array(Schema.String)),
   /** Largest number of items of the step, once it or the step before it was divided. */
   itemsMax: Schema.optionalKey(Integer.schema),
-  /** Number of times that this step was divided or lost an item, of its plans anew. */
+  /**
+   * Number of times, of its plans anew, that this step was divided, lost an item, or was changed because
+   * the records asked for something else.
+   */
   divided: Schema.optionalKey(Integer.schema),
   /** Number of items that this step lost because the ledger refused them alone. */
   leftOut: Schema.optionalKey(Integer.schema),

@@ -364,6 +364,25 @@ export const isUndirected = ({
   !lost &&
   (directed.party !== party || directed.waits !== (state === "suspended"))
 
+/** What the ledger is to be told of a line: who is paid, by whose custody, and whether the line waits. */
+export const Direction = Schema.Struct({
+  holder: Party.schema,
+  custodian: NullOr(Party.schema),
+  waits: Schema.Boolean
+})
+export type Direction = typeof Direction.Type
+
+/** The direction of an owed line, as its record says. */
+export const directionOf = ({
+  custodian,
+  party,
+  state
+}: Pick<DistributionLine, "custodian" | "party" | "state">): Direction => ({
+  holder: party,
+  custodian,
+  waits: state === "suspended"
+})
+
 /** Checks whether the contract of a line says that it waits, so that the registrar cannot deliver it. */
 export const waitsOnLedger = ({ directed }: Pick<DistributionLine, "directed">): boolean =>
   directed?.waits === true

@@ -8,6 +8,7 @@ import * as Instant from "../../kernel/Instant.ts"
 import type { Unavailable } from "../../kernel/Refusal.ts"
 import type { Act } from "../../records/Act.ts"
 import { Records } from "../../records/Records.ts"
+import { operations } from "../../writes/OperationRecord.ts"
 import { distributions } from "./Distribution.ts"
 import { type DistributionContract, distributionContracts } from "./DistributionContract.ts"
 import {
@@ -32,6 +33,11 @@ export interface Change {
    * as it was.
    */
   readonly mayDeliver?: boolean
+  /**
+   * True where a line is to be directed otherwise than before: it began to wait, was cured, or has
+   * another payee.
+   */
+  readonly isRedirected?: boolean
   /** The kind of operation that has just ended: lines that are left need another one, later. */
   readonly ended?: "instruct" | "roll"
 }
@@ -69,7 +75,11 @@ const setTimer = Effect.fnUntraced(function* (distributionId: string, act: Act, 
   const after: DistributionTimer = {
     ...timer,
     mayDeliver,
-    ...(yield* instructing({ ...timer, mayDeliver }, contract, { act, ...change })),
+    ...(yield* instructing({ ...timer, mayDeliver }, contract, {
+      act,
+      ...(change.ended === undefined ? {} : { ended: change.ended }),
+      isChanged: mayDeliver !== timer.mayDeliver || change.isRedirected === true
+    })),
     rollAt: yield* rollTime(timer, { act, ...change })
   }
   if (before === null) {
@@ -90,22 +100,51 @@ interface TimerChange extends Change {
   readonly act: Act
 }
 
+interface InstructionChange extends Pick<TimerChange, "act" | "ended"> {
+  /** True where the ledger is to be told something else than before. */
+  readonly isChanged: boolean
+}
+
+/**
+ * Computes the instant of the instruction. One that has changed has an instant of its own where an
+ * operation of the one before has failed, whose pauses grow ever longer
+ * (docs/domain/every-record.md#timely-writes); an operation that has not ended plans by the change.
+ */
 const instructing = Effect.fnUntraced(function* (
   { distributionId, instructAt, lastInstructAt, mayDeliver }: DistributionTimer,
   { isOpen }: DistributionContract,
-  { act, ended }: TimerChange
+  { act, ended, isChanged }: InstructionChange
 ) {
   const { now } = act
   const need = yield* needOf({ distributionId, mayDeliver, isOpen }, now)
   // An operation is found by its instant: a repeated instant would find the operation that ended.
   const isEnded = ended === "instruct" && instructAt !== null
-  const last = isEnded ? latest(lastInstructAt, instructAt) : lastInstructAt
-  if (need === null) return { instructAt: null, lastInstructAt: last }
   const isDue = instructAt !== null && Instant.atOrBefore(instructAt, now)
-  if (isDue && !isEnded) return { instructAt, lastInstructAt }
+  const isAnother =
+    isEnded || (isChanged && isDue && (yield* hasFailed({ distributionId, since: instructAt })))
+  const last = isAnother ? latest(lastInstructAt, instructAt) : lastInstructAt
+  if (need === null) return { instructAt: null, lastInstructAt: last }
+  if (isDue && !isAnother) return { instructAt, lastInstructAt }
   const from = need === "now" ? now : need.againAt
   const next = last === null ? from : Instant.max(from, Instant.fromNanos(last + 1n))
   return { instructAt: next, lastInstructAt: need === "now" ? next : last }
+})
+
+/** Checks whether an instruction of the distribution has failed since an instant. */
+const hasFailed = Effect.fnUntraced(function* ({
+  distributionId,
+  since
+}: {
+  readonly distributionId: DistributionId
+  readonly since: Instant.Instant
+}) {
+  const records = yield* Records
+  const failed = records.stream(operations, {
+    where: { kind: ["distribution.instruct"], state: ["failed"] },
+    updatedFrom: since
+  })
+  const own = Stream.filter(failed, ({ record }) => record.resource.id === distributionId)
+  return Option.isSome(yield* Stream.runHead(own))
 })
 
 const latest = (last: Instant.Instant | null, instant: Instant.Instant): Instant.Instant =>
@@ -135,7 +174,8 @@ const needOf = Effect.fnUntraced(function* (
     isUndirected
   )
   const isOther = (line: DistributionLine) => isUndirected(line) && !paused.has(line.lineId)
-  if (!isOpen && refusedLines.every(waitsOnLedger)) return "now"
+  // Opened without the refused lines, or closed because of them.
+  if (isOpen !== refusedLines.every(waitsOnLedger)) return "now"
   const without = new Set(paused.keys())
   if (yield* hasLine(distributionId, { by: "undirected", is: isOther, without })) return "now"
   const instants = refusedLines.flatMap(({ lineId }) => paused.get(lineId) ?? [])

@@ -4,6 +4,7 @@
  */
 import { Effect, Option } from "effect"
 import { Settings } from "../../engine/Settings.ts"
+import { type Refused, refused } from "../../kernel/Refusal.ts"
 import { Records } from "../../records/Records.ts"
 import * as Timely from "../../records/Timely.ts"
 import {
@@ -15,7 +16,13 @@ import * as Operation from "../../writes/Operation.ts"
 import { roll } from "../roll/RollOperations.ts"
 import { distributions } from "./Distribution.ts"
 import { distributionContracts } from "./DistributionContract.ts"
-import { type DistributionLine, distributionLines, waitsOnLedger } from "./DistributionLine.ts"
+import {
+  type DistributionLine,
+  directionOf,
+  distributionLines,
+  isUndirected,
+  waitsOnLedger
+} from "./DistributionLine.ts"
 import { distributionTimers } from "./DistributionTimer.ts"
 import { setTimers } from "./DistributionTimerSteps.ts"
 import { leaveOut, leftOutOf, refusalOf } from "./LineRefusalSteps.ts"
@@ -28,8 +35,8 @@ const write = "instruct"
  * Closes a distribution that is held. For one that is cleared, directs the lines whose contracts
  * differ from the records in wait or payee, and opens the distribution after the last of them, so
  * that no line that waits can be delivered in between. Lines that the ledger refuses are left out, and
- * one of them that may be delivered although it must not keeps the distribution closed. Sends no
- * command where ledger and records agree, as after a hold that was released before this operation ran.
+ * one of them that may be delivered although it must not keeps the distribution closed, and closes one
+ * that is open. Sends no command where ledger and records agree, as after a hold that was released before this operation ran.
  */
 const instruct = Operation.defineForEngine("distribution.instruct", {
   doc: "Tells the registrar on the ledger which lines of a distribution it may deliver, and to whom.",
@@ -48,12 +55,13 @@ const instruct = Operation.defineForEngine("distribution.instruct", {
     const contract = Option.getOrNull(yield* records.find(distributionContracts, distributionId))
     if (timer === null || timer.instructAt === null || contract === null) return null
     const { cid, isOpen } = contract
+    const leftOut = yield* leftOutOf({ distributionId, write }, act)
+    const close = exercise(DistributionTemplate, cid, "Close", {})
     if (!timer.mayDeliver) {
       if (!isOpen) return null
       yield* notePlanned({ step, lines: 0 }, act)
-      return { commands: [exercise(DistributionTemplate, cid, "Close", {})], last: true }
+      return { commands: [close], last: !leftOut.isOwn }
     }
-    const leftOut = yield* leftOutOf({ distributionId, write }, act)
     const max = Math.min(batchLines, itemsMax)
     const found = yield* records.list(distributionLines, {
       where: { undirected: [distributionId] },
@@ -63,8 +71,14 @@ const instruct = Operation.defineForEngine("distribution.instruct", {
     const sendable = undirected.filter(({ lineId }) => !leftOut.lineIds.has(lineId))
     const lines = sendable.slice(0, max)
     const isRest = sendable.length <= max
-    const refusedLines = undirected.filter(({ lineId }) => leftOut.lineIds.has(lineId))
-    const mayOpen = isRest && !isOpen && refusedLines.every(waitsOnLedger)
+    const left = yield* records.many(distributionLines, [...leftOut.lineIds])
+    const refusedLines = left.filter(isUndirected)
+    const isSafe = refusedLines.every(waitsOnLedger)
+    if (isOpen && !isSafe) {
+      yield* notePlanned({ step, lines: 0 }, act)
+      return { commands: [close], last: false }
+    }
+    const mayOpen = isRest && !isOpen && isSafe
     const isOpening = mayOpen && lines.length < itemsMax
     const opening = isOpening ? [exercise(DistributionTemplate, cid, "Open", {})] : []
     yield* notePlanned({ step, lines: lines.length }, act)
@@ -84,8 +98,13 @@ const instruct = Operation.defineForEngine("distribution.instruct", {
         : Effect.as(leaveOut({ distributionId, write }, refusedItem, act), true),
     end: Effect.fn("distribution.instruct.end")(function* ({ distributionId }, act) {
       const refusal = yield* refusalOf({ distributionId, write }, act)
-      if (refusal !== null) yield* setTimers([distributionId], act, { ended: "instruct" })
-      return refusal
+      if (refusal === null) return null
+      yield* setTimers([distributionId], act, { ended: "instruct" })
+      const records = yield* Records
+      const timer = Option.getOrNull(yield* records.find(distributionTimers, distributionId))
+      const contract = Option.getOrNull(yield* records.find(distributionContracts, distributionId))
+      const isKeptClosed = timer?.mayDeliver === true && contract?.isOpen === false
+      return isKeptClosed ? saidClosed(refusal) : refusal
     })
   },
   finish: Effect.fn("distribution.instruct.finish")(function* ({ distributionId }, act) {
@@ -94,13 +113,17 @@ const instruct = Operation.defineForEngine("distribution.instruct", {
   })
 })
 
-const direct = ({ custodian, lineCid, lineId, party, state }: DistributionLine): Command => {
-  if (lineCid === null) throw new Error(`${lineId} is owed and has no contract`)
-  return exercise(LineTemplate, lineCid, "Direct", {
-    holder: party,
-    custodian,
-    waits: state === "suspended"
+/** Says in the refusal of lines that nothing of the distribution can be delivered because of them. */
+const saidClosed = ({ details }: Refused<"ledger-rejected">) =>
+  refused("ledger-rejected", {
+    ...details,
+    detail: `${details.detail ?? ""} The distribution stays closed until the ledger directs what could be paid against its record.`
   })
+
+const direct = (line: DistributionLine): Command => {
+  const { lineCid, lineId } = line
+  if (lineCid === null) throw new Error(`${lineId} is owed and has no contract`)
+  return exercise(LineTemplate, lineCid, "Direct", directionOf(line))
 }
 
 /** Writes of a distribution that the engine opens by itself. */

@@ -6,6 +6,8 @@ import { Schema } from "effect"
 import * as Collection from "../../kernel/Collection.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Integer from "../../kernel/Integer.ts"
+import * as Field from "../../templates/Field.ts"
+import { Direction } from "./DistributionLine.ts"
 import { DistributionId } from "./DistributionTerms.ts"
 
 /** The writes that leave lines out. */
@@ -19,6 +21,11 @@ const refusal = {
   times: Integer.schema,
   /** Instant from which the engine's own writes try it again. */
   againAt: Instant.schema,
+  /**
+   * The direction that was refused, since a line that is to be directed otherwise does not pause; null of
+   * a roll, and in facts that were recorded before this member.
+   */
+  direction: Field.optional(Direction),
   /** The ledger's refusal, as the problem of a write shows it. */
   check: Schema.String,
   reason: Schema.String,

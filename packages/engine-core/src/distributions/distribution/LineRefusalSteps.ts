@@ -2,13 +2,14 @@
  * Steps that leave out the lines which the ledger refuses to direct or to roll
  * (docs/domain/distributions.md#lines-that-the-ledger-refuses).
  */
-import { Effect, Option, Stream } from "effect"
+import { Effect, Equal, Option, Stream } from "effect"
 import * as Duration from "../../kernel/Duration.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import { type Refused, refused } from "../../kernel/Refusal.ts"
 import type { OperationAct } from "../../records/Act.ts"
 import { Records } from "../../records/Records.ts"
 import type { RefusedItem } from "../../writes/Operation.ts"
+import { type Direction, directionOf, distributionLines } from "./DistributionLine.ts"
 import type { DistributionId } from "./DistributionTerms.ts"
 import * as LineRefusal from "./LineRefusal.ts"
 
@@ -41,17 +42,37 @@ const refusalsOf = (selection: LineSelection) =>
       )
   )
 
-/** Finds the lines that the engine leaves out at an instant, and when it tries each again. */
-export const pausedAt = (selection: LineSelection, now: Instant.Instant) =>
-  Effect.map(
-    refusalsOf(selection),
-    (found): ReadonlyMap<string, Instant.Instant> =>
-      new Map(
-        found.flatMap(({ againAt, lineId }) =>
-          Instant.isAfter(againAt, now) ? [[lineId, againAt] as const] : []
-        )
-      )
+/**
+ * Selects the refused lines whose pause lasts at an instant. The pause of a line ends as soon as it is to
+ * be directed otherwise: the ledger has not refused that.
+ */
+const pausedOf = Effect.fnUntraced(function* (
+  refusals: ReadonlyArray<LineRefusal.LineRefusal>,
+  now: Instant.Instant
+) {
+  const pausing = refusals.filter(({ againAt }) => Instant.isAfter(againAt, now))
+  const directed = pausing.filter(({ direction }) => direction !== null)
+  const records = yield* Records
+  const lines = yield* records.many(
+    distributionLines,
+    directed.map(({ lineId }) => lineId)
   )
+  const directions = new Map<string, Direction>(
+    lines.map((line) => [line.lineId, directionOf(line)])
+  )
+  return pausing.filter(
+    ({ direction, lineId }) => direction === null || Equal.equals(direction, directions.get(lineId))
+  )
+})
+
+/** Finds the lines that the engine leaves out at an instant, and when it tries each again. */
+export const pausedAt = Effect.fnUntraced(function* (
+  selection: LineSelection,
+  now: Instant.Instant
+) {
+  const paused = yield* pausedOf(yield* refusalsOf(selection), now)
+  return new Map(paused.map(({ againAt, lineId }) => [lineId as string, againAt]))
+})
 
 /** Lines that an operation leaves out. */
 interface LeftOut {
@@ -64,17 +85,19 @@ interface LeftOut {
  * Finds the lines that an operation leaves out: those that the ledger refused to it, and of the engine's
  * own writes those whose pause has not ended. A person's write tries each line once.
  */
-export const leftOutOf = (
+export const leftOutOf = Effect.fnUntraced(function* (
   selection: LineSelection,
   { now, operationId, role }: Pick<OperationAct, "now" | "operationId" | "role">
-) =>
-  Effect.map(refusalsOf(selection), (found): LeftOut => {
-    const isOwn = (refusal: LineRefusal.LineRefusal) => refusal.operationId === operationId
-    const left = found.filter(
-      (refusal) => isOwn(refusal) || (role === null && Instant.isAfter(refusal.againAt, now))
-    )
-    return { lineIds: new Set(left.map(({ lineId }) => lineId)), isOwn: left.some(isOwn) }
-  })
+) {
+  const found = yield* refusalsOf(selection)
+  const own = found.filter((refusal) => refusal.operationId === operationId)
+  const paused = role === null ? yield* pausedOf(found, now) : []
+  const leftOut: LeftOut = {
+    lineIds: new Set([...own, ...paused].map(({ lineId }) => lineId)),
+    isOwn: own.length > 0
+  }
+  return leftOut
+})
 
 /** Records that the ledger refused a line to an operation. */
 export const leaveOut = Effect.fnUntraced(function* (
@@ -93,11 +116,14 @@ export const leaveOut = Effect.fnUntraced(function* (
   const before = Option.getOrNull(yield* records.find(LineRefusal.lineRefusals, id))
   // The instance died before it planned the step anew.
   if (before?.operationId === operationId) return
+  const direction = selection.write === "roll" ? null : yield* directionNow(lineId)
   const isInRow =
-    before !== null && Instant.isBefore(act.now, Instant.add(before.againAt, forgottenAfter))
+    before !== null &&
+    Instant.isBefore(act.now, Instant.add(before.againAt, forgottenAfter)) &&
+    (before.direction === null || Equal.equals(before.direction, direction))
   const times = isInRow ? before.times + 1 : 1
   const againAt = Instant.fromNanos(act.now + BigInt(againAfter(times, self)) * 1_000_000n)
-  const refusal = { operationId, times, againAt, check, reason, detail }
+  const refusal = { operationId, times, againAt, direction, check, reason, detail }
   if (before === null) {
     yield* records
       .open(LineRefusal.lineRefusals, { ...self, ...refusal }, act)
@@ -107,10 +133,20 @@ export const leaveOut = Effect.fnUntraced(function* (
   }
 })
 
+/** The direction of a line as its record says. */
+const directionNow = Effect.fnUntraced(function* (lineId: string) {
+  const records = yield* Records
+  const line = Option.getOrNull(yield* records.find(distributionLines, lineId))
+  return line === null ? null : directionOf(line)
+})
+
 /** Largest number of lines that a problem names. */
 const namesMax = 20
 
-/** The refusal by which an operation ends that left lines out; null: it left out none. */
+/**
+ * The refusal by which an operation ends that left lines out; null: it left out none. Of the other
+ * lines it says nothing: a hold may have come before them.
+ */
 export const refusalOf = (selection: LineSelection, { operationId }: OperationAct) =>
   Effect.map(refusalsOf(selection), (found): Refused<"ledger-rejected"> | null => {
     const own = found.filter((refusal) => refusal.operationId === operationId)
@@ -123,6 +159,6 @@ export const refusalOf = (selection: LineSelection, { operationId }: OperationAc
       gate: "ledger",
       check,
       reason,
-      detail: `The ledger refused ${names.join(", ")}${others}; every other line is done. ${detail}`
+      detail: `The ledger refused ${names.join(", ")}${others}, left out of the operation. ${detail}`
     })
   })

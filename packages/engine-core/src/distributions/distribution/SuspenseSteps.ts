@@ -43,6 +43,7 @@ export const judgeAgain = (
     const cured = new Set<string>()
     const shownAsCured = new Set<string>()
     const suspended = new Set<string>()
+    const redirected = new Set<string>()
     for (const [nth, line] of lines.entries()) {
       const after = yield* moved(line, judged[nth]!, act)
       if (isCured(line, after)) cured.add(line.distributionId)
@@ -50,6 +51,7 @@ export const judgeAgain = (
       if (isSuspended(line, after) || isSuspended(shownOf(line), shownOf(after))) {
         suspended.add(line.distributionId)
       }
+      if (isRedirected(owed[nth]!, after)) redirected.add(line.distributionId)
     }
     yield* holdCured(distributions, cured, act)
     yield* holdCured(shownDistributions, shownAsCured, act)
@@ -57,11 +59,20 @@ export const judgeAgain = (
     for (const distributionId of suspended) {
       yield* payIfSettled(distributionId, { at: act.now, act })
     }
+    yield* setTimers(redirected, act, { isRedirected: true })
+    const others = lines.filter(({ distributionId }) => !redirected.has(distributionId))
     yield* setTimers(
-      lines.map(({ distributionId }) => distributionId),
+      others.map(({ distributionId }) => distributionId),
       act
     )
   })
+
+/** Checks whether the ledger is to be told something else of a line: who is paid, and whether it waits. */
+const isRedirected = (before: DistributionLine, after: DistributionLine): boolean =>
+  before.party !== after.party ||
+  before.custodian !== after.custodian ||
+  isCured(before, after) ||
+  isSuspended(before, after)
 
 /** Checks whether a line is owed to one of the payees, in a transaction of the projection. */
 const isOwedToAny = Effect.fnUntraced(function* (payees: ReadonlyArray<Payee>) {

@@ -16,6 +16,7 @@ import { byItself } from "../../records/BatchedWork.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import { FourEyes } from "../../writes/FourEyes.ts"
 import { type OperationRecord, operations } from "../../writes/OperationRecord.ts"
+import * as TimelyTries from "../../writes/TimelyTries.ts"
 import { type Distribution, distributions } from "../distribution/Distribution.ts"
 import { execute } from "../distribution/ExecuteOperations.ts"
 import * as Calendar from "../period/Calendar.ts"
@@ -25,7 +26,11 @@ import { openPeriods } from "../period/PeriodRules.ts"
 import { datesOf } from "../period/PeriodTermsRules.ts"
 import { mayHavePassed } from "../period/RecordDateRules.ts"
 import { openOf } from "../standing-approval/StandingApprovalLookups.ts"
-import { type ScheduledDistribution, scheduledDistributions } from "./ScheduledDistribution.ts"
+import {
+  openedAlike,
+  type ScheduledDistribution,
+  scheduledDistributions
+} from "./ScheduledDistribution.ts"
 
 type ScheduleRecord = Stored<ScheduledDistribution>
 
@@ -34,10 +39,6 @@ const every = 5_000
 
 /** Milliseconds between searches of all instruments for months whose record date has passed. */
 const searchEvery = 60_000
-
-/** Backoff in milliseconds until a refused execution is opened again: from a minute up to a day. */
-const againAfter = (times: number): number =>
-  Math.min(24 * 3_600_000, 60_000 * 2 ** Math.min(times, 11))
 
 const addMillis = (instant: Instant.Instant, millis: number): Instant.Instant =>
   Instant.fromNanos(instant + BigInt(millis) * 1_000_000n)
@@ -83,6 +84,7 @@ const announceMonths = Effect.fnUntraced(function* (instrumentId: InstrumentId, 
       recordEndsAt,
       distributionId: null,
       opened: 0,
+      openedAlike: 0,
       operationId: null,
       circumstances: null,
       againAt: null,
@@ -136,7 +138,7 @@ const noteRefusal = Effect.fnUntraced(function* (
       },
       cause,
       isNew: !self.announced.includes(cause),
-      againAt: addMillis(now, againAfter(self.opened - 1))
+      againAt: addMillis(now, TimelyTries.pauseAfter(openedAlike(self) - 1))
     },
     actOf(now)
   )

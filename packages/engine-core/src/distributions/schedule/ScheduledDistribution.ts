@@ -11,6 +11,7 @@ import * as Date from "../../kernel/Date.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Integer from "../../kernel/Integer.ts"
 import * as Month from "../../kernel/Month.ts"
+import * as Field from "../../templates/Field.ts"
 import { idOf, Refusal } from "../period/Calendar.ts"
 import { about, announcing } from "../../records/EventDeclaration.ts"
 
@@ -46,6 +47,11 @@ export const ScheduledDistribution = Schema.Struct({
    * opened at once.
    */
   circumstances: NullOr(Text),
+  /**
+   * Number of operations in a row that were opened under these circumstances, which the pauses grow by;
+   * null in records that were opened before this member.
+   */
+  openedAlike: Field.optional(Integer.schema),
   /** First instant of another operation under the same circumstances; null: none was refused. */
   againAt: NullOr(Instant.schema),
   refused: NullOr(Refusal),
@@ -76,13 +82,20 @@ const Execute = Schema.Struct({ on: Schema.Literal("execute"), distributionId: T
 export const Fact = Schema.Union([Open, Refuse, Execute])
 export type Fact = typeof Fact.Type
 
+/** Number of operations in a row that were opened under the circumstances of the latest. */
+export const openedAlike = ({
+  opened,
+  openedAlike
+}: Pick<ScheduledDistribution, "opened" | "openedAlike">): number => openedAlike ?? opened
+
 const evolve = (self: ScheduledDistribution, fact: Fact): ScheduledDistribution =>
   match(fact)
     .with({ on: "open" }, ({ operationId, circumstances }) => ({
       ...self,
       operationId,
       circumstances,
-      opened: self.opened + 1
+      opened: self.opened + 1,
+      openedAlike: self.circumstances === circumstances ? openedAlike(self) + 1 : 1
     }))
     .with({ on: "refuse" }, ({ refused, cause, isNew, againAt }) => ({
       ...self,

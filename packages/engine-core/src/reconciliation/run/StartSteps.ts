@@ -87,8 +87,9 @@ const isOver = (target: string) =>
 const earlier = Effect.fnUntraced(function* (keyed: KeyedCall.CallKey) {
   const target = yield* KeyedCall.earlier(keyed)
   if (target === undefined) return undefined
-  if (!keyed.isSent && (yield* isOver(target))) return undefined
-  return yield* keyedRunOf(target)
+  const run = yield* keyedRunOf(target)
+  const binds = keyed.isSent || !isEnded(run) || (yield* lasts(run))
+  return binds ? run : undefined
 })
 
 const demandInstruments = Effect.fnUntraced(function* (scope: Scope) {

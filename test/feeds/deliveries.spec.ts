@@ -7,6 +7,7 @@ import { Context, Deferred, Effect, Fiber, Layer, Metric } from "effect"
 import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
 import { deliveries } from "#core/records/webhook/Delivery.ts"
+import { webhooks } from "#core/records/webhook/Webhook.ts"
 import * as Rules from "#core/records/webhook/DeliveryRules.ts"
 import * as W from "./webhooks.ts"
 
@@ -240,6 +241,36 @@ describe("a slow webhook", () => {
       const kept = yield* W.kept("slow")
       expect(new Set(kept.map(({ state }) => state))).toEqual(new Set(["taken"]))
     }).pipe(Effect.provide(W.posting(receivers)))
+  })
+
+  it.effect("is posted once the record of its webhook can be read again", () => {
+    const receivers = new W.Receivers()
+    let isCorrupt = false
+    return Effect.gen(function* () {
+      yield* atStart
+      const ports = yield* Layer.build(W.ports(receivers))
+      const documents = Context.get(ports, Documents)
+      const atTimes: typeof documents = {
+        ...documents,
+        get: (asked) =>
+          Effect.map(documents.get(asked), (rows) =>
+            isCorrupt && asked.collection === webhooks.name
+              ? rows.map((row) => ({ ...row, body: "{" }))
+              : rows
+          )
+      }
+      yield* Effect.gen(function* () {
+        yield* W.register(bodyOf("wh-1", { events: ["approval.requested"] }))
+        isCorrupt = true
+        // Another instance changes a webhook meanwhile, so that all are loaded again.
+        yield* W.register(bodyOf("wh-2", { events: ["approval.requested"] }))
+        yield* W.settle
+        isCorrupt = false
+        yield* W.happen("event")
+        yield* W.settle
+      }).pipe(Effect.provide(W.engineOver(Context.add(ports, Documents, atTimes), {})))
+      expect(receivers.of("wh-1").length).toBeGreaterThan(0)
+    }).pipe(Effect.scoped)
   })
 
   it.effect("is posted though the record of one that is due with it cannot be read", () => {

@@ -116,7 +116,8 @@ const refresh = Effect.fnUntraced(function* (cache: ActiveWebhooks) {
     (some) => Effect.map(records.many(webhooks, some), (found) => void all.push(...found)),
     (id) => `the webhook ${id}`
   )
-  cache.moved = webhooksMoved
+  // One that could not be read is looked up again in the next round.
+  cache.moved = all.length < ids.length ? -1 : webhooksMoved
   cache.all = all
 })
 

@@ -21,6 +21,8 @@ const row = (version: number) => ({
   fromInstant: Instant.sortable(at(2))
 })
 
+const isUntouched = ({ touched }: typeof Timer.Type) => touched === 0
+
 /** The cache, with the record of one row. */
 const made = () => {
   const { decoded, fromRows, unripened } = Versions.make()
@@ -58,6 +60,20 @@ describe("a decoded version", () => {
         }
       )
     )
+  })
+
+  it("keeps the invariants of its collection, wherever among the rows it is", () => {
+    const strict = { ...timers, invariants: { "it was never touched": isUntouched } }
+    const touched = { ...timer("t", ringsAt, stopsAt), touched: 1 }
+    const broken = { ...row(2), body: Codecs.of(timers).encodeRecord(touched) }
+    for (const decode of [Versions.make().fromRows, Versions.make().decoded]) {
+      expect(decode(strict, [row(1), row(3)], at(0))).toHaveLength(2)
+      for (const rows of [[broken], [row(4), broken], [broken, row(4)]]) {
+        expect(() => decode(strict, rows, at(0))).toThrow(
+          "timer breaks its invariant it was never touched"
+        )
+      }
+    }
   })
 
   it("is ripened by the moves due at the read, keeps its version and times, and names what was stored", () => {

@@ -14,7 +14,10 @@ interface Codecs<R, F> {
   /** Does not check the invariants: every write has done so before. */
   readonly encodeRecord: (record: R) => string
   readonly decodeRecord: (text: string) => R
-  /** Decodes rows together, each with the columns that the store adds, as it was stored: no clock move is applied. */
+  /**
+   * Decodes rows together, each with the columns that the store adds, as it was stored: no clock move is
+   * applied.
+   */
   readonly decodeRows: (rows: ReadonlyArray<StoredRow>) => ReadonlyArray<R & StoreColumns>
   /**
    * As `decodeRecord`, with the columns that the store adds; each member is decoded when it is first read.

@@ -108,7 +108,7 @@ export const quantityOf = ({
   readonly amounts: ReadonlyArray<string>
 }): Decimal.Decimal => Decimal.of(amounts[0] ?? "0")
 
-/** Index of a rebasing instrument at a pin, and the conversion of its base units to units at that index. */
+/** Looks up the index of a rebasing instrument at a pin; returns it with the conversion of base units by it. */
 export const showingAt = Effect.fnUntraced(function* (
   instrument: Instrument,
   pin: Pin.ResolvedPin

@@ -14,13 +14,14 @@ export const ofOperation = (
   { status, replayed }: Pick<Answer, "status" | "replayed">
 ): Answer => {
   const retryAfter = WriteAnswer.lookAgain(record, now)
+  const awaitedOperation = WriteAnswer.awaitedOperation(record)
   return {
     status,
     replayed,
     value: plainAnswer(WriteAnswer.ofOperation(record)),
     location: `/v1/operations/${record.operationId}`,
     retryAfter,
-    awaitedOperation: WriteAnswer.awaitedOperation(record)
+    awaitedOperation
   }
 }
 

@@ -63,12 +63,12 @@ const ofClaim = (claiming: ClaimContext): ReadonlyArray<Judgement> => {
   return [
     ...OrderGates.againstClaim(claiming, terms, manifest),
     condition("attestor-named", attestors.length > 0, { policyVersion }),
-    ...ofSize(claiming),
     // Otherwise the holder would pay and get no units.
     condition("too-small", amount === null || buys === null || Decimal.isPositive(buys), {
       detail: `The amount less its fee buys less than one unit of ${manifest.unitDecimals} places.`
     }),
-    OrderGates.baseUnits(claiming)
+    OrderGates.baseUnits(claiming),
+    ...ofSize(claiming)
   ]
 }
 

@@ -196,6 +196,18 @@ describe("what the checks see", () => {
     expect(walletBreaches(source(core, 'import "../wallets/Wallet.ts"'))).toHaveLength(1)
   })
 
+  it("the venue in one process plays the outside parties, and no part that a venue runs knows it", () => {
+    const playing = `${adapters}/venue/Wallets.ts`
+    expect(walletBreaches(source(playing, 'import "../ledger/wallets/Wallet.ts"'))).toEqual([])
+    const run = `${adapters}/storage/memory/Memory.ts`
+    expect(walletBreaches(source(run, 'import "../../venue/Venue.ts"'))).toHaveLength(1)
+    const host = "packages/http-host/src/Deployment.ts"
+    for (const entry of ["venue", "wallets"]) {
+      const text = `import "@bursar/storage-adapters/${entry}"`
+      expect(walletBreaches(source(host, text))).toHaveLength(1)
+    }
+  })
+
   it("a storage that a venue runs may not need the simulated ledger", () => {
     const text = 'import "../../ledger/simulated/Core.ts"'
     expect(adapterBreaches(source(`${adapters}/storage/memory/X.ts`, text))).toHaveLength(1)

@@ -105,22 +105,31 @@ export const roomBreaches = ({ imports, path }: Source): ReadonlyArray<string> =
 }
 
 const wallets = /^ledger\/wallets\//u
+/** The venue in one process, which plays the outside parties too. */
+const inOneProcess = /^venue\//u
 
-/** The outside parties' programs import the door alone, and no package imports them. */
+/**
+ * Imports by which a package would know the outside parties' programs, which import the door alone: of
+ * the packages only the venue in one process plays them, and no other file imports it.
+ */
 export const walletBreaches = ({ imports, path }: Source): ReadonlyArray<string> => {
-  const { home, inside } = placeOf(path)
-  if (home !== "storage-adapters") return []
-  const mine = wallets.test(inside)
+  if (!path.startsWith("packages/")) return []
+  const own = adapterOf(path)
   return imports.flatMap(({ specifier }) => {
     const target = fileOf(path, specifier)
     if (target === null) return []
-    const there = placeOf(target)
-    const theirs = there.home === home && wallets.test(there.inside)
-    const allowed = mine
-      ? theirs || (there.home === "engine-core" && /^(kernel|templates)\//u.test(there.inside))
-      : !theirs
+    const there = adapterOf(target)
+    const allowed = wallets.test(own)
+      ? wallets.test(there) || /^packages\/engine-core\/src\/(kernel|templates)\//u.test(target)
+      : inOneProcess.test(own) || !(wallets.test(there) || inOneProcess.test(there))
     return allowed ? [] : [`${path} imports ${target}`]
   })
+}
+
+/** Path of a source of the adapters below their `src`; empty for any other file. */
+const adapterOf = (path: string): string => {
+  const { home, inside } = placeOf(path)
+  return home === "storage-adapters" ? inside : ""
 }
 
 const isTestFolder = (inside: string): boolean =>

@@ -3,16 +3,15 @@
  * its own, which a `TestClock` stops. Steps of other tests set it as if it were a `TestClock`.
  */
 import { Duration, Effect } from "effect"
-import { clockOf } from "../http/wallClock.ts"
+import { clockOf } from "#adapters/venue/SettableClock.ts"
 
 export const movedClock = () => {
   let offset = 0
-  const millis = () => Date.now() + offset
   return {
     /** Milliseconds that it is ahead of the machine's. */
     offset: () => offset,
     clock: {
-      ...clockOf(millis),
+      ...clockOf(() => BigInt(Date.now() + offset) * 1_000_000n),
       adjust: (by: Duration.Input) =>
         Effect.sync(() => {
           offset += Duration.toMillis(Duration.fromInputUnsafe(by))

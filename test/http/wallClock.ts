@@ -1,21 +1,7 @@
 /** Wall clock of a venue over HTTP, set by a test and running on from there: engine, ledger and wallets share it. */
-import { Clock, Duration, Effect, Layer } from "effect"
+import { Clock, Layer } from "effect"
 import { vi } from "vitest"
-
-/** Clock of a time of day in milliseconds; its timers keep the real time. */
-export const clockOf = (millis: () => number): Clock.Clock => ({
-  currentTimeMillisUnsafe: millis,
-  currentTimeMillis: Effect.sync(millis),
-  currentTimeNanosUnsafe: () => BigInt(millis()) * 1_000_000n,
-  currentTimeNanos: Effect.sync(() => BigInt(millis()) * 1_000_000n),
-  monotonicTimeNanosUnsafe: () => process.hrtime.bigint(),
-  monotonicTimeNanos: Effect.sync(() => process.hrtime.bigint()),
-  sleep: (duration) =>
-    Effect.callback((resume) => {
-      const timer = setTimeout(() => resume(Effect.void), Duration.toMillis(duration))
-      return Effect.sync(() => clearTimeout(timer))
-    })
-})
+import { clockOf } from "#adapters/venue/SettableClock.ts"
 
 export interface WallClock {
   /** Layer of the clock for `Wallets.open`. */
@@ -39,7 +25,7 @@ export const start = (instant: string): WallClock => {
   return {
     plugged: Layer.succeed(
       Clock.Clock,
-      clockOf(() => Date.now())
+      clockOf(() => BigInt(Date.now()) * 1_000_000n)
     ),
     set,
     stop: () => {

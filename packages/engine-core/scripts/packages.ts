@@ -96,5 +96,5 @@ export const hostLayers = [
 /** Folders of the adapters: those that a venue runs, and those that it tests with. */
 export const adapterFolders = {
   runs: ["storage", "statements", "screening", "node"],
-  tests: ["ledger", "conformance"]
+  tests: ["ledger", "conformance", "venue"]
 } as const satisfies Readonly<Record<"runs" | "tests", ReadonlyArray<string>>>

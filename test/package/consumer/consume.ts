@@ -12,8 +12,9 @@ import * as Postgres from "@bursar/storage-adapters/postgres"
 import * as Embedded from "@bursar/storage-adapters/embedded"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
 import * as Door from "@bursar/storage-adapters/simulated-ledger/door"
+import { Venue } from "@bursar/storage-adapters/venue"
 import * as Actors from "@bursar/storage-adapters/wallets"
-import { Effect, Layer } from "effect"
+import { Effect } from "effect"
 
 // A module inside a package is not an entry: its import does not type-check, as it would not run.
 // @ts-expect-error
@@ -26,21 +27,6 @@ export type Source = typeof import("@bursar/engine-core/src/kernel/Decimal.ts")
 // A client finds a write by its kind, with the types of its input.
 const claim: "subscription.claim" = Client.operation("subscription.claim").kind
 const holders: "holders.list" = Client.read("holders.list").name
-
-const node = SimulatedLedger.layerMemory({ ledgerId: "consumer", participantId: "node-1" })
-
-const venue = Layer.unwrap(
-  Effect.gen(function* () {
-    const { admin } = yield* SimulatedLedger.Participant
-    const { token } = yield* admin.addParty({ hint: "venue", kind: "local" })
-    return SimulatedLedger.Venue.layer({ token })
-  })
-)
-
-const layer = Engine.layer.pipe(
-  Layer.provideMerge(venue),
-  Layer.provideMerge(Layer.mergeAll(node, Memory.layer, NodeCrypto.layer))
-)
 
 const program = Effect.gen(function* () {
   const ledger = yield* Ledger.Ledger
@@ -94,10 +80,19 @@ const program = Effect.gen(function* () {
     template: Templates.Holding.typeRef.entity,
     third: Decimal.format(half),
     found: [claim, holders],
-    entries: [Host, Client, WebhookReceiver, Postgres, Embedded, Door, Actors].every(
-      (one) => Object.keys(one).length > 0
-    )
+    entries: [
+      Host,
+      Client,
+      WebhookReceiver,
+      Memory,
+      NodeCrypto,
+      Postgres,
+      Embedded,
+      SimulatedLedger,
+      Door,
+      Actors
+    ].every((one) => Object.keys(one).length > 0)
   }
 })
 
-console.log(JSON.stringify(await Effect.runPromise(Effect.provide(program, layer))))
+console.log(JSON.stringify(await Effect.runPromise(Effect.provide(program, Venue.memory()))))

@@ -2,7 +2,7 @@
  * Runtime of a party's bot: reads the contracts that the party sees, and performs each act of its
  * plan once.
  */
-import { Instant } from "@bursar/engine-core/kernel"
+import { Instant, type Offset } from "@bursar/engine-core/kernel"
 import { Duration, Effect, FiberMap, Option, Semaphore, Stream } from "effect"
 import type { DoorError } from "./DoorClient.ts"
 import { DoorRefused, isPassing } from "./DoorClient.ts"
@@ -62,12 +62,21 @@ export const run = (options: Options): Effect.Effect<never, DoorError> =>
     })
   }).pipe(Effect.scoped)
 
+/** Contracts that the party sees at an offset, by their ids. */
+export const active = (
+  session: PartySession,
+  at: Offset.Offset
+): Effect.Effect<Map<string, Contract>, DoorError> =>
+  Effect.map(
+    session.acs(at),
+    (contracts) => new Map(contracts.map((contract) => [contract.contractId, contract]))
+  )
+
 const watch = (options: Options, { answered, running, turns }: Acts) =>
   Effect.gen(function* () {
     const { session, report } = options
     const offset = yield* session.ledgerEnd
-    const contracts = new Map<string, Contract>()
-    for (const contract of yield* session.acs(offset)) contracts.set(contract.contractId, contract)
+    const contracts = yield* active(session, offset)
     const look = Effect.gen(function* () {
       const now = yield* Instant.now
       for (const act of options.plan({ party: session.party, now, contracts })) {
@@ -142,6 +151,34 @@ const apart = (
     { discard: true }
   )
 
+/** Largest number of evaluations of a plan until it has nothing new; more are a defect. */
+const roundsMax = 1_000
+
+/**
+ * Performs the acts of the plan, evaluation by evaluation, until it has no new one, for a program that
+ * drives its parties itself. `answered` has the acts of earlier calls, which are not repeated.
+ */
+export const runUntilIdle = (
+  options: Options,
+  answered: Set<string>
+): Effect.Effect<void, DoorError> =>
+  Effect.gen(function* () {
+    const { plan, session } = options
+    for (let round = 0; round < roundsMax; round++) {
+      const contracts = yield* active(session, yield* session.ledgerEnd)
+      const now = yield* Instant.now
+      const acts = plan({ party: session.party, now, contracts }).filter(
+        ({ change }) => !answered.has(change.commandId)
+      )
+      if (acts.length === 0) return
+      for (const act of acts) {
+        answered.add(act.change.commandId)
+        yield* perform(options, act, answered)
+      }
+    }
+    return yield* Effect.die(new Error(`${session.party} does not come to rest`))
+  })
+
 /** Performs the first act that the plan has, within the given time. */
 export const runOnce = (
   options: Pick<Options, "session" | "plan"> & { readonly within: Duration.Duration }
@@ -152,8 +189,7 @@ export const runOnce = (
   Effect.gen(function* () {
     const { session, plan, within } = options
     const offset = yield* session.ledgerEnd
-    const contracts = new Map<string, Contract>()
-    for (const contract of yield* session.acs(offset)) contracts.set(contract.contractId, contract)
+    const contracts = yield* active(session, offset)
     const look = Effect.map(Instant.now, (now) =>
       Option.fromUndefinedOr(plan({ party: session.party, now, contracts })[0])
     )

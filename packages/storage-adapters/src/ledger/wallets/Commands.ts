@@ -1,26 +1,14 @@
 /** Single commands of an actor, each with its arguments. */
 import { randomUUID } from "node:crypto"
-import { Duration, Instant } from "@bursar/engine-core/kernel"
 import { Result } from "effect"
-import * as Agreements from "./Agreements.ts"
-import * as AttestorBot from "./AttestorBot.ts"
+import { acts } from "./Acts.ts"
 import * as Deliveries from "./Deliveries.ts"
-import { type Actor, make, once, type DutyParser } from "./Duty.ts"
+import { type Actor, once, type DutyParser } from "./Duty.ts"
 import * as Flags from "./Flags.ts"
-import * as FundBot from "./FundBot.ts"
 import * as ActorInputs from "./ActorInputs.ts"
 import * as OracleBot from "./OracleBot.ts"
-import * as Orders from "./Orders.ts"
-import type * as Policy from "./Policy.ts"
-import * as Powers from "./Powers.ts"
-import * as RegistrarBot from "./RegistrarBot.ts"
-import * as Reserves from "./Reserves.ts"
 import * as Wallet from "./Wallet.ts"
 import type * as World from "./World.ts"
-
-/** Policy that accepts one id only. */
-const only = (id: string): Policy.Policy => ({ accept: [id] })
-const never = (id: string): Policy.Policy => ({ accept: [], reject: [id] })
 
 const byId =
   (name: Flags.Name, plan: (id: string) => World.Plan): DutyParser =>
@@ -32,40 +20,41 @@ const byId =
       (id) => once(plan(id))
     )
 
+const { attestor, custodian, fund, oracle, registrar } = acts
+
 /** Commands of a holder, for its own wallet or for the custodian that hosts it. */
 const holder: { readonly [command: string]: DutyParser } = {
-  "accept-invitation": byId("holder-id", (id) => Wallet.invitations(only(id))),
-  "decline-invitation": byId("holder-id", (id) => Wallet.invitations(never(id))),
-  "accept-offer": byId("instrument", (id) => Wallet.offers(only(id))),
-  "decline-offer": byId("instrument", (id) => Wallet.offers(never(id))),
-  "grant-consent": byId("reference", (id) => Powers.consents(only(id))),
-  "refuse-consent": byId("reference", (id) => Powers.consents(never(id))),
-  "revoke-consent": byId("reference", Powers.revokeConsent),
-  "accept-transfer": byId("instrument", (id) => Agreements.transferOffers(only(id))),
-  "reject-transfer": byId("instrument", (id) => Agreements.transferOffers(never(id))),
-  "withdraw-order": byId("order-id", Wallet.withdrawOrder),
-  pay: byId("reference", (id) => Agreements.all(Agreements.legs(only(id)), Orders.dues(only(id)))),
+  "accept-invitation": byId("holder-id", acts.investor.acceptInvitation),
+  "decline-invitation": byId("holder-id", acts.investor.declineInvitation),
+  "accept-offer": byId("instrument", acts.investor.acceptOffer),
+  "decline-offer": byId("instrument", acts.investor.declineOffer),
+  "grant-consent": byId("reference", acts.investor.grantConsent),
+  "refuse-consent": byId("reference", acts.investor.refuseConsent),
+  "revoke-consent": byId("reference", acts.investor.revokeConsent),
+  "accept-transfer": byId("instrument", acts.investor.acceptTransfer),
+  "reject-transfer": byId("instrument", acts.investor.rejectTransfer),
+  "withdraw-order": byId("order-id", acts.investor.withdrawOrder),
+  pay: byId("reference", acts.investor.pay),
   "sign-terms": (flags) =>
     Result.gen(function* () {
       const holderId = yield* Flags.needed(flags, "holder-id")
       const documentHash = yield* Flags.needed(flags, "document-hash")
-      return once(Wallet.signTerms({ holderId, documentHash }))
+      return once(acts.investor.signTerms({ holderId, documentHash }))
     }),
-  order: (flags) =>
-    Result.map(orderOf(flags), (order) => make((party) => Wallet.order(party, order))),
+  order: (flags) => Result.map(orderOf(flags), (order) => once(acts.investor.order(order))),
   redeem: (flags) =>
     Result.gen(function* () {
       const custodian = yield* Flags.optional(flags, "custodian", Flags.party)
       const order = { ...(yield* orderOf(flags)), custodian }
-      return make((party) => Wallet.redeem(party, order))
+      return once(acts.investor.redeem(order))
     }),
-  "accept-mint": byId("reference", (id) => Reserves.mints(only(id))),
-  "decline-mint": byId("reference", (id) => Reserves.mints(never(id))),
-  "accept-reserve-redemption": byId("reference", (id) => Reserves.redemptions(only(id))),
-  "decline-reserve-redemption": byId("reference", (id) => Reserves.redemptions(never(id))),
-  "withdraw-allocation": byId("reference", Reserves.withdrawAllocation),
-  "hand-over": byId("redemption-id", (id) => Orders.units(only(id))),
-  "request-burn": byId("redemption-id", (id) => Orders.burns(only(id), () => true)),
+  "accept-mint": byId("reference", acts.investor.acceptMint),
+  "decline-mint": byId("reference", acts.investor.declineMint),
+  "accept-reserve-redemption": byId("reference", acts.investor.acceptReserveRedemption),
+  "decline-reserve-redemption": byId("reference", acts.investor.declineReserveRedemption),
+  "withdraw-allocation": byId("reference", acts.investor.withdrawAllocation),
+  "hand-over": byId("redemption-id", acts.investor.handOver),
+  "request-burn": byId("redemption-id", acts.investor.requestBurn),
   allocate: (flags) =>
     Result.gen(function* () {
       const allocation = {
@@ -76,7 +65,7 @@ const holder: { readonly [command: string]: DutyParser } = {
         amount: yield* Flags.decimal(flags, "amount"),
         settleBefore: yield* Flags.instant(flags, "settle-before")
       }
-      return once(Wallet.allocate(allocation))
+      return once(acts.investor.allocate(allocation))
     }),
   holdings: () => Result.succeed({ kind: "show", show: Wallet.holdings }),
   payouts: () => Result.succeed({ kind: "show", show: Wallet.payouts })
@@ -120,36 +109,33 @@ const assetOf = (flags: Flags.Flags, what: "instrument" | "payment") =>
     return { admin: yield* Flags.party(flags, admin), id: yield* Flags.needed(flags, id) }
   })
 
-const inDays = (now: Instant.Instant, days: number): Instant.Instant =>
-  Instant.add(now, Duration.days(days))
-
 /** Commands of an issuer and its registrar about powers over their instrument. */
 const powers: { readonly [command: string]: DutyParser } = {
-  "accept-powers": byId("reference", (id) => Powers.agreements(only(id))),
-  "decline-powers": byId("reference", (id) => Powers.agreements(never(id))),
-  "end-powers": byId("reference", Powers.endAgreement)
+  "accept-powers": byId("reference", fund.acceptPowers),
+  "decline-powers": byId("reference", fund.declinePowers),
+  "end-powers": byId("reference", fund.endPowers)
 }
 
 /** Commands of the issuer of a backed instrument, and of the reserve's holder, about the reserve. */
 const reserves: { readonly [command: string]: DutyParser } = {
-  "accept-reserve": byId("reference", (id) => Reserves.proposals(only(id))),
-  "decline-reserve": byId("reference", (id) => Reserves.proposals(never(id)))
+  "accept-reserve": byId("reference", fund.acceptReserve),
+  "decline-reserve": byId("reference", fund.declineReserve)
 }
 
 /** Commands of an asset's registrar, and of a reserve's holder, about locked holdings. */
 const locks: { readonly [command: string]: DutyParser } = {
-  "accept-lock": byId("reference", (id) => Reserves.locks(only(id))),
-  "decline-lock": byId("reference", (id) => Reserves.locks(never(id)))
+  "accept-lock": byId("reference", custodian.acceptLock),
+  "decline-lock": byId("reference", custodian.declineLock)
 }
 
 const issuing: { readonly [command: string]: DutyParser } = {
   ...reserves,
-  "accept-amendment": byId("reference", (id) => Reserves.amendments(only(id))),
-  "decline-amendment": byId("reference", (id) => Reserves.amendments(never(id))),
+  "accept-amendment": byId("reference", fund.acceptAmendment),
+  "decline-amendment": byId("reference", fund.declineAmendment),
   recount: (flags) =>
     Result.gen(function* () {
       const reserveId = yield* Flags.needed(flags, "reference")
-      return once(Reserves.recount({ reserveId, units: yield* Flags.decimal(flags, "units") }))
+      return once(fund.recount({ reserveId, units: yield* Flags.decimal(flags, "units") }))
     })
 }
 
@@ -158,13 +144,13 @@ export const commands: { readonly [actor in Actor]: { readonly [command: string]
     ...powers,
     ...issuing,
     ...locks,
-    "accept-burn": byId("reference", (id) => RegistrarBot.burns(only(id))),
-    "reject-burn": byId("reference", (id) => RegistrarBot.burns(never(id))),
+    "accept-burn": byId("reference", registrar.acceptBurn),
+    "reject-burn": byId("reference", registrar.rejectBurn),
     deliver: (flags) =>
       Result.gen(function* () {
         const lineId = yield* Flags.needed(flags, "line-id")
         const payments = yield* paymentsOf(flags, lineId)
-        return once(Deliveries.plan({ policy: only(lineId), payments }))
+        return once(registrar.deliver(lineId, payments))
       }),
     configure: (flags) =>
       Result.gen(function* () {
@@ -173,7 +159,7 @@ export const commands: { readonly [actor in Actor]: { readonly [command: string]
           provider: yield* Flags.party(flags, "provider"),
           issuer: yield* Flags.party(flags, "issuer")
         }
-        return make((party) => RegistrarBot.configure(party, instrument))
+        return once(registrar.configure(instrument))
       }),
     issue: (flags) =>
       Result.gen(function* () {
@@ -185,40 +171,34 @@ export const commands: { readonly [actor in Actor]: { readonly [command: string]
           reference: flags.text("reference") ?? randomUUID()
         }
         const until = yield* Flags.optional(flags, "execute-before", Flags.instant)
-        return once(({ party, now }) => [
-          RegistrarBot.issue(party, { ...issue, executeBefore: until ?? inDays(now, 7) })
-        ])
+        return once(
+          registrar.issue({ ...issue, ...(until === null ? {} : { executeBefore: until }) })
+        )
       })
   },
   fund: {
     ...powers,
     ...issuing,
-    "accept-market": byId("reference", (id) => FundBot.markets(only(id))),
-    "decline-market": byId("reference", (id) => FundBot.markets(never(id))),
-    "accept-provision": byId("reference", (id) => FundBot.provisions(only(id))),
-    "decline-provision": byId("reference", (id) => FundBot.provisions(never(id))),
-    pay: byId("reference", (id) =>
-      Agreements.all(
-        Agreements.legs(only(id)),
-        FundBot.redemptions(only(id)),
-        FundBot.nets(only(id))
-      )
-    )
+    "accept-market": byId("reference", fund.acceptMarket),
+    "decline-market": byId("reference", fund.declineMarket),
+    "accept-provision": byId("reference", fund.acceptProvision),
+    "decline-provision": byId("reference", fund.declineProvision),
+    pay: byId("reference", fund.pay)
   },
   attestor: {
     attest: (flags) =>
       Result.gen(function* () {
         const { instruments } = yield* ActorInputs.terms(flags)
-        const policy = only(yield* Flags.needed(flags, "subscription-id"))
-        return once(AttestorBot.plan({ instruments, policy }))
+        const subscriptionId = yield* Flags.needed(flags, "subscription-id")
+        return once(attestor.attest(subscriptionId, ...instruments))
       })
   },
   oracle: {
     price: (flags) =>
       Result.gen(function* () {
         const { instruments } = yield* ActorInputs.terms(flags)
-        const policy = only(yield* Flags.needed(flags, "redemption-id"))
-        return once(OracleBot.redemptions({ instruments, policy }))
+        const redemptionId = yield* Flags.needed(flags, "redemption-id")
+        return once(oracle.price(redemptionId, ...instruments))
       }),
     publish: (flags) =>
       Result.gen(function* () {
@@ -229,8 +209,8 @@ export const commands: { readonly [actor in Actor]: { readonly [command: string]
           valuationTime: yield* Flags.needed(flags, "valuation-time"),
           ...(metric === undefined ? {} : { metric })
         })
-        const audience = yield* ActorInputs.audienceOf(flags)
-        return once(OracleBot.plan({ quotes: () => [quote], ...audience }))
+        const { audience } = yield* ActorInputs.audienceOf(flags)
+        return once(oracle.publish(quote, audience))
       })
   },
   custodian: {
@@ -244,7 +224,7 @@ export const commands: { readonly [actor in Actor]: { readonly [command: string]
           amount: yield* Flags.decimal(flags, "amount"),
           reference: flags.text("order-id") ?? randomUUID()
         }
-        return once(Reserves.lockMore(addition))
+        return once(custodian.lockMore(addition))
       })
   },
   investor: holder

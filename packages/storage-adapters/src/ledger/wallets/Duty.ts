@@ -1,5 +1,4 @@
 /** Duty of an actor: run its bot, perform one command, or show what it sees. */
-import type { Party } from "@bursar/engine-core/kernel"
 import type { Result } from "effect"
 import type * as Flags from "./Flags.ts"
 import type * as Policy from "./Policy.ts"
@@ -30,8 +29,6 @@ export const keep = (plan: World.Plan, policy: Policy.Policy): KeepDuty => ({
   actsAs: "itself"
 })
 export const once = (plan: World.Plan): Duty => ({ kind: "once", plan })
-export const make = (act: (party: Party.Party) => World.Act): Duty =>
-  once(({ party }) => [act(party)])
 
 /** Parses a duty from the command line's flags. */
 export type DutyParser = (flags: Flags.Flags) => ParsedFlags<Duty>

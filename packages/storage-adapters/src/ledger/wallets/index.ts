@@ -1,4 +1,5 @@
 /** Parts of outside parties' programs, for examples and tests. */
+export * as Acts from "./Acts.ts"
 export * as Agreements from "./Agreements.ts"
 export * as AttestorBot from "./AttestorBot.ts"
 export * as Bot from "./Bot.ts"

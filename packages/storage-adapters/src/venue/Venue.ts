@@ -1,0 +1,138 @@
+/**
+ * Venue in one process, made ready: memory, the simulated ledger, cryptography, ids, readers of
+ * statements, a sealing key, a settable clock and the outside parties' wallets, as one layer.
+ */
+import { randomBytes } from "node:crypto"
+import { ConfiguredSource, Engine, Settings, settingsDefaults } from "@bursar/engine-core"
+import { type Ledger, ScreeningSource, StatementSource } from "@bursar/engine-core/ports"
+import { Clock, Effect, Layer, Schema } from "effect"
+import type { Participant } from "../ledger/simulated/Participant.ts"
+import * as SimulatedLedger from "../ledger/simulated/SimulatedLedger.ts"
+import * as NodeCrypto from "../node/NodeCrypto.ts"
+import * as ScriptedScreening from "../screening/ScriptedScreening.ts"
+import * as Statements from "../statements/Statements.ts"
+import * as Memory from "../storage/memory/Memory.ts"
+import * as SettableClock from "./SettableClock.ts"
+import * as VenueClock from "./VenueClock.ts"
+import * as Wallets from "./Wallets.ts"
+
+export type { InstantInput } from "./SettableClock.ts"
+export { type LengthOfTime, VenueClock } from "./VenueClock.ts"
+export {
+  type Common,
+  type Duties,
+  NothingToDo,
+  type PerformedAct,
+  type Wallet,
+  type WalletError,
+  Wallets
+} from "./Wallets.ts"
+
+/** What a venue in one process may state of its ports; each member has a default. */
+export interface PortsOptions {
+  /** Settings of the engine, in place of the defaults. A new sealing key is made where none is given. */
+  readonly settings?: Partial<typeof settingsDefaults>
+  /** Sources of statements, as a deployment's configuration writes them; a contradiction is a defect. */
+  readonly statementSources?: ReadonlyArray<typeof ConfiguredSource.SourceText.Encoded>
+  /** Reader of statements of another form; by default those of `@bursar/storage-adapters/statements`. */
+  readonly statements?: StatementSource.Reader
+  /** Screening of holders: a source, or a script that answers as one; absent: nobody is screened. */
+  readonly screening?: ScriptedScreening.Script | ScreeningSource.Source
+  /** Templates and faults of the simulated ledger, and its ids. */
+  readonly ledger?: Partial<SimulatedLedger.Options>
+  /** Storage in place of that in memory. */
+  readonly storage?: Layer.Layer<Memory.Storage>
+}
+
+export interface Options extends PortsOptions {
+  /** Instant or date at which the clock stands until it is moved; absent: it runs with the machine's. */
+  readonly clock?: SettableClock.InstantInput
+  /** Engine with other words than the built-in ones, such as `Engine.layerOf` makes. */
+  readonly engine?: typeof Engine.layer
+}
+
+/** The engine's ports in one process, and the simulated ledger behind them. */
+export type Ports = Engine.Ports | Participant
+
+/** Everything of a venue in one process. */
+export type Services = Engine.Services | Ports | VenueClock.VenueClock | Wallets.Wallets
+
+/**
+ * Layer of the ports alone, on the clock that is there: for a test or a program that puts an engine of
+ * its own over them. The venue's party is added to the ledger, and its port has that party's token.
+ */
+export const ports = (options: PortsOptions = {}): Layer.Layer<Ports> =>
+  Layer.mergeAll(
+    options.storage ?? Layer.fresh(Memory.layer),
+    NodeCrypto.layer,
+    ledgerOf(options.ledger ?? {}),
+    Layer.effect(Settings, settingsOf(options)),
+    Layer.succeed(StatementSource.StatementSource, options.statements ?? Statements.reader),
+    Layer.succeed(ScreeningSource.ScreeningSource, screeningOf(options.screening))
+  )
+
+/**
+ * Layer of a whole venue in one process. Its clock is that of the engine, the ledger, the wallets and
+ * the program that is provided with the layer.
+ */
+export const memory = ({
+  clock,
+  engine = Engine.layer,
+  ...options
+}: Options = {}): Layer.Layer<Services> =>
+  Layer.unwrap(
+    Effect.sync(() => {
+      const settable = SettableClock.make(clock ?? null)
+      return VenueClock.layer(settable).pipe(
+        Layer.provideMerge(Wallets.layer),
+        Layer.provideMerge(Layer.fresh(engine)),
+        Layer.provideMerge(ports(options)),
+        Layer.provideMerge(Layer.succeed(Clock.Clock, settable.clock))
+      )
+    })
+  )
+
+/** A node with one party, the venue, and the venue's port on it. */
+const ledgerOf = (
+  options: Partial<SimulatedLedger.Options>
+): Layer.Layer<Ledger.Ledger | Participant> => {
+  const ids = { ledgerId: "venue", participantId: "participant-1" }
+  const port = Layer.unwrap(
+    Effect.gen(function* () {
+      const { admin } = yield* SimulatedLedger.Participant
+      const { token } = yield* admin.addParty({
+        hint: "venue",
+        kind: "local",
+        userId: "bursar-engine"
+      })
+      return SimulatedLedger.Venue.layer({ token })
+    })
+  )
+  const node = SimulatedLedger.layerMemory({ ...ids, ...options })
+  return port.pipe(Layer.provideMerge(node), Layer.orDie)
+}
+
+const decodeSources = Schema.decodeUnknownEffect(Schema.Array(ConfiguredSource.SourceText))
+
+const settingsOf = ({ settings = {}, statementSources }: PortsOptions) =>
+  Effect.gen(function* () {
+    const keyed = {
+      ...settingsDefaults,
+      sealingKeys: [{ keyId: "key-1", secret: new Uint8Array(randomBytes(32)) }],
+      ...settings
+    }
+    if (statementSources === undefined) return keyed
+    const sources = yield* decodeSources(statementSources)
+    const fault = sources.flatMap((source) =>
+      ConfiguredSource.faultsOf(source).map(
+        ({ detail, pointer }) => `the source ${source.externalSourceId}, ${pointer}: ${detail}`
+      )
+    )[0]
+    if (fault !== undefined) return yield* Effect.die(new Error(fault))
+    return { ...keyed, statementSources: sources.map(ConfiguredSource.of) }
+  }).pipe(Effect.orDie)
+
+const screeningOf = (screening: PortsOptions["screening"]): ScreeningSource.Source => {
+  if (screening === undefined) return ScreeningSource.none
+  return "ask" in screening ? screening : ScriptedScreening.make(Effect.succeed(screening))
+}

@@ -1,5 +1,6 @@
 /** Due instants of the clock: the next look at a record, and the scheduled reports of reserves. */
 import { Duration, Instant } from "@bursar/engine-core/kernel"
+import { Effect } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it, test } from "vitest"
 import { mints } from "#core/reserves/reserve-order/Mint.ts"
@@ -63,6 +64,32 @@ describe("the next instant of a record", () => {
       )
     )
   })
+})
+
+describe("a change of a record", () => {
+  // Switched off to see it red: that a later instant counts which the record did not have before.
+  it("is queued by each instant that the record did not have before, and for no other reason", () =>
+    fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 4 }),
+        fc.array(anyInstant, { minLength: 4, maxLength: 4 }),
+        fc.array(anyInstant, { minLength: 4, maxLength: 4 }),
+        async (count, earlier, later) => {
+          const [before, record] = [earlier.slice(0, count), later.slice(0, count)]
+          const timely = writes(count - 1)
+          const step = { fact: {}, record, by: "act", announcements: [] } as const
+          const change = { before, recordId: "r", version: 1, steps: [step] as const }
+          const items = await Effect.runPromise(ClockQueue.itemsOf(collection, change, timely))
+          const instants = record.filter((at) => at !== null)
+          const isNew = (at: number) => !before.includes(at)
+          const first = Math.min(...instants)
+          const isMoved = first !== Math.min(...before.filter((at) => at !== null))
+          expect(items.length).toBe(
+            instants.some(isNew) || (isMoved && instants.length > 0) ? 1 : 0
+          )
+        }
+      )
+    ))
 })
 
 describe("the delay of an item in the queue", () => {

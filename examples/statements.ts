@@ -2,6 +2,7 @@
  * Statements of outside parties in the examples and the demo: the sources that a deployment
  * configures, and generators of small files of each.
  */
+import type { Venue } from "@bursar/engine-core"
 import { Decimal, Instant, Zone } from "@bursar/engine-core/kernel"
 
 /** Feeds of an instrument: its bank's, its administrator's register and NAV, its custodian's. */
@@ -36,13 +37,14 @@ export const sources = (instrumentId: string) => {
 }
 
 /** Body of the write that maps the cash account, without which no line of it pays an order. */
-export const account = (instrumentId: string) => ({
-  externalAccountId: accountId(instrumentId),
-  kind: "cash",
-  currency: "USD",
-  instrumentId,
-  number: accountNumber
-})
+export const account = (instrumentId: string) =>
+  ({
+    externalAccountId: accountId(instrumentId),
+    kind: "cash",
+    currency: "USD",
+    instrumentId,
+    number: accountNumber
+  }) as const satisfies Venue.WriteBody<"external-account.map">
 
 export interface File {
   readonly feed: Feed

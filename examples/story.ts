@@ -1,4 +1,5 @@
 /** Bodies of the writes that the examples and the demo make. */
+import type { Venue } from "@bursar/engine-core"
 import { type Party, PlainNumber } from "@bursar/engine-core/kernel"
 
 /** A decimal of a body with its digits unchanged, never converted to a double. */
@@ -13,28 +14,29 @@ export interface Terms {
 }
 
 /** Terms of a fund, dealt at the last price published before the order. */
-export const instrument = (terms: Terms) => ({
-  ...terms,
-  currency: "USD",
-  holderCap: 100,
-  distribution: {
-    schedule: "none",
-    withholding: figure("0"),
-    payoutDecimals: 2,
-    payout: "cash"
-  },
-  legalName: "Example Liquidity Fund",
-  businessZone: "America/New_York",
-  display: { displayName: "Example Liquidity Fund", symbol: "ELF" },
-  cutOff: {
-    time: "16:00",
-    days: ["monday", "tuesday", "wednesday", "thursday", "friday"],
-    zone: "America/New_York"
-  },
-  pricing: "historic",
-  fees: { subscription: figure("0"), redemption: figure("0") },
-  residual: "refund"
-})
+export const instrument = (terms: Terms) =>
+  ({
+    ...terms,
+    currency: "USD",
+    holderCap: 100,
+    distribution: {
+      schedule: "none",
+      withholding: figure("0"),
+      payoutDecimals: 2,
+      payout: "cash"
+    },
+    legalName: "Example Liquidity Fund",
+    businessZone: "America/New_York",
+    display: { displayName: "Example Liquidity Fund", symbol: "ELF" },
+    cutOff: {
+      time: "16:00",
+      days: ["monday", "tuesday", "wednesday", "thursday", "friday"],
+      zone: "America/New_York"
+    },
+    pricing: "historic",
+    fees: { subscription: figure("0"), redemption: figure("0") },
+    residual: "refund"
+  }) as const satisfies Venue.WriteBody<"instrument.record">
 
 /** Terms of an instrument whose units exist only against assets that are locked for it. */
 export const backed = (
@@ -65,14 +67,15 @@ export const holder = (of: {
   readonly holderId: string
   readonly party: Party.Party
   readonly instrumentId: string
-}) => ({
-  holderId: of.holderId,
-  party: of.party,
-  legalName: "Ines Investor Holdings",
-  classification: "entity",
-  taxResidences: [{ country: "US" }],
-  admissions: [{ instrumentId: of.instrumentId }]
-})
+}) =>
+  ({
+    holderId: of.holderId,
+    party: of.party,
+    legalName: "Ines Investor Holdings",
+    classification: "entity",
+    taxResidences: [{ country: "US" }],
+    admissions: [{ instrumentId: of.instrumentId }]
+  }) as const
 
 export const claim = (of: {
   readonly subscriptionId: string

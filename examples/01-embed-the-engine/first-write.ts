@@ -1,22 +1,23 @@
 /** The smallest program around the engine: a write that one person asks for and another agrees to. */
 // #region readme
+import { Venue } from "@bursar/engine-core"
 import { Effect } from "effect"
 import { instrument } from "../story.ts"
 import { layer } from "./engine.ts"
 import { wallet } from "./parties.ts"
-import { anna, approve, done, olive, write } from "./people.ts"
 
 const program = Effect.gen(function* () {
-  const registrar = yield* wallet("registrar")
-  const oracle = yield* wallet("oracle")
-  const terms = { registrar: registrar.party, oracle: oracle.party, unitDecimals: 6 }
-  const body = instrument({ instrumentId: "elf-usd", valuation: "accumulating", ...terms })
-
-  const action = yield* write(olive, "instrument.record", { body })
-  console.log(action.state, action.recovery) // awaiting: one approver other than the maker …
-  const operation = yield* done(yield* approve(anna, action))
-  console.log(operation.state, operation.signedBy) // succeeded [ "anna" ]
+  const venue = yield* Venue.make
+  const olive = venue.as({ sub: "olive", roles: ["operator"] })
+  const anna = venue.as({ sub: "anna", roles: ["approver"] })
+  const [registrar, oracle] = [(yield* wallet("registrar")).party, (yield* wallet("oracle")).party]
+  const terms = { registrar, oracle, unitDecimals: 6, valuation: "accumulating" } as const
+  const body = instrument({ instrumentId: "elf-usd", ...terms })
+  const action = yield* olive.write("instrument.record", body)
+  console.log(action.state, action.recovery) // awaiting One approver other than the maker …
+  yield* anna.approve(action)
+  const { result, signedBy } = yield* olive.done(action)
+  console.log(result.instrumentId, signedBy) // elf-usd [ "anna" ]
 })
-
 await Effect.runPromise(Effect.provide(program, layer))
 // #endregion

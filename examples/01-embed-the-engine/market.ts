@@ -7,34 +7,15 @@ import { Engine } from "@bursar/engine-core"
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import { Ledger } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
-import { Console, Effect } from "effect"
+import { Effect } from "effect"
 import * as story from "../story.ts"
 import { configuration, wallet } from "./parties.ts"
-import { anna, approve, done, olive, write } from "./people.ts"
+import { agreed, alone } from "./people.ts"
 
 export const instrumentId = "elf-usd"
 export const holderId = "holder-1"
 const price = Decimal.of("1.0437")
 const unitDecimals = 6
-const ofInstrument = { params: { instrumentId } }
-
-/** A four-eyes write: one person requests it, another approves it, then it runs. */
-export const agreed = (...asked: Parameters<typeof write>) =>
-  Effect.gen(function* () {
-    const action = yield* write(...asked)
-    yield* Console.log(`${action.maker} asks for ${action.kind}; it is ${action.state}`)
-    const operation = yield* done(yield* approve(anna, action))
-    yield* Console.log(`${anna.sub} agrees: done`)
-    return operation
-  })
-
-/** A write that one person makes alone. */
-export const alone = (...asked: Parameters<typeof write>) =>
-  Effect.gen(function* () {
-    const operation = yield* done(yield* write(...asked))
-    yield* Console.log(`${operation.actor} did ${operation.kind} at offset ${operation.offset}`)
-    return operation
-  })
 
 /** The market is agreed, and the holder admitted; then a price is published. */
 export const opened = Effect.gen(function* () {
@@ -51,26 +32,27 @@ export const opened = Effect.gen(function* () {
     Templates.InstrumentConfiguration,
     configuration({ instrumentId, registrar: registrar.party, venue, fund: fund.party })
   )
-  yield* agreed(olive, "instrument.record", {
-    body: story.instrument({
+  yield* agreed(
+    "instrument.record",
+    story.instrument({
       instrumentId,
       registrar: registrar.party,
       oracle: oracle.party,
       unitDecimals,
       valuation: "accumulating"
     })
-  })
+  )
 
   // Holders are admitted and units minted only under agreements that registrar and fund have
   // signed.
-  yield* agreed(olive, "admission-consent.propose", {
-    ...ofInstrument,
-    body: story.consent({ fund: fund.party })
+  yield* agreed("admission-consent.propose", {
+    instrumentId,
+    ...story.consent({ fund: fund.party })
   })
   yield* registrar.answer(Templates.AdmissionConsentProposal, "Accept", {})
-  yield* agreed(olive, "primary-market.propose", {
-    ...ofInstrument,
-    body: story.market({
+  yield* agreed("primary-market.propose", {
+    instrumentId,
+    ...story.market({
       fund: fund.party,
       registrar: registrar.party,
       attestors: [attestor.party],
@@ -83,9 +65,7 @@ export const opened = Effect.gen(function* () {
   yield* settle
 
   // The holder accepts its registration, its terms and its admission from its own wallet.
-  yield* alone(olive, "holder.onboard", {
-    body: story.holder({ holderId, party: investor.party, instrumentId })
-  })
+  yield* alone("holder.onboard", story.holder({ holderId, party: investor.party, instrumentId }))
   yield* investor.answer(Templates.HolderInvitation, "Accept", {})
   yield* investor.answer(Templates.AdmissionOffer, "Accept", {})
   yield* investor.create(Templates.SignedTerms, {
@@ -96,7 +76,7 @@ export const opened = Effect.gen(function* () {
     signedAt: yield* Instant.now
   })
   yield* settle
-  yield* alone(olive, "accepted-terms.accept", { params: { holderId }, body: {} })
+  yield* alone("accepted-terms.accept", { holderId })
 
   yield* oracle.create(Templates.OraclePoint, {
     oracle: oracle.party,
@@ -123,9 +103,7 @@ export const priced = (
   of: { readonly subscriptionId: string; readonly amount: string }
 ) =>
   Effect.gen(function* () {
-    yield* alone(olive, "subscription.claim", {
-      body: story.claim({ ...of, instrumentId, holderId })
-    })
+    yield* alone("subscription.claim", story.claim({ ...of, instrumentId, holderId }))
     const { contractId: pointCid } = yield* attestor.find(Templates.OraclePoint)
     const units = Decimal.divideRounded(Decimal.of(of.amount), price, {
       places: unitDecimals,

@@ -4,36 +4,20 @@
  * ledger's door; one holder is frozen in July and cured in August.
  */
 import { createHash } from "node:crypto"
-import { verify } from "@bursar/engine-core"
-import { Basis, PlainJson } from "@bursar/engine-core/kernel"
+import { type Venue, verify } from "@bursar/engine-core"
+import type { Basis } from "@bursar/engine-core/kernel"
 import { Ledger } from "@bursar/engine-core/ports"
 import * as Door from "@bursar/storage-adapters/simulated-ledger/door"
-import { Clock, Console, Effect, Layer, Result, Schema } from "effect"
+import { Clock, Console, Effect, Layer, Result } from "effect"
 import { layer } from "../01-embed-the-engine/engine.ts"
-import {
-  abel,
-  anna,
-  approve,
-  carl,
-  done,
-  olive,
-  read,
-  write
-} from "../01-embed-the-engine/people.ts"
+import { people } from "../01-embed-the-engine/people.ts"
 import * as story from "../story.ts"
 import { clock, setTime } from "./clock.ts"
 import * as Parties from "./parties.ts"
-import { agreed, executed, rolled, turn } from "./people.ts"
+import { executed, rolled, turn } from "./people.ts"
 
 const instrumentId = "elf-usd"
 const termsHash = createHash("sha256").update("the terms").digest("hex")
-
-const Restricted = Schema.Struct({ restrictionId: Schema.String })
-const Shown = Schema.Struct({
-  state: Schema.String,
-  counts: Schema.Record(Schema.String, Schema.Number)
-})
-const Line = Schema.Struct({ basis: Schema.Array(Basis.Basis) })
 
 /** Faults of a basis: each input, and the places and the rounding of each step, changed alone. */
 const faultsOf = (basis: Basis.Basis): ReadonlyArray<Basis.Basis> => [
@@ -49,9 +33,14 @@ const faultsOf = (basis: Basis.Basis): ReadonlyArray<Basis.Basis> => [
   )
 ]
 
-/** Decodes an answer of the engine, whose numbers keep their digits as text. */
-const shown = <A>(schema: Schema.Codec<A, unknown>, answer: PlainJson.Printable): A =>
-  Schema.decodeUnknownSync(schema)(JSON.parse(PlainJson.stringify(answer)))
+/** A write that a second person approves, once it is done. */
+const agreed = <K extends Venue.WriteKind>(kind: K, body: Venue.WriteBody<K>) =>
+  Effect.gen(function* () {
+    const { anna, olive } = yield* people
+    const action = yield* olive.write(kind, body)
+    yield* anna.approve(action)
+    return yield* olive.done(action)
+  })
 
 const program = Effect.gen(function* () {
   const { venue } = yield* Ledger.Ledger
@@ -61,7 +50,7 @@ const program = Effect.gen(function* () {
   const holders = yield* Effect.forEach(["alma", "bela"], (holderId) =>
     Effect.map(Parties.outsider(holderId), (outsider) => ({ holderId, ...outsider }))
   )
-  const ofInstrument = { params: { instrumentId } }
+  const { abel, anna, carl, olive } = yield* people
   const registers = Parties.registrar({ instrumentId, venue, fund: fund.party })
   const audience = { venue, fund: fund.party, registrar: registrar.party, attestors: [] }
 
@@ -76,58 +65,49 @@ const program = Effect.gen(function* () {
   })
   const at = (instant: string) => Effect.andThen(setTime(instant), work)
 
-  yield* agreed(olive, "instrument.record", {
-    body: {
-      ...story.instrument({
-        instrumentId,
-        registrar: registrar.party,
-        oracle: oracle.party,
-        unitDecimals: 6,
-        valuation: "par"
-      }),
-      distribution: {
-        schedule: "monthly",
-        withholding: story.figure("0.15"),
-        payoutDecimals: 2,
-        payout: "cash",
-        calendar: { frequency: "monthly", recordDay: 31, paymentLagDays: 3 }
-      }
+  yield* agreed("instrument.record", {
+    ...story.instrument({
+      instrumentId,
+      registrar: registrar.party,
+      oracle: oracle.party,
+      unitDecimals: 6,
+      valuation: "par"
+    }),
+    distribution: {
+      schedule: "monthly",
+      withholding: "0.15",
+      payoutDecimals: 2,
+      payout: "cash",
+      calendar: { frequency: "monthly", recordDay: 31, paymentLagDays: 3 }
     }
   })
-  yield* agreed(olive, "admission-consent.propose", {
-    ...ofInstrument,
-    body: story.consent({ fund: fund.party })
+  yield* agreed("admission-consent.propose", {
+    instrumentId,
+    ...story.consent({ fund: fund.party })
   })
   yield* work
   for (const { holderId, party } of holders) {
-    yield* done(
-      yield* write(olive, "holder.onboard", {
-        body: story.holder({ holderId, party, instrumentId })
-      })
-    )
+    const onboarding = story.holder({ holderId, party, instrumentId })
+    yield* olive.done(yield* olive.write("holder.onboard", onboarding))
     yield* work
-    const accepting = { params: { holderId }, body: {} }
-    yield* done(yield* write(olive, "accepted-terms.accept", accepting))
+    yield* olive.done(yield* olive.write("accepted-terms.accept", { holderId }))
   }
   yield* work
 
   // From here on no person executes, clears, opens, delivers or rolls.
   const standingApprovalId = "monthly"
-  yield* agreed(olive, "standing-approval.grant", {
-    body: { standingApprovalId, instrumentId, until: "2027-01-01T00:00:00Z" }
+  yield* agreed("standing-approval.grant", {
+    standingApprovalId,
+    instrumentId,
+    until: "2027-01-01T00:00:00Z"
   })
-  const { result } = yield* done(
-    yield* write(carl, "holder.restrict", {
-      params: { holderId: "bela" },
-      body: { mode: "freeze", reason: "pledge" }
-    })
-  )
+  const freeze = { holderId: "bela", mode: "freeze", reason: "pledge" } as const
+  const { result } = yield* carl.done(yield* carl.write("holder.restrict", freeze))
   /** Recomputes a line's figures offline; fails unless any change of what they rest on is noticed. */
   const recomputed = Effect.fnUntraced(function* (distributionId: string, holderId: string) {
     const number = holders.findIndex((holder) => holder.holderId === holderId) + 1
     const params = { distributionId, lineId: `${distributionId}.${number}` }
-    const route = "distributions/{distributionId}/lines/{lineId}"
-    const { basis } = Schema.decodeUnknownSync(Line)(yield* read(olive, route, params))
+    const { basis } = yield* olive.read("distributions.line", params)
     const figures = basis.map((of) => `${of.field} ${Result.getOrThrow(verify(of))}`)
     yield* Console.log(`  ${holderId}: ${figures.join(", ")}`)
     const isNoticed = basis.flatMap(faultsOf).every((fault) => Result.isFailure(verify(fault)))
@@ -138,10 +118,9 @@ const program = Effect.gen(function* () {
   /** Reads a distribution and prints it; fails where it is not paid, or has lines left to pay. */
   const paid = Effect.fnUntraced(function* (month: string, suspended: number) {
     const distributionId = `${instrumentId}.${month}`
-    const found = yield* read(olive, "distributions/{distributionId}", { distributionId })
-    const { state, counts } = shown(Shown, found)
+    const { state, counts } = yield* olive.read("distributions.get", { distributionId })
     yield* Console.log(`  ${distributionId} is ${state}: ${JSON.stringify(counts)}`)
-    if (state !== "paid" || counts.suspended !== suspended || counts.due !== 0) {
+    if (state !== "paid" || counts?.suspended !== suspended || counts.due !== 0) {
       return yield* Effect.die(new Error(`${distributionId} is not paid as it should be`))
     }
     for (const { holderId } of holders) yield* recomputed(distributionId, holderId)
@@ -169,13 +148,12 @@ const program = Effect.gen(function* () {
   yield* paid("2026-07", 1)
 
   yield* Console.log("the freeze is lifted: the line that July still owes is paid")
-  const { restrictionId } = shown(Restricted, result)
-  const lift = yield* write(olive, "restriction.lift", {
-    params: { restrictionId },
-    body: { reason: "the pledge has ended" }
-  })
-  yield* approve(anna, lift)
-  yield* done(yield* approve(abel, lift))
+  const { restrictionId } = result
+  const lifting = { restrictionId, reason: "the pledge has ended" }
+  const lift = yield* olive.write("restriction.lift", lifting)
+  yield* anna.approve(lift)
+  yield* abel.approve(lift)
+  yield* olive.done(lift)
   for (const time of ["12:00:00", "12:01:00", "13:05:00"]) yield* at(`2026-08-10T${time}Z`)
   yield* paid("2026-07", 0)
 
@@ -183,8 +161,7 @@ const program = Effect.gen(function* () {
   yield* paid("2026-08", 0)
 
   yield* Console.log("the approval is revoked: people execute and roll the next month")
-  const revoking = { params: { standingApprovalId }, body: {} }
-  yield* done(yield* write(olive, "standing-approval.revoke", revoking))
+  yield* olive.done(yield* olive.write("standing-approval.revoke", { standingApprovalId }))
   yield* incomeOf("2026-09", "2026-09-28")
   yield* at("2026-10-01T05:02:00Z")
   yield* executed(instrumentId, "2026-09")

@@ -1,29 +1,28 @@
 /** Acts of a month from a program without a host: by four eyes, by the scheduler, by one person. */
 // #region a month by people, and what the engine does by itself
-import { Engine, Workers } from "@bursar/engine-core"
+import { Venue, Workers } from "@bursar/engine-core"
 import { Effect } from "effect"
-import { anna, approve, done, olive, write } from "../01-embed-the-engine/people.ts"
-
-/** A write that a second person approves, once it is done. */
-export const agreed = (...asked: Parameters<typeof write>) =>
-  Effect.gen(function* () {
-    return yield* done(yield* approve(anna, yield* write(...asked)))
-  })
+import { people } from "../01-embed-the-engine/people.ts"
 
 /** One person asks for the month, another signs its figures, and the ledger has every line of it. */
 export const executed = (instrumentId: string, month: string) =>
-  agreed(olive, "distribution.execute", { body: { instrumentId, month } })
+  Effect.gen(function* () {
+    const { anna, olive } = yield* people
+    const action = yield* olive.write("distribution.execute", { instrumentId, month })
+    yield* anna.approve(action)
+    return yield* olive.done(action)
+  })
 
 /** Closes the delivered lines, which the engine does by itself an hour after the last of them. */
 export const rolled = (distributionId: string) =>
   Effect.gen(function* () {
-    const params = { distributionId }
-    return yield* done(yield* write(olive, "distribution.roll", { params, body: {} }))
+    const { olive } = yield* people
+    return yield* olive.done(yield* olive.write("distribution.roll", { distributionId }))
   })
 
 /** Runs every task that is due, due distributions among them, and all work that follows from it. */
 export const turn = Effect.gen(function* () {
   yield* Workers.runOnce("schedules")
-  yield* (yield* Engine.Engine).settle
+  yield* (yield* Venue.make).settle
 })
 // #endregion

@@ -1,37 +1,22 @@
-/** The difference between an instrument's register and its administrator's, as the API shows it. */
-import { PlainJson } from "@bursar/engine-core/kernel"
-import { Console, Effect, Schema } from "effect"
-import { list, olive } from "../01-embed-the-engine/people.ts"
-
-const Finding = Schema.Struct({
-  findingId: Schema.String,
-  severity: Schema.String,
-  state: Schema.String,
-  unexplained: Schema.Number,
-  explained: Schema.Struct({ by: Schema.Array(Schema.Struct({ id: Schema.String })) }),
-  ageDays: Schema.Number,
-  holdId: Schema.NullOr(Schema.String)
-})
-const Verdict = Schema.Struct({ verdict: Schema.String })
-
-/** Reads rows of a list, decoded for people: their decimals are not computed with. */
-const rows = <A>(schema: Schema.Codec<A, unknown>, ...of: Parameters<typeof list>) =>
-  Effect.map(list(...of), (found) =>
-    Schema.decodeUnknownSync(Schema.Array(schema))(JSON.parse(PlainJson.stringify(found)))
-  )
+/** The difference between an instrument's register and its administrator's, as the engine shows it. */
+import { Decimal } from "@bursar/engine-core/kernel"
+import { Console, Effect } from "effect"
+import { people } from "../01-embed-the-engine/people.ts"
 
 /** The finding of check `register-line`, with the verdict of its instrument. */
 export const difference = Effect.fnUntraced(function* (instrumentId: string) {
-  const of = { instrumentId, check: ["register-line"] }
-  const [finding] = yield* rows(Finding, olive, "findings", of)
-  const [judged] = yield* rows(Verdict, olive, "reconciliation-verdict", { instrumentId })
+  const { olive } = yield* people
+  const where = { instrumentId, check: ["register-line"] } as const
+  const [finding] = (yield* olive.list("findings.list", { where })).value
+  const verdicts = yield* olive.list("reconciliation-verdict.list", { where: { instrumentId } })
+  const [judged] = verdicts.value
   if (finding === undefined || judged === undefined) {
     return yield* Effect.die(new Error("the register was not compared"))
   }
   const { severity, state, unexplained, explained, ageDays, holdId } = finding
   const [by = null] = explained.by.map(({ id }) => id)
   yield* Console.log(
-    `  ${state} and ${severity}: ${unexplained} units unexplained, ` +
+    `  ${state} and ${severity}: ${unexplained === null ? "no" : Decimal.formatPlain(unexplained)} units unexplained, ` +
       `${by === null ? "" : `the rest by ${by}, `}found ${ageDays} days ago; ` +
       `${holdId === null ? "nothing is held" : `hold ${holdId}`}; the verdict is ${judged.verdict}`
   )

@@ -7,21 +7,20 @@ import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import { Clock, Console, Effect } from "effect"
 import { layer } from "../01-embed-the-engine/engine.ts"
 import * as market from "../01-embed-the-engine/market.ts"
-import { abel, anna, approve, done, olive, rita, write } from "../01-embed-the-engine/people.ts"
+import { agreed, alone, people } from "../01-embed-the-engine/people.ts"
 import { handedIn } from "../01-embed-the-engine/statements.ts"
 import { clock, setTime } from "../08-distribute-monthly/clock.ts"
 import * as statements from "../statements.ts"
 import * as story from "../story.ts"
 import { demand, difference } from "./finding.ts"
 
-const { agreed, alone, holderId, instrumentId } = market
+const { holderId, instrumentId } = market
 const subscriptionId = "sub-1"
 const amount = "100000"
-const ofSubscription = { params: { subscriptionId } }
 
 const program = Effect.gen(function* () {
   const parties = yield* market.opened
-  yield* agreed(olive, "external-account.map", { body: statements.account(instrumentId) })
+  yield* agreed("external-account.map", statements.account(instrumentId))
   yield* setTime("2026-06-30T15:00:00Z")
   const units = yield* market.priced(parties, { subscriptionId, amount })
   const now = Effect.map(Instant.now, Instant.format)
@@ -40,9 +39,8 @@ const program = Effect.gen(function* () {
   const entries = [statements.paidIn({ amount, reference: subscriptionId })]
   const file = statements.bank({ at: yield* now, entries })
   const statementId = yield* handedIn(instrumentId, file)
-  const body = story.paid({ statementId, amount })
-  yield* alone(olive, "subscription.deliver", { ...ofSubscription, body })
-  yield* alone(olive, "subscription.settle", { ...ofSubscription, body: {} })
+  yield* alone("subscription.deliver", { subscriptionId, ...story.paid({ statementId, amount }) })
+  yield* alone("subscription.settle", { subscriptionId })
 
   yield* setTime("2026-07-01T16:00:00Z")
   yield* Console.log("a day later the administrator states as much too much again")
@@ -53,17 +51,22 @@ const program = Effect.gen(function* () {
   }
 
   yield* Console.log("two people release the hold, and accept the finding with a reason")
-  const release = yield* write(rita, "hold.release", {
-    params: { holdId: second.holdId ?? "" },
-    body: {
-      accept: [second.findingId],
-      reason: "The administrator booked the order twice, and corrects it tomorrow."
-    }
+  const { abel, anna, rita } = yield* people
+  const release = yield* rita.write("hold.release", {
+    holdId: second.holdId ?? "",
+    accept: [second.findingId],
+    reason: "The administrator booked the order twice, and corrects it tomorrow."
   })
-  yield* approve(anna, release)
-  yield* done(yield* approve(abel, release))
+  yield* anna.approve(release)
+  yield* abel.approve(release)
+  yield* rita.done(release)
   const accepted = yield* difference(instrumentId)
-  const state = { severity: "blocking", state: "accepted", by: null, verdict: "findings" }
+  const state = {
+    severity: "blocking",
+    state: "accepted",
+    by: null,
+    verdict: "findings"
+  } as const
   yield* demand(accepted, state)
 })
 

@@ -5,7 +5,7 @@ import { SqlClient } from "effect/sql"
 import { InstrumentId } from "#core/instruments/instrument/Instrument.ts"
 import * as MovementQueries from "#core/overviews/register/MovementQueries.ts"
 import * as RegisterQueries from "#core/overviews/register/RegisterQueries.ts"
-import * as Csv from "#host/wire/Csv.ts"
+import * as Csv from "#core/reads/Csv.ts"
 import {
   caller,
   engineOn,

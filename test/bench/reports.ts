@@ -265,7 +265,7 @@ const program = ({ rounds, size }: Options & { readonly size: number }) =>
     const params = { holderId: ofTaxes.holderId, year: String(year) }
     const taxes = yield* inTurns({
       rounds,
-      ours: repeated(one("holders.taxStatement", params)),
+      ours: repeated(one("holders.tax-statement", params)),
       bound: repeated(
         Effect.map(
           sql.unsafe<ReportSql.TaxLine>(ReportSql.tax, [ofTaxes.holderId, String(year)]),

@@ -278,7 +278,7 @@ const ofLedger = [
   "holders.movements",
   "holders.portfolio",
   "holders.statements",
-  "holders.taxStatement",
+  "holders.tax-statement",
   "holders.admissions",
   "subscriptions.get",
   "redemptions.get"

@@ -243,7 +243,7 @@ const pathsOf = (
       "holderId=decoy"
     ],
     "distributions.export": ["", "format=csv"],
-    "distributionCalendar.list": ["", "from=2026-07&to=2026-09&zone=Asia/Tokyo"]
+    "distribution-calendar.list": ["", "from=2026-07&to=2026-09&zone=Asia/Tokyo"]
   }
   let turn = 0
   const turned = (points: ReadonlyArray<string>): string => points[turn++ % points.length]!

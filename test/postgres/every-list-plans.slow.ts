@@ -67,7 +67,7 @@ const narrowedBy: Readonly<Record<string, ReadonlyArray<string>>> = {
   "reconciliation-runs.list": ["covers"],
   "distributions.list": ["distributionId", "registrar", "state"],
   "distributions.lines": ["holderId", "distributionId", "tally", "shownState"],
-  "standingSettlements.list": ["standingSettlementId"]
+  "standing-settlements.list": ["standingSettlementId"]
 }
 
 /** Values of parameters from which a list makes the values of a column. */

@@ -229,16 +229,16 @@ describe("a town by chance", () => {
         "reserves.amendment",
         "reserves.amendments",
         "reserves.get",
-        "reserves.lockAgreement",
-        "reserves.lockAgreements",
+        "reserves.lock-agreement",
+        "reserves.lock-agreements",
         "reserves.mint",
         "reserves.mints",
         "reserves.redemption",
         "reserves.redemptions",
         "reserves.report",
         "reserves.reports",
-        "standingApprovals.get",
-        "standingSettlements.get"
+        "standing-approvals.get",
+        "standing-settlements.get"
       ])
       expect(often("answers repeated")).toBeGreaterThan(4_000)
     }

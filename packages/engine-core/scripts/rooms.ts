@@ -29,6 +29,8 @@ export const rooms = {
     "Answers that draw on many rooms: the instrument as shown, register, portfolio, open orders, proposals, precheck.",
   "catalogue.ts": "Everything that is declared, gathered room by room.",
   "Engine.ts": "The services, assembled.",
+  venue:
+    "The engine as a library: typed writes, reads and statements of a venue's people, with and without Effect.",
   "index.ts": "What the package offers.",
   testing: "Laws of machines, for the tests of whoever declares one."
 } as const satisfies Readonly<Record<string, string>>

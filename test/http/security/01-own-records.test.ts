@@ -55,9 +55,9 @@ const unnamed = [
   "holders.movements",
   "holders.statements",
   "dealing-cycles.list",
-  "standingSettlements.list",
+  "standing-settlements.list",
   "distributions.list",
-  "distributionCalendar.list"
+  "distribution-calendar.list"
 ]
 const pathOf = (read: Read.Read, whose: "a" | "b" | "never") =>
   read.route.slice("GET ".length).replaceAll(/\{([A-Za-z]+)\}/g, (_, name: string) => {

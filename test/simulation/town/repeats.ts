@@ -20,7 +20,7 @@ export const pinned: ReadonlyArray<Repeated> = Catalogue.queries
 /** Parameters that a read requires besides the ids of its path. */
 const needed: Readonly<Record<string, ReadonlyArray<Readonly<Record<string, string>>>>> = {
   "instruments.series": [{ metric: "price" }, { metric: "supply" }],
-  "holders.taxStatement": [
+  "holders.tax-statement": [
     { year: "2026", holderId: "" },
     { year: "2027", holderId: "", zone: "America/New_York" }
   ],

@@ -49,7 +49,7 @@ export const AuditRecord = Schema.Struct({
   description: "One record of the audit log, chained to the one before it by its hash."
 })
 
-const several = <A>(schema: Schema.Codec<A, unknown>) => Schema.optionalKey(Schema.Array(schema))
+const several = <A, E>(schema: Schema.Codec<A, E>) => Schema.optionalKey(Schema.Array(schema))
 
 /** The log's own parameters; `limit` and `after` are those of every list. */
 export const AuditParams = Schema.Struct({

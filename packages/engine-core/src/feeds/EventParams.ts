@@ -6,7 +6,7 @@ import { EventType } from "../vocabulary/EventType.ts"
 import { ResourceKind } from "../vocabulary/ResourceKind.ts"
 import { SortOrder } from "../vocabulary/sets.ts"
 
-const several = <A>(schema: Schema.Codec<A, unknown>) => Schema.optionalKey(Schema.Array(schema))
+const several = <A, E>(schema: Schema.Codec<A, E>) => Schema.optionalKey(Schema.Array(schema))
 
 /** The feed's own parameters; `limit` and `after` are those of every list. */
 export const EventParams = Schema.Struct({

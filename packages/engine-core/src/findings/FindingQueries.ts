@@ -13,7 +13,7 @@ const audience = {
   auditor: "all"
 } as const satisfies Read.Audience
 
-const several = <A>(schema: Schema.Codec<A, unknown>) => Schema.optionalKey(Schema.Array(schema))
+const several = <A, E>(schema: Schema.Codec<A, E>) => Schema.optionalKey(Schema.Array(schema))
 const { optionalKey, String: Text } = Schema
 
 const Params = Schema.Struct({

@@ -76,7 +76,7 @@ const takesNull = (ast: SchemaAST.AST): boolean =>
   (SchemaAST.isSuspend(ast) && takesNull(ast.thunk()))
 
 /** Checks whether a member of a union may be meant: its kind, and its literal members where it has some. */
-const mayBe = (ast: SchemaAST.AST, input: unknown): boolean => {
+export const mayBe = (ast: SchemaAST.AST, input: unknown): boolean => {
   if (SchemaAST.isArrays(ast)) return Array.isArray(input)
   if (SchemaAST.isObjects(ast)) {
     return (

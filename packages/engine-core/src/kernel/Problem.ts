@@ -2,7 +2,7 @@
 import { Schema } from "effect"
 import * as Integer from "./Integer.ts"
 import { description } from "./Conditions.ts"
-import { type Refused, refusals, type Slug, type Unavailable } from "./Refusal.ts"
+import { refused, type Refused, refusals, type Slug, type Unavailable } from "./Refusal.ts"
 
 const text = Schema.NullOr(Schema.String)
 const integer = Schema.NullOr(Integer.schema)
@@ -65,6 +65,21 @@ export const from = (cause: Refused | Unavailable, requestId: string): Problem =
     policyVersion: refusalDetails.policyVersion ?? null,
     errors: refusalDetails.errors ?? null
   }
+}
+
+/** The refusal that a problem was mapped from: that of an operation that ended by it. */
+export const refusalOf = (problem: Problem): Refused => {
+  const { errors, retryable, status: _status, title: _title, type: _type, ...members } = problem
+  const { requestId: _requestId, ...texts } = members
+  const details = Object.fromEntries(Object.entries(texts).filter(([, value]) => value !== null))
+  // Cast: a problem has the slug of a row; those of a newer release are texts that no row has.
+  const slug = slugOf(problem) as Slug
+  const isOwn = refusals[slug]?.retryable === retryable
+  return refused(slug, {
+    ...details,
+    ...(isOwn ? {} : { retryable }),
+    ...(errors === null ? {} : { errors })
+  })
 }
 
 /** The problem of an unplanned failure: only its request id, by which it is found in the log. */

@@ -46,7 +46,21 @@ type Order =
   | Mint.Mint
   | ReserveRedemption.ReserveRedemption
 
-export const list = Read.list<Order, unknown, OpenOrderFilter, OpenOrderView, "open-orders.list">({
+const Params = Schema.Struct({
+  kind: Schema.optionalKey(Schema.Array(OpenOrderKind.schema)),
+  state: Schema.optionalKey(Schema.Array(OpenOrderState.schema)),
+  ...OrderList.params
+})
+export type OpenOrderFilter = typeof Params.Type
+
+export const list = Read.list<
+  Order,
+  unknown,
+  OpenOrderFilter,
+  typeof Params.Encoded,
+  OpenOrderView,
+  "open-orders.list"
+>({
   name: "open-orders.list",
   doc: "Lists the orders that still wait for something, of every kind.",
   route: "GET /v1/open-orders",
@@ -54,11 +68,7 @@ export const list = Read.list<Order, unknown, OpenOrderFilter, OpenOrderView, "o
   pinned: true,
   collection: Subscription.subscriptions,
   beside: [Redemption.redemptions, Mint.mints, ReserveRedemption.reserveRedemptions],
-  params: Schema.Struct({
-    kind: Schema.optionalKey(Schema.Array(OpenOrderKind.schema)),
-    state: Schema.optionalKey(Schema.Array(OpenOrderState.schema)),
-    ...OrderList.params
-  }),
+  params: Params,
   item: OpenOrderView,
   direction: "asc",
   order: "by the instant they were recorded, then by id",
@@ -91,13 +101,6 @@ export const list = Read.list<Order, unknown, OpenOrderFilter, OpenOrderView, "o
     })
   })
 })
-
-export interface OpenOrderFilter {
-  readonly kind?: ReadonlyArray<OpenOrderKind>
-  readonly state?: ReadonlyArray<OpenOrderState>
-  readonly instrumentId?: InstrumentId
-  readonly holderId?: HolderId
-}
 
 const ofSubscription = (
   order: Stored<Subscription.Subscription>,

@@ -7,7 +7,7 @@ import type { Refused } from "../kernel/Refusal.ts"
 import * as Cursor from "./Cursor.ts"
 import type * as Point from "./Point.ts"
 import type { PointParams } from "./Point.ts"
-import type { Ranges, Scope } from "./Read.ts"
+import { publishedName, type Ranges, type Scope } from "./Read.ts"
 import type { PageParams } from "./Queries.ts"
 
 /** Text that a list's cursor is bound to: everything that decides which records come in which order. */
@@ -27,7 +27,7 @@ export const boundOf = ({
   readonly page: Omit<PageParams, "limit">
 }): string =>
   PlainJson.canonical({
-    list: read.name,
+    list: publishedName(read.name),
     tenant: tenantId,
     direction: read.direction,
     where,

@@ -19,7 +19,15 @@ import type * as Cursor from "./Cursor.ts"
 import * as ListCursor from "./ListCursor.ts"
 import type * as Point from "./Point.ts"
 import type { PointParams } from "./Point.ts"
-import type { ReadContext, List, Ranges, RowServices, Scope, ReadCaller } from "./Read.ts"
+import {
+  type List,
+  publishedName,
+  type Ranges,
+  type ReadCaller,
+  type ReadContext,
+  type RowServices,
+  type Scope
+} from "./Read.ts"
 import type { PageParams } from "./Queries.ts"
 
 /** The services that reads are answered from. */
@@ -126,7 +134,12 @@ export const request = Effect.fnUntraced(function* <R, F, P, V>(
   const ranges = read.ranges?.(params) ?? {}
   const binding = ListCursor.boundOf({ read, tenantId, where, ranges, point, page })
   const place = yield* Effect.fromResult(
-    ListCursor.placeOf(cursors, { list: read.name, binding, text: page.after, point })
+    ListCursor.placeOf(cursors, {
+      list: publishedName(read.name),
+      binding,
+      text: page.after,
+      point
+    })
   )
   return { clock, reader, where, ranges, binding, place } satisfies ListRequest
 })

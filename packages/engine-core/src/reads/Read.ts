@@ -48,7 +48,9 @@ export type ReadCaller = Omit<ReadContext, "pin">
 export type Scope = Readonly<Record<string, ReadonlyArray<string>>>
 
 interface ReadDeclaration {
-  /** `instruments.list`: the group and the member of the typed client. */
+  /**
+   * `standing-approvals.list`: the records, as the route spells them, and what of them is answered.
+   */
   readonly name: `${string}.${string}`
   readonly doc: string
   readonly route: ReadRoute
@@ -71,6 +73,26 @@ interface ReadDeclaration {
   readonly dated?: "never"
 }
 
+/** Records whose reads the API's first release published under camelCase. */
+const publishedInCamelCase: ReadonlySet<string> = new Set([
+  "distribution-calendar",
+  "external-accounts",
+  "standing-approvals",
+  "standing-settlements"
+])
+
+const camelCase = (words: string): string =>
+  words.replaceAll(/-([a-z])/g, (_, first: string) => first.toUpperCase())
+
+/**
+ * Name under which a read is published for good: the operationId of the document, to which cursors of
+ * its lists are bound. It has camelCase after the dot, and before the dot for a few records.
+ */
+export const publishedName = (name: string): string => {
+  const [records = "", answer = ""] = name.split(".")
+  return `${publishedInCamelCase.has(records) ? camelCase(records) : records}.${camelCase(answer)}`
+}
+
 /** Ranges of filter columns: from ≤ value < to, as texts that sort as what they stand for. */
 export type Ranges = Readonly<Record<string, Range>>
 
@@ -82,9 +104,9 @@ export interface One<P = unknown, V = unknown, S extends Slug = Slug> extends Re
   readonly value: Schema.Codec<V, unknown>
   readonly refuses: ReadonlyArray<S>
   /** Whole seconds after which to poll again; null: the answer is final. */
-  lookAgain?(value: V, now: Instant.Instant): number | null
+  lookAgain?(value: NoInfer<V>, now: Instant.Instant): number | null
   /** Id of the operation by whose end the value becomes final; null: it is. */
-  awaitedOperation?(value: V): string | null
+  awaitedOperation?(value: NoInfer<V>): string | null
   /** Present where the answer can be exported as a table. */
   readonly csv?: Table<NoInfer<P>, NoInfer<V>>
   run(
@@ -260,28 +282,37 @@ export interface StreamedRead<
 
 export type Read = One | List | Export | StreamedRead
 
-/** Keeps the name of a read as a literal type, for the typed client. */
-type NameLiteral<N> = { readonly name: N }
+/**
+ * Parts of a declaration whose exact types the typed calls of a read are derived from: its name, and
+ * the form in which a caller gives its parameters.
+ */
+interface TypedParts<P, E, N> {
+  readonly name: N
+  readonly params: Schema.Codec<P, E>
+}
 
-export const one = <P, V, const S extends Slug, const N extends ReadDeclaration["name"]>(
-  declaration: Omit<One<P, V, S>, "shape" | "name"> & NameLiteral<N>
-): One<P, V, S> & NameLiteral<N> => ({ shape: "one", ...declaration })
+type DerivedMembers = "shape" | "name"
 
-export const list = <R, F, P, V, const N extends ReadDeclaration["name"]>(
-  declaration: Omit<List<R, F, P, V>, "shape" | "name"> & NameLiteral<N>
-): List<R, F, P, V> & NameLiteral<N> => ({ shape: "list", ...declaration })
+export const one = <P, E, V, const S extends Slug, const N extends ReadDeclaration["name"]>(
+  declaration: Omit<One<P, V, S>, DerivedMembers> & TypedParts<P, E, N>
+): One<P, V, S> & TypedParts<P, E, N> => ({ shape: "one", ...declaration })
+
+export const list = <R, F, P, E, V, const N extends ReadDeclaration["name"]>(
+  declaration: Omit<List<R, F, P, V>, DerivedMembers> & TypedParts<P, E, N>
+): List<R, F, P, V> & TypedParts<P, E, N> => ({ shape: "list", ...declaration })
 
 /**
  * Declares an export: the record as its own read answers it, and all rows as their list answers
  * them, for the same callers and at the same point.
  */
-export const exported = <P, H, R, F, V, A, const N extends ReadDeclaration["name"]>(
-  declaration: Omit<Export<P, H, R, F, V, A>, "shape" | "name"> & NameLiteral<N>
-): Export<P, H, R, F, V, A> & NameLiteral<N> => ({ shape: "export", ...declaration })
+export const exported = <P, E, H, R, F, V, A, const N extends ReadDeclaration["name"]>(
+  declaration: Omit<Export<P, H, R, F, V, A>, DerivedMembers> & TypedParts<P, E, N>
+): Export<P, H, R, F, V, A> & TypedParts<P, E, N> => ({ shape: "export", ...declaration })
 
 /** Declares an answer that is streamed: a record, its rows, and a text or the totals of the rows. */
 export const streamed = <
   P,
+  E,
   H,
   V,
   A,
@@ -289,5 +320,5 @@ export const streamed = <
   const S extends Slug,
   const N extends ReadDeclaration["name"]
 >(
-  declaration: Omit<StreamedRead<P, H, V, A, S, T>, "shape" | "name"> & NameLiteral<N>
-): StreamedRead<P, H, V, A, S, T> & NameLiteral<N> => ({ shape: "streamed", ...declaration })
+  declaration: Omit<StreamedRead<P, H, V, A, S, T>, DerivedMembers> & TypedParts<P, E, N>
+): StreamedRead<P, H, V, A, S, T> & TypedParts<P, E, N> => ({ shape: "streamed", ...declaration })

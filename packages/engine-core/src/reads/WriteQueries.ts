@@ -19,7 +19,7 @@ import {
   WriteAnswer
 } from "../writes/WriteAnswer.ts"
 
-const several = <A>(schema: Schema.Codec<A, unknown>) => Schema.optionalKey(Schema.Array(schema))
+const several = <A, E>(schema: Schema.Codec<A, E>) => Schema.optionalKey(Schema.Array(schema))
 
 /** Filter columns of the parameters that were given. */
 const presentFilters = (

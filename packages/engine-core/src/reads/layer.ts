@@ -29,7 +29,14 @@ import * as Point from "./Point.ts"
 import type { PointParams } from "./Point.ts"
 import * as Prepared from "./Prepared.ts"
 import * as RowPages from "./RowPages.ts"
-import type { ReadContext, Export, List, One, StreamedRead } from "./Read.ts"
+import {
+  type Export,
+  type List,
+  type One,
+  publishedName,
+  type ReadContext,
+  type StreamedRead
+} from "./Read.ts"
 import { type Around, Queries, type PrintedAnswer } from "./Queries.ts"
 import * as Validator from "./Validator.ts"
 import * as Watch from "./Watch.ts"
@@ -197,7 +204,7 @@ const cursorAfter = (
   after === null
     ? null
     : cursors.write({
-        list: read.name,
+        list: publishedName(read.name),
         binding,
         ...Cursor.goingOn(ListCursor.placeAfter(read, pin, after))
       })

@@ -240,19 +240,43 @@ export type Operation<
   S extends Slug = Slug
 > = AnyOperation<K, I, R, S> & { readonly route: Route }
 
+/**
+ * Parts of a declaration whose exact types the typed calls of a write are derived from: how many
+ * approve it, and the form in which a caller gives its input.
+ */
+interface TypedParts<I, E, A extends 0 | 1 | 2> {
+  readonly route: Route
+  readonly approvers: A
+  readonly input: Schema.Codec<I, E>
+}
+
+type DerivedMembers = "kind" | "on" | "route"
+
 /** Declares a write of the engine's own records. */
-export const define = <const K extends OperationKind, I, R, const S extends Slug>(
+export const define = <
+  const K extends OperationKind,
+  I,
+  E,
+  R,
+  const S extends Slug,
+  const A extends 0 | 1 | 2
+>(
   kind: K,
-  declaration: Omit<OnRecords<K, I, R, S>, "kind" | "on" | "route"> & { readonly route: Route }
-): OnRecords<K, I, R, S> & { readonly route: Route } => ({ kind, on: "records", ...declaration })
+  declaration: Omit<OnRecords<K, I, R, S>, DerivedMembers> & TypedParts<I, E, A>
+): OnRecords<K, I, R, S> & TypedParts<I, E, A> => ({ kind, on: "records", ...declaration })
 
 /** Declares a write that the venue makes on the ledger. */
-export const defineOnLedger = <const K extends OperationKind, I, R, const S extends Slug>(
+export const defineOnLedger = <
+  const K extends OperationKind,
+  I,
+  E,
+  R,
+  const S extends Slug,
+  const A extends 0 | 1 | 2
+>(
   kind: K,
-  declaration: Omit<OnLedger<K, I, R, S>, "kind" | "on" | "secrets" | "route"> & {
-    readonly route: Route
-  }
-): OnLedger<K, I, R, S> & { readonly route: Route } => ({ kind, on: "ledger", ...declaration })
+  declaration: Omit<OnLedger<K, I, R, S>, DerivedMembers | "secrets"> & TypedParts<I, E, A>
+): OnLedger<K, I, R, S> & TypedParts<I, E, A> => ({ kind, on: "ledger", ...declaration })
 
 /** Declares a write on the ledger that nobody calls: the engine alone opens it. */
 export const defineForEngine = <
@@ -276,10 +300,18 @@ export const defineForEngine = <
 })
 
 /** Declares a write that calls an outside system. */
-export const defineOutside = <const K extends OperationKind, I, R, const S extends Slug, O>(
+export const defineOutside = <
+  const K extends OperationKind,
+  I,
+  E,
+  R,
+  const S extends Slug,
+  const A extends 0 | 1 | 2,
+  O
+>(
   kind: K,
-  declaration: Omit<OnOutside<K, I, R, S, O>, "kind" | "on" | "route"> & { readonly route: Route }
-): OnOutside<K, I, R, S, O> & { readonly route: Route } => ({ kind, on: "outside", ...declaration })
+  declaration: Omit<OnOutside<K, I, R, S, O>, DerivedMembers> & TypedParts<I, E, A>
+): OnOutside<K, I, R, S, O> & TypedParts<I, E, A> => ({ kind, on: "outside", ...declaration })
 
 /**
  * A removal finishes in its last approver's own call, which answers no body

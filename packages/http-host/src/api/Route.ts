@@ -1,5 +1,5 @@
 /** Table of routes, from which document, handlers, gates and client are made. */
-import type { Operation, Read, Refusal } from "@bursar/engine-core"
+import { CallRefusals, Csv, type Operation, Read, type Refusal } from "@bursar/engine-core"
 import * as FeedsApi from "./FeedsApi.ts"
 import { rolesOf } from "./Params.ts"
 import type { Admits, ServedRoute } from "./Served.ts"
@@ -8,7 +8,6 @@ import * as StatementsApi from "./StatementsApi.ts"
 import * as SystemApi from "./SystemApi.ts"
 import * as Verb from "./Verb.ts"
 import * as Body from "../wire/Body.ts"
-import * as Csv from "../wire/Csv.ts"
 import * as WritesApi from "./WritesApi.ts"
 
 export type Answers =
@@ -20,7 +19,7 @@ export type Answers =
   | { readonly with: "hand"; readonly served: ServedRoute }
 
 export interface Route {
-  /** The operation's kind or the read's name: unique, and the operationId of the document. */
+  /** The operation's kind or the read's published name: unique, and the operationId of the document. */
   readonly name: string
   readonly doc: string
   readonly path: Verb.Path
@@ -150,22 +149,15 @@ export const ofOperation = (operation: Operation.Operation): Route => {
         ? []
         : (["rule-refused"] as const)),
       "idempotency-key-reused",
-      ...(operation.approvers === 0 ? [] : fourEyes)
+      ...(operation.approvers === 0 ? [] : CallRefusals.fourEyes)
     ]
   }
 }
 
-const fourEyes = [
-  "approval-rejected",
-  "approval-decided",
-  "approval-ambiguous",
-  "auditor-never-approves"
-] as const satisfies ReadonlyArray<Refusal.Slug>
-
 export const ofRead = (read: Read.Read): Route => {
   const path = Verb.parse(read.route)
   return {
-    name: read.name,
+    name: Read.publishedName(read.name),
     doc: read.doc,
     path,
     group: grouped(path),

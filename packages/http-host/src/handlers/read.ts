@@ -2,6 +2,7 @@
 import {
   type Around,
   type Caller,
+  Csv,
   type Export,
   type KeptAnswers,
   type Read,
@@ -22,7 +23,6 @@ import type { PassedRequest } from "../middleware/Gates.ts"
 import * as Limits from "../middleware/Limits.ts"
 import type { Wait } from "../middleware/Waits.ts"
 import * as Body from "../wire/Body.ts"
-import * as Csv from "../wire/Csv.ts"
 import * as Query from "../wire/Query.ts"
 import * as Faults from "../wire/Faults.ts"
 import { Times } from "../wire/Times.ts"

@@ -51,7 +51,7 @@ interface Place extends DistributingInstrument {
 }
 
 export const list = Read.list({
-  name: "distributionCalendar.list",
+  name: "distribution-calendar.list",
   doc: "Lists the distribution dates of instruments that distribute monthly: past months with a point, the present one and months to come.",
   route: "GET /v1/distribution-calendar",
   audience: {

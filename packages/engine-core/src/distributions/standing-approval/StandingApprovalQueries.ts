@@ -14,7 +14,7 @@ const audience = {
 } as const satisfies Read.Audience
 
 export const list = Read.list({
-  name: "standingApprovals.list",
+  name: "standing-approvals.list",
   doc: "Lists standing approvals of distributions, in force and ended.",
   route: "GET /v1/standing-approvals",
   audience,
@@ -36,7 +36,7 @@ export const list = Read.list({
 })
 
 export const get = Read.one({
-  name: "standingApprovals.get",
+  name: "standing-approvals.get",
   doc: "A standing approval of distributions.",
   route: "GET /v1/standing-approvals/{standingApprovalId}",
   audience,
@@ -44,7 +44,7 @@ export const get = Read.one({
   params: Schema.Struct({ standingApprovalId: StandingApprovalId }),
   value: StandingApprovalView.StandingApprovalView,
   refuses: ["not-found"],
-  run: Effect.fn("standingApprovals.get")(function* ({ standingApprovalId }, asking) {
+  run: Effect.fn("standing-approvals.get")(function* ({ standingApprovalId }, asking) {
     const records = yield* Records
     const self = yield* records.get(standingApprovals, standingApprovalId, asking.pin)
     return StandingApprovalView.of(self)

@@ -6,7 +6,7 @@ import { HolderId } from "../holder/HolderId.ts"
 import { externalAccounts, ExternalAccountView, Kind, view } from "./ExternalAccount.ts"
 
 const list = Read.list({
-  name: "externalAccounts.list",
+  name: "external-accounts.list",
   doc: "Lists the accounts at banks and custodians that the venue has mapped.",
   route: "GET /v1/external-accounts",
   audience: { operator: "all", approver: "all", auditor: "all" },

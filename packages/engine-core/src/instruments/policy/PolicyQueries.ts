@@ -41,7 +41,7 @@ export const get = Read.one({
 })
 
 export const list = Read.list({
-  name: "instruments.policyVersions",
+  name: "instruments.policy-versions",
   doc: "Lists the versions of an instrument's policy, newest first.",
   route: "GET /v1/instruments/{instrumentId}/policy/versions",
   audience,

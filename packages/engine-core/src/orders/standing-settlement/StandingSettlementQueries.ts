@@ -110,7 +110,7 @@ const ownViews = Effect.fnUntraced(function* (
 })
 
 export const list = Read.list({
-  name: "standingSettlements.list",
+  name: "standing-settlements.list",
   doc: "Lists standing settlements.",
   route: "GET /v1/standing-settlements",
   audience,
@@ -139,7 +139,7 @@ export const list = Read.list({
 })
 
 export const get = Read.one({
-  name: "standingSettlements.get",
+  name: "standing-settlements.get",
   doc: "A standing settlement.",
   route: "GET /v1/standing-settlements/{standingSettlementId}",
   audience,
@@ -147,7 +147,7 @@ export const get = Read.one({
   params: Schema.Struct({ standingSettlementId: StandingSettlementId }),
   value: StandingSettlementView,
   refuses: ["not-found"],
-  run: Effect.fn("standingSettlements.get")(function* ({ standingSettlementId }, asking) {
+  run: Effect.fn("standing-settlements.get")(function* ({ standingSettlementId }, asking) {
     const records = yield* Records
     const record = yield* records.get(standingSettlements, standingSettlementId, asking.pin)
     if (asking.sight !== "own") return of(record)

@@ -35,7 +35,7 @@ import { type Disposal, TaxStatement, type TransferOut } from "./TaxStatement.ts
 const Year = Schema.String.check(Schema.isPattern(/^(?:19|2[0-9])[0-9]{2}$/))
 
 export const taxStatement = Read.one({
-  name: "holders.taxStatement",
+  name: "holders.tax-statement",
   doc: "Answers a person's tax statement of a year: what was paid to all holders of its chain of successors, and what left their books.",
   route: "GET /v1/holders/{holderId}/tax-statements/{year}",
   audience,
@@ -49,7 +49,7 @@ export const taxStatement = Read.one({
   }),
   value: TaxStatement,
   refuses: ["not-found"],
-  run: Effect.fn("holders.taxStatement")(function* ({ holderId, year, zone = Zone.utc }, asking) {
+  run: Effect.fn("holders.tax-statement")(function* ({ holderId, year, zone = Zone.utc }, asking) {
     const records = yield* Records
     const { pin } = asking
     yield* Sight.demand(asking, holders, { holderId })

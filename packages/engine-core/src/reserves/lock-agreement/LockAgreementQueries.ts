@@ -10,7 +10,7 @@ import { lockedUnder } from "./LockAgreementLookups.ts"
 import * as LockAgreementView from "./LockAgreementView.ts"
 
 const list = Read.list({
-  name: "reserves.lockAgreements",
+  name: "reserves.lock-agreements",
   doc: "Lists the lock agreements of a reserve.",
   route: "GET /v1/reserves/{reserveId}/lock-agreements",
   audience: ReserveSight.audience,
@@ -40,7 +40,7 @@ const list = Read.list({
 })
 
 export const get = Read.one({
-  name: "reserves.lockAgreement",
+  name: "reserves.lock-agreement",
   doc: "A lock agreement of a reserve, with what is locked under it.",
   route: "GET /v1/reserves/{reserveId}/lock-agreements/{lockAgreementId}",
   audience: ReserveSight.audience,
@@ -48,7 +48,7 @@ export const get = Read.one({
   params: Schema.Struct({ reserveId: ReserveId, lockAgreementId: LockAgreementId }),
   value: LockAgreementView.LockAgreementView,
   refuses: ["not-found"],
-  run: Effect.fn("reserves.lockAgreement")(function* ({ lockAgreementId, reserveId }, asking) {
+  run: Effect.fn("reserves.lock-agreement")(function* ({ lockAgreementId, reserveId }, asking) {
     yield* ReserveSight.reserveOf(reserveId, asking)
     const records = yield* Records
     const record = yield* records.get(lockAgreements, lockAgreementId, asking.pin)

@@ -1,5 +1,5 @@
 /** CSV export (RFC 4180), escaped against formula injection. */
-import type { Export } from "@bursar/engine-core"
+import type * as Export from "./Export.ts"
 
 export const mediaType = "text/csv"
 

@@ -1,0 +1,70 @@
+/**
+ * The engine as a library: one object by which a program makes, approves and awaits the writes of its
+ * people, reads what they may read, and hands statements in.
+ */
+import { Effect } from "effect"
+import { Engine, type Services } from "../Engine.ts"
+import { EventQueries } from "../feeds/EventQueries.ts"
+import type { Unavailable } from "../kernel/Refusal.ts"
+import { Queries } from "../reads/Queries.ts"
+import { StatementIntake } from "../statements/external-statement/Intake.ts"
+import { FourEyes } from "../writes/FourEyes.ts"
+import { Operations } from "../writes/Operations.ts"
+import { type CallerOptions, callerOf, identities } from "./Calls.ts"
+import * as ReadCalls from "./ReadCalls.ts"
+import * as StatementCalls from "./StatementCalls.ts"
+import * as WriteCalls from "./WriteCalls.ts"
+
+/** A person or a program of the venue, with everything that it may ask of the engine. */
+export interface Person
+  extends WriteCalls.WriteCalls,
+    ReadCalls.ReadCalls,
+    StatementCalls.StatementCalls {
+  readonly sub: string
+}
+
+export interface Venue extends StatementCalls.StatementCalls {
+  /** The calls of a person or a program; each refuses what its roles do not admit. */
+  readonly as: (caller: CallerOptions) => Person
+  /**
+   * Follows the ledger and runs every worker until interrupted; then it stops gracefully. While it
+   * runs, `done` and `receive` wait for it instead of driving the engine themselves.
+   */
+  readonly run: Effect.Effect<never>
+  /** Projects the ledger and works until no work is left, for a program without `run`. */
+  readonly settle: Effect.Effect<void, Unavailable>
+}
+
+/** Subject of the program by which the venue itself hands statements in. */
+const feedSubject = "feed"
+
+/** Makes the object of a venue from the services of its engine. */
+export const make: Effect.Effect<Venue, never, Services> = Effect.gen(function* () {
+  const engine = yield* Engine
+  const services = {
+    fourEyes: yield* FourEyes,
+    queries: yield* Queries,
+    operations: yield* Operations,
+    events: yield* EventQueries,
+    intake: yield* StatementIntake,
+    identity: identities()
+  }
+  let running = 0
+  const work = Effect.suspend(() => (running > 0 ? Effect.void : engine.settle))
+  const run = Effect.acquireUseRelease(
+    Effect.sync(() => running++),
+    () => engine.run,
+    () => Effect.sync(() => running--)
+  )
+  const as = (options: CallerOptions): Person => {
+    const needs = { ...services, work, caller: callerOf(options) }
+    return {
+      sub: options.sub,
+      ...WriteCalls.make(needs),
+      ...ReadCalls.make(needs),
+      ...StatementCalls.make(needs)
+    }
+  }
+  const { receive } = as({ sub: feedSubject, roles: ["feed"] })
+  return { as, receive, run, settle: engine.settle }
+})

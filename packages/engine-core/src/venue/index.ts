@@ -1,0 +1,39 @@
+/** What a program asks of a venue: its people's writes and reads, with and without Effect. */
+export type { CallerOptions } from "./Calls.ts"
+export {
+  open,
+  type OpenListing,
+  type OpenPerson,
+  type OpenReading,
+  type OpenVenue
+} from "./OpenVenue.ts"
+export type { FeedEvent, FeedOptions } from "./ReadCalls.ts"
+export type {
+  ListCall,
+  Listing,
+  ListName,
+  ListOptions,
+  ListWhere,
+  Page,
+  Point,
+  Reading,
+  ReadName,
+  ReadParams,
+  ReadRefusal,
+  ReadValue,
+  RowOf,
+  RowsName,
+  ValueName
+} from "./ReadTypes.ts"
+export { Refused } from "./Refused.ts"
+export type { FileOptions, ReceivedFile, StatementFile } from "./StatementCalls.ts"
+export { make, type Person, type Venue } from "./Venue.ts"
+export type { KeyOption, WriteError } from "./WriteCalls.ts"
+export type {
+  Action,
+  RefusalOf,
+  SucceededAction,
+  WriteBody,
+  WriteKind,
+  WriteResult
+} from "./WriteTypes.ts"

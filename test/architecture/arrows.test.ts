@@ -148,11 +148,12 @@ describe("what the checks see", () => {
     expect(borderBreaches(source(`${core}/orders/X.ts`, text))).toHaveLength(1)
   })
 
-  it("only Deployment.ts composes a deployment", () => {
+  it("only Deployment.ts composes a deployment, of parts that are files of their own", () => {
     const text = 'import { layer } from "@bursar/storage-adapters/memory"'
     expect(borderBreaches(source("packages/http-host/src/Host.ts", text))).toHaveLength(1)
     expect(borderBreaches(source("packages/http-host/src/main.ts", text))).toHaveLength(1)
     expect(borderBreaches(source("packages/http-host/src/Deployment.ts", text))).toEqual([])
+    expect(borderBreaches(source("packages/http-host/src/parts/Memory.ts", text))).toEqual([])
   })
 
   it("a value may not be taken from above, a type may", () => {

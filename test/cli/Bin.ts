@@ -6,13 +6,21 @@ import { environment, hostEnvironment } from "../processes/environment.ts"
 
 const program = "packages/http-host/src/main.ts"
 
-/** The command as its sources, or bundled into one file, which starts in a third of the time. */
-type Form = "sources" | "bundled"
+/** The command over a ledger of one's own. */
+const ownLedger = "examples/03-your-own-ledger/main.ts"
+
+/**
+ * The command as its sources, or bundled into one file, which starts in a third of the time; or the
+ * program over a ledger of its own, as its sources.
+ */
+type Form = "sources" | "bundled" | "own ledger"
 
 const fileOf = (form: Form): Promise<string> =>
   form === "bundled"
     ? bundled(program)
-    : Promise.resolve(fileURLToPath(new URL(`../../${program}`, import.meta.url)))
+    : Promise.resolve(
+        fileURLToPath(new URL(`../../${form === "sources" ? program : ownLedger}`, import.meta.url))
+      )
 
 export interface Ran {
   readonly code: number | null

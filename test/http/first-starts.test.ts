@@ -44,10 +44,11 @@ const configOf = async (data: string) => ({
 /** A start up to the record of its keys, which is all that others see of it. */
 const starts = async (data: string) => {
   const config = await configOf(data)
-  const begun = Deployment.inTurn(config, (keys) =>
+  const { records: recordsOf } = await Effect.runPromise(Deployment.make())
+  const begun = Deployment.begun(config, (keys) =>
     Effect.flatMap(Records, (records) =>
       records.transact(records.audit([ConfigLoaded.entry(config, keys)]))
-    ).pipe(Effect.provide(Deployment.records(config)))
+    ).pipe(Effect.provide(recordsOf(config)))
   )
   return Effect.runPromise(Effect.provide(Effect.result(begun), Logger.layer([])))
 }

@@ -31,8 +31,11 @@ export const packages = {
   "http-host": {
     outside: ["effect/*", "@effect/platform-node/*", "jose", "openapi-types", "node:*"],
     inside: ["engine-core"],
-    besides: [{ files: "Deployment.ts", imports: ["@bursar/storage-adapters/*"] }],
-    never: "storage-adapters, except `Deployment.ts`, which composes one"
+    besides: [
+      { files: "Deployment.ts", imports: ["@bursar/storage-adapters/*"] },
+      { files: "parts/", imports: ["@bursar/storage-adapters/*"] }
+    ],
+    never: "storage-adapters, except `Deployment.ts` and `parts/`, of which it composes one"
   },
   "storage-adapters": {
     outside: [
@@ -79,6 +82,7 @@ export const hostLayers = [
     paths: [
       "cli/",
       "client/",
+      "parts/",
       "Host.ts",
       "Docs.ts",
       "Listener.ts",

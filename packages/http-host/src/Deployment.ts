@@ -1,6 +1,6 @@
 /**
- * Composition of a whole deployment from its settings: store, ledger and its door, engine, host,
- * background fibers.
+ * Composition of a whole deployment from its settings and its parts: storage, ledger and its door,
+ * screening, engine, host, background fibers. Each part may be one's own.
  */
 import {
   AuditLog,
@@ -13,21 +13,16 @@ import {
   settingsDefaults
 } from "@bursar/engine-core"
 import { Crypto, RefusedWrites } from "@bursar/engine-core/ports"
-import * as Embedded from "@bursar/storage-adapters/embedded"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
-import * as Postgres from "@bursar/storage-adapters/postgres"
-import * as ScriptedScreening from "@bursar/storage-adapters/screening"
-import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
 import * as Statements from "@bursar/storage-adapters/statements"
-import * as Door from "@bursar/storage-adapters/simulated-ledger/door"
-import { Context, Effect, Exit, Layer, Metric, Redacted, References, Scope } from "effect"
+import { Context, Data, Effect, Exit, Layer, Redacted, References, Scope } from "effect"
 import { HttpServer } from "effect/http"
-import { SqlClient } from "effect/sql"
-import { constants } from "node:fs"
-import { access, mkdir, readFile, rename, rm, writeFile } from "node:fs/promises"
-import { dirname, join } from "node:path"
+import type { SqlClient } from "effect/sql"
+import { join } from "node:path"
 import type { Venue } from "./api/SystemApi.ts"
 import * as Background from "./Background.ts"
+import * as Bursar from "./cli/Bursar.ts"
+import type { Addresses, DeployedVenue } from "./cli/DeployedVenue.ts"
 import * as DeploymentKeys from "./DeploymentKeys.ts"
 import * as ExistingVenue from "./ExistingVenue.ts"
 import * as Host from "./Host.ts"
@@ -38,166 +33,138 @@ import * as ConfigLoaded from "./ConfigLoaded.ts"
 import * as Logs from "./observability/Logs.ts"
 import * as Telemetry from "./observability/Telemetry.ts"
 import * as Authentication from "./middleware/Authentication.ts"
-import * as Counters from "./middleware/Counters.ts"
-import { PacedServer } from "./middleware/PacedServer.ts"
 import * as AnchorFile from "./outbound/AnchorFile.ts"
 import * as Jwks from "./outbound/Jwks.ts"
 import * as WebhookSender from "./outbound/WebhookSender.ts"
+import {
+  LedgerDoor,
+  type LedgerPart,
+  type OpenedStorage,
+  type PartFault,
+  type ScreeningPart,
+  type StoragePart
+} from "./parts/Parts.ts"
+import * as PostgresStorage from "./parts/PostgresStorage.ts"
+import * as ScriptedScreening from "./parts/ScriptedScreening.ts"
+import * as SimulatedLedger from "./parts/SimulatedLedger.ts"
 import * as Readiness from "./Readiness.ts"
 import { version } from "./version.ts"
-import { Times } from "./wire/Times.ts"
 import { UnreadLimits } from "./wire/Unread.ts"
 import { Uploads } from "./wire/Uploads.ts"
 import { WaitLimits } from "./wire/WaitLimits.ts"
 import * as ReadinessPoll from "./ReadinessPoll.ts"
 
-/**
- * Address of the database: the configured one, or that of the embedded server, which is started
- * here.
- */
-const databaseUrl = (config: KeeperConfig) =>
-  Effect.gen(function* () {
-    const named = config["database.url"]
-    if (named !== null) return named
-    const dataFolder = yield* NotUsable.files("data", () => writableFolder(config.data))
-    return Redacted.make((yield* Embedded.start({ dataFolder })).url)
-  })
+export type { Addresses, DeployedVenue } from "./cli/DeployedVenue.ts"
+export {
+  LedgerDoor,
+  ledgerOf,
+  type LedgerPart,
+  type OpenedStorage,
+  type PartFault,
+  type ScreeningPart,
+  storageOf,
+  type StoragePart,
+  type StoragePorts
+} from "./parts/Parts.ts"
 
-const writableFolder = async (folder: string): Promise<string> => {
-  await mkdir(folder, { recursive: true })
-  await access(folder, constants.W_OK | constants.X_OK)
-  return folder
+/** Storage on the database that the settings name, or on an embedded PostgreSQL. */
+export const postgresStorage: StoragePart<SqlClient.SqlClient> = PostgresStorage.part
+
+/** The simulated ledger in the deployment's database, with its outside door. */
+export const simulatedLedger = SimulatedLedger.part
+
+/** The scripted source of screening, where the setting `screening.script` names a script. */
+export const scriptedScreening: ScreeningPart = ScriptedScreening.part
+
+/** Parts of a deployment with a storage of its own, which then brings its ledger along. */
+interface OwnStorage<S, D> {
+  readonly storage: StoragePart<S>
+  readonly ledger: LedgerPart<S, D>
+  readonly screening?: ScreeningPart
 }
 
-/** Storage layer on the configured database; opening it applies pending migrations. */
-const storage = (config: KeeperConfig) =>
-  Layer.unwrap(
-    Effect.map(databaseUrl(config), (url) =>
-      Layer.catch(
-        Postgres.layer({
-          url,
-          poolerUrl: config["database.pooler.url"] ?? undefined,
-          replica: replicaOf(config),
-          maxConnections: config["database.connections"]
-        }),
-        (error) => Layer.effectContext(Effect.fail(NotUsable.of(SETTING_OF[error.option])(error)))
-      )
-    )
-  )
-
-const replicaOf = (config: KeeperConfig): Postgres.PostgresOptions["replica"] => {
-  const url = config["database.replica.url"]
-  return url === null ? undefined : { url, waitMillis: config["database.replica.wait"] }
+/** Parts of a deployment on PostgreSQL. */
+interface OnPostgres<D> {
+  readonly storage?: undefined
+  readonly ledger?: LedgerPart<SqlClient.SqlClient, D>
+  readonly screening?: ScreeningPart
 }
 
-/** Setting that names the address of an option of the storage layer. */
-const SETTING_OF = { url: "database.url", poolerUrl: "database.pooler.url" } as const
+/**
+ * Parts of a deployment; a part that is left out is the host's own: `postgresStorage`,
+ * `simulatedLedger`, `scriptedScreening`.
+ */
+export type Parts<S = never, D = never> = OwnStorage<S, D> | OnPostgres<D>
+
+/** A part that is needed was not given; the message is one line that names it. */
+export class PartMissing extends Data.TaggedError("PartMissing")<{
+  readonly part: string
+  readonly detail: string
+}> {
+  override get message(): string {
+    return `${this.part}: ${this.detail}`
+  }
+}
+
+/** The services that the storage of a deployment offers to its ledger; only these two parts know them. */
+interface Beside {
+  readonly beside: unique symbol
+}
+
+/** The services that the ledger of a deployment offers to its door; only the ledger's part knows them. */
+interface Behind {
+  readonly behind: unique symbol
+}
+
+/** The parts of a deployment, whole. */
+interface WholeParts {
+  readonly storage: StoragePart<Beside>
+  readonly ledger: LedgerPart<Beside, Behind>
+  readonly screening: ScreeningPart
+}
 
 /**
- * Reads what earlier starts left in the database and in its ledger, without changing anything. Fails
- * where either schema is newer than this program.
+ * Cast: `Parts` requires that the storage offers what the ledger needs, and nothing here looks at what
+ * that is.
  */
-const existingVenue = (url: Redacted.Redacted) =>
+const fitting = <S, D>(parts: {
+  readonly storage: StoragePart<S>
+  readonly ledger: LedgerPart<S, D>
+  readonly screening: ScreeningPart
+}): WholeParts => parts as unknown as WholeParts
+
+/** The host's own parts. */
+const ownParts: WholeParts = fitting({
+  storage: postgresStorage,
+  ledger: simulatedLedger,
+  screening: scriptedScreening
+})
+
+/** What earlier starts left in the storage and at the ledger, read without changing anything. */
+const existingVenue = (
+  { beside, existing }: OpenedStorage<Beside>,
+  { hasVenueToken }: WholeParts["ledger"]
+): Effect.Effect<ExistingVenue.EarlierUse, PartFault> =>
   Effect.gen(function* () {
-    const { configLoaded, isUsed } = yield* Postgres.existing({ url })
-    const users = yield* Effect.flatMap(SqlClient.SqlClient, SimulatedLedger.existingUsers).pipe(
-      Effect.provide(Postgres.layerClient({ url, clientConnections: 1 })),
-      Effect.catchTag("SqlError", (error) => Effect.fail(Postgres.notUsable(error)))
-    )
+    const { configLoaded, isUsed } = yield* existing
     return {
       isUsed,
       keyIds: configLoaded === null ? null : ConfigLoaded.keyIdsOf(configLoaded),
-      hasVenueToken: users.has(venueUser)
-    } satisfies ExistingVenue.EarlierUse
-  }).pipe(NotUsable.faultOf("database.url"))
-
-/**
- * Runs the migrations of the engine and of the simulated ledger. Returns the names of those that
- * ran.
- */
-export const migrated = (config: KeeperConfig) =>
-  Effect.gen(function* () {
-    const url = yield* databaseUrl(config)
-    // Both schemas are looked at before either is changed.
-    yield* existingVenue(url)
-    const migrations = yield* Postgres.migrate({ url })
-    const ledger = yield* Effect.flatMap(SqlClient.SqlClient, SimulatedLedger.migrate).pipe(
-      Effect.provide(Postgres.layerClient({ url, clientConnections: 1 })),
-      Effect.mapError((error) => (error._tag === "SqlError" ? Postgres.notUsable(error) : error))
-    )
-    return [
-      ...migrations.map((name) => `schema bursar ${name}`),
-      ...(ledger === "made" ? ["schema ledger_sim"] : [])
-    ]
-  }).pipe(
-    Effect.catchTags({
-      PostgresFailed: (error) => NotUsable.faultOf("database.url")(Effect.fail(error)),
-      LedgerSchemaNewer: (error) => NotUsable.faultOf("database.url")(Effect.fail(error))
-    }),
-    Effect.scoped
-  )
-
-const participantId = "bursar-sim"
-
-/** The engine's user at the ledger, which may act as the venue alone. */
-const venueUser = "bursar-engine"
-
-/**
- * The venue's token at the simulated ledger: configured, kept from an earlier start, or requested
- * now. It is requested for a new user alone, or by the folder whose first request was interrupted:
- * another token of the same user would end the one that somebody uses.
- */
-const venueToken = (config: HostConfig) =>
-  Effect.gen(function* () {
-    const given = config["ledger.token"]
-    if (given !== null) return Redacted.value(given)
-    const file = ExistingVenue.tokenFile(config.data)
-    const draft = ExistingVenue.tokenDraft(config.data)
-    const kept = yield* NotUsable.files("data", () => textOf(file))
-    if (kept !== undefined) return kept.trim()
-    const isRequested = (yield* NotUsable.files("data", () => textOf(draft))) !== undefined
-    const { admin } = yield* SimulatedLedger.Participant
-    const users = yield* admin.users
-    const isThere = users.some(({ userId }) => userId === venueUser)
-    if (isThere && !isRequested) {
-      return yield* new ExistingVenue.SecretsMissing({
-        data: config.data,
-        missing: [`${file} (ledger.token)`]
-      })
+      hasVenueToken: yield* Effect.provide(hasVenueToken, beside)
     }
-    yield* NotUsable.files("data", async () => {
-      await mkdir(dirname(file), { recursive: true, mode: 0o700 })
-      await writeFile(draft, "", { mode: 0o600 })
-    })
-    const token = isThere
-      ? yield* admin.issueToken(venueUser)
-      : (yield* Effect.tapError(
-          admin.addParty({ hint: "venue", kind: "local", userId: venueUser }),
-          // Somebody else has made the user: this folder has requested nothing.
-          () => NotUsable.files("data", () => rm(draft))
-        )).token
-    yield* NotUsable.files("data", async () => {
-      await writeFile(draft, `${token}\n`, { mode: 0o600 })
-      await rename(draft, file)
-    })
-    return token
   })
 
-/** Text of a file; undefined where there is none. */
-const textOf = (file: string): Promise<string | undefined> =>
-  readFile(file, "utf8").catch((cause: NodeJS.ErrnoException) => {
-    if (cause.code === "ENOENT") return undefined
-    throw cause
-  })
-
-const venueLedger = (config: HostConfig) =>
-  Layer.unwrap(
-    Effect.map(venueToken(config), (token) =>
-      SimulatedLedger.Venue.layer({ token }).pipe(
-        NotUsable.faultOfLayer(config["ledger.token"] === null ? "data" : "ledger.token")
-      )
-    )
-  )
+/** Runs the migrations of the storage and of the ledger. Returns the names of those that ran. */
+const migratedOf =
+  ({ ledger, storage }: WholeParts) =>
+  (config: KeeperConfig) =>
+    Effect.gen(function* () {
+      const opened = yield* storage.open(config)
+      // Both schemas are looked at before either is changed.
+      yield* existingVenue(opened, ledger)
+      const migrations = yield* opened.migrate
+      return [...migrations, ...(yield* Effect.provide(ledger.migrate, opened.beside))]
+    }).pipe(Effect.scoped)
 
 /** Signing and sealing keys: those of the settings, or those the deployment made. */
 interface Keys {
@@ -343,24 +310,6 @@ const sender = (config: HostConfig) =>
   })
 
 /**
- * The scripted screening source. Its file must hold a script when the host starts, and may change
- * later.
- */
-const screening = (config: HostConfig) => {
-  const script = config["screening.script"]
-  if (script === null) return Layer.empty
-  return Layer.unwrap(
-    Effect.as(
-      ScriptedScreening.readFile(script).pipe(
-        Effect.mapError(({ detail }) => ({ message: detail })),
-        NotUsable.faultOf("screening.script")
-      ),
-      ScriptedScreening.layerFile(script)
-    )
-  )
-}
-
-/**
  * Opens the file of checkpoints at the start, so that a missing permission fails the start and not
  * the first checkpoint.
  */
@@ -375,29 +324,34 @@ const anchors = (config: HostConfig) => {
   )
 }
 
-const engineOf = (config: HostConfig, keys: Keys) =>
+/** The parts of a start, with the storage that it has opened. */
+interface OpenedParts extends Omit<WholeParts, "storage"> {
+  readonly opened: OpenedStorage<Beside>
+}
+
+const engineOf = (
+  config: HostConfig,
+  { keys, parts }: { readonly keys: Keys; readonly parts: OpenedParts }
+) =>
   Engine.layer.pipe(
-    Layer.provideMerge(venueLedger(config)),
-    Layer.provideMerge(
-      SimulatedLedger.layerPostgres({
-        ledgerId: config.tenantId,
-        participantId,
-        settings: { inputsMax: config["ledger.maxInputs"] }
-      }).pipe(NotUsable.faultOfLayer("database.url"))
-    ),
-    Layer.provideMerge(storage(config)),
+    Layer.provideMerge(parts.ledger.layer(config)),
+    Layer.provideMerge(parts.opened.layer),
     Layer.provideMerge(sender(config)),
-    Layer.provideMerge(screening(config)),
+    Layer.provideMerge(parts.screening(config)),
     Layer.provideMerge(Statements.layer),
     Layer.provideMerge(anchors(config)),
     Layer.provideMerge(NodeCrypto.layer),
     Layer.provideMerge(engineSettings(config, keys))
   )
 
+/** The ports of the storage that the settings name. */
+const portsOf = (storage: WholeParts["storage"], config: KeeperConfig) =>
+  Layer.unwrap(Effect.map(storage.open(config), ({ layer }) => layer))
+
 /** Layer of the records alone, for maintenance commands: no ledger, no background fibers. */
-export const records = (config: KeeperConfig) =>
+const recordsOf = (storage: WholeParts["storage"]) => (config: KeeperConfig) =>
   recordsLayer.pipe(
-    Layer.provideMerge(storage(config)),
+    Layer.provideMerge(portsOf(storage, config)),
     Layer.provideMerge(NodeCrypto.layer),
     Layer.provideMerge(engineSettings(config, keeperKeys(config)))
   )
@@ -405,7 +359,7 @@ export const records = (config: KeeperConfig) =>
 /**
  * Layer for verifying the audit log: its store, and the public keys that exist. It creates no key.
  */
-export const auditLog = (config: KeeperConfig) =>
+const auditLogOf = (storage: WholeParts["storage"]) => (config: KeeperConfig) =>
   Layer.unwrap(
     Effect.gen(function* () {
       const named = config["audit.keys"]
@@ -417,7 +371,7 @@ export const auditLog = (config: KeeperConfig) =>
             )
       const auditKeys = madeKey === undefined ? named : [signingOf(madeKey)]
       return Layer.mergeAll(
-        storage(config),
+        portsOf(storage, config),
         NodeCrypto.layer,
         Layer.succeed(Settings, { ...settingsDefaults, tenantId: config.tenantId, auditKeys })
       )
@@ -451,52 +405,20 @@ const telemetry = (config: HostConfig): Layer.Layer<never> => {
   })
 }
 
-/**
- * The simulated ledger's outside door, on a server of the same pace as the API's: one call of a
- * connection at a time, and none for whoever does not read.
- */
-const door = (config: HostConfig) =>
-  Layer.unwrap(
-    Effect.gen(function* () {
-      const { partingWithin, stopWithin } = yield* Times
-      const context = yield* Effect.context<never>()
-      return Door.layer({
-        host: config["ledger.door.host"],
-        port: config["ledger.door.port"],
-        makeServer: ({ refuse }) =>
-          new PacedServer(
-            {},
-            {
-              pipelinedMax: config["connections.pipelined"],
-              stalledWithin: config["connections.stalled"],
-              movedWithin: partingWithin,
-              stoppedWithin: stopWithin,
-              arrived: () => {},
-              begins: () => {},
-              refuse: ({ request }) => refuse(request.socket),
-              cut: ({ request }) => request.socket.destroy(),
-              closed: (reason) =>
-                Metric.withAttributes(Counters.connectionsClosed, { reason }).updateUnsafe(
-                  1,
-                  context
-                )
-            }
-          )
-      })
-    })
-  )
-
 /** Composes the engine, the ledger, the storage and the host of one deployment. */
 const venue = (
   config: HostConfig,
   {
+    parts,
     publicKeys,
-    opened,
+    managed,
     keys
   }: {
     readonly keys: Keys
+    readonly parts: OpenedParts
     readonly publicKeys: Venue["keys"]
-    readonly opened: (port: number) => void
+    /** Takes the port of the management listener. */
+    readonly managed: (port: number) => void
   }
 ) =>
   Layer.mergeAll(
@@ -526,13 +448,13 @@ const venue = (
     Management.layer({
       host: config["management.host"],
       port: config["management.port"],
-      opened
+      opened: managed
     }).pipe(NotUsable.faultOfLayer("management.port")),
-    door(config).pipe(NotUsable.faultOfLayer("ledger.door.port"))
+    parts.ledger.door?.(config) ?? Layer.empty
   ).pipe(
     Layer.provide(signIn(config)),
     Layer.provideMerge(Readiness.layer({ version }).pipe(Layer.provide(ReadinessPoll.layer))),
-    Layer.provideMerge(engineOf(config, keys)),
+    Layer.provideMerge(engineOf(config, { keys, parts })),
     Layer.provide(telemetry(config)),
     Layer.provide(
       Layer.succeed(Uploads, {
@@ -560,71 +482,141 @@ const venue = (
     Layer.provide(Layer.succeed(References.MinimumLogLevel, Logs.minimumOf(config["logs.level"])))
   )
 
-/** Addresses of a running venue. */
-export interface Addresses {
-  readonly api: string
-  readonly docs: string
-  readonly management: string
-  readonly ledgerDoor: string
+/** A storage and a ledger as a start looks at them before it makes its secrets. */
+interface Turn {
+  readonly startTurn: Effect.Effect<void, PartFault, Scope.Scope>
+  readonly existing: Effect.Effect<ExistingVenue.EarlierUse, PartFault>
 }
 
 /**
- * Begins a start with its keys, one first start of a database at a time: until `begin` has ended, which
+ * Begins a start with its keys, one first start of a storage at a time: until `begin` has ended, which
  * records the ids of the keys, every other start waits, and then finds what this one made
  * (docs/contract/instances.md#secrets-of-earlier-starts). A start that makes no secret keeps none waiting.
  */
-export const inTurn = <A, E, R>(
-  config: HostConfig & { readonly "database.url": Redacted.Redacted },
+const inTurn = <A, E, R>(
+  config: HostConfig,
+  { existing, startTurn }: Turn,
   begin: (keys: Keys) => Effect.Effect<A, E, R>
 ) =>
   Effect.acquireUseRelease(
     Scope.make(),
     (turn) =>
       Effect.gen(function* () {
-        const url = config["database.url"]
-        yield* Postgres.startTurn({ url }).pipe(
-          Scope.provide(turn),
-          NotUsable.faultOf("database.url")
-        )
-        const isFirst = yield* ExistingVenue.demandSecrets(config, yield* existingVenue(url))
+        yield* Scope.provide(startTurn, turn)
+        const isFirst = yield* ExistingVenue.demandSecrets(config, yield* existing)
         if (!isFirst) yield* Scope.close(turn, Exit.void)
         return yield* begin(yield* keysOf(config))
       }),
     (turn) => Scope.close(turn, Exit.void)
   )
 
-/** Runs a venue until it is interrupted; fails when a background fiber ends. */
-export const serve = (settings: HostConfig, ready: (at: Addresses) => Effect.Effect<void>) =>
-  Effect.gen(function* () {
-    const url = yield* databaseUrl(settings)
-    const config = { ...settings, "database.url": url }
-    let managementPort = config["management.port"]
-    const context = yield* inTurn(config, (keys) =>
-      Effect.gen(function* () {
-        const built = yield* Layer.build(
-          venue(config, {
-            keys,
-            publicKeys: yield* publicKeysOf(keys),
-            opened: (port) => {
-              managementPort = port
-            }
-          })
-        )
-        // The configuration is logged before anything is served under it.
-        yield* Context.get(built, AuditLog)
-          .log(ConfigLoaded.entry(config, keys))
-          .pipe(Effect.mapError(({ detail }) => new ConfigLoaded.NotLogged({ detail })))
-        return built
+/**
+ * Begins a start of a deployment over the host's own parts with its keys, as `serve` does: `begin` records their ids, and
+ * other starts wait until it has ended where this one makes a secret.
+ */
+export const begun = <A, E, R>(
+  config: HostConfig,
+  begin: (keys: Keys) => Effect.Effect<A, E, R>
+) => {
+  const { ledger, storage } = ownParts
+  return Effect.flatMap(storage.open(config), (opened) =>
+    inTurn(config, { startTurn: opened.startTurn, existing: existingVenue(opened, ledger) }, begin)
+  ).pipe(Effect.scoped)
+}
+
+const serveOf =
+  ({ storage, ...parts }: WholeParts) =>
+  (config: HostConfig, ready: (at: Addresses) => Effect.Effect<void>) =>
+    Effect.gen(function* () {
+      const opened = yield* storage.open(config)
+      let managementPort = config["management.port"]
+      const existing = existingVenue(opened, parts.ledger)
+      const turn = { startTurn: opened.startTurn, existing }
+      const context = yield* inTurn(config, turn, (keys) =>
+        Effect.gen(function* () {
+          const built = yield* Layer.build(
+            venue(config, {
+              keys,
+              parts: { ...parts, opened },
+              publicKeys: yield* publicKeysOf(keys),
+              managed: (port) => {
+                managementPort = port
+              }
+            })
+          )
+          // The configuration is logged before anything is served under it.
+          yield* Context.get(built, AuditLog)
+            .log(ConfigLoaded.entry(config, keys))
+            .pipe(Effect.mapError(({ detail }) => new ConfigLoaded.NotLogged({ detail })))
+          return built
+        })
+      )
+      const api = HttpServer.formatAddress(Context.get(context, HttpServer.HttpServer).address)
+      const door = Context.get(context, LedgerDoor)
+      yield* ready({
+        api,
+        docs: `${api}/docs`,
+        management: `http://${config["management.host"]}:${managementPort}`,
+        ...(door === null ? {} : { ledgerDoor: door.url })
       })
+      return yield* Context.get(context, Background.Background).ended.pipe(
+        Effect.onInterrupt(() => Context.get(context, Readiness.Readiness).stopping)
+      )
+    }).pipe(Effect.scoped)
+
+const deployedOf = (parts: WholeParts): DeployedVenue => ({
+  serve: serveOf(parts),
+  migrated: migratedOf(parts),
+  records: recordsOf(parts.storage),
+  auditLog: auditLogOf(parts.storage)
+})
+
+/** A deployment of these parts, as the commands of `bursar` use it. */
+export const make = <S = never, D = never>(
+  parts: Parts<S, D> = {}
+): Effect.Effect<DeployedVenue, PartMissing> => {
+  const screening = parts.screening ?? scriptedScreening
+  if (parts.storage === undefined) {
+    const own = { ...ownParts, screening }
+    return Effect.succeed(
+      deployedOf(
+        parts.ledger === undefined
+          ? own
+          : fitting({ storage: postgresStorage, ledger: parts.ledger, screening })
+      )
     )
-    const api = HttpServer.formatAddress(Context.get(context, HttpServer.HttpServer).address)
-    yield* ready({
-      api,
-      docs: `${api}/docs`,
-      management: `http://${config["management.host"]}:${managementPort}`,
-      ledgerDoor: Context.get(context, Door.Door).url
-    })
-    return yield* Context.get(context, Background.Background).ended.pipe(
-      Effect.onInterrupt(() => Context.get(context, Readiness.Readiness).stopping)
-    )
-  }).pipe(Effect.scoped)
+  }
+  const { ledger, storage }: Partial<typeof parts> = parts
+  return ledger === undefined || storage === undefined
+    ? // The types require it; a program in JavaScript may leave it out.
+      Effect.fail(new PartMissing({ part: "ledger", detail: ownLedgerNeeded }))
+    : Effect.succeed(deployedOf(fitting({ storage, ledger, screening })))
+}
+
+const ownLedgerNeeded =
+  "the host's own ledger is kept in PostgreSQL; a deployment with a storage of its own brings its ledger too"
+
+/**
+ * Serves a venue of these parts until it is interrupted; fails when a part cannot be opened, with the
+ * one line that says why, and when a background fiber ends.
+ */
+export const serve = <S = never, D = never>(
+  parts: Parts<S, D>,
+  {
+    config,
+    ready = () => Effect.void
+  }: {
+    /** The settings: `HostConfig.load` reads them. */
+    readonly config: HostConfig
+    /** Called with the addresses once the venue serves. */
+    readonly ready?: (at: Addresses) => Effect.Effect<void>
+  }
+): Effect.Effect<never, PartFault> =>
+  Effect.flatMap(make(parts), (deployed) => deployed.serve(config, ready))
+
+/**
+ * Runs the command `bursar` over these parts: the process's arguments are the command line, and the
+ * process ends with the command.
+ */
+export const main = <S = never, D = never>(parts: Parts<S, D> = {}): void =>
+  Bursar.main(make(parts))

@@ -16,8 +16,8 @@ export interface EarlierUse {
   readonly isUsed: boolean
   /** Ids of the keys that the latest start had; null where no start is recorded. */
   readonly keyIds: KeyIds | null
-  /** True: the simulated ledger has issued a token for the venue. */
-  readonly hasVenueToken: boolean
+  /** True: the ledger has issued a token for the venue; null: it issues none. */
+  readonly hasVenueToken: boolean | null
 }
 
 /** Secrets of earlier starts are not in the data folder; the message names each file and setting. */
@@ -63,14 +63,16 @@ export const demandSecrets = (config: Config, existing: EarlierUse) =>
     const lasting = ["webhook", "sealing", "audit"] as const
     for (const use of lasting) missing.push(...(yield* missingKey(config, existing, use)))
     const hasToken =
+      existing.hasVenueToken === null ||
       config["ledger.token"] !== null ||
       (yield* exists(tokenFile(config.data))) ||
       (yield* exists(tokenDraft(config.data)))
-    if (!hasToken && existing.hasVenueToken) {
+    if (!hasToken && existing.hasVenueToken === true) {
       missing.push(`${tokenFile(config.data)} (ledger.token)`)
     }
     const isEphemeral =
-      lasting.every((use) => config[settingOf[use]].length > 0) && config["ledger.token"] !== null
+      lasting.every((use) => config[settingOf[use]].length > 0) &&
+      (existing.hasVenueToken === null || config["ledger.token"] !== null)
     if (!isEphemeral) missing.push(...(yield* missingKey(config, existing, "cursor")))
     if (missing.length > 0) return yield* new SecretsMissing({ data: config.data, missing })
     const areKept = yield* Effect.forEach(lasting, (use) => hasKey(config, use))

@@ -3,6 +3,7 @@ import { replay as replayed } from "@bursar/engine-core"
 import { Data, Effect, Schema } from "effect"
 import { Command, Flag } from "effect/cli"
 import * as HostConfig from "../HostConfig.ts"
+import type { VenueDeployment } from "./DeployedVenue.ts"
 import * as Outcome from "./Outcome.ts"
 
 class NotReplayed extends Data.TaggedError("NotReplayed")<{ readonly detail: string }> {
@@ -19,49 +20,51 @@ const Seq = Schema.Int.check(
   )
 )
 
-const replay = Command.make(
-  "replay",
-  {
-    webhook: Flag.String("webhook").pipe(Flag.withDescription("The webhook's id")),
-    fromSeq: Flag.Int("from-seq").pipe(
-      Flag.withSchema(Seq),
-      Flag.withDescription("The first event's number on the feed")
-    ),
-    toSeq: Flag.Int("to-seq").pipe(
-      Flag.withSchema(Seq),
-      Flag.withDescription("The last event's number; both are posted")
-    )
-  },
-  Effect.fnUntraced(function* ({ webhook, fromSeq, toSeq }) {
-    if (toSeq < fromSeq) {
-      return yield* new NotReplayed({ detail: "--to-seq is before --from-seq" })
-    }
-    const config = yield* HostConfig.loadForKeeper
-    const { records } = yield* Effect.promise(() => import("../Deployment.ts"))
-    const queued = yield* replayed({ webhookId: webhook, fromSeq, toSeq }).pipe(
-      Effect.provide(records(config)),
-      Effect.catchTags({
-        Refused: () => Effect.fail(new NotReplayed({ detail: "there is no such webhook" })),
-        Unavailable: ({ detail }) => Effect.fail(new NotReplayed({ detail }))
-      })
-    )
-    yield* Outcome.print(`queued: ${queued}`)
-  })
-).pipe(
-  Command.withShortDescription("Post past events to a webhook again"),
-  Command.withDescription(
-    "Queues a delivery of every control event of the feed from one number to another that the webhook takes. Each is posted like any other, by whichever instance runs, under the webhook-id it had: a receiver that has it already knows it again."
-  ),
-  Command.withExamples([
+const replay = (deploying: VenueDeployment) =>
+  Command.make(
+    "replay",
     {
-      command: "bursar webhooks replay --webhook wh_1 --from-seq 120 --to-seq 180",
-      description: "Post events 120 to 180 to wh_1 again"
-    }
-  ])
-)
+      webhook: Flag.String("webhook").pipe(Flag.withDescription("The webhook's id")),
+      fromSeq: Flag.Int("from-seq").pipe(
+        Flag.withSchema(Seq),
+        Flag.withDescription("The first event's number on the feed")
+      ),
+      toSeq: Flag.Int("to-seq").pipe(
+        Flag.withSchema(Seq),
+        Flag.withDescription("The last event's number; both are posted")
+      )
+    },
+    Effect.fnUntraced(function* ({ webhook, fromSeq, toSeq }) {
+      if (toSeq < fromSeq) {
+        return yield* new NotReplayed({ detail: "--to-seq is before --from-seq" })
+      }
+      const config = yield* HostConfig.loadForKeeper
+      const { records } = yield* deploying
+      const queued = yield* replayed({ webhookId: webhook, fromSeq, toSeq }).pipe(
+        Effect.provide(records(config)),
+        Effect.catchTags({
+          Refused: () => Effect.fail(new NotReplayed({ detail: "there is no such webhook" })),
+          Unavailable: ({ detail }) => Effect.fail(new NotReplayed({ detail }))
+        })
+      )
+      yield* Outcome.print(`queued: ${queued}`)
+    })
+  ).pipe(
+    Command.withShortDescription("Post past events to a webhook again"),
+    Command.withDescription(
+      "Queues a delivery of every control event of the feed from one number to another that the webhook takes. Each is posted like any other, by whichever instance runs, under the webhook-id it had: a receiver that has it already knows it again."
+    ),
+    Command.withExamples([
+      {
+        command: "bursar webhooks replay --webhook wh_1 --from-seq 120 --to-seq 180",
+        description: "Post events 120 to 180 to wh_1 again"
+      }
+    ])
+  )
 
-export const webhooks = Command.make("webhooks").pipe(
-  Command.withShortDescription("What is done about webhooks beside the API"),
-  Command.withDescription("What the venue's keeper does about webhooks beside the API."),
-  Command.withSubcommands([replay])
-)
+export const webhooks = (deploying: VenueDeployment) =>
+  Command.make("webhooks").pipe(
+    Command.withShortDescription("What is done about webhooks beside the API"),
+    Command.withDescription("What the venue's keeper does about webhooks beside the API."),
+    Command.withSubcommands([replay(deploying)])
+  )

@@ -379,7 +379,9 @@ const auditLogOf = (storage: WholeParts["storage"]) => (config: KeeperConfig) =>
   )
 
 const signIn = (config: HostConfig) =>
-  Authentication.layer(config).pipe(Layer.provide(Jwks.layerRemote(Jwks.fetchFrom(config.jwksUrl))))
+  Authentication.layer(Authentication.trustedBy(config)).pipe(
+    Layer.provide(Jwks.layerRemote(Jwks.fetchFrom(config.jwksUrl)))
+  )
 
 const background = Layer.unwrap(
   Effect.gen(function* () {

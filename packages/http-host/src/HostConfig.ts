@@ -8,6 +8,7 @@ import {
 import { Duration, JsonText, TimeOfDay, Zone } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Data, Effect, Record, Result, Schema } from "effect"
+import { claimDefaults, isPointer } from "./config/ClaimRules.ts"
 import * as KeyPairs from "./config/KeyPairs.ts"
 import * as Kind from "./config/Kind.ts"
 import * as SigningKeys from "./config/SigningKeys.ts"
@@ -40,6 +41,28 @@ interface CursorKey {
   readonly id: number
   readonly secret: Uint8Array
 }
+
+/** Pointer to a claim of a token. */
+const claimPointer = Kind.text("a JSON pointer to a claim, such as /realm_access/roles", (text) =>
+  isPointer(text) ? text : undefined
+)
+
+const Role = Schema.Literals(Vocabulary.Role.members)
+
+/** Roles by the names that an identity provider has for them; null: a name is the word of a role. */
+const roleNames = Kind.maybe(
+  Kind.mapped(
+    Kind.structured({
+      limit:
+        'a JSON object of at most 200 names, each with a role or a list of roles, such as {"Venue.Operator": "operator"}',
+      schema: Schema.Record(
+        Schema.NonEmptyString.check(Schema.isMaxLength(256)),
+        Schema.Union([Role, Schema.NonEmptyArray(Role)])
+      ).check(Schema.isMaxProperties(200))
+    }),
+    (names) => new Map(Object.entries(names).map(([name, roles]) => [name, [roles].flat()]))
+  )
+)
 
 /** `1:<base64>,0:<base64>`: the first signs, the others still verify. */
 const cursorKeys: Kind.Kind<ReadonlyArray<CursorKey>> = {
@@ -209,6 +232,26 @@ export const settings = {
   algorithms: setting(algorithmList, {
     doc: "Signature algorithms that a token may have; a setting can only narrow the list.",
     fallback: algorithms.join(",")
+  }),
+  "auth.untyped": setting(Kind.oneOf(["refused", "accepted"]), {
+    doc: "Whether a token whose header states no type (`typ`) is accepted; one of another type than `at+jwt` and `JWT` is always refused.",
+    fallback: "refused"
+  }),
+  "auth.roles.claim": setting(claimPointer, {
+    doc: "Where a token names its caller's roles: a list of texts.",
+    fallback: claimDefaults.roles
+  }),
+  "auth.roles.map": setting(roleNames, {
+    doc: "Roles by the identity provider's names for them; names that it does not list mean nothing. Empty: the names are those of the roles.",
+    fallback: ""
+  }),
+  "auth.holder.claim": setting(claimPointer, {
+    doc: "Where a token names the holder that its caller is.",
+    fallback: claimDefaults.holder
+  }),
+  "auth.party.claim": setting(claimPointer, {
+    doc: "Where a token names the party on the ledger that its caller is.",
+    fallback: claimDefaults.party
   }),
   clientId: setting(Kind.words(256), {
     doc: "Client of the identity provider with which people sign in.",

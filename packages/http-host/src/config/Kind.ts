@@ -120,6 +120,12 @@ export const empty = <A>(value: A, kind: Kind<A>): Kind<A> => ({
     rawValue === "" || rawValue === null ? Result.succeed(value) : kind.read(rawValue)
 })
 
+/** Gives the values of a kind another form. */
+export const mapped = <A, B>(kind: Kind<A>, to: (value: A) => B): Kind<B> => ({
+  ...kind,
+  read: (given) => Result.map(kind.read(given), to)
+})
+
 /** Makes a kind secret: its value is redacted in logs, answers and listings. */
 export const secret = (kind: Kind<string>): Kind<Redacted.Redacted> => ({
   ...kind,

@@ -1,15 +1,16 @@
 /**
  * Authentication: verifies a bearer token of the identity provider and reads the caller from it.
  */
-import { Caller, Refusal, Vocabulary } from "@bursar/engine-core"
-import { Party, RecordId } from "@bursar/engine-core/kernel"
+import { type Caller, Refusal } from "@bursar/engine-core"
 import { hash } from "node:crypto"
-import { Clock, Context, Effect, Layer } from "effect"
+import { Clock, Context, Effect, Layer, Result } from "effect"
 import { decodeProtectedHeader, errors, type JWTPayload, jwtVerify } from "jose"
 import { toleranceSeconds } from "../api/ClockTolerance.ts"
-import type { Algorithm } from "../HostConfig.ts"
+import type { Algorithm, HostConfig } from "../HostConfig.ts"
 import * as Exchange from "../observability/Exchange.ts"
 import * as Jwks from "../outbound/Jwks.ts"
+import { claimDefaults, type ClaimRules } from "../config/ClaimRules.ts"
+import * as Claims from "./Claims.ts"
 
 export class Authentication extends Context.Service<
   Authentication,
@@ -26,7 +27,25 @@ export interface TrustedIssuer {
   readonly audience: string
   /** May only narrow the list of algorithms. */
   readonly algorithms: ReadonlyArray<Algorithm>
+  /** Whether a token without a type in its header is accepted; refused by default. */
+  readonly untyped?: "accepted" | "refused"
+  /** Places of the claims; by default those of a token that is made for the venue. */
+  readonly claims?: ClaimRules
 }
+
+/** The issuer that a deployment's settings trust. */
+export const trustedBy = (config: HostConfig): TrustedIssuer => ({
+  issuer: config.issuer,
+  audience: config.audience,
+  algorithms: config.algorithms,
+  untyped: config["auth.untyped"],
+  claims: {
+    roles: config["auth.roles.claim"],
+    holder: config["auth.holder.claim"],
+    party: config["auth.party.claim"],
+    roleNames: config["auth.roles.map"]
+  }
+})
 
 const tokenMax = 8 * 1024
 /** Size of the cache of verified tokens; the oldest is evicted first. */
@@ -43,6 +62,7 @@ export const layer = (trusted: TrustedIssuer): Layer.Layer<Authentication, never
     Effect.gen(function* () {
       const jwks = yield* Jwks.Jwks
       const remembered = new Map<string, RememberedToken>()
+      const { claims = claimDefaults } = trusted
 
       const remember = (
         digest: string,
@@ -58,7 +78,7 @@ export const layer = (trusted: TrustedIssuer): Layer.Layer<Authentication, never
       }
 
       const verify = Effect.fnUntraced(function* (token: string, now: number) {
-        const header = yield* headerOf(token, trusted.algorithms)
+        const header = yield* headerOf(token, trusted)
         const key = yield* jwks
           .keyFor(header)
           .pipe(Effect.catchTag("Refused", (refused) => Exchange.refusing(refused, "key")))
@@ -98,9 +118,20 @@ export const layer = (trusted: TrustedIssuer): Layer.Layer<Authentication, never
             remembered.delete(digest)
           }
           const payload = yield* verify(token, now)
-          const caller = callerOf(payload)
-          if (caller === undefined)
+          const read = Claims.read(payload, claims)
+          if (Result.isFailure(read)) {
+            yield* logged("a claim of a token is not of its form", { claim: read.failure })
             return yield* Exchange.refusing(invalid, "claims" satisfies Reason)
+          }
+          const { caller, noRole } = read.success
+          if (noRole !== null) {
+            yield* Exchange.signedIn(caller.sub)
+            yield* logged("a token brings no role", {
+              reason: noRole.reason,
+              claim: claims.roles,
+              names: listed(noRole.names)
+            })
+          }
           remember(digest, { caller, payload, now })
           return caller
         })
@@ -157,14 +188,17 @@ const refusedHeaders = ["jku", "x5u", "x5c", "jwk", "crit"]
 const types = new Set(["at+jwt", "jwt"])
 
 /** Decodes the token's header; refuses one that would let the token choose how it is verified. */
-const headerOf = (token: string, allowed: ReadonlyArray<string>) =>
+const headerOf = (token: string, { algorithms, untyped = "refused" }: TrustedIssuer) =>
   Effect.suspend(() => {
     const header = protectedHeader(token)
     const { alg, typ } = header ?? {}
+    const allowed: ReadonlyArray<string> = algorithms
+    const isTyped =
+      typ === undefined ? untyped === "accepted" : types.has(String(typ).toLowerCase())
     return header !== undefined &&
       alg !== undefined &&
       allowed.includes(alg) &&
-      types.has((typ ?? "").toLowerCase()) &&
+      isTyped &&
       !refusedHeaders.some((name) => name in header)
       ? Effect.succeed({ ...header, alg })
       : Exchange.refusing(invalid, (header === undefined ? "malformed" : "header") satisfies Reason)
@@ -178,47 +212,16 @@ const protectedHeader = (token: string) => {
   }
 }
 
-const textMax = 256
+/** Names of roles that a line of the log lists. */
+const namesMax = 20
 
-/**
- * Builds the caller from the claims; undefined where one that is there, and not null, is not of its
- * form: a claim is refused and never ignored, since a caller without it may be somebody else
- * (docs/contract/bearer-tokens.md#claims).
- */
-const callerOf = (payload: JWTPayload): Caller.Caller | undefined => {
-  const { sub } = payload
-  const roles = claim(payload["roles"], isTexts)
-  const holderId = claim(payload["holder"], isRecordId)
-  const party = claim(payload["party"], Party.isParty)
-  const name = claim(payload["name"], isText)
-  const email = claim(payload["email"], isText)
-  if (!Caller.isSubject(sub)) return undefined
-  if (roles === undefined || holderId === undefined || party === undefined) return undefined
-  if (name === undefined || email === undefined) return undefined
-  return {
-    sub,
-    name: shown(name),
-    email: shown(email),
-    roles: (roles ?? []).filter(Vocabulary.Role.has),
-    holderId,
-    party
-  }
+/** Names as a token brought them, without what could forge a line of the log. */
+const listed = (names: ReadonlyArray<string>): string => {
+  const more = names.length - namesMax
+  const first = names.slice(0, namesMax).map((name) => Claims.shown(name) ?? "")
+  return `${first.join(", ")}${more > 0 ? ` and ${more} more` : ""}`
 }
 
-/** A claim of its form, null where there is none, undefined where it has another form. */
-const claim = <A>(value: unknown, isOf: (value: unknown) => value is A): A | null | undefined =>
-  value === undefined || value === null ? null : isOf(value) ? value : undefined
-
-const isText = (value: unknown): value is string => typeof value === "string"
-const isTexts = (value: unknown): value is ReadonlyArray<string> =>
-  Array.isArray(value) && value.every(isText)
-const isRecordId = (value: unknown): value is string => isText(value) && RecordId.isRecordId(value)
-
-/**
- * Text of a claim without control characters, which could forge lines of a log or control a
- * terminal.
- */
-const shown = (text: string | null): string | null => {
-  const clean = (text ?? "").replaceAll(/\p{C}/gu, "").slice(0, textMax)
-  return clean === "" ? null : clean.toWellFormed()
-}
+/** Logs why a verified token does not help its caller, who is not told. */
+const logged = (message: string, why: Readonly<Record<string, string>>) =>
+  Effect.annotateLogs(Effect.logWarning(message), why)

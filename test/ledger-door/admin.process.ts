@@ -47,6 +47,15 @@ describe("bursar-ledger", () => {
       )
     })
 
+  it("prints its usage where it is asked for, without a database", async () => {
+    const shown = await new Promise((resolve) => {
+      execFile(node, [bin, "--help"], { env: {} }, (error, stdout, stderr) =>
+        resolve([error, stdout, stderr])
+      )
+    })
+    expect(shown).toEqual([null, expect.stringMatching(/^bursar-ledger party add /u), ""])
+  })
+
   const started = () => {
     const database = PgClient.layer({ url: Redacted.make(url) })
     return ManagedRuntime.make(

@@ -8,6 +8,7 @@ import { HttpApi, HttpApiScalar, OpenApi } from "effect/http-api"
 import type { Document } from "./api/Corrections.ts"
 import * as Licences from "./DocsLicences.ts"
 import * as PublicText from "./middleware/PublicText.ts"
+import * as ProblemsPage from "./ProblemsPage.ts"
 import { version } from "./version.ts"
 
 export const path = "/docs"
@@ -72,7 +73,7 @@ const render = (document: Document): Effect.Effect<string> =>
   })
 
 /**
- * Routes of the page and of the licences of its viewer, with the headers of every answer and their
+ * Routes of the page, of the page of problems and of the licences of its viewer, with the headers of every answer and their
  * own.
  */
 export const make = Effect.fnUntraced(function* (document: Document) {
@@ -83,6 +84,11 @@ export const make = Effect.fnUntraced(function* (document: Document) {
     contentType: "text/html; charset=utf-8",
     headers
   })
+  const problems = yield* PublicText.make({
+    text: Effect.succeed(ProblemsPage.text),
+    contentType: "text/html; charset=utf-8",
+    headers
+  })
   const licences = yield* PublicText.make({
     text: Effect.succeed(Licences.text),
     contentType: "text/plain; charset=utf-8",
@@ -90,6 +96,7 @@ export const make = Effect.fnUntraced(function* (document: Document) {
   })
   return [
     { path, app: page },
+    { path: ProblemsPage.path, app: problems },
     { path: licencesPath, app: licences }
   ]
 })

@@ -81,7 +81,9 @@ export const layer = (options: Options) => {
           Effect.map(({ headers }) => headers),
           Effect.catch(() => Effect.succeed({}))
         )
-      yield* HttpServer.serveEffect(front({ routes, pages, cors, budget, inFlight, app: router }))
+      yield* HttpServer.serveEffect(
+        front({ ...options, routes, pages, cors, budget, inFlight, app: router })
+      )
       // Runs before the server stops, which waits for the answers in progress.
       yield* Effect.addFinalizer(() => waits.drain)
     })

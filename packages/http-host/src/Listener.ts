@@ -22,6 +22,7 @@ import type { InFlight } from "./middleware/InFlight.ts"
 import { type CloseReason, PacedServer } from "./middleware/PacedServer.ts"
 import * as PendingAnswers from "./middleware/PendingAnswers.ts"
 import type { AnonymousConnections } from "./middleware/AnonymousConnections.ts"
+import * as ProblemsPage from "./ProblemsPage.ts"
 import * as Body from "./wire/Body.ts"
 import * as Prefer from "./wire/Prefer.ts"
 import { Times } from "./wire/Times.ts"
@@ -41,6 +42,8 @@ interface Options {
   readonly anonymous: AnonymousConnections<Socket>
   readonly inFlight: InFlight
   readonly isUpload: IsUpload
+  /** The path that a proxy in front adds to every address. */
+  readonly basePath: string
 }
 
 /** Checks whether a request has a file as its body, which may take longer than other bodies. */
@@ -61,7 +64,7 @@ export const layer = (options: Options) =>
     )
   )
 
-const listening = ({ host, port, anonymous, inFlight, isUpload }: Options) =>
+const listening = ({ host, port, anonymous, basePath, inFlight, isUpload }: Options) =>
   Layer.unwrap(
     Effect.gen(function* () {
       const ids = yield* Ids
@@ -75,6 +78,7 @@ const listening = ({ host, port, anonymous, inFlight, isUpload }: Options) =>
         uploads: { within, matches: isUpload },
         unread,
         anonymous,
+        basePath,
         inFlight,
         makeRequestId: () => run(ids.make("req")),
         closed: (reason) =>
@@ -105,6 +109,7 @@ interface ServerParts {
   readonly unread: UnreadLimits
   readonly anonymous: AnonymousConnections<Socket>
   readonly inFlight: InFlight
+  readonly basePath: string
   readonly makeRequestId: () => string
   readonly closed: (reason: CloseReason) => void
 }
@@ -114,6 +119,7 @@ const makeServer = ({
   uploads,
   makeRequestId,
   unread,
+  basePath,
   inFlight,
   closed,
   anonymous
@@ -151,7 +157,12 @@ const makeServer = ({
     // Its turn has come: everything before it has been sent.
     refuse: ({ request: { socket } }) => {
       parting.add(socket)
-      const text = rawText({ refused: pipelined, sentBytes: undefined, requestId: makeRequestId() })
+      const text = rawText({
+        refused: pipelined,
+        sentBytes: undefined,
+        requestId: makeRequestId(),
+        basePath
+      })
       leave({ socket, text, within: times.partingWithin })
     },
     cut: ({ request }) => inFlight.cut(request),
@@ -168,7 +179,9 @@ const makeServer = ({
     socket.on("error", () => socket.destroy())
     pendingAnswers.inTurn(socket, (last) => {
       const text =
-        last === "answered" ? "" : rawText({ refused, sentBytes, requestId: makeRequestId() })
+        last === "answered"
+          ? ""
+          : rawText({ refused, sentBytes, requestId: makeRequestId(), basePath })
       leave({ socket, text, within: times.partingWithin })
     })
   }
@@ -226,10 +239,12 @@ interface ParserError extends Error {
 
 /** Formats a whole HTTP response for the raw socket, for bytes that never became a request. */
 const rawText = ({
+  basePath,
   requestId,
   refused,
   sentBytes
 }: {
+  readonly basePath: string
   readonly refused: Refusal.Refused | Refusal.Unavailable
   readonly requestId: string
   /** Bytes that the parser was reading when it failed. */
@@ -245,6 +260,7 @@ const rawText = ({
     "cache-control": "no-store",
     "x-content-type-options": "nosniff",
     "x-request-id": requestId,
+    link: ProblemsPage.linkOf(Problem.slugOf(problem), basePath),
     ...ProblemBody.headers(problem)
   }
   const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}`)

@@ -3,6 +3,7 @@ import { Metrics as Core, Refusal, Vocabulary } from "@bursar/engine-core"
 import { Effect, Metric } from "effect"
 import { routes } from "./api/Api.ts"
 import * as Docs from "./Docs.ts"
+import * as ProblemsPage from "./ProblemsPage.ts"
 import * as AnswerBudget from "./middleware/AnswerBudget.ts"
 import * as Counters from "./middleware/Counters.ts"
 import * as PacedServer from "./middleware/PacedServer.ts"
@@ -27,7 +28,12 @@ const hostMetrics: ReadonlyArray<Core.LabelledMetric> = [
     labels: {
       "http.request.method": [...RequestTelemetry.methods, RequestTelemetry.otherMethod],
       "http.route": [
-        ...new Set([...routes.map(({ path }) => path.template), Docs.path, Docs.licencesPath])
+        ...new Set([
+          ...routes.map(({ path }) => path.template),
+          Docs.path,
+          ProblemsPage.path,
+          Docs.licencesPath
+        ])
       ],
       "http.response.status_code": statuses,
       "error.type": [...Object.keys(Refusal.refusals), ...Object.values(RequestTelemetry.ends)]

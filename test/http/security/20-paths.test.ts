@@ -128,7 +128,7 @@ describe("the judge of raw paths", () => {
           let at = 0
           const path = route.path.template.replaceAll(/\{[A-Za-z]+\}/g, () => ids[at++] ?? "x")
           const found = find(route.path.method, path)
-          expect(found).toMatchObject({ found: "route", route: { name: route.name } })
+          expect(found).toMatchObject({ match: "route", route: { name: route.name } })
           if (found.match === "route") {
             expect(Object.values(found.params)).toEqual(ids.slice(0, route.path.names.length))
           }

@@ -3,18 +3,23 @@
  */
 import { Exit, Result, Schema, SchemaAST, SchemaIssue } from "effect"
 import * as AbsentNulls from "./AbsentNulls.ts"
+import * as Nearest from "./Nearest.ts"
 import { type Fault, type Refused, refuse } from "./Refusal.ts"
 
 /** Largest number of faults that one answer lists. */
 const faultsMax = 50
 
 const unknownMember = "there is no such member"
+const missingMember = "it is missing"
+
+/** Words that a fault names of a set. */
+const nearestMax = 3
 
 /** Messages of the most frequent faults; the others say what was expected. */
 const format = SchemaIssue.makeFormatterStandardSchemaV1({
   leafHook: (issue) =>
     issue._tag === "MissingKey"
-      ? "it is missing"
+      ? missingMember
       : issue._tag === "UnexpectedKey"
         ? unknownMember
         : SchemaIssue.defaultLeafHook(issue)
@@ -34,15 +39,103 @@ const keyOf = (segment: Segment): string =>
 /** Lists the faults of a schema's issue; `place` returns the root pointer of a first member. */
 export const faults = (
   issue: SchemaIssue.Issue,
-  place: (member: string | undefined) => string
+  {
+    input,
+    place
+  }: {
+    /** The input as it was decoded. */
+    readonly input: unknown
+    readonly place: (member: string | undefined) => string
+  }
 ): ReadonlyArray<Fault> => {
-  const faultAt = new Map<string, Fault>()
+  const faultAt = new Map<
+    string,
+    { readonly path: ReadonlyArray<string>; readonly detail: string }
+  >()
   for (const { path: segments, message } of format(issue).issues) {
     const path = (segments ?? []).map(keyOf)
     const at = `${place(path[0])}${pointer(path)}`
-    if (!faultAt.has(at)) faultAt.set(at, { pointer: at, detail: message })
+    if (!faultAt.has(at)) faultAt.set(at, { path, detail: message })
   }
-  return [...faultAt.values()].slice(0, faultsMax)
+  const sets = setsOf(issue, "")
+  return [...faultAt].slice(0, faultsMax).map(([at, { detail, path }]) => {
+    const set = sets.get(pointer(path))
+    const given = set === undefined ? undefined : valueAt(input, path)
+    return {
+      pointer: at,
+      detail: set === undefined || typeof given !== "string" ? detail : noWord(set, { given, path })
+    }
+  })
+}
+
+/** One sentence for a fault, which names the member where the fault's own detail does not. */
+export const summary = ({ detail, pointer }: Fault): string =>
+  detail === missingMember ? `${pointer} is missing` : detail
+
+/** A set of words, with its name where it has one. */
+interface WordSet {
+  readonly name: string | undefined
+  readonly words: ReadonlyArray<string>
+}
+
+/** Finds the sets whose words an issue is about, by the pointer of the value. */
+const setsOf = (issue: SchemaIssue.Issue, at: string): ReadonlyMap<string, WordSet> => {
+  switch (issue._tag) {
+    case "Filter":
+    case "Encoding":
+      return setsOf(issue.issue, at)
+    case "Pointer":
+      return setsOf(issue.issue, `${at}${pointer(issue.path.map(keyOf))}`)
+    case "Composite":
+      return new Map(issue.issues.flatMap((part) => [...setsOf(part, at)]))
+    case "AnyOf": {
+      const words = wordsOf(issue.ast)
+      return words.length > 0
+        ? new Map([[at, { name: nameOf(issue.ast), words }]])
+        : new Map(issue.issues.flatMap((part) => [...setsOf(part, at)]))
+    }
+    default:
+      return new Map()
+  }
+}
+
+const nameOf = (ast: SchemaAST.AST): string | undefined => {
+  const name = ast.annotations?.["identifier"]
+  return typeof name === "string" ? name : undefined
+}
+
+/** Words of a union of words and null; empty for any other shape. */
+const wordsOf = (ast: SchemaAST.AST): ReadonlyArray<string> => {
+  if (!SchemaAST.isUnion(ast)) return []
+  const words = ast.types.map((type) => {
+    if (SchemaAST.isNull(type)) return []
+    return SchemaAST.isLiteral(type) && typeof type.literal === "string" ? [type.literal] : null
+  })
+  return words.includes(null) ? [] : words.flatMap((word) => word ?? [])
+}
+
+/** Value at the end of these names; undefined where there is none. A text stands for a list of itself. */
+const valueAt = (input: unknown, path: ReadonlyArray<string>): unknown => {
+  let value = input
+  for (const name of path) {
+    if (typeof value === "string" && name === "0") continue
+    if (typeof value !== "object" || value === null || !Object.hasOwn(value, name)) return undefined
+    value = Reflect.get(value, name)
+  }
+  return value
+}
+
+/** Says which words of a set are nearest to one that it lacks. */
+const noWord = (
+  { name, words }: WordSet,
+  { given, path }: { readonly given: string; readonly path: ReadonlyArray<string> }
+): string => {
+  const set = name === undefined ? "these words" : name
+  // In a list, where nothing named means all.
+  if (given === "*" && /^\d+$/u.test(path.at(-1) ?? "")) {
+    return `no word of ${set}; all of them are meant where none is listed`
+  }
+  return `no word of ${set}; the nearest: ${Nearest.words(given, { set: words, count: nearestMax }).join(", ")}`
 }
 
 export interface Decoder<A> {
@@ -75,9 +168,10 @@ export const decoder = <A>(schema: Schema.Codec<A, unknown>): Decoder<A> => {
       const reason = exit.cause.reasons.find((candidate) => candidate._tag === "Fail")
       if (reason === undefined)
         throw new Error("a decoder died on outside input", { cause: exit.cause })
-      const errors = faults(reason.error.issue, place)
+      const errors = faults(reason.error.issue, { input, place })
+      const [first] = errors
       return refuse("invalid-request", {
-        detail: errors[0]?.detail ?? "The request is malformed.",
+        detail: first === undefined ? "The request is malformed." : summary(first),
         errors
       })
     }

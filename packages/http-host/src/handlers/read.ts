@@ -110,7 +110,7 @@ const named = <A>(judged: ParsedRead<A>, query: Query.Query): ParsedRead<A> =>
     const [first] = errors
     return Refusal.refused(slug, {
       ...details,
-      ...(first === undefined ? {} : { detail: first.detail }),
+      ...(first === undefined ? {} : { detail: Shape.summary(first) }),
       errors
     })
   })

@@ -5,6 +5,8 @@ import * as NodeHttpServerRequest from "@effect/platform-node/NodeHttpServerRequ
 import { Context, Effect, type Scope } from "effect"
 import { HttpServerRequest, HttpServerResponse } from "effect/http"
 import type { Route } from "../api/Route.ts"
+import * as Exchange from "../observability/Exchange.ts"
+import * as ProblemsPage from "../ProblemsPage.ts"
 import * as Body from "../wire/Body.ts"
 import * as TraceContext from "../wire/TraceContext.ts"
 import * as Answer from "./Answer.ts"
@@ -58,6 +60,8 @@ export const front = <E, R, PE, PR, B>(host: {
     authorizations: ReadonlyArray<string>
   ) => Effect.Effect<Readonly<Record<string, string>>, never, B>
   readonly inFlight: InFlight
+  /** The path that a proxy in front adds to every address. */
+  readonly basePath: string
   readonly app: App<E, R>
 }): App<
   never,
@@ -149,9 +153,20 @@ export const front = <E, R, PE, PR, B>(host: {
   })
   return Effect.flatMap(HttpServerRequest.HttpServerRequest, (request) =>
     Effect.map(judge(request), (answer) =>
-      cors.dress(parting(request, answer), request.headers.origin)
+      cors.dress(linked(parting(request, answer), host.basePath), request.headers.origin)
     )
   )
+}
+
+/** Adds to a problem the link of its page. */
+const linked = (
+  response: HttpServerResponse.HttpServerResponse,
+  basePath: string
+): HttpServerResponse.HttpServerResponse => {
+  const slug = Exchange.slugOf(response)
+  return slug === undefined
+    ? response
+    : HttpServerResponse.setHeader(response, "link", ProblemsPage.linkOf(slug, basePath))
 }
 
 /** Ends the connection of an answer whose request body has not arrived completely. */
@@ -173,7 +188,12 @@ const notThere = (
 ): HttpServerResponse.HttpServerResponse =>
   finding.match === "nothing"
     ? Problems.answer(
-        Refusal.refused("not-found", { detail: "There is no such route." }),
+        Refusal.refused("not-found", {
+          detail:
+            finding.nearest === undefined
+              ? "There is no such route."
+              : `There is no such route; the nearest is ${finding.nearest}.`
+        }),
         requestId
       )
     : Problems.answer(

@@ -23,6 +23,7 @@ const answerHeaders = [
   "Deprecation",
   "ETag",
   "Idempotent-Replayed",
+  "Link",
   "Location",
   "Preference-Applied",
   "Retry-After",

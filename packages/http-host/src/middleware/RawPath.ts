@@ -1,6 +1,7 @@
 /** Route matching on the raw path, before decoding. */
 import { RecordId } from "@bursar/engine-core/kernel"
 import type { Method } from "../api/Verb.ts"
+import * as NearestRoute from "./NearestRoute.ts"
 
 interface FoundRoute<A> {
   readonly match: "route"
@@ -10,7 +11,11 @@ interface FoundRoute<A> {
 
 export type RouteMatch<A> =
   | FoundRoute<A>
-  | { readonly match: "nothing" }
+  | {
+      readonly match: "nothing"
+      /** Nearest route, as `METHOD /template`; undefined where none is near. */
+      readonly nearest: string | undefined
+    }
   /** The path has routes, but none for the method; `allow` is the value of the Allow header. */
   | { readonly match: "method"; readonly allow: string }
 
@@ -45,7 +50,17 @@ export const compile = <A>(
 ): ((method: string, rawPath: string) => RouteMatch<A>) => {
   const root = node<A>()
   for (const route of routes) add(root, route, pathOf(route))
-  return (method, rawPath) => find(root, method, rawPath)
+  const near = NearestRoute.make(
+    routes.map(pathOf).map(({ method, template }) => ({ method, template, ...split(template) }))
+  )
+  return (method, rawPath) => {
+    const matched = find(root, method, rawPath)
+    if (matched.match !== "nothing") return matched
+    const sent = split(rawPath)
+    return sent.segments.length > segmentsMax
+      ? matched
+      : { ...matched, nearest: near(method, sent) }
+  }
 }
 
 const add = <A>(root: Node<A>, route: A, path: Path): void => {
@@ -78,7 +93,7 @@ const split = (
   return { segments: [...segments.slice(0, -1), last.slice(0, colon)], verb: last.slice(colon + 1) }
 }
 
-const nothing = { match: "nothing" } as const
+const nothing = { match: "nothing", nearest: undefined } as const
 
 const find = <A>(root: Node<A>, method: string, rawPath: string): RouteMatch<A> => {
   if (!rawPath.startsWith("/")) return nothing

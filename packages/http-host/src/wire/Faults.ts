@@ -1,5 +1,6 @@
 /** Collects the faults of several parts of a request into one refusal. */
 import { Refusal } from "@bursar/engine-core"
+import { Shape } from "@bursar/engine-core/kernel"
 import { Result } from "effect"
 
 type PartOutcome = Result.Result<unknown, Refusal.Refused<"invalid-request">>
@@ -13,5 +14,5 @@ export const together = (
   )
   const [first] = errors
   if (first === undefined) return undefined
-  return Refusal.refused("invalid-request", { detail: first.detail, errors })
+  return Refusal.refused("invalid-request", { detail: Shape.summary(first), errors })
 }

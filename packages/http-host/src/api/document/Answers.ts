@@ -33,6 +33,11 @@ export const headers = {
   Location: header("string", "Where what was written is read.", "/v1/operations/op_1"),
   Replayed: header("string", "true: the write was there already.", "true"),
   Authenticate: header("string", "How to sign in.", 'Bearer error="invalid_token"'),
+  Link: header(
+    "string",
+    "Where the problem is explained.",
+    '</docs/problems#not-found>; rel="help"'
+  ),
   PreferenceApplied: header(
     "string",
     "The preference that was honoured: the call waited for its end, or for that many seconds.",
@@ -56,6 +61,7 @@ const wireNames = {
   Location: "Location",
   Replayed: "Idempotent-Replayed",
   Authenticate: "WWW-Authenticate",
+  Link: "Link",
   PreferenceApplied: "Preference-Applied",
   ETag: "ETag"
 } as const satisfies Record<keyof typeof headers, string>
@@ -98,6 +104,7 @@ const ofOwnSuccess = (route: Route, status: string): ReadonlyArray<Header> => {
 
 /** Headers of refusals; a retryable one has Retry-After. */
 const ofRefusals = (slugs: ReadonlyArray<Refusal.Slug>): ReadonlyArray<Header> => [
+  "Link",
   ...(slugs.some((slug) => Refusal.refusals[slug].retryable) ? (["RetryAfter"] as const) : []),
   ...(slugs.some((slug) => Refusal.refusals[slug].status === 401)
     ? (["Authenticate"] as const)

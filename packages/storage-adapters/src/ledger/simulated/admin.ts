@@ -21,6 +21,7 @@ bursar-ledger token issue <user> --token-out FILE [--valid-for SECONDS]
 bursar-ledger token revoke <user>
 bursar-ledger prune <offset>
 bursar-ledger faults <file>|off
+bursar-ledger --help
 
 The ledger's database is named by --database URL or DATABASE_URL.`
 
@@ -39,6 +40,7 @@ const readArguments = () => {
         allowPositionals: true,
         options: {
           database: { type: "string" },
+          help: { type: "boolean", short: "h" },
           external: { type: "boolean" },
           "public-key": { type: "string" },
           user: { type: "string" },
@@ -235,6 +237,9 @@ const run = (words: ReadonlyArray<string>, values: Values) =>
 
 const program = Effect.gen(function* () {
   const { positionals, values } = yield* Effect.fromResult(readArguments())
+  if (values.help === true) {
+    return yield* Effect.sync(() => void process.stdout.write(`${usage}\n`))
+  }
   if (positionals.length === 0) return yield* usageError(usage)
   const url = values.database ?? process.env["DATABASE_URL"]
   if (url === undefined)

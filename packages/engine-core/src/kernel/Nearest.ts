@@ -1,0 +1,31 @@
+/** Nearest words of a set to a word that is not in it, by their edit distance. */
+
+/** Characters of a word that are compared; texts of callers may be longer. */
+const comparedMax = 64
+
+/** Number of insertions, deletions and replacements of a character that turn one word into the other. */
+export const distance = (given: string, word: string): number => {
+  const from = given.slice(0, comparedMax).toLowerCase()
+  const to = word.slice(0, comparedMax).toLowerCase()
+  let above = Array.from({ length: to.length + 1 }, (_, at) => at)
+  for (let i = 0; i < from.length; i++) {
+    const row = [i + 1]
+    for (let j = 0; j < to.length; j++) {
+      const replaced = (above[j] ?? 0) + (from[i] === to[j] ? 0 : 1)
+      row.push(Math.min(replaced, (above[j + 1] ?? 0) + 1, (row[j] ?? 0) + 1))
+    }
+    above = row
+  }
+  return above[to.length] ?? 0
+}
+
+/** The words that are nearest to a given one, nearest first; at equal distance in their own order. */
+export const words = (
+  given: string,
+  { count, set }: { readonly set: ReadonlyArray<string>; readonly count: number }
+): ReadonlyArray<string> =>
+  set
+    .map((word) => ({ word, far: distance(given, word) }))
+    .toSorted((a, b) => a.far - b.far)
+    .slice(0, count)
+    .map(({ word }) => word)

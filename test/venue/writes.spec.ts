@@ -1,4 +1,5 @@
 /** Writes of a venue's people: made, repeated, approved, rejected, awaited, refused. */
+import { Engine } from "@bursar/engine-core"
 import { Decimal } from "@bursar/engine-core/kernel"
 import { Effect } from "effect"
 import { describe, expect, it } from "vitest"
@@ -146,6 +147,8 @@ describe("figures that moved", () => {
           slug: "rule-refused",
           details: { gate: "four-eyes", check: "figures-moved" }
         })
+        // The action awaits with the new figures: whoever still holds the old ones signs nothing.
+        expect((yield* Effect.flip(anna.approve(action))).slug).toBe("rule-refused")
       }).pipe(Effect.provide(world({ operations: [FiguredToys.exact] })))
     ))
 })
@@ -191,6 +194,20 @@ describe("a caller or a word that is none", () => {
 })
 
 describe("the engine's work", () => {
+  it("is never driven by a caller who waits while it runs in the background", () =>
+    run(
+      Effect.gen(function* () {
+        const { anna, olive } = yield* people
+        const action = yield* olive.write("instrument.record", terms)
+        yield* anna.approve(action)
+        yield* olive.done(action)
+        const driven = { run: Effect.never, settle: Effect.die(new Error("driven")) }
+        const served = yield* Effect.provideService(people, Engine.Engine, driven)
+        yield* Effect.forkScoped(served.venue.run, { startImmediately: true })
+        expect((yield* served.olive.done(action)).state).toBe("succeeded")
+      }).pipe(Effect.scoped)
+    ))
+
   it("is waited for where it runs in the background", () =>
     run(
       Effect.gen(function* () {

@@ -1,4 +1,5 @@
 /** A database of a bench's own, with PostgreSQL's default durability, whose statements are counted. */
+import { StatementSource } from "@bursar/engine-core/ports"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -53,7 +54,13 @@ export const withDatabase = async <A, E>(
 export const engineOn = (storage: Database["storage"], settings = settingsDefaults) =>
   Engine.layer.pipe(
     Layer.provideMerge(
-      Layer.mergeAll(storage, NodeCrypto.layer, ledgerOf(), Layer.succeed(Settings, settings))
+      Layer.mergeAll(
+        storage,
+        NodeCrypto.layer,
+        StatementSource.layerNone,
+        ledgerOf(),
+        Layer.succeed(Settings, settings)
+      )
     )
   )
 

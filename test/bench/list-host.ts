@@ -1,4 +1,5 @@
 /** Process of a host with every route, on the database whose address it is given. */
+import { StatementSource } from "@bursar/engine-core/ports"
 import { Catalogue, Engine } from "@bursar/engine-core"
 import * as Host from "@bursar/http-host"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
@@ -64,7 +65,12 @@ const layer = (url: string) =>
     Layer.provide(Layer.mergeAll(signIn, readiness)),
     Layer.provideMerge(Engine.layer),
     Layer.provideMerge(
-      Layer.mergeAll(Postgres.layer({ url: Redacted.make(url) }), NodeCrypto.layer, ledgerOf())
+      Layer.mergeAll(
+        Postgres.layer({ url: Redacted.make(url) }),
+        NodeCrypto.layer,
+        StatementSource.layerNone,
+        ledgerOf()
+      )
     )
   )
 

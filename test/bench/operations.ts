@@ -1,4 +1,5 @@
 /** Complete operations through the engine on PostgreSQL, against set-based SQL that stores the same rows. */
+import { StatementSource } from "@bursar/engine-core/ports"
 import { Engine, FourEyes, Records, Settings, settingsDefaults } from "@bursar/engine-core"
 import { PlainJson } from "@bursar/engine-core/kernel"
 import type { Ids } from "@bursar/engine-core/ports"
@@ -83,6 +84,7 @@ export const layerOn = (
       Layer.mergeAll(
         storage,
         NodeCrypto.layer,
+        StatementSource.layerNone,
         ledgerOf(),
         Layer.succeed(Settings, { ...settingsDefaults, operationsAtOnce: clients })
       )

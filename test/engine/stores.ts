@@ -1,4 +1,5 @@
 /** The stores an engine of the tests runs on: in memory, and a database of its own. */
+import { StatementSource } from "@bursar/engine-core/ports"
 import { Engine, Settings, settingsDefaults } from "@bursar/engine-core"
 import { TestDatabase } from "@bursar/storage-adapters/conformance"
 import * as Memory from "@bursar/storage-adapters/memory"
@@ -17,6 +18,7 @@ export const stores = [
   ports: Layer.mergeAll(
     store as typeof Memory.layer,
     NodeCrypto.layer,
+    StatementSource.layerNone,
     ledgerOf(),
     Layer.succeed(Settings, { ...settingsDefaults, cursorKeys: [key] })
   )

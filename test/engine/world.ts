@@ -6,6 +6,7 @@ import { Ledger, WorkQueue } from "@bursar/engine-core/ports"
 import * as Memory from "@bursar/storage-adapters/memory"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
+import * as Statements from "@bursar/storage-adapters/statements"
 import { Effect, Layer } from "effect"
 
 /** A node with one party, the venue, and the venue's port on it. */
@@ -49,6 +50,7 @@ export const ports = (options: WorldOptions = {}) =>
   Layer.mergeAll(
     options.storage ?? Memory.layer,
     NodeCrypto.layer,
+    Statements.layer,
     tampered(ledgerOf(options.faults), options.tamper ?? ((ledger) => ledger)),
     Layer.succeed(Settings, { ...settingsDefaults, ...options.settings })
   )

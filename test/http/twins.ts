@@ -20,7 +20,8 @@ import {
   ProjectionLog,
   ScreeningSource,
   WebhookSender,
-  type Bulk
+  type Bulk,
+  StatementSource
 } from "@bursar/engine-core/ports"
 import * as Host from "@bursar/http-host"
 import * as Memory from "@bursar/storage-adapters/memory"
@@ -206,7 +207,13 @@ export const within = <A>(
   const layer = served.pipe(
     Layer.provideMerge(Engine.layer),
     Layer.provideMerge(
-      Layer.mergeAll(noted(storeCalls), NodeCrypto.layerCrypto, Layer.succeed(Ids, ids()), ledger)
+      Layer.mergeAll(
+        noted(storeCalls),
+        NodeCrypto.layerCrypto,
+        StatementSource.layerNone,
+        Layer.succeed(Ids, ids()),
+        ledger
+      )
     ),
     Layer.provide(Layer.succeed(ScreeningSource.ScreeningSource, screening(found))),
     Layer.provide(Layer.succeed(WebhookSender.WebhookSender, sender)),

@@ -8,7 +8,7 @@ import {
   type Vocabulary
 } from "@bursar/engine-core"
 import { Offset, Party } from "@bursar/engine-core/kernel"
-import { type Bulk, Ledger, type WorkQueue } from "@bursar/engine-core/ports"
+import { type Bulk, Ledger, type WorkQueue, StatementSource } from "@bursar/engine-core/ports"
 import * as Host from "@bursar/http-host"
 import * as Memory from "@bursar/storage-adapters/memory"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
@@ -90,6 +90,7 @@ const engineOf = (
       Layer.mergeAll(
         storage,
         NodeCrypto.layer,
+        StatementSource.layerNone,
         Layer.succeed(Ledger.Ledger, { ...quietLedger, ...ledger })
       )
     )

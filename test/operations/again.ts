@@ -1,6 +1,6 @@
 /** A ledger that forgets its updates, and a venue that begins again on it with an empty store. */
 import { Engine, settingsDefaults, Settings } from "@bursar/engine-core"
-import { Ledger } from "@bursar/engine-core/ports"
+import { Ledger, StatementSource } from "@bursar/engine-core/ports"
 import * as Memory from "@bursar/storage-adapters/memory"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
@@ -18,6 +18,7 @@ export const againOn = <R>(storage: Layer.Layer<Memory.Storage | R>) =>
           Layer.mergeAll(
             storage,
             NodeCrypto.layer,
+            StatementSource.layerNone,
             Layer.succeed(Ledger.Ledger, ledger),
             Layer.succeed(Settings, settingsDefaults)
           )

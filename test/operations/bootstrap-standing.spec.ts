@@ -4,7 +4,7 @@
  */
 import { Engine, Records, settingsDefaults, Settings } from "@bursar/engine-core"
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
-import { Ledger } from "@bursar/engine-core/ports"
+import { Ledger, StatementSource } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
 import * as Memory from "@bursar/storage-adapters/memory"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
@@ -140,6 +140,7 @@ const shuffled = (dice: () => number) =>
           Layer.mergeAll(
             Memory.layer,
             NodeCrypto.layer,
+            StatementSource.layerNone,
             Layer.succeed(Ledger.Ledger, {
               ...ledger,
               acs: (query) =>

@@ -4,7 +4,7 @@
  */
 import { Engine, Records, Settings, settingsDefaults, Workers } from "@bursar/engine-core"
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
-import { Documents, WorkQueue } from "@bursar/engine-core/ports"
+import { Documents, WorkQueue, StatementSource } from "@bursar/engine-core/ports"
 import * as Memory from "@bursar/storage-adapters/memory"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
 import * as Postgres from "@bursar/storage-adapters/postgres"
@@ -101,7 +101,12 @@ export const engines = Effect.fnUntraced(function* (open: (typeof stores)[number
   const [first, second] = yield* open
   const settings = { ...settingsDefaults, lease: leaseMillis }
   const others = yield* Layer.build(
-    Layer.mergeAll(ledgerOf(), NodeCrypto.layer, Layer.succeed(Settings, settings))
+    Layer.mergeAll(
+      ledgerOf(),
+      NodeCrypto.layer,
+      StatementSource.layerNone,
+      Layer.succeed(Settings, settings)
+    )
   )
   const engineOn = Effect.fnUntraced(function* (storage: typeof first | typeof second) {
     const life = yield* lifeOf

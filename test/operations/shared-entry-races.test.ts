@@ -4,7 +4,7 @@
  */
 import { Engine, Records, Settings, settingsDefaults, Workers } from "@bursar/engine-core"
 import { Decimal } from "@bursar/engine-core/kernel"
-import { Bulk, WorkQueue } from "@bursar/engine-core/ports"
+import { Bulk, WorkQueue, StatementSource } from "@bursar/engine-core/ports"
 import * as Memory from "@bursar/storage-adapters/memory"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
 import * as Postgres from "@bursar/storage-adapters/postgres"
@@ -114,7 +114,12 @@ describe("two orders that name two copies of one entry at the same time", () => 
       const at: Meeting = { isOpen: false, arrived: new Set() }
       const [first, second] = yield* open
       const others = yield* Layer.build(
-        Layer.mergeAll(ledgerOf(), NodeCrypto.layer, Layer.succeed(Settings, settingsDefaults))
+        Layer.mergeAll(
+          ledgerOf(),
+          NodeCrypto.layer,
+          StatementSource.layerNone,
+          Layer.succeed(Settings, settingsDefaults)
+        )
       )
       const engineOn = (storage: typeof first | typeof second) =>
         Layer.build(

@@ -19,6 +19,7 @@ import type { Unavailable } from "./kernel/Refusal.ts"
 import type { Crypto } from "./ports/Crypto.ts"
 import type { Ids } from "./ports/Ids.ts"
 import type { Ledger } from "./ports/Ledger.ts"
+import type { StatementSource } from "./ports/StatementSource.ts"
 import type {
   Atomically,
   Blobs,
@@ -104,11 +105,12 @@ const engine = Layer.effect(
   })
 )
 
-/** Ports that an embedder provides. */
+/** Ports that an embedder provides; a venue that takes no statements says so by `StatementSource.layerNone`. */
 export type Ports =
   | Ledger
   | Ids
   | Crypto
+  | StatementSource
   | Atomically
   | Blobs
   | Bulk

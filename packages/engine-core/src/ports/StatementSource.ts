@@ -3,7 +3,7 @@
  * own; a reader turns its bytes into lines and a header, and refuses a file that it cannot read
  * without a guess (docs/domain/statements.md#forms).
  */
-import { Context, Data, Effect, Stream } from "effect"
+import { Context, Data, Effect, Layer, Stream } from "effect"
 import type * as Date from "../kernel/Date.ts"
 import type * as Decimal from "../kernel/Decimal.ts"
 import type * as Duration from "../kernel/Duration.ts"
@@ -206,14 +206,15 @@ export interface Reader {
   ) => Stream.Stream<Part, StatementFault | E, R>
 }
 
-/** Default: no form is read, which an engine without sources never asks for. */
+export class StatementSource extends Context.Service<StatementSource, Reader>()(
+  "@bursar/engine-core/ports/StatementSource"
+) {}
+
+/** Reader of no form: an engine whose settings name a source of statements does not start with it. */
 export const none: Reader = {
   read: ({ adapter }) =>
     Stream.unwrap(Effect.die(new Error(`this deployment has no reader of ${adapter}`)))
 }
 
-export const StatementSource = Context.Reference<Reader>(
-  "@bursar/engine-core/ports/StatementSource",
-  { defaultValue: () => none }
-)
-export type StatementSource = Reader
+/** Layer of a venue that takes no statements. */
+export const layerNone: Layer.Layer<StatementSource> = Layer.succeed(StatementSource, none)

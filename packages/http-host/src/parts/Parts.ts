@@ -3,7 +3,7 @@
  * screening.
  */
 import type { Engine } from "@bursar/engine-core"
-import type { Crypto, Ids, Ledger } from "@bursar/engine-core/ports"
+import type { Crypto, Ids, Ledger, StatementSource } from "@bursar/engine-core/ports"
 import { Context, Effect, Layer, type Scope } from "effect"
 import type { HostConfig, KeeperConfig } from "../HostConfig.ts"
 
@@ -13,7 +13,10 @@ export interface PartFault {
 }
 
 /** The ports of the engine that a storage implements. */
-export type StoragePorts = Exclude<Engine.Ports, Ledger.Ledger | Ids | Crypto>
+export type StoragePorts = Exclude<
+  Engine.Ports,
+  Ledger.Ledger | Ids | Crypto | StatementSource.StatementSource
+>
 
 /** Earlier use of a storage, read without changing anything. */
 interface EarlierRecords {

@@ -15,4 +15,7 @@ export const reader: StatementSource.Reader = {
         : Json.read(reading, bytes)
 }
 
-export const layer: Layer.Layer<never> = Layer.succeed(StatementSource.StatementSource, reader)
+export const layer: Layer.Layer<StatementSource.StatementSource> = Layer.succeed(
+  StatementSource.StatementSource,
+  reader
+)

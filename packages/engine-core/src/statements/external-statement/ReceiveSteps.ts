@@ -8,7 +8,7 @@ import type { Plain } from "../../kernel/PlainJson.ts"
 import { refused } from "../../kernel/Refusal.ts"
 import type { Crypto } from "../../ports/Crypto.ts"
 import type { Ids } from "../../ports/Ids.ts"
-import type { Reading } from "../../ports/StatementSource.ts"
+import { none, type Reading, StatementSource } from "../../ports/StatementSource.ts"
 import type { Blobs } from "../../ports/storage/Blobs.ts"
 import type { Bulk } from "../../ports/storage/Bulk.ts"
 import type { WorkQueue } from "../../ports/storage/WorkQueue.ts"
@@ -221,12 +221,17 @@ const audited = (
     detail: { externalSourceId, kind }
   })
 
-type Needs = KeyedCall.Needs | WorkQueue | Ids | Crypto | Blobs | Bulk
+type Needs = KeyedCall.Needs | StatementSource | WorkQueue | Ids | Crypto | Blobs | Bulk
 
 export const layer: Layer.Layer<StatementIntake, never, Needs> = Layer.effect(
   StatementIntake,
   Effect.gen(function* () {
     const { statementSources } = yield* Settings
+    const [source] = statementSources
+    if (source !== undefined && (yield* StatementSource) === none) {
+      const names = `the settings name the source of statements ${source.externalSourceId}`
+      return yield* Effect.die(new Error(`${names}, and the engine has no reader of statements`))
+    }
     yield* Effect.orDie(SourceSteps.reconcile(statementSources))
     const services = yield* Worker.servicesOf<Needs>()
     return StatementIntake.of({

@@ -1,0 +1,44 @@
+/** Readers of statements as a port that the engine's layer demands. */
+import { ConfiguredSource, Engine, Settings, settingsDefaults } from "@bursar/engine-core"
+import { StatementSource } from "@bursar/engine-core/ports"
+import * as Statements from "@bursar/storage-adapters/statements"
+import { assert, describe, it } from "@effect/vitest"
+import { Cause, Effect, Exit, Layer, Schema } from "effect"
+import { sources } from "../../examples/statements.ts"
+import { ports } from "../engine/world.ts"
+
+const statementSources = Schema.decodeUnknownSync(Schema.Array(ConfiguredSource.SourceText))(
+  sources("fund-a")
+).map(ConfiguredSource.of)
+
+const settings = Layer.succeed(Settings, { ...settingsDefaults, statementSources })
+
+const startOf = (readers: Layer.Layer<StatementSource.StatementSource>) =>
+  Engine.layer.pipe(
+    Layer.provide(Layer.mergeAll(ports(), settings, readers)),
+    Layer.build,
+    Effect.scoped,
+    Effect.exit,
+    Effect.map((exit) =>
+      Exit.isFailure(exit) ? String(Cause.squash(exit.cause)) : "the engine starts"
+    )
+  )
+
+/** Ports of the engine without a reader: the layer's type says what is missing. */
+type Demanded = Layer.Services<typeof Engine.layer>
+const demanded: StatementSource.StatementSource extends Demanded ? true : false = true
+
+describe("readers of statements", () => {
+  it.effect(
+    "are demanded by the type of the engine's layer, and by its start where a source is named",
+    () =>
+      Effect.gen(function* () {
+        assert.isTrue(demanded)
+        assert.strictEqual(yield* startOf(Statements.layer), "the engine starts")
+        assert.include(
+          yield* startOf(StatementSource.layerNone),
+          "the settings name the source of statements bank-fund-a, and the engine has no reader of statements"
+        )
+      })
+  )
+})

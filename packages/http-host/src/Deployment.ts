@@ -4,6 +4,7 @@
  */
 import {
   AuditLog,
+  AuditRunner,
   Catalogue,
   DeliveryRules,
   Engine,
@@ -12,7 +13,8 @@ import {
   Settings,
   settingsDefaults
 } from "@bursar/engine-core"
-import { Crypto, RefusedWrites } from "@bursar/engine-core/ports"
+import { Instant } from "@bursar/engine-core/kernel"
+import { Crypto, Feed, RefusedWrites } from "@bursar/engine-core/ports"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
 import * as Statements from "@bursar/storage-adapters/statements"
 import { Context, Data, Effect, Exit, Layer, Redacted, References, Scope } from "effect"
@@ -22,7 +24,8 @@ import { join } from "node:path"
 import type { Venue } from "./api/SystemApi.ts"
 import * as Background from "./Background.ts"
 import * as Bursar from "./cli/Bursar.ts"
-import type { Addresses, DeployedVenue } from "./cli/DeployedVenue.ts"
+import * as BackupSet from "./BackupSet.ts"
+import type { Addresses, DeployedVenue, RestoredVenue } from "./cli/DeployedVenue.ts"
 import * as DeploymentKeys from "./DeploymentKeys.ts"
 import * as ExistingVenue from "./ExistingVenue.ts"
 import * as Host from "./Host.ts"
@@ -159,6 +162,7 @@ const migratedOf =
   ({ ledger, storage }: WholeParts) =>
   (config: KeeperConfig) =>
     Effect.gen(function* () {
+      yield* BackupSet.demandEnded(config.data)
       const opened = yield* storage.open(config)
       // Both schemas are looked at before either is changed.
       yield* existingVenue(opened, ledger)
@@ -530,6 +534,7 @@ const serveOf =
   ({ storage, ...parts }: WholeParts) =>
   (config: HostConfig, ready: (at: Addresses) => Effect.Effect<void>) =>
     Effect.gen(function* () {
+      yield* BackupSet.demandEnded(config.data)
       const opened = yield* storage.open(config)
       let managementPort = config["management.port"]
       const existing = existingVenue(opened, parts.ledger)
@@ -566,11 +571,120 @@ const serveOf =
       )
     }).pipe(Effect.scoped)
 
+const noBackups: PartFault = {
+  message: "the storage of this deployment is backed up by means of its own"
+}
+
+const backedUpOf =
+  ({ storage: { backups } }: WholeParts) =>
+  (config: KeeperConfig, to: string) =>
+    Effect.gen(function* () {
+      if (backups === undefined) return yield* Effect.fail(noBackups)
+      yield* BackupSet.demandEnded(config.data)
+      const { form, heads, write } = yield* backups.reach(config)
+      return yield* BackupSet.make({
+        to,
+        data: config.data,
+        form,
+        described: {
+          bursar: version,
+          tenantId: config.tenantId,
+          takenAt: yield* Instant.now,
+          ...(yield* heads)
+        },
+        database: write
+      })
+    }).pipe(Effect.scoped)
+
+/**
+ * Proves a restored venue where it was restored: it has every secret that its latest start used, its
+ * audit log is in order against the anchors of the backup, and nothing is missing that was there when
+ * the backup began.
+ */
+const provenVenue = (
+  { ledger, storage }: WholeParts,
+  {
+    config,
+    manifest,
+    set
+  }: {
+    readonly config: KeeperConfig
+    readonly manifest: BackupSet.Manifest
+    readonly set: string
+  }
+) =>
+  Effect.gen(function* () {
+    yield* Effect.flatMap(storage.open(config), (opened) => existingVenue(opened, ledger)).pipe(
+      Effect.scoped,
+      Effect.flatMap((existing) => ExistingVenue.demandSecrets(config, existing))
+    )
+    const { anchors, broken } = yield* NotUsable.files("data", () =>
+      AnchorFile.read(BackupSet.anchorsIn(set))
+    )
+    const notProven = (detail: string) => new BackupSet.BackupFailed({ detail })
+    if (broken !== null) {
+      return yield* notProven(`line ${broken} of the anchors in the backup is not a checkpoint`)
+    }
+    const { audit, feed } = yield* Effect.all({
+      audit: AuditRunner.verifyLog({ anchors }),
+      feed: Effect.flatMap(Feed, ({ head }) => head)
+    }).pipe(
+      Effect.provide(auditLogOf(storage)(config)),
+      Effect.catchTags({
+        Unavailable: ({ detail }) => notProven(detail),
+        StorageUnavailable: ({ detail }) => notProven(detail)
+      })
+    )
+    if (audit.fault !== null) {
+      return yield* notProven(`record ${audit.fault.seq} of the audit log: ${audit.fault.why}`)
+    }
+    const found = { eventSeq: feed.seq, auditSeq: feed.audit.seq }
+    if (found.eventSeq < manifest.eventSeq || found.auditSeq < manifest.auditSeq) {
+      return yield* notProven(
+        `the restored database ends with event ${found.eventSeq} and audit record ${found.auditSeq}; the backup began after ${manifest.eventSeq} and ${manifest.auditSeq}`
+      )
+    }
+    return { tenantId: manifest.tenantId, takenAt: manifest.takenAt, ...found }
+  })
+
+const restoredOf =
+  (parts: WholeParts) =>
+  (config: KeeperConfig, set: string): Effect.Effect<RestoredVenue, PartFault> =>
+    Effect.gen(function* () {
+      const { backups } = parts.storage
+      if (backups === undefined) return yield* Effect.fail(noBackups)
+      const manifest = yield* BackupSet.read(set)
+      if (manifest.tenantId !== config.tenantId) {
+        return yield* new BackupSet.BackupFailed({
+          detail: `${set} is of the venue ${manifest.tenantId}, and tenantId is ${config.tenantId}: name the venue that is restored`
+        })
+      }
+      const { hasDatabase } = yield* BackupSet.beginRestore(set, config.data)
+      const working = { ...config, data: BackupSet.restoring(config.data) }
+      if (!hasDatabase) {
+        const path = BackupSet.databaseIn(set, manifest.database)
+        yield* backups.restore(working, { form: manifest.database, path }).pipe(
+          // Of a restore that was refused or interrupted nothing stays; one that was killed is repeated.
+          Effect.onExit((exit) =>
+            Exit.isSuccess(exit)
+              ? Effect.void
+              : Effect.ignore(BackupSet.abandonRestore(config.data))
+          )
+        )
+        yield* BackupSet.noteDatabase(set, config.data)
+      }
+      const proven = yield* provenVenue(parts, { config: working, manifest, set })
+      yield* BackupSet.endRestore(config.data)
+      return proven
+    })
+
 const deployedOf = (parts: WholeParts): DeployedVenue => ({
   serve: serveOf(parts),
   migrated: migratedOf(parts),
   records: recordsOf(parts.storage),
-  auditLog: auditLogOf(parts.storage)
+  auditLog: auditLogOf(parts.storage),
+  backedUp: backedUpOf(parts),
+  restored: restoredOf(parts)
 })
 
 /** A deployment of these parts, as the commands of `bursar` use it. */

@@ -9,6 +9,7 @@ import { CliConfig, Command, GlobalFlag } from "effect/cli"
 import * as Logs from "../observability/Logs.ts"
 import { version } from "../version.ts"
 import { audit } from "./Audit.ts"
+import { backup, restore } from "./Backup.ts"
 import { config } from "./Config.ts"
 import type { VenueDeployment } from "./DeployedVenue.ts"
 import { keys } from "./Keys.ts"
@@ -27,6 +28,8 @@ const command = (deploying: VenueDeployment) =>
     Command.withSubcommands([
       start(deploying),
       migrate(deploying),
+      backup(deploying),
+      restore(deploying),
       config,
       keys,
       audit(deploying),

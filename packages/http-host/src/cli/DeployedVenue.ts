@@ -1,7 +1,9 @@
 /** A deployment as the commands use it: served, migrated, and its records without a ledger. */
 import type { Records } from "@bursar/engine-core"
+import type { Instant } from "@bursar/engine-core/kernel"
 import type { Crypto, Ids } from "@bursar/engine-core/ports"
 import type { Effect, Layer } from "effect"
+import type { Manifest } from "../BackupSet.ts"
 import type { HostConfig, KeeperConfig } from "../HostConfig.ts"
 import type { PartFault, StoragePorts } from "../parts/Parts.ts"
 
@@ -28,6 +30,18 @@ export interface DeployedVenue {
   ) => Layer.Layer<Records | StoragePorts | Crypto | Ids, PartFault>
   /** Layer for verifying the audit log: its store, and the public keys that exist. */
   readonly auditLog: (config: KeeperConfig) => Layer.Layer<StoragePorts | Crypto, PartFault>
+  /** Makes a backup of the venue in a new folder, while its hosts run. */
+  readonly backedUp: (config: KeeperConfig, to: string) => Effect.Effect<Manifest, PartFault>
+  /** Restores the venue of a backup, and proves it before a start may take it. */
+  readonly restored: (config: KeeperConfig, from: string) => Effect.Effect<RestoredVenue, PartFault>
+}
+
+/** How far a restored venue was found to be. */
+export interface RestoredVenue {
+  readonly tenantId: string
+  readonly takenAt: Instant.Instant
+  readonly eventSeq: number
+  readonly auditSeq: number
 }
 
 /** The deployment that a command is run on, made when the command needs it. */

@@ -5,6 +5,7 @@
 import type { Engine } from "@bursar/engine-core"
 import type { Crypto, Ids, Ledger, StatementSource } from "@bursar/engine-core/ports"
 import { Context, Effect, Layer, type Scope } from "effect"
+import type { DatabaseForm } from "../BackupSet.ts"
 import type { HostConfig, KeeperConfig } from "../HostConfig.ts"
 
 /** Failure of a part, whose message is the one line that a person reads. */
@@ -43,8 +44,33 @@ export interface OpenedStorage<S = never> {
   readonly startTurn: Effect.Effect<void, PartFault, Scope.Scope>
 }
 
+/** A storage as one backup reaches it. */
+export interface BackedUpStorage {
+  /** Form in which the database stands in a backup. */
+  readonly form: DatabaseForm
+  /** Reads how far the feed and the audit log are; fails where there is no venue. */
+  readonly heads: Effect.Effect<{ readonly eventSeq: number; readonly auditSeq: number }, PartFault>
+  /** Writes the database, as of one moment after the heads were read, while hosts write. */
+  readonly write: (path: string) => Effect.Effect<void, PartFault>
+}
+
+/** Backups of a storage, taken while the venue runs, and the way back from them. */
+export interface StorageBackups {
+  readonly reach: (config: KeeperConfig) => Effect.Effect<BackedUpStorage, PartFault, Scope.Scope>
+  /**
+   * Restores the database of a backup into the storage that the settings name, which has no venue yet;
+   * one that is killed has changed nothing that a start takes for a venue.
+   */
+  readonly restore: (
+    config: KeeperConfig,
+    backedUp: { readonly form: DatabaseForm; readonly path: string }
+  ) => Effect.Effect<void, PartFault>
+}
+
 /** A storage of deployments. */
 export interface StoragePart<S = never> {
+  /** Absent: the storage is backed up by means of its own. */
+  readonly backups?: StorageBackups
   /** Reaches the storage that the settings name, or starts it until the scope ends. */
   readonly open: (config: KeeperConfig) => Effect.Effect<OpenedStorage<S>, PartFault, Scope.Scope>
 }

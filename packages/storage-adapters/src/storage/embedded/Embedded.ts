@@ -10,6 +10,7 @@ import * as Cluster from "./Cluster.ts"
 import { type EmbeddedFailed, failed, step } from "./EmbeddedFailed.ts"
 import * as Postmaster from "./Postmaster.ts"
 
+export * as BaseBackup from "./BaseBackup.ts"
 export { EmbeddedFailed } from "./EmbeddedFailed.ts"
 
 export interface EmbeddedOptions {

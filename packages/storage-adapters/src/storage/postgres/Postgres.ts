@@ -32,6 +32,7 @@ import { IDENTITY, type ReplicaOptions } from "./Replica.ts"
 import * as Sessions from "./Sessions.ts"
 import * as Wakes from "./Wakes.ts"
 
+export * as Dump from "./Dump.ts"
 export type { Storage } from "../memory/Memory.ts"
 
 /**
@@ -219,6 +220,36 @@ export const existing = (
     return {
       isUsed: rows[0]?.["used"] === true,
       configLoaded: typeof loaded === "string" ? loaded : null
+    }
+  }).pipe(
+    Effect.catchTags({
+      SqlError: (error) => Effect.fail(notUsable(error)),
+      SchemaNewer: (error) => Effect.fail(newer(error))
+    }),
+    Effect.scoped
+  )
+
+/** Numbers of the last event of the feed and of the last record of the audit log; 0 before the first. */
+interface Heads {
+  readonly eventSeq: number
+  readonly auditSeq: number
+}
+
+/** Reads how far the feed and the audit log are; null where the database has no schema of a venue. */
+export const heads = (
+  options: Pick<PostgresOptions, "url">
+): Effect.Effect<Heads | null, PostgresFailed> =>
+  Effect.gen(function* () {
+    const connection = yield* PgConnection.make({
+      url: options.url,
+      applicationName: "bursar backup"
+    })
+    const say = (sql: string) => connection.query(sql, [], false)
+    if ((yield* Migrations.applied(say)) === null) return null
+    const { rows } = yield* say("select seq, audit_seq from bursar.head where id = 1")
+    return {
+      eventSeq: Number(rows[0]?.["seq"] ?? 0),
+      auditSeq: Number(rows[0]?.["audit_seq"] ?? 0)
     }
   }).pipe(
     Effect.catchTags({

@@ -4,6 +4,7 @@ import { Command } from "effect/cli"
 import * as HostConfig from "../HostConfig.ts"
 import type { Addresses, VenueDeployment } from "./DeployedVenue.ts"
 import * as Outcome from "./Outcome.ts"
+import * as UnderNpm from "./UnderNpm.ts"
 
 /** Prints the addresses of the venue on one line of standard output, once it serves. */
 const ready = (at: Addresses): Effect.Effect<void> =>
@@ -14,6 +15,7 @@ export const start = (deploying: VenueDeployment) =>
     Effect.gen(function* () {
       const config = yield* HostConfig.load
       const { serve } = yield* deploying
+      yield* Effect.sync(() => UnderNpm.endWithParent(process.env))
       return yield* serve(config, ready)
     }).pipe(
       // An interrupt by a signal is the orderly end of a server.

@@ -80,7 +80,7 @@ describe("a backup", () => {
       await place(join(data, "keys", "webhook.json"), "made meanwhile")
       await place(path, "dump")
     })
-    expect(await readFile(BackupSet.anchorsIn(set), "utf8")).toBe("anchor 1\n")
+    expect(await readFile(join(set, "data", "audit", "anchors.jsonl"), "utf8")).toBe("anchor 1\n")
     expect(await files(join(set, "data", "keys"))).toEqual(["sealing.json", "webhook.json"])
   })
 

@@ -50,7 +50,11 @@ const dataIn = (set: string): string => join(set, "data")
 export const databaseIn = (set: string, form: DatabaseForm): string =>
   join(set, databaseForms[form])
 
-export const anchorsIn = (set: string): string => join(dataIn(set), "audit", "anchors.jsonl")
+const anchorsPath = "data/audit/anchors.jsonl"
+
+/** File of the audit log's anchors in a set; null where the venue keeps them elsewhere (`audit.anchors`). */
+export const anchorsOf = ({ files }: Manifest, set: string): string | null =>
+  files.some(({ path }) => path === anchorsPath) ? join(set, ...anchorsPath.split("/")) : null
 
 const attempt = <A>(what: string, f: () => Promise<A>): Effect.Effect<A, BackupFailed> =>
   Effect.tryPromise({

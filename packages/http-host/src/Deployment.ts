@@ -618,12 +618,14 @@ const provenVenue = (
       Effect.scoped,
       Effect.flatMap((existing) => ExistingVenue.demandSecrets(config, existing))
     )
-    const { anchors, broken } = yield* NotUsable.files("data", () =>
-      AnchorFile.read(BackupSet.anchorsIn(set))
-    )
+    const file = BackupSet.anchorsOf(manifest, set)
+    const { anchors, brokenAt } =
+      file === null
+        ? { anchors: [], brokenAt: null }
+        : yield* NotUsable.files("data", () => AnchorFile.read(file))
     const notProven = (detail: string) => new BackupSet.BackupFailed({ detail })
-    if (broken !== null) {
-      return yield* notProven(`line ${broken} of the anchors in the backup is not a checkpoint`)
+    if (brokenAt !== null) {
+      return yield* notProven(`line ${brokenAt} of the anchors in the backup is not a checkpoint`)
     }
     const { audit, feed } = yield* Effect.all({
       audit: AuditRunner.verifyLog({ anchors }),

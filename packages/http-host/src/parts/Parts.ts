@@ -45,7 +45,7 @@ export interface OpenedStorage<S = never> {
 }
 
 /** A storage as one backup reaches it. */
-export interface BackedUpStorage {
+interface BackedUpStorage {
   /** Form in which the database stands in a backup. */
   readonly form: DatabaseForm
   /** Reads how far the feed and the audit log are; fails where there is no venue. */

@@ -20,10 +20,13 @@ const values = /^export (?:const|let|function\*?) (?<name>[\w$]+)/gmu
 const types = /^export (?:interface|type) (?<name>[\w$]+)/gmu
 /** Types that the declarations of other files name, as the compiler infers them: a build needs their names. */
 const inferred = new Set([
+  "AnswerProgress",
   "HiddenRequest",
   "LiveMarket",
   "OpenOrderFilter",
+  "OperationTypes",
   "PaidOrder",
+  "ReadTypes",
   "Subject",
   "SupposedPrice",
   "Supposition"

@@ -58,7 +58,7 @@ describe.each(folders)("%s", (folder) => {
 
   it("links only to what is packed with it", () => {
     // The packed folder has the README, docs and src where the sources have them.
-    const packed = /^(README\.md|openapi\.json|(docs|src)(\/|$))/u
+    const packed = /^(README\.md|openapi\.json|(docs|operate|src)(\/|$))/u
     const pages = globSync("{README.md,docs/**/*.md,src/**/*.md}", { cwd: join(root, folder) })
     expect(pages.length).toBeGreaterThan(0)
     const lost = pages.flatMap((page) =>

@@ -33,7 +33,7 @@ import type { Operation } from "./writes/Operation.ts"
 import * as writes from "./writes/index.ts"
 
 /** The nouns of all rooms, lowest room first: each imports values from rooms before it only. */
-const declared = [
+const nouns: ReadonlyArray<Noun.Noun> = [
   ...writes.nouns,
   ...readsRoom.nouns,
   ...feeds.nouns,
@@ -49,11 +49,25 @@ const declared = [
   ...reserves.nouns,
   ...reconciliation.nouns,
   ...overviews.nouns
-] as const
+]
 
-type DeclaredNoun = (typeof declared)[number]
-
-const nouns: ReadonlyArray<Noun.Noun> = declared
+/** Nouns with their own types, by the rooms that list them: their types are written out there alone. */
+type DeclaredNoun =
+  | (typeof writes.nouns)[number]
+  | (typeof readsRoom.nouns)[number]
+  | (typeof feeds.nouns)[number]
+  | (typeof findings.nouns)[number]
+  | (typeof instruments.nouns)[number]
+  | (typeof holders.nouns)[number]
+  | (typeof admissions.nouns)[number]
+  | (typeof restraints.nouns)[number]
+  | (typeof statements.nouns)[number]
+  | (typeof orders.nouns)[number]
+  | (typeof powers.nouns)[number]
+  | (typeof distributions.nouns)[number]
+  | (typeof reserves.nouns)[number]
+  | (typeof reconciliation.nouns)[number]
+  | (typeof overviews.nouns)[number]
 
 /** State sets reached by folding facts. */
 export const machines = nouns.flatMap(({ machine }) => (machine === undefined ? [] : [machine]))

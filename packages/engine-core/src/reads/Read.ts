@@ -286,7 +286,7 @@ export type Read = One | List | Export | StreamedRead
  * Parts of a declaration whose exact types the typed calls of a read are derived from: its name, and
  * the form in which a caller gives its parameters.
  */
-interface TypedParts<P, E, N> {
+export interface ReadTypes<P, E, N> {
   readonly name: N
   readonly params: Schema.Codec<P, E>
 }
@@ -294,20 +294,20 @@ interface TypedParts<P, E, N> {
 type DerivedMembers = "shape" | "name"
 
 export const one = <P, E, V, const S extends Slug, const N extends ReadDeclaration["name"]>(
-  declaration: Omit<One<P, V, S>, DerivedMembers> & TypedParts<P, E, N>
-): One<P, V, S> & TypedParts<P, E, N> => ({ shape: "one", ...declaration })
+  declaration: Omit<One<P, V, S>, DerivedMembers> & ReadTypes<P, E, N>
+): One<P, V, S> & ReadTypes<P, E, N> => ({ shape: "one", ...declaration })
 
 export const list = <R, F, P, E, V, const N extends ReadDeclaration["name"]>(
-  declaration: Omit<List<R, F, P, V>, DerivedMembers> & TypedParts<P, E, N>
-): List<R, F, P, V> & TypedParts<P, E, N> => ({ shape: "list", ...declaration })
+  declaration: Omit<List<R, F, P, V>, DerivedMembers> & ReadTypes<P, E, N>
+): List<R, F, P, V> & ReadTypes<P, E, N> => ({ shape: "list", ...declaration })
 
 /**
  * Declares an export: the record as its own read answers it, and all rows as their list answers
  * them, for the same callers and at the same point.
  */
 export const exported = <P, E, H, R, F, V, A, const N extends ReadDeclaration["name"]>(
-  declaration: Omit<Export<P, H, R, F, V, A>, DerivedMembers> & TypedParts<P, E, N>
-): Export<P, H, R, F, V, A> & TypedParts<P, E, N> => ({ shape: "export", ...declaration })
+  declaration: Omit<Export<P, H, R, F, V, A>, DerivedMembers> & ReadTypes<P, E, N>
+): Export<P, H, R, F, V, A> & ReadTypes<P, E, N> => ({ shape: "export", ...declaration })
 
 /** Declares an answer that is streamed: a record, its rows, and a text or the totals of the rows. */
 export const streamed = <
@@ -320,5 +320,5 @@ export const streamed = <
   const S extends Slug,
   const N extends ReadDeclaration["name"]
 >(
-  declaration: Omit<StreamedRead<P, H, V, A, S, T>, DerivedMembers> & TypedParts<P, E, N>
-): StreamedRead<P, H, V, A, S, T> & TypedParts<P, E, N> => ({ shape: "streamed", ...declaration })
+  declaration: Omit<StreamedRead<P, H, V, A, S, T>, DerivedMembers> & ReadTypes<P, E, N>
+): StreamedRead<P, H, V, A, S, T> & ReadTypes<P, E, N> => ({ shape: "streamed", ...declaration })

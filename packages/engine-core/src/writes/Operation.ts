@@ -244,7 +244,7 @@ export type Operation<
  * Parts of a declaration whose exact types the typed calls of a write are derived from: how many
  * approve it, and the form in which a caller gives its input.
  */
-interface TypedParts<I, E, A extends 0 | 1 | 2> {
+export interface OperationTypes<I, E, A extends 0 | 1 | 2> {
   readonly route: Route
   readonly approvers: A
   readonly input: Schema.Codec<I, E>
@@ -262,8 +262,8 @@ export const define = <
   const A extends 0 | 1 | 2
 >(
   kind: K,
-  declaration: Omit<OnRecords<K, I, R, S>, DerivedMembers> & TypedParts<I, E, A>
-): OnRecords<K, I, R, S> & TypedParts<I, E, A> => ({ kind, on: "records", ...declaration })
+  declaration: Omit<OnRecords<K, I, R, S>, DerivedMembers> & OperationTypes<I, E, A>
+): OnRecords<K, I, R, S> & OperationTypes<I, E, A> => ({ kind, on: "records", ...declaration })
 
 /** Declares a write that the venue makes on the ledger. */
 export const defineOnLedger = <
@@ -275,8 +275,8 @@ export const defineOnLedger = <
   const A extends 0 | 1 | 2
 >(
   kind: K,
-  declaration: Omit<OnLedger<K, I, R, S>, DerivedMembers | "secrets"> & TypedParts<I, E, A>
-): OnLedger<K, I, R, S> & TypedParts<I, E, A> => ({ kind, on: "ledger", ...declaration })
+  declaration: Omit<OnLedger<K, I, R, S>, DerivedMembers | "secrets"> & OperationTypes<I, E, A>
+): OnLedger<K, I, R, S> & OperationTypes<I, E, A> => ({ kind, on: "ledger", ...declaration })
 
 /** Declares a write on the ledger that nobody calls: the engine alone opens it. */
 export const defineForEngine = <
@@ -310,8 +310,8 @@ export const defineOutside = <
   O
 >(
   kind: K,
-  declaration: Omit<OnOutside<K, I, R, S, O>, DerivedMembers> & TypedParts<I, E, A>
-): OnOutside<K, I, R, S, O> & TypedParts<I, E, A> => ({ kind, on: "outside", ...declaration })
+  declaration: Omit<OnOutside<K, I, R, S, O>, DerivedMembers> & OperationTypes<I, E, A>
+): OnOutside<K, I, R, S, O> & OperationTypes<I, E, A> => ({ kind, on: "outside", ...declaration })
 
 /**
  * A removal finishes in its last approver's own call, which answers no body

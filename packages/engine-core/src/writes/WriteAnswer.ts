@@ -51,14 +51,14 @@ const fields = {
 const state = Schema.Union([OperationMachine.schema, ApprovalMachine.schema])
 
 /** Members of an operation or an action by which a caller knows how to wait for its end. */
-interface Progress {
+export interface AnswerProgress {
   readonly state: string
   readonly operationId: string | null
   readonly createdAt: Instant.Instant | null
 }
 
 /** Id of an operation that has not ended; null where it has, or where people are awaited. */
-export const awaitedOperation = ({ operationId, state }: Progress): string | null =>
+export const awaitedOperation = ({ operationId, state }: AnswerProgress): string | null =>
   state === "queued" || state === "running" ? operationId : null
 
 /**
@@ -66,7 +66,7 @@ export const awaitedOperation = ({ operationId, state }: Progress): string | nul
  * (docs/contract/operations.md#polling); null where it has ended or is an action that awaits
  * people.
  */
-export const lookAgain = (self: Progress, now: Instant.Instant): number | null => {
+export const lookAgain = (self: AnswerProgress, now: Instant.Instant): number | null => {
   if (awaitedOperation(self) === null || self.createdAt === null) return null
   const seconds = (now - self.createdAt) / 1_000_000_000n
   return seconds < 10n ? 1 : seconds < 60n ? 2 : 5

@@ -52,15 +52,16 @@ export const next = <R, F>(
 
 /**
  * The instant for which a changed record is queued; undefined: the items of earlier versions serve it.
- * It is the first instant that the version before did not have, since an earlier item may pause until
- * much later; and the first of all where that has moved, as versions of the engine beside this one do.
+ * It is the first instant that its move or write did not have before, also where another one had it, since
+ * an earlier item may pause until much later; and the first of all where that has moved, as versions of the
+ * engine beside this one do.
  */
 const queuedFor = (
   before: ReadonlyArray<Instant.Instant | undefined>,
   after: ReadonlyArray<Instant.Instant | undefined>
 ): Instant.Instant | undefined => {
   const first = firstOf(after)
-  return first === firstOf(before) ? firstOf(after.filter((at) => !before.includes(at))) : first
+  return first === firstOf(before) ? firstOf(after.filter((at, nth) => at !== before[nth])) : first
 }
 
 /** Id of the queue item of a version; each version is queued at most once. */
@@ -101,8 +102,8 @@ export const itemOf = (
 }
 
 /**
- * The queue item of a change of a record, where the record comes to an instant that it did not have
- * before; the items of earlier versions serve both otherwise.
+ * The queue item of a change of a record, where a move or a write of the record comes to an instant that it
+ * did not have before; the items of earlier versions serve both otherwise.
  */
 export const itemsOf = Effect.fnUntraced(function* <R, F>(
   collection: Collection<R, F>,

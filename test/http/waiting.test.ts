@@ -236,6 +236,14 @@ describe("the feed", () => {
     const newest = await place(venue, "?order=desc")
     expect(await listed(venue, newest, "wait=60")).toEqual({ types: [], applied: null })
   })
+
+  it("answers an empty page that ends in the past at once", async () => {
+    const venue = await opened()
+    const past = "/v1/events?to=2020-01-01T00:00:00Z"
+    expect(await listed(venue, past, "wait=1")).toEqual({ types: [], applied: null })
+    const future = "/v1/events?to=2999-01-01T00:00:00Z"
+    expect(await listed(venue, future, "wait=1")).toEqual({ types: [], applied: "wait=1" })
+  })
 })
 
 describe("a preference", () => {

@@ -54,8 +54,9 @@ export const make = ({
       )
     )
     const first = yield* page
-    // A page of the newest events first ends at the oldest, where none will come.
-    const preferred = params.order === "desc" ? Waits.none : wait
+    // A page of the newest events first ends at the oldest, and one whose time is past at that time.
+    const isClosed = params.order === "desc" || (params.to !== undefined && params.to <= first.now)
+    const preferred = isClosed ? Waits.none : wait
     const { answer, applied } = yield* preferred.hold({
       first,
       signal: Effect.map(signals.events, (signal) => Effect.andThen(signal, gathered)),

@@ -29,3 +29,26 @@ export const words = (
     .toSorted((a, b) => a.far - b.far)
     .slice(0, count)
     .map(({ word }) => word)
+
+/**
+ * The word of a set that a misspelt one most likely means; null where none is near: more than a third
+ * of the letters would have to change.
+ */
+export const near = (given: string, set: ReadonlyArray<string>): string | null => {
+  const isNear = (word: string): boolean =>
+    distance(given, word) * 3 <= Math.min(comparedMax, Math.max(given.length, word.length))
+  return words(given, { set: set.filter(isNear), count: 1 })[0] ?? null
+}
+
+/** Characters that a sentence shows of a text of a caller. */
+const shownMax = 100
+
+/** Sentence on a word that a set lacks, with the nearest one where one is near. */
+export const sentence = (
+  noun: string,
+  { word, set }: { readonly word: string; readonly set: ReadonlyArray<string> }
+): string => {
+  const nearest = near(word, set)
+  const shown = JSON.stringify(word.slice(0, shownMax))
+  return `There is no ${noun} ${shown}${nearest === null ? "." : `; the nearest is "${nearest}".`}`
+}

@@ -31,7 +31,7 @@ import {
 import type { PageParams } from "./Queries.ts"
 
 /** The services that reads are answered from. */
-export interface Services {
+export interface ReadServices {
   readonly records: Records["Service"]
   readonly bulk: Bulk["Service"]
   readonly blobs: Blobs["Service"]
@@ -49,7 +49,7 @@ export interface Services {
 export type WithMemo = <A, E>(effect: Effect.Effect<A, E, RowServices>) => Effect.Effect<A, E>
 
 /** Memoises records that are found by id for the length of one read. */
-export const memoised = (unmemoised: Services): WithMemo => {
+export const memoised = (unmemoised: ReadServices): WithMemo => {
   const services = { ...unmemoised, records: FindMemo.of(unmemoised.records) }
   return (effect) => provided(services, Effect.provideContext(effect, unmemoised.compared))
 }
@@ -78,7 +78,7 @@ export interface PreparedList {
 
 /** Provides the services that `run`, `scope` and look-ups of a read ask for. */
 export const provided = <A, E>(
-  { records, bulk, blobs, crypto, reach }: Services,
+  { records, bulk, blobs, crypto, reach }: ReadServices,
   effect: Effect.Effect<A, E, Records | Bulk | Blobs | Crypto | LedgerReach>
 ): Effect.Effect<A, E> =>
   effect.pipe(
@@ -103,7 +103,7 @@ export interface ListQuestion<P> {
  * (docs/contract/order-of-checks.md#fourteen-steps).
  */
 export const prepare = Effect.fnUntraced(function* <R, F, P, V>(
-  services: Services,
+  services: ReadServices,
   read: List<R, F, P, V>,
   question: ListQuestion<P>
 ) {
@@ -118,7 +118,7 @@ export const prepare = Effect.fnUntraced(function* <R, F, P, V>(
 
 /** Checks role, scope and cursor of a request for a list. */
 export const request = Effect.fnUntraced(function* <R, F, P, V>(
-  services: Services,
+  services: ReadServices,
   read: List<R, F, P, V>,
   { caller, params, point, page }: ListQuestion<P>
 ) {
@@ -146,7 +146,7 @@ export const request = Effect.fnUntraced(function* <R, F, P, V>(
 
 /** Resolves the point of a list: that of its cursor, or the one asked for. */
 export const locate = <R, F, P, V>(
-  services: Services,
+  services: ReadServices,
   read: List<R, F, P, V>,
   {
     params,
@@ -183,7 +183,7 @@ export const contextAt = (
 
 /** Query of a list at its point, after the checks of the record that the path names and of the cursor's offset. */
 export const queried = Effect.fnUntraced(function* <R, F, P, V>(
-  { points }: Pick<Services, "points">,
+  { points }: Pick<ReadServices, "points">,
   read: List<R, F, P, V>,
   {
     params,

@@ -3,7 +3,7 @@ import * as PlainJson from "../kernel/PlainJson.ts"
 import { isVenueStaff, type Role } from "../vocabulary/Role.ts"
 import type { PrintedValue } from "./KeptAnswers.ts"
 import type * as Point from "./Point.ts"
-import type { Services } from "./Prepared.ts"
+import type { ReadServices } from "./Prepared.ts"
 
 interface Answer {
   readonly read: { readonly pinned: boolean }
@@ -28,7 +28,7 @@ interface Answer {
  * guessed, and a copy whose cursor no longer verifies is not current.
  */
 export const of = (
-  { crypto, cursors }: Pick<Services, "crypto" | "cursors">,
+  { crypto, cursors }: Pick<ReadServices, "crypto" | "cursors">,
   { read, role, pin, printed, after, binding }: Answer
 ): string | undefined => {
   const { ledgerEpoch, ledgerTime, offset, moves } = pin

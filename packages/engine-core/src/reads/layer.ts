@@ -71,7 +71,7 @@ const mayAwait = (read: Pick<List, "pinned" | "acted">, { select }: Pin.Resolved
   read.pinned && read.acted !== "never" && select.by !== "offset"
 
 /** A read of one value that has its caller: resolves its point, and asks at it. */
-const located = (services: Prepared.Services) =>
+const located = (services: Prepared.ReadServices) =>
   Effect.fnUntraced(function* <P>(
     read: One<P> | StreamedRead<P>,
     {
@@ -120,7 +120,7 @@ const valued = <P, V>(
     asking,
     params,
     services
-  }: { readonly asking: ReadContext; readonly params: P; readonly services: Prepared.Services }
+  }: { readonly asking: ReadContext; readonly params: P; readonly services: Prepared.ReadServices }
 ): Effect.Effect<V, Refused | Unavailable> => {
   const run = Effect.map(read.run(params, asking), (value) => ({ views: [value], ids: [null] }))
   const awaited = withAwaiting(run, {
@@ -135,7 +135,7 @@ const valued = <P, V>(
   )
 }
 
-const answering = (services: Prepared.Services): Queries["Service"]["one"] =>
+const answering = (services: Prepared.ReadServices): Queries["Service"]["one"] =>
   Effect.fnUntraced(function* (read, question) {
     const { contextAt, locate } = yield* located(services)(read, question)
     const pin = yield* locate("answered")
@@ -193,7 +193,7 @@ const paged = Effect.fnUntraced(function* <R, F, P, V>(
 
 /** The cursor of the page after a sort key. */
 const cursorAfter = (
-  { cursors }: Prepared.Services,
+  { cursors }: Prepared.ReadServices,
   read: Pick<List, "name" | "pinned">,
   {
     after,
@@ -209,7 +209,7 @@ const cursorAfter = (
         ...Cursor.goingOn(ListCursor.placeAfter(read, pin, after))
       })
 
-const paging = (services: Prepared.Services): Queries["Service"]["page"] =>
+const paging = (services: Prepared.ReadServices): Queries["Service"]["page"] =>
   Effect.fnUntraced(function* (read, question) {
     const { records } = services
     const prepared = yield* Prepared.prepare(services, read, question)
@@ -239,7 +239,7 @@ const keptOr = Effect.fnUntraced(function* <E, F>(
     readonly isLatest: boolean
     readonly reader: Pick<ReadContext, "role">
     readonly clock: Instant.Instant
-    readonly services: Prepared.Services
+    readonly services: Prepared.ReadServices
     readonly read: Pick<List, "pinned">
     /** Text that the cursor of a page is bound to. */
     readonly binding?: string
@@ -277,7 +277,7 @@ const keptOr = Effect.fnUntraced(function* <E, F>(
   return { ...answer, validator, keep }
 })
 
-const printing = (services: Prepared.Services, cache: KeptAnswers.KeptAnswers) => ({
+const printing = (services: Prepared.ReadServices, cache: KeptAnswers.KeptAnswers) => ({
   one: Effect.fnUntraced(function* <P, V>(
     read: One<P, V>,
     question: Parameters<typeof Queries.Service.onePrinted<P, V>>[1]
@@ -344,7 +344,7 @@ const printing = (services: Prepared.Services, cache: KeptAnswers.KeptAnswers) =
 
 /** Views of all rows of a list that is prepared, in constant memory. */
 const streamed = Effect.fnUntraced(function* <R, F, P, V>(
-  services: Prepared.Services,
+  services: Prepared.ReadServices,
   read: List<R, F, P, V>,
   {
     asking,
@@ -381,7 +381,7 @@ const streamed = Effect.fnUntraced(function* <R, F, P, V>(
   return views
 })
 
-const streaming = (services: Prepared.Services): Queries["Service"]["all"] =>
+const streaming = (services: Prepared.ReadServices): Queries["Service"]["all"] =>
   Effect.fnUntraced(function* <R, F, P, V>(
     read: List<R, F, P, V>,
     question: Prepared.ListQuestion<P>
@@ -391,7 +391,7 @@ const streaming = (services: Prepared.Services): Queries["Service"]["all"] =>
     return { ...around(read, prepared.pin, prepared.now), value }
   })
 
-const exporting = (services: Prepared.Services): Queries["Service"]["exported"] =>
+const exporting = (services: Prepared.ReadServices): Queries["Service"]["exported"] =>
   Effect.fnUntraced(function* <P, H, R, F, V>(
     read: Export<P, H, R, F, V>,
     question: Omit<Prepared.ListQuestion<P>, "page">
@@ -403,7 +403,7 @@ const exporting = (services: Prepared.Services): Queries["Service"]["exported"] 
     return { ...around(read, prepared.pin, prepared.now), record, rows }
   })
 
-const inParts = (services: Prepared.Services): Queries["Service"]["streamed"] =>
+const inParts = (services: Prepared.ReadServices): Queries["Service"]["streamed"] =>
   Effect.fnUntraced(function* (read, question) {
     const { contextAt, locate } = yield* located(services)(read, question)
     const asking = contextAt(yield* locate("answered"))
@@ -412,7 +412,7 @@ const inParts = (services: Prepared.Services): Queries["Service"]["streamed"] =>
   })
 
 /** As `inParts`; a small answer is collected under watch and printed. */
-const inPartsOrPrinted = (services: Prepared.Services): Queries["Service"]["streamedPrinted"] =>
+const inPartsOrPrinted = (services: Prepared.ReadServices): Queries["Service"]["streamedPrinted"] =>
   Effect.fnUntraced(function* (read, question) {
     const { contextAt, locate } = yield* located(services)(read, question)
     const pin = yield* locate("answered")

@@ -1,6 +1,6 @@
 /** Calls of one caller: who it is, the identity of each call, and the refusals that come before any other. */
 import { Effect, Result, type Schema } from "effect"
-import { sentence } from "../kernel/NearestWord.ts"
+import * as Nearest from "../kernel/Nearest.ts"
 import * as ProgramInput from "../kernel/ProgramInput.ts"
 import type { Plain } from "../kernel/PlainJson.ts"
 import { type Fault, refuse, refused, type Refused } from "../kernel/Refusal.ts"
@@ -41,7 +41,7 @@ export const admitted = ({
   const detail =
     unknown === undefined
       ? `${sub} has no role: a caller is given at least one of ${Role.members.join(", ")}.`
-      : sentence("role", { word: unknown, words: Role.members })
+      : Nearest.sentence("role", { word: unknown, set: Role.members })
   return roles.length > 0 && unknown === undefined
     ? Effect.void
     : Effect.fail(refused("permission-denied", { detail }))
@@ -61,7 +61,7 @@ export const named = <A>(
   }
 ): Effect.Effect<A, Refused<"not-found">> =>
   found === undefined
-    ? Effect.fail(refused("not-found", { detail: sentence(what, { word, words }) }))
+    ? Effect.fail(refused("not-found", { detail: Nearest.sentence(what, { word, set: words }) }))
     : Effect.succeed(found)
 
 /** Names the calls of one venue, for its logs and audit records, by the trace of the program where it has one. */

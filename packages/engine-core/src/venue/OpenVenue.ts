@@ -9,8 +9,8 @@ import type { FeedEvent, FeedOptions, ReadCalls } from "./ReadCalls.ts"
 import type {
   ListCall,
   ListName,
-  Page,
-  Point,
+  ListPage,
+  PastPoint,
   ReadParams,
   ReadValue,
   RowOf,
@@ -31,7 +31,9 @@ export interface OpenReading<R extends ValueName> extends Promise<ReadValue<R>> 
 }
 
 /** A list: awaited it is a page; iterated it is every record at one point. */
-export interface OpenListing<R extends ListName> extends Promise<Page<R>>, AsyncIterable<RowOf<R>> {
+export interface OpenListing<R extends ListName>
+  extends Promise<ListPage<R>>,
+    AsyncIterable<RowOf<R>> {
   readonly csv: AsyncIterable<string>
 }
 
@@ -62,7 +64,7 @@ export interface OpenPerson {
   readonly read: <R extends ValueName>(
     name: R,
     params: ReadParams<R>,
-    point?: Point
+    point?: PastPoint
   ) => OpenReading<R>
   readonly list: <R extends ListName>(name: R, ...options: ListCall<R>) => OpenListing<R>
   readonly precheck: (
@@ -150,7 +152,7 @@ const personOf = (person: Person, calls: CallRunner): OpenPerson => {
     reject: (action, options) => promise(person.reject(action, options)),
     withdraw: (action, options) => promise(person.withdraw(action, options)),
     done: (action) => promise(person.done(action)),
-    read: <R extends ValueName>(name: R, params: ReadParams<R>, point?: Point) => {
+    read: <R extends ValueName>(name: R, params: ReadParams<R>, point?: PastPoint) => {
       const reading = person.read(name, params, point)
       // Cast: a value without rows has none to iterate, as its type says.
       const rows = reading.rows as Stream.Stream<unknown, Failure>

@@ -21,8 +21,8 @@ import type {
   Listing,
   ListName,
   ListOptions,
-  Point,
-  Reading,
+  PastPoint,
+  ValueReading,
   ReadParams,
   ReadValue,
   ValueName
@@ -47,7 +47,11 @@ export type FeedEvent = Event & { readonly cursor: string | null }
 
 export interface ReadCalls {
   /** Answers a value, its rows or its table, now or at a point of the past. */
-  readonly read: <R extends ValueName>(name: R, params: ReadParams<R>, point?: Point) => Reading<R>
+  readonly read: <R extends ValueName>(
+    name: R,
+    params: ReadParams<R>,
+    point?: PastPoint
+  ) => ValueReading<R>
   /** Answers a list: a page, all records or a table, now or at a point of the past. */
   readonly list: <R extends ListName>(name: R, ...options: ListCall<R>) => Listing<R>
   /**
@@ -57,7 +61,7 @@ export interface ReadCalls {
   readonly precheck: (
     act: ReadParams<"instruments.precheck">["act"],
     params: Omit<ReadParams<"instruments.precheck">, "act">,
-    point?: Point
+    point?: PastPoint
   ) => Effect.Effect<ReadValue<"instruments.precheck">, Refused | Unavailable>
   /** Events in their one order, each once; ended by its reader, or with `until: "now"` by itself. */
   readonly feed: (options?: FeedOptions) => Stream.Stream<FeedEvent, Refused | Unavailable>
@@ -81,7 +85,7 @@ const feedPage = 500
 export const make = ({ caller, events, queries }: Needs): ReadCalls => {
   const admitted = Calls.admitted(caller)
 
-  const value = (name: string, params: unknown, point: Point = {}) => {
+  const value = (name: string, params: unknown, point: PastPoint = {}) => {
     const asked = Effect.gen(function* () {
       yield* admitted
       const read = yield* declared(name, valueNames)
@@ -153,7 +157,7 @@ export const make = ({ caller, events, queries }: Needs): ReadCalls => {
     read: value,
     list,
     feed,
-    precheck: (act: string, params: object, point?: Point) =>
+    precheck: (act: string, params: object, point?: PastPoint) =>
       value("instruments.precheck", { ...params, act }, point)
   } as unknown as ReadCalls
 }
@@ -180,7 +184,7 @@ interface Question {
 const questionOf = Effect.fnUntraced(function* (
   read: Read,
   input: unknown,
-  point: Point,
+  point: PastPoint,
   caller: Caller
 ) {
   const inPath = new Set(pathNames(read.route))
@@ -221,7 +225,7 @@ const instantOf = (
 
 const pointOf = (
   read: Read,
-  { at, asOf }: Point
+  { at, asOf }: PastPoint
 ): Result.Result<PointParams, Refused<"invalid-request">> =>
   Result.gen(function* () {
     if (!read.pinned && (at ?? asOf) !== undefined) {

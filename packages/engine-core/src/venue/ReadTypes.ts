@@ -64,7 +64,7 @@ export type ReadRefusal<R extends ReadName> =
 type ReadError<R extends ReadName> = Refused<ReadRefusal<R>> | Unavailable
 
 /** Point of the past that a read answers at; both at once are refused. */
-export interface Point {
+export interface PastPoint {
   /** An offset of the ledger, such as an earlier answer has. */
   readonly at?: number
   /** An instant, such as the `now` of an earlier answer. */
@@ -72,13 +72,13 @@ export interface Point {
 }
 
 /** Page of a list, with the point that it was read at. */
-export interface Page<R extends ListName> extends Around {
+export interface ListPage<R extends ListName> extends Around {
   readonly value: ReadonlyArray<RowOf<R>>
   /** Cursor of the next page, for `after`; null: this is the last one. */
   readonly next: string | null
 }
 
-export interface ListOptions<R extends ListName> extends Point {
+export interface ListOptions<R extends ListName> extends PastPoint {
   readonly where?: ListWhere<R>
   /** Records of a page, 1 to 1000; 100 by default. */
   readonly limit?: number
@@ -99,13 +99,14 @@ export type ListCall<R extends ListName> =
 type Csv<R extends ReadName> = Stream.Stream<string, ReadError<R>>
 
 /** A list: run as an effect it is a page; all records are a stream in constant memory, or a table. */
-export interface Listing<R extends ListName> extends Effect.Effect<Page<R>, ReadError<R>> {
+export interface Listing<R extends ListName> extends Effect.Effect<ListPage<R>, ReadError<R>> {
   readonly stream: Stream.Stream<RowOf<R>, ReadError<R>>
   readonly csv: Csv<R>
 }
 
 /** A value: run as an effect it is the value; its rows, where it has any, are a stream or a table. */
-export interface Reading<R extends ValueName> extends Effect.Effect<ReadValue<R>, ReadError<R>> {
+export interface ValueReading<R extends ValueName>
+  extends Effect.Effect<ReadValue<R>, ReadError<R>> {
   readonly rows: R extends RowsName ? Stream.Stream<RowOf<R>, ReadError<R>> : never
   readonly csv: Csv<R>
   /** The value with the point that it was read at, by which it can be read again. */

@@ -76,7 +76,7 @@ interface Needs {
 
 type Failure = Refused | Unavailable
 /** A write of any kind, whose result is still JSON. */
-type Written = Effect.Effect<WriteAnswer, Failure>
+type PlainWrite = Effect.Effect<WriteAnswer, Failure>
 
 /** Milliseconds before the second look at a write; they double up to those between two polls. */
 const pauseFirst = 10
@@ -90,15 +90,15 @@ export const make = (needs: Needs): WriteCalls => {
   const byKind = (kind: string) =>
     Calls.named("write", { word: kind, words, found: callable.find((each) => each.kind === kind) })
 
-  const read = (answer: Effect.Effect<{ readonly value: WriteAnswer }, Failure>): Written =>
+  const read = (answer: Effect.Effect<{ readonly value: WriteAnswer }, Failure>): PlainWrite =>
     Effect.map(answer, ({ value }) => value)
-  const operationOf = (operationId: string): Written =>
+  const operationOf = (operationId: string): PlainWrite =>
     read(queries.one(getOperation, { caller, params: { operationId }, point: {} }))
-  const actionOf = (actionKey: string): Written =>
+  const actionOf = (actionKey: string): PlainWrite =>
     read(queries.one(getApproval, { caller, params: { actionKey }, point: {} }))
 
   /** A removal that its last approver finished is answered without a body; its record says how it ended. */
-  const answered = ({ location, value }: Answer): Written =>
+  const answered = ({ location, value }: Answer): PlainWrite =>
     value === null
       ? operationOf(location.slice(location.lastIndexOf("/") + 1))
       : Effect.sync(() => decodeAnswer(value))
@@ -137,7 +137,7 @@ export const make = (needs: Needs): WriteCalls => {
     return decodeAnswer(value)
   })
 
-  const ended = (operationId: string): Written =>
+  const ended = (operationId: string): PlainWrite =>
     Effect.gen(function* () {
       for (let pause = pauseFirst; ; pause *= 2) {
         const operation = yield* operationOf(operationId)
@@ -159,7 +159,7 @@ export const make = (needs: Needs): WriteCalls => {
   })
 
   /** Decodes the result of an answer by the declaration of its kind. */
-  const typed = (written: Written) =>
+  const typed = (written: PlainWrite) =>
     Effect.flatMap(written, (answer) =>
       Effect.map(byKind(answer.kind), (operation) => ({
         ...answer,

@@ -365,19 +365,19 @@ export const isUndirected = ({
   (directed.party !== party || directed.waits !== (state === "suspended"))
 
 /** What the ledger is to be told of a line: who is paid, by whose custody, and whether the line waits. */
-export const Direction = Schema.Struct({
+export const LineDirection = Schema.Struct({
   holder: Party.schema,
   custodian: NullOr(Party.schema),
   waits: Schema.Boolean
 })
-export type Direction = typeof Direction.Type
+export type LineDirection = typeof LineDirection.Type
 
 /** The direction of an owed line, as its record says. */
 export const directionOf = ({
   custodian,
   party,
   state
-}: Pick<DistributionLine, "custodian" | "party" | "state">): Direction => ({
+}: Pick<DistributionLine, "custodian" | "party" | "state">): LineDirection => ({
   holder: party,
   custodian,
   waits: state === "suspended"

@@ -7,7 +7,7 @@ import * as Collection from "../../kernel/Collection.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Integer from "../../kernel/Integer.ts"
 import * as Field from "../../templates/Field.ts"
-import { Direction } from "./DistributionLine.ts"
+import { LineDirection } from "./DistributionLine.ts"
 import { DistributionId } from "./DistributionTerms.ts"
 
 /** The writes that leave lines out. */
@@ -25,7 +25,7 @@ const refusal = {
    * The direction that was refused, since a line that is to be directed otherwise does not pause; null of
    * a roll, and in facts that were recorded before this member.
    */
-  direction: Field.optional(Direction),
+  direction: Field.optional(LineDirection),
   /** The ledger's refusal, as the problem of a write shows it. */
   check: Schema.String,
   reason: Schema.String,

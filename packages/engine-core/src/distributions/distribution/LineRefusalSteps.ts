@@ -9,7 +9,7 @@ import { type Refused, refused } from "../../kernel/Refusal.ts"
 import type { OperationAct } from "../../records/Act.ts"
 import { Records } from "../../records/Records.ts"
 import type { RefusedItem } from "../../writes/Operation.ts"
-import { type Direction, directionOf, distributionLines } from "./DistributionLine.ts"
+import { type LineDirection, directionOf, distributionLines } from "./DistributionLine.ts"
 import type { DistributionId } from "./DistributionTerms.ts"
 import * as LineRefusal from "./LineRefusal.ts"
 
@@ -57,7 +57,7 @@ const pausedOf = Effect.fnUntraced(function* (
     distributionLines,
     directed.map(({ lineId }) => lineId)
   )
-  const directions = new Map<string, Direction>(
+  const directions = new Map<string, LineDirection>(
     lines.map((line) => [line.lineId, directionOf(line)])
   )
   return pausing.filter(

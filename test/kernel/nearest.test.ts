@@ -1,6 +1,6 @@
 /** Nearest words of misspelt ones. */
 import { describe, expect, it } from "vitest"
-import * as NearestWord from "#core/kernel/NearestWord.ts"
+import * as Nearest from "#core/kernel/Nearest.ts"
 
 const words = ["holder.register", "holder.restrict", "hold.release", "holder.recover"]
 
@@ -11,16 +11,16 @@ describe("the nearest word", () => {
     ["hold.relase", "hold.release"],
     ["holder-restrict", "holder.restrict"]
   ])("of %s is %s", (word, nearest) => {
-    expect(NearestWord.of(word, words)).toBe(nearest)
+    expect(Nearest.near(word, words)).toBe(nearest)
   })
 
   it.each(["", "webhook.test", "x".repeat(1_000)])("of %j is none", (word) => {
-    expect(NearestWord.of(word, words)).toBeNull()
+    expect(Nearest.near(word, words)).toBeNull()
   })
 
   it("is left out of a sentence on a word that none is near to", () => {
-    const found = NearestWord.sentence("write", { word: "hold.relase", words })
+    const found = Nearest.sentence("write", { word: "hold.relase", set: words })
     expect(found).toBe('There is no write "hold.relase"; the nearest is "hold.release".')
-    expect(NearestWord.sentence("write", { word: "qq", words })).toBe('There is no write "qq".')
+    expect(Nearest.sentence("write", { word: "qq", set: words })).toBe('There is no write "qq".')
   })
 })

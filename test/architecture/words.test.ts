@@ -1,6 +1,9 @@
-/** Names that need their neighbours: a parameter called `of`, and a type that is a participle alone. */
+/**
+ * Names that need their neighbours: a parameter called `of`, a type that is a participle alone, and one
+ * name for two kinds of things.
+ */
 import { describe, expect, it } from "vitest"
-import { sources } from "./sources.ts"
+import { fileOf, placeOf, sources } from "./sources.ts"
 
 const withoutComments = (text: string): string =>
   text.replaceAll(/\/\*[\s\S]*?\*\//gu, "").replaceAll(/^\s*\/\/.*$/gmu, "")
@@ -33,6 +36,57 @@ const nouns: ReadonlySet<string> = new Set([
   ...["Asking", "Resolved"]
 ])
 
+/** Participles that do not end in -ed, and adjectives that stand for one. */
+const irregular: ReadonlySet<string> = new Set([
+  ...["Asked", "Begun", "Born", "Bound", "Bought", "Broken", "Built", "Chosen", "Dealt", "Done"],
+  ...["Drawn", "Due", "Fed", "Found", "Given", "Gone", "Heard", "Held", "Hidden", "Kept", "Known"],
+  ...["Led", "Left", "Lost", "Made", "Meant", "Met", "Paid", "Said", "Seen", "Sent", "Shown"],
+  ...["Sold", "Spent", "Stuck", "Taken", "Thrown", "Told", "Unknown", "Withdrawn", "Withheld"],
+  ...["Won", "Woken", "Written"]
+])
+
+/** Names of the types that a source declares, in any place and whether it exports them or not. */
+const typesIn = (text: string): ReadonlyArray<string> =>
+  [
+    ...withoutComments(text).matchAll(
+      /^\s*(?:export )?(?:declare )?(?:abstract )?(?:interface|type|class) ([A-Z]\w*)/gmu
+    )
+  ].map(([, name]) => name ?? "")
+
+/**
+ * Names that files of a package import bare, in braces and not under another name, each with the files
+ * that declare it. A contract of the ledger has the name of its record, and every record has a `Fact`.
+ */
+const importedBare = (): ReadonlyMap<string, ReadonlySet<string>> => {
+  const found = new Map<string, Set<string>>()
+  for (const { imports, path } of sources) {
+    const { home } = placeOf(path)
+    for (const { names, specifier } of imports) {
+      const file = fileOf(path, specifier)
+      if (file === null || placeOf(file).home !== home) continue
+      const source = sources.find((one) => one.path === file)
+      if (source === undefined || placeOf(file).inside.startsWith("templates/")) continue
+      const declared = typesIn(source.text)
+      for (const name of names) {
+        if (name === "Fact" || !declared.includes(name)) continue
+        const key = `${home} ${name}`
+        found.set(key, (found.get(key) ?? new Set()).add(file))
+      }
+    }
+  }
+  return found
+}
+
+/**
+ * Names of two types that are left: of the ledger's port and of the engine, of a list and of a projection,
+ * of the client and of the host. A name that is of one type again leaves this list.
+ */
+const twofold: ReadonlySet<string> = new Set([
+  ...["Event", "Export", "NotCompared", "Refused", "Whole"].map((name) => `engine-core ${name}`),
+  "http-host Options",
+  "storage-adapters Session"
+])
+
 describe("a name", () => {
   it("of a parameter never is `of`", () => {
     const found = sources.flatMap(({ path, text }) => {
@@ -50,5 +104,26 @@ describe("a name", () => {
         .map((name) => `${path} ${name}`)
     )
     expect(found).toEqual([])
+  })
+
+  it("of a type never is an irregular participle alone", () => {
+    const found = sources.flatMap(({ path, text }) =>
+      typesIn(text)
+        .filter((name) => irregular.has(name))
+        .map((name) => `${path} ${name}`)
+    )
+    expect(found).toEqual([])
+  })
+
+  it("that files import bare never is of two types", () => {
+    const found = [...importedBare()]
+      .filter(([name, files]) => files.size > 1 && !twofold.has(name))
+      .map(([name, files]) => `${name}: ${[...files].join(", ")}`)
+    expect(found).toEqual([])
+  })
+
+  it("is listed as twofold no longer than it is", () => {
+    const names = importedBare()
+    expect([...twofold].filter((name) => (names.get(name)?.size ?? 0) < 2)).toEqual([])
   })
 })

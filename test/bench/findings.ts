@@ -8,7 +8,7 @@ import { Effect, Schema } from "effect"
 import { SqlClient } from "effect/sql"
 import { compare } from "#core/reconciliation/run/CompareSteps.ts"
 import * as RecordSteps from "#core/reconciliation/run/RecordSteps.ts"
-import { RunId, type Scope } from "#core/reconciliation/run/Run.ts"
+import { RunId, type RunScope } from "#core/reconciliation/run/Run.ts"
 import * as Reconciling from "../operations/reconciling.ts"
 import {
   caller,
@@ -26,7 +26,7 @@ import * as Seeded from "./seeded.ts"
 import * as Stated from "./stated-register.ts"
 import * as StoredRows from "./stored-rows.ts"
 
-const scope: Scope = { instrumentIds: [Stated.instrumentId as never], checks: ["register-line"] }
+const scope: RunScope = { instrumentIds: [Stated.instrumentId as never], checks: ["register-line"] }
 
 /** Transaction that stores what a run found; the comparison before it is not measured. */
 const storing = Effect.fnUntraced(function* (runId: string) {

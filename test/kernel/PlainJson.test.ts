@@ -62,11 +62,11 @@ const loose = (value: Plain): string => {
     .join(" ,\r\n")} }`
 }
 
-const refusal = (input: string | Uint8Array, within?: PlainJson.Limits) => {
+const refusal = (input: string | Uint8Array, within?: PlainJson.JsonLimits) => {
   const result = parse(input, within)
   return Result.isFailure(result) ? result.failure : undefined
 }
-const taken = (input: string | Uint8Array, within?: PlainJson.Limits) =>
+const taken = (input: string | Uint8Array, within?: PlainJson.JsonLimits) =>
   Result.isSuccess(parse(input, within))
 const read = (input: string | Uint8Array) => Result.getOrThrow(parse(input))
 

@@ -188,7 +188,7 @@ describe("a zone", () => {
   it("that the platform lists is accepted, and formatters are kept to a limit", () => {
     for (const name of Intl.supportedValuesOf("timeZone"))
       expect(Result.isSuccess(Zone.parse(name))).toBe(true)
-    expect(Zone.cached()).toBeLessThanOrEqual(64)
+    expect(Zone.cachedFormatters()).toBeLessThanOrEqual(64)
   })
 
   it("can be generated, and is read back from what encodes it", () => {

@@ -9,7 +9,7 @@ const d = Decimal.of
 const ten = (decimal: Decimal.Decimal) => Decimal.format(decimal)
 const cents = (decimal: Decimal.Decimal) => Decimal.formatPlaces(decimal, 2)
 
-const par: Rules.Terms = { pricing: { valuation: "par" }, payoutDecimals: 2, payout: null }
+const par: Rules.LineTerms = { pricing: { valuation: "par" }, payoutDecimals: 2, payout: null }
 const income = d("0.000103333")
 
 /** Line of a holder of 1000 units and as many thousandths as its number. */

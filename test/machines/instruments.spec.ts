@@ -165,7 +165,8 @@ const open: OfferContext = {
 const judge = (offering: OfferContext) => Gates.judge(rows(offering))
 const judgeAtOnboarding = (offering: OfferContext) => Gates.judge(againstAtOnboarding(offering))
 /** Checks that refuse, as a precheck shows them. */
-const against = (offering: OfferContext) => Gates.shown(rows(offering)).filter(({ ok }) => !ok)
+const against = (offering: OfferContext) =>
+  Gates.gateChecksOf(rows(offering)).filter(({ ok }) => !ok)
 
 /** Every gate broken at once; removing the breaches from the left shows the order of precedence. */
 const breaches = [

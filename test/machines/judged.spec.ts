@@ -10,7 +10,7 @@ import {
   type Subject as Standing,
   StandingApprovalState
 } from "#core/distributions/standing-approval/StandingApproval.ts"
-import { NavFeed, type Subject as Nav } from "#core/instruments/price/NavFeed.ts"
+import { NavFeed, type FeedSubject as Nav } from "#core/instruments/price/NavFeed.ts"
 import * as Decimal from "#core/kernel/Decimal.ts"
 import * as Instant from "#core/kernel/Instant.ts"
 import type { JudgedState } from "#core/kernel/Judged.ts"

@@ -2,7 +2,7 @@
 import { Catalogue, type Operation, Records } from "@bursar/engine-core"
 import { Instant, type Party, PlainJson } from "@bursar/engine-core/kernel"
 import { Effect, Result, Schema } from "effect"
-import { shown } from "#core/kernel/Gates.ts"
+import { gateChecksOf } from "#core/kernel/Gates.ts"
 import * as Calls from "../engine/calls.ts"
 
 export const modes = ["freeze", "receive-only", "redeem-only"] as const
@@ -79,7 +79,7 @@ export const rowsOf = (venue: Party.Party, { kind, params = {}, body = {} }: Act
       cause: { by: "operation" as const, operationId: "op_asked" },
       now: yield* Instant.now
     }
-    return shown(yield* records.rehearse(operation.gates(input, act)))
+    return gateChecksOf(yield* records.rehearse(operation.gates(input, act)))
   })
 
 /** Rows of an act's checks that refuse, as the tables name them. */

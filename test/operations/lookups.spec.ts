@@ -11,7 +11,7 @@ import { registerEntries } from "#core/instruments/register/RegisterEntry.ts"
 import { cashTakings } from "#core/orders/order/CashTaking.ts"
 import { compare } from "#core/reconciliation/run/CompareSteps.ts"
 import * as RecordSteps from "#core/reconciliation/run/RecordSteps.ts"
-import { RunId, type Scope } from "#core/reconciliation/run/Run.ts"
+import { RunId, type RunScope } from "#core/reconciliation/run/Run.ts"
 import { reserves } from "#core/reserves/reserve/Reserve.ts"
 import { steps } from "#core/reconciliation/statement-retention/StatementRetentionSteps.ts"
 import { world } from "../engine/world.ts"
@@ -67,7 +67,7 @@ const lookUpsOf = (count: number) => {
     const ids = Array.from({ length: count }, (_, n) => `fund-${n}`)
     yield* Effect.forEach(ids, differing)
     const records = yield* Records
-    const scope = { instrumentIds: ids, checks: ["register-supply"] } as unknown as Scope
+    const scope = { instrumentIds: ids, checks: ["register-supply"] } as unknown as RunScope
     return yield* Effect.forEach(["run_1", "run_2"], (text) =>
       Effect.gen(function* () {
         const compared = yield* compare(scope)
@@ -144,7 +144,7 @@ const lookUpsOfChecks = (
         : backed(instrumentId, of.outstanding)
     )
     const records = yield* Records
-    const scope = { instrumentIds: ids, checks: of.checks } as unknown as Scope
+    const scope = { instrumentIds: ids, checks: of.checks } as unknown as RunScope
     counts.lookUps = 0
     const compared = yield* compare(scope)
     const comparing = counts.lookUps

@@ -227,7 +227,7 @@ describe("a holder of a venue that screens", () => {
     "never is forgotten by a source that was away, or moved by an answer that is none",
     () => {
       const answers: Array<
-        Effect.Effect<ScreeningSource.Answer, ScreeningSource.SourceUnavailable>
+        Effect.Effect<ScreeningSource.ScreeningAnswer, ScreeningSource.SourceUnavailable>
       > = [
         Effect.fail(new ScreeningSource.SourceUnavailable({ detail: "away" })),
         Effect.succeed({

@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest"
 import { Body } from "#core/instruments/instrument/Manifest.ts"
 import { termsOf } from "#core/instruments/policy/Policy.ts"
 import { defaults } from "#core/instruments/policy/PolicyTerms.ts"
-import { judge, shown } from "#core/kernel/Gates.ts"
+import { judge, gateChecksOf } from "#core/kernel/Gates.ts"
 import { gates } from "#core/kernel/Refusal.ts"
 import * as Gates from "#core/orders/dealing-cycle/DealingCycleGates.ts"
 import { nothing } from "#core/orders/dealing-cycle/DealingCycle.ts"
@@ -184,7 +184,7 @@ test.each(faults)("%s refuses its fault, and no other check does", (check, chang
 })
 
 const refusing = (standing: Standing): ReadonlyArray<string> =>
-  shown(Gates.againstSettling(standing)).flatMap(({ ok, gate, check }) =>
+  gateChecksOf(Gates.againstSettling(standing)).flatMap(({ ok, gate, check }) =>
     ok ? [] : [`${gate} ${check}`]
   )
 

@@ -27,18 +27,18 @@ const ten = (decimal: Decimal.Decimal) => Decimal.format(decimal)
 const cents = (decimal: Decimal.Decimal) => Decimal.formatPlaces(decimal, 2)
 const crypto = { sha256: (text: string) => createHash("sha256").update(text).digest("hex") }
 
-const par: Rules.Terms = { pricing: { valuation: "par" }, payoutDecimals: 2, payout: null }
+const par: Rules.LineTerms = { pricing: { valuation: "par" }, payoutDecimals: 2, payout: null }
 const accumulating = (
   exPrice: string,
   cumPrice: string,
-  payout: Rules.Terms["payout"] = null
-): Rules.Terms => ({
+  payout: Rules.LineTerms["payout"] = null
+): Rules.LineTerms => ({
   pricing: { valuation: "accumulating", exPrice: d(exPrice), cumPrice: d(cumPrice) },
   payoutDecimals: 2,
   payout
 })
 
-const position = (change: Partial<Rules.Position> = {}): Rules.Position => ({
+const position = (change: Partial<Rules.PayeePosition> = {}): Rules.PayeePosition => ({
   units: Decimal.zero,
   baseUnits: Decimal.zero,
   accruals: [],
@@ -53,7 +53,7 @@ const position = (change: Partial<Rules.Position> = {}): Rules.Position => ({
 const parPosition = (
   units: string,
   points: ReadonlyArray<readonly [income: string, days: number]>,
-  change: Partial<Rules.Position> = {}
+  change: Partial<Rules.PayeePosition> = {}
 ) =>
   position({
     units: d(units),
@@ -66,7 +66,7 @@ const parPosition = (
     ...change
   })
 
-const g16 = (change: Partial<Rules.Position> = {}) =>
+const g16 = (change: Partial<Rules.PayeePosition> = {}) =>
   Rules.lineOf(accumulating("1.0437", "1.0481"), position({ units: d("12345.678901"), ...change }))
 
 const source = { resourceKind: "distribution", id: "dist-1", offset: Offset.of(7) }
@@ -80,7 +80,7 @@ const sources: Basis.Sources = {
   toPoint: source,
   offset: Offset.of(7)
 }
-const basisOf = (terms: Rules.Terms, of: Rules.Position) =>
+const basisOf = (terms: Rules.LineTerms, of: Rules.PayeePosition) =>
   Basis.of({ terms, position: of, figures: Rules.lineOf(terms, of), sources })
 
 // ---- arithmetic of the test's own: fractions of whole numbers
@@ -122,7 +122,10 @@ const textOf = (a: Fraction): string =>
 const of = (decimal: Decimal.Decimal) => fraction(Decimal.format(decimal))
 
 /** Figures of a line by the rules in words, without a formula of the engine. */
-const naive = (terms: Rules.Terms, at: Rules.Position): Readonly<Record<string, string>> => {
+const naive = (
+  terms: Rules.LineTerms,
+  at: Rules.PayeePosition
+): Readonly<Record<string, string>> => {
   const { pricing, payoutDecimals, payout } = terms
   const exact =
     pricing.valuation === "par"
@@ -209,7 +212,7 @@ const anyPayout = fc.option(
     unitDecimals: fc.integer({ min: 0, max: 10 })
   })
 )
-const anyTerms: fc.Arbitrary<Rules.Terms> = fc.record({
+const anyTerms: fc.Arbitrary<Rules.LineTerms> = fc.record({
   pricing: fc.oneof(
     fc.constant({ valuation: "par" as const }),
     fc.record({
@@ -227,7 +230,7 @@ const anyTerms: fc.Arbitrary<Rules.Terms> = fc.record({
   payout: anyPayout
 })
 const anyIncome = atoms(-(10n ** 7n), 10n ** 7n)
-const anyPosition: fc.Arbitrary<Rules.Position> = fc.record({
+const anyPosition: fc.Arbitrary<Rules.PayeePosition> = fc.record({
   units: anyUnits,
   baseUnits: anyUnits,
   accruals: fc
@@ -303,7 +306,7 @@ describe("the figures of a line", () => {
       lots: [{ lotId: "lot-1", basePrice: d("1.0439"), remaining: d("100") }]
     })
     const payout = { price: d("1.0437"), unitDecimals: 6 }
-    const recordsOf = (terms: Rules.Terms) =>
+    const recordsOf = (terms: Rules.LineTerms) =>
       Object.fromEntries(
         Basis.of({ terms, position: at, figures: Rules.lineOf(terms, at), sources: named }).flatMap(
           ({ field, inputs }) =>
@@ -382,7 +385,7 @@ describe("the totals of a distribution", () => {
           let [earned, owed] = [nothing, nothing]
           for (const { incomes, prices, units, rates, unrolled } of months) {
             const [a, b] = prices
-            const terms: Rules.Terms = {
+            const terms: Rules.LineTerms = {
               payoutDecimals,
               payout: valuation === "rebasing" ? null : payout,
               pricing:
@@ -461,7 +464,7 @@ describe("the totals of a distribution", () => {
 })
 
 /** Lines of a holder month by month, each with the carry of the one before. */
-const inTurn = (terms: Rules.Terms, positions: ReadonlyArray<Rules.Position>) => {
+const inTurn = (terms: Rules.LineTerms, positions: ReadonlyArray<Rules.PayeePosition>) => {
   let carryIn: Decimal.Decimal = Decimal.zero
   return positions.map((at) => {
     const line = Rules.lineOf(terms, { ...at, carryIn: Decimal.add(at.carryIn, carryIn) })
@@ -697,7 +700,7 @@ describe("golden vectors of lines", () => {
   })
 
   test("G42, HMRC CTM48430: one who bought in the period is given back what it paid for", () => {
-    const line = (lots: Rules.Position["lots"]) =>
+    const line = (lots: Rules.PayeePosition["lots"]) =>
       asText(
         Rules.lineOf(accumulating("500", "520"), position({ units: d("1"), rate: d("0.2"), lots }))
       )
@@ -723,7 +726,7 @@ describe("golden vectors of lines", () => {
     ["46.17", "0.9871", 6, "46.773376", "0.0000005504"],
     ["46.17", "1.0437", 6, "44.236849", "0.0000006987"]
   ] as const)("G45: %s at a payout price of %s", (net, price, unitDecimals, units, rest) => {
-    const terms: Rules.Terms = { ...par, payout: { price: d(price), unitDecimals } }
+    const terms: Rules.LineTerms = { ...par, payout: { price: d(price), unitDecimals } }
     const line = Rules.lineOf(terms, parPosition("1", [], { carryIn: d(net), rate: Decimal.zero }))
     expect(Decimal.formatPlaces(line.payoutUnits ?? Decimal.zero, 6)).toBe(units)
     const totals = Totals.add(Totals.empty, line)
@@ -731,7 +734,7 @@ describe("golden vectors of lines", () => {
   })
 
   test("G45: a net that buys no atom is carried", () => {
-    const terms: Rules.Terms = { ...par, payout: { price: Decimal.one, unitDecimals: 0 } }
+    const terms: Rules.LineTerms = { ...par, payout: { price: Decimal.one, unitDecimals: 0 } }
     const line = Rules.lineOf(
       terms,
       parPosition("1", [], { carryIn: d("0.85"), rate: Decimal.zero })
@@ -778,7 +781,7 @@ describe("golden vectors of lines", () => {
   })
 
   test("rebasing reports the change of the index and pays nothing", () => {
-    const terms: Rules.Terms = {
+    const terms: Rules.LineTerms = {
       pricing: { valuation: "rebasing", fromIndex: d("1.7"), toIndex: d("1.7314") },
       payoutDecimals: 2,
       payout: null
@@ -793,7 +796,7 @@ describe("golden vectors of lines", () => {
   })
 
   test("a leaver is paid, and its rest is the fund's unless a smallest amount is carried", () => {
-    const left = (carryIn: string, change: Partial<Rules.Position> = {}) => {
+    const left = (carryIn: string, change: Partial<Rules.PayeePosition> = {}) => {
       const { gross, carryOut, leaverRest } = Rules.lineOf(
         par,
         position({ carryIn: d(carryIn), ...change })

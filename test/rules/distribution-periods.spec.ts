@@ -56,8 +56,11 @@ let published = 0
 /** Point valued at an instant, or at noon in UTC of a date. */
 const point = (
   at: string,
-  change: Partial<Points.Point> & { readonly income?: string | null; readonly rate?: string } = {}
-): Points.Point => {
+  change: Partial<Points.PeriodPoint> & {
+    readonly income?: string | null
+    readonly rate?: string
+  } = {}
+): Points.PeriodPoint => {
   const { income, rate, ...fields } = change
   const valuationTime = Instant.of(at.includes("T") ? at : `${at}T12:00:00Z`)
   published += 1
@@ -77,8 +80,8 @@ const point = (
   }
 }
 
-type Executed = Periods.ExecutedMonth<Points.Point>
-const asExecuted = (period: Periods.Period<Points.Point, Terms.Version>): Executed => ({
+type Executed = Periods.ExecutedMonth<Points.PeriodPoint>
+const asExecuted = (period: Periods.Period<Points.PeriodPoint, Terms.Version>): Executed => ({
   month: period.month,
   recordDate: period.recordDate,
   fromPoint: period.fromPoint,
@@ -87,10 +90,10 @@ const asExecuted = (period: Periods.Period<Points.Point, Terms.Version>): Execut
 
 /** Executes every period of the facts in turn, as months pass, and returns them. */
 const executedInTurn = (
-  facts: Pick<Periods.Facts<Points.Point, Terms.Version>, "versions" | "points">,
+  facts: Pick<Periods.MonthFacts<Points.PeriodPoint, Terms.Version>, "versions" | "points">,
   through: Month.Month
 ) => {
-  const all: Array<Periods.Period<Points.Point, Terms.Version>> = []
+  const all: Array<Periods.Period<Points.PeriodPoint, Terms.Version>> = []
   let executed: Executed | null = null
   for (;;) {
     const [next] = Periods.openPeriods({ ...facts, executed }, through)
@@ -102,7 +105,7 @@ const executedInTurn = (
 
 /** Date → contract of the point whose income accrues on it. */
 const accruedDays = (
-  periods: ReadonlyArray<Points.PeriodPoints<Points.Point>>
+  periods: ReadonlyArray<Points.PeriodPoints<Points.PeriodPoint>>
 ): ReadonlyArray<readonly [Date.Date, string]> =>
   periods.flatMap((period) =>
     Points.accrualsOf(period).flatMap(({ date, days, point }) =>
@@ -301,7 +304,7 @@ describe("the points of a period", () => {
     const again = point("2026-07-31T12:00:00Z", { publishedAt: Instant.of("2026-07-31T13:00:00Z") })
     const sameTime = { publishedAt: again.publishedAt, offset: again.offset, nodeId: 1 }
     const nextNode = point("2026-07-31T12:00:00Z", sameTime)
-    const dated = (...points: ReadonlyArray<Points.Point>) =>
+    const dated = (...points: ReadonlyArray<Points.PeriodPoint>) =>
       Points.datedPoints(points, Zone.utc).map(({ point }) => point)
     expect(dated(noon, early)).toEqual([noon])
     expect(dated(again, noon, early)).toEqual([again])
@@ -309,7 +312,7 @@ describe("the points of a period", () => {
   })
 
   it("never are corrected or withdrawn ones, another party's, or a par price without income", () => {
-    const facts = (points: ReadonlyArray<Points.Point>) => ({
+    const facts = (points: ReadonlyArray<Points.PeriodPoint>) => ({
       versions: [version()],
       points,
       executed: null
@@ -343,7 +346,7 @@ describe("the points of a period", () => {
 
 const july = Month.of("2026-07")
 const accruals = (
-  facts: Partial<Periods.Facts<Points.Point, Terms.Version>>,
+  facts: Partial<Periods.MonthFacts<Points.PeriodPoint, Terms.Version>>,
   month: string
 ): ReadonlyArray<readonly [string, number]> => {
   const periods = executedInTurn({ versions: [version()], points: [], ...facts }, Month.of(month))
@@ -701,7 +704,7 @@ describe("the point from which income is counted", () => {
     point("2026-07-10", { price: d("1.02") }),
     point("2026-08-10", { price: d("1.03") })
   ]
-  const prices = (stated: Stated, published: ReadonlyArray<Points.Point>) =>
+  const prices = (stated: Stated, published: ReadonlyArray<Points.PeriodPoint>) =>
     executedInTurn(
       { versions: [version({ from: "2026-07-01T00:00:00Z", ...stated })], points: published },
       Month.of("2026-08")

@@ -2,7 +2,7 @@
 import { Decimal } from "@bursar/engine-core/kernel"
 import { describe, expect, test } from "vitest"
 import { against, type ExecutionFacts } from "#core/distributions/distribution/ExecutionGates.ts"
-import { shown } from "#core/kernel/Gates.ts"
+import { gateChecksOf } from "#core/kernel/Gates.ts"
 
 const d = Decimal.of
 const month = "2026-07" as ExecutionFacts["month"]
@@ -30,7 +30,7 @@ const sound: ExecutionFacts = {
 }
 
 const refusedBy = (facts: Partial<ExecutionFacts>) =>
-  shown(against({ ...sound, ...facts }))
+  gateChecksOf(against({ ...sound, ...facts }))
     .filter(({ ok }) => !ok)
     .map(({ check, detail }) => `${check}: ${detail}`)
 

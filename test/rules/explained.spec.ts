@@ -2,13 +2,13 @@
 import { Decimal, Instant, Offset } from "@bursar/engine-core/kernel"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
-import { explain, type Item } from "#core/findings/Explained.ts"
+import { explain, type ExplainedItem } from "#core/findings/Explained.ts"
 import { compare } from "#core/findings/FindingRules.ts"
 
 const d = Decimal.of
 const zero = Decimal.zero
 
-const item = (id: string, amount: Decimal.Decimal, day = 0): Item => ({
+const item = (id: string, amount: Decimal.Decimal, day = 0): ExplainedItem => ({
   resourceKind: "subscription",
   id,
   amount,
@@ -16,7 +16,7 @@ const item = (id: string, amount: Decimal.Decimal, day = 0): Item => ({
 })
 
 /** Items in order of age: the first is the oldest. */
-const items = (...amounts: ReadonlyArray<string>): ReadonlyArray<Item> =>
+const items = (...amounts: ReadonlyArray<string>): ReadonlyArray<ExplainedItem> =>
   amounts.map((amount, nth) => item(`sub-${nth}`, d(amount), nth))
 
 const amounts = fc.integer({ min: -60, max: 60 }).map((integer) => Decimal.fromInteger(integer))

@@ -11,12 +11,12 @@ import {
   movesMax,
   pick,
   type Portion,
-  type Position,
+  type MovePosition,
   releasedOf
 } from "#core/powers/ForcedMoveRules.ts"
 
 const amount = fc.bigInt({ min: 1n, max: 1_000n }).map((atoms) => Decimal.fromAtoms(atoms))
-const lock: fc.Arbitrary<Position["lock"]> = fc.oneof(
+const lock: fc.Arbitrary<MovePosition["lock"]> = fc.oneof(
   { weight: 3, arbitrary: fc.constant("free" as const) },
   {
     weight: 2,
@@ -31,7 +31,9 @@ const lock: fc.Arbitrary<Position["lock"]> = fc.oneof(
 const positions = fc
   .array(fc.record({ amount, lock }), { maxLength: 12 })
   .map((all) =>
-    all.map((one, nth): Position => ({ ...one, holdingCid: `c${String(nth).padStart(2, "0")}` }))
+    all.map(
+      (one, nth): MovePosition => ({ ...one, holdingCid: `c${String(nth).padStart(2, "0")}` })
+    )
   )
 
 const total = (all: ReadonlyArray<{ readonly amount: Decimal.Decimal }>) =>

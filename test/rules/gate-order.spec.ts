@@ -4,7 +4,7 @@ import { Result } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it, test } from "vitest"
 import * as Moves from "#core/powers/ForcedMoveGates.ts"
-import { judge, type Judgement, shown } from "#core/kernel/Gates.ts"
+import { judge, type Judgement, gateChecksOf } from "#core/kernel/Gates.ts"
 import { gates } from "#core/kernel/Refusal.ts"
 import type { Act, Check } from "./broken.ts"
 import * as BrokenAmendments from "./broken-amendments.ts"
@@ -29,9 +29,9 @@ const acts: ReadonlyArray<Act> = [
 ]
 
 const all = (rows: ReadonlyArray<Judgement>): ReadonlyArray<Check> =>
-  shown(rows).map(({ gate, check }) => `${gate} ${check}`)
+  gateChecksOf(rows).map(({ gate, check }) => `${gate} ${check}`)
 const refusing = (rows: ReadonlyArray<Judgement>): ReadonlyArray<Check> =>
-  shown(rows)
+  gateChecksOf(rows)
     .filter(({ ok }) => !ok)
     .map(({ gate, check }) => `${gate} ${check}`)
 const firstRefusal = (rows: ReadonlyArray<Judgement>): Check => {
@@ -66,7 +66,7 @@ const limited = acts.flatMap((act) =>
 
 // Red for any check of the set whose row has no detail.
 test.each(limited)("$name names the limit that $check refuses for", ({ act, check }) => {
-  const [row] = shown(act.broken([check])).filter(({ ok }) => !ok)
+  const [row] = gateChecksOf(act.broken([check])).filter(({ ok }) => !ok)
   const without = (row?.detail ?? "").replace(/^This is about .*? of the holder .*?\. /u, "")
   expect(without).toMatch(/(?:^|[\s])[0-9]+(?:\.[0-9]+)?(?= |\.$)/u)
 })
@@ -139,7 +139,7 @@ test("of several moves the first that a gate stops is told, though a later gate 
   const expected = "admission admitted"
   expect(firstRefusal(Moves.against([short, unadmitted]))).toBe(expected)
   expect(firstRefusal(Moves.against([unadmitted, short]))).toBe(expected)
-  const [first] = shown(Moves.against([short, moving, unadmitted, unadmitted])).filter(
+  const [first] = gateChecksOf(Moves.against([short, moving, unadmitted, unadmitted])).filter(
     ({ ok }) => !ok
   )
   expect(first?.detail).toContain("other-1")

@@ -1,6 +1,6 @@
 /** Causes for which a distribution line waits: every row of their table, and the cure of each. */
 import { describe, expect, it } from "vitest"
-import type { Cause } from "#core/distributions/distribution/DistributionLine.ts"
+import type { LineCause } from "#core/distributions/distribution/DistributionLine.ts"
 import { causesOf, type Subject } from "#core/distributions/distribution/LineCauseRules.ts"
 import * as Instant from "#core/kernel/Instant.ts"
 import type { Attribute } from "#core/holders/attribute/Attribute.ts"
@@ -59,7 +59,7 @@ const screened = (state: NonNullable<Holder["screening"]>["state"]) =>
   holder({ screening: { state } as Holder["screening"] })
 
 describe("a line waits", () => {
-  it.each<readonly [string, Partial<Subject>, ReadonlyArray<Cause>]>([
+  it.each<readonly [string, Partial<Subject>, ReadonlyArray<LineCause>]>([
     ["for nothing", {}, []],
     ["for a freeze", { restrictions: [restriction("freeze", "pledge")] }, ["restriction"]],
     [

@@ -2,7 +2,7 @@
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import {
-  type Claim,
+  type MovementClaim,
   type Kinds,
   movementsOf,
   plain,
@@ -25,21 +25,21 @@ const touch = (
   transfer: Touch["transfer"] = "free"
 ): Touch => ({ nodeId, on, asset, owner: party(owner), amount: Decimal.of(amount), lock, transfer })
 
-const claim = (nodeId: number, until: number, kinds: Partial<Kinds> = {}): Claim => ({
+const claim = (nodeId: number, until: number, kinds: Partial<Kinds> = {}): MovementClaim => ({
   nodeId,
   until,
   kinds: { ...plain, ...kinds },
   reference: null
 })
 
-const movementTexts = (touches: ReadonlyArray<Touch>, claims: ReadonlyArray<Claim>) =>
+const movementTexts = (touches: ReadonlyArray<Touch>, claims: ReadonlyArray<MovementClaim>) =>
   movementsOf({ touches, claims }).map(
     ({ kind, from, to, units }) =>
       `${kind} ${nameOf(from)} → ${nameOf(to)} ${Decimal.formatPlain(units)}`
   )
 
 describe("the movements of an update", () => {
-  it.each<[string, ReadonlyArray<Touch>, ReadonlyArray<Claim>, ReadonlyArray<string>]>([
+  it.each<[string, ReadonlyArray<Touch>, ReadonlyArray<MovementClaim>, ReadonlyArray<string>]>([
     ["what came is minted", [touch(1, "came", "alice", "5")], [], ["mint – → alice 5"]],
     [
       "what came for an order is named after it",

@@ -128,7 +128,11 @@ describe("new findings of one check", () => {
 })
 
 describe("the checks of a run", () => {
-  const outcome = (check: string, instrumentId: string, of: Partial<Rules.Outcome> = {}) => ({
+  const outcome = (
+    check: string,
+    instrumentId: string,
+    of: Partial<Rules.ComparisonOutcome> = {}
+  ) => ({
     check,
     instrumentId,
     ran: true,
@@ -273,8 +277,8 @@ describe("facts of no instrument", () => {
   const outcome = {
     ...{ check: "policy-replay", instrumentId: null, ran: true, why: null, notCompared: [] },
     ...{ comparedAt: null, differences: [difference] }
-  } as unknown as Rules.Outcome
-  const severitiesOf = ({ differences }: Rules.Outcome) =>
+  } as unknown as Rules.ComparisonOutcome
+  const severitiesOf = ({ differences }: Rules.ComparisonOutcome) =>
     differences.map(({ severity }) => severity)
 
   it("warn at most, since a finding without an instrument holds none", () => {
@@ -330,7 +334,7 @@ const chanceOutcome = fc
     differences: fc.array(fc.integer({ min: 1, max: 9 }), { maxLength: 3 }),
     severity: fc.constantFrom("info", "warning", "blocking" as const)
   })
-  .map(({ kind, differences, severity, ...of }): Rules.Outcome => {
+  .map(({ kind, differences, severity, ...of }): Rules.ComparisonOutcome => {
     const why = { compared: null, idle: Rules.nothingToCompare, served: Rules.comparedBefore }
     return {
       ...unnoted,
@@ -351,7 +355,7 @@ describe("the parts of a run", () => {
       fc.property(
         fc.array(fc.array(chanceOutcome, { maxLength: 4 }), { maxLength: 5 }),
         (parts) => {
-          const partOf = (outcomes: ReadonlyArray<Rules.Outcome>) => {
+          const partOf = (outcomes: ReadonlyArray<Rules.ComparisonOutcome>) => {
             const notCompared = Rules.notComparedOf(outcomes)
             const findings = outcomes.flatMap(({ differences }) =>
               differences.map(({ severity }) => ({ state: "open" as const, severity }))
@@ -586,7 +590,7 @@ describe("distribution-identity", () => {
 })
 
 describe("a check that an earlier run serves", () => {
-  const outcome = (of: Partial<Rules.Outcome> = {}): Rules.Outcome => ({
+  const outcome = (of: Partial<Rules.ComparisonOutcome> = {}): Rules.ComparisonOutcome => ({
     ...{ check: "policy-replay", instrumentId: "f", ran: true, why: null, comparedAt: null },
     differences: [],
     ...unnoted,
@@ -595,7 +599,7 @@ describe("a check that an earlier run serves", () => {
   const about = (resourceKind: "subscription" | "instrument") =>
     [{ subject: { resourceKind, id: "f" } }] as unknown as ReadonlyArray<Difference>
 
-  it.each<readonly [string, boolean, Partial<Rules.Outcome>]>([
+  it.each<readonly [string, boolean, Partial<Rules.ComparisonOutcome>]>([
     ["ran and found nothing", true, {}],
     ["found what is a finding each", true, { differences: about("subscription") }],
     ["found more than the limit", false, { differences: about("instrument") }],

@@ -1,7 +1,7 @@
 /** Gates of the proposals of reserves and lock agreements, and of releases, at each edge. */
 import { Decimal } from "@bursar/engine-core/kernel"
 import { describe, expect, test } from "vitest"
-import { type Judgement, shown } from "#core/kernel/Gates.ts"
+import { type Judgement, gateChecksOf } from "#core/kernel/Gates.ts"
 import * as LockGates from "#core/reserves/lock-agreement/LockAgreementGates.ts"
 import * as ReserveGates from "#core/reserves/reserve/ReserveGates.ts"
 import { party } from "../machines/subscriptions.ts"
@@ -15,7 +15,7 @@ const { instrument } = proposed
 
 /** Names of the checks that refuse, each with its detail. */
 const refusing = (rows: ReadonlyArray<Judgement>) =>
-  shown(rows)
+  gateChecksOf(rows)
     .filter(({ ok }) => !ok)
     .map(({ check, detail }) => [check, detail ?? null])
 const named = (rows: ReadonlyArray<Judgement>) => refusing(rows).map(([check]) => check)

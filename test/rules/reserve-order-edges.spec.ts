@@ -1,7 +1,7 @@
 /** Gates of mints and reserve redemptions at each edge, and the names in their refusals. */
 import { Decimal, Duration, type Instant } from "@bursar/engine-core/kernel"
 import { describe, expect, test } from "vitest"
-import { shown, type Judgement } from "#core/kernel/Gates.ts"
+import { gateChecksOf, type Judgement } from "#core/kernel/Gates.ts"
 import type * as CoverRules from "#core/reserves/reserve/CoverRules.ts"
 import { keyOf } from "#core/reserves/reserve/ReserveTerms.ts"
 import * as Gates from "#core/reserves/reserve-order/ReserveOrderGates.ts"
@@ -37,7 +37,7 @@ const at = <S extends Common>(of: S, price: string): S =>
 const refusing = (
   rows: ReadonlyArray<Judgement>
 ): ReadonlyArray<readonly [string, string | null]> =>
-  shown(rows)
+  gateChecksOf(rows)
     .filter(({ ok }) => !ok)
     .map(({ check, detail }) => [check, detail ?? null])
 const named = (rows: ReadonlyArray<Judgement>) => refusing(rows).map(([check]) => check)

@@ -133,12 +133,14 @@ describe("an order at the corrected NAV", () => {
 })
 
 describe("a line at the corrected NAV", () => {
-  const terms: DistributionRules.Terms = {
+  const terms: DistributionRules.LineTerms = {
     pricing: { valuation: "accumulating", exPrice: d("1.0437"), cumPrice: d("1.0525") },
     payoutDecimals: 2,
     payout: null
   }
-  const position = (of: Partial<DistributionRules.Position> = {}): DistributionRules.Position => ({
+  const position = (
+    of: Partial<DistributionRules.PayeePosition> = {}
+  ): DistributionRules.PayeePosition => ({
     units: d("12345.678901"),
     baseUnits: d("12345.678901"),
     accruals: [],
@@ -149,7 +151,10 @@ describe("a line at the corrected NAV", () => {
     ...of
   })
   const source = { resourceKind: "contract", id: "00aa", offset: null }
-  const rowsOf = (stored: DistributionLine | null, of: Partial<DistributionRules.Position> = {}) =>
+  const rowsOf = (
+    stored: DistributionLine | null,
+    of: Partial<DistributionRules.PayeePosition> = {}
+  ) =>
     Rules.ofLine({
       stored,
       distributionId: "d-july",

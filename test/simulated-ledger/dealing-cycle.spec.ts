@@ -523,7 +523,7 @@ describe("a dealing cycle with one bad leg is settled in no part:", () => {
 describe("what a gate left over", () => {
   const nextDay = Instant.of("1970-01-06T00:00:00Z")
   const settleBy = Instant.of("1970-01-09T00:00:00Z")
-  const leaving = (at: At, change: Partial<Templates.Fill> = {}) => {
+  const leaving = (at: At, change: Partial<Templates.RedemptionFill> = {}) => {
     const [redemption] = at.whole.redemptions
     if (redemption === undefined) throw new Error("the cycle has a redemption")
     const fill = {

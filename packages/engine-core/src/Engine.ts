@@ -50,7 +50,7 @@ import type { StatementIntake } from "./statements/external-statement/Intake.ts"
 import * as ReceiveSteps from "./statements/external-statement/ReceiveSteps.ts"
 import { approvals } from "./writes/Approval.ts"
 import * as ClockRunner from "./writes/ClockRunner.ts"
-import { Concealed } from "./writes/Concealment.ts"
+import { ConcealedRecord } from "./writes/Concealment.ts"
 import * as SubmitWrite from "./writes/SubmitWrite.ts"
 import type { FourEyes } from "./writes/FourEyes.ts"
 import type { AnyOperation, Operation } from "./writes/Operation.ts"
@@ -225,7 +225,7 @@ export const layerOf = ({
     Layer.provide(Layer.succeed(Consequence.Declared, Catalogue.consequences)),
     Layer.provide(Layer.succeed(HistoryKeeper.Declared, Catalogue.historyKeepers)),
     // Of the whole catalogue, so that no choice of operations reveals what earlier ones announced.
-    Layer.provide(Layer.succeed(Concealed, Catalogue.concealed))
+    Layer.provide(Layer.succeed(ConcealedRecord, Catalogue.concealed))
   )
 
 /** The engine with everything this package declares. */

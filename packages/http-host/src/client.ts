@@ -31,7 +31,7 @@ export {
   OperationFailed
 } from "./client/Errors.ts"
 export { type PointAndPage, repeat, type Repeatable } from "./client/Repeat.ts"
-export { isUnknown, type DecodedValue, type Input, type Unknown } from "./client/OpenSets.ts"
+export { isUnknown, type DecodedValue, type Input, type UnknownValue } from "./client/OpenSets.ts"
 export * as Signature from "./client/Signature.ts"
 export * as WebhookReceiver from "./client/WebhookReceiver.ts"
 

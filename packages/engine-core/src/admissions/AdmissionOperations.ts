@@ -12,7 +12,14 @@ import * as Operation from "../writes/Operation.ts"
 import { type Admission, admissions, decide } from "./Admission.ts"
 import { latest } from "./AdmissionLookups.ts"
 import { against } from "./AdmissionRules.ts"
-import { ending, idOf, offer, offerCommand, offeringOf, type Terms } from "./AdmissionSteps.ts"
+import {
+  ending,
+  idOf,
+  offer,
+  offerCommand,
+  offeringOf,
+  type ConsentTerms
+} from "./AdmissionSteps.ts"
 import * as AdmissionView from "./AdmissionView.ts"
 import { reserve } from "./PlaceSteps.ts"
 
@@ -20,7 +27,7 @@ import { reserve } from "./PlaceSteps.ts"
  * Refuses by the holder's state, which is no gate; loads the facts that the gates of the offer need.
  */
 const offered = Effect.fnUntraced(function* (
-  { holderId, instrumentId, ...terms }: Terms & Pick<Admission, "holderId" | "instrumentId">,
+  { holderId, instrumentId, ...terms }: ConsentTerms & Pick<Admission, "holderId" | "instrumentId">,
   act: OperationAct
 ) {
   const records = yield* Records

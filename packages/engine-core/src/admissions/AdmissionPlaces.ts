@@ -3,19 +3,19 @@ import { Schema } from "effect"
 import * as Collection from "../kernel/Collection.ts"
 
 /** One reservation: the admission to be offered, and its operation. */
-const Place = Schema.Struct({ admissionId: Schema.String, operationId: Schema.String })
-export type Place = typeof Place.Type
+const AdmissionPlace = Schema.Struct({ admissionId: Schema.String, operationId: Schema.String })
+export type AdmissionPlace = typeof AdmissionPlace.Type
 
 export const AdmissionPlaces = Schema.Struct({
   instrumentId: Schema.String,
-  reserved: Schema.Array(Place)
+  reserved: Schema.Array(AdmissionPlace)
 })
 export type AdmissionPlaces = typeof AdmissionPlaces.Type
 
 const Reserve = Schema.Struct({
   on: Schema.Literal("reserve"),
   /** The whole list of reservations, without those used or failed. */
-  reserved: Schema.Array(Place)
+  reserved: Schema.Array(AdmissionPlace)
 })
 
 /** Largest number of reservations of one instrument at a time. */

@@ -28,8 +28,8 @@ export const offer = {
     .check(Schema.isMaxLength(32))
     .pipe(Schema.withDecodingDefaultKey(Effect.succeed([])))
 } as const
-const Terms = Schema.Struct(offer)
-export type Terms = typeof Terms.Type
+const ConsentTerms = Schema.Struct(offer)
+export type ConsentTerms = typeof ConsentTerms.Type
 
 /** Id of the nth admission that an operation offers, and of its credential on the ledger. */
 export const idOf = (operationId: string, nth = 0): string =>
@@ -40,7 +40,7 @@ export const offeringOf = Effect.fnUntraced(function* (offerInput: {
   readonly holderId: string
   readonly holder: OfferContext["holder"]
   readonly instrument: Instrument
-  readonly terms: Pick<Terms, "expiresAt" | "validFrom" | "validUntil">
+  readonly terms: Pick<ConsentTerms, "expiresAt" | "validFrom" | "validUntil">
   readonly act: OperationAct
 }) {
   const { act, holder, terms } = offerInput
@@ -74,7 +74,7 @@ export const offerCommand = ({
   readonly consentCid: string
   readonly admissionId: string
   readonly party: Party
-  readonly terms: Terms
+  readonly terms: ConsentTerms
 }) =>
   exercise(AdmissionConsent, consentCid, "Offer", {
     holder: party,

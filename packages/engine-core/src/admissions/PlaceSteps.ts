@@ -8,7 +8,7 @@ import { AdmissionOffer } from "../templates/Admission.ts"
 import { type Command, exercise } from "../templates/Template.ts"
 import type { RecordedInstrument } from "../instruments/instrument/Instrument.ts"
 import { admissions } from "./Admission.ts"
-import { admissionPlaces, type Place, placesMax } from "./AdmissionPlaces.ts"
+import { admissionPlaces, type AdmissionPlace, placesMax } from "./AdmissionPlaces.ts"
 
 /** Seconds of Retry-After where too many offers are under way. */
 const retryAfter = 5
@@ -20,7 +20,7 @@ const clearedMax = 50
 interface TakenPlaces {
   readonly instrumentId: string
   readonly count: number
-  readonly reserved: ReadonlyArray<Place>
+  readonly reserved: ReadonlyArray<AdmissionPlace>
   /** Commands that withdraw expired offers in the transaction of the new offer. */
   readonly clears: ReadonlyArray<Command>
 }
@@ -78,7 +78,7 @@ const clearing = Effect.fnUntraced(function* (instrumentId: string, needed: numb
 })
 
 /** Reservations in use: without those whose admission is recorded or whose operation has failed. */
-const stillReserved = Effect.fnUntraced(function* (reserved: ReadonlyArray<Place>) {
+const stillReserved = Effect.fnUntraced(function* (reserved: ReadonlyArray<AdmissionPlace>) {
   if (reserved.length === 0) return []
   const records = yield* Records
   const found = yield* records.list(admissions, {

@@ -97,7 +97,7 @@ const filtersOf = (
 const make = Effect.gen(function* () {
   const feed = yield* Feed
   const settings = yield* Settings
-  const concealed = yield* Concealment.Concealed
+  const concealed = yield* Concealment.ConcealedRecord
   const pages = FeedPages.make({
     list: "events",
     tenantId: settings.tenantId,

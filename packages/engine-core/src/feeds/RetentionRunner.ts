@@ -16,7 +16,7 @@ import * as Audit from "../records/Audit.ts"
 import { eachToItsEnd } from "../records/BatchedWork.ts"
 import { orUnavailable } from "../records/PortFailure.ts"
 import { Records } from "../records/Records.ts"
-import { batchMax, type Needs, type Step, stepsOf } from "./RetentionSteps.ts"
+import { batchMax, type RetentionNeeds, type RetentionStep, stepsOf } from "./RetentionSteps.ts"
 import type { Task } from "../engine/Schedule.ts"
 import * as Integer from "../kernel/Integer.ts"
 import { about, announcing } from "../records/EventDeclaration.ts"
@@ -40,14 +40,14 @@ interface Parts {
    */
   readonly history: ReadonlyArray<Collection>
   /** Steps after those of this room: a run that is under way continues by the number of its step. */
-  readonly more: ReadonlyArray<Step>
+  readonly more: ReadonlyArray<RetentionStep>
 }
 
 /**
  * Task: the daily run. A step whose batch fails is set aside and tried again ever more rarely, until
  * the next run begins; the others go on (docs/contract/retention.md#runs).
  */
-export const retention = ({ history, more }: Parts): Task<Needs> => {
+export const retention = ({ history, more }: Parts): Task<RetentionNeeds> => {
   const steps = [...stepsOf(history), ...more]
   const count = { steps: steps.length }
   return {

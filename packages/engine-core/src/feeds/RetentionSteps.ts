@@ -31,7 +31,7 @@ interface BatchInput {
   readonly after: string | null
 }
 
-export type Needs =
+export type RetentionNeeds =
   | Records
   | Keys
   | Feed
@@ -43,11 +43,11 @@ export type Needs =
   | LedgerReach
 
 /** A step of a run: deletes one kind of record, a batch at a time. */
-export interface Step {
+export interface RetentionStep {
   /** Kind of record that the step deletes, as the log and the metric name it. */
   readonly kind: Retention.StepKind
   /** One batch, inside a transaction of its own. */
-  readonly run: (input: BatchInput) => Effect.Effect<Retention.Batch, Unavailable, Needs>
+  readonly run: (input: BatchInput) => Effect.Effect<Retention.Batch, Unavailable, RetentionNeeds>
   /**
    * Place at which the step goes on after one whose batch failed; null, or absent: nothing of the step
    * may be deleted before that batch.
@@ -75,7 +75,7 @@ const decidedAt = (action: Approval.Approval): Instant.Instant | null => {
 }
 
 /** Step: operations that have ended, each with the four-eyes action it came of. */
-const operationsStep: Step = {
+const operationsStep: RetentionStep = {
   kind: "operations",
   run: Effect.fnUntraced(function* ({ now, after }) {
     const records = yield* Records
@@ -133,7 +133,7 @@ const targetsOf = (actionKey: string): ReadonlyArray<string> => [
 ]
 
 /** Step: actions that never ran. */
-const approvalsStep: Step = {
+const approvalsStep: RetentionStep = {
   kind: "approvals",
   run: Effect.fnUntraced(function* ({ now, after }) {
     const records = yield* Records
@@ -167,7 +167,7 @@ const approvalsStep: Step = {
 const deliveriesStep = (selection: {
   readonly record: "deliveries" | "exhaustedDeliveries"
   readonly states: ReadonlyArray<string>
-}): Step => ({
+}): RetentionStep => ({
   kind: selection.record,
   run: Effect.fnUntraced(function* ({ now }) {
     const records = yield* Records
@@ -191,7 +191,7 @@ const deliveriesStep = (selection: {
   })
 })
 
-const eventsStep: Step = {
+const eventsStep: RetentionStep = {
   kind: "events",
   run: Effect.fnUntraced(function* ({ now }) {
     const feed = yield* Feed
@@ -230,7 +230,7 @@ const historyEnd = Effect.gen(function* () {
 /** Deletes at most `batchMax` rows of history up to an offset; returns how many were deleted. */
 interface HistoryPart {
   readonly name: string
-  readonly prune: (through: Offset.Offset) => Effect.Effect<number, Unavailable, Needs>
+  readonly prune: (through: Offset.Offset) => Effect.Effect<number, Unavailable, RetentionNeeds>
 }
 
 /** Place in the step: the offset that its first batch found, and the index of the part at work. */
@@ -240,7 +240,7 @@ const decodePlace = Schema.decodeOption(HistoryPlace)
 const encodePlace = Schema.encodeSync(HistoryPlace)
 
 /** Step: history that the ledger has pruned and no room reads; raises the projection's horizon first. */
-const historyStep = (collections: ReadonlyArray<Collection>): Step => {
+const historyStep = (collections: ReadonlyArray<Collection>): RetentionStep => {
   const parts: ReadonlyArray<HistoryPart> = [
     {
       name: "updates",
@@ -291,7 +291,7 @@ const historyStep = (collections: ReadonlyArray<Collection>): Step => {
  * The steps of a run, in order. `history` are the collections whose closed versions only the ledger
  * dates.
  */
-export const stepsOf = (history: ReadonlyArray<Collection>): ReadonlyArray<Step> => [
+export const stepsOf = (history: ReadonlyArray<Collection>): ReadonlyArray<RetentionStep> => [
   operationsStep,
   approvalsStep,
   eventsStep,

@@ -4,7 +4,7 @@ import * as Instant from "../kernel/Instant.ts"
 import type { Finding } from "./Finding.ts"
 
 /** An item in flight, such as an order that is priced and not delivered. */
-export interface Item {
+export interface ExplainedItem {
   readonly resourceKind: Finding["subject"]["resourceKind"]
   readonly id: string
   /** Part of the difference that the item accounts for: actual less expected. */
@@ -16,9 +16,9 @@ export interface Item {
 /** The items that may explain one difference. */
 export interface Items {
   /** Items that the statement's basis already counts or no longer counts; every one is taken. */
-  readonly must: ReadonlyArray<Item>
+  readonly must: ReadonlyArray<ExplainedItem>
   /** Items in flight between the statement's moment and its day; taken only where they fit. */
-  readonly may: ReadonlyArray<Item>
+  readonly may: ReadonlyArray<ExplainedItem>
 }
 
 export const noItems: Items = { must: [], may: [] }
@@ -60,7 +60,7 @@ export const explain = (
 const fitting = (
   rest: Decimal.Decimal,
   { may, tolerance }: Pick<Items, "may"> & { readonly tolerance: Decimal.Decimal }
-): ReadonlyArray<Item> => {
+): ReadonlyArray<ExplainedItem> => {
   const isWithin = (amount: Decimal.Decimal): boolean =>
     Decimal.atMost(Decimal.abs(Decimal.subtract(rest, amount)), tolerance)
   if (isWithin(Decimal.zero)) return []
@@ -70,7 +70,10 @@ const fitting = (
 }
 
 /** The items, from the first on, that each bring the rest nearer to zero without passing it. */
-const nearing = (rest: Decimal.Decimal, may: ReadonlyArray<Item>): ReadonlyArray<Item> => {
+const nearing = (
+  rest: Decimal.Decimal,
+  may: ReadonlyArray<ExplainedItem>
+): ReadonlyArray<ExplainedItem> => {
   const isNegative = Decimal.isNegative(rest)
   let left = rest
   return may.filter(({ amount }) => {
@@ -83,11 +86,11 @@ const nearing = (rest: Decimal.Decimal, may: ReadonlyArray<Item>): ReadonlyArray
   })
 }
 
-const sumOf = (items: ReadonlyArray<Item>): Decimal.Decimal =>
+const sumOf = (items: ReadonlyArray<ExplainedItem>): Decimal.Decimal =>
   Decimal.sum(items.map(({ amount }) => amount))
 
 /** Total order of items, so that the order in which they were loaded decides nothing. */
-const oldestFirst = (items: ReadonlyArray<Item>): ReadonlyArray<Item> =>
+const oldestFirst = (items: ReadonlyArray<ExplainedItem>): ReadonlyArray<ExplainedItem> =>
   items.toSorted(
     (a, b) =>
       Instant.order(a.since, b.since) ||

@@ -27,7 +27,7 @@ export interface WaitingOn {
 }
 
 /** The next clock move of a record: its time and its fact. */
-export interface Due<F> {
+export interface DueMove<F> {
   readonly at: Instant.Instant
   readonly fact: F
 }
@@ -66,7 +66,7 @@ export interface Collection<R = unknown, F = unknown> {
   /** The values that clock moves give to columns of `ripens`; a column that is not listed takes any. */
   readonly ripensTo: Readonly<Record<string, ReadonlyArray<string>>>
   /** The clock move that comes next, if any: reads ripen a record with the moves due at their pin. */
-  due(record: R): Due<F> | undefined
+  due(record: R): DueMove<F> | undefined
   waitingOn(record: R): ReadonlyArray<WaitingOn>
   readonly invariants: Invariant.Invariants<R>
   /** Events of the record's opening (`fact` undefined) or of a fact that moves it. */

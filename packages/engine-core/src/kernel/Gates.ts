@@ -91,7 +91,7 @@ export const GateCheck = Schema.Struct({
 export type GateCheck = typeof GateCheck.Type
 
 /** Every condition in the order of the gates, as a precheck shows the rows that judge the act. */
-export const shown = (objections: ReadonlyArray<Judgement>): ReadonlyArray<GateCheck> =>
+export const gateChecksOf = (objections: ReadonlyArray<Judgement>): ReadonlyArray<GateCheck> =>
   inOrder(objections).map(({ refuses, refusal: { gate, check, detail, recovery } }) => ({
     gate,
     check,

@@ -22,7 +22,7 @@ export interface JsonFault {
 }
 
 /** A limit on everything a body can make the parser do. */
-export interface Limits {
+export interface JsonLimits {
   readonly depth: number
   /** Values and member names together. */
   readonly tokens: number
@@ -55,7 +55,7 @@ const MINUS = 0x2d
 /** Reads one text from its start to its end; recursion is bounded by the limit on depth. */
 export class JsonReader {
   readonly text: string
-  readonly within: Limits
+  readonly within: JsonLimits
   at = 0
   depth = 0
   tokens = 0
@@ -63,7 +63,7 @@ export class JsonReader {
   /** Path to the fault, innermost member first. */
   readonly path: Array<string | number> = []
 
-  constructor(text: string, within: Limits) {
+  constructor(text: string, within: JsonLimits) {
     this.text = text
     this.within = within
   }

@@ -4,10 +4,10 @@
  */
 import { Result } from "effect"
 import { withoutTrailingZeros } from "./Digits.ts"
-import { FAULT, type JsonFault, JsonReader, type Limits, type Plain } from "./JsonReader.ts"
+import { FAULT, type JsonFault, JsonReader, type JsonLimits, type Plain } from "./JsonReader.ts"
 import { lengthMax, PlainNumber } from "./PlainNumber.ts"
 
-export type { JsonFault, Limits, Plain } from "./JsonReader.ts"
+export type { JsonFault, JsonLimits, Plain } from "./JsonReader.ts"
 export { isPlainNumber, PlainNumber } from "./PlainNumber.ts"
 
 /** JSON to be printed: besides read numbers, the integers of the program itself. */
@@ -21,7 +21,7 @@ export type Printable =
   | ReadonlyArray<Printable>
   | { readonly [member: string]: Printable | undefined }
 
-export const limits: Limits = {
+export const limits: JsonLimits = {
   depth: 32,
   tokens: 200_000,
   number: lengthMax,
@@ -31,7 +31,7 @@ export const limits: Limits = {
 }
 
 /** Limits for text that the service has stored itself: only the depth, which keeps the stack safe. */
-const trusted: Limits = {
+const trusted: JsonLimits = {
   depth: 64,
   tokens: Number.MAX_SAFE_INTEGER,
   number: lengthMax,
@@ -53,7 +53,7 @@ const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
  */
 export const parse = (
   input: string | Uint8Array,
-  within: Limits = limits
+  within: JsonLimits = limits
 ): Result.Result<Plain, JsonFault> => {
   const text = typeof input === "string" ? input : decode(input)
   if (text === undefined) return refuseWhole("the text is not valid UTF-8")

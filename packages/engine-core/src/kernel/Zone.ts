@@ -154,7 +154,7 @@ const CLOCKS_MAX = 64
 const clocks = new Map<string, Intl.DateTimeFormat>()
 
 /** Number of cached formatters; never above 64. */
-export const cached = (): number => clocks.size
+export const cachedFormatters = (): number => clocks.size
 
 const clock = (name: string): Intl.DateTimeFormat | undefined => {
   const kept = clocks.get(name)

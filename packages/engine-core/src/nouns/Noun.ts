@@ -3,7 +3,7 @@
  * judgements on them. A room lists its nouns, and the catalogue gathers them.
  */
 import type { HistoryKeeper } from "../feeds/HistoryKeeper.ts"
-import type { Step } from "../feeds/RetentionSteps.ts"
+import type { RetentionStep } from "../feeds/RetentionSteps.ts"
 import type { Collection } from "../kernel/Collection.ts"
 import type { AnyFormula } from "../kernel/Formula.ts"
 import type { AnyJudged } from "../kernel/Judged.ts"
@@ -42,7 +42,7 @@ export interface Noun {
   /** History that retention leaves because the noun still reads it. */
   readonly historyKeepers?: ReadonlyArray<HistoryKeeper>
   /** Steps of a retention run, in order: a run under way continues at the number of its step. */
-  readonly retentionSteps?: ReadonlyArray<Step>
+  readonly retentionSteps?: ReadonlyArray<RetentionStep>
 }
 
 /** Declares a noun; the types of its writes and reads stay, so that a caller finds each by its name. */

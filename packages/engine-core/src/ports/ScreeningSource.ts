@@ -33,12 +33,12 @@ const ScreeningFinding = Schema.Struct({
 })
 export type ScreeningFinding = typeof ScreeningFinding.Type
 
-export const Answer = Schema.Union([
+export const ScreeningAnswer = Schema.Union([
   /** No answer yet; the request is sent again later. */
   Schema.Struct({ found: Schema.Literal("nothing-yet") }),
   ScreeningFinding
 ])
-export type Answer = typeof Answer.Type
+export type ScreeningAnswer = typeof ScreeningAnswer.Type
 
 /** The source is unavailable or could not read the request; the same request is sent again. */
 export class SourceUnavailable extends Data.TaggedError("SourceUnavailable")<{
@@ -55,7 +55,7 @@ export interface Source {
    * long as there is nothing yet or only a possible hit: a source MUST take a request once, by its
    * id, and MUST answer a possible hit as decided once a person has judged it.
    */
-  readonly ask: (request: Request) => Effect.Effect<Answer, SourceUnavailable>
+  readonly ask: (request: Request) => Effect.Effect<ScreeningAnswer, SourceUnavailable>
 }
 
 /** Default: no source; holders are not screened, and none is refused for it. */

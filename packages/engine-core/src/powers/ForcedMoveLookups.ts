@@ -16,9 +16,9 @@ import { inForce } from "../restraints/restriction/RestrictionLookups.ts"
 import { type Restriction, restrictions } from "../restraints/restriction/Restriction.ts"
 import { forcedActs } from "./ForcedAct.ts"
 import type { MoveContext } from "./ForcedMoveGates.ts"
-import { movesMax, pick, type Position } from "./ForcedMoveRules.ts"
+import { movesMax, pick, type MovePosition } from "./ForcedMoveRules.ts"
 import type { IssuerPowersAgreement } from "./IssuerPowersAgreement.ts"
-import { agreedOn } from "./IssuerPowersAgreementLookups.ts"
+import { agreementsInForceOf } from "./IssuerPowersAgreementLookups.ts"
 import {
   everything,
   type IssuerPowersConsent,
@@ -44,7 +44,7 @@ export interface LoadedMove extends MoveContext {
   readonly to: Stored<Holder> | null
   readonly agreement: IssuerPowersAgreement | null
   readonly consents: ReadonlyArray<IssuerPowersConsent>
-  readonly positions: ReadonlyArray<Position>
+  readonly positions: ReadonlyArray<MovePosition>
   /** Restrictions that a recovery carries to the successor. */
   readonly carried: ReadonlyArray<Restriction>
 }
@@ -232,7 +232,7 @@ const controlsOf = Effect.fnUntraced(function* (
     admissions: new Map<string, Admission>(admitted.map(({ record }) => [pairOf(record), record])),
     restrictions: restricted,
     origins: yield* originsOf(restricted),
-    agreements: yield* agreedOn(traded),
+    agreements: yield* agreementsInForceOf(traded),
     consents: yield* consentsOf(givers, traded),
     positions: yield* positionsOf(
       {

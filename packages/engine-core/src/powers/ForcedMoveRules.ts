@@ -14,7 +14,7 @@ export interface Lock {
 }
 
 /** A holding of the holder; `stuck`: locked by a contract that no forced move releases. */
-export interface Position {
+export interface MovePosition {
   readonly holdingCid: string
   readonly amount: Decimal.Decimal
   readonly lock: Lock | "free" | "stuck"
@@ -43,7 +43,7 @@ const perMove = 6
  */
 const inputsOf = ({ lock }: Portion): number => (lock === null ? 1 : 3)
 
-const rank = ({ lock }: Position): number => {
+const rank = ({ lock }: MovePosition): number => {
   if (lock === "free") return 0
   return lock === "stuck" ? 2 : 1
 }
@@ -52,7 +52,7 @@ const rank = ({ lock }: Position): number => {
  * Order of choice: free holdings first, to release few locks; then the largest, to use few
  * contracts.
  */
-const inOrder = (positions: ReadonlyArray<Position>): ReadonlyArray<Position> =>
+const inOrder = (positions: ReadonlyArray<MovePosition>): ReadonlyArray<MovePosition> =>
   positions.toSorted(
     (a, b) =>
       rank(a) - rank(b) ||
@@ -62,7 +62,7 @@ const inOrder = (positions: ReadonlyArray<Position>): ReadonlyArray<Position> =>
 
 /** Chooses the holdings from which so many units move; `all`: every holding as a whole. */
 export const pick = (
-  positions: ReadonlyArray<Position>,
+  positions: ReadonlyArray<MovePosition>,
   units: Decimal.Decimal | "all"
 ): PickedPortions => {
   const held = Decimal.sum(positions.map(({ amount }) => amount))
@@ -82,7 +82,7 @@ export const pick = (
 /** Locks that a choice releases, with all units of the holding: a lock ends as a whole. */
 export const releasedOf = (
   { portions }: Pick<PickedPortions, "portions">,
-  positions: ReadonlyArray<Position>
+  positions: ReadonlyArray<MovePosition>
 ): ReadonlyArray<Lock & { readonly holdingCid: string; readonly amount: Decimal.Decimal }> => {
   const whole = new Map(positions.map(({ amount, holdingCid }) => [holdingCid, amount]))
   return portions.flatMap(({ amount, holdingCid, lock }) =>

@@ -7,7 +7,7 @@ import { Records } from "../records/Records.ts"
 import { Allocation, BurnRequest, TransferOffer } from "../templates/Registry.ts"
 import { StandingCommitment } from "../templates/Standing.ts"
 import { key } from "../templates/Template.ts"
-import type { Lock, Position } from "./ForcedMoveRules.ts"
+import type { Lock, MovePosition } from "./ForcedMoveRules.ts"
 
 /** Largest number of ids in one query. */
 const idsMax = 500
@@ -34,7 +34,7 @@ export const positionsOf = Effect.fnUntraced(function* (
   const locks = yield* locksOf(
     found.flatMap(({ contractId, lock }) => (lock === null ? [] : [contractId]))
   )
-  const positions = new Map<string, Array<Position>>()
+  const positions = new Map<string, Array<MovePosition>>()
   for (const holding of found) {
     const line = lineOf(holding, holding.owner)
     const ofLine = positions.get(line) ?? []
@@ -49,7 +49,7 @@ const lockOf = (
   { lock }: Holding,
   found: Lock | undefined,
   now: Instant.Instant
-): Position["lock"] => {
+): MovePosition["lock"] => {
   if (lock === null) return "free"
   if (found !== undefined) return found
   return lock.expiresAt !== null && lock.expiresAt <= now

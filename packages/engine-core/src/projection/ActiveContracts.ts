@@ -8,7 +8,7 @@ import { decodePayload, key, type Payload, type Template } from "../templates/Te
 import { contracts } from "./Contract.ts"
 
 /** An active contract, as a snapshot or the projection has it. */
-export interface Active {
+export interface ActiveContract {
   readonly contractId: string
   readonly payload: LfRecord
   readonly createdAt: Instant.Instant
@@ -17,7 +17,7 @@ export interface Active {
 /** Finds the active contracts of a template. */
 export type ActiveOf = (
   template: Pick<Template, "typeRef">
-) => Stream.Stream<Active, Unavailable, Records>
+) => Stream.Stream<ActiveContract, Unavailable, Records>
 
 /** Active contracts of a snapshot, sorted by template once for all that is opened from it. */
 export const shownBy = (events: ReadonlyArray<Event>): ActiveOf => {
@@ -46,7 +46,7 @@ export const projected: ActiveOf = (template) =>
 
 /** Returns the creation of an active contract as a reading takes it; who saw it is not kept. */
 export const createdOf = (
-  { contractId, createdAt, payload }: Active,
+  { contractId, createdAt, payload }: ActiveContract,
   { typeRef: template }: Pick<Template, "typeRef">
 ): Created => ({
   _tag: "Created",
@@ -65,7 +65,7 @@ export const createdOf = (
 })
 
 /** An active contract, decoded. */
-export interface TypedContract<T extends Template> extends Active {
+export interface TypedContract<T extends Template> extends ActiveContract {
   readonly typed: Payload<T>
 }
 

@@ -121,7 +121,7 @@ export const any = Effect.fnUntraced(function* (read: AskedRead, pin: Pin.Resolv
 })
 
 /** Views of records, and what is answered beside them. */
-export interface Made<V> {
+export interface MadeViews<V> {
   readonly views: ReadonlyArray<V>
   /** Ids of the records under the path of their read; null: the path itself is that of the record. */
   readonly ids: ReadonlyArray<string | null>
@@ -146,8 +146,8 @@ export const ahead = Effect.fnUntraced(function* <V>({ pin, role, view }: Answer
  * (docs/domain/every-record.md#waiting-on). Actions have no ledger offset, so a read at an offset is
  * answered without them.
  */
-export const added = Effect.fnUntraced(function* <V, M extends Made<V>>(
-  made: M & Made<V>,
+export const added = Effect.fnUntraced(function* <V, M extends MadeViews<V>>(
+  made: M & MadeViews<V>,
   { actions, pin, read, role }: Answer<V> & { readonly actions: Actions | undefined }
 ) {
   if (pin === undefined || !isShown(role, pin) || !made.views.some(waits)) return made

@@ -103,8 +103,13 @@ const located = (services: Prepared.ReadServices) =>
   })
 
 /** Makes views, and adds the four-eyes actions that await their records, which are looked up meanwhile. */
-const withAwaiting = Effect.fnUntraced(function* <V, M extends AwaitingActionLookups.Made<V>, E, R>(
-  making: Effect.Effect<M & AwaitingActionLookups.Made<V>, E, R>,
+const withAwaiting = Effect.fnUntraced(function* <
+  V,
+  M extends AwaitingActionLookups.MadeViews<V>,
+  E,
+  R
+>(
+  making: Effect.Effect<M & AwaitingActionLookups.MadeViews<V>, E, R>,
   answer: AwaitingActionLookups.Answer<V>
 ) {
   const [made, actions] = yield* Effect.all([making, AwaitingActionLookups.ahead(answer)], {

@@ -4,7 +4,7 @@
  */
 import { Schema } from "effect"
 import * as Field from "./Field.ts"
-import { Fill } from "./Redemption.ts"
+import { RedemptionFill } from "./Redemption.ts"
 import { define } from "./Template.ts"
 
 const cid = Field.contractId
@@ -48,7 +48,7 @@ export const DealingCycle = define({
             intentCid: Field.optional(cid),
             /** The fund's own allocation to this holder; absent, the cycle's cash pays. */
             allocationCid: Field.optional(cid),
-            fill: Field.optional(Fill)
+            fill: Field.optional(RedemptionFill)
           })
         ),
         /** The fund's cash for its net: sender and receiver the fund, reference the cycle. */

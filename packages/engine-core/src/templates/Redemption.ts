@@ -109,7 +109,7 @@ export const RedemptionClaim = define({
 })
 
 /** Partial fill of an order: the filled part; the remainder is a claim of its own, unpriced. */
-export const Fill = Schema.Struct({
+export const RedemptionFill = Schema.Struct({
   units: Field.decimal,
   proceeds: Field.decimal,
   remainderId: Field.text,
@@ -118,7 +118,7 @@ export const Fill = Schema.Struct({
   /** The cycle of that day, where it is open: the rest joins it at once. */
   cycleCid: Field.optional(cid)
 })
-export type Fill = typeof Fill.Type
+export type RedemptionFill = typeof RedemptionFill.Type
 
 export const PricedRedemption = define({
   typeRef: named("PricedRedemption"),
@@ -148,7 +148,7 @@ export const PricedRedemption = define({
         intentCid: Field.optional(cid),
         /** The SHA-256 of what shows the cash outside the ledger. */
         evidence: Field.optional(Field.digest),
-        fill: Field.optional(Fill)
+        fill: Field.optional(RedemptionFill)
       }),
       result: Schema.Struct({
         cash: Field.optional(cid),

@@ -4,7 +4,7 @@
  */
 import { Context } from "effect"
 import { conditions } from "../kernel/Conditions.ts"
-import { condition, concealedGates, failed, type GateCheck, shown } from "../kernel/Gates.ts"
+import { condition, concealedGates, failed, type GateCheck, gateChecksOf } from "../kernel/Gates.ts"
 import type { Plain } from "../kernel/PlainJson.ts"
 import * as Problem from "../kernel/Problem.ts"
 import { gates, isRefused, type Refused, refused, type Unavailable } from "../kernel/Refusal.ts"
@@ -69,7 +69,7 @@ export const rowsFor = (rows: ReadonlyArray<GateCheck>, role: Role): ReadonlyArr
   const before = open.filter(
     (row) => gates.indexOf(row.gate) < gates.indexOf(conditions.standing.gate)
   )
-  return [...before, ...shown([condition("standing", ok)]), ...open.slice(before.length)]
+  return [...before, ...gateChecksOf([condition("standing", ok)]), ...open.slice(before.length)]
 }
 
 /** Events that show whether a holder is restricted or screened, as a room declares them. */
@@ -83,7 +83,7 @@ export interface ConcealedEvents {
 }
 
 /** The concealed events of all rooms, gathered in the catalogue. */
-export class Concealed extends Context.Service<Concealed, ConcealedEvents>()(
+export class ConcealedRecord extends Context.Service<ConcealedRecord, ConcealedEvents>()(
   "@bursar/engine-core/writes/Concealed"
 ) {}
 

@@ -160,7 +160,7 @@ export const settle = Effect.fnUntraced(function* (
 export const end = Effect.fnUntraced(function* (
   leasedOperation: LeasedOperation,
   { record, act }: RunningOperation,
-  failure: (requestId: string) => OperationTransitions.Failure
+  failure: (requestId: string) => OperationTransitions.OperationFailure
 ) {
   yield* OperationTransitions.fail(record, { failure: failure(record.requestId), act })
   yield* finish(leasedOperation)
@@ -169,7 +169,7 @@ export const end = Effect.fnUntraced(function* (
 /** Maps the refusal that ended an operation to the problems that its readers are shown. */
 export const failing =
   (cause: Refused | Unavailable) =>
-  (requestId: string): OperationTransitions.Failure => {
+  (requestId: string): OperationTransitions.OperationFailure => {
     const instead = Concealment.substituteFor(cause)
     return {
       problem: Problem.from(cause, requestId),
@@ -180,7 +180,7 @@ export const failing =
 /** Fails the leased operation, in a transaction of its own that begins with `before`. */
 export const fail = Effect.fnUntraced(function* <E = never, R = never>(
   leasedOperation: LeasedOperation,
-  failure: (requestId: string) => OperationTransitions.Failure,
+  failure: (requestId: string) => OperationTransitions.OperationFailure,
   before: (running: RunningOperation) => Effect.Effect<unknown, E, R> = () => Effect.void
 ) {
   const records = yield* Records

@@ -19,7 +19,7 @@ import * as SpentCommand from "../templates/Runner.ts"
 import * as LeasedOperation from "./LeasedOperation.ts"
 import * as Rules from "./LedgerWriteRules.ts"
 import type { OnLedger } from "./Operation.ts"
-import type { Failure } from "./OperationTransitions.ts"
+import type { OperationFailure } from "./OperationTransitions.ts"
 import { type Fact, operations, type OperationRecord, type Step } from "./OperationRecord.ts"
 import * as Request from "./Request.ts"
 import * as SignedFigures from "./SignedFigures.ts"
@@ -182,7 +182,7 @@ export const doubt = Effect.fnUntraced(function* (
 export const abandon = Effect.fnUntraced(function* (
   leasedOperation: LeasedOperation.LeasedOperation,
   step: Step,
-  failureOf: ((requestId: string) => Failure) | null
+  failureOf: ((requestId: string) => OperationFailure) | null
 ) {
   const { commandId } = step
   yield* Effect.logWarning("a ledger write is abandoned: its command id is spent first", {

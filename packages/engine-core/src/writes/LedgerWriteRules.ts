@@ -15,7 +15,7 @@ import { type Refused, refused, type Unavailable, unavailable } from "../kernel/
 import type { Receipt, Refused as LedgerRefused, SubmitError } from "../ports/Ledger.ts"
 import * as LedgerRefusal from "./LedgerRefusal.ts"
 import type { OperationRecord, Step } from "./OperationRecord.ts"
-import type { Failure } from "./OperationTransitions.ts"
+import type { OperationFailure } from "./OperationTransitions.ts"
 
 /** Number of times that a step may be planned anew because a contract it needs was archived. */
 export const replansMax = 3
@@ -156,7 +156,7 @@ export interface Spend {
 /** Fails the operation by the cause for which its step was abandoned. */
 interface End {
   readonly move: "end"
-  readonly failure: Failure
+  readonly failure: OperationFailure
 }
 
 /** Judges the gates and records a step, which is then sent. */

@@ -17,7 +17,7 @@ import * as Request from "./Request.ts"
 type Transition = Effect.fn.Return<Stored<OperationRecord>, Unavailable, Records>
 
 /** Problem of a failed operation, and its substitute for readers it is concealed from. */
-export type Failure = Pick<OperationRecord, "problemInstead"> & {
+export type OperationFailure = Pick<OperationRecord, "problemInstead"> & {
   readonly problem: Problem.Problem
 }
 
@@ -51,7 +51,7 @@ export const succeed = Effect.fnUntraced(function* (
 /** Ends a running operation as failed. */
 export const fail = Effect.fnUntraced(function* (
   running: Stored<OperationRecord>,
-  { act, failure }: { readonly failure: Failure; readonly act: Act }
+  { act, failure }: { readonly failure: OperationFailure; readonly act: Act }
 ): Transition {
   const records = yield* Records
   const fact = { on: "fail", at: act.now, ...failure } as const

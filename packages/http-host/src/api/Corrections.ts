@@ -19,7 +19,7 @@ import * as Parameters from "./document/Parameters.ts"
 import * as Schemas from "./document/Schemas.ts"
 import * as Security from "./document/Security.ts"
 import * as Titles from "./document/Titles.ts"
-import { type Group, groupDocs, type Route } from "./Route.ts"
+import { type RouteGroup, groupDocs, type Route } from "./Route.ts"
 
 export type Document = OpenAPIV3_1.Document
 
@@ -78,7 +78,7 @@ export const document = (
   return {
     ...spec,
     info: { ...spec.info, contact: { name: "The operating party, called the venue" } },
-    tags: spec.tags.map((tag) => ({ ...tag, description: groupDocs[tag.name as Group] })),
+    tags: spec.tags.map((tag) => ({ ...tag, description: groupDocs[tag.name as RouteGroup] })),
     security: Security.everywhere,
     // The walk keeps what the generator typed as paths, and knows it as JSON alone.
     paths: shown as OpenAPIV3_1.PathsObject,

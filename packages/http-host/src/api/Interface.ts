@@ -16,7 +16,7 @@ export const make = (routes: ReadonlyArray<Route.Route>, binding: Binding = wire
 }
 
 const groupOf = (
-  name: Route.Group,
+  name: Route.RouteGroup,
   routes: ReadonlyArray<Route.Route>,
   binding: Binding
 ): ReadonlyArray<Group> => {

@@ -23,7 +23,7 @@ export interface Route {
   readonly name: string
   readonly doc: string
   readonly path: Verb.Path
-  readonly group: Group
+  readonly group: RouteGroup
   readonly admits: Admits
   /** Longest body in bytes; 0: the route takes none. */
   readonly bodyMax: number
@@ -71,10 +71,10 @@ export const groups = [
   "Feeds",
   "System"
 ] as const
-export type Group = (typeof groups)[number]
+export type RouteGroup = (typeof groups)[number]
 
 /** Description of each group of routes. */
-export const groupDocs: Readonly<Record<Group, string>> = {
+export const groupDocs: Readonly<Record<RouteGroup, string>> = {
   Instruments: "What is administered: its terms, policy, register, prices, and who may hold it.",
   Holders: "Who holds units, and what is known, agreed and owned of each.",
   Orders: "Subscriptions and redemptions, from claim to settlement, one by one or in cycles.",
@@ -88,7 +88,7 @@ export const groupDocs: Readonly<Record<Group, string>> = {
 }
 
 /** Group of each first path segment. */
-const groupOf: Readonly<Record<string, Group>> = {
+const groupOf: Readonly<Record<string, RouteGroup>> = {
   instruments: "Instruments",
   holders: "Holders",
   subscriptions: "Orders",
@@ -122,7 +122,7 @@ const groupOf: Readonly<Record<string, Group>> = {
 /** Longest JSON body in bytes. */
 export const jsonMax = 1024 * 1024
 
-const grouped = (path: Verb.Path): Group => {
+const grouped = (path: Verb.Path): RouteGroup => {
   const group = groupOf[path.root]
   if (group === undefined) throw new Error(`${path.template} belongs to no group`)
   return group

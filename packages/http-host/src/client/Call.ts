@@ -193,7 +193,7 @@ const read = <A>(
  * Limits of the JSON parser: answers of the service may have any length, and only their depth is
  * limited.
  */
-const answerLimits: PlainJson.Limits = {
+const answerLimits: PlainJson.JsonLimits = {
   ...PlainJson.limits,
   tokens: Number.MAX_SAFE_INTEGER,
   members: Number.MAX_SAFE_INTEGER,

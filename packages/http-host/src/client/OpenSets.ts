@@ -7,11 +7,11 @@ import { Effect, Result, Schema, type SchemaIssue } from "effect"
  * A value that a set gained after this client was built
  * (docs/contract/growth.md#open-and-closed-sets).
  */
-export interface Unknown {
+export interface UnknownValue {
   readonly unknown: string
 }
 
-export const isUnknown = (value: unknown): value is Unknown =>
+export const isUnknown = (value: unknown): value is UnknownValue =>
   typeof value === "object" && value !== null && "unknown" in value
 
 /**
@@ -31,7 +31,7 @@ export type DecodedValue<T> =
     ? T
     : T extends string
       ? IsWord<T> extends true
-        ? T | Unknown
+        ? T | UnknownValue
         : T
       : T extends number | bigint | boolean | null | undefined
         ? T

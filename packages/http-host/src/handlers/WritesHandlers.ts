@@ -6,7 +6,7 @@ import { ApproveBody, RejectBody } from "../api/WritesApi.ts"
 import * as Answer from "../middleware/Answer.ts"
 import * as Faults from "../wire/Faults.ts"
 import type { SignedInHandler } from "./Handler.ts"
-import { answered, bodyOf, noQuery, type WriteServices } from "./write.ts"
+import { writeAnswerOf, bodyOf, noQuery, type WriteServices } from "./write.ts"
 
 const approveBody = Shape.decoder(ApproveBody)
 const rejectBody = Shape.decoder(RejectBody)
@@ -26,7 +26,7 @@ export const make = (services: WriteServices): Readonly<Record<string, SignedInH
       ...(yield* Effect.fromResult(approval)).sent
     })
     const { requestId } = arrival.identity
-    return yield* answered(answer, services, { caller, requestId, wait })
+    return yield* writeAnswerOf(answer, services, { caller, requestId, wait })
   }),
 
   "approvals.reject": Effect.fnUntraced(function* ({ arrival, caller, body }) {

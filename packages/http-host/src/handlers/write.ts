@@ -26,6 +26,7 @@ export interface WriteServices {
   readonly basePath: string
 }
 
+/** Handler of every declared write. */
 export const write = (operation: Operation.Operation, services: WriteServices) => {
   const judge = shapeOf(operation)
   return Effect.fnUntraced(function* (
@@ -48,12 +49,12 @@ export const write = (operation: Operation.Operation, services: WriteServices) =
       params: arrival.params
     })
     const { requestId } = arrival.identity
-    return yield* answered(answer, services, { caller, requestId, wait })
+    return yield* writeAnswerOf(answer, services, { caller, requestId, wait })
   })
 }
 
 /** Answer of a write, once its operation has ended where the caller prefers to wait for that. */
-export const answered = Effect.fnUntraced(function* (
+export const writeAnswerOf = Effect.fnUntraced(function* (
   first: Answered,
   { basePath, fourEyes, signals }: WriteServices,
   called: {

@@ -11,7 +11,7 @@ import type { Away } from "./Waits.ts"
 
 /** Bounds by which a read is refused. */
 export const bounds = ["subject", "host", "streams"] as const
-type Bound = (typeof bounds)[number]
+type BudgetBound = (typeof bounds)[number]
 
 type Response = HttpServerResponse.HttpServerResponse
 
@@ -53,7 +53,7 @@ interface Account {
 
 const retryAfter = 1
 
-const refusals: Readonly<Record<Bound, Refusal.Unavailable>> = {
+const refusals: Readonly<Record<BudgetBound, Refusal.Unavailable>> = {
   subject: Refusal.unavailable(
     "overloaded",
     "Answers to this caller wait to be read; read them first.",
@@ -88,7 +88,7 @@ export const make: Effect.Effect<AnswerBudget> = Effect.gen(function* () {
     account.uses -= 1
     if (account.uses === 0) accounts.delete(subject)
   }
-  const refuse = (bound: Bound): Effect.Effect<never, Refusal.Unavailable> =>
+  const refuse = (bound: BudgetBound): Effect.Effect<never, Refusal.Unavailable> =>
     Effect.andThen(
       Metric.update(Metric.withAttributes(Counters.answersRefused, { bound }), 1),
       Effect.fail(refusals[bound])
@@ -98,7 +98,7 @@ export const make: Effect.Effect<AnswerBudget> = Effect.gen(function* () {
    * The bound that further bytes would exceed. An answer for which nothing else waits is always in
    * order, however long it is.
    */
-  const exceeded = (account: Account, bytes: number): Bound | undefined => {
+  const exceeded = (account: Account, bytes: number): BudgetBound | undefined => {
     if (account.bytes > 0 && account.bytes + bytes > subjectBytes) return "subject"
     return inAll > 0 && inAll + bytes > hostBytes ? "host" : undefined
   }

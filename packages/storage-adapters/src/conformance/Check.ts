@@ -6,7 +6,7 @@ import { Clock, Data, Effect, type Exit, Fiber, Option, type Scope } from "effec
 import { isDeepStrictEqual } from "node:util"
 import type { Storage } from "../storage/memory/Memory.ts"
 
-export class Broken extends Data.TaggedError("Broken")<{
+export class BrokenPromise extends Data.TaggedError("Broken")<{
   readonly what: string
   readonly expected: unknown
   readonly actual: unknown
@@ -33,10 +33,10 @@ export const same = (
   what: string,
   actual: unknown,
   expected: unknown
-): Effect.Effect<void, Broken> =>
+): Effect.Effect<void, BrokenPromise> =>
   isDeepStrictEqual(actual, expected)
     ? Effect.void
-    : Effect.fail(new Broken({ what, expected, actual }))
+    : Effect.fail(new BrokenPromise({ what, expected, actual }))
 
 /** A part of a check ended after the lease or delay that it is about: the outcome says nothing of the store. */
 export class TooSlow extends Data.TaggedError("TooSlow")<{ readonly millis: number }> {}
@@ -118,7 +118,7 @@ export const ends = <A, E, R>(
   what: string,
   effect: Effect.Effect<A, E, R>,
   expected: "success" | "defect" | "interrupt" | (string & {})
-): Effect.Effect<void, Broken, R> =>
+): Effect.Effect<void, BrokenPromise, R> =>
   Effect.flatMap(Effect.exit(effect), (exit) => same(what, ending(exit), expected))
 
 let names = 0

@@ -8,7 +8,7 @@ import { endOfDay, isOfYears, otherYears } from "./Days.ts"
 import { decoder } from "./Decoding.ts"
 import { refused } from "./Faults.ts"
 import { LineBuffer, repeated } from "./LineBuffer.ts"
-import { Rows } from "./Rows.ts"
+import { StatementRows } from "./Rows.ts"
 import * as Steps from "./Steps.ts"
 
 type Line = StatementSource.Line
@@ -52,7 +52,7 @@ const formOf = ({ csv }: Reading): StatementSource.CsvForm => {
 
 class CsvReader implements Steps.Step<string, StatementSource.Part> {
   readonly #reading: Reading
-  readonly #rows: Rows
+  readonly #rows: StatementRows
   readonly #kind: Kind
   readonly #lines: LineBuffer
   #row: CsvRow | null = null
@@ -65,7 +65,7 @@ class CsvReader implements Steps.Step<string, StatementSource.Part> {
     this.#businessDate = reading.businessDate
     this.#kind = kinds[reading.kind](reading)
     this.#lines = new LineBuffer(reading)
-    this.#rows = new Rows(form.delimiter, (cells, number) => {
+    this.#rows = new StatementRows(form.delimiter, (cells, number) => {
       if (this.#row === null) {
         this.#row = new CsvRow(form, cells)
       } else {

@@ -178,14 +178,14 @@ const codecs: Readonly<Record<Encoding, Codec>> = {
   }
 }
 
-export interface Place {
+export interface DecodingPlace {
   readonly line: number
   /** Counted from 1, in UTF-16 units. */
   readonly column: number
 }
 
 /** Place after a text; a line ends with LF, CR or CR LF. */
-export const after = ({ line, column }: Place, text: string): Place => {
+export const after = ({ line, column }: DecodingPlace, text: string): DecodingPlace => {
   let ends = 0
   let start = 0
   for (let at = text.indexOf("\n"); at >= 0; at = text.indexOf("\n", at + 1)) {
@@ -200,10 +200,10 @@ export const after = ({ line, column }: Place, text: string): Place => {
   return { line: line + ends, column: ends === 0 ? column + text.length : text.length - start + 1 }
 }
 
-const malformed = (detail: string, { line, column }: Place) =>
+const malformed = (detail: string, { line, column }: DecodingPlace) =>
   new StatementSource.StatementMalformed({ detail, line, column })
 
-const beginning: Place = { line: 1, column: 1 }
+const beginning: DecodingPlace = { line: 1, column: 1 }
 
 /** A name as a refusal shows it: short, and of letters that a label may have. */
 const shown = (name: string): string => name.slice(0, 40).replaceAll(/[^\w.:-]/gu, "?")

@@ -6,7 +6,7 @@
  */
 import { PlainJson } from "@bursar/engine-core/kernel"
 import { Result } from "effect"
-import { after, type Place } from "./Decoding.ts"
+import { after, type DecodingPlace } from "./Decoding.ts"
 import { malformed } from "./Faults.ts"
 
 /** Characters of an element, and of the header. */
@@ -30,7 +30,7 @@ type State = "before" | "members" | "first" | "line" | "comma" | "next" | "after
 export interface Piece {
   readonly text: string
   /** Place of a character of the piece, counted from 0, in the file. */
-  readonly placeOf: (at: number) => Place
+  readonly placeOf: (at: number) => DecodingPlace
 }
 
 export class JsonSplitter {
@@ -38,7 +38,7 @@ export class JsonSplitter {
   #state: State = "before"
   /** Text that is not cut yet, and the place of its first character. */
   #text = ""
-  #place: Place = { line: 1, column: 1 }
+  #place: DecodingPlace = { line: 1, column: 1 }
   /** First character of the present piece, and the cursor. */
   #start = 0
   #at = 0
@@ -184,15 +184,15 @@ export class JsonSplitter {
     return true
   }
 
-  #placeOf(at: number): Place {
+  #placeOf(at: number): DecodingPlace {
     return after(this.#place, this.#text.slice(0, at))
   }
 }
 
 /** Places of a piece that is kept beyond the text that it was cut out of. */
 const fixed =
-  (start: Place, text: string) =>
-  (at: number): Place =>
+  (start: DecodingPlace, text: string) =>
+  (at: number): DecodingPlace =>
     after(start, text.slice(0, at))
 
 /** Name of a member by its text in the file, escapes and all; null where it is no string. */

@@ -18,7 +18,7 @@ const isLineEnd = (code: number): boolean => code === 0x0d || code === 0x0a
  * Parser of rows. Every row has as many cells as the first; a quote opens a cell or ends one, and is
  * doubled inside; no cell is trimmed, and no row is skipped. Empty lines at the end are no rows.
  */
-export class Rows {
+export class StatementRows {
   readonly #parser: RowParser
   readonly #onRow: OnRow
   #number = 0

@@ -6,7 +6,7 @@ import type { Party } from "@bursar/engine-core/kernel"
 import { Effect, Option, Stream } from "effect"
 import { DoorRefused } from "../ledger/wallets/DoorClient.ts"
 import type { CommittedChange, PartySession } from "../ledger/wallets/PartySession.ts"
-import type { Contract, Update } from "../ledger/wallets/Wire.ts"
+import type { WireContract, Update } from "../ledger/wallets/Wire.ts"
 import * as Refusals from "../ledger/simulated/door/Refusals.ts"
 import type { LedgerError } from "../ledger/simulated/LedgerError.ts"
 import type {
@@ -97,7 +97,7 @@ const already = (error: LedgerError): CommittedChange => ({
   duplicate: true
 })
 
-const contractOf = ({ contractId, createdAt, payload, template }: Created): Contract => ({
+const contractOf = ({ contractId, createdAt, payload, template }: Created): WireContract => ({
   contractId,
   template,
   payload,

@@ -69,7 +69,7 @@ export interface Common {
   readonly show: <A>(read: (world: World.World) => A) => Effect.Effect<A, WalletError>
   /** Commits commands of the party in one transaction, for what no act does. */
   readonly submit: (
-    ...commands: PartySession.Change["commands"]
+    ...commands: PartySession.PartyChange["commands"]
   ) => Effect.Effect<PartySession.CommittedChange, WalletError>
   /** Performs the first act of a plan; fails where it has none. */
   readonly perform: (plan: World.Plan) => Effect.Effect<PerformedAct, WalletError>

@@ -17,7 +17,7 @@ import {
 } from "./Distribution.ts"
 import { concealed as concealedLines, distributionLines } from "./DistributionLine.ts"
 import { setTimers } from "./DistributionTimerSteps.ts"
-import { type Counts, countsOf, unrolledIn } from "./LineLookups.ts"
+import { type LineCounts, countsOf, unrolledIn } from "./LineLookups.ts"
 import { payIfSettled } from "./PaymentSteps.ts"
 
 /** Distributions that are loaded, and whose lines are counted, together. */
@@ -27,7 +27,7 @@ interface CountedDistribution {
   readonly self: Stored<Distribution>
   /** The distribution's projection for investors and apps. */
   readonly shownDistribution: Stored<Distribution>
-  readonly counts: Counts
+  readonly counts: LineCounts
   /** Number of its suspended lines that investors and apps are shown as due. */
   readonly concealed: number
 }

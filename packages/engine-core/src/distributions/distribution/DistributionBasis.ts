@@ -7,8 +7,8 @@ import {
   equalisationGiven,
   type LineFigures,
   lineGiven,
-  type Position,
-  type Terms
+  type PayeePosition,
+  type LineTerms
 } from "./DistributionRules.ts"
 
 /** Records that the inputs of a line's figures were read from. */
@@ -32,8 +32,8 @@ export interface Sources {
 
 /** Inputs of a line's figures. */
 export interface Inputs {
-  readonly terms: Terms
-  readonly position: Position
+  readonly terms: LineTerms
+  readonly position: PayeePosition
   readonly figures: LineFigures
   readonly sources: Sources
 }
@@ -109,7 +109,7 @@ const ofPayout = ({ terms, figures, sources }: Inputs): ReadonlyArray<Basis.Basi
 
 /** Source of an input by its name; of a list of amounts the item's contract or lot. */
 const sourceOf =
-  ({ pricing }: Terms, sources: Sources) =>
+  ({ pricing }: LineTerms, sources: Sources) =>
   (name: string, id: string | null): Basis.Source => {
     const { offset } = sources
     switch (name) {

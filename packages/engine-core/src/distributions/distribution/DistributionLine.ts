@@ -292,7 +292,7 @@ export const causes = [
   "screening",
   "no-holder"
 ] as const satisfies ReadonlyArray<LineReason>
-export type Cause = (typeof causes)[number]
+export type LineCause = (typeof causes)[number]
 
 /** Causes that are concealed from investors and apps. */
 const concealedCauses: ReadonlyArray<LineReason> = ["restriction", "court-order", "screening"]

@@ -14,7 +14,7 @@ import { Result } from "effect"
 import * as Formulas from "./DistributionFormulas.ts"
 
 /** Prices of one distribution, the same for every line of it. */
-export type Pricing =
+export type PeriodPricing =
   | { readonly valuation: "par" }
   | {
       readonly valuation: "accumulating"
@@ -30,8 +30,8 @@ export type Pricing =
     }
 
 /** Terms of one distribution, the same for every line of it. */
-export interface Terms {
-  readonly pricing: Pricing
+export interface LineTerms {
+  readonly pricing: PeriodPricing
   readonly payoutDecimals: number
   /** Null where cash is paid, and for rebasing instruments, which pay nothing. */
   readonly payout: {
@@ -53,7 +53,7 @@ export interface HolderAccrual {
 }
 
 /** Position at the record date of one holder, or of a chain of successors together. */
-export interface Position {
+export interface PayeePosition {
   /** Units on the register of record. */
   readonly units: Decimal.Decimal
   /** Base units on the register of record; of a rebasing instrument alone. */
@@ -105,8 +105,8 @@ export interface LineFigures extends Entitlement {
  * A par position has one accrual for each point; equal ids in `units`, `income` and `days`.
  */
 export const entitlementOf = (
-  { pricing }: Pick<Terms, "pricing">,
-  position: Pick<Position, "units" | "baseUnits" | "accruals">
+  { pricing }: Pick<LineTerms, "pricing">,
+  position: Pick<PayeePosition, "units" | "baseUnits" | "accruals">
 ): Entitlement => {
   const { figures, terms } = computed(pricing, position)
   const { entitlement } = figures
@@ -115,8 +115,8 @@ export const entitlementOf = (
 }
 
 const computed = (
-  pricing: Pricing,
-  { units, baseUnits, accruals }: Pick<Position, "units" | "baseUnits" | "accruals">
+  pricing: PeriodPricing,
+  { units, baseUnits, accruals }: Pick<PayeePosition, "units" | "baseUnits" | "accruals">
 ) => {
   switch (pricing.valuation) {
     case "par":
@@ -137,7 +137,7 @@ export const accrualsGiven = (accruals: ReadonlyArray<HolderAccrual>) => ({
 
 /** Inputs of equalisation; undefined where the instrument has none. */
 export const equalisationGiven = (
-  { pricing, payoutDecimals }: Terms,
+  { pricing, payoutDecimals }: LineTerms,
   lots: ReadonlyArray<EqualisationLot>,
   gross: Decimal.Decimal
 ) =>
@@ -163,7 +163,7 @@ export const hasLine = ({
  * Computes one holder's line. It is carried, with gross 0, where an earlier line of the holder is
  * not rolled, where its gross is 0, and where its net buys no atom of the payout's units.
  */
-export const lineOf = (terms: Terms, position: Position): LineFigures => {
+export const lineOf = (terms: LineTerms, position: PayeePosition): LineFigures => {
   const entitled = entitlementOf(terms, position)
   if (position.isUnrolled) return carriedLine("unrolled", { terms, position, entitled })
   const paid = paidLine({ terms, position, entitled })
@@ -175,8 +175,8 @@ export const lineOf = (terms: Terms, position: Position): LineFigures => {
 }
 
 interface EntitledPosition {
-  readonly terms: Terms
-  readonly position: Position
+  readonly terms: LineTerms
+  readonly position: PayeePosition
   readonly entitled: Entitlement
 }
 
@@ -222,7 +222,7 @@ const figuresOf = (
 
 /** Inputs of the formula of a line. */
 export const lineGiven = (
-  { payoutDecimals }: Pick<Terms, "payoutDecimals">,
+  { payoutDecimals }: Pick<LineTerms, "payoutDecimals">,
   figures: Pick<
     LineFigures,
     "entitlement" | "carryIn" | "units" | "equalisation" | "rate" | "carried"
@@ -238,7 +238,7 @@ export const lineGiven = (
 })
 
 const payoutOf = (
-  { payout }: Pick<Terms, "payout">,
+  { payout }: Pick<LineTerms, "payout">,
   net: Decimal.Decimal
 ): Pick<LineFigures, "payoutUnits" | "payoutRest"> => {
   if (payout === null) return { payoutUnits: null, payoutRest: Rational.zero }

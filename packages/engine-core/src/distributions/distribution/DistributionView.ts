@@ -9,7 +9,7 @@ import { isConcealedFrom } from "../../writes/Concealment.ts"
 import { DistributionRoll } from "../roll/DistributionRoll.ts"
 import { Distribution, distributions } from "./Distribution.ts"
 import { Totals } from "./DistributionTerms.ts"
-import type { Counts } from "./LineLookups.ts"
+import type { LineCounts } from "./LineLookups.ts"
 
 const { NullOr } = Schema
 
@@ -91,7 +91,7 @@ const named = (
  */
 export const ofRole = (
   record: Stored<Distribution>,
-  counts: Counts,
+  counts: LineCounts,
   role: Role,
   awaited: AwaitedStatements["statements"] = []
 ): DistributionView => {

@@ -14,7 +14,7 @@ import {
   mayAcknowledge,
   type Rates
 } from "../period/RateChangeRules.ts"
-import { type Payout, type Place, wentEx } from "../period/PeriodRules.ts"
+import { type Payout, type PeriodPlace, wentEx } from "../period/PeriodRules.ts"
 
 /** Facts that an execution is judged by. */
 export interface ExecutionFacts extends Rates {
@@ -23,7 +23,7 @@ export interface ExecutionFacts extends Rates {
   readonly month: Month.Month
   /** True: the policy in force at the end of the month's record date distributes monthly. */
   readonly isMonthly: boolean
-  readonly place: Place
+  readonly place: PeriodPlace
   /** The first period that is not executed; null: none has a point yet. */
   readonly nextMonth: Month.Month | null
   /** Month of an execution that has not added all of its lines; null: there is none. */

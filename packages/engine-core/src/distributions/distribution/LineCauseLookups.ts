@@ -14,7 +14,7 @@ import type { Unavailable } from "../../kernel/Refusal.ts"
 import { Records } from "../../records/Records.ts"
 import { type Restriction, restrictions } from "../../restraints/restriction/Restriction.ts"
 import { inForce } from "../../restraints/restriction/RestrictionLookups.ts"
-import type { DistributionLine, Cause } from "./DistributionLine.ts"
+import type { DistributionLine, LineCause } from "./DistributionLine.ts"
 import { causesOf } from "./LineCauseRules.ts"
 
 /** A payee: a party and the instrument whose income it is paid. */
@@ -24,7 +24,7 @@ type OwedPayee = Pick<DistributionLine, "party" | "instrumentId" | "payout">
 export interface JudgedLine {
   /** Null: the party is no holder. */
   readonly holder: Holder | null
-  readonly causes: ReadonlyArray<Cause>
+  readonly causes: ReadonlyArray<LineCause>
 }
 
 /**

@@ -13,7 +13,7 @@ import {
   type RestrictionInForce
 } from "../../restraints/restriction/RestrictionRules.ts"
 import type { PayoutForm } from "../../vocabulary/sets.ts"
-import { causes, type Cause } from "./DistributionLine.ts"
+import { causes, type LineCause } from "./DistributionLine.ts"
 
 /** Facts at an instant from which the causes of a holder's lines of one instrument are judged. */
 export interface Subject {
@@ -36,7 +36,7 @@ export interface Subject {
  * not suspend a line while a receive-only restriction for expired evidence covers the instrument: it
  * is delivered, and the holder cannot move it on.
  */
-export const causesOf = (subject: Subject): ReadonlyArray<Cause> => {
+export const causesOf = (subject: Subject): ReadonlyArray<LineCause> => {
   const { holder } = subject
   if (holder === null) return ["no-holder"]
   const passage = {
@@ -52,7 +52,7 @@ export const causesOf = (subject: Subject): ReadonlyArray<Cause> => {
       covers(restriction, passage)
   )
   const waits = (lack: Lack): boolean => lack === "ended" || (lack === "expired" && !isReceiving)
-  const hasCause: Readonly<Record<Cause, boolean>> = {
+  const hasCause: Readonly<Record<LineCause, boolean>> = {
     restriction: stopping.some(({ reason }) => reason !== "court-order"),
     "court-order": stopping.some(({ reason }) => reason === "court-order"),
     registration: waits(registrationLack(holder)),

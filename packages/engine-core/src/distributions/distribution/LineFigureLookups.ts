@@ -13,9 +13,9 @@ import {
   type Page,
   pageAfter,
   partyOffsetsOf,
-  type Payee,
+  type LoadedPayee,
   payeeOf,
-  type Place,
+  type PayeePlace,
   placeAfter,
   start
 } from "./PayeeLookups.ts"
@@ -23,7 +23,7 @@ import * as Totals from "./TotalsRules.ts"
 
 /** Payee and figures of a line. */
 export interface PayeeLine {
-  readonly payee: Payee
+  readonly payee: LoadedPayee
   readonly figures: Rules.LineFigures
 }
 
@@ -62,8 +62,8 @@ const hashed = ({ payee: { holderId, party }, figures }: PayeeLine): LinesHash.H
 const partsOf = (size: number, crypto: { readonly sha256: (text: string) => string }) => {
   const parts: Array<LineStep> = []
   let lines: Array<LinesHash.HashedLine> = []
-  let after: Place | null = null
-  let last: Place | null = null
+  let after: PayeePlace | null = null
+  let last: PayeePlace | null = null
   const close = (): void => {
     if (lines.length === 0) return
     parts.push({ lines: lines.length, after, hash: LinesHash.chunkHashOf(lines, crypto) })
@@ -99,7 +99,7 @@ export const figuresOf = Effect.fnUntraced(function* (
   let totals = Totals.empty
   let unrolled = 0
   let holding: ReadonlyArray<number> = []
-  for (let place: Place | null = start; place !== null && totals.holders <= linesMax; ) {
+  for (let place: PayeePlace | null = start; place !== null && totals.holders <= linesMax; ) {
     const page: Page = yield* pageAfter(source, place)
     for (const line of yield* figuresOfPage(source, page)) {
       totals = Totals.add(totals, line.figures)
@@ -134,7 +134,7 @@ export const figuresOf = Effect.fnUntraced(function* (
 export const linesOf = Effect.fnUntraced(function* (source: LineSource, step: LineStep) {
   const crypto = yield* Crypto
   const lines: Array<PayeeLine> = []
-  for (let place: Place | null = step.after ?? start; place !== null; ) {
+  for (let place: PayeePlace | null = step.after ?? start; place !== null; ) {
     const page: Page = yield* pageAfter(source, place)
     for (const line of yield* figuresOfPage(source, page)) {
       if (Rules.hasLine(line.figures) && lines.length < step.lines) lines.push(line)
@@ -150,7 +150,7 @@ export const linesOf = Effect.fnUntraced(function* (source: LineSource, step: Li
 
 /** Streams all lines of a plan, computed again from its pins, a page of payees at a time, in order. */
 export const linesAgain = (source: LineSource) =>
-  Stream.unfold(start as Place | null, (place) =>
+  Stream.unfold(start as PayeePlace | null, (place) =>
     Effect.gen(function* () {
       if (place === null) return undefined
       const page: Page = yield* pageAfter(source, place)
@@ -162,7 +162,7 @@ export const linesAgain = (source: LineSource) =>
 /** Computes the line of one payee; null: it has none. */
 export const lineOfPayee = Effect.fnUntraced(function* (
   source: LineSource,
-  holder: Pick<Payee, "holderId" | "party">
+  holder: Pick<LoadedPayee, "holderId" | "party">
 ) {
   const payee = yield* payeeOf(source, holder)
   if (payee === null) return null

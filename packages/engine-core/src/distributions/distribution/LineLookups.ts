@@ -160,13 +160,13 @@ export const isAnyOwed: Effect.Effect<boolean, Unavailable, Records> = Effect.ge
 })
 
 /** Number of lines of a distribution in each state. */
-export type Counts = Readonly<Record<DistributionLine["state"], number>>
+export type LineCounts = Readonly<Record<DistributionLine["state"], number>>
 
 /** Counts the lines of these distributions by state, with one statement for all. */
 export const countsOf = (
   distributionIds: ReadonlyArray<string>,
   pin: Pin.ResolvedPin | null
-): Effect.Effect<ReadonlyMap<string, Counts>, Unavailable, Records> =>
+): Effect.Effect<ReadonlyMap<string, LineCounts>, Unavailable, Records> =>
   Effect.gen(function* () {
     if (distributionIds.length === 0) return new Map()
     const records = yield* Records

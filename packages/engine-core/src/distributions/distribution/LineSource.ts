@@ -12,7 +12,7 @@ import type * as Party from "../../kernel/Party.ts"
 import type { ValuationMode } from "../../vocabulary/sets.ts"
 import * as Field from "../../templates/Field.ts"
 import { DistributionId } from "./DistributionTerms.ts"
-import type { Pricing, Terms } from "./DistributionRules.ts"
+import type { PeriodPricing, LineTerms } from "./DistributionRules.ts"
 
 const { Array: List, NullOr, String: Text, Struct } = Schema
 
@@ -68,7 +68,7 @@ export interface LineSource
   readonly instrumentId: string
   readonly registrar: Party.Party
   readonly unitDecimals: number
-  readonly terms: Terms
+  readonly terms: LineTerms
   readonly ratesSeen: ReadonlyArray<Decimal.Decimal>
   readonly withholding: Decimal.Decimal
   readonly recordOffset: Offset.Offset
@@ -92,7 +92,7 @@ export const termsOf = ({
   payoutPrice,
   payoutDecimals,
   unitDecimals
-}: PlanTerms): Terms => ({
+}: PlanTerms): LineTerms => ({
   pricing: pricingOf({ valuation, from: fromPrice, to: toPrice }),
   payoutDecimals,
   payout: payoutPrice === null ? null : { price: payoutPrice, unitDecimals }
@@ -106,7 +106,7 @@ const pricingOf = ({
   readonly valuation: ValuationMode
   readonly from: Decimal.Decimal | null
   readonly to: Decimal.Decimal
-}): Pricing => {
+}): PeriodPricing => {
   if (valuation === "par") return { valuation }
   if (from === null) throw new Error(`income by ${valuation} is counted from a point`)
   return valuation === "accumulating"

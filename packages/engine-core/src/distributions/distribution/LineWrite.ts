@@ -8,17 +8,17 @@ import * as Integer from "../../kernel/Integer.ts"
 import { DistributionId } from "./DistributionTerms.ts"
 import { DistributionView } from "./DistributionView.ts"
 
-const Step = Schema.Struct({ step: Integer.schema, lines: Integer.schema })
-export type Step = typeof Step.Type
+const LineWriteStep = Schema.Struct({ step: Integer.schema, lines: Integer.schema })
+export type LineWriteStep = typeof LineWriteStep.Type
 
 export const LineWrite = Schema.Struct({
   operationId: Schema.String,
-  steps: Schema.Array(Step)
+  steps: Schema.Array(LineWriteStep)
 })
 export type LineWrite = typeof LineWrite.Type
 
 /** A step was planned, or planned anew after the ledger refused it. */
-export const Fact = Schema.Struct({ on: Schema.Literal("plan"), ...Step.fields })
+export const Fact = Schema.Struct({ on: Schema.Literal("plan"), ...LineWriteStep.fields })
 export type Fact = typeof Fact.Type
 
 /** Fold: the write after `fact`, which replaces an earlier plan of the same step. */

@@ -7,14 +7,14 @@ import * as RecordView from "../../records/RecordView.ts"
 import { Records } from "../../records/Records.ts"
 import { type DistributionId, distributions } from "./Distribution.ts"
 import { shown } from "./DistributionView.ts"
-import { declared, lineWrites, type Step } from "./LineWrite.ts"
+import { declared, lineWrites, type LineWriteStep } from "./LineWrite.ts"
 
 /**
  * Records how many lines a step touches, in the transaction that plans it; 0 only where it was planned
  * with lines before.
  */
 export const notePlanned = (
-  planned: Step,
+  planned: LineWriteStep,
   act: OperationAct
 ): Effect.Effect<void, Unavailable, Records> =>
   Effect.gen(function* () {

@@ -27,40 +27,43 @@ import { positionOfChain } from "./PayeeRules.ts"
 import { predecessorsOf, succeededIn } from "./SuccessionLookups.ts"
 
 /** A payee, with the inputs of its figures. */
-export interface Payee {
+export interface LoadedPayee {
   /** Null for a party that is no holder. */
   readonly holderId: string | null
   readonly party: Party.Party
   readonly custodian: Party.Party | null
-  readonly position: Rules.Position
+  readonly position: Rules.PayeePosition
   readonly rateSource: Rules.LineRate["rateSource"]
   /** Month of the line that carryIn comes from; null: nothing was carried in. */
   readonly carriedFrom: Month.Month | null
 }
 
 /** Place in the order of lines, after which the next page begins. */
-export interface Place {
+export interface PayeePlace {
   readonly of: "holder" | "party"
   /** Id of the holder, or the party; null: before the first. */
   readonly after: string | null
 }
 
-export const start: Place = { of: "holder", after: null }
+export const start: PayeePlace = { of: "holder", after: null }
 
 /** Place after the final holder. */
-export const firstParty: Place = { of: "party", after: null }
+export const firstParty: PayeePlace = { of: "party", after: null }
 
 /** Place after a payee. */
-export const placeAfter = ({ holderId, party }: Pick<Payee, "holderId" | "party">): Place =>
+export const placeAfter = ({
+  holderId,
+  party
+}: Pick<LoadedPayee, "holderId" | "party">): PayeePlace =>
   holderId === null ? { of: "party", after: party } : { of: "holder", after: holderId }
 
 export interface Page {
   /** In the order of lines; holders with neither units nor a carry are left out. */
-  readonly payees: ReadonlyArray<Payee>
+  readonly payees: ReadonlyArray<LoadedPayee>
   /** Number of holders of the page with units at each of `offsetsOf`. */
   readonly holding: ReadonlyArray<number>
   /** Place after the page; null: it was the final one. */
-  readonly next: Place | null
+  readonly next: PayeePlace | null
 }
 
 /** Largest number of payees of a page. */
@@ -88,7 +91,7 @@ const recordPin = ({ recordOffset, recordEndsAt }: LineSource): Pin.ResolvedPin 
   pinAt(recordOffset, recordEndsAt)
 
 /** Loads the page of payees after a place. */
-export const pageAfter = (source: LineSource, place: Place) =>
+export const pageAfter = (source: LineSource, place: PayeePlace) =>
   place.of === "holder" ? holdersAfter(source, place.after) : partiesAfter(source, place.after)
 
 /** Holder, or party that is no holder, with the holders that it succeeded in the instrument. */
@@ -114,7 +117,7 @@ const holdersAfter = Effect.fnUntraced(function* (source: LineSource, after: str
   ])
   const unitsOfEach = found.map(({ party }) => units(party))
   const last = found.at(-1)
-  const next: Place =
+  const next: PayeePlace =
     last !== undefined && found.length === pageSize
       ? { of: "holder", after: last.holderId }
       : firstParty
@@ -152,7 +155,7 @@ const withoutSucceeded = Effect.fnUntraced(function* (
  */
 export const payeeOf = Effect.fnUntraced(function* (
   source: LineSource,
-  { holderId, party }: Pick<Payee, "holderId" | "party">
+  { holderId, party }: Pick<LoadedPayee, "holderId" | "party">
 ) {
   const records = yield* Records
   const found =
@@ -312,12 +315,12 @@ const payeesOf = Effect.fnUntraced(function* (source: LineSource, { people, unit
     })
   const concerned = people.filter(isConcerned)
   const lots = yield* lotsOf(source, concerned)
-  return concerned.map((person): Payee => {
+  return concerned.map((person): LoadedPayee => {
     const carried = membersOf(person)
       .flatMap(linesBy)
       .filter(({ carryOut }) => !Decimal.isZero(carryOut))
     const { rate, rateSource } = rateOf(source, person)
-    const positionOf = (member: Pick<Person, "holderId" | "party">): Rules.Position => {
+    const positionOf = (member: Pick<Person, "holderId" | "party">): Rules.PayeePosition => {
       const unitsAt = units(member.party)
       const held = unitsAt(source.recordOffset)
       return {
@@ -386,7 +389,7 @@ const rateOf = (
 /** Loads the lots that count for the equalisation of these payees; none of other instruments. */
 const lotsOf = Effect.fnUntraced(function* (source: LineSource, people: ReadonlyArray<Person>) {
   const { pricing } = source.terms
-  const none = (_: Party.Party): Rules.Position["lots"] => []
+  const none = (_: Party.Party): Rules.PayeePosition["lots"] => []
   if (pricing.valuation !== "accumulating") return none
   const parties = people.flatMap((person) => membersOf(person).map(({ party }) => party))
   const held = yield* LotLookups.openLotsOf({ ...source, parties }, recordPin(source))
@@ -401,13 +404,13 @@ const lotsOf = Effect.fnUntraced(function* (source: LineSource, people: Readonly
   const since = yield* paidUntil(source, bought)
   const counted = new Map(
     bought.flatMap((person) =>
-      membersOf(person).map(({ party }): [Party.Party, Rules.Position["lots"]] => [
+      membersOf(person).map(({ party }): [Party.Party, Rules.PayeePosition["lots"]] => [
         party,
         equalisationLots(held.get(party) ?? [], since.get(person) ?? null)
       ])
     )
   )
-  return (party: Party.Party): Rules.Position["lots"] => counted.get(party) ?? []
+  return (party: Party.Party): Rules.PayeePosition["lots"] => counted.get(party) ?? []
 })
 
 /** Loads the end of the record date of each payee's last line with a gross above 0. */

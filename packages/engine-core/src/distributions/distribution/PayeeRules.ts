@@ -5,7 +5,7 @@
 import type { Holder } from "../../holders/holder/Holder.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import { isRecovered, type Recovery } from "../../powers/Recovery.ts"
-import type { Position } from "./DistributionRules.ts"
+import type { PayeePosition } from "./DistributionRules.ts"
 
 /** A holder with the recovery of its units of one instrument; null: none was recovered. */
 export interface Succession {
@@ -14,7 +14,7 @@ export interface Succession {
 }
 
 /** Name of a successor: a recovery names its holder, and a succeeded holder its party. */
-export type Successor =
+export type PayeeSuccessor =
   | { readonly by: "holder"; readonly holderId: string }
   | { readonly by: "party"; readonly party: string }
 
@@ -24,7 +24,7 @@ export type Successor =
  * altogether, and had no units of this instrument left, its registered successor. Null: the holder's
  * income is its own.
  */
-export const successorOf = ({ holder, recovery }: Succession): Successor | null => {
+export const successorOf = ({ holder, recovery }: Succession): PayeeSuccessor | null => {
   if (recovery !== null && isRecovered(recovery)) {
     return { by: "holder", holderId: recovery.toHolderId }
   }
@@ -37,7 +37,7 @@ export const successorOf = ({ holder, recovery }: Succession): Successor | null 
 /** Checks whether a successor is named by its holder id or by its party. */
 export const isNamed = (
   { holderId, party }: Pick<Holder, "holderId" | "party">,
-  successor: Successor | null
+  successor: PayeeSuccessor | null
 ): boolean => {
   switch (successor?.by) {
     case "holder":
@@ -55,9 +55,9 @@ export const isNamed = (
  * any of them leaves the payee out.
  */
 export const positionOfChain = (
-  payee: Position,
-  predecessors: ReadonlyArray<Position>
-): Position => {
+  payee: PayeePosition,
+  predecessors: ReadonlyArray<PayeePosition>
+): PayeePosition => {
   if (predecessors.length === 0) return payee
   const all = [payee, ...predecessors]
   const accruals = new Map(payee.accruals.map((accrual) => [accrual.id, accrual]))

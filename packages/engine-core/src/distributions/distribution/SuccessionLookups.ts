@@ -12,7 +12,7 @@ import type * as Pin from "../../kernel/Pin.ts"
 import { idOf, recoveries } from "../../powers/Recovery.ts"
 import { Records } from "../../records/Records.ts"
 import type { DistributionLine } from "./DistributionLine.ts"
-import { isNamed, type Successor, successorOf } from "./PayeeRules.ts"
+import { isNamed, type PayeeSuccessor, successorOf } from "./PayeeRules.ts"
 
 /** Largest number of holders in a chain of successors; a longer one is a loop, which is a defect. */
 const chainMax = 100
@@ -38,7 +38,7 @@ const successorsOf = Effect.fnUntraced(function* (
   const records = yield* Records
   const found = named.length === 0 ? [] : yield* records.many(recoveries, named, pin)
   const byId = new Map(found.map((recovery) => [idOf(recovery), recovery]))
-  const successors: Array<Successor | null> = []
+  const successors: Array<PayeeSuccessor | null> = []
   for (const [nth, { holder }] of asked.entries()) {
     successors.push(successorOf({ holder, recovery: byId.get(ids[nth] ?? "") ?? null }))
   }

@@ -21,7 +21,7 @@ import type { PartialDistribution, RateChange } from "../../vocabulary/sets.ts"
 import { distributions } from "../distribution/Distribution.ts"
 import { executedOf, lastExecuted } from "../distribution/DistributionLookups.ts"
 import { distributionSlots } from "../distribution/DistributionSlot.ts"
-import type { Facts } from "./PeriodRules.ts"
+import type { MonthFacts } from "./PeriodRules.ts"
 import { hasPassed, mayHavePassed } from "./RecordDateRules.ts"
 
 /** The instrument's last executed month, with the contracts of the points it was computed from. */
@@ -54,7 +54,7 @@ export const lastExecutedOf: (
   }
 )
 
-export type PeriodFacts = Facts<PricePoint, PolicyVersion>
+export type PeriodFacts = MonthFacts<PricePoint, PolicyVersion>
 
 interface FactsAsked {
   readonly instrumentId: string

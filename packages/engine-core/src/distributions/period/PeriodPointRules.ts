@@ -10,7 +10,7 @@ import * as Zone from "../../kernel/Zone.ts"
 import { inForceAt, type Version } from "./PeriodTermsRules.ts"
 
 /** Point as periods read it, at the pin of the execution. */
-export type Point = Pick<
+export type PeriodPoint = Pick<
   PricePoint,
   | "contractId"
   | "price"
@@ -36,7 +36,7 @@ export interface DatedPoint<P> {
  * time named, and neither corrected nor withdrawn at the pin. Where a later policy names another
  * oracle, points that the former one published stay official.
  */
-export const officialPoints = <P extends Point>(
+export const officialPoints = <P extends PeriodPoint>(
   points: ReadonlyArray<P>,
   versions: ReadonlyArray<Version>
 ): ReadonlyArray<P> =>
@@ -46,18 +46,18 @@ export const officialPoints = <P extends Point>(
   )
 
 /** Sorts by place on the ledger: in the order of publication. */
-export const byPlace = (a: Point, b: Point): number =>
+export const byPlace = (a: PeriodPoint, b: PeriodPoint): number =>
   a.offset < b.offset ? -1 : a.offset > b.offset ? 1 : a.nodeId - b.nodeId
 
 /**
  * Sorts by valuation time, then by place on the ledger. Times of publication give no order, because
  * the effective times of two transactions may contradict it by the skew that the ledger allows.
  */
-export const byValuation = (a: Point, b: Point): number =>
+export const byValuation = (a: PeriodPoint, b: PeriodPoint): number =>
   Instant.compare(a.valuationTime, b.valuationTime) || byPlace(a, b)
 
 /** Returns the point of each date in the zone, by date; a date without a point has none. */
-export const datedPoints = <P extends Point>(
+export const datedPoints = <P extends PeriodPoint>(
   official: ReadonlyArray<P>,
   zone: Zone.Zone
 ): ReadonlyArray<DatedPoint<P>> => {
@@ -110,7 +110,7 @@ export const accrualsOf = <P>({
  * each was stated last: the final one is the latest rate. A point that states no rate adds none.
  */
 export const ratesSeen = (
-  points: ReadonlyArray<DatedPoint<Pick<Point, "withholding">>>
+  points: ReadonlyArray<DatedPoint<Pick<PeriodPoint, "withholding">>>
 ): ReadonlyArray<Decimal.Decimal> => {
   const rates = new Set<Decimal.Decimal>()
   for (const { point } of points) {

@@ -12,7 +12,7 @@ import {
   type DatedPoint,
   datedPoints,
   officialPoints,
-  type Point
+  type PeriodPoint
 } from "./PeriodPointRules.ts"
 import { datesOf, type MonthDates, type Version } from "./PeriodTermsRules.ts"
 
@@ -25,7 +25,7 @@ export interface ExecutedMonth<P> {
 }
 
 /** Facts of one instrument at the pin of an execution or of a read. */
-export interface Facts<P, V> {
+export interface MonthFacts<P, V> {
   /** Oldest first, without withdrawn ones. */
   readonly versions: ReadonlyArray<V>
   /** In any order, official or not. */
@@ -52,8 +52,8 @@ export interface Period<P, V> extends MonthDates<V>, PeriodPoints<P> {
  * without a point is no period and leaves its days to the next; a point that comes late for an
  * executed month makes none.
  */
-export const openPeriods = <P extends Point, V extends Version>(
-  facts: Facts<P, V>,
+export const openPeriods = <P extends PeriodPoint, V extends Version>(
+  facts: MonthFacts<P, V>,
   through: Month.Month
 ): ReadonlyArray<Period<P, V>> => {
   const { versions, executed } = facts
@@ -92,8 +92,8 @@ interface EndedDays<P> extends PeriodPoints<P> {
  * `openPeriods`: `recordDate` is the last of them, and may lie before `firstDay`, when none has.
  * Undefined where the instrument does not distribute monthly at the instant, or not at par.
  */
-export const endedDaysOf = <P extends Point, V extends Version>(
-  facts: Facts<P, V>,
+export const endedDaysOf = <P extends PeriodPoint, V extends Version>(
+  facts: MonthFacts<P, V>,
   now: Instant.Instant
 ): EndedDays<P> | undefined => {
   const dates = presentDates(facts.versions, now)
@@ -127,7 +127,7 @@ const presentDates = <V extends Version>(
 const monthsAfterPoint = 2
 
 /** Returns the month in which the last of the points is valued, in UTC; undefined where there is none. */
-const lastValued = (points: ReadonlyArray<Point>): Month.Month | undefined => {
+const lastValued = (points: ReadonlyArray<PeriodPoint>): Month.Month | undefined => {
   const [first, ...others] = points.map(({ valuationTime }) => valuationTime)
   if (first === undefined) return undefined
   return Month.fromDate(Instant.date(others.reduce(Instant.max, first)))
@@ -137,7 +137,7 @@ const lastValued = (points: ReadonlyArray<Point>): Month.Month | undefined => {
  * Returns the official points by date, as the terms of a month read them: in its zone, and for par
  * those that state an income, since one that states the price alone says nothing of it.
  */
-const datedByTerms = <P extends Point>(official: ReadonlyArray<P>) => {
+const datedByTerms = <P extends PeriodPoint>(official: ReadonlyArray<P>) => {
   const incomes = official.filter(({ incomePerUnit }) => incomePerUnit !== null)
   const dated = new Map<string, ReadonlyArray<DatedPoint<P>>>()
   return ({ zone, terms }: MonthDates<Version>): ReadonlyArray<DatedPoint<P>> => {
@@ -158,7 +158,7 @@ interface PrecedingPoints<P> {
   readonly previous: PreviousPeriod<P> | null
 }
 
-const periodOf = <P extends Point, V extends Version>(
+const periodOf = <P extends PeriodPoint, V extends Version>(
   dates: MonthDates<V>,
   { dated, previous }: PrecedingPoints<P>
 ): Period<P, V> | undefined => {
@@ -200,16 +200,16 @@ const startOf = <P>(dated: ReadonlyArray<DatedPoint<P>>, scheduledFrom: Date.Dat
   (dated.findLast(({ date }) => Date.isBefore(date, scheduledFrom)) ?? dated[0])?.point ?? null
 
 /** Place of a month in the order of execution. */
-export type Place = "executed" | "before-executed" | "next" | "waits" | "no-point"
+export type PeriodPlace = "executed" | "before-executed" | "next" | "waits" | "no-point"
 
 /**
  * Returns the place of a month: the next to execute, one that waits for an earlier period, the last
  * executed, one before that, or a month that is no period because no point is dated in it.
  */
-export const placeOf = <P extends Point, V extends Version>(
-  facts: Facts<P, V>,
+export const placeOf = <P extends PeriodPoint, V extends Version>(
+  facts: MonthFacts<P, V>,
   month: Month.Month
-): Place => {
+): PeriodPlace => {
   const { executed } = facts
   if (executed !== null && !Month.isAfter(month, executed.month)) {
     return month === executed.month ? "executed" : "before-executed"

@@ -142,7 +142,7 @@ export const evolve = (self: StandingApproval, fact: Fact): StandingApproval =>
 export const isOpen = ({ state }: Pick<StandingApproval, "state">): boolean =>
   state === "scheduled" || state === "active"
 
-const due = ({ state, from, until }: StandingApproval): Collection.Due<Fact> | undefined => {
+const due = ({ state, from, until }: StandingApproval): Collection.DueMove<Fact> | undefined => {
   if (state === "scheduled") return { at: from, fact: { on: "pass", at: from } }
   return state === "active" ? { at: until, fact: { on: "pass", at: until } } : undefined
 }

@@ -10,7 +10,7 @@ import { orUnavailable } from "../../records/PortFailure.ts"
 import { Records } from "../../records/Records.ts"
 import * as Lasting from "../../writes/LastingLookups.ts"
 import * as Operation from "../../writes/Operation.ts"
-import { deliveries, Failure, queueOf } from "../../records/webhook/Delivery.ts"
+import { deliveries, AttemptFailure, queueOf } from "../../records/webhook/Delivery.ts"
 import * as DeliveryRules from "../../records/webhook/DeliveryRules.ts"
 import * as AttemptSteps from "./AttemptSteps.ts"
 import {
@@ -155,7 +155,7 @@ const Tested = Schema.Struct({
   delivered: Schema.Boolean,
   status: Schema.NullOr(Integer.schema),
   durationMs: Integer.schema,
-  failure: Schema.NullOr(Failure)
+  failure: Schema.NullOr(AttemptFailure)
 }).annotate({
   identifier: "WebhookTested",
   description: "Outcome of a test's one attempt."

@@ -9,7 +9,7 @@ import { Records, type Stored } from "../../records/Records.ts"
 import { AcceptedTerms as AcceptedTermsTemplate, SignedTerms } from "../../templates/Admission.ts"
 import type { Payload } from "../../templates/Template.ts"
 import { type Holder, holders } from "../holder/Holder.ts"
-import { activated, transitions } from "../holder/HolderFromLedger.ts"
+import { activateIfComplete, transitions } from "../holder/HolderFromLedger.ts"
 import { acceptedTerms, type Fact } from "./AcceptedTerms.ts"
 
 const signed = TypedFromLedger.of(SignedTerms, {
@@ -98,5 +98,5 @@ const recordAcceptance = Effect.fnUntraced(function* (
   const records = yield* Records
   const terms = { documentHash, acceptedAt, cid: node.contractId }
   const after = yield* records.append(holders, holder, { on: "accept-terms", terms }, node.act)
-  yield* activated(after, node)
+  yield* activateIfComplete(after, node)
 })

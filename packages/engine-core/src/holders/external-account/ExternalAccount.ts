@@ -11,13 +11,13 @@ import { ExternalAccountKind } from "../../vocabulary/sets.ts"
 export const ExternalAccountId = RecordId.make("ExternalAccountId")
 export type ExternalAccountId = typeof ExternalAccountId.Type
 
-export const Kind = ExternalAccountKind.schema
+export const AccountKind = ExternalAccountKind.schema
 
 const { NullOr, String: Text } = Schema
 
 const shown = {
   externalAccountId: ExternalAccountId,
-  kind: Kind,
+  kind: AccountKind,
   /** Currency of a cash account; null: the account names none. */
   currency: Field.optional(Text),
   /** True: cash kept apart for lines of distributions that are suspended. */

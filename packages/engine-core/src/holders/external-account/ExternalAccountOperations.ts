@@ -20,7 +20,7 @@ import {
   ExternalAccountId,
   externalAccounts,
   ExternalAccountView,
-  Kind,
+  AccountKind,
   mask,
   view
 } from "./ExternalAccount.ts"
@@ -31,7 +31,7 @@ const accountsMax = 32
 const Body = Schema.Struct({
   /** Made by the engine when the caller names none. */
   externalAccountId: Field.optional(ExternalAccountId),
-  kind: Kind,
+  kind: AccountKind,
   /** Currency of a cash account, by its ISO 4217 code; a source of cash needs it. */
   currency: Field.optional(currencyCode),
   /** True: cash kept apart for lines of distributions that are suspended. */

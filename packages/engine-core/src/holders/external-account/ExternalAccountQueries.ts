@@ -3,7 +3,7 @@ import { Effect, Schema } from "effect"
 import { InstrumentId } from "../../instruments/instrument/Instrument.ts"
 import * as Read from "../../reads/Read.ts"
 import { HolderId } from "../holder/HolderId.ts"
-import { externalAccounts, ExternalAccountView, Kind, view } from "./ExternalAccount.ts"
+import { externalAccounts, ExternalAccountView, AccountKind, view } from "./ExternalAccount.ts"
 
 const list = Read.list({
   name: "external-accounts.list",
@@ -13,7 +13,7 @@ const list = Read.list({
   pinned: true,
   collection: externalAccounts,
   params: Schema.Struct({
-    kind: Schema.optionalKey(Schema.Array(Kind)),
+    kind: Schema.optionalKey(Schema.Array(AccountKind)),
     holderId: Schema.optionalKey(Schema.Array(HolderId)),
     instrumentId: Schema.optionalKey(Schema.Array(InstrumentId))
   }),

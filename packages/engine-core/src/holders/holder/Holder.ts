@@ -10,7 +10,7 @@ import * as Party from "../../kernel/Party.ts"
 import * as Field from "../../templates/Field.ts"
 import { ScreeningMachine } from "../screening/Screening.ts"
 import { Attribute } from "../attribute/Attribute.ts"
-import { Consent, Details, Screening, Successor, Terms } from "./HolderDetails.ts"
+import { Consent, Details, Screening, Successor, HolderTerms } from "./HolderDetails.ts"
 import { match } from "ts-pattern"
 import { refuse } from "../../kernel/Refusal.ts"
 
@@ -60,7 +60,7 @@ export const Holder = Schema.Struct({
    */
   attributesFrom: Field.optional(Instant.schema),
   screening: Schema.NullOr(Screening),
-  terms: Schema.NullOr(Terms),
+  terms: Schema.NullOr(HolderTerms),
   successor: Schema.NullOr(Successor),
   predecessor: Schema.NullOr(Schema.String),
   consents: Schema.Array(Consent),
@@ -117,7 +117,7 @@ const Sign = Schema.Struct({
   at,
   signedTermsCid: Schema.NullOr(Field.contractId)
 })
-const AcceptTerms = Schema.Struct({ on: Schema.Literal("accept-terms"), terms: Terms })
+const AcceptTerms = Schema.Struct({ on: Schema.Literal("accept-terms"), terms: HolderTerms })
 const Screened = Schema.Struct({ on: Schema.Literal("screen"), screening: Screening })
 /** The holder's whole list of attributes after a change. */
 const SetAttributes = Schema.Struct({
@@ -384,7 +384,7 @@ export const holders = Collection.define<Holder, Fact>("holder", {
 export const isEnded = ({ state }: Pick<Holder, "state">): boolean =>
   Machine.isTerminal(HolderMachine, state)
 
-type Next = Collection.Due<Fact> | undefined
+type Next = Collection.DueMove<Fact> | undefined
 
 const ofLapse = ({ state, validUntil: at }: Holder): Next =>
   state === "active" && at !== null ? { at, fact: { on: "lapse", at } } : undefined

@@ -69,12 +69,12 @@ export const Screening = Schema.Struct({
 export type Screening = typeof Screening.Type
 
 /** The terms that the holder signed and the venue countersigned. */
-export const Terms = Schema.Struct({
+export const HolderTerms = Schema.Struct({
   documentHash: Field.digest,
   acceptedAt: Instant.schema,
   cid: Field.contractId
 })
-export type Terms = typeof Terms.Type
+export type HolderTerms = typeof HolderTerms.Type
 
 export const Successor = Schema.Struct({
   party: Schema.String,

@@ -136,11 +136,11 @@ const registered = Effect.fnUntraced(function* (
     })
   }
   const accepted = yield* records.append(holders, holder, { on: "accept", ...from }, node.act)
-  yield* activated(accepted, node)
+  yield* activateIfComplete(accepted, node)
 })
 
 /** Activates a pending holder once its registration, terms and screening are complete. */
-export const activated = Effect.fnUntraced(function* (
+export const activateIfComplete = Effect.fnUntraced(function* (
   holder: Stored<Holder>,
   { act, effectiveAt: at }: Pick<Node, "act" | "effectiveAt">
 ) {

@@ -10,7 +10,7 @@ import * as RecordView from "../../records/RecordView.ts"
 import type { Stored } from "../../records/Records.ts"
 import * as sets from "../../vocabulary/sets.ts"
 import { type Instrument, InstrumentId, instruments, isOnRegistry } from "./Instrument.ts"
-import { Calendar, CutOff, Fees } from "./Manifest.ts"
+import { Calendar, CutOffTerms, Fees } from "./Manifest.ts"
 
 const { NullOr, String: Text } = Schema
 
@@ -60,7 +60,7 @@ export const terms = {
   legalName: NullOr(Text),
   businessZone: NullOr(Zone.schema),
   display: Display,
-  cutOff: NullOr(CutOff),
+  cutOff: NullOr(CutOffTerms),
   pricing: NullOr(sets.PricingRule.schema),
   fees: NullOr(Fees),
   minimumSubscription: NullOr(Decimal.plain),

@@ -92,7 +92,7 @@ const DistributionTerms = Schema.Struct({
 })
 
 /** Cut-off of orders: weekdays and wall-clock time in a named time zone. */
-export const CutOff = Schema.Struct({
+export const CutOffTerms = Schema.Struct({
   time: TimeOfDay.schema,
   days: Schema.Array(sets.Weekday.schema).check(
     Schema.isMinLength(1),
@@ -100,7 +100,7 @@ export const CutOff = Schema.Struct({
   ),
   zone: Zone.schema
 })
-export type CutOff = typeof CutOff.Type
+export type CutOffTerms = typeof CutOffTerms.Type
 
 export const Fees = Schema.Struct({ subscription: Amount.part, redemption: Amount.part })
 export type Fees = typeof Fees.Type
@@ -143,7 +143,7 @@ const fields = {
   legalName: Field.optional(name),
   businessZone: Field.optional(Zone.schema),
   display: Display.pipe(Schema.withDecodingDefaultKey(Effect.succeed({}))),
-  cutOff: CutOff,
+  cutOff: CutOffTerms,
   pricing: sets.PricingRule.schema,
   fees: Fees,
   minimumSubscription: Field.optional(Amount.cashLeast),
@@ -196,7 +196,7 @@ export const changes = {
   legalName: clearable(readable),
   businessZone: clearable(Zone.schema),
   display: changeable(statedDisplay),
-  cutOff: changeable(CutOff),
+  cutOff: changeable(CutOffTerms),
   pricing: changeable(sets.PricingRule.schema),
   fees: changeable(Fees),
   minimumSubscription: clearable(Amount.cashLeast),

@@ -2,7 +2,7 @@
 import type * as Decimal from "../../kernel/Decimal.ts"
 import type * as Duration from "../../kernel/Duration.ts"
 import type { PartialDistribution, RateChange } from "../../vocabulary/sets.ts"
-import type { CutOff, Fees, Guardrail, Manifest, Swing } from "../instrument/Manifest.ts"
+import type { CutOffTerms, Fees, Guardrail, Manifest, Swing } from "../instrument/Manifest.ts"
 import type { Limits, Window } from "./PolicyTerms.ts"
 
 /**
@@ -23,7 +23,7 @@ export interface Terms {
   readonly rateChange: RateChange
   readonly rescreenAfter: Duration.Duration | null
   readonly grace: Readonly<Record<string, Duration.Duration>>
-  readonly cutOff: CutOff
+  readonly cutOff: CutOffTerms
   /** Every term of the version, these among them. */
   readonly manifest: Manifest
 }

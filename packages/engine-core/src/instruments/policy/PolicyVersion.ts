@@ -82,7 +82,11 @@ export const idOf = ({
   `${instrumentId}:${policyVersion}`
 
 /** The version's next clock move. */
-const due = ({ state, effectiveFrom, until }: PolicyVersion): Collection.Due<Fact> | undefined => {
+const due = ({
+  state,
+  effectiveFrom,
+  until
+}: PolicyVersion): Collection.DueMove<Fact> | undefined => {
   if (state === "scheduled") return { at: effectiveFrom, fact: { on: "begin" } }
   return state === "current" && until !== null
     ? { at: until, fact: { on: "supersede", until } }

@@ -2,7 +2,7 @@
 import * as Instant from "../../kernel/Instant.ts"
 import * as Judged from "../../kernel/Judged.ts"
 
-export interface Subject {
+export interface FeedSubject {
   /** The feed mapped to the instrument; null: none. */
   readonly feed: {
     /** The latest statement; null before the first. */
@@ -22,7 +22,7 @@ export interface Subject {
   readonly now: Instant.Instant
 }
 
-export const NavFeed = Judged.declare<Subject>()("NavFeedState", {
+export const NavFeed = Judged.declare<FeedSubject>()("NavFeedState", {
   doc: "Whether the administrator's NAV may price an instrument; the first that holds, as listed.",
   states: {
     none: "No feed is mapped: the oracle point alone prices.",

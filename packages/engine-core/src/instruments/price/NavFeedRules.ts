@@ -5,8 +5,8 @@ import * as Duration from "../../kernel/Duration.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Rational from "../../kernel/Rational.ts"
 import * as Zone from "../../kernel/Zone.ts"
-import type { CutOff, Guardrail, Manifest } from "../instrument/Manifest.ts"
-import type { Subject } from "./NavFeed.ts"
+import type { CutOffTerms, Guardrail, Manifest } from "../instrument/Manifest.ts"
+import type { FeedSubject } from "./NavFeed.ts"
 
 /**
  * Judges the move of a NAV against the latest accepted price: (next − last)/last within [−down,
@@ -36,7 +36,7 @@ const daysLookedAt = 9
 
 /** Latest cut-off at or before an instant, and its business date in the cut-off's zone. */
 const lastCutOff = (
-  { days, time, zone }: CutOff,
+  { days, time, zone }: CutOffTerms,
   instant: Instant.Instant
 ): { readonly at: Instant.Instant; readonly date: Date.Date } => {
   let date = Date.next(Zone.dateAt(zone, instant))
@@ -72,7 +72,7 @@ export const feedOf = ({
   readonly terms: Pick<Manifest, "navFeed" | "cutOff" | "navGuardrail">
   readonly latest: LatestStatement | null
   readonly now: Instant.Instant
-}): Subject["feed"] => {
+}): FeedSubject["feed"] => {
   const { cutOff, navFeed, navGuardrail: guardrail } = terms
   if (navFeed === null) return null
   const grace = navFeed.grace ?? Duration.zero

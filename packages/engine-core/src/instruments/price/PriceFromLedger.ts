@@ -37,7 +37,7 @@ const makeEvent = announcing(priceEvents)
 type PublishedPoint = Payload<typeof OraclePoint>
 
 /** Metric of the points that publish an income of one unit. */
-export const income = metrics.par
+export const incomeMetric = metrics.par
 
 const typed = TypedFromLedger.of(OraclePoint, {
   created: (payload, node) =>
@@ -62,7 +62,7 @@ const unlessWaiting = (
   node: Node,
   ledgerEffect: LedgerRecord.LedgerEffect
 ): LedgerRecord.LedgerEffect =>
-  metric === income && typeof instrumentId === "string"
+  metric === incomeMetric && typeof instrumentId === "string"
     ? Effect.flatMap(waitsForTerms(instrumentId, node), (isWaiting) =>
         isWaiting ? Effect.void : ledgerEffect
       )

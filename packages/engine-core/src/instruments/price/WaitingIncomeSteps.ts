@@ -14,7 +14,7 @@ import { Records } from "../../records/Records.ts"
 import { OraclePoint } from "../../templates/Price.ts"
 import { lock, onceRecorded } from "../instrument/AwaitingTermsSteps.ts"
 import { pricePoints, sortKeyOf } from "./PricePoint.ts"
-import { income, publish } from "./PriceFromLedger.ts"
+import { incomeMetric, publish } from "./PriceFromLedger.ts"
 
 /**
  * Opens the points of an instrument that waited for its terms, in the order of their publication.
@@ -32,7 +32,7 @@ const openWaiting = (instrumentId: string, act: Act): Effect.Effect<void, Unavai
           projected(template),
           ({ payload }) =>
             payload["instrumentId"] === instrumentId &&
-            payload["metric"] === income &&
+            payload["metric"] === incomeMetric &&
             payload["venue"] === snapshot.venue
         )
       )

@@ -26,9 +26,9 @@ import {
 } from "../../templates/Template.ts"
 import { ResourceKind } from "../../vocabulary/ResourceKind.ts"
 import type { Movement } from "./Movement.ts"
-import { type Claim, type Kinds, plain } from "./MovementRules.ts"
+import { type MovementClaim, type Kinds, plain } from "./MovementRules.ts"
 
-type ClaimMembers = Pick<Claim, "kinds" | "reference">
+type ClaimMembers = Pick<MovementClaim, "kinds" | "reference">
 type Reference = { readonly kind: string; readonly id: string }
 
 /** Movement kind of each choice; some need the contract's payload. */
@@ -112,7 +112,7 @@ export const of = Effect.fnUntraced(function* (update: Whole) {
     requests.map(({ contractId }) => contractId)
   )
   const payloads = new Map(found.map(({ contractId, payload }) => [contractId, payload]))
-  return exercises.flatMap((event): ReadonlyArray<Claim> => {
+  return exercises.flatMap((event): ReadonlyArray<MovementClaim> => {
     const act = acts[actOf(event)]
     const span = { nodeId: event.nodeId, until: event.lastDescendant }
     if (act !== undefined) {

@@ -20,7 +20,7 @@ export interface Touch {
 }
 
 /** An act: a node with its consequences up to the node `until`, and the kinds of its movements. */
-export interface Claim {
+export interface MovementClaim {
   readonly nodeId: number
   readonly until: number
   readonly kinds: Kinds
@@ -54,7 +54,7 @@ export type UnitMovement = Pick<
  */
 export const movementsOf = (update: {
   readonly touches: ReadonlyArray<Touch>
-  readonly claims: ReadonlyArray<Claim>
+  readonly claims: ReadonlyArray<MovementClaim>
 }): ReadonlyArray<UnitMovement> => acts(update).flatMap(movesOf)
 
 /**
@@ -64,10 +64,10 @@ export const movementsOf = (update: {
  */
 export const eachParty = (
   touches: ReadonlyArray<Touch>
-): { readonly touches: ReadonlyArray<Touch>; readonly claims: ReadonlyArray<Claim> } => {
+): { readonly touches: ReadonlyArray<Touch>; readonly claims: ReadonlyArray<MovementClaim> } => {
   const byParty = Map.groupBy(touches, ({ asset, owner }) => `${asset} ${owner}`)
   const numbered: Array<Touch> = []
-  const claims: Array<Claim> = []
+  const claims: Array<MovementClaim> = []
   for (const group of byParty.values()) {
     const nodeId = numbered.length
     for (const touch of group) numbered.push({ ...touch, nodeId: numbered.length })
@@ -76,7 +76,7 @@ export const eachParty = (
   return { touches: numbered, claims }
 }
 
-interface Act extends Pick<Claim, "kinds" | "reference"> {
+interface Act extends Pick<MovementClaim, "kinds" | "reference"> {
   readonly touches: Array<Touch>
 }
 

@@ -48,7 +48,7 @@ export const ordersOf = (
   )
 
 /**
- * Loads the orders of a cycle with the changes of this transaction: the committed ones, and those that
+ * Loads the orders that are still in a cycle, with the changes of this transaction: the committed ones, and those that
  * the transaction has written itself, which a list does not find. Only inside `Records.transact`.
  */
 export const ordersLeft = (cycle: DealingCycle): Effect.Effect<Orders, Unavailable, Records> =>

@@ -29,7 +29,7 @@ import type { Provision } from "./HoldingSelectionRules.ts"
 import { provisionOf } from "./ProvisionLookups.ts"
 
 /** A cycle with the records and figures that its settlement is checked against. */
-export interface Context extends Controls, NeighbouringCycles {
+export interface CycleSettlementContext extends Controls, NeighbouringCycles {
   readonly cycle: DealingCycle
   readonly instrument: RecordedInstrument
   readonly terms: Terms
@@ -61,7 +61,11 @@ export interface Context extends Controls, NeighbouringCycles {
 export const contextOf = (
   self: Stored<DealingCycle>,
   now: Instant.Instant
-): Effect.Effect<Context, Refused<"not-found" | "rule-refused"> | Unavailable, Records> =>
+): Effect.Effect<
+  CycleSettlementContext,
+  Refused<"not-found" | "rule-refused"> | Unavailable,
+  Records
+> =>
   Effect.gen(function* () {
     const records = yield* Records
     const cycle = asServed(self, now)

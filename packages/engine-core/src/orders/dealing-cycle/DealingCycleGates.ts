@@ -13,7 +13,7 @@ import { mayDeal } from "../redemption/RedemptionGates.ts"
 import type { Subscription } from "../subscription/Subscription.ts"
 import { feedUsable } from "../../statements/nav-feed/PointVerdict.ts"
 import { objections } from "./DealingCycle.ts"
-import type { Context } from "./CycleSettlementLookups.ts"
+import type { CycleSettlementContext } from "./CycleSettlementLookups.ts"
 import { beyondRoom, inputsOf } from "./TransactionSize.ts"
 
 /** Records that gate the opening of a cycle. */
@@ -54,7 +54,7 @@ export const againstOpening = (
  * All conditions of settling, in the order of the gates: of the cycle's own record, of its orders, and of
  * the fund's cash (docs/domain/dealing-cycles.md#settling).
  */
-export const againstSettling = (context: Context): ReadonlyArray<Judgement> =>
+export const againstSettling = (context: CycleSettlementContext): ReadonlyArray<Judgement> =>
   inOrder([
     ...objections(context.cycle, { on: "settle", now: context.now }),
     ...ofControls(context),
@@ -71,7 +71,11 @@ export const againstSettling = (context: Context): ReadonlyArray<Judgement> =>
  * Checks holds and restrictions. A cycle settles in whole, so that one hold or restriction stops all
  * of it.
  */
-const ofControls = ({ orders, instrument, ...controls }: Context): ReadonlyArray<Judgement> => {
+const ofControls = ({
+  orders,
+  instrument,
+  ...controls
+}: CycleSettlementContext): ReadonlyArray<Judgement> => {
   const { instrumentId } = instrument
   const bought = orders.subscriptions.map((order) => ({ ...order, orderId: order.subscriptionId }))
   const sold = orders.redemptions.map((order) => ({ ...order, orderId: order.redemptionId }))
@@ -88,7 +92,7 @@ const ofHolders = ({
   holders,
   admissions,
   now
-}: Context): ReadonlyArray<Judgement> => {
+}: CycleSettlementContext): ReadonlyArray<Judgement> => {
   const inactive =
     subscriptions.find(({ holderId }) => holders.get(holderId)?.state !== "active") ??
     redemptions.find(({ holderId }) => {
@@ -121,7 +125,11 @@ const ofHolders = ({
   ]
 }
 
-const ofTerms = ({ instrument, market, earlier }: Context): ReadonlyArray<Judgement> => {
+const ofTerms = ({
+  instrument,
+  market,
+  earlier
+}: CycleSettlementContext): ReadonlyArray<Judgement> => {
   return [
     condition("primary-market", market !== null, {
       policyVersion: instrument.policyVersion,
@@ -134,7 +142,7 @@ const ofTerms = ({ instrument, market, earlier }: Context): ReadonlyArray<Judgem
 }
 
 /** Checks that every order is priced and allocated; the fund's cash is checked for the cycle as a whole. */
-const ofOrders = ({ orders }: Context): ReadonlyArray<Judgement> => {
+const ofOrders = ({ orders }: CycleSettlementContext): ReadonlyArray<Judgement> => {
   const { subscriptions, redemptions } = orders
   const unlocked = redemptions.find(({ unitsAllocation }) => unitsAllocation === null)
   const burning = redemptions.find(({ burnRequestCid }) => burnRequestCid !== null)
@@ -164,7 +172,12 @@ const ofOrders = ({ orders }: Context): ReadonlyArray<Judgement> => {
 }
 
 /** Checks that one point prices all orders, that the feed confirms it, and the price computed from it. */
-const ofPrice = ({ orders, point, feed, dealingPrice }: Context): ReadonlyArray<Judgement> => {
+const ofPrice = ({
+  orders,
+  point,
+  feed,
+  dealingPrice
+}: CycleSettlementContext): ReadonlyArray<Judgement> => {
   const priced = [...orders.subscriptions, ...orders.redemptions].filter(
     ({ price }) => price !== null
   )
@@ -185,7 +198,11 @@ const ofPrice = ({ orders, point, feed, dealingPrice }: Context): ReadonlyArray<
   ]
 }
 
-const ofCash = ({ cycle, shortfall, provision }: Context): ReadonlyArray<Judgement> => [
+const ofCash = ({
+  cycle,
+  shortfall,
+  provision
+}: CycleSettlementContext): ReadonlyArray<Judgement> => [
   condition("fund-cash", !Decimal.isPositive(shortfall) || provision !== null, {
     party: cycle.fund,
     detail: `The fund is short of ${Decimal.formatPlain(shortfall)} ${cycle.currency}.`
@@ -198,7 +215,7 @@ const ofSize = ({
   tooSmall,
   provision,
   inputsMax
-}: Context): ReadonlyArray<Judgement> => {
+}: CycleSettlementContext): ReadonlyArray<Judgement> => {
   const inputs =
     inputsOf({
       subscriptions: orders.subscriptions.length + tooSmall.subscriptions.length,

@@ -22,7 +22,7 @@ import type { Fill } from "./DealingCycleRules.ts"
 import * as DealingCycleView from "./DealingCycleView.ts"
 import type { Redemption } from "../redemption/Redemption.ts"
 import { viewOf } from "./CycleViewLookups.ts"
-import { type Context, contextOf } from "./CycleSettlementLookups.ts"
+import { type CycleSettlementContext, contextOf } from "./CycleSettlementLookups.ts"
 import { inputsOf } from "./TransactionSize.ts"
 
 const ById = Schema.Struct({ cycleId: CycleId })
@@ -85,7 +85,7 @@ const settling = Effect.fnUntraced(function* (cycleId: CycleId, act: OperationAc
  */
 const contexts = new WeakMap<
   OperationAct,
-  { readonly version: number; readonly context: Context }
+  { readonly version: number; readonly context: CycleSettlementContext }
 >()
 
 /** Returns the context of a cycle's settlement under an act, loaded where the memo does not have it. */
@@ -106,7 +106,7 @@ const contractOf = ({ cycleCid, cycleId }: DealingCycle): string => {
 
 /** Figures that the approvers sign: price, sums of both sides, the fund's net, partial fills, members. */
 const figuresOf = (
-  { orders, tooSmall, point, dealingPrice, settlement, terms }: Context,
+  { orders, tooSmall, point, dealingPrice, settlement, terms }: CycleSettlementContext,
   sha256: (text: string) => string
 ): Readonly<Record<string, Figure>> => {
   const { gross, fundNet, gate } = settlement
@@ -142,7 +142,10 @@ const namesOf = (orders: Orders): string | null => {
 
 type SettleArgument = Argument<typeof DealingCycleTemplate, "Settle">
 
-const settlingOf = (context: Context, remainderIdOf: RemainderIdOf): SettleArgument => ({
+const settlingOf = (
+  context: CycleSettlementContext,
+  remainderIdOf: RemainderIdOf
+): SettleArgument => ({
   marketCid: context.market?.marketCid ?? missing("market"),
   lots: lotsOf(context),
   redemptions: redemptionsOf(context, remainderIdOf),
@@ -150,7 +153,11 @@ const settlingOf = (context: Context, remainderIdOf: RemainderIdOf): SettleArgum
   provision: context.provision
 })
 
-const lotsOf = ({ orders, admissions, instrument }: Context): SettleArgument["lots"] =>
+const lotsOf = ({
+  orders,
+  admissions,
+  instrument
+}: CycleSettlementContext): SettleArgument["lots"] =>
   orders.subscriptions.map(({ holderId, lot, allocation, intentCid, refund }) => ({
     lotCid: lot?.cid ?? missing("lot"),
     allocationCid: allocation?.cid ?? missing("allocation"),
@@ -162,7 +169,7 @@ const lotsOf = ({ orders, admissions, instrument }: Context): SettleArgument["lo
 
 /** Redemptions with their partial fills; the remainders deal on the next dealing day. */
 const redemptionsOf = (
-  context: Context,
+  context: CycleSettlementContext,
   remainderIdOf: RemainderIdOf
 ): SettleArgument["redemptions"] => {
   const { fills } = context.settlement
@@ -205,7 +212,7 @@ const isRestPayable = ({ rest }: Fill, order: Redemption): boolean =>
   order.price !== null && Rules.isPayable({ ...order, units: rest }, order.price)
 
 /** Returns the contract of the next dealing day's open cycle, if it has room for the remainders. */
-const nextCycleOf = ({ next, settlement, inputsMax }: Context): string | null => {
+const nextCycleOf = ({ next, settlement, inputsMax }: CycleSettlementContext): string | null => {
   if (next === null) return null
   const { subscriptions, redemptions } = next.members
   const joined = { subscriptions, redemptions: redemptions + settlement.fills.size }

@@ -14,7 +14,7 @@ import { SettlementIntent } from "../../templates/Settlement.ts"
 import type { Payload } from "../../templates/Template.ts"
 import { asServed } from "./AllocationRules.ts"
 import { type Redemption, redemptions } from "../redemption/Redemption.ts"
-import { holderOrders, type Kind, nameOf } from "./HolderOrder.ts"
+import { holderOrders, type OrderKind, nameOf } from "./HolderOrder.ts"
 import { type Subscription, subscriptions } from "../subscription/Subscription.ts"
 
 type Intent = Payload<typeof SettlementIntent>
@@ -74,7 +74,7 @@ const isOpen = (order: Order): boolean =>
     ? order.state === "claimed" || order.state === "priced"
     : order.endedAt === null
 
-const find = Effect.fnUntraced(function* (kind: Kind, id: string) {
+const find = Effect.fnUntraced(function* (kind: OrderKind, id: string) {
   const records = yield* Records
   const found: Option.Option<Stored<Order>> =
     kind === "subscription"
@@ -119,7 +119,7 @@ const referredTo = Effect.fnUntraced(function* (payload: AllocationPayload, node
 })
 
 const orderOf = Effect.fnUntraced(function* (
-  kind: Kind,
+  kind: OrderKind,
   { reference, sender: party }: AllocationPayload
 ) {
   const records = yield* Records

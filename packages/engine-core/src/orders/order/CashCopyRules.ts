@@ -20,7 +20,7 @@ export interface Copy {
 /** Copies that take the cash of one taking over, all in one statement. */
 interface CopiedPlaces {
   readonly statementId: Taking.CashTaking["statementId"]
-  readonly places: ReadonlyArray<Taking.Place>
+  readonly places: ReadonlyArray<Taking.EntryPlace>
   readonly copies: ReadonlyArray<Copy>
 }
 

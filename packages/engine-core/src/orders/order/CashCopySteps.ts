@@ -59,7 +59,7 @@ export const ordersOf = Effect.fnUntraced(function* (takings: ReadonlyArray<Taki
 /** Places of the cash of a taking after a move, with the amounts of the lines. */
 interface MovedTaking {
   readonly statementId: Taking.CashTaking["statementId"]
-  readonly places: ReadonlyArray<Taking.Place>
+  readonly places: ReadonlyArray<Taking.EntryPlace>
   /** Cash of each of those lines, by its number. */
   readonly amounts: ReadonlyMap<number, Decimal.Decimal>
 }

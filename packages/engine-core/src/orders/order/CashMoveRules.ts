@@ -4,7 +4,7 @@
  */
 import * as Decimal from "../../kernel/Decimal.ts"
 import type { CashEntry } from "../../statements/external-statement/StatementLine.ts"
-import type { Place } from "./CashTaking.ts"
+import type { EntryPlace } from "./CashTaking.ts"
 
 /** Match key of entries; the rest, such as the value date, may be corrected. */
 export type Entry = Pick<
@@ -19,7 +19,7 @@ export interface EntryTaking {
 }
 
 interface MovedCash {
-  readonly places: ReadonlyArray<Place>
+  readonly places: ReadonlyArray<EntryPlace>
   readonly lostAmount: Decimal.Decimal
 }
 
@@ -125,7 +125,7 @@ const filling = (
     })
   )
   return (amount: Decimal.Decimal, into: ReadonlyArray<Queue>): MovedCash => {
-    const places: Array<Place> = []
+    const places: Array<EntryPlace> = []
     let lostAmount = amount
     for (const queue of into) {
       for (; Decimal.isPositive(lostAmount) && queue.next < queue.entries.length; queue.next++) {

@@ -154,7 +154,7 @@ const move = Effect.fnUntraced(function* (before: ExternalStatement, act: Act) {
   ]
   const placesOf = Map.groupBy(results, ({ taking }) => Taking.takingIdOf(taking))
   const statementId = after.externalStatementId
-  const placesIn = (taking: Taking.CashTaking): ReadonlyArray<Taking.Place> =>
+  const placesIn = (taking: Taking.CashTaking): ReadonlyArray<Taking.EntryPlace> =>
     (placesOf.get(Taking.takingIdOf(taking)) ?? []).flatMap(({ moved }) => moved?.places ?? [])
   // Takings that the correction has no line for: another statement may still state their entries.
   const dropped: Array<StoredTaking> = []

@@ -66,8 +66,8 @@ export type Order = typeof Order.Type
 export const orderKeyOf = ({ kind, orderId }: Order): string => `${kind}/${orderId}`
 
 /** Cash of a line of the statement in force. */
-const Place = Schema.Struct({ line: Integer.schema, ...amounting })
-export type Place = typeof Place.Type
+const EntryPlace = Schema.Struct({ line: Integer.schema, ...amounting })
+export type EntryPlace = typeof EntryPlace.Type
 
 const Pays = Schema.Literals(["cash", "refund"])
 
@@ -79,7 +79,7 @@ export const CashTaking = Schema.Struct({
   /** The statement in force that has the cash now. */
   statementId: CashLine.fields.statementId,
   /** Lines of that statement that the cash is in. */
-  places: Schema.Array(Place),
+  places: Schema.Array(EntryPlace),
   /** Cash that a correction had no line for: it pays nothing. */
   lost: Decimal.schema,
   /** `reserved` by a write that the ledger has not committed; `used` by the order; `returned` by it. */
@@ -98,7 +98,7 @@ const Return = Schema.Struct({ on: Schema.Literal("return") })
 const Move = Schema.Struct({
   on: Schema.Literal("move"),
   statementId: CashLine.fields.statementId,
-  places: Schema.Array(Place),
+  places: Schema.Array(EntryPlace),
   lost: Decimal.schema
 })
 const Fact = Schema.Union([Reserve, Use, Return, Move])

@@ -20,11 +20,11 @@ const signed = {
 } as const
 
 /** Kind of order: units for cash, or cash for units. */
-const Kind = Schema.Literals(["subscription", "redemption"])
-export type Kind = typeof Kind.Type
+const OrderKind = Schema.Literals(["subscription", "redemption"])
+export type OrderKind = typeof OrderKind.Type
 
 export const HolderOrder = Schema.Struct({
-  kind: Kind.pipe(Schema.withDecodingDefaultKey(Effect.succeed("subscription" as const))),
+  kind: OrderKind.pipe(Schema.withDecodingDefaultKey(Effect.succeed("subscription" as const))),
   orderId: Text,
   party: Party.schema,
   state: Schema.Literals(["signed", "claimed", "withdrawn"]),

@@ -8,7 +8,7 @@ import { Records } from "../../records/Records.ts"
 import { SubscriptionOrder } from "../../templates/Market.ts"
 import { RedemptionOrder } from "../../templates/Redemption.ts"
 import type { Payload } from "../../templates/Template.ts"
-import { type Fact, holderOrders, type Kind, nameOf } from "./HolderOrder.ts"
+import { type Fact, holderOrders, type OrderKind, nameOf } from "./HolderOrder.ts"
 
 /** Payload that the contracts of both kinds of order share. */
 type Order = Payload<typeof SubscriptionOrder>
@@ -31,12 +31,13 @@ const redemption = TypedFromLedger.of(RedemptionOrder, {
   }
 })
 
+/** Readings of the ledger's order templates, which the projection calls. */
 export const fromLedger = [subscription, redemption] as const
 
 /** Largest length of an order id, which the holder chooses; a longer one is not recorded. */
 const orderIdMax = 128
 
-const signed = Effect.fnUntraced(function* (kind: Kind, payload: Order, node: Node) {
+const signed = Effect.fnUntraced(function* (kind: OrderKind, payload: Order, node: Node) {
   const { orderId, holder: party } = payload
   if (orderId.length > orderIdMax) return yield* surprise(payload, node, "Its id is too long.")
   const records = yield* Records
@@ -63,7 +64,7 @@ const termsOf = (
 
 /** Records a fact of a signed order; ignores a contract that was not recorded when it was signed. */
 const noted = Effect.fnUntraced(function* (
-  kind: Kind,
+  kind: OrderKind,
   { orderId, holder: party }: Order,
   node: Node,
   fact: Fact

@@ -14,7 +14,7 @@ import { type ControlEventType, isControl } from "../../vocabulary/EventType.ts"
 import * as sets from "../../vocabulary/sets.ts"
 import { cycleNamedBy, FormerCycle } from "../dealing-cycle/FormerCycle.ts"
 import { CashLine } from "./CashLine.ts"
-import type { Kind } from "./HolderOrder.ts"
+import type { OrderKind } from "./HolderOrder.ts"
 
 const { NullOr } = Schema
 
@@ -172,7 +172,7 @@ export const announcedBy = (
 /** Makes an event of an order, with its instrument, its holder and its record. */
 export const announcement = (
   order: Pick<Members, "instrumentId" | "party" | "holderId"> & {
-    readonly kind: Kind
+    readonly kind: OrderKind
     readonly id: string
   },
   event: Pick<Announcement, "type" | "payload">

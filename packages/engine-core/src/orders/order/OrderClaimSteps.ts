@@ -21,7 +21,7 @@ import { isSized } from "./OrderSize.ts"
 import { isRebasing } from "./RebasingRules.ts"
 import { latestMarket } from "../primary-market/PrimaryMarketLookups.ts"
 import { againstSigned, signedOrder } from "./SignedOrderLookups.ts"
-import type { Kind } from "./HolderOrder.ts"
+import type { OrderKind } from "./HolderOrder.ts"
 import { nextCutOff, settleBy } from "./CutOffRules.ts"
 
 /** Input of a claim of either kind. */
@@ -30,8 +30,8 @@ interface Input extends ClaimInput {
   readonly holderId: string
 }
 
-/** Members of both declarations. */
-export const declared = {
+/** Members that the operations `subscription.claim` and `redemption.claim` declare alike. */
+export const sharedDeclaration = {
   makers: ["operator", "app"],
   approvers: 0,
   refuses: ["already-exists", "not-found", "rule-refused"]
@@ -68,7 +68,7 @@ export type Subject = Effect.Success<ReturnType<typeof subjectOf>>
 
 /** Loads the records that a claim of either kind is checked against, with the terms in force now. */
 export const load = Effect.fnUntraced(function* (
-  kind: Kind,
+  kind: OrderKind,
   input: Input,
   subject: Subject,
   { now }: OperationAct
@@ -142,7 +142,7 @@ export const allocationRequest = (
   { cutOffAt }: LoadedClaim,
   { market, order }: SignedClaim,
   payment: {
-    readonly reference: { readonly kind: Kind; readonly id: string }
+    readonly reference: { readonly kind: OrderKind; readonly id: string }
     readonly sender: Party.Party
     readonly receiver: Party.Party
   },

@@ -14,7 +14,7 @@ import { Allocation, Holding } from "../../templates/Registry.ts"
 import { SettlementIntent } from "../../templates/Settlement.ts"
 import { dealingCycles } from "../dealing-cycle/DealingCycle.ts"
 import { redemptions } from "../redemption/Redemption.ts"
-import { holderOrders, type Kind, nameOf } from "./HolderOrder.ts"
+import { holderOrders, type OrderKind, nameOf } from "./HolderOrder.ts"
 import { subscriptions } from "../subscription/Subscription.ts"
 
 /** Returns the text of a field; empty if the field is no text. */
@@ -30,7 +30,7 @@ const look = (collection: Look["collection"], id: string): ReadonlyArray<Look> =
 
 const party = Schema.decodeUnknownOption(Party.schema)
 
-const orderOf = (kind: Kind, holder: LfValue | undefined, orderId: LfValue | undefined) =>
+const orderOf = (kind: OrderKind, holder: LfValue | undefined, orderId: LfValue | undefined) =>
   Option.match(party(holder), {
     onNone: () => [],
     onSome: (holderParty) =>

@@ -10,11 +10,11 @@ import type * as Field from "../../templates/Field.ts"
 import type { ClaimInput } from "./OrderClaim.ts"
 import { isSized } from "./OrderSize.ts"
 import type { PrimaryMarket } from "../primary-market/PrimaryMarket.ts"
-import { type HolderOrder, holderOrders, type Kind, nameOf } from "./HolderOrder.ts"
+import { type HolderOrder, holderOrders, type OrderKind, nameOf } from "./HolderOrder.ts"
 
 /** Finds the order that the holder signed on the ledger; null: none is signed. */
 export const signedOrder = Effect.fnUntraced(function* (
-  kind: Kind,
+  kind: OrderKind,
   { orderId, payment }: ClaimInput,
   party: Party.Party
 ) {

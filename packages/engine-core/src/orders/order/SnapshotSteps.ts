@@ -13,7 +13,7 @@ import { pricePoints } from "../../instruments/price/PricePoint.ts"
 import type * as Instant from "../../kernel/Instant.ts"
 import type { Unavailable } from "../../kernel/Refusal.ts"
 import {
-  type Active,
+  type ActiveContract,
   type ActiveOf,
   createdOf,
   projected,
@@ -41,7 +41,7 @@ import * as DealingCycleFromLedger from "../dealing-cycle/DealingCycleFromLedger
 import * as DealingDayFromLedger from "../dealing-cycle/DealingDayFromLedger.ts"
 import { allocationOf, legOf, mayAllocate, misfitOf } from "./AllocationFromLedger.ts"
 import * as CutOffRules from "./CutOffRules.ts"
-import { holderOrders, type Kind, nameOf } from "./HolderOrder.ts"
+import { holderOrders, type OrderKind, nameOf } from "./HolderOrder.ts"
 import { type ClaimOpening, openingOf } from "./OrderClaimLookups.ts"
 import * as ProposalFromLedger from "../proposal/ProposalFromLedger.ts"
 import { type Redemption, RedemptionId, redemptions } from "../redemption/Redemption.ts"
@@ -98,11 +98,11 @@ interface ShownContracts {
 }
 
 /** Contracts of the registry name no venue, and belong to an order by its id. */
-const isOurs = ({ venue }: Active["payload"], snapshot: SnapshotTaken): boolean =>
+const isOurs = ({ venue }: ActiveContract["payload"], snapshot: SnapshotTaken): boolean =>
   venue === undefined || venue === snapshot.venue
 
 /** Position of a contract: its creation, under the act that opens its record. */
-const nodeOf = ({ act, snapshot: { venue } }: ShownContracts, active: Active): Node =>
+const nodeOf = ({ act, snapshot: { venue } }: ShownContracts, active: ActiveContract): Node =>
   Snapshot.nodeOf({ act, venue, nodeId: 0 }, active)
 
 /** Streams the contracts of a template that are of the instrument and its register; decodes no other. */
@@ -116,9 +116,9 @@ const ofInstrument = <T extends Template>(template: T, { activeOf, instrument }:
 
 const keepBreach = (
   shownContracts: ShownContracts,
-  active: Active,
+  active: ActiveContract,
   keptRecord: {
-    readonly kind: Kind
+    readonly kind: OrderKind
     readonly id: string
     readonly on: string
     readonly detail: string
@@ -222,7 +222,7 @@ const legsOf = <O extends Subscription | Redemption>(
     beside
   }: {
     readonly id: string
-    readonly kind: Kind
+    readonly kind: OrderKind
     readonly shownContracts: ShownContracts
     readonly beside: ContractsByOrder
   }
@@ -303,7 +303,7 @@ interface ClaimTerms {
 /** Loads terms and cut-off of a claim; keeps a breach and returns null where its holder is unknown. */
 const claimOf = Effect.fnUntraced(function* (
   payload: Payload<typeof SubscriptionClaim> | Payload<typeof RedemptionClaim>,
-  active: Active,
+  active: ActiveContract,
   {
     kind,
     id,
@@ -312,7 +312,7 @@ const claimOf = Effect.fnUntraced(function* (
     valuedAt,
     named
   }: {
-    readonly kind: Kind
+    readonly kind: OrderKind
     readonly id: string
     readonly shownContracts: ShownContracts
     readonly from: OpeningParts
@@ -358,7 +358,7 @@ const openSigned = Effect.fnUntraced(function* (
     shownContracts,
     cid
   }: {
-    readonly kind: Kind
+    readonly kind: OrderKind
     readonly id: string
     readonly shownContracts: ShownContracts
     readonly cid: string
@@ -385,7 +385,7 @@ const openSubscriptions = Effect.fnUntraced(function* (
   shownContracts: ShownContracts,
   from: OpeningParts
 ) {
-  const open = (contract: Active, orderContract: SubscriptionOpening.ShownSubscription) =>
+  const open = (contract: ActiveContract, orderContract: SubscriptionOpening.ShownSubscription) =>
     openSubscription(contract, orderContract, { shownContracts, from })
   const by = {
     orders: subscriptions,
@@ -408,7 +408,7 @@ const openSubscriptions = Effect.fnUntraced(function* (
 type SubscriptionReference = Pick<Payload<typeof Lot>, "subscriptionId">
 
 const openSubscription = Effect.fnUntraced(function* (
-  active: Active,
+  active: ActiveContract,
   orderContract: SubscriptionOpening.ShownSubscription,
   { from, shownContracts }: { readonly shownContracts: ShownContracts; readonly from: OpeningParts }
 ) {
@@ -455,7 +455,7 @@ const openRedemptions = Effect.fnUntraced(function* (
   shownContracts: ShownContracts,
   from: OpeningParts
 ) {
-  const open = (contract: Active, orderContract: RedemptionOpening.ShownRedemption) =>
+  const open = (contract: ActiveContract, orderContract: RedemptionOpening.ShownRedemption) =>
     openRedemption(contract, orderContract, { shownContracts, from })
   const by = { orders: redemptions, idOf: ({ redemptionId }: RedemptionReference) => redemptionId }
   const claims = yield* eachPage(RedemptionClaim, shownContracts, {
@@ -471,7 +471,7 @@ const openRedemptions = Effect.fnUntraced(function* (
 type RedemptionReference = Pick<Payload<typeof RedemptionClaim>, "redemptionId">
 
 const openRedemption = Effect.fnUntraced(function* (
-  active: Active,
+  active: ActiveContract,
   orderContract: RedemptionOpening.ShownRedemption,
   { from, shownContracts }: { readonly shownContracts: ShownContracts; readonly from: OpeningParts }
 ) {

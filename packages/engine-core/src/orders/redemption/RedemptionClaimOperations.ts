@@ -33,7 +33,7 @@ const idOf = ({ redemptionId }: Pick<Claim, "redemptionId">) =>
   RecordId.made(redemptionId, "a redemption")
 
 export const claim = Operation.defineOnLedger("redemption.claim", {
-  ...OrderClaimSteps.declared,
+  ...OrderClaimSteps.sharedDeclaration,
   doc: "Places a holder's order to give units back, by the units or by the cash it wants for them.",
   route: "POST /v1/redemptions",
   input: Claim,

@@ -1,4 +1,4 @@
-/** Checks of an iteration of a standing settlement, by gate. */
+/** Conditions of one settlement under a standing settlement's terms (an iteration), by gate. */
 import { type Holder, isScreened } from "../../holders/holder/Holder.ts"
 import type { Admission } from "../../admissions/Admission.ts"
 import { assetOf, type RecordedInstrument } from "../../instruments/instrument/Instrument.ts"

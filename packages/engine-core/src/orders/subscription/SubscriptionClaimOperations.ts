@@ -42,7 +42,7 @@ const idOf = ({ subscriptionId }: Pick<Claim, "subscriptionId">) =>
   RecordId.made(subscriptionId, "a subscription")
 
 export const claim = Operation.defineOnLedger("subscription.claim", {
-  ...OrderClaimSteps.declared,
+  ...OrderClaimSteps.sharedDeclaration,
   doc: "Places a holder's order for units, by the cash it spends or by the units it buys.",
   route: "POST /v1/subscriptions",
   input: Claim,

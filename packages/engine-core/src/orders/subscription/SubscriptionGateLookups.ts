@@ -35,7 +35,7 @@ type SettlementInput = DeliveryInput & Cash.NamedLines
 const contextOf = Effect.fnUntraced(function* (self: Subscription, now: Instant.Instant) {
   return { ...(yield* subjectOf(self, now)), admission: yield* latest(self) }
 })
-export type Context = Effect.Success<ReturnType<typeof contextOf>>
+export type SubscriptionContext = Effect.Success<ReturnType<typeof contextOf>>
 
 /**
  * Finds the live market that mints an order's units: the one whose attestors priced the order, also past

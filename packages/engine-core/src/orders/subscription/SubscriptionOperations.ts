@@ -32,7 +32,7 @@ import { claim } from "./SubscriptionClaimOperations.ts"
 import { withRemaining } from "./SubscriptionLotLookups.ts"
 import {
   type JudgedSettlement,
-  type Context,
+  type SubscriptionContext,
   delivering,
   type JudgedExchange,
   load,
@@ -175,7 +175,7 @@ const releasing = (self: Subscription) =>
 
 const delivery = Effect.fnUntraced(function* (
   self: Subscription,
-  { admission, instrument }: Context
+  { admission, instrument }: SubscriptionContext
 ) {
   const credentialCid = contractOf(admission?.credentialCid ?? null, "credential")
   if (self.deliveredLotCid !== null) {

@@ -2,7 +2,11 @@
  * Pure rules of the price points of a closed month: which were official when the month's price was
  * settled, so that what is final never changes (docs/domain/reports.md#price).
  */
-import { byPlace, byValuation, type Point } from "../../distributions/period/PeriodPointRules.ts"
+import {
+  byPlace,
+  byValuation,
+  type PeriodPoint
+} from "../../distributions/period/PeriodPointRules.ts"
 import { inForceAt } from "../../distributions/period/PeriodTermsRules.ts"
 import type { PolicyVersion } from "../../instruments/policy/PolicyVersion.ts"
 import * as Instant from "../../kernel/Instant.ts"
@@ -12,7 +16,7 @@ import type * as Offset from "../../kernel/Offset.ts"
 export interface Points {
   readonly versions: ReadonlyArray<Pick<PolicyVersion, "effectiveFrom" | "manifest">>
   /** In the order of their publication on the ledger. */
-  readonly points: ReadonlyArray<Point>
+  readonly points: ReadonlyArray<PeriodPoint>
   /** The correction or withdrawal of a point, by the contract that it ended. */
   readonly ends: ReadonlyMap<string, End>
 }
@@ -33,12 +37,12 @@ export interface SettlingInstants {
 
 /** Official points that price a month, by valuation time. */
 export interface MonthPoints {
-  readonly points: ReadonlyArray<Point>
+  readonly points: ReadonlyArray<PeriodPoint>
   /** True: a point valued after the month is published, which settles the month's price. */
   readonly isSettled: boolean
 }
 
-export const inOrder = (points: ReadonlyArray<Point>): ReadonlyArray<Point> =>
+export const inOrder = (points: ReadonlyArray<PeriodPoint>): ReadonlyArray<PeriodPoint> =>
   points.toSorted(byPlace)
 
 /**
@@ -56,7 +60,7 @@ export const monthPointsOf = (
       inForceAt(versions, publishedAt)?.manifest.oracle === source
   )
   const settling = inTime.find(({ valuationTime }) => Instant.atOrAfter(valuationTime, end))
-  const isEnded = ({ contractId, correctedBy, isLive }: Point): boolean => {
+  const isEnded = ({ contractId, correctedBy, isLive }: PeriodPoint): boolean => {
     if (correctedBy === null && isLive) return false
     const ended = ends.get(contractId)
     if (ended === undefined) return true
@@ -78,5 +82,5 @@ export const monthPointsOf = (
 export const lastAt = (
   { points }: Pick<MonthPoints, "points">,
   instant: Instant.Instant
-): Point | undefined =>
+): PeriodPoint | undefined =>
   points.findLast(({ valuationTime }) => Instant.atOrBefore(valuationTime, instant))

@@ -23,10 +23,10 @@ import { Records } from "../../records/Records.ts"
 import type { Operation } from "../../writes/Operation.ts"
 import { offerAdmission } from "../../admissions/AdmissionOperations.ts"
 import { type InstrumentId, instruments } from "../../instruments/instrument/Instrument.ts"
-import { type Act, acts, type ActParameters } from "./PrecheckRules.ts"
+import { type PrecheckedAct, acts, type ActParameters } from "./PrecheckRules.ts"
 
 /** The operation of each act, whose gates a precheck shows. */
-export const operations: Readonly<Record<Act, Operation>> = {
+export const operations: Readonly<Record<PrecheckedAct, Operation>> = {
   "admission.offer": offerAdmission,
   "subscription.claim": claimSubscription,
   "subscription.deliver": Subscription.deliver,
@@ -41,14 +41,14 @@ export const operations: Readonly<Record<Act, Operation>> = {
   "reserve-redemption.start": startReserveRedemption
 }
 
-const decoders = new Map<Act, Shape.Decoder<unknown>>()
-const decoderOf = (act: Act): Shape.Decoder<unknown> => {
+const decoders = new Map<PrecheckedAct, Shape.Decoder<unknown>>()
+const decoderOf = (act: PrecheckedAct): Shape.Decoder<unknown> => {
   const decoder = decoders.get(act) ?? Shape.decoder(operations[act].input)
   decoders.set(act, decoder)
   return decoder
 }
 
-const takesInstrument = (act: Act): boolean =>
+const takesInstrument = (act: PrecheckedAct): boolean =>
   acts[act].about === "holder" || acts[act].about === "instrument"
 
 /**
@@ -57,7 +57,7 @@ const takesInstrument = (act: Act): boolean =>
  * nothing backs the instrument.
  */
 export const namedBy = Effect.fnUntraced(function* (
-  act: Act,
+  act: PrecheckedAct,
   { instrumentId, pin }: { readonly instrumentId: InstrumentId; readonly pin: ReadContext["pin"] }
 ) {
   if (takesInstrument(act)) return { instrumentId }
@@ -72,7 +72,7 @@ export const namedBy = Effect.fnUntraced(function* (
  * instrument, and `members` are the parameters. Refuses `invalid-request`.
  */
 export const inputOf = (
-  act: Act,
+  act: PrecheckedAct,
   members: Readonly<Record<string, unknown>>,
   named: Readonly<Record<string, string>>
 ) =>
@@ -93,7 +93,7 @@ const ofParameters = ({ slug, details }: Refused<"invalid-request">): Refused<"i
   })
 
 /** Subject of an act: holder, instrument, and the cut-off of the orders it settles. */
-export interface Subject {
+export interface ActSubject {
   readonly instrumentId: InstrumentId
   /** Null where the act is not about a single holder. */
   readonly holderId: string | null
@@ -102,7 +102,7 @@ export interface Subject {
 
 /** Loads the record that an act is about, at the pin. */
 const named = Effect.fnUntraced(function* (
-  act: Act,
+  act: PrecheckedAct,
   parameters: ActParameters,
   { instrumentId, pin }: { readonly instrumentId: InstrumentId; readonly pin: ReadContext["pin"] }
 ) {
@@ -114,7 +114,7 @@ const named = Effect.fnUntraced(function* (
         instrumentId,
         holderId: parameters.holderId ?? null,
         cutOffAt: null
-      } satisfies Subject
+      } satisfies ActSubject
     case "subscription":
       return yield* records.get(subscriptions, parameters.subscriptionId ?? "", pin)
     case "redemption":
@@ -125,7 +125,7 @@ const named = Effect.fnUntraced(function* (
         holderId: null
       }
     case "instrument":
-      return { instrumentId, holderId: null, cutOffAt: null } satisfies Subject
+      return { instrumentId, holderId: null, cutOffAt: null } satisfies ActSubject
   }
 })
 
@@ -144,7 +144,7 @@ const collections = {
  * investor for acts that concern other holders' units.
  */
 export const subjectOf = Effect.fnUntraced(function* (
-  act: Act,
+  act: PrecheckedAct,
   parameters: ActParameters,
   { asking, instrumentId }: { readonly instrumentId: InstrumentId; readonly asking: ReadContext }
 ) {
@@ -158,7 +158,7 @@ export const subjectOf = Effect.fnUntraced(function* (
         : "What this act is judged by rests on what others hold or ordered."
     return yield* Effect.fail(refused("permission-denied", { detail }))
   }
-  const subject: Subject = yield* named(act, parameters, { instrumentId, pin })
+  const subject: ActSubject = yield* named(act, parameters, { instrumentId, pin })
   if (
     subject.instrumentId !== instrumentId ||
     (sight !== "all" && subject.holderId !== caller.holderId)

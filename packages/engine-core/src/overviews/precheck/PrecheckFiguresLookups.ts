@@ -28,13 +28,13 @@ import {
   type RecordedInstrument
 } from "../../instruments/instrument/Instrument.ts"
 import { inForce } from "../../instruments/policy/PolicyLookups.ts"
-import type { Act, ActParameters } from "./PrecheckRules.ts"
+import type { PrecheckedAct, ActParameters } from "./PrecheckRules.ts"
 
 type DerivedFigures = Figures.DerivedFigures["figures"]
 
 /** Loads the figures of an order's act; null for other acts, and before there are any. */
 export const figuresOf = (
-  act: Act,
+  act: PrecheckedAct,
   parameters: ActParameters,
   subject: { readonly instrumentId: InstrumentId; readonly now: Instant.Instant }
 ) => {

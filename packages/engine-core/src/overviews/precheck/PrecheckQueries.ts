@@ -120,7 +120,7 @@ const actOf = ({ caller, pin, role, venue }: Read.ReadContext): OperationAct => 
 const rowsOf = (operation: Operation, input: unknown, act: OperationAct) => {
   if (operation.gates === undefined) throw new Error(`${operation.kind} declares no gates`)
   return operation.gates(input, act).pipe(
-    Effect.map(Gates.shown),
+    Effect.map(Gates.gateChecksOf),
     Effect.catchTag("Refused", (refusal) => {
       const { check, detail, recovery } = refusal.details
       const gate = gateOf(refusal)

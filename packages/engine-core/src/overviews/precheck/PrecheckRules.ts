@@ -191,15 +191,17 @@ export const acts = {
     may: ["reserveRedemptionId", "price"]
   }
 } as const satisfies { readonly [A in PrecheckAct]?: ActRequirements }
-export type Act = keyof typeof acts
+export type PrecheckedAct = keyof typeof acts
 
 /** Schema of the acts that a request may name. */
-export const actSchema = Schema.Literals(Object.keys(acts) as ReadonlyArray<Act>).annotate({
+export const actSchema = Schema.Literals(
+  Object.keys(acts) as ReadonlyArray<PrecheckedAct>
+).annotate({
   description: "The act that is judged: one of PrecheckAct whose operation this release has."
 })
 
 /** Faults of the parameters: missing ones that the act needs, and ones it does not take. */
-const faultsOf = (act: Act, parameters: ActParameters): ReadonlyArray<Fault> => {
+const faultsOf = (act: PrecheckedAct, parameters: ActParameters): ReadonlyArray<Fault> => {
   const { needs, may }: ActRequirements = acts[act]
   const taken = new Set<string>([...needs, ...may, "policyVersion"])
   const fault = (name: string, detail: string): Fault => ({ pointer: `/query/${name}`, detail })
@@ -215,7 +217,7 @@ const faultsOf = (act: Act, parameters: ActParameters): ReadonlyArray<Fault> => 
 
 /** Members of the act's own request: the parameters without those of what-if reads. */
 export const membersOf = (
-  act: Act,
+  act: PrecheckedAct,
   parameters: ActParameters
 ): Result.Result<Readonly<Record<string, unknown>>, Refused<"invalid-request">> => {
   const errors = faultsOf(act, parameters)

@@ -10,8 +10,8 @@ import * as PinnedRecords from "../../records/PinnedRecords.ts"
 import { backingOf } from "../../reserves/reserve/ReserveLookups.ts"
 import { keyOf } from "../../reserves/reserve/ReserveTerms.ts"
 import { inForceAt } from "../../reserves/reserve/TermsRules.ts"
-import type { Subject } from "./PrecheckActLookups.ts"
-import { type Act, acts, type ActParameters } from "./PrecheckRules.ts"
+import type { ActSubject } from "./PrecheckActLookups.ts"
+import { type PrecheckedAct, acts, type ActParameters } from "./PrecheckRules.ts"
 
 /**
  * Loads the suppositions of a precheck at a pin. The price of a mint or a reserve redemption is that of
@@ -19,9 +19,9 @@ import { type Act, acts, type ActParameters } from "./PrecheckRules.ts"
  * instrument does not have, and `invalid-request` for the price of an asset that no point prices.
  */
 export const supposedBy = Effect.fnUntraced(function* (
-  act: Act,
+  act: PrecheckedAct,
   parameters: ActParameters,
-  { pin, subject }: { readonly subject: Subject; readonly pin: Pin.ResolvedPin }
+  { pin, subject }: { readonly subject: ActSubject; readonly pin: Pin.ResolvedPin }
 ) {
   if (acts[act].about !== "reserve")
     return yield* suppositionsOf({ ...subject, supposition: parameters, pin })

@@ -165,7 +165,7 @@ const accountDateOf = ({ businessDate, externalAccountId }: Continuity.BalanceLi
 const balances = Effect.fnUntraced(function* (
   instrument: Instrument,
   at: Check.Point,
-  { now }: Pick<Check.Terms, "now">
+  { now }: Pick<Check.CheckTerms, "now">
 ) {
   const continuity = yield* Continuity.make(instrument, at)
   const sources = yield* InForce.sourcesToCompare(instrument, at, {

@@ -163,7 +163,7 @@ const catchNotRun = <F, R>(
   })
 
 /** Inputs of a check besides its facts: the policy in force, and the time of the run. */
-export interface Terms {
+export interface CheckTerms {
   /** The policy's own tolerance for the check; null where it names none. */
   readonly tolerance: Decimal.Decimal | null
   /** Grace time, of the policy or by default; null: the check has none. */
@@ -173,7 +173,7 @@ export interface Terms {
 }
 
 /** Grace time of a check, and the instant that it is judged at. */
-export type GraceTerms = Pick<Terms, "grace" | "now">
+export type GraceTerms = Pick<CheckTerms, "grace" | "now">
 
 /**
  * Checks whether more than the grace time has passed since an instant; at its very end it has not. A
@@ -237,7 +237,7 @@ export interface Check<
    * Streams the facts of an instrument at the point, in constant memory, and notes on input that the
    * check does not compare; neither facts nor notes: there is no input.
    */
-  facts(instrument: Stored<Instrument>, at: BatchPoint, terms: Terms): NotedFacts<F>
+  facts(instrument: Stored<Instrument>, at: BatchPoint, terms: CheckTerms): NotedFacts<F>
   /**
    * Streams facts of the venue that belong to no instrument, once a run; left out: there are none. Their
    * differences name no instrument.

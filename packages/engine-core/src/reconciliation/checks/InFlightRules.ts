@@ -2,7 +2,7 @@
  * Pure rules of items in flight: the amounts by which orders and locks may make a statement differ
  * from the register.
  */
-import type { Item, Items } from "../../findings/Explained.ts"
+import type { ExplainedItem, Items } from "../../findings/Explained.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import { burnedBy, type Redemption } from "../../orders/redemption/Redemption.ts"
@@ -12,7 +12,7 @@ import type { StatementBasis } from "../../vocabulary/sets.ts"
 /** An item of a holder, with what decides whether the basis of a statement must count it. */
 export interface InFlight {
   readonly holderId: string
-  readonly item: Item
+  readonly item: ExplainedItem
   /** True while the order is priced and its units have not moved on the register. */
   readonly isUnmoved: boolean
   /** Instant by which the order settles by contract; null: none is agreed. */
@@ -98,8 +98,8 @@ export const ofLaterSubscription = (
     : [ofSubscriptionAs(self, { amount: self.lot.units, since: self.pricedAt, isUnmoved: false })]
 
 /**
- * Item of a redemption that was priced in that time: its units may be gone from the statement
- * already.
+ * Item of a redemption that was priced after the moment of a statement and by the end of its day: its
+ * units may be gone from the statement already.
  */
 export const ofLaterRedemption = (
   self: Redemption,

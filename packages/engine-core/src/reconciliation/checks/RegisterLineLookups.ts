@@ -22,7 +22,7 @@ import { storeUnavailable } from "../../records/PortFailure.ts"
 import { Records } from "../../records/Records.ts"
 import { storedPin } from "../../records/StorageQuery.ts"
 import { ownerOf } from "../../statements/external-statement/ExternalStatement.ts"
-import type { Note, NotedFacts, Point, Terms } from "./Check.ts"
+import type { Note, NotedFacts, Point, CheckTerms } from "./Check.ts"
 import * as InFlight from "./InFlightLookups.ts"
 import * as InFlightRules from "./InFlightRules.ts"
 import type { OfStatement } from "./OfStatement.ts"
@@ -168,7 +168,7 @@ const unnamed = Effect.fnUntraced(function* (
 const linesOf = (
   instrument: Instrument,
   element: ComparedStatement,
-  asked: { readonly at: Point; readonly terms: Terms }
+  asked: { readonly at: Point; readonly terms: CheckTerms }
 ) =>
   Stream.unwrap(
     Effect.gen(function* () {
@@ -231,7 +231,7 @@ const linesOf = (
 export const lines = (
   instrument: Instrument,
   at: Point,
-  terms: Terms
+  terms: CheckTerms
 ): NotedFacts<DifferingLines> =>
   Stream.unwrap(
     Effect.gen(function* () {

@@ -374,7 +374,7 @@ const linesOf = (restating: RestatementFacts, executed: ExecutedDistribution): R
   const asPlanned = sourceOfPlan(plan).terms
   const { currency, distributionId } = distribution
   let count = 0
-  return Stream.unfold(PayeeLookups.start as PayeeLookups.Place | null, (place) =>
+  return Stream.unfold(PayeeLookups.start as PayeeLookups.PayeePlace | null, (place) =>
     Effect.gen(function* () {
       if (place === null) return undefined
       const page: PayeeLookups.Page = yield* PayeeLookups.pageAfter(source, place)
@@ -451,7 +451,7 @@ const storedOf = Effect.fnUntraced(function* (ids: ReadonlyArray<string>) {
 /** Finds the line of the preceding distribution that has each payee's carryIn, by payee. */
 const carriesOf = Effect.fnUntraced(function* (
   source: LineSource,
-  payees: ReadonlyArray<PayeeLookups.Payee>
+  payees: ReadonlyArray<PayeeLookups.LoadedPayee>
 ) {
   const { previous } = source
   if (previous === null) return new Map<string, string>()
@@ -478,7 +478,7 @@ const lineSourcesOf = ({
 }: {
   readonly restating: RestatementFacts
   readonly executed: ExecutedDistribution
-  readonly payee: PayeeLookups.Payee
+  readonly payee: PayeeLookups.LoadedPayee
   readonly lineId: DistributionLine["lineId"] | null
   readonly carryId: string | null
 }): Sources => {

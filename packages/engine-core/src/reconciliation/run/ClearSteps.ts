@@ -15,12 +15,12 @@ import { openOn } from "../../restraints/hold/OpenHoldLookups.ts"
 import type { CoveredInstrument } from "./CompareSteps.ts"
 import { checkNames } from "../../vocabulary/ReconciliationChecks.ts"
 import * as Rules from "./RunRules.ts"
-import type { Scope } from "./Run.ts"
+import type { RunScope } from "./Run.ts"
 
 /** A run whose findings and holds are recorded, in this transaction. */
 interface RecordedRun {
   readonly runId: string
-  readonly scope: Scope
+  readonly scope: RunScope
   /**
    * Whether the run may clear distributions: it compared the projection with the ledger and found no
    * drift.

@@ -19,7 +19,7 @@ import { checks } from "../checks/AllChecks.ts"
 import type * as Check from "../checks/Check.ts"
 import { pointOf } from "../checks/ReserveBatchLookups.ts"
 import { checkMarks, idOf } from "./CheckMark.ts"
-import type { Scope } from "./Run.ts"
+import type { RunScope } from "./Run.ts"
 import * as Rules from "./RunRules.ts"
 
 /** Number of facts that are compared, and looked up among the findings, together. */
@@ -39,7 +39,7 @@ const defect = "internal"
 /** An instrument as a run covers it, with the outcome of each check. */
 export interface CoveredInstrument {
   readonly instrument: Pick<Instrument, "instrumentId" | "registrar">
-  readonly outcomes: ReadonlyArray<Rules.Outcome>
+  readonly outcomes: ReadonlyArray<Rules.ComparisonOutcome>
 }
 
 /** Point of a run with the outcomes of the venue's own facts there, by which its instruments are judged. */
@@ -48,14 +48,14 @@ export interface Ground extends Situation {
   /** Names of the checks of the run, in the order of the table. */
   readonly checks: ReadonlyArray<string>
   /** Outcomes of the venue's own facts, which belong to no instrument. */
-  readonly ground: ReadonlyArray<Rules.Outcome>
+  readonly ground: ReadonlyArray<Rules.ComparisonOutcome>
 }
 
 /** Outcomes of the checks, before anything is recorded. */
 export interface ComparedRun extends Ground {
   readonly covered: ReadonlyArray<CoveredInstrument>
   /** Outcomes of the ground that are recorded together with those of the instruments; none: they were before. */
-  readonly venue: ReadonlyArray<Rules.Outcome>
+  readonly venue: ReadonlyArray<Rules.ComparisonOutcome>
 }
 
 /** Facts judged before that a run leaves out. */
@@ -70,7 +70,7 @@ interface LeftOutFacts {
  * Runs the checks of the scope at the head of the projection. While the ledger is unreachable no
  * check runs, since the projection may be behind it.
  */
-export const compare = Effect.fnUntraced(function* (scope: Scope, again: LeftOutFacts = {}) {
+export const compare = Effect.fnUntraced(function* (scope: RunScope, again: LeftOutFacts = {}) {
   const ground = yield* groundOf(scope, again)
   const compared = yield* compareAt(scope, ground)
   return { ...ground, ...compared, venue: ground.ground } satisfies ComparedRun
@@ -78,7 +78,7 @@ export const compare = Effect.fnUntraced(function* (scope: Scope, again: LeftOut
 
 /** Compares the venue's own facts at the head of the projection, before any instrument. */
 export const groundOf = Effect.fnUntraced(function* (
-  scope: Scope,
+  scope: RunScope,
   { isBrief = false, isServed = isBrief }: LeftOutFacts = {}
 ) {
   const ledger = yield* Ledger
@@ -102,15 +102,18 @@ interface Situation {
   readonly isReached: boolean
 }
 
-const chosenOf = (scope: Scope): ReadonlyArray<Check.Check> =>
+const chosenOf = (scope: RunScope): ReadonlyArray<Check.Check> =>
   checks.filter(({ name }) => scope.checks?.includes(name) ?? true)
 
 /** Names of the checks of a run of the scope, in the order of the table. */
-export const namesOf = (scope: Scope): ReadonlyArray<string> =>
+export const namesOf = (scope: RunScope): ReadonlyArray<string> =>
   chosenOf(scope).map(({ name }) => name)
 
 /** Runs the checks of the scope at a point, without the venue's own facts. */
-export const compareAt = Effect.fnUntraced(function* (scope: Scope, { at, isReached }: Situation) {
+export const compareAt = Effect.fnUntraced(function* (
+  scope: RunScope,
+  { at, isReached }: Situation
+) {
   const records = yield* Records
   const { instrumentIds } = scope
   const all =
@@ -134,7 +137,7 @@ export const compareAt = Effect.fnUntraced(function* (scope: Scope, { at, isReac
 
 /** Runs the checks of the scope on one instrument, at the point of a batch of instruments. */
 export const compareOne = Effect.fnUntraced(function* (
-  scope: Scope,
+  scope: RunScope,
   {
     instrument,
     at,
@@ -163,7 +166,7 @@ export const compareOne = Effect.fnUntraced(function* (
 
 /** Outcomes of an instrument none of whose checks could be compared or recorded, because of a defect. */
 export const allFailed = (
-  scope: Scope,
+  scope: RunScope,
   { instrumentId, registrar }: Stored<Instrument>
 ): CoveredInstrument => ({
   instrument: { instrumentId, registrar },
@@ -179,7 +182,11 @@ const pointAt = Effect.fnUntraced(function* (now: Instant.Instant) {
   return { pin, horizonOffset } satisfies Check.Point
 })
 
-const unread = (check: Check.Check, instrumentId: string | null, why: string): Rules.Outcome => ({
+const unread = (
+  check: Check.Check,
+  instrumentId: string | null,
+  why: string
+): Rules.ComparisonOutcome => ({
   check: check.name,
   instrumentId,
   ran: false,
@@ -197,10 +204,10 @@ const unread = (check: Check.Check, instrumentId: string | null, why: string): R
  * about: the other checks and instruments are compared all the same.
  */
 const orUnread = <R>(
-  outcome: Effect.Effect<Rules.Outcome, Unavailable, R>,
+  outcome: Effect.Effect<Rules.ComparisonOutcome, Unavailable, R>,
   check: Check.Check,
   instrumentId: string | null
-): Effect.Effect<Rules.Outcome, Unavailable, R> =>
+): Effect.Effect<Rules.ComparisonOutcome, Unavailable, R> =>
   Effect.catchDefect(outcome, (cause) => {
     const about = instrumentId === null ? "the venue's own facts" : `instrument ${instrumentId}`
     return Effect.as(
@@ -231,7 +238,7 @@ const venueOutcomeOf = Effect.fnUntraced(function* (
     at,
     scope,
     isServed
-  }: { readonly at: Check.Point; readonly scope: Scope; readonly isServed: boolean }
+  }: { readonly at: Check.Point; readonly scope: RunScope; readonly isServed: boolean }
 ) {
   if (isServed && (yield* maySkip(check, at, scope))) return served(check)
   const terms = termsAt(check, PolicyTerms.defaults, at)
@@ -246,7 +253,7 @@ const venueOutcomeOf = Effect.fnUntraced(function* (
     : outcome
 })
 
-const served = (check: Check.Check): Rules.Outcome => ({
+const served = (check: Check.Check): Rules.ComparisonOutcome => ({
   ...unread(check, null, Rules.comparedBefore),
   ran: true
 })
@@ -260,7 +267,7 @@ const served = (check: Check.Check): Rules.Outcome => ({
 const maySkip = Effect.fnUntraced(function* (
   { name, servesFor }: Check.Check,
   { pin }: Check.Point,
-  { instrumentIds }: Scope
+  { instrumentIds }: RunScope
 ) {
   if (servesFor === undefined || instrumentIds === null) return false
   const records = yield* Records
@@ -279,7 +286,7 @@ const termsAt = (
   { name }: Check.Check,
   policy: Parameters<typeof Rules.termsOf>[1],
   { pin }: Check.Point
-): Check.Terms => ({ ...Rules.termsOf(name, policy), now: pin.judgedAt })
+): Check.CheckTerms => ({ ...Rules.termsOf(name, policy), now: pin.judgedAt })
 
 /**
  * Gathers the differences of facts, a batch at a time; where facts cannot be read, the differences of
@@ -288,7 +295,7 @@ const termsAt = (
 const gather = Effect.fnUntraced(function* (
   check: Check.Check,
   facts: Check.NotedFacts<unknown>,
-  terms: Check.Terms
+  terms: Check.CheckTerms
 ) {
   const faults: Array<Check.CheckNotRun> = []
   const gathered = yield* facts.pipe(

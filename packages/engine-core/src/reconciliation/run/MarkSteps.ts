@@ -37,7 +37,7 @@ export const mark = Effect.fnUntraced(function* (
   }: {
     readonly runId: string
     readonly compared: Pick<ComparedRun, "at">
-    readonly outcomes: ReadonlyArray<Rules.Outcome>
+    readonly outcomes: ReadonlyArray<Rules.ComparisonOutcome>
   },
   act: Act
 ) {

@@ -25,7 +25,7 @@ import {
 import * as RecordSteps from "./RecordSteps.ts"
 import type { BatchPoint } from "../checks/Check.ts"
 import { pointOf } from "../checks/ReserveBatchLookups.ts"
-import type { Scope } from "./Run.ts"
+import type { RunScope } from "./Run.ts"
 import { partIdOf, type RunPart, runParts } from "./RunPart.ts"
 import * as Rules from "./RunRules.ts"
 import { type RunUnderWay, runsUnderWay } from "./RunUnderWay.ts"
@@ -79,7 +79,7 @@ const actOf = ({ runId }: Pick<RunUnderWay, "runId">) =>
 
 /** Number of instruments of a scope at a pin. */
 export const countOf = Effect.fnUntraced(function* (
-  { instrumentIds }: Scope,
+  { instrumentIds }: RunScope,
   pin: Pin.ResolvedPin
 ) {
   if (instrumentIds !== null) return instrumentIds.length
@@ -88,7 +88,7 @@ export const countOf = Effect.fnUntraced(function* (
 })
 
 /** Streams the instruments of a scope at a pin, in the order of their ids. */
-const instrumentsOf = ({ instrumentIds }: Scope, pin: Pin.ResolvedPin) =>
+const instrumentsOf = ({ instrumentIds }: RunScope, pin: Pin.ResolvedPin) =>
   Stream.unwrap(
     Effect.map(Records, (records) =>
       instrumentIds === null
@@ -160,7 +160,7 @@ const makePart = Effect.fnUntraced(function* (making: LeasedRun, turn: Turn) {
   const { underWay } = making
   const { instrument } = turn
   const { instrumentId } = instrument
-  const scope: Scope = { ...underWay.scope, instrumentIds: [instrumentId] }
+  const scope: RunScope = { ...underWay.scope, instrumentIds: [instrumentId] }
   const name = instrumentLockName(instrumentId)
   const isQueued = making.fences.item !== null
   const waitMillis = isQueued ? 0 : partWaitMillis
@@ -191,7 +191,7 @@ const makePart = Effect.fnUntraced(function* (making: LeasedRun, turn: Turn) {
  * Outcomes of an instrument: at the pin of the run, whose ground counts. Where a run side by side has
  * judged the instrument at a later pin, at the head, so that no older figures replace newer ones.
  */
-const comparedBy = Effect.fnUntraced(function* (scope: Scope, { instrument, at, ground }: Turn) {
+const comparedBy = Effect.fnUntraced(function* (scope: RunScope, { instrument, at, ground }: Turn) {
   const records = yield* Records
   const verdict = yield* records.find(instrumentVerdicts, instrument.instrumentId)
   const isOvertaken = Option.exists(

@@ -38,7 +38,7 @@ import type { ComparedRun } from "./CompareSteps.ts"
 import { mark } from "./MarkSteps.ts"
 import { statementsNamedBy } from "./NamedStatementLookups.ts"
 import { noteOverdue } from "./OverdueSteps.ts"
-import { type Run, type RunId, runs, type Scope } from "./Run.ts"
+import { type Run, type RunId, runs, type RunScope } from "./Run.ts"
 import { runInstruments } from "./RunInstrument.ts"
 import type { PartOutcome } from "./RunPart.ts"
 import * as Rules from "./RunRules.ts"
@@ -47,7 +47,7 @@ import * as Rules from "./RunRules.ts"
 interface RunRecording {
   readonly runId: RunId
   readonly trigger: RunTrigger
-  readonly scope: Scope
+  readonly scope: RunScope
   readonly compared: ComparedRun
 }
 
@@ -55,20 +55,20 @@ interface RunRecording {
 export interface PartRecording {
   readonly runId: RunId
   /** Instruments and checks of the part, not of the run; no instruments: the venue's own facts alone. */
-  readonly scope: Scope
+  readonly scope: RunScope
   readonly compared: ComparedRun
 }
 
 /** A part of a run with every outcome that is to be recorded. */
 interface PartOutcomes extends PartRecording {
-  readonly outcomes: ReadonlyArray<Rules.Outcome>
+  readonly outcomes: ReadonlyArray<Rules.ComparisonOutcome>
 }
 
 /** A run that has ended, to record after its parts. */
 interface RunEnd extends Omit<PartOutcome, "asOf"> {
   readonly runId: RunId
   readonly trigger: RunTrigger
-  readonly scope: Scope
+  readonly scope: RunScope
   readonly startedAt: Run["startedAt"]
   readonly asOf: Run["asOf"]
   readonly readBy: Run["readBy"]

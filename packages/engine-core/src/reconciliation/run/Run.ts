@@ -37,11 +37,11 @@ export type RunId = typeof RunId.Type
 const { Array: List, NullOr, String: Text, Struct } = Schema
 
 /** Instruments and checks that a run covers; null: all of them. */
-export const Scope = Struct({
+export const RunScope = Struct({
   instrumentIds: NullOr(List(InstrumentId)),
   checks: NullOr(List(Text))
 })
-export type Scope = typeof Scope.Type
+export type RunScope = typeof RunScope.Type
 
 /** One check of a run, over all instruments that the run covers. */
 export const RunCheck = Struct({
@@ -66,7 +66,7 @@ export const Run = Struct({
    * Everything written by this instant was read. Runs that were stored before it was kept have none.
    */
   readBy: NullOr(Instant.schema).pipe(Schema.withDecodingDefaultTypeKey(Effect.succeed(null))),
-  scope: Scope,
+  scope: RunScope,
   checks: List(RunCheck),
   /** Input that the checks had and did not compare, the first thousand. */
   notCompared: List(NotCompared).pipe(Schema.withDecodingDefaultTypeKey(Effect.succeed([]))),

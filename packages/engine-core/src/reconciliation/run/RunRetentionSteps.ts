@@ -2,7 +2,7 @@
 import { Effect } from "effect"
 import * as Retention from "../../engine/Retention.ts"
 import { Settings } from "../../engine/Settings.ts"
-import { batchMax, type Step } from "../../feeds/RetentionSteps.ts"
+import { batchMax, type RetentionStep } from "../../feeds/RetentionSteps.ts"
 import { findings } from "../../findings/Finding.ts"
 import type { LegalHold } from "../../ports/storage/Feed.ts"
 import { Keys } from "../../ports/storage/Keys.ts"
@@ -28,7 +28,7 @@ const isHeld = (run: Run, legalHold: LegalHold): boolean =>
       )
 
 /** Step that deletes runs, with their index by instrument and the keys of their calls. */
-const runsStep: Step = {
+const runsStep: RetentionStep = {
   kind: "reconciliationRuns",
   run: Effect.fnUntraced(function* ({ now, after }) {
     const records = yield* Records
@@ -57,7 +57,7 @@ const runsStep: Step = {
 }
 
 /** Step that deletes findings that are cleared and that no hold, open or released, has named. */
-const findingsStep: Step = {
+const findingsStep: RetentionStep = {
   kind: "clearedFindings",
   run: Effect.fnUntraced(function* ({ now, after }) {
     const records = yield* Records
@@ -80,4 +80,4 @@ const findingsStep: Step = {
   })
 }
 
-export const steps: ReadonlyArray<Step> = [runsStep, findingsStep]
+export const steps: ReadonlyArray<RetentionStep> = [runsStep, findingsStep]

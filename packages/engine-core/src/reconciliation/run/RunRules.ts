@@ -12,9 +12,9 @@ import {
   factsAndNotes,
   NotCompared,
   type Note,
-  type Terms
+  type CheckTerms
 } from "../checks/Check.ts"
-import type { RunCheck, Scope } from "./Run.ts"
+import type { RunCheck, RunScope } from "./Run.ts"
 import type { PartOutcome } from "./RunPart.ts"
 
 /** Largest number of new findings of one check and instrument in one run. */
@@ -27,7 +27,7 @@ export const nothingToCompare = "nothing-to-compare"
 export const comparedBefore = "compared-before"
 
 /** Outcome of one check for one instrument, or for the venue. */
-export interface Outcome {
+export interface ComparisonOutcome {
   readonly check: string
   /** Null: the outcome is of the venue's own facts, which belong to no instrument. */
   readonly instrumentId: string | null
@@ -60,7 +60,7 @@ export const verdictOf = ({
   outcomes
 }: {
   readonly findings: ReadonlyArray<Pick<Finding, "state" | "severity">>
-  readonly outcomes: ReadonlyArray<Pick<Outcome, "ran">>
+  readonly outcomes: ReadonlyArray<Pick<ComparisonOutcome, "ran">>
 }): Verdict => {
   if (findings.some(blocks)) return "blocked"
   if (outcomes.some(({ ran }) => !ran)) return "incomplete"
@@ -73,7 +73,7 @@ export const verdictOf = ({
  */
 export const ranOf = (
   checks: ReadonlyArray<string>,
-  outcomes: ReadonlyArray<Outcome>
+  outcomes: ReadonlyArray<ComparisonOutcome>
 ): ReadonlyArray<RunCheck> =>
   ranIn(
     checks,
@@ -143,7 +143,9 @@ export const notComparedMax = 1_000
  * its own, under the instrument (docs/domain/reconciliation.md#not-compared).
  */
 export const notComparedOf = (
-  outcomes: ReadonlyArray<Pick<Outcome, "check" | "instrumentId" | "ran" | "why" | "notCompared">>
+  outcomes: ReadonlyArray<
+    Pick<ComparisonOutcome, "check" | "instrumentId" | "ran" | "why" | "notCompared">
+  >
 ): ReadonlyArray<Listed> =>
   outcomes.flatMap(({ check, instrumentId, notCompared, ran, why }): ReadonlyArray<Listed> => {
     const listed = notCompared.map(
@@ -169,7 +171,7 @@ export const notComparedOf = (
 export const termsOf = (
   check: string,
   { tolerances, grace }: Pick<PolicyTerms.PolicyTerms, "tolerances" | "grace">
-): Pick<Terms, "tolerance" | "grace"> => {
+): Pick<CheckTerms, "tolerance" | "grace"> => {
   const byDefault = PolicyTerms.graceDefaults[check] ?? null
   return {
     tolerance: tolerances[check] ?? null,
@@ -180,7 +182,7 @@ export const termsOf = (
 /** Tolerance of a check: the policy's, else the default; null where the check derives its default. */
 export const toleranceOf = (
   check: string,
-  { tolerance }: Pick<Terms, "tolerance">
+  { tolerance }: Pick<CheckTerms, "tolerance">
 ): Decimal.Decimal | null => {
   const byDefault = PolicyTerms.toleranceDefaults[check] ?? Decimal.zero
   return tolerance ?? (byDefault === "derived" ? null : byDefault)
@@ -197,7 +199,7 @@ const newestOf = (a: Moment | null, b: Moment | null): Moment | null =>
 export interface Judgement {
   /** The run's pin. */
   readonly asOf: Moment
-  readonly outcome: Pick<Outcome, "ran" | "comparedAt" | "feeds" | "notCompared">
+  readonly outcome: Pick<ComparisonOutcome, "ran" | "comparedAt" | "feeds" | "notCompared">
 }
 
 /** The statement that a finding names, and the source and instrument that it is of. */
@@ -241,7 +243,7 @@ type Rest = Pick<Difference, "severity" | "unit" | "tolerance" | "unexplained" |
  * unexplained amounts (docs/domain/reconciliation.md#limit-of-new-findings).
  */
 const restOf = (
-  { check, instrumentId }: Pick<Outcome, "check" | "instrumentId">,
+  { check, instrumentId }: Pick<ComparisonOutcome, "check" | "instrumentId">,
   rest: Rest
 ): Difference => ({
   check,
@@ -304,7 +306,11 @@ export interface Batch {
 }
 
 /** Compares a batch of facts by their check, and keeps the notes among them. */
-export const batchOf = (check: Check, elements: ReadonlyArray<unknown>, terms: Terms): Batch => {
+export const batchOf = (
+  check: Check,
+  elements: ReadonlyArray<unknown>,
+  terms: CheckTerms
+): Batch => {
   const tolerance = toleranceOf(check.name, terms)
   const { facts, notes } = factsAndNotes(elements)
   const differences: Array<Difference> = []
@@ -385,7 +391,7 @@ export const withFault = (
  * facts that could not be read has not run; the differences of the others count all the same.
  */
 export const outcomeOf = (
-  identity: Pick<Outcome, "check" | "instrumentId">,
+  identity: Pick<ComparisonOutcome, "check" | "instrumentId">,
   {
     isCompared,
     notRun,
@@ -398,7 +404,7 @@ export const outcomeOf = (
     hasNew,
     again
   }: GatheredDifferences
-): Outcome => ({
+): ComparisonOutcome => ({
   ...identity,
   hasNew,
   notCompared,
@@ -415,7 +421,10 @@ export const outcomeOf = (
  * so that it is a warning at most; one of a check on which the others rest blocks all the same, because
  * it lets the run clear nothing (docs/domain/reconciliation.md#what-blocks).
  */
-export const ofVenue = (outcome: Outcome, { isGround }: { readonly isGround?: true }): Outcome =>
+export const ofVenue = (
+  outcome: ComparisonOutcome,
+  { isGround }: { readonly isGround?: true }
+): ComparisonOutcome =>
   isGround === true
     ? outcome
     : {
@@ -431,15 +440,19 @@ export const ofVenue = (outcome: Outcome, { isGround }: { readonly isGround?: tr
  * Tells whether the check judged every fact in this run and each difference is a finding of its own: false
  * where differences beyond the limit were summed, and for the venue's facts where one differs.
  */
-export const isJudgedWhole = (outcome: Outcome): boolean =>
+export const isJudgedWhole = (outcome: ComparisonOutcome): boolean =>
   outcome.ran &&
   outcome.why !== comparedBefore &&
   (outcome.instrumentId === null ? outcome.differences.length === 0 : hasFindingOfEach(outcome))
 
 /** Checks whether no differences of an instrument beyond the limit of new findings were summed. */
-export const hasFindingOfEach = ({ differences }: Pick<Outcome, "differences">): boolean =>
+export const hasFindingOfEach = ({
+  differences
+}: Pick<ComparisonOutcome, "differences">): boolean =>
   differences.every(({ subject }) => subject.resourceKind !== "instrument")
 
 /** Checks whether a run of this scope judges every check that this release has. */
-export const isWhole = ({ checks }: Pick<Scope, "checks">, all: ReadonlyArray<string>): boolean =>
-  checks === null || all.every((check) => checks.includes(check))
+export const isWhole = (
+  { checks }: Pick<RunScope, "checks">,
+  all: ReadonlyArray<string>
+): boolean => checks === null || all.every((check) => checks.includes(check))

@@ -16,7 +16,7 @@ import * as Worker from "../../records/Worker.ts"
 import { compare, groundOf } from "./CompareSteps.ts"
 import * as Parts from "./PartsRunner.ts"
 import * as RecordSteps from "./RecordSteps.ts"
-import type { Scope } from "./Run.ts"
+import type { RunScope } from "./Run.ts"
 import { runsUnderWay } from "./RunUnderWay.ts"
 import { audited, finishSeveral, newRunId, openSeveral } from "./SeveralSteps.ts"
 
@@ -35,7 +35,7 @@ const runOne = Effect.fnUntraced(function* (
 ) {
   const records = yield* Records
   const runId = yield* newRunId
-  const scope: Scope = { instrumentIds: [decodeInstrumentId(instrumentId)], checks: null }
+  const scope: RunScope = { instrumentIds: [decodeInstrumentId(instrumentId)], checks: null }
   const name = Parts.instrumentLockName(instrumentId)
   return yield* LeasedLock.within({ name, waitMillis: 0 }, (lock) =>
     Effect.flatMap(compare(scope, { isBrief: true }), (compared) =>
@@ -57,7 +57,7 @@ const runVenue = Effect.fnUntraced(function* (item: Lease, trigger: RunQueue.Own
   const records = yield* Records
   const runId = yield* newRunId
   const { itemId } = item
-  const scope: Scope = { instrumentIds: null, checks: null }
+  const scope: RunScope = { instrumentIds: null, checks: null }
   const ending = LeasedWork.finish(item)
   return yield* LeasedLock.within({ name: Parts.venueLockName, waitMillis: 0 }, (lock) =>
     Effect.gen(function* () {

@@ -9,12 +9,12 @@ import * as Integer from "../../kernel/Integer.ts"
 import * as Offset from "../../kernel/Offset.ts"
 import { Role } from "../../vocabulary/Role.ts"
 import * as sets from "../../vocabulary/sets.ts"
-import { RunId, Scope } from "./Run.ts"
+import { RunId, RunScope } from "./Run.ts"
 
 const { Literal, NullOr, String: Text, Struct } = Schema
 
 /** The call that a run answers: members of its audit record. */
-const Call = Struct({
+const StartingCall = Struct({
   actor: Text,
   role: NullOr(Role.schema),
   requestId: Text,
@@ -23,7 +23,7 @@ const Call = Struct({
   keyId: NullOr(Text),
   fingerprint: Text
 })
-export type Call = typeof Call.Type
+export type StartingCall = typeof StartingCall.Type
 
 /** Progress of a run when it began, or was last continued. */
 const progressFields = { continuedAt: Instant.schema, doneBefore: Integer.schema } as const
@@ -31,7 +31,7 @@ const progressFields = { continuedAt: Instant.schema, doneBefore: Integer.schema
 export const RunUnderWay = Struct({
   runId: RunId,
   trigger: sets.RunTrigger.schema,
-  scope: Scope,
+  scope: RunScope,
   startedAt: Instant.schema,
   /** Pin of its beginning: the offset, and the instant by which everything written was read. */
   asOf: Offset.schema,
@@ -39,7 +39,7 @@ export const RunUnderWay = Struct({
   /** Item of the queue that ends with the run. */
   itemId: Text,
   /** Null: the run started by itself. */
-  call: NullOr(Call),
+  call: NullOr(StartingCall),
   /** Number of instruments that it covers. */
   instruments: Integer.schema,
   /** Number of times that it was continued after a crash. */

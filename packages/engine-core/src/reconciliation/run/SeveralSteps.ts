@@ -15,7 +15,7 @@ import * as Parts from "./PartsRunner.ts"
 import { path } from "./Reconciler.ts"
 import * as RecordSteps from "./RecordSteps.ts"
 import { type Run, RunId } from "./Run.ts"
-import { type Call, type RunUnderWay, runsUnderWay } from "./RunUnderWay.ts"
+import { type StartingCall, type RunUnderWay, runsUnderWay } from "./RunUnderWay.ts"
 
 /** Makes the id of a new run. */
 export const newRunId = Effect.flatMap(Ids, ({ make }) =>
@@ -23,7 +23,7 @@ export const newRunId = Effect.flatMap(Ids, ({ make }) =>
 )
 
 /** Audit entry of the run of a call, or of the engine's own run where there is none, with the verdict. */
-export const audited = (run: Stored<Run>, call: Call | null): Audit.Entry => {
+export const audited = (run: Stored<Run>, call: StartingCall | null): Audit.Entry => {
   const written = {
     action: "reconciliation.start",
     resourceKind: "reconciliation-run",

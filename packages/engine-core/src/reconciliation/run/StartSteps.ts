@@ -31,9 +31,9 @@ import * as Pace from "./PaceLookups.ts"
 import * as Parts from "./PartsRunner.ts"
 import { path, Reconciler, type StartRunAnswer, type StartRunCall, starters } from "./Reconciler.ts"
 import * as RecordSteps from "./RecordSteps.ts"
-import { type Run, type RunId, runs, type Scope } from "./Run.ts"
+import { type Run, type RunId, runs, type RunScope } from "./Run.ts"
 import { lasts } from "./RunLastingLookups.ts"
-import { type Call, type RunUnderWay, runsUnderWay } from "./RunUnderWay.ts"
+import { type StartingCall, type RunUnderWay, runsUnderWay } from "./RunUnderWay.ts"
 import * as RunView from "./RunView.ts"
 import { audited, finishSeveral, newRunId, openSeveral } from "./SeveralSteps.ts"
 
@@ -56,7 +56,7 @@ const startedOf = (
 })
 
 /** The call as the audit record of its run names it. */
-const callOf = ({ caller, identity }: StartRunCall, fingerprint: string): Call => {
+const callOf = ({ caller, identity }: StartRunCall, fingerprint: string): StartingCall => {
   const { bodyHash: _, ...origin } = Logged.originOf({ caller, identity, fingerprint }, starters)
   return { ...origin, traceFlags: identity.traceFlags ?? null, fingerprint }
 }
@@ -92,7 +92,7 @@ const earlier = Effect.fnUntraced(function* (keyed: KeyedCall.CallKey) {
   return binds ? run : undefined
 })
 
-const demandInstruments = Effect.fnUntraced(function* (scope: Scope) {
+const demandInstruments = Effect.fnUntraced(function* (scope: RunScope) {
   const records = yield* Records
   const named = scope.instrumentIds ?? []
   const found = new Set<string>(
@@ -114,7 +114,7 @@ const underKey = <A, E, R>(
 /** Compares one instrument at a pin and records the run that a call asks for, under its key. */
 const calledOne = Effect.fnUntraced(function* (
   call: StartRunCall,
-  scope: Scope,
+  scope: RunScope,
   { keyed, lock }: { readonly keyed: KeyedCall.CallKey; readonly lock: Lease }
 ) {
   const records = yield* Records
@@ -138,7 +138,7 @@ const calledOne = Effect.fnUntraced(function* (
 /** Makes a run of one instrument in the call. */
 const startOne = Effect.fnUntraced(function* (
   call: StartRunCall,
-  scope: Scope,
+  scope: RunScope,
   { keyed, instrumentId }: { readonly keyed: KeyedCall.CallKey; readonly instrumentId: string }
 ) {
   const name = Parts.instrumentLockName(instrumentId)
@@ -164,7 +164,7 @@ const settled = ({ itemId }: Pick<RunUnderWay, "itemId">) =>
 /** Begins a run of several instruments that a call asks for, and makes it. */
 const beginSeveral = Effect.fnUntraced(function* (
   call: StartRunCall,
-  scope: Scope,
+  scope: RunScope,
   {
     keyed,
     lock,
@@ -207,7 +207,7 @@ const venueBusy = Effect.flatMap(Pace.secondsOfVenue, (seconds) =>
 /** Makes a run of several instruments, or of every one, in the call. */
 const startSeveral = Effect.fnUntraced(function* (
   call: StartRunCall,
-  scope: Scope,
+  scope: RunScope,
   keyed: KeyedCall.CallKey
 ) {
   const runId = yield* newRunId
@@ -275,7 +275,7 @@ const atPlace = <A, E, R>(places: Semaphore.Semaphore, effect: Effect.Effect<A, 
 
 const start = Effect.fnUntraced(function* (places: Semaphore.Semaphore, call: StartRunCall) {
   const requestedScope = call.request.scope
-  const scope: Scope = {
+  const scope: RunScope = {
     instrumentIds: requestedScope?.instrumentIds ?? null,
     checks: requestedScope?.checks ?? null
   }

@@ -5,7 +5,7 @@
 import { Effect, Option, Stream } from "effect"
 import * as Retention from "../../engine/Retention.ts"
 import { Settings } from "../../engine/Settings.ts"
-import type { Step } from "../../feeds/RetentionSteps.ts"
+import type { RetentionStep } from "../../feeds/RetentionSteps.ts"
 import { findings } from "../../findings/Finding.ts"
 import { externalAccounts } from "../../holders/external-account/ExternalAccount.ts"
 import * as Date from "../../kernel/Date.ts"
@@ -29,7 +29,7 @@ import {
 } from "../../statements/external-statement/ExternalStatement.ts"
 import * as StageSteps from "../../statements/external-statement/StageSteps.ts"
 import {
-  type Feed,
+  type StatementFeed,
   feedKeyOf,
   latestOf
 } from "../../statements/external-statement/StatementLookups.ts"
@@ -63,7 +63,7 @@ const withCurrentStatement = Effect.fnUntraced(function* (
  * look-up of its own, and a source of cash, which may have several statements of that date.
  */
 const newestIdsOf = Effect.fnUntraced(function* (
-  feeds: ReadonlyArray<Feed & Pick<ExternalStatement, "kind">>
+  feeds: ReadonlyArray<StatementFeed & Pick<ExternalStatement, "kind">>
 ) {
   const records = yield* Records
   const sources = yield* records.many(externalSources, [
@@ -300,7 +300,7 @@ const restOfDate = Effect.fnUntraced(function* ({
  * Step: marks statements as pruned and queues the deletion of their lines and bytes, which follows
  * once the reads that began before have ended. A replaced statement goes with the one in force.
  */
-const statementsStep: Step = {
+const statementsStep: RetentionStep = {
   kind: "externalStatements",
   run: Effect.fnUntraced(function* ({ now: began, after }) {
     const records = yield* Records
@@ -337,4 +337,4 @@ const statementsStep: Step = {
   })
 }
 
-export const steps: ReadonlyArray<Step> = [statementsStep]
+export const steps: ReadonlyArray<RetentionStep> = [statementsStep]

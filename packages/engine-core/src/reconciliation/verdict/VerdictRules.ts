@@ -3,7 +3,7 @@ import { type Finding, ageDays } from "../../findings/Finding.ts"
 import type { NotCompared } from "../../findings/NotCompared.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import type { Verdict } from "../../vocabulary/sets.ts"
-import type { Outcome } from "../run/RunRules.ts"
+import type { ComparisonOutcome } from "../run/RunRules.ts"
 import type { InstrumentVerdict } from "./InstrumentVerdict.ts"
 
 /** Sums over the findings of an instrument, after a run. */
@@ -46,7 +46,7 @@ interface InstrumentResult {
   readonly isGrounded: boolean
   /** All findings of the instrument after the run, also of checks that the run did not cover. */
   readonly tally: Tally
-  readonly outcomes: ReadonlyArray<Pick<Outcome, "check" | "ran">>
+  readonly outcomes: ReadonlyArray<Pick<ComparisonOutcome, "check" | "ran">>
   /** Checks that had run before; of those that the run covered its own outcome counts. */
   readonly ranBefore: ReadonlyArray<string>
   /** Input that the checks of the run had and did not compare. */

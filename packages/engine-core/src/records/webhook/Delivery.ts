@@ -37,8 +37,8 @@ export const DeliveryMachine = Machine.declare("DeliveryState", {
   forward: ["take"]
 })
 
-export const Failure = DeliveryFailure.schema
-export type Failure = typeof Failure.Type
+export const AttemptFailure = DeliveryFailure.schema
+export type AttemptFailure = typeof AttemptFailure.Type
 
 /** Outcome of one attempt; of the receiver's answer only the status is kept. */
 export const Attempt = Schema.Struct({
@@ -46,7 +46,7 @@ export const Attempt = Schema.Struct({
   status: Schema.NullOr(Integer.schema),
   durationMs: Integer.schema,
   /** Null: the receiver took it. */
-  failure: Schema.NullOr(Failure)
+  failure: Schema.NullOr(AttemptFailure)
 })
 export type Attempt = typeof Attempt.Type
 

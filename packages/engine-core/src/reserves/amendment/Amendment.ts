@@ -150,7 +150,7 @@ const moved = (self: Amendment, on: Machine.TriggerOf<typeof AmendmentMachine>):
 })
 
 /** The next clock move: accepted terms come into force, and those in force are replaced. */
-const due = ({ state, effectiveAt, until }: Amendment): Collection.Due<Fact> | undefined => {
+const due = ({ state, effectiveAt, until }: Amendment): Collection.DueMove<Fact> | undefined => {
   if (state === "accepted" && effectiveAt !== null) {
     return { at: effectiveAt, fact: { on: "begin" } }
   }

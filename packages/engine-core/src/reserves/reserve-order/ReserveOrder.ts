@@ -217,7 +217,7 @@ export const due = ({
   state,
   deadline,
   lost
-}: Members): Collection.Due<Extract<Fact, { readonly on: "expire" }>> | undefined =>
+}: Members): Collection.DueMove<Extract<Fact, { readonly on: "expire" }>> | undefined =>
   (state === "started" || state === "ready") && !lost
     ? { at: deadline, fact: { on: "expire" } }
     : undefined

@@ -103,12 +103,14 @@ const settled = {
   coverAfter: Schema.NullOr(Decimal.schema)
 } as const
 
+/** Result of a settled mint. */
 export const MintSettled = Schema.Struct({
   ...settled,
   /** Amount of the asset that was deposited. */
   deposit: Decimal.schema
 }).annotate({ identifier: "MintSettled", description: "What a settled mint came to." })
 
+/** Result of a settled reserve redemption. */
 export const ReserveRedemptionSettled = Schema.Struct({
   ...settled,
   /** Amount of the asset that was paid. */

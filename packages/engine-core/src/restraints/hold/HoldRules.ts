@@ -18,6 +18,7 @@ export interface OpenHold {
  */
 export type Act = "deal" | "distribution" | "mint"
 
+/** Checks whether an open hold stops an act of this kind. */
 export const stops = ({ blocks }: Pick<OpenHold, "blocks">, act: Act): boolean =>
   act === "distribution" ||
   blocks.some((block) => block === "all" || (act === "mint" && block === "mint"))

@@ -5,7 +5,11 @@
 import { Duration, Effect, Option, Schema } from "effect"
 import { restrict } from "../restriction/RestrictionOperations.ts"
 import * as Instant from "../../kernel/Instant.ts"
-import { Answer, type ScreeningFinding, ScreeningSource } from "../../ports/ScreeningSource.ts"
+import {
+  ScreeningAnswer,
+  type ScreeningFinding,
+  ScreeningSource
+} from "../../ports/ScreeningSource.ts"
 import type { Lease } from "../../ports/storage/WorkQueue.ts"
 import type { Act } from "../../records/Act.ts"
 import * as LeasedWork from "../../records/LeasedWork.ts"
@@ -13,7 +17,7 @@ import { Records, type Stored } from "../../records/Records.ts"
 import * as Worker from "../../records/Worker.ts"
 import { FourEyes } from "../../writes/FourEyes.ts"
 import { type Holder, holders, isEnded } from "../../holders/holder/Holder.ts"
-import { activated } from "../../holders/holder/HolderFromLedger.ts"
+import { activateIfComplete } from "../../holders/holder/HolderFromLedger.ts"
 import { queue } from "../../holders/screening/AskRunner.ts"
 import { screenings } from "../../holders/screening/Screening.ts"
 import { ages } from "../../holders/screening/ScreeningAgeLookups.ts"
@@ -38,7 +42,7 @@ const requestOf = (requestId: string, holder: Holder) => ({
   countries: holder.taxResidences.map(({ country }) => country)
 })
 
-const isAnswer = Schema.is(Answer)
+const isAnswer = Schema.is(ScreeningAnswer)
 
 /** Asks the source; undefined where it is unavailable, too late, or its answer is malformed. */
 const askSource = Effect.fnUntraced(function* (requestId: string, holder: Holder) {
@@ -81,7 +85,7 @@ const recordAnswer = Effect.fnUntraced(function* (
   const finding = { found, screenedAt, listVersion, reason, answeredAt: now }
   yield* records.append(screenings, request, { on: "answer", finding }, act)
   const after = yield* records.append(holders, holder, { on: "screen", screening }, act)
-  yield* activated(after, { act, effectiveAt: now })
+  yield* activateIfComplete(after, { act, effectiveAt: now })
   if (found === "confirmed") yield* freeze(requestId, holder.holderId)
 })
 

@@ -20,7 +20,7 @@ import {
 import type { StagedFile } from "./Intake.ts"
 import type { ReadStatement } from "./IntakeSteps.ts"
 import * as StageSteps from "./StageSteps.ts"
-import { type Feed, feedKeyOf, linesOf } from "./StatementLookups.ts"
+import { type StatementFeed, feedKeyOf, linesOf } from "./StatementLookups.ts"
 
 /** A statement in force of a business date, with its slot. */
 interface InForce {
@@ -29,7 +29,10 @@ interface InForce {
 }
 
 /** Loads the statements in force of business dates by their date, in the order of their places. */
-export const daysOf = Effect.fnUntraced(function* (feed: Feed, dates: ReadonlyArray<Date.Date>) {
+export const daysOf = Effect.fnUntraced(function* (
+  feed: StatementFeed,
+  dates: ReadonlyArray<Date.Date>
+) {
   const records = yield* Records
   const slots = yield* records
     .stream(statementsOfDates, {
@@ -158,7 +161,7 @@ const digestsOf = Effect.fnUntraced(function* ({
  * with the same header.
  */
 export const knownIn = Effect.fnUntraced(function* (
-  feed: Feed,
+  feed: StatementFeed,
   file: {
     readonly reading: Port.Reading
     readonly staged: StagedFile

@@ -1,4 +1,4 @@
-/** Record of a statement of an outside party: its header; lines and bytes lie beside it. */
+/** Record of a statement of an outside party: its header; its lines are bulk rows, and the bytes of its file are a file of the store. */
 import { Schema } from "effect"
 import { match } from "ts-pattern"
 import * as Collection from "../../kernel/Collection.ts"

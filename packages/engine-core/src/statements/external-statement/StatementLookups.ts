@@ -19,18 +19,18 @@ import * as LineRows from "./LineRows.ts"
 import type { CashEntry, StatementLine } from "./StatementLine.ts"
 
 /** A source's statements of an instrument. */
-export interface Feed {
+export interface StatementFeed {
   readonly externalSourceId: string
   readonly instrumentId: string
 }
 
 /** Value of the filter `inForce` of a source's statements of an instrument. */
-export const feedKeyOf = ({ externalSourceId, instrumentId }: Feed): string =>
+export const feedKeyOf = ({ externalSourceId, instrumentId }: StatementFeed): string =>
   `${externalSourceId}/${instrumentId}`
 
 /** Finds the statement in force of a business date; none: it has not come. */
 export const inForceOf = Effect.fnUntraced(function* (
-  feed: Feed & { readonly businessDate: Date.Date },
+  feed: StatementFeed & { readonly businessDate: Date.Date },
   pin?: Pin.ResolvedPin
 ) {
   const records = yield* Records
@@ -40,7 +40,7 @@ export const inForceOf = Effect.fnUntraced(function* (
 })
 
 /** Finds the statement in force of the newest business date; none: no statement has come. */
-export const latestOf = Effect.fnUntraced(function* (feed: Feed, pin?: Pin.ResolvedPin) {
+export const latestOf = Effect.fnUntraced(function* (feed: StatementFeed, pin?: Pin.ResolvedPin) {
   const records = yield* Records
   const [newest] = yield* records.list(externalStatements, {
     where: { inForce: [feedKeyOf(feed)] },
@@ -52,7 +52,7 @@ export const latestOf = Effect.fnUntraced(function* (feed: Feed, pin?: Pin.Resol
 })
 
 /** Streams the statements in force of a source and an instrument, oldest business date first. */
-export const inForce = (feed: Feed, pin?: Pin.ResolvedPin) =>
+export const inForce = (feed: StatementFeed, pin?: Pin.ResolvedPin) =>
   Stream.unwrap(
     Effect.map(Records, (records) =>
       records

@@ -24,7 +24,7 @@ import {
   externalStatements
 } from "../external-statement/ExternalStatement.ts"
 import {
-  type Feed,
+  type StatementFeed,
   feedKeyOf,
   inForceOf,
   latestOf
@@ -96,7 +96,7 @@ const historyBefore = Effect.fnUntraced(function* (
 
 /** Source and instrument whose NAVs are loaded, before a business date. */
 interface HistoryQuery {
-  readonly feed: Feed
+  readonly feed: StatementFeed
   readonly before: Date.Date
 }
 

@@ -191,8 +191,8 @@ export const laws: ReadonlyArray<Law> = [
     name: "a distribution takes no step out of its order, and no line is paid but as the venue directs",
     check: Effect.gen(function* () {
       const { commands, begin, say, pay } = yield* begun
-      type Said = ReturnType<typeof say>
-      const refuses = (what: string, expectation: Said) =>
+      type RefusalWords = ReturnType<typeof say>
+      const refuses = (what: string, expectation: RefusalWords) =>
         Effect.gen(function* () {
           const how = yield* Scene.failure(expectation)
           expect(how, what).toMatchObject({ _tag: "Refused" })

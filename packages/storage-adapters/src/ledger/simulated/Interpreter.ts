@@ -23,7 +23,7 @@ interface Ask {
   readonly disclosed: ReadonlyArray<Ledger.DisclosedContract>
 }
 
-interface World {
+interface LedgerWorld {
   readonly registry: Registry.Registry
   /** Returns the contract if it is active. */
   readonly active: (contractId: string) => Contract | undefined
@@ -57,7 +57,7 @@ interface UsedContract {
   readonly instance: Entity.Instance
 }
 
-export const interpret = (world: World, ask: Ask): Result.Result<Interpretation, Refusal> => {
+export const interpret = (world: LedgerWorld, ask: Ask): Result.Result<Interpretation, Refusal> => {
   if (ask.actAs.length === 0) return missing("actAs")
   if (ask.commands.length === 0) return missing("commands")
   const disclosed = new Map<string, string>()
@@ -81,7 +81,7 @@ const missing = (field: string) =>
   Result.fail(LedgerError.make("MISSING_FIELD", `The field ${field} is missing`))
 
 class Run {
-  private readonly world: World
+  private readonly world: LedgerWorld
   private readonly readers: ReadonlySet<string>
   private readonly disclosed: ReadonlyMap<string, string>
   private readonly nodes: Array<Node> = []
@@ -90,7 +90,11 @@ class Run {
   private readonly created = new Map<string, Contract>()
   private readonly consumed = new Set<string>()
 
-  constructor(world: World, readers: ReadonlySet<string>, disclosed: ReadonlyMap<string, string>) {
+  constructor(
+    world: LedgerWorld,
+    readers: ReadonlySet<string>,
+    disclosed: ReadonlyMap<string, string>
+  ) {
     this.world = world
     this.readers = readers
     this.disclosed = disclosed

@@ -7,7 +7,7 @@ import { Duration, Effect, FiberMap, Option, Semaphore, Stream } from "effect"
 import type { DoorError } from "./DoorClient.ts"
 import { DoorRefused, isPassing } from "./DoorClient.ts"
 import type { CommittedChange, PartySession, SubmitError } from "./PartySession.ts"
-import type { Contract } from "./Wire.ts"
+import type { WireContract } from "./Wire.ts"
 import * as World from "./World.ts"
 
 /** Messages of the program for the person who runs it. */
@@ -66,7 +66,7 @@ export const run = (options: Options): Effect.Effect<never, DoorError> =>
 export const active = (
   session: PartySession,
   at: Offset.Offset
-): Effect.Effect<Map<string, Contract>, DoorError> =>
+): Effect.Effect<Map<string, WireContract>, DoorError> =>
   Effect.map(
     session.acs(at),
     (contracts) => new Map(contracts.map((contract) => [contract.contractId, contract]))

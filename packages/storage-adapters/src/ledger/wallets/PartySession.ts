@@ -9,7 +9,7 @@ import type { SigningKey } from "./SigningKey.ts"
 import * as Wire from "./Wire.ts"
 
 /** A change of the ledger, identified by its commandId: repeated submissions commit once. */
-export interface Change {
+export interface PartyChange {
   readonly commandId: string
   readonly commands: readonly [Templates.Command, ...ReadonlyArray<Templates.Command>]
   /** Earliest ledger time of the change, for choices that compare it with a deadline. */
@@ -30,7 +30,7 @@ export interface PartySession {
   readonly party: Party.Party
   readonly userId: string
   /** Retries while the outcome is uncertain; succeeds only when the change is committed. */
-  readonly submit: (change: Change) => Effect.Effect<CommittedChange, SubmitError>
+  readonly submit: (change: PartyChange) => Effect.Effect<CommittedChange, SubmitError>
   /**
    * Streams every update after the offset, once and in order; reconnects where a connection was
    * lost.
@@ -38,7 +38,7 @@ export interface PartySession {
   readonly updates: (after: Offset.Offset) => Stream.Stream<Wire.Update, DoorRefused>
   readonly acs: (
     at: Offset.Offset
-  ) => Effect.Effect<ReadonlyArray<Wire.Contract>, DoorClient.DoorError>
+  ) => Effect.Effect<ReadonlyArray<Wire.WireContract>, DoorClient.DoorError>
   readonly ledgerEnd: Effect.Effect<Offset.Offset, DoorClient.DoorError>
 }
 
@@ -148,7 +148,7 @@ const ownParty = ({ key }: Options, rights: Rights): Party.Party | undefined => 
 interface Submission {
   readonly party: Party.Party
   readonly userId: string
-  readonly change: Change
+  readonly change: PartyChange
 }
 
 /** The ledger has deduplicated the change: it is committed once. */
@@ -273,7 +273,7 @@ const reads = (options: Options, party: Party.Party) => {
 
   const byPage = (activeAtOffset: Offset.Offset) =>
     Effect.gen(function* () {
-      const found: Array<Wire.Contract> = []
+      const found: Array<Wire.WireContract> = []
       let pageToken: string | null = null
       do {
         const page: Effect.Success<ReturnType<typeof Wire.readActivePage>> = yield* Effect.flatMap(

@@ -56,7 +56,7 @@ export const transactionFormat = (party: Party.Party) => ({
 })
 
 /** A contract as its stakeholder sees it. */
-export interface Contract {
+export interface WireContract {
   readonly contractId: string
   readonly template: Templates.TypeRef
   readonly payload: Templates.LfRecord
@@ -64,7 +64,7 @@ export interface Contract {
 }
 
 export type Change =
-  | { readonly _tag: "Created"; readonly contract: Contract }
+  | { readonly _tag: "Created"; readonly contract: WireContract }
   | { readonly _tag: "Archived"; readonly contractId: string }
 
 /** An update of the ledger; without an updateId it is a checkpoint. */
@@ -123,7 +123,7 @@ const ActivePage = Schema.Struct({
   nextPageToken: Schema.optional(Schema.NullOr(Schema.String))
 })
 
-const contract = (event: typeof CreatedEvent.Type): Contract => {
+const contract = (event: typeof CreatedEvent.Type): WireContract => {
   const [, module = "", entity = ""] = event.templateId.split(":")
   return {
     contractId: event.contractId,
@@ -172,7 +172,7 @@ export const readUpdates = (answer: unknown) =>
     Effect.forEach(list, readUpdate)
   )
 
-export const readActive = (answer: unknown): Effect.Effect<Contract, DoorLost> =>
+export const readActive = (answer: unknown): Effect.Effect<WireContract, DoorLost> =>
   Effect.map(read(ActiveElement)(answer), ({ contractEntry }) =>
     contract(contractEntry.JsActiveContract.createdEvent)
   )

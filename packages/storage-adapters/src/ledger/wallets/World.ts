@@ -2,13 +2,13 @@
 import type { Instant, Party } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Result } from "effect"
-import type { Change } from "./PartySession.ts"
-import type { Contract, Update } from "./Wire.ts"
+import type { PartyChange } from "./PartySession.ts"
+import type { WireContract, Update } from "./Wire.ts"
 
 export interface World {
   readonly party: Party.Party
   readonly now: Instant.Instant
-  readonly contracts: ReadonlyMap<string, Contract>
+  readonly contracts: ReadonlyMap<string, WireContract>
 }
 
 /** An act of a plan. */
@@ -16,7 +16,7 @@ export interface Act {
   readonly name: string
   /** Contract that the act answers, or that it creates. */
   readonly about: string
-  readonly change: Change
+  readonly change: PartyChange
   /** Details of the act for a person. */
   readonly details?: { readonly [name: string]: string }
   /** Acts to perform one by one where the ledger refuses all of them together. */
@@ -33,11 +33,11 @@ export interface FoundContract<T extends Templates.Template> {
 }
 
 /** Memo of decoded payloads: a contract does not change. Null: it does not decode. */
-const decoded = new WeakMap<Contract, { readonly payload: unknown } | null>()
+const decoded = new WeakMap<WireContract, { readonly payload: unknown } | null>()
 
 const decode = <T extends Templates.Template>(
   template: T,
-  contract: Contract
+  contract: WireContract
 ): Templates.Payload<T> | null => {
   let found = decoded.get(contract)
   if (found === undefined) {
@@ -76,7 +76,10 @@ export const remembered = <A extends object>(read: (world: World) => A): ((world
 }
 
 /** Applies an update to the contracts. */
-export const apply = (contracts: Map<string, Contract>, { changes }: Pick<Update, "changes">) => {
+export const apply = (
+  contracts: Map<string, WireContract>,
+  { changes }: Pick<Update, "changes">
+) => {
   for (const change of changes) {
     if (change._tag === "Created") contracts.set(change.contract.contractId, change.contract)
     else contracts.delete(change.contractId)

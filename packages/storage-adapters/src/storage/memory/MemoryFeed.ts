@@ -16,7 +16,7 @@ import * as Undo from "./Undo.ts"
 import type { Wakes } from "./Wakes.ts"
 
 /** Head that feed and projection share: one record, so that one read of it is consistent. */
-export interface Head {
+export interface MemoryHead {
   seq: number
   at: string
   moves: number
@@ -32,7 +32,7 @@ export interface Head {
   takenBy: number
 }
 
-export const makeHead = (): Head => ({
+export const makeHead = (): MemoryHead => ({
   seq: 0,
   at: "",
   moves: 0,
@@ -61,7 +61,7 @@ export const make = ({
   wakes
 }: {
   readonly transactions: Transactions
-  readonly head: Head
+  readonly head: MemoryHead
   readonly wakes: Wakes
 }): Feed["Service"] => {
   // A pruned event leaves an empty slot: the event with number n is at index n - 1.

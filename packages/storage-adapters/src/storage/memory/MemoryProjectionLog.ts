@@ -6,7 +6,7 @@ import {
   WriterFenced
 } from "@bursar/engine-core/ports"
 import { Option, Result } from "effect"
-import type { Head } from "./MemoryFeed.ts"
+import type { MemoryHead } from "./MemoryFeed.ts"
 import { stamp } from "./Stamp.ts"
 import type { Transaction, Transactions } from "./Transactions.ts"
 import * as Undo from "./Undo.ts"
@@ -22,13 +22,13 @@ export const make = ({
   head
 }: {
   readonly transactions: Transactions
-  readonly head: Head
+  readonly head: MemoryHead
 }): ProjectionLog["Service"] => {
   const updates: Array<UpdateRow> = []
   /** First and last answer's instant of each earlier offset that has any. */
   const answers: Array<Answers> = []
   const byCommand = new Map<string, UpdateRow>()
-  const turn = (transaction: Transaction, members: Partial<Head["projection"]>): void =>
+  const turn = (transaction: Transaction, members: Partial<MemoryHead["projection"]>): void =>
     Undo.patch(transaction, head, { projection: { ...head.projection, ...members } })
   /** Called when the head leaves an offset: stores the answers that were given at it. */
   const leave = (transaction: Transaction): void => {

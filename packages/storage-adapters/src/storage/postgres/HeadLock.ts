@@ -12,7 +12,7 @@ import type { Session, Sessions } from "./Sessions.ts"
 /** Two numbers: a key space apart from the locks of names and of work resources. */
 const LOCK = "select pg_advisory_xact_lock(4217, 2)"
 
-/** Queues for the head until the transaction ends; what it sends next runs at the front. */
+/** Takes the advisory lock of the feed's head until the transaction ends: its next statements wait for no other. */
 export const take = (session: Session): Effect.Effect<void> => session.send(LOCK, [])
 
 /**

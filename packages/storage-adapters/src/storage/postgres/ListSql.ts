@@ -245,7 +245,7 @@ const recent = (query: ListQuery, limit: number, sqlParameters = parameters()): 
   const matches = parts.matching()
   const closed = `${collection} and ${PinSql.closedSince(pinned)}`
   const isFew = "(select is_few from few)"
-  const begun = `${PinSql.begun(pinned)} and ${isFew}`
+  const begun = `${PinSql.begunAt(pinned)} and ${isFew}`
   const open = openArms(query, parts, begun)
   return merged(
     {
@@ -294,7 +294,7 @@ export const whole = (
   if (pinned === undefined) return merged(openArms(query, parts, "true"), parts)
   const { collection, after } = parts
   const matches = parts.matching()
-  const since = `${PinSql.begun(pinned)} and ${isSince}`
+  const since = `${PinSql.begunAt(pinned)} and ${isSince}`
   const open = openArms(query, parts, since)
   return merged(
     {
@@ -360,7 +360,7 @@ export const countBy = ({
   if (pinned === undefined) {
     return { sql: counts(open.from, [...open.matches, isOpen]), values: bindings.values }
   }
-  const since = `${collection} and ${PinSql.begun(pinned)} and ${isSince}`
+  const since = `${collection} and ${PinSql.begunAt(pinned)} and ${isSince}`
   const records = `(select d.* from ${DOCUMENTS} where ${isOpen}) r
     cross join lateral (${PinSql.inForce(pinned, collection)}) d`
   const sql = `

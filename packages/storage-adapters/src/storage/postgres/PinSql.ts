@@ -36,7 +36,7 @@ export const pinnedAt = (
 }
 
 /** Condition that a version had begun at the pin. */
-export const begun = ({ from, point }: PinColumns): string => `d.${from} <= ${point}`
+export const begunAt = ({ from, point }: PinColumns): string => `d.${from} <= ${point}`
 
 /** Condition that a version was closed after the pin. */
 export const closedSince = ({ to, point }: PinColumns): string => `d.${to} > ${point}`
@@ -60,8 +60,8 @@ export const versions =
       where d.collection = ${sqlParameters.add(collection)} and ${condition}`
     const open = `${rows} and d.to_offset is null`
     if (pinned === undefined) return open
-    return `${open} and ${begun(pinned)}
-      union all ${rows} and ${closedSince(pinned)} and ${begun(pinned)}`
+    return `${open} and ${begunAt(pinned)}
+      union all ${rows} and ${closedSince(pinned)} and ${begunAt(pinned)}`
   }
 
 /**
@@ -76,7 +76,7 @@ export const inForce = (pinned: PinColumns, collection: string): string => {
     (select r.*)
     union all ${closed(`d.version > ${EARLY_MAX}`, `d.${pinned.to}, d.version`)}
     union all ${closed(`d.version <= ${EARLY_MAX}`, "d.version")}
-  ) d where ${begun(pinned)} limit 1`
+  ) d where ${begunAt(pinned)} limit 1`
 }
 
 /**

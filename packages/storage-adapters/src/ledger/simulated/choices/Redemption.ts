@@ -243,7 +243,7 @@ const settle = (scope: Scope, self: PricedRedemption, argument: RedemptionSettle
  * Checks a partial fill by a gate: a part at the price of the whole, and a remainder. The part of a
  * small order may be nothing; one that is paid nothing burns no units.
  */
-const isPart = (self: PricedRedemption, fill: Templates.Fill) =>
+const isPart = (self: PricedRedemption, fill: Templates.RedemptionFill) =>
   demand(
     [
       !Decimal.isNegative(fill.units) && !Decimal.isNegative(fill.proceeds),
@@ -262,7 +262,7 @@ const isPart = (self: PricedRedemption, fill: Templates.Fill) =>
   )
 
 /** Checks that a part pays its share, less at most one unit of the last place. */
-const isItsShare = (self: PricedRedemption, fill: Templates.Fill): boolean => {
+const isItsShare = (self: PricedRedemption, fill: Templates.RedemptionFill): boolean => {
   const share = Rational.divide(
     worth({ units: fill.units, price: self.proceeds }),
     Rational.of(self.units)
@@ -380,7 +380,7 @@ const payFrom = (
   })
 
 /** Claims a gate's remainder again, unpriced, under an id of its own, for a later day. */
-const leaveOver = (scope: Scope, self: PricedRedemption, fill: Templates.Fill) =>
+const leaveOver = (scope: Scope, self: PricedRedemption, fill: Templates.RedemptionFill) =>
   Result.gen(function* () {
     const { units, price: _, proceeds: __, pointCid: ___, valuationTime: ____, ...claim } = self
     const { cutOffAt, cycleCid } = fill

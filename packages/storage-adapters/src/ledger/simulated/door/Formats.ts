@@ -1,4 +1,4 @@
-/** Decoding of callers' event filters into the node's. */
+/** Decoder of the event filters that a request names, into the filters by which the simulated ledger reads. */
 import { Party } from "@bursar/engine-core/kernel"
 import type { Ledger } from "@bursar/engine-core/ports"
 import { Result } from "effect"
@@ -112,6 +112,7 @@ export const ofEvents = (
 ): Result.Result<Reading, Refusal> =>
   Result.map(byParty(names, format), (found) => ({ shape: "ACS_DELTA", byParty: found }))
 
+/** Event format of one transaction: its filters, and how much of it is shown. */
 export const ofTransaction = (
   names: TypeNames.TypeNames,
   format: Requests.TransactionFormat

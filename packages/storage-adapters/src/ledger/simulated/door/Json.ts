@@ -9,7 +9,7 @@ export type JsonObject = { readonly [member: string]: Json }
 /** Longest body in bytes. */
 export const bodyMax = 1_048_576
 
-const limits: PlainJson.Limits = { ...PlainJson.limits, string: bodyMax }
+const limits: PlainJson.JsonLimits = { ...PlainJson.limits, string: bodyMax }
 
 /** The request does not have the declared shape; it had no effect. */
 export class Undecodable extends Data.TaggedError("Undecodable")<{

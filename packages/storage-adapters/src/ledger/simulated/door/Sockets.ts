@@ -24,7 +24,7 @@ const patience = Duration.seconds(30)
 const watchEvery = Duration.seconds(1)
 
 /** The caller has disconnected, or is too slow. */
-class Gone extends Data.TaggedError("Gone") {}
+class SocketGone extends Data.TaggedError("Gone") {}
 
 /** Token of a socket, from its subprotocols or a header. */
 export const tokenOf = (request: IncomingMessage): string | undefined => {
@@ -41,22 +41,22 @@ export const tokenOf = (request: IncomingMessage): string | undefined => {
  * Waits until the frame is written, so that a slow reader slows the stream and does not fill the
  * memory.
  */
-const send = (socket: NodeWS.WebSocket, frame: Json): Effect.Effect<void, Gone> =>
-  Effect.callback<void, Gone>((resume) => {
+const send = (socket: NodeWS.WebSocket, frame: Json): Effect.Effect<void, SocketGone> =>
+  Effect.callback<void, SocketGone>((resume) => {
     socket.send(JSON.stringify(frame), (error) =>
-      resume(error === undefined || error === null ? Effect.void : Effect.fail(new Gone()))
+      resume(error === undefined || error === null ? Effect.void : Effect.fail(new SocketGone()))
     )
-  }).pipe(Effect.timeoutOrElse({ duration: patience, orElse: () => Effect.fail(new Gone()) }))
+  }).pipe(Effect.timeoutOrElse({ duration: patience, orElse: () => Effect.fail(new SocketGone()) }))
 
-type Frames = Queue.Queue<Uint8Array, Gone>
+type Frames = Queue.Queue<Uint8Array, SocketGone>
 
 const bytesOf = (data: NodeWS.RawData): Uint8Array =>
   Array.isArray(data) ? Buffer.concat(data) : new Uint8Array(data)
 
 /** Streams the caller's frames until it disconnects. Must be called before any frame can arrive. */
 export const receive = (socket: NodeWS.WebSocket): Frames => {
-  const frames: Frames = Effect.runSync(Queue.dropping<Uint8Array, Gone>(2))
-  const end = () => void Queue.failCauseUnsafe(frames, Cause.fail(new Gone()))
+  const frames: Frames = Effect.runSync(Queue.dropping<Uint8Array, SocketGone>(2))
+  const end = () => void Queue.failCauseUnsafe(frames, Cause.fail(new SocketGone()))
   socket.on("message", (data) => void Queue.offerUnsafe(frames, bytesOf(data)))
   socket.on("error", end)
   socket.on("close", end)

@@ -17,8 +17,24 @@ import {
   opening
 } from "./read.ts"
 
-/** Time after a signal in which further events come into the page that is read for all of them. */
-const gathered = Effect.sleep("20 millis")
+/**
+ * Pause in milliseconds between a signal and the read after it: the first pause of a wait and the
+ * longest (docs/contract/waiting.md#limits). Events of the pause are in the page that ends it.
+ */
+const pauseMillis = { first: 20, longest: 1_000 }
+
+/**
+ * Backoff of one wait: each read of the page that had nothing for the caller doubles the pause before
+ * the next one. So a filter that rarely matches costs the store no statement for each event.
+ */
+const paced = (signal: Signals.Signal): Signals.Signal => {
+  let pause = pauseMillis.first
+  return Effect.suspend(() => {
+    const paused = Effect.sleep(pause)
+    pause = Math.min(2 * pause, pauseMillis.longest)
+    return Effect.andThen(signal, paused)
+  })
+}
 
 const standard = new Set(Object.keys(Params.page))
 const inPath = new Set<string>()
@@ -59,7 +75,7 @@ export const make = ({
     const preferred = isClosed ? Waits.none : wait
     const { answer, applied } = yield* preferred.hold({
       first,
-      signal: Effect.map(signals.events, (signal) => Effect.andThen(signal, gathered)),
+      signal: Effect.map(signals.events, paced),
       read: page,
       isFinal: ({ value }) => value.length > 0
     })

@@ -33,6 +33,10 @@ const lastOfMany = {
 const at = (positions: { readonly end: number; readonly head: number; readonly horizon: number }) =>
   positions as NonNullable<Progress["positions"]>
 
+const markerAt = 9 as NonNullable<Progress["spentAt"]>
+/** A step that was refused as stale while the ledger's end was 8. */
+const stale = { ...step, staleEnd: 8 as NonNullable<Rules.PlannedStep["staleEnd"]> }
+
 /** Every value that a member may have, as far as the rules can tell one from another. */
 const domain = {
   state: ["queued", "running", "succeeded", "failed"],
@@ -47,6 +51,7 @@ const domain = {
     { ...step, abandoned: replanned },
     ofMany,
     { ...ofMany, replan: Rules.replansMax },
+    stale,
     lastOfMany
   ],
   isSpent: [undefined, true],
@@ -77,7 +82,10 @@ const product = (
     [{}]
   )
 
-const all = product(Object.entries(domain)) as ReadonlyArray<Progress>
+const all = (product(Object.entries(domain)) as ReadonlyArray<Progress>).flatMap((progress) =>
+  // The ledger shows the marker, or the projection has read it.
+  progress.isSpent === true ? [progress, { ...progress, spentAt: markerAt }] : [progress]
+)
 const sent = all.filter(
   (progress): progress is Rules.SentProgress =>
     progress.step !== null && progress.state === "running"
@@ -129,6 +137,12 @@ const rows: ReadonlyArray<Row> = [
 const breaking = (isBroken: (row: Row) => boolean) => rows.filter(isBroken).slice(0, 3)
 
 const isEnded = ({ state }: Progress) => state === "succeeded" || state === "failed"
+/** The projection has read as far as the ledger was at the first stale answer. */
+const isStaleRead = ({ positions, step }: Progress) =>
+  positions !== undefined && positions.head >= (step?.staleEnd ?? positions.end)
+/** The projection has read the marker, which came after the stale answer. */
+const isMarkerRead = ({ positions, spentAt }: Progress) =>
+  spentAt === undefined || (positions !== undefined && positions.head >= spentAt)
 /** By what is on record and looked up: nothing of the step has committed, nor will. */
 const isAbsent = ({ committed, inDoubtFor }: Progress) =>
   inDoubtFor === null || (inDoubtFor >= Rules.certainAfter && committed === null)
@@ -141,7 +155,7 @@ describe("a ledger write, whatever is known and answered", () => {
     expect(new Set(rows.map(({ move }) => move.move))).toEqual(
       new Set([
         ...["finish", "plan", "send", "wait", "doubt", "note", "conclude", "refuse", "look-up"],
-        ...["abandon", "spend", "end"]
+        ...["abandon", "spend", "end", "await-stale"]
       ])
     )
   })
@@ -192,11 +206,32 @@ describe("a ledger write, whatever is known and answered", () => {
 
   it("is planned anew for a contract that was used up only once the projection has read who used it", () => {
     expect(
+      breaking(({ answer, move, progress }) => {
+        if (move.move !== "plan" || progress.step === null) return false
+        const isAfterSpent = answer === null || progress.step.abandoned !== undefined
+        if (isAfterSpent) return progress.isSpent === true && !isMarkerRead(progress)
+        return answer === "stale" && !isStaleRead(progress)
+      })
+    ).toEqual([])
+  })
+
+  it("waits for the projection as far as the ledger was at the first stale answer, and no further", () => {
+    const isAwaited = ({ move }: Row) =>
+      move.move === "await-stale" || (move.move === "wait" && move.millis === 250)
+    expect(
       breaking(
-        ({ answer, move, progress: { positions } }) =>
-          answer === "stale" &&
-          move.move === "plan" &&
-          (positions === undefined || positions.head < positions.end)
+        (row) =>
+          isAwaited(row) &&
+          row.answer === "stale" &&
+          (row.progress.positions?.head ?? 0) >= (row.progress.step?.staleEnd ?? 9)
+      )
+    ).toEqual([])
+    // The end is recorded by the first answer, and never moved by a later one.
+    expect(
+      breaking(
+        ({ move, progress: { positions, step } }) =>
+          move.move === "await-stale" &&
+          (step?.staleEnd !== undefined || move.staleEnd !== positions?.end)
       )
     ).toEqual([])
   })
@@ -386,6 +421,8 @@ const textOfMove = (move: Move): string => {
       return `doubt, ${textOfMove(move.then)}`
     case "note":
       return `note, ${textOfMove(move.then)}`
+    case "await-stale":
+      return `stale at ${move.staleEnd}, ${textOfMove(move.then)}`
     case "refuse":
       return `refuse ${move.cause.slug}${move.alarm === undefined ? "" : ", alarm"}`
     case "abandon":
@@ -401,6 +438,8 @@ const textOfMove = (move: Move): string => {
 
 const toFail = { step: { ...step, abandoned } }
 const toPlan = { step: { ...step, abandoned: replanned } }
+/** The ledger shows the marker at an offset. */
+const spent = { isSpent: true, spentAt: 8 as NonNullable<Progress["spentAt"]> }
 const unsent = { isProjected: false, committed: null } as const
 const caughtUp = at({ end: 9, head: 9, horizon: 5 })
 
@@ -425,15 +464,20 @@ describe("the moves of a ledger write", () => {
     ["abandoned, its commit shown", { ...unsent, ...toFail, committed }, "note, wait 500"],
     ["abandoned and projected", { ...toFail, isProjected: true }, "wait 500"],
     ["abandoned and spent", { ...unsent, ...toFail, isSpent: true }, "end"],
-    ["to plan anew, spent", { ...unsent, ...toPlan, isSpent: true }, "look up positions"],
+    ["to plan anew, spent", { ...unsent, ...toPlan, ...spent }, "look up positions"],
     [
-      "to plan anew, spent, not read so far",
-      { ...unsent, ...toPlan, isSpent: true, positions: at({ ...caughtUp, head: 8 }) },
+      "to plan anew, spent, its marker not read",
+      { ...unsent, ...toPlan, ...spent, positions: at({ ...caughtUp, head: 7 }) },
       "wait 250"
     ],
     [
-      "to plan anew, spent and read",
-      { ...unsent, ...toPlan, isSpent: true, positions: caughtUp },
+      "to plan anew, spent, its marker read while the ledger goes on",
+      { ...unsent, ...toPlan, ...spent, positions: at({ ...caughtUp, head: 8 }) },
+      "plan 1.1"
+    ],
+    [
+      "to plan anew, spent as the projection read",
+      { isProjected: false, ...toPlan, isSpent: true },
       "plan 1.1"
     ]
   ])("%s", (_, known, move) => {
@@ -478,7 +522,26 @@ describe("the moves of a ledger write", () => {
         step: { ...ofMany, replan: 3 },
         positions: at({ ...caughtUp, head: 8 })
       },
+      "stale at 9, wait 250"
+    ],
+    [
+      "stale",
+      {
+        committed: null,
+        step: { ...ofMany, replan: 3, staleEnd: stale.staleEnd },
+        positions: at({ end: 20, head: 8, horizon: 5 })
+      },
+      "plan 1.4, divided"
+    ],
+    [
+      "stale",
+      { committed: null, step: stale, positions: at({ end: 20, head: 7, horizon: 5 }) },
       "wait 250"
+    ],
+    [
+      "stale",
+      { committed: null, step: stale, positions: at({ end: 20, head: 8, horizon: 5 }) },
+      "plan 1.1"
     ],
     [
       "stale",
@@ -489,7 +552,7 @@ describe("the moves of a ledger write", () => {
     ["stale", { committed: null, ...doubted }, "abandon to plan anew"],
     ["stale", { committed: null }, "look up positions"],
     ["stale", { committed: null, positions: caughtUp }, "plan 1.1"],
-    ["stale", { committed: null, positions: at({ ...caughtUp, head: 8 }) }, "wait 250"],
+    ["stale", { committed: null, positions: at({ ...caughtUp, head: 8 }) }, "stale at 9, wait 250"],
     ["stale", { committed: null, step: { ...step, replan: 3 } }, "refuse contract-stale"],
     ["unsupported", {}, "look up positions"],
     ["unsupported", { positions: caughtUp }, "look up isProjected"],
@@ -598,6 +661,10 @@ describe("a ledger write under a ledger that comes back", () => {
             queued = move.then
             break
           case "note":
+            queued = move.then
+            break
+          case "await-stale":
+            planned = { ...(planned ?? step), staleEnd: move.staleEnd }
             queued = move.then
             break
           case "send": {

@@ -91,7 +91,7 @@ const lookUp = Effect.fnUntraced(function* (
         return yield* Effect.die(new Error(`the ledger shows ${commandId} without its transaction`))
       }
       if (SpentCommand.isSpending(transaction.events)) {
-        return { ...ages, committed: null, isSpent: true }
+        return { ...ages, committed: null, isSpent: true, spentAt: receipt.value.offset }
       }
       const { horizonOffset, ledgerEpoch } = yield* orUnavailable(projection.head)
       // Of the first epoch every update was read, or is still to be.
@@ -177,6 +177,15 @@ export const doubt = Effect.fnUntraced(function* (
   leasedOperation.mayCommit = false
   return { ...step, unknownSince: now }
 })
+
+/** Records the ledger's end after it first refused the step as stale, so that no later end is awaited. */
+const noteStale = (
+  leasedOperation: LeasedOperation.LeasedOperation,
+  { commandId, ...stale }: Pick<Step, "commandId" | "staleEnd">
+) =>
+  note(leasedOperation, ({ step }) =>
+    step?.commandId === commandId ? { on: "plan", step: { ...step, ...stale } } : undefined
+  )
 
 /** Records that the step is never sent again, and how the operation fails once its id is spent. */
 export const abandon = Effect.fnUntraced(function* (
@@ -588,6 +597,11 @@ const perform = Effect.fnUntraced(function* (
     case "note":
       yield* noteCommit(leasedOperation, move.committed)
       return { ...write, move: move.then }
+    case "await-stale": {
+      const { staleEnd } = move
+      yield* noteStale(leasedOperation, { commandId: step.commandId, staleEnd })
+      return { ...write, step: { ...step, staleEnd }, move: move.then }
+    }
     case "abandon": {
       yield* alarm(write, move.alarm)
       const failing = move.cause === null ? null : LeasedOperation.failing(move.cause)

@@ -76,7 +76,15 @@ export type Dedup = "since-planned" | "since-projected"
 /** Members of a step that the next move depends on. */
 export type PlannedStep = Pick<
   Step,
-  "step" | "replan" | "last" | "dedupOffset" | "abandoned" | "items" | "divided" | "leftOut"
+  | "step"
+  | "replan"
+  | "last"
+  | "dedupOffset"
+  | "abandoned"
+  | "items"
+  | "divided"
+  | "leftOut"
+  | "staleEnd"
 >
 
 /** Progress of a ledger write; members that were not looked up are undefined. */
@@ -90,6 +98,8 @@ export interface LedgerWriteProgress {
   readonly committed?: StepCommit | null
   /** True once the marker that spends the step's command id is on the ledger. */
   readonly isSpent?: boolean
+  /** Offset of that marker where the ledger showed it; absent: the projection has read it. */
+  readonly spentAt?: Offset
   /** True where the lease before this one got an answer to every submission. */
   readonly isPreviousAnswered: boolean
   /** Number of leases of the operation, this lease included. */
@@ -187,6 +197,13 @@ interface Note {
   readonly then: Wait
 }
 
+/** Records the ledger's end up to which the projection is awaited before a stale step is planned anew. */
+interface AwaitStale {
+  readonly move: "await-stale"
+  readonly staleEnd: Offset
+  readonly then: Wait
+}
+
 /** Succeeds the operation, whose last step committed before the snapshot of the ledger epoch. */
 interface Conclude {
   readonly move: "conclude"
@@ -213,6 +230,7 @@ export type Move =
   | Wait
   | Doubt
   | Note
+  | AwaitStale
   | Conclude
   | Refuse
   | Abandon
@@ -361,7 +379,7 @@ const inDoubt = ({ attempt }: LedgerWriteProgress, why: string): Doubt => ({
  * Move where the ledger refused the submission: once absent, the step is failed or planned anew.
  */
 const refusedBy = (refusal: LedgerRefused, progress: SentProgress): Move => {
-  const { committed, positions, step } = progress
+  const { committed, step } = progress
   if (committed === undefined) return lookUp("committed")
   if (committed !== null) return note(committed)
   if (!isAbsent(progress)) return wait(refusedInDoubt)
@@ -370,7 +388,7 @@ const refusedBy = (refusal: LedgerRefused, progress: SentProgress): Move => {
   const cause = LedgerRefusal.from(refusal)
   if (isStale && replan - divided < replansMax) {
     if (mustSpend(progress)) return { move: "abandon", cause: null }
-    return positions === undefined ? lookUp("positions") : replanned(step, positions)
+    return whenRead(progress, { move: "plan", step: step.step, replan: replan + 1 })
   }
   if (LedgerRefusal.isCommon(refusal) || !isDivisible(step)) return refuse(progress, { cause })
   // Of a step that is in doubt the same items are sent again under another command id, and divided
@@ -381,27 +399,42 @@ const refusedBy = (refusal: LedgerRefused, progress: SentProgress): Move => {
       : refuse(progress, { cause })
   }
   const refused: Plan = { move: "plan", step: step.step, replan: replan + 1, refusal: cause }
-  if (!isStale) return refused
-  // The projection may not have read yet who used the contract up, and would plan for it again.
-  if (positions === undefined) return lookUp("positions")
-  return positions.head < positions.end ? wait(behind) : refused
+  return isStale ? whenRead(progress, refused) : refused
 }
 
 /** Checks whether a refused step may be divided, or may lose its only item. */
 const isDivisible = ({ items = [], leftOut = 0 }: PlannedStep): boolean =>
   items.length > 0 && leftOut < leftOutMax
 
-/** Plans a step anew once the projection has read as far as the ledger was when it was asked. */
-const replanned = (
-  { replan, step }: PlannedStep,
-  { end, head }: NonNullable<LedgerWriteProgress["positions"]>
-): Plan | Wait => (head < end ? wait(behind) : { move: "plan", step, replan: replan + 1 })
+/**
+ * Plans a stale step anew once the projection has read as far as the ledger was when it first refused the
+ * step: before, it may not have read who used the contract up, and would plan for it again. A later end of
+ * the ledger is not awaited, since a busy one is always ahead of its projection.
+ */
+const whenRead = (
+  { positions, step }: SentProgress,
+  planned: Plan
+): Plan | LookUp | AwaitStale | Wait => {
+  if (positions === undefined) return lookUp("positions")
+  const { end, head } = positions
+  if (head >= (step.staleEnd ?? end)) return planned
+  return step.staleEnd === undefined
+    ? { move: "await-stale", staleEnd: end, then: wait(behind) }
+    : wait(behind)
+}
 
-/** Move where the command id of an abandoned step is spent: nothing of the step can commit. */
-const afterSpent = ({ positions, step }: SentProgress): Move => {
+/**
+ * Move where the command id of an abandoned step is spent: nothing of the step can commit. A step to be
+ * planned anew awaits that the projection has read the marker, which came after whatever made it stale.
+ */
+const afterSpent = ({ positions, spentAt, step }: SentProgress): Move => {
   const failure = step.abandoned?.failure
   if (failure !== undefined) return { move: "end", failure }
-  return positions === undefined ? lookUp("positions") : replanned(step, positions)
+  if (spentAt !== undefined) {
+    if (positions === undefined) return lookUp("positions")
+    if (positions.head < spentAt) return wait(behind)
+  }
+  return { move: "plan", step: step.step, replan: step.replan + 1 }
 }
 
 /**

@@ -66,6 +66,11 @@ export const Step = Schema.Struct({
   leftOut: Schema.optionalKey(Integer.schema),
   plannedAt: Instant.schema,
   /**
+   * The ledger's end after it first refused the step as stale, up to which the projection is awaited: who
+   * used the contract up came before it.
+   */
+  staleEnd: Schema.optionalKey(Offset.schema),
+  /**
    * Instant of the latest answer, or lease without one, that left the step's outcome unknown; null:
    * none has.
    */

@@ -43,7 +43,10 @@ const Input = Schema.Struct({
 })
 type Input = typeof Input.Type
 
-/** Writes every note of a list, several in a step; the note `needed` is never left out. */
+/**
+ * Writes every note of a list, several in a step; the note `needed` is never left out. With the note
+ * `unplannable` the plan has a defect once a note was left out, with `unendable` the end has one too.
+ */
 const proposeAll = Operation.defineOnLedger("lock-agreement.propose", {
   doc: "Writes notes on the ledger.",
   route: "POST /v1/notes/{noteId}:propose-all",
@@ -65,6 +68,9 @@ const proposeAll = Operation.defineOnLedger("lock-agreement.propose", {
   ) {
     const records = yield* Records
     const left = (yield* leftOut).map(({ noteId }) => noteId)
+    if (left.length > 0 && noteIds.some((noteId) => noteId.startsWith("un"))) {
+      return yield* Effect.die(new Error("a bug of the plan"))
+    }
     const there = (yield* records.many(Notes.notes, noteIds)).map(({ noteId }) => noteId)
     const rest = noteIds.filter((noteId) => !left.includes(noteId) && !there.includes(noteId))
     const max = Math.min(batch, itemsMax)
@@ -92,9 +98,10 @@ const proposeAll = Operation.defineOnLedger("lock-agreement.propose", {
       yield* Effect.orDie(records.open(refusedNotes, { noteId, reason }, act))
       return true
     }),
-    end: () =>
+    end: ({ noteIds }: Input) =>
       Effect.map(leftOut, (left) => {
         endings.count += 1
+        if (noteIds.includes("unendable")) throw new Error("a bug of the end")
         const [first] = left
         return first === undefined
           ? null
@@ -289,6 +296,20 @@ describe("a step that the ledger refuses because of some of its items", () => {
     expect(await played({ ...needed, codeOf: common })).toMatchObject({
       ...{ written: [], left: [], state: "failed", submissions: 1 }
     })
+  })
+
+  // Switched off to see it red: that a write which is given up after a defect ends what it left out.
+  it("ends what it left out where the write is given up after a defect, and fails where that has one", async () => {
+    for (const noteId of ["unplannable", "unendable"]) {
+      endings.count = 0
+      const outcome = await played({
+        noteIds: ["n0", noteId],
+        codeOf: new Map([["n0", "DAML_FAILURE"]]),
+        batch: 1
+      })
+      expect(outcome).toMatchObject({ written: [], left: ["n0 daml-failure"], state: "failed" })
+      expect(endings.count).toBe(1)
+    }
   })
 
   it("fails the write once so many items in a row are refused that the cause is not theirs", async () => {

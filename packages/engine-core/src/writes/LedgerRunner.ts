@@ -295,7 +295,7 @@ const settle = Effect.fnUntraced(function* (
  * Fails a write. One that divides ends the items that it left out in the same transaction, so that
  * the write that follows it begins without them.
  */
-const fail = (
+export const fail = (
   {
     leasedOperation,
     operation: { divide, ...operation }

@@ -72,6 +72,32 @@ const failureOf = Effect.fnUntraced(function* (
 })
 
 /**
+ * Fails an operation that is given up. A ledger write ends what it left out first; where that has a defect
+ * too, the operation is failed without it, since it would be tried for ever.
+ */
+const givenUp = Effect.fnUntraced(function* (
+  leasedOperation: LeasedOperation.LeasedOperation,
+  failure: Parameters<typeof LeasedOperation.fail>[1]
+) {
+  const { lease } = leasedOperation
+  const declared = yield* Operations
+  const alone = LeasedOperation.fail(leasedOperation, failure)
+  yield* Effect.suspend(() => {
+    const operation = declared.anyOf(QueuedOperation.decode(lease).kind)
+    return operation.on === "ledger"
+      ? LedgerRunner.fail({ leasedOperation, operation }, failure)
+      : alone
+  }).pipe(
+    Effect.catchDefect((defect) =>
+      Effect.andThen(
+        Effect.logError(`operation ${lease.itemId} fails without the end of its items`, defect),
+        alone
+      )
+    )
+  )
+})
+
+/**
  * After an unavailable port or a defect: requeues the operation, or fails it where no commit is
  * possible. Where its step may still commit, the next lease spends its command id and fails it then.
  */
@@ -91,7 +117,7 @@ const afterFault = (
     const failure = yield* failureOf(leasedOperation, cause)
     if (failure !== undefined) {
       const may = yield* LedgerRunner.mayGiveUp(leasedOperation, { ...record, step })
-      if (may === "at-once") return yield* LeasedOperation.fail(leasedOperation, failure)
+      if (may === "at-once") return yield* givenUp(leasedOperation, failure)
       if (may === "once-spent" && step !== null)
         yield* LedgerRunner.abandon(leasedOperation, step, failure)
       if (may === "not-now") {

@@ -6,11 +6,20 @@ export interface Wakes {
   readonly stream: (topic: string) => Stream.Stream<void>
 }
 
-export const make = (): Wakes => {
+interface LocalWakes extends Wakes {
+  /** Wakes the subscribers of every topic. */
+  readonly wakeAll: () => void
+}
+
+export const make = (): LocalWakes => {
   const waiting = new Map<string, Set<Queue.Queue<void>>>()
+  const wake = (topic: string): void => {
+    for (const queue of waiting.get(topic) ?? []) Queue.offerUnsafe(queue, undefined)
+  }
   return {
-    wake: (topic) => {
-      for (const queue of waiting.get(topic) ?? []) Queue.offerUnsafe(queue, undefined)
+    wake,
+    wakeAll: () => {
+      for (const topic of waiting.keys()) wake(topic)
     },
     // A sliding buffer of one: an element only says that something changed.
     stream: (topic) =>

@@ -47,6 +47,8 @@ export const make = Effect.fnUntraced(function* (options: {
         applicationName: "bursar wakes"
       })
       const notices = yield* connection.listen(CHANNEL)
+      // Notifications sent while no connection listened are lost: every subscriber looks.
+      local.wakeAll()
       return yield* Effect.forever(
         Effect.map(Queue.take(notices), (notice) => local.wake(notice.payload))
       )

@@ -48,6 +48,10 @@ const make = Effect.gen(function* () {
     for (const bell of bells) Queue.offerUnsafe(bell, undefined)
   }
 
+  /** All who wait for an operation look. */
+  const ringOperations = (): void =>
+    ring([...operationBells.values()].flatMap((bells) => [...bells]))
+
   /** One read of the feed for all who wait for an operation, however many they are. */
   const ringEnded = Effect.gen(function* () {
     if (operationBells.size === 0) {
@@ -57,7 +61,7 @@ const make = Effect.gen(function* () {
     if (judged === undefined) {
       judged = (yield* feed.head).seq
       // Which operations have ended since the first subscription is not known: all look.
-      return ring([...operationBells.values()].flatMap((bells) => [...bells]))
+      return ringOperations()
     }
     for (let after: number = judged; ; after = judged) {
       const query = { order: "asc", after, limit: endingsAtOnce, type: endings } as const
@@ -71,8 +75,16 @@ const make = Effect.gen(function* () {
   yield* feed.wakes.pipe(
     Stream.runForEach(() => {
       ring(eventBells)
-      return Effect.catchTag(ringEnded, "StorageUnavailable", ({ detail }) =>
-        Effect.logDebug(`who waits for an operation was not woken: ${detail}`)
+      return ringEnded.pipe(
+        Effect.catchTag("StorageUnavailable", ({ detail }) =>
+          Effect.logDebug(`who waits for an operation was not woken: ${detail}`)
+        ),
+        // One event that cannot be judged ends no other wait: all look, and the next signal begins anew.
+        Effect.catchDefect((defect) => {
+          judged = undefined
+          ringOperations()
+          return Effect.logError("the end of an operation was not signalled", defect)
+        })
       )
     }),
     Effect.catchTag("StorageUnavailable", () => Effect.sleep(Duration.millis(poll))),

@@ -259,6 +259,18 @@ describe("the route called again (4.3)", () => {
     expect(statusAndResult(maker)).toEqual([200, "succeeded"])
   })
 
+  it("e: a removal that ends in its call waits for nothing, whatever its approver prefers", async () => {
+    const id = fresh()
+    expect(statusAndResult(await removal(id, { as: "olga" }))).toEqual([202, "awaiting"])
+    const done = await send(venue, {
+      method: "DELETE",
+      path: `/v1/webhooks/${id}`,
+      as: who("ann"),
+      headers: { prefer: "wait=60" }
+    })
+    expect([done.status, done.headers.get("preference-applied")]).toEqual([204, null])
+  })
+
   it("e: a removal approved by its key answers with its operation", async () => {
     const id = fresh()
     const action = actionOf(await removal(id, { as: "olga" }))

@@ -89,7 +89,8 @@ const responseOf = (
 ): HttpServerResponse.HttpServerResponse => {
   const { status } = answer
   const extra = {
-    ...applied,
+    // A removal that ends in its call waits for nothing.
+    ...(status === 204 ? {} : applied),
     location: `${basePath}${answer.location}`,
     ...(answer.retryAfter === null ? {} : { "retry-after": String(answer.retryAfter) }),
     ...(answer.replayed ? { "idempotent-replayed": "true" } : {})

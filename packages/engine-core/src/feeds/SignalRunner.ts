@@ -92,30 +92,31 @@ const make = Effect.gen(function* () {
     Effect.forkScoped
   )
 
-  /** A bell that is in a set as long as the scope; `dropped` runs when it has left the set. */
-  const hung = (bells: Set<Bell>, dropped: () => void): Effect.Effect<Signal, never, Scope.Scope> =>
+  /** A bell that hangs as long as the scope; `hang` returns how it is taken down. */
+  const hung = (hang: (bell: Bell) => () => void): Effect.Effect<Signal, never, Scope.Scope> =>
     Effect.gen(function* () {
       const bell = yield* Queue.sliding<void>(1)
       yield* Effect.acquireRelease(
-        Effect.sync(() => bells.add(bell)),
-        () =>
-          Effect.sync(() => {
-            bells.delete(bell)
-            dropped()
-          })
+        Effect.sync(() => hang(bell)),
+        (takeDown) => Effect.sync(takeDown)
       )
       return Queue.take(bell)
     })
 
   return Signals.of({
-    events: hung(eventBells, () => {}),
+    events: hung((bell) => {
+      eventBells.add(bell)
+      return () => void eventBells.delete(bell)
+    }),
+    // The set is found and joined in one step: a set of the map is never empty, and never left behind.
     operation: (operationId) =>
-      Effect.suspend(() => {
-        const bells = operationBells.get(operationId) ?? new Set()
-        operationBells.set(operationId, bells)
-        return hung(bells, () => {
+      hung((bell) => {
+        const bells = operationBells.get(operationId) ?? new Set<Bell>()
+        operationBells.set(operationId, bells.add(bell))
+        return () => {
+          bells.delete(bell)
           if (bells.size === 0) operationBells.delete(operationId)
-        })
+        }
       })
   })
 })

@@ -23,7 +23,7 @@ const folders = globSync("packages/*/package.json", { cwd: root }).map(dirname).
 const manifest = (folder: string): Manifest => JSON.parse(text(join(folder, "package.json")))
 
 /** A statement that does something as soon as its file is loaded, rather than declare what it is. */
-const acts = /^(?:await |void )|^\s*NodeRuntime\.runMain\(/mu
+const acts = /^(?:await |void |[A-Za-z_$][\w$]*(?:\.[\w$]+)+\()/mu
 
 describe.each(folders)("%s", (folder) => {
   const of = manifest(folder)

@@ -85,6 +85,7 @@ describe("an id of the longest length", () => {
 
   it("with one letter more is no id: no route has it, whoever asks", async () => {
     for (const route of routes) {
+      const { method, template } = route.path
       for (const [who, as] of callers) {
         for (const id of [`${longest}x`, encoded(`${longest}x`)]) {
           const [status, , detail] = await answerTo(route, id, as)
@@ -92,7 +93,7 @@ describe("an id of the longest length", () => {
             route.name,
             who,
             404,
-            "There is no such route."
+            `There is no such route; the nearest is ${method} ${template}.`
           ])
         }
       }

@@ -157,11 +157,11 @@ describe("texts that would be more than values", () => {
  * text of a statement.
  */
 const reviewed = [
-  /^(given|bindings|values)?\.?add\(/u,
+  /^(given|sqlParameters|bindings|values)?\.?add\(/u,
   /^[A-Z][A-Z_]*$/u,
   /^(where|after|open|closed|order|limit|counted|counts|value|compared|beyond|newest|pinned\.(from|closed)|offset|instant|record|sql)\b/u,
   // A column, conditions made by the functions above, and what a work item must meet.
-  /^(recordId|which|held)$|^lockOf\("[\w$:]+", "[\w$:]+"\)$|^pin\.by === "latest" \? "true" : atPin\(pin, given\)$|^timeAt\("/u,
+  /^(recordId|which|fenceCondition)$|^lockOf\("[\w$:]+", "[\w$:]+"\)$|^pin\.by === "latest" \? "true" : atPin\(pin, given\)$|^timeAt\("/u,
   // Parts of statements, and functions of them, that are given literals of the adapter alone.
   /^(columns|sessions\.headColumns|branch|queue|items|parameter( \+ [0-9])?)$|^due\("[\w$.:]+", "[\w$.:]+"\)$/u,
   // Delay and payload of a release of work: placeholders of one item, or columns of several.
@@ -176,10 +176,10 @@ const reviewed = [
   // Versions at a pin: each takes its point as a placeholder.
   /^(PinSql\.)?closedSince\(pinned\)$/u,
   // Sides and names of a comparison of bulk rows: statements of placeholders, and placeholders.
-  /^(groups|names|amounts)$|^(side\((left|right), bindings|namesOf\(source\.then, given)\)$/u,
+  /^(groups|names|amounts)$|^(side\((left|right), bindings|namesOf\(source\.then, sqlParameters)\)$/u,
   // Versions in a range of offsets: columns of the pin, and placeholders.
   /^(asked|to|point|idsBinding|PinSql\.inForceSince\(pinned, inCollection, since\))$/u,
-  /^PinSql\.inForce\((pinned|PinSql\.pinnedAt\(query\.pin, given\)!), (collection|inCollection)\)$/u
+  /^PinSql\.inForce\((pinned|PinSql\.pinnedAt\(query\.pin, sqlParameters\)!), (collection|inCollection)\)$/u
 ]
 
 describe("the SQL of the adapter", () => {

@@ -202,8 +202,15 @@ export const read = (set: string): Effect.Effect<Manifest, BackupFailed> =>
  */
 export const restoring = (data: string): string => join(data, "restoring")
 
-/** True where a restore was begun in a data folder and has not ended. */
-export const isRestoring = (data: string): Promise<boolean> => isThere(restoring(data))
+/**
+ * True where a restore was begun in a data folder and has not ended; false also for a folder that cannot
+ * be entered: whoever needs its files says so by the name of their setting.
+ */
+export const isRestoring = (data: string): Promise<boolean> =>
+  stat(restoring(data)).then(
+    () => true,
+    () => false
+  )
 
 /** Marks that the dump has been restored into the database, so that a repeated restore goes on from there. */
 const restoredFile = (data: string): string => join(restoring(data), "database-restored")
@@ -265,7 +272,7 @@ export const abandonRestore = (data: string): Effect.Effect<void, BackupFailed> 
  */
 export const demandEnded = (data: string): Effect.Effect<void, BackupFailed> =>
   Effect.flatMap(
-    attempt("the data folder cannot be read", () => isRestoring(data)),
+    Effect.promise(() => isRestoring(data)),
     (isOpen) =>
       isOpen
         ? Effect.fail(

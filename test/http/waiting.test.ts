@@ -37,7 +37,7 @@ interface Answered {
   readonly value: unknown
 }
 
-/** What a call of a write or of one operation was answered. */
+/** Answer to a call of a write or of one operation. */
 const answer = async (venue: Venue, { prefer, ...sent }: Sent & { readonly prefer?: string }) => {
   const headers = { ...sent.headers, ...(prefer === undefined ? {} : { prefer }) }
   const response = await send(venue, { as: operator, ...sent, headers })

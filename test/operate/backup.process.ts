@@ -139,7 +139,7 @@ describe("a venue on its embedded database", () => {
     try {
       const found = await holdersOf(again)
       expect(before.filter((holderId) => !found.has(holderId))).toEqual([])
-      // What was written during the backup is whole or absent: none that nobody was answered, and each
+      // A write made during the backup is whole or absent: none that nobody was answered, and each
       // with its operation, its events and its audit record, which the restore has verified.
       const written = new Set(answered)
       expect([...found].filter((id) => id.startsWith("h-") && !written.has(id))).toEqual([])

@@ -23,7 +23,7 @@ import * as Restricting from "./restricting.ts"
 /** Contracts on which the ledger refuses every choice of the venue. */
 const blocked = new Set<string>()
 
-/** What the ledger answers to every transaction of the venue, instead of what it would. */
+/** Answer of the ledger to every transaction of the venue, in place of its own. */
 const ledger: { trouble: "none" | "busy" | "cut" | "no-package"; refusedAlone: boolean } = {
   trouble: "none",
   refusedAlone: false

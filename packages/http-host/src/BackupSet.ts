@@ -21,7 +21,7 @@ export class BackupFailed extends Data.TaggedError("BackupFailed")<{ readonly de
 const databaseForms = { cluster: "cluster", dump: "database.dump" } as const
 export type DatabaseForm = keyof typeof databaseForms
 
-/** What a backup says of itself. */
+/** Manifest of a backup: its venue, its moment, and every file with its hash. */
 const Manifest = Schema.Struct({
   /** Of the set's own form. */
   version: Schema.Literal(1),

@@ -143,7 +143,7 @@ const ownParts: WholeParts = fitting({
   screening: scriptedScreening
 })
 
-/** What earlier starts left in the storage and at the ledger, read without changing anything. */
+/** Reads the traces of earlier starts in the storage and at the ledger, and changes nothing. */
 const existingVenue = (
   { beside, existing }: OpenedStorage<Beside>,
   { hasVenueToken }: WholeParts["ledger"]

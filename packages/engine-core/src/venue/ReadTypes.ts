@@ -44,7 +44,7 @@ export type RowOf<R extends ListName | RowsName> =
         ? V
         : never
 
-/** What a read answers: its value, or the records of a list. */
+/** Answer of a read: its value, or the records of a list. */
 export type ReadValue<R extends ReadName> =
   DeclaredOf<R> extends { readonly value: { readonly Type: infer V } }
     ? V

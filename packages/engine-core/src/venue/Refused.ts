@@ -21,7 +21,7 @@ export class Refused<S extends Slug = Slug> extends Error {
   readonly gate: string | null
   /** Condition that does not hold. */
   readonly check: string | null
-  /** What to do for the call to pass. */
+  /** Advice by which the caller makes the call pass. */
   readonly recovery: string | null
   /** First fault of the input, as an RFC 6901 pointer in {body, query, path}. */
   readonly pointer: string | null

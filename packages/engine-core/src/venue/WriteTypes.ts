@@ -19,7 +19,7 @@ export type WriteBody<K extends WriteKind> = ProgramInput<
   DeclaredOf<K>["input"]["Encoded"]
 >
 
-/** What a write that succeeded has made, such as the view of its record. */
+/** Result of a write that succeeded, such as the view of the record that it made. */
 export type WriteResult<K extends WriteKind> = DeclaredOf<K>["result"]["Type"]
 
 /** Slugs by which a write of a kind can be refused: at its call, at an approval, and as it ends. */
@@ -28,7 +28,7 @@ export type RefusalOf<K extends WriteKind> = SlugOf<DeclaredOf<K>>
 /** A write as it stands: an operation, or an action that awaits its approvers. */
 export type Action<K extends WriteKind = WriteKind> = Omit<WriteAnswer, "kind" | "result"> & {
   readonly kind: K
-  /** What the write has made; null until it has succeeded. */
+  /** Result of the write; null until it has succeeded. */
   readonly result: WriteResult<K> | null
 }
 

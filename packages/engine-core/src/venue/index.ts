@@ -1,4 +1,4 @@
-/** What a program asks of a venue: its people's writes and reads, with and without Effect. */
+/** Calls of a program on a venue: the writes and reads of its people, with and without Effect. */
 export type { CallerOptions } from "./Calls.ts"
 export {
   open,

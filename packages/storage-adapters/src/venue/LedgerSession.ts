@@ -97,13 +97,13 @@ const already = (error: LedgerError): CommittedChange => ({
   duplicate: true
 })
 
-const contractOf = ({ contractId, createdAt, payload, template }: Created): WireContract => ({
+const contractOf = ({ contractId, createdAt, payload, template }: SeenContract): WireContract => ({
   contractId,
   template,
   payload,
   createdAt
 })
-type Created = Pick<SeenActive, "contractId" | "createdAt" | "payload" | "template">
+type SeenContract = Pick<SeenActive, "contractId" | "createdAt" | "payload" | "template">
 
 const changeOf = (event: SeenEvent): Update["changes"] => {
   switch (event._tag) {

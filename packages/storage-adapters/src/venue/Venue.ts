@@ -28,7 +28,7 @@ export {
   Wallets
 } from "./Wallets.ts"
 
-/** What a venue in one process may state of its ports; each member has a default. */
+/** Options of a venue in one process, for its ports; each member has a default. */
 export interface PortsOptions {
   /** Settings of the engine, in place of the defaults. A new sealing key is made where none is given. */
   readonly settings?: Partial<typeof settingsDefaults>

@@ -364,7 +364,7 @@ export const isUndirected = ({
   !lost &&
   (directed.party !== party || directed.waits !== (state === "suspended"))
 
-/** What the ledger is to be told of a line: who is paid, by whose custody, and whether the line waits. */
+/** Direction of a line on the ledger: who is paid, by whose custody, and whether the line waits. */
 export const LineDirection = Schema.Struct({
   holder: Party.schema,
   custodian: NullOr(Party.schema),

@@ -5,73 +5,40 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { mkdtempSync, readFileSync, rmSync } from "node:fs"
 import { tmpdir } from "node:os"
-import { dirname, join, relative } from "node:path"
+import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
+import type { Count } from "./report.ts"
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 const binaries = join(root, "node_modules", ".bin")
-
-interface Count {
-  readonly passed: number
-  readonly failed: number
-  readonly skipped: number
-  /** Each failed test's file, name and the start of its first message. */
-  readonly failures?: ReadonlyArray<string>
-}
-
-/** The part of vitest's JSON report that is read here. */
-interface Report {
-  readonly numPassedTests: number
-  readonly numFailedTests: number
-  readonly numPendingTests: number
-  readonly numTodoTests: number
-  readonly testResults: ReadonlyArray<{
-    readonly name: string
-    readonly status: string
-    readonly message: string
-    readonly assertionResults: ReadonlyArray<{
-      readonly fullName: string
-      readonly status: string
-      readonly failureMessages: ReadonlyArray<string>
-    }>
-  }>
-}
-
-/** Longest message of one failed test among the closing lines; the whole stands where the test ran. */
-const messageLimit = 1_500
 
 interface Part {
   readonly name: string
   readonly command: readonly [program: string, ...args: ReadonlyArray<string>]
   /** After this the part is ended and has failed. */
   readonly minutes: number
+  readonly environment?: Readonly<Record<string, string>>
   /** Results of a part that counts its own tests; without it the part counts as one. */
   readonly counted?: () => Count
 }
 
 const reports = mkdtempSync(join(tmpdir(), "bursar-ci-"))
-const reportOf = (name: string): string => join(reports, `${name}.json`)
 
-const testsOf = (name: string) => (): Count => {
-  const report: Report = JSON.parse(readFileSync(reportOf(name), "utf8"))
-  // A file that cannot even be loaded holds no test that could fail.
-  const unloaded = report.testResults.filter(
-    (file) => file.status === "failed" && file.assertionResults.length === 0
-  )
-  const said = (file: string, test: string, message: string): string =>
-    `${relative(root, file)} > ${test}\n${message.slice(0, messageLimit)}`
+const tests = (name: string, config: string, minutes: number): Part => {
+  const report = join(reports, `${name}.json`)
   return {
-    passed: report.numPassedTests,
-    failed: report.numFailedTests + unloaded.length,
-    skipped: report.numPendingTests + report.numTodoTests,
-    failures: [
-      ...unloaded.map((file) => said(file.name, "cannot be loaded", file.message)),
-      ...report.testResults.flatMap((file) =>
-        file.assertionResults
-          .filter((test) => test.status === "failed")
-          .map((test) => said(file.name, test.fullName, test.failureMessages[0] ?? ""))
-      )
-    ]
+    name,
+    command: [
+      "vitest",
+      "run",
+      "--config",
+      config,
+      "--reporter=default",
+      `--reporter=${join(root, ".ci", "report.ts")}`
+    ],
+    minutes,
+    environment: { BURSAR_REPORT: report },
+    counted: () => JSON.parse(readFileSync(report, "utf8"))
   }
 }
 
@@ -103,49 +70,10 @@ const alone: ReadonlyArray<Part> = [
     command: ["npm", "ci", "--prefix", "test/tools", "--ignore-scripts", "--no-audit", "--no-fund"],
     minutes: 5
   },
-  {
-    name: "tests",
-    command: [
-      "vitest",
-      "run",
-      "--config",
-      "test/vitest.config.ts",
-      "--reporter=default",
-      "--reporter=json",
-      `--outputFile.json=${reportOf("tests")}`
-    ],
-    // At most four minutes alone on two cores; a machine that is busy takes longer, and is not wrong.
-    minutes: 30,
-    counted: testsOf("tests")
-  },
-  {
-    name: "slow tests",
-    command: [
-      "vitest",
-      "run",
-      "--config",
-      "test/slow/vitest.config.ts",
-      "--reporter=default",
-      "--reporter=json",
-      `--outputFile.json=${reportOf("slow")}`
-    ],
-    minutes: 20,
-    counted: testsOf("slow")
-  },
-  {
-    name: "tests that start and kill programs",
-    command: [
-      "vitest",
-      "run",
-      "--config",
-      "test/processes/vitest.config.ts",
-      "--reporter=default",
-      "--reporter=json",
-      `--outputFile.json=${reportOf("processes")}`
-    ],
-    minutes: 20,
-    counted: testsOf("processes")
-  }
+  // At most four minutes alone on two cores; a machine that is busy takes longer, and is not wrong.
+  tests("tests", "test/vitest.config.ts", 30),
+  tests("slow tests", "test/slow/vitest.config.ts", 20),
+  tests("tests that start and kill programs", "test/processes/vitest.config.ts", 20)
 ]
 
 /**
@@ -189,7 +117,7 @@ process.once("SIGINT", stop).once("SIGTERM", stop)
  * part beside others, in one piece at its end.
  */
 const run = (
-  { command: [name, ...args], minutes }: Part,
+  { command: [name, ...args], environment, minutes }: Part,
   output: "at once" | "at its end"
 ): Promise<{ readonly well: boolean; readonly printed: string }> =>
   new Promise((resolve) => {
@@ -199,7 +127,7 @@ const run = (
       cwd: root,
       stdio: output === "at once" ? "inherit" : ["ignore", "pipe", "pipe"],
       detached: true,
-      env: { ...process.env, PATH: `${binaries}:${process.env["PATH"] ?? ""}` }
+      env: { ...process.env, ...environment, PATH: `${binaries}:${process.env["PATH"] ?? ""}` }
     })
     running.add(child)
     const printed: Array<Buffer> = []
@@ -225,19 +153,26 @@ const run = (
   })
 
 const count = (part: Part, well: boolean): Count => {
-  const itself = { passed: well ? 1 : 0, failed: well ? 0 : 1, skipped: 0 }
+  const itself = {
+    passed: well ? 1 : 0,
+    failed: well ? 0 : 1,
+    skipped: 0,
+    failures: well ? [] : [`${part.name}: see the output of this part`]
+  }
   if (part.counted === undefined) return itself
   try {
     const found = part.counted()
     // A run that ends badly has failed, also when every test it counted passed.
-    return well || found.failed > 0 ? found : { ...found, failed: 1 }
+    if (well || found.failed > 0) return found
+    const failures = [`${part.name}: it ended badly, though nothing of it failed`]
+    return { ...found, failed: 1, failures }
   } catch (error) {
     console.error(`${part.name}: no count`, error)
-    return { passed: 0, failed: 1, skipped: 0 }
+    return { ...itself, passed: 0, failed: 1, failures: [`${part.name}: no count`] }
   }
 }
 
-const closing = ({ passed, failed, skipped }: Count): string =>
+const closing = ({ passed, failed, skipped }: Omit<Count, "failures">): string =>
   `${passed} passed, ${failed} failed${skipped > 0 ? `, ${skipped} skipped` : ""}`
 
 const total = { passed: 0, failed: 0, skipped: 0 }
@@ -254,7 +189,7 @@ const judge = async (part: Part, output: Parameters<typeof run>[1]): Promise<voi
   total.passed += found.passed
   total.failed += found.failed
   total.skipped += found.skipped
-  failures.push(...(found.failures ?? []))
+  failures.push(...found.failures)
   const seconds = Math.round((Date.now() - began) / 1000)
   lines.push(`${found.failed === 0 ? "passed" : "FAILED"}  ${part.name} (${seconds} s)`)
 }

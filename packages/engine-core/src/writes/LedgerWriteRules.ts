@@ -483,8 +483,9 @@ const unrecognisable = ({ dedup, isProjected, positions, step }: SentProgress): 
       alarm: "nobody can tell whether a ledger write has committed"
     }
   }
-  if (positions.head < positions.end || dedup !== "since-planned") return wait(unrecognised)
-  // After the projection's head was read: what committed up to it is in the projection.
+  if (dedup !== "since-planned") return wait(unrecognised)
+  // The projection shows what committed up to its head, which was read before; the ledger recognises what
+  // committed after it. So a busy ledger, which is always ahead of its projection, is not awaited.
   if (isProjected === undefined) return lookUp("isProjected")
   if (isProjected) return wait(projectedWithin)
   return step.abandoned === undefined

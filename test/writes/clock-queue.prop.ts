@@ -97,6 +97,76 @@ describe("a change of a record", () => {
     ))
 })
 
+describe("a record that changes at any time while its items fire", () => {
+  /** The record, and the instants that the items of its versions wait for. */
+  interface World {
+    readonly record: Instants
+    readonly awaited: ReadonlyArray<number>
+  }
+
+  const changed = async (
+    before: Instants | undefined,
+    record: Instants,
+    { version, timely }: { readonly version: number; readonly timely: ReadonlyArray<Timely> }
+  ): Promise<ReadonlyArray<number>> => {
+    const step = { fact: {}, record, by: "act", announcements: [] } as const
+    const change = { before, recordId: "r", version, steps: [step] as const }
+    const items = await Effect.runPromise(ClockQueue.itemsOf(collection, change, timely))
+    return items.map(({ payload }) => Number(Instant.of(payload.slice("at:".length))))
+  }
+
+  /** The turn of an item that is due, as the scheduler decides it. */
+  const turned = async (
+    { awaited, record }: World,
+    item: number,
+    { now, timely }: { readonly now: number; readonly timely: ReadonlyArray<Timely> }
+  ): Promise<World> => {
+    const next = ClockQueue.next(collection, record, { timely })
+    if (next === undefined) return { awaited, record }
+    if (next > BigInt(now)) {
+      const payload = ClockQueue.payloadFor(Instant.fromNanos(BigInt(item)))
+      const isObsolete = ClockQueue.isObsolete(collection, record, { payload, timely })
+      return { record, awaited: isObsolete ? awaited : [...awaited, Number(next)] }
+    }
+    const after = record.map((at) => (at !== null && at <= now ? null : at))
+    return {
+      record: after,
+      awaited: [...awaited, ...(await changed(record, after, { version: now, timely }))]
+    }
+  }
+
+  // Switched off to see it red: that a change queues its first instant where that has moved.
+  it("never is without an item that is due by its next instant", () =>
+    fc.assert(
+      fc.asyncProperty(
+        fc.integer({ min: 1, max: 3 }),
+        fc.array(fc.option(fc.array(anyInstant, { minLength: 3, maxLength: 3 })), {
+          minLength: 1,
+          maxLength: 12
+        }),
+        async (count, changes) => {
+          const timely = writes(count - 1)
+          let world: World = { record: Array.from({ length: count }, () => null), awaited: [] }
+          for (let now = 0; now <= 21; now++) {
+            const change = changes[now]?.slice(0, count)
+            if (change !== undefined) {
+              const queued = await changed(world.record, change, { version: now, timely })
+              world = { record: change, awaited: [...world.awaited, ...queued] }
+            }
+            for (const item of world.awaited.filter((at) => at <= now)) {
+              const others = world.awaited.toSpliced(world.awaited.indexOf(item), 1)
+              world = await turned({ ...world, awaited: others }, item, { now, timely })
+            }
+            const next = ClockQueue.next(collection, world.record, { timely })
+            if (next === undefined) continue
+            expect(Math.min(...world.awaited)).toBeLessThanOrEqual(Number(next))
+          }
+          expect(world.awaited).toEqual([])
+        }
+      )
+    ))
+})
+
 describe("the delay of an item in the queue", () => {
   test.each([
     ["nothing where the instant has come", -1, 0],

@@ -46,12 +46,12 @@ const set = Effect.fnUntraced(function* (
   yield* records.transact(records.open(collection, made, act))
 })
 
-const touch = Effect.fnUntraced(function* (timerId: string) {
+const touch = Effect.fnUntraced(function* (timerId: string, collection = timers) {
   const records = yield* Records
   const act = { cause: { by: "request" as const, requestId: "r" }, now: yield* Instant.now }
   yield* records.transact(
-    Effect.flatMap(records.get(timers, timerId), (self) =>
-      records.append(timers, self, { on: "touch" }, act)
+    Effect.flatMap(records.get(collection, timerId), (self) =>
+      records.append(collection, self, { on: "touch" }, act)
     )
   )
 })
@@ -145,6 +145,39 @@ describe("a clock state", () => {
       assert.strictEqual(yield* waiting, 0)
     }).pipe(engine())
   )
+
+  // Switched off to see it red: `isObsolete`.
+  it.effect("never keeps an item in the queue for every change that moved its instant", () => {
+    const snoozed: typeof timers = {
+      ...timers,
+      evolve: (self, fact) => {
+        const next = timers.evolve(self, fact)
+        if (fact.on !== "touch") return next
+        const ringsAt = Instant.toEpochMillis(self.ringsAt) + 10 * 60_000
+        return { ...next, ringsAt: Instant.fromEpochMillis(ringsAt) }
+      }
+    }
+    return Effect.gen(function* () {
+      yield* begun
+      yield* set("t", 5, 200, snoozed)
+      for (let change = 0; change < 9; change++) {
+        yield* minutes(1)
+        yield* touch("t", snoozed)
+      }
+      assert.strictEqual(yield* waiting, 10)
+      // All earlier instants have passed, and the last one has not.
+      yield* minutes(80)
+      yield* turns
+      assert.strictEqual(yield* waiting, 1)
+      yield* minutes(10)
+      yield* turns
+      const events = (yield* timerEvents).filter((event) => event !== "t touch")
+      assert.deepStrictEqual(events, ["t ring"])
+      yield* minutes(120)
+      yield* turns
+      assert.strictEqual(yield* waiting, 0)
+    }).pipe(engine({ clocked: [snoozed] }))
+  })
 
   it.effect("never waits for another turn behind hundreds of others", () =>
     Effect.gen(function* () {

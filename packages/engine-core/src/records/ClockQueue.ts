@@ -79,9 +79,32 @@ export const recordOf = (
   }
 }
 
+const awaitedPrefix = "at:"
+
+/** Payload of an item that waits for an instant of its record. */
+export const payloadFor = (awaited: Instant.Instant): string =>
+  `${awaitedPrefix}${Instant.sortable(awaited)}`
+
 /**
- * The queue item of a version for the instant to which its record comes next. Items are not removed: one
- * whose record has ended does nothing when it is due.
+ * Checks whether an item may go because its record no longer comes to the instant that the item waited
+ * for: the change which moved that instant has queued an item for the record's next one. Without this rule
+ * a record whose instant moves with each change would keep an item for every version. An item without an
+ * instant in its payload, as earlier versions of the engine queued it, stays.
+ */
+export const isObsolete = <R, F>(
+  collection: Collection<R, F>,
+  record: R,
+  { payload, timely }: { readonly payload: string; readonly timely: ReadonlyArray<Timely> }
+): boolean =>
+  payload.startsWith(awaitedPrefix) &&
+  instantsOf(collection, record, timely).every(
+    (at) => at === undefined || payloadFor(at) !== payload
+  )
+
+/**
+ * The queue item of a version for the instant to which its record comes next. A change does not remove the
+ * items of earlier versions: one whose record has ended, or comes to another instant by then, ends when it
+ * is due.
  */
 export const itemOf = (
   {
@@ -98,7 +121,7 @@ export const itemOf = (
   now: Instant.Instant
 ): WorkItem => {
   const id = itemId(collection, recordId, version)
-  return { queue, itemId: id, resource: id, payload: "", delay: until(now, next) }
+  return { queue, itemId: id, resource: id, payload: payloadFor(next), delay: until(now, next) }
 }
 
 /**

@@ -149,8 +149,17 @@ const look = Effect.fnUntraced(function* (
   const now = yield* Instant.now
   const before = ClockQueue.next(collection, kept.value, { timely })
   if (before === undefined) return yield* orUnavailable(work.finish(lease))
-  // The queue uses the store's clock, a record the engine's.
-  if (before > now) return yield* release({ delay: Math.max(1, ClockQueue.until(now, before)) })
+  if (before > now) {
+    const { payload } = lease
+    if (ClockQueue.isObsolete(collection, kept.value, { payload, timely })) {
+      return yield* orUnavailable(work.finish(lease))
+    }
+    // The queue uses the store's clock, a record the engine's.
+    return yield* release({
+      delay: Math.max(1, ClockQueue.until(now, before)),
+      payload: ClockQueue.payloadFor(before)
+    })
+  }
   const due = collection.due(kept.value)
   if (collection.keptBy === "ledger" && due !== undefined && due.at <= now) {
     const wait = yield* unprojected(lease, { due: due.at, now })
@@ -171,7 +180,7 @@ const look = Effect.fnUntraced(function* (
   const until = instants.reduce(Instant.min, instants[0] ?? next)
   yield* release({
     delay: Math.max(1, ClockQueue.until(now, until)),
-    payload: TimelyTries.encode(tries)
+    payload: tries.length === 0 ? ClockQueue.payloadFor(until) : TimelyTries.encode(tries)
   })
 })
 

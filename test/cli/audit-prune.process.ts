@@ -14,11 +14,12 @@ import * as NodeCrypto from "@bursar/storage-adapters/node"
 import * as Postgres from "@bursar/storage-adapters/postgres"
 import { PgConnection } from "@effect/sql-pg"
 import { Effect, Exit, Layer, Redacted, Scope } from "effect"
-import { mkdtemp, rm } from "node:fs/promises"
+import { mkdtemp } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { run } from "./Bin.ts"
+import { remove } from "../folders.ts"
 
 const seed = Buffer.alloc(32, 9)
 const auditKey = { keyId: "au-1", seed, notBefore: Instant.fromNanos(0n), notAfter: null }
@@ -78,7 +79,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await Effect.runPromise(Scope.close(scope, Exit.void))
-  await rm(folder, { recursive: true, force: true })
+  await remove(folder)
 })
 
 describe("bursar audit prune", () => {

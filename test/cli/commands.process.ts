@@ -1,16 +1,17 @@
 /** Command `bursar`, run as a process: answers, help, faults in a line, exit status. */
 import { createServer } from "node:http"
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs"
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, describe, expect, it } from "vitest"
 import { settings } from "#host/HostConfig.ts"
 import { firstOf } from "../long-run.ts"
 import { run } from "./Bin.ts"
+import { remove } from "../folders.ts"
 
 const needed = { BURSAR_ISSUER: "https://issuer.test", BURSAR_JWKS_URL: "https://issuer.test/jwks" }
 const folder = mkdtempSync(join(tmpdir(), "bursar-cli-"))
-afterAll(() => rmSync(folder, { recursive: true }))
+afterAll(() => remove(folder))
 
 const fileOf = (name: string, content: unknown): string => {
   const path = join(folder, name)

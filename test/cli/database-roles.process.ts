@@ -6,7 +6,7 @@ import { TestDatabase } from "@bursar/storage-adapters/conformance"
 import { PgConnection } from "@effect/sql-pg"
 import { Effect, Exit, Redacted, Scope } from "effect"
 import { randomBytes } from "node:crypto"
-import { mkdtemp, readFile, rm } from "node:fs/promises"
+import { mkdtemp, readFile } from "node:fs/promises"
 import { createServer, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
@@ -15,6 +15,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { migrationFolders } from "../storage/migration-folders.ts"
 import { isLong } from "../long-run.ts"
 import { run, start } from "./Bin.ts"
+import { remove } from "../folders.ts"
 
 const scope = Effect.runSync(Scope.make())
 const page = await readFile(
@@ -99,7 +100,7 @@ let pruning: () => Promise<void>
 afterAll(async () => {
   provider.close()
   await Effect.runPromise(Scope.close(scope, Exit.void))
-  await rm(folder, { recursive: true, force: true })
+  await remove(folder)
 })
 
 const hostSettings = () => ({

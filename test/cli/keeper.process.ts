@@ -7,7 +7,7 @@ import { Documents, Feed } from "@bursar/engine-core/ports"
 import * as Postgres from "@bursar/storage-adapters/postgres"
 import { Effect, Exit, Redacted, Result, Scope } from "effect"
 import { SqlClient } from "effect/sql"
-import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { mkdtemp, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
@@ -16,6 +16,7 @@ import { type Setting, settings } from "#host/HostConfig.ts"
 import * as Kill from "../kill/host.ts"
 import { firstOf } from "../long-run.ts"
 import { run, start, type Started } from "./Bin.ts"
+import { remove } from "../folders.ts"
 
 const planted = Buffer.alloc(32, "planted").toString("base64")
 
@@ -69,7 +70,7 @@ afterAll(async () => {
   await venue.ended
   identity.stop()
   await Effect.runPromise(Scope.close(scope, Exit.void))
-  await rm(folder, { recursive: true, force: true })
+  await remove(folder)
 })
 
 const inStore = <A>(effect: Effect.Effect<A, unknown, Feed | SqlClient.SqlClient>): Promise<A> =>

@@ -1,11 +1,12 @@
 /** The command `bursar` over a ledger of one's own, as example 03 has it. */
 import { TestDatabase } from "@bursar/storage-adapters/conformance"
 import { Effect, Exit, Scope } from "effect"
-import { mkdtemp, rm } from "node:fs/promises"
+import { mkdtemp } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { run, start } from "./Bin.ts"
+import { remove } from "../folders.ts"
 
 const scope = Effect.runSync(Scope.make())
 let venue: Readonly<Record<string, string>>
@@ -25,7 +26,7 @@ beforeAll(async () => {
 })
 afterAll(async () => {
   await Effect.runPromise(Scope.close(scope, Exit.void))
-  await rm(folder, { recursive: true, force: true })
+  await remove(folder)
 })
 
 describe("a program of ten lines over a ledger of its own", () => {

@@ -5,13 +5,14 @@
 import { TestDatabase } from "@bursar/storage-adapters/conformance"
 import { PgConnection } from "@effect/sql-pg"
 import { Effect, Exit, Redacted, Scope } from "effect"
-import { mkdtemp, rm } from "node:fs/promises"
+import { mkdtemp } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import * as Kill from "../kill/host.ts"
 import { start } from "./Bin.ts"
 import { firstOf } from "../long-run.ts"
+import { remove } from "../folders.ts"
 
 const scope = Effect.runSync(Scope.make())
 let folder = ""
@@ -23,7 +24,7 @@ beforeAll(async () => {
 afterAll(async () => {
   identity.stop()
   await Effect.runPromise(Scope.close(scope, Exit.void))
-  await rm(folder, { recursive: true, force: true })
+  await remove(folder)
 })
 
 type Say = (sql: string) => Promise<ReadonlyArray<Readonly<Record<string, unknown>>>>

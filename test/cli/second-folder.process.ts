@@ -5,7 +5,7 @@
 import { TestDatabase } from "@bursar/storage-adapters/conformance"
 import { PgConnection } from "@effect/sql-pg"
 import { Effect, Exit, Redacted, Scope } from "effect"
-import { cp, mkdtemp, readdir, readFile, rename, rm, writeFile } from "node:fs/promises"
+import { cp, mkdtemp, readdir, readFile, rename, writeFile } from "node:fs/promises"
 import { createServer, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
@@ -13,6 +13,7 @@ import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { firstOf, isLong } from "../long-run.ts"
 import { run, start } from "./Bin.ts"
+import { remove } from "../folders.ts"
 
 const scope = Effect.runSync(Scope.make())
 let folder = ""
@@ -87,7 +88,7 @@ beforeAll(async () => {
 afterAll(async () => {
   provider.close()
   await Effect.runPromise(Scope.close(scope, Exit.void))
-  await rm(folder, { recursive: true, force: true })
+  await remove(folder)
 })
 
 describe("bursar start on data that another folder's secrets were used on", () => {

@@ -4,7 +4,7 @@
  */
 import { TestDatabase } from "@bursar/storage-adapters/conformance"
 import { Effect, Exit, Scope } from "effect"
-import { mkdtemp, rm } from "node:fs/promises"
+import { mkdtemp } from "node:fs/promises"
 import { createServer, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
@@ -14,6 +14,7 @@ import * as DatabaseProxy from "../database-proxy.ts"
 import { pipelined } from "../ledger-door/pipelined.ts"
 import { run, start } from "./Bin.ts"
 import { isLong } from "../long-run.ts"
+import { remove } from "../folders.ts"
 
 const scope = Effect.runSync(Scope.make())
 let folder = ""
@@ -41,7 +42,7 @@ afterAll(async () => {
   provider.close()
   await proxy.end()
   await Effect.runPromise(Scope.close(scope, Exit.void))
-  await rm(folder, { recursive: true, force: true })
+  await remove(folder)
 })
 
 const status = async (url: string): Promise<number> => {

@@ -1,18 +1,19 @@
 /** A host that npm started ends with npm: a stop that reaches npm alone leaves no host behind. */
 import { spawn } from "node:child_process"
-import { mkdtemp, rm } from "node:fs/promises"
+import { mkdtemp } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { hostEnvironment } from "../processes/environment.ts"
+import { remove } from "../folders.ts"
 
 const root = fileURLToPath(new URL("../..", import.meta.url))
 let folder = ""
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "bursar-under-npm-"))
 })
-afterAll(() => rm(folder, { recursive: true, force: true }))
+afterAll(() => remove(folder))
 
 describe("SIGTERM to npm", () => {
   it.each([

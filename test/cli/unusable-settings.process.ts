@@ -4,7 +4,7 @@
  */
 import { TestDatabase } from "@bursar/storage-adapters/conformance"
 import { Effect, Exit, Scope } from "effect"
-import { mkdtemp, rm, writeFile } from "node:fs/promises"
+import { mkdtemp, writeFile } from "node:fs/promises"
 import { createServer, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
@@ -12,6 +12,7 @@ import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { firstOf } from "../long-run.ts"
 import { run } from "./Bin.ts"
+import { remove } from "../folders.ts"
 
 const scope = Effect.runSync(Scope.make())
 let folder = ""
@@ -30,7 +31,7 @@ beforeAll(async () => {
 afterAll(async () => {
   taken.close()
   await Effect.runPromise(Scope.close(scope, Exit.void))
-  await rm(folder, { recursive: true, force: true })
+  await remove(folder)
 })
 
 const usable = () => ({

@@ -3,20 +3,21 @@
  * the same end.
  */
 import { spawn } from "node:child_process"
-import { mkdtemp, rm } from "node:fs/promises"
+import { mkdtemp } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { afterAll, beforeAll, expect, it } from "vitest"
 import { isLong } from "../long-run.ts"
 import { environment } from "../processes/environment.ts"
+import { remove } from "../folders.ts"
 
 const root = fileURLToPath(new URL("../../", import.meta.url))
 let folder = ""
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), "bursar-demo-start-"))
 })
-afterAll(() => rm(folder, { recursive: true, force: true }))
+afterAll(() => remove(folder))
 
 interface Ran {
   readonly code: number | null

@@ -4,15 +4,16 @@ import * as Postgres from "@bursar/storage-adapters/postgres"
 import { Atomically, Feed, Keys } from "@bursar/engine-core/ports"
 import { Effect, Exit, Fiber, Layer, Option, Redacted } from "effect"
 import { createHash } from "node:crypto"
-import { mkdtempSync, readFileSync, rmSync } from "node:fs"
+import { mkdtempSync, readFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, expect, it } from "vitest"
 import { until } from "../waiting.ts"
 import { isLong } from "../long-run.ts"
+import { remove } from "../folders.ts"
 
 const folder = mkdtempSync(join(tmpdir(), "bursar-durable-"))
-afterAll(() => rmSync(folder, { recursive: true, force: true }))
+afterAll(() => remove(folder))
 
 const now = "2026-01-01T00:00:00.000000000Z"
 const WRITERS = 16

@@ -26,6 +26,7 @@ import { dirname, join } from "node:path"
 import { afterAll, afterEach, beforeAll, describe, expect, it } from "vitest"
 import { until } from "../waiting.ts"
 import { isLong } from "../long-run.ts"
+import { remove } from "../folders.ts"
 
 // Real processes that really write to the disk, on a machine that may be busy.
 const isRoot = process.getuid?.() === 0
@@ -38,7 +39,7 @@ const hosts = new Set<ChildProcess>()
 
 afterEach(async () => {
   for (const host of hosts) await end(host, "SIGTERM")
-  for (const folder of folders.splice(0)) rmSync(folder, { recursive: true, force: true })
+  for (const folder of folders.splice(0)) await remove(folder)
 })
 
 const newFolder = (): string => {
@@ -55,7 +56,7 @@ beforeAll(async () => {
   await end((await start(made)).child, "SIGTERM")
 })
 
-afterAll(() => rmSync(made, { recursive: true, force: true }))
+afterAll(() => remove(made))
 
 /** A folder with a database that no host runs. */
 const madeFolder = (): string => {

@@ -12,6 +12,7 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { environment } from "../processes/environment.ts"
 import * as Work from "./bulk.ts"
 import * as Whole from "./whole.ts"
+import { tell } from "../processes/tell.ts"
 
 /** Messages after which the program is killed; the work sends at least the last of them. */
 const few = [9, 24, 43]
@@ -47,8 +48,8 @@ const runs = async (kill?: {
       differences = said.found
       return
     }
-    if (kill !== undefined) child.send({ arm: kill.at, when: kill.when })
-    child.send({ begin: true })
+    if (kill !== undefined) tell(child, { arm: kill.at, when: kill.when })
+    tell(child, { begin: true })
   })
   await ended
   return differences

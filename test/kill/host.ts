@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net"
 import { exportJWK, generateKeyPair, SignJWT } from "jose"
 import { bundled } from "../processes/bundled.ts"
 import { hostEnvironment } from "../processes/environment.ts"
+import { tell } from "../processes/tell.ts"
 
 const root = new URL("../..", import.meta.url).pathname
 const issuer = "https://issuer.test"
@@ -130,13 +131,13 @@ export const start = async (of: {
   })
   return {
     url,
-    arm: (writes, when, says) => child.send({ arm: writes, when, says }),
+    arm: (writes, when, says) => tell(child, { arm: writes, when, says }),
     ended,
     log: () => log,
     kill: () => child.kill("SIGKILL"),
-    moveDate: (dateOffset) => child.send({ dateOffset }),
+    moveDate: (dateOffset) => tell(child, { dateOffset }),
     pause: () => child.kill("SIGSTOP"),
-    pauseBeforeSending: () => child.send({ pauseBeforeSending: true }),
+    pauseBeforeSending: () => tell(child, { pauseBeforeSending: true }),
     wake: () => child.kill("SIGCONT")
   }
 }

@@ -2,7 +2,7 @@
  * kill -9 at any message to the database, so before and after every step of both transactions of a
  * write: a write has all its rows or none, each operation commits once on the ledger, and ends.
  */
-import { mkdtemp, rm } from "node:fs/promises"
+import { mkdtemp } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { TestDatabase } from "@bursar/storage-adapters/conformance"
@@ -13,6 +13,7 @@ import { SqlClient } from "effect/sql"
 import * as Host from "./host.ts"
 import * as Whole from "./whole.ts"
 import { wanted } from "../waiting.ts"
+import { remove } from "../folders.ts"
 
 /** Messages to the database after which the host is killed; spread over the life of the writes. */
 const few = [15, 29]
@@ -45,7 +46,7 @@ beforeAll(async () => {
 afterAll(async () => {
   identity.stop()
   await Effect.runPromise(Scope.close(scope, Exit.void))
-  await rm(folder, { recursive: true, force: true })
+  await remove(folder)
 })
 
 const party = (hint: string) => `${hint}::1220${"ab".repeat(32)}`

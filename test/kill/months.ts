@@ -3,7 +3,7 @@
  * the test's own process and outlive every host, and all share a time of day that the test moves.
  */
 import { createHash } from "node:crypto"
-import { mkdtemp, rm } from "node:fs/promises"
+import { mkdtemp } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Engine, EventQueries, FourEyes, Records } from "@bursar/engine-core"
@@ -29,6 +29,8 @@ import * as Powers from "../operations/powers.ts"
 import * as LedgerThere from "../processes/ledger-there.ts"
 import { wanted } from "../waiting.ts"
 import * as Host from "./host.ts"
+import { tell } from "../processes/tell.ts"
+import { remove } from "../folders.ts"
 
 export const month = "2026-07"
 export const distributionId = `fund-a.${month}`
@@ -298,7 +300,7 @@ export const host = async <S, R extends Services>(
         for (const choice of new Set(choices)) committed[choice] = (committed[choice] ?? 0) + 1
       }
       if (at === "after") child.kill("SIGKILL")
-      if (typeof at === "number") child.send({ arm: at, when: "after" })
+      if (typeof at === "number") tell(child, { arm: at, when: "after" })
       return receipt
     })
   )
@@ -360,7 +362,7 @@ export const host = async <S, R extends Services>(
       identity.stop()
       await runtime.dispose()
       await Effect.runPromise(Scope.close(scope, Exit.void))
-      await rm(folder, { recursive: true, force: true })
+      await remove(folder)
     }
   }
 }

@@ -15,6 +15,7 @@ import { bundled } from "../processes/bundled.ts"
 import { environment } from "../processes/environment.ts"
 import { party } from "../processes/instances.ts"
 import * as Kill from "../kill/host.ts"
+import { remove } from "../folders.ts"
 
 let folder = ""
 let identity: Kill.Identity
@@ -117,7 +118,7 @@ beforeAll(async () => {
 afterAll(async () => {
   await stopped(venue)
   identity.stop()
-  await rm(folder, { recursive: true, force: true })
+  await remove(folder)
 })
 
 describe("a venue on its embedded database", () => {
@@ -214,7 +215,7 @@ describe("a venue on its embedded database", () => {
   it("leaves no half venue that starts where its restore is killed, and the next restore ends it", async () => {
     const data = join(folder, "interrupted")
     for (const millis of [400, 900, 1_600]) {
-      await rm(data, { recursive: true, force: true })
+      await remove(data)
       const code = await killedAfter(millis, ["restore", "--from", set()], settingsFor(data))
       if (code === 0) continue
       if (await isThere(join(data, "restoring"))) {

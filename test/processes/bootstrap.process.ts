@@ -2,7 +2,7 @@
  * A venue whose database is thrown away in the middle of a month: hosts and wallets as processes, on a
  * ledger that outlives the host and has forgotten how its contracts came to be.
  */
-import { mkdir, mkdtemp, rename, rm, writeFile } from "node:fs/promises"
+import { mkdir, mkdtemp, rename, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { Decimal, PlainJson } from "@bursar/engine-core/kernel"
@@ -27,6 +27,7 @@ import * as wallet from "../../examples/demo/wallet.ts"
 import * as files from "../../examples/statements.ts"
 import * as story from "../../examples/story.ts"
 import { until } from "../waiting.ts"
+import { remove } from "../folders.ts"
 
 const fund = { instrumentId: "elf-usd", unitDecimals: 6, valuation: "par" } as const
 const note = { instrumentId: "ern-usd", unitDecimals: 6, valuation: "par" } as const
@@ -58,7 +59,7 @@ const opened = async () => {
   ends.push(() => Effect.runPromise(Scope.close(scope, Exit.void)))
   const databaseUrl = await Effect.runPromise(Scope.provide(TestDatabase.url, scope))
   const folder = await mkdtemp(join(tmpdir(), "bursar-bootstrap-"))
-  ends.push(() => rm(folder, { recursive: true, force: true }))
+  ends.push(() => remove(folder))
   const file = join(folder, "date-offset")
   const moved = new URL("../kill/moved-date.ts", import.meta.url)
   const real = Date

@@ -1,5 +1,5 @@
 /** Several real hosts as processes of their own on one database, and what their callers do. */
-import { mkdtemp, rm } from "node:fs/promises"
+import { mkdtemp } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { TestDatabase } from "@bursar/storage-adapters/conformance"
@@ -9,6 +9,7 @@ import * as Host from "../kill/host.ts"
 import * as LedgerThere from "./ledger-there.ts"
 import * as Signing from "../http/signing.ts"
 import { wanted } from "../waiting.ts"
+import { remove } from "../folders.ts"
 
 /** Multiplies how much the tests of processes do in the long run. */
 export const times = Number(process.env["PROCESSES"] ?? 1)
@@ -75,7 +76,7 @@ export const start = async (of: {
       identity.stop()
       await ledger.stop()
       await Effect.runPromise(Scope.close(scope, Exit.void))
-      await rm(folder, { recursive: true, force: true })
+      await remove(folder)
     }
   }
 }

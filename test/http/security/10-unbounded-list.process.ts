@@ -17,6 +17,7 @@ import { NoteId, notes, tables } from "../tables.ts"
 import { audience, bearer, issuer, open, publicJwk, type Venue } from "../venue.ts"
 import type { Given, Told } from "./unbounded-host.ts"
 import { environment } from "../../processes/environment.ts"
+import { tell } from "../../processes/tell.ts"
 
 /** Collected in memory, so many end a host of 128 MB; the long run lists 200,000 (`LIST_COUNT`). */
 const count = Number(process.env["LIST_COUNT"] ?? 40_000)
@@ -48,7 +49,7 @@ describe(`${count} instruments without a limit`, () => {
     })
   const memory = async (asked: "settle" | "look") => {
     const answer = nextMessage()
-    child.send(asked)
+    tell(child, asked)
     const found = await answer
     if (!("rss" in found)) throw new Error("the host said something else")
     return found

@@ -1,7 +1,7 @@
 /** Builds what is published: each package as ESM with its types, in its dist folder, ready to pack. */
 import { spawnSync } from "node:child_process"
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
-import { dirname, extname, join, relative, sep } from "node:path"
+import { dirname, extname, join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
@@ -53,6 +53,15 @@ const distOf = (name: string): string => join(root, "packages", name, "dist")
 
 const emitted = join("dist", ".emitted")
 
+/**
+ * Programs without comments or maps, since what is packed has no sources; the comments of what is exported
+ * are in the declarations, and all others in the repository.
+ */
+const outputs = [
+  ["--declaration", "--emitDeclarationOnly"],
+  ["--removeComments", "--noCheck"]
+] as const
+
 const compile = (name: string): void => {
   const config = join(root, `tsconfig.${name}.json`)
   writeFileSync(
@@ -62,9 +71,6 @@ const compile = (name: string): void => {
       compilerOptions: {
         noEmit: false,
         rewriteRelativeImportExtensions: true,
-        declaration: true,
-        sourceMap: true,
-        declarationMap: true,
         // The sources may read their own package.json, which lies above them.
         outDir: `./packages/${name}/${emitted}`,
         rootDir: `./packages/${name}`,
@@ -74,11 +80,13 @@ const compile = (name: string): void => {
     })
   )
   try {
-    const { status } = spawnSync(join(root, "node_modules/.bin/tsc"), ["-p", config], {
-      cwd: root,
-      stdio: "inherit"
-    })
-    if (status !== 0) throw new Error(`${name} does not compile`)
+    for (const output of outputs) {
+      const { status } = spawnSync(join(root, "node_modules/.bin/tsc"), ["-p", config, ...output], {
+        cwd: root,
+        stdio: "inherit"
+      })
+      if (status !== 0) throw new Error(`${name} does not compile`)
+    }
     const folder = join(root, "packages", name)
     cpSync(join(folder, emitted, "src"), join(folder, "dist"), { recursive: true })
   } finally {
@@ -93,26 +101,22 @@ const filesOf = (folder: string): ReadonlyArray<string> =>
   )
 
 /**
- * The compiler leaves a declaration's imports as the sources wrote them, and what is built lies one
- * folder nearer to its package.json than the sources do. A map leads to the sources that are packed.
+ * The compiler leaves a declaration's imports as the sources wrote them, and indents by four; what is
+ * built lies one folder nearer to its package.json than the sources do.
  */
 const mend = (dist: string): void => {
   for (const file of filesOf(dist)) {
     const text = readFileSync(file, "utf8")
-    const mended = file.endsWith(".map")
-      ? mapped(dist, file, text)
-      : (file.endsWith(".d.ts")
-          ? named(text.replaceAll(/(["'])(\.{1,2}\/[^"']*)\.ts\1/g, "$1$2.js$1"), file)
-          : text
-        ).replaceAll('"../package.json"', '"./package.json"')
+    const mended = (
+      file.endsWith(".d.ts")
+        ? named(text.replaceAll(/(["'])(\.{1,2}\/[^"']*)\.ts\1/g, "$1$2.js$1"), file).replaceAll(
+            /^(?: {4})+/gm,
+            (indent) => " ".repeat(indent.length / 2)
+          )
+        : text
+    ).replaceAll('"../package.json"', '"./package.json"')
     if (mended !== text) writeFileSync(file, mended)
   }
-}
-
-const mapped = (dist: string, file: string, text: string): string => {
-  const source = relative(dist, file).replace(/\.(d\.ts|js)\.map$/, ".ts")
-  const sources = [relative(dirname(file), join(dist, "src", source)).replaceAll(sep, "/")]
-  return JSON.stringify({ ...JSON.parse(text), sources })
 }
 
 const inside = /import\("(@bursar\/[a-z-]+)\/([^"]+)\.js"\)\.([A-Za-z]+)/g
@@ -145,7 +149,7 @@ const ways = (called: string) => {
   })
 }
 
-/** Whether a module declares a type, or re-exports it from the file that does. */
+/** Whether a module declares a type, or re-exports it, by its name or with all others, from the file that does. */
 const shows = (
   called: string,
   module: string,
@@ -153,18 +157,40 @@ const shows = (
 ): boolean => {
   if (module === declared) return true
   const text = readFileSync(join(distOf(called.slice("@bursar/".length)), `${module}.d.ts`), "utf8")
-  return [...text.matchAll(/^export (?:type )?\{([^}]*)\} from "([^"]+)\.js";/gm)].some(
-    ([, names = "", from = ""]) =>
+  return [...text.matchAll(/^export (?:type )?(?:\{([^}]*)\}|\*) from "([^"]+)\.js";/gm)].some(
+    ([, names = type, from = ""]) =>
       join(dirname(module), from) === declared && names.split(/[\s,]+/).includes(type)
   )
 }
 
-/** Copies the files that are not compiled: data, sources, licence and pages. */
+const imported = /(?:\bfrom\s+|\bimport\(?\s*)"(\.[^"]+)\.js"/g
+
+/**
+ * Deletes the declarations that no entry leads to: the compiler writes one for each module, and nobody
+ * outside can import most of them.
+ */
+const prune = (name: string, dist: string): void => {
+  const reached = new Set<string>()
+  const waiting = Object.values(manifestOf(name).exports).map((source) =>
+    join(dist, built(source, ".d.ts"))
+  )
+  for (let file = waiting.pop(); file !== undefined; file = waiting.pop()) {
+    if (reached.has(file)) continue
+    reached.add(file)
+    const folder = dirname(file)
+    for (const [, from = ""] of readFileSync(file, "utf8").matchAll(imported)) {
+      waiting.push(join(folder, `${from}.d.ts`))
+    }
+  }
+  for (const file of filesOf(dist)) {
+    if (file.endsWith(".d.ts") && !reached.has(file)) rmSync(file)
+  }
+}
+
+/** Copies the files that are not compiled: data, licence and pages, whose links to sources lead to the repository. */
 const copyRest = (name: string, dist: string): void => {
   const folder = join(root, "packages", name)
   const source = join(folder, "src")
-  // The maps lead to the sources, and so do the pages.
-  cpSync(source, join(dist, "src"), { recursive: true })
   for (const file of filesOf(source).filter((path) => !/\.(ts|md)$/.test(path))) {
     cpSync(file, join(dist, relative(source, file)))
   }
@@ -172,6 +198,12 @@ const copyRest = (name: string, dist: string): void => {
     join(folder, each)
   )) {
     if (existsSync(path)) cpSync(path, join(dist, relative(folder, path)), { recursive: true })
+  }
+  const repository = String(manifestOf(name)["homepage"]).replace(/#.*$/, "")
+  for (const page of filesOf(dist).filter((path) => path.endsWith(".md"))) {
+    const text = readFileSync(page, "utf8")
+    const linked = text.replaceAll(/\]\((?:\.\.\/)*(src\/[^)]+)\)/g, `](${repository}/$1)`)
+    if (linked !== text) writeFileSync(page, linked)
   }
   for (const file of ["LICENSE", "NOTICE"]) cpSync(join(root, file), join(dist, file))
 }
@@ -224,3 +256,5 @@ for (const name of packages) {
   writeManifest(name, dist)
   console.log(`built ${relative(root, dist)}`)
 }
+// Last: a package names types of an earlier one by any of its declarations until they have an entry's name.
+for (const name of packages) prune(name, distOf(name))

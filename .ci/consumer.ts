@@ -1,6 +1,15 @@
 /** Packs the built packages and uses them as anybody would: installed, type-checked and run elsewhere. */
 import { execFileSync } from "node:child_process"
-import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs"
+import {
+  cpSync,
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync
+} from "node:fs"
 import { tmpdir } from "node:os"
 import { dirname, join } from "node:path"
 import { fileURLToPath } from "node:url"
@@ -14,7 +23,7 @@ const filesOf = (within: string): ReadonlyArray<string> =>
     entry.isFile() ? [join(entry.parentPath, entry.name)] : []
   )
 
-/** Targets of links in pages and of source maps that are missing from the package. */
+/** Targets of links in pages that are missing from the package. */
 const faultsOf = (within: string): ReadonlyArray<string> => {
   const files = filesOf(within)
   const links = files
@@ -22,31 +31,61 @@ const faultsOf = (within: string): ReadonlyArray<string> => {
     .flatMap((file) =>
       [...readFileSync(file, "utf8").matchAll(/\]\(([^)#]+)(?:#[^)]*)?\)/g)]
         .map(([, link = ""]) => link)
-        .filter((link) => !/^[a-z]+:/.test(link))
         .map((link) => [file, decodeURI(link)] as const)
     )
-  const maps = files
-    .filter((file) => file.endsWith(".map"))
-    .flatMap((file) =>
-      JSON.parse(readFileSync(file, "utf8")).sources.map(
-        (source: string) => [file, source] as const
-      )
-    )
+  const inside = links.filter(([, link]) => !/^[a-z]+:/.test(link))
   const needed = ["README.md", "LICENSE", "NOTICE"].map(
     (name) => [join(within, "package.json"), name] as const
   )
   return [
-    ...[...links, ...maps, ...needed].filter(([file, to]) => !existsSync(join(dirname(file), to))),
-    ...(maps.length === 0 || links.length === 0 ? [[within, "maps and links"] as const] : [])
+    ...[...inside, ...needed].filter(([file, to]) => !existsSync(join(dirname(file), to))),
+    ...(links.length === 0 ? [[within, "any page"] as const] : [])
   ].map(([file, to]) => `${file} leads to ${to}, which is not packed`)
 }
+
+/** The README's first program, whole: at most twenty lines with its imports. */
+const firstProgram = (): string => {
+  const readme = readFileSync(join(root, "README.md"), "utf8")
+  const text = /<!-- region \S+\/first-write\.ts -->\n```ts\n([\s\S]*?)```/.exec(readme)?.[1]
+  if (text === undefined) throw new Error("the README has no first program")
+  const lines = text.trimEnd().split("\n").length
+  if (lines > 20) throw new Error(`the README's first program has ${lines} lines`)
+  return text
+}
+
+/** Printed lines of the first program: the write awaits a second person, who signed it in the end. */
+const firstProgramPrints = [/^awaiting One approver other than the maker/, /^elf \[ 'anna' \]$/]
+
+/**
+ * Largest number of bytes of each package once it is unpacked: a tarball holds what a program needs, and
+ * neither sources nor maps. Whoever raises one says in the change what it is for.
+ */
+const bytesMax: { readonly [name in (typeof packages)[number]]: number } = {
+  "engine-core": 5_000_000,
+  "storage-adapters": 1_700_000,
+  "http-host": 3_000_000
+}
+
+const oversized = (): ReadonlyArray<string> =>
+  packages.flatMap((name) => {
+    const files = filesOf(join(folder, "node_modules", "@bursar", name))
+    const bytes = files.reduce((sum, file) => sum + statSync(file).size, 0)
+    console.log(`${name}: ${bytes} bytes in ${files.length} files`)
+    return bytes > bytesMax[name]
+      ? [`${name} has ${bytes} bytes unpacked, more than ${bytesMax[name]}`]
+      : []
+  })
 
 try {
   cpSync(join(root, "test", "package", "consumer"), folder, { recursive: true })
   // The page's program, which is checked without Node's types.
   cpSync(join(root, "test", "package", "browser", "page.ts"), join(folder, "page.ts"))
+  writeFileSync(join(folder, "first-write.ts"), firstProgram())
   install(folder, ...["typescript", "@types/node"].map(versioned))
-  const faults = packages.flatMap((name) => faultsOf(join(folder, "node_modules", "@bursar", name)))
+  const faults = [
+    ...packages.flatMap((name) => faultsOf(join(folder, "node_modules", "@bursar", name))),
+    ...oversized()
+  ]
   if (faults.length > 0) throw new Error(faults.join("\n"))
   // Every declaration is checked too, ours and those it leans on.
   execFileSync("npm", ["run", "--silent", "check"], { cwd: folder, stdio: "inherit" })
@@ -55,6 +94,11 @@ try {
   const { third, operations, entries } = JSON.parse(said)
   if (third !== "0.3333333333" || operations === 0 || entries !== true) {
     throw new Error("the packed packages answer something else")
+  }
+  const first = npm(folder, "run", "--silent", "first-write").trim().split("\n")
+  console.log(first.join("\n"))
+  if (!firstProgramPrints.every((line, index) => line.test(first[index] ?? ""))) {
+    throw new Error("the README's first program prints something else")
   }
   const bin = join(folder, "node_modules", ".bin", "bursar")
   const document = execFileSync(process.execPath, [bin, "openapi"], {

@@ -57,7 +57,8 @@ describe.each(folders)("%s", (folder) => {
   })
 
   it("links only to what is packed with it", () => {
-    // The packed folder has the README, docs and src where the sources have them.
+    // The packed folder has the README and docs where the sources have them; a link to a source leads
+    // to the repository there.
     const packed = /^(README\.md|openapi\.json|(docs|operate|src)(\/|$))/u
     const pages = globSync("{README.md,docs/**/*.md,src/**/*.md}", { cwd: join(root, folder) })
     expect(pages.length).toBeGreaterThan(0)

@@ -40,6 +40,7 @@ export * as Export from "./reads/Export.ts"
 export type { PointParams } from "./reads/Point.ts"
 export * as Read from "./reads/Read.ts"
 export type * as KeptAnswers from "./reads/KeptAnswers.ts"
+export type * as RecordView from "./records/RecordView.ts"
 export {
   type Around,
   type PageParams,

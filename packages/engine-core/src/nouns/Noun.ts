@@ -45,23 +45,49 @@ export interface Noun {
   readonly retentionSteps?: ReadonlyArray<RetentionStep>
 }
 
-/** Declares a noun; the types of its writes and reads stay, so that a caller finds each by its name. */
-export const declare = <const N extends Noun>(noun: N): N => noun
+/** A noun with the types by which a program finds its writes, reads and events by their names. */
+export interface TypedNoun<W, Q, E, K> extends Noun {
+  readonly "~types"?: {
+    readonly writes: W
+    readonly queries: Q
+    readonly events: E
+    readonly workers: K
+  }
+}
+
+/** Declares a noun; the types of its writes, reads, events and workers stay. */
+export const declare = <
+  const W extends Operation = never,
+  const Q extends Read = never,
+  const E extends NonNullable<Noun["events"]> = Record<never, never>,
+  const K extends object = never
+>(
+  noun: Noun & {
+    readonly writes?: ReadonlyArray<W>
+    readonly queries?: ReadonlyArray<Q>
+    readonly events?: E
+    readonly workers?: ReadonlyArray<K>
+  }
+): TypedNoun<W, Q, E, K> => noun
 
 type Union<T> = (T extends unknown ? (value: T) => void : never) extends (value: infer I) => void
   ? I
   : never
 
-/** Members of this name of all nouns. */
-type MembersOf<N, K extends keyof Noun> = N extends { readonly [M in K]: ReadonlyArray<infer V> }
-  ? V
+/** Types of one member of all nouns. */
+type TypesOf<N, K extends "writes" | "queries" | "events" | "workers"> = N extends {
+  readonly "~types"?: infer T
+}
+  ? NonNullable<T> extends { readonly [M in K]: infer V }
+    ? V
+    : never
   : never
 
-export type WriteOf<N> = MembersOf<N, "writes">
-export type QueryOf<N> = MembersOf<N, "queries">
-export type WorkerOf<N> = MembersOf<N, "workers">
+export type WriteOf<N> = TypesOf<N, "writes">
+export type QueryOf<N> = TypesOf<N, "queries">
+export type WorkerOf<N> = TypesOf<N, "workers">
 /** The events of all nouns, in one table. */
-export type EventsOf<N> = Union<N extends { readonly events: infer E } ? E : never>
+export type EventsOf<N> = Union<TypesOf<N, "events">>
 
 /** Gathers a member of several nouns, in their order. */
 export const gather = <K extends keyof Noun>(

@@ -291,15 +291,40 @@ export interface ReadTypes<P, E, N> {
   readonly params: Schema.Codec<P, E>
 }
 
+/** A read of one value with the exact types of its call. */
+export interface TypedOne<P, E, V, S extends Slug, N> extends One<P, V, S> {
+  readonly name: N & ReadDeclaration["name"]
+  readonly params: Schema.Codec<P, E>
+}
+
+/** A list with the exact types of its call; its records are those of its collection. */
+export interface TypedList<P, E, V, N> extends List<unknown, unknown, P, V> {
+  readonly name: N & ReadDeclaration["name"]
+  readonly params: Schema.Codec<P, E>
+}
+
+/** A record with all rows of a list, with the exact types of its call. */
+export interface TypedExport<P, E, V, A, N> extends Export<P, unknown, unknown, unknown, V, A> {
+  readonly name: N & ReadDeclaration["name"]
+  readonly params: Schema.Codec<P, E>
+}
+
+/** A streamed answer with the exact types of its call. */
+export interface TypedStream<P, E, H, V, A, T, S extends Slug, N>
+  extends StreamedRead<P, H, V, A, S, T> {
+  readonly name: N & ReadDeclaration["name"]
+  readonly params: Schema.Codec<P, E>
+}
+
 type DerivedMembers = "shape" | "name"
 
 export const one = <P, E, V, const S extends Slug, const N extends ReadDeclaration["name"]>(
   declaration: Omit<One<P, V, S>, DerivedMembers> & ReadTypes<P, E, N>
-): One<P, V, S> & ReadTypes<P, E, N> => ({ shape: "one", ...declaration })
+): TypedOne<P, E, V, S, N> => ({ shape: "one", ...declaration })
 
 export const list = <R, F, P, E, V, const N extends ReadDeclaration["name"]>(
   declaration: Omit<List<R, F, P, V>, DerivedMembers> & ReadTypes<P, E, N>
-): List<R, F, P, V> & ReadTypes<P, E, N> => ({ shape: "list", ...declaration })
+): TypedList<P, E, V, N> => ({ shape: "list", ...declaration })
 
 /**
  * Declares an export: the record as its own read answers it, and all rows as their list answers
@@ -307,7 +332,7 @@ export const list = <R, F, P, E, V, const N extends ReadDeclaration["name"]>(
  */
 export const exported = <P, E, H, R, F, V, A, const N extends ReadDeclaration["name"]>(
   declaration: Omit<Export<P, H, R, F, V, A>, DerivedMembers> & ReadTypes<P, E, N>
-): Export<P, H, R, F, V, A> & ReadTypes<P, E, N> => ({ shape: "export", ...declaration })
+): TypedExport<P, E, V, A, N> => ({ shape: "export", ...declaration })
 
 /** Declares an answer that is streamed: a record, its rows, and a text or the totals of the rows. */
 export const streamed = <
@@ -321,4 +346,4 @@ export const streamed = <
   const N extends ReadDeclaration["name"]
 >(
   declaration: Omit<StreamedRead<P, H, V, A, S, T>, DerivedMembers> & ReadTypes<P, E, N>
-): StreamedRead<P, H, V, A, S, T> & ReadTypes<P, E, N> => ({ shape: "streamed", ...declaration })
+): TypedStream<P, E, H, V, A, T, S, N> => ({ shape: "streamed", ...declaration })

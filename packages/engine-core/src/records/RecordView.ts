@@ -8,7 +8,7 @@ import type { Stored } from "./Records.ts"
 import { ResourceKind } from "../vocabulary/ResourceKind.ts"
 import { WaitingAction } from "../vocabulary/WaitingAction.ts"
 
-export const AwaitedAct = Schema.Struct({
+const awaitedAct = Schema.Struct({
   party: Schema.NullOr(Schema.String),
   role: Schema.NullOr(Schema.String),
   action: WaitingAction.schema,
@@ -21,7 +21,10 @@ export const AwaitedAct = Schema.Struct({
   identifier: "WaitingOn",
   description: "Who must act next, by which action, and by when."
 })
-export type AwaitedAct = typeof AwaitedAct.Type
+/** An act that a record waits for, as its views show it. */
+export interface AwaitedAct extends Schema.Schema.Type<typeof awaitedAct> {}
+
+export const AwaitedAct: Schema.Codec<AwaitedAct, typeof awaitedAct.Encoded> = awaitedAct
 
 /** Columns that the store adds to a record, in the order in which views print them. */
 export const columns = {

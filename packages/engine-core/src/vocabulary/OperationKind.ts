@@ -72,12 +72,14 @@ export const engineOpened = [
   "distribution.instruct"
 ] as const
 
-export const OperationKind = ValueSet.extensible(
+/** Union of all kinds, written out: declarations name it, where an inferred one would be inlined into each. */
+export type OperationKind = (typeof requestable)[number] | (typeof engineOpened)[number]
+
+export const OperationKind: ValueSet.ValueSet<OperationKind> = ValueSet.extensible(
   "OperationKind",
   "What a write does, as <record>.<verb>.",
   [...requestable, ...engineOpened]
 )
-export type OperationKind = ValueSet.Member<typeof OperationKind>
 export type AskedOperationKind = (typeof requestable)[number]
 export type EngineOpenedOperationKind = (typeof engineOpened)[number]
 

@@ -43,7 +43,10 @@ export const waitingActions = {
 
 const own = Object.keys(waitingActions) as ReadonlyArray<keyof typeof waitingActions>
 
-export const WaitingAction = ValueSet.extensible(
+/** Union of all actions, which declarations name instead of inlining it. */
+export type WaitingAction = OperationKind | keyof typeof waitingActions
+
+export const WaitingAction: ValueSet.ValueSet<WaitingAction> = ValueSet.extensible(
   "WaitingAction",
   [
     "The action that a record waits for: the kind of a write of this API, or one of these.",
@@ -53,4 +56,3 @@ export const WaitingAction = ValueSet.extensible(
   ].join("\n"),
   [...OperationKind.members, ...own]
 )
-export type WaitingAction = ValueSet.Member<typeof WaitingAction>

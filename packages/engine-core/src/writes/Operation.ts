@@ -250,6 +250,48 @@ export interface OperationTypes<I, E, A extends 0 | 1 | 2> {
   readonly input: Schema.Codec<I, E>
 }
 
+/** A write of records with the exact types of its call. */
+export interface TypedOnRecords<
+  K extends OperationKind,
+  I,
+  E,
+  R,
+  S extends Slug,
+  A extends 0 | 1 | 2
+> extends OnRecords<K, I, R, S> {
+  readonly route: Route
+  readonly approvers: A
+  readonly input: Schema.Codec<I, E>
+}
+
+/** A write on the ledger with the exact types of its call. */
+export interface TypedOnLedger<
+  K extends OperationKind,
+  I,
+  E,
+  R,
+  S extends Slug,
+  A extends 0 | 1 | 2
+> extends OnLedger<K, I, R, S> {
+  readonly route: Route
+  readonly approvers: A
+  readonly input: Schema.Codec<I, E>
+}
+
+/** A write that calls an outside system, with the exact types of its call. */
+export interface TypedOnOutside<
+  K extends OperationKind,
+  I,
+  E,
+  R,
+  S extends Slug,
+  A extends 0 | 1 | 2
+> extends OnOutside<K, I, R, S> {
+  readonly route: Route
+  readonly approvers: A
+  readonly input: Schema.Codec<I, E>
+}
+
 type DerivedMembers = "kind" | "on" | "route"
 
 /** Declares a write of the engine's own records. */
@@ -263,7 +305,7 @@ export const define = <
 >(
   kind: K,
   declaration: Omit<OnRecords<K, I, R, S>, DerivedMembers> & OperationTypes<I, E, A>
-): OnRecords<K, I, R, S> & OperationTypes<I, E, A> => ({ kind, on: "records", ...declaration })
+): TypedOnRecords<K, I, E, R, S, A> => ({ kind, on: "records", ...declaration })
 
 /** Declares a write that the venue makes on the ledger. */
 export const defineOnLedger = <
@@ -276,7 +318,7 @@ export const defineOnLedger = <
 >(
   kind: K,
   declaration: Omit<OnLedger<K, I, R, S>, DerivedMembers | "secrets"> & OperationTypes<I, E, A>
-): OnLedger<K, I, R, S> & OperationTypes<I, E, A> => ({ kind, on: "ledger", ...declaration })
+): TypedOnLedger<K, I, E, R, S, A> => ({ kind, on: "ledger", ...declaration })
 
 /** Declares a write on the ledger that nobody calls: the engine alone opens it. */
 export const defineForEngine = <
@@ -311,7 +353,7 @@ export const defineOutside = <
 >(
   kind: K,
   declaration: Omit<OnOutside<K, I, R, S, O>, DerivedMembers> & OperationTypes<I, E, A>
-): OnOutside<K, I, R, S, O> & OperationTypes<I, E, A> => ({ kind, on: "outside", ...declaration })
+): TypedOnOutside<K, I, E, R, S, A> => ({ kind, on: "outside", ...declaration })
 
 /**
  * A removal finishes in its last approver's own call, which answers no body

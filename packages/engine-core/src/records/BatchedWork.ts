@@ -7,16 +7,16 @@ import { Effect, Exit } from "effect"
 /**
  * Runs the part of a turn that is about one subject. A defect of it is logged with what it was about and
  * left to a later turn, so that one subject never stops those that come after it; a lost lease and a
- * port that is unavailable end the turn, since they are the same for all.
+ * port that is unavailable end the turn, since they are the same for all. False after a defect.
  */
 export const byItself = <A, E, R>(
   part: Effect.Effect<A, E, R>,
   about: string
-): Effect.Effect<void, E, R> =>
+): Effect.Effect<boolean, E, R> =>
   part.pipe(
-    Effect.asVoid,
+    Effect.as(true),
     Effect.catchDefect((defect) =>
-      Effect.logError(`${about} failed, and is left to a later turn`, defect)
+      Effect.as(Effect.logError(`${about} failed, and is left to a later turn`, defect), false)
     )
   )
 

@@ -18,16 +18,27 @@ import { type ExternalAccount, externalAccounts } from "./ExternalAccount.ts"
 const every = 60_000
 const goesOn = 100
 
+/** Milliseconds until the accounts are gone through again because one of them could not be indexed. */
+const missedFor = 3_600_000
+
 const batchMax = 500
 
 /** Progress of the task: the key that it indexes under, and the last account indexed; null: done. */
 const Place = Schema.fromJsonString(
-  Schema.Struct({ keyId: Schema.String, after: Schema.NullOr(Schema.String) })
+  Schema.Struct({
+    keyId: Schema.String,
+    after: Schema.NullOr(Schema.String),
+    /** True once an account of this pass could not be indexed: another pass follows. */
+    isMissing: Schema.optionalKey(Schema.Boolean)
+  })
 )
 const decodePlace = Schema.decodeSync(Place)
 const encodePlace = Schema.encodeSync(Place)
 
-/** Opens the entries of a batch of accounts that have none under the first key. */
+/**
+ * Opens the entries of a batch of accounts that have none under the first key; false where one of them
+ * could not be indexed.
+ */
 const indexed = Effect.fnUntraced(function* (accounts: ReadonlyArray<ExternalAccount>) {
   const records = yield* Records
   const crypto = yield* Crypto
@@ -43,10 +54,16 @@ const indexed = Effect.fnUntraced(function* (accounts: ReadonlyArray<ExternalAcc
     if (Option.isSome(found)) return
     yield* Effect.orDie(records.open(accountNumbers, entry, act))
   })
+  let isWhole = true
   for (const self of accounts) {
     // A number that no key opens, such as one under a key that was removed, keeps no other one out.
-    yield* byItself(index(self), `the index of the account ${self.externalAccountId}`)
+    const isIndexed = yield* byItself(
+      index(self),
+      `the index of the account ${self.externalAccountId}`
+    )
+    isWhole = isWhole && isIndexed
   }
+  return isWhole
 })
 
 export const indexing: Task<Records | Crypto> = {
@@ -60,8 +77,9 @@ export const indexing: Task<Records | Crypto> = {
     if (key === undefined) return
     const place = turn.state === "" ? undefined : decodePlace(turn.state)
     const isSameKey = place?.keyId === key.keyId
-    if (isSameKey && place.after === null) return
+    if (isSameKey && place.after === null && place.isMissing !== true) return
     const after = isSameKey ? place.after : null
+    const wasMissing = after !== null && place?.isMissing === true
     const rows = yield* records.list(externalAccounts, {
       limit: batchMax,
       ...(after === null ? {} : { after })
@@ -70,12 +88,14 @@ export const indexing: Task<Records | Crypto> = {
     yield* records.transactAlone(
       Effect.gen(function* () {
         yield* turn.fence
-        yield* indexed(rows.map(({ record }) => record))
+        const isWhole = yield* indexed(rows.map(({ record }) => record))
+        const isMissing = wasMissing || !isWhole
         const state = encodePlace({
           keyId: key.keyId,
-          after: isDone ? null : (rows.at(-1)?.sortKey ?? null)
+          after: isDone ? null : (rows.at(-1)?.sortKey ?? null),
+          ...(isMissing ? { isMissing } : {})
         })
-        yield* turn.next({ delay: isDone ? every : goesOn, state })
+        yield* turn.next({ delay: isDone ? (isMissing ? missedFor : every) : goesOn, state })
       })
     )
   })

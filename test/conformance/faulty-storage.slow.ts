@@ -1,7 +1,13 @@
 /** Planted faults of a store: the conformance suite catches each. */
-import { FaultyStorage, storageChecks } from "@bursar/storage-adapters/conformance"
+import {
+  FaultyStorage,
+  openingsChecks,
+  reopenChecks,
+  storageChecks
+} from "@bursar/storage-adapters/conformance"
+import * as Memory from "@bursar/storage-adapters/memory"
 import { it } from "@effect/vitest"
-import { Effect, Exit } from "effect"
+import { Effect, Exit, Layer } from "effect"
 import { describe, expect } from "vitest"
 
 const names = Object.keys(FaultyStorage.faults).filter(
@@ -36,6 +42,37 @@ describe("a store that", () => {
           }
         }
       })
+    )
+  }
+})
+
+/** A store in memory that is another one each time that it is opened. */
+const empty = Layer.build(Layer.fresh(Memory.layer))
+
+describe("a store that forgets everything once it is closed is noticed by what", () => {
+  for (const check of reopenChecks) {
+    it.live(`${check.name} (${check.port})`, () =>
+      Effect.gen(function* () {
+        const written = Effect.scoped(Effect.provideContext(check.run, yield* empty))
+        const next = yield* written
+        const context = yield* empty
+        const read = yield* Effect.exit(Effect.scoped(Effect.provideContext(next, context)))
+        // Nothing of an open transaction is what such a store keeps as well.
+        const isKept = check.name === "keeps nothing of a transaction that did not end"
+        expect(Exit.isFailure(read)).toBe(!isKept)
+      }).pipe(Effect.scoped)
+    )
+  }
+})
+
+describe("a store whose second opening is another store is noticed by what", () => {
+  for (const check of openingsChecks) {
+    it.live(`${check.name} (${check.port})`, () =>
+      Effect.gen(function* () {
+        const openings = { first: yield* empty, second: yield* empty }
+        const exit = yield* Effect.exit(Effect.timeout(check.run(openings), "10 seconds"))
+        expect(Exit.isFailure(exit)).toBe(true)
+      }).pipe(Effect.scoped)
     )
   }
 })

@@ -1,5 +1,8 @@
-/** The store in memory keeps every promise of the storage ports. */
+/** The store in memory keeps every promise of the storage ports; its only opening is also the second. */
 import { storageSuite } from "@bursar/storage-adapters/conformance"
 import * as Memory from "@bursar/storage-adapters/memory"
+import { Effect, Layer } from "effect"
 
-storageSuite("memory", Memory.layer)
+const opening = Layer.succeedContext(Effect.runSync(Effect.scoped(Layer.build(Memory.layer))))
+
+storageSuite("memory", opening, { second: opening })

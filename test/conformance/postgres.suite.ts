@@ -11,5 +11,6 @@ if (url === undefined) {
     it.skip("skipped: DATABASE_URL is not set", () => {})
   })
 } else {
-  storageSuite("PostgreSQL at DATABASE_URL", Postgres.layer({ url: Redacted.make(url) }))
+  const layer = Postgres.layer({ url: Redacted.make(url) })
+  storageSuite("PostgreSQL at DATABASE_URL", layer, { reopen: layer, second: layer })
 }

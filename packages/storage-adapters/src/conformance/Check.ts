@@ -2,7 +2,7 @@
  * Conformance check: one promise of a port as an effect that succeeds, or fails with the broken
  * promise.
  */
-import { Clock, Data, Effect, type Exit, Fiber, Option, type Scope } from "effect"
+import { Clock, type Context, Data, Effect, type Exit, Fiber, Option, type Scope } from "effect"
 import { isDeepStrictEqual } from "node:util"
 import type { Storage } from "../storage/memory/Memory.ts"
 
@@ -28,6 +28,45 @@ export const check = (
   name: string,
   body: () => Generator<Effect.Effect<unknown, unknown, Storage | Scope.Scope>, void, never>
 ): Check => ({ port, name, run: Effect.gen(body) })
+
+/**
+ * Promise that outlives the closing of a store: `run` writes on one opening, and answers the check of
+ * the next one.
+ */
+export interface ReopenCheck {
+  readonly port: string
+  readonly name: string
+  readonly run: Effect.Effect<Check["run"], unknown, Storage | Scope.Scope>
+}
+
+export const reopenCheck = (
+  port: string,
+  name: string,
+  body: () => Generator<
+    Effect.Effect<unknown, unknown, Storage | Scope.Scope>,
+    () => Generator<Effect.Effect<unknown, unknown, Storage | Scope.Scope>, void, never>,
+    never
+  >
+): ReopenCheck => ({ port, name, run: Effect.map(Effect.gen(body), (next) => Effect.gen(next)) })
+
+/** Two openings of one store, such as those of two processes. */
+export interface Openings {
+  readonly first: Context.Context<Storage>
+  readonly second: Context.Context<Storage>
+}
+
+/** Promise between two openings of one store. */
+export interface OpeningsCheck {
+  readonly port: string
+  readonly name: string
+  readonly run: (openings: Openings) => Effect.Effect<void, unknown, Scope.Scope>
+}
+
+export const openingsCheck = (
+  port: string,
+  name: string,
+  body: (openings: Openings) => Generator<Effect.Effect<unknown, unknown, Scope.Scope>, void, never>
+): OpeningsCheck => ({ port, name, run: (openings) => Effect.gen(() => body(openings)) })
 
 export const same = (
   what: string,

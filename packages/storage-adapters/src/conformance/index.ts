@@ -6,6 +6,18 @@ export * as LedgerProbes from "./LedgerProbes.ts"
 export * as ReserveLaws from "./ledger-laws/reserves.ts"
 export * as SimulatedUnderTest from "./simulated-ledger.ts"
 export * as TestDatabase from "../storage/embedded/TestDatabase.ts"
-export { BrokenPromise, type Check } from "./Check.ts"
-export { storageChecks, storageSuite } from "./storage.ts"
+export {
+  BrokenPromise,
+  type Check,
+  type Openings,
+  type OpeningsCheck,
+  type ReopenCheck
+} from "./Check.ts"
+export {
+  type FurtherOpenings,
+  openingsChecks,
+  reopenChecks,
+  storageChecks,
+  storageSuite
+} from "./storage.ts"
 export * as FaultyStorage from "./faulty-storage.ts"

@@ -1,4 +1,7 @@
-/** Port: rate limiter state of each subject, shared by all instances. */
+/**
+ * Port: rate limiter state of each subject, shared by all instances. Of all that the storage ports hold
+ * it alone may be forgotten when the store is closed or crashes.
+ */
 import { Context, type Effect } from "effect"
 import type { StorageUnavailable } from "./StorageError.ts"
 

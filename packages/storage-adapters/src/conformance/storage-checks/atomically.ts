@@ -18,7 +18,7 @@ const PORT = "Atomically"
 /**
  * One write through each port under a common name, and a function that counts which of them exist.
  */
-const writes = Effect.fnUntraced(function* (name: string) {
+export const writes = Effect.fnUntraced(function* (name: string) {
   const facts = yield* FactLog
   const documents = yield* Documents
   const keys = yield* Keys
@@ -78,8 +78,8 @@ const each = (n: 0 | 1) => ({
   sources: n,
   audited: n
 })
-const nothing = each(0)
-const everything = each(1)
+export const nothing = each(0)
+export const everything = each(1)
 
 /**
  * Runs the first writes and ends the transaction as given; nothing may remain, and the head may not

@@ -77,5 +77,19 @@ export const faults = {
           }))
         )
     }))
+  },
+  "differences-collected": {
+    does: "reads all differences into memory before it answers",
+    noticedBy: ["compares in memory that does not grow"],
+    spoil: replace(Bulk, ({ differences }) => ({
+      differences: (comparison) =>
+        Stream.unwrap(
+          Effect.map(Stream.runCollect(differences(comparison)), (rows) =>
+            Stream.fromIterable(
+              rows.map((row) => ({ ...row, match: Buffer.from(row.match).toString() }))
+            )
+          )
+        )
+    }))
   }
 } satisfies Record<string, Fault>

@@ -174,5 +174,19 @@ export const faults = {
     does: "prunes no version",
     noticedBy: ["prunes what ended by an offset"],
     spoil: replace(Documents, () => ({ prune: () => Effect.succeed(0) }))
+  },
+  "stream-collected": {
+    does: "reads a whole stream into memory before it answers",
+    noticedBy: ["streams in memory that does not grow"],
+    spoil: replace(Documents, ({ stream }) => ({
+      stream: (query) =>
+        Stream.unwrap(
+          Effect.map(Stream.runCollect(stream(query)), (rows) =>
+            Stream.fromIterable(
+              rows.map((row) => ({ ...row, body: Buffer.from(row.body).toString() }))
+            )
+          )
+        )
+    }))
   }
 } satisfies Record<string, Fault>

@@ -1,7 +1,7 @@
 /** Raw bytes in memory: blobs by their hash, and files in chunks. */
 import { Effect, Option } from "effect"
 import type { Blobs } from "@bursar/engine-core/ports"
-import type { Transactions } from "./Transactions.ts"
+import { type Transactions, unlessSealing } from "./Transactions.ts"
 import * as Undo from "./Undo.ts"
 
 interface File {
@@ -22,12 +22,16 @@ export const make = (transactions: Transactions): Blobs["Service"] => {
         Option.map(Option.fromUndefinedOr(blobs.get(hash)), (b) => b.slice())
       ),
     append: ({ file: name, chunk, bytes }) =>
-      Effect.sync(() => {
-        const file = files.get(name) ?? { chunks: new Map(), sealed: false }
-        if (file.sealed) throw new Error(`Blobs.append: ${name} is sealed`)
-        files.set(name, file)
-        if (!file.chunks.has(chunk)) file.chunks.set(chunk, bytes.slice())
-      }),
+      unlessSealing(
+        transactions,
+        () => files.get(name),
+        () => {
+          const file = files.get(name) ?? { chunks: new Map(), sealed: false }
+          if (file.sealed) throw new Error(`Blobs.append: ${name} is sealed`)
+          files.set(name, file)
+          if (!file.chunks.has(chunk)) file.chunks.set(chunk, bytes.slice())
+        }
+      ),
     chunk: ({ file, chunk }) =>
       transactions.read(() =>
         Option.map(Option.fromUndefinedOr(files.get(file)?.chunks.get(chunk)), (b) => b.slice())

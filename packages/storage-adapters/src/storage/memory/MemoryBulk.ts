@@ -11,7 +11,7 @@ import type {
   VersionRow
 } from "@bursar/engine-core/ports"
 import { Effect, Option, Stream } from "effect"
-import type { Transactions } from "./Transactions.ts"
+import { type Transactions, unlessSealing } from "./Transactions.ts"
 
 interface Owner {
   readonly rows: Map<string, BulkRow>
@@ -85,14 +85,15 @@ export const make = ({
     })
   }
 
-  /** Sums of a side by key: the match behind a mark that it has no name, or its name behind another. */
-  const sumsOf = (side: BulkSide): ReadonlyMap<string, Decimal.Decimal> => {
+  /** Sums of a side by match, or by its name where it has one. */
+  const sumsOf = (side: BulkSide): Sums => {
     const names = side.names === undefined ? undefined : namesOf(side.names)
-    const sums = new Map<string, Decimal.Decimal>()
+    const sums = { unnamed: new Map<string, Decimal.Decimal>(), named: new Map() }
     for (const { match, amount } of amountsOf(side)) {
       const name = names?.get(match)
-      const key = name === undefined ? `${UNNAMED}${match}` : `${NAMED}${name}`
-      sums.set(key, Decimal.add(sums.get(key) ?? Decimal.zero, amount))
+      const into = name === undefined ? sums.unnamed : sums.named
+      const key = name ?? match
+      into.set(key, Decimal.add(into.get(key) ?? Decimal.zero, amount))
     }
     return sums
   }
@@ -114,12 +115,16 @@ export const make = ({
 
   return {
     append: (name, rows) =>
-      Effect.sync(() => {
-        const owner = owners.get(name) ?? { rows: new Map(), sealed: false }
-        if (owner.sealed) throw new Error(`Bulk.append: ${name} is sealed`)
-        owners.set(name, owner)
-        for (const row of rows) if (!owner.rows.has(row.key)) owner.rows.set(row.key, row)
-      }),
+      unlessSealing(
+        transactions,
+        () => owners.get(name),
+        () => {
+          const owner = owners.get(name) ?? { rows: new Map(), sealed: false }
+          if (owner.sealed) throw new Error(`Bulk.append: ${name} is sealed`)
+          owners.set(name, owner)
+          for (const row of rows) if (!owner.rows.has(row.key)) owner.rows.set(row.key, row)
+        }
+      ),
     seal: ({ owner: name, rows }) =>
       transactions.write((transaction) => {
         const owner = owners.get(name) ?? { rows: new Map(), sealed: false }
@@ -175,22 +180,25 @@ export const make = ({
       Stream.unwrap(
         transactions.read(() => {
           const sums = { left: sumsOf(left), right: sumsOf(right) }
-          const keys = [...new Set([...sums.left.keys(), ...sums.right.keys()])]
-          const differing = keys.toSorted(compareTexts).flatMap((key) => {
-            const [a, b] = [sums.left.get(key) ?? null, sums.right.get(key) ?? null]
-            const difference = Decimal.subtract(b ?? Decimal.zero, a ?? Decimal.zero)
-            const within = Decimal.atMost(Decimal.abs(difference), Decimal.of(tolerance))
-            const isAsked = key.startsWith(NAMED) && always.includes(key.slice(1))
-            if (a !== null && b !== null && within && !isAsked) return []
-            return [
-              {
-                match: key.slice(1),
-                isNamed: key.startsWith(NAMED),
-                left: a === null ? null : Decimal.formatPlain(a),
-                right: b === null ? null : Decimal.formatPlain(b),
-                difference: Decimal.formatPlain(difference)
-              }
-            ]
+          const differing = (["unnamed", "named"] as const).flatMap((kind) => {
+            const [lefts, rights] = [sums.left[kind], sums.right[kind]]
+            const keys = [...new Set([...lefts.keys(), ...rights.keys()])].toSorted(compareTexts)
+            return keys.flatMap((match) => {
+              const [a, b] = [lefts.get(match) ?? null, rights.get(match) ?? null]
+              const difference = Decimal.subtract(b ?? Decimal.zero, a ?? Decimal.zero)
+              const within = Decimal.atMost(Decimal.abs(difference), Decimal.of(tolerance))
+              const isAsked = kind === "named" && always.includes(match)
+              if (a !== null && b !== null && within && !isAsked) return []
+              return [
+                {
+                  match,
+                  isNamed: kind === "named",
+                  left: a === null ? null : Decimal.formatPlain(a),
+                  right: b === null ? null : Decimal.formatPlain(b),
+                  difference: Decimal.formatPlain(difference)
+                }
+              ]
+            })
           })
           return Stream.fromIterable(differing)
         })
@@ -219,9 +227,11 @@ interface Amount {
   readonly amount: Decimal.Decimal
 }
 
-/** Prefix of keys that are names; one without a name has another, which sorts before. */
-const NAMED = "1"
-const UNNAMED = "0"
+/** Sums by match of what has no name, and by name. */
+interface Sums {
+  readonly unnamed: ReadonlyMap<string, Decimal.Decimal>
+  readonly named: ReadonlyMap<string, Decimal.Decimal>
+}
 
 /** Groups of rows of booked entries, and of those that are reversals. */
 const ENTRY = /^(?:credit|debit)(?:-reversal)?\//u

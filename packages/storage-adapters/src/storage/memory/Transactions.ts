@@ -113,6 +113,20 @@ export const make = (): Transactions => {
   }
 }
 
+/**
+ * Appends apart from any open transaction. What is sealed may be so by a transaction of another fiber
+ * that still fails: then the append waits for its end.
+ */
+export const unlessSealing = (
+  transactions: Transactions,
+  target: () => { readonly sealed: boolean } | undefined,
+  append: () => void
+): Effect.Effect<void> =>
+  Effect.suspend(() => {
+    const isOver = target()?.sealed === true ? transactions.read(() => {}) : Effect.void
+    return Effect.andThen(isOver, Effect.sync(append))
+  })
+
 const commit = (transaction: Transaction): void => {
   transaction.ended = true
   for (const announce of transaction.afterCommit) announce()

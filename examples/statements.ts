@@ -18,7 +18,7 @@ const weekdays = ["monday", "tuesday", "wednesday", "thursday", "friday"]
 
 /** Sources of an instrument, as a deployment's setting `statements.sources` writes them. */
 export const sources = (instrumentId: string) => {
-  const source = <S extends object>(feed: Feed, of: S) => ({
+  const source = <S extends object>(feed: Feed, members: S) => ({
     externalSourceId: sourceId(feed, instrumentId),
     instruments: [instrumentId],
     calendar: weekdays,
@@ -26,7 +26,7 @@ export const sources = (instrumentId: string) => {
     // Days of the past are stated too: without a long grace time, all dates since would be overdue.
     grace: "P3650D",
     zone: "UTC",
-    ...of
+    ...members
   })
   return [
     source("bank", { kind: "cash", adapter: "camt.053", account: accountId(instrumentId) }),
@@ -65,13 +65,13 @@ export interface Entry {
 }
 
 /** An order's cash as the bank books it: a payment that came in, or one that went out. */
-export const paidIn = (of: Pick<Entry, "amount" | "reference">): Entry => ({
-  ...of,
+export const paidIn = (entry: Pick<Entry, "amount" | "reference">): Entry => ({
+  ...entry,
   direction: "credit",
-  bankReference: `B-${of.reference}`
+  bankReference: `B-${entry.reference}`
 })
-export const paidOut = (of: Pick<Entry, "amount" | "reference">): Entry => ({
-  ...paidIn(of),
+export const paidOut = (entry: Pick<Entry, "amount" | "reference">): Entry => ({
+  ...paidIn(entry),
   direction: "debit"
 })
 
@@ -80,10 +80,10 @@ const signed = ({ amount, direction }: Pick<Entry, "amount" | "direction">) =>
 
 const side = (isCredit: boolean) => `<CdtDbtInd>${isCredit ? "CRDT" : "DBIT"}</CdtDbtInd>`
 
-const balance = (type: "OPBD" | "CLBD", of: { amount: Decimal.Decimal; at: string }) =>
+const balance = (type: "OPBD" | "CLBD", figure: { amount: Decimal.Decimal; at: string }) =>
   `<Bal><Tp><CdOrPrtry><Cd>${type}</Cd></CdOrPrtry></Tp>` +
-  `<Amt Ccy="USD">${Decimal.formatPlaces(Decimal.abs(of.amount), 2)}</Amt>` +
-  `${side(!Decimal.isNegative(of.amount))}<Dt><DtTm>${of.at}</DtTm></Dt></Bal>`
+  `<Amt Ccy="USD">${Decimal.formatPlaces(Decimal.abs(figure.amount), 2)}</Amt>` +
+  `${side(!Decimal.isNegative(figure.amount))}<Dt><DtTm>${figure.at}</DtTm></Dt></Bal>`
 
 const entry = ({ amount, direction, bankReference, reference }: Entry, date: string) =>
   `<Ntry><Amt Ccy="USD">${amount}</Amt>${side(direction === "credit")}<Sts><Cd>BOOK</Cd></Sts>` +
@@ -95,13 +95,13 @@ const entry = ({ amount, direction, bankReference, reference }: Entry, date: str
  * Bank statement in camt.053: the booked entries of a day until an instant, with both balances.
  * The lines of the statement number from 1 in the order of the entries.
  */
-export const bank = (of: {
+export const bank = (statement: {
   readonly at: string
   readonly entries: ReadonlyArray<Entry>
   /** Balance before the entries; 0 where absent. */
   readonly opening?: Decimal.Decimal
 }): File => {
-  const { at, entries, opening = Decimal.zero } = of
+  const { at, entries, opening = Decimal.zero } = statement
   const date = at.slice(0, 10)
   const closing = Decimal.sum([opening, ...entries.map(signed)])
   const text = [
@@ -120,44 +120,48 @@ export const bank = (of: {
 
 const json = (
   feed: Feed,
-  of: { readonly businessDate: string } & Readonly<Record<string, unknown>>
+  statement: { readonly businessDate: string } & Readonly<Record<string, unknown>>
 ): File => ({
   feed,
-  date: of.businessDate,
+  date: statement.businessDate,
   mediaType: "application/json",
-  text: JSON.stringify(of)
+  text: JSON.stringify(statement)
 })
 
 /** The administrator's register at an instant: the units of each holder. */
-export const register = (of: {
+export const register = (position: {
   readonly at: string
   readonly units: Readonly<Record<string, string>>
 }): File => {
-  const lines = Object.entries(of.units).map(([account, quantity]) => ({ account, quantity }))
+  const lines = Object.entries(position.units).map(([account, quantity]) => ({ account, quantity }))
   const totalQuantity = Decimal.formatPlain(
     Decimal.sum(lines.map(({ quantity }) => Decimal.of(quantity)))
   )
   const stated = { kind: "holdings", totalQuantity, lineCount: lines.length, lines }
-  return json("register", { businessDate: of.at.slice(0, 10), asOf: of.at, ...stated })
+  return json("register", { businessDate: position.at.slice(0, 10), asOf: position.at, ...stated })
 }
 
 /** The administrator's net asset value of a unit at an instant, of its day in New York. */
-export const nav = (of: { readonly at: string; readonly official: string }): File => {
-  const businessDate = Zone.dateAt(Zone.of("America/New_York"), Instant.of(of.at))
-  const nav = { official: of.official, ripcord: false }
-  return json("nav", { businessDate, asOf: of.at, kind: "nav", nav })
+export const nav = (price: { readonly at: string; readonly official: string }): File => {
+  const businessDate = Zone.dateAt(Zone.of("America/New_York"), Instant.of(price.at))
+  const nav = { official: price.official, ripcord: false }
+  return json("nav", { businessDate, asOf: price.at, kind: "nav", nav })
 }
 
 /** The custodian's positions at an instant. */
-export const custodian = (of: {
+export const custodian = (statement: {
   readonly at: string
   readonly assets: Readonly<Record<string, string>>
 }): File => {
-  const lines = Object.entries(of.assets).map(([asset, quantity]) => ({
+  const lines = Object.entries(statement.assets).map(([asset, quantity]) => ({
     asset,
     account: "SAFE-0001",
     quantity
   }))
   const stated = { kind: "custody", lineCount: lines.length, lines }
-  return json("custodian", { businessDate: of.at.slice(0, 10), asOf: of.at, ...stated })
+  return json("custodian", {
+    businessDate: statement.at.slice(0, 10),
+    asOf: statement.at,
+    ...stated
+  })
 }

@@ -47,48 +47,54 @@ export const backed = (
   display: { displayName: "Example Reserve Note", symbol: "ERN" }
 })
 
-export const consent = (of: { readonly fund: Party.Party }) => ({
-  ...of,
+export const consent = (issuer: { readonly fund: Party.Party }) => ({
+  ...issuer,
   terms: "The venue may admit holders whose identity it has verified."
 })
 
-export const market = (of: {
+export const market = (parties: {
   readonly fund: Party.Party
   readonly registrar: Party.Party
   readonly attestors: ReadonlyArray<Party.Party>
   readonly oracle: Party.Party
 }) => ({
-  fund: of.fund,
-  paymentAsset: { admin: of.registrar, id: "USD" },
-  terms: { attestors: of.attestors, required: of.attestors.length, oracle: of.oracle }
+  fund: parties.fund,
+  paymentAsset: { admin: parties.registrar, id: "USD" },
+  terms: {
+    attestors: parties.attestors,
+    required: parties.attestors.length,
+    oracle: parties.oracle
+  }
 })
 
-export const holder = (of: {
+export const holder = (holder: {
   readonly holderId: string
   readonly party: Party.Party
   readonly instrumentId: string
 }) =>
   ({
-    holderId: of.holderId,
-    party: of.party,
+    holderId: holder.holderId,
+    party: holder.party,
     legalName: "Ines Investor Holdings",
     classification: "entity",
     taxResidences: [{ country: "US" }],
-    admissions: [{ instrumentId: of.instrumentId }]
+    admissions: [{ instrumentId: holder.instrumentId }]
   }) as const
 
-export const claim = (of: {
+export const claim = (order: {
   readonly subscriptionId: string
   readonly instrumentId: string
   readonly holderId: string
   readonly amount: string
-}) => ({ ...of, amount: figure(of.amount) })
+}) => ({ ...order, amount: figure(order.amount) })
 
 /** The line of a bank statement that paid an order, which the venue names at the delivery. */
-export const paid = (of: {
+export const paid = (payment: {
   readonly statementId: string
   readonly line?: number
   readonly amount: string
 }) => ({
-  cash: [{ statementId: of.statementId, line: of.line ?? 1, amount: figure(of.amount) }]
+  cash: [
+    { statementId: payment.statementId, line: payment.line ?? 1, amount: figure(payment.amount) }
+  ]
 })

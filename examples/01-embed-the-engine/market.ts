@@ -100,12 +100,12 @@ export const opened = Effect.gen(function* () {
 /** Claims an order for an amount, and has the attestor price it at the published point. */
 export const priced = (
   { attestor }: Effect.Success<typeof opened>,
-  of: { readonly subscriptionId: string; readonly amount: string }
+  claim: { readonly subscriptionId: string; readonly amount: string }
 ) =>
   Effect.gen(function* () {
-    yield* alone("subscription.claim", story.claim({ ...of, instrumentId, holderId }))
+    yield* alone("subscription.claim", story.claim({ ...claim, instrumentId, holderId }))
     const { contractId: pointCid } = yield* attestor.find(Templates.OraclePoint)
-    const units = Decimal.divideRounded(Decimal.of(of.amount), price, {
+    const units = Decimal.divideRounded(Decimal.of(claim.amount), price, {
       places: unitDecimals,
       rounding: "floor"
     })

@@ -17,17 +17,17 @@ export interface Found<T extends Templates.Template> {
  * A registrar's configuration of an instrument on the ledger, without which no holder can be
  * admitted.
  */
-export const configuration = (of: {
+export const configuration = (parties: {
   readonly instrumentId: string
   readonly registrar: Party.Party
   readonly venue: Party.Party
   readonly fund: Party.Party
 }): Templates.Payload<typeof Templates.InstrumentConfiguration> => ({
-  registrar: of.registrar,
-  provider: of.venue,
-  issuer: of.fund,
-  instrument: { admin: of.registrar, id: of.instrumentId },
-  defaultIdentifier: { source: "venue", id: of.instrumentId, scheme: "id" },
+  registrar: parties.registrar,
+  provider: parties.venue,
+  issuer: parties.fund,
+  instrument: { admin: parties.registrar, id: parties.instrumentId },
+  defaultIdentifier: { source: "venue", id: parties.instrumentId, scheme: "id" },
   additionalIdentifiers: [],
   holderRequirements: [],
   issuerRequirements: []

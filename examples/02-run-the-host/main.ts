@@ -27,14 +27,14 @@ interface Answer {
   readonly members: Readonly<Record<string, unknown>>
 }
 
-const send = async (of: Request, variables: ReadonlyMap<string, string>): Promise<Answer> => {
-  const headers = Object.entries(of.headers).map(
+const send = async (request: Request, variables: ReadonlyMap<string, string>): Promise<Answer> => {
+  const headers = Object.entries(request.headers).map(
     ([name, value]) => [name, filled(value, variables)] as const
   )
-  const response = await fetch(filled(of.url, variables), {
-    method: of.method,
+  const response = await fetch(filled(request.url, variables), {
+    method: request.method,
     headers: Object.fromEntries(headers),
-    ...(of.body === undefined ? {} : { body: filled(of.body, variables) })
+    ...(request.body === undefined ? {} : { body: filled(request.body, variables) })
   })
   const json: unknown = await response.json()
   const members: Readonly<Record<string, unknown>> = { ...(json as object) }
@@ -56,10 +56,14 @@ const wordOf = ({ members }: Answer): string =>
 
 const tries = 200
 
-const answered = async (of: Request, variables: ReadonlyMap<string, string>): Promise<Answer> => {
+const answered = async (
+  request: Request,
+  variables: ReadonlyMap<string, string>
+): Promise<Answer> => {
   for (let tried = 1; ; tried++) {
-    const answer = await send(of, variables)
-    if (of.until === undefined || wordOf(answer) === of.until || tried === tries) return answer
+    const answer = await send(request, variables)
+    if (request.until === undefined || wordOf(answer) === request.until || tried === tries)
+      return answer
     await new Promise((resolve) => setTimeout(resolve, 50))
   }
 }

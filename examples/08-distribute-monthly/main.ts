@@ -108,7 +108,7 @@ const program = Effect.gen(function* () {
     const number = holders.findIndex((holder) => holder.holderId === holderId) + 1
     const params = { distributionId, lineId: `${distributionId}.${number}` }
     const { basis } = yield* olive.read("distributions.line", params)
-    const figures = basis.map((of) => `${of.field} ${Result.getOrThrow(verify(of))}`)
+    const figures = basis.map((entry) => `${entry.field} ${Result.getOrThrow(verify(entry))}`)
     yield* Console.log(`  ${holderId}: ${figures.join(", ")}`)
     const isNoticed = basis.flatMap(faultsOf).every((fault) => Result.isFailure(verify(fault)))
     if (basis.length === 0 || !isNoticed) {
@@ -130,13 +130,13 @@ const program = Effect.gen(function* () {
     yield* setTime(`${day}T21:00:00Z`)
     yield* oracle.works(Parties.income({ instrumentId, value: "0.000095759", day, audience }))
   })
-  const passes = Effect.fnUntraced(function* (of: {
+  const passes = Effect.fnUntraced(function* (options: {
     readonly month: string
     readonly day: string
     readonly ends: string
     readonly pays: string
   }) {
-    const { day, ends, month, pays } = of
+    const { day, ends, month, pays } = options
     yield* incomeOf(month, day)
     // Midnight in New York ends the record date; the scheduler looks once a minute.
     for (const time of ["05:00:00", "05:02:00", "05:04:00"]) yield* at(`${ends}T${time}Z`)

@@ -36,14 +36,14 @@ export const outsider = Effect.fnUntraced(function* (hint: string) {
 })
 
 /** The registrar's program: agreements, and the lines of distributions, with evidence of payment. */
-export const registrar = (of: {
+export const registrar = (fund: {
   readonly instrumentId: string
   readonly venue: Party.Party
   readonly fund: Party.Party
 }): World.Plan =>
   RegistrarBot.plan({
     policy,
-    instruments: [{ instrumentId: of.instrumentId, provider: of.venue, issuer: of.fund }],
+    instruments: [{ instrumentId: fund.instrumentId, provider: fund.venue, issuer: fund.fund }],
     payments: "as-delivered"
   })
 
@@ -72,20 +72,20 @@ export const openingUnits =
 export const wallet = (termsHash: string): World.Plan => Wallet.plan({ policy, terms: termsHash })
 
 /** The oracle's program: publishes the daily income of a unit for a day. */
-export const income = (of: {
+export const income = (point: {
   readonly instrumentId: string
   readonly value: string
   readonly day: string
   readonly audience: OracleBot.Audience
 }): World.Plan =>
   OracleBot.plan({
-    audience: of.audience,
+    audience: point.audience,
     quotes: () => [
       {
-        instrumentId: of.instrumentId,
+        instrumentId: point.instrumentId,
         metric: "income",
-        value: Decimal.of(of.value),
-        valuationTime: Instant.of(`${of.day}T20:00:00Z`)
+        value: Decimal.of(point.value),
+        valuationTime: Instant.of(`${point.day}T20:00:00Z`)
       }
     ]
   })

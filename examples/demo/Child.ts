@@ -44,17 +44,21 @@ export class ChildFailed extends Error {
 }
 
 /** Starts a process and waits until it is ready. */
-export const start = async (of: Started): Promise<Child> => {
-  mkdirSync(of.logs, { recursive: true, mode: 0o700 })
-  const path = join(of.logs, `${of.name}.log`)
+export const start = async (program: Started): Promise<Child> => {
+  mkdirSync(program.logs, { recursive: true, mode: 0o700 })
+  const path = join(program.logs, `${program.name}.log`)
   const log = createWriteStream(path, { flags: "a", mode: 0o600 })
-  const child = spawn(process.execPath, ["--import", endWithParent, of.file, ...(of.args ?? [])], {
-    env: { ...process.env, ...of.env },
-    stdio: ["pipe", "pipe", "pipe"],
-    // A process group of its own: Ctrl-C reaches a terminal's whole group, and the demo stops its
-    // processes in order.
-    detached: true
-  })
+  const child = spawn(
+    process.execPath,
+    ["--import", endWithParent, program.file, ...(program.args ?? [])],
+    {
+      env: { ...process.env, ...program.env },
+      stdio: ["pipe", "pipe", "pipe"],
+      // A process group of its own: Ctrl-C reaches a terminal's whole group, and the demo stops its
+      // processes in order.
+      detached: true
+    }
+  )
   let tail = ""
   const keep = (chunk: Buffer): void => {
     log.write(chunk)
@@ -70,15 +74,15 @@ export const start = async (of: Started): Promise<Child> => {
     })
   })
   const said = await Promise.race([
-    firstOf(child, of.heard),
-    ended.then((how) => `${of.name} ${how}`),
-    late(`${of.name} was not ready in ${readyWithin / 1000} s`)
+    firstOf(child, program.heard),
+    ended.then((how) => `${program.name} ${how}`),
+    late(`${program.name} was not ready in ${readyWithin / 1000} s`)
   ])
   if (typeof said === "string") {
     await stop(child, ended)
     throw new ChildFailed(`${said}; it said:\n${tail.trim()}`)
   }
-  return { name: of.name, pid: child.pid ?? 0, said, ended, stop: () => stop(child, ended) }
+  return { name: program.name, pid: child.pid ?? 0, said, ended, stop: () => stop(child, ended) }
 }
 
 const late = (what: string): Promise<string> =>

@@ -53,8 +53,8 @@ const portOf = (name: PortName, given: Given, environment: Given): number => {
 }
 
 /** Refuses to start, and names the setting, where another process listens on a port of the demo. */
-export const demandFree = async (of: Settings): Promise<void> => {
-  for (const [name, port] of Object.entries(of.ports)) {
+export const demandFree = async (settings: Settings): Promise<void> => {
+  for (const [name, port] of Object.entries(settings.ports)) {
     if (port === 0 || (await isFree(port))) continue
     const { flag, variable } = ports[name as PortName]
     throw new WrongSetting(

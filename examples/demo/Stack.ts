@@ -92,8 +92,8 @@ export const start = async (options: Options): Promise<Stack> => {
     for (const child of others) await child.stop()
   }
   let noted = Promise.resolve()
-  const begin = async (of: Omit<Child.Started, "logs">): Promise<Child.Child> => {
-    const child = await Child.start({ ...of, logs: join(folder, "logs") })
+  const begin = async (program: Omit<Child.Started, "logs">): Promise<Child.Child> => {
+    const child = await Child.start({ ...program, logs: join(folder, "logs") })
     children.push(child)
     // Wallets start in parallel; the list of processes is written by one at a time.
     noted = noted.then(() =>
@@ -117,7 +117,7 @@ const running = "running.json"
 interface Starting extends Options {
   readonly data: string
   readonly folder: string
-  readonly begin: (of: Omit<Child.Started, "logs">) => Promise<Child.Child>
+  readonly begin: (program: Omit<Child.Started, "logs">) => Promise<Child.Child>
   readonly stop: () => Promise<void>
   readonly children: ReadonlyArray<Child.Child>
 }

@@ -84,7 +84,7 @@ export interface VenueClient {
     headers?: Readonly<Record<string, string>>
   ) => Promise<Answer>
   /** Hands in the file of a statement, and returns its receipt; the query says what it is of. */
-  readonly file: (query: string, of: File) => Promise<PlainJson.Plain>
+  readonly file: (query: string, file: File) => Promise<PlainJson.Plain>
   /** Makes a write without approvers, and waits until it has succeeded. */
   readonly done: (path: string, body?: PlainJson.Printable) => Promise<PlainJson.Plain>
   /** Makes a write that must be refused, at once or when it runs; returns its problem. */
@@ -154,8 +154,8 @@ export const open = (venue: Venue, person: Person): VenueClient => {
     throw new NotAnswered(`${asked} answered ${answer.status}: ${answer.text}`)
   }
 
-  const ask = async (...of: Parameters<typeof send>): Promise<Answer> =>
-    taken(await send(...of), `${of[0]} ${of[1]}`)
+  const ask = async (...args: Parameters<typeof send>): Promise<Answer> =>
+    taken(await send(...args), `${args[0]} ${args[1]}`)
 
   const get: VenueClient["get"] = (path) => ask("GET", path)
 
@@ -175,9 +175,9 @@ export const open = (venue: Venue, person: Person): VenueClient => {
     get,
     post,
     until,
-    file: async (query, of) => {
+    file: async (query, file) => {
       const path = `/v1/external-statements?${query}`
-      return taken(await sendFile({ method: "POST", path, headers: {} }, of), `POST ${path}`).json
+      return taken(await sendFile({ method: "POST", path, headers: {} }, file), `POST ${path}`).json
     },
     done: async (path, body) => {
       const { headers } = await post(path, body)

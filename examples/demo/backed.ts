@@ -133,9 +133,9 @@ interface Deposit {
 }
 
 /** Gives the investor what it deposits, and starts the mint. */
-export const started = async ({ stack, desks, tell }: Walk, of: Deposit): Promise<void> => {
+export const started = async ({ stack, desks, tell }: Walk, terms: Deposit): Promise<void> => {
   const { investor, registrar, venue } = stack.parties
-  const { mintId, id, deposit } = of
+  const { mintId, id, deposit } = terms
   await wallet.act(stack, "registrar", "issue", {
     instrument: id,
     provider: venue,
@@ -152,10 +152,10 @@ export const started = async ({ stack, desks, tell }: Walk, of: Deposit): Promis
 }
 
 /** Mints units against a deposit, which the investor's wallet allocates. */
-const minted = async (walk: Walk, of: Deposit): Promise<PlainJson.Plain> => {
+const minted = async (walk: Walk, deposit: Deposit): Promise<PlainJson.Plain> => {
   const { desks, tell } = walk
-  const { mintId } = of
-  await started(walk, of)
+  const { mintId } = deposit
+  await started(walk, deposit)
   const { json } = await desks.operator.until(`${reserve}/mints/${mintId}`, state("settled"))
   const units = Decimal.formatPlain(VenueClient.decimal(json, "value", "units"))
   tell(`the investor's wallet allocated them, and the engine settled: ${units} units minted`)
@@ -188,14 +188,14 @@ const tightened = async (walk: Walk): Promise<void> => {
 }
 
 /** Counted value of what is locked, by its own arithmetic: the bills count up to 0.4 of the duty. */
-const countedOf = (of: {
+const countedOf = (assets: {
   readonly cash: bigint
   readonly bills: bigint
   readonly duty: bigint
 }): bigint => {
-  const value = (of.bills * 98n * 95n) / 10_000n
-  const most = (of.duty * 4n) / 10n
-  return of.cash + (value < most ? value : most)
+  const value = (assets.bills * 98n * 95n) / 10_000n
+  const most = (assets.duty * 4n) / 10n
+  return assets.cash + (value < most ? value : most)
 }
 
 export const backed = async (walk: Walk): Promise<Outcome> => {

@@ -53,13 +53,13 @@ export interface Controlled {
 
 export const controls = async (
   walk: Walk,
-  of: { readonly units: Decimal.Decimal; readonly amount: string }
+  figures: { readonly units: Decimal.Decimal; readonly amount: string }
 ): Promise<Controlled> => {
-  const frozen = await loseKey(walk, of.amount)
+  const frozen = await loseKey(walk, figures.amount)
   await follow(walk)
-  const moved = await recover(walk, of.units)
+  const moved = await recover(walk, figures.units)
   const lifted = await lift(walk, frozen.restrictionId)
-  const paused = await pause(walk, of.amount)
+  const paused = await pause(walk, figures.amount)
   return {
     recovered: moved.units,
     checks: { ...frozen.checks, ...moved.checks, ...lifted, ...paused }
@@ -98,10 +98,10 @@ const loseKey = async ({ desks, instrument, tell }: Walk, amount: string) => {
 /** Returns the checks that refuse a claim; none where it is permitted. */
 const refusing = async (
   desk: VenueClient.VenueClient,
-  of: { readonly instrumentId: string; readonly holderId: string; readonly amount: string }
+  order: { readonly instrumentId: string; readonly holderId: string; readonly amount: string }
 ): Promise<ReadonlyArray<string>> => {
-  const asked = `act=subscription.claim&holderId=${of.holderId}&amount=${of.amount}`
-  const precheck = await value(desk, `/v1/instruments/${of.instrumentId}/precheck?${asked}`)
+  const asked = `act=subscription.claim&holderId=${order.holderId}&amount=${order.amount}`
+  const precheck = await value(desk, `/v1/instruments/${order.instrumentId}/precheck?${asked}`)
   return VenueClient.list(precheck, "gates")
     .filter((check) => VenueClient.member(check, "ok") === false)
     .map((check) => `${VenueClient.text(check, "gate")} ${VenueClient.text(check, "check")}`)

@@ -39,7 +39,7 @@ const state = (is: string) => (json: PlainJson.Plain) =>
 /** Settles one subscription and one redemption together, both signed in the investor's wallet. */
 export const cycle = async (
   walk: Walk,
-  of: { readonly amount: string; readonly units: string }
+  figures: { readonly amount: string; readonly units: string }
 ): Promise<Dealt> => {
   const { desks, instrument, tell } = walk
   const { instrumentId } = instrument
@@ -52,7 +52,7 @@ export const cycle = async (
   )
   await desks.operator.done("/v1/dealing-cycles", { cycleId: "cycle-1", instrumentId })
   tell(`${people.operator.name} opens a dealing cycle that takes orders until ${cutOff.time} UTC`)
-  await ordered(walk, of)
+  await ordered(walk, figures)
   await desks.operator.until(
     "/v1/subscriptions/sub-2",
     (json) => VenueClient.text(json, "value", "orderState") === "ready"
@@ -83,7 +83,7 @@ export const cycle = async (
 /** Funds the investor on the ledger, signs two orders, and has the venue claim them. */
 const ordered = async (
   { desks, instrument, stack, tell }: Walk,
-  of: { readonly amount: string; readonly units: string }
+  figures: { readonly amount: string; readonly units: string }
 ): Promise<void> => {
   const { registrar, fund, venue, investor } = stack.parties
   const { instrumentId } = instrument
@@ -91,9 +91,9 @@ const ordered = async (
     instrument: "USD",
     provider: venue,
     to: investor,
-    amount: of.amount
+    amount: figures.amount
   })
-  tell(`the registrar's wallet gives the investor ${of.amount} USD on the ledger`)
+  tell(`the registrar's wallet gives the investor ${figures.amount} USD on the ledger`)
   const order = {
     venue,
     fund,
@@ -102,9 +102,19 @@ const ordered = async (
     "payment-admin": registrar,
     "payment-instrument": "USD"
   }
-  await wallet.act(stack, "investor", "order", { ...order, "order-id": "buy-1", amount: of.amount })
-  await wallet.act(stack, "investor", "redeem", { ...order, "order-id": "sell-1", units: of.units })
-  tell(`${people.investor.name} signs two orders: for ${of.amount} USD, and ${of.units} units back`)
+  await wallet.act(stack, "investor", "order", {
+    ...order,
+    "order-id": "buy-1",
+    amount: figures.amount
+  })
+  await wallet.act(stack, "investor", "redeem", {
+    ...order,
+    "order-id": "sell-1",
+    units: figures.units
+  })
+  tell(
+    `${people.investor.name} signs two orders: for ${figures.amount} USD, and ${figures.units} units back`
+  )
   const claim = { instrumentId, holderId, payment: "ledger" }
   await desks.app.done("/v1/subscriptions", {
     ...claim,
@@ -118,7 +128,7 @@ const ordered = async (
 /** Redeems units by wire: priced, burned on the holder's request, paid by the bank. */
 export const redeem = async (
   walk: Walk,
-  of: { readonly units: string }
+  figures: { readonly units: string }
 ): Promise<PlainJson.Plain> => {
   const { desks, instrument, tell } = walk
   const { instrumentId } = instrument
@@ -127,9 +137,9 @@ export const redeem = async (
     redemptionId: "red-2",
     instrumentId,
     holderId,
-    units: story.figure(of.units)
+    units: story.figure(figures.units)
   })
-  tell(`${people.app.name} claims a redemption of ${of.units} units, to be paid by wire`)
+  tell(`${people.app.name} claims a redemption of ${figures.units} units, to be paid by wire`)
   const { json: burned } = await desks.operator.until(path, state("burned"))
   const proceeds = Decimal.formatPlain(VenueClient.decimal(burned, "value", "proceeds"))
   tell(`the oracle's wallet priced it, the investor's asked for the burn, the registrar's burned`)

@@ -59,11 +59,11 @@ const instrumentOf = (
 }
 
 /** Half of the units is redeemed and the rest recovered, so the amount must buy enough for both. */
-const buying = (of: Asked): Asked => {
-  const units = unitsFor(of)
-  if (!Decimal.isZero(units) && !Decimal.isZero(halfOf(units, of.unitDecimals))) return of
+const buying = (flags: Asked): Asked => {
+  const units = unitsFor(flags)
+  if (!Decimal.isZero(units) && !Decimal.isZero(halfOf(units, flags.unitDecimals))) return flags
   throw new WrongSetting(
-    `${of.amount} at ${of.price} buys nothing to halve in units of ${of.unitDecimals} places\n${usage}`
+    `${flags.amount} at ${flags.price} buys nothing to halve in units of ${flags.unitDecimals} places\n${usage}`
   )
 }
 
@@ -87,8 +87,8 @@ const main = async (): Promise<void> => {
   const tell = (said: string): void => {
     if (!values.json) console.log(`${seconds().toFixed(1).padStart(6)} s  ${said}`)
   }
-  const of = buying(asked(values))
-  const { walked: instrument, known } = instrumentOf(values, of)
+  const choices = buying(asked(values))
+  const { walked: instrument, known } = instrumentOf(values, choices)
   tell("starting a venue in a folder that is thrown away")
   const instruments = [known]
   const outcome = await withTemporaryVenue({ instruments, successorCooling }, async (stack) => {
@@ -98,7 +98,7 @@ const main = async (): Promise<void> => {
       ? backed(walk)
       : values.replay
         ? replay(walk)
-        : subscription(walk, of))
+        : subscription(walk, choices))
     for (const [check, held] of Object.entries(outcome.checks)) {
       tell(`${held ? "right" : "WRONG"}: ${check}`)
     }

@@ -52,12 +52,12 @@ const unfinished = (folder: string): string => join(folder, "first-start")
  * Refuses to start on parties whose tokens, keys or sign-in the folder lacks, before anything is
  * written. A first start that was interrupted goes on where it was.
  */
-export const demandSecrets = async (of: {
+export const demandSecrets = async (options: {
   readonly url: string
   readonly folder: string
 }): Promise<void> => {
-  const { folder } = of
-  const client = Postgres.layerClient({ url: Redacted.make(of.url), clientConnections: 1 })
+  const { folder } = options
+  const client = Postgres.layerClient({ url: Redacted.make(options.url), clientConnections: 1 })
   const users = await Effect.runPromise(
     Effect.flatMap(SqlClient.SqlClient, SimulatedLedger.existingUsers).pipe(Effect.provide(client))
   )
@@ -80,13 +80,16 @@ export const finish = (folder: string): Promise<void> => rm(unfinished(folder), 
  * Creates missing parties, as the ledger's operator would, before the node starts: only one process
  * at a time owns a ledger.
  */
-export const make = (of: { readonly url: string; readonly folder: string }): Promise<Parties> => {
+export const make = (options: {
+  readonly url: string
+  readonly folder: string
+}): Promise<Parties> => {
   const node = SimulatedLedger.layerPostgres({ ledgerId, participantId }).pipe(
-    Layer.provide(Postgres.layer({ url: Redacted.make(of.url), maxConnections: 4 }))
+    Layer.provide(Postgres.layer({ url: Redacted.make(options.url), maxConnections: 4 }))
   )
   return Effect.gen(function* () {
-    yield* Effect.promise(() => mkdir(of.folder, { recursive: true, mode: 0o700 }))
-    const named = (hint: Hint) => party(hint, of.folder)
+    yield* Effect.promise(() => mkdir(options.folder, { recursive: true, mode: 0o700 }))
+    const named = (hint: Hint) => party(hint, options.folder)
     const parties: Parties = yield* Effect.all({
       venue: named("venue"),
       registrar: named("registrar"),
@@ -97,7 +100,7 @@ export const make = (of: { readonly url: string; readonly folder: string }): Pro
       investor: named("investor"),
       successor: named("successor")
     })
-    yield* Effect.promise(() => write(join(of.folder, "parties.json"), parties))
+    yield* Effect.promise(() => write(join(options.folder, "parties.json"), parties))
     return parties
   }).pipe(Effect.provide(node), Effect.runPromise)
 }

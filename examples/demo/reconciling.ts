@@ -55,16 +55,16 @@ const stated = async (walk: Walk, units: Decimal.Decimal): Promise<Difference> =
 
 /** Holds of the instrument that are open. */
 const open = async ({ desks, instrument }: Walk): Promise<number> => {
-  const of = `instrumentId=${instrument.instrumentId}&state=open`
-  return VenueClient.list((await desks.operator.get(`/v1/holds?${of}`)).json, "value").length
+  const query = `instrumentId=${instrument.instrumentId}&state=open`
+  return VenueClient.list((await desks.operator.get(`/v1/holds?${query}`)).json, "value").length
 }
 
 /** The administrator counts an order in flight, which the register does not have yet. */
 export const explained = async (
   walk: Walk,
-  of: { readonly held: Decimal.Decimal; readonly units: Decimal.Decimal; readonly by: string }
+  change: { readonly held: Decimal.Decimal; readonly units: Decimal.Decimal; readonly by: string }
 ) => {
-  const found = await stated(walk, Decimal.add(of.held, of.units))
+  const found = await stated(walk, Decimal.add(change.held, change.units))
   const holds = await open(walk)
   walk.tell(
     `a run compares it: ${Decimal.formatPlain(found.units)} more than on the register, all of it ` +
@@ -75,9 +75,9 @@ export const explained = async (
     checks: {
       "an order in flight explains what the administrator counts already":
         found.severity === "info" &&
-        found.units === of.units &&
+        found.units === change.units &&
         Decimal.isZero(found.unexplained) &&
-        found.explainedBy === of.by,
+        found.explainedBy === change.by,
       "a difference that is explained holds nothing": holds === 0 && found.holdId === null
     }
   }
@@ -86,10 +86,10 @@ export const explained = async (
 /** The order has settled and the administrator states as much too much again, until people accept it. */
 export const released = async (
   walk: Walk,
-  of: { readonly held: Decimal.Decimal; readonly before: Difference }
+  change: { readonly held: Decimal.Decimal; readonly before: Difference }
 ) => {
   const { desks, tell } = walk
-  const { before, held } = of
+  const { before, held } = change
   const found = await stated(walk, Decimal.add(held, before.units))
   const holdId = found.holdId ?? ""
   tell(

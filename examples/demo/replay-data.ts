@@ -26,8 +26,8 @@ export const days = async (): Promise<ReadonlyArray<Day>> => {
 }
 
 /** Inflow of each day: the first day's assets, then every daily increase. */
-export const inflows = (of: ReadonlyArray<Day>): ReadonlyArray<Inflow> =>
-  of.flatMap(({ date, assets }, i) => {
-    const amount = Decimal.subtract(assets, of[i - 1]?.assets ?? Decimal.zero)
+export const inflows = (days: ReadonlyArray<Day>): ReadonlyArray<Inflow> =>
+  days.flatMap(({ date, assets }, i) => {
+    const amount = Decimal.subtract(assets, days[i - 1]?.assets ?? Decimal.zero)
     return Decimal.isPositive(amount) ? [{ date, amount }] : []
   })

@@ -92,7 +92,7 @@ export const replay = async (walk: Walk): Promise<Outcome> => {
 /** Every line of the bank's statements paid an order, and none has anything left. */
 const bankDays = async (
   { desks, instrument, tell }: Walk,
-  of: { readonly claimed: Decimal.Decimal; readonly stated: number }
+  amounts: { readonly claimed: Decimal.Decimal; readonly stated: number }
 ) => {
   const source = files.sourceId("bank", instrument.instrumentId)
   const path = `/v1/external-statements?externalSourceId=${source}&limit=1000`
@@ -115,18 +115,20 @@ const bankDays = async (
   )
   return {
     "the bank stated every day, and its lines paid what was claimed, to the cent":
-      statements.length === of.stated && sum === of.claimed && [...matches].join() === "matched"
+      statements.length === amounts.stated &&
+      sum === amounts.claimed &&
+      [...matches].join() === "matched"
   }
 }
 
 /** A day on which all agree: the bank, the administrator's register and NAV, and the custodian. */
 const agreeing = async (
   walk: Walk,
-  of: { readonly claimed: Decimal.Decimal; readonly findingId: string }
+  cause: { readonly claimed: Decimal.Decimal; readonly findingId: string }
 ) => {
   const { desks, instrument, tell } = walk
   const { instrumentId } = instrument
-  const units = Decimal.formatPlaces(of.claimed, 2)
+  const units = Decimal.formatPlaces(cause.claimed, 2)
   const at = new Date().toISOString()
   tell("a bank's day on which nothing came in:")
   await stating.booked(walk, { entries: [] })
@@ -148,7 +150,7 @@ const agreeing = async (
   const verdict = VenueClient.text(run, "verdict")
   const checks = VenueClient.list(run, "checks")
   const failing = checks.filter((row) => VenueClient.member(row, "ran") !== true)
-  const { json: finding } = await desks.operator.get(`/v1/findings/${of.findingId}`)
+  const { json: finding } = await desks.operator.get(`/v1/findings/${cause.findingId}`)
   const state = VenueClient.text(finding, "value", "state")
   const { json: listed } = await desks.operator.get(
     `/v1/findings?instrumentId=${instrumentId}&state=open`
@@ -164,7 +166,7 @@ const agreeing = async (
     "where the administrator's register agrees, its finding is cleared and nothing blocks":
       state === "cleared" && open.every((row) => severityOf(row) !== "blocking"),
     "the custodian's position is kept as it was stated":
-      VenueClient.decimal(position, "quantity") === of.claimed
+      VenueClient.decimal(position, "quantity") === cause.claimed
   }
 }
 

@@ -21,8 +21,8 @@ export const reports = async (
     const { json } = await desks.auditor.get(`/v1/holders/${id}/statements?zone=${zone}`)
     return VenueClient.list(json, "value").flatMap((row) =>
       VenueClient.list(row, "instruments")
-        .filter((of) => VenueClient.text(of, "instrumentId") === instrument.instrumentId)
-        .map((of) => monthOf(VenueClient.text(row, "month"), of))
+        .filter((row) => VenueClient.text(row, "instrumentId") === instrument.instrumentId)
+        .map((statement) => monthOf(VenueClient.text(row, "month"), statement))
     )
   }
   const [mine, next] = [await monthsOf(holderId), await monthsOf(successorId)]
@@ -42,16 +42,16 @@ export const reports = async (
   const persons = VenueClient.list(tax, "holderIds").map(String)
   const disposals = VenueClient.list(tax, "disposals")
   tell(`the tax statement of ${year}, of ${persons.join(" and ")}, one person:`)
-  for (const of of disposals) {
+  for (const disposal of disposals) {
     const figures = ["units", "cost", "proceeds"].map((name) =>
-      plain(VenueClient.decimal(of, name))
+      plain(VenueClient.decimal(disposal, name))
     )
     tell(
-      `  ${VenueClient.text(of, "disposedOn")}  ${figures[0]} units, which cost ${figures[1]}, for ${figures[2]} ${VenueClient.text(of, "currency")}`
+      `  ${VenueClient.text(disposal, "disposedOn")}  ${figures[0]} units, which cost ${figures[1]}, for ${figures[2]} ${VenueClient.text(disposal, "currency")}`
     )
   }
   const sumOf = (all: ReadonlyArray<PlainJson.Plain>, name: string) =>
-    Decimal.sum(all.map((of) => VenueClient.decimal(of, name)))
+    Decimal.sum(all.map((row) => VenueClient.decimal(row, name)))
   const redeemed = VenueClient.list((await desks.auditor.get("/v1/redemptions")).json, "value")
   return {
     "every month's movements add up to its closing": [...mine, ...next].every(
@@ -69,11 +69,11 @@ export const reports = async (
   }
 }
 
-const monthOf = (month: string, of: PlainJson.Plain) => ({
+const monthOf = (month: string, statement: PlainJson.Plain) => ({
   month,
-  opening: VenueClient.decimal(of, "opening"),
-  closing: VenueClient.decimal(of, "closing"),
-  movements: VenueClient.list(of, "movements").map((movement) => ({
+  opening: VenueClient.decimal(statement, "opening"),
+  closing: VenueClient.decimal(statement, "closing"),
+  movements: VenueClient.list(statement, "movements").map((movement) => ({
     kind: VenueClient.text(movement, "kind"),
     units: VenueClient.decimal(movement, "units")
   }))

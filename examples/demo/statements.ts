@@ -46,13 +46,13 @@ const signed = ({ amount, direction }: files.Entry): Decimal.Decimal =>
 /** States the bank's day with more entries, and returns the line of the last of them. */
 export const booked = async (
   walk: Walk,
-  of: { readonly date?: string; readonly entries: ReadonlyArray<files.Entry> }
+  statement: { readonly date?: string; readonly entries: ReadonlyArray<files.Entry> }
 ): Promise<{ readonly statementId: string; readonly line: number }> => {
   const { stated, tell } = walk
-  const at = of.date === undefined ? new Date().toISOString() : `${of.date}T22:00:00Z`
+  const at = statement.date === undefined ? new Date().toISOString() : `${statement.date}T22:00:00Z`
   const date = at.slice(0, 10)
   const earlier = stated.booked.get(date) ?? []
-  const entries = [...earlier, ...of.entries]
+  const entries = [...earlier, ...statement.entries]
   stated.booked.set(date, entries)
   const before = [...stated.booked].filter(([other]) => other < date)
   const opening = Decimal.sum(before.flatMap(([, day]) => day.map(signed)))

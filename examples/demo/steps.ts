@@ -127,27 +127,27 @@ type Told = Pick<Walk, "desks" | "tell">
 /**
  * Accepts a holder's registration and signs the terms in its wallet; the venue countersigns them.
  */
-export const countersigned = async ({ desks, tell }: Told, of: string): Promise<void> => {
-  const path = `/v1/holders/${of}`
+export const countersigned = async ({ desks, tell }: Told, holderId: string): Promise<void> => {
+  const path = `/v1/holders/${holderId}`
   await desks.operator.until(path, (json) =>
     VenueClient.list(json, "value", "waitingOn").some(
       (action) => VenueClient.text(action, "action") === "accepted-terms.accept"
     )
   )
-  tell(`the wallet of ${of} accepted the registration and signed the terms`)
+  tell(`the wallet of ${holderId} accepted the registration and signed the terms`)
   await desks.operator.done(`${path}/accepted-terms:accept`, {})
   await desks.operator.until(path, (json) => VenueClient.text(json, "value", "state") === "active")
-  tell(`${people.operator.name} countersigns the terms: ${of} is active`)
+  tell(`${people.operator.name} countersigns the terms: ${holderId} is active`)
 }
 
 /** Accepts an offered admission in the holder's wallet. */
-export const admitted = async ({ desks, tell }: Told, of: string): Promise<void> => {
-  await desks.operator.until(`/v1/holders/${of}/admissions`, (json) =>
+export const admitted = async ({ desks, tell }: Told, holderId: string): Promise<void> => {
+  await desks.operator.until(`/v1/holders/${holderId}/admissions`, (json) =>
     VenueClient.list(json, "value").some(
       (admission) => VenueClient.text(admission, "state") === "admitted"
     )
   )
-  tell(`the wallet of ${of} accepted the offer: ${of} is admitted`)
+  tell(`the wallet of ${holderId} accepted the offer: ${holderId} is admitted`)
 }
 
 /** Adds a price to the oracle's price file, which its wallet publishes. */

@@ -43,8 +43,8 @@ export const subscription = async (walk: Walk, asked: Asked): Promise<Outcome> =
     subscriptionId,
     amount: asked.amount,
     inFlight: async (units) => {
-      const of = { held: Decimal.zero, units, by: subscriptionId }
-      counted = await reconciling.explained(walk, of)
+      const change = { held: Decimal.zero, units, by: subscriptionId }
+      counted = await reconciling.explained(walk, change)
     }
   })
   if (counted === undefined) throw new Error("the order was never in flight")

@@ -118,7 +118,7 @@ describe("the arrows", () => {
 })
 
 describe("what the checks see", () => {
-  it.each<[text: string, of: "type" | "value", specifier: string, names: ReadonlyArray<string>]>([
+  it.each<[text: string, kind: "type" | "value", specifier: string, names: ReadonlyArray<string>]>([
     ['import { a, type B as C } from "./x.ts"', "value", "./x.ts", ["a", "B"]],
     ['import type { B } from "./x.ts"', "type", "./x.ts", ["B"]],
     ['import type * as B from "./x.ts"', "type", "./x.ts", []],
@@ -129,8 +129,8 @@ describe("what the checks see", () => {
     ['export * from "./x.ts"', "value", "./x.ts", []],
     ['import "./x.ts"', "value", "./x.ts", []],
     ['const x = await import("node:fs")', "value", "node:fs", []]
-  ])("an import is seen: %s", (text, of, specifier, names) => {
-    expect(importsOf(text)).toEqual([{ specifier, of, names }])
+  ])("an import is seen: %s", (text, kind, specifier, names) => {
+    expect(importsOf(text)).toEqual([{ specifier, kind, names }])
   })
 
   it("no import is seen in a comment, nor in code that only looks like one", () => {

@@ -76,9 +76,9 @@ export const upwardBreaches = ({ imports, path }: Source): ReadonlyArray<string>
   const { home, inside } = placeOf(path)
   const height = { "engine-core": rankOf, "http-host": hostLayerOf }[home]
   if (height === undefined) return []
-  return imports.flatMap(({ of, specifier }) => {
+  return imports.flatMap(({ kind, specifier }) => {
     const target = fileOf(path, specifier)
-    if (of === "type" || target === null || placeOf(target).home !== home) return []
+    if (kind === "type" || target === null || placeOf(target).home !== home) return []
     const [own, theirs] = [height(inside), height(placeOf(target).inside)]
     return theirs > own ? [`${path} (${own}) imports ${target} (${theirs})`] : []
   })
@@ -95,9 +95,9 @@ export const roomBreaches = ({ imports, path }: Source): ReadonlyArray<string> =
   const { home, inside } = placeOf(path)
   if (home !== "engine-core") return []
   const heightOf = (file: string) => order.indexOf(roomOf(file))
-  return imports.flatMap(({ of, specifier }) => {
+  return imports.flatMap(({ kind, specifier }) => {
     const target = fileOf(path, specifier)
-    const isAllowedType = of === "type" && !closedRooms.has(roomOf(inside))
+    const isAllowedType = kind === "type" && !closedRooms.has(roomOf(inside))
     if (isAllowedType || target === null || placeOf(target).home !== home) return []
     const there = placeOf(target).inside
     return heightOf(there) > heightOf(inside) ? [`${roomOf(inside)} → ${there}`] : []

@@ -29,7 +29,7 @@ const values: Graph = new Map(
   sources.map(({ imports, path }) => [
     path,
     imports
-      .filter(({ of }) => of === "value")
+      .filter(({ kind }) => kind === "value")
       .map(({ specifier }) => fileOf(path, specifier))
       .filter((file) => file !== null)
   ])

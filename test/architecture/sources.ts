@@ -8,7 +8,7 @@ export const root = fileURLToPath(new URL("../..", import.meta.url))
 export interface Import {
   readonly specifier: string
   /** A type import is gone when the code runs. */
-  readonly of: "type" | "value"
+  readonly kind: "type" | "value"
   /** The names in braces. */
   readonly names: ReadonlyArray<string>
 }
@@ -48,16 +48,16 @@ export const importsOf = (text: string): ReadonlyArray<Import> => {
     ...plain.matchAll(statement).map(
       ({ groups }): Import => ({
         specifier: from(groups),
-        of: groups?.["type"] === undefined ? "value" : "type",
+        kind: groups?.["type"] === undefined ? "value" : "type",
         names: namesIn(groups?.["what"] ?? "")
       })
     ),
     ...plain
       .matchAll(bare)
-      .map(({ groups }): Import => ({ specifier: from(groups), of: "value", names: [] })),
+      .map(({ groups }): Import => ({ specifier: from(groups), kind: "value", names: [] })),
     ...plain
       .matchAll(dynamic)
-      .map(({ groups }): Import => ({ specifier: from(groups), of: "value", names: [] }))
+      .map(({ groups }): Import => ({ specifier: from(groups), kind: "value", names: [] }))
   ]
 }
 

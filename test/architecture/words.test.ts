@@ -2,8 +2,10 @@
  * Names that need their neighbours: a parameter called `of`, a type that is a participle alone, and one
  * name for two kinds of things.
  */
+import { globSync, readFileSync } from "node:fs"
+import { join } from "node:path"
 import { describe, expect, it } from "vitest"
-import { fileOf, placeOf, sources } from "./sources.ts"
+import { fileOf, placeOf, root, sources } from "./sources.ts"
 
 const withoutComments = (text: string): string =>
   text.replaceAll(/\/\*[\s\S]*?\*\//gu, "").replaceAll(/^\s*\/\/.*$/gmu, "")
@@ -15,6 +17,23 @@ const parameters: ReadonlyArray<RegExp> = [
   /, of\??: (?:readonly |[A-Z]|\{ readonly)/gu,
   /^\s+of\??: (?:\{$|[A-Z])/gmu
 ]
+
+/** Any other value called `of`: taken out of another, listed, spread, given a type or made on the spot. */
+const values: ReadonlyArray<RegExp> = [
+  /\breadonly of\??:/gu,
+  /\.\.\.of\b/gu,
+  /[{[,(] of(?= [=}\]])/gu,
+  /[{[(]of(?=[,\]):])/gu,
+  /\b(?:const|let) of\b/gu
+]
+
+/** Tests and examples. */
+const others: ReadonlyArray<{ readonly path: string; readonly text: string }> = globSync(
+  ["test/**/*.ts", "examples/**/*.ts"],
+  { cwd: root, exclude: ["**/node_modules/**", "test/architecture/words.test.ts"] }
+)
+  .toSorted()
+  .map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }))
 
 /** Names by the field, by the ledger, or that the code has as nouns. */
 const nouns: ReadonlySet<string> = new Set([
@@ -92,6 +111,18 @@ describe("a name", () => {
     const found = sources.flatMap(({ path, text }) => {
       const plain = withoutComments(text)
       return parameters.some((pattern) => plain.search(pattern) >= 0) ? [path] : []
+    })
+    expect(found).toEqual([])
+  })
+
+  it("of a value in a test or an example never is `of`", () => {
+    expect(others.length).toBeGreaterThan(500)
+    const found = others.flatMap(({ path, text }) => {
+      // A module of a folder may have a constructor of this name, which is read with the module's.
+      const plain = withoutComments(text).replaceAll(/^export const of\b/gmu, "")
+      return [...parameters, ...values].flatMap((pattern) =>
+        [...plain.matchAll(pattern)].map(([name]) => `${path} ${name.trim()}`)
+      )
     })
     expect(found).toEqual([])
   })

@@ -75,7 +75,7 @@ export const ratiosOf = (
  * that they import, so that both are measured in the same way; a commit whose sources those cannot
  * import fails.
  */
-export const compare = (of: {
+export const compare = (options: {
   readonly commit: string
   readonly args: ReadonlyArray<string>
   readonly turns: number
@@ -84,15 +84,15 @@ export const compare = (of: {
   const tree = join(folder, "tree")
   const git = (...args: ReadonlyArray<string>) =>
     execFileSync("git", args, { cwd: root, stdio: ["ignore", "ignore", "inherit"] })
-  git("worktree", "add", "--quiet", "--detach", tree, of.commit)
+  git("worktree", "add", "--quiet", "--detach", tree, options.commit)
   try {
     shareModules(root, tree)
     rmSync(join(tree, "test"), { recursive: true, force: true })
     cpSync(join(root, "test"), join(tree, "test"), { recursive: true })
     return ratiosOf(
-      Array.from({ length: of.turns }, () => ({
-        there: turn(tree, of.args),
-        here: turn(root, of.args)
+      Array.from({ length: options.turns }, () => ({
+        there: turn(tree, options.args),
+        here: turn(root, options.args)
       }))
     )
   } finally {

@@ -146,12 +146,12 @@ const onDatabase = (orders: number) =>
 export const bench: Bench = async ({ rounds, size = 10_000 }) => {
   const measured: Array<Awaited<ReturnType<typeof onDatabase>>> = []
   for (let round = 0; round < rounds; round++) measured.push(await onDatabase(size))
-  const heap = (of: "before" | "most") =>
-    Math.round(Math.max(...measured.map(({ cycle }) => cycle.heap[of])))
-  const compared = (of: "claims" | "cycle") =>
+  const heap = (moment: "before" | "most") =>
+    Math.round(Math.max(...measured.map(({ cycle }) => cycle.heap[moment])))
+  const compared = (measure: "claims" | "cycle") =>
     comparedOf(
-      measured.map((round) => round[of].ours),
-      measured.map((round) => round[of].bound)
+      measured.map((round) => round[measure].ours),
+      measured.map((round) => round[measure].bound)
     )
   const against = `the same rows by set-based SQL, ${perBatch} orders a transaction`
   const name = size.toLocaleString("en-US")

@@ -105,34 +105,34 @@ const lists = ({ storage, proxy }: Place) =>
   })
 
 const rowOf = (
-  of: Pick<Row, "bench" | "unit"> & {
+  row: Pick<Row, "bench" | "unit"> & {
     readonly callers: number
     readonly distant: Counted
     readonly near: Counted
     readonly compared: Compared
   }
 ): Row => {
-  const millis = ({ speed }: Compared["ours"]) => digits((of.callers * 1000) / speed.median)
-  const { ours, bound } = of.compared
+  const millis = ({ speed }: Compared["ours"]) => digits((row.callers * 1000) / speed.median)
+  const { ours, bound } = row.compared
   return {
-    bench: of.bench,
-    unit: of.unit,
+    bench: row.bench,
+    unit: row.unit,
     against: "the same with the database on this machine",
     goal: null,
-    note: `${of.callers} callers; ${millis(ours)} ms each, ${millis(bound)} near; round trips a unit: ${digits(of.distant.roundTrips())}, ${digits(of.near.roundTrips())} near`,
-    ...of.compared
+    note: `${row.callers} callers; ${millis(ours)} ms each, ${millis(bound)} near; round trips a unit: ${digits(row.distant.roundTrips())}, ${digits(row.near.roundTrips())} near`,
+    ...row.compared
   }
 }
 
-const compare = (of: {
+const compare = (options: {
   readonly rounds: number
   readonly distant: Effect.Effect<Counted, unknown, Scope.Scope>
   readonly near: Effect.Effect<Counted, unknown, Scope.Scope>
 }) =>
   Effect.gen(function* () {
-    const [distant, near] = [yield* of.distant, yield* of.near]
+    const [distant, near] = [yield* options.distant, yield* options.near]
     const compared = yield* inTurns({
-      rounds: of.rounds,
+      rounds: options.rounds,
       ours: distant.side,
       bound: near.side
     })

@@ -38,21 +38,21 @@ const ledger = Effect.acquireRelease(Effect.sync(LedgerThere.start), (there) =>
 )
 
 /** Starts so many hosts on one database, the first alone, since it makes the schema and the keys. */
-const start = async (of: {
+const start = async (options: {
   readonly count: number
   readonly url: string
   readonly folder: string
   readonly identity: Host.Identity
   readonly ledger: LedgerThere.There
 }): Promise<Running> => {
-  await mkdir(of.folder, { recursive: true })
-  const token = await of.identity.token("olga", ["operator"])
+  await mkdir(options.folder, { recursive: true })
+  const token = await options.identity.token("olga", ["operator"])
   const pids: Array<number> = []
   const more = () =>
     Host.start({
-      databaseUrl: of.url,
-      dataFolder: of.folder,
-      jwksUrl: of.identity.jwksUrl,
+      databaseUrl: options.url,
+      dataFolder: options.folder,
+      jwksUrl: options.identity.jwksUrl,
       settings: {
         BURSAR_DATABASE_CONNECTIONS: "6",
         BURSAR_LEDGER_TOKEN: "another-process-has-it",
@@ -61,11 +61,11 @@ const start = async (of: {
       preload,
       born: (child) => {
         if (child.pid !== undefined) pids.push(child.pid)
-        of.ledger.serve(child)
+        options.ledger.serve(child)
       }
     })
   const first = await more()
-  const others = await Promise.all(Array.from({ length: of.count - 1 }, more))
+  const others = await Promise.all(Array.from({ length: options.count - 1 }, more))
   const hosts = [first, ...others]
   return {
     servers: hosts.map(({ url }) => ({ url, token })),
@@ -85,7 +85,7 @@ const running = ({ url, folder }: Database, name: string, count: number) =>
     )
     const own = new URL(url)
     own.pathname = `/${name}`
-    const of = {
+    const options = {
       count,
       url: own.href,
       folder: join(folder, name),
@@ -93,10 +93,10 @@ const running = ({ url, folder }: Database, name: string, count: number) =>
       ledger: yield* ledger
     }
     const hosts = yield* Effect.acquireRelease(
-      Effect.promise(() => start(of)),
+      Effect.promise(() => start(options)),
       ({ end }) => Effect.promise(end)
     )
-    return { of, hosts }
+    return { options, hosts }
   })
 
 /** A client that lasts as long as the scope. */
@@ -126,7 +126,7 @@ export const bench: Bench = ({ rounds, size = 320 }) =>
       const one = yield* running(database, "hosts_one", 1)
       const three = yield* running(database, "hosts_three", 3)
       const meterOf = (side: typeof one) =>
-        Effect.map(clientOf(side.of.url), (sql) => Meters.of(sql, () => side.hosts.pids))
+        Effect.map(clientOf(side.options.url), (sql) => Meters.of(sql, () => side.hosts.pids))
       const reading = (side: typeof one) =>
         Effect.map(meterOf(side), (meter) => ({
           meter,
@@ -197,9 +197,9 @@ export const starts = {
   bench: (({ rounds }) =>
     withDatabase((database) =>
       Effect.gen(function* () {
-        const { of, hosts } = yield* running(database, "host_started", 1)
+        const { options, hosts } = yield* running(database, "host_started", 1)
         yield* Effect.promise(hosts.end)
-        const sql = yield* clientOf(of.url)
+        const sql = yield* clientOf(options.url)
         let host: Running | undefined
         let bare: Processes.Served | undefined
         const compared = yield* inTurns({
@@ -211,7 +211,7 @@ export const starts = {
               timed(
                 1,
                 Effect.promise(async () => {
-                  host = await start(of)
+                  host = await start(options)
                   for (const server of host.servers) await Processes.read(server, list)
                 })
               )
@@ -229,8 +229,8 @@ export const starts = {
                 Effect.flatMap(
                   Processes.start({
                     file: "bare-server.ts",
-                    folder: of.folder,
-                    args: [of.url]
+                    folder: options.folder,
+                    args: [options.url]
                   }),
                   (server) => {
                     bare = server

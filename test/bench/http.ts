@@ -92,9 +92,9 @@ const propose = async (server: Processes.Served, noteId: string): Promise<void> 
 /** Waits until the last write that was submitted in the host's process has ended. */
 const inProcess = async (
   server: Processes.Served,
-  of: { readonly from: number; readonly count: number }
+  orders: { readonly from: number; readonly count: number }
 ): Promise<void> => {
-  await server.ask(of)
+  await server.ask(orders)
   for (;;) {
     const { value } = await ask(server, "/v1/operations?state=queued&state=running&limit=1")
     if ((value as ReadonlyArray<unknown>).length === 0) return

@@ -354,21 +354,21 @@ const program = (
 
 const rowOf = async (
   form: Form,
-  of: Pick<Row, "against" | "unit"> & {
+  row: Pick<Row, "against" | "unit"> & {
     readonly name: (size: string) => string
     readonly size: number
     readonly rounds: number
   }
 ): Promise<ReadonlyArray<Row>> => {
   const measured = await withDatabase(({ storage }) =>
-    program(form, of).pipe(
+    program(form, row).pipe(
       Effect.scoped,
       Effect.provide(engineOn(Layer.merge(storage, Statements.layer), settings))
     )
   )
-  const { against, unit } = of
+  const { against, unit } = row
   return [
-    { bench: of.name(of.size.toLocaleString("en-US")), unit, against, goal: 0.5, ...measured }
+    { bench: row.name(row.size.toLocaleString("en-US")), unit, against, goal: 0.5, ...measured }
   ]
 }
 

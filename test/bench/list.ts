@@ -45,7 +45,7 @@ export const served = <A, E, F>(
 
 /** The same page again and again at one head, by many callers, who may have a copy of it. */
 const hit = (
-  of: Servers & {
+  options: Servers & {
     readonly path: string
     readonly barePath: string
     rounds: number
@@ -53,7 +53,7 @@ const hit = (
   }
 ) => {
   const side = (server: Processes.Served, path: string, copy?: { readonly etag: string }) => ({
-    meter: Meters.of(of.sql, () => [server.pid]),
+    meter: Meters.of(options.sql, () => [server.pid]),
     run: () =>
       Processes.load({
         callers: connections,
@@ -62,9 +62,9 @@ const hit = (
       })
   })
   return inTurns({
-    rounds: of.rounds,
-    ours: side(of.host, of.path, of.copy),
-    bound: side(of.bare, of.barePath)
+    rounds: options.rounds,
+    ours: side(options.host, options.path, options.copy),
+    bound: side(options.bare, options.barePath)
   })
 }
 
@@ -73,10 +73,10 @@ const hit = (
  * costs, those of the event included, are the same on both sides.
  */
 const miss = (
-  of: Servers & { readonly path: string; readonly barePath: string; rounds: number }
+  options: Servers & { readonly path: string; readonly barePath: string; rounds: number }
 ) => {
   const side = (server: Processes.Served, path: string) => ({
-    meter: Meters.of(of.sql, () => [server.pid]),
+    meter: Meters.of(options.sql, () => [server.pid]),
     run: () =>
       Effect.gen(function* () {
         let millis = 0
@@ -92,9 +92,9 @@ const miss = (
       })
   })
   return inTurns({
-    rounds: of.rounds,
-    ours: side(of.host, of.path),
-    bound: side(of.bare, of.barePath)
+    rounds: options.rounds,
+    ours: side(options.host, options.path),
+    bound: side(options.bare, options.barePath)
   })
 }
 
@@ -175,12 +175,12 @@ const pingMillis = 10
 /** Walks a list in pages of the largest size until the time has passed. */
 const walk = async (
   server: Processes.Served,
-  of: { readonly path: string; readonly until: number }
+  options: { readonly path: string; readonly until: number }
 ): Promise<void> => {
-  for (let next: string | undefined; performance.now() < of.until; ) {
+  for (let next: string | undefined; performance.now() < options.until; ) {
     const after = next === undefined ? "" : `&after=${encodeURIComponent(next)}`
-    const { status, text } = await Processes.call(server, `${of.path}${after}`)
-    if (status !== 200) throw new Error(`${of.path} answered ${status}`)
+    const { status, text } = await Processes.call(server, `${options.path}${after}`)
+    if (status !== 200) throw new Error(`${options.path} answered ${status}`)
     next = /"next":"([^"]+)"\}$/.exec(text.slice(-1_000))?.[1]
   }
 }

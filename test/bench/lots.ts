@@ -159,13 +159,13 @@ const projecting = Effect.fnUntraced(function* (side: Projection, size: number) 
   }
 })
 
-const program = (of: {
+const program = (options: {
   readonly options: Options
   readonly ours: Database
   readonly bound: Database
 }) =>
   Effect.gen(function* () {
-    const { rounds, size = 10_000 } = of.options
+    const { rounds, size = 10_000 } = options.options
     const without = Catalogue.fromLedger.map((reading) =>
       reading.batch === undefined
         ? reading
@@ -175,8 +175,8 @@ const program = (of: {
             keeps: []
           })[0]!
     )
-    const ours = yield* sideOn(of.ours.storage, Catalogue.fromLedger)
-    const bound = yield* sideOn(of.bound.storage, without)
+    const ours = yield* sideOn(options.ours.storage, Catalogue.fromLedger)
+    const bound = yield* sideOn(options.bound.storage, without)
     const compared = yield* inTurns({
       rounds,
       ours: yield* projecting(ours, size),

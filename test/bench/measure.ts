@@ -116,17 +116,17 @@ const measuredOf = (rounds: ReadonlyArray<Round>): Measured => {
  * Runs both sides in turns, ours first. A round before those that count warms both up; a single
  * round has none, since that is asked for where a round is long.
  */
-export const inTurns = Effect.fnUntraced(function* <E, R, F, S>(of: {
+export const inTurns = Effect.fnUntraced(function* <E, R, F, S>(options: {
   readonly rounds: number
   readonly ours: Side<E, R>
   readonly bound: Side<F, S>
 }): Effect.fn.Return<Compared, E | F, R | S> {
   const ours: Array<Round> = []
   const bound: Array<Round> = []
-  const warmUps = of.rounds > 1 ? 1 : 0
-  for (let round = 0; round < of.rounds + warmUps; round++) {
-    ours.push(yield* metered(of.ours, round))
-    bound.push(yield* metered(of.bound, round))
+  const warmUps = options.rounds > 1 ? 1 : 0
+  for (let round = 0; round < options.rounds + warmUps; round++) {
+    ours.push(yield* metered(options.ours, round))
+    bound.push(yield* metered(options.bound, round))
   }
   return comparedOf(ours.slice(warmUps), bound.slice(warmUps))
 })

@@ -60,16 +60,16 @@ export const heldWhile = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
 /** Row of what is held while so many are worked off, against what is held for fewer. */
 export const heapRow = (
   work: string,
-  of: { readonly held: number; readonly fewer: number; readonly ofFewer: string }
+  growth: { readonly held: number; readonly fewer: number; readonly ofFewer: string }
 ): Row => ({
   bench: `heap while ${work}`,
   unit: "MiB",
-  against: of.ofFewer,
+  against: growth.ofFewer,
   goal: 0.83,
   note: "held after full collections; the ratio is of the smaller heap to the larger, and at 0.83 one is 1.2 times the other",
-  ours: quantity(of.held),
-  bound: quantity(of.fewer),
-  ratio: figureOf([of.fewer / of.held])
+  ours: quantity(growth.held),
+  bound: quantity(growth.fewer),
+  ratio: figureOf([growth.fewer / growth.held])
 })
 
 const program = (whole: number) =>

@@ -46,9 +46,9 @@ const submits = (by: Fund.Outsider, commands: ReadonlyArray<Ledger.Command>) =>
   })
 
 /** Makes a write and dies where it does not succeed. */
-const writes = (...of: Parameters<typeof Calls.write>) =>
-  Effect.flatMap(Calls.write(...of), ({ state, why }) =>
-    state === "succeeded" ? Effect.void : Effect.die(new Error(`${of[0]}: ${state} ${why}`))
+const writes = (...args: Parameters<typeof Calls.write>) =>
+  Effect.flatMap(Calls.write(...args), ({ state, why }) =>
+    state === "succeeded" ? Effect.void : Effect.die(new Error(`${args[0]}: ${state} ${why}`))
   )
 
 /** An instrument that its registrar issues, to which the venue may admit holders. */
@@ -81,10 +81,10 @@ const recorded = (stage: Fund.Parties, instrumentId: string) =>
 /** Onboards a holder that accepts everything, admitted to instruments. */
 const joins = (
   stage: Fund.Parties,
-  of: { readonly holderId: string; readonly instrumentIds: ReadonlyArray<string> }
+  holder: { readonly holderId: string; readonly instrumentIds: ReadonlyArray<string> }
 ) =>
   Effect.gen(function* () {
-    const { holderId, instrumentIds } = of
+    const { holderId, instrumentIds } = holder
     const who = yield* Fund.outsider(holderId)
     const admissions = instrumentIds.map((instrumentId) => ({ instrumentId }))
     yield* writes(
@@ -168,13 +168,13 @@ const starts = (count: number) =>
   )
 
 /** Mints of 10 each that are ready to settle, spread over the first reserves. */
-const readied = (scene: Founded, of: { readonly count: number; readonly over: number }) =>
+const readied = (scene: Founded, options: { readonly count: number; readonly over: number }) =>
   Effect.gen(function* () {
     const { bank, custodian, holders, usd, venue } = scene
     const from = made
-    made += of.count
-    const mints = Array.from({ length: of.count }, (_, n) => {
-      const reserve = n % of.over
+    made += options.count
+    const mints = Array.from({ length: options.count }, (_, n) => {
+      const reserve = n % options.over
       const holder = holders[Math.floor(reserve / admissionsEach)]
       if (holder === undefined) throw new Error("each reserve has a holder that mints")
       return { mintId: `m-${from + n}`, reserveId: reserveIdOf(reserve), holder }
@@ -188,7 +188,7 @@ const readied = (scene: Founded, of: { readonly count: number; readonly over: nu
       },
       { concurrency: callers, discard: true }
     )
-    yield* starts(of.count)
+    yield* starts(options.count)
     const amount = Decimal.of("10")
     yield* submits(
       bank,
@@ -280,14 +280,14 @@ const settles = Effect.scoped(
 /** Milliseconds from a submission until its update is visible, on a ledger across a network. */
 const networkMillis = 50
 
-const compared = (of: {
+const compared = (options: {
   readonly count: number
   readonly rounds: number
   readonly faults: SimulatedLedger.Faults.Faults
   readonly delayMillis: number
 }) =>
   Effect.gen(function* () {
-    const { count, delayMillis, faults, rounds } = of
+    const { count, delayMillis, faults, rounds } = options
     made = 0
     const reserves = reservesOf(count)
     const scene = yield* founded(reserves)
@@ -378,9 +378,9 @@ const describe = ({ bytes, mints, named }: Checkpoint): string =>
 /** Heap and inputs after very many mints of one reserve. */
 const manyOf = async (
   ledger: "memory" | "postgres",
-  of: { readonly size: number; readonly note: string }
+  options: { readonly size: number; readonly note: string }
 ): Promise<ReadonlyArray<Row>> => {
-  const { note, size } = of
+  const { note, size } = options
   const found = await withDatabase((database) =>
     Scene.on(database, { settings: settingsDefaults, ledger })(many(size))
   )

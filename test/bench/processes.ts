@@ -20,16 +20,16 @@ export interface Served {
 }
 
 /** Starts a server of this folder with these arguments; it ends with the scope. */
-export const start = (of: {
+export const start = (options: {
   readonly file: string
   readonly folder: string
   readonly args: ReadonlyArray<string>
 }): Effect.Effect<Served, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const log = join(of.folder, `${of.file}.log`)
+    const log = join(options.folder, `${options.file}.log`)
     const child = yield* Effect.acquireRelease(
       Effect.sync(() =>
-        fork(new URL(of.file, import.meta.url).pathname, of.args, {
+        fork(new URL(options.file, import.meta.url).pathname, options.args, {
           // A line of the log is written for each request, as in service.
           stdio: ["ignore", "ignore", openSync(log, "a"), "ipc"]
         })
@@ -46,7 +46,7 @@ export const start = (of: {
         child.once("message", ready)
         child.once("exit", (code) => {
           const end = readFileSync(log, "utf8").slice(-2_000)
-          failed(new Error(`${of.file} ended with ${code}: ${end}`))
+          failed(new Error(`${options.file} ended with ${code}: ${end}`))
         })
       })
     const said = yield* Effect.promise(heard)
@@ -124,7 +124,7 @@ export const read = (
   })
 
 /** Loads for so long with so many callers, each of which asks again as soon as it is answered. */
-export const load = (of: {
+export const load = (options: {
   readonly callers: number
   readonly millis: number
   readonly ask: (caller: number) => Promise<unknown>
@@ -133,9 +133,9 @@ export const load = (of: {
     const began = performance.now()
     let units = 0
     await Promise.all(
-      Array.from({ length: of.callers }, async (_, caller) => {
-        while (performance.now() < began + of.millis) {
-          await of.ask(caller)
+      Array.from({ length: options.callers }, async (_, caller) => {
+        while (performance.now() < began + options.millis) {
+          await options.ask(caller)
           units += 1
         }
       })

@@ -54,12 +54,12 @@ const entriesOf = (sql: SqlClient.SqlClient, table: "begun" | "steps") =>
   )
 
 /** One run on two workers; the victim is stopped once a quarter of the jobs have their step. */
-const runOnce = Effect.fnUntraced(function* (of: {
+const runOnce = Effect.fnUntraced(function* (options: {
   readonly kind: Kind
   readonly fault: keyof typeof faults
   readonly database: Database
 }) {
-  const { kind, fault, database } = of
+  const { kind, fault, database } = options
   const sql = yield* SqlClient.SqlClient
   const now = Effect.map(
     sql<{ at: number }>`select (extract(epoch from clock_timestamp()) * 1000)::float8 as at`,

@@ -16,7 +16,7 @@ const jobsAtOnce = 64
 const leaseMillis = 30_000
 
 /** Opens a queue with its worker in this process, and runs so many jobs to their end in each round. */
-const sideOf = Effect.fnUntraced(function* (of: {
+const sideOf = Effect.fnUntraced(function* (options: {
   readonly kind: Kind
   readonly url: string
   readonly size: number
@@ -24,23 +24,23 @@ const sideOf = Effect.fnUntraced(function* (of: {
   const sql = yield* SqlClient.SqlClient
   let begun = 0
   let made = 0
-  const queue = yield* of.kind.make({
-    url: of.url,
-    worker: of.kind.name,
+  const queue = yield* options.kind.make({
+    url: options.url,
+    worker: options.kind.name,
     jobsAtOnce,
     leaseMillis,
     port: 34_431,
     beforeStep: () => Effect.sync(() => void begun++)
   })
-  const enqueue = Effect.suspend(() => queue.enqueue(`${of.kind.name} ${++made}`))
+  const enqueue = Effect.suspend(() => queue.enqueue(`${options.kind.name} ${++made}`))
   const ended = Effect.gen(function* () {
-    while (begun < made || (yield* unfinishedOf(of.kind, sql)) > 0) yield* Effect.sleep(5)
+    while (begun < made || (yield* unfinishedOf(options.kind, sql)) > 0) yield* Effect.sleep(5)
   })
   const side: Side<unknown> = {
     meter: Meters.of(sql),
     // Statistics as autovacuum would have gathered them, for the plans of either side.
     prepare: () => sql`analyze`,
-    run: () => timed(of.size, Effect.andThen(many(of.size, enqueue), ended))
+    run: () => timed(options.size, Effect.andThen(many(options.size, enqueue), ended))
   }
   return side
 })

@@ -60,9 +60,9 @@ const expecting = <E, R>(count: Effect.Effect<number, E, R>, wanted: number) =>
       : Effect.die(new Error(`${number} differences were found, not ${wanted}`))
   )
 
-const measured = (of: { readonly rounds: number; readonly holders: number }) =>
+const measured = (options: { readonly rounds: number; readonly holders: number }) =>
   Effect.gen(function* () {
-    const { holders, rounds } = of
+    const { holders, rounds } = options
     const wanted = Math.min(differing, holders)
     const { registrar } = yield* Stated.founded({ holders, differing: wanted })
     const meter = Meters.of(yield* SqlClient.SqlClient)
@@ -85,8 +85,10 @@ const measured = (of: { readonly rounds: number; readonly holders: number }) =>
   })
 
 export const bench: Bench = async ({ rounds, size = 1_000_000 }) => {
-  const on = (of: { readonly rounds: number; readonly holders: number }) =>
-    withDatabase((database) => Scene.on(database, { settings: settingsDefaults })(measured(of)))
+  const on = (options: { readonly rounds: number; readonly holders: number }) =>
+    withDatabase((database) =>
+      Scene.on(database, { settings: settingsDefaults })(measured(options))
+    )
   const tenth = await on({ rounds: 1, holders: Math.ceil(size / 10) })
   const { compared, heap } = await on({ rounds, holders: size })
   const name = size.toLocaleString("en-US")

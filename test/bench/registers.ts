@@ -23,12 +23,12 @@ import * as Seeded from "./seeded-register.ts"
 /** Prints rows as CSV, a chunk at a time, as the host does. */
 const asTable = Effect.fnUntraced(function* <V, E, R>(
   rows: Stream.Stream<V, E, R>,
-  of: {
+  options: {
     readonly csv: Export.Export<never, ReadonlyArray<V>> | undefined
     readonly count: number
   }
 ) {
-  const { csv, count } = of
+  const { csv, count } = options
   if (csv === undefined) return yield* Effect.die(new Error("the read has no table"))
   let [lines, bytes] = [0, Buffer.byteLength(Csv.head(csv))]
   yield* Stream.runForEachArray(rows, (chunk) =>

@@ -110,7 +110,7 @@ interface Movement extends Readonly<Record<string, unknown>> {
 
 /** Shapes the month as it is printed. */
 export const monthOf = (
-  of: { readonly month: string; readonly graceEnd: string },
+  period: { readonly month: string; readonly graceEnd: string },
   rows: ReadonlyArray<MonthRow>,
   moved: ReadonlyArray<{ readonly body: string }>
 ) => {
@@ -119,9 +119,9 @@ export const monthOf = (
     ({ instrumentId }) => instrumentId
   )
   return {
-    month: of.month,
+    month: period.month,
     zone: "UTC",
-    final: rows.every(({ ledger_time }) => ledger_time > of.graceEnd),
+    final: rows.every(({ ledger_time }) => ledger_time > period.graceEnd),
     instruments: rows.map(({ ledger_time: _, payout: __, ...row }) => {
       const movements = byInstrument.get(row.instrumentId) ?? []
       return {
@@ -187,19 +187,19 @@ export type TaxLine = Readonly<Record<(typeof figures)[number] | "lineId", strin
   Readonly<Record<string, string | null>>
 
 /** The sum of a figure, and how it comes about: the lines that it adds up. */
-const basisOf = (lines: ReadonlyArray<TaxLine>, at: string, of: "Row" | "All") =>
+const basisOf = (lines: ReadonlyArray<TaxLine>, at: string, rows: "Row" | "All") =>
   figures.map((figure) => {
     const inputs = lines.map((line) => ({
       ...{ name: figure, value: line[figure], resourceKind: "distribution-line" },
       ...{ id: line.lineId, offset: 1 }
     }))
     const op = `${figure} = ${lines.map((line) => line[figure]).join(" + ")}`
-    const steps = [{ op, places: 10, rounding: "floor", value: lines[0]?.[`${figure}Of${of}`] }]
+    const steps = [{ op, places: 10, rounding: "floor", value: lines[0]?.[`${figure}Of${rows}`] }]
     return { field: `${at}.${figure}`, formula: "tax-sum", inputs, steps }
   })
 
-const amountsOf = (line: TaxLine | undefined, of: "Row" | "All") =>
-  Object.fromEntries(figures.map((figure) => [figure, line?.[`${figure}Of${of}`] ?? "0"]))
+const amountsOf = (line: TaxLine | undefined, rows: "Row" | "All") =>
+  Object.fromEntries(figures.map((figure) => [figure, line?.[`${figure}Of${rows}`] ?? "0"]))
 
 /** Shapes the statement of a year as it is printed, with the basis of each figure. */
 export const taxOf = (lines: ReadonlyArray<TaxLine>) => {
@@ -209,9 +209,9 @@ export const taxOf = (lines: ReadonlyArray<TaxLine>) => {
       const at = `currencies.${nth}`
       const keyOf = (line: TaxLine) =>
         [line["instrumentId"], line["code"], line["exemption"], line["rate"]].join(" ")
-      const rows = [...Map.groupBy(all, keyOf).values()].map((of, place) => {
-        basis.push(...basisOf(of, `${at}.rows.${place}`, "Row"))
-        const [first] = of
+      const rows = [...Map.groupBy(all, keyOf).values()].map((lines, place) => {
+        basis.push(...basisOf(lines, `${at}.rows.${place}`, "Row"))
+        const [first] = lines
         return {
           instrumentId: first?.["instrumentId"],
           incomeCode: first?.["code"],
@@ -220,7 +220,7 @@ export const taxOf = (lines: ReadonlyArray<TaxLine>) => {
           rate: first?.["rate"],
           ...amountsOf(first, "Row"),
           repaid: "0",
-          payments: of.map(
+          payments: lines.map(
             ({ distributionId, lineId, holderId, paidOn, gross, equalisation, withheld, net }) => ({
               ...{ holderId, distributionId, lineId, paidOn, gross, equalisation, withheld, net }
             })

@@ -90,15 +90,15 @@ const paymentsOf = (instrument: Instrument, { holderId, party }: Subject) => {
   const paid = Array.from({ length: 12 }, (_, nth) => {
     const month = Month.add(Month.of(`${year}-01`), nth)
     const day = Date.addDays(Month.firstDay(month), 20)
-    const of = { instrumentId, month, distributionId: `${instrumentId}.${month}` as never }
+    const report = { instrumentId, month, distributionId: `${instrumentId}.${month}` as never }
     const delivered = { offset: Offset.of(1), ledgerTime: Instant.fromDate(day) }
     return [
-      Seeded.drawn(distributions, Given.distribution({ ...of, policyVersion: 1 })),
+      Seeded.drawn(distributions, Given.distribution({ ...report, policyVersion: 1 })),
       Seeded.drawn(
         distributionLines,
         Given.line([], {
-          ...of,
-          ...{ holderId, party, lineId: lineIdOf(of.distributionId, 1), state: "rolled" },
+          ...report,
+          ...{ holderId, party, lineId: lineIdOf(report.distributionId, 1), state: "rolled" },
           ...{ evidence: { reference: "wire", paidOn: day }, paidOn: day, lineCid: null },
           ...{ deliveredAt: delivered.ledgerTime, deliveredUid: "00aa", rolledUid: "00bb" },
           ...{ delivery: delivered, directed: null }
@@ -242,8 +242,8 @@ const program = ({ rounds, size }: Options & { readonly size: number }) =>
     }
     const rowsOfMonth = (nth: number) => {
       const asked = Month.add(firstMonth, nth)
-      const [from, to] = [asked, Month.next(asked)].map((of) =>
-        Instant.sortable(Instant.fromDate(Month.firstDay(of)))
+      const [from, to] = [asked, Month.next(asked)].map((month) =>
+        Instant.sortable(Instant.fromDate(Month.firstDay(month)))
       )
       const params = [ofStatements.holderId, from, to]
       return repeated(

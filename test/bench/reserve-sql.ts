@@ -25,7 +25,7 @@ const input = (name: string, value: string, kind = "'reserve'", id = "r.id") =>
   `json_build_object('name', '${name}', 'value', ${value}, 'resourceKind', ${kind}, 'id', ${id}, 'offset', $2::int8)`
 
 /** Basis of one figure, whose steps each have a text, places, rounding and result. */
-const basis = (of: {
+const basis = (entry: {
   readonly field: string
   readonly formula: string
   readonly inputs: string
@@ -33,8 +33,8 @@ const basis = (of: {
     readonly [op: string, places: number, rounding: string, value: string]
   >
 }) =>
-  `json_build_object('field', ${of.field}, 'formula', '${of.formula}', 'inputs', ${of.inputs}, 'steps',
-    json_build_array(${of.steps
+  `json_build_object('field', ${entry.field}, 'formula', '${entry.formula}', 'inputs', ${entry.inputs}, 'steps',
+    json_build_array(${entry.steps
       .map(
         ([op, places, rounding, value]) =>
           `json_build_object('op', ${op}, 'places', ${places}, 'rounding', '${rounding}', 'value', ${value})`

@@ -38,21 +38,21 @@ const clock: Clock.Clock = {
  */
 export const on = (
   { storage }: Database,
-  of: {
+  founding: {
     readonly settings: typeof settingsDefaults
     readonly ledger?: "memory" | "postgres"
     readonly faults?: SimulatedLedger.Faults.Faults
   }
 ) => {
-  const { settings } = of
+  const { settings } = founding
   const options = {
     ledgerId: "bench",
     participantId: "participant-1",
     settings: { inputsMax: settings.inputsMax },
-    ...(of.faults === undefined ? {} : { faults: of.faults })
+    ...(founding.faults === undefined ? {} : { faults: founding.faults })
   }
   const node =
-    of.ledger === "postgres"
+    founding.ledger === "postgres"
       ? SimulatedLedger.layerPostgres(options).pipe(Layer.provide(storage))
       : SimulatedLedger.layerMemory(options)
   const venue = Layer.unwrap(

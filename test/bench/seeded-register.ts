@@ -37,14 +37,14 @@ export const drawn = <R, F>(collection: Collection<R, F>, record: NoInfer<R>): R
   record
 })
 
-interface Of {
+interface SeededInstrument {
   readonly instrumentId: string
   readonly registrar: Party.Party
 }
 
-const recordsOf = (n: number, of: Of) => {
+const recordsOf = (n: number, instrument: SeededInstrument) => {
   const party = partyOf(n)
-  const asset = { registrar: of.registrar, instrumentId: of.instrumentId }
+  const asset = { registrar: instrument.registrar, instrumentId: instrument.instrumentId }
   return [
     drawn(registerEntries, {
       ...asset,
@@ -119,7 +119,7 @@ const recordsOf = (n: number, of: Of) => {
 }
 
 /** A register whose holdings are on the ledger too. */
-interface OnLedger extends Of {
+interface OnLedger extends SeededInstrument {
   readonly venue: Party.Party
 }
 
@@ -166,9 +166,9 @@ export const besides = (ledger: Ledger.Ledger["Service"]): Ledger.Ledger["Servic
 })
 
 /** Movement and lot behind the units of a holder of the register. */
-const booksOf = (n: number, of: Of) => {
+const booksOf = (n: number, instrument: SeededInstrument) => {
   const party = partyOf(n)
-  const asset = { registrar: of.registrar, instrumentId: of.instrumentId }
+  const asset = { registrar: instrument.registrar, instrumentId: instrument.instrumentId }
   return [
     drawn(partyMovements, {
       ...asset,
@@ -203,10 +203,10 @@ const booksOf = (n: number, of: Of) => {
 }
 
 /** Contract of a holder's holding and what the projection keeps of it. */
-const holdingOf = (n: number, of: OnLedger) => {
-  const asset = { registrar: of.registrar, instrumentId: of.instrumentId }
+const holdingOf = (n: number, holding: OnLedger) => {
+  const asset = { registrar: holding.registrar, instrumentId: holding.instrumentId }
   const { contractId, createdAt, observers, packageId, payload, signatories, template } =
-    contractOf(n, of)
+    contractOf(n, holding)
   return [
     drawn(contracts, {
       ...{ contractId, packageId, signatories, observers },
@@ -256,12 +256,12 @@ export const put = Effect.fnUntraced(function* (rows: ReadonlyArray<Row>) {
 
 /** Writes the records of so many, a thousand of them in a transaction. */
 export const putEach = Effect.fnUntraced(function* <O>(
-  of: O & { readonly count: number },
-  rowsOf: (n: number, of: O) => ReadonlyArray<Row>
+  options: O & { readonly count: number },
+  rowsOf: (n: number, options: O) => ReadonlyArray<Row>
 ) {
-  for (let from = 0; from < of.count; from += perTransaction) {
-    const count = Math.min(perTransaction, of.count - from)
-    yield* put(Array.from({ length: count }, (_, n) => rowsOf(from + n, of)).flat())
+  for (let from = 0; from < options.count; from += perTransaction) {
+    const count = Math.min(perTransaction, options.count - from)
+    yield* put(Array.from({ length: count }, (_, n) => rowsOf(from + n, options)).flat())
   }
 })
 
@@ -339,32 +339,39 @@ export const copyEach = Effect.fnUntraced(function* (
 /** Writes rows for each of so many holders, and the supply of all. */
 const seed = Effect.fnUntraced(function* (
   rows: ReadonlyArray<Row>,
-  of: Of & { readonly count: number }
+  options: SeededInstrument & { readonly count: number }
 ) {
-  yield* copyEach(rows, { count: of.count, replaced: ofHolders })
+  yield* copyEach(rows, { count: options.count, replaced: ofHolders })
   yield* put([
     drawn(supplies, {
-      registrar: of.registrar,
-      instrumentId: of.instrumentId,
-      units: balanceOf(of.count - 1),
-      holders: of.count,
-      seq: of.count
+      registrar: options.registrar,
+      instrumentId: options.instrumentId,
+      units: balanceOf(options.count - 1),
+      holders: options.count,
+      seq: options.count
     })
   ])
 })
 
 /** Holders in this number, each admitted to the instrument and with equal holdings of it. */
-export const register = (of: Of & { readonly count: number }) => seed(recordsOf(pattern, of), of)
+export const register = (options: SeededInstrument & { readonly count: number }) =>
+  seed(recordsOf(pattern, options), options)
 
-const bookedOf = (n: number, of: Of) => [...recordsOf(n, of), ...booksOf(n, of)]
+const bookedOf = (n: number, instrument: SeededInstrument) => [
+  ...recordsOf(n, instrument),
+  ...booksOf(n, instrument)
+]
 
 /** The same, with the movements and lots behind the units of each. */
-export const booked = (of: Of & { readonly count: number }) => seed(bookedOf(pattern, of), of)
+export const booked = (options: SeededInstrument & { readonly count: number }) =>
+  seed(bookedOf(pattern, options), options)
 
 /** The same, with the holdings, and the contracts that reconciliation compares them with. */
-export const reconciled = Effect.fnUntraced(function* (of: Of & { readonly count: number }) {
+export const reconciled = Effect.fnUntraced(function* (
+  options: SeededInstrument & { readonly count: number }
+) {
   const { venue } = yield* Ledger.Ledger
-  const ofVenue = { ...of, venue }
-  yield* seed([...bookedOf(pattern, of), ...holdingOf(pattern, ofVenue)], of)
-  seeded = Stream.range(0, of.count - 1).pipe(Stream.map((n) => contractOf(n, ofVenue)))
+  const ofVenue = { ...options, venue }
+  yield* seed([...bookedOf(pattern, options), ...holdingOf(pattern, ofVenue)], options)
+  seeded = Stream.range(0, options.count - 1).pipe(Stream.map((n) => contractOf(n, ofVenue)))
 })

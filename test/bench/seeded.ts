@@ -6,7 +6,7 @@ const perTransaction = 1_000
 const name = (n: number): string => `seeded-${String(n).padStart(7, "0")}`
 
 /** Copies of one stored instrument under ids of their own, each as if it had been recorded by itself. */
-export const instruments = Effect.fnUntraced(function* (of: {
+export const instruments = Effect.fnUntraced(function* (options: {
   readonly like: string
   readonly count: number
   readonly registrar: string
@@ -17,13 +17,13 @@ export const instruments = Effect.fnUntraced(function* (of: {
   const feed = yield* Feed
   const [like] = yield* documents.get({
     collection: "instrument",
-    recordIds: [of.like],
+    recordIds: [options.like],
     pin: { by: "latest" }
   })
-  if (like === undefined) return yield* Effect.die(new Error(`there is no ${of.like}`))
-  const [opened] = yield* facts.read({ collection: "instrument", recordId: of.like })
-  for (let from = 0; from < of.count; from += perTransaction) {
-    const ids = Array.from({ length: Math.min(perTransaction, of.count - from) }, (_, n) =>
+  if (like === undefined) return yield* Effect.die(new Error(`there is no ${options.like}`))
+  const [opened] = yield* facts.read({ collection: "instrument", recordId: options.like })
+  for (let from = 0; from < options.count; from += perTransaction) {
+    const ids = Array.from({ length: Math.min(perTransaction, options.count - from) }, (_, n) =>
       name(from + n)
     )
     yield* run(
@@ -35,7 +35,7 @@ export const instruments = Effect.fnUntraced(function* (of: {
             collection: "instrument",
             recordId,
             version: 1,
-            fact: (opened?.fact ?? "").replaceAll(of.like, recordId),
+            fact: (opened?.fact ?? "").replaceAll(options.like, recordId),
             cause: opened?.cause ?? "",
             offset: at.offset,
             recordedAt: at.instant
@@ -47,9 +47,9 @@ export const instruments = Effect.fnUntraced(function* (of: {
             recordId,
             version: 1,
             closes: 0,
-            body: like.body.replaceAll(of.like, recordId),
+            body: like.body.replaceAll(options.like, recordId),
             sortKey: recordId,
-            filters: { instrumentId: recordId, registrar: of.registrar, listed: "yes" },
+            filters: { instrumentId: recordId, registrar: options.registrar, listed: "yes" },
             createdAt: at.instant,
             fromOffset: at.offset,
             fromInstant: at.instant

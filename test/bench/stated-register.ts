@@ -55,10 +55,10 @@ const copied = Effect.fnUntraced(function* (holders: number) {
 })
 
 /** Copies the first line of the statement for the accounts of the others; so many of them state one unit more. */
-const stated = (of: { readonly holders: number; readonly differing: number }) => {
-  const step = Math.max(1, Math.floor(of.holders / of.differing))
+const stated = (options: { readonly holders: number; readonly differing: number }) => {
+  const step = Math.max(1, Math.floor(options.holders / options.differing))
   return forEach(
-    of.holders,
+    options.holders,
     `insert into bursar.bulk_row (owner, key, match, "group", amounts, body)
      select r.owner, lpad((ids.n + 1)::text, 9, '0'), ${hashOf("ids.id")}, r."group",
        array[r.amounts[1] + case when ids.n % ${step} = 1 % ${step} then 1 else 0 end], r.body
@@ -98,7 +98,7 @@ const mapped = Effect.gen(function* () {
  * A fund with so many holders of the same units, each with an account that is mapped to it, and a
  * statement of all accounts in which so many state one unit more than the register has.
  */
-export const founded = Effect.fnUntraced(function* (of: {
+export const founded = Effect.fnUntraced(function* (options: {
   readonly holders: number
   readonly differing: number
 }) {
@@ -106,7 +106,7 @@ export const founded = Effect.fnUntraced(function* (of: {
   const stage = yield* Fund.founded({ holderCap: 10_000_000 })
   yield* Seeded.register({ instrumentId, count: 1, registrar: stage.registrar.party })
   const account = yield* mapped
-  yield* copied(of.holders)
+  yield* copied(options.holders)
   // The register is read at an offset that the projection has reached.
   yield* Fund.publishes(stage, "1.01", "2026-07-01T00:00:00Z")
   yield* Calls.settle
@@ -114,10 +114,10 @@ export const founded = Effect.fnUntraced(function* (of: {
   yield* Stating.states(source, {
     businessDate: Date.of("2026-07-31"),
     lines: [{ account, quantity: "1000.5" }],
-    lineCount: of.holders
+    lineCount: options.holders
   })
-  yield* stated(of)
-  yield* sql`update bursar.bulk set rows = ${of.holders} where number = (select max(number) from bursar.bulk)`
+  yield* stated(options)
+  yield* sql`update bursar.bulk set rows = ${options.holders} where number = (select max(number) from bursar.bulk)`
   yield* sql`analyze bursar.document`
   yield* sql`analyze bursar.bulk_row`
   return { registrar: stage.registrar.party }

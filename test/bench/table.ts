@@ -83,18 +83,18 @@ const nameOf = (line: string): string => line.split(" | ")[0]?.replace(/^\| /, "
  * Prints the page of the last table. A row that was measured replaces the row of its name; rows of
  * earlier runs stay, each with the commit it was measured at.
  */
-export const page = (of: {
+export const page = (input: {
   readonly rows: ReadonlyArray<Row>
   readonly at: Circumstances
   /** The page as it is; empty where there is none. */
   readonly before: string
 }): string => {
-  const { at } = of
-  const earlier = of.before
+  const { at } = input
+  const earlier = input.before
     .split("\n")
     .filter((line) => line.startsWith("| ") && line.endsWith(" |"))
   const lines = new Map(earlier.slice(1).map((line) => [nameOf(line), line]))
-  for (const row of of.rows) lines.set(row.bench, markdownOf(row, at))
+  for (const row of input.rows) lines.set(row.bench, markdownOf(row, at))
   return [
     "# Benchmarks",
     "",

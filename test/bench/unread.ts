@@ -39,12 +39,12 @@ const volleys: ReadonlyArray<Volley> = kinds.flatMap((kind) =>
 )
 
 /** Opens connections that send their requests in one packet and never read; returns their end. */
-const begin = async (server: Processes.Served, path: string, of: Volley) => {
+const begin = async (server: Processes.Served, path: string, volley: Volley) => {
   const port = Number(new URL(server.url).port)
-  const authorization = of.signedIn ? `Authorization: Bearer ${server.token}\r\n` : ""
+  const authorization = volley.signedIn ? `Authorization: Bearer ${server.token}\r\n` : ""
   const packet = `GET ${path} HTTP/1.1\r\nHost: x\r\n${authorization}\r\n`.repeat(requests)
   const sockets = await Promise.all(
-    Array.from({ length: of.connections }, async () => {
+    Array.from({ length: volley.connections }, async () => {
       const socket = connect(port, "127.0.0.1")
       socket.on("error", () => {})
       socket.pause()
@@ -63,15 +63,15 @@ const begin = async (server: Processes.Served, path: string, of: Volley) => {
 /** Milliseconds of a call that 99 of 100 calls take at most, beside a volley. */
 const waitBeside = async (
   server: Processes.Served,
-  of: { readonly volley: Volley; readonly path: string; readonly ask: () => Promise<unknown> }
+  volley: { readonly volley: Volley; readonly path: string; readonly ask: () => Promise<unknown> }
 ): Promise<number> => {
   // Its connection is there before the volley comes.
-  await of.ask()
-  const end = await begin(server, of.path, of.volley)
+  await volley.ask()
+  const end = await begin(server, volley.path, volley.volley)
   const millis: Array<number> = []
   for (let n = 0; n < pings; n++) {
     const asked = performance.now()
-    await of.ask()
+    await volley.ask()
     millis.push(performance.now() - asked)
     await new Promise((done) => setTimeout(done, pingMillis))
   }
@@ -87,13 +87,17 @@ export const bench: Bench = ({ rounds, size = 4_000 }) => {
     ({ host, bare }) => {
       const side = (
         server: Processes.Served,
-        of: { readonly volley: Volley; readonly path: string; readonly ask: () => Promise<unknown> }
+        volley: {
+          readonly volley: Volley
+          readonly path: string
+          readonly ask: () => Promise<unknown>
+        }
       ) => ({
         meter: Meters.none,
         // A row's speed is units in a second: here milliseconds of waiting.
         run: () =>
           Effect.map(
-            Effect.promise(() => waitBeside(server, of)),
+            Effect.promise(() => waitBeside(server, volley)),
             (units) => ({ units, millis: 1_000 })
           )
       })

@@ -14,13 +14,13 @@ import * as Simulated from "./simulated-ledger.memory.ts"
 
 const catches = <E>(
   breaks: string,
-  of: { readonly ledger: Layer.Layer<LedgerUnderTest, E>; readonly laws: ReadonlyArray<Law> }
+  options: { readonly ledger: Layer.Layer<LedgerUnderTest, E>; readonly laws: ReadonlyArray<Law> }
 ) =>
   Effect.gen(function* () {
     const broken: Array<string> = []
     const failedLaws: Array<string> = []
-    for (const law of of.laws.filter((law) => isDemanded(law, Simulated.supports))) {
-      const exit = yield* Effect.exit(Effect.provide(law.check, of.ledger))
+    for (const law of options.laws.filter((law) => isDemanded(law, Simulated.supports))) {
+      const exit = yield* Effect.exit(Effect.provide(law.check, options.ledger))
       if (exit._tag === "Failure") {
         broken.push(law.id)
         failedLaws.push(String(Cause.squash(exit.cause)))

@@ -74,12 +74,16 @@ interface Host {
 /** Starts a host and waits for its first word. */
 const start = (
   folder: string,
-  of: { readonly port?: number; readonly cwd?: string; readonly as?: ReadonlyArray<string> } = {}
+  options: {
+    readonly port?: number
+    readonly cwd?: string
+    readonly as?: ReadonlyArray<string>
+  } = {}
 ): Promise<Host> =>
   new Promise((resolve, reject) => {
-    const port = of.port === undefined ? [] : [String(of.port)]
+    const port = options.port === undefined ? [] : [String(options.port)]
     const [command = process.execPath, ...args] = [
-      ...(of.as ?? []),
+      ...(options.as ?? []),
       process.execPath,
       program,
       folder,
@@ -87,7 +91,7 @@ const start = (
     ]
     const child = spawn(command, args, {
       stdio: ["ignore", "pipe", "pipe"],
-      ...(of.cwd === undefined ? {} : { cwd: of.cwd })
+      ...(options.cwd === undefined ? {} : { cwd: options.cwd })
     })
     hosts.add(child)
     let said = ""
@@ -220,7 +224,7 @@ describe("the embedded database", () => {
     await expect(query(wrong.href, "select 1")).rejects.toThrow()
     const outside = Object.values(networkInterfaces())
       .flat()
-      .find((of) => of !== undefined && !of.internal && of.family === "IPv4")
+      .find((network) => network !== undefined && !network.internal && network.family === "IPv4")
     if (outside !== undefined) {
       const there = new URL(url)
       there.hostname = outside.address

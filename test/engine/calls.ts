@@ -41,7 +41,7 @@ export const identity = () => ({ requestId: `req-${++requests}`, traceId: null, 
 export const submit = (
   operation: Operation.Operation,
   caller: Caller.Caller,
-  of: {
+  call: {
     readonly params: Readonly<Record<string, string>>
     readonly body?: string
     readonly key?: string | null
@@ -52,15 +52,15 @@ export const submit = (
   Effect.flatMap(FourEyes, (door) =>
     door.submit(operation, {
       caller,
-      identity: of.identity ?? identity(),
-      key: of.key ?? null,
-      ifMatch: of.ifMatch ?? null,
+      identity: call.identity ?? identity(),
+      key: call.key ?? null,
+      ifMatch: call.ifMatch ?? null,
       path: operation.route
         .slice(operation.route.indexOf(" ") + 1)
-        .replaceAll(/\{([a-zA-Z]+)\}/g, (_, name: string) => of.params[name] ?? ""),
+        .replaceAll(/\{([a-zA-Z]+)\}/g, (_, name: string) => call.params[name] ?? ""),
       query: "",
-      body: Result.getOrThrow(PlainJson.parse(of.body ?? "{}")),
-      params: of.params
+      body: Result.getOrThrow(PlainJson.parse(call.body ?? "{}")),
+      params: call.params
     })
   )
 

@@ -50,15 +50,15 @@ const declared = {
   })
 } as const
 
-const figuresOf = (of: { readonly tolerance: string; readonly named: boolean }) =>
+const figuresOf = (figures: { readonly tolerance: string; readonly named: boolean }) =>
   Effect.fn(function* (input: typeof Input.Type) {
     const at = yield* price
     return {
       figures: {
         total: Decimal.fromInteger(input.by * at),
-        ...(of.named ? { point: `point-${at}` } : {})
+        ...(figures.named ? { point: `point-${at}` } : {})
       },
-      tolerance: Decimal.of(of.tolerance)
+      tolerance: Decimal.of(figures.tolerance)
     }
   })
 

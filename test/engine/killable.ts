@@ -21,7 +21,7 @@ export interface Death {
   readonly side: "before" | "after"
 }
 
-export const make = (of: {
+export const make = (options: {
   readonly operations: ReadonlyArray<Operation.Operation>
   readonly fromLedger: ReadonlyArray<FromLedger.FromLedger>
   readonly clocked?: ReadonlyArray<Collection.Collection>
@@ -35,9 +35,9 @@ export const make = (of: {
   const dying = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
     Effect.suspend(() => {
       calls += 1
-      const last = calls === of.death?.at
+      const last = calls === options.death?.at
       if (Deferred.isDoneUnsafe(dead)) return killed
-      if (last && of.death?.side === "before") return Effect.andThen(kill, killed)
+      if (last && options.death?.side === "before") return Effect.andThen(kill, killed)
       // A call that was made reaches the other side, also where its caller dies.
       return Effect.flatMap(Effect.forkDetach(effect), (fiber) =>
         Effect.raceFirst(Fiber.join(fiber), killed)
@@ -47,8 +47,8 @@ export const make = (of: {
   const inside = <A, E>(effect: Effect.Effect<A, E>): Effect.Effect<A, E> =>
     Effect.suspend(() => {
       calls += 1
-      const last = calls === of.death?.at
-      if (last && of.death?.side === "before") return Effect.andThen(kill, killed)
+      const last = calls === options.death?.at
+      if (last && options.death?.side === "before") return Effect.andThen(kill, killed)
       return Effect.tap(Deferred.isDoneUnsafe(dead) ? killed : effect, () =>
         last ? Effect.andThen(kill, killed) : Effect.void
       )
@@ -71,7 +71,7 @@ export const make = (of: {
     finish: (lease) => inside(port.finish(lease)),
     settle: (items) => inside(port.settle(items))
   }))
-  const { death: _, ...declared } = of
+  const { death: _, ...declared } = options
   const engine = Engine.layerOf(declared).pipe(
     Layer.provide(
       Layer.mergeAll(Layer.effect(Ledger.Ledger, ledger), Layer.effect(WorkQueue, queue))

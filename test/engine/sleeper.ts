@@ -29,7 +29,7 @@ const InTransaction = Context.Reference<boolean>("test/engine/InTransaction", {
   defaultValue: () => false
 })
 
-export const make = (of: {
+export const make = (options: {
   readonly operations: ReadonlyArray<Operation.Operation>
   readonly fromLedger: ReadonlyArray<FromLedger.FromLedger>
   readonly sleep: Sleep
@@ -49,10 +49,10 @@ export const make = (of: {
       return Effect.andThen(
         awake,
         Effect.suspend(() => {
-          if (of.isCounting()) calls += 1
-          const isLast = of.isCounting() && calls === of.sleep.at
-          const before = isLast && of.sleep.side === "before" ? fallAsleep : Effect.void
-          const after = isLast && of.sleep.side === "after" ? fallAsleep : Effect.void
+          if (options.isCounting()) calls += 1
+          const isLast = options.isCounting() && calls === options.sleep.at
+          const before = isLast && options.sleep.side === "before" ? fallAsleep : Effect.void
+          const after = isLast && options.sleep.side === "after" ? fallAsleep : Effect.void
           return before.pipe(
             Effect.andThen(awake),
             Effect.andThen(Effect.exit(effect)),
@@ -91,7 +91,7 @@ export const make = (of: {
           : call(port.run(Effect.provideService(effect, InTransaction, true)))
       )
   }))
-  const { isCounting: _, sleep: __, ...declared } = of
+  const { isCounting: _, sleep: __, ...declared } = options
   const engine = Engine.layerOf(declared).pipe(
     Layer.provide(
       Layer.mergeAll(

@@ -20,14 +20,14 @@ const Shown = Schema.Struct({
 /** A list of a collection, ordered by id; an investor sees the records whose id begins with its own. */
 export const listOf = <A, F>(
   collection: Collection.Collection<A, F>,
-  of: {
+  options: {
     readonly name?: string
     readonly direction?: "asc" | "desc"
     readonly says: (record: A) => string
   }
 ) =>
   Read.list({
-    name: `toys.${of.name ?? collection.name}`,
+    name: `toys.${options.name ?? collection.name}`,
     doc: "Lists toys.",
     route: "GET /v1/toys",
     audience,
@@ -38,7 +38,7 @@ export const listOf = <A, F>(
       owner: Schema.optionalKey(Schema.Array(Schema.String))
     }),
     item: Shown,
-    direction: of.direction ?? "asc",
+    direction: options.direction ?? "asc",
     order: "by id",
     changes: true,
     where: ({ state, owner }): Read.Scope => ({
@@ -54,7 +54,7 @@ export const listOf = <A, F>(
           version: record.version,
           createdAt: record.createdAt,
           updatedAt: record.updatedAt,
-          says: of.says(record)
+          says: options.says(record)
         }))
       )
   })

@@ -103,7 +103,7 @@ const entry: fc.Arbitrary<Audit.Entry> = fc
       { nil: null }
     )
   })
-  .map((of) => Audit.entry(of))
+  .map((members) => Audit.entry(members))
 const key = { keyId: "au-1", seed, notBefore: start, notAfter: null }
 const sign: Audit.Late = (head) =>
   Checkpoint.entryOf(Checkpoint.sign(crypto, { tenantId, size: head.seq, head: head.hash }, key))

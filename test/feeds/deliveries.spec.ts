@@ -214,7 +214,10 @@ describe("a slow webhook", () => {
       }
       const gate = yield* Deferred.make<void>()
       yield* W.settle
-      const before = { slow: receivers.of("slow").length, fast: receivers.of("fast").length }
+      const before = {
+        slow: receivers.postsTo("slow").length,
+        fast: receivers.postsTo("fast").length
+      }
       let under = 0
       let most = 0
       receivers.answer = (post) =>
@@ -229,13 +232,13 @@ describe("a slow webhook", () => {
       const runner = yield* Workers.runnerOf("deliveries")
       const running = yield* Effect.forkChild(runner.run)
       for (let at = 0; at < many; at++) yield* W.happen(`event-${at}`)
-      yield* until(() => receivers.of("fast").length - before.fast >= many)
-      expect(receivers.of("fast").length - before.fast).toBe(many)
-      expect([receivers.of("slow").length - before.slow, under, most]).toEqual([4, 4, 4])
+      yield* until(() => receivers.postsTo("fast").length - before.fast >= many)
+      expect(receivers.postsTo("fast").length - before.fast).toBe(many)
+      expect([receivers.postsTo("slow").length - before.slow, under, most]).toEqual([4, 4, 4])
       yield* Deferred.succeed(gate, undefined)
-      yield* until(() => receivers.of("slow").length - before.slow >= many)
+      yield* until(() => receivers.postsTo("slow").length - before.slow >= many)
       yield* TestClock.adjust(1_000)
-      expect(receivers.of("slow").length - before.slow).toBe(many)
+      expect(receivers.postsTo("slow").length - before.slow).toBe(many)
       expect(most).toBe(4)
       yield* Fiber.interrupt(running)
       const kept = yield* W.kept("slow")
@@ -269,7 +272,7 @@ describe("a slow webhook", () => {
         yield* W.happen("event")
         yield* W.settle
       }).pipe(Effect.provide(W.engineOver(Context.add(ports, Documents, atTimes), {})))
-      expect(receivers.of("wh-1").length).toBeGreaterThan(0)
+      expect(receivers.postsTo("wh-1").length).toBeGreaterThan(0)
     }).pipe(Effect.scoped)
   })
 
@@ -299,8 +302,8 @@ describe("a slow webhook", () => {
         yield* W.happen("event")
         yield* W.settle
       }).pipe(Effect.provide(engine))
-      expect(receivers.of("corrupt")).toHaveLength(0)
-      expect(receivers.of("sound").length).toBeGreaterThan(0)
+      expect(receivers.postsTo("corrupt")).toHaveLength(0)
+      expect(receivers.postsTo("sound").length).toBeGreaterThan(0)
     }).pipe(Effect.scoped)
   })
 

@@ -127,9 +127,9 @@ const plain: fc.Arbitrary<PlainJson.Plain> = fc.letrec<{
   )
 })).value
 
-const event = (of: Partial<Redactable> = {}): fc.Arbitrary<Redactable> =>
+const event = (changes: Partial<Redactable> = {}): fc.Arbitrary<Redactable> =>
   fc.record({
-    kind: fc.constant(of.kind ?? "control"),
+    kind: fc.constant(changes.kind ?? "control"),
     party: fc.constantFrom("alice::1220", null),
     resourceKind: fc.constantFrom(...ResourceKind.members),
     resourceId: fc.string(),

@@ -87,7 +87,7 @@ const story = (steps: ReadonlyArray<Step>, receivers: W.Receivers) =>
       const expected = events
         .filter(({ seq }) => seq > from && seq <= to)
         .filter(({ type }) => types.length === 0 || types.includes(type))
-      const got = receivers.of(webhookId)
+      const got = receivers.postsTo(webhookId)
       const names = got.map(({ headers }) => headers["webhook-id"])
       expect(names.toSorted(), webhookId).toEqual(
         expected.map(({ seq }) => `evt_venue-1_${seq}`).toSorted()

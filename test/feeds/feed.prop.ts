@@ -84,7 +84,7 @@ const operator = Calls.person("olga", "operator")
 const monitor = Calls.person("mo", "monitor")
 type Params = Parameters<(typeof EventQueries.EventQueries)["Service"]["page"]>[0]["params"]
 
-const page = (of: {
+const page = (options: {
   readonly caller?: typeof operator
   readonly params?: Params
   readonly limit?: number
@@ -92,20 +92,20 @@ const page = (of: {
 }) =>
   Effect.flatMap(EventQueries.EventQueries, (queries) =>
     queries.page({
-      caller: of.caller ?? operator,
-      params: of.params ?? {},
-      limit: of.limit ?? 100,
-      ...(of.after === undefined ? {} : { after: of.after })
+      caller: options.caller ?? operator,
+      params: options.params ?? {},
+      limit: options.limit ?? 100,
+      ...(options.after === undefined ? {} : { after: options.after })
     })
   )
 
 /** Reads on from a place until a page is empty twice; the cursor is saved after every page. */
-const readOn = (of: Omit<Parameters<typeof page>[0], "after">) =>
+const readOn = (options: Omit<Parameters<typeof page>[0], "after">) =>
   Effect.gen(function* () {
     const pagedEvents: Array<EventQueries.Event> = []
     let after: string | undefined
     for (let empty = 0; empty < 2; ) {
-      const answer = yield* page({ ...of, ...(after === undefined ? {} : { after }) })
+      const answer = yield* page({ ...options, ...(after === undefined ? {} : { after }) })
       pagedEvents.push(...answer.value)
       after = answer.next
       empty = answer.value.length === 0 ? empty + 1 : 0
@@ -113,7 +113,8 @@ const readOn = (of: Omit<Parameters<typeof page>[0], "after">) =>
     return { seen: pagedEvents, after }
   })
 
-const readAll = (of: Parameters<typeof readOn>[0]) => Effect.map(readOn(of), ({ seen }) => seen)
+const readAll = (options: Parameters<typeof readOn>[0]) =>
+  Effect.map(readOn(options), ({ seen }) => seen)
 
 const inWorld = Effect.provide(
   world({ operations: Notes.operations, fromLedger: Notes.fromLedger })

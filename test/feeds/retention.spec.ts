@@ -212,9 +212,9 @@ describe("operations and actions", () => {
               return id === "" ? isDue(20) : isDue(10) && isDue(20)
             }
             const kept = book.filter((one) => !goes(one))
-            const ids = (of: ReadonlyArray<Written>) => ({
-              operations: of.flatMap(({ id }) => (id === "" ? [] : [id])).toSorted(),
-              approvals: of.flatMap(({ actionKey }) => actionKey ?? []).toSorted()
+            const ids = (writes: ReadonlyArray<Written>) => ({
+              operations: writes.flatMap(({ id }) => (id === "" ? [] : [id])).toSorted(),
+              approvals: writes.flatMap(({ actionKey }) => actionKey ?? []).toSorted()
             })
             expect(before).toEqual(ids(book))
             const after = yield* listed
@@ -366,13 +366,13 @@ describe("deliveries", () => {
   let failures: Array<"before" | "after"> = []
   const failing = Effect.gen(function* () {
     const documents = yield* Documents
-    const forget: (typeof documents)["forget"] = (of) => {
+    const forget: (typeof documents)["forget"] = (versions) => {
       const next = failures.shift()
-      if (next === undefined) return documents.forget(of)
+      if (next === undefined) return documents.forget(versions)
       const away = new StorageUnavailable({ detail: "away", retryAfter: 1 })
       return next === "before"
         ? Effect.fail(away)
-        : Effect.andThen(documents.forget(of), Effect.die(new Error("killed")))
+        : Effect.andThen(documents.forget(versions), Effect.die(new Error("killed")))
     }
     return { ...documents, forget }
   })

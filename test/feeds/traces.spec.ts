@@ -47,7 +47,7 @@ const venue = (
   }).pipe(Layer.provideMerge(Layer.succeed(WebhookSender.WebhookSender, receivers.sender)))
 
 const tracesOf = (receivers: Webhooks.Receivers) =>
-  receivers.of("wh-all").map(({ body, trace }) => ({
+  receivers.postsTo("wh-all").map(({ body, trace }) => ({
     type: String((JSON.parse(body) as { readonly type: string }).type),
     trace
   }))

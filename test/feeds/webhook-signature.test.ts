@@ -37,18 +37,24 @@ describe("the vector of the contract", () => {
   it("is what a delivery of it is signed with", () => {
     expect(Rules.secretOf(contractSecretText)).toEqual(contractSecret)
     expect(Rules.eventId("venue-1", 7)).toBe(id)
-    const of = { id, timestamp, body, secrets: [contractSecret], keys: [{ seed: contractSecret }] }
-    expect(Rules.signature(crypto, of)).toBe(`${v1} ${v1a}`)
+    const message = {
+      id,
+      timestamp,
+      body,
+      secrets: [contractSecret],
+      keys: [{ seed: contractSecret }]
+    }
+    expect(Rules.signature(crypto, message)).toBe(`${v1} ${v1a}`)
     expect(Rules.publicKeyText(crypto.ed25519.publicKey(contractSecret))).toBe(publicKey)
   })
 
   it("has one v1 of each secret, in their order, then one v1a of each key", () => {
     const other = new Uint8Array(24).fill(1)
-    const of = { id, timestamp, body, secrets: [other, contractSecret], keys: [] }
-    const signatures = Rules.signature(crypto, of).split(" ")
+    const message = { id, timestamp, body, secrets: [other, contractSecret], keys: [] }
+    const signatures = Rules.signature(crypto, message).split(" ")
     expect(signatures).toHaveLength(2)
     expect(signatures[1]).toBe(v1)
-    const unsigned = { ...of, secrets: [], keys: [{ seed: contractSecret }] }
+    const unsigned = { ...message, secrets: [], keys: [{ seed: contractSecret }] }
     expect(Rules.signature(crypto, unsigned)).toBe(v1a)
   })
 
@@ -170,9 +176,9 @@ describe("a secret", () => {
   })
 
   it("cannot be kept without a key, and a request without secrets needs none", () => {
-    const of = { secrets: ["secret"], keys: [], chance: new Uint8Array(12) }
-    expect(() => Secrets.hide({ secret: "whsec_x" }, of, crypto)).toThrow("no sealing key")
-    expect(Secrets.hide({ secret: null }, of, crypto)).toEqual({
+    const keys = { secrets: ["secret"], keys: [], chance: new Uint8Array(12) }
+    expect(() => Secrets.hide({ secret: "whsec_x" }, keys, crypto)).toThrow("no sealing key")
+    expect(Secrets.hide({ secret: null }, keys, crypto)).toEqual({
       request: { secret: null },
       sealed: null
     })

@@ -55,7 +55,7 @@ const story = (receivers: W.Receivers, second: Layer.Layer<Engine.Services>) =>
       })
     )
     yield* until(
-      Effect.sync(() => receivers.of("gone").length),
+      Effect.sync(() => receivers.postsTo("gone").length),
       (length) => length > 10
     )
     yield* W.call("webhook.remove", { params: { webhookId: "gone" }, key: null })
@@ -115,7 +115,7 @@ describe.each(stores)("deliveries on %s", (_name, store) => {
     expect(delivered.kept).toHaveLength(after.length)
     expect(after.length).toBeGreaterThanOrEqual(count)
     expect(delivered.kept.filter(({ state }) => state === "cancelled")).toEqual([])
-    const posted = new Set(receivers.of("stays").map(({ headers }) => headers["webhook-id"]))
+    const posted = new Set(receivers.postsTo("stays").map(({ headers }) => headers["webhook-id"]))
     expect(posted.size).toBe(delivered.kept.length)
     // Deliveries to the removed webhook are cancelled, and its queue is empty.
     expect(new Set(delivered.gone.map(({ state }) => state)).has("pending")).toBe(false)

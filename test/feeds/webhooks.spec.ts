@@ -71,7 +71,9 @@ describe("a webhook", () => {
         yield* W.register(bodyOf("wh-all", { events: [] }))
         yield* W.settle
         const types = (id: string) =>
-          receivers.of(id).map(({ body }) => (JSON.parse(body) as { readonly type: string }).type)
+          receivers
+            .postsTo(id)
+            .map(({ body }) => (JSON.parse(body) as { readonly type: string }).type)
         expect(types(made)).toEqual(["operation.succeeded"])
         yield* W.happen("more")
         yield* W.settle
@@ -215,7 +217,7 @@ describe("removal", () => {
         ])
         yield* W.settle
         // The event of its own removal was on its way too.
-        expect(receivers.of("wh-1")).toEqual([])
+        expect(receivers.postsTo("wh-1")).toEqual([])
       }).pipe(Effect.provide(W.posting(receivers)))
     }
   )
@@ -243,15 +245,15 @@ describe("removal", () => {
         yield* W.register(bodyOf("wh-1"))
         yield* W.register(bodyOf("wh-2"))
         yield* W.settle
-        const before = receivers.of("wh-1").length
+        const before = receivers.postsTo("wh-1").length
         yield* remove("wh-1")
         const kept = yield* W.kept("wh-1")
         expect(new Set(kept.map(({ state }) => state))).toEqual(new Set(["cancelled"]))
         expect(kept.length).toBeGreaterThan(0)
         yield* W.pass(30 * 86_400_000)
-        expect(receivers.of("wh-1")).toHaveLength(before)
+        expect(receivers.postsTo("wh-1")).toHaveLength(before)
         // The other webhook got every event.
-        expect(receivers.of("wh-2")).toHaveLength(3)
+        expect(receivers.postsTo("wh-2")).toHaveLength(3)
         // The queue of the removed webhook is empty.
         expect(yield* W.queued("wh-1")).toBe(0)
       }).pipe(Effect.provide(W.posting(receivers)))
@@ -299,13 +301,13 @@ describe("the configuration's webhooks", () => {
           }))
         })
       yield* Effect.andThen(W.happen("first"), W.settle).pipe(Effect.provide(engine([one])))
-      const signature = receivers.of("conf")[0]?.headers["webhook-signature"]
+      const signature = receivers.postsTo("conf")[0]?.headers["webhook-signature"]
       expect(signature?.split(" ").map((part) => part.split(",")[0])).toEqual(["v1", "v1", "v1a"])
       const url = "https://elsewhere.example/"
       yield* Effect.andThen(W.happen("second"), W.settle).pipe(
         Effect.provide(engine([{ ...one, url }]))
       )
-      expect(receivers.of("conf").map((got) => got.url)).toEqual([one.url, url])
+      expect(receivers.postsTo("conf").map((got) => got.url)).toEqual([one.url, url])
       receivers.answer = () => Effect.succeed({ status: 500, retryAfter: null })
       yield* Effect.andThen(W.happen("third"), W.settle).pipe(
         Effect.provide(engine([{ ...one, url }]))
@@ -322,11 +324,11 @@ describe("the configuration's webhooks", () => {
           "cancelled"
         ])
       }).pipe(Effect.provide(engine([])))
-      expect(receivers.of("conf")).toHaveLength(3)
+      expect(receivers.postsTo("conf")).toHaveLength(3)
       // Once it is configured again, its deliveries continue with the events from then on.
       receivers.answer = W.taken
       yield* Effect.andThen(W.happen("fifth"), W.settle).pipe(Effect.provide(engine([one])))
-      expect(receivers.of("conf")).toHaveLength(4)
+      expect(receivers.postsTo("conf")).toHaveLength(4)
     }).pipe(Effect.scoped)
   })
 })
@@ -365,12 +367,12 @@ describe("a test", () => {
         expect(receivers.got.map(({ body }) => body)).toEqual(
           Array.from({ length: 2 }, () => EventQueries.print(testEvents[0] as EventQueries.Event))
         )
-        expect(receivers.of("wh-other")).toEqual([])
+        expect(receivers.postsTo("wh-other")).toEqual([])
         expect((yield* W.kept("wh-1")).map(({ state, attempts }) => [state, attempts])).toEqual([
           ["taken", 1]
         ])
         yield* W.pass(86_400_000)
-        expect(receivers.of("wh-1")).toHaveLength(1)
+        expect(receivers.postsTo("wh-1")).toHaveLength(1)
       }).pipe(Effect.provide(W.posting(receivers)))
     }
   )
@@ -389,14 +391,13 @@ describe("a test", () => {
           "tls"
         ])
         yield* W.pass(6_000)
-        expect(receivers.of("wh-1").map(({ headers }) => headers["x-webhook-attempt"])).toEqual([
-          "1",
-          "2"
-        ])
-        expect(new Set(receivers.of("wh-1").map(({ headers }) => headers["webhook-id"])).size).toBe(
-          1
-        )
-        expect(new Set(receivers.of("wh-1").map(({ body }) => body)).size).toBe(1)
+        expect(
+          receivers.postsTo("wh-1").map(({ headers }) => headers["x-webhook-attempt"])
+        ).toEqual(["1", "2"])
+        expect(
+          new Set(receivers.postsTo("wh-1").map(({ headers }) => headers["webhook-id"])).size
+        ).toBe(1)
+        expect(new Set(receivers.postsTo("wh-1").map(({ body }) => body)).size).toBe(1)
       }).pipe(Effect.provide(W.posting(receivers)))
     }
   )
@@ -416,7 +417,7 @@ describe("a test", () => {
       expect((yield* Fiber.join(fiber)).state).toBe("succeeded")
       for (let at = 0; at < 60; at++) yield* TestClock.adjust(1_000)
       yield* Fiber.interrupt(dispatching)
-      expect(receivers.of("wh-1")).toHaveLength(1)
+      expect(receivers.postsTo("wh-1")).toHaveLength(1)
     }).pipe(Effect.provide(W.posting(receivers)))
   })
 
@@ -440,7 +441,7 @@ describe("a test", () => {
           true
         ])
         const posts = receivers
-          .of("wh-1")
+          .postsTo("wh-1")
           .map(({ body, headers }) => [headers["webhook-id"], headers["x-webhook-attempt"], body])
         expect(posts).toHaveLength(2)
         expect(posts[1]).toEqual(posts[0])
@@ -464,14 +465,16 @@ describe("a replay", () => {
       yield* W.register(bodyOf("wh-1", { events: ["approval.requested"] }))
       for (const name of ["one", "two", "three"]) yield* W.happen(name)
       yield* W.settle
-      const first = receivers.of("wh-1").map(({ headers, body }) => [headers["webhook-id"], body])
+      const first = receivers
+        .postsTo("wh-1")
+        .map(({ headers, body }) => [headers["webhook-id"], body])
       expect(first).toHaveLength(3)
       const all = (yield* events({ type: ["approval.requested"] })).map(({ seq }) => seq)
       const [fromSeq = 0, toSeq = 0] = all.slice(-2)
       const count = yield* replay({ webhookId: "wh-1", fromSeq, toSeq })
       yield* W.settle
       expect(count).toBe(2)
-      const again = receivers.of("wh-1").slice(3)
+      const again = receivers.postsTo("wh-1").slice(3)
       expect(again.map(({ headers, body }) => [headers["webhook-id"], body])).toEqual(
         first.slice(1)
       )
@@ -529,7 +532,9 @@ describe("a secret", () => {
           expect(text).not.toContain(spelling)
         }
         // The secret is stored, since the posts are signed under it.
-        expect(receivers.of("wh-1")[0]?.headers["webhook-signature"]).toMatch(/^v1,\S+ v1a,\S+$/)
+        expect(receivers.postsTo("wh-1")[0]?.headers["webhook-signature"]).toMatch(
+          /^v1,\S+ v1a,\S+$/
+        )
         const webhook = yield* Effect.flatMap(Records, (records) => records.get(webhooks, "wh-1"))
         expect(webhook.sealed).toMatch(/^seal-1\./)
       }).pipe(Effect.provide(W.posting(receivers)), Effect.provide(log))
@@ -564,14 +569,14 @@ describe("a secret", () => {
         yield* Effect.andThen(W.happen("rotated"), W.settle).pipe(
           Effect.provide(W.engineOver(ports, { sealingKeys }))
         )
-        expect(receivers.of("wh-1")).toHaveLength(1)
+        expect(receivers.postsTo("wh-1")).toHaveLength(1)
         yield* Effect.andThen(W.happen("lost"), W.settle).pipe(
           Effect.provide(W.engineOver(ports, { sealingKeys: [newer] }))
         )
-        expect(receivers.of("wh-1")).toHaveLength(1)
+        expect(receivers.postsTo("wh-1")).toHaveLength(1)
         // The failed signing was not counted: with the key back the next post is the first attempt.
         yield* W.pass(60_000).pipe(Effect.provide(W.engineOver(ports, { sealingKeys })))
-        expect(receivers.of("wh-1")[1]?.headers["x-webhook-attempt"]).toBe("1")
+        expect(receivers.postsTo("wh-1")[1]?.headers["x-webhook-attempt"]).toBe("1")
       }).pipe(Effect.scoped)
     }
   )

@@ -60,7 +60,7 @@ export class Receivers {
   }
 
   /** Posts to one webhook, in order of arrival. */
-  of(webhookId: string): ReadonlyArray<Got> {
+  postsTo(webhookId: string): ReadonlyArray<Got> {
     return this.got.filter(({ headers }) => headers["x-webhook-id"] === webhookId)
   }
 }
@@ -116,7 +116,7 @@ const plain = (body: Body): PlainJson.Plain | undefined =>
 /** One call of a write's route, as its door sees it. */
 export const call = (
   kind: string,
-  of: {
+  options: {
     readonly params?: Readonly<Record<string, string>>
     readonly body?: Body
     readonly caller?: typeof operator
@@ -126,17 +126,17 @@ export const call = (
   Effect.gen(function* () {
     const door = yield* FourEyes
     const operation = declared(kind)
-    const params = of.params ?? {}
+    const params = options.params ?? {}
     const path = operation.route
       .slice(operation.route.indexOf(" ") + 1)
       .replaceAll(/\{([a-zA-Z]+)\}/g, (_, name: string) => params[name] ?? "")
     return yield* door.submit(operation, {
-      caller: of.caller ?? operator,
+      caller: options.caller ?? operator,
       identity: identity(),
-      key: of.key === undefined ? `key-${++count}` : of.key,
+      key: options.key === undefined ? `key-${++count}` : options.key,
       path,
       query: "",
-      body: plain(of.body),
+      body: plain(options.body),
       params
     })
   })

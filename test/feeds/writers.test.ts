@@ -19,13 +19,13 @@ const announced = (resourceId: string) => ({
   payload: {}
 })
 
-const page = (of: { readonly limit: number; readonly after?: string; readonly order?: "desc" }) =>
+const page = (page: { readonly limit: number; readonly after?: string; readonly order?: "desc" }) =>
   Effect.flatMap(EventQueries.EventQueries, (queries) =>
     queries.page({
       caller: operator,
-      params: of.order === undefined ? {} : { order: of.order },
-      limit: of.limit,
-      ...(of.after === undefined ? {} : { after: of.after })
+      params: page.order === undefined ? {} : { order: page.order },
+      limit: page.limit,
+      ...(page.after === undefined ? {} : { after: page.after })
     })
   )
 

@@ -139,11 +139,11 @@ class Book {
 const writeOf = ({ exact }: Pick<Action, "exact">): Operation.Operation =>
   exact ? Figured.exact : Figured.near
 
-const make = (of: Pick<Action, "by" | "exact">, nth: number) =>
+const make = (action: Pick<Action, "by" | "exact">, nth: number) =>
   Effect.map(
-    Calls.submit(writeOf(of), olga, {
+    Calls.submit(writeOf(action), olga, {
       params: { counterId: `c${nth}` },
-      body: `{"by":${of.by}}`,
+      body: `{"by":${action.by}}`,
       key: `m${nth}`
     }),
     (answer) => String(Calls.field(answer, "actionKey"))
@@ -250,18 +250,18 @@ const announced = Effect.gen(function* () {
 /** Makes a step's call; its answer is not judged here. */
 const makeCall = Effect.fnUntraced(function* (
   said: Step,
-  of: { readonly nth: number; readonly action: string }
+  step: { readonly nth: number; readonly action: string }
 ) {
   switch (said.do) {
     case "make":
-      yield* make(said, of.nth)
+      yield* make(said, step.nth)
       return
     case "price":
       return yield* Figured.movePrice(said.by)
     case "settle":
       return yield* Calls.settle
     case "approve":
-      yield* Calls.approve(of.action, approvers[said.who] as Caller.Caller, said.key)
+      yield* Calls.approve(step.action, approvers[said.who] as Caller.Caller, said.key)
   }
 })
 

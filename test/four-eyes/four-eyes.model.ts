@@ -176,7 +176,7 @@ class Book {
   }
 
   /** The table of docs/contract/four-eyes.md#a-call-on-a-four-eyes-route, row by row. */
-  shared(of: {
+  shared(act: {
     readonly said: Extract<Step, { do: "call" }>
     readonly print: string
     readonly caller: Caller.Caller
@@ -185,7 +185,7 @@ class Book {
     readonly effective: string
     readonly bound: Bound | undefined
   }): Expected {
-    const { said, print, caller, bound } = of
+    const { said, print, caller, bound } = act
     const newestFirst = this.actions.toReversed()
     // a
     if (bound !== undefined && bound.print !== print) return { slug: "idempotency-key-reused" }
@@ -200,7 +200,7 @@ class Book {
     // c
     const own = same.find((one) => one.maker === caller.sub && one.state === "awaiting")
     const bind = (one: Action) =>
-      this.bound.set(`${caller.sub} ${of.effective}`, { print, action: one, until: Infinity })
+      this.bound.set(`${caller.sub} ${act.effective}`, { print, action: one, until: Infinity })
     if (own !== undefined) {
       bind(own)
       return { status: 200, action: own }
@@ -210,7 +210,7 @@ class Book {
     const named = others.filter(
       (one) => said.key === null || this.bound.get(`${one.maker} ${said.key}`)?.action === one
     )
-    if (of.approver) {
+    if (act.approver) {
       // d
       const awaiting = named.filter((one) => one.state === "awaiting")
       if (awaiting.length > 0 && caller.roles.includes("auditor")) {
@@ -228,11 +228,11 @@ class Book {
       if (ran !== undefined) return { status: 200, operation: ran.operationId }
     }
     // f
-    if (!of.maker && same.some((one) => one.state === "rejected")) {
+    if (!act.maker && same.some((one) => one.state === "rejected")) {
       return { slug: "approval-rejected" }
     }
     // h, g
-    if (!of.maker) return { slug: "permission-denied" }
+    if (!act.maker) return { slug: "permission-denied" }
     return said.by === 0 ? { slug: "rule-refused" } : { status: 202, action: "new" }
   }
 
@@ -399,14 +399,14 @@ const compare = Effect.fnUntraced(function* (book: Book, said: Step, actionKey: 
 /** Compares the answer with the model, and takes ids that the engine made into the model. */
 const remember = (
   book: Book,
-  of: {
+  step: {
     readonly said: Step
     readonly expected: Exclude<Expected, { slug: string }>
     readonly answer: { readonly value: Parameters<typeof Calls.field>[0]["value"] }
     readonly chosen: Action | undefined
   }
 ) => {
-  const { said, expected, answer } = of
+  const { said, expected, answer } = step
   const operationId = Calls.field(answer, "operationId")
   const actionKey = Calls.field(answer, "actionKey")
   if (expected.operation === undefined) {

@@ -36,18 +36,18 @@ const identity = () => ({ requestId: `req-${++requests}`, traceId: null, keyId: 
 export const call = (
   operation: Operation.Operation,
   caller: Caller.Caller,
-  of: { readonly by?: string; readonly key?: string | null; readonly id?: string } = {}
+  options: { readonly by?: string; readonly key?: string | null; readonly id?: string } = {}
 ) =>
   Effect.flatMap(FourEyes, (door) => {
-    const id = of.id ?? "c1"
+    const id = options.id ?? "c1"
     const route = operation.route.slice(operation.route.indexOf(" ") + 1)
     return door.submit(operation, {
       caller,
       identity: identity(),
-      key: of.key ?? null,
+      key: options.key ?? null,
       path: route.replace("{counterId}", id),
       query: "",
-      body: Result.getOrThrow(PlainJson.parse(`{"by":${of.by ?? "1"}}`)),
+      body: Result.getOrThrow(PlainJson.parse(`{"by":${options.by ?? "1"}}`)),
       params: { counterId: id }
     })
   })

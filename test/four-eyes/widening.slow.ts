@@ -189,7 +189,7 @@ let keys = 0
 const call = (
   kind: string,
   caller: Caller.Caller,
-  of: {
+  call: {
     readonly params?: Readonly<Record<string, string>>
     readonly body: object
     readonly ifMatch?: number
@@ -197,18 +197,18 @@ const call = (
 ) => {
   const operation = Catalogue.operations.find((one) => one.kind === kind)
   if (operation === undefined) throw new Error(`no operation ${kind}`)
-  const params = of.params ?? {}
+  const params = call.params ?? {}
   return Effect.flatMap(FourEyes, (door) =>
     door.submit(operation, {
       caller,
       identity: Calls.identity(),
       key: `k${++keys}`,
-      ifMatch: of.ifMatch === undefined ? null : String(of.ifMatch),
+      ifMatch: call.ifMatch === undefined ? null : String(call.ifMatch),
       path: operation.route
         .slice(operation.route.indexOf(" ") + 1)
         .replaceAll(/\{([a-zA-Z]+)\}/g, (_, name: string) => params[name] ?? ""),
       query: "",
-      body: Result.getOrThrow(PlainJson.parse(JSON.stringify(of.body))),
+      body: Result.getOrThrow(PlainJson.parse(JSON.stringify(call.body))),
       params
     })
   )
@@ -230,14 +230,15 @@ const person = (nth: number) => people[nth] as Caller.Caller
 const rows = Effect.gen(function* () {
   const records = yield* Records
   const limit = 1_000
-  const of = <A>(found: ReadonlyArray<{ readonly record: A }>) => found.map(({ record }) => record)
+  const recordsOf = <A>(found: ReadonlyArray<{ readonly record: A }>) =>
+    found.map(({ record }) => record)
   return {
-    restrictions: of(yield* records.list(restrictions, { limit })),
-    holds: of(yield* records.list(holds, { limit })),
-    versions: of(yield* records.list(policyVersions, { limit })),
-    standingApprovals: of(yield* records.list(standingApprovals, { limit })),
-    approvals: of(yield* records.list(approvals, { limit })),
-    operations: of(yield* records.list(operations, { limit }))
+    restrictions: recordsOf(yield* records.list(restrictions, { limit })),
+    holds: recordsOf(yield* records.list(holds, { limit })),
+    versions: recordsOf(yield* records.list(policyVersions, { limit })),
+    standingApprovals: recordsOf(yield* records.list(standingApprovals, { limit })),
+    approvals: recordsOf(yield* records.list(approvals, { limit })),
+    operations: recordsOf(yield* records.list(operations, { limit }))
   }
 })
 type Rows = Effect.Success<typeof rows>
@@ -435,8 +436,9 @@ const permitted = Effect.gen(function* () {
 
 type Why = "lift" | "release" | "policy" | "grant" | "begin" | "lapse" | "scheduled" | "window"
 
-const isAbout = (of: Pick<Restriction, "holderId" | "instrumentId">, act: Act) =>
-  of.holderId === act.holderId && (of.instrumentId ?? act.instrumentId) === act.instrumentId
+const isAbout = (restriction: Pick<Restriction, "holderId" | "instrumentId">, act: Act) =>
+  restriction.holderId === act.holderId &&
+  (restriction.instrumentId ?? act.instrumentId) === act.instrumentId
 
 /** An operation that widens carries the approvals that its direction needs, of the right people. */
 const isSigned = (one: OperationRecord, known: Rows): boolean => {
@@ -459,13 +461,13 @@ const isAfter = (
 /** The earlier notice or signatures because of which an act may happen from now on. */
 const whyOf = (
   act: Act,
-  of: {
+  input: {
     readonly known: Rows
     readonly ran: ReadonlyArray<OperationRecord>
     readonly span: { readonly from: Instant.Instant; readonly to: Instant.Instant }
   }
 ): Why | undefined => {
-  const { known, ran, span } = of
+  const { known, ran, span } = input
   const signed = (operationKind: string, resourceId: string) =>
     ran.some(
       (one) => one.kind === operationKind && one.resource.id === resourceId && isSigned(one, known)

@@ -109,14 +109,14 @@ const comparing = (documents: Pair, say: (breach: string) => void) => {
   }
 
   const parameters = (pair: Pair, where: string): void => {
-    const of = (which: keyof Pair) =>
+    const parametersOf = (which: keyof Pair) =>
       new Map(
         listOf(pair[which]["parameters"]).map((one) => {
           const parameter = deref(which, one)
           return [`${String(parameter["in"])} ${String(parameter["name"])}`, parameter] as const
         })
       )
-    const [old, now] = [of("old"), of("new")]
+    const [old, now] = [parametersOf("old"), parametersOf("new")]
     for (const [name, parameter] of old) {
       const then = now.get(name)
       const at = `${where}, ${name}`
@@ -134,8 +134,8 @@ const comparing = (documents: Pair, say: (breach: string) => void) => {
   }
 
   const body = (pair: Pair, where: string): void => {
-    const of = (which: keyof Pair) => deref(which, pair[which]["requestBody"])
-    const [old, now] = [of("old"), of("new")]
+    const bodyOf = (which: keyof Pair) => deref(which, pair[which]["requestBody"])
+    const [old, now] = [bodyOf("old"), bodyOf("new")]
     if (now["required"] === true && old["required"] !== true)
       say(`${where}, the body is now required`)
     media({ old, new: now }, `${where}, the body`, "asked")
@@ -207,13 +207,13 @@ const comparing = (documents: Pair, say: (breach: string) => void) => {
 
   const types = (pair: Pair, where: string, side: Side): void => {
     // A set that may grow is text, whichever words are listed; what is asked of it, `sets` compares.
-    const of = (one: JsonObject) =>
+    const wordsOf = (one: JsonObject) =>
       one["type"] === undefined
         ? one["x-extensible"] === true && pair.old["type"] !== undefined
           ? ["string"]
           : null
         : [one["type"]].flat().map(String)
-    const [old, now] = [of(pair.old), of(pair.new)]
+    const [old, now] = [wordsOf(pair.old), wordsOf(pair.new)]
     if (old === null && now === null) return
     // A caller may send its old requests, and gets no answer that it did not know.
     const [narrow, wide] = side === "asked" ? [old, now] : [now, old]

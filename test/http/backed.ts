@@ -129,11 +129,11 @@ export const prices = async (value: string) =>
 export const joins = async (
   holderId: string,
   {
-    wallet: of,
+    wallet: ownWallet,
     admitted = true
   }: { readonly wallet?: Wallets.Wallet; readonly admitted?: boolean } = {}
 ) => {
-  const wallet = of ?? (await venue.wallet(holderId))
+  const wallet = ownWallet ?? (await venue.wallet(holderId))
   wallets.set(holderId, wallet)
   await succeeds("/v1/holders", { holderId, party: wallet.party }, "app")
   expect(await wallet.does(InvestorWallet.invitations(policy))).toBe("accept-invitation")

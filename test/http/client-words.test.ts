@@ -25,8 +25,8 @@ describe("the client", () => {
     const load = (one: string): void => {
       if (files.has(one)) return
       files.add(one)
-      for (const { of, specifier } of all.get(one)?.imports ?? []) {
-        if (of === "type") continue
+      for (const { kind, specifier } of all.get(one)?.imports ?? []) {
+        if (kind === "type") continue
         const file = fileOf(one, specifier)
         if (file === null) outside.add(specifier)
         else load(file)
@@ -136,27 +136,30 @@ describe("a signed request", () => {
     ]
   ] as const
 
-  it.each(vectors)("has the text and the signature of the contract", async (of, hash, expected) => {
-    const signable = { ...of, body: Buffer.from(of.body), timestamp: 1767225600 }
-    expect(await Client.Signature.textToSign(signable)).toBe(
-      `${of.method}\n${of.target}\n1767225600\n${of.nonce}\n${hash}`
-    )
-    expect(await Client.Signature.headersOf({ keyId: "k-1", secret }, signable)).toEqual({
-      "x-signature-key": "k-1",
-      "x-signature-timestamp": "1767225600",
-      "x-signature-nonce": of.nonce,
-      "x-signature": expected
-    })
-  })
+  it.each(vectors)(
+    "has the text and the signature of the contract",
+    async (request, hash, expected) => {
+      const signable = { ...request, body: Buffer.from(request.body), timestamp: 1767225600 }
+      expect(await Client.Signature.textToSign(signable)).toBe(
+        `${request.method}\n${request.target}\n1767225600\n${request.nonce}\n${hash}`
+      )
+      expect(await Client.Signature.headersOf({ keyId: "k-1", secret }, signable)).toEqual({
+        "x-signature-key": "k-1",
+        "x-signature-timestamp": "1767225600",
+        "x-signature-nonce": request.nonce,
+        "x-signature": expected
+      })
+    }
+  )
 
   it("of any bytes is what another HMAC makes of them", async () => {
     await fc.assert(
       fc.asyncProperty(fc.uint8Array({ maxLength: 300 }), fc.webPath(), async (body, path) => {
         const nonce = Client.Signature.makeNonce()
-        const of = { method: "post", target: `/v1${path}`, body, timestamp: 7, nonce }
+        const request = { method: "post", target: `/v1${path}`, body, timestamp: 7, nonce }
         const digest = createHash("sha256").update(body).digest("hex")
         const text = `POST\n/v1${path}\n7\n${nonce}\n${digest}`
-        const headers = await Client.Signature.headersOf({ keyId: "k", secret }, of)
+        const headers = await Client.Signature.headersOf({ keyId: "k", secret }, request)
         const mac = createHmac("sha256", secret).update(text).digest("base64")
         expect(headers["x-signature"]).toBe(mac)
       }),

@@ -87,12 +87,12 @@ describe("a write that replaces what its caller saw", () => {
     (written.request as { readonly replaces?: unknown }).replaces
   const write = async (
     terms: { readonly replaces: string | null },
-    of: { readonly ifMatch?: string | null } = {}
+    options: { readonly ifMatch?: string | null } = {}
   ) => {
     const maker = await makerOf(policy as Operation.Operation)
     // If-Match is not in a request's fingerprint: each asks for something of its own.
     const input = { instrumentId: "i-1", holderCap: ++holderCap, ...terms }
-    return maker.write(policy, input as never, of)
+    return maker.write(policy, input as never, options)
   }
 
   it("says so by the member of its input, by ifMatch, or by both where they agree", async () => {

@@ -278,19 +278,19 @@ describe("a copy of another caller", () => {
           }
           const { as, path: target, isAll } = asked
           const own = await read({ path: target, as })
-          const of = copies.get(target) ?? new Map<string, string>()
-          const tags = [...of.keys()].slice(isAll ? 0 : -1)
+          const answers = copies.get(target) ?? new Map<string, string>()
+          const tags = [...answers.keys()].slice(isAll ? 0 : -1)
           const again = await read({ path: target, as, headers: { "if-none-match": tags.join() } })
           if (again.status === 304) {
             current += 1
             expect(tags).toContain(again.etag)
-            expect(of.get(again.etag ?? "")).toBe(compared(own.text))
+            expect(answers.get(again.etag ?? "")).toBe(compared(own.text))
           }
           if (own.status !== 200) expect([own.etag, again.status]).toEqual([null, own.status])
           else expect(again.status).toBe(tags.includes(own.etag ?? "none") ? 304 : 200)
           if (own.etag !== null) {
-            expect(of.get(own.etag) ?? compared(own.text)).toBe(compared(own.text))
-            of.set(own.etag, compared(own.text))
+            expect(answers.get(own.etag) ?? compared(own.text)).toBe(compared(own.text))
+            answers.set(own.etag, compared(own.text))
           }
         }
       }),

@@ -102,35 +102,35 @@ const gives = (name: string, amount: string) => {
 
 const orders = async (
   name: string,
-  of: { readonly id: string; readonly amount?: string; readonly units?: string }
+  order: { readonly id: string; readonly amount?: string; readonly units?: string }
 ) => {
   const holder = wallet(name)
   const placed = {
     venue: venue.party,
     fund: wallet("fund").party,
-    orderId: `order-${of.id}`,
+    orderId: `order-${order.id}`,
     instrument: instrument(),
     paymentAsset: cash(),
     expiresAt: null
   }
   const act =
-    of.amount === undefined
+    order.amount === undefined
       ? Wallet.redeem(holder.party, {
           ...placed,
-          ordered: { units: Decimal.of(of.units ?? "0") },
+          ordered: { units: Decimal.of(order.units ?? "0") },
           custodian: null
         })
-      : Wallet.order(holder.party, { ...placed, ordered: { amount: Decimal.of(of.amount) } })
+      : Wallet.order(holder.party, { ...placed, ordered: { amount: Decimal.of(order.amount) } })
   expect(await holder.does(() => [act])).toBe(act.name)
-  const kind = of.amount === undefined ? "redemption" : "subscription"
+  const kind = order.amount === undefined ? "redemption" : "subscription"
   return venue.write(
     `/v1/${kind}s`,
     {
-      [`${kind}Id`]: of.id,
+      [`${kind}Id`]: order.id,
       instrumentId: "fund-a",
       holderId: `h-${name}`,
       payment: "ledger",
-      orderId: `order-${of.id}`
+      orderId: `order-${order.id}`
     },
     "app"
   )

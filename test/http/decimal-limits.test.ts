@@ -85,11 +85,11 @@ const bodyWith = (
     )
   }
   const beside = membersOf(properties).flatMap(([other, member]) => {
-    const of = deref(member)
-    if (other === name || !isObject(of)) return []
-    if (isDecimal(of)) return [`"${other}":0.5`]
-    if (of["type"] === "integer") return [`"${other}":1`]
-    return of["type"] === "string" && of["enum"] === undefined ? [`"${other}":"id-1"`] : []
+    const schema = deref(member)
+    if (other === name || !isObject(schema)) return []
+    if (isDecimal(schema)) return [`"${other}":0.5`]
+    if (schema["type"] === "integer") return [`"${other}":1`]
+    return schema["type"] === "string" && schema["enum"] === undefined ? [`"${other}":"id-1"`] : []
   })
   const own = at(properties, name) ?? at(shape, "additionalProperties")
   return `{${[`"${name}":${inner(own)}`, ...beside].join(",")}}`

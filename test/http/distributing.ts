@@ -84,7 +84,7 @@ export interface Fund {
   /** Mints units to a holder by its credential; of `fund-a` unless another instrument is named. */
   readonly mints: (name: string, units: string, instrumentId?: string) => Promise<void>
   /** Offers units from a wallet to another one, which takes them. */
-  readonly moves: (of: {
+  readonly moves: (moves: {
     readonly from: string
     readonly to: string
     readonly units: string
@@ -112,7 +112,7 @@ export interface Fund {
  * successor is admitted where its predecessor is.
  */
 export const open = async (
-  of: {
+  options: {
     readonly terms?: Json
     /** Terms of each instrument; `fund-a` alone unless given. */
     readonly instruments?: Readonly<Record<string, Json>>
@@ -127,14 +127,14 @@ export const open = async (
     readonly priced?: ReadonlyArray<AttestorBot.Terms>
   } = {}
 ): Promise<Fund> => {
-  const clock = WallClock.start(of.from ?? "2026-06-30T12:00:00Z")
+  const clock = WallClock.start(options.from ?? "2026-06-30T12:00:00Z")
   const venue = await Wallets.open({
-    plugged: Layer.merge(clock.plugged, of.plugged ?? Layer.empty),
-    ...(of.settings === undefined ? {} : { settings: of.settings })
+    plugged: Layer.merge(clock.plugged, options.plugged ?? Layer.empty),
+    ...(options.settings === undefined ? {} : { settings: options.settings })
   })
-  const instruments = of.instruments ?? { "fund-a": of.terms ?? par }
+  const instruments = options.instruments ?? { "fund-a": options.terms ?? par }
   const instrumentIds = Object.keys(instruments)
-  const admittedTo = (name: string) => of.admissions?.[name] ?? instrumentIds
+  const admittedTo = (name: string) => options.admissions?.[name] ?? instrumentIds
   const wallets: Record<string, Wallets.Wallet> = {}
   for (const name of ["registrar", "fund", "oracle"]) wallets[name] = await venue.wallet(name)
   const wallet = (name: string): Wallets.Wallet => {
@@ -164,8 +164,11 @@ export const open = async (
     }))
   }
   const plans = (): ReadonlyArray<readonly [string, World.Plan]> => [
-    ["oracle", OracleBot.plan({ quotes: () => quotes, audience, instruments: of.priced ?? [] })],
-    ["oracle", AttestorBot.plan({ policy, instruments: of.priced ?? [] })],
+    [
+      "oracle",
+      OracleBot.plan({ quotes: () => quotes, audience, instruments: options.priced ?? [] })
+    ],
+    ["oracle", AttestorBot.plan({ policy, instruments: options.priced ?? [] })],
     // The registrar's program, with a policy of its own for the delivery of lines.
     ["registrar", RegistrarBot.plan({ ...registers, policy: deliveries, payments })],
     ["fund", FundBot.plan({ policy })],
@@ -227,7 +230,7 @@ export const open = async (
     })
   }
   await work()
-  for (const name of of.holders ?? []) await joins(name)
+  for (const name of options.holders ?? []) await joins(name)
   let minted = 0
   return {
     venue,
@@ -339,7 +342,7 @@ export const open = async (
       return Object.fromEntries(
         value.map((line) => [
           String(line["holderId"] ?? line["party"]),
-          Object.fromEntries(Object.entries(line).map(([member, of]) => [member, textOf(of)]))
+          Object.fromEntries(Object.entries(line).map(([member, value]) => [member, textOf(value)]))
         ])
       )
     },

@@ -209,8 +209,8 @@ describe("vectors of lots over HTTP", () => {
   })
 
   it("G42, HMRC CTM48430: three units get the same, of which one gets back what it paid for", async () => {
-    const figures = Object.entries(await fund.lines("equalised.2026-07")).map(([payee, of]) =>
-      [payee, of["gross"], of["equalisation"], of["withheld"], of["net"]].join(" ")
+    const figures = Object.entries(await fund.lines("equalised.2026-07")).map(([payee, line]) =>
+      [payee, line["gross"], line["equalisation"], line["withheld"], line["net"]].join(" ")
     )
     expect(figures).toEqual(["a 20 0 4 16", "b 20 0 4 16", "c 20 10 2 18"])
   })

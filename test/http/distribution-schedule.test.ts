@@ -32,15 +32,15 @@ const dues = async () =>
   ).map(({ payload }) => ({ month: payload["month"], refused: payload["refused"] }))
 
 /** Publishes a point of a month, and lets its record date and payment date pass. */
-const passes = async (of: {
+const passes = async (period: {
   readonly date: string
   readonly ends: string
   readonly paid: string
 }) => {
-  await fund.at(`${of.date}T12:00:00Z`)
-  await fund.publishes({ value: "0.000095759", valuationTime: `${of.date}T11:00:00Z` })
-  for (const time of ["00:02:00", "00:04:00", "00:06:00"]) await fund.at(`${of.ends}T${time}Z`)
-  for (const time of ["00:00:01", "01:01:00"]) await fund.at(`${of.paid}T${time}Z`)
+  await fund.at(`${period.date}T12:00:00Z`)
+  await fund.publishes({ value: "0.000095759", valuationTime: `${period.date}T11:00:00Z` })
+  for (const time of ["00:02:00", "00:04:00", "00:06:00"]) await fund.at(`${period.ends}T${time}Z`)
+  for (const time of ["00:00:01", "01:01:00"]) await fund.at(`${period.paid}T${time}Z`)
 }
 
 describe("distributions under a standing approval", () => {

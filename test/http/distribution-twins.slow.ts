@@ -96,12 +96,12 @@ const screens = (scene: Scene, found: "none" | "possible") =>
 const conceals = (scene: Scene, cause: Cause) => {
   scene.cause = cause
   if (cause === "screening") return screens(scene, "possible")
-  const of =
+  const subject =
     cause === "restriction"
       ? { reason: "sanctions" }
       : { reason: "court-order", order: Twins.order }
   scene.restrictions += 1
-  const body = { restrictionId: restrictionOf(scene), mode: "freeze", ...of }
+  const body = { restrictionId: restrictionOf(scene), mode: "freeze", ...subject }
   return succeeds(Calls.write("holder.restrict", { holderId: scene.subject }, body))
 }
 
@@ -126,12 +126,13 @@ const evidence = (state: "valid" | "revoked") => {
 }
 
 /** Does a step in its turn, or nothing where it is not possible in either of the two. */
-const play = (scene: Scene, { does, ...of }: Step) =>
+const play = (scene: Scene, { does, ...members }: Step) =>
   Effect.gen(function* () {
     const { stage } = scene
     switch (does) {
       case "conceal":
-        if (scene.cause === null) yield* conceals(scene, (of as { readonly cause: Cause }).cause)
+        if (scene.cause === null)
+          yield* conceals(scene, (members as { readonly cause: Cause }).cause)
         return
       case "cure":
         if (scene.cause !== null) yield* cures(scene)
@@ -198,7 +199,7 @@ const near =
 /** Every path of every read of a role, with the windows between the marks and each filter. */
 const pathsOf = (
   role: Role,
-  of: {
+  run: {
     readonly marks: ReadonlyArray<Mark>
     readonly reads: "all" | "near distributions"
   }
@@ -216,9 +217,9 @@ const pathsOf = (
       ? [route]
       : (named[name] ?? ["none"]).flatMap((id) => withNames(route.replace(`{${name}}`, id)))
   }
-  const marked = of.marks.flatMap(({ offset, now }) => [`at=${offset}`, `asOf=${now}`])
-  const windows = of.marks.flatMap(({ now }, nth) => {
-    const next = of.marks[nth + 1]
+  const marked = run.marks.flatMap(({ offset, now }) => [`at=${offset}`, `asOf=${now}`])
+  const windows = run.marks.flatMap(({ now }, nth) => {
+    const next = run.marks[nth + 1]
     return [`updatedFrom=${now}`, ...(next ? [`updatedFrom=${now}&updatedTo=${next.now}`] : [])]
   })
   const queriesOf: Readonly<Record<string, ReadonlyArray<string>>> = {
@@ -248,7 +249,7 @@ const pathsOf = (
   let turn = 0
   const turned = (points: ReadonlyArray<string>): string => points[turn++ % points.length]!
   return Twins.readsOf(role).flatMap((read) => {
-    if (of.reads === "near distributions" && !near.test(read.name)) return []
+    if (run.reads === "near distributions" && !near.test(read.name)) return []
     return withNames(read.route.slice("GET ".length)).flatMap((path) =>
       (queriesOf[read.name] ?? [""]).flatMap((query) =>
         [

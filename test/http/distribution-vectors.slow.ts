@@ -449,7 +449,7 @@ const atoms = (text: string): bigint => {
   return BigInt(whole + fraction.padEnd(10, "0"))
 }
 
-const sum = (of: Iterable<bigint>): bigint => [...of].reduce((all, one) => all + one, 0n)
+const sum = (amounts: Iterable<bigint>): bigint => [...amounts].reduce((all, one) => all + one, 0n)
 
 /** The value of a read as lossless-json has it, every number as the atoms of its text. */
 const losslessly = async <A>(path: string): Promise<A> => {
@@ -514,7 +514,7 @@ const closingsOf = (months: ReadonlyArray<Month>): ReadonlyMap<string, bigint> =
 
 describe("a second reader of the months that were paid", () => {
   it("G39: finds days before and after a recovery in one payment, the successor's", async () => {
-    const of = async (holderId: string) =>
+    const disposalsOf = async (holderId: string) =>
       (
         await losslessly<ReadonlyArray<Month>>(
           `/v1/holders/${holderId}/statements?instrumentId=successor&to=2026-08`
@@ -528,12 +528,12 @@ describe("a second reader of the months that were paid", () => {
         ])
       ])
     const units = atoms("250.5")
-    expect(await of("h4")).toEqual([
+    expect(await disposalsOf("h4")).toEqual([
       ["2026-06", `mint ${units}`, units],
       ["2026-07", `recovery ${-units}`, 0n],
       ["2026-08"]
     ])
-    expect(await of("h5")).toEqual([
+    expect(await disposalsOf("h5")).toEqual([
       ["2026-07", `recovery ${units}`, units],
       ["2026-08", units, `successor.2026-07.1 ${atoms("0.65")}`]
     ])
@@ -575,7 +575,7 @@ describe("a second reader of the months that were paid", () => {
       expect(moved).toEqual(closingsOf(months.get(holderId)!))
     }
     const paid = [...months].flatMap(([, rows]) =>
-      rows.flatMap(({ instruments }) => instruments.flatMap((of) => of.paid))
+      rows.flatMap(({ instruments }) => instruments.flatMap((instrument) => instrument.paid))
     )
     const delivered = new Map<string, bigint>()
     for (const { distributionId } of await losslessly<

@@ -22,7 +22,10 @@ const path = "/v1/external-statements"
 const secretAccount = "planted-account-7"
 
 const sourceOf = (
-  of: Pick<ConfiguredSource.ConfiguredSource, "externalSourceId" | "adapter" | "csv"> &
+  configuredSource: Pick<
+    ConfiguredSource.ConfiguredSource,
+    "externalSourceId" | "adapter" | "csv"
+  > &
     Partial<ConfiguredSource.ConfiguredSource>
 ): ConfiguredSource.ConfiguredSource => ({
   kind: "holdings",
@@ -38,7 +41,7 @@ const sourceOf = (
   validFor: null,
   reversals: "as-marked",
   assets: null,
-  ...of
+  ...configuredSource
 })
 
 const csv = {
@@ -103,15 +106,15 @@ interface Handing {
   readonly key?: string
 }
 
-const hand = async (body: string | Uint8Array, of: Handing = {}) =>
+const hand = async (body: string | Uint8Array, handing: Handing = {}) =>
   Venue.send(venue, {
     method: "POST",
-    path: `${path}?externalSourceId=${of.source ?? "table"}${of.query ?? "&businessDate=2026-07-01"}`,
-    as: await Venue.bearer([of.as ?? "feed"]),
+    path: `${path}?externalSourceId=${handing.source ?? "table"}${handing.query ?? "&businessDate=2026-07-01"}`,
+    as: await Venue.bearer([handing.as ?? "feed"]),
     body,
     headers: {
-      "content-type": of.type ?? "text/csv",
-      "idempotency-key": of.key ?? crypto.randomUUID()
+      "content-type": handing.type ?? "text/csv",
+      "idempotency-key": handing.key ?? crypto.randomUUID()
     }
   })
 
@@ -229,13 +232,16 @@ describe("a file that breaks its form", () => {
       "413 body-too-large",
       /50/
     ]
-  ])("%s is refused with its place, and nothing of it is kept", async (_, body, of, why, place) => {
-    const before = await stored()
-    const refusal = await refusalOf(await hand(body, of))
-    expect(refusal.why).toBe(why)
-    expect(refusal.detail).toMatch(place)
-    expect(await stored()).toBe(before)
-  })
+  ])(
+    "%s is refused with its place, and nothing of it is kept",
+    async (_, body, handing, why, place) => {
+      const before = await stored()
+      const refusal = await refusalOf(await hand(body, handing))
+      expect(refusal.why).toBe(why)
+      expect(refusal.detail).toMatch(place)
+      expect(await stored()).toBe(before)
+    }
+  )
 
   // Seen red where every fault of a file pointed at /body.
   it.each([
@@ -381,8 +387,8 @@ describe("a statement that is read", () => {
   const reads = async (id: string, role = "auditor") =>
     Venue.send(venue, { path: `${path}/${id}`, as: await Venue.bearer([role]) })
 
-  const handed = async (body: string | Uint8Array, of: Handing = {}) => {
-    const answer = await hand(body, { as: "operator", ...of })
+  const handed = async (body: string | Uint8Array, handing: Handing = {}) => {
+    const answer = await hand(body, { as: "operator", ...handing })
     expect(answer.status).toBe(201)
     const { externalStatementId } = (await answer.json()) as { externalStatementId: string }
     expect(answer.headers.get("location")).toContain(`${path}/${externalStatementId}`)
@@ -486,8 +492,8 @@ describe("the restatement of a NAV", () => {
     JSON.stringify({ kind: "nav", businessDate, nav: { official, ripcord: false } })
   const states = async (official: string, corrects = "") => {
     const query = `&businessDate=${businessDate}${corrects === "" ? "" : `&corrects=${corrects}`}`
-    const of = { source: "nav", type: "application/json", as: "operator", query }
-    const answer = await hand(nav(official), of)
+    const handing = { source: "nav", type: "application/json", as: "operator", query }
+    const answer = await hand(nav(official), handing)
     expect(answer.status).toBe(201)
     return ((await answer.json()) as { externalStatementId: string }).externalStatementId
   }

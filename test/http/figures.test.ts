@@ -33,7 +33,7 @@ const buy = Operation.define("reserve.close", {
 })
 
 let venue: Venue
-const of: Record<string, string> = {}
+const actions: Record<string, string> = {}
 beforeAll(async () => {
   venue = await open({ tables: { ...tables, operations: [...tables.operations, buy] } })
   for (const [name, ...roles] of [
@@ -41,7 +41,7 @@ beforeAll(async () => {
     ["ann", "approver"],
     ["bob", "approver"]
   ] as const) {
-    of[name] = await bearer(roles, { sub: name })
+    actions[name] = await bearer(roles, { sub: name })
   }
 })
 afterAll(() => venue.close())
@@ -50,7 +50,7 @@ let ids = 0
 const make = async () => {
   price = 100
   const path = `/v1/reserves/r-${++ids}:close`
-  return actionOf(await write(venue, { path, as: of["olga"] ?? "", body: "{}" }))
+  return actionOf(await write(venue, { path, as: actions["olga"] ?? "", body: "{}" }))
 }
 
 interface View {
@@ -63,7 +63,7 @@ interface View {
 const read = async (action: string): Promise<View> =>
   (
     await json<{ value: View }>(
-      await send(venue, { path: `/v1/approvals/${action}`, as: of["ann"] ?? "" })
+      await send(venue, { path: `/v1/approvals/${action}`, as: actions["ann"] ?? "" })
     )
   ).value
 
@@ -73,7 +73,7 @@ const approve = async (
   headers: Readonly<Record<string, string>> = {}
 ) => {
   const path = `/v1/approvals/${action}:approve`
-  const response = await send(venue, { method: "POST", path, as: of[as] ?? "", headers })
+  const response = await send(venue, { method: "POST", path, as: actions[as] ?? "", headers })
   return response.status >= 400
     ? { status: response.status, problem: await json<Problem>(response) }
     : await became(response)
@@ -134,7 +134,7 @@ describe("the figures of an action", () => {
       signedBy: [],
       figures: { point: "point-102", total: "1020" }
     })
-    const ran = (await operationsOf(venue, of["olga"] ?? "")).find(
+    const ran = (await operationsOf(venue, actions["olga"] ?? "")).find(
       ({ actionKey }) => actionKey === action
     )
     expect(ran).toMatchObject({ state: "failed", problem: refusal })
@@ -142,7 +142,7 @@ describe("the figures of an action", () => {
     await approve(action, "bob")
     await venue.settle()
     expect(
-      (await operationsOf(venue, of["olga"] ?? ""))
+      (await operationsOf(venue, actions["olga"] ?? ""))
         .filter(({ actionKey }) => actionKey === action)
         .map(({ state }) => state)
         .toSorted()
@@ -183,7 +183,7 @@ describe("the figures of an action", () => {
 
   it("never are named where a write has none, and it is signed", async () => {
     const path = `/v1/instruments/i-${++ids}/policy:set`
-    const action = actionOf(await write(venue, { path, as: of["olga"] ?? "" }))
+    const action = actionOf(await write(venue, { path, as: actions["olga"] ?? "" }))
     expect(await read(action)).toMatchObject({ figures: null, figuresHash: null })
     expect(await approve(action, "ann", { "if-match": "a" })).toMatchObject({
       status: 422,
@@ -196,7 +196,7 @@ describe("the figures of an action", () => {
     const action = await make()
     const clientOf = (authorization = "") =>
       Client.overFetch({ baseUrl: venue.url, authorization: Effect.succeed(authorization) })
-    const [ann, bob] = [clientOf(of["ann"]), clientOf(of["bob"])]
+    const [ann, bob] = [clientOf(actions["ann"]), clientOf(actions["bob"])]
     const get = Client.read("approvals.get")
     const shownAction = (await Effect.runPromise(bob.one(get, { actionKey: action }))).value
     await Effect.runPromise(ann.approve(shownAction))

@@ -30,9 +30,9 @@ const remove = Operation.define("webhook.remove", {
 let venue: Venue
 /** A venue whose actions lapse a millisecond after they were made. */
 let hasty: Venue
-const of: Record<string, string> = {}
+const actions: Record<string, string> = {}
 const who = (name: string): string => {
-  const as = of[name]
+  const as = actions[name]
   if (as === undefined) throw new Error(name)
   return as
 }
@@ -52,7 +52,7 @@ beforeAll(async () => {
     ["odd", "operator", "auditor"],
     ["mo", "monitor"]
   ] as const) {
-    of[name] = await bearer(roles, { sub: name })
+    actions[name] = await bearer(roles, { sub: name })
   }
 })
 afterAll(async () => {

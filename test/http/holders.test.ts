@@ -50,12 +50,12 @@ beforeEach(async () => {
 })
 afterEach(() => venue.close())
 
-const registers = (holderId: string, party: string, of: object = {}) =>
-  venue.write("/v1/holders", { holderId, party, ...of }, "app")
+const registers = (holderId: string, party: string, members: object = {}) =>
+  venue.write("/v1/holders", { holderId, party, ...members }, "app")
 
 /** Invited, accepting, its terms signed and countersigned. */
-const joins = async (holderId: string, wallet: Wallets.Wallet, of: object = {}) => {
-  expect(await registers(holderId, wallet.party, of)).toMatchObject({ state: "succeeded" })
+const joins = async (holderId: string, wallet: Wallets.Wallet, members: object = {}) => {
+  expect(await registers(holderId, wallet.party, members)).toMatchObject({ state: "succeeded" })
   expect(await wallet.does(InvestorWallet.invitations(policy))).toBe("accept-invitation")
   expect(await wallet.does(InvestorWallet.signTerms({ documentHash }))).toBe("sign-terms")
   const countersigned = await venue.write(`/v1/holders/${holderId}/accepted-terms:accept`, {})
@@ -63,14 +63,14 @@ const joins = async (holderId: string, wallet: Wallets.Wallet, of: object = {}) 
 }
 
 const kyc = { name: "kyc", value: "passed", state: "valid", evidenceHash }
-const verifies = (holderId: string, of: object = {}) =>
+const verifies = (holderId: string, members: object = {}) =>
   venue.write(
     `/v1/holders/${holderId}:set-attributes`,
-    { attributes: [{ ...kyc, ...of }] },
+    { attributes: [{ ...kyc, ...members }] },
     "compliance"
   )
-const offers = (holderId: string, of: object = {}) =>
-  venue.write(`/v1/holders/${holderId}/admissions`, { instrumentId: "fund-a", ...of })
+const offers = (holderId: string, members: object = {}) =>
+  venue.write(`/v1/holders/${holderId}/admissions`, { instrumentId: "fund-a", ...members })
 const states = async (holderId: string) => {
   const { value } = await venue.read(`/v1/holders/${holderId}/admissions`)
   return (value as ReadonlyArray<{ readonly state: string; readonly endedBy: string | null }>).map(

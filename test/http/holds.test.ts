@@ -151,10 +151,10 @@ const found = async (instrumentId: string, checks: ReadonlyArray<string>) =>
               act
             )
           )
-          const of = { instrument: on, findings: opened, runId }
+          const input = { instrument: on, findings: opened, runId }
           const cover = { reserveId: "res-1", ratio: Decimal.of("0.9"), minCover: Decimal.one }
-          const low = yield* openFor({ ...of, source: "cover", cover }, act)
-          const held = yield* openFor({ ...of, source: "reconciliation" }, act)
+          const low = yield* openFor({ ...input, source: "cover", cover }, act)
+          const held = yield* openFor({ ...input, source: "reconciliation" }, act)
           return Option.getOrThrow(Option.orElse(held, () => low)).holdId
         })
       )

@@ -16,9 +16,13 @@ const post = (body: string | Uint8Array) =>
 
 let ids = 0
 /** A note's body, with `more` as text at the place of a further member. */
-const note = (of: { readonly text?: string; readonly amount?: string; readonly more?: string }) =>
-  `{"holderId":"json-${++ids}","text":${of.text ?? '"one"'},"amount":${of.amount ?? "1"},"owner":null${
-    of.more ?? ""
+const note = (options: {
+  readonly text?: string
+  readonly amount?: string
+  readonly more?: string
+}) =>
+  `{"holderId":"json-${++ids}","text":${options.text ?? '"one"'},"amount":${options.amount ?? "1"},"owner":null${
+    options.more ?? ""
   }}`
 
 const refusedAt = async (body: string | Uint8Array) => {

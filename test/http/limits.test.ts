@@ -13,8 +13,8 @@ import { bearer, json, open, raw, send, slugOf, type Venue } from "./venue.ts"
 import { until } from "../waiting.ts"
 
 const venues: Array<Venue> = []
-const opened = async (of: Parameters<typeof open>[0]) => {
-  const venue = await open(of)
+const opened = async (options: Parameters<typeof open>[0]) => {
+  const venue = await open(options)
   venues.push(venue)
   return venue
 }

@@ -59,9 +59,9 @@ describe("the span of a request", () => {
   })
   afterAll(() => venue.close())
 
-  const spanOf = async (of: Parameters<typeof send>[1]): Promise<Ended> => {
+  const spanOf = async (options: Parameters<typeof send>[1]): Promise<Ended> => {
     const before = ended.length
-    await (await send(venue, of)).arrayBuffer()
+    await (await send(venue, options)).arrayBuffer()
     await until(() => ended.slice(before).some(({ kind }) => kind === "server"))
     const [span] = ended.slice(before).filter(({ kind }) => kind === "server")
     if (span === undefined) throw new Error("no span")
@@ -386,13 +386,13 @@ describe("telemetry", () => {
     // The host sends the telemetry that it gathered when it stops.
     await venue.close()
     collector.close()
-    const of = (signal: string) => received.filter(({ path }) => path === `/base/v1/${signal}`)
+    const postsOf = (signal: string) => received.filter(({ path }) => path === `/base/v1/${signal}`)
     expect(new Set(received.map(({ key }) => key))).toEqual(new Set(["key-1"]))
     const all = received.map(({ text }) => text).join("")
     for (const secretText of ["planted-body", as.slice("Bearer ".length)]) {
       expect(all).not.toContain(secretText)
     }
-    const traces = of("traces").map(({ text }): Traces => JSON.parse(text))
+    const traces = postsOf("traces").map(({ text }): Traces => JSON.parse(text))
     const spans = traces.flatMap(({ resourceSpans }) =>
       resourceSpans.flatMap(({ scopeSpans }) => scopeSpans.flatMap((scope) => scope.spans))
     )
@@ -406,12 +406,12 @@ describe("telemetry", () => {
     const worker = spans.find(({ name }) => name === "operation")
     expect(worker?.links.map((link) => link.traceId)).toEqual([traceId])
     expect(worker?.traceId).not.toBe(traceId)
-    const metrics = of("metrics")
+    const metrics = postsOf("metrics")
       .map(({ text }) => text)
       .join("")
     expect(metrics).toContain('"http.server.request.duration"')
     expect(metrics).toContain('"bursar.operations"')
-    const logs = of("logs")
+    const logs = postsOf("logs")
       .map(({ text }) => text)
       .join("")
     expect(logs).toContain("answered")

@@ -202,10 +202,10 @@ const storage = Layer.effect(
   RateWindow,
   Effect.map(RateWindow, (window) => ({
     ...window,
-    take: (of) =>
-      of.subject.endsWith("/spent")
-        ? Effect.succeed({ admitted: false, ahead: of.tolerance })
-        : window.take(of)
+    take: (cost) =>
+      cost.subject.endsWith("/spent")
+        ? Effect.succeed({ admitted: false, ahead: cost.tolerance })
+        : window.take(cost)
   }))
 ).pipe(Layer.provideMerge(Memory.layer))
 

@@ -229,16 +229,21 @@ const line = (amount: number, number = 1, statementId = Bank.credits) => ({
 /** A line of the bank that paid a redemption. */
 const out = (amount: number, number = 1) => line(amount, number, Bank.debits)
 
-const subscribes = (subscriptionId: string, of: object) =>
-  succeeds("/v1/subscriptions", { subscriptionId, instrumentId: "fund-a", holderId: "h1", ...of })
-const redeems = (redemptionId: string, of: object) =>
-  succeeds("/v1/redemptions", { redemptionId, instrumentId: "fund-a", holderId: "h1", ...of })
+const subscribes = (subscriptionId: string, members: object) =>
+  succeeds("/v1/subscriptions", {
+    subscriptionId,
+    instrumentId: "fund-a",
+    holderId: "h1",
+    ...members
+  })
+const redeems = (redemptionId: string, members: object) =>
+  succeeds("/v1/redemptions", { redemptionId, instrumentId: "fund-a", holderId: "h1", ...members })
 
 const signs = (
   kind: "subscription" | "redemption",
-  of: { orderId: string; amount?: string; units?: string }
+  claim: { orderId: string; amount?: string; units?: string }
 ) => {
-  const { orderId, amount, units } = of
+  const { orderId, amount, units } = claim
   const order = {
     venue: venue.party,
     fund: fund.party,

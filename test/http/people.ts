@@ -30,7 +30,7 @@ export interface Became {
 /** Sends a write: a key is a header, and a body may be left out. */
 export const write = async (
   venue: Venue,
-  of: {
+  options: {
     readonly path: string
     readonly as: string
     readonly method?: string
@@ -38,7 +38,7 @@ export const write = async (
     readonly key?: string
   }
 ): Promise<Became> => {
-  const { path, as, method = "POST", body, key } = of
+  const { path, as, method = "POST", body, key } = options
   const response = await send(venue, {
     method,
     path,
@@ -72,7 +72,7 @@ export const actionOf = ({ written }: Became): string => {
 /** Approves or rejects an action by its key. */
 export const decide = (
   venue: Venue,
-  of: {
+  person: {
     readonly verb: "approve" | "reject"
     readonly action: string
     readonly as: string
@@ -80,7 +80,7 @@ export const decide = (
     readonly key?: string
   }
 ): Promise<Became> => {
-  const { verb, action, ...rest } = of
+  const { verb, action, ...rest } = person
   return write(venue, { path: `/v1/approvals/${action}:${verb}`, ...rest })
 }
 

@@ -30,16 +30,16 @@ const recorded = async (terms: object = {}): Promise<string> => {
 
 const sets = async (
   instrumentId: string,
-  of: { readonly ifMatch?: string; readonly body?: object; readonly role?: string }
+  options: { readonly ifMatch?: string; readonly body?: object; readonly role?: string }
 ) =>
   Venue.send(venue, {
     method: "POST",
     path: `/v1/instruments/${instrumentId}/policy:set`,
-    as: await Venue.bearer([of.role ?? "operator"]),
-    body: JSON.stringify(of.body ?? { holderCap: 5 }),
+    as: await Venue.bearer([options.role ?? "operator"]),
+    body: JSON.stringify(options.body ?? { holderCap: 5 }),
     headers: {
       "idempotency-key": crypto.randomUUID(),
-      ...(of.ifMatch === undefined ? {} : { "if-match": of.ifMatch })
+      ...(options.ifMatch === undefined ? {} : { "if-match": options.ifMatch })
     }
   })
 const made = async (answer: Promise<Response>) => People.actionOf(await People.became(await answer))

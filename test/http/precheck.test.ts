@@ -180,8 +180,8 @@ const keeps = async (name: string, query: string, as = "operator", claims: Claim
 const line = (amount: number, number = 1, statementId = Bank.credits) => ({
   cash: [{ statementId, line: number, amount }]
 })
-const claims = (of: object) =>
-  succeeds("/v1/subscriptions", { instrumentId: "fund-a", holderId: "h1", ...of })
+const claims = (members: object) =>
+  succeeds("/v1/subscriptions", { instrumentId: "fund-a", holderId: "h1", ...members })
 const envelope = async () =>
   JSON.parse((await venue.read("/v1/instruments/fund-a")).text) as {
     readonly now: string
@@ -354,14 +354,16 @@ describe("a precheck under a hold and a restriction", () => {
       ["app", {}]
     ] as const
     const before = await Promise.all(
-      as.map(([role, of]) => ask("subscription.claim", "", role, of))
+      as.map(([role, claims]) => ask("subscription.claim", "", role, claims))
     )
     const { restrictionId } = await succeeds(
       "/v1/holders/h1:restrict",
       { mode: "freeze", reason: "sanctions" },
       "compliance"
     )
-    const after = await Promise.all(as.map(([role, of]) => ask("subscription.claim", "", role, of)))
+    const after = await Promise.all(
+      as.map(([role, claims]) => ask("subscription.claim", "", role, claims))
+    )
     await succeeds(`/v1/restrictions/${String(restrictionId)}:lift`, { reason: "another person" })
     for (const judged of [...before, ...after]) {
       expect(judged.gates.map(({ gate }) => gate)).not.toContain("restriction")

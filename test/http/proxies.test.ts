@@ -70,14 +70,14 @@ const reachable = (port: number): Promise<void> =>
   )
 
 /** A program of its own with a file of its own, which ends with the test. */
-const program = async (of: {
+const program = async (entry: {
   readonly run: (folder: string) => readonly [string, ReadonlyArray<string>]
   readonly file: (port: number, folder: string) => string
 }): Promise<Proxy> => {
   const folder = await mkdtemp(join(tmpdir(), "bursar-proxy-"))
   const port = await freePort()
-  await writeFile(join(folder, "proxy.conf"), of.file(port, folder))
-  const [command, options] = of.run(folder)
+  await writeFile(join(folder, "proxy.conf"), entry.file(port, folder))
+  const [command, options] = entry.run(folder)
   const child: ChildProcess = spawn(command, options, { stdio: "ignore" })
   const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()))
   await reachable(port)

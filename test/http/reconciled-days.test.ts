@@ -13,7 +13,7 @@ let fund: Distributing.Fund
 
 const sourceOf = (
   externalSourceId: string,
-  of: Partial<ConfiguredSource.ConfiguredSource>
+  changes: Partial<ConfiguredSource.ConfiguredSource>
 ): ConfiguredSource.ConfiguredSource => ({
   externalSourceId: externalSourceId as ConfiguredSource.ConfiguredSource["externalSourceId"],
   kind: "holdings",
@@ -31,7 +31,7 @@ const sourceOf = (
   reversals: "as-marked",
   assets: null,
   csv: null,
-  ...of
+  ...changes
 })
 
 beforeAll(async () => {
@@ -99,32 +99,32 @@ interface Handed {
 }
 
 /** Hands in the three statements of a day, as of its evening; returns their ids. */
-const handDay = async (of: Day): Promise<Handed> => {
-  const day = { businessDate: of.date, asOf: `${of.date}T19:00:00Z` }
+const handDay = async (stated: Day): Promise<Handed> => {
+  const day = { businessDate: stated.date, asOf: `${stated.date}T19:00:00Z` }
   const lines = [
-    { account: "alice", quantity: of.units ?? "100" },
+    { account: "alice", quantity: stated.units ?? "100" },
     { account: "bob", quantity: "20.5" }
   ]
-  const { corrects = null } = of
+  const { corrects = null } = stated
   return {
     agent: await hand(
       "agent",
-      { kind: "holdings", ...day, ...of.stated, lines },
+      { kind: "holdings", ...day, ...stated.stated, lines },
       corrects?.agent ?? null
     ),
     administrator: await hand(
       "administrator",
       {
-        ...{ kind: "nav", ...day, totalQuantity: of.outstanding ?? "120.5" },
-        nav: { official: of.nav ?? "1", ripcord: of.ripcord ?? false }
+        ...{ kind: "nav", ...day, totalQuantity: stated.outstanding ?? "120.5" },
+        nav: { official: stated.nav ?? "1", ripcord: stated.ripcord ?? false }
       },
       corrects?.administrator ?? null
     ),
     bank: await hand(
       "bank",
       {
-        ...{ kind: "cash", ...day, currency: "USD", opening: "0", closing: of.closing ?? "0" },
-        lines: of.entries ?? []
+        ...{ kind: "cash", ...day, currency: "USD", opening: "0", closing: stated.closing ?? "0" },
+        lines: stated.entries ?? []
       },
       corrects?.bank ?? null
     )

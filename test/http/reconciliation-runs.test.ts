@@ -50,14 +50,14 @@ interface Shown {
 }
 
 const start = async (
-  of: { readonly as?: string; readonly body?: string; readonly key?: string } = {}
+  options: { readonly as?: string; readonly body?: string; readonly key?: string } = {}
 ) =>
   Venue.send(venue, {
     method: "POST",
     path,
-    as: await Venue.bearer([of.as ?? "operator"]),
-    ...(of.body === undefined ? {} : { body: of.body }),
-    headers: { "idempotency-key": of.key ?? crypto.randomUUID() }
+    as: await Venue.bearer([options.as ?? "operator"]),
+    ...(options.body === undefined ? {} : { body: options.body }),
+    headers: { "idempotency-key": options.key ?? crypto.randomUUID() }
   })
 
 const run = async (body?: string): Promise<Shown> => {
@@ -133,11 +133,11 @@ describe("a reconciliation run over HTTP", () => {
     const several = await run(scoped("fund-b", "fund-c"))
     const ids = [several, single, all].map(({ runId }) => runId)
     expect((await listed("?limit=3")).slice(0, 3)).toEqual(ids)
-    const of = async (instrumentId: string) =>
+    const idsOf = async (instrumentId: string) =>
       (await listed(`?instrumentId=${instrumentId}`)).filter((runId) => ids.includes(runId))
-    expect(await of("fund-a")).toEqual([all.runId])
-    expect(await of("fund-b")).toEqual(ids)
-    expect(await of("fund-c")).toEqual([several.runId, all.runId])
+    expect(await idsOf("fund-a")).toEqual([all.runId])
+    expect(await idsOf("fund-b")).toEqual(ids)
+    expect(await idsOf("fund-c")).toEqual([several.runId, all.runId])
     expect(await listed("?verdict=blocked")).toEqual([])
     expect(await listed("?trigger=release")).toEqual([])
     // The registrar holds units of its own without an admission: a warning.
@@ -235,7 +235,7 @@ describe("a call that waits behind a run under way", () => {
       const { offset } = yield* Calls.catchUp
       const progress = { startedAt: began, continuedAt: began, doneBefore: 0, continued: 0 }
       const runId = "run_elsewhere" as RunUnderWay["runId"]
-      const of = { scope: { instrumentIds: null, checks: null }, instruments: 3 } as const
+      const runScope = { scope: { instrumentIds: null, checks: null }, instruments: 3 } as const
       const self = {
         runId,
         trigger: "manual",
@@ -246,7 +246,7 @@ describe("a call that waits behind a run under way", () => {
       yield* records.transact(
         records.open(
           runsUnderWay,
-          { ...self, ...of, ...progress, call: null },
+          { ...self, ...runScope, ...progress, call: null },
           { cause: { by: "run", runId }, now }
         )
       )

@@ -17,7 +17,7 @@ const isin = "US0378331005"
 
 const sourceOf = (
   externalSourceId: string,
-  of: Pick<ConfiguredSource.ConfiguredSource, "adapter" | "kind"> &
+  configuredSource: Pick<ConfiguredSource.ConfiguredSource, "adapter" | "kind"> &
     Partial<ConfiguredSource.ConfiguredSource>
 ): ConfiguredSource.ConfiguredSource => ({
   externalSourceId: externalSourceId as ConfiguredSource.ConfiguredSource["externalSourceId"],
@@ -34,7 +34,7 @@ const sourceOf = (
   reversals: "as-marked",
   assets: null,
   csv: null,
-  ...of
+  ...configuredSource
 })
 
 const csv = {
@@ -102,35 +102,35 @@ const hand = async (source: string, body: string | Uint8Array, query = "") =>
 const storedOf = async () =>
   ((await venue.read(`${path}?limit=1000`)).value as ReadonlyArray<unknown>).length
 
-const message = (of: string, root: string, body: string): string =>
-  `<Document xmlns="urn:iso:std:iso:20022:tech:xsd:${of}">\n<${root}>${body}</${root}></Document>`
+const message = (form: string, root: string, body: string): string =>
+  `<Document xmlns="urn:iso:std:iso:20022:tech:xsd:${form}">\n<${root}>${body}</${root}></Document>`
 
 const pages = "<Pgntn><PgNb>1</PgNb><LastPgInd>true</LastPgInd></Pgntn>"
-const position = (of: { readonly quantity?: string; readonly more?: string } = {}): string =>
+const position = (options: { readonly quantity?: string; readonly more?: string } = {}): string =>
   `<BalForAcct><FinInstrmId><ISIN>${isin}</ISIN></FinInstrmId><AggtBal>` +
-  `<ShrtLngInd>LONG</ShrtLngInd><Qty><Qty><Qty><Unit>${of.quantity ?? "10"}</Unit></Qty></Qty></Qty>` +
-  `</AggtBal>${of.more ?? ""}</BalForAcct>`
+  `<ShrtLngInd>LONG</ShrtLngInd><Qty><Qty><Qty><Unit>${options.quantity ?? "10"}</Unit></Qty></Qty></Qty>` +
+  `</AggtBal>${options.more ?? ""}</BalForAcct>`
 const positions = (
   body: string,
-  of: { readonly update?: string; readonly moment?: string; readonly account?: string } = {}
+  options: { readonly update?: string; readonly moment?: string; readonly account?: string } = {}
 ): string =>
   message(
     "semt.002.001.11",
     "SctiesBalCtdyRpt",
-    `${pages}<StmtGnlDtls><StmtId>H-1</StmtId><StmtDtTm>${of.moment ?? "<Dt>2026-03-02</Dt>"}</StmtDtTm>` +
-      `<UpdTp><Cd>${of.update ?? "COMP"}</Cd></UpdTp><StmtBsis><Cd>SETT</Cd></StmtBsis>` +
+    `${pages}<StmtGnlDtls><StmtId>H-1</StmtId><StmtDtTm>${options.moment ?? "<Dt>2026-03-02</Dt>"}</StmtDtTm>` +
+      `<UpdTp><Cd>${options.update ?? "COMP"}</Cd></UpdTp><StmtBsis><Cd>SETT</Cd></StmtBsis>` +
       `<ActvtyInd>true</ActvtyInd></StmtGnlDtls>` +
-      `<SfkpgAcct><Id>${of.account ?? "h-1"}</Id></SfkpgAcct>${body}`
+      `<SfkpgAcct><Id>${options.account ?? "h-1"}</Id></SfkpgAcct>${body}`
   )
 const atPlace = "<SfkpgPlc><SfkpgPlcFrmt><Ctry>CH</Ctry></SfkpgPlcFrmt></SfkpgPlc>"
 
-const nav = (of: { readonly function?: string; readonly isOfficial?: boolean } = {}): string =>
+const nav = (options: { readonly function?: string; readonly isOfficial?: boolean } = {}): string =>
   message(
     "reda.001.001.04",
     "PricRpt",
-    `<PricRptId>NAV-1</PricRptId><Fctn>${of.function ?? "NEWP"}</Fctn><PricValtnDtls>` +
+    `<PricRptId>NAV-1</PricRptId><Fctn>${options.function ?? "NEWP"}</Fctn><PricValtnDtls>` +
       `<NAVDtTm><Dt>2026-03-02</Dt></NAVDtTm><FinInstrmDtls><Id><ISIN>${isin}</ISIN></Id></FinInstrmDtls>` +
-      `<OffclValtnInd>${of.isOfficial ?? true}</OffclValtnInd><SspdInd>false</SspdInd><PricDtls>` +
+      `<OffclValtnInd>${options.isOfficial ?? true}</OffclValtnInd><SspdInd>false</SspdInd><PricDtls>` +
       '<Tp>NAVL</Tp><ValInInvstmtCcy><Amt Ccy="USD">1.0437</Amt></ValInInvstmtCcy>' +
       "<EstmtdPricInd>false</EstmtdPricInd></PricDtls></PricValtnDtls>"
   )

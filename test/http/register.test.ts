@@ -543,8 +543,8 @@ describe("what a restriction shows of itself", () => {
   const registerOf = (instrumentId: string, query = "") =>
     `/v1/instruments/${instrumentId}/register${query}`
   const portfolio = "/v1/holders/alice/portfolio"
-  const restricts = async (of: object) => {
-    const body = { mode: "receive-only", reason: "pledge", ...of }
+  const restricts = async (members: object) => {
+    const body = { mode: "receive-only", reason: "pledge", ...members }
     const made = await venue.write("/v1/holders/alice:restrict", body, "risk")
     expect(made).toMatchObject({ state: "succeeded" })
     return (made["result"] as { readonly restrictionId: string }).restrictionId
@@ -661,9 +661,9 @@ describe("golden vectors of rebasing registers, by text", () => {
   it.each([
     { instrumentId: "g-eight", base: bought(100_000n, 1n), shown: "1049.9950000000" },
     { instrumentId: "g-eight-coarse", base: bought(10_000n, 10_000n), shown: "500050.0000000000" }
-  ])("G8: $instrumentId: ten thousand orders add up to what was ordered", async (of) => {
-    await mint(of.instrumentId, wallet("dora").party, decimalOf(of.base), "mint")
-    await publishes(of.instrumentId, "1.73222", "index")
-    expect(await shownOf(of.instrumentId)).toEqual(everywhere(of.shown, "0.0000000000"))
+  ])("G8: $instrumentId: ten thousand orders add up to what was ordered", async (row) => {
+    await mint(row.instrumentId, wallet("dora").party, decimalOf(row.base), "mint")
+    await publishes(row.instrumentId, "1.73222", "index")
+    expect(await shownOf(row.instrumentId)).toEqual(everywhere(row.shown, "0.0000000000"))
   })
 })

@@ -17,10 +17,10 @@ import * as Reports from "../operations/reports.ts"
 import type { History } from "./report-pins.ts"
 
 /** Months by chance: of an odd seed paid in cash, of an even one in units. */
-export const months = (of: Years.Year): History => ({
+export const months = (year: Years.Year): History => ({
   play: (each) =>
     Effect.gen(function* () {
-      const { mobile: holders, stage } = yield* Years.play(of, () => Effect.void, each)
+      const { mobile: holders, stage } = yield* Years.play(year, () => Effect.void, each)
       const held = yield* Cycles.active(Templates.Holding)
       const recovered = holders.find(({ party }) =>
         held.some(({ payload }) => payload.owner === party && payload.instrument.id === "fund-a")
@@ -38,16 +38,16 @@ export const backed: History = {
       Calls.write("reserve-report.create", { reserveId: "res-1" }, {}),
       each
     )
-    const mints = (of: Minting.Minting) =>
+    const mints = (minting: Minting.Minting) =>
       Effect.gen(function* () {
-        yield* Minting.mintsFor(scene, of)
+        yield* Minting.mintsFor(scene, minting)
         // The engine settles it when it looks at what is due: sooner or later.
         for (let turn = 0; turn < 8; turn++) {
-          if ((yield* Minting.mint(of.mintId)).state === "settled") return
+          if ((yield* Minting.mint(minting.mintId)).state === "settled") return
           yield* Minting.turn
         }
         throw new Error(
-          `the mint ${of.mintId} is not settled: ${(yield* Minting.endings("mint.settle")).join(", ")}`
+          `the mint ${minting.mintId} is not settled: ${(yield* Minting.endings("mint.settle")).join(", ")}`
         )
       })
     yield* mints({ mintId: "m-1", asset: usd, deposit: 1000 })
@@ -82,10 +82,10 @@ export const rebasing: History = {
     const ordered = (
       kind: "subscription" | "redemption",
       id: string,
-      of: Rebasing.Terms & { readonly holderId: string }
+      order: Rebasing.Terms & { readonly holderId: string }
     ) =>
       Effect.gen(function* () {
-        const { why } = yield* Rebasing.claims(kind, id, of)
+        const { why } = yield* Rebasing.claims(kind, id, order)
         if (why !== "") throw new Error(`${id}: ${why}`)
         yield* each
         yield* Rebasing.prices(scene)

@@ -82,8 +82,8 @@ export const lives = <A>(
   Effect.runPromise(
     Effect.scoped(
       Effect.gen(function* () {
-        const { store, ...of } = yield* place
-        const clock = (yield* Layer.build(of.clock)) as Context.Context<never>
+        const { store, ...layers } = yield* place
+        const clock = (yield* Layer.build(layers.clock)) as Context.Context<never>
         const around = yield* Effect.provideContext(
           Layer.build(ports({ settings: { batchLines: 2, cursorKeys: [key] } })),
           clock
@@ -207,22 +207,22 @@ export interface Looking {
   readonly alike: Set<string>
 }
 
-export const looking = (of: Pick<Looking, "every" | "isOfEachOffset">): Looking => ({
+export const looking = (looking: Pick<Looking, "every" | "isOfEachOffset">): Looking => ({
   ...{ kept: new Map(), alike: new Set(), looks: 0, reached: 0 },
-  ...of
+  ...looking
 })
 
-const keep = (of: Looking, path: string, { text }: Answer) => {
-  const before = of.kept.get(path)
+const keep = (looking: Looking, path: string, { text }: Answer) => {
+  const before = looking.kept.get(path)
   if (before !== undefined) expect(text, path).toBe(before)
-  of.kept.set(path, text)
+  looking.kept.set(path, text)
 }
 
 /** A point that the engine has not read yet; of an asset that it knows nothing of unless one is named. */
 const foreign = (
   by: Fund.Outsider,
   venue: Fund.Parties["venue"],
-  of: Partial<Templates.Payload<typeof Templates.OraclePoint>> = {}
+  changes: Partial<Templates.Payload<typeof Templates.OraclePoint>> = {}
 ) =>
   by.submit(
     Templates.create(Templates.OraclePoint, {
@@ -239,7 +239,7 @@ const foreign = (
       withholdingRate: null,
       statementRef: null,
       corrects: null,
-      ...of
+      ...changes
     })
   )
 
@@ -257,7 +257,7 @@ const isNearMidnight = (now: Instant.Instant): boolean => {
  * Asks for reports at the offset that is reached, and as of now: kept. An update of no matter for them
  * is projected first, and so nothing of the engine's own lies between the offset and the instant.
  */
-export const look = (of: Looking, bystander: Fund.Outsider, every = of.every) =>
+export const look = (looking: Looking, bystander: Fund.Outsider, every = looking.every) =>
   Effect.gen(function* () {
     const ledger = yield* Ledger.Ledger
     yield* foreign(bystander, ledger.venue)
@@ -267,32 +267,32 @@ export const look = (of: Looking, bystander: Fund.Outsider, every = of.every) =>
     const now = yield* Instant.now
     const between = Instant.fromNanos(now - 1_000_000_000n)
     const all = yield* paths
-    const turn = of.looks++
+    const turn = looking.looks++
     const chosen = all.filter((_, nth) => (nth + turn) % every === 0)
-    const passed = of.isOfEachOffset ? at - of.reached - 1 : 0
+    const passed = looking.isOfEachOffset ? at - looking.reached - 1 : 0
     for (let nth = 1; nth <= passed; nth++) {
       for (const path of chosen) {
-        const then = asking(path, `at=${of.reached + nth}`)
-        keep(of, then, yield* ask(then))
+        const then = asking(path, `at=${looking.reached + nth}`)
+        keep(looking, then, yield* ask(then))
       }
     }
-    of.reached = at
+    looking.reached = at
     for (const path of chosen) {
       const pinned = yield* ask(asking(path, `at=${at}`))
-      keep(of, asking(path, `at=${at}`), pinned)
+      keep(looking, asking(path, `at=${at}`), pinned)
       const then = asking(path, `asOf=${Instant.format(between)}`)
       const before = yield* ask(then)
-      keep(of, then, before)
+      keep(looking, then, before)
       // The latest is repeated as of its own instant, for ever.
       const latest = yield* ask(path)
-      if (latest.now !== null) keep(of, asking(path, `asOf=${latest.now}`), latest)
+      if (latest.now !== null) keep(looking, asking(path, `asOf=${latest.now}`), latest)
       if (isNearMidnight(now)) continue
       for (const other of [before, latest]) {
         if (other.status !== 200) continue
         // A table has no member that names its offset.
         expect(other.offset ?? at, then).toBe(at)
         expect(other.text, `${then}, the latest, and at ${at}`).toBe(pinned.text)
-        of.alike.add(reportOf(path))
+        looking.alike.add(reportOf(path))
       }
     }
   })
@@ -400,12 +400,12 @@ const updates = Effect.fnUntraced(function* (
 const succeeds = (ended: Calls.Ended) => expect([ended.state, ended.why]).toEqual(["succeeded", ""])
 
 /** Later updates that a report of the past must not show: terms, people, prices, ends of months and years. */
-const happens = Effect.fnUntraced(function* (of: Later, count: number) {
-  const { recovered, stage } = of
-  const others = of.holders.filter((one) => one !== recovered)
+const happens = Effect.fnUntraced(function* (event: Later, count: number) {
+  const { recovered, stage } = event
+  const others = event.holders.filter((one) => one !== recovered)
   const [first, second = first] = others
   if (first === undefined || second === undefined) throw new Error("there is no other holder")
-  yield* updates(of, count)
+  yield* updates(event, count)
   if (recovered !== null) {
     const next = yield* Powers.succeeds(stage, recovered, { id: "heir" })
     yield* Powers.consents(next)
@@ -447,7 +447,7 @@ const happens = Effect.fnUntraced(function* (of: Later, count: number) {
     yield* Calls.write("instrument.pause", { instrumentId: "fund-a" }, { reason: "a question" })
   )
   yield* Cycles.at("2027-09-05T12:00:00Z")
-  yield* updates({ ...of, holders: others }, 4)
+  yield* updates({ ...event, holders: others }, 4)
 })
 
 // ---- the law
@@ -465,13 +465,13 @@ export interface History {
  */
 export const keeps = async (
   history: History,
-  of: {
+  options: {
     readonly place: Place
     readonly updates: number
   } & Pick<Looking, "every" | "isOfEachOffset">
 ) => {
-  const looks = looking(of)
-  const counts = await lives(of.place, async (life) => {
+  const looks = looking(options)
+  const counts = await lives(options.place, async (life) => {
     const after = await life(
       Effect.gen(function* () {
         const bystander = yield* Fund.outsider("bystander")
@@ -480,7 +480,7 @@ export const keeps = async (
         yield* leaveMidnight
         yield* look(looks, bystander, 1)
         expect(yield* rest).toBeGreaterThan(0)
-        yield* happens(later, of.updates)
+        yield* happens(later, options.updates)
         return yield* again(looks)
       })
     )

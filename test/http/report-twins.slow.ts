@@ -20,9 +20,9 @@ type Stop = "freeze" | "receive-only" | "redeem-only" | "a hit" | "a doubt"
 
 const stops = Effect.fnUntraced(function* (
   { found }: Twins.Twin,
-  of: { readonly holderId: string; readonly stop: Stop }
+  holderStop: { readonly holderId: string; readonly stop: Stop }
 ) {
-  const { holderId, stop } = of
+  const { holderId, stop } = holderStop
   if (stop === "a hit" || stop === "a doubt") {
     const screener = yield* Screenings
     found.set(holderId, stop === "a hit" ? "confirmed" : "possible")

@@ -170,8 +170,14 @@ describe("every state over HTTP", () => {
 
   it("of a redemption: started, ready, settled, cancelled, expired", async () => {
     const path = at("redemptions")
-    const asks = (reserveRedemptionId: string, units: number, of: object = {}) =>
-      succeeds(path, { reserveRedemptionId, holderId: "h1", asset: asset("USD"), units, ...of })
+    const asks = (reserveRedemptionId: string, units: number, members: object = {}) =>
+      succeeds(path, {
+        reserveRedemptionId,
+        holderId: "h1",
+        asset: asset("USD"),
+        units,
+        ...members
+      })
     const accepts = async () =>
       expect(await walletOf("h1").does(Reserves.redemptions(policy))).toBe(
         "accept-reserve-redemption"

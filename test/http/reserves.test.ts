@@ -152,17 +152,17 @@ describe("a backed instrument over HTTP", () => {
 
   it("says by precheck what a mint would come to at a supposed price of its asset", async () => {
     const { admin, id } = asset("BILL")
-    const of = new URLSearchParams({
+    const query = new URLSearchParams({
       act: "mint.start",
       holderId: "h1",
       asset: `${admin}/${id}`,
       deposit: "10"
     })
-    const path = (price: string) => `/v1/instruments/fund-a/precheck?${of}${price}`
+    const path = (price: string) => `/v1/instruments/fund-a/precheck?${query}${price}`
     const figures = async (price: string) => (await read(path(price)))["figures"] as Row
     expect(await figures("&price=2")).toMatchObject({ price: "2", units: "20" })
     expect(await figures("")).toMatchObject({ price: "2.1", units: "21" })
-    of.set("asset", `${admin}/USD`)
+    query.set("asset", `${admin}/USD`)
     const { status, text } = await venue.read(path("&price=2"), "auditor")
     expect([status, text]).toEqual([400, expect.stringContaining("price no such asset by points")])
   })
@@ -185,12 +185,12 @@ describe("a backed instrument over HTTP", () => {
 
   it("redeems no units of another holder, by whoever acts", async () => {
     const path = "/v1/reserves/res-1/redemptions"
-    const of = { asset: asset("USD"), units: 100 }
+    const redemption = { asset: asset("USD"), units: 100 }
     // A redemption for who has no units is refused, and one of h1 is accepted by h1 alone.
-    expect(await refusedBy(path, { ...of, reserveRedemptionId: "r-none", holderId: "h2" })).toBe(
-      "rule-refused units units-free"
-    )
-    await succeeds(path, { ...of, reserveRedemptionId: "r-taken", holderId: "h1" })
+    expect(
+      await refusedBy(path, { ...redemption, reserveRedemptionId: "r-none", holderId: "h2" })
+    ).toBe("rule-refused units units-free")
+    await succeeds(path, { ...redemption, reserveRedemptionId: "r-taken", holderId: "h1" })
     const [order] = await walletOf("h1").sees(Templates.ReserveRedemptionOrder)
     const held = await walletOf("h1").sees(Templates.Holding)
     const units = held.find(({ payload }) => payload.instrument.id === "fund-a")

@@ -94,20 +94,26 @@ describe("holder.restrict-batch", () => {
   })
 
   it("never takes nothing, more than a thousand, one holder and instrument twice, or an entry of no shape", async () => {
-    const of = (holderId: string, more: object = {}) => ({ ...pledged, holderId, ...more })
+    const lineOf = (holderId: string, more: object = {}) => ({ ...pledged, holderId, ...more })
     expect(await faults(calls(path, { entries: [] }))).toEqual([400, "/body/entries"])
-    const many = Array.from({ length: 1_001 }, (_, nth) => of(`x-${nth}`))
+    const many = Array.from({ length: 1_001 }, (_, nth) => lineOf(`x-${nth}`))
     expect(await faults(calls(path, { entries: many }))).toEqual([400, "/body/entries"])
     const fund = { instrumentId: "fund-a" }
     expect(
       await faults(
-        calls(path, { entries: [of("x"), of("y"), of("x", fund), of("x"), of("x", fund)] })
+        calls(path, {
+          entries: [lineOf("x"), lineOf("y"), lineOf("x", fund), lineOf("x"), lineOf("x", fund)]
+        })
       )
     ).toEqual([400, "/body/entries/3", "/body/entries/4"])
     expect(
       await faults(
         calls(path, {
-          entries: [of("x"), of("y", { mode: "none" }), of("z", { reason: "court-order" })]
+          entries: [
+            lineOf("x"),
+            lineOf("y", { mode: "none" }),
+            lineOf("z", { reason: "court-order" })
+          ]
         })
       )
     ).toEqual([400, "/body/entries/1/mode", "/body/entries/2/order"])

@@ -78,13 +78,17 @@ const idsOf = ({ body }: Answer): ReadonlyArray<string> =>
 /** Hands a file in. */
 const hand = async (
   statements: ReadonlyArray<Bank.BankStatement>,
-  of: { readonly role?: "feed" | "operator"; readonly query?: string; readonly name?: string } = {}
+  options: {
+    readonly role?: "feed" | "operator"
+    readonly query?: string
+    readonly name?: string
+  } = {}
 ): Promise<Answer> => {
   const response = await Venue.send(fund.venue, {
     method: "POST",
-    path: `/v1/external-statements?externalSourceId=bank${of.query ?? ""}`,
-    as: await Venue.bearer([of.role ?? "operator"]),
-    body: Bank.camt(statements, of),
+    path: `/v1/external-statements?externalSourceId=bank${options.query ?? ""}`,
+    as: await Venue.bearer([options.role ?? "operator"]),
+    body: Bank.camt(statements, options),
     headers: { "content-type": "application/xml", "idempotency-key": crypto.randomUUID() }
   })
   const answer = {

@@ -25,7 +25,7 @@ const numberOf = (story: Story) => `002015555555${stories.indexOf(story)}`
 const sourceOf = (
   story: Story,
   name: "bank" | "feed" | "table",
-  of: Partial<ConfiguredSource.ConfiguredSource> = {}
+  changes: Partial<ConfiguredSource.ConfiguredSource> = {}
 ): ConfiguredSource.ConfiguredSource => ({
   externalSourceId: `${name}-${story}` as ConfiguredSource.ConfiguredSource["externalSourceId"],
   kind: "cash",
@@ -44,7 +44,7 @@ const sourceOf = (
   reversals: "as-marked",
   assets: null,
   csv: null,
-  ...of
+  ...changes
 })
 
 const csv = {
@@ -131,15 +131,15 @@ const camt = (story: Story, date: string, opening: number, booked: ReadonlyArray
 const hand = async (
   source: string,
   body: string,
-  of: { readonly type?: string; readonly query?: string } = {}
+  options: { readonly type?: string; readonly query?: string } = {}
 ) => {
   const response = await Venue.send(fund.venue, {
     method: "POST",
-    path: `/v1/external-statements?externalSourceId=${source}${of.query ?? ""}`,
+    path: `/v1/external-statements?externalSourceId=${source}${options.query ?? ""}`,
     as: await Venue.bearer(["feed"]),
     body,
     headers: {
-      "content-type": of.type ?? "application/xml",
+      "content-type": options.type ?? "application/xml",
       "idempotency-key": crypto.randomUUID()
     }
   })
@@ -222,8 +222,8 @@ describe("an entry of 100 that three orders of 100 name", () => {
       expect(await delivers(story, 3, [first, 1, 0.01], [second, 2, 99.99])).toBe(left)
       expect(await states(story)).toEqual(["delivered", "priced", "priced"])
       // Whoever reads one of the copies sees what was taken of the other.
-      const of = { taken: 100, match: "matched" }
-      expect([await lineOf(first, 1), await lineOf(second, 2)]).toMatchObject([of, of])
+      const taking = { taken: 100, match: "matched" }
+      expect([await lineOf(first, 1), await lineOf(second, 2)]).toMatchObject([taking, taking])
       expect(await findings(story)).toEqual([])
     }
   )

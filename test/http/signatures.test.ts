@@ -15,12 +15,12 @@ import type { SigningKey } from "#host/config/SigningKeys.ts"
 import * as SignedRequests from "#host/middleware/SignedRequests.ts"
 import { freshNonce, secret, sign, type Signing } from "./signing.ts"
 
-const key = (of: Partial<SigningKey> & { readonly keyId: string }): SigningKey => ({
+const key = (key: Partial<SigningKey> & { readonly keyId: string }): SigningKey => ({
   sub: "svc-1",
   secret: Redacted.make(new Uint8Array(secret)),
   notBefore: null,
   notAfter: null,
-  ...of
+  ...key
 })
 
 const caller = (sub: string): Caller.Caller => ({
@@ -34,7 +34,7 @@ const caller = (sub: string): Caller.Caller => ({
 
 const judging = (
   keys: ReadonlyArray<SigningKey>,
-  of: {
+  options: {
     readonly window?: number
     readonly basePath?: string
     readonly nonces?: Layer.Layer<Keys>
@@ -43,9 +43,9 @@ const judging = (
   SignedRequests.layer({
     tenantId: "venue-1",
     keys,
-    window: of.window ?? 300_000,
-    basePath: of.basePath ?? ""
-  }).pipe(Layer.provide(of.nonces ?? Memory.layer), Layer.provide(NodeCrypto.layer))
+    window: options.window ?? 300_000,
+    basePath: options.basePath ?? ""
+  }).pipe(Layer.provide(options.nonces ?? Memory.layer), Layer.provide(NodeCrypto.layer))
 
 type Headers = Readonly<Record<string, string | ReadonlyArray<string>>>
 
@@ -55,7 +55,7 @@ const valuesOf = (headers: Headers, name: string): ReadonlyArray<string> => {
 }
 
 /** The answer to a request: the key's id, null where it need not be signed, or the slug. */
-const judge = (of: {
+const judge = (request: {
   readonly method: string
   readonly target: string
   readonly body?: string
@@ -65,15 +65,15 @@ const judge = (of: {
   Effect.flatMap(SignedRequests.SignedRequests, ({ judge }) =>
     Effect.match(
       judge({
-        caller: caller(of.sub ?? "svc-1"),
-        method: of.method,
-        target: of.target,
-        body: Buffer.from(of.body ?? ""),
+        caller: caller(request.sub ?? "svc-1"),
+        method: request.method,
+        target: request.target,
+        body: Buffer.from(request.body ?? ""),
         sentHeaders: {
-          key: valuesOf(of.headers, "x-signature-key"),
-          timestamp: valuesOf(of.headers, "x-signature-timestamp"),
-          nonce: valuesOf(of.headers, "x-signature-nonce"),
-          signature: valuesOf(of.headers, "x-signature")
+          key: valuesOf(request.headers, "x-signature-key"),
+          timestamp: valuesOf(request.headers, "x-signature-timestamp"),
+          nonce: valuesOf(request.headers, "x-signature-nonce"),
+          signature: valuesOf(request.headers, "x-signature")
         }
       }),
       { onFailure: ({ slug }) => slug, onSuccess: (keyId) => keyId }
@@ -144,8 +144,8 @@ describe("the contract's vectors", () => {
 })
 
 const target = "/v1/holders?limit=1"
-const signed = (of: Partial<Signing> = {}) =>
-  sign({ method: "GET", target, timestamp: epoch, ...of })
+const signed = (changes: Partial<Signing> = {}) =>
+  sign({ method: "GET", target, timestamp: epoch, ...changes })
 const call = (headers: Headers, sub = "svc-1") => judge({ method: "GET", target, headers, sub })
 const at = (seconds: number) => TestClock.setTime(seconds * 1000)
 
@@ -332,7 +332,7 @@ describe("the signature of a file", () => {
   const hash = createHash("sha256").update("file").digest("hex")
   const within = 1_800_000
   /** Judged so many seconds after the headers had arrived, which was at `arrived`. */
-  const file = (arrived: number, seconds: number, of: { readonly hash: string } = { hash }) =>
+  const file = (arrived: number, seconds: number, body: { readonly hash: string } = { hash }) =>
     Effect.gen(function* () {
       yield* at(arrived + seconds)
       const { judge } = yield* SignedRequests.SignedRequests
@@ -341,7 +341,7 @@ describe("the signature of a file", () => {
           caller: caller("svc-1"),
           method: "POST",
           target: "/v1/external-statements",
-          body: { ...of, arrivedAt: arrived * 1_000, within },
+          body: { ...body, arrivedAt: arrived * 1_000, within },
           sentHeaders: {
             key: valuesOf(headers, "x-signature-key"),
             timestamp: valuesOf(headers, "x-signature-timestamp"),
@@ -374,9 +374,9 @@ describe("the signature of a file", () => {
       Keys,
       Effect.map(Keys, (keys) => ({
         ...keys,
-        useNonce: (of) => {
-          kept.push(of.keep)
-          return keys.useNonce(of)
+        useNonce: (nonce) => {
+          kept.push(nonce.keep)
+          return keys.useNonce(nonce)
         }
       }))
     ).pipe(Layer.provide(Memory.layer))
@@ -421,9 +421,9 @@ describe("the order of judging", () => {
       Keys,
       Effect.map(Keys, (keys) => ({
         ...keys,
-        useNonce: (of) => {
+        useNonce: (nonce) => {
           asked++
-          return keys.useNonce(of)
+          return keys.useNonce(nonce)
         }
       }))
     ).pipe(Layer.provide(Memory.layer))
@@ -468,7 +468,7 @@ describe("the order of judging", () => {
 describe("the setting", () => {
   const base64 = secret.toString("base64")
   const read = (text: string) => HostConfig.settings["signing.keys"].read(JSON.parse(text))
-  const one = (of: object) => ({ keyId: "k-1", sub: "svc-1", secret: base64, ...of })
+  const one = (members: object) => ({ keyId: "k-1", sub: "svc-1", secret: base64, ...members })
   const pointers = (keys: ReadonlyArray<object>) =>
     Result.match(read(JSON.stringify(keys)), {
       onFailure: (faults) => faults.map(({ pointer }) => pointer),

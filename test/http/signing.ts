@@ -19,28 +19,28 @@ export interface Signing {
 export const freshNonce = () => randomBytes(16).toString("base64url")
 
 export const textOf = (
-  of: Required<Pick<Signing, "method" | "target" | "body" | "nonce">> & {
+  request: Required<Pick<Signing, "method" | "target" | "body" | "nonce">> & {
     readonly timestamp: string
   }
 ) =>
   [
-    of.method,
-    of.target,
-    of.timestamp,
-    of.nonce,
-    createHash("sha256").update(of.body).digest("hex")
+    request.method,
+    request.target,
+    request.timestamp,
+    request.nonce,
+    createHash("sha256").update(request.body).digest("hex")
   ].join("\n")
 
 /** The four headers. */
-export const sign = (of: Signing): Readonly<Record<string, string>> => {
-  const timestamp = String(of.timestamp ?? Math.floor(Date.now() / 1000))
-  const nonce = of.nonce ?? freshNonce()
-  const text = textOf({ ...of, body: of.body ?? "", timestamp, nonce })
+export const sign = (signing: Signing): Readonly<Record<string, string>> => {
+  const timestamp = String(signing.timestamp ?? Math.floor(Date.now() / 1000))
+  const nonce = signing.nonce ?? freshNonce()
+  const text = textOf({ ...signing, body: signing.body ?? "", timestamp, nonce })
   return {
-    "x-signature-key": of.keyId ?? "k-1",
+    "x-signature-key": signing.keyId ?? "k-1",
     "x-signature-timestamp": timestamp,
     "x-signature-nonce": nonce,
-    "x-signature": createHmac("sha256", of.secret ?? secret)
+    "x-signature": createHmac("sha256", signing.secret ?? secret)
       .update(text)
       .digest("base64")
   }

@@ -87,7 +87,7 @@ const noting = { method: "POST", path: "/v1/holders", body: note }
 // Proposals of actions, and decisions on them.
 
 const deciding = (
-  use: (of: {
+  use: (call: {
     readonly venue: Venue
     readonly action: string
     readonly decide: (verb: string, roles: ReadonlyArray<string>, sub?: string) => Promise<Response>

@@ -27,7 +27,9 @@ export interface Staging {
 export const idOf = (bytes: string | Uint8Array): string =>
   `st-${createHash("sha256").update(bytes).digest("hex").slice(0, 16)}`
 
-export const make = (of: { readonly refuse?: Refusal.Refused<"rule-refused"> } = {}): Staging => {
+export const make = (
+  options: { readonly refuse?: Refusal.Refused<"rule-refused"> } = {}
+): Staging => {
   const stages = new Map<string, Buffer>()
   const stage: Intake.StatementIntake["Service"]["stage"] = ({ query, bytes }) =>
     Effect.acquireRelease(
@@ -71,7 +73,7 @@ export const make = (of: { readonly refuse?: Refusal.Refused<"rule-refused"> } =
   const recorded = new Map<string, string>()
   const receive: Intake.StatementIntake["Service"]["receive"] = (receiving) =>
     Effect.suspend(() => {
-      if (of.refuse !== undefined) return Effect.fail(of.refuse)
+      if (options.refuse !== undefined) return Effect.fail(options.refuse)
       const { caller, charset, identity, mediaType, named, staged } = receiving
       const bytes = stages.get(staged.stageId)
       if (bytes === undefined) throw new Error("a stage was read after its scope had ended")

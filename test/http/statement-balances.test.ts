@@ -14,7 +14,7 @@ type InstrumentId = (typeof instruments)[number]
 
 const sourceOf = (
   externalSourceId: string,
-  of: Partial<ConfiguredSource.ConfiguredSource>
+  changes: Partial<ConfiguredSource.ConfiguredSource>
 ): ConfiguredSource.ConfiguredSource => ({
   externalSourceId: externalSourceId as ConfiguredSource.ConfiguredSource["externalSourceId"],
   kind: "cash",
@@ -33,7 +33,7 @@ const sourceOf = (
   reversals: "as-marked",
   assets: null,
   csv: null,
-  ...of
+  ...changes
 })
 
 let fund: Distributing.Fund
@@ -90,8 +90,8 @@ const sends = async (
   return statement.externalStatementId
 }
 
-const cash = (businessDate: string, of: object = {}) =>
-  JSON.stringify({ kind: "cash", businessDate, currency: "USD", lines: [], ...of })
+const cash = (businessDate: string, members: object = {}) =>
+  JSON.stringify({ kind: "cash", businessDate, currency: "USD", lines: [], ...members })
 
 const publishes = (instrumentId: InstrumentId, date: string, value: string) =>
   fund.publishes({ metric: "price", instrumentId, value, valuationTime: `${date}T11:00:00Z` })

@@ -52,19 +52,19 @@ afterEach(() => {
 
 const post = (
   body: string | Uint8Array | ReadableStream<Uint8Array>,
-  of: {
+  options: {
     readonly as?: string
     readonly query?: string
     readonly headers?: Readonly<Record<string, string>>
   } = {}
 ) =>
-  fetch(`${venue.url}${path}${of.query ?? query}`, {
+  fetch(`${venue.url}${path}${options.query ?? query}`, {
     method: "POST",
     headers: {
-      authorization: of.as ?? feed,
+      authorization: options.as ?? feed,
       "content-type": "text/csv",
       "idempotency-key": crypto.randomUUID(),
-      ...of.headers
+      ...options.headers
     },
     body: body instanceof ReadableStream || typeof body === "string" ? body : Buffer.from(body),
     ...(body instanceof ReadableStream ? { duplex: "half" } : {})
@@ -307,11 +307,11 @@ describe("a signed file", () => {
   const signedPost = async (
     signed: string,
     sent: string,
-    of: { readonly timestamp?: number } = {}
+    options: { readonly timestamp?: number } = {}
   ) =>
     post(sent, {
       as: await bearer(["feed"], { sub: "signer" }),
-      headers: sign({ method: "POST", target, body: signed, ...of })
+      headers: sign({ method: "POST", target, body: signed, ...options })
     })
 
   it("is taken by the hash of its bytes, and the statement knows the key", async () => {

@@ -81,15 +81,15 @@ const play = (scene: Scene, step: Step) =>
     switch (step.does) {
       case "subscribe": {
         const id = `s${orders.length}`
-        const of = { id, amount: String(step.size) }
-        const { why } = yield* Cycles.subscribes(stage, scene.holders[step.who], of)
+        const claim = { id, amount: String(step.size) }
+        const { why } = yield* Cycles.subscribes(stage, scene.holders[step.who], claim)
         if (why === "") orders.push({ kind: "subscribe", who: step.who, id })
         return why
       }
       case "redeem": {
         const id = `r${orders.length}`
-        const of = { id, units: String(step.size) }
-        const { why } = yield* Cycles.redeems(stage, scene.holders[step.who], of)
+        const redemption = { id, units: String(step.size) }
+        const { why } = yield* Cycles.redeems(stage, scene.holders[step.who], redemption)
         if (why === "") orders.push({ kind: "redeem", who: step.who, id })
         return why
       }
@@ -142,8 +142,8 @@ const tables = new Set<string>(
   Catalogue.queries.flatMap((read) => ("csv" in read && read.csv !== undefined ? [read.name] : []))
 )
 
-const queriesOf = (name: string, of: { readonly holderId: string; readonly scene: Scene }) => {
-  if (name === "instruments.precheck") return precheckOf(of.holderId, of.scene.orders)
+const queriesOf = (name: string, subject: { readonly holderId: string; readonly scene: Scene }) => {
+  if (name === "instruments.precheck") return precheckOf(subject.holderId, subject.scene.orders)
   if (name === "instruments.series") return ["metric=price", "metric=supply"]
   if (name === "holders.statements") return ["", "month=2026-07&zone=America/New_York"]
   if (tables.has(name)) return ["", "format=csv"]
@@ -153,9 +153,13 @@ const queriesOf = (name: string, of: { readonly holderId: string; readonly scene
 /** Every path of every read of a role: now, page by page, and at a point of before or after. */
 const pathsOf = (
   role: "investor" | "app",
-  of: { readonly holderId: string; readonly scene: Scene; readonly points: ReadonlyArray<string> }
+  subject: {
+    readonly holderId: string
+    readonly scene: Scene
+    readonly points: ReadonlyArray<string>
+  }
 ): ReadonlyArray<string> => {
-  const { holderId, points, scene } = of
+  const { holderId, points, scene } = subject
   let turn = 0
   return Twins.readsOf(role).flatMap((read) => {
     const route = read.route.slice("GET ".length)
@@ -252,7 +256,7 @@ const answered = new Set<string>()
 const playedAs = (
   world: 0 | 1,
   { before, after }: Played,
-  of: { readonly doing: Doing; readonly callers: ReadonlyArray<Holder | "app"> }
+  act: { readonly doing: Doing; readonly callers: ReadonlyArray<Holder | "app"> }
 ) =>
   Twins.within((twin) =>
     Effect.gen(function* () {
@@ -262,11 +266,11 @@ const playedAs = (
       for (const step of always) became.push(yield* play(scene, step))
       for (const step of before) became.push(yield* play(scene, step))
       yield* mark
-      yield* of.doing(scene, world, twin)
+      yield* act.doing(scene, world, twin)
       yield* mark
       for (const step of after) became.push(yield* play(scene, step))
       const answersBy = new Map<string, Told>()
-      for (const caller of of.callers) {
+      for (const caller of act.callers) {
         const role = caller === "app" ? "app" : "investor"
         const as = yield* Twins.token(role, caller)
         const holderId = caller === "app" ? "h1" : caller
@@ -321,7 +325,7 @@ const differing = (
 
 const compare = async (
   played: Played,
-  of: {
+  act: {
     readonly doing: Doing
     readonly callers: ReadonlyArray<Holder | "app">
     /** Holders whose prechecks may differ between the venues. */
@@ -332,10 +336,10 @@ const compare = async (
     readonly permits: "the same" | "not the same"
   }
 ) => {
-  const [one, other] = [await playedAs(0, played, of), await playedAs(1, played, of)]
-  if (of.permits === "the same") expect(one.became).toEqual(other.became)
-  for (const caller of of.callers) {
-    const isStopped = of.stopped?.some((stopped) => stopped === caller) === true
+  const [one, other] = [await playedAs(0, played, act), await playedAs(1, played, act)]
+  if (act.permits === "the same") expect(one.became).toEqual(other.became)
+  for (const caller of act.callers) {
+    const isStopped = act.stopped?.some((stopped) => stopped === caller) === true
     const same = (path: string, a: string, b: string) =>
       a === b ||
       (isStopped &&
@@ -379,13 +383,13 @@ const twoWhys = fc.shuffledSubarray([...whys], { minLength: 2, maxLength: 2 })
 
 const succeeds = (ended: Effect.Effect<Calls.Ended, unknown, Twins.Services>) =>
   Effect.map(ended, ({ why: refusal }) => expect(refusal).toBe(""))
-const restricts = (holderId: string, of: { readonly mode: string; readonly why: Why }) =>
+const restricts = (holderId: string, restriction: { readonly mode: string; readonly why: Why }) =>
   succeeds(
     Calls.write(
       "holder.restrict",
       { holderId },
-      { mode: of.mode, ...of.why.body },
-      Calls.person(of.why.by, of.why.by)
+      { mode: restriction.mode, ...restriction.why.body },
+      Calls.person(restriction.why.by, restriction.why.by)
     )
   )
 /** One of the two is h1; the other holder has no investor in this test. */
@@ -394,10 +398,10 @@ const oneOf = (world: 0 | 1) => (world === 0 ? "h1" : "decoy")
 describe("an investor, any other, or the application that speaks for them", () => {
   it("never is told why a holder is restricted, on whose order, by whom or until when", () =>
     check(
-      fc.record({ played: playedBy("h1", "h2"), mode, of: twoWhys }),
-      ({ played, mode: as, of }) =>
+      fc.record({ played: playedBy("h1", "h2"), mode, reasons: twoWhys }),
+      ({ played, mode: as, reasons }) =>
         compare(played, {
-          doing: (_, world) => restricts("h1", { mode: as, why: of[world] as Why }),
+          doing: (_, world) => restricts("h1", { mode: as, why: reasons[world] as Why }),
           callers: ["h1", "h2", "app"],
           permits: "the same"
         })
@@ -517,7 +521,7 @@ interface Release {
  * Everything that h1 reads of a cycle that is released with its order in it, which may be priced:
  * other holders' orders take their courses beside it.
  */
-const toldOfRelease = (of: Release, others: ReadonlyArray<Course>) =>
+const toldOfRelease = (release: Release, others: ReadonlyArray<Course>) =>
   Twins.within((twin) =>
     Effect.gen(function* () {
       const scene = yield* opened
@@ -535,7 +539,7 @@ const toldOfRelease = (of: Release, others: ReadonlyArray<Course>) =>
       })
       yield* Cycles.opens("c0")
       const orders = [
-        { by: h1, id: "own", course: of.own as Course },
+        { by: h1, id: "own", course: release.own as Course },
         ...others.map((course, index) => ({
           by: index % 2 === 0 ? h2 : decoy,
           id: `other-${index}`,
@@ -555,7 +559,7 @@ const toldOfRelease = (of: Release, others: ReadonlyArray<Course>) =>
         yield* succeeds(Calls.write("redemption.withdraw", { redemptionId: id }, {}))
       }
       yield* look
-      if (of.when === "after its cut-off") {
+      if (release.when === "after its cut-off") {
         yield* Cycles.at(Cycles.friday)
         yield* Fund.publishes(scene.stage, "1", Cycles.friday)
         for (const { id, course } of orders.toReversed()) {
@@ -708,8 +712,8 @@ describe("an investor", () => {
     (as: string, reason: Why, then: "lifted" | "left"): Doing =>
     (_, world) =>
       Effect.gen(function* () {
-        const of = { ...reason, body: { ...reason.body, restrictionId: "r-1" } }
-        yield* restricts(oneOf(world), { mode: as, why: of })
+        const call = { ...reason, body: { ...reason.body, restrictionId: "r-1" } }
+        yield* restricts(oneOf(world), { mode: as, why: call })
         if (then === "left") return
         const lift = { restrictionId: "r-1" }
         yield* succeeds(Calls.write("restriction.lift", lift, { reason: "it is over" }))

@@ -95,8 +95,8 @@ describe("an application", () => {
         yield* stopped(twin)
         const answers: Array<string> = []
         for (const holderId of ["h1", "h2", "h3"]) {
-          const of = claim(holderId, "sub-1")
-          const { head, status, text } = yield* Twins.call(twin, { ...of, as: app })
+          const first = claim(holderId, "sub-1")
+          const { head, status, text } = yield* Twins.call(twin, { ...first, as: app })
           expect(status).toBe(422)
           expect(JSON.parse(text)).toEqual(neutral)
           // The remaining calls of the rate limit decrease with each answer.
@@ -105,8 +105,8 @@ describe("an application", () => {
         expect(new Set(answers).size).toBe(1)
         const gates: Array<unknown> = []
         for (const holderId of ["h1", "h2", "h3"]) {
-          const of = claim(holderId, "sub-2")
-          const { text } = yield* Twins.call(twin, { ...of, as: operator })
+          const second = claim(holderId, "sub-2")
+          const { text } = yield* Twins.call(twin, { ...second, as: operator })
           const { check, gate } = JSON.parse(text) as Refusal
           gates.push([gate, check])
         }

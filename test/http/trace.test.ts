@@ -16,8 +16,8 @@ import { bearer, open, publicJwk, raw } from "./venue.ts"
 const traceId = "12345678901234567890123456789012"
 const spanId = "fedcba9876543210"
 const sent = (
-  of: { readonly version?: string; readonly flags?: string; readonly more?: string } = {}
-) => `${of.version ?? "00"}-${traceId}-${spanId}-${of.flags ?? "01"}${of.more ?? ""}`
+  options: { readonly version?: string; readonly flags?: string; readonly more?: string } = {}
+) => `${options.version ?? "00"}-${traceId}-${spanId}-${options.flags ?? "01"}${options.more ?? ""}`
 const idOf = (...headers: ReadonlyArray<string>) => TraceContext.parse(headers, [])?.traceId
 
 describe("a traceparent", () => {

@@ -64,8 +64,8 @@ const keyed = (node: Node): Node => ({
   ...node,
   admin: {
     ...node.admin,
-    addParty: (of) =>
-      node.admin.addParty({ publicKey: new Uint8Array(digest(`key of ${of.hint}`)), ...of })
+    addParty: (party) =>
+      node.admin.addParty({ publicKey: new Uint8Array(digest(`key of ${party.hint}`)), ...party })
   }
 })
 
@@ -101,13 +101,13 @@ const noting = <S extends object>(service: S, name: string, asked: Asked): S =>
       if (typeof value !== "function") return value
       return (...given: ReadonlyArray<unknown>) => {
         const [first] = given
-        const of =
+        const place =
           typeof first === "object" && first !== null && "collection" in first
             ? String(first.collection)
             : typeof first === "string"
               ? first
               : ""
-        asked.push(`${name}.${String(member)} ${of}`)
+        asked.push(`${name}.${String(member)} ${place}`)
         return Reflect.apply(value, target, given)
       }
     }
@@ -232,7 +232,7 @@ export const within = <A>(
 /** A call as it is answered: its status, its headers but for the wall clock's, and its bytes. */
 export const call = (
   { port }: Twin,
-  of: {
+  call: {
     readonly path: string
     readonly as: string
     readonly body?: object
@@ -240,15 +240,15 @@ export const call = (
   }
 ) =>
   Effect.promise(async () => {
-    const response = await fetch(`http://127.0.0.1:${port}${of.path}`, {
-      method: of.body === undefined ? "GET" : "POST",
+    const response = await fetch(`http://127.0.0.1:${port}${call.path}`, {
+      method: call.body === undefined ? "GET" : "POST",
       headers: {
-        authorization: of.as,
+        authorization: call.as,
         "x-request-id": "the-same",
-        ...(of.key === undefined ? {} : { "idempotency-key": of.key }),
-        ...(of.body === undefined ? {} : { "content-type": "application/json" })
+        ...(call.key === undefined ? {} : { "idempotency-key": call.key }),
+        ...(call.body === undefined ? {} : { "content-type": "application/json" })
       },
-      ...(of.body === undefined ? {} : { body: JSON.stringify(of.body) })
+      ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) })
     })
     const headers = [...response.headers]
       .filter(([name]) => name !== "date")

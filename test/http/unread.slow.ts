@@ -70,8 +70,8 @@ const noted = (message: unknown): void => {
   if (request.socket.localPort === venue.port) exchanges.push({ request, response })
 }
 
-const opened = async (of: Parameters<typeof open>[0]) => {
-  venue = await open({ tables: served, ...of })
+const opened = async (options: Parameters<typeof open>[0]) => {
+  venue = await open({ tables: served, ...options })
   const as = await bearer(["operator"])
   for (let n = 0; n < records; n++) {
     const body = `{"holderId":"h-${n}","text":"one","amount":1,"owner":null}`
@@ -91,22 +91,24 @@ const hangUp = async () => {
 const isOurs = ({ headers }: IncomingMessage) => headers["x-hostile"] === undefined
 
 /** Connections that send so many requests in one packet each, and never read. */
-const volley = async (of: {
+const volley = async (options: {
   readonly connections: number
   readonly requests: number
   readonly path: string
   readonly as: string | null
 }) => {
-  const authorization = of.as === null ? "" : `Authorization: ${of.as}\r\n`
-  const request = `GET ${of.path} HTTP/1.1\r\nHost: x\r\nX-Hostile: ${round}\r\n${authorization}\r\n`
+  const authorization = options.as === null ? "" : `Authorization: ${options.as}\r\n`
+  const request = `GET ${options.path} HTTP/1.1\r\nHost: x\r\nX-Hostile: ${round}\r\n${authorization}\r\n`
   await Promise.all(
-    Array.from({ length: of.connections }, () => {
+    Array.from({ length: options.connections }, () => {
       const socket = connect(venue.port, "127.0.0.1")
       socket.on("error", () => {})
       socket.pause()
       sockets.push(socket)
       return new Promise<void>((resolve) =>
-        socket.once("connect", () => socket.write(request.repeat(of.requests), () => resolve()))
+        socket.once("connect", () =>
+          socket.write(request.repeat(options.requests), () => resolve())
+        )
       )
     })
   )

@@ -117,7 +117,7 @@ export interface Venue {
 }
 
 export const open = async (
-  of: {
+  options: {
     readonly vitals?: Effect.Effect<Host.Readiness.Vitals, Refusal.Unavailable>
     /** Verifier of tokens; that of the test issuer by default. */
     readonly issuer?: string
@@ -145,7 +145,7 @@ export const open = async (
     readonly telemetry?: Layer.Layer<never>
   } = {}
 ): Promise<Venue> => {
-  const served = of.tables ?? tables
+  const served = options.tables ?? tables
   const logs: Array<string> = []
   const log = Logger.layer([Logger.map(Host.Logs.line, (line) => void logs.push(line))])
   const vitals = {
@@ -156,52 +156,54 @@ export const open = async (
     migrationsPending: false
   }
   const signIn = Host.Authentication.layer({
-    issuer: of.issuer ?? issuer,
+    issuer: options.issuer ?? issuer,
     audience,
     algorithms: Host.HostConfig.algorithms
-  }).pipe(Layer.provide(of.jwks ?? Host.Jwks.layerLocal({ keys: [publicJwk] })))
+  }).pipe(Layer.provide(options.jwks ?? Host.Jwks.layerLocal({ keys: [publicJwk] })))
   const readiness = Host.Readiness.layer({ version: "0.1.0" }).pipe(
     Layer.provide(
-      Layer.succeed(Host.Readiness.Vital, { look: of.vitals ?? Effect.succeed(vitals) })
+      Layer.succeed(Host.Readiness.Vital, { look: options.vitals ?? Effect.succeed(vitals) })
     )
   )
   const host = Host.layer({
     tables: served,
     tenant,
-    basePath: of.basePath ?? "",
+    basePath: options.basePath ?? "",
     host: "127.0.0.1",
     port: 0,
-    signing: { keys: [], window: 300_000, basePath: "", ...of.signing },
+    signing: { keys: [], window: 300_000, basePath: "", ...options.signing },
     // A test calls more than a person does; those of the limit set their own.
-    rateLimit: { limit: 1_000_000, window: 60_000, perRole: {}, ...of.rateLimit },
-    origins: of.origins ?? []
+    rateLimit: { limit: 1_000_000, window: 60_000, perRole: {}, ...options.rateLimit },
+    origins: options.origins ?? []
   })
   const times = Layer.effect(
     Host.Times,
-    Effect.map(Host.Times, (usual) => ({ ...usual, ...of.times }))
+    Effect.map(Host.Times, (usual) => ({ ...usual, ...options.times }))
   )
   const uploads = Layer.effect(
     Host.Uploads,
-    Effect.map(Host.Uploads, (usual) => ({ ...usual, ...of.uploads }))
+    Effect.map(Host.Uploads, (usual) => ({ ...usual, ...options.uploads }))
   )
   const unread = Layer.effect(
     Host.UnreadLimits,
-    Effect.map(Host.UnreadLimits, (usual) => ({ ...usual, ...of.unread }))
+    Effect.map(Host.UnreadLimits, (usual) => ({ ...usual, ...options.unread }))
   )
   const waits = Layer.effect(
     Host.WaitLimits,
-    Effect.map(Host.WaitLimits, (usual) => ({ ...usual, ...of.waits }))
+    Effect.map(Host.WaitLimits, (usual) => ({ ...usual, ...options.waits }))
   )
   const runtime = ManagedRuntime.make(
     host.pipe(
       Layer.provide(Layer.mergeAll(signIn, readiness, times, uploads, unread, waits)),
-      (served) => (of.intake === undefined ? served : Layer.provide(served, of.intake)),
-      Layer.provideMerge(engineOf(served.operations, of.storage ?? Memory.layer, of.ledger)),
-      Layer.provideMerge(of.telemetry ?? Layer.empty),
+      (served) => (options.intake === undefined ? served : Layer.provide(served, options.intake)),
+      Layer.provideMerge(
+        engineOf(served.operations, options.storage ?? Memory.layer, options.ledger)
+      ),
+      Layer.provideMerge(options.telemetry ?? Layer.empty),
       Layer.provideMerge(log),
       // The registry of metrics is the process's own otherwise, shared with every other venue.
       Layer.provideMerge(Layer.succeed(Metric.MetricRegistry, new Map())),
-      Layer.provide(Layer.succeed(Settings, { ...settingsDefaults, ...of.settings }))
+      Layer.provide(Layer.succeed(Settings, { ...settingsDefaults, ...options.settings }))
     )
   )
   const port = await runtime.runPromise(

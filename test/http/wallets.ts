@@ -81,7 +81,7 @@ const host = () =>
 
 /** Opens one; everything the API answers is held against its own document when it closes. */
 export const open = async (
-  of: {
+  options: {
     readonly settings?: Partial<typeof settingsDefaults>
     /** A source of screenings, or another port that an embedder may replace. */
     readonly plugged?: Layer.Layer<never>
@@ -91,7 +91,7 @@ export const open = async (
 ): Promise<WholeVenue> => {
   const logs: Array<string> = []
   const log = Logger.layer([Logger.map(Host.Logs.line, (line) => void logs.push(line))])
-  const settings = Layer.succeed(Settings, { ...settingsDefaults, ...of.settings })
+  const settings = Layer.succeed(Settings, { ...settingsDefaults, ...options.settings })
   const runtime = ManagedRuntime.make(
     Layer.mergeAll(
       host().pipe(Layer.provide(Layer.mergeAll(signIn(), readiness()))),
@@ -99,11 +99,13 @@ export const open = async (
     ).pipe(
       Layer.provideMerge(
         Engine.layer.pipe(
-          Layer.provideMerge(ports(of.settings === undefined ? {} : { settings: of.settings }))
+          Layer.provideMerge(
+            ports(options.settings === undefined ? {} : { settings: options.settings })
+          )
         )
       ),
       Layer.provideMerge(log),
-      Layer.provide(of.plugged ?? Layer.empty),
+      Layer.provide(options.plugged ?? Layer.empty),
       Layer.provide(settings)
     )
   )
@@ -112,7 +114,7 @@ export const open = async (
   )
   const door = await runtime.runPromise(Door.Door)
   const witness =
-    of.witness === "elsewhere" ? undefined : Witness.watch({ port, routes: table(Catalogue) })
+    options.witness === "elsewhere" ? undefined : Witness.watch({ port, routes: table(Catalogue) })
   const settle = () => runtime.runPromise(Effect.flatMap(Engine.Engine, (engine) => engine.settle))
   const venue: Venue.Venue = {
     url: `http://127.0.0.1:${port}`,

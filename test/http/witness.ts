@@ -43,17 +43,17 @@ interface Started {
 }
 
 /** Watches the server that listens on a port of this process, from now on. */
-export const watch = (of: {
+export const watch = (options: {
   readonly port: number
   readonly routes: ReadonlyArray<Route>
 }): Witness => {
-  const judge = judgeOf(of.routes)
+  const judge = judgeOf(options.routes)
   const kept: Array<Exchange> = []
   const seen = new Map<string, number>()
   const started = (message: unknown): void => {
     const { request, response, server } = message as Started
     const address = server.address()
-    if (typeof address !== "object" || address?.port !== of.port) return
+    if (typeof address !== "object" || address?.port !== options.port) return
     record(request, response, (exchange) => {
       const path = exchange.target.split("?", 1)[0]
       const same = `${exchange.method} ${path} ${exchange.status}`

@@ -106,8 +106,8 @@ const { value } = fc.letrec<{ value: Plain }>((tie) => ({
 }))
 
 /** A number as it is printed: its own digits, an exponent written out. */
-const plainly = (of: Plain): Plain =>
-  Result.getOrThrow(PlainJson.parse(PlainJson.stringify(of as PlainJson.Printable)))
+const plainly = (json: Plain): Plain =>
+  Result.getOrThrow(PlainJson.parse(PlainJson.stringify(json as PlainJson.Printable)))
 
 describe("the second reader", () => {
   it("reads another value from what is printed, or prints what is read as another", () => {

@@ -16,7 +16,7 @@ export interface Proxy {
 const startWithin = 60_000
 
 /** Starts it in front of an address; ready once it listens. */
-export const start = async (of: {
+export const start = async (options: {
   /** The document's file. */
   readonly document: string
   readonly upstream: string
@@ -24,7 +24,17 @@ export const start = async (of: {
   const port = await freePort()
   const child = spawn(
     process.execPath,
-    [prism, "proxy", "--errors", "-h", "127.0.0.1", "-p", String(port), of.document, of.upstream],
+    [
+      prism,
+      "proxy",
+      "--errors",
+      "-h",
+      "127.0.0.1",
+      "-p",
+      String(port),
+      options.document,
+      options.upstream
+    ],
     { stdio: ["ignore", "pipe", "inherit"] }
   )
   const tooLate = setTimeout(() => child.kill("SIGKILL"), startWithin)

@@ -36,9 +36,9 @@ export const routesOf = (document: Json): ReadonlyArray<Route> =>
     })
   )
 
-export const call = async (of: Calling): Promise<ReadonlyArray<Answered>> => {
+export const call = async (call: Calling): Promise<ReadonlyArray<Answered>> => {
   const answers: Array<Answered> = []
-  for (const route of routesOf(of.document)) answers.push(...(await callOne(of, route)))
+  for (const route of routesOf(call.document)) answers.push(...(await callOne(call, route)))
   return answers
 }
 
@@ -49,27 +49,27 @@ interface Asked {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-const callOne = async (of: Calling, route: Route): Promise<ReadonlyArray<Answered>> => {
+const callOne = async (call: Calling, route: Route): Promise<ReadonlyArray<Answered>> => {
   const roles = listOf(route.operation["x-roles"]).map(String)
-  const admitted = bearersOf(of, (role) => roles.includes(role))
-  const strangers = bearersOf(of, (role) => !roles.includes(role))
+  const admitted = bearersOf(call, (role) => roles.includes(role))
+  const strangers = bearersOf(call, (role) => !roles.includes(role))
   const [own = null] = admitted
-  const known = pathOf(route, (name) => of.known[name] ?? "sample-1")
-  const parameters = listOf(route.operation["parameters"]).map((one) => deref(of.document, one))
+  const known = pathOf(route, (name) => call.known[name] ?? "sample-1")
+  const parameters = listOf(route.operation["parameters"]).map((one) => deref(call.document, one))
   const inQuery = parameters.filter((one) => one["in"] === "query")
   const isNeeded = (one: JsonObject) => one["required"] === true
-  const always = inQuery.filter(isNeeded).map((one) => queryOf(of.document, one))
+  const always = inQuery.filter(isNeeded).map((one) => queryOf(call.document, one))
   /** The query with what a call cannot go without. */
   const asking = (...more: ReadonlyArray<string>): string => {
     const all = [...always, ...more]
     return all.length === 0 ? "" : `?${all.join("&")}`
   }
-  const optional = inQuery.filter((one) => !isNeeded(one)).map((one) => queryOf(of.document, one))
+  const optional = inQuery.filter((one) => !isNeeded(one)).map((one) => queryOf(call.document, one))
   const absent = pathOf(route, () => "absent-1") + asking()
-  const together = asTogether(of.known)[route.template] ?? []
+  const together = asTogether(call.known)[route.template] ?? []
   const queries = [asking(), ...optional.map((one) => asking(one)), ...together]
-  const schema = bodySchema(of.document, route)
-  const body = schema === undefined ? undefined : sample(of.document, schema)
+  const schema = bodySchema(call.document, route)
+  const body = schema === undefined ? undefined : sample(call.document, schema)
   const key = crypto.randomUUID()
   const keyed = route.method === "get" ? {} : { "idempotency-key": key }
   const withBody = body === undefined ? {} : { body }
@@ -100,7 +100,7 @@ const callOne = async (of: Calling, route: Route): Promise<ReadonlyArray<Answere
       : [])
   ]
   const answers: Array<Answered> = []
-  for (const one of asked) answers.push(await send(of, route, one))
+  for (const one of asked) answers.push(await send(call, route, one))
   return answers
 }
 
@@ -120,8 +120,8 @@ const asTogether = ({
   ].map((query) => `?${query}`)
 })
 
-const bearersOf = (of: Calling, is: (role: string) => boolean): ReadonlyArray<string> =>
-  names.filter((name) => is(people[name].role)).map((name) => of.bearers[name])
+const bearersOf = (call: Calling, is: (role: string) => boolean): ReadonlyArray<string> =>
+  names.filter((name) => is(people[name].role)).map((name) => call.bearers[name])
 
 const isName = (name: string): name is keyof typeof people => name in people
 const names = Object.keys(people).filter(isName)
@@ -146,10 +146,10 @@ const bodySchema = (document: Json, { operation }: Route): Json | undefined =>
 const takesFile = (document: Json, { operation }: Route): boolean =>
   "text/csv" in objectOf(objectOf(deref(document, operation["requestBody"])["content"]))
 
-const send = async (of: Calling, route: Route, asked: Asked): Promise<Answered> => {
+const send = async (call: Calling, route: Route, asked: Asked): Promise<Answered> => {
   const method = route.method.toUpperCase()
-  const isFile = takesFile(of.document, route)
-  const response = await fetch(of.api + asked.path, {
+  const isFile = takesFile(call.document, route)
+  const response = await fetch(call.api + asked.path, {
     method,
     headers: {
       ...(asked.as === null ? {} : { authorization: asked.as }),

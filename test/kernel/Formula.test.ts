@@ -20,8 +20,11 @@ const worth = Formula.declare({
       figure: "above",
       term: each({
         lists: ["units", "price", "weight"],
-        term: (of) =>
-          multiply(multiply(of("units"), subtract(max(of("price"), floor), floor)), of("weight"))
+        term: (sumOf) =>
+          multiply(
+            multiply(sumOf("units"), subtract(max(sumOf("price"), floor), floor)),
+            sumOf("weight")
+          )
       }),
       ...to
     })
@@ -32,15 +35,15 @@ const amount = fc.bigInt({ min: -(10n ** 12n), max: 10n ** 12n }).map(Decimal.fr
 const lots = fc.array(fc.record({ units: amount, price: amount, weight: amount }), { maxLength: 5 })
 type Lots = ReadonlyArray<Record<"units" | "price" | "weight", Decimal.Decimal>>
 
-const givenOf = (of: Lots, floor: Decimal.Decimal) => {
+const givenOf = (lots: Lots, floor: Decimal.Decimal) => {
   const list = (name: "units" | "price" | "weight") =>
-    of.map((lot, index) => ({ id: `lot-${index}`, amount: lot[name] }))
+    lots.map((lot, index) => ({ id: `lot-${index}`, amount: lot[name] }))
   return { units: list("units"), price: list("price"), weight: list("weight"), floor }
 }
 
-const basisOf = (of: Lots, floor: Decimal.Decimal) =>
+const basisOf = (lots: Lots, floor: Decimal.Decimal) =>
   Basis.of(worth, {
-    values: givenOf(of, floor),
+    values: givenOf(lots, floor),
     fields: { plain: "plain", above: "above" },
     source: (name, id) => ({ resourceKind: "lot", id: id ?? name, offset: null })
   })
@@ -51,18 +54,18 @@ const floorDivide = (a: bigint, b: bigint) => (a >= 0n ? a / b : -((-a + b - 1n)
 describe("a sum of products", () => {
   it("never is rounded before its sum, and is told by a basis that verifies", () => {
     fc.assert(
-      fc.property(lots, amount, (of, floor) => {
+      fc.property(lots, amount, (lots, floor) => {
         let [plain, above] = [0n, 0n]
-        for (const { units, price, weight } of of) {
+        for (const { units, price, weight } of lots) {
           plain += units * price
           above += units * ((price > floor ? price : floor) - floor) * weight
         }
-        const { figures, terms } = Formula.computeExact(worth, givenOf(of, floor))
+        const { figures, terms } = Formula.computeExact(worth, givenOf(lots, floor))
         expect(Decimal.atoms(figures.plain)).toBe(floorDivide(plain, scale))
         expect(Decimal.atoms(figures.above)).toBe(floorDivide(above, scale * scale))
         const exact = { numerator: plain, denominator: scale * scale }
         expect(Rational.equals(terms.plain ?? Rational.zero, exact)).toBe(true)
-        const verified = basisOf(of, floor).map((basis) =>
+        const verified = basisOf(lots, floor).map((basis) =>
           Result.getOrThrow(Basis.verify(basis, [worth]))
         )
         expect(verified).toEqual([Decimal.format(figures.plain), Decimal.format(figures.above)])

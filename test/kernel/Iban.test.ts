@@ -14,9 +14,9 @@ const known = [
 ]
 
 /** A number in groups of four, in either case. */
-const printed = (number: string, of: { readonly sign: string; readonly isLower: boolean }) => {
-  const groups = number.match(/.{1,4}/gu)?.join(of.sign) ?? ""
-  return of.isLower ? groups.toLowerCase() : groups
+const printed = (number: string, style: { readonly sign: string; readonly isLower: boolean }) => {
+  const groups = number.match(/.{1,4}/gu)?.join(style.sign) ?? ""
+  return style.isLower ? groups.toLowerCase() : groups
 }
 
 const written = fc.record({
@@ -28,8 +28,8 @@ const written = fc.record({
 describe("an IBAN", () => {
   it("is one number however it is printed, with its own check digits", () => {
     fc.assert(
-      fc.property(written, ({ number, ...of }) => {
-        const text = printed(number, of)
+      fc.property(written, ({ number, ...style }) => {
+        const text = printed(number, style)
         expect(Iban.plainNumber(text)).toBe(number)
         expect([Iban.isFormed(text), Iban.isChecked(text), Iban.isMistyped(text)]).toEqual([
           ...[true, true, false]
@@ -67,10 +67,10 @@ describe("an IBAN", () => {
 describe("a text of a bank with account numbers in it", () => {
   it("shows each as the account does, however it is printed", () => {
     fc.assert(
-      fc.property(written, fc.boolean(), ({ number, ...of }, isOwn) => {
-        const text = `Stmt ${printed(number, of)} 2026/42`
+      fc.property(written, fc.boolean(), ({ number, ...style }, isOwn) => {
+        const text = `Stmt ${printed(number, style)} 2026/42`
         expect(masking(text, isOwn ? number : null)).toBe(
-          `Stmt ${mask(printed(number, of))} 2026/42`
+          `Stmt ${mask(printed(number, style))} 2026/42`
         )
       }),
       { seed: 35 }

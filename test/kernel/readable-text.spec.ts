@@ -107,15 +107,15 @@ describe("a holder's details", () => {
 
 describe("the value of an attribute that is set", () => {
   const takes = Schema.is(Changed)
-  const of = (value: string, state: string) => ({
+  const attributeOf = (value: string, state: string) => ({
     ...{ name: "kyc", value, state, evidenceHash: "ee".repeat(32) },
     ...{ validFrom: null, validUntil: null }
   })
   it("can be read, unless one that cannot is rejected or revoked", () => {
     for (const state of ["pending", "valid", "rejected", "revoked"]) {
-      expect([state, takes(of("passed", state))]).toEqual([state, true])
+      expect([state, takes(attributeOf("passed", state))]).toEqual([state, true])
       const ends = state === "rejected" || state === "revoked"
-      expect([state, takes(of("pass\u200bed", state))]).toEqual([state, ends])
+      expect([state, takes(attributeOf("pass\u200bed", state))]).toEqual([state, ends])
     }
   })
 })

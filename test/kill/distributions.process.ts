@@ -174,9 +174,9 @@ describe("a distribution whose hosts are killed", () => {
       await dying(...rest)
     }
     await voided("h3", { choice: "Void", at: "before" }, { choice: "Void", at: "after" })
-    await until(Effect.map(counted, (of) => of["void"] === 1))
+    await until(Effect.map(counted, (counts) => counts["void"] === 1))
     await voided("h4", { choice: "Void", at: 4 })
-    await until(Effect.map(counted, (of) => of["void"] === 2))
+    await until(Effect.map(counted, (counts) => counts["void"] === 2))
 
     await at("2026-08-03T09:00:00Z")
     for (const { lineId, state } of await does(Executions.linesOf(Months.distributionId))) {

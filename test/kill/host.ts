@@ -76,7 +76,7 @@ export interface Host {
 }
 
 /** Starts a host and waits until it reports readiness. */
-export const start = async (of: {
+export const start = async (options: {
   readonly databaseUrl: string
   readonly dataFolder: string
   readonly jwksUrl: string
@@ -89,29 +89,29 @@ export const start = async (of: {
 }): Promise<Host> => {
   const program = "packages/http-host/src/main.ts"
   // A preload may replace modules of the host, which a bundle has no longer apart.
-  const file = of.preload === undefined ? await bundled(program) : `${root}${program}`
+  const file = options.preload === undefined ? await bundled(program) : `${root}${program}`
   const child: ChildProcess = fork(file, ["serve"], {
-    execArgv: [`${root}test/kill/tripwire.ts`, of.preload ?? []]
+    execArgv: [`${root}test/kill/tripwire.ts`, options.preload ?? []]
       .flat()
       .flatMap((file) => ["--import", file]),
     silent: true,
     serialization: "advanced",
     env: {
       ...hostEnvironment,
-      DATABASE_URL: of.databaseUrl,
-      BURSAR_DATA: of.dataFolder,
+      DATABASE_URL: options.databaseUrl,
+      BURSAR_DATA: options.dataFolder,
       BURSAR_ISSUER: issuer,
       BURSAR_AUDIENCE: audience,
-      BURSAR_JWKS_URL: of.jwksUrl,
+      BURSAR_JWKS_URL: options.jwksUrl,
       BURSAR_PORT: "0",
       BURSAR_MANAGEMENT_PORT: "0",
       BURSAR_LEDGER_DOOR_PORT: "0",
       BURSAR_OPERATIONS_LEASE: "1",
-      TRIPWIRE_PORT: new URL(of.databaseUrl).port,
-      ...of.settings
+      TRIPWIRE_PORT: new URL(options.databaseUrl).port,
+      ...options.settings
     }
   })
-  of.born?.(child)
+  options.born?.(child)
   let log = ""
   child.stderr?.on("data", (data) => {
     log = (log + String(data)).slice(-20_000)

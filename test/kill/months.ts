@@ -42,10 +42,10 @@ const named = Layer.effect(
     ...participant,
     admin: {
       ...participant.admin,
-      addParty: (of: Parameters<typeof participant.admin.addParty>[0]) =>
+      addParty: (options: Parameters<typeof participant.admin.addParty>[0]) =>
         participant.admin.addParty({
-          publicKey: createHash("sha256").update(of.hint).digest(),
-          ...of
+          publicKey: createHash("sha256").update(options.hint).digest(),
+          ...options
         })
     }
   }))
@@ -259,7 +259,7 @@ export interface Months extends Hosted<Fund.Parties> {
 /** Opens the month on PostgreSQL; by default after July, with its execution signed. */
 export const open = async (
   size: Size,
-  of: {
+  period: {
     readonly at?: string
     /** Done by the test's own engine, before there is a host. */
     readonly first: Effect.Effect<unknown, unknown, Services>
@@ -267,7 +267,7 @@ export const open = async (
 ): Promise<Months> => {
   const hosted = await host(
     size,
-    Effect.tap(accrued(size, of.at), () => of.first)
+    Effect.tap(accrued(size, period.at), () => period.first)
   )
   return { ...hosted, shown: () => hosted.does(shown) }
 }

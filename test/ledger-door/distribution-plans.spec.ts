@@ -124,15 +124,15 @@ const plan = (
 ) => Deliveries.plan({ policy, payments })
 
 const acts = (
-  of: World.Plan,
+  plan: World.Plan,
   contracts: ReadonlyArray<Contract>,
   now: Instant.Instant = payableFrom,
   by: Party.Party = registrar
-) => of({ party: by, now, contracts: new Map(contracts.map((one) => [one.contractId, one])) })
+) => plan({ party: by, now, contracts: new Map(contracts.map((one) => [one.contractId, one])) })
 
 /** Arguments of the deliveries, by the line's contract. */
-const delivered = (...of: Parameters<typeof acts>) =>
-  acts(...of).flatMap(({ change }) =>
+const delivered = (...args: Parameters<typeof acts>) =>
+  acts(...args).flatMap(({ change }) =>
     change.commands.map((command) => {
       if (command._tag !== "Exercise") throw new Error(command._tag)
       const read = Templates.decodeArgument(Templates.DistributionLine, "Deliver", command.arg)
@@ -208,7 +208,7 @@ describe("a registrar's program", () => {
     readonly [
       what: string,
       contracts: ReadonlyArray<Contract>,
-      of?: World.Plan,
+      plan?: World.Plan,
       now?: Instant.Instant,
       by?: Party.Party
     ]
@@ -243,16 +243,16 @@ describe("a registrar's program", () => {
       plan("as-delivered", { reject: ["dist-1"] })
     ]
   ]
-  it.each(waiting.map(([what, ...of]) => [what, of] as const))(
+  it.each(waiting.map(([what, ...members]) => [what, members] as const))(
     "never delivers a line %s",
-    (_, [contracts, of = plan(), now, by]) => {
-      expect(acts(of, contracts, now, by)).toEqual([])
+    (_, [contracts, planned = plan(), now, by]) => {
+      expect(acts(planned, contracts, now, by)).toEqual([])
     }
   )
 
   it("takes a payment from the day on that has begun in UTC+14", () => {
-    const of = plan([payment("dist-1", "2026-02-04")])
-    const at = (time: string) => acts(of, [distribution(), line(1)], Instant.of(time))
+    const planned = plan([payment("dist-1", "2026-02-04")])
+    const at = (time: string) => acts(planned, [distribution(), line(1)], Instant.of(time))
     expect(at("2026-02-03T09:59:59.999999Z")).toEqual([])
     expect(at("2026-02-03T10:00:00Z")).toHaveLength(1)
   })

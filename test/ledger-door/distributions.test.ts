@@ -49,13 +49,13 @@ const month = async (scene: Story.Scene, count: number) => {
   const { venue } = scene.parties
   const instrument = Story.instrument(scene)
   const amount = Decimal.of("7")
-  const totals = (of: number) => ({
-    entitlement: Decimal.fromInteger(7 * of),
+  const totals = (total: number) => ({
+    entitlement: Decimal.fromInteger(7 * total),
     carryIn: Decimal.zero,
-    gross: Decimal.fromInteger(7 * of),
+    gross: Decimal.fromInteger(7 * total),
     equalisation: Decimal.zero,
     withheld: Decimal.zero,
-    net: Decimal.fromInteger(7 * of),
+    net: Decimal.fromInteger(7 * total),
     carryOut: Decimal.zero,
     payoutUnits: Decimal.zero
   })
@@ -152,8 +152,15 @@ describe("the lines of a distribution", () => {
     const scene = await Story.set()
     try {
       const opened = await month(scene, 3)
-      const turn = (of: PartySession.CommittedChange, choice: "Open" | "Close") =>
-        scene.act(Templates.exercise(Templates.Distribution, cidOf(of, "Distribution"), choice, {}))
+      const turn = (committedChange: PartySession.CommittedChange, choice: "Open" | "Close") =>
+        scene.act(
+          Templates.exercise(
+            Templates.Distribution,
+            cidOf(committedChange, "Distribution"),
+            choice,
+            {}
+          )
+        )
       const closed = await turn(opened, "Close")
       const program = await scene.start(
         "registrar",

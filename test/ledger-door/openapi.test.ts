@@ -55,17 +55,19 @@ describe.each(["3.4", "3.5"] as const)("the description of %s", (line) => {
     /** Sends a request, and judges both request and answer. */
     const judged = async (
       path: string,
-      of: { readonly token?: string; readonly template?: string; readonly body?: unknown },
+      options: { readonly token?: string; readonly template?: string; readonly body?: unknown },
       status = 200
     ): Promise<unknown> => {
       const call = {
-        method: of.body === undefined ? ("get" as const) : ("post" as const),
-        path: of.template ?? path.split("?")[0] ?? path
+        method: options.body === undefined ? ("get" as const) : ("post" as const),
+        path: options.template ?? path.split("?")[0] ?? path
       }
-      if (of.body !== undefined) {
-        expect(Closed.judge(description, Closed.request(description, call), of.body)).toEqual([])
+      if (options.body !== undefined) {
+        expect(Closed.judge(description, Closed.request(description, call), options.body)).toEqual(
+          []
+        )
       }
-      const answer = await door.ask(of.token ?? venue.token, path, of.body)
+      const answer = await door.ask(options.token ?? venue.token, path, options.body)
       expect(answer.status, answer.text).toBe(status)
       const schema = Closed.answer(description, { ...call, status })
       expect(Closed.judge(description, schema, answer.json), answer.text).toEqual([])

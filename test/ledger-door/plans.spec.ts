@@ -60,8 +60,8 @@ const world = (
 })
 
 /** Acts of a plan, as a person reads them. */
-const acts = (plan: World.Plan, ...of: Parameters<typeof world>) =>
-  plan(world(...of)).map(({ name, change, details: told }) => ({ name, ...told, ...change }))
+const acts = (plan: World.Plan, ...args: Parameters<typeof world>) =>
+  plan(world(...args)).map(({ name, change, details: told }) => ({ name, ...told, ...change }))
 
 const holding = (
   contractId: string,
@@ -537,7 +537,7 @@ describe("a price that is swung", () => {
 })
 
 describe("a standing settlement", () => {
-  const standingSettlement = (of: {
+  const standingSettlement = (options: {
     readonly paused?: boolean
     readonly expiresAt?: string
     readonly createdAt?: string
@@ -556,11 +556,11 @@ describe("a standing settlement", () => {
           { party: alice, asset: cash, amount: decimal("300") },
           { party: bob, asset: instrument, amount: decimal("5") }
         ],
-        paused: of.paused ?? false,
+        paused: options.paused ?? false,
         deadline: null,
-        expiresAt: at(of.expiresAt ?? "20T12:00")
+        expiresAt: at(options.expiresAt ?? "20T12:00")
       },
-      at(of.createdAt ?? "05T12:00")
+      at(options.createdAt ?? "05T12:00")
     )
   const committed = contract("0052", Templates.StandingCommitment, {
     venue,

@@ -516,13 +516,13 @@ describe("outside parties as processes", () => {
       await publishes("1.7314", "2026-01-06T16:00:00Z")
       const redeems = (
         redemptionId: string,
-        of: { readonly units: string; readonly free: string }
+        position: { readonly units: string; readonly free: string }
       ) =>
         scene.act(
           Templates.create(Templates.RedemptionClaim, {
             ...ordered,
-            ...{ redemptionId, orderedUnits: Decimal.of(of.units), orderedAmount: null },
-            ...{ remainderOf: null, cutOffAt: null, freeUnits: Decimal.of(of.free) }
+            ...{ redemptionId, orderedUnits: Decimal.of(position.units), orderedAmount: null },
+            ...{ remainderOf: null, cutOffAt: null, freeUnits: Decimal.of(position.free) }
           })
         )
       await redeems("R-part", { units: "500", free: "585.2941176471" })

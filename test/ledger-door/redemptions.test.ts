@@ -151,7 +151,7 @@ describe("orders by the unit", () => {
 
   it("a lot ordered in units is paid for by the wallet once it has its price", async () => {
     const { venue, fund } = scene.parties
-    const of = {
+    const subscription = {
       venue,
       fund,
       orderId: "O1",
@@ -160,7 +160,7 @@ describe("orders by the unit", () => {
       ordered: { units: Decimal.of("1000") },
       expiresAt: null
     }
-    await once("holder", ({ party }) => [Wallet.order(party, of)])
+    await once("holder", ({ party }) => [Wallet.order(party, subscription)])
     const order = await scene.await(Templates.SubscriptionOrder)
     await scene.act(
       Templates.exercise(Templates.PrimaryMarket, market.contractId, "ClaimSubscription", {
@@ -193,7 +193,7 @@ describe("orders by the unit", () => {
 
   it("units go back for cash: the oracle prices, holder and fund put both in place", async () => {
     const { venue, fund } = scene.parties
-    const of = {
+    const redemption = {
       venue,
       fund,
       orderId: "O2",
@@ -203,7 +203,7 @@ describe("orders by the unit", () => {
       custodian: null,
       expiresAt: null
     }
-    await once("holder", ({ party }) => [Wallet.redeem(party, of)])
+    await once("holder", ({ party }) => [Wallet.redeem(party, redemption)])
     const order = await scene.await(Templates.RedemptionOrder)
     await scene.act(
       Templates.exercise(Templates.PrimaryMarket, market.contractId, "ClaimRedemption", {

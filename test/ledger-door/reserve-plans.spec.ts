@@ -76,7 +76,7 @@ const amendment = contract("00a3", Templates.AmendmentProposal, {
   terms
 })
 const lock = (
-  of: { readonly accepted?: ReadonlyArray<Party.Party>; readonly amount?: string } = {}
+  options: { readonly accepted?: ReadonlyArray<Party.Party>; readonly amount?: string } = {}
 ) =>
   contract("00b1", Templates.LockAgreementProposal, {
     venue,
@@ -84,8 +84,8 @@ const lock = (
     reserveId: "res-1",
     asset: eur,
     holder: custodian,
-    amount: decimal(of.amount ?? "0"),
-    accepted: of.accepted ?? []
+    amount: decimal(options.amount ?? "0"),
+    accepted: options.accepted ?? []
   })
 const agreement = contract("00b2", Templates.LockAgreement, {
   venue,
@@ -97,7 +97,7 @@ const agreement = contract("00b2", Templates.LockAgreement, {
 
 const holding = (
   contractId: string,
-  of: {
+  allocation: {
     readonly owner: Party.Party
     readonly amount: string
     readonly asset?: Templates.Asset
@@ -105,16 +105,16 @@ const holding = (
   }
 ) =>
   contract(contractId, Templates.Holding, {
-    registrar: (of.asset ?? eur).admin,
-    owner: of.owner,
+    registrar: (allocation.asset ?? eur).admin,
+    owner: allocation.owner,
     provider: venue,
-    instrument: of.asset ?? eur,
-    amount: decimal(of.amount),
+    instrument: allocation.asset ?? eur,
+    amount: decimal(allocation.amount),
     restricted: false,
     lock:
-      of.context === undefined
+      allocation.context === undefined
         ? null
-        : { holders: [venue], observers: [], context: of.context, expiresAt: null },
+        : { holders: [venue], observers: [], context: allocation.context, expiresAt: null },
     label: "",
     meta: {}
   })

@@ -50,11 +50,11 @@ it("a reserve is agreed, locked, minted on, amended and redeemed from wallets th
         )
       )
     const isHolding =
-      (of: { readonly owner: typeof bank; readonly id: string; readonly amount: string }) =>
+      (allocation: { readonly owner: typeof bank; readonly id: string; readonly amount: string }) =>
       (payload: Templates.Payload<typeof Templates.Holding>) =>
-        payload.owner === of.owner &&
-        payload.instrument.id === of.id &&
-        Decimal.equals(payload.amount, decimal(of.amount))
+        payload.owner === allocation.owner &&
+        payload.instrument.id === allocation.id &&
+        Decimal.equals(payload.amount, decimal(allocation.amount))
     const lockedIs = (amount: string) =>
       scene.await(
         Templates.Holding,

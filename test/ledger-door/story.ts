@@ -150,7 +150,7 @@ export const proposeMarket = (scene: Scene, attestors: ReadonlyArray<Party.Party
 
 export const claim = (
   scene: Scene,
-  of: {
+  subscription: {
     readonly subscriptionId: string
     readonly cash: string
     readonly attestors: ReadonlyArray<Party.Party>
@@ -159,7 +159,7 @@ export const claim = (
   scene.act(
     Templates.create(Templates.SubscriptionClaim, {
       venue: scene.parties.venue,
-      subscriptionId: of.subscriptionId,
+      subscriptionId: subscription.subscriptionId,
       orderId: null,
       instrument: instrument(scene),
       holder: scene.holder.party,
@@ -168,14 +168,14 @@ export const claim = (
       mode: "wire",
       currency: "EUR",
       paymentAsset: null,
-      cash: Decimal.of(of.cash),
+      cash: Decimal.of(subscription.cash),
       feeRate: null,
       cashDecimals: null,
       oracle: scene.parties.oracle,
       cycleId: null,
       orderedUnits: null,
-      attestors: of.attestors,
-      required: of.attestors.length,
+      attestors: subscription.attestors,
+      required: subscription.attestors.length,
       attested: [],
       pointCid: null,
       price: null,

@@ -242,20 +242,20 @@ const acts: {
         isOpen(game, "active") && units > 0n && Books.mayMint(now, { asset, amount, units })
       const asked = yield* Stated.precheck(game.scene, { asset, deposit: String(much), holder })
       expect(asked.refused.length === 0, `${asked.refused.join()} by precheck`).toBe(holds)
-      const of = {
+      const mint = {
         mintId: name,
         asset: assetOf(game, asset),
         deposit: much,
         holder: game.scene[holder]
       }
-      const started = yield* Minting.starts(game.scene, of, { deadline: yield* deadline })
+      const started = yield* Minting.starts(game.scene, mint, { deadline: yield* deadline })
       if (!starts(game, started, holds)) return
       game.open.push({ id: name, kind: "mint", holder, asset, amount, units })
       const { units: fixed } = yield* Minting.mint(name)
       expect(text(Decimal.atoms(fixed)), "units of the mint").toBe(text(units))
       // Some orders are never accepted.
       if (much % 7 === 0) return
-      yield* Minting.accepts(game.scene, of)
+      yield* Minting.accepts(game.scene, mint)
       plus(game.owned, `${holder} ${asset}`, amount)
       plus(game.given, `${holder} ${asset}`, amount)
       if (much % 5 !== 0) yield* turn(game)
@@ -280,13 +280,15 @@ const acts: {
         Books.mayRedeem(now, { asset, amount, units })
       const asked = yield* Stated.precheck(game.scene, { asset, units: text(units), holder })
       expect(asked.refused.length === 0, `${asked.refused.join()} by precheck`).toBe(holds)
-      const of = {
+      const redemption = {
         reserveRedemptionId: name,
         asset: assetOf(game, asset),
         units: 1 + (much % 60),
         holder: game.scene[holder]
       }
-      const started = yield* Minting.startsRedemption(game.scene, of, { deadline: yield* deadline })
+      const started = yield* Minting.startsRedemption(game.scene, redemption, {
+        deadline: yield* deadline
+      })
       if (!starts(game, started, holds)) return
       const { payout } = yield* Minting.redemption(name)
       expect(text(Decimal.atoms(payout)), "payout").toBe(text(amount))
@@ -300,7 +302,7 @@ const acts: {
       )
       if (isWhole) {
         game.open.push({ id: name, kind: "redemption", holder, asset, amount, units })
-        yield* Minting.acceptsRedemption(game.scene, of)
+        yield* Minting.acceptsRedemption(game.scene, redemption)
         // The price of what is paid rises between the acceptance and the settlement.
         if (much % 3 !== 0) yield* rises(game)
         const then = yield* books(game)
@@ -475,9 +477,9 @@ const agrees = (game: Game) =>
     }
     if (game.opening.isPar && game.opening.isStill) {
       for (const holder of ["h1", "h2"]) {
-        const worth = (of: ReadonlyMap<string, bigint>) =>
-          10n * ((of.get(`${holder} USD`) ?? 0n) + (of.get(`${holder} fund-a`) ?? 0n)) +
-          21n * (of.get(`${holder} BILL`) ?? 0n)
+        const worth = (amounts: ReadonlyMap<string, bigint>) =>
+          10n * ((amounts.get(`${holder} USD`) ?? 0n) + (amounts.get(`${holder} fund-a`) ?? 0n)) +
+          21n * (amounts.get(`${holder} BILL`) ?? 0n)
         expect(worth(game.owned) <= worth(game.given), `${holder} gained`).toBe(true)
       }
     }
@@ -511,16 +513,22 @@ const filled = (game: Game) =>
     yield* acts.mint(game, { ...step, what: "mint", which: 2 }, "first")
   })
 
-const play = (of: Opening, script: ReadonlyArray<Step>) =>
+const play = (opening: Opening, script: ReadonlyArray<Step>) =>
   Effect.gen(function* () {
     const scene = yield* Minting.opened({
-      terms: choiceAt(of.terms),
+      terms: choiceAt(opening.terms),
       body: { loosenDelay: "PT2H" },
-      instrument: of.isPar ? {} : { valuation: "accumulating" },
+      instrument: opening.isPar ? {} : { valuation: "accumulating" },
       price: null
     })
     const game: Game = {
-      ...{ scene, opening: of, terms: of.terms % choices.length, pending: null, outstanding: 0n },
+      ...{
+        scene,
+        opening,
+        terms: opening.terms % choices.length,
+        pending: null,
+        outstanding: 0n
+      },
       owned: new Map(),
       given: new Map(),
       locked: new Map(),
@@ -534,7 +542,7 @@ const play = (of: Opening, script: ReadonlyArray<Step>) =>
       reserve: "active",
       done: []
     }
-    if (of.isFilled) yield* filled(game)
+    if (opening.isFilled) yield* filled(game)
     for (const [index, step] of script.entries()) {
       // No reserve backs the instrument any more.
       if (game.reserve === "closed") break
@@ -548,22 +556,26 @@ const play = (of: Opening, script: ReadonlyArray<Step>) =>
     return game.done
   })
 
-const run = (of: Opening, script: ReadonlyArray<Step>): Promise<ReadonlyArray<string>> =>
+const run = (opening: Opening, script: ReadonlyArray<Step>): Promise<ReadonlyArray<string>> =>
   Effect.runPromise(
-    play(of, script).pipe(Effect.provide(world()), Effect.provide(TestClock.layer()))
+    play(opening, script).pipe(Effect.provide(world()), Effect.provide(TestClock.layer()))
   )
 
 describe("after any history of a backed instrument", () => {
   it("orders settle, figures are shown and terms are in force as the test's own books have them", () =>
     fc.assert(
-      fc.asyncProperty(opening, steps, async (of, script) => void (await run(of, script))),
+      fc.asyncProperty(
+        opening,
+        steps,
+        async (opening, script) => void (await run(opening, script))
+      ),
       { numRuns: Number(process.env["BACKED_HISTORIES"] ?? 60) }
     ))
 
   it("these histories do enough to prove something", async () => {
     const done = new Map<string, number>()
-    for (const [of, script] of fc.sample(fc.tuple(opening, steps), { numRuns: 20, seed: 3 })) {
-      for (const what of await run(of, script)) done.set(what, (done.get(what) ?? 0) + 1)
+    for (const [start, script] of fc.sample(fc.tuple(opening, steps), { numRuns: 20, seed: 3 })) {
+      for (const what of await run(start, script)) done.set(what, (done.get(what) ?? 0) + 1)
     }
     const reached = ["settled mint", "settled redemption", "refused", "tightened", "loosened"]
     const ended = ["released", "moved", "cancelled mint", "withdrawn"]

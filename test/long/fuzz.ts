@@ -82,7 +82,7 @@ const everybody = async (): Promise<Requests.Making["callers"]> => {
 }
 
 /** Sends so many requests to a town of its own; `seed` names both. */
-export const walk = async (of: {
+export const walk = async (options: {
   readonly seed: number
   readonly count: number
 }): Promise<Walked> => {
@@ -91,7 +91,7 @@ export const walk = async (of: {
   const statuses = new Map<number, number>()
   const reached = new Set<string>()
   const faults: Array<string> = []
-  const die = dice(of.seed)
+  const die = dice(options.seed)
   const known: Requests.Known = new Map([
     ["instrumentId", ["fund-a"]],
     ["holderId", ["h1"]],
@@ -103,10 +103,10 @@ export const walk = async (of: {
   ])
   const next = Requests.make({ die, known, document, callers: await everybody() })
   try {
-    for (let nth = 0; nth < of.count; nth++) {
+    for (let nth = 0; nth < options.count; nth++) {
       const sent = next()
       const found = (what: string): void => {
-        faults.push(`seed ${of.seed}, request ${nth}: ${what}\n  ${shown(sent)}`)
+        faults.push(`seed ${options.seed}, request ${nth}: ${what}\n  ${shown(sent)}`)
       }
       const answer = await ask(town.venue.port, agent, sent).catch((error: unknown) => {
         found(`no answer: ${String(error)}`)
@@ -125,7 +125,7 @@ export const walk = async (of: {
       if (nth % betweenTurns === betweenTurns - 1) await town.goesOn()
     }
     await town.goesOn()
-    faults.push(...(await leftBehind(town)).map((what) => `seed ${of.seed}: ${what}`))
+    faults.push(...(await leftBehind(town)).map((what) => `seed ${options.seed}: ${what}`))
   } finally {
     agent.destroy()
     await town.venue.close()

@@ -23,15 +23,18 @@ const leastTime = (run: () => void): number => {
  * Time of reading a text divided by the time of reading one of half its length: at most about 2 for
  * a linear reader, 4 for a quadratic one, 16 for one of four repetitions in a row.
  */
-export const growth = (of: {
+export const growth = (options: {
   readonly text: (length: number) => string
   readonly length: number
   readonly read: (text: string) => void
 }): number => {
-  const [half, whole] = [of.text(of.length / 2), of.text(of.length)]
+  const [half, whole] = [options.text(options.length / 2), options.text(options.length)]
   let ratio = Number.POSITIVE_INFINITY
   for (let attempt = 0; attempt < attempts && ratio > 2.5; attempt++) {
-    ratio = Math.min(ratio, leastTime(() => of.read(whole)) / leastTime(() => of.read(half)))
+    ratio = Math.min(
+      ratio,
+      leastTime(() => options.read(whole)) / leastTime(() => options.read(half))
+    )
   }
   return ratio
 }

@@ -40,10 +40,10 @@ const deposit = 10
 /** Kills an engine as a mint starts and as it settles, and as a redemption does; every third is cancelled. */
 const plays = (
   scene: Backed.Scene,
-  of: { readonly death: Killable.Death; readonly round: number }
+  play: { readonly death: Killable.Death; readonly round: number }
 ) =>
   Effect.gen(function* () {
-    const { death, round } = of
+    const { death, round } = play
     const isCancelled = round % 3 === 2
     const [mintId, redemptionId] = [`m-${round}`, `r-${round}`]
     const asset = scene.usd
@@ -52,8 +52,8 @@ const plays = (
     yield* alive(Calls.openAction("mint.start", { reserveId: "res-1" }, body))
     let calls = yield* dies(death)
     yield* alive(Minting.accepts(scene, order))
-    const of1 = { reserveId: "res-1", mintId }
-    if (isCancelled) yield* alive(Calls.openAction("mint.cancel", of1, {}))
+    const params = { reserveId: "res-1", mintId }
+    if (isCancelled) yield* alive(Calls.openAction("mint.cancel", params, {}))
     calls += yield* dies(death)
     const redeemed = {
       reserveRedemptionId: redemptionId,

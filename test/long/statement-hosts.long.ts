@@ -86,12 +86,12 @@ const statementsOf = (businessDate: string) =>
 /** A file of a date; more than a chunk of bytes where it has many lines. */
 const file = (
   businessDate: string,
-  of: { readonly lines?: number; readonly note?: string } = {}
+  options: { readonly lines?: number; readonly note?: string } = {}
 ) => ({
   kind: "custody",
   businessDate,
-  reference: of.note ?? "first",
-  lines: Array.from({ length: of.lines ?? 3 }, (_, n) => ({
+  reference: options.note ?? "first",
+  lines: Array.from({ length: options.lines ?? 3 }, (_, n) => ({
     asset: `asset-${n}`,
     account: `account-${n}-of-the-custodian-${"x".repeat(20)}`,
     quantity: String(n)
@@ -103,11 +103,11 @@ type File = ReturnType<typeof file>
 const upload = (
   host: Host.Host,
   body: File,
-  of: { readonly key: string; readonly corrects?: string }
+  file: { readonly key: string; readonly corrects?: string }
 ) => {
-  const corrects = of.corrects === undefined ? "" : `&corrects=${of.corrects}`
+  const corrects = file.corrects === undefined ? "" : `&corrects=${file.corrects}`
   const path = `/v1/external-statements?externalSourceId=custodian${corrects}`
-  return Instances.call(host, { as, path, body, key: of.key })
+  return Instances.call(host, { as, path, body, key: file.key })
 }
 
 const hosts = (): readonly [Host.Host, Host.Host] => {
@@ -185,11 +185,11 @@ describe("two hosts on one database", () => {
     for (const _ of rounds) {
       const date = nextDate()
       const race = async (corrects?: string) => {
-        const of = corrects === undefined ? {} : { corrects }
+        const members = corrects === undefined ? {} : { corrects }
         const answers = await Promise.all(
           hosts().map((host, n) => {
             const note = `${n}-${corrects ?? "first"}`
-            return upload(host, file(date, { note }), { key: `${date}/${note}`, ...of })
+            return upload(host, file(date, { note }), { key: `${date}/${note}`, ...members })
           })
         )
         expect(answers.map(statusOf).toSorted()).toEqual([201, 422])
@@ -316,10 +316,10 @@ const rows = "insert into bursar.bulk_row"
 
 describe("a host that is killed as it takes a file", () => {
   /** Kills a host that takes a file; the sender sends it again to the next one. */
-  const taking = async (of: Death & { readonly lines: number; readonly note: string }) => {
+  const taking = async (death: Death & { readonly lines: number; readonly note: string }) => {
     const date = nextDate()
-    const bytes = file(date, of)
-    const lived = await survived(of, async (host) => {
+    const bytes = file(date, death)
+    const lived = await survived(death, async (host) => {
       // A call that is lost is a host that died.
       if ((await upload(host, bytes, { key: date })) === null) await host.ended
     })
@@ -336,8 +336,8 @@ describe("a host that is killed as it takes a file", () => {
     async (says) => {
       // A connection sends the text of a statement once: the host that dies has sent none.
       await down()
-      const of = { says, at: 1, lines: 12_000, note: "many" }
-      expect(await taking(of)).toEqual({ lived: false, isThere: false })
+      const death = { says, at: 1, lines: 12_000, note: "many" }
+      expect(await taking(death)).toEqual({ lived: false, isThere: false })
     }
   )
 

@@ -148,8 +148,8 @@ describe("what is told", () => {
         .announce(evolve(cycle(...before), fact), fact)
         .map(({ type, holderIds, payload }) => ({ type, holderIds, payload }))
     expect(announcedBy(joined)).toEqual([])
-    const [of] = announcedBy(settled, joined)
-    expect(of).toMatchObject({ type: "dealing-cycle.settled", holderIds: [] })
+    const [announcement] = announcedBy(settled, joined)
+    expect(announcement).toMatchObject({ type: "dealing-cycle.settled", holderIds: [] })
     expect(JSON.stringify(announcedBy(released, joined))).toContain("dealing-cycle.released")
   })
 

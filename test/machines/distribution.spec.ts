@@ -97,10 +97,10 @@ describe("a distribution", () => {
   })
 })
 
-const suspend = (...of: DistributionLine["causes"]): Line.Fact => ({
+const suspend = (...causes: DistributionLine["causes"]): Line.Fact => ({
   on: "suspend",
   at: at(1),
-  causes: of
+  causes
 })
 const cure: Line.Fact = { on: "cure", at: at(2) }
 const deliver: Line.Fact = {

@@ -22,7 +22,7 @@ export const successor = Party.of(`successor::${"1220".padEnd(68, "c")}`)
 export const executedAt = Instant.of("2026-08-03T09:00:00Z")
 
 /** July's distribution of a par fund in cash, with one line of 54.32. */
-export const distribution = (of: Partial<Distribution> = {}): Distribution => ({
+export const distribution = (changes: Partial<Distribution> = {}): Distribution => ({
   distributionId: Schema.decodeSync(DistributionId)("d-july"),
   instrumentId: Schema.decodeSync(InstrumentId)("fund-a"),
   month: Month.of("2026-07"),
@@ -70,13 +70,13 @@ export const distribution = (of: Partial<Distribution> = {}): Distribution => ({
   sealedAt: null,
   clearedByRun: null,
   holdId: null,
-  ...of
+  ...changes
 })
 
 /** Line of 54.32 of July, which waits for these causes. */
 export const line = (
   causes: ReadonlyArray<LineReason> = [],
-  of: Partial<DistributionLine> = {}
+  changes: Partial<DistributionLine> = {}
 ): DistributionLine => {
   const { distributionId, instrumentId, month } = distribution()
   return {
@@ -117,6 +117,6 @@ export const line = (
     lineCid: "00bb",
     directed: { party: holder, waits: causes.length > 0 },
     visible: { version: 1, at: executedAt },
-    ...of
+    ...changes
   }
 }

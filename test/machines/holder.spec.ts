@@ -19,7 +19,7 @@ const at = Instant.of("2026-07-31T12:00:00Z")
 const until = Instant.of("2027-07-31T12:00:00Z")
 const party = Party.of("holder::1220aa")
 
-const pending = (of: Partial<Holder> = {}): Holder => ({
+const pending = (changes: Partial<Holder> = {}): Holder => ({
   holderId: Result.getOrThrow(RecordId.parse<"HolderId">("h1")),
   party,
   state: "pending",
@@ -45,7 +45,7 @@ const pending = (of: Partial<Holder> = {}): Holder => ({
   registrationCid: null,
   signedTermsCid: null,
   told: { version: 1, at },
-  ...of
+  ...changes
 })
 
 const accept: Fact = { on: "accept", registrationCid: "0002", at, validUntil: until }

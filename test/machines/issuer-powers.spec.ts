@@ -119,8 +119,8 @@ describe("an issuer powers agreement", () => {
   })
 
   it("that is not as its facts make it is refused", () => {
-    const breaches = (of: Partial<IssuerPowersAgreement>, self = agreed) =>
-      Invariant.breaches(issuerPowersAgreements.invariants, { ...self, ...of })
+    const breaches = (changes: Partial<IssuerPowersAgreement>, self = agreed) =>
+      Invariant.breaches(issuerPowersAgreements.invariants, { ...self, ...changes })
     expect(breaches({})).toEqual([])
     expect(breaches({ agreementCid: null })).toHaveLength(1)
     expect(breaches({ acceptedBy: [party("fund")] })).toHaveLength(1)
@@ -176,8 +176,8 @@ describe("a consent to issuer powers", () => {
   })
 
   it("that is not as its facts make it is refused", () => {
-    const breaches = (of: Partial<IssuerPowersConsent>) =>
-      Invariant.breaches(issuerPowersConsents.invariants, { ...granted, ...of })
+    const breaches = (changes: Partial<IssuerPowersConsent>) =>
+      Invariant.breaches(issuerPowersConsents.invariants, { ...granted, ...changes })
     expect(breaches({})).toEqual([])
     expect(breaches({ endedAt: at(3) })).toHaveLength(1)
     expect(breaches({ state: "revoked" })).toHaveLength(1)

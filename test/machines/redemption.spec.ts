@@ -291,8 +291,8 @@ test("a record keeps its invariants in every state, and each broken one is found
   for (const self of Object.values(records)) {
     expect(Invariant.breaches(redemptions.invariants, self)).toEqual([])
   }
-  const breaks = (of: Partial<Redemption>) =>
-    Invariant.breaches(redemptions.invariants, { ...records.settled, ...of })
+  const breaks = (changes: Partial<Redemption>) =>
+    Invariant.breaches(redemptions.invariants, { ...records.settled, ...changes })
   expect(breaks({ price: null })).toHaveLength(1)
   expect(breaks({ proceeds: null })).toHaveLength(1)
   expect(breaks({ endedAt: null })).toHaveLength(1)

@@ -7,7 +7,7 @@ export const onValueDate = Instant.of("2026-08-03T09:00:00Z")
 export const settleBy = Instant.of("2026-08-05T16:00:00Z")
 export const valueDate = Date.of("2026-08-03")
 
-export const claimed = (of: Partial<Redemption> = {}): Redemption => ({
+export const claimed = (changes: Partial<Redemption> = {}): Redemption => ({
   redemptionId: id("red-1"),
   instrumentId: id("fund-1"),
   registrar: party("registrar"),
@@ -61,16 +61,16 @@ export const claimed = (of: Partial<Redemption> = {}): Redemption => ({
   intentCid: null,
   unitsAllocation: null,
   allocation: null,
-  ...of
+  ...changes
 })
 
-export const claimedOnLedger = (of: Partial<Redemption> = {}): Redemption =>
+export const claimedOnLedger = (changes: Partial<Redemption> = {}): Redemption =>
   claimed({
     payment: "ledger",
     fund: party("fund"),
     paymentAsset: { admin: party("bank"), id: "USD" },
     settleBy,
-    ...of
+    ...changes
   })
 
 /** G6: 1234.567891 units at 1.0437, less half a percent. */

@@ -33,12 +33,12 @@ const terms: StoredTerms = {
 }
 
 /** The registrar that reads them, and the instrument that the reserve backs. */
-interface Of {
+interface IssuedInstrument {
   readonly issuer: Reserve["issuer"]
   readonly instrumentId: string
 }
 
-export const reserve = ({ issuer, instrumentId }: Of): Reserve => ({
+export const reserve = ({ issuer, instrumentId }: IssuedInstrument): Reserve => ({
   ...proposed,
   reserveId: id(ids.reserveId),
   instrumentId,
@@ -64,7 +64,7 @@ export const reserve = ({ issuer, instrumentId }: Of): Reserve => ({
   proposalCid: null
 })
 
-const amendment = ({ issuer, instrumentId }: Of): Amendment => ({
+const amendment = ({ issuer, instrumentId }: IssuedInstrument): Amendment => ({
   ...proposed,
   amendmentId: id(ids.amendmentId),
   reserveId: ids.reserveId,
@@ -80,7 +80,7 @@ const amendment = ({ issuer, instrumentId }: Of): Amendment => ({
   proposalCid: "00ab"
 })
 
-const lockAgreement = ({ issuer, instrumentId }: Of): LockAgreement => ({
+const lockAgreement = ({ issuer, instrumentId }: IssuedInstrument): LockAgreement => ({
   ...proposed,
   lockAgreementId: id(ids.lockAgreementId),
   reserveId: ids.reserveId,
@@ -96,7 +96,7 @@ const lockAgreement = ({ issuer, instrumentId }: Of): LockAgreement => ({
   agreementCid: "00ac"
 })
 
-const report = ({ issuer, instrumentId }: Of): ReserveReport => ({
+const report = ({ issuer, instrumentId }: IssuedInstrument): ReserveReport => ({
   reportId: id(ids.reportId),
   reserveId: ids.reserveId,
   instrumentId,
@@ -127,7 +127,7 @@ const report = ({ issuer, instrumentId }: Of): ReserveReport => ({
   cid: "00ad"
 })
 
-const order = ({ issuer, instrumentId }: Of): Members => ({
+const order = ({ issuer, instrumentId }: IssuedInstrument): Members => ({
   reserveId: ids.reserveId,
   instrumentId: id<"InstrumentId">(instrumentId),
   registrar: issuer,
@@ -155,18 +155,18 @@ const order = ({ issuer, instrumentId }: Of): Members => ({
 })
 
 /** Opens the records as a request would; must run inside a transaction. */
-export const plant = (of: Of) =>
+export const plant = (issuer: IssuedInstrument) =>
   Effect.gen(function* () {
     const records = yield* Records
     const act = { cause: { by: "request" as const, requestId: "r" }, now: yield* Instant.now }
-    yield* records.open(reserves, reserve(of), act)
-    yield* records.open(amendments, amendment(of), act)
-    yield* records.open(lockAgreements, lockAgreement(of), act)
-    yield* records.open(reserveReports, report(of), act)
+    yield* records.open(reserves, reserve(issuer), act)
+    yield* records.open(amendments, amendment(issuer), act)
+    yield* records.open(lockAgreements, lockAgreement(issuer), act)
+    yield* records.open(reserveReports, report(issuer), act)
     const deposit = Decimal.of("10")
     const mintId = id<"MintId">(ids.mintId)
-    yield* records.open(mints, { ...order(of), mintId, deposit, intentCid: null }, act)
+    yield* records.open(mints, { ...order(issuer), mintId, deposit, intentCid: null }, act)
     const reserveRedemptionId = id<"ReserveRedemptionId">(ids.reserveRedemptionId)
-    const redemption = { ...order(of), reserveRedemptionId, payout: deposit }
+    const redemption = { ...order(issuer), reserveRedemptionId, payout: deposit }
     yield* records.open(reserveRedemptions, redemption, act)
   })

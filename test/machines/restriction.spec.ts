@@ -43,8 +43,8 @@ const carry = { on: "carry", at: at(5) } as const
 const facts: ReadonlyArray<Fact> = [lift, lapse, carry]
 const ended = [lift, lapse, carry].map((fact) => evolve(active, fact))
 
-const breaches = (of: Partial<Restriction>, self = active) =>
-  Invariant.breaches(restrictions.invariants, { ...self, ...of })
+const breaches = (changes: Partial<Restriction>, self = active) =>
+  Invariant.breaches(restrictions.invariants, { ...self, ...changes })
 
 describe("a restriction", () => {
   it.each<[fact: Fact, state: Restriction["state"], at: Instant.Instant]>([
@@ -118,7 +118,7 @@ describe("a restriction", () => {
     )
   })
 
-  it.each<[what: string, of: Partial<Restriction>, self?: Restriction]>([
+  it.each<[what: string, changes: Partial<Restriction>, self?: Restriction]>([
     ["ends by itself though a list names its holder", { reason: "sanctions" }],
     ["ends by itself though a court ordered it", { reason: "court-order" }],
     [
@@ -133,7 +133,7 @@ describe("a restriction", () => {
     ["was lifted by one twice", { liftedBy: ["ada", "ada"] }, evolve(active, lift)],
     ["was lifted for no reason", { liftReason: null }, evolve(active, lift)],
     ["says who lifted it while it is in force", { liftedBy: ["ada", "bea"] }]
-  ])("%s", (_, of, self) => {
-    expect(breaches(of, self)).toHaveLength(1)
+  ])("%s", (_, changes, self) => {
+    expect(breaches(changes, self)).toHaveLength(1)
   })
 })

@@ -8,7 +8,7 @@ export const id = <const N extends string>(text: string) =>
   Result.getOrThrow(RecordId.parse<N>(text))
 export const at = Instant.of("2026-07-31T12:00:00Z")
 
-export const claimed = (of: Partial<Subscription> = {}): Subscription => ({
+export const claimed = (changes: Partial<Subscription> = {}): Subscription => ({
   subscriptionId: id("sub-1"),
   instrumentId: id("fund-1"),
   registrar: party("registrar"),
@@ -64,7 +64,7 @@ export const claimed = (of: Partial<Subscription> = {}): Subscription => ({
   mintRequestCid: null,
   intentCid: null,
   allocation: null,
-  ...of
+  ...changes
 })
 
 /** A line of one bank statement. */

@@ -38,7 +38,7 @@ describe("the faults of a source", () => {
 
   it.each([
     "type A = 1 | 2",
-    "interface A { readonly of: 'open' | 'shut' }",
+    "interface A { readonly state: 'open' | 'shut' }",
     "const a: Array<1> = b as 2",
     'import { a } from "b"',
     'export { a } from "b"',

@@ -114,7 +114,7 @@ type Change = Pick<Mutant, "start" | "end" | "becomes">
 /** Every fault that can be planted into a source, in the order of its text. */
 export const mutantsOf = (path: string, text: string): ReadonlyArray<Mutant> => {
   const nodes = nodesOf(parseAst(text, { lang: "ts" }, path) as unknown as Node)
-  const of = ({ start, end }: Node): string => text.slice(start, end)
+  const textOf = ({ start, end }: Node): string => text.slice(start, end)
   const words = [
     ...new Set(nodes.flatMap(({ type, value }) => (isWord(type, value) ? [String(value)] : [])))
   ]
@@ -140,8 +140,9 @@ export const mutantsOf = (path: string, text: string): ReadonlyArray<Mutant> => 
   const ofLiteral = (node: Node): ReadonlyArray<Change> => {
     const { value } = node
     if (typeof value === "boolean") return [swapped(node, String(!value))]
-    if (typeof value === "number") return [swapped(node, value === 0 ? "1" : `${of(node)} + 1`)]
-    if (typeof value === "bigint") return [swapped(node, value === 0n ? "1n" : `${of(node)} + 1n`)]
+    if (typeof value === "number") return [swapped(node, value === 0 ? "1" : `${textOf(node)} + 1`)]
+    if (typeof value === "bigint")
+      return [swapped(node, value === 0n ? "1n" : `${textOf(node)} + 1n`)]
     if (!isWord(node.type, value) || words.length < 2) return []
     const other = words[(words.indexOf(String(value)) + 1) % words.length]
     return other === undefined ? [] : [swapped(node, JSON.stringify(other))]
@@ -166,11 +167,11 @@ export const mutantsOf = (path: string, text: string): ReadonlyArray<Mutant> => 
         return ofOperator(node)
       case "UnaryExpression":
         return isNode(argument) && (node["operator"] === "!" || node["operator"] === "-")
-          ? [swapped(node, of(argument))]
+          ? [swapped(node, textOf(argument))]
           : []
       case "ConditionalExpression":
         return isNode(consequent) && isNode(alternate)
-          ? [swapped(node, `(${of(consequent)})`), swapped(node, `(${of(alternate)})`)]
+          ? [swapped(node, `(${textOf(consequent)})`), swapped(node, `(${textOf(alternate)})`)]
           : []
       case "IfStatement":
         return isNode(test) ? [swapped(test, "true"), swapped(test, "false")] : []

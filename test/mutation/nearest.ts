@@ -21,7 +21,7 @@ const textOf = (path: string): string => readFileSync(join(root, path), "utf8")
 const runBy = (path: string): ReadonlyArray<string> => {
   const text = textOf(path)
   const imported = importsOf(text)
-    .filter((one) => one.of === "value")
+    .filter((one) => one.kind === "value")
     .map(({ specifier }) => fileOf(path, specifier))
   const started = text
     .matchAll(named)

@@ -18,8 +18,8 @@ const spare = { keyId: "spare", secret: new Uint8Array(32).fill(9) }
  * task which indexes numbers can read it.
  */
 export const plants = (
-  of: Pick<ExternalAccount, "externalAccountId"> & Partial<ExternalAccount>,
-  number: string = of.externalAccountId
+  externalAccount: Pick<ExternalAccount, "externalAccountId"> & Partial<ExternalAccount>,
+  number: string = externalAccount.externalAccountId
 ) =>
   Effect.gen(function* () {
     const records = yield* Records
@@ -36,7 +36,7 @@ export const plants = (
       masked: "****0001",
       mappedBy: "olga",
       sealed: Secrets.seal(number, { keys, nonce: new Uint8Array(12) }, crypto),
-      ...of
+      ...externalAccount
     }
     yield* records.transact(Effect.orDie(records.open(externalAccounts, account, act)))
   })

@@ -17,7 +17,7 @@ export interface Sight {
 /** An instance over the ledger that may begin the second ledger epoch. */
 export const instance = <R>(
   ledger: Ledger.Ledger["Service"],
-  of: {
+  options: {
     readonly sight: Sight
     readonly storage: Layer.Layer<Memory.Storage | R>
     readonly rebootstrap?: number | null
@@ -27,19 +27,19 @@ export const instance = <R>(
     Engine.layer.pipe(
       Layer.provideMerge(
         Layer.mergeAll(
-          of.storage,
+          options.storage,
           NodeCrypto.layer,
           StatementSource.layerNone,
           Layer.succeed(Ledger.Ledger, {
             ...ledger,
             acs: ({ at, filter }) =>
-              ledger.acs({ at: Math.min(at, of.sight.seen ?? at) as Offset.Offset, filter }),
-            horizon: Effect.sync(() => of.sight.horizon as Offset.Offset),
-            ledgerEnd: Effect.sync(() => of.sight.end as Offset.Offset)
+              ledger.acs({ at: Math.min(at, options.sight.seen ?? at) as Offset.Offset, filter }),
+            horizon: Effect.sync(() => options.sight.horizon as Offset.Offset),
+            ledgerEnd: Effect.sync(() => options.sight.end as Offset.Offset)
           }),
           Layer.succeed(Settings, {
             ...settingsDefaults,
-            rebootstrap: of.rebootstrap === undefined ? 2 : of.rebootstrap
+            rebootstrap: options.rebootstrap === undefined ? 2 : options.rebootstrap
           })
         )
       )

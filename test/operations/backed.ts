@@ -196,14 +196,14 @@ export const releasesLock = (lockAgreementId: string, reserveId = "res-1") =>
 /** An agreement `lock-<asset id>` in force, under which the custodian has locked an amount. */
 export const locked = (
   scene: Scene,
-  of: Locking & { readonly amount?: string; readonly id?: string }
+  locking: Locking & { readonly amount?: string; readonly id?: string }
 ) =>
   Effect.gen(function* () {
-    const { amount, asset, id = `lock-${asset.id}` } = of
-    const proposed = yield* proposesLock({ ...Struct.omit(of, ["amount"]), id })
+    const { amount, asset, id = `lock-${asset.id}` } = locking
+    const proposed = yield* proposesLock({ ...Struct.omit(locking, ["amount"]), id })
     if (proposed.state !== "succeeded") throw new Error(`no lock agreement: ${proposed.why}`)
     yield* agrees(scene, id)
-    if (amount !== undefined) yield* locks(scene, { ...of, amount })
+    if (amount !== undefined) yield* locks(scene, { ...locking, amount })
   })
 
 /** The custodian locks an amount of an asset under the agreement in force. */
@@ -247,7 +247,7 @@ export const lockedOf = ({ asset, reserveId = "res-1" }: Locking) =>
 export const prices = (
   scene: Scene,
   value: string,
-  of: Partial<Templates.Payload<typeof Templates.OraclePoint>> = {}
+  changes: Partial<Templates.Payload<typeof Templates.OraclePoint>> = {}
 ) =>
   Effect.gen(function* () {
     const now = yield* Instant.now
@@ -265,7 +265,7 @@ export const prices = (
         withholdingRate: null,
         statementRef: null,
         corrects: null,
-        ...of
+        ...changes
       })
     )
   })

@@ -33,7 +33,7 @@ const engine = () => Effect.provide(world())
 const at = { at: "second" } as const
 const account = Bank.accountOf("fund-a", at)
 
-const states = (of: Bank.Stated) => Bank.states({ ...at, ...of })
+const states = (statement: Bank.Stated) => Bank.states({ ...at, ...statement })
 
 /** Runs these checks, or all: why each did not run, or null, and the findings that are open or accepted. */
 const ran = (...checks: ReadonlyArray<string>) =>
@@ -47,12 +47,14 @@ const ran = (...checks: ReadonlyArray<string>) =>
       limit: 100
     })
     return [
-      ...value.checks.flatMap((of) => (of.ran ? [] : [`not run: ${of.why}`])),
+      ...value.checks.flatMap((check) => (check.ran ? [] : [`not run: ${check.why}`])),
       ...rows.map(({ record: { expected, actual, severity, subject } }) =>
         [
           severity,
           subject.id,
-          ...[expected, actual].map((of) => (of === null ? "-" : Decimal.formatPlain(of)))
+          ...[expected, actual].map((figure) =>
+            figure === null ? "-" : Decimal.formatPlain(figure)
+          )
         ].join(" ")
       )
     ]
@@ -197,10 +199,10 @@ describe("a bank line that no order took", () => {
       { entries: [{ amount: "5", bankReference: "A", currency: "EUR" }] },
       ["warning account-second-fund-a/EUR:A 0 5"]
     ]
-  ])("%s", ([, of, expected]) =>
+  ])("%s", ([, changes, expected]) =>
     Effect.gen(function* () {
       yield* Fund.opened()
-      yield* states({ id: "st-1", entries: [{ amount: "5", bankReference: "A" }], ...of })
+      yield* states({ id: "st-1", entries: [{ amount: "5", bankReference: "A" }], ...changes })
       assert.deepEqual(yield* ran("cash-unmatched"), expected)
     }).pipe(engine())
   )
@@ -265,10 +267,10 @@ describe("a bank line that no order took", () => {
       const queries: Array<string> = []
       const counting = {
         ...bulk,
-        read: (of: Parameters<typeof bulk.read>[0]) =>
-          Effect.sync(() => void queries.push(`${Number(of.after ?? 0) + 1}+${of.limit}`)).pipe(
-            Effect.andThen(bulk.read(of))
-          )
+        read: (options: Parameters<typeof bulk.read>[0]) =>
+          Effect.sync(
+            () => void queries.push(`${Number(options.after ?? 0) + 1}+${options.limit}`)
+          ).pipe(Effect.andThen(bulk.read(options)))
       }
       const facts = Effect.gen(function* () {
         queries.length = 0
@@ -389,12 +391,12 @@ test("the index finds what a reading of all lines finds, at every pin", async ()
           for (const { step, line, units, references } of walk) {
             const slots = [...inForce.keys()]
             const slot = slots[line % Math.max(1, slots.length)]
-            const of = slot === undefined ? undefined : inForce.get(slot)
+            const statement = slot === undefined ? undefined : inForce.get(slot)
             if (step === "give") {
               const orderId = orders.shift()
               if (orderId !== undefined) yield* gives(orderId)
-            } else if (step === "take" && of !== undefined) {
-              const named = [of.id, (line % of.lines) + 1, String(units)] as const
+            } else if (step === "take" && statement !== undefined) {
+              const named = [statement.id, (line % statement.lines) + 1, String(units)] as const
               const [before] = yield* Effect.flatMap(Records, (records) =>
                 records.many(cashLines, [`${named[0]}:${named[1]}`])
               )
@@ -403,7 +405,7 @@ test("the index finds what a reading of all lines finds, at every pin", async ()
               const orderId = `s${orders.length}-${pins.length}`
               orders.push(orderId)
               yield* takes(orderId, named)
-            } else if (step === "state" || of === undefined || slot === undefined) {
+            } else if (step === "state" || statement === undefined || slot === undefined) {
               count += 1
               const id = `st-${count}`
               inForce.set(count, { id, lines: references.length })
@@ -411,7 +413,7 @@ test("the index finds what a reading of all lines finds, at every pin", async ()
             } else {
               count += 1
               const id = `st-${count}`
-              yield* states({ id, corrects: of.id, ...dayOf(slot, references) })
+              yield* states({ id, corrects: statement.id, ...dayOf(slot, references) })
               inForce.set(slot, { id, lines: references.length })
             }
             const pin = yield* pinned
@@ -439,11 +441,11 @@ describe("the cash of suspended lines", () => {
 
   const check = ran("suspended-lines")
   const apart = Bank.accountOf("fund-a", { at: "apart" })
-  const balance = (id: string, closing: string | null, of: Partial<Bank.Stated> = {}) =>
+  const balance = (id: string, closing: string | null, changes: Partial<Bank.Stated> = {}) =>
     // A minute later: a statement of the instant of a write does not know of it.
     TestClock.adjust("1 minute").pipe(
       Effect.andThen(Calls.settle),
-      Effect.andThen(Bank.states({ id, entries: [], closing, at: "apart", ...of }))
+      Effect.andThen(Bank.states({ id, entries: [], closing, at: "apart", ...changes }))
     )
 
   it.effect("is that of the segregated account, at the moment of its statement", () =>
@@ -474,10 +476,10 @@ describe("the cash of suspended lines", () => {
       yield* suspended
       const [line] = yield* Month.lines
       const net = line!.net
-      const states = (id: string, closing: Decimal.Decimal, of: Partial<Bank.Stated> = {}) => {
+      const states = (id: string, closing: Decimal.Decimal, changes: Partial<Bank.Stated> = {}) => {
         const stated = Decimal.formatPlain(closing)
         // Balanced in itself, so that the check of the balance finds nothing.
-        return balance(id, stated, { opening: stated, ...of })
+        return balance(id, stated, { opening: stated, ...changes })
       }
       yield* states("st-0", net)
       const others = yield* ran()

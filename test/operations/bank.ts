@@ -36,7 +36,7 @@ export interface Entry
   readonly amount: string
 }
 
-export const entryOf = ({ amount, ...of }: Entry, index: number): CashEntry => ({
+export const entryOf = ({ amount, ...entry }: Entry, index: number): CashEntry => ({
   kind: "cash",
   line: index + 1,
   bookingDate: businessDate,
@@ -46,7 +46,7 @@ export const entryOf = ({ amount, ...of }: Entry, index: number): CashEntry => (
   bankReference: null,
   reference: null,
   counterparty: null,
-  ...of,
+  ...entry,
   amount: Decimal.of(amount)
 })
 
@@ -84,16 +84,16 @@ export const accountOf = (instrumentId: string, { at }: Account = {}) =>
 const asIfNew = <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.orDie(effect)
 
 /** The account of an instrument and its source, where they are not there yet. */
-const mapped = Effect.fnUntraced(function* (instrumentId: string, of: Account, act: Act) {
+const mapped = Effect.fnUntraced(function* (instrumentId: string, account: Account, act: Act) {
   const records = yield* Records
-  const externalAccountId = accountOf(instrumentId, of) as never
+  const externalAccountId = accountOf(instrumentId, account) as never
   const found = yield* records.find(externalAccounts, externalAccountId)
   if (Option.isNone(found)) {
-    const segregated = of.at?.startsWith("apart") ?? false
-    const currency = of.currency ?? null
+    const segregated = account.at?.startsWith("apart") ?? false
+    const currency = account.currency ?? null
     yield* Accounts.plants({ externalAccountId, instrumentId, segregated, currency })
   }
-  const externalSourceId = sourceOf(instrumentId, of) as never
+  const externalSourceId = sourceOf(instrumentId, account) as never
   const source = yield* records.find(externalSources, externalSourceId)
   if (Option.isSome(source)) return
   yield* asIfNew(
@@ -108,7 +108,7 @@ const mapped = Effect.fnUntraced(function* (instrumentId: string, of: Account, a
         dueBy: { time: "06:00", zone: "UTC", daysAfter: 1 },
         grace: Duration.of("PT0S"),
         adapter: "camt.053",
-        account: accountOf(instrumentId, of),
+        account: accountOf(instrumentId, account),
         accountIs: null,
         basis: null,
         places: null,
@@ -144,19 +144,19 @@ const closingOf = ({
     : Decimal.of(closing)
 
 const statementOf = (
-  { id, instrumentId = "fund-a", entries, corrects, ...of }: Stated,
+  { id, instrumentId = "fund-a", entries, corrects, ...stated }: Stated,
   now: Instant.Instant
 ): ExternalStatement => ({
   externalStatementId: id as never,
-  externalSourceId: sourceOf(instrumentId, of),
+  externalSourceId: sourceOf(instrumentId, stated),
   kind: "cash",
   instrumentId,
-  externalAccountId: accountOf(of.accountOf ?? instrumentId, of),
-  businessDate: of.businessDate ?? businessDate,
-  asOf: of.asOf === undefined ? now : Instant.of(of.asOf),
+  externalAccountId: accountOf(stated.accountOf ?? instrumentId, stated),
+  businessDate: stated.businessDate ?? businessDate,
+  asOf: stated.asOf === undefined ? now : Instant.of(stated.asOf),
   period: null,
   reference: null,
-  currency: of.currency ?? "USD",
+  currency: stated.currency ?? "USD",
   totalQuantity: null,
   totalAmount: null,
   lineCount: entries.length,
@@ -169,28 +169,28 @@ const statementOf = (
   receivedAt: now,
   receivedBy: "bank-feed",
   basis: null,
-  opening: of.opening === null ? null : Decimal.of(of.opening ?? "0"),
-  closing: of.closing === null ? null : closingOf({ ...of, entries }),
+  opening: stated.opening === null ? null : Decimal.of(stated.opening ?? "0"),
+  closing: stated.closing === null ? null : closingOf({ ...stated, entries }),
   nav: null,
   corrects: corrects ?? null,
   supersededBy: null
 })
 
 /** Plants a statement of cash: its lines visible with it, and the one that it corrects replaced. */
-export const states = (of: Stated) =>
+export const states = (stated: Stated) =>
   Effect.gen(function* () {
     const bulk = yield* Bulk
     const records = yield* Records
     const now = yield* Instant.now
     const act = { cause: { by: "clock" }, now } as const
-    const statement = statementOf(of, now)
+    const statement = statementOf(stated, now)
     const owner = ownerOf(statement)
-    const rows = of.entries.map((entry, index) => LineRows.rowOf(entryOf(entry, index)))
+    const rows = stated.entries.map((entry, index) => LineRows.rowOf(entryOf(entry, index)))
     yield* bulk.append(owner, rows)
     yield* records.transact(
       Effect.gen(function* () {
-        yield* mapped(of.accountOf ?? statement.instrumentId, of, act)
-        yield* mapped(statement.instrumentId, of, act)
+        yield* mapped(stated.accountOf ?? statement.instrumentId, stated, act)
+        yield* mapped(statement.instrumentId, stated, act)
         yield* asIfNew(records.open(externalStatements, statement, act))
         yield* bulk.seal({ owner, rows: rows.length })
         if (statement.corrects === null) return
@@ -232,7 +232,7 @@ export const opens = (instrumentId = "fund-a") =>
   })
 
 /** Reserves cash of a line for an order, as a write does that the ledger then refuses. */
-export const reserves = (of: {
+export const reserves = (payment: {
   readonly order: CashTaking.Order
   readonly named: { readonly statementId: string; readonly line: number; readonly amount: string }
   readonly pays?: "cash" | "refund"
@@ -241,19 +241,22 @@ export const reserves = (of: {
     const records = yield* Records
     const now = yield* Instant.now
     const act = { cause: { by: "clock" }, now } as const
-    const statement = yield* records.get(externalStatements, of.named.statementId)
-    const [entry] = yield* StatementLookups.cashAt(statement, [of.named.line])
+    const statement = yield* records.get(externalStatements, payment.named.statementId)
+    const [entry] = yield* StatementLookups.cashAt(statement, [payment.named.line])
     if (entry === undefined) throw new Error("no such line")
     const amountOfLine = entry.amount
     const named = {
-      ...of.named,
-      statementId: of.named.statementId as never,
-      amount: Decimal.of(of.named.amount)
+      ...payment.named,
+      statementId: payment.named.statementId as never,
+      amount: Decimal.of(payment.named.amount)
     }
     yield* records.transact(
       Effect.gen(function* () {
         yield* CashSteps.takeOf({ ...named, amountOfLine }, act)
-        const taking = { ...of.order, ...CashTaking.reservedAs({ named, pays: of.pays ?? "cash" }) }
+        const taking = {
+          ...payment.order,
+          ...CashTaking.reservedAs({ named, pays: payment.pays ?? "cash" })
+        }
         yield* asIfNew(records.open(CashTaking.cashTakings, taking, act))
       })
     )

@@ -217,7 +217,9 @@ const everyOffset = Effect.gen(function* () {
           "price",
           "swungPrice"
         ] as const
-        if ([...orders].some(([id, of]) => untoldIds.has(id) && of.cycleId === cycle.cycleId)) {
+        if (
+          [...orders].some(([id, order]) => untoldIds.has(id) && order.cycleId === cycle.cycleId)
+        ) {
           continue
         }
         const whole = cycles.find(({ cycleId }) => cycleId === cycle.cycleId)!

@@ -57,12 +57,12 @@ const begins = (withMarket: boolean) =>
   })
 
 const claims =
-  (kind: "subscription" | "redemption", of: Readonly<Record<string, Calls.Json>>) => () =>
+  (kind: "subscription" | "redemption", members: Readonly<Record<string, Calls.Json>>) => () =>
     done(
       Calls.write(
         `${kind}.claim`,
         {},
-        { [`${kind}Id`]: "o1", instrumentId: "fund-a", holderId: "h1", payment: "wire", ...of }
+        { [`${kind}Id`]: "o1", instrumentId: "fund-a", holderId: "h1", payment: "wire", ...members }
       )
     )
 
@@ -77,7 +77,7 @@ const acts =
 const signs =
   (
     kind: "subscription" | "redemption",
-    of: { readonly amount?: string; readonly units?: string; readonly id?: string }
+    options: { readonly amount?: string; readonly units?: string; readonly id?: string }
   ) =>
   ({ holder, stage }: Scene) =>
     holder.act(
@@ -87,11 +87,11 @@ const signs =
           venue: stage.venue,
           fund: stage.fund.party,
           holder: holder.party,
-          orderId: `order-${of.id ?? "o1"}`,
+          orderId: `order-${options.id ?? "o1"}`,
           instrument: stage.asset,
           paymentAsset: Cycles.cash(stage),
-          amount: of.amount === undefined ? null : Decimal.of(of.amount),
-          units: of.units === undefined ? null : Decimal.of(of.units),
+          amount: options.amount === undefined ? null : Decimal.of(options.amount),
+          units: options.units === undefined ? null : Decimal.of(options.units),
           expiresAt: null,
           ...(kind === "redemption" ? { custodian: null } : {})
         } as never
@@ -107,9 +107,9 @@ const attests =
     Fund.attests(stage[by], units, price)
 
 const prices =
-  (of: { readonly units: string; readonly proceeds: string; readonly id?: string }) =>
+  (redemption: { readonly units: string; readonly proceeds: string; readonly id?: string }) =>
   ({ stage }: Scene) =>
-    Cycles.pays(stage, { id: "o1", price, ...of })
+    Cycles.pays(stage, { id: "o1", price, ...redemption })
 
 /** The bank's lines for an order; after a bootstrap they are named again, for the engine has lost them. */
 const paysBy = (kind: "subscription" | "redemption", verb: string, amount: number) => (_: Scene) =>
@@ -163,12 +163,12 @@ const burns = ({ stage }: Scene) =>
 const locks =
   (
     by: "holder" | "fund",
-    of: { readonly assetId: string; readonly amount: string; readonly reference?: string }
+    payment: { readonly assetId: string; readonly amount: string; readonly reference?: string }
   ) =>
   ({ holder, stage }: Scene) =>
     Cycles.allocates(stage, by === "holder" ? holder : stage.fund, {
       reference: "o1",
-      ...of,
+      ...payment,
       to: by === "holder" ? stage.fund : holder
     })
 

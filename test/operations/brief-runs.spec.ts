@@ -54,7 +54,10 @@ describe("the comparison with the ledger", () => {
       yield* run
       return queries.acs
     })
-  const why = Effect.map(brief, ({ checks }) => checks.find((of) => of.check === drift)?.why)
+  const why = Effect.map(
+    brief,
+    ({ checks }) => checks.find((outcome) => outcome.check === drift)?.why
+  )
   const drift = "projection-drift"
 
   it.effect("serves runs that start by themselves for 15 minutes, and no others", () =>

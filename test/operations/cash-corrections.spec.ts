@@ -73,7 +73,7 @@ const found = Effect.gen(function* () {
     [
       severity,
       `${subject.resourceKind}:${subject.id}`,
-      ...[expected, actual].map((of) => (of === null ? "-" : Decimal.formatPlain(of))),
+      ...[expected, actual].map((figure) => (figure === null ? "-" : Decimal.formatPlain(figure))),
       state
     ].join(" ")
   )
@@ -113,14 +113,14 @@ describe("a bank line", () => {
     ["that went out", { entries: [{ amount: "1000000", direction: "debit" }] }, "line-side"],
     ["in another currency", { entries: [{ amount: "1000000", currency: "EUR" }] }, "line-side"],
     ["of a cent less", { entries: [{ amount: "99999.99" }] }, "line-left"]
-  ])("%s never pays a subscription", ([, of, check]) =>
+  ])("%s never pays a subscription", ([, statement, check]) =>
     Effect.gen(function* () {
       yield* priced([])
-      const entries = of.entries.map((entry) => ({
+      const entries = statement.entries.map((entry) => ({
         ...entry,
         amount: entry.amount.replace("1e6", "1000000")
       }))
-      yield* Bank.states({ ...of, entries, id: "other" })
+      yield* Bank.states({ ...statement, entries, id: "other" })
       assert.strictEqual(yield* delivers("s1", ["other", 1, 100000]), `rule-refused cash ${check}`)
       assert.strictEqual(
         yield* delivers("s1", ["nobody", 1, 100000]),

@@ -47,16 +47,16 @@ const defect = "internal"
 const planted = (instrumentIds: ReadonlyArray<string>) =>
   Effect.gen(function* () {
     const records = yield* Records
-    const of = yield* Story.cast
-    for (const instrumentId of instrumentIds) yield* Story.recorded(of, { instrumentId })
+    const cast = yield* Story.cast
+    for (const instrumentId of instrumentIds) yield* Story.recorded(cast, { instrumentId })
     const { offset } = yield* Calls.catchUp
     const now = yield* Instant.now
     const act = { cause: { by: "run", runId: "fault" } as const, now, offset: offset as never }
     for (const instrumentId of instrumentIds) {
       const entry = {
-        registrar: of.registrar.party,
+        registrar: cast.registrar.party,
         instrumentId,
-        party: of.registrar.party,
+        party: cast.registrar.party,
         units: Decimal.of("7"),
         locked: Decimal.zero,
         since: now,

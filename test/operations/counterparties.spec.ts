@@ -30,8 +30,8 @@ const bank = Intakes.source({
 /** Hands in a file of entries with these counterparties; its stored lines, and the lines as they are shown. */
 const handed = (counterparties: ReadonlyArray<Counterparty>) =>
   Effect.gen(function* () {
-    const of = yield* Story.cast
-    yield* Story.recorded(of)
+    const cast = yield* Story.cast
+    yield* Story.recorded(cast)
     yield* TestClock.setTime(Date.parse("2026-07-03T00:00:00Z"))
     yield* Accounts.plants({
       externalAccountId: "account-1" as never,
@@ -95,8 +95,8 @@ describe("the counterparty of an entry", () => {
 
   it.effect("never lies open in a row, and blocks are of at most 64 lines", () =>
     Effect.gen(function* () {
-      const of = { name: "Example AG", account: "DE1" }
-      const { shown, stored } = yield* handed(Array.from({ length: 1_201 }, () => of))
+      const counterparty = { name: "Example AG", account: "DE1" }
+      const { shown, stored } = yield* handed(Array.from({ length: 1_201 }, () => counterparty))
       assert.notInclude(
         JSON.stringify(stored, (_, value) => (typeof value === "bigint" ? `${value}` : value)),
         "Example"
@@ -108,22 +108,26 @@ describe("the counterparty of an entry", () => {
         sealedAt,
         Array.from({ length: 19 }, (_, block) => 1 + 64 * block)
       )
-      assert.deepEqual(shown.at(-1)?.["counterparty"], of)
+      assert.deepEqual(shown.at(-1)?.["counterparty"], counterparty)
     })
   )
 
   it.effect("is read under a key that seals no more, and as earlier versions stored it", () =>
     Effect.gen(function* () {
       const crypto = yield* Crypto
-      const of = { name: "Example AG", account: null }
+      const counterparty = { name: "Example AG", account: null }
       const sealed = { keys: [k1!], nonce }
       const read = Counterparties.reader({ keys: [k2, k1!] }, crypto)
-      const own = Secrets.seal(JSON.stringify(of), sealed, crypto)
-      assert.deepEqual(read({ ...entry, counterparty: own }), of)
-      const block = Counterparties.seal([of, { name: null, account: "DE1" }], sealed, crypto)
+      const own = Secrets.seal(JSON.stringify(counterparty), sealed, crypto)
+      assert.deepEqual(read({ ...entry, counterparty: own }), counterparty)
+      const block = Counterparties.seal(
+        [counterparty, { name: null, account: "DE1" }],
+        sealed,
+        crypto
+      )
       assert.isNull(read({ ...entry, counterparty: null, counterparties: block }))
       assert.deepEqual(read({ ...entry, counterparty: 1 }), { name: null, account: "DE1" })
-      assert.deepEqual(read({ ...entry, counterparty: 0 }), of)
+      assert.deepEqual(read({ ...entry, counterparty: 0 }), counterparty)
     }).pipe(Effect.provide(NodeCrypto.layer))
   )
 

@@ -141,7 +141,7 @@ const free = (owner: string, assetId: string, amount: string) =>
 export const allocates = (
   stage: Fund.Parties,
   by: Fund.Outsider,
-  of: {
+  payment: {
     readonly assetId: string
     readonly amount: string
     readonly to: Fund.Outsider
@@ -152,13 +152,13 @@ export const allocates = (
     yield* by.act(
       Templates.exercise(
         Templates.Holding,
-        yield* free(by.party, of.assetId, of.amount),
+        yield* free(by.party, payment.assetId, payment.amount),
         "Allocate",
         {
-          allocationId: of.reference,
+          allocationId: payment.reference,
           executor: stage.venue,
-          receiver: of.to.party,
-          amount: Decimal.of(of.amount),
+          receiver: payment.to.party,
+          amount: Decimal.of(payment.amount),
           settleBefore: Instant.of("2026-08-20T20:00:00Z")
         }
       )
@@ -169,19 +169,19 @@ export const allocates = (
 export const subscribes = (
   stage: Fund.Parties,
   by: Holder,
-  of: { readonly id: string; readonly amount: string }
+  claim: { readonly id: string; readonly amount: string }
 ) =>
   Effect.gen(function* () {
-    yield* paysIn(stage, by, of.amount)
+    yield* paysIn(stage, by, claim.amount)
     yield* by.act(
       Templates.create(Templates.SubscriptionOrder, {
         venue: stage.venue,
         fund: stage.fund.party,
         holder: by.party,
-        orderId: `order-${of.id}`,
+        orderId: `order-${claim.id}`,
         instrument: stage.asset,
         paymentAsset: cash(stage),
-        amount: Decimal.of(of.amount),
+        amount: Decimal.of(claim.amount),
         units: null,
         expiresAt: null
       })
@@ -190,15 +190,15 @@ export const subscribes = (
       "subscription.claim",
       {},
       {
-        subscriptionId: of.id,
+        subscriptionId: claim.id,
         instrumentId: "fund-a",
         holderId: by.holderId,
         payment: "ledger",
-        orderId: `order-${of.id}`
+        orderId: `order-${claim.id}`
       }
     )
     if (claimed.why !== "") return claimed
-    const { amount, id: reference } = of
+    const { amount, id: reference } = claim
     yield* allocates(stage, by, { assetId: "USD", amount, to: stage.fund, reference })
     return claimed
   })
@@ -207,7 +207,7 @@ export const subscribes = (
 export const redeems = (
   stage: Fund.Parties,
   by: Holder,
-  of: { readonly id: string; readonly units: string }
+  claim: { readonly id: string; readonly units: string }
 ) =>
   Effect.gen(function* () {
     yield* by.act(
@@ -215,11 +215,11 @@ export const redeems = (
         venue: stage.venue,
         fund: stage.fund.party,
         holder: by.party,
-        orderId: `order-${of.id}`,
+        orderId: `order-${claim.id}`,
         instrument: stage.asset,
         paymentAsset: cash(stage),
         amount: null,
-        units: Decimal.of(of.units),
+        units: Decimal.of(claim.units),
         custodian: null,
         expiresAt: null
       })
@@ -228,44 +228,44 @@ export const redeems = (
       "redemption.claim",
       {},
       {
-        redemptionId: of.id,
+        redemptionId: claim.id,
         instrumentId: "fund-a",
         holderId: by.holderId,
         payment: "ledger",
-        orderId: `order-${of.id}`
+        orderId: `order-${claim.id}`
       }
     )
     if (claimed.why !== "") return claimed
-    yield* locksUnits(stage, by, of)
+    yield* locksUnits(stage, by, claim)
     return claimed
   })
 
 export const locksUnits = (
   stage: Fund.Parties,
   by: Holder,
-  of: { readonly id: string; readonly units: string }
+  redemption: { readonly id: string; readonly units: string }
 ) =>
   allocates(stage, by, {
     assetId: "fund-a",
-    amount: of.units,
+    amount: redemption.units,
     to: stage.fund,
-    reference: of.id
+    reference: redemption.id
   })
 
 /** The attestor prices a claim at the last point. */
 export const attests = (
   stage: Fund.Parties,
-  of: { readonly id: string; readonly units: string; readonly price: string }
+  redemption: { readonly id: string; readonly units: string; readonly price: string }
 ) =>
   Effect.gen(function* () {
-    const claim = yield* saying(Templates.SubscriptionClaim, "subscriptionId", of.id)
+    const claim = yield* saying(Templates.SubscriptionClaim, "subscriptionId", redemption.id)
     const point = yield* Fund.newestContract(Templates.OraclePoint)
     yield* stage.attestor.act(
       Templates.exercise(Templates.SubscriptionClaim, claim.cid, "Attest", {
         attestor: stage.attestor.party,
         pointCid: point.cid,
-        price: Decimal.of(of.price),
-        units: Decimal.of(of.units)
+        price: Decimal.of(redemption.price),
+        units: Decimal.of(redemption.units)
       })
     )
   })
@@ -273,7 +273,7 @@ export const attests = (
 /** The oracle prices a redemption at its last point. */
 export const pays = (
   stage: Fund.Parties,
-  of: {
+  redemption: {
     readonly id: string
     readonly units: string
     readonly price: string
@@ -281,14 +281,14 @@ export const pays = (
   }
 ) =>
   Effect.gen(function* () {
-    const claim = yield* saying(Templates.RedemptionClaim, "redemptionId", of.id)
+    const claim = yield* saying(Templates.RedemptionClaim, "redemptionId", redemption.id)
     const point = yield* Fund.newestContract(Templates.OraclePoint)
     yield* stage.oracle.act(
       Templates.exercise(Templates.RedemptionClaim, claim.cid, "Price", {
         pointCid: point.cid,
-        price: Decimal.of(of.price),
-        units: Decimal.of(of.units),
-        proceeds: Decimal.of(of.proceeds)
+        price: Decimal.of(redemption.price),
+        units: Decimal.of(redemption.units),
+        proceeds: Decimal.of(redemption.proceeds)
       })
     )
   })

@@ -31,8 +31,8 @@ const twoHosts = Effect.gen(function* () {
 })
 
 const recorded = Effect.gen(function* () {
-  const of = yield* Story.cast
-  yield* Story.recorded(of)
+  const cast = yield* Story.cast
+  yield* Story.recorded(cast)
 })
 
 describe("the daily run", () => {

@@ -46,10 +46,10 @@ interface Lot {
 
 /** Lots of every holder, oldest first, kept by hand. */
 class Lots {
-  private readonly of = new Map<string, ReadonlyArray<Lot>>()
+  private readonly lotsByHolder = new Map<string, ReadonlyArray<Lot>>()
 
   all(holderId: string): ReadonlyArray<Lot> {
-    return this.of.get(holderId) ?? []
+    return this.lotsByHolder.get(holderId) ?? []
   }
 
   units(holderId: string): bigint {
@@ -58,7 +58,7 @@ class Lots {
 
   come(holderId: string, lot: Lot): void {
     const sorted = [...this.all(holderId), lot].toSorted((a, b) => a.at - b.at)
-    this.of.set(holderId, sorted)
+    this.lotsByHolder.set(holderId, sorted)
   }
 
   /** Takes the oldest units. */
@@ -71,7 +71,7 @@ class Lots {
       lot.left -= part
       wanted -= part
     }
-    this.of.set(
+    this.lotsByHolder.set(
       holderId,
       this.all(holderId).filter(({ left }) => left > 0n)
     )
@@ -109,7 +109,7 @@ const figuresOf = (line: DistributionLine): Expected => {
 }
 
 /** A holder's line of a month that closes at this price; undefined: it gets none. */
-const expectedOf = (of: {
+const expectedOf = (input: {
   readonly holderId: string
   readonly lots: ReadonlyArray<Lot>
   readonly price: bigint
@@ -119,14 +119,14 @@ const expectedOf = (of: {
   readonly isUnrolled: boolean
   readonly payout: "cash" | "units"
 }): Expected | undefined => {
-  const { carryIn, holderId, lots, payout, price } = of
+  const { carryIn, holderId, lots, payout, price } = input
   const units = Books.sum(lots, ({ left }) => left)
   const entitlement = (units * most(0n, price - exPrice)) / whole
   if (entitlement === 0n && carryIn === 0n) return undefined
   const due = entitlement + carryIn
-  const paid = of.isUnrolled ? 0n : cut(due, cent)
+  const paid = input.isUnrolled ? 0n : cut(due, cent)
   const bought = Books.sum(
-    lots.filter(({ at }) => at > of.paidThrough),
+    lots.filter(({ at }) => at > input.paidThrough),
     ({ base, left }) => (base === null ? 0n : left * (least(most(base, exPrice), price) - exPrice))
   )
   const given = least(cut(most(0n, bought) / whole, cent), paid)
@@ -204,27 +204,30 @@ const plays = (seed: number) =>
       Executions.publishes(stage, text(price), at, { metric: "price" })
 
     /** A holder buys whole units by wire at the price of the day. */
-    const buys = (holderId: HolderId, of: { readonly date: string; readonly price: bigint }) =>
+    const buys = (
+      holderId: HolderId,
+      purchase: { readonly date: string; readonly price: bigint }
+    ) =>
       Effect.gen(function* () {
         const units = BigInt(1 + die.roll(40))
         const subscriptionId = `s${++count}`
-        const amount = Number(text(units * of.price))
+        const amount = Number(text(units * purchase.price))
         const claimed = yield* Calls.write(
           "subscription.claim",
           {},
           { instrumentId: "fund-a", payment: "wire", subscriptionId, holderId, amount }
         )
         assert.strictEqual(claimed.why, "")
-        const cutOff = `${of.date}T20:00:00Z`
+        const cutOff = `${purchase.date}T20:00:00Z`
         yield* Cycles.at(cutOff)
-        yield* publishes(of.price, cutOff)
+        yield* publishes(purchase.price, cutOff)
         const claim = yield* Powers.saying(Templates.SubscriptionClaim, { subscriptionId })
         const point = yield* Fund.newestContract(Templates.OraclePoint)
         yield* stage.oracle.act(
           Templates.exercise(Templates.SubscriptionClaim, claim.cid, "Attest", {
             attestor: stage.oracle.party,
             pointCid: point.cid,
-            price: Decimal.fromAtoms(of.price),
+            price: Decimal.fromAtoms(purchase.price),
             units: Decimal.fromAtoms(units * whole)
           })
         )
@@ -241,7 +244,7 @@ const plays = (seed: number) =>
             configurationCid: null
           })
         )
-        lots.come(holderId, { at: yield* now, base: of.price, left: units * whole })
+        lots.come(holderId, { at: yield* now, base: purchase.price, left: units * whole })
         saw("buy")
       })
 
@@ -364,21 +367,21 @@ const plays = (seed: number) =>
       const stored = (yield* Executions.linesOf(distributionId)).map(figuresOf)
       assert.deepStrictEqual(stored, expected, distributionId)
 
-      const of = (figure: (line: Expected) => bigint) => Books.sum(stored, figure)
+      const totalOf = (figure: (line: Expected) => bigint) => Books.sum(stored, figure)
       assert.strictEqual(
-        of(({ gross }) => gross),
-        of(({ net, withheld }) => net + withheld)
+        totalOf(({ gross }) => gross),
+        totalOf(({ net, withheld }) => net + withheld)
       )
-      const rests = of((line) =>
+      const rests = totalOf((line) =>
         line.units > 0n ? 0n : line.entitlement + line.carryIn - line.gross - line.carryOut
       )
       assert.strictEqual(
-        of(({ carryOut, gross }) => gross + carryOut) + rests,
-        of(({ carryIn, entitlement }) => entitlement + carryIn)
+        totalOf(({ carryOut, gross }) => gross + carryOut) + rests,
+        totalOf(({ carryIn, entitlement }) => entitlement + carryIn)
       )
       const income =
         Books.sum(holderIds, (holderId) => lots.units(holderId)) * most(0n, closing - exPrice)
-      const cutOff = income - of(({ entitlement }) => entitlement) * whole
+      const cutOff = income - totalOf(({ entitlement }) => entitlement) * whole
       assert.isTrue(cutOff >= 0n && cutOff < BigInt(holderIds.length) * whole, "what is cut off")
       const found = yield* Reconciling.found
       assert.deepStrictEqual(

@@ -154,17 +154,17 @@ export class Books {
   }
 
   /** One act of people. */
-  note(of: Act): void {
+  note(act: Act): void {
     this.rest()
-    switch (of.act) {
+    switch (act.act) {
       case "rate":
-        this.rates.set(of.party, of.rate)
+        this.rates.set(act.party, act.rate)
         return
       case "freeze":
-        this.frozen.add(of.party)
+        this.frozen.add(act.party)
         return this.judge()
       case "lift":
-        this.frozen.delete(of.party)
+        this.frozen.delete(act.party)
         return this.judge()
       case "pause":
         this.isPaused = true
@@ -183,11 +183,14 @@ export class Books {
     else this.run()
   }
 
-  private turn(payload: Payload, of: { readonly sign: bigint; readonly updateId: string }): void {
+  private turn(
+    payload: Payload,
+    update: { readonly sign: bigint; readonly updateId: string }
+  ): void {
     if ((payload["instrument"] as Payload)["id"] !== "fund-a") return
     const party = String(payload["owner"])
-    const units = of.sign * atomsOf(payload["amount"])
-    this.changes.push({ at: this.now, transaction: of.updateId, party, units })
+    const units = update.sign * atomsOf(payload["amount"])
+    this.changes.push({ at: this.now, transaction: update.updateId, party, units })
   }
 
   private publish(cid: string, payload: Payload): void {
@@ -234,9 +237,9 @@ export class Books {
       case "DistributionLine.Deliver": {
         const line = this.line(lineId)
         const evidence = (argument["evidence"] ?? null) as Payload | null
-        const of = this.months.find(({ lines }) => lines.includes(line))
-        if (line.state === "suspended" || of?.state === "held") {
-          this.breaches.push(`The line was ${line.state}, and its distribution ${of?.state}.`)
+        const month = this.months.find(({ lines }) => lines.includes(line))
+        if (line.state === "suspended" || month?.state === "held") {
+          this.breaches.push(`The line was ${line.state}, and its distribution ${month?.state}.`)
         }
         line.state = "delivered"
         line.reason = null
@@ -356,7 +359,7 @@ export class Books {
     for (let at = Date.UTC(2026, 5, 1); dateOf(at).slice(0, 7) <= through; ) {
       const month = dateOf(at).slice(0, 7)
       at = endOf(month)
-      const executed = this.months.find((of) => of.month === month)
+      const executed = this.months.find((one) => one.month === month)
       if (executed !== undefined) {
         const isPaid = executed.lines.some(({ gross }) => gross > 0n)
         rows.push([month, isPaid ? "executed" : "nil", executed.distributionId])
@@ -462,5 +465,7 @@ const payIfDone = (month: Month): void => {
 
 const isOwed = ({ state }: Line): boolean => state === "due" || state === "suspended"
 
-export const sum = <A>(of: ReadonlyArray<A>, part: (member: A, index: number) => bigint): bigint =>
-  of.reduce((all, member, index) => all + part(member, index), 0n)
+export const sum = <A>(
+  items: ReadonlyArray<A>,
+  part: (member: A, index: number) => bigint
+): bigint => items.reduce((all, member, index) => all + part(member, index), 0n)

@@ -17,8 +17,8 @@ const [from, until] = [Date.of("2026-07-01"), Date.of("2026-08-01")]
 const daysOf = (series: string): ReadonlyArray<Buidl.Row> =>
   Buidl.rows()
     .filter(
-      ({ series: of, date }) =>
-        of === series &&
+      ({ series: id, date }) =>
+        id === series &&
         Buidl.isBusinessDay(date) &&
         !Date.isBefore(date, from) &&
         Date.isBefore(date, until)

@@ -59,8 +59,8 @@ const succeeding = <E, R>(write: Effect.Effect<Calls.Ended, E, R>) =>
 const setting = (body: Readonly<Record<string, Calls.Json>>) =>
   succeeding(Calls.write("holder.set-attributes", { holderId: "h1" }, body))
 const kyc = { name: "kyc", value: "passed", evidenceHash: "ab".repeat(32), state: "valid" }
-const attribute = (of: Readonly<Record<string, Calls.Json>>) =>
-  setting({ attributes: [{ ...kyc, ...of }] })
+const attribute = (members: Readonly<Record<string, Calls.Json>>) =>
+  setting({ attributes: [{ ...kyc, ...members }] })
 const registeredUntil = (validUntil: string) => setting({ attributes: [kyc], validUntil })
 
 const withdraws = succeeding(

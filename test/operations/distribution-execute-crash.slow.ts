@@ -77,10 +77,10 @@ const queueExecution = (month: string) =>
 const executed = (month: string) =>
   Effect.gen(function* () {
     const records = yield* Records
-    const of = yield* records.list(distributions, { where: { month: [month] }, limit: 10 })
+    const rows = yield* records.list(distributions, { where: { month: [month] }, limit: 10 })
     const lines = yield* Executions.linesOf(`fund-a.${month}`)
     return {
-      sealed: of.map(({ record }) => record.sealedAt !== null),
+      sealed: rows.map(({ record }) => record.sealedAt !== null),
       lines: lines.map(({ number, holderId }) => `${number} ${holderId}`),
       entitled: Decimal.format(Decimal.sum(lines.map(({ entitlement }) => entitlement)))
     }

@@ -91,14 +91,14 @@ const cent = 10n ** 8n
 /** Lines of one month; `carries` and `open` are those of the months before, by holder. */
 const expectedOf = (
   { changes, points }: History,
-  of: {
+  period: {
     readonly from: string
     readonly until: string
     readonly carries: ReadonlyMap<string, bigint>
     readonly open: ReadonlySet<string>
   }
 ): ReadonlyArray<Expected> => {
-  const [from, until] = [midnight(of.from), midnight(of.until)]
+  const [from, until] = [midnight(period.from), midnight(period.until)]
   const unitsAt = (holder: number, end: number): bigint =>
     changes.reduce(
       (sum, one) => (one.holder === holder && one.at < end ? sum + one.units : sum),
@@ -120,11 +120,11 @@ const expectedOf = (
       sum += unitsAt(holder, date + day) * income * days
     }
     const entitlement = floorOf(sum, 10n ** 6n)
-    const carryIn = of.carries.get(holderId) ?? 0n
+    const carryIn = period.carries.get(holderId) ?? 0n
     if (entitlement === 0n && carryIn === 0n) return []
     const due = entitlement + carryIn
     const whole = floorOf(due, cent) * cent
-    const isOpen = of.open.has(holderId)
+    const isOpen = period.open.has(holderId)
     const gross = isOpen || whole < 0n ? 0n : whole
     // Half up at cents, of 15 in 100.
     const withheld = floorOf(gross * 15n + 50n * cent, 100n * cent) * cent

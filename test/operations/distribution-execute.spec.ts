@@ -24,10 +24,10 @@ const execute = (body: Calls.Json = july) => Calls.write("distribution.execute",
 const buys = (
   stage: Fund.Parties,
   { holderId, party }: Cycles.Holder,
-  of: { readonly id: string; readonly at: string; readonly price: string; readonly pays: string }
+  month: { readonly id: string; readonly at: string; readonly price: string; readonly pays: string }
 ) =>
   Effect.gen(function* () {
-    const { at, id, pays, price } = of
+    const { at, id, pays, price } = month
     yield* Cycles.at(at)
     yield* Calls.write(
       "subscription.claim",

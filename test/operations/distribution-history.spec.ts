@@ -207,9 +207,9 @@ describe("retention", () => {
   )
 
   it.effect.each([
-    { of: "a point from before the schedule, whose income the first days earn", income: "5" },
-    { of: "a day of the schedule whose point has not come yet", income: "15" }
-  ])("never deletes the units of $of", ({ income }) =>
+    { moment: "a point from before the schedule, whose income the first days earn", income: "5" },
+    { moment: "a day of the schedule whose point has not come yet", income: "15" }
+  ])("never deletes the units of $moment", ({ income }) =>
     Effect.gen(function* () {
       const isBefore = income === "5"
       const { stage, holders } = yield* Executions.founded(["h1", "h2"], {

@@ -40,13 +40,13 @@ const noting = Layer.effect(
     }
     return {
       ...documents,
-      list: (of: Parameters<typeof documents.list>[0]) => {
-        note(of)
-        return documents.list(of)
+      list: (options: Parameters<typeof documents.list>[0]) => {
+        note(options)
+        return documents.list(options)
       },
-      stream: (of: ListQuery) => {
-        note(of)
-        return documents.stream(of)
+      stream: (query: ListQuery) => {
+        note(query)
+        return documents.stream(query)
       }
     }
   })

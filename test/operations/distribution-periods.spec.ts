@@ -99,8 +99,8 @@ describe("the facts of an instrument's periods", () => {
         toPoint: cids[2] ?? "",
         paidRecordDate: null
       }
-      const loaded = (of: PeriodLookups.LastExecuted) =>
-        Effect.map(facts(of), ({ points }) => points.map(({ contractId }) => contractId))
+      const loaded = (lastExecuted: PeriodLookups.LastExecuted) =>
+        Effect.map(facts(lastExecuted), ({ points }) => points.map(({ contractId }) => contractId))
       assert.deepEqual(yield* loaded(executed), cids.slice(2))
       const paid = { ...executed, paidRecordDate: Date.of("2026-08-04") }
       assert.deepEqual(yield* loaded(paid), cids)

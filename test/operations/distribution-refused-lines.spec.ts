@@ -42,11 +42,11 @@ const refusal = (failure: { readonly code: string; readonly cause: string }) =>
  * A ledger that refuses each transaction which uses a blocked contract. Where asked for it is busy from
  * the first refusal of a single command on.
  */
-const tamper = (of: Ledger.Ledger["Service"]): Ledger.Ledger["Service"] => ({
-  ...of,
+const tamper = (service: Ledger.Ledger["Service"]): Ledger.Ledger["Service"] => ({
+  ...service,
   submit: (submission) => {
     const { commandId, commands } = submission
-    if (commands[0]?._tag === "CreateAndExercise") return of.submit(submission)
+    if (commands[0]?._tag === "CreateAndExercise") return service.submit(submission)
     const retryAfter = Duration.seconds(1)
     if (ledger.trouble === "busy") {
       const busy = { code: "BUSY", cause: "busy", category: 2, context: {}, resources: [] }
@@ -62,7 +62,7 @@ const tamper = (of: Ledger.Ledger["Service"]): Ledger.Ledger["Service"] => ({
     const isHit = commands.some(
       (command) => command._tag === "Exercise" && blocked.has(command.contractId)
     )
-    if (!isHit) return of.submit(submission)
+    if (!isHit) return service.submit(submission)
     if (ledger.refusedAlone && commands.length === 1) ledger.trouble = "busy"
     return refusal({ code: "DAML_FAILURE", cause: "The line is barred." })
   }

@@ -32,10 +32,10 @@ const delivers = (stage: Fund.Parties, number: number, paidOn: string) =>
     const [line] = (yield* Cycles.active(Templates.DistributionLine)).filter(
       ({ payload }) => payload.lineId === `d-july.${number}`
     )
-    const [of] = yield* Cycles.active(Templates.Distribution)
+    const [distribution] = yield* Cycles.active(Templates.Distribution)
     yield* stage.registrar.act(
       Templates.exercise(Templates.DistributionLine, line!.cid, "Deliver", {
-        distributionCid: of!.cid,
+        distributionCid: distribution!.cid,
         credentialCid: null,
         configurationCid: null,
         evidence: { reference: `wire ${number}`, paidOn: Date.of(paidOn) }

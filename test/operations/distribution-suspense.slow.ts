@@ -285,7 +285,7 @@ const story = ({ inDoubt, payout, seed }: Walk) =>
       const contract = [...observer.all("Distribution").values()].find(
         ({ payload }) => payload["distributionId"] === month.distributionId
       )
-      const credential = [...observer.of(booked.payee).values()].find(
+      const credential = [...observer.contractsOf(booked.payee).values()].find(
         ({ entity }) => entity === "Credential"
       )
       const isCash = month.payout === "cash" && booked.net > 0n

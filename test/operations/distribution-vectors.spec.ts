@@ -187,28 +187,28 @@ describe("vectors of distributions by the engine", () => {
 
   it.effect.each([
     {
-      of: "at par",
+      name: "at par",
       terms: { ...withTerms({ payout: "units" }), unitDecimals: 6 },
       units: "543200",
       prices: ["0", "0.0001"],
       paid: { net: "46.17", payoutUnits: "46.1700000000", carried: null, residual: "0.0000000000" }
     },
     {
-      of: "at an ex price below one",
+      name: "at an ex price below one",
       terms: { ...Executions.accumulating, unitDecimals: 6 },
       units: "12345.678901",
       prices: ["0.9871", "0.9915"],
       paid: { net: "46.17", payoutUnits: "46.7733760000", carried: null, residual: "0.0000005504" }
     },
     {
-      of: "at an ex price above one",
+      name: "at an ex price above one",
       terms: { ...Executions.accumulating, unitDecimals: 6 },
       units: "12345.678901",
       prices: ["1.0437", "1.0481"],
       paid: { net: "46.17", payoutUnits: "44.2368490000", carried: null, residual: "0.0000006987" }
     },
     {
-      of: "of which a net of 0.85 buys none",
+      name: "of which a net of 0.85 buys none",
       terms: { ...withTerms({ payout: "units" }), unitDecimals: 0 },
       units: "10000",
       prices: ["0", "0.0001"],
@@ -219,7 +219,7 @@ describe("vectors of distributions by the engine", () => {
         residual: "0.0000000000"
       }
     }
-  ] as const)("G45: a payout in units $of", ({ paid, prices, terms, units }) =>
+  ] as const)("G45: a payout in units $name", ({ paid, prices, terms, units }) =>
     Effect.gen(function* () {
       const { stage, holders } = yield* Executions.founded(["h1"], terms)
       yield* Powers.mints(stage, holders[0]!, units)

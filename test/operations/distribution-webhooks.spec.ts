@@ -49,8 +49,8 @@ const passes = (seconds: number) =>
   })
 
 /** The register has units that no holding has, and a run finds it. */
-const planted = (of: Parameters<typeof Reconciling.plant>[0]) =>
-  Effect.andThen(Reconciling.plant(of, "7"), Reconciling.run())
+const planted = (options: Parameters<typeof Reconciling.plant>[0]) =>
+  Effect.andThen(Reconciling.plant(options, "7"), Reconciling.run())
 
 const voidsAll = (distributionId: string) =>
   Effect.gen(function* () {
@@ -107,15 +107,15 @@ describe("a webhook", () => {
     const receivers = new W.Receivers()
     return Effect.gen(function* () {
       yield* story
-      const posted = receivers.of("wh-1").map(({ body }) => JSON.parse(String(body)) as Posted)
-      const of = (type: string) => posted.filter((event) => event.type === type)
+      const posted = receivers.postsTo("wh-1").map(({ body }) => JSON.parse(String(body)) as Posted)
+      const postedOf = (type: string) => posted.filter((event) => event.type === type)
       // Names the types that were never posted.
       assert.deepStrictEqual(
-        types.filter((type) => of(type).length === 0),
+        types.filter((type) => postedOf(type).length === 0),
         []
       )
       for (const type of types) {
-        for (const event of of(type)) {
+        for (const event of postedOf(type)) {
           const { members, resourceKind } = declared[type]
           assert.deepStrictEqual(
             [type, Object.keys(event.payload), event.resourceKind],
@@ -124,7 +124,7 @@ describe("a webhook", () => {
           assert.notInclude(JSON.stringify(event), "h1", type)
         }
       }
-      const payloads = Object.fromEntries(types.map((type) => [type, of(type)[0]?.payload]))
+      const payloads = Object.fromEntries(types.map((type) => [type, postedOf(type)[0]?.payload]))
       assert.deepInclude(payloads["distribution.rate-changed"], { month: "2026-07" })
       assert.deepInclude(payloads["distribution.carried"], { month: "2026-08", carried: 1 })
       assert.deepInclude(payloads["distribution.due"], { month: "2026-07", refused: null })
@@ -138,7 +138,7 @@ describe("a webhook", () => {
       for (const type of types) {
         const isConcealed = concealed.includes(type)
         const count = (found: ReadonlyArray<string>) => found.filter((each) => each === type).length
-        assert.strictEqual(count(all), of(type).length, type)
+        assert.strictEqual(count(all), postedOf(type).length, type)
         assert.strictEqual(count(shown), isConcealed ? 0 : count(all), type)
       }
       for (const role of ["investor", "registrar"] as const) {

@@ -46,14 +46,17 @@ const warnedAlone = ({ checks, verdict }: Pick<Run, "checks"> & { readonly verdi
 const conserved = (distributionId: string) =>
   Effect.gen(function* () {
     const lines = yield* Executions.linesOf(distributionId)
-    const of = (figure: Figure) => sumOf(lines, figure)
-    assert.strictEqual(of("gross"), of("net") + of("withheld"), distributionId)
+    const totalOf = (figure: Figure) => sumOf(lines, figure)
+    assert.strictEqual(totalOf("gross"), totalOf("net") + totalOf("withheld"), distributionId)
     const rests = Books.sum(lines, ({ carryIn, carryOut, entitlement, gross, units }) => {
       const rest = entitlement + carryIn - gross - carryOut
       if (!Decimal.isZero(units)) assert.strictEqual(rest, 0n, `${distributionId}: who stays`)
       return rest
     })
-    assert.strictEqual(of("gross") + of("carryOut") + rests, of("entitlement") + of("carryIn"))
+    assert.strictEqual(
+      totalOf("gross") + totalOf("carryOut") + rests,
+      totalOf("entitlement") + totalOf("carryIn")
+    )
     const [last] = (yield* Reconciling.allRuns).slice(-1)
     if (last === undefined) throw new Error(`no run after ${distributionId}`)
     warnedAlone(last)

@@ -78,13 +78,13 @@ const succeeds = <E, R>(write: Effect.Effect<Calls.Ended, E, R>) =>
  * after every act.
  */
 export const play = <E = never, R = never>(
-  of: Year,
+  year: Year,
   after: (distributionId: string) => Effect.Effect<unknown, E, R> = () => Effect.void,
   each: Effect.Effect<unknown, E, R> = Effect.void
 ) =>
   Effect.gen(function* () {
-    const die = dice(of.seed)
-    const payout = of.seed % 2 === 0 ? ("units" as const) : ("cash" as const)
+    const die = dice(year.seed)
+    const payout = year.seed % 2 === 0 ? ("units" as const) : ("cash" as const)
     const { distribution } = Executions.par
     const { stage, holders: founders } = yield* Executions.founded(["h1", "h2", "h3", "h4"], {
       ...Executions.par,
@@ -348,7 +348,7 @@ export const play = <E = never, R = never>(
     yield* TestClock.adjust("12 hours")
     for (const holder of founders.slice(0, 3)) yield* Powers.mints(stage, holder, "333333.333333")
 
-    for (const month of monthsOf(of.months)) {
+    for (const month of monthsOf(year.months)) {
       const end = until(month)
       const start = yield* now
       const count = 8 + die.roll(6)

@@ -40,7 +40,7 @@ export const lineOf = (
   holder: Templates.DistributedLine["holder"],
   other: Partial<Line> = {}
 ): Line => ({
-  number,
+  number: number,
   holder,
   custodian: null,
   units: Decimal.of("12345.678901"),
@@ -90,9 +90,9 @@ export const termsOf = (
 /** Current contract of a distribution. */
 export const contractOf = (distributionId: string) =>
   Effect.map(Cycles.active(Templates.Distribution), (found) => {
-    const of = found.find(({ payload }) => payload.distributionId === distributionId)
-    if (of === undefined) throw new Error(`no contract of ${distributionId}`)
-    return of.cid
+    const contract = found.find(({ payload }) => payload.distributionId === distributionId)
+    if (contract === undefined) throw new Error(`no contract of ${distributionId}`)
+    return contract.cid
   })
 
 export const executes = (stage: Fund.Parties, terms: Terms, operationId?: string) =>
@@ -132,9 +132,9 @@ export const turns = (distributionId: string, choice: "Open" | "Close") =>
 
 export const lineContract = (lineId: string) =>
   Effect.map(Cycles.active(Templates.DistributionLine), (found) => {
-    const of = found.find(({ payload }) => payload.lineId === lineId)
-    if (of === undefined) throw new Error(`no contract of ${lineId}`)
-    return of.cid
+    const contract = found.find(({ payload }) => payload.lineId === lineId)
+    if (contract === undefined) throw new Error(`no contract of ${lineId}`)
+    return contract.cid
   })
 
 export const evidence = { reference: "wire 1", paidOn: Date.of("2026-08-03") }

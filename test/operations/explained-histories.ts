@@ -501,8 +501,8 @@ export const walk = ({
   }).pipe(Effect.provide(world()))
 
 /** Walks histories of at most so many steps after their beginning, a number of them. */
-export const walked = (of: { readonly length: number; readonly count: number }) =>
+export const walked = (options: { readonly length: number; readonly count: number }) =>
   fc.assert(
-    fc.asyncProperty(histories(of.length), (history) => Calls.runCase(walk(history))),
-    { numRuns: of.count, endOnFailure: true }
+    fc.asyncProperty(histories(options.length), (history) => Calls.runCase(walk(history))),
+    { numRuns: options.count, endOnFailure: true }
   )

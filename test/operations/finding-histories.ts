@@ -176,7 +176,9 @@ interface Verdict {
 const copyOf = (books: Books): Books => ({
   ...books,
   lines: new Map(books.lines),
-  holds: new Map([...books.holds].map(([on, of]) => [on, { ...of, behind: new Set(of.behind) }])),
+  holds: new Map(
+    [...books.holds].map(([on, hold]) => [on, { ...hold, behind: new Set(hold.behind) }])
+  ),
   verdicts: new Map(books.verdicts)
 })
 
@@ -204,13 +206,15 @@ interface Facts {
 const worstOf = (
   { active, stated }: Facts,
   on: InstrumentId,
-  of: { readonly nth: 0 | 1; readonly accepted: number | null }
+  acceptance: { readonly nth: 0 | 1; readonly accepted: number | null }
 ): { readonly amount: number; readonly asOf: number } | undefined => {
   if (!active[on]) return undefined
   const differing = [...stated[on]]
     .toSorted(([a], [b]) => b - a)
-    .flatMap(([, { asOf, off }]) => (off[of.nth] === 0 ? [] : [{ amount: off[of.nth], asOf }]))
-  const { accepted } = of
+    .flatMap(([, { asOf, off }]) =>
+      off[acceptance.nth] === 0 ? [] : [{ amount: off[acceptance.nth], asOf }]
+    )
+  const { accepted } = acceptance
   const uncovered = differing.filter(({ amount }) => accepted === null || !within(accepted, amount))
   return (uncovered.length > 0 ? uncovered : differing).toSorted(
     (a, b) => Math.abs(b.amount) - Math.abs(a.amount)
@@ -327,12 +331,20 @@ const enter = (
     })
   }
   for (const [key, line] of books.lines) {
-    const [check, , , of] = JSON.parse(key) as [Check, string, string, InstrumentId | null]
+    const [check, , , instrumentId] = JSON.parse(key) as [
+      Check,
+      string,
+      string,
+      InstrumentId | null
+    ]
     if (line.state === "cleared" || sees.has(key) || !isReached || !isGrounded) continue
     if (!asks(check)) continue
-    if (of === null ? scope.instruments !== null : !covered.includes(of)) continue
+    if (instrumentId === null ? scope.instruments !== null : !covered.includes(instrumentId))
+      continue
     // A statement that was found to differ is compared again, or was corrected, while its source is active.
-    const isLeft = line.comparedAt !== null && (of === null || newestOf(facts, of) === undefined)
+    const isLeft =
+      line.comparedAt !== null &&
+      (instrumentId === null || newestOf(facts, instrumentId) === undefined)
     if (!isLeft) books.lines.set(key, { ...line, state: "cleared", accepted: null })
   }
   const opened: Array<InstrumentId> = []
@@ -423,7 +435,7 @@ const faulty = () => {
       Effect.map(Feed, (feed) => ({
         ...feed,
         take: (now) => spends(feed.take(now)),
-        append: (...of: Parameters<typeof feed.append>) => spends(feed.append(...of))
+        append: (...args: Parameters<typeof feed.append>) => spends(feed.append(...args))
       }))
     )
   ).pipe(Layer.provideMerge(Memory.layer))
@@ -527,7 +539,10 @@ const booked = (books: Books): Effect.Success<typeof stored> =>
     ),
     month: books.month,
     verdicts: Object.fromEntries(
-      [...books.verdicts].map(([on, { ran, ...of }]) => [on, { ...of, ran: [...ran].toSorted() }])
+      [...books.verdicts].map(([on, { ran, ...verdict }]) => [
+        on,
+        { ...verdict, ran: [...ran].toSorted() }
+      ])
     ),
     runs: books.runs,
     opened: books.opened
@@ -568,28 +583,28 @@ const copied = (units: Units): Units => ({
 })
 
 /** Has the outside world do a step that is no run. */
-const acts = Effect.fnUntraced(function* (scene: Scene, of: Step) {
+const acts = Effect.fnUntraced(function* (scene: Scene, step: Step) {
   const { facts, units, holders, stage, sourced, switches } = scene
   const now = yield* minuteOf
-  switch (of.does) {
+  switch (step.does) {
     case "wait":
-      return yield* TestClock.adjust(`${of.hours} hours`)
+      return yield* TestClock.adjust(`${step.hours} hours`)
     case "plant": {
       // A unit is minted first: the ledger moves on, so that no statement of before shows what is planted.
-      const holder = holders[of.holder] as Cycles.Holder
-      yield* Powers.mints(stage, holder, "1", of.on)
-      units[of.on][of.holder] += 1
-      if (of.units === 0) return
+      const holder = holders[step.holder] as Cycles.Holder
+      yield* Powers.mints(stage, holder, "1", step.on)
+      units[step.on][step.holder] += 1
+      if (step.units === 0) return
       const registrar = stage.registrar.party
-      const line = { registrar, instrumentId: of.on, party: holder.party }
-      yield* Reconciling.plant(line, String(of.units))
-      units[of.on][of.holder] += of.units
-      facts.planted[of.on][of.holder] += of.units
+      const line = { registrar, instrumentId: step.on, party: holder.party }
+      yield* Reconciling.plant(line, String(step.units))
+      units[step.on][step.holder] += step.units
+      facts.planted[step.on][step.holder] += step.units
       return
     }
     case "state": {
-      const { minute, units: held } = unitsAt(scene, of.ago, now)
-      const { off, on: instrumentId, day } = of
+      const { minute, units: held } = unitsAt(scene, step.ago, now)
+      const { off, on: instrumentId, day } = step
       const source = yield* sourced(
         instrumentId,
         facts.active[instrumentId] ? "active" : "inactive"
@@ -607,8 +622,8 @@ const acts = Effect.fnUntraced(function* (scene: Scene, of: Step) {
       return
     }
     case "switch-source":
-      facts.active[of.on] = !facts.active[of.on]
-      return yield* sourced(of.on, facts.active[of.on] ? "active" : "inactive")
+      facts.active[step.on] = !facts.active[step.on]
+      return yield* sourced(step.on, facts.active[step.on] ? "active" : "inactive")
     case "switch-drift":
       facts.isDrifting = !facts.isDrifting
       switches.isDrifting = facts.isDrifting
@@ -724,21 +739,21 @@ export const walk = (steps: ReadonlyArray<Step>) => {
       opened: 0
     }
     expect(yield* stored).toEqual(booked(books))
-    for (const [nth, of] of steps.entries()) {
+    for (const [nth, step] of steps.entries()) {
       yield* TestClock.adjust("1 minute")
       scene.moments.push({ minute: yield* minuteOf, units: copied(scene.units) })
       yield* TestClock.adjust("1 minute")
-      if (of.does === "run") books = yield* runs(scene, books, of)
-      else if (of.does === "release") books = yield* releases(scene, books, of)
-      else yield* acts(scene, of)
-      expect({ nth, of, ...(yield* stored) }).toEqual({ nth, of, ...booked(books) })
+      if (step.does === "run") books = yield* runs(scene, books, step)
+      else if (step.does === "release") books = yield* releases(scene, books, step)
+      else yield* acts(scene, step)
+      expect({ nth, step, ...(yield* stored) }).toEqual({ nth, step, ...booked(books) })
     }
   }).pipe(Effect.provide(world))
 }
 
 /** Walks histories of at most so many steps, a number of them. */
-export const walked = (of: { readonly length: number; readonly count: number }) =>
+export const walked = (options: { readonly length: number; readonly count: number }) =>
   fc.assert(
-    fc.asyncProperty(histories(of.length), (steps) => Calls.runCase(walk(steps))),
-    { numRuns: of.count, endOnFailure: true }
+    fc.asyncProperty(histories(options.length), (steps) => Calls.runCase(walk(steps))),
+    { numRuns: options.count, endOnFailure: true }
   )

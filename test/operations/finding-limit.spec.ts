@@ -51,8 +51,8 @@ it("opens the next thousand with the next run, and never clears the rest by a ru
       yield* Stating.states(admin, { businessDate, lines: [own, ...strangers] })
       const first = yield* counted
       expect(Object.keys(first).toSorted()).toEqual(["open external-source", "open instrument"])
-      const [of, amount = ""] = first["open external-source"]?.split(" of ") ?? []
-      expect(of).toBe("1000")
+      const [subject, amount = ""] = first["open external-source"]?.split(" of ") ?? []
+      expect(subject).toBe("1000")
       const rest = String(503_506 - Number(amount))
       expect(first["open instrument"]).toBe(`1 of ${rest}`)
       expect((yield* Reconciling.openHolds).map(({ findings }) => findings.length)).toEqual([1_001])

@@ -11,7 +11,7 @@ const otherRelease = "check-of-another-release"
 export const finds = (
   name: string,
   facts: ReadonlyArray<Fact>,
-  of: {
+  options: {
     readonly instrumentId?: string
     readonly statementId?: string
     readonly firstSeenAt?: Instant.Instant
@@ -20,7 +20,7 @@ export const finds = (
   Effect.gen(function* () {
     const records = yield* Records
     const now = yield* Instant.now
-    const { firstSeenAt = now, instrumentId = "fund-a", statementId = null } = of
+    const { firstSeenAt = now, instrumentId = "fund-a", statementId = null } = options
     const act = { cause: { by: "run", runId: "run_1" } as const, now }
     const found = first(
       {

@@ -9,7 +9,7 @@ import * as Calls from "../engine/calls.ts"
 export const forge = <R, F>(
   collection: Collection<R, F>,
   id: string,
-  of: { readonly fact: F; readonly change: Partial<R> }
+  forgery: { readonly fact: F; readonly change: Partial<R> }
 ) =>
   Effect.gen(function* () {
     const records = yield* Records
@@ -22,9 +22,9 @@ export const forge = <R, F>(
     const forged = {
       ...collection,
       announce: () => [],
-      evolve: (before: R): R => ({ ...before, ...of.change })
+      evolve: (before: R): R => ({ ...before, ...forgery.change })
     }
     const before = yield* records.get(collection, id)
-    yield* records.transact(records.append(forged, before as never, of.fact as never, act))
+    yield* records.transact(records.append(forged, before as never, forgery.fact as never, act))
     return before
   })

@@ -259,8 +259,8 @@ export const publishes = (
   )
 
 /** The oracle publishes a price valued at an instant, once that has come: a point ahead prices no order. */
-export const publishesInTime = (...of: Parameters<typeof publishes>) =>
-  Effect.andThen(comesTo(of[2]), publishes(...of))
+export const publishesInTime = (...args: Parameters<typeof publishes>) =>
+  Effect.andThen(comesTo(args[2]), publishes(...args))
 
 /** A party attests the claim that stands at the point that stands. */
 export const attests = (by: Outsider, units: string, price?: string) =>

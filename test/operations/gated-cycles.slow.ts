@@ -102,9 +102,9 @@ const figuresOf = ({ gross, fundNet, gate }: Sums) => ({
   fundUnits: fundNet.units,
   ...(gate === null ? {} : { gateFactor: gate.factor, gateCapacity: gate.capacity })
 })
-const pick = (of: unknown, names: ReadonlyArray<string>) =>
+const pick = (value: unknown, names: ReadonlyArray<string>) =>
   Object.fromEntries(
-    Object.entries(of ?? {}).flatMap(([name, figure]) =>
+    Object.entries(value ?? {}).flatMap(([name, figure]) =>
       names.includes(name) ? [[name, typeof figure === "string" ? Decimal.of(figure) : figure]] : []
     )
   )

@@ -95,9 +95,12 @@ const driven = (venue: Party.Party, act: Act, judged: Judged | null, stops: Stop
     assert.deepStrictEqual([act.kind, last, done.why], [act.kind, last, ""])
   })
 
-const claim = (kind: "subscription" | "redemption", of: Readonly<Record<string, Calls.Json>>) => ({
+const claim = (
+  kind: "subscription" | "redemption",
+  members: Readonly<Record<string, Calls.Json>>
+) => ({
   kind: `${kind}.claim`,
-  body: { instrumentId: "fund-a", holderId: "h1", ...of }
+  body: { instrumentId: "fund-a", holderId: "h1", ...members }
 })
 const onSubscription = (verb: string, subscriptionId: string, body = {}): Act => ({
   kind: `subscription.${verb}`,
@@ -161,21 +164,21 @@ const byWire = (judged: Judged): Judged => ({
 const signs = (
   stage: Fund.Parties,
   by: Fund.Outsider,
-  of: { readonly orderId: string; readonly amount?: string; readonly units?: string }
+  claim: { readonly orderId: string; readonly amount?: string; readonly units?: string }
 ) => {
   const order = {
     venue: stage.venue,
     fund: stage.fund.party,
     holder: by.party,
-    orderId: of.orderId,
+    orderId: claim.orderId,
     instrument: stage.asset,
     paymentAsset: Cycles.cash(stage),
     expiresAt: null,
-    amount: of.amount === undefined ? null : Decimal.of(of.amount),
-    units: of.units === undefined ? null : Decimal.of(of.units)
+    amount: claim.amount === undefined ? null : Decimal.of(claim.amount),
+    units: claim.units === undefined ? null : Decimal.of(claim.units)
   }
   return by.act(
-    of.units === undefined
+    claim.units === undefined
       ? Templates.create(Templates.SubscriptionOrder, order)
       : Templates.create(Templates.RedemptionOrder, { ...order, custodian: null })
   )
@@ -511,10 +514,10 @@ describe("of several controls and faults", () => {
             issuerRequirements: []
           })
         )
-        const of = { instrumentId: "fund-x", holderId: "h1" }
+        const holding = { instrumentId: "fund-x", holderId: "h1" }
         const acts = [
-          { kind: "subscription.claim", body: { ...of, subscriptionId: "s9", amount: 100 } },
-          { kind: "redemption.claim", body: { ...of, redemptionId: "r9", units: 100 } }
+          { kind: "subscription.claim", body: { ...holding, subscriptionId: "s9", amount: 100 } },
+          { kind: "redemption.claim", body: { ...holding, redemptionId: "r9", units: 100 } }
         ]
         const whyRefused = Effect.forEach(acts, (act) => Effect.map(writes(act), ({ why }) => why))
         assert.deepStrictEqual(yield* whyRefused, Array(2).fill("rule-refused policy in-manifest"))

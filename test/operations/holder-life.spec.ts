@@ -16,8 +16,8 @@ import { world } from "../engine/world.ts"
 import { actAs } from "../http/security/dealing-floor.ts"
 import * as Fund from "./fund.ts"
 
-const engine = (of: Partial<typeof settingsDefaults> = {}) =>
-  Effect.provide(world({ settings: of }))
+const engine = (settings: Partial<typeof settingsDefaults> = {}) =>
+  Effect.provide(world({ settings }))
 const holder = (id = "h1") => Effect.flatMap(Records, (records) => records.get(holders, id))
 const moves = (id = "h1") =>
   Effect.map(holder(id), (self) =>
@@ -25,13 +25,13 @@ const moves = (id = "h1") =>
   )
 const clock = (at: string) => TestClock.setTime(Instant.toEpochMillis(Instant.of(at)))
 
-const registering = (stage: Fund.Parties, of: Readonly<Record<string, Calls.Json>> = {}) =>
-  Calls.write("holder.register", {}, { holderId: "h1", party: stage.holder.party, ...of })
+const registering = (stage: Fund.Parties, members: Readonly<Record<string, Calls.Json>> = {}) =>
+  Calls.write("holder.register", {}, { holderId: "h1", party: stage.holder.party, ...members })
 
 /** Registered, its terms countersigned: active, and admitted to nothing. */
-const active = (stage: Fund.Parties, of: Readonly<Record<string, Calls.Json>> = {}) =>
+const active = (stage: Fund.Parties, members: Readonly<Record<string, Calls.Json>> = {}) =>
   Effect.gen(function* () {
-    yield* registering(stage, of)
+    yield* registering(stage, members)
     yield* Fund.accepts(stage)
     yield* Fund.signs(stage)
     yield* Calls.write("accepted-terms.accept", { holderId: "h1" }, {})
@@ -39,8 +39,8 @@ const active = (stage: Fund.Parties, of: Readonly<Record<string, Calls.Json>> = 
 
 const evidenceHash = "ee".repeat(32)
 const kyc = { name: "kyc", value: "passed", state: "valid", evidenceHash }
-const setting = (of: Readonly<Record<string, Calls.Json>> = {}, holderId = "h1") =>
-  Calls.write("holder.set-attributes", { holderId }, { attributes: [kyc], ...of })
+const setting = (members: Readonly<Record<string, Calls.Json>> = {}, holderId = "h1") =>
+  Calls.write("holder.set-attributes", { holderId }, { attributes: [kyc], ...members })
 
 const digestOf = Effect.gen(function* () {
   const { sha256 } = yield* Crypto
@@ -219,11 +219,11 @@ describe("a registration that ran out", () => {
 })
 
 describe("holder.register-successor", () => {
-  const naming = (stage: Fund.Parties, of: Readonly<Record<string, Calls.Json>> = {}) =>
+  const naming = (stage: Fund.Parties, members: Readonly<Record<string, Calls.Json>> = {}) =>
     Calls.write(
       "holder.register-successor",
       { holderId: "h1" },
-      { party: stage.bank.party, successorId: "h2", ...of }
+      { party: stage.bank.party, successorId: "h2", ...members }
     )
 
   it.effect(
@@ -286,8 +286,8 @@ describe("holder.register-successor", () => {
 })
 
 describe("holder.close", () => {
-  const closing = (of: Readonly<Record<string, Calls.Json>> = {}, holderId = "h1") =>
-    Calls.write("holder.close", { holderId }, of)
+  const closing = (members: Readonly<Record<string, Calls.Json>> = {}, holderId = "h1") =>
+    Calls.write("holder.close", { holderId }, members)
   const states = Effect.flatMap(Records, (records) =>
     Effect.map(records.list(admissions, { limit: 10 }), (found) =>
       found.map(({ record }) => `${record.state} ${record.endedBy ?? ""}`)
@@ -397,11 +397,11 @@ describe("holder.close", () => {
 describe("external-account.map", () => {
   const iban = "CH93 0076 2011 6238 5295 7"
   const sealed = { sealingKeys: [{ keyId: "k1", secret: new Uint8Array(32).fill(7) }] }
-  const mapping = (of: Readonly<Record<string, Calls.Json>> = {}) =>
+  const mapping = (members: Readonly<Record<string, Calls.Json>> = {}) =>
     Calls.write(
       "external-account.map",
       {},
-      { externalAccountId: "a1", kind: "cash", holderId: "h1", number: iban, ...of }
+      { externalAccountId: "a1", kind: "cash", holderId: "h1", number: iban, ...members }
     )
 
   it.effect("never shows or keeps the number, or leaves the holder without its account", () =>
@@ -448,15 +448,15 @@ describe("external-account.map", () => {
     Effect.gen(function* () {
       const stage = yield* Fund.opened()
       yield* active(stage)
-      const of = (externalAccountId: string, more: Readonly<Record<string, Calls.Json>>) =>
+      const accountOf = (externalAccountId: string, more: Readonly<Record<string, Calls.Json>>) =>
         Effect.map(mapping({ externalAccountId, ...more }), ({ why }) => why)
-      assert.strictEqual(yield* of("a1", { currency: "CHF" }), "")
+      assert.strictEqual(yield* accountOf("a1", { currency: "CHF" }), "")
       const grouped = { number: "ch93-0076.2011/623852957", currency: "CHF" }
-      assert.strictEqual(yield* of("a2", grouped), "rule-refused policy account-mapped")
-      assert.strictEqual(yield* of("a3", { currency: "EUR" }), "")
-      assert.strictEqual(yield* of("a4", {}), "")
+      assert.strictEqual(yield* accountOf("a2", grouped), "rule-refused policy account-mapped")
+      assert.strictEqual(yield* accountOf("a3", { currency: "EUR" }), "")
+      assert.strictEqual(yield* accountOf("a4", {}), "")
       const kept = { kind: "custody", currency: "CHF", number: "CUSTODY1" }
-      assert.strictEqual(yield* of("a5", kept), "rule-refused policy account-cash")
+      assert.strictEqual(yield* accountOf("a5", kept), "rule-refused policy account-cash")
       assert.strictEqual((yield* holder()).externalAccounts.length, 3)
     }).pipe(engine(sealed))
   )

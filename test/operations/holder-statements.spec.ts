@@ -122,11 +122,11 @@ const indexed = (stage: Fund.Parties, value: string, valuationTime: string) =>
   )
 
 const figures = (rows: Effect.Success<ReturnType<typeof Reports.statements>>) =>
-  rows.map(({ month, final, instruments: [of] }) => [
+  rows.map(({ month, final, instruments: [instrument] }) => [
     month,
-    of?.price == null ? null : Decimal.formatPlain(of.price),
-    of?.priceAt == null ? null : Instant.format(of.priceAt).slice(0, 16),
-    of?.value == null ? null : Decimal.formatPlain(of.value),
+    instrument?.price == null ? null : Decimal.formatPlain(instrument.price),
+    instrument?.priceAt == null ? null : Instant.format(instrument.priceAt).slice(0, 16),
+    instrument?.value == null ? null : Decimal.formatPlain(instrument.value),
     final
   ])
 
@@ -237,12 +237,12 @@ const delivers = (stage: Fund.Parties, lineId: string, paidOn: string) =>
     const line = (yield* Cycles.active(Templates.DistributionLine)).find(
       ({ payload }) => payload.lineId === lineId
     )
-    const of = (yield* Cycles.active(Templates.Distribution)).find(
+    const distribution = (yield* Cycles.active(Templates.Distribution)).find(
       ({ payload }) => payload.distributionId === line?.payload.distributionId
     )
     yield* stage.registrar.act(
       Templates.exercise(Templates.DistributionLine, line!.cid, "Deliver", {
-        ...{ distributionCid: of!.cid, credentialCid: null, configurationCid: null },
+        ...{ distributionCid: distribution!.cid, credentialCid: null, configurationCid: null },
         evidence: { reference: lineId, paidOn: Date.of(paidOn) }
       })
     )
@@ -347,8 +347,11 @@ describe("a statement's point", () => {
         { month: "2026-09", to: "2026-09" },
         { from: "2026-09", to: "2026-08" }
       ]
-      for (const of of asked) {
-        assert.strictEqual(yield* Venue.refusal(Reports.statements("h1", of)), "invalid-request")
+      for (const months of asked) {
+        assert.strictEqual(
+          yield* Venue.refusal(Reports.statements("h1", months)),
+          "invalid-request"
+        )
       }
       assert.strictEqual(yield* Venue.refusal(Reports.statements("h9")), "not-found")
     }).pipe(Effect.provide(world()))

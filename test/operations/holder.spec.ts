@@ -14,7 +14,7 @@ import * as Fund from "./fund.ts"
 const engine = () => Effect.provide(world())
 const holder = (id = "h1") => Effect.flatMap(Records, (records) => records.get(holders, id))
 
-const registering = (stage: Fund.Parties, of: Readonly<Record<string, Calls.Json>> = {}) =>
+const registering = (stage: Fund.Parties, members: Readonly<Record<string, Calls.Json>> = {}) =>
   Calls.write(
     "holder.register",
     {},
@@ -24,7 +24,7 @@ const registering = (stage: Fund.Parties, of: Readonly<Record<string, Calls.Json
       legalName: "A Fund",
       classification: "fund",
       taxResidences: [{ country: "CH" }],
-      ...of
+      ...members
     }
   )
 
@@ -229,7 +229,7 @@ describe("a pending holder becomes active", () => {
 
 describe("holder.onboard", () => {
   const attribute = { name: "kyc", value: "passed", evidenceHash: "ee".repeat(32) }
-  const onboarding = (stage: Fund.Parties, of: Readonly<Record<string, Calls.Json>> = {}) =>
+  const onboarding = (stage: Fund.Parties, members: Readonly<Record<string, Calls.Json>> = {}) =>
     Calls.write(
       "holder.onboard",
       {},
@@ -239,7 +239,7 @@ describe("holder.onboard", () => {
         taxResidences: [],
         attributes: [attribute],
         admissions: [{ instrumentId: "fund-a" }],
-        ...of
+        ...members
       }
     )
 

@@ -71,9 +71,9 @@ const run = (found: Found) =>
       Effect.gen(function* () {
         const instrument = yield* records.get(instruments, instrumentId)
         const all = yield* Effect.forEach(checks, (check) => noted(check, found[check]))
-        const of = { instrument, findings: all.flat(), runId }
-        yield* openFor({ ...of, source: "reconciliation" }, act)
-        yield* openFor({ ...of, source: "cover", cover }, act)
+        const input = { instrument, findings: all.flat(), runId }
+        yield* openFor({ ...input, source: "reconciliation" }, act)
+        yield* openFor({ ...input, source: "cover", cover }, act)
       })
     )
   })
@@ -123,7 +123,7 @@ const found: fc.Arbitrary<Found> = fc.record({
   "reserve-cover": amount
 })
 const step = fc.oneof(
-  { weight: 3, arbitrary: found.map((of) => ({ on: "run" as const, of })) },
+  { weight: 3, arbitrary: found.map((counts) => ({ on: "run" as const, counts })) },
   {
     weight: 3,
     arbitrary: fc.record({
@@ -188,9 +188,9 @@ describe("holds of an instrument", () => {
                 yield* pause
                 held = [...held, "manual"]
               } else if (one.on === "run") {
-                yield* run(one.of)
+                yield* run(one.counts)
                 for (const check of checks) {
-                  const line = lineAt(lines[check], one.of[check])
+                  const line = lineAt(lines[check], one.counts[check])
                   lines = { ...lines, [check]: line }
                   const source = sourceOf(check)
                   if (isOpen(line) && !held.includes(source)) held = [...held, source]

@@ -50,13 +50,13 @@ import {
 describe("an instrument", () => {
   it.effect("is listed once its registrar configures it, and has terms once it is recorded", () =>
     Effect.gen(function* () {
-      const of = yield* cast
-      yield* act(of.registrar, configuration(of.registrar, of))
+      const parties = yield* cast
+      yield* act(parties.registrar, configuration(parties.registrar, parties))
       const configured = yield* instrument()
       assert.deepInclude(configured, {
         onRegistry: true,
         inManifest: false,
-        registrar: of.registrar.party,
+        registrar: parties.registrar.party,
         valuation: null,
         policyVersion: null,
         paused: null,
@@ -72,7 +72,7 @@ describe("an instrument", () => {
           resource: null
         }
       ])
-      yield* recorded(of)
+      yield* recorded(parties)
       const recordedInstrument = yield* instrument()
       assert.deepInclude(recordedInstrument, {
         onRegistry: true,
@@ -82,18 +82,18 @@ describe("an instrument", () => {
         holderCap: 2
       })
       assert.deepEqual(recordedInstrument.waitingOn, [])
-      assert.strictEqual(yield* refusal(recorded(of)), "already-exists")
+      assert.strictEqual(yield* refusal(recorded(parties)), "already-exists")
     }).pipe(engine())
   )
 
   it.effect("recorded first, it waits for its registrar's configuration", () =>
     Effect.gen(function* () {
-      const of = yield* cast
-      yield* recorded(of)
+      const parties = yield* cast
+      yield* recorded(parties)
       const waiting = yield* instrument()
       assert.isFalse(waiting.onRegistry)
-      assert.strictEqual(waiting.waitingOn[0]?.party, of.registrar.party)
-      yield* act(of.registrar, configuration(of.registrar, of))
+      assert.strictEqual(waiting.waitingOn[0]?.party, parties.registrar.party)
+      yield* act(parties.registrar, configuration(parties.registrar, parties))
       assert.isTrue((yield* instrument()).onRegistry)
     }).pipe(engine())
   )
@@ -102,18 +102,18 @@ describe("an instrument", () => {
     "another party's configuration of the same id says nothing about it, before or after",
     () =>
       Effect.gen(function* () {
-        const of = yield* cast
-        yield* act(of.bob, configuration(of.bob, of))
-        yield* act(of.registrar, configuration(of.registrar, of))
-        assert.strictEqual((yield* instrument()).registrar, of.bob.party)
-        yield* recorded(of)
+        const parties = yield* cast
+        yield* act(parties.bob, configuration(parties.bob, parties))
+        yield* act(parties.registrar, configuration(parties.registrar, parties))
+        assert.strictEqual((yield* instrument()).registrar, parties.bob.party)
+        yield* recorded(parties)
         assert.deepInclude(yield* instrument(), {
-          registrar: of.registrar.party,
+          registrar: parties.registrar.party,
           onRegistry: true
         })
-        const cid = yield* contractOf(of.registrar, Templates.InstrumentConfiguration)
+        const cid = yield* contractOf(parties.registrar, Templates.InstrumentConfiguration)
         yield* act(
-          of.registrar,
+          parties.registrar,
           Templates.exercise(Templates.InstrumentConfiguration, cid, "Retire", {})
         )
         assert.isFalse((yield* instrument()).onRegistry)
@@ -124,11 +124,11 @@ describe("an instrument", () => {
     "stays on the registry when its configuration changes, and leaves the list when dropped",
     () =>
       Effect.gen(function* () {
-        const of = yield* cast
-        yield* act(of.registrar, configuration(of.registrar, of))
-        const before = yield* contractOf(of.registrar, Templates.InstrumentConfiguration)
+        const parties = yield* cast
+        yield* act(parties.registrar, configuration(parties.registrar, parties))
+        const before = yield* contractOf(parties.registrar, Templates.InstrumentConfiguration)
         yield* act(
-          of.registrar,
+          parties.registrar,
           Templates.exercise(Templates.InstrumentConfiguration, before, "Update", {
             defaultIdentifier: { source: "venue", id: "new", scheme: "id" },
             additionalIdentifiers: [],
@@ -138,8 +138,8 @@ describe("an instrument", () => {
         )
         assert.isTrue((yield* instrument()).onRegistry)
         const at = yield* offsetNow
-        const after = yield* contractOf(of.registrar, Templates.InstrumentConfiguration)
-        yield* act(of.registrar, {
+        const after = yield* contractOf(parties.registrar, Templates.InstrumentConfiguration)
+        yield* act(parties.registrar, {
           _tag: "Exercise",
           target: Templates.InstrumentConfiguration.typeRef,
           contractId: after,
@@ -155,8 +155,8 @@ describe("an instrument", () => {
 
   it.effect("an id that cannot name a record is kept aside and stops nothing", () =>
     Effect.gen(function* () {
-      const of = yield* cast
-      yield* act(of.registrar, configuration(of.registrar, of, "a:b"))
+      const parties = yield* cast
+      yield* act(parties.registrar, configuration(parties.registrar, parties, "a:b"))
       assert.deepEqual(yield* unexpected, ["instrument configure"])
       assert.deepEqual((yield* list(InstrumentQueries.list, {})).value, [])
     }).pipe(engine())
@@ -164,15 +164,15 @@ describe("an instrument", () => {
 
   it.effect("terms that contradict each other are refused before anybody is asked to approve", () =>
     Effect.gen(function* () {
-      const of = yield* cast
-      assert.strictEqual(yield* refusal(recorded(of, { parValue: 1 })), "invalid-request")
+      const parties = yield* cast
+      assert.strictEqual(yield* refusal(recorded(parties, { parValue: 1 })), "invalid-request")
     }).pipe(engine())
   )
 
   it.effect("of another registrar is answered as one that does not exist", () =>
     Effect.gen(function* () {
-      const of = yield* cast
-      yield* recorded(of)
+      const parties = yield* cast
+      yield* recorded(parties)
       const seenBy = (party: string) =>
         refusal(
           read(
@@ -181,8 +181,8 @@ describe("an instrument", () => {
             { caller: person("r", ["registrar"], { party }) }
           )
         )
-      assert.strictEqual(yield* seenBy(of.registrar.party), "no refusal")
-      assert.strictEqual(yield* seenBy(of.bob.party), "not-found")
+      assert.strictEqual(yield* seenBy(parties.registrar.party), "no refusal")
+      assert.strictEqual(yield* seenBy(parties.bob.party), "not-found")
     }).pipe(engine())
   )
 })
@@ -192,14 +192,14 @@ describe("admissions", () => {
     "are offered under the registrar's consent, taken by the holder, and ended by the venue",
     () =>
       Effect.gen(function* () {
-        const of = yield* cast
-        yield* recorded(of)
-        yield* registered(of.alice, "alice", of)
+        const parties = yield* cast
+        yield* recorded(parties)
+        yield* registered(parties.alice, "alice", parties)
         const offer = write(AdmissionOperations.offerAdmission, { holderId: "alice" }, id)
         assert.strictEqual(yield* refusal(offer), "rule-refused admission-consent")
-        yield* consented(of)
+        yield* consented(parties)
         assert.deepInclude((yield* instrument()).admissionConsent, { state: "agreed" })
-        yield* admitted(of.alice, "alice")
+        yield* admitted(parties.alice, "alice")
         const at = yield* offsetNow
         const holderId = "alice" as Parameters<
           (typeof PortfolioQueries.portfolio)["run"]
@@ -226,11 +226,11 @@ describe("admissions", () => {
 
   it.effect("hold a place while the offer stands, and free it when the offer ran out", () =>
     Effect.gen(function* () {
-      const of = yield* cast
-      yield* recorded(of, { holderCap: 1 })
-      yield* consented(of)
-      yield* registered(of.alice, "alice", of)
-      yield* registered(of.bob, "bob", of)
+      const parties = yield* cast
+      yield* recorded(parties, { holderCap: 1 })
+      yield* consented(parties)
+      yield* registered(parties.alice, "alice", parties)
+      yield* registered(parties.bob, "bob", parties)
       yield* write(
         AdmissionOperations.offerAdmission,
         { holderId: "alice" },
@@ -248,14 +248,14 @@ describe("admissions", () => {
 
   it.effect("an offer that is declined or taken back leaves the holder outside", () =>
     Effect.gen(function* () {
-      const of = yield* cast
-      yield* recorded(of)
-      yield* consented(of)
-      yield* registered(of.alice, "alice", of)
+      const parties = yield* cast
+      yield* recorded(parties)
+      yield* consented(parties)
+      yield* registered(parties.alice, "alice", parties)
       const offer = write(AdmissionOperations.offerAdmission, { holderId: "alice" }, id)
       yield* offer
-      const cid = yield* contractOf(of.alice, Templates.AdmissionOffer)
-      yield* act(of.alice, Templates.exercise(Templates.AdmissionOffer, cid, "Decline", {}))
+      const cid = yield* contractOf(parties.alice, Templates.AdmissionOffer)
+      yield* act(parties.alice, Templates.exercise(Templates.AdmissionOffer, cid, "Decline", {}))
       yield* write(AdmissionOperations.offerAdmission, { holderId: "alice" }, id)
       yield* write(AdmissionOperations.withdraw, { holderId: "alice", ...id }, {})
       const holderId = holderIdOf("alice")
@@ -269,8 +269,8 @@ describe("admissions", () => {
 
   it.effect("another holder's are answered to an investor as if it did not exist", () =>
     Effect.gen(function* () {
-      const of = yield* cast
-      yield* registered(of.alice, "alice", of)
+      const parties = yield* cast
+      yield* registered(parties.alice, "alice", parties)
       const holderId = holderIdOf("alice")
       const as = (own: string | null) =>
         refusal(
@@ -292,19 +292,22 @@ describe("consents", () => {
     "a newer proposal replaces one that nobody answered; an agreed one is not asked for again",
     () =>
       Effect.gen(function* () {
-        const of = yield* cast
-        yield* recorded(of)
+        const parties = yield* cast
+        yield* recorded(parties)
         const propose = () =>
-          write(AdmissionConsentOperations.propose, id, { fund: of.fund.party, terms: "any" })
+          write(AdmissionConsentOperations.propose, id, { fund: parties.fund.party, terms: "any" })
         yield* propose()
         const first = (yield* instrument()).admissionConsent
         assert.deepInclude(first, { state: "proposed" })
-        assert.strictEqual(first?.waitingOn[0]?.party, of.registrar.party)
-        yield* consented(of)
+        assert.strictEqual(first?.waitingOn[0]?.party, parties.registrar.party)
+        yield* consented(parties)
         assert.deepInclude((yield* instrument()).admissionConsent, { state: "agreed" })
         assert.strictEqual(yield* refusal(propose()), "state-conflict AdmissionConsentState")
-        const cid = yield* contractOf(of.registrar, Templates.AdmissionConsent)
-        yield* act(of.registrar, Templates.exercise(Templates.AdmissionConsent, cid, "Revoke", {}))
+        const cid = yield* contractOf(parties.registrar, Templates.AdmissionConsent)
+        yield* act(
+          parties.registrar,
+          Templates.exercise(Templates.AdmissionConsent, cid, "Revoke", {})
+        )
         assert.deepInclude((yield* instrument()).admissionConsent, { state: "ended" })
         assert.deepEqual(yield* unexpected, [])
       }).pipe(engine())
@@ -314,13 +317,13 @@ describe("consents", () => {
 describe("a primary market", () => {
   it.effect("is agreed when fund and registrar have both accepted, and ends at its date", () =>
     Effect.gen(function* () {
-      const of = yield* cast
+      const parties = yield* cast
       const bank = yield* join("bank")
       const attestor = yield* join("attestor")
-      yield* recorded(of)
+      yield* recorded(parties)
       const propose = (change: object = {}) =>
         write(PrimaryMarketOperations.propose, id, {
-          fund: of.fund.party,
+          fund: parties.fund.party,
           paymentAsset: { admin: bank.party, id: "USD" },
           terms: { attestors: [attestor.party], required: 1 },
           until: "2026-07-31T10:00:00Z",
@@ -333,7 +336,7 @@ describe("a primary market", () => {
       assert.strictEqual(
         yield* refusal(
           propose({
-            terms: { attestors: [attestor.party], required: 1, oracle: of.bob.party }
+            terms: { attestors: [attestor.party], required: 1, oracle: parties.bob.party }
           })
         ),
         "rule-refused oracle-of-instrument"
@@ -351,14 +354,14 @@ describe("a primary market", () => {
             Templates.exercise(Templates.PrimaryMarketProposal, cid, "Accept", { party: who.party })
           )
         )
-      yield* accept(of.fund)
+      yield* accept(parties.fund)
       const half = (yield* instrument()).primaryMarket
       assert.deepInclude(half, { state: "proposed" })
       assert.deepEqual(
         half?.waitingOn.map(({ party }) => party),
-        [of.registrar.party]
+        [parties.registrar.party]
       )
-      yield* accept(of.registrar)
+      yield* accept(parties.registrar)
       assert.deepInclude((yield* instrument()).primaryMarket, { state: "agreed" })
       assert.strictEqual(yield* refusal(propose()), "state-conflict PrimaryMarketState")
       const at = yield* offsetNow
@@ -375,13 +378,13 @@ describe("a primary market", () => {
 describe("prices", () => {
   it.effect("are the oracle's alone, in the order of their offsets, with what corrected what", () =>
     Effect.gen(function* () {
-      const of = yield* cast
-      yield* recorded(of)
-      yield* published(of.oracle, of, "1.0437")
-      yield* published(of.bob, of, "99")
-      const cid = yield* contractOf(of.oracle, Templates.OraclePoint)
+      const parties = yield* cast
+      yield* recorded(parties)
+      yield* published(parties.oracle, parties, "1.0437")
+      yield* published(parties.bob, parties, "99")
+      const cid = yield* contractOf(parties.oracle, Templates.OraclePoint)
       yield* act(
-        of.oracle,
+        parties.oracle,
         Templates.exercise(Templates.OraclePoint, cid, "Correct", {
           value: Decimal.of("1.05"),
           valuationTime: start,
@@ -390,7 +393,7 @@ describe("prices", () => {
           statementRef: null
         })
       )
-      yield* published(of.oracle, of, "7", "mood")
+      yield* published(parties.oracle, parties, "7", "mood")
       const { value } = yield* list(PriceQueries.list, { instrumentId })
       assert.deepEqual(
         value.map(({ price, corrects, correctedBy }) => ({
@@ -416,10 +419,10 @@ describe("prices", () => {
 describe("prices of assets", () => {
   it.effect("of another registrar with the instrument's id price nothing of the instrument", () =>
     Effect.gen(function* () {
-      const of = yield* cast
-      yield* recorded(of)
-      yield* published(of.oracle, of, "1.0437")
-      yield* published(of.oracle, { ...of, registrar: of.bob }, "99")
+      const parties = yield* cast
+      yield* recorded(parties)
+      yield* published(parties.oracle, parties, "1.0437")
+      yield* published(parties.oracle, { ...parties, registrar: parties.bob }, "99")
       const { value } = yield* list(PriceQueries.list, { instrumentId })
       assert.deepEqual(
         value.map(({ price }) => Decimal.formatPlain(price)),
@@ -427,10 +430,10 @@ describe("prices of assets", () => {
       )
       assert.deepEqual(yield* unexpected, [])
       const records = yield* Records
-      const quoted = yield* Effect.forEach([of.registrar, of.bob], ({ party: admin }) =>
+      const quoted = yield* Effect.forEach([parties.registrar, parties.bob], ({ party: admin }) =>
         records.get(
           assetQuotes,
-          quoteIdOf({ source: of.oracle.party, asset: { admin, id: instrumentId } })
+          quoteIdOf({ source: parties.oracle.party, asset: { admin, id: instrumentId } })
         )
       )
       assert.deepEqual(
@@ -439,7 +442,7 @@ describe("prices of assets", () => {
       )
       const [, strangers] = quoted
       yield* act(
-        of.oracle,
+        parties.oracle,
         Templates.exercise(Templates.OraclePoint, strangers?.contractId ?? "", "Correct", {
           value: Decimal.of("98"),
           valuationTime: start,
@@ -457,17 +460,17 @@ describe("prices of assets", () => {
 describe("the register", () => {
   it.effect("adds up to the supply on the ledger after every mint, lock and transfer", () =>
     Effect.gen(function* () {
-      const of = yield* cast
-      yield* act(of.registrar, configuration(of.registrar, of))
-      yield* recorded(of)
-      yield* consented(of)
-      yield* registered(of.alice, "alice", of)
-      yield* registered(of.bob, "bob", of)
-      const alices = yield* admitted(of.alice, "alice")
-      const bobs = yield* admitted(of.bob, "bob")
-      yield* minted(of, alices, "95812.973076")
-      yield* minted(of, bobs, "4187.026924")
-      yield* published(of.oracle, of, "1.0437")
+      const parties = yield* cast
+      yield* act(parties.registrar, configuration(parties.registrar, parties))
+      yield* recorded(parties)
+      yield* consented(parties)
+      yield* registered(parties.alice, "alice", parties)
+      yield* registered(parties.bob, "bob", parties)
+      const alices = yield* admitted(parties.alice, "alice")
+      const bobs = yield* admitted(parties.bob, "bob")
+      yield* minted(parties, alices, "95812.973076")
+      yield* minted(parties, bobs, "4187.026924")
+      yield* published(parties.oracle, parties, "1.0437")
       const at = yield* offsetNow
       const shown = (point: object = {}) =>
         Effect.map(register({ instrumentId }, { point }), ({ value }) => ({
@@ -497,11 +500,11 @@ describe("the register", () => {
           "bob 4187.026924 0 0.0418702692 admitted"
         ]
       })
-      const holding = yield* contractOf(of.alice, Templates.Holding)
+      const holding = yield* contractOf(parties.alice, Templates.Holding)
       yield* act(
-        of.alice,
+        parties.alice,
         Templates.exercise(Templates.Holding, holding, "OfferTransfer", {
-          receiver: of.bob.party,
+          receiver: parties.bob.party,
           amount: Decimal.of("812.973076"),
           executeBefore: Instant.add(start, Duration.of("PT1H"))
         })
@@ -510,9 +513,9 @@ describe("the register", () => {
         (yield* shown()).lines[0],
         "alice 95812.973076 812.973076 0.9581297307 admitted"
       )
-      const offer = yield* contractOf(of.bob, Templates.TransferOffer)
+      const offer = yield* contractOf(parties.bob, Templates.TransferOffer)
       yield* act(
-        of.bob,
+        parties.bob,
         Templates.exercise(Templates.TransferOffer, offer, "Accept", { credentialCid: bobs })
       )
       const after = yield* shown()
@@ -537,13 +540,13 @@ describe("the register", () => {
 
   it.effect("counts as holders who holds units at the point of the read, not who only may", () =>
     Effect.gen(function* () {
-      const of = yield* cast
-      yield* recorded(of)
-      yield* consented(of)
-      yield* registered(of.alice, "alice", of)
-      yield* registered(of.bob, "bob", of)
-      const alices = yield* admitted(of.alice, "alice")
-      const bobs = yield* admitted(of.bob, "bob")
+      const parties = yield* cast
+      yield* recorded(parties)
+      yield* consented(parties)
+      yield* registered(parties.alice, "alice", parties)
+      yield* registered(parties.bob, "bob", parties)
+      const alices = yield* admitted(parties.alice, "alice")
+      const bobs = yield* admitted(parties.bob, "bob")
       const points: Array<readonly [at: Offset.Offset, holders: number]> = []
       const counts = (holders: number) =>
         Effect.gen(function* () {
@@ -551,24 +554,24 @@ describe("the register", () => {
           points.push([yield* offsetNow, holders])
         })
       yield* counts(0)
-      yield* minted(of, alices, "10")
+      yield* minted(parties, alices, "10")
       yield* counts(1)
-      const holding = yield* contractOf(of.alice, Templates.Holding)
+      const holding = yield* contractOf(parties.alice, Templates.Holding)
       yield* act(
-        of.alice,
+        parties.alice,
         Templates.exercise(Templates.Holding, holding, "OfferTransfer", {
-          receiver: of.bob.party,
+          receiver: parties.bob.party,
           amount: Decimal.of("10"),
           executeBefore: Instant.add(start, Duration.of("PT1H"))
         })
       )
-      const offer = yield* contractOf(of.bob, Templates.TransferOffer)
+      const offer = yield* contractOf(parties.bob, Templates.TransferOffer)
       yield* act(
-        of.bob,
+        parties.bob,
         Templates.exercise(Templates.TransferOffer, offer, "Accept", { credentialCid: bobs })
       )
       yield* counts(1)
-      yield* minted(of, alices, "5")
+      yield* minted(parties, alices, "5")
       yield* counts(2)
       for (const [at, holders] of points) {
         const { value } = yield* read(InstrumentQueries.get, { instrumentId }, { point: { at } })
@@ -579,10 +582,10 @@ describe("the register", () => {
 
   it.effect("says whether its NAV feed may price: none is mapped, or nothing was ever stated", () =>
     Effect.gen(function* () {
-      const of = yield* cast
-      yield* recorded(of)
+      const parties = yield* cast
+      yield* recorded(parties)
       assert.strictEqual((yield* instrument()).navFeedState, "none")
-      yield* recorded(of, {
+      yield* recorded(parties, {
         instrumentId: "fund-b",
         navFeed: { externalSourceId: "nav-1", grace: "PT2H" }
       })
@@ -599,16 +602,16 @@ describe("the register", () => {
 
   it.effect("another registrar's units of the same name are none of the instrument's", () =>
     Effect.gen(function* () {
-      const of = yield* cast
-      yield* recorded(of)
-      yield* registered(of.alice, "alice", of)
+      const parties = yield* cast
+      yield* recorded(parties)
+      yield* registered(parties.alice, "alice", parties)
       yield* act(
-        of.bob,
+        parties.bob,
         Templates.create(Templates.Holding, {
-          registrar: of.bob.party,
-          owner: of.bob.party,
-          provider: of.venue,
-          instrument: { admin: of.bob.party, id: "fund-a" },
+          registrar: parties.bob.party,
+          owner: parties.bob.party,
+          provider: parties.venue,
+          instrument: { admin: parties.bob.party, id: "fund-a" },
           amount: Decimal.of("1000000"),
           restricted: false,
           lock: null,
@@ -628,13 +631,13 @@ describe("the journal", () => {
     "tells of every offer, credential and point once, with its contract and its offset",
     () =>
       Effect.gen(function* () {
-        const of = yield* cast
-        yield* recorded(of)
-        yield* consented(of)
-        yield* registered(of.alice, "alice", of)
-        const credential = yield* admitted(of.alice, "alice")
-        yield* published(of.oracle, of, "1.0437")
-        const point = yield* contractOf(of.oracle, Templates.OraclePoint)
+        const parties = yield* cast
+        yield* recorded(parties)
+        yield* consented(parties)
+        yield* registered(parties.alice, "alice", parties)
+        const credential = yield* admitted(parties.alice, "alice")
+        yield* published(parties.oracle, parties, "1.0437")
+        const point = yield* contractOf(parties.oracle, Templates.OraclePoint)
         const feed = yield* EventQueries.EventQueries
         const page = yield* feed.page({
           caller: auditor,
@@ -661,10 +664,10 @@ describe("the journal", () => {
 describe("a projection that is late", () => {
   it.effect("folds a fact at the time the ledger gave it, not at the time it was read", () =>
     Effect.gen(function* () {
-      const of = yield* cast
-      yield* recorded(of)
-      yield* consented(of)
-      yield* registered(of.alice, "alice", of)
+      const parties = yield* cast
+      yield* recorded(parties)
+      yield* consented(parties)
+      yield* registered(parties.alice, "alice", parties)
       yield* write(
         AdmissionOperations.offerAdmission,
         { holderId: "alice" },
@@ -673,8 +676,11 @@ describe("a projection that is late", () => {
           expiresAt: "2026-07-30T11:00:00Z"
         }
       )
-      const offer = yield* contractOf(of.alice, Templates.AdmissionOffer)
-      yield* actUnseen(of.alice, Templates.exercise(Templates.AdmissionOffer, offer, "Accept", {}))
+      const offer = yield* contractOf(parties.alice, Templates.AdmissionOffer)
+      yield* actUnseen(
+        parties.alice,
+        Templates.exercise(Templates.AdmissionOffer, offer, "Accept", {})
+      )
       yield* TestClock.adjust("2 hours")
       yield* settle
       assert.deepEqual(yield* unexpected, [])

@@ -14,7 +14,7 @@ export const sealing = { sealingKeys: [{ keyId: "k1", secret: new Uint8Array(32)
 type Source = ConfiguredSource.ConfiguredSource
 
 /** A source of holdings of fund-a, sent as JSON. */
-export const source = (of: Partial<Source> = {}): Source => ({
+export const source = (changes: Partial<Source> = {}): Source => ({
   externalSourceId: "admin-1",
   kind: "holdings",
   instruments: ["fund-a"],
@@ -31,11 +31,11 @@ export const source = (of: Partial<Source> = {}): Source => ({
   reversals: "as-marked",
   assets: null,
   csv: null,
-  ...of
+  ...changes
 })
 
 /** Encodes a file of the tests' own form. */
-export const file = (of: {
+export const file = (options: {
   readonly businessDate?: string
   readonly asOf?: string
   readonly lines?: ReadonlyArray<Readonly<Record<string, unknown>>>
@@ -44,7 +44,7 @@ export const file = (of: {
   readonly note?: string
   /** Further statements of the file. */
   readonly more?: ReadonlyArray<Omit<File, "more" | "fault">>
-}): Uint8Array => new TextEncoder().encode(JSON.stringify(of))
+}): Uint8Array => new TextEncoder().encode(JSON.stringify(options))
 
 const decimals = ["quantity", "locked", "amount"]
 
@@ -57,11 +57,17 @@ interface File {
   readonly more?: ReadonlyArray<Omit<File, "more" | "fault">>
 }
 
-const faultOf = ({ _tag, ...of }: NonNullable<File["fault"]>): StatementSource.StatementFault => {
-  const place = { line: null, column: null, detail: "fault", ...of }
+const faultOf = ({
+  _tag,
+  ...fault
+}: NonNullable<File["fault"]>): StatementSource.StatementFault => {
+  const place = { line: null, column: null, detail: "fault", ...fault }
   if (_tag === "StatementMalformed") return new StatementSource.StatementMalformed(place)
   if (_tag === "StatementTooLong") return new StatementSource.StatementTooLong({ linesMax: 1 })
-  return new StatementSource.StatementRefused({ ...place, check: of["check"] as "statement-field" })
+  return new StatementSource.StatementRefused({
+    ...place,
+    check: fault["check"] as "statement-field"
+  })
 }
 
 /** Readings that the stand-in reader was handed, newest last. */
@@ -133,7 +139,7 @@ export const reader: StatementSource.Reader = {
 }
 
 /** An engine that takes statements of these sources, over a store. */
-export const engine = (of: {
+export const engine = (options: {
   readonly sources?: ReadonlyArray<Source>
   readonly storage?: Layer.Layer<Memory.Storage>
   readonly linesMax?: number
@@ -142,17 +148,17 @@ export const engine = (of: {
   readonly settings?: Partial<typeof settingsDefaults>
 }) => {
   const settings = {
-    ...of.settings,
+    ...options.settings,
     ...sealing,
-    statementSources: of.sources ?? [source()],
-    ...(of.linesMax === undefined ? {} : { statementLinesMax: of.linesMax })
+    statementSources: options.sources ?? [source()],
+    ...(options.linesMax === undefined ? {} : { statementLinesMax: options.linesMax })
   }
-  const storage = of.storage === undefined ? {} : { storage: of.storage }
+  const storage = options.storage === undefined ? {} : { storage: options.storage }
   return Engine.layer.pipe(
     Layer.provideMerge(
       Layer.merge(
         ports({ settings, ...storage }),
-        Layer.succeed(StatementSource.StatementSource, of.queries ?? reader)
+        Layer.succeed(StatementSource.StatementSource, options.queries ?? reader)
       )
     )
   )
@@ -161,7 +167,7 @@ export const engine = (of: {
 /** Hands a file in, as a caller would: stages it, then has it read and recorded. */
 export const receive = (
   bytes: Uint8Array,
-  of: {
+  options: {
     readonly named?: Partial<Intake.StatementName>
     readonly key?: string | null
     readonly caller?: Caller.Caller
@@ -177,9 +183,9 @@ export const receive = (
         instrumentId: null,
         businessDate: null,
         corrects: null,
-        ...of.named
+        ...options.named
       }
-      const size = of.partBytes ?? 65_536
+      const size = options.partBytes ?? 65_536
       const parts = Array.from({ length: Math.ceil(bytes.length / size) }, (_, part) =>
         bytes.subarray(part * size, (part + 1) * size)
       )
@@ -190,11 +196,11 @@ export const receive = (
       ).toString()
       const staged = yield* intake.stage({ query, bytes: Stream.fromIterable(parts) })
       const received = yield* intake.receive({
-        caller: of.caller ?? Calls.operator,
+        caller: options.caller ?? Calls.operator,
         identity: Calls.identity(),
-        key: of.key ?? null,
+        key: options.key ?? null,
         named,
-        mediaType: of.mediaType ?? "application/json",
+        mediaType: options.mediaType ?? "application/json",
         charset: null,
         staged
       })

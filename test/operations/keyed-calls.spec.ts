@@ -51,7 +51,7 @@ const written = (answer: { readonly location: string; readonly replayed: boolean
   replayed: answer.replayed
 })
 
-const pair = <A, B>([first, other]: readonly [A, A], make: (of: A) => B) =>
+const pair = <A, B>([first, other]: readonly [A, A], make: (value: A) => B) =>
   [make(first), make(other)] as const
 
 const listed = Effect.flatMap(Records, (records) => records.list(approvals, { limit: 100 }))

@@ -61,7 +61,7 @@ describe("an asset is locked for a reserve", () => {
         assert.strictEqual(plain(locked.amount), "150.5")
         const { assets, counted } = yield* view
         assert.deepStrictEqual(
-          assets.map(({ counted: of, units, value }) => [units, value, of].map(plain)),
+          assets.map(({ counted: amount, units, value }) => [units, value, amount].map(plain)),
           [
             ["150.5", "150.5", "150.5"],
             ["0", "0", "0"]
@@ -76,8 +76,8 @@ describe("an asset is locked for a reserve", () => {
     Effect.gen(function* () {
       const scene = yield* Backed.opened()
       const { asset, usd } = scene
-      const why = (of: { readonly asset: typeof usd; readonly id: string }) =>
-        Effect.map(Backed.proposesLock(of), (ended) => ended.why)
+      const why = (lock: { readonly asset: typeof usd; readonly id: string }) =>
+        Effect.map(Backed.proposesLock(lock), (ended) => ended.why)
       yield* Backed.proposes(scene)
       assert.strictEqual(
         yield* why({ asset: usd, id: "l-1" }),

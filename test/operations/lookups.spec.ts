@@ -28,21 +28,21 @@ const counting = (counts: { lookUps: number }) =>
     Documents,
     Effect.map(Documents, (documents) => ({
       ...documents,
-      get: (of: Parameters<typeof documents.get>[0]) => {
+      get: (options: Parameters<typeof documents.get>[0]) => {
         counts.lookUps++
-        return documents.get(of)
+        return documents.get(options)
       },
-      list: (of: Parameters<typeof documents.list>[0]) => {
+      list: (options: Parameters<typeof documents.list>[0]) => {
         counts.lookUps++
-        return documents.list(of)
+        return documents.list(options)
       },
-      stream: (of: Parameters<typeof documents.stream>[0]) => {
+      stream: (options: Parameters<typeof documents.stream>[0]) => {
         counts.lookUps++
-        return documents.stream(of)
+        return documents.stream(options)
       },
-      countBy: (of: Parameters<typeof documents.countBy>[0]) => {
+      countBy: (options: Parameters<typeof documents.countBy>[0]) => {
         counts.lookUps++
-        return documents.countBy(of)
+        return documents.countBy(options)
       }
     }))
   ).pipe(Layer.provideMerge(Memory.layer))
@@ -132,19 +132,19 @@ const ofReserves = [
 /** Look-ups of a run's checks over instruments, and of the transaction that stores what they found. */
 const lookUpsOfChecks = (
   count: number,
-  of: { readonly checks: ReadonlyArray<string>; readonly outstanding: string | null }
+  input: { readonly checks: ReadonlyArray<string>; readonly outstanding: string | null }
 ) => {
   const counts = { lookUps: 0 }
   return Effect.gen(function* () {
     const ids = Array.from({ length: count }, (_, n) => `fund-${n}`)
     yield* priced
     yield* Effect.forEach(ids, (instrumentId) =>
-      of.outstanding === null
+      input.outstanding === null
         ? Calls.write("instrument.record", {}, { ...bodyOf(), instrumentId })
-        : backed(instrumentId, of.outstanding)
+        : backed(instrumentId, input.outstanding)
     )
     const records = yield* Records
-    const scope = { instrumentIds: ids, checks: of.checks } as unknown as RunScope
+    const scope = { instrumentIds: ids, checks: input.checks } as unknown as RunScope
     counts.lookUps = 0
     const compared = yield* compare(scope)
     const comparing = counts.lookUps

@@ -31,10 +31,14 @@ const reserveId = id<"ReserveId">("res-1")
 const inDays = (days: number) =>
   Effect.map(Instant.now, (now) => Instant.format(Instant.add(now, Duration.days(days))))
 
-const cancels = (kind: "mint" | "reserve-redemption", orderId: string, of: string = "res-1") =>
+const cancels = (
+  kind: "mint" | "reserve-redemption",
+  orderId: string,
+  reserveId: string = "res-1"
+) =>
   Calls.write(
     `${kind}.cancel`,
-    { reserveId: of, [kind === "mint" ? "mintId" : "reserveRedemptionId"]: orderId },
+    { reserveId, [kind === "mint" ? "mintId" : "reserveRedemptionId"]: orderId },
     {}
   )
 
@@ -175,10 +179,10 @@ describe("a mint", () => {
     Effect.gen(function* () {
       const scene = yield* Minting.base
       yield* Backed.locks(scene, { amount: "5000", asset: scene.usd })
-      const of = bills(scene, "m-b", 500)
-      yield* Minting.starts(scene, of)
+      const mint = bills(scene, "m-b", 500)
+      yield* Minting.starts(scene, mint)
       yield* Backed.prices(scene, "2.09")
-      yield* Minting.accepts(scene, of)
+      yield* Minting.accepts(scene, mint)
       yield* Minting.turn
       assert.deepStrictEqual((yield* Minting.endings("mint.settle")).slice(-1), [
         "reserve-cover price-moved"
@@ -268,15 +272,15 @@ describe("a reserve redemption", () => {
   it.effect("burns the units and pays what they are worth, and no more at its settlement", () =>
     Effect.gen(function* () {
       const scene = yield* Minting.base
-      const of = { reserveRedemptionId: "r-1", asset: scene.bill, units: 100 }
-      const started = yield* Minting.startsRedemption(scene, of)
+      const redemption = { reserveRedemptionId: "r-1", asset: scene.bill, units: 100 }
+      const started = yield* Minting.startsRedemption(scene, redemption)
       assert.deepInclude(started, { state: "succeeded", why: "" })
       assert.deepInclude(yield* Minting.redemption("r-1"), {
         state: "started",
         payout: d("47.619047")
       })
       yield* Backed.prices(scene, "2.11")
-      yield* Minting.acceptsRedemption(scene, of)
+      yield* Minting.acceptsRedemption(scene, redemption)
       yield* Minting.turn
       // G58: 100 units are worth 47.393364 bills by now.
       assert.deepStrictEqual((yield* Minting.endings("reserve-redemption.settle")).slice(-1), [
@@ -324,13 +328,13 @@ describe("a reserve redemption", () => {
   it.effect("never promises an asset or units twice", () =>
     Effect.gen(function* () {
       const scene = yield* Minting.base
-      const of = (reserveRedemptionId: string, units: number) => ({
+      const redemptionOf = (reserveRedemptionId: string, units: number) => ({
         ...{ reserveRedemptionId, units },
         asset: scene.bill
       })
       const start = (reserveRedemptionId: string, units: number) =>
         Effect.map(
-          Minting.startsRedemption(scene, of(reserveRedemptionId, units)),
+          Minting.startsRedemption(scene, redemptionOf(reserveRedemptionId, units)),
           ({ why }) => why
         )
       const short = "rule-refused reserve-cover asset-available"
@@ -339,10 +343,10 @@ describe("a reserve redemption", () => {
       // 476.190476 of the 500 bills are promised to the first, which has accepted nothing yet.
       assert.strictEqual(yield* start("r-2", 50.000005), short)
       const taken = "rule-refused units units-free"
-      const inCash = { ...of("r-3", 500.000001), asset: scene.usd }
+      const inCash = { ...redemptionOf("r-3", 500.000001), asset: scene.usd }
       assert.strictEqual((yield* Minting.startsRedemption(scene, inCash)).why, taken)
       // Units that the first has locked are counted once.
-      yield* under("hold", Minting.acceptsRedemption(scene, of("r-1", 1000)))
+      yield* under("hold", Minting.acceptsRedemption(scene, redemptionOf("r-1", 1000)))
       assert.strictEqual((yield* Minting.startsRedemption(scene, inCash)).why, taken)
       const rest = { ...inCash, units: 500 }
       assert.strictEqual((yield* Minting.startsRedemption(scene, rest)).why, "")
@@ -355,14 +359,14 @@ describe("an order that does not settle", () => {
     Effect.gen(function* () {
       const scene = yield* Minting.base
       const hold = yield* sets("hold")
-      const of = cash(scene, "m-1", 100)
+      const mint = cash(scene, "m-1", 100)
       yield* hold
-      yield* Minting.starts(scene, of)
+      yield* Minting.starts(scene, mint)
       yield* Minting.starts(scene, cash(scene, "m-2", 100))
       const redeeming = { reserveRedemptionId: "r-1", asset: scene.usd, units: 100 }
       yield* Minting.startsRedemption(scene, redeeming)
       const again = yield* sets("hold")
-      yield* Minting.accepts(scene, of)
+      yield* Minting.accepts(scene, mint)
       yield* Minting.acceptsRedemption(scene, redeeming)
       assert.deepStrictEqual(yield* openOrders, [
         "mint m-1 ready 100",
@@ -409,10 +413,10 @@ describe("an order that does not settle", () => {
   it.effect("waits for another allocation where the first is gone", () =>
     Effect.gen(function* () {
       const scene = yield* Minting.base
-      const of = cash(scene, "m-1", 100)
-      yield* Minting.starts(scene, of)
+      const mint = cash(scene, "m-1", 100)
+      yield* Minting.starts(scene, mint)
       const away = yield* sets("hold")
-      yield* Minting.accepts(scene, of)
+      yield* Minting.accepts(scene, mint)
       const { cid } = yield* Powers.saying(Templates.Allocation, { reference: "m-1" })
       yield* scene.h1.act(Templates.exercise(Templates.Allocation, cid, "Allocation_Withdraw", {}))
       yield* away
@@ -438,8 +442,8 @@ describe("an order that does not settle", () => {
   it.effect("waits for the release of a hold that stops it, and says so", () =>
     Effect.gen(function* () {
       const scene = yield* Minting.base
-      const of = cash(scene, "m-1", 100)
-      yield* Minting.starts(scene, of)
+      const order = cash(scene, "m-1", 100)
+      yield* Minting.starts(scene, order)
       const redeeming = { reserveRedemptionId: "x-1", asset: scene.usd, units: 10 }
       yield* Minting.startsRedemption(scene, redeeming)
       yield* Calls.write("instrument.pause", { instrumentId: "fund-a" }, { reason: "to see" })
@@ -459,7 +463,7 @@ describe("an order that does not settle", () => {
       })
       // What has not been accepted waits for its party, hold or no hold.
       assert.deepEqual(yield* actions, ["MintOrder.Accept", "ReserveRedemptionOrder.Accept"])
-      yield* Minting.accepts(scene, of)
+      yield* Minting.accepts(scene, order)
       yield* Minting.acceptsRedemption(scene, redeeming)
       yield* Minting.turn
       assert.deepEqual(yield* actions, ["hold.release"])
@@ -524,15 +528,15 @@ describe("what stops an order", () => {
   it.effect("a cover hold stops mints at start and settlement, and no redemption", () =>
     Effect.gen(function* () {
       const scene = yield* Minting.base
-      const of = cash(scene, "m-1", 100)
-      yield* Minting.starts(scene, of)
+      const mint = cash(scene, "m-1", 100)
+      yield* Minting.starts(scene, mint)
       yield* coverHold(scene)
       const held = "hold not-held"
       assert.strictEqual(
         (yield* Minting.starts(scene, cash(scene, "m-2", 100))).why,
         `rule-refused ${held}`
       )
-      yield* Minting.accepts(scene, of)
+      yield* Minting.accepts(scene, mint)
       yield* Minting.redeems(scene, {
         reserveRedemptionId: "r-1",
         asset: scene.usd,
@@ -607,10 +611,10 @@ describe("what stops an order", () => {
   it.effect("an admission that ended since the start", () =>
     Effect.gen(function* () {
       const scene = yield* Minting.base
-      const of = { ...cash(scene, "m-1", 100), holder: scene.h2 }
-      yield* Minting.starts(scene, of)
+      const mint = { ...cash(scene, "m-1", 100), holder: scene.h2 }
+      yield* Minting.starts(scene, mint)
       const away = yield* sets("hold")
-      yield* Minting.accepts(scene, of)
+      yield* Minting.accepts(scene, mint)
       yield* Calls.write(
         "admission.withdraw",
         { holderId: "h2", instrumentId: "fund-a" },
@@ -630,16 +634,16 @@ describe("what stops an order", () => {
   it.effect("requests that no reserve could meet", () =>
     Effect.gen(function* () {
       const scene = yield* Minting.base
-      const mint = (of: Partial<Minting.Minting>, change = {}) =>
+      const mint = (changes: Partial<Minting.Minting>, change = {}) =>
         Effect.map(
-          Minting.starts(scene, { ...cash(scene, "m-1", 100), ...of }, change),
+          Minting.starts(scene, { ...cash(scene, "m-1", 100), ...changes }, change),
           ({ why }) => why
         )
-      const redeem = (of: Partial<Minting.Redeeming>, change = {}) =>
+      const redeem = (changes: Partial<Minting.Redeeming>, change = {}) =>
         Effect.map(
           Minting.startsRedemption(
             scene,
-            { reserveRedemptionId: "r-1", asset: scene.usd, units: 1, ...of },
+            { reserveRedemptionId: "r-1", asset: scene.usd, units: 1, ...changes },
             change
           ),
           ({ why }) => why

@@ -17,7 +17,7 @@ type Body = Readonly<Record<string, Calls.Json>>
 
 /** A reserve of cash and bills that may be locked, with a price of the bills. */
 export const opened = (
-  of: {
+  options: {
     readonly terms?: Parameters<typeof Backed.termsOf>[1]
     readonly body?: Body
     readonly instrument?: Body
@@ -25,11 +25,11 @@ export const opened = (
   } = {}
 ) =>
   Effect.gen(function* () {
-    const scene = yield* Backed.opened(of.instrument)
-    const terms = Backed.termsOf(scene, of.terms)
-    yield* Backed.reserved(scene, { terms, ...of.body })
+    const scene = yield* Backed.opened(options.instrument)
+    const terms = Backed.termsOf(scene, options.terms)
+    yield* Backed.reserved(scene, { terms, ...options.body })
     for (const asset of [scene.usd, scene.bill]) yield* Backed.locked(scene, { asset })
-    if (of.price !== null) yield* Backed.prices(scene, of.price ?? "2.1")
+    if (options.price !== null) yield* Backed.prices(scene, options.price ?? "2.1")
     return scene
   })
 
@@ -100,11 +100,11 @@ export const retry = Effect.gen(function* () {
 })
 
 /** A mint from its start to its settlement, which the engine opens by itself. */
-export const mintsFor = (scene: Backed.Scene, of: Minting) =>
+export const mintsFor = (scene: Backed.Scene, minting: Minting) =>
   Effect.gen(function* () {
-    const started = yield* starts(scene, of)
+    const started = yield* starts(scene, minting)
     if (started.state !== "succeeded") throw new Error(`no mint: ${started.why}`)
-    yield* accepts(scene, of)
+    yield* accepts(scene, minting)
     yield* turn
   })
 
@@ -160,11 +160,11 @@ export const acceptsRedemption = (
   })
 
 /** A redemption from its start to its settlement. */
-export const redeems = (scene: Backed.Scene, of: Redeeming) =>
+export const redeems = (scene: Backed.Scene, redemption: Redeeming) =>
   Effect.gen(function* () {
-    const started = yield* startsRedemption(scene, of)
+    const started = yield* startsRedemption(scene, redemption)
     if (started.state !== "succeeded") throw new Error(`no redemption: ${started.why}`)
-    yield* acceptsRedemption(scene, of)
+    yield* acceptsRedemption(scene, redemption)
     yield* turn
   })
 

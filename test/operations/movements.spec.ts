@@ -15,10 +15,10 @@ import * as Venue from "./venue.ts"
 
 const id = { instrumentId: Story.instrumentId }
 
-const units = (who: Venue.Outsider, of: Story.Cast, amount: string) => ({
+const units = (who: Venue.Outsider, cast: Story.Cast, amount: string) => ({
   registrar: who.party,
   owner: who.party,
-  provider: of.venue,
+  provider: cast.venue,
   instrument: { admin: who.party, id: "fund-a" },
   amount: Decimal.of(amount),
   restricted: false,
@@ -44,12 +44,15 @@ const closes = (metric: "price" | "supply", zone?: Zone.Zone) =>
 describe("an instrument's movements", () => {
   it.effect("hold nothing of another registrar's units of the same name", () =>
     Effect.gen(function* () {
-      const of = yield* Story.cast
-      yield* Story.recorded(of)
-      yield* Venue.act(of.bob, Templates.create(Templates.Holding, units(of.bob, of, "1000000")))
+      const cast = yield* Story.cast
+      yield* Story.recorded(cast)
       yield* Venue.act(
-        of.registrar,
-        Templates.create(Templates.Holding, units(of.registrar, of, "3"))
+        cast.bob,
+        Templates.create(Templates.Holding, units(cast.bob, cast, "1000000"))
+      )
+      yield* Venue.act(
+        cast.registrar,
+        Templates.create(Templates.Holding, units(cast.registrar, cast, "3"))
       )
       assert.deepEqual(yield* movements, ["1 mint 3 3"])
       assert.deepEqual(yield* closes("supply"), ["3"])
@@ -58,30 +61,30 @@ describe("an instrument's movements", () => {
 
   it.effect("hold nothing of units that another venue is the provider of", () =>
     Effect.gen(function* () {
-      const of = yield* Story.cast
-      yield* Story.recorded(of)
+      const cast = yield* Story.cast
+      yield* Story.recorded(cast)
       // Seen by the venue as a lock's observer.
       const elsewhere = {
-        ...units(of.registrar, of, "5"),
-        provider: of.bob.party,
+        ...units(cast.registrar, cast, "5"),
+        provider: cast.bob.party,
         lock: {
-          holders: [of.registrar.party],
-          observers: [of.venue],
+          holders: [cast.registrar.party],
+          observers: [cast.venue],
           context: "shown",
           expiresAt: null
         }
       }
-      yield* Venue.act(of.registrar, Templates.create(Templates.Holding, elsewhere))
+      yield* Venue.act(cast.registrar, Templates.create(Templates.Holding, elsewhere))
       assert.deepEqual(yield* movements, [])
     }).pipe(Venue.engine())
   )
 
   it.effect("tell of units that came and went inside one update", () =>
     Effect.gen(function* () {
-      const of = yield* Story.cast
-      yield* Story.recorded(of)
-      yield* Venue.act(of.registrar, {
-        ...Templates.create(Templates.Holding, units(of.registrar, of, "5")),
+      const cast = yield* Story.cast
+      yield* Story.recorded(cast)
+      yield* Venue.act(cast.registrar, {
+        ...Templates.create(Templates.Holding, units(cast.registrar, cast, "5")),
         _tag: "CreateAndExercise",
         choice: "Burn",
         arg: {}
@@ -100,19 +103,19 @@ describe("an instrument's movements", () => {
 describe("a series of prices", () => {
   it.effect("tells what its own oracle holds true now, by the day it was valued in the zone", () =>
     Effect.gen(function* () {
-      const of = yield* Story.cast
-      yield* Story.recorded(of)
-      const valued = (value: string, at: string, who = of.oracle) =>
+      const cast = yield* Story.cast
+      yield* Story.recorded(cast)
+      const valued = (value: string, at: string, who = cast.oracle) =>
         Venue.act(
           who,
           Templates.create(Templates.OraclePoint, {
-            ...Story.point(who, of, value),
+            ...Story.point(who, cast, value),
             valuationTime: Instant.of(at)
           })
         )
       yield* valued("1.2", "2026-07-28T20:30:00Z")
       yield* valued("1.1", "2026-07-27T20:30:00Z")
-      yield* valued("9", "2026-07-28T20:31:00Z", of.bob)
+      yield* valued("9", "2026-07-28T20:31:00Z", cast.bob)
       yield* TestClock.adjust("2 hours")
       assert.deepEqual(yield* closes("price"), ["1.1", "1.2", "1.2", "1.2"])
       const zone = Zone.of("Asia/Kolkata")
@@ -121,7 +124,7 @@ describe("a series of prices", () => {
       const points = yield* records.list(pricePoints, { limit: 9 })
       const wrong = points.find(({ record }) => record.price === Decimal.of("1.1"))?.record
       yield* Venue.act(
-        of.oracle,
+        cast.oracle,
         Templates.exercise(Templates.OraclePoint, wrong?.contractId ?? "", "Correct", {
           value: Decimal.of("1.15"),
           valuationTime: Instant.of("2026-07-27T20:30:00Z"),
@@ -143,11 +146,11 @@ describe("a series of prices", () => {
 describe("a register", () => {
   it.effect("shows as on their way out what open redemptions take, and nothing of ended ones", () =>
     Effect.gen(function* () {
-      const of = yield* Story.cast
-      yield* Story.recorded(of)
-      yield* Story.consented(of)
-      yield* Story.registered(of.alice, "alice", of)
-      yield* Story.minted(of, yield* Story.admitted(of.alice, "alice"), "100")
+      const cast = yield* Story.cast
+      yield* Story.recorded(cast)
+      yield* Story.consented(cast)
+      yield* Story.registered(cast.alice, "alice", cast)
+      yield* Story.minted(cast, yield* Story.admitted(cast.alice, "alice"), "100")
       const records = yield* Records
       const now = yield* Instant.now
       const act = { cause: { by: "request" as const, requestId: "r" }, now }

@@ -130,7 +130,7 @@ describe("a delivery under a mapped feed", () => {
   it.effect.each(rows.map((row) => ({ row })))("by: $row.0", ({ row: [, stated, expected] }) =>
     Effect.gen(function* () {
       yield* priced()
-      for (const of of stated) yield* Navs.states(of)
+      for (const statement of stated) yield* Navs.states(statement)
       assert.deepStrictEqual(yield* prechecked, expected === "passes" ? [] : [refused])
       assert.strictEqual((yield* delivers).why, expected === "passes" ? "" : refused)
     }).pipe(engine())

@@ -24,7 +24,7 @@ export interface Stated {
 let number = 0
 
 /** Stores a statement of a NAV as the intake would, and answers its id. */
-export const states = (of: Stated) =>
+export const states = (statement: Stated) =>
   Effect.gen(function* () {
     const records = yield* Records
     const now = yield* Instant.now
@@ -32,8 +32,8 @@ export const states = (of: Stated) =>
     const act = { cause: { by: "request", requestId: externalStatementId }, now } as const
     const date = {
       externalSourceId: "nav-1",
-      instrumentId: of.instrumentId ?? "fund-a",
-      businessDate: Date.of(of.businessDate)
+      instrumentId: statement.instrumentId ?? "fund-a",
+      businessDate: Date.of(statement.businessDate)
     }
     yield* records.transact(
       Effect.gen(function* () {
@@ -65,11 +65,11 @@ export const states = (of: Stated) =>
             opening: null,
             closing: null,
             nav: {
-              official: Decimal.of(of.official),
+              official: Decimal.of(statement.official),
               indicative: null,
               indicativeAsOf: null,
-              expiresAt: Instant.of(of.expiresAt ?? "2027-01-01T00:00:00Z"),
-              ripcord: of.ripcord ?? false
+              expiresAt: Instant.of(statement.expiresAt ?? "2027-01-01T00:00:00Z"),
+              ripcord: statement.ripcord ?? false
             },
             corrects,
             supersededBy: null

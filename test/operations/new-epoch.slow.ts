@@ -191,9 +191,9 @@ const dying = (deaths: { left: number }) =>
         Effect.map(ProjectionLog, (log) =>
           ProjectionLog.of({
             ...log,
-            bootstrap: (of) =>
+            bootstrap: (snapshot) =>
               Effect.andThen(
-                log.bootstrap(of),
+                log.bootstrap(snapshot),
                 Effect.suspend(() =>
                   deaths.left-- > 0 ? Effect.die(new Error("killed")) : Effect.void
                 )

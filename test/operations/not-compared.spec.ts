@@ -47,9 +47,12 @@ const opened = Effect.gen(function* () {
   yield* Stating.alone
 })
 
-const states = (of: Parameters<typeof Stating.source>[1], stated: Partial<Stating.Stated> = {}) =>
+const states = (
+  options: Parameters<typeof Stating.source>[1],
+  stated: Partial<Stating.Stated> = {}
+) =>
   Effect.gen(function* () {
-    const source = yield* Stating.source("source", of)
+    const source = yield* Stating.source("source", options)
     yield* Stating.states(source, { businessDate, ...stated })
   })
 
@@ -167,13 +170,13 @@ const named = (check: string) =>
     const records = yield* Records
     const run = (yield* Reconciling.allRuns).at(-1)
     const verdict = yield* records.get(instrumentVerdicts, "fund-a")
-    const of = (all: ReadonlyArray<NotCompared>) =>
+    const sortedOf = (all: ReadonlyArray<NotCompared>) =>
       all.filter((entry) => entry.check === check).map(shown)
     return {
       why: run?.checks.find((ran) => ran.check === check)?.why ?? null,
-      run: of(run?.notCompared ?? []),
+      run: sortedOf(run?.notCompared ?? []),
       count: run?.notComparedCount === run?.notCompared.length,
-      verdict: of(verdict.notCompared)
+      verdict: sortedOf(verdict.notCompared)
     }
   })
 
@@ -227,14 +230,14 @@ describe("input that a check does not compare", () => {
 })
 
 /** Plants an accepted finding of a bank's balance as releases before dated subjects opened it. */
-const undated = (of: { readonly source: string; readonly statementId: string }) =>
+const undated = (statement: { readonly source: string; readonly statementId: string }) =>
   Effect.gen(function* () {
     const records = yield* Records
     const { sha256 } = yield* Crypto
     const now = yield* Instant.now
     const about = {
       ...{ check: "cash-balance", instrumentId: "fund-a", holderId: null },
-      subject: { resourceKind: "external-source", id: of.source }
+      subject: { resourceKind: "external-source", id: statement.source }
     } as const
     const findingId = Schema.decodeSync(FindingId)(idTextOf(about, sha256))
     const one = Decimal.one
@@ -243,7 +246,7 @@ const undated = (of: { readonly source: string; readonly statementId: string }) 
       ...{ expected: Decimal.zero, actual: one, difference: one, unexplained: one },
       explained: { amount: Decimal.zero, by: [] },
       asOf: { offset: Offset.zero, instant: now },
-      ...{ comparedAt: null, statementId: of.statementId, missingDates: [], entry: null }
+      ...{ comparedAt: null, statementId: statement.statementId, missingDates: [], entry: null }
     }
     const accepted = {
       ...{ unexplained: one, reason: "known", holdId: "hold-1", operationId: "op-1", at: now }

@@ -47,8 +47,8 @@ const twoHolders = Effect.gen(function* () {
     ["h1", stage.holder],
     ["h2", stage.bank]
   ] as const) {
-    const of = { legalName: "A Fund", taxResidences: [{ country: "CH" }] }
-    yield* Calls.write("holder.register", {}, { holderId, party, ...of })
+    const profile = { legalName: "A Fund", taxResidences: [{ country: "CH" }] }
+    yield* Calls.write("holder.register", {}, { holderId, party, ...profile })
   }
 })
 

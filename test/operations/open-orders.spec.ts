@@ -36,7 +36,7 @@ type Point = { readonly at?: Offset.Offset; readonly asOf?: Instant.Instant }
 type Asked = Parameters<typeof OpenOrderQueries.list.where>[0]
 
 /** The open orders at a point, by pages of two; the same as one stream. */
-const open = (of: {
+const open = (options: {
   readonly point?: Point
   readonly params?: object
   readonly caller?: Caller.Caller
@@ -44,7 +44,7 @@ const open = (of: {
 }) =>
   Effect.gen(function* () {
     const queries = yield* Queries
-    const { caller = auditor, point = {}, params = {}, limit = 2 } = of
+    const { caller = auditor, point = {}, params = {}, limit = 2 } = options
     const asked = { caller, point, params: params as Asked }
     const rows: Array<OpenOrderQueries.OpenOrderView> = []
     let after: string | null = null
@@ -136,7 +136,7 @@ describe("open orders", () => {
     for (const kind of ["mint", "reserve-redemption"] as const) {
       assert.sameMembers([...openStates[kind]], left)
     }
-    const all = Object.values(openStates).flatMap((of) => [...of])
+    const all = Object.values(openStates).flatMap((states) => [...states])
     assert.sameMembers([...new Set(all)], [...OpenOrderState.members])
   })
 

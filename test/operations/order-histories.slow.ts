@@ -148,16 +148,16 @@ const signed = (stage: Fund.Parties, by: Cycles.Holder, { id, by: as, size }: Pl
   expiresAt: null
 })
 
-const subscribed = (stage: Fund.Parties, holder: Cycles.Holder, of: Placed, books: Books) =>
+const subscribed = (stage: Fund.Parties, holder: Cycles.Holder, claim: Placed, books: Books) =>
   Effect.gen(function* () {
-    const { id, end, payment } = of
-    const due = of.by === "amount" ? of.size : cost(of.size)
-    const micros = of.by === "amount" ? bought(of.size) : of.size
+    const { id, end, payment } = claim
+    const due = claim.by === "amount" ? claim.size : cost(claim.size)
+    const micros = claim.by === "amount" ? bought(claim.size) : claim.size
     if (payment === "ledger") {
-      const order = signed(stage, holder, of)
+      const order = signed(stage, holder, claim)
       yield* holder.act(Templates.create(Templates.SubscriptionOrder, order))
     }
-    succeeds(yield* claims("subscription", holder.holderId, of), id)
+    succeeds(yield* claims("subscription", holder.holderId, claim), id)
     books.ends.push(end)
     if (end === "withdrawn") return succeeds(yield* acts("subscription", "withdraw", id), id)
     yield* Cycles.attests(stage, { id, units: units(micros), price: "1.0437" })
@@ -181,20 +181,20 @@ const subscribed = (stage: Fund.Parties, holder: Cycles.Holder, of: Placed, book
 /** Each order has a bank line of its own. */
 const lineOf = (id: string): number => Number(id.split("-")[1]) + 1
 
-const redeemed = (stage: Fund.Parties, holder: Cycles.Holder, of: Placed, books: Books) =>
+const redeemed = (stage: Fund.Parties, holder: Cycles.Holder, order: Placed, books: Books) =>
   Effect.gen(function* () {
-    const { id, end, payment, size } = of
-    const micros = of.by === "amount" ? takenFor(size) : size
-    const proceeds = of.by === "amount" ? size : paidOut(size)
+    const { id, end, payment, size } = order
+    const micros = order.by === "amount" ? takenFor(size) : size
+    const proceeds = order.by === "amount" ? size : paidOut(size)
     if (payment === "ledger") {
       yield* holder.act(
         Templates.create(Templates.RedemptionOrder, {
-          ...signed(stage, holder, of),
+          ...signed(stage, holder, order),
           custodian: null
         })
       )
     }
-    const claimed = yield* claims("redemption", holder.holderId, of)
+    const claimed = yield* claims("redemption", holder.holderId, order)
     if (micros > books.units) {
       assert.strictEqual(claimed.why, "rule-refused units units-free", id)
       books.ends.push("refused")
@@ -269,7 +269,7 @@ const freeOf = (by: Fund.Outsider, assetId: string) =>
 const locked = (
   stage: Fund.Parties,
   by: Fund.Outsider,
-  of: {
+  payment: {
     readonly assetId: string
     readonly amount: string
     readonly to: Fund.Outsider
@@ -277,22 +277,22 @@ const locked = (
   }
 ) =>
   Effect.gen(function* () {
-    yield* together(by, of.assetId)
-    const { assetId, amount, to, id: reference } = of
+    yield* together(by, payment.assetId)
+    const { assetId, amount, to, id: reference } = payment
     yield* Cycles.allocates(stage, by, { assetId, amount, to, reference })
   })
 
 const burned = (
   stage: Fund.Parties,
   by: Fund.Outsider,
-  of: { readonly id: string; readonly amount: string }
+  claim: { readonly id: string; readonly amount: string }
 ) =>
   Effect.gen(function* () {
     const cid = yield* together(by, "fund-a")
     yield* by.act(
       Templates.exercise(Templates.Holding, cid, "RequestBurn", {
-        amount: Decimal.of(of.amount),
-        reference: { kind: "redemption", id: of.id },
+        amount: Decimal.of(claim.amount),
+        reference: { kind: "redemption", id: claim.id },
         custodian: null,
         executeBefore: Instant.of("2026-08-20T00:00:00Z")
       })

@@ -59,12 +59,12 @@ const end = { on: "end", offset: 1 } as never
 /** A fault: what it does to the scene, and what a run then finds, as `check severity subject`. */
 interface Fault {
   readonly name: string
-  readonly plant: (of: Scene) => Effect.Effect<ReadonlyArray<string>, unknown, never>
+  readonly plant: (scene: Scene) => Effect.Effect<ReadonlyArray<string>, unknown, never>
 }
 
 const faultOf = <E, R>(
   name: string,
-  plant: (of: Scene) => Effect.Effect<ReadonlyArray<string>, E, R>
+  plant: (scene: Scene) => Effect.Effect<ReadonlyArray<string>, E, R>
 ) => ({
   name,
   plant: plant as unknown as Fault["plant"]
@@ -247,9 +247,9 @@ describe("a run over a register with orders", () => {
   for (const [nth, { name, plant }] of faults.entries()) {
     it.effect(`finds ${name}, and no more`, () =>
       Effect.gen(function* () {
-        const of = yield* scene(dice(20_261_123 + nth))
+        const seededScene = yield* scene(dice(20_261_123 + nth))
         assert.deepEqual([(yield* Reconciling.run()).value.verdict, yield* found], ["clear", []])
-        const expected = yield* Effect.orDie(plant(of))
+        const expected = yield* Effect.orDie(plant(seededScene))
         const { value } = yield* Reconciling.run()
         assert.deepEqual(yield* found, expected)
         const isBlocked = expected.some((text) => text.includes(" blocking "))

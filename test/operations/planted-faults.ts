@@ -118,7 +118,7 @@ const kinds = {
   })
 } as const satisfies Record<
   string,
-  (of: { readonly books: Books; readonly holderId: string; readonly by: bigint }) => Fault
+  (place: { readonly books: Books; readonly holderId: string; readonly by: bigint }) => Fault
 >
 
 const kind = fc.constantFrom(...(Object.keys(kinds) as ReadonlyArray<keyof typeof kinds>))
@@ -273,7 +273,7 @@ const histories = fc.tuple(
 )
 
 /** Walks so many histories, each in an engine over the ports that `over` makes. */
-export const walked = (of: {
+export const walked = (options: {
   readonly count: number
   readonly over: () => Layer.Layer<Effect.Services<ReturnType<typeof walk>>>
 }) =>
@@ -281,9 +281,9 @@ export const walked = (of: {
     fc.asyncProperty(histories, ([first, steps]) =>
       Calls.runCase(
         walk(steps.map((step, n) => ({ ...step, kind: first[n] ?? step.kind }))).pipe(
-          Effect.provide(of.over())
+          Effect.provide(options.over())
         )
       )
     ),
-    { numRuns: of.count, endOnFailure: true }
+    { numRuns: options.count, endOnFailure: true }
   )

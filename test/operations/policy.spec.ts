@@ -293,10 +293,10 @@ describe("orders", () => {
       yield* clock(1)
       yield* claims("s3")
       const records = yield* Records
-      const of = (id: string) =>
+      const figuresOf = (id: string) =>
         Effect.map(records.get(subscriptions, id), ({ policyVersion, fee }) => [policyVersion, fee])
       assert.deepEqual(
-        [yield* of("s1"), yield* of("s2"), yield* of("s3")],
+        [yield* figuresOf("s1"), yield* figuresOf("s2"), yield* figuresOf("s3")],
         [
           [1, 0n],
           [1, 0n],

@@ -57,11 +57,11 @@ const lookups = Effect.gen(function* () {
   }
   const counted: Records["Service"] = {
     ...records,
-    find: (collection, ...of) => note(collection, records.find(collection, ...of)),
-    get: (collection, ...of) => note(collection, records.get(collection, ...of)),
-    many: (collection, ...of) => note(collection, records.many(collection, ...of)),
+    find: (collection, ...args) => note(collection, records.find(collection, ...args)),
+    get: (collection, ...args) => note(collection, records.get(collection, ...args)),
+    many: (collection, ...args) => note(collection, records.many(collection, ...args)),
     list: (collection, query) => note(collection, records.list(collection, query)),
-    versions: (collection, ...of) => note(collection, records.versions(collection, ...of)),
+    versions: (collection, ...args) => note(collection, records.versions(collection, ...args)),
     stream: (collection, query) =>
       Stream.suspend(() => note(collection, records.stream(collection, query)))
   }

@@ -435,8 +435,8 @@ describe("a forced transfer is refused", () => {
   it.effect("by each gate of its own: agreement, consent, receiver, units", () =>
     Effect.gen(function* () {
       const { stage, h1, h2, h3 } = yield* Powers.founded()
-      const why = (of: Readonly<Record<string, Calls.Json>>, to = "h2", from = "h1") =>
-        Effect.map(Powers.forces(from, to, of), (ended) => ended.why)
+      const why = (members: Readonly<Record<string, Calls.Json>>, to = "h2", from = "h1") =>
+        Effect.map(Powers.forces(from, to, members), (ended) => ended.why)
       const ofA = (units: number) => ({ instruments: [{ instrumentId: "fund-a", units }] })
       assert.strictEqual(yield* why(ofA(101)), "rule-refused units enough-units")
       assert.strictEqual(yield* why(ofA(1.0000001)), "rule-refused units unit-decimals")
@@ -489,8 +489,8 @@ describe("a forced transfer is refused", () => {
   it.effect("by each limit of its request: units, lists, ids, members", () =>
     Effect.gen(function* () {
       const { h1 } = yield* Powers.founded()
-      const why = (of: Readonly<Record<string, Calls.Json>>) =>
-        Effect.map(Powers.forces("h1", "h2", of), (ended) => ended.why)
+      const why = (members: Readonly<Record<string, Calls.Json>>) =>
+        Effect.map(Powers.forces("h1", "h2", members), (ended) => ended.why)
       const named = (...units: ReadonlyArray<Calls.Json>) => ({
         instruments: units.map((one) => ({ instrumentId: "fund-a", units: one }))
       })

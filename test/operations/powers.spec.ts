@@ -31,8 +31,8 @@ const consents = Effect.gen(function* () {
   const found = yield* Stream.runCollect(records.stream(issuerPowersConsents, {}))
   return found.map(({ record }) => record)
 })
-const states = <E, R>(of: Effect.Effect<ReadonlyArray<{ readonly state: string }>, E, R>) =>
-  Effect.map(of, (found) => found.map(({ state }) => state))
+const states = <E, R>(records: Effect.Effect<ReadonlyArray<{ readonly state: string }>, E, R>) =>
+  Effect.map(records, (found) => found.map(({ state }) => state))
 
 const instrument = Effect.gen(function* () {
   const queries = yield* Queries

@@ -77,10 +77,10 @@ export const another = (
     )
   })
 
-export const admits = (to: Cycles.Holder, instrumentId: string, of: Calls.Json = {}) =>
+export const admits = (to: Cycles.Holder, instrumentId: string, json: Calls.Json = {}) =>
   Effect.gen(function* () {
     const { holderId } = to
-    yield* Calls.write("admission.offer", { holderId }, { instrumentId, ...(of as object) })
+    yield* Calls.write("admission.offer", { holderId }, { instrumentId, ...(json as object) })
     const offer = yield* saying(Templates.AdmissionOffer, { holder: to.party, instrumentId })
     yield* to.act(Templates.exercise(Templates.AdmissionOffer, offer.cid, "Accept", {}))
   })
@@ -133,9 +133,9 @@ export const sends = (stage: Fund.Parties, to: Fund.Outsider, units: string) =>
 
 export const proposes = (
   stage: Fund.Parties,
-  of: { readonly instrumentId?: string } & Readonly<Record<string, Calls.Json>> = {}
+  members: { readonly instrumentId?: string } & Readonly<Record<string, Calls.Json>> = {}
 ) => {
-  const { instrumentId = "fund-a", ...body } = of
+  const { instrumentId = "fund-a", ...body } = members
   return Calls.write(
     "issuer-powers-agreement.propose",
     { instrumentId },
@@ -144,32 +144,32 @@ export const proposes = (
 }
 
 /** Issuer and registrar sign the proposed agreement. */
-export const agrees = (stage: Fund.Parties, of: Parameters<typeof proposes>[1] = {}) =>
-  Effect.andThen(proposes(stage, of), Fund.agreesToPowers(stage))
+export const agrees = (stage: Fund.Parties, options: Parameters<typeof proposes>[1] = {}) =>
+  Effect.andThen(proposes(stage, options), Fund.agreesToPowers(stage))
 
 export const offers = (
   holderId: string,
-  of: Readonly<Record<string, Calls.Json>> = { instrumentId: "fund-a" }
-) => Calls.write("issuer-powers-consent.offer", { holderId }, of)
+  members: Readonly<Record<string, Calls.Json>> = { instrumentId: "fund-a" }
+) => Calls.write("issuer-powers-consent.offer", { holderId }, members)
 
 /** A holder signs the proposed consent. */
 export const consents = (
   who: Cycles.Holder,
-  of: Readonly<Record<string, Calls.Json>> = { instrumentId: "fund-a" }
-) => Effect.andThen(offers(who.holderId, of), Fund.answersPowers(who))
+  members: Readonly<Record<string, Calls.Json>> = { instrumentId: "fund-a" }
+) => Effect.andThen(offers(who.holderId, members), Fund.answersPowers(who))
 
 /** A holder names its successor, who accepts, signs, is admitted, and may be used from a day later on. */
 export const succeeds = (
   stage: Fund.Parties,
   who: Cycles.Holder,
-  of: {
+  options: {
     readonly admitted?: ReadonlyArray<string>
     readonly waits?: "no"
     readonly id?: string
   } = {}
 ) =>
   Effect.gen(function* () {
-    const holderId = of.id ?? `${who.holderId}-next`
+    const holderId = options.id ?? `${who.holderId}-next`
     const next = yield* Fund.outsider(holderId)
     yield* Calls.write(
       "holder.register-successor",
@@ -189,8 +189,9 @@ export const succeeds = (
     )
     yield* Calls.write("accepted-terms.accept", { holderId }, {})
     const successor = { ...next, holderId }
-    for (const instrumentId of of.admitted ?? ["fund-a"]) yield* admits(successor, instrumentId)
-    if (of.waits !== "no") yield* TestClock.adjust("24 hours")
+    for (const instrumentId of options.admitted ?? ["fund-a"])
+      yield* admits(successor, instrumentId)
+    if (options.waits !== "no") yield* TestClock.adjust("24 hours")
     return successor
   })
 
@@ -239,17 +240,17 @@ export const ran = (started: Calls.Ended & { readonly state: string }, kind: str
 export const forces = (
   holderId: string,
   toHolderId: string,
-  of: Readonly<Record<string, Calls.Json>> = {}
-) => Calls.write("holder.force-transfer", { holderId }, { toHolderId, order, ...of })
+  members: Readonly<Record<string, Calls.Json>> = {}
+) => Calls.write("holder.force-transfer", { holderId }, { toHolderId, order, ...members })
 
-export const recovers = (holderId: string, of: Readonly<Record<string, Calls.Json>> = {}) =>
-  Calls.write("holder.recover", { holderId }, of)
+export const recovers = (holderId: string, members: Readonly<Record<string, Calls.Json>> = {}) =>
+  Calls.write("holder.recover", { holderId }, members)
 
-export const restricts = (holderId: string, of: Readonly<Record<string, Calls.Json>> = {}) =>
+export const restricts = (holderId: string, members: Readonly<Record<string, Calls.Json>> = {}) =>
   Calls.write(
     "holder.restrict",
     { holderId },
-    { mode: "freeze", reason: "compliance-review", ...of }
+    { mode: "freeze", reason: "compliance-review", ...members }
   )
 
 export const holder = (id: string) => Effect.flatMap(Records, (records) => records.get(holders, id))

@@ -90,18 +90,18 @@ const base = Effect.gen(function* () {
 
 /** One thing that is otherwise: a collection's records as they are then; null where there are none. */
 interface Otherwise {
-  readonly of: string
+  readonly recordName: string
   readonly seen: (record: Fields) => Fields | null
 }
 
-const sets = (of: string, change: Fields): Otherwise => ({
-  of,
+const sets = (recordName: string, change: Fields): Otherwise => ({
+  recordName,
   seen: (record) => ({ ...record, ...change })
 })
-const withoutRecord = (of: string): Otherwise => ({ of, seen: () => null })
+const withoutRecord = (recordName: string): Otherwise => ({ recordName, seen: () => null })
 /** The terms of the policy in force, and of the manifest, which are one. */
 const terms = (change: Fields): Otherwise => ({
-  of: "instrument",
+  recordName: "instrument",
   seen: (record) => ({ ...record, manifest: { ...(record["manifest"] as Fields), ...change } })
 })
 
@@ -221,7 +221,7 @@ const chances: fc.Arbitrary<Chance> = fc.record({
 /** The records of a random world; writes go to the store as before. */
 const worldOf = (records: Records["Service"], chance: Chance): Records["Service"] => {
   const seen = ({ name }: { readonly name: string }): Seen => {
-    const changes = chance.otherwise.filter(({ of }) => of === name)
+    const changes = chance.otherwise.filter(({ recordName }) => recordName === name)
     // A changed record keeps its type: the tables above set only fields that it has.
     return <R extends Fields>(record: R) =>
       changes.reduce<Fields | null>(
@@ -359,9 +359,9 @@ const cashOf = (act: Act, amount: string, line = 1) => ({
 const ofOrder = (
   act: Act,
   name: "subscriptionId" | "redemptionId",
-  of: Readonly<Record<string, ReadonlyArray<ReadonlyArray<string>>>>
+  groups: Readonly<Record<string, ReadonlyArray<ReadonlyArray<string>>>>
 ): ReadonlyArray<PrecheckCase> =>
-  Object.entries(of).flatMap(([orderId, ways]) =>
+  Object.entries(groups).flatMap(([orderId, ways]) =>
     ways.map((amounts) => ({
       act,
       query: {
@@ -512,15 +512,15 @@ interface Prechecked {
 const prechecked = Effect.fnUntraced(function* (
   { act, query }: PrecheckCase,
   records: Records["Service"],
-  of: { readonly pin: Pin.ResolvedPin; readonly venue: OperationAct["venue"] }
+  stage: { readonly pin: Pin.ResolvedPin; readonly venue: OperationAct["venue"] }
 ) {
   const params = { ...query, instrumentId: id("fund-a"), act } as Params
   const asking = {
     caller: Calls.operator,
     role: "operator" as const,
     sight: "all" as const,
-    now: of.pin.judgedAt,
-    ...of
+    now: stage.pin.judgedAt,
+    ...stage
   }
   const exit = yield* Effect.exit(
     Effect.provideService(PrecheckQueries.get.run(params, asking), Records, records)
@@ -739,7 +739,7 @@ const asking: Readonly<Record<string, RegExp>> = {
   subscription: /^(subscription|dealing)/u
 }
 const askedIn = ({ otherwise: [first] }: Chance): ReadonlyArray<PrecheckCase> => {
-  const by = asking[first?.of ?? ""]
+  const by = asking[first?.recordName ?? ""]
   return by === undefined ? askings : askings.filter(({ act }) => by.test(act))
 }
 

@@ -303,12 +303,12 @@ describe("a precheck under another version of the policy", () => {
   /** The point of the Monday, and the price that the orders deal at by the policy they were claimed under. */
   const priced = (
     stage: Fund.Parties,
-    of: { readonly point: string; readonly price: string; readonly proceeds: string }
+    figures: { readonly point: string; readonly price: string; readonly proceeds: string }
   ) =>
     Effect.gen(function* () {
       yield* Cycles.at(Cycles.monday)
-      yield* Fund.publishes(stage, of.point, Cycles.monday)
-      for (const id of ["r1", "r2"]) yield* Cycles.pays(stage, { id, units: "100", ...of })
+      yield* Fund.publishes(stage, figures.point, Cycles.monday)
+      for (const id of ["r1", "r2"]) yield* Cycles.pays(stage, { id, units: "100", ...figures })
       const cash = { assetId: "USD", amount: "60", to: stage.fund, reference: "c2" }
       yield* Cycles.allocates(stage, stage.fund, cash)
     })
@@ -494,12 +494,12 @@ describe("a precheck of what approvers sign", () => {
       Effect.gen(function* () {
         const { h2 } = yield* Powers.founded()
         const { documentHash } = Powers.order
-        const of = (toHolderId: string, units: string | null) => ({
+        const moveOf = (toHolderId: string, units: string | null) => ({
           moves: [{ holderId: "h1", toHolderId, units: units === null ? null : d(units) }],
           documentHash
         })
         const act = "instrument.force-transfer"
-        const judged = yield* precheck(act, of("h2", "40"))
+        const judged = yield* precheck(act, moveOf("h2", "40"))
         assert.deepStrictEqual([judged.allowed, refusing(judged)], [true, []])
         const body = {
           moves: [{ holderId: "h1", toHolderId: h2.holderId, units: 40 }],
@@ -507,12 +507,15 @@ describe("a precheck of what approvers sign", () => {
         }
         yield* signedAs(judged, yield* Calls.openAction(act, { instrumentId: "fund-a" }, body))
         yield* Powers.restricts("h2")
-        assert.deepStrictEqual(refusing(yield* precheck(act, of("h2", "100.0000001"))), [
+        assert.deepStrictEqual(refusing(yield* precheck(act, moveOf("h2", "100.0000001"))), [
           "restriction may-receive",
           "units enough-units",
           "units unit-decimals"
         ])
-        assert.include(refusing(yield* precheck(act, of("h1", null))), "policy another-receiver")
+        assert.include(
+          refusing(yield* precheck(act, moveOf("h1", null))),
+          "policy another-receiver"
+        )
         const recover = yield* precheck("instrument.recover", { holderIds: ["h1"] })
         assert.include(refusing(recover), "policy successor-registered")
       }).pipe(engine())

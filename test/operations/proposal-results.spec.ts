@@ -46,7 +46,7 @@ const ofNoRecord = [
 interface Shown<R, F, V> {
   readonly collection: Collection<R, F>
   readonly schema: Schema.Codec<V, PlainJson.Printable>
-  readonly of: (record: Stored<R>) => V
+  readonly viewOf: (record: Stored<R>) => V
 }
 
 const membersOf = (schema: Schema.Constraint): ReadonlyArray<string> =>
@@ -62,13 +62,13 @@ describe("a result", () => {
   })
 
   /** The latest record of a collection as its view shows it, in the form of the wire. */
-  const latest = <R, F, V>({ collection, schema, of }: Shown<R, F, V>) =>
+  const latest = <R, F, V>({ collection, schema, viewOf }: Shown<R, F, V>) =>
     Effect.gen(function* () {
       const records = yield* Records
       const [found] = yield* records.list(collection, { direction: "desc", limit: 1 })
       if (found === undefined) throw new Error(`there is no ${collection.name}`)
       return PlainJson.parseTrusted(
-        PlainJson.stringify(Schema.encodeSync(schema)(of(found.record)))
+        PlainJson.stringify(Schema.encodeSync(schema)(viewOf(found.record)))
       )
     })
 
@@ -103,7 +103,7 @@ describe("a result", () => {
           {
             collection: admissionConsents,
             schema: AdmissionConsentView.AdmissionConsentView,
-            of: AdmissionConsentView.of
+            viewOf: AdmissionConsentView.of
           }
         )
         const terms = { attestors: [stage.attestor.party], required: 1 }
@@ -111,7 +111,7 @@ describe("a result", () => {
         yield* equals(yield* Calls.write("primary-market.propose", asked, market), {
           collection: primaryMarkets,
           schema: PrimaryMarketView.PrimaryMarketView,
-          of: PrimaryMarketView.of
+          viewOf: PrimaryMarketView.of
         })
         const queries = yield* Queries
         const { value } = yield* queries.one(InstrumentQueries.get, {
@@ -124,12 +124,12 @@ describe("a result", () => {
         yield* equals(yield* Calls.write("provision-settlement.propose", asked, provision), {
           collection: provisionSettlements,
           schema: ProvisionSettlementView.ProvisionSettlementView,
-          of: ProvisionSettlementView.of
+          viewOf: ProvisionSettlementView.of
         })
         yield* equals(yield* Powers.proposes(stage), {
           collection: issuerPowersAgreements,
           schema: IssuerPowersAgreementView.IssuerPowersAgreementView,
-          of: IssuerPowersAgreementView.of
+          viewOf: IssuerPowersAgreementView.of
         })
       }).pipe(Effect.provide(world()))
   )
@@ -144,19 +144,19 @@ describe("a result", () => {
         yield* latest({
           collection: admissions,
           schema: AdmissionView.AdmissionView,
-          of: AdmissionView.of
+          viewOf: AdmissionView.of
         })
       )
       yield* equals(yield* Calls.write("admission.offer", { holderId: "h1" }, asked), {
         collection: admissions,
         schema: AdmissionView.AdmissionView,
-        of: AdmissionView.of
+        viewOf: AdmissionView.of
       })
       yield* Powers.agrees(stage)
       yield* equals(yield* Powers.offers("h1"), {
         collection: issuerPowersConsents,
         schema: IssuerPowersConsentView.IssuerPowersConsentView,
-        of: IssuerPowersConsentView.of
+        viewOf: IssuerPowersConsentView.of
       })
     }).pipe(Effect.provide(world()))
   )

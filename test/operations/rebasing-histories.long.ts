@@ -47,9 +47,9 @@ interface Walk {
   orders: number
 }
 
-const plays = Effect.fnUntraced(function* (scene: Rebasing.Scene, walk: Walk, of: Act) {
-  if (of.kind === "index") {
-    walk.index = Math.max(50_000, Math.round(walk.index * (1 + of.move / 10_000)))
+const plays = Effect.fnUntraced(function* (scene: Rebasing.Scene, walk: Walk, act: Act) {
+  if (act.kind === "index") {
+    walk.index = Math.max(50_000, Math.round(walk.index * (1 + act.move / 10_000)))
     walk.day += 1
     const now = new Date(Date.parse(Fund.start) + walk.day * 86_400_000).toISOString()
     yield* Cycles.at(now)
@@ -57,18 +57,18 @@ const plays = Effect.fnUntraced(function* (scene: Rebasing.Scene, walk: Walk, of
     yield* Cycles.at(new Date(Date.parse(now) + 60_000).toISOString())
     return
   }
-  const { holderId } = of
+  const { holderId } = act
   const id = `o${++walk.orders}`
   const cents = (count: number) => Number((count / 100).toFixed(2))
-  if (of.kind === "buy" || of.kind === "buy-units") {
+  if (act.kind === "buy" || act.kind === "buy-units") {
     const size =
-      of.kind === "buy"
-        ? { amount: cents(of.size + 100) }
-        : { units: Number((of.size / 997).toFixed(6)) }
+      act.kind === "buy"
+        ? { amount: cents(act.size + 100) }
+        : { units: Number((act.size / 997).toFixed(6)) }
     const claimed = yield* Rebasing.claims("subscription", id, { holderId, ...size })
     assert.strictEqual(claimed.why, "")
     yield* Rebasing.prices(scene)
-    if (of.isLetGo) {
+    if (act.isLetGo) {
       assert.strictEqual((yield* Rebasing.acts("subscription", "release", { id })).why, "")
     } else assert.deepStrictEqual(yield* Rebasing.buys(scene, id), [])
     return
@@ -78,29 +78,31 @@ const plays = Effect.fnUntraced(function* (scene: Rebasing.Scene, walk: Walk, of
   })
   const held = rows[0]?.units ?? Decimal.zero
   const atoms = Decimal.atoms(held) / 10_000n
-  const part = of.kind.endsWith("all") ? atoms : (atoms * BigInt(of.part)) / 1000n
+  const part = act.kind.endsWith("all") ? atoms : (atoms * BigInt(act.part)) / 1000n
   if (part < 20_000n) return
   const units = Number(Decimal.formatPlain(Decimal.fromAtoms(part * 10_000n)))
   const net = Decimal.multiplyRounded(Decimal.fromAtoms(part * 10_000n), Decimal.of("0.995"), {
     places: 2,
     rounding: "floor"
   })
-  const size = of.kind.startsWith("sell") ? { units } : { amount: Number(Decimal.formatPlain(net)) }
+  const size = act.kind.startsWith("sell")
+    ? { units }
+    : { amount: Number(Decimal.formatPlain(net)) }
   const claimed = yield* Rebasing.claims("redemption", id, { holderId, ...size })
   assert.strictEqual(
     claimed.why,
     "",
-    `${of.kind} ${JSON.stringify(size)} of ${Decimal.formatPlain(held)}`
+    `${act.kind} ${JSON.stringify(size)} of ${Decimal.formatPlain(held)}`
   )
   yield* Rebasing.prices(scene)
-  if (of.isLetGo) {
+  if (act.isLetGo) {
     assert.strictEqual((yield* Rebasing.acts("redemption", "release", { id })).why, "")
     return
   }
   assert.deepStrictEqual(yield* Rebasing.sells(scene, id), [])
-  if (!of.kind.endsWith("all")) return
+  if (!act.kind.endsWith("all")) return
   const left = yield* lotsOf(holderId, scene)
-  assert.strictEqual(Decimal.formatPlain(left), "0", `${of.kind} leaves nothing`)
+  assert.strictEqual(Decimal.formatPlain(left), "0", `${act.kind} leaves nothing`)
 })
 
 const lotsOf = (holderId: string, { holders }: Rebasing.Scene) =>
@@ -150,8 +152,8 @@ describe("orders of a rebasing instrument by chance", () => {
         const walk: Walk = { index: 170_000, day: 0, orders: 0 }
         yield* Rebasing.indexed(scene, "1.7", "2026-07-31T11:00:00Z")
         const acts = fc.sample(act, { seed, numRuns: steps })
-        for (const [nth, of] of acts.entries()) {
-          yield* plays(scene, walk, of)
+        for (const [nth, act] of acts.entries()) {
+          yield* plays(scene, walk, act)
           if (nth % 8 === 7) yield* laws(scene, walk)
         }
         yield* laws(scene, walk)

@@ -361,8 +361,8 @@ describe("an order of a rebasing instrument that cannot be", () => {
     Effect.gen(function* () {
       const scene = yield* Rebasing.opened()
       yield* Fund.market(scene.stage)
-      const why = (kind: "subscription" | "redemption", of: Rebasing.Terms) =>
-        Effect.map(Rebasing.claims(kind, "x1", of), (claimed) => claimed.why)
+      const why = (kind: "subscription" | "redemption", terms: Rebasing.Terms) =>
+        Effect.map(Rebasing.claims(kind, "x1", terms), (claimed) => claimed.why)
       // No units are held yet.
       assert.strictEqual(yield* why("redemption", { units: 1 }), "rule-refused units units-free")
       yield* Rebasing.claims("subscription", "s1", { amount: 1000 })

@@ -155,7 +155,11 @@ export const asksBurns = ({ holders }: Scene) =>
     )
   )
 
-export const claims = (kind: "subscription" | "redemption", id: string, of: Calls.Json & object) =>
+export const claims = (
+  kind: "subscription" | "redemption",
+  id: string,
+  order: Calls.Json & object
+) =>
   Calls.write(
     `${kind}.claim`,
     {},
@@ -164,7 +168,7 @@ export const claims = (kind: "subscription" | "redemption", id: string, of: Call
       instrumentId: "fund-a",
       holderId: "h1",
       payment: "wire",
-      ...(of as Readonly<Record<string, Calls.Json>>)
+      ...(order as Readonly<Record<string, Calls.Json>>)
     }
   )
 

@@ -78,29 +78,29 @@ describe("reconciliation runs", () => {
               return lines.some(isOpen) ? "blocked" : isClear ? "clear" : "findings"
             }
 
-            for (const of of steps) {
+            for (const step of steps) {
               yield* TestClock.adjust("1 hour")
-              if (of.on === "mint") {
-                yield* Powers.mints(stage, holders[of.holder === "h1" ? 0 : 1]!, "10")
-              } else if (of.on === "plant") {
-                const { party } = holders[of.holder === "h1" ? 0 : 1]!
+              if (step.on === "mint") {
+                yield* Powers.mints(stage, holders[step.holder === "h1" ? 0 : 1]!, "10")
+              } else if (step.on === "plant") {
+                const { party } = holders[step.holder === "h1" ? 0 : 1]!
                 const line = {
                   registrar: stage.registrar.party,
                   instrumentId: "fund-a",
                   party
                 }
-                yield* Reconciling.plant(line, String(of.units))
-                planted[of.holder] += of.units
-              } else if (of.on === "run") {
+                yield* Reconciling.plant(line, String(step.units))
+                planted[step.holder] += step.units
+              } else if (step.on === "run") {
                 const { value } = yield* Reconciling.run()
                 expect(value.verdict).toBe(judge())
               } else {
                 const [hold] = yield* Reconciling.openHolds
                 if (hold === undefined) continue
-                const body = of.accepts ? { accept: [...hold.findings], reason: "known" } : {}
+                const body = step.accepts ? { accept: [...hold.findings], reason: "known" } : {}
                 const ended = yield* Calls.write("hold.release", { holdId: hold.holdId }, body)
                 const left = [...book.values()].some(isOpen)
-                expect(ended.state).toBe(left && !of.accepts ? "refused" : "succeeded")
+                expect(ended.state).toBe(left && !step.accepts ? "refused" : "succeeded")
                 if (ended.state === "refused") continue
                 for (const [name, line] of book) {
                   if (!isOpen(line)) continue

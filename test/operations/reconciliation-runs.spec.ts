@@ -18,15 +18,15 @@ import { reachableWhile } from "./unreachable.ts"
 
 /** The fund is recorded; its admitted holder alice has 120 units of it, in two holdings. */
 const held = Effect.gen(function* () {
-  const of = yield* Story.cast
-  yield* Story.recorded(of)
-  yield* Venue.act(of.registrar, Story.configuration(of.registrar, of))
-  yield* Story.consented(of)
-  yield* Story.registered(of.alice, "alice", of)
-  const credential = yield* Story.admitted(of.alice, "alice")
-  for (const amount of ["100", "20"]) yield* Story.minted(of, credential, amount)
-  const asset = { registrar: of.registrar.party, instrumentId: "fund-a" }
-  return { of, line: { ...asset, party: of.alice.party } }
+  const cast = yield* Story.cast
+  yield* Story.recorded(cast)
+  yield* Venue.act(cast.registrar, Story.configuration(cast.registrar, cast))
+  yield* Story.consented(cast)
+  yield* Story.registered(cast.alice, "alice", cast)
+  const credential = yield* Story.admitted(cast.alice, "alice")
+  for (const amount of ["100", "20"]) yield* Story.minted(cast, credential, amount)
+  const asset = { registrar: cast.registrar.party, instrumentId: "fund-a" }
+  return { cast, line: { ...asset, party: cast.alice.party } }
 })
 
 const released = (holdId: string, accept: ReadonlyArray<string>) =>
@@ -171,8 +171,8 @@ describe("a reconciliation run", () => {
     "says that there was nothing to compare, and refuses an instrument that is not there",
     () =>
       Effect.gen(function* () {
-        const of = yield* Story.cast
-        yield* Story.recorded(of)
+        const cast = yield* Story.cast
+        yield* Story.recorded(cast)
         const { value } = yield* Reconciling.run()
         assert.deepEqual(
           value.checks.flatMap(({ check, why }) => (why === idle ? [] : [check])),

@@ -19,16 +19,16 @@ let keyedRuns = 0
 /** A run that is called for: its record as the answer shows it. */
 export const run = (
   body = "{}",
-  of: { readonly caller?: Caller.Caller; readonly key?: string | null } = {}
+  options: { readonly caller?: Caller.Caller; readonly key?: string | null } = {}
 ) =>
   Effect.gen(function* () {
     const runner = yield* Reconciler
     const parsed = Result.getOrThrow(PlainJson.parse(body))
     const request = yield* Effect.fromResult(decoder.decode(parsed as object, () => "/body"))
     const started = yield* runner.start({
-      caller: of.caller ?? Calls.person("rita", "risk"),
+      caller: options.caller ?? Calls.person("rita", "risk"),
       identity: Calls.identity(),
-      key: of.key === undefined ? `run-${++keyedRuns}` : of.key,
+      key: options.key === undefined ? `run-${++keyedRuns}` : options.key,
       request,
       body: parsed
     })
@@ -64,7 +64,7 @@ interface Shown {
 
 /** Changes a register's entry behind the projection's back, by units that no holding has. */
 export const plant = (
-  of: { readonly registrar: string; readonly instrumentId: string; readonly party: string },
+  holding: { readonly registrar: string; readonly instrumentId: string; readonly party: string },
   units: string
 ) =>
   Effect.gen(function* () {
@@ -73,7 +73,10 @@ export const plant = (
     const by = Decimal.of(units)
     yield* records.transact(
       Effect.gen(function* () {
-        const entry = yield* records.get(registerEntries, idOf(of as Parameters<typeof idOf>[0]))
+        const entry = yield* records.get(
+          registerEntries,
+          idOf(holding as Parameters<typeof idOf>[0])
+        )
         const fact = {
           on: Decimal.isNegative(by) ? ("remove" as const) : ("add" as const),
           units: Decimal.abs(by),

@@ -48,11 +48,11 @@ const recovered = Effect.map(Powers.recovers("h1"), (done) => {
 })
 
 /** h1's order, priced, its cash on the ledger. */
-const ordered = (stage: Fund.Parties, by: Cycles.Holder, of: { readonly cutOff: string }) =>
+const ordered = (stage: Fund.Parties, by: Cycles.Holder, times: { readonly cutOff: string }) =>
   Effect.gen(function* () {
     assert.strictEqual((yield* Cycles.subscribes(stage, by, { id: "s1", amount: "9" })).why, "")
-    yield* Cycles.at(of.cutOff)
-    yield* Fund.publishes(stage, "1", of.cutOff)
+    yield* Cycles.at(times.cutOff)
+    yield* Fund.publishes(stage, "1", times.cutOff)
     yield* Cycles.attests(stage, { id: "s1", units: "9", price: "1" })
   })
 
@@ -90,12 +90,12 @@ const releases = Calls.write("subscription.release", { subscriptionId: "s1" }, {
 
 /** The predecessor has nothing, the successor all, and no fact was one that no table allows. */
 const followed = (
-  of: { readonly h1: Cycles.Holder; readonly next: Cycles.Holder },
+  holders: { readonly h1: Cycles.Holder; readonly next: Cycles.Holder },
   units = "100"
 ) =>
   Effect.gen(function* () {
-    assert.strictEqual(yield* Cycles.holds(of.h1, "fund-a"), "0")
-    assert.strictEqual(yield* Cycles.holds(of.next, "fund-a"), units)
+    assert.strictEqual(yield* Cycles.holds(holders.h1, "fund-a"), "0")
+    assert.strictEqual(yield* Cycles.holds(holders.next, "fund-a"), units)
     assert.strictEqual((yield* Powers.holder("h1")).state, "succeeded")
     assert.deepEqual(yield* Fund.surprises, [])
   })

@@ -20,11 +20,11 @@ const cutOff = "2026-07-31T20:00:00Z"
 const valued = "2026-07-31T20:30:00Z"
 const includes = (self: object, members: object) => assert.deepInclude(self, members)
 
-const claims = (of: Readonly<Record<string, Calls.Json>> = {}) =>
+const claims = (members: Readonly<Record<string, Calls.Json>> = {}) =>
   Calls.write(
     "redemption.claim",
     {},
-    { redemptionId: "r1", instrumentId: "fund-a", holderId: "h1", ...of }
+    { redemptionId: "r1", instrumentId: "fund-a", holderId: "h1", ...members }
   )
 const acts = (verb: string, body: Calls.Json = {}, id = "r1") =>
   Calls.write(`redemption.${verb}`, { redemptionId: id }, body)
@@ -345,7 +345,10 @@ describe("a claim to redeem", () => {
 })
 
 /** The holder signs an order in its wallet, and the fund has cash. */
-const signed = (stage: Fund.Parties, of: { readonly units?: string; readonly amount?: string }) =>
+const signed = (
+  stage: Fund.Parties,
+  options: { readonly units?: string; readonly amount?: string }
+) =>
   stage.holder.act(
     Templates.create(Templates.RedemptionOrder, {
       venue: stage.venue,
@@ -354,8 +357,8 @@ const signed = (stage: Fund.Parties, of: { readonly units?: string; readonly amo
       orderId: "o1",
       instrument: stage.asset,
       paymentAsset: { admin: stage.bank.party, id: "USD" },
-      amount: of.amount === undefined ? null : Decimal.of(of.amount),
-      units: of.units === undefined ? null : Decimal.of(of.units),
+      amount: options.amount === undefined ? null : Decimal.of(options.amount),
+      units: options.units === undefined ? null : Decimal.of(options.units),
       custodian: null,
       expiresAt: null
     })
@@ -364,14 +367,14 @@ const signed = (stage: Fund.Parties, of: { readonly units?: string; readonly amo
 const allocates = (
   by: Fund.Outsider,
   to: Fund.Outsider,
-  of: { readonly cid: string; readonly amount: string }
+  allocation: { readonly cid: string; readonly amount: string }
 ) =>
   by.act(
-    Templates.exercise(Templates.Holding, of.cid, "Allocate", {
+    Templates.exercise(Templates.Holding, allocation.cid, "Allocate", {
       allocationId: "r1",
       executor: venueOf,
       receiver: to.party,
-      amount: Decimal.of(of.amount),
+      amount: Decimal.of(allocation.amount),
       settleBefore: Instant.of("2026-09-01T00:00:00Z")
     })
   )

@@ -39,9 +39,9 @@ const bought = (amounts: ReadonlyArray<string>) =>
   })
 
 const disposalsOf = (holderId: string, year: number) =>
-  Effect.map(Reports.taxOf(holderId, year), (of) => {
-    Reports.keepBasis(of)
-    return of.disposals
+  Effect.map(Reports.taxOf(holderId, year), (statement) => {
+    Reports.keepBasis(statement)
+    return statement.disposals
   })
 
 const costLeft = Effect.map(
@@ -78,8 +78,8 @@ describe("rp2 156: a lot of which a part was sold", () => {
         yield* Reports.burns(stage, h1, "60", "first")
         yield* Cycles.at("2027-03-01T12:00:00Z")
         yield* Reports.burns(stage, h1, "45", "second")
-        const texts = (of: Effect.Success<ReturnType<typeof disposalsOf>>) =>
-          of.map(
+        const texts = (disposals: Effect.Success<ReturnType<typeof disposalsOf>>) =>
+          disposals.map(
             ({ acquiredOn, cost, disposedOn, lotId, units }) =>
               `${lotId} of ${acquiredOn} on ${disposedOn}: ${plain(units)} at ${textOf(cost)}`
           )
@@ -142,8 +142,8 @@ describe("firefly-iii 12432: a balance", () => {
       for (const { offset } of all) {
         const told = yield* balances(offset)
         if (told === null) continue
-        for (const [report, of] of Object.entries(told)) {
-          assert.deepStrictEqual(of, told.register, `${report} at ${offset}`)
+        for (const [report, byHolder] of Object.entries(told)) {
+          assert.deepStrictEqual(byHolder, told.register, `${report} at ${offset}`)
         }
         compared += 1
       }
@@ -166,7 +166,7 @@ const balances = Effect.fnUntraced(function* (at: Offset.Offset) {
     return null
   }
   const { value } = register.success
-  const of = (units: Decimal.Decimal | undefined) => textOf(units ?? Decimal.zero)
+  const shownUnits = (units: Decimal.Decimal | undefined) => textOf(units ?? Decimal.zero)
   const both = <E, R>(by: (holderId: string) => Effect.Effect<string, E, R>) =>
     Effect.all({ h1: by("h1"), h2: by("h2") })
   const movements = (yield* Venue.list(MovementQueries.ofInstrument, instrument, { point })).value
@@ -176,24 +176,26 @@ const balances = Effect.fnUntraced(function* (at: Offset.Offset) {
     { point }
   )
   const sum = Decimal.sum(value.lines.map(({ units }) => units))
-  assert.strictEqual(of(movements.at(-1)?.balanceAfter), of(sum), `supply at ${at}`)
-  assert.strictEqual(of(supply.value.points.at(-1)?.close ?? undefined), of(sum))
+  assert.strictEqual(shownUnits(movements.at(-1)?.balanceAfter), shownUnits(sum), `supply at ${at}`)
+  assert.strictEqual(shownUnits(supply.value.points.at(-1)?.close ?? undefined), shownUnits(sum))
   return {
     register: yield* both((id) =>
-      Effect.succeed(of(value.lines.find(({ holderId }) => holderId === id)?.units))
+      Effect.succeed(shownUnits(value.lines.find(({ holderId }) => holderId === id)?.units))
     ),
-    portfolio: yield* both((id) => Effect.map(portfolio(id), (found) => of(found.value[0]?.units))),
+    portfolio: yield* both((id) =>
+      Effect.map(portfolio(id), (found) => shownUnits(found.value[0]?.units))
+    ),
     movements: yield* both((id) =>
       Effect.map(
         Venue.list(MovementQueries.ofHolder, { holderId: Story.holderIdOf(id) }, { point }),
         ({ value: found }) =>
           // The list has the holder's cash on the ledger too.
-          of(found.findLast(({ instrumentId }) => instrumentId === "fund-a")?.balanceAfter)
+          shownUnits(found.findLast(({ instrumentId }) => instrumentId === "fund-a")?.balanceAfter)
       )
     ),
     statement: yield* both((id) =>
       Effect.map(Reports.statements(id, {}, { point }), (months) =>
-        of(months.at(-1)?.instruments[0]?.closing)
+        shownUnits(months.at(-1)?.instruments[0]?.closing)
       )
     )
   }

@@ -134,9 +134,9 @@ const allHolders = Effect.gen(function* () {
   return found.map(({ record }) => record)
 })
 
-const collected = <R, F>(of: Collection.Collection<R, F>) =>
+const collected = <R, F>(collection: Collection.Collection<R, F>) =>
   Effect.flatMap(Records, (records) =>
-    Effect.map(Stream.runCollect(records.stream(of, {})), (rows) =>
+    Effect.map(Stream.runCollect(records.stream(collection, {})), (rows) =>
       rows.map(({ record }): R => record)
     )
   )
@@ -146,10 +146,11 @@ const balanceBefore = <
   M extends { readonly ledgerTime: bigint; readonly balanceAfter: Decimal.Decimal }
 >(
   moved: ReadonlyArray<M>,
-  of: { readonly end: bigint; readonly key: (movement: M) => string }
+  options: { readonly end: bigint; readonly key: (movement: M) => string }
 ): Decimal.Decimal => {
   const last = new Map<string, Decimal.Decimal>()
-  for (const one of moved) if (one.ledgerTime < of.end) last.set(of.key(one), one.balanceAfter)
+  for (const one of moved)
+    if (one.ledgerTime < options.end) last.set(options.key(one), one.balanceAfter)
   return Decimal.sum(last.values())
 }
 
@@ -209,11 +210,11 @@ const keepSupply = Effect.fnUntraced(function* (
     const [month = "", instrumentId = ""] = key.split(" ")
     const last = lastMomentOf(zone, Month.of(month))
     const end = last + 1n
-    const of = <M extends { readonly instrumentId: string }>(all: ReadonlyArray<M>) =>
+    const ofInstrument = <M extends { readonly instrumentId: string }>(all: ReadonlyArray<M>) =>
       all.filter((one) => one.instrumentId === instrumentId)
     const shown = (units: Decimal.Decimal) => showing.at(instrumentId, units, last)
-    const supply = shown(balanceBefore(of(supplied), { end, key: () => "" }))
-    const others = shown(balanceBefore(of(outside), { end, key: ({ party }) => party }))
+    const supply = shown(balanceBefore(ofInstrument(supplied), { end, key: () => "" }))
+    const others = shown(balanceBefore(ofInstrument(outside), { end, key: ({ party }) => party }))
     const name = `the closings of ${key} in ${zone}`
     if (!showing.isRebasing(instrumentId)) {
       expect(Decimal.add(closing, others), name).toBe(supply)
@@ -234,7 +235,7 @@ type Moved = ReadonlyMap<string, Pick<PartyMovement, "to" | "units" | "balanceAf
  * added is one movement, the last.
  */
 const keepMonth = (
-  of: HolderStatement["instruments"][number],
+  instrument: HolderStatement["instruments"][number],
   from: {
     readonly name: string
     readonly month: Month.Month
@@ -246,10 +247,10 @@ const keepMonth = (
   }
 ): Decimal.Decimal => {
   const { month, moved, name, party, showing, zone } = from
-  const { closing, instrumentId, movements, opening } = of
+  const { closing, instrumentId, movements, opening } = instrument
   const sum = Decimal.sum(movements.map(({ units }) => units))
   expect(Decimal.add(opening, sum), name).toBe(closing)
-  expect(of.movementCount).toBe(movements.length)
+  expect(instrument.movementCount).toBe(movements.length)
   const rebases = movements.filter(({ kind }) => kind === "rebase")
   expect(rebases.length, name).toBeLessThanOrEqual(showing.isRebasing(instrumentId) ? 1 : 0)
   let balance = from.stored
@@ -297,15 +298,15 @@ export const keepLaws = Effect.fnUntraced(function* (zone: string) {
     )
     rows.forEach(({ month, instruments }, nth) => {
       if (nth > 0) expect(Month.previous(month)).toBe(rows[nth - 1]!.month)
-      for (const of of instruments) {
-        const { instrumentId, opening, closing } = of
+      for (const instrument of instruments) {
+        const { instrumentId, opening, closing } = instrument
         const name = `${holderId} ${month} ${instrumentId}`
         expect(opening, `${name} opens as the month before closed`).toBe(
           closings.get(instrumentId) ?? Decimal.zero
         )
         const before = stored.get(instrumentId) ?? Decimal.zero
         const opened = { name, month, zone, stored: before, moved, party, showing }
-        stored.set(instrumentId, keepMonth(of, opened))
+        stored.set(instrumentId, keepMonth(instrument, opened))
         closings.set(instrumentId, closing)
         const key = `${month} ${instrumentId}`
         sums.set(key, Decimal.add(sums.get(key) ?? Decimal.zero, closing))
@@ -380,23 +381,23 @@ const memberAt = (value: unknown, path: string): unknown =>
     .replace(/\.(?:whole|share)$/u, "")
     .split(".")
     .reduce<unknown>(
-      (of, name) => (of as Readonly<Record<string, unknown>> | undefined)?.[name],
+      (value, name) => (value as Readonly<Record<string, unknown>> | undefined)?.[name],
       value
     )
 
 /** Checks that each figure of a tax statement is what its basis comes to; returns how many there are. */
-export const keepBasis = (of: TaxStatement): number => {
-  for (const basis of of.basis) {
+export const keepBasis = (taxStatement: TaxStatement): number => {
+  for (const basis of taxStatement.basis) {
     const figure = Result.getOrThrow(Catalogue.verify(basis))
-    expect(Decimal.of(figure), basis.field).toBe(memberAt(of, basis.field))
+    expect(Decimal.of(figure), basis.field).toBe(memberAt(taxStatement, basis.field))
   }
-  const sums = of.currencies.reduce((sum, { rows }) => sum + 4 * rows.length + 8, 0)
+  const sums = taxStatement.currencies.reduce((sum, { rows }) => sum + 4 * rows.length + 8, 0)
   const split = [
-    ...of.disposals.flatMap(({ cost, proceeds }) => [cost, proceeds]),
-    ...of.transfersOut.map(({ cost }) => cost)
+    ...taxStatement.disposals.flatMap(({ cost, proceeds }) => [cost, proceeds]),
+    ...taxStatement.transfersOut.map(({ cost }) => cost)
   ].filter((figure) => figure !== null).length
-  expect(of.basis.length, "each figure has a basis").toBe(sums + split)
-  return of.basis.length
+  expect(taxStatement.basis.length, "each figure has a basis").toBe(sums + split)
+  return taxStatement.basis.length
 }
 
 /**
@@ -446,9 +447,9 @@ export const keepTaxLaws = Effect.fnUntraced(function* (
   for (const { holderId } of yield* allHolders) {
     const statements = []
     for (const year of years) {
-      const of = yield* taxOf(holderId, year, { zone })
-      keepBasis(of)
-      statements.push(of)
+      const statement = yield* taxOf(holderId, year, { zone })
+      keepBasis(statement)
+      statements.push(statement)
     }
     const [{ holderIds }] = [statements[0]!]
     expect(holderIds).toContain(holderId)
@@ -486,13 +487,13 @@ export const keepTaxLaws = Effect.fnUntraced(function* (
 /** Checks that the payments and disposals of a final year are in every later statement of it. */
 export const keepFinalYears = Effect.fnUntraced(function* (
   zone: string,
-  of: { readonly years: ReadonlyArray<number>; readonly offsets: ReadonlyArray<Offset.Offset> }
+  points: { readonly years: ReadonlyArray<number>; readonly offsets: ReadonlyArray<Offset.Offset> }
 ) {
   let finals = 0
   for (const { holderId } of yield* allHolders) {
-    for (const year of of.years) {
+    for (const year of points.years) {
       let before: TaxStatement | null = null
-      for (const at of of.offsets) {
+      for (const at of points.offsets) {
         const read = yield* Effect.result(taxOf(holderId, year, { zone }, { point: { at } }))
         if (read._tag === "Failure") continue
         const { success } = read

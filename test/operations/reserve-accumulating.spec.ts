@@ -81,9 +81,9 @@ const prices = (kept: Kept, price: string) =>
 type Hand = "h1" | "h2"
 
 /** A mint from start to settlement; returns its units, which are those of the test's books. */
-const mints = (kept: Kept, by: Hand, of: { readonly asset: string; readonly deposit: number }) =>
+const mints = (kept: Kept, by: Hand, mint: { readonly asset: string; readonly deposit: number }) =>
   Effect.gen(function* () {
-    const { asset, deposit } = of
+    const { asset, deposit } = mint
     const mintId = `m-${by}-${asset}`
     const amount = atoms(String(deposit))
     const units = Books.unitsOf(keptBooks(kept), { asset, amount }) ?? 0n
@@ -102,11 +102,15 @@ const mints = (kept: Kept, by: Hand, of: { readonly asset: string; readonly depo
   })
 
 /** A redemption from start to settlement; returns its payout, which is that of the test's books. */
-const redeems = (kept: Kept, by: Hand, of: { readonly asset: string; readonly units: bigint }) =>
+const redeems = (
+  kept: Kept,
+  by: Hand,
+  redemption: { readonly asset: string; readonly units: bigint }
+) =>
   Effect.gen(function* () {
-    const { asset, units } = of
+    const { asset, units } = redemption
     const reserveRedemptionId = `r-${by}-${text(units)}`
-    const payout = Books.payoutOf(keptBooks(kept), of) ?? 0n
+    const payout = Books.payoutOf(keptBooks(kept), redemption) ?? 0n
     yield* Minting.redeems(kept.scene, {
       reserveRedemptionId,
       asset: Stated.assetOf(kept.scene, asset),
@@ -261,9 +265,9 @@ describe("an accumulating reserve", () => {
         cover,
         mintable,
         sharePrice,
-        ...of
+        ...order
       }: Effect.Success<typeof view>) => ({
-        ...Stated.shownBy({ assets, cover, sharePrice, ...of }),
+        ...Stated.shownBy({ assets, cover, sharePrice, ...order }),
         mintable: Decimal.format(mintable),
         formulas: basis.map(({ field, steps }) => `${field} ${steps.at(-1)?.value}`)
       })
@@ -287,7 +291,7 @@ describe("an accumulating reserve", () => {
 
 /** A reserve of which B is locked far beyond its cap, so that a deposit of it counts nothing more. */
 interface Bound {
-  readonly of: Stated.Stated
+  readonly statement: Stated.Stated
   readonly mintable: string
   /** Deposits of B that mint just as much, and one atom more. */
   readonly deposits: readonly [string, string]
@@ -297,7 +301,7 @@ const bounds: ReadonlyArray<readonly [string, Bound]> = [
   [
     "at par",
     {
-      of: {
+      statement: {
         assets: {
           A: { units: "1000", price: "1" },
           B: { units: "500", price: "2.1", haircut: "0.05", maxShare: "0.4" }
@@ -313,7 +317,7 @@ const bounds: ReadonlyArray<readonly [string, Bound]> = [
   [
     "where one cap binds and one does not",
     {
-      of: {
+      statement: {
         assets: {
           A: { units: "600", maxShare: "0.5" },
           B: { units: "500", price: "2.1", haircut: "0.05", maxShare: "0.4" },
@@ -330,7 +334,7 @@ const bounds: ReadonlyArray<readonly [string, Bound]> = [
   [
     "where the units own the reserve, at the share price of now",
     {
-      of: {
+      statement: {
         assets: { A: { units: "1000" }, B: { units: "500", price: "2.1", maxShare: "0.4" } },
         outstanding: "1640",
         minCover: "0.8",
@@ -371,8 +375,8 @@ const onLedger = (
 describe("what may be minted", () => {
   it.effect.each(bounds)("%s, is minted exactly, and one atom more is refused", ([, bound]) =>
     Effect.gen(function* () {
-      const { atom, deposits, mintable, of } = bound
-      const scene = yield* Stated.stands(of)
+      const { atom, deposits, mintable, statement } = bound
+      const scene = yield* Stated.stands(statement)
       assert.strictEqual(Decimal.formatPlain((yield* view).mintable), mintable)
       const [exactly, oneMore] = deposits
       const ask = (deposit: string) => Stated.precheck(scene, { asset: "B", deposit })

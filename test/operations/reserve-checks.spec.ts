@@ -47,10 +47,10 @@ const few = "900"
 /** A sound reserve, whose first run is clear. */
 const scene = (units = few) =>
   Effect.gen(function* () {
-    const of = yield* Covered.covered()
-    yield* Covered.issues(of, units)
+    const scene = yield* Covered.covered()
+    yield* Covered.issues(scene, units)
     assert.deepEqual([yield* runs, yield* open], ["clear", []])
-    return of
+    return scene
   })
 
 /** The reserve as the ledger judges it, with the given points. */
@@ -85,8 +85,8 @@ const pointOf = ({ bill, oracle }: Backed.Scene) =>
 describe("a cover that is low", () => {
   it.effect("blocks, and holds mints and distributions apart from other holds", () =>
     Effect.gen(function* () {
-      const of = yield* scene("1500")
-      yield* Backed.prices(of, "0.9")
+      const stage = yield* scene("1500")
+      yield* Backed.prices(stage, "0.9")
       assert.strictEqual(yield* runs, "blocked")
       assert.deepEqual(yield* open, ["reserve-cover blocking res-1 -72.5"])
       assert.deepEqual(yield* held, ["cover: mint distribution"])
@@ -107,10 +107,10 @@ describe("a cover that is low", () => {
 
   it.effect("is one hold however many runs find it, and its release stands once it is cured", () =>
     Effect.gen(function* () {
-      const of = yield* scene("1500")
-      yield* Backed.prices(of, "0.9")
+      const stage = yield* scene("1500")
+      yield* Backed.prices(stage, "0.9")
       yield* runs
-      yield* Backed.prices(of, "0.8")
+      yield* Backed.prices(stage, "0.8")
       yield* runs
       assert.deepEqual(yield* open, ["reserve-cover blocking res-1 -120"])
       const [hold, ...others] = yield* Reconciling.openHolds
@@ -118,7 +118,7 @@ describe("a cover that is low", () => {
       const holdId = String(hold?.holdId)
       const release = Calls.write("hold.release", { holdId }, { reason: "cured" })
       assert.strictEqual((yield* release).why, "rule-refused hold findings-cleared")
-      yield* Backed.prices(of, "2.1")
+      yield* Backed.prices(stage, "2.1")
       assert.strictEqual(yield* runs, "clear")
       assert.strictEqual((yield* release).state, "succeeded")
       yield* Calls.settle
@@ -128,10 +128,10 @@ describe("a cover that is low", () => {
 
   it.effect("is not found at its very edge, and is a hundredth of a cent below", () =>
     Effect.gen(function* () {
-      const of = yield* scene("1475")
-      yield* Backed.prices(of, "1")
+      const stage = yield* scene("1475")
+      yield* Backed.prices(stage, "1")
       assert.deepEqual([yield* runs, yield* open], ["clear", []])
-      yield* Backed.prices(of, "0.9999999999")
+      yield* Backed.prices(stage, "0.9999999999")
       assert.strictEqual(yield* runs, "blocked")
       assert.deepEqual(yield* open, ["reserve-cover blocking res-1 -0.01"])
     }).pipe(engine())
@@ -139,11 +139,11 @@ describe("a cover that is low", () => {
 
   it.effect("stops like an unknown one, where a locked asset never had a price", () =>
     Effect.gen(function* () {
-      const of = yield* Backed.opened()
-      yield* Backed.reserved(of)
-      yield* Backed.locked(of, { asset: of.usd, amount: "1000" })
-      yield* Backed.locked(of, { asset: of.bill, amount: "500" })
-      yield* Covered.issues(of, "1500")
+      const scene = yield* Backed.opened()
+      yield* Backed.reserved(scene)
+      yield* Backed.locked(scene, { asset: scene.usd, amount: "1000" })
+      yield* Backed.locked(scene, { asset: scene.bill, amount: "500" })
+      yield* Covered.issues(scene, "1500")
       assert.strictEqual(yield* runs, "blocked")
       assert.deepEqual(yield* open, [
         "reserve-cover blocking res-1 -500",
@@ -157,16 +157,16 @@ describe("a cover that is low", () => {
 describe("a price that does not count", () => {
   it.effect("warns a moment after its freshness, and stops nothing while the rest covers", () =>
     Effect.gen(function* () {
-      const of = yield* scene()
+      const stage = yield* scene()
       const now = yield* Instant.now
-      yield* Backed.prices(of, "2.1")
+      yield* Backed.prices(stage, "2.1")
       yield* TestClock.setTime(Instant.toEpochMillis(now) + 3_600_000)
       assert.deepEqual([yield* runs, yield* open], ["clear", []])
       yield* TestClock.adjust("1 millis")
       assert.strictEqual(yield* runs, "findings")
       assert.deepEqual(yield* open, ["reserve-price-fresh warning res-1 1"])
       assert.deepEqual(yield* held, [])
-      yield* Backed.prices(of, "2.1")
+      yield* Backed.prices(stage, "2.1")
       assert.deepEqual([yield* runs, yield* open], ["clear", []])
     }).pipe(engine())
   )
@@ -175,12 +175,12 @@ describe("a price that does not count", () => {
 describe("a report", () => {
   it.effect("is what the engine computes, at whatever the prices were then", () =>
     Effect.gen(function* () {
-      const of = yield* scene()
-      yield* Backed.prices(of, "2.07")
+      const stage = yield* scene()
+      yield* Backed.prices(stage, "2.07")
       const made = yield* Calls.write("reserve-report.create", { reserveId: "res-1" }, {})
       assert.strictEqual(made.state, "succeeded")
       yield* TestClock.adjust("5 minutes")
-      yield* Backed.prices(of, "1.9")
+      yield* Backed.prices(stage, "1.9")
       assert.deepEqual([yield* runs, yield* open], ["clear", []])
     }).pipe(engine())
   )
@@ -213,14 +213,14 @@ describe("a report", () => {
 
   it.effect("by an old point blocks, unless the point was replaced while the venue asked", () =>
     Effect.gen(function* () {
-      const of = yield* scene("1500")
-      const old = yield* pointOf(of)
-      yield* Backed.prices(of, "0.7")
+      const stage = yield* scene("1500")
+      const old = yield* pointOf(stage)
+      yield* Backed.prices(stage, "0.7")
       yield* TestClock.adjust("30 seconds")
-      yield* Backed.prices(of, "2.1")
-      const just = yield* pointOf(of)
+      yield* Backed.prices(stage, "2.1")
+      const just = yield* pointOf(stage)
       yield* TestClock.adjust("10 seconds")
-      yield* Backed.prices(of, "2.2")
+      yield* Backed.prices(stage, "2.2")
       yield* TestClock.adjust("59 seconds")
       yield* reportsWith([just], "1500")
       assert.deepEqual([yield* runs, yield* open], ["clear", []])
@@ -235,8 +235,8 @@ describe("a report", () => {
 
   it.effect("of another supply than the register has blocks", () =>
     Effect.gen(function* () {
-      const of = yield* scene()
-      yield* reportsWith([yield* pointOf(of)], "899")
+      const stage = yield* scene()
+      yield* reportsWith([yield* pointOf(stage)], "899")
       assert.strictEqual(yield* runs, "blocked")
       assert.deepEqual(yield* open, ["reserve-report blocking res-1 -1"])
     }).pipe(engine())
@@ -278,23 +278,23 @@ describe("locks of a reserve that has ended", () => {
 describe("units that are locked for a reserve redemption", () => {
   it.effect("warn once it has ended, and not before", () =>
     Effect.gen(function* () {
-      const of = yield* scene()
+      const stage = yield* scene()
       const { reserveCid } = yield* Backed.reserve()
       const now = yield* Instant.now
       yield* Covered.asVenue(
         Templates.exercise(Templates.Reserve, reserveCid ?? "", "StartRedemption", {
           reserveRedemptionId: "rr-1",
-          owner: of.h1.party,
+          owner: stage.h1.party,
           units: Decimal.of("100"),
-          asset: of.usd,
+          asset: stage.usd,
           payout: Decimal.of("100"),
           executeBefore: Instant.add(now, Duration.hours(24)),
-          ...(yield* judgingOf([yield* pointOf(of)], few))
+          ...(yield* judgingOf([yield* pointOf(stage)], few))
         })
       )
       const order = yield* Powers.saying(Templates.ReserveRedemptionOrder, { reserveId: "res-1" })
-      const { cid: holdingCid } = yield* Fund.freeHolding(of.h1.party)
-      yield* of.h1.act(
+      const { cid: holdingCid } = yield* Fund.freeHolding(stage.h1.party)
+      yield* stage.h1.act(
         Templates.exercise(Templates.ReserveRedemptionOrder, order.cid, "Accept", { holdingCid })
       )
       assert.deepEqual([yield* runs, yield* open], ["clear", []])
@@ -322,15 +322,15 @@ describe("a custodian's statement", () => {
 
   /** The custodian states positions of the reserve's account, and others of an unmapped one. */
   const states = (
-    of: Backed.Scene,
+    scene: Backed.Scene,
     lines: ReadonlyArray<readonly [asset: string, quantity: string]>,
     custodian = "custody",
     businessDate = "2026-07-31"
   ) =>
     Effect.gen(function* () {
       const assets = {
-        US0000000001: { ...of.usd },
-        XS0000000002: { ...of.bill }
+        US0000000001: { ...scene.usd },
+        XS0000000002: { ...scene.bill }
       }
       const source = yield* Stating.source(custodian, {
         kind: "custody",
@@ -349,10 +349,10 @@ describe("a custodian's statement", () => {
     })
 
   const custody = Effect.gen(function* () {
-    const of = yield* scene()
+    const stage = yield* scene()
     yield* Stating.alone
     yield* Stating.maps({ hash: mapped, instrumentId: "fund-a" })
-    return of
+    return stage
   })
 
   const usdOf = ({ usd }: Backed.Scene) => `res-1:${usd.admin}/USD`
@@ -360,8 +360,8 @@ describe("a custodian's statement", () => {
 
   it.effect("of what is locked is no finding, whatever other accounts hold", () =>
     Effect.gen(function* () {
-      const of = yield* custody
-      yield* states(of, [
+      const scene = yield* custody
+      yield* states(scene, [
         ["US0000000001", "400"],
         ["XS0000000002", "500"],
         ["US0000000001", "600"]
@@ -372,18 +372,18 @@ describe("a custodian's statement", () => {
 
   it.effect("of more, or of less, blocks; and clears once it is corrected", () =>
     Effect.gen(function* () {
-      const of = yield* custody
-      yield* states(of, [["US0000000001", "1000.5"]])
+      const scene = yield* custody
+      yield* states(scene, [["US0000000001", "1000.5"]])
       assert.strictEqual(yield* runs, "blocked")
       assert.deepEqual(
         yield* open,
         [
-          `custody-reserve blocking ${usdOf(of)}:2026-07-31 0.5`,
-          `custody-reserve blocking ${billOf(of)}:2026-07-31 -500`
+          `custody-reserve blocking ${usdOf(scene)}:2026-07-31 0.5`,
+          `custody-reserve blocking ${billOf(scene)}:2026-07-31 -500`
         ].toSorted()
       )
       assert.deepEqual(yield* held, ["reconciliation: distribution"])
-      yield* states(of, [
+      yield* states(scene, [
         ["US0000000001", "1000"],
         ["XS0000000002", "500"]
       ])
@@ -395,27 +395,27 @@ describe("a custodian's statement", () => {
     "blocks also where the next date's, which agrees, came before the run or after it",
     () =>
       Effect.gen(function* () {
-        const of = yield* custody
+        const scene = yield* custody
         const right = [
           ["US0000000001", "1000"],
           ["XS0000000002", "500"]
         ] as const
         const wrong = [["US0000000001", "1000.5"], right[1]] as const
-        yield* states(of, wrong, "custody", "2026-07-30")
-        yield* states(of, right)
-        const found = [`custody-reserve blocking ${usdOf(of)}:2026-07-30 0.5`]
+        yield* states(scene, wrong, "custody", "2026-07-30")
+        yield* states(scene, right)
+        const found = [`custody-reserve blocking ${usdOf(scene)}:2026-07-30 0.5`]
         assert.deepEqual([yield* runs, yield* open], ["blocked", found])
-        yield* states(of, right, "custody", "2026-08-01")
+        yield* states(scene, right, "custody", "2026-08-01")
         assert.deepEqual([yield* runs, yield* open], ["blocked", found])
-        yield* states(of, right, "custody", "2026-07-30")
+        yield* states(scene, right, "custody", "2026-07-30")
         assert.deepEqual([yield* runs, yield* open], ["clear", []])
       }).pipe(engine())
   )
 
   it.effect("of an asset that its source does not map warns", () =>
     Effect.gen(function* () {
-      const of = yield* custody
-      yield* states(of, [
+      const scene = yield* custody
+      yield* states(scene, [
         ["US0000000001", "1000"],
         ["XS0000000002", "500"],
         ["DE0000000009", "3"]
@@ -427,44 +427,44 @@ describe("a custodian's statement", () => {
 
   it.effect("is compared with what was locked at its own moment", () =>
     Effect.gen(function* () {
-      const of = yield* custody
-      yield* states(of, [
+      const scene = yield* custody
+      yield* states(scene, [
         ["US0000000001", "1000"],
         ["XS0000000002", "500"]
       ])
-      yield* Backed.locks(of, { asset: of.usd, amount: "50" })
+      yield* Backed.locks(scene, { asset: scene.usd, amount: "50" })
       assert.deepEqual([yield* runs, yield* open], ["clear", []])
-      yield* states(of, [
+      yield* states(scene, [
         ["US0000000001", "1000"],
         ["XS0000000002", "500"]
       ])
       assert.deepEqual(
         [yield* runs, yield* open],
-        ["blocked", [`custody-reserve blocking ${usdOf(of)}:2026-07-31 -50`]]
+        ["blocked", [`custody-reserve blocking ${usdOf(scene)}:2026-07-31 -50`]]
       )
     }).pipe(engine())
   )
 
   it.effect("is not compared with what somebody else locked in the reserve's name", () =>
     Effect.gen(function* () {
-      const of = yield* custody
+      const scene = yield* custody
       const records = yield* Records
       const where = { reserveId: ["res-1"] }
       const rows = yield* records.list(reserveHoldings, { where, limit: 10 })
       const cash = rows.find(({ record: { asset } }) => asset.id === "USD")?.record.contractId ?? ""
       const fact = { on: "end", offset: 1 } as never
       yield* forge(reserveHoldings, cash, { fact, change: { isFirm: false } })
-      yield* states(of, [["XS0000000002", "500"]])
+      yield* states(scene, [["XS0000000002", "500"]])
       assert.deepEqual([yield* runs, yield* open], ["clear", []])
     }).pipe(engine())
   )
 
   it.effect("of an asset that another custodian states too shows the larger difference", () =>
     Effect.gen(function* () {
-      const of = yield* custody
-      yield* states(of, [["XS0000000002", "500"]], "custody-a")
+      const scene = yield* custody
+      yield* states(scene, [["XS0000000002", "500"]], "custody-a")
       yield* states(
-        of,
+        scene,
         [
           ["US0000000001", "999"],
           ["XS0000000002", "500"]
@@ -472,15 +472,15 @@ describe("a custodian's statement", () => {
         "custody-b"
       )
       yield* runs
-      assert.deepEqual(yield* open, [`custody-reserve blocking ${usdOf(of)}:2026-07-31 -1000`])
+      assert.deepEqual(yield* open, [`custody-reserve blocking ${usdOf(scene)}:2026-07-31 -1000`])
     }).pipe(engine())
   )
 
   it.effect("says nothing where no account is mapped to the instrument", () =>
     Effect.gen(function* () {
-      const of = yield* scene()
+      const stage = yield* scene()
       yield* Stating.alone
-      yield* states(of, [["US0000000001", "1"]])
+      yield* states(stage, [["US0000000001", "1"]])
       assert.deepEqual([yield* runs, yield* open], ["clear", []])
     }).pipe(engine())
   )

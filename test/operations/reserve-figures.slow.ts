@@ -81,8 +81,8 @@ const reserve = fc.boolean().chain((isPar) =>
 type Random = typeof reserve extends fc.Arbitrary<infer A> ? A : never
 
 /** An amount of units of at most six places: atoms of a millionth in steps of a hundredth. */
-function millions(of: string): string {
-  return text(atomsOf(of) * 10_000n * 10_000n)
+function millions(decimal: string): string {
+  return text(atomsOf(decimal) * 10_000n * 10_000n)
 }
 
 const nameOf = (index: number) => `A${index}`
@@ -93,29 +93,29 @@ const priceOf = ({ source, price: published }: Asset) => {
 }
 
 /** The first asset counts whole, so that some deposits always meet the terms. */
-const whole = (of: Asset, index: number): Asset =>
-  index === 0 ? { ...of, haircut: "0", maxShare: null } : of
+const whole = (asset: Asset, index: number): Asset =>
+  index === 0 ? { ...asset, haircut: "0", maxShare: null } : asset
 
-const statedAs = (of: Random): Stated.Stated => ({
+const statedAs = (random: Random): Stated.Stated => ({
   assets: Object.fromEntries(
-    of.assets.map(whole).map(({ source: _, ...rest }, index) => {
-      const statedAsset = of.assets[index]
+    random.assets.map(whole).map(({ source: _, ...rest }, index) => {
+      const statedAsset = random.assets[index]
       const priced = statedAsset === undefined ? {} : priceOf(statedAsset)
       const { price: __, ...terms } = rest
       return [nameOf(index), { ...terms, ...priced }]
     })
   ),
-  minCover: of.minCover,
-  outstanding: of.outstanding,
-  ...(of.counted === null ? {} : { counted: of.counted }),
-  ...(of.isPar ? { parValue: of.unitPrice } : { accumulating: of.unitPrice }),
-  decimals: of.decimals,
-  priceDecimals: of.priceDecimals
+  minCover: random.minCover,
+  outstanding: random.outstanding,
+  ...(random.counted === null ? {} : { counted: random.counted }),
+  ...(random.isPar ? { parValue: random.unitPrice } : { accumulating: random.unitPrice }),
+  decimals: random.decimals,
+  priceDecimals: random.priceDecimals
 })
 
 /** The books of the test, but for the instant. */
 interface Kept {
-  readonly of: Random
+  readonly random: Random
   readonly locked: Map<string, bigint>
   readonly points: Map<string, Books.Point>
   /** Points that are dated ahead: they have no place before their time. */
@@ -123,14 +123,14 @@ interface Kept {
   supply: bigint
 }
 
-const booksAt = ({ of, locked, points, supply }: Kept, now: bigint): Books.Books => ({
-  isPar: of.isPar,
-  unitPrice: atomsOf(of.unitPrice),
-  decimals: BigInt(of.decimals),
-  priceDecimals: BigInt(of.priceDecimals),
+const booksAt = ({ random, locked, points, supply }: Kept, now: bigint): Books.Books => ({
+  isPar: random.isPar,
+  unitPrice: atomsOf(random.unitPrice),
+  decimals: BigInt(random.decimals),
+  priceDecimals: BigInt(random.priceDecimals),
   terms: {
-    minCover: atomsOf(of.minCover),
-    assets: of.assets.map(whole).map(({ freshness, haircut, maxShare, source }, index) => ({
+    minCover: atomsOf(random.minCover),
+    assets: random.assets.map(whole).map(({ freshness, haircut, maxShare, source }, index) => ({
       asset: nameOf(index),
       isPriced: source !== "none",
       freshness: freshness === null || source === "none" ? null : BigInt(Stated.hour) * 1_000n,
@@ -138,7 +138,7 @@ const booksAt = ({ of, locked, points, supply }: Kept, now: bigint): Books.Books
       maxShare: maxShare === null ? null : atomsOf(maxShare)
     }))
   },
-  outstanding: supply > atomsOf(of.counted ?? "0") ? supply : atomsOf(of.counted ?? "0"),
+  outstanding: supply > atomsOf(random.counted ?? "0") ? supply : atomsOf(random.counted ?? "0"),
   ...{ locked, points, now }
 })
 
@@ -288,12 +288,12 @@ const nearMost = (books: Books.Books, name: string, { view }: Agreed): ReadonlyA
 
 const agrees = (scene: Backed.Scene, kept: Kept) =>
   Effect.gen(function* () {
-    const { of } = kept
+    const { random } = kept
     const agreed = yield* Stated.agreed
     const books = booksAt(kept, agreed.now)
     figuresAgree(books, agreed)
-    for (const { which, amount: given } of of.asks) {
-      const name = nameOf(which % of.assets.length)
+    for (const { which, amount: given } of random.asks) {
+      const name = nameOf(which % random.assets.length)
       const { at } = agreed
       for (const amount of [atomsOf(given), ...nearMost(books, name, agreed)]) {
         const ask = { asset: name, amount }
@@ -309,11 +309,15 @@ const agrees = (scene: Backed.Scene, kept: Kept) =>
     }
   })
 
-const notes = (kept: Kept, index: number, of: { readonly price: string; readonly age: number }) =>
+const notes = (
+  kept: Kept,
+  index: number,
+  point: { readonly price: string; readonly age: number }
+) =>
   Effect.map(Instant.now, (now) => {
-    const at = (Instant.toEpochMicros(now) - BigInt(of.age)) * 1_000n
+    const at = (Instant.toEpochMicros(now) - BigInt(point.age)) * 1_000n
     const name = nameOf(index)
-    ;(of.age < 0 ? kept.ahead : kept.points).set(name, { value: atomsOf(of.price), at })
+    ;(point.age < 0 ? kept.ahead : kept.points).set(name, { value: atomsOf(point.price), at })
   })
 
 /** Three hours on: the oracle prices assets again, and more is locked or issued. */
@@ -322,17 +326,17 @@ const moves = (scene: Backed.Scene, kept: Kept, later: Random["moments"][number]
     yield* TestClock.adjust("3 hours")
     for (const [name, point] of kept.ahead) kept.points.set(name, point)
     kept.ahead.clear()
-    for (const [index, one] of kept.of.assets.entries()) {
+    for (const [index, one] of kept.random.assets.entries()) {
       const next = later.prices[index] ?? null
       if (next === null || one.source !== "priced") continue
       yield* Stated.publishes(scene, nameOf(index), next)
       yield* notes(kept, index, next)
     }
     if (later.locks !== null) {
-      const name = nameOf(later.locks.which % kept.of.assets.length)
-      const of = { asset: Stated.assetOf(scene, name), amount: later.locks.amount }
-      yield* Backing.locks(scene, of)
-      kept.locked.set(name, (kept.locked.get(name) ?? 0n) + atomsOf(of.amount))
+      const name = nameOf(later.locks.which % kept.random.assets.length)
+      const lock = { asset: Stated.assetOf(scene, name), amount: later.locks.amount }
+      yield* Backing.locks(scene, lock)
+      kept.locked.set(name, (kept.locked.get(name) ?? 0n) + atomsOf(lock.amount))
     }
     if (later.issues !== null) {
       yield* Covered.issues(scene, later.issues)
@@ -340,21 +344,21 @@ const moves = (scene: Backed.Scene, kept: Kept, later: Random["moments"][number]
     }
   })
 
-const play = (of: Random) =>
+const play = (random: Random) =>
   Effect.gen(function* () {
-    const scene = yield* Stated.stands(statedAs(of))
+    const scene = yield* Stated.stands(statedAs(random))
     const kept: Kept = {
-      of,
-      locked: new Map(of.assets.map(({ units }, index) => [nameOf(index), atomsOf(units)])),
+      random,
+      locked: new Map(random.assets.map(({ units }, index) => [nameOf(index), atomsOf(units)])),
       points: new Map(),
       ahead: new Map(),
-      supply: atomsOf(of.outstanding)
+      supply: atomsOf(random.outstanding)
     }
-    for (const [index, one] of of.assets.entries()) {
+    for (const [index, one] of random.assets.entries()) {
       if (one.source === "priced") yield* notes(kept, index, one)
     }
     yield* agrees(scene, kept)
-    for (const later of of.moments) {
+    for (const later of random.moments) {
       yield* moves(scene, kept, later)
       yield* agrees(scene, kept)
     }
@@ -363,8 +367,10 @@ const play = (of: Random) =>
 describe("of a random reserve", () => {
   it("the view, the ledger's report and prechecks have the figures of the test's own books", () =>
     fc.assert(
-      fc.asyncProperty(reserve, (of) =>
-        Effect.runPromise(play(of).pipe(Effect.provide(world()), Effect.provide(TestClock.layer())))
+      fc.asyncProperty(reserve, (random) =>
+        Effect.runPromise(
+          play(random).pipe(Effect.provide(world()), Effect.provide(TestClock.layer()))
+        )
       ),
       { numRuns: Number(process.env["RESERVE_FIGURES"] ?? 5) }
     ))

@@ -18,12 +18,12 @@ import * as Powers from "./powers.ts"
 
 const engine = () => Effect.provide(world())
 
-const of = (scene: Backed.Scene) => ({ mintId: "m-1", asset: scene.usd, deposit: 100 })
+const mintOf = (scene: Backed.Scene) => ({ mintId: "m-1", asset: scene.usd, deposit: 100 })
 
 /** The reserve of the golden vectors, with a mint of 100 that its depositor is still to accept. */
 const started = Effect.gen(function* () {
   const scene = yield* Minting.base
-  assert.strictEqual((yield* Minting.starts(scene, of(scene))).state, "succeeded")
+  assert.strictEqual((yield* Minting.starts(scene, mintOf(scene))).state, "succeeded")
   return scene
 })
 
@@ -58,7 +58,7 @@ describe("a mint that is ready", () => {
     Effect.gen(function* () {
       const scene = yield* started
       yield* happens(scene)
-      yield* Minting.accepts(scene, of(scene))
+      yield* Minting.accepts(scene, mintOf(scene))
       yield* Minting.turn
       assert.strictEqual(yield* settled(), "ready")
       assert.strictEqual((yield* Minting.endings("mint.settle")).at(-1), refused)
@@ -76,7 +76,7 @@ describe("a mint that is ready", () => {
   it.effect.each(firstOf(0, races))("is settled before %s", ([_, happens]) =>
     Effect.gen(function* () {
       const scene = yield* started
-      yield* Minting.accepts(scene, of(scene))
+      yield* Minting.accepts(scene, mintOf(scene))
       yield* Minting.turn
       assert.strictEqual(yield* settled(), "settled")
       yield* happens(scene)
@@ -98,7 +98,7 @@ describe("a mint that is ready", () => {
         {}
       )
       assert.notStrictEqual(released.state, "succeeded")
-      yield* Minting.accepts(scene, of(scene))
+      yield* Minting.accepts(scene, mintOf(scene))
       yield* Minting.turn
       assert.strictEqual(yield* settled(), "settled")
     }).pipe(engine())
@@ -110,7 +110,7 @@ describe("a mint that is ready", () => {
       const faults = Faults.make()
       return Effect.gen(function* () {
         const scene = yield* started
-        yield* Minting.accepts(scene, of(scene))
+        yield* Minting.accepts(scene, mintOf(scene))
         faults.replace({ [fault]: [1] })
         yield* Minting.turn
         for (let tries = 0; tries < 4; tries++) yield* Minting.retry
@@ -145,7 +145,7 @@ describe("a settlement whose answer is lost", () => {
       const faults = Faults.make()
       return Effect.gen(function* () {
         const scene = yield* started
-        yield* Minting.accepts(scene, of(scene))
+        yield* Minting.accepts(scene, mintOf(scene))
         faults.replace(plan)
         yield* Minting.turn
         faults.replace({})
@@ -181,7 +181,7 @@ describe.runIf(isLong)("a mint and the release of its asset", () => {
     Effect.gen(function* () {
       const opened = yield* scene
       assert.strictEqual((yield* Backed.releasesLock(yield* cashAgreement)).why, "")
-      const { why } = yield* Minting.starts(opened, of(opened))
+      const { why } = yield* Minting.starts(opened, mintOf(opened))
       assert.strictEqual(why, "rule-refused policy lock-agreement")
     }).pipe(engine())
   )
@@ -198,7 +198,7 @@ describe.runIf(isLong)("a mint and the release of its asset", () => {
         faults.replace(plan)
         yield* Calls.approveAction(action)
         faults.replace({})
-        const start = yield* Minting.starts(opened, of(opened))
+        const start = yield* Minting.starts(opened, mintOf(opened))
         yield* asksAgain
         const agreement = yield* Backed.lockAgreement(lockAgreementId)
         const orders = yield* Cycles.active(Templates.MintOrder)
@@ -228,7 +228,7 @@ describe.runIf(isLong)("the withdrawal of terms that wait", () => {
     yield* Backed.amends("am-1", Backed.termsOf(scene, { haircut: 0.01 }))
     yield* Backed.answersAmendment(scene, "am-1")
   })
-  const of1 = { reserveId: "res-1", amendmentId: "am-1" }
+  const params = { reserveId: "res-1", amendmentId: "am-1" }
   const amendment = Effect.flatMap(Records, (records) => records.get(amendments, "am-1"))
 
   it.effect.each([
@@ -242,7 +242,7 @@ describe.runIf(isLong)("the withdrawal of terms that wait", () => {
       return Effect.gen(function* () {
         yield* waiting
         yield* TestClock.adjust("59 minutes")
-        yield* Calls.openAction("amendment.withdraw", of1, {})
+        yield* Calls.openAction("amendment.withdraw", params, {})
         faults.replace({ [fault]: [1] })
         yield* Calls.settle
         // The second question comes once the terms are in force.
@@ -265,7 +265,7 @@ describe.runIf(isLong)("the withdrawal of terms that wait", () => {
     return Effect.gen(function* () {
       yield* waiting
       yield* TestClock.adjust("59 minutes")
-      yield* Calls.openAction("amendment.withdraw", of1, {})
+      yield* Calls.openAction("amendment.withdraw", params, {})
       // Every answer within the hour is lost before the ledger judges it.
       faults.replace({ dropBeforeCommit: every })
       yield* Calls.settle
@@ -395,22 +395,28 @@ describe("a redemption that is ready", () => {
 })
 
 describe("two redemptions of which what is locked pays one", () => {
-  const of = (scene: Backed.Scene, reserveRedemptionId: string) => ({
+  const redemptionOf = (scene: Backed.Scene, reserveRedemptionId: string) => ({
     ...{ reserveRedemptionId, asset: scene.usd, units: 600 }
   })
 
   it.effect.runIf(isLong)("never start together: the second does once the first is cancelled", () =>
     Effect.gen(function* () {
       const scene = yield* Minting.base
-      assert.strictEqual((yield* Minting.startsRedemption(scene, of(scene, "r-1"))).why, "")
       assert.strictEqual(
-        (yield* Minting.startsRedemption(scene, of(scene, "r-2"))).why,
+        (yield* Minting.startsRedemption(scene, redemptionOf(scene, "r-1"))).why,
+        ""
+      )
+      assert.strictEqual(
+        (yield* Minting.startsRedemption(scene, redemptionOf(scene, "r-2"))).why,
         "rule-refused reserve-cover asset-available"
       )
       const key = { reserveId: "res-1", reserveRedemptionId: "r-1" }
       assert.strictEqual((yield* Calls.write("reserve-redemption.cancel", key, {})).why, "")
-      assert.strictEqual((yield* Minting.startsRedemption(scene, of(scene, "r-2"))).why, "")
-      yield* Minting.acceptsRedemption(scene, of(scene, "r-2"))
+      assert.strictEqual(
+        (yield* Minting.startsRedemption(scene, redemptionOf(scene, "r-2"))).why,
+        ""
+      )
+      yield* Minting.acceptsRedemption(scene, redemptionOf(scene, "r-2"))
       yield* Minting.turn
       assert.strictEqual(yield* ended("r-2"), "settled")
       assert.strictEqual(yield* Cycles.holds(scene.custodian, "USD"), "400")
@@ -425,8 +431,8 @@ describe("two redemptions of which what is locked pays one", () => {
       return Effect.gen(function* () {
         const scene = yield* Minting.base
         faults.replace({ [fault]: [1] })
-        yield* Minting.startsRedemption(scene, of(scene, "r-1"))
-        yield* Minting.startsRedemption(scene, of(scene, "r-2"))
+        yield* Minting.startsRedemption(scene, redemptionOf(scene, "r-1"))
+        yield* Minting.startsRedemption(scene, redemptionOf(scene, "r-2"))
         yield* asksAgain
         const orders = yield* Cycles.active(Templates.ReserveRedemptionOrder)
         assert.deepStrictEqual(

@@ -19,16 +19,18 @@ import * as Fund from "./fund.ts"
 import * as Venue from "./venue.ts"
 
 const engine = (settings: WorldOptions["settings"] = {}) => Effect.provide(world({ settings }))
-const of = { reserveId: "res-1" as never }
+const params = { reserveId: "res-1" as never }
 
 const creates = (body: Calls.Json = {}, caller = Calls.operator) =>
   Calls.write("reserve-report.create", { reserveId: "res-1" }, body, caller)
 
-const reports = Effect.map(Venue.list(ReportQueries.list, of), ({ value }) => value.toReversed())
+const reports = Effect.map(Venue.list(ReportQueries.list, params), ({ value }) =>
+  value.toReversed()
+)
 
 const report = (reportId: string) =>
   Effect.map(
-    Venue.read(ReportQueries.get, { ...of, reportId: reportId as never }),
+    Venue.read(ReportQueries.get, { ...params, reportId: reportId as never }),
     ({ value }) => value
   )
 
@@ -140,7 +142,7 @@ describe("a report on demand", () => {
       const near = (party: string) =>
         Venue.read(
           ReportQueries.get,
-          { ...of, reportId: "rep-1" as never },
+          { ...params, reportId: "rep-1" as never },
           { caller: Venue.person("rosa", ["registrar"], { party: party as never }) }
         )
       assert.strictEqual((yield* near(scene.registrar.party)).value.reportId, "rep-1")

@@ -356,9 +356,9 @@ const assertsFigures = ({ cover, mintable, worths, ...amounts }: Shown) =>
   })
 
 describe("a golden vector as the view, the ledger's report and prechecks tell it", () => {
-  it.effect.each(vectors)("%s", ([, of, moments]) =>
+  it.effect.each(vectors)("%s", ([, statement, moments]) =>
     Effect.gen(function* () {
-      const scene = yield* Stated.stands(of)
+      const scene = yield* Stated.stands(statement)
       for (const { name, asks, change, shown } of moments) {
         if (change !== undefined) yield* change(scene)
         const { at } = yield* assertsFigures(shown)
@@ -381,9 +381,9 @@ const mint = (scene: Backed.Scene) => ({
   deposit: 100
 })
 
-const started = (of: Stated.Stated) =>
+const started = (statement: Stated.Stated) =>
   Effect.gen(function* () {
-    const scene = yield* Stated.stands(of)
+    const scene = yield* Stated.stands(statement)
     assert.strictEqual((yield* Minting.starts(scene, mint(scene))).why, "")
     return scene
   })

@@ -39,14 +39,14 @@ describe("a reserve is proposed", () => {
 
   const why = (
     change: (scene: Backed.Scene) => Readonly<Record<string, Calls.Json>>,
-    of: {
+    options: {
       readonly instrument?: Readonly<Record<string, Calls.Json>>
       readonly first?: (scene: Backed.Scene) => Effect.Effect<unknown, unknown, Needs>
     } = {}
   ) =>
     Effect.gen(function* () {
-      const scene = yield* Backed.opened(of.instrument)
-      if (of.first !== undefined) yield* of.first(scene)
+      const scene = yield* Backed.opened(options.instrument)
+      if (options.first !== undefined) yield* options.first(scene)
       return (yield* Backed.proposes(scene, change(scene))).why
     })
 

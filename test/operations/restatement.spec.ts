@@ -104,7 +104,7 @@ describe("a restatement", () => {
       // The order leaves; at the pin of the first report it had not.
       const { why } = yield* Calls.write("subscription.release", { subscriptionId: "s1" }, {})
       assert.strictEqual(why, "")
-      const rows = (yield* Restatements.report(id)).rows.map(({ id: of }) => of)
+      const rows = (yield* Restatements.report(id)).rows.map(({ id: rowId }) => rowId)
       assert.deepStrictEqual(rows, ["r1"])
       const { now: _, ...again } = yield* Restatements.report(id, { asOf: first.now })
       const { now: __, ...once } = first
@@ -143,9 +143,9 @@ describe("a restatement", () => {
       yield* missing(yield* Navs.states({ businessDate: date, official: "1.0437" }))
       yield* missing(yield* Navs.states({ businessDate: date, official: "1.05", ripcord: true }))
       const source = yield* Stating.source("register")
-      const of = { businessDate: yield* Stating.today, lines: [] }
-      yield* Stating.states(source, of)
-      yield* missing(yield* Stating.states(source, of))
+      const statement = { businessDate: yield* Stating.today, lines: [] }
+      yield* Stating.states(source, statement)
+      yield* missing(yield* Stating.states(source, statement))
     }).pipe(engine())
   )
 
@@ -159,7 +159,7 @@ describe("a restatement", () => {
       const { header, rows } = yield* Restatements.report(id)
       assert.deepInclude(header, { from: d("1.05"), to: d("1.0438"), over: true })
       assert.deepStrictEqual(
-        rows.map(({ id: of }) => of),
+        rows.map(({ id: rowId }) => rowId),
         ["s1", "r1"]
       )
       // Another date's NAV restates nothing.
@@ -275,7 +275,7 @@ describe("the lines of a restatement", () => {
         const id = yield* corrected(on === date ? "1.1" : "1", "1.05", on)
         const { rows } = yield* Restatements.report(id)
         assert.deepStrictEqual(
-          rows.map(({ id: of, owed }) => [of, plain(owed)]),
+          rows.map(({ id: rowId, owed }) => [rowId, plain(owed)]),
           [
             ["fund-a.2026-07.1", "-50"],
             ["fund-a.2026-07.1", "-42.5"],
@@ -334,15 +334,15 @@ const sumsOf = (rows: Restatements.Report["rows"]) => {
 
 describe("the rows of a restatement", () => {
   it("are the figures of a venue that in fact dealt at the right point", async () => {
-    const property = fc.asyncProperty(dealing, async ({ from, orders: given, terms: of, to }) => {
+    const property = fc.asyncProperty(dealing, async ({ from, orders: given, terms, to }) => {
       const right = await Calls.runCase(
-        Effect.andThen(Restatements.deals(given, to, of), Restatements.figuresOf(given)).pipe(
+        Effect.andThen(Restatements.deals(given, to, terms), Restatements.figuresOf(given)).pipe(
           engine()
         )
       )
       const { dealt, rows, totals } = await Calls.runCase(
         Effect.gen(function* () {
-          yield* Restatements.deals(given, from, of)
+          yield* Restatements.deals(given, from, terms)
           const id = yield* corrected(from, to)
           return {
             dealt: yield* Restatements.figuresOf(given),
@@ -377,21 +377,21 @@ describe("the rows of a restatement", () => {
       to: price,
       which: fc.constantFrom("ex" as const, "cum" as const)
     })
-    const property = fc.asyncProperty(month, async ({ to, which, ...of }) => {
+    const property = fc.asyncProperty(month, async ({ to, which, ...month }) => {
       const right = await Calls.runCase(
-        Restatements.executes({ ...of, [which]: to }).pipe(engine())
+        Restatements.executes({ ...month, [which]: to }).pipe(engine())
       )
       const { dealt, rows, totals } = await Calls.runCase(
         Effect.gen(function* () {
-          const lines = yield* Restatements.executes(of)
+          const lines = yield* Restatements.executes(month)
           const on = which === "ex" ? "2026-06-29" : date
-          const id = yield* corrected(of[which], to, on)
+          const id = yield* corrected(month[which], to, on)
           return { dealt: lines, ...(yield* Restatements.report(id)) }
         }).pipe(engine())
       )
-      const fields = ["gross", of.payout === "cash" ? "net" : "payoutUnits", "carryOut"] as const
+      const fields = ["gross", month.payout === "cash" ? "net" : "payoutUnits", "carryOut"] as const
       const cent = d("0.01")
-      const expected = of.units.flatMap((_, n) => {
+      const expected = month.units.flatMap((_, n) => {
         const holderId = `h${n + 1}`
         const [was, should] = [dealt.get(holderId), right.get(holderId)]
         return fields.flatMap((field) => {

@@ -26,14 +26,14 @@ import * as Powers from "./powers.ts"
 /** The report of a correction, with all its rows. */
 export const report = (
   id: string,
-  of: { readonly caller?: Caller.Caller; readonly asOf?: Instant.Instant } = {}
+  options: { readonly caller?: Caller.Caller; readonly asOf?: Instant.Instant } = {}
 ) =>
   Effect.gen(function* () {
     const queries = yield* Queries
     const answer = yield* queries.streamed(RestatementQueries.get, {
-      caller: of.caller ?? Calls.person("ada", "auditor"),
+      caller: options.caller ?? Calls.person("ada", "auditor"),
       params: { externalStatementId: id as never },
-      point: of.asOf === undefined ? {} : { asOf: of.asOf }
+      point: options.asOf === undefined ? {} : { asOf: options.asOf }
     })
     const rows = yield* Stream.runCollect(answer.rows ?? Stream.die("a report has rows"))
     const totals = yield* answer.totals ?? Effect.die("a report has totals")

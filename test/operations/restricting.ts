@@ -46,8 +46,8 @@ export const frozen = { mode: "freeze", reason: "pledge" } as const
 export const restricts = (
   holderId: string,
   restrictionId: string,
-  of: Readonly<Record<string, Calls.Json>> = {}
-) => Calls.write("holder.restrict", { holderId }, { ...frozen, restrictionId, ...of })
+  members: Readonly<Record<string, Calls.Json>> = {}
+) => Calls.write("holder.restrict", { holderId }, { ...frozen, restrictionId, ...members })
 
 export const lifts = (restrictionId: string) =>
   Calls.write("restriction.lift", { restrictionId }, { reason: "it is over" })

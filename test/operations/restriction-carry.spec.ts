@@ -43,12 +43,12 @@ const carries = (...moves: ReadonlyArray<Moving>) =>
     const records = yield* Records
     const now = yield* Instant.now
     return yield* records.transact(
-      Effect.forEach(moves, (of) =>
+      Effect.forEach(moves, (move) =>
         Effect.gen(function* () {
-          const from = yield* records.get(holders, of.from ?? "h1")
-          const to = yield* records.get(holders, of.to ?? "h2")
-          const operationId = of.operationId ?? "op-1"
-          const { instrumentId = "fund-a", left: holderLeft } = of
+          const from = yield* records.get(holders, move.from ?? "h1")
+          const to = yield* records.get(holders, move.to ?? "h2")
+          const operationId = move.operationId ?? "op-1"
+          const { instrumentId = "fund-a", left: holderLeft } = move
           const act = { cause: { by: "operation" as const, operationId }, now }
           return yield* carry({ from, to, instrumentId, holderLeft, operationId, by: "olga" }, act)
         })
@@ -284,8 +284,8 @@ describe("whatever is restricted, in whichever order it moves", () => {
       let stopped = 0
       for (const [nth, { set, order, inTwo, lifted }] of runs.entries()) {
         const [from, to] = [`h${2 * nth + 1}`, `h${2 * nth + 2}`]
-        for (const [index, of] of set.entries()) {
-          yield* restricts(from, `r-${nth}-${index}`, of)
+        for (const [index, restriction] of set.entries()) {
+          yield* restricts(from, `r-${nth}-${index}`, restriction)
         }
         const before = new Map<string, ReadonlyArray<MovementDirection>>()
         for (const instrumentId of instrumentIds) {
@@ -294,12 +294,12 @@ describe("whatever is restricted, in whichever order it moves", () => {
         for (const [index, instrumentId] of order.entries()) {
           const last = index === order.length - 1
           const rest = last ? "nothing" : "other-instruments"
-          const of = (part: number) => `op-${nth}-${index}-${part}`
+          const operationIdOf = (part: number) => `op-${nth}-${index}-${part}`
           if (inTwo) {
-            yield* carries({ from, to, instrumentId, left: "units", operationId: of(0) })
+            yield* carries({ from, to, instrumentId, left: "units", operationId: operationIdOf(0) })
             assert.deepStrictEqual(yield* through(from, instrumentId), before.get(instrumentId))
           }
-          yield* carries({ from, to, instrumentId, left: rest, operationId: of(1) })
+          yield* carries({ from, to, instrumentId, left: rest, operationId: operationIdOf(1) })
           const now = yield* through(to, instrumentId)
           const then = before.get(instrumentId) ?? []
           stopped += passings.length - now.length

@@ -81,12 +81,12 @@ const answerAt = Effect.fnUntraced(function* (href: string, asOf: Instant.Instan
   if (found === undefined) return undefined
   const queries = yield* Queries
   const { params, read } = found
-  const of = { caller: auditor, params, point: read.pinned ? { asOf } : {} }
+  const question = { caller: auditor, params, point: read.pinned ? { asOf } : {} }
   if (read.shape === "one") {
-    return encoded(read.value, (yield* queries.one(read, of)).value)
+    return encoded(read.value, (yield* queries.one(read, question)).value)
   }
   if (read.shape !== "list") throw new Error(`${href} is streamed, and no result leads to it`)
-  const { next, value } = yield* queries.page(read, { ...of, page: { limit: 1_000 } })
+  const { next, value } = yield* queries.page(read, { ...question, page: { limit: 1_000 } })
   if (next !== null) throw new Error(`${href} is longer than is compared`)
   return encoded(Schema.Array(read.item), value)
 })

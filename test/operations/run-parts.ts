@@ -52,13 +52,13 @@ const living = <E>(storage: Layer.Layer<Memory.Storage, E>, life: Life) => {
       Effect.map(WorkQueue, (work): WorkQueue["Service"] => ({
         ...work,
         renew: (lease, millis) => asleep(work.renew(lease, millis)),
-        release: (lease, of) => asleep(work.release(lease, of)),
-        lease: (of) =>
+        release: (lease, next) => asleep(work.release(lease, next)),
+        lease: (request) =>
           life.side === "before" &&
           life.stopsAt !== null &&
-          of.queue === instrumentLockName(life.stopsAt)
-            ? Effect.andThen(stops, work.lease(of))
-            : asleep(work.lease(of))
+          request.queue === instrumentLockName(life.stopsAt)
+            ? Effect.andThen(stops, work.lease(request))
+            : asleep(work.lease(request))
       }))
     ),
     Layer.effect(
@@ -66,13 +66,13 @@ const living = <E>(storage: Layer.Layer<Memory.Storage, E>, life: Life) => {
       Effect.map(Documents, (documents): Documents["Service"] => ({
         ...documents,
         // A run reads the verdict of an instrument once it has its lock.
-        get: (of) =>
+        get: (lookup) =>
           life.side === "after" &&
           life.stopsAt !== null &&
-          of.collection === "instrument-verdict" &&
-          of.recordIds.includes(life.stopsAt)
-            ? Effect.andThen(stops, documents.get(of))
-            : documents.get(of)
+          lookup.collection === "instrument-verdict" &&
+          lookup.recordIds.includes(life.stopsAt)
+            ? Effect.andThen(stops, documents.get(lookup))
+            : documents.get(lookup)
       }))
     )
   ).pipe(Layer.provideMerge(storage))
@@ -129,9 +129,9 @@ export const engines = Effect.fnUntraced(function* (open: (typeof stores)[number
 /** Records the instruments; each has units on the register of which the ledger knows nothing. */
 export const planted = (units: Readonly<Partial<Record<Fund, number>>>) =>
   Effect.gen(function* () {
-    const of = yield* Story.cast
-    for (const instrumentId of funds) yield* Story.recorded(of, { instrumentId })
-    const registrar = of.registrar.party
+    const cast = yield* Story.cast
+    for (const instrumentId of funds) yield* Story.recorded(cast, { instrumentId })
+    const registrar = cast.registrar.party
     for (const fund of funds) yield* plant(registrar, fund, units[fund] ?? 0)
     return registrar
   })

@@ -35,9 +35,9 @@ const source = (first: Partial<Scripted.Script> = {}) => {
 }
 
 const under = (
-  of: { readonly layer: Layer.Layer<never> },
+  source: { readonly layer: Layer.Layer<never> },
   settings: Partial<typeof settingsDefaults> = {}
-) => Effect.provide(world({ settings }).pipe(Layer.provide(of.layer)))
+) => Effect.provide(world({ settings }).pipe(Layer.provide(source.layer)))
 
 const holder = (id = "h1") => Effect.flatMap(Records, (records) => records.get(holders, id))
 const screened = Effect.map(holder(), ({ screening }) => screening?.state ?? null)

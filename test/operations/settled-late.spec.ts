@@ -45,7 +45,7 @@ const agrees = (
 const locks = (
   stage: Fund.Parties,
   by: Fund.Outsider,
-  of: {
+  claim: {
     readonly id: string
     readonly asset: string
     readonly amount: string
@@ -56,18 +56,18 @@ const locks = (
     const held = (yield* Cycles.active(Templates.Holding)).find(
       ({ payload }) =>
         payload.owner === by.party &&
-        payload.instrument.id === of.asset &&
+        payload.instrument.id === claim.asset &&
         payload.lock === null &&
-        Decimal.atLeast(Decimal.of(String(payload.amount)), Decimal.of(of.amount))
+        Decimal.atLeast(Decimal.of(String(payload.amount)), Decimal.of(claim.amount))
     )
     if (held === undefined) throw new Error("nothing to lock")
     yield* by.act(
       Templates.exercise(Templates.Holding, held.cid, "Allocate", {
-        allocationId: of.id,
+        allocationId: claim.id,
         executor: stage.venue,
         receiver: stage.fund.party,
-        amount: Decimal.of(of.amount),
-        settleBefore: Instant.of(of.until)
+        amount: Decimal.of(claim.amount),
+        settleBefore: Instant.of(claim.until)
       })
     )
   })
@@ -85,7 +85,7 @@ const priced = Effect.gen(function* () {
   return { stage, h1 }
 })
 
-const signs = (stage: Fund.Parties, by: Cycles.Holder, of: { readonly units: string }) =>
+const signs = (stage: Fund.Parties, by: Cycles.Holder, position: { readonly units: string }) =>
   Effect.gen(function* () {
     const order = {
       venue: stage.venue,
@@ -105,7 +105,7 @@ const signs = (stage: Fund.Parties, by: Cycles.Holder, of: { readonly units: str
       Templates.create(Templates.RedemptionOrder, {
         ...order,
         amount: null,
-        units: Decimal.of(of.units),
+        units: Decimal.of(position.units),
         custodian: null
       })
     )

@@ -64,25 +64,25 @@ const openedAt = Effect.gen(function* () {
   yield* TestClock.setTime(Date.epochDay(Date.of("2026-07-02")) * 86_400_000 + 36_000_000)
 })
 const openedNow = Effect.gen(function* () {
-  const of = { registrar: yield* join("registrar"), oracle: yield* join("oracle") } as Story.Cast
-  yield* Story.recorded(of)
+  const cast = { registrar: yield* join("registrar"), oracle: yield* join("oracle") } as Story.Cast
+  yield* Story.recorded(cast)
   yield* account
 })
 
 const hand = (
   statements: ReadonlyArray<Bank.BankStatement>,
-  of: {
+  options: {
     readonly name?: string
     readonly corrects?: string
     readonly key?: string
     readonly feed?: true
   } = {}
 ) =>
-  Intakes.receive(new TextEncoder().encode(Bank.camt(statements, of)), {
+  Intakes.receive(new TextEncoder().encode(Bank.camt(statements, options)), {
     mediaType: "application/xml",
-    named: { externalSourceId: "bank", corrects: of.corrects ?? null },
-    ...(of.key === undefined ? {} : { key: of.key }),
-    ...(of.feed === undefined ? {} : { caller: Calls.person("felix", "feed") })
+    named: { externalSourceId: "bank", corrects: options.corrects ?? null },
+    ...(options.key === undefined ? {} : { key: options.key }),
+    ...(options.feed === undefined ? {} : { caller: Calls.person("felix", "feed") })
   })
 
 const allStatements = Effect.gen(function* () {
@@ -166,7 +166,7 @@ for (const [name, storage, timed] of storages) {
           Stream.runCollect(StatementLookups.linesOf(each))
         )
         assert.deepEqual(
-          lines.map((of) => of.map(({ line }) => line)),
+          lines.map((statement) => statement.map(({ line }) => line)),
           [[1, 2], [1], [1]]
         )
         const work = yield* WorkQueue
@@ -333,7 +333,10 @@ describe("statements of one file past their period", () => {
   it.effect("stay with the newest of them, which every run compares, and go with their day", () =>
     Effect.gen(function* () {
       yield* openedAt
-      const empty = (of: Bank.BankStatement): Bank.BankStatement => ({ ...of, booked: [] })
+      const empty = (bankStatement: Bank.BankStatement): Bank.BankStatement => ({
+        ...bankStatement,
+        booked: []
+      })
       yield* hand([empty(first), { ...empty(second), opening: 100 }])
       yield* TestClock.setTime(Date.epochDay(Date.of("2037-01-01")) * 86_400_000)
       const records = yield* Records
@@ -472,9 +475,9 @@ const shown = Effect.gen(function* () {
     ]),
     lines: lines
       .flat()
-      .map(({ entry: of, statement }) => [
-        ...[nameOf(statement), of.line, String(of.amount), of.direction],
-        ...[of.bankReference, of.bookingDate]
+      .map(({ entry: cashEntry, statement }) => [
+        ...[nameOf(statement), cashEntry.line, String(cashEntry.amount), cashEntry.direction],
+        ...[cashEntry.bankReference, cashEntry.bookingDate]
       ]),
     entries: [...facts.values()]
       .map(({ copies }) =>

@@ -60,12 +60,12 @@ const sources: ReadonlyArray<readonly [string, Partial<Bank.Stated>]> = [
 ]
 
 describe("an entry that two statements of its account state", () => {
-  it.effect.each(sources)("pays once what it has, the copy lying in %s", ([, of]) =>
+  it.effect.each(sources)("pays once what it has, the copy lying in %s", ([, changes]) =>
     Effect.gen(function* () {
       yield* priced
       const entries = [{ amount: hundred, bankReference: "A" }]
       yield* Bank.states({ id: "st-1", entries })
-      yield* Bank.states({ id: "st-2", entries: [{ amount: "5" }, ...entries], ...of })
+      yield* Bank.states({ id: "st-2", entries: [{ amount: "5" }, ...entries], ...changes })
       assert.strictEqual(yield* delivers("s1", ["st-1", 1, 100000]), "")
       assert.strictEqual(yield* delivers("s2", ["st-2", 2, 100000]), left)
       assert.strictEqual(yield* delivers("s3", ["st-1", 1, 1], ["st-2", 2, 99999]), left)
@@ -170,7 +170,7 @@ const found = Effect.gen(function* () {
     [
       severity,
       subject.id,
-      ...[expected, actual].map((of) => (of === null ? "-" : Decimal.formatPlain(of))),
+      ...[expected, actual].map((figure) => (figure === null ? "-" : Decimal.formatPlain(figure))),
       entry === null ? "-" : `${entry.externalStatementId}:${entry.line}`
     ].join(" ")
   )
@@ -250,11 +250,11 @@ describe("a correction of a statement", () => {
   )
 })
 
-const reversal = (of: Partial<Bank.Entry>): Bank.Entry => ({
+const reversal = (changes: Partial<Bank.Entry>): Bank.Entry => ({
   amount: hundred,
   direction: "debit",
   reversal: true,
-  ...of
+  ...changes
 })
 
 describe("an entry that the bank took back", () => {
@@ -270,17 +270,17 @@ describe("an entry that the bank took back", () => {
       ],
       ["without a reference of the bank", { reference: "s1" }, { reference: "s1" }, later]
     ]
-  )("pays nothing: %s", ([, entry, back, of]) =>
+  )("pays nothing: %s", ([, entry, back, changes]) =>
     Effect.gen(function* () {
       yield* priced
       const entries = [{ amount: hundred, ...entry }]
-      const bookingDate = of.businessDate ?? Bank.businessDate
+      const bookingDate = changes.businessDate ?? Bank.businessDate
       const backs = [reversal({ bookingDate, ...back })]
-      if (of.businessDate === undefined) {
+      if (changes.businessDate === undefined) {
         yield* Bank.states({ id: "st-1", entries: [...entries, ...backs] })
       } else {
         yield* Bank.states({ id: "st-1", entries })
-        yield* Bank.states({ id: "st-2", entries: backs, ...of })
+        yield* Bank.states({ id: "st-2", entries: backs, ...changes })
       }
       assert.strictEqual(yield* delivers("s1", ["st-1", 1, 100000]), left)
       assert.strictEqual(yield* takenOfAll, "0")

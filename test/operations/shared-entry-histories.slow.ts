@@ -101,13 +101,13 @@ const keysOf = (booked: ReadonlyArray<Booked>): ReadonlyArray<Line> => {
 
 const linesOf = (
   { ledger }: Book,
-  of: Pick<Statement, "source" | "from" | "through"> & { readonly without: number | null }
+  statement: Pick<Statement, "source" | "from" | "through"> & { readonly without: number | null }
 ) => {
   const own = ledger.filter(
-    ({ day, id }) => day >= of.from && day <= of.through && id !== of.without
+    ({ day, id }) => day >= statement.from && day <= statement.through && id !== statement.without
   )
   // The second source lists the newest entry first.
-  return keysOf(of.source === 1 ? own.toReversed() : own)
+  return keysOf(statement.source === 1 ? own.toReversed() : own)
 }
 
 const takenOf = ({ takings }: Book, key: string) =>
@@ -235,25 +235,25 @@ const rather = <A>(
 }
 
 /** Whether a correction lost cash of an entry, or of a statement's lines. */
-const hasLost = (book: Book, of: Partial<Pick<Taking, "key" | "statementId">>) =>
+const hasLost = (book: Book, sought: Partial<Pick<Taking, "key" | "statementId">>) =>
   book.takings.some(
     (taking) =>
       taking.held < taking.amount &&
-      (of.key === undefined || taking.key === of.key) &&
-      (of.statementId === undefined || taking.statementId === of.statementId)
+      (sought.key === undefined || taking.key === sought.key) &&
+      (sought.statementId === undefined || taking.statementId === sought.statementId)
   )
 
 const states = Effect.fnUntraced(function* (
   book: Book,
-  of: Pick<Statement, "source" | "from" | "through">,
+  range: Pick<Statement, "source" | "from" | "through">,
   as: { readonly corrects?: Statement; readonly without?: number | null } = {}
 ) {
-  const lines = linesOf(book, { ...of, without: as.without ?? null })
-  const statement = { ...of, id: `book-${++book.statements}`, lines }
+  const lines = linesOf(book, { ...range, without: as.without ?? null })
+  const statement = { ...range, id: `book-${++book.statements}`, lines }
   yield* Bank.states({
     id: statement.id,
-    source: `source${of.source}`,
-    businessDate: dateOf(of.through),
+    source: `source${range.source}`,
+    businessDate: dateOf(range.through),
     entries: lines.map(({ booked }) => shownAs(booked)),
     ...(as.corrects === undefined ? {} : { corrects: as.corrects.id })
   })
@@ -311,9 +311,14 @@ const does = Effect.fnUntraced(function* (book: Book, step: Step) {
       const own = book.ledger.filter(
         (each) => each.takesBack === null && each.naming !== "twin" && !backs.has(each.id)
       )
-      const of = nth(own, step.at)
-      if (of !== undefined) {
-        book.ledger.push({ ...of, id, day: Math.max(of.day, step.after), takesBack: of.id })
+      const taking = nth(own, step.at)
+      if (taking !== undefined) {
+        book.ledger.push({
+          ...taking,
+          id,
+          day: Math.max(taking.day, step.after),
+          takesBack: taking.id
+        })
       }
       return
     }

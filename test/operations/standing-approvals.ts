@@ -10,7 +10,7 @@ import { instrumentId } from "./story.ts"
 
 export const idOf = Schema.decodeSync(StandingApprovalId)
 
-export const granted = (of: Partial<StandingApproval> = {}): StandingApproval =>
+export const granted = (changes: Partial<StandingApproval> = {}): StandingApproval =>
   judged({
     standingApprovalId: idOf("sa1"),
     instrumentId,
@@ -30,5 +30,5 @@ export const granted = (of: Partial<StandingApproval> = {}): StandingApproval =>
     revokedBy: null,
     revokedAt: null,
     judgedAt: Instant.of("2026-07-01T00:00:00Z"),
-    ...of
+    ...changes
   })

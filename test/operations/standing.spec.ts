@@ -29,7 +29,7 @@ const acts = (verb: string, body: Calls.Json = {}) =>
   Calls.write(`standing-settlement.${verb}`, { standingSettlementId: "st1" }, body)
 const usd = (stage: Fund.Parties) => ({ admin: stage.bank.party, id: "USD" })
 
-const opens = (stage: Fund.Parties, of: Readonly<Record<string, Calls.Json>> = {}) =>
+const opens = (stage: Fund.Parties, members: Readonly<Record<string, Calls.Json>> = {}) =>
   Calls.write(
     "standing-settlement.open",
     {},
@@ -41,7 +41,7 @@ const opens = (stage: Fund.Parties, of: Readonly<Record<string, Calls.Json>> = {
         { party: stage.holder.party, asset: stage.asset, amount: 500 },
         { party: stage.fund.party, asset: usd(stage), amount: 2000 }
       ],
-      ...of
+      ...members
     }
   )
 
@@ -122,7 +122,10 @@ const openedBy = Effect.fnUntraced(function* (change: Readonly<Record<string, Ca
 const opened = openedBy({})
 
 /** A subscription and a redemption, signed by the holder, claimed and priced. */
-const ordered = (stage: Fund.Parties, of: { readonly amount: string; readonly bought: string }) =>
+const ordered = (
+  stage: Fund.Parties,
+  figures: { readonly amount: string; readonly bought: string }
+) =>
   Effect.gen(function* () {
     const signed = {
       venue: stage.venue,
@@ -136,7 +139,7 @@ const ordered = (stage: Fund.Parties, of: { readonly amount: string; readonly bo
       Templates.create(Templates.SubscriptionOrder, {
         ...signed,
         orderId: "buy-1",
-        amount: Decimal.of(of.amount),
+        amount: Decimal.of(figures.amount),
         units: null
       })
     )
@@ -155,7 +158,7 @@ const ordered = (stage: Fund.Parties, of: { readonly amount: string; readonly bo
     const sold = { ...order, redemptionId: "r1", orderId: "sell-1" }
     assert.strictEqual((yield* Calls.write("redemption.claim", {}, sold)).why, "")
     yield* Fund.publishesInTime(stage, "1", valued)
-    yield* Fund.attests(stage.attestor, of.bought)
+    yield* Fund.attests(stage.attestor, figures.bought)
     const claim = yield* Fund.newestContract(Templates.RedemptionClaim)
     const point = yield* Fund.newestContract(Templates.OraclePoint)
     yield* stage.oracle.act(
@@ -494,7 +497,7 @@ describe("a standing settlement", () => {
 
 /** Checks that refuse an opening, one row each. */
 const refusals: ReadonlyArray<
-  readonly [why: string, of: (stage: Fund.Parties) => Readonly<Record<string, Calls.Json>>]
+  readonly [why: string, changesOf: (stage: Fund.Parties) => Readonly<Record<string, Calls.Json>>]
 > = [
   ["window deadline-ahead", () => ({ deadline: "2026-07-31T12:00:00Z" })],
   [
@@ -520,13 +523,13 @@ const refusals: ReadonlyArray<
 ]
 
 describe("opening a standing settlement", () => {
-  for (const [why, of] of refusals) {
+  for (const [why, changesOf] of refusals) {
     it.effect(`is refused at ${why}`, () =>
       Effect.gen(function* () {
         const stage = yield* Fund.opened()
         yield* Fund.market(stage)
         yield* Fund.admitted(stage)
-        assert.strictEqual((yield* opens(stage, of(stage))).why, `rule-refused ${why}`)
+        assert.strictEqual((yield* opens(stage, changesOf(stage))).why, `rule-refused ${why}`)
       }).pipe(engine())
     )
   }
@@ -548,11 +551,11 @@ describe("a provision settlement", () => {
     if (last === undefined) throw new Error("none was proposed")
     return last.record
   })
-  const proposes = (stage: Fund.Parties, of: Readonly<Record<string, Calls.Json>> = {}) =>
+  const proposes = (stage: Fund.Parties, members: Readonly<Record<string, Calls.Json>> = {}) =>
     Calls.write(
       "provision-settlement.propose",
       { instrumentId: "fund-a" },
-      { fund: stage.fund.party, paymentAsset: usd(stage), ...of }
+      { fund: stage.fund.party, paymentAsset: usd(stage), ...members }
     )
   const answers = (stage: Fund.Parties, choice: "Accept" | "Decline") =>
     Effect.flatMap(Fund.newestContract(Templates.ProvisionSettlementProposal), ({ cid }) =>

@@ -51,8 +51,8 @@ export const termsOf = (
   { assets, minCover }: Pick<Stated, "assets" | "minCover">
 ) => ({
   minCover: Number(minCover),
-  assets: Object.entries(assets).map(([name, of]) => {
-    const { price, freshness = "PT1H", haircut = "0", maxShare = null } = of
+  assets: Object.entries(assets).map(([name, statedAsset]) => {
+    const { price, freshness = "PT1H", haircut = "0", maxShare = null } = statedAsset
     const isPriced = price !== undefined
     return {
       asset: { admin: bank.party, id: name },
@@ -83,11 +83,13 @@ export const assetOf = ({ bank }: Pick<Backed.Scene, "bank">, name: string): Tem
 })
 
 /** Body of reserve.propose of a stated reserve. */
-export const bodyOf = (scene: Backed.Scene, of: Stated) => ({
-  terms: termsOf(scene, of),
-  ...(of.decimals === undefined ? {} : { decimals: of.decimals }),
-  ...(of.priceDecimals === undefined ? {} : { priceDecimals: of.priceDecimals }),
-  ...(of.accumulating === undefined ? {} : { initialSharePrice: Number(of.accumulating) })
+export const bodyOf = (scene: Backed.Scene, statement: Stated) => ({
+  terms: termsOf(scene, statement),
+  ...(statement.decimals === undefined ? {} : { decimals: statement.decimals }),
+  ...(statement.priceDecimals === undefined ? {} : { priceDecimals: statement.priceDecimals }),
+  ...(statement.accumulating === undefined
+    ? {}
+    : { initialSharePrice: Number(statement.accumulating) })
 })
 
 /** The instrument that a stated reserve is to back. */
@@ -99,17 +101,18 @@ export const opened = ({ accumulating, decimals = 6, parValue }: Partial<Stated>
   })
 
 /** A reserve as it is stated, signed and locked from wallets; its units are h1's. */
-export const stands = (of: Stated) =>
+export const stands = (statement: Stated) =>
   Effect.gen(function* () {
-    const scene = yield* opened(of)
-    yield* Backed.reserved(scene, bodyOf(scene, of))
-    for (const [name, asset] of Object.entries(of.assets)) {
+    const scene = yield* opened(statement)
+    yield* Backed.reserved(scene, bodyOf(scene, statement))
+    for (const [name, asset] of Object.entries(statement.assets)) {
       yield* publishes(scene, name, asset)
       const locked = Decimal.isZero(Decimal.of(asset.units)) ? {} : { amount: asset.units }
       yield* Backed.locked(scene, { asset: assetOf(scene, name), ...locked })
     }
-    if (!Decimal.isZero(Decimal.of(of.outstanding))) yield* Covered.issues(scene, of.outstanding)
-    if (of.counted !== undefined) yield* Covered.recounts(scene, of.counted)
+    if (!Decimal.isZero(Decimal.of(statement.outstanding)))
+      yield* Covered.issues(scene, statement.outstanding)
+    if (statement.counted !== undefined) yield* Covered.recounts(scene, statement.counted)
     return scene
   })
 
@@ -137,21 +140,21 @@ export type Ask =
 /** Answer of a precheck at an offset: the checks that refuse, by name, and the figures. */
 export const precheck = (
   scene: Pick<Backed.Scene, "bank">,
-  of: Ask & { readonly holder?: string; readonly at?: Offset.Offset; readonly price?: string }
+  ask: Ask & { readonly holder?: string; readonly at?: Offset.Offset; readonly price?: string }
 ) =>
   Effect.map(
     Venue.read(
       PrecheckQueries.get,
       {
         instrumentId,
-        holderId: id<"HolderId">(of.holder ?? "h1"),
-        asset: assetOf(scene, of.asset),
-        ...(of.price === undefined ? {} : { price: Decimal.of(of.price) }),
-        ...("deposit" in of
-          ? { act: "mint.start" as const, deposit: Decimal.of(of.deposit) }
-          : { act: "reserve-redemption.start" as const, units: Decimal.of(of.units) })
+        holderId: id<"HolderId">(ask.holder ?? "h1"),
+        asset: assetOf(scene, ask.asset),
+        ...(ask.price === undefined ? {} : { price: Decimal.of(ask.price) }),
+        ...("deposit" in ask
+          ? { act: "mint.start" as const, deposit: Decimal.of(ask.deposit) }
+          : { act: "reserve-redemption.start" as const, units: Decimal.of(ask.units) })
       },
-      of.at === undefined ? {} : { point: { at: of.at } }
+      ask.at === undefined ? {} : { point: { at: ask.at } }
     ),
     ({ value: { allowed, figures, gates } }) => {
       const refused = gates.filter(({ ok }) => !ok).map(({ check }) => check)
@@ -169,9 +172,9 @@ const cut = (decimal: Decimal.Decimal, rounding: "floor" | "ceiling") =>
   Decimal.formatPlaces(Decimal.round(decimal, { places: 2, rounding }), 2)
 
 /** Figures that the view and the report of a reserve both have, as the view shows them. */
-export const shownBy = ({ assets, cover, counted, required, sharePrice, ...of }: Shared) => ({
+export const shownBy = ({ assets, cover, counted, required, sharePrice, ...totals }: Shared) => ({
   // The view tells the ledger's own count and the supply, and a report the larger of them.
-  outstanding: Decimal.format(Decimal.max(of.outstanding, of.supply ?? Decimal.zero)),
+  outstanding: Decimal.format(Decimal.max(totals.outstanding, totals.supply ?? Decimal.zero)),
   assets: assets.map(({ asset, fresh, price, units, value }) =>
     [asset.id, Decimal.format(units), orNull(price), fresh, cut(value, "floor")].join(" ")
   ),

@@ -276,14 +276,14 @@ describe("a statement that cannot be compared", () => {
       Effect.gen(function* () {
         const { today } = yield* held
         const before = Instant.of("2020-01-01T00:00:00Z")
-        for (const [id, quantity, of] of [
+        for (const [id, quantity, dates] of [
           ["a", "77", { asOf: before }],
           ["b", "95", {}],
           ["c", "98", {}]
         ] as const) {
           const admin = yield* Stating.source(id)
           const lines = [{ ...h1, quantity }, h2]
-          yield* Stating.states(admin, { businessDate: today, lines, ...of })
+          yield* Stating.states(admin, { businessDate: today, lines, ...dates })
         }
         expect(yield* foundBy("register-line")).toEqual(["! before-horizon", "h1 open -5"])
       }).pipe(Effect.provide(world()))
@@ -450,13 +450,13 @@ describe("statements that arrive in another order", () => {
         const other = yield* Stating.source("other")
         const nav = yield* Stating.source("nav", { kind: "nav" })
         const bank = yield* Stating.source("bank", { kind: "cash", account: "acc-1" })
-        const of = { asOf, businessDate: today }
+        const dates = { asOf, businessDate: today }
         const files = [
-          [admin, { ...of, businessDate: Date.addDays(today, -1), lines: [h2] }],
-          [admin, { ...of, lines: [{ ...h1, quantity: "101" }, h2], statedLines: 3 }],
-          [other, { ...of, lines: [h1, { ...h2, quantity: "18" }] }],
-          [nav, { ...of, totalQuantity: Decimal.of("120") }],
-          [bank, { ...of, opening: Decimal.of("10"), closing: Decimal.of("14") }]
+          [admin, { ...dates, businessDate: Date.addDays(today, -1), lines: [h2] }],
+          [admin, { ...dates, lines: [{ ...h1, quantity: "101" }, h2], statedLines: 3 }],
+          [other, { ...dates, lines: [h1, { ...h2, quantity: "18" }] }],
+          [nav, { ...dates, totalQuantity: Decimal.of("120") }],
+          [bank, { ...dates, opening: Decimal.of("10"), closing: Decimal.of("14") }]
         ] as const
         for (const nth of order) {
           const [source, stated] = files[nth]!

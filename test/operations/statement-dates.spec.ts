@@ -192,8 +192,8 @@ describe("the watermark of a check of statements", () => {
       Effect.gen(function* () {
         yield* opened
         const bank = yield* Stating.source("source", { kind: "cash", account: "acc-1" })
-        const states = (businessDate: Date.Date, of: Partial<Stating.Stated>) =>
-          Stating.states(bank, { businessDate, ...of })
+        const states = (businessDate: Date.Date, changes: Partial<Stating.Stated>) =>
+          Stating.states(bank, { businessDate, ...changes })
         yield* states(Date.of("2026-06-24"), { opening: d("0"), closing: d("0") })
         const wrong = yield* states(Date.of("2026-06-25"), { opening: d("0"), closing: d("1") })
         const unread = yield* states(Date.of("2026-06-26"), { closing: d("1") })

@@ -126,14 +126,16 @@ const counting = (read: { rows: number }) =>
     Documents,
     Effect.map(Documents, (documents) => ({
       ...documents,
-      get: (of: Parameters<typeof documents.get>[0]) =>
-        Effect.tap(documents.get(of), (rows) => Effect.sync(() => (read.rows += rows.length))),
-      list: (of: Parameters<typeof documents.list>[0]) =>
-        Effect.tap(documents.list(of), (rows) => Effect.sync(() => (read.rows += rows.length))),
-      stream: (of: Parameters<typeof documents.stream>[0]) =>
-        Stream.tap(documents.stream(of), () => Effect.sync(() => (read.rows += 1))),
-      countBy: (of: Parameters<typeof documents.countBy>[0]) =>
-        Effect.tap(documents.countBy(of), (counts) =>
+      get: (options: Parameters<typeof documents.get>[0]) =>
+        Effect.tap(documents.get(options), (rows) => Effect.sync(() => (read.rows += rows.length))),
+      list: (options: Parameters<typeof documents.list>[0]) =>
+        Effect.tap(documents.list(options), (rows) =>
+          Effect.sync(() => (read.rows += rows.length))
+        ),
+      stream: (options: Parameters<typeof documents.stream>[0]) =>
+        Stream.tap(documents.stream(options), () => Effect.sync(() => (read.rows += 1))),
+      countBy: (options: Parameters<typeof documents.countBy>[0]) =>
+        Effect.tap(documents.countBy(options), (counts) =>
           Effect.sync(() => {
             for (const count of counts.values()) read.rows += count
           })
@@ -146,12 +148,12 @@ const seeding = (now: Instant.Instant) => ({ cause: { by: "run", runId: "seed" }
 /** A line that was delivered to a holder, in cash. */
 const paidTo = (
   { holderId, party }: Cycles.Holder,
-  of: { readonly number: number; readonly at: string; readonly paidOn: string }
+  statement: { readonly number: number; readonly at: string; readonly paidOn: string }
 ) => {
-  const deliveredAt = Instant.of(of.at)
-  const paidOn = Date.of(of.paidOn)
+  const deliveredAt = Instant.of(statement.at)
+  const paidOn = Date.of(statement.paidOn)
   return Given.line([], {
-    ...{ holderId, party, number: of.number, lineId: lineIdOf("d-old", of.number) },
+    ...{ holderId, party, number: statement.number, lineId: lineIdOf("d-old", statement.number) },
     ...{ state: "rolled", rolledUid: "u", deliveredUid: "u", directed: null, lineCid: null },
     ...{ deliveredAt, delivery: { offset: Offset.of(1), ledgerTime: deliveredAt } },
     ...{ paidOn, evidence: { reference: "wire", paidOn } }
@@ -211,10 +213,18 @@ describe("a person of whom many units were recovered", () => {
       const { stage, h1, h2, h3 } = yield* Powers.founded()
       const records = yield* Records
       const now = yield* Instant.now
-      const moved = (seq: number, of: Pick<PartyMovement, "from" | "to">): PartyMovement => ({
+      const moved = (
+        seq: number,
+        partyMovement: Pick<PartyMovement, "from" | "to">
+      ): PartyMovement => ({
         ...{ registrar: stage.registrar.party, instrumentId: "fund-z", party: h1.party, seq },
         ...{ at: now, ledgerTime: now, offset: Offset.of(1), updateId: "u", kind: "recovery" },
-        ...{ units: Decimal.one, reference: null, balanceAfter: Decimal.fromInteger(seq), ...of },
+        ...{
+          units: Decimal.one,
+          reference: null,
+          balanceAfter: Decimal.fromInteger(seq),
+          ...partyMovement
+        },
         restricted: false
       })
       const came = { from: h2.party, to: h1.party }

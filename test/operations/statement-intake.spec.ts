@@ -30,17 +30,17 @@ const storages = [
 
 /** The fund is recorded, on the morning of 2 July 2026. */
 const openedAt = Effect.gen(function* () {
-  const of = yield* Story.cast
-  yield* Story.recorded(of)
+  const cast = yield* Story.cast
+  yield* Story.recorded(cast)
   yield* TestClock.setTime(Date.epochDay(Date.of("2026-07-02")) * 86_400_000 + 36_000_000)
-  return of
+  return cast
 })
 
 /** The fund is recorded, at the time of the machine. */
 const openedNow = Effect.gen(function* () {
-  const of = { registrar: yield* join("registrar"), oracle: yield* join("oracle") } as Story.Cast
-  yield* Story.recorded(of)
-  return of
+  const cast = { registrar: yield* join("registrar"), oracle: yield* join("oracle") } as Story.Cast
+  yield* Story.recorded(cast)
+  return cast
 })
 
 const lines = [
@@ -86,8 +86,8 @@ const remains = (stageId: string) =>
 
 for (const [name, storage, timed] of storages) {
   const opened = name === "memory" ? openedAt : openedNow
-  const venue = (of: Partial<Parameters<typeof Intakes.engine>[0]> = {}) =>
-    Effect.provide(Intakes.engine({ storage, ...of }))
+  const venue = (options: Partial<Parameters<typeof Intakes.engine>[0]> = {}) =>
+    Effect.provide(Intakes.engine({ storage, ...options }))
 
   describe(`a statement that is handed in, on ${name}`, () => {
     timed("is recorded once, with its lines, its bytes, its event and its run", () =>
@@ -144,8 +144,8 @@ for (const [name, storage, timed] of storages) {
 
     timed("never is recorded twice for the same bytes, but for another instrument (G63)", () =>
       Effect.gen(function* () {
-        const of = yield* opened
-        yield* Story.recorded(of, { instrumentId: "fund-b" })
+        const cast = yield* opened
+        yield* Story.recorded(cast, { instrumentId: "fund-b" })
         const bytes = Intakes.file({ lines })
         const a = { instrumentId: "fund-a" }
         const first = yield* Intakes.receive(bytes, { named: a, key: "k1" })
@@ -239,8 +239,8 @@ for (const [name, storage, timed] of storages) {
 }
 
 describe("a statement that is handed in", () => {
-  const venue = (of: Partial<Parameters<typeof Intakes.engine>[0]>) =>
-    Effect.provide(Intakes.engine(of))
+  const venue = (options: Partial<Parameters<typeof Intakes.engine>[0]>) =>
+    Effect.provide(Intakes.engine(options))
 
   it.effect("leaves nothing where it breaks off, whatever it breaks at", () =>
     Effect.gen(function* () {
@@ -359,8 +359,8 @@ describe("a statement that is handed in", () => {
   it.effect("is refused where its source or its instrument is none, before it is read", () =>
     Effect.gen(function* () {
       yield* openedAt
-      const why = (of: Parameters<typeof Intakes.receive>[1]) =>
-        Effect.map(Intakes.refused(Intakes.receive(Intakes.file({ lines }), of)), (r) => r.why)
+      const why = (options: Parameters<typeof Intakes.receive>[1]) =>
+        Effect.map(Intakes.refused(Intakes.receive(Intakes.file({ lines }), options)), (r) => r.why)
       assert.strictEqual(yield* why({ named: { externalSourceId: "none" } }), "not-found")
       assert.strictEqual(
         yield* why({ named: { instrumentId: "fund-b" } }),

@@ -51,12 +51,12 @@ const stating = fc.record({
 /** Other acts, each on a statement by its number modulo the number of statements. */
 const finding = fc.record({
   state: fc.constantFrom("open", "accepted", "cleared"),
-  of: fc.option(fc.nat(20), { nil: null }),
+  stating: fc.option(fc.nat(20), { nil: null }),
   instrumentId,
   firstSeen: fc.nat(14)
 })
 const taking = fc.record({
-  of: fc.nat(20),
+  stating: fc.nat(20),
   state: fc.constantFrom("reserved", "ended", "unended", "lost", "partial")
 })
 
@@ -85,12 +85,12 @@ interface Booked {
 
 const period = Duration.of("P100D")
 
-const settingsOf = (of: History) => ({
+const settingsOf = (history: History) => ({
   ...settingsDefaults,
   retention: { ...settingsDefaults.retention, externalStatements: period },
   legalHold: {
-    holderIds: of.holdHolder ? ["h1"] : [],
-    instrumentIds: of.holdInstrument === null ? [] : [of.holdInstrument]
+    holderIds: history.holdHolder ? ["h1"] : [],
+    instrumentIds: history.holdInstrument === null ? [] : [history.holdInstrument]
   }
 })
 
@@ -104,7 +104,7 @@ const plant = Effect.fnUntraced(function* (statings: History["statings"]) {
   const booked: Array<Booked> = []
   const some = newest.slice(0, statings.length % 2 === 0 ? newest.length : 3)
   const came = [...statings, ...some]
-    .map((of) => ({ ...of, received: of.businessDay + of.lag }))
+    .map((stating) => ({ ...stating, received: stating.businessDay + stating.lag }))
     .toSorted((a, b) => a.received - b.received)
   for (const [nth, stated] of came.entries()) {
     const { businessDay, received, source: name, instrumentId } = stated
@@ -117,8 +117,8 @@ const plant = Effect.fnUntraced(function* (statings: History["statings"]) {
     // An entry of its own for each statement: takings of copies of one entry move between them.
     const entry = { amount: "100", direction: "credit", bankReference: `entry-${nth}` } as const
     const lines = isLined ? [entry] : []
-    const of = { businessDate: day(businessDay), instrumentId, receivedAt, lines }
-    const id = yield* Stating.states(source, of)
+    const statement = { businessDate: day(businessDay), instrumentId, receivedAt, lines }
+    const id = yield* Stating.states(source, statement)
     booked.push({ id, source: name, instrumentId, businessDay, receivedAt, isLined })
   }
   return booked
@@ -134,9 +134,9 @@ const takes = (statementId: string, state: string, nth: number) =>
     const named = { statementId, line: 1, amount: state === "partial" ? "50" : "100" }
     yield* Bank.reserves({ order, named })
     const ended = { state: "closed", endedAt: act.now, endedAs: "closed" } as const
-    const of = state === "unended" ? {} : ended
+    const end = state === "unended" ? {} : ended
     const subscriptionId = Subscriptions.id<"SubscriptionId">(orderId)
-    const subscription = Subscriptions.claimed({ subscriptionId, ...of })
+    const subscription = Subscriptions.claimed({ subscriptionId, ...end })
     yield* records.transact(
       Effect.gen(function* () {
         yield* records.open(subscriptions, subscription, act)
@@ -170,13 +170,13 @@ const retains = Effect.gen(function* () {
 describe("retention of statements", () => {
   it("never lets go a statement that is young, newest, found, owed or held, and keeps no other", () =>
     fc.assert(
-      fc.asyncProperty(history, (of) =>
+      fc.asyncProperty(history, (history) =>
         Calls.runCase(
           Effect.gen(function* () {
             yield* TestClock.setTime(Instant.toEpochMillis(noon(30)))
-            const booked = yield* plant(of.statings)
+            const booked = yield* plant(history.statings)
             const at = (nth: number) => booked[nth % booked.length] as Booked
-            for (const [nth, found] of of.findings.entries()) {
+            for (const [nth, found] of history.findings.entries()) {
               const { firstSeen, state } = found
               const facts =
                 state === "open"
@@ -184,24 +184,24 @@ describe("retention of statements", () => {
                   : state === "cleared"
                     ? [{ on: "clear", runId: "run_2" } as const]
                     : [{ on: "accept", accepted: accepted(noon(firstSeen)) } as const]
-              const named = found.of === null ? {} : { statementId: at(found.of).id }
-              const { instrumentId } = found.of === null ? found : at(found.of)
+              const named = found.stating === null ? {} : { statementId: at(found.stating).id }
+              const { instrumentId } = found.stating === null ? found : at(found.stating)
               const firstSeenAt = noon(firstSeen)
               yield* finds(`f-${nth}`, facts, { ...named, instrumentId, firstSeenAt })
             }
             const owed = new Set(booked.filter(({ isLined }) => isLined).map(({ id }) => id))
-            for (const [nth, taken] of of.takings.entries()) {
+            for (const [nth, taken] of history.takings.entries()) {
               const ofBank = booked.filter(({ source }) => source === "bank")
-              const lined = ofBank[taken.of % ofBank.length]
+              const lined = ofBank[taken.stating % ofBank.length]
               if (lined === undefined) continue
               const inForce = inForceOf(booked, lined)
               if (!inForce.isLined) continue
               yield* takes(inForce.id, taken.state, nth)
               if (taken.state === "ended") owed.delete(inForce.id)
             }
-            const now = Instant.add(noon(of.cut), period)
+            const now = Instant.add(noon(history.cut), period)
             yield* TestClock.setTime(Instant.toEpochMillis(now))
-            const gone = booked.filter((each) => goes(each, { of, booked, owed }))
+            const gone = booked.filter((each) => goes(each, { history, booked, owed }))
             expect(yield* retains).toBe(gone.length)
             const records = yield* Records
             const work = yield* WorkQueue
@@ -214,7 +214,7 @@ describe("retention of statements", () => {
             }
             // Lines that are gone are not deleted again.
             expect(yield* retains).toBe(0)
-          }).pipe(Effect.provide(world({ settings: settingsOf(of) })))
+          }).pipe(Effect.provide(world({ settings: settingsOf(history) })))
         )
       ),
       { numRuns: runs, examples: [...tables] }
@@ -222,7 +222,7 @@ describe("retention of statements", () => {
 })
 
 /** A statement and its correction, of which an accepted finding names this one. */
-const accepting = (of: number): History => ({
+const accepting = (statementNumber: number): History => ({
   statings: [0, 1, 5].map((lag) => ({
     source: "admin",
     instrumentId: "fund-a",
@@ -230,7 +230,9 @@ const accepting = (of: number): History => ({
     lag,
     lines: 0
   })),
-  findings: [{ state: "accepted", of, instrumentId: "fund-a", firstSeen: 14 }],
+  findings: [
+    { state: "accepted", stating: statementNumber, instrumentId: "fund-a", firstSeen: 14 }
+  ],
   takings: [],
   holdInstrument: null,
   holdHolder: false,
@@ -242,7 +244,7 @@ const takenAs = (state: History["takings"][number]["state"]): History => ({
   ...accepting(0),
   statings: [{ source: "bank", instrumentId: "fund-a", businessDay: 0, lag: 0, lines: 1 }],
   findings: [],
-  takings: [{ of: 0, state }]
+  takings: [{ stating: 0, state }]
 })
 
 /** Three days, of whose first statement an open finding was seen long after all of them. */
@@ -255,7 +257,7 @@ const seenLate: History = {
     lag: 0,
     lines: 0
   })),
-  findings: [{ state: "open", of: 0, instrumentId: "fund-a", firstSeen: 13 }]
+  findings: [{ state: "open", stating: 0, instrumentId: "fund-a", firstSeen: 13 }]
 }
 
 /** Histories with each reason to keep a statement by itself. */
@@ -264,7 +266,7 @@ const tables: ReadonlyArray<[History]> = [
   accepting(1),
   seenLate,
   ...(["reserved", "ended", "unended", "lost", "partial"] as const).map(takenAs)
-].map((of) => [of])
+].map((history) => [history])
 
 const accepted = (at: Instant.Instant) => ({
   unexplained: 0n as never,
@@ -274,12 +276,12 @@ const accepted = (at: Instant.Instant) => ({
   at
 })
 
-const inForceOf = (booked: ReadonlyArray<Booked>, of: Booked): Booked =>
+const inForceOf = (booked: ReadonlyArray<Booked>, statement: Booked): Booked =>
   booked.findLast(
     (each) =>
-      each.source === of.source &&
-      each.instrumentId === of.instrumentId &&
-      each.businessDay === of.businessDay
+      each.source === statement.source &&
+      each.instrumentId === statement.instrumentId &&
+      each.businessDay === statement.businessDay
   ) as Booked
 
 /**
@@ -289,27 +291,27 @@ const inForceOf = (booked: ReadonlyArray<Booked>, of: Booked): Booked =>
 const goes = (
   self: Booked,
   {
-    of,
+    history,
     booked,
     owed
   }: {
-    readonly of: History
+    readonly history: History
     readonly booked: ReadonlyArray<Booked>
     readonly owed: ReadonlySet<string>
   }
 ): boolean => {
   const inForce = inForceOf(booked, self)
-  if (inForce.receivedAt >= noon(of.cut)) return false
+  if (inForce.receivedAt >= noon(history.cut)) return false
   const feed = booked.filter(
     ({ instrumentId, source }) => source === self.source && instrumentId === self.instrumentId
   )
   if (feed.every(({ businessDay }) => businessDay <= self.businessDay)) return false
-  if (of.holdInstrument === self.instrumentId) return false
-  if (of.holdHolder && self.source !== "prices") return false
+  if (history.holdInstrument === self.instrumentId) return false
+  if (history.holdHolder && self.source !== "prices") return false
   if (owed.has(inForce.id)) return false
-  return of.findings.every((found) => {
+  return history.findings.every((found) => {
     if (found.state === "cleared") return true
-    const named = found.of === null ? null : (booked[found.of % booked.length] as Booked)
+    const named = found.stating === null ? null : (booked[found.stating % booked.length] as Booked)
     if (named !== null && (named === self || named === inForce)) return false
     if (found.state !== "open") return true
     if (named === null || !feed.includes(named)) return true

@@ -109,16 +109,19 @@ const bank = Intakes.source({
   accountIs: null
 })
 
-const hand = (businessDate: string, of: { readonly note?: string; readonly corrects?: string }) =>
-  Intakes.receive(Intakes.file({ businessDate, lines: [line], note: of.note ?? "" }), {
-    named: { externalSourceId: "bank-1", corrects: of.corrects ?? null }
+const hand = (
+  businessDate: string,
+  options: { readonly note?: string; readonly corrects?: string }
+) =>
+  Intakes.receive(Intakes.file({ businessDate, lines: [line], note: options.note ?? "" }), {
+    named: { externalSourceId: "bank-1", corrects: options.corrects ?? null }
   })
 
 /** Plants a statement of cash that has the place of its date, as one that was received has. */
-const files = (of: Bank.Stated) =>
+const files = (stated: Bank.Stated) =>
   Effect.gen(function* () {
     const records = yield* Records
-    const { externalStatementId, ...statement } = yield* Bank.states(of)
+    const { externalStatementId, ...statement } = yield* Bank.states(stated)
     const { externalSourceId, instrumentId, businessDate } = statement
     const date = { externalSourceId, instrumentId, businessDate }
     const act = { cause: { by: "clock" }, now: statement.receivedAt } as const
@@ -181,8 +184,8 @@ const restOf = (orderId: string, { statementId, line, amount }: Line) => {
 describe("a statement past its retention", () => {
   it.effect("keeps its header, loses all else once reads have ended, and is announced", () =>
     Effect.gen(function* () {
-      const of = yield* Story.cast
-      yield* Story.recorded(of)
+      const cast = yield* Story.cast
+      yield* Story.recorded(cast)
       yield* TestClock.setTime(Date.epochDay(Date.of("2026-07-03")) * 86_400_000)
       yield* Accounts.plants({
         externalAccountId: "account-1" as never,

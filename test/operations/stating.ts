@@ -34,7 +34,7 @@ const act = Effect.map(Instant.now, (now) => ({
 }))
 
 /** Configures a source of `fund-a`, by default of holdings by the holders' ids, due at 06:00 the day after. */
-export const source = (externalSourceId: string, of: Partial<ExternalSource> = {}) =>
+export const source = (externalSourceId: string, changes: Partial<ExternalSource> = {}) =>
   Effect.gen(function* () {
     const records = yield* Records
     const configured: ExternalSource = {
@@ -50,14 +50,14 @@ export const source = (externalSourceId: string, of: Partial<ExternalSource> = {
       basis: null,
       places: null,
       zone: "UTC",
-      validFor: of.kind === "nav" ? Duration.days(1) : null,
+      validFor: changes.kind === "nav" ? Duration.days(1) : null,
       reversals: "as-marked",
       balances: "stated",
       assets: null,
       csv: null,
       state: "active",
       lastBusinessDate: null,
-      ...of
+      ...changes
     }
     const { externalSourceId: _, lastBusinessDate: __, state: ___, ...members } = configured
     yield* records.transact(
@@ -119,7 +119,7 @@ let number = 0
 /** Stores a statement as the intake would, in the place of that of the date; returns its id. */
 export const states = (
   { externalSourceId, kind, account }: ExternalSource,
-  { lines = [], ...of }: Stated
+  { lines = [], ...stated }: Stated
 ) =>
   Effect.gen(function* () {
     const records = yield* Records
@@ -129,10 +129,12 @@ export const states = (
     const owner = ownerOf({ externalStatementId })
     const date = {
       externalSourceId,
-      instrumentId: of.instrumentId ?? instrumentId,
-      businessDate: of.businessDate
+      instrumentId: stated.instrumentId ?? instrumentId,
+      businessDate: stated.businessDate
     }
-    const rows = lines.map((line, index) => LineRows.rowOf(lineOf(line, index, of.businessDate)))
+    const rows = lines.map((line, index) =>
+      LineRows.rowOf(lineOf(line, index, stated.businessDate))
+    )
     yield* bulk.append(owner, rows)
     yield* records.transact(
       Effect.gen(function* () {
@@ -176,7 +178,7 @@ export const states = (
                     ripcord: false
                   },
             supersededBy: null,
-            ...of,
+            ...stated,
             ...date,
             externalStatementId,
             corrects

@@ -7,18 +7,18 @@ import { registrar } from "./instrumentBody.ts"
 const party = registrar as Reserve["holder"]
 
 /** The last price of an asset, which is of now. */
-export const quoteOf = (of: {
+export const quoteOf = (quote: {
   readonly assetId: string
   readonly price: string
   readonly now: Instant.Instant
 }): AssetQuote => ({
-  quoteId: quoteIdOf({ source: party, asset: { admin: party, id: of.assetId } }),
-  ...{ contractId: "00aa" as AssetQuote["contractId"], price: Decimal.of(of.price) },
-  ...{ valuationTime: of.now, isLive: true, ahead: [] }
+  quoteId: quoteIdOf({ source: party, asset: { admin: party, id: quote.assetId } }),
+  ...{ contractId: "00aa" as AssetQuote["contractId"], price: Decimal.of(quote.price) },
+  ...{ valuationTime: quote.now, isLive: true, ahead: [] }
 })
 
 /** A reserve at par in force, with units outstanding and amounts locked of its assets. */
-export const reserveOf = (of: {
+export const reserveOf = (reserve: {
   readonly instrumentId: string
   readonly outstanding: string
   /** Amount that is locked of each asset, by its id. */
@@ -28,8 +28,8 @@ export const reserveOf = (of: {
   readonly maxShare?: string
   readonly now: Instant.Instant
 }): Reserve => {
-  const { instrumentId, now, haircut = "0", maxShare = null } = of
-  const locked = Object.entries(of.locked).map(([id, amount]) => ({
+  const { instrumentId, now, haircut = "0", maxShare = null } = reserve
+  const locked = Object.entries(reserve.locked).map(([id, amount]) => ({
     asset: { admin: party, id },
     amount: Decimal.of(amount)
   }))
@@ -48,7 +48,7 @@ export const reserveOf = (of: {
     acceptedBy: [party],
     ...{ terms, openedWith: terms, pending: null, amendmentId: null },
     reserveCid: "00ab" as NonNullable<Reserve["reserveCid"]>,
-    outstanding: Decimal.of(of.outstanding),
+    outstanding: Decimal.of(reserve.outstanding),
     locked,
     ...{ reportedAt: null, proposedAt: now, offset: Offset.of(1), activatedAt: now },
     ...{ endedAt: null, proposalCid: null }

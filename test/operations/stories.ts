@@ -18,9 +18,9 @@ import * as Powers from "./powers.ts"
 import * as Restricting from "./restricting.ts"
 
 /** A write that succeeds. */
-const writes = (...of: Parameters<typeof Calls.write>) =>
-  Effect.map(Calls.write(...of), (done) => {
-    assert.strictEqual(`${of[0]} ${done.state} ${done.why}`, `${of[0]} succeeded `)
+const writes = (...args: Parameters<typeof Calls.write>) =>
+  Effect.map(Calls.write(...args), (done) => {
+    assert.strictEqual(`${args[0]} ${done.state} ${done.why}`, `${args[0]} succeeded `)
     return done
   })
 
@@ -194,36 +194,41 @@ export const stories: Readonly<Record<string, Effect.Effect<unknown, unknown, Ne
   }),
   "of a reserve": Effect.gen(function* () {
     const scene = yield* Backed.opened()
-    const of = { reserveId: "res-1" }
+    const params = { reserveId: "res-1" }
     yield* writes("reserve.propose", {}, Backed.bodyOf(scene))
     for (const by of [scene.registrar, scene.custodian]) yield* Backed.answers(by)
     const lock = { lockAgreementId: "lock-1" }
-    yield* writes("lock-agreement.propose", of, { ...lock, asset: { ...scene.usd } })
+    yield* writes("lock-agreement.propose", params, { ...lock, asset: { ...scene.usd } })
     yield* Backed.agrees(scene, "lock-1")
-    yield* writes("lock-agreement.release", { ...of, ...lock }, {})
+    yield* writes("lock-agreement.release", { ...params, ...lock }, {})
     const terms = Backed.termsOf(scene, { haircut: 0.1 })
-    yield* writes("amendment.propose", of, { amendmentId: "am-1", terms })
-    yield* writes("amendment.withdraw", { ...of, amendmentId: "am-1" }, {})
-    yield* writes("reserve-report.create", of, {})
-    yield* writes("reserve.close", of, {})
+    yield* writes("amendment.propose", params, { amendmentId: "am-1", terms })
+    yield* writes("amendment.withdraw", { ...params, amendmentId: "am-1" }, {})
+    yield* writes("reserve-report.create", params, {})
+    yield* writes("reserve.close", params, {})
   }),
   "of mints and of redemptions from a reserve": Effect.gen(function* () {
     const scene = yield* Minting.opened()
     const { usd: asset } = scene
-    const of = { reserveId: "res-1" }
+    const params = { reserveId: "res-1" }
     const { holderId } = scene.h1
-    yield* writes("reserve-report.create", of, {})
+    yield* writes("reserve-report.create", params, {})
     yield* Minting.mintsFor(scene, { mintId: "m-0", asset, deposit: 100 })
-    yield* writes("mint.start", of, { mintId: "m-1", holderId, asset: { ...asset }, deposit: 10 })
-    yield* writes("mint.cancel", { ...of, mintId: "m-1" }, {})
+    yield* writes("mint.start", params, {
+      mintId: "m-1",
+      holderId,
+      asset: { ...asset },
+      deposit: 10
+    })
+    yield* writes("mint.cancel", { ...params, mintId: "m-1" }, {})
     const id = { reserveRedemptionId: "r-1" }
-    yield* writes("reserve-redemption.start", of, {
+    yield* writes("reserve-redemption.start", params, {
       ...id,
       holderId,
       asset: { ...asset },
       units: 5
     })
-    yield* writes("reserve-redemption.cancel", { ...of, ...id }, {})
+    yield* writes("reserve-redemption.cancel", { ...params, ...id }, {})
   }),
   "of webhooks": Effect.gen(function* () {
     yield* TestClock.setTime(Instant.toEpochMillis(Instant.of(Fund.start)))

@@ -56,14 +56,14 @@ export const configuration = (who: Outsider, { venue, fund }: Cast, named = "fun
     issuerRequirements: []
   })
 
-export const recorded = (of: Cast, change: object = {}) =>
+export const recorded = (cast: Cast, change: object = {}) =>
   write(
     InstrumentOperations.record,
     {},
     {
       ...bodyOf(),
-      registrar: of.registrar.party,
-      oracle: of.oracle.party,
+      registrar: cast.registrar.party,
+      oracle: cast.oracle.party,
       ...change
     }
   )
@@ -77,12 +77,12 @@ export const unexpected = Effect.flatMap(Records, (records) =>
   )
 )
 
-export const consented = (of: Cast) =>
+export const consented = (cast: Cast) =>
   Effect.gen(function* () {
-    yield* write(AdmissionConsentOperations.propose, id, { fund: of.fund.party, terms: "any" })
-    const proposal = yield* contractOf(of.registrar, Templates.AdmissionConsentProposal)
+    yield* write(AdmissionConsentOperations.propose, id, { fund: cast.fund.party, terms: "any" })
+    const proposal = yield* contractOf(cast.registrar, Templates.AdmissionConsentProposal)
     yield* act(
-      of.registrar,
+      cast.registrar,
       Templates.exercise(Templates.AdmissionConsentProposal, proposal, "Accept", {})
     )
   })
@@ -90,7 +90,7 @@ export const consented = (of: Cast) =>
 const terms = "ab".repeat(32)
 
 /** Registers a holder whose party accepts the registration and signs the terms. */
-export const registered = (who: Outsider, holderId: string, of: Cast) =>
+export const registered = (who: Outsider, holderId: string, cast: Cast) =>
   Effect.gen(function* () {
     yield* write(HolderOperations.register, {}, { holderId, party: who.party, taxResidences: [] })
     const invitation = yield* contractOf(who, Templates.HolderInvitation)
@@ -98,7 +98,7 @@ export const registered = (who: Outsider, holderId: string, of: Cast) =>
     yield* act(
       who,
       Templates.create(Templates.SignedTerms, {
-        venue: of.venue,
+        venue: cast.venue,
         holder: who.party,
         holderId,
         documentHash: terms,
@@ -117,9 +117,9 @@ export const admitted = (who: Outsider, holderId: string, terms: object = {}) =>
     return yield* contractOf(who, Templates.Credential)
   })
 
-export const minted = (of: Cast, credentialCid: string, amount: string) =>
+export const minted = (cast: Cast, credentialCid: string, amount: string) =>
   act(
-    of.registrar,
+    cast.registrar,
     Templates.exercise(Templates.Credential, credentialCid, "Receive", {
       amount: Decimal.of(amount),
       reference: { kind: "subscription", id: "s1" },
@@ -130,14 +130,14 @@ export const minted = (of: Cast, credentialCid: string, amount: string) =>
 /** Payload of an oracle's point of the instrument. */
 export const point = (
   who: Outsider,
-  of: Cast,
+  cast: Cast,
   value: string,
   metric = "price"
 ): Templates.Payload<typeof Templates.OraclePoint> => ({
   oracle: who.party,
-  venue: of.venue,
-  fund: of.fund.party,
-  registrar: of.registrar.party,
+  venue: cast.venue,
+  fund: cast.fund.party,
+  registrar: cast.registrar.party,
   attestors: [],
   instrumentId: "fund-a",
   metric,
@@ -149,19 +149,19 @@ export const point = (
   corrects: null
 })
 
-export const published = (who: Outsider, of: Cast, value: string, metric = "price") =>
-  act(who, Templates.create(Templates.OraclePoint, point(who, of, value, metric)))
+export const published = (who: Outsider, cast: Cast, value: string, metric = "price") =>
+  act(who, Templates.create(Templates.OraclePoint, point(who, cast, value, metric)))
 
 /** Proposes a primary market and has fund and registrar accept it. */
-export const agreed = (of: Cast, change: object = {}) =>
+export const agreed = (cast: Cast, change: object = {}) =>
   Effect.gen(function* () {
     yield* write(PrimaryMarketOperations.propose, id, {
-      fund: of.fund.party,
-      paymentAsset: { admin: of.fund.party, id: "USD" },
-      terms: { attestors: [of.oracle.party], required: 1 },
+      fund: cast.fund.party,
+      paymentAsset: { admin: cast.fund.party, id: "USD" },
+      terms: { attestors: [cast.oracle.party], required: 1 },
       ...change
     })
-    for (const who of [of.fund, of.registrar]) {
+    for (const who of [cast.fund, cast.registrar]) {
       const cid = yield* contractOf(who, Templates.PrimaryMarketProposal)
       yield* act(
         who,

@@ -58,37 +58,37 @@ const count = <R, F>(collection: Collection<R, F>) =>
     Effect.map(records.list(collection, { limit: 100 }), (rows) => rows.length)
   )
 
-const holding = (of: object) => ({
+const holding = (members: object) => ({
   restricted: false,
   lock: null,
   label: "",
   meta: {},
   amount: Decimal.of("1000000"),
-  ...of
+  ...members
 })
 
 describe("another venue's contracts", () => {
   it.effect("are none of this venue's, though it may see them", () =>
     Effect.gen(function* () {
-      const of = yield* cast
+      const parties = yield* cast
       const rival = yield* join("rival")
-      yield* recorded(of)
-      yield* registered(of.alice, "alice", of)
+      yield* recorded(parties)
+      yield* registered(parties.alice, "alice", parties)
       const consent = {
         venue: rival.party,
         admissionConsentId: "acn_rival",
-        registrar: of.venue,
-        fund: of.venue,
+        registrar: parties.venue,
+        fund: parties.venue,
         instrumentId: "fund-a",
         terms: "any"
       }
       yield* act(
-        of.registrar,
+        parties.registrar,
         Templates.create(Templates.InstrumentConfiguration, {
-          registrar: of.registrar.party,
+          registrar: parties.registrar.party,
           provider: rival.party,
-          issuer: of.venue,
-          instrument: { admin: of.registrar.party, id: "fund-a" },
+          issuer: parties.venue,
+          instrument: { admin: parties.registrar.party, id: "fund-a" },
           defaultIdentifier: { source: "venue", id: "fund-a", scheme: "id" },
           additionalIdentifiers: [],
           holderRequirements: [],
@@ -105,9 +105,9 @@ describe("another venue's contracts", () => {
         rival,
         Templates.create(Templates.AdmissionOffer, {
           venue: rival.party,
-          registrar: of.venue,
+          registrar: parties.venue,
           instrumentId: "fund-a",
-          holder: of.alice.party,
+          holder: parties.alice.party,
           credentialId: "adm_rival",
           claims: [],
           validFrom: null,
@@ -122,37 +122,37 @@ describe("another venue's contracts", () => {
         Templates.create(Templates.PrimaryMarketProposal, {
           venue: rival.party,
           marketId: "mkt_rival",
-          instrument: { admin: of.registrar.party, id: "fund-a" },
-          fund: of.venue,
-          registrar: of.registrar.party,
+          instrument: { admin: parties.registrar.party, id: "fund-a" },
+          fund: parties.venue,
+          registrar: parties.registrar.party,
           cash: { admin: rival.party, id: "USD" },
           attestors: [rival.party],
           required: 1,
-          oracle: of.oracle.party,
+          oracle: parties.oracle.party,
           until: null,
           accepted: []
         })
       )
       yield* act(
-        of.oracle,
+        parties.oracle,
         Templates.create(Templates.OraclePoint, {
-          ...point(of.oracle, of, "1"),
+          ...point(parties.oracle, parties, "1"),
           venue: rival.party,
-          fund: of.venue
+          fund: parties.venue
         })
       )
       yield* act(
-        of.registrar,
+        parties.registrar,
         Templates.create(
           Templates.Holding,
           holding({
-            registrar: of.registrar.party,
-            owner: of.registrar.party,
+            registrar: parties.registrar.party,
+            owner: parties.registrar.party,
             provider: rival.party,
-            instrument: { admin: of.registrar.party, id: "fund-a" },
+            instrument: { admin: parties.registrar.party, id: "fund-a" },
             lock: {
-              holders: [of.registrar.party],
-              observers: [of.venue],
+              holders: [parties.registrar.party],
+              observers: [parties.venue],
               context: "any",
               expiresAt: null
             }
@@ -178,20 +178,20 @@ describe("another venue's contracts", () => {
 describe("an instrument that is recorded", () => {
   it.effect("is not on the registry because somebody else configures its id", () =>
     Effect.gen(function* () {
-      const of = yield* cast
-      yield* recorded(of)
-      yield* act(of.bob, configuration(of.bob, of))
+      const parties = yield* cast
+      yield* recorded(parties)
+      yield* act(parties.bob, configuration(parties.bob, parties))
       assert.isFalse((yield* instrument()).onRegistry)
     }).pipe(engine())
   )
 
   it.effect("changes once when its configuration is updated: it is never off the registry", () =>
     Effect.gen(function* () {
-      const of = yield* cast
-      yield* act(of.registrar, configuration(of.registrar, of))
-      const cid = yield* contractOf(of.registrar, Templates.InstrumentConfiguration)
+      const parties = yield* cast
+      yield* act(parties.registrar, configuration(parties.registrar, parties))
+      const cid = yield* contractOf(parties.registrar, Templates.InstrumentConfiguration)
       yield* act(
-        of.registrar,
+        parties.registrar,
         Templates.exercise(Templates.InstrumentConfiguration, cid, "Update", {
           defaultIdentifier: { source: "venue", id: "new", scheme: "id" },
           additionalIdentifiers: [],
@@ -209,11 +209,11 @@ describe("an admission", () => {
     "is expired once its credential ran out, and stays so when its holder takes that off the ledger",
     () =>
       Effect.gen(function* () {
-        const of = yield* cast
-        yield* recorded(of)
-        yield* consented(of)
-        yield* registered(of.alice, "alice", of)
-        const credential = yield* admitted(of.alice, "alice", {
+        const parties = yield* cast
+        yield* recorded(parties)
+        yield* consented(parties)
+        yield* registered(parties.alice, "alice", parties)
+        const credential = yield* admitted(parties.alice, "alice", {
           validUntil: "2026-07-30T12:00:00Z"
         })
         const stands = Effect.map(
@@ -223,7 +223,10 @@ describe("an admission", () => {
         assert.strictEqual(yield* stands, "admitted")
         yield* TestClock.adjust("2 hours")
         assert.strictEqual(yield* stands, "expired")
-        yield* act(of.alice, Templates.exercise(Templates.Credential, credential, "Renounce", {}))
+        yield* act(
+          parties.alice,
+          Templates.exercise(Templates.Credential, credential, "Renounce", {})
+        )
         assert.deepEqual(yield* unexpected, [])
         const { value } = yield* list(AdmissionQueries.list, { holderId: holderIdOf("alice") })
         assert.deepInclude(value[0], { state: "expired", endedBy: "clock", credentialCid: null })
@@ -232,12 +235,15 @@ describe("an admission", () => {
 
   it.effect("renounced by its holder is revoked by its holder", () =>
     Effect.gen(function* () {
-      const of = yield* cast
-      yield* recorded(of)
-      yield* consented(of)
-      yield* registered(of.alice, "alice", of)
-      const credential = yield* admitted(of.alice, "alice")
-      yield* act(of.alice, Templates.exercise(Templates.Credential, credential, "Renounce", {}))
+      const parties = yield* cast
+      yield* recorded(parties)
+      yield* consented(parties)
+      yield* registered(parties.alice, "alice", parties)
+      const credential = yield* admitted(parties.alice, "alice")
+      yield* act(
+        parties.alice,
+        Templates.exercise(Templates.Credential, credential, "Renounce", {})
+      )
       const { value } = yield* list(AdmissionQueries.list, { holderId: holderIdOf("alice") })
       assert.deepInclude(value[0], { state: "revoked", endedBy: "holder" })
     }).pipe(engine())
@@ -245,13 +251,13 @@ describe("an admission", () => {
 
   it.effect("is not offered to a holder who has not accepted its registration", () =>
     Effect.gen(function* () {
-      const of = yield* cast
-      yield* recorded(of)
-      yield* consented(of)
+      const parties = yield* cast
+      yield* recorded(parties)
+      yield* consented(parties)
       yield* write(
         HolderOperations.register,
         {},
-        { holderId: "alice", party: of.alice.party, taxResidences: [] }
+        { holderId: "alice", party: parties.alice.party, taxResidences: [] }
       )
       assert.strictEqual(
         yield* refusal(write(AdmissionOperations.offerAdmission, { holderId: "alice" }, id)),
@@ -262,16 +268,16 @@ describe("an admission", () => {
 
   it.effect("and a consent ask for an instrument and a holder that are there", () =>
     Effect.gen(function* () {
-      const of = yield* cast
+      const parties = yield* cast
       const offer = write(AdmissionOperations.offerAdmission, { holderId: "alice" }, id)
       assert.strictEqual(yield* refusal(offer), "not-found")
-      yield* registered(of.alice, "alice", of)
+      yield* registered(parties.alice, "alice", parties)
       assert.strictEqual(yield* refusal(offer), "not-found")
-      yield* act(of.registrar, configuration(of.registrar, of))
+      yield* act(parties.registrar, configuration(parties.registrar, parties))
       assert.strictEqual(yield* refusal(offer), "rule-refused in-manifest")
       assert.strictEqual(
         yield* refusal(
-          write(AdmissionConsentOperations.propose, id, { fund: of.fund.party, terms: "any" })
+          write(AdmissionConsentOperations.propose, id, { fund: parties.fund.party, terms: "any" })
         ),
         "rule-refused in-manifest"
       )
@@ -282,9 +288,9 @@ describe("an admission", () => {
 describe("a primary market past its date", () => {
   it.effect("stands no more, though nobody has ended it on the ledger", () =>
     Effect.gen(function* () {
-      const of = yield* cast
-      yield* recorded(of)
-      yield* agreed(of, { until: "2026-07-30T11:00:00Z" })
+      const parties = yield* cast
+      yield* recorded(parties)
+      yield* agreed(parties, { until: "2026-07-30T11:00:00Z" })
       const state = Effect.map(
         latestMarket("fund-a"),
         (found: PrimaryMarket | null) => found?.state
@@ -299,14 +305,14 @@ describe("a primary market past its date", () => {
 describe("a price", () => {
   it.effect("that only says it corrects another corrects nothing", () =>
     Effect.gen(function* () {
-      const of = yield* cast
-      yield* recorded(of)
-      yield* published(of.oracle, of, "1.0437")
-      const cid = yield* contractOf(of.oracle, Templates.OraclePoint)
+      const parties = yield* cast
+      yield* recorded(parties)
+      yield* published(parties.oracle, parties, "1.0437")
+      const cid = yield* contractOf(parties.oracle, Templates.OraclePoint)
       yield* act(
-        of.oracle,
+        parties.oracle,
         Templates.create(Templates.OraclePoint, {
-          ...point(of.oracle, of, "2"),
+          ...point(parties.oracle, parties, "2"),
           corrects: cid
         })
       )
@@ -324,14 +330,14 @@ describe("a price", () => {
 
   it.effect("that was corrected is not corrected again beside it: the chain does not fork", () =>
     Effect.gen(function* () {
-      const of = yield* cast
-      yield* recorded(of)
-      yield* published(of.oracle, of, "1.0437")
-      const first = yield* contractOf(of.oracle, Templates.OraclePoint)
+      const parties = yield* cast
+      yield* recorded(parties)
+      yield* published(parties.oracle, parties, "1.0437")
+      const first = yield* contractOf(parties.oracle, Templates.OraclePoint)
       const correction = { period: null, withholdingRate: null, statementRef: null }
       const corrects = (cid: string, value: string) =>
         act(
-          of.oracle,
+          parties.oracle,
           Templates.exercise(Templates.OraclePoint, cid, "Correct", {
             value: Decimal.of(value),
             valuationTime: start,
@@ -339,13 +345,13 @@ describe("a price", () => {
           })
         )
       yield* corrects(first, "1.05")
-      const second = yield* contractOf(of.oracle, Templates.OraclePoint)
+      const second = yield* contractOf(parties.oracle, Templates.OraclePoint)
       yield* corrects(second, "1.06")
-      const third = yield* contractOf(of.oracle, Templates.OraclePoint)
+      const third = yield* contractOf(parties.oracle, Templates.OraclePoint)
       yield* act(
-        of.oracle,
+        parties.oracle,
         Templates.create(Templates.OraclePoint, {
-          ...point(of.oracle, of, "2"),
+          ...point(parties.oracle, parties, "2"),
           corrects: first
         })
       )
@@ -375,15 +381,15 @@ describe("a price", () => {
 
   it.effect("of an oracle that was replaced is shown, and prices no more", () =>
     Effect.gen(function* () {
-      const of = yield* cast
-      yield* recorded(of)
-      yield* published(of.oracle, of, "1.0437")
-      yield* published(of.bob, of, "99")
+      const parties = yield* cast
+      yield* recorded(parties)
+      yield* published(parties.oracle, parties, "1.0437")
+      yield* published(parties.bob, parties, "99")
       const prices = Effect.map(list(PriceQueries.list, { instrumentId }), ({ value }) =>
         value.map(({ price, official }) => [Decimal.formatPlain(price), official])
       )
       assert.deepEqual(yield* prices, [["1.0437", true]])
-      yield* write(PolicyOperations.set, id, { oracle: of.bob.party }, "1")
+      yield* write(PolicyOperations.set, id, { oracle: parties.bob.party }, "1")
       assert.deepEqual(yield* prices, [
         ["1.0437", false],
         ["99", true]
@@ -393,16 +399,16 @@ describe("a price", () => {
 
   it.effect("at par is the par value, with the day's income beside it", () =>
     Effect.gen(function* () {
-      const of = yield* cast
-      yield* recorded(of, { valuation: "par", parValue: 2 })
+      const parties = yield* cast
+      yield* recorded(parties, { valuation: "par", parValue: 2 })
       yield* act(
-        of.oracle,
+        parties.oracle,
         Templates.create(Templates.OraclePoint, {
-          ...point(of.oracle, of, "0.000096553", "income"),
+          ...point(parties.oracle, parties, "0.000096553", "income"),
           withholdingRate: Decimal.of("0.3")
         })
       )
-      yield* published(of.oracle, of, "1.9", "price")
+      yield* published(parties.oracle, parties, "1.9", "price")
       const { value } = yield* list(PriceQueries.list, { instrumentId })
       assert.deepEqual(
         value.map(({ price, incomePerUnit, withholding }) => [price, incomePerUnit, withholding]),
@@ -414,24 +420,24 @@ describe("a price", () => {
 
   it.effect("that is corrected or taken back values no portfolio any more", () =>
     Effect.gen(function* () {
-      const of = yield* cast
-      yield* recorded(of)
-      yield* consented(of)
-      yield* registered(of.alice, "alice", of)
-      yield* minted(of, yield* admitted(of.alice, "alice"), "100")
+      const parties = yield* cast
+      yield* recorded(parties)
+      yield* consented(parties)
+      yield* registered(parties.alice, "alice", parties)
+      yield* minted(parties, yield* admitted(parties.alice, "alice"), "100")
       const worth = Effect.map(
         read(PortfolioQueries.portfolio, { holderId: holderIdOf("alice") }),
         ({ value }) =>
           value.map((row) => (row.value === null ? null : Decimal.formatPlain(row.value)))
       )
       assert.deepEqual(yield* worth, [null])
-      yield* published(of.oracle, of, "1.0437")
+      yield* published(parties.oracle, parties, "1.0437")
       assert.deepEqual(yield* worth, ["104.37"])
-      yield* published(of.bob, of, "99")
+      yield* published(parties.bob, parties, "99")
       assert.deepEqual(yield* worth, ["104.37"])
-      const wrong = yield* contractOf(of.oracle, Templates.OraclePoint)
+      const wrong = yield* contractOf(parties.oracle, Templates.OraclePoint)
       yield* act(
-        of.oracle,
+        parties.oracle,
         Templates.exercise(Templates.OraclePoint, wrong, "Correct", {
           value: Decimal.of("1.05"),
           valuationTime: Instant.subtract(start, Duration.of("PT1H")),
@@ -441,10 +447,10 @@ describe("a price", () => {
         })
       )
       assert.deepEqual(yield* worth, ["105"])
-      yield* act(of.oracle, {
+      yield* act(parties.oracle, {
         _tag: "Exercise",
         target: Templates.OraclePoint.typeRef,
-        contractId: yield* contractOf(of.oracle, Templates.OraclePoint),
+        contractId: yield* contractOf(parties.oracle, Templates.OraclePoint),
         choice: "Archive",
         arg: {}
       })
@@ -464,18 +470,18 @@ describe("a portfolio", () => {
     "holds no units that another registrar gave the same name, and is its holder's own",
     () =>
       Effect.gen(function* () {
-        const of = yield* cast
-        yield* recorded(of)
-        yield* registered(of.bob, "bob", of)
+        const parties = yield* cast
+        yield* recorded(parties)
+        yield* registered(parties.bob, "bob", parties)
         yield* act(
-          of.bob,
+          parties.bob,
           Templates.create(
             Templates.Holding,
             holding({
-              registrar: of.bob.party,
-              owner: of.bob.party,
-              provider: of.venue,
-              instrument: { admin: of.bob.party, id: "fund-a" }
+              registrar: parties.bob.party,
+              owner: parties.bob.party,
+              provider: parties.venue,
+              instrument: { admin: parties.bob.party, id: "fund-a" }
             }) as Templates.Payload<typeof Templates.Holding>
           )
         )
@@ -491,7 +497,7 @@ describe("a portfolio", () => {
           yield* refusal(
             register(
               { instrumentId },
-              { caller: person("r", ["registrar"], { party: of.bob.party }) }
+              { caller: person("r", ["registrar"], { party: parties.bob.party }) }
             )
           ),
           "not-found"

@@ -65,12 +65,12 @@ const burns = ({ holder, stage }: Scene, amount: string) =>
   })
 
 /** The registrar mints units to the holder in the name of an order. */
-const mints = ({ stage }: Scene, of: { readonly id: string; readonly amount: string }) =>
+const mints = ({ stage }: Scene, claim: { readonly id: string; readonly amount: string }) =>
   Effect.flatMap(Fund.newestContract(Templates.Credential), ({ cid }) =>
     stage.registrar.act(
       Templates.exercise(Templates.Credential, cid, "Receive", {
-        amount: d(of.amount),
-        reference: { kind: "subscription", id: of.id },
+        amount: d(claim.amount),
+        reference: { kind: "subscription", id: claim.id },
         configurationCid: null
       })
     )

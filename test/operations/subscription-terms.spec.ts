@@ -19,11 +19,11 @@ const order = Cycles.subscription
 const policies = (version: number, body: Readonly<Record<string, Calls.Json>>) =>
   Calls.write("policy.set", { instrumentId: "fund-a" }, body, Calls.operator, String(version))
 
-const claims = (holderId: string, of: Readonly<Record<string, Calls.Json>>) =>
+const claims = (holderId: string, members: Readonly<Record<string, Calls.Json>>) =>
   Calls.write(
     "subscription.claim",
     {},
-    { instrumentId: "fund-a", holderId, payment: "wire", ...of }
+    { instrumentId: "fund-a", holderId, payment: "wire", ...members }
   )
 
 const acts = (verb: string, id: string, body: Calls.Json = {}) =>
@@ -78,8 +78,8 @@ describe("the policy's terms", () => {
   it.effect("never let an order through outside the window, or below and above the limits", () =>
     Effect.gen(function* () {
       const { stage } = yield* oneHolder({ minimumSubscription: 100 })
-      const why = (of: Readonly<Record<string, Calls.Json>>) =>
-        Effect.map(claims("h1", of), (ended) => ended.why)
+      const why = (members: Readonly<Record<string, Calls.Json>>) =>
+        Effect.map(claims("h1", members), (ended) => ended.why)
       yield* policies(1, { limits: { maxSubscription: 1000 } })
       assert.strictEqual(
         yield* why({ amount: 1000.01 }),

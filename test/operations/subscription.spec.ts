@@ -18,7 +18,7 @@ import * as Fund from "./fund.ts"
 const engine = () => Effect.provide(world())
 const order = (id = "s1") => Effect.flatMap(Records, (records) => records.get(subscriptions, id))
 
-const claims = (of: Readonly<Record<string, Calls.Json>> = {}) =>
+const claims = (members: Readonly<Record<string, Calls.Json>> = {}) =>
   Calls.write(
     "subscription.claim",
     {},
@@ -28,7 +28,7 @@ const claims = (of: Readonly<Record<string, Calls.Json>> = {}) =>
       holderId: "h1",
       payment: "wire",
       amount: 100000,
-      ...of
+      ...members
     }
   )
 const acts = (verb: string, body: Calls.Json = {}, id = "s1") =>
@@ -470,7 +470,7 @@ describe("an order paid on the ledger", () => {
     readonly expiresAt?: Instant.Instant
   }
   /** The bank gives the holder cash, and the holder signs an order. */
-  const signed = (of: Signing = {}) =>
+  const signed = (signing: Signing = {}) =>
     Effect.gen(function* () {
       const stage = yield* withMarket()
       yield* stage.bank.act(
@@ -498,26 +498,26 @@ describe("an order paid on the ledger", () => {
       yield* stage.holder.act(
         Templates.exercise(Templates.TransferOffer, offer.cid, "Accept", { credentialCid: null })
       )
-      yield* signs(stage, of)
+      yield* signs(stage, signing)
       return stage
     })
 
-  const signs = (stage: Fund.Parties, of: Signing = {}) =>
+  const signs = (stage: Fund.Parties, signing: Signing = {}) =>
     stage.holder.act(
       Templates.create(Templates.SubscriptionOrder, {
         venue: stage.venue,
-        fund: of.fund ?? stage.fund.party,
+        fund: signing.fund ?? stage.fund.party,
         holder: stage.holder.party,
-        orderId: of.orderId ?? "mine-1",
-        instrument: { ...stage.asset, id: of.instrumentId ?? stage.asset.id },
-        paymentAsset: { ...asset(stage), id: of.currency ?? "USD" },
-        amount: Decimal.of(of.amount ?? "100000"),
+        orderId: signing.orderId ?? "mine-1",
+        instrument: { ...stage.asset, id: signing.instrumentId ?? stage.asset.id },
+        paymentAsset: { ...asset(stage), id: signing.currency ?? "USD" },
+        amount: Decimal.of(signing.amount ?? "100000"),
         units: null,
-        expiresAt: of.expiresAt ?? null
+        expiresAt: signing.expiresAt ?? null
       })
     )
-  const claimsOnLedger = (of: Readonly<Record<string, Calls.Json>> = {}) =>
-    claims({ payment: "ledger", amount: null, orderId: "mine-1", ...of })
+  const claimsOnLedger = (members: Readonly<Record<string, Calls.Json>> = {}) =>
+    claims({ payment: "ledger", amount: null, orderId: "mine-1", ...members })
 
   const allocates = (
     stage: Fund.Parties,
@@ -744,8 +744,8 @@ describe("the gates of a claim", () => {
   it.effect("never let through what is not a plain order", () =>
     Effect.gen(function* () {
       const stage = yield* withMarket({ minimumSubscription: 1000 })
-      const why = (of: Readonly<Record<string, Calls.Json>>) =>
-        Effect.map(claims(of), (ended) => ended.why)
+      const why = (members: Readonly<Record<string, Calls.Json>>) =>
+        Effect.map(claims(members), (ended) => ended.why)
       assert.strictEqual(yield* why({ amount: null }), "invalid-request")
       assert.strictEqual(yield* why({ units: 5 }), "invalid-request")
       assert.strictEqual(yield* why({ amount: 0 }), "invalid-request")

@@ -48,10 +48,10 @@ const delivers = (stage: Fund.Parties, lineId: string, paidOn: string) =>
     const line = (yield* Cycles.active(Templates.DistributionLine)).find(
       ({ payload }) => payload.lineId === lineId
     )
-    const [of] = yield* Cycles.active(Templates.Distribution)
+    const [distribution] = yield* Cycles.active(Templates.Distribution)
     yield* stage.registrar.act(
       Templates.exercise(Templates.DistributionLine, line!.cid, "Deliver", {
-        ...{ distributionCid: of!.cid, credentialCid: null, configurationCid: null },
+        ...{ distributionCid: distribution!.cid, credentialCid: null, configurationCid: null },
         evidence: { reference: lineId, paidOn: Date.of(paidOn) }
       })
     )
@@ -163,8 +163,8 @@ describe("a tax statement's year", () => {
       Effect.gen(function* () {
         const { stage, holders, point } = yield* Month.founded(["h1"], "units")
         const [h1] = holders
-        const of = { payoutUnits: Decimal.of("46.17") }
-        yield* Month.opened(stage, point, [Month.lineOf(1, h1!.party, of)], {
+        const payout = { payoutUnits: Decimal.of("46.17") }
+        yield* Month.opened(stage, point, [Month.lineOf(1, h1!.party, payout)], {
           payout: "units",
           payoutPrice: Decimal.one
         })
@@ -212,9 +212,17 @@ describe("a tax statement's year", () => {
   it.effect("to come has no rows and is not final", () =>
     Effect.gen(function* () {
       yield* owed(["h1"])
-      const of = yield* Reports.taxOf("h1", 2031)
+      const statement = yield* Reports.taxOf("h1", 2031)
       assert.deepStrictEqual(
-        [of.year, of.version, of.corrects, of.final, of.currencies, of.disposals, of.basis],
+        [
+          statement.year,
+          statement.version,
+          statement.corrects,
+          statement.final,
+          statement.currencies,
+          statement.disposals,
+          statement.basis
+        ],
         [2031, 1, null, false, [], [], []]
       )
     }).pipe(Effect.provide(world()))
@@ -232,7 +240,8 @@ describe("a tax statement's year", () => {
       yield* exempt("h3", "03", "valid")
       yield* exempt("h3", "04", "valid")
       yield* delivers(stage, "d-july.3", "2026-08-31")
-      const codes = (of: typeof before) => of.currencies[0]!.rows.map((row) => row.exemptionCode)
+      const codes = (statement: typeof before) =>
+        statement.currencies[0]!.rows.map((row) => row.exemptionCode)
       assert.deepStrictEqual(codes(yield* Reports.taxOf("h1", 2026)), [null])
       assert.deepStrictEqual(codes(yield* Reports.taxOf("h2", 2026)), ["02"])
       assert.deepStrictEqual(codes(yield* Reports.taxOf("h3", 2026)), ["04"])
@@ -273,18 +282,18 @@ describe("a person", () => {
         yield* Cycles.turns
         yield* delivers(stage, "d-july.1", "2026-08-04")
         yield* delivers(stage, "d-july.2", "2026-08-04")
-        const of = yield* Reports.taxOf("h1", 2026)
-        assert.deepStrictEqual(of.holderIds, ["h1", "h1-next"])
-        assert.deepStrictEqual(rowsOf(of), ["2026-08-04 h1-next   0.15 54.32 8.15 46.17"])
-        assert.deepStrictEqual(yield* Reports.taxOf(next.holderId, 2026), of)
+        const statement = yield* Reports.taxOf("h1", 2026)
+        assert.deepStrictEqual(statement.holderIds, ["h1", "h1-next"])
+        assert.deepStrictEqual(rowsOf(statement), ["2026-08-04 h1-next   0.15 54.32 8.15 46.17"])
+        assert.deepStrictEqual(yield* Reports.taxOf(next.holderId, 2026), statement)
         // The units went from one wallet of the person to the other: nothing was disposed of.
-        assert.deepStrictEqual(of.disposals, [])
+        assert.deepStrictEqual(statement.disposals, [])
         assert.deepStrictEqual(
-          of.transfersOut.map(({ kind, units }) => `${kind} ${plain(units)}`),
+          statement.transfersOut.map(({ kind, units }) => `${kind} ${plain(units)}`),
           ["recovery 10"]
         )
         assert.deepStrictEqual((yield* Reports.taxOf(h2!.holderId, 2026)).holderIds, ["h2"])
-        Reports.keepBasis(of)
+        Reports.keepBasis(statement)
       }).pipe(Effect.provide(world()))
   )
 
@@ -297,13 +306,13 @@ describe("a person", () => {
         yield* Powers.consents(holders[0]!)
         const done = yield* Powers.forces("h1", "h2")
         assert.strictEqual(done.why, "")
-        const of = yield* Reports.taxOf("h1", 2026)
-        assert.deepStrictEqual(of.holderIds, ["h1"])
+        const statement = yield* Reports.taxOf("h1", 2026)
+        assert.deepStrictEqual(statement.holderIds, ["h1"])
         assert.deepStrictEqual(
-          of.transfersOut.map(({ units, cost, kind }) => [plain(units), cost, kind]),
+          statement.transfersOut.map(({ units, cost, kind }) => [plain(units), cost, kind]),
           [["10", null, "forced-transfer"]]
         )
-        assert.deepStrictEqual(of.disposals, [])
+        assert.deepStrictEqual(statement.disposals, [])
         assert.deepStrictEqual((yield* Reports.taxOf("h2", 2026)).disposals, [])
       }).pipe(Effect.provide(world()))
   )
@@ -325,7 +334,7 @@ describe("a disposal of many lots", () => {
       yield* Reports.gives(h1, h2, `${lots}.5`)
       yield* Cycles.at("2026-10-03T12:00:00Z")
       yield* Reports.burns(stage, h2, `${lots}.5`)
-      const of = (id: string, month: string) =>
+      const linesOf = (id: string, month: string) =>
         Effect.map(Reports.taxOf(id, 2026), ({ disposals, transfersOut }) =>
           [
             ...disposals.map((part) => ({ ...part, on: part.disposedOn })),
@@ -335,10 +344,10 @@ describe("a disposal of many lots", () => {
             .map(({ acquiredOn, units }) => `${acquiredOn} ${plain(units)}`)
         )
       const parts = [...Array.from({ length: lots }, () => "2026-08-30 1"), "2026-08-30 0.5"]
-      assert.deepStrictEqual(yield* of("h1", "2026-10-02"), parts)
+      assert.deepStrictEqual(yield* linesOf("h1", "2026-10-02"), parts)
       // The oldest lots go first, and these came in by the transfer.
-      assert.deepStrictEqual(yield* of("h2", "2026-10-01"), ["2026-10-01 0.5"])
-      assert.deepStrictEqual(yield* of("h2", "2026-10-03"), parts)
+      assert.deepStrictEqual(yield* linesOf("h2", "2026-10-01"), ["2026-10-01 0.5"])
+      assert.deepStrictEqual(yield* linesOf("h2", "2026-10-03"), parts)
     }).pipe(Effect.provide(world()))
   )
 })
@@ -357,9 +366,9 @@ describe("G44: a disposal of units of a rebasing instrument", () => {
       return scene
     })
 
-  const redeems = (scene: Rebasing.Scene, id: string, of: Rebasing.Terms) =>
+  const redeems = (scene: Rebasing.Scene, id: string, terms: Rebasing.Terms) =>
     Effect.gen(function* () {
-      assert.strictEqual((yield* Rebasing.claims("redemption", id, of)).why, "")
+      assert.strictEqual((yield* Rebasing.claims("redemption", id, terms)).why, "")
       yield* Rebasing.prices(scene)
       assert.deepStrictEqual(yield* Rebasing.sells(scene, id), [])
     })
@@ -378,12 +387,12 @@ describe("G44: a disposal of units of a rebasing instrument", () => {
       const scene = yield* bought()
       yield* redeems(scene, "r1", { units: 500 })
       yield* redeems(scene, "r2", { units: 513.378235 })
-      const of = yield* Reports.taxOf("h1", 2026)
-      assert.deepStrictEqual(disposals(of), [
+      const statement = yield* Reports.taxOf("h1", 2026)
+      assert.deepStrictEqual(disposals(statement), [
         "r1 2026-07-31 288.7836432944 493.4 497.5",
         "r2 2026-07-31 296.5104743527 506.6 510.81"
       ])
-      assert.strictEqual(Reports.keepBasis(of), 4)
+      assert.strictEqual(Reports.keepBasis(statement), 4)
       assert.strictEqual(yield* Reports.keepTaxLaws("America/New_York", [2026]), 0)
       assert.isAbove(yield* Reports.keepLaws("America/New_York"), 0)
     }).pipe(Effect.provide(world()))
@@ -398,9 +407,9 @@ describe("G44: a disposal of units of a rebasing instrument", () => {
       const next = yield* Powers.succeeds(scene.stage, h1!)
       assert.strictEqual((yield* Powers.recovers("h1")).why, "")
       yield* redeems({ ...scene, holders: [next] }, "r1", { holderId: next.holderId, units: 500 })
-      const of = yield* Reports.taxOf("h1", 2026)
-      assert.deepStrictEqual(of.holderIds, ["h1", next.holderId])
-      assert.deepStrictEqual(disposals(of), ["r1 2026-07-31 288.7836432944 493.4 497.5"])
+      const statement = yield* Reports.taxOf("h1", 2026)
+      assert.deepStrictEqual(statement.holderIds, ["h1", next.holderId])
+      assert.deepStrictEqual(disposals(statement), ["r1 2026-07-31 288.7836432944 493.4 497.5"])
       assert.strictEqual(yield* Reports.keepTaxLaws("UTC", [2026]), 0)
       assert.isAbove(yield* Reports.keepLaws("UTC"), 0)
     }).pipe(Effect.provide(world()))
@@ -435,9 +444,12 @@ describe("a disposal by a redemption from a reserve", () => {
       yield* scene.registrar.act(
         Templates.exercise(Templates.BurnRequest, request.cid, "Accept", {})
       )
-      const of = yield* Reports.taxOf("h1", Number(Instant.format(yield* Instant.now).slice(0, 4)))
+      const statement = yield* Reports.taxOf(
+        "h1",
+        Number(Instant.format(yield* Instant.now).slice(0, 4))
+      )
       assert.deepStrictEqual(
-        of.disposals.map(({ cost, proceeds, reference, units }) =>
+        statement.disposals.map(({ cost, proceeds, reference, units }) =>
           [units, cost, proceeds]
             .map((figure) => (figure === null ? "none" : plain(figure)))
             .concat(reference?.id ?? "none")
@@ -445,7 +457,7 @@ describe("a disposal by a redemption from a reserve", () => {
         ),
         ["4 4 4 r-1", "1 1 none r-1"]
       )
-      Reports.keepBasis(of)
+      Reports.keepBasis(statement)
     }).pipe(Effect.provide(world()))
   )
 })

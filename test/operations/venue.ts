@@ -16,8 +16,16 @@ export type { Outsider }
 export const person = (
   sub: string,
   roles: Caller.Caller["roles"],
-  of: Partial<Pick<Caller.Caller, "holderId" | "party">> = {}
-): Caller.Caller => ({ sub, name: null, email: null, roles, holderId: null, party: null, ...of })
+  options: Partial<Pick<Caller.Caller, "holderId" | "party">> = {}
+): Caller.Caller => ({
+  sub,
+  name: null,
+  email: null,
+  roles,
+  holderId: null,
+  party: null,
+  ...options
+})
 
 let count = 0
 
@@ -64,7 +72,7 @@ export const refusal = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
 
 /** One value, as a caller reads it. */
 export const read = <P, V>(
-  of: Read.One<P, V>,
+  read: Read.One<P, V>,
   params: P,
   as: {
     readonly caller?: Caller.Caller
@@ -72,7 +80,7 @@ export const read = <P, V>(
   } = {}
 ) =>
   Effect.flatMap(Queries, (queries) =>
-    queries.one(of, { caller: as.caller ?? auditor, params, point: as.point ?? {} })
+    queries.one(read, { caller: as.caller ?? auditor, params, point: as.point ?? {} })
   )
 
 /** A register with all its lines, as a caller reads it. */
@@ -97,7 +105,7 @@ export const register = (
 
 /** A whole list, as a caller reads it. */
 export const list = <R, F, P, V>(
-  of: Read.List<R, F, P, V>,
+  read: Read.List<R, F, P, V>,
   params: P,
   as: {
     readonly caller?: Caller.Caller
@@ -105,7 +113,7 @@ export const list = <R, F, P, V>(
   } = {}
 ) =>
   Effect.flatMap(Queries, (queries) =>
-    queries.page(of, {
+    queries.page(read, {
       caller: as.caller ?? auditor,
       params,
       point: as.point ?? {},

@@ -42,15 +42,15 @@ const steps = fc.array(
 )
 
 const begun = Effect.gen(function* () {
-  const of = yield* Story.cast
-  yield* Story.recorded(of)
+  const cast = yield* Story.cast
+  yield* Story.recorded(cast)
   yield* Venue.act(
-    of.registrar,
+    cast.registrar,
     Templates.create(Templates.Holding, {
-      registrar: of.registrar.party,
-      owner: of.registrar.party,
-      provider: of.venue,
-      instrument: { admin: of.registrar.party, id: Story.instrumentId },
+      registrar: cast.registrar.party,
+      owner: cast.registrar.party,
+      provider: cast.venue,
+      instrument: { admin: cast.registrar.party, id: Story.instrumentId },
       amount: Decimal.of("120"),
       restricted: false,
       lock: null,
@@ -59,9 +59,9 @@ const begun = Effect.gen(function* () {
     })
   )
   return {
-    registrar: of.registrar.party,
+    registrar: cast.registrar.party,
     instrumentId: Story.instrumentId,
-    party: of.registrar.party
+    party: cast.registrar.party
   }
 })
 
@@ -152,8 +152,8 @@ describe("the verdict of an instrument", () => {
             assert.deepEqual(yield* verdict(own), yield* verdict())
             return answer
           }).pipe(Effect.provide(second.world))
-          const shown = (of: typeof actual) =>
-            of.map(({ verdict, open, oldestDays }) => ({ verdict, open, oldestDays }))
+          const shown = (verdicts: typeof actual) =>
+            verdicts.map(({ verdict, open, oldestDays }) => ({ verdict, open, oldestDays }))
           assert.deepEqual(shown(supposed), shown(actual))
         }).pipe(Effect.scoped, Effect.provide(TestClock.layer()), Effect.runPromise)
       ),

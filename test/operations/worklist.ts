@@ -37,7 +37,7 @@ type Needs = Effect.Services<ReturnType<typeof Cycles.subscribes>>
 /** A move of the record that waits for it, made by the one it waits for. */
 type Move = (
   play: Play,
-  of: { readonly id: string; readonly by: Fund.Outsider | undefined }
+  order: { readonly id: string; readonly by: Fund.Outsider | undefined }
 ) => Effect.Effect<unknown, unknown, Needs>
 
 const subscription = (id: string) =>
@@ -106,9 +106,13 @@ export const moves: Readonly<Record<string, Move>> = {
       const attestor = named(by)
       yield* Cycles.attests({ ...stage, attestor }, { id, price, units: attests(self) })
     }),
-  "subscription.deliver": (play, of) =>
-    Effect.flatMap(subscription(of.id), ({ cash }) =>
-      writes("subscription.deliver", "subscriptionId", paidFor(cash.expected, "stmt-1"))(play, of)
+  "subscription.deliver": (play, order) =>
+    Effect.flatMap(subscription(order.id), ({ cash }) =>
+      writes(
+        "subscription.deliver",
+        "subscriptionId",
+        paidFor(cash.expected, "stmt-1")
+      )(play, order)
     ),
   "MintRequest.Accept": (_, { by }) =>
     Effect.gen(function* () {
@@ -121,13 +125,13 @@ export const moves: Readonly<Record<string, Move>> = {
         })
       )
     }),
-  "subscription.settle": (play, of) =>
-    Effect.flatMap(subscription(of.id), (self) =>
+  "subscription.settle": (play, order) =>
+    Effect.flatMap(subscription(order.id), (self) =>
       writes(
         "subscription.settle",
         "subscriptionId",
         owesRefund(self) ? { refunds: paidFor(unrefunded(self)).cash } : {}
-      )(play, of)
+      )(play, order)
     ),
   "Holding.Allocate": allocates,
   "RedemptionClaim.Price": ({ stage }, { id, by }) =>
@@ -162,13 +166,13 @@ export const moves: Readonly<Record<string, Move>> = {
     Effect.flatMap(Fund.newestContract(Templates.BurnRequest), ({ cid }) =>
       named(by).act(Templates.exercise(Templates.BurnRequest, cid, "Accept", {}))
     ),
-  "redemption.settle": (play, of) =>
-    Effect.flatMap(redemption(of.id), ({ payment, proceeds }) =>
+  "redemption.settle": (play, order) =>
+    Effect.flatMap(redemption(order.id), ({ payment, proceeds }) =>
       writes(
         "redemption.settle",
         "redemptionId",
         payment === "wire" ? paidFor(proceeds) : {}
-      )(play, of)
+      )(play, order)
     ),
   "dealing-cycle.settle": writes("dealing-cycle.settle", "cycleId"),
   "PrimaryMarketProposal.Accept": (_, { by }) =>
@@ -206,8 +210,9 @@ export const hasForward = (machine: Machine, state: string): boolean =>
  * Whether a closed order waits for its refund; the refund delays nothing and is not a state of the
  * order.
  */
-const owes = (of: object): boolean =>
-  "owedRefundCid" in of && owesRefund({ owedRefundCid: of.owedRefundCid as string | null })
+const owes = (members: object): boolean =>
+  "owedRefundCid" in members &&
+  owesRefund({ owedRefundCid: members.owedRefundCid as string | null })
 
 export interface Walked {
   readonly state: string
@@ -222,7 +227,7 @@ const movesMax = 16
 /** Makes the move a record waits for, and the next, until it waits for none, or for one of `until`. */
 export const walk = <R extends { readonly state: string }, F>(
   play: Play,
-  of: {
+  options: {
     readonly collection: Collection.Collection<R, F>
     readonly machine: Machine
     readonly id: string
@@ -231,7 +236,7 @@ export const walk = <R extends { readonly state: string }, F>(
 ) =>
   Effect.gen(function* () {
     const records = yield* Records
-    const { collection, machine, id } = of
+    const { collection, machine, id } = options
     const states: Array<string> = []
     const actions: Array<string> = []
     for (let move = 0; move < movesMax; move++) {
@@ -242,7 +247,7 @@ export const walk = <R extends { readonly state: string }, F>(
         throw new Error(`${collection.name} ${before.state} waits for ${waiting.length}`)
       }
       const [next] = waiting
-      if (next === undefined || next.action === of.until) {
+      if (next === undefined || next.action === options.until) {
         return { state: before.state, states, actions } satisfies Walked
       }
       const act = moves[next.action]

@@ -26,10 +26,10 @@ const manifest = (folder: string): Manifest => JSON.parse(text(join(folder, "pac
 const acts = /^(?:await |void |[A-Za-z_$][\w$]*(?:\.[\w$]+)+\()/mu
 
 describe.each(folders)("%s", (folder) => {
-  const of = manifest(folder)
+  const declared = manifest(folder)
 
   it("says where it comes from, where faults are told, and by which words it is found", () => {
-    const { bugs, description, homepage, keywords, license, repository } = of
+    const { bugs, description, homepage, keywords, license, repository } = declared
     expect(repository.directory).toBe(folder)
     const at = /^git\+(https:\/\/.+)\.git$/u.exec(repository.url)?.[1]
     expect(homepage).toBe(`${at}/tree/main/${folder}#readme`)
@@ -43,16 +43,18 @@ describe.each(folders)("%s", (folder) => {
     const acting = sources
       .filter(({ path, text }) => path.startsWith(`${folder}/`) && acts.test(text))
       .map(({ path }) => `./${relative(folder, path)}`)
-    expect(of.sideEffects === false ? [] : [...of.sideEffects].toSorted()).toEqual(acting)
+    expect(declared.sideEffects === false ? [] : [...declared.sideEffects].toSorted()).toEqual(
+      acting
+    )
   })
 
   it("has a README that tells each of its entries and commands", () => {
     const readme = text(join(folder, "README.md"))
     // The sources are exported to the project's tests alone: the build leaves them out.
-    for (const entry of Object.keys(of.exports).filter((entry) => entry !== "./src/*")) {
-      expect(readme).toContain(`\`${of.name}${entry.slice(1)}\``)
+    for (const entry of Object.keys(declared.exports).filter((entry) => entry !== "./src/*")) {
+      expect(readme).toContain(`\`${declared.name}${entry.slice(1)}\``)
     }
-    for (const command of Object.keys(of.bin ?? {}))
+    for (const command of Object.keys(declared.bin ?? {}))
       expect(readme).toContain(`\`${command} --help\``)
   })
 

@@ -176,7 +176,7 @@ const columnsOf = ({ name, ...collection }: Collection): string => {
 const seed = (
   sql: SqlClient.SqlClient,
   collection: Collection,
-  of: { readonly from: number; readonly to: number }
+  range: { readonly from: number; readonly to: number }
 ) => {
   const changed = `case when n % ${Math.floor(many / few)} = 5 then '${day("2026-06-01")}' else '${day("2020-01-01")}' end`
   return sql.unsafe(`
@@ -184,7 +184,7 @@ const seed = (
       from_offset, from_instant)
     select '${collection.name}', lpad(n::text, 12, '0'), 1, lpad(n::text, 12, '0'), '{}',
       ${columnsOf(collection)}, '${day("2020-01-01")}', 1, ${changed}
-    from generate_series(${of.from}, ${of.to}) n`)
+    from generate_series(${range.from}, ${range.to}) n`)
 }
 
 /** Writes few records of many versions each; the records change in turn. */
@@ -229,7 +229,7 @@ const costOf = (plan: Plans.Node) => {
   return {
     scans: nodes.filter((node) => node["Node Type"] === "Seq Scan").length,
     rows: Plans.rowsOf(plan),
-    sorted: sorts.flatMap(({ Plans: of = [] }) => of.map((node) => node["Actual Rows"]))
+    sorted: sorts.flatMap(({ Plans: plans = [] }) => plans.map((node) => node["Actual Rows"]))
   }
 }
 

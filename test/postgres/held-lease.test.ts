@@ -21,8 +21,8 @@ const queued = Effect.gen(function* () {
 it.live("renews a lease while its worker's transaction goes on, as often as it is asked", () =>
   Effect.gen(function* () {
     const { run, work } = yield* queued
-    const of = { queue, worker: "w", limit: 1 }
-    const [lease] = yield* work.lease({ ...of, leaseMillis: 60_000 })
+    const request = { queue, worker: "w", limit: 1 }
+    const [lease] = yield* work.lease({ ...request, leaseMillis: 60_000 })
     if (lease === undefined) return expect.fail("nothing was leased")
     const held = yield* Deferred.make<void>()
     const renewed = yield* Deferred.make<void>()
@@ -41,18 +41,18 @@ it.live("renews a lease while its worker's transaction goes on, as often as it i
     yield* Deferred.succeed(renewed, undefined)
     yield* Fiber.join(long)
     yield* work.finish(lease)
-    expect(yield* work.lease({ ...of, leaseMillis: 60_000 })).toEqual([])
+    expect(yield* work.lease({ ...request, leaseMillis: 60_000 })).toEqual([])
   }).pipe(Effect.scoped)
 )
 
 it.live("refuses a renewal whose item another worker has, also while that one's is locked", () =>
   Effect.gen(function* () {
     const { run, work } = yield* queued
-    const of = { queue, worker: "w", limit: 1, leaseMillis: 60_000 }
-    const [first] = yield* work.lease(of)
+    const request = { queue, worker: "w", limit: 1, leaseMillis: 60_000 }
+    const [first] = yield* work.lease(request)
     if (first === undefined) return expect.fail("nothing was leased")
     yield* work.release(first, { delay: 0 })
-    const [second] = yield* work.lease(of)
+    const [second] = yield* work.lease(request)
     if (second === undefined) return expect.fail("nothing was leased again")
     const answer = yield* run(
       Effect.andThen(

@@ -18,14 +18,17 @@ const page = 51
 const times = 7
 
 /** Movements of three assets, the third of which has one in a thousand, in two states. */
-const seed = (sql: SqlClient.SqlClient, of: { readonly from: number; readonly to: number }) => sql`
+const seed = (
+  sql: SqlClient.SqlClient,
+  range: { readonly from: number; readonly to: number }
+) => sql`
   insert into bursar.document (collection, record_id, version, sort_key, body, filters, created_at,
     from_offset, from_instant)
   select 'movement', n::text, 1, lpad(n::text, 12, '0'), '{}',
     jsonb_build_object('kind', 'transfer', 'state', case when n % 500 = 0 then 'open' else 'over' end,
       'asset', case when n % 1000 = 7 then 'rare' when n % 2 = 0 then 'even' else 'odd' end),
     '2020-01-01T00:00:00.000000000Z', 1, '2020-01-01T00:00:00.000000000Z'
-  from generate_series(${of.from}::int4, ${of.to}::int4) n`
+  from generate_series(${range.from}::int4, ${range.to}::int4) n`
 
 const queries: ReadonlyArray<Pick<ListQuery, "where" | "meets">> = [
   { where: [] },

@@ -49,10 +49,17 @@ describe("lots in PostgreSQL", () => {
       const count = 2_000
       const stepOf = (
         seq: number,
-        of: Pick<LotRules.LotMovement, "from" | "to">
+        lotMovement: Pick<LotRules.LotMovement, "from" | "to">
       ): LotRules.Step => ({
         acquisition: null,
-        movement: { ...fund, ...of, seq, units: Decimal.one, ledgerTime: begin, reference: null }
+        movement: {
+          ...fund,
+          ...lotMovement,
+          seq,
+          units: Decimal.one,
+          ledgerTime: begin,
+          reference: null
+        }
       })
       const minted = Array.from({ length: count }, (_, n) =>
         stepOf(n + 1, { from: null, to: alice })

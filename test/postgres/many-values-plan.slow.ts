@@ -92,11 +92,12 @@ it.live("reads the payees of a distribution's step without the other holders of 
       expect(Plans.nodes(plan).map((node) => node["Index Name"])).not.toContain("document_filters")
       return Plans.rowsOf(plan)
     })
-    const of = (prefix: string) => Array.from({ length: payees }, (_, n) => `${prefix}${n * 7 + 1}`)
+    const idsOf = (prefix: string) =>
+      Array.from({ length: payees }, (_, n) => `${prefix}${n * 7 + 1}`)
     // Each row is counted and then read, and up to eight nodes pass it on either time.
     const most = payees * 20
-    expect(yield* read({ column: "pair", anyOf: of("p-") }, 2 * payees)).toBeLessThan(most)
-    expect(yield* read({ column: "payee", anyOf: of("d/p-") }, 2 * payees)).toBeLessThan(most)
+    expect(yield* read({ column: "pair", anyOf: idsOf("p-") }, 2 * payees)).toBeLessThan(most)
+    expect(yield* read({ column: "payee", anyOf: idsOf("d/p-") }, 2 * payees)).toBeLessThan(most)
     expect(yield* read({ column: "tally", anyOf: ["d/1"] }, payees)).toBeLessThan(most)
   }).pipe(Effect.scoped)
 )

@@ -42,9 +42,9 @@ const dying = <R>(storage: Layer.Layer<Memory.Storage | R>) => {
     ProjectionLog,
     Effect.map(ProjectionLog, (log) => ({
       ...log,
-      bootstrap: (of: Parameters<typeof log.bootstrap>[0]) =>
+      bootstrap: (options: Parameters<typeof log.bootstrap>[0]) =>
         Effect.andThen(
-          log.bootstrap(of),
+          log.bootstrap(options),
           Effect.suspend(() => (left-- > 0 ? Effect.die(new Error("killed")) : Effect.void))
         )
     }))
@@ -53,17 +53,17 @@ const dying = <R>(storage: Layer.Layer<Memory.Storage | R>) => {
 
 const away = <R>(
   ledger: Ledger.Ledger["Service"],
-  of: {
+  options: {
     readonly storage: Layer.Layer<Memory.Storage | R>
     readonly terms: Parameters<typeof recordsTerms>[0]
     readonly at: readonly [stop: number, back: number, last: number]
   }
 ) => {
   const sight: Sight = { end: 0, horizon: 0 }
-  const [stop, back, last] = of.at
+  const [stop, back, last] = options.at
   return Effect.gen(function* () {
     yield* Calls.catchUp
-    yield* recordsTerms(of.terms)
+    yield* recordsTerms(options.terms)
     sight.end = stop
     yield* Calls.catchUp
     const before = yield* held
@@ -77,7 +77,7 @@ const away = <R>(
     sight.end = last
     yield* Calls.catchUp
     return { begun, after: yield* held }
-  }).pipe(Effect.provide(instance(ledger, { sight, storage: dying(of.storage) })))
+  }).pipe(Effect.provide(instance(ledger, { sight, storage: dying(options.storage) })))
 }
 
 const bothStorages = Effect.gen(function* () {

@@ -19,13 +19,22 @@ const at = Instant.of("2026-07-31T23:59:59.999999Z")
 
 const moved = (
   seq: number,
-  of: Pick<PartyMovement, "kind" | "from" | "to"> & { units: string; balanceAfter: string }
+  partyMovement: Pick<PartyMovement, "kind" | "from" | "to"> & {
+    units: string
+    balanceAfter: string
+  }
 ) =>
   ({
     ...{ registrar: party("reg"), instrumentId: "fund-a", party: h1, seq, at, ledgerTime: at },
-    ...{ offset: Offset.of(seq), updateId: "u", reference: null, restricted: false, ...of },
-    units: Decimal.of(of.units),
-    balanceAfter: Decimal.of(of.balanceAfter)
+    ...{
+      offset: Offset.of(seq),
+      updateId: "u",
+      reference: null,
+      restricted: false,
+      ...partyMovement
+    },
+    units: Decimal.of(partyMovement.units),
+    balanceAfter: Decimal.of(partyMovement.balanceAfter)
   }) satisfies PartyMovement
 
 const movements: ReadonlyArray<PartyMovement> = [

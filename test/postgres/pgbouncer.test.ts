@@ -8,10 +8,10 @@ import { describe, expect } from "vitest"
 import * as TestDatabase from "#adapters/storage/embedded/TestDatabase.ts"
 import * as PgBouncer from "./pgbouncer.ts"
 
-const opened = (of: { readonly url: string; readonly poolerUrl: string }) =>
+const opened = (urls: { readonly url: string; readonly poolerUrl: string }) =>
   Layer.build(
     Layer.fresh(
-      Postgres.layer({ url: Redacted.make(of.url), poolerUrl: Redacted.make(of.poolerUrl) })
+      Postgres.layer({ url: Redacted.make(urls.url), poolerUrl: Redacted.make(urls.poolerUrl) })
     )
   )
 

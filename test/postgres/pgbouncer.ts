@@ -52,26 +52,26 @@ interface Options {
  * Starts a pooler before the database of this address, and returns the address of the database
  * through the pooler.
  */
-export const start = (of: Options): Effect.Effect<string, never, Scope.Scope> =>
+export const start = (options: Options): Effect.Effect<string, never, Scope.Scope> =>
   Effect.map(
     Effect.acquireRelease(
-      Effect.promise(() => launch(of)),
+      Effect.promise(() => launch(options)),
       ({ end }) => Effect.promise(end)
     ),
     ({ url }) => url
   )
 
-const launch = async (of: Options) => {
+const launch = async (options: Options) => {
   if (program === undefined) throw new Error("there is no pgbouncer")
   const folder = await mkdtemp(join(tmpdir(), "bursar-pgbouncer-"))
   const account = await Account.choose(folder)
-  const to = new URL(of.url)
+  const to = new URL(options.url)
   const port = await freePort()
   const files = {
     "users.txt": `"${to.username}" "${to.password}"\n`,
     "pgbouncer.ini": [
       "[databases]",
-      `* = host=${to.hostname} port=${to.port} connect_query='${of.settings}'`,
+      `* = host=${to.hostname} port=${to.port} connect_query='${options.settings}'`,
       "[pgbouncer]",
       "listen_addr = 127.0.0.1",
       `listen_port = ${port}`,
@@ -107,7 +107,7 @@ const launch = async (of: Options) => {
     if (child.exitCode !== null || Date.now() > until) throw new Error(`no pgbouncer: ${output}`)
     await new Promise((waited) => setTimeout(waited, 20))
   }
-  const through = new URL(of.url)
+  const through = new URL(options.url)
   through.port = String(port)
   return {
     url: through.href,

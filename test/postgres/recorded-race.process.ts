@@ -217,7 +217,7 @@ describe("an instrument that is recorded while its parties act", () => {
     )
   )("leaves $what as the ledger has them, where the one that $first is first", ({ first, scene }) =>
     Effect.gen(function* () {
-      const of: Scene = (yield* scene) as never
+      const race: Scene = (yield* scene) as never
       yield* forgets
       const url = Redacted.make(yield* TestDatabase.url)
       const gate = Effect.all({ reached: Deferred.make<void>(), opened: Deferred.make<void>() })
@@ -225,7 +225,7 @@ describe("an instrument that is recorded while its parties act", () => {
       const storage = heldUp(Layer.orDie(Postgres.layer({ url })), gates)
       yield* Effect.gen(function* () {
         yield* Calls.settle
-        yield* of.acts
+        yield* race.acts
         const follower = yield* Follower
         // Writes of the instrument are made without the follower: it is the other fiber.
         const alone = Engine.Engine.of({
@@ -235,7 +235,7 @@ describe("an instrument that is recorded while its parties act", () => {
         const services = yield* Effect.context<Workers.Workers>()
         const does = {
           follows: Effect.asVoid(follower.catchUp),
-          records: of.recorded.pipe(
+          records: race.recorded.pipe(
             Effect.map(({ why }) => assert.strictEqual(why, "")),
             Effect.provideService(Engine.Engine, {
               ...alone,
@@ -256,8 +256,8 @@ describe("an instrument that is recorded while its parties act", () => {
         yield* Fiber.join(other)
         yield* Calls.settle
         assert.deepEqual(
-          yield* of.states,
-          five.map(() => of.after)
+          yield* race.states,
+          five.map(() => race.after)
         )
         assert.deepEqual(yield* Fund.surprises, [])
       }).pipe(Effect.provide(yield* againOn(storage)))

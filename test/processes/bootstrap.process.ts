@@ -163,7 +163,7 @@ const heldOnLedger = async (stack: Stack.Stack, instrumentId: string) => {
 }
 
 /** Takes the venue to a state in which every order and line waits on a party or role. */
-const inFlight = async (of: Awaited<ReturnType<typeof opened>>, stack: Stack.Stack) => {
+const inFlight = async (host: Awaited<ReturnType<typeof opened>>, stack: Stack.Stack) => {
   const [elf, ern] = [walkOf(stack, fund), walkOf(stack, note)]
   const { app, operator, risk } = elf.desks
   await walking.openMarket(elf, terms)
@@ -171,14 +171,14 @@ const inFlight = async (of: Awaited<ReturnType<typeof opened>>, stack: Stack.Sta
   await walking.onboard(elf)
   await walking.publish(elf, { metric: "income", value: Decimal.zero })
   await walking.subscribe(elf, { subscriptionId: "sub-1", amount: "100000" })
-  await of.moves(stack, "2026-07-21T21:00:00Z")
+  await host.moves(stack, "2026-07-21T21:00:00Z")
   await walking.publish(elf, { metric: "income", value: Decimal.of("0.001") })
   await backed.recorded(ern)
   await operator.done(`/v1/holders/${holderId}/admissions`, { instrumentId: note.instrumentId })
   await walking.admitted(ern, holderId)
   await backed.agreed(ern)
 
-  await of.moves(stack, "2026-08-01T05:02:00Z")
+  await host.moves(stack, "2026-08-01T05:02:00Z")
   await walking.agreed(elf, "/v1/distributions", { instrumentId: fund.instrumentId, month })
   await operator.until(distribution, state("payable"))
   pauses(stack, "attestor")
@@ -291,12 +291,12 @@ it("goes on with every order, line and mint in flight on a new database, with th
     `distribution-recompute distribution ${distributionId}`
   ])
   const byHold = Map.groupBy(findings, (row) => VenueClient.text(row, "holdId"))
-  for (const [holdId, of] of byHold) {
+  for (const [holdId, lines] of byHold) {
     await walking.agreed(
       elf,
       `/v1/holds/${holdId}:release`,
       {
-        accept: of.map((row) => VenueClient.text(row, "findingId")),
+        accept: lines.map((row) => VenueClient.text(row, "findingId")),
         reason: "nothing was carried"
       },
       { maker: "risk", approvers: ["approver", "approverTwo"] }

@@ -28,7 +28,7 @@ export interface Instances {
 const preload = new URL("./elsewhere.ts", import.meta.url).pathname
 
 /** Starts so many hosts; the first one alone, since it makes the deployment's keys. */
-export const start = async (of: {
+export const start = async (options: {
   readonly count: number
   readonly settings?: Readonly<Record<string, string>>
   /** How the ledger carries out a submission, where it does otherwise than commit it. */
@@ -38,7 +38,7 @@ export const start = async (of: {
   const folder = await mkdtemp(join(tmpdir(), "bursar-processes-"))
   const url = await Effect.runPromise(Scope.provide(TestDatabase.url, scope))
   const identity = await Host.identity()
-  const ledger = LedgerThere.start(of.submitting)
+  const ledger = LedgerThere.start(options.submitting)
   const more = (settings: Readonly<Record<string, string>> = {}) =>
     Host.start({
       databaseUrl: url,
@@ -47,14 +47,14 @@ export const start = async (of: {
       settings: {
         BURSAR_DATABASE_CONNECTIONS: "6",
         BURSAR_LEDGER_TOKEN: "another-process-has-it",
-        ...of.settings,
+        ...options.settings,
         ...settings
       },
       preload,
       born: ledger.serve
     })
   const hosts = [await more()]
-  const others = Array.from({ length: of.count - 1 }, () => more())
+  const others = Array.from({ length: options.count - 1 }, () => more())
   hosts.push(...(await Promise.all(others)))
   return {
     hosts,
@@ -90,7 +90,7 @@ export interface Answer {
 /** One call; what is lost on the way is null. */
 export const call = async (
   host: Host.Host,
-  of: {
+  call: {
     readonly as: string
     readonly path: string
     readonly body?: unknown
@@ -99,14 +99,14 @@ export const call = async (
   }
 ): Promise<Answer | null> => {
   const init: RequestInit =
-    of.body === undefined ? {} : { method: "POST", body: JSON.stringify(of.body) }
-  const asked = fetch(`${host.url}${of.path}`, {
+    call.body === undefined ? {} : { method: "POST", body: JSON.stringify(call.body) }
+  const asked = fetch(`${host.url}${call.path}`, {
     ...init,
     headers: {
-      authorization: `Bearer ${of.as}`,
-      ...(of.body === undefined ? {} : { "content-type": "application/json" }),
-      ...(of.key === undefined ? {} : { "idempotency-key": of.key }),
-      ...of.signed
+      authorization: `Bearer ${call.as}`,
+      ...(call.body === undefined ? {} : { "content-type": "application/json" }),
+      ...(call.key === undefined ? {} : { "idempotency-key": call.key }),
+      ...call.signed
     }
   })
   return asked.then(
@@ -122,12 +122,12 @@ export const call = async (
 /** The same call to one host after another until one of them answers other than "later". */
 export const insist = (
   hosts: ReadonlyArray<Host.Host>,
-  of: Parameters<typeof call>[1]
+  options: Parameters<typeof call>[1]
 ): Promise<Answer> => {
   let n = 0
   return wanted(async () => {
     const host = hosts[n++ % hosts.length]
-    const answer = host === undefined ? null : await call(host, of)
+    const answer = host === undefined ? null : await call(host, options)
     return answer !== null && answer.status < 500 && answer.status !== 429 ? answer : undefined
   })
 }
@@ -143,24 +143,27 @@ export const textOf = (body: unknown, member: string): string => {
 export const party = (hint: string) => `${hint}::1220${"ab".repeat(32)}`
 
 /** Registers a holder, which is one command on the ledger. */
-export const registration = (of: {
+export const registration = (registration: {
   readonly as: string
   readonly holderId: string
   readonly key: string
 }) => ({
-  as: of.as,
+  as: registration.as,
   path: "/v1/holders",
-  key: of.key,
-  body: { holderId: of.holderId, party: party(of.holderId), taxResidences: [] }
+  key: registration.key,
+  body: { holderId: registration.holderId, party: party(registration.holderId), taxResidences: [] }
 })
 
 /** Reads an operation, from any host that answers, until it has ended. */
 export const ended = (
   hosts: ReadonlyArray<Host.Host>,
-  of: { readonly as: string; readonly operationId: string }
+  approval: { readonly as: string; readonly operationId: string }
 ): Promise<string> =>
   wanted(async () => {
-    const { body } = await insist(hosts, { as: of.as, path: `/v1/operations/${of.operationId}` })
+    const { body } = await insist(hosts, {
+      as: approval.as,
+      path: `/v1/operations/${approval.operationId}`
+    })
     const { value } = body as { readonly value?: { readonly state?: string } }
     return value?.state === "succeeded" || value?.state === "failed" ? value.state : undefined
   })
@@ -174,11 +177,11 @@ export interface Told {
 /** One page of the feed, from any host that answers. */
 export const page = async (
   hosts: ReadonlyArray<Host.Host>,
-  of: { readonly as: string; readonly after: string | null; readonly limit: number }
+  page: { readonly as: string; readonly after: string | null; readonly limit: number }
 ): Promise<{ readonly value: ReadonlyArray<Told>; readonly next: string }> => {
-  const after = of.after === null ? "" : `&after=${encodeURIComponent(of.after)}`
-  const path = `/v1/events?limit=${of.limit}${after}`
-  const { status, body } = await insist(hosts, { as: of.as, path })
+  const after = page.after === null ? "" : `&after=${encodeURIComponent(page.after)}`
+  const path = `/v1/events?limit=${page.limit}${after}`
+  const { status, body } = await insist(hosts, { as: page.as, path })
   if (status !== 200) throw new Error(`${path}: ${JSON.stringify(body)}`)
   return body as { readonly value: ReadonlyArray<Told>; readonly next: string }
 }

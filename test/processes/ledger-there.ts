@@ -28,7 +28,7 @@ const layer = Layer.unwrap(
  * Carries a submission of a host out, or not: `submit` commits it. A host that is killed before the
  * answer is sent never reads it.
  */
-export type Submitting = (of: {
+export type Submitting = (submission: {
   readonly child: ChildProcess
   readonly submission: Ledger.Submission
   readonly submit: Effect.Effect<Ledger.Receipt, Ledger.SubmitError>

@@ -19,22 +19,22 @@ const template = (entity: string): Ledger.TypeRef => ({
   entity
 })
 
-const active = (of: {
+const active = (contract: {
   readonly contractId: string
   readonly entity: string
   readonly createdAt?: Instant.Instant
 }): Ledger.Active => ({
   _tag: "Created",
   nodeId: 0,
-  contractId: of.contractId,
-  template: template(of.entity),
+  contractId: contract.contractId,
+  template: template(contract.entity),
   packageId: "package-id",
-  payload: { of: of.contractId },
+  payload: { name: contract.contractId },
   views: [],
   signatories: [],
   observers: [],
   witnesses: [],
-  createdAt: of.createdAt ?? Instant.fromNanos(0n),
+  createdAt: contract.createdAt ?? Instant.fromNanos(0n),
   blob: Option.none(),
   inAcs: true,
   synchronizerId: "synchronizer"
@@ -73,9 +73,9 @@ describe("the index of readings", () => {
 
 describe("the start of a follower", () => {
   it("takes a snapshot of a pruned ledger for an empty projection, and for a kept one at its next epoch alone", () => {
-    const of = { ledgerEpoch: 1, offset: 0 }
-    expect(Bootstrap.needsSnapshot(of, { horizon: 0, rebootstrap: null })).toBe(false)
-    expect(Bootstrap.needsSnapshot(of, { horizon: 1, rebootstrap: null })).toBe(true)
+    const head = { ledgerEpoch: 1, offset: 0 }
+    expect(Bootstrap.needsSnapshot(head, { horizon: 0, rebootstrap: null })).toBe(false)
+    expect(Bootstrap.needsSnapshot(head, { horizon: 1, rebootstrap: null })).toBe(true)
     const epoch = fc.integer({ min: 1, max: 3 })
     fc.assert(
       fc.property(
@@ -168,11 +168,11 @@ describe("the records to prefetch", () => {
   const look = (id: string): Look => ({ collection: { name: "note" }, id })
   const looking: FromLedger = {
     template: template("First"),
-    looks: (payload, contractId) => [look(String(payload["of"])), look(contractId)]
+    looks: (payload, contractId) => [look(String(payload["name"])), look(contractId)]
   }
   const looks = (events: ReadonlyArray<Ledger.Event>) =>
     looksOf(events, {
-      payloadOf: (contractId) => (contractId === "b" ? { of: "before" } : undefined),
+      payloadOf: (contractId) => (contractId === "b" ? { name: "before" } : undefined),
       fromLedger: FromLedgerIndex.make([...fromLedger.all, looking])
     })
 

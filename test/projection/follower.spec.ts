@@ -24,10 +24,10 @@ const make = (registrar: string, ...ids: readonly [string, ...ReadonlyArray<stri
   Effect.gen(function* () {
     const ledger = yield* Ledger.Ledger
     const [first, ...more] = ids
-    const of = (noteId: string) => Notes.proposal(ledger.venue, { noteId, registrar })
+    const proposalOf = (noteId: string) => Notes.proposal(ledger.venue, { noteId, registrar })
     const receipt = yield* ledger.submit({
       commandId: `past:${++commands}`,
-      commands: [of(first), ...more.map(of)],
+      commands: [proposalOf(first), ...more.map(proposalOf)],
       dedup: { _tag: "Since", offset: yield* ledger.ledgerEnd }
     })
     return Option.getOrThrow(receipt.transaction)
@@ -264,10 +264,10 @@ describe("what a stream may do", () => {
         }),
         Layer.succeed(ProjectionLog, {
           ...log,
-          advance: (of) =>
+          advance: (move) =>
             Effect.andThen(
               Effect.sync(() => void advances++),
-              log.advance(of)
+              log.advance(move)
             )
         })
       )
@@ -439,7 +439,7 @@ describe("what the venue is only a witness of", () => {
   }
   const exercised = (
     created: Ledger.Event | undefined,
-    of: Partial<Ledger.Exercised>
+    changes: Partial<Ledger.Exercised>
   ): ReadonlyArray<Ledger.Event> =>
     created?._tag !== "Created"
       ? []
@@ -458,7 +458,7 @@ describe("what the venue is only a witness of", () => {
             consuming: true,
             witnesses: [],
             inAcs: true,
-            ...of
+            ...changes
           }
         ]
 

@@ -8,7 +8,10 @@ import * as LedgerBatch from "#core/projection/LedgerBatch.ts"
 
 const start = { offset: 0, ledgerTime: null, horizonOffset: 0 }
 
-const transaction = (offset: number, of: Partial<Ledger.Transaction> = {}): Ledger.Transaction => ({
+const transaction = (
+  offset: number,
+  changes: Partial<Ledger.Transaction> = {}
+): Ledger.Transaction => ({
   _tag: "Transaction",
   offset: offset as Offset.Offset,
   updateId: `update-${offset}`,
@@ -18,7 +21,7 @@ const transaction = (offset: number, of: Partial<Ledger.Transaction> = {}): Ledg
   recordTime: Instant.fromNanos(0n),
   synchronizerId: "synchronizer",
   events: [],
-  ...of
+  ...changes
 })
 
 const foreign = (offset: number, what: Ledger.Foreign["what"]): Ledger.Foreign => ({

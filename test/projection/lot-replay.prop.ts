@@ -93,11 +93,11 @@ const recordWithoutLots = Effect.fnUntraced(function* ({ after, before }: Past) 
 
 const changeRegister = Effect.fnUntraced(function* (
   { movement: { instrumentId, registrar, units } }: LotRules.Step,
-  of: { readonly party: Party.Party; readonly on: "add" | "remove"; readonly offset: number }
+  record: { readonly party: Party.Party; readonly on: "add" | "remove"; readonly offset: number }
 ) {
   const records = yield* Records
-  const line = { registrar, instrumentId, party: of.party }
-  const act = actAt(of.offset)
+  const line = { registrar, instrumentId, party: record.party }
+  const act = actAt(record.offset)
   const found = yield* records.find(registerEntries, idOf(line))
   const locked = Decimal.zero
   if (Option.isNone(found)) {
@@ -105,7 +105,7 @@ const changeRegister = Effect.fnUntraced(function* (
     yield* records.open(registerEntries, entry, act)
     return
   }
-  const fact = { on: of.on, units, locked, at: begin, offset: Offset.of(of.offset) }
+  const fact = { on: record.on, units, locked, at: begin, offset: Offset.of(record.offset) }
   yield* records.append(registerEntries, found.value, fact, act)
 })
 
@@ -175,18 +175,18 @@ describe("the replay of movements into lots", () => {
             yield* recordWithoutLots(past)
             const horizon = snapshotAt + Math.min(pruned, past.after.length)
             const start = startOf(past, horizon)
-            const of = { fold: StoredLots.foldOf(past.after), pageMax }
+            const settings = { fold: StoredLots.foldOf(past.after), pageMax }
             const isAny = (yield* records.list(supplies, { limit: 1 })).length > 0
             for (let page = 0; isAny && page < stopped; page += 1) {
-              yield* records.transactAlone(LotReplaySteps.replayPage(of, start))
+              yield* records.transactAlone(LotReplaySteps.replayPage(settings, start))
             }
-            yield* LotReplaySteps.replay(of)(start)
+            yield* LotReplaySteps.replay(settings)(start)
             for (let offset = horizon; offset <= snapshotAt + past.after.length; offset += 1) {
               const lots = yield* StoredLots.storedLots(offset)
               expect(lots.map(shownLot).toSorted()).toEqual(expectedAt(past, { horizon, offset }))
             }
             // A second start finds it done, and so does one of a store without movements.
-            yield* LotReplaySteps.replay(of)(start)
+            yield* LotReplaySteps.replay(settings)(start)
             const replayed = yield* records.find(lotReplays, replayId)
             expect(Option.isSome(replayed) && replayed.value.isDone).toBe(isAny)
           }).pipe(Effect.provide(layer), Effect.runPromise)

@@ -26,9 +26,11 @@ const cuts = fc.record({
 
 const [fund] = funds as unknown as readonly [(typeof funds)[number]]
 const nobody = { acquisition: null } as const
-const stepOf = (of: Pick<LotRules.LotMovement, "from" | "to" | "units">): LotRules.Step => ({
+const stepOf = (
+  lotMovement: Pick<LotRules.LotMovement, "from" | "to" | "units">
+): LotRules.Step => ({
   ...nobody,
-  movement: { ...fund, ...of, seq: 0, ledgerTime: begin, reference: null }
+  movement: { ...fund, ...lotMovement, seq: 0, ledgerTime: begin, reference: null }
 })
 const partyOf = (n: number): Party.Party => parties[n] ?? parties[0]!
 const whole = (units: bigint) => Decimal.fromAtoms(units * 10n ** 10n)

@@ -78,8 +78,8 @@ const burnRequest = (kind: string): Ledger.LfRecord => ({
   executeBefore: "2026-07-30T10:00:00.000000Z"
 })
 
-const claimed = (of: Whole) =>
-  Effect.map(MovementClaims.of(of), (claims) =>
+const claimed = (movement: Whole) =>
+  Effect.map(MovementClaims.of(movement), (claims) =>
     claims.map(
       ({ nodeId, until, kinds, reference }) =>
         `${nodeId}–${until} ${kinds.into} ${kinds.outOf} ${kinds.across} ${
@@ -169,8 +169,8 @@ describe("what a movement is named after", () => {
 describe("a projection that began from a snapshot", () => {
   it.effect("has the supply of its holdings, where no movement recorded one", () =>
     Effect.gen(function* () {
-      const of = yield* Story.cast
-      yield* Venue.act(of.registrar, Story.configuration(of.registrar, of))
+      const cast = yield* Story.cast
+      yield* Venue.act(cast.registrar, Story.configuration(cast.registrar, cast))
       const records = yield* Records
       const offset = yield* Venue.offsetNow
       for (const [contractId, amount] of [
@@ -179,9 +179,9 @@ describe("a projection that began from a snapshot", () => {
       ] as const) {
         const holding = {
           contractId: contractId as Holding["contractId"],
-          registrar: of.registrar.party,
+          registrar: cast.registrar.party,
           instrumentId: "fund-a",
-          owner: of.registrar.party,
+          owner: cast.registrar.party,
           amount: Decimal.of(amount),
           lock: null,
           endedOffset: null
@@ -198,28 +198,28 @@ describe("a projection that began from a snapshot", () => {
 
   it.effect("counts what was there already, and tells only what moved since", () =>
     Effect.gen(function* () {
-      const of = yield* Story.cast
+      const cast = yield* Story.cast
       const holding = (amount: string) =>
         Templates.create(Templates.Holding, {
-          registrar: of.registrar.party,
-          owner: of.registrar.party,
-          provider: of.venue,
-          instrument: { admin: of.registrar.party, id: "fund-a" },
+          registrar: cast.registrar.party,
+          owner: cast.registrar.party,
+          provider: cast.venue,
+          instrument: { admin: cast.registrar.party, id: "fund-a" },
           amount: Decimal.of(amount),
           restricted: false,
           lock: null,
           label: "",
           meta: {}
         })
-      yield* Venue.actUnseen(of.registrar, Story.configuration(of.registrar, of))
-      yield* Venue.actUnseen(of.registrar, holding("100"), holding("50"))
+      yield* Venue.actUnseen(cast.registrar, Story.configuration(cast.registrar, cast))
+      yield* Venue.actUnseen(cast.registrar, holding("100"), holding("50"))
       const participant = yield* Participant
       yield* participant.admin.prune(yield* participant.ledgerEnd)
       // The first update for the projection: it begins at the ledger's end, and reads later updates
       // only.
       yield* Venue.settle
       const id = { instrumentId: Story.instrumentId }
-      const asset = { registrar: of.registrar.party, instrumentId: "fund-a" }
+      const asset = { registrar: cast.registrar.party, instrumentId: "fund-a" }
       const counts = Effect.map(HoldingLookups.holderCounts([asset]), (found) => [
         ...found.values()
       ])
@@ -233,7 +233,7 @@ describe("a projection that began from a snapshot", () => {
       const before = yield* Venue.offsetNow
       const lotsAt = (offset: number) =>
         Effect.map(
-          LotLookups.openLotsOf({ ...asset, parties: [of.registrar.party] }, pinAt(offset)),
+          LotLookups.openLotsOf({ ...asset, parties: [cast.registrar.party] }, pinAt(offset)),
           (found) =>
             [...found.values()]
               .flat()
@@ -247,8 +247,8 @@ describe("a projection that began from a snapshot", () => {
         records.list(holdings, { limit: 1 })
       )
       const burned = one?.record.contractId ?? ""
-      yield* Venue.act(of.registrar, Templates.exercise(Templates.Holding, burned, "Burn", {}))
-      yield* Venue.act(of.registrar, holding("7"))
+      yield* Venue.act(cast.registrar, Templates.exercise(Templates.Holding, burned, "Burn", {}))
+      yield* Venue.act(cast.registrar, holding("7"))
       const moved = (yield* Venue.list(MovementQueries.ofInstrument, id)).value
       const left = Decimal.formatPlain(moved[0]?.balanceAfter ?? Decimal.zero)
       assert.include(["50", "100"], left)
@@ -261,7 +261,7 @@ describe("a projection that began from a snapshot", () => {
       assert.deepEqual(yield* lotsAt(before), ["150 150 null"])
       const after = yield* lotsAt(yield* Venue.offsetNow)
       assert.deepEqual(after, [`150 ${left} null`, "7 7 null"])
-      const held = yield* HoldingLookups.heldBy({ ...asset, party: of.registrar.party })
+      const held = yield* HoldingLookups.heldBy({ ...asset, party: cast.registrar.party })
       assert.strictEqual(Decimal.formatPlain(held.units), String(Number(left) + 7))
       const { value } = yield* Venue.read(SeriesQueries.get, { ...id, metric: "supply" })
       const [day] = value.points

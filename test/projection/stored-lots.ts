@@ -77,7 +77,7 @@ export const foldStored = Effect.fnUntraced(function* (
   const records = yield* Records
   const fold = foldOf(steps)
   const updates = updatesOf(steps, cut.updates)
-  const shares = updates.map((of, index) => sharesOf(of, index + 1))
+  const shares = updates.map((steps, index) => sharesOf(steps, index + 1))
   for (let n = 0; n < shares.length; n += cut.batch) {
     yield* records.transactAlone(fold(shares.slice(n, n + cut.batch).flat()))
   }
@@ -86,11 +86,11 @@ export const foldStored = Effect.fnUntraced(function* (
 
 /** One update's share of each instrument, as the readings of movements find them. */
 export const sharesOf = (
-  of: ReadonlyArray<LotRules.Step>,
+  steps: ReadonlyArray<LotRules.Step>,
   offset: number
 ): ReadonlyArray<RecordedMovements> =>
   funds.flatMap(({ instrumentId }) => {
-    const own = of.filter(({ movement }) => movement.instrumentId === instrumentId)
+    const own = steps.filter(({ movement }) => movement.instrumentId === instrumentId)
     const [first] = own
     if (first === undefined) return []
     const now = first.movement.ledgerTime

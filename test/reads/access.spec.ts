@@ -44,8 +44,8 @@ describe("the intersection of two scopes", () => {
     fc.constantFrom("holderId", "state", "party"),
     fc.uniqueArray(fc.constantFrom("a", "b", "c"))
   )
-  const matches = (of: Read.Scope, row: Readonly<Record<string, string>>): boolean =>
-    Object.entries(of).every(([column, values]) => values.includes(row[column] ?? ""))
+  const matches = (scope: Read.Scope, row: Readonly<Record<string, string>>): boolean =>
+    Object.entries(scope).every(([column, values]) => values.includes(row[column] ?? ""))
   const row = fc.record({
     holderId: fc.constantFrom("a", "b", "c"),
     state: fc.constantFrom("a", "b", "c"),

@@ -37,9 +37,9 @@ const byPath = Effect.fnUntraced(function* (hrefs: ReadonlyArray<string>, pin: P
     limit: 1_000
   })
   return new Map(
-    [...Map.groupBy(rows, ({ record }) => record.resource.href)].map(([href, of]) => [
+    [...Map.groupBy(rows, ({ record }) => record.resource.href)].map(([href, group]) => [
       href,
-      of.flatMap(({ record }) => awaits(record))
+      group.flatMap(({ record }) => awaits(record))
     ])
   )
 })

@@ -53,7 +53,7 @@ const idOf = (index: number) => `t${String(index).padStart(5, "0")}`
 const even = (count: number) => Array.from({ length: count }, (_, index) => idOf(index * 2))
 
 const page = (
-  of: {
+  options: {
     readonly list?: typeof ToyQueries.listTimers
     readonly caller?: typeof auditor
     readonly params?: { readonly state?: ReadonlyArray<string> }
@@ -65,15 +65,15 @@ const page = (
   } = {}
 ) =>
   Effect.flatMap(Queries, (queries) =>
-    queries.page(of.list ?? ToyQueries.listTimers, {
-      caller: of.caller ?? auditor,
-      params: of.params ?? {},
-      point: of.point ?? {},
+    queries.page(options.list ?? ToyQueries.listTimers, {
+      caller: options.caller ?? auditor,
+      params: options.params ?? {},
+      point: options.point ?? {},
       page: {
-        limit: of.limit ?? 2,
-        ...(of.after === undefined ? {} : { after: of.after }),
-        ...(of.updatedFrom === undefined ? {} : { updatedFrom: of.updatedFrom }),
-        ...(of.updatedTo === undefined ? {} : { updatedTo: of.updatedTo })
+        limit: options.limit ?? 2,
+        ...(options.after === undefined ? {} : { after: options.after }),
+        ...(options.updatedFrom === undefined ? {} : { updatedFrom: options.updatedFrom }),
+        ...(options.updatedTo === undefined ? {} : { updatedTo: options.updatedTo })
       }
     })
   )
@@ -226,8 +226,8 @@ describe("a cursor", () => {
         to: { updatedTo: Instant.fromNanos(10n ** 18n) }
       } as const
       const issued = new Map<string, string>()
-      for (const [name, of] of Object.entries(way)) {
-        const { next } = yield* page({ ...of, limit: 1 })
+      for (const [name, change] of Object.entries(way)) {
+        const { next } = yield* page({ ...change, limit: 1 })
         if (next !== null) issued.set(name, next)
       }
       assert.sameMembers(
@@ -235,8 +235,8 @@ describe("a cursor", () => {
         ["plain", "back", "filtered", "filteredMore", "mine", "theirs", "from", "to"]
       )
       for (const [by, after] of issued) {
-        for (const [name, of] of Object.entries(way)) {
-          const asked = page({ ...of, limit: 1, after })
+        for (const [name, change] of Object.entries(way)) {
+          const asked = page({ ...change, limit: 1, after })
           if (by === name) assert.strictEqual((yield* asked).value.length, 1)
           else yield* refused(asked, `${by} on ${name}`)
         }
@@ -331,18 +331,18 @@ describe("a cursor", () => {
     Effect.gen(function* () {
       const crypto = yield* Crypto
       const cursors = Cursor.make(crypto, [{ id: 0, secret: new Uint8Array(32) }])
-      const of = { list: "l", binding: "b" }
+      const position = { list: "l", binding: "b" }
       const written = (length: number) =>
-        cursors.write({ ...of, offset: 0 as Offset.Offset, keys: ["x".repeat(length)] })
+        cursors.write({ ...position, offset: 0 as Offset.Offset, keys: ["x".repeat(length)] })
       // 44 bytes around a key of 340 are 384, which are 512 characters.
       const text = written(340)
       assert.strictEqual(text.length, 512)
-      assert.strictEqual(cursors.read({ ...of, count: 1, text })._tag, "Success")
+      assert.strictEqual(cursors.read({ ...position, count: 1, text })._tag, "Success")
       assert.throws(() => written(341), "too long")
       // Longer than any list's is refused before a byte of it is decoded or verified.
       const counted = { ...crypto, equal: () => assert.fail("a long text was verified") }
       const long = Cursor.make(counted, [{ id: 0, secret: new Uint8Array(32) }])
-      assert.strictEqual(long.read({ ...of, count: 1, text: `${text}AAAA` })._tag, "Failure")
+      assert.strictEqual(long.read({ ...position, count: 1, text: `${text}AAAA` })._tag, "Failure")
     }).pipe(Effect.provide(ports()))
   )
 

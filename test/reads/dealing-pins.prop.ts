@@ -194,30 +194,30 @@ const exercised = (
 /** An open cycle comes to what its orders ask, a settled one to what was dealt, a released one to nothing. */
 const sumOf = (
   orders: ReadonlyMap<string, Order>,
-  of: { readonly cycleId: string; readonly state: Cycle["state"] }
+  cycle: { readonly cycleId: string; readonly state: Cycle["state"] }
 ): bigint => {
   const counted = {
     open: ["claimed", "priced", "funded"],
     settled: ["closed", "settled"],
     released: [] as ReadonlyArray<string>
-  }[of.state]
+  }[cycle.state]
   return [...orders.values()].reduce(
     (sum, { cycleId, state, units }) =>
-      cycleId === of.cycleId && counted.includes(state) ? sum + atoms(units) : sum,
+      cycleId === cycle.cycleId && counted.includes(state) ? sum + atoms(units) : sum,
     0n
   )
 }
 
-const sorted = (of: Iterable<readonly [string, unknown]>) =>
-  Object.fromEntries([...of].toSorted(([a], [b]) => (a < b ? -1 : 1)))
+const sorted = (entries: Iterable<readonly [string, unknown]>) =>
+  Object.fromEntries([...entries].toSorted(([a], [b]) => (a < b ? -1 : 1)))
 
 const shown = (decimal: Decimal.Decimal | null) =>
   decimal === null ? null : Decimal.atoms(decimal)
 
 const naive = ({ bought, cycles, redemptions, subscriptions }: Told) => {
-  const orders = (of: Map<string, Order>) =>
+  const orders = (orders: Map<string, Order>) =>
     sorted(
-      [...of].map(([id, order]) => [
+      [...orders].map(([id, order]) => [
         id,
         { ...order, units: order.units === null ? null : atoms(order.units) }
       ])

@@ -28,7 +28,7 @@ const expected = (books: Books.Books, holders: ReadonlyMap<string, string>) => (
   calendar: books.calendar(through),
   distributions: books.months.map((month) => {
     const lines = month.lines.filter(({ state }) => state !== "planned")
-    const of = (figure: (line: Books.Line) => bigint) => Books.sum(month.lines, figure)
+    const totalOf = (figure: (line: Books.Line) => bigint) => Books.sum(month.lines, figure)
     return {
       distributionId: month.distributionId,
       month: month.month,
@@ -39,15 +39,15 @@ const expected = (books: Books.Books, holders: ReadonlyMap<string, string>) => (
       ),
       totals: {
         holders: BigInt(month.lines.length),
-        entitlement: of(({ entitlement }) => entitlement),
-        gross: of(({ gross }) => gross),
+        entitlement: totalOf(({ entitlement }) => entitlement),
+        gross: totalOf(({ gross }) => gross),
         equalisation: 0n,
-        withheld: of(({ withheld }) => withheld),
-        net: of(({ net }) => net),
+        withheld: totalOf(({ withheld }) => withheld),
+        net: totalOf(({ net }) => net),
         payoutUnits:
-          books.terms.payout === "units" ? of(({ payoutUnits }) => payoutUnits ?? 0n) : null,
+          books.terms.payout === "units" ? totalOf(({ payoutUnits }) => payoutUnits ?? 0n) : null,
         residual: month.residual,
-        carried: of(({ carryOut }) => carryOut),
+        carried: totalOf(({ carryOut }) => carryOut),
         suspended: month.suspended
       },
       lines: lines.map((line) => ({ ...line, holderId: holders.get(line.party) ?? null }))
@@ -129,7 +129,7 @@ const lotsOf = ({ changes }: Books.Books): ReadonlyMap<string, ReadonlyArray<Cam
   }
   for (const transaction of Map.groupBy(changes, ({ transaction }) => transaction).values()) {
     const moved = [...Map.groupBy(transaction, ({ party }) => party)].map(
-      ([party, of]) => [party, Books.sum(of, ({ units }) => units)] as const
+      ([party, moves]) => [party, Books.sum(moves, ({ units }) => units)] as const
     )
     const gave: Array<Came> = []
     for (const [party, units] of moved) {
@@ -171,9 +171,9 @@ const storedLotTexts = Effect.fnUntraced(function* (asset: Asset, books: Books.B
     const byInstant = Map.groupBy(own, ({ acquiredAt }) => Instant.toEpochMillis(acquiredAt))
     merged.set(
       party,
-      [...byInstant].map(([instant, of]) => ({
+      [...byInstant].map(([instant, records]) => ({
         at: instant,
-        left: Books.sum(of, ({ remaining }) => Decimal.atoms(remaining))
+        left: Books.sum(records, ({ remaining }) => Decimal.atoms(remaining))
       }))
     )
   }

@@ -175,8 +175,8 @@ export const play = <E, R>(
         return { cid, payload, by }
       })
     )
-    const pointOf = (of: { readonly which: number }) =>
-      Effect.map(points, (found) => found[of.which % Math.max(1, found.length)])
+    const pointOf = (step: { readonly which: number }) =>
+      Effect.map(points, (found) => found[step.which % Math.max(1, found.length)])
     const stated = (price: number, valuationTime: Instant.Instant) => ({
       value: Decimal.of(`${price}.5`),
       valuationTime,
@@ -184,7 +184,11 @@ export const play = <E, R>(
       withholdingRate: null,
       statementRef: null
     })
-    const publishes = (by: Fund.Outsider, of: ReturnType<typeof stated>, corrects: string | null) =>
+    const publishes = (
+      by: Fund.Outsider,
+      point: ReturnType<typeof stated>,
+      corrects: string | null
+    ) =>
       by.act(
         Templates.create(Templates.OraclePoint, {
           oracle: by.party,
@@ -194,7 +198,7 @@ export const play = <E, R>(
           attestors: [],
           instrumentId: "fund-a",
           metric: "price",
-          ...of,
+          ...point,
           corrects: corrects as never
         })
       )

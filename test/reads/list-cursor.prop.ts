@@ -89,11 +89,13 @@ describe("the clock of an answer", () => {
   it("is the instant it was given out at where it is of the latest, else the engine's", () => {
     fc.assert(
       fc.property(pins, instants, offsets, (pin, clock, at) => {
-        const of = { pin, clock }
-        expect(Prepared.nowOf({ pinned: true }, { ...of, point: {} })).toBe(pin.judgedAt)
-        expect(Prepared.nowOf({ pinned: false }, { ...of, point: {} })).toBe(clock)
-        expect(Prepared.nowOf({ pinned: true }, { ...of, point: { at } })).toBe(clock)
-        expect(Prepared.nowOf({ pinned: true }, { ...of, point: { asOf: clock } })).toBe(clock)
+        const position = { pin, clock }
+        expect(Prepared.nowOf({ pinned: true }, { ...position, point: {} })).toBe(pin.judgedAt)
+        expect(Prepared.nowOf({ pinned: false }, { ...position, point: {} })).toBe(clock)
+        expect(Prepared.nowOf({ pinned: true }, { ...position, point: { at } })).toBe(clock)
+        expect(Prepared.nowOf({ pinned: true }, { ...position, point: { asOf: clock } })).toBe(
+          clock
+        )
       })
     )
   })

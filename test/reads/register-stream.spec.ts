@@ -20,8 +20,8 @@ import * as Venue from "../operations/venue.ts"
 const { id } = Subscriptions
 const since = Instant.of("2026-02-03T23:59:59Z")
 const act = { cause: { by: "run", runId: "seed" } as const, now: since }
-const asset = (of: Story.Cast) => ({
-  registrar: of.registrar.party,
+const asset = (cast: Story.Cast) => ({
+  registrar: cast.registrar.party,
   instrumentId: Story.instrumentId
 })
 
@@ -38,13 +38,13 @@ const all = <R, F>(collection: Collection<R, F>, records: ReadonlyArray<NoInfer<
   Effect.flatMap(Records, ({ open, transact }) =>
     transact(Effect.forEach(records, (one) => open(collection, one, act), { discard: true }))
   )
-const many = <A>(count: number, of: (nth: number) => A): ReadonlyArray<A> =>
-  Array.from({ length: count }, (_, nth) => of(nth))
+const many = <A>(count: number, make: (nth: number) => A): ReadonlyArray<A> =>
+  Array.from({ length: count }, (_, nth) => make(nth))
 
-const admission = (of: Story.Cast, nth: number, change: Partial<Admission>): Admission => ({
+const admission = (cast: Story.Cast, nth: number, change: Partial<Admission>): Admission => ({
   admissionId: `adm-${digits(nth)}`,
   holderId: holderId(nth),
-  ...asset(of),
+  ...asset(cast),
   party: partyOf(nth),
   state: "admitted",
   offeredAt: since,
@@ -71,12 +71,12 @@ interface Seed {
 
 /** A register whose every fifth holder is admitted, the first of them after an earlier admission. */
 const seeded = Effect.fnUntraced(function* ({ lines, restricted, ordering, orders }: Seed) {
-  const of = yield* Story.cast
-  yield* Story.recorded(of)
+  const cast = yield* Story.cast
+  yield* Story.recorded(cast)
   yield* all(
     registerEntries,
     many(lines, (nth) => ({
-      ...asset(of),
+      ...asset(cast),
       party: partyOf(nth),
       units: unitsOf(nth),
       locked: nth === 1 ? Decimal.fromAtoms(7n) : Decimal.zero,
@@ -90,14 +90,14 @@ const seeded = Effect.fnUntraced(function* ({ lines, restricted, ordering, order
     holders.map((nth) => ({ party: partyOf(nth), holderId: holderId(nth) }))
   )
   yield* all(admissions, [
-    admission(of, 5, {
+    admission(cast, 5, {
       admissionId: "adm-before",
       offset: Offset.of(1),
       state: "revoked",
       endedAt: since,
       endedBy: "venue"
     }),
-    ...holders.filter((nth) => nth % 5 === 0).map((nth) => admission(of, nth, {}))
+    ...holders.filter((nth) => nth % 5 === 0).map((nth) => admission(cast, nth, {}))
   ])
   yield* all(
     restrictions,
@@ -126,7 +126,7 @@ const seeded = Effect.fnUntraced(function* ({ lines, restricted, ordering, order
     orderers.flatMap((nth) =>
       many(orders, (order) =>
         Redemptions.claimed({
-          ...asset(of),
+          ...asset(cast),
           redemptionId: id(`red-${digits(nth)}-${order}`),
           holderId: holderId(nth),
           units: Decimal.fromInteger(nth + 1)
@@ -136,13 +136,13 @@ const seeded = Effect.fnUntraced(function* ({ lines, restricted, ordering, order
   )
   yield* all(supplies, [
     {
-      ...asset(of),
+      ...asset(cast),
       units: Decimal.sum(many(lines, unitsOf)),
       holders: lines,
       seq: lines
     }
   ])
-  return of
+  return cast
 })
 
 type Line = { readonly [K in keyof (typeof register.row)["Type"]]: unknown }
@@ -174,11 +174,11 @@ const counting = (records: Records["Service"]) => {
     lookups.set(name, (lookups.get(name) ?? 0) + 1)
   const counted: Records["Service"] = {
     ...records,
-    find: (collection, ...of) => (count(collection), records.find(collection, ...of)),
-    get: (collection, ...of) => (count(collection), records.get(collection, ...of)),
-    many: (collection, ...of) => (count(collection), records.many(collection, ...of)),
+    find: (collection, ...args) => (count(collection), records.find(collection, ...args)),
+    get: (collection, ...args) => (count(collection), records.get(collection, ...args)),
+    many: (collection, ...args) => (count(collection), records.many(collection, ...args)),
     list: (collection, query) => (count(collection), records.list(collection, query)),
-    countBy: (collection, ...of) => (count(collection), records.countBy(collection, ...of)),
+    countBy: (collection, ...args) => (count(collection), records.countBy(collection, ...args)),
     stream: (collection, query) =>
       Stream.suspend(() => (count(collection), records.stream(collection, query)))
   }
@@ -281,8 +281,8 @@ describe("a register", () => {
 
   it.effect("of an instrument without holders has a head of zeros and no line", () =>
     Effect.gen(function* () {
-      const of = yield* Story.cast
-      yield* Story.recorded(of)
+      const cast = yield* Story.cast
+      yield* Story.recorded(cast)
       const { value } = yield* Venue.register({ instrumentId: Story.instrumentId })
       const zero = Decimal.zero
       expect(register.isSmall?.(value)).toBe(true)

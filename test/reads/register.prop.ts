@@ -87,7 +87,7 @@ const activeContracts = <T extends Templates.Template>(by: Venue.Outsider, templ
 interface Stage {
   /** Up to which offset the parties only came together. */
   readonly staged: number
-  readonly of: Story.Cast
+  readonly cast: Story.Cast
   readonly credentials: { readonly alice: string; readonly bob: string }
 }
 
@@ -109,9 +109,9 @@ const farDeadline = Instant.of("2030-01-01T00:00:00Z")
 
 const commandsOf = (stage: Stage, one: Step, nth: number) =>
   Effect.gen(function* () {
-    const { of } = stage
-    const me = "who" in one ? of[one.who] : of.registrar
-    const other = "who" in one && one.who === "alice" ? of.bob : of.alice
+    const { cast } = stage
+    const me = "who" in one ? cast[one.who] : cast.registrar
+    const other = "who" in one && one.who === "alice" ? cast.bob : cast.alice
     const from = "which" in one ? yield* holdingsOf(me, "free") : []
     const held = "which" in one ? from[one.which % Math.max(1, from.length)] : undefined
     const amount =
@@ -172,7 +172,7 @@ const commandsOf = (stage: Stage, one: Step, nth: number) =>
       case "allocate":
         return onHolding("Allocate", {
           allocationId: `a${nth}`,
-          executor: of.venue,
+          executor: cast.venue,
           receiver: other.party,
           amount,
           settleBefore: farDeadline
@@ -290,7 +290,7 @@ const plain = (books: Books) => Object.fromEntries([...books].toSorted())
 /** The books that an instrument's movements up to an offset come to, and that each left what it says. */
 const folded = (all: ReadonlyArray<View>) => {
   const books = new Map<string, Book>()
-  const of = (party: string) => {
+  const bookOf = (party: string) => {
     const book = books.get(party) ?? { units: 0n, locked: 0n }
     books.set(party, book)
     return book
@@ -299,10 +299,10 @@ const folded = (all: ReadonlyArray<View>) => {
   for (const [index, one] of all.entries()) {
     const units = Decimal.atoms(one.units)
     expect(one.seq, "movements are numbered without a gap").toBe(index + 1)
-    if (one.kind === "lock") of(one.to ?? "").locked += units
-    if (one.kind === "unlock") of(one.to ?? "").locked -= units
-    if (one.to !== null) of(one.to).units += units
-    if (one.from !== null) of(one.from).units -= units
+    if (one.kind === "lock") bookOf(one.to ?? "").locked += units
+    if (one.kind === "unlock") bookOf(one.to ?? "").locked -= units
+    if (one.to !== null) bookOf(one.to).units += units
+    if (one.from !== null) bookOf(one.from).units -= units
     if (one.from === null) supply += units
     if (one.to === null) supply -= units
     expect(Decimal.atoms(one.balanceAfter), `supply after ${one.kind}`).toBe(supply)
@@ -313,10 +313,10 @@ const folded = (all: ReadonlyArray<View>) => {
   return new Map([...books].filter(([, { units }]) => units !== 0n))
 }
 
-const check = Effect.fnUntraced(function* ({ of, staged }: Stage) {
-  const expected = [...naive(of.venue, yield* transactions)].filter(([at]) => at >= staged)
+const check = Effect.fnUntraced(function* ({ cast, staged }: Stage) {
+  const expected = [...naive(cast.venue, yield* transactions)].filter(([at]) => at >= staged)
   const id = { instrumentId: Story.instrumentId }
-  const asset = { registrar: of.registrar.party, ...id }
+  const asset = { registrar: cast.registrar.party, ...id }
   const all = (yield* Venue.list(MovementQueries.ofInstrument, id)).value
   let last: Books = new Map()
   for (const [offset, books] of expected) {
@@ -347,7 +347,7 @@ const check = Effect.fnUntraced(function* ({ of, staged }: Stage) {
     expect(Decimal.atoms(moved.at(-1)?.balanceAfter ?? Decimal.zero)).toBe(supply)
   }
   for (const name of ["alice", "bob"] as const) {
-    const { party } = of[name]
+    const { party } = cast[name]
     const holderId = Story.holderIdOf(name)
     const mine = (yield* Venue.list(MovementQueries.ofHolder, { holderId })).value
     const concerned = all.filter(({ from, to }) => from === party || to === party)
@@ -430,17 +430,17 @@ const seriesAgree = Effect.fnUntraced(function* (
 })
 
 const staged = Effect.gen(function* () {
-  const of = yield* Story.cast
-  yield* Venue.act(of.registrar, Story.configuration(of.registrar, of))
-  yield* Story.recorded(of)
-  yield* Story.consented(of)
-  yield* Story.registered(of.alice, "alice", of)
-  yield* Story.registered(of.bob, "bob", of)
+  const cast = yield* Story.cast
+  yield* Venue.act(cast.registrar, Story.configuration(cast.registrar, cast))
+  yield* Story.recorded(cast)
+  yield* Story.consented(cast)
+  yield* Story.registered(cast.alice, "alice", cast)
+  yield* Story.registered(cast.bob, "bob", cast)
   const credentials = {
-    alice: yield* Story.admitted(of.alice, "alice"),
-    bob: yield* Story.admitted(of.bob, "bob")
+    alice: yield* Story.admitted(cast.alice, "alice"),
+    bob: yield* Story.admitted(cast.bob, "bob")
   }
-  return { of, credentials, staged: yield* Venue.offsetNow } satisfies Stage
+  return { cast, credentials, staged: yield* Venue.offsetNow } satisfies Stage
 })
 
 /** A history in which each kind of movement happens at least once. */

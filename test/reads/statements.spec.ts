@@ -26,8 +26,8 @@ const storeCalls: Array<string> = []
 /** The service, with each of its calls recorded. */
 const noted = <S extends object>(name: string, service: S): S =>
   new Proxy(service, {
-    get: (of, key, self) => {
-      const member: unknown = Reflect.get(of, key, self)
+    get: (context, key, self) => {
+      const member: unknown = Reflect.get(context, key, self)
       const call = `${name}.${String(key)}`
       // A wait, which asks the store for nothing.
       if (call === "feed.answersSettled") return member
@@ -35,7 +35,7 @@ const noted = <S extends object>(name: string, service: S): S =>
         return (...given: ReadonlyArray<unknown>) => {
           const query = given[0] as { readonly collection?: unknown } | undefined
           storeCalls.push(`${call} ${query?.collection ?? ""}`.trim())
-          return Reflect.apply(member, of, given)
+          return Reflect.apply(member, context, given)
         }
       }
       return Effect.isEffect(member)
@@ -93,7 +93,7 @@ const happened = (stage: Fund.Parties) =>
   })
 
 describe("a page asks the store for", () => {
-  const of = { instrumentId }
+  const params = { instrumentId }
   it.each([
     [
       "instruments",
@@ -111,12 +111,12 @@ describe("a page asks the store for", () => {
     ],
     [
       "movements",
-      Effect.suspend(() => costOf(MovementQueries.ofInstrument, of)),
+      Effect.suspend(() => costOf(MovementQueries.ofInstrument, params)),
       ["documents.get instrument", "documents.list movement", "feed.answer"]
     ],
     [
       "prices",
-      Effect.suspend(() => costOf(PriceQueries.list, of)),
+      Effect.suspend(() => costOf(PriceQueries.list, params)),
       [
         "documents.countBy policy-version",
         "documents.get instrument",
@@ -126,7 +126,7 @@ describe("a page asks the store for", () => {
     ],
     [
       "policy versions",
-      Effect.suspend(() => costOf(PolicyQueries.list, of)),
+      Effect.suspend(() => costOf(PolicyQueries.list, params)),
       ["documents.get instrument", "documents.list policy-version", "feed.answer"]
     ]
   ])("%s: each thing once, and nothing that it does not show", (_, cost, expected) =>

@@ -34,8 +34,8 @@ const all = <R, F>(collection: Collection<R, F>, records: ReadonlyArray<NoInfer<
   Effect.flatMap(Records, ({ open, transact }) =>
     transact(Effect.forEach(records, (one) => open(collection, one, act), { discard: true }))
   )
-const many = <A>(count: number, of: (nth: number) => A): ReadonlyArray<A> =>
-  Array.from({ length: count }, (_, nth) => of(nth))
+const many = <A>(count: number, make: (nth: number) => A): ReadonlyArray<A> =>
+  Array.from({ length: count }, (_, nth) => make(nth))
 
 const instrumentId = id<"InstrumentId">("fund-a")
 const fund = party("fund")

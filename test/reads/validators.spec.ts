@@ -139,7 +139,7 @@ const print = (value: unknown) =>
   }))
 
 const page = (
-  of: {
+  options: {
     readonly caller?: Caller.Caller
     readonly limit?: number
     readonly point?: PointParams
@@ -148,12 +148,13 @@ const page = (
 ) =>
   Effect.flatMap(Queries, (queries) =>
     queries.pagePrinted(ToyQueries.listTimers, {
-      caller: of.caller ?? ToyQueries.auditor,
-      params: of.params ?? {},
-      point: of.point ?? {},
-      page: { limit: of.limit ?? 10 },
-      target: JSON.stringify([of.params, of.limit, of.point], (_, member: unknown) =>
-        typeof member === "bigint" ? String(member) : member
+      caller: options.caller ?? ToyQueries.auditor,
+      params: options.params ?? {},
+      point: options.point ?? {},
+      page: { limit: options.limit ?? 10 },
+      target: JSON.stringify(
+        [options.params, options.limit, options.point],
+        (_, member: unknown) => (typeof member === "bigint" ? String(member) : member)
       ),
       print
     })

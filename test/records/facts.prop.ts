@@ -165,7 +165,7 @@ const scanned = (collection: string) =>
 const agree = <R, F>(collection: Collection<R, F>) =>
   Effect.gen(function* () {
     const documents = yield* Documents
-    const of = (recordId: string, pin: Parameters<typeof documents.get>[0]["pin"]) =>
+    const versionOf = (recordId: string, pin: Parameters<typeof documents.get>[0]["pin"]) =>
       Effect.map(
         documents.get({ collection: collection.name, recordIds: [recordId], pin }),
         (found) => found[0]
@@ -176,14 +176,14 @@ const agree = <R, F>(collection: Collection<R, F>) =>
       facts += rows.length
       closed += new Set(rows.map(({ recordedAt, offset }) => `${recordedAt} ${offset}`)).size - 1
       const bodies = replay(collection, rows)
-      expect((yield* of(recordId, { by: "latest" }))?.body).toBe(bodies.at(-1))
+      expect((yield* versionOf(recordId, { by: "latest" }))?.body).toBe(bodies.at(-1))
       for (const { recordedAt, offset } of rows) {
         const then = rows.findLastIndex((row) => row.recordedAt <= recordedAt)
-        expect((yield* of(recordId, { by: "instant", instant: recordedAt }))?.body).toBe(
+        expect((yield* versionOf(recordId, { by: "instant", instant: recordedAt }))?.body).toBe(
           bodies[then]
         )
         const there = rows.findLastIndex((row) => row.offset <= offset)
-        expect((yield* of(recordId, { by: "offset", offset }))?.body).toBe(bodies[there])
+        expect((yield* versionOf(recordId, { by: "offset", offset }))?.body).toBe(bodies[there])
       }
     }
     const every = { collection: collection.name, through: Number.MAX_SAFE_INTEGER, limit: 100_000 }

@@ -30,7 +30,7 @@ const everything = (names: ReadonlyArray<string>) =>
     const facts = yield* FactLog
     const feed = yield* Feed
     const queue = yield* WorkQueue
-    const of = (collection: string) =>
+    const versionsOf = (collection: string) =>
       Effect.all([
         Stream.runCollect(
           documents.stream({ collection, pin: { by: "latest" }, where: [], direction: "asc" })
@@ -38,7 +38,7 @@ const everything = (names: ReadonlyArray<string>) =>
         facts.scan({ collection, limit: 1_000 })
       ])
     return {
-      kept: yield* Effect.forEach(names, of),
+      kept: yield* Effect.forEach(names, versionsOf),
       events: yield* feed.read({ order: "asc", limit: 1_000 }),
       head: yield* feed.head,
       work: yield* queue.depth("operations")
@@ -153,11 +153,11 @@ describe("a transaction", () => {
         const found = yield* records.transact(
           Effect.gen(function* () {
             yield* records.open(timers, timer("t1", 1_000, 2_000), yield* act)
-            const of = (value: string) =>
+            const idsOf = (value: string) =>
               records.uncommitted(timers, { column: filter, anyOf: [value] })
             const value = Columns.of(timers, timer("t1", 1_000, 2_000))[filter]
             assert.isString(value)
-            return [yield* of(value as string), yield* of(`${value}-other`)]
+            return [yield* idsOf(value as string), yield* idsOf(`${value}-other`)]
           })
         )
         assert.deepStrictEqual(found, [["t1"], []])

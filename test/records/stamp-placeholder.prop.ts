@@ -20,9 +20,9 @@ describe("the stamp of a transaction", () => {
         fc.uniqueArray(placeholders),
         instants,
         (named, awaited, at) => {
-          const text = (of: (instant: Instant.Instant) => Instant.Instant) =>
+          const text = (stamp: (instant: Instant.Instant) => Instant.Instant) =>
             JSON.stringify(
-              named.map((instant) => ({ note: "999Z", at: Instant.format(of(instant)) }))
+              named.map((instant) => ({ note: "999Z", at: Instant.format(stamp(instant)) }))
             )
           const work = { placeholders: new Set(awaited) }
           expect(UnitOfWork.stamping(work, at)([text((instant) => instant)])).toEqual([

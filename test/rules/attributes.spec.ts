@@ -16,7 +16,7 @@ const at = (day: number) => Instant.of(`2026-07-${String(day).padStart(2, "0")}T
 const hash = (sign: string) => sign.repeat(64)
 const by = { now: at(10), setBy: "cora" }
 
-const attribute = (of: Partial<Attribute> = {}): Attribute => ({
+const attribute = (changes: Partial<Attribute> = {}): Attribute => ({
   name: "kyc",
   value: "passed",
   state: "valid",
@@ -24,17 +24,17 @@ const attribute = (of: Partial<Attribute> = {}): Attribute => ({
   validUntil: null,
   evidenceHash: hash("a"),
   setBy: "olga",
-  ...of
+  ...changes
 })
 
-const change = (of: Partial<AttributeRules.Change> = {}): AttributeRules.Change => ({
+const change = (changes: Partial<AttributeRules.Change> = {}): AttributeRules.Change => ({
   name: "kyc",
   value: "passed",
   state: "valid",
   validFrom: null,
   validUntil: null,
   evidenceHash: hash("a"),
-  ...of
+  ...changes
 })
 
 const why = (attributes: ReadonlyArray<Attribute>, ...changes: Array<AttributeRules.Change>) => {
@@ -265,9 +265,9 @@ describe("the values that the engine computes with", () => {
     onboard: Shape.decoder<unknown>(onboard.input)
   }
   /** Pointers to the faults of a request that states this attribute beside a sound one. */
-  const pointers = (of: object, state?: string) => {
+  const pointers = (profile: object, state?: string) => {
     const evidenceHash = hash("a")
-    const stated = [{ name: "kyc", value: "passed" }, of].map((one) => ({
+    const stated = [{ name: "kyc", value: "passed" }, profile].map((one) => ({
       ...one,
       evidenceHash,
       ...(state === undefined ? {} : { state })

@@ -18,7 +18,7 @@ const plain = (amount: Decimal.Decimal | null) =>
 type Line = readonly [
   amount: string,
   taken: string,
-  of?: Partial<UnmatchedSums.OpenLine["entry"]> & { readonly statementId?: string }
+  changes?: Partial<UnmatchedSums.OpenLine["entry"]> & { readonly statementId?: string }
 ]
 
 const openLine = ([amount, taken, { statementId = "st-1", ...entry } = {}]: Line) => ({
@@ -138,16 +138,16 @@ describe("a bank line", () => {
     )
     fc.assert(
       fc.property(fc.array(line, { maxLength: 12 }), (lines) => {
-        const of = lines.map(
+        const entries = lines.map(
           ([amount, taken, bankReference, direction, currency]): Line => [
             String(amount),
             String(Math.min(taken, amount)),
             { bankReference, direction, currency }
           ]
         )
-        expect(found(of.toReversed()).toSorted()).toEqual(found(of).toSorted())
+        expect(found(entries.toReversed()).toSorted()).toEqual(found(entries).toSorted())
         // Each subject is one finding: no identity is found twice.
-        const subjects = sumsOf(of.map(openLine)).map(({ subjectId }) => subjectId)
+        const subjects = sumsOf(entries.map(openLine)).map(({ subjectId }) => subjectId)
         expect(new Set(subjects).size).toBe(subjects.length)
       })
     )
@@ -174,9 +174,9 @@ describe("the index of the lines of a statement", () => {
         ]
         const books = new Map(all.map(({ line, match }) => [line, match]))
         for (let part = 0; part < Part.partsOf(total); part += 1) {
-          const own = all.filter((of) => Part.partOf(of) === part)
+          const own = all.filter((line) => Part.partOf(line) === part)
           const self = own.reduce(
-            (before, of) => Part.marked(before, [of]),
+            (before, line) => Part.marked(before, [line]),
             Part.untaken({ statementId: "st-1", part })
           )
           const lines = Array.from({ length: Part.partLines }, (_, n) => n + 1).flatMap((n) => {
@@ -198,14 +198,14 @@ describe("the index of the lines of a statement", () => {
 
 describe("the cash that is kept apart", () => {
   const moment = (instant: string) => ({ offset: 7 as never, instant: Instant.of(instant) })
-  const stated = (of: Partial<AccountStatement> = {}): AccountStatement => ({
+  const stated = (changes: Partial<AccountStatement> = {}): AccountStatement => ({
     externalAccountId: "acc-1",
     statementId: "st-1",
     businessDate: "2026-07-31",
     currency: "USD",
     closing: d("100"),
     comparedAt: moment("2026-07-31T18:00:00Z"),
-    ...of
+    ...changes
   })
 
   it.each([
@@ -214,8 +214,8 @@ describe("the cash that is kept apart", () => {
     ["0", "0", ["warning external-account:acc-1 0 100 USD"]],
     ["100.01", "0.01", []]
   ])("is found where %s is suspended, tolerance %s: %j", (suspended, tolerance, expected) => {
-    const { comparedAt, ...of } = stated()
-    const fact = { ...of, instrumentId: "f", closing: d("100"), suspended: d(suspended) }
+    const { comparedAt, ...account } = stated()
+    const fact = { ...account, instrumentId: "f", closing: d("100"), suspended: d(suspended) }
     const differences = suspendedLines.differences({ ...fact, comparedAt }, d(tolerance))
     expect(
       differences.map(
@@ -223,7 +223,7 @@ describe("the cash that is kept apart", () => {
           `${severity} ${subject.resourceKind}:${subject.id} ${plain(due)} ${plain(actual)} ${unit}`
       )
     ).toEqual(expected)
-    expect(differences.every((of) => of.comparedAt === comparedAt)).toBe(true)
+    expect(differences.every((difference) => difference.comparedAt === comparedAt)).toBe(true)
   })
 
   const laterMoment = moment("2026-07-31T20:00:00Z")
@@ -237,8 +237,8 @@ describe("the cash that is kept apart", () => {
       ],
       { externalAccountId: "acc-1", closing: d("99"), comparedAt: laterMoment, statementId: "st-2" }
     ]
-  ])("%s", (_, of, expected) => {
-    const [first, ...others] = of.map(stated)
+  ])("%s", (_, statements, expected) => {
+    const [first, ...others] = statements.map(stated)
     expect(together([first!, ...others])).toMatchObject({ success: expected })
   })
 
@@ -246,8 +246,8 @@ describe("the cash that is kept apart", () => {
     ["closing-missing", [{ closing: null }]],
     ["closing-missing", [{}, { externalAccountId: "acc-2", closing: null }]],
     ["dates-differ", [{}, { externalAccountId: "acc-2", businessDate: "2026-07-30" }]]
-  ])("is never compared where its balances are not those of one date: %s", (why, of) => {
-    const [first, ...others] = of.map(stated)
+  ])("is never compared where its balances are not those of one date: %s", (why, statements) => {
+    const [first, ...others] = statements.map(stated)
     expect(together([first!, ...others])).toMatchObject({ failure: why })
   })
 })

@@ -46,30 +46,36 @@ export const cycleOpen = act<Opening>({
       now
     }
   },
-  rows: (of) => Cycles.againstOpening(of, openingOf(of.cut).rows),
+  rows: (opening) => Cycles.againstOpening(opening, openingOf(opening.cut).rows),
   faults: {
-    "hold not-held": (of) => ({ ...of, holds: [Broken.onAll] }),
-    "policy payment": (of) => ({
-      ...of,
+    "hold not-held": (opening) => ({ ...opening, holds: [Broken.onAll] }),
+    "policy payment": (opening) => ({
+      ...opening,
       instrument: {
-        ...of.instrument,
-        manifest: { ...of.instrument.manifest, valuation: "rebasing" }
+        ...opening.instrument,
+        manifest: { ...opening.instrument.manifest, valuation: "rebasing" }
       }
     }),
     "policy backed": Broken.backed,
-    "policy primary-market": (of) => ({ ...of, market: null }),
-    "window cut-off-to-come": (of) => ({ ...of, cut: { ...of.cut, cutOffAt: past } }),
-    "window cut-off-in-reach": (of) => ({
-      ...of,
-      cut: { ...of.cut, cutOffAt: Instant.of("2030-08-03T20:00:00Z") }
+    "policy primary-market": (opening) => ({ ...opening, market: null }),
+    "window cut-off-to-come": (opening) => ({
+      ...opening,
+      cut: { ...opening.cut, cutOffAt: past }
     }),
-    "window cut-off-of-instrument": (of) => ({
-      ...of,
-      cut: { ...of.cut, cutOffAt: Instant.of("2026-08-03T19:00:00Z") }
+    "window cut-off-in-reach": (opening) => ({
+      ...opening,
+      cut: { ...opening.cut, cutOffAt: Instant.of("2030-08-03T20:00:00Z") }
     }),
-    "window settle-by-after-cut-off": (of) => ({ ...of, cut: { ...of.cut, settleBy: past } }),
+    "window cut-off-of-instrument": (opening) => ({
+      ...opening,
+      cut: { ...opening.cut, cutOffAt: Instant.of("2026-08-03T19:00:00Z") }
+    }),
+    "window settle-by-after-cut-off": (opening) => ({
+      ...opening,
+      cut: { ...opening.cut, settleBy: past }
+    }),
     "ledger on-registry": offRegistry,
-    "ledger transaction-size": (of) => ({ ...of, inputsMax: 1 })
+    "ledger transaction-size": (opening) => ({ ...opening, inputsMax: 1 })
   },
   never: [
     ["window cut-off-to-come", "window cut-off-in-reach"],
@@ -140,28 +146,28 @@ const holders: Holders = {
   ]),
   admissions: new Map([[buyer.holderId, { validFrom: null, credentialCid: "00bb" }]])
 }
-const inactive = <S extends Holders>(of: S): S => ({
-  ...of,
-  holders: new Map([...of.holders, [buyer.holderId, { ...buyer, state: "closed" as const }]])
+const inactive = <S extends Holders>(context: S): S => ({
+  ...context,
+  holders: new Map([...context.holders, [buyer.holderId, { ...buyer, state: "closed" as const }]])
 })
-const unadmitted = <S extends Holders>(of: S): S => ({ ...of, admissions: new Map() })
-const reviewed = <S extends Holders>(of: S): S => ({
-  ...of,
-  holders: new Map([...of.holders, [seller.holderId, { ...seller, screening: Broken.review }]])
+const unadmitted = <S extends Holders>(context: S): S => ({ ...context, admissions: new Map() })
+const reviewed = <S extends Holders>(context: S): S => ({
+  ...context,
+  holders: new Map([...context.holders, [seller.holderId, { ...seller, screening: Broken.review }]])
 })
 
-const buys = (change: Partial<typeof bought>) => (of: Settling) => ({
-  ...of,
+const buys = (change: Partial<typeof bought>) => (context: Settling) => ({
+  ...context,
   orders: {
-    ...of.orders,
-    subscriptions: of.orders.subscriptions.map((order) => ({ ...order, ...change }))
+    ...context.orders,
+    subscriptions: context.orders.subscriptions.map((order) => ({ ...order, ...change }))
   }
 })
-const sells = (change: Partial<typeof sold>) => (of: Settling) => ({
-  ...of,
+const sells = (change: Partial<typeof sold>) => (context: Settling) => ({
+  ...context,
   orders: {
-    ...of.orders,
-    redemptions: of.orders.redemptions.map((order) => ({ ...order, ...change }))
+    ...context.orders,
+    redemptions: context.orders.redemptions.map((order) => ({ ...order, ...change }))
   }
 })
 
@@ -201,47 +207,47 @@ export const cycleSettle = act<Settling>({
     "admission holder-active": inactive,
     "admission admitted": unadmitted,
     "screening screening-clear": reviewed,
-    "policy primary-market": (of) => ({ ...of, market: null }),
-    "window cut-off-passed": (of) => ({ ...of, now: Instant.of("2026-07-31T19:59:59Z") }),
-    "window settle-by": (of) => ({ ...of, cycle: { ...of.cycle, settleBy: past } }),
-    "window cycle-sequence": (of) => ({
-      ...of,
+    "policy primary-market": (context) => ({ ...context, market: null }),
+    "window cut-off-passed": (context) => ({ ...context, now: Instant.of("2026-07-31T19:59:59Z") }),
+    "window settle-by": (context) => ({ ...context, cycle: { ...context.cycle, settleBy: past } }),
+    "window cycle-sequence": (context) => ({
+      ...context,
       earlier: { ...cycle, ...kept, cycleId: id("c0"), cutOffAt: past }
     }),
-    "units cycle-has-orders": (of) => ({
-      ...of,
-      cycle: { ...of.cycle, members: { subscriptions: 0, redemptions: 0 } }
+    "units cycle-has-orders": (context) => ({
+      ...context,
+      cycle: { ...context.cycle, members: { subscriptions: 0, redemptions: 0 } }
     }),
     "units units-allocated": sells({ unitsAllocation: null }),
     "units burn-requested": sells({ burnRequestCid: "0007" }),
     "cash cash-allocated": buys({ allocation: null }),
-    "cash fund-cash": (of) => ({ ...of, shortfall: d("0.01") }),
-    "nav-feed orders-priced": (of) => ({
-      ...of,
+    "cash fund-cash": (context) => ({ ...context, shortfall: d("0.01") }),
+    "nav-feed orders-priced": (context) => ({
+      ...context,
       orders: {
-        ...of.orders,
+        ...context.orders,
         subscriptions: [
-          ...of.orders.subscriptions,
+          ...context.orders.subscriptions,
           { ...bought, subscriptionId: id<"SubscriptionId">("sub-2"), price: null }
         ]
       }
     }),
-    "nav-feed feed-usable": (of) => ({ ...of, feed: "off-price" }),
+    "nav-feed feed-usable": (context) => ({ ...context, feed: "off-price" }),
     "nav-feed one-point": sells({ pointCid: "0008" }),
-    "nav-feed price-of-cycle": (of) => ({ ...of, dealingPrice: d("1.0000000001") }),
+    "nav-feed price-of-cycle": (context) => ({ ...context, dealingPrice: d("1.0000000001") }),
     "ledger on-registry": offRegistry,
-    "ledger transaction-size": (of) => ({ ...of, inputsMax: 1 })
+    "ledger transaction-size": (context) => ({ ...context, inputsMax: 1 })
   }
 })
 
-const funded = (of: {
+const funded = (funding: {
   readonly by: string
   readonly asset: typeof Broken.cash
   readonly amount: string
 }) => ({
-  party: party(of.by),
-  asset: of.asset,
-  amount: d(of.amount),
+  party: party(funding.by),
+  asset: funding.asset,
+  amount: d(funding.amount),
   commitmentCid: "0010",
   allocationCid: "0011"
 })
@@ -264,32 +270,35 @@ export const standingOpen = act<Standing.OpeningContext>({
   },
   rows: Standing.againstOpening,
   faults: {
-    "hold not-held": (of) => ({ ...of, holds: [Broken.onAll] }),
-    "admission holder-active": (of) => ({ ...of, holders: [] }),
-    "policy payment": (of) => ({
-      ...of,
+    "hold not-held": (context) => ({ ...context, holds: [Broken.onAll] }),
+    "admission holder-active": (context) => ({ ...context, holders: [] }),
+    "policy payment": (context) => ({
+      ...context,
       instrument: {
-        ...of.instrument,
-        manifest: { ...of.instrument.manifest, valuation: "rebasing" }
+        ...context.instrument,
+        manifest: { ...context.instrument.manifest, valuation: "rebasing" }
       }
     }),
     "policy backed": Broken.backed,
-    "policy primary-market": (of) => ({ ...of, market: null }),
-    "window deadline-ahead": (of) => ({ ...of, deadline: past }),
-    "units unit-decimals": (of) => ({
-      ...of,
-      funding: [...of.funding, funded({ by: "holder", asset: Broken.units, amount: "0.0000001" })]
-    }),
-    "cash funding-asset": (of) => ({
-      ...of,
+    "policy primary-market": (context) => ({ ...context, market: null }),
+    "window deadline-ahead": (context) => ({ ...context, deadline: past }),
+    "units unit-decimals": (context) => ({
+      ...context,
       funding: [
-        ...of.funding,
+        ...context.funding,
+        funded({ by: "holder", asset: Broken.units, amount: "0.0000001" })
+      ]
+    }),
+    "cash funding-asset": (context) => ({
+      ...context,
+      funding: [
+        ...context.funding,
         funded({ by: "holder", asset: { ...Broken.cash, id: "EUR" }, amount: "1" })
       ]
     }),
-    "cash currency-decimals": (of) => ({
-      ...of,
-      funding: [...of.funding, funded({ by: "seller", asset: Broken.cash, amount: "0.001" })]
+    "cash currency-decimals": (context) => ({
+      ...context,
+      funding: [...context.funding, funded({ by: "seller", asset: Broken.cash, amount: "0.001" })]
     })
   },
   // Without a market the fund and its cash are unknown.
@@ -324,13 +333,13 @@ const standingSettlement: Iterations.IterationContext["self"] = {
 type Iterating = Iterations.IterationContext
 const iterated = { ...bought, cycleId: null, allocation: null }
 const givenBack = { ...sold, cycleId: null, unitsAllocation: null }
-const each = (change: Partial<Subscription>) => (of: Iterating) => ({
-  ...of,
-  subscriptions: of.subscriptions.map((order) => ({ ...order, ...change }))
+const each = (change: Partial<Subscription>) => (context: Iterating) => ({
+  ...context,
+  subscriptions: context.subscriptions.map((order) => ({ ...order, ...change }))
 })
-const without = (asset: typeof Broken.cash) => (of: Iterating) => ({
-  ...of,
-  self: { ...of.self, committed: of.self.committed.filter((one) => one.asset !== asset) }
+const without = (asset: typeof Broken.cash) => (context: Iterating) => ({
+  ...context,
+  self: { ...context.self, committed: context.self.committed.filter((one) => one.asset !== asset) }
 })
 
 export const standingSettle = act<Iterating>({
@@ -359,14 +368,14 @@ export const standingSettle = act<Iterating>({
     "policy paid-on-ledger": each({ payment: "wire" }),
     "policy in-cycle": each({ cycleId: "c1" }),
     "policy priced": each({ state: "delivered" }),
-    "policy primary-market": (of) => ({ ...of, market: null }),
+    "policy primary-market": (context) => ({ ...context, market: null }),
     "window settle-by": each({ settleBy: now }),
     "units committed": without(Broken.units),
     "cash cash-allocated": each({ allocation: allocation("100") }),
     "cash committed": without(Broken.cash),
-    "nav-feed feed-usable": (of) => ({ ...of, feed: "ripcord" }),
+    "nav-feed feed-usable": (context) => ({ ...context, feed: "ripcord" }),
     "ledger on-registry": offRegistry,
-    "ledger transaction-size": (of) => ({ ...of, inputsMax: 1 })
+    "ledger transaction-size": (context) => ({ ...context, inputsMax: 1 })
   }
 })
 
@@ -386,18 +395,18 @@ export const admissionOffer = act<Offers.OfferContext>({
   },
   rows: Offers.against,
   faults: {
-    "admission not-admitted-yet": (of) => ({ ...of, latest: { state: "offered" } }),
-    "attribute attributes-valid": (of) => ({
-      ...of,
+    "admission not-admitted-yet": (context) => ({ ...context, latest: { state: "offered" } }),
+    "attribute attributes-valid": (context) => ({
+      ...context,
       required: [{ issuer: party("registrar"), property: "kyc", value: "passed" }]
     }),
-    "screening screening-clear": (of) => ({
-      ...of,
-      holder: { ...of.holder, screening: Broken.review }
+    "screening screening-clear": (context) => ({
+      ...context,
+      holder: { ...context.holder, screening: Broken.review }
     }),
-    "consent admission-consent": (of) => ({ ...of, consent: { state: "ended" } }),
-    "policy holder-cap": (of) => ({ ...of, takenPlaces: 2 }),
-    "window offer-in-time": (of) => ({ ...of, expiresAt: past }),
-    "window offer-period": (of) => ({ ...of, validFrom: later, validUntil: later })
+    "consent admission-consent": (context) => ({ ...context, consent: { state: "ended" } }),
+    "policy holder-cap": (context) => ({ ...context, takenPlaces: 2 }),
+    "window offer-in-time": (context) => ({ ...context, expiresAt: past }),
+    "window offer-period": (context) => ({ ...context, validFrom: later, validUntil: later })
   }
 })

@@ -37,25 +37,28 @@ export const distributionExecute = Broken.act<Gates.ExecutionFacts>({
   },
   rows: Gates.against,
   faults: {
-    "hold not-held": (of) => ({ ...of, holds: [Broken.onAll] }),
-    "policy distributes": (of) => ({ ...of, isMonthly: false }),
-    "policy in-order": (of) => ({ ...of, place: "waits" }),
-    "policy went-ex": (of) => ({
-      ...of,
+    "hold not-held": (facts) => ({ ...facts, holds: [Broken.onAll] }),
+    "policy distributes": (facts) => ({ ...facts, isMonthly: false }),
+    "policy in-order": (facts) => ({ ...facts, place: "waits" }),
+    "policy went-ex": (facts) => ({
+      ...facts,
       lastPayout: { exPrice: d("1"), cumPrice: d("1.05"), firstPrice: d("1.025") }
     }),
-    "policy rate-acknowledged": (of) => ({ ...of, acknowledgedRate: d("0.3") }),
-    "policy rate-change": (of) => ({
-      ...of,
+    "policy rate-acknowledged": (facts) => ({ ...facts, acknowledgedRate: d("0.3") }),
+    "policy rate-change": (facts) => ({
+      ...facts,
       rateChange: ["alert", "refuse"],
-      acknowledgedRate: of.acknowledgedRate === latest ? null : of.acknowledgedRate
+      acknowledgedRate: facts.acknowledgedRate === latest ? null : facts.acknowledgedRate
     }),
-    "policy lines-rolled": (of) => ({ ...of, partial: ["carry", "refuse"] }),
-    "policy standing-approval": (of) => ({ ...of, scheduled: { approval: null, net: d("100") } }),
-    "window record-date-passed": (of) => ({ ...of, recordDatePassed: false }),
-    "nav-feed feed-usable": (of) => ({ ...of, feed: "stale" }),
-    "ledger history-whole": (of) => ({ ...of, isHistoryWhole: false }),
-    "ledger distribution-size": (of) => ({ ...of, fitsLinesMax: false })
+    "policy lines-rolled": (facts) => ({ ...facts, partial: ["carry", "refuse"] }),
+    "policy standing-approval": (facts) => ({
+      ...facts,
+      scheduled: { approval: null, net: d("100") }
+    }),
+    "window record-date-passed": (facts) => ({ ...facts, recordDatePassed: false }),
+    "nav-feed feed-usable": (facts) => ({ ...facts, feed: "stale" }),
+    "ledger history-whole": (facts) => ({ ...facts, isHistoryWhole: false }),
+    "ledger distribution-size": (facts) => ({ ...facts, fitsLinesMax: false })
   }
 })
 
@@ -81,12 +84,12 @@ export const standingApprovalGrant = Broken.act<ApprovalGates.GrantFacts>({
   },
   rows: ApprovalGates.againstGrant,
   faults: {
-    "policy calendar": (of) => ({
-      ...of,
-      manifest: { distribution: { ...of.manifest.distribution, calendar: null } }
+    "policy calendar": (facts) => ({
+      ...facts,
+      manifest: { distribution: { ...facts.manifest.distribution, calendar: null } }
     }),
     // An end that the clock has reached is none to come.
-    "policy approval-period": (of) => ({ ...of, now: until }),
-    "policy approval-longest": (of) => ({ ...of, longest: Duration.days(29) })
+    "policy approval-period": (facts) => ({ ...facts, now: until }),
+    "policy approval-longest": (facts) => ({ ...facts, longest: Duration.days(29) })
   }
 })

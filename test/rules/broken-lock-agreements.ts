@@ -11,12 +11,16 @@ const termsOf = (...assets: ReadonlyArray<typeof cash>) => ({ assets, minCover: 
 
 const pending = (
   self: Gates.ProposalFacts,
-  of: { readonly assets: ReadonlyArray<typeof cash>; readonly effectiveAt: typeof now }
+  agreement: { readonly assets: ReadonlyArray<typeof cash>; readonly effectiveAt: typeof now }
 ): Gates.ProposalFacts => ({
   ...self,
   reserve: {
     ...self.reserve,
-    pending: { amendmentId: "am-1", terms: termsOf(...of.assets), effectiveAt: of.effectiveAt }
+    pending: {
+      amendmentId: "am-1",
+      terms: termsOf(...agreement.assets),
+      effectiveAt: agreement.effectiveAt
+    }
   }
 })
 

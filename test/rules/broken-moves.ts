@@ -40,33 +40,39 @@ export const moving: Moves.MoveContext = {
 type Moving = Moves.MoveContext
 
 const ofReceiver: Broken.Faults<Moving> = {
-  "admission holder-active": (of) => ({
-    ...of,
-    to: of.to === null ? null : { ...of.to, state: "lapsed" }
+  "admission holder-active": (context) => ({
+    ...context,
+    to: context.to === null ? null : { ...context.to, state: "lapsed" }
   }),
-  "admission admitted": (of) => ({ ...of, admission: null }),
-  "admission credential-in-force": (of) => ({
-    ...of,
-    admission: of.admission === null ? null : { ...of.admission, validFrom: later }
+  "admission admitted": (context) => ({ ...context, admission: null }),
+  "admission credential-in-force": (context) => ({
+    ...context,
+    admission: context.admission === null ? null : { ...context.admission, validFrom: later }
   }),
-  "screening screening-clear": (of) => ({
-    ...of,
-    to: of.to === null ? null : { ...of.to, screening: Broken.review }
+  "screening screening-clear": (context) => ({
+    ...context,
+    to: context.to === null ? null : { ...context.to, screening: Broken.review }
   })
 }
 const ofConsent: Broken.Faults<Moving> = {
-  "consent issuer-powers-agreement": (of) => ({ ...of, agreement: null }),
-  "consent issuer-powers-consent": (of) => ({ ...of, consents: [] })
+  "consent issuer-powers-agreement": (context) => ({ ...context, agreement: null }),
+  "consent issuer-powers-consent": (context) => ({ ...context, consents: [] })
 }
 const ofPolicy: Broken.Faults<Moving> = {
-  "policy another-receiver": (of) => ({ ...of, from: { ...of.from, party: receiver.party } }),
-  "policy one-way": (of) => ({ ...of, isBothWays: true })
+  "policy another-receiver": (context) => ({
+    ...context,
+    from: { ...context.from, party: receiver.party }
+  }),
+  "policy one-way": (context) => ({ ...context, isBothWays: true })
 }
 const ofUnits: Broken.Faults<Moving> = {
-  "units units-held": (of) => ({ ...of, picked: { ...of.picked, portions: [] } }),
-  "units enough-units": (of) => ({ ...of, picked: { ...of.picked, short: d("1") } }),
-  "units unit-decimals": (of) => ({ ...of, askedUnits: d("0.0000001") }),
-  "units locks-releasable": (of) => ({ ...of, picked: { ...of.picked, stuckUnits: d("1") } })
+  "units units-held": (context) => ({ ...context, picked: { ...context.picked, portions: [] } }),
+  "units enough-units": (context) => ({ ...context, picked: { ...context.picked, short: d("1") } }),
+  "units unit-decimals": (context) => ({ ...context, askedUnits: d("0.0000001") }),
+  "units locks-releasable": (context) => ({
+    ...context,
+    picked: { ...context.picked, stuckUnits: d("1") }
+  })
 }
 const never = [
   ["admission admitted", "admission credential-in-force"],
@@ -76,7 +82,7 @@ const never = [
 export const forceTransfer = act<Moving>({
   name: "instrument.force-transfer",
   sound: moving,
-  rows: (of) => Moves.against([of]),
+  rows: (context) => Moves.against([context]),
   faults: {
     "hold not-held": held,
     "restriction may-receive": frozen(receiver.holderId),
@@ -91,19 +97,23 @@ export const forceTransfer = act<Moving>({
 export const recovery = act<Moving>({
   name: "instrument.recover",
   sound: { ...moving, power: "recover" },
-  rows: (of) => Moves.against([of]),
+  rows: (context) => Moves.against([context]),
   faults: {
     "hold not-held": held,
     "restriction successor-unrestricted": frozen(receiver.holderId),
     ...ofReceiver,
     ...ofConsent,
     ...ofPolicy,
-    "policy successor-registered": (of) => ({ ...of, from: { ...of.from, successor: null } }),
-    "policy successor-usable": (of) => ({
-      ...of,
+    "policy successor-registered": (context) => ({
+      ...context,
+      from: { ...context.from, successor: null }
+    }),
+    "policy successor-usable": (context) => ({
+      ...context,
       from: {
-        ...of.from,
-        successor: of.from.successor === null ? null : { ...of.from.successor, usableFrom: later }
+        ...context.from,
+        successor:
+          context.from.successor === null ? null : { ...context.from.successor, usableFrom: later }
       }
     }),
     ...ofUnits

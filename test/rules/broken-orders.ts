@@ -39,7 +39,7 @@ interface Feeding {
   readonly feed: FeedVerdict
 }
 const feeding: Feeding = { feed: "usable" }
-const unstated = <S extends Feeding>(of: S): S => ({ ...of, feed: "missing" })
+const unstated = <S extends Feeding>(context: S): S => ({ ...context, feed: "missing" })
 
 const asking: Pick<ClaimFacts, "fullCycleId" | "feed"> = { fullCycleId: null, ...feeding }
 const claimInput = { payment: "ledger", amount: null, units: null, orderId: "mine-1" } as const
@@ -77,21 +77,21 @@ const gateContext: SubscriptionGates.Context = {
 }
 
 /** The gates before the policy's, and the ledger's, which every act that brings units asks. */
-const lapsed = <S extends SubscriptionGates.Context>(of: S): S => ({
-  ...of,
-  holder: { ...of.holder, state: "lapsed" }
+const lapsed = <S extends SubscriptionGates.Context>(context: S): S => ({
+  ...context,
+  holder: { ...context.holder, state: "lapsed" }
 })
-const unadmitted = <S extends SubscriptionGates.Context>(of: S): S => ({
-  ...of,
-  admission: of.admission === null ? null : { ...of.admission, state: "expired" }
+const unadmitted = <S extends SubscriptionGates.Context>(context: S): S => ({
+  ...context,
+  admission: context.admission === null ? null : { ...context.admission, state: "expired" }
 })
-const ahead = <S extends SubscriptionGates.Context>(of: S): S => ({
-  ...of,
-  admission: of.admission === null ? null : { ...of.admission, validFrom: later }
+const ahead = <S extends SubscriptionGates.Context>(context: S): S => ({
+  ...context,
+  admission: context.admission === null ? null : { ...context.admission, validFrom: later }
 })
-const reviewed = <S extends Pick<SubscriptionGates.Context, "holder">>(of: S): S => ({
-  ...of,
-  holder: { ...of.holder, screening: Broken.review }
+const reviewed = <S extends Pick<SubscriptionGates.Context, "holder">>(context: S): S => ({
+  ...context,
+  holder: { ...context.holder, screening: Broken.review }
 })
 
 export const subscriptionClaim = act<Subscribing>({
@@ -111,7 +111,7 @@ export const subscriptionClaim = act<Subscribing>({
     market: Broken.market,
     attestors: [party("attestor")]
   },
-  rows: (of) => SubscriptionGates.againstClaim(of, ownOf(of, of)),
+  rows: (context) => SubscriptionGates.againstClaim(context, ownOf(context, context)),
   faults: {
     "hold not-held": held,
     "restriction may-subscribe": frozen(h1),
@@ -120,35 +120,38 @@ export const subscriptionClaim = act<Subscribing>({
     "admission credential-in-force": ahead,
     "screening screening-clear": reviewed,
     "consent order-signed": unsigned,
-    "consent order-fits": (of) => runOut(of),
-    "policy payment": (of) => ({
-      ...of,
-      terms: { ...of.terms, manifest: { ...of.terms.manifest, valuation: "rebasing" } }
+    "consent order-fits": (context) => runOut(context),
+    "policy payment": (context) => ({
+      ...context,
+      terms: { ...context.terms, manifest: { ...context.terms.manifest, valuation: "rebasing" } }
     }),
     "policy backed": Broken.backed,
-    "policy primary-market": (of) => ({ ...of, market: { state: "ended" } }),
-    "policy attestor-named": (of) => ({ ...of, attestors: [] }),
-    "policy minimum-subscription": (of) => ({
-      ...of,
-      terms: { ...of.terms, manifest: { ...of.terms.manifest, minimumSubscription: d("1000") } }
+    "policy primary-market": (context) => ({ ...context, market: { state: "ended" } }),
+    "policy attestor-named": (context) => ({ ...context, attestors: [] }),
+    "policy minimum-subscription": (context) => ({
+      ...context,
+      terms: {
+        ...context.terms,
+        manifest: { ...context.terms.manifest, minimumSubscription: d("1000") }
+      }
     }),
-    "policy maximum-subscription": (of) => ({
-      ...of,
-      terms: { ...of.terms, limits: { ...of.terms.limits, maxSubscription: d("1") } }
+    "policy maximum-subscription": (context) => ({
+      ...context,
+      terms: { ...context.terms, limits: { ...context.terms.limits, maxSubscription: d("1") } }
     }),
-    "window window-open": (of) => ({
-      ...of,
-      terms: { ...of.terms, window: { opensAt: later, closesAt: null } }
+    "window window-open": (context) => ({
+      ...context,
+      terms: { ...context.terms, window: { opensAt: later, closesAt: null } }
     }),
-    "units unit-decimals": (of) => ({ ...of, amount: null, units: d("1.0000001") }),
-    "units too-small": (of) => ({
-      ...of,
+    "units unit-decimals": (context) => ({ ...context, amount: null, units: d("1.0000001") }),
+    "units too-small": (context) => ({
+      ...context,
       units: null,
-      amount: of.amount ?? d("0.01"),
+      amount: context.amount ?? d("0.01"),
       buys: Decimal.zero
     }),
-    "units base-units": (of) => ({ ...of, moves: Decimal.zero }),
-    "cash currency-decimals": (of) => ({ ...of, units: null, amount: d("1.001") }),
+    "units base-units": (context) => ({ ...context, moves: Decimal.zero }),
+    "cash currency-decimals": (context) => ({ ...context, units: null, amount: d("1.001") }),
     "nav-feed feed-usable": unstated,
     "ledger on-registry": offRegistry,
     "ledger transaction-size": full
@@ -181,17 +184,20 @@ const stored = (direction: Cash.FoundLine["direction"]): Cash.FoundLine => ({
 })
 const paying: Paying = { ...feeding, cash: [line("100000")], found: stored("credit") }
 const lineFaults = {
-  repeated: <S extends Paying>(of: S): S => ({ ...of, cash: Broken.twice(of.cash) }),
-  over: <S extends Paying>(of: S): S => ({ ...of, cash: Broken.more(of.cash) }),
-  short: <S extends Paying>(of: S): S => ({ ...of, cash: Broken.less(of.cash) }),
-  missing: <S extends Paying>(of: S): S => ({ ...of, found: { ...of.found, entry: null } }),
-  side: <S extends Paying>(of: S): S => ({
-    ...of,
-    found: { ...of.found, entry: { direction: "credit", currency: "EUR" } }
+  repeated: <S extends Paying>(context: S): S => ({ ...context, cash: Broken.twice(context.cash) }),
+  over: <S extends Paying>(context: S): S => ({ ...context, cash: Broken.more(context.cash) }),
+  short: <S extends Paying>(context: S): S => ({ ...context, cash: Broken.less(context.cash) }),
+  missing: <S extends Paying>(context: S): S => ({
+    ...context,
+    found: { ...context.found, entry: null }
   }),
-  left: <S extends Paying>(of: S): S => ({
-    ...of,
-    found: { ...of.found, amountLeft: d("99999.99") }
+  side: <S extends Paying>(context: S): S => ({
+    ...context,
+    found: { ...context.found, entry: { direction: "credit", currency: "EUR" } }
+  }),
+  left: <S extends Paying>(context: S): S => ({
+    ...context,
+    found: { ...context.found, amountLeft: d("99999.99") }
   })
 }
 const ofLines = [
@@ -205,15 +211,15 @@ type Subscribed = { readonly self: typeof priced }
 export const subscriptionDeliver = act<SubscriptionGates.Context & Paying & Subscribed>({
   name: "subscription.deliver",
   sound: { ...gateContext, ...paying, self: priced },
-  rows: (of) =>
-    SubscriptionGates.againstUnits(of, [
-      ...Subscription.objections(of.self, {
+  rows: (context) =>
+    SubscriptionGates.againstUnits(context, [
+      ...Subscription.objections(context.self, {
         on: "deliver",
-        cash: of.cash,
+        cash: context.cash,
         deliverBeforeCash: "never"
       }),
-      feedUsable(of.feed),
-      ...Cash.againstBank([of.found], { currency: "USD" })
+      feedUsable(context.feed),
+      ...Cash.againstBank([context.found], { currency: "USD" })
     ]),
   faults: {
     "hold not-held": held,
@@ -222,8 +228,14 @@ export const subscriptionDeliver = act<SubscriptionGates.Context & Paying & Subs
     "admission admitted": unadmitted,
     "admission credential-in-force": ahead,
     "screening screening-clear": reviewed,
-    "policy paid-by-wire": (of) => ({ ...of, self: { ...of.self, payment: "ledger" } }),
-    "units mint-requested": (of) => ({ ...of, self: { ...of.self, mintRequestCid: "0004" } }),
+    "policy paid-by-wire": (context) => ({
+      ...context,
+      self: { ...context.self, payment: "ledger" }
+    }),
+    "units mint-requested": (context) => ({
+      ...context,
+      self: { ...context.self, mintRequestCid: "0004" }
+    }),
     "cash cash-line-repeated": lineFaults.repeated,
     "cash cash-over": lineFaults.over,
     "cash cash-matched": lineFaults.short,
@@ -246,18 +258,18 @@ export const subscriptionClose = act<Closing>({
     refunds: [],
     self: { ...priced, state: "delivered", refund: d("9.89"), refunded: d("4") }
   },
-  rows: (of) =>
-    SubscriptionGates.againstClosing(of, [
-      ...Subscription.objections(of.self, { on: "settle", ...of }),
-      ...Cash.againstBank([of.found], { currency: "USD" })
+  rows: (context) =>
+    SubscriptionGates.againstClosing(context, [
+      ...Subscription.objections(context.self, { on: "settle", ...context }),
+      ...Cash.againstBank([context.found], { currency: "USD" })
     ]),
   faults: {
     "hold not-held": held,
     "cash cash-line-repeated": lineFaults.repeated,
     "cash cash-over": lineFaults.over,
     "cash cash-matched": lineFaults.short,
-    "cash refund-over": <S extends Closing>(of: S): S => ({
-      ...of,
+    "cash refund-over": <S extends Closing>(context: S): S => ({
+      ...context,
       refunds: [{ ...line("5.90"), line: 7 }]
     }),
     "cash line-known": lineFaults.missing,
@@ -275,13 +287,15 @@ interface Exchanging extends Feeding {
 }
 const exchanging: Exchanging = { ...feeding, lines: [], openCycleId: null, live: Broken.market }
 const exchangeFaults = {
-  inCycle: <S extends Exchanging>(of: S): S => ({ ...of, openCycleId: "c1" }),
-  ended: <S extends Exchanging>(of: S): S => ({ ...of, live: null }),
-  late: <S extends { readonly self: { readonly settleBy: Instant.Instant | null } }>(of: S): S => ({
-    ...of,
-    self: { ...of.self, settleBy: now }
+  inCycle: <S extends Exchanging>(context: S): S => ({ ...context, openCycleId: "c1" }),
+  ended: <S extends Exchanging>(context: S): S => ({ ...context, live: null }),
+  late: <S extends { readonly self: { readonly settleBy: Instant.Instant | null } }>(
+    context: S
+  ): S => ({
+    ...context,
+    self: { ...context.self, settleBy: now }
   }),
-  byBank: <S extends Exchanging>(of: S): S => ({ ...of, lines: [line("1")] })
+  byBank: <S extends Exchanging>(context: S): S => ({ ...context, lines: [line("1")] })
 }
 
 export const subscriptionExchange = act<SubscriptionGates.Context & Exchanging & Subscribed>({
@@ -295,17 +309,17 @@ export const subscriptionExchange = act<SubscriptionGates.Context & Exchanging &
       allocation: { cid: "0005", amount: d("100000"), settleBefore: later }
     }
   },
-  rows: (of) =>
-    SubscriptionGates.againstUnits(of, [
-      ...Subscription.objections(asServed(of.self, now), {
+  rows: (context) =>
+    SubscriptionGates.againstUnits(context, [
+      ...Subscription.objections(asServed(context.self, now), {
         on: "exchange",
-        cash: of.lines,
+        cash: context.lines,
         refunds: []
       }),
-      againstSettleBy(of.self, now),
-      Joining.againstLeaving(of.openCycleId),
-      feedUsable(of.feed),
-      SubscriptionGates.againstMarketEnd(of.live)
+      againstSettleBy(context.self, now),
+      Joining.againstLeaving(context.openCycleId),
+      feedUsable(context.feed),
+      SubscriptionGates.againstMarketEnd(context.live)
     ]),
   faults: {
     "hold not-held": held,
@@ -314,12 +328,18 @@ export const subscriptionExchange = act<SubscriptionGates.Context & Exchanging &
     "admission admitted": unadmitted,
     "admission credential-in-force": ahead,
     "screening screening-clear": reviewed,
-    "policy paid-on-ledger": (of) => ({ ...of, self: { ...of.self, payment: "wire" } }),
+    "policy paid-on-ledger": (context) => ({
+      ...context,
+      self: { ...context.self, payment: "wire" }
+    }),
     "policy in-cycle": exchangeFaults.inCycle,
     "policy primary-market": exchangeFaults.ended,
     "window settle-by": exchangeFaults.late,
     "cash cash-on-ledger": exchangeFaults.byBank,
-    "cash cash-allocated": (of) => ({ ...of, self: { ...of.self, allocation: null } }),
+    "cash cash-allocated": (context) => ({
+      ...context,
+      self: { ...context.self, allocation: null }
+    }),
     "nav-feed feed-usable": unstated,
     "ledger on-registry": offRegistry
   }
@@ -332,9 +352,9 @@ const giving: RedemptionGates.Context = {
   holder: Broken.holder,
   now
 }
-const closed = <S extends RedemptionGates.Context>(of: S): S => ({
-  ...of,
-  holder: { ...of.holder, state: "closed" }
+const closed = <S extends RedemptionGates.Context>(context: S): S => ({
+  ...context,
+  holder: { ...context.holder, state: "closed" }
 })
 
 export const redemptionClaim = act<Redeeming>({
@@ -355,45 +375,48 @@ export const redemptionClaim = act<Redeeming>({
     leaving: Decimal.zero,
     lastPrice: d("2")
   },
-  rows: (of) => RedemptionGates.againstClaim(of, ownOf(of, of)),
+  rows: (context) => RedemptionGates.againstClaim(context, ownOf(context, context)),
   faults: {
     "hold not-held": held,
     "restriction may-redeem": frozen(h1),
     "admission holder-active": closed,
     "screening screening-clear": reviewed,
     "consent order-signed": unsigned,
-    "consent order-fits": (of) => runOut(of),
-    "policy payment": (of) => ({
-      ...of,
+    "consent order-fits": (context) => runOut(context),
+    "policy payment": (context) => ({
+      ...context,
       instrument: {
-        ...of.instrument,
-        manifest: { ...of.instrument.manifest, valuation: "rebasing" }
+        ...context.instrument,
+        manifest: { ...context.instrument.manifest, valuation: "rebasing" }
       }
     }),
     "policy backed": Broken.backed,
-    "policy primary-market": (of) => ({ ...of, market: { state: "ended" } }),
-    "policy oracle-named": (of) => ({ ...of, oracle: null }),
-    "policy maximum-redemption": (of) => ({
-      ...of,
-      terms: { ...of.terms, limits: { ...of.terms.limits, maxRedemption: d("0.0001") } }
+    "policy primary-market": (context) => ({ ...context, market: { state: "ended" } }),
+    "policy oracle-named": (context) => ({ ...context, oracle: null }),
+    "policy maximum-redemption": (context) => ({
+      ...context,
+      terms: { ...context.terms, limits: { ...context.terms.limits, maxRedemption: d("0.0001") } }
     }),
-    "policy minimum-holding": (of) => ({
-      ...of,
-      terms: { ...of.terms, manifest: { ...of.terms.manifest, minimumHolding: d("999.9999999") } }
+    "policy minimum-holding": (context) => ({
+      ...context,
+      terms: {
+        ...context.terms,
+        manifest: { ...context.terms.manifest, minimumHolding: d("999.9999999") }
+      }
     }),
-    "window window-open": (of) => ({
-      ...of,
-      terms: { ...of.terms, window: { opensAt: null, closesAt: now } }
+    "window window-open": (context) => ({
+      ...context,
+      terms: { ...context.terms, window: { opensAt: null, closesAt: now } }
     }),
-    "units unit-decimals": (of) => ({ ...of, amount: null, units: d("1.0000001") }),
-    "units units-free": (of) => ({ ...of, free: d("0.0001") }),
-    "units base-units": (of) => ({
-      ...of,
-      terms: { ...of.terms, manifest: { ...of.terms.manifest, valuation: "rebasing" } },
+    "units unit-decimals": (context) => ({ ...context, amount: null, units: d("1.0000001") }),
+    "units units-free": (context) => ({ ...context, free: d("0.0001") }),
+    "units base-units": (context) => ({
+      ...context,
+      terms: { ...context.terms, manifest: { ...context.terms.manifest, valuation: "rebasing" } },
       lastPrice: d("100000000000000")
     }),
-    "units too-small": (of) => ({ ...of, amount: null, units: d("0.001") }),
-    "cash currency-decimals": (of) => ({ ...of, units: null, amount: d("1.001") }),
+    "units too-small": (context) => ({ ...context, amount: null, units: d("0.001") }),
+    "cash currency-decimals": (context) => ({ ...context, units: null, amount: d("1.001") }),
     "nav-feed feed-usable": unstated,
     "ledger on-registry": offRegistry,
     "ledger transaction-size": full
@@ -421,30 +444,42 @@ type Redeemed = { readonly self: typeof sold }
 export const redemptionExchange = act<RedemptionGates.Context & Exchanging & Redeemed>({
   name: "redemption.settle of a ledger-paid order",
   sound: { ...giving, ...exchanging, self: sold },
-  rows: (of) =>
-    RedemptionGates.againstExchange(of, [
-      ...Redemption.objections(asServed(of.self, now), {
+  rows: (context) =>
+    RedemptionGates.againstExchange(context, [
+      ...Redemption.objections(asServed(context.self, now), {
         on: "exchange",
-        cash: of.lines
+        cash: context.lines
       }),
-      againstSettleBy(of.self, now),
-      Joining.againstLeaving(of.openCycleId),
-      feedUsable(of.feed),
-      RedemptionGates.againstMarketEnd(of.live)
+      againstSettleBy(context.self, now),
+      Joining.againstLeaving(context.openCycleId),
+      feedUsable(context.feed),
+      RedemptionGates.againstMarketEnd(context.live)
     ]),
   faults: {
     "hold not-held": held,
     "restriction may-redeem": frozen(h1),
     "admission holder-active": closed,
     "screening screening-clear": reviewed,
-    "policy paid-on-ledger": (of) => ({ ...of, self: { ...of.self, payment: "wire" } }),
+    "policy paid-on-ledger": (context) => ({
+      ...context,
+      self: { ...context.self, payment: "wire" }
+    }),
     "policy in-cycle": exchangeFaults.inCycle,
     "policy primary-market": exchangeFaults.ended,
     "window settle-by": exchangeFaults.late,
-    "units units-allocated": (of) => ({ ...of, self: { ...of.self, unitsAllocation: null } }),
-    "units burn-requested": (of) => ({ ...of, self: { ...of.self, burnRequestCid: "0006" } }),
+    "units units-allocated": (context) => ({
+      ...context,
+      self: { ...context.self, unitsAllocation: null }
+    }),
+    "units burn-requested": (context) => ({
+      ...context,
+      self: { ...context.self, burnRequestCid: "0006" }
+    }),
     "cash cash-on-ledger": exchangeFaults.byBank,
-    "cash cash-allocated": (of) => ({ ...of, self: { ...of.self, allocation: null } }),
+    "cash cash-allocated": (context) => ({
+      ...context,
+      self: { ...context.self, allocation: null }
+    }),
     "nav-feed feed-usable": unstated,
     "ledger on-registry": offRegistry
   }
@@ -453,27 +488,30 @@ export const redemptionExchange = act<RedemptionGates.Context & Exchanging & Red
 export const redemptionPaid = act<typeof free & Redeemed & Pick<Exchanging, "lines">>({
   name: "redemption.settle of a burned ledger-paid order",
   sound: { ...free, lines: [], self: { ...sold, state: "burned" } },
-  rows: (of) =>
+  rows: (context) =>
     RedemptionGates.againstPayment(
-      of.self,
-      of,
-      Redemption.objections(of.self, { on: "settle", cash: of.lines })
+      context.self,
+      context,
+      Redemption.objections(context.self, { on: "settle", cash: context.lines })
     ),
   faults: {
     "hold not-held": held,
     "restriction may-be-paid": frozen(h1),
-    "cash cash-on-ledger": (of) => ({ ...of, lines: [line("1")] }),
-    "cash cash-allocated": (of) => ({ ...of, self: { ...of.self, allocation: null } })
+    "cash cash-on-ledger": (context) => ({ ...context, lines: [line("1")] }),
+    "cash cash-allocated": (context) => ({
+      ...context,
+      self: { ...context.self, allocation: null }
+    })
   }
 })
 
 export const redemptionPaidByWire = act<typeof free & Redeemed & Paying>({
   name: "redemption.settle of a burned wire-paid order",
   sound: { ...free, ...paying, self: { ...sold, state: "burned", payment: "wire" } },
-  rows: (of) =>
-    RedemptionGates.againstPayment(of.self, of, [
-      ...Redemption.objections(of.self, { on: "settle", cash: of.cash }),
-      ...Cash.againstBank([of.found], { currency: "USD" })
+  rows: (context) =>
+    RedemptionGates.againstPayment(context.self, context, [
+      ...Redemption.objections(context.self, { on: "settle", cash: context.cash }),
+      ...Cash.againstBank([context.found], { currency: "USD" })
     ]),
   faults: {
     "hold not-held": held,

@@ -67,80 +67,82 @@ const minting = {
 type OfMint = Pick<Context, keyof typeof minting>
 type Common = Pick<Context, keyof typeof sound>
 
-const booked = <S extends Common>(of: S, change: Partial<CoverRules.ReserveBooks>): S => ({
-  ...of,
-  books: { ...of.books, ...change }
+const booked = <S extends Common>(context: S, change: Partial<CoverRules.ReserveBooks>): S => ({
+  ...context,
+  books: { ...context.books, ...change }
 })
-const pointing = <S extends Common>(of: S, change: Partial<CoverRules.AssetPoint>): S => {
-  const point = of.books.points.get(key)
+const pointing = <S extends Common>(context: S, change: Partial<CoverRules.AssetPoint>): S => {
+  const point = context.books.points.get(key)
   return point === undefined
-    ? of
-    : booked(of, { points: new Map([[key, { ...point, ...change }]]) })
+    ? context
+    : booked(context, { points: new Map([[key, { ...point, ...change }]]) })
 }
 
-const lapsed = <S extends Common>(of: S): S => ({
-  ...of,
-  holder: { ...of.holder, state: "closed" }
+const lapsed = <S extends Common>(context: S): S => ({
+  ...context,
+  holder: { ...context.holder, state: "closed" }
 })
-const reviewed = <S extends Common>(of: S): S => ({
-  ...of,
-  holder: { ...of.holder, screening: Broken.review }
+const reviewed = <S extends Common>(context: S): S => ({
+  ...context,
+  holder: { ...context.holder, screening: Broken.review }
 })
 const inState =
   (state: "closing" | "closed") =>
-  <S extends Common>(of: S): S => ({ ...of, reserve: { ...of.reserve, state } })
+  <S extends Common>(context: S): S => ({ ...context, reserve: { ...context.reserve, state } })
 /** The terms that are pending leave the asset out; those in force have it. */
-const dropped = <S extends Common>(of: S): S => ({
-  ...of,
+const dropped = <S extends Common>(context: S): S => ({
+  ...context,
   reserve: {
-    ...of.reserve,
+    ...context.reserve,
     pending: {
       amendmentId: "am-1",
       effectiveAt: later,
-      terms: { ...of.books.terms, assets: of.books.terms.assets.slice(0, 1) } as never
+      terms: { ...context.books.terms, assets: context.books.terms.assets.slice(0, 1) } as never
     }
   }
 })
-const outOfTerms = <S extends Common>(of: S): S =>
-  booked(of, { terms: { ...of.books.terms, assets: of.books.terms.assets.slice(0, 1) } })
-const uncredited = <S extends Common>(of: S): S => ({ ...of, assetCredential: "missing" })
-const unpriced = <S extends Common>(of: S): S => booked(of, { points: new Map() })
-const stale = <S extends Common>(of: S): S => pointing(of, { valuationTime: past })
+const outOfTerms = <S extends Common>(context: S): S =>
+  booked(context, {
+    terms: { ...context.books.terms, assets: context.books.terms.assets.slice(0, 1) }
+  })
+const uncredited = <S extends Common>(context: S): S => ({ ...context, assetCredential: "missing" })
+const unpriced = <S extends Common>(context: S): S => booked(context, { points: new Map() })
+const stale = <S extends Common>(context: S): S => pointing(context, { valuationTime: past })
 
 const ofMint = {
-  "hold not-held": <S extends OfMint>(of: S): S => ({
-    ...of,
+  "hold not-held": <S extends OfMint>(context: S): S => ({
+    ...context,
     holds: [{ holdId: "hold-1", instrumentId: Broken.instrumentId, blocks: ["mint"] }]
   }),
-  "admission holder-active": <S extends OfMint>(of: S): S => ({
-    ...of,
-    holder: { ...of.holder, state: "lapsed" }
+  "admission holder-active": <S extends OfMint>(context: S): S => ({
+    ...context,
+    holder: { ...context.holder, state: "lapsed" }
   }),
-  "admission admitted": <S extends OfMint>(of: S): S => ({
-    ...of,
-    admission: of.admission === null ? null : { ...of.admission, state: "expired" }
+  "admission admitted": <S extends OfMint>(context: S): S => ({
+    ...context,
+    admission: context.admission === null ? null : { ...context.admission, state: "expired" }
   }),
-  "admission credential-in-force": <S extends OfMint>(of: S): S => ({
-    ...of,
-    admission: of.admission === null ? null : { ...of.admission, validFrom: later }
+  "admission credential-in-force": <S extends OfMint>(context: S): S => ({
+    ...context,
+    admission: context.admission === null ? null : { ...context.admission, validFrom: later }
   }),
   "admission asset-credential": uncredited,
-  "attribute attributes-valid": <S extends OfMint>(of: S): S => ({
-    ...of,
+  "attribute attributes-valid": <S extends OfMint>(context: S): S => ({
+    ...context,
     required: [{ property: "accredited", value: "" }]
   }),
   "screening screening-clear": reviewed,
   "policy reserve-active": inState("closing"),
   "policy asset-in-terms": dropped,
-  "policy lock-agreement": <S extends OfMint>(of: S): S => ({
-    ...of,
+  "policy lock-agreement": <S extends OfMint>(context: S): S => ({
+    ...context,
     agreement: { state: "proposed" }
   })
 } as const
 
 /** The reserve with a required cover beyond cash and bills. */
-const demanding = <S extends Common>(of: S): S =>
-  booked(of, { terms: { ...of.books.terms, minCover: d("100") } })
+const demanding = <S extends Common>(context: S): S =>
+  booked(context, { terms: { ...context.books.terms, minCover: d("100") } })
 
 export const mintStart = act<Parameters<typeof Gates.againstMint>[0]>({
   name: "mint.start",
@@ -158,12 +160,12 @@ export const mintStart = act<Parameters<typeof Gates.againstMint>[0]>({
     "policy reserve-active": ofMint["policy reserve-active"],
     "policy asset-in-terms": ofMint["policy asset-in-terms"],
     "policy lock-agreement": ofMint["policy lock-agreement"],
-    "policy own-reserve": (of) => ({
-      ...of,
-      reserve: { ...of.reserve, holder: of.holder.party }
+    "policy own-reserve": (context) => ({
+      ...context,
+      reserve: { ...context.reserve, holder: context.holder.party }
     }),
-    "window deadline-ahead": (of) => ({ ...of, deadline: now }),
-    "units too-small": (of) => ({ ...of, deposit: d("0.0000001") }),
+    "window deadline-ahead": (context) => ({ ...context, deadline: now }),
+    "units too-small": (context) => ({ ...context, deposit: d("0.0000001") }),
     "reserve-cover price-known": unpriced,
     "reserve-cover price-fresh": stale,
     "reserve-cover cover": demanding,
@@ -192,10 +194,13 @@ export const mintSettle = act<Parameters<typeof Gates.againstMintSettlement>[0]>
     "policy reserve-active": ofMint["policy reserve-active"],
     "policy asset-in-terms": ofMint["policy asset-in-terms"],
     "policy lock-agreement": ofMint["policy lock-agreement"],
-    "cash allocation-live": (of) => ({ ...of, order: { ...of.order, heldCid: null } }),
+    "cash allocation-live": (context) => ({
+      ...context,
+      order: { ...context.order, heldCid: null }
+    }),
     "reserve-cover price-known": unpriced,
     "reserve-cover price-fresh": stale,
-    "reserve-cover price-moved": (of) => pointing(of, { price: d("1.9999999999") }),
+    "reserve-cover price-moved": (context) => pointing(context, { price: d("1.9999999999") }),
     "reserve-cover cover": demanding,
     "ledger on-registry": offRegistry
   },
@@ -223,13 +228,16 @@ export const reserveRedemptionStart = act<Parameters<typeof Gates.againstRedempt
     "screening screening-clear": reviewed,
     "policy reserve-active": inState("closed"),
     "policy asset-in-terms": outOfTerms,
-    "window deadline-ahead": (of) => ({ ...of, deadline: now }),
-    "units unit-decimals": (of) => ({ ...of, units: Decimal.add(of.units, d("0.0000001")) }),
-    "units units-free": (of) => ({ ...of, free: Decimal.zero }),
-    "units too-small": (of) => pointing(of, { price: d("1000000000") }),
+    "window deadline-ahead": (context) => ({ ...context, deadline: now }),
+    "units unit-decimals": (context) => ({
+      ...context,
+      units: Decimal.add(context.units, d("0.0000001"))
+    }),
+    "units units-free": (context) => ({ ...context, free: Decimal.zero }),
+    "units too-small": (context) => pointing(context, { price: d("1000000000") }),
     "reserve-cover price-known": unpriced,
     "reserve-cover price-fresh": stale,
-    "reserve-cover asset-available": (of) => ({ ...of, promised: d("499.999999") }),
+    "reserve-cover asset-available": (context) => ({ ...context, promised: d("499.999999") }),
     "ledger on-registry": offRegistry
   },
   never: [
@@ -257,12 +265,15 @@ export const reserveRedemptionSettle = act<Parameters<typeof Gates.againstRedemp
       "screening screening-clear": reviewed,
       "policy reserve-active": inState("closed"),
       "policy asset-in-terms": outOfTerms,
-      "units units-allocated": (of) => ({ ...of, order: { ...of.order, heldCid: null } }),
+      "units units-allocated": (context) => ({
+        ...context,
+        order: { ...context.order, heldCid: null }
+      }),
       "reserve-cover price-known": unpriced,
       "reserve-cover price-fresh": stale,
-      "reserve-cover price-moved": (of) => pointing(of, { price: d("2.0000001") }),
-      "reserve-cover asset-available": (of) =>
-        booked(of, { locked: new Map([[key, d("4.9999999999")]]) }),
+      "reserve-cover price-moved": (context) => pointing(context, { price: d("2.0000001") }),
+      "reserve-cover asset-available": (context) =>
+        booked(context, { locked: new Map([[key, d("4.9999999999")]]) }),
       "ledger on-registry": offRegistry
     },
     never: [

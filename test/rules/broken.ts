@@ -31,19 +31,24 @@ export interface Act {
 /** Breaks one check of a standing, and leaves alone what the other checks ask. */
 export type Faults<S> = Readonly<Record<Check, (standing: S) => S>>
 
-export const act = <S>(of: {
+export const act = <S>(context: {
   readonly name: string
   readonly sound: S
   readonly rows: (standing: S) => ReadonlyArray<Judgement>
   readonly faults: Faults<S>
   readonly never?: ReadonlyArray<readonly [Check, Check]>
 }): Act & { readonly sound: S } => ({
-  name: of.name,
-  sound: of.sound,
-  checks: Object.keys(of.faults),
-  never: of.never ?? [],
+  name: context.name,
+  sound: context.sound,
+  checks: Object.keys(context.faults),
+  never: context.never ?? [],
   broken: (checks) =>
-    of.rows(checks.reduce((standing, check) => of.faults[check]?.(standing) ?? standing, of.sound))
+    context.rows(
+      checks.reduce(
+        (standing, check) => context.faults[check]?.(standing) ?? standing,
+        context.sound
+      )
+    )
 })
 
 export const now = Instant.of("2026-08-01T00:00:00Z")
@@ -126,7 +131,7 @@ export const backed = <S extends { readonly instrument: RecordedInstrument }>(st
 /** An order that its holder signed to the market, for what is asked. */
 export const signed = (
   kind: HolderOrder["kind"],
-  of: Pick<HolderOrder, "amount" | "units">
+  holderOrder: Pick<HolderOrder, "amount" | "units">
 ): HolderOrder => ({
   kind,
   orderId: "mine-1",
@@ -138,7 +143,7 @@ export const signed = (
   fund: party("fund"),
   paymentAsset: cash,
   expiresAt: null,
-  ...of
+  ...holderOrder
 })
 
 export const market = {

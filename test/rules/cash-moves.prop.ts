@@ -11,7 +11,7 @@ const [first, second] = [Date.of("2026-07-30"), Date.of("2026-07-31")]
 
 const entryOf = (
   line: number,
-  of: Partial<Omit<Entry, "amount" | "line">> & { amount: string }
+  members: Partial<Omit<Entry, "amount" | "line">> & { amount: string }
 ) => ({
   line,
   direction: "credit" as const,
@@ -19,8 +19,8 @@ const entryOf = (
   bookingDate: first,
   bankReference: null,
   reference: null,
-  ...of,
-  amount: Decimal.of(of.amount)
+  ...members,
+  amount: Decimal.of(members.amount)
 })
 
 const entries = fc
@@ -34,7 +34,7 @@ const entries = fc
     }),
     { maxLength: 8 }
   )
-  .map((found) => found.map((of, index) => entryOf(index + 1, of)))
+  .map((found) => found.map((members, index) => entryOf(index + 1, members)))
 
 /** A statement, its correction, and what orders took of the statement's lines. */
 const corrected = entries.chain((before) =>
@@ -58,54 +58,57 @@ const corrected = entries.chain((before) =>
 const sum = (amounts: ReadonlyArray<{ readonly amount: Decimal.Decimal }>) =>
   Decimal.sum(amounts.map(({ amount }) => amount))
 
-const law = (name: string, holds: (of: Parameters<typeof moved>[0]) => void) =>
+const law = (name: string, holds: (options: Parameters<typeof moved>[0]) => void) =>
   it(name, () => fc.assert(fc.property(corrected, holds), { seed: 15, numRuns: 500 }))
 
 describe("cash that a correction moves", () => {
-  law("is never more or less than was taken: what has no line is lost", (of) => {
-    const found = moved(of)
+  law("is never more or less than was taken: what has no line is lost", (correction) => {
+    const found = moved(correction)
     for (const side of ["takenEntries", "missing"] as const) {
       for (const [index, { places, lostAmount }] of found[side].entries()) {
-        expect(Decimal.add(sum(places), lostAmount)).toBe(of[side][index]?.amount)
+        expect(Decimal.add(sum(places), lostAmount)).toBe(correction[side][index]?.amount)
         expect(Decimal.isNegative(lostAmount)).toBe(false)
       }
     }
   })
 
-  law("never takes more of a line than the line has", (of) => {
-    const { takenEntries, missing } = moved(of)
+  law("never takes more of a line than the line has", (correction) => {
+    const { takenEntries, missing } = moved(correction)
     const places = [...takenEntries, ...missing].flatMap((each) => each.places)
-    for (const { line, amount } of of.after) {
+    for (const { line, amount } of correction.after) {
       const all = sum(places.filter((place) => place.line === line))
       expect(Decimal.atMost(all, amount)).toBe(true)
     }
   })
 
-  law("goes to lines of its own direction, booking date and reference of the bank", (of) => {
-    const found = moved(of)
-    for (const side of ["takenEntries", "missing"] as const) {
-      for (const [index, { places }] of found[side].entries()) {
-        const from = of[side][index]?.entry
-        for (const { line } of places) {
-          const to = of.after.find((entry) => entry.line === line)
-          const { direction, bookingDate, bankReference } = to ?? {}
-          expect({ direction, bookingDate, bankReference }).toEqual({
-            direction: from?.direction,
-            bookingDate: from?.bookingDate,
-            bankReference: from?.bankReference
-          })
-          if (bankReference === null) {
-            expect([to?.amount, to?.reference]).toEqual([from?.amount, from?.reference])
+  law(
+    "goes to lines of its own direction, booking date and reference of the bank",
+    (correction) => {
+      const found = moved(correction)
+      for (const side of ["takenEntries", "missing"] as const) {
+        for (const [index, { places }] of found[side].entries()) {
+          const from = correction[side][index]?.entry
+          for (const { line } of places) {
+            const to = correction.after.find((entry) => entry.line === line)
+            const { direction, bookingDate, bankReference } = to ?? {}
+            expect({ direction, bookingDate, bankReference }).toEqual({
+              direction: from?.direction,
+              bookingDate: from?.bookingDate,
+              bankReference: from?.bankReference
+            })
+            if (bankReference === null) {
+              expect([to?.amount, to?.reference]).toEqual([from?.amount, from?.reference])
+            }
           }
         }
       }
     }
-  })
+  )
 
-  law("stays whole, line by line, where the correction has the same lines", (of) => {
-    const { takenEntries } = moved({ ...of, after: of.before, missing: [] })
+  law("stays whole, line by line, where the correction has the same lines", (correction) => {
+    const { takenEntries } = moved({ ...correction, after: correction.before, missing: [] })
     expect(takenEntries.map(({ places }) => places)).toEqual(
-      of.takenEntries.map(({ entry, amount }) => [{ line: entry.line, amount }])
+      correction.takenEntries.map(({ entry, amount }) => [{ line: entry.line, amount }])
     )
   })
 
@@ -215,10 +218,10 @@ describe("cash that a correction moves", () => {
       ["5"]
     ]
   ])("%s", (_, before, after, taken, places, lost) => {
-    const of = taken.flatMap(([line, amount]) =>
+    const takings = taken.flatMap(([line, amount]) =>
       before.flatMap((entry) => (entry.line === line ? [{ entry, amount: d(amount) }] : []))
     )
-    const found = moved({ before, after, takenEntries: of, missing: [] }).takenEntries
+    const found = moved({ before, after, takenEntries: takings, missing: [] }).takenEntries
     expect(
       found.map((each) =>
         each.places.map(({ line, amount }) => [line, Decimal.formatPlain(amount)])

@@ -29,14 +29,14 @@ const sold = (id: string, units: string, proceeds: string): Rules.RedemptionFigu
   price,
   feeRate: Decimal.zero
 })
-const settle = (of: Partial<Rules.DealingInput>) =>
+const settle = (changes: Partial<Rules.DealingInput>) =>
   Rules.settlementOf({
     subscriptions: [],
     redemptions: [],
     capacity: null,
     unitDecimals: 6,
     cashDecimals: 2,
-    ...of
+    ...changes
   })
 const plain = (figures: Readonly<Record<string, Decimal.Decimal>>) =>
   Object.fromEntries(
@@ -204,8 +204,11 @@ const cycles = fc
     sells: fc.array(fc.bigInt({ min: 1n, max: 10n ** 9n }), { minLength: 1, maxLength: 6 }),
     part: fc.integer({ min: 1, max: 1000 })
   })
-  .map(({ unitDecimals, cashDecimals, buys, sells, part, ...of }) => {
-    const dealt = { price: Decimal.fromAtoms(of.price), feeRate: Decimal.fromAtoms(of.fee) }
+  .map(({ unitDecimals, cashDecimals, buys, sells, part, ...figures }) => {
+    const dealt = {
+      price: Decimal.fromAtoms(figures.price),
+      feeRate: Decimal.fromAtoms(figures.fee)
+    }
     const terms = { unitDecimals, cashDecimals, feeRate: dealt.feeRate }
     const total = sells.reduce((so, units) => so + units, 0n)
     return {

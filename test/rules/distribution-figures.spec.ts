@@ -80,8 +80,8 @@ const sources: Basis.Sources = {
   toPoint: source,
   offset: Offset.of(7)
 }
-const basisOf = (terms: Rules.LineTerms, of: Rules.PayeePosition) =>
-  Basis.of({ terms, position: of, figures: Rules.lineOf(terms, of), sources })
+const basisOf = (terms: Rules.LineTerms, payeePosition: Rules.PayeePosition) =>
+  Basis.of({ terms, position: payeePosition, figures: Rules.lineOf(terms, payeePosition), sources })
 
 // ---- arithmetic of the test's own: fractions of whole numbers
 
@@ -119,7 +119,7 @@ const larger = (a: Fraction, b: Fraction) => (isLess(a, b) ? b : a)
 const smaller = (a: Fraction, b: Fraction) => (isLess(a, b) ? a : b)
 const textOf = (a: Fraction): string =>
   Decimal.formatPlain(Decimal.fromAtoms((a.over * 10n ** 10n) / a.under))
-const of = (decimal: Decimal.Decimal) => fraction(Decimal.format(decimal))
+const fractionOf = (decimal: Decimal.Decimal) => fraction(Decimal.format(decimal))
 
 /** Figures of a line by the rules in words, without a formula of the engine. */
 const naive = (
@@ -131,34 +131,40 @@ const naive = (
     pricing.valuation === "par"
       ? at.accruals
           .map(({ units, income, days }) =>
-            times(times(of(units), of(income)), { over: BigInt(days), under: 1n })
+            times(times(fractionOf(units), fractionOf(income)), { over: BigInt(days), under: 1n })
           )
           .reduce(plus, nothing)
       : pricing.valuation === "accumulating"
-        ? times(of(at.units), larger(nothing, minus(of(pricing.cumPrice), of(pricing.exPrice))))
-        : times(of(at.baseUnits), minus(of(pricing.toIndex), of(pricing.fromIndex)))
+        ? times(
+            fractionOf(at.units),
+            larger(nothing, minus(fractionOf(pricing.cumPrice), fractionOf(pricing.exPrice)))
+          )
+        : times(
+            fractionOf(at.baseUnits),
+            minus(fractionOf(pricing.toIndex), fractionOf(pricing.fromIndex))
+          )
   const entitlement = floorAt(exact, 10)
-  const due = plus(entitlement, of(at.carryIn))
+  const due = plus(entitlement, fractionOf(at.carryIn))
   const paid = at.isUnrolled ? nothing : larger(nothing, floorAt(due, payoutDecimals))
   const bought =
     pricing.valuation === "accumulating"
       ? at.lots
           .map(({ remaining, basePrice }) => {
-            const ex = of(pricing.exPrice)
-            const capped = smaller(larger(of(basePrice), ex), of(pricing.cumPrice))
-            return times(of(remaining), minus(capped, ex))
+            const ex = fractionOf(pricing.exPrice)
+            const capped = smaller(larger(fractionOf(basePrice), ex), fractionOf(pricing.cumPrice))
+            return times(fractionOf(remaining), minus(capped, ex))
           })
           .reduce(plus, nothing)
       : nothing
   const given = smaller(larger(nothing, floorAt(bought, payoutDecimals)), paid)
-  const tax = halfUpAt(times(minus(paid, given), of(at.rate)), payoutDecimals)
+  const tax = halfUpAt(times(minus(paid, given), fractionOf(at.rate)), payoutDecimals)
   const units =
     payout === null
       ? null
       : floorAt(
           {
-            over: minus(paid, tax).over * of(payout.price).under,
-            under: minus(paid, tax).under * of(payout.price).over
+            over: minus(paid, tax).over * fractionOf(payout.price).under,
+            under: minus(paid, tax).under * fractionOf(payout.price).over
           },
           payout.unitDecimals
         )
@@ -428,16 +434,16 @@ describe("the totals of a distribution", () => {
             const factor =
               valuation === "par"
                 ? incomes
-                    .map(([income, days]) => times(of(income), fraction(String(days))))
+                    .map(([income, days]) => times(fractionOf(income), fraction(String(days))))
                     .reduce(plus, nothing)
                 : valuation === "accumulating"
-                  ? larger(nothing, minus(of(b), of(a)))
-                  : minus(of(b), of(a))
-            earned = plus(earned, times(of(register), factor))
-            const paid = plus(of(totals.gross), of(totals.leaverRest))
+                  ? larger(nothing, minus(fractionOf(b), fractionOf(a)))
+                  : minus(fractionOf(b), fractionOf(a))
+            earned = plus(earned, times(fractionOf(register), factor))
+            const paid = plus(fractionOf(totals.gross), fractionOf(totals.leaverRest))
             const cut = totals.cut
             owed = plus(owed, plus(paid, { over: cut.numerator, under: cut.denominator }))
-            const carried = lines.map(({ carryOut }) => of(carryOut)).reduce(plus, nothing)
+            const carried = lines.map(({ carryOut }) => fractionOf(carryOut)).reduce(plus, nothing)
             expect(minus(earned, plus(owed, carried)).over).toBe(0n)
             carries = lines.map(({ carryOut }) => carryOut)
           }
@@ -859,8 +865,8 @@ describe("the hash of the lines", () => {
     ...Rules.lineOf(par, parPosition(String(index + 1), [["0.0001", 31]]))
   })
   const lines = Array.from({ length: 1201 }, (_, index) => line(index))
-  const hash = (of: ReadonlyArray<Hash.HashedLine>) =>
-    Hash.linesHashOf(Hash.chunkHashes(of, crypto), crypto)
+  const hash = (lines: ReadonlyArray<Hash.HashedLine>) =>
+    Hash.linesHashOf(Hash.chunkHashes(lines, crypto), crypto)
 
   it("never takes more than 500 lines into one text", () => {
     const texts: Array<string> = []
@@ -958,7 +964,8 @@ describe.skipIf(!Buidl.isPublished)("figures of a fund (needs shared/data/buidl)
       let folded = nothing
       for (let day = Date.of("2026-07-01"); day < "2026-08-01"; day = Date.next(day)) {
         const point = lastPoint(day)
-        if (point !== undefined) folded = plus(folded, times(of(point.units), of(point.income)))
+        if (point !== undefined)
+          folded = plus(folded, times(fractionOf(point.units), fractionOf(point.income)))
       }
       expect(Decimal.formatPlain(julyOf(series).entitlement), series).toBe(
         textOf(floorAt(folded, 10))

@@ -26,7 +26,9 @@ const anyItems = fc
 const anyCase = fc.record({
   difference: fc.integer({ min: -120, max: 120 }).map((integer) => Decimal.fromInteger(integer)),
   must: anyItems,
-  may: anyItems.map((list) => list.map((of) => ({ ...of, id: `may-${of.id}` }))),
+  may: anyItems.map((list) =>
+    list.map((explainedItem) => ({ ...explainedItem, id: `may-${explainedItem.id}` }))
+  ),
   tolerance: fc.integer({ min: 0, max: 5 }).map((integer) => Decimal.fromInteger(integer))
 })
 const sumOf = (list: ReadonlyArray<{ readonly amount: Decimal.Decimal }>) =>
@@ -52,15 +54,17 @@ describe("what explains a difference", () => {
   it("is the same in whatever order the items are found", () => {
     fc.assert(
       fc.property(
-        anyCase.chain((of) =>
+        anyCase.chain((items) =>
           fc.tuple(
-            fc.constant(of),
-            fc.shuffledSubarray([...of.must], { minLength: of.must.length }),
-            fc.shuffledSubarray([...of.may], { minLength: of.may.length })
+            fc.constant(items),
+            fc.shuffledSubarray([...items.must], { minLength: items.must.length }),
+            fc.shuffledSubarray([...items.may], { minLength: items.may.length })
           )
         ),
-        ([of, must, may]) => {
-          expect(explain(of.difference, { ...of, must, may })).toEqual(explain(of.difference, of))
+        ([items, must, may]) => {
+          expect(explain(items.difference, { ...items, must, may })).toEqual(
+            explain(items.difference, items)
+          )
         }
       ),
       { numRuns: 500 }
@@ -121,8 +125,8 @@ describe("what explains a difference", () => {
   ] as const)(
     "of %s by must %j and may %j is %s, %s is left: %s",
     (difference, must, may, explained, unexplained, severity) => {
-      const of = { must: items(...must), may: items(...may), tolerance: d("0.01") }
-      const split = explain(d(difference), of)
+      const sides = { must: items(...must), may: items(...may), tolerance: d("0.01") }
+      const split = explain(d(difference), sides)
       expect(Decimal.formatPlain(split.explained.amount)).toBe(explained)
       expect(Decimal.formatPlain(split.unexplained)).toBe(unexplained)
       const found = compare({
@@ -134,7 +138,7 @@ describe("what explains a difference", () => {
         tolerance: d("0.01"),
         expected: d("1000"),
         actual: Decimal.add(d("1000"), d(difference)),
-        items: of,
+        items: sides,
         comparedAt: { offset: Offset.of(3), instant: Instant.of("2026-03-02T18:00:00Z") },
         statementId: "st-1"
       })

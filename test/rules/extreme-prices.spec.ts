@@ -20,18 +20,18 @@ interface Extreme {
   readonly outstanding?: string
 }
 
-const booksOf = (of: Extreme): Cover.ReserveBooks => {
+const booksOf = (extreme: Extreme): Cover.ReserveBooks => {
   const [point] = [...sound.points.values()]
   if (point === undefined) throw new Error("the bills have a price")
   return {
     ...sound,
     valuation:
-      of.mode === "accumulating"
-        ? { mode: "accumulating", initialSharePrice: d(of.unitWorth) }
-        : { mode: "par", parValue: d(of.unitWorth) },
-    locked: new Map([[key, d(of.locked ?? "1000")]]),
-    points: new Map([[key, { ...point, price: d(of.price ?? "1") }]]),
-    outstanding: d(of.outstanding ?? "0")
+      extreme.mode === "accumulating"
+        ? { mode: "accumulating", initialSharePrice: d(extreme.unitWorth) }
+        : { mode: "par", parValue: d(extreme.unitWorth) },
+    locked: new Map([[key, d(extreme.locked ?? "1000")]]),
+    points: new Map([[key, { ...point, price: d(extreme.price ?? "1") }]]),
+    outstanding: d(extreme.outstanding ?? "0")
   }
 }
 
@@ -66,16 +66,16 @@ describe("an order whose figure is beyond the limit of one order", () => {
       "1"
     ],
     ["both", { unitWorth: least, price: "9999999999999999999999999999" }, most]
-  ] as const)("is refused, as a mint at %s", (_, of, deposit) => {
-    expect(minting(booksOf(of), deposit)).toContain("price-known")
+  ] as const)("is refused, as a mint at %s", (_, extreme, deposit) => {
+    expect(minting(booksOf(extreme), deposit)).toContain("price-known")
   })
 
   test.each([
     ["an asset of the least price", { unitWorth: "1", price: least }, "100000"],
     ["the most units", { unitWorth: "1", price: least }, most],
     ["a share of the largest worth", { unitWorth: "999999999999999999", price: least }, most]
-  ] as const)("is refused, as a redemption at %s", (_, of, units) => {
-    const books = booksOf({ ...of, outstanding: "1" })
+  ] as const)("is refused, as a redemption at %s", (_, extreme, units) => {
+    const books = booksOf({ ...extreme, outstanding: "1" })
     expect(redeeming(books, units)).toContain("price-known")
   })
 
@@ -88,19 +88,23 @@ describe("an order whose figure is beyond the limit of one order", () => {
 
 describe("a figure that no decimal holds", () => {
   test("is no price of a share", () => {
-    const of = { unitWorth: "1", mode: "accumulating", locked: "10000000000000000000" } as const
-    expect(Cover.sharePriceOf(booksOf({ ...of, outstanding: least }))).toBeNull()
-    expect(Cover.sharePriceOf(booksOf({ ...of, outstanding: "1" }))).not.toBeNull()
-    expect(minting(booksOf({ ...of, outstanding: least }), "1")).toContain("price-known")
+    const extreme = {
+      unitWorth: "1",
+      mode: "accumulating",
+      locked: "10000000000000000000"
+    } as const
+    expect(Cover.sharePriceOf(booksOf({ ...extreme, outstanding: least }))).toBeNull()
+    expect(Cover.sharePriceOf(booksOf({ ...extreme, outstanding: "1" }))).not.toBeNull()
+    expect(minting(booksOf({ ...extreme, outstanding: least }), "1")).toContain("price-known")
   })
 
   test.each(["par", "accumulating"] as const)("is nothing that may be minted: %s", (mode) => {
-    const of = { unitWorth: least, mode } as const
-    expect(Cover.mintableOf(booksOf({ ...of, locked: "1000000000000000000" }))).toEqual(
+    const extreme = { unitWorth: least, mode } as const
+    expect(Cover.mintableOf(booksOf({ ...extreme, locked: "1000000000000000000" }))).toEqual(
       Decimal.zero
     )
     expect(
-      Decimal.formatPlain(Cover.mintableOf(booksOf({ ...of, locked: "100000000000000000" })))
+      Decimal.formatPlain(Cover.mintableOf(booksOf({ ...extreme, locked: "100000000000000000" })))
     ).toBe("1000000000000000000000000000")
   })
 })
@@ -119,8 +123,8 @@ describe("a figure of the reserve that no decimal holds", () => {
     ["what is locked is worth more", { unitWorth: "1", price: large, outstanding: "10" }],
     ["more is required", { unitWorth: most, outstanding: large }],
     ["the ratio is more", { unitWorth: least, locked: large, outstanding: "0.000001" }]
-  ] as const)("leaves the cover unknown and no order with a figure: %s", (_, of) => {
-    const books = booksOf(of)
+  ] as const)("leaves the cover unknown and no order with a figure: %s", (_, extreme) => {
+    const books = booksOf(extreme)
     const { ratio, state } = Cover.coverOf(books)
     expect([ratio, state, Cover.mintableOf(books)]).toEqual([null, "unknown", Decimal.zero])
     expect(minting(books, "1")).toContain("price-known")
@@ -155,8 +159,8 @@ describe("at whatever prices", () => {
           outstanding: fc.oneof(fc.constant("0"), anySize(24, 10n ** 10n), anySize(36, 10n ** 24n))
         }),
         anySize(24),
-        (of, amount) => {
-          const books = booksOf(of)
+        (extreme, amount) => {
+          const books = booksOf(extreme)
           const size = Decimal.min(d(amount), d(most))
           const units = Gates.unitsOf({ asset, books, deposit: size })
           const payout = Gates.payoutOf({ asset, books, units: size })

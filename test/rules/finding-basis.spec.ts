@@ -21,7 +21,7 @@ const item = fc.record({
   since: fc.constant(moment(1).instant)
 })
 
-const of = {
+const subject = {
   check: "register-line",
   instrumentId: "fund-a",
   subject: { resourceKind: "holder", id: "h1" },
@@ -41,7 +41,7 @@ const measured = fc
     statementId: fc.constantFrom(null, "sta-1")
   })
   .map(({ items, ...compared }) =>
-    compare({ ...of, ...compared, comparedAt: moment(5), items: { must: items, may: [] } })
+    compare({ ...subject, ...compared, comparedAt: moment(5), items: { must: items, may: [] } })
   )
   .filter((found) => found.length === 1)
   .map(([found]) => ({ ...found!, ...seen }))
@@ -81,7 +81,7 @@ describe("the basis of a finding", () => {
 
   it("names the statement for what it states, and the subject for what was expected of it", () => {
     const [found] = compare({
-      ...of,
+      ...subject,
       ...{ expected: Decimal.of("5"), actual: Decimal.of("3") },
       ...{ comparedAt: moment(5), statementId: "sta-1" }
     })
@@ -93,7 +93,7 @@ describe("the basis of a finding", () => {
   })
 
   it("is empty where a finding has no amounts", () => {
-    const { tolerance: _, ...named } = of
+    const { tolerance: _, ...named } = subject
     expect(basisOf({ ...withoutAmounts(named), ...seen })).toEqual([])
   })
 })

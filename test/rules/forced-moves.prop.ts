@@ -62,10 +62,10 @@ describe("the holdings of a forced move", () => {
         expect(new Set(portions.map(({ holdingCid }) => holdingCid)).size).toBe(portions.length)
         const whole = new Map(held.map((one) => [one.holdingCid, one]))
         for (const one of portions) {
-          const of = whole.get(one.holdingCid)
+          const position = whole.get(one.holdingCid)
           expect(Decimal.isPositive(one.amount)).toBe(true)
-          expect(Decimal.atMost(one.amount, of?.amount ?? Decimal.zero)).toBe(true)
-          expect(one.lock).toEqual(of?.lock === "free" ? null : of?.lock)
+          expect(Decimal.atMost(one.amount, position?.amount ?? Decimal.zero)).toBe(true)
+          expect(one.lock).toEqual(position?.lock === "free" ? null : position?.lock)
         }
         // At most one of them moves in part.
         const parts = portions.filter((one) => one.amount !== whole.get(one.holdingCid)?.amount)
@@ -89,7 +89,9 @@ describe("the holdings of a forced move", () => {
           locked.map(({ holdingCid }) => holdingCid)
         )
         for (const one of released) {
-          expect(one.amount).toBe(held.find((of) => of.holdingCid === one.holdingCid)?.amount)
+          expect(one.amount).toBe(
+            held.find((movePosition) => movePosition.holdingCid === one.holdingCid)?.amount
+          )
         }
       })
     )
@@ -99,7 +101,7 @@ describe("the holdings of a forced move", () => {
     const inputs = (all: ReadonlyArray<{ readonly portions: ReadonlyArray<Portion> }>) =>
       all.reduce(
         (sum, { portions }) =>
-          sum + 6 + portions.reduce((of, one) => of + (one.lock === null ? 1 : 3), 0),
+          sum + 6 + portions.reduce((count, one) => count + (one.lock === null ? 1 : 3), 0),
         0
       )
     fc.assert(

@@ -124,10 +124,10 @@ const pointsOf = (
         }) as unknown as Points["points"][number]
     )
 
-const subjectOf = (of: Pick<Given, "valuation" | "points">): Rules.Subject => {
+const subjectOf = (history: Pick<Given, "valuation" | "points">): Rules.Subject => {
   const manifest = {
     oracle,
-    valuation: of.valuation,
+    valuation: history.valuation,
     unitDecimals: 6,
     currency: "USD",
     parValue: null
@@ -135,19 +135,19 @@ const subjectOf = (of: Pick<Given, "valuation" | "points">): Rules.Subject => {
   return {
     instrument: { instrumentId: "fund", manifest, policyVersion: 1 },
     versions: [{ effectiveFrom: Instant.of("1990-01-01T00:00:00Z"), manifest }],
-    points: of.points,
+    points: history.points,
     ends: new Map(),
     opening: null
   } as unknown as Rules.Subject
 }
 
 /** The months from the one of this place on, from the units that the party had before it. */
-const played = ({ months, movements, zone, ...of }: Given, from = 0) => {
+const played = ({ months, movements, zone, ...history }: Given, from = 0) => {
   const spans = months.map((month) => Rules.spanOf(month, zone))
   const start = spans[from]!.start
   const before = movements.findLast(({ ledgerTime }) => ledgerTime < start)?.balanceAfter ?? null
   const ledger = new Rules.Ledger(
-    { ...subjectOf(of), opening: before },
+    { ...subjectOf(history), opening: before },
     Rules.spanOf(Month.previous(months[from]!), zone)
   )
   return spans.slice(from).map((span) => {
@@ -156,7 +156,7 @@ const played = ({ months, movements, zone, ...of }: Given, from = 0) => {
       ({ ledgerTime }) => ledgerTime >= span.start && ledgerTime < span.end
     )
     for (const movement of within) ledger.add(movement)
-    return { span, within, of: ledger.close({ until: span.end, isPaid: false }) }
+    return { span, within, closed: ledger.close({ until: span.end, isPaid: false }) }
   })
 }
 
@@ -182,24 +182,24 @@ describe("months of one instrument by chance", () => {
     fc.assert(
       fc.property(histories, (history) => {
         let closing: Decimal.Decimal | null = null
-        for (const { of, within } of played(history)) {
-          if (of === null) {
+        for (const { closed, within } of played(history)) {
+          if (closed === null) {
             expect(within).toEqual([])
             continue
           }
-          const sum = Decimal.sum(of.movements.map(({ units }) => units))
-          expect(Decimal.add(of.opening, sum)).toBe(of.closing)
-          if (closing !== null) expect(of.opening).toBe(closing)
-          closing = of.closing
-          const own = of.movements.filter(({ seq }) => seq !== null)
+          const sum = Decimal.sum(closed.movements.map(({ units }) => units))
+          expect(Decimal.add(closed.opening, sum)).toBe(closed.closing)
+          if (closing !== null) expect(closed.opening).toBe(closing)
+          closing = closed.closing
+          const own = closed.movements.filter(({ seq }) => seq !== null)
           expect(own.map(({ seq }) => seq)).toEqual(within.map(({ seq }) => seq))
-          expect(of.movementCount).toBe(of.movements.length)
+          expect(closed.movementCount).toBe(closed.movements.length)
           moved += own.length
-          rebased += of.movements.length - own.length
+          rebased += closed.movements.length - own.length
           if (history.valuation === "rebasing") continue
-          expect(of.movements).toEqual(own)
+          expect(closed.movements).toEqual(own)
           const last = within.at(-1)
-          if (last !== undefined) expect(of.closing).toBe(last.balanceAfter)
+          if (last !== undefined) expect(closed.closing).toBe(last.balanceAfter)
         }
       }),
       { numRuns: isLong ? 2_000 : 150 }
@@ -212,12 +212,12 @@ describe("months of one instrument by chance", () => {
       fc.property(histories, fc.integer({ min: 1, max: length - 1 }), (history, from) => {
         const all = played(history).slice(from)
         const rest = played(history, from)
-        for (const [nth, { of, within }] of rest.entries()) {
+        for (const [nth, { closed, within }] of rest.entries()) {
           // Units that a snapshot began with are told by the first movement alone.
           const isKnown = history.movements.some(
             ({ ledgerTime }) => ledgerTime < all[0]!.span.start
           )
-          if (isKnown || within.length > 0) expect(of).toEqual(all[nth]!.of)
+          if (isKnown || within.length > 0) expect(closed).toEqual(all[nth]!.closed)
         }
       }),
       { numRuns: isLong ? 1_000 : 100 }
@@ -237,19 +237,19 @@ describe("months of one instrument by chance", () => {
       { at: at("2026-09-01T00:00:00Z"), late: 0n, price: 10n ** 10n },
       { at: at("2026-09-20T00:00:00Z"), late: 0n, price: 2n * 10n ** 10n }
     ])
-    const of = { zone: Zone.utc, months: [month], movements }
-    const [plain] = played({ ...of, valuation: "par", points })
-    expect(plain!.of!.movements).toHaveLength(movementsMax)
-    expect(plain!.of!.movementCount).toBe(movementsMax + 5)
-    expect(plain!.of!.closing).toBe(Decimal.fromInteger(movementsMax + 5))
-    const [rebasing] = played({ ...of, valuation: "rebasing", points })
-    expect(rebasing!.of!.movements).toHaveLength(movementsMax + 1)
-    expect(rebasing!.of!.movementCount).toBe(movementsMax + 6)
-    const last = rebasing!.of!.movements.at(-1)!
+    const history = { zone: Zone.utc, months: [month], movements }
+    const [plain] = played({ ...history, valuation: "par", points })
+    expect(plain!.closed!.movements).toHaveLength(movementsMax)
+    expect(plain!.closed!.movementCount).toBe(movementsMax + 5)
+    expect(plain!.closed!.closing).toBe(Decimal.fromInteger(movementsMax + 5))
+    const [rebasing] = played({ ...history, valuation: "rebasing", points })
+    expect(rebasing!.closed!.movements).toHaveLength(movementsMax + 1)
+    expect(rebasing!.closed!.movementCount).toBe(movementsMax + 6)
+    const last = rebasing!.closed!.movements.at(-1)!
     expect([last.kind, last.units, last.balanceAfter]).toEqual([
       "rebase",
       Decimal.fromInteger(movementsMax + 5),
-      rebasing!.of!.closing
+      rebasing!.closed!.closing
     ])
   })
 })

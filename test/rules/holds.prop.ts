@@ -84,29 +84,29 @@ describe("holds that are open on an instrument", () => {
 const cents = (amount: number) => Decimal.fromAtoms(BigInt(amount) * 100_000_000n)
 const noon = Instant.of("2026-07-30T12:00:00Z")
 
-const seenAt = (of: {
+const seenAt = (difference: {
   readonly amount: number
   readonly explained?: number
   readonly run?: number
   readonly severity?: Sighting["severity"]
 }): Sighting => {
-  const explained = cents(of.explained ?? 0)
+  const explained = cents(difference.explained ?? 0)
   return {
-    runId: `run-${of.run ?? 1}`,
-    severity: of.severity ?? "blocking",
+    runId: `run-${difference.run ?? 1}`,
+    severity: difference.severity ?? "blocking",
     expected: null,
     actual: null,
-    difference: Decimal.add(cents(of.amount), explained),
+    difference: Decimal.add(cents(difference.amount), explained),
     unit: "units",
     tolerance: Decimal.zero,
     explained: {
       amount: explained,
       by:
-        of.explained === undefined
+        difference.explained === undefined
           ? []
           : [{ resourceKind: "subscription", id: "sub-1", amount: explained }]
     },
-    unexplained: cents(of.amount),
+    unexplained: cents(difference.amount),
     asOf: { offset: Offset.zero, instant: noon },
     comparedAt: null,
     statementId: null,
@@ -259,14 +259,14 @@ describe("findings of later runs", () => {
   })
 
   it("of another instrument, another source or less than blocking do not stop it", () => {
-    const of = { instrumentId: "fund-a", source: "reconciliation" } as const
+    const hold = { instrumentId: "fund-a", source: "reconciliation" } as const
     const plain = finding("f1", seenAt({ amount: 1 }))
     const cover = finding("f2", seenAt({ amount: 1 }), "reserve-cover")
     const warning = finding("f3", seenAt({ amount: 1, severity: "warning" }))
     const other = { ...plain, findingId: id<"FindingId">("f4"), instrumentId: "fund-b" }
     const all = [plain, cover, warning, other, evolve(plain, acceptedAs(plain.unexplained))]
-    expect(stopping(all, of)).toEqual([plain])
-    expect(stopping(all, { ...of, source: "cover" })).toEqual([cover])
+    expect(stopping(all, hold)).toEqual([plain])
+    expect(stopping(all, { ...hold, source: "cover" })).toEqual([cover])
     expect([plain, cover].map(sourceOf)).toEqual(["reconciliation", "cover"])
     expect(reasonOf([cover, plain, plain])).toBe(
       "Blocking findings: register-supply, reserve-cover."

@@ -231,10 +231,13 @@ describe("terms of payouts", () => {
     ["rebasing", "cash", 0.15, ["payout"]]
   ])("of %s that pays %s and withholds %s: %j refuses", (valuation, payout, rate, checks) => {
     const terms = { ...distribution, payout, withholding: 0 }
-    const of = manifest({ valuation, parValue: null, distribution: terms })
+    const candidate = manifest({ valuation, parValue: null, distribution: terms })
     const withholding = Decimal.of(rate.toFixed(10))
     expect(
-      payable({ ...of, distribution: { ...of.distribution, withholding } }, { policyVersion: null })
+      payable(
+        { ...candidate, distribution: { ...candidate.distribution, withholding } },
+        { policyVersion: null }
+      )
         .filter(({ refuses }) => refuses)
         .map(({ refusal }) => refusal.check)
     ).toEqual(checks)

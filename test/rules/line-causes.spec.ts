@@ -9,7 +9,7 @@ import { RestrictionMode, RestrictionReason } from "#core/vocabulary/sets.ts"
 const now = Instant.of("2026-08-03T09:00:00Z")
 const past = Instant.of("2026-01-01T00:00:00Z")
 
-const attribute = (of: Partial<Attribute> = {}): Attribute => ({
+const attribute = (changes: Partial<Attribute> = {}): Attribute => ({
   name: "kyc",
   value: "passed",
   state: "valid",
@@ -17,16 +17,16 @@ const attribute = (of: Partial<Attribute> = {}): Attribute => ({
   validUntil: null,
   evidenceHash: "ab".repeat(32),
   setBy: "olga",
-  ...of
+  ...changes
 })
 
 type Holder = NonNullable<Subject["holder"]>
-const holder = (of: Partial<Holder> = {}): Holder => ({
+const holder = (changes: Partial<Holder> = {}): Holder => ({
   holderId: "h1" as Holder["holderId"],
   state: "active",
   attributes: [attribute()],
   screening: null,
-  ...of
+  ...changes
 })
 
 const restriction = (
@@ -41,7 +41,7 @@ const restriction = (
   reason
 })
 
-const subject = (of: Partial<Subject> = {}): Subject => ({
+const subject = (changes: Partial<Subject> = {}): Subject => ({
   instrumentId: "fund-a",
   payout: "cash",
   holder: holder(),
@@ -49,7 +49,7 @@ const subject = (of: Partial<Subject> = {}): Subject => ({
   admission: { state: "admitted" },
   required: [{ property: "kyc", value: "" }],
   now,
-  ...of
+  ...changes
 })
 
 const receiving = restriction("receive-only", "kyc-expired")
@@ -204,8 +204,8 @@ describe("a line waits", () => {
       },
       ["restriction", "court-order", "registration", "admission", "attribute", "screening"]
     ]
-  ])("%s", (_, of, causes) => {
-    expect(causesOf(subject(of))).toEqual(causes)
+  ])("%s", (_, changes, causes) => {
+    expect(causesOf(subject(changes))).toEqual(causes)
   })
 
   it("for a freeze whatever its reason, and for a court's order by its own name alone", () => {

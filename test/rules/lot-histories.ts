@@ -153,8 +153,8 @@ const padded = (count: number) => String(count).padStart(16, "0")
 
 export const byHand = (steps: ReadonlyArray<LotRules.Step>): ReadonlyArray<string> => {
   const papers: Array<Paper> = []
-  const put = (of: Omit<Paper, "left" | "unspent">) =>
-    papers.push({ ...of, left: of.came, unspent: of.paid })
+  const put = (paper: Omit<Paper, "left" | "unspent">) =>
+    papers.push({ ...paper, left: paper.came, unspent: paper.paid })
   for (const { movement, acquisition } of steps) {
     const { from, to, units, seq } = movement
     if (from === to) continue

@@ -39,9 +39,11 @@ describe("lots-holdings", () => {
     ["reports a party on the register without a lot", position("5"), "0", ["5"]],
     ["reports nothing at the tolerance", position("5", "5.5"), "0.5", []],
     ["reports what is an atom beyond it", position("5", "5.5"), "0.4999999999", ["-0.5"]]
-  ])("%s", (_, of, tolerance, differences) => {
+  ])("%s", (_, lotPosition, tolerance, differences) => {
     expect(
-      found([of], tolerance).map(({ difference }) => Decimal.formatPlain(difference ?? d("0")))
+      found([lotPosition], tolerance).map(({ difference }) =>
+        Decimal.formatPlain(difference ?? d("0"))
+      )
     ).toEqual(differences)
   })
 

@@ -29,7 +29,7 @@ const movement = (
   return { ...asset, seq, from, to, units: d(units), ledgerTime: day(date), reference: null }
 }
 
-const lot = (of: Partial<Lot>): Lot => ({
+const lot = (changes: Partial<Lot>): Lot => ({
   ...asset,
   party: alice,
   lotId: "L1",
@@ -41,7 +41,7 @@ const lot = (of: Partial<Lot>): Lot => ({
   costLeft: d("100.00"),
   currency: "USD",
   origin: null,
-  ...of
+  ...changes
 })
 
 const taken = (lots: ReadonlyArray<Lot>, units: string) =>

@@ -11,7 +11,11 @@ import {
 const d = Decimal.of
 const plain = (decimal: Decimal.Decimal | null) =>
   decimal === null ? null : Decimal.formatPlain(decimal)
-const of = { instrumentId: "fund-a", externalSourceId: "nav-1", statementId: "nav-9" } as const
+const statement = {
+  instrumentId: "fund-a",
+  externalSourceId: "nav-1",
+  statementId: "nav-9"
+} as const
 
 describe("nav-price", () => {
   // G71: docs/domain/reconciliation.md#nav-against-the-price
@@ -26,7 +30,7 @@ describe("nav-price", () => {
 
   it.each(rows)("finds of a NAV of %s and a price of %s: %s", (nav, price, severity) => {
     const fact = {
-      ...of,
+      ...statement,
       businessDate: "2026-07-31",
       currency: "USD",
       nav: d(nav),
@@ -54,7 +58,7 @@ describe("nav-movement", () => {
   ]
 
   it.each(rows)("warns of a move from 1 to %s with the bound %s", (nav, tolerance) => {
-    const fact = { ...of, currency: "USD", nav: d(nav), accepted: d("1"), guardrail }
+    const fact = { ...statement, currency: "USD", nav: d(nav), accepted: d("1"), guardrail }
     const found = navMovement.differences(fact, null)
     expect(found.map((one) => [one.severity, plain(one.tolerance), one.subject.id])).toEqual(
       tolerance === null ? [] : [["warning", tolerance, "nav-1"]]
@@ -79,7 +83,7 @@ describe("nav-usable", () => {
   it.each(rows)(
     "of a feed that is %s, an order waiting: %s, warns: %s",
     (state, hasUnpriced, is) => {
-      const found = navUsable.differences({ ...of, state, hasUnpriced }, d("0"))
+      const found = navUsable.differences({ ...statement, state, hasUnpriced }, d("0"))
       expect(found.map(({ severity, unit }) => [severity, unit])).toEqual(
         is ? [["warning", state]] : []
       )

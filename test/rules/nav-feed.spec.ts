@@ -59,8 +59,8 @@ const rows: ReadonlyArray<readonly [PointVerdict, string, Row]> = [
 describe("a price is judged by the NAV of its business date", () => {
   it.each(rows)("as %s: %s", (verdict, _, row) => {
     const { accepted, price = "1.0000" } = row
-    const of = { nav: row.nav, price: d(price), accepted: accepted ? d(accepted) : null }
-    expect(verdictOf(of, row.bounds ?? bounds)).toBe(verdict)
+    const input = { nav: row.nav, price: d(price), accepted: accepted ? d(accepted) : null }
+    expect(verdictOf(input, row.bounds ?? bounds)).toBe(verdict)
   })
 })
 

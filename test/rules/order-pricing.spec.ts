@@ -8,7 +8,7 @@ import * as SubscriptionPricing from "#core/orders/subscription/SubscriptionPric
 import { claimed as redemption } from "../machines/redemptions.ts"
 import { party, claimed as subscription } from "../machines/subscriptions.ts"
 
-const point = (of: Partial<PricePoint> = {}): PricePoint => ({
+const point = (changes: Partial<PricePoint> = {}): PricePoint => ({
   contractId: "00aa",
   instrumentId: "fund-1",
   price: Decimal.of("100"),
@@ -23,15 +23,15 @@ const point = (of: Partial<PricePoint> = {}): PricePoint => ({
   correctedBy: null,
   nodeId: 0,
   isLive: true,
-  ...of
+  ...changes
 })
 
-const pricing = (of: Partial<Pricing> = {}): Pricing => ({
+const pricing = (changes: Partial<Pricing> = {}): Pricing => ({
   points: [point()],
   at: Instant.of("2026-08-02T00:00:00Z"),
   dayPrice: Decimal.of("100"),
   staleAfter: null,
-  ...of
+  ...changes
 })
 
 const signed = {
@@ -87,21 +87,21 @@ const ofPoint: ReadonlyArray<Row> = [
 
 const forUnits = { orderedAs: "units", amount: null, units: Decimal.of("10") } as const
 
-test.each(ofPoint)("a redemption priced by %s", (_, of, breaches) => {
-  expect(RedemptionPricing.breaches(redemption(forUnits), signed, of)).toEqual(breaches)
+test.each(ofPoint)("a redemption priced by %s", (_, pricing, breaches) => {
+  expect(RedemptionPricing.breaches(redemption(forUnits), signed, pricing)).toEqual(breaches)
 })
 
-test.each(ofPoint)("a subscription priced by %s", (_, of, breaches) => {
+test.each(ofPoint)("a subscription priced by %s", (_, pricing, breaches) => {
   const self = subscription(forUnits)
   const attesting = { ...self.attesting, oracle: party("oracle") }
-  expect(SubscriptionPricing.breaches({ ...self, attesting }, signed, of)).toEqual(breaches)
+  expect(SubscriptionPricing.breaches({ ...self, attesting }, signed, pricing)).toEqual(breaches)
 })
 
 test("a historic redemption whose point is too old is priced by a stale point", () => {
   const old = point({ valuationTime: Instant.of("2020-01-01T00:00:00Z") })
-  const of = pricing({ points: [old], staleAfter: Duration.days(5) })
+  const context = pricing({ points: [old], staleAfter: Duration.days(5) })
   const self = redemption({ ...forUnits, pricing: "historic" })
-  expect(RedemptionPricing.breaches(self, signed, of)).toEqual([
+  expect(RedemptionPricing.breaches(self, signed, context)).toEqual([
     "The point that would price the order is stale."
   ])
 })

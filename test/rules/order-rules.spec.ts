@@ -287,7 +287,7 @@ const draw = (amount: Decimal.Decimal, terms: Terms) =>
   Rules.redeemAmount({ ...terms, amount }).units
 
 describe("for every price, fee and number of places nobody gains by going round", () => {
-  const law = (name: string, holds: (of: Case) => boolean) =>
+  const law = (name: string, holds: (order: Case) => boolean) =>
     test(name, () => {
       fc.assert(fc.property(anyCase, holds), { numRuns: 2_000 })
     })

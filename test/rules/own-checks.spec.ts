@@ -23,17 +23,17 @@ const grace = Duration.days(3)
 const none = d("0")
 
 /** A difference as one text: check, severity, subject, expected, actual, unit; `-` without amounts. */
-const shown = (of: Difference): string => {
+const shown = (difference: Difference): string => {
   const amount = (value: Difference["expected"]) =>
     value === null ? "-" : Decimal.formatPlain(value)
-  const { resourceKind, id } = of.subject
+  const { resourceKind, id } = difference.subject
   return [
-    of.check,
-    of.severity,
+    difference.check,
+    difference.severity,
     `${resourceKind}:${id}`,
-    amount(of.expected),
-    amount(of.actual),
-    of.unit
+    amount(difference.expected),
+    amount(difference.actual),
+    difference.unit
   ].join(" ")
 }
 
@@ -360,17 +360,20 @@ describe("a replay of policies", () => {
     ["2026-03-03T00:00:00.000000001Z", 3, []],
     ["2026-03-03T00:00:00.000000001Z", 1, found(3, 1)],
     ["2026-03-01T00:00:00Z", 1, []]
-  ])("finds an order of %s under version %d, unless that was in force", (then, version, of) => {
-    const fact = { ...order, policyVersion: version, claimedAt: at(then) }
-    expect(policyReplay.differences(fact, none).map(shown)).toEqual(of)
-  })
+  ])(
+    "finds an order of %s under version %d, unless that was in force",
+    (then, version, expected) => {
+      const fact = { ...order, policyVersion: version, claimedAt: at(then) }
+      expect(policyReplay.differences(fact, none).map(shown)).toEqual(expected)
+    }
+  )
 
   it.each([
     ["subscription", "s1", "subscription:s1"],
     ["admission", "a1", "contract:admission/a1"]
   ])("finds breaches of a record of kind %s", (kind, id, subject) => {
-    const of = { of: "breaches" as const, kind, id, count: 2 }
-    const fact = { ...of, instrumentId: "f", isIdle: false }
+    const record = { of: "breaches" as const, kind, id, count: 2 }
+    const fact = { ...record, instrumentId: "f", isIdle: false }
     expect(policyReplay.differences(fact, none).map(shown)).toEqual([
       `policy-replay blocking ${subject} 0 2 facts`
     ])
@@ -386,26 +389,26 @@ describe("a replay of policies", () => {
 })
 
 describe("a difference within the tolerance of the policy", () => {
-  const of = { instrumentId: "f", holderId: "h" }
+  const holding = { instrumentId: "f", holderId: "h" }
   const late = terms("2026-04-02T18:00:00Z")
   const sums = {
     ...{ entitlement: d("5"), gross: d("4"), equalisation: none, withheld: d("1"), net: d("3") },
     ...{ carryOut: d("1"), payoutUnits: none, lines: 2 }
   }
   const line = { ...sums, units: d("10"), carryIn: none, rate: none, payoutUnits: null }
-  const distribution = { ...of, distributionId: "f.2026-03", currency: "USD" }
+  const distribution = { ...holding, distributionId: "f.2026-03", currency: "USD" }
 
   /** A fact of each check whose difference is 2, judged by a tolerance. */
   const ofTwo: Readonly<Record<string, (by: Decimal.Decimal) => ReadonlyArray<Difference>>> = {
     "movements-balance": (by) =>
       movementsBalance.differences(
-        { ...of, party: "p", opening: d("5"), moved: d("1"), closing: d("8") },
+        { ...holding, party: "p", opening: d("5"), moved: d("1"), closing: d("8") },
         by
       ),
     "claim-aging": (by) =>
       claimAging.differences(
         {
-          ...{ ...of, kind: "subscription", orderId: "s1", ordered: d("2"), unit: "USD" },
+          ...{ ...holding, kind: "subscription", orderId: "s1", ordered: d("2"), unit: "USD" },
           since: burnedAt
         },
         by,
@@ -420,19 +423,19 @@ describe("a difference within the tolerance of the policy", () => {
     "admission-effect": (by) =>
       Admissions.admissionEffect.differences(
         {
-          ...{ ...of, party: "p", units: d("2"), isAdmitted: false, byForce: none },
+          ...{ ...holding, party: "p", units: d("2"), isAdmitted: false, byForce: none },
           isNew: true
         },
         by
       ),
     "holder-cap": (by) =>
-      Admissions.holderCap.differences({ ...of, holderCap: 3, takenCount: 5 }, by),
+      Admissions.holderCap.differences({ ...holding, holderCap: 3, takenCount: 5 }, by),
     "orphan-locks": (by) =>
-      orphanLocks.differences({ ...of, contractId: "c1", units: d("2"), isLive: false }, by),
+      orphanLocks.differences({ ...holding, contractId: "c1", units: d("2"), isLive: false }, by),
     "policy-replay": (by) =>
       policyReplay.differences(
         {
-          ...{ ...of, of: "order", kind: "redemption", orderId: "r1", policyVersion: 3 },
+          ...{ ...holding, of: "order", kind: "redemption", orderId: "r1", policyVersion: 3 },
           claimedAt: burnedAt,
           versions: [{ policyVersion: 1, effectiveFrom: burnedAt }]
         },

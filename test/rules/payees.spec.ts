@@ -64,6 +64,6 @@ it("names a successor by holder or by party, and nobody else", () => {
     { by: "party", party } as const,
     null
   ]
-  expect(successors.map((of) => isNamed(h2!, of))).toEqual([true, false, false])
-  expect(successors.map((of) => isNamed(h3!, of))).toEqual([false, true, false])
+  expect(successors.map((successor) => isNamed(h2!, successor))).toEqual([true, false, false])
+  expect(successors.map((successor) => isNamed(h3!, successor))).toEqual([false, true, false])
 })

@@ -10,13 +10,13 @@ const oracle = Party.of("oracle::1220bb")
 const stranger = Party.of("stranger::1220cc")
 const at = (text: string) => Instant.of(`2026-07-${text}:00Z`)
 
-const point = (name: string, valued: string, of: object = {}) => ({
+const point = (name: string, valued: string, members: object = {}) => ({
   name,
   valuationTime: at(valued),
   source: oracle,
   correctedBy: null as string | null,
   isLive: true,
-  ...of
+  ...members
 })
 
 const orderPricing = {
@@ -28,9 +28,9 @@ const orderPricing = {
 
 const outcome = (
   points: ReadonlyArray<ReturnType<typeof point>>,
-  of: Partial<Parameters<typeof choose>[1]> & { readonly pricing: "forward" | "historic" }
+  options: Partial<Parameters<typeof choose>[1]> & { readonly pricing: "forward" | "historic" }
 ) =>
-  Result.match(choose(points, { ...orderPricing, ...of }), {
+  Result.match(choose(points, { ...orderPricing, ...options }), {
     onFailure: (why) => why as string,
     onSuccess: ({ name }) => name
   })

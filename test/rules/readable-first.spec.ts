@@ -35,19 +35,19 @@ const d2 = { why: "before-horizon", subject: subject("d2") }
 
 describe("parts of a check's facts", () => {
   it.effect.each([
-    { parts: "all readable", of: [Stream.make("a"), Stream.make("b")], found: ["a", "b"] },
+    { parts: "all readable", streams: [Stream.make("a"), Stream.make("b")], found: ["a", "b"] },
     {
       parts: "one that is named",
-      of: [faulty(["a"], d1), Stream.make("b")],
+      streams: [faulty(["a"], d1), Stream.make("b")],
       found: ["a", "b", "d1 plan-missing needed"]
     },
     {
       parts: "two that are named",
-      of: [faulty([], d1), Stream.make("b"), faulty(["c"], d2)],
+      streams: [faulty([], d1), Stream.make("b"), faulty(["c"], d2)],
       found: ["b", "c", "d1 plan-missing needed", "d2 before-horizon needed"]
     }
-  ])("$parts: every other fact first, then each by its name", ({ of, found }) =>
-    Effect.map(read(...of), (outcome) => assert.deepEqual(outcome, [found, false]))
+  ])("$parts: every other fact first, then each by its name", ({ streams, found }) =>
+    Effect.map(read(...streams), (outcome) => assert.deepEqual(outcome, [found, false]))
   )
 
   it.effect(

@@ -18,8 +18,10 @@ import { claimed as redeems } from "../machines/redemptions.ts"
 import { claimed as subscribes } from "../machines/subscriptions.ts"
 
 const d = Decimal.of
-const decimal = (of: { readonly min: bigint; readonly max: bigint; readonly places: number }) =>
-  fc.bigInt(of).map((count) => Decimal.fromAtoms(count * 10n ** BigInt(Decimal.places - of.places)))
+const decimal = (range: { readonly min: bigint; readonly max: bigint; readonly places: number }) =>
+  fc
+    .bigInt(range)
+    .map((count) => Decimal.fromAtoms(count * 10n ** BigInt(Decimal.places - range.places)))
 
 /** Terms, and an index far inside the bound below which shown units come back exactly. */
 const terms = fc.integer({ min: 0, max: 8 }).chain((unitDecimals) =>
@@ -39,13 +41,13 @@ const cashOf = ({ amount, cashDecimals }: Terms) =>
   Decimal.fromAtoms(amount * 10n ** BigInt(Decimal.places - cashDecimals))
 
 const subscription = (
-  of: Terms,
+  terms: Terms,
   ordered: { readonly amount?: Decimal.Decimal; readonly units?: Decimal.Decimal }
 ) =>
   subscribes({
-    ...{ isRebasing: true, feeRate: of.feeRate, unitDecimals: of.unitDecimals },
+    ...{ isRebasing: true, feeRate: terms.feeRate, unitDecimals: terms.unitDecimals },
     ...{
-      cashDecimals: of.cashDecimals,
+      cashDecimals: terms.cashDecimals,
       amount: ordered.amount ?? null,
       units: ordered.units ?? null
     },
@@ -53,14 +55,19 @@ const subscription = (
   })
 
 const redemption = (
-  of: Terms,
+  terms: Terms,
   free: Decimal.Decimal | null,
   ordered: { readonly amount?: Decimal.Decimal; readonly units?: Decimal.Decimal }
 ) =>
   redeems({
-    ...{ isRebasing: true, feeRate: of.feeRate, unitDecimals: of.unitDecimals, freeUnits: free },
     ...{
-      cashDecimals: of.cashDecimals,
+      isRebasing: true,
+      feeRate: terms.feeRate,
+      unitDecimals: terms.unitDecimals,
+      freeUnits: free
+    },
+    ...{
+      cashDecimals: terms.cashDecimals,
       amount: ordered.amount ?? null,
       units: ordered.units ?? null
     },
@@ -68,13 +75,13 @@ const redemption = (
   })
 
 /** The program's view of the terms and of the point that publishes the index. */
-const programOf = (of: Terms): Pricing.DealingFigures => ({
-  price: of.index,
+const programOf = (terms: Terms): Pricing.DealingFigures => ({
+  price: terms.index,
   point: { payload: { metric: "index" } } as Pricing.Point,
   terms: {
     instrumentId: "fund-a",
-    ...{ unitDecimals: of.unitDecimals, cashDecimals: of.cashDecimals },
-    ...{ feeRate: of.feeRate, redemptionFeeRate: of.feeRate }
+    ...{ unitDecimals: terms.unitDecimals, cashDecimals: terms.cashDecimals },
+    ...{ feeRate: terms.feeRate, redemptionFeeRate: terms.feeRate }
   }
 })
 
@@ -83,14 +90,17 @@ const runs = { numRuns: 400 }
 describe("an order of a rebasing instrument", () => {
   test("never gains by a round trip: what an amount buys redeems for no more than the amount", () => {
     fc.assert(
-      fc.property(terms, (of) => {
-        const amount = cashOf(of)
+      fc.property(terms, (terms) => {
+        const amount = cashOf(terms)
         const { baseUnits, units } = SubscriptionPricing.figuresAt(
-          subscription(of, { amount }),
-          of.index
+          subscription(terms, { amount }),
+          terms.index
         )
         if (baseUnits === null || !Decimal.isPositive(units)) return
-        const back = RedemptionPricing.figuresAt(redemption(of, baseUnits, { units }), of.index)
+        const back = RedemptionPricing.figuresAt(
+          redemption(terms, baseUnits, { units }),
+          terms.index
+        )
         expect(Decimal.atMost(back.proceeds, amount)).toBe(true)
         expect([back.isWhole, back.baseUnits]).toEqual([true, baseUnits])
       }),
@@ -101,14 +111,14 @@ describe("an order of a rebasing instrument", () => {
   test("never leaves a base unit of all, by units or by what they are worth, at any later index", () => {
     const laterTerms = fc.tuple(terms, decimal({ min: 1n, max: 10n ** 14n, places: 10 }))
     fc.assert(
-      fc.property(laterTerms, ([of, free]) => {
-        const units = shownOf(free, of)
+      fc.property(laterTerms, ([terms, free]) => {
+        const units = shownOf(free, terms)
         if (!Decimal.isPositive(units)) return
-        const all = RedemptionPricing.figuresAt(redemption(of, free, { units }), of.index)
+        const all = RedemptionPricing.figuresAt(redemption(terms, free, { units }), terms.index)
         expect([all.isWhole, all.baseUnits]).toEqual([true, free])
         if (!Decimal.isPositive(all.proceeds)) return
-        const worth = redemption(of, free, { amount: all.proceeds })
-        const paid = RedemptionPricing.figuresAt(worth, of.index)
+        const worth = redemption(terms, free, { amount: all.proceeds })
+        const paid = RedemptionPricing.figuresAt(worth, terms.index)
         expect([paid.baseUnits, paid.proceeds, paid.units]).toEqual([free, all.proceeds, units])
       }),
       runs
@@ -117,20 +127,20 @@ describe("an order of a rebasing instrument", () => {
 
   test("never takes more base units for a part than there are, or leaves other shown units than the rest", () => {
     fc.assert(
-      fc.property(terms, fc.bigInt({ min: 0n, max: 10_000n }), (of, share) => {
-        const free = baseOf(of.units, of.index)
-        const atom = 10n ** BigInt(Decimal.places - of.unitDecimals)
+      fc.property(terms, fc.bigInt({ min: 0n, max: 10_000n }), (terms, share) => {
+        const free = baseOf(terms.units, terms.index)
+        const atom = 10n ** BigInt(Decimal.places - terms.unitDecimals)
         const part = Decimal.fromAtoms(
-          (((Decimal.atoms(of.units) / atom) * share) / 10_000n) * atom
+          (((Decimal.atoms(terms.units) / atom) * share) / 10_000n) * atom
         )
-        if (!Decimal.isPositive(part) || part === of.units) return
+        if (!Decimal.isPositive(part) || part === terms.units) return
         const { baseUnits } = RedemptionPricing.figuresAt(
-          redemption(of, free, { units: part }),
-          of.index
+          redemption(terms, free, { units: part }),
+          terms.index
         )
         const left = Decimal.subtract(free, baseUnits ?? Decimal.zero)
         expect(Decimal.isNegative(left)).toBe(false)
-        expect(shownOf(left, of)).toBe(Decimal.subtract(of.units, part))
+        expect(shownOf(left, terms)).toBe(Decimal.subtract(terms.units, part))
       }),
       runs
     )
@@ -138,17 +148,17 @@ describe("an order of a rebasing instrument", () => {
 
   test("never is priced otherwise by the attestor's and the oracle's programs, or refused by the ledger", () => {
     fc.assert(
-      fc.property(terms, fc.boolean(), (of, isAll) => {
-        const { index: price, unitDecimals: shownDecimals, units } = of
-        const amount = cashOf(of)
-        const program = programOf(of)
+      fc.property(terms, fc.boolean(), (terms, isAll) => {
+        const { index: price, unitDecimals: shownDecimals, units } = terms
+        const amount = cashOf(terms)
+        const program = programOf(terms)
         for (const ordered of [{ amount }, { units }]) {
-          const bought = SubscriptionPricing.figuresAt(subscription(of, ordered), price)
+          const bought = SubscriptionPricing.figuresAt(subscription(terms, ordered), price)
           const cash = ordered.amount ?? null
           const signed = Pricing.boughtBy({ cash, units: ordered.units ?? null }, program)
           expect(signed).toBe(bought.baseUnits)
           const free = isAll ? (bought.baseUnits ?? null) : null
-          const sold = RedemptionPricing.figuresAt(redemption(of, free, ordered), price)
+          const sold = RedemptionPricing.figuresAt(redemption(terms, free, ordered), price)
           const priced = Pricing.soldBy(
             { units: ordered.units ?? null, amount: cash, free },
             program
@@ -182,7 +192,7 @@ describe("an order of a rebasing instrument", () => {
   test("G8: ten thousand orders never gain an atom over what was ordered", () => {
     const index = d("1.73222")
     const total = (places: number, first: bigint, count: number) => {
-      const of = { unitDecimals: places, index }
+      const instrument = { unitDecimals: places, index }
       const atom = 10n ** BigInt(Decimal.places - places)
       return Decimal.sum(
         Array.from({ length: count }, (_, nth) => {
@@ -192,7 +202,7 @@ describe("an order of a rebasing instrument", () => {
             price: index,
             units: RedemptionPricing.figuresAt(self, index).baseUnits ?? Decimal.zero
           })
-          return shownOf(burnedBy(priced) ?? Decimal.zero, of)
+          return shownOf(burnedBy(priced) ?? Decimal.zero, instrument)
         })
       )
     }
@@ -224,12 +234,14 @@ const bought = subscribes({
 })
 
 test("the ledger never refuses to pay a cent that rounding to base units loses, or pays more than is ordered", () => {
-  const of = { price: d("1.7314"), units: d("288.7836432944") }
+  const figures = { price: d("1.7314"), units: d("288.7836432944") }
   const claim = { orderedUnits: d("500"), shownDecimals: 6 }
-  expect(isPayable(claim, { ...of, proceeds: d("500") })).toBe(true)
-  expect(isPayable(claim, { ...of, proceeds: d("500.01") })).toBe(false)
-  expect(isPayable({ ...claim, orderedUnits: null }, { ...of, proceeds: d("500") })).toBe(true)
-  expect(isPayable({ ...claim, orderedUnits: null }, { ...of, proceeds: d("500.01") })).toBe(false)
+  expect(isPayable(claim, { ...figures, proceeds: d("500") })).toBe(true)
+  expect(isPayable(claim, { ...figures, proceeds: d("500.01") })).toBe(false)
+  expect(isPayable({ ...claim, orderedUnits: null }, { ...figures, proceeds: d("500") })).toBe(true)
+  expect(isPayable({ ...claim, orderedUnits: null }, { ...figures, proceeds: d("500.01") })).toBe(
+    false
+  )
 })
 
 describe("a priced order of a rebasing instrument", () => {

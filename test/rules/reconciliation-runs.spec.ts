@@ -35,13 +35,13 @@ const failed = { ran: false }
 const unnoted = { notCompared: [], feeds: null, hasNew: false, again: [] } as const
 
 /** A batch of one fact without notes. */
-const batchOf = (of: Partial<Rules.Batch>): Rules.Batch => ({
+const batchOf = (changes: Partial<Rules.Batch>): Rules.Batch => ({
   differences: [],
   moments: [],
   facts: 1,
   notes: [],
   again: [],
-  ...of
+  ...changes
 })
 
 describe("the verdict of a run", () => {
@@ -110,8 +110,8 @@ describe("new findings of one check", () => {
           expect(differences.length).toBe(
             known.size + Math.min(1_000, fresh.length) + (rest.length > 0 ? 1 : 0)
           )
-          const sum = (of: ReadonlyArray<Difference>) =>
-            Decimal.sum(of.map(({ unexplained }) => unexplained))
+          const sum = (differences: ReadonlyArray<Difference>) =>
+            Decimal.sum(differences.map(({ unexplained }) => unexplained))
           expect(sum(differences)).toBe(sum(all))
           if (rest.length === 0) return
           expect(differences.at(-1)).toMatchObject({
@@ -131,7 +131,7 @@ describe("the checks of a run", () => {
   const outcome = (
     check: string,
     instrumentId: string,
-    of: Partial<Rules.ComparisonOutcome> = {}
+    changes: Partial<Rules.ComparisonOutcome> = {}
   ) => ({
     check,
     instrumentId,
@@ -140,7 +140,7 @@ describe("the checks of a run", () => {
     comparedAt: null,
     differences: [],
     ...unnoted,
-    ...of
+    ...changes
   })
 
   it("ran where they ran for every instrument, and had nothing to compare where none had", () => {
@@ -264,8 +264,8 @@ describe("a finding that a check no longer finds", () => {
       [now, mid, old]
     ]) {
       const gathered = Rules.withBatch(Rules.nothing, batchOf({ moments }), new Set())
-      const of = { check: "lots-holdings", instrumentId: "fund" }
-      expect(Rules.outcomeOf(of, gathered).comparedAt).toBe(now)
+      const identity = { check: "lots-holdings", instrumentId: "fund" }
+      expect(Rules.outcomeOf(identity, gathered).comparedAt).toBe(now)
       const gatheredAgain = Rules.withBatch(gathered, batchOf({ moments: [mid] }), new Set())
       expect(gatheredAgain.comparedAt).toBe(now)
     }
@@ -315,13 +315,13 @@ describe("a queued run", () => {
   })
 
   it("follows the runs of its instrument, and no other", () => {
-    const of = (instrumentId: string | null, causedBy: string) =>
+    const findingOf = (instrumentId: string | null, causedBy: string) =>
       itemOf({ trigger: "statement", instrumentId, causedBy })
-    expect(of("fund-a", "st-1").resource).toBe(of("fund-a", "st-2").resource)
-    expect(of("fund-b", "st-1").resource).not.toBe(of("fund-a", "st-1").resource)
+    expect(findingOf("fund-a", "st-1").resource).toBe(findingOf("fund-a", "st-2").resource)
+    expect(findingOf("fund-b", "st-1").resource).not.toBe(findingOf("fund-a", "st-1").resource)
     // A run of every instrument takes long: it has a queue of its own.
-    expect(of(null, "2026-03-02").queue).not.toBe(of("fund-a", "st-1").queue)
-    expect(continuationOf("run-1", { delay: 0 }).queue).toBe(of(null, "2026-03-02").queue)
+    expect(findingOf(null, "2026-03-02").queue).not.toBe(findingOf("fund-a", "st-1").queue)
+    expect(continuationOf("run-1", { delay: 0 }).queue).toBe(findingOf(null, "2026-03-02").queue)
   })
 })
 
@@ -334,11 +334,11 @@ const chanceOutcome = fc
     differences: fc.array(fc.integer({ min: 1, max: 9 }), { maxLength: 3 }),
     severity: fc.constantFrom("info", "warning", "blocking" as const)
   })
-  .map(({ kind, differences, severity, ...of }): Rules.ComparisonOutcome => {
+  .map(({ kind, differences, severity, ...outcome }): Rules.ComparisonOutcome => {
     const why = { compared: null, idle: Rules.nothingToCompare, served: Rules.comparedBefore }
     return {
       ...unnoted,
-      ...of,
+      ...outcome,
       comparedAt: null,
       ran: kind !== "failed",
       why: kind === "failed" ? "not-reached" : why[kind as keyof typeof why],
@@ -400,14 +400,14 @@ describe("the time that a caller is told to wait", () => {
   it("is that of the instruments that are left, at the pace of those that are done", () => {
     const began = Instant.of("2026-03-02T10:00:00Z")
     const now = Instant.of("2026-03-02T10:00:30Z")
-    const of = { began, now }
-    expect(Pace.wholeSeconds(Pace.nanosFor(10, { ...of, doneCount: 3 }))).toBe(100)
-    expect(Pace.wholeSeconds(Pace.nanosFor(1, { ...of, doneCount: 20 }))).toBe(2)
+    const times = { began, now }
+    expect(Pace.wholeSeconds(Pace.nanosFor(10, { ...times, doneCount: 3 }))).toBe(100)
+    expect(Pace.wholeSeconds(Pace.nanosFor(1, { ...times, doneCount: 20 }))).toBe(2)
     // Before the first instrument is done, each takes at least as long as the run has taken so far.
-    expect(Pace.wholeSeconds(Pace.nanosFor(2, { ...of, doneCount: 0 }))).toBe(60)
+    expect(Pace.wholeSeconds(Pace.nanosFor(2, { ...times, doneCount: 0 }))).toBe(60)
     // A clock that was set back measures nothing.
     expect(Pace.wholeSeconds(Pace.nanosFor(2, { began: now, now: began, doneCount: 1 }))).toBe(1)
-    expect(Pace.wholeSeconds(Pace.nanosFor(100_000, { ...of, doneCount: 1 }))).toBe(3_600)
+    expect(Pace.wholeSeconds(Pace.nanosFor(100_000, { ...times, doneCount: 1 }))).toBe(3_600)
   })
 })
 
@@ -431,8 +431,8 @@ describe("register-supply", () => {
 })
 
 describe("movements-balance", () => {
-  const movement = (kind: "mint" | "burn" | "transfer" | "lock", of: "from" | "to" | "both") =>
-    ({ kind, party: "a::12", to: of === "from" ? null : "a::12", units: d("3") }) as never
+  const movement = (kind: "mint" | "burn" | "transfer" | "lock", side: "from" | "to" | "both") =>
+    ({ kind, party: "a::12", to: side === "from" ? null : "a::12", units: d("3") }) as never
 
   it("counts what comes as more, what goes as less, and a lock as nothing", () => {
     expect(changeOf(movement("mint", "to"))).toBe(d("3"))
@@ -515,13 +515,13 @@ describe("distribution-recompute", () => {
   ] as const)(
     "of %i lines and %i stored, hashed %s, reports %j",
     (expected, actual, isHashed, found) => {
-      const of = {
+      const whole = {
         of: "lines",
         instrumentId: "fund",
         distributionId: "d-1",
         currency: "USD"
       } as const
-      const counted = { ...of, expectedCount: expected, actualCount: actual, isHashed }
+      const counted = { ...whole, expectedCount: expected, actualCount: actual, isHashed }
       const differences = distributionRecompute.differences(counted, d("0"))
       expect(differences.map(text)).toEqual(found)
       expect(differences.every(({ severity }) => severity === "blocking")).toBe(true)
@@ -548,8 +548,8 @@ describe("distribution-identity", () => {
     stored: { ...sums, carryIn: d("0.5"), lost: d("0"), unpayable: 0 },
     accrued: { least: d("4.9999999998"), most: d("5") }
   }
-  const found = (of: IdentityFact) =>
-    distributionIdentity.differences(of, d("0")).map((difference) => {
+  const found = (identityFact: IdentityFact) =>
+    distributionIdentity.differences(identityFact, d("0")).map((difference) => {
       expect(difference.severity).toBe("blocking")
       return text(difference)
     })
@@ -590,11 +590,11 @@ describe("distribution-identity", () => {
 })
 
 describe("a check that an earlier run serves", () => {
-  const outcome = (of: Partial<Rules.ComparisonOutcome> = {}): Rules.ComparisonOutcome => ({
+  const outcome = (changes: Partial<Rules.ComparisonOutcome> = {}): Rules.ComparisonOutcome => ({
     ...{ check: "policy-replay", instrumentId: "f", ran: true, why: null, comparedAt: null },
     differences: [],
     ...unnoted,
-    ...of
+    ...changes
   })
   const about = (resourceKind: "subscription" | "instrument") =>
     [{ subject: { resourceKind, id: "f" } }] as unknown as ReadonlyArray<Difference>
@@ -611,8 +611,8 @@ describe("a check that an earlier run serves", () => {
       false,
       { instrumentId: null, differences: about("subscription") }
     ]
-  ])("is served where the earlier one %s: %s", (_, isJudgedWhole, of) => {
-    expect(Rules.isJudgedWhole(outcome(of))).toBe(isJudgedWhole)
+  ])("is served where the earlier one %s: %s", (_, isJudgedWhole, changes) => {
+    expect(Rules.isJudgedWhole(outcome(changes))).toBe(isJudgedWhole)
   })
 
   it("ran, and says that it was compared before", () => {

@@ -50,10 +50,10 @@ const sound: Gates.ClaimContext = {
 function rebasing(
   index: string | null,
   change: Partial<Gates.ClaimContext>,
-  of: object = {}
+  members: object = {}
 ): Partial<Gates.ClaimContext> {
   const lastPrice = index === null ? null : Decimal.of(index)
-  return { ...recorded({ valuation: "rebasing", ...of }), lastPrice, ...change }
+  return { ...recorded({ valuation: "rebasing", ...members }), lastPrice, ...change }
 }
 
 const review = { state: "review", screenedAt: at, listVersion: "1", validUntil: null } as const
@@ -164,10 +164,10 @@ describe("a claim to redeem", () => {
 })
 
 /** Atoms of the ten places that a figure has. */
-const decimal = (of: { readonly min: bigint; readonly max: bigint; readonly places: number }) =>
+const decimal = (range: { readonly min: bigint; readonly max: bigint; readonly places: number }) =>
   fc
-    .bigInt({ min: of.min, max: of.max })
-    .map((count) => Decimal.fromAtoms(count * 10n ** BigInt(Decimal.places - of.places)))
+    .bigInt({ min: range.min, max: range.max })
+    .map((count) => Decimal.fromAtoms(count * 10n ** BigInt(Decimal.places - range.places)))
 
 /** An instrument that does not rebase. */
 const plain = { isRebasing: false, freeUnits: null } as const

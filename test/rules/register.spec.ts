@@ -65,8 +65,12 @@ describe("free units", () => {
     ["100", "30", "70.0000000001", "0"],
     ["0", "0", "5", "0"]
   ])("of %s, %s locked and %s pledged are %s", (held, locked, pledged, free) => {
-    const of = { units: Decimal.of(held), locked: Decimal.of(locked), pledged: Decimal.of(pledged) }
-    expect(freeUnits(of)).toBe(Decimal.of(free))
+    const position = {
+      units: Decimal.of(held),
+      locked: Decimal.of(locked),
+      pledged: Decimal.of(pledged)
+    }
+    expect(freeUnits(position)).toBe(Decimal.of(free))
   })
 })
 
@@ -88,8 +92,8 @@ describe("what units are worth", () => {
     ["100", "99999999999999999999999999", Decimal.of("9999999999999999999999999900")],
     ["100", "100000000000000000000000000", null]
   ])("of %s units at %s is told where a decimal holds it", (held, price, value) => {
-    const of = { units: Decimal.of(held), price: Decimal.of(price), cashDecimals: 2 }
-    expect(valueOf(of)).toEqual(value)
+    const position = { units: Decimal.of(held), price: Decimal.of(price), cashDecimals: 2 }
+    expect(valueOf(position)).toEqual(value)
   })
 })
 

@@ -13,7 +13,7 @@ import type { ComparedReport, Figure } from "#core/reconciliation/checks/Reserve
 
 const d = Decimal.of
 const none = Decimal.zero
-const of = { instrumentId: "fund-a", reserveId: "res-1" }
+const reserve = { instrumentId: "fund-a", reserveId: "res-1" }
 
 /** `check severity subject unit difference` of what was found. */
 const shown = (found: ReadonlyArray<Difference>): ReadonlyArray<string> =>
@@ -24,12 +24,12 @@ const shown = (found: ReadonlyArray<Difference>): ReadonlyArray<string> =>
   )
 
 const cover = {
-  ...of,
+  ...reserve,
   ...({ unit: "USD", state: "low", worthless: 0 } as const),
   ...{ required: d("10"), counted: d("8") }
 } as const
 const figure = { unit: "USD", computed: d("10"), reported: d("8") }
-const report = { ...of, priceDecimals: 6, isAlike: true, figures: [figure] }
+const report = { ...reserve, priceDecimals: 6, isAlike: true, figures: [figure] }
 const at = (text: string) => ({ offset: Offset.of(1), instant: Instant.of(text) })
 const statement = {
   businessDate: "2026-07-31",
@@ -58,7 +58,7 @@ const ofTwo: ReadonlyArray<
   [
     "reserve-price-fresh",
     "reserve-price-fresh warning reserve/res-1 assets 2",
-    (by) => reservePriceFresh.differences({ ...of, stale: 2 }, by)
+    (by) => reservePriceFresh.differences({ ...reserve, stale: 2 }, by)
   ],
   [
     "reserve-report",

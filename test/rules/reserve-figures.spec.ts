@@ -97,7 +97,7 @@ const afterMint = (books: Cover.ReserveBooks, id: string, deposit: string) => {
   return after
 }
 
-const mintable = (of: Case) => six(Cover.mintableOf(booksOf(of)))
+const mintable = (books: Case) => six(Cover.mintableOf(booksOf(books)))
 const atom = d("0.000001")
 
 describe("golden vectors of reserves", () => {
@@ -200,10 +200,10 @@ describe("golden vectors of reserves", () => {
 
   test("G54: what may be minted where one cap binds and one does not", () => {
     const assets = { a: { units: "600", maxShare: "0.5" }, b, c: { units: "300" } }
-    const of: Case = { assets, outstanding: "900", minCover: "1.02" }
-    expect(coverText(booksOf(of))).toBe("1.2513333333 covered")
-    expect(mintable(of)).toBe("570.588235")
-    const minted = (units: string) => coverText(booksOf({ ...of, outstanding: units }))
+    const books: Case = { assets, outstanding: "900", minCover: "1.02" }
+    expect(coverText(booksOf(books))).toBe("1.2513333333 covered")
+    expect(mintable(books)).toBe("570.588235")
+    const minted = (units: string) => coverText(booksOf({ ...books, outstanding: units }))
     expect([minted("1470.588235"), minted("1470.588236")]).toEqual([
       "1.0200000001 covered",
       "1.0199999997 low"
@@ -233,8 +233,8 @@ describe("golden vectors of reserves", () => {
   })
 
   test("G56: an accumulating reserve before its first unit", () => {
-    const of = { assets: { a: { units: "500" } }, outstanding: "0", minCover: "0.97" }
-    const accumulating = { ...of, accumulating: "1.25" }
+    const books = { assets: { a: { units: "500" } }, outstanding: "0", minCover: "0.97" }
+    const accumulating = { ...books, accumulating: "1.25" }
     const price = Cover.sharePriceOf(booksOf(accumulating))
     expect(price && Decimal.format(price.down)).toBe("1.2500000000")
     expect(mintable(accumulating)).toBe("412.371134")
@@ -291,14 +291,14 @@ describe("golden vectors of reserves", () => {
     ["700", "0.7000000000 low", false],
     ["1020", "1.0200000000 covered", true]
   ])("G61: the release of one asset with %s of the other", (units, text, isReleasable) => {
-    const of: Case = {
+    const books: Case = {
       assets: { a: { units }, b: { units: "400" } },
       outstanding: "1000",
       minCover: "1.02"
     }
-    const without = booksOf({ ...of, assets: { a: { units }, b: { units: "0" } } })
+    const without = booksOf({ ...books, assets: { a: { units }, b: { units: "0" } } })
     expect(coverText(without)).toBe(text)
-    expect(Cover.isReleasable(booksOf(of), assetOf("b"))).toBe(isReleasable)
+    expect(Cover.isReleasable(booksOf(books), assetOf("b"))).toBe(isReleasable)
   })
 })
 
@@ -348,15 +348,15 @@ const termOf = (asset: RandomAsset, index: number): AssetTerms => ({
   maxShare: asset.maxShare
 })
 
-const randomBooks = (of: Reserve): Cover.ReserveBooks => ({
+const randomBooks = (reserve: Reserve): Cover.ReserveBooks => ({
   valuation:
-    of.parValue === null
-      ? { mode: "accumulating", initialSharePrice: of.initialSharePrice }
-      : { mode: "par", parValue: of.parValue },
-  terms: { minCover: of.minCover, assets: of.assets.map(termOf) },
-  locked: new Map(of.assets.map(({ units }, index) => [keyOf(assetOf(`${index}`)), units])),
+    reserve.parValue === null
+      ? { mode: "accumulating", initialSharePrice: reserve.initialSharePrice }
+      : { mode: "par", parValue: reserve.parValue },
+  terms: { minCover: reserve.minCover, assets: reserve.assets.map(termOf) },
+  locked: new Map(reserve.assets.map(({ units }, index) => [keyOf(assetOf(`${index}`)), units])),
   points: new Map(
-    of.assets.flatMap(({ price, isStale }, index) =>
+    reserve.assets.flatMap(({ price, isStale }, index) =>
       price === null
         ? []
         : [
@@ -367,7 +367,7 @@ const randomBooks = (of: Reserve): Cover.ReserveBooks => ({
           ]
     )
   ),
-  outstanding: of.outstanding,
+  outstanding: reserve.outstanding,
   at,
   decimals: 6,
   priceDecimals: 10,
@@ -416,17 +416,17 @@ const isMet = ({ assets, minCover }: Reserve, price: Fraction, outstanding: Deci
 describe("the cover of a random reserve", () => {
   it("never differs from the definition in fractions of whole numbers", () => {
     fc.assert(
-      fc.property(reserve, (of) => {
-        const cover = Cover.coverOf(randomBooks(of))
-        if (Decimal.isZero(of.outstanding)) {
+      fc.property(reserve, (stated) => {
+        const cover = Cover.coverOf(randomBooks(stated))
+        if (Decimal.isZero(stated.outstanding)) {
           expect([cover.ratio, cover.state]).toEqual([null, "covered"])
           return
         }
-        const worth = times(unitPrice(of), fractionOf(of.outstanding))
-        const required = times(fractionOf(of.minCover), worth)
-        const counted = countedAt(of.assets, required)
+        const worth = times(unitPrice(stated), fractionOf(stated.outstanding))
+        const required = times(fractionOf(stated.minCover), worth)
+        const counted = countedAt(stated.assets, required)
         expect(Decimal.atoms(cover.counted)).toBe(floorAt(counted, 2n) * 10n ** 8n)
-        const isUnpriced = of.assets.some(
+        const isUnpriced = stated.assets.some(
           ({ price, units }) => price === null && Decimal.isPositive(units)
         )
         const low = isUnpriced ? "unknown" : "low"
@@ -442,18 +442,18 @@ describe("the cover of a random reserve", () => {
 
   it("is kept by minting exactly what may be minted, and not by one atom more", () => {
     fc.assert(
-      fc.property(reserve, (of) => {
-        const books = randomBooks(of)
+      fc.property(reserve, (stated) => {
+        const books = randomBooks(stated)
         const units = Cover.mintableOf(books)
         expect(Decimal.isNegative(units)).toBe(false)
         if (Cover.sharePriceOf(books) === null || Cover.coverOf(books).state !== "covered") {
           expect(Decimal.isZero(units)).toBe(true)
           return
         }
-        const after = Decimal.add(of.outstanding, units)
-        const price = unitPrice(of)
-        expect(isMet(of, price, after)).toBe(true)
-        expect(isMet(of, price, Decimal.add(after, atom))).toBe(false)
+        const after = Decimal.add(stated.outstanding, units)
+        const price = unitPrice(stated)
+        expect(isMet(stated, price, after)).toBe(true)
+        expect(isMet(stated, price, Decimal.add(after, atom))).toBe(false)
       }),
       { numRuns: 1000 }
     )
@@ -461,11 +461,11 @@ describe("the cover of a random reserve", () => {
 
   it("never rises by terms that only tighten, at par", () => {
     fc.assert(
-      fc.property(reserve, reserve, fc.bigInt({ min: 1n, max: one }), (of, other, parValue) => {
-        const books = randomBooks({ ...of, parValue: Decimal.fromAtoms(parValue) })
+      fc.property(reserve, reserve, fc.bigInt({ min: 1n, max: one }), (stated, other, parValue) => {
+        const books = randomBooks({ ...stated, parValue: Decimal.fromAtoms(parValue) })
         const terms: ReserveTerms = {
           minCover: other.minCover,
-          assets: other.assets.slice(0, of.assets.length).map(termOf)
+          assets: other.assets.slice(0, stated.assets.length).map(termOf)
         }
         const pair = { from: books.terms, to: terms }
         fc.pre(TermsRules.directionOf(pair) === "tighten")
@@ -487,11 +487,11 @@ describe("mints and redemptions of a random accumulating reserve", () => {
 
   it("never lower the worth of the units of others, and never gain by going in and out", () => {
     fc.assert(
-      fc.property(reserve, units, (of, amount) => {
-        const books = randomBooks({ ...of, parValue: null })
+      fc.property(reserve, units, (stated, amount) => {
+        const books = randomBooks({ ...stated, parValue: null })
         const asset = assetOf("0")
         const minted = Cover.mintUnitsOf(books, { asset, deposit: amount })
-        fc.pre(minted !== null && Decimal.isPositive(minted) && !Decimal.isZero(of.outstanding))
+        fc.pre(minted !== null && Decimal.isPositive(minted) && !Decimal.isZero(stated.outstanding))
         if (minted === null) return
         const inside = Cover.afterMint(books, { asset, amount, units: minted })
         if (inside === null) throw new Error("a decimal holds what is locked and outstanding")
@@ -507,12 +507,12 @@ describe("mints and redemptions of a random accumulating reserve", () => {
   })
 
   it("have no price while a locked asset has none, or while the units own nothing", () => {
-    const of = { assets: { a }, outstanding: "100", minCover: "0.9", accumulating: "1" }
-    const books = booksOf(of)
+    const stated = { assets: { a }, outstanding: "100", minCover: "0.9", accumulating: "1" }
+    const books = booksOf(stated)
     const unpriced = { ...books, points: new Map() }
     expect([Cover.sharePriceOf(unpriced), Cover.mintableOf(unpriced)]).toEqual([null, d("0")])
     expect(Cover.coverOf({ ...unpriced, outstanding: d("1") }).state).toBe("covered")
-    const empty = booksOf({ ...of, assets: { a: { units: "0" } } })
+    const empty = booksOf({ ...stated, assets: { a: { units: "0" } } })
     expect([Cover.sharePriceOf(empty), Cover.mintableOf(empty)]).toEqual([null, d("0")])
     const order = { asset: assetOf("a"), deposit: d("1"), units: d("1") }
     for (const without of [unpriced, empty]) {
@@ -523,11 +523,11 @@ describe("mints and redemptions of a random accumulating reserve", () => {
   })
 
   it("release nothing that the units own, though what is left would cover what is left", () => {
-    const of = { assets: { a, b: a }, outstanding: "2000", minCover: "0.9", accumulating: "1" }
-    expect(Cover.isReleasable(booksOf(of), assetOf("b"))).toBe(false)
-    const without = { ...of, assets: { a, b: { units: "0" } } }
+    const stated = { assets: { a, b: a }, outstanding: "2000", minCover: "0.9", accumulating: "1" }
+    expect(Cover.isReleasable(booksOf(stated), assetOf("b"))).toBe(false)
+    const without = { ...stated, assets: { a, b: { units: "0" } } }
     expect(Cover.isReleasable(booksOf(without), assetOf("b"))).toBe(true)
-    expect(Cover.isReleasable(booksOf({ ...of, outstanding: "0" }), assetOf("b"))).toBe(true)
+    expect(Cover.isReleasable(booksOf({ ...stated, outstanding: "0" }), assetOf("b"))).toBe(true)
   })
 })
 
@@ -633,15 +633,18 @@ describe("terms of a reserve", () => {
 
   it("are feasible exactly where some deposits cover them", () => {
     fc.assert(
-      fc.property(reserve, fc.boolean(), (of, isAccumulating) => {
-        const random: ReserveTerms = { minCover: of.minCover, assets: of.assets.map(termOf) }
+      fc.property(reserve, fc.boolean(), (stated, isAccumulating) => {
+        const random: ReserveTerms = {
+          minCover: stated.minCover,
+          assets: stated.assets.map(termOf)
+        }
         const fault = TermsRules.infeasible(random, { isAccumulating })
         // Deposits at price 1 that fill the requirement as the rule does, least haircut first.
         const scale = 1_000_000n * one
-        let left = (scale * Decimal.atoms(of.minCover)) / one
+        let left = (scale * Decimal.atoms(stated.minCover)) / one
         const required = left
         const filled = new Map<number, bigint>()
-        const ordered = [...of.assets.entries()].toSorted(([, x], [, y]) =>
+        const ordered = [...stated.assets.entries()].toSorted(([, x], [, y]) =>
           Decimal.compare(x.haircut, y.haircut)
         )
         for (const [index, { haircut, maxShare }] of ordered) {
@@ -654,19 +657,19 @@ describe("terms of a reserve", () => {
         const gross = [...filled.values()].reduce((sum, part) => sum + part, 0n)
         const isCovered = left === 0n && (!isAccumulating || gross <= scale)
         // The deposits are whole atoms, rounded up: at the very edge they may be an atom too many.
-        fc.pre(gross < scale || gross > scale + BigInt(of.assets.length))
+        fc.pre(gross < scale || gross > scale + BigInt(stated.assets.length))
         expect(fault === null).toBe(isCovered)
         if (fault !== null) return
         const [leastIndex] = ordered[0] ?? [0]
         const rest = isAccumulating && gross < scale ? scale - gross : 0n
-        const assets = of.assets.map((asset, index) => ({
+        const assets = stated.assets.map((asset, index) => ({
           ...asset,
           price: Decimal.one,
           isStale: false,
           units: Decimal.fromAtoms((filled.get(index) ?? 0n) + (index === leastIndex ? rest : 0n))
         }))
         const books = randomBooks({
-          ...of,
+          ...stated,
           assets,
           outstanding: Decimal.fromAtoms(scale),
           parValue: isAccumulating ? null : Decimal.one
@@ -679,8 +682,8 @@ describe("terms of a reserve", () => {
 })
 
 describe("the basis of a figure of a reserve", () => {
-  const amounts = (...of: ReadonlyArray<string>) =>
-    of.map((amount, index) => ({ id: `asset-${index}`, amount: d(amount) }))
+  const amounts = (...texts: ReadonlyArray<string>) =>
+    texts.map((amount, index) => ({ id: `asset-${index}`, amount: d(amount) }))
   const counted = {
     freeUnits: amounts("1000.5"),
     freePrice: amounts("1.01"),

@@ -44,14 +44,14 @@ const timeOf = ({ age }: Asset) => Instant.fromNanos(at - BigInt(age) * 1_000n)
 const sourceOf = ({ hasSource }: Asset) => (hasSource ? party : null)
 const isTimed = ({ hasSource, isTimed }: Asset) => hasSource && isTimed
 
-const booksOf = (of: Reserve): Cover.ReserveBooks => ({
+const booksOf = (reserve: Reserve): Cover.ReserveBooks => ({
   valuation:
-    of.parValue === null
-      ? { mode: "accumulating", initialSharePrice: of.initialSharePrice }
-      : { mode: "par", parValue: of.parValue },
+    reserve.parValue === null
+      ? { mode: "accumulating", initialSharePrice: reserve.initialSharePrice }
+      : { mode: "par", parValue: reserve.parValue },
   terms: {
-    minCover: of.minCover,
-    assets: of.assets.map((one, index) => ({
+    minCover: reserve.minCover,
+    assets: reserve.assets.map((one, index) => ({
       asset: idOf(index),
       priceSource: sourceOf(one),
       freshness: isTimed(one) ? Duration.hours(1) : null,
@@ -59,24 +59,24 @@ const booksOf = (of: Reserve): Cover.ReserveBooks => ({
       maxShare: one.maxShare
     }))
   },
-  locked: new Map(of.assets.map(({ units }, index) => [keyOf(idOf(index)), units])),
+  locked: new Map(reserve.assets.map(({ units }, index) => [keyOf(idOf(index)), units])),
   points: new Map(
-    of.assets.flatMap((one, index) =>
+    reserve.assets.flatMap((one, index) =>
       one.price === null || !one.hasSource
         ? []
         : [[keyOf(idOf(index)), { price: one.price, valuationTime: timeOf(one) }] as const]
     )
   ),
-  outstanding: of.outstanding,
+  outstanding: reserve.outstanding,
   at,
-  decimals: of.decimals,
-  priceDecimals: of.priceDecimals,
+  decimals: reserve.decimals,
+  priceDecimals: reserve.priceDecimals,
   currencyDecimals: 10
 })
 
-const termsOf = (of: Reserve) => ({
-  minCover: of.minCover,
-  assets: of.assets.map((one, index) => ({
+const termsOf = (reserve: Reserve) => ({
+  minCover: reserve.minCover,
+  assets: reserve.assets.map((one, index) => ({
     asset: idOf(index),
     priceSource: sourceOf(one),
     freshness: isTimed(one) ? micros : null,
@@ -85,13 +85,13 @@ const termsOf = (of: Reserve) => ({
   }))
 })
 
-const stateOf = (of: Reserve): Ledger.State => ({
-  reserve: of,
-  minCover: of.minCover,
-  outstanding: of.outstanding,
+const stateOf = (reserve: Reserve): Ledger.State => ({
+  reserve,
+  minCover: reserve.minCover,
+  outstanding: reserve.outstanding,
   now: at,
-  assets: termsOf(of).assets.map((terms, index) => {
-    const assetTerms = of.assets[index]
+  assets: termsOf(reserve).assets.map((terms, index) => {
+    const assetTerms = reserve.assets[index]
     if (assetTerms === undefined) throw new Error("an asset has its terms")
     return {
       terms,
@@ -114,9 +114,9 @@ const times = (amount: Decimal.Decimal, exponent: number): Decimal.Decimal => {
 describe("the engine and the ledger", () => {
   it("never differ on the cover, what each asset counts, the share price, or the figures of an order", () => {
     fc.assert(
-      fc.property(reserve, atoms(1000n * one), (of, amount) => {
-        const books = booksOf(of)
-        const state = stateOf(of)
+      fc.property(reserve, atoms(1000n * one), (stated, amount) => {
+        const books = booksOf(stated)
+        const state = stateOf(stated)
         expect(Ledger.coverOf(state)).toEqual(Cover.coverOf(books))
         expect(state.assets.map((one) => Ledger.shown(Ledger.countedOf(one, state)))).toEqual(
           Cover.assetFiguresOf(books).map(({ counted }) => counted)
@@ -144,11 +144,11 @@ describe("the engine and the ledger", () => {
     const isHeld = new Set<boolean>()
     const exponent = fc.integer({ min: 0, max: 24 })
     fc.assert(
-      fc.property(reserve, exponent, exponent, exponent, (of, units, price, outstanding) => {
+      fc.property(reserve, exponent, exponent, exponent, (stated, units, price, outstanding) => {
         const scaled: Reserve = {
-          ...of,
-          outstanding: times(of.outstanding, outstanding),
-          assets: of.assets.map((one) => ({
+          ...stated,
+          outstanding: times(stated.outstanding, outstanding),
+          assets: stated.assets.map((one) => ({
             ...one,
             units: times(one.units, units),
             price: one.price === null ? null : times(one.price, price)
@@ -162,7 +162,7 @@ describe("the engine and the ledger", () => {
         if (held) expect(Ledger.coverOf(stateOf(scaled))).toEqual(cover)
         else
           expect([cover.state, cover.ratio, Cover.mintableOf(books)]).toEqual(["unknown", null, 0n])
-        expect(Cover.assetFiguresOf(books)).toHaveLength(of.assets.length)
+        expect(Cover.assetFiguresOf(books)).toHaveLength(stated.assets.length)
       }),
       { numRuns: 500 }
     )

@@ -25,13 +25,13 @@ const { asset: bill, books } = mintStart
 const key = keyOf(bill)
 const cash = { admin: bill.admin, id: "USD" }
 
-const booked = <S extends Common>(of: S, change: Partial<CoverRules.ReserveBooks>): S => ({
-  ...of,
-  books: { ...of.books, ...change }
+const booked = <S extends Common>(context: S, change: Partial<CoverRules.ReserveBooks>): S => ({
+  ...context,
+  books: { ...context.books, ...change }
 })
 /** The same at another price of the bills. */
-const at = <S extends Common>(of: S, price: string): S =>
-  booked(of, { points: new Map([[key, { price: d(price), valuationTime: now }]]) })
+const at = <S extends Common>(context: S, price: string): S =>
+  booked(context, { points: new Map([[key, { price: d(price), valuationTime: now }]]) })
 
 /** Names of the checks that refuse, each with its detail. */
 const refusing = (
@@ -42,16 +42,22 @@ const refusing = (
     .map(({ check, detail }) => [check, detail ?? null])
 const named = (rows: ReadonlyArray<Judgement>) => refusing(rows).map(([check]) => check)
 
-const ofMint = <S extends OfMint>(of: S, change: Partial<OfMint>): S => ({ ...of, ...change })
+const ofMint = <S extends OfMint>(context: S, change: Partial<OfMint>): S => ({
+  ...context,
+  ...change
+})
 /** Checks of both acts of a mint in this context. */
 const mints = (change: Partial<OfMint>) => [
   named(Gates.againstMint(ofMint(mintStart, change))),
   named(Gates.againstMintSettlement(ofMint(mintSettle, change)))
 ]
-const of = <S extends Common>(context: S, change: Partial<Common>): S => ({ ...context, ...change })
+const withChange = <S extends Common>(context: S, change: Partial<Common>): S => ({
+  ...context,
+  ...change
+})
 const redeems = (change: Partial<Common>) => [
-  named(Gates.againstRedemption(of(redemptionStart, change))),
-  named(Gates.againstRedemptionSettlement(of(redemptionSettle, change)))
+  named(Gates.againstRedemption(withChange(redemptionStart, change))),
+  named(Gates.againstRedemptionSettlement(withChange(redemptionSettle, change)))
 ]
 const both = (...checks: ReadonlyArray<string>) => [checks, checks]
 
@@ -220,9 +226,9 @@ describe("a count that no decimal holds after a mint", () => {
 describe("a price that is not known", () => {
   const beyond = "The prices give a figure beyond the limit of one order."
   test("is of the asset itself before any other", () => {
-    const of = withGold("accumulating", { pricedAt: null, units: "1" })
-    const locked = new Map([...of.locked].filter(([asset]) => asset !== key))
-    const self = { ...mintStart, books: { ...of, locked, points: new Map() } }
+    const reserveBooks = withGold("accumulating", { pricedAt: null, units: "1" })
+    const locked = new Map([...reserveBooks.locked].filter(([asset]) => asset !== key))
+    const self = { ...mintStart, books: { ...reserveBooks, locked, points: new Map() } }
     expect(refusing(Gates.againstMint(self))[0]).toEqual([
       "price-known",
       "No price of BILL was published."

@@ -55,8 +55,8 @@ describe("a point", () => {
 })
 
 describe("an order at the corrected NAV", () => {
-  const redemption = (of: Parameters<typeof Redemptions.claimed>[0]) =>
-    Redemptions.claimed({ state: "settled", feeRate: Decimal.zero, ...of })
+  const redemption = (options: Parameters<typeof Redemptions.claimed>[0]) =>
+    Redemptions.claimed({ state: "settled", feeRate: Decimal.zero, ...options })
 
   it("that was filled in part keeps its fill, and is paid for those units", () => {
     // Ordered was an amount of 1000; the capacity let 500 units of it be dealt.
@@ -139,7 +139,7 @@ describe("a line at the corrected NAV", () => {
     payout: null
   }
   const position = (
-    of: Partial<DistributionRules.PayeePosition> = {}
+    changes: Partial<DistributionRules.PayeePosition> = {}
   ): DistributionRules.PayeePosition => ({
     units: d("12345.678901"),
     baseUnits: d("12345.678901"),
@@ -148,12 +148,12 @@ describe("a line at the corrected NAV", () => {
     carryIn: Decimal.zero,
     rate: d("0.15"),
     isUnrolled: false,
-    ...of
+    ...changes
   })
   const source = { resourceKind: "contract", id: "00aa", offset: null }
   const rowsOf = (
     stored: DistributionLine | null,
-    of: Partial<DistributionRules.PayeePosition> = {}
+    changes: Partial<DistributionRules.PayeePosition> = {}
   ) =>
     Rules.ofLine({
       stored,
@@ -162,8 +162,8 @@ describe("a line at the corrected NAV", () => {
       holderId: "h1",
       inputs: {
         terms,
-        position: position(of),
-        figures: DistributionRules.lineOf(terms, position(of)),
+        position: position(changes),
+        figures: DistributionRules.lineOf(terms, position(changes)),
         sources: {
           ...{ instrument: source, payee: source, line: source, carry: source, rate: source },
           ...{ fromPoint: source, toPoint: source, offset: Offset.of(7) }

@@ -26,13 +26,13 @@ const stops: Readonly<Record<EndingRestriction["mode"], ReadonlyArray<string>>> 
   "redeem-only": ["order-in", "units-in", "units-out"]
 }
 
-const isStopped = (all: ReadonlyArray<EndingRestriction>, of: (typeof grid)[number]): boolean =>
+const isStopped = (all: ReadonlyArray<EndingRestriction>, act: (typeof grid)[number]): boolean =>
   all.some(
     ({ holderId, instrumentId, mode, autoReleaseAt }) =>
-      holderId === of.holder &&
-      (instrumentId === null || instrumentId === of.instrument) &&
-      (autoReleaseAt === null || autoReleaseAt > of.at) &&
-      stops[mode].includes(of.passing)
+      holderId === act.holder &&
+      (instrumentId === null || instrumentId === act.instrument) &&
+      (autoReleaseAt === null || autoReleaseAt > act.at) &&
+      stops[mode].includes(act.passing)
   )
 
 const grid = ["h1", "h2"].flatMap((holder) =>
@@ -56,8 +56,8 @@ describe("a change of restrictions", () => {
     fc.assert(
       fc.property(some, some, (from, to) => {
         const [more, less] = [0, 0].map((_, nth) =>
-          grid.some((of) => {
-            const [before, after] = [isStopped(from, of), isStopped(to, of)]
+          grid.some((act) => {
+            const [before, after] = [isStopped(from, act), isStopped(to, act)]
             return nth === 0 ? before && !after : !before && after
           })
         )

@@ -86,10 +86,15 @@ describe("restrictions", () => {
   })
 
   it("refuse each thing that passes by a check of its own", () => {
-    const of = { restrictionId: "r1", holderId: "h1", instrumentId: null, mode: "freeze" } as const
+    const restriction = {
+      restrictionId: "r1",
+      holderId: "h1",
+      instrumentId: null,
+      mode: "freeze"
+    } as const
     const checked = ofActs.map((passing) => {
       const asked = { holderId: "h1", instrumentId: "fund-a", passing }
-      const judged = judge([against([of], asked, party("h1"))])
+      const judged = judge([against([restriction], asked, party("h1"))])
       return Result.isFailure(judged) ? `${passing}: ${judged.failure.details.check}` : passing
     })
     expect(checked).toEqual([

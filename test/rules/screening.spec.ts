@@ -13,13 +13,14 @@ const screening = (state: Screening["state"]): Screening => ({
   validUntil: at(20)
 })
 const found = (
-  of: Partial<ScreeningSource.ScreeningFinding> & Pick<ScreeningSource.ScreeningFinding, "found">
+  finding: Partial<ScreeningSource.ScreeningFinding> &
+    Pick<ScreeningSource.ScreeningFinding, "found">
 ): ScreeningSource.ScreeningFinding => ({
   screenedAt: at(5),
   listVersion: "2",
   validUntil: null,
   reason: null,
-  ...of
+  ...finding
 })
 
 describe("every state and every answer", () => {
@@ -52,12 +53,12 @@ describe("every state and every answer", () => {
 
 describe("how long an answer counts", () => {
   const until = (
-    of: Partial<ScreeningSource.ScreeningFinding>,
+    changes: Partial<ScreeningSource.ScreeningFinding>,
     ...rescreenAfter: ReadonlyArray<string>
   ) =>
     ScreeningRules.answered(
       screening("pending"),
-      found({ found: "none", ...of }),
+      found({ found: "none", ...changes }),
       rescreenAfter.map(Duration.of)
     )?.validUntil
   it("never is longer than the source or the venue says", () => {

@@ -108,8 +108,8 @@ const cases = fc.record({
 describe("entries of statements that overlap", () => {
   it("are those of the bank's ledger that some statement states, each once, less reversals", () => {
     fc.assert(
-      fc.property(cases, ({ ledger: of, statements }) => {
-        const ledger = ledgerOf(of)
+      fc.property(cases, ({ ledger: payments, statements }) => {
+        const ledger = ledgerOf(payments)
         const lines = statements.flatMap((each, index) => linesOf(ledger, each, index))
         const entries = Rules.entriesOf(lines)
         const stated = new Set(lines.map(({ id }) => id))
@@ -150,8 +150,8 @@ describe("entries of statements that overlap", () => {
         fc.array(fc.record({ at: fc.nat(), amount: fc.constantFrom(30, 50, 100) }), {
           maxLength: 30
         }),
-        ({ ledger: of, statements }, takings) => {
-          const ledger = ledgerOf(of)
+        ({ ledger: payments, statements }, takings) => {
+          const ledger = ledgerOf(payments)
           const lines = statements.flatMap((each, index) => linesOf(ledger, each, index))
           if (lines.length === 0) return
           const entries = Rules.entriesOf(lines)
@@ -181,8 +181,8 @@ describe("entries of statements that overlap", () => {
 
   it("pair a replaced statement's lines with those of the one in force at its place in the day", () => {
     fc.assert(
-      fc.property(cases, fc.nat(), ({ ledger: of, statements }, at) => {
-        const ledger = ledgerOf(of)
+      fc.property(cases, fc.nat(), ({ ledger: payments, statements }, at) => {
+        const ledger = ledgerOf(payments)
         const lines = statements.flatMap((each, index) => linesOf(ledger, each, index))
         if (lines.length === 0) return
         const { statementId } = lines[at % lines.length] as Rules.BookedLine

@@ -43,7 +43,7 @@ const shown = ({ severity, subject, difference, unexplained, unit }: Difference)
     unit
   ].join(" ")
 
-const line = (of: Partial<StatedLine>): StatedLine => ({
+const line = (changes: Partial<StatedLine>): StatedLine => ({
   ...ofStatement,
   subject: { resourceKind: "holder", id: "h1" },
   holderId: "h1",
@@ -51,7 +51,7 @@ const line = (of: Partial<StatedLine>): StatedLine => ({
   stated: d("100"),
   places: null,
   items: noItems,
-  ...of
+  ...changes
 })
 
 describe("register-line", () => {
@@ -76,12 +76,12 @@ describe("register-line", () => {
   ] as const)(
     "of a register of %s and a statement of %s in %s places under %s finds %j",
     (register, stated, places, tolerance, found) => {
-      const of = line({
+      const statedLine = line({
         register: register === null ? null : d(register),
         stated: stated === null ? null : d(stated),
         places
       })
-      const lines = { comparedAt, lines: [of], accepted: null }
+      const lines = { comparedAt, lines: [statedLine], accepted: null }
       const own = tolerance === null ? null : d(tolerance)
       expect(registerLine.differences(lines, own).map(shown)).toEqual(found)
     }
@@ -95,9 +95,15 @@ describe("register-line", () => {
     "of an account that nobody mapped with %s units finds %s, whatever is tolerated",
     (stated, found) => {
       const subject = { resourceKind: "external-source", id: "admin:ab" } as const
-      const of = line({ subject, holderId: null, register: null, stated: d(stated), places: 0 })
+      const statedLine = line({
+        subject,
+        holderId: null,
+        register: null,
+        stated: d(stated),
+        places: 0
+      })
       const differences = registerLine.differences(
-        { comparedAt, lines: [of], accepted: null },
+        { comparedAt, lines: [statedLine], accepted: null },
         d("100")
       )
       expect(differences.map(shown)).toEqual([found])
@@ -132,10 +138,10 @@ describe("register-line", () => {
         stated: Decimal.fromInteger(stated),
         items: {
           must: [],
-          may: items.map((of, item) => ({
+          may: items.map((size, item) => ({
             resourceKind: "subscription",
             id: `sub-${nth}-${item}`,
-            amount: Decimal.fromInteger(of),
+            amount: Decimal.fromInteger(size),
             since: comparedAt.instant
           }))
         }
@@ -157,10 +163,10 @@ describe("register-line", () => {
           const lines = linesOf(all)
           // Ids are made as statements arrive.
           const permuted = order.map((nth, arrived) => {
-            const of = lines[nth]
-            if (of === undefined) throw new Error("no line")
-            const items = { ...of.items, may: of.items.may.toReversed() }
-            return { ...of, items, statementId: `st-${arrived}` }
+            const line = lines[nth]
+            if (line === undefined) throw new Error("no line")
+            const items = { ...line.items, may: line.items.may.toReversed() }
+            return { ...line, items, statementId: `st-${arrived}` }
           })
           const found = (some: ReadonlyArray<StatedLine>) =>
             registerLine
@@ -263,12 +269,12 @@ describe("supply-outstanding", () => {
   ] as const)(
     "of a supply of 100 and %s (%s) finds no more and no less",
     (_, total, holders, unitDecimals, tolerance, items, found) => {
-      const of = {
+      const supply = {
         ...{ ...ofStatement, totalQuantity: d(total), supply: d("100") },
         ...{ holders, unitDecimals, items }
       }
       const own = tolerance === null ? null : d(tolerance)
-      expect(supplyOutstanding.differences(of, own).map(shown)).toEqual(found)
+      expect(supplyOutstanding.differences(supply, own).map(shown)).toEqual(found)
     }
   )
 })
@@ -281,8 +287,8 @@ describe("cash-balance", () => {
   })
   const booked = [entry("credit", "10"), entry("debit", "2.5"), entry("credit", "0.05")]
   const stated = { currency: "EUR", opening: d("-5"), closing: d("2.55"), booked }
-  const found = (of: Partial<StatedBalances>, tolerance = "0") => {
-    const balance = balanced({ ...stated, ...of }, ofStatement)
+  const found = (changes: Partial<StatedBalances>, tolerance = "0") => {
+    const balance = balanced({ ...stated, ...changes }, ofStatement)
     return Result.isFailure(balance)
       ? [balance.failure]
       : cashBalance.differences(balance.success, d(tolerance)).map(shown)
@@ -306,8 +312,8 @@ describe("cash-balance", () => {
       ["other-currency"]
     ],
     ["a balance in another currency than all entries", { currency: "SEK" }, "0", ["other-currency"]]
-  ] as const)("of %s finds no more and no less", (_, of, tolerance, expected) => {
-    expect(found(of, tolerance)).toEqual(expected)
+  ] as const)("of %s finds no more and no less", (_, changes, tolerance, expected) => {
+    expect(found(changes, tolerance)).toEqual(expected)
   })
 
   it("never finds otherwise because entries come in another order", () => {

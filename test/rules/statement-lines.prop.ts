@@ -9,7 +9,7 @@ const line = fc.integer({ min: 1, max: 10_000_000 })
 const decimal = fc.bigInt({ min: -(10n ** 30n), max: 10n ** 30n }).map(Decimal.fromAtoms)
 const amount = decimal.map(Decimal.abs)
 const text = fc.string({ unit: "grapheme", minLength: 1 }).filter((t) => !t.includes("\0"))
-const orNull = <A>(of: fc.Arbitrary<A>) => fc.option(of, { nil: null })
+const orNull = <A>(arbitrary: fc.Arbitrary<A>) => fc.option(arbitrary, { nil: null })
 const date = fc.integer({ min: 0, max: 40_000 }).map(Date.fromEpochDay)
 
 /** Counterparties in the block of a line, sealed by themselves as before, or none. */

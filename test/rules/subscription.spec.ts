@@ -9,13 +9,13 @@ import * as PriceRules from "#core/instruments/price/PriceRules.ts"
 import * as CutOffRules from "#core/orders/order/CutOffRules.ts"
 import * as Rules from "#core/orders/subscription/SubscriptionRules.ts"
 
-const dealing = (of: Partial<Rules.DealingTerms> = {}): Rules.DealingTerms => ({
+const dealing = (changes: Partial<Rules.DealingTerms> = {}): Rules.DealingTerms => ({
   price: Decimal.of("1.0437"),
   feeRate: Decimal.zero,
   unitDecimals: 6,
   cashDecimals: 2,
   residual: "refund",
-  ...of
+  ...changes
 })
 
 const shown = (figures: Rules.Figures) => ({
@@ -89,10 +89,10 @@ const draw = (amount: bigint, { price, feeRate, unitDecimals }: Rules.DealingTer
   return ceil(ceil(amount * E * E, price * (E - feeRate)), unit) * unit
 }
 
-const subscribe = (amount: bigint, of: Rules.DealingTerms): bigint =>
-  Rules.byAmount(Decimal.fromAtoms(amount), of).units
-const buy = (units: bigint, of: Rules.DealingTerms): bigint =>
-  Rules.byUnits(Decimal.fromAtoms(units), of).due
+const subscribe = (amount: bigint, terms: Rules.DealingTerms): bigint =>
+  Rules.byAmount(Decimal.fromAtoms(amount), terms).units
+const buy = (units: bigint, terms: Rules.DealingTerms): bigint =>
+  Rules.byUnits(Decimal.fromAtoms(units), terms).due
 
 const anyDealing = fc
   .record({
@@ -103,25 +103,25 @@ const anyDealing = fc
     residual: fc.constantFrom("refund" as const, "fund" as const)
   })
   .map(
-    (of): Rules.DealingTerms => ({
-      ...of,
-      price: Decimal.fromAtoms(of.price),
-      feeRate: Decimal.fromAtoms(of.feeRate)
+    (figures): Rules.DealingTerms => ({
+      ...figures,
+      price: Decimal.fromAtoms(figures.price),
+      feeRate: Decimal.fromAtoms(figures.feeRate)
     })
   )
 
 /** A dealing with an amount and units that have its places. */
-const anyOrder = anyDealing.chain((of) =>
+const anyOrder = anyDealing.chain((terms) =>
   fc.record({
-    of: fc.constant(of),
-    amount: fc.bigInt(1n, 10n ** 9n).map((count) => count * ten(10 - of.cashDecimals)),
-    units: fc.bigInt(1n, 10n ** 9n).map((count) => count * ten(10 - of.unitDecimals))
+    terms: fc.constant(terms),
+    amount: fc.bigInt(1n, 10n ** 9n).map((count) => count * ten(10 - terms.cashDecimals)),
+    units: fc.bigInt(1n, 10n ** 9n).map((count) => count * ten(10 - terms.unitDecimals))
   })
 )
 
 const law = (
   name: string,
-  holds: (order: { of: Rules.DealingTerms; amount: bigint; units: bigint }) => boolean
+  holds: (order: { terms: Rules.DealingTerms; amount: bigint; units: bigint }) => boolean
 ) =>
   test(name, () => {
     fc.assert(fc.property(anyOrder, holds), { numRuns: 2_000 })
@@ -130,50 +130,50 @@ const law = (
 describe("laws, for every price, fee and number of places: no round trip gains", () => {
   law(
     "red(sub(a)) > a: money comes of subscribing and redeeming",
-    ({ of, amount }) => redeem(subscribe(amount, of), of) <= amount
+    ({ terms, amount }) => redeem(subscribe(amount, terms), terms) <= amount
   )
   law(
     "draw(a) < sub(a): drawing an amount back costs fewer units than it bought",
-    ({ of, amount }) => draw(amount, of) >= subscribe(amount, of)
+    ({ terms, amount }) => draw(amount, terms) >= subscribe(amount, terms)
   )
   law(
     "sub(red(u)) > u: units come of redeeming and subscribing",
-    ({ of, units }) => subscribe(redeem(units, of), of) <= units
+    ({ terms, units }) => subscribe(redeem(units, terms), terms) <= units
   )
   law(
     "buy(u) < red(u): buying back what was redeemed costs less than it paid",
-    ({ of, units }) => buy(units, of) >= redeem(units, of)
+    ({ terms, units }) => buy(units, terms) >= redeem(units, terms)
   )
   law(
     "draw(buy(u)) < u: what units cost is drawn with fewer units",
-    ({ of, units }) => draw(buy(units, of), of) >= units
+    ({ terms, units }) => draw(buy(units, terms), terms) >= units
   )
   law(
     "buy(draw(a)) < a: the units that pay an amount cost less than it",
-    ({ of, amount }) => buy(draw(amount, of), of) >= amount
+    ({ terms, amount }) => buy(draw(amount, terms), terms) >= amount
   )
   law(
     "buy(sub(a)) > a: the units an amount buys cost more than it",
-    ({ of, amount }) => buy(subscribe(amount, of), of) <= amount
+    ({ terms, amount }) => buy(subscribe(amount, terms), terms) <= amount
   )
   law(
     "an amount is lost or made: fee, units' worth and residual do not add up to it",
-    ({ of, amount }) => {
-      const { units, fee, residual, refund } = Rules.byAmount(Decimal.fromAtoms(amount), of)
-      const worth = units * of.price
+    ({ terms, amount }) => {
+      const { units, fee, residual, refund } = Rules.byAmount(Decimal.fromAtoms(amount), terms)
+      const worth = units * terms.price
       const rest = (amount - fee) * E - worth
       return rest >= 0n && residual === rest / E && refund <= residual && refund >= 0n
     }
   )
   law(
     "units, fee or refund have more places than the instrument and the currency",
-    ({ of, amount, units }) => {
-      const byAmount = Rules.byAmount(Decimal.fromAtoms(amount), of)
-      const byUnits = Rules.byUnits(Decimal.fromAtoms(units), of)
+    ({ terms, amount, units }) => {
+      const byAmount = Rules.byAmount(Decimal.fromAtoms(amount), terms)
+      const byUnits = Rules.byUnits(Decimal.fromAtoms(units), terms)
       const cash = [byAmount.fee, byAmount.refund, byAmount.due, byUnits.fee, byUnits.due]
       return (
-        byAmount.units % ten(10 - of.unitDecimals) === 0n &&
-        cash.every((figure) => figure % ten(10 - of.cashDecimals) === 0n)
+        byAmount.units % ten(10 - terms.unitDecimals) === 0n &&
+        cash.every((figure) => figure % ten(10 - terms.cashDecimals) === 0n)
       )
     }
   )
@@ -221,9 +221,9 @@ describe("cut-offs", () => {
         (second, zone, named, hour) => {
           const claimedAt = Instant.fromNanos(second * 1_000_000_000n)
           const time = TimeOfDay.of(`${String(hour).padStart(2, "0")}:30`)
-          const of = { time, days: named, zone: Zone.of(zone) }
-          const { at } = CutOffRules.nextCutOff(of, claimedAt)
-          const again = CutOffRules.nextCutOff(of, Instant.fromNanos(at - 1n))
+          const rule = { time, days: named, zone: Zone.of(zone) }
+          const { at } = CutOffRules.nextCutOff(rule, claimedAt)
+          const again = CutOffRules.nextCutOff(rule, Instant.fromNanos(at - 1n))
           return at > claimedAt && at - claimedAt < 8n * 86_400n * 10n ** 9n && again.at === at
         }
       )

@@ -14,14 +14,14 @@ let line = 0
 const paid = (
   gross: string,
   withheld: string,
-  of: Partial<Omit<TaxRules.TaxedPayment, "payment">> = {}
+  changes: Partial<Omit<TaxRules.TaxedPayment, "payment">> = {}
 ): TaxRules.TaxedPayment => ({
   instrumentId: "fund-a",
   currency: "USD",
   incomeCode: null,
   exemptionCode: null,
   rate: Decimal.of("0.15"),
-  ...of,
+  ...changes,
   payment: {
     distributionId: "d",
     lineId: `d.${++line}`,
@@ -34,8 +34,8 @@ const paid = (
   }
 })
 
-const plain = (of: object) =>
-  Object.values(of).map((figure) => Decimal.formatPlain(figure as Decimal.Decimal))
+const plain = (members: object) =>
+  Object.values(members).map((figure) => Decimal.formatPlain(figure as Decimal.Decimal))
 
 describe("sums of a tax statement", () => {
   it.each([
@@ -78,7 +78,7 @@ describe("sums of a tax statement", () => {
       { rate: Decimal.of("0.3") },
       { currency: "EUR" }
     ]
-    const all = [...different, ...different].map((of) => paid("1", "0", of))
+    const all = [...different, ...different].map((changes) => paid("1", "0", changes))
     const currencies = TaxRules.currenciesOf(all)
     expect(currencies.map(({ currency, rows }) => [currency, rows.length])).toEqual([
       ["EUR", 1],
@@ -164,13 +164,13 @@ describe("disposals", () => {
 
   it("never take a second mint in the name of a subscription for the order's lot", () => {
     const at = Instant.of("2026-07-01T00:00:00Z")
-    const of = { registrar: funds[0]!.registrar, instrumentId: "fund", party: parties[0]! }
+    const holding = { registrar: funds[0]!.registrar, instrumentId: "fund", party: parties[0]! }
     const movement = {
-      ...of,
-      ...{ seq: 2, from: null, to: of.party, units: Decimal.one, ledgerTime: at },
+      ...holding,
+      ...{ seq: 2, from: null, to: holding.party, units: Decimal.one, ledgerTime: at },
       reference: { resourceKind: "subscription", id: "s1" }
     } as unknown as PartyMovement
-    const lot = { ...of, acquiredAt: at, units: Decimal.one } as Lot
+    const lot = { ...holding, acquiredAt: at, units: Decimal.one } as Lot
     const order = { ...lot, lotId: "s1" }
     const second = { ...lot, lotId: LotRules.numbered(movement, 0) }
     expect(DisposalRules.openedOf(movement, [order, second])).toEqual([second])
@@ -196,7 +196,7 @@ describe("disposals", () => {
           }))
           const proceeds = Decimal.fromAtoms(cents * 10n ** 8n)
           const shared = DisposalRules.withProceeds(parts, () => ({ proceeds, currency: "USD" }))
-          expect(Decimal.sum(shared.map((of) => of.proceeds!))).toBe(proceeds)
+          expect(Decimal.sum(shared.map((disposedUnits) => disposedUnits.proceeds!))).toBe(proceeds)
         }
       )
     )

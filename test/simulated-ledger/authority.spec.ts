@@ -16,7 +16,7 @@ const { decimal } = Dealing
 /** Contracts of every kind at once: a lot, a redemption, a burn, a cycle and a provision. */
 const scene = Effect.gen(function* () {
   const floor = yield* Dealing.floor
-  const { of } = floor
+  const { sessionOf } = floor
   const cycle = yield* Dealing.openCycle(floor)
   const aliceCash = yield* Dealing.give(floor, "alice", "1043.7")
   const fundCash = yield* Dealing.give(floor, "fund", "5000")
@@ -24,12 +24,12 @@ const scene = Effect.gen(function* () {
   const spare = yield* Dealing.give(floor, "fund", "900")
   const bobUnits = yield* Dealing.mint(floor, "bob", "1500")
   const order = yield* World.make(
-    of("bob"),
+    sessionOf("bob"),
     "RedemptionOrder",
     Templates.create(Templates.RedemptionOrder, {
-      venue: of("venue").party,
-      fund: of("fund").party,
-      holder: of("bob").party,
+      venue: sessionOf("venue").party,
+      fund: sessionOf("fund").party,
+      holder: sessionOf("bob").party,
       orderId: "order-red-2",
       instrument: floor.instrument,
       paymentAsset: floor.cash,
@@ -45,11 +45,11 @@ const scene = Effect.gen(function* () {
   const unpriced = yield* Dealing.redeem(floor, { holder: "bob", id: "red-3", units: "1" })
   const redemption = yield* Dealing.priceAt(floor, claim, { units: "1000", proceeds: "1043.7" })
   const proposal = yield* World.make(
-    of("venue"),
+    sessionOf("venue"),
     "ProvisionSettlementProposal",
     Templates.create(Templates.ProvisionSettlementProposal, {
-      venue: of("venue").party,
-      fund: of("fund").party,
+      venue: sessionOf("venue").party,
+      fund: sessionOf("fund").party,
       provisionId: "p1",
       instrumentId: floor.instrument.id,
       cash: floor.cash,
@@ -58,28 +58,28 @@ const scene = Effect.gen(function* () {
     })
   )
   const consent = Templates.exercise(Templates.ProvisionSettlementProposal, proposal, "Accept", {})
-  const provision = yield* World.make(of("fund"), "ProvisionSettlement", consent)
+  const provision = yield* World.make(sessionOf("fund"), "ProvisionSettlement", consent)
   const drawn = yield* World.make(
-    of("venue"),
+    sessionOf("venue"),
     "Allocation",
     Templates.exercise(Templates.ProvisionSettlement, provision, "Draw", {
       holdingCids: [fundMore],
-      receiver: of("venue").party,
+      receiver: sessionOf("venue").party,
       amount: decimal("700"),
       reference: "cycle-1",
       settleBefore: Dealing.farDeadline
     })
   )
   const burned = yield* World.act(
-    of("bob"),
+    sessionOf("bob"),
     Templates.exercise(Templates.Holding, bobUnits, "RequestBurn", {
       amount: decimal("100"),
       reference: { kind: "redemption", id: "red-9" },
-      custodian: of("custodian").party,
+      custodian: sessionOf("custodian").party,
       executeBefore: Dealing.farDeadline
     })
   )
-  const rest = (yield* Dealing.holdingsOf(of("bob"))).find(({ lock }) => lock === null)
+  const rest = (yield* Dealing.holdingsOf(sessionOf("bob"))).find(({ lock }) => lock === null)
   return {
     ...floor,
     floor,
@@ -92,7 +92,8 @@ const scene = Effect.gen(function* () {
     lot: yield* Dealing.attest(floor, bought, "1000"),
     burn: Dealing.sole(burned, "BurnRequest"),
     locked:
-      (yield* Dealing.holdingsOf(of("bob"))).find(({ lock }) => lock !== null)?.contractId ?? "",
+      (yield* Dealing.holdingsOf(sessionOf("bob"))).find(({ lock }) => lock !== null)?.contractId ??
+      "",
     spare,
     alicePays: yield* Dealing.allocate(floor, {
       owner: "alice",
@@ -119,21 +120,21 @@ const scene = Effect.gen(function* () {
 })
 type Scene = Effect.Success<typeof scene>
 
-const claimed = ({ of, instrument, cash }: Scene) =>
+const claimed = ({ sessionOf, instrument, cash }: Scene) =>
   ({
-    venue: of("venue").party,
+    venue: sessionOf("venue").party,
     redemptionId: "forged",
     orderId: null,
     instrument,
-    holder: of("bob").party,
+    holder: sessionOf("bob").party,
     custodian: null,
-    fund: of("fund").party,
+    fund: sessionOf("fund").party,
     mode: "ledger",
     currency: "EUR",
     paymentAsset: cash,
     orderedUnits: decimal("1"),
     orderedAmount: null,
-    oracle: of("oracle").party,
+    oracle: sessionOf("oracle").party,
     cycleId: null,
     remainderOf: null,
     cutOffAt: null
@@ -163,7 +164,7 @@ const lotOf = (at: Scene) => {
     cash: decimal("1"),
     feeRate: null,
     cashDecimals: 2,
-    attestors: [at.of("attestor").party]
+    attestors: [at.sessionOf("attestor").party]
   } as const
 }
 
@@ -182,12 +183,12 @@ type Row = readonly [
 const rows: ReadonlyArray<Row> = [
   [
     "mints through the market",
-    ({ market, credentials, of }) =>
+    ({ market, credentials, sessionOf }) =>
       Templates.exercise(Templates.PrimaryMarket, market, "MintFor", {
         subscriptionId: "sub-1",
         units: decimal("1"),
         credentialCid: credentials.alice,
-        attestors: [of("attestor").party],
+        attestors: [sessionOf("attestor").party],
         configurationCid: null
       }),
     null
@@ -206,11 +207,11 @@ const rows: ReadonlyArray<Row> = [
   ],
   [
     "makes a holding of units",
-    ({ of, instrument }) =>
+    ({ sessionOf, instrument }) =>
       Templates.create(Templates.Holding, {
-        registrar: of("registrar").party,
-        owner: of("bob").party,
-        provider: of("venue").party,
+        registrar: sessionOf("registrar").party,
+        owner: sessionOf("bob").party,
+        provider: sessionOf("venue").party,
         instrument,
         amount: decimal("1"),
         restricted: true,
@@ -222,10 +223,10 @@ const rows: ReadonlyArray<Row> = [
   ],
   [
     "burns through the market what a holder allocated",
-    ({ market, of, bobsUnits }) =>
+    ({ market, sessionOf, bobsUnits }) =>
       Templates.exercise(Templates.PrimaryMarket, market, "BurnFor", {
         redemptionId: "red-1",
-        holder: of("bob").party,
+        holder: sessionOf("bob").party,
         unitsAllocationCid: bobsUnits,
         units: decimal("1000")
       }),
@@ -243,11 +244,11 @@ const rows: ReadonlyArray<Row> = [
   ],
   [
     "asks for the burn of a holder's units",
-    ({ of, instrument, floor, locked }) =>
+    ({ sessionOf, instrument, floor, locked }) =>
       Templates.create(Templates.BurnRequest, {
-        registrar: of("registrar").party,
-        provider: of("venue").party,
-        holder: of("bob").party,
+        registrar: sessionOf("registrar").party,
+        provider: sessionOf("venue").party,
+        holder: sessionOf("bob").party,
         custodian: null,
         instrument,
         amount: decimal("1"),
@@ -264,9 +265,9 @@ const rows: ReadonlyArray<Row> = [
   ["takes to itself what it drew on", ({ drawn }) => execute(drawn), null],
   [
     "takes the fund's cash",
-    ({ spare, of }) =>
+    ({ spare, sessionOf }) =>
       Templates.exercise(Templates.Holding, spare, "Transfer", {
-        newOwner: of("venue").party,
+        newOwner: sessionOf("venue").party,
         amount: decimal("1"),
         credentialCid: null
       }),
@@ -306,9 +307,9 @@ const rows: ReadonlyArray<Row> = [
   ],
   [
     "attests in an attestor's place",
-    ({ unattested, of, point }) =>
+    ({ unattested, sessionOf, point }) =>
       Templates.exercise(Templates.SubscriptionClaim, unattested, "Attest", {
-        attestor: of("attestor").party,
+        attestor: sessionOf("attestor").party,
         pointCid: point,
         price: Dealing.price,
         units: decimal("0.9")
@@ -317,13 +318,13 @@ const rows: ReadonlyArray<Row> = [
   ],
   [
     "claims an order without the market",
-    ({ order, of }) =>
+    ({ order, sessionOf }) =>
       Templates.exercise(Templates.RedemptionOrder, order, "Claim", {
         redemptionId: "red-2",
         custodian: null,
         currency: "EUR",
         cycleId: null,
-        oracle: of("oracle").party
+        oracle: sessionOf("oracle").party
       }),
     null
   ],
@@ -334,11 +335,11 @@ const rows: ReadonlyArray<Row> = [
   ],
   [
     "makes a cycle without the market",
-    ({ of, instrument, cash }) =>
+    ({ sessionOf, instrument, cash }) =>
       Templates.create(Templates.DealingCycle, {
-        venue: of("venue").party,
-        fund: of("fund").party,
-        registrar: of("registrar").party,
+        venue: sessionOf("venue").party,
+        fund: sessionOf("fund").party,
+        registrar: sessionOf("registrar").party,
         cycleId: "forged",
         instrument,
         cash,
@@ -391,7 +392,7 @@ describe("nobody whose word it does not take", () => {
       const at = yield* scene
       for (const hint of anybody) {
         if (hint === alone) continue
-        const tried = yield* Effect.flip(World.act(at.of(hint), command(at)))
+        const tried = yield* Effect.flip(World.act(at.sessionOf(hint), command(at)))
         // A party that does not see the contract learns only that it is not found.
         expect(
           ["DAML_AUTHORIZATION_ERROR", "CONTRACT_NOT_FOUND"],
@@ -401,7 +402,7 @@ describe("nobody whose word it does not take", () => {
           expect(tried).toMatchObject({ code: "DAML_AUTHORIZATION_ERROR" })
         }
       }
-      if (alone !== null) yield* World.act(at.of(alone), command(at))
+      if (alone !== null) yield* World.act(at.sessionOf(alone), command(at))
     }).pipe(Effect.provide(ledger))
   )
 })

@@ -21,9 +21,9 @@ type Put = Parameters<typeof Dealing.allocate>[1]
 /** Venue and bob speak together, as they do inside a redemption: the market must look for itself. */
 const scene = Effect.gen(function* () {
   const floor = yield* Dealing.floor
-  const { of, market } = floor
+  const { sessionOf, market } = floor
   const participant = yield* SimulatedLedger.Participant
-  const parties = [of("venue").party, of("bob").party]
+  const parties = [sessionOf("venue").party, sessionOf("bob").party]
   const user = yield* participant.admin.addParty({
     hint: "both",
     kind: "local",
@@ -49,7 +49,7 @@ const scene = Effect.gen(function* () {
       ...World.submission(
         Templates.exercise(Templates.PrimaryMarket, market, "BurnFor", {
           redemptionId: "red-1",
-          holder: of("bob").party,
+          holder: sessionOf("bob").party,
           unitsAllocationCid,
           units: decimal("60"),
           ...other
@@ -64,10 +64,10 @@ type Scene = Effect.Success<typeof scene>
 describe("the market burns for a redemption", () => {
   it.effect("what is asked, and gives the rest back unlocked", () =>
     Effect.gen(function* () {
-      const { of, instrument, put, burn } = yield* scene
+      const { sessionOf, instrument, put, burn } = yield* scene
       yield* burn(yield* put())
-      expect(yield* Dealing.balance(of("bob"), instrument)).toBe("40")
-      for (const { lock } of yield* Dealing.holdingsOf(of("bob"))) expect(lock).toBeNull()
+      expect(yield* Dealing.balance(sessionOf("bob"), instrument)).toBe("40")
+      for (const { lock } of yield* Dealing.holdingsOf(sessionOf("bob"))) expect(lock).toBeNull()
     }).pipe(Effect.provide(ledger))
   )
 

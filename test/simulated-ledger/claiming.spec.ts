@@ -27,11 +27,11 @@ describe.each(["SubscriptionOrder", "RedemptionOrder"] as const)(
     ) =>
       Effect.gen(function* () {
         const floor = yield* Dealing.floor
-        const { of, instrument, cash, market } = floor
+        const { sessionOf, instrument, cash, market } = floor
         const { custodian, ...signed } = {
-          venue: of("venue").party,
-          fund: of("fund").party,
-          holder: of("alice").party,
+          venue: sessionOf("venue").party,
+          fund: sessionOf("fund").party,
+          holder: sessionOf("alice").party,
           orderId: "o1",
           instrument,
           paymentAsset: cash,
@@ -42,14 +42,14 @@ describe.each(["SubscriptionOrder", "RedemptionOrder"] as const)(
           ...other(floor)
         }
         const orderCid = yield* World.make(
-          of("alice"),
+          sessionOf("alice"),
           kind,
           kind === "RedemptionOrder"
             ? Templates.create(Templates.RedemptionOrder, { ...signed, custodian })
             : Templates.create(Templates.SubscriptionOrder, signed)
         )
         const cycleCid = yield* cycle(floor)
-        const by = { orderCid, custodian: of("custodian").party, currency: "EUR", cycleCid }
+        const by = { orderCid, custodian: sessionOf("custodian").party, currency: "EUR", cycleCid }
         const claim =
           kind === "RedemptionOrder"
             ? Templates.exercise(Templates.PrimaryMarket, market, "ClaimRedemption", {
@@ -62,14 +62,14 @@ describe.each(["SubscriptionOrder", "RedemptionOrder"] as const)(
                 feeRate: null,
                 cashDecimals: 2
               })
-        return yield* Effect.flip(World.act(of("venue"), claim))
+        return yield* Effect.flip(World.act(sessionOf("venue"), claim))
       })
 
     const rows: ReadonlyArray<readonly [string, string, Parameters<typeof claimed>]> = [
       [
         "by another fund's market",
         "the order is not to this market",
-        [({ of }) => ({ fund: of("bob").party })]
+        [({ sessionOf }) => ({ fund: sessionOf("bob").party })]
       ],
       [
         "for another instrument",
@@ -103,7 +103,7 @@ describe.each(["SubscriptionOrder", "RedemptionOrder"] as const)(
             Effect.gen(function* () {
               const { instrument } = floor
               const terms = { marketId: "m2", instrument, fundHint: "custodian" } as const
-              const market = yield* Dealing.marketOf(floor.of, terms)
+              const market = yield* Dealing.marketOf(floor.sessionOf, terms)
               return yield* Dealing.openCycle({ ...floor, market })
             })
         ]
@@ -116,7 +116,10 @@ describe.each(["SubscriptionOrder", "RedemptionOrder"] as const)(
           (floor) =>
             Effect.gen(function* () {
               const instrument = { ...floor.instrument, id: "FUND-B" }
-              const market = yield* Dealing.marketOf(floor.of, { marketId: "m2", instrument })
+              const market = yield* Dealing.marketOf(floor.sessionOf, {
+                marketId: "m2",
+                instrument
+              })
               return yield* Dealing.openCycle({ ...floor, market })
             })
         ]
@@ -131,7 +134,7 @@ describe.each(["SubscriptionOrder", "RedemptionOrder"] as const)(
     if (kind === "RedemptionOrder") {
       it.effect("for another custodian", () =>
         Effect.gen(function* () {
-          const other = claimed(({ of }) => ({ custodian: of("bob").party }))
+          const other = claimed(({ sessionOf }) => ({ custodian: sessionOf("bob").party }))
           expect(yield* other).toMatchObject(aborts("the order names another custodian"))
         }).pipe(Effect.provide(ledger))
       )

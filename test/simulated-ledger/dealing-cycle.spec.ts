@@ -21,7 +21,7 @@ type Settling = Templates.Argument<typeof Templates.DealingCycle, "Settle">
  */
 export const G11 = Effect.gen(function* () {
   const floor = yield* Dealing.floor
-  const { of, market, credentials } = floor
+  const { sessionOf, market, credentials } = floor
   const cycle = yield* Dealing.openCycle(floor)
   const aliceCash = yield* Dealing.give(floor, "alice", "120000")
   const bobCash = yield* Dealing.give(floor, "bob", "50000")
@@ -83,34 +83,37 @@ export const G11 = Effect.gen(function* () {
   ]
   const whole: Settling = { marketCid: market, lots, redemptions, allocations: [], provision: null }
   const settle = (argument: Settling = whole) =>
-    World.act(of("venue"), Templates.exercise(Templates.DealingCycle, cycle, "Settle", argument))
+    World.act(
+      sessionOf("venue"),
+      Templates.exercise(Templates.DealingCycle, cycle, "Settle", argument)
+    )
   return { ...floor, floor, cycle, whole, settle }
 })
 
 /** Active contracts of every party, so that a refusal can be shown to have changed none. */
-const contractsByParty = (of: Dealing.Floor["of"]) =>
+const contractsByParty = (sessionOf: Dealing.Floor["sessionOf"]) =>
   Effect.forEach(Dealing.hints, (hint) =>
-    Effect.map(Dealing.active(of(hint)), (ids) => ids.toSorted())
+    Effect.map(Dealing.active(sessionOf(hint)), (ids) => ids.toSorted())
   )
 
 describe("a dealing cycle", () => {
   it.effect("moves every order and the fund's net in one transaction", () =>
     Effect.gen(function* () {
-      const { of, cash, instrument, settle } = yield* G11
+      const { sessionOf, cash, instrument, settle } = yield* G11
       yield* settle()
-      expect(yield* Dealing.balance(of("fund"), cash)).toBe("118689")
-      expect(yield* Dealing.holdingsOf(of("fund"))).toHaveLength(1)
-      expect(yield* Dealing.balance(of("alice"), instrument)).toBe("95812.973076")
-      expect(yield* Dealing.balance(of("bob"), instrument)).toBe("47906.486538")
-      expect(yield* Dealing.balance(of("carol"), instrument)).toBe("10000")
-      expect(yield* Dealing.balance(of("carol"), cash)).toBe("31311")
-      expect(yield* Dealing.balance(of("alice"), cash)).toBe("20000")
+      expect(yield* Dealing.balance(sessionOf("fund"), cash)).toBe("118689")
+      expect(yield* Dealing.holdingsOf(sessionOf("fund"))).toHaveLength(1)
+      expect(yield* Dealing.balance(sessionOf("alice"), instrument)).toBe("95812.973076")
+      expect(yield* Dealing.balance(sessionOf("bob"), instrument)).toBe("47906.486538")
+      expect(yield* Dealing.balance(sessionOf("carol"), instrument)).toBe("10000")
+      expect(yield* Dealing.balance(sessionOf("carol"), cash)).toBe("31311")
+      expect(yield* Dealing.balance(sessionOf("alice"), cash)).toBe("20000")
     }).pipe(Effect.provide(ledger))
   )
 
   it.effect("never would fill a part without leaving the rest to be claimed again", () =>
     Effect.gen(function* () {
-      const { of, whole, settle, cash, instrument } = yield* G11
+      const { sessionOf, whole, settle, cash, instrument } = yield* G11
       const [redemption] = whole.redemptions
       if (redemption === undefined) return expect.unreachable()
       const fill = {
@@ -122,8 +125,8 @@ describe("a dealing cycle", () => {
       }
       const receipt = yield* settle({ ...whole, redemptions: [{ ...redemption, fill }] })
       expect(World.created(receipt, "RedemptionClaim")).toHaveLength(1)
-      expect(yield* Dealing.balance(of("fund"), cash)).toBe("139563")
-      expect(yield* Dealing.balance(of("carol"), instrument)).toBe("30000")
+      expect(yield* Dealing.balance(sessionOf("fund"), cash)).toBe("139563")
+      expect(yield* Dealing.balance(sessionOf("carol"), instrument)).toBe("30000")
     }).pipe(Effect.provide(ledger))
   )
 
@@ -132,33 +135,33 @@ describe("a dealing cycle", () => {
     () =>
       Effect.gen(function* () {
         const at = yield* G11
-        const { of, cash, whole, settle } = at
+        const { sessionOf, cash, whole, settle } = at
         const holding = yield* Dealing.give(at.floor, "fund", "40000")
         const own = yield* Dealing.allocate(at.floor, { ...toItself, holding, amount: "40000" })
         yield* settle({ ...whole, lots: [], allocations: [own] })
-        expect(yield* Dealing.balance(of("fund"), cash)).toBe("8689")
-        expect(yield* Dealing.holdingsOf(of("fund"))).toHaveLength(1)
-        expect(yield* Dealing.balance(of("carol"), cash)).toBe("31311")
+        expect(yield* Dealing.balance(sessionOf("fund"), cash)).toBe("8689")
+        expect(yield* Dealing.holdingsOf(sessionOf("fund"))).toHaveLength(1)
+        expect(yield* Dealing.balance(sessionOf("carol"), cash)).toBe("31311")
       }).pipe(Effect.provide(ledger))
   )
 
   it.effect("draws the fund's net from cash that the fund lets itself be drawn on for", () =>
     Effect.gen(function* () {
       const at = yield* G11
-      const { of, cash, whole, settle } = at
+      const { sessionOf, cash, whole, settle } = at
       const holding = yield* Dealing.give(at.floor, "fund", "40000")
       const provisionCid = yield* provisionOf(at, {})
       const provision = { provisionCid, holdingCids: [holding], amount: decimal("31311") }
       yield* settle({ ...whole, lots: [], provision })
-      expect(yield* Dealing.balance(of("fund"), cash)).toBe("8689")
-      expect(yield* Dealing.balance(of("carol"), cash)).toBe("31311")
+      expect(yield* Dealing.balance(sessionOf("fund"), cash)).toBe("8689")
+      expect(yield* Dealing.balance(sessionOf("carol"), cash)).toBe("31311")
     }).pipe(Effect.provide(ledger))
   )
 
   it.effect("never would be stopped by cash that another provider keeps", () =>
     Effect.gen(function* () {
       const at = yield* G11
-      const { of, cash, whole, settle } = at
+      const { sessionOf, cash, whole, settle } = at
       const elsewhere = yield* Dealing.give(at.floor, "fund", "7", at.cash, "bank")
       const own = yield* Dealing.allocate(at.floor, {
         ...toItself,
@@ -166,15 +169,15 @@ describe("a dealing cycle", () => {
         amount: "7"
       })
       yield* settle({ ...whole, allocations: [own] })
-      expect(yield* Dealing.balance(of("fund"), cash)).toBe("118696")
-      expect(yield* Dealing.holdingsOf(of("fund"))).toHaveLength(2)
+      expect(yield* Dealing.balance(sessionOf("fund"), cash)).toBe("118696")
+      expect(yield* Dealing.holdingsOf(sessionOf("fund"))).toHaveLength(2)
     }).pipe(Effect.provide(ledger))
   )
 
   it.effect("uses the fund's own allocation to a holder before the cycle's cash", () =>
     Effect.gen(function* () {
       const at = yield* G11
-      const { of, cash, whole, settle } = at
+      const { sessionOf, cash, whole, settle } = at
       const [redemption] = whole.redemptions
       if (redemption === undefined) return expect.unreachable()
       const holding = yield* Dealing.give(at.floor, "fund", "31311")
@@ -186,21 +189,21 @@ describe("a dealing cycle", () => {
         reference: "red-1"
       })
       yield* settle({ ...whole, redemptions: [{ ...redemption, allocationCid }] })
-      expect(yield* Dealing.balance(of("fund"), cash)).toBe("150000")
-      expect(yield* Dealing.balance(of("carol"), cash)).toBe("31311")
+      expect(yield* Dealing.balance(sessionOf("fund"), cash)).toBe("150000")
+      expect(yield* Dealing.balance(sessionOf("carol"), cash)).toBe("31311")
     }).pipe(Effect.provide(ledger))
   )
 
   it.effect("never would show a holder what the fund has left, or another holder's order", () =>
     Effect.gen(function* () {
-      const { of, settle } = yield* G11
+      const { sessionOf, settle } = yield* G11
       const receipt = yield* settle()
-      const nodes = yield* World.nodes(of("carol"), receipt)
+      const nodes = yield* World.nodes(sessionOf("carol"), receipt)
       const holdings = nodes.filter(
         (node) => node._tag === "Created" && node.template.entity === "Holding"
       )
       const amounts = holdings.map((node) =>
-        node._tag === "Created" && node.payload["owner"] === of("fund").party
+        node._tag === "Created" && node.payload["owner"] === sessionOf("fund").party
           ? node.payload["amount"]
           : null
       )
@@ -214,9 +217,9 @@ describe("a dealing cycle", () => {
         maxArrayLength: null,
         maxStringLength: null
       })
-      expect(printedNodes).toContain(of("carol").party)
+      expect(printedNodes).toContain(sessionOf("carol").party)
       for (const other of ["alice", "bob"] as const) {
-        expect(printedNodes).not.toContain(of(other).party)
+        expect(printedNodes).not.toContain(sessionOf(other).party)
       }
     }).pipe(Effect.provide(ledger))
   )
@@ -224,12 +227,12 @@ describe("a dealing cycle", () => {
   it.effect("released: the fund has its cash back, and nothing is settled", () =>
     Effect.gen(function* () {
       const at = yield* G11
-      const { of, cycle, cash } = at
+      const { sessionOf, cycle, cash } = at
       const holding = yield* Dealing.give(at.floor, "fund", "40000")
       const own = yield* Dealing.allocate(at.floor, { ...toItself, holding, amount: "40000" })
       const release = (allocations: ReadonlyArray<string>) =>
         World.act(
-          of("venue"),
+          sessionOf("venue"),
           Templates.exercise(Templates.DealingCycle, cycle, "Release", { allocations, intents: [] })
         )
       const alices = at.whole.lots[0]?.allocationCid ?? ""
@@ -237,8 +240,8 @@ describe("a dealing cycle", () => {
         Dealing.aborts("the allocation is for another order")
       )
       yield* release([own])
-      for (const { lock } of yield* Dealing.holdingsOf(of("fund"))) expect(lock).toBeNull()
-      expect(yield* Dealing.balance(of("fund"), cash)).toBe("40000")
+      for (const { lock } of yield* Dealing.holdingsOf(sessionOf("fund"))) expect(lock).toBeNull()
+      expect(yield* Dealing.balance(sessionOf("fund"), cash)).toBe("40000")
     }).pipe(Effect.provide(ledger))
   )
 })
@@ -246,17 +249,17 @@ describe("a dealing cycle", () => {
 const toItself = { owner: "fund", to: "fund", reference: "cycle-1" } as const
 
 const provisionOf = (
-  { of, cash }: At,
+  { sessionOf, cash }: At,
   other: Partial<Templates.Payload<typeof Templates.ProvisionSettlementProposal>>,
   by: Dealing.Hint = "fund"
 ) =>
   Effect.gen(function* () {
     const proposal = yield* World.make(
-      of("venue"),
+      sessionOf("venue"),
       "ProvisionSettlementProposal",
       Templates.create(Templates.ProvisionSettlementProposal, {
-        venue: of("venue").party,
-        fund: of("fund").party,
+        venue: sessionOf("venue").party,
+        fund: sessionOf("fund").party,
         provisionId: "p1",
         instrumentId: "FUND-A",
         cash,
@@ -266,7 +269,7 @@ const provisionOf = (
       })
     )
     const accept = Templates.exercise(Templates.ProvisionSettlementProposal, proposal, "Accept", {})
-    return yield* World.make(of(by), "ProvisionSettlement", accept)
+    return yield* World.make(sessionOf(by), "ProvisionSettlement", accept)
   })
 
 type Wrong = readonly [
@@ -286,16 +289,16 @@ const redemption = (at: At, other: Partial<Settling["redemptions"][number]>): Se
 })
 
 /** Bob's lot of another order than the cycle's. */
-const bobsLot = (at: At, of: { readonly cycleCid?: string; readonly point?: string }) =>
+const bobsLot = (at: At, options: { readonly cycleCid?: string; readonly point?: string }) =>
   Effect.gen(function* () {
     const holding = yield* Dealing.give(at.floor, "bob", "50000")
     const claim = yield* Dealing.subscribe(at.floor, {
       holder: "bob",
       id: "sub-9",
       amount: "50000",
-      cycleCid: of.cycleCid ?? null
+      cycleCid: options.cycleCid ?? null
     })
-    const lotCid = yield* Dealing.attest(at.floor, claim, "47906.486538", of.point)
+    const lotCid = yield* Dealing.attest(at.floor, claim, "47906.486538", options.point)
     const allocationCid = yield* Dealing.allocate(at.floor, {
       owner: "bob",
       holding,
@@ -335,9 +338,9 @@ const wrong: ReadonlyArray<Wrong> = [
     "an order is another fund's",
     (at) =>
       Effect.gen(function* () {
-        const { instrument, of } = at
+        const { instrument, sessionOf } = at
         const terms = { marketId: "m2", instrument, fundHint: "custodian" } as const
-        const market = yield* Dealing.marketOf(of, terms)
+        const market = yield* Dealing.marketOf(sessionOf, terms)
         return yield* elsewhere({ ...at.floor, market }, at, "custodian")
       })
   ],
@@ -347,8 +350,8 @@ const wrong: ReadonlyArray<Wrong> = [
     (at) =>
       Effect.gen(function* () {
         const instrument = { ...at.instrument, id: "FUND-B" }
-        const market = yield* Dealing.marketOf(at.of, { marketId: "m2", instrument })
-        const point = yield* Dealing.publish(at.of, {
+        const market = yield* Dealing.marketOf(at.sessionOf, { marketId: "m2", instrument })
+        const point = yield* Dealing.publish(at.sessionOf, {
           value: Dealing.price,
           instrumentId: instrument.id
         })
@@ -360,9 +363,9 @@ const wrong: ReadonlyArray<Wrong> = [
     "an order pays in another asset",
     (at) =>
       Effect.gen(function* () {
-        const { instrument, of } = at
+        const { instrument, sessionOf } = at
         const terms = { marketId: "m2", instrument, currency: "USD" }
-        const market = yield* Dealing.marketOf(of, terms)
+        const market = yield* Dealing.marketOf(sessionOf, terms)
         const cash = { ...at.cash, id: "USD" }
         return yield* elsewhere({ ...at.floor, market, cash }, at, "fund")
       })
@@ -371,7 +374,7 @@ const wrong: ReadonlyArray<Wrong> = [
     "two prices",
     "two orders have different prices",
     (at) =>
-      Effect.flatMap(Dealing.publish(at.of, { value: Dealing.price }), (point) =>
+      Effect.flatMap(Dealing.publish(at.sessionOf, { value: Dealing.price }), (point) =>
         bobsLot(at, { cycleCid: at.cycle, point })
       )
   ],
@@ -468,7 +471,11 @@ const wrong: ReadonlyArray<Wrong> = [
     (at) =>
       Effect.gen(function* () {
         const holding = yield* Dealing.give(at.floor, "custodian", "40000")
-        const provisionCid = yield* provisionOf(at, { fund: at.of("custodian").party }, "custodian")
+        const provisionCid = yield* provisionOf(
+          at,
+          { fund: at.sessionOf("custodian").party },
+          "custodian"
+        )
         const provision = { provisionCid, holdingCids: [holding], amount: decimal("31311") }
         return { ...at.whole, provision }
       })
@@ -503,19 +510,19 @@ describe("a dealing cycle with one bad leg is settled in no part:", () => {
     Effect.gen(function* () {
       const at = yield* G11
       const settleArgument = yield* argument(at)
-      const before = yield* contractsByParty(at.of)
+      const before = yield* contractsByParty(at.sessionOf)
       expect(yield* Effect.flip(at.settle(settleArgument))).toMatchObject(Dealing.aborts(message))
-      expect(yield* contractsByParty(at.of)).toEqual(before)
+      expect(yield* contractsByParty(at.sessionOf)).toEqual(before)
     }).pipe(Effect.provide(ledger))
   )
 
   it.effect("an order twice", () =>
     Effect.gen(function* () {
       const at = yield* G11
-      const before = yield* contractsByParty(at.of)
+      const before = yield* contractsByParty(at.sessionOf)
       const twice = { ...at.whole, lots: [...at.whole.lots, ...at.whole.lots] }
       expect(yield* Effect.flip(at.settle(twice))).toMatchObject({ code: "CONTRACT_NOT_ACTIVE" })
-      expect(yield* contractsByParty(at.of)).toEqual(before)
+      expect(yield* contractsByParty(at.sessionOf)).toEqual(before)
     }).pipe(Effect.provide(ledger))
   )
 })
@@ -542,20 +549,20 @@ describe("what a gate left over", () => {
     return { ...at, claim }
   })
   const opens = (
-    { of, market }: Pick<At, "of" | "market">,
+    { sessionOf, market }: Pick<At, "sessionOf" | "market">,
     terms: { readonly cutOffAt: Instant.Instant; readonly remainders: ReadonlyArray<string> }
   ) =>
     World.act(
-      of("venue"),
+      sessionOf("venue"),
       Templates.exercise(Templates.PrimaryMarket, market, "OpenCycle", {
         cycleId: "cycle-2",
         settleBy,
         ...terms
       })
     )
-  const prices = ({ of }: Pick<At, "of">, claim: string, pointCid: string) =>
+  const prices = ({ sessionOf }: Pick<At, "sessionOf">, claim: string, pointCid: string) =>
     World.act(
-      of("oracle"),
+      sessionOf("oracle"),
       Templates.exercise(Templates.RedemptionClaim, claim, "Price", {
         pointCid,
         price: Dealing.price,
@@ -617,13 +624,13 @@ describe("what a gate left over", () => {
 describe("opening a dealing cycle is refused", () => {
   const opened = (terms: { readonly cutOffAt: string; readonly settleBy: string }) =>
     Effect.gen(function* () {
-      const { of, market } = yield* Dealing.floor
+      const { sessionOf, market } = yield* Dealing.floor
       const open = Templates.exercise(Templates.PrimaryMarket, market, "OpenCycle", {
         cycleId: "c",
         cutOffAt: Instant.of(terms.cutOffAt),
         settleBy: Instant.of(terms.settleBy)
       })
-      return yield* Effect.flip(World.act(of("venue"), open))
+      return yield* Effect.flip(World.act(sessionOf("venue"), open))
     }).pipe(Effect.provide(ledger))
 
   it.effect("after its cut-off, or to settle before it", () =>
@@ -666,7 +673,7 @@ describe("a market past its time refuses to", () => {
   it.effect("claim orders or open cycles", () =>
     Effect.gen(function* () {
       const floor = yield* Dealing.floor
-      const ending = { ...floor, market: yield* Dealing.marketOf(floor.of, terms(floor)) }
+      const ending = { ...floor, market: yield* Dealing.marketOf(floor.sessionOf, terms(floor)) }
       const by = (id: string) => ({ holder: "alice", id, units: "1" }) as const
       yield* Dealing.redeem(ending, by("red-1"))
       yield* TestClock.adjust("12 hours")
@@ -680,7 +687,7 @@ describe("a market past its time refuses to", () => {
     Effect.gen(function* () {
       const floor = yield* Dealing.floor
       yield* TestClock.adjust("12 hours")
-      expect(yield* Effect.flip(Dealing.marketOf(floor.of, terms(floor)))).toMatchObject(
+      expect(yield* Effect.flip(Dealing.marketOf(floor.sessionOf, terms(floor)))).toMatchObject(
         Dealing.aborts("the market would already be past")
       )
     }).pipe(Effect.provide(ledger))

@@ -45,7 +45,8 @@ const all = <T extends Templates.Template>(session: Session, template: T) =>
 /** The step finds no contract to act on. */
 const nothing = Effect.fail("nothing")
 
-const pick = <A>(of: ReadonlyArray<A>, { which }: Step): A | undefined => of[which % of.length]
+const pick = <A>(items: ReadonlyArray<A>, { which }: Step): A | undefined =>
+  items[which % items.length]
 
 type Act = (
   floor: Dealing.Floor,
@@ -71,7 +72,7 @@ const free = (session: Session, asset: Templates.Asset) =>
 
 const allocationFor = (floor: Dealing.Floor, reference: string, asset: Templates.Asset) =>
   Effect.map(
-    all(floor.of("venue"), Templates.Allocation),
+    all(floor.sessionOf("venue"), Templates.Allocation),
     (found) =>
       found.find(
         ({ payload }) => payload.reference === reference && payload.instrument.id === asset.id
@@ -79,7 +80,7 @@ const allocationFor = (floor: Dealing.Floor, reference: string, asset: Templates
   )
 
 const hintOf = (floor: Dealing.Floor, party: string): Dealing.Hint =>
-  Dealing.hints.find((hint) => floor.of(hint).party === party) ?? "bank"
+  Dealing.hints.find((hint) => floor.sessionOf(hint).party === party) ?? "bank"
 
 const put = (
   floor: Dealing.Floor,
@@ -87,12 +88,12 @@ const put = (
   asset: Templates.Asset,
   amount: Decimal.Decimal
 ) =>
-  Effect.flatMap(free(floor.of(by.owner), asset), (holding) =>
+  Effect.flatMap(free(floor.sessionOf(by.owner), asset), (holding) =>
     Dealing.allocate(floor, { ...by, holding, amount: Decimal.formatPlain(amount) })
   )
 
 const openCycleOf = (floor: Dealing.Floor, { much }: Step) =>
-  Effect.map(all(floor.of("venue"), Templates.DealingCycle), (cycles) =>
+  Effect.map(all(floor.sessionOf("venue"), Templates.DealingCycle), (cycles) =>
     much % 2 === 0 ? (cycles[0]?.contractId ?? null) : null
   )
 
@@ -150,7 +151,7 @@ const acts = {
     }),
   attest: (floor, step) =>
     Effect.gen(function* () {
-      const claim = pick(yield* all(floor.of("venue"), Templates.SubscriptionClaim), step)
+      const claim = pick(yield* all(floor.sessionOf("venue"), Templates.SubscriptionClaim), step)
       if (claim === undefined) return yield* nothing
       yield* Dealing.attest(
         floor,
@@ -160,7 +161,7 @@ const acts = {
     }),
   pay: (floor, step) =>
     Effect.gen(function* () {
-      const lot = pick(yield* all(floor.of("venue"), Templates.Lot), step)
+      const lot = pick(yield* all(floor.sessionOf("venue"), Templates.Lot), step)
       if (lot === undefined) return yield* nothing
       const by = {
         owner: hintOf(floor, lot.payload.holder),
@@ -171,11 +172,11 @@ const acts = {
     }),
   settleLot: (floor, step) =>
     Effect.gen(function* () {
-      const lot = pick(yield* all(floor.of("venue"), Templates.Lot), step)
+      const lot = pick(yield* all(floor.sessionOf("venue"), Templates.Lot), step)
       if (lot === undefined) return yield* nothing
       const { allocationCid, ...ready } = yield* lotReady(floor, lot.payload)
       yield* World.act(
-        floor.of("venue"),
+        floor.sessionOf("venue"),
         Templates.exercise(Templates.Lot, lot.contractId, "Settle", {
           ...ready,
           marketCid: floor.market,
@@ -191,7 +192,7 @@ const acts = {
     }),
   price: (floor, step) =>
     Effect.gen(function* () {
-      const claim = pick(yield* all(floor.of("venue"), Templates.RedemptionClaim), step)
+      const claim = pick(yield* all(floor.sessionOf("venue"), Templates.RedemptionClaim), step)
       if (claim === undefined) return yield* nothing
       const units = claim.payload.orderedUnits ?? Decimal.one
       yield* Dealing.priceAt(floor, claim.contractId, {
@@ -201,7 +202,10 @@ const acts = {
     }),
   handOver: (floor, step) =>
     Effect.gen(function* () {
-      const redemption = pick(yield* all(floor.of("venue"), Templates.PricedRedemption), step)
+      const redemption = pick(
+        yield* all(floor.sessionOf("venue"), Templates.PricedRedemption),
+        step
+      )
       if (redemption === undefined) return yield* nothing
       const { holder, units, redemptionId } = redemption.payload
       const by = { owner: hintOf(floor, holder), to: "fund", reference: redemptionId } as const
@@ -209,7 +213,10 @@ const acts = {
     }),
   fund: (floor, step, name) =>
     Effect.gen(function* () {
-      const redemption = pick(yield* all(floor.of("venue"), Templates.PricedRedemption), step)
+      const redemption = pick(
+        yield* all(floor.sessionOf("venue"), Templates.PricedRedemption),
+        step
+      )
       if (redemption === undefined) return yield* nothing
       const { holder, redemptionId, proceeds } = redemption.payload
       const by = { owner: "fund", to: hintOf(floor, holder), reference: redemptionId } as const
@@ -219,7 +226,7 @@ const acts = {
   settleRedemption: (floor, step, name) =>
     Effect.gen(function* () {
       const ready = yield* Effect.forEach(
-        yield* all(floor.of("venue"), Templates.PricedRedemption),
+        yield* all(floor.sessionOf("venue"), Templates.PricedRedemption),
         ({ contractId, payload }) =>
           Effect.gen(function* () {
             const { redemptionId } = payload
@@ -239,7 +246,7 @@ const acts = {
       if (chosen === undefined) return yield* nothing
       const { redemptionCid, ...handed } = chosen
       yield* World.act(
-        floor.of("venue"),
+        floor.sessionOf("venue"),
         Templates.exercise(Templates.PricedRedemption, redemptionCid, "Settle", {
           ...handed,
           marketCid: floor.market,
@@ -251,11 +258,14 @@ const acts = {
     }),
   release: (floor, step) =>
     Effect.gen(function* () {
-      const redemption = pick(yield* all(floor.of("venue"), Templates.PricedRedemption), step)
+      const redemption = pick(
+        yield* all(floor.sessionOf("venue"), Templates.PricedRedemption),
+        step
+      )
       if (redemption === undefined) return yield* nothing
       const { redemptionId } = redemption.payload
       yield* World.act(
-        floor.of("venue"),
+        floor.sessionOf("venue"),
         Templates.exercise(Templates.PricedRedemption, redemption.contractId, "Release", {
           unitsAllocationCid: yield* allocationFor(floor, redemptionId, floor.instrument),
           allocationCid: yield* allocationFor(floor, redemptionId, floor.cash),
@@ -266,7 +276,7 @@ const acts = {
   open: (floor, _, name) => Dealing.openCycle(floor, name),
   settleCycle: (floor, _, name) =>
     Effect.gen(function* () {
-      const venue = floor.of("venue")
+      const venue = floor.sessionOf("venue")
       const [cycle] = yield* all(venue, Templates.DealingCycle)
       if (cycle === undefined) return yield* nothing
       const { cycleId } = cycle.payload
@@ -316,9 +326,9 @@ const acts = {
   burn: (floor, step, name) =>
     Effect.gen(function* () {
       const holder = Dealing.holders[step.who] ?? "alice"
-      const source = yield* free(floor.of(holder), floor.instrument)
+      const source = yield* free(floor.sessionOf(holder), floor.instrument)
       const request = yield* World.make(
-        floor.of(holder),
+        floor.sessionOf(holder),
         "BurnRequest",
         Templates.exercise(Templates.Holding, source, "RequestBurn", {
           amount: Decimal.of(`${step.much}`),
@@ -329,7 +339,7 @@ const acts = {
       )
       const choice = step.much % 2 === 0 ? "Accept" : "Reject"
       const answer = Templates.exercise(Templates.BurnRequest, request, choice, {})
-      yield* World.act(floor.of("registrar"), answer)
+      yield* World.act(floor.sessionOf("registrar"), answer)
     })
 } satisfies { readonly [name: string]: Act }
 
@@ -415,7 +425,7 @@ const saidBy = (nodes: ReadonlyArray<Ledger.Created | Ledger.Exercised>) =>
 
 const held = (played: Played, asset: Templates.Asset) =>
   Effect.map(
-    Effect.forEach(Dealing.hints, (hint) => Dealing.balance(played.floor.of(hint), asset)),
+    Effect.forEach(Dealing.hints, (hint) => Dealing.balance(played.floor.sessionOf(hint), asset)),
     (balances) => Decimal.formatPlain(Decimal.sum(balances.map(Decimal.of)))
   )
 
@@ -447,7 +457,7 @@ describe("after any history of orders, cycles, burns and releases", () => {
     law((played) =>
       Effect.gen(function* () {
         const { floor } = played
-        const nodes = yield* nodesOf(floor.of("registrar"))
+        const nodes = yield* nodesOf(floor.sessionOf("registrar"))
         const said = saidBy(nodes)
         const exercised = nodes.filter((node) => node._tag === "Exercised")
         const minted = exercised
@@ -473,8 +483,8 @@ describe("after any history of orders, cycles, burns and releases", () => {
       Effect.gen(function* () {
         const { floor } = played
         for (const holder of Dealing.holders) {
-          const { party } = floor.of(holder)
-          const nodes = yield* nodesOf(floor.of(holder))
+          const { party } = floor.sessionOf(holder)
+          const nodes = yield* nodesOf(floor.sessionOf(holder))
           const said = saidBy(nodes)
           let cash = Decimal.of("1000")
           for (const node of nodes) {
@@ -490,7 +500,7 @@ describe("after any history of orders, cycles, burns and releases", () => {
             if (read._tag === "Failure") throw read.failure
             cash = Decimal.add(cash, read.success.fill?.proceeds ?? amountOf(payload, "proceeds"))
           }
-          expect(yield* Dealing.balance(floor.of(holder), floor.cash)).toBe(
+          expect(yield* Dealing.balance(floor.sessionOf(holder), floor.cash)).toBe(
             Decimal.formatPlain(cash)
           )
         }
@@ -501,7 +511,7 @@ describe("after any history of orders, cycles, burns and releases", () => {
     law((played) =>
       Effect.gen(function* () {
         const { floor } = played
-        const nodes = yield* nodesOf(floor.of("fund"))
+        const nodes = yield* nodesOf(floor.sessionOf("fund"))
         const said = saidBy(nodes)
         let cash = Decimal.of("1000")
         for (const node of nodes) {
@@ -519,7 +529,9 @@ describe("after any history of orders, cycles, burns and releases", () => {
           const { fill } = read.success
           cash = Decimal.subtract(cash, fill?.proceeds ?? amountOf(payload, "proceeds"))
         }
-        expect(yield* Dealing.balance(floor.of("fund"), floor.cash)).toBe(Decimal.formatPlain(cash))
+        expect(yield* Dealing.balance(floor.sessionOf("fund"), floor.cash)).toBe(
+          Decimal.formatPlain(cash)
+        )
       })
     ))
 
@@ -528,7 +540,7 @@ describe("after any history of orders, cycles, burns and releases", () => {
     let refunds = 0
     const refundsIn = ({ floor }: Played) =>
       Effect.map(
-        nodesOf(floor.of("fund")),
+        nodesOf(floor.sessionOf("fund")),
         (nodes) =>
           nodes.filter(
             (node) =>

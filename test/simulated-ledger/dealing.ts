@@ -28,7 +28,7 @@ export const holders = ["alice", "bob", "carol"] as const
 export type Holder = (typeof holders)[number]
 
 export interface Floor {
-  readonly of: (hint: Hint) => Session
+  readonly sessionOf: (hint: Hint) => Session
   readonly instrument: Templates.Asset
   readonly cash: Templates.Asset
   readonly market: string
@@ -45,7 +45,7 @@ export const sole = (receipt: Ledger.Receipt, entity: string): string => {
 }
 
 export const marketOf = (
-  of: Floor["of"],
+  sessionOf: Floor["sessionOf"],
   {
     fundHint = "fund",
     currency = "EUR",
@@ -60,7 +60,11 @@ export const marketOf = (
   }
 ) =>
   Effect.gen(function* () {
-    const [venue, registrar, fund] = [of("venue"), of("registrar"), of(fundHint)]
+    const [venue, registrar, fund] = [
+      sessionOf("venue"),
+      sessionOf("registrar"),
+      sessionOf(fundHint)
+    ]
     const proposal = yield* World.make(
       venue,
       "PrimaryMarketProposal",
@@ -69,10 +73,10 @@ export const marketOf = (
         venue: venue.party,
         fund: fund.party,
         registrar: registrar.party,
-        cash: { admin: of("bank").party, id: currency },
-        attestors: [of("attestor").party],
+        cash: { admin: sessionOf("bank").party, id: currency },
+        attestors: [sessionOf("attestor").party],
         required: 1,
-        oracle: of("oracle").party,
+        oracle: sessionOf("oracle").party,
         until,
         accepted: []
       })
@@ -89,7 +93,7 @@ export const marketOf = (
   })
 
 export const publish = (
-  of: Floor["of"],
+  sessionOf: Floor["sessionOf"],
   by: {
     readonly value: Decimal.Decimal
     readonly instrumentId?: string
@@ -97,16 +101,16 @@ export const publish = (
     readonly registrar?: Hint
   }
 ) => {
-  const oracle = of(by.oracle ?? "oracle")
+  const oracle = sessionOf(by.oracle ?? "oracle")
   return World.make(
     oracle,
     "OraclePoint",
     Templates.create(Templates.OraclePoint, {
       oracle: oracle.party,
-      venue: of("venue").party,
-      fund: of("fund").party,
-      registrar: of(by.registrar ?? "registrar").party,
-      attestors: [of("attestor").party, of("oracle").party],
+      venue: sessionOf("venue").party,
+      fund: sessionOf("fund").party,
+      registrar: sessionOf(by.registrar ?? "registrar").party,
+      attestors: [sessionOf("attestor").party, sessionOf("oracle").party],
       instrumentId: by.instrumentId ?? "FUND-A",
       metric: "price",
       value: by.value,
@@ -119,10 +123,10 @@ export const publish = (
   )
 }
 
-const credentialed = (of: Floor["of"], consent: string, holder: Session) =>
+const credentialed = (sessionOf: Floor["sessionOf"], consent: string, holder: Session) =>
   Effect.gen(function* () {
     const offer = yield* World.make(
-      of("venue"),
+      sessionOf("venue"),
       "AdmissionOffer",
       Templates.exercise(Templates.AdmissionConsent, consent, "Offer", {
         holder: holder.party,
@@ -140,10 +144,10 @@ const credentialed = (of: Floor["of"], consent: string, holder: Session) =>
 /** A market of one attestor, three admitted holders and a published point. */
 export const floor: Effect.Effect<Floor, unknown, SimulatedLedger.Participant> = Effect.gen(
   function* () {
-    const of = yield* World.parties(...hints)
-    const [venue, registrar, fund] = [of("venue"), of("registrar"), of("fund")]
+    const sessionOf = yield* World.parties(...hints)
+    const [venue, registrar, fund] = [sessionOf("venue"), sessionOf("registrar"), sessionOf("fund")]
     const instrument = { admin: registrar.party, id: "FUND-A" }
-    const market = yield* marketOf(of, { marketId: "m1", instrument })
+    const market = yield* marketOf(sessionOf, { marketId: "m1", instrument })
     const proposal = yield* World.make(
       venue,
       "AdmissionConsentProposal",
@@ -162,16 +166,16 @@ export const floor: Effect.Effect<Floor, unknown, SimulatedLedger.Participant> =
       Templates.exercise(Templates.AdmissionConsentProposal, proposal, "Accept", {})
     )
     return {
-      of,
+      sessionOf,
       instrument,
-      cash: { admin: of("bank").party, id: "EUR" },
+      cash: { admin: sessionOf("bank").party, id: "EUR" },
       market,
       consent,
-      point: yield* publish(of, { value: price }),
+      point: yield* publish(sessionOf, { value: price }),
       credentials: {
-        alice: yield* credentialed(of, consent, of("alice")),
-        bob: yield* credentialed(of, consent, of("bob")),
-        carol: yield* credentialed(of, consent, of("carol"))
+        alice: yield* credentialed(sessionOf, consent, sessionOf("alice")),
+        bob: yield* credentialed(sessionOf, consent, sessionOf("bob")),
+        carol: yield* credentialed(sessionOf, consent, sessionOf("carol"))
       }
     }
   }
@@ -179,15 +183,15 @@ export const floor: Effect.Effect<Floor, unknown, SimulatedLedger.Participant> =
 
 /** Cash of the bank's, given to a party. The bank's own holding is made for it. */
 export const give = (
-  { of, cash }: Pick<Floor, "of" | "cash">,
+  { sessionOf, cash }: Pick<Floor, "sessionOf" | "cash">,
   to: Hint,
   amount: string,
   asset: Templates.Asset = cash,
   provider: Hint = "venue"
 ) =>
   Effect.gen(function* () {
-    const admin = hints.find((hint) => of(hint).party === asset.admin)
-    const issuer = of(admin ?? "bank")
+    const admin = hints.find((hint) => sessionOf(hint).party === asset.admin)
+    const issuer = sessionOf(admin ?? "bank")
     const issued = yield* World.act(
       issuer,
       Templates.createAndExercise(
@@ -195,7 +199,7 @@ export const give = (
         {
           registrar: issuer.party,
           owner: issuer.party,
-          provider: of(provider).party,
+          provider: sessionOf(provider).party,
           instrument: asset,
           amount: decimal(amount),
           restricted: false,
@@ -204,11 +208,11 @@ export const give = (
           meta: {}
         },
         "OfferTransfer",
-        { receiver: of(to).party, amount: decimal(amount), executeBefore: farDeadline }
+        { receiver: sessionOf(to).party, amount: decimal(amount), executeBefore: farDeadline }
       )
     )
     const accepted = yield* World.act(
-      of(to),
+      sessionOf(to),
       Templates.exercise(Templates.TransferOffer, sole(issued, "TransferOffer"), "Accept", {
         credentialCid: null
       })
@@ -218,17 +222,17 @@ export const give = (
 
 /** Units minted to a holder on the registrar's own answer. */
 export const mint = (
-  { of, instrument, credentials }: Pick<Floor, "of" | "instrument" | "credentials">,
+  { sessionOf, instrument, credentials }: Pick<Floor, "sessionOf" | "instrument" | "credentials">,
   to: Holder,
   amount: string
 ) =>
   Effect.gen(function* () {
     const request = yield* World.make(
-      of("venue"),
+      sessionOf("venue"),
       "MintRequest",
       Templates.create(Templates.MintRequest, {
-        requester: of("venue").party,
-        holder: of(to).party,
+        requester: sessionOf("venue").party,
+        holder: sessionOf(to).party,
         instrument,
         amount: decimal(amount),
         reference: { kind: "test", id: "opening" },
@@ -239,12 +243,12 @@ export const mint = (
       credentialCid: credentials[to],
       configurationCid: null
     })
-    return sole(yield* World.act(of("registrar"), accept), "Holding")
+    return sole(yield* World.act(sessionOf("registrar"), accept), "Holding")
   })
 
 /** A holding locked for the venue to move, as its owner does it. */
 export const allocate = (
-  { of }: Pick<Floor, "of">,
+  { sessionOf }: Pick<Floor, "sessionOf">,
   by: {
     readonly owner: Hint
     readonly holding: string
@@ -255,20 +259,23 @@ export const allocate = (
   }
 ) =>
   World.make(
-    of(by.owner),
+    sessionOf(by.owner),
     "Allocation",
     Templates.exercise(Templates.Holding, by.holding, "Allocate", {
       allocationId: by.reference,
-      executor: of(by.executor ?? "venue").party,
-      receiver: of(by.to).party,
+      executor: sessionOf(by.executor ?? "venue").party,
+      receiver: sessionOf(by.to).party,
       amount: decimal(by.amount),
       settleBefore: farDeadline
     })
   )
 
-export const openCycle = ({ of, market }: Pick<Floor, "of" | "market">, cycleId = "cycle-1") =>
+export const openCycle = (
+  { sessionOf, market }: Pick<Floor, "sessionOf" | "market">,
+  cycleId = "cycle-1"
+) =>
   World.make(
-    of("venue"),
+    sessionOf("venue"),
     "DealingCycle",
     Templates.exercise(Templates.PrimaryMarket, market, "OpenCycle", {
       cycleId,
@@ -286,10 +293,13 @@ export interface Ordered {
   readonly fund?: Hint
 }
 
-const signed = ({ of, instrument, cash }: Floor, { holder, id, amount, units, fund }: Ordered) => ({
-  venue: of("venue").party,
-  fund: of(fund ?? "fund").party,
-  holder: of(holder).party,
+const signed = (
+  { sessionOf, instrument, cash }: Floor,
+  { holder, id, amount, units, fund }: Ordered
+) => ({
+  venue: sessionOf("venue").party,
+  fund: sessionOf(fund ?? "fund").party,
+  holder: sessionOf(holder).party,
   orderId: `order-${id}`,
   instrument,
   paymentAsset: cash,
@@ -308,14 +318,14 @@ export const subscribe = (
   }
 ) =>
   Effect.gen(function* () {
-    const { of, market } = floor
+    const { sessionOf, market } = floor
     const order = yield* World.make(
-      of(ordered.holder),
+      sessionOf(ordered.holder),
       "SubscriptionOrder",
       Templates.create(Templates.SubscriptionOrder, signed(floor, ordered))
     )
     return yield* World.make(
-      of("venue"),
+      sessionOf("venue"),
       "SubscriptionClaim",
       Templates.exercise(Templates.PrimaryMarket, market, "ClaimSubscription", {
         orderCid: order,
@@ -328,12 +338,12 @@ export const subscribe = (
     )
   })
 
-export const attest = ({ of, point }: Floor, claim: string, units: string, at = point) =>
+export const attest = ({ sessionOf, point }: Floor, claim: string, units: string, at = point) =>
   World.make(
-    of("attestor"),
+    sessionOf("attestor"),
     "Lot",
     Templates.exercise(Templates.SubscriptionClaim, claim, "Attest", {
-      attestor: of("attestor").party,
+      attestor: sessionOf("attestor").party,
       pointCid: at,
       price,
       units: decimal(units)
@@ -343,19 +353,19 @@ export const attest = ({ of, point }: Floor, claim: string, units: string, at = 
 /** A redemption signed by its holder and claimed by the venue. */
 export const redeem = (floor: Floor, ordered: Ordered) =>
   Effect.gen(function* () {
-    const { of, market } = floor
+    const { sessionOf, market } = floor
     const order = yield* World.make(
-      of(ordered.holder),
+      sessionOf(ordered.holder),
       "RedemptionOrder",
       Templates.create(Templates.RedemptionOrder, { ...signed(floor, ordered), custodian: null })
     )
     return yield* World.make(
-      of("venue"),
+      sessionOf("venue"),
       "RedemptionClaim",
       Templates.exercise(Templates.PrimaryMarket, market, "ClaimRedemption", {
         orderCid: order,
         redemptionId: ordered.id,
-        custodian: of("custodian").party,
+        custodian: sessionOf("custodian").party,
         currency: "EUR",
         cycleCid: ordered.cycleCid ?? null
       })
@@ -363,12 +373,12 @@ export const redeem = (floor: Floor, ordered: Ordered) =>
   })
 
 export const priceAt = (
-  { of, point }: Floor,
+  { sessionOf, point }: Floor,
   claim: string,
   figures: { readonly units: string; readonly proceeds: string; readonly at?: string }
 ) =>
   World.make(
-    of("oracle"),
+    sessionOf("oracle"),
     "PricedRedemption",
     Templates.exercise(Templates.RedemptionClaim, claim, "Price", {
       pointCid: figures.at ?? point,
@@ -421,4 +431,5 @@ export const balance = (session: Session, asset: Templates.Asset) =>
 
 export const aborts = (what: string) => ({ _tag: "Refused", code: "DAML_FAILURE", cause: what })
 export const unauthorized = { _tag: "Refused", code: "DAML_AUTHORIZATION_ERROR" }
-export const partyOf = ({ of }: Pick<Floor, "of">, hint: Hint): Party.Party => of(hint).party
+export const partyOf = ({ sessionOf }: Pick<Floor, "sessionOf">, hint: Hint): Party.Party =>
+  sessionOf(hint).party

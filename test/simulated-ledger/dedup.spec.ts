@@ -171,9 +171,9 @@ type Refusal = readonly [expected: string, change: Partial<SimulatedLedger.Attem
 const unknown = { packageName: "nobody", module: "M", entity: "E" }
 const proposal = Templates.AdmissionConsentProposal.typeRef
 const cid = "00".repeat(33)
-const exercise = (of: Partial<Ledger.Exercise>): Refusal[1] => ({
+const exercise = (changes: Partial<Ledger.Exercise>): Refusal[1] => ({
   commands: [
-    { _tag: "Exercise", target: proposal, contractId: cid, choice: "Accept", arg: {}, ...of }
+    { _tag: "Exercise", target: proposal, contractId: cid, choice: "Accept", arg: {}, ...changes }
   ]
 })
 const create = (template: Ledger.TypeRef, args: Ledger.LfRecord): Refusal[1] => ({
@@ -215,8 +215,8 @@ describe("a submission is refused", () => {
       const { submit, party } = yield* scene
       const { nodes } = yield* submit()
       const contractId = nodes[0]?.contractId ?? ""
-      const use = (of: Partial<Ledger.Exercise>) =>
-        code(submit({ commandId: "c2", ...exercise({ contractId, ...of }) }))
+      const use = (changes: Partial<Ledger.Exercise>) =>
+        code(submit({ commandId: "c2", ...exercise({ contractId, ...changes }) }))
       expect(yield* use({ choice: "Nothing" })).toBe("COMMAND_PREPROCESSING_FAILED")
       expect(yield* use({ target: Templates.SignedTerms.typeRef })).toBe("WRONGLY_TYPED_CONTRACT")
       expect(yield* use({ target: Templates.HoldingV1.typeRef })).toBe(

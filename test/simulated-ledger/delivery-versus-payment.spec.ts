@@ -99,10 +99,10 @@ const ledger = SimulatedLedger.layerMemory({ ...World.options, entities })
 /** Alice has an asset of bank A, Bob one of bank B; the issuers sign by being asked, as acting together. */
 const scene = Effect.gen(function* () {
   const participant = yield* SimulatedLedger.Participant
-  const of = yield* World.parties("alice", "bob", "carol", "bankA", "bankB")
+  const sessionOf = yield* World.parties("alice", "bob", "carol", "bankA", "bankB")
   const issue = (issuer: "bankA" | "bankB", owner: "alice" | "bob") =>
     Effect.gen(function* () {
-      const parties = [of(issuer).party, of(owner).party]
+      const parties = [sessionOf(issuer).party, sessionOf(owner).party]
       const user = {
         userId: `issue-${owner}`,
         tokenHash: null,
@@ -111,8 +111,8 @@ const scene = Effect.gen(function* () {
         active: true
       }
       const command = Templates.create(Asset, {
-        issuer: of(issuer).party,
-        owner: of(owner).party,
+        issuer: sessionOf(issuer).party,
+        owner: sessionOf(owner).party,
         name: issuer
       })
       const { nodes } = yield* participant.submit(user, {
@@ -130,51 +130,54 @@ const scene = Effect.gen(function* () {
   const aliceAsset = yield* issue("bankA", "alice")
   const bobAsset = yield* issue("bankB", "bob")
   const proposal = yield* World.make(
-    of("alice"),
+    sessionOf("alice"),
     "Proposal",
     Templates.create(Proposal, {
-      proposer: of("alice").party,
-      counterparty: of("bob").party,
+      proposer: sessionOf("alice").party,
+      counterparty: sessionOf("bob").party,
       allocated: aliceAsset
     })
   )
   const accept = Templates.exercise(Proposal, proposal, "AcceptAndSettle", { allocated: bobAsset })
-  return { of, aliceAsset, accept, end: yield* participant.ledgerEnd }
+  return { sessionOf, aliceAsset, accept, end: yield* participant.ledgerEnd }
 })
 
 const settled = Effect.gen(function* () {
-  const { of, aliceAsset, accept, end } = yield* scene
-  const blob = yield* World.blobOf(of("alice"), aliceAsset, end, Asset.typeRef)
-  const receipt = yield* of("bob").submit({
+  const { sessionOf, aliceAsset, accept, end } = yield* scene
+  const blob = yield* World.blobOf(sessionOf("alice"), aliceAsset, end, Asset.typeRef)
+  const receipt = yield* sessionOf("bob").submit({
     ...World.submission(accept),
     disclosed: [{ contractId: aliceAsset, createdEventBlob: blob }]
   })
-  return { of, receipt }
+  return { sessionOf, receipt }
 })
 
 describe("delivery versus payment", () => {
   it.effect("Bob alone cannot create what both must sign", () =>
     Effect.gen(function* () {
-      const of = yield* World.parties("alice", "bob")
-      const both = Templates.create(Swap, { one: of("alice").party, two: of("bob").party })
-      const refused = yield* Effect.flip(World.act(of("bob"), both))
+      const sessionOf = yield* World.parties("alice", "bob")
+      const both = Templates.create(Swap, {
+        one: sessionOf("alice").party,
+        two: sessionOf("bob").party
+      })
+      const refused = yield* Effect.flip(World.act(sessionOf("bob"), both))
       expect(refused).toMatchObject({ _tag: "Refused", code: "DAML_AUTHORIZATION_ERROR" })
     }).pipe(Effect.provide(ledger))
   )
 
   it.effect("Bob cannot use Alice's asset without having been shown it", () =>
     Effect.gen(function* () {
-      const { of, accept } = yield* scene
-      const refused = yield* Effect.flip(World.act(of("bob"), accept))
+      const { sessionOf, accept } = yield* scene
+      const refused = yield* Effect.flip(World.act(sessionOf("bob"), accept))
       expect(refused).toMatchObject({ _tag: "Refused", code: "CONTRACT_NOT_FOUND" })
     }).pipe(Effect.provide(ledger))
   )
 
   it.effect("a party sees its part alone", () =>
     Effect.gen(function* () {
-      const { of, receipt } = yield* settled
-      const seenBy = (hint: Parameters<typeof of>[0]) =>
-        Effect.map(World.nodes(of(hint), receipt), (nodes) =>
+      const { sessionOf, receipt } = yield* settled
+      const seenBy = (hint: Parameters<typeof sessionOf>[0]) =>
+        Effect.map(World.nodes(sessionOf(hint), receipt), (nodes) =>
           nodes.map(({ _tag, nodeId, template }) => `${nodeId} ${_tag} ${template.entity}`)
         )
       expect(yield* seenBy("alice")).toEqual([
@@ -195,8 +198,8 @@ describe("delivery versus payment", () => {
 
   it.effect("the contract between is archived", () =>
     Effect.gen(function* () {
-      const { of, receipt } = yield* settled
-      const nodes = yield* World.nodes(of("alice"), receipt)
+      const { sessionOf, receipt } = yield* settled
+      const nodes = yield* World.nodes(sessionOf("alice"), receipt)
       expect(
         nodes.filter(({ template }) => template.entity === "Swap").map(({ inAcs }) => inAcs)
       ).toEqual([false, false])

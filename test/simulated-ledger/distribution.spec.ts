@@ -61,7 +61,7 @@ describe("a month's execution is refused", () => {
       const first = yield* execute(floor)
       const again = (slot: string, month: string, recordDate: string) =>
         World.act(
-          floor.of("venue"),
+          floor.sessionOf("venue"),
           Templates.exercise(
             Templates.DistributionSlot,
             slot,
@@ -74,7 +74,10 @@ describe("a month's execution is refused", () => {
         aborts("the month, or a later one, is executed")
       )
       yield* again(slot, "1970-01", "1970-01-31")
-      const [left, ...more] = yield* Powers.all(floor.of("venue"), Templates.DistributionSlot)
+      const [left, ...more] = yield* Powers.all(
+        floor.sessionOf("venue"),
+        Templates.DistributionSlot
+      )
       expect(left?.payload.lastMonth).toBe("1970-01")
       expect(more).toEqual([])
     }).pipe(Effect.provide(ledger))
@@ -95,9 +98,9 @@ const executed = (other: Partial<Distributions.Terms> = {}) =>
 
 describe("lines are refused", () => {
   const lines =
-    (of: (floor: Dealing.Floor) => ReadonlyArray<Distributions.Line>, expectedCount = 0) =>
+    (linesOf: (floor: Dealing.Floor) => ReadonlyArray<Distributions.Line>, expectedCount = 0) =>
     ({ floor, distribution }: Executed) =>
-      Distributions.addLines(floor, distribution, of(floor), expectedCount)
+      Distributions.addLines(floor, distribution, linesOf(floor), expectedCount)
   const line = (other: Partial<Distributions.Line>) =>
     lines((floor) => [lineOf(floor, 1, "alice", other)])
   const numbered = "lines are numbered from 1 without a gap"
@@ -230,21 +233,21 @@ describe("lines that are added", () => {
     Effect.gen(function* () {
       const { floor, distribution } = yield* executed()
       const lines = [
-        lineOf(floor, 1, "alice", { custodian: floor.of("custodian").party }),
+        lineOf(floor, 1, "alice", { custodian: floor.sessionOf("custodian").party }),
         lineOf(floor, 2, "bob", Distributions.carriedLine),
         lineOf(floor, 3, "carol", { waits: true })
       ]
       const added = yield* Distributions.addLines(floor, distribution, lines)
-      const found = yield* Powers.all(floor.of("registrar"), Templates.DistributionLine)
+      const found = yield* Powers.all(floor.sessionOf("registrar"), Templates.DistributionLine)
       expect(
         found
           .map(({ payload }) => [payload.lineId, payload.custodian, payload.waits] as const)
           .toSorted()
       ).toEqual([
-        ["dist-1.1", floor.of("custodian").party, false],
+        ["dist-1.1", floor.sessionOf("custodian").party, false],
         ["dist-1.3", null, true]
       ])
-      const [left] = yield* Powers.all(floor.of("registrar"), Templates.Distribution)
+      const [left] = yield* Powers.all(floor.sessionOf("registrar"), Templates.Distribution)
       expect(left?.contractId).toBe(Distributions.distributionOf(added))
       expect(left?.payload).toMatchObject({
         lineCount: 3,
@@ -268,7 +271,7 @@ describe("lines that are added", () => {
         lineOf(floor, 3, "carol")
       ]
       const added = yield* Distributions.addLines(floor, distribution, lines)
-      const [exercised] = (yield* World.nodes(floor.of("venue"), added)).filter(
+      const [exercised] = (yield* World.nodes(floor.sessionOf("venue"), added)).filter(
         (node) => node._tag === "Exercised"
       )
       const result = Templates.decodeResult(
@@ -296,7 +299,7 @@ describe("lines that are added", () => {
       const many = Array.from({ length: 501 }, (_, index) => ({
         ...lineOf(floor, index + 1, "alice"),
         holder:
-          `${String(index).padStart(4, "0")}${floor.of("alice").party}` as Distributions.Line["holder"]
+          `${String(index).padStart(4, "0")}${floor.sessionOf("alice").party}` as Distributions.Line["holder"]
       }))
       const first = yield* Distributions.addLines(floor, distribution, many.slice(0, 500))
       const added = yield* Distributions.addLines(
@@ -418,12 +421,12 @@ describe("a line of cash is not delivered", () => {
       "the line is of another distribution",
       ({ floor, alice }) =>
         Effect.gen(function* () {
-          const venue = floor.of("custodian")
-          const of = {
+          const venue = floor.sessionOf("custodian")
+          const withVenue = {
             ...floor,
-            of: (hint: Dealing.Hint) => (hint === "venue" ? venue : floor.of(hint))
+            sessionOf: (hint: Dealing.Hint) => (hint === "venue" ? venue : floor.sessionOf(hint))
           }
-          const other = yield* Distributions.openMonth(of, [])
+          const other = yield* Distributions.openMonth(withVenue, [])
           const distributionCid = other.distribution
           yield* Distributions.deliver(floor, { distributionCid, line: alice, evidence })
         })
@@ -458,7 +461,7 @@ describe("a line of cash is not delivered", () => {
       "the line waits",
       (scene) =>
         Effect.gen(function* () {
-          const holder = scene.floor.of("alice").party
+          const holder = scene.floor.sessionOf("alice").party
           const to = { holder, custodian: null, waits: true }
           const line = yield* Distributions.direct(scene.floor, scene.alice, to)
           yield* delivering({ line })(scene)
@@ -497,7 +500,7 @@ describe("a line of cash is not delivered", () => {
       const scene = yield* Distributions.scene()
       yield* delivering()(scene)
       yield* World.act(
-        scene.floor.of("venue"),
+        scene.floor.sessionOf("venue"),
         Templates.exercise(Templates.DistributionLine, scene.bob, "Void", {
           orderRef: "ab".repeat(32)
         })
@@ -508,7 +511,9 @@ describe("a line of cash is not delivered", () => {
           code: "CONTRACT_NOT_FOUND"
         })
       }
-      expect(yield* Powers.all(scene.floor.of("venue"), Templates.DeliveredLine)).toHaveLength(1)
+      expect(
+        yield* Powers.all(scene.floor.sessionOf("venue"), Templates.DeliveredLine)
+      ).toHaveLength(1)
     }).pipe(Effect.provide(ledger))
   )
 
@@ -539,7 +544,7 @@ describe("a line of cash is delivered", () => {
       )
       yield* Distributions.setTime(Instant.of("1970-01-03T10:00:00Z"))
       yield* delivering({ evidence: tomorrow })(scene)
-      const [delivered] = yield* Powers.all(scene.floor.of("alice"), Templates.DeliveredLine)
+      const [delivered] = yield* Powers.all(scene.floor.sessionOf("alice"), Templates.DeliveredLine)
       expect(delivered?.payload).toMatchObject({
         lineId: "dist-1.1",
         net: decimal("7"),
@@ -565,8 +570,8 @@ describe("a line of cash is delivered", () => {
     Effect.gen(function* () {
       const scene = yield* Distributions.scene()
       const { floor } = scene
-      const holder = floor.of("carol").party
-      const custodian = floor.of("custodian").party
+      const holder = floor.sessionOf("carol").party
+      const custodian = floor.sessionOf("custodian").party
       const waiting = yield* Distributions.direct(floor, scene.alice, {
         holder,
         custodian,
@@ -575,14 +580,14 @@ describe("a line of cash is delivered", () => {
       const line = yield* Distributions.direct(floor, waiting, { holder, custodian, waits: false })
       yield* delivering({ line })(scene)
       for (const party of ["carol", "custodian"] as const) {
-        const [delivered] = yield* Powers.all(floor.of(party), Templates.DeliveredLine)
+        const [delivered] = yield* Powers.all(floor.sessionOf(party), Templates.DeliveredLine)
         expect(delivered?.payload).toMatchObject({
           lineId: "dist-1.1",
           holder,
           gross: decimal("10")
         })
       }
-      expect(yield* Powers.all(floor.of("alice"), Templates.DeliveredLine)).toEqual([])
+      expect(yield* Powers.all(floor.sessionOf("alice"), Templates.DeliveredLine)).toEqual([])
     }).pipe(Effect.provide(ledger))
   )
 })
@@ -600,7 +605,9 @@ const credentialOf = (
   other: Parameters<typeof Powers.credentialOf>[2],
   issuer: Dealing.Hint = "venue"
 ) =>
-  Effect.flatMap(Powers.together(floor.of), (say) => Powers.credentialOf(floor, say, other, issuer))
+  Effect.flatMap(Powers.together(floor.sessionOf), (say) =>
+    Powers.credentialOf(floor, say, other, issuer)
+  )
 
 describe("a line of units is not delivered", () => {
   const rows: ReadonlyArray<Row<Distributions.Scene>> = [
@@ -649,7 +656,7 @@ describe("a line of units is delivered", () => {
     Effect.gen(function* () {
       const scene = yield* Distributions.scene(inUnits, units)
       yield* delivers()(scene)
-      const [holding, ...more] = yield* Dealing.holdingsOf(scene.floor.of("alice"))
+      const [holding, ...more] = yield* Dealing.holdingsOf(scene.floor.sessionOf("alice"))
       expect(more).toEqual([])
       expect(holding).toMatchObject({
         instrument: scene.floor.instrument,
@@ -657,7 +664,7 @@ describe("a line of units is delivered", () => {
         restricted: true,
         meta: { "bursar/reference-kind": "distribution", "bursar/reference-id": "dist-1" }
       })
-      const [delivered] = yield* Powers.all(scene.floor.of("alice"), Templates.DeliveredLine)
+      const [delivered] = yield* Powers.all(scene.floor.sessionOf("alice"), Templates.DeliveredLine)
       expect(delivered?.payload.holdingCid).toBe(holding?.contractId)
     }).pipe(Effect.provide(ledger))
   )
@@ -670,7 +677,7 @@ describe("a line of units is delivered", () => {
         aborts("what pays no units takes no credential")
       )
       yield* delivers({ credentialCid: null })(scene)
-      expect(yield* Dealing.holdingsOf(scene.floor.of("alice"))).toEqual([])
+      expect(yield* Dealing.holdingsOf(scene.floor.sessionOf("alice"))).toEqual([])
     }).pipe(Effect.provide(ledger))
   )
 
@@ -717,7 +724,7 @@ describe("who acts on a distribution, and who sees it", () => {
         const scene = yield* Distributions.scene()
         const { floor, slot, distribution, alice, bob, lines } = scene
         yield* delivering({ line: bob })(scene)
-        const [delivered] = yield* Powers.all(floor.of("venue"), Templates.DeliveredLine)
+        const [delivered] = yield* Powers.all(floor.sessionOf("venue"), Templates.DeliveredLine)
         const on = Templates.exercise
         const acts = [
           on(Templates.DistributionSlot, slot, "Execute", Distributions.termsOf(floor)),
@@ -729,14 +736,14 @@ describe("who acts on a distribution, and who sees it", () => {
           on(Templates.Distribution, distribution, "Open", {}),
           on(Templates.Distribution, distribution, "Close", {}),
           on(Templates.DistributionLine, alice, "Direct", {
-            holder: floor.of("carol").party,
+            holder: floor.sessionOf("carol").party,
             custodian: null,
             waits: false
           }),
           on(Templates.DistributionLine, alice, "Void", { orderRef: "ab".repeat(32) }),
           on(Templates.DeliveredLine, delivered?.contractId ?? "", "Roll", {})
         ]
-        const say = yield* Powers.together(floor.of)
+        const say = yield* Powers.together(floor.sessionOf)
         const others = Dealing.hints.filter((hint) => hint !== "venue")
         for (const act of acts) {
           // All others together see every contract but the slot, so that their authority is judged.
@@ -748,15 +755,15 @@ describe("who acts on a distribution, and who sees it", () => {
           })
         }
         for (const act of acts.slice(4))
-          yield* World.act(floor.of("venue"), act).pipe(Effect.ignore)
-        expect(yield* Powers.all(floor.of("venue"), Templates.DeliveredLine)).toEqual([])
+          yield* World.act(floor.sessionOf("venue"), act).pipe(Effect.ignore)
+        expect(yield* Powers.all(floor.sessionOf("venue"), Templates.DeliveredLine)).toEqual([])
       }).pipe(Effect.provide(ledger))
   )
 
   it.effect("never anybody but the registrar delivers", () =>
     Effect.gen(function* () {
       const scene = yield* Distributions.scene()
-      const say = yield* Powers.together(scene.floor.of)
+      const say = yield* Powers.together(scene.floor.sessionOf)
       const others = Dealing.hints.filter((hint) => hint !== "registrar")
       const act = Templates.exercise(Templates.DistributionLine, scene.alice, "Deliver", {
         distributionCid: scene.distribution,
@@ -772,23 +779,23 @@ describe("who acts on a distribution, and who sees it", () => {
     Effect.gen(function* () {
       const scene = yield* Distributions.scene(inUnits, units)
       const { floor } = scene
-      const activeOf = (hint: Dealing.Hint) => Dealing.active(floor.of(hint))
+      const activeOf = (hint: Dealing.Hint) => Dealing.active(floor.sessionOf(hint))
       const before = [yield* activeOf("alice"), yield* activeOf("carol")]
       const directed = yield* World.act(
-        floor.of("venue"),
+        floor.sessionOf("venue"),
         Templates.exercise(Templates.DistributionLine, scene.alice, "Direct", {
-          holder: floor.of("alice").party,
-          custodian: floor.of("custodian").party,
+          holder: floor.sessionOf("alice").party,
+          custodian: floor.sessionOf("custodian").party,
           waits: false
         })
       )
       const line = Dealing.sole(directed, "DistributionLine")
       for (const hint of ["alice", "custodian", "carol"] as const) {
-        expect(yield* World.nodes(floor.of(hint), directed)).toEqual([])
+        expect(yield* World.nodes(floor.sessionOf(hint), directed)).toEqual([])
       }
       expect([yield* activeOf("alice"), yield* activeOf("carol")]).toEqual(before)
       const delivered = yield* delivers({ line })(scene)
-      const shown = yield* World.nodes(floor.of("alice"), delivered)
+      const shown = yield* World.nodes(floor.sessionOf("alice"), delivered)
       expect(
         shown.map((node) =>
           node._tag === "Exercised"
@@ -797,11 +804,11 @@ describe("who acts on a distribution, and who sees it", () => {
         )
       ).toEqual(["Credential.Receive", "Holding", "DeliveredLine"])
       expect(
-        (yield* World.nodes(floor.of("custodian"), delivered)).map(
+        (yield* World.nodes(floor.sessionOf("custodian"), delivered)).map(
           ({ template }) => template.entity
         )
       ).toEqual(["DeliveredLine"])
-      expect(yield* World.nodes(floor.of("carol"), delivered)).toEqual([])
+      expect(yield* World.nodes(floor.sessionOf("carol"), delivered)).toEqual([])
     }).pipe(Effect.provide(ledger))
   )
 
@@ -810,9 +817,9 @@ describe("who acts on a distribution, and who sees it", () => {
       const scene = yield* Distributions.scene()
       const { floor } = scene
       yield* delivering()(scene)
-      const [delivered] = yield* Powers.all(floor.of("venue"), Templates.DeliveredLine)
+      const [delivered] = yield* Powers.all(floor.sessionOf("venue"), Templates.DeliveredLine)
       const rolled = yield* World.act(
-        floor.of("venue"),
+        floor.sessionOf("venue"),
         Templates.exercise(Templates.DeliveredLine, delivered?.contractId ?? "", "Roll", {}),
         Templates.exercise(Templates.DistributionLine, scene.bob, "Void", {
           orderRef: "ab".repeat(32)
@@ -820,7 +827,7 @@ describe("who acts on a distribution, and who sees it", () => {
       )
       expect(World.created(rolled, "DeliveredLine")).toEqual([])
       for (const template of [Templates.DistributionLine, Templates.DeliveredLine] as const) {
-        expect(yield* Powers.all(floor.of("registrar"), template)).toEqual([])
+        expect(yield* Powers.all(floor.sessionOf("registrar"), template)).toEqual([])
       }
     }).pipe(Effect.provide(ledger))
   )

@@ -23,7 +23,7 @@ export const setTime = (instant: Instant.Instant) =>
 /** Terms of a payout of cash for December 1969. */
 export const termsOf = (floor: Dealing.Floor, other: Partial<Terms> = {}): Terms => ({
   distributionId: "dist-1",
-  fund: floor.of("fund").party,
+  fund: floor.sessionOf("fund").party,
   month: "1969-12",
   recordDate: Date.of("1969-12-31"),
   payableFrom,
@@ -44,8 +44,8 @@ export const lineOf = (
   holder: Dealing.Hint,
   other: Partial<Line> = {}
 ): Line => ({
-  number,
-  holder: floor.of(holder).party,
+  number: number,
+  holder: floor.sessionOf(holder).party,
   custodian: null,
   units: decimal("1000"),
   entitlement: decimal("10.004"),
@@ -88,10 +88,10 @@ export const totalsOf = (lines: ReadonlyArray<Line>): Templates.DistributionTota
 }
 
 export const slotOf = (
-  { of, instrument }: Dealing.Floor,
+  { sessionOf, instrument }: Dealing.Floor,
   lastMonth: string | null = null
 ): Templates.Payload<typeof Templates.DistributionSlot> => ({
-  venue: of("venue").party,
+  venue: sessionOf("venue").party,
   instrument,
   lastMonth
 })
@@ -103,7 +103,7 @@ export const execute = (
   lastMonth: string | null = null
 ) =>
   World.act(
-    floor.of("venue"),
+    floor.sessionOf("venue"),
     Templates.createAndExercise(
       Templates.DistributionSlot,
       slotOf(floor, lastMonth),
@@ -117,24 +117,24 @@ export const distributionOf = (receipt: Ledger.Receipt): string =>
   World.created(receipt, "Distribution").at(-1) ?? ""
 
 export const addLines = (
-  { of }: Dealing.Floor,
+  { sessionOf }: Dealing.Floor,
   distribution: string,
   lines: ReadonlyArray<Line>,
   expectedCount = 0
 ) =>
   World.act(
-    of("venue"),
+    sessionOf("venue"),
     Templates.exercise(Templates.Distribution, distribution, "AddLines", { expectedCount, lines })
   )
 
 export const seal = (
-  { of }: Dealing.Floor,
+  { sessionOf }: Dealing.Floor,
   distribution: string,
   lines: ReadonlyArray<Line>,
   other: Partial<Templates.Argument<typeof Templates.Distribution, "Seal">> = {}
 ) =>
   World.act(
-    of("venue"),
+    sessionOf("venue"),
     Templates.exercise(Templates.Distribution, distribution, "Seal", {
       lineCount: lines.length,
       totals: totalsOf(lines),
@@ -142,18 +142,25 @@ export const seal = (
     })
   )
 
-export const turn = ({ of }: Dealing.Floor, distribution: string, choice: "Open" | "Close") =>
-  World.act(of("venue"), Templates.exercise(Templates.Distribution, distribution, choice, {}))
+export const turn = (
+  { sessionOf }: Dealing.Floor,
+  distribution: string,
+  choice: "Open" | "Close"
+) =>
+  World.act(
+    sessionOf("venue"),
+    Templates.exercise(Templates.Distribution, distribution, choice, {})
+  )
 
 export const evidence = { reference: "E2E-1", paidOn: Date.of("1970-01-03") }
 
 export const deliver = (
-  { of }: Dealing.Floor,
+  { sessionOf }: Dealing.Floor,
   by: Pick<Delivering, "distributionCid"> & Partial<Delivering> & { readonly line: string }
 ) => {
   const { line, ...argument } = by
   return World.act(
-    of("registrar"),
+    sessionOf("registrar"),
     Templates.exercise(Templates.DistributionLine, line, "Deliver", {
       credentialCid: null,
       configurationCid: null,
@@ -164,12 +171,12 @@ export const deliver = (
 }
 
 export const direct = (
-  { of }: Dealing.Floor,
+  { sessionOf }: Dealing.Floor,
   line: string,
   to: Templates.Argument<typeof Templates.DistributionLine, "Direct">
 ) =>
   World.make(
-    of("venue"),
+    sessionOf("venue"),
     "DistributionLine",
     Templates.exercise(Templates.DistributionLine, line, "Direct", to)
   )

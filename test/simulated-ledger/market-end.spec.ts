@@ -9,9 +9,9 @@ import * as World from "./world.ts"
 const ledger = SimulatedLedger.layerMemory(World.options)
 const { aborts } = Dealing
 
-const ends = ({ of }: Dealing.Floor, market: string) =>
+const ends = ({ sessionOf }: Dealing.Floor, market: string) =>
   World.make(
-    of("fund"),
+    sessionOf("fund"),
     "PrimaryMarket",
     Templates.exercise(Templates.PrimaryMarket, market, "End", {})
   )
@@ -57,7 +57,7 @@ describe("a market that its fund has ended", () => {
         amount: "1043.7"
       })
       yield* World.act(
-        floor.of("venue"),
+        floor.sessionOf("venue"),
         Templates.exercise(Templates.PricedRedemption, priced, "Settle", {
           marketCid,
           unitsAllocationCid,
@@ -68,8 +68,8 @@ describe("a market that its fund has ended", () => {
           fill: null
         })
       )
-      expect(yield* Dealing.balance(floor.of("alice"), floor.instrument)).toBe("500")
-      expect(yield* Dealing.balance(floor.of("alice"), floor.cash)).toBe("1043.7")
+      expect(yield* Dealing.balance(floor.sessionOf("alice"), floor.instrument)).toBe("500")
+      expect(yield* Dealing.balance(floor.sessionOf("alice"), floor.cash)).toBe("1043.7")
     }).pipe(Effect.provide(ledger))
   )
 
@@ -79,7 +79,7 @@ describe("a market that its fund has ended", () => {
       for (const hint of ["venue", "registrar", "oracle"] as const) {
         const refused = yield* Effect.flip(
           World.act(
-            floor.of(hint),
+            floor.sessionOf(hint),
             Templates.exercise(Templates.PrimaryMarket, floor.market, "End", {})
           )
         )

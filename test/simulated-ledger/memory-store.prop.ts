@@ -27,7 +27,7 @@ interface Life {
 
 const entryOf = (
   offset: Offset.Offset,
-  of: { readonly created: ReadonlyArray<string>; readonly archived: ReadonlyArray<string> }
+  update: { readonly created: ReadonlyArray<string>; readonly archived: ReadonlyArray<string> }
 ): Entry.Entry => {
   const by = { offset, changeId: "c", userId: "u", commandId: `${offset}`, actAs: [] }
   const updateId = `update-${offset}`
@@ -49,7 +49,7 @@ const entryOf = (
       traceparent: null,
       nodes: []
     },
-    created: of.created.map((contractId) => ({
+    created: update.created.map((contractId) => ({
       contractId,
       template: type,
       packageId: "p",
@@ -59,7 +59,7 @@ const entryOf = (
       createdAt: at,
       createdOffset: offset
     })),
-    archived: of.archived
+    archived: update.archived
   }
 }
 

@@ -71,33 +71,36 @@ const legs: ReadonlyArray<readonly [Person, Person, string, "X" | "USD"]> = [
 ]
 
 const nineLegs = Effect.gen(function* () {
-  const of = yield* World.parties(...Dealing.hints)
-  const bank = of("bank").party
+  const sessionOf = yield* World.parties(...Dealing.hints)
+  const bank = sessionOf("bank").party
   const assets = { X: { admin: bank, id: "X" }, USD: { admin: bank, id: "USD" } }
-  const floor = { of, cash: assets.USD }
+  const floor = { sessionOf, cash: assets.USD }
   const allocations: Array<string> = []
   for (const [owner, to, amount, asset] of legs) {
     const holding = yield* Dealing.give(floor, owner, amount, assets[asset])
     const reference = `leg-${allocations.length}`
     allocations.push(yield* Dealing.allocate(floor, { owner, holding, to, amount, reference }))
   }
-  const awaited = people.map((hint) => of(hint).party)
-  const { party: venue } = of("venue")
+  const awaited = people.map((hint) => sessionOf(hint).party)
+  const { party: venue } = sessionOf("venue")
   let signed = yield* World.make(
-    of("venue"),
+    sessionOf("venue"),
     "Batch",
     Templates.create(Batch, { venue, awaited, signed: [] })
   )
   for (const hint of people) {
-    const { party } = of(hint)
+    const { party } = sessionOf(hint)
     const sign = Templates.exercise(Batch, signed, "Sign", { party })
-    signed = yield* World.make(of(hint), "Batch", sign)
+    signed = yield* World.make(sessionOf(hint), "Batch", sign)
   }
   const settle = (which: ReadonlyArray<string>) =>
-    World.act(of("venue"), Templates.exercise(Batch, signed, "Settle", { allocations: which }))
+    World.act(
+      sessionOf("venue"),
+      Templates.exercise(Batch, signed, "Settle", { allocations: which })
+    )
   const balances = (asset: keyof typeof assets) =>
-    Effect.forEach(people, (hint) => Dealing.balance(of(hint), assets[asset]))
-  return { of, allocations, settle, balances }
+    Effect.forEach(people, (hint) => Dealing.balance(sessionOf(hint), assets[asset]))
+  return { sessionOf, allocations, settle, balances }
 })
 
 const withBatch = (settings: SimulatedLedger.Options["settings"] = {}) =>

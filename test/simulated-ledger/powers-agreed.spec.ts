@@ -42,7 +42,7 @@ describe("issuer powers", () => {
         const twice = yield* Powers.accept(floor, again, second)
         expect(World.created(twice, "IssuerPowersAgreementProposal")).toEqual([])
         const contractId = Dealing.sole(twice, "IssuerPowersAgreement")
-        const agreements = yield* Powers.all(floor.of("venue"), IssuerPowersAgreement)
+        const agreements = yield* Powers.all(floor.sessionOf("venue"), IssuerPowersAgreement)
         expect(agreements.find((one) => one.contractId === contractId)?.payload).toEqual(
           Powers.agreementOf(floor, { until: Dealing.farDeadline })
         )
@@ -53,7 +53,7 @@ describe("issuer powers", () => {
   it.effect("are agreed by one word where the issuer is its own registrar", () =>
     Effect.gen(function* () {
       const floor = yield* Dealing.floor
-      const proposal = yield* Powers.propose(floor, { issuer: floor.of("registrar").party })
+      const proposal = yield* Powers.propose(floor, { issuer: floor.sessionOf("registrar").party })
       const receipt = yield* Powers.accept(floor, proposal, "registrar")
       expect(World.created(receipt, "IssuerPowersAgreement")).toHaveLength(1)
     }).pipe(Effect.provide(ledger))
@@ -82,18 +82,18 @@ describe("issuer powers", () => {
 
   it.effect("never would be declined or ended by the venue", () =>
     Effect.gen(function* () {
-      const { of, floor, agreement } = yield* Powers.scene
+      const { sessionOf, floor, agreement } = yield* Powers.scene
       const proposal = yield* Powers.propose(floor)
-      const by = { party: of("venue").party }
+      const by = { party: sessionOf("venue").party }
       const declined = World.act(
-        of("venue"),
+        sessionOf("venue"),
         Templates.exercise(IssuerPowersAgreementProposal, proposal, "Decline", by)
       )
       expect(yield* Effect.flip(declined)).toMatchObject(
         aborts("only the issuer and the registrar decline")
       )
       const ended = World.act(
-        of("venue"),
+        sessionOf("venue"),
         Templates.exercise(IssuerPowersAgreement, agreement, "End", by)
       )
       expect(yield* Effect.flip(ended)).toMatchObject(
@@ -107,13 +107,13 @@ describe("issuer powers", () => {
   > = [
     ["for nothing", () => ({ powers: [] })],
     ["twice the same", () => ({ powers: ["recover", "recover"] })],
-    ["by another register's registrar", ({ of }) => ({ registrar: of("bank").party })]
+    ["by another register's registrar", ({ sessionOf }) => ({ registrar: sessionOf("bank").party })]
   ]
   it.effect.each(unfits)("never would be proposed %s", ([, terms]) =>
     Effect.gen(function* () {
       const floor = yield* Dealing.floor
       expect(yield* Effect.flip(Powers.propose(floor, terms(floor)))).toMatchObject(unfit)
-      const say = yield* Powers.together(floor.of)
+      const say = yield* Powers.together(floor.sessionOf)
       const agreed = Templates.create(
         IssuerPowersAgreement,
         Powers.agreementOf(floor, terms(floor))
@@ -125,8 +125,8 @@ describe("issuer powers", () => {
   it.effect("never would be proposed as accepted by a stranger", () =>
     Effect.gen(function* () {
       const floor = yield* Dealing.floor
-      const say = yield* Powers.together(floor.of)
-      const accepted = [floor.of("bank").party]
+      const say = yield* Powers.together(floor.sessionOf)
+      const accepted = [floor.sessionOf("bank").party]
       const proposal = Templates.create(IssuerPowersAgreementProposal, {
         ...Powers.agreementOf(floor),
         accepted
@@ -139,33 +139,33 @@ describe("issuer powers", () => {
 describe("a holder's consent", () => {
   it.effect("says what was offered", () =>
     Effect.gen(function* () {
-      const { floor, of } = yield* Powers.scene
+      const { floor, sessionOf } = yield* Powers.scene
       yield* Powers.consent(floor, "bob", { validUntil: noon, expiresAt: noon, revocable: false })
-      const [granted] = yield* Powers.all(of("bob"), IssuerPowersConsent)
+      const [granted] = yield* Powers.all(sessionOf("bob"), IssuerPowersConsent)
       const { expiresAt: _, ...consented } = Powers.offered(floor, "bob", {
         validUntil: noon,
         revocable: false
       })
       expect(granted?.payload).toEqual(consented)
-      expect(yield* Powers.all(of("bob"), IssuerPowersConsentOffer)).toEqual([])
+      expect(yield* Powers.all(sessionOf("bob"), IssuerPowersConsentOffer)).toEqual([])
     }).pipe(Effect.provide(ledger))
   )
 
   it.effect("is declined by the holder, and its offer taken back by the venue", () =>
     Effect.gen(function* () {
-      const { floor, of } = yield* Powers.scene
+      const { floor, sessionOf } = yield* Powers.scene
       const first = yield* Powers.offer(floor, "bob")
       yield* World.act(
-        of("bob"),
+        sessionOf("bob"),
         Templates.exercise(IssuerPowersConsentOffer, first, "Decline", {})
       )
       const second = yield* Powers.offer(floor, "bob")
       yield* World.act(
-        of("venue"),
+        sessionOf("venue"),
         Templates.exercise(IssuerPowersConsentOffer, second, "Withdraw", {})
       )
       for (const contractId of [first, second]) {
-        expect(yield* Effect.flip(World.act(of("bob"), grant(contractId)))).toMatchObject({
+        expect(yield* Effect.flip(World.act(sessionOf("bob"), grant(contractId)))).toMatchObject({
           code: "CONTRACT_NOT_FOUND"
         })
       }
@@ -178,10 +178,10 @@ describe("a holder's consent", () => {
   ]
   it.effect.each(late)("never would be granted when %s", ([, terms, message]) =>
     Effect.gen(function* () {
-      const { floor, of } = yield* Powers.scene
+      const { floor, sessionOf } = yield* Powers.scene
       const contractId = yield* Powers.offer(floor, "bob", terms)
       yield* untilNoon
-      expect(yield* Effect.flip(World.act(of("bob"), grant(contractId)))).toMatchObject(
+      expect(yield* Effect.flip(World.act(sessionOf("bob"), grant(contractId)))).toMatchObject(
         aborts(message)
       )
     }).pipe(Effect.provide(ledger))
@@ -191,14 +191,14 @@ describe("a holder's consent", () => {
     "never would be taken back by the holder although the agreement does not allow it",
     () =>
       Effect.gen(function* () {
-        const { floor, of } = yield* Powers.scene
+        const { floor, sessionOf } = yield* Powers.scene
         const kept = yield* Powers.consent(floor, "bob", { revocable: false })
-        expect(yield* Effect.flip(World.act(of("bob"), takeBack(kept)))).toMatchObject(
+        expect(yield* Effect.flip(World.act(sessionOf("bob"), takeBack(kept)))).toMatchObject(
           aborts("the consent is not the holder's to take back")
         )
         const free = yield* Powers.consent(floor, "bob", { revocable: true })
-        yield* World.act(of("bob"), takeBack(free))
-        const left = yield* Powers.all(of("bob"), IssuerPowersConsent)
+        yield* World.act(sessionOf("bob"), takeBack(free))
+        const left = yield* Powers.all(sessionOf("bob"), IssuerPowersConsent)
         expect(left.map(({ contractId }) => contractId)).toEqual([kept])
       }).pipe(Effect.provide(ledger))
   )
@@ -211,20 +211,23 @@ describe("a holder's consent", () => {
     ["to no issuer", () => ({ issuers: [] })],
     ["to no issuer of any instrument", () => ({ instrument: null, issuers: [] })],
     ["to no registrar of any instrument", () => ({ instrument: null, registrars: [] })],
-    ["to another register's registrar", ({ of }) => ({ registrars: [of("bank").party] })],
+    [
+      "to another register's registrar",
+      ({ sessionOf }) => ({ registrars: [sessionOf("bank").party] })
+    ],
     [
       "to two issuers of one instrument",
-      ({ of }) => ({ issuers: [of("fund").party, of("bank").party] })
+      ({ sessionOf }) => ({ issuers: [sessionOf("fund").party, sessionOf("bank").party] })
     ],
     [
       "to two registrars of one instrument",
-      ({ of }) => ({ registrars: [of("registrar").party, of("bank").party] })
+      ({ sessionOf }) => ({ registrars: [sessionOf("registrar").party, sessionOf("bank").party] })
     ]
   ]
   it.effect.each(unfits)("never would be asked for and given %s", ([, terms]) =>
     Effect.gen(function* () {
       const floor = yield* Dealing.floor
-      const say = yield* Powers.together(floor.of)
+      const say = yield* Powers.together(floor.sessionOf)
       const offer = Powers.offered(floor, "alice", terms(floor))
       const { expiresAt: _, ...consent } = offer
       for (const command of [
@@ -246,13 +249,13 @@ const scene = Effect.gen(function* () {
     amount: "400",
     reference: "red-1"
   })
-  const held = yield* Dealing.holdingsOf(at.of("alice"))
+  const held = yield* Dealing.holdingsOf(at.sessionOf("alice"))
   const holdingCid = held.find(({ lock }) => lock === null)?.contractId ?? ""
   const locked = held.find(({ lock }) => lock !== null)?.contractId ?? ""
   const portion = { holdingCid, amount: decimal("600") }
   const using: Powers.Using = {
     instrument: at.instrument,
-    issuer: at.of("fund").party,
+    issuer: at.sessionOf("fund").party,
     power: "force-transfer",
     portions: [portion],
     receiverCredentialCid: at.credentials.bob,
@@ -287,26 +290,26 @@ const rows: ReadonlyArray<
   ],
   [
     "proposes powers that the fund is said to have accepted",
-    ({ floor, of }) =>
+    ({ floor, sessionOf }) =>
       Templates.create(IssuerPowersAgreementProposal, {
         ...Powers.agreementOf(floor),
-        accepted: [of("fund").party]
+        accepted: [sessionOf("fund").party]
       }),
     null
   ],
   [
     "accepts powers in the registrar's place",
-    ({ proposal, of }) =>
+    ({ proposal, sessionOf }) =>
       Templates.exercise(IssuerPowersAgreementProposal, proposal, "Accept", {
-        party: of("registrar").party
+        party: sessionOf("registrar").party
       }),
     "registrar"
   ],
   [
     "declines powers in the fund's place",
-    ({ proposal, of }) =>
+    ({ proposal, sessionOf }) =>
       Templates.exercise(IssuerPowersAgreementProposal, proposal, "Decline", {
-        party: of("fund").party
+        party: sessionOf("fund").party
       }),
     "fund"
   ],
@@ -317,8 +320,10 @@ const rows: ReadonlyArray<
   ],
   [
     "ends an agreement in the fund's place",
-    ({ agreement, of }) =>
-      Templates.exercise(IssuerPowersAgreement, agreement, "End", { party: of("fund").party }),
+    ({ agreement, sessionOf }) =>
+      Templates.exercise(IssuerPowersAgreement, agreement, "End", {
+        party: sessionOf("fund").party
+      }),
     "fund"
   ],
   [
@@ -353,10 +358,10 @@ const rows: ReadonlyArray<
   ["takes back a holder's consent", ({ consentCid }) => takeBack(consentCid), "alice"],
   [
     "receives a holder's units by the receiver's credential",
-    ({ credentials, free, of }) =>
+    ({ credentials, free, sessionOf }) =>
       Templates.exercise(Templates.Credential, credentials.bob, "ReceiveTransfer", {
         holdingCid: free,
-        sender: of("alice").party,
+        sender: sessionOf("alice").party,
         amount: decimal("600")
       }),
     null
@@ -369,7 +374,7 @@ describe("nobody whose word it does not take", () => {
       const at = yield* scene
       for (const hint of Dealing.hints) {
         if (hint === alone) continue
-        const tried = yield* Effect.flip(World.act(at.of(hint), command(at)))
+        const tried = yield* Effect.flip(World.act(at.sessionOf(hint), command(at)))
         // A party that does not see the contract learns only that it is not found.
         expect(
           ["DAML_AUTHORIZATION_ERROR", "CONTRACT_NOT_FOUND"],
@@ -377,7 +382,7 @@ describe("nobody whose word it does not take", () => {
         ).toContain("code" in tried ? tried.code : tried._tag)
         if (hint === "venue") expect(tried).toMatchObject(unauthorized)
       }
-      if (alone !== null) yield* World.act(at.of(alone), command(at))
+      if (alone !== null) yield* World.act(at.sessionOf(alone), command(at))
     }).pipe(Effect.provide(ledger))
   )
 
@@ -391,26 +396,26 @@ describe("nobody whose word it does not take", () => {
         expect(yield* Effect.flip(at.say(others, use)), missing).toMatchObject(unauthorized)
       }
       yield* at.say(three, use)
-      expect(yield* Dealing.balance(at.of("bob"), at.instrument)).toBe("600")
+      expect(yield* Dealing.balance(at.sessionOf("bob"), at.instrument)).toBe("600")
     }).pipe(Effect.provide(ledger))
   )
 
   const unconsented: ReadonlyArray<readonly [string, (at: Scene) => Templates.Command]> = [
     [
       "moves a holder's units",
-      ({ free, of, credentials }) =>
+      ({ free, sessionOf, credentials }) =>
         Templates.exercise(Templates.Holding, free, "Transfer", {
-          newOwner: of("bob").party,
+          newOwner: sessionOf("bob").party,
           amount: decimal("1"),
           credentialCid: credentials.bob
         })
     ],
     [
       "sends a holder's units through the receiver's credential",
-      ({ free, of, credentials }) =>
+      ({ free, sessionOf, credentials }) =>
         Templates.exercise(Templates.Credential, credentials.bob, "ReceiveTransfer", {
           holdingCid: free,
-          sender: of("alice").party,
+          sender: sessionOf("alice").party,
           amount: decimal("1")
         })
     ],
@@ -421,9 +426,9 @@ describe("nobody whose word it does not take", () => {
     ],
     [
       "unlocks a holder's units",
-      ({ locked, of }) =>
+      ({ locked, sessionOf }) =>
         Templates.exercise(Templates.Holding, locked, "Unlock", {
-          releasers: [of("alice").party, of("registrar").party]
+          releasers: [sessionOf("alice").party, sessionOf("registrar").party]
         })
     ]
   ]
@@ -445,10 +450,10 @@ describe("of a forced move", () => {
   const forced = Effect.gen(function* () {
     const at = yield* scene
     const receipt = yield* World.act(
-      at.of("venue"),
+      at.sessionOf("venue"),
       Templates.exercise(IssuerPowersAgreement, at.agreement, "ForceMove", move(at))
     )
-    const nodesShownTo = (hint: Dealing.Hint) => World.nodes(at.of(hint), receipt)
+    const nodesShownTo = (hint: Dealing.Hint) => World.nodes(at.sessionOf(hint), receipt)
     const choices = (hint: Dealing.Hint) =>
       Effect.map(nodesShownTo(hint), (events) =>
         events.flatMap((event) => (event._tag === "Exercised" ? [event.choice] : []))
@@ -506,10 +511,10 @@ describe("of a forced move", () => {
   ]
   it.effect.each(sees)("%s are seen by those whom they concern alone", ([, template, expected]) =>
     Effect.gen(function* () {
-      const { of } = yield* scene
+      const { sessionOf } = yield* scene
       const found: Array<Dealing.Hint> = []
       for (const hint of Dealing.hints) {
-        if ((yield* Powers.all(of(hint), template)).length > 0) found.push(hint)
+        if ((yield* Powers.all(sessionOf(hint), template)).length > 0) found.push(hint)
       }
       expect(found).toEqual(expected)
     }).pipe(Effect.provide(ledger))

@@ -65,7 +65,7 @@ const holderOf = (at: number): Dealing.Holder => Dealing.holders[at % 3] ?? "ali
 const amountOf = ({ much }: Step) => decimal(`${much}.25`)
 
 const unlocked = ({ floor }: Game, { who, which }: Step) =>
-  Effect.map(Dealing.holdingsOf(floor.of(holderOf(who))), (held) => {
+  Effect.map(Dealing.holdingsOf(floor.sessionOf(holderOf(who))), (held) => {
     const free = held.filter(({ lock }) => lock === null)
     return free[which % Math.max(1, free.length)]?.contractId ?? "00"
   })
@@ -76,21 +76,21 @@ const dealt =
     choice: K,
     argument: (
       game: Game,
-      of: { readonly step: Step; readonly name: string }
+      act: { readonly step: Step; readonly name: string }
     ) => Templates.Argument<typeof Templates.Holding, K>
   ) =>
   (game: Game, step: Step, name: string): Played =>
     Effect.flatMap(unlocked(game, step), (contractId) =>
       World.act(
-        game.floor.of(holderOf(step.who)),
+        game.floor.sessionOf(holderOf(step.who)),
         Templates.exercise(Templates.Holding, contractId, choice, argument(game, { step, name }))
       )
     )
 
 /** Every lock on a holder's units: the holding, what locks it, and how it is called when it is forced. */
-const locks = ({ floor: { of } }: Pick<Game, "floor">) =>
+const locks = ({ floor: { sessionOf } }: Pick<Game, "floor">) =>
   Effect.gen(function* () {
-    const venue = of("venue")
+    const venue = sessionOf("venue")
     const committed = yield* Powers.all(venue, Templates.StandingCommitment)
     const behind = new Map(
       committed.map(({ contractId, payload }) => [payload.allocationCid, contractId])
@@ -135,9 +135,9 @@ const force =
     Effect.gen(function* () {
       const { floor, agreement } = game
       const [from, to] = [holderOf(step.who), holderOf(step.whom)]
-      const consents = yield* Powers.all(floor.of("venue"), Templates.IssuerPowersConsent)
-      const own = consents.find(({ payload }) => payload.holder === floor.of(from).party)
-      const held = yield* Dealing.holdingsOf(floor.of(from))
+      const consents = yield* Powers.all(floor.sessionOf("venue"), Templates.IssuerPowersConsent)
+      const own = consents.find(({ payload }) => payload.holder === floor.sessionOf(from).party)
+      const held = yield* Dealing.holdingsOf(floor.sessionOf(from))
       if (held.length === 0) return yield* nothing
       const chosen = [...held, ...held]
         .slice(step.which % held.length)
@@ -148,7 +148,7 @@ const force =
       }))
       const known = named === "every lock" ? yield* locks(game) : []
       return yield* World.act(
-        floor.of("venue"),
+        floor.sessionOf("venue"),
         Templates.exercise(Templates.IssuerPowersAgreement, agreement, "ForceMove", {
           // A holder without a consent is forced under another one's, which the ledger must refuse.
           consentCid: (own ?? consents[0])?.contractId ?? "00",
@@ -166,10 +166,10 @@ const force =
 const acts: {
   readonly [K in What]: (game: Game, step: Step, name: string) => Played
 } = {
-  allocate: dealt("Allocate", ({ floor: { of } }, { step, name }) => ({
+  allocate: dealt("Allocate", ({ floor: { sessionOf } }, { step, name }) => ({
     allocationId: name,
-    executor: of("venue").party,
-    receiver: of("fund").party,
+    executor: sessionOf("venue").party,
+    receiver: sessionOf("fund").party,
     amount: amountOf(step),
     settleBefore: Dealing.farDeadline
   })),
@@ -179,17 +179,17 @@ const acts: {
     custodian: null,
     executeBefore: Dealing.farDeadline
   })),
-  offerTransfer: dealt("OfferTransfer", ({ floor: { of } }, { step }) => ({
-    receiver: of(holderOf(step.whom)).party,
+  offerTransfer: dealt("OfferTransfer", ({ floor: { sessionOf } }, { step }) => ({
+    receiver: sessionOf(holderOf(step.whom)).party,
     amount: amountOf(step),
     executeBefore: Dealing.farDeadline
   })),
   commit: (game, step) =>
     Effect.flatMap(unlocked(game, step), (holdingCid) =>
       World.act(
-        game.floor.of(holderOf(step.who)),
+        game.floor.sessionOf(holderOf(step.who)),
         Templates.exercise(Templates.StandingSettlement, game.standing, "Commit", {
-          party: game.floor.of(holderOf(step.who)).party,
+          party: game.floor.sessionOf(holderOf(step.who)).party,
           holdingCid,
           amount: amountOf(step)
         })
@@ -197,34 +197,39 @@ const acts: {
     ),
   free: (game, step) =>
     Effect.gen(function* () {
-      const { of } = game.floor
+      const { sessionOf } = game.floor
       const mine = new Set(
-        (yield* Dealing.holdingsOf(of(holderOf(step.who)))).map(({ contractId }) => contractId)
+        (yield* Dealing.holdingsOf(sessionOf(holderOf(step.who)))).map(
+          ({ contractId }) => contractId
+        )
       )
       const own = (yield* locks(game)).filter(({ holdingCid }) => mine.has(holdingCid))
       const one = own[step.which % Math.max(1, own.length)]
       if (one === undefined || one.contractId === null || one.lockedBy === "lapsed") {
         return yield* nothing
       }
-      return yield* World.act(of(holderOf(step.who)), releasing[one.lockedBy](one.contractId))
+      return yield* World.act(
+        sessionOf(holderOf(step.who)),
+        releasing[one.lockedBy](one.contractId)
+      )
     }),
-  burn: ({ floor: { of } }, step) =>
+  burn: ({ floor: { sessionOf } }, step) =>
     Effect.gen(function* () {
-      const requests = yield* Powers.all(of("registrar"), Templates.BurnRequest)
+      const requests = yield* Powers.all(sessionOf("registrar"), Templates.BurnRequest)
       const one = requests[step.which % Math.max(1, requests.length)]
       if (one === undefined) return yield* nothing
       return yield* World.act(
-        of("registrar"),
+        sessionOf("registrar"),
         Templates.exercise(Templates.BurnRequest, one.contractId, "Accept", {})
       )
     }),
   grant: ({ floor }, { who }) => Powers.consent(floor, holderOf(who)),
-  takeBack: ({ floor: { of } }, step) =>
+  takeBack: ({ floor: { sessionOf } }, step) =>
     Effect.gen(function* () {
-      const own = yield* Powers.all(of(holderOf(step.who)), Templates.IssuerPowersConsent)
+      const own = yield* Powers.all(sessionOf(holderOf(step.who)), Templates.IssuerPowersConsent)
       for (const { contractId } of own) {
         yield* World.act(
-          of(holderOf(step.who)),
+          sessionOf(holderOf(step.who)),
           Templates.exercise(Templates.IssuerPowersConsent, contractId, "Withdraw", {})
         )
       }
@@ -236,18 +241,18 @@ const acts: {
 
 const opening = Effect.gen(function* () {
   const floor = yield* Dealing.floor
-  const { of, instrument } = floor
+  const { sessionOf, instrument } = floor
   for (const holder of Dealing.holders) {
     yield* Dealing.mint(floor, holder, "1000")
     yield* Dealing.mint(floor, holder, "200.5")
   }
   const funding = Dealing.holders.map((holder) => ({
-    party: of(holder).party,
+    party: sessionOf(holder).party,
     asset: instrument,
     amount: decimal("1000")
   }))
   const settlement = yield* World.make(
-    of("venue"),
+    sessionOf("venue"),
     "StandingSettlement",
     Templates.exercise(Templates.PrimaryMarket, floor.market, "OpenStanding", {
       standingSettlementId: "standing-1",
@@ -259,9 +264,9 @@ const opening = Effect.gen(function* () {
   return { floor, standing: settlement, agreement: yield* Powers.agree(floor) } satisfies Game
 })
 
-const balances = ({ floor: { of, instrument } }: Pick<Game, "floor">) =>
+const balances = ({ floor: { sessionOf, instrument } }: Pick<Game, "floor">) =>
   Effect.forEach(Dealing.holders, (holder) =>
-    Effect.map(Dealing.balance(of(holder), instrument), Decimal.of)
+    Effect.map(Dealing.balance(sessionOf(holder), instrument), Decimal.of)
   )
 
 const total = (all: ReadonlyArray<Decimal.Decimal>) => Decimal.formatPlain(Decimal.sum(all))
@@ -272,17 +277,20 @@ const play = (script: ReadonlyArray<Step>) =>
     const game = yield* opening
     const done: Array<string> = []
     for (const [index, step] of script.entries()) {
-      const { of } = game.floor
+      const { sessionOf } = game.floor
       const before = yield* balances(game)
-      const requests = yield* Powers.all(of("registrar"), Templates.BurnRequest)
-      const granted = yield* Powers.all(of(holderOf(step.who)), Templates.IssuerPowersConsent)
+      const requests = yield* Powers.all(sessionOf("registrar"), Templates.BurnRequest)
+      const granted = yield* Powers.all(
+        sessionOf(holderOf(step.who)),
+        Templates.IssuerPowersConsent
+      )
       const outcome = yield* Effect.result(acts[step.what](game, step, `n${index}`))
       const after = yield* balances(game)
       const isForced = step.what === "force" || step.what === "forceCarelessly"
       if (outcome._tag === "Success") done.push(step.what)
       else expect(after, `refused ${step.what}`).toEqual(before)
       if (step.what === "burn" && outcome._tag === "Success") {
-        const left = yield* Powers.all(of("registrar"), Templates.BurnRequest)
+        const left = yield* Powers.all(sessionOf("registrar"), Templates.BurnRequest)
         const burned = requests.filter(
           ({ contractId }) => !left.some((one) => one.contractId === contractId)
         )

@@ -22,15 +22,15 @@ interface Locking {
 /** Locks a part of alice's holding; returns the contract that locks it, null if there is none. */
 type Lock = (
   scene: Powers.Scene,
-  of: Locking
+  locking: Locking
 ) => Effect.Effect<string | null, unknown, SimulatedLedger.Participant>
 
 const allocated: Lock = (scene, { holding, amount, name }) =>
   Dealing.allocate(scene.floor, { owner: "alice", holding, to: "fund", amount, reference: name })
 
-const byBurnRequest: Lock = ({ of }, { holding, amount, name }) =>
+const byBurnRequest: Lock = ({ sessionOf }, { holding, amount, name }) =>
   World.make(
-    of("alice"),
+    sessionOf("alice"),
     "BurnRequest",
     Templates.exercise(Templates.Holding, holding, "RequestBurn", {
       amount: decimal(amount),
@@ -40,22 +40,24 @@ const byBurnRequest: Lock = ({ of }, { holding, amount, name }) =>
     })
   )
 
-const offered: Lock = ({ of }, { holding, amount }) =>
+const offered: Lock = ({ sessionOf }, { holding, amount }) =>
   World.make(
-    of("alice"),
+    sessionOf("alice"),
     "TransferOffer",
     Templates.exercise(Templates.Holding, holding, "OfferTransfer", {
-      receiver: of("carol").party,
+      receiver: sessionOf("carol").party,
       amount: decimal(amount),
       executeBefore: Dealing.farDeadline
     })
   )
 
-const committed: Lock = ({ of, market, instrument }, { holding, amount, name }) =>
+const committed: Lock = ({ sessionOf, market, instrument }, { holding, amount, name }) =>
   Effect.gen(function* () {
-    const funding = [{ party: of("alice").party, asset: instrument, amount: decimal(amount) }]
+    const funding = [
+      { party: sessionOf("alice").party, asset: instrument, amount: decimal(amount) }
+    ]
     const standingContract = yield* World.make(
-      of("venue"),
+      sessionOf("venue"),
       "StandingSettlement",
       Templates.exercise(Templates.PrimaryMarket, market, "OpenStanding", {
         standingSettlementId: name,
@@ -65,10 +67,10 @@ const committed: Lock = ({ of, market, instrument }, { holding, amount, name }) 
       })
     )
     return yield* World.make(
-      of("alice"),
+      sessionOf("alice"),
       "StandingCommitment",
       Templates.exercise(Templates.StandingSettlement, standingContract, "Commit", {
-        party: of("alice").party,
+        party: sessionOf("alice").party,
         holdingCid: holding,
         amount: decimal(amount)
       })
@@ -78,12 +80,12 @@ const committed: Lock = ({ of, market, instrument }, { holding, amount, name }) 
 /** Locked to others by the holder's own word, with nothing behind it. */
 const lockedTo =
   (hint: Dealing.Hint, expiresAt: Instant.Instant | null): Lock =>
-  ({ say, of }, { holding, amount, name }) =>
+  ({ say, sessionOf }, { holding, amount, name }) =>
     Effect.as(
       say(
         ["alice", hint],
         Templates.exercise(Templates.Holding, holding, "Lock", {
-          holders: [of(hint).party],
+          holders: [sessionOf(hint).party],
           observers: [],
           context: name,
           expiresAt,
@@ -107,9 +109,9 @@ const every: ReadonlyArray<readonly [kind: Templates.ReleasedLock, lock: Lock]> 
 ]
 
 /** The holding of alice's with this amount, locked or not. */
-const alices = ({ of }: Powers.Scene, amount: string) =>
+const alices = ({ sessionOf }: Powers.Scene, amount: string) =>
   Effect.map(
-    Dealing.holdingsOf(of("alice")),
+    Dealing.holdingsOf(sessionOf("alice")),
     (found) => found.find((one) => one.amount === decimal(amount))?.contractId ?? ""
   )
 
@@ -145,18 +147,19 @@ describe("a forced move of locked units", () => {
       ])
       expect(moved.map((one) => one.holdingCid)).toEqual([free, locked])
       expect(units).toBe(decimal("1000"))
-      expect(yield* Dealing.holdingsOf(scene.of("alice"))).toEqual([])
-      for (const one of yield* Dealing.holdingsOf(scene.of("bob"))) expect(one.lock).toBeNull()
-      expect(yield* Dealing.balance(scene.of("bob"), scene.instrument)).toBe("1000")
+      expect(yield* Dealing.holdingsOf(scene.sessionOf("alice"))).toEqual([])
+      for (const one of yield* Dealing.holdingsOf(scene.sessionOf("bob")))
+        expect(one.lock).toBeNull()
+      expect(yield* Dealing.balance(scene.sessionOf("bob"), scene.instrument)).toBe("1000")
       expect(yield* Powers.dangling(scene)).toEqual([])
       for (const template of [
         Templates.Allocation,
         Templates.BurnRequest,
         Templates.TransferOffer
       ]) {
-        expect(yield* Powers.all(scene.of("registrar"), template)).toEqual([])
+        expect(yield* Powers.all(scene.sessionOf("registrar"), template)).toEqual([])
       }
-      expect(yield* Powers.all(scene.of("venue"), Templates.StandingCommitment)).toEqual([])
+      expect(yield* Powers.all(scene.sessionOf("venue"), Templates.StandingCommitment)).toEqual([])
     }).pipe(Effect.provide(ledger))
   )
 
@@ -168,7 +171,7 @@ describe("a forced move of locked units", () => {
         amounts: [decimal("150")],
         releases: [{ holdingCid: locked, lockedBy, contractId }]
       })
-      const left = yield* Dealing.holdingsOf(scene.of("alice"))
+      const left = yield* Dealing.holdingsOf(scene.sessionOf("alice"))
       expect(left.map((one) => one.amount).toSorted()).toEqual([decimal("250"), decimal("600")])
       for (const one of left) expect(one.lock).toBeNull()
       expect(yield* Powers.dangling(scene)).toEqual([])
@@ -209,7 +212,7 @@ describe("a forced move of locked units", () => {
         releases: [{ holdingCid, lockedBy: "allocation", contractId: unitsAllocationCid }]
       })
       const settled = World.act(
-        scene.of("venue"),
+        scene.sessionOf("venue"),
         Templates.exercise(Templates.PricedRedemption, priced, "Settle", {
           marketCid: scene.market,
           unitsAllocationCid,
@@ -222,14 +225,14 @@ describe("a forced move of locked units", () => {
       )
       expect(yield* Effect.flip(settled)).toMatchObject({ code: "CONTRACT_NOT_FOUND" })
       yield* World.act(
-        scene.of("venue"),
+        scene.sessionOf("venue"),
         Templates.exercise(Templates.PricedRedemption, priced, "Release", {
           unitsAllocationCid: null,
           allocationCid,
           intentCid: null
         })
       )
-      expect(yield* Dealing.balance(scene.of("fund"), scene.cash)).toBe("417.48")
+      expect(yield* Dealing.balance(scene.sessionOf("fund"), scene.cash)).toBe("417.48")
       expect(yield* Powers.dangling(scene)).toEqual([])
     }).pipe(Effect.provide(ledger))
   )
@@ -265,11 +268,11 @@ describe("a forced move of locked units is refused", () => {
   it.effect.each(kinds)("as though their %s had lapsed", ([, lock]) =>
     Effect.gen(function* () {
       const { scene, contractId, locked } = yield* partly(lock)
-      const lapsed = (of: string | null) =>
+      const lapsed = (contractId: string | null) =>
         scene.force({
           holdingCids: [locked],
           amounts: [decimal("1")],
-          releases: [{ holdingCid: locked, lockedBy: "lapsed", contractId: of }]
+          releases: [{ holdingCid: locked, lockedBy: "lapsed", contractId }]
         })
       expect(yield* Effect.flip(lapsed(null))).toMatchObject(aborts(inForce))
       expect(yield* Effect.flip(lapsed(contractId))).toMatchObject(

@@ -19,11 +19,11 @@ const noon = Instant.of("1970-01-02T12:00:00Z")
 const at = (instant: Instant.Instant) => TestClock.setTime(Instant.toEpochMillis(instant))
 const justBefore = Instant.of("1970-01-02T11:59:59.999Z")
 
-const units = (floor: Pick<Dealing.Floor, "of" | "instrument">, hint: Dealing.Hint) =>
-  Dealing.balance(floor.of(hint), floor.instrument)
+const units = (floor: Pick<Dealing.Floor, "sessionOf" | "instrument">, hint: Dealing.Hint) =>
+  Dealing.balance(floor.sessionOf(hint), floor.instrument)
 
 const credential = (
-  { say, of, instrument }: Powers.Scene,
+  { say, sessionOf, instrument }: Powers.Scene,
   other: Partial<Templates.Payload<typeof Templates.Credential>> = {},
   issuer: Dealing.Hint = "venue"
 ) =>
@@ -31,9 +31,9 @@ const credential = (
     say(
       [issuer, "bob"],
       Templates.create(Templates.Credential, {
-        issuer: of(issuer).party,
-        holder: of("bob").party,
-        registrar: of("registrar").party,
+        issuer: sessionOf(issuer).party,
+        holder: sessionOf("bob").party,
+        registrar: sessionOf("registrar").party,
         instrumentId: instrument.id,
         credentialId: "another",
         claims: [],
@@ -46,16 +46,16 @@ const credential = (
   )
 
 const holdingOf = (
-  { say, of, instrument }: Powers.Scene,
+  { say, sessionOf, instrument }: Powers.Scene,
   other: Partial<Templates.Payload<typeof Templates.Holding>> = {}
 ) =>
   Effect.map(
     say(
       Dealing.hints,
       Templates.create(Templates.Holding, {
-        registrar: of("registrar").party,
-        owner: of("alice").party,
-        provider: of("venue").party,
+        registrar: sessionOf("registrar").party,
+        owner: sessionOf("alice").party,
+        provider: sessionOf("venue").party,
         instrument,
         amount: decimal("1000"),
         restricted: true,
@@ -81,8 +81,10 @@ describe("a forced move", () => {
       )
       expect(yield* units(scene, "bob")).toBe("350.5")
       expect(yield* units(scene, "alice")).toBe("699.5")
-      const received = (yield* Dealing.holdingsOf(scene.of("bob"))).map((one) => one.contractId)
-      const [left] = yield* Dealing.holdingsOf(scene.of("alice"))
+      const received = (yield* Dealing.holdingsOf(scene.sessionOf("bob"))).map(
+        (one) => one.contractId
+      )
+      const [left] = yield* Dealing.holdingsOf(scene.sessionOf("alice"))
       expect(moved.units).toBe(decimal("350.5"))
       expect(moved.released).toEqual([])
       expect(moved.moved).toEqual([
@@ -106,7 +108,7 @@ describe("a forced move", () => {
   it.effect("as a recovery goes to the successor it names", () =>
     Effect.gen(function* () {
       const scene = yield* Powers.scene
-      const successor = scene.of("bob").party
+      const successor = scene.sessionOf("bob").party
       yield* scene.force({ cause: { kind: "recovery", orderRef: null, successor } })
       expect(yield* units(scene, "bob")).toBe("1000")
       expect(yield* units(scene, "alice")).toBe("0")
@@ -127,10 +129,10 @@ describe("a forced move", () => {
         )
       const second = (amount: string) =>
         command({ consentCid, holdingCids: [carols], amounts: [decimal(amount)] })
-      const tooMuch = World.act(scene.of("venue"), command({}), second("70.1"))
+      const tooMuch = World.act(scene.sessionOf("venue"), command({}), second("70.1"))
       expect(yield* Effect.flip(tooMuch)).toMatchObject(aborts("the holding has fewer units"))
       expect(yield* units(scene, "alice")).toBe("1000")
-      yield* World.act(scene.of("venue"), command({}), second("70"))
+      yield* World.act(scene.sessionOf("venue"), command({}), second("70"))
       expect(yield* units(scene, "bob")).toBe("1070")
     }).pipe(Effect.provide(ledger))
   )
@@ -158,7 +160,7 @@ describe("a forced move", () => {
       const scene = yield* Powers.scene
       const consentCid = yield* Powers.consent(scene.floor, "alice", {
         instrument: null,
-        issuers: [scene.of("bank").party]
+        issuers: [scene.sessionOf("bank").party]
       })
       yield* scene.force({ consentCid })
       expect(yield* units(scene, "bob")).toBe("1000")
@@ -242,9 +244,9 @@ describe("a forced move", () => {
         amount: "1000",
         reference: "red-1"
       })
-      const [locked] = yield* Dealing.holdingsOf(scene.of("alice"))
+      const [locked] = yield* Dealing.holdingsOf(scene.sessionOf("alice"))
       const holdingCid = locked?.contractId ?? ""
-      const { party } = scene.of("alice")
+      const { party } = scene.sessionOf("alice")
       for (const cause of [
         Powers.forced,
         { kind: "recovery", orderRef: null, successor: party } as const
@@ -259,7 +261,7 @@ describe("a forced move", () => {
           aborts("a holder's units do not move to itself")
         )
       }
-      expect(yield* Dealing.holdingsOf(scene.of("alice"))).toEqual([locked])
+      expect(yield* Dealing.holdingsOf(scene.sessionOf("alice"))).toEqual([locked])
     }).pipe(Effect.provide(ledger))
   )
 })
@@ -312,7 +314,10 @@ const wrong: ReadonlyArray<readonly [what: string, message: string, arrange: Arr
     "as a recovery where only forced transfers are agreed",
     "the agreement gives no such power",
     (scene) =>
-      agreed({ powers: ["force-transfer"] }, { cause: recovery(scene.of("bob").party) })(scene)
+      agreed(
+        { powers: ["force-transfer"] },
+        { cause: recovery(scene.sessionOf("bob").party) }
+      )(scene)
   ],
   [
     "by a power that the holder has not consented to",
@@ -325,7 +330,7 @@ const wrong: ReadonlyArray<readonly [what: string, message: string, arrange: Arr
     (scene) =>
       Effect.map(
         Powers.consent(scene.floor, "alice", { powers: ["force-transfer"] }),
-        (consentCid) => [{ consentCid, cause: recovery(scene.of("bob").party) }]
+        (consentCid) => [{ consentCid, cause: recovery(scene.sessionOf("bob").party) }]
       )
   ],
   [
@@ -336,15 +341,15 @@ const wrong: ReadonlyArray<readonly [what: string, message: string, arrange: Arr
   [
     "under a consent for the instrument of that name on another register",
     "the consent is for another instrument",
-    consenting(({ instrument, of }) => ({
-      instrument: { ...instrument, admin: of("bank").party },
-      registrars: [of("bank").party]
+    consenting(({ instrument, sessionOf }) => ({
+      instrument: { ...instrument, admin: sessionOf("bank").party },
+      registrars: [sessionOf("bank").party]
     }))
   ],
   [
     "for an issuer that the holder has not consented to",
     "the consent is to another issuer",
-    consenting(({ of }) => ({ issuers: [of("bank").party] }))
+    consenting(({ sessionOf }) => ({ issuers: [sessionOf("bank").party] }))
   ],
   ["under another holder's consent", "a holding is another's", consenting(() => ({}), "carol")],
   [
@@ -356,9 +361,9 @@ const wrong: ReadonlyArray<readonly [what: string, message: string, arrange: Arr
           scene.floor,
           "alice",
           {
-            venue: scene.of("custodian").party,
+            venue: scene.sessionOf("custodian").party,
             instrument: null,
-            issuers: [scene.of("venue").party]
+            issuers: [scene.sessionOf("venue").party]
           },
           "custodian"
         ),
@@ -373,12 +378,14 @@ const wrong: ReadonlyArray<readonly [what: string, message: string, arrange: Arr
   [
     "by force, but to a successor",
     "a forced transfer has no successor",
-    withOther(({ of }) => ({ cause: { ...Powers.forced, successor: of("bob").party } }))
+    withOther(({ sessionOf }) => ({
+      cause: { ...Powers.forced, successor: sessionOf("bob").party }
+    }))
   ],
   [
     "to another than the successor",
     "the receiver is not the successor",
-    withOther(({ of }) => ({ cause: recovery(of("carol").party) }))
+    withOther(({ sessionOf }) => ({ cause: recovery(sessionOf("carol").party) }))
   ],
   [
     "as a recovery to nobody's successor",
@@ -393,7 +400,7 @@ const wrong: ReadonlyArray<readonly [what: string, message: string, arrange: Arr
   [
     "to a receiver whose credential is for another register",
     "the credential is for another instrument",
-    receiving(({ of }) => ({ registrar: of("bank").party }))
+    receiving(({ sessionOf }) => ({ registrar: sessionOf("bank").party }))
   ],
   [
     "from another holder",
@@ -411,7 +418,7 @@ const wrong: ReadonlyArray<readonly [what: string, message: string, arrange: Arr
   [
     "of cash",
     "a holding is of another instrument",
-    holding(({ cash, of }) => ({ instrument: cash, registrar: of("bank").party }))
+    holding(({ cash, sessionOf }) => ({ instrument: cash, registrar: sessionOf("bank").party }))
   ],
   ["of nothing", "nothing to move", withOther(() => ({ holdingCids: [], amounts: [] }))],
   ["of no units", "the amount must be positive", withOther(() => ({ amounts: [decimal("0")] }))],
@@ -464,37 +471,37 @@ describe("a forced move of units is refused", () => {
   > = [
     [
       "under a consent that was taken back",
-      ({ of, consentCid }) =>
+      ({ sessionOf, consentCid }) =>
         World.act(
-          of("alice"),
+          sessionOf("alice"),
           Templates.exercise(Templates.IssuerPowersConsent, consentCid, "Withdraw", {})
         )
     ],
     [
       "under an agreement that its issuer has ended",
-      ({ of, agreement }) =>
+      ({ sessionOf, agreement }) =>
         World.act(
-          of("fund"),
+          sessionOf("fund"),
           Templates.exercise(Templates.IssuerPowersAgreement, agreement, "End", {
-            party: of("fund").party
+            party: sessionOf("fund").party
           })
         )
     ],
     [
       "under an agreement that its registrar has ended",
-      ({ of, agreement }) =>
+      ({ sessionOf, agreement }) =>
         World.act(
-          of("registrar"),
+          sessionOf("registrar"),
           Templates.exercise(Templates.IssuerPowersAgreement, agreement, "End", {
-            party: of("registrar").party
+            party: sessionOf("registrar").party
           })
         )
     ],
     [
       "to a receiver whose admission was revoked",
-      ({ of, credentials }) =>
+      ({ sessionOf, credentials }) =>
         World.act(
-          of("venue"),
+          sessionOf("venue"),
           Templates.exercise(Templates.Credential, credentials.bob, "Revoke", {})
         )
     ]
@@ -527,12 +534,12 @@ describe("a forced move of units is refused", () => {
       const contractId = yield* credential(scene, {}, "custodian")
       const participant = yield* SimulatedLedger.Participant
       const createdEventBlob = yield* World.blobOf(
-        scene.of("bob"),
+        scene.sessionOf("bob"),
         contractId,
         yield* participant.ledgerEnd,
         Templates.Credential.typeRef
       )
-      const tried = scene.of("venue").submit({
+      const tried = scene.sessionOf("venue").submit({
         ...World.submission(
           Templates.exercise(
             Templates.IssuerPowersAgreement,

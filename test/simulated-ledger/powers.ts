@@ -16,25 +16,25 @@ export type Release = Forcing["releases"][number]
 type Commands = readonly [Ledger.Command, ...ReadonlyArray<Ledger.Command>]
 
 /** Submits as several parties together, as an act of a contract that they all signed would. */
-export const together = (of: Dealing.Floor["of"]) =>
+export const together = (sessionOf: Dealing.Floor["sessionOf"]) =>
   Effect.gen(function* () {
     const participant = yield* SimulatedLedger.Participant
     const user = yield* participant.admin.addParty({
       hint: "together",
       kind: "local",
-      rights: Dealing.hints.map((hint) => ({ kind: "CanActAs", party: of(hint).party }))
+      rights: Dealing.hints.map((hint) => ({ kind: "CanActAs", party: sessionOf(hint).party }))
     })
     const session = SimulatedUnderTest.session(participant, user)
     return (hints: ReadonlyArray<Dealing.Hint>, ...commands: Commands) =>
       session.submit({
         ...World.submission(...commands),
-        actAs: hints.map((hint) => of(hint).party)
+        actAs: hints.map((hint) => sessionOf(hint).party)
       })
   })
 
 /** A credential that Alice and an issuer sign together, over the floor's own. */
 export const credentialOf = (
-  { instrument, of }: Pick<Dealing.Floor, "instrument" | "of">,
+  { instrument, sessionOf }: Pick<Dealing.Floor, "instrument" | "sessionOf">,
   say: Effect.Success<ReturnType<typeof together>>,
   other: Partial<Templates.Payload<typeof Templates.Credential>>,
   issuer: Dealing.Hint = "venue"
@@ -43,9 +43,9 @@ export const credentialOf = (
     say(
       [issuer, "alice"],
       Templates.create(Templates.Credential, {
-        issuer: of(issuer).party,
-        holder: of("alice").party,
-        registrar: of("registrar").party,
+        issuer: sessionOf(issuer).party,
+        holder: sessionOf("alice").party,
+        registrar: sessionOf("registrar").party,
         instrumentId: instrument.id,
         credentialId: "another",
         claims: [],
@@ -63,14 +63,14 @@ export const digest = "ab".repeat(32)
 export const forced = { kind: "forced", orderRef: digest, successor: null } as const
 
 export const agreementOf = (
-  { of, instrument }: Pick<Dealing.Floor, "of" | "instrument">,
+  { sessionOf, instrument }: Pick<Dealing.Floor, "sessionOf" | "instrument">,
   terms: Partial<Agreement> = {}
 ): Agreement => ({
-  venue: of("venue").party,
+  venue: sessionOf("venue").party,
   issuerPowersAgreementId: "ipa-1",
   instrument,
-  issuer: of("fund").party,
-  registrar: of("registrar").party,
+  issuer: sessionOf("fund").party,
+  registrar: sessionOf("registrar").party,
   powers: ["force-transfer", "recover"],
   consentRevocable: true,
   until: null,
@@ -79,7 +79,7 @@ export const agreementOf = (
 
 export const propose = (floor: Dealing.Floor, terms: Partial<Agreement> = {}) =>
   World.make(
-    floor.of("venue"),
+    floor.sessionOf("venue"),
     "IssuerPowersAgreementProposal",
     Templates.create(Templates.IssuerPowersAgreementProposal, {
       ...agreementOf(floor, terms),
@@ -87,11 +87,15 @@ export const propose = (floor: Dealing.Floor, terms: Partial<Agreement> = {}) =>
     })
   )
 
-export const accept = ({ of }: Pick<Dealing.Floor, "of">, contractId: string, hint: Dealing.Hint) =>
+export const accept = (
+  { sessionOf }: Pick<Dealing.Floor, "sessionOf">,
+  contractId: string,
+  hint: Dealing.Hint
+) =>
   World.act(
-    of(hint),
+    sessionOf(hint),
     Templates.exercise(Templates.IssuerPowersAgreementProposal, contractId, "Accept", {
-      party: of(hint).party
+      party: sessionOf(hint).party
     })
   )
 
@@ -107,17 +111,17 @@ export const agree = (floor: Dealing.Floor, terms: Partial<Agreement> = {}) =>
   })
 
 export const offered = (
-  { of, instrument }: Pick<Dealing.Floor, "of" | "instrument">,
+  { sessionOf, instrument }: Pick<Dealing.Floor, "sessionOf" | "instrument">,
   holder: Dealing.Hint,
   terms: Partial<Offered> = {}
 ): Offered => ({
-  venue: of("venue").party,
+  venue: sessionOf("venue").party,
   issuerPowersConsentId: `ipc-${holder}`,
   holderId: holder,
-  holder: of(holder).party,
+  holder: sessionOf(holder).party,
   instrument,
-  issuers: [of("fund").party],
-  registrars: [of("registrar").party],
+  issuers: [sessionOf("fund").party],
+  registrars: [sessionOf("registrar").party],
   powers: ["force-transfer", "recover"],
   revocable: true,
   validUntil: null,
@@ -132,7 +136,7 @@ export const offer = (
   by: Dealing.Hint = "venue"
 ) =>
   World.make(
-    floor.of(by),
+    floor.sessionOf(by),
     "IssuerPowersConsentOffer",
     Templates.create(Templates.IssuerPowersConsentOffer, offered(floor, holder, terms))
   )
@@ -146,7 +150,7 @@ export const consent = (
 ) =>
   Effect.flatMap(offer(floor, holder, terms, by), (contractId) =>
     World.make(
-      floor.of(holder),
+      floor.sessionOf(holder),
       "IssuerPowersConsent",
       Templates.exercise(Templates.IssuerPowersConsentOffer, contractId, "Accept", {})
     )
@@ -172,7 +176,7 @@ export const outcomeOf = (receipt: Ledger.Receipt) => {
 /** Alice holds 1000 units and has consented to what the fund and the registrar have agreed. */
 export const scene = Effect.gen(function* () {
   const floor = yield* Dealing.floor
-  const say = yield* together(floor.of)
+  const say = yield* together(floor.sessionOf)
   const units = yield* Dealing.mint(floor, "alice", "1000")
   const agreement = yield* agree(floor)
   const consentCid = yield* consent(floor, "alice")
@@ -187,7 +191,7 @@ export const scene = Effect.gen(function* () {
   })
   const force = (other: Partial<Forcing> = {}, on = agreement) =>
     World.act(
-      floor.of("venue"),
+      floor.sessionOf("venue"),
       Templates.exercise(Templates.IssuerPowersAgreement, on, "ForceMove", forcing(other))
     )
   return { ...floor, floor, say, units, agreement, consentCid, forcing, force }
@@ -212,9 +216,9 @@ export const all = <T extends Templates.Template>(session: Session, template: T)
  * Faults of locks: contracts that name a holding or an allocation that is archived, and locked
  * holdings without such a contract.
  */
-export const dangling = ({ of }: Pick<Dealing.Floor, "of">) =>
+export const dangling = ({ sessionOf }: Pick<Dealing.Floor, "sessionOf">) =>
   Effect.gen(function* () {
-    const admins = [of("registrar"), of("bank")]
+    const admins = [sessionOf("registrar"), sessionOf("bank")]
     const held = (yield* Effect.forEach(admins, (one) => all(one, Templates.Holding))).flat()
     const locked = new Set(
       held.filter(({ payload }) => payload.lock !== null).map(({ contractId }) => contractId)
@@ -225,7 +229,7 @@ export const dangling = ({ of }: Pick<Dealing.Floor, "of">) =>
     )).flat(2)
     const named = naming.map(({ payload }) => payload.holdingCid)
     const activeCids = new Set(naming.map(({ contractId }) => contractId))
-    const committed = yield* all(of("venue"), Templates.StandingCommitment)
+    const committed = yield* all(sessionOf("venue"), Templates.StandingCommitment)
     return [
       ...naming
         .filter(({ payload }) => !locked.has(payload.holdingCid))

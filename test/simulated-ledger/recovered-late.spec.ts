@@ -57,10 +57,10 @@ const acts = {
   "a delivery by the registrar": (scene: Ordered) => Effect.succeed(deliver(scene, null)),
   "a second request to the registrar": (scene: Ordered) =>
     Effect.gen(function* () {
-      const { of } = scene.floor
-      const first = yield* World.act(of("venue"), deliver(scene, null))
+      const { sessionOf } = scene.floor
+      const first = yield* World.act(sessionOf("venue"), deliver(scene, null))
       yield* World.act(
-        of("registrar"),
+        sessionOf("registrar"),
         Templates.exercise(Templates.MintRequest, Dealing.sole(first, "MintRequest"), "Reject", {})
       )
       return Templates.exercise(
@@ -75,20 +75,20 @@ const acts = {
 /** All of alice's units to bob, her successor, and the end of her admission, in one transaction. */
 const recover = ({ agreement, floor, forcing }: Ordered) =>
   World.act(
-    floor.of("venue"),
+    floor.sessionOf("venue"),
     Templates.exercise(
       Templates.IssuerPowersAgreement,
       agreement,
       "ForceMove",
       forcing({
-        cause: { kind: "recovery", orderRef: null, successor: floor.of("bob").party }
+        cause: { kind: "recovery", orderRef: null, successor: floor.sessionOf("bob").party }
       })
     ),
     Templates.exercise(Templates.Credential, floor.credentials.alice, "Revoke", {})
   )
 
 const held = ({ floor }: Ordered, hint: "alice" | "bob") =>
-  Dealing.balance(floor.of(hint), floor.instrument)
+  Dealing.balance(floor.sessionOf(hint), floor.instrument)
 
 describe("a recovery beside an act that was judged before it", () => {
   for (const [name, planned] of Object.entries(acts)) {
@@ -97,7 +97,7 @@ describe("a recovery beside an act that was judged before it", () => {
         const scene = yield* Effect.flatMap(Powers.scene, ordered)
         const act = yield* planned(scene)
         yield* recover(scene)
-        expect(yield* Effect.flip(World.act(scene.floor.of("venue"), act))).toMatchObject({
+        expect(yield* Effect.flip(World.act(scene.floor.sessionOf("venue"), act))).toMatchObject({
           _tag: "Refused",
           code: "CONTRACT_NOT_FOUND"
         })
@@ -108,7 +108,7 @@ describe("a recovery beside an act that was judged before it", () => {
     it.effect(`${name} before the recovery leaves it as it was judged`, () =>
       Effect.gen(function* () {
         const scene = yield* Effect.flatMap(Powers.scene, ordered)
-        yield* World.act(scene.floor.of("venue"), yield* planned(scene))
+        yield* World.act(scene.floor.sessionOf("venue"), yield* planned(scene))
         yield* recover(scene)
         expect(yield* held(scene, "bob")).toBe("1000")
       }).pipe(Effect.provide(ledger))
@@ -119,7 +119,7 @@ describe("a recovery beside an act that was judged before it", () => {
 describe("an order whose units were asked for and not minted", () => {
   const mintRequested = Effect.gen(function* () {
     const scene = yield* Effect.flatMap(Powers.scene, ordered)
-    const delivered = yield* World.act(scene.floor.of("venue"), deliver(scene, null))
+    const delivered = yield* World.act(scene.floor.sessionOf("venue"), deliver(scene, null))
     const request = Dealing.sole(delivered, "MintRequest")
     return { ...scene, request, lot: Dealing.sole(delivered, "DeliveredLot") }
   })
@@ -128,7 +128,7 @@ describe("an order whose units were asked for and not minted", () => {
     mintRequestCid: string | null
   ) =>
     World.act(
-      floor.of("venue"),
+      floor.sessionOf("venue"),
       Templates.exercise(Templates.DeliveredLot, lot, "Release", { mintRequestCid })
     )
 
@@ -136,8 +136,8 @@ describe("an order whose units were asked for and not minted", () => {
     Effect.gen(function* () {
       const scene = yield* mintRequested
       yield* release(scene, scene.request)
-      expect(yield* Powers.all(scene.floor.of("venue"), Templates.MintRequest)).toEqual([])
-      expect(yield* Powers.all(scene.floor.of("venue"), Templates.DeliveredLot)).toEqual([])
+      expect(yield* Powers.all(scene.floor.sessionOf("venue"), Templates.MintRequest)).toEqual([])
+      expect(yield* Powers.all(scene.floor.sessionOf("venue"), Templates.DeliveredLot)).toEqual([])
     }).pipe(Effect.provide(ledger))
   )
 
@@ -145,7 +145,7 @@ describe("an order whose units were asked for and not minted", () => {
     Effect.gen(function* () {
       const scene = yield* mintRequested
       yield* World.act(
-        scene.floor.of("registrar"),
+        scene.floor.sessionOf("registrar"),
         Templates.exercise(Templates.MintRequest, scene.request, "Accept", {
           credentialCid: scene.floor.credentials.alice,
           configurationCid: null
@@ -163,11 +163,11 @@ describe("an order whose units were asked for and not minted", () => {
       const scene = yield* mintRequested
       const { floor } = scene
       const other = yield* World.make(
-        floor.of("venue"),
+        floor.sessionOf("venue"),
         "MintRequest",
         Templates.create(Templates.MintRequest, {
-          requester: floor.of("venue").party,
-          holder: floor.of("bob").party,
+          requester: floor.sessionOf("venue").party,
+          holder: floor.sessionOf("bob").party,
           instrument: floor.instrument,
           amount: Dealing.decimal("1"),
           reference: { kind: "test", id: "other" },
@@ -184,7 +184,7 @@ describe("an order whose units were asked for and not minted", () => {
     Effect.gen(function* () {
       const scene = yield* Effect.flatMap(Powers.scene, ordered)
       const delivered = yield* World.act(
-        scene.floor.of("venue"),
+        scene.floor.sessionOf("venue"),
         deliver(scene, scene.floor.market)
       )
       const release = Templates.exercise(
@@ -193,7 +193,7 @@ describe("an order whose units were asked for and not minted", () => {
         "Release",
         { mintRequestCid: null }
       )
-      expect(yield* Effect.flip(World.act(scene.floor.of("venue"), release))).toMatchObject(
+      expect(yield* Effect.flip(World.act(scene.floor.sessionOf("venue"), release))).toMatchObject(
         Dealing.aborts("the units are already minted")
       )
     }).pipe(Effect.provide(ledger))
@@ -205,7 +205,7 @@ describe("an order whose units were asked for and not minted", () => {
       const { floor, lot } = scene
       const under = (credentialCid: string | null) =>
         World.act(
-          floor.of("venue"),
+          floor.sessionOf("venue"),
           Templates.exercise(Templates.Lot, lot, "Deliver", {
             marketCid: null,
             credentialCid,

@@ -14,24 +14,24 @@ const { decimal, aborts, unauthorized } = Dealing
 type Settling = Templates.Argument<typeof Templates.PricedRedemption, "Settle">
 
 /** A claim by wire: the venue's alone. */
-const byWire = ({ of, instrument }: Dealing.Floor) =>
+const byWire = ({ sessionOf, instrument }: Dealing.Floor) =>
   World.make(
-    of("venue"),
+    sessionOf("venue"),
     "RedemptionClaim",
     Templates.create(Templates.RedemptionClaim, {
-      venue: of("venue").party,
+      venue: sessionOf("venue").party,
       redemptionId: "red-1",
       orderId: null,
       instrument,
-      holder: of("alice").party,
-      custodian: of("custodian").party,
+      holder: sessionOf("alice").party,
+      custodian: sessionOf("custodian").party,
       fund: null,
       mode: "wire",
       currency: "EUR",
       paymentAsset: null,
       orderedUnits: decimal("1000"),
       orderedAmount: null,
-      oracle: of("oracle").party,
+      oracle: sessionOf("oracle").party,
       cycleId: null,
       remainderOf: null,
       cutOffAt: null
@@ -47,15 +47,15 @@ describe("a redemption paid by wire", () => {
     return { ...floor, floor, holding, redemption }
   })
   const request = (
-    { of, holding }: Effect.Success<typeof priced>,
+    { sessionOf, holding }: Effect.Success<typeof priced>,
     by: { readonly amount?: string; readonly executeBefore?: Instant.Instant } = {}
   ) =>
     World.act(
-      of("alice"),
+      sessionOf("alice"),
       Templates.exercise(Templates.Holding, holding, "RequestBurn", {
         amount: decimal(by.amount ?? "1000"),
         reference: { kind: "redemption", id: "red-1" },
-        custodian: of("custodian").party,
+        custodian: sessionOf("custodian").party,
         executeBefore: by.executeBefore ?? Dealing.farDeadline
       })
     )
@@ -72,22 +72,22 @@ describe("a redemption paid by wire", () => {
   it.effect("is burned by the registrar on the holder's request, then ended", () =>
     Effect.gen(function* () {
       const at = yield* priced
-      const { of, redemption } = at
+      const { sessionOf, redemption } = at
       const burn = Dealing.sole(yield* request(at), "BurnRequest")
-      expect(yield* Dealing.balance(of("alice"), at.instrument)).toBe("1500")
+      expect(yield* Dealing.balance(sessionOf("alice"), at.instrument)).toBe("1500")
       yield* World.act(
-        of("registrar"),
+        sessionOf("registrar"),
         Templates.exercise(Templates.BurnRequest, burn, "Accept", {})
       )
-      expect(yield* Dealing.balance(of("alice"), at.instrument)).toBe("500")
+      expect(yield* Dealing.balance(sessionOf("alice"), at.instrument)).toBe("500")
       const settle = Templates.exercise(Templates.PricedRedemption, redemption, "Settle", settling)
-      yield* World.act(of("venue"), settle)
+      yield* World.act(sessionOf("venue"), settle)
     }).pipe(Effect.provide(ledger))
   )
 
   it.effect("never would move something on the ledger, or be gated there", () =>
     Effect.gen(function* () {
-      const { of, floor, holding, redemption } = yield* priced
+      const { sessionOf, floor, holding, redemption } = yield* priced
       const unitsAllocationCid = yield* Dealing.allocate(floor, {
         owner: "alice",
         holding,
@@ -98,7 +98,7 @@ describe("a redemption paid by wire", () => {
       const settle = (argument: Partial<Settling>) =>
         Effect.flip(
           World.act(
-            of("venue"),
+            sessionOf("venue"),
             Templates.exercise(Templates.PricedRedemption, redemption, "Settle", {
               ...settling,
               ...argument
@@ -129,9 +129,13 @@ describe("a redemption paid by wire", () => {
     Effect.gen(function* () {
       const at = yield* priced
       const burn = Dealing.sole(yield* request(at), "BurnRequest")
-      yield* World.act(at.of(by), Templates.exercise(Templates.BurnRequest, burn, choice, {}))
-      for (const { lock } of yield* Dealing.holdingsOf(at.of("alice"))) expect(lock).toBeNull()
-      expect(yield* Dealing.balance(at.of("alice"), at.instrument)).toBe("1500")
+      yield* World.act(
+        at.sessionOf(by),
+        Templates.exercise(Templates.BurnRequest, burn, choice, {})
+      )
+      for (const { lock } of yield* Dealing.holdingsOf(at.sessionOf("alice")))
+        expect(lock).toBeNull()
+      expect(yield* Dealing.balance(at.sessionOf("alice"), at.instrument)).toBe("1500")
     }).pipe(Effect.provide(ledger))
   )
 
@@ -149,7 +153,7 @@ describe("a redemption paid by wire", () => {
       const burn = Dealing.sole(yield* request(at, { executeBefore: soon }), "BurnRequest")
       yield* TestClock.adjust("1 hour")
       const accept = Templates.exercise(Templates.BurnRequest, burn, "Accept", {})
-      expect(yield* Effect.flip(World.act(at.of("registrar"), accept))).toMatchObject(
+      expect(yield* Effect.flip(World.act(at.sessionOf("registrar"), accept))).toMatchObject(
         aborts("the request is past its time")
       )
     }).pipe(Effect.provide(ledger))
@@ -160,23 +164,27 @@ describe("a redemption paid by wire", () => {
       const at = yield* priced
       const receipt = yield* request(at)
       const burn = Dealing.sole(receipt, "BurnRequest")
-      const locked = (yield* Dealing.holdingsOf(at.of("alice"))).find(({ lock }) => lock !== null)
+      const locked = (yield* Dealing.holdingsOf(at.sessionOf("alice"))).find(
+        ({ lock }) => lock !== null
+      )
       const offer = Templates.exercise(
         Templates.Holding,
         locked?.contractId ?? "",
         "OfferTransfer",
         {
-          receiver: at.of("bob").party,
+          receiver: at.sessionOf("bob").party,
           amount: decimal("1"),
           executeBefore: Dealing.farDeadline
         }
       )
-      expect(yield* Effect.flip(World.act(at.of("alice"), offer))).toMatchObject(
+      expect(yield* Effect.flip(World.act(at.sessionOf("alice"), offer))).toMatchObject(
         aborts("the holding is locked")
       )
       for (const hint of ["alice", "venue", "custodian"] as const) {
         const accept = Templates.exercise(Templates.BurnRequest, burn, "Accept", {})
-        expect(yield* Effect.flip(World.act(at.of(hint), accept))).toMatchObject(unauthorized)
+        expect(yield* Effect.flip(World.act(at.sessionOf(hint), accept))).toMatchObject(
+          unauthorized
+        )
       }
     }).pipe(Effect.provide(ledger))
   )
@@ -203,7 +211,8 @@ describe("a redemption is seen", () => {
               "bank",
               "bob"
             ] as const,
-            (hint) => Effect.map(Dealing.active(floor.of(hint)), (ids) => ids.includes(contractId))
+            (hint) =>
+              Effect.map(Dealing.active(floor.sessionOf(hint)), (ids) => ids.includes(contractId))
           )
         const parties = ["alice", "registrar", "custodian", "oracle"]
         expect(yield* seers(paid)).toEqual(["venue", "fund", ...parties])

@@ -24,8 +24,10 @@ const figures =
     Effect.succeed({ units: decimal(units), proceeds: decimal(proceeds) })
 const pointOf =
   (by: Omit<Parameters<typeof Dealing.publish>[1], "value">): Figures[3] =>
-  ({ of }) =>
-    Effect.map(Dealing.publish(of, { value: Dealing.price, ...by }), (pointCid) => ({ pointCid }))
+  ({ sessionOf }) =>
+    Effect.map(Dealing.publish(sessionOf, { value: Dealing.price, ...by }), (pointCid) => ({
+      pointCid
+    }))
 
 const mispriced: ReadonlyArray<Figures> = [
   [
@@ -89,7 +91,7 @@ describe("the oracle's price of a redemption is refused for", () => {
   it.effect.each(mispriced)("%s", ([, message, ordered, other]) =>
     Effect.gen(function* () {
       const floor = yield* Dealing.floor
-      const { of, point, price } = { ...floor, price: Dealing.price }
+      const { sessionOf, point, price } = { ...floor, price: Dealing.price }
       const claim = yield* Dealing.redeem(floor, { holder: "alice", id: "red-1", ...ordered })
       const act = Templates.exercise(Templates.RedemptionClaim, claim, "Price", {
         pointCid: point,
@@ -98,7 +100,7 @@ describe("the oracle's price of a redemption is refused for", () => {
         proceeds: decimal("1043.7"),
         ...(yield* other(floor))
       })
-      expect(yield* Effect.flip(World.act(of("oracle"), act))).toMatchObject(aborts(message))
+      expect(yield* Effect.flip(World.act(sessionOf("oracle"), act))).toMatchObject(aborts(message))
     }).pipe(Effect.provide(ledger))
   )
 })

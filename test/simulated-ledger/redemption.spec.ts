@@ -14,7 +14,7 @@ type Settling = Templates.Argument<typeof Templates.PricedRedemption, "Settle">
 /** Alice redeems 1000 of her 1500 units for 1043.70; she and the fund have put both in place. */
 const scene = Effect.gen(function* () {
   const floor = yield* Dealing.floor
-  const { of, market } = floor
+  const { sessionOf, market } = floor
   const units = yield* Dealing.mint(floor, "alice", "1500")
   const cash = yield* Dealing.give(floor, "fund", "5000")
   const claim = yield* Dealing.redeem(floor, { holder: "alice", id: "red-1", units: "1000" })
@@ -35,7 +35,7 @@ const scene = Effect.gen(function* () {
   }
   const settle = (argument: Partial<Settling>) =>
     World.act(
-      of("venue"),
+      sessionOf("venue"),
       Templates.exercise(Templates.PricedRedemption, priced, "Settle", {
         marketCid: market,
         unitsAllocationCid: null,
@@ -58,19 +58,19 @@ const both = (at: Effect.Success<typeof scene>) =>
     }
   })
 
-const intent = (of: Dealing.Floor["of"], cash: Templates.Asset, id: string) =>
+const intent = (sessionOf: Dealing.Floor["sessionOf"], cash: Templates.Asset, id: string) =>
   World.make(
-    of("venue"),
+    sessionOf("venue"),
     "SettlementIntent",
     Templates.create(Templates.SettlementIntent, {
-      venue: of("venue").party,
+      venue: sessionOf("venue").party,
       settlementId: id,
       reference: { kind: "redemption", id },
       legs: [
         {
           legId: "cash",
-          sender: of("fund").party,
-          receiver: of("alice").party,
+          sender: sessionOf("fund").party,
+          receiver: sessionOf("alice").party,
           instrument: cash,
           amount: decimal("1043.7")
         }
@@ -85,13 +85,14 @@ describe("a redemption paid on the ledger", () => {
   it.effect("burns and pays in one transaction, and leaves the rest to the holder", () =>
     Effect.gen(function* () {
       const at = yield* scene
-      const intentCid = yield* intent(at.of, at.cash, "red-1")
+      const intentCid = yield* intent(at.sessionOf, at.cash, "red-1")
       yield* at.settle({ ...(yield* both(at)), intentCid })
-      expect(yield* Dealing.balance(at.of("alice"), at.instrument)).toBe("500")
-      expect(yield* Dealing.balance(at.of("alice"), at.cash)).toBe("1043.7")
-      expect(yield* Dealing.balance(at.of("fund"), at.cash)).toBe("3956.3")
-      expect(yield* Dealing.balance(at.of("fund"), at.instrument)).toBe("0")
-      for (const { lock } of yield* Dealing.holdingsOf(at.of("alice"))) expect(lock).toBeNull()
+      expect(yield* Dealing.balance(at.sessionOf("alice"), at.instrument)).toBe("500")
+      expect(yield* Dealing.balance(at.sessionOf("alice"), at.cash)).toBe("1043.7")
+      expect(yield* Dealing.balance(at.sessionOf("fund"), at.cash)).toBe("3956.3")
+      expect(yield* Dealing.balance(at.sessionOf("fund"), at.instrument)).toBe("0")
+      for (const { lock } of yield* Dealing.holdingsOf(at.sessionOf("alice")))
+        expect(lock).toBeNull()
     }).pipe(Effect.provide(ledger))
   )
 
@@ -101,8 +102,8 @@ describe("a redemption paid on the ledger", () => {
       const second = yield* Dealing.give(at.floor, "fund", "100")
       const unitsAllocationCid = yield* Dealing.allocate(at.floor, at.fromAlice)
       yield* at.settle({ unitsAllocationCid, holdingCids: [at.cashCid, second] })
-      expect(yield* Dealing.balance(at.of("alice"), at.cash)).toBe("1043.7")
-      expect(yield* Dealing.balance(at.of("fund"), at.cash)).toBe("4056.3")
+      expect(yield* Dealing.balance(at.sessionOf("alice"), at.cash)).toBe("1043.7")
+      expect(yield* Dealing.balance(at.sessionOf("fund"), at.cash)).toBe("4056.3")
     }).pipe(Effect.provide(ledger))
   )
 
@@ -111,7 +112,7 @@ describe("a redemption paid on the ledger", () => {
       const at = yield* scene
       const allocated = yield* both({ ...at, fromAlice: { ...at.fromAlice, amount: "1200" } })
       yield* at.settle(allocated)
-      expect(yield* Dealing.balance(at.of("alice"), at.instrument)).toBe("500")
+      expect(yield* Dealing.balance(at.sessionOf("alice"), at.instrument)).toBe("500")
     }).pipe(Effect.provide(ledger))
   )
 
@@ -119,19 +120,20 @@ describe("a redemption paid on the ledger", () => {
     Effect.gen(function* () {
       const at = yield* scene
       const allocated = yield* both(at)
-      const intentCid = yield* intent(at.of, at.cash, "red-1")
+      const intentCid = yield* intent(at.sessionOf, at.cash, "red-1")
       yield* World.act(
-        at.of("venue"),
+        at.sessionOf("venue"),
         Templates.exercise(Templates.PricedRedemption, at.priced, "Release", {
           ...allocated,
           intentCid
         })
       )
       for (const hint of ["alice", "fund"] as const) {
-        for (const { lock } of yield* Dealing.holdingsOf(at.of(hint))) expect(lock).toBeNull()
+        for (const { lock } of yield* Dealing.holdingsOf(at.sessionOf(hint)))
+          expect(lock).toBeNull()
       }
-      expect(yield* Dealing.balance(at.of("alice"), at.instrument)).toBe("1500")
-      expect(yield* Dealing.balance(at.of("fund"), at.cash)).toBe("5000")
+      expect(yield* Dealing.balance(at.sessionOf("alice"), at.instrument)).toBe("1500")
+      expect(yield* Dealing.balance(at.sessionOf("fund"), at.cash)).toBe("5000")
     }).pipe(Effect.provide(ledger))
   )
 
@@ -143,7 +145,7 @@ describe("a redemption paid on the ledger", () => {
       ) =>
         Effect.flip(
           World.act(
-            at.of("venue"),
+            at.sessionOf("venue"),
             Templates.exercise(Templates.PricedRedemption, at.priced, "Release", {
               unitsAllocationCid: null,
               allocationCid: null,
@@ -152,7 +154,7 @@ describe("a redemption paid on the ledger", () => {
             })
           )
         )
-      const intentCid = yield* intent(at.of, at.cash, "red-9")
+      const intentCid = yield* intent(at.sessionOf, at.cash, "red-9")
       expect(yield* release({ intentCid })).toMatchObject(
         aborts("the settlement is of another order")
       )
@@ -174,14 +176,15 @@ describe("a redemption paid on the ledger", () => {
         reference: "order-red-2"
       })
       yield* World.act(
-        at.of("venue"),
+        at.sessionOf("venue"),
         Templates.exercise(Templates.RedemptionClaim, claim, "Withdraw", {
           unitsAllocationCid,
           allocationCid: null,
           intentCid: null
         })
       )
-      for (const { lock } of yield* Dealing.holdingsOf(at.of("alice"))) expect(lock).toBeNull()
+      for (const { lock } of yield* Dealing.holdingsOf(at.sessionOf("alice")))
+        expect(lock).toBeNull()
     }).pipe(Effect.provide(ledger))
   )
 })
@@ -211,11 +214,11 @@ const fill = (units: string, proceeds: string, remainderId = "red-1-rest") => ({
 })
 /** A part, with the cash of that part. */
 const part =
-  (...of: Parameters<typeof fill>): Wrong[2] =>
+  (...args: Parameters<typeof fill>): Wrong[2] =>
   (at) =>
-    Effect.map(both({ ...at, fromFund: { ...at.fromFund, amount: of[1] } }), (allocated) => ({
+    Effect.map(both({ ...at, fromFund: { ...at.fromFund, amount: args[1] } }), (allocated) => ({
       ...allocated,
-      ...fill(...of)
+      ...fill(...args)
     }))
 
 const wrong: ReadonlyArray<Wrong> = [
@@ -330,7 +333,7 @@ const wrong: ReadonlyArray<Wrong> = [
     (at) =>
       Effect.gen(function* () {
         const terms = { marketId: "m2", instrument: at.instrument, fundHint: "custodian" } as const
-        const marketCid = yield* Dealing.marketOf(at.of, terms)
+        const marketCid = yield* Dealing.marketOf(at.sessionOf, terms)
         return { ...(yield* both(at)), marketCid }
       })
   ],
@@ -370,7 +373,7 @@ const wrong: ReadonlyArray<Wrong> = [
     (at) =>
       Effect.gen(function* () {
         const instrument = { ...at.instrument, id: "FUND-B" }
-        const marketCid = yield* Dealing.marketOf(at.of, { marketId: "m2", instrument })
+        const marketCid = yield* Dealing.marketOf(at.sessionOf, { marketId: "m2", instrument })
         return { ...(yield* both(at)), marketCid }
       })
   ],
@@ -379,7 +382,7 @@ const wrong: ReadonlyArray<Wrong> = [
     "the settlement is of another order",
     (at) =>
       Effect.gen(function* () {
-        const intentCid = yield* intent(at.of, at.cash, "red-9")
+        const intentCid = yield* intent(at.sessionOf, at.cash, "red-9")
         return { ...(yield* both(at)), intentCid }
       })
   ],
@@ -404,14 +407,14 @@ describe("the settlement of a redemption is refused with", () => {
       const at = yield* scene
       const settleArgument = yield* argument(at)
       expect(yield* Effect.flip(at.settle(settleArgument))).toMatchObject(aborts(message))
-      expect(yield* Dealing.balance(at.of("alice"), at.instrument)).toBe("1500")
+      expect(yield* Dealing.balance(at.sessionOf("alice"), at.instrument)).toBe("1500")
     }).pipe(Effect.provide(ledger))
   )
 
   it.effect("cash of the fund's that the venue was shown, though the fund has not named it", () =>
     Effect.gen(function* () {
       const at = yield* scene
-      const fund = at.of("fund")
+      const fund = at.sessionOf("fund")
       const unitsAllocationCid = yield* Dealing.allocate(at.floor, at.fromAlice)
       const unnamed = yield* Dealing.give(at.floor, "fund", "2000", at.cash, "fund")
       const participant = yield* SimulatedLedger.Participant
@@ -426,7 +429,7 @@ describe("the settlement of a redemption is refused with", () => {
         evidence: null,
         fill: null
       })
-      const shown = at.of("venue").submit({
+      const shown = at.sessionOf("venue").submit({
         ...World.submission(settle),
         disclosed: [{ createdEventBlob, contractId: unnamed }]
       })
@@ -453,7 +456,7 @@ describe("the settlement of a redemption is refused with", () => {
         evidence: null,
         ...fill("999", "1001")
       })
-      expect(yield* Effect.flip(World.act(at.of("venue"), settle))).toMatchObject(
+      expect(yield* Effect.flip(World.act(at.sessionOf("venue"), settle))).toMatchObject(
         aborts("a part pays no more than the whole")
       )
     }).pipe(Effect.provide(ledger))
@@ -463,9 +466,9 @@ describe("the settlement of a redemption is refused with", () => {
     Effect.gen(function* () {
       const at = yield* scene
       const receipt = yield* at.settle(yield* part("400.000001", "417.48")(at))
-      expect(yield* Dealing.balance(at.of("alice"), at.instrument)).toBe("1099.999999")
-      expect(yield* Dealing.balance(at.of("alice"), at.cash)).toBe("417.48")
-      const nodes = yield* World.nodes(at.of("alice"), receipt)
+      expect(yield* Dealing.balance(at.sessionOf("alice"), at.instrument)).toBe("1099.999999")
+      expect(yield* Dealing.balance(at.sessionOf("alice"), at.cash)).toBe("417.48")
+      const nodes = yield* World.nodes(at.sessionOf("alice"), receipt)
       const rest = nodes.find(
         (node) => node._tag === "Created" && node.template.entity === "RedemptionClaim"
       )

@@ -17,7 +17,7 @@ const digest = "ab".repeat(32)
 /** Alice pays 50.00, of which 47 units at 1.0437 take 49.0539. */
 const paidOnLedger = Effect.gen(function* () {
   const floor = yield* Dealing.floor
-  const { of, market, credentials } = floor
+  const { sessionOf, market, credentials } = floor
   const claim = yield* Dealing.subscribe(floor, { holder: "alice", id: "sub-1", amount: "50" })
   const lot = yield* Dealing.attest(floor, claim, "47")
   const allocationCid = yield* Dealing.allocate(floor, {
@@ -29,7 +29,7 @@ const paidOnLedger = Effect.gen(function* () {
   })
   const settle = (refund: string | null, by: Dealing.Hint = "venue") =>
     World.act(
-      of(by),
+      sessionOf(by),
       Templates.exercise(Templates.Lot, lot, "Settle", {
         marketCid: market,
         allocationCid,
@@ -45,25 +45,25 @@ const paidOnLedger = Effect.gen(function* () {
 describe("the refund of a lot paid on the ledger", () => {
   it.effect("goes to the holder out of what it paid, and the fund keeps the rest", () =>
     Effect.gen(function* () {
-      const { of, cash, instrument, settle } = yield* paidOnLedger
+      const { sessionOf, cash, instrument, settle } = yield* paidOnLedger
       yield* settle("0.94")
-      expect(yield* Dealing.balance(of("alice"), cash)).toBe("0.94")
-      expect(yield* Dealing.balance(of("fund"), cash)).toBe("49.06")
-      expect(yield* Dealing.balance(of("alice"), instrument)).toBe("47")
+      expect(yield* Dealing.balance(sessionOf("alice"), cash)).toBe("0.94")
+      expect(yield* Dealing.balance(sessionOf("fund"), cash)).toBe("49.06")
+      expect(yield* Dealing.balance(sessionOf("alice"), instrument)).toBe("47")
     }).pipe(Effect.provide(ledger))
   )
 
   it.effect("is never more than the units leave of the cash, not by the last place", () =>
     Effect.gen(function* () {
-      const { of, cash, settle } = yield* paidOnLedger
+      const { sessionOf, cash, settle } = yield* paidOnLedger
       const beyond = aborts("the refund is more than the units leave of the cash")
       expect(yield* Effect.flip(settle("0.95"))).toMatchObject(beyond)
       expect(yield* Effect.flip(settle("0.9461000001"))).toMatchObject(beyond)
       expect(yield* Effect.flip(settle("49"))).toMatchObject(beyond)
       // The refused settlements changed no balance.
-      expect(yield* Dealing.balance(of("fund"), cash)).toBe("0")
+      expect(yield* Dealing.balance(sessionOf("fund"), cash)).toBe("0")
       yield* settle("0.9461")
-      expect(yield* Dealing.balance(of("fund"), cash)).toBe("49.0539")
+      expect(yield* Dealing.balance(sessionOf("fund"), cash)).toBe("49.0539")
     }).pipe(Effect.provide(ledger))
   )
 
@@ -83,16 +83,16 @@ describe("the refund of a lot paid on the ledger", () => {
 /** The same order paid by wire, delivered. */
 const paidByWire = Effect.gen(function* () {
   const floor = yield* Dealing.floor
-  const { of, market, credentials, instrument } = floor
+  const { sessionOf, market, credentials, instrument } = floor
   const claim = yield* World.make(
-    of("venue"),
+    sessionOf("venue"),
     "SubscriptionClaim",
     Templates.create(Templates.SubscriptionClaim, {
-      venue: of("venue").party,
+      venue: sessionOf("venue").party,
       subscriptionId: "sub-1",
       orderId: null,
       instrument,
-      holder: of("alice").party,
+      holder: sessionOf("alice").party,
       custodian: null,
       fund: null,
       mode: "wire",
@@ -104,7 +104,7 @@ const paidByWire = Effect.gen(function* () {
       oracle: null,
       cycleId: null,
       orderedUnits: null,
-      attestors: [of("attestor").party],
+      attestors: [sessionOf("attestor").party],
       required: 1,
       attested: [],
       pointCid: null,
@@ -114,7 +114,7 @@ const paidByWire = Effect.gen(function* () {
   )
   const lot = yield* Dealing.attest(floor, claim, "47")
   const delivered = yield* World.act(
-    of("venue"),
+    sessionOf("venue"),
     Templates.exercise(Templates.Lot, lot, "Deliver", {
       marketCid: market,
       credentialCid: credentials.alice,
@@ -124,7 +124,7 @@ const paidByWire = Effect.gen(function* () {
   )
   const settle = (refunded: string | null, owed: string | null) =>
     World.act(
-      of("venue"),
+      sessionOf("venue"),
       Templates.exercise(Templates.DeliveredLot, sole(delivered, "DeliveredLot"), "Settle", {
         allocationCid: null,
         evidence: digest,
@@ -134,7 +134,7 @@ const paidByWire = Effect.gen(function* () {
     )
   const pay = (contractId: string, amount: string, by: Dealing.Hint = "venue") =>
     World.act(
-      of(by),
+      sessionOf(by),
       Templates.exercise(Templates.OwedRefund, contractId, "Pay", {
         amount: decimal(amount),
         evidence: digest
@@ -146,17 +146,17 @@ const paidByWire = Effect.gen(function* () {
 describe("the refund of a lot paid by wire", () => {
   it.effect("that is still owed stands as a contract its holder sees, until it is paid", () =>
     Effect.gen(function* () {
-      const { of, settle, pay } = yield* paidByWire
+      const { sessionOf, settle, pay } = yield* paidByWire
       const owed = sole(yield* settle("0.5", "0.44"), "OwedRefund")
-      expect(yield* Dealing.active(of("alice"))).toContain(owed)
-      expect(yield* Dealing.active(of("fund"))).not.toContain(owed)
+      expect(yield* Dealing.active(sessionOf("alice"))).toContain(owed)
+      expect(yield* Dealing.active(sessionOf("fund"))).not.toContain(owed)
       expect(yield* Effect.flip(pay(owed, "0.45"))).toMatchObject(aborts("less is owed"))
       expect(yield* Effect.flip(pay(owed, "0"))).toMatchObject(aborts("a refund pays something"))
       expect(yield* Effect.flip(pay(owed, "0.1", "alice"))).toMatchObject(unauthorized)
       const rest = sole(yield* pay(owed, "0.4"), "OwedRefund")
-      expect(yield* Dealing.active(of("alice"))).not.toContain(owed)
+      expect(yield* Dealing.active(sessionOf("alice"))).not.toContain(owed)
       expect(World.created(yield* pay(rest, "0.04"), "OwedRefund")).toEqual([])
-      expect(yield* Dealing.active(of("alice"))).not.toContain(rest)
+      expect(yield* Dealing.active(sessionOf("alice"))).not.toContain(rest)
     }).pipe(Effect.provide(ledger))
   )
 
@@ -176,18 +176,18 @@ describe("the refund of a lot paid by wire", () => {
 describe("a debt on the ledger", () => {
   it.effect("is not of an amount of nothing, whoever writes it", () =>
     Effect.gen(function* () {
-      const { of, instrument } = yield* Dealing.floor
+      const { sessionOf, instrument } = yield* Dealing.floor
       const owes = Templates.create(Templates.OwedRefund, {
-        venue: of("venue").party,
+        venue: sessionOf("venue").party,
         subscriptionId: "sub-1",
         orderId: null,
         instrument,
-        holder: of("alice").party,
+        holder: sessionOf("alice").party,
         custodian: null,
         currency: "EUR",
         amount: Decimal.zero
       })
-      expect(yield* Effect.flip(World.act(of("venue"), owes))).toMatchObject({
+      expect(yield* Effect.flip(World.act(sessionOf("venue"), owes))).toMatchObject({
         code: "TEMPLATE_PRECONDITION_VIOLATED"
       })
     }).pipe(Effect.provide(ledger))

@@ -46,15 +46,15 @@ interface Fraction {
   readonly over: bigint
   readonly under: bigint
 }
-const of = (over: bigint, under: bigint): Fraction => ({ over, under })
+const fractionOf = (over: bigint, under: bigint): Fraction => ({ over, under })
 const times = (left: Fraction, right: Fraction) =>
-  of(left.over * right.over, left.under * right.under)
+  fractionOf(left.over * right.over, left.under * right.under)
 const plus = (left: Fraction, right: Fraction) =>
-  of(left.over * right.under + right.over * left.under, left.under * right.under)
+  fractionOf(left.over * right.under + right.over * left.under, left.under * right.under)
 const isBelow = (left: Fraction, right: Fraction) =>
   left.over * right.under < right.over * left.under
-const sum = (all: ReadonlyArray<Fraction>) => all.reduce(plus, of(0n, 1n))
-const plain = (units: bigint) => of(units, unit)
+const sum = (all: ReadonlyArray<Fraction>) => all.reduce(plus, fractionOf(0n, 1n))
+const plain = (units: bigint) => fractionOf(units, unit)
 const down = ({ over, under }: Fraction, places: bigint) => {
   const step = unit / 10n ** places
   return ((over * (unit / step)) / under) * step
@@ -91,7 +91,7 @@ const grossOf = (books: Books, asset: string) =>
   times(plain(amountOf(books, asset)), plain(priceOf(books, asset) ?? 0n))
 
 const worthOf = (books: Books): Fraction => {
-  if (books.outstanding === 0n) return of(0n, 1n)
+  if (books.outstanding === 0n) return fractionOf(0n, 1n)
   if (books.isPar) return times(plain(books.outstanding), unitPriceOf(books))
   return sum(books.terms.assets.map(({ asset }) => grossOf(books, asset)))
 }
@@ -103,7 +103,7 @@ const priceDecimalsOf = ({ isPar, priceDecimals = 10n }: Books) => (isPar ? 10n 
 const requiredOf = (books: Books): Fraction => times(plain(books.terms.minCover), worthOf(books))
 
 const valueOf = (books: Books, { asset, haircut }: AssetTerms): Fraction =>
-  isFresh(books, asset) ? times(grossOf(books, asset), plain(unit - haircut)) : of(0n, 1n)
+  isFresh(books, asset) ? times(grossOf(books, asset), plain(unit - haircut)) : fractionOf(0n, 1n)
 
 /** Counted value of an asset for a requirement. */
 const countedAt = (books: Books, terms: AssetTerms, required: Fraction): Fraction => {
@@ -136,7 +136,7 @@ const sharePriceOf = (books: Books): Fraction | null => {
   const exact =
     books.outstanding === 0n
       ? unitPriceOf(books)
-      : times(worthOf(books), of(unit, books.outstanding))
+      : times(worthOf(books), fractionOf(unit, books.outstanding))
   return down(exact, priceDecimalsOf(books)) === 0n ? null : exact
 }
 
@@ -172,7 +172,7 @@ export const figuresOf = (books: Books, places: bigint): Figures => {
   const counted = allCountedAt(books, required)
   const worth = worthOf(books)
   const share = sharePriceOf(books)
-  const ratio = times(counted, of(worth.under, worth.over === 0n ? 1n : worth.over))
+  const ratio = times(counted, fractionOf(worth.under, worth.over === 0n ? 1n : worth.over))
   const lowState = isUnpriced(books) ? "unknown" : "low"
   return {
     assets: books.terms.assets.map((terms) => ({
@@ -202,7 +202,7 @@ export const unitsOf = (
   const share = sharePriceOf(books)
   if (price === null || share === null || price === 0n) return null
   return down(
-    times(times(plain(amount), plain(price)), of(unit, up(share, priceDecimalsOf(books)))),
+    times(times(plain(amount), plain(price)), fractionOf(unit, up(share, priceDecimalsOf(books)))),
     books.decimals
   )
 }
@@ -216,7 +216,7 @@ export const payoutOf = (
   const share = sharePriceOf(books)
   if (price === null || share === null || price === 0n) return null
   const worth = times(plain(units), plain(down(share, priceDecimalsOf(books))))
-  return down(times(worth, of(unit, price)), books.decimals)
+  return down(times(worth, fractionOf(unit, price)), books.decimals)
 }
 
 /**

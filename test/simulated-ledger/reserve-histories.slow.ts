@@ -198,12 +198,18 @@ const isKept = ({ pending }: Game, asset: string) =>
 /** A free holding of a party that has at least an amount. */
 const freeOf = (
   { scene }: Game,
-  of: { readonly owner: Dealing.Hint; readonly asset: Templates.Asset; readonly amount: bigint }
+  allocation: {
+    readonly owner: Dealing.Hint
+    readonly asset: Templates.Asset
+    readonly amount: bigint
+  }
 ) =>
-  Effect.flatMap(Dealing.holdingsOf(scene.of(of.owner)), (all) => {
+  Effect.flatMap(Dealing.holdingsOf(scene.sessionOf(allocation.owner)), (all) => {
     const found = all.find(
       ({ amount, instrument, lock }) =>
-        lock === null && instrument.id === of.asset.id && Decimal.atoms(amount) >= of.amount
+        lock === null &&
+        instrument.id === allocation.asset.id &&
+        Decimal.atoms(amount) >= allocation.amount
     )
     return found === undefined ? nothing : Effect.succeed(found.contractId)
   })
@@ -258,7 +264,7 @@ const acts: { readonly [K in What]: (game: Game, step: Step, name: string) => Pl
       yield* allowed(
         { what: "lockMore", holds: isInTerms && isKept(game, asset.id) },
         World.act(
-          scene.of("custodian"),
+          scene.sessionOf("custodian"),
           Templates.exercise(Templates.LockAgreement, agreementCid, "LockMore", {
             ...{ reserveCid, holdingCid, lockedCid, amount }
           })
@@ -286,7 +292,7 @@ const acts: { readonly [K in What]: (game: Game, step: Step, name: string) => Pl
         Reserves.startMint(
           game.scene,
           { id: name, asset, amount: text(amount), units: text(units ?? 1n), points: [] },
-          { ...argument, depositor: game.scene.of(holder).party, executeBefore }
+          { ...argument, depositor: game.scene.sessionOf(holder).party, executeBefore }
         )
       )
       const order = { id: name, kind: "mint", holder, asset, amount, executeBefore } as const
@@ -306,7 +312,7 @@ const acts: { readonly [K in What]: (game: Game, step: Step, name: string) => Pl
       order.contractId = yield* allowed(
         { what: "fund", holds: now < executeBefore },
         World.make(
-          scene.of(holder),
+          scene.sessionOf(holder),
           "MintOrder",
           Templates.exercise(Templates.MintOrder, order.contractId, "Accept", { allocationCid })
         )
@@ -347,10 +353,10 @@ const acts: { readonly [K in What]: (game: Game, step: Step, name: string) => Pl
     Effect.gen(function* () {
       const order = pick(openOrders(game, "mint", true), step.which)
       if (order?.contractId == null) return yield* nothing
-      const orders = yield* Powers.all(game.scene.of("venue"), Templates.MintOrder)
+      const orders = yield* Powers.all(game.scene.sessionOf("venue"), Templates.MintOrder)
       const found = orders.find(({ contractId }) => contractId === order.contractId)
       yield* World.act(
-        game.scene.of("venue"),
+        game.scene.sessionOf("venue"),
         Templates.exercise(Templates.MintOrder, order.contractId, "Cancel", {
           allocationCid: found?.payload.allocationCid ?? null,
           intentCid: null
@@ -378,7 +384,7 @@ const acts: { readonly [K in What]: (game: Game, step: Step, name: string) => Pl
         Reserves.startRedemption(
           game.scene,
           { id: name, asset, amount: text(amount), units: text(units), points: [] },
-          { ...argument, owner: game.scene.of(holder).party, executeBefore }
+          { ...argument, owner: game.scene.sessionOf(holder).party, executeBefore }
         )
       )
       const order = { id: name, kind: "redemption", holder, asset, units, executeBefore } as const
@@ -402,7 +408,7 @@ const acts: { readonly [K in What]: (game: Game, step: Step, name: string) => Pl
       order.contractId = yield* allowed(
         { what: "acceptRedemption", holds: now < executeBefore },
         World.make(
-          game.scene.of(holder),
+          game.scene.sessionOf(holder),
           "ReserveRedemptionOrder",
           Templates.exercise(Templates.ReserveRedemptionOrder, order.contractId, "Accept", {
             holdingCid
@@ -448,10 +454,13 @@ const acts: { readonly [K in What]: (game: Game, step: Step, name: string) => Pl
     Effect.gen(function* () {
       const order = pick(openOrders(game, "redemption", true), step.which)
       if (order?.contractId == null) return yield* nothing
-      const orders = yield* Powers.all(game.scene.of("venue"), Templates.ReserveRedemptionOrder)
+      const orders = yield* Powers.all(
+        game.scene.sessionOf("venue"),
+        Templates.ReserveRedemptionOrder
+      )
       const found = orders.find(({ contractId }) => contractId === order.contractId)
       yield* World.act(
-        game.scene.of("venue"),
+        game.scene.sessionOf("venue"),
         Templates.exercise(Templates.ReserveRedemptionOrder, order.contractId, "Cancel", {
           lockedUnitsCid: found?.payload.lockedUnitsCid ?? null
         })
@@ -485,7 +494,7 @@ const acts: { readonly [K in What]: (game: Game, step: Step, name: string) => Pl
       yield* allowed(
         { what: "withdrawPending", holds: game.pending !== null && now < game.pending.at },
         World.act(
-          game.scene.of("venue"),
+          game.scene.sessionOf("venue"),
           Templates.exercise(Templates.Reserve, contractId, "WithdrawPending", { amendmentId })
         )
       )
@@ -506,7 +515,7 @@ const acts: { readonly [K in What]: (game: Game, step: Step, name: string) => Pl
       yield* allowed(
         { what: "release", holds: Books.mayRelease(books, asset.id) },
         World.act(
-          scene.of("venue"),
+          scene.sessionOf("venue"),
           Templates.exercise(Templates.LockAgreement, agreementCid, "Release", {
             ...argument,
             holdingCids: argument.holdingCids.filter((cid) => !lockedCids.includes(cid)),
@@ -527,7 +536,7 @@ const acts: { readonly [K in What]: (game: Game, step: Step, name: string) => Pl
       yield* allowed(
         { what: "close", holds: !game.isClosing },
         World.act(
-          game.scene.of("venue"),
+          game.scene.sessionOf("venue"),
           Templates.exercise(Templates.Reserve, contractId, "Close", { empty: false })
         )
       )
@@ -552,11 +561,11 @@ const filled = (game: Game) =>
     yield* Effect.result(mint)
   })
 
-const begin = (of: Opening) =>
+const begin = (opening: Opening) =>
   Effect.gen(function* () {
-    const terms = (scene: Reserves.Scene) => Reserves.termsOf(scene, termsAt(of.terms))
+    const terms = (scene: Reserves.Scene) => Reserves.termsOf(scene, termsAt(opening.terms))
     const scene = yield* Reserves.open((opened) => ({
-      parValue: of.isPar ? Decimal.one : null,
+      parValue: opening.isPar ? Decimal.one : null,
       loosenDelay,
       terms: terms(opened)
     }))
@@ -572,7 +581,7 @@ const begin = (of: Opening) =>
       agreements.set(asset.id, yield* Reserves.lock(scene, asset))
     }
     const game: Game = {
-      ...{ scene, owned, agreements, opening: of },
+      ...{ scene, owned, agreements, opening },
       locked: new Map(),
       points: [],
       orders: [],
@@ -582,17 +591,19 @@ const begin = (of: Opening) =>
       isClosing: false,
       done: []
     }
-    if (of.isFilled) yield* filled(game)
+    if (opening.isFilled) yield* filled(game)
     return game
   })
 
 /** Amounts on the ledger, by `owner asset` and of the reserve by asset. */
 const onLedger = ({ scene }: Game) =>
   Effect.gen(function* () {
-    const hints = new Map<Party.Party, string>(owners.map((hint) => [scene.of(hint).party, hint]))
+    const hints = new Map<Party.Party, string>(
+      owners.map((hint) => [scene.sessionOf(hint).party, hint])
+    )
     const owned = new Map<string, bigint>()
     const locked = new Map<string, bigint>()
-    for (const { payload } of yield* Powers.all(scene.of("venue"), Templates.Holding)) {
+    for (const { payload } of yield* Powers.all(scene.sessionOf("venue"), Templates.Holding)) {
       const { amount, instrument, lock, owner } = payload
       const isReserves = lock?.context === "res-1"
       const books = isReserves ? locked : owned
@@ -613,9 +624,9 @@ const wealthOf = ({ owned }: Game, holder: string) =>
   21n * (owned.get(`${holder} BILL`) ?? 0n)
 
 /** Plays the steps; refusals are part of the game. After each step the ledger is as the books are. */
-const play = (of: Opening, script: ReadonlyArray<Step>) =>
+const play = (opening: Opening, script: ReadonlyArray<Step>) =>
   Effect.gen(function* () {
-    const game = yield* begin(of)
+    const game = yield* begin(opening)
     const wealth = new Map(holders.map((holder) => [holder, wealthOf(game, holder)]))
     for (const [index, step] of script.entries()) {
       const outcome = yield* Effect.result(acts[step.what](game, step, `n${index}`))
@@ -626,7 +637,7 @@ const play = (of: Opening, script: ReadonlyArray<Step>) =>
       expect(shown(ledger.locked), step.what).toEqual(shown(game.locked))
       const { payload } = yield* Reserves.reserve(game.scene)
       expect(text(Decimal.atoms(payload.outstanding)), step.what).toBe(text(game.outstanding))
-      if (!of.isPar || !of.isStill) continue
+      if (!opening.isPar || !opening.isStill) continue
       for (const holder of holders) {
         expect(wealthOf(game, holder) <= (wealth.get(holder) ?? 0n), `${holder} gained`).toBe(true)
       }
@@ -634,9 +645,9 @@ const play = (of: Opening, script: ReadonlyArray<Step>) =>
     return game.done
   })
 
-const run = (of: Opening, script: ReadonlyArray<Step>): Promise<ReadonlyArray<string>> =>
+const run = (opening: Opening, script: ReadonlyArray<Step>): Promise<ReadonlyArray<string>> =>
   Effect.runPromise(
-    play(of, script).pipe(
+    play(opening, script).pipe(
       Effect.provide(SimulatedLedger.layerMemory(World.options)),
       Effect.provide(TestClock.layer())
     )
@@ -645,14 +656,18 @@ const run = (of: Opening, script: ReadonlyArray<Step>): Promise<ReadonlyArray<st
 describe("after any history of a reserve", () => {
   it("units and assets are conserved, cover is kept and no loosening is early, by the test's own books", () =>
     fc.assert(
-      fc.asyncProperty(opening, steps, async (of, script) => void (await run(of, script))),
+      fc.asyncProperty(
+        opening,
+        steps,
+        async (opening, script) => void (await run(opening, script))
+      ),
       { numRuns: Number(process.env["RESERVE_HISTORIES"] ?? 10) }
     ))
 
   it("these histories do enough to prove something", async () => {
     const done = new Map<string, number>()
-    for (const [of, script] of fc.sample(fc.tuple(opening, steps), { numRuns: 25, seed: 7 })) {
-      for (const what of await run(of, script)) done.set(what, (done.get(what) ?? 0) + 1)
+    for (const [start, script] of fc.sample(fc.tuple(opening, steps), { numRuns: 25, seed: 7 })) {
+      for (const what of await run(start, script)) done.set(what, (done.get(what) ?? 0) + 1)
     }
     const more = ["tightened", "loosened", "refused settleMint", "redemption of moved price"]
     for (const what of [...whats, ...more]) {

@@ -33,17 +33,21 @@ const shownOf = ({ ratio, state }: Templates.LedgerCover) =>
   `${ratio === null ? "null" : Decimal.format(ratio)} ${state}`
 
 /** The report that the ledger computes now. */
-const report = (scene: Reserves.Scene, points: ReadonlyArray<string>, of: string = supply) =>
+const report = (
+  scene: Reserves.Scene,
+  points: ReadonlyArray<string>,
+  outstanding: string = supply
+) =>
   Effect.gen(function* () {
     const { contractId } = yield* Reserves.reserve(scene)
     yield* World.act(
-      scene.of("venue"),
+      scene.sessionOf("venue"),
       Templates.exercise(Templates.Reserve, contractId, "ComputeReport", {
         reportId: "report-1",
-        ...(yield* Reserves.judging(scene, points, of))
+        ...(yield* Reserves.judging(scene, points, outstanding))
       })
     )
-    const reports = yield* Powers.all(scene.of("venue"), Templates.ReserveReport)
+    const reports = yield* Powers.all(scene.sessionOf("venue"), Templates.ReserveReport)
     const last = reports.at(-1)
     if (last === undefined) throw new Error("no report")
     return last.payload
@@ -68,9 +72,9 @@ describe("a reserve", () => {
           aborts("only the issuer and the holder of the reserve accept")
         )
         const declined = World.act(
-          scene.of("venue"),
+          scene.sessionOf("venue"),
           Templates.exercise(Templates.ReserveProposal, again, "Decline", {
-            party: scene.of("venue").party
+            party: scene.sessionOf("venue").party
           })
         )
         expect(yield* Effect.flip(declined)).toMatchObject(
@@ -80,7 +84,7 @@ describe("a reserve", () => {
           1
         )
       }
-      const issuer = scene.of("registrar").party
+      const issuer = scene.sessionOf("registrar").party
       const own = yield* Reserves.propose(scene, { reserveId: "res-own", holder: issuer })
       expect(
         World.created(yield* Reserves.accept(scene, own, "registrar"), "Reserve")
@@ -96,27 +100,27 @@ describe("a reserve", () => {
         const terms = Reserves.termsOf(scene)
         const [eur, bill] = terms.assets
         if (eur === undefined || bill === undefined) throw new Error("there are two assets")
-        const of = (...assets: ReadonlyArray<Templates.ReserveAssetTerms>) => ({
+        const termsOf = (...assets: ReadonlyArray<Templates.ReserveAssetTerms>) => ({
           terms: { ...terms, assets }
         })
         for (const change of [
-          { issuer: scene.of("fund").party },
-          { holder: scene.of("venue").party },
+          { issuer: scene.sessionOf("fund").party },
+          { holder: scene.sessionOf("venue").party },
           { decimals: 11 },
           { parValue: Decimal.zero },
           { initialSharePrice: Decimal.one },
           { parValue: null, initialSharePrice: Decimal.zero },
           { terms: { ...terms, minCover: Decimal.zero } },
-          of(),
-          of(eur, eur),
-          of(eur, { ...bill, haircut: Decimal.one }),
-          of({ ...eur, asset: scene.instrument }),
-          of({ ...eur, haircut: Decimal.one }),
-          of({ ...eur, haircut: decimal("-0.1") }),
-          of({ ...eur, maxShare: Decimal.zero }),
-          of({ ...eur, maxShare: decimal("1.1") }),
-          of({ ...eur, freshness: 1 }),
-          of(
+          termsOf(),
+          termsOf(eur, eur),
+          termsOf(eur, { ...bill, haircut: Decimal.one }),
+          termsOf({ ...eur, asset: scene.instrument }),
+          termsOf({ ...eur, haircut: Decimal.one }),
+          termsOf({ ...eur, haircut: decimal("-0.1") }),
+          termsOf({ ...eur, maxShare: Decimal.zero }),
+          termsOf({ ...eur, maxShare: decimal("1.1") }),
+          termsOf({ ...eur, freshness: 1 }),
+          termsOf(
             ...Array.from({ length: 21 }, (_, i) => ({
               ...eur,
               asset: { ...eur.asset, id: `${i}` }
@@ -142,7 +146,7 @@ describe("a reserve", () => {
       for (const [n, assets] of edges.entries()) {
         yield* Reserves.propose(scene, { reserveId: `res-${n}`, terms: { ...terms, assets } })
       }
-      const proposed = yield* Powers.all(scene.of("venue"), Templates.ReserveProposal)
+      const proposed = yield* Powers.all(scene.sessionOf("venue"), Templates.ReserveProposal)
       expect(proposed).toHaveLength(edges.length)
     }).pipe(Effect.provide(ledger))
   )
@@ -178,10 +182,10 @@ describe("a reserve", () => {
       const lockedAs = (context: string, holdingCid: string) =>
         Effect.map(
           World.act(
-            scene.of("custodian"),
+            scene.sessionOf("custodian"),
             Templates.exercise(Templates.Holding, holdingCid, "Lock", {
-              holders: [scene.of("custodian").party],
-              observers: [scene.of("venue").party],
+              holders: [scene.sessionOf("custodian").party],
+              observers: [scene.sessionOf("venue").party],
               context,
               expiresAt: null,
               amount: decimal("1000")
@@ -196,8 +200,8 @@ describe("a reserve", () => {
         ofMetric: yield* Reserves.price(scene, "2.10", { metric: "nav" }),
         ofAsset: yield* Reserves.price(scene, "2.10", { instrumentId: "EUR-2" }),
         ofVenue: yield* Reserves.price(scene, "2.10", {
-          venue: scene.of("fund").party,
-          attestors: [scene.of("venue").party]
+          venue: scene.sessionOf("fund").party,
+          attestors: [scene.sessionOf("venue").party]
         }),
         second: yield* Reserves.price(scene, "2.20")
       }
@@ -214,7 +218,7 @@ describe("a reserve", () => {
         [{ pointCids: [point, points.second] }, "an asset has two points"]
       ] as const) {
         const asked = World.act(
-          scene.of("venue"),
+          scene.sessionOf("venue"),
           Templates.exercise(Templates.Reserve, contractId, "ComputeReport", {
             reportId: "report-1",
             ...own,
@@ -268,7 +272,7 @@ describe("a reserve", () => {
   it.effect("never merges holdings beyond a decimal", () =>
     Effect.gen(function* () {
       const { scene } = yield* based
-      const custodian = scene.of("custodian")
+      const custodian = scene.sessionOf("custodian")
       const half = "5000000000000000000000000000"
       const first = yield* Dealing.give(scene, "custodian", half, scene.eur)
       const other = yield* Dealing.give(scene, "custodian", half, scene.eur)
@@ -283,7 +287,7 @@ describe("a reserve", () => {
     Effect.gen(function* () {
       const { scene } = yield* based
       const { contractId } = yield* Reserves.reserve(scene)
-      const { asset, venue } = { asset: scene.eur, venue: scene.of("venue") }
+      const { asset, venue } = { asset: scene.eur, venue: scene.sessionOf("venue") }
       const amount = decimal("-1000")
       for (const command of [
         Templates.exercise(Templates.Reserve, contractId, "Take", {
@@ -321,7 +325,7 @@ describe("a reserve that closes", () => {
   const close = (scene: Reserves.Scene, empty: boolean) =>
     Effect.flatMap(Reserves.reserve(scene), ({ contractId }) =>
       World.act(
-        scene.of("venue"),
+        scene.sessionOf("venue"),
         Templates.exercise(Templates.Reserve, contractId, "Close", { empty })
       )
     )
@@ -337,7 +341,7 @@ describe("a reserve that closes", () => {
       const recount = (units: string) =>
         Effect.flatMap(Reserves.reserve(scene), ({ contractId }) =>
           World.act(
-            scene.of("registrar"),
+            scene.sessionOf("registrar"),
             Templates.exercise(Templates.Reserve, contractId, "Recount", {
               outstanding: decimal(units)
             })
@@ -349,7 +353,7 @@ describe("a reserve that closes", () => {
       )
       yield* recount("0")
       yield* close(scene, true)
-      expect(yield* Powers.all(scene.of("venue"), Templates.Reserve)).toEqual([])
+      expect(yield* Powers.all(scene.sessionOf("venue"), Templates.Reserve)).toEqual([])
     }).pipe(Effect.provide(ledger))
   )
 })
@@ -372,9 +376,9 @@ describe("a lock agreement", () => {
         aborts("only the asset's registrar and the holder of the reserve accept")
       )
       const declined = Templates.exercise(Templates.LockAgreementProposal, proposal, "Decline", {
-        party: scene.of("venue").party
+        party: scene.sessionOf("venue").party
       })
-      expect(yield* Effect.flip(World.act(scene.of("venue"), declined))).toMatchObject(
+      expect(yield* Effect.flip(World.act(scene.sessionOf("venue"), declined))).toMatchObject(
         aborts("only the asset's registrar and the holder of the reserve decline")
       )
       const agreed = Dealing.sole(
@@ -401,9 +405,9 @@ describe("a lock agreement", () => {
           )
         ]).toMatchObject([message, aborts(message)])
       }
-      const says = yield* Powers.together(scene.of)
+      const says = yield* Powers.together(scene.sessionOf)
       const others = Templates.exercise(Templates.LockAgreementProposal, agreed, "Accept", {
-        party: scene.of("custodian").party,
+        party: scene.sessionOf("custodian").party,
         reserveCid,
         holdingCids: [yield* Dealing.give(scene, "alice", "100", scene.eur)]
       })
@@ -454,14 +458,14 @@ describe("a lock agreement", () => {
         const holdingCid = yield* Dealing.give(scene, "custodian", "10", scene.eur)
         const { contractId: reserveCid } = yield* Reserves.reserve(scene)
         const lockedCid = yield* Reserves.lockedOf(scene, scene.eur)
-        const lockMore = (amount: string, of: string | null, from = holdingCid) =>
+        const lockMore = (amount: string, lockedCid: string | null, from = holdingCid) =>
           World.act(
-            scene.of("custodian"),
+            scene.sessionOf("custodian"),
             Templates.exercise(Templates.LockAgreement, eur, "LockMore", {
               reserveCid,
               holdingCid: from,
               amount: decimal(amount),
-              lockedCid: of
+              lockedCid
             })
           )
         expect(yield* Effect.flip(lockMore("4", null))).toMatchObject(
@@ -479,7 +483,7 @@ describe("a lock agreement", () => {
         yield* lockMore("4", lockedCid)
       }
       // A holding that venue and holder locked beside the reserve's count is not what is locked.
-      const says = yield* Powers.together(scene.of)
+      const says = yield* Powers.together(scene.sessionOf)
       const beside = Dealing.sole(
         yield* says(
           ["venue", "custodian"],
@@ -488,7 +492,7 @@ describe("a lock agreement", () => {
             yield* Dealing.give(scene, "custodian", "1", scene.eur),
             "Lock",
             {
-              holders: [scene.of("venue").party],
+              holders: [scene.sessionOf("venue").party],
               observers: [],
               context: "res-1",
               expiresAt: null,
@@ -500,7 +504,7 @@ describe("a lock agreement", () => {
       )
       const { contractId: reserveCid } = yield* Reserves.reserve(scene)
       const withBeside = World.act(
-        scene.of("custodian"),
+        scene.sessionOf("custodian"),
         Templates.exercise(Templates.LockAgreement, eur, "LockMore", {
           reserveCid,
           holdingCid: yield* Dealing.give(scene, "custodian", "1", scene.eur),
@@ -514,7 +518,7 @@ describe("a lock agreement", () => {
       yield* says(
         ["venue", "custodian"],
         Templates.exercise(Templates.Holding, beside, "Unlock", {
-          releasers: [scene.of("venue").party, scene.of("custodian").party]
+          releasers: [scene.sessionOf("venue").party, scene.sessionOf("custodian").party]
         })
       )
       const holdings = yield* Reserves.locked(scene)
@@ -527,7 +531,7 @@ describe("a lock agreement", () => {
   const release = (
     scene: Reserves.Scene,
     agreementCid: string,
-    of: {
+    reading: {
       readonly asset: Templates.Asset
       readonly points: ReadonlyArray<string>
       readonly supply: string
@@ -536,16 +540,16 @@ describe("a lock agreement", () => {
   ) =>
     Effect.gen(function* () {
       const { contractId: reserveCid } = yield* Reserves.reserve(scene)
-      const lockedCid = yield* Reserves.lockedOf(scene, of.asset)
-      const all = yield* Reserves.judging(scene, of.points, of.supply)
+      const lockedCid = yield* Reserves.lockedOf(scene, reading.asset)
+      const all = yield* Reserves.judging(scene, reading.points, reading.supply)
       return yield* World.act(
-        scene.of("venue"),
+        scene.sessionOf("venue"),
         Templates.exercise(Templates.LockAgreement, agreementCid, "Release", {
           ...all,
           reserveCid,
           lockedCids: lockedCid === null ? [] : [lockedCid],
           holdingCids: all.holdingCids.filter((one) => one !== lockedCid),
-          last: of.last ?? false
+          last: reading.last ?? false
         })
       )
     })
@@ -568,7 +572,7 @@ describe("a lock agreement", () => {
         holdingCids: all.holdingCids.filter((one) => one !== lockedCid),
         last: false
       })
-      expect(yield* Effect.flip(World.act(scene.of("venue"), nothing))).toMatchObject(
+      expect(yield* Effect.flip(World.act(scene.sessionOf("venue"), nothing))).toMatchObject(
         aborts("the holding is not all that is locked of the asset")
       )
       yield* release(scene, bill, { ...bills, supply: "980" })
@@ -582,9 +586,9 @@ describe("a lock agreement", () => {
       )
       const { contractId } = yield* Reserves.reserve(scene)
       const close = Templates.exercise(Templates.Reserve, contractId, "Close", { empty: false })
-      yield* World.act(scene.of("venue"), close)
+      yield* World.act(scene.sessionOf("venue"), close)
       yield* release(scene, eur, { ...cash, supply: "0" })
-      expect(yield* Powers.all(scene.of("venue"), Templates.Reserve)).toEqual([])
+      expect(yield* Powers.all(scene.sessionOf("venue"), Templates.Reserve)).toEqual([])
     }).pipe(Effect.provide(ledger))
   )
 
@@ -597,11 +601,11 @@ describe("a lock agreement", () => {
       const eur = yield* Reserves.lock(scene, scene.eur, "1000")
       yield* Reserves.lock(scene, scene.bill, "500")
       const points = [yield* Reserves.price(scene, "2.10")]
-      const of = { asset: scene.eur, points }
-      expect(yield* Effect.flip(release(scene, eur, { ...of, supply: "1" }))).toMatchObject(
+      const reading = { asset: scene.eur, points }
+      expect(yield* Effect.flip(release(scene, eur, { ...reading, supply: "1" }))).toMatchObject(
         aborts("the units of the reserve own what is locked")
       )
-      yield* release(scene, eur, { ...of, supply: "0" })
+      yield* release(scene, eur, { ...reading, supply: "0" })
     }).pipe(Effect.provide(ledger))
   )
 })
@@ -648,7 +652,10 @@ describe("a mint", () => {
         [{ units: decimal("99") }, "the deposit mints other units"],
         [{ deposit: Decimal.zero }, "a mint has a deposit"],
         [{ units: Decimal.zero }, "a mint has units"],
-        [{ depositor: scene.of("custodian").party }, "the holder of the reserve deposits nothing"],
+        [
+          { depositor: scene.sessionOf("custodian").party },
+          "the holder of the reserve deposits nothing"
+        ],
         [{ asset: { ...scene.eur, id: "GOLD" } }, "the asset is not in the terms of the reserve"],
         [{ executeBefore: Reserves.begins }, "the order is past its time"],
         [{ supply: decimal("1698") }, "the mint would not be covered"],
@@ -668,12 +675,14 @@ describe("a mint", () => {
       const { scene, point } = yield* based
       const orderCid = yield* Reserves.startMint(scene, hundred(scene, point))
       const allocated = (
-        change: Partial<Parameters<typeof Dealing.allocate>[1]> & { readonly of?: Templates.Asset }
+        change: Partial<Parameters<typeof Dealing.allocate>[1]> & {
+          readonly asset?: Templates.Asset
+        }
       ) =>
         Effect.gen(function* () {
           const owner = change.owner ?? "alice"
           const amount = change.amount ?? "100"
-          const holding = yield* Dealing.give(scene, owner, amount, change.of ?? scene.eur)
+          const holding = yield* Dealing.give(scene, owner, amount, change.asset ?? scene.eur)
           return yield* Dealing.allocate(scene, {
             owner,
             holding,
@@ -685,21 +694,21 @@ describe("a mint", () => {
         })
       const accept = (allocationCid: string) =>
         World.act(
-          scene.of("alice"),
+          scene.sessionOf("alice"),
           Templates.exercise(Templates.MintOrder, orderCid, "Accept", { allocationCid })
         )
       for (const [change, message] of [
         [{ to: "fund" }, "the allocation names another receiver"],
         [{ reference: "mint-2" }, "the allocation is for something else"],
         [{ amount: "99" }, "the allocation is of another amount"],
-        [{ of: scene.bill }, "the allocation is of another asset"],
+        [{ asset: scene.bill }, "the allocation is of another asset"],
         [{ executor: "fund" }, "the allocation is another venue's to execute"]
       ] as const) {
         const refused = accept(yield* allocated(change))
         expect([message, yield* Effect.flip(refused)]).toMatchObject([message, aborts(message)])
       }
       // A depositor that acts for bob too sees his allocation, and may not name it all the same.
-      const says = yield* Powers.together(scene.of)
+      const says = yield* Powers.together(scene.sessionOf)
       const others = Templates.exercise(Templates.MintOrder, orderCid, "Accept", {
         allocationCid: yield* allocated({ owner: "bob" })
       })
@@ -712,13 +721,13 @@ describe("a mint", () => {
         "Allocate",
         {
           allocationId: "mint-1",
-          executor: scene.of("venue").party,
-          receiver: scene.of("custodian").party,
+          executor: scene.sessionOf("venue").party,
+          receiver: scene.sessionOf("custodian").party,
           amount: decimal("100"),
           settleBefore: Instant.add(Reserves.begins, Duration.hours(23))
         }
       )
-      const ending = yield* World.make(scene.of("alice"), "Allocation", brief)
+      const ending = yield* World.make(scene.sessionOf("alice"), "Allocation", brief)
       expect(yield* Effect.flip(accept(ending))).toMatchObject(
         aborts("the allocation ends before the order")
       )
@@ -744,10 +753,10 @@ describe("a mint", () => {
           aborts("the depositor has not accepted the order")
         )
         const orderCid = yield* Reserves.readyMint(scene, order)
-        const of = { orderCid, agreementCid: eur, order }
+        const mint = { orderCid, agreementCid: eur, order }
         const at = (value: string) => Effect.map(Reserves.price(scene, value), (one) => [one])
         const credentials = scene.credentials
-        const say = yield* Powers.together(scene.of)
+        const say = yield* Powers.together(scene.sessionOf)
         for (const [change, message] of [
           [{ pointCids: yield* at("1.1199999999") }, "the mint would not be covered"],
           [{ lockAgreementCid: bill }, "the lock agreement is another one"],
@@ -759,7 +768,7 @@ describe("a mint", () => {
           [
             {
               credentialCid: yield* Powers.credentialOf(scene, say, {
-                registrar: scene.of("bank").party
+                registrar: scene.sessionOf("bank").party
               })
             },
             "the credential is for another instrument"
@@ -770,12 +779,12 @@ describe("a mint", () => {
             "a holding is of another asset"
           ]
         ] as const) {
-          const refused = Reserves.settleMint(scene, of, change)
+          const refused = Reserves.settleMint(scene, mint, change)
           expect([message, yield* Effect.flip(refused)]).toMatchObject([message, aborts(message)])
         }
         // A venue that acts for another one too sees that one's credential, and may not name it all the same.
         const credentialCid = yield* Powers.credentialOf(scene, say, {}, "fund")
-        const settle = yield* Reserves.settlingMint(scene, of, { credentialCid })
+        const settle = yield* Reserves.settlingMint(scene, mint, { credentialCid })
         expect(yield* Effect.flip(say(["venue", "fund"], settle))).toMatchObject(
           aborts("the credential is not the venue's")
         )
@@ -789,14 +798,14 @@ describe("a mint", () => {
         )
         expect(yield* Effect.flip(moved)).toMatchObject(aborts("the price has moved"))
         yield* Reserves.setTime(Instant.add(Reserves.begins, Duration.hours(24)))
-        expect(yield* Effect.flip(Reserves.settleMint(scene, of))).toMatchObject(
+        expect(yield* Effect.flip(Reserves.settleMint(scene, mint))).toMatchObject(
           aborts("the order is past its time")
         )
         yield* Reserves.setTime(Instant.add(Reserves.begins, Duration.minutes(1)))
         const { contractId } = yield* Reserves.reserve(scene)
         const close = Templates.exercise(Templates.Reserve, contractId, "Close", { empty: false })
-        yield* World.act(scene.of("venue"), close)
-        expect(yield* Effect.flip(Reserves.settleMint(scene, of))).toMatchObject(
+        yield* World.act(scene.sessionOf("venue"), close)
+        expect(yield* Effect.flip(Reserves.settleMint(scene, mint))).toMatchObject(
           aborts("the reserve is closing")
         )
       }).pipe(Effect.provide(ledger))
@@ -809,17 +818,17 @@ describe("a mint", () => {
       const orderCid = yield* Reserves.readyMint(scene, order)
       const intentOf = (by: Dealing.Hint, id: string) =>
         World.make(
-          scene.of(by),
+          scene.sessionOf(by),
           "SettlementIntent",
           Templates.create(Templates.SettlementIntent, {
-            venue: scene.of(by).party,
+            venue: scene.sessionOf(by).party,
             settlementId: id,
             reference: { kind: "mint", id },
             legs: [
               {
                 legId: "deposit",
-                sender: scene.of("alice").party,
-                receiver: scene.of("venue").party,
+                sender: scene.sessionOf("alice").party,
+                receiver: scene.sessionOf("venue").party,
                 instrument: scene.eur,
                 amount: decimal("100")
               }
@@ -829,16 +838,16 @@ describe("a mint", () => {
             settleBefore: Dealing.farDeadline
           })
         )
-      const of = { orderCid, agreementCid: eur, order }
+      const mint = { orderCid, agreementCid: eur, order }
       for (const [by, id, message] of [
         ["venue", "mint-2", "the intent is for something else"],
         ["fund", "mint-1", "the intent is another venue's"]
       ] as const) {
-        const refused = Reserves.settleMint(scene, of, { intentCid: yield* intentOf(by, id) })
+        const refused = Reserves.settleMint(scene, mint, { intentCid: yield* intentOf(by, id) })
         expect([message, yield* Effect.flip(refused)]).toMatchObject([message, aborts(message)])
       }
-      yield* Reserves.settleMint(scene, of, { intentCid: yield* intentOf("venue", "mint-1") })
-      const left = yield* Powers.all(scene.of("alice"), Templates.SettlementIntent)
+      yield* Reserves.settleMint(scene, mint, { intentCid: yield* intentOf("venue", "mint-1") })
+      const left = yield* Powers.all(scene.sessionOf("alice"), Templates.SettlementIntent)
       expect(left.map(({ payload }) => payload.settlementId).toSorted()).toEqual([
         "mint-1",
         "mint-2"
@@ -846,7 +855,7 @@ describe("a mint", () => {
       expect(
         left.every(
           ({ payload }) =>
-            payload.settlementId !== "mint-1" || payload.venue === scene.of("fund").party
+            payload.settlementId !== "mint-1" || payload.venue === scene.sessionOf("fund").party
         )
       ).toBe(true)
     }).pipe(Effect.provide(ledger))
@@ -920,21 +929,21 @@ describe("a mint", () => {
         allocationCid: other,
         intentCid: null
       })
-      expect(yield* Effect.flip(World.act(scene.of("venue"), wrongly))).toMatchObject(
+      expect(yield* Effect.flip(World.act(scene.sessionOf("venue"), wrongly))).toMatchObject(
         aborts("the allocation is not the order's")
       )
       yield* World.act(
-        scene.of("bob"),
+        scene.sessionOf("bob"),
         Templates.exercise(Templates.Allocation, other, "Allocation_Withdraw", {})
       )
-      const order = yield* Reserves.only(scene.of("venue"), Templates.MintOrder)
+      const order = yield* Reserves.only(scene.sessionOf("venue"), Templates.MintOrder)
       const cancel = Templates.exercise(Templates.MintOrder, orderCid, "Cancel", {
         allocationCid: order.payload.allocationCid,
         intentCid: null
       })
-      yield* World.act(scene.of("venue"), cancel)
+      yield* World.act(scene.sessionOf("venue"), cancel)
       expect((yield* Reserves.freeOf(scene, "alice"))["EUR"]).toBe("100")
-      expect(yield* Powers.all(scene.of("venue"), Templates.Allocation)).toEqual([])
+      expect(yield* Powers.all(scene.sessionOf("venue"), Templates.Allocation)).toEqual([])
     }).pipe(Effect.provide(ledger))
   )
 })
@@ -944,7 +953,7 @@ describe("a redemption", () => {
     const { scene, eur, point } = yield* based
     const order = { asset: scene.eur, points: [point], supply }
     yield* Reserves.mint(scene, eur, { ...order, id: "mint-1", amount: "100", units: "100" })
-    const units = (yield* Powers.all(scene.of("alice"), Templates.Holding)).find(
+    const units = (yield* Powers.all(scene.sessionOf("alice"), Templates.Holding)).find(
       ({ payload }) => payload.instrument.id === scene.instrument.id
     )
     if (units === undefined) throw new Error("alice has units")
@@ -1009,7 +1018,7 @@ describe("a redemption", () => {
       expect(
         yield* Effect.flip(Reserves.acceptRedemption(scene, orderCid, yield* cashOf("alice")))
       ).toMatchObject(aborts("a holding is of another instrument"))
-      const says = yield* Powers.together(scene.of)
+      const says = yield* Powers.together(scene.sessionOf)
       const named = (holdingCid: string, id = orderCid) =>
         Templates.exercise(Templates.ReserveRedemptionOrder, id, "Accept", { holdingCid })
       const others = says(["alice", "bob"], named(yield* cashOf("bob")))
@@ -1023,9 +1032,12 @@ describe("a redemption", () => {
         yield* Reserves.acceptRedemption(scene, orderCid, units),
         "ReserveRedemptionOrder"
       )
-      const locked = yield* Reserves.only(scene.of("venue"), Templates.ReserveRedemptionOrder)
+      const locked = yield* Reserves.only(
+        scene.sessionOf("venue"),
+        Templates.ReserveRedemptionOrder
+      )
       const again = named(locked.payload.lockedUnitsCid ?? "", ready)
-      expect(yield* Effect.flip(World.act(scene.of("alice"), again))).toMatchObject(
+      expect(yield* Effect.flip(World.act(scene.sessionOf("alice"), again))).toMatchObject(
         aborts("the owner has accepted before")
       )
       const settle = (change: Parameters<typeof Reserves.settleRedemption>[2]) =>
@@ -1047,7 +1059,7 @@ describe("a redemption", () => {
     Effect.gen(function* () {
       const { scene, bills } = yield* minted
       for (const ends of ["Cancel", "Decline"] as const) {
-        const units = (yield* Powers.all(scene.of("alice"), Templates.Holding)).find(
+        const units = (yield* Powers.all(scene.sessionOf("alice"), Templates.Holding)).find(
           ({ payload }) => payload.instrument.id === scene.instrument.id
         )
         const orderCid = yield* Reserves.startRedemption(scene, { ...bills, id: `red-${ends}` })
@@ -1058,18 +1070,18 @@ describe("a redemption", () => {
         const wrongly = Templates.exercise(Templates.ReserveRedemptionOrder, ready, "Cancel", {
           lockedUnitsCid: units?.contractId ?? ""
         })
-        expect(yield* Effect.flip(World.act(scene.of("venue"), wrongly))).toMatchObject(
+        expect(yield* Effect.flip(World.act(scene.sessionOf("venue"), wrongly))).toMatchObject(
           aborts("the units are not the order's")
         )
         yield* ends === "Cancel"
           ? World.act(
-              scene.of("venue"),
+              scene.sessionOf("venue"),
               Templates.exercise(Templates.ReserveRedemptionOrder, ready, "Cancel", {
                 lockedUnitsCid
               })
             )
           : World.act(
-              scene.of("alice"),
+              scene.sessionOf("alice"),
               Templates.exercise(Templates.ReserveRedemptionOrder, ready, "Decline", {})
             )
         expect((yield* Reserves.freeOf(scene, "alice"))["FUND-A"]).toBe("100")
@@ -1139,7 +1151,7 @@ describe("an amendment", () => {
       const withdraw = (amendmentId: string) =>
         Effect.flatMap(Reserves.reserve(scene), ({ contractId }) =>
           World.act(
-            scene.of("venue"),
+            scene.sessionOf("venue"),
             Templates.exercise(Templates.Reserve, contractId, "WithdrawPending", { amendmentId })
           )
         )
@@ -1174,7 +1186,7 @@ describe("an amendment", () => {
         const { contractId: reserveCid } = yield* Reserves.reserve(scene)
         const holdingCid = yield* Dealing.give(scene, "custodian", "10", scene.bill)
         const more = World.act(
-          scene.of("custodian"),
+          scene.sessionOf("custodian"),
           Templates.exercise(Templates.LockAgreement, bill, "LockMore", {
             reserveCid,
             holdingCid,
@@ -1199,7 +1211,7 @@ describe("what a settlement takes", () => {
         const order = { asset: scene.eur, amount: "10", units: "10", points: [] }
         const supply = String(10 * nth)
         const minted = yield* Reserves.mint(scene, agreement, { ...order, id: `m-${nth}`, supply })
-        const nodes = yield* World.nodes(scene.of("venue"), minted)
+        const nodes = yield* World.nodes(scene.sessionOf("venue"), minted)
         const consumed = nodes.filter((node) => node._tag === "Exercised" && node.consuming)
         if (nth > 0) sizes.add(`${nodes.length} ${consumed.length}`)
         expect(yield* Reserves.locked(scene)).toHaveLength(1)

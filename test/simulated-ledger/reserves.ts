@@ -26,7 +26,7 @@ export interface Scene extends Dealing.Floor {
 
 /** Terms of two assets: cash that counts whole, and bills with a haircut and a cap. */
 export const termsOf = (
-  { eur, bill, of }: Pick<Scene, "eur" | "bill" | "of">,
+  { eur, bill, sessionOf }: Pick<Scene, "eur" | "bill" | "sessionOf">,
   change: {
     readonly minCover?: string
     readonly haircut?: string
@@ -41,7 +41,7 @@ export const termsOf = (
       { asset: eur, priceSource: null, freshness: null, haircut: Decimal.zero, maxShare: null },
       {
         asset: bill,
-        priceSource: of("oracle").party,
+        priceSource: sessionOf("oracle").party,
         freshness,
         haircut: decimal(haircut),
         maxShare: maxShare === null ? null : decimal(maxShare)
@@ -51,11 +51,11 @@ export const termsOf = (
 }
 
 export const bodyOf = (scene: Scene, change: Partial<Body> = {}): Body => ({
-  venue: scene.of("venue").party,
+  venue: scene.sessionOf("venue").party,
   reserveId: "res-1",
   instrument: scene.instrument,
-  issuer: scene.of("registrar").party,
-  holder: scene.of("custodian").party,
+  issuer: scene.sessionOf("registrar").party,
+  holder: scene.sessionOf("custodian").party,
   unit: "EUR",
   decimals: 6,
   priceDecimals: 10,
@@ -68,15 +68,21 @@ export const bodyOf = (scene: Scene, change: Partial<Body> = {}): Body => ({
 
 export const propose = (scene: Scene, change: Partial<Body> = {}) =>
   World.make(
-    scene.of("venue"),
+    scene.sessionOf("venue"),
     "ReserveProposal",
     Templates.create(Templates.ReserveProposal, { ...bodyOf(scene, change), accepted: [] })
   )
 
-export const accept = ({ of }: Pick<Scene, "of">, contractId: string, hint: Dealing.Hint) =>
+export const accept = (
+  { sessionOf }: Pick<Scene, "sessionOf">,
+  contractId: string,
+  hint: Dealing.Hint
+) =>
   World.act(
-    of(hint),
-    Templates.exercise(Templates.ReserveProposal, contractId, "Accept", { party: of(hint).party })
+    sessionOf(hint),
+    Templates.exercise(Templates.ReserveProposal, contractId, "Accept", {
+      party: sessionOf(hint).party
+    })
   )
 
 /** The one active contract of a template, as the venue sees it. */
@@ -87,17 +93,18 @@ export const only = <T extends Templates.Template>(session: Session, template: T
     return one
   })
 
-export const reserve = ({ of }: Pick<Scene, "of">) => only(of("venue"), Templates.Reserve)
+export const reserve = ({ sessionOf }: Pick<Scene, "sessionOf">) =>
+  only(sessionOf("venue"), Templates.Reserve)
 
 /** Holdings that are locked for the reserve, in the order of what it counts. */
-export const locked = (scene: Pick<Scene, "of">) =>
+export const locked = (scene: Pick<Scene, "sessionOf">) =>
   Effect.gen(function* () {
     const { payload } = yield* reserve(scene)
-    const holdings = yield* Powers.all(scene.of("venue"), Templates.Holding)
+    const holdings = yield* Powers.all(scene.sessionOf("venue"), Templates.Holding)
     return holdings.filter(({ payload: { lock } }) => lock?.context === payload.reserveId)
   })
 
-export const lockedOf = (scene: Pick<Scene, "of">, asset: Templates.Asset) =>
+export const lockedOf = (scene: Pick<Scene, "sessionOf">, asset: Templates.Asset) =>
   Effect.map(
     locked(scene),
     (holdings) =>
@@ -108,17 +115,17 @@ export const lockedOf = (scene: Pick<Scene, "of">, asset: Templates.Asset) =>
 export const price = (
   scene: Scene,
   value: string,
-  of: Partial<Templates.Payload<typeof Templates.OraclePoint>> = {},
+  changes: Partial<Templates.Payload<typeof Templates.OraclePoint>> = {},
   by: Dealing.Hint = "oracle"
 ) => {
-  const oracle = scene.of(by)
+  const oracle = scene.sessionOf(by)
   return World.make(
     oracle,
     "OraclePoint",
     Templates.create(Templates.OraclePoint, {
       oracle: oracle.party,
-      venue: scene.of("venue").party,
-      fund: scene.of("fund").party,
+      venue: scene.sessionOf("venue").party,
+      fund: scene.sessionOf("fund").party,
       registrar: scene.bill.admin,
       attestors: [],
       instrumentId: scene.bill.id,
@@ -129,7 +136,7 @@ export const price = (
       withholdingRate: null,
       statementRef: null,
       corrects: null,
-      ...of
+      ...changes
     })
   )
 }
@@ -150,14 +157,14 @@ export const proposeLock = (
   change: Partial<Templates.Payload<typeof Templates.LockAgreementProposal>> = {}
 ) =>
   World.make(
-    scene.of("venue"),
+    scene.sessionOf("venue"),
     "LockAgreementProposal",
     Templates.create(Templates.LockAgreementProposal, {
-      venue: scene.of("venue").party,
+      venue: scene.sessionOf("venue").party,
       lockAgreementId: `lock-${asset.id}`,
       reserveId: "res-1",
       asset,
-      holder: scene.of("custodian").party,
+      holder: scene.sessionOf("custodian").party,
       amount: decimal(amount),
       accepted: [],
       ...change
@@ -173,9 +180,9 @@ export const acceptLock = (
   argument: Partial<AcceptingLock> = {}
 ) =>
   World.act(
-    scene.of(hint),
+    scene.sessionOf(hint),
     Templates.exercise(Templates.LockAgreementProposal, contractId, "Accept", {
-      party: scene.of(hint).party,
+      party: scene.sessionOf(hint).party,
       reserveCid: null,
       holdingCids: [],
       ...argument
@@ -201,7 +208,7 @@ export const open = (change: (scene: Scene) => Partial<Body> = () => ({})) =>
   Effect.gen(function* () {
     const floor = yield* Dealing.floor
     yield* setTime(begins)
-    const bank = floor.of("bank").party
+    const bank = floor.sessionOf("bank").party
     const scene: Scene = {
       ...floor,
       eur: { admin: bank, id: "EUR" },
@@ -232,11 +239,11 @@ export const startMint = (scene: Scene, order: Order, change: Partial<StartingMi
   Effect.gen(function* () {
     const { contractId } = yield* reserve(scene)
     return yield* World.make(
-      scene.of("venue"),
+      scene.sessionOf("venue"),
       "MintOrder",
       Templates.exercise(Templates.Reserve, contractId, "StartMint", {
         mintId: order.id,
-        depositor: scene.of("alice").party,
+        depositor: scene.sessionOf("alice").party,
         asset: order.asset,
         deposit: decimal(order.amount),
         units: decimal(order.units),
@@ -260,7 +267,7 @@ export const readyMint = (scene: Scene, order: Order) =>
       reference: order.id
     })
     return yield* World.make(
-      scene.of("alice"),
+      scene.sessionOf("alice"),
       "MintOrder",
       Templates.exercise(Templates.MintOrder, started, "Accept", { allocationCid })
     )
@@ -268,8 +275,14 @@ export const readyMint = (scene: Scene, order: Order) =>
 
 type SettlingMint = Templates.Argument<typeof Templates.MintOrder, "Settle">
 
-export const settleMint = (scene: Scene, of: ReadyMint, change: Partial<SettlingMint> = {}) =>
-  Effect.flatMap(settlingMint(scene, of, change), (settle) => World.act(scene.of("venue"), settle))
+export const settleMint = (
+  scene: Scene,
+  readyMint: ReadyMint,
+  change: Partial<SettlingMint> = {}
+) =>
+  Effect.flatMap(settlingMint(scene, readyMint, change), (settle) =>
+    World.act(scene.sessionOf("venue"), settle)
+  )
 
 interface ReadyMint {
   readonly orderCid: string
@@ -278,18 +291,22 @@ interface ReadyMint {
 }
 
 /** The choice by which a venue settles a mint of alice. */
-export const settlingMint = (scene: Scene, of: ReadyMint, change: Partial<SettlingMint> = {}) =>
+export const settlingMint = (
+  scene: Scene,
+  readyMint: ReadyMint,
+  change: Partial<SettlingMint> = {}
+) =>
   Effect.gen(function* () {
     const { contractId: reserveCid } = yield* reserve(scene)
-    return Templates.exercise(Templates.MintOrder, of.orderCid, "Settle", {
+    return Templates.exercise(Templates.MintOrder, readyMint.orderCid, "Settle", {
       reserveCid,
-      lockAgreementCid: of.agreementCid,
+      lockAgreementCid: readyMint.agreementCid,
       credentialCid: scene.credentials.alice,
       configurationCid: null,
       depositCredentialCid: null,
       intentCid: null,
-      lockedCid: yield* lockedOf(scene, of.order.asset),
-      ...(yield* judging(scene, of.order.points, of.order.supply)),
+      lockedCid: yield* lockedOf(scene, readyMint.order.asset),
+      ...(yield* judging(scene, readyMint.order.points, readyMint.order.supply)),
       ...change
     })
   })
@@ -309,11 +326,11 @@ export const startRedemption = (
   Effect.gen(function* () {
     const { contractId } = yield* reserve(scene)
     return yield* World.make(
-      scene.of("venue"),
+      scene.sessionOf("venue"),
       "ReserveRedemptionOrder",
       Templates.exercise(Templates.Reserve, contractId, "StartRedemption", {
         reserveRedemptionId: order.id,
-        owner: scene.of("alice").party,
+        owner: scene.sessionOf("alice").party,
         asset: order.asset,
         payout: decimal(order.amount),
         units: decimal(order.units),
@@ -326,7 +343,7 @@ export const startRedemption = (
 
 export const acceptRedemption = (scene: Scene, orderCid: string, holdingCid: string) =>
   World.act(
-    scene.of("alice"),
+    scene.sessionOf("alice"),
     Templates.exercise(Templates.ReserveRedemptionOrder, orderCid, "Accept", { holdingCid })
   )
 
@@ -334,19 +351,19 @@ type SettlingRedemption = Templates.Argument<typeof Templates.ReserveRedemptionO
 
 export const settleRedemption = (
   scene: Scene,
-  of: { readonly orderCid: string; readonly order: Order },
+  mint: { readonly orderCid: string; readonly order: Order },
   change: Partial<SettlingRedemption> = {}
 ) =>
   Effect.gen(function* () {
     const { contractId: reserveCid } = yield* reserve(scene)
     return yield* World.act(
-      scene.of("venue"),
-      Templates.exercise(Templates.ReserveRedemptionOrder, of.orderCid, "Settle", {
+      scene.sessionOf("venue"),
+      Templates.exercise(Templates.ReserveRedemptionOrder, mint.orderCid, "Settle", {
         reserveCid,
         payoutCredentialCid: null,
         // A contract that is not there: nothing is locked of the asset.
-        lockedCid: (yield* lockedOf(scene, of.order.asset)) ?? "00",
-        ...(yield* judging(scene, of.order.points, of.order.supply)),
+        lockedCid: (yield* lockedOf(scene, mint.order.asset)) ?? "00",
+        ...(yield* judging(scene, mint.order.points, mint.order.supply)),
         ...change
       })
     )
@@ -355,16 +372,16 @@ export const settleRedemption = (
 /** Proposes other terms, and has the issuer accept them. */
 export const amend = (scene: Scene, amendmentId: string, terms: Templates.ReserveTerms) =>
   Effect.gen(function* () {
-    const issuer = scene.of("registrar")
+    const issuer = scene.sessionOf("registrar")
     const proposal = yield* World.make(
-      scene.of("venue"),
+      scene.sessionOf("venue"),
       "AmendmentProposal",
       Templates.create(Templates.AmendmentProposal, {
-        venue: scene.of("venue").party,
+        venue: scene.sessionOf("venue").party,
         amendmentId,
         reserveId: "res-1",
         issuer: issuer.party,
-        holder: scene.of("custodian").party,
+        holder: scene.sessionOf("custodian").party,
         terms
       })
     )
@@ -377,9 +394,9 @@ export const amend = (scene: Scene, amendmentId: string, terms: Templates.Reserv
 
 /** Units and cash that a party holds free, by asset id. */
 export const freeOf = (scene: Scene, hint: Dealing.Hint) =>
-  Effect.map(Powers.all(scene.of(hint), Templates.Holding), (holdings) => {
+  Effect.map(Powers.all(scene.sessionOf(hint), Templates.Holding), (holdings) => {
     const owned = holdings.filter(
-      ({ payload }) => payload.owner === scene.of(hint).party && payload.lock === null
+      ({ payload }) => payload.owner === scene.sessionOf(hint).party && payload.lock === null
     )
     const sums = new Map<string, Decimal.Decimal>()
     for (const { payload } of owned) {

@@ -26,7 +26,7 @@ describe("the end of a standing settlement", () => {
     ({ settled, paused, withdrawn, by }) =>
       Effect.gen(function* () {
         const scene = yield* Standing.committed
-        const { of, cash, instrument } = scene
+        const { sessionOf, cash, instrument } = scene
         const parties = ["alice", "bob", "fund"] as const
         /**
          * Totals of each asset that the three parties hold, locked or not, and the number of locked
@@ -34,7 +34,7 @@ describe("the end of a standing settlement", () => {
          */
         const books = Effect.gen(function* () {
           const held = (yield* Effect.forEach(parties, (hint) =>
-            Dealing.holdingsOf(of(hint))
+            Dealing.holdingsOf(sessionOf(hint))
           )).flat()
           const of_ = (asset: Templates.Asset) =>
             Decimal.formatPlain(
@@ -54,14 +54,14 @@ describe("the end of a standing settlement", () => {
         if (withdrawn) {
           const [alice = "", ...others] = commitments
           yield* World.act(
-            of("alice"),
+            sessionOf("alice"),
             Templates.exercise(Templates.StandingCommitment, alice, "Withdraw", {})
           )
           commitments = others
         }
         const settlement = paused
           ? yield* World.make(
-              of("venue"),
+              sessionOf("venue"),
               "StandingSettlement",
               Templates.exercise(Templates.StandingSettlement, scene.standing, "Pause", {})
             )
@@ -69,7 +69,7 @@ describe("the end of a standing settlement", () => {
         const before = yield* books
         expect(before.locked).toBe(withdrawn ? 2 : 3)
         yield* World.act(
-          of(by === "End" ? "fund" : "venue"),
+          sessionOf(by === "End" ? "fund" : "venue"),
           Templates.exercise(Templates.StandingSettlement, settlement, by, { commitments })
         )
         expect(yield* books).toEqual({ ...before, locked: 0 })
@@ -78,27 +78,29 @@ describe("the end of a standing settlement", () => {
 
   it.effect("leaves what the fund did not name to the party, which takes it back itself", () =>
     Effect.gen(function* () {
-      const { of, standing, alice, bob, fund } = yield* Standing.committed
+      const { sessionOf, standing, alice, bob, fund } = yield* Standing.committed
       yield* World.act(
-        of("fund"),
+        sessionOf("fund"),
         Templates.exercise(Templates.StandingSettlement, standing, "End", {
           commitments: [bob, fund]
         })
       )
       const withdraw = Templates.exercise(Templates.StandingCommitment, alice, "Withdraw", {})
-      yield* World.act(of("alice"), withdraw)
-      const held = yield* Dealing.holdingsOf(of("alice"))
+      yield* World.act(sessionOf("alice"), withdraw)
+      const held = yield* Dealing.holdingsOf(sessionOf("alice"))
       expect(held.every(({ lock }) => lock === null)).toBe(true)
     }).pipe(Effect.provide(ledger))
   )
 
   it.effect("never lets a party that is not the fund end it as the fund does", () =>
     Effect.gen(function* () {
-      const { of, standing, alice, bob, fund } = yield* Standing.committed
+      const { sessionOf, standing, alice, bob, fund } = yield* Standing.committed
       const end = Templates.exercise(Templates.StandingSettlement, standing, "End", {
         commitments: [alice, bob, fund]
       })
-      expect(yield* Effect.flip(World.act(of("venue"), end))).toMatchObject(Dealing.unauthorized)
+      expect(yield* Effect.flip(World.act(sessionOf("venue"), end))).toMatchObject(
+        Dealing.unauthorized
+      )
     }).pipe(Effect.provide(ledger))
   )
 })

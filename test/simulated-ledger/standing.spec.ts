@@ -15,15 +15,15 @@ const { aborts, decimal, unauthorized } = Dealing
 describe("a standing settlement", () => {
   it.effect("pays each order out of what its payer committed, and the rest stays committed", () =>
     Effect.gen(function* () {
-      const { of, cash, instrument, first, settle, standing, lot } = yield* committed
+      const { sessionOf, cash, instrument, first, settle, standing, lot } = yield* committed
       const receipt = yield* settle(first)
       const left = World.created(receipt, "StandingCommitment")
-      expect(yield* Dealing.balance(of("alice"), instrument)).toBe("105394.270383")
-      expect(yield* Dealing.balance(of("alice"), cash)).toBe("40000")
-      expect(yield* Dealing.balance(of("bob"), instrument)).toBe("30000")
-      expect(yield* Dealing.balance(of("bob"), cash)).toBe("10437")
+      expect(yield* Dealing.balance(sessionOf("alice"), instrument)).toBe("105394.270383")
+      expect(yield* Dealing.balance(sessionOf("alice"), cash)).toBe("40000")
+      expect(yield* Dealing.balance(sessionOf("bob"), instrument)).toBe("30000")
+      expect(yield* Dealing.balance(sessionOf("bob"), cash)).toBe("10437")
       // 50000 committed less 10437 paid, and 110000 of subscriptions.
-      expect(yield* Dealing.balance(of("fund"), cash)).toBe("149563")
+      expect(yield* Dealing.balance(sessionOf("fund"), cash)).toBe("149563")
       // Alice's 10000, Bob's 30000 units and the fund's 39563 go on.
       const again = {
         ...first,
@@ -32,7 +32,7 @@ describe("a standing settlement", () => {
         redemptions: []
       }
       yield* settle(again, standing)
-      expect(yield* Dealing.balance(of("alice"), cash)).toBe("30000")
+      expect(yield* Dealing.balance(sessionOf("alice"), cash)).toBe("30000")
     }).pipe(Effect.provide(ledger))
   )
 
@@ -48,44 +48,46 @@ describe("a standing settlement", () => {
 
   it.effect("never would settle while it is paused, and by hands other than the venue's", () =>
     Effect.gen(function* () {
-      const { of, first, settle, standing } = yield* committed
+      const { sessionOf, first, settle, standing } = yield* committed
       const iteration = Templates.exercise(Templates.StandingSettlement, standing, "Settle", first)
-      expect(yield* Effect.flip(World.act(of("fund"), iteration))).toMatchObject(unauthorized)
+      expect(yield* Effect.flip(World.act(sessionOf("fund"), iteration))).toMatchObject(
+        unauthorized
+      )
       const pause = Templates.exercise(Templates.StandingSettlement, standing, "Pause", {})
-      const paused = yield* World.make(of("venue"), "StandingSettlement", pause)
+      const paused = yield* World.make(sessionOf("venue"), "StandingSettlement", pause)
       expect(yield* Effect.flip(settle(first, paused))).toMatchObject(
         aborts("the standing settlement is paused")
       )
       const resume = Templates.exercise(Templates.StandingSettlement, paused, "Resume", {})
-      yield* settle(first, yield* World.make(of("venue"), "StandingSettlement", resume))
+      yield* settle(first, yield* World.make(sessionOf("venue"), "StandingSettlement", resume))
     }).pipe(Effect.provide(ledger))
   )
 
   it.effect("is paused once and resumed once: neither does anything a second time", () =>
     Effect.gen(function* () {
-      const { of, standing } = yield* committed
+      const { sessionOf, standing } = yield* committed
       const choice = (on: string, name: "Pause" | "Resume") =>
         Templates.exercise(Templates.StandingSettlement, on, name, {})
-      expect(yield* Effect.flip(World.act(of("venue"), choice(standing, "Resume")))).toMatchObject(
-        aborts("it is not paused")
-      )
+      expect(
+        yield* Effect.flip(World.act(sessionOf("venue"), choice(standing, "Resume")))
+      ).toMatchObject(aborts("it is not paused"))
       const pause = choice(standing, "Pause")
-      const paused = yield* World.make(of("venue"), "StandingSettlement", pause)
-      expect(yield* Effect.flip(World.act(of("venue"), choice(paused, "Pause")))).toMatchObject(
-        aborts("it is paused")
-      )
+      const paused = yield* World.make(sessionOf("venue"), "StandingSettlement", pause)
+      expect(
+        yield* Effect.flip(World.act(sessionOf("venue"), choice(paused, "Pause")))
+      ).toMatchObject(aborts("it is paused"))
     }).pipe(Effect.provide(ledger))
   )
 
   it.effect("never would let the venue alone take what a party committed", () =>
     Effect.gen(function* () {
-      const { of, alice } = yield* committed
+      const { sessionOf, alice } = yield* committed
       const use = Templates.exercise(Templates.StandingCommitment, alice, "Use", {
         reference: "mine",
-        receiver: of("venue").party,
+        receiver: sessionOf("venue").party,
         amount: decimal("1")
       })
-      expect(yield* Effect.flip(World.act(of("venue"), use))).toMatchObject(unauthorized)
+      expect(yield* Effect.flip(World.act(sessionOf("venue"), use))).toMatchObject(unauthorized)
     }).pipe(Effect.provide(ledger))
   )
 
@@ -93,19 +95,19 @@ describe("a standing settlement", () => {
     "never would keep what is committed after it is closed, or from a party that takes it back",
     () =>
       Effect.gen(function* () {
-        const { of, cash, alice, bob, fund, standing } = yield* committed
+        const { sessionOf, cash, alice, bob, fund, standing } = yield* committed
         const withdraw = Templates.exercise(Templates.StandingCommitment, alice, "Withdraw", {})
-        yield* World.act(of("alice"), withdraw)
+        yield* World.act(sessionOf("alice"), withdraw)
         const close = Templates.exercise(Templates.StandingSettlement, standing, "Close", {
           commitments: [bob, fund]
         })
-        yield* World.act(of("venue"), close)
-        const free = (session: ReturnType<typeof of>) =>
+        yield* World.act(sessionOf("venue"), close)
+        const free = (session: ReturnType<typeof sessionOf>) =>
           Effect.map(Dealing.holdingsOf(session), (all) => all.every(({ lock }) => lock === null))
-        expect(yield* free(of("alice"))).toBe(true)
-        expect(yield* free(of("bob"))).toBe(true)
-        expect(yield* free(of("fund"))).toBe(true)
-        expect(yield* Dealing.balance(of("alice"), cash)).toBe("150000")
+        expect(yield* free(sessionOf("alice"))).toBe(true)
+        expect(yield* free(sessionOf("bob"))).toBe(true)
+        expect(yield* free(sessionOf("fund"))).toBe(true)
+        expect(yield* Dealing.balance(sessionOf("alice"), cash)).toBe("150000")
       }).pipe(Effect.provide(ledger))
   )
 
@@ -126,13 +128,13 @@ describe("a provision settlement", () => {
   const provided = (terms: { readonly limit?: string; readonly until?: string }) =>
     Effect.gen(function* () {
       const floor = yield* Dealing.floor
-      const { of, cash } = floor
+      const { sessionOf, cash } = floor
       const proposal = yield* World.make(
-        of("venue"),
+        sessionOf("venue"),
         "ProvisionSettlementProposal",
         Templates.create(Templates.ProvisionSettlementProposal, {
-          venue: of("venue").party,
-          fund: of("fund").party,
+          venue: sessionOf("venue").party,
+          fund: sessionOf("fund").party,
           provisionId: "provision-1",
           instrumentId: "FUND-A",
           cash,
@@ -146,13 +148,13 @@ describe("a provision settlement", () => {
         "Accept",
         {}
       )
-      const provision = yield* World.make(of("fund"), "ProvisionSettlement", accept)
+      const provision = yield* World.make(sessionOf("fund"), "ProvisionSettlement", accept)
       const draw = (holdingCids: ReadonlyArray<string>, amount: string) =>
         World.act(
-          of("venue"),
+          sessionOf("venue"),
           Templates.exercise(Templates.ProvisionSettlement, provision, "Draw", {
             holdingCids,
-            receiver: of("carol").party,
+            receiver: sessionOf("carol").party,
             amount: decimal(amount),
             reference: "red-1",
             settleBefore: Dealing.farDeadline
@@ -163,14 +165,14 @@ describe("a provision settlement", () => {
 
   it.effect("draws what is owed from cash the fund named, out of several holdings", () =>
     Effect.gen(function* () {
-      const { of, floor, draw, cash } = yield* provided({})
+      const { sessionOf, floor, draw, cash } = yield* provided({})
       const named = [
         yield* Dealing.give(floor, "fund", "60"),
         yield* Dealing.give(floor, "fund", "50")
       ]
       const receipt = yield* draw(named, "100")
       expect(World.created(receipt, "Allocation")).toHaveLength(1)
-      expect(yield* Dealing.balance(of("fund"), cash)).toBe("110")
+      expect(yield* Dealing.balance(sessionOf("fund"), cash)).toBe("110")
     }).pipe(Effect.provide(ledger))
   )
 
@@ -185,7 +187,7 @@ describe("a provision settlement", () => {
       expect(yield* Effect.flip(draw([carols], "10"))).toMatchObject(
         aborts("a holding is not the fund's")
       )
-      const other = { admin: floor.of("custodian").party, id: "USD" }
+      const other = { admin: floor.sessionOf("custodian").party, id: "USD" }
       const foreign = yield* Dealing.give(floor, "fund", "5", other)
       expect(yield* Effect.flip(draw([foreign], "1"))).toMatchObject(
         aborts("a holding is of another asset")

@@ -11,14 +11,14 @@ type Iteration = Templates.Argument<typeof Templates.StandingSettlement, "Settle
 /** Alice commits 120000 of cash, Bob 40000 units, the fund 50000 of cash; Alice and Bob each order twice. */
 export const committed = Effect.gen(function* () {
   const floor = yield* Dealing.floor
-  const { of, market, cash, instrument, credentials } = floor
+  const { sessionOf, market, cash, instrument, credentials } = floor
   const funding = [
-    { party: of("alice").party, asset: cash, amount: decimal("120000") },
-    { party: of("bob").party, asset: instrument, amount: decimal("40000") },
-    { party: of("fund").party, asset: cash, amount: decimal("50000") }
+    { party: sessionOf("alice").party, asset: cash, amount: decimal("120000") },
+    { party: sessionOf("bob").party, asset: instrument, amount: decimal("40000") },
+    { party: sessionOf("fund").party, asset: cash, amount: decimal("50000") }
   ]
   const settlement = yield* World.make(
-    of("venue"),
+    sessionOf("venue"),
     "StandingSettlement",
     Templates.exercise(Templates.PrimaryMarket, market, "OpenStanding", {
       standingSettlementId: "standing-1",
@@ -30,9 +30,9 @@ export const committed = Effect.gen(function* () {
   const commit = (hint: "alice" | "bob" | "fund" | "carol", holdingCid: string, amount: string) =>
     Effect.map(
       World.act(
-        of(hint),
+        sessionOf(hint),
         Templates.exercise(Templates.StandingSettlement, settlement, "Commit", {
-          party: of(hint).party,
+          party: sessionOf(hint).party,
           holdingCid,
           amount: decimal(amount)
         })
@@ -71,7 +71,10 @@ export const committed = Effect.gen(function* () {
     redemptions: [yield* redemption("red-1", "10000", "10437")]
   } satisfies Iteration
   const settle = (of_: Iteration, on = settlement) =>
-    World.act(of("venue"), Templates.exercise(Templates.StandingSettlement, on, "Settle", of_))
+    World.act(
+      sessionOf("venue"),
+      Templates.exercise(Templates.StandingSettlement, on, "Settle", of_)
+    )
   return {
     ...floor,
     floor,

@@ -20,7 +20,7 @@ type Attest = Templates.Argument<typeof Templates.SubscriptionClaim, "Attest">
 const lotOf = (units: string) =>
   Effect.gen(function* () {
     const floor = yield* Dealing.floor
-    const { of, market, credentials } = floor
+    const { sessionOf, market, credentials } = floor
     const claim = yield* Dealing.subscribe(floor, { holder: "alice", id: "sub-1", units })
     const lot = yield* Dealing.attest(floor, claim, units)
     const settle = (amount: string) =>
@@ -34,7 +34,7 @@ const lotOf = (units: string) =>
           reference: "order-sub-1"
         })
         return yield* World.act(
-          of("venue"),
+          sessionOf("venue"),
           Templates.exercise(Templates.Lot, lot, "Settle", {
             marketCid: market,
             allocationCid,
@@ -53,14 +53,14 @@ const wrongCash = aborts("the allocation is not of the lot's cash")
 describe("a lot ordered in units", () => {
   it.effect("costs its price and its fee, each rounded up, and not a cent less or more", () =>
     Effect.gen(function* () {
-      const { of, cash, instrument, settle } = yield* lotOf("1000")
+      const { sessionOf, cash, instrument, settle } = yield* lotOf("1000")
       // 1043.70, and of 5.2185 no less than 5.22.
       expect(yield* Effect.flip(settle("1048.91"))).toMatchObject(wrongCash)
       expect(yield* Effect.flip(settle("1048.93"))).toMatchObject(wrongCash)
       expect(yield* Effect.flip(settle("1048.9185"))).toMatchObject(wrongCash)
       yield* settle("1048.92")
-      expect(yield* Dealing.balance(of("fund"), cash)).toBe("1048.92")
-      expect(yield* Dealing.balance(of("alice"), instrument)).toBe("1000")
+      expect(yield* Dealing.balance(sessionOf("fund"), cash)).toBe("1048.92")
+      expect(yield* Dealing.balance(sessionOf("alice"), instrument)).toBe("1000")
     }).pipe(Effect.provide(ledger))
   )
 
@@ -89,7 +89,9 @@ describe("a lot ordered in units", () => {
         intentCid: null,
         refund: null
       })
-      expect(yield* Effect.flip(World.act(floor.of("venue"), settle))).toMatchObject(wrongCash)
+      expect(yield* Effect.flip(World.act(floor.sessionOf("venue"), settle))).toMatchObject(
+        wrongCash
+      )
     }).pipe(Effect.provide(ledger))
   )
 
@@ -137,8 +139,10 @@ type Row = readonly [
 ]
 const pointOf =
   (by: Omit<Parameters<typeof Dealing.publish>[1], "value">): Row[2] =>
-  ({ of }) =>
-    Effect.map(Dealing.publish(of, { value: Dealing.price, ...by }), (pointCid) => ({ pointCid }))
+  ({ sessionOf }) =>
+    Effect.map(Dealing.publish(sessionOf, { value: Dealing.price, ...by }), (pointCid) => ({
+      pointCid
+    }))
 const figures =
   (price: string, units: string): Row[2] =>
   () =>
@@ -164,16 +168,18 @@ describe("an attestor's price of a lot is refused for", () => {
   it.effect.each(rows)("%s", ([, message, other]) =>
     Effect.gen(function* () {
       const floor = yield* Dealing.floor
-      const { of, point } = floor
+      const { sessionOf, point } = floor
       const claim = yield* Dealing.subscribe(floor, { holder: "alice", id: "sub-1", units: "1000" })
       const attest = Templates.exercise(Templates.SubscriptionClaim, claim, "Attest", {
-        attestor: of("attestor").party,
+        attestor: sessionOf("attestor").party,
         pointCid: point,
         price: Dealing.price,
         units: decimal("1000"),
         ...(yield* other(floor))
       })
-      expect(yield* Effect.flip(World.act(of("attestor"), attest))).toMatchObject(aborts(message))
+      expect(yield* Effect.flip(World.act(sessionOf("attestor"), attest))).toMatchObject(
+        aborts(message)
+      )
     }).pipe(Effect.provide(ledger))
   )
 })

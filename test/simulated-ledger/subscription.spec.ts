@@ -14,7 +14,7 @@ const decimal = Decimal.of
 
 /** A market of two attestors, an admitted holder and a published point. */
 const scene = Effect.gen(function* () {
-  const of = yield* World.parties(
+  const sessionOf = yield* World.parties(
     "venue",
     "registrar",
     "fund",
@@ -25,10 +25,19 @@ const scene = Effect.gen(function* () {
     "holder",
     "bank"
   )
-  const [venue, registrar, fund, holder] = [of("venue"), of("registrar"), of("fund"), of("holder")]
+  const [venue, registrar, fund, holder] = [
+    sessionOf("venue"),
+    sessionOf("registrar"),
+    sessionOf("fund"),
+    sessionOf("holder")
+  ]
   const instrument = { admin: registrar.party, id: "FUND-A" }
-  const cash = { admin: of("bank").party, id: "EUR" }
-  const attestors = [of("attestorA").party, of("attestorB").party, of("attestorC").party]
+  const cash = { admin: sessionOf("bank").party, id: "EUR" }
+  const attestors = [
+    sessionOf("attestorA").party,
+    sessionOf("attestorB").party,
+    sessionOf("attestorC").party
+  ]
   const proposal = yield* World.make(
     venue,
     "PrimaryMarketProposal",
@@ -41,7 +50,7 @@ const scene = Effect.gen(function* () {
       cash,
       attestors,
       required: 2,
-      oracle: of("oracle").party,
+      oracle: sessionOf("oracle").party,
       until: null,
       accepted: []
     })
@@ -91,10 +100,10 @@ const scene = Effect.gen(function* () {
     Templates.exercise(Templates.AdmissionOffer, offer, "Accept", {})
   )
   const point = yield* World.make(
-    of("oracle"),
+    sessionOf("oracle"),
     "OraclePoint",
     Templates.create(Templates.OraclePoint, {
-      oracle: of("oracle").party,
+      oracle: sessionOf("oracle").party,
       venue: venue.party,
       fund: fund.party,
       registrar: registrar.party,
@@ -110,7 +119,7 @@ const scene = Effect.gen(function* () {
     })
   )
   return {
-    of,
+    sessionOf,
     venue,
     registrar,
     fund,
@@ -127,7 +136,7 @@ const scene = Effect.gen(function* () {
 
 type Scene = Effect.Success<typeof scene>
 
-const claimByWire = ({ of, venue, holder, instrument, attestors }: Scene) =>
+const claimByWire = ({ sessionOf, venue, holder, instrument, attestors }: Scene) =>
   World.make(
     venue,
     "SubscriptionClaim",
@@ -145,7 +154,7 @@ const claimByWire = ({ of, venue, holder, instrument, attestors }: Scene) =>
       cash: decimal("100000"),
       feeRate: null,
       cashDecimals: null,
-      oracle: of("oracle").party,
+      oracle: sessionOf("oracle").party,
       cycleId: null,
       orderedUnits: null,
       attestors,
@@ -161,15 +170,15 @@ const units = decimal("95812.973076")
 const price = decimal("1.0437")
 
 const attest = (
-  { of, point }: Scene,
+  { sessionOf, point }: Scene,
   by: "attestorA" | "attestorB" | "attestorC",
   claim: string,
   other: { readonly price?: Decimal.Decimal; readonly units?: Decimal.Decimal } = {}
 ) =>
   World.act(
-    of(by),
+    sessionOf(by),
     Templates.exercise(Templates.SubscriptionClaim, claim, "Attest", {
-      attestor: of(by).party,
+      attestor: sessionOf(by).party,
       pointCid: point,
       price,
       units,
@@ -196,9 +205,9 @@ const holdings = (world: Scene, owner: "holder" | "fund") =>
     const participant = yield* SimulatedLedger.Participant
     const at = yield* participant.ledgerEnd
     const filter = { templates: [Templates.Holding.typeRef], interfaces: [] }
-    const active = yield* Stream.runCollect(world.of(owner).acs({ at, filter }))
+    const active = yield* Stream.runCollect(world.sessionOf(owner).acs({ at, filter }))
     return active
-      .filter(({ payload }) => payload["owner"] === world.of(owner).party)
+      .filter(({ payload }) => payload["owner"] === world.sessionOf(owner).party)
       .map(({ payload }) => payload["amount"])
   })
 
@@ -261,12 +270,12 @@ describe("a subscription paid by wire", () => {
     Effect.gen(function* () {
       const world = yield* scene
       const { market, credential: credentialCid, attestors } = world
-      const mint = (of: typeof attestors) =>
+      const mint = (signers: typeof attestors) =>
         Templates.exercise(Templates.PrimaryMarket, market, "MintFor", {
           subscriptionId: "x",
           units,
           credentialCid,
-          attestors: of,
+          attestors: signers,
           configurationCid: null
         })
       expect(yield* Effect.flip(World.act(world.venue, mint(attestors)))).toMatchObject(
@@ -372,7 +381,7 @@ describe("a subscription paid by wire", () => {
 
   it.effect("a stranger cannot agree to the market, nor one party twice", () =>
     Effect.gen(function* () {
-      const { of, venue, fund, registrar, instrument, cash, attestors } = yield* scene
+      const { sessionOf, venue, fund, registrar, instrument, cash, attestors } = yield* scene
       const proposal = yield* World.make(
         venue,
         "PrimaryMarketProposal",
@@ -385,7 +394,7 @@ describe("a subscription paid by wire", () => {
           cash,
           attestors,
           required: 2,
-          oracle: of("oracle").party,
+          oracle: sessionOf("oracle").party,
           until: null,
           accepted: []
         })
@@ -461,8 +470,8 @@ describe("a subscription paid by wire", () => {
   it.effect("a stranger cannot mint through a lot that it attested", () =>
     Effect.gen(function* () {
       const world = yield* scene
-      const { of, venue, instrument, holder } = world
-      const stranger = of("registrar").party
+      const { sessionOf, venue, instrument, holder } = world
+      const stranger = sessionOf("registrar").party
       const claim = yield* World.make(
         venue,
         "SubscriptionClaim",
@@ -483,7 +492,7 @@ describe("a subscription paid by wire", () => {
           oracle: null,
           cycleId: null,
           orderedUnits: null,
-          attestors: [of("attestorA").party, stranger],
+          attestors: [sessionOf("attestorA").party, stranger],
           required: 2,
           attested: [],
           pointCid: null,
@@ -498,7 +507,7 @@ describe("a subscription paid by wire", () => {
         price,
         units
       })
-      const lot = sole(yield* World.act(of("registrar"), attested), "Lot")
+      const lot = sole(yield* World.act(sessionOf("registrar"), attested), "Lot")
       const deliver = Templates.exercise(Templates.Lot, lot, "Deliver", {
         marketCid: world.market,
         credentialCid: world.credential,
@@ -515,8 +524,8 @@ describe("a subscription paid by wire", () => {
 /** The bank issues cash to the holder, who orders; the venue claims and asks for the allocation. */
 const paidOnLedger = Effect.gen(function* () {
   const world = yield* scene
-  const { of, venue, fund, holder, instrument, cash, market } = world
-  const bank = of("bank")
+  const { sessionOf, venue, fund, holder, instrument, cash, market } = world
+  const bank = sessionOf("bank")
   const issued = yield* World.make(
     bank,
     "Holding",

@@ -93,7 +93,7 @@ export class Auditor {
     })
   }
 
-  private of(kind: "withdraw" | "release" | "deliver" | "settle", subscriptionId: string) {
+  private commandsOf(kind: "withdraw" | "release" | "deliver" | "settle", subscriptionId: string) {
     return this.succeeded(kind).filter(
       (one) => "subscriptionId" in one && one.subscriptionId === subscriptionId
     )
@@ -101,10 +101,10 @@ export class Auditor {
 
   /** The states of an order that its own requests allow. */
   private expectedStates(subscriptionId: string): ReadonlyArray<string> {
-    if (this.of("settle", subscriptionId).length > 0) return ["closed"]
-    if (this.of("deliver", subscriptionId).length > 0) return ["delivered"]
-    if (this.of("release", subscriptionId).length > 0) return ["released"]
-    if (this.of("withdraw", subscriptionId).length > 0) return ["withdrawn"]
+    if (this.commandsOf("settle", subscriptionId).length > 0) return ["closed"]
+    if (this.commandsOf("deliver", subscriptionId).length > 0) return ["delivered"]
+    if (this.commandsOf("release", subscriptionId).length > 0) return ["released"]
+    if (this.commandsOf("withdraw", subscriptionId).length > 0) return ["withdrawn"]
     // An attestation may be on the ledger and not projected yet.
     return this.attested.has(subscriptionId) ? ["claimed", "priced"] : ["claimed"]
   }
@@ -127,7 +127,7 @@ export class Auditor {
         `${subscriptionId} is ${order?.state}, not ${states.join(" or ")}`
       )
       const moves = (["deliver", "settle", "withdraw", "release"] as const).map(
-        (kind) => this.of(kind, subscriptionId).length
+        (kind) => this.commandsOf(kind, subscriptionId).length
       )
       holds(
         moves.every((times) => times <= 1),
@@ -138,8 +138,8 @@ export class Auditor {
       holds(delivered + withdrawn + released <= 1, `${subscriptionId} ended twice: ${moves}`)
       holds(withdrawn === 0 || this.unpriced(subscriptionId), `${subscriptionId}: withdrawn priced`)
       const lines = [
-        ...this.of("deliver", subscriptionId),
-        ...this.of("settle", subscriptionId)
+        ...this.commandsOf("deliver", subscriptionId),
+        ...this.commandsOf("settle", subscriptionId)
       ].flatMap((one) => ("lines" in one ? one.lines : []))
       const paid = sum(lines.map((line) => line.cents))
       same(order?.matched, paid, `${subscriptionId}: the cash that was matched`)

@@ -73,13 +73,13 @@ export interface Swing {
 /** The price that a day's orders deal at: up on net inflow, down on net outflow above the threshold. */
 export const swung = (
   price: Price,
-  of: {
+  order: {
     readonly orders: ReadonlyArray<Order>
     readonly outstanding: Atoms
     readonly swing: Swing | null
   }
 ): Price => {
-  const { orders, outstanding, swing } = of
+  const { orders, outstanding, swing } = order
   if (swing === null || outstanding === 0n) return price
   // Exact, in atoms of units times atoms of the price: a unit's worth needs no rounding.
   const worth = (units: Atoms) => units * price
@@ -163,7 +163,7 @@ export class Books {
     order.state = "burned"
   }
 
-  of(day: number): ReadonlyArray<Order> {
+  ordersOf(day: number): ReadonlyArray<Order> {
     return [...this.orders.values()].filter((order) => order.day === day && isAlive(order))
   }
 
@@ -182,15 +182,17 @@ export const isAlive = ({ state }: Order): boolean => !ended.includes(state)
 
 const add = (to: Map<string, bigint>, key: string, amount: bigint) =>
   to.set(key, (to.get(key) ?? 0n) + amount)
-const total = (of: ReadonlyMap<string, bigint>): bigint =>
-  [...of.values()].reduce((sum, one) => sum + one, 0n)
+const total = (amounts: ReadonlyMap<string, bigint>): bigint =>
+  [...amounts.values()].reduce((sum, one) => sum + one, 0n)
 
 export const holds = (condition: boolean, what: string) => {
   if (!condition) throw new Error(`audit: ${what}`)
 }
 
 const text = (value: unknown) =>
-  JSON.stringify(value, (_, of: unknown) => (typeof of === "bigint" ? `${of}n` : of))
+  JSON.stringify(value, (_, member: unknown) =>
+    typeof member === "bigint" ? `${member}n` : member
+  )
 
 export const same = (got: unknown, expected: unknown, what: string) =>
   holds(text(got) === text(expected), `${what}: ${text(got)}, not ${text(expected)}`)

@@ -115,13 +115,13 @@ const awaited = Effect.fnUntraced(function* (sim: Sim, operationId: string) {
 const write = Effect.fnUntraced(function* (
   sim: Sim,
   kind: string,
-  of: { readonly params?: Readonly<Record<string, string>>; readonly body?: string },
+  options: { readonly params?: Readonly<Record<string, string>>; readonly body?: string },
   between: Effect.Effect<void, never, Engine.Services | Engine.Ports> = Effect.void
 ) {
   const declared = Catalogue.operations.find((one) => one.kind === kind)
   if (declared === undefined) throw new Error(`no operation ${kind}`)
   const key = `deal-${++sim.count}`
-  const call = { params: of.params ?? {}, body: of.body ?? "{}", key }
+  const call = { params: options.params ?? {}, body: options.body ?? "{}", key }
   const answer = yield* Effect.result(Calls.submit(declared, maker, call))
   if (Result.isFailure(answer)) return refused(answer.failure)
   let opened = answer.success
@@ -273,8 +273,8 @@ const redeems = Effect.fnUntraced(function* (sim: Sim) {
   })
 })
 
-const inAtoms = ({ atom }: Sim, of: bigint, isLittle: boolean): B.Atoms => {
-  const units = of * (isLittle ? 1n : 1_000_001n) * 10_000n
+const inAtoms = ({ atom }: Sim, amount: bigint, isLittle: boolean): B.Atoms => {
+  const units = amount * (isLittle ? 1n : 1_000_001n) * 10_000n
   return units < atom ? atom : units - (units % atom)
 }
 
@@ -289,7 +289,7 @@ const changes = Effect.fnUntraced(function* (sim: Sim) {
     redemption: die.pick([0n, 35n])
   }
   const instrument = yield* Effect.flatMap(Records, (records) => records.get(instruments, "fund-a"))
-  const rate = (of: B.Rate) => Number(plain(of, 4))
+  const rate = (rate: B.Rate) => Number(plain(rate, 4))
   const set = yield* Cycles.changes(instrument.policyVersion ?? 0, {
     limits: { cycleCapacity: terms.capacity === null ? null : Number(plain(terms.capacity, 10)) },
     fees: { subscription: rate(terms.subscription), redemption: rate(terms.redemption) },
@@ -321,7 +321,7 @@ const outstanding = ({ minted, burned }: B.Books): B.Atoms => minted - burned
 /** The oracle publishes, and every order of the day is priced at what the day deals at. */
 const prices = Effect.fnUntraced(function* (sim: Sim) {
   const { books, die, stage, terms } = sim
-  const orders = books.of(sim.day)
+  const orders = books.ordersOf(sim.day)
   const published = BigInt(9_000 + die.roll(2_000))
   const cutOff = cutOffs[sim.day] ?? ""
   yield* Fund.publishes(stage, plain(published, 4), cutOff)
@@ -406,9 +406,9 @@ const settlesCycle = Effect.fnUntraced(function* (sim: Sim, cycleId: string) {
   }
   let members = inCycle(sim, cycleId)
   if (die.once(8)) return yield* releasesCycle(sim, cycleId, members)
-  const short = (of: ReadonlyArray<B.Order>) =>
-    of.reduce((owed, { id, kind }) => {
-      const { cash = 0n, refund = 0n } = dealtOf(sim, of).get(id) ?? {}
+  const short = (orders: ReadonlyArray<B.Order>) =>
+    orders.reduce((owed, { id, kind }) => {
+      const { cash = 0n, refund = 0n } = dealtOf(sim, orders).get(id) ?? {}
       return kind === "redemption" ? owed + cash : owed - cash + refund
     }, 0n)
   yield* setsAside(sim, short(members), cycleId)
@@ -435,7 +435,7 @@ const settlesCycle = Effect.fnUntraced(function* (sim: Sim, cycleId: string) {
   if (settled.state !== "succeeded") return yield* releasesCycle(sim, cycleId, members)
   const cycle = yield* Cycles.cycle(cycleId)
   yield* dealtBy(sim, members, dealt, cycle.fills)
-  const of = (kind: B.Order["kind"], figure: "units" | "cash" | "refund") =>
+  const totalOf = (kind: B.Order["kind"], figure: "units" | "cash" | "refund") =>
     sum(members.flatMap((one) => (one.kind === kind ? [dealt.get(one.id)?.[figure] ?? 0n] : [])))
   const shownFigures = {
     subscribed: partsOf(cycle.gross.subscribed, 2),
@@ -447,11 +447,11 @@ const settlesCycle = Effect.fnUntraced(function* (sim: Sim, cycleId: string) {
   B.same(
     shownFigures,
     {
-      subscribed: of("subscription", "cash"),
-      refunded: of("subscription", "refund"),
-      redeemed: of("redemption", "cash"),
-      minted: of("subscription", "units"),
-      burned: of("redemption", "units")
+      subscribed: totalOf("subscription", "cash"),
+      refunded: totalOf("subscription", "refund"),
+      redeemed: totalOf("redemption", "cash"),
+      minted: totalOf("subscription", "units"),
+      burned: totalOf("redemption", "units")
     },
     `what ${cycleId} came to`
   )
@@ -652,7 +652,7 @@ const payable = 200_000_000n
 
 /** The remainders of gates that can be paid are in the cycle of their day from its opening. */
 const takesIn = Effect.fnUntraced(function* (sim: Sim, cycleId: string) {
-  const remainders = sim.books.of(sim.day).filter(({ state }) => state === "claimed")
+  const remainders = sim.books.ordersOf(sim.day).filter(({ state }) => state === "claimed")
   for (const order of remainders) {
     order.cycleId = (yield* Cycles.redemption(order.id)).cycleId
     B.holds(
@@ -680,7 +680,7 @@ const dealingDay = Effect.fnUntraced(function* (sim: Sim) {
   }
   for (let taken = 2 + die.roll(4); taken > 0; taken--) {
     yield* sim.day > 0 && !die.once(3) ? redeems(sim) : subscribes(sim)
-    const orders = books.of(sim.day)
+    const orders = books.ordersOf(sim.day)
     const order = orders[die.roll(Math.max(1, orders.length))]
     if (order !== undefined && die.once(8)) yield* leaves(sim, order)
   }
@@ -691,7 +691,7 @@ const dealingDay = Effect.fnUntraced(function* (sim: Sim) {
   yield* audit(sim)
   if (sim.cycleId !== null) yield* settlesCycle(sim, sim.cycleId)
   yield* audit(sim)
-  for (const order of books.of(sim.day)) {
+  for (const order of books.ordersOf(sim.day)) {
     if (order.cycleId === null || order.payment === "wire") yield* settlesApart(sim, order)
   }
   yield* audit(sim)
@@ -705,18 +705,18 @@ export interface Summary {
 
 /** Deals for so many days by the seed; dies with the audit's complaint. `then` looks at what is left. */
 export const deal = (
-  of: { readonly seed: number; readonly days: number },
+  options: { readonly seed: number; readonly days: number },
   then: Effect.Effect<void, unknown, Engine.Services | Engine.Ports> = Effect.void
 ) => {
   const faults = SimulatedLedger.Faults.make()
   const { operations, fromLedger } = Catalogue
   return Effect.gen(function* () {
     // Every other seed counts whole units, so that most amounts leave cash over.
-    const unitDecimals = of.seed % 2 === 0 ? 6 : 0
+    const unitDecimals = options.seed % 2 === 0 ? 6 : 0
     const { stage, holders } = yield* Cycles.opened([...holderIds], { unitDecimals })
     const terms = { capacity: null, swing: null, subscription: 0n, redemption: 0n }
     const sim: Sim = {
-      die: Faults.dice(of.seed),
+      die: Faults.dice(options.seed),
       faults,
       books: new B.Books(),
       stage,
@@ -729,13 +729,17 @@ export const deal = (
       lines: 0,
       seen: new Map()
     }
-    for (; sim.day < Math.min(of.days, daysMax); sim.day++) yield* dealingDay(sim)
+    for (; sim.day < Math.min(options.days, daysMax); sim.day++) yield* dealingDay(sim)
     yield* then
     const counts: Record<string, number> = {}
     for (const { kind, state } of sim.books.orders.values()) {
       counts[`${kind} ${state}`] = (counts[`${kind} ${state}`] ?? 0) + 1
     }
-    return { seed: of.seed, orders: counts, seen: Object.fromEntries(sim.seen) } satisfies Summary
+    return {
+      seed: options.seed,
+      orders: counts,
+      seen: Object.fromEntries(sim.seen)
+    } satisfies Summary
   }).pipe(
     Effect.provide(
       Layer.fresh(Engine.layerOf({ operations, fromLedger })).pipe(

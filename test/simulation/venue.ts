@@ -99,7 +99,7 @@ const ready = Effect.gen(function* () {
 interface Sent {
   readonly write: Operation.Operation
   readonly caller: Caller.Caller
-  readonly of: Parameters<typeof Calls.submit>[2]
+  readonly call: Parameters<typeof Calls.submit>[2]
   readonly operationId: string
 }
 
@@ -137,7 +137,7 @@ const prologue = Effect.map(
 const submit = Effect.fnUntraced(function* (
   sim: Simulation,
   kind: string,
-  of: {
+  input: {
     readonly params: Readonly<Record<string, string>>
     readonly body: string
     readonly asked: Asked
@@ -145,19 +145,19 @@ const submit = Effect.fnUntraced(function* (
 ) {
   const write = writeOf(kind)
   const caller = sim.die.pick([staff[0], staff[1]])
-  const call = { params: of.params, body: of.body, key: `sim-${++sim.count}` }
+  const call = { params: input.params, body: input.body, key: `sim-${++sim.count}` }
   const answer = yield* Effect.result(Calls.submit(write, caller, call))
   if (Result.isFailure(answer)) return
   const operationId = String(Calls.field(answer.success, "operationId"))
   if (write.approvers > 0) {
     const actionKey = String(Calls.field(answer.success, "actionKey"))
     const maker = String(Calls.field(answer.success, "maker"))
-    const asked = of.asked.kind === "record" ? { ...of.asked, maker } : of.asked
+    const asked = input.asked.kind === "record" ? { ...input.asked, maker } : input.asked
     sim.awaiting.push({ actionKey, asked })
     return
   }
-  sim.auditor.opened(operationId, of.asked)
-  sim.sent.push({ write, caller, of: call, operationId })
+  sim.auditor.opened(operationId, input.asked)
+  sim.sent.push({ write, caller, call, operationId })
 })
 
 const cash = (lines: ReadonlyArray<Line>): string =>
@@ -359,7 +359,7 @@ const decide = Effect.fnUntraced(function* (sim: Simulation) {
 const again = Effect.fnUntraced(function* (sim: Simulation) {
   const one = sim.sent[sim.die.roll(Math.max(1, sim.sent.length))]
   if (one === undefined) return
-  const answer = yield* Calls.submit(one.write, one.caller, one.of)
+  const answer = yield* Calls.submit(one.write, one.caller, one.call)
   const operationId = String(Calls.field(answer, "operationId"))
   if (operationId !== one.operationId) throw new Error("audit: a repeat opened another operation")
 })
@@ -431,20 +431,20 @@ const stands = Effect.fnUntraced(function* (parties: ReadonlyMap<string, string>
   const all = yield* Stream.runCollect(
     participant.acs(user, { at, reading: { shape: "ACS_DELTA", byParty } })
   )
-  const of = (template: Templates.Template) =>
+  const contractsOf = (template: Templates.Template) =>
     all.filter((one) => Templates.same(one.template, template.typeRef))
   const holderOf = new Map([...parties].map(([holderId, party]) => [party, holderId]))
   const held = new Map<string, bigint>()
-  for (const { payload } of of(Templates.Holding)) {
+  for (const { payload } of contractsOf(Templates.Holding)) {
     const holderId = holderOf.get(String(payload["owner"])) ?? String(payload["owner"])
     const units = parts(Decimal.of(String(payload["amount"])), 6)
     held.set(holderId, (held.get(holderId) ?? 0n) + units)
   }
   return {
     held,
-    claims: of(Templates.SubscriptionClaim).length,
-    lots: of(Templates.Lot).length,
-    delivered: of(Templates.DeliveredLot).length
+    claims: contractsOf(Templates.SubscriptionClaim).length,
+    lots: contractsOf(Templates.Lot).length,
+    delivered: contractsOf(Templates.DeliveredLot).length
   }
 })
 
@@ -466,7 +466,7 @@ const counted = (some: ReadonlyArray<string>): Readonly<Record<string, number>> 
 }
 
 /** Walks so many steps by the seed; dies with the audit's complaint. */
-export const simulate = (of: { readonly seed: number; readonly steps: number }) => {
+export const simulate = (options: { readonly seed: number; readonly steps: number }) => {
   const faults = SimulatedLedger.Faults.make()
   const story = Effect.gen(function* () {
     const { stage, parties } = yield* ready
@@ -475,7 +475,7 @@ export const simulate = (of: { readonly seed: number; readonly steps: number }) 
     const oracle = stage.oracle
     let kills = 0
     const sim: Simulation = {
-      die: Faults.dice(of.seed),
+      die: Faults.dice(options.seed),
       auditor: new Auditor(),
       faults,
       kill: Effect.andThen(
@@ -495,7 +495,7 @@ export const simulate = (of: { readonly seed: number; readonly steps: number }) 
       planted: new Set(),
       count: 0
     }
-    for (let taken = 0; taken < of.steps; taken++) {
+    for (let taken = 0; taken < options.steps; taken++) {
       yield* step(sim)
       // The engine works beside them; more often than not it comes to something in between.
       if (!sim.die.once(3)) yield* Passing.seconds(1)
@@ -511,7 +511,7 @@ export const simulate = (of: { readonly seed: number; readonly steps: number }) 
     const last = yield* recordsNow(before, parties)
     sim.auditor.close(last, yield* stands(parties))
     return {
-      ...of,
+      ...options,
       operations: last.operations.length,
       succeeded: last.operations.filter(({ state }) => state === "succeeded").length,
       failed: last.operations.filter(({ state }) => state === "failed").length,

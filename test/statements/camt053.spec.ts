@@ -226,8 +226,8 @@ describe("a statement of a bank", () => {
     ["a code", "CdtDbtInd", { CdtDbtInd: "<CdtDbtInd>CR<X/>DT</CdtDbtInd>" }],
     ["a status beside its code", "Sts", { Sts: "<Sts>BOOK<Cd>BOOK</Cd></Sts>" }],
     ["a reference", "AcctSvcrRef", { AcctSvcrRef: "<AcctSvcrRef>A<B>x</B></AcctSvcrRef>" }]
-  ])("never reads the text of %s around an element within it", async (_, name, of) => {
-    const answer = await readText(ofCash(), file(entry(of)))
+  ])("never reads the text of %s around an element within it", async (_, name, texts) => {
+    const answer = await readText(ofCash(), file(entry(texts)))
     expect(faultOf(answer)).toMatch(/^statement-field/)
     // A status may have its code in an element, so that only its own text is at fault.
     if (name !== "Sts") {
@@ -486,7 +486,7 @@ describe("a statement of a bank is refused, with check and line", () => {
 })
 
 describe("a file with several statements of the account", () => {
-  const of = (body: string, own = account) => `<Stmt><Id>S</Id>${own}${body}</Stmt>`
+  const statementOf = (body: string, own = account) => `<Stmt><Id>S</Id>${own}${body}</Stmt>`
   const other = account.replace("CH9300762011623852957", "DE89370400440532013000")
   const day = (date: string) =>
     balance("OPBD", "100.00", { date: `<Dt>${date}</Dt>` }) +
@@ -498,16 +498,16 @@ describe("a file with several statements of the account", () => {
   const text = camt(
     header +
       [
-        of(
+        statementOf(
           numbered("ElctrncSeqNb", "0012") +
             numbered("LglSeqNb", "7") +
             day("2026-03-02") +
             withBank("B-1") +
             withBank("B-2")
         ),
-        of(day("2026-03-02") + withBank("B-3"), other),
-        of(numbered("LglSeqNb", "13") + day("2026-03-03")),
-        of(day("2026-03-04") + withBank("B-4"))
+        statementOf(day("2026-03-02") + withBank("B-3"), other),
+        statementOf(numbered("LglSeqNb", "13") + day("2026-03-03")),
+        statementOf(day("2026-03-04") + withBank("B-4"))
       ].join("\n")
   )
 
@@ -537,31 +537,37 @@ describe("a file with several statements of the account", () => {
     [
       "an amount of the second entry of the second one",
       camt(
-        of(day("2026-03-02")) +
-          of(day("2026-03-03") + withBank("B-1") + entry({ Amt: '<Amt Ccy="EUR">x</Amt>' }))
+        statementOf(day("2026-03-02")) +
+          statementOf(
+            day("2026-03-03") + withBank("B-1") + entry({ Amt: '<Amt Ccy="EUR">x</Amt>' })
+          )
       ),
       "statement-field /Document/BkToCstmrStmt/Stmt/1/Ntry/1"
     ],
     [
       "a balance of the first one",
-      camt(of(day("2026-03-02").replace("100.00", "1,00")) + of(day("2026-03-03"))),
+      camt(
+        statementOf(day("2026-03-02").replace("100.00", "1,00")) + statementOf(day("2026-03-03"))
+      ),
       "statement-field /Document/BkToCstmrStmt/Stmt/0/Bal"
     ],
     [
       "no closing balance of the second one",
-      camt(of(day("2026-03-02")) + of(balance("OPBD", "1"))),
+      camt(statementOf(day("2026-03-02")) + statementOf(balance("OPBD", "1"))),
       "statement-field /Document/BkToCstmrStmt/Stmt/1"
     ],
     [
       "a number that is none",
-      camt(of(numbered("ElctrncSeqNb", "12a") + day("2026-03-02"))),
+      camt(statementOf(numbered("ElctrncSeqNb", "12a") + day("2026-03-02"))),
       "statement-field /Document/BkToCstmrStmt/Stmt/0"
     ],
     [
       "a page of the second one",
       camt(
-        of(day("2026-03-02")) +
-          of("<StmtPgntn><PgNb>2</PgNb><LastPgInd>true</LastPgInd></StmtPgntn>" + day("2026-03-03"))
+        statementOf(day("2026-03-02")) +
+          statementOf(
+            "<StmtPgntn><PgNb>2</PgNb><LastPgInd>true</LastPgInd></StmtPgntn>" + day("2026-03-03")
+          )
       ),
       "statement-complete /Document/BkToCstmrStmt/Stmt/1"
     ]
@@ -575,7 +581,8 @@ describe("a file with several statements of the account", () => {
 
   it("has no more lines in all than a file may", async () => {
     const two = camt(
-      of(day("2026-03-02") + withBank("B-1")) + of(day("2026-03-03") + withBank("B-2"))
+      statementOf(day("2026-03-02") + withBank("B-1")) +
+        statementOf(day("2026-03-03") + withBank("B-2"))
     )
     const answer = await statementsIn(ofCash({ linesMax: 1 }), [utf8(two)])
     expect(Result.isFailure(answer) ? answer.failure._tag : "read").toBe("StatementTooLong")

@@ -222,7 +222,7 @@ const otherId = (number: string): string => element("Othr", textOf("Id", number)
 
 const balanceOf = (
   type: "OPBD" | "CLBD",
-  of: {
+  statement: {
     readonly amount: Decimal.Decimal
     readonly businessDate: string
     readonly account: { readonly currency: string }
@@ -231,9 +231,9 @@ const balanceOf = (
   element(
     "Bal",
     element("Tp", element("CdOrPrtry", element("Cd", type))),
-    amountOf(of.amount, of.account.currency),
-    sideOf(!Decimal.isNegative(of.amount)),
-    dateOf("Dt", of.businessDate)
+    amountOf(statement.amount, statement.account.currency),
+    sideOf(!Decimal.isNegative(statement.amount)),
+    dateOf("Dt", statement.businessDate)
   )
 
 const entryOf = (entry: Line, version: Camt053Version): string => {

@@ -289,6 +289,6 @@ describe("an entry that takes another one back", () => {
     ["", undefined]
   ])("is marked where the file says so: %s", async (member, reversal) => {
     const { lines } = await whole(reading(cash), bytes(cashFile("", `{${entry}${member}}`)))
-    expect(lines.map((of) => of.kind === "cash" && of.reversal)).toEqual([reversal])
+    expect(lines.map((line) => line.kind === "cash" && line.reversal)).toEqual([reversal])
   })
 })

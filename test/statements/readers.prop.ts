@@ -132,27 +132,31 @@ describe("a file that is changed at random", () => {
         fc.asyncProperty(
           fc.array(
             fc.oneof(
-              fc.tuple(where, hostile).map(([at, put]) => (of: string) => {
-                const place = at % of.length
-                return of.slice(0, place) + put + of.slice(place)
+              fc.tuple(where, hostile).map(([at, put]) => (text: string) => {
+                const place = at % text.length
+                return text.slice(0, place) + put + text.slice(place)
               }),
               fc
                 .tuple(where, where, fc.nat({ max: 40 }))
-                .map(([from, to, times]) => (of: string) => {
-                  const [start, end] = [from % of.length, to % of.length].toSorted((a, b) => a - b)
-                  return of.slice(0, start) + of.slice(start, end).repeat(times) + of.slice(end)
+                .map(([from, to, times]) => (text: string) => {
+                  const [start, end] = [from % text.length, to % text.length].toSorted(
+                    (a, b) => a - b
+                  )
+                  return (
+                    text.slice(0, start) + text.slice(start, end).repeat(times) + text.slice(end)
+                  )
                 }),
-              fc.tuple(where, fc.nat({ max: 40 })).map(([at, times]) => (of: string) => {
-                const elements = [...of.matchAll(/<(?<name>\w+)[^<>]*>[^<]*<\/\k<name>>/gu)]
+              fc.tuple(where, fc.nat({ max: 40 })).map(([at, times]) => (text: string) => {
+                const elements = [...text.matchAll(/<(?<name>\w+)[^<>]*>[^<]*<\/\k<name>>/gu)]
                 const found = elements[at % Math.max(1, elements.length)]
-                return found === undefined ? of : of.replace(found[0], found[0].repeat(times))
+                return found === undefined ? text : text.replace(found[0], found[0].repeat(times))
               })
             ),
             { minLength: 1, maxLength: 3 }
           ),
           async (changes) => {
             const changed = changes.reduce(
-              (of, change) => change(of).slice(0, 200_000) || "<a/>",
+              (text, change) => change(text).slice(0, 200_000) || "<a/>",
               text
             )
             expect(isAnswer(await readText(reading, changed))).toBe(true)

@@ -233,10 +233,10 @@ describe.skipIf(!isThere)("statements that others wrote (needs shared/data/iso20
       difference(each),
       each.place?.pointer
     ])
-    const of = (index: number) => `/Document/BkToCstmrStmt/Stmt/${index}`
+    const pathOf = (index: number) => `/Document/BkToCstmrStmt/Stmt/${index}`
     expect(shown).toEqual([
-      ["253EURNL26VAYB8060476890", "2014-12-31", "12312", 1, "0", of(0)],
-      ["254EURNL26VAYB8060476890", "2014-12-31", undefined, 1, "0", of(1)]
+      ["253EURNL26VAYB8060476890", "2014-12-31", "12312", 1, "0", pathOf(0)],
+      ["254EURNL26VAYB8060476890", "2014-12-31", undefined, 1, "0", pathOf(1)]
     ])
   })
 

@@ -35,11 +35,11 @@ const position = (
     readonly qty?: string
     readonly more?: string
   },
-  of = "BalForAcct"
+  element = "BalForAcct"
 ): string =>
-  `<${of}><FinInstrmId>${body.id ?? `<ISIN>${own}</ISIN>`}</FinInstrmId>` +
+  `<${element}><FinInstrmId>${body.id ?? `<ISIN>${own}</ISIN>`}</FinInstrmId>` +
   `<AggtBal>${body.side ?? "<ShrtLngInd>LONG</ShrtLngInd>"}${body.qty ?? quantity("10")}</AggtBal>` +
-  `${body.more ?? ""}</${of}>`
+  `${body.more ?? ""}</${element}>`
 const sub = (account: string, body: string, active = "true"): string =>
   `<SubAcctDtls>${account}<ActvtyInd>${active}</ActvtyInd>${body}</SubAcctDtls>`
 const inSub = (body: Parameters<typeof position>[0]): string => position(body, "BalForSubAcct")

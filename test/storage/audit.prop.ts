@@ -39,9 +39,9 @@ const recordsAfter = (head: FeedHead, which: ReadonlyArray<boolean>): ReadonlyAr
     const text = `${prevHash} ${seq}`
     const hash = createHash("sha256").update(text).digest("hex")
     const action = isCheckpoint ? CHECKPOINT : "x"
-    const of = { seq, at: head.at, action, text, prevHash, hash }
+    const entry = { seq, at: head.at, action, text, prevHash, hash }
     prevHash = hash
-    return { ...of, actor: null, resourceKind: null, resourceId: null }
+    return { ...entry, actor: null, resourceKind: null, resourceId: null }
   })
 }
 
@@ -95,7 +95,7 @@ const judge = Effect.gen(function* () {
 
 const holds = <E>(
   layer: Layer.Layer<Atomically | Feed, E>,
-  of: { readonly runs: number; readonly seed: number | undefined }
+  options: { readonly runs: number; readonly seed: number | undefined }
 ) =>
   fc.assert(
     fc.asyncProperty(fc.array(fc.array(one, { minLength: 1, maxLength: 4 })), (rounds) =>
@@ -119,7 +119,7 @@ const holds = <E>(
         }
       }).pipe(Effect.provide(layer, { local: true }), Effect.scoped, Effect.runPromise)
     ),
-    { numRuns: of.runs, ...(of.seed === undefined ? {} : { seed: of.seed }) }
+    { numRuns: options.runs, ...(options.seed === undefined ? {} : { seed: options.seed }) }
   )
 
 const seed = process.env["SEED"] === undefined ? undefined : Number(process.env["SEED"])

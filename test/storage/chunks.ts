@@ -43,13 +43,13 @@ const handOn = (from: Socket, to: Socket, random: Random): void => {
 }
 
 /** The same server, reached through such a network. */
-export const through = (of: {
+export const through = (options: {
   readonly url: string
   readonly seed: number
 }): Effect.Effect<string, never, Scope.Scope> =>
   Effect.gen(function* () {
-    const random = randomOf(of.seed)
-    const target = new URL(of.url)
+    const random = randomOf(options.seed)
+    const target = new URL(options.url)
     const open = new Set<Socket>()
     const server = createServer({ noDelay: true }, (client) => {
       const host = decodeURIComponent(target.searchParams.get("host") ?? target.hostname)
@@ -74,7 +74,7 @@ export const through = (of: {
         })
     )
     const address = server.address()
-    const near = new URL(of.url)
+    const near = new URL(options.url)
     near.searchParams.delete("host")
     near.hostname = "127.0.0.1"
     near.port = String(typeof address === "object" && address !== null ? address.port : 0)

@@ -180,14 +180,14 @@ const stormed = (seed: number): Effect.Effect<Story, unknown, Scope.Scope> =>
         { discard: true }
       )
     )
-    const fiber = (of: number) =>
+    const fiber = (index: number) =>
       Effect.gen(function* () {
-        const random = randomOf(seed * 1000 + of)
+        const random = randomOf(seed * 1000 + index)
         for (let n = 0; n < ROUNDS; n++) {
           const what = random(10)
           if (what < 4) yield* alone(sessions, random, story)
           else if (what < 5) yield* failed(sessions, random, story)
-          else if (what < 7) yield* together(sessions, random, story, of * ROUNDS + n)
+          else if (what < 7) yield* together(sessions, random, story, index * ROUNDS + n)
           else if (what < 9) yield* Effect.provide(plain(random, story), client)
           else yield* shifting(sessions, random, story)
         }

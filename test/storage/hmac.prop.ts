@@ -31,10 +31,10 @@ const message = fc.oneof(
 it("is the same for each call, whatever was signed before under whichever key", () => {
   fc.assert(
     fc.property(fc.array(fc.record({ key, message }), { minLength: 1, maxLength: 8 }), (calls) => {
-      const answers = calls.map((of) => hmacSha256(of.key, of.message))
+      const answers = calls.map((call) => hmacSha256(call.key, call.message))
       // Compared once all are made: no answer lies in memory that a later call writes.
       expect(answers.map(hex)).toEqual(
-        calls.map((of) => createHmac("sha256", of.key).update(of.message).digest("hex"))
+        calls.map((call) => createHmac("sha256", call.key).update(call.message).digest("hex"))
       )
     }),
     { numRuns: 300 }

@@ -55,7 +55,7 @@ const versions = [
 ]
 
 /** Creates a database of the first or the second version with these rows. */
-const earlier = Effect.fnUntraced(function* (of: {
+const earlier = Effect.fnUntraced(function* (options: {
   readonly version: 1 | 2
   readonly rows: ReadonlyArray<string>
 }) {
@@ -72,11 +72,11 @@ const earlier = Effect.fnUntraced(function* (of: {
   yield* say("create schema bursar")
   yield* say(`create table bursar.migration (
     id int4 primary key, name text not null, at timestamptz not null default now())`)
-  for (const [index, { name, statements }] of versions.slice(0, of.version).entries()) {
+  for (const [index, { name, statements }] of versions.slice(0, options.version).entries()) {
     for (const statement of statements) yield* say(statement)
     yield* say(`insert into bursar.migration (id, name) values (${index + 1}, '${name}')`)
   }
-  for (const row of of.rows) yield* say(row)
+  for (const row of options.rows) yield* say(row)
   return { url: server.href, connection }
 })
 
@@ -191,14 +191,14 @@ describe("a database of the second version", () => {
       yield* Effect.provideContext(
         Effect.gen(function* () {
           const documents = yield* Documents
-          const of = { collection: "finding", pin: { by: "latest" }, direction: "asc" } as const
-          const all = yield* documents.list({ ...of, where: [], limit: 9 })
+          const query = { collection: "finding", pin: { by: "latest" }, direction: "asc" } as const
+          const all = yield* documents.list({ ...query, where: [], limit: 9 })
           expect(all.map(({ sortKey }) => sortKey)).toEqual([
             "2026-03-02T18:00:00.000000000Z fnd_b",
             "2026-03-02T18:00:00.000000123Z fnd_a"
           ])
           const where = [{ column: "holderId", anyOf: ["h1"] }]
-          const own = yield* documents.list({ ...of, where, limit: 9 })
+          const own = yield* documents.list({ ...query, where, limit: 9 })
           expect(own.map(({ recordId }) => recordId)).toEqual(["fnd_a"])
         }),
         store
@@ -246,7 +246,7 @@ describe("a database of the second version", () => {
       const write = (
         collection: "operation" | "approval",
         id: string,
-        of: {
+        operation: {
           readonly kind: string
           readonly on: readonly [kind: string, id: string]
           readonly about?: string
@@ -256,9 +256,9 @@ describe("a database of the second version", () => {
         document(
           collection,
           id,
-          `{"${collection === "operation" ? "operationId" : "actionKey"}":"${id}","kind":"${of.kind}",` +
-            `"state":"failed","resource":{"kind":"${of.on[0]}","id":"${of.on[1]}","href":"/v1/x"},` +
-            `${of.about ?? `"instrumentId":null,"holderId":null`},"request":${of.request ?? `{"instrumentId":null,"holderId":null,"price":1.00}`}}`
+          `{"${collection === "operation" ? "operationId" : "actionKey"}":"${id}","kind":"${operation.kind}",` +
+            `"state":"failed","resource":{"kind":"${operation.on[0]}","id":"${operation.on[1]}","href":"/v1/x"},` +
+            `${operation.about ?? `"instrumentId":null,"holderId":null`},"request":${operation.request ?? `{"instrumentId":null,"holderId":null,"price":1.00}`}}`
         )
       const event = (seq: number, type: string, on: readonly [string, string], more = "{}") =>
         `insert into bursar.event (seq, kind, type, at, "offset", instrument_id, party,

@@ -4,9 +4,10 @@ import type { components, paths } from "./.generated/current.ts"
 
 const { API: baseUrl = "", AUDITOR: auditor = "", OPERATOR: operator = "" } = process.env
 
-const of = (authorization: string) => createClient<paths>({ baseUrl, headers: { authorization } })
-const asAuditor = of(auditor)
-const asOperator = of(operator)
+const clientOf = (authorization: string) =>
+  createClient<paths>({ baseUrl, headers: { authorization } })
+const asAuditor = clientOf(auditor)
+const asOperator = clientOf(operator)
 
 const calls: Array<string> = []
 

@@ -41,7 +41,9 @@ const composed = (schema: Schema.Codec<unknown, unknown>, seed: string): Readonl
       ([name, field]) => [name, drawn(field, `${seed} ${name}`)] as const
     )
     return count
-      .map((n) => Object.fromEntries(members.map(([name, of]) => [name, of[n % of.length]])))
+      .map((n) =>
+        Object.fromEntries(members.map(([name, values]) => [name, values[n % values.length]]))
+      )
       .filter(sound)
   }
   if (item !== undefined && schema.ast._tag === "Arrays") {

@@ -24,10 +24,13 @@ const collection = {
   }
 }
 
-const writes = (count: number, of: Pick<Collection, "name"> = collection): ReadonlyArray<Timely> =>
+const writes = (
+  count: number,
+  written: Pick<Collection, "name"> = collection
+): ReadonlyArray<Timely> =>
   Array.from({ length: count }, (_, index) => ({
     ...(MintOperations.timely[0] as unknown as Timely),
-    collection: of,
+    collection: written,
     at: (self) => instant((self as Instants)[index + 1])
   }))
 

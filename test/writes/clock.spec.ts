@@ -240,8 +240,8 @@ describe("an upgrade", () => {
   // Switched off to see it red: `adopted`; that it is had again for another kind.
   it.effect("never leaves what was written before it without its clock states", () =>
     Effect.gen(function* () {
-      const version = (of: Pick<WorldOptions, "clocked" | "timely">) =>
-        Killable.make({ operations: Toys.toys, fromLedger: [], ...of }).engine
+      const version = (worldOptions: Pick<WorldOptions, "clocked" | "timely">) =>
+        Killable.make({ operations: Toys.toys, fromLedger: [], ...worldOptions }).engine
       yield* Effect.gen(function* () {
         yield* turns
         yield* set("t", 5, 20)

@@ -162,8 +162,8 @@ describe("a key made of the body", () => {
 describe("the engine's own write", () => {
   const request = Result.getOrThrow(PlainJson.parse('{"counterId":"c1","by":1}'))
   const other = Result.getOrThrow(PlainJson.parse('{"counterId":"c1","by":2}'))
-  const open = (key: string, of = request) =>
-    Effect.flatMap(FourEyes, (door) => door.open(Toys.single, of, key))
+  const open = (key: string, json = request) =>
+    Effect.flatMap(FourEyes, (door) => door.open(Toys.single, json, key))
 
   // Switched off to see it red: the binding of the key in `openOwn`.
   it.effect("never is opened twice for one occasion, by however many at once", () =>

@@ -2,7 +2,7 @@
 import { describe, expect, it } from "vitest"
 import * as LedgerRefusal from "#core/writes/LedgerRefusal.ts"
 
-const of = (error: { readonly code?: string; readonly category?: number }) =>
+const refusalOf = (error: { readonly code?: string; readonly category?: number }) =>
   LedgerRefusal.from({
     _tag: "Refused",
     code: "SOME_OTHER_CODE",
@@ -21,7 +21,10 @@ describe("a refusal of the ledger", () => {
     ["UNRESOLVED_PACKAGE_NAME", "package"]
   ])("with the code %s is the check %s, whatever its category", (code, check) => {
     for (const category of [2, 4, 8, 9, 11]) {
-      expect(of({ code, category })).toMatchObject({ slug: "ledger-rejected", details: { check } })
+      expect(refusalOf({ code, category })).toMatchObject({
+        slug: "ledger-rejected",
+        details: { check }
+      })
     }
   })
 
@@ -37,25 +40,27 @@ describe("a refusal of the ledger", () => {
     [14, "ledger-version"],
     [99, "ledger-internal"]
   ])("of category %i with any other code is the check %s", (category, check) => {
-    expect(of({ category })).toMatchObject({ details: { check, gate: "ledger" } })
+    expect(refusalOf({ category })).toMatchObject({ details: { check, gate: "ledger" } })
   })
 
   it.each(["CONTRACT_NOT_FOUND", "CONTRACT_NOT_ACTIVE", "LOCAL_VERDICT_INACTIVE_CONTRACTS"])(
     "with the code %s is contract-stale",
     (code) => {
-      expect(of({ code, category: 11 })).toMatchObject({ slug: "contract-stale" })
+      expect(refusalOf({ code, category: 11 })).toMatchObject({ slug: "contract-stale" })
     }
   )
 
   it("names the ledger's code in its reason, cut to 128 characters", () => {
-    expect(of({ code: "A_CODE" })).toMatchObject({ details: { reason: "a-code" } })
-    expect(of({ code: "C".repeat(200) })).toMatchObject({ details: { reason: "c".repeat(128) } })
+    expect(refusalOf({ code: "A_CODE" })).toMatchObject({ details: { reason: "a-code" } })
+    expect(refusalOf({ code: "C".repeat(200) })).toMatchObject({
+      details: { reason: "c".repeat(128) }
+    })
   })
 
   it("of a category that may tell what an outsider should not read has no words of the ledger", () => {
     for (const category of [4, 5, 6, 7]) {
-      expect(JSON.stringify(of({ category }))).not.toContain("the ledger's words")
+      expect(JSON.stringify(refusalOf({ category }))).not.toContain("the ledger's words")
     }
-    expect(of({ category: 9 })).toMatchObject({ details: { detail: "the ledger's words" } })
+    expect(refusalOf({ category: 9 })).toMatchObject({ details: { detail: "the ledger's words" } })
   })
 })

@@ -27,7 +27,7 @@ const engine = (options: WorldOptions = {}) =>
 const slugOf = (operationId: string) =>
   Effect.map(find(operationId), ({ problem }) => problem?.type.split(":").at(-1) ?? null)
 
-const restless = (of: number) => Effect.andThen(Passing.working, Passing.seconds(of))
+const restless = (count: number) => Effect.andThen(Passing.working, Passing.seconds(count))
 
 /** A port whose submissions are watched, and answered otherwise when the test says so. */
 const isMarker = ({ commands: [command] }: Ledger.Submission) =>
@@ -252,10 +252,10 @@ describe("a write whose doubt could not be recorded", () => {
               WorkQueue,
               Effect.map(WorkQueue, (work) => ({
                 ...work,
-                lease: (of: Parameters<typeof work.lease>[0]) =>
-                  Effect.tap(work.lease(of), (leases) =>
+                lease: (options: Parameters<typeof work.lease>[0]) =>
+                  Effect.tap(work.lease(options), (leases) =>
                     Effect.sync(() => {
-                      isAway &&= of.queue !== "operations" || leases.length === 0
+                      isAway &&= options.queue !== "operations" || leases.length === 0
                     })
                   ),
                 fence: (lease: Lease) =>

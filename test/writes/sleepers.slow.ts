@@ -44,19 +44,23 @@ const isMarker = ({ commands: [command] }: Ledger.Submission) =>
  * the other workers so; the sleeper wakes once the write has ended, or after an hour. Returns how it
  * ended, how often it committed, and whether anybody slept.
  */
-const play = (of: { readonly answer: Answer; readonly sleep: Sleeper.Sleep }) => {
+const play = (options: { readonly answer: Answer; readonly sleep: Sleeper.Sleep }) => {
   let isSlow = false
   const withAnswer = (port: Ledger.Ledger["Service"]): Ledger.Ledger["Service"] => ({
     ...port,
     submit: (submission) =>
       isSlow && !isMarker(submission)
-        ? Effect.fail(answers[of.answer](submission))
+        ? Effect.fail(answers[options.answer](submission))
         : port.submit(submission)
   })
   return Effect.gen(function* () {
     const { party } = yield* Notes.outsider("registrar")
     let isCounting = false
-    const sleeper = Sleeper.make({ ...declared, sleep: of.sleep, isCounting: () => isCounting })
+    const sleeper = Sleeper.make({
+      ...declared,
+      sleep: options.sleep,
+      isCounting: () => isCounting
+    })
     const first = yield* Layer.build(sleeper.engine)
     const awake = yield* Layer.build(
       Layer.fresh(Engine.layerOf(declared)).pipe(

@@ -62,7 +62,7 @@ export const unfinishedOf = (kind: Kind, sql: SqlClient.SqlClient) =>
   Effect.map(sql.unsafe<{ readonly n: number }>(kind.unfinished), ([row]) => Number(row?.n))
 
 /** Worker loop of a queue that is polled: takes as many jobs as it has room for, and runs each. */
-export const runJobs = Effect.fnUntraced(function* <Job>(of: {
+export const runJobs = Effect.fnUntraced(function* <Job>(options: {
   readonly jobsAtOnce: number
   readonly take: (limit: number) => Effect.Effect<ReadonlyArray<Job>, unknown>
   readonly run: (job: Job) => Effect.Effect<void>
@@ -71,11 +71,11 @@ export const runJobs = Effect.fnUntraced(function* <Job>(of: {
   const running = yield* FiberSet.make<void>()
   const bell = yield* Queue.sliding<void>(1)
   const ring = Queue.offer(bell, undefined)
-  yield* Effect.forkScoped(Stream.runForEach(of.wakes, () => ring))
+  yield* Effect.forkScoped(Stream.runForEach(options.wakes, () => ring))
   const cycle = Effect.gen(function* () {
-    const free = of.jobsAtOnce - (yield* FiberSet.size(running))
-    const jobs = free > 0 ? yield* of.take(free) : []
-    for (const job of jobs) yield* FiberSet.run(running, Effect.ensuring(of.run(job), ring))
+    const free = options.jobsAtOnce - (yield* FiberSet.size(running))
+    const jobs = free > 0 ? yield* options.take(free) : []
+    for (const job of jobs) yield* FiberSet.run(running, Effect.ensuring(options.run(job), ring))
     if (jobs.length === 0) yield* Effect.raceFirst(Queue.take(bell), Effect.sleep(pollMillis))
   })
   yield* Effect.forkScoped(Effect.forever(Effect.orDie(cycle)))

@@ -10,9 +10,9 @@ import { json, open, type Problem, send, slugOf, type Venue } from "../venue.ts"
 
 /** Each person's token is signed once: there are thousands of calls. */
 const signed = new Map<string, Promise<string>>()
-const bearer = (...of: Parameters<typeof Http.bearer>): Promise<string> => {
-  const name = JSON.stringify(of)
-  const token = signed.get(name) ?? Http.bearer(...of)
+const bearer = (...args: Parameters<typeof Http.bearer>): Promise<string> => {
+  const name = JSON.stringify(args)
+  const token = signed.get(name) ?? Http.bearer(...args)
   signed.set(name, token)
   return token
 }

@@ -17,12 +17,12 @@ const fresh = () => `bypass-${++ids}`
 const as = (sub: string, ...roles: ReadonlyArray<string>) => bearer(roles, { sub })
 
 /** `hold.release` needs two signatures, `policy.set` one. */
-const release = (id: string, of: { readonly as: string; key?: string; reason?: string }) =>
+const release = (id: string, call: { readonly as: string; key?: string; reason?: string }) =>
   write(venue, {
     path: `/v1/holds/${id}:release`,
-    as: of.as,
-    body: `{"reason":"${of.reason ?? "x"}"}`,
-    ...(of.key === undefined ? {} : { key: of.key })
+    as: call.as,
+    body: `{"reason":"${call.reason ?? "x"}"}`,
+    ...(call.key === undefined ? {} : { key: call.key })
   })
 const setPolicy = (id: string, by: string) =>
   write(venue, { path: `/v1/instruments/${id}/policy:set`, as: by })

@@ -32,8 +32,8 @@ const note = (id: string) => `{"holderId":"${id}","text":"one","amount":1,"owner
 let as: string
 const post = (venue: Venue, body: string, headers: Sent["headers"]) =>
   send(venue, { method: "POST", path, as, body, ...(headers === undefined ? {} : { headers }) })
-const signedPost = (body: string, of: Partial<Parameters<typeof sign>[0]> = {}) =>
-  sign({ method: "POST", target: path, body, ...of })
+const signedPost = (body: string, options: Partial<Parameters<typeof sign>[0]> = {}) =>
+  sign({ method: "POST", target: path, body, ...options })
 
 beforeAll(async () => {
   as = await bearer(["operator"], { sub: "signer" })
@@ -110,9 +110,9 @@ describe("one instance", () => {
         store = keys
         return {
           ...keys,
-          useNonce: (of) => {
-            claims.push(of)
-            return keys.useNonce(of)
+          useNonce: (claim) => {
+            claims.push(claim)
+            return keys.useNonce(claim)
           }
         }
       })

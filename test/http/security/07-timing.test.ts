@@ -80,13 +80,13 @@ describe("a signature's judgement", () => {
       Crypto,
       Effect.map(Crypto, (crypto) => ({
         ...crypto,
-        hmacSha256: (...of: Parameters<typeof crypto.hmacSha256>) => {
+        hmacSha256: (...args: Parameters<typeof crypto.hmacSha256>) => {
           done.push("hmac")
-          return crypto.hmacSha256(...of)
+          return crypto.hmacSha256(...args)
         },
-        equal: (...of: Parameters<typeof crypto.equal>) => {
-          done.push("equal", ...of.map(({ length }) => length))
-          return crypto.equal(...of)
+        equal: (...args: Parameters<typeof crypto.equal>) => {
+          done.push("equal", ...args.map(({ length }) => length))
+          return crypto.equal(...args)
         }
       }))
     ).pipe(Layer.provide(NodeCrypto.layerCrypto))

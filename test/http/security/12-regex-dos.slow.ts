@@ -37,7 +37,7 @@ interface Compiler {
 interface Tree {
   readonly kind: number
   readonly text: string
-  readonly getText: (of?: Tree) => string
+  readonly getText: (tree?: Tree) => string
   readonly forEachChild: (visit: (node: Tree) => void) => void
 }
 

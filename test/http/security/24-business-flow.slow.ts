@@ -58,15 +58,16 @@ const request = (subscriptionId: fc.Arbitrary<string>) =>
   })
 
 const actOnOrder = (verb: string, subscriptionId: fc.Arbitrary<string>) =>
-  request(subscriptionId).map(({ line, ...of }) => {
-    const paying = verb === "deliver" ? { ...of, line } : of
-    const named = `${of.who} ${verb}s ${of.subscriptionId} key ${of.key} line ${line}`
+  request(subscriptionId).map(({ line, ...call }) => {
+    const paying = verb === "deliver" ? { ...call, line } : call
+    const named = `${call.who} ${verb}s ${call.subscriptionId} key ${call.key} line ${line}`
     return command(named, () => Floor.submit(`subscription.${verb}`, paying))
   })
 
-const signed = request(priced).map((of) =>
-  command(`${of.who} has ${of.subscriptionId} delivered, key ${of.key} line ${of.line}`, () =>
-    Floor.deliverSigned(of)
+const signed = request(priced).map((call) =>
+  command(
+    `${call.who} has ${call.subscriptionId} delivered, key ${call.key} line ${call.line}`,
+    () => Floor.deliverSigned(call)
   )
 )
 

@@ -188,14 +188,14 @@ describe("the ledger", () => {
     return { venue, read, goesOn }
   }
 
-  const refusal = (of: Partial<Ledger.Answer>) =>
+  const refusal = (changes: Partial<Ledger.Answer>) =>
     new Ledger.Refused({
       code: "TEMPLATE_PRECONDITION_VIOLATED",
       cause: "It does not hold.",
       category: 9,
       context: {},
       resources: [],
-      ...of
+      ...changes
     })
 
   // Each of these left the effect in doubt: it is asked for, and never failed on a guess.

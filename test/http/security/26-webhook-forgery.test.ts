@@ -105,7 +105,7 @@ const named = (headers: IncomingHttpHeaders) => ({
  * key.
  */
 const judges: ReadonlyArray<
-  readonly [who: string, takes: (of: Got, secret?: Uint8Array) => Promise<boolean>]
+  readonly [who: string, takes: (delivery: Got, secret?: Uint8Array) => Promise<boolean>]
 > = [
   [
     "standardwebhooks",

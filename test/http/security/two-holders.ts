@@ -82,11 +82,11 @@ const kept = () => {
   return storyRun
 }
 
-const renamed = (body: string, of: { readonly holder: "a" | "b"; readonly order: string }) =>
+const renamed = (body: string, names: { readonly holder: "a" | "b"; readonly order: string }) =>
   body
-    .replaceAll('"h1"', `"${holderIds[of.holder]}"`)
-    .replaceAll('"s1"', `"${of.order}"`)
-    .replaceAll("holder::", `holder-${of.holder}::`)
+    .replaceAll('"h1"', `"${holderIds[names.holder]}"`)
+    .replaceAll('"s1"', `"${names.order}"`)
+    .replaceAll("holder::", `holder-${names.holder}::`)
 
 /** A record whose id does not name its holder exists once for each holder. */
 const apart = ({ collection, body }: Kept, holder: "a" | "b"): string => {

@@ -35,7 +35,7 @@ const notes = {
 } as const
 
 /** Writes, waits, approves, reads and follows; what came of it, as texts. */
-export const visit = (of: {
+export const visit = (options: {
   readonly baseUrl: string
   readonly maker: string
   readonly approver: string
@@ -43,8 +43,8 @@ export const visit = (of: {
   Effect.runPromise(
     Effect.gen(function* () {
       const as = (authorization: string) =>
-        Client.overFetch({ baseUrl: of.baseUrl, authorization: Effect.succeed(authorization) })
-      const maker = as(of.maker)
+        Client.overFetch({ baseUrl: options.baseUrl, authorization: Effect.succeed(authorization) })
+      const maker = as(options.maker)
       const note = {
         holderId: "page-1",
         text: "one",
@@ -54,7 +54,7 @@ export const visit = (of: {
       const written = yield* maker.write(register, note)
       const ended = yield* maker.wait(written)
       const made = yield* maker.write(setPolicy, { instrumentId: "page-1" }, { key: null })
-      const signed = yield* as(of.approver).approve(made)
+      const signed = yield* as(options.approver).approve(made)
       const listed = yield* Stream.runCollect(maker.records(notes, { text: ["one"] }))
       const [page] = yield* Stream.runCollect(Stream.take(maker.events({}), 1))
       const headers = yield* Effect.promise(() =>

@@ -47,7 +47,7 @@ const named = ({ check, gate, slug }: Refusal) =>
 /** A person asks for a write; what came of it is noted, and held against the model. */
 export const submit = Effect.fnUntraced(function* (
   town: Town,
-  of: {
+  call: {
     readonly by: Caller.Caller
     readonly params?: Readonly<Record<string, string>>
     readonly body?: unknown
@@ -55,10 +55,10 @@ export const submit = Effect.fnUntraced(function* (
     readonly act: Act
   }
 ) {
-  const { act, by } = of
+  const { act, by } = call
   const write = writeOf(act.kind)
-  const body = typeof of.body === "string" ? of.body : JSON.stringify(of.body ?? {})
-  const params = of.params ?? {}
+  const body = typeof call.body === "string" ? call.body : JSON.stringify(call.body ?? {})
+  const params = call.params ?? {}
   const now = Number((yield* Instant.now) / 1_000_000n)
   const door = yield* FourEyes
   const answer = yield* Effect.result(
@@ -66,7 +66,7 @@ export const submit = Effect.fnUntraced(function* (
       caller: by,
       identity: identity(town),
       key: `town-${++town.count}`,
-      ifMatch: of.ifMatch ?? null,
+      ifMatch: call.ifMatch ?? null,
       path: write.route
         .slice(write.route.indexOf(" ") + 1)
         .replaceAll(/\{([a-zA-Z]+)\}/g, (_, name: string) => params[name] ?? ""),
@@ -109,14 +109,14 @@ const identity = (town: Town) => ({
 
 export const opens = (
   town: Town,
-  of: {
+  call: {
     readonly operationId: string
     readonly act: Act
     readonly people: ReadonlyArray<string>
     readonly now: number
   }
 ) => {
-  const { act, now: sinceAt, operationId, people } = of
+  const { act, now: sinceAt, operationId, people } = call
   holds(!town.pending.has(operationId), `${operationId} was opened twice`)
   town.pending.set(operationId, {
     operationId,

@@ -18,8 +18,8 @@ import { member } from "./wallets.ts"
 
 const limit = 100_000
 
-const listed = (of: Iterable<readonly [string, bigint]>) =>
-  [...of].filter(([, one]) => one !== 0n).toSorted(([a], [b]) => (a < b ? -1 : 1))
+const listed = (amounts: Iterable<readonly [string, bigint]>) =>
+  [...amounts].filter(([, one]) => one !== 0n).toSorted(([a], [b]) => (a < b ? -1 : 1))
 
 /** Units per holder: the register, the ledger, and the sum of both. */
 const registers = Effect.fnUntraced(function* (town: Town) {
@@ -261,7 +261,7 @@ const people = Effect.fnUntraced(function* (town: Town) {
       same(record.state, "closed", `the holder ${record.holderId}`)
     if (record.screening?.state === "match") {
       holds(
-        town.model.of(record.holderId).some(({ reason }) => reason === "sanctions"),
+        town.model.restrictionsOf(record.holderId).some(({ reason }) => reason === "sanctions"),
         `${record.holderId} is a match, and was never restricted for it`
       )
     }

@@ -88,7 +88,7 @@ interface Expected {
   readonly carried: string | null
 }
 
-const expectedOf = (of: {
+const expectedOf = (input: {
   readonly entitlement: bigint
   readonly carryIn: bigint
   readonly rate: bigint
@@ -99,12 +99,12 @@ const expectedOf = (of: {
   /** Smallest part of a unit that is paid, and the price of a unit; null: cash is paid. */
   readonly paidIn: { readonly atom: bigint; readonly price: bigint } | null
 }): Expected | null => {
-  const { carryIn, entitlement, isUnrolled, paidIn, rate, units } = of
+  const { carryIn, entitlement, isUnrolled, paidIn, rate, units } = input
   if (entitlement === 0n && carryIn === 0n) return null
   const due = entitlement + carryIn
   const cents = floorOf(due, cent) * cent
   const paid = isUnrolled || cents < 0n ? 0n : cents
-  const given = least(floorOf(of.bought, cent) * cent, paid)
+  const given = least(floorOf(input.bought, cent) * cent, paid)
   const half = whole / 2n
   const tax = (taxed: bigint) => floorOf((taxed / cent) * rate + half, whole) * cent
   const netOf = paid - tax(paid - given)
@@ -133,7 +133,7 @@ const expectedOf = (of: {
 const isUnrolledAt = (
   books: DistributionBooks,
   month: BookedMonth,
-  of: { readonly head: string; readonly through: Offset.Offset }
+  point: { readonly head: string; readonly through: Offset.Offset }
 ): boolean =>
   books
     .monthsOf(month.instrumentId)
@@ -142,9 +142,9 @@ const isUnrolledAt = (
     .some(
       ({ addedAt, carried, endedAt, party }) =>
         carried === null &&
-        addedAt <= of.through &&
-        (endedAt === null || endedAt > of.through) &&
-        books.headOf(month.instrumentId, party, of.through) === of.head
+        addedAt <= point.through &&
+        (endedAt === null || endedAt > point.through) &&
+        books.headOf(month.instrumentId, party, point.through) === point.head
     )
 
 /** A month that is recomputed, and what it is recomputed from. */
@@ -157,7 +157,7 @@ interface Month {
   readonly points: ReadonlyArray<Point>
   /** Points that are dated in the period. */
   readonly dated: ReadonlyArray<Point>
-  /** Payee to the parties whose units count for it: it, and those that it succeeded. */
+  /** Payee to the parties whose units count for it, and those that it succeeded. */
   readonly members: ReadonlyMap<string, ReadonlyArray<string>>
   readonly through: Offset.Offset
 }
@@ -189,8 +189,8 @@ const unitsOf = (
   )
 
 /** Income of a par fund: a day's on the units at the end of each point's date. */
-const earningOfPar = (town: Town.Town, of: Earned): Earning => {
-  const { dated, end, from, points } = of
+const earningOfPar = (town: Town.Town, earning: Earned): Earning => {
+  const { dated, end, from, points } = earning
   const before = points.filter(({ date }) => date < from)
   // The last point before lends the period its first days, unless a point is dated on the first.
   const reaching = [...(dated[0]?.date === from ? [] : before.slice(-1)), ...dated]
@@ -200,7 +200,7 @@ const earningOfPar = (town: Town.Town, of: Earned): Earning => {
       reaching.reduce((sum, { date, value }, index) => {
         const until = reaching[index + 1]?.date ?? end
         const days = (until - (date < from ? from : date)) / day
-        return sum + unitsOf(town, of, head, date + day) * value * days
+        return sum + unitsOf(town, earning, head, date + day) * value * days
       }, 0n),
     boughtOf: () => 0n,
     payoutPrice: whole
@@ -225,13 +225,13 @@ const monthOf = (at: bigint): number => {
  */
 export const accruedTo = (
   town: Town.Town,
-  of: { readonly fund: Town.Fund; readonly party: string; readonly now: bigint }
+  payee: { readonly fund: Town.Fund; readonly party: string; readonly now: bigint }
 ): bigint | null => {
-  const { distribution, instrumentId, valuation } = of.fund
+  const { distribution, instrumentId, valuation } = payee.fund
   const books = town.distributions
   if (books === null || distribution === null || valuation !== "par") return null
-  const fund = { ...of.fund, distribution }
-  const { now } = of
+  const fund = { ...payee.fund, distribution }
+  const { now } = payee
   const points = pointsOf(town, fund, town.observer.offset())
   const executed = books.monthsOf(instrumentId).at(-1)
   let from = executed === undefined ? firstDay : midnight(executed.recordDate) + day
@@ -244,16 +244,16 @@ export const accruedTo = (
   const dated = points.filter(({ date }) => date >= from && date < end)
   const parties = town.observer
     .owners(instrumentId)
-    .filter((party) => books.headOf(instrumentId, party) === of.party)
-  const members = new Map([[of.party, parties]])
+    .filter((party) => books.headOf(instrumentId, party) === payee.party)
+  const members = new Map([[payee.party, parties]])
   const { earnedOf } = earningOfPar(town, { fund, from, end, points, dated, members })
   Town.note(town, "accrued income compared")
-  return floorOf(earnedOf(of.party), whole)
+  return floorOf(earnedOf(payee.party), whole)
 }
 
 /** Income of an accumulating fund: what its price rose above the one that it returns to after each payout. */
-const earningOfPrice = (town: Town.Town, books: DistributionBooks, of: Month): Earning => {
-  const { dated, end, fund, month, points, through } = of
+const earningOfPrice = (town: Town.Town, books: DistributionBooks, facts: Month): Earning => {
+  const { dated, end, fund, month, points, through } = facts
   const { distributionId, instrumentId } = month
   const all = books.monthsOf(instrumentId)
   const earlier = all.slice(0, all.indexOf(month))
@@ -286,7 +286,7 @@ const earningOfPrice = (town: Town.Town, books: DistributionBooks, of: Month): E
       )
     )
     const from = since === undefined ? 0n : midnight(since.recordDate) + day
-    const counted = (of.members.get(head) ?? [])
+    const counted = (facts.members.get(head) ?? [])
       .flatMap((party) => lots.get(party) ?? [])
       .filter(({ at }) => at >= from)
     const exact = counted.reduce(
@@ -302,15 +302,15 @@ const earningOfPrice = (town: Town.Town, books: DistributionBooks, of: Month): E
   }
   return {
     pointCids: [...new Set([exPoint, ...dated.map(({ cid }) => cid)])],
-    earnedOf: (head) => unitsOf(town, of, head, end) * rise,
+    earnedOf: (head) => unitsOf(town, facts, head, end) * rise,
     boughtOf,
     payoutPrice: ex
   }
 }
 
 /** Income of a rebasing fund: what its index rose, or fell, since the month before was executed. */
-const earningOfIndex = (town: Town.Town, books: DistributionBooks, of: Month): Earning => {
-  const { dated, end, fund, month, points } = of
+const earningOfIndex = (town: Town.Town, books: DistributionBooks, facts: Month): Earning => {
+  const { dated, end, fund, month, points } = facts
   const all = books.monthsOf(fund.instrumentId)
   const before = all[all.indexOf(month) - 1]
   const first = points.findLast(({ date }) => date < firstDay) ?? points[0]
@@ -327,7 +327,7 @@ const earningOfIndex = (town: Town.Town, books: DistributionBooks, of: Month): E
   })
   return {
     pointCids: [...new Set([fromPoint, ...dated.map(({ cid }) => cid)])],
-    earnedOf: (head) => unitsOf(town, of, head, end) * (toIndex - fromIndex),
+    earnedOf: (head) => unitsOf(town, facts, head, end) * (toIndex - fromIndex),
     boughtOf: () => 0n,
     payoutPrice: whole
   }
@@ -357,11 +357,11 @@ const figures = (
   const members = Map.groupBy(town.observer.owners(instrumentId), (party) =>
     books.headOf(instrumentId, party, through)
   )
-  const of: Month = { month, fund, from, end, points, dated, members, through }
+  const facts: Month = { month, fund, from, end, points, dated, members, through }
   const earning = {
-    par: () => earningOfPar(town, of),
-    accumulating: () => earningOfPrice(town, books, of),
-    rebasing: () => earningOfIndex(town, books, of)
+    par: () => earningOfPar(town, facts),
+    accumulating: () => earningOfPrice(town, books, facts),
+    rebasing: () => earningOfIndex(town, books, facts)
   }[fund.valuation]()
   const { boughtOf, earnedOf, payoutPrice, pointCids } = earning
   const paysUnits = fund.distribution.payout === "units"
@@ -394,7 +394,7 @@ const figures = (
       entitlement: floorOf(earned, whole),
       carryIn: carriedOver.get(head) ?? 0n,
       rate,
-      units: unitsOf(town, of, head, end),
+      units: unitsOf(town, facts, head, end),
       isUnrolled: isUnrolledAt(books, month, { head, through }),
       bought: boughtOf(head),
       paidIn: paysUnits ? { atom: fund.atom, price: payoutPrice } : null
@@ -439,13 +439,13 @@ const figuresOf = (line: BookedLine): Expected => {
 }
 
 /** The identities of a month, exactly: nothing is lost between the points, the lines and the next month. */
-const conserves = (of: {
+const conserves = (input: {
   readonly month: BookedMonth
   readonly exact: bigint
   readonly rests: bigint
   readonly carriedOver: ReadonlyMap<string, bigint>
 }) => {
-  const { carriedOver, exact, month, rests } = of
+  const { carriedOver, exact, month, rests } = input
   const { distributionId, lines } = month
   const sum = (figure: (line: BookedLine) => bigint) =>
     lines.reduce((total, line) => total + figure(line), 0n)

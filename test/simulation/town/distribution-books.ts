@@ -110,7 +110,7 @@ export const make = (
   const recoveries: Array<Recovery> = []
   /** Recoveries of the transaction that is being read. */
   const recovering: Array<Recovery & { readonly instrumentId: string }> = []
-  const of = (payload: Payload | undefined): BookedMonth => {
+  const monthOf = (payload: Payload | undefined): BookedMonth => {
     const found = months.get(text(payload?.["distributionId"]))
     if (found === undefined) throw new Error(`audit: ${text(payload?.["distributionId"])} is none`)
     return found
@@ -148,7 +148,7 @@ export const make = (
   }
 
   const adds = ({ arg, contract, offset }: Exercise) => {
-    const month = of(contract?.payload)
+    const month = monthOf(contract?.payload)
     for (const line of arg["lines"] as ReadonlyArray<Payload>) {
       const lineId = `${month.distributionId}.${month.lines.length + 1}`
       const carried = line["carried"] === null ? null : text(line["carried"])
@@ -180,7 +180,7 @@ export const make = (
   }
 
   const seals = ({ arg, contract }: Exercise) => {
-    const month = of(contract?.payload)
+    const month = monthOf(contract?.payload)
     same(Number(arg["lineCount"]), month.lines.length, `the lines of ${month.distributionId}`)
     for (const name of totalled) {
       const sum = month.lines.reduce((all, line) => all + line[name], 0n)
@@ -191,7 +191,7 @@ export const make = (
   }
 
   const turns = (isOpen: boolean) => (exercise: Exercise) => {
-    of(exercise.contract?.payload).isOpen = isOpen
+    monthOf(exercise.contract?.payload).isOpen = isOpen
   }
 
   const directs = ({ arg, contract }: Exercise) => {
@@ -203,7 +203,7 @@ export const make = (
 
   const delivers = ({ arg, contract }: Exercise) => {
     const line = lineOf(contract?.payload)
-    const month = of(contract?.payload)
+    const month = monthOf(contract?.payload)
     same(line.state, "owed", `${line.lineId} was delivered`)
     holds(!line.waits, `${line.lineId} was delivered and waits`)
     holds(month.isSealed && month.isOpen, `${line.lineId} was delivered while it was closed`)

@@ -159,23 +159,23 @@ export type EventOrder = ReturnType<typeof make>
 /** The books note what an order that ended as it should came to, by their own figures. */
 const ended = (
   town: Town,
-  of: { readonly type: string; readonly orderId: string; readonly state: unknown }
+  event: { readonly type: string; readonly orderId: string; readonly state: unknown }
 ) => {
-  const order = town.orders.get(of.orderId)
-  if (order === undefined || of.type === "redemption.withdrawn") return
-  if (of.type === "subscription.ended" && of.state !== "closed") {
+  const order = town.orders.get(event.orderId)
+  if (order === undefined || event.type === "redemption.withdrawn") return
+  if (event.type === "subscription.ended" && event.state !== "closed") {
     // The bank lines of an order that was released are free to pay another.
-    town.bank.used = town.bank.used.filter(({ by }) => by !== of.orderId)
-    BankAccounts.returns(town.banking, of.orderId)
+    town.bank.used = town.bank.used.filter(({ by }) => by !== event.orderId)
+    BankAccounts.returns(town.banking, event.orderId)
     return
   }
   const { priced } = order
-  if (priced === null) throw new Error(`audit: ${of.orderId} was settled unpriced`)
-  if (of.type === "redemption.settled") {
-    if (order.payment === "ledger") town.sold.set(of.orderId, { order, cents: priced.cash })
+  if (priced === null) throw new Error(`audit: ${event.orderId} was settled unpriced`)
+  if (event.type === "redemption.settled") {
+    if (order.payment === "ledger") town.sold.set(event.orderId, { order, cents: priced.cash })
     return
   }
-  town.closed.set(of.orderId, order)
+  town.closed.set(event.orderId, order)
   if (priced.refund === 0n) return
   note(town, `refund ${order.payment}${order.cycleId === null ? "" : " in a cycle"}`)
   if (order.payment === "wire") debtOf(town, order)
@@ -303,7 +303,7 @@ const carried = (town: Town, lost: Holder) => {
   lost.told = "succeeded"
   if (town.funds.some(({ instrumentId }) => town.observer.units(instrumentId, lost.party) > 0n))
     return
-  for (const { span } of town.model.of(lost.holderId)) {
+  for (const { span } of town.model.restrictionsOf(lost.holderId)) {
     span.maybeUntil = Math.min(span.maybeUntil, town.step)
   }
 }

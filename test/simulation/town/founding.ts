@@ -22,14 +22,14 @@ export interface Founding {
 }
 
 /** A fund whose units are shown by an index, and ordered by wire alone. */
-const rebasing = (of: Pick<Founding, "atom" | "distribution" | "pricing">): Founding => ({
+const rebasing = (founding: Pick<Founding, "atom" | "distribution" | "pricing">): Founding => ({
   instrumentId: "fund-r",
   valuation: "rebasing",
   marketed: false,
   empowered: true,
   residual: "refund",
   fees: { subscription: 50n, redemption: 35n },
-  ...of
+  ...founding
 })
 
 /** Funds of a town that does not distribute; `dealing`: one whose people mostly order. */
@@ -145,9 +145,13 @@ const distributionOf = ({ distribution, valuation }: Founding) =>
 /** Issuer and registrar agree the powers over an instrument from the start. */
 const empowers = Effect.fnUntraced(function* (
   town: Town.Town,
-  of: { readonly instrumentId: string; readonly fund: Town.Wallet; readonly registrar: Town.Wallet }
+  parties: {
+    readonly instrumentId: string
+    readonly fund: Town.Wallet
+    readonly registrar: Town.Wallet
+  }
 ) {
-  const { fund, instrumentId, registrar } = of
+  const { fund, instrumentId, registrar } = parties
   const powers = ["force-transfer", "recover"]
   const asked = { issuer: fund.party, powers, consentRevocable: true }
   yield* Calls.write("issuer-powers-agreement.propose", { instrumentId }, asked)
@@ -162,8 +166,8 @@ const empowers = Effect.fnUntraced(function* (
 })
 
 /** An instrument is recorded, configured, agreed and, where it has one, given a market. */
-export const founds = Effect.fnUntraced(function* (town: Town.Town, of: Founding) {
-  const { instrumentId, marketed } = of
+export const founds = Effect.fnUntraced(function* (town: Town.Town, founding: Founding) {
+  const { instrumentId, marketed } = founding
   const bank = town.bankParty
   const [registrar, fund, oracle, attestor] = yield* Effect.forEach(
     ["registrar", "fund", "oracle", "attestor"],
@@ -177,15 +181,18 @@ export const founds = Effect.fnUntraced(function* (town: Town.Town, of: Founding
     {
       ...bodyOf(),
       instrumentId,
-      valuation: of.valuation,
-      pricing: of.pricing,
-      unitDecimals: 11 - String(of.atom).length,
-      residual: of.residual,
-      distribution: distributionOf(of),
+      valuation: founding.valuation,
+      pricing: founding.pricing,
+      unitDecimals: 11 - String(founding.atom).length,
+      residual: founding.residual,
+      distribution: distributionOf(founding),
       registrar: registrar.party,
       oracle: oracle.party,
       holderCap: 250,
-      fees: { subscription: rate(of.fees.subscription), redemption: rate(of.fees.redemption) }
+      fees: {
+        subscription: rate(founding.fees.subscription),
+        redemption: rate(founding.fees.redemption)
+      }
     }
   )
   // The clock of a town jumps by days, and its wallets burn what is frozen and allocate for orders that
@@ -239,6 +246,7 @@ export const founds = Effect.fnUntraced(function* (town: Town.Town, of: Founding
   }
   // Without a market the venue needs somebody to attest: its oracle does.
   const attests = marketed ? attestor : oracle
-  if (marketed || of.empowered === true) yield* empowers(town, { instrumentId, fund, registrar })
-  return { ...of, registrar, fund, oracle, attestor: attests, bank } satisfies Town.Fund
+  if (marketed || founding.empowered === true)
+    yield* empowers(town, { instrumentId, fund, registrar })
+  return { ...founding, registrar, fund, oracle, attestor: attests, bank } satisfies Town.Fund
 })

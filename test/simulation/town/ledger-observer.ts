@@ -84,11 +84,11 @@ export const make = (readers: ReadonlyArray<Party.Party>) => {
   let offset: Offset.Offset = Offset.zero
   let transactions = 0
 
-  const among = (of: Map<string, Map<string, Contract>>, key: string) => {
-    const known = of.get(key)
+  const among = (groups: Map<string, Map<string, Contract>>, key: string) => {
+    const known = groups.get(key)
     if (known !== undefined) return known
     const made = new Map<string, Contract>()
-    of.set(key, made)
+    groups.set(key, made)
     return made
   }
 
@@ -133,7 +133,7 @@ export const make = (readers: ReadonlyArray<Party.Party>) => {
 
   const ends = (
     cid: string,
-    of: {
+    moment: {
       readonly step: number
       readonly at: bigint
       readonly effectiveAt: bigint
@@ -144,14 +144,14 @@ export const make = (readers: ReadonlyArray<Party.Party>) => {
     const contract = activeContracts.get(cid)
     holds(contract !== undefined, `${cid} ended and did not stand`)
     if (contract === undefined) return
-    contract.until = of.step
-    contract.endedOffset = of.offset
-    contract.endedAt = of.effectiveAt
+    contract.until = moment.step
+    contract.endedOffset = moment.offset
+    contract.endedAt = moment.effectiveAt
     activeContracts.delete(cid)
     byEntity.get(contract.entity)?.delete(cid)
     for (const party of about(contract)) byParty.get(party)?.delete(cid)
     if (contract.entity !== "Holding") return
-    add(delta, assetOf(contract), moves(contract, of.at, -1n))
+    add(delta, assetOf(contract), moves(contract, moment.at, -1n))
   }
 
   const read = (one: SimulatedLedger.SeenTransaction, step: number) => {
@@ -261,7 +261,7 @@ export const make = (readers: ReadonlyArray<Party.Party>) => {
     /** The contracts of a template that stand, oldest first. */
     all: (entity: string): ReadonlyMap<string, Contract> => byEntity.get(entity) ?? none,
     /** The contracts that name a party as holder, owner, sender or receiver. */
-    of: (party: string): ReadonlyMap<string, Contract> => byParty.get(party) ?? none,
+    contractsOf: (party: string): ReadonlyMap<string, Contract> => byParty.get(party) ?? none,
     /** Every contract of an entity that ever named a party, of those that are judged by afterwards. */
     ever: (party: string, entity: string): ReadonlyArray<Contract> =>
       lives.get(`${party} ${entity}`) ?? [],
@@ -291,5 +291,5 @@ export const make = (readers: ReadonlyArray<Party.Party>) => {
 }
 export type LedgerObserver = ReturnType<typeof make>
 
-const listed = (of: ReadonlyMap<string, bigint>) =>
-  [...of].filter(([, one]) => one !== 0n).toSorted(([a], [b]) => (a < b ? -1 : 1))
+const listed = (amounts: ReadonlyMap<string, bigint>) =>
+  [...amounts].filter(([, one]) => one !== 0n).toSorted(([a], [b]) => (a < b ? -1 : 1))

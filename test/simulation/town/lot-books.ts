@@ -50,12 +50,12 @@ const compare = (a: Lot, b: Lot): number =>
 /** Opens books of these assets that hear everything the ledger shows from now on. */
 export const make = (
   observer: LedgerObserver,
-  of: {
+  claim: {
     readonly assets: ReadonlyArray<string>
     readonly payoutPriceOf: (distributionId: string) => Atoms | null
   }
 ): LotBooks => {
-  const { assets, payoutPriceOf } = of
+  const { assets, payoutPriceOf } = claim
   const turns: Array<Turn> = []
   /** Units that the transaction which is being read has minted. */
   let minted: Array<Minted> = []

@@ -144,7 +144,7 @@ export class Model {
     push(this.answers, holderId, one)
   }
 
-  of(holderId: string): ReadonlyArray<Restriction> {
+  restrictionsOf(holderId: string): ReadonlyArray<Restriction> {
     return this.byHolder.get(holderId) ?? []
   }
 
@@ -154,7 +154,7 @@ export class Model {
 
   /** Whether a restriction may be in force now. */
   restricted(holderId: string, at: { readonly step: number; readonly millis: number }): boolean {
-    return this.of(holderId).some(
+    return this.restrictionsOf(holderId).some(
       ({ endsAt, span }) => span.until > at.step && (endsAt === null || endsAt > at.millis)
     )
   }
@@ -162,7 +162,7 @@ export class Model {
   private stops(asks: Asks, when: When, how: "surely" | "possibly"): boolean {
     const { passing } = asks
     if (passing === undefined) return false
-    return this.of(passing.holderId).some(({ endsAt, instrumentId, mode, span }) => {
+    return this.restrictionsOf(passing.holderId).some(({ endsAt, instrumentId, mode, span }) => {
       if (instrumentId !== null && instrumentId !== asks.instrumentId) return false
       if (lets[mode].includes(passing.what)) return false
       return how === "surely"
@@ -173,7 +173,7 @@ export class Model {
 
   private bound({ instrumentId, unrestricted }: Asks, when: When): boolean {
     if (unrestricted === undefined) return false
-    return this.of(unrestricted).some(
+    return this.restrictionsOf(unrestricted).some(
       (one) =>
         !one.carried &&
         (one.instrumentId === null || one.instrumentId === instrumentId) &&
@@ -192,9 +192,9 @@ export class Model {
     )
   }
 
-  private lived(contracts: Iterable<Contract>, when: When, of: (one: Contract) => boolean) {
+  private lived(contracts: Iterable<Contract>, when: When, isMeant: (one: Contract) => boolean) {
     for (const one of contracts) {
-      if (of(one) && one.from <= when.until && one.until >= when.level) return true
+      if (isMeant(one) && one.from <= when.until && one.until >= when.level) return true
     }
     return false
   }
@@ -204,10 +204,10 @@ export class Model {
     party: string | undefined,
     entity: string,
     when: When,
-    of: (one: Contract) => boolean
+    isMeant: (one: Contract) => boolean
   ) {
     if (party === undefined) return false
-    return !this.lived(this.observer.ever(party, entity), when, of)
+    return !this.lived(this.observer.ever(party, entity), when, isMeant)
   }
 
   private unscreened(holderId: string | undefined, when: When): boolean {
@@ -256,9 +256,9 @@ export class Model {
   }
 
   /** Successors of a holder, one after another. */
-  private after(of: Followed | undefined): ReadonlyArray<string> {
+  private after(holder: Followed | undefined): ReadonlyArray<string> {
     const ids: Array<string> = []
-    let next = of?.successor?.holderId
+    let next = holder?.successor?.holderId
     while (next !== undefined && !ids.includes(next)) {
       ids.push(next)
       next = this.heirs(next)?.holderId

@@ -113,12 +113,12 @@ export const advances = Effect.fnUntraced(function* (town: Town, order: Order) {
   const { die } = town
   const { holder, kind, payment } = order
   const idMember = `${kind}Id`
-  const of = (entity: string) =>
+  const contractOf = (entity: string) =>
     Wallets.find(town, holder.party, entity, (one) => Wallets.member(one, idMember) === order.id)
   if (kind === "subscription") {
-    const claim = of("SubscriptionClaim")
+    const claim = contractOf("SubscriptionClaim")
     if (claim !== undefined) return yield* prices(town, order, claim)
-    const delivered = of("DeliveredLot")
+    const delivered = contractOf("DeliveredLot")
     if (delivered !== undefined) return yield* minted(town, order, delivered)
     if (payment === "wire") return yield* moves(town, order, "deliver")
     if (!isAllocated(town, order, "USD")) return yield* lays(town, order, "cash")
@@ -126,7 +126,7 @@ export const advances = Effect.fnUntraced(function* (town: Town, order: Order) {
       ? Effect.void
       : moves(town, order, "settle")
   }
-  const claim = of("RedemptionClaim")
+  const claim = contractOf("RedemptionClaim")
   if (claim !== undefined) return yield* prices(town, order, claim)
   if (payment === "wire") {
     return yield* town.burned.has(order.id) ? moves(town, order, "settle") : burns(town, order)

@@ -23,18 +23,18 @@ import * as Wallets from "./wallets.ts"
 const linesOf = Effect.fnUntraced(function* (
   town: Town,
   cents: bigint,
-  of: { readonly instrumentId: string; readonly direction: "credit" | "debit" }
+  entry: { readonly instrumentId: string; readonly direction: "credit" | "debit" }
 ) {
   const before = town.bank.lines
   const lines = linesFor(town, cents)
-  const { instrumentId, direction } = of
+  const { instrumentId, direction } = entry
   for (const [line, amount] of lines) {
     if (line <= before || town.bank.stated.has(line)) continue
     town.bank.stated.set(line, amount)
     yield* BankStatements.books(town, instrumentId, { id: line, cents: amount, direction })
   }
   if (lines.length > 0) yield* BankStatements.sends(town, instrumentId)
-  const again = BankAccounts.usedAgain(town, { ...of, cents })
+  const again = BankAccounts.usedAgain(town, { ...entry, cents })
   return again === null ? lines : [again]
 })
 
@@ -201,7 +201,7 @@ export const lays = Effect.fnUntraced(function* (town: Town, order: Order, what:
 export const isAllocated = (town: Town, order: Order, assetId: string): boolean =>
   [
     ...town.observer
-      .of(
+      .contractsOf(
         order.kind === "subscription" || assetId !== "USD"
           ? order.holder.party
           : order.fund.fund.party

@@ -23,8 +23,8 @@ export const staff: ReadonlyArray<Caller.Caller> = [
   ...many("app", 2, "app")
 ]
 
-const one = <A>(town: Town, of: ReadonlyArray<A>): A => {
-  const found = of[town.die.roll(of.length)]
+const one = <A>(town: Town, items: ReadonlyArray<A>): A => {
+  const found = items[town.die.roll(items.length)]
   if (found === undefined) throw new Error("nobody to pick from")
   return found
 }

@@ -178,9 +178,9 @@ export const corrects = Effect.fnUntraced(function* (town: Town) {
 /** An order priced, by the books' own arithmetic: shown units of a rebasing fund are worth 1 each. */
 const comesTo = (
   order: Order,
-  of: { readonly published: Atoms; readonly free: Atoms | null }
+  supply: { readonly published: Atoms; readonly free: Atoms | null }
 ): NonNullable<Order["priced"]> => {
-  const { free, published } = of
+  const { free, published } = supply
   if (!isRebasing(order.fund)) {
     const figures = dealtAt(order, published)
     return { ...figures, moved: figures.units, price: published }

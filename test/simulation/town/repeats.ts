@@ -61,7 +61,7 @@ const printed = (schema: Schema.Codec<unknown, unknown>, value: unknown): string
 /** The whole answer but its `now`, byte for byte. */
 const ask = (
   read: Repeated,
-  of: {
+  question: {
     readonly caller: Caller.Caller
     readonly params: unknown
     readonly limit: number
@@ -70,8 +70,8 @@ const ask = (
 ) =>
   Effect.gen(function* () {
     const queries = yield* Queries
-    const { caller, params, limit } = of
-    const point = of.asOf === undefined ? {} : { asOf: of.asOf }
+    const { caller, params, limit } = question
+    const point = question.asOf === undefined ? {} : { asOf: question.asOf }
     const answer =
       read.shape === "one"
         ? { ...(yield* queries.one(read, { caller, params, point })), next: null }
@@ -88,11 +88,11 @@ const ask = (
 /** The printed value of an answer of the latest, from the cache of answers where it is there. */
 const askPrinted = (
   read: Repeated,
-  of: { readonly caller: Caller.Caller; readonly params: unknown; readonly limit: number }
+  question: { readonly caller: Caller.Caller; readonly params: unknown; readonly limit: number }
 ) =>
   Effect.gen(function* () {
     const queries = yield* Queries
-    const { caller, params, limit } = of
+    const { caller, params, limit } = question
     // The query without its caller, as a path and its parameters are.
     const target = JSON.stringify([params, limit], (_, value: unknown) =>
       typeof value === "bigint" ? String(value) : value
@@ -138,7 +138,8 @@ export const make = (seed: number) => {
   const kept: Array<Kept> = []
 
   /** One of the list at random; undefined if it is empty. */
-  const one = <A>(of: ReadonlyArray<A>): A | undefined => of[die.roll(Math.max(1, of.length))]
+  const one = <A>(items: ReadonlyArray<A>): A | undefined =>
+    items[die.roll(Math.max(1, items.length))]
 
   const callerOf = (read: Repeated, holders: ReadonlyArray<Holder>): Caller.Caller => {
     const roles = Object.keys(read.audience).filter((role) => role !== "registrar")
@@ -189,12 +190,12 @@ export const make = (seed: number) => {
   const comparePrinted = Effect.fnUntraced(function* (
     town: Town,
     read: Repeated,
-    of: Omit<Parameters<typeof ask>[1], "asOf">
+    question: Omit<Parameters<typeof ask>[1], "asOf">
   ) {
     for (const time of ["first", "second"]) {
-      const { now, said } = yield* askPrinted(read, of)
+      const { now, said } = yield* askPrinted(read, question)
       answers.line(said)
-      const anew = yield* ask(read, { ...of, asOf: now })
+      const anew = yield* ask(read, { ...question, asOf: now })
       note(town, "answers printed")
       const [offset, at, ...rest] = anew.said.split(" ")
       const next = rest.pop()
@@ -212,9 +213,9 @@ export const make = (seed: number) => {
   const compareForOther = Effect.fnUntraced(function* (
     town: Town,
     read: Repeated,
-    of: Omit<Parameters<typeof ask>[1], "asOf" | "caller">
+    question: Omit<Parameters<typeof ask>[1], "asOf" | "caller">
   ) {
-    const other = { ...of, caller: otherCallerOf(read, town) }
+    const other = { ...question, caller: otherCallerOf(read, town) }
     const anew = yield* Effect.result(ask(read, other))
     if (anew._tag === "Success") {
       note(town, `answered to another ${other.caller.roles[0]}`)
@@ -240,8 +241,8 @@ export const make = (seed: number) => {
       texts[name] = one([...(ids.get(name) ?? [])]) ?? "nobody"
     const caller = callerOf(read, town.holders)
     const limit = die.pick([1, 3, 1_000] as const)
-    const of = { caller, params: paramsOf(read, texts), limit }
-    const first = yield* Effect.result(onHost(die.pick(hosts))(ask(read, of)))
+    const question = { caller, params: paramsOf(read, texts), limit }
+    const first = yield* Effect.result(onHost(die.pick(hosts))(ask(read, question)))
     if (first._tag === "Failure") {
       // Out of this caller's sight, or not there: nothing was answered.
       note(town, `not shown ${read.name}`)
@@ -249,15 +250,15 @@ export const make = (seed: number) => {
     }
     const { now, said, value } = first.success
     answers.line(said)
-    yield* comparePrinted(town, read, of)
-    yield* compareForOther(town, read, of)
+    yield* comparePrinted(town, read, question)
+    yield* compareForOther(town, read, question)
     idsOf(value, ids)
     const what = `${read.name} ${JSON.stringify(texts)} as ${caller.roles[0]} asOf ${Instant.format(now)}`
     note(town, `answered ${read.name}`)
     const answer: Kept = {
       what,
       said,
-      repeat: Effect.map(ask(read, { ...of, asOf: now }), (again) => again.said)
+      repeat: Effect.map(ask(read, { ...question, asOf: now }), (again) => again.said)
     }
     yield* compare(town, answer)
     kept.push(answer)

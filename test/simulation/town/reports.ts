@@ -80,7 +80,8 @@ const registerOf = Effect.fnUntraced(function* (town: Town, fund: Fund) {
   note(town, "registers compared")
 })
 
-const figure = (of: Decimal.Decimal | null): Atoms | null => (of === null ? null : told(of))
+const figure = (value: Decimal.Decimal | null): Atoms | null =>
+  value === null ? null : told(value)
 
 /** A month as a statement shows it, in the words of the books. */
 const saidOf = ({ closing, movements, opening, price, value }: StatementInstrument) => {
@@ -105,13 +106,13 @@ const saidOf = ({ closing, movements, opening, price, value }: StatementInstrume
 /** Every month of every fund is what the ledger showed: opening, movements, the index's part, closing and worth. */
 const monthsOf = (
   town: Town,
-  of: {
+  report: {
     readonly party: string
     readonly zone: Zone.Zone
     readonly rows: ReadonlyArray<HolderStatement>
   }
 ) => {
-  const { party, rows, zone } = of
+  const { party, rows, zone } = report
   for (const { instruments, month } of rows) {
     const shown = new Map(instruments.map((each) => [each.instrumentId, each]))
     for (const fund of town.funds) {
@@ -139,9 +140,9 @@ const monthsOf = (
 /** A portfolio has a row for each fund that the party has units of, at its worth now. */
 const portfolioOf = Effect.fnUntraced(function* (
   town: Town,
-  of: { readonly holderId: HolderId; readonly party: string; readonly costs: Costs | null }
+  holder: { readonly holderId: HolderId; readonly party: string; readonly costs: Costs | null }
 ) {
-  const { costs, holderId, party } = of
+  const { costs, holderId, party } = holder
   const now = yield* Instant.now
   const rows = yield* one(PortfolioQueries.portfolio, { holderId })
   const held = town.funds.filter(
@@ -202,7 +203,7 @@ const costsOf = (town: Town) =>
 /** Law: the disposals and the moves of the years of a person that is one holder are the parts that left its lots, at the same cost. */
 const lotsOf = Effect.fnUntraced(function* (
   town: Town,
-  of: {
+  disposals: {
     readonly party: string
     readonly left: ReadonlyArray<Pick<Disposal, "cost" | "instrumentId" | "lotId" | "units">>
   }
@@ -210,7 +211,7 @@ const lotsOf = Effect.fnUntraced(function* (
   const records = yield* Records
   const taken = new Map<string, Atoms>()
   const costs = new Map<string, Atoms>()
-  for (const { cost, instrumentId, lotId, units } of of.left) {
+  for (const { cost, instrumentId, lotId, units } of disposals.left) {
     add(taken, `${instrumentId} ${lotId}`, told(units))
     if (cost !== null) add(costs, `${instrumentId} ${lotId}`, told(cost))
     note(town, "disposals compared")
@@ -219,7 +220,7 @@ const lotsOf = Effect.fnUntraced(function* (
   const kept = yield* Stream.runCollect(records.stream(lots, {}))
   for (const { record } of kept) {
     // Cash is held by the same parties, and is no instrument of the venue.
-    if (record.party !== of.party || !funds.has(record.instrumentId)) continue
+    if (record.party !== disposals.party || !funds.has(record.instrumentId)) continue
     const { cost, costLeft, instrumentId, lotId, remaining, units } = record
     const key = `${instrumentId} ${lotId}`
     same(taken.get(key) ?? 0n, told(units) - told(remaining), `what left the lot ${key}`)
@@ -227,7 +228,7 @@ const lotsOf = Effect.fnUntraced(function* (
     if (cost === null || costLeft === null) continue
     same(costs.get(key) ?? 0n, told(cost) - told(costLeft), `the cost of what left the lot ${key}`)
   }
-  same([...taken.keys()], [], `lots of ${of.party} that there are not`)
+  same([...taken.keys()], [], `lots of ${disposals.party} that there are not`)
 })
 
 /** Law: the proceeds of the lots that a redemption took add up to the cash that it paid. */
@@ -238,8 +239,8 @@ const proceedsOf = (
   const parts = disposals.filter(({ proceeds }) => proceeds !== null)
   for (const [id, ofOrder] of Map.groupBy(parts, ({ reference }) => reference?.id ?? "")) {
     const order = town.claimed.get(id)
-    const sum = (of: (part: Disposal) => Decimal.Decimal | null) =>
-      ofOrder.reduce((all, part) => all + told(of(part) ?? Decimal.zero), 0n)
+    const sum = (partOf: (part: Disposal) => Decimal.Decimal | null) =>
+      ofOrder.reduce((all, part) => all + told(partOf(part) ?? Decimal.zero), 0n)
     // A gate deals a part of what was ordered, and pays for that.
     if (order?.priced == null || sum(({ units }) => units) !== order.priced.moved) continue
     same(order.holder.party, party, `whose ${id} was`)
@@ -254,16 +255,16 @@ const proceedsOf = (
 
 const personsOf = Effect.fnUntraced(function* (
   town: Town,
-  of: { readonly holderId: string; readonly party: string; readonly zone: Zone.Zone }
+  holder: { readonly holderId: string; readonly party: string; readonly zone: Zone.Zone }
 ) {
   const records = yield* Records
-  const holderId = Schema.decodeSync(HolderId)(of.holderId)
+  const holderId = Schema.decodeSync(HolderId)(holder.holderId)
   const disposals: Array<Disposal> = []
   const moves: Array<TransferOut> = []
   const payments: Array<string> = []
   let chain: ReadonlyArray<string> = []
   for (const year of years) {
-    const tax = yield* one(TaxQueries.taxStatement, { holderId, year, zone: of.zone })
+    const tax = yield* one(TaxQueries.taxStatement, { holderId, year, zone: holder.zone })
     chain = tax.holderIds
     disposals.push(...tax.disposals)
     moves.push(...tax.transfersOut)
@@ -273,7 +274,7 @@ const personsOf = Effect.fnUntraced(function* (
       )
     )
   }
-  holds(chain.includes(of.holderId), `${of.holderId} is not in its own statement`)
+  holds(chain.includes(holder.holderId), `${holder.holderId} is not in its own statement`)
   const lines = yield* Stream.runCollect(
     records.stream(distributionLines, { where: { holderId: chain, state: [...paid] } })
   )
@@ -284,16 +285,16 @@ const personsOf = Effect.fnUntraced(function* (
   )
   note(town, "payments compared", payments.length)
   if (chain.length > 1) return
-  yield* lotsOf(town, { party: of.party, left: [...disposals, ...moves] })
-  proceedsOf(town, { party: of.party, disposals })
+  yield* lotsOf(town, { party: holder.party, left: [...disposals, ...moves] })
+  proceedsOf(town, { party: holder.party, disposals })
 })
 
 export const make = (seed: number) => {
   /** A die of its own, so that the walk is the same without it. */
   const die = Faults.dice(seed ^ 0x3a7)
 
-  const anyOf = <A>(of: ReadonlyArray<A>, count: number): ReadonlyArray<A> => {
-    const left = [...of]
+  const anyOf = <A>(items: ReadonlyArray<A>, count: number): ReadonlyArray<A> => {
+    const left = [...items]
     const found: Array<A> = []
     while (found.length < count && left.length > 0) {
       found.push(...left.splice(die.roll(left.length), 1))
@@ -320,12 +321,12 @@ export const make = (seed: number) => {
   /** Compares a holder's statement in some zone; false: it is of another offset than the books are at. */
   const statementOf = Effect.fnUntraced(function* (
     town: Town,
-    of: { readonly holder: Holder; readonly zone: Zone.Zone }
+    statement: { readonly holder: Holder; readonly zone: Zone.Zone }
   ) {
     const queries = yield* Queries
-    const { zone } = of
-    const { party } = of.holder
-    const holderId = Schema.decodeSync(HolderId)(of.holder.holderId)
+    const { zone } = statement
+    const { party } = statement.holder
+    const holderId = Schema.decodeSync(HolderId)(statement.holder.holderId)
     const params = { holderId, zone }
     const page = { limit: 1_000 }
     const { offset, value } = yield* queries.page(HolderStatementQueries.list, {

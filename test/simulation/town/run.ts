@@ -80,7 +80,7 @@ const kindOf = (seed: number) => {
 }
 
 const story = Effect.fnUntraced(function* (
-  of: Options,
+  options: Options,
   faults: SimulatedLedger.Faults.Faults,
   source: { current: (holderId: string) => World.Finding }
 ) {
@@ -89,7 +89,7 @@ const story = Effect.fnUntraced(function* (
   const venue = (yield* participant.admin.parties).find(({ hint }) => hint === "venue")?.party
   if (venue === undefined) throw new Error("no venue")
   const bankParty = yield* Wallets.party("bank")
-  const { distributes, founded, isEven } = kindOf(of.seed)
+  const { distributes, founded, isEven } = kindOf(options.seed)
   const fundIds = founded.map(({ instrumentId }) => instrumentId)
   const registrars = fundIds.map((instrumentId) =>
     SimulatedLedger.Identifiers.party({
@@ -101,7 +101,7 @@ const story = Effect.fnUntraced(function* (
   const byId = new Map<string, Town.Holder>()
   const model = new Model(observer, (holderId) => byId.get(holderId)?.successor)
   const scope = yield* Effect.scope
-  const die = Faults.dice(of.seed)
+  const die = Faults.dice(options.seed)
   const engine = yield* Town.instance({ scope })
   const funds: Array<Town.Fund> = []
   const town: Town.Town = {
@@ -134,10 +134,10 @@ const story = Effect.fnUntraced(function* (
     indices: 0,
     cycles: new Map(),
     bank: { lines: 0, stated: new Map(), used: [] },
-    banking: BankAccounts.make(of.seed, { fundIds, distributes }),
+    banking: BankAccounts.make(options.seed, { fundIds, distributes }),
     ended: new Map(),
     scope,
-    trace: of.trace ?? false,
+    trace: options.trace ?? false,
     deals: !distributes && isEven,
     distributions: distributes ? DistributionBooks.make(observer, fundIds) : null,
     approvals: new Set(),
@@ -177,8 +177,8 @@ const story = Effect.fnUntraced(function* (
     Town.tell(town, `${holderId} is screened: ${found}`)
     return found
   }
-  const repeats = Repeats.make(of.seed)
-  const reports = Reports.make(of.seed)
+  const repeats = Repeats.make(options.seed)
+  const reports = Reports.make(options.seed)
   const results = Results.make()
   const oneStep = Effect.gen(function* () {
     yield* takeRandomStep(town)
@@ -196,8 +196,10 @@ const story = Effect.fnUntraced(function* (
     yield* reports.audit(town)
     yield* repeats.again(town)
   })
-  for (town.step = 1; town.step <= of.steps; town.step++) {
-    yield* run(oneStep).pipe(Effect.catchCause((cause) => Effect.die(finding(town, of, cause))))
+  for (town.step = 1; town.step <= options.steps; town.step++) {
+    yield* run(oneStep).pipe(
+      Effect.catchCause((cause) => Effect.die(finding(town, options, cause)))
+    )
   }
   yield* run(
     Effect.gen(function* () {
@@ -206,10 +208,10 @@ const story = Effect.fnUntraced(function* (
       yield* reports.audit(town)
       yield* StoredBooks.audit(town)
     })
-  ).pipe(Effect.catchCause((cause) => Effect.die(finding(town, of, cause))))
+  ).pipe(Effect.catchCause((cause) => Effect.die(finding(town, options, cause))))
   return {
-    seed: of.seed,
-    steps: of.steps,
+    seed: options.seed,
+    steps: options.steps,
     transcript: town.said.head(),
     answers: repeats.answers(),
     holders: town.holders.length,
@@ -220,27 +222,27 @@ const story = Effect.fnUntraced(function* (
 })
 
 /** Error of a failed run: the fault, the steps before it, and the command that replays it. */
-const finding = (town: Town.Town, of: Options, cause: unknown) =>
+const finding = (town: Town.Town, options: Options, cause: unknown) =>
   new Error(
     [
-      `seed ${of.seed}, step ${town.step}: ${String(cause)}`,
+      `seed ${options.seed}, step ${town.step}: ${String(cause)}`,
       ...town.recent,
-      `again: npm run sim -- --seed ${of.seed} --steps ${town.step} --trace`
+      `again: npm run sim -- --seed ${options.seed} --steps ${town.step} --trace`
     ].join("\n")
   )
 
 /** Walks so many steps by the seed; dies with what the audit found. A step is one act of one person or party, or one move of the clock, a fault or a death. */
-export const walk = (of: Options) => {
+export const walk = (options: Options) => {
   const faults = SimulatedLedger.Faults.make()
   const source: { current: (holderId: string) => World.Finding } = { current: () => "none" }
   const heldSource: World.Source = { listVersion: "1", say: (holderId) => source.current(holderId) }
-  const { distributes, founded } = kindOf(of.seed)
+  const { distributes, founded } = kindOf(options.seed)
   const statementSources = BankAccounts.sources(
     founded.map(({ instrumentId }) => instrumentId),
     distributes
   )
-  const ports = World.ports({ seed: of.seed, faults, source: heldSource, statementSources })
-  return story(of, faults, source).pipe(Effect.provide(Layer.fresh(ports)))
+  const ports = World.ports({ seed: options.seed, faults, source: heldSource, statementSources })
+  return story(options, faults, source).pipe(Effect.provide(Layer.fresh(ports)))
 }
 
-export const play = (of: Options): Promise<Summary> => Calls.runCase(walk(of))
+export const play = (options: Options): Promise<Summary> => Calls.runCase(walk(options))

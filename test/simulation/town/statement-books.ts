@@ -109,11 +109,11 @@ export interface BookedMonth {
 export const monthOf = (
   town: Town,
   fund: Fund,
-  of: { readonly party: string; readonly month: Month.Month; readonly zone: Zone.Zone }
+  period: { readonly party: string; readonly month: Month.Month; readonly zone: Zone.Zone }
 ): BookedMonth => {
-  const { month, party, zone } = of
+  const { month, party, zone } = period
   const { instrumentId } = fund
-  const points = pointsOf(town, fund, of)
+  const points = pointsOf(town, fund, period)
   const start = Zone.startOfMonth(zone, month)
   const end = Zone.startOfMonth(zone, Month.next(month))
   const opened = town.observer.unitsBefore(instrumentId, party, start)

@@ -72,7 +72,7 @@ export const find = (
   entity: string,
   fits: (one: Contract) => boolean = () => true
 ): Contract | undefined => {
-  for (const one of town.observer.of(who).values())
+  for (const one of town.observer.contractsOf(who).values())
     if (one.entity === entity && fits(one)) return one
   return undefined
 }
@@ -82,7 +82,7 @@ export const assetFor = (fund: Fund) => ({ admin: fund.registrar.party, id: fund
 
 /** Every holding of a party that nothing locks. */
 export const unlocked = (town: Town, owner: string, assetId: string): ReadonlyArray<Contract> =>
-  [...town.observer.of(owner).values()].filter(
+  [...town.observer.contractsOf(owner).values()].filter(
     (one) =>
       one.entity === "Holding" &&
       one.payload["lock"] === null &&
@@ -117,25 +117,25 @@ const addDays = (now: Instant.Instant, days: number): Instant.Instant =>
 export const allocates = Effect.fnUntraced(function* (
   town: Town,
   by: Wallet,
-  of: {
+  payment: {
     readonly assetId: string
     readonly amount: string
     readonly to: Party.Party
     readonly reference: string
   }
 ) {
-  const holding = free(town, by.party, of.assetId, of.amount)
+  const holding = free(town, by.party, payment.assetId, payment.amount)
   if (holding === undefined) return false
   const now = yield* Instant.now
   return yield* act(
     town,
     by,
-    `allocates ${of.assetId === "USD" ? "cash" : "units"}`,
+    `allocates ${payment.assetId === "USD" ? "cash" : "units"}`,
     Templates.exercise(Templates.Holding, holding.cid, "Allocate", {
-      allocationId: of.reference,
+      allocationId: payment.reference,
       executor: town.venue,
-      receiver: of.to,
-      amount: Decimal.of(of.amount),
+      receiver: payment.to,
+      amount: Decimal.of(payment.amount),
       settleBefore: addDays(now, 20)
     })
   )

@@ -79,7 +79,7 @@ const screening = (source: Source): ScreeningSource.ScreeningSource => ({
 const cursorKeys = [{ id: 1, secret: keyOf("cursors") }]
 
 /** Every port of an engine. */
-export const ports = (of: {
+export const ports = (options: {
   readonly seed: number
   readonly faults: SimulatedLedger.Faults.Faults
   readonly source: Source
@@ -89,14 +89,14 @@ export const ports = (of: {
   Layer.mergeAll(
     Memory.layer,
     NodeCrypto.layerCrypto,
-    Layer.succeed(Ids, ids(of.seed)),
-    ledger(of.faults),
+    Layer.succeed(Ids, ids(options.seed)),
+    ledger(options.faults),
     Layer.succeed(Settings, {
       ...{ ...settingsDefaults, ...Intakes.sealing, lease: 9_000, cursorKeys },
-      statementSources: of.statementSources
+      statementSources: options.statementSources
     }),
     Layer.succeed(StatementSource.StatementSource, reader),
-    Layer.succeed(ScreeningSource.ScreeningSource, screening(of.source))
+    Layer.succeed(ScreeningSource.ScreeningSource, screening(options.source))
   )
 
 export type Ports = Layer.Success<ReturnType<typeof ports>>

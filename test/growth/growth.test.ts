@@ -223,6 +223,26 @@ const broken: ReadonlyArray<Change> = [
   ["a body's field that is gone", [...posted, "properties", "note"], undefined],
   ["a body that is now required", ["paths", "/v1/notes", "post", "requestBody", "required"], true],
   ["another pattern", [...posted, "properties", "id", "pattern"], "^[a-f]+$"],
+  [
+    "a field of an answer that is gone from one of its parts",
+    [...schemas, "Note"],
+    {
+      allOf: [
+        { type: "object", properties: { id: { type: "string" } }, required: ["id"] },
+        { type: "object", properties: { amount: { type: "number" } }, required: ["amount"] }
+      ]
+    }
+  ],
+  [
+    "an answer that is always a word which the set does not have",
+    [...schemas, "Note", "properties", "state"],
+    { type: "string", const: "ajar" }
+  ],
+  [
+    "a field of an answer that may be null by a choice",
+    [...schemas, "Note", "properties", "id"],
+    { anyOf: [{ type: "string" }, { type: "null" }] }
+  ],
   ["a shorter text", [...posted, "properties", "id", "maxLength"], 5],
   ["a least length", [...posted, "properties", "note", "minLength"], 1],
   ["a field that takes null no more", [...posted, "properties", "note", "type"], "string"],
@@ -264,7 +284,39 @@ describe("the growth check", () => {
       ["string", "null"]
     ],
     ["a higher limit", [...get, "parameters", 2, "schema", "maximum"], 2000],
-    ["other words", [...schemas, "Note", "description"], "What somebody noted."]
+    ["other words", [...schemas, "Note", "description"], "What somebody noted."],
+    [
+      "members of an answer that several answers share",
+      [...schemas, "Note"],
+      {
+        allOf: [
+          {
+            type: "object",
+            properties: {
+              id: { type: "string" },
+              state: { $ref: "#/components/schemas/State" },
+              parts: { type: "array", items: { $ref: "#/components/schemas/Note" } }
+            },
+            required: ["id", "state", "parts"]
+          },
+          {
+            type: "object",
+            properties: { amount: { type: "number", format: "decimal" } },
+            required: ["amount"]
+          }
+        ]
+      }
+    ],
+    [
+      "an answer that always is one of the words of an open set",
+      [...schemas, "Note", "properties", "state"],
+      { type: "string", const: "shut" }
+    ],
+    [
+      "a field that takes null by a choice",
+      [...posted, "properties", "note"],
+      { anyOf: [{ type: "string" }, { type: "null" }] }
+    ]
   ]
   it.each(grown)("never would be red for %s", (_, path, value) => {
     expect(breaches(small, changed(small, path, value))).toEqual([])

@@ -90,12 +90,51 @@ const comparing = (documents: Pair, say: (breach: string) => void) => {
       .reduce<Json | undefined>((at, name) => objectOf(at)[name], documents[which])
     return deref(which, found)
   }
+
+  /**
+   * The shape that a schema says, in one object: of the parts of an `allOf`, the later ones say of a
+   * member what it is more closely; a choice between one shape and null is that shape, or null.
+   */
+  const shapeOf = (which: keyof Pair, json: Json | undefined): JsonObject => {
+    const { allOf, anyOf, ...object } = deref(which, json)
+    if (Array.isArray(allOf)) {
+      const parts = allOf.map((part) => shapeOf(which, part))
+      return {
+        ...object,
+        type: "object",
+        properties: Object.assign({}, ...parts.map((part) => objectOf(part["properties"]))),
+        required: [...new Set(parts.flatMap((part) => listOf(part["required"])))]
+      }
+    }
+    const [first, second, ...others] = listOf(anyOf)
+    const alone = shapeOfScalar(which, first)
+    if (alone === undefined || objectOf(second)["type"] !== "null" || others.length > 0) {
+      return anyOf === undefined ? object : { ...object, anyOf }
+    }
+    return { ...object, ...alone, type: [...[alone["type"] ?? []].flat(), "null"] }
+  }
+
+  /** A scalar, which may be null by its list of types as well as by a choice. */
+  const shapeOfScalar = (which: keyof Pair, json: Json | undefined): JsonObject | undefined => {
+    const target = deref(which, json)
+    const { type } = target
+    const isScalar = type === "string" || type === "number" || type === "integer"
+    return isScalar && target["enum"] === undefined ? target : undefined
+  }
+
   const both = (pair: {
     readonly old: Json | undefined
     readonly new: Json | undefined
   }): Pair => ({
     old: deref("old", pair.old),
     new: deref("new", pair.new)
+  })
+  const bothShapes = (pair: {
+    readonly old: Json | undefined
+    readonly new: Json | undefined
+  }): Pair => ({
+    old: shapeOf("old", pair.old),
+    new: shapeOf("new", pair.new)
   })
 
   const operation = (pair: Pair, where: string): void => {
@@ -194,7 +233,7 @@ const comparing = (documents: Pair, say: (breach: string) => void) => {
     // A shape that holds itself is compared once.
     if (typeof name === "string" && seen.has(name)) return
     const within = typeof name === "string" ? new Set([...seen, name]) : seen
-    const { new: now, old } = both(pair)
+    const { new: now, old } = bothShapes(pair)
     types({ old, new: now }, where, side)
     sets({ old, new: now }, where, side)
     limits({ old, new: now }, where, side)
@@ -238,6 +277,9 @@ const comparing = (documents: Pair, say: (breach: string) => void) => {
       return
     }
     const [old, now] = [valuesOf(pair.old), valuesOf(pair.new)]
+    // An answer that is always one of the words of the set says so.
+    const constant = pair.new["const"]
+    if (side === "answered" && constant !== undefined && old.includes(constant)) return
     if (!isSet(pair.new))
       return void (side === "answered" ? say(`${where} is no set now`) : undefined)
     for (const value of old) if (!now.includes(value)) say(`${where}: the value ${value} is gone`)
@@ -250,6 +292,8 @@ const comparing = (documents: Pair, say: (breach: string) => void) => {
 
   const limits = (pair: Pair, where: string, side: Side): void => {
     for (const [name, narrows] of Object.entries(narrowing)) {
+      // The words of the set say what a constant may be.
+      if (name === "const" && side === "answered" && isSet(pair.old)) continue
       const [old, now] = [pair.old[name], pair.new[name]]
       // An answer may have more members than before, never fewer.
       const [from, to] = side === "asked" ? [old, now] : [now, old]

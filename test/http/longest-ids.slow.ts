@@ -101,12 +101,16 @@ describe("an id of the longest length", () => {
   })
 
   it("is the document's too: the limit of every parameter of a path is the engine's", () => {
-    const { paths } = JSON.parse(
+    const { components, paths } = JSON.parse(
       readFileSync(new URL("../../packages/http-host/openapi.json", import.meta.url), "utf8")
     )
     for (const { name, path } of routes) {
       const { parameters } = paths[path.template][path.method.toLowerCase()]
-      const inPath = parameters.filter((one: Parameter) => one.in === "path")
+      const inPath = (parameters as ReadonlyArray<Parameter & { readonly $ref?: string }>)
+        .map(({ $ref, ...one }) =>
+          $ref === undefined ? one : components.parameters[$ref.split("/").at(-1) ?? ""]
+        )
+        .filter((one: Parameter) => one.in === "path")
       expect([name, inPath.map((one: Parameter) => one.name)]).toEqual([name, path.names])
       for (const { name: parameter, schema } of inPath as ReadonlyArray<Parameter>) {
         const pattern = new RegExp(schema.pattern, "u")

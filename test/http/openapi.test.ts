@@ -7,7 +7,7 @@ import { Catalogue, Refusal } from "@bursar/engine-core"
 import { describe, expect, it } from "vitest"
 import { routes } from "#host/api/Api.ts"
 import * as Document from "#host/api/Document.ts"
-import { problemsOf } from "#host/api/Corrections.ts"
+import * as Refusals from "#host/api/document/Refusals.ts"
 import { type Route, table } from "#host/api/Route.ts"
 import { tables } from "./tables.ts"
 
@@ -21,6 +21,8 @@ type Json =
 
 const isObject = (json: Json | undefined): json is { readonly [name: string]: Json } =>
   typeof json === "object" && json !== null && !Array.isArray(json)
+
+const listOf = (json: Json | undefined): ReadonlyArray<Json> => (Array.isArray(json) ? json : [])
 
 const at = (json: Json, ...path: ReadonlyArray<string>): Json | undefined =>
   path.reduce<Json | undefined>((found, name) => (isObject(found) ? found[name] : undefined), json)
@@ -45,6 +47,10 @@ const documents: ReadonlyArray<readonly [string, ReadonlyArray<Route>]> = [
 it("the checked-in document is the one the declarations give; npm run docs redraws it", () => {
   const file = new URL("../../packages/http-host/openapi.json", import.meta.url)
   expect(readFileSync(file, "utf8") === Document.text(routes)).toBe(true)
+})
+
+it("is at most 700 KB, so that tools and readers take it as one piece", () => {
+  expect(Buffer.byteLength(Document.text(routes))).toBeLessThanOrEqual(700_000)
 })
 
 describe.each(documents)("the document of %s", (_, routes) => {
@@ -85,8 +91,10 @@ describe.each(documents)("the document of %s", (_, routes) => {
   it("says of every route who may call it, and every refusal with its own status", () => {
     for (const route of routes) {
       const operation = operationOf(route) ?? null
-      const problems = problemsOf(route)
-      expect(at(operation, "x-problems")).toEqual(problems)
+      const problems = Refusals.of(route)
+      const responses = Object.values(at(operation, "responses") ?? {})
+      const listed = responses.flatMap((answer) => at(deref(answer), "x-problems") ?? [])
+      expect(listed.toSorted()).toEqual(problems.toSorted())
       for (const slug of problems) {
         const { status } = Refusal.refusals[slug]
         const refusal = deref(at(operation, "responses", String(status)))
@@ -107,7 +115,8 @@ describe.each(documents)("the document of %s", (_, routes) => {
         "signature"
       ]
       const signed = Object.fromEntries(schemes.map((name) => [name, []]))
-      expect(at(operation, "security")).toEqual(open ? [] : [{ bearer: [] }, signed])
+      const security = at(operation, "security") ?? at(document, "security")
+      expect(security).toEqual(open ? [] : [{ bearer: [] }, signed])
       if (!open) expect(at(operation, "x-roles")).not.toEqual([])
     }
   })
@@ -129,7 +138,7 @@ describe.each(documents)("the document of %s", (_, routes) => {
           ...where,
           isOfTheRequest || (isIdentified && where[1] !== "401")
         ])
-        const again = problemsOf(route).some(
+        const again = Refusals.of(route).some(
           (slug) =>
             Refusal.refusals[slug].retryable && String(Refusal.refusals[slug].status) === status
         )
@@ -160,16 +169,14 @@ describe.each(documents)("the document of %s", (_, routes) => {
     for (const route of routes) {
       const parameters = at(operationOf(route) ?? null, "parameters")
       if (!Array.isArray(parameters)) throw new Error(`${route.name} has no parameters`)
-      const own = parameters.filter(
-        (parameter) => isObject(parameter) && parameter.$ref === undefined
-      )
+      const own = parameters.map(deref)
       for (const parameter of own) {
         expect([route.name, at(parameter, "name"), at(parameter, "example") === undefined]).toEqual(
           [route.name, at(parameter, "name"), false]
         )
         expect([at(parameter, "name"), at(parameter, "description")]).toEqual([
           at(parameter, "name"),
-          expect.stringMatching(/^[A-Z].*\.$/)
+          expect.stringMatching(/^([A-Z]|wait=N).*\.$/)
         ])
       }
       const inPath = own.filter((parameter) => at(parameter, "in") === "path")
@@ -235,6 +242,50 @@ describe.each(documents)("the document of %s", (_, routes) => {
     }
   })
 
+  const writes = routes.flatMap(({ answers, path }) =>
+    answers.with === "write" ? [{ operation: answers.operation, path }] : []
+  )
+
+  it("says of the answer of every write which kind it is, what was sent, and what came of it", () => {
+    for (const { operation, path } of writes) {
+      const shown = at(document, "paths", path.template, path.method.toLowerCase()) ?? null
+      for (const status of ["200", "202"]) {
+        const answer = deref(at(shown, "responses", status))
+        const schema = deref(at(answer, "content", "application/json", "schema"))
+        const [common, own = null, ...others] = listOf(at(schema, "allOf"))
+        expect([common, others]).toEqual([{ $ref: "#/components/schemas/WriteAnswer" }, []])
+        expect(at(own, "required")).toEqual(["kind", "request", "result"])
+        expect(at(own, "properties", "kind")).toEqual({ type: "string", const: operation.kind })
+        const sent = deref(at(own, "properties", "request"))
+        const body = deref(at(shown, "requestBody", "content", "application/json", "schema"))
+        const inBody = Object.keys(at(body, "properties") ?? {})
+        const ifMatch = operation.ifMatch === undefined ? [] : [operation.ifMatch]
+        expect([operation.kind, Object.keys(at(sent, "properties") ?? {}).toSorted()]).toEqual([
+          operation.kind,
+          [...new Set([...inBody, ...path.names, ...ifMatch])].toSorted()
+        ])
+        expect(listOf(at(sent, "required")).toSorted()).toEqual(
+          [...new Set([...listOf(at(body, "required")), ...path.names])].toSorted()
+        )
+      }
+    }
+  })
+
+  it("never shows the secret of a request as one that a call would take", () => {
+    for (const { operation } of writes) {
+      const request = at(document, "components", "schemas", requestOf(operation.kind)) ?? null
+      for (const secret of operation.secrets ?? []) {
+        expect(at(request, "properties", secret)).toEqual({
+          type: ["string", "null"],
+          description: "Masked: a few digits of its SHA-256."
+        })
+      }
+    }
+  })
+
+  const requestOf = (kind: string): string =>
+    `${kind.replaceAll(/(?:^|[.-])([a-z])/g, (_, letter: string) => letter.toUpperCase())}Request`
+
   it("leaves answers open and closes requests", () => {
     const asked = new Set(
       routes.flatMap((route) => [...reachedBy(at(operationOf(route) ?? null, "requestBody"))])
@@ -273,9 +324,12 @@ describe.each(documents)("the document of %s", (_, routes) => {
     return found
   }
 
+  const sent = new Set(writes.map(({ operation }) => requestOf(operation.kind)))
+  /** What was sent has the members that its caller gave; all else that is answered has every member. */
   const requiresAll = (json: Json | undefined, name: string) => {
-    for (const [object] of objects(json ?? null)) {
-      if (!isObject(object.properties)) continue
+    if (sent.has(name) || name.endsWith("AsSent")) return
+    for (const [object, path] of objects(json ?? null)) {
+      if (!isObject(object.properties) || path.includes("example")) continue
       expect([name, object.required]).toEqual([name, Object.keys(object.properties)])
     }
   }

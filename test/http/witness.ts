@@ -7,7 +7,7 @@ import type { IncomingMessage, OutgoingHttpHeaders, Server, ServerResponse } fro
 import { createRequire } from "node:module"
 import { brotliDecompressSync, gunzipSync } from "node:zlib"
 import * as Document from "#host/api/Document.ts"
-import { problemsOf } from "#host/api/Corrections.ts"
+import * as Refusals from "#host/api/document/Refusals.ts"
 import type { Route } from "#host/api/Route.ts"
 import * as RawPath from "#host/middleware/RawPath.ts"
 
@@ -207,7 +207,7 @@ export const judgeOf = (
       .map((one) => `has no ${one}`)
     if (found.match !== "route") {
       if (status < 400) return missing
-      const problem = ["components", "responses", "public.not-found"]
+      const problem = ["components", "responses", "public.404"]
       return [...missing, ...judgeBody(exchange, problem)]
     }
     const { route } = found
@@ -286,7 +286,7 @@ const tagJudge = () => {
 const judgeSlug = ({ body, status }: Exchange, route: Route): ReadonlyArray<string> => {
   if (status < 400 || body === null || body === "") return []
   const slug = String(at(JSON.parse(body), "type")).replace("urn:bursar:problem:", "")
-  const listed: ReadonlyArray<string> = problemsOf(route)
+  const listed: ReadonlyArray<string> = Refusals.of(route)
   return listed.includes(slug) ? [] : [`refuses with ${slug}, which ${route.name} does not list`]
 }
 

@@ -39,15 +39,15 @@ const planted: ReadonlyArray<
   [
     "Spectral",
     "a `nullable`",
-    (text) => text.replace('"Problem": {', '"Problem": {"nullable": true,')
+    (text) => text.replace('"Problem": {', '"Problem": {"nullable":true,')
   ],
   ["Spectral", "an operation without roles", (text) => text.replace('"x-roles"', '"x-rules"')],
   [
     "Redocly",
     "a tag without words",
-    (text) => text.replace(/("name": "System"),\s*"description"[^}]*/, "$1")
+    (text) => text.replace(/("name":"System"),"description"[^}]*/, "$1")
   ],
-  ["validate-api", "a parameter nowhere", (text) => text.replace('"in": "query"', '"in": "body"')],
+  ["validate-api", "a parameter nowhere", (text) => text.replace('"in":"query"', '"in":"body"')],
   [
     "Hyperjump, the document",
     "an answer that is a text",

@@ -62,6 +62,7 @@ export const sample = (document: Json, schema: Json | undefined): Json => {
   const shape = deref(document, schema)
   const [first] = listOf(shape["enum"])
   if (first !== undefined) return first
+  if (shape["const"] !== undefined) return shape["const"]
   const [choice] = listOf(shape["anyOf"])
   if (choice !== undefined) return sample(document, choice)
   const types = [shape["type"]].flat()

@@ -206,15 +206,22 @@ describe.each([
   })
 
   it("every refusal a call here met is one that its route's document lists", async () => {
-    const document = await json<{
-      paths: Record<string, Record<string, { "x-problems": ReadonlyArray<string> }>>
+    type Named = Readonly<Record<string, { readonly $ref?: string }>>
+    const { components, paths } = await json<{
+      readonly components: {
+        readonly responses: Readonly<
+          Record<string, { readonly "x-problems"?: ReadonlyArray<string> }>
+        >
+      }
+      readonly paths: Readonly<Record<string, Record<string, { readonly responses: Named }>>>
     }>(await send(venue, { path: "/v1/openapi.json" }))
     for (const route of routes) {
       for (const role of ["operator", "feed"]) {
         const response = await call(route, await bearer([role]))
         if (response.status < 400) continue
-        const listed =
-          document.paths[route.path.template]?.[route.path.method.toLowerCase()]?.["x-problems"]
+        const operation = paths[route.path.template]?.[route.path.method.toLowerCase()]
+        const reference = operation?.responses[String(response.status)]?.$ref ?? ""
+        const listed = components.responses[reference.split("/").at(-1) ?? ""]?.["x-problems"]
         expect(listed).toContain(await slugOf(response))
       }
     }

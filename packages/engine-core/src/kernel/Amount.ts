@@ -75,6 +75,7 @@ const rateDigits = "at most 1 digit before the point and 10 after it"
 const rateKind = {
   expected: "a rate from 0 to 1, of at most 1 digit before the point",
   is: (decimal: Decimal.Decimal) => decimal >= Decimal.zero && decimal <= Decimal.one,
+  title: "Rate",
   description: `A rate from 0 to 1, with ${rateDigits}.`
 } as const
 
@@ -86,6 +87,7 @@ export const rateText = Decimal.textOf(rateKind)
 /** A rate from 0 that takes less than all. */
 export const part = Decimal.plainOf({
   expected: "a rate from 0, below 1, of at most 1 digit before the point",
+  title: "RateBelowOne",
   is: (decimal) => decimal >= Decimal.zero && decimal < Decimal.one,
   description: `A rate from 0, below 1, with ${rateDigits}.`
 })

@@ -190,11 +190,13 @@ export const self: Schema.Codec<Decimal> = Schema.declare(isDecimal, {
 /** A JSON number on the wire; `why` says of a number that is no decimal what should be there. */
 const numeric = (options: {
   readonly printed: (self: Decimal) => string
+  /** Name of the schema in the API document; absent: it is described where it is used. */
+  readonly title?: string
   readonly description: string
   readonly why?: (text: string) => string | undefined
 }) =>
   Codec.make({
-    from: PlainNumber.decimalAs(options.description),
+    from: PlainNumber.decimalAs(options.description, options.title),
     to: self,
     parse: ({ text }: PlainNumber.PlainNumber) => {
       const why = options.why?.(text)
@@ -206,6 +208,7 @@ const numeric = (options: {
 /** A figure on the wire and in the store: a JSON number, printed with all 10 places. */
 export const schema: Schema.Codec<Decimal, PlainNumber.PlainNumber> = numeric({
   printed: format,
+  title: "Decimal",
   description:
     "A decimal in plain notation, with at most 28 digits before the point and exactly 10 after it."
 })
@@ -213,6 +216,7 @@ export const schema: Schema.Codec<Decimal, PlainNumber.PlainNumber> = numeric({
 /** A caller's own decimal: a JSON number, printed in least plain form. */
 export const plain: Schema.Codec<Decimal, PlainNumber.PlainNumber> = numeric({
   printed: formatPlain,
+  title: "LeastDecimal",
   description: `A decimal in plain notation, with ${digits}, printed in least form.`
 })
 
@@ -221,6 +225,8 @@ export interface Kind {
   /** Sentence for a refusal: the digits before the point, or the highest value, that are accepted. */
   readonly expected: string
   readonly is: (self: Decimal) => boolean
+  /** Name in the API document, of a kind that many members are of. */
+  readonly title?: string
   /** Description for the API document: what the decimal counts, its range, its digits. */
   readonly description: string
 }
@@ -231,11 +237,12 @@ export interface Kind {
  * refused with the limit of the kind, which may be narrower.
  */
 export const plainOf = (
-  { expected, is, description }: Kind,
+  { expected, is, description, title }: Kind,
   printed: "least" | "in-full" = "least"
 ): Schema.Codec<Decimal, PlainNumber.PlainNumber> =>
   numeric({
     printed: printed === "least" ? formatPlain : format,
+    ...(title === undefined ? {} : { title }),
     description,
     why: (text) => (isTooLong(text) ? expected : undefined)
   }).check(Schema.makeFilter((decimal) => (is(decimal) ? undefined : expected), { expected }))

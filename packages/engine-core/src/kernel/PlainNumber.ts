@@ -32,6 +32,7 @@ export const of = (text: string): PlainNumber => {
 interface ShownSchema {
   readonly type: "number" | "integer"
   readonly format?: string
+  readonly title?: string
   readonly description?: string
   readonly minimum?: number
   readonly maximum?: number
@@ -58,8 +59,13 @@ const declared = (shownSchema: ShownSchema) =>
 /** Any JSON number. */
 export const schema = declared({ type: "number" })
 /** The wire form of a decimal, with what the document says of it. */
-export const decimalAs = (description: string) =>
-  declared({ type: "number", format: "decimal", description })
+export const decimalAs = (description: string, title?: string) =>
+  declared({
+    type: "number",
+    format: "decimal",
+    ...(title === undefined ? {} : { title }),
+    description
+  })
 /** The wire form of an integer. */
 export const integer = declared({ type: "integer" })
 /** The wire form of an integer within bounds. Only the shown bounds are its own: see Integer.ts. */

@@ -1,5 +1,4 @@
 /** Additions to the generated document: roles, refusals, headers, open sets, examples. */
-import { Refusal } from "@bursar/engine-core"
 import type { OpenApi } from "effect/http-api"
 import type { OpenAPIV3_1 } from "openapi-types"
 import * as Body from "../wire/Body.ts"
@@ -16,45 +15,17 @@ import {
   walk
 } from "./document/Json.ts"
 import * as Parameters from "./document/Parameters.ts"
+import * as Refusals from "./document/Refusals.ts"
 import * as Schemas from "./document/Schemas.ts"
 import * as Security from "./document/Security.ts"
+import * as Shared from "./document/Shared.ts"
 import * as Titles from "./document/Titles.ts"
+import * as WriteAnswers from "./document/WriteAnswers.ts"
 import { type RouteGroup, groupDocs, type Route } from "./Route.ts"
 
 export type Document = OpenAPIV3_1.Document
 
 type Operation = OpenApi.OpenAPISpecOperation
-
-/** Refusals of every route, and those of every route that needs a caller. */
-const always = ["invalid-request", "not-found", "uri-too-long", "headers-too-large", "internal"]
-const signedIn = [
-  "unauthenticated",
-  "signature-required",
-  "signature-invalid",
-  "signature-expired",
-  "nonce-reused",
-  "permission-denied",
-  "not-acceptable",
-  "rate-limited",
-  "identity-provider-unavailable",
-  "not-ready",
-  "overloaded"
-]
-const withBody = ["body-too-large", "unsupported-media-type", "request-timeout"]
-
-/** Slugs of all refusals of a route, in the order of the table of refusals. */
-export const problemsOf = (route: Route): ReadonlyArray<Refusal.Slug> => {
-  const given = new Set<string>([
-    ...always,
-    ...(route.admits.by === "anyone" ? [] : signedIn),
-    ...(route.bodyMax === 0 ? [] : withBody),
-    ...route.refuses
-  ])
-  return slugs.filter((slug) => given.has(slug))
-}
-
-const isSlug = (text: string): text is Refusal.Slug => text in Refusal.refusals
-const slugs = Object.keys(Refusal.refusals).filter(isSlug)
 
 /** Corrects the generated document; `extensible` names the sets that may gain values within /v1. */
 export const document = (
@@ -62,6 +33,7 @@ export const document = (
   routes: ReadonlyArray<Route>,
   extensible: ReadonlySet<string>
 ): Document => {
+  const inputs = routes.flatMap((route) => inputOf(operationAt(spec, route), route))
   for (const route of routes) {
     const operation = operationAt(spec, route)
     mendOperation(operation, route)
@@ -73,41 +45,71 @@ export const document = (
   )
   const paths = Schemas.nullable(jsonOf(spec.paths))
   const shown = walk(paths, unique.redirect)
-  const schemas = walk(walk(unique.schemas, unique.redirect), Conditions.withNames)
-  if (!isObject(shown) || !isObject(schemas)) throw new Error("a document of no objects")
+  const declared = walk(walk(unique.schemas, unique.redirect), Conditions.withNames)
+  if (!isObject(shown) || !isObject(declared)) throw new Error("a document of no objects")
+  const writes = inputs.map(({ answer, input, route }) => ({
+    route,
+    answer: componentOf(unique.redirect({ $ref: `#/components/schemas/${answer}` })) ?? answer,
+    input: objectOf(walk(Schemas.nullable(input), unique.redirect))
+  }))
+  const { requests, schemas } = WriteAnswers.make(declared, writes)
+  const answers = Answers.components(routes, writes)
+  const sided = Schemas.bySide(schemas, {
+    requestBodies: Shared.operationsOf(shown).map(({ parameters, requestBody }) => ({
+      parameters,
+      requestBody
+    })),
+    answerBodies: [
+      ...Shared.operationsOf(shown).map(({ responses }) => ({ responses })),
+      jsonOf(Deliveries.webhooks),
+      jsonOf(answers)
+    ],
+    requests
+  })
+  const points = Shared.points(shown)
+  const scalars = Shared.scalars({
+    paths: points.paths,
+    schemas: { ...sided, ...points.schemas }
+  })
+  const parts = Shared.parameters(scalars.paths, jsonOf(Parameters.shared))
   return {
     ...spec,
     info: { ...spec.info, contact: { name: "The operating party, called the venue" } },
     tags: spec.tags.map((tag) => ({ ...tag, description: groupDocs[tag.name as RouteGroup] })),
     security: Security.everywhere,
     // The walk keeps what the generator typed as paths, and knows it as JSON alone.
-    paths: shown as OpenAPIV3_1.PathsObject,
+    paths: parts.paths as OpenAPIV3_1.PathsObject,
     webhooks: { ...Deliveries.webhooks },
     components: {
       ...components,
       headers: Answers.headers,
-      responses: Answers.refusals(routes, problemsOf),
-      parameters: Parameters.shared,
+      responses: answers,
+      parameters: { ...parts.parameters } as Record<string, OpenAPIV3_1.ReferenceObject>,
       securitySchemes: { ...Security.schemes },
-      schemas: Schemas.bySide(schemas, {
-        requestBodies: operations(shown).map(({ parameters, requestBody }) => ({
-          parameters,
-          requestBody
-        })),
-        answerBodies: [
-          ...operations(shown).map(({ responses }) => ({ responses })),
-          jsonOf(Deliveries.webhooks),
-          jsonOf(Answers.refusals(routes, problemsOf))
-        ]
-      }) as Record<string, OpenAPIV3_1.SchemaObject>
+      schemas: scalars.schemas as Record<string, OpenAPIV3_1.SchemaObject>
     }
   } satisfies Document
 }
 
-const operations = (paths: JsonObject): ReadonlyArray<JsonObject> =>
-  Object.values(paths)
-    .flatMap((item) => (isObject(item) ? Object.values(item) : []))
-    .filter(isObject)
+/** The whole input of a write, as it was generated: the ids of its path and the members of its body. */
+const inputOf = (operation: Operation, route: Route): ReadonlyArray<WriteAnswers.WriteInput> => {
+  if (route.answers.with !== "write") return []
+  const answered = operation.responses[202]?.content?.[Body.mediaType]?.schema
+  const answer = answered === undefined ? undefined : componentOf(jsonOf(answered))
+  if (answer === undefined) throw new Error(`${route.name} answers no record of its own`)
+  const body = operation.requestBody?.content[Body.mediaType]
+  const ids = Object.fromEntries(route.path.names.map((name) => [name, { type: "string" }]))
+  return [
+    {
+      route,
+      answer,
+      input:
+        body === undefined
+          ? { type: "object", properties: ids, required: route.path.names }
+          : jsonOf(body.schema)
+    }
+  ]
+}
 
 const operationAt = (spec: OpenApi.OpenAPISpec, { path }: Route): Operation => {
   const item = spec.paths[path.template]
@@ -120,7 +122,6 @@ const methodOf = { GET: "get", POST: "post", DELETE: "delete" } as const
 
 const mendOperation = (operation: Operation, route: Route): void => {
   const { admits, answers } = route
-  const problems = problemsOf(route)
   Object.assign(operation, {
     operationId: route.name,
     summary: Titles.of(route.name),
@@ -131,10 +132,9 @@ const mendOperation = (operation: Operation, route: Route): void => {
     ...(answers.with === "write"
       ? { "x-approvers": answers.operation.approvers, "x-slow": "operation" }
       : {}),
-    ...(answers.with === "list" ? { "x-order": answers.read.order } : {}),
-    "x-problems": problems
+    ...(answers.with === "list" ? { "x-order": answers.read.order } : {})
   })
-  Answers.mend(operation, route, problems)
+  Answers.mend(operation, route, Refusals.of(route))
 }
 
 /** Body of a route that takes a file: its bytes as they are, in one of several media types. */

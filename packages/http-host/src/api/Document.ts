@@ -38,6 +38,19 @@ const corrected = (routes: ReadonlyArray<Route.Route>): Corrections.Document => 
   return Corrections.document(OpenApi.fromApi(api), routes, extensible)
 }
 
-/** Text of the document, as the host serves it and the repository keeps it. */
-export const text = (routes: ReadonlyArray<Route.Route>): string =>
-  `${JSON.stringify(make(routes), null, 2)}\n`
+/**
+ * Text of the document, as the host serves it and the repository keeps it: a line for each operation
+ * and each component, so that it is small and a difference of two of them can still be read.
+ */
+export const text = (routes: ReadonlyArray<Route.Route>): string => `${lines(make(routes), 3)}\n`
+
+/** Prints JSON with a line for each member of the outer levels of objects. */
+const lines = (value: unknown, levels: number): string => {
+  if (levels === 0 || typeof value !== "object" || value === null || Array.isArray(value)) {
+    return JSON.stringify(value)
+  }
+  const members = Object.entries(value).flatMap(([name, member]) =>
+    member === undefined ? [] : [`${JSON.stringify(name)}: ${lines(member, levels - 1)}`]
+  )
+  return `{\n${members.join(",\n")}\n}`
+}

@@ -5,6 +5,7 @@ import type { OpenAPIV3_1 } from "openapi-types"
 import * as Body from "../../wire/Body.ts"
 import { formsOf, isConditional, type Route, takesWait } from "../Route.ts"
 import { jsonOf, walk } from "./Json.ts"
+import * as Refusals from "./Refusals.ts"
 import { open, whole } from "./Schemas.ts"
 
 const header = (
@@ -89,8 +90,12 @@ const ofSuccess = (route: Route, status: string): ReadonlyArray<Header> => [
   ...(takesWait(route) && status !== "204" ? (["PreferenceApplied"] as const) : [])
 ]
 
+/** Headers of the answer of a write: that it was there already is said of a repeat alone. */
+const ofWrite = ["Location", "RetryAfter", "Replayed"] as const
+
 const ofOwnSuccess = (route: Route, status: string): ReadonlyArray<Header> => {
-  const { name, path } = route
+  const { answers, name, path } = route
+  if (answers.with === "write") return ofWrite
   if (isConditional(route)) return ["ETag"]
   if (name === "operations.get") return ["RetryAfter"]
   if (path.method === "GET") return []
@@ -111,12 +116,19 @@ const ofRefusals = (slugs: ReadonlyArray<Refusal.Slug>): ReadonlyArray<Header> =
     : [])
 ]
 
+/** Statuses of the answer of a write, which has one form: what the write is now. */
+const writeStatuses = ["200", "202"]
+
 export const mend = (
   operation: OpenApi.OpenAPISpecOperation,
   route: Route,
   problems: ReadonlyArray<Refusal.Slug>
 ): void => {
   for (const [status, answer] of Object.entries(operation.responses)) {
+    if (route.answers.with === "write" && writeStatuses.includes(status)) {
+      Object.assign(operation.responses, { [status]: referTo(route.name) })
+      continue
+    }
     for (const media of Object.values(answer.content ?? {})) {
       Object.assign(media, { schema: walk(jsonOf(media.schema), (object) => whole(open(object))) })
     }
@@ -129,39 +141,69 @@ export const mend = (
     })
   }
   if (isConditional(route)) {
-    Object.assign(operation.responses, {
-      "304": {
-        description: "The caller's copy is current.",
-        headers: refer([...carried(route), "ETag"])
-      }
-    })
+    Object.assign(operation.responses, { "304": referTo(nameOf(route, 304, [])) })
   }
   for (const [status, slugs] of byStatus(problems)) {
-    Object.assign(operation.responses, {
-      [status]: { $ref: `#/components/responses/${nameOf(route, slugs)}` }
-    })
+    Object.assign(operation.responses, { [status]: referTo(nameOf(route, status, slugs)) })
   }
+}
+
+const referTo = (name: string): OpenAPIV3_1.ReferenceObject => ({
+  $ref: `#/components/responses/${name}`
+})
+
+/**
+ * Name of an answer that several routes share: the status, where it has no slugs but those that are
+ * common to all routes, or else the other slugs; with `public` for whoever does not sign in.
+ */
+const nameOf = ({ admits }: Route, status: number, slugs: ReadonlyArray<Refusal.Slug>): string => {
+  const own = slugs.filter((slug) => !Refusals.common.has(slug))
+  const name = own.length === 0 ? String(status) : own.join(".")
+  return admits.by === "anyone" ? `public.${name}` : name
+}
+
+/** A route that writes, and the component of the record that it answers. */
+interface WriteAnswer {
+  readonly route: Route
+  readonly answer: string
 }
 
 /**
- * Name of an answer that routes with the same refusals share: made of the slugs and of the
- * audience.
+ * Components of all answers that are referred to, by name: the refusals, that a caller's copy is
+ * current, and the answer of each write, which has one form under either of its statuses.
  */
-const nameOf = ({ admits }: Route, slugs: ReadonlyArray<Refusal.Slug>): string =>
-  [...(admits.by === "anyone" ? ["public"] : []), ...slugs].join(".")
-
-/** Components of all refusals of the routes, by name. */
-export const refusals = (
+export const components = (
   routes: ReadonlyArray<Route>,
-  problemsOf: (route: Route) => ReadonlyArray<Refusal.Slug>
+  writes: ReadonlyArray<WriteAnswer>
 ): Record<string, OpenAPIV3_1.ResponseObject> => {
-  const all = routes.flatMap((route) =>
-    [...byStatus(problemsOf(route)).values()].map(
-      (slugs) => [nameOf(route, slugs), refusal(route, slugs)] as const
-    )
-  )
-  return Object.fromEntries(all.toSorted(([a], [b]) => (a < b ? -1 : 1)))
+  const all = new Map<string, OpenAPIV3_1.ResponseObject>()
+  const add = (name: string, answer: OpenAPIV3_1.ResponseObject): void => {
+    const other = all.get(name)
+    if (other !== undefined && JSON.stringify(other) !== JSON.stringify(answer)) {
+      throw new Error(`two answers are called ${name}`)
+    }
+    all.set(name, answer)
+  }
+  for (const { answer, route } of writes) add(route.name, written(route, answer))
+  for (const route of routes) {
+    if (isConditional(route)) add(nameOf(route, 304, []), notModified(route))
+    for (const [status, slugs] of byStatus(Refusals.of(route))) {
+      add(nameOf(route, status, slugs), refusal(route, slugs))
+    }
+  }
+  return Object.fromEntries([...all].toSorted(([a], [b]) => (a < b ? -1 : 1)))
 }
+
+const written = (route: Route, answer: string): OpenAPIV3_1.ResponseObject => ({
+  description: "What the write is now: 202 by the call that made it, 200 by a repeat of that call.",
+  headers: refer([...carried(route), ...ofSuccess(route, "200")]),
+  content: { [Body.mediaType]: { schema: { $ref: `#/components/schemas/${answer}` } } }
+})
+
+const notModified = (route: Route): OpenAPIV3_1.ResponseObject => ({
+  description: "The caller's copy is current.",
+  headers: refer([...carried(route), "ETag"])
+})
 
 /** Statuses of the refusals of a request's line, headers and id, which come before its route's own. */
 const ofTheRequest: ReadonlySet<number> = new Set([400, 414, 431])
@@ -181,11 +223,15 @@ const carriedByRefusal = (
     : carried(route)
 }
 
-const refusal = (route: Route, slugs: ReadonlyArray<Refusal.Slug>): OpenAPIV3_1.ResponseObject => ({
-  description: slugs.map((slug) => `${slug}: ${Refusal.refusals[slug].title}`).join(" "),
-  headers: refer([...carriedByRefusal(route, slugs), ...ofRefusals(slugs)]),
-  content: { [Body.problemMediaType]: { schema: { $ref: "#/components/schemas/Problem" } } }
-})
+const refusal = (route: Route, slugs: ReadonlyArray<Refusal.Slug>): OpenAPIV3_1.ResponseObject =>
+  Object.assign(
+    {
+      description: slugs.map((slug) => `${slug}: ${Refusal.refusals[slug].title}`).join(" "),
+      headers: refer([...carriedByRefusal(route, slugs), ...ofRefusals(slugs)]),
+      content: { [Body.problemMediaType]: { schema: { $ref: "#/components/schemas/Problem" } } }
+    },
+    { "x-problems": slugs }
+  )
 
 const byStatus = (
   problems: ReadonlyArray<Refusal.Slug>

@@ -46,4 +46,5 @@ const signed = {
  */
 export const everywhere: Array<OpenAPIV3_1.SecurityRequirementObject> = [bearer, signed]
 
-export const of = (admits: Admits) => (admits.by === "anyone" ? [] : everywhere)
+/** Security of a route where it is not that of the document. */
+export const of = (admits: Admits) => (admits.by === "anyone" ? [] : undefined)

@@ -22,7 +22,10 @@ export interface Options {
   readonly makeKey?: () => string
   /** HMAC key with which a service client signs each request, besides the bearer token. */
   readonly signing?: Signature.SigningKey
-  /** W3C traceparent of the caller's trace; null: no header. Absent: that of the current span. */
+  /**
+   * W3C traceparent of the caller's trace; null: no header. Absent: that of the current span, if there
+   * is one.
+   */
   readonly traceparent?: Effect.Effect<string | null>
 }
 
@@ -80,7 +83,7 @@ export const make = (options: Options): Call => {
  * request.
  */
 const prepared = (options: Options): HttpClient.HttpClient => {
-  const { authorization, baseUrl, httpClient, signing, traceparent } = options
+  const { authorization, baseUrl, httpClient, signing, traceparent = traceparentOfSpan } = options
   const headed = httpClient.pipe(
     HttpClient.mapRequest(HttpClientRequest.prependUrl(baseUrl)),
     HttpClient.mapRequestEffect((request) =>
@@ -88,11 +91,22 @@ const prepared = (options: Options): HttpClient.HttpClient => {
         HttpClientRequest.setHeader(request, "authorization", value)
       )
     ),
-    traceparent === undefined ? (same) => same : traced(traceparent)
+    traced(traceparent)
   )
   return signing === undefined ? headed : HttpClient.mapRequestEffect(headed, signed(signing))
 }
 
+/** W3C traceparent of the span that the call is made in; null outside of one. */
+const traceparentOfSpan = Effect.map(Effect.option(Effect.currentParentSpan), (span) => {
+  if (Option.isNone(span)) return null
+  const { sampled, spanId, traceId } = span.value
+  return `00-${traceId.padStart(32, "0")}-${spanId}-${sampled ? "01" : "00"}`
+})
+
+/**
+ * Adds the traceparent alone: the propagation of Effect would add `b3` too, which the host does not
+ * permit a page of another origin to send.
+ */
 const traced = (traceparent: Effect.Effect<string | null>) => (client: HttpClient.HttpClient) =>
   client.pipe(
     HttpClient.mapRequestEffect((request) =>

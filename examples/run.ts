@@ -18,6 +18,7 @@ const examples: ReadonlyArray<readonly [name: string, ...command: ReadonlyArray<
   ["05-precheck-an-act", "node", "05-precheck-an-act/main.ts"],
   ["06-outside-parties", "node", "06-outside-parties/main.ts"],
   ["07-call-with-the-client", "node", "07-call-with-the-client/main.ts"],
+  ["07-call-with-the-client, the plain client", "node", "07-call-with-the-client/plain.ts"],
   ["08-distribute-monthly", "node", "08-distribute-monthly/main.ts"],
   ["09-reconcile-a-statement", "node", "09-reconcile-a-statement/main.ts"]
 ]

@@ -67,7 +67,7 @@ const readiness = () =>
     )
   )
 
-const host = () =>
+const host = (origins: ReadonlyArray<string>) =>
   Host.layer({
     tables: Catalogue,
     tenant: Venue.tenant,
@@ -76,7 +76,7 @@ const host = () =>
     port: 0,
     signing: { keys: [], window: 300_000, basePath: "" },
     rateLimit: { limit: 1_000_000, window: 60_000, perRole: {} },
-    origins: []
+    origins
   })
 
 /** Opens one; everything the API answers is held against its own document when it closes. */
@@ -85,6 +85,8 @@ export const open = async (
     readonly settings?: Partial<typeof settingsDefaults>
     /** A source of screenings, or another port that an embedder may replace. */
     readonly plugged?: Layer.Layer<never>
+    /** Origins whose pages may call. */
+    readonly origins?: ReadonlyArray<string>
     /** No witness, for tests that judge every answer themselves: a witness keeps them all. */
     readonly witness?: "elsewhere"
   } = {}
@@ -94,7 +96,7 @@ export const open = async (
   const settings = Layer.succeed(Settings, { ...settingsDefaults, ...options.settings })
   const runtime = ManagedRuntime.make(
     Layer.mergeAll(
-      host().pipe(Layer.provide(Layer.mergeAll(signIn(), readiness()))),
+      host(of.origins ?? []).pipe(Layer.provide(Layer.mergeAll(signIn(), readiness()))),
       Door.layer({ port: 0 })
     ).pipe(
       Layer.provideMerge(

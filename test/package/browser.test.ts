@@ -10,36 +10,16 @@ import { spawnSync } from "node:child_process"
 import { join } from "node:path"
 import { createContext, runInContext } from "node:vm"
 import { gzipSync } from "node:zlib"
-import { rolldown } from "rolldown"
 import { describe, expect, it } from "vitest"
+import { visited } from "./browser/visited.ts"
 import { root } from "../architecture/sources.ts"
 import { bearer, open } from "../http/venue.ts"
+import * as Wallets from "../http/wallets.ts"
 import { isLong } from "../long-run.ts"
+import { bundle } from "./browser/bundle.ts"
 
 const page = join(root, "test/package/browser/page.ts")
-
-/** A program for a browser in one file, as small as it gets; what it cannot resolve is a fault. */
-const bundled = async (program: string): Promise<string> => {
-  const faults: Array<string> = []
-  const entry = "\0program"
-  const bundle = await rolldown({
-    input: entry,
-    platform: "browser",
-    plugins: [
-      {
-        name: "program",
-        resolveId: (id) => (id === entry ? id : undefined),
-        load: (id) => (id === entry ? program : undefined)
-      }
-    ],
-    onLog: (_, { message }) => void faults.push(message)
-  })
-  const { output } = await bundle.generate({ format: "iife", name: "program", minify: true })
-  await bundle.close()
-  expect(faults).toEqual([])
-  expect(output).toHaveLength(1)
-  return output[0].code
-}
+const plainPage = join(root, "test/package/browser/plain-page.ts")
 
 const entry = (name: string, what: string) => `export { ${what} } from "@bursar/http-host/${name}"`
 
@@ -47,19 +27,46 @@ describe("a bundle for a browser", () => {
   it.each([
     // Some four kilobytes are the table of checks, which describes the member `check` of a problem.
     ["the client without the catalogue", entry("client", "overFetch"), 66_000],
+    ["the client by name", entry("client", "named"), 21_000],
+    ["the plain client", 'export * from "@bursar/http-host/plain-client"', 8_000],
     ["a client's signatures alone", entry("client", "Signature"), 2_000],
     ["the receiver of webhooks alone", entry("webhook-receiver", "verify"), 2_000]
   ])("of %s costs what it uses", async (what, program, most) => {
-    const bytes = gzipSync(await bundled(program)).length
+    const bytes = gzipSync((await bundle(program)).code).length
     console.info(`${what}: ${bytes} bytes`)
     expect(bytes).toBeLessThan(most)
+  })
+
+  it("of the plain client is made of its own files alone", async () => {
+    const { files } = await bundle('export * from "@bursar/http-host/plain-client"')
+    const own = /^packages\/http-host\/src\/(?:plain-client(?:\/\w+)?|client\/Signature)\.ts$/u
+    expect(files.filter((file) => !own.test(file))).toEqual([])
+    expect(files.length).toBeGreaterThan(3)
+  })
+
+  it("calls a venue by the plain client where there is neither process nor Buffer", async () => {
+    const venue = await Wallets.open()
+    const runner = setInterval(() => void venue.settle(), 50)
+    try {
+      const { code } = await bundle(`export { visit } from ${JSON.stringify(plainPage)}`)
+      const { visit } = runInContext(`${code}; program`, createContext(web()))
+      const outcome = await visit({
+        baseUrl: venue.url,
+        maker: await bearer(["operator"]),
+        approver: await bearer(["approver"])
+      })
+      expect(JSON.parse(JSON.stringify(outcome))).toEqual(visited)
+    } finally {
+      clearInterval(runner)
+      await venue.close()
+    }
   })
 
   it("calls a venue where there is neither process nor Buffer", async () => {
     const venue = await open()
     const runner = setInterval(() => void venue.settle(), 50)
     try {
-      const code = await bundled(`export { visit } from ${JSON.stringify(page)}`)
+      const { code } = await bundle(`export { visit } from ${JSON.stringify(page)}`)
       const context = createContext(web())
       expect(runInContext("typeof process + typeof Buffer + typeof require", context)).toBe(
         "undefined".repeat(3)

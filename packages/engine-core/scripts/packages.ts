@@ -83,6 +83,7 @@ export const hostLayers = [
       "cli/",
       "client/",
       "parts/",
+      "plain-client/",
       "Host.ts",
       "Docs.ts",
       "Listener.ts",
@@ -91,6 +92,7 @@ export const hostLayers = [
       "Deployment.ts",
       "Metrics.ts",
       "client.ts",
+      "plain-client.ts",
       "index.ts",
       "main.ts"
     ]

@@ -20,6 +20,7 @@ import { withinDefault, withRetries } from "./client/RetryPolicy.ts"
 import type { PointAndPage } from "./client/Repeat.ts"
 import type { DecodedValue, Input } from "./client/OpenSets.ts"
 import * as Waiting from "./client/Waiting.ts"
+import { heldFor } from "./plain-client/Patience.ts"
 
 export type { File, Options } from "./client/Call.ts"
 export {
@@ -30,6 +31,7 @@ export {
   InputInvalid,
   OperationFailed
 } from "./client/Errors.ts"
+export { named, type NamedClient, type NamedOptions } from "./client/NamedClient.ts"
 export { type PointAndPage, repeat, type Repeatable } from "./client/Repeat.ts"
 export { isUnknown, type DecodedValue, type Input, type UnknownValue } from "./client/OpenSets.ts"
 export * as Signature from "./client/Signature.ts"
@@ -292,7 +294,7 @@ export const make = (options: Call.Options): Client => {
 
   const operationOf = (operationId: string) =>
     Effect.map(
-      ask(one(WriteAnswer), { ...operationPath, params: { operationId }, wait: Waiting.heldFor }),
+      ask(one(WriteAnswer), { ...operationPath, params: { operationId }, wait: heldFor }),
       ({ value, ...answer }) => ({ ...answer, value: value.value })
     )
 
@@ -400,7 +402,7 @@ const feed = (ask: Call.Call, params: EventQueries.EventParams, settings: FeedOp
         ask(EventPage, {
           path: eventsPath,
           params: {},
-          wait: Waiting.heldFor,
+          wait: heldFor,
           query: {
             ...texts(encoded),
             ...standardOf({

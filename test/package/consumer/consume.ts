@@ -5,6 +5,7 @@ import { Ledger } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
 import * as Host from "@bursar/http-host"
 import * as Client from "@bursar/http-host/client"
+import * as PlainClient from "@bursar/http-host/plain-client"
 import * as WebhookReceiver from "@bursar/http-host/webhook-receiver"
 import * as Memory from "@bursar/storage-adapters/memory"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
@@ -27,6 +28,10 @@ export type Source = typeof import("@bursar/engine-core/src/kernel/Decimal.ts")
 // A client finds a write by its kind, with the types of its input.
 const claim: "subscription.claim" = Client.operation("subscription.claim").kind
 const holders: "holders.list" = Client.read("holders.list").name
+
+// The plain client knows the body of each kind by its name alone.
+const amount: PlainClient.BodyJson<"subscription.claim">["amount"] = "100.50"
+const plain = PlainClient.make({ baseUrl: "http://127.0.0.1:1", authorization: "Bearer b" })
 
 const program = Effect.gen(function* () {
   const ledger = yield* Ledger.Ledger
@@ -79,7 +84,7 @@ const program = Effect.gen(function* () {
     operations: Catalogue.operations.length,
     template: Templates.Holding.typeRef.entity,
     third: Decimal.format(half),
-    found: [claim, holders],
+    found: [claim, holders, amount, typeof plain.write],
     entries: [
       Host,
       Client,

@@ -7,3 +7,5 @@ import * as Route from "./Route.ts"
 export const routes = Route.table(Catalogue)
 
 export const Api = Interface.make(routes)
+
+export * as ClientTable from "./ClientTable.ts"

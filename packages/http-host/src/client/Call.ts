@@ -12,6 +12,7 @@ import type * as Verb from "../api/Verb.ts"
 import { AnswerUnreadable, type CallError, CallRefused } from "./Errors.ts"
 import * as OpenSets from "./OpenSets.ts"
 import * as Signature from "./Signature.ts"
+import { traceparentOfSpan } from "./SpanTrace.ts"
 
 export interface Options {
   readonly httpClient: HttpClient.HttpClient
@@ -95,13 +96,6 @@ const prepared = (options: Options): HttpClient.HttpClient => {
   )
   return signing === undefined ? headed : HttpClient.mapRequestEffect(headed, signed(signing))
 }
-
-/** W3C traceparent of the span that the call is made in; null outside of one. */
-const traceparentOfSpan = Effect.map(Effect.option(Effect.currentParentSpan), (span) => {
-  if (Option.isNone(span)) return null
-  const { sampled, spanId, traceId } = span.value
-  return `00-${traceId.padStart(32, "0")}-${spanId}-${sampled ? "01" : "00"}`
-})
 
 /**
  * Adds the traceparent alone: the propagation of Effect would add `b3` too, which the host does not

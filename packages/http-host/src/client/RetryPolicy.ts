@@ -1,26 +1,20 @@
 /** Retry policy of the client for 429, 503 and calls without an answer. */
 import { Duration, Effect } from "effect"
 import type { CallError } from "./Errors.ts"
-
-/** Longest pause between two tries where the service names none, in seconds. */
-const backoffMax = 60
-
-/** Number of retries after which the last failure is returned. */
-const triesMax = 100
+import {
+  type FailedCall,
+  pauseOf,
+  withinDefault as secondsDefault
+} from "../plain-client/Patience.ts"
 
 /** Timeout of `wait`, and longest Retry-After that is waited for, where the caller gives no limit. */
-export const withinDefault: Duration.Input = "1 day"
+export const withinDefault: Duration.Input = Duration.seconds(secondsDefault)
 
-/** Seconds to wait before the next try; null for a failure that a retry would not change. */
-const pauseOf = (error: CallError, tries: number): number | null => {
-  const backoff = Math.min(backoffMax, 2 ** tries)
+const failedCallOf = (error: CallError): FailedCall | null => {
   if (error._tag === "HttpClientError") {
-    return error.reason._tag === "TransportError" ? backoff : null
+    return error.reason._tag === "TransportError" ? { status: null, retryAfter: null } : null
   }
-  if (error._tag !== "CallRefused") return null
-  const { retryAfter, status } = error.problem
-  if (status !== 429 && status !== 503) return null
-  return retryAfter === null ? backoff : Math.max(1, retryAfter)
+  return error._tag === "CallRefused" ? error.problem : null
 }
 
 /**
@@ -35,8 +29,9 @@ export const withRetries = <A>(
   const longest = Duration.toSeconds(within)
   const from = (tries: number): Effect.Effect<A, CallError> =>
     Effect.catch(ask, (error) => {
-      const pause = tries < triesMax ? pauseOf(error, tries) : null
-      return pause === null || pause > longest
+      const failed = failedCallOf(error)
+      const pause = failed === null ? null : pauseOf(failed, { tries, within: longest })
+      return pause === null
         ? Effect.fail(error)
         : Effect.andThen(Effect.sleep(Duration.seconds(pause)), from(tries + 1))
     })

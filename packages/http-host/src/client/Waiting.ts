@@ -6,6 +6,7 @@ import { Duration, Effect } from "effect"
 import type { DecodedAnswer } from "./Call.ts"
 import { ActionEnded, type CallError, OperationFailed } from "./Errors.ts"
 import { withRetries } from "./RetryPolicy.ts"
+import { askAgain, lookAgain } from "../plain-client/Patience.ts"
 import type { Problem } from "../api/Problem.ts"
 import type { DecodedValue } from "./OpenSets.ts"
 
@@ -35,19 +36,6 @@ interface Action {
   readonly operationId: string | null
   readonly reason: string | null
 }
-
-/**
- * Seconds between two polls without a Retry-After: of an operation, and of an action, which waits
- * for people.
- */
-const lookAgain = 1
-const askAgain = 5
-
-/**
- * Seconds for which the service is asked to hold an answer back: below the usual time limits of proxies,
- * and far below that of a fetch.
- */
-export const heldFor = 25
 
 /** Polls until the write has ended; `operation` and `action` read one of each. */
 export const wait = <W extends AwaitedWrite>(

@@ -1,0 +1,184 @@
+/**
+ * The client by name, for Effect: the calls of the plain client as effects and streams, with the slugs of
+ * each write in its error. Like that client it has no schema at run time, and no catalogue in its bundle.
+ */
+import type { Venue } from "@bursar/engine-core"
+import { Effect, Stream } from "effect"
+import * as PlainClient from "../plain-client.ts"
+import { traceparentOfSpan } from "./SpanTrace.ts"
+
+export interface NamedOptions extends Omit<PlainClient.ClientOptions, "authorization"> {
+  /** Value of the Authorization header, evaluated for every call. */
+  readonly authorization: Effect.Effect<string>
+}
+
+/** Error of a call that no write of a kind was, such as a read. */
+type NamedCallError =
+  | PlainClient.CallRefusal
+  | PlainClient.NoAnswer
+  | PlainClient.AnswerNotJson
+  | PlainClient.InputFault
+
+/** Error of a write: its refusal has the slugs of the kind, and those of every call. */
+type NamedWriteError<K extends PlainClient.WriteKind> =
+  | Exclude<NamedCallError, PlainClient.CallRefusal>
+  | PlainClient.CallRefusal<Venue.RefusalOf<K>>
+
+/** Options of a call, whose signal and trace are those of the fiber. */
+type FiberOptions<O> = Omit<O, keyof PlainClient.CallOptions>
+
+type FiberList<R extends PlainClient.ListName> =
+  Record<never, never> extends PlainClient.ParamsJson<R>
+    ? readonly [options?: FiberOptions<PlainClient.ListOptions<R>>]
+    : readonly [
+        options: FiberOptions<PlainClient.ListOptions<R>> & {
+          readonly where: PlainClient.ParamsJson<R>
+        }
+      ]
+
+/** The calls of one caller; each does what the plain client's call of its name does. */
+export interface NamedClient {
+  readonly write: <K extends PlainClient.WriteKind>(
+    kind: K,
+    body: PlainClient.BodyJson<K>,
+    options?: FiberOptions<PlainClient.WriteOptions>
+  ) => Effect.Effect<PlainClient.ActionJson<K>, NamedWriteError<K>>
+  readonly approve: <K extends PlainClient.WriteKind>(
+    action: PlainClient.ActionJson<K>,
+    options?: FiberOptions<PlainClient.WriteOptions>
+  ) => Effect.Effect<PlainClient.ActionJson<K>, NamedWriteError<K>>
+  readonly reject: (
+    action: Pick<PlainClient.ActionJson, "actionKey">,
+    options?: FiberOptions<PlainClient.KeyedOptions> & { readonly reason?: string }
+  ) => Effect.Effect<PlainClient.ApprovalJson, NamedCallError>
+  /** Waits until a write has ended; `Effect.timeout` limits the wait below a day. */
+  readonly done: <K extends PlainClient.WriteKind>(
+    action: PlainClient.ActionJson<K>,
+    options?: Pick<PlainClient.DoneOptions, "progress">
+  ) => Effect.Effect<
+    PlainClient.SucceededActionJson<K>,
+    NamedWriteError<K> | PlainClient.ActionNotRun
+  >
+  readonly read: <R extends PlainClient.ValueName>(
+    name: R,
+    params: PlainClient.ParamsJson<R>,
+    point?: FiberOptions<PlainClient.PointOptions>
+  ) => Effect.Effect<PlainClient.AnswerJson<R>, NamedCallError>
+  readonly reading: <R extends PlainClient.ValueName>(
+    name: R,
+    params: PlainClient.ParamsJson<R>,
+    point?: FiberOptions<PlainClient.PointOptions>
+  ) => Effect.Effect<PlainClient.ReadingJson<R>, NamedCallError>
+  readonly list: <R extends PlainClient.ListName>(
+    name: R,
+    ...options: FiberList<R>
+  ) => Effect.Effect<PlainClient.PageJson<R>, NamedCallError>
+  readonly pages: <R extends PlainClient.ListName>(
+    name: R,
+    ...options: FiberList<R>
+  ) => Stream.Stream<PlainClient.PageJson<R>, NamedCallError>
+  readonly records: <R extends PlainClient.ListName>(
+    name: R,
+    ...options: FiberList<R>
+  ) => Stream.Stream<PlainClient.RowJson<R>, NamedCallError>
+  readonly csv: <R extends PlainClient.ReadName>(
+    name: R,
+    params: PlainClient.ParamsJson<R>,
+    point?: FiberOptions<PlainClient.PointOptions>
+  ) => Stream.Stream<string, NamedCallError>
+  readonly precheck: (
+    act: PlainClient.ParamsJson<"instruments.precheck">["act"],
+    params: Omit<PlainClient.ParamsJson<"instruments.precheck">, "act">,
+    point?: FiberOptions<PlainClient.PointOptions>
+  ) => Effect.Effect<PlainClient.AnswerJson<"instruments.precheck">, NamedCallError>
+  readonly feed: (
+    options?: FiberOptions<PlainClient.FeedOptions>
+  ) => Stream.Stream<PlainClient.FeedEventJson, NamedCallError>
+  readonly receive: (
+    externalSourceId: string,
+    file: PlainClient.FileBody,
+    options?: FiberOptions<PlainClient.FileOptions>
+  ) => Effect.Effect<PlainClient.ReceivedFileJson, NamedCallError>
+  readonly reconcile: (
+    request: PlainClient.RunRequestJson,
+    options?: FiberOptions<PlainClient.KeyedOptions>
+  ) => Effect.Effect<PlainClient.RunJson, NamedCallError>
+}
+
+type Failure = NamedCallError | PlainClient.ActionNotRun
+
+const isFailure = (error: unknown): error is Failure =>
+  error instanceof PlainClient.CallRefusal ||
+  error instanceof PlainClient.NoAnswer ||
+  error instanceof PlainClient.AnswerNotJson ||
+  error instanceof PlainClient.InputFault ||
+  error instanceof PlainClient.ActionNotRun
+
+/** Options of the call that a fiber makes: its trace, and a signal that ends the call with the fiber. */
+const optionsOf = (signal: AbortSignal, traceparent: string | null): PlainClient.CallOptions =>
+  traceparent === null ? { signal } : { signal, traceparent }
+
+const effectOf = <A>(
+  call: (options: PlainClient.CallOptions) => Promise<A>
+): Effect.Effect<A, Failure> =>
+  Effect.flatMap(traceparentOfSpan, (traceparent) =>
+    Effect.tryPromise({
+      try: (signal) => call(optionsOf(signal, traceparent)),
+      catch: (error) => error
+    })
+  ).pipe(Effect.catch(failedOrDead))
+
+const failedOrDead = (error: unknown): Effect.Effect<never, Failure> =>
+  isFailure(error) ? Effect.fail(error) : Effect.die(error)
+
+const streamOf = <A>(
+  iterate: (options: PlainClient.CallOptions) => AsyncIterable<A>
+): Stream.Stream<A, Failure> =>
+  Stream.unwrap(
+    Effect.gen(function* () {
+      const controller = yield* Effect.acquireRelease(
+        Effect.sync(() => new AbortController()),
+        (left) => Effect.sync(() => left.abort())
+      )
+      const options = optionsOf(controller.signal, yield* traceparentOfSpan)
+      return Stream.fromAsyncIterable(iterate(options), (error) => error)
+    })
+  ).pipe(Stream.catch((error) => Stream.fromEffect(failedOrDead(error))))
+
+/** Makes a client by name over the platform's fetch. Throws on an address that is none. */
+export const named = ({ authorization, ...options }: NamedOptions): NamedClient => {
+  const client = PlainClient.make({
+    ...options,
+    authorization: () => Effect.runPromise(authorization)
+  })
+  // Cast: each name has the types that the plain client's call of it has.
+  return {
+    write: (kind: "holder.close", body: never, given: object) =>
+      effectOf((fiber) => client.write(kind, body, { ...given, ...fiber })),
+    approve: (action: PlainClient.ActionJson, given: object) =>
+      effectOf((fiber) => client.approve(action, { ...given, ...fiber })),
+    reject: (action: PlainClient.ActionJson, given: object) =>
+      effectOf((fiber) => client.reject(action, { ...given, ...fiber })),
+    done: (action: PlainClient.ActionJson, given: object) =>
+      effectOf((fiber) => client.done(action, { ...given, ...fiber })),
+    read: (name: "holders.get", params: never, given: object) =>
+      effectOf((fiber) => client.read(name, params, { ...given, ...fiber })),
+    reading: (name: "holders.get", params: never, given: object) =>
+      effectOf((fiber) => client.reading(name, params, { ...given, ...fiber })),
+    list: (name: "holders.list", given: object) =>
+      effectOf((fiber) => client.list(name, { ...given, ...fiber })),
+    pages: (name: "holders.list", given: object) =>
+      streamOf((fiber) => client.pages(name, { ...given, ...fiber })),
+    records: (name: "holders.list", given: object) =>
+      streamOf((fiber) => client.records(name, { ...given, ...fiber })),
+    csv: (name: "holders.list", params: never, given: object) =>
+      streamOf((fiber) => client.csv(name, params, { ...given, ...fiber })),
+    precheck: (act: "claim", params: never, given: object) =>
+      effectOf((fiber) => client.precheck(act as never, params, { ...given, ...fiber })),
+    feed: (given: object) => streamOf((fiber) => client.feed({ ...given, ...fiber })),
+    receive: (externalSourceId: string, file: PlainClient.FileBody, given: object) =>
+      effectOf((fiber) => client.receive(externalSourceId, file, { ...given, ...fiber })),
+    reconcile: (request: PlainClient.RunRequestJson, given: object) =>
+      effectOf((fiber) => client.reconcile(request, { ...given, ...fiber }))
+  } as unknown as NamedClient
+}

@@ -1,0 +1,146 @@
+/**
+ * Types of requests and answers as JSON has them, derived from those of the façade `Venue` and of the
+ * declarations: a decimal is text, a whole number a number, an instant its text.
+ */
+import type {
+  ApprovalView,
+  EventQueries,
+  RunRequest,
+  RunView,
+  Venue,
+  WriteAnswer
+} from "@bursar/engine-core"
+import type { Duration, PlainJson, PlainNumber } from "@bursar/engine-core/kernel"
+
+/** A value of JSON whose form nobody declares: a whole number is a number, a decimal is its text. */
+export type JsonValue =
+  | null
+  | boolean
+  | number
+  | string
+  | ReadonlyArray<JsonValue>
+  | { readonly [member: string]: JsonValue }
+
+/**
+ * Form in JSON of an input that the façade takes: without the values that only a program of the engine
+ * has, such as a Decimal.
+ */
+export type InputJson<A> = [PlainJson.Printable] extends [A]
+  ? JsonValue
+  : A extends bigint | PlainNumber.PlainNumber
+    ? never
+    : A extends string | number | boolean | null | undefined
+      ? A
+      : A extends ReadonlyArray<infer U>
+        ? ReadonlyArray<InputJson<U>>
+        : { readonly [M in keyof A]: InputJson<A[M]> }
+
+type IsUnion<A, B = A> = A extends unknown ? ([B] extends [A] ? false : true) : never
+
+/** Type-level predicate: whether a text is a literal, and neither `string` nor a branded text. */
+type IsWord<W extends string> = Record<never, never> extends { [K in W]: 1 } ? false : true
+
+/** A set of words may gain one: a text that this release does not know. */
+type UnknownWord<W extends string> = [W] extends [never]
+  ? never
+  : IsWord<W> extends true
+    ? true extends IsUnion<W>
+      ? string & Record<never, never>
+      : never
+    : never
+
+type Same<A, B> = [A, B] extends [B, A] ? true : false
+
+type Each<T> = T extends string
+  ? IsWord<T> extends true
+    ? T
+    : string
+  : T extends bigint
+    ? string
+    : T extends number
+      ? number
+      : T extends null | undefined | boolean
+        ? T
+        : true extends Same<T, Duration.Duration> | Same<T, PlainNumber.PlainNumber>
+          ? string
+          : T extends ReadonlyArray<infer U>
+            ? ReadonlyArray<ValueJson<U>>
+            : { readonly [M in keyof T]: ValueJson<T[M]> }
+
+/**
+ * Form in JSON of a decoded value: decimals, instants and durations are texts, and a set of words may
+ * have others than those that this release knows.
+ */
+export type ValueJson<T> = [PlainJson.Plain] extends [T]
+  ? JsonValue
+  : Each<T> | UnknownWord<Extract<T, string>>
+
+export type WriteKind = Venue.WriteKind
+export type ReadName = Venue.ReadName
+export type ListName = Venue.ListName
+export type ValueName = Venue.ValueName
+
+/** Body of a write, with the ids of its path and the member of If-Match; members with a default are optional. */
+export type BodyJson<K extends WriteKind> = InputJson<Venue.WriteBody<K>>
+
+/** Result of a write that succeeded. */
+export type ResultJson<K extends WriteKind> = ValueJson<Venue.WriteResult<K>>
+
+/** Parameters of a read: the ids of its path and the filters of its query. */
+export type ParamsJson<R extends ReadName> = InputJson<Venue.ReadParams<R>>
+
+/** Value that a read answers. */
+export type AnswerJson<R extends ValueName> = ValueJson<Venue.ReadValue<R>>
+
+/** Record of a list. */
+export type RowJson<R extends ListName> = ValueJson<Venue.RowOf<R>>
+
+/** A write as it stands: an operation, or an action that awaits its approvers. */
+export type ActionJson<K extends WriteKind = WriteKind> = Omit<
+  ValueJson<WriteAnswer>,
+  "kind" | "result"
+> & {
+  readonly kind: K
+  /** Result of the write; null until it has succeeded. */
+  readonly result: ResultJson<K> | null
+}
+
+/** A write that has succeeded. */
+export type SucceededActionJson<K extends WriteKind = WriteKind> = Omit<
+  ActionJson<K>,
+  "state" | "result"
+> & { readonly state: "succeeded"; readonly result: ResultJson<K> }
+
+/** A four-eyes action as its record stands. */
+export type ApprovalJson = ValueJson<ApprovalView>
+
+/** Point that an answer was read at. */
+export interface PointJson {
+  readonly offset: number
+  /** Absent on reads that no point of the past answers. */
+  readonly ledgerTime?: string | null
+  readonly now: string
+}
+
+export interface ReadingJson<R extends ValueName> extends PointJson {
+  readonly value: AnswerJson<R>
+}
+
+export interface PageJson<R extends ListName> extends PointJson {
+  readonly value: ReadonlyArray<RowJson<R>>
+  /** Cursor of the next page, for `after`; null: this is the last one. */
+  readonly next: string | null
+}
+
+/**
+ * An event of the feed. The last one of each page has the cursor after it; a reader that keeps the last
+ * cursor and goes on there misses none, and may read some twice.
+ */
+export type FeedEventJson = ValueJson<EventQueries.Event> & { readonly cursor: string | null }
+
+/** Filters of the feed. */
+export type FeedFilters = Omit<InputJson<Venue.FeedOptions>, "after" | "every" | "until">
+
+export type RunRequestJson = InputJson<RunRequest>
+export type RunJson = ValueJson<RunView>
+export type ReceivedFileJson = ValueJson<Venue.ReceivedFile>

@@ -96,7 +96,7 @@ export const open = async (
   const settings = Layer.succeed(Settings, { ...settingsDefaults, ...options.settings })
   const runtime = ManagedRuntime.make(
     Layer.mergeAll(
-      host(of.origins ?? []).pipe(Layer.provide(Layer.mergeAll(signIn(), readiness()))),
+      host(options.origins ?? []).pipe(Layer.provide(Layer.mergeAll(signIn(), readiness()))),
       Door.layer({ port: 0 })
     ).pipe(
       Layer.provideMerge(

@@ -3,7 +3,13 @@ import { Refusal } from "@bursar/engine-core"
 import type { Route } from "../Route.ts"
 
 /** Refusals of every route, and those of every route that needs a caller. */
-const always = ["invalid-request", "not-found", "uri-too-long", "headers-too-large", "internal"]
+const always = [
+  "invalid-request",
+  "not-found",
+  "uri-too-long",
+  "headers-too-large",
+  "internal"
+] as const satisfies ReadonlyArray<Refusal.Slug>
 const signedIn = [
   "unauthenticated",
   "signature-required",
@@ -16,8 +22,18 @@ const signedIn = [
   "identity-provider-unavailable",
   "not-ready",
   "overloaded"
-]
-const withBody = ["body-too-large", "unsupported-media-type", "request-timeout"]
+] as const satisfies ReadonlyArray<Refusal.Slug>
+const withBody = [
+  "body-too-large",
+  "unsupported-media-type",
+  "request-timeout"
+] as const satisfies ReadonlyArray<Refusal.Slug>
+
+/** Slugs by which a call of any route can be refused, whatever it does. */
+export type EveryRouteSlug =
+  | (typeof always)[number]
+  | (typeof signedIn)[number]
+  | (typeof withBody)[number]
 
 /** Slugs that do not depend on what a route does. */
 export const common: ReadonlySet<string> = new Set([...always, ...signedIn, ...withBody])

@@ -9,6 +9,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { createHash } from "node:crypto"
 import * as DealingCycleQueries from "#core/orders/dealing-cycle/DealingCycleQueries.ts"
+import { openOrderOf } from "#core/orders/order/OpenOrderLookups.ts"
 import * as OpenOrderQueries from "#core/overviews/OpenOrderQueries.ts"
 import { standingSettlements } from "#core/orders/standing-settlement/StandingSettlement.ts"
 import { subscriptions } from "#core/orders/subscription/Subscription.ts"
@@ -19,6 +20,7 @@ import { world } from "../engine/world.ts"
 import * as Cycles from "./cycles.ts"
 import * as Bank from "./bank.ts"
 import * as Fund from "./fund.ts"
+import * as Restricting from "./restricting.ts"
 import { gives } from "./worklist.ts"
 
 const engine = () => Effect.provide(world())
@@ -385,6 +387,25 @@ describe("a refund of an order paid by wire", () => {
       )
       assert.deepStrictEqual(yield* Fund.surprises, [])
     }).pipe(engine())
+  )
+
+  // Switched off to see it red: `againstRefund`, and the state `awaiting-refund` of an open order.
+  it.effect(
+    "is not paid to a holder whose payments are stopped, and keeps the holder from being closed",
+    () =>
+      Effect.gen(function* () {
+        yield* delivered
+        assert.strictEqual((yield* Restricting.restricts("h1", "r1")).why, "")
+        const stopped = "rule-refused restriction may-be-paid"
+        assert.strictEqual((yield* settles("s1", { refunds: [back(2, 9.89)] })).why, stopped)
+        // Closing alone pays nobody.
+        assert.strictEqual((yield* settles("s1")).why, "")
+        assert.strictEqual((yield* settles("s1", { refunds: [back(2, 9.89)] })).why, stopped)
+        assert.strictEqual(yield* openOrderOf("h1"), "s1")
+        assert.strictEqual((yield* Restricting.lifts("r1")).why, "")
+        assert.strictEqual((yield* settles("s1", { refunds: [back(2, 9.89)] })).why, "")
+        assert.strictEqual(yield* openOrderOf("h1"), null)
+      }).pipe(engine())
   )
 
   it.effect("is never more than is owed, nor of a line that is named twice or pays elsewhere", () =>

@@ -51,6 +51,10 @@ export const openAs = ({
   readonly state: OpenOrderState
 }): string => `${kind}/${state}`
 
+/** Filter values of the open orders of a kind, whatever their state. */
+export const openTexts = (kind: OpenOrderKind): ReadonlyArray<string> =>
+  [...openStates[kind]].map((state) => openAs({ kind, state }))
+
 /** Filter value of the instant at which an open order expires: from that instant on it is not open. */
 export const openUntil = (entry: Entry): string | null => {
   if (open(entry) === null) return null

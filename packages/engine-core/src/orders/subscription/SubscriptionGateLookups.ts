@@ -3,6 +3,7 @@ import { Effect } from "effect"
 import { latest } from "../../admissions/AdmissionLookups.ts"
 import { inForce } from "../../instruments/policy/PolicyLookups.ts"
 import type * as Instant from "../../kernel/Instant.ts"
+import { followed } from "../../restraints/restriction/SuccessorRestrictionLookups.ts"
 import * as Machine from "../../kernel/Machine.ts"
 import type { OperationAct } from "../../records/Act.ts"
 import { Records } from "../../records/Records.ts"
@@ -14,6 +15,7 @@ import { isPaidUnder, subjectOf } from "../order/OrderSubjectLookups.ts"
 import { liveMarket } from "../primary-market/PrimaryMarketLookups.ts"
 import type { PrimaryMarket } from "../primary-market/PrimaryMarket.ts"
 import type * as Cash from "../order/CashLine.ts"
+import { lessReversed, type ReversedCash, reversedCashOf } from "../order/CashReversalSteps.ts"
 import { named } from "../order/CashSteps.ts"
 import {
   owesRefund,
@@ -56,6 +58,12 @@ export const load = (subscriptionId: string) =>
 const linesOf = (self: Subscription, namedLines: Cash.NamedLines) =>
   named({ ...self, kind: "subscription", orderId: self.subscriptionId }, namedLines)
 
+/** Finds the order's cash that its bank took back; of a closed order nothing is judged by it any more. */
+const reversedOf = (self: Subscription) =>
+  self.payment === "wire" && self.state !== "closed"
+    ? reversedCashOf({ kind: "subscription", orderId: self.subscriptionId })
+    : Effect.succeed<ReversedCash>({ takings: [], lines: [] })
+
 /**
  * Loads and checks a delivery: first the order's state, which is no gate, then the rows. The policy
  * in force now decides whether units may be delivered before the cash is received: that is the
@@ -70,12 +78,14 @@ export const delivering = Effect.fnUntraced(function* (
   yield* Effect.fromResult(Machine.admit(SubscriptionMachine, self, "deliver"))
   const context = yield* contextOf(self, now)
   const lines = yield* linesOf(self, { cash: paying.cash, refunds: [] })
+  const reversed = yield* reversedOf(self)
   const terms = yield* inForce(context.instrument, now)
   const deliverBeforeCash = terms.deliverBeforeCash ? "allowed" : "never"
-  const ofOrder = objections(self, { on: "deliver", cash: paying.cash, deliverBeforeCash })
+  const paid = { ...self, cash: lessReversed(self.cash, reversed) }
+  const ofOrder = objections(paid, { on: "deliver", cash: paying.cash, deliverBeforeCash })
   const ofFeed = yield* NavFeedLookups.againstOrder({ ...context, terms }, self, now)
   const rows = Gates.againstUnits(context, [...ofOrder, ofFeed, ...lines.rows])
-  return { self, context, lines, rows }
+  return { self, context, lines, reversed, rows }
 })
 
 /**
@@ -96,11 +106,16 @@ export const settling = Effect.fnUntraced(function* (
 
 const closing = Effect.fnUntraced(function* (self: Subscription, paying: SettlementInput) {
   const { cash, refunds } = paying
-  const controls = yield* controlsOf({ instrumentId: self.instrumentId, holderIds: [] })
+  const { holds } = yield* controlsOf({ instrumentId: self.instrumentId, holderIds: [] })
   const lines = yield* linesOf(self, paying)
-  const ofOrder = objections(self, { on: "settle", cash, refunds })
-  const rows = Gates.againstClosing(controls, [...ofOrder, ...lines.rows])
-  return { on: "settle" as const, self, lines, cash, refunds, rows }
+  const reversed = yield* reversedOf(self)
+  const paid = { ...self, cash: lessReversed(self.cash, reversed) }
+  const ofOrder = [...objections(paid, { on: "settle", cash, refunds }), ...lines.rows]
+  const rows =
+    refunds.length === 0
+      ? Gates.againstClosing({ holds }, ofOrder)
+      : Gates.againstRefund(self, { holds, restrictions: yield* followed(self) }, ofOrder)
+  return { on: "settle" as const, self, lines, reversed, cash, refunds, rows }
 })
 export type JudgedSettlement = Effect.Success<ReturnType<typeof closing>>
 

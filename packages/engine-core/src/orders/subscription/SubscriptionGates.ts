@@ -9,6 +9,7 @@ import { condition, inOrder, type Judgement } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as ControlGates from "../order/ControlGates.ts"
 import * as OrderGates from "../order/OrderGates.ts"
+import type { Subscription } from "./Subscription.ts"
 
 /** Records that gate every act of an order by which a holder gets units. */
 export interface Context extends ControlGates.Controls {
@@ -129,6 +130,21 @@ export const againstClosing = (
   controls: Pick<ControlGates.Controls, "holds">,
   ofOrder: ReadonlyArray<Judgement>
 ): ReadonlyArray<Judgement> => inOrder([ControlGates.held(controls), ...ofOrder])
+
+/**
+ * All conditions of paying a refund back by wire, in the close or after it: the holder gets cash, which
+ * open holds and restrictions of payments stop (docs/domain/orders.md#refunds). The fund owes the refund
+ * also where the holder's registration or screening has ended.
+ */
+export const againstRefund = (
+  { instrumentId, ...holder }: Pick<Subscription, "instrumentId" | "holderId" | "party">,
+  controls: ControlGates.Controls,
+  ofOrder: ReadonlyArray<Judgement>
+): ReadonlyArray<Judgement> =>
+  inOrder([
+    ...ControlGates.against(controls, { holder, instrumentId, passing: "cash-in" }),
+    ...ofOrder
+  ])
 
 /** Checks that a live market exists: paying and minting in one transaction is a choice of the market. */
 export const againstMarketEnd = (market: { readonly marketCid: string } | null): Judgement =>

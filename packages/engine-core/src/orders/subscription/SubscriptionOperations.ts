@@ -28,6 +28,12 @@ import {
   releaseReserved,
   reserveCash
 } from "../order/CashSteps.ts"
+import {
+  dropReversed,
+  lessReversed,
+  type ReversedCash,
+  usedTakingsOf
+} from "../order/CashReversalSteps.ts"
 import { claim } from "./SubscriptionClaimOperations.ts"
 import { withRemaining } from "./SubscriptionLotLookups.ts"
 import {
@@ -106,9 +112,10 @@ export const deliver = Operation.defineOnLedger("subscription.deliver", {
   input: Paid,
   gates: (input, act) => Effect.map(delivering(input, act), ({ rows }) => rows),
   plan: Effect.fn("subscription.deliver.plan")(function* (input, act) {
-    yield* lockStatements(input.cash.map(({ statementId }) => statementId))
-    const { self, context, lines, rows } = yield* delivering(input, act)
+    yield* lockLines(input.subscriptionId, input.cash)
+    const { self, context, lines, reversed, rows } = yield* delivering(input, act)
     yield* Effect.fromResult(judge(rows))
+    yield* withoutReversed(self, reversed, act)
     yield* reserveCash(lines, act)
     return { commands: [yield* delivery(self, context)], last: true }
   }),
@@ -123,12 +130,13 @@ export const settle = Operation.defineOnLedger("subscription.settle", {
   input: Settled,
   gates: (input, act) => Effect.map(settling(input, act), ({ rows }) => rows),
   plan: Effect.fn("subscription.settle.plan")(function* (input, act) {
-    yield* lockStatements([...input.cash, ...input.refunds].map(({ statementId }) => statementId))
+    yield* lockLines(input.subscriptionId, [...input.cash, ...input.refunds])
     const acting = yield* settling(input, act)
     yield* Effect.fromResult(judge(acting.rows))
     if (acting.on === "exchange") return { commands: [exchange(acting)], last: true }
+    const self = yield* withoutReversed(acting.self, acting.reversed, act)
     yield* reserveCash(acting.lines, act)
-    const command = owesRefund(acting.self) ? payBack(acting) : close(acting)
+    const command = owesRefund(self) ? payBack({ ...acting, self }) : close({ ...acting, self })
     return { commands: [yield* command], last: true }
   }),
   finish: ({ subscriptionId, ...named }, act) => matched(subscriptionId, named, act)
@@ -153,6 +161,29 @@ export const timely = [
     request: ({ subscriptionId }) => ({ subscriptionId })
   })
 ] as const
+
+/** Serialises an act with others that take of the lines it names, or of those that the order took before. */
+const lockLines = Effect.fnUntraced(function* (
+  subscriptionId: string,
+  lines: ReadonlyArray<Cash.CashLine>
+) {
+  const earlier = yield* usedTakingsOf({ kind: "subscription", orderId: subscriptionId })
+  yield* lockStatements([...lines, ...earlier].map(({ statementId }) => statementId))
+})
+
+/** Ends what the order took of entries which the bank took back; returns the order without that cash. */
+const withoutReversed = Effect.fnUntraced(function* (
+  self: Stored<Subscription>,
+  reversed: ReversedCash,
+  act: OperationAct
+) {
+  if (reversed.lines.length === 0) return self
+  const records = yield* Records
+  yield* dropReversed(reversed, act)
+  const { lines } = lessReversed(self.cash, reversed)
+  const { refunds } = self
+  return yield* records.append(subscriptions, self, { on: "move-lines", lines, refunds }, act)
+})
 
 const lotOf = ({ lot }: Subscription) => {
   if (lot === null) throw new Error("a priced order has a lot")

@@ -7,10 +7,10 @@ import { recorded } from "../../instruments/instrument/InstrumentGates.ts"
 import { heldBy } from "../../instruments/register/HoldingLookups.ts"
 import { freeUnits } from "../../instruments/register/RegisterRules.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
-import * as Machine from "../../kernel/Machine.ts"
 import type * as Instant from "../../kernel/Instant.ts"
 import type * as Party from "../../kernel/Party.ts"
 import { controlsOf } from "../../orders/order/ControlLookups.ts"
+import * as OpenOrder from "../../orders/order/OpenOrder.ts"
 import { Records } from "../../records/Records.ts"
 import type * as Field from "../../templates/Field.ts"
 import { liveKeyOf, lockAgreements } from "../lock-agreement/LockAgreement.ts"
@@ -18,7 +18,6 @@ import type { Reserve } from "../reserve/Reserve.ts"
 import * as ReserveLookups from "../reserve/ReserveLookups.ts"
 import { keyOf } from "../reserve/ReserveTerms.ts"
 import { mints } from "./Mint.ts"
-import { ReserveOrderMachine } from "./ReserveOrder.ts"
 import { reserveRedemptions } from "./ReserveRedemption.ts"
 
 /** A holder's order with a reserve in an asset. */
@@ -173,16 +172,16 @@ export const judgingOf = Effect.fnUntraced(function* (
   }
 })
 
-/** Finds the id of an open mint or reserve redemption of a holder; null: none. */
+/**
+ * Finds the id of an open mint or reserve redemption of a holder; null: none. An order that a new ledger
+ * epoch lost is none, since no act can end it.
+ */
 export const openOrderOf = Effect.fnUntraced(function* (holderId: string) {
   const records = yield* Records
-  const query = { where: { holderId: [holderId], state: openStates }, limit: 1 } as const
-  const [minting] = yield* records.list(mints, query)
+  const queryOf = (kind: "mint" | "reserve-redemption") =>
+    ({ where: { holderId: [holderId], open: OpenOrder.openTexts(kind) }, limit: 1 }) as const
+  const [minting] = yield* records.list(mints, queryOf("mint"))
   if (minting !== undefined) return minting.record.mintId
-  const [redeeming] = yield* records.list(reserveRedemptions, query)
+  const [redeeming] = yield* records.list(reserveRedemptions, queryOf("reserve-redemption"))
   return redeeming?.record.reserveRedemptionId ?? null
 })
-
-const openStates = ReserveOrderMachine.schema.literals.filter(
-  (state) => !Machine.isTerminal(ReserveOrderMachine, state)
-)

@@ -6,7 +6,7 @@ import type * as Instant from "../../kernel/Instant.ts"
 import { followed } from "../../restraints/restriction/SuccessorRestrictionLookups.ts"
 import * as Machine from "../../kernel/Machine.ts"
 import type { OperationAct } from "../../records/Act.ts"
-import { Records } from "../../records/Records.ts"
+import { Records, type Stored } from "../../records/Records.ts"
 import * as NavFeedLookups from "../../statements/nav-feed/NavFeedLookups.ts"
 import { controlsOf } from "../order/ControlLookups.ts"
 import { againstSettleBy, asServed } from "../order/AllocationRules.ts"
@@ -104,7 +104,7 @@ export const settling = Effect.fnUntraced(function* (
   return yield* on === "exchange" ? exchanging(self, paying, now) : closing(self, paying)
 })
 
-const closing = Effect.fnUntraced(function* (self: Subscription, paying: SettlementInput) {
+const closing = Effect.fnUntraced(function* (self: Stored<Subscription>, paying: SettlementInput) {
   const { cash, refunds } = paying
   const { holds } = yield* controlsOf({ instrumentId: self.instrumentId, holderIds: [] })
   const lines = yield* linesOf(self, paying)

@@ -2,7 +2,8 @@
 import type { AuditQuery, AuditRow, Feed, StorageUnavailable } from "@bursar/engine-core/ports"
 import { Cause, Effect } from "effect"
 import { CHECKPOINT } from "../memory/MemoryAudit.ts"
-import { asking, scannedTo } from "./Scanned.ts"
+import { scannedTo } from "../ScannedTo.ts"
+import { asking } from "./Scanned.ts"
 import type { Session, Sessions } from "./Sessions.ts"
 import * as Values from "./Values.ts"
 

@@ -1,7 +1,4 @@
-/**
- * SQL of a feed's page: conditions, and the last number scanned, so that a filtered reader
- * advances.
- */
+/** SQL of a feed's page: its conditions. */
 import type { FeedQuery } from "@bursar/engine-core/ports"
 import * as Values from "./Values.ts"
 
@@ -45,16 +42,4 @@ export const asking = (query: PageQuery) => {
       values
     })
   }
-}
-
-/** Last number scanned: that of the last record of a full page, otherwise the end of the feed. */
-export const scannedTo = (
-  query: Pick<FeedQuery, "order" | "after" | "limit">,
-  { rows, head }: { readonly rows: ReadonlyArray<{ readonly seq: number }>; readonly head: number }
-): number => {
-  const last = rows[rows.length - 1]
-  if (last !== undefined && rows.length >= query.limit) return last.seq
-  if (query.limit < 1) return query.after ?? 0
-  if (query.order === "asc") return Math.max(query.after ?? 0, head)
-  return query.after === undefined ? Math.min(1, head) : Math.min(1, query.after)
 }

@@ -1,9 +1,8 @@
 /** The smallest program around the engine: a write that one person asks for and another agrees to. */
 // #region readme
-import { Venue } from "@bursar/engine-core"
-import { Venue as Ready } from "@bursar/storage-adapters/venue"
+import { Venue } from "@bursar/storage-adapters/venue"
 
-const venue = await Venue.open(Ready.memory())
+const venue = await Venue.open(Venue.memory())
 const olive = venue.as({ sub: "olive", roles: ["operator"] })
 const anna = venue.as({ sub: "anna", roles: ["approver"] })
 const parties = { registrar: "registrar::1220aa", oracle: "oracle::1220bb" }

@@ -92,18 +92,36 @@ export interface OpenVenue extends AsyncDisposable {
 
 type Failure = RefusalValue | Unavailable
 
-const errorOf = (failure: Failure): Refused<Slug> => new Refused(failure)
+/** Errors of a call: a refusal, or an error of something that a package adds to the venue. */
+type CallError = Failure | Error
+
+const errorOf = (failure: CallError): Refused<Slug> | Error =>
+  failure instanceof Error ? failure : new Refused(failure)
 
 /**
  * Opens a venue over a layer of the engine and its ports. A refusal is thrown as `Refused`; any other
  * error is a defect.
  */
-export const open = async <E>(layer: Layer.Layer<Services, E>): Promise<OpenVenue> => {
+export const open = <E>(layer: Layer.Layer<Services, E>): Promise<OpenVenue> =>
+  openWith(layer, { make, members: () => ({}) })
+
+/** Runs a call; the promise is rejected with its error, which of a refusal is `Refused`. */
+export type PromiseOf = <A, E extends CallError>(effect: Effect.Effect<A, E>) => Promise<A>
+
+/** Opens a venue with further members, which are made of it and of what its layer provides. */
+export const openWith = async <V extends Venue, R, E, M extends object>(
+  layer: Layer.Layer<Services | R, E>,
+  extension: {
+    readonly make: Effect.Effect<V, never, Services | R>
+    readonly members: (venue: V, promise: PromiseOf) => M
+  }
+): Promise<OpenVenue & M> => {
   const runtime = ManagedRuntime.make(layer)
-  const venue = await runtime.runPromise(make)
+  const venue = await runtime.runPromise(extension.make)
   const context = await runtime.context()
   const calls = callsOf(runtime, context)
   return {
+    ...extension.members(venue, calls.promise),
     as: (caller) => personOf(venue.as(caller), calls),
     receive: receiving(venue, calls),
     run: () => {
@@ -116,12 +134,12 @@ export const open = async <E>(layer: Layer.Layer<Services, E>): Promise<OpenVenu
 }
 
 interface CallRunner {
-  readonly promise: <A, E extends Failure>(effect: Effect.Effect<A, E>) => Promise<A>
+  readonly promise: PromiseOf
   readonly iterable: <A, E extends Failure>(stream: Stream.Stream<A, E>) => AsyncIterable<A>
 }
 
-const callsOf = <E>(
-  runtime: ManagedRuntime.ManagedRuntime<Services, E>,
+const callsOf = <R, E>(
+  runtime: ManagedRuntime.ManagedRuntime<Services | R, E>,
   context: Context.Context<Services>
 ): CallRunner => ({
   promise: async (effect) => {

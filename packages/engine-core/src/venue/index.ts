@@ -2,10 +2,12 @@
 export type { CallerOptions } from "./Calls.ts"
 export {
   open,
+  openWith,
   type OpenListing,
   type OpenPerson,
   type OpenReading,
-  type OpenVenue
+  type OpenVenue,
+  type PromiseOf
 } from "./OpenVenue.ts"
 export type { FeedEvent, FeedOptions } from "./ReadCalls.ts"
 export type {

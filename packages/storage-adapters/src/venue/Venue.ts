@@ -1,6 +1,7 @@
 /**
  * Venue in one process, made ready: memory, the simulated ledger, cryptography, ids, readers of
- * statements, a sealing key, a settable clock and the outside parties' wallets, as one layer.
+ * statements, a sealing key, a settable clock and the outside parties' wallets, as one layer; and the
+ * venue as one object, which has that clock and those wallets as members.
  */
 import { randomBytes } from "node:crypto"
 import { ConfiguredSource, Engine, Settings, settingsDefaults } from "@bursar/engine-core"
@@ -12,10 +13,15 @@ import * as NodeCrypto from "../node/NodeCrypto.ts"
 import * as ScriptedScreening from "../screening/ScriptedScreening.ts"
 import * as Statements from "../statements/Statements.ts"
 import * as Memory from "../storage/memory/Memory.ts"
+import * as LocalVenue from "./LocalVenue.ts"
 import * as SettableClock from "./SettableClock.ts"
 import * as VenueClock from "./VenueClock.ts"
 import * as Wallets from "./Wallets.ts"
 
+// Everything of the engine's own venue; `make` and `open` of this module take their places.
+export * from "@bursar/engine-core/venue"
+export { make, open } from "./LocalVenue.ts"
+export type { LocalVenue, OpenClock, OpenLocalVenue, OpenWallet, OpenWallets } from "./LocalVenue.ts"
 export type { InstantInput } from "./SettableClock.ts"
 export { type LengthOfTime, VenueClock } from "./VenueClock.ts"
 export {
@@ -55,7 +61,7 @@ export interface Options extends PortsOptions {
 export type Ports = Engine.Ports | Participant
 
 /** Everything of a venue in one process. */
-export type Services = Engine.Services | Ports | VenueClock.VenueClock | Wallets.Wallets
+export type Services = LocalVenue.Services | Ports
 
 /**
  * Layer of the ports alone, on the clock that is there: for a test or a program that puts an engine of

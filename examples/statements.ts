@@ -14,11 +14,11 @@ export const sourceId = (feed: Feed, instrumentId: string): string => `${feed}-$
 export const accountId = (instrumentId: string): string => `cash-${instrumentId}`
 const accountNumber = "DE89370400440532013000"
 
-const weekdays = ["monday", "tuesday", "wednesday", "thursday", "friday"]
+const weekdays = ["monday", "tuesday", "wednesday", "thursday", "friday"] as const
 
 /** Sources of an instrument, as a deployment's setting `statements.sources` writes them. */
 export const sources = (instrumentId: string) => {
-  const source = <S extends object>(feed: Feed, members: S) => ({
+  const source = <const S extends object>(feed: Feed, members: S) => ({
     externalSourceId: sourceId(feed, instrumentId),
     instruments: [instrumentId],
     calendar: weekdays,

@@ -1,9 +1,9 @@
 /** The engine inside your own program: one subscription from claim to close, in memory, printed. */
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
+import { Venue } from "@bursar/storage-adapters/venue"
 import { Console, Effect } from "effect"
 import * as statements from "../statements.ts"
 import * as story from "../story.ts"
-import { layer } from "./engine.ts"
 import { instrumentId, opened, priced } from "./market.ts"
 import { agreed, alone, people } from "./people.ts"
 import { handedIn } from "./statements.ts"
@@ -32,4 +32,5 @@ const program = Effect.gen(function* () {
   yield* Console.log(`of a supply of ${Decimal.format(head.supplyOnLedger)} on the ledger`)
 })
 
-await Effect.runPromise(Effect.provide(program, layer))
+const statementSources = statements.sources(instrumentId)
+await Effect.runPromise(Effect.provide(program, Venue.memory({ statementSources })))

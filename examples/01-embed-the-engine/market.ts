@@ -3,35 +3,35 @@
  * outside parties act with wallets of their own.
  */
 import { createHash } from "node:crypto"
-import { Engine } from "@bursar/engine-core"
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import { Ledger } from "@bursar/engine-core/ports"
-import * as Templates from "@bursar/engine-core/templates"
+import { Venue } from "@bursar/storage-adapters/venue"
 import { Effect } from "effect"
 import * as story from "../story.ts"
-import { configuration, wallet } from "./parties.ts"
-import { agreed, alone } from "./people.ts"
+import { agreed, alone, people } from "./people.ts"
 
 export const instrumentId = "elf-usd"
 export const holderId = "holder-1"
 const price = Decimal.of("1.0437")
 const unitDecimals = 6
 
+/** SHA-256 of the terms that holders sign. */
+export const termsHash = createHash("sha256").update("the terms").digest("hex")
+
 /** The market is agreed, and the holder admitted; then a price is published. */
 export const opened = Effect.gen(function* () {
   const { venue } = yield* Ledger.Ledger
-  const { settle } = yield* Engine.Engine
-  const registrar = yield* wallet("registrar")
-  const fund = yield* wallet("fund")
-  const oracle = yield* wallet("oracle")
-  const attestor = yield* wallet("attestor")
-  const investor = yield* wallet("investor")
+  const { wallets } = yield* Venue.make
+  const fund = yield* wallets.fund("fund")
+  const oracle = yield* wallets.oracle("oracle")
+  const attestor = yield* wallets.attestor("attestor")
+  const investor = yield* wallets.investor("investor", { terms: termsHash })
+  const registrar = yield* wallets.registrar("registrar", {
+    instruments: [{ instrumentId, provider: venue, issuer: fund.party }]
+  })
 
   // The registrar configures the instrument on the ledger; the venue records its terms.
-  yield* registrar.create(
-    Templates.InstrumentConfiguration,
-    configuration({ instrumentId, registrar: registrar.party, venue, fund: fund.party })
-  )
+  yield* registrar.works()
   yield* agreed(
     "instrument.record",
     story.instrument({
@@ -49,7 +49,7 @@ export const opened = Effect.gen(function* () {
     instrumentId,
     ...story.consent({ fund: fund.party })
   })
-  yield* registrar.answer(Templates.AdmissionConsentProposal, "Accept", {})
+  yield* registrar.works()
   yield* agreed("primary-market.propose", {
     instrumentId,
     ...story.market({
@@ -59,62 +59,28 @@ export const opened = Effect.gen(function* () {
       oracle: oracle.party
     })
   })
-  for (const party of [fund, registrar]) {
-    yield* party.answer(Templates.PrimaryMarketProposal, "Accept", { party: party.party })
-  }
-  yield* settle
+  yield* fund.works()
+  yield* registrar.works()
 
   // The holder accepts its registration, its terms and its admission from its own wallet.
   yield* alone("holder.onboard", story.holder({ holderId, party: investor.party, instrumentId }))
-  yield* investor.answer(Templates.HolderInvitation, "Accept", {})
-  yield* investor.answer(Templates.AdmissionOffer, "Accept", {})
-  yield* investor.create(Templates.SignedTerms, {
-    venue,
-    holder: investor.party,
-    holderId,
-    documentHash: createHash("sha256").update("the terms").digest("hex"),
-    signedAt: yield* Instant.now
-  })
-  yield* settle
+  yield* investor.works()
   yield* alone("accepted-terms.accept", { holderId })
 
-  yield* oracle.create(Templates.OraclePoint, {
-    oracle: oracle.party,
-    venue,
-    fund: fund.party,
-    registrar: registrar.party,
-    attestors: [attestor.party],
-    instrumentId,
-    metric: "price",
-    value: price,
-    valuationTime: yield* Instant.now,
-    period: null,
-    withholdingRate: null,
-    statementRef: null,
-    corrects: null
-  })
-  yield* settle
+  const valuationTime = yield* Instant.now
+  yield* oracle.publish({ instrumentId, metric: "price", value: price, valuationTime })
   return { attestor }
 })
 
-/** Claims an order for an amount, and has the attestor price it at the published point. */
+/** Claims an order for an amount, has the attestor price it at the published point, and answers its units. */
 export const priced = (
   { attestor }: Effect.Success<typeof opened>,
-  claim: { readonly subscriptionId: string; readonly amount: string }
+  order: { readonly subscriptionId: string; readonly amount: string }
 ) =>
   Effect.gen(function* () {
-    yield* alone("subscription.claim", story.claim({ ...claim, instrumentId, holderId }))
-    const { contractId: pointCid } = yield* attestor.find(Templates.OraclePoint)
-    const units = Decimal.divideRounded(Decimal.of(claim.amount), price, {
-      places: unitDecimals,
-      rounding: "floor"
-    })
-    yield* attestor.answer(Templates.SubscriptionClaim, "Attest", {
-      attestor: attestor.party,
-      pointCid,
-      price,
-      units
-    })
-    yield* (yield* Engine.Engine).settle
-    return units
+    const { subscriptionId } = order
+    yield* alone("subscription.claim", story.claim({ ...order, instrumentId, holderId }))
+    yield* attestor.attest(subscriptionId, { instrumentId, unitDecimals })
+    const { olive } = yield* people
+    return (yield* olive.read("subscriptions.get", { subscriptionId })).lot?.units ?? Decimal.zero
   })

@@ -1,14 +1,10 @@
 /**
  * Prechecks: shows every condition that an act fails, and cures each in turn until the act runs.
  */
-import { createHash } from "node:crypto"
-import { Engine, type Venue } from "@bursar/engine-core"
-import { Instant } from "@bursar/engine-core/kernel"
 import { Ledger } from "@bursar/engine-core/ports"
-import * as Templates from "@bursar/engine-core/templates"
+import { Venue } from "@bursar/storage-adapters/venue"
 import { Console, Effect } from "effect"
-import { layer } from "../01-embed-the-engine/engine.ts"
-import { configuration, wallet } from "../01-embed-the-engine/parties.ts"
+import { termsHash } from "../01-embed-the-engine/market.ts"
 import { agreed, people } from "../01-embed-the-engine/people.ts"
 import * as story from "../story.ts"
 
@@ -54,13 +50,13 @@ const precheck = Effect.fnUntraced(function* (when: string) {
 /** Sets up an instrument, and a holder in good order that was never admitted to it. */
 const scene = Effect.gen(function* () {
   const { venue } = yield* Ledger.Ledger
-  const { settle } = yield* Engine.Engine
-  const [registrar, investor] = [yield* wallet("registrar"), yield* wallet("investor")]
-  const fund = (yield* wallet("fund")).party
-  yield* registrar.create(
-    Templates.InstrumentConfiguration,
-    configuration({ instrumentId, registrar: registrar.party, venue, fund })
-  )
+  const { wallets } = yield* Venue.make
+  const { party: fund } = yield* wallets.fund("fund")
+  const investor = yield* wallets.investor("investor")
+  const registrar = yield* wallets.registrar("registrar", {
+    instruments: [{ instrumentId, provider: venue, issuer: fund }]
+  })
+  yield* registrar.works()
   yield* agreed(
     "instrument.record",
     story.instrument({
@@ -72,18 +68,11 @@ const scene = Effect.gen(function* () {
     })
   )
   yield* agreed("admission-consent.propose", { instrumentId, ...story.consent({ fund }) })
-  yield* registrar.answer(Templates.AdmissionConsentProposal, "Accept", {})
+  yield* registrar.works()
   const { olive } = yield* people
   yield* by(olive, "holder.register", { holderId, party: investor.party })
-  yield* investor.answer(Templates.HolderInvitation, "Accept", {})
-  yield* investor.create(Templates.SignedTerms, {
-    venue,
-    holder: investor.party,
-    holderId,
-    documentHash: createHash("sha256").update("the terms").digest("hex"),
-    signedAt: yield* Instant.now
-  })
-  yield* settle
+  yield* investor.acceptInvitation(holderId)
+  yield* investor.signTerms({ documentHash: termsHash })
   yield* by(olive, "accepted-terms.accept", { holderId })
   return investor
 })
@@ -110,12 +99,11 @@ const program = Effect.gen(function* () {
   })
   yield* precheck("the freeze is lifted")
   yield* by(olive, "admission.offer", { holderId, instrumentId })
-  yield* investor.answer(Templates.AdmissionOffer, "Accept", {})
-  yield* (yield* Engine.Engine).settle
+  yield* investor.acceptOffer(instrumentId)
   const allowed = yield* precheck("the holder is admitted")
 
   const { kind, state } = yield* by(olive, "subscription.claim", claim)
   yield* Console.log(`${kind} is ${state}, and was allowed: ${allowed}`)
 })
 
-await Effect.runPromise(Effect.provide(program, layer))
+await Effect.runPromise(Effect.provide(program, Venue.memory()))

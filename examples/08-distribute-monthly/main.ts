@@ -1,23 +1,18 @@
 /**
  * Monthly distributions without a person: two months of a par fund under a standing approval, on a
- * clock of its own, and a third month by people. The programs of registrar and wallets act at the
- * ledger's door; one holder is frozen in July and cured in August.
+ * clock that the program moves, and a third month by people. The wallets of registrar and holders act
+ * by themselves as the clock moves; one holder is frozen in July and cured in August.
  */
-import { createHash } from "node:crypto"
-import { type Venue, verify } from "@bursar/engine-core"
-import type { Basis } from "@bursar/engine-core/kernel"
-import { Ledger } from "@bursar/engine-core/ports"
-import * as Door from "@bursar/storage-adapters/simulated-ledger/door"
-import { Clock, Console, Effect, Layer, Result } from "effect"
-import { layer } from "../01-embed-the-engine/engine.ts"
+import { verify } from "@bursar/engine-core"
+import { type Basis, Decimal, Instant } from "@bursar/engine-core/kernel"
+import { Venue } from "@bursar/storage-adapters/venue"
+import { Console, Effect, Result } from "effect"
 import { people } from "../01-embed-the-engine/people.ts"
 import * as story from "../story.ts"
-import { clock, setTime } from "./clock.ts"
 import * as Parties from "./parties.ts"
-import { executed, rolled, turn } from "./people.ts"
+import { executed, rolled } from "./people.ts"
 
 const instrumentId = "elf-usd"
-const termsHash = createHash("sha256").update("the terms").digest("hex")
 
 /** Faults of a basis: each input, and the places and the rounding of each step, changed alone. */
 const faultsOf = (basis: Basis.Basis): ReadonlyArray<Basis.Basis> => [
@@ -43,27 +38,9 @@ const agreed = <K extends Venue.WriteKind>(kind: K, body: Venue.WriteBody<K>) =>
   })
 
 const program = Effect.gen(function* () {
-  const { venue } = yield* Ledger.Ledger
-  const registrar = yield* Parties.outsider("registrar")
-  const fund = yield* Parties.outsider("fund")
-  const oracle = yield* Parties.outsider("oracle")
-  const holders = yield* Effect.forEach(["alma", "bela"], (holderId) =>
-    Effect.map(Parties.outsider(holderId), (outsider) => ({ holderId, ...outsider }))
-  )
+  const { clock } = yield* Venue.make
+  const { audience, fund, holders, oracle, registrar } = yield* Parties.opened(instrumentId)
   const { abel, anna, carl, olive } = yield* people
-  const registers = Parties.registrar({ instrumentId, venue, fund: fund.party })
-  const audience = { venue, fund: fund.party, registrar: registrar.party, attestors: [] }
-
-  /** Lets engine and programs work until none has anything left to do. */
-  const work = Effect.gen(function* () {
-    for (let acts = -1; acts !== 0; ) {
-      yield* turn
-      acts = yield* registrar.works(registers, Parties.openingUnits("1000000"))
-      for (const holder of holders) acts += yield* holder.works(Parties.wallet(termsHash))
-      yield* turn
-    }
-  })
-  const at = (instant: string) => Effect.andThen(setTime(instant), work)
 
   yield* agreed("instrument.record", {
     ...story.instrument({
@@ -85,14 +62,14 @@ const program = Effect.gen(function* () {
     instrumentId,
     ...story.consent({ fund: fund.party })
   })
-  yield* work
+  yield* clock.runDue
   for (const { holderId, party } of holders) {
     const onboarding = story.holder({ holderId, party, instrumentId })
     yield* olive.done(yield* olive.write("holder.onboard", onboarding))
-    yield* work
+    yield* clock.runDue
     yield* olive.done(yield* olive.write("accepted-terms.accept", { holderId }))
   }
-  yield* work
+  yield* registrar.works(Parties.openingUnits("1000000"))
 
   // From here on no person executes, clears, opens, delivers or rolls.
   const standingApprovalId = "monthly"
@@ -127,8 +104,10 @@ const program = Effect.gen(function* () {
   })
   const incomeOf = Effect.fnUntraced(function* (month: string, day: string) {
     yield* Console.log(month)
-    yield* setTime(`${day}T21:00:00Z`)
-    yield* oracle.works(Parties.income({ instrumentId, value: "0.000095759", day, audience }))
+    yield* clock.to(`${day}T21:00:00Z`)
+    const value = Decimal.of("0.000095759")
+    const valuationTime = Instant.of(`${day}T20:00:00Z`)
+    yield* oracle.publish({ instrumentId, metric: "income", value, valuationTime }, audience)
   })
   const passes = Effect.fnUntraced(function* (options: {
     readonly month: string
@@ -139,9 +118,9 @@ const program = Effect.gen(function* () {
     const { day, ends, month, pays } = options
     yield* incomeOf(month, day)
     // Midnight in New York ends the record date; the scheduler looks once a minute.
-    for (const time of ["05:00:00", "05:02:00", "05:04:00"]) yield* at(`${ends}T${time}Z`)
+    yield* clock.to(`${ends}T05:04:00Z`)
     // The registrar may deliver from the payment date on; the engine rolls an hour later.
-    for (const time of ["05:00:00", "06:01:00"]) yield* at(`${pays}T${time}Z`)
+    for (const time of ["05:00:00", "06:05:00"]) yield* clock.to(`${pays}T${time}Z`)
   })
 
   yield* passes({ month: "2026-07", day: "2026-07-28", ends: "2026-08-01", pays: "2026-08-03" })
@@ -154,7 +133,7 @@ const program = Effect.gen(function* () {
   yield* anna.approve(lift)
   yield* abel.approve(lift)
   yield* olive.done(lift)
-  for (const time of ["12:00:00", "12:01:00", "13:05:00"]) yield* at(`2026-08-10T${time}Z`)
+  for (const time of ["12:05:00", "13:10:00"]) yield* clock.to(`2026-08-10T${time}Z`)
   yield* paid("2026-07", 0)
 
   yield* passes({ month: "2026-08", day: "2026-08-28", ends: "2026-09-01", pays: "2026-09-03" })
@@ -163,17 +142,12 @@ const program = Effect.gen(function* () {
   yield* Console.log("the approval is revoked: people execute and roll the next month")
   yield* olive.done(yield* olive.write("standing-approval.revoke", { standingApprovalId }))
   yield* incomeOf("2026-09", "2026-09-28")
-  yield* at("2026-10-01T05:02:00Z")
+  yield* clock.to("2026-10-01T05:02:00Z")
   yield* executed(instrumentId, "2026-09")
-  yield* at("2026-10-01T05:04:00Z")
-  yield* at("2026-10-05T05:00:00Z")
+  yield* clock.to("2026-10-01T05:04:00Z")
+  yield* clock.to("2026-10-05T05:00:00Z")
   yield* rolled(`${instrumentId}.2026-09`)
   yield* paid("2026-09", 0)
 })
 
-await Effect.runPromise(
-  program.pipe(
-    Effect.provide(Layer.provideMerge(Door.layer({ port: 0 }), layer)),
-    Effect.provideService(Clock.Clock, clock)
-  )
-)
+await Effect.runPromise(Effect.provide(program, Venue.memory({ clock: "2026-06-30T12:00:00Z" })))

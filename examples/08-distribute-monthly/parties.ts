@@ -1,51 +1,34 @@
-/** Programs of the outside parties, each with its own session at the ledger's door. */
-import { Decimal, Instant, type Party } from "@bursar/engine-core/kernel"
+/** Wallets of the outside parties, which act by themselves as the clock moves. */
+import { Decimal } from "@bursar/engine-core/kernel"
+import { Ledger } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
-import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
-import {
-  Bot,
-  OracleBot,
-  PartySession,
-  RegistrarBot,
-  Wallet,
-  World
-} from "@bursar/storage-adapters/wallets"
-import * as Door from "@bursar/storage-adapters/simulated-ledger/door"
-import { Console, Duration, Effect, Option } from "effect"
+import { Venue } from "@bursar/storage-adapters/venue"
+import { World } from "@bursar/storage-adapters/wallets"
+import { Effect } from "effect"
+import { termsHash } from "../01-embed-the-engine/market.ts"
 
-const policy = { accept: "all" } as const
-
-/** Opens a session of a new party, whose token acts for that party only. */
-export const outsider = Effect.fnUntraced(function* (hint: string) {
-  const { admin } = yield* SimulatedLedger.Participant
-  const { url } = yield* Door.Door
-  const { party, token } = yield* admin.addParty({ hint, kind: "local" })
-  const session = yield* PartySession.open({ url, token: Effect.succeed(token) })
-  return {
-    party,
-    /** Performs the acts of plans one after another, until none is found; returns their number. */
-    works: Effect.fnUntraced(function* (...plans: ReadonlyArray<World.Plan>) {
-      const plan: World.Plan = (world) => plans.flatMap((each) => each(world))
-      for (let acts = 0; ; acts++) {
-        const done = yield* Bot.runOnce({ session, plan, within: Duration.zero })
-        if (Option.isNone(done)) return acts
-        yield* Console.log(`  the ${hint}'s program: ${done.value.act.name}`)
-      }
-    })
-  }
-})
-
-/** The registrar's program: agreements, and the lines of distributions, with evidence of payment. */
-export const registrar = (fund: {
-  readonly instrumentId: string
-  readonly venue: Party.Party
-  readonly fund: Party.Party
-}): World.Plan =>
-  RegistrarBot.plan({
-    policy,
-    instruments: [{ instrumentId: fund.instrumentId, provider: fund.venue, issuer: fund.fund }],
+/**
+ * Opens the wallets of a fund with two holders: registrar and holders keep their duties, the registrar
+ * with evidence of each payment that it delivers.
+ */
+export const opened = Effect.fnUntraced(function* (instrumentId: string) {
+  const { venue } = yield* Ledger.Ledger
+  const { wallets } = yield* Venue.make
+  const fund = yield* wallets.fund("fund")
+  const oracle = yield* wallets.oracle("oracle")
+  const registrar = yield* wallets.registrar("registrar", {
+    instruments: [{ instrumentId, provider: venue, issuer: fund.party }],
     payments: "as-delivered"
   })
+  const holders = yield* Effect.forEach(["alma", "bela"], (holderId) =>
+    Effect.map(wallets.investor(holderId, { terms: termsHash }), ({ party }) => ({
+      holderId,
+      party
+    }))
+  )
+  const audience = { venue, fund: fund.party, registrar: registrar.party, attestors: [] }
+  return { audience, fund, holders, oracle, registrar }
+})
 
 /** Mints opening units to each admitted holder that has none. */
 export const openingUnits =
@@ -67,25 +50,3 @@ export const openingUnits =
         )
       ]
     })
-
-/** A holder's wallet, which accepts what it is offered and signs the terms. */
-export const wallet = (termsHash: string): World.Plan => Wallet.plan({ policy, terms: termsHash })
-
-/** The oracle's program: publishes the daily income of a unit for a day. */
-export const income = (point: {
-  readonly instrumentId: string
-  readonly value: string
-  readonly day: string
-  readonly audience: OracleBot.Audience
-}): World.Plan =>
-  OracleBot.plan({
-    audience: point.audience,
-    quotes: () => [
-      {
-        instrumentId: point.instrumentId,
-        metric: "income",
-        value: Decimal.of(point.value),
-        valuationTime: Instant.of(`${point.day}T20:00:00Z`)
-      }
-    ]
-  })

@@ -1,6 +1,5 @@
-/** Acts of a month from a program without a host: by four eyes, by the scheduler, by one person. */
-// #region a month by people, and what the engine does by itself
-import { Venue, Workers } from "@bursar/engine-core"
+/** Acts of a month from a program without a host: by four eyes, and by one person. */
+// #region a month by people
 import { Effect } from "effect"
 import { people } from "../01-embed-the-engine/people.ts"
 
@@ -19,10 +18,4 @@ export const rolled = (distributionId: string) =>
     const { olive } = yield* people
     return yield* olive.done(yield* olive.write("distribution.roll", { distributionId }))
   })
-
-/** Runs every task that is due, due distributions among them, and all work that follows from it. */
-export const turn = Effect.gen(function* () {
-  yield* Workers.runOnce("schedules")
-  yield* (yield* Venue.make).settle
-})
 // #endregion

@@ -4,12 +4,11 @@
  * this program, on a clock that the program sets.
  */
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
-import { Clock, Console, Effect } from "effect"
-import { layer } from "../01-embed-the-engine/engine.ts"
+import { Venue } from "@bursar/storage-adapters/venue"
+import { Console, Effect } from "effect"
 import * as market from "../01-embed-the-engine/market.ts"
 import { agreed, alone, people } from "../01-embed-the-engine/people.ts"
 import { handedIn } from "../01-embed-the-engine/statements.ts"
-import { clock, setTime } from "../08-distribute-monthly/clock.ts"
 import * as statements from "../statements.ts"
 import * as story from "../story.ts"
 import { demand, difference } from "./finding.ts"
@@ -19,9 +18,10 @@ const subscriptionId = "sub-1"
 const amount = "100000"
 
 const program = Effect.gen(function* () {
+  const { clock } = yield* Venue.make
   const parties = yield* market.opened
   yield* agreed("external-account.map", statements.account(instrumentId))
-  yield* setTime("2026-06-30T15:00:00Z")
+  yield* clock.to("2026-06-30T15:00:00Z")
   const units = yield* market.priced(parties, { subscriptionId, amount })
   const now = Effect.map(Instant.now, Instant.format)
   /** The administrator's register, as it states it now; answers what the run makes of it. */
@@ -42,7 +42,7 @@ const program = Effect.gen(function* () {
   yield* alone("subscription.deliver", { subscriptionId, ...story.paid({ statementId, amount }) })
   yield* alone("subscription.settle", { subscriptionId })
 
-  yield* setTime("2026-07-01T16:00:00Z")
+  yield* clock.to("2026-07-01T16:00:00Z")
   yield* Console.log("a day later the administrator states as much too much again")
   const second = yield* states(Decimal.add(units, units))
   yield* demand(second, { severity: "blocking", state: "open", by: null, verdict: "blocked" })
@@ -70,6 +70,6 @@ const program = Effect.gen(function* () {
   yield* demand(accepted, state)
 })
 
-await Effect.runPromise(
-  program.pipe(Effect.provide(layer), Effect.provideService(Clock.Clock, clock))
-)
+const statementSources = statements.sources(instrumentId)
+const venue = Venue.memory({ clock: "2026-06-30T12:00:00Z", statementSources })
+await Effect.runPromise(Effect.provide(program, venue))

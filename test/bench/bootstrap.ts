@@ -1,7 +1,7 @@
 /** A projection that begins with a snapshot of orders and holdings, against plain inserts of the same contracts. */
 import { Engine, Follower, Settings, settingsDefaults } from "@bursar/engine-core"
 import { Decimal, Instant, Offset, Party } from "@bursar/engine-core/kernel"
-import { Ledger, StatementSource } from "@bursar/engine-core/ports"
+import { Ledger, ScreeningSource, StatementSource } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
 import { Effect, Layer, Option, Stream } from "effect"
@@ -135,6 +135,7 @@ const engineOn = (storage: Database["storage"], count: number) =>
         storage,
         NodeCrypto.layer,
         StatementSource.layerNone,
+        ScreeningSource.layerNone,
         Layer.effect(
           Ledger.Ledger,
           Effect.map(Ledger.Ledger, (ledger) => ({

@@ -1,5 +1,5 @@
 /** A database of a bench's own, with PostgreSQL's default durability, whose statements are counted. */
-import { StatementSource } from "@bursar/engine-core/ports"
+import { ScreeningSource, StatementSource } from "@bursar/engine-core/ports"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
@@ -58,6 +58,7 @@ export const engineOn = (storage: Database["storage"], settings = settingsDefaul
         storage,
         NodeCrypto.layer,
         StatementSource.layerNone,
+        ScreeningSource.layerNone,
         ledgerOf(),
         Layer.succeed(Settings, settings)
       )

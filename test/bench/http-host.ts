@@ -1,5 +1,5 @@
 /** A host over HTTP whose writes end on a simulated ledger; it also runs the same writes in process. */
-import { StatementSource } from "@bursar/engine-core/ports"
+import { ScreeningSource, StatementSource } from "@bursar/engine-core/ports"
 import { Engine, FourEyes, Settings, settingsDefaults } from "@bursar/engine-core"
 import { PlainJson } from "@bursar/engine-core/kernel"
 import * as Host from "@bursar/http-host"
@@ -65,6 +65,7 @@ const layer = (url: string) =>
         Postgres.layer({ url: Redacted.make(url) }),
         NodeCrypto.layer,
         StatementSource.layerNone,
+        ScreeningSource.layerNone,
         ledgerOf(),
         Layer.succeed(Settings, { ...settingsDefaults, operationsAtOnce: clients })
       )

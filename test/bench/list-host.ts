@@ -1,5 +1,5 @@
 /** Process of a host with every route, on the database whose address it is given. */
-import { StatementSource } from "@bursar/engine-core/ports"
+import { ScreeningSource, StatementSource } from "@bursar/engine-core/ports"
 import { Catalogue, Engine } from "@bursar/engine-core"
 import * as Host from "@bursar/http-host"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
@@ -69,6 +69,7 @@ const layer = (url: string) =>
         Postgres.layer({ url: Redacted.make(url) }),
         NodeCrypto.layer,
         StatementSource.layerNone,
+        ScreeningSource.layerNone,
         ledgerOf()
       )
     )

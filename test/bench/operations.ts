@@ -1,5 +1,5 @@
 /** Complete operations through the engine on PostgreSQL, against set-based SQL that stores the same rows. */
-import { StatementSource } from "@bursar/engine-core/ports"
+import { ScreeningSource, StatementSource } from "@bursar/engine-core/ports"
 import { Engine, FourEyes, Records, Settings, settingsDefaults } from "@bursar/engine-core"
 import { PlainJson } from "@bursar/engine-core/kernel"
 import type { Ids } from "@bursar/engine-core/ports"
@@ -85,6 +85,7 @@ export const layerOn = (
         storage,
         NodeCrypto.layer,
         StatementSource.layerNone,
+        ScreeningSource.layerNone,
         ledgerOf(),
         Layer.succeed(Settings, { ...settingsDefaults, operationsAtOnce: clients })
       )

@@ -4,7 +4,7 @@
  */
 import { Engine, Settings, type settingsDefaults } from "@bursar/engine-core"
 import { Instant } from "@bursar/engine-core/kernel"
-import { Ledger, StatementSource } from "@bursar/engine-core/ports"
+import { Ledger, ScreeningSource, StatementSource } from "@bursar/engine-core/ports"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
 import { Clock, Duration, Effect, Layer, type Scope } from "effect"
@@ -72,6 +72,7 @@ export const on = (
         storage,
         NodeCrypto.layer,
         StatementSource.layerNone,
+        ScreeningSource.layerNone,
         Layer.effect(Ledger.Ledger, Effect.map(Ledger.Ledger, Seeded.besides)).pipe(
           Layer.provideMerge(venue.pipe(Layer.provideMerge(node), Layer.orDie))
         ),

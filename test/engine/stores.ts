@@ -1,5 +1,5 @@
 /** The stores an engine of the tests runs on: in memory, and a database of its own. */
-import { StatementSource } from "@bursar/engine-core/ports"
+import { ScreeningSource, StatementSource } from "@bursar/engine-core/ports"
 import { Engine, Settings, settingsDefaults } from "@bursar/engine-core"
 import { TestDatabase } from "@bursar/storage-adapters/conformance"
 import * as Memory from "@bursar/storage-adapters/memory"
@@ -19,6 +19,7 @@ export const stores = [
     store as typeof Memory.layer,
     NodeCrypto.layer,
     StatementSource.layerNone,
+    ScreeningSource.layerNone,
     ledgerOf(),
     Layer.succeed(Settings, { ...settingsDefaults, cursorKeys: [key] })
   )

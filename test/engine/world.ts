@@ -2,7 +2,7 @@
 import { Engine, settingsDefaults, Settings } from "@bursar/engine-core"
 import type { Operation, FromLedger, Timely } from "@bursar/engine-core"
 import type { Collection } from "@bursar/engine-core/kernel"
-import { Ledger, WorkQueue } from "@bursar/engine-core/ports"
+import { Ledger, ScreeningSource, WorkQueue } from "@bursar/engine-core/ports"
 import * as Memory from "@bursar/storage-adapters/memory"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
@@ -39,6 +39,8 @@ export interface WorldOptions {
   readonly timely?: ReadonlyArray<Timely.Timely>
   readonly settings?: Partial<typeof settingsDefaults>
   readonly faults?: SimulatedLedger.Faults.Faults
+  /** Source of screening; absent: nobody is screened. */
+  readonly screening?: Layer.Layer<ScreeningSource.ScreeningSource>
   /** Storage ports in place of those in memory. */
   readonly storage?: Layer.Layer<Memory.Storage>
   /** Wrapper between the engine and its port to the ledger. */
@@ -51,6 +53,7 @@ export const ports = (options: WorldOptions = {}) =>
     options.storage ?? Memory.layer,
     NodeCrypto.layer,
     Statements.layer,
+    options.screening ?? ScreeningSource.layerNone,
     tampered(ledgerOf(options.faults), options.tamper ?? ((ledger) => ledger)),
     Layer.succeed(Settings, { ...settingsDefaults, ...options.settings })
   )

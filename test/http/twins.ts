@@ -134,7 +134,7 @@ export const order = {
 /** Findings of the screening source by holder; for all other holders `none`. */
 export type Found = Map<string, "none" | "possible" | "confirmed">
 
-const screening = (found: Found): ScreeningSource.ScreeningSource => ({
+const screening = (found: Found): ScreeningSource.Source => ({
   screens: "yes",
   listVersion: Effect.succeed("1"),
   ask: ({ holderId }) =>

@@ -8,7 +8,13 @@ import {
   type Vocabulary
 } from "@bursar/engine-core"
 import { Offset, Party } from "@bursar/engine-core/kernel"
-import { type Bulk, Ledger, type WorkQueue, StatementSource } from "@bursar/engine-core/ports"
+import {
+  type Bulk,
+  Ledger,
+  type WorkQueue,
+  ScreeningSource,
+  StatementSource
+} from "@bursar/engine-core/ports"
 import * as Host from "@bursar/http-host"
 import * as Memory from "@bursar/storage-adapters/memory"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
@@ -91,6 +97,7 @@ const engineOf = (
         storage,
         NodeCrypto.layer,
         StatementSource.layerNone,
+        ScreeningSource.layerNone,
         Layer.succeed(Ledger.Ledger, { ...quietLedger, ...ledger })
       )
     )

@@ -1,6 +1,6 @@
 /** A ledger that forgets its updates, and a venue that begins again on it with an empty store. */
 import { Engine, settingsDefaults, Settings } from "@bursar/engine-core"
-import { Ledger, StatementSource } from "@bursar/engine-core/ports"
+import { Ledger, ScreeningSource, StatementSource } from "@bursar/engine-core/ports"
 import * as Memory from "@bursar/storage-adapters/memory"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
@@ -19,6 +19,7 @@ export const againOn = <R>(storage: Layer.Layer<Memory.Storage | R>) =>
             storage,
             NodeCrypto.layer,
             StatementSource.layerNone,
+            ScreeningSource.layerNone,
             Layer.succeed(Ledger.Ledger, ledger),
             Layer.succeed(Settings, settingsDefaults)
           )

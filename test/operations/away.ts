@@ -1,7 +1,7 @@
 /** Instances of a venue over one ledger, each with a store of its own, that read it up to a point and may be away. */
 import { type Collection, Engine, Records, settingsDefaults, Settings } from "@bursar/engine-core"
 import type { Offset } from "@bursar/engine-core/kernel"
-import { Ledger, StatementSource } from "@bursar/engine-core/ports"
+import { Ledger, ScreeningSource, StatementSource } from "@bursar/engine-core/ports"
 import type * as Memory from "@bursar/storage-adapters/memory"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
 import { Effect, Layer, Stream } from "effect"
@@ -30,6 +30,7 @@ export const instance = <R>(
           options.storage,
           NodeCrypto.layer,
           StatementSource.layerNone,
+          ScreeningSource.layerNone,
           Layer.succeed(Ledger.Ledger, {
             ...ledger,
             acs: ({ at, filter }) =>

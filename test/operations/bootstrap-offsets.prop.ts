@@ -1,7 +1,7 @@
 /** Snapshots at the offsets of dealing days by chance: a venue that begins there ends as the one that never stopped. */
 import { type Collection, Engine, Records, settingsDefaults, Settings } from "@bursar/engine-core"
 import { Decimal, type Offset } from "@bursar/engine-core/kernel"
-import { Ledger, StatementSource } from "@bursar/engine-core/ports"
+import { Ledger, ScreeningSource, StatementSource } from "@bursar/engine-core/ports"
 import * as Memory from "@bursar/storage-adapters/memory"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
 import { Effect, Layer, Stream, Struct } from "effect"
@@ -46,6 +46,7 @@ const beginning = (ledger: Ledger.Ledger["Service"], from: number, end: { offset
           Memory.layer,
           NodeCrypto.layer,
           StatementSource.layerNone,
+          ScreeningSource.layerNone,
           Layer.succeed(Ledger.Ledger, {
             ...ledger,
             horizon: Effect.sync(() => Math.min(from, end.offset) as Offset.Offset),

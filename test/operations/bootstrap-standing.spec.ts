@@ -4,7 +4,7 @@
  */
 import { Engine, Records, settingsDefaults, Settings } from "@bursar/engine-core"
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
-import { Ledger, StatementSource } from "@bursar/engine-core/ports"
+import { Ledger, ScreeningSource, StatementSource } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
 import * as Memory from "@bursar/storage-adapters/memory"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
@@ -141,6 +141,7 @@ const shuffled = (dice: () => number) =>
             Memory.layer,
             NodeCrypto.layer,
             StatementSource.layerNone,
+            ScreeningSource.layerNone,
             Layer.succeed(Ledger.Ledger, {
               ...ledger,
               acs: (query) =>

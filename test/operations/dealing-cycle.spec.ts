@@ -1,11 +1,10 @@
 /** Dealing cycles through their operations and the wallets of outside parties, from opening to end. */
 import { EventQueries, Queries, Records } from "@bursar/engine-core"
 import { Decimal, Duration, Instant } from "@bursar/engine-core/kernel"
-import { ScreeningSource } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
 import * as Scripted from "@bursar/storage-adapters/screening"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Result } from "effect"
+import { Effect, Result } from "effect"
 import * as DealingCycleQueries from "#core/orders/dealing-cycle/DealingCycleQueries.ts"
 import { orderStateAt } from "#core/orders/redemption/Redemption.ts"
 import { decide } from "#core/orders/dealing-cycle/DealingCycle.ts"
@@ -596,14 +595,10 @@ describe("a gate", () => {
 /** A venue whose screenings are clear for so long. */
 const screeningFor = (rescreenAfter: string) =>
   Effect.provide(
-    world({ settings: { rescreenAfter: Duration.of(rescreenAfter) } }).pipe(
-      Layer.provide(
-        Layer.succeed(
-          ScreeningSource.ScreeningSource,
-          Scripted.make(Effect.succeed(Scripted.clear))
-        )
-      )
-    )
+    world({
+      settings: { rescreenAfter: Duration.of(rescreenAfter) },
+      screening: Scripted.layer(Scripted.clear)
+    })
   )
 
 describe("both sides of a cycle", () => {

@@ -312,7 +312,7 @@ describe("a line waits for", () => {
         const [made] = yield* Restricting.activeOf("h1")
         yield* Restricting.lifts(made!)
         assert.deepStrictEqual(yield* Month.states, ["1 due"])
-      }).pipe(Effect.provide(world().pipe(Layer.provide(source))))
+      }).pipe(Effect.provide(world({ screening: source })))
     }
   )
 

@@ -493,7 +493,7 @@ describe("a distribution's lines", () => {
       const source = Layer.succeed(ScreeningSource.ScreeningSource, screening(inDoubt))
       return story({ seed, payout, inDoubt }).pipe(
         Effect.provide(engineOf().engine),
-        Effect.provide(Layer.merge(ports({ settings: { batchLines: 2, lease: 9_000 } }), source))
+        Effect.provide(ports({ settings: { batchLines: 2, lease: 9_000 }, screening: source }))
       )
     }
   )

@@ -1,7 +1,7 @@
 /** Background work on many records: one that has a defect is set aside, and the others go on. */
 import { Records, Settings, settingsDefaults } from "@bursar/engine-core"
 import { Instant } from "@bursar/engine-core/kernel"
-import { ScreeningSource, WorkQueue } from "@bursar/engine-core/ports"
+import { WorkQueue } from "@bursar/engine-core/ports"
 import * as Scripted from "@bursar/storage-adapters/screening"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, References, Stream } from "effect"
@@ -11,6 +11,7 @@ import * as ClockQueue from "#core/records/ClockQueue.ts"
 import { accountNumbers } from "#core/holders/external-account/AccountNumber.ts"
 import { indexing } from "#core/holders/external-account/AccountNumberRunner.ts"
 import { holders } from "#core/holders/holder/Holder.ts"
+import { EngineScreening } from "#core/ports/ScreeningSource.ts"
 import { restrictions } from "#core/restraints/restriction/Restriction.ts"
 import { rescreenings } from "#core/restraints/screening/RescreenRunner.ts"
 import { clock } from "#core/writes/ClockRunner.ts"
@@ -75,10 +76,7 @@ describe("one record that cannot be read", () => {
       yield* twoHolders
       yield* turnsOf(rescreenings).pipe(
         unreadable("h1"),
-        Effect.provideService(
-          ScreeningSource.ScreeningSource,
-          Scripted.make(Effect.succeed(Scripted.clear))
-        )
+        Effect.provideService(EngineScreening, Scripted.make(Effect.succeed(Scripted.clear)))
       )
       const records = yield* Records
       const stateOf = (holderId: string) =>

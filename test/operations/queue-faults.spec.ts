@@ -3,13 +3,7 @@
  * and nothing is lost or recorded twice (docs/contract/instances.md#leases).
  */
 import { Engine, Records, recordsLayer, type Schedule, Workers } from "@bursar/engine-core"
-import {
-  Atomically,
-  Blobs,
-  ScreeningSource,
-  WebhookSender,
-  WorkQueue
-} from "@bursar/engine-core/ports"
+import { Atomically, Blobs, WebhookSender, WorkQueue } from "@bursar/engine-core/ports"
 import * as Scripted from "@bursar/storage-adapters/screening"
 import { assert, describe, it } from "@effect/vitest"
 import { Context, Deferred, Effect, Fiber, Layer, Option } from "effect"
@@ -236,14 +230,11 @@ describe.each(workers.map(({ name, queue }) => ({ name, queue })))(
         Effect.gen(function* () {
           const shared = yield* Layer.build(
             Layer.mergeAll(
-              ports({ settings: Webhooks.settings }),
-              Layer.succeed(WebhookSender.WebhookSender, new Webhooks.Receivers().sender),
-              Layer.succeed(
-                ScreeningSource.ScreeningSource,
-                Scripted.make(
-                  Effect.succeed({ ...Scripted.clear, others: ["nothing-yet", "none"] })
-                )
-              )
+              ports({
+                settings: Webhooks.settings,
+                screening: Scripted.layer({ ...Scripted.clear, others: ["nothing-yet", "none"] })
+              }),
+              Layer.succeed(WebhookSender.WebhookSender, new Webhooks.Receivers().sender)
             )
           )
           const asleep = yield* Deferred.make<void>()

@@ -60,7 +60,7 @@ describe("a confirmed hit", () => {
         actorName: null
       })
       assert.deepStrictEqual(yield* restrictionEvents, [`restricted ${made.restrictionId}`])
-    }).pipe(Effect.provide(world().pipe(Layer.provide(one.layer))))
+    }).pipe(Effect.provide(world({ screening: one.layer })))
   })
 
   it.effect(
@@ -88,7 +88,7 @@ describe("a confirmed hit", () => {
         assert.deepStrictEqual([second === first, more], [false, []])
         yield* rescreens
         assert.strictEqual((yield* activeOf("h1")).length, 2)
-      }).pipe(Effect.provide(world().pipe(Layer.provide(one.layer))))
+      }).pipe(Effect.provide(world({ screening: one.layer })))
     }
   )
 
@@ -114,7 +114,7 @@ describe("a confirmed hit", () => {
         assert.strictEqual((yield* restrictionEvents).length, 1)
       }).pipe(Effect.provide(engineOf().engine), Effect.scoped)
       return life.calls()
-    }).pipe(Effect.provide(ports()), Effect.provide(one.layer))
+    }).pipe(Effect.provide(ports({ screening: one.layer })))
   }
 
   it.effect.each(["before", "after"] as const)(

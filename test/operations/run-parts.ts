@@ -4,7 +4,7 @@
  */
 import { Engine, Records, Settings, settingsDefaults, Workers } from "@bursar/engine-core"
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
-import { Documents, WorkQueue, StatementSource } from "@bursar/engine-core/ports"
+import { Documents, WorkQueue, ScreeningSource, StatementSource } from "@bursar/engine-core/ports"
 import * as Memory from "@bursar/storage-adapters/memory"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
 import * as Postgres from "@bursar/storage-adapters/postgres"
@@ -105,6 +105,7 @@ export const engines = Effect.fnUntraced(function* (open: (typeof stores)[number
       ledgerOf(),
       NodeCrypto.layer,
       StatementSource.layerNone,
+      ScreeningSource.layerNone,
       Layer.succeed(Settings, settings)
     )
   )

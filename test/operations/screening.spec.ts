@@ -18,7 +18,7 @@ const source = (first: Partial<Scripted.Script> = {}) => {
   let script: Scripted.Script = { ...Scripted.clear, ...first }
   const requests: Array<ScreeningSource.Request> = []
   const scripted = Scripted.make(Effect.sync(() => script))
-  const service: ScreeningSource.ScreeningSource = {
+  const service: ScreeningSource.Source = {
     ...scripted,
     ask: (request) => {
       requests.push(request)
@@ -35,9 +35,9 @@ const source = (first: Partial<Scripted.Script> = {}) => {
 }
 
 const under = (
-  source: { readonly layer: Layer.Layer<never> },
+  source: { readonly layer: Layer.Layer<ScreeningSource.ScreeningSource> },
   settings: Partial<typeof settingsDefaults> = {}
-) => Effect.provide(world({ settings }).pipe(Layer.provide(source.layer)))
+) => Effect.provide(world({ settings, screening: source.layer }))
 
 const holder = (id = "h1") => Effect.flatMap(Records, (records) => records.get(holders, id))
 const screened = Effect.map(holder(), ({ screening }) => screening?.state ?? null)
@@ -239,7 +239,7 @@ describe("a holder of a venue that screens", () => {
         }),
         Effect.never
       ]
-      const service: ScreeningSource.ScreeningSource = {
+      const service: ScreeningSource.Source = {
         screens: "yes",
         listVersion: Effect.succeed("1"),
         ask: (request) =>

@@ -4,7 +4,7 @@
  */
 import { Engine, Records, Settings, settingsDefaults, Workers } from "@bursar/engine-core"
 import { Decimal } from "@bursar/engine-core/kernel"
-import { Bulk, WorkQueue, StatementSource } from "@bursar/engine-core/ports"
+import { Bulk, WorkQueue, ScreeningSource, StatementSource } from "@bursar/engine-core/ports"
 import * as Memory from "@bursar/storage-adapters/memory"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
 import * as Postgres from "@bursar/storage-adapters/postgres"
@@ -118,6 +118,7 @@ describe("two orders that name two copies of one entry at the same time", () => 
           ledgerOf(),
           NodeCrypto.layer,
           StatementSource.layerNone,
+          ScreeningSource.layerNone,
           Layer.succeed(Settings, settingsDefaults)
         )
       )

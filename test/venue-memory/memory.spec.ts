@@ -1,5 +1,5 @@
 /** A venue in one process, as its layer makes it: ports, readers, keys and screening without a hand's turn. */
-import { type ConfiguredSource, Engine, Intake, Records } from "@bursar/engine-core"
+import { Engine, Intake, Records } from "@bursar/engine-core"
 import { Ledger, ScreeningSource } from "@bursar/engine-core/ports"
 import { Venue } from "@bursar/storage-adapters/venue"
 import { assert, describe, it } from "@effect/vitest"
@@ -11,10 +11,7 @@ import * as Toys from "../engine/toys.ts"
 import { bodyOf } from "../operations/instrumentBody.ts"
 
 const instrumentId = "fund-a"
-/** Cast: the words of the examples' table are texts to the compiler. */
-const statementSources = statements.sources(instrumentId) as ReadonlyArray<
-  typeof ConfiguredSource.SourceText.Encoded
->
+const statementSources = statements.sources(instrumentId)
 
 const recorded = Effect.gen(function* () {
   const { venue } = yield* Ledger.Ledger

@@ -1,6 +1,6 @@
-/** Readers of statements as a port that the engine's layer demands. */
+/** Readers of statements and a source of screening as ports that the engine's layer demands. */
 import { ConfiguredSource, Engine, Settings, settingsDefaults } from "@bursar/engine-core"
-import { StatementSource } from "@bursar/engine-core/ports"
+import { type ScreeningSource, StatementSource } from "@bursar/engine-core/ports"
 import * as Statements from "@bursar/storage-adapters/statements"
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Layer, Schema } from "effect"
@@ -27,6 +27,14 @@ const startOf = (readers: Layer.Layer<StatementSource.StatementSource>) =>
 /** Ports of the engine without a reader: the layer's type says what is missing. */
 type Demanded = Layer.Services<typeof Engine.layer>
 const demanded: StatementSource.StatementSource extends Demanded ? true : false = true
+
+const screeningDemanded: ScreeningSource.ScreeningSource extends Demanded ? true : false = true
+
+describe("a source of screening", () => {
+  it("is demanded by the type of the engine's layer, so that nobody is screened by a word alone", () => {
+    assert.isTrue(screeningDemanded)
+  })
+})
 
 describe("readers of statements", () => {
   it.effect(

@@ -19,6 +19,7 @@ import type { Unavailable } from "./kernel/Refusal.ts"
 import type { Crypto } from "./ports/Crypto.ts"
 import type { Ids } from "./ports/Ids.ts"
 import type { Ledger } from "./ports/Ledger.ts"
+import { layerEngine, type ScreeningSource } from "./ports/ScreeningSource.ts"
 import type { StatementSource } from "./ports/StatementSource.ts"
 import type {
   Atomically,
@@ -105,12 +106,16 @@ const engine = Layer.effect(
   })
 )
 
-/** Ports that an embedder provides; a venue that takes no statements says so by `StatementSource.layerNone`. */
+/**
+ * Ports that an embedder provides. A venue that takes no statements says so by `StatementSource.layerNone`,
+ * and one that screens nobody by `ScreeningSource.layerNone`.
+ */
 export type Ports =
   | Ledger
   | Ids
   | Crypto
   | StatementSource
+  | ScreeningSource
   | Atomically
   | Blobs
   | Bulk
@@ -225,7 +230,8 @@ export const layerOf = ({
     Layer.provide(Layer.succeed(Consequence.Declared, Catalogue.consequences)),
     Layer.provide(Layer.succeed(HistoryKeeper.Declared, Catalogue.historyKeepers)),
     // Of the whole catalogue, so that no choice of operations reveals what earlier ones announced.
-    Layer.provide(Layer.succeed(ConcealedRecord, Catalogue.concealed))
+    Layer.provide(Layer.succeed(ConcealedRecord, Catalogue.concealed)),
+    Layer.provide(layerEngine)
   )
 
 /** The engine with everything this package declares. */

@@ -4,7 +4,13 @@
  */
 import { Catalogue, Engine } from "@bursar/engine-core"
 import { Instant, Offset, Party } from "@bursar/engine-core/kernel"
-import { Atomically, Feed, Ledger, StatementSource } from "@bursar/engine-core/ports"
+import {
+  Atomically,
+  Feed,
+  Ledger,
+  ScreeningSource,
+  StatementSource
+} from "@bursar/engine-core/ports"
 import * as Host from "@bursar/http-host"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
 import * as Postgres from "@bursar/storage-adapters/postgres"
@@ -125,6 +131,7 @@ const layer = host.pipe(
       Postgres.layer({ url: Redacted.make(options.databaseUrl) }),
       NodeCrypto.layer,
       StatementSource.layerNone,
+      ScreeningSource.layerNone,
       quietLedger
     )
   )

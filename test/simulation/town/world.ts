@@ -63,7 +63,7 @@ export interface Source {
   readonly say: (holderId: string) => Finding
 }
 
-const screening = (source: Source): ScreeningSource.ScreeningSource => ({
+const screening = (source: Source): ScreeningSource.Source => ({
   screens: "yes",
   listVersion: Effect.sync(() => source.listVersion),
   ask: ({ holderId }) =>

@@ -1,5 +1,5 @@
 /** Port: screening of holders against sanctions lists, and its answers. */
-import { Context, Data, Effect, Schema } from "effect"
+import { Context, Data, Effect, Layer, Schema } from "effect"
 import * as Instant from "../kernel/Instant.ts"
 
 /**
@@ -58,15 +58,31 @@ export interface Source {
   readonly ask: (request: Request) => Effect.Effect<ScreeningAnswer, SourceUnavailable>
 }
 
-/** Default: no source; holders are not screened, and none is refused for it. */
+/** No source; holders are not screened, and none is refused for it. */
 export const none: Source = {
   screens: "no",
   listVersion: Effect.fail(new SourceUnavailable({ detail: "This deployment screens nobody." })),
   ask: () => Effect.fail(new SourceUnavailable({ detail: "This deployment screens nobody." }))
 }
 
-export const ScreeningSource = Context.Reference<Source>(
-  "@bursar/engine-core/ports/ScreeningSource",
+export class ScreeningSource extends Context.Service<ScreeningSource, Source>()(
+  "@bursar/engine-core/ports/ScreeningSource"
+) {}
+
+/**
+ * The source as the engine's own code reads it: a reference, so that no write names a service for it. The
+ * engine's layer, whose type demands the port, fills it.
+ */
+export const EngineScreening = Context.Reference<Source>(
+  "@bursar/engine-core/ports/EngineScreening",
   { defaultValue: () => none }
 )
-export type ScreeningSource = Source
+
+/** Layer that fills the engine's reference from the port. */
+export const layerEngine: Layer.Layer<never, never, ScreeningSource> = Layer.effect(
+  EngineScreening,
+  ScreeningSource
+)
+
+/** Layer of a venue that screens nobody. */
+export const layerNone: Layer.Layer<ScreeningSource> = Layer.succeed(ScreeningSource, none)

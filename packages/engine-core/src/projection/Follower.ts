@@ -8,7 +8,7 @@ import * as Instant from "../kernel/Instant.ts"
 import * as Offset from "../kernel/Offset.ts"
 import { type Unavailable, unavailable } from "../kernel/Refusal.ts"
 import * as Ledger from "../ports/Ledger.ts"
-import { ScreeningSource } from "../ports/ScreeningSource.ts"
+import { EngineScreening } from "../ports/ScreeningSource.ts"
 import { Crypto } from "../ports/Crypto.ts"
 import { Bulk } from "../ports/storage/Bulk.ts"
 import { type ProjectionHead, ProjectionLog } from "../ports/storage/ProjectionLog.ts"
@@ -161,7 +161,7 @@ const needs = [
   Operations,
   FromLedgerIndex,
   Settings,
-  ScreeningSource
+  EngineScreening
 ] as const
 
 type Needs = Context.Service.Identifier<(typeof needs)[number]>

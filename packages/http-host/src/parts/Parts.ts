@@ -3,7 +3,13 @@
  * screening.
  */
 import type { Engine } from "@bursar/engine-core"
-import type { Crypto, Ids, Ledger, StatementSource } from "@bursar/engine-core/ports"
+import type {
+  Crypto,
+  Ids,
+  Ledger,
+  ScreeningSource,
+  StatementSource
+} from "@bursar/engine-core/ports"
 import { Context, Effect, Layer, type Scope } from "effect"
 import type { DatabaseForm } from "../BackupSet.ts"
 import type { HostConfig, KeeperConfig } from "../HostConfig.ts"
@@ -16,7 +22,7 @@ export interface PartFault {
 /** The ports of the engine that a storage implements. */
 export type StoragePorts = Exclude<
   Engine.Ports,
-  Ledger.Ledger | Ids | Crypto | StatementSource.StatementSource
+  Ledger.Ledger | Ids | Crypto | StatementSource.StatementSource | ScreeningSource.ScreeningSource
 >
 
 /** Earlier use of a storage, read without changing anything. */
@@ -120,5 +126,7 @@ export const ledgerOf = (
   hasVenueToken: Effect.succeed(null)
 })
 
-/** A source of screening. */
-export type ScreeningPart = (config: HostConfig) => Layer.Layer<never, PartFault>
+/** A source of screening; of a venue that screens nobody it is `ScreeningSource.layerNone`. */
+export type ScreeningPart = (
+  config: HostConfig
+) => Layer.Layer<ScreeningSource.ScreeningSource, PartFault>

@@ -38,7 +38,7 @@ const requestsMax = 10_000
 /** Makes a source that reads its script at each request, so that the script may change. */
 export const make = (
   script: Effect.Effect<Script, ScreeningSource.SourceUnavailable>
-): ScreeningSource.ScreeningSource => {
+): ScreeningSource.Source => {
   const asked = new Map<string, number>()
   const turnOf = (requestId: string): number => {
     const turn = asked.get(requestId) ?? 0
@@ -65,7 +65,7 @@ export const make = (
 }
 
 /** Layer of a source with a fixed script. */
-export const layer = (script: Script): Layer.Layer<never> =>
+export const layer = (script: Script): Layer.Layer<ScreeningSource.ScreeningSource> =>
   Layer.succeed(ScreeningSource.ScreeningSource, make(Effect.succeed(script)))
 
 const sourceUnavailable = (detail: string) => new ScreeningSource.SourceUnavailable({ detail })
@@ -92,5 +92,5 @@ export const readFile = (file: string): Effect.Effect<Script, ScreeningSource.So
   })
 
 /** Layer of a source whose script is a JSON file, read at each request. */
-export const layerFile = (file: string): Layer.Layer<never> =>
+export const layerFile = (file: string): Layer.Layer<ScreeningSource.ScreeningSource> =>
   Layer.succeed(ScreeningSource.ScreeningSource, make(readFile(file)))

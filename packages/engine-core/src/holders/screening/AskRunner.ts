@@ -1,7 +1,7 @@
 /** Queues screening requests of holders, in the transaction that causes them. */
 import { Effect } from "effect"
 import type * as Instant from "../../kernel/Instant.ts"
-import { ScreeningSource } from "../../ports/ScreeningSource.ts"
+import { EngineScreening } from "../../ports/ScreeningSource.ts"
 import type { Act } from "../../records/Act.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import { type Holder, holders, isEnded } from "../holder/Holder.ts"
@@ -17,7 +17,7 @@ export const queue = "screenings"
  * inside `Records.transact`.
  */
 export const ask = Effect.fnUntraced(function* (holder: Stored<Holder>, act: Act) {
-  const source = yield* ScreeningSource
+  const source = yield* EngineScreening
   const screening = ScreeningRules.asked(holder.screening)
   if (source.screens === "no" || screening === undefined || isEnded(holder)) return holder
   const records = yield* Records

@@ -6,7 +6,7 @@ import { Context, Duration, Effect, Layer, Option, Stream } from "effect"
 import type { Task } from "../../engine/Schedule.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import { refused, type Refused, type Unavailable } from "../../kernel/Refusal.ts"
-import { ScreeningSource } from "../../ports/ScreeningSource.ts"
+import { EngineScreening } from "../../ports/ScreeningSource.ts"
 import { together } from "../../records/BatchedWork.ts"
 import { type Query, Records } from "../../records/Records.ts"
 import * as Worker from "../../records/Worker.ts"
@@ -72,7 +72,7 @@ export const rescreenings: Task<Records> = {
   every: 60_000,
   run: Effect.fnUntraced(function* () {
     const records = yield* Records
-    const source = yield* ScreeningSource
+    const source = yield* EngineScreening
     if (source.screens === "no") return
     const before = ScreeningRules.tooOldBefore(yield* Instant.now, yield* ages)
     const listVersion = yield* source.listVersion.pipe(

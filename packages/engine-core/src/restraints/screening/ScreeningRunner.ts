@@ -6,9 +6,9 @@ import { Duration, Effect, Option, Schema } from "effect"
 import { restrict } from "../restriction/RestrictionOperations.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import {
+  EngineScreening,
   ScreeningAnswer,
-  type ScreeningFinding,
-  ScreeningSource
+  type ScreeningFinding
 } from "../../ports/ScreeningSource.ts"
 import type { Lease } from "../../ports/storage/WorkQueue.ts"
 import type { Act } from "../../records/Act.ts"
@@ -46,7 +46,7 @@ const isAnswer = Schema.is(ScreeningAnswer)
 
 /** Asks the source; undefined where it is unavailable, too late, or its answer is malformed. */
 const askSource = Effect.fnUntraced(function* (requestId: string, holder: Holder) {
-  const source = yield* ScreeningSource
+  const source = yield* EngineScreening
   const answer = yield* source.ask(requestOf(requestId, holder)).pipe(
     Effect.timeout(Duration.millis(answerWithin)),
     Effect.tapError((error) =>
@@ -151,6 +151,6 @@ export const screeningWorker = Worker.define({
   item: "screening",
   atOnce: 8,
   again: retryDelay,
-  isEnabled: Effect.map(ScreeningSource, ({ screens }) => screens === "yes"),
+  isEnabled: Effect.map(EngineScreening, ({ screens }) => screens === "yes"),
   work: workOn
 })

@@ -29,9 +29,7 @@ describe("a venue in one process, with Effect", () => {
       yield* venue.clock.by("PT2H")
       const { state } = yield* olive.read("approvals.get", { actionKey: actionKey ?? "" })
       assert.strictEqual(state, "lapsed")
-    }).pipe(
-      Effect.provide(Venue.memory({ clock: start, settings: { approvalExpiry: 3_600_000 } }))
-    )
+    }).pipe(Effect.provide(Venue.memory({ clock: start, settings: { approvalExpiry: 3_600_000 } })))
   )
 })
 

@@ -13,7 +13,7 @@ import * as NodeCrypto from "../node/NodeCrypto.ts"
 import * as ScriptedScreening from "../screening/ScriptedScreening.ts"
 import * as Statements from "../statements/Statements.ts"
 import * as Memory from "../storage/memory/Memory.ts"
-import * as LocalVenue from "./LocalVenue.ts"
+import type * as LocalVenue from "./LocalVenue.ts"
 import * as SettableClock from "./SettableClock.ts"
 import * as VenueClock from "./VenueClock.ts"
 import * as Wallets from "./Wallets.ts"
@@ -21,7 +21,13 @@ import * as Wallets from "./Wallets.ts"
 // Everything of the engine's own venue; `make` and `open` of this module take their places.
 export * from "@bursar/engine-core/venue"
 export { make, open } from "./LocalVenue.ts"
-export type { LocalVenue, OpenClock, OpenLocalVenue, OpenWallet, OpenWallets } from "./LocalVenue.ts"
+export type {
+  LocalVenue,
+  OpenClock,
+  OpenLocalVenue,
+  OpenWallet,
+  OpenWallets
+} from "./LocalVenue.ts"
 export type { InstantInput } from "./SettableClock.ts"
 export { type LengthOfTime, VenueClock } from "./VenueClock.ts"
 export {

@@ -200,3 +200,38 @@ describe("bursar token", () => {
     expect(none.err).toContain("was the demo ever started?")
   })
 })
+
+describe("bursar listen", () => {
+  it("never begins with an address, a secret or a type that is none: each is one line", async () => {
+    const to = ["--to", "http://localhost:3000/hook"]
+    const cases = [
+      [["--to", "hook"], '"hook" is not an https address, or an http one of this machine'],
+      [["--to", "http://elsewhere.test/hook"], "is not an https address"],
+      [[...to, "--from", "ftp://localhost"], "is not an https address"],
+      [[...to, "--secret", "whsec_short"], "a secret is whsec_ and base64 of 24 to 64 bytes"],
+      [[...to, "--events", "operation.succeded"], "operation.succeeded"],
+      [[], "--to"]
+    ] as const
+    await Promise.all(
+      cases.map(async ([words, message]) => {
+        const { code, err, out } = await run(["listen", ...words])
+        expect([code, lines(err).length, out]).toEqual([2, 1, ""])
+        expect(err).toContain(message)
+      })
+    )
+  })
+
+  it("ends where its token cannot be read or the venue is away, and never shows the token", async () => {
+    const words = ["listen", "--to", "http://localhost:3000/hook", "--from", "http://127.0.0.1:1"]
+    const none = await run([...words, "--token", join(folder, "none")])
+    expect([none.code, none.err.includes("ENOENT")]).toEqual([1, true])
+    writeFileSync(join(folder, "token.txt"), "s3cret\n")
+    const token = ["--token", join(folder, "token.txt")]
+    const away = await run([...words, ...token, "--state", join(folder, "place.json")])
+    expect([away.code, lines(away.err)]).toEqual([
+      1,
+      ["bursar: GET /v1/tenants/venue-1 has no answer"]
+    ])
+    expect(away.out + away.err).not.toContain("s3cret")
+  })
+})

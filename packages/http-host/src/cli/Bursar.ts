@@ -13,6 +13,7 @@ import { backup, restore } from "./Backup.ts"
 import { config } from "./Config.ts"
 import type { VenueDeployment } from "./DeployedVenue.ts"
 import { keys } from "./Keys.ts"
+import { listen } from "./Listen.ts"
 import { migrate } from "./Migrate.ts"
 import { openapi } from "./OpenApi.ts"
 import * as Outcome from "./Outcome.ts"
@@ -35,6 +36,7 @@ const command = (deploying: VenueDeployment) =>
       audit(deploying),
       webhooks(deploying),
       openapi,
+      listen,
       token
     ])
   )

@@ -67,6 +67,31 @@ const secretOf = Effect.fnUntraced(function* (client: string, folder: string) {
   })
 })
 
+/** Takes a bearer token of a client from the demo's provider, by the secret in the demo's folder. */
+export const tokenOf = Effect.fnUntraced(function* ({
+  client,
+  folder,
+  issuer
+}: {
+  readonly client: string
+  readonly folder: string
+  readonly issuer: string
+}) {
+  const secret = yield* secretOf(client, folder)
+  const base = yield* trusted(issuer)
+  const discovery = new URL(".well-known/openid-configuration", `${base.href.replace(/\/$/, "")}/`)
+  const { token_endpoint } = yield* ask(discovery, Discovered)
+  const { access_token } = yield* ask(yield* trusted(token_endpoint), Granted, {
+    method: "POST",
+    headers: {
+      authorization: `Basic ${Buffer.from(`${client}:${secret}`).toString("base64")}`,
+      "content-type": "application/x-www-form-urlencoded"
+    },
+    body: "grant_type=client_credentials"
+  })
+  return access_token
+})
+
 export const token = Command.make(
   "token",
   {
@@ -82,24 +107,7 @@ export const token = Command.make(
       Flag.withDefault(".data/demo")
     )
   },
-  Effect.fnUntraced(function* ({ client, folder, issuer }) {
-    const secret = yield* secretOf(client, folder)
-    const base = yield* trusted(issuer)
-    const discovery = new URL(
-      ".well-known/openid-configuration",
-      `${base.href.replace(/\/$/, "")}/`
-    )
-    const { token_endpoint } = yield* ask(discovery, Discovered)
-    const { access_token } = yield* ask(yield* trusted(token_endpoint), Granted, {
-      method: "POST",
-      headers: {
-        authorization: `Basic ${Buffer.from(`${client}:${secret}`).toString("base64")}`,
-        "content-type": "application/x-www-form-urlencoded"
-      },
-      body: "grant_type=client_credentials"
-    })
-    yield* Outcome.print(access_token)
-  })
+  (flags) => Effect.flatMap(tokenOf(flags), Outcome.print)
 ).pipe(
   Command.withShortDescription("Take a token from the demo's identity provider"),
   Command.withDescription(

@@ -73,7 +73,11 @@ const optionsOf = (
 /** Progress of an attempt, which names the failure. */
 type Phase = "connect" | "tls" | "sent"
 
-const send = (
+/**
+ * Makes one attempt at a target whose addresses were judged: connects to no other, follows nothing, and
+ * keeps nothing of the answer's body.
+ */
+export const send = (
   target: WebhookTarget.Target,
   attempt: {
     readonly headers: Readonly<Record<string, string>>

@@ -134,30 +134,37 @@ export const signing = (
   return newest === undefined ? [] : [newest]
 }
 
-/** The value of `webhook-signature`: Standard Webhooks 1.0.0, `v1` for each secret, `v1a` for each key. */
+interface SignedDelivery {
+  readonly id: string
+  /** Whole seconds since the epoch. */
+  readonly timestamp: string
+  readonly body: string
+  readonly secrets: ReadonlyArray<Uint8Array>
+}
+
+const signedText = ({ body, id, timestamp }: Omit<SignedDelivery, "secrets">): string =>
+  `${id}.${timestamp}.${body}`
+
+/** The value of `webhook-signature` by secrets alone: Standard Webhooks 1.0.0, `v1` for each. */
+export const signatureBySecrets = (
+  crypto: Pick<Crypto["Service"], "hmacSha256">,
+  { secrets, ...delivery }: SignedDelivery
+): string =>
+  secrets
+    .map((secret) => `v1,${Base64.encode(crypto.hmacSha256(secret, signedText(delivery)))}`)
+    .join(" ")
+
+/** The value of `webhook-signature`: `v1` for each secret, and `v1a` for each key. */
 export const signature = (
   crypto: Pick<Crypto["Service"], "hmacSha256" | "ed25519">,
-  {
-    id,
-    timestamp,
-    body,
-    secrets,
-    keys
-  }: {
-    readonly id: string
-    /** Whole seconds since the epoch. */
-    readonly timestamp: string
-    readonly body: string
-    readonly secrets: ReadonlyArray<Uint8Array>
-    readonly keys: ReadonlyArray<Pick<SigningKey, "seed">>
-  }
-): string => {
-  const text = `${id}.${timestamp}.${body}`
-  return [
-    ...secrets.map((secret) => `v1,${Base64.encode(crypto.hmacSha256(secret, text))}`),
-    ...keys.map(({ seed }) => `v1a,${Base64.encode(crypto.ed25519.sign(seed, text))}`)
+  { keys, ...delivery }: SignedDelivery & { readonly keys: ReadonlyArray<Pick<SigningKey, "seed">> }
+): string =>
+  [
+    ...(delivery.secrets.length === 0 ? [] : [signatureBySecrets(crypto, delivery)]),
+    ...keys.map(
+      ({ seed }) => `v1a,${Base64.encode(crypto.ed25519.sign(seed, signedText(delivery)))}`
+    )
   ].join(" ")
-}
 
 /** Headers of one attempt, without those that the transport adds. */
 export const headers = ({

@@ -399,6 +399,52 @@ describe("a forced transfer", () => {
     }).pipe(between)
   )
 
+  it.effect("never moves more, or of another instrument, than was signed for all its steps", () =>
+    Effect.gen(function* () {
+      const { stage, h1, h2 } = yield* Powers.founded("1")
+      for (let nth = 1; nth < 12; nth++) yield* Powers.mints(stage, h1, "1")
+      for (const instrumentId of ["fund-b", "fund-c"]) {
+        yield* Powers.another(stage, instrumentId)
+        yield* Powers.admits(h1, instrumentId)
+      }
+      yield* Powers.admits(h2, "fund-b")
+      yield* Powers.agrees(stage, { instrumentId: "fund-b" })
+      yield* Powers.consents(h1, {})
+      const started = yield* Powers.forces("h1", "h2")
+      assert.strictEqual(started.state, "running")
+      // All of these reach h1 between two steps. Of fund-c nothing may move at all.
+      yield* Powers.mints(stage, h1, "3")
+      yield* Powers.mints(stage, h1, "5", "fund-b")
+      yield* Powers.mints(stage, h1, "7", "fund-c")
+      const done = yield* Powers.ran(started, "holder.force-transfer")
+      assert.strictEqual(done.why, "")
+      assert.deepEqual(unitsOf(done), ["12"])
+      const held = Effect.forEach(["fund-a", "fund-b", "fund-c"], (id) => Cycles.holds(h1, id))
+      assert.deepEqual(yield* held, ["3", "5", "7"])
+      assert.deepEqual(yield* Powers.summed, [
+        "holder.forced-transfer h1 fund-a to h2 10",
+        "holder.forced-transfer h1 fund-a to h2 2"
+      ])
+    }).pipe(between)
+  )
+
+  it.effect("of which signed units go elsewhere between its steps moves the rest, and fails", () =>
+    Effect.gen(function* () {
+      const { stage, h1, h3 } = yield* Powers.founded("1")
+      for (let nth = 1; nth < 12; nth++) yield* Powers.mints(stage, h1, "1")
+      const started = yield* Powers.forces("h1", "h2")
+      assert.strictEqual(started.state, "running")
+      yield* Powers.gives(h1, h3, "1")
+      const done = yield* Powers.ran(started, "holder.force-transfer")
+      assert.strictEqual(done.why, "rule-refused units enough-units")
+      assert.deepEqual(yield* Powers.summed, [
+        "holder.forced-transfer h1 fund-a to h2 10",
+        "holder.forced-transfer h1 fund-a to h2 1"
+      ])
+      assert.strictEqual(yield* Cycles.holds(h1, "fund-a"), "0")
+    }).pipe(between)
+  )
+
   it.effect("never runs on a consent that was signed over and has ended since", () =>
     Effect.gen(function* () {
       const { h1, h2 } = yield* Powers.founded()

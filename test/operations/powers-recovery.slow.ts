@@ -245,6 +245,36 @@ describe("a recovery (T-REX, lost wallet)", () => {
     }).pipe(between)
   )
 
+  it.effect("never takes units that nobody signed, and leaves them to another recovery", () =>
+    Effect.gen(function* () {
+      const { stage, h1 } = yield* Powers.founded("1")
+      for (let nth = 1; nth < 12; nth++) yield* Powers.mints(stage, h1, "1")
+      yield* Powers.another(stage, "fund-b")
+      yield* Powers.admits(h1, "fund-b")
+      const next = yield* Powers.succeeds(stage, h1, { admitted: ["fund-a", "fund-b"] })
+      const started = yield* Powers.recovers("h1")
+      assert.strictEqual(started.state, "running")
+      yield* Powers.mints(stage, h1, "3")
+      // Nothing is agreed about fund-b: such units would stop what was signed.
+      yield* Powers.mints(stage, h1, "5", "fund-b")
+      const done = yield* Powers.ran(started, "holder.recover")
+      assert.strictEqual(done.why, "")
+      assert.deepEqual(yield* Powers.summed, ["holder.recovered h1 fund-a to h1-next 12"])
+      assert.deepEqual(
+        [yield* Cycles.holds(h1, "fund-a"), yield* Cycles.holds(h1, "fund-b")],
+        ["3", "5"]
+      )
+      assert.strictEqual(yield* state("h1"), "active")
+      // The admission stands as long as there are units to recover.
+      assert.strictEqual((yield* Powers.recovers("h1", { instruments: ["fund-a"] })).why, "")
+      assert.strictEqual(yield* Cycles.holds(next, "fund-a"), "15")
+      yield* Powers.agrees(stage, { instrumentId: "fund-b" })
+      yield* Powers.consents(h1, { instrumentId: "fund-b" })
+      assert.strictEqual((yield* Powers.recovers("h1")).why, "")
+      assert.strictEqual(yield* state("h1"), "succeeded")
+    }).pipe(between)
+  )
+
   it.effect("that was broken off is counted once by the one that ends it", () =>
     Effect.gen(function* () {
       const { stage, h1 } = yield* Powers.founded("1")

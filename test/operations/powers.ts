@@ -131,6 +131,28 @@ export const sends = (stage: Fund.Parties, to: Fund.Outsider, units: string) =>
     )
   })
 
+/** A holder gives units of one of its free holdings to another, who is admitted. */
+export const gives = Effect.fnUntraced(function* (
+  from: Cycles.Holder,
+  to: Cycles.Holder,
+  units: string
+) {
+  const { cid } = yield* Fund.freeHolding(from.party)
+  const terms = {
+    receiver: to.party,
+    amount: Decimal.of(units),
+    executeBefore: Instant.of("2026-12-01T00:00:00Z")
+  }
+  yield* from.act(Templates.exercise(Templates.Holding, cid, "OfferTransfer", terms))
+  const offer = yield* saying(Templates.TransferOffer, { receiver: to.party })
+  const credential = yield* saying(Templates.Credential, { holder: to.party })
+  yield* to.act(
+    Templates.exercise(Templates.TransferOffer, offer.cid, "Accept", {
+      credentialCid: credential.cid
+    })
+  )
+})
+
 export const proposes = (
   stage: Fund.Parties,
   members: { readonly instrumentId?: string } & Readonly<Record<string, Calls.Json>> = {}

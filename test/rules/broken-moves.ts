@@ -28,6 +28,8 @@ export const moving: Moves.MoveContext = {
   agreement: { powers: ["force-transfer", "recover"] },
   consents: [{ powers: ["force-transfer", "recover"] }],
   askedUnits: d("5"),
+  isBegun: false,
+  isSignedReceiver: true,
   picked: {
     portions: [{ holdingCid: "0001", amount: d("5"), lock: null }],
     short: Decimal.zero,
@@ -94,29 +96,48 @@ export const forceTransfer = act<Moving>({
   never
 })
 
+const ofRecovery: Broken.Faults<Moving> = {
+  "hold not-held": held,
+  "restriction successor-unrestricted": frozen(receiver.holderId),
+  ...ofReceiver,
+  ...ofConsent,
+  ...ofPolicy,
+  "policy successor-registered": (context) => ({
+    ...context,
+    from: { ...context.from, successor: null }
+  }),
+  "policy successor-usable": (context) => ({
+    ...context,
+    from: {
+      ...context.from,
+      successor:
+        context.from.successor === null ? null : { ...context.from.successor, usableFrom: later }
+    }
+  }),
+  ...ofUnits
+}
+
 export const recovery = act<Moving>({
   name: "instrument.recover",
   sound: { ...moving, power: "recover" },
   rows: (context) => Moves.against([context]),
-  faults: {
-    "hold not-held": held,
-    "restriction successor-unrestricted": frozen(receiver.holderId),
-    ...ofReceiver,
-    ...ofConsent,
-    ...ofPolicy,
-    "policy successor-registered": (context) => ({
-      ...context,
-      from: { ...context.from, successor: null }
-    }),
-    "policy successor-usable": (context) => ({
-      ...context,
-      from: {
-        ...context.from,
-        successor:
-          context.from.successor === null ? null : { ...context.from.successor, usableFrom: later }
-      }
-    }),
-    ...ofUnits
-  },
+  faults: ofRecovery,
   never: [...never, ["policy successor-registered", "policy successor-usable"]]
+})
+
+/** A step after the first: another successor than the signed one receives nothing. */
+export const laterRecovery = act<Moving>({
+  name: "instrument.recover, its second step",
+  sound: { ...moving, power: "recover", isBegun: true, askedUnits: null },
+  rows: (context) => Moves.against([context]),
+  faults: {
+    ...ofRecovery,
+    "policy successor-registered": (context) => ({ ...context, isSignedReceiver: false }),
+    "units enough-units": (context) => ({
+      ...context,
+      isBegun: false,
+      picked: { ...context.picked, short: d("1") }
+    })
+  },
+  never
 })

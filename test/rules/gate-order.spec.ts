@@ -16,7 +16,11 @@ import * as BrokenOrders from "./broken-orders.ts"
 import * as BrokenReserveOrders from "./broken-reserve-orders.ts"
 import * as BrokenReserves from "./broken-reserves.ts"
 
-const moves: ReadonlyArray<Act> = [BrokenMoves.forceTransfer, BrokenMoves.recovery]
+const moves: ReadonlyArray<Act> = [
+  BrokenMoves.forceTransfer,
+  BrokenMoves.recovery,
+  BrokenMoves.laterRecovery
+]
 const acts: ReadonlyArray<Act> = [
   ...Object.values(BrokenOrders),
   ...Object.values(BrokenCycles),

@@ -18,13 +18,14 @@ import type { IssuerPower } from "../vocabulary/sets.ts"
 import type { DerivedFigures, Figure } from "../writes/Figures.ts"
 import type { CitedOrder } from "../restraints/CitedOrder.ts"
 import { ForcedAct, forcedActs } from "./ForcedAct.ts"
-import { against, ofAct } from "./ForcedMoveGates.ts"
+import { against, ofAct, ofRest } from "./ForcedMoveGates.ts"
 import { type MoveRequest, heldBy, type LoadedMove, loadMoves } from "./ForcedMoveLookups.ts"
 import { fitting, movesMax, type Portion, releasedOf } from "./ForcedMoveRules.ts"
 import * as LineVoidGates from "./LineVoidGates.ts"
 import type { VoidableLine } from "./VoidableLines.ts"
 import { OrderLeft, ordersOf } from "./OrdersLeftLookups.ts"
 import { idOf, recoveries, unannounced } from "./Recovery.ts"
+import { figureNamesOf, signedMovesOf } from "./SignedMoveLookups.ts"
 
 /** Request of a forced act, by one holder or one instrument. */
 export interface ForcedActRequest {
@@ -66,11 +67,18 @@ const judgeRecoverable = (from: Holder) =>
     ? Effect.void
     : Effect.asVoid(Effect.fromResult(Machine.admit(HolderMachine, from, "succeed")))
 
-const movesLeft = ({ moves, power }: ForcedActRequest, { now, operationId }: OperationAct) =>
-  Effect.tap(loadMoves(moves.slice(0, movesMax), { power, operationId, now }), (all) =>
-    power === "force-transfer"
-      ? Effect.void
-      : Effect.forEach(all, ({ from }) => judgeRecoverable(from), { discard: true })
+/** Loads the moves that the act has not made yet. */
+const movesLeft = (
+  { moves, power }: ForcedActRequest,
+  { now, operationId }: OperationAct,
+  step = 1
+) =>
+  Effect.tap(
+    loadMoves(moves.slice(0, movesMax), { power, operationId, isBegun: step > 1, now }),
+    (all) =>
+      power === "force-transfer"
+        ? Effect.void
+        : Effect.forEach(all, ({ from }) => judgeRecoverable(from), { discard: true })
   )
 
 /** Checks of the act in its step `step`; an act without moves is judged by its lines alone. */
@@ -82,7 +90,9 @@ const rowsOf = (
   // A later step of lines alone has some left, unless another order voided them meanwhile.
   const hasRest = isMoving || voids?.lines.some(({ line }) => line?.isSuspended === true) === true
   return inOrder([
-    ...(isMoving ? ofAct({ askedMoves: moves.length, movesLeft: remainingMoves.length }) : []),
+    ...(isMoving && step === 1
+      ? ofAct({ askedMoves: moves.length, movesLeft: remainingMoves.length })
+      : []),
     ...(voids === null || voids.lines.length === 0
       ? []
       : [LineVoidGates.against({ ...voids, isBegun: step > 1 && hasRest })]),
@@ -117,16 +127,13 @@ const figuresOf = Effect.fn("forced-act.figures")(function* (
     return text.length <= shownMax ? text : sha256(text)
   }
   const ofMoves = left.flatMap((move): ReadonlyArray<readonly [string, Figure]> => {
-    const name = `${move.instrumentId} ${move.from.holderId}`
+    const names = figureNamesOf({ ...move.from, instrumentId: move.instrumentId })
     const released = releasedOf(move.picked, move.positions)
     return [
-      [`${name} to`, move.to?.holderId ?? ""],
-      [`${name} units`, Decimal.sum(move.picked.portions.map(({ amount }) => amount))],
-      [`${name} released`, Decimal.sum(released.map(({ amount }) => amount))],
-      [
-        `${name} locks`,
-        listed(released.map(({ contractId, holdingCid }) => contractId ?? holdingCid))
-      ]
+      [names.receiver, move.to?.holderId ?? ""],
+      [names.units, unitsOf(move.picked.portions)],
+      [names.releasedUnits, unitsOf(released)],
+      [names.locks, listed(released.map(({ contractId, holdingCid }) => contractId ?? holdingCid))]
     ]
   })
   const lines = asking.voids?.lines ?? []
@@ -148,17 +155,27 @@ const figuresOf = Effect.fn("forced-act.figures")(function* (
   } satisfies DerivedFigures
 })
 
+const unitsOf = (all: ReadonlyArray<{ readonly amount: Decimal.Decimal }>): Decimal.Decimal =>
+  Decimal.sum(all.map(({ amount }) => amount))
+
 /**
  * Plans one step: as many lines to void, and then as many moves, as one transaction may have input
- * contracts. Further steps void and move the rest; each is judged again by every gate.
+ * contracts. Further steps void and move the rest of what was signed; each is judged again by every gate.
  */
 const planOf = Effect.fn("forced-act.plan")(function* (
-  asking: ForcedActRequest,
+  request: ForcedActRequest,
   act: OperationAct,
   step: number
 ) {
-  const left = yield* movesLeft(asking, act)
-  yield* Effect.fromResult(judge(rowsOf(asking, left, step)))
+  const asking =
+    step === 1 || !request.isMoving
+      ? request
+      : { ...request, moves: yield* signedMovesOf(act.operationId) }
+  const signed = yield* movesLeft(asking, act, step)
+  const left = step === 1 ? signed : signed.filter(({ positions }) => positions.length > 0)
+  const sendable = left.length + linesLeft(asking).length
+  const further = step === 1 ? [] : [ofRest({ signed, sendable })]
+  yield* Effect.fromResult(judge(inOrder([...further, ...rowsOf(asking, left, step)])))
   const { inputsMax } = yield* Settings
   const givers = [...new Set(left.map(({ from }) => from.holderId))]
   const admitted = asking.power === "recover" ? yield* onLedger(givers) : []
@@ -171,31 +188,39 @@ const planOf = Effect.fn("forced-act.plan")(function* (
   const [first, ...rest] = [...voided, ...moves.map((move) => commandOf(asking, move))]
   if (first === undefined) throw new Error("no forced move fits one ledger transaction")
   const ended = (yield* endedWith(moves, admitted)).map(ending)
-  const last = isAll && voided.length === voiding.length
+  // Signed units that are missing end the act refused, by the step after all others have moved.
+  const isShort = signed.some(({ picked }) => Decimal.isPositive(picked.short))
+  const last = isAll && voided.length === voiding.length && !isShort
   return { commands: [first, ...rest, ...ended] as const, last }
 })
 
-/** Commands that void the named lines, without those that earlier steps have voided. */
-const voidingOf = ({ voids }: ForcedActRequest): ReadonlyArray<Command> =>
-  voids === null
+/** The named lines, without those that earlier steps have voided. */
+const linesLeft = ({ voids }: ForcedActRequest): ReadonlyArray<VoidableLine> =>
+  (voids?.lines ?? []).flatMap(({ line }) => (line === null || line.isVoid ? [] : [line]))
+
+/** Commands that void the named lines that are left. */
+const voidingOf = (request: ForcedActRequest): ReadonlyArray<Command> => {
+  const { voids } = request
+  return voids === null
     ? []
-    : voids.lines.flatMap(({ line }) =>
-        line === null || line.isVoid ? [] : [line.voiding({ orderRef: voids.orderRef })]
-      )
+    : linesLeft(request).map((line) => line.voiding({ orderRef: voids.orderRef }))
+}
 
 /**
  * Admissions that end in the transaction of a recovery: those to instruments of which the holder has
  * no units left, and with the last instrument all admissions of the holder. Every act that gives
  * units to a holder uses its credential: one that was judged before the recovery and is submitted
  * after it finds the credential archived, and is judged again. Units of an act that was committed
- * before are recovered by the next step.
+ * before are recovered by the next recovery.
  */
 const endedWith = Effect.fnUntraced(function* (
   moves: ReadonlyArray<LoadedMove & { readonly portions: ReadonlyArray<Portion> }>,
   admitted: ReadonlyArray<Admission>
 ) {
   if (admitted.length === 0) return []
-  const whole = moves.filter(({ picked, portions }) => portions.length === picked.portions.length)
+  const whole = moves.filter(({ portions, positions }) =>
+    Decimal.equals(unitsOf(portions), unitsOf(positions))
+  )
   const emptied = new Set(whole.map(({ from, instrumentId }) => pairOf({ ...from, instrumentId })))
   const withoutUnits = new Set<string>()
   for (const from of new Map(whole.map((move) => [move.from.holderId, move.from])).values()) {

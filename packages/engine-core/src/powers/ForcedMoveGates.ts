@@ -30,8 +30,12 @@ export interface MoveContext {
   readonly agreement: Pick<IssuerPowersAgreement, "powers"> | null
   /** The holder's granted consents that cover the instrument. */
   readonly consents: ReadonlyArray<Pick<IssuerPowersConsent, "powers">>
-  /** Null: all of the holder's units. */
+  /** Null: all of the holder's units, or those that the first step has judged. */
   readonly askedUnits: Decimal.Decimal | null
+  /** True: an earlier step of the act has committed, so that what is there of the rest moves. */
+  readonly isBegun: boolean
+  /** False: the holder has registered another successor than the one that was signed. */
+  readonly isSignedReceiver: boolean
   readonly picked: PickedPortions
   /** True if a holder of this act both gives and receives. */
   readonly isBothWays: boolean
@@ -103,7 +107,7 @@ const ofConsent = (moving: MoveContext): ReadonlyArray<Judgement> => {
 
 /** Checks of the receiver's identity: a move to the same holder would only release locks. */
 const ofPolicy = (moving: MoveContext): ReadonlyArray<Judgement> => {
-  const { from, isBothWays, now, power, to } = moving
+  const { from, isBothWays, isSignedReceiver, now, power, to } = moving
   const detail = aboutMove(moving)
   const { successor } = from
   return [
@@ -116,7 +120,9 @@ const ofPolicy = (moving: MoveContext): ReadonlyArray<Judgement> => {
     ...(power === "force-transfer"
       ? []
       : ([
-          condition("successor-registered", successor !== null && to !== null, { detail }),
+          condition("successor-registered", successor !== null && to !== null && isSignedReceiver, {
+            detail
+          }),
           condition(
             "successor-usable",
             successor === null || Instant.atOrBefore(successor.usableFrom, now),
@@ -127,12 +133,12 @@ const ofPolicy = (moving: MoveContext): ReadonlyArray<Judgement> => {
 }
 
 const ofUnits = (moving: MoveContext): ReadonlyArray<Judgement> => {
-  const { askedUnits, picked, unitDecimals } = moving
+  const { askedUnits, isBegun, picked, unitDecimals } = moving
   const detail = aboutMove(moving)
   const isNothing = picked.portions.length === 0 && Decimal.isZero(picked.stuckUnits)
   return [
     condition("units-held", !isNothing, { detail }),
-    condition("enough-units", !Decimal.isPositive(picked.short), { detail }),
+    condition("enough-units", isBegun || !Decimal.isPositive(picked.short), { detail }),
     condition(
       "unit-decimals",
       askedUnits === null || unitDecimals === null || Decimal.fits(askedUnits, unitDecimals),
@@ -157,6 +163,26 @@ export const ofAct = (moves: {
   }),
   condition("units-held", moves.movesLeft !== 0, { recovery: "Name a holder that holds units." })
 ]
+
+/**
+ * Check of a step after the first: something is left to send. Signed units that are the holder's no
+ * longer end the act refused, after all that is there of the others has moved.
+ */
+export const ofRest = (rest: {
+  /** Signed moves that no earlier step has completed. */
+  readonly signed: ReadonlyArray<Pick<MoveContext, "from" | "instrumentId">>
+  /** Number of moves and voids that the step may send. */
+  readonly sendable: number
+}): Judgement => {
+  const [gone] = rest.signed
+  return condition("enough-units", rest.sendable !== 0 || gone === undefined, {
+    detail:
+      gone === undefined
+        ? "Nothing that was signed is left to move."
+        : `The holder ${gone.from.holderId} no longer has all units of ${gone.instrumentId} that were signed; what it had of them has moved.`,
+    recovery: "Find where the units went, and have a forced act against that holder signed."
+  })
+}
 
 /**
  * All conditions of these forced moves, in the order of the gates (docs/domain/powers.md#forced-acts);

@@ -31,7 +31,10 @@ import { grouped, lineOf, positionsOf } from "./PositionLookups.ts"
 export interface MoveRequest {
   readonly holderId: string
   readonly instrumentId: string
-  /** The receiver of a forced transfer; a recovery goes to the holder's successor. */
+  /**
+   * The receiver of a forced transfer. A recovery goes to the holder's successor, which is named here
+   * once it was signed.
+   */
   readonly toHolderId: string | null
   /** Null: all of the holder's units. */
   readonly units: Decimal.Decimal | null
@@ -84,10 +87,13 @@ export const loadMoves = Effect.fnUntraced(function* (
   {
     power,
     operationId,
+    isBegun,
     now
   }: {
     readonly power: IssuerPower
     readonly operationId: string
+    /** True for a step after the first: the requests are the signed moves. */
+    readonly isBegun: boolean
     readonly now: Instant.Instant
   }
 ) {
@@ -134,7 +140,10 @@ export const loadMoves = Effect.fnUntraced(function* (
           (agreement === null || coversIssuer(consent, agreement.issuer))
       ),
       positions,
-      askedUnits: move.units,
+      // The first step has judged the places of the units that were asked for.
+      askedUnits: isBegun ? null : move.units,
+      isBegun,
+      isSignedReceiver: move.toHolderId === null || move.toHolderId === to?.holderId,
       picked: pick(positions, move.units ?? "all"),
       isBothWays: to !== null && to.holderId !== from.holderId && giving.has(to.holderId),
       now
@@ -183,10 +192,7 @@ const namedBy = Effect.fnUntraced(function* (
 })
 type NamedRecords = Effect.Success<ReturnType<typeof namedBy>>
 
-/**
- * The moves less the units that the operation's earlier steps have moved. A move of all units is
- * done once the holder has none left.
- */
+/** The moves less the units that the operation's earlier steps have moved. */
 const leftOf = Effect.fnUntraced(function* (
   requests: ReadonlyArray<MoveRequest>,
   operationId: string
@@ -199,8 +205,7 @@ const leftOf = Effect.fnUntraced(function* (
       ({ from, instrumentId }) =>
         from.holderId === move.holderId && instrumentId === move.instrumentId
     )
-    if (done === undefined) return [move]
-    if (move.units === null) return Decimal.isZero(done.left) ? [] : [move]
+    if (done === undefined || move.units === null) return [move]
     const units = Decimal.subtract(move.units, done.units)
     return Decimal.isPositive(units) ? [{ ...move, units }] : []
   })

@@ -92,7 +92,9 @@ export interface OperationDeclaration<K extends OperationKind, I, R, S extends S
    * Derives the figures of a four-eyes write, after `run`, `plan` or `begin` has judged it: when it
    * is made, at each signature, and when it runs, before its first step. Approvers sign the
    * figures; once they have moved by more than the tolerance, the write runs only after all have
-   * signed the new ones (docs/contract/four-eyes.md#figures). It only reads.
+   * signed the new ones (docs/contract/four-eyes.md#figures). It only reads. Of a write of several
+   * steps, `plan` takes what the later ones do from the figures of the operation, or from what its
+   * first step fixed.
    */
   figures?(
     input: NoInfer<I>,

@@ -22,6 +22,7 @@ const benches: Readonly<Record<string, () => Promise<{ readonly bench: Bench }>>
   livez: async () => (await import("./list.ts")).livez,
   whole: async () => (await import("./list.ts")).whole,
   operations: () => import("./operations.ts"),
+  stores: () => import("./stores.ts"),
   http: () => import("./http.ts"),
   waits: async () => (await import("./http.ts")).waits,
   reads: () => import("./reads.ts"),

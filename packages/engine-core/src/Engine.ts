@@ -21,7 +21,7 @@ import type { Ids } from "./ports/Ids.ts"
 import type { Ledger } from "./ports/Ledger.ts"
 import { layerEngine, type ScreeningSource } from "./ports/ScreeningSource.ts"
 import type { StatementSource } from "./ports/StatementSource.ts"
-import type {
+import {
   Atomically,
   Blobs,
   Bulk,
@@ -31,6 +31,7 @@ import type {
   Keys,
   ProjectionLog,
   RateWindow,
+  StoreIdentity,
   WorkQueue
 } from "./ports/storage/index.ts"
 import { contracts } from "./projection/Contract.ts"
@@ -172,14 +173,34 @@ const tasksOf = ({
 const engineOpened = (timely: ReadonlyArray<Timely.Timely>): ReadonlyArray<AnyOperation> =>
   timely.map(({ operation }) => operation).filter(({ route }) => route === null)
 
-/** The engine with the writes and readings that an embedder chooses. */
-export const layerOf = ({
-  history,
-  clocked,
-  operations,
-  timely,
-  fromLedger
-}: {
+/** Ends the start where the storage ports are of several stores: a mix records half of what is done. */
+const oneStore = Effect.gen(function* () {
+  const services = {
+    Atomically: yield* Atomically,
+    Blobs: yield* Blobs,
+    Bulk: yield* Bulk,
+    Documents: yield* Documents,
+    FactLog: yield* FactLog,
+    Feed: yield* Feed,
+    Keys: yield* Keys,
+    ProjectionLog: yield* ProjectionLog,
+    RateWindow: yield* RateWindow,
+    WorkQueue: yield* WorkQueue
+  }
+  const mix = StoreIdentity.mixOf(
+    Object.entries(services).map(([port, { store }]) => ({ port, store }))
+  )
+  if (mix !== null) return yield* Effect.die(new Error(mix))
+})
+
+/**
+ * The engine with the writes and readings that an embedder chooses. Storage ports of several stores are a
+ * defect at the start, whose message says which port is of which.
+ */
+export const layerOf = (choice: EngineChoice): Layer.Layer<Services, never, Ports> =>
+  Layer.unwrap(Effect.as(oneStore, assembled(choice)))
+
+interface EngineChoice {
   readonly operations: ReadonlyArray<Operation>
   readonly fromLedger: ReadonlyArray<FromLedger>
   /** Collections that readings fold; retention deletes their records that the ledger has pruned. */
@@ -188,7 +209,15 @@ export const layerOf = ({
   readonly clocked?: ReadonlyArray<Collection>
   /** Scheduled writes, which the engine opens by itself. */
   readonly timely?: ReadonlyArray<Timely.Timely>
-}): Layer.Layer<Services, never, Ports> =>
+}
+
+const assembled = ({
+  history,
+  clocked,
+  operations,
+  timely,
+  fromLedger
+}: EngineChoice): Layer.Layer<Services, never, Ports> =>
   engine.pipe(
     Layer.provideMerge(
       Layer.mergeAll(

@@ -1,10 +1,13 @@
 /** Port: transactions around storage calls, all or nothing, and named locks. */
 import { Context, type Effect } from "effect"
 import type { StorageUnavailable } from "./StorageError.ts"
+import type { StoreIdentity } from "./StoreIdentity.ts"
 
 export class Atomically extends Context.Service<
   Atomically,
   {
+    /** The opening of the store that the port is of: MUST be one object in all of its ports. */
+    readonly store: StoreIdentity
     /**
      * Runs `effect` in one transaction (read committed). It MUST leave nothing behind when the
      * effect fails, dies or is interrupted, and MUST have made everything durable when it

@@ -4,6 +4,7 @@
  */
 import { Context, type Effect, type Option } from "effect"
 import type { StorageUnavailable } from "./StorageError.ts"
+import type { StoreIdentity } from "./StoreIdentity.ts"
 
 /** A chunk of a file, counted from 0; a file has a name that no other has. */
 interface ChunkKey {
@@ -14,6 +15,8 @@ interface ChunkKey {
 export class Blobs extends Context.Service<
   Blobs,
   {
+    /** The opening of the store that the port is of: MUST be one object in all of its ports. */
+    readonly store: StoreIdentity
     /**
      * Stores bytes under their lower-case hex SHA-256; the same hash twice is one blob. MUST keep a
      * copy: the caller may change its bytes afterwards.

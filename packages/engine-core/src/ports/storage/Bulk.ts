@@ -5,6 +5,7 @@
 import { Context, type Effect, type Option, type Stream } from "effect"
 import type { StoredPin } from "./Documents.ts"
 import type { StorageUnavailable } from "./StorageError.ts"
+import type { StoreIdentity } from "./StoreIdentity.ts"
 
 export interface BulkRow {
   /** Plain text, unique under its owner: the order of reads, compared by code unit. */
@@ -114,6 +115,8 @@ export interface BulkSum {
 export class Bulk extends Context.Service<
   Bulk,
   {
+    /** The opening of the store that the port is of: MUST be one object in all of its ports. */
+    readonly store: StoreIdentity
     /**
      * Appends rows, durable when it answers, apart from any open transaction. A row whose key the
      * owner has already is left as it is, so that a call may be repeated after a crash. For a sealed

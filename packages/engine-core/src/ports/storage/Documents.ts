@@ -4,6 +4,7 @@
  */
 import { Context, type Effect, type Stream } from "effect"
 import type { StorageUnavailable } from "./StorageError.ts"
+import type { StoreIdentity } from "./StoreIdentity.ts"
 
 /** A version to write. It closes the record's open version at its own `from`. */
 export interface VersionRow {
@@ -84,6 +85,8 @@ export interface ListQuery {
 export class Documents extends Context.Service<
   Documents,
   {
+    /** The opening of the store that the port is of: MUST be one object in all of its ports. */
+    readonly store: StoreIdentity
     /**
      * Writes versions: closes each record's open version at (fromOffset, fromInstant) and opens the
      * new one. A version that does not close the open one is a defect (so is a first version of a

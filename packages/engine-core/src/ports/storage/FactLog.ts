@@ -1,6 +1,7 @@
 /** Port: append-only log of the facts of each record, in order of version. */
 import { Context, type Effect } from "effect"
 import type { StorageUnavailable, VersionMoved } from "./StorageError.ts"
+import type { StoreIdentity } from "./StoreIdentity.ts"
 
 /** One fact as the store keeps it: text and integers that it does not interpret. */
 export interface FactRow {
@@ -21,6 +22,8 @@ export interface FactRow {
 export class FactLog extends Context.Service<
   FactLog,
   {
+    /** The opening of the store that the port is of: MUST be one object in all of its ports. */
+    readonly store: StoreIdentity
     /**
      * Appends facts. A row's version MUST be exactly one more than the record's last one (0 when
      * there is none), else `VersionMoved` and nothing is written. Rows of one record come in order.

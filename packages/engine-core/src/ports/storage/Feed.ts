@@ -1,6 +1,7 @@
 /** The event feed and the audit log: gapless sequences, in the order in which transactions committed. */
 import { Context, type Effect, type Stream } from "effect"
 import type { StorageUnavailable } from "./StorageError.ts"
+import type { StoreIdentity } from "./StoreIdentity.ts"
 
 /** Head of the feed: the last number and stamp, and the heads of projection and audit log. */
 export interface FeedHead {
@@ -120,6 +121,8 @@ export interface FeedQuery {
 export class Feed extends Context.Service<
   Feed,
   {
+    /** The opening of the store that the port is of: MUST be one object in all of its ports. */
+    readonly store: StoreIdentity
     /**
      * Takes the head for this transaction: everybody else who writes waits until it ends, so it
      * MUST be called last, just before the writes that carry its stamp. `at` is the later of `now`

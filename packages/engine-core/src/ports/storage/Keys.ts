@@ -3,6 +3,7 @@
  */
 import { Context, type Effect, type Option } from "effect"
 import type { StorageUnavailable } from "./StorageError.ts"
+import type { StoreIdentity } from "./StoreIdentity.ts"
 
 export interface KeyRow {
   /** Owner of the key: tenant and subject in one text. */
@@ -19,6 +20,8 @@ export interface KeyRow {
 export class Keys extends Context.Service<
   Keys,
   {
+    /** The opening of the store that the port is of: MUST be one object in all of its ports. */
+    readonly store: StoreIdentity
     /**
      * Binds a key to a target. Of any number of parallel calls exactly one MUST bind it; the others
      * wait for that one's transaction and read its row, the earlier binding. A row whose `bindsUntil`

@@ -1,6 +1,7 @@
 /** Port: the projection's position on the ledger, and the updates it has read. */
 import { Context, type Effect, type Option } from "effect"
 import type { StorageUnavailable, WriterFenced } from "./StorageError.ts"
+import type { StoreIdentity } from "./StoreIdentity.ts"
 
 export interface ProjectionHead {
   readonly offset: number
@@ -51,6 +52,8 @@ export interface AsOf {
 export class ProjectionLog extends Context.Service<
   ProjectionLog,
   {
+    /** The opening of the store that the port is of: MUST be one object in all of its ports. */
+    readonly store: StoreIdentity
     readonly head: Effect.Effect<ProjectionHead, StorageUnavailable>
     /** Fencing: makes the caller the only writer by raising the epoch, and answers the head under it. */
     readonly takeOver: (writer: {

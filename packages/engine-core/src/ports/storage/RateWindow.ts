@@ -4,10 +4,13 @@
  */
 import { Context, type Effect } from "effect"
 import type { StorageUnavailable } from "./StorageError.ts"
+import type { StoreIdentity } from "./StoreIdentity.ts"
 
 export class RateWindow extends Context.Service<
   RateWindow,
   {
+    /** The opening of the store that the port is of: MUST be one object in all of its ports. */
+    readonly store: StoreIdentity
     /**
      * The generic cell rate algorithm, in microseconds of the store's clock: admits `cost` calls if
      * the theoretical arrival time stays within `tolerance`, and moves it; a refusal moves nothing. An

@@ -4,6 +4,7 @@
  */
 import { Context, type Effect, type Option, type Stream } from "effect"
 import type { LeaseLost, StorageUnavailable } from "./StorageError.ts"
+import type { StoreIdentity } from "./StoreIdentity.ts"
 
 export interface WorkItem {
   /** `operations`, `deliveries`, `schedules`, … */
@@ -33,6 +34,8 @@ export interface Lease {
 export class WorkQueue extends Context.Service<
   WorkQueue,
   {
+    /** The opening of the store that the port is of: MUST be one object in all of its ports. */
+    readonly store: StoreIdentity
     /** Adds items within the caller's transaction; an item id that is there already is left alone. */
     readonly enqueue: (items: ReadonlyArray<WorkItem>) => Effect.Effect<void, StorageUnavailable>
     /**

@@ -2,11 +2,14 @@
 import {
   Atomically,
   Blobs,
+  Bulk,
   Documents,
   FactLog,
   Feed,
   Keys,
   ProjectionLog,
+  RateWindow,
+  StoreIdentity,
   WorkQueue
 } from "@bursar/engine-core/ports"
 import { Deferred, Effect, Fiber, Option } from "effect"
@@ -109,6 +112,22 @@ const leavesNothing = (how: Effect.Effect<never, string>, ended: string) =>
   })
 
 export const atomically: ReadonlyArray<Check> = [
+  check(PORT, "says in each port that it is of the same opening of the store", function* () {
+    const ports = {
+      Atomically: yield* Atomically,
+      Blobs: yield* Blobs,
+      Bulk: yield* Bulk,
+      Documents: yield* Documents,
+      FactLog: yield* FactLog,
+      Feed: yield* Feed,
+      Keys: yield* Keys,
+      ProjectionLog: yield* ProjectionLog,
+      RateWindow: yield* RateWindow,
+      WorkQueue: yield* WorkQueue
+    }
+    const named = Object.entries(ports).map(([port, { store }]) => ({ port, store }))
+    yield* same("the mix", StoreIdentity.mixOf(named), null)
+  }),
   check(PORT, "makes all of a transaction visible when it succeeds", function* () {
     const { run } = yield* Atomically
     const { steps, seen } = yield* writes(yield* fresh("done"))

@@ -1,5 +1,5 @@
 /** Faults of transactions. */
-import { Atomically, FactLog } from "@bursar/engine-core/ports"
+import { Atomically, FactLog, Keys } from "@bursar/engine-core/ports"
 import { Context, Effect } from "effect"
 import { type Fault, replace } from "./Fault.ts"
 
@@ -72,5 +72,10 @@ export const faults = {
     does: "gives a lock to whoever asks, also outside a transaction",
     noticedBy: ["refuses a lock outside of a transaction"],
     spoil: replace(Atomically, () => ({ lock: () => Effect.void }))
+  },
+  "of-another-store": {
+    does: "has a port of another store among its own",
+    noticedBy: ["says in each port that it is of the same opening"],
+    spoil: replace(Keys, () => ({ store: { name: "another" } }))
   }
 } satisfies Record<string, Fault>

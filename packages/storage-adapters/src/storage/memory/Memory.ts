@@ -43,6 +43,7 @@ const storage = Effect.sync((): Context.Context<Storage> => {
   const head = MemoryFeed.makeHead()
   const documents = MemoryDocuments.make(transactions)
   return Context.make(Atomically, {
+    store: transactions.store,
     run: transactions.run,
     // No flush: records in memory are never made more durable.
     reading: (effect) => effect,
@@ -56,7 +57,7 @@ const storage = Effect.sync((): Context.Context<Storage> => {
     Context.add(Feed, MemoryFeed.make({ transactions, head, wakes })),
     Context.add(Keys, MemoryKeys.make(transactions)),
     Context.add(ProjectionLog, MemoryProjectionLog.make({ transactions, head })),
-    Context.add(RateWindow, MemoryRateWindow.make()),
+    Context.add(RateWindow, MemoryRateWindow.make(transactions.store)),
     Context.add(WorkQueue, MemoryWorkQueue.make({ transactions, wakes }))
   )
 })

@@ -13,6 +13,7 @@ export const make = (transactions: Transactions): Blobs["Service"] => {
   const blobs = new Map<string, Uint8Array>()
   const files = new Map<string, File>()
   return {
+    store: transactions.store,
     put: ({ hash, bytes }) =>
       transactions.write((transaction) => {
         if (!blobs.has(hash)) Undo.set(transaction, blobs, hash, bytes.slice())

@@ -114,6 +114,7 @@ export const make = ({
   }
 
   return {
+    store: transactions.store,
     append: (name, rows) =>
       unlessSealing(
         transactions,

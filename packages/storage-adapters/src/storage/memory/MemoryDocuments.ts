@@ -56,6 +56,7 @@ export const make = (transactions: Transactions): MemoryDocuments => {
   }
 
   const service: Documents["Service"] = {
+    store: transactions.store,
     put: (rows) =>
       transactions.write((transaction) => {
         for (const row of rows) putOne(transaction, collection(row.collection), row)

@@ -21,6 +21,7 @@ export const make = (transactions: Transactions): FactLog["Service"] => {
   }
 
   return {
+    store: transactions.store,
     append: (rows) =>
       transactions.attempt((transaction) => {
         const moved = firstMoved(

@@ -84,6 +84,7 @@ export const make = ({
   }
 
   return {
+    store: transactions.store,
     take: (now) =>
       transactions.inside("Feed.take", (transaction) => {
         head.takenBy = transaction.id

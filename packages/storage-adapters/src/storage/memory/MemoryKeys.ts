@@ -24,6 +24,7 @@ export const make = (transactions: Transactions): Keys["Service"] => {
   }
 
   return {
+    store: transactions.store,
     bind: (binding) =>
       transactions.write((transaction) => {
         const earlier = bindingOf(binding)

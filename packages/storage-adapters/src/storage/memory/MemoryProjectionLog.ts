@@ -58,6 +58,7 @@ export const make = ({
   }
 
   return {
+    store: transactions.store,
     head: transactions.read(() => head.projection),
     takeOver: ({ participant }) =>
       transactions.write((transaction) => {

@@ -1,11 +1,11 @@
 /** In-memory rate limiter: theoretical arrival time of each recent subject. */
 import { Clock, Effect } from "effect"
-import type { RateWindow } from "@bursar/engine-core/ports"
+import type { RateWindow, StoreIdentity } from "@bursar/engine-core/ports"
 
 const SUBJECTS_BEFORE_SWEEP = 10_000
 
 /** Outside transactions: a call counts although its write is rolled back. */
-export const make = (): RateWindow["Service"] => {
+export const make = (store: StoreIdentity.StoreIdentity): RateWindow["Service"] => {
   const arrivals = new Map<string, number>()
   let sweepAt = SUBJECTS_BEFORE_SWEEP
 
@@ -16,6 +16,7 @@ export const make = (): RateWindow["Service"] => {
   }
 
   return {
+    store,
     take: ({ subject, cost, interval, tolerance }) =>
       Effect.map(Clock.currentTimeNanos, (nanos) => {
         const now = Number(nanos / 1000n)

@@ -136,6 +136,7 @@ export const make = ({
     )
 
   return {
+    store: transactions.store,
     enqueue: (items) =>
       Effect.flatMap(Clock.currentTimeMillis, (now) =>
         transactions.write((transaction) => {

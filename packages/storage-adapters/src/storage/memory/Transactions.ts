@@ -1,4 +1,5 @@
 /** Transactions of the memory store: one at a time, rolled back by an undo log. */
+import type { StoreIdentity } from "@bursar/engine-core/ports"
 import { Context, Effect, Exit, type Result, Semaphore } from "effect"
 
 /** One open transaction: its undo log, and its actions after commit. */
@@ -15,6 +16,7 @@ export interface Transaction {
  * may be rolled back. A transaction that waits for a call of another fiber outside of it deadlocks.
  */
 export interface Transactions {
+  readonly store: StoreIdentity.StoreIdentity
   readonly run: <A, E, R>(effect: Effect.Effect<A, E, R>) => Effect.Effect<A, E, R>
   readonly read: <A>(f: () => A) => Effect.Effect<A>
   /** Runs `f` in the open transaction, or in a new one; an exception is a defect. */
@@ -99,6 +101,7 @@ export const make = (): Transactions => {
     current((outer) => (outer === undefined ? inTurn(f) : Effect.sync(() => orTakeBack(outer, f))))
 
   return {
+    store: { name: "memory" },
     run,
     read: (f) =>
       current((outer) => (outer === undefined ? turn.withPermit(Effect.sync(f)) : Effect.sync(f))),

@@ -7,6 +7,7 @@ import type { Sessions } from "./Sessions.ts"
 const SEED = 1
 
 export const make = (sessions: Sessions): Atomically["Service"] => ({
+  store: sessions.store,
   run: sessions.run,
   reading: sessions.reading,
   lock: (name) =>

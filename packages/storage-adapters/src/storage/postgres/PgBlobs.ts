@@ -48,6 +48,7 @@ export const make = ({
   readonly bulk: Sessions
 }): Blobs["Service"] => {
   return {
+    store: sessions.store,
     put: ({ hash, bytes }) =>
       sessions.send(
         "insert into bursar.blob (hash, bytes) values ($1, $2) on conflict do nothing",

@@ -239,6 +239,7 @@ export const make = ({
   readonly bulk: Sessions
 }): Bulk["Service"] => {
   return {
+    store: sessions.store,
     append: (owner, rows) =>
       rows.length === 0
         ? Effect.void

@@ -91,6 +91,7 @@ const documents = (
   sessions: Sessions,
   list: Documents["Service"]["list"]
 ): Documents["Service"] => ({
+  store: sessions.store,
   put: (rows) => {
     const [first, ...more] = rows
     if (first === undefined) return Effect.void

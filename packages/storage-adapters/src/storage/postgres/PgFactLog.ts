@@ -119,6 +119,7 @@ export const make = (sessions: Sessions): FactLog["Service"] => {
     )
 
   return {
+    store: sessions.store,
     append: (rows) => {
       const [first, ...more] = rows
       if (first === undefined) return Effect.void

@@ -64,6 +64,7 @@ export const make = ({
   readonly wakes: Wakes
 }): Feed["Service"] => {
   return {
+    store: sessions.store,
     take: (now) =>
       sessions.inside("Feed.take", (session) =>
         Effect.gen(function* () {

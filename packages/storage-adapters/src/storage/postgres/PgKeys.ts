@@ -93,6 +93,7 @@ export const make = (sessions: Sessions): Keys["Service"] => {
   })
 
   return {
+    store: sessions.store,
     bind: Batches.make(sessions.current, { alone: bindAlone, together: bindTogether }),
     find,
     retarget: ({ scope, key, target }) =>

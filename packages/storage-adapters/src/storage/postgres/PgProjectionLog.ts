@@ -145,6 +145,7 @@ with answers as (
 select count(*) as gone from gone`
 
 export const make = (sessions: Sessions): ProjectionLog["Service"] => ({
+  store: sessions.store,
   head: Effect.map(
     sessions.look(
       `select ${HEAD}, at, moves${sessions.headColumns} from bursar.head where id = 1`,

@@ -39,6 +39,7 @@ select count(*) as gone from gone`
 
 /** Outside transactions: a call counts although its write is rolled back. */
 export const make = (sessions: Sessions): RateWindow["Service"] => ({
+  store: sessions.store,
   take: ({ subject, cost, interval, tolerance }) =>
     Effect.map(
       sessions.askApart(TAKE, [subject, String(cost), String(interval), String(tolerance)]),

@@ -283,6 +283,7 @@ export const make = ({
   }
 
   return {
+    store: sessions.store,
     enqueue: (items) =>
       items.length === 0
         ? Effect.void

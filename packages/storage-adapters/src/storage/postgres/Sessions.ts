@@ -1,5 +1,5 @@
 /** Connections to the database: single statements share a few, a transaction has one of its own. */
-import type { StorageUnavailable, StoredPin } from "@bursar/engine-core/ports"
+import type { StorageUnavailable, StoredPin, StoreIdentity } from "@bursar/engine-core/ports"
 import type { PgConnection, PgPool } from "@effect/sql-pg"
 import { Cause, Context, Deferred, Effect, Exit, Fiber, Option, type Scope } from "effect"
 import type { SqlError } from "effect/sql/SqlError"
@@ -30,6 +30,7 @@ export interface Session {
 }
 
 export interface Sessions {
+  readonly store: StoreIdentity.StoreIdentity
   readonly run: <A, E, R>(
     effect: Effect.Effect<A, E, R>
   ) => Effect.Effect<A, E | StorageUnavailable, R>
@@ -269,6 +270,7 @@ const on = (connections: Connections.Connections): Sessions => {
     )
 
   return {
+    store: { name: "PostgreSQL" },
     run,
     ask: (sql, parameters) =>
       Effect.flatMap(current, (open) =>

@@ -110,6 +110,7 @@ const storage = ({
     })
     const wakes = LocalWakes.make()
     return Context.make(Atomically, {
+      store: transactions.store,
       run: transactions.run,
       reading: transactions.reading,
       // Only one transaction runs at a time, over all processes, which excludes everybody else.
@@ -122,7 +123,10 @@ const storage = ({
       Context.add(Feed, SqliteFeed.make({ transactions, wakes })),
       Context.add(Keys, SqliteKeys.make(transactions)),
       Context.add(ProjectionLog, SqliteProjectionLog.make(transactions)),
-      Context.add(RateWindow, SqliteRateWindow.make({ db: rates.writer, lockMillis })),
+      Context.add(
+        RateWindow,
+        SqliteRateWindow.make({ store: transactions.store, db: rates.writer, lockMillis })
+      ),
       Context.add(WorkQueue, SqliteWorkQueue.make({ transactions, wakes }))
     )
   })

@@ -14,6 +14,7 @@ export const make = ({
 }): Blobs["Service"] => {
   const named = (file: string) => ({ kind: "file", owner: file }) as const
   return {
+    store: transactions.store,
     put: ({ hash, bytes }) =>
       transactions.write(({ db }) => {
         db.run("insert into blob (hash, bytes) values (?, ?) on conflict do nothing", [hash, bytes])

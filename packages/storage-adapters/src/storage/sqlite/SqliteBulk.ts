@@ -36,6 +36,7 @@ export const make = ({
     transactions.read((records) => f(owners.sealed(records, named(owner))))
 
   return {
+    store: transactions.store,
     append: (owner, rows) =>
       rows.length === 0
         ? Effect.void

@@ -25,6 +25,7 @@ export const make = ({
   readonly transactions: SqliteTransactions
   readonly snapshots: Snapshots
 }): Documents["Service"] => ({
+  store: transactions.store,
   put: (rows) =>
     transactions.write(({ db }) => {
       for (const row of rows) putOne(db, row)

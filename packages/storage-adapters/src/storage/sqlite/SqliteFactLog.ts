@@ -8,6 +8,7 @@ import type { SqliteTransactions } from "./Transactions.ts"
 const COLUMNS = `f.collection, f.record_id, f.version, f.fact, f.cause, f."offset", f.recorded_at`
 
 export const make = (transactions: SqliteTransactions): FactLog["Service"] => ({
+  store: transactions.store,
   append: (rows) =>
     transactions.attempt(({ db }) => {
       const moved = firstMoved(db, rows)

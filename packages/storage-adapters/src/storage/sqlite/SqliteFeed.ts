@@ -21,6 +21,7 @@ export const make = ({
   readonly transactions: SqliteTransactions
   readonly wakes: Wakes
 }): Feed["Service"] => ({
+  store: transactions.store,
   take: (now) =>
     transactions.inside("Feed.take", ({ db, notes }) => {
       const last = headOf(db)

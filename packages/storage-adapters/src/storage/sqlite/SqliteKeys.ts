@@ -6,6 +6,7 @@ import type { Database } from "./Database.ts"
 import type { SqliteTransactions } from "./Transactions.ts"
 
 export const make = (transactions: SqliteTransactions): Keys["Service"] => ({
+  store: transactions.store,
   bind: (binding) =>
     transactions.write(({ db }) => {
       const earlier = bindingOf(db, binding)

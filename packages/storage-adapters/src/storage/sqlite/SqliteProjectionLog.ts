@@ -13,6 +13,7 @@ import type { Database } from "./Database.ts"
 import type { SqliteTransactions } from "./Transactions.ts"
 
 export const make = (transactions: SqliteTransactions): ProjectionLog["Service"] => ({
+  store: transactions.store,
   head: transactions.read((db) => headOf(db).shown),
   takeOver: ({ participant }) =>
     transactions.write(({ db }) => {

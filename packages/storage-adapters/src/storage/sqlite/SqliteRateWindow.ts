@@ -1,5 +1,5 @@
 /** Rate limiter in SQLite: a file of its own, which no open transaction locks. */
-import type { RateWindow } from "@bursar/engine-core/ports"
+import type { RateWindow, StoreIdentity } from "@bursar/engine-core/ports"
 import { Clock, Effect } from "effect"
 import * as Columns from "./Columns.ts"
 import type { Database } from "./Database.ts"
@@ -7,9 +7,11 @@ import * as Faults from "./Faults.ts"
 
 /** Outside transactions: a call counts although its write is rolled back. */
 export const make = ({
+  store,
   db,
   lockMillis
 }: {
+  readonly store: StoreIdentity.StoreIdentity
   readonly db: Database
   readonly lockMillis: number
 }): RateWindow["Service"] => {
@@ -30,6 +32,7 @@ export const make = ({
       )
     )
   return {
+    store,
     take: ({ subject, cost, interval, tolerance }) =>
       alone((now) => {
         const row = db.get("select arrival from rate where subject = ?", [subject])

@@ -71,6 +71,7 @@ export const make = ({
     })
 
   return {
+    store: transactions.store,
     enqueue: (items) =>
       items.length === 0
         ? Effect.void

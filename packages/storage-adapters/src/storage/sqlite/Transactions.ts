@@ -2,7 +2,7 @@
  * Transactions of the records: one writer at a time, over all processes, and readers beside it that see
  * what is committed.
  */
-import type { StorageUnavailable } from "@bursar/engine-core/ports"
+import type { StorageUnavailable, StoreIdentity } from "@bursar/engine-core/ports"
 import { Cause, Context, Effect, Exit, type Result, Semaphore } from "effect"
 import type { Database } from "./Database.ts"
 import * as Faults from "./Faults.ts"
@@ -19,6 +19,7 @@ export interface SqliteTransaction {
 }
 
 export interface SqliteTransactions {
+  readonly store: StoreIdentity.StoreIdentity
   readonly run: <A, E, R>(
     effect: Effect.Effect<A, E, R>
   ) => Effect.Effect<A, E | StorageUnavailable, R>
@@ -196,6 +197,7 @@ export const make = ({
     )
 
   return {
+    store: { name: "SQLite" },
     run,
     reading: (effect) =>
       Effect.flatMap(Reading, (outer) => {

@@ -81,7 +81,10 @@ const alone: ReadonlyArray<Part> = [
  * the rows run at once.
  */
 const rows: ReadonlyArray<ReadonlyArray<Part>> = [
-  [{ name: "outside judges", command: program("test/tools/judge.ts"), minutes: 15 }],
+  [
+    { name: "outside judges", command: program("test/tools/judge.ts"), minutes: 15 },
+    { name: "reference", command: program("test/tools/reference.ts"), minutes: 10 }
+  ],
   [
     { name: "build", command: program(".ci/build.ts"), minutes: 10 },
     { name: "a consumer of the packages", command: program(".ci/consumer.ts"), minutes: 10 },

@@ -60,6 +60,7 @@ import * as Operations from "./writes/Operations.ts"
 import * as Consequence from "./records/Consequence.ts"
 import * as Timely from "./records/Timely.ts"
 
+/** Engine of a venue: it follows the ledger and runs every worker until its scope ends. */
 export class Engine extends Context.Service<
   Engine,
   {

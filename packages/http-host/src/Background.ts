@@ -17,6 +17,7 @@ export class BackgroundEnded extends Data.TaggedError("BackgroundEnded")<{
   }
 }
 
+/** Work of a host beside its calls. */
 export class Background extends Context.Service<
   Background,
   {
@@ -28,6 +29,7 @@ export class Background extends Context.Service<
 /** The engine gives running work 20 seconds to finish; what is not finished is left for recovery. */
 const stopWithin = Duration.seconds(25)
 
+/** Runs work beside the calls for as long as the host is up. */
 export const layer = <E, R>(
   running: ReadonlyArray<BackgroundTask<E, R>>
 ): Layer.Layer<Background, never, R> =>

@@ -8,6 +8,7 @@ import { dirname, join } from "node:path"
 /** Purpose of a key; each purpose has a key file of its own. */
 export type Use = "webhook" | "sealing" | "audit" | "cursor"
 
+/** Key of the host, as its data folder keeps it. */
 export interface OwnKey {
   readonly keyId: string
   /** 32 bytes. */

@@ -24,6 +24,7 @@ import * as AnonymousConnections from "./middleware/AnonymousConnections.ts"
 import * as Waits from "./middleware/Waits.ts"
 import * as Body from "./wire/Body.ts"
 
+/** Options of a host: its tables, its venue, its address and its limits. */
 export interface Options {
   readonly tables: Tables
   readonly tenant: Venue

@@ -21,8 +21,11 @@ import { waitDefaults as waits } from "./wire/WaitLimits.ts"
 
 /** The signature algorithms that a deployment may trust. */
 export const algorithms = ["ES256", "ES384", "PS256", "PS384", "RS256", "RS384", "EdDSA"] as const
+
+/** Algorithm of a token's signature. */
 export type Algorithm = (typeof algorithms)[number]
 
+/** Setting of a host: its kind, its default and the sentence that documents it. */
 export interface Setting<A = unknown> extends Kind.Kind<A> {
   /** One sentence that says what the setting decides. */
   readonly doc: string
@@ -549,6 +552,7 @@ export const settings = {
 
 type Settings = typeof settings
 
+/** Name of a setting. */
 export type Name = keyof Settings
 
 /** Values of all settings, by name. */

@@ -17,6 +17,7 @@ export class ManagementFailed extends Data.TaggedError("ManagementFailed")<{
   }
 }
 
+/** Options of the server of health and metrics. */
 export interface Options {
   readonly host: string
   readonly port: number
@@ -28,6 +29,7 @@ export interface Options {
 const aliveWithin = 5_000
 const beatEvery = "1 second"
 
+/** Server of health and metrics, on a port apart from the interface's. */
 export const layer = (options: Options): Layer.Layer<never, ManagementFailed, Readiness> =>
   Layer.effectDiscard(
     Effect.gen(function* () {

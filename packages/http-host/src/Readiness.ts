@@ -19,6 +19,7 @@ export interface Vitals {
   readonly migrationsPending: boolean
 }
 
+/** Reader of what a host needs to be ready: its storage, its ledger and its engine. */
 export class Vital extends Context.Service<
   Vital,
   {
@@ -31,6 +32,7 @@ export class Vital extends Context.Service<
   }
 >()("@bursar/http-host/Readiness/Vital") {}
 
+/** Judgement of whether a host is ready for calls. */
 export class Readiness extends Context.Service<
   Readiness,
   {

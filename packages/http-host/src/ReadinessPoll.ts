@@ -55,6 +55,7 @@ const tryWrite = Effect.gen(function* () {
 
 type Needs = Ledger.Ledger | ProjectionLog | WorkQueue | Atomically | Blobs
 
+/** Reader that looks again by itself, so that a call for readiness waits for nothing. */
 export const layer: Layer.Layer<Vital, never, Needs> = Layer.effect(
   Vital,
   Effect.gen(function* () {

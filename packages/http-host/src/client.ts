@@ -48,15 +48,18 @@ interface AnswerPoint {
   readonly pointAndPage: PointAndPage
 }
 
+/** Answer with one value, and the point that it was read at. */
 export interface One<V> extends AnswerPoint {
   readonly value: DecodedValue<V>
 }
 
+/** Answer with a page of a list, and the point that it was read at. */
 export interface Page<V> extends AnswerPoint {
   readonly value: ReadonlyArray<DecodedValue<V>>
   readonly next: string | null
 }
 
+/** Page of the feed of events. */
 export interface FeedPage {
   readonly events: ReadonlyArray<DecodedValue<EventQueries.Event>>
   /**
@@ -66,10 +69,12 @@ export interface FeedPage {
   readonly cursor: string
 }
 
+/** Answer to a write, with the result of its kind. */
 export type TypedWriteAnswer<R> = Omit<DecodedValue<WriteAnswer>, "result"> & {
   readonly result: DecodedValue<R | null>
 }
 
+/** Client of a venue: a method for every write and read. */
 export interface Client {
   /**
    * Makes a write; the answer is an operation, or an action that awaits its approvers. An approver
@@ -208,6 +213,7 @@ export interface Approvable {
   readonly figuresHash: string | null
 }
 
+/** Options of a walk through the feed. */
 export interface FeedOptions {
   /** Cursor that the caller stored last; absent: the first event that is kept. */
   readonly after?: string
@@ -255,6 +261,7 @@ export const overFetch = (options: Omit<Call.Options, "httpClient">): Client =>
 /** Page size of streams where the caller gives no limit. */
 const pageLimit = 500
 
+/** Client of the venue at an address, for one caller. */
 export const make = (options: Call.Options): Client => {
   const ask = Call.make(options)
   const makeKey = options.makeKey ?? (() => crypto.randomUUID())

@@ -49,6 +49,7 @@ export type {
 } from "./plain-client/Requests.ts"
 export { callTable } from "./plain-client/table.ts"
 
+/** Options of a client. */
 export interface ClientOptions extends Requests.RequestOptions {
   /** Makes an Idempotency-Key for a call without one; random UUIDs by default. */
   readonly makeKey?: () => string
@@ -64,11 +65,13 @@ export interface KeyedOptions extends Requests.CallOptions {
   readonly key?: string | null
 }
 
+/** Options of a write. */
 export interface WriteOptions extends KeyedOptions {
   /** Whole seconds, at most 60, for which the service holds its answer back until the write has ended. */
   readonly wait?: number
 }
 
+/** Options of a wait for the end of a write. */
 export interface DoneOptions extends Requests.CallOptions {
   /**
    * Seconds after which the wait fails with a `TimeoutError`, one day by default; the write itself goes
@@ -87,6 +90,7 @@ export interface PointOptions extends Requests.CallOptions {
   readonly asOf?: string
 }
 
+/** Filter, page and point of a list. */
 export interface ListOptions<R extends ListName> extends PointOptions {
   readonly where?: ParamsJson<R>
   /** Records of a page, 1 to 1000; absent: the whole list in one answer. */
@@ -104,6 +108,7 @@ type ListCall<R extends ListName> =
     ? readonly [options?: ListOptions<R>]
     : readonly [options: ListOptions<R> & { readonly where: ParamsJson<R> }]
 
+/** Filter and start of a walk through the feed. */
 export interface FeedOptions extends FeedFilters, Requests.CallOptions {
   /** Cursor of the last event that was handled; absent: the feed begins with its oldest event. */
   readonly after?: string

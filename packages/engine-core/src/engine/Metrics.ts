@@ -44,6 +44,7 @@ export const reconciliationRuns = Metric.counter("bursar.reconciliation.runs", {
   incremental: true
 })
 
+/** Gauge of the actions that await their approvers. */
 export const approvalsAwaiting = Metric.gauge("bursar.approvals.awaiting", {
   description: "Four-eyes actions that await their approvers."
 })

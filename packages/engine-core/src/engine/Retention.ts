@@ -44,15 +44,20 @@ export const kept = {
 } as const satisfies Readonly<
   Record<string, { readonly doc: string; readonly period: Duration.Duration }>
 >
+
+/** Kind of record that has a period of retention of its own. */
 export type RetentionKind = keyof typeof kept
 
 /** Names of the steps of a run: the kinds of record, and the history that the ledger has pruned. */
 export const stepKinds = [...Struct.keys(kept), "history"] as const
+
+/** Step of a run of retention: one kind of data that it looks through. */
 export type StepKind = (typeof stepKinds)[number]
 
 /** Retention period of each kind; null: never deleted. */
 export type Periods = Readonly<Record<RetentionKind, Duration.Duration | null>>
 
+/** Periods that a venue keeps its records unless its settings say otherwise. */
 export const periods: Periods = {
   operations: kept.operations.period,
   approvals: kept.approvals.period,
@@ -67,6 +72,7 @@ export const periods: Periods = {
 /** Collections whose versions are never deleted, because `at` and `asOf` need them. */
 export const everKept: ReadonlySet<string> = new Set(["policy-version", "restriction", "hold"])
 
+/** Legal hold that holds nothing back. */
 export const nobody: LegalHold = { holderIds: [], instrumentIds: [] }
 
 /** Computes the instant before which ended records are due for deletion; undefined: none are. */
@@ -91,6 +97,8 @@ export const isHeld = (
 
 /** A place of a run: a step, by its index from 0, and where it continues; null: at its beginning. */
 const Place = Schema.Struct({ step: Schema.Int, after: Schema.NullOr(Schema.String) })
+
+/** Place that a run of retention has come to, as its task keeps it between two turns. */
 export type Place = typeof Place.Type
 
 /** Progress of a run, stored between its batches, so that a crash loses and repeats nothing. */
@@ -118,6 +126,7 @@ const encodeRun = Schema.encodeSync(Run)
 export const runOf = (state: string, now: Instant.Instant): Run =>
   state === "" ? { began: now, step: 0, after: null, counts: {} } : decodeRun(state)
 
+/** Text of a run, as its task keeps it. */
 export const stateOf = (run: Run): string => encodeRun(run)
 
 /** Result of one batch of a step. */

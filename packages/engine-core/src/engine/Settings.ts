@@ -29,6 +29,10 @@ export interface DailyAt {
   readonly zone: Zone.Zone
 }
 
+/**
+ * Settings of an engine: limits, times and rules that a venue chooses and a program may leave at
+ * their defaults.
+ */
 export interface Settings {
   /** The venue's id: 1 to 64 of [A-Za-z0-9-]. */
   readonly tenantId: string
@@ -116,6 +120,7 @@ export interface Settings {
   readonly statementLinesMax: number
 }
 
+/** Settings of an engine whose program chooses none. */
 export const defaults: Settings = {
   tenantId: "venue-1",
   bodyKeyWindow: 24 * 3_600_000,

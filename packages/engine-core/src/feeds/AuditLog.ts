@@ -23,6 +23,7 @@ const writtenWithin = 2_000
 
 const minute = 60_000
 
+/** Service that appends to the audit log, whose entries are chained by their hashes. */
 export class AuditLog extends Context.Service<
   AuditLog,
   {

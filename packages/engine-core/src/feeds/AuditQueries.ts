@@ -71,11 +71,13 @@ export const audience = {
   risk: "all"
 } as const
 
+/** Printed form of an entry, which its hash is of. */
 export const { print } = Audit
 
 /** Columns of a record that are enough to print it without decoding its text. */
 export type PrintableRecord = Parameters<typeof Audit.print>[0]
 
+/** Service of the reads of the audit log. */
 export class AuditQueries extends Context.Service<
   AuditQueries,
   {
@@ -185,4 +187,5 @@ const make = Effect.gen(function* () {
   return AuditQueries.of({ page, all })
 })
 
+/** Reads of the audit log over the storage provided to it. */
 export const layer = Layer.effect(AuditQueries, make)

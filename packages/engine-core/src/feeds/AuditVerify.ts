@@ -41,6 +41,7 @@ export interface Progress {
   readonly fault: Fault | null
 }
 
+/** Progress of a verification that has read nothing yet. */
 export const start: Progress = {
   records: 0,
   first: null,

@@ -36,6 +36,10 @@ export const keyAt = (
   return newest(held) ?? newest(keys)
 }
 
+/**
+ * Signs the head of the audit log, so that a later reader can tell that nothing before it was
+ * changed.
+ */
 export const sign = (
   { ed25519 }: Pick<Crypto["Service"], "ed25519">,
   log: { readonly tenantId: string; readonly size: number; readonly head: string },

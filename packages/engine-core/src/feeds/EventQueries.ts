@@ -35,6 +35,7 @@ export { print } from "../records/StoredEvent.ts"
 export { EventParams } from "./EventParams.ts"
 export { limitDefault } from "./FeedPages.ts"
 
+/** Service of the reads of the feed of events. */
 export class EventQueries extends Context.Service<
   EventQueries,
   {
@@ -155,4 +156,5 @@ const make = Effect.gen(function* () {
   return EventQueries.of({ page })
 })
 
+/** Reads of the feed over the storage provided to it. */
 export const layer = Layer.effect(EventQueries, make)

@@ -14,6 +14,7 @@ import type { EventType } from "../vocabulary/EventType.ts"
  */
 export type Signal = Effect.Effect<void>
 
+/** Service that wakes those who wait for the end of an operation or for the next event. */
 export class Signals extends Context.Service<
   Signals,
   {
@@ -132,4 +133,5 @@ const operationOf = (payload: string): string => {
   return id
 }
 
+/** Signals of one engine, over its storage. */
 export const layer = Layer.effect(Signals, make)

@@ -37,8 +37,14 @@ export interface DueMove<F> {
  * different records can share one list.
  */
 export type Column<R> = { of(record: R): string | null }["of"]
+
+/** Judgement of a change against the record before it: false where the change comes too late. */
 export type Expectation<R, F> = { of(before: R, fact: F): boolean }["of"]
 
+/**
+ * Declaration of a kind of record: its name, its schema, its identifier and what may be asked of
+ * it.
+ */
 export interface Collection<R = unknown, F = unknown> {
   readonly name: string
   readonly doc: string

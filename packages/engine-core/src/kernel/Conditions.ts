@@ -14,6 +14,7 @@ interface Row {
 }
 
 // biome-ignore format: a table, one row a line, in the order in which the gates refuse
+/** Conditions of every gate, each with the sentence that a person reads. */
 export const conditions = {
   "figures-moved": { gate: "four-eyes", sentence: "The figures are those that were signed, within the tolerance of the policy.", recovery: "Read the approval and approve the figures it shows now." },
 

@@ -7,6 +7,7 @@ import { Weekday } from "../vocabulary/sets.ts"
 /** `yyyy-MM-dd`; as text it sorts as it does in time. */
 export type Date = string & Brand.Brand<"Date">
 
+/** Fault of a text that is no date. */
 export type DateFault = Codec.Fault
 
 /** Days of a week, from Monday. */
@@ -14,6 +15,7 @@ export const weekdays: ReadonlyArray<Weekday> = Weekday.members
 
 const grammar = /^[0-9]{4}-[0-9]{2}-[0-9]{2}$/
 
+/** Date of a text such as `2026-07-30`; a day that the calendar lacks is a fault. */
 export const parse = (text: string): Result.Result<Date, DateFault> => {
   if (!grammar.test(text)) return Codec.fault("a date is written yyyy-MM-dd")
   return Gregorian.isDay(civil(text))
@@ -21,7 +23,16 @@ export const parse = (text: string): Result.Result<Date, DateFault> => {
     : Codec.fault("there is no such date")
 }
 
-/** Parses a date literal of the source code; throws on a malformed one. */
+/**
+ * Parses a date literal of the source code; throws on a malformed one.
+ *
+ * @example
+ * ```ts
+ * import { Date } from "@bursar/engine-core/kernel"
+ *
+ * Date.addDays(Date.of("2026-02-28"), 1) // => "2026-03-01"
+ * ```
+ */
 export const of = (text: string): Date => Codec.orThrow("Date", parse(text))
 
 const civil = (text: string): Gregorian.Civil => ({
@@ -33,6 +44,7 @@ const civil = (text: string): Gregorian.Civil => ({
 /** Year, month and day as numbers. */
 export const parts = (self: Date): Gregorian.Civil => civil(self)
 
+/** Date of a year, a month and a day. Throws where the calendar lacks it. */
 export const fromParts = (parts: Gregorian.Civil): Date => {
   if (!Gregorian.isDay(parts)) throw new RangeError("Date: there is no such date")
   const { year, month, day } = parts
@@ -42,13 +54,19 @@ export const fromParts = (parts: Gregorian.Civil): Date => {
 /** Number of days after 1970-01-01. */
 export const epochDay = (self: Date): number => Gregorian.toEpochDay(civil(self))
 
+/** Date that is so many days after 1970-01-01. Throws outside the years that a date may have. */
 export const fromEpochDay = (day: number): Date => {
   if (!Number.isInteger(day)) throw new RangeError("Date: a day is counted in whole numbers")
   return fromParts(Gregorian.fromEpochDay(day))
 }
 
+/** Date so many days later, or earlier where the number is negative. */
 export const addDays = (self: Date, days: number): Date => fromEpochDay(epochDay(self) + days)
+
+/** Day after a date. */
 export const next = (self: Date): Date => addDays(self, 1)
+
+/** Day before a date. */
 export const previous = (self: Date): Date => addDays(self, -1)
 
 /** Adds months to a date; a day that the month lacks becomes its last day. */
@@ -63,19 +81,32 @@ export const addMonths = (self: Date, months: number): Date => {
 export const daysBetween = (span: { readonly from: Date; readonly to: Date }): number =>
   epochDay(span.to) - epochDay(span.from)
 
+/** Day of the week of a date. */
 export const weekday = (self: Date): Weekday => {
   const index = (((epochDay(self) + 3) % 7) + 7) % 7
   return weekdays[index] as Weekday
 }
 
+/** Order of two dates: -1, 0 or 1. */
 export const compare = (self: Date, that: Date): -1 | 0 | 1 =>
   self < that ? -1 : self > that ? 1 : 0
+
+/** Whether a date is before another. */
 export const isBefore = (self: Date, that: Date): boolean => self < that
+
+/** Whether a date is after another. */
 export const isAfter = (self: Date, that: Date): boolean => self > that
+
+/** Earlier of two dates. */
 export const min = (self: Date, that: Date): Date => (self < that ? self : that)
+
+/** Later of two dates. */
 export const max = (self: Date, that: Date): Date => (self > that ? self : that)
+
+/** Order of dates, earliest first. */
 export const order: Order.Order<Date> = Order.make(compare)
 
+/** Whether a value is a date. */
 export const isDate = (value: unknown): value is Date =>
   typeof value === "string" && Result.isSuccess(parse(value))
 

@@ -28,14 +28,45 @@ const bounded = (count: bigint): Decimal =>
 
 // Construction
 
+/** Decimal 0. */
 export const zero = 0n as Decimal
+
+/** Decimal 1. */
 export const one = ATOMS_PER_ONE as Decimal
 
-/** The decimal that counts this many 10^-10. */
+/**
+ * The decimal that counts this many 10^-10.
+ *
+ * @example
+ * ```ts
+ * import { Decimal } from "@bursar/engine-core/kernel"
+ *
+ * Decimal.formatPlain(Decimal.fromAtoms(15_000_000_000n)) // => "1.5"
+ * ```
+ */
 export const fromAtoms = (count: bigint): Decimal => bounded(count)
-/** The decimal as a count of 10^-10. */
+/**
+ * The decimal as a count of 10^-10.
+ *
+ * @example
+ * ```ts
+ * import { Decimal } from "@bursar/engine-core/kernel"
+ *
+ * Decimal.atoms(Decimal.of("1.5")) // => 15_000_000_000n
+ * ```
+ */
 export const atoms = (self: Decimal): bigint => self
 
+/**
+ * Decimal of an integer. Throws beyond the largest decimal.
+ *
+ * @example
+ * ```ts
+ * import { Decimal } from "@bursar/engine-core/kernel"
+ *
+ * Decimal.formatPlain(Decimal.fromInteger(12)) // => "12"
+ * ```
+ */
 export const fromInteger = (integer: bigint | number): Decimal => {
   if (typeof integer === "number" && !Number.isSafeInteger(integer)) {
     throw new RangeError(`Decimal: ${integer} is no exact integer`)
@@ -77,15 +108,42 @@ const whyNot = (text: string): string => {
   return `a decimal is written in plain notation, such as 12.5, with ${digits}`
 }
 
-/** Parses a decimal literal of the source code; throws on a malformed one. */
+/**
+ * Parses a decimal literal of the source code; throws on a malformed one.
+ *
+ * @example
+ * ```ts
+ * import { Decimal } from "@bursar/engine-core/kernel"
+ *
+ * Decimal.format(Decimal.of("1.5")) // => "1.5000000000"
+ * ```
+ */
 export const of = (text: string): Decimal => Codec.orThrow("Decimal", parse(text))
 
 // Printing
 
-/** With all 10 places, as ledger figures are shown: `1.0000000000`. */
+/**
+ * With all 10 places, as ledger figures are shown: `1.0000000000`.
+ *
+ * @example
+ * ```ts
+ * import { Decimal } from "@bursar/engine-core/kernel"
+ *
+ * Decimal.format(Decimal.of("1")) // => "1.0000000000"
+ * ```
+ */
 export const format = (self: Decimal): string => print(self, placesMax)
 
-/** In least plain form: `1`, `1.5`, `-0.25`. */
+/**
+ * In least plain form: `1`, `1.5`, `-0.25`.
+ *
+ * @example
+ * ```ts
+ * import { Decimal } from "@bursar/engine-core/kernel"
+ *
+ * Decimal.formatPlain(Decimal.of("1.50")) // => "1.5"
+ * ```
+ */
 export const formatPlain = (self: Decimal): string => {
   const text = print(self, placesMax)
   let end = text.length
@@ -93,7 +151,16 @@ export const formatPlain = (self: Decimal): string => {
   return text.slice(0, text.charCodeAt(end - 1) === 0x2e ? end - 1 : end)
 }
 
-/** With exactly `n` places; a decimal that does not fit them is a bug, for printing rounds nothing. */
+/**
+ * With exactly `n` places; a decimal that does not fit them is a bug, for printing rounds nothing.
+ *
+ * @example
+ * ```ts
+ * import { Decimal } from "@bursar/engine-core/kernel"
+ *
+ * Decimal.formatPlaces(Decimal.of("46.1"), 2) // => "46.10"
+ * ```
+ */
 export const formatPlaces = (self: Decimal, n: number): string => {
   const unit = unitAt(n)
   if (self % unit !== 0n) {
@@ -113,9 +180,35 @@ const print = (count: bigint, n: number): string => {
 
 // Arithmetic
 
+/**
+ * Exact sum of two decimals. Throws beyond the largest decimal.
+ *
+ * @example
+ * ```ts
+ * import { Decimal } from "@bursar/engine-core/kernel"
+ *
+ * const sum = Decimal.add(Decimal.of("0.1"), Decimal.of("0.2"))
+ * Decimal.formatPlain(sum) // => "0.3"
+ * ```
+ */
 export const add = (self: Decimal, that: Decimal): Decimal => bounded(self + that)
+
+/**
+ * Exact difference of two decimals. Throws beyond the largest decimal.
+ *
+ * @example
+ * ```ts
+ * import { Decimal } from "@bursar/engine-core/kernel"
+ *
+ * Decimal.formatPlain(Decimal.subtract(Decimal.of("1"), Decimal.of("0.9"))) // => "0.1"
+ * ```
+ */
 export const subtract = (self: Decimal, that: Decimal): Decimal => bounded(self - that)
+
+/** Decimal of the opposite sign. */
 export const negate = (self: Decimal): Decimal => -self as Decimal
+
+/** Decimal without its sign. */
 export const abs = (self: Decimal): Decimal => (self < 0n ? negate(self) : self)
 
 /** The product, rounded once. */
@@ -143,6 +236,17 @@ export const round = (self: Decimal, to: RoundTo): Decimal => {
 /** Checks that rounding to `n` places would not change the decimal. */
 export const fits = (self: Decimal, places: number): boolean => self % unitAt(places) === 0n
 
+/**
+ * Exact sum of all decimals; 0 of none. Throws beyond the largest decimal.
+ *
+ * @example
+ * ```ts
+ * import { Decimal } from "@bursar/engine-core/kernel"
+ *
+ * const fees = ["0.10", "0.20", "0.05"].map(Decimal.of)
+ * Decimal.formatPlain(Decimal.sum(fees)) // => "0.35"
+ * ```
+ */
 export const sum = (decimals: Iterable<Decimal>): Decimal => {
   let total = 0n
   for (const decimal of decimals) total += decimal
@@ -151,22 +255,73 @@ export const sum = (decimals: Iterable<Decimal>): Decimal => {
 
 // Comparison
 
+/** Order of two decimals: -1, 0 or 1. */
 export const compare = (self: Decimal, that: Decimal): -1 | 0 | 1 =>
   self < that ? -1 : self > that ? 1 : 0
+
+/** Whether a decimal is less than another. */
 export const lessThan = (self: Decimal, that: Decimal): boolean => self < that
+
+/**
+ * Whether a decimal is another or less.
+ *
+ * @example
+ * ```ts
+ * import { Decimal } from "@bursar/engine-core/kernel"
+ *
+ * Decimal.atMost(Decimal.of("0.5"), Decimal.one) // => true
+ * ```
+ */
 export const atMost = (self: Decimal, that: Decimal): boolean => self <= that
+
+/** Whether a decimal is greater than another. */
 export const greaterThan = (self: Decimal, that: Decimal): boolean => self > that
+
+/** Whether a decimal is another or greater. */
 export const atLeast = (self: Decimal, that: Decimal): boolean => self >= that
+
+/** Whether two decimals are one number. */
 export const equals = (self: Decimal, that: Decimal): boolean => self === that
+
+/** Smaller of two decimals. */
 export const min = (self: Decimal, that: Decimal): Decimal => (self < that ? self : that)
+
+/** Greater of two decimals. */
 export const max = (self: Decimal, that: Decimal): Decimal => (self > that ? self : that)
+
+/**
+ * Whether a decimal is 0.
+ *
+ * @example
+ * ```ts
+ * import { Decimal } from "@bursar/engine-core/kernel"
+ *
+ * Decimal.isZero(Decimal.subtract(Decimal.of("1"), Decimal.one)) // => true
+ * ```
+ */
 export const isZero = (self: Decimal): boolean => self === 0n
+
+/**
+ * Whether a decimal is greater than 0.
+ *
+ * @example
+ * ```ts
+ * import { Decimal } from "@bursar/engine-core/kernel"
+ *
+ * [Decimal.of("0.01"), Decimal.zero].map(Decimal.isPositive) // => [true, false]
+ * ```
+ */
 export const isPositive = (self: Decimal): boolean => self > 0n
+
+/** Whether a decimal is less than 0. */
 export const isNegative = (self: Decimal): boolean => self < 0n
+
+/** Order of decimals, smallest first. */
 export const order: Order.Order<Decimal> = Order.make(compare)
 
 // Schemas
 
+/** Whether a value is a decimal. */
 export const isDecimal = (value: unknown): value is Decimal =>
   typeof value === "bigint" && value < LIMIT && value > LOWEST
 

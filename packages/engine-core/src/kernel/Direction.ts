@@ -14,6 +14,7 @@ export interface Change {
   readonly direction: Direction
 }
 
+/** Values of both sides of a movement. */
 export interface Pair<A> {
   readonly from: A
   readonly to: A

@@ -16,9 +16,13 @@ export interface Duration {
   readonly time: bigint
 }
 
+/** Fault of a text that is no duration. */
 export type DurationFault = Codec.Fault
 
+/** Nanoseconds of a second. */
 export const NANOS_PER_SECOND = 1_000_000_000n
+
+/** Nanoseconds of a day of 24 hours. */
 export const NANOS_PER_DAY = 86_400n * NANOS_PER_SECOND
 
 /** No part is longer than the calendar of this engine: 9999 years. */
@@ -51,7 +55,17 @@ const fits = ({ years, months, days, time }: Duration): boolean =>
   days <= PARTS_MAX.days &&
   time <= TIME_MAX
 
-/** Parses a duration literal of the source code; throws on a malformed one. */
+/**
+ * Parses a duration literal of the source code; throws on a malformed one.
+ *
+ * @example
+ * ```ts
+ * import { Duration, Instant } from "@bursar/engine-core/kernel"
+ *
+ * const opens = Instant.add(Instant.of("2026-07-30T16:00:00Z"), Duration.of("PT90M"))
+ * Instant.format(opens) // => "2026-07-30T17:30:00.000000Z"
+ * ```
+ */
 export const of = (text: string): Duration => Codec.orThrow("Duration", parse(text))
 
 /** The shortest ISO 8601 text with the same parts: weeks as days, 90 minutes as PT1H30M. */
@@ -74,12 +88,43 @@ const exact = (time: bigint): Duration => {
   return { years: 0, months: 0, days: 0, time }
 }
 
+/** Duration of no time. */
 export const zero: Duration = exact(0n)
+
+/** Duration of so many nanoseconds. */
 export const fromNanos = (nanos: bigint): Duration => exact(nanos)
+
+/**
+ * Duration of so many milliseconds.
+ *
+ * @example
+ * ```ts
+ * import { Duration } from "@bursar/engine-core/kernel"
+ *
+ * Duration.millis(1_000) // => Duration.seconds(1)
+ * ```
+ */
 export const millis = (count: number): Duration => exact(BigInt(count) * 1_000_000n)
+
+/**
+ * Duration of so many seconds.
+ *
+ * @example
+ * ```ts
+ * import { Duration } from "@bursar/engine-core/kernel"
+ *
+ * Duration.seconds(90) // => Duration.of("PT1M30S")
+ * ```
+ */
 export const seconds = (count: number): Duration => exact(BigInt(count) * NANOS_PER_SECOND)
+
+/** Duration of so many minutes. */
 export const minutes = (count: number): Duration => seconds(count * 60)
+
+/** Duration of so many hours. */
 export const hours = (count: number): Duration => seconds(count * 3600)
+
+/** Duration of so many days, each of 24 hours. */
 export const days = (count: number): Duration => of(`P${count}D`)
 
 /** Checks that the duration has no years and months, and so a length in nanoseconds. */
@@ -94,6 +139,7 @@ export const nanos = (self: Duration): bigint => {
 /** Length in whole milliseconds. */
 export const toMillis = (self: Duration): number => Number(nanos(self) / 1_000_000n)
 
+/** Whether a value is a duration. */
 export const isDuration = (value: unknown): value is Duration =>
   typeof value === "object" &&
   value !== null &&

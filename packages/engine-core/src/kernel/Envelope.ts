@@ -4,6 +4,7 @@
 import type * as Instant from "./Instant.ts"
 import type * as Offset from "./Offset.ts"
 
+/** Value of a read, with the point that it was read at. */
 export interface Envelope<A> {
   /** 0 for an answer from the engine's own records that no ledger offset dates. */
   readonly offset: Offset.Offset

@@ -31,7 +31,10 @@ interface FigureOf {
   readonly shares: ReadonlyMap<string, Decimal.Decimal>
 }
 
+/** Inputs of a formula, each with its kind. */
 export type Inputs = Readonly<Record<string, Kind>>
+
+/** Figures of a formula, each with its shape. */
 export type Shapes = Readonly<Record<string, Shape>>
 
 /** The values of a formula's inputs, by name. */
@@ -55,6 +58,7 @@ export interface NamesOf<I extends Inputs, F extends Shapes> extends Names {
   readonly figure: keyof F & string
 }
 
+/** Branch of a formula: one term where the left is above the right, another where it is not. */
 export interface Comparison<T> {
   readonly left: T
   readonly right: T
@@ -115,6 +119,7 @@ export interface Sheet<T, N extends Names = Names> {
   }) => void
 }
 
+/** Formula as data: its inputs, its figures, and the text that documents it. */
 export interface Formula<I extends Inputs, F extends Shapes> {
   /** The formula's id, which a basis names (docs/domain/figures.md#basis). */
   readonly name: string
@@ -130,6 +135,7 @@ export interface AnyFormula
   readonly work: <T>(sheet: Sheet<T>) => void
 }
 
+/** Declares a formula, which computes, checks and explains its figures. */
 export const declare = <const I extends Inputs, const F extends Shapes>(
   formula: Formula<I, F>
 ): Formula<I, F> => formula

@@ -8,6 +8,7 @@ import * as Gregorian from "./Gregorian.ts"
 /** Nanoseconds since 1970-01-01T00:00:00Z, in the years 0001 to 9999. */
 export type Instant = bigint & Brand.Brand<"Instant">
 
+/** Fault of a text that is no instant. */
 export type InstantFault = Codec.Fault
 
 const { NANOS_PER_DAY, NANOS_PER_SECOND } = Duration
@@ -46,17 +47,44 @@ export const parse = (text: string): Result.Result<Instant, InstantFault> => {
   )
 }
 
-/** Parses an instant literal of the source code; throws on a malformed one. */
+/**
+ * Parses an instant literal of the source code; throws on a malformed one.
+ *
+ * @example
+ * ```ts
+ * import { Instant } from "@bursar/engine-core/kernel"
+ *
+ * Instant.format(Instant.of("2026-07-30T16:00:00Z")) // => "2026-07-30T16:00:00.000000Z"
+ * ```
+ */
 export const of = (text: string): Instant => Codec.orThrow("Instant", parse(text))
 
-/** With 6 fraction digits, or all 9 where the instant is finer than a microsecond. */
+/**
+ * With 6 fraction digits, or all 9 where the instant is finer than a microsecond.
+ *
+ * @example
+ * ```ts
+ * import { Instant } from "@bursar/engine-core/kernel"
+ *
+ * Instant.format(Instant.of("2026-07-30T16:00:00.5Z")) // => "2026-07-30T16:00:00.500000Z"
+ * ```
+ */
 export const format = (self: Instant): string => formatSortable(sortable(self))
 
 /** `format` of the instant whose `sortable` text this is. */
 export const formatSortable = (text: string): string =>
   text.endsWith("000Z") ? `${text.slice(0, 26)}Z` : text
 
-/** With 9 fraction digits always, so that texts sort as their instants do. */
+/**
+ * With 9 fraction digits always, so that texts sort as their instants do.
+ *
+ * @example
+ * ```ts
+ * import { Instant } from "@bursar/engine-core/kernel"
+ *
+ * Instant.sortable(Instant.of("2026-07-30T16:00:00Z")) // => "2026-07-30T16:00:00.000000000Z"
+ * ```
+ */
 export const sortable = (self: Instant): string => {
   const millis = floorDivide(self, NANOS_PER_MILLI)
   const below = Number(self - millis * NANOS_PER_MILLI)
@@ -69,12 +97,47 @@ const floorDivide = (value: bigint, by: bigint): bigint => {
   return value < 0n && quotient * by !== value ? quotient - 1n : quotient
 }
 
-/** The instant that is this many nanoseconds after 1970. */
+/**
+ * The instant that is this many nanoseconds after 1970.
+ *
+ * @example
+ * ```ts
+ * import { Instant } from "@bursar/engine-core/kernel"
+ *
+ * Instant.format(Instant.fromNanos(1n)) // => "1970-01-01T00:00:00.000000001Z"
+ * ```
+ */
 export const fromNanos = (nanos: bigint): Instant => bounded(nanos)
+
+/**
+ * Instant so many milliseconds after 1970 began, in UTC. Throws outside the years that an instant
+ * may have.
+ *
+ * @example
+ * ```ts
+ * import { Instant } from "@bursar/engine-core/kernel"
+ *
+ * Instant.format(Instant.fromEpochMillis(1_000)) // => "1970-01-01T00:00:01.000000Z"
+ * ```
+ */
 export const fromEpochMillis = (millis: number): Instant =>
   bounded(BigInt(millis) * NANOS_PER_MILLI)
+
+/**
+ * Instant so many microseconds after 1970 began, in UTC. Throws outside the years that an instant
+ * may have.
+ */
 export const fromEpochMicros = (micros: bigint): Instant => bounded(micros * NANOS_PER_MICRO)
-/** Whole milliseconds since 1970, the rest cut towards the past. */
+/**
+ * Whole milliseconds since 1970, the rest cut towards the past.
+ *
+ * @example
+ * ```ts
+ * import { Instant } from "@bursar/engine-core/kernel"
+ *
+ * Instant.toEpochMillis(Instant.of("1970-01-01T00:00:01.0009Z")) // => 1000
+ * ```
+ */
 export const toEpochMillis = (self: Instant): number => Number(floorDivide(self, NANOS_PER_MILLI))
 /** Whole microseconds since 1970, the rest cut towards the past. */
 export const toEpochMicros = (self: Instant): bigint => floorDivide(self, NANOS_PER_MICRO)
@@ -90,7 +153,17 @@ export const date = (self: Instant): Date.Date =>
 export const fromDate = (day: Date.Date): Instant =>
   (BigInt(Date.epochDay(day)) * NANOS_PER_DAY) as Instant
 
-/** Later by the duration: first its years and months in UTC, then its days and its time. */
+/**
+ * Later by the duration: first its years and months in UTC, then its days and its time.
+ *
+ * @example
+ * ```ts
+ * import { Duration, Instant } from "@bursar/engine-core/kernel"
+ *
+ * const end = Instant.add(Instant.of("2026-01-31T00:00:00Z"), Duration.of("P1M"))
+ * Instant.format(end) // => "2026-02-28T00:00:00.000000Z"
+ * ```
+ */
 export const add = (self: Instant, duration: Duration.Duration): Instant => moved(self, duration, 1)
 /** Earlier by the duration: first its years and months in UTC, then its days and its time. */
 export const subtract = (self: Instant, duration: Duration.Duration): Instant =>
@@ -115,15 +188,32 @@ export const between = (span: {
   readonly to: Instant
 }): Duration.Duration => Duration.fromNanos(span.to - span.from)
 
+/** Order of two instants: -1, 0 or 1. */
 export const compare = (self: Instant, that: Instant): -1 | 0 | 1 =>
   self < that ? -1 : self > that ? 1 : 0
+
+/** Whether an instant is before another. */
 export const isBefore = (self: Instant, that: Instant): boolean => self < that
+
+/** Whether an instant is after another. */
 export const isAfter = (self: Instant, that: Instant): boolean => self > that
+
+/** Whether an instant is another or before it. */
 export const atOrBefore = (self: Instant, that: Instant): boolean => self <= that
+
+/** Whether an instant is another or after it. */
 export const atOrAfter = (self: Instant, that: Instant): boolean => self >= that
+
+/** Whether two instants are one. */
 export const equals = (self: Instant, that: Instant): boolean => self === that
+
+/** Earlier of two instants. */
 export const min = (self: Instant, that: Instant): Instant => (self < that ? self : that)
+
+/** Later of two instants. */
 export const max = (self: Instant, that: Instant): Instant => (self > that ? self : that)
+
+/** Order of instants, earliest first. */
 export const order: Order.Order<Instant> = Order.make(compare)
 
 /** The clock's instant, cut to the microsecond so that it is the same once stored. */
@@ -131,6 +221,7 @@ export const now: Effect.Effect<Instant> = Effect.map(Clock.currentTimeNanos, (n
   toMicros(bounded(nanos))
 )
 
+/** Whether a value is an instant. */
 export const isInstant = (value: unknown): value is Instant =>
   typeof value === "bigint" && value >= LOWEST && value <= HIGHEST
 

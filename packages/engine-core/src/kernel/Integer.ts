@@ -3,6 +3,7 @@ import { Result, Schema } from "effect"
 import * as Codec from "./Codec.ts"
 import * as PlainNumber from "./PlainNumber.ts"
 
+/** Fault of a text that is no integer. */
 export type IntegerFault = Codec.Fault
 
 const grammar = /^-?(?:0|[1-9][0-9]{0,15})$/
@@ -16,6 +17,7 @@ export const parse = (text: string): Result.Result<number, IntegerFault> => {
   return Result.succeed(value === 0 ? 0 : value)
 }
 
+/** Text of an integer. Throws where the number is not a safe integer. */
 export const format = (self: number): string => {
   if (!Number.isSafeInteger(self)) throw new RangeError(`Integer: ${self} is no exact integer`)
   return self === 0 ? "0" : self.toString()

@@ -37,6 +37,7 @@ type Only<M, S extends string, T extends string> = {
     : never
 }
 
+/** Machine of a record: its states, its triggers, and the moves between them. */
 export interface Machine<
   S extends string = string,
   T extends string = string,
@@ -65,7 +66,10 @@ export interface Machine<
   readonly schema: Schema.Literals<ReadonlyArray<S>>
 }
 
+/** State of a machine, or of records that have it. */
 export type State<X> = X extends { readonly states: Readonly<Record<infer S, string>> } ? S : never
+
+/** Trigger of a machine. */
 export type TriggerOf<X> = X extends { readonly triggers: Readonly<Record<infer T, Trigger>> }
   ? T
   : never

@@ -2,13 +2,19 @@
 import type * as Instant from "./Instant.ts"
 import type * as Offset from "./Offset.ts"
 
+/** Point of a read: the latest, an offset of the ledger, or an instant. */
 export type Pin =
   | { readonly by: "latest" }
   | { readonly by: "offset"; readonly offset: Offset.Offset }
   | { readonly by: "instant"; readonly instant: Instant.Instant }
 
+/** Pin of the latest state. */
 export const latest: Pin = { by: "latest" }
+
+/** Pin of the state at an offset of the ledger. */
 export const at = (offset: Offset.Offset): Pin => ({ by: "offset", offset })
+
+/** Pin of the state at an instant. */
 export const asOf = (instant: Instant.Instant): Pin => ({ by: "instant", instant })
 
 /**

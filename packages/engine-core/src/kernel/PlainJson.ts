@@ -21,6 +21,7 @@ export type Printable =
   | ReadonlyArray<Printable>
   | { readonly [member: string]: Printable | undefined }
 
+/** Limits of any JSON from outside. */
 export const limits: JsonLimits = {
   depth: 32,
   tokens: 200_000,
@@ -50,6 +51,15 @@ const strictUtf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true })
  * The text is read by one pass of our own rather than by `JSON.parse` with a reviver and
  * `context.source`: the reviver is called back for every value and alone took 2.7 times as long on a
  * list of 50 records, and it would still need a pass before it for limits and repeated members.
+ *
+ * @example
+ * ```ts
+ * import { PlainJson } from "@bursar/engine-core/kernel"
+ * import { Result } from "effect"
+ *
+ * const json = Result.getOrThrow(PlainJson.parse('{"amount":1.10}'))
+ * PlainJson.stringify(json) // => '{"amount":1.10}'
+ * ```
  */
 export const parse = (
   input: string | Uint8Array,
@@ -86,7 +96,16 @@ const decode = (bytes: Uint8Array): string | undefined => {
 const refuseWhole = (detail: string): Result.Result<never, JsonFault> =>
   Result.fail({ pointer: "", detail, at: 0 })
 
-/** Prints compact JSON without loss. What JSON cannot carry exactly is a bug, so it throws. */
+/**
+ * Prints compact JSON without loss. What JSON cannot carry exactly is a bug, so it throws.
+ *
+ * @example
+ * ```ts
+ * import { PlainJson } from "@bursar/engine-core/kernel"
+ *
+ * PlainJson.stringify({ amount: "1.10" }) // => '{"amount":"1.10"}'
+ * ```
+ */
 export const stringify = (value: Printable): string => print(value)
 
 const print = (value: Printable): string => {

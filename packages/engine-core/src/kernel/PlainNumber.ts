@@ -17,6 +17,7 @@ export class PlainNumber {
   }
 }
 
+/** Whether a value is a number with its text. */
 export const isPlainNumber = (value: unknown): value is PlainNumber => value instanceof PlainNumber
 
 /** A number whose text the program itself wrote; a text that is no JSON number is a bug. */

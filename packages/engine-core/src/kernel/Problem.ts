@@ -7,6 +7,7 @@ import { refused, type Refused, refusals, type Slug, type Unavailable } from "./
 const text = Schema.NullOr(Schema.String)
 const integer = Schema.NullOr(Integer.schema)
 
+/** Body of a refusal on the wire, as RFC 9457 has it. */
 export const Problem = Schema.Struct({
   /** `urn:bursar:problem:<slug>`: an identifier, never an address. */
   type: Schema.String,

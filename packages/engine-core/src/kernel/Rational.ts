@@ -21,14 +21,29 @@ const fraction = (numerator: bigint, denominator: bigint): Rational => {
   return { numerator: numerator / a, denominator: denominator / a }
 }
 
+/** Fraction 0. */
 export const zero: Rational = { numerator: 0n, denominator: 1n }
+
+/** Fraction 1. */
 export const one: Rational = { numerator: 1n, denominator: 1n }
 
+/**
+ * Fraction that is a decimal exactly.
+ *
+ * @example
+ * ```ts
+ * import { Decimal, Rational } from "@bursar/engine-core/kernel"
+ *
+ * const third = Rational.divide(Rational.of(Decimal.one), Rational.of(Decimal.of("3")))
+ * Rational.equals(Rational.multiply(third, Rational.fromInteger(3)), Rational.one) // => true
+ * ```
+ */
 export const of = (decimal: Decimal.Decimal): Rational => ({
   numerator: Decimal.atoms(decimal),
   denominator: UNIT
 })
 
+/** Fraction that is an integer. */
 export const fromInteger = (integer: bigint | number): Rational => ({
   numerator: BigInt(integer),
   denominator: 1n
@@ -43,16 +58,20 @@ export const add = (self: Rational, that: Rational): Rational =>
         self.denominator * that.denominator
       )
 
+/** Fraction of the opposite sign. */
 export const negate = (self: Rational): Rational => ({
   numerator: -self.numerator,
   denominator: self.denominator
 })
 
+/** Exact difference of two fractions. */
 export const subtract = (self: Rational, that: Rational): Rational => add(self, negate(that))
 
+/** Exact product of two fractions. */
 export const multiply = (self: Rational, that: Rational): Rational =>
   fraction(self.numerator * that.numerator, self.denominator * that.denominator)
 
+/** Exact quotient of two fractions. Throws where the divisor is 0. */
 export const divide = (self: Rational, that: Rational): Rational => {
   if (that.numerator === 0n) throw new RangeError("Rational: division by zero")
   const sign = that.numerator < 0n ? -1n : 1n
@@ -62,6 +81,7 @@ export const divide = (self: Rational, that: Rational): Rational => {
   )
 }
 
+/** Exact sum of all fractions; 0 of none. */
 export const sum = (rationals: Iterable<Rational>): Rational => {
   let total = zero
   for (const rational of rationals) total = total === zero ? rational : add(total, rational)
@@ -81,24 +101,46 @@ export const sumOfProducts = ([first = [], ...others]: ReadonlyArray<
   return { numerator, denominator: UNIT ** BigInt(others.length + 1) }
 }
 
+/** Order of two fractions: -1, 0 or 1. */
 export const compare = (self: Rational, that: Rational): -1 | 0 | 1 => {
   const left = self.numerator * that.denominator
   const right = that.numerator * self.denominator
   return left < right ? -1 : left > right ? 1 : 0
 }
 
+/** Whether two fractions are one number. */
 export const equals = (self: Rational, that: Rational): boolean => compare(self, that) === 0
+
+/** Whether a fraction is less than another. */
 export const lessThan = (self: Rational, that: Rational): boolean => compare(self, that) < 0
+
+/** Whether a fraction is another or less. */
 export const atMost = (self: Rational, that: Rational): boolean => compare(self, that) <= 0
+
+/** Whether a fraction is greater than another. */
 export const greaterThan = (self: Rational, that: Rational): boolean => compare(self, that) > 0
+
+/** Whether a fraction is another or greater. */
 export const atLeast = (self: Rational, that: Rational): boolean => compare(self, that) >= 0
+
+/** Smaller of two fractions. */
 export const min = (self: Rational, that: Rational): Rational =>
   lessThan(that, self) ? that : self
+
+/** Greater of two fractions. */
 export const max = (self: Rational, that: Rational): Rational =>
   greaterThan(that, self) ? that : self
+
+/** Whether a fraction is 0. */
 export const isZero = (self: Rational): boolean => self.numerator === 0n
+
+/** Whether a fraction is greater than 0. */
 export const isPositive = (self: Rational): boolean => self.numerator > 0n
+
+/** Whether a fraction is less than 0. */
 export const isNegative = (self: Rational): boolean => self.numerator < 0n
+
+/** Order of fractions, smallest first. */
 export const order: Order.Order<Rational> = Order.make(compare)
 
 /** Most digits of a decimal before its point, as the largest whole number of them. */

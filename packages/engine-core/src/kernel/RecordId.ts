@@ -10,6 +10,10 @@ export const lengthMax = 128
 /** 1 to 128 letters, digits, `.`, `_`, `~` and `-`, the first a letter or digit; never a colon. */
 export type RecordId<Name extends string> = string & Brand.Brand<Name>
 
+/**
+ * Form of an identifier of a record: 1 to 128 letters, digits and `. _ ~ -`, the first of them a
+ * letter or a digit.
+ */
 export const pattern = /^[A-Za-z0-9][A-Za-z0-9._~-]{0,127}$/u
 
 /** Checks that the text is a valid record id. */

@@ -122,6 +122,7 @@ export const refusals = {
   "ledger-timeout": { status: 504, retryable: true, title: "The ledger did not answer in time." }
 } as const satisfies Readonly<Record<string, Row>>
 
+/** Name of a refusal: a row of the one table. */
 export type Slug = keyof typeof refusals
 
 /**
@@ -144,6 +145,8 @@ export const gates = [
   "reserve-cover",
   "ledger"
 ] as const
+
+/** Group of conditions that an act passes or fails as one. */
 export type Gate = (typeof gates)[number]
 
 /** A fault of the request's shape: where it is (RFC 6901, in {body, query, path, header}) and what. */
@@ -184,6 +187,17 @@ export interface Refused<out S extends Slug = Slug> {
   readonly details: RefusalDetails
 }
 
+/**
+ * Refusal of a slug, with its details.
+ *
+ * @example
+ * ```ts
+ * import { Refusal } from "@bursar/engine-core"
+ *
+ * const refusal = Refusal.refused("not-found")
+ * [refusal.slug, String(refusal)] // => ["not-found", "not-found: There is no such route or record."]
+ * ```
+ */
 export const refused = <const S extends Slug>(slug: S, details: RefusalDetails = {}): Refused<S> =>
   new PrintedRefusal(slug, details)
 
@@ -222,11 +236,13 @@ export const describe = ({ slug, details }: Pick<Refused, "slug" | "details">): 
   ].join("\n")
 }
 
+/** Effect that fails with a refusal of a slug. */
 export const refuse = <const S extends Slug>(
   slug: S,
   details: RefusalDetails = {}
 ): Result.Result<never, Refused<S>> => Result.fail(refused(slug, details))
 
+/** Whether a value is a refusal. */
 export const isRefused = (value: unknown): value is Refused =>
   typeof value === "object" && value !== null && "_tag" in value && value._tag === "Refused"
 
@@ -263,6 +279,7 @@ export interface Unavailable {
   readonly retryAfter: number
 }
 
+/** Failure of a call that may be repeated: a port did not answer. */
 export const unavailable = (
   slug: UnavailableSlug,
   detail: string,

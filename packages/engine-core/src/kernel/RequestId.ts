@@ -7,11 +7,14 @@ import * as Codec from "./Codec.ts"
 /** 1 to 128 printable ASCII characters, no space. */
 export type RequestId = string & Brand.Brand<"RequestId">
 
+/** Form of a request's identifier: 1 to 128 printable characters without spaces. */
 export const pattern = /^[\x21-\x7E]{1,128}$/u
 
+/** Whether a value is the identifier of a request. */
 export const isRequestId = (value: unknown): value is RequestId =>
   typeof value === "string" && pattern.test(value)
 
+/** Identifier of a request in a text; a fault where the text has not the form of one. */
 export const parse = (text: string): Result.Result<RequestId, Codec.Fault> =>
   isRequestId(text)
     ? Result.succeed(text)

@@ -138,6 +138,7 @@ const noWord = (
   return `no word of ${set}; the nearest: ${Nearest.words(given, { set: words, count: nearestMax }).join(", ")}`
 }
 
+/** Reader of one shape of JSON, whose faults point to their place. */
 export interface Decoder<A> {
   readonly decode: (
     input: unknown,

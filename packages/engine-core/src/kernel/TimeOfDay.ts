@@ -5,11 +5,14 @@ import * as Codec from "./Codec.ts"
 /** `HH:mm`, from 00:00 to 23:59; as text it sorts as it does on a day. */
 export type TimeOfDay = string & Brand.Brand<"TimeOfDay">
 
+/** Form of a time of day: hours and minutes of 24 hours, such as `17:30`. */
 export const pattern = /^(?:[01][0-9]|2[0-3]):[0-5][0-9]$/u
 
+/** Whether a value is a time of day. */
 export const isTimeOfDay = (value: unknown): value is TimeOfDay =>
   typeof value === "string" && pattern.test(value)
 
+/** Time of day of a text such as `17:30`. */
 export const parse = (text: string): Result.Result<TimeOfDay, Codec.Fault> =>
   isTimeOfDay(text) ? Result.succeed(text) : Codec.fault("a time of day is written HH:mm")
 

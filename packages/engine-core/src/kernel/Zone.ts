@@ -10,8 +10,10 @@ import * as TimeOfDay from "./TimeOfDay.ts"
 /** An IANA name the platform knows, such as `Europe/Zurich`. */
 export type Zone = string & Brand.Brand<"Zone">
 
+/** Fault of a text that is no time zone. */
 export type ZoneFault = Codec.Fault
 
+/** Zone of universal time. */
 export const utc = "UTC" as Zone
 
 const grammar = /^[A-Za-z][A-Za-z0-9_+-]{0,31}(?:\/[A-Za-z0-9_+-]{1,31}){0,2}$/
@@ -22,9 +24,20 @@ export const parse = (text: string): Result.Result<Zone, ZoneFault> =>
     ? Result.succeed(text as Zone)
     : Codec.fault("there is no such time zone; an IANA name such as Europe/Zurich is expected")
 
-/** Parses a zone literal of the source code; throws on a malformed one. */
+/**
+ * Parses a zone literal of the source code; throws on a malformed one.
+ *
+ * @example
+ * ```ts
+ * import { Date, Instant, Zone } from "@bursar/engine-core/kernel"
+ *
+ * const day = Zone.startOfDay(Zone.of("Europe/Zurich"), Date.of("2026-07-30"))
+ * Instant.format(day) // => "2026-07-29T22:00:00.000000Z"
+ * ```
+ */
 export const of = (text: string): Zone => Codec.orThrow("Zone", parse(text))
 
+/** Whether a value is a time zone. */
 export const isZone = (value: unknown): value is Zone =>
   typeof value === "string" && Result.isSuccess(parse(value))
 
@@ -59,10 +72,20 @@ export const startOfDay = (zone: Zone, date: Date.Date): Instant.Instant =>
 export const nextMidnight = (zone: Zone, instant: Instant.Instant): Instant.Instant =>
   startOfDay(zone, Date.next(dateAt(zone, instant)))
 
+/** Instant at which a month begins in a zone. */
 export const startOfMonth = (zone: Zone, month: Month.Month): Instant.Instant =>
   startOfDay(zone, Month.firstDay(month))
 
-/** The day the instant lies in, as `startOfDay` draws the days. */
+/**
+ * The day the instant lies in, as `startOfDay` draws the days.
+ *
+ * @example
+ * ```ts
+ * import { Instant, Zone } from "@bursar/engine-core/kernel"
+ *
+ * Zone.dateAt(Zone.of("America/New_York"), Instant.of("2026-07-31T02:00:00Z")) // => "2026-07-30"
+ * ```
+ */
 export const dateAt = (zone: Zone, instant: Instant.Instant): Date.Date => {
   const second = secondOf(instant)
   const shown = Date.fromEpochDay(Math.floor((second + offsetAt(zone, second)) / DAY))

@@ -1,6 +1,7 @@
 /** Port: digests, signatures and authenticated encryption, as pure functions of the platform. */
 import { Context } from "effect"
 
+/** Port of hashes, signatures and comparisons that take the same time for every input. */
 export class Crypto extends Context.Service<
   Crypto,
   {

@@ -1,6 +1,7 @@
 /** Port: the only source of randomness, from which ids and nonces come. */
 import { Context, type Effect } from "effect"
 
+/** Port of identifiers that nobody can guess. */
 export class Ids extends Context.Service<
   Ids,
   {

@@ -21,15 +21,21 @@ export interface TypeRef {
 
 /** A ledger value as JSON: Int and Numeric are text (Numeric with 10 places), Optional is value or null. */
 export type LfValue = string | boolean | null | LfList | LfRecord
+
+/** List of values of the ledger. */
 export type LfList = ReadonlyArray<LfValue>
+
+/** Record of values of the ledger, by field. */
 export type LfRecord = { readonly [field: string]: LfValue }
 
+/** Command that creates a contract. */
 export interface Create {
   readonly _tag: "Create"
   readonly template: TypeRef
   readonly args: LfRecord
 }
 
+/** Command that exercises a choice on a contract. */
 export interface Exercise {
   readonly _tag: "Exercise"
   /** The contract's template, or an interface it implements. */
@@ -39,6 +45,7 @@ export interface Exercise {
   readonly arg: LfValue
 }
 
+/** Command that creates a contract and exercises a choice on it at once. */
 export interface CreateAndExercise {
   readonly _tag: "CreateAndExercise"
   readonly template: TypeRef
@@ -47,6 +54,7 @@ export interface CreateAndExercise {
   readonly arg: LfValue
 }
 
+/** Command of a submission. */
 export type Command = Create | Exercise | CreateAndExercise
 
 /** Deduplication window: an earlier commit of the same commandId within it makes this one a duplicate. */
@@ -90,11 +98,13 @@ export interface Receipt {
   readonly transaction: Option.Option<Transaction>
 }
 
+/** View of a contract by an interface that its template implements. */
 export interface InterfaceView {
   readonly iface: TypeRef
   readonly value: LfRecord
 }
 
+/** Event of a contract that came to be. */
 export interface Created {
   readonly _tag: "Created"
   readonly nodeId: number
@@ -113,6 +123,7 @@ export interface Created {
   readonly inAcs: boolean
 }
 
+/** Event of a choice that was exercised, with its argument and its result. */
 export interface Exercised {
   readonly _tag: "Exercised"
   readonly nodeId: number
@@ -131,8 +142,10 @@ export interface Exercised {
   readonly inAcs: boolean
 }
 
+/** Event of a transaction. */
 export type Event = Created | Exercised
 
+/** Update that the ledger committed: its events at one offset, all of them or none. */
 export interface Transaction {
   readonly _tag: "Transaction"
   readonly offset: Offset.Offset
@@ -165,6 +178,7 @@ export interface Foreign {
   readonly raw: unknown
 }
 
+/** Update that a reader of the ledger is given, in the order of the ledger. */
 export type Update = Transaction | Checkpoint | Foreign
 
 /** Filter of a read: the union of the lists; with all lists empty, everything the venue sees. */
@@ -174,11 +188,13 @@ export interface Filter {
   readonly includeBlobFor?: ReadonlyArray<TypeRef>
 }
 
+/** Right of a user of the ledger. */
 export type Right = {
   readonly kind: "CanActAs" | "CanReadAs" | "CanExecuteAs"
   readonly party: Party.Party
 }
 
+/** Description of the ledger and of the node that the venue reads it by. */
 export interface Description {
   readonly kind: "simulated" | "canton"
   readonly version: string
@@ -188,6 +204,7 @@ export interface Description {
   readonly rights: ReadonlyArray<Right>
 }
 
+/** Status of a package of templates on the ledger. */
 export interface PackageStatus {
   readonly name: string
   readonly packageId: Option.Option<string>
@@ -259,6 +276,7 @@ export class AfterEnd extends Data.TaggedError("AfterEnd")<{
   readonly ledgerEnd?: Offset.Offset
 }> {}
 
+/** Failure of a submission; each says whether the ledger may have taken it. */
 export type SubmitError =
   | Refused
   | Busy
@@ -268,6 +286,7 @@ export type SubmitError =
   | Unreachable
   | ProtocolError
 
+/** Failure of a read of the ledger. */
 export type ReadError = NotAuthorized | BeforeHorizon | AfterEnd | Unreachable | ProtocolError
 
 /** An active contract with the synchronizer it lives on. */
@@ -280,6 +299,7 @@ export interface OutcomeQuery {
   readonly through: Offset.Offset
 }
 
+/** Range and filter of the updates that are asked for. */
 export interface UpdatesQuery {
   /** Exclusive. */
   readonly after: Offset.Offset
@@ -288,11 +308,13 @@ export interface UpdatesQuery {
   readonly filter: Filter
 }
 
+/** Offset and filter of the contracts that are asked for. */
 export interface ActiveQuery {
   readonly at: Offset.Offset
   readonly filter: Filter
 }
 
+/** Port of the ledger: what the venue submits to it and reads from it. */
 export class Ledger extends Context.Service<
   Ledger,
   {

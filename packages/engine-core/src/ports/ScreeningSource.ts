@@ -31,8 +31,11 @@ const ScreeningFinding = Schema.Struct({
   /** Reason of a possible hit, or of its dismissal; stored, and never shown outside the venue. */
   reason: Schema.NullOr(Schema.String.check(Schema.isMaxLength(textMax)))
 })
+
+/** Result of a screening of one holder. */
 export type ScreeningFinding = typeof ScreeningFinding.Type
 
+/** Answer of a screening source. */
 export const ScreeningAnswer = Schema.Union([
   /** No answer yet; the request is sent again later. */
   Schema.Struct({ found: Schema.Literal("nothing-yet") }),
@@ -45,6 +48,7 @@ export class SourceUnavailable extends Data.TaggedError("SourceUnavailable")<{
   readonly detail: string
 }> {}
 
+/** Source of screenings, as a venue provides it. */
 export interface Source {
   /** True: the source screens; without screening every holder passes. */
   readonly screens: "yes" | "no"
@@ -65,6 +69,7 @@ export const none: Source = {
   ask: () => Effect.fail(new SourceUnavailable({ detail: "This deployment screens nobody." }))
 }
 
+/** Port of screenings; a venue that screens nobody provides `layerNone`. */
 export class ScreeningSource extends Context.Service<ScreeningSource, Source>()(
   "@bursar/engine-core/ports/ScreeningSource"
 ) {}

@@ -26,6 +26,7 @@ interface Columns {
   readonly optional: ReadonlyArray<string>
 }
 
+/** Columns of a statement in CSV, by its kind. */
 export const columns: Readonly<Record<StatementKind, Columns>> = {
   holdings: { required: ["account", "quantity"], optional: ["locked", "isin", "businessDate"] },
   cash: {

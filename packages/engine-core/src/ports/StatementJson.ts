@@ -49,6 +49,7 @@ export const CustodyLine = Schema.Struct({
   quantity: Decimal.text
 })
 
+/** Statement of a net asset value in JSON. */
 export const Nav = Schema.Struct({
   official: Magnitude,
   indicative: optional(Magnitude),

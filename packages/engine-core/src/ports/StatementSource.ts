@@ -91,6 +91,7 @@ export interface CustodyLine {
   readonly quantity: Decimal.Decimal
 }
 
+/** Line of a statement. */
 export type Line = HoldingsLine | CashEntry | CustodyLine
 
 /** Net asset value of a unit. */
@@ -104,6 +105,7 @@ export interface Nav {
   readonly ripcord: boolean
 }
 
+/** Head of a statement: its source, its dates and its totals. */
 export interface Header {
   readonly businessDate: Date.Date
   readonly asOf: Instant.Instant
@@ -176,6 +178,7 @@ export class StatementTooLong extends Data.TaggedError("StatementTooLong")<{
   readonly linesMax: number
 }> {}
 
+/** Fault of a file that is no statement. */
 export type StatementFault =
   | StatementMalformed
   | StatementRefused
@@ -193,6 +196,8 @@ export const statementConditions = [
   "statement-function",
   "statement-columns"
 ] as const
+
+/** Condition that a statement must meet to be taken in. */
 export type StatementCondition = (typeof statementConditions)[number]
 
 /**
@@ -206,6 +211,7 @@ export interface Reader {
   ) => Stream.Stream<Part, StatementFault | E, R>
 }
 
+/** Port of the readers of statements' files. */
 export class StatementSource extends Context.Service<StatementSource, Reader>()(
   "@bursar/engine-core/ports/StatementSource"
 ) {}

@@ -4,6 +4,8 @@ import type { Trace } from "../kernel/Trace.ts"
 
 /** Reasons of a failed attempt, as callers read them (docs/contract/webhooks.md#retries). */
 export const failures = ["dns", "address-refused", "connect", "tls", "timeout", "status"] as const
+
+/** Reason why a post was not taken. */
 export type Failure = (typeof failures)[number]
 
 /** One attempt: the address, the headers and the bytes to post. */
@@ -27,6 +29,7 @@ export type AttemptOutcome =
 /** Judgement of an address: undefined where deliveries may go to it, else the reason why not. */
 export type Judgement = string | undefined
 
+/** Sender of webhooks: it judges an address and posts to it. */
 export interface Sender {
   /** True: the sender posts deliveries; one that does not refuses every address. */
   readonly sends: "yes" | "no"
@@ -50,6 +53,7 @@ export const none: Sender = {
   post: () => Effect.succeed({ failure: "address-refused" })
 }
 
+/** Port of the sender of webhooks; an engine without one posts nothing. */
 export const WebhookSender = Context.Reference<Sender>("@bursar/engine-core/ports/WebhookSender", {
   defaultValue: () => none
 })

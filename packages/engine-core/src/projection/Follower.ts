@@ -26,6 +26,7 @@ import * as Restart from "./Restart.ts"
 import * as UpdateFold from "./UpdateFold.ts"
 import { settleConsequences } from "../records/ConsequenceRounds.ts"
 
+/** Service that follows the ledger and folds its updates into records. */
 export class Follower extends Context.Service<
   Follower,
   {

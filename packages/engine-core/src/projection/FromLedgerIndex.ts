@@ -4,6 +4,7 @@ import type { TypeRef } from "../ports/Ledger.ts"
 import { key } from "../templates/Template.ts"
 import type { FromLedger } from "./FromLedger.ts"
 
+/** Declarations of what is read from the ledger, by template. */
 export class FromLedgerIndex extends Context.Service<
   FromLedgerIndex,
   {

@@ -1,6 +1,7 @@
 /** CSV export (RFC 4180), escaped against formula injection. */
 import type * as Export from "./Export.ts"
 
+/** Media type of a table. */
 export const mediaType = "text/csv"
 
 /** First characters of cells that a spreadsheet evaluates as a formula. */

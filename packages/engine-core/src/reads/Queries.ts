@@ -8,6 +8,7 @@ import type { PointParams } from "./Point.ts"
 import type { PrintedValue } from "./KeptAnswers.ts"
 import type { Export, List, One, StreamedRead, StreamedParts } from "./Read.ts"
 
+/** Parameters of a page of a list. */
 export interface PageParams {
   /** 1 to 1000; absent means every record. */
   readonly limit?: number
@@ -41,6 +42,7 @@ export interface Whole<H, V> {
   readonly rows: ReadonlyArray<V>
 }
 
+/** Service of every read: one record, a page, a stream or a table. */
 export class Queries extends Context.Service<
   Queries,
   {

@@ -20,6 +20,7 @@ import type { Role } from "../vocabulary/Role.ts"
 import type { Caller } from "../writes/Caller.ts"
 import type { Export as Table } from "./Export.ts"
 
+/** Route of a read. */
 export type ReadRoute = `GET /v1/${string}`
 
 /**
@@ -27,6 +28,8 @@ export type ReadRoute = `GET /v1/${string}`
  * what is near (a registrar's instruments), or a redacted view (the monitor).
  */
 export type Sight = "all" | "own" | "near" | "redacted"
+
+/** Roles that may make a read, each with how much of it they see. */
 export type Audience = { readonly [R in Role]?: Sight }
 
 /** The caller and the point of a read; every clock state is judged at `pin.judgedAt`. */
@@ -280,6 +283,7 @@ export interface StreamedRead<
   >
 }
 
+/** Read of any kind: one value, a list, an export or a stream. */
 export type Read = One | List | Export | StreamedRead
 
 /**
@@ -318,10 +322,12 @@ export interface TypedStream<P, E, H, V, A, T, S extends Slug, N>
 
 type DerivedMembers = "shape" | "name"
 
+/** Declares a read of one value. */
 export const one = <P, E, V, const S extends Slug, const N extends ReadDeclaration["name"]>(
   declaration: Omit<One<P, V, S>, DerivedMembers> & ReadTypes<P, E, N>
 ): TypedOne<P, E, V, S, N> => ({ shape: "one", ...declaration })
 
+/** Declares a read of a list. */
 export const list = <R, F, P, E, V, const N extends ReadDeclaration["name"]>(
   declaration: Omit<List<R, F, P, V>, DerivedMembers> & ReadTypes<P, E, N>
 ): TypedList<P, E, V, N> => ({ shape: "list", ...declaration })

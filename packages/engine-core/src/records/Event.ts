@@ -8,6 +8,7 @@ import { EventKind } from "../vocabulary/EventKind.ts"
 import { EventType } from "../vocabulary/EventType.ts"
 import { ResourceKind } from "../vocabulary/ResourceKind.ts"
 
+/** Event of the feed, as subscribers and webhooks have it. */
 export const Event = Schema.Struct({
   kind: EventKind.schema,
   type: EventType.schema,

@@ -54,6 +54,7 @@ export const waitingOn = <R, F>(
   record: Stored<R>
 ): ReadonlyArray<AwaitedAct> => collection.waitingOn(record).map(shown)
 
+/** Members that every record has on the wire. */
 export interface Common extends StoreColumns {
   readonly waitingOn: ReadonlyArray<AwaitedAct>
 }
@@ -107,6 +108,7 @@ export const of = <R extends object, F, K extends keyof R & string>(
   return view
 }
 
+/** View of an act that a record waits for. */
 export const shown = ({ party, role, action, by }: WaitingOn): AwaitedAct => ({
   party: party ?? null,
   role: role ?? null,

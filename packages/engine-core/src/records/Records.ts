@@ -19,6 +19,7 @@ export interface Range {
   readonly to?: string
 }
 
+/** Filter, order and point of a list of records. */
 export interface Query {
   /** The point of the read; the latest when absent. */
   readonly pin?: Pin.ResolvedPin
@@ -37,6 +38,7 @@ export interface Query {
   readonly decoding?: "as-read"
 }
 
+/** Service of records: found, listed and appended to. */
 export class Records extends Context.Service<
   Records,
   {

@@ -36,6 +36,7 @@ export interface Runner {
   readonly run: Effect.Effect<never>
 }
 
+/** Service that runs the workers of the engine's queues. */
 export class Workers extends Context.Service<
   Workers,
   {

@@ -73,6 +73,7 @@ const make = Effect.gen(function* () {
   return service
 })
 
+/** Records, events and audit over the storage ports provided to it. */
 export const layer: Layer.Layer<
   Records,
   never,

@@ -32,6 +32,7 @@ const consent = Schema.Struct({
   terms: Field.text
 })
 
+/** Proposal of a registrar's consent that the venue admits holders to its instrument. */
 export const AdmissionConsentProposal = define({
   typeRef: admission("AdmissionConsentProposal"),
   payload: consent,
@@ -47,6 +48,7 @@ const offered = {
   expiresAt: Field.optional(Field.instant)
 }
 
+/** Consent of a registrar that the venue admits holders to its instrument. */
 export const AdmissionConsent = define({
   typeRef: admission("AdmissionConsent"),
   payload: consent,
@@ -56,6 +58,7 @@ export const AdmissionConsent = define({
   }
 })
 
+/** Offer of admission to an instrument, which the holder accepts. */
 export const AdmissionOffer = define({
   typeRef: admission("AdmissionOffer"),
   payload: Schema.Struct({
@@ -78,12 +81,14 @@ const registration = Schema.Struct({
   validUntil: Field.optional(Field.instant)
 })
 
+/** Invitation of a party to be a holder at the venue. */
 export const HolderInvitation = define({
   typeRef: holder("HolderInvitation"),
   payload: registration,
   choices: { Accept: making, Decline: nothing, Withdraw: nothing }
 })
 
+/** Registration of a party as a holder. */
 export const HolderRegistration = define({
   typeRef: holder("HolderRegistration"),
   payload: registration,
@@ -113,12 +118,14 @@ const terms = {
   signedAt: Field.instant
 }
 
+/** Terms as a party signed them. */
 export const SignedTerms = define({
   typeRef: holder("SignedTerms"),
   payload: Schema.Struct(terms),
   choices: { AcceptTerms: making, Withdraw: nothing }
 })
 
+/** Terms that a party accepted, with the instant. */
 export const AcceptedTerms = define({
   typeRef: holder("AcceptedTerms"),
   payload: Schema.Struct({ ...terms, acceptedAt: Field.instant }),

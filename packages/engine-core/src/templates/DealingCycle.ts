@@ -9,6 +9,7 @@ import { define } from "./Template.ts"
 
 const cid = Field.contractId
 
+/** Cycle whose orders deal at one price and settle together. */
 export const DealingCycle = define({
   typeRef: {
     packageName: "bursar-admin-v1",

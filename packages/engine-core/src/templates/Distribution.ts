@@ -115,6 +115,7 @@ export const DistributionSlot = define({
   }
 })
 
+/** Distribution of a month, sealed with the hashes and totals of its lines. */
 export const Distribution = define({
   typeRef: named("Distribution"),
   payload: Schema.Struct({
@@ -219,6 +220,7 @@ export const DistributionLine = define({
   }
 })
 
+/** Line of a distribution that was delivered to its payee. */
 export const DeliveredLine = define({
   typeRef: named("DeliveredLine"),
   payload: Schema.Struct({

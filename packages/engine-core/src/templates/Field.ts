@@ -30,8 +30,12 @@ export const name = Schema.String.check(Schema.isMaxLength(256))
 
 /** An asset: who keeps its register, and its name there. */
 export const asset = Schema.Struct({ admin: party, id: text })
+
+/** Asset: who administers it, and its identifier there. */
 export type Asset = typeof asset.Type
 
 /** Purpose of a mint, burn or settlement. */
 export const reference = Schema.Struct({ kind: text, id: text })
+
+/** Reference of a transfer to what it pays for. */
 export type Reference = typeof reference.Type

@@ -28,6 +28,7 @@ const transferLeg = Schema.Struct({
   meta: metadata
 })
 
+/** Interface of holdings of the token standard. */
 export const HoldingV1 = {
   typeRef: named("holding", "Holding"),
   view: Schema.Struct({
@@ -46,6 +47,7 @@ export const HoldingV1 = {
   })
 } as const
 
+/** Interface of allocations of the token standard. */
 export const AllocationV1 = {
   typeRef: named("allocation", "Allocation"),
   view: Schema.Struct({
@@ -59,6 +61,7 @@ export const AllocationV1 = {
   })
 } as const
 
+/** Interface of requests for an allocation of the token standard. */
 export const AllocationRequestV1 = {
   typeRef: named("allocation-request", "AllocationRequest"),
   view: Schema.Struct({

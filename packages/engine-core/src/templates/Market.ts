@@ -32,6 +32,7 @@ const market = {
 /** Argument of a choice that one of several parties exercises, named by `party`. */
 const by = Schema.Struct({ party: Field.party })
 
+/** Proposal of a primary market of an instrument at the venue. */
 export const PrimaryMarketProposal = define({
   typeRef: named("PrimaryMarketProposal"),
   payload: Schema.Struct({ ...market, accepted: Field.parties }),
@@ -58,8 +59,10 @@ const dues = {
   cashDecimals: Field.optional(Field.count)
 } as const
 
+/** Way in which orders are paid: by wire or on the ledger. */
 export const PaymentMode = Schema.Literals(["wire", "ledger"])
 
+/** Agreement of a fund, its registrar and the venue by which orders deal. */
 export const PrimaryMarket = define({
   typeRef: named("PrimaryMarket"),
   payload: Schema.Struct(market),
@@ -148,6 +151,7 @@ export const PrimaryMarket = define({
   }
 })
 
+/** Order of a holder to subscribe units. */
 export const SubscriptionOrder = define({
   typeRef: named("SubscriptionOrder"),
   payload: Schema.Struct({
@@ -209,6 +213,7 @@ const claimed = {
   shownDecimals
 }
 
+/** Claim of the venue on a subscription, until its units are delivered or its cash returns. */
 export const SubscriptionClaim = define({
   typeRef: named("SubscriptionClaim"),
   payload: Schema.Struct({
@@ -256,6 +261,7 @@ const priced = {
   attestors: Field.parties
 }
 
+/** Units of a subscription that is priced and not yet delivered. */
 export const Lot = define({
   typeRef: named("Lot"),
   payload: Schema.Struct(priced),
@@ -309,6 +315,7 @@ export const Lot = define({
 /** Cash that the bank paid back, and the SHA-256 of the bank lines that show it. */
 const Refunded = Schema.Struct({ amount: Field.decimal, evidence: Field.digest })
 
+/** Units of a subscription that were delivered and are not yet settled. */
 export const DeliveredLot = define({
   typeRef: named("DeliveredLot"),
   payload: Schema.Struct({

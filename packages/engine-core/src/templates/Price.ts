@@ -11,6 +11,7 @@ const stated = {
   statementRef: Field.optional(Field.text)
 }
 
+/** Value of a metric that an oracle publishes. */
 export const OraclePoint = define({
   typeRef: {
     packageName: "bursar-admin-v1",

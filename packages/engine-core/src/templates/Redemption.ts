@@ -15,6 +15,7 @@ const cid = Field.contractId
 const created = Schema.Struct({ contractId: cid })
 const nothing = { consuming: true, argument: Field.unit, result: Field.unit } as const
 
+/** Order of a holder to redeem units. */
 export const RedemptionOrder = define({
   typeRef: named("RedemptionOrder"),
   payload: Schema.Struct({
@@ -88,6 +89,7 @@ const put = Schema.Struct({
   intentCid: Field.optional(cid)
 })
 
+/** Claim of the venue on a redemption, until it is priced or its units return. */
 export const RedemptionClaim = define({
   typeRef: named("RedemptionClaim"),
   payload: Schema.Struct(claimed),
@@ -120,6 +122,7 @@ export const RedemptionFill = Schema.Struct({
 })
 export type RedemptionFill = typeof RedemptionFill.Type
 
+/** Redemption that has its price and awaits its payment. */
 export const PricedRedemption = define({
   typeRef: named("PricedRedemption"),
   payload: Schema.Struct({

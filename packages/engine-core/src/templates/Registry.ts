@@ -16,6 +16,7 @@ const cid = Field.contractId
 const created = Schema.Struct({ contractId: cid })
 const nothing = { consuming: true, argument: Field.unit, result: Field.unit } as const
 
+/** Identifier of an instrument by a scheme, such as an ISIN. */
 export const Identifier = Schema.Struct({
   source: Field.text,
   id: Field.text,
@@ -36,6 +37,7 @@ const configurable = {
   issuerRequirements: Field.list(Requirement)
 }
 
+/** Configuration of an instrument by its registrar. */
 export const InstrumentConfiguration = define({
   typeRef: named("InstrumentConfiguration"),
   payload: Schema.Struct({
@@ -51,6 +53,7 @@ export const InstrumentConfiguration = define({
   }
 })
 
+/** Lock of a holding: its holders, its end and its reason. */
 export const Lock = Schema.Struct({
   holders: Field.parties,
   observers: Field.parties,
@@ -61,6 +64,7 @@ export const Lock = Schema.Struct({
 /** Rest of a holding after a part of it moved; null where nothing is left. */
 const change = Field.optional(cid)
 
+/** Units of an asset that a party owns. */
 export const Holding = define({
   typeRef: named("Holding"),
   payload: Schema.Struct({
@@ -137,6 +141,7 @@ export const Holding = define({
   }
 })
 
+/** Units that their owner set aside for one leg of a settlement. */
 export const Allocation = define({
   typeRef: named("Allocation"),
   payload: Schema.Struct({
@@ -161,6 +166,7 @@ export const Allocation = define({
   }
 })
 
+/** Transfer that its receiver has not accepted yet. */
 export const TransferOffer = define({
   typeRef: named("TransferOffer"),
   payload: Schema.Struct({
@@ -184,6 +190,7 @@ export const TransferOffer = define({
   }
 })
 
+/** Request for units that the registrar mints. */
 export const MintRequest = define({
   typeRef: named("MintRequest"),
   payload: Schema.Struct({
@@ -232,12 +239,14 @@ export const BurnRequest = define({
   }
 })
 
+/** Claim of a credential: a property and its value. */
 export const Claim = Schema.Struct({
   subject: Field.party,
   property: Field.text,
   value: Field.text
 })
 
+/** Credential by which an issuer states claims about a holder. */
 export const Credential = define({
   typeRef: named("Credential"),
   payload: Schema.Struct({

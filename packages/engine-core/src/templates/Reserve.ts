@@ -42,6 +42,7 @@ export const ReserveAssetTerms = Schema.Struct({
 })
 export type ReserveAssetTerms = typeof ReserveAssetTerms.Type
 
+/** Terms of a reserve: its assets, their haircuts and the cover that it must have. */
 export const ReserveTerms = Schema.Struct({
   assets: Field.list(ReserveAssetTerms),
   /** Least counted value by the value outstanding. */
@@ -90,6 +91,8 @@ export const ReserveProposal = define({
 
 /** An amount of an asset. */
 const assetAmount = { asset: Field.asset, amount: Field.decimal } as const
+
+/** Amount of an asset. */
 export const AssetAmount = Schema.Struct(assetAmount)
 export type AssetAmount = typeof AssetAmount.Type
 
@@ -129,6 +132,7 @@ const payoutOrder = {
   executeBefore: Field.instant
 } as const
 
+/** Reserve of assets that backs the units of an instrument. */
 export const Reserve = define({
   typeRef: named("Reserve"),
   payload: Schema.Struct({
@@ -291,6 +295,7 @@ export const LockAgreement = define({
   }
 })
 
+/** Order of a holder to mint units against an asset. */
 export const MintOrder = define({
   typeRef: named("MintOrder"),
   payload: Schema.Struct({
@@ -343,6 +348,7 @@ export const MintOrder = define({
   }
 })
 
+/** Order of a holder to redeem units for an asset of the reserve. */
 export const ReserveRedemptionOrder = define({
   typeRef: named("ReserveRedemptionOrder"),
   payload: Schema.Struct({

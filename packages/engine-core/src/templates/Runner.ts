@@ -7,6 +7,7 @@ import type { CommandId, CreateAndExercise, Event } from "../ports/Ledger.ts"
 import * as Field from "./Field.ts"
 import { createAndExercise, define, same } from "./Template.ts"
 
+/** Trace of a command that the ledger has carried out, so that a repeat of it is refused. */
 export const SpentCommand = define({
   typeRef: {
     packageName: "bursar-admin-v1",

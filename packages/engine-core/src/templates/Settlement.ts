@@ -14,6 +14,7 @@ const cid = Field.contractId
 const made = Schema.Struct({ contractId: cid })
 const nothing = { consuming: true, argument: Field.unit, result: Field.unit } as const
 
+/** Leg of a settlement: one asset from one party to another. */
 export const Leg = Schema.Struct({
   legId: Field.text,
   sender: Field.party,

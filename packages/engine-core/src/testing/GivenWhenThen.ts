@@ -10,6 +10,7 @@ export interface Decider<R, C, F, S extends Slug> {
   readonly evolve: (self: R, fact: F) => R
 }
 
+/** Expectations of a decision: the facts it appends, or its refusal. */
 export interface Then<R, F, S extends Slug> {
   /** The command is admitted and makes exactly this fact true. */
   readonly thenFact: (fact: F) => void

@@ -101,6 +101,18 @@ const errorOf = (failure: CallError): Refused<Slug> | Error =>
 /**
  * Opens a venue over a layer of the engine and its ports. A refusal is thrown as `Refused`; any other
  * error is a defect.
+ *
+ * @example
+ * ```ts
+ * import { Venue } from "@bursar/engine-core"
+ * import { Venue as Ready } from "@bursar/storage-adapters/venue"
+ *
+ * const venue = await Venue.open(Ready.memory())
+ * const olive = venue.as({ sub: "olive", roles: ["operator"] })
+ * const refused = await olive.read("instruments.get", { instrumentId: "elf" }).catch((error) => error)
+ * refused.slug // => "not-found"
+ * await venue.close()
+ * ```
  */
 export const open = <E>(layer: Layer.Layer<Services, E>): Promise<OpenVenue> =>
   openWith(layer, { make, members: () => ({}) })

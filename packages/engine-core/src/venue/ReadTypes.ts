@@ -78,6 +78,7 @@ export interface ListPage<R extends ListName> extends Around {
   readonly next: string | null
 }
 
+/** Filter, order, page and point of a list. */
 export interface ListOptions<R extends ListName> extends PastPoint {
   readonly where?: ListWhere<R>
   /** Records of a page, 1 to 1000; 100 by default. */

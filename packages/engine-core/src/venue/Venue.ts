@@ -23,6 +23,7 @@ export interface Person
   readonly sub: string
 }
 
+/** Engine of a venue as one object: its people, its statements and its clockwork. */
 export interface Venue extends StatementCalls.StatementCalls {
   /** The calls of a person or a program; each refuses what its roles do not admit. */
   readonly as: (caller: CallerOptions) => Person
@@ -38,7 +39,24 @@ export interface Venue extends StatementCalls.StatementCalls {
 /** Subject of the program by which the venue itself hands statements in. */
 const feedSubject = "feed"
 
-/** Makes the object of a venue from the services of its engine. */
+/**
+ * Makes the object of a venue from the services of its engine.
+ *
+ * @example
+ * ```ts
+ * import { Venue } from "@bursar/engine-core"
+ * import { Venue as Ready } from "@bursar/storage-adapters/venue"
+ * import { Effect } from "effect"
+ *
+ * const program = Effect.gen(function* () {
+ *   const venue = yield* Venue.make
+ *   const anna = venue.as({ sub: "anna", roles: ["approver"] })
+ *   return yield* Effect.flip(anna.read("subscriptions.get", { subscriptionId: "none" }))
+ * })
+ * const refusal = await Effect.runPromise(Effect.provide(program, Ready.memory()))
+ * refusal.slug // => "not-found"
+ * ```
+ */
 export const make: Effect.Effect<Venue, never, Services> = Effect.gen(function* () {
   const engine = yield* Engine
   const services = {

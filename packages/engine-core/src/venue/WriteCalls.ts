@@ -23,6 +23,7 @@ export interface KeyOption {
   readonly key?: string
 }
 
+/** Failure of a write of a kind: a refusal that it can have, or a port that did not answer. */
 export type WriteError<K extends WriteKind> = Refused<RefusalOf<K>> | Unavailable
 
 export interface WriteCalls {

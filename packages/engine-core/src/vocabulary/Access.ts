@@ -10,6 +10,7 @@ export const accesses = {
   r: "Reads a redacted form."
 } as const satisfies Readonly<Record<string, string>>
 
+/** Access that a read can give a role. */
 export type Access = keyof typeof accesses
 
 /** The letters a read can give a role. */

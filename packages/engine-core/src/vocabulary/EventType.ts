@@ -77,8 +77,13 @@ export const journalEvents = {
   "admission.granted": "A credential admitting a holder was created on the ledger."
 } as const satisfies Readonly<Record<string, string>>
 
+/** Type of an event that tells what the engine itself does. */
 export type ControlEventType = keyof typeof controlEvents
+
+/** Type of an event of a record. */
 export type JournalEventType = keyof typeof journalEvents
+
+/** Type of an event of the feed. */
 export type EventType = ControlEventType | JournalEventType
 
 export const EventType: ValueSet.ValueSet<EventType> = ValueSet.extensible(
@@ -87,9 +92,11 @@ export const EventType: ValueSet.ValueSet<EventType> = ValueSet.extensible(
   [...Object.keys(controlEvents), ...Object.keys(journalEvents)] as ReadonlyArray<EventType>
 )
 
+/** Whether a type is of an event that tells what the engine itself does. */
 export const isControl = (type: EventType): type is ControlEventType =>
   Object.hasOwn(controlEvents, type)
 
+/** Kind of the events of a type. */
 export const kindOf = (type: EventType): EventKind => (isControl(type) ? "control" : "journal")
 
 /** The sentence that says what an event announces. */

@@ -80,7 +80,11 @@ export const OperationKind: ValueSet.ValueSet<OperationKind> = ValueSet.extensib
   "What a write does, as <record>.<verb>.",
   [...requestable, ...engineOpened]
 )
+
+/** Kind of an operation that people ask for. */
 export type AskedOperationKind = (typeof requestable)[number]
+
+/** Kind of an operation that the engine opens by itself. */
 export type EngineOpenedOperationKind = (typeof engineOpened)[number]
 
 /** The kinds a caller can ask for: all but those the engine opens by itself. */

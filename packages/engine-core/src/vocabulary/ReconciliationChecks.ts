@@ -22,6 +22,7 @@ interface Row {
 }
 
 // biome-ignore format: a table, one row a line, in the order in which the checks run
+/** Checks of reconciliation, each with its severity and the sentence that documents it. */
 export const reconciliationChecks = {
   "register-supply": { severities: ["blocking"], tolerance: "0", grace: null },
   "movements-balance": { severities: ["blocking"], tolerance: "0", grace: null },
@@ -55,6 +56,7 @@ export const reconciliationChecks = {
   "policy-replay": { severities: ["blocking", "warning"], tolerance: "0", grace: null }
 } as const satisfies Readonly<Record<string, Row>>
 
+/** Name of a check of reconciliation. */
 export type CheckName = keyof typeof reconciliationChecks
 
 /** Names of the checks of this release, in the order they run. */

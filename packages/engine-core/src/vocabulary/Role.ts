@@ -12,6 +12,8 @@ export const roleGroups = {
   "venue-systems": "The venue's own systems.",
   "outside-parties": "Outside parties working with the venue."
 } as const
+
+/** Group of roles that see the same. */
 export type RoleGroup = keyof typeof roleGroups
 
 /** The table of roles, in the order in which an operation picks the one it runs under. */
@@ -28,6 +30,7 @@ export const roles = {
   registrar: { group: "outside-parties", doc: "Reads the instruments it keeps the register of." }
 } as const satisfies Readonly<Record<string, Row>>
 
+/** Role of a caller. */
 export type Role = keyof typeof roles
 
 export const Role: ValueSet.ValueSet<Role> = ValueSet.extensible(

@@ -4,6 +4,7 @@ import { Schema, type SchemaAST } from "effect"
 /** A closed set gains no value within /v1; an extensible one may. */
 export type Growth = "closed" | "extensible"
 
+/** Set of words of the interface, with the sentence that documents it. */
 export interface ValueSet<V extends string = string> {
   readonly name: string
   readonly doc: string
@@ -53,7 +54,11 @@ const make =
     }
   }
 
+/** Declares a set that gets no new word within a version of the interface. */
 export const closed = make("closed")
+
+/** Declares a set that may get new words, which a caller must expect. */
 export const extensible = make("extensible")
 
+/** Word of a set. */
 export type Member<X> = X extends ValueSet<infer V> ? V : never

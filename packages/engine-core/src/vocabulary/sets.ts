@@ -248,6 +248,7 @@ export type ProposalKind = ValueSet.Member<typeof ProposalKind>
 
 // Controls.
 
+/** Mode of a restriction: which movements of its holder it stops. */
 export const RestrictionMode = extensible(
   "RestrictionMode",
   "What a restriction lets pass: freeze nothing in or out; receive-only units and cash in, nothing " +

@@ -32,6 +32,7 @@ export const identified = ({
     ? Effect.void
     : Effect.fail(refused("unauthenticated", { detail: "The caller's subject is not valid." }))
 
+/** Caller of the engine: its subject, its roles, and the holder or the party that it acts for. */
 export interface Caller {
   readonly sub: string
   readonly name: string | null

@@ -50,6 +50,7 @@ export interface RejectionAnswer {
   readonly replayed: boolean
 }
 
+/** Service through which every write comes in, is approved and is opened. */
 export class FourEyes extends Context.Service<
   FourEyes,
   {

@@ -3,6 +3,7 @@ import { Context, Layer } from "effect"
 import type { OperationKind } from "../vocabulary/OperationKind.ts"
 import type { AnyOperation, Operation } from "./Operation.ts"
 
+/** Operations of an engine, by kind. */
 export class Operations extends Context.Service<
   Operations,
   {

@@ -72,12 +72,14 @@ export const lookAgain = (self: AnswerProgress, now: Instant.Instant): number | 
   return seconds < 10n ? 1 : seconds < 60n ? 2 : 5
 }
 
+/** Answer to every write: an operation, or an action that awaits its approvers. */
 export const WriteAnswer = Schema.Struct({ state, ...fields }).annotate({
   identifier: "WriteAnswer",
   description: "What every write answers: an operation, or an action that awaits its approvers."
 })
 export type WriteAnswer = typeof WriteAnswer.Type
 
+/** Action that awaits its approvers, with the figures that they sign. */
 export const ApprovalView = Schema.Struct({
   state: ApprovalMachine.schema,
   ...fields,

@@ -6,6 +6,7 @@ import * as Route from "./Route.ts"
 /** Every route of this engine. */
 export const routes = Route.table(Catalogue)
 
+/** Interface of the host: every route with its input, its answer and its problems. */
 export const Api = Interface.make(routes)
 
 export * as ClientTable from "./ClientTable.ts"

@@ -54,6 +54,7 @@ export const takesWait = ({ answers, name }: Pick<Route, "answers" | "name">): b
   name === "approvals.approve" ||
   name === "events.list"
 
+/** Tables that routes are made from: operations, reads and events. */
 export interface Tables {
   readonly operations: ReadonlyArray<Operation.Operation>
   readonly queries: ReadonlyArray<Read.Read>

@@ -6,6 +6,7 @@ import type { ServedRoute } from "./Served.ts"
 const engineOwn = <A>(value: Schema.Codec<A, unknown>) =>
   Schema.Struct({ offset: Offset.schema, now: Instant.schema, value })
 
+/** Description of the venue on the wire. */
 export const Tenant = Schema.Struct({
   tenantId: Schema.String,
   displayName: Schema.String,

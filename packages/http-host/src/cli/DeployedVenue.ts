@@ -16,6 +16,7 @@ export interface Addresses {
   readonly ledgerDoor?: string
 }
 
+/** Venue of a deployment, as the commands of `bursar` start, migrate and read it. */
 export interface DeployedVenue {
   /** Runs a venue until it is interrupted; fails when a background fiber ends. */
   readonly serve: (

@@ -14,6 +14,7 @@ import * as OpenSets from "./OpenSets.ts"
 import * as Signature from "./Signature.ts"
 import { traceparentOfSpan } from "./SpanTrace.ts"
 
+/** Options of a client: the venue's address and how its caller is authenticated. */
 export interface Options {
   readonly httpClient: HttpClient.HttpClient
   readonly baseUrl: string

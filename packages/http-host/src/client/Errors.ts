@@ -53,6 +53,7 @@ export class ActionEnded extends Data.TaggedError("ActionEnded")<{
   }
 }
 
+/** Failure of a call: a problem of the venue, or an answer that is none of its own. */
 export type CallError =
   | CallRefused
   | AnswerUnreadable

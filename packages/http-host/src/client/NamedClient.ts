@@ -7,6 +7,10 @@ import { Effect, Stream } from "effect"
 import * as PlainClient from "../plain-client.ts"
 import { traceparentOfSpan } from "./SpanTrace.ts"
 
+/**
+ * Options of the client for Effect: those of the plain client, with an authorization that is an
+ * effect.
+ */
 export interface NamedOptions extends Omit<PlainClient.ClientOptions, "authorization"> {
   /** Value of the Authorization header, evaluated for every call. */
   readonly authorization: Effect.Effect<string>

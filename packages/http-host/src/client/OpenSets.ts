@@ -11,6 +11,7 @@ export interface UnknownValue {
   readonly unknown: string
 }
 
+/** Whether a value is a word that this client does not know. */
 export const isUnknown = (value: unknown): value is UnknownValue =>
   typeof value === "object" && value !== null && "unknown" in value
 

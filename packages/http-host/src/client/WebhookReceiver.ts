@@ -20,6 +20,7 @@ export interface TrustedKeys {
   readonly keys?: ReadonlyArray<string>
 }
 
+/** Judgement of a delivery: its event, or why it is not to be trusted. */
 export type Verdict =
   | {
       readonly genuine: true
@@ -35,6 +36,7 @@ export type Verdict =
     }
   | { readonly genuine: false; readonly because: Objection }
 
+/** Reason why a delivery is not to be trusted. */
 export type Objection = "malformed" | "too-old" | "too-new" | "not-signed"
 
 /** Largest difference between `webhook-timestamp` and the receiver's clock, in seconds. */

@@ -4,6 +4,7 @@ import { Codec, Instant } from "@bursar/engine-core/kernel"
 import { Redacted, Result, Schema } from "effect"
 import * as Kind from "./Kind.ts"
 
+/** Key by which a caller signs its requests. */
 export interface SigningKey {
   /** Id by which a request names the key. */
   readonly keyId: string

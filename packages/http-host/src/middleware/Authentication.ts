@@ -12,6 +12,7 @@ import * as Jwks from "../outbound/Jwks.ts"
 import { claimDefaults, type ClaimRules } from "../config/ClaimRules.ts"
 import * as Claims from "./Claims.ts"
 
+/** Service that reads the caller of a token. */
 export class Authentication extends Context.Service<
   Authentication,
   {
@@ -22,6 +23,7 @@ export class Authentication extends Context.Service<
   }
 >()("@bursar/http-host/middleware/Authentication") {}
 
+/** Issuer of tokens that the host trusts, and how roles stand in them. */
 export interface TrustedIssuer {
   readonly issuer: string
   readonly audience: string
@@ -56,6 +58,7 @@ interface RememberedToken {
   readonly until: number
 }
 
+/** Authentication by the tokens of an issuer. */
 export const layer = (trusted: TrustedIssuer): Layer.Layer<Authentication, never, Jwks.Jwks> =>
   Layer.effect(
     Authentication,

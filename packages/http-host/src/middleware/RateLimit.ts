@@ -7,6 +7,7 @@ import * as CallBudget from "./CallBudget.ts"
 import * as Counters from "./Counters.ts"
 import * as SharedCounts from "./SharedCounts.ts"
 
+/** Rules of the limits of calls. */
 export interface Rules {
   /** Calls within the window, which may all come at the same time. */
   readonly limit: number
@@ -24,6 +25,7 @@ export interface Budget {
   readonly headers: Readonly<Record<string, string>>
 }
 
+/** Service that counts the calls of each caller. */
 export class RateLimit extends Context.Service<
   RateLimit,
   {
@@ -51,6 +53,7 @@ interface Cells {
   readonly tolerance: number
 }
 
+/** Limits of calls by rules, over the storage provided to it. */
 export const layer = (
   rules: Rules & { readonly tenantId: string }
 ): Layer.Layer<RateLimit, never, RateWindow> =>

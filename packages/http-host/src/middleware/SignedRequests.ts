@@ -7,6 +7,7 @@ import { holds, keyIdPattern, type SigningKey } from "../config/SigningKeys.ts"
 import * as Exchange from "../observability/Exchange.ts"
 import * as Counters from "./Counters.ts"
 
+/** Rules of signed requests. */
 export interface Rules {
   readonly keys: ReadonlyArray<SigningKey>
   /**
@@ -61,6 +62,7 @@ export const slugs = [
 ] as const
 type Slug = (typeof slugs)[number]
 
+/** Service that judges the signature of a request. */
 export class SignedRequests extends Context.Service<
   SignedRequests,
   {

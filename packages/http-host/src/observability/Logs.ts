@@ -4,6 +4,8 @@ import * as Exchange from "./Exchange.ts"
 
 /** Levels that a deployment may choose, the least severe first. */
 export const levels = ["debug", "info", "warn", "error"] as const
+
+/** Level of a line of the log. */
 export type Level = (typeof levels)[number]
 
 const minimum = { debug: "Debug", info: "Info", warn: "Warn", error: "Error" } as const

@@ -3,6 +3,7 @@ import { Effect, Layer, Redacted } from "effect"
 import { FetchHttpClient } from "effect/http"
 import { OtlpLogger, OtlpMetrics, OtlpSerialization, OtlpTracer } from "effect/observability"
 
+/** Options of the exporter of telemetry. */
 export interface Options {
   /** The collector's base address: `/v1/traces`, `/v1/metrics` and `/v1/logs` follow it. */
   readonly url: URL

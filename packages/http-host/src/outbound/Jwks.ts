@@ -14,6 +14,7 @@ import {
 } from "jose"
 import * as TraceContext from "../wire/TraceContext.ts"
 
+/** Service of the keys by which tokens are verified. */
 export class Jwks extends Context.Service<
   Jwks,
   {

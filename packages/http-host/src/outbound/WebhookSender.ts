@@ -10,6 +10,7 @@ import type { LookupFunction } from "node:net"
 import * as TraceContext from "../wire/TraceContext.ts"
 import * as WebhookTarget from "./WebhookTarget.ts"
 
+/** Options of the sender of webhooks: the addresses that it may post to, and its times. */
 export interface Options extends WebhookTarget.Rules {
   /** Resolver of host names; the system's name servers by default. */
   readonly resolve?: WebhookTarget.Resolve
@@ -138,6 +139,7 @@ export const send = (
     })
   })
 
+/** Sender of webhooks by options. */
 export const make = (options: Options, ids: Ids["Service"]): WebhookSender.Sender => {
   const within = options.within ?? usual
   const locate = WebhookTarget.locating({
@@ -170,6 +172,7 @@ export const make = (options: Options, ids: Ids["Service"]): WebhookSender.Sende
   }
 }
 
+/** Sender of webhooks for an engine. */
 export const layer = (options: Options): Layer.Layer<never, never, Ids> =>
   Layer.effect(
     WebhookSender.WebhookSender,

@@ -75,9 +75,13 @@ export type ValueJson<T> = [PlainJson.Plain] extends [T]
   ? JsonValue
   : Each<T> | UnknownWord<Extract<T, string>>
 
+/** Kind of a write. */
 export type WriteKind = Venue.WriteKind
+/** Name of a read. */
 export type ReadName = Venue.ReadName
+/** Name of a read that answers a list. */
 export type ListName = Venue.ListName
+/** Name of a read that answers one value. */
 export type ValueName = Venue.ValueName
 
 /** Body of a write, with the ids of its path and the member of If-Match; members with a default are optional. */
@@ -122,10 +126,12 @@ export interface PointJson {
   readonly now: string
 }
 
+/** Value that a read answered, with the point that it was read at. */
 export interface ReadingJson<R extends ValueName> extends PointJson {
   readonly value: AnswerJson<R>
 }
 
+/** Page of a list, with the point that it was read at. */
 export interface PageJson<R extends ListName> extends PointJson {
   readonly value: ReadonlyArray<RowJson<R>>
   /** Cursor of the next page, for `after`; null: this is the last one. */
@@ -141,6 +147,9 @@ export type FeedEventJson = ValueJson<EventQueries.Event> & { readonly cursor: s
 /** Filters of the feed. */
 export type FeedFilters = Omit<InputJson<Venue.FeedOptions>, "after" | "every" | "until">
 
+/** Body of a call that starts a reconciliation run. */
 export type RunRequestJson = InputJson<RunRequest>
+/** Reconciliation run as the wire has it. */
 export type RunJson = ValueJson<RunView>
+/** Answer to a file of statements. */
 export type ReceivedFileJson = ValueJson<Venue.ReceivedFile>

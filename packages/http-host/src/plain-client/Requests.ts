@@ -4,6 +4,7 @@ import { AnswerNotJson, CallRefusal, InputFault, NoAnswer, type ProblemJson } fr
 import type { JsonCodec } from "./JsonNumbers.ts"
 import { type FailedCall, pauseOf, withinDefault } from "./Patience.ts"
 
+/** Options of every request: the service's address and how its caller is authenticated. */
 export interface RequestOptions {
   /** Address of the service, with its base path. */
   readonly baseUrl: string
@@ -26,6 +27,7 @@ export interface CallOptions {
 /** A value of the query; a list is a repeated parameter. */
 type QueryValue = string | number | boolean | null | undefined | ReadonlyArray<string | number>
 
+/** Request to the service. */
 export interface Request extends CallOptions {
   readonly method: string
   /** Path below the base path, without a query. */
@@ -53,6 +55,7 @@ export interface FileBody {
   readonly sha256?: string
 }
 
+/** Answer whose body is parsed. */
 export interface ParsedAnswer {
   readonly status: number
   /** JSON of the answer; null: it has no body. */

@@ -6,6 +6,7 @@ import { Clock, type Context, Data, Effect, type Exit, Fiber, Option, type Scope
 import { isDeepStrictEqual } from "node:util"
 import type { Storage } from "../storage/memory/Memory.ts"
 
+/** Failure of an adapter that does not keep a promise of its port. */
 export class BrokenPromise extends Data.TaggedError("Broken")<{
   readonly what: string
   readonly expected: unknown
@@ -16,6 +17,7 @@ export class BrokenPromise extends Data.TaggedError("Broken")<{
   }
 }
 
+/** Check of one promise of a port. */
 export interface Check {
   readonly port: string
   /** The promise, as a sentence. */

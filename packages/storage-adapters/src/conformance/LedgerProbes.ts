@@ -98,4 +98,5 @@ const reach = Entity.define(Reach, {
   }
 })
 
+/** Templates of the suite itself, which a ledger under test needs beside the venue's. */
 export const entities: ReadonlyArray<Entity.Entity> = [token, orphan, reach]

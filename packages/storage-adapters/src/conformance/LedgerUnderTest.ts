@@ -29,6 +29,7 @@ export type Mishap =
   | { readonly _tag: "ParticipantChange" }
   | { readonly _tag: "None" }
 
+/** Ledger under test: its port, and parties with sessions of their own. */
 export class LedgerUnderTest extends Context.Service<
   LedgerUnderTest,
   {
@@ -51,6 +52,7 @@ export interface Supports {
   readonly probes: boolean
 }
 
+/** Law of the ledger's port, as a test. */
 export interface Law {
   readonly id: string
   readonly name: string

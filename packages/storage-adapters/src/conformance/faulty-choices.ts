@@ -48,6 +48,7 @@ const atOnce = (payload: Ledger.LfRecord): Ledger.LfRecord => {
       })
 }
 
+/** Planted faults of choices, by which the suite is tested itself. */
 export const faults = named({
   "a lock is ignored": {
     breaks: "R1",
@@ -96,4 +97,5 @@ export const faults = named({
   }
 })
 
+/** Name of a planted fault of a choice. */
 export type FaultName = keyof typeof faults

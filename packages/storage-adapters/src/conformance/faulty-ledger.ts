@@ -62,6 +62,7 @@ const ignoring = (under: TestedLedger, code: string) =>
     }
   })
 
+/** Planted faults of a ledger, by which the suite is tested itself. */
 export const faults = named({
   "an update comes twice": {
     breaks: "L1",
@@ -359,6 +360,7 @@ export const faults = named({
   }
 })
 
+/** Name of a planted fault of a ledger. */
 export type FaultName = keyof typeof faults
 
 /** Layer of the ledger with the fault applied. */

@@ -15,6 +15,7 @@ import * as Bulk from "./storage-faults/bulk.ts"
 import * as Rate from "./storage-faults/rate.ts"
 import type { Fault } from "./storage-faults/Fault.ts"
 
+/** Planted faults of a storage, by which the suite is tested itself. */
 export const faults = {
   ...Atomically.faults,
   ...Facts.faults,
@@ -29,6 +30,7 @@ export const faults = {
   ...Rate.faults
 } satisfies Record<string, Fault>
 
+/** Name of a planted fault of a storage. */
 export type FaultName = keyof typeof faults
 
 /** Layer of a memory store with one fault. */

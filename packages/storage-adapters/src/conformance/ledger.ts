@@ -15,6 +15,7 @@ import type { Law, LedgerUnderTest, Supports } from "./LedgerUnderTest.ts"
 export { LedgerUnderTest } from "./LedgerUnderTest.ts"
 export type { Law, Mishap, Session, Supports } from "./LedgerUnderTest.ts"
 
+/** Laws that every ledger adapter keeps. */
 export const ledgerLaws: ReadonlyArray<Law> = [
   ...Updates.laws,
   ...Atomicity.laws,

@@ -8,6 +8,7 @@ import { Participant } from "../ledger/simulated/Participant.ts"
 import * as VenueLedger from "../ledger/simulated/VenueLedger.ts"
 import { LedgerUnderTest, type Mishap, type Session } from "./LedgerUnderTest.ts"
 
+/** Features of the simulated ledger that a suite may rely on. */
 export const supports = { pruning: true, mishaps: true, probes: true } as const
 
 const plans: { readonly [tag in Mishap["_tag"]]: Faults.Plan } = {

@@ -94,6 +94,7 @@ const unitBytes = 3
 
 const tagBytes = 16
 
+/** Hashes and signatures by Node's own crypto. */
 export const layerCrypto = Layer.succeed(Crypto, {
   sha256: (data) => createHash("sha256").update(data).digest("hex"),
   sha256Parts: () => {
@@ -135,6 +136,7 @@ export const layerCrypto = Layer.succeed(Crypto, {
   }
 })
 
+/** Identifiers by Node's own source of randomness. */
 export const layerIds = Layer.succeed(Ids, {
   make: (prefix) =>
     Effect.map(

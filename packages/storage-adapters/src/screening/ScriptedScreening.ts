@@ -11,6 +11,7 @@ const answers = Schema.Array(found).check(Schema.isMinLength(1), Schema.isMaxLen
 /** Largest number of holders in a script. */
 const namedMax = 10_000
 
+/** Answers of a scripted source, by name. */
 export const Script = Schema.Struct({
   /** Version of the source's lists. */
   listVersion: Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(200)),

@@ -15,6 +15,7 @@ export const reader: StatementSource.Reader = {
         : Json.read(reading, bytes)
 }
 
+/** Readers of every form of statement that the adapters know. */
 export const layer: Layer.Layer<StatementSource.StatementSource> = Layer.succeed(
   StatementSource.StatementSource,
   reader

@@ -17,6 +17,7 @@ import { type Common, type Duties, type PerformedAct, Wallets } from "./Wallets.
 /** The engine's services with the clock and the wallets of one process. */
 export type Services = Engine.Services | VenueClock | Wallets
 
+/** Venue in one process, with its clock and the wallets of its outside parties. */
 export interface LocalVenue extends Venue.Venue {
   /** Clock of engine, ledger and wallets, which the program moves. */
   readonly clock: VenueClock["Service"]

@@ -56,6 +56,7 @@ export interface PortsOptions {
   readonly storage?: Layer.Layer<Memory.Storage>
 }
 
+/** Options of a venue in memory. */
 export interface Options extends PortsOptions {
   /** Instant or date at which the clock stands until it is moved; absent: it runs with the machine's. */
   readonly clock?: SettableClock.InstantInput
@@ -86,6 +87,17 @@ export const ports = (options: PortsOptions = {}): Layer.Layer<Ports> =>
 /**
  * Layer of a whole venue in one process. Its clock is that of the engine, the ledger, the wallets and
  * the program that is provided with the layer.
+ *
+ * @example
+ * ```ts
+ * import { Instant } from "@bursar/engine-core/kernel"
+ * import { Venue } from "@bursar/storage-adapters/venue"
+ * import { Effect } from "effect"
+ *
+ * const now = Effect.map(Instant.now, Instant.format)
+ * const text = await Effect.runPromise(Effect.provide(now, Venue.memory({ clock: "2026-07-30" })))
+ * text // => "2026-07-30T00:00:00.000000Z"
+ * ```
  */
 export const memory = ({
   clock,

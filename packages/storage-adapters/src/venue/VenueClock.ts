@@ -8,6 +8,7 @@ import { type WalletError, Wallets } from "./Wallets.ts"
 /** A length of time: ISO 8601, such as `P1M` or `PT24H`, or in Effect's form, such as `2 hours`. */
 export type LengthOfTime = `P${string}` | Span.Input
 
+/** Clock of a venue in memory, which a program sets. */
 export class VenueClock extends Context.Service<
   VenueClock,
   {

@@ -80,6 +80,7 @@ export interface Common {
   readonly works: (plan?: World.Plan) => Effect.Effect<number, WalletError>
 }
 
+/** Wallet of an outside party, with the acts of its kind. */
 export type Wallet<A extends Actor> = Common & Calls<A>
 
 /**
@@ -92,6 +93,7 @@ type Open<A extends Actor> = (
   duty?: Duties[A]
 ) => Effect.Effect<Wallet<A>, WalletError>
 
+/** Wallets of the outside parties of a venue in memory. */
 export class Wallets extends Context.Service<
   Wallets,
   {

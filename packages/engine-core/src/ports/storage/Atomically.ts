@@ -3,6 +3,7 @@ import { Context, type Effect } from "effect"
 import type { StorageUnavailable } from "./StorageError.ts"
 import type { StoreIdentity } from "./StoreIdentity.ts"
 
+/** Port of transactions: all that an effect writes, or nothing of it. */
 export class Atomically extends Context.Service<
   Atomically,
   {

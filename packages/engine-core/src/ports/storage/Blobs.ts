@@ -12,6 +12,7 @@ interface ChunkKey {
   readonly chunk: number
 }
 
+/** Port of files, which are kept as they came. */
 export class Blobs extends Context.Service<
   Blobs,
   {

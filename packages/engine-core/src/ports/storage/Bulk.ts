@@ -7,6 +7,7 @@ import type { StoredPin } from "./Documents.ts"
 import type { StorageUnavailable } from "./StorageError.ts"
 import type { StoreIdentity } from "./StoreIdentity.ts"
 
+/** Row of a comparison by the storage. */
 export interface BulkRow {
   /** Plain text, unique under its owner: the order of reads, compared by code unit. */
   readonly key: string
@@ -63,6 +64,7 @@ export interface BulkRecords {
   readonly names?: BulkNames
 }
 
+/** Side of a comparison: rows that are given, or records of the storage. */
 export type BulkSide = BulkRows | BulkRecords
 
 /**
@@ -89,6 +91,7 @@ export interface OwnedRow extends BulkRow {
   readonly owner: string
 }
 
+/** Difference between both sides of a comparison. */
 export interface BulkDifference {
   /** The match, or its name where the names of its side have one. */
   readonly match: string
@@ -101,6 +104,7 @@ export interface BulkDifference {
   readonly difference: string
 }
 
+/** Sums over the rows of one group. */
 export interface BulkSum {
   readonly group: string
   readonly rows: number

@@ -41,6 +41,7 @@ export type StoredPin =
   /** The version with fromInstant ≤ instant < toInstant (sortable text). */
   | { readonly by: "instant"; readonly instant: string }
 
+/** Version of a record, as the storage has it. */
 export interface StoredVersion {
   readonly recordId: string
   readonly version: number
@@ -66,6 +67,7 @@ export type Clause =
 /** Disjunction: holds where all clauses of at least one alternative hold. */
 export type Alternatives = ReadonlyArray<ReadonlyArray<Clause>>
 
+/** Collection, filter, order and point of a list of records. */
 export interface ListQuery {
   readonly collection: string
   readonly pin: StoredPin
@@ -82,6 +84,7 @@ export interface ListQuery {
   readonly after?: string
 }
 
+/** Port of records and their versions. */
 export class Documents extends Context.Service<
   Documents,
   {

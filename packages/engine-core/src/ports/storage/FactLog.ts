@@ -19,6 +19,7 @@ export interface FactRow {
   readonly recordedAt: string
 }
 
+/** Port of the log of facts, of which every version of a record is folded. */
 export class FactLog extends Context.Service<
   FactLog,
   {

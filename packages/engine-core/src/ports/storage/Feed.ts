@@ -29,6 +29,7 @@ export interface FeedHead {
   readonly audit: AuditHead
 }
 
+/** Last entry of the audit log, with its hash. */
 export interface AuditHead {
   /** The last number used; 0 for an empty log. */
   readonly seq: number
@@ -65,6 +66,7 @@ export interface FeedEntries {
   readonly webhooks: "same" | "moved"
 }
 
+/** Range and filter of the entries that are asked for. */
 export interface AuditQuery {
   readonly order: "asc" | "desc"
   readonly after?: number
@@ -83,6 +85,7 @@ export interface LegalHold {
   readonly instrumentIds: ReadonlyArray<string>
 }
 
+/** Event as the storage has it. */
 export interface EventRow {
   readonly seq: number
   readonly kind: string
@@ -101,6 +104,7 @@ export interface EventRow {
   readonly source: string | null
 }
 
+/** Range and filter of the events that are asked for. */
 export interface FeedQuery {
   readonly order: "asc" | "desc"
   /** Only events after this number in `order`. */
@@ -118,6 +122,7 @@ export interface FeedQuery {
   readonly to?: string
 }
 
+/** Port of the feed of events and of the audit log. */
 export class Feed extends Context.Service<
   Feed,
   {

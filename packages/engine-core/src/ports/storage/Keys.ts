@@ -5,6 +5,7 @@ import { Context, type Effect, type Option } from "effect"
 import type { StorageUnavailable } from "./StorageError.ts"
 import type { StoreIdentity } from "./StoreIdentity.ts"
 
+/** Idempotency key as the storage has it, with the fingerprint of its call. */
 export interface KeyRow {
   /** Owner of the key: tenant and subject in one text. */
   readonly scope: string
@@ -17,6 +18,7 @@ export interface KeyRow {
   readonly bindsUntil: string | null
 }
 
+/** Port of idempotency keys. */
 export class Keys extends Context.Service<
   Keys,
   {

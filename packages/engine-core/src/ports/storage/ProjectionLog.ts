@@ -3,6 +3,7 @@ import { Context, type Effect, type Option } from "effect"
 import type { StorageUnavailable, WriterFenced } from "./StorageError.ts"
 import type { StoreIdentity } from "./StoreIdentity.ts"
 
+/** Point of the ledger that the engine has read to. */
 export interface ProjectionHead {
   readonly offset: number
   /** The running maximum of effective times up to `offset` (sortable text); null before the first. */
@@ -20,6 +21,7 @@ export interface ProjectionHead {
   readonly ledgerEpoch: number
 }
 
+/** Update of the ledger that the engine has read, as the storage has it. */
 export interface UpdateRow {
   readonly offset: number
   readonly prevOffset: number
@@ -49,6 +51,7 @@ export interface AsOf {
   readonly answered: boolean
 }
 
+/** Port of what the engine has read of the ledger. */
 export class ProjectionLog extends Context.Service<
   ProjectionLog,
   {

@@ -6,6 +6,7 @@ import { Context, type Effect } from "effect"
 import type { StorageUnavailable } from "./StorageError.ts"
 import type { StoreIdentity } from "./StoreIdentity.ts"
 
+/** Port of the windows that count the calls of each caller. */
 export class RateWindow extends Context.Service<
   RateWindow,
   {

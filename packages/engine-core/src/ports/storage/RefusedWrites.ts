@@ -3,6 +3,7 @@
  */
 import { Context } from "effect"
 
+/** Port that hears of writes which the store refuses. */
 export interface RefusedWrites {
   /**
    * An adapter MUST call it when a write fails for a reason of the store, such as a full disk or a

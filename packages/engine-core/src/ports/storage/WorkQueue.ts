@@ -6,6 +6,7 @@ import { Context, type Effect, type Option, type Stream } from "effect"
 import type { LeaseLost, StorageUnavailable } from "./StorageError.ts"
 import type { StoreIdentity } from "./StoreIdentity.ts"
 
+/** Item of a queue, with the instant from which it is due. */
 export interface WorkItem {
   /** `operations`, `deliveries`, `schedules`, … */
   readonly queue: string
@@ -17,6 +18,7 @@ export interface WorkItem {
   readonly delay: number
 }
 
+/** Item that one worker has, until its instant. */
 export interface Lease {
   readonly queue: string
   readonly itemId: string

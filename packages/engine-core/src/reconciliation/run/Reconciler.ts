@@ -34,6 +34,7 @@ type Refusals = Refused<
   "not-found" | "unauthenticated" | "idempotency-key-reused" | "idempotency-in-progress"
 >
 
+/** Service that starts reconciliation runs. */
 export class Reconciler extends Context.Service<
   Reconciler,
   {

@@ -2,6 +2,7 @@
 import { RunRequest } from "./RunRequest.ts"
 import { RunView } from "./RunView.ts"
 
+/** Call that starts a reconciliation run. */
 export const reconciliationRun = {
   route: "POST /v1/reconciliation-runs",
   input: RunRequest,

@@ -7,6 +7,7 @@ import { ReconciliationCheck } from "../../vocabulary/sets.ts"
 /** Largest number of instruments that one call names; a run that names none covers all. */
 const instrumentsMax = 1_000
 
+/** Body of a call that starts a reconciliation run. */
 export const RunRequest = Schema.Struct({
   scope: Field.optional(
     Schema.Struct({

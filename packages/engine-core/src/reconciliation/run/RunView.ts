@@ -22,6 +22,7 @@ const shown = {
   ...Struct.pick(Run.fields, ["verdict", "holdsOpened", "distributionsCleared"])
 } as const
 
+/** Reconciliation run on the wire: the checks that ran, what they found, and what followed. */
 export const RunView = RecordView.schemaOf(shown, {
   identifier: "ReconciliationRunView",
   description: "A reconciliation run: which checks ran, what they found, and what followed."

@@ -32,6 +32,7 @@ export const schedule: ReadonlyArray<number> = [
   24 * hour
 ]
 
+/** Largest number of attempts of one delivery. */
 export const attemptsMax = schedule.length
 
 /** Longest wait that a receiver's Retry-After may ask for, in milliseconds. */
@@ -77,6 +78,7 @@ export const waitAfter = ({
 export const chanceOf = (bytes: Uint8Array): number =>
   new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength).getUint32(0) / 2 ** 32
 
+/** Whether a status takes a delivery: any of 200 to 299. */
 export const isTaken = (status: number): boolean => status >= 200 && status < 300
 
 /**
@@ -87,7 +89,11 @@ export const eventId = (tenantId: string, seq: number): string => `evt_${tenantI
 
 /** Id prefix of the delivery of a test; ids of other deliveries name event and webhook. */
 const testPrefix = "test."
+
+/** Identifier of the delivery of a test of a webhook. */
 export const testDelivery = (operationId: string): string => `${testPrefix}${operationId}`
+
+/** Whether a delivery is the test of a webhook. */
 export const isTest = ({ deliveryId }: Pick<Delivery, "deliveryId">): boolean =>
   deliveryId.startsWith(testPrefix)
 

@@ -94,6 +94,7 @@ export const rescreenings: Task<Records> = {
   })
 }
 
+/** Service that has a holder screened again at its operator's request. */
 export class Screenings extends Context.Service<
   Screenings,
   {

@@ -19,6 +19,8 @@ export const senders: ReadonlyArray<Role> = ["operator", "feed"]
 
 /** Media types that a file comes as; the charset is a parameter of its own. */
 export const mediaTypes = ["application/xml", "text/xml", "text/csv", "application/json"] as const
+
+/** Media type of a file of statements. */
 export type MediaType = (typeof mediaTypes)[number]
 
 /** A statement of a file. */
@@ -118,6 +120,7 @@ export interface IntakeCall {
   readonly staged: StagedFile
 }
 
+/** Answer to a file of statements. */
 export interface IntakeAnswer {
   /** Encoded record of the newest statement of the file; a receipt where the caller may not read it. */
   readonly value: Plain
@@ -137,6 +140,7 @@ type Refusals = Refused<
   | "rule-refused"
 >
 
+/** Service that takes in files of statements. */
 export class StatementIntake extends Context.Service<
   StatementIntake,
   {

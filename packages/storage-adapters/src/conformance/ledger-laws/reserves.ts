@@ -278,6 +278,7 @@ const amend = ({ acts, parties, terms }: ReserveScene, state: State, minCover: s
 
 const day = 86_400_000_000
 
+/** Laws of the templates of reserves. */
 export const laws: ReadonlyArray<Law> = [
   {
     id: "R1",

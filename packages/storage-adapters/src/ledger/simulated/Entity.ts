@@ -37,6 +37,7 @@ export interface Scope {
   ) => Result.Result<void, Refusal>
 }
 
+/** Rules of a choice: its controllers and its body. */
 export interface ChoiceRules<T extends Templates.Template, K extends Templates.ChoiceName<T>> {
   readonly controllers: (self: Templates.Payload<T>, argument: Templates.Argument<T, K>) => Parties
   readonly observers?: (self: Templates.Payload<T>, argument: Templates.Argument<T, K>) => Parties
@@ -56,6 +57,7 @@ export interface Implements<P> {
   readonly view: (self: P) => Ledger.LfRecord
 }
 
+/** Rules of a template: its signatories, its observers and its choices. */
 export interface Rules<T extends Templates.Template> {
   readonly signatories: (self: Templates.Payload<T>) => Parties
   readonly observers: (self: Templates.Payload<T>) => Parties
@@ -87,6 +89,7 @@ export interface Instance {
   readonly view: (iface: Ledger.TypeRef) => Ledger.LfRecord | null
 }
 
+/** Template with its rules, as the simulated ledger runs it. */
 export interface Entity {
   readonly typeRef: Ledger.TypeRef
   readonly interfaces: ReadonlyArray<Ledger.TypeRef>
@@ -96,6 +99,7 @@ export interface Entity {
 const unread = (what: string, error: Schema.SchemaError): Refusal =>
   LedgerError.make("COMMAND_PREPROCESSING_FAILED", `${what}: ${error.message}`)
 
+/** Parties without repeats, in their order. */
 export const distinct = (parties: Parties): Parties => [...new Set(parties)]
 
 /** Binds the rules to their template, so that the interpreter is independent of payload types. */

@@ -6,6 +6,7 @@ import type { Instant, Offset, Party } from "@bursar/engine-core/kernel"
 import type { Ledger } from "@bursar/engine-core/ports"
 import type { LedgerError } from "./LedgerError.ts"
 
+/** Contract of the simulated ledger. */
 export interface Contract {
   readonly contractId: string
   readonly template: Ledger.TypeRef
@@ -30,11 +31,13 @@ interface NodeOf {
   readonly transient: boolean
 }
 
+/** Node of a transaction that creates a contract. */
 export interface CreateNode extends NodeOf {
   readonly _tag: "Create"
   readonly payload: Ledger.LfRecord
 }
 
+/** Node of a transaction that exercises a choice. */
 export interface ExerciseNode extends NodeOf {
   readonly _tag: "Exercise"
   readonly lastDescendant: number
@@ -46,8 +49,10 @@ export interface ExerciseNode extends NodeOf {
   readonly consuming: boolean
 }
 
+/** Node of a transaction. */
 export type Node = CreateNode | ExerciseNode
 
+/** Transaction of the simulated ledger. */
 export interface Transaction {
   readonly offset: Offset.Offset
   readonly updateId: string
@@ -62,6 +67,7 @@ export interface Transaction {
   readonly nodes: ReadonlyArray<Node>
 }
 
+/** Completion of a command: committed, or refused with its reason. */
 export interface Completion {
   readonly _tag: "Completion"
   readonly offset: Offset.Offset

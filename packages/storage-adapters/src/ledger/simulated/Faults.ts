@@ -47,6 +47,7 @@ export interface Wire {
   readonly missingAcsDelta?: true
 }
 
+/** Plan of no faults. */
 export const none: Plan = {}
 
 /** The plan in force. A new plan restarts the counts. */
@@ -57,6 +58,7 @@ export interface Faults {
   readonly count: () => number
 }
 
+/** Faults of a ledger, whose plan a test may replace. */
 export const make = (initial: Plan = none): Faults => {
   let plan = initial
   let counted = 0
@@ -77,6 +79,7 @@ export interface Fate {
   readonly verdict: LedgerError.LedgerError | null
 }
 
+/** Fate of a submission under a plan. */
 export const fate = (plan: Plan, submission: number): Fate => {
   const hits = (numbers: ReadonlyArray<number> | undefined) =>
     numbers?.includes(submission) === true
@@ -96,6 +99,7 @@ export const fate = (plan: Plan, submission: number): Fate => {
   }
 }
 
+/** Failure of a submission whose answer is lost. */
 export const dropped = (): LedgerError.LedgerError =>
   LedgerError.make("SERVICE_NOT_RUNNING", "The connection was lost")
 

@@ -5,6 +5,7 @@
 import { createHash } from "node:crypto"
 import { Party } from "@bursar/engine-core/kernel"
 
+/** Change that a command makes, by which repeats are recognised. */
 export interface Change {
   readonly userId: string
   readonly actAs: ReadonlyArray<string>
@@ -41,11 +42,14 @@ export const seed = (at: {
 }): Uint8Array =>
   sha256("bursar-sim-tx-v1", zero, at.ledgerId, zero, at.changeId, zero, at.offset.toString())
 
+/** Identifier of an update. */
 export const updateId = (seed: Uint8Array): string => `1220${Buffer.from(seed).toString("hex")}`
 
+/** Identifier of a contract that a node of a transaction creates. */
 export const contractId = (seed: Uint8Array, nodeId: number): string =>
   `00${sha256(seed, int32be(nodeId)).toString("hex")}`
 
+/** Identifier of a package. */
 export const packageId = ({
   name,
   version
@@ -58,6 +62,7 @@ export const packageId = ({
 export const fingerprint = (publicKey: Uint8Array): string =>
   `1220${sha256(int32be(12), publicKey).toString("hex")}`
 
+/** Party of a hint and a key. */
 export const party = ({
   hint,
   publicKey
@@ -66,6 +71,7 @@ export const party = ({
   readonly publicKey: Uint8Array
 }): Party.Party => Party.make({ hint, fingerprint: fingerprint(publicKey) })
 
+/** Hash of a user's token, which is all that the ledger keeps of it. */
 export const tokenHash = (token: string): string => sha256(token).toString("hex")
 
 /** Hash that a wallet signs. */

@@ -44,6 +44,7 @@ const categories = {
   UNIMPLEMENTED: 14
 } as const
 
+/** Identifier of an error of the ledger. */
 export type ErrorId = keyof typeof categories
 
 const grpcOf: { readonly [category: number]: number } = {
@@ -62,8 +63,10 @@ const grpcOf: { readonly [category: number]: number } = {
   14: 12
 }
 
+/** Resource that an error is about. */
 export type Resource = readonly [kind: string, id: string]
 
+/** Error of the simulated ledger, with its category. */
 export class LedgerError extends Data.TaggedError("LedgerError")<{
   readonly code: ErrorId
   readonly cause: string
@@ -111,6 +114,7 @@ export interface StoredError {
   readonly resources: ReadonlyArray<Resource>
 }
 
+/** Stored form of an error. */
 export const toStored = (error: LedgerError): StoredError => ({
   code: error.code,
   cause: error.cause,
@@ -120,16 +124,19 @@ export const toStored = (error: LedgerError): StoredError => ({
 
 const isErrorId = (code: string): code is ErrorId => Object.hasOwn(categories, code)
 
+/** Error of its stored form. */
 export const fromStored = (stored: StoredError): LedgerError => {
   if (!isErrorId(stored.code)) throw new Error(`unknown stored ledger error ${stored.code}`)
   return make(stored.code, stored.cause, stored)
 }
 
+/** Error of a contract that is not there or no longer active. */
 export const contractNotFound = (contractId: string): LedgerError =>
   make("CONTRACT_NOT_FOUND", `Contract could not be found with id ${contractId}`, {
     resources: [["CONTRACT_ID", contractId]]
   })
 
+/** Error of an act that lacks parties' authority. */
 export const notAuthorized = (what: string, missing: ReadonlyArray<string>): LedgerError =>
   make("DAML_AUTHORIZATION_ERROR", `${what} requires authorizers ${missing.join(", ")}`, {
     resources: missing.map((party) => ["PARTY", party] as const)

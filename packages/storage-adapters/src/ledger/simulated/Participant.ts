@@ -33,6 +33,7 @@ export interface PartyFilter {
   readonly blobs: "all" | ReadonlyArray<Ledger.TypeRef>
 }
 
+/** Shape and filter of a read of the ledger. */
 export interface Reading {
   readonly shape: "LEDGER_EFFECTS" | "ACS_DELTA"
   readonly byParty: ReadonlyMap<Party.Party, PartyFilter>
@@ -48,6 +49,7 @@ export interface ArchivedContract {
   readonly witnesses: ReadonlyArray<Party.Party>
 }
 
+/** Exercise of a choice, with those who see it. */
 export interface SeenExercised extends Ledger.Exercised {
   readonly packageId: string
 }
@@ -55,6 +57,7 @@ export interface SeenExercised extends Ledger.Exercised {
 /** An active contract with the offset that created it. */
 export type SeenActive = Ledger.Active & { readonly createdOffset: Offset.Offset }
 
+/** Event of a transaction, as its readers see it. */
 export type SeenEvent = Ledger.Created | SeenExercised | ArchivedContract
 
 /** A transaction filtered to the nodes that the readers see. */
@@ -63,6 +66,7 @@ export interface SeenTransaction extends Omit<Ledger.Transaction, "events"> {
   readonly events: ReadonlyArray<SeenEvent>
 }
 
+/** Update of the ledger, as its readers see it. */
 export type SeenUpdate = SeenTransaction | Ledger.Checkpoint
 
 /** A prepared transaction, as an external party's wallet shows and signs it. */
@@ -71,6 +75,7 @@ export interface PreparedTransaction {
   readonly hash: Uint8Array
 }
 
+/** Signature of a prepared transaction. */
 export interface Signature {
   readonly party: Party.Party
   /** The fingerprint of the key. */
@@ -88,6 +93,7 @@ export interface PartyAdded {
 
 type Answer<A> = Effect.Effect<A, LedgerError>
 
+/** Node of the simulated ledger: users, parties, submissions and reads. */
 export class Participant extends Context.Service<
   Participant,
   {

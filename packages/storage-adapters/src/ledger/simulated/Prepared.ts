@@ -70,6 +70,7 @@ export type Content = typeof Content.Type
 const encodeContent = Schema.encodeSync(Content)
 const decodeContent = Schema.decodeUnknownResult(Schema.fromJsonString(Content))
 
+/** Bytes of a prepared transaction. */
 export const encode = (content: Content): Uint8Array => {
   const encoded = encodeContent(content)
   const ordered = Object.keys(Content.fields).flatMap((name) =>
@@ -83,6 +84,7 @@ export const encode = (content: Content): Uint8Array => {
 const unreadable = (why: string): LedgerError.LedgerError =>
   LedgerError.make("INVALID_EXTERNAL_TRANSACTION", why)
 
+/** Prepared transaction of its bytes; an error where they are none. */
 export const decode = (bytes: Uint8Array): Result.Result<Content, LedgerError.LedgerError> =>
   Result.mapError(decodeContent(Buffer.from(bytes).toString("utf8")), ({ message }) =>
     unreadable(message)
@@ -128,6 +130,7 @@ export const fromCommand = (command: Ledger.Command): typeof Command.Type => {
   }
 }
 
+/** Command of a prepared transaction. */
 export const toCommand = (
   command: typeof Command.Type
 ): Result.Result<Ledger.Command, LedgerError.LedgerError> => {

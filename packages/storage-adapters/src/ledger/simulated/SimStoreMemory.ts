@@ -44,6 +44,7 @@ const slice = <R extends { readonly offset: number }>(
   return rows.slice(from, Math.min(indexAfter(rows, through), from + limit))
 }
 
+/** Store of a simulated ledger in memory. */
 export const make = (names: {
   readonly ledgerId: string
   readonly participantId: string

@@ -17,6 +17,7 @@ const reasons = (error: unknown): ReadonlyArray<string> =>
 /** Id of the advisory lock that only one process of a database can hold. */
 const lockKey = 7_262_501
 
+/** Store of a simulated ledger in PostgreSQL. */
 export const make = (names: {
   readonly ledgerId: string
   readonly participantId: string

@@ -48,6 +48,7 @@ export * as Users from "./Users.ts"
 export * as Venue from "./VenueLedger.ts"
 export * as Views from "./Views.ts"
 
+/** Options of a simulated ledger: its names and its templates. */
 export interface Options {
   readonly ledgerId: string
   readonly participantId: string
@@ -98,6 +99,7 @@ export const layerStore = (
   options: Options
 ): Layer.Layer<Participant, StoreLost> => Layer.effect(Participant, make(store, options))
 
+/** Simulated ledger over a store. */
 export const make = (
   store: SimStore,
   options: Options

@@ -15,6 +15,7 @@ export interface PartyRecord {
   readonly publicKey: Uint8Array
 }
 
+/** User of the simulated ledger, with its rights. */
 export interface User {
   readonly userId: string
   /** Null once the token is revoked. */
@@ -27,14 +28,17 @@ export interface User {
 /** Generates a bearer token; only its SHA-256 is stored. */
 export const makeToken = (): string => `blt_${randomBytes(32).toString("base64url")}`
 
+/** Hash of a user's token. */
 export const hash = Identifiers.tokenHash
 
 /** Message of every failed authorization, without its cause. */
 const redacted = "A security-sensitive error has been received"
 
+/** Error of a call without a token that the ledger knows. */
 export const unauthenticated = (): LedgerError.LedgerError =>
   LedgerError.make("UNAUTHENTICATED", redacted)
 
+/** Error of a call whose user lacks the right to it. */
 export const permissionDenied = (): LedgerError.LedgerError =>
   LedgerError.make("PERMISSION_DENIED", redacted)
 

@@ -18,6 +18,7 @@ import {
 import type * as Users from "./Users.ts"
 import * as Views from "./Views.ts"
 
+/** Version that the simulated ledger gives for itself. */
 export const version = "3.5.0+bursar-sim"
 
 /** Opens the port with a token that may act as exactly one party and has no other right. */
@@ -26,6 +27,7 @@ export const layer = (options: {
 }): Layer.Layer<Ledger.Ledger, LedgerError.LedgerError, Participant> =>
   Layer.effect(Ledger.Ledger, make(options))
 
+/** Ledger port of a venue over a node of the simulated ledger. */
 export const make = (options: {
   readonly token: string
 }): Effect.Effect<Ledger.Ledger["Service"], LedgerError.LedgerError, Participant> =>
@@ -180,6 +182,7 @@ export const completionOffset = (duplicate: LedgerError.LedgerError): Offset.Off
 
 type ReceiptSource = Ledger.Transaction | SeenTransaction
 
+/** Receipt of a submission. */
 export const receipt = (
   committed: Pick<Ledger.Transaction, "updateId" | "offset" | "effectiveAt" | "recordTime">,
   as: { readonly receiptSource: Option.Option<ReceiptSource>; readonly duplicate: boolean }
@@ -192,6 +195,7 @@ export const receipt = (
   transaction: Option.map(as.receiptSource, toTransaction)
 })
 
+/** Update of the port for one of the simulated ledger. */
 export const toUpdate = (update: SeenUpdate): Ledger.Update =>
   update._tag === "Transaction" ? toTransaction(update) : update
 
@@ -210,6 +214,7 @@ const toTransaction = (source: ReceiptSource): Ledger.Transaction => ({
   events: source.events.filter(isEvent)
 })
 
+/** Filter of the simulated ledger for one of the port. */
 export const toFilter = ({
   templates,
   interfaces,

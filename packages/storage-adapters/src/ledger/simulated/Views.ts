@@ -11,6 +11,7 @@ import type * as Entry from "./Entry.ts"
 import type { PartyFilter, Reading, SeenActive, SeenEvent, SeenTransaction } from "./Participant.ts"
 import * as Registry from "./Registry.ts"
 
+/** Synchronizer that every contract of the simulated ledger is on. */
 export const synchronizerId = "bursar::sim"
 
 /** Filter of the engine's reads: everything that one party sees. */

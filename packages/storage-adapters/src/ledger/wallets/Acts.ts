@@ -161,4 +161,6 @@ const custodian = {
 export const acts = { registrar, fund, attestor, oracle, custodian, investor: holder } satisfies {
   readonly [actor in Actor]: object
 }
+
+/** Acts of every outside party, by name. */
 export type Acts = typeof acts

@@ -9,11 +9,13 @@ import * as World from "./World.ts"
 export const Terms = Pricing.Terms
 export type Terms = Pricing.Terms
 
+/** Options of an attestor's program. */
 export interface Options {
   readonly instruments: ReadonlyArray<Terms>
   readonly policy: Policy.Policy
 }
 
+/** Plan of an attestor: it attests what it is asked for at the point that is in force. */
 export const plan =
   ({ instruments, policy }: Options): World.Plan =>
   (world) =>

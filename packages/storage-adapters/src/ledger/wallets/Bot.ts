@@ -18,6 +18,7 @@ export type Message =
   | { readonly _tag: "Overtaken"; readonly act: World.Act }
   | { readonly _tag: "Failed"; readonly act: World.Act; readonly error: SubmitError }
 
+/** Options of a program of an outside party. */
 export interface Options {
   readonly session: PartySession
   readonly plan: World.Plan

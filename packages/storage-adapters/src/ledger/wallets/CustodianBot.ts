@@ -8,6 +8,7 @@ import type * as Policy from "./Policy.ts"
 import * as Reserves from "./Reserves.ts"
 import type * as World from "./World.ts"
 
+/** Options of a custodian's program. */
 export interface Options {
   readonly policy: Policy.Policy
 }

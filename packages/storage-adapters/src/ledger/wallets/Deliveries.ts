@@ -27,6 +27,7 @@ export type Payment = typeof Payment.Type
 export const Payments = Schema.Union([Schema.Literal("as-delivered"), Schema.Array(Payment)])
 export type Payments = typeof Payments.Type
 
+/** Options of a program that delivers the lines of distributions. */
 export interface Options {
   /** Lines are named by lineId, distributionId, instrumentId, holder and contract. */
   readonly policy: Policy.Policy

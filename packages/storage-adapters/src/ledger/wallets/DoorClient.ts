@@ -1,6 +1,7 @@
 /** Client of the ledger's HTTP and WebSocket door for outside parties. */
 import { Cause, Data, Duration, Effect, Queue, Schema, Stream } from "effect"
 
+/** Address of a ledger's door, with the token of a user. */
 export interface Address {
   /** `http://host:port`, without a trailing slash. */
   readonly url: string
@@ -32,6 +33,7 @@ export class DoorLost extends Data.TaggedError("DoorLost")<{
   }
 }
 
+/** Failure of a call of the door: refused, or lost. */
 export type DoorError = DoorRefused | DoorLost
 
 const lost = (detail: string, unopened = false) => new DoorLost({ detail, unopened })

@@ -12,10 +12,12 @@ import * as Powers from "./Powers.ts"
 import * as Reserves from "./Reserves.ts"
 import * as World from "./World.ts"
 
+/** Options of a fund's program. */
 export interface Options {
   readonly policy: Policy.Policy
 }
 
+/** Plan of a fund: it signs what its policy accepts. */
 export const plan = ({ policy }: Options): World.Plan =>
   Agreements.all(
     markets(policy),

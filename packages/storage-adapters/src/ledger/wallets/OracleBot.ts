@@ -27,6 +27,7 @@ export interface Audience {
   readonly attestors: ReadonlyArray<Party.Party>
 }
 
+/** Options of an oracle's program. */
 export interface Options {
   /** Evaluated each time, because the file may have grown. */
   readonly quotes: () => ReadonlyArray<Quote>
@@ -40,6 +41,7 @@ export interface Options {
 
 type PublishedPoint = Templates.Payload<typeof Templates.OraclePoint>
 
+/** Plan of an oracle: it publishes its points as they come. */
 export const plan =
   (options: Options): World.Plan =>
   (world) => [...points(options)(world), ...redemptions(options)(world)]

@@ -16,6 +16,7 @@ export interface PartyChange {
   readonly notBefore?: Instant.Instant
 }
 
+/** Change that the ledger committed for a party. */
 export interface CommittedChange {
   readonly offset: Offset.Offset
   /** Null where an earlier submission committed the change. */
@@ -24,8 +25,10 @@ export interface CommittedChange {
   readonly duplicate: boolean
 }
 
+/** Failure of a submission of a party. */
 export type SubmitError = DoorRefused | DoorLost | Prepared.NotSigned
 
+/** Session of a party at the ledger's door, with its key. */
 export interface PartySession {
   readonly party: Party.Party
   readonly userId: string
@@ -42,6 +45,7 @@ export interface PartySession {
   readonly ledgerEnd: Effect.Effect<Offset.Offset, DoorClient.DoorError>
 }
 
+/** Options of a party's session. */
 export interface Options extends DoorClient.Address {
   /** Party to act as, for a token with rights for several. */
   readonly party?: Party.Party
@@ -104,6 +108,7 @@ export const hosted = (
     rights.flatMap(({ kind }) => kind.CanActAs?.value.party ?? [])
   )
 
+/** Opens a session of a party. */
 export const open = (options: Options): Effect.Effect<PartySession, DoorClient.DoorError> =>
   Effect.gen(function* () {
     const { user, rights } = yield* allowed(options)

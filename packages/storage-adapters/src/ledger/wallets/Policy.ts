@@ -13,8 +13,10 @@ export const Policy = Schema.Struct({
 })
 export type Policy = typeof Policy.Type
 
+/** Policy that accepts everything. */
 export const acceptAll: Policy = { accept: "all" }
 
+/** Verdict of a policy on what a party is asked for. */
 export type Verdict = "accept" | "reject" | "wait"
 
 const names = (which: typeof Which.Type | undefined, ids: ReadonlyArray<string>): boolean =>

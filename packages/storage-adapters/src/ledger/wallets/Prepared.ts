@@ -14,6 +14,7 @@ export class NotSigned extends Data.TaggedError("NotSigned")<{ readonly why: str
   }
 }
 
+/** Request for a transaction that a party is to sign. */
 export interface PreparedRequest {
   readonly userId: string
   readonly commandId: string
@@ -44,6 +45,7 @@ const decode = Schema.decodeUnknownResult(Schema.fromJsonString(Content), {
  */
 const lastsNanos = 86_400_000_000_000n + 60_000_000_000n
 
+/** Hash of a prepared transaction, which its party signs. */
 export const hash = (bytes: Uint8Array): Uint8Array =>
   createHash("sha256")
     .update("bursar-sim-prepared-v1")

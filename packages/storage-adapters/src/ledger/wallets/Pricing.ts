@@ -12,6 +12,7 @@ import * as Templates from "@bursar/engine-core/templates"
 import { Schema } from "effect"
 import * as World from "./World.ts"
 
+/** Point of an oracle, as a contract. */
 export type Point = World.FoundContract<typeof Templates.OraclePoint>
 
 const places = Schema.Int.check(Schema.isBetween({ minimum: 0, maximum: 10 }))

@@ -38,6 +38,7 @@ export const Instrument = Schema.Struct({
 })
 export type Instrument = typeof Instrument.Type
 
+/** Options of a registrar's program. */
 export interface Options {
   readonly instruments: ReadonlyArray<Instrument>
   readonly policy: Policy.Policy
@@ -45,6 +46,10 @@ export interface Options {
   readonly payments?: Deliveries.Payments
 }
 
+/**
+ * Plan of a registrar: it configures its instruments, and mints, burns and admits as its policy
+ * accepts.
+ */
 export const plan = ({ instruments, policy, payments = [] }: Options): World.Plan =>
   Agreements.all(
     configurations(instruments),
@@ -65,6 +70,7 @@ const configurations =
       .filter(({ instrumentId }) => Agreements.configurationOf(world, instrumentId) === undefined)
       .map((instrument) => configure(world.party, instrument))
 
+/** Configures an instrument. */
 export const configure = (registrar: Party.Party, given: Instrument): World.Act => {
   const { instrumentId, provider, issuer } = given
   return {

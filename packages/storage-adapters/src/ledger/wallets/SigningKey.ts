@@ -9,6 +9,7 @@ import {
 } from "node:crypto"
 import { readFileSync, statSync, writeFileSync } from "node:fs"
 
+/** Key by which a party signs its transactions. */
 export interface SigningKey {
   /** 32 bytes. */
   readonly publicKey: Uint8Array
@@ -33,6 +34,7 @@ const from = (key: KeyObject): SigningKey => {
 /** DER prefix of an Ed25519 private key, before the 32 bytes of the seed. */
 const seedPrefix = Buffer.from("302e020100300506032b657004220420", "hex")
 
+/** Key of a seed of 32 bytes; the same seed gives the same key. */
 export const fromSeed = (seed: Uint8Array): SigningKey =>
   from(
     createPrivateKey({
@@ -42,6 +44,7 @@ export const fromSeed = (seed: Uint8Array): SigningKey =>
     })
   )
 
+/** New key that nobody can guess. */
 export const generate = (): SigningKey => from(generateKeyPairSync("ed25519").privateKey)
 
 /** Reads a key file, which must be readable for its owner only. */

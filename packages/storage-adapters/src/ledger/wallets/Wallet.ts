@@ -9,6 +9,7 @@ import * as Powers from "./Powers.ts"
 import * as Reserves from "./Reserves.ts"
 import * as World from "./World.ts"
 
+/** Options of a holder's wallet. */
 export interface Options {
   readonly policy: Policy.Policy
   /**
@@ -34,6 +35,7 @@ export const plan = ({ policy, terms }: Options): World.Plan =>
     Reserves.orders(policy)
   )
 
+/** Acts on the invitations of the venue that a policy accepts. */
 export const invitations =
   (policy: Policy.Policy): World.Plan =>
   (world) =>
@@ -53,6 +55,7 @@ export const invitations =
       }
     })
 
+/** Acts on the offers of admission that a policy accepts. */
 export const offers =
   (policy: Policy.Policy): World.Plan =>
   (world) =>
@@ -109,6 +112,7 @@ const isSigned = (
     ({ payload }) => payload.holderId === holderId && payload.documentHash === documentHash
   )
 
+/** Order of a holder, as its wallet signs it. */
 export interface Order {
   readonly venue: Party.Party
   readonly fund: Party.Party

@@ -5,6 +5,7 @@ import { Result } from "effect"
 import type { PartyChange } from "./PartySession.ts"
 import type { WireContract, Update } from "./Wire.ts"
 
+/** Contracts that a party sees, as its program is given them. */
 export interface World {
   readonly party: Party.Party
   readonly now: Instant.Instant
@@ -26,6 +27,7 @@ export interface Act {
 /** A plan: pure function from the world to the acts to perform. */
 export type Plan = (world: World) => ReadonlyArray<Act>
 
+/** Contract of a template with its identifier. */
 export interface FoundContract<T extends Templates.Template> {
   readonly contractId: string
   readonly payload: Templates.Payload<T>

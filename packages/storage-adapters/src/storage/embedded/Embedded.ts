@@ -13,6 +13,7 @@ import * as Postmaster from "./Postmaster.ts"
 export * as BaseBackup from "./BaseBackup.ts"
 export { EmbeddedFailed } from "./EmbeddedFailed.ts"
 
+/** Options of an embedded PostgreSQL: its folder and its port. */
 export interface EmbeddedOptions {
   /** Folder of the database; created where it is missing. */
   readonly dataFolder: string
@@ -20,6 +21,7 @@ export interface EmbeddedOptions {
   readonly port?: number
 }
 
+/** Embedded PostgreSQL that runs, with its address. */
 export interface RunningDatabase {
   /** `postgres://…` with the folder's own user and password. */
   readonly url: string

@@ -1,6 +1,7 @@
 /** Error of the embedded PostgreSQL, with the reason and an alternative. */
 import { Data, Effect } from "effect"
 
+/** Failure of an embedded PostgreSQL. */
 export class EmbeddedFailed extends Data.TaggedError("EmbeddedFailed")<{
   readonly detail: string
 }> {

@@ -49,6 +49,7 @@ export class PostgresFailed extends Data.TaggedError("PostgresFailed")<{
   }
 }
 
+/** Options of storage in PostgreSQL: its address, its pool and its times. */
 export interface PostgresOptions {
   readonly url: Redacted.Redacted
   /**
@@ -99,9 +100,11 @@ const OLDEST_VERSION = 150_000
 /** The ten ports, and a plain client of the same database. */
 export type ProvidedPorts = Storage | PgClient.PgClient | SqlClient
 
+/** Storage in PostgreSQL, by options. */
 export const layer = (options: PostgresOptions): Layer.Layer<ProvidedPorts, PostgresFailed> =>
   Layer.merge(Layer.effectContext(storage(options)), layerClient(options))
 
+/** Storage in PostgreSQL, by configuration. */
 export const layerConfig = (
   config: Config.Wrap<PostgresOptions>
 ): Layer.Layer<ProvidedPorts, PostgresFailed | Config.ConfigError> =>

@@ -18,6 +18,7 @@ import * as HttpFaults from "./HttpFaults.ts"
 
 export type { Profile } from "./EndpointContext.ts"
 
+/** Options of the door: its address and its limits. */
 export interface Options {
   /** 127.0.0.1 by default. */
   readonly host?: string
@@ -34,6 +35,7 @@ export interface Options {
   readonly makeServer?: (hooks: { readonly refuse: (socket: Duplex) => void }) => Server
 }
 
+/** Options of a door whose program chooses none. */
 export const defaults = {
   host: "127.0.0.1",
   port: 7575,
@@ -44,6 +46,7 @@ export const defaults = {
 /** The door could not be opened; the message says how to fix it. */
 export class DoorFailed extends Data.TaggedError("DoorFailed")<{ readonly message: string }> {}
 
+/** Door of the simulated ledger: an HTTP server for the programs of outside parties. */
 export class Door extends Context.Service<
   Door,
   {
@@ -59,9 +62,11 @@ const socketsMax = 512
 /** Grace period of requests in flight when the door closes. */
 const grace = Duration.seconds(5)
 
+/** Door that is open for as long as its layer is. */
 export const layer = (options: Options = {}): Layer.Layer<Door, DoorFailed, Participant> =>
   Layer.effect(Door, make(options))
 
+/** Opens a door for as long as its scope. */
 export const make = (
   options: Options
 ): Effect.Effect<Door["Service"], DoorFailed, Participant | Scope.Scope> =>

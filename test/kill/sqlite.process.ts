@@ -105,6 +105,23 @@ const faultsOf = (name: string): unknown => {
 describe("a program that writes to a store on SQLite", () => {
   let next = 0
   let whole = 0
+  it("beside another one takes turns with it, and neither loses what was answered", async () => {
+    const bases = [100_000, 200_000]
+    const answered = await Promise.all(bases.map((base) => killedAfter(40, base)))
+    for (const told of answered) {
+      for (const n of told) {
+        const parts = await onStore(partsOf(n))
+        expect(Object.values(parts), `write ${n}`).not.toContain(false)
+      }
+    }
+    const { audited, chained, events, head, listed } = await onStore(numbers)
+    const all = Array.from({ length: head.seq }, (_, n) => n + 1)
+    expect(head.seq).toBeGreaterThanOrEqual(80)
+    expect([events, audited]).toEqual([all, all])
+    expect([chained, listed]).toEqual([true, head.seq])
+    whole = head.seq
+  })
+
   it.each(points)(
     "and is killed after %i answers leaves all of what was answered, and nothing in part",
     async (answers) => {

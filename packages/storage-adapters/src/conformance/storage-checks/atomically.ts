@@ -267,6 +267,31 @@ export const atomically: ReadonlyArray<Check> = [
     yield* ends("the first", run(Effect.andThen(lock(name), Effect.fail("no"))), "no")
     yield* ends("the second", Effect.timeout(run(lock(name)), "5 seconds"), "success")
   }),
+  check(PORT, "ends the wait of a call that is interrupted, and serves the next", function* () {
+    const { run, lock } = yield* Atomically
+    const name = yield* fresh("lock")
+    const isLocked = yield* Deferred.make<void>()
+    const go = yield* Deferred.make<void>()
+    const holder = yield* Effect.forkChild(
+      run(
+        Effect.andThen(
+          lock(name),
+          Effect.andThen(Deferred.succeed(isLocked, undefined), Deferred.await(go))
+        )
+      )
+    )
+    yield* Deferred.await(isLocked)
+    const waiting = yield* Effect.forkChild(run(lock(name)))
+    yield* Effect.sleep("20 millis")
+    yield* ends(
+      "the interruption",
+      Effect.timeout(Fiber.interrupt(waiting), "5 seconds"),
+      "success"
+    )
+    yield* Deferred.succeed(go, undefined)
+    yield* Fiber.join(holder)
+    yield* ends("the next", Effect.timeout(run(lock(name)), "5 seconds"), "success")
+  }),
   check(PORT, "refuses a lock outside of a transaction as a defect", function* () {
     const { lock } = yield* Atomically
     yield* ends("the lock", lock("nowhere"), "defect")

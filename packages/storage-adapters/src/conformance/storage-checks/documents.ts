@@ -581,6 +581,34 @@ export const documents: ReadonlyArray<Check> = [
     )
     yield* same("backwards after a key", ids(some), [2, 1, 0].map(name).join(" "))
   }),
+  check(
+    PORT,
+    "streams in a transaction what it wrote, and nothing that it writes later",
+    function* () {
+      const { put, stream } = yield* Documents
+      const { run } = yield* Atomically
+      const collection = yield* fresh("documents")
+      const name = (n: number) => `r${String(n).padStart(5, "0")}`
+      const rows = Array.from({ length: 1_200 }, (_, n) =>
+        version({ collection, recordId: name(n) })
+      )
+      const found: Array<string> = []
+      const reading = Effect.gen(function* () {
+        yield* put(rows)
+        yield* Stream.runForEach(stream(all(collection)), ({ recordId }) =>
+          found.push(recordId) === 3
+            ? put([version({ collection, recordId: `${name(1_100)}x` })])
+            : Effect.void
+        )
+      })
+      yield* run(reading)
+      yield* same(
+        "the stream",
+        found,
+        rows.map(({ recordId }) => recordId)
+      )
+    }
+  ),
   check(PORT, "ends a stream that nobody reads on, and serves others meanwhile", function* () {
     const { list, put, stream } = yield* Documents
     const collection = yield* fresh("documents")

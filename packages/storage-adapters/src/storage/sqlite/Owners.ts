@@ -198,14 +198,21 @@ export const make = ({
 
 /** Deletes seals of owners that are gone, which are left behind when these are discarded. */
 export const sweep = (records: Database, rows: Database): void => {
-  const seals = records.all("select kind, owner, number from sealed")
-  for (const seal of seals) {
-    const number = Columns.number(seal, "number")
+  const seals = records.iterate("select kind, owner, number from sealed")
+  const gone: Array<readonly [kind: string, owner: string, number: number]> = []
+  for (let next = seals.next(); next.done !== true; next = seals.next()) {
+    const number = Columns.number(next.value, "number")
     if (rows.get("select 1 from owner where number = ?", [number]) !== undefined) continue
-    records.run("delete from sealed where kind = ? and owner = ? and number = ?", [
-      Columns.text(seal, "kind"),
-      Columns.text(seal, "owner"),
-      number
-    ])
+    gone.push([Columns.text(next.value, "kind"), Columns.text(next.value, "owner"), number])
+  }
+  if (gone.length === 0) return
+  records.run("begin immediate")
+  try {
+    for (const seal of gone) {
+      records.run("delete from sealed where kind = ? and owner = ? and number = ?", seal)
+    }
+    records.run("commit")
+  } finally {
+    if (records.isInTransaction()) records.run("rollback")
   }
 }

@@ -113,7 +113,9 @@ export const make = ({
   const outermost = <A, E, R>(effect: Effect.Effect<A, E, R>) =>
     Effect.uninterruptibleMask((restore) =>
       Effect.gen(function* () {
-        const exit = yield* turn.withPermit(
+        // A caller that is interrupted waits for its turn no longer.
+        yield* restore(turn.take(1))
+        const exit = yield* Effect.ensuring(
           Effect.gen(function* () {
             yield* Effect.onError(restore(begin), () => Effect.sync(rollBack))
             const transaction = open()
@@ -124,7 +126,8 @@ export const make = ({
             return Exit.isFailure(ended) && Exit.isSuccess(inner)
               ? Exit.failCause(ended.cause)
               : inner
-          })
+          }),
+          turn.release(1)
         )
         // A refusal tells of what was read, which must not be taken back either.
         const isAnswer = Exit.isSuccess(exit) || !Cause.hasInterrupts(exit.cause)
@@ -140,6 +143,8 @@ export const make = ({
         const mark = beginPart(outer)
         const exit = yield* Effect.exit(restore(effect))
         endPart(outer, mark, Exit.isSuccess(exit))
+        // What a part has noted may be of what it wrote.
+        if (Exit.isFailure(exit)) outer.notes.clear()
         return yield* exit
       })
     )
@@ -265,7 +270,6 @@ const endPart = (
   if (!isKept) {
     transaction.db.run(`rollback to ${name}`)
     transaction.afterCommit.length = announced
-    transaction.notes.clear()
   }
   transaction.db.run(`release ${name}`)
 }

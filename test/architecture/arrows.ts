@@ -22,7 +22,7 @@ const ranks: ReadonlyArray<readonly [rank: number, pattern: RegExp]> = [
   [2, /^ports\/(Anchor|StatementCsv|StatementJson)\.ts$/u],
   [3, /^(ports|records)\//u],
   [2, /^templates\//u],
-  [5, /^((Engine|catalogue|index)\.ts$|venue\/)/u],
+  [5, /^((Engine|catalogue|index)\.ts$|(venue|rooms)\/)/u],
   // A context's table of contents lists its writes and reads.
   [5, /^[a-z-]+\/index\.ts$/u],
   [

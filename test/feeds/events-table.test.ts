@@ -13,7 +13,7 @@ import * as Decimal from "#core/kernel/Decimal.ts"
 import * as Instant from "#core/kernel/Instant.ts"
 import * as PlainJson from "#core/kernel/PlainJson.ts"
 import { announcing } from "#core/records/EventDeclaration.ts"
-import { kindOf } from "#core/vocabulary/EventType.ts"
+import { type BuiltInEventType, kindOf } from "#core/vocabulary/EventType.ts"
 import { EventType, ResourceKind } from "#core/vocabulary/index.ts"
 
 const makeEvent = announcing(events)
@@ -51,7 +51,7 @@ describe("an event", () => {
 })
 
 describe("payloads", () => {
-  it.each<[type: EventType, members: ReadonlyArray<string>]>([
+  it.each<[type: BuiltInEventType, members: ReadonlyArray<string>]>([
     ["approval.requested", ["state", "kind", "makerRole"]],
     ["approval.signed", ["state", "kind", "makerRole"]],
     ["approval.approved", ["state", "kind", "makerRole"]],

@@ -25,6 +25,7 @@ import { judge, type Judgement } from "#core/kernel/Gates.ts"
 import * as RedemptionGates from "#core/orders/redemption/RedemptionGates.ts"
 import * as SubscriptionGates from "#core/orders/subscription/SubscriptionGates.ts"
 import { approvals } from "#core/writes/Approval.ts"
+import type { BuiltInOperationKind } from "#core/vocabulary/OperationKind.ts"
 import { effects, eyesOf } from "../../packages/engine-core/scripts/pages/eyes.ts"
 import { type OperationRecord, operations } from "#core/writes/OperationRecord.ts"
 import { directionOf } from "#core/writes/TermChange.ts"
@@ -446,8 +447,8 @@ const isSigned = (one: OperationRecord, known: Rows): boolean => {
   if (action === undefined) return false
   const subs = new Set(action.signatures.map(({ sub }) => sub))
   return (
-    effects[one.kind].startsWith("loosen") &&
-    subs.size >= eyesOf(one.kind).approvers &&
+    effects[one.kind as BuiltInOperationKind].startsWith("loosen") &&
+    subs.size >= eyesOf(one.kind as BuiltInOperationKind).approvers &&
     !subs.has(action.maker) &&
     [...subs].every((sub) => approvers.includes(sub) && !auditors.includes(sub))
   )
@@ -575,7 +576,7 @@ const checked = (steps: ReadonlyArray<Step>) =>
         if (why !== undefined) timesSeen[why] += 1
       }
       for (const row of ran) {
-        if (effects[row.kind] !== "tighten") continue
+        if (effects[row.kind as BuiltInOperationKind] !== "tighten") continue
         const fresh = [...after.keys()].filter((key) => !before.has(key))
         expect(fresh, `${row.kind} widened`).toEqual([])
       }

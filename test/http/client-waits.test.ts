@@ -65,7 +65,7 @@ const scripted = (script: ReadonlyArray<Reply>) => {
   return { client, calls, httpClient, seconds: () => calls.map(({ second }) => second) }
 }
 
-const refusing = (slug: Refusal.Slug, retryAfter?: number): Reply => {
+const refusing = (slug: Refusal.BuiltInSlug, retryAfter?: number): Reply => {
   const refused = Refusal.refused(slug, retryAfter === undefined ? {} : { retryAfter })
   const problem = Schema.encodeSync(Problem.Problem)(Problem.from(refused, "req_1"))
   return { status: problem.status as unknown as number, json: problem as PlainJson.Printable }

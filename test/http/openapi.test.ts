@@ -96,9 +96,9 @@ describe.each(documents)("the document of %s", (_, routes) => {
       const listed = responses.flatMap((answer) => at(deref(answer), "x-problems") ?? [])
       expect(listed.toSorted()).toEqual(problems.toSorted())
       for (const slug of problems) {
-        const { status } = Refusal.refusals[slug]
+        const { status, title } = Refusal.rowOf({ slug })
         const refusal = deref(at(operation, "responses", String(status)))
-        expect(at(refusal, "description")).toContain(`${slug}: ${Refusal.refusals[slug].title}`)
+        expect(at(refusal, "description")).toContain(`${slug}: ${title}`)
         const answer = at(refusal, "content", "application/problem+json")
         expect([route.name, slug, answer]).toEqual([
           route.name,
@@ -138,10 +138,9 @@ describe.each(documents)("the document of %s", (_, routes) => {
           ...where,
           isOfTheRequest || (isIdentified && where[1] !== "401")
         ])
-        const again = Refusals.of(route).some(
-          (slug) =>
-            Refusal.refusals[slug].retryable && String(Refusal.refusals[slug].status) === status
-        )
+        const again = Refusals.of(route)
+          .map((slug) => Refusal.rowOf({ slug }))
+          .some((row) => row.retryable && String(row.status) === status)
         if (again) expect([...where, headers.includes("Retry-After")]).toEqual([...where, true])
         expect(headers.includes("WWW-Authenticate")).toBe(status === "401")
       }

@@ -7,6 +7,7 @@ import { ReconciliationCheck } from "#core/vocabulary/sets.ts"
 import { served as feeds } from "#host/api/FeedsApi.ts"
 import { sets } from "#host/api/Sets.ts"
 import * as Verb from "#host/api/Verb.ts"
+import { mayGrow } from "#core/vocabulary/ValueSet.ts"
 import { asking } from "#host/handlers/read.ts"
 
 type Fields = Readonly<Record<string, { readonly ast: SchemaAST.AST }>>
@@ -23,7 +24,8 @@ const wordsOf = (ast: SchemaAST.AST): ReadonlyArray<unknown> | undefined => {
   if (ast._tag === "Arrays") return ast.rest[0] === undefined ? undefined : wordsOf(ast.rest[0])
   if (ast._tag === "Literal") return typeof ast.literal === "string" ? [ast.literal] : undefined
   if (ast._tag !== "Union") return undefined
-  const parts = ast.types.map(wordsOf)
+  // The open side of a set to which rooms add words is no word.
+  const parts = ast.types.filter((type) => type._tag !== "String" || !mayGrow(ast)).map(wordsOf)
   return parts.includes(undefined) ? undefined : parts.flatMap((part) => part ?? [])
 }
 

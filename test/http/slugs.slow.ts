@@ -21,7 +21,7 @@ import {
   problemMembers
 } from "./venue.ts"
 
-type Slug = Refusal.Slug
+type Slug = Refusal.BuiltInSlug
 
 /** Members of a problem besides those that every problem has. */
 type Told = Partial<Record<keyof Refusal.RefusalDetails | "instance", unknown>>

@@ -28,7 +28,7 @@ const got = (change: Partial<Exchange> = {}): Exchange => ({
   ...change
 })
 
-const refusing = (slug: Refusal.Slug): Partial<Exchange> => ({
+const refusing = (slug: Refusal.BuiltInSlug): Partial<Exchange> => ({
   status: Refusal.refusals[slug].status,
   headers: { ...headers, "content-type": "application/problem+json" },
   body: PlainJson.stringify(

@@ -43,7 +43,7 @@ describe("a refusal", () => {
   })
 
   it.each(Object.entries(Refusal.refusals))("of the slug %s has the row's title", (slug, row) => {
-    expect(String(Refusal.refused(slug as Refusal.Slug))).toBe(`${slug}: ${row.title}`)
+    expect(String(Refusal.refused(slug as Refusal.BuiltInSlug))).toBe(`${slug}: ${row.title}`)
   })
 
   it("shows the same text in Node's inspector, inside other values too", () => {

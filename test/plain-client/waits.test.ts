@@ -22,7 +22,7 @@ const letPass = async <A>(call: Promise<A>): Promise<A | Error> => {
   return outcome
 }
 
-const refusing = (slug: Refusal.Slug, retryAfter: number | null = null): Reply => {
+const refusing = (slug: Refusal.BuiltInSlug, retryAfter: number | null = null): Reply => {
   const { retryable, status, title } = Refusal.refusals[slug]
   const problem = {
     type: `urn:bursar:problem:${slug}`,

@@ -1,7 +1,7 @@
 /** Tighten alone, loosen together: the eyes each write asks for are those that its direction needs. */
 import { Catalogue } from "@bursar/engine-core"
 import { describe, expect, it } from "vitest"
-import { OperationKind } from "#core/vocabulary/OperationKind.ts"
+import { type BuiltInOperationKind, OperationKind } from "#core/vocabulary/OperationKind.ts"
 import { effects, eyes, eyesOf } from "../../packages/engine-core/scripts/pages/eyes.ts"
 import { givenWrites } from "./routes.ts"
 
@@ -15,7 +15,7 @@ describe("how many eyes a write needs", () => {
   it.each(Catalogue.operations.map((one) => [one.kind, one.approvers] as const))(
     "%s is declared with those it needs: %i",
     (kind, approvers) => {
-      expect(approvers).toBe(eyesOf(kind).approvers)
+      expect(approvers).toBe(eyesOf(kind as BuiltInOperationKind).approvers)
     }
   )
 
@@ -25,7 +25,7 @@ describe("how many eyes a write needs", () => {
       return listedWrite === undefined ? [] : [[kind, listedWrite.approvers] as const]
     })
   )("%s needs as many as the routes give it: %i", (kind, approvers) => {
-    expect(eyesOf(kind).approvers).toBe(approvers)
+    expect(eyesOf(kind as BuiltInOperationKind).approvers).toBe(approvers)
   })
 
   it("is one person for whatever takes back, pauses, restricts or calls off", () => {
@@ -36,7 +36,7 @@ describe("how many eyes a write needs", () => {
   it("is never one person for what widens, and two besides the maker for what a control stopped", () => {
     const widening = Object.entries(eyes).filter(([effect]) => effect.startsWith("loosen"))
     expect(widening.filter(([, { approvers }]) => approvers === 0)).toEqual([])
-    const two = kinds.filter((kind) => eyesOf(kind).approvers === 2)
+    const two = kinds.filter((kind) => eyesOf(kind as BuiltInOperationKind).approvers === 2)
     expect(two).toEqual(["restriction.lift", "hold.release"])
   })
 })

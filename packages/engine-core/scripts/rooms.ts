@@ -31,6 +31,8 @@ export const rooms = {
   "Engine.ts": "The services, assembled.",
   venue:
     "The engine as a library: typed writes, reads and statements of a venue's people, with and without Effect.",
+  rooms:
+    "What a package imports that declares a room of its own, and the page that is drawn of it.",
   "index.ts": "What the package offers.",
   testing: "Laws of machines, for the tests of whoever declares one."
 } as const satisfies Readonly<Record<string, string>>

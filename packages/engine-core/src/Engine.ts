@@ -44,6 +44,7 @@ import * as LedgerReach from "./records/LedgerReach.ts"
 import { reserveReporting } from "./reserves/report/ReportRunner.ts"
 import { dailyRun } from "./reconciliation/run/DailyRunRunner.ts"
 import type { Reconciler } from "./reconciliation/run/Reconciler.ts"
+import * as AllChecks from "./reconciliation/checks/AllChecks.ts"
 import * as StartSteps from "./reconciliation/run/StartSteps.ts"
 import * as RecordsLayer from "./records/layer.ts"
 import type { Records } from "./records/Records.ts"
@@ -77,6 +78,12 @@ export class Engine extends Context.Service<
     readonly settle: Effect.Effect<void, Unavailable>
   }
 >()("@bursar/engine-core/Engine") {}
+
+/** The catalogue that an engine was made with, by which reads are found by their name. */
+export const DeclaredCatalogue = Context.Reference<Catalogue.Catalogue>(
+  "@bursar/engine-core/Catalogue",
+  { defaultValue: () => Catalogue.builtIn }
+)
 
 /** Largest number of rounds; more without coming to rest is a defect. */
 const roundsMax = 10_000
@@ -210,6 +217,8 @@ interface EngineChoice {
   readonly clocked?: ReadonlyArray<Collection>
   /** Scheduled writes, which the engine opens by itself. */
   readonly timely?: ReadonlyArray<Timely.Timely>
+  /** Catalogue of the rooms that the venue adds; left out: none. */
+  readonly catalogue?: Catalogue.Catalogue
 }
 
 const assembled = ({
@@ -217,7 +226,8 @@ const assembled = ({
   clocked,
   operations,
   timely,
-  fromLedger
+  fromLedger,
+  catalogue = Catalogue.builtIn
 }: EngineChoice): Layer.Layer<Services, never, Ports> =>
   engine.pipe(
     Layer.provideMerge(
@@ -257,20 +267,30 @@ const assembled = ({
     ),
     Layer.provide(Layer.succeed(Timely.Declared, timely ?? [])),
     // Of the whole catalogue, so that no choice of operations leaves out what follows their changes.
-    Layer.provide(Layer.succeed(Consequence.Declared, Catalogue.consequences)),
+    Layer.provide(Layer.succeed(Consequence.Declared, catalogue.consequences)),
     Layer.provide(Layer.succeed(HistoryKeeper.Declared, Catalogue.historyKeepers)),
     // Of the whole catalogue, so that no choice of operations reveals what earlier ones announced.
-    Layer.provide(Layer.succeed(ConcealedRecord, Catalogue.concealed)),
+    Layer.provide(Layer.succeed(ConcealedRecord, catalogue.concealed)),
+    Layer.provideMerge(Layer.succeed(DeclaredCatalogue, catalogue)),
+    Layer.provide(Layer.succeed(AllChecks.Declared, catalogue.roomChecks)),
     Layer.provide(layerEngine)
   )
 
+/**
+ * The engine with a catalogue: everything that this package declares, and the rooms of the venue. It is
+ * made once by `Catalogue.withRooms`, for the engine and its host alike.
+ */
+export const layerWith = (catalogue: Catalogue.Catalogue): Layer.Layer<Services, never, Ports> =>
+  layerOf({
+    operations: catalogue.operations,
+    fromLedger: catalogue.fromLedger,
+    history: catalogue.collections.filter(
+      ({ keptBy, name }) => keptBy === "ledger" && !Retention.everKept.has(name)
+    ),
+    clocked: catalogue.collections,
+    timely: catalogue.timely,
+    catalogue
+  })
+
 /** The engine with everything this package declares. */
-export const layer: Layer.Layer<Services, never, Ports> = layerOf({
-  operations: Catalogue.operations,
-  fromLedger: Catalogue.fromLedger,
-  history: Catalogue.collections.filter(
-    ({ keptBy, name }) => keptBy === "ledger" && !Retention.everKept.has(name)
-  ),
-  clocked: Catalogue.collections,
-  timely: Catalogue.timely
-})
+export const layer: Layer.Layer<Services, never, Ports> = layerWith(Catalogue.builtIn)

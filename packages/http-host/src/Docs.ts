@@ -2,6 +2,7 @@
  * The reference page at /docs, rendered from the OpenAPI document; it loads nothing from other
  * hosts.
  */
+import type { Catalogue } from "@bursar/engine-core"
 import { Effect } from "effect"
 import { HttpRouter } from "effect/http"
 import { HttpApi, HttpApiScalar, OpenApi } from "effect/http-api"
@@ -76,7 +77,10 @@ const render = (document: Document): Effect.Effect<string> =>
  * Routes of the page, of the page of problems and of the licences of its viewer, with the headers of every answer and their
  * own.
  */
-export const make = Effect.fnUntraced(function* (document: Document) {
+export const make = Effect.fnUntraced(function* (
+  document: Document,
+  catalogue: Pick<Catalogue.Catalogue, "refusals">
+) {
   // Cached by the caller and revalidated by its ETag.
   const headers = { "cache-control": "no-cache", "content-security-policy": policy }
   const page = yield* PublicText.make({
@@ -85,7 +89,7 @@ export const make = Effect.fnUntraced(function* (document: Document) {
     headers
   })
   const problems = yield* PublicText.make({
-    text: Effect.succeed(ProblemsPage.text),
+    text: Effect.succeed(ProblemsPage.textOf(catalogue)),
     contentType: "text/html; charset=utf-8",
     headers
   })

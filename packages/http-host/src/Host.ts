@@ -1,5 +1,5 @@
 /** The host: API, handlers and listener. */
-import { Settings } from "@bursar/engine-core"
+import { Catalogue, Settings } from "@bursar/engine-core"
 import { RecordId } from "@bursar/engine-core/kernel"
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
@@ -26,6 +26,7 @@ import * as Body from "./wire/Body.ts"
 
 /** Options of a host: its tables, its venue, its address and its limits. */
 export interface Options {
+  /** What is served: `Catalogue`, or `Catalogue.withRooms(rooms)`, which the engine is given too. */
   readonly tables: Tables
   readonly tenant: Venue
   /** The path that a proxy in front adds to every address; empty when there is none. */
@@ -40,6 +41,7 @@ export interface Options {
 
 /** Layer of the HTTP server with all routes; needs the engine, authentication and readiness. */
 export const layer = (options: Options) => {
+  const catalogue = { ...Catalogue.builtIn, ...options.tables }
   const routes = table(options.tables)
   const api = Interface.make(routes)
   const { tenantId } = options.tenant
@@ -50,7 +52,7 @@ export const layer = (options: Options) => {
   // One layer, built once: the budget of a caller is counted together wherever its answer is made.
   const limits = RateLimit.layer({ ...options.rateLimit, tenantId })
   const document = PublicText.make({
-    text: Effect.sync(() => Document.text(routes).trimEnd()),
+    text: Effect.sync(() => Document.text(routes, catalogue).trimEnd()),
     contentType: Body.mediaType,
     headers: { "cache-control": "public, max-age=300" }
   })
@@ -72,7 +74,7 @@ export const layer = (options: Options) => {
         // router must find their routes too.
         Effect.provideService(HttpRouter.RouterConfig, { maxParamLength: RecordId.lengthMax })
       )
-      const pages = yield* Docs.make(Document.make(routes))
+      const pages = yield* Docs.make(Document.make(routes, catalogue), catalogue)
       const authentication = yield* Authentication
       const rateLimit = yield* RateLimit.RateLimit
       // Refusals of a token are not this answer's: its step comes before them.

@@ -1,5 +1,5 @@
 /** Page of the problems at /docs/problems, to which each problem links by its slug. */
-import { Refusal } from "@bursar/engine-core"
+import { Catalogue } from "@bursar/engine-core"
 
 export const path = "/docs/problems"
 
@@ -24,8 +24,10 @@ const section = ([slug, { retryable, status, title }]: readonly [
 <p>Status ${status}. ${escaped(title)} ${again(retryable)}</p>
 </section>`
 
-/** The page's HTML, the same for every caller. */
-export const text = `<!doctype html>
+/** The page's HTML, the same for every caller; the refusals of rooms come after those of the engine. */
+export const textOf = (
+  { refusals }: Pick<Catalogue.Catalogue, "refusals"> = Catalogue.builtIn
+): string => `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
@@ -35,7 +37,7 @@ export const text = `<!doctype html>
 <body>
 <h1>Problems</h1>
 <p>A refusal is a problem (RFC 9457) whose <code>type</code> is <code>urn:bursar:problem:</code> and one of these words. Its <code>detail</code> says what was wrong with this call, <code>errors</code> where, and <code>recovery</code> what to do.</p>
-${Object.entries(Refusal.refusals).map(section).join("\n")}
+${Object.entries(refusals).map(section).join("\n")}
 </body>
 </html>
 `

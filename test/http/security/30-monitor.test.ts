@@ -8,7 +8,7 @@ import { Arbitrary, Effect, Result, Schema } from "effect"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { events } from "#core/catalogue.ts"
 import { kindOf } from "#core/vocabulary/EventType.ts"
-import { EventType } from "#core/vocabulary/EventType.ts"
+import { type BuiltInEventType, EventType } from "#core/vocabulary/EventType.ts"
 import { ResourceKind } from "#core/vocabulary/ResourceKind.ts"
 import { tables } from "../tables.ts"
 import { bearer, json, open, send, slugOf, type Venue } from "../venue.ts"
@@ -47,7 +47,7 @@ const holderId = "holder-secret"
 const party = "secret-party::1220aa"
 
 /** A payload such as the type declares, and then every member that a monitor must not see, deep. */
-const payloadOf = Effect.fnUntraced(function* (type: EventType) {
+const payloadOf = Effect.fnUntraced(function* (type: BuiltInEventType) {
   const payload = events[type].payload as Schema.Codec<unknown, PlainJson.Plain>
   const samples = yield* Arbitrary.sampleEffect(Arbitrary.schema(payload), { count: 100, seed: 7 })
   // Texts of any characters are among them, `__proto__` too; the feed holds what JSON may.

@@ -3,13 +3,20 @@ import * as Duration from "../../src/kernel/Duration.ts"
 import { checks } from "../../src/reconciliation/checks/AllChecks.ts"
 import type { Check } from "../../src/reconciliation/checks/Check.ts"
 import { reconciliationChecks } from "../../src/vocabulary/ReconciliationChecks.ts"
+import { isOwn } from "../../src/vocabulary/OwnWord.ts"
 import { code, type Page, page, table } from "./page.ts"
 
+/** Row of a check of the engine: of the checks of rooms the page shows none. */
+const rowOf = (name: Check["name"]) => {
+  if (isOwn(name)) throw new Error(`${name} is no check of the engine`)
+  return reconciliationChecks[name]
+}
+
 const severityOf = ({ name, severity }: Check): string =>
-  severity ?? reconciliationChecks[name].severities.join(", ")
+  severity ?? rowOf(name).severities.join(", ")
 
 const toleranceOf = ({ derives, fractionOf, name }: Check): string => {
-  const { tolerance } = reconciliationChecks[name]
+  const { tolerance } = rowOf(name)
   return derives ?? (fractionOf === undefined ? tolerance : `${tolerance} of ${fractionOf}`)
 }
 
@@ -19,7 +26,7 @@ const daysOf = (grace: string): string => {
 }
 
 const graceOf = ({ name }: Check): string => {
-  const { grace } = reconciliationChecks[name]
+  const { grace } = rowOf(name)
   switch (grace) {
     case null:
       return "–"

@@ -1,10 +1,15 @@
 /** Every type of event: what it announces, what it carries, and what a monitor sees of it. */
 import { events } from "../../src/catalogue.ts"
 import { hiddenMembers, hiddenResources, sight } from "../../src/feeds/Redaction.ts"
-import { EventType, isControl, sentenceOf } from "../../src/vocabulary/EventType.ts"
+import {
+  type BuiltInEventType,
+  EventType,
+  isControl,
+  sentenceOf
+} from "../../src/vocabulary/EventType.ts"
 import { code, codes, type Page, page } from "./page.ts"
 
-const monitor = (type: EventType): string => {
+const monitor = (type: BuiltInEventType): string => {
   const seen = sight(type, events[type])
   if (seen === null) return "nothing"
   const id = {
@@ -15,7 +20,7 @@ const monitor = (type: EventType): string => {
   return seen.hiddenNames.length === 0 ? id : `${id}; without ${codes(seen.hiddenNames)}`
 }
 
-const section = (type: EventType): string => {
+const section = (type: BuiltInEventType): string => {
   const { members, resourceKind } = events[type]
   return [
     `### ${type}`,

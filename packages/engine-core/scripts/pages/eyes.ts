@@ -1,5 +1,5 @@
 /** Table of how many people each kind of write needs, by whether it loosens or tightens. */
-import type { OperationKind } from "../../src/vocabulary/OperationKind.ts"
+import type { BuiltInOperationKind } from "../../src/vocabulary/OperationKind.ts"
 
 /** Number of approvers, and whether a loosening waits a delay after them. */
 export interface Eyes {
@@ -57,7 +57,7 @@ export const eyes = {
 export type Effect = keyof typeof eyes
 
 /** The effect of every kind of write; a kind without a row does not compile. */
-export const effects: Readonly<Record<OperationKind, Effect>> = {
+export const effects: Readonly<Record<BuiltInOperationKind, Effect>> = {
   "instrument.record": "loosen",
   "policy.set": "loosen",
   "admission-consent.propose": "loosen",
@@ -124,4 +124,4 @@ export const effects: Readonly<Record<OperationKind, Effect>> = {
 }
 
 /** Approvers and delay of a kind of write. */
-export const eyesOf = (kind: OperationKind): Eyes => eyes[effects[kind]]
+export const eyesOf = (kind: BuiltInOperationKind): Eyes => eyes[effects[kind]]

@@ -316,9 +316,13 @@ const arrays = (ast: SchemaAST.Arrays): Step => {
 }
 
 const union = (ast: SchemaAST.Union): Step => {
-  const words = wordsOf(ast)
+  const words = wordsOf(ast.types)
   if (words !== undefined) {
     return (input) => (input === ABSENT || words.has(input) ? input : REFUSED)
+  }
+  const open = openSetOf(ast)
+  if (open !== undefined) {
+    return (input) => (input === ABSENT || open.words.has(input) ? input : open.others(input))
   }
   const members = ast.types.map(compile)
   if (members.length === 2 && isBareNull(ast.types[1])) return orNull(members[0] as Step)
@@ -360,8 +364,21 @@ const refuses = (step: Step, input: unknown): boolean => {
   }
 }
 
+/** The words of an open set, a union of literals and at last a text, with the step of that text. */
+const openSetOf = ({
+  types
+}: SchemaAST.Union):
+  | { readonly words: ReadonlySet<unknown>; readonly others: Step }
+  | undefined => {
+  const last = types.at(-1)
+  if (last === undefined || !SchemaAST.isString(last) || last.encoding !== undefined)
+    return undefined
+  const words = wordsOf(types.slice(0, -1))
+  return words === undefined ? undefined : { words, others: compile(last) }
+}
+
 /** The words of a union that is nothing but literals. */
-const wordsOf = ({ types }: SchemaAST.Union): ReadonlySet<unknown> | undefined =>
+const wordsOf = (types: ReadonlyArray<SchemaAST.AST>): ReadonlySet<unknown> | undefined =>
   types.every(
     (type) => SchemaAST.isLiteral(type) && type.checks === undefined && type.encoding === undefined
   )

@@ -4,7 +4,8 @@
  */
 import type { Gate } from "./Refusal.ts"
 
-interface Row {
+/** Row of the table: what a condition says, and what helps where it does not hold. */
+export interface ConditionRow {
   /** Null: the refusal names no gate. */
   readonly gate: Gate | null
   /** Sentence that is true where the condition is met. */
@@ -205,7 +206,7 @@ export const conditions = {
   party: { gate: null, sentence: "The party is no holder yet.", recovery: null },
   "successor-named": { gate: null, sentence: "The holder has no successor yet.", recovery: null },
   "webhooks-max": { gate: null, sentence: "There are fewer webhooks than there may be.", recovery: null }
-} as const satisfies Readonly<Record<string, Row>>
+} as const satisfies Readonly<Record<string, ConditionRow>>
 
 /** Name of a condition: the value of `check` in a problem and in a precheck. */
 export type ConditionName = keyof typeof conditions

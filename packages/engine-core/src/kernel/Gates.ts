@@ -2,7 +2,8 @@
  * Conditions of an act, one row each, sorted by gate: the judge of writes and the answer of prechecks.
  */
 import { Predicate, Result, Schema } from "effect"
-import { type ConditionName, conditions, description } from "./Conditions.ts"
+import type { OwnWord } from "../vocabulary/OwnWord.ts"
+import { type ConditionName, type ConditionRow, conditions, description } from "./Conditions.ts"
 import { type Gate, gates, refuse, type Refused, type RefusalDetails } from "./Refusal.ts"
 
 /** Result of one condition of an act; it refuses with the slug `rule-refused`. */
@@ -32,8 +33,13 @@ type Details = {
 export const failed = (
   name: ConditionName,
   details: Details = {}
-): RefusalDetails & { readonly check: ConditionName } => {
-  const { gate, recovery } = conditions[name]
+): RefusalDetails & { readonly check: ConditionName } => failedBy(conditions[name], name, details)
+
+const failedBy = <N extends string>(
+  { gate, recovery }: Pick<ConditionRow, "gate" | "recovery">,
+  name: N,
+  details: Details
+): RefusalDetails & { readonly check: N } => {
   const said = Object.entries({ gate, recovery, ...details })
   return {
     ...Object.fromEntries(said.filter(([, value]) => Predicate.isNotNullish(value))),
@@ -47,6 +53,29 @@ export const condition = (name: GatedName, holds: boolean, details?: Details): J
   refusal: holds
     ? { gate: details?.gate ?? conditions[name].gate, check: name }
     : (failed(name, details) as Judgement["refusal"])
+})
+
+/** Row of a condition of a room: it belongs to a gate, since a room's refusals are business rules. */
+export type RoomConditionRow = ConditionRow & { readonly gate: Gate }
+
+/** Conditions that a room declares: their rows, and the maker of their judgements. */
+export interface RoomConditions<N extends OwnWord = OwnWord> {
+  readonly rows: Readonly<Record<N, RoomConditionRow>>
+  /** One condition of an act, as `condition` makes those of the engine. */
+  readonly condition: (name: N, holds: boolean, details?: Details) => Judgement
+}
+
+/** Declares the conditions of a room; each name begins with `x-`. */
+export const declare = <const N extends OwnWord>(
+  rows: Readonly<Record<N, RoomConditionRow>>
+): RoomConditions<N> => ({
+  rows,
+  condition: (name, holds, details = {}) => ({
+    refuses: !holds,
+    refusal: holds
+      ? { gate: details.gate ?? rows[name].gate, check: name }
+      : (failedBy(rows[name], name, details) as Judgement["refusal"])
+  })
 })
 
 const rankOf = ({ refusal }: Judgement): number => gates.indexOf(refusal.gate)

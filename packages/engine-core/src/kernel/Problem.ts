@@ -2,7 +2,16 @@
 import { Schema } from "effect"
 import * as Integer from "./Integer.ts"
 import { description } from "./Conditions.ts"
-import { refused, type Refused, refusals, type Slug, type Unavailable } from "./Refusal.ts"
+import { isOwn } from "../vocabulary/OwnWord.ts"
+import {
+  type BuiltInSlug,
+  refused,
+  type Refused,
+  refusedBy,
+  refusals,
+  rowOf,
+  type Unavailable
+} from "./Refusal.ts"
 
 const text = Schema.NullOr(Schema.String)
 const integer = Schema.NullOr(Integer.schema)
@@ -43,7 +52,7 @@ export const slugOf = (problem: Pick<Problem, "type">): string =>
 /** Maps a refusal, or a port that is unavailable, to its problem. */
 export const from = (cause: Refused | Unavailable, requestId: string): Problem => {
   const common = cause._tag === "Refused" ? cause.details : cause
-  const row = refusals[cause.slug as Slug]
+  const row = cause._tag === "Refused" ? rowOf(cause) : refusals[cause.slug]
   const refusalDetails = cause._tag === "Refused" ? cause.details : {}
   return {
     type: `${prefix}${cause.slug}`,
@@ -70,16 +79,19 @@ export const from = (cause: Refused | Unavailable, requestId: string): Problem =
 
 /** The refusal that a problem was mapped from: that of an operation that ended by it. */
 export const refusalOf = (problem: Problem): Refused => {
-  const { errors, retryable, status: _status, title: _title, type: _type, ...members } = problem
+  const { errors, retryable, status, title, type: _type, ...members } = problem
   const { requestId: _requestId, ...texts } = members
   const details = Object.fromEntries(Object.entries(texts).filter(([, value]) => value !== null))
   // Cast: a problem has the slug of a row; those of a newer release are texts that no row has.
-  const slug = slugOf(problem) as Slug
-  const isOwn = refusals[slug]?.retryable === retryable
+  const text = slugOf(problem)
+  const rest = errors === null ? {} : { errors }
+  if (isOwn(text)) return refusedBy({ status, retryable, title }, text, { ...details, ...rest })
+  const slug = text as BuiltInSlug
+  const isOfRow = refusals[slug]?.retryable === retryable
   return refused(slug, {
     ...details,
-    ...(isOwn ? {} : { retryable }),
-    ...(errors === null ? {} : { errors })
+    ...(isOfRow ? {} : { retryable }),
+    ...rest
   })
 }
 

@@ -1,7 +1,9 @@
 /** The table of refusals (slug, status, title) and the order of the gates. */
 import { Inspectable, Result } from "effect"
+import type { OwnWord } from "../vocabulary/OwnWord.ts"
 
-interface Row {
+/** Row of the table: what a refusal answers over HTTP. */
+export interface RefusalRow {
   readonly status: number
   /** True: the same call may succeed later without change. */
   readonly retryable: boolean
@@ -120,10 +122,12 @@ export const refusals = {
   },
   overloaded: { status: 503, retryable: true, title: "The engine is overloaded." },
   "ledger-timeout": { status: 504, retryable: true, title: "The ledger did not answer in time." }
-} as const satisfies Readonly<Record<string, Row>>
+} as const satisfies Readonly<Record<string, RefusalRow>>
 
-/** Name of a refusal: a row of the one table. */
-export type Slug = keyof typeof refusals
+/** Slug of a refusal of the engine. */
+export type BuiltInSlug = keyof typeof refusals
+/** Slug of a refusal of the engine, or of a room that a venue adds. */
+export type Slug = BuiltInSlug | OwnWord
 
 /**
  * The gates of a business rule, in the order in which they refuse
@@ -185,6 +189,8 @@ export interface Refused<out S extends Slug = Slug> {
   readonly _tag: "Refused"
   readonly slug: S
   readonly details: RefusalDetails
+  /** Row of a refusal of a room, which no table of the engine has; absent: the engine's own. */
+  readonly row?: RefusalRow
 }
 
 /**
@@ -198,17 +204,57 @@ export interface Refused<out S extends Slug = Slug> {
  * [refusal.slug, String(refusal)] // => ["not-found", "not-found: There is no such route or record."]
  * ```
  */
-export const refused = <const S extends Slug>(slug: S, details: RefusalDetails = {}): Refused<S> =>
-  new PrintedRefusal(slug, details)
+export const refused = <const S extends BuiltInSlug>(
+  slug: S,
+  details: RefusalDetails = {}
+): Refused<S> => new PrintedRefusal(slug, details)
+
+/** A refusal of a room, by its row: the one that the room declares, or that a problem states. */
+export const refusedBy = <const S extends OwnWord>(
+  row: RefusalRow,
+  slug: S,
+  details: RefusalDetails = {}
+): Refused<S> => new PrintedRefusal(slug, details, row)
+
+/** Checks whether a slug is one of the engine's table. */
+export const isBuiltIn = (slug: string): slug is BuiltInSlug => Object.hasOwn(refusals, slug)
+
+/** Row of a refusal. Throws where neither the table nor the refusal has one: a bug. */
+export const rowOf = ({ slug, row }: Pick<Refused, "slug" | "row">): RefusalRow => {
+  if (row !== undefined) return row
+  if (isBuiltIn(slug)) return refusals[slug]
+  throw new Error(`the refusal ${slug} is made without its row`)
+}
+
+/** Refusals that a room declares: their rows, and the makers of their values. */
+export interface RoomRefusals<S extends OwnWord = OwnWord> {
+  readonly rows: Readonly<Record<S, RefusalRow>>
+  readonly refused: <const T extends S>(slug: T, details?: RefusalDetails) => Refused<T>
+  readonly refuse: <const T extends S>(
+    slug: T,
+    details?: RefusalDetails
+  ) => Result.Result<never, Refused<T>>
+}
+
+/** Declares the refusals of a room; each slug begins with `x-`. */
+export const declare = <const S extends OwnWord>(
+  rows: Readonly<Record<S, RefusalRow>>
+): RoomRefusals<S> => {
+  const refused = <const T extends S>(slug: T, details: RefusalDetails = {}) =>
+    refusedBy(rows[slug], slug, details)
+  return { rows, refused, refuse: (slug, details) => Result.fail(refused(slug, details)) }
+}
 
 /** Refusal whose text, and what Node's inspector shows of it, is that of `describe`. */
 class PrintedRefusal<out S extends Slug> implements Refused<S> {
   readonly _tag = "Refused"
   readonly slug: S
   readonly details: RefusalDetails
-  constructor(slug: S, details: RefusalDetails) {
+  declare readonly row?: RefusalRow
+  constructor(slug: S, details: RefusalDetails, row?: RefusalRow) {
     this.slug = slug
     this.details = details
+    if (row !== undefined) this.row = row
   }
   toString(): string {
     return describe(this)
@@ -224,10 +270,11 @@ class PrintedRefusal<out S extends Slug> implements Refused<S> {
  * to do. The substitute for callers who must not learn of a gate is left out: the text is for the
  * venue's own people.
  */
-export const describe = ({ slug, details }: Pick<Refused, "slug" | "details">): string => {
+export const describe = (refusal: Pick<Refused, "slug" | "details" | "row">): string => {
+  const { details, slug } = refusal
   const { check, detail, errors = [], gate, reason, recovery } = details
   const judged = [gate && `gate ${gate}`, check && `condition ${check}`].filter(Boolean)
-  const first = `${slug}: ${detail ?? refusals[slug].title}`
+  const first = `${slug}: ${detail ?? rowOf(refusal).title}`
   return [
     judged.length === 0 ? first : `${first} (${judged.join(", ")})`,
     ...errors.map((fault) => `  ${fault.pointer}: ${fault.detail}`),
@@ -237,7 +284,7 @@ export const describe = ({ slug, details }: Pick<Refused, "slug" | "details">): 
 }
 
 /** Effect that fails with a refusal of a slug. */
-export const refuse = <const S extends Slug>(
+export const refuse = <const S extends BuiltInSlug>(
   slug: S,
   details: RefusalDetails = {}
 ): Result.Result<never, Refused<S>> => Result.fail(refused(slug, details))
@@ -247,7 +294,7 @@ export const isRefused = (value: unknown): value is Refused =>
   typeof value === "object" && value !== null && "_tag" in value && value._tag === "Refused"
 
 /** Refuses on the first objection that holds. The order written is the order of precedence. */
-export const unless = <const S extends Slug>(
+export const unless = <const S extends BuiltInSlug>(
   ...objections: ReadonlyArray<readonly [holds: boolean, slug: S, details?: RefusalDetails]>
 ): Result.Result<void, Refused<S>> => {
   const first = objections.find(([holds]) => holds)
@@ -255,7 +302,7 @@ export const unless = <const S extends Slug>(
 }
 
 /** Every objection that holds, in order: what a precheck shows. */
-export const objections = <const S extends Slug>(
+export const objections = <const S extends BuiltInSlug>(
   ...rows: ReadonlyArray<readonly [holds: boolean, slug: S, details?: RefusalDetails]>
 ): ReadonlyArray<Refused<S>> =>
   rows.filter(([holds]) => holds).map(([, slug, details]) => refused(slug, details))

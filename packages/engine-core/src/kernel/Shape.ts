@@ -5,6 +5,7 @@ import { Exit, Result, Schema, SchemaAST, SchemaIssue } from "effect"
 import * as AbsentNulls from "./AbsentNulls.ts"
 import * as Nearest from "./Nearest.ts"
 import { type Fault, type Refused, refuse } from "./Refusal.ts"
+import { mayGrow } from "../vocabulary/ValueSet.ts"
 
 /** Largest number of faults that one answer lists. */
 const faultsMax = 50
@@ -104,15 +105,19 @@ const nameOf = (ast: SchemaAST.AST): string | undefined => {
   return typeof name === "string" ? name : undefined
 }
 
-/** Words of a union of words and null; empty for any other shape. */
+/** Words of a union of words and null, or of a set that is open to rooms; empty for any other shape. */
 const wordsOf = (ast: SchemaAST.AST): ReadonlyArray<string> => {
   if (!SchemaAST.isUnion(ast)) return []
   const words = ast.types.map((type) => {
-    if (SchemaAST.isNull(type)) return []
+    if (SchemaAST.isNull(type) || isOpenSide(ast, type)) return []
     return SchemaAST.isLiteral(type) && typeof type.literal === "string" ? [type.literal] : null
   })
   return words.includes(null) ? [] : words.flatMap((word) => word ?? [])
 }
+
+/** Checks whether a member of a union is the text of a set's open side, and no word itself. */
+const isOpenSide = (union: SchemaAST.AST, type: SchemaAST.AST): boolean =>
+  SchemaAST.isString(type) && mayGrow(union)
 
 /** Value at the end of these names; undefined where there is none. A text stands for a list of itself. */
 const valueAt = (input: unknown, path: ReadonlyArray<string>): unknown => {

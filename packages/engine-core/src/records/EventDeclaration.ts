@@ -7,6 +7,8 @@ import type { ResourceKind } from "../vocabulary/ResourceKind.ts"
 
 /** One type of event. Payloads are thin: ids, states, counts; no names, no text of cited orders. */
 export interface EventDeclaration<P> {
+  /** The sentence that says what it announces, of an event of a room; the engine's have a table. */
+  readonly doc?: string
   /** The kind of record the event is about; `any`: the kind that the write acts on. */
   readonly resourceKind: ResourceKind | "any"
   /** The members of its payload, in order. */
@@ -22,8 +24,10 @@ export interface EventDeclaration<P> {
  */
 export const about = <P>(
   resourceKind: ResourceKind | "any",
-  payload: Schema.Codec<P, Plain> & { readonly fields: object }
+  payload: Schema.Codec<P, Plain> & { readonly fields: object },
+  doc?: string
 ): EventDeclaration<P> => ({
+  ...(doc === undefined ? {} : { doc }),
   resourceKind,
   members: Object.keys(payload.fields),
   payload,

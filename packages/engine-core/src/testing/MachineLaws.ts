@@ -5,6 +5,7 @@ import { describe, expect, it } from "vitest"
 import * as Machine from "../kernel/Machine.ts"
 import { EventType } from "../vocabulary/EventType.ts"
 import { OperationKind } from "../vocabulary/OperationKind.ts"
+import { isDotted } from "../vocabulary/OwnWord.ts"
 
 type AnyMachine = Machine.Machine
 
@@ -89,7 +90,7 @@ export const laws: Readonly<Record<string, Law>> = {
     Object.entries({ "(opens)": machine.opens, ...machine.triggers }).flatMap(([on, { by }]) =>
       by.length === 0
         ? [`${on}: nobody`]
-        : by.filter((who) => !actors.has(who)).map((who) => `${on}: ${who}`)
+        : by.filter((who) => !actors.has(who) && !isDotted(who)).map((who) => `${on}: ${who}`)
     ),
 
   "every announcement is an event the vocabulary knows": (machine) =>

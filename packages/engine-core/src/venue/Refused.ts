@@ -2,7 +2,7 @@
 import {
   type Fault,
   type Refused as RefusalValue,
-  refusals,
+  rowOf,
   type Slug,
   type Unavailable
 } from "../kernel/Refusal.ts"
@@ -31,7 +31,7 @@ export class Refused<S extends Slug = Slug> extends Error {
     super(String(refusal), { cause: refusal })
     const details = refusal._tag === "Refused" ? refusal.details : refusal
     const { check, errors = [], gate, recovery } = "slug" in details ? {} : details
-    const row = refusals[refusal.slug]
+    const row = rowOf(refusal)
     this.slug = refusal.slug
     this.status = row.status
     this.retryable = ("retryable" in details ? details.retryable : undefined) ?? row.retryable

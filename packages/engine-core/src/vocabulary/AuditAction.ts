@@ -21,7 +21,7 @@ export const ownActions = {
 
 const own = Object.keys(ownActions) as ReadonlyArray<keyof typeof ownActions>
 
-export const AuditAction = ValueSet.extensible(
+export const AuditAction = ValueSet.openToDottedWords(
   "AuditAction",
   "What was done: the kind of a write, or a word of the audit log's own.",
   [...OperationKind.members, ...own]

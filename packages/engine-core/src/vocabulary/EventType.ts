@@ -1,6 +1,7 @@
 /** Types of event, each with a sentence that says what happened. */
 import * as ValueSet from "./ValueSet.ts"
 import type { EventKind } from "./EventKind.ts"
+import { isOwn, type OwnDottedWord } from "./OwnWord.ts"
 
 /** The engine's own acts: on the feed and posted to webhooks. */
 export const controlEvents = {
@@ -77,29 +78,32 @@ export const journalEvents = {
   "admission.granted": "A credential admitting a holder was created on the ledger."
 } as const satisfies Readonly<Record<string, string>>
 
-/** Type of an event that tells what the engine itself does. */
-export type ControlEventType = keyof typeof controlEvents
+/** Type of an event that tells what the engine itself does; those of rooms that a venue adds are such. */
+export type ControlEventType = keyof typeof controlEvents | OwnDottedWord
 
 /** Type of an event of a record. */
 export type JournalEventType = keyof typeof journalEvents
 
-/** Type of an event of the feed. */
-export type EventType = ControlEventType | JournalEventType
+/** Type of an event of the engine's. */
+export type BuiltInEventType = Extract<keyof typeof controlEvents | JournalEventType, string>
 
-export const EventType: ValueSet.ValueSet<EventType> = ValueSet.extensible(
+/** Type of an event of the feed. */
+export type EventType = BuiltInEventType | OwnDottedWord
+
+export const EventType: ValueSet.RoomSet<EventType, BuiltInEventType> = ValueSet.openToDottedWords(
   "EventType",
   "What an event announces, as <record>.<event>.",
-  [...Object.keys(controlEvents), ...Object.keys(journalEvents)] as ReadonlyArray<EventType>
+  [...Object.keys(controlEvents), ...Object.keys(journalEvents)] as ReadonlyArray<BuiltInEventType>
 )
 
 /** Whether a type is of an event that tells what the engine itself does. */
 export const isControl = (type: EventType): type is ControlEventType =>
-  Object.hasOwn(controlEvents, type)
+  Object.hasOwn(controlEvents, type) || isOwn(type)
 
 /** Kind of the events of a type. */
 export const kindOf = (type: EventType): EventKind => (isControl(type) ? "control" : "journal")
 
-/** The sentence that says what an event announces. */
-export const sentenceOf = (type: EventType): string => sentences[type]
+/** The sentence that says what an event of the engine announces. */
+export const sentenceOf = (type: BuiltInEventType): string => sentences[type]
 
 const sentences = { ...controlEvents, ...journalEvents }

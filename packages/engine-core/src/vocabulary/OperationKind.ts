@@ -1,4 +1,5 @@
 /** Kinds of write, named by the record and the verb. */
+import type { OwnDottedWord } from "./OwnWord.ts"
 import * as ValueSet from "./ValueSet.ts"
 
 /** Kinds of write that a caller can ask for; each has one route. */
@@ -72,20 +73,22 @@ export const engineOpened = [
   "distribution.instruct"
 ] as const
 
-/** Union of all kinds, written out: declarations name it, where an inferred one would be inlined into each. */
-export type OperationKind = (typeof requestable)[number] | (typeof engineOpened)[number]
+/** A kind of the engine's, written out: declarations name it, where an inferred one would be inlined into each. */
+export type BuiltInOperationKind = (typeof requestable)[number] | (typeof engineOpened)[number]
+/** A kind of the engine's, or of a room that a venue adds. */
+export type OperationKind = BuiltInOperationKind | OwnDottedWord
 
-export const OperationKind: ValueSet.ValueSet<OperationKind> = ValueSet.extensible(
-  "OperationKind",
-  "What a write does, as <record>.<verb>.",
-  [...requestable, ...engineOpened]
-)
+export const OperationKind: ValueSet.RoomSet<OperationKind, BuiltInOperationKind> =
+  ValueSet.openToDottedWords("OperationKind", "What a write does, as <record>.<verb>.", [
+    ...requestable,
+    ...engineOpened
+  ])
 
 /** Kind of an operation that people ask for. */
 export type AskedOperationKind = (typeof requestable)[number]
 
 /** Kind of an operation that the engine opens by itself. */
-export type EngineOpenedOperationKind = (typeof engineOpened)[number]
+export type EngineOpenedOperationKind = (typeof engineOpened)[number] | OwnDottedWord
 
 /** The kinds a caller can ask for: all but those the engine opens by itself. */
 export const askedOperationKinds: ReadonlyArray<AskedOperationKind> = requestable

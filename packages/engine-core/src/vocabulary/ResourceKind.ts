@@ -1,4 +1,5 @@
 /** The kinds of record an operation acts on or an event tells of. */
+import type { OwnWord } from "./OwnWord.ts"
 import * as ValueSet from "./ValueSet.ts"
 
 const words = [
@@ -30,11 +31,14 @@ const words = [
   "operation"
 ] as const
 
-/** Union of all kinds; by `Extract` it is a type of its own, which declarations name instead of inlining it. */
-export type ResourceKind = Extract<(typeof words)[number], string>
+/** Kinds of the engine; by `Extract` it is a type of its own, which declarations name instead of inlining it. */
+type BuiltInResourceKind = Extract<(typeof words)[number], string>
+/** A kind of the engine's, or of a room that a venue adds. */
+export type ResourceKind = BuiltInResourceKind | OwnWord
 
-export const ResourceKind: ValueSet.ValueSet<ResourceKind> = ValueSet.extensible(
-  "ResourceKind",
-  "The kind of record an operation acts on or an event tells of.",
-  words
-)
+export const ResourceKind: ValueSet.RoomSet<ResourceKind, BuiltInResourceKind> =
+  ValueSet.openToPlainWords(
+    "ResourceKind",
+    "The kind of record an operation acts on or an event tells of.",
+    words
+  )

@@ -1,6 +1,7 @@
 /** Actions that a record can wait for: writes of this API, choices on the ledger, and others. */
 import * as ValueSet from "./ValueSet.ts"
-import { OperationKind } from "./OperationKind.ts"
+import { type BuiltInOperationKind, OperationKind } from "./OperationKind.ts"
+import type { OwnDottedWord } from "./OwnWord.ts"
 
 /**
  * Every move a record can wait for that is no write of this API. `Template.Choice` is a choice of a
@@ -43,16 +44,19 @@ export const waitingActions = {
 
 const own = Object.keys(waitingActions) as ReadonlyArray<keyof typeof waitingActions>
 
-/** Union of all actions, which declarations name instead of inlining it. */
-export type WaitingAction = OperationKind | keyof typeof waitingActions
+/** Actions of the engine, which declarations name instead of inlining them. */
+type BuiltInWaitingAction = BuiltInOperationKind | keyof typeof waitingActions
+/** An action of the engine, or of a room that a venue adds. */
+export type WaitingAction = BuiltInWaitingAction | OwnDottedWord
 
-export const WaitingAction: ValueSet.ValueSet<WaitingAction> = ValueSet.extensible(
-  "WaitingAction",
-  [
-    "The action that a record waits for: the kind of a write of this API, or one of these.",
-    "`Template.Choice` is a choice of a contract on the ledger, a template alone a contract to be created there.",
-    "",
-    ...own.map((action) => `- \`${action}\`: ${waitingActions[action]}`)
-  ].join("\n"),
-  [...OperationKind.members, ...own]
-)
+export const WaitingAction: ValueSet.RoomSet<WaitingAction, BuiltInWaitingAction> =
+  ValueSet.openToDottedWords(
+    "WaitingAction",
+    [
+      "The action that a record waits for: the kind of a write of this API, or one of these.",
+      "`Template.Choice` is a choice of a contract on the ledger, a template alone a contract to be created there.",
+      "",
+      ...own.map((action) => `- \`${action}\`: ${waitingActions[action]}`)
+    ].join("\n"),
+    [...OperationKind.members, ...own]
+  )

@@ -3,7 +3,7 @@ import type { OperationKind } from "./OperationKind.ts"
 import { checkNames } from "./ReconciliationChecks.ts"
 import * as ValueSet from "./ValueSet.ts"
 
-const { closed, extensible } = ValueSet
+const { closed, extensible, openToPlainWords } = ValueSet
 
 // Closed: these gain no value within /v1.
 
@@ -404,7 +404,7 @@ export const Verdict = extensible("Verdict", "What a reconciliation run comes to
 export type Verdict = ValueSet.Member<typeof Verdict>
 
 /** The checks of this release in the order they run; a later release may have more. */
-export const ReconciliationCheck = extensible(
+export const ReconciliationCheck = openToPlainWords(
   "ReconciliationCheck",
   "A check of reconciliation runs.",
   checkNames

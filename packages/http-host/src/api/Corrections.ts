@@ -1,4 +1,5 @@
 /** Additions to the generated document: roles, refusals, headers, open sets, examples. */
+import type { Catalogue } from "@bursar/engine-core"
 import type { OpenApi } from "effect/http-api"
 import type { OpenAPIV3_1 } from "openapi-types"
 import * as Body from "../wire/Body.ts"
@@ -12,7 +13,8 @@ import {
   type JsonObject,
   jsonOf,
   objectOf,
-  walk
+  walk,
+  walkObject
 } from "./document/Json.ts"
 import * as Parameters from "./document/Parameters.ts"
 import * as Refusals from "./document/Refusals.ts"
@@ -21,39 +23,48 @@ import * as Security from "./document/Security.ts"
 import * as Shared from "./document/Shared.ts"
 import * as Titles from "./document/Titles.ts"
 import * as WriteAnswers from "./document/WriteAnswers.ts"
-import { type RouteGroup, groupDocs, type Route } from "./Route.ts"
+import { docOfGroup, type Route } from "./Route.ts"
+import { extensibleOf, roomSetsOf, setsOf } from "./Sets.ts"
 
 export type Document = OpenAPIV3_1.Document
 
 type Operation = OpenApi.OpenAPISpecOperation
 
-/** Corrects the generated document; `extensible` names the sets that may gain values within /v1. */
+/** Corrects the generated document of routes, by the catalogue that they were made of. */
 export const document = (
   spec: OpenApi.OpenAPISpec,
   routes: ReadonlyArray<Route>,
-  extensible: ReadonlySet<string>
+  catalogue: Catalogue.Catalogue
 ): Document => {
+  const firstWords = Parameters.firstWordsOf(catalogue)
+  const listing = Schemas.listing(roomSetsOf(catalogue))
   const inputs = routes.flatMap((route) => inputOf(operationAt(spec, route), route))
   for (const route of routes) {
     const operation = operationAt(spec, route)
-    mendOperation(operation, route)
+    mendOperation(operation, route, { catalogue, firstWords })
     mendBody(operation, route, jsonOf(spec.components.schemas))
   }
   const { schemas: generated, ...components } = spec.components
   const unique = Schemas.withoutDoubles(
-    Schemas.components(Schemas.nullable(jsonOf(generated)), extensible)
+    Schemas.components(
+      Schemas.nullable(walkObject(jsonOf(generated), listing)),
+      extensibleOf(setsOf(catalogue))
+    )
   )
-  const paths = Schemas.nullable(jsonOf(spec.paths))
+  const paths = Schemas.nullable(walkObject(jsonOf(spec.paths), listing))
   const shown = walk(paths, unique.redirect)
-  const declared = walk(walk(unique.schemas, unique.redirect), Conditions.withNames)
+  const declared = walk(
+    walk(unique.schemas, unique.redirect),
+    Conditions.withNames(catalogue.conditions)
+  )
   if (!isObject(shown) || !isObject(declared)) throw new Error("a document of no objects")
   const writes = inputs.map(({ answer, input, route }) => ({
     route,
     answer: componentOf(unique.redirect({ $ref: `#/components/schemas/${answer}` })) ?? answer,
-    input: objectOf(walk(Schemas.nullable(input), unique.redirect))
+    input: objectOf(walk(Schemas.nullable(walkObject(input, listing)), unique.redirect))
   }))
   const { requests, schemas } = WriteAnswers.make(declared, writes)
-  const answers = Answers.components(routes, writes)
+  const answers = Answers.components(routes, { writes, table: catalogue.refusals })
   const sided = Schemas.bySide(schemas, {
     requestBodies: Shared.operationsOf(shown).map(({ parameters, requestBody }) => ({
       parameters,
@@ -75,7 +86,7 @@ export const document = (
   return {
     ...spec,
     info: { ...spec.info, contact: { name: "The operating party, called the venue" } },
-    tags: spec.tags.map((tag) => ({ ...tag, description: groupDocs[tag.name as RouteGroup] })),
+    tags: spec.tags.map((tag) => ({ ...tag, description: docOfGroup(tag.name, catalogue) })),
     security: Security.everywhere,
     // The walk keeps what the generator typed as paths, and knows it as JSON alone.
     paths: parts.paths as OpenAPIV3_1.PathsObject,
@@ -120,21 +131,32 @@ const operationAt = (spec: OpenApi.OpenAPISpec, { path }: Route): Operation => {
 
 const methodOf = { GET: "get", POST: "post", DELETE: "delete" } as const
 
-const mendOperation = (operation: Operation, route: Route): void => {
+const mendOperation = (
+  operation: Operation,
+  route: Route,
+  {
+    catalogue,
+    firstWords
+  }: {
+    readonly catalogue: Catalogue.Catalogue
+    readonly firstWords: ReturnType<typeof Parameters.firstWordsOf>
+  }
+): void => {
   const { admits, answers } = route
   Object.assign(operation, {
     operationId: route.name,
     summary: Titles.of(route.name),
     description: route.doc,
     security: Security.of(admits),
-    parameters: Parameters.of(operation, route),
+    parameters: Parameters.of(operation, route, firstWords),
     "x-roles": admits.by === "anyone" ? [] : admits.by === "approver" ? ["approver"] : admits.roles,
     ...(answers.with === "write"
       ? { "x-approvers": answers.operation.approvers, "x-slow": "operation" }
       : {}),
     ...(answers.with === "list" ? { "x-order": answers.read.order } : {})
   })
-  Answers.mend(operation, route, Refusals.of(route))
+  const table = catalogue.refusals
+  Answers.mend(operation, route, { problems: Refusals.of(route, table), table })
 }
 
 /** Body of a route that takes a file: its bytes as they are, in one of several media types. */

@@ -1,11 +1,12 @@
 /** The OpenAPI document of a table of routes, generated and then corrected to match the wire. */
+import { Catalogue } from "@bursar/engine-core"
 import { HttpApi, OpenApi } from "effect/http-api"
 import { shown } from "./Binding.ts"
 import * as Interface from "./Interface.ts"
 import * as Corrections from "./Corrections.ts"
 import * as Problem from "./Problem.ts"
 import type * as Route from "./Route.ts"
-import { extensible, sets } from "./Sets.ts"
+import { setsOf } from "./Sets.ts"
 
 /** The version of the interface, not of the package that serves it. */
 export const version = "1.0.0"
@@ -13,18 +14,30 @@ export const version = "1.0.0"
 /** Memo of the document of a table of routes, by the table: it is served, shown at /docs and judged. */
 const made = new WeakMap<ReadonlyArray<Route.Route>, Corrections.Document>()
 
-/** Document of a table of routes, built once and immutable. */
-export const make = (routes: ReadonlyArray<Route.Route>): Corrections.Document => {
+/**
+ * Document of a table of routes, built once and immutable; the catalogue is the one that the routes were
+ * made of, for its sets of words.
+ */
+export const make = (
+  routes: ReadonlyArray<Route.Route>,
+  catalogue: Catalogue.Catalogue = Catalogue.builtIn
+): Corrections.Document => {
   const memo = made.get(routes)
   if (memo !== undefined) return memo
-  const document = corrected(routes)
+  const document = corrected(routes, catalogue)
   made.set(routes, document)
   return document
 }
 
-const corrected = (routes: ReadonlyArray<Route.Route>): Corrections.Document => {
+const corrected = (
+  routes: ReadonlyArray<Route.Route>,
+  catalogue: Catalogue.Catalogue
+): Corrections.Document => {
   const api = Interface.make(routes, shown)
-    .annotate(HttpApi.AdditionalSchemas, [Problem.Problem, ...sets.map(({ schema }) => schema)])
+    .annotate(HttpApi.AdditionalSchemas, [
+      Problem.Problem,
+      ...setsOf(catalogue).map(({ schema }) => schema)
+    ])
     .annotateMerge(
       OpenApi.annotations({
         title: "Bursar",
@@ -35,14 +48,17 @@ const corrected = (routes: ReadonlyArray<Route.Route>): Corrections.Document => 
         servers: [{ url: "/" }]
       })
     )
-  return Corrections.document(OpenApi.fromApi(api), routes, extensible)
+  return Corrections.document(OpenApi.fromApi(api), routes, catalogue)
 }
 
 /**
  * Text of the document, as the host serves it and the repository keeps it: a line for each operation
  * and each component, so that it is small and a difference of two of them can still be read.
  */
-export const text = (routes: ReadonlyArray<Route.Route>): string => `${lines(make(routes), 3)}\n`
+export const text = (
+  routes: ReadonlyArray<Route.Route>,
+  catalogue: Catalogue.Catalogue = Catalogue.builtIn
+): string => `${lines(make(routes, catalogue), 3)}\n`
 
 /** Prints JSON with a line for each member of the outer levels of objects. */
 const lines = (value: unknown, levels: number): string => {

@@ -10,7 +10,7 @@ import * as Route from "./Route.ts"
 export type Interface = HttpApi.HttpApi<"bursar", Group>
 
 export const make = (routes: ReadonlyArray<Route.Route>, binding: Binding = wire): Interface => {
-  const [first, ...rest] = Route.groups.flatMap((name) => groupOf(name, routes, binding))
+  const [first, ...rest] = Route.groupsOf(routes).flatMap((name) => groupOf(name, routes, binding))
   if (first === undefined) throw new Error("an interface without a route")
   return HttpApi.make("bursar").add(first, ...rest)
 }

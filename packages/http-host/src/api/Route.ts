@@ -1,5 +1,13 @@
 /** Table of routes, from which document, handlers, gates and client are made. */
-import { CallRefusals, Csv, type Operation, Read, type Refusal } from "@bursar/engine-core"
+import {
+  CallRefusals,
+  type Catalogue,
+  Csv,
+  type Operation,
+  Read,
+  type Refusal,
+  Vocabulary
+} from "@bursar/engine-core"
 import * as FeedsApi from "./FeedsApi.ts"
 import { rolesOf } from "./Params.ts"
 import type { Admits, ServedRoute } from "./Served.ts"
@@ -54,8 +62,11 @@ export const takesWait = ({ answers, name }: Pick<Route, "answers" | "name">): b
   name === "approvals.approve" ||
   name === "events.list"
 
-/** Tables that routes are made from: operations, reads and events. */
-export interface Tables {
+/**
+ * What a host serves: writes and reads, and the rest of the catalogue that they are of; what is left out
+ * of the rest is the engine's own. A venue with rooms gives `Catalogue.withRooms(rooms)` here.
+ */
+export interface Tables extends Partial<Catalogue.Catalogue> {
   readonly operations: ReadonlyArray<Operation.Operation>
   readonly queries: ReadonlyArray<Read.Read>
 }
@@ -72,10 +83,12 @@ export const groups = [
   "Feeds",
   "System"
 ] as const
-export type RouteGroup = (typeof groups)[number]
+type BuiltInGroup = (typeof groups)[number]
+/** Group of the engine's, or the first path segment of the routes of a room. */
+export type RouteGroup = BuiltInGroup | Vocabulary.OwnWord.OwnWord
 
 /** Description of each group of routes. */
-export const groupDocs: Readonly<Record<RouteGroup, string>> = {
+const groupDocs: Readonly<Record<BuiltInGroup, string>> = {
   Instruments: "What is administered: its terms, policy, register, prices, and who may hold it.",
   Holders: "Who holds units, and what is known, agreed and owned of each.",
   Orders: "Subscriptions and redemptions, from claim to settlement, one by one or in cycles.",
@@ -87,6 +100,29 @@ export const groupDocs: Readonly<Record<RouteGroup, string>> = {
   Feeds: "Events in one gapless order, the webhooks they are posted to, and the audit log.",
   System: "What anybody may read before signing in."
 }
+
+const isBuiltIn = (group: string): group is BuiltInGroup => Object.hasOwn(groupDocs, group)
+
+/** Description of a group; that of a room's routes is the room's. */
+export const docOfGroup = (
+  group: string,
+  { rooms }: Pick<Catalogue.Catalogue, "rooms">
+): string => {
+  if (isBuiltIn(group)) return groupDocs[group]
+  const room = rooms.find(({ nouns }) =>
+    nouns.some(({ queries = [], writes = [] }) =>
+      [...queries, ...writes].some(({ route }) => Verb.parse(route).root === group)
+    )
+  )
+  if (room === undefined) throw new Error(`no room has routes of ${group}`)
+  return room.doc
+}
+
+/** Groups of a table of routes in the order of the document: the engine's, then those of rooms. */
+export const groupsOf = (routes: ReadonlyArray<Route>): ReadonlyArray<RouteGroup> => [
+  ...groups,
+  ...new Set(routes.flatMap(({ group }) => (isBuiltIn(group) ? [] : [group])))
+]
 
 /** Group of each first path segment. */
 const groupOf: Readonly<Record<string, RouteGroup>> = {
@@ -124,7 +160,7 @@ const groupOf: Readonly<Record<string, RouteGroup>> = {
 export const jsonMax = 1024 * 1024
 
 const grouped = (path: Verb.Path): RouteGroup => {
-  const group = groupOf[path.root]
+  const group = Vocabulary.OwnWord.isPlain(path.root) ? path.root : groupOf[path.root]
   if (group === undefined) throw new Error(`${path.template} belongs to no group`)
   return group
 }

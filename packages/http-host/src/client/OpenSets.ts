@@ -1,5 +1,5 @@
 /** Decoding of answers that keeps unlisted words of open sets as `{ unknown }`. */
-import { ValueSet } from "@bursar/engine-core"
+import { ValueSet, type Vocabulary } from "@bursar/engine-core"
 import type { PlainJson } from "@bursar/engine-core/kernel"
 import { Effect, Result, Schema, type SchemaIssue } from "effect"
 
@@ -16,10 +16,14 @@ export const isUnknown = (value: unknown): value is UnknownValue =>
   typeof value === "object" && value !== null && "unknown" in value
 
 /**
- * Type-level predicate: whether a text type is a union of literals, and not `string` or a branded
- * text.
+ * Type-level predicate: whether a text type is a union of literals and words of rooms, and not `string`
+ * or a branded text.
  */
-type IsWord<T extends string> = Record<never, never> extends { [K in T]: 1 } ? false : true
+type IsWord<T extends string> = T extends Vocabulary.OwnWord.OwnWord
+  ? true
+  : Record<never, never> extends { [K in T]: 1 }
+    ? false
+    : true
 
 /** Type-level predicate: whether a type is plain JSON, which has no words of declared sets. */
 type AnyJson<T> = PlainJson.Plain extends T ? true : PlainJson.PlainNumber extends T ? true : false

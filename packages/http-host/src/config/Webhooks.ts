@@ -20,14 +20,17 @@ const secret = Codec.make({
   print: (read) => `whsec_${Buffer.from(read).toString("base64")}`
 })
 
-const control = Vocabulary.EventType.members.filter(Vocabulary.isControl)
+const members = Vocabulary.EventType.members.filter(Vocabulary.isControl)
+/** A control event, of the engine or of a room. */
+const Control = Schema.Union([
+  ...members.map((member) => Schema.Literal(member)),
+  Vocabulary.OwnWord.dotted
+])
 
 const Webhook = Schema.Struct({
   webhookId: RecordId.make("WebhookId"),
   url: Schema.String.check(Schema.isMaxLength(2_048)),
-  events: Schema.optionalKey(
-    Schema.NullOr(Schema.Array(Schema.Literals(control)).check(Schema.isUnique()))
-  ),
+  events: Schema.optionalKey(Schema.NullOr(Schema.Array(Control).check(Schema.isUnique()))),
   secrets: Schema.optionalKey(Schema.Array(secret).check(Schema.isMaxLength(secretsMax)))
 })
 

@@ -4,11 +4,8 @@ import * as Concealment from "../../writes/Concealment.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Gates from "../../kernel/Gates.ts"
 import * as Offset from "../../kernel/Offset.ts"
-import type { Gate, Refused, Unavailable } from "../../kernel/Refusal.ts"
 import { Crypto } from "../../ports/Crypto.ts"
-import type { Bulk } from "../../ports/storage/Bulk.ts"
 import * as Read from "../../reads/Read.ts"
-import type { OperationAct } from "../../records/Act.ts"
 import * as JudgedAt from "../../records/JudgedAt.ts"
 import * as PinnedRecords from "../../records/PinnedRecords.ts"
 import * as LedgerReach from "../../records/LedgerReach.ts"
@@ -16,8 +13,8 @@ import { Records } from "../../records/Records.ts"
 import type { Role } from "../../vocabulary/Role.ts"
 import { PrecheckAct } from "../../vocabulary/sets.ts"
 import * as Figures from "../../writes/Figures.ts"
-import type { Operation } from "../../writes/Operation.ts"
 import { InstrumentId } from "../../instruments/instrument/Instrument.ts"
+import * as Judged from "./JudgedActLookups.ts"
 import { inputOf, namedBy, operations, subjectOf } from "./PrecheckActLookups.ts"
 import { figuresOf } from "./PrecheckFiguresLookups.ts"
 import { actSchema, actParams, membersOf } from "./PrecheckRules.ts"
@@ -39,9 +36,6 @@ const PrecheckView = Schema.Struct({
   description: "Every check of an act, in the order of the gates, and the act's figures."
 })
 
-/** Refusals that precede the gates, of the act and of its precheck alike. */
-const refusals = ["not-found", "permission-denied", "invalid-request", "already-exists"] as const
-
 export const get = Read.one({
   name: "instruments.precheck",
   doc: "Judges an act by every check of every gate, as the records stood at the point of the read, and writes nothing. With a price or a policy version it judges as if those were so. A record whose state does not answer to the act is answered by one row: gate policy, and the name of its states as the check.",
@@ -58,7 +52,7 @@ export const get = Read.one({
   pinned: true,
   params: Schema.Struct({ instrumentId: InstrumentId, act: actSchema, ...actParams }),
   value: PrecheckView,
-  refuses: refusals,
+  refuses: Judged.refusals,
   run: Effect.fn("instruments.precheck")(function* ({ instrumentId, act, ...given }, asking) {
     const { pin, role } = asking
     const operation = operations[act]
@@ -68,11 +62,11 @@ export const get = Read.one({
     const subject = yield* subjectOf(act, given, { instrumentId, asking })
     const supposed = yield* supposedBy(act, given, { subject, pin })
     const records = PinnedRecords.at(yield* Records, pin, supposed)
-    const then = actOf(asking)
+    const then = Judged.actOf(asking)
     const judged = yield* Effect.gen(function* () {
-      const rows = yield* rowsOf(operation, input, then)
+      const rows = yield* Judged.rowsOf(operation, input, then)
       if (!mayReadFigures(act, role)) return { rows, figures: null }
-      const derived = yield* derivedBy(operation, input, then)
+      const derived = yield* Judged.derivedBy(operation, input, then)
       const figures = derived ?? (yield* figuresOf(act, given, { instrumentId, now: then.now }))
       return { rows, figures }
     }).pipe(
@@ -98,69 +92,5 @@ export const get = Read.one({
 /** The figures of an execution are the totals of all lines, which investors and apps do not read. */
 const mayReadFigures = (act: typeof PrecheckAct.schema.Type, role: Role): boolean =>
   act !== "distribution.execute" || !Concealment.isConcealedFrom(role)
-
-/** The act as the caller would make it at the pin; no operation has this id. */
-const actOf = ({ caller, pin, role, venue }: Read.ReadContext): OperationAct => ({
-  cause: { by: "operation", operationId: "precheck" },
-  now: pin.judgedAt,
-  operationId: "precheck",
-  venue,
-  actor: caller.sub,
-  role,
-  signedBy: [],
-  sealed: null
-})
-
-/**
- * Rows of the conditions that the operation itself declares. A refusal that prevents the other conditions,
- * such as for an instrument that the manifest does not record, is the only row. So is the state of
- * a record that does not allow the act: its row has the gate `policy` and the name of the state
- * set.
- */
-const rowsOf = (operation: Operation, input: unknown, act: OperationAct) => {
-  if (operation.gates === undefined) throw new Error(`${operation.kind} declares no gates`)
-  return operation.gates(input, act).pipe(
-    Effect.map(Gates.gateChecksOf),
-    Effect.catchTag("Refused", (refusal) => {
-      const { check, detail, recovery } = refusal.details
-      const gate = gateOf(refusal)
-      if (gate === undefined || check === undefined) return sameRefusal(refusal)
-      const row = { ok: false, detail: detail ?? null, recovery: recovery ?? null }
-      return Effect.succeed<ReadonlyArray<Gates.GateCheck>>([{ gate, check, ...row }])
-    })
-  )
-}
-
-const gateOf = ({ slug, details: { gate } }: Refused): Gate | undefined => {
-  if (slug === "state-conflict") return "policy"
-  return slug === "rule-refused" ? gate : undefined
-}
-
-type Precheckable = (typeof refusals)[number]
-
-const isPrecheckable = (refusal: Refused): refusal is Refused<Precheckable> =>
-  refusals.some((slug) => slug === refusal.slug)
-
-const sameRefusal = (refusal: Refused): Effect.Effect<never, Refused<Precheckable>> =>
-  isPrecheckable(refusal)
-    ? Effect.fail(refusal)
-    : Effect.die(new Error(`a precheck may not answer the refusal ${refusal.slug}`))
-
-/** The figures that an operation derives; null where it declares none or refuses before them. */
-const derivedBy = (
-  operation: Operation,
-  input: unknown,
-  act: OperationAct
-): Effect.Effect<
-  Figures.DerivedFigures["figures"] | null,
-  Unavailable,
-  Records | Bulk | Crypto | LedgerReach.LedgerReach
-> =>
-  operation.figures === undefined
-    ? Effect.succeed(null)
-    : operation.figures(input, act).pipe(
-        Effect.map(({ figures }) => figures),
-        Effect.catchTag("Refused", () => Effect.succeed(null))
-      )
 
 export const queries = [get] as const

@@ -1,4 +1,6 @@
 /** The checks of a reconciliation run, gathered from their pages in the order of the table. */
+import { Context, Effect } from "effect"
+import { compare } from "../../findings/FindingRules.ts"
 import { checkNames } from "../../vocabulary/ReconciliationChecks.ts"
 import * as Admissions from "./AdmissionChecks.ts"
 import * as Cash from "./CashChecks.ts"
@@ -13,6 +15,7 @@ import * as Policies from "./PolicyChecks.ts"
 import * as Registers from "./RegisterChecks.ts"
 import * as Reserves from "./ReserveChecks.ts"
 import * as Restraints from "./RestraintChecks.ts"
+import type { RoomCheck } from "./RoomCheck.ts"
 import * as Statements from "./StatementChecks.ts"
 
 const pages = [
@@ -49,6 +52,37 @@ export const checks: ReadonlyArray<Check> = checkNames.map((checkName) => {
   }
   return check
 })
+
+/** Checks of the rooms that a venue adds, in the order of the rooms. */
+export const Declared = Context.Reference<ReadonlyArray<RoomCheck>>(
+  "@bursar/engine-core/reconciliation/RoomChecks",
+  { defaultValue: () => [] }
+)
+
+/** A check of a room as runs make it. */
+const checkOf = ({ comparisons, doc, facts, grace, name, needs, tolerance }: RoomCheck): Check => ({
+  name,
+  doc,
+  rule: name,
+  needs,
+  cannot: {},
+  facts: (instrument, { pin }) => facts(instrument, pin),
+  differences: (fact, _ofPolicy, { now }) =>
+    comparisons(fact, { now, grace }).flatMap((comparison) =>
+      compare({ ...comparison, tolerance }).map((difference) => ({ ...difference, check: name }))
+    )
+})
+
+/** Every check of this engine in the order they run: its own, then those of the rooms. */
+export const all: Effect.Effect<ReadonlyArray<Check>> = Effect.map(Declared, (ofRooms) => [
+  ...checks,
+  ...ofRooms.map(checkOf)
+])
+
+/** Names of every check of this engine, in the order they run. */
+export const allNames: Effect.Effect<ReadonlyArray<string>> = Effect.map(all, (each) =>
+  each.map(({ name }) => name)
+)
 
 /** Names of the checks on which all others rest. */
 export const groundNames: ReadonlyArray<string> = checks.flatMap(({ isGround, name }) =>

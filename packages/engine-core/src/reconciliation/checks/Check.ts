@@ -20,6 +20,7 @@ import type { Records, Stored } from "../../records/Records.ts"
 import type { ReserveBooks } from "../../reserves/reserve/CoverRules.ts"
 import type { Reserve } from "../../reserves/reserve/Reserve.ts"
 import type { ExternalSource } from "../../statements/external-source/ExternalSource.ts"
+import type { OwnWord } from "../../vocabulary/OwnWord.ts"
 import type { CheckName, reconciliationChecks } from "../../vocabulary/ReconciliationChecks.ts"
 
 /** Point of a run: the run reads only what was written by then. */
@@ -232,7 +233,7 @@ export interface Check<
     timing: GraceTerms
   ]
 > extends Page {
-  readonly name: CheckName
+  readonly name: CheckName | OwnWord
   /**
    * Streams the facts of an instrument at the point, in constant memory, and notes on input that the
    * check does not compare; neither facts nor notes: there is no input.

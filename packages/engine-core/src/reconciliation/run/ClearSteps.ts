@@ -12,8 +12,8 @@ import { Records, type Stored } from "../../records/Records.ts"
 import type { Hold } from "../../restraints/hold/Hold.ts"
 import { lockOf } from "../../restraints/hold/HoldOpeningSteps.ts"
 import { openOn } from "../../restraints/hold/OpenHoldLookups.ts"
+import * as AllChecks from "../checks/AllChecks.ts"
 import type { CoveredInstrument } from "./CompareSteps.ts"
-import { checkNames } from "../../vocabulary/ReconciliationChecks.ts"
 import * as Rules from "./RunRules.ts"
 import type { RunScope } from "./Run.ts"
 
@@ -53,6 +53,7 @@ export const holdOrClear = Effect.fnUntraced(function* (run: RecordedRun, act: A
     { discard: true }
   )
   const blocked = yield* blockedElsewhere(ids)
+  const checkNames = yield* AllChecks.allNames
   const isFree = ({ instrument: { instrumentId }, outcomes }: CoveredInstrument): boolean =>
     run.isGrounded &&
     Rules.isWhole(run.scope, checkNames) &&
@@ -88,7 +89,7 @@ const withDistributions = Effect.fnUntraced(function* ({ covered }: RecordedRun)
 const blockedElsewhere = Effect.fnUntraced(function* (instrumentIds: ReadonlyArray<string>) {
   if (instrumentIds.length === 0) return new Set<string | null>()
   const records = yield* Records
-  const releaseChecks: ReadonlyArray<string> = checkNames
+  const releaseChecks = yield* AllChecks.allNames
   const found = yield* records
     .stream(findings, {
       where: { state: ["open"], severity: ["blocking"], instrumentId: instrumentIds }

@@ -15,7 +15,7 @@ import { ProjectionLog } from "../../ports/storage/ProjectionLog.ts"
 import { orUnavailable } from "../../records/PortFailure.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import * as Point from "../../reads/Point.ts"
-import { checks } from "../checks/AllChecks.ts"
+import * as AllChecks from "../checks/AllChecks.ts"
 import type * as Check from "../checks/Check.ts"
 import { pointOf } from "../checks/ReserveBatchLookups.ts"
 import { checkMarks, idOf } from "./CheckMark.ts"
@@ -85,7 +85,7 @@ export const groundOf = Effect.fnUntraced(function* (
   const startedAt = yield* Instant.now
   const isReached = Result.isSuccess(yield* Effect.result(ledger.ledgerEnd))
   const at: Check.Point = { ...(yield* pointAt(startedAt)), isBrief }
-  const chosen = chosenOf(scope)
+  const chosen = yield* chosenOf(scope)
   const ground = yield* Effect.forEach(
     chosen.filter(({ venueFacts }) => venueFacts !== undefined),
     (check) =>
@@ -93,7 +93,7 @@ export const groundOf = Effect.fnUntraced(function* (
         ? orUnread(venueOutcomeOf(check, { at, scope, isServed }), check, null)
         : Effect.succeed(unread(check, null, ledgerUnreachable))
   )
-  return { startedAt, at, isReached, checks: namesOf(scope), ground } satisfies Ground
+  return { startedAt, at, isReached, checks: yield* namesOf(scope), ground } satisfies Ground
 })
 
 /** Point at which a run compares, and whether the ledger was reachable. */
@@ -102,12 +102,14 @@ interface Situation {
   readonly isReached: boolean
 }
 
-const chosenOf = (scope: RunScope): ReadonlyArray<Check.Check> =>
-  checks.filter(({ name }) => scope.checks?.includes(name) ?? true)
+const chosenOf = (scope: RunScope): Effect.Effect<ReadonlyArray<Check.Check>> =>
+  Effect.map(AllChecks.all, (checks) =>
+    checks.filter(({ name }) => scope.checks?.includes(name) ?? true)
+  )
 
 /** Names of the checks of a run of the scope, in the order of the table. */
-export const namesOf = (scope: RunScope): ReadonlyArray<string> =>
-  chosenOf(scope).map(({ name }) => name)
+export const namesOf = (scope: RunScope): Effect.Effect<ReadonlyArray<string>> =>
+  Effect.map(chosenOf(scope), (chosen) => chosen.map(({ name }) => name))
 
 /** Runs the checks of the scope at a point, without the venue's own facts. */
 export const compareAt = Effect.fnUntraced(function* (
@@ -132,7 +134,7 @@ export const compareAt = Effect.fnUntraced(function* (
     Stream.flatMap((covers) => Stream.fromIterable(covers)),
     Stream.runCollect
   )
-  return { at, isReached, checks: namesOf(scope), covered }
+  return { at, isReached, checks: yield* namesOf(scope), covered }
 })
 
 /** Runs the checks of the scope on one instrument, at the point of a batch of instruments. */
@@ -149,7 +151,7 @@ export const compareOne = Effect.fnUntraced(function* (
   }
 ) {
   const { instrumentId, registrar } = instrument
-  const outcomes = yield* Effect.forEach(chosenOf(scope), (check) =>
+  const outcomes = yield* Effect.forEach(yield* chosenOf(scope), (check) =>
     isReached
       ? outcomeOf(check, instrument, at).pipe(
           // Facts that were read together may be corrupt for another instrument of the batch.
@@ -168,10 +170,11 @@ export const compareOne = Effect.fnUntraced(function* (
 export const allFailed = (
   scope: RunScope,
   { instrumentId, registrar }: Stored<Instrument>
-): CoveredInstrument => ({
-  instrument: { instrumentId, registrar },
-  outcomes: chosenOf(scope).map((check) => unread(check, instrumentId, defect))
-})
+): Effect.Effect<CoveredInstrument> =>
+  Effect.map(chosenOf(scope), (chosen) => ({
+    instrument: { instrumentId, registrar },
+    outcomes: chosen.map((check) => unread(check, instrumentId, defect))
+  }))
 
 /** Resolves the point of a run: the head of the records, and the present time. */
 const pointAt = Effect.fnUntraced(function* (now: Instant.Instant) {

@@ -165,8 +165,8 @@ const makePart = Effect.fnUntraced(function* (making: LeasedRun, turn: Turn) {
   const isQueued = making.fences.item !== null
   const waitMillis = isQueued ? 0 : partWaitMillis
   const made = yield* LeasedLock.within({ name, waitMillis }, (own) =>
-    Effect.suspend(() => {
-      const covered = [allFailed(scope, instrument)]
+    Effect.flatMap(allFailed(scope, instrument), (failedInstrument) => {
+      const covered = [failedInstrument]
       const failed: ComparedRun = { ...turn.ground, covered, venue: [] }
       const recorded = (compared: ComparedRun) =>
         recordPart(making, { instrumentId, scope, compared }, own)
@@ -233,7 +233,7 @@ export const endRun = Effect.fnUntraced(function* (making: LeasedRun) {
   const { runId, trigger, scope, startedAt, asOf, readBy } = making.underWay
   const act = yield* actOf(making.underWay)
   const where = { runId: [runId] }
-  const checks = namesOf(scope)
+  const checks = yield* namesOf(scope)
   const sum = yield* records.stream(runParts, { where }).pipe(
     Stream.runFold(
       () => Rules.noParts(checks),

@@ -28,11 +28,10 @@ import * as CoverRules from "../../reserves/reserve/CoverRules.ts"
 import type { RunTrigger } from "../../vocabulary/sets.ts"
 import { type InstrumentVerdict, instrumentVerdicts } from "../verdict/InstrumentVerdict.ts"
 import * as Verdict from "../verdict/VerdictRules.ts"
-import { groundNames } from "../checks/AllChecks.ts"
+import { allNames, groundNames } from "../checks/AllChecks.ts"
 import type { BackingReserve } from "../checks/Check.ts"
 import { backedOf } from "../checks/ReserveBatchLookups.ts"
 import { checkMarks, idOf as markIdOf } from "./CheckMark.ts"
-import { checkNames } from "../../vocabulary/ReconciliationChecks.ts"
 import { holdOrClear } from "./ClearSteps.ts"
 import type { ComparedRun } from "./CompareSteps.ts"
 import { mark } from "./MarkSteps.ts"
@@ -414,6 +413,7 @@ const recordVerdicts = Effect.fnUntraced(function* (
   const before = new Map<string, Stored<InstrumentVerdict>>(
     (yield* records.many(instrumentVerdicts, ids)).map((verdict) => [verdict.instrumentId, verdict])
   )
+  const checkNames = yield* allNames
   return yield* Effect.forEach(compared.covered, ({ instrument: { instrumentId }, outcomes }) => {
     const stored = before.get(instrumentId)
     const verdict = Verdict.judge({

@@ -10,8 +10,7 @@ import { ProjectionLog } from "../../ports/storage/ProjectionLog.ts"
 import * as PinnedRecords from "../../records/PinnedRecords.ts"
 import { orUnavailable } from "../../records/PortFailure.ts"
 import { Records } from "../../records/Records.ts"
-import { checkNames } from "../../vocabulary/ReconciliationChecks.ts"
-import { venueNames } from "../checks/AllChecks.ts"
+import { allNames, venueNames } from "../checks/AllChecks.ts"
 import { compareAt } from "../run/CompareSteps.ts"
 import { statementsNamedBy } from "../run/NamedStatementLookups.ts"
 import { runs } from "../run/Run.ts"
@@ -125,7 +124,7 @@ export const supposed = Effect.fnUntraced(function* (
         onNone: () => [],
         onSome: ({ notCompared }) => notCompared
       }),
-      checks: checkNames
+      checks: yield* allNames
     })
   }).pipe(Effect.provideService(Records, before))
 })

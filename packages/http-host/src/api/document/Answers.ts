@@ -1,5 +1,5 @@
 /** The answers of the document: their headers, and every refusal under its own status. */
-import { Refusal } from "@bursar/engine-core"
+import type { Refusal } from "@bursar/engine-core"
 import type { OpenApi } from "effect/http-api"
 import type { OpenAPIV3_1 } from "openapi-types"
 import * as Body from "../../wire/Body.ts"
@@ -108,12 +108,10 @@ const ofOwnSuccess = (route: Route, status: string): ReadonlyArray<Header> => {
 }
 
 /** Headers of refusals; a retryable one has Retry-After. */
-const ofRefusals = (slugs: ReadonlyArray<Refusal.Slug>): ReadonlyArray<Header> => [
+const ofRefusals = (rows: ReadonlyArray<Refusal.RefusalRow>): ReadonlyArray<Header> => [
   "Link",
-  ...(slugs.some((slug) => Refusal.refusals[slug].retryable) ? (["RetryAfter"] as const) : []),
-  ...(slugs.some((slug) => Refusal.refusals[slug].status === 401)
-    ? (["Authenticate"] as const)
-    : [])
+  ...(rows.some(({ retryable }) => retryable) ? (["RetryAfter"] as const) : []),
+  ...(rows.some(({ status }) => status === 401) ? (["Authenticate"] as const) : [])
 ]
 
 /** Statuses of the answer of a write, which has one form: what the write is now. */
@@ -122,7 +120,13 @@ const writeStatuses = ["200", "202"]
 export const mend = (
   operation: OpenApi.OpenAPISpecOperation,
   route: Route,
-  problems: ReadonlyArray<Refusal.Slug>
+  {
+    problems,
+    table
+  }: {
+    readonly problems: ReadonlyArray<Refusal.Slug>
+    readonly table: Refusals.RefusalTable
+  }
 ): void => {
   for (const [status, answer] of Object.entries(operation.responses)) {
     if (route.answers.with === "write" && writeStatuses.includes(status)) {
@@ -143,7 +147,7 @@ export const mend = (
   if (isConditional(route)) {
     Object.assign(operation.responses, { "304": referTo(nameOf(route, 304, [])) })
   }
-  for (const [status, slugs] of byStatus(problems)) {
+  for (const [status, slugs] of byStatus(problems, table)) {
     Object.assign(operation.responses, { [status]: referTo(nameOf(route, status, slugs)) })
   }
 }
@@ -174,7 +178,13 @@ interface WriteAnswer {
  */
 export const components = (
   routes: ReadonlyArray<Route>,
-  writes: ReadonlyArray<WriteAnswer>
+  {
+    table,
+    writes
+  }: {
+    readonly writes: ReadonlyArray<WriteAnswer>
+    readonly table: Refusals.RefusalTable
+  }
 ): Record<string, OpenAPIV3_1.ResponseObject> => {
   const all = new Map<string, OpenAPIV3_1.ResponseObject>()
   const add = (name: string, answer: OpenAPIV3_1.ResponseObject): void => {
@@ -187,8 +197,8 @@ export const components = (
   for (const { answer, route } of writes) add(route.name, written(route, answer))
   for (const route of routes) {
     if (isConditional(route)) add(nameOf(route, 304, []), notModified(route))
-    for (const [status, slugs] of byStatus(Refusals.of(route))) {
-      add(nameOf(route, status, slugs), refusal(route, slugs))
+    for (const [status, slugs] of byStatus(Refusals.of(route, table), table)) {
+      add(nameOf(route, status, slugs), refusal(route, slugs, table))
     }
   }
   return Object.fromEntries([...all].toSorted(([a], [b]) => (a < b ? -1 : 1)))
@@ -214,26 +224,33 @@ const ofTheRequest: ReadonlySet<number> = new Set([400, 414, 431])
  */
 const carriedByRefusal = (
   route: Route,
-  slugs: ReadonlyArray<Refusal.Slug>
+  rows: ReadonlyArray<Refusal.RefusalRow>
 ): ReadonlyArray<Header> => {
-  const statuses = slugs.map((slug) => Refusal.refusals[slug].status)
+  const statuses = rows.map(({ status }) => status)
   if (statuses.every((status) => status === 401)) return everywhere
   return statuses.every((status) => ofTheRequest.has(status))
     ? [...everywhere, ...limited]
     : carried(route)
 }
 
-const refusal = (route: Route, slugs: ReadonlyArray<Refusal.Slug>): OpenAPIV3_1.ResponseObject =>
-  Object.assign(
+const refusal = (
+  route: Route,
+  slugs: ReadonlyArray<Refusal.Slug>,
+  table: Refusals.RefusalTable
+): OpenAPIV3_1.ResponseObject => {
+  const rows = slugs.map((slug) => Refusals.rowOf(table, slug))
+  return Object.assign(
     {
-      description: slugs.map((slug) => `${slug}: ${Refusal.refusals[slug].title}`).join(" "),
-      headers: refer([...carriedByRefusal(route, slugs), ...ofRefusals(slugs)]),
+      description: slugs.map((slug) => `${slug}: ${Refusals.rowOf(table, slug).title}`).join(" "),
+      headers: refer([...carriedByRefusal(route, rows), ...ofRefusals(rows)]),
       content: { [Body.problemMediaType]: { schema: { $ref: "#/components/schemas/Problem" } } }
     },
     { "x-problems": slugs }
   )
+}
 
 const byStatus = (
-  problems: ReadonlyArray<Refusal.Slug>
+  problems: ReadonlyArray<Refusal.Slug>,
+  table: Refusals.RefusalTable
 ): ReadonlyMap<number, ReadonlyArray<Refusal.Slug>> =>
-  Map.groupBy(problems, (slug) => Refusal.refusals[slug].status)
+  Map.groupBy(problems, (slug) => Refusals.rowOf(table, slug).status)

@@ -2,10 +2,13 @@
 import { Conditions } from "@bursar/engine-core"
 import type { Change } from "./Json.ts"
 
-const names = Object.keys(Conditions.conditions).toSorted().join(", ")
-
 /** Adds the names of all conditions to the description of a member that names one. */
-export const withNames: Change = (object) =>
-  object.description === Conditions.description
-    ? { ...object, description: `${Conditions.description} Else one of: ${names}.` }
-    : object
+export const withNames =
+  (conditions: ReadonlyArray<string>): Change =>
+  (object) =>
+    object.description === Conditions.description
+      ? {
+          ...object,
+          description: `${Conditions.description} Else one of: ${conditions.toSorted().join(", ")}.`
+        }
+      : object

@@ -1,5 +1,5 @@
 /** The parameters of the document: description, bounds and an example of each. */
-import { Catalogue } from "@bursar/engine-core"
+import type { Catalogue } from "@bursar/engine-core"
 import { Month, RecordId } from "@bursar/engine-core/kernel"
 import type { OpenApi } from "effect/http-api"
 import * as Params from "../Params.ts"
@@ -200,7 +200,8 @@ const descriptions: Readonly<Record<string, Description>> = {
  */
 export const of = (
   operation: OpenApi.OpenAPISpecOperation,
-  { answers, file, name, path }: Route
+  { answers, file, name, path }: Route,
+  firstWords: FirstWords
 ): ReadonlyArray<Parameter | { readonly $ref: string }> => {
   const inPath = new Set(path.names)
   const own = operation.parameters.filter(
@@ -226,10 +227,10 @@ export const of = (
       example: `${name.replace(/(Id|Key)$/, "")}-1`
     })),
     ...own.map(({ name, required, schema }) => ({
-      ...inQuery(name, required, schema),
+      ...inQuery(name, { required, schema, firstWords }),
       ...(file === undefined ? {} : ofFile[name])
     })),
-    ...standard.map((name) => inQuery(name, false, {})),
+    ...standard.map((name) => inQuery(name, { required: false, schema: {}, firstWords })),
     ...headers.map((name) => ({ $ref: `#/components/parameters/${name}` }))
   ]
 }
@@ -239,12 +240,19 @@ const takesIfMatch = ({ answers, name }: Pick<Route, "answers" | "name">): boole
   name === "approvals.approve" ||
   (answers.with === "write" && answers.operation.ifMatch !== undefined)
 
-const inQuery = (name: string, required: boolean, schema: object): Parameter => ({
+const inQuery = (
+  name: string,
+  {
+    firstWords,
+    required,
+    schema
+  }: { readonly required: boolean; readonly schema: object; readonly firstWords: FirstWords }
+): Parameter => ({
   name,
   in: "query",
   required,
   schema: unnamed(jsonOf(schema)),
-  example: exampleOf(name, jsonOf(schema)),
+  example: exampleOf(name, jsonOf(schema), firstWords),
   description: `Only what is of that ${words(name)}.`,
   ...descriptions[name],
   ...(jsonOf(schema).format === "date" ? inDays[name] : {}),
@@ -307,20 +315,25 @@ const unnamed = ({ title: _, description: __, ...rest }: JsonObject): JsonObject
 const words = (name: string): string =>
   name.replace(/(Id|Key)$/, "").replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`)
 
-/** The first member of every declared set, by the set's name. */
-const firstMember = new Map<string, string | undefined>([
-  ...Catalogue.valueSets.map(({ name, members }) => [name, members[0]] as const),
-  ...[...Catalogue.machines, ...Catalogue.judged].map(
-    ({ name, states }) => [name, Object.keys(states)[0]] as const
-  )
-])
+/** The first word of every declared set, by the set's name. */
+type FirstWords = ReadonlyMap<string, string | undefined>
+
+export const firstWordsOf = ({
+  judged,
+  machines,
+  valueSets
+}: Pick<Catalogue.Catalogue, "judged" | "machines" | "valueSets">): FirstWords =>
+  new Map<string, string | undefined>([
+    ...valueSets.map(({ name, members }) => [name, members[0]] as const),
+    ...[...machines, ...judged].map(({ name, states }) => [name, Object.keys(states)[0]] as const)
+  ])
 
 /** An example value that satisfies the parameter's schema. */
-const exampleOf = (name: string, shape: JsonObject): Json => {
+const exampleOf = (name: string, shape: JsonObject, firstWords: FirstWords): Json => {
   if (isArray(shape.enum)) return shape.enum[0] ?? null
-  if (isObject(shape.items)) return [exampleOf(name, shape.items)]
+  if (isObject(shape.items)) return [exampleOf(name, shape.items, firstWords)]
   const component = componentOf(shape)
-  if (component !== undefined) return firstMember.get(component.replace(/_\d+$/, "")) ?? null
+  if (component !== undefined) return firstWords.get(component.replace(/_\d+$/, "")) ?? null
   if (shape.format === "date-time") return "2026-07-31T16:00:00Z"
   if (shape.format === "date") return "2026-07-31"
   if (isMonth(shape)) return "2026-07"

@@ -1,5 +1,5 @@
 /** Refusals of the routes: those that every route has, and its own. */
-import { Refusal } from "@bursar/engine-core"
+import { Catalogue, type Refusal } from "@bursar/engine-core"
 import type { Route } from "../Route.ts"
 
 /** Refusals of every route, and those of every route that needs a caller. */
@@ -38,16 +38,27 @@ export type EveryRouteSlug =
 /** Slugs that do not depend on what a route does. */
 export const common: ReadonlySet<string> = new Set([...always, ...signedIn, ...withBody])
 
+/** Rows of the refusals of an interface, by their slugs: those of the engine, then those of rooms. */
+export type RefusalTable = Catalogue.Catalogue["refusals"]
+
+/** Row of a refusal. Throws where the table has none: a route refuses what nobody declares. */
+export const rowOf = (table: RefusalTable, slug: string): Refusal.RefusalRow => {
+  const row = table[slug]
+  if (row === undefined) throw new Error(`no table of refusals has ${slug}`)
+  return row
+}
+
 /** Slugs of all refusals of a route, in the order of the table of refusals. */
-export const of = (route: Route): ReadonlyArray<Refusal.Slug> => {
+export const of = (
+  route: Route,
+  table: RefusalTable = Catalogue.builtIn.refusals
+): ReadonlyArray<Refusal.Slug> => {
   const given = new Set<string>([
     ...always,
     ...(route.admits.by === "anyone" ? [] : signedIn),
     ...(route.bodyMax === 0 ? [] : withBody),
     ...route.refuses
   ])
-  return slugs.filter((slug) => given.has(slug))
+  // Cast: the keys of the table are slugs.
+  return (Object.keys(table) as Array<Refusal.Slug>).filter((slug) => given.has(slug))
 }
-
-const isSlug = (text: string): text is Refusal.Slug => text in Refusal.refusals
-const slugs = Object.keys(Refusal.refusals).filter(isSlug)

@@ -61,6 +61,40 @@ export const components = (schemas: JsonObject, extensible: ReadonlySet<string>)
       ])
   )
 
+/** Words of a set that is open to rooms. */
+interface RoomWords {
+  readonly members: ReadonlyArray<string>
+  readonly ownWords: ReadonlyArray<string>
+}
+
+/**
+ * Lists the words of a set that is open to rooms, those of the engine and then those of the rooms. The
+ * schema that validates them has a pattern for the latter.
+ */
+export const listing =
+  (sets: ReadonlyArray<RoomWords>): Change =>
+  (object) => {
+    const { anyOf, ...rest } = object
+    if (!isArray(anyOf) || !isOpenSide(anyOf.at(-1))) return object
+    const words = anyOf.slice(0, -1).flatMap((choice) => wordOf(choice) ?? [])
+    const set = sets.find(
+      ({ members }) =>
+        members.length === anyOf.length - 1 && members.every((word, at) => words[at] === word)
+    )
+    return set === undefined
+      ? object
+      : { type: "string", enum: [...set.members, ...set.ownWords], ...rest }
+  }
+
+const isOpenSide = (choice: Json | undefined): boolean =>
+  isObject(choice) && typeof choice.pattern === "string" && choice.pattern.startsWith("^x-")
+
+const wordOf = (choice: Json): string | undefined => {
+  if (!isObject(choice) || !isArray(choice.enum)) return undefined
+  const [word, ...others] = choice.enum
+  return typeof word === "string" && others.length === 0 ? word : undefined
+}
+
 const opened = ({ type, enum: values, ...rest }: JsonObject): JsonObject => ({
   ...rest,
   anyOf: [{ type, enum: values }, { type: "string" }],

@@ -1,0 +1,26 @@
+/**
+ * All that a package needs to declare a room of a venue's own: its machine, records, writes, reads, events,
+ * readings of the ledger, timely moves, refusals, conditions and checks, and the room itself.
+ */
+export { opened } from "../agreements/ProposalSteps.ts"
+export * as Noun from "../nouns/Noun.ts"
+export * as Room from "../nouns/Room.ts"
+export { RoomsNotUsable } from "../nouns/RoomFaults.ts"
+export * as Collection from "../kernel/Collection.ts"
+export * as Gates from "../kernel/Gates.ts"
+export * as Judged from "../kernel/Judged.ts"
+export * as Machine from "../kernel/Machine.ts"
+export * as Refusal from "../kernel/Refusal.ts"
+export * as FromLedger from "../projection/TypedFromLedger.ts"
+export * as LedgerRecord from "../projection/LedgerRecord.ts"
+export * as Read from "../reads/Read.ts"
+export * as Check from "../reconciliation/checks/RoomCheck.ts"
+export * as Consequence from "../records/Consequence.ts"
+export * as Event from "../records/EventDeclaration.ts"
+export { Records, type Stored } from "../records/Records.ts"
+export * as RecordView from "../records/RecordView.ts"
+export * as Timely from "../records/Timely.ts"
+export * as ValueSet from "../vocabulary/ValueSet.ts"
+export type { DerivedFigures } from "../writes/Figures.ts"
+export * as Operation from "../writes/Operation.ts"
+export * as Precheck from "./Precheck.ts"

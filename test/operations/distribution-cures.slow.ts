@@ -10,7 +10,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Layer } from "effect"
 import { shownDistributions } from "#core/distributions/distribution/Distribution.ts"
 import * as Calls from "../engine/calls.ts"
-import { world } from "../engine/world.ts"
+import { polled, world } from "../engine/world.ts"
 import * as Cycles from "./cycles.ts"
 import * as Month from "./distributions.ts"
 import * as Executions from "./executions.ts"
@@ -534,6 +534,63 @@ describe("a holder is not closed", () => {
       }
       if (row.sold === "after") yield* sells
       assert.strictEqual(yield* closing, row.why)
+    }).pipe(Effect.provide(world()))
+  )
+
+  const july = { instrumentId: "fund-a", month: "2026-07" }
+
+  it.effect("while a distribution that owes it a line has not added all of its lines", () =>
+    Effect.gen(function* () {
+      const { stage, holders } = yield* Executions.founded(["h1", "h2"])
+      yield* Powers.mints(stage, holders[0]!, "100")
+      yield* Powers.agrees(stage)
+      yield* Powers.consents(holders[0]!)
+      yield* Cycles.at("2026-07-10T12:00:00Z")
+      yield* Executions.publishes(stage, "0.01", "2026-07-10T11:00:00Z")
+      yield* Cycles.at("2026-07-20T12:00:00Z")
+      yield* succeeding(Powers.forces("h1", "h2"))
+      yield* Cycles.at("2026-08-01T00:02:00Z")
+      const started = yield* Calls.write("distribution.execute", {}, july)
+      assert.strictEqual(started.state, "running")
+      // The month is executed, and no line of it is there yet.
+      assert.deepStrictEqual(yield* Month.lines, [])
+      assert.strictEqual(yield* closing, "rule-refused policy no-accrued-income")
+      assert.strictEqual((yield* Powers.ran(started, "distribution.execute")).why, "")
+      assert.strictEqual(yield* closing, "rule-refused policy no-open-line")
+    }).pipe(Effect.provide(world({ settings: { batchLines: 1 }, storage: polled })))
+  )
+
+  it.effect.each([
+    { sold: "2026-07-20T12:00:00Z", open: "", executed: "" },
+    {
+      sold: "2026-08-01T12:00:00Z",
+      open: "rule-refused policy no-accrued-income",
+      executed: "rule-refused policy no-open-line"
+    }
+  ])("while a month that has ended owes it the gain of its units (sold $sold)", (row) =>
+    Effect.gen(function* () {
+      const terms = { ...Executions.accumulating, distribution: Executions.par.distribution }
+      const { stage, holders } = yield* Executions.founded(["h1", "h2"], terms)
+      yield* Powers.agrees(stage)
+      yield* Powers.consents(holders[0]!)
+      const price = { metric: "price" } as const
+      yield* Cycles.at("2026-07-02T12:00:00Z")
+      yield* Powers.mints(stage, holders[0]!, "100")
+      yield* Executions.publishes(stage, "1", "2026-07-02T11:00:00Z", price)
+      yield* Cycles.at("2026-07-20T12:00:00Z")
+      yield* Executions.publishes(stage, "1.1", "2026-07-20T11:00:00Z", price)
+      yield* Cycles.at(row.sold)
+      yield* succeeding(Powers.forces("h1", "h2"))
+      if (row.open === "") return assert.strictEqual(yield* closing, "")
+      assert.strictEqual(yield* closing, row.open)
+      yield* succeeding(Calls.write("distribution.execute", {}, july))
+      assert.strictEqual(yield* closing, row.executed)
+      const own = (yield* Month.lines).find(({ holderId }) => holderId === "h1")!
+      yield* Cycles.at("2026-08-05T09:00:00Z")
+      yield* Cycles.turns
+      yield* Month.delivers(stage, "fund-a.2026-07", own.lineId)
+      yield* Month.rolls([own.lineId])
+      assert.strictEqual(yield* closing, "")
     }).pipe(Effect.provide(world()))
   )
 

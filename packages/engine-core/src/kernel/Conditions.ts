@@ -86,7 +86,7 @@ export const conditions = {
   "no-open-order": { gate: "policy", sentence: "All orders of the holder have ended.", recovery: "Settle, withdraw or release the holder's orders." },
   "no-open-line": { gate: "policy", sentence: "No distribution line of the holder is due, suspended or delivered.", recovery: "Wait until the holder's distribution lines are paid and rolled." },
   "no-carry": { gate: "policy", sentence: "The last distribution of no instrument left the holder as much as a payout's smallest amount.", recovery: "Execute the next distribution, which pays the carry." },
-  "no-accrued-income": { gate: "policy", sentence: "The holder had no units of an instrument with a daily income since the record date of its last distribution.", recovery: "Execute the distribution of the days on which the holder had units." },
+  "no-accrued-income": { gate: "policy", sentence: "No instrument owes the holder an income that is not distributed: a daily one of days since its last distribution, or the gain of units at a record date since.", recovery: "Execute the distribution of the days on which the holder had units." },
   "account-owner": { gate: "policy", sentence: "The account names the holder or the instrument that it belongs to.", recovery: "Name the holder or the instrument whose account it is." },
   "source-active": { gate: "policy", sentence: "The configuration of the deployment names the source.", recovery: "Name a source that is active." },
   "source-instrument": { gate: "policy", sentence: "The source states the instrument.", recovery: "Name an instrument of the source." },

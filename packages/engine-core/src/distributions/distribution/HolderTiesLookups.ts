@@ -2,15 +2,28 @@
 import { Effect, Option, Stream } from "effect"
 import type { Holder } from "../../holders/holder/Holder.ts"
 import {
-  type Instrument,
   instruments,
-  isRecorded
+  isRecorded,
+  type RecordedInstrument
 } from "../../instruments/instrument/Instrument.ts"
-import { idOf as entryIdOf, registerEntries } from "../../instruments/register/RegisterEntry.ts"
+import {
+  idOf as entryIdOf,
+  registerEntries,
+  type RegisterEntry
+} from "../../instruments/register/RegisterEntry.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import * as Month from "../../kernel/Month.ts"
+import * as Offset from "../../kernel/Offset.ts"
+import * as Zone from "../../kernel/Zone.ts"
 import type { Unavailable } from "../../kernel/Refusal.ts"
+import type { OperationAct } from "../../records/Act.ts"
+import { LedgerReach } from "../../records/LedgerReach.ts"
 import { Records } from "../../records/Records.ts"
+import { versionsOf } from "../period/PeriodLookups.ts"
+import { datesOf } from "../period/PeriodTermsRules.ts"
 import { type Distribution, distributions } from "./Distribution.ts"
+import { executedOf } from "./DistributionLookups.ts"
 import { distributionSlots } from "./DistributionSlot.ts"
 import { linesOfPayees } from "./LineLookups.ts"
 import { predecessorsOf } from "./SuccessionLookups.ts"
@@ -18,19 +31,33 @@ import { predecessorsOf } from "./SuccessionLookups.ts"
 /** Number of instruments whose distributions are loaded together. */
 const groupMax = 100
 
-/** Last executed distribution of each instrument that has one. */
-const lastExecuted: Stream.Stream<
-  ReadonlyArray<Distribution>,
-  Unavailable,
-  Records
-> = Stream.unwrap(
+/**
+ * Finds the last distribution of an instrument that has all of its lines: itself, or of one that is
+ * executed and not sealed the sealed one before it. What an unsealed distribution will pay does not
+ * show in the lines that it has so far. Null: none is sealed.
+ */
+const sealedOf = (last: Distribution): Effect.Effect<Distribution | null, Unavailable, Records> =>
+  last.sealedAt === null
+    ? executedOf(last.instrumentId, null).pipe(
+        Stream.filter(({ sealedAt }) => sealedAt !== null),
+        Stream.runHead,
+        Effect.map(Option.getOrNull)
+      )
+    : Effect.succeed(last)
+
+const sealedAmong = (last: ReadonlyArray<Distribution>) =>
+  Effect.map(Effect.forEach(last, sealedOf), (found) => found.filter((sealed) => sealed !== null))
+
+/** Last sealed distribution of each instrument that has one. */
+const lastSealed: Stream.Stream<ReadonlyArray<Distribution>, Unavailable, Records> = Stream.unwrap(
   Effect.map(Records, (records) =>
     records.stream(distributionSlots, {}).pipe(
       Stream.flatMap(({ record: { distributionId } }) =>
         Stream.fromIterable(distributionId === null ? [] : [distributionId])
       ),
       Stream.grouped(groupMax),
-      Stream.mapEffect((ids) => records.many(distributions, ids))
+      Stream.mapEffect((ids) => records.many(distributions, ids)),
+      Stream.mapEffect(sealedAmong)
     )
   )
 )
@@ -54,12 +81,12 @@ const earnersIn = Effect.fnUntraced(function* (
 })
 
 /**
- * Finds an instrument whose last distribution left the holder, and the predecessors whose income is
+ * Finds an instrument whose last sealed distribution left the holder, and the predecessors whose income is
  * the holder's, a carry that can be paid: at least the smallest amount of the instrument's payouts.
  * Null: there is none.
  */
 export const carryOf = (holder: Holder): Effect.Effect<string | null, Unavailable, Records> =>
-  lastExecuted.pipe(
+  lastSealed.pipe(
     Stream.mapEffect((group) => carryingIn(group, holder)),
     Stream.filter((instrumentId) => instrumentId !== null),
     Stream.runHead,
@@ -95,31 +122,32 @@ const smallestOf = (places: number): Decimal.Decimal =>
   places === 0 ? Decimal.one : Decimal.of(`0.${"1".padStart(places, "0")}`)
 
 /**
- * Finds an instrument that distributes a daily income and whose units the holder, or a predecessor
- * whose income is the holder's, has had since the record date of the last distribution: the income of
- * those days is not paid yet. Null: there is none.
+ * Finds an instrument that owes the holder, or a predecessor whose income is the holder's, an income
+ * that no sealed distribution has yet. A daily income (par) is owed for all days on which it had units
+ * since the record date of the last sealed distribution; the gain in the price of an accumulating
+ * instrument for its units at each record date that has passed since. Null: there is none.
  */
-export const accrualOf = (holder: Holder): Effect.Effect<string | null, Unavailable, Records> =>
+export const accrualOf = (
+  holder: Holder,
+  act: Pick<OperationAct, "now">
+): Effect.Effect<string | null, Unavailable, Records | LedgerReach> =>
   Stream.unwrap(
     Effect.map(Records, (records) =>
       records.stream(instruments, { where: { listed: ["yes"] } }).pipe(
         Stream.map(({ record }) => record),
         Stream.filter((instrument) => isRecorded(instrument)),
-        Stream.filter(
-          ({ manifest }) =>
-            manifest.valuation === "par" && manifest.distribution.schedule === "monthly"
-        ),
         Stream.grouped(groupMax),
-        Stream.mapEffect((group) => accruingIn(group, holder)),
+        Stream.mapEffect((group) => accruingIn(group, holder, act)),
         Stream.filter((instrumentId) => instrumentId !== null)
       )
     )
   ).pipe(Stream.runHead, Effect.map(Option.getOrNull))
 
-/** Finds the first of these instruments whose units the holder has had since its last record date. */
+/** Finds the first of these instruments that owes the holder an income. */
 const accruingIn = Effect.fnUntraced(function* (
-  group: ReadonlyArray<Pick<Instrument, "instrumentId" | "registrar">>,
-  holder: Holder
+  group: ReadonlyArray<RecordedInstrument>,
+  holder: Holder,
+  act: Pick<OperationAct, "now">
 ) {
   const records = yield* Records
   const earners = yield* earnersIn(group, holder)
@@ -136,17 +164,65 @@ const accruingIn = Effect.fnUntraced(function* (
     group.map(({ instrumentId }) => instrumentId)
   )
   const ids = slots.flatMap(({ distributionId }) => distributionId ?? [])
-  const last = new Map(
-    (ids.length === 0 ? [] : yield* records.many(distributions, ids)).map((executed) => [
-      executed.instrumentId as string,
-      executed
+  const last = ids.length === 0 ? [] : yield* records.many(distributions, ids)
+  const sealed = new Map(
+    (yield* sealedAmong(last)).map((distribution) => [
+      distribution.instrumentId as string,
+      distribution
     ])
   )
-  const accruing = group.find(({ instrumentId }) => {
-    const recordOffset = last.get(instrumentId)?.recordOffset ?? 0
-    return (entriesOf.get(instrumentId) ?? []).some(
+  for (const instrument of group) {
+    const { instrumentId, manifest } = instrument
+    const distribution = sealed.get(instrumentId) ?? null
+    const recordOffset = distribution?.recordOffset ?? Offset.zero
+    const since = (entriesOf.get(instrumentId) ?? []).filter(
       ({ emptySince }) => emptySince === null || recordOffset < emptySince
     )
-  })
-  return accruing?.instrumentId ?? null
+    if (since.length === 0) continue
+    const isDaily = manifest.valuation === "par" && manifest.distribution.schedule === "monthly"
+    if (isDaily || (yield* hadUnitsOfRecord(since, distribution, act))) return instrumentId
+  }
+  return null
+})
+
+const monthOf = (at: Instant.Instant): Month.Month => Month.fromDate(Zone.dateAt(Zone.utc, at))
+
+/**
+ * Checks whether an entry had units at a record date, passed by the clock, of a month after the last
+ * sealed one that distributes the gain in the price. A month whose record date lies before the history
+ * of the ledger can never be executed.
+ */
+const hadUnitsOfRecord = Effect.fnUntraced(function* (
+  entries: ReadonlyArray<RegisterEntry>,
+  sealed: Pick<Distribution, "month"> | null,
+  { now }: Pick<OperationAct, "now">
+) {
+  const { offsetBefore } = yield* LedgerReach
+  const versions = yield* versionsOf(entries[0]!.instrumentId)
+  const first = versions[0]
+  if (first === undefined) return false
+  const offsets: Array<Offset.Offset> = []
+  // The month of a version's first instant may begin a day earlier in the version's own zone.
+  const begun = Month.previous(monthOf(first.effectiveFrom))
+  for (
+    let month = sealed === null ? begun : Month.next(sealed.month);
+    !Month.isAfter(month, monthOf(now));
+    month = Month.next(month)
+  ) {
+    const dates = datesOf(versions, month)
+    if (dates?.terms.manifest.valuation !== "accumulating") continue
+    if (Instant.isAfter(dates.recordEndsAt, now)) continue
+    offsets.push(...Option.toArray(yield* offsetBefore(dates.recordEndsAt)))
+  }
+  const [from] = offsets
+  const through = offsets.at(-1)
+  if (from === undefined || through === undefined) return false
+  const records = yield* Records
+  const stood = yield* records.versions(registerEntries, entries.map(entryIdOf), { from, through })
+  return [...Map.groupBy(stood, ({ record }) => record.party).values()].some((ofParty) =>
+    offsets.some((offset) => {
+      const last = ofParty.findLast(({ fromOffset }) => fromOffset <= offset)
+      return last !== undefined && Decimal.isPositive(last.record.units)
+    })
+  )
 })

@@ -5,6 +5,7 @@ import type { Unavailable } from "../../kernel/Refusal.ts"
 import * as Machine from "../../kernel/Machine.ts"
 import type { Command } from "../../ports/Ledger.ts"
 import type { OperationAct } from "../../records/Act.ts"
+import type { LedgerReach } from "../../records/LedgerReach.ts"
 import { Records } from "../../records/Records.ts"
 import { HolderInvitation, HolderRegistration } from "../../templates/Admission.ts"
 import * as Field from "../../templates/Field.ts"
@@ -32,8 +33,11 @@ interface HolderTies {
   readonly openLine: (holderId: HolderId) => Effect.Effect<string | null, Unavailable, Records>
   /** Id of an instrument that left the holder a carry that pays something; null: none. */
   readonly carry: (holder: Holder) => Effect.Effect<string | null, Unavailable, Records>
-  /** Id of an instrument whose daily income of the holder is not distributed yet; null: none. */
-  readonly accrual: (holder: Holder) => Effect.Effect<string | null, Unavailable, Records>
+  /** Id of an instrument whose income of the holder is not distributed yet; null: none. */
+  readonly accrual: (
+    holder: Holder,
+    act: OperationAct
+  ) => Effect.Effect<string | null, Unavailable, Records | LedgerReach>
   /** Commands that end the holder's admissions, up to the limit. */
   readonly endings: (
     holderId: HolderId,
@@ -76,7 +80,7 @@ export const closing = (ties: HolderTies) =>
         openOrder: (yield* ties.openOrder(holderId)) ?? (yield* ties.openReserveOrder(holderId)),
         openLine: yield* ties.openLine(holderId),
         carry: yield* ties.carry(holder),
-        accrual: yield* ties.accrual(holder)
+        accrual: yield* ties.accrual(holder, act)
       }
       yield* Effect.fromResult(judge(closing))
       const endings = yield* ties.endings(holderId, endingsMax + 1)

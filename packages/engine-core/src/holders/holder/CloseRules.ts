@@ -13,7 +13,7 @@ interface ClosingContext {
   readonly openLine: string | null
   /** Id of an instrument that left the holder a carry that pays something; null: none. */
   readonly carry: string | null
-  /** Id of an instrument whose daily income of the holder is not distributed yet; null: none. */
+  /** Id of an instrument whose income of the holder is not distributed yet; null: none. */
   readonly accrual: string | null
 }
 

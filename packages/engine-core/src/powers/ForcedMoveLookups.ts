@@ -17,8 +17,7 @@ import { type Restriction, restrictions } from "../restraints/restriction/Restri
 import { forcedActs } from "./ForcedAct.ts"
 import type { MoveContext } from "./ForcedMoveGates.ts"
 import { movesMax, pick, type MovePosition } from "./ForcedMoveRules.ts"
-import type { IssuerPowersAgreement } from "./IssuerPowersAgreement.ts"
-import { agreementsInForceOf } from "./IssuerPowersAgreementLookups.ts"
+import { type IssuerPowersAgreement, issuerPowersAgreements } from "./IssuerPowersAgreement.ts"
 import {
   everything,
   type IssuerPowersConsent,
@@ -26,6 +25,16 @@ import {
   coversIssuer
 } from "../holders/issuer-powers-consent/IssuerPowersConsent.ts"
 import { grouped, lineOf, positionsOf } from "./PositionLookups.ts"
+
+/** Loads the agreements in force of these instruments, by instrument id, with one query. */
+const agreementsInForceOf = Effect.fnUntraced(function* (instrumentIds: ReadonlyArray<string>) {
+  const records = yield* Records
+  const found = yield* records.list(issuerPowersAgreements, {
+    where: { instrumentId: [...new Set(instrumentIds)], state: ["agreed"] },
+    limit: instrumentIds.length
+  })
+  return new Map(found.map(({ record }) => [record.instrumentId, record]))
+})
 
 /** Requested move of one holder's units of one instrument. */
 export interface MoveRequest {

@@ -5,10 +5,10 @@ import { Clock, Effect, type Scope, Stream } from "effect"
 import { HttpServerResponse } from "effect/http"
 import type { Socket } from "node:net"
 import { formsOf, type Route } from "../api/Route.ts"
+import type { Admits } from "../api/Served.ts"
 import * as Exchange from "../observability/Exchange.ts"
 import * as Body from "../wire/Body.ts"
 import { Uploads } from "../wire/Uploads.ts"
-import * as Admission from "./Admission.ts"
 import type { Arrival } from "./Arrival.ts"
 import * as AnswerBudget from "./AnswerBudget.ts"
 import { Authentication } from "./Authentication.ts"
@@ -115,8 +115,8 @@ export const make = ({
     ): Effect.fn.Return<PassedRequest, Refusal.Refused | Refusal.Unavailable, Scope.Scope> {
       const { request } = arrival
       // 6. the role
-      const denied = Admission.judge(admits, caller)
-      if (denied !== undefined) return yield* Effect.fail(denied)
+      const refusal = roleRefusal(admits, caller)
+      if (refusal !== undefined) return yield* Effect.fail(refusal)
       // 7. the media types of answer and body, and the body's size
       const unacceptable = Limits.acceptable(request.headers.accept, formsOf(arrival.route))
       if (unacceptable !== undefined) return yield* Effect.fail(unacceptable)
@@ -186,8 +186,25 @@ export const make = ({
     }
   })
 
+/** Rules of a route that has a caller. */
+type CallerRules = Exclude<Admits, { readonly by: "anyone" }>
+
+const denied = Refusal.refused("permission-denied")
+
+/** Refusal of a caller whose roles a route does not admit, before the request's body is read. */
+const roleRefusal = (
+  admits: CallerRules,
+  caller: Caller.Caller
+): Refusal.Refused<"permission-denied" | "auditor-never-approves"> | undefined => {
+  if (admits.by === "approver") {
+    if (caller.roles.includes("auditor")) return Refusal.refused("auditor-never-approves")
+    return caller.roles.includes("approver") ? undefined : denied
+  }
+  return admits.roles.some((role) => caller.roles.includes(role)) ? undefined : denied
+}
+
 interface RouteRules {
-  readonly admits: Parameters<typeof Admission.judge>[0]
+  readonly admits: CallerRules
   readonly bodyMax: number
   readonly file: Route["file"]
 }

@@ -9,6 +9,7 @@ import * as LedgerRecord from "../../projection/LedgerRecord.ts"
 import type { Node, FromLedger } from "../../projection/FromLedger.ts"
 import * as Snapshot from "../../projection/Snapshot.ts"
 import * as TypedFromLedger from "../../projection/TypedFromLedger.ts"
+import type { Act } from "../../records/Act.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import {
   Distribution as DistributionTemplate,
@@ -21,7 +22,8 @@ import {
   type Distribution,
   distributions,
   shownDistributions,
-  DistributionMachine
+  DistributionMachine,
+  type Fact
 } from "./Distribution.ts"
 import {
   type DistributionContract,
@@ -34,7 +36,18 @@ import { type ExecutedTerms, opening } from "./ExecutedTermsLookups.ts"
 import { addLines, netSuspended } from "./LineFromLedger.ts"
 import { awaitingTerms } from "../../instruments/instrument/AwaitingTermsSteps.ts"
 import { openShown } from "./SnapshotSteps.ts"
-import { recordShown } from "./ShownDistributionSteps.ts"
+
+/** Records a fact on the projection of a distribution for investors and apps. Only inside `transact`. */
+const recordShown = Effect.fnUntraced(function* (
+  { distributionId }: Pick<Distribution, "distributionId">,
+  fact: Fact,
+  act: Act
+) {
+  const records = yield* Records
+  const shown = Option.getOrNull(yield* records.find(shownDistributions, distributionId))
+  if (shown === null) throw new Error(`the distribution ${distributionId} is shown to nobody`)
+  yield* records.append(shownDistributions, shown, fact, act)
+})
 
 const executed = LedgerRecord.transitionsOf({
   collection: distributions,

@@ -6,8 +6,16 @@ import * as Read from "../../reads/Read.ts"
 import { Records } from "../../records/Records.ts"
 import * as sets from "../../vocabulary/sets.ts"
 import { RestrictionId, restrictions, RestrictionMachine } from "./Restriction.ts"
-import { audience } from "./RestrictionSight.ts"
 import * as RestrictionView from "./RestrictionView.ts"
+
+/** Roles that read restrictions (docs/domain/restraints.md#readers-of-restrictions). */
+const audience = {
+  operator: "all",
+  approver: "all",
+  risk: "all",
+  compliance: "all",
+  auditor: "all"
+} as const
 
 const list = Read.list({
   name: "restrictions.list",

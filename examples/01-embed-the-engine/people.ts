@@ -2,6 +2,7 @@
 import { Venue } from "@bursar/engine-core"
 import { Console, Effect } from "effect"
 
+// #region two people
 /** The people of the engine that the program is given. */
 export const people = Effect.map(Venue.make, (venue) => ({
   olive: venue.as({ sub: "olive", roles: ["operator"] }),
@@ -22,6 +23,7 @@ export const agreed = <K extends Venue.WriteKind>(kind: K, body: Venue.WriteBody
     yield* Console.log(`${anna.sub} agrees: done`)
     return ended
   })
+// #endregion
 
 /** A write that one person makes alone. */
 export const alone = <K extends Venue.WriteKind>(kind: K, body: Venue.WriteBody<K>) =>

@@ -22,6 +22,7 @@ const node = SimulatedLedger.layerMemory({
   entities: LedgerProbes.entities
 })
 
+// #region under the laws
 /** Harness of the suite: your port, and parties with sessions of their own. */
 const underTest = (atOnce: number) =>
   Layer.effect(
@@ -34,6 +35,7 @@ const underTest = (atOnce: number) =>
 
 // A limit that the suite never reaches, because the laws must hold at any.
 ledgerSuite("a paced ledger", underTest(64), SimulatedUnderTest.supports)
+// #endregion
 
 it.effect("takes more submissions at once than it has places, or loses one that it took", () =>
   Effect.gen(function* () {

@@ -12,6 +12,7 @@ export interface Pace {
   readonly retryAfter: Duration.Duration
 }
 
+// #region an adapter
 type Port = Ledger.Ledger["Service"]
 
 /**
@@ -52,3 +53,4 @@ export const layer = (pace: Pace): Layer.Layer<Ledger.Ledger, never, Ledger.Ledg
     Ledger.Ledger,
     Effect.map(Ledger.Ledger, (inner) => make(inner, pace))
   )
+// #endregion

@@ -1,4 +1,5 @@
 /** The whole command `bursar` over a ledger of your own: `node 03-your-own-ledger/main.ts start`. */
+// #region serve
 import * as Deployment from "@bursar/http-host/deployment"
 import { Duration, Layer } from "effect"
 import * as PacedLedger from "./PacedLedger.ts"
@@ -13,3 +14,4 @@ Deployment.main({
     layer: (config) => Layer.provideMerge(paced, simulatedLedger.layer(config))
   }
 })
+// #endregion

@@ -3,6 +3,7 @@ import { Machine, Refusal } from "@bursar/engine-core"
 import { Decimal } from "@bursar/engine-core/kernel"
 import { Result } from "effect"
 
+// #region a machine
 export const EscrowMachine = Machine.declare("EscrowState", {
   doc: "Cash in escrow, from the promise of it to its release or return.",
   states: {
@@ -26,6 +27,7 @@ export const EscrowMachine = Machine.declare("EscrowState", {
   },
   forward: ["fund", "release"]
 })
+// #endregion
 
 export type State = Machine.State<typeof EscrowMachine>
 export type Trigger = Machine.TriggerOf<typeof EscrowMachine>
@@ -45,6 +47,7 @@ export interface Command {
 }
 export type Fact = Command
 
+// #region decide and evolve
 /** Returns the fact that a command causes, or its refusal. */
 export const decide = (self: Escrow, { on, amount }: Command) =>
   Result.gen(function* () {
@@ -70,6 +73,7 @@ export const evolve = (self: Escrow, { on, amount }: Fact): Escrow => ({
   here: on === "fund" ? more(self.here, amount) : Decimal.zero,
   seller: on === "release" ? more(self.seller, amount) : self.seller
 })
+// #endregion
 
 const less = Decimal.subtract
 const more = Decimal.add

@@ -28,10 +28,10 @@ describe("the README", () => {
     }
   )
 
-  it("of the host shows the code that the client's example runs", () => {
-    const [[, path = "", code = ""] = [], ...none] = shownBy("packages/http-host/README.md")
-    expect(none).toEqual([])
-    expect(code).toBe(region(path))
+  it("of the host shows the code that the clients' examples run", () => {
+    const pieces = shownBy("packages/http-host/README.md")
+    expect(pieces.length).toBeGreaterThan(0)
+    expect(pieces.map(([, , code]) => code)).toEqual(pieces.map(([, path = ""]) => region(path)))
   })
 
   it("of embedding shows the code that the examples of distributions and statements run", () => {

@@ -48,11 +48,11 @@ const Proposal = Templates.define({
 
 const entities = [
   Entity.define(Asset, {
-    signatories: (self) => [self.issuer, self.owner],
-    observers: () => [],
+    signatories: ["issuer", "owner"],
+    observers: [],
     choices: {
       Transfer: {
-        controllers: (self, { newOwner }) => [self.owner, newOwner],
+        controllers: ["owner", "argument.newOwner"],
         body: ({ self, argument }, scope) =>
           Result.map(scope.create(Asset, { ...self, owner: argument.newOwner }), (assetCid) => ({
             assetCid
@@ -61,11 +61,11 @@ const entities = [
     }
   }),
   Entity.define(Swap, {
-    signatories: (self) => [self.one, self.two],
-    observers: () => [],
+    signatories: ["one", "two"],
+    observers: [],
     choices: {
       Settle: {
-        controllers: (self) => [self.one, self.two],
+        controllers: ["one", "two"],
         body: ({ self, argument }, scope) =>
           Result.gen(function* () {
             yield* scope.exercise(Asset, argument.oneCid, "Transfer", { newOwner: self.two })
@@ -76,11 +76,11 @@ const entities = [
     }
   }),
   Entity.define(Proposal, {
-    signatories: (self) => [self.proposer],
-    observers: (self) => [self.counterparty],
+    signatories: ["proposer"],
+    observers: ["counterparty"],
     choices: {
       AcceptAndSettle: {
-        controllers: (self) => [self.counterparty],
+        controllers: ["counterparty"],
         body: ({ self, argument }, scope) =>
           Result.gen(function* () {
             const swap = yield* scope.create(Swap, { one: self.proposer, two: self.counterparty })

@@ -19,20 +19,24 @@ const Loop = Templates.define({
       argument: Schema.Struct({ others: Schema.Array(Schema.String) }),
       result: Schema.Struct({})
     },
-    Break: { consuming: false, argument: Schema.Struct({}), result: Schema.Struct({}) }
+    Break: { consuming: false, argument: Schema.Struct({}), result: Schema.Struct({}) },
+    Hide: { consuming: false, argument: Schema.Struct({}), result: Schema.Struct({}) }
   }
 })
 
+/** A text that the compiler does not know, as rules have one that are written without types. */
+const hidden: string = "a guard that is in no list"
+
 const loop = Entity.define(Loop, {
-  signatories: (self) => [self.owner],
-  observers: () => [],
+  signatories: ["owner"],
+  observers: [],
   choices: {
     Again: {
-      controllers: (self) => [self.owner],
+      controllers: ["owner"],
       body: ({ contractId }, scope) => scope.exercise(Loop, contractId, "Again", {})
     },
     EndAll: {
-      controllers: (self) => [self.owner],
+      controllers: ["owner"],
       body: ({ argument }, scope) =>
         Result.map(
           Result.all(argument.others.map((other) => scope.archive(Loop, other))),
@@ -40,13 +44,15 @@ const loop = Entity.define(Loop, {
         )
     },
     Break: {
-      controllers: (self) => [self.owner],
+      controllers: ["owner"],
       body: () => {
         throw new Error("a bug of the body")
       }
-    }
+    },
+    Hide: { controllers: ["owner"], body: () => Entity.abort(hidden) }
   }
-})
+  // Typed rules with such a body are no entity: test/types/guards.ts.
+}) as unknown as SimulatedLedger.Entity.Entity
 
 const ledger = SimulatedLedger.layerMemory({
   ...World.options,
@@ -94,6 +100,17 @@ describe("the ledger", () => {
       expect(exit._tag).toBe("Failure")
       expect(exit._tag === "Failure" && Cause.pretty(exit.cause)).toContain("a bug of the body")
       expect(yield* made).not.toBe(first)
+    }).pipe(Effect.provide(ledger))
+  )
+
+  it.effect("never would abort with a text that its choice does not name", () =>
+    Effect.gen(function* () {
+      const { owner, first } = yield* scene
+      const hiding = World.act(owner, Templates.exercise(Loop, first, "Hide", {}))
+      const exit = yield* Effect.exit(hiding)
+      expect(exit._tag === "Failure" && Cause.pretty(exit.cause)).toContain(
+        `loop-v1:Loop:Loop.Hide aborts with a guard that it does not name: ${hidden}`
+      )
     }).pipe(Effect.provide(ledger))
   )
 

@@ -24,18 +24,18 @@ const Batch = Templates.define({
 })
 
 const batch = Entity.define(Batch, {
-  signatories: (self) => [self.venue, ...self.signed],
-  observers: (self) => self.awaited,
+  signatories: ["venue", "signed"],
+  observers: ["awaited"],
   choices: {
     Sign: {
-      controllers: (_, { party }) => [party],
+      controllers: ["argument.party"],
       body: ({ self, argument: { party } }, scope) => {
         const signed = [...self.signed, party]
         return Result.map(scope.create(Batch, { ...self, signed }), () => ({}))
       }
     },
     Settle: {
-      controllers: (self) => [self.venue],
+      controllers: ["venue"],
       body: ({ argument }, scope) =>
         Result.map(
           Result.all(

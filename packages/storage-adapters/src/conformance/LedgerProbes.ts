@@ -56,39 +56,39 @@ export const Reach = Templates.define({
 })
 
 const token = Entity.define(Token, {
-  signatories: (self) => [self.owner],
-  observers: (self) => self.seenBy,
+  signatories: ["owner"],
+  observers: ["seenBy"],
   choices: {}
 })
 
 const orphan = Entity.define(Orphan, {
-  signatories: () => [],
-  observers: (self) => self.seenBy,
+  signatories: [],
+  observers: ["seenBy"],
   choices: {}
 })
 
 const reach = Entity.define(Reach, {
-  signatories: (self) => [self.owner],
-  observers: (self) => [self.chooser],
+  signatories: ["owner"],
+  observers: ["chooser"],
   choices: {
     Make: {
-      controllers: (self) => [self.chooser],
+      controllers: ["chooser"],
       body: ({ argument: { owner } }, scope) =>
         Result.map(scope.create(Token, { owner, seenBy: [] }), (contractId) => ({ contractId }))
     },
     End: {
-      controllers: (self) => [self.chooser],
+      controllers: ["chooser"],
       body: ({ argument: { tokenCid } }, scope) =>
         Result.map(scope.archive(Token, tokenCid), () => ({}))
     },
     Look: {
-      controllers: (self) => [self.chooser],
+      controllers: ["chooser"],
       body: ({ argument: { tokenCid } }, scope) =>
         Result.map(scope.fetch(Token, tokenCid), ({ owner }) => ({ owner }))
     },
-    Free: { controllers: () => [], body: () => Result.succeed({}) },
+    Free: { controllers: [], body: () => Result.succeed({}) },
     EndTwice: {
-      controllers: (self) => [self.chooser],
+      controllers: ["chooser"],
       body: ({ argument: { tokenCid } }, scope) =>
         Result.map(
           Result.andThen(scope.archive(Token, tokenCid), scope.archive(Token, tokenCid)),

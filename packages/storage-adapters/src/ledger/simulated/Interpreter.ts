@@ -188,7 +188,9 @@ class Run {
       readonly arg: Ledger.LfValue
     }
   ): Result.Result<Ledger.LfValue, Refusal> {
-    if (context.depth >= depthMax) return Entity.abort("consequences nest too deep")
+    if (context.depth >= depthMax) {
+      return Result.fail(LedgerError.make("DAML_FAILURE", "consequences nest too deep"))
+    }
     const found = this.use(act.contractId)
     if (Result.isFailure(found)) return Result.fail(found.failure)
     const { contract, instance } = found.success

@@ -7,24 +7,25 @@ const ends = () => Result.succeed({})
 const made = (contractId: string) => ({ contractId })
 
 export const admissionConsentProposal = define(Templates.AdmissionConsentProposal, {
-  signatories: (self) => [self.venue],
-  observers: (self) => [self.registrar],
+  signatories: ["venue"],
+  observers: ["registrar"],
   choices: {
     Accept: {
-      controllers: (self) => [self.registrar],
+      controllers: ["registrar"],
       body: ({ self }, scope) => Result.map(scope.create(Templates.AdmissionConsent, self), made)
     },
-    Decline: { controllers: (self) => [self.registrar], body: ends },
-    Withdraw: { controllers: (self) => [self.venue], body: ends }
+    Decline: { controllers: ["registrar"], body: ends },
+    Withdraw: { controllers: ["venue"], body: ends }
   }
 })
 
 export const admissionConsent = define(Templates.AdmissionConsent, {
-  signatories: (self) => [self.venue, self.registrar],
-  observers: (self) => [self.fund],
+  signatories: ["venue", "registrar"],
+  observers: ["fund"],
   choices: {
     Offer: {
-      controllers: (self) => [self.venue],
+      controllers: ["venue"],
+      guards: ["the offer would already be past"],
       body: ({ self, argument }, scope) =>
         Result.gen(function* () {
           const { venue, registrar, instrumentId } = self
@@ -36,16 +37,17 @@ export const admissionConsent = define(Templates.AdmissionConsent, {
           return made(yield* scope.create(Templates.AdmissionOffer, offer))
         })
     },
-    Revoke: { controllers: (self) => [self.registrar], body: ends }
+    Revoke: { controllers: ["registrar"], body: ends }
   }
 })
 
 export const admissionOffer = define(Templates.AdmissionOffer, {
-  signatories: (self) => [self.venue],
-  observers: (self) => [self.holder, self.registrar],
+  signatories: ["venue"],
+  observers: ["holder", "registrar"],
   choices: {
     Accept: {
-      controllers: (self) => [self.holder],
+      controllers: ["holder"],
+      guards: ["the offer is past its time"],
       body: ({ self }, scope) =>
         Result.gen(function* () {
           const { venue: issuer, expiresAt, ...rest } = self
@@ -53,20 +55,18 @@ export const admissionOffer = define(Templates.AdmissionOffer, {
           return made(yield* scope.create(Templates.Credential, { issuer, ...rest }))
         })
     },
-    Decline: { controllers: (self) => [self.holder], body: ends },
-    Withdraw: { controllers: (self) => [self.venue], body: ends }
+    Decline: { controllers: ["holder"], body: ends },
+    Withdraw: { controllers: ["venue"], body: ends }
   }
 })
 
-const custodian = (self: Templates.Payload<typeof Templates.HolderInvitation>) =>
-  self.custodian === null ? [] : [self.custodian]
-
 export const holderInvitation = define(Templates.HolderInvitation, {
-  signatories: (self) => [self.venue],
-  observers: (self) => [self.holder, ...custodian(self)],
+  signatories: ["venue"],
+  observers: ["holder", "custodian"],
   choices: {
     Accept: {
-      controllers: (self) => [self.holder],
+      controllers: ["holder"],
+      guards: ["the invitation is past its time"],
       body: ({ self }, scope) =>
         Result.gen(function* () {
           yield* demand([
@@ -76,22 +76,23 @@ export const holderInvitation = define(Templates.HolderInvitation, {
           return made(yield* scope.create(Templates.HolderRegistration, self))
         })
     },
-    Decline: { controllers: (self) => [self.holder], body: ends },
-    Withdraw: { controllers: (self) => [self.venue], body: ends }
+    Decline: { controllers: ["holder"], body: ends },
+    Withdraw: { controllers: ["venue"], body: ends }
   }
 })
 
 export const holderRegistration = define(Templates.HolderRegistration, {
-  signatories: (self) => [self.venue, self.holder],
-  observers: custodian,
+  signatories: ["venue", "holder"],
+  observers: ["custodian"],
   choices: {
     SetAttributes: {
-      controllers: (self) => [self.venue],
+      controllers: ["venue"],
       body: ({ self, argument }, scope) =>
         Result.map(scope.create(Templates.HolderRegistration, { ...self, ...argument }), made)
     },
     InviteSuccessor: {
-      controllers: (self) => [self.venue],
+      controllers: ["venue"],
+      guards: ["the successor is another party"],
       body: ({ self, argument }, scope) =>
         Result.gen(function* () {
           yield* demand([argument.holder !== self.holder, "the successor is another party"])
@@ -104,25 +105,25 @@ export const holderRegistration = define(Templates.HolderRegistration, {
           )
         })
     },
-    Close: { controllers: (self) => [self.venue], body: ends }
+    Close: { controllers: ["venue"], body: ends }
   }
 })
 
 export const signedTerms = define(Templates.SignedTerms, {
-  signatories: (self) => [self.holder],
-  observers: (self) => [self.venue],
+  signatories: ["holder"],
+  observers: ["venue"],
   choices: {
     AcceptTerms: {
-      controllers: (self) => [self.venue],
+      controllers: ["venue"],
       body: ({ self }, scope) =>
         Result.map(scope.create(Templates.AcceptedTerms, { ...self, acceptedAt: scope.now }), made)
     },
-    Withdraw: { controllers: (self) => [self.holder], body: ends }
+    Withdraw: { controllers: ["holder"], body: ends }
   }
 })
 
 export const acceptedTerms = define(Templates.AcceptedTerms, {
-  signatories: (self) => [self.venue, self.holder],
-  observers: () => [],
+  signatories: ["venue", "holder"],
+  observers: [],
   choices: {}
 })

@@ -3,7 +3,7 @@ import { Decimal } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Result } from "effect"
 import { abort, define, demand, type Scope } from "../Entity.ts"
-import { fitting, giveBack, type Order, takeBack } from "./Order.ts"
+import { fitting, giveBack, type Order, takeBack, fittingGuards } from "./Order.ts"
 import { sameAsset } from "./Registry.ts"
 
 type Cycle = Templates.Payload<typeof Templates.DealingCycle>
@@ -19,12 +19,28 @@ const netOf = (self: Cycle): Order => ({
 })
 
 export const dealingCycle = define(Templates.DealingCycle, {
-  signatories: (self) => [self.venue, self.fund],
-  observers: (self) => [self.registrar],
-  ensure: (self) => self.cutOffAt <= self.settleBy && self.instrument.admin === self.registrar,
+  signatories: ["venue", "fund"],
+  observers: ["registrar"],
+  ensure: [
+    ["it settles no earlier than its cut-off", (self) => self.cutOffAt <= self.settleBy],
+    ["the registrar is the instrument's own", (self) => self.instrument.admin === self.registrar]
+  ],
   choices: {
     Settle: {
-      controllers: (self) => [self.venue],
+      controllers: ["venue"],
+      guards: [
+        "a cycle settles something",
+        "an order is of another cycle",
+        "an order is another fund's",
+        "an order is of another instrument",
+        "an order pays in another asset",
+        "two orders have different prices",
+        "the provision is another fund's",
+        "the provision is for another instrument",
+        "the provision is of another asset",
+        ...fittingGuards,
+        "the cycle has too little cash to pay with"
+      ],
       body: ({ self, argument }, scope) =>
         Result.gen(function* () {
           const { lots, redemptions } = argument
@@ -37,7 +53,8 @@ export const dealingCycle = define(Templates.DealingCycle, {
         })
     },
     Release: {
-      controllers: (self) => [self.venue],
+      controllers: ["venue"],
+      guards: [...fittingGuards, "the settlement is of another order"],
       body: ({ self, argument: { allocations, intents } }, scope) =>
         Result.gen(function* () {
           for (const allocationCid of allocations) {

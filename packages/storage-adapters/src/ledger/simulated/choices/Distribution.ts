@@ -6,8 +6,8 @@ import { Decimal, Duration, Instant, Rational } from "@bursar/engine-core/kernel
 import * as Templates from "@bursar/engine-core/templates"
 import { Result } from "effect"
 import { define, demand, type Scope } from "../Entity.ts"
-import { custodianOf, worth } from "./Order.ts"
-import { admits, sameAsset } from "./Registry.ts"
+import { worth } from "./Order.ts"
+import { admits, sameAsset, admitsGuards } from "./Registry.ts"
 
 type Slot = Templates.Payload<typeof Templates.DistributionSlot>
 type SlotExecution = Templates.Argument<typeof Templates.DistributionSlot, "Execute">
@@ -23,11 +23,18 @@ const isFraction = (rate: Decimal.Decimal): boolean =>
   !Decimal.isNegative(rate) && Decimal.atMost(rate, Decimal.one)
 
 export const distributionSlot = define(Templates.DistributionSlot, {
-  signatories: (self) => [self.venue],
-  observers: () => [],
+  signatories: ["venue"],
+  observers: [],
   choices: {
     Execute: {
-      controllers: (self) => [self.venue],
+      controllers: ["venue"],
+      guards: [
+        "the month, or a later one, is executed",
+        "the record date lies in another month",
+        "a distribution has a point",
+        "the rate is a fraction",
+        "a payout in units has a price, and no other has"
+      ],
       body: ({ self, argument }, scope) => execute(scope, self, argument)
     }
   }
@@ -76,20 +83,47 @@ const execute = (scope: Scope, self: Slot, terms: SlotExecution) =>
   })
 
 export const distribution = define(Templates.Distribution, {
-  signatories: (self) => [self.venue],
-  observers: (self) => [self.registrar, ...(self.fund === null ? [] : [self.fund])],
-  ensure: (self) => self.instrument.admin === self.registrar && (self.sealed || !self.open),
+  signatories: ["venue"],
+  observers: ["registrar", "fund"],
+  ensure: [
+    ["the registrar is the instrument's own", (self) => self.instrument.admin === self.registrar],
+    ["only a sealed distribution is open", (self) => self.sealed || !self.open]
+  ],
   choices: {
     AddLines: {
-      controllers: (self) => [self.venue],
+      controllers: ["venue"],
+      guards: [
+        "the distribution is sealed",
+        "the distribution has another number of lines",
+        "no line to add",
+        `at most ${Templates.batchLinesMax} lines at once`,
+        "lines are numbered from 1 without a gap",
+        "a holder has two lines",
+        "a line's units are below 0",
+        "a line's gross is below 0",
+        "a line is carried where its gross is 0, and there alone",
+        "a line's equalisation is no part of its gross",
+        "a line's rate is no fraction",
+        "a line withholds more than its gross, or less than 0",
+        "a line's net is not its gross without what is withheld",
+        "a line has units to pay where the distribution pays units, and there alone",
+        "a line's units to pay are worth more than its net, or nothing of it",
+        "the lines sum up to more than can be counted"
+      ],
       body: ({ self, argument }, scope) => addLines(scope, self, argument)
     },
     Seal: {
-      controllers: (self) => [self.venue],
+      controllers: ["venue"],
+      guards: [
+        "the distribution is sealed",
+        "the distribution has another number of lines",
+        "the lines sum up to other totals"
+      ],
       body: ({ self, argument }, scope) => seal(scope, self, argument)
     },
     Open: {
-      controllers: (self) => [self.venue],
+      controllers: ["venue"],
+      guards: ["a distribution opens once it is sealed", "the distribution is open"],
       body: ({ self }, scope) =>
         Result.gen(function* () {
           yield* demand(
@@ -100,7 +134,8 @@ export const distribution = define(Templates.Distribution, {
         })
     },
     Close: {
-      controllers: (self) => [self.venue],
+      controllers: ["venue"],
+      guards: ["the distribution is not open"],
       body: ({ self }, scope) =>
         Result.gen(function* () {
           yield* demand([self.open, "the distribution is not open"])
@@ -239,23 +274,39 @@ const seal = (scope: Scope, self: Distribution, { lineCount, totals }: Distribut
   })
 
 export const distributionLine = define(Templates.DistributionLine, {
-  signatories: (self) => [self.venue],
-  observers: (self) => [self.registrar],
-  ensure: (self) =>
-    self.instrument.admin === self.registrar &&
-    Decimal.isPositive(self.gross) &&
-    !Decimal.isNegative(self.net),
+  signatories: ["venue"],
+  observers: ["registrar"],
+  ensure: [
+    ["the registrar is the instrument's own", (self) => self.instrument.admin === self.registrar],
+    ["the gross is above 0", (self) => Decimal.isPositive(self.gross)],
+    ["the net is not below 0", (self) => !Decimal.isNegative(self.net)]
+  ],
   choices: {
     Deliver: {
-      controllers: (self) => [self.registrar],
+      controllers: ["registrar"],
+      guards: [
+        "the line is of another distribution",
+        "the distribution is not sealed",
+        "the distribution is not open",
+        "the distribution is not payable yet",
+        "the line waits",
+        "a payment of cash has its evidence",
+        "what pays no cash has no evidence",
+        "the day of the payment has not begun",
+        "the payment has no reference",
+        "units are delivered to a credential",
+        "what pays no units takes no credential",
+        "the credential is not the venue's",
+        ...admitsGuards
+      ],
       body: ({ self, argument }, scope) => deliver(scope, self, argument)
     },
     Direct: {
-      controllers: (self) => [self.venue],
+      controllers: ["venue"],
       body: ({ self, argument }, scope) =>
         Result.map(scope.create(Templates.DistributionLine, { ...self, ...argument }), made)
     },
-    Void: { controllers: (self) => [self.venue], body: () => Result.succeed({}) }
+    Void: { controllers: ["venue"], body: () => Result.succeed({}) }
   }
 })
 
@@ -328,9 +379,9 @@ const mint = (
   })
 
 export const deliveredLine = define(Templates.DeliveredLine, {
-  signatories: (self) => [self.venue, self.registrar],
-  observers: (self) => [self.holder, ...custodianOf(self)],
+  signatories: ["venue", "registrar"],
+  observers: ["holder", "custodian"],
   choices: {
-    Roll: { controllers: (self) => [self.venue], body: () => Result.succeed({}) }
+    Roll: { controllers: ["venue"], body: () => Result.succeed({}) }
   }
 })

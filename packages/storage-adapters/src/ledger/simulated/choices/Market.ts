@@ -8,29 +8,55 @@ import { Result } from "effect"
 import { define, demand, distinct, type Scope } from "../Entity.ts"
 import { sameAsset } from "./Registry.ts"
 
+/** Guards of `takes`. */
+const takesGuards = [
+  "the market is past its time",
+  "the order is not to this market",
+  "the order is for another instrument",
+  "the order pays in another asset"
+] as const
+
+/** Guards of `joined`. */
+export const joinedGuards = [
+  "the cycle is another market's",
+  "the cycle is of another instrument",
+  "the cycle takes no more orders",
+  "the cycle is of another day"
+] as const
+
 type Proposal = Templates.Payload<typeof Templates.PrimaryMarketProposal>
 type Market = Templates.Payload<typeof Templates.PrimaryMarket>
 
 const ends = () => Result.succeed({})
 
-/** Checks whether so many of these attestors exist. */
-export const reachable = (self: {
-  readonly attestors: ReadonlyArray<Party.Party>
-  readonly required: number
-}): boolean => self.required >= 1 && self.required <= distinct(self.attestors).length
+/** Precondition of what attestors price: so many of them exist. */
+export const reachable = [
+  "at least one attestor is required, and no more than there are",
+  (self: { readonly attestors: ReadonlyArray<Party.Party>; readonly required: number }): boolean =>
+    self.required >= 1 && self.required <= distinct(self.attestors).length
+] as const
 
 const counterparties = (self: Proposal) => distinct([self.fund, self.registrar])
 
 export const primaryMarketProposal = define(Templates.PrimaryMarketProposal, {
-  signatories: (self) => [self.venue, ...self.accepted],
-  observers: counterparties,
-  ensure: (self) =>
-    reachable(self) &&
-    self.instrument.admin === self.registrar &&
-    self.accepted.every((party) => counterparties(self).includes(party)),
+  signatories: ["venue", "accepted"],
+  observers: ["fund", "registrar"],
+  ensure: [
+    reachable,
+    ["the registrar is the instrument's own", (self) => self.instrument.admin === self.registrar],
+    [
+      "only the fund and the registrar have accepted",
+      (self) => self.accepted.every((party) => counterparties(self).includes(party))
+    ]
+  ],
   choices: {
     Accept: {
-      controllers: (_, { party }) => [party],
+      controllers: ["argument.party"],
+      guards: [
+        "only the fund and the registrar accept",
+        "this party has accepted before",
+        "the market would already be past"
+      ],
       body: ({ self, argument: { party } }, scope) =>
         Result.gen(function* () {
           yield* demand(
@@ -51,24 +77,29 @@ export const primaryMarketProposal = define(Templates.PrimaryMarketProposal, {
         })
     },
     Decline: {
-      controllers: (_, { party }) => [party],
+      controllers: ["argument.party"],
+      guards: ["only the fund and the registrar decline"],
       body: ({ self, argument: { party } }) =>
         Result.map(
           demand([counterparties(self).includes(party), "only the fund and the registrar decline"]),
           () => ({})
         )
     },
-    Withdraw: { controllers: (self) => [self.venue], body: ends }
+    Withdraw: { controllers: ["venue"], body: ends }
   }
 })
 
 export const primaryMarket = define(Templates.PrimaryMarket, {
-  signatories: (self) => [self.venue, self.fund, self.registrar],
-  observers: (self) => [self.oracle, ...self.attestors],
-  ensure: (self) => reachable(self) && self.instrument.admin === self.registrar,
+  signatories: ["venue", "fund", "registrar"],
+  observers: ["oracle", "attestors"],
+  ensure: [
+    reachable,
+    ["the registrar is the instrument's own", (self) => self.instrument.admin === self.registrar]
+  ],
   choices: {
     ClaimSubscription: {
-      controllers: (self) => [self.venue],
+      controllers: ["venue"],
+      guards: [...takesGuards, ...joinedGuards],
       body: ({ self, argument: { orderCid, cycleCid, ...claimed } }, scope) =>
         Result.gen(function* () {
           const { oracle, attestors, required } = self
@@ -84,7 +115,8 @@ export const primaryMarket = define(Templates.PrimaryMarket, {
         })
     },
     ClaimRedemption: {
-      controllers: (self) => [self.venue],
+      controllers: ["venue"],
+      guards: [...takesGuards, ...joinedGuards],
       body: ({ self, argument: { orderCid, cycleCid, ...claimed } }, scope) =>
         Result.gen(function* () {
           yield* takes(scope, self, yield* scope.fetch(Templates.RedemptionOrder, orderCid))
@@ -97,7 +129,12 @@ export const primaryMarket = define(Templates.PrimaryMarket, {
         })
     },
     OpenCycle: {
-      controllers: (self) => [self.venue],
+      controllers: ["venue"],
+      guards: [
+        "the market is past its time",
+        "the cut-off is past",
+        "it would settle before its cut-off"
+      ],
       body: ({ self, argument }, scope) =>
         Result.gen(function* () {
           const { venue, fund, registrar, instrument, cash } = self
@@ -116,7 +153,12 @@ export const primaryMarket = define(Templates.PrimaryMarket, {
         })
     },
     OpenStanding: {
-      controllers: (self) => [self.venue],
+      controllers: ["venue"],
+      guards: [
+        "the market is past its time",
+        "it would already be past",
+        "its deadline is after its end"
+      ],
       body: ({ self, argument }, scope) =>
         Result.gen(function* () {
           const { venue, fund, registrar, instrument, cash } = self
@@ -141,7 +183,13 @@ export const primaryMarket = define(Templates.PrimaryMarket, {
         })
     },
     MintFor: {
-      controllers: (self, { attestors }) => [self.venue, ...attestors],
+      controllers: ["venue", "argument.attestors"],
+      guards: [
+        "too few attestors",
+        "an attestor is not of this market",
+        "the credential is not the venue's",
+        "the credential is for another instrument"
+      ],
       body: ({ self, argument }, scope) =>
         Result.gen(function* () {
           const { subscriptionId, units, credentialCid, configurationCid } = argument
@@ -168,11 +216,21 @@ export const primaryMarket = define(Templates.PrimaryMarket, {
         })
     },
     BurnFor: {
-      controllers: (self, { holder }) => [self.venue, holder],
+      controllers: ["venue", "argument.holder"],
+      guards: [
+        "the units are another holder's",
+        "the venue does not execute the allocation",
+        "the units are not allocated to the fund",
+        "the allocation is past its time",
+        "the units are of another instrument",
+        "nothing to burn",
+        "fewer units are allocated"
+      ],
       body: ({ self, argument }, scope) => burn(scope, self, argument)
     },
     End: {
-      controllers: (self) => [self.fund],
+      controllers: ["fund"],
+      guards: ["the market is past its time"],
       body: ({ self }, scope) =>
         Result.gen(function* () {
           yield* demand([isOpen(self, scope), "the market is past its time"])

@@ -8,22 +8,40 @@ import { Result } from "effect"
 import { demand, type Scope } from "../Entity.ts"
 import { sameAsset } from "./Registry.ts"
 
-interface OrderParties {
-  readonly venue: Party.Party
-  readonly holder: Party.Party
-  readonly fund: Party.Party | null
+/** Guards of `fitting`. */
+export const fittingGuards = [
+  "the allocation is for another order",
+  "the venue does not execute the allocation",
+  "the allocation is another sender's",
+  "the allocation goes to another receiver",
+  "the allocation is of another asset"
+] as const
+
+interface OrderPayment {
   readonly mode: "wire" | "ledger"
+  readonly fund: Party.Party | null
+  readonly paymentAsset: Templates.Asset | null
 }
 
 /**
  * Signatories: the fund and the holder of an order paid on the ledger, the venue alone of one paid
  * by wire.
  */
-export const bound = (self: OrderParties): ReadonlyArray<Party.Party> =>
-  self.mode === "ledger" && self.fund !== null ? [self.venue, self.fund, self.holder] : [self.venue]
+export const bound = [
+  "venue",
+  {
+    when: "the order is paid on the ledger",
+    holds: (self: Pick<OrderPayment, "fund" | "mode">) =>
+      self.mode === "ledger" && self.fund !== null,
+    parties: ["fund", "holder"]
+  }
+] as const
 
-export const custodianOf = ({ custodian }: { readonly custodian: Party.Party | null }) =>
-  custodian === null ? [] : [custodian]
+/** Precondition of an order: whoever pays on the ledger is named, and what is paid. */
+export const isPaidSomehow = [
+  "an order paid on the ledger has a fund and an asset that pays",
+  (self: OrderPayment) => self.mode === "wire" || (self.fund !== null && self.paymentAsset !== null)
+] as const
 
 /** Expected allocation of an order's leg; a different one belongs to another order. */
 export interface Order {

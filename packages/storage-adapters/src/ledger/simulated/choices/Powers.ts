@@ -6,7 +6,7 @@ import { Decimal, type Party } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Result } from "effect"
 import { abort, define, demand, distinct, type Scope } from "../Entity.ts"
-import { admits, sameAsset } from "./Registry.ts"
+import { admits, sameAsset, admitsGuards } from "./Registry.ts"
 
 type Proposal = Templates.Payload<typeof Templates.IssuerPowersAgreementProposal>
 type Agreement = Templates.Payload<typeof Templates.IssuerPowersAgreement>
@@ -21,28 +21,46 @@ const ends = () => Result.succeed({})
 const isPast = (until: Consent["validUntil"], { now }: Scope): boolean =>
   until !== null && until <= now
 
-/** Checks that there are powers, and none of them twice. */
-const isSome = (powers: ReadonlyArray<Templates.IssuerPower>): boolean =>
-  powers.length > 0 && new Set(powers).size === powers.length
-
 const counterparties = (self: Agreement): ReadonlyArray<Party.Party> =>
   distinct([self.issuer, self.registrar])
 
-const isAgreeable = (self: Agreement): boolean =>
-  self.instrument.admin === self.registrar && isSome(self.powers)
+const someOnce = [
+  "there are powers, and none of them twice",
+  ({ powers }: { readonly powers: ReadonlyArray<Templates.IssuerPower> }): boolean =>
+    powers.length > 0 && new Set(powers).size === powers.length
+] as const
+
+const agreeable = [
+  [
+    "the registrar is the instrument's own",
+    (self: Agreement) => self.instrument.admin === self.registrar
+  ],
+  someOnce
+] as const
 
 export const issuerPowersAgreementProposal = define(Templates.IssuerPowersAgreementProposal, {
-  signatories: (self) => [self.venue, ...self.accepted],
-  observers: counterparties,
-  ensure: (self) =>
-    isAgreeable(self) && self.accepted.every((party) => counterparties(self).includes(party)),
+  signatories: ["venue", "accepted"],
+  observers: ["issuer", "registrar"],
+  ensure: [
+    ...agreeable,
+    [
+      "only the issuer and the registrar have accepted",
+      (self) => self.accepted.every((party) => counterparties(self).includes(party))
+    ]
+  ],
   choices: {
     Accept: {
-      controllers: (_, { party }) => [party],
+      controllers: ["argument.party"],
+      guards: [
+        "only the issuer and the registrar accept",
+        "this party has accepted before",
+        "the agreement would already be past"
+      ],
       body: ({ self, argument: { party } }, scope) => accept(scope, self, party)
     },
     Decline: {
-      controllers: (_, { party }) => [party],
+      controllers: ["argument.party"],
+      guards: ["only the issuer and the registrar decline"],
       body: ({ self, argument: { party } }) =>
         Result.map(
           demand([
@@ -52,7 +70,7 @@ export const issuerPowersAgreementProposal = define(Templates.IssuerPowersAgreem
           () => ({})
         )
     },
-    Withdraw: { controllers: (self) => [self.venue], body: ends }
+    Withdraw: { controllers: ["venue"], body: ends }
   }
 })
 
@@ -80,16 +98,26 @@ const accept = (scope: Scope, self: Proposal, party: Party.Party) =>
   })
 
 export const issuerPowersAgreement = define(Templates.IssuerPowersAgreement, {
-  signatories: (self) => [self.venue, self.issuer, self.registrar],
-  observers: () => [],
-  ensure: isAgreeable,
+  signatories: ["venue", "issuer", "registrar"],
+  observers: [],
+  ensure: agreeable,
   choices: {
     ForceMove: {
-      controllers: (self) => [self.venue],
+      controllers: ["venue"],
+      guards: [
+        "the agreement is past its time",
+        "the agreement gives no such power",
+        "the consent is another venue's",
+        "each holding has its amount",
+        "a forced transfer cites an order",
+        "a forced transfer has no successor",
+        "the receiver is not the successor"
+      ],
       body: ({ self, argument }, scope) => forceMove(scope, self, argument)
     },
     End: {
-      controllers: (_, { party }) => [party],
+      controllers: ["argument.party"],
+      guards: ["only the issuer and the registrar end it"],
       body: ({ self, argument: { party } }) =>
         Result.map(
           demand([
@@ -137,23 +165,28 @@ const forceMove = (scope: Scope, self: Agreement, argument: ForcedMove) =>
     })
   })
 
-/** One instrument has one issuer and one registrar, its own. */
-const isDirected = ({ instrument, issuers, registrars, powers }: Consent): boolean =>
-  isSome(powers) &&
-  issuers.length > 0 &&
-  registrars.length > 0 &&
-  (instrument === null ||
-    (issuers.length === 1 && registrars.length === 1 && registrars[0] === instrument.admin))
-
-const issuersAndRegistrars = (self: Consent) => [...self.issuers, ...self.registrars]
+const directed = [
+  someOnce,
+  [
+    "it is to an issuer and to a registrar",
+    ({ issuers, registrars }: Consent) => issuers.length > 0 && registrars.length > 0
+  ],
+  [
+    "of one instrument it is to one issuer and to the instrument's own registrar",
+    ({ instrument, issuers, registrars }: Consent) =>
+      instrument === null ||
+      (issuers.length === 1 && registrars.length === 1 && registrars[0] === instrument.admin)
+  ]
+] as const
 
 export const issuerPowersConsentOffer = define(Templates.IssuerPowersConsentOffer, {
-  signatories: (self) => [self.venue],
-  observers: (self) => [self.holder, ...issuersAndRegistrars(self)],
-  ensure: isDirected,
+  signatories: ["venue"],
+  observers: ["holder", "issuers", "registrars"],
+  ensure: directed,
   choices: {
     Accept: {
-      controllers: (self) => [self.holder],
+      controllers: ["holder"],
+      guards: ["the offer is past its time", "the consent would already be past"],
       body: ({ self }, scope) =>
         Result.gen(function* () {
           const { expiresAt, ...consent } = self
@@ -164,22 +197,43 @@ export const issuerPowersConsentOffer = define(Templates.IssuerPowersConsentOffe
           return { contractId: yield* scope.create(Templates.IssuerPowersConsent, consent) }
         })
     },
-    Decline: { controllers: (self) => [self.holder], body: ends },
-    Withdraw: { controllers: (self) => [self.venue], body: ends }
+    Decline: { controllers: ["holder"], body: ends },
+    Withdraw: { controllers: ["venue"], body: ends }
   }
 })
 
 export const issuerPowersConsent = define(Templates.IssuerPowersConsent, {
-  signatories: (self) => [self.venue, self.holder],
-  observers: issuersAndRegistrars,
-  ensure: isDirected,
+  signatories: ["venue", "holder"],
+  observers: ["issuers", "registrars"],
+  ensure: directed,
   choices: {
     Use: {
-      controllers: (self, { issuer, instrument }) => [self.venue, issuer, instrument.admin],
+      controllers: ["venue", "argument.issuer", "argument.instrument.admin"],
+      guards: [
+        "the consent is past its time",
+        "the consent is for another instrument",
+        "the consent is to another issuer",
+        "the holder has not consented to this power",
+        "the credential is not the venue's",
+        "a holder's units do not move to itself",
+        "nothing to move",
+        "a holding is named twice",
+        "a lock is named twice",
+        "a lock is of a holding that does not move",
+        "a holding is another's",
+        "a holding is of another instrument",
+        ...admitsGuards,
+        "a holding to release is not locked",
+        "a locked holding moves only when what locks it is released with it",
+        "what is released locks another holding",
+        "a lock in force is released by what locks the holding",
+        "a lapsed lock has no contract behind it"
+      ],
       body: ({ self, argument }, scope) => use(scope, self, argument)
     },
     Withdraw: {
-      controllers: (self) => [self.holder],
+      controllers: ["holder"],
+      guards: ["the consent is not the holder's to take back"],
       body: ({ self }) =>
         Result.map(
           demand([self.revocable, "the consent is not the holder's to take back"]),

@@ -6,11 +6,11 @@ import { Result } from "effect"
 import { define } from "../Entity.ts"
 
 export const oraclePoint = define(Templates.OraclePoint, {
-  signatories: (self) => [self.oracle],
-  observers: (self) => [self.venue, self.fund, self.registrar, ...self.attestors],
+  signatories: ["oracle"],
+  observers: ["venue", "fund", "registrar", "attestors"],
   choices: {
     Correct: {
-      controllers: (self) => [self.oracle],
+      controllers: ["oracle"],
       body: ({ self, contractId, argument }, scope) =>
         Result.map(
           scope.create(Templates.OraclePoint, { ...self, ...argument, corrects: contractId }),

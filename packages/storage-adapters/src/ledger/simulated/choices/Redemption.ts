@@ -6,20 +6,21 @@ import { Decimal, Rational } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Result } from "effect"
 import { abort, define, demand, type Scope } from "../Entity.ts"
-import { joined } from "./Market.ts"
+import { joined, joinedGuards } from "./Market.ts"
 import {
   areOrdered,
   bound,
   complete,
   type CountedUnits,
-  custodianOf,
+  isPaidSomehow,
   fitting,
   giveBack,
   isCountable,
   letGo,
   type Order,
   worth,
-  worthOf
+  worthOf,
+  fittingGuards
 } from "./Order.ts"
 import { sameAsset } from "./Registry.ts"
 
@@ -53,12 +54,18 @@ const cashOf = (self: Claim): Order => ({
 })
 
 export const redemptionOrder = define(Templates.RedemptionOrder, {
-  signatories: (self) => [self.holder],
-  observers: (self) => [self.venue, self.fund],
-  ensure: (self) => (self.amount === null) !== (self.units === null),
+  signatories: ["holder"],
+  observers: ["venue", "fund"],
+  ensure: [
+    [
+      "it is in an amount or in units, not in both",
+      (self) => (self.amount === null) !== (self.units === null)
+    ]
+  ],
   choices: {
     Claim: {
-      controllers: (self) => [self.venue, self.fund],
+      controllers: ["venue", "fund"],
+      guards: ["the order is past its time", "the order names another custodian"],
       body: ({ self, argument }, scope) =>
         Result.gen(function* () {
           const { amount, units, expiresAt, custodian, ...order } = self
@@ -81,22 +88,42 @@ export const redemptionOrder = define(Templates.RedemptionOrder, {
           return { contractId: yield* scope.create(Templates.RedemptionClaim, claim) }
         })
     },
-    Withdraw: { controllers: (self) => [self.holder], body: ends }
+    Withdraw: { controllers: ["holder"], body: ends }
   }
 })
 
-const isOrder = (self: Claim): boolean =>
-  (self.orderedAmount === null) !== (self.orderedUnits === null) &&
-  Decimal.isPositive(self.orderedAmount ?? self.orderedUnits ?? Decimal.zero) &&
-  (self.mode === "wire" || (self.fund !== null && self.paymentAsset !== null))
+const isOrder = [
+  [
+    "it is in an amount or in units, not in both",
+    (self: Claim) => (self.orderedAmount === null) !== (self.orderedUnits === null)
+  ],
+  [
+    "what is ordered is above 0",
+    (self: Claim) => Decimal.isPositive(self.orderedAmount ?? self.orderedUnits ?? Decimal.zero)
+  ],
+  isPaidSomehow
+] as const
 
 export const redemptionClaim = define(Templates.RedemptionClaim, {
   signatories: bound,
-  observers: (self) => [self.holder, self.instrument.admin, ...custodianOf(self), self.oracle],
+  observers: ["holder", "instrument.admin", "custodian", "oracle"],
   ensure: isOrder,
   choices: {
     Price: {
-      controllers: (self) => [self.oracle],
+      controllers: ["oracle"],
+      guards: [
+        "the point is another oracle's",
+        "the point is of another instrument",
+        "the point is of another register",
+        "the order's cut-off is still to come",
+        "the point is valued before the order's cut-off",
+        "price and units are positive",
+        "the units are worth more than can be counted",
+        "other units than ordered",
+        "another amount than ordered",
+        "a redemption pays something",
+        "the proceeds are more than the units' price"
+      ],
       body: ({ self, argument }, scope) =>
         Result.gen(function* () {
           const { pointCid, price, units, proceeds } = argument
@@ -128,7 +155,12 @@ export const redemptionClaim = define(Templates.RedemptionClaim, {
         })
     },
     Join: {
-      controllers: (self) => [self.venue],
+      controllers: ["venue"],
+      guards: [
+        "only what a gate left over joins a cycle later",
+        "the order is in a cycle",
+        ...joinedGuards
+      ],
       body: ({ self, argument: { cycleCid } }, scope) =>
         Result.gen(function* () {
           yield* demand(
@@ -142,7 +174,8 @@ export const redemptionClaim = define(Templates.RedemptionClaim, {
         })
     },
     Withdraw: {
-      controllers: (self) => [self.venue],
+      controllers: ["venue"],
+      guards: [...fittingGuards, "the settlement is of another order"],
       body: ({ self, argument }, scope) => release(scope, self, argument)
     }
   }
@@ -153,13 +186,14 @@ const ofItsDay = (
   { cutOffAt }: Claim,
   { valuationTime }: Templates.Payload<typeof Templates.OraclePoint>,
   { now }: Scope
-): ReadonlyArray<readonly [boolean, string]> =>
-  cutOffAt === null
-    ? []
-    : [
-        [now >= cutOffAt, "the order's cut-off is still to come"],
-        [valuationTime >= cutOffAt, "the point is valued before the order's cut-off"]
-      ]
+) =>
+  [
+    [cutOffAt === null || now >= cutOffAt, "the order's cut-off is still to come"],
+    [
+      cutOffAt === null || valuationTime >= cutOffAt,
+      "the point is valued before the order's cut-off"
+    ]
+  ] as const
 
 const isWithin = (figures: Parameters<typeof worth>[0], proceeds: Decimal.Decimal): boolean =>
   Rational.atMost(Rational.of(proceeds), worth(figures))
@@ -192,18 +226,49 @@ const release = (scope: Scope, self: Claim, argument: RedemptionRelease) =>
   })
 
 export const pricedRedemption = define(Templates.PricedRedemption, {
-  signatories: (self) => [...bound(self), self.oracle],
-  observers: (self) => [self.holder, self.instrument.admin, ...custodianOf(self)],
-  ensure: (self) =>
-    isOrder(self) && Decimal.isPositive(self.units) && Decimal.isPositive(self.proceeds),
+  signatories: [...bound, "oracle"],
+  observers: ["holder", "instrument.admin", "custodian"],
+  ensure: [
+    ...isOrder,
+    ["the units are above 0", (self) => Decimal.isPositive(self.units)],
+    ["the proceeds are above 0", (self) => Decimal.isPositive(self.proceeds)]
+  ],
   choices: {
     Settle: {
-      controllers: (self) => [self.venue],
+      controllers: ["venue"],
+      guards: [
+        "the redemption is paid by wire",
+        "a redemption paid by wire is settled whole",
+        "a gate fills no less than nothing",
+        "a gate leaves units over",
+        "a part that is paid nothing burns nothing",
+        "a part pays no more than the whole",
+        "more than the part's price",
+        "less than the part's share of the proceeds",
+        "the rest needs a name of its own",
+        "a part is burned out of what the holder allocated",
+        "units that are not burned here are the fund's to pay",
+        "burning needs the market's word",
+        "the market is another fund's",
+        "the market is of another instrument",
+        ...fittingGuards,
+        "there is nothing to pay",
+        "the fund's own allocation pays alone",
+        "the allocation is not of the proceeds",
+        "a redemption paid on the ledger needs its cash",
+        "a holding is not the fund's",
+        "a holding is of another asset",
+        "the fund has not named this cash",
+        "the settlement is of another order",
+        "what is left over deals on a day to come",
+        ...joinedGuards
+      ],
       body: ({ self, argument }, scope) =>
         self.mode === "wire" ? ended(argument) : settle(scope, self, argument)
     },
     Release: {
-      controllers: (self) => [self.venue],
+      controllers: ["venue"],
+      guards: [...fittingGuards, "the settlement is of another order"],
       body: ({ self, argument }, scope) => release(scope, self, argument)
     }
   }

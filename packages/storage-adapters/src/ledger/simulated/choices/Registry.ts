@@ -3,7 +3,20 @@ import { Decimal, type Instant, Rational } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Result } from "effect"
 import { abort, define, demand, type Scope } from "../Entity.ts"
-import type { LedgerError } from "../LedgerError.ts"
+
+/** Guards of `admits`. */
+export const admitsGuards = [
+  "the credential is another holder's",
+  "the credential is for another instrument",
+  "the credential is not in force"
+] as const
+
+/** Guards of `divide`. */
+const divideGuards = [
+  "the holding is locked",
+  "the amount must be positive",
+  "the holding has fewer units"
+] as const
 
 type Holding = Templates.Payload<typeof Templates.Holding>
 type Credential = Templates.Payload<typeof Templates.Credential>
@@ -23,7 +36,7 @@ export const admits = (
     readonly instrument: Templates.Asset
     readonly now: Instant.Instant
   }
-): Result.Result<void, LedgerError> =>
+) =>
   demand(
     [credential.holder === to.holder, "the credential is another holder's"],
     [
@@ -38,28 +51,26 @@ const isLive = (credential: Credential, now: Instant.Instant): boolean =>
   (credential.validUntil === null || now < credential.validUntil)
 
 export const instrumentConfiguration = define(Templates.InstrumentConfiguration, {
-  signatories: (self) => [self.registrar],
-  observers: (self) => [self.provider, self.issuer],
-  ensure: (self) => self.instrument.admin === self.registrar,
+  signatories: ["registrar"],
+  observers: ["provider", "issuer"],
+  ensure: [
+    ["the registrar is the instrument's own", (self) => self.instrument.admin === self.registrar]
+  ],
   choices: {
     Update: {
-      controllers: (self) => [self.registrar],
+      controllers: ["registrar"],
       body: ({ self, argument }, scope) =>
         Result.map(
           scope.create(Templates.InstrumentConfiguration, { ...self, ...argument }),
           (contractId) => ({ contractId })
         )
     },
-    Retire: { controllers: (self) => [self.registrar], body: () => Result.succeed({}) }
+    Retire: { controllers: ["registrar"], body: () => Result.succeed({}) }
   }
 })
 
 /** Splits an amount into the requested `part` and the rest, if any. */
-const divide = (
-  scope: Scope,
-  self: Holding,
-  part: Holding
-): Result.Result<{ readonly part: string; readonly change: string | null }, LedgerError> =>
+const divide = (scope: Scope, self: Holding, part: Holding) =>
   Result.gen(function* () {
     yield* demand(
       [self.lock === null, "the holding is locked"],
@@ -94,9 +105,12 @@ const lockedFor = (
 })
 
 export const holding = define(Templates.Holding, {
-  signatories: (self) => [self.registrar, self.owner, ...(self.lock?.holders ?? [])],
-  observers: (self) => [self.provider, ...(self.lock?.observers ?? [])],
-  ensure: (self) => Decimal.isPositive(self.amount) && self.instrument.admin === self.registrar,
+  signatories: ["registrar", "owner", "lock.holders"],
+  observers: ["provider", "lock.observers"],
+  ensure: [
+    ["the amount is above 0", (self) => Decimal.isPositive(self.amount)],
+    ["the registrar is the instrument's own", (self) => self.instrument.admin === self.registrar]
+  ],
   implements: [
     {
       typeRef: Templates.HoldingV1.typeRef,
@@ -120,7 +134,13 @@ export const holding = define(Templates.Holding, {
   ],
   choices: {
     Transfer: {
-      controllers: (self, { newOwner }) => [self.owner, newOwner],
+      controllers: ["owner", "argument.newOwner"],
+      guards: [
+        "a restricted holding needs the receiver's credential",
+        "the credential is not the provider's",
+        ...admitsGuards,
+        ...divideGuards
+      ],
       body: ({ self, argument }, scope) =>
         Result.gen(function* () {
           const { newOwner, amount, credentialCid } = argument
@@ -144,7 +164,8 @@ export const holding = define(Templates.Holding, {
         })
     },
     Lock: {
-      controllers: (self, { holders }) => [self.owner, ...holders],
+      controllers: ["owner", "argument.holders"],
+      guards: ["a lock needs a holder", ...divideGuards],
       body: ({ self, argument: { amount, ...lock } }, scope) =>
         Result.gen(function* () {
           yield* demand([lock.holders.length > 0, "a lock needs a holder"])
@@ -153,7 +174,13 @@ export const holding = define(Templates.Holding, {
         })
     },
     Merge: {
-      controllers: (self) => [self.owner],
+      controllers: ["owner"],
+      guards: [
+        "the holding is locked",
+        "a holding to merge is locked",
+        "a holding to merge is of another kind",
+        "the merged amount is beyond a decimal"
+      ],
       body: ({ self, argument }, scope) =>
         Result.gen(function* () {
           yield* demand([self.lock === null, "the holding is locked"])
@@ -178,7 +205,8 @@ export const holding = define(Templates.Holding, {
         })
     },
     Allocate: {
-      controllers: (self) => [self.owner],
+      controllers: ["owner"],
+      guards: ["the settlement is already past", ...divideGuards],
       body: ({ self, argument }, scope) =>
         Result.gen(function* () {
           const { allocationId, executor, receiver, amount, settleBefore } = argument
@@ -204,7 +232,8 @@ export const holding = define(Templates.Holding, {
         })
     },
     OfferTransfer: {
-      controllers: (self) => [self.owner],
+      controllers: ["owner"],
+      guards: ["the offer would already be past", ...divideGuards],
       body: ({ self, argument: { receiver, amount, executeBefore } }, scope) =>
         Result.gen(function* () {
           yield* demand([scope.now < executeBefore, "the offer would already be past"])
@@ -228,7 +257,8 @@ export const holding = define(Templates.Holding, {
         })
     },
     RequestBurn: {
-      controllers: (self) => [self.owner],
+      controllers: ["owner"],
+      guards: ["the request would already be past", ...divideGuards],
       body: ({ self, argument }, scope) =>
         Result.gen(function* () {
           const { amount, executeBefore, custodian } = argument
@@ -252,7 +282,8 @@ export const holding = define(Templates.Holding, {
         })
     },
     Unlock: {
-      controllers: (_, { releasers }) => releasers,
+      controllers: ["argument.releasers"],
+      guards: ["the holding is not locked", "the owner and every lock holder must release"],
       body: ({ self, argument: { releasers } }, scope) =>
         Result.gen(function* () {
           const { lock } = self
@@ -267,7 +298,7 @@ export const holding = define(Templates.Holding, {
         })
     },
     Burn: {
-      controllers: (self) => [self.registrar, self.owner, ...(self.lock?.holders ?? [])],
+      controllers: ["registrar", "owner", "lock.holders"],
       body: () => Result.succeed({})
     }
   }
@@ -308,8 +339,8 @@ const moveUnlocked = (
   })
 
 export const allocation = define(Templates.Allocation, {
-  signatories: (self) => [self.registrar, self.sender],
-  observers: (self) => [self.executor, self.receiver],
+  signatories: ["registrar", "sender"],
+  observers: ["executor", "receiver"],
   implements: [
     {
       typeRef: Templates.AllocationV1.typeRef,
@@ -340,7 +371,8 @@ export const allocation = define(Templates.Allocation, {
   ],
   choices: {
     Allocation_ExecuteTransfer: {
-      controllers: (self) => [self.executor, self.sender, self.receiver],
+      controllers: ["executor", "sender", "receiver"],
+      guards: ["the allocation is past its time"],
       body: ({ self, argument }, scope) =>
         Result.gen(function* () {
           yield* demand([scope.now < self.settleBefore, "the allocation is past its time"])
@@ -348,22 +380,23 @@ export const allocation = define(Templates.Allocation, {
         })
     },
     Allocation_Cancel: {
-      controllers: (self) => [self.executor, self.sender, self.receiver],
+      controllers: ["executor", "sender", "receiver"],
       body: ({ self }, scope) => unlock(scope, self)
     },
     Allocation_Withdraw: {
-      controllers: (self) => [self.sender],
+      controllers: ["sender"],
       body: ({ self }, scope) => unlock(scope, self)
     }
   }
 })
 
 export const transferOffer = define(Templates.TransferOffer, {
-  signatories: (self) => [self.registrar, self.sender],
-  observers: (self) => [self.receiver, self.provider],
+  signatories: ["registrar", "sender"],
+  observers: ["receiver", "provider"],
   choices: {
     Accept: {
-      controllers: (self) => [self.receiver],
+      controllers: ["receiver"],
+      guards: ["the offer is past its time"],
       body: ({ self, argument }, scope) =>
         Result.gen(function* () {
           yield* demand([scope.now < self.executeBefore, "the offer is past its time"])
@@ -371,23 +404,28 @@ export const transferOffer = define(Templates.TransferOffer, {
         })
     },
     Reject: {
-      controllers: (self) => [self.receiver],
+      controllers: ["receiver"],
       body: ({ self }, scope) => unlock(scope, self)
     },
     Withdraw: {
-      controllers: (self) => [self.sender],
+      controllers: ["sender"],
       body: ({ self }, scope) => unlock(scope, self)
     }
   }
 })
 
 export const mintRequest = define(Templates.MintRequest, {
-  signatories: (self) => [self.requester],
-  observers: (self) => [self.instrument.admin, self.holder],
-  ensure: (self) => Decimal.isPositive(self.amount),
+  signatories: ["requester"],
+  observers: ["instrument.admin", "holder"],
+  ensure: [["the amount is above 0", (self) => Decimal.isPositive(self.amount)]],
   choices: {
     Accept: {
-      controllers: (self) => [self.instrument.admin],
+      controllers: ["instrument.admin"],
+      guards: [
+        "the request is past its time",
+        "the credential is not the requester's",
+        ...admitsGuards
+      ],
       body: ({ self, argument: { credentialCid, configurationCid } }, scope) =>
         Result.gen(function* () {
           const { amount, reference, executeBefore } = self
@@ -408,18 +446,22 @@ export const mintRequest = define(Templates.MintRequest, {
           })
         })
     },
-    Reject: { controllers: (self) => [self.instrument.admin], body: () => Result.succeed({}) },
-    Withdraw: { controllers: (self) => [self.requester], body: () => Result.succeed({}) }
+    Reject: { controllers: ["instrument.admin"], body: () => Result.succeed({}) },
+    Withdraw: { controllers: ["requester"], body: () => Result.succeed({}) }
   }
 })
 
 export const burnRequest = define(Templates.BurnRequest, {
-  signatories: (self) => [self.registrar, self.holder],
-  observers: (self) => [self.provider, ...(self.custodian === null ? [] : [self.custodian])],
-  ensure: (self) => Decimal.isPositive(self.amount) && self.instrument.admin === self.registrar,
+  signatories: ["registrar", "holder"],
+  observers: ["provider", "custodian"],
+  ensure: [
+    ["the amount is above 0", (self) => Decimal.isPositive(self.amount)],
+    ["the registrar is the instrument's own", (self) => self.instrument.admin === self.registrar]
+  ],
   choices: {
     Accept: {
-      controllers: (self) => [self.registrar],
+      controllers: ["registrar"],
+      guards: ["the request is past its time"],
       body: ({ self }, scope) =>
         Result.gen(function* () {
           yield* demand([scope.now < self.executeBefore, "the request is past its time"])
@@ -428,11 +470,11 @@ export const burnRequest = define(Templates.BurnRequest, {
         })
     },
     Reject: {
-      controllers: (self) => [self.registrar],
+      controllers: ["registrar"],
       body: ({ self }, scope) => unlock(scope, { ...self, sender: self.holder })
     },
     Withdraw: {
-      controllers: (self) => [self.holder],
+      controllers: ["holder"],
       body: ({ self }, scope) => unlock(scope, { ...self, sender: self.holder })
     }
   }
@@ -454,11 +496,12 @@ const isRestricted = (scope: Scope, self: Credential, configurationCid: string |
   })
 
 export const credential = define(Templates.Credential, {
-  signatories: (self) => [self.issuer, self.holder],
-  observers: (self) => [self.registrar],
+  signatories: ["issuer", "holder"],
+  observers: ["registrar"],
   choices: {
     Receive: {
-      controllers: (self) => [self.registrar],
+      controllers: ["registrar"],
+      guards: [...admitsGuards, "the configuration is of another instrument"],
       body: ({ self, argument: { amount, reference, configurationCid } }, scope) =>
         Result.gen(function* () {
           const instrument = { admin: self.registrar, id: self.instrumentId }
@@ -478,7 +521,8 @@ export const credential = define(Templates.Credential, {
         })
     },
     ReceiveTransfer: {
-      controllers: (_, { sender }) => [sender],
+      controllers: ["argument.sender"],
+      guards: ["the holding is not the sender's", "the holding is of another instrument"],
       body: ({ self, contractId, argument: { holdingCid, sender, amount } }, scope) =>
         Result.gen(function* () {
           const from = yield* scope.fetch(Templates.Holding, holdingCid)
@@ -496,7 +540,7 @@ export const credential = define(Templates.Credential, {
           })
         })
     },
-    Revoke: { controllers: (self) => [self.issuer], body: () => Result.succeed({}) },
-    Renounce: { controllers: (self) => [self.holder], body: () => Result.succeed({}) }
+    Revoke: { controllers: ["issuer"], body: () => Result.succeed({}) },
+    Renounce: { controllers: ["holder"], body: () => Result.succeed({}) }
   }
 })

@@ -10,6 +10,76 @@ import { abort, define, demand, distinct, type Scope } from "../Entity.ts"
 import { isCountable, sameAsset } from "./Registry.ts"
 import * as Cover from "./ReserveCover.ts"
 
+/** Guards of `demandLocked`. */
+const demandLockedGuards = [
+  "a holding is another's",
+  "a holding is not locked for the reserve"
+] as const
+
+/** Guards of `pointsOf`. */
+const pointsOfGuards = [
+  "a point is another venue's",
+  "a point is no price",
+  "a point is of no asset of the reserve",
+  "a point is of another source",
+  "an asset has two points"
+] as const
+
+/** Guards of `judgedMint`. */
+const judgedMintGuards = [
+  "the reserve is closing",
+  "the order is past its time",
+  "an asset has no price",
+  "the mint would not be covered"
+] as const
+
+/** Guards of `demandFresh`. */
+const demandFreshGuards = [
+  "the price of the asset is stale",
+  "the price of a locked asset is stale"
+] as const
+
+/** Guards of `judgedRedemption`. */
+const judgedRedemptionGuards = [
+  "the order is past its time",
+  "an asset has no price",
+  "the price of the asset is stale",
+  "less of the asset is locked",
+  "fewer units are outstanding"
+] as const
+
+/** Guards of `demandAllocation`. */
+const demandAllocationGuards = [
+  "the order is past its time",
+  "the allocation is another's",
+  "the allocation is another venue's to execute",
+  "the allocation names another receiver",
+  "the allocation is for something else",
+  "the allocation is of another asset",
+  "the allocation is of another amount",
+  "the allocation ends before the order"
+] as const
+
+/** Guards of `lockWith`. */
+const lockWithGuards = [
+  "what is locked of the asset before is named, and nothing else",
+  "no holding to lock",
+  "a holding is of another asset",
+  "a holding is another's"
+] as const
+
+/** Guards of `freeOne`. */
+const freeOneGuards = [
+  "a holding is of another asset",
+  "the holding is not all that is locked of the asset"
+] as const
+
+/** Guards of `endIntent`. */
+const endIntentGuards = [
+  "the intent is another venue's",
+  "the intent is for something else"
+] as const
+
 type Proposal = Templates.Payload<typeof Templates.ReserveProposal>
 type Reserve = Templates.Payload<typeof Templates.Reserve>
 type MintStart = Templates.Argument<typeof Templates.Reserve, "StartMint">
@@ -31,30 +101,55 @@ const made = (contractId: string) => ({ contractId })
 const counterparties = (self: Pick<Reserve, "issuer" | "holder">): ReadonlyArray<Party.Party> =>
   distinct([self.issuer, self.holder])
 
-const isSound = (self: Omit<Proposal, "accepted">): boolean =>
-  self.instrument.admin === self.issuer &&
-  self.holder !== self.venue &&
-  self.decimals <= 10 &&
-  self.priceDecimals <= 10 &&
-  (self.parValue === null || Decimal.isPositive(self.parValue)) &&
-  (self.initialSharePrice === null ||
-    (self.parValue === null && Decimal.isPositive(self.initialSharePrice))) &&
-  Cover.isSound(self.terms, self.instrument)
+type ReserveBody = Omit<Proposal, "accepted">
+
+const sound = [
+  [
+    "the issuer is the instrument's registrar",
+    (self: ReserveBody) => self.instrument.admin === self.issuer
+  ],
+  ["the holder of the reserve is not the venue", (self: ReserveBody) => self.holder !== self.venue],
+  [
+    "units and prices have at most 10 places",
+    (self: ReserveBody) => self.decimals <= 10 && self.priceDecimals <= 10
+  ],
+  [
+    "the worth of a unit at par is above 0",
+    (self: ReserveBody) => self.parValue === null || Decimal.isPositive(self.parValue)
+  ],
+  [
+    "a first share price is above 0, and a reserve at par has none",
+    (self: ReserveBody) =>
+      self.initialSharePrice === null ||
+      (self.parValue === null && Decimal.isPositive(self.initialSharePrice))
+  ],
+  ...Cover.sound
+] as const
 
 // ---- reserve
 
 export const reserveProposal = define(Templates.ReserveProposal, {
-  signatories: (self) => [self.venue, ...self.accepted],
-  observers: counterparties,
-  ensure: (self) =>
-    isSound(self) && self.accepted.every((party) => counterparties(self).includes(party)),
+  signatories: ["venue", "accepted"],
+  observers: ["issuer", "holder"],
+  ensure: [
+    ...sound,
+    [
+      "only the issuer and the holder of the reserve have accepted",
+      (self) => self.accepted.every((party) => counterparties(self).includes(party))
+    ]
+  ],
   choices: {
     Accept: {
-      controllers: (_, { party }) => [party],
+      controllers: ["argument.party"],
+      guards: [
+        "only the issuer and the holder of the reserve accept",
+        "this party has accepted before"
+      ],
       body: ({ self, argument: { party } }, scope) => acceptReserve(scope, self, party)
     },
     Decline: {
-      controllers: (_, { party }) => [party],
+      controllers: ["argument.party"],
+      guards: ["only the issuer and the holder of the reserve decline"],
       body: ({ self, argument: { party } }) =>
         Result.map(
           demand([
@@ -64,7 +159,7 @@ export const reserveProposal = define(Templates.ReserveProposal, {
           () => ({})
         )
     },
-    Withdraw: { controllers: (self) => [self.venue], body: ends }
+    Withdraw: { controllers: ["venue"], body: ends }
   }
 })
 
@@ -118,27 +213,69 @@ const demandCountable = (count: Decimal.Decimal, more: Decimal.Decimal) =>
   demand([isCountable(count, more), "a count of the reserve is beyond a decimal"])
 
 export const reserve = define(Templates.Reserve, {
-  signatories: (self) => [self.venue, self.issuer, self.holder],
-  observers: () => [],
-  ensure: (self) =>
-    isSound(self) &&
-    !Decimal.isNegative(self.outstanding) &&
-    self.locked.every(({ amount }) => Decimal.isPositive(amount)),
+  signatories: ["venue", "issuer", "holder"],
+  observers: [],
+  ensure: [
+    ...sound,
+    ["units outstanding are not below 0", (self) => !Decimal.isNegative(self.outstanding)],
+    [
+      "a locked amount is above 0",
+      (self) => self.locked.every(({ amount }) => Decimal.isPositive(amount))
+    ]
+  ],
   choices: {
     ComputeReport: {
-      controllers: (self) => [self.venue],
+      controllers: ["venue"],
+      guards: [
+        "a holding is named twice",
+        ...demandLockedGuards,
+        "a count of the reserve is beyond a decimal",
+        "the holdings are not exactly what is locked",
+        ...pointsOfGuards,
+        "a figure of the reserve is beyond a decimal"
+      ],
       body: ({ self, argument }, scope) => computeReport(scope, self, argument)
     },
     StartMint: {
-      controllers: (self) => [self.venue],
+      controllers: ["venue"],
+      guards: [
+        "a mint has a deposit",
+        "a mint has units",
+        "the holder of the reserve deposits nothing",
+        "the deposit mints other units",
+        ...judgedMintGuards,
+        "a holding is named twice",
+        ...demandLockedGuards,
+        "a count of the reserve is beyond a decimal",
+        "the holdings are not exactly what is locked",
+        ...pointsOfGuards,
+        "a figure of the reserve is beyond a decimal",
+        "the asset is not in the terms of the reserve",
+        "terms that are pending leave out the asset",
+        ...demandFreshGuards
+      ],
       body: ({ self, argument }, scope) => startMint(scope, self, argument)
     },
     StartRedemption: {
-      controllers: (self) => [self.venue],
+      controllers: ["venue"],
+      guards: [
+        "a redemption has units",
+        "a redemption has a payout",
+        "the units are paid another amount",
+        ...judgedRedemptionGuards,
+        "a holding is named twice",
+        ...demandLockedGuards,
+        "a count of the reserve is beyond a decimal",
+        "the holdings are not exactly what is locked",
+        ...pointsOfGuards,
+        "a figure of the reserve is beyond a decimal",
+        "the asset is not in the terms of the reserve"
+      ],
       body: ({ self, argument }, scope) => startRedemption(scope, self, argument)
     },
     Take: {
-      controllers: (self) => [self.venue, self.issuer, self.holder],
+      controllers: ["venue", "issuer", "holder"],
+      guards: ["a count of the reserve is beyond a decimal"],
       body: ({ self, argument: { supply, change, asset, lockedChange: amount } }, scope) =>
         Result.gen(function* () {
           const outstanding = Decimal.add(Decimal.max(supply, self.outstanding), change)
@@ -147,7 +284,8 @@ export const reserve = define(Templates.Reserve, {
         })
     },
     Note: {
-      controllers: (self) => [self.venue, self.holder],
+      controllers: ["venue", "holder"],
+      guards: ["a count of the reserve is beyond a decimal"],
       body: ({ self, argument: { asset, lockedChange: amount } }, scope) =>
         Result.gen(function* () {
           const locked = yield* counting(self, { asset, amount })
@@ -155,11 +293,17 @@ export const reserve = define(Templates.Reserve, {
         })
     },
     Amend: {
-      controllers: (self) => [self.venue, self.issuer],
+      controllers: ["venue", "issuer"],
+      guards: [
+        "the reserve is closing",
+        "other terms are pending, and these loosen",
+        "the terms leave out an asset that is locked"
+      ],
       body: ({ self, argument }, scope) => amend(scope, self, argument)
     },
     WithdrawPending: {
-      controllers: (self) => [self.venue],
+      controllers: ["venue"],
+      guards: ["no such terms are pending", "the terms are in force"],
       body: ({ self, argument: { amendmentId } }, scope) =>
         Result.gen(function* () {
           yield* demand(
@@ -173,12 +317,17 @@ export const reserve = define(Templates.Reserve, {
         })
     },
     Recount: {
-      controllers: (self) => [self.issuer],
+      controllers: ["issuer"],
       body: ({ self, argument: { outstanding } }, scope) =>
         Result.map(scope.create(Templates.Reserve, { ...self, outstanding }), made)
     },
     Close: {
-      controllers: (self) => [self.venue],
+      controllers: ["venue"],
+      guards: [
+        "the reserve is closing",
+        "units of the reserve are outstanding",
+        "assets are locked for the reserve"
+      ],
       body: ({ self, argument: { empty } }, scope) =>
         Result.gen(function* () {
           if (!empty) {
@@ -229,10 +378,7 @@ const amend = (
 // ---- judgement
 
 /** Checks that a holding is the reserve's: its holder's, locked for it by the venue alone. */
-const demandLocked = (
-  self: Reserve,
-  holding: Templates.Payload<typeof Templates.Holding>
-): ReturnType<typeof demand> =>
+const demandLocked = (self: Reserve, holding: Templates.Payload<typeof Templates.Holding>) =>
   demand(
     [holding.owner === self.holder, "a holding is another's"],
     [
@@ -451,33 +597,63 @@ const startMint = (scope: Scope, self: Reserve, argument: MintStart) =>
     )
   })
 
-const isReady = <A>(named: A | null): named is A => named !== null
-
 export const mintOrder = define(Templates.MintOrder, {
-  signatories: (self) => [
-    self.venue,
-    self.issuer,
-    self.holder,
-    ...(isReady(self.allocationCid) ? [self.depositor] : [])
+  signatories: [
+    "venue",
+    "issuer",
+    "holder",
+    {
+      when: "the depositor has accepted",
+      holds: (self) => self.allocationCid !== null,
+      parties: ["depositor"]
+    }
   ],
-  observers: (self) => [self.depositor],
-  ensure: (self) => Decimal.isPositive(self.deposit) && Decimal.isPositive(self.units),
+  observers: ["depositor"],
+  ensure: [
+    ["the deposit is above 0", (self) => Decimal.isPositive(self.deposit)],
+    ["the units are above 0", (self) => Decimal.isPositive(self.units)]
+  ],
   choices: {
     Accept: {
-      controllers: (self) => [self.depositor],
+      controllers: ["depositor"],
+      guards: [...demandAllocationGuards],
       body: ({ self, argument: { allocationCid } }, scope) =>
         Result.gen(function* () {
           yield* demandAllocation(scope, self, allocationCid)
           return made(yield* scope.create(Templates.MintOrder, { ...self, allocationCid }))
         })
     },
-    Decline: { controllers: (self) => [self.depositor], body: ends },
+    Decline: { controllers: ["depositor"], body: ends },
     Settle: {
-      controllers: (self) => [self.venue],
+      controllers: ["venue"],
+      guards: [
+        "the depositor has not accepted the order",
+        "the lock agreement is another one",
+        "the credential is not the venue's",
+        "the credential is another holder's",
+        "the credential is for another instrument",
+        "the price has moved",
+        "the reserve is another one",
+        ...demandAllocationGuards,
+        ...judgedMintGuards,
+        "a holding is named twice",
+        ...demandLockedGuards,
+        "a count of the reserve is beyond a decimal",
+        "the holdings are not exactly what is locked",
+        ...pointsOfGuards,
+        "a figure of the reserve is beyond a decimal",
+        "the asset is not in the terms of the reserve",
+        "terms that are pending leave out the asset",
+        ...demandFreshGuards,
+        ...lockWithGuards,
+        ...freeOneGuards,
+        ...endIntentGuards
+      ],
       body: ({ self, argument }, scope) => settleMint(scope, self, argument)
     },
     Cancel: {
-      controllers: (self) => [self.venue],
+      controllers: ["venue"],
+      guards: ["the allocation is not the order's", ...endIntentGuards],
       body: ({ self, argument: { allocationCid, intentCid } }, scope) =>
         Result.gen(function* () {
           if (allocationCid !== null) {
@@ -726,17 +902,30 @@ const startRedemption = (scope: Scope, self: Reserve, argument: RedemptionStart)
   })
 
 export const reserveRedemptionOrder = define(Templates.ReserveRedemptionOrder, {
-  signatories: (self) => [
-    self.venue,
-    self.issuer,
-    self.holder,
-    ...(isReady(self.lockedUnitsCid) ? [self.owner] : [])
+  signatories: [
+    "venue",
+    "issuer",
+    "holder",
+    {
+      when: "the owner has accepted",
+      holds: (self) => self.lockedUnitsCid !== null,
+      parties: ["owner"]
+    }
   ],
-  observers: (self) => [self.owner],
-  ensure: (self) => Decimal.isPositive(self.units) && Decimal.isPositive(self.payout),
+  observers: ["owner"],
+  ensure: [
+    ["the units are above 0", (self) => Decimal.isPositive(self.units)],
+    ["the payout is above 0", (self) => Decimal.isPositive(self.payout)]
+  ],
   choices: {
     Accept: {
-      controllers: (self) => [self.owner],
+      controllers: ["owner"],
+      guards: [
+        "the owner has accepted before",
+        "the order is past its time",
+        "a holding is another's",
+        "a holding is of another instrument"
+      ],
       body: ({ self, argument: { holdingCid } }, scope) =>
         Result.gen(function* () {
           const units = yield* scope.fetch(Templates.Holding, holdingCid)
@@ -761,7 +950,7 @@ export const reserveRedemptionOrder = define(Templates.ReserveRedemptionOrder, {
         })
     },
     Decline: {
-      controllers: (self) => [self.owner],
+      controllers: ["owner"],
       body: ({ self }, scope) =>
         Result.gen(function* () {
           if (self.lockedUnitsCid !== null) yield* unlockUnits(scope, self, self.lockedUnitsCid)
@@ -769,11 +958,26 @@ export const reserveRedemptionOrder = define(Templates.ReserveRedemptionOrder, {
         })
     },
     Settle: {
-      controllers: (self) => [self.venue],
+      controllers: ["venue"],
+      guards: [
+        "the owner has not accepted the order",
+        "the price has moved",
+        "the reserve is another one",
+        ...judgedRedemptionGuards,
+        "a holding is named twice",
+        ...demandLockedGuards,
+        "a count of the reserve is beyond a decimal",
+        "the holdings are not exactly what is locked",
+        ...pointsOfGuards,
+        "a figure of the reserve is beyond a decimal",
+        "the asset is not in the terms of the reserve",
+        ...freeOneGuards
+      ],
       body: ({ self, argument }, scope) => settleRedemption(scope, self, argument)
     },
     Cancel: {
-      controllers: (self) => [self.venue],
+      controllers: ["venue"],
+      guards: ["the units are not the order's"],
       body: ({ self, argument: { lockedUnitsCid } }, scope) =>
         Result.gen(function* () {
           if (lockedUnitsCid !== null) {
@@ -820,18 +1024,38 @@ const settleRedemption = (scope: Scope, self: Redemption, argument: RedemptionSe
 // ---- lock agreements
 
 export const lockAgreementProposal = define(Templates.LockAgreementProposal, {
-  signatories: (self) => [self.venue, ...self.accepted],
-  observers: (self) => [self.holder, self.asset.admin],
-  ensure: (self) =>
-    !Decimal.isNegative(self.amount) &&
-    self.accepted.every((party) => party === self.asset.admin || party === self.holder),
+  signatories: ["venue", "accepted"],
+  observers: ["holder", "asset.admin"],
+  ensure: [
+    ["the amount is not below 0", (self) => !Decimal.isNegative(self.amount)],
+    [
+      "only the asset's registrar and the holder of the reserve have accepted",
+      (self) => self.accepted.every((party) => party === self.asset.admin || party === self.holder)
+    ]
+  ],
   choices: {
     Accept: {
-      controllers: (_, { party }) => [party],
+      controllers: ["argument.party"],
+      guards: [
+        "only the asset's registrar and the holder of the reserve accept",
+        "this party has accepted before",
+        "the asset's registrar locks nothing",
+        "the asset's registrar accepts first",
+        "the holder names the reserve",
+        "nothing is to be locked",
+        "the holdings are worth another amount",
+        "the reserve is another one",
+        "the asset is not in the terms of the reserve",
+        "terms that are pending leave out the asset",
+        ...lockWithGuards,
+        ...freeOneGuards,
+        ...demandLockedGuards
+      ],
       body: ({ self, argument }, scope) => acceptLock(scope, self, argument)
     },
     Decline: {
-      controllers: (_, { party }) => [party],
+      controllers: ["argument.party"],
+      guards: ["only the asset's registrar and the holder of the reserve decline"],
       body: ({ self, argument: { party } }) =>
         Result.map(
           demand([
@@ -841,7 +1065,7 @@ export const lockAgreementProposal = define(Templates.LockAgreementProposal, {
           () => ({})
         )
     },
-    Withdraw: { controllers: (self) => [self.venue], body: ends }
+    Withdraw: { controllers: ["venue"], body: ends }
   }
 })
 
@@ -909,15 +1133,40 @@ const demandLockable = (scope: Scope, self: Reserve, asset: Templates.Asset) =>
   })
 
 export const lockAgreement = define(Templates.LockAgreement, {
-  signatories: (self) => [self.venue, self.holder, self.asset.admin],
-  observers: () => [],
+  signatories: ["venue", "holder", "asset.admin"],
+  observers: [],
   choices: {
     LockMore: {
-      controllers: (self) => [self.holder],
+      controllers: ["holder"],
+      guards: [
+        "an amount to lock is above 0",
+        "the holding has less",
+        "the holding is locked",
+        "the reserve is another one",
+        "the asset is not in the terms of the reserve",
+        "terms that are pending leave out the asset",
+        ...lockWithGuards,
+        ...freeOneGuards,
+        ...demandLockedGuards
+      ],
       body: ({ self, argument }, scope) => lockMore(scope, self, argument)
     },
     Release: {
-      controllers: (self) => [self.venue],
+      controllers: ["venue"],
+      guards: [
+        "the units of the reserve own what is locked",
+        "what is left would not cover the units",
+        "the holding is not all that is locked of the asset",
+        "a reserve that is not closing does not end",
+        "the reserve is another one",
+        "a holding is named twice",
+        ...demandLockedGuards,
+        "a count of the reserve is beyond a decimal",
+        "the holdings are not exactly what is locked",
+        ...pointsOfGuards,
+        "a figure of the reserve is beyond a decimal",
+        ...freeOneGuards
+      ],
       body: ({ self, argument }, scope) => release(scope, self, argument)
     }
   }
@@ -996,11 +1245,12 @@ const release = (scope: Scope, self: LockAgreement, argument: LockRelease) =>
 // ---- amendments and reports
 
 export const amendmentProposal = define(Templates.AmendmentProposal, {
-  signatories: (self) => [self.venue],
-  observers: (self) => [self.issuer, self.holder],
+  signatories: ["venue"],
+  observers: ["issuer", "holder"],
   choices: {
     Accept: {
-      controllers: (self) => [self.issuer],
+      controllers: ["issuer"],
+      guards: ["the reserve is another one"],
       body: ({ self, argument: { reserveCid } }, scope) =>
         Result.gen(function* () {
           yield* reserveOf(scope, self, reserveCid)
@@ -1011,13 +1261,13 @@ export const amendmentProposal = define(Templates.AmendmentProposal, {
           })
         })
     },
-    Decline: { controllers: (self) => [self.issuer], body: ends },
-    Withdraw: { controllers: (self) => [self.venue], body: ends }
+    Decline: { controllers: ["issuer"], body: ends },
+    Withdraw: { controllers: ["venue"], body: ends }
   }
 })
 
 export const reserveReport = define(Templates.ReserveReport, {
-  signatories: (self) => [self.venue, self.issuer, self.holder],
-  observers: (self) => [self.issuer],
+  signatories: ["venue", "issuer", "holder"],
+  observers: ["issuer"],
   choices: {}
 })

@@ -189,20 +189,50 @@ const isFraction = (fraction: Decimal.Decimal): boolean =>
 const keysOf = (assets: Terms["assets"]): ReadonlySet<string> =>
   new Set(assets.map(({ asset }) => JSON.stringify([asset.admin, asset.id])))
 
-/** Checks that terms could be those of a reserve of the instrument. */
-export const isSound = (terms: Terms, instrument: Templates.Asset): boolean =>
-  Decimal.isPositive(terms.minCover) &&
-  terms.assets.length > 0 &&
-  terms.assets.length <= Templates.reserveAssetsMax &&
-  keysOf(terms.assets).size === terms.assets.length &&
-  terms.assets.every(
-    ({ asset, haircut, maxShare, priceSource, freshness }) =>
-      !sameAsset(asset, instrument) &&
-      isFraction(haircut) &&
-      !Decimal.equals(haircut, Decimal.one) &&
-      (maxShare === null || (isFraction(maxShare) && Decimal.isPositive(maxShare))) &&
-      (priceSource !== null || freshness === null)
-  )
+interface TermsOfInstrument {
+  readonly terms: Terms
+  readonly instrument: Templates.Asset
+}
+
+/** Preconditions of terms: they could be those of a reserve of the instrument. */
+export const sound = [
+  [
+    "the least cover is above 0",
+    ({ terms }: TermsOfInstrument) => Decimal.isPositive(terms.minCover)
+  ],
+  [
+    `there are 1 to ${Templates.reserveAssetsMax} assets, and none of them twice`,
+    ({ terms: { assets } }: TermsOfInstrument) =>
+      assets.length > 0 &&
+      assets.length <= Templates.reserveAssetsMax &&
+      keysOf(assets).size === assets.length
+  ],
+  [
+    "no asset is the instrument itself",
+    ({ terms, instrument }: TermsOfInstrument) =>
+      terms.assets.every(({ asset }) => !sameAsset(asset, instrument))
+  ],
+  [
+    "a haircut is a fraction below 1",
+    ({ terms }: TermsOfInstrument) =>
+      terms.assets.every(
+        ({ haircut }) => isFraction(haircut) && !Decimal.equals(haircut, Decimal.one)
+      )
+  ],
+  [
+    "a largest share is a fraction above 0",
+    ({ terms }: TermsOfInstrument) =>
+      terms.assets.every(
+        ({ maxShare }) =>
+          maxShare === null || (isFraction(maxShare) && Decimal.isPositive(maxShare))
+      )
+  ],
+  [
+    "only an asset with a price source has a longest age of its points",
+    ({ terms }: TermsOfInstrument) =>
+      terms.assets.every(({ priceSource, freshness }) => priceSource !== null || freshness === null)
+  ]
+] as const
 
 /** Checks that a limit does not permit more: null is no limit. */
 const isWithin = <A>(

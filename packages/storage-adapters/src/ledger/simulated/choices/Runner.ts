@@ -4,11 +4,11 @@ import { Result } from "effect"
 import { define } from "../Entity.ts"
 
 export const spentCommand = define(Templates.SpentCommand, {
-  signatories: (self) => [self.venue],
-  observers: () => [],
+  signatories: ["venue"],
+  observers: [],
   choices: {
     Archive: {
-      controllers: (self) => [self.venue],
+      controllers: ["venue"],
       body: () => Result.succeed({})
     }
   }

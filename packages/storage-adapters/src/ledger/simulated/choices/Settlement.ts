@@ -10,9 +10,15 @@ type Intent = Templates.Payload<typeof Templates.SettlementIntent>
 const partiesOf = (self: Intent) => self.legs.flatMap((leg) => [leg.sender, leg.receiver])
 
 export const settlementIntent = define(Templates.SettlementIntent, {
-  signatories: (self) => [self.venue],
-  observers: partiesOf,
-  ensure: (self) => self.legs.length > 0 && self.allocateBefore <= self.settleBefore,
+  signatories: ["venue"],
+  observers: ["legs.sender", "legs.receiver"],
+  ensure: [
+    ["it has a leg", (self) => self.legs.length > 0],
+    [
+      "it settles no earlier than its allocations end",
+      (self) => self.allocateBefore <= self.settleBefore
+    ]
+  ],
   implements: [
     {
       typeRef: Templates.AllocationRequestV1.typeRef,
@@ -37,13 +43,14 @@ export const settlementIntent = define(Templates.SettlementIntent, {
     }
   ],
   choices: {
-    Complete: { controllers: (self) => [self.venue], body: () => Result.succeed({}) },
+    Complete: { controllers: ["venue"], body: () => Result.succeed({}) },
     AllocationRequest_Withdraw: {
-      controllers: (self) => [self.venue],
+      controllers: ["venue"],
       body: () => Result.succeed({})
     },
     AllocationRequest_Reject: {
-      controllers: (_, { actor }) => [actor],
+      controllers: ["argument.actor"],
+      guards: ["only a party of a leg may reject"],
       body: ({ self, argument }) =>
         Result.map(
           demand([partiesOf(self).includes(argument.actor), "only a party of a leg may reject"]),
@@ -61,29 +68,38 @@ const isInTime = (until: Instant.Instant | null, now: Instant.Instant): boolean 
   until === null || now < until
 
 export const provisionSettlementProposal = define(Templates.ProvisionSettlementProposal, {
-  signatories: (self) => [self.venue],
-  observers: (self) => [self.fund],
-  ensure: (self) => self.limit === null || Decimal.isPositive(self.limit),
+  signatories: ["venue"],
+  observers: ["fund"],
+  ensure: [["a limit is above 0", (self) => self.limit === null || Decimal.isPositive(self.limit)]],
   choices: {
     Accept: {
-      controllers: (self) => [self.fund],
+      controllers: ["fund"],
+      guards: ["the consent would already be past"],
       body: ({ self }, scope) =>
         Result.gen(function* () {
           yield* demand([isInTime(self.until, scope.now), "the consent would already be past"])
           return { contractId: yield* scope.create(Templates.ProvisionSettlement, self) }
         })
     },
-    Decline: { controllers: (self) => [self.fund], body: ends },
-    Withdraw: { controllers: (self) => [self.venue], body: ends }
+    Decline: { controllers: ["fund"], body: ends },
+    Withdraw: { controllers: ["venue"], body: ends }
   }
 })
 
 export const provisionSettlement = define(Templates.ProvisionSettlement, {
-  signatories: (self) => [self.venue, self.fund],
-  observers: (self) => [self.cash.admin],
+  signatories: ["venue", "fund"],
+  observers: ["cash.admin"],
   choices: {
     Draw: {
-      controllers: (self) => [self.venue],
+      controllers: ["venue"],
+      guards: [
+        "the fund's consent is past its time",
+        "more than the fund allows",
+        "a draw names the fund's cash",
+        "a holding is not the fund's",
+        "a holding is of another asset",
+        "the fund has not named this cash"
+      ],
       body: ({ self, argument }, scope) =>
         Result.gen(function* () {
           const { holdingCids, receiver, amount, reference, settleBefore } = argument
@@ -101,7 +117,7 @@ export const provisionSettlement = define(Templates.ProvisionSettlement, {
           })
         })
     },
-    End: { controllers: (self) => [self.fund], body: ends }
+    End: { controllers: ["fund"], body: ends }
   }
 })
 

@@ -2,13 +2,11 @@
 import { Decimal, type Party } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Result } from "effect"
-import { abort, define, demand, distinct, type Scope } from "../Entity.ts"
+import { abort, define, demand, type Scope } from "../Entity.ts"
 import { sameAsset } from "./Registry.ts"
 
 type StandingSettlement = Templates.Payload<typeof Templates.StandingSettlement>
 type Commitment = Templates.Payload<typeof Templates.StandingCommitment>
-
-const authorizers = (self: StandingSettlement) => distinct(self.funding.map(({ party }) => party))
 
 type Funding = StandingSettlement["funding"][number]
 
@@ -19,18 +17,30 @@ const isFunded = (self: StandingSettlement, by: Funding): boolean =>
   )
 
 export const standingSettlement = define(Templates.StandingSettlement, {
-  signatories: (self) => [self.venue, self.fund],
-  observers: (self) => [self.registrar, ...authorizers(self)],
-  ensure: (self) =>
-    self.funding.length > 0 &&
-    self.funding.every(
-      ({ asset, amount }) =>
-        Decimal.isPositive(amount) &&
-        (sameAsset(asset, self.cash) || sameAsset(asset, self.instrument))
-    ),
+  signatories: ["venue", "fund"],
+  observers: ["registrar", "funding.party"],
+  ensure: [
+    ["it asks for funding", (self) => self.funding.length > 0],
+    [
+      "each funding is above 0",
+      (self) => self.funding.every(({ amount }) => Decimal.isPositive(amount))
+    ],
+    [
+      "each funding is of the cash or of the units",
+      (self) =>
+        self.funding.every(
+          ({ asset }) => sameAsset(asset, self.cash) || sameAsset(asset, self.instrument)
+        )
+    ]
+  ],
   choices: {
     Commit: {
-      controllers: (_, { party }) => [party],
+      controllers: ["argument.party"],
+      guards: [
+        "the standing settlement is past its time",
+        "the holding is another's",
+        "nobody asked for this funding"
+      ],
       body: ({ self, argument }, scope) =>
         Result.gen(function* () {
           const { party, holdingCid, amount } = argument
@@ -56,11 +66,24 @@ export const standingSettlement = define(Templates.StandingSettlement, {
         })
     },
     Settle: {
-      controllers: (self) => [self.venue],
+      controllers: ["venue"],
+      guards: [
+        "the standing settlement is paused",
+        "the standing settlement is past its time",
+        "an iteration settles something",
+        "two commitments of one party and asset",
+        "an order's payer has committed nothing",
+        "a lot is of another fund",
+        "a lot is of another instrument",
+        "a redemption is of another fund",
+        "a redemption is of another instrument",
+        "a commitment is another settlement's"
+      ],
       body: ({ self, argument }, scope) => iterate(scope, self, argument)
     },
     Pause: {
-      controllers: (self) => [self.venue],
+      controllers: ["venue"],
+      guards: ["it is paused"],
       body: ({ self }, scope) =>
         Result.gen(function* () {
           yield* demand([!self.paused, "it is paused"])
@@ -69,7 +92,8 @@ export const standingSettlement = define(Templates.StandingSettlement, {
         })
     },
     Resume: {
-      controllers: (self) => [self.venue],
+      controllers: ["venue"],
+      guards: ["it is not paused"],
       body: ({ self }, scope) =>
         Result.gen(function* () {
           yield* demand([self.paused, "it is not paused"])
@@ -78,11 +102,13 @@ export const standingSettlement = define(Templates.StandingSettlement, {
         })
     },
     Close: {
-      controllers: (self) => [self.venue],
+      controllers: ["venue"],
+      guards: ["a commitment is another settlement's"],
       body: ({ self, argument }, scope) => giveBack(scope, self, argument.commitments)
     },
     End: {
-      controllers: (self) => [self.fund],
+      controllers: ["fund"],
+      guards: ["a commitment is another settlement's"],
       body: ({ self, argument }, scope) => giveBack(scope, self, argument.commitments)
     }
   }
@@ -208,12 +234,13 @@ const iterate = (scope: Scope, self: StandingSettlement, argument: Iteration) =>
   })
 
 export const standingCommitment = define(Templates.StandingCommitment, {
-  signatories: (self) => [self.venue, self.fund, self.party],
-  observers: () => [],
-  ensure: (self) => Decimal.isPositive(self.amount),
+  signatories: ["venue", "fund", "party"],
+  observers: [],
+  ensure: [["the amount is above 0", (self) => Decimal.isPositive(self.amount)]],
   choices: {
     Use: {
-      controllers: (self) => [self.venue, self.fund],
+      controllers: ["venue", "fund"],
+      guards: ["less is committed than the order takes"],
       body: ({ self, argument: { reference, receiver, amount } }, scope) =>
         Result.gen(function* () {
           yield* demand([
@@ -245,11 +272,11 @@ export const standingCommitment = define(Templates.StandingCommitment, {
         })
     },
     Cancel: {
-      controllers: (self) => [self.venue],
+      controllers: ["venue"],
       body: ({ self }, scope) => Result.map(free(scope, self), (contractId) => ({ contractId }))
     },
     Withdraw: {
-      controllers: (self) => [self.party],
+      controllers: ["party"],
       body: ({ self }, scope) => Result.map(free(scope, self), (contractId) => ({ contractId }))
     }
   }

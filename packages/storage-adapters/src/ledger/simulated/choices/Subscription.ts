@@ -11,15 +11,16 @@ import {
   areOrdered,
   bound,
   complete,
-  custodianOf,
+  isPaidSomehow,
   fitting,
   isCountable,
   letGo,
   type Order,
   worth,
-  worthOf
+  worthOf,
+  fittingGuards
 } from "./Order.ts"
-import { admits } from "./Registry.ts"
+import { admits, admitsGuards } from "./Registry.ts"
 
 type Claim = Templates.Payload<typeof Templates.SubscriptionClaim>
 type Lot = Templates.Payload<typeof Templates.Lot>
@@ -37,12 +38,18 @@ const ordered = (self: Claim | Lot): Order => ({
 })
 
 export const subscriptionOrder = define(Templates.SubscriptionOrder, {
-  signatories: (self) => [self.holder],
-  observers: (self) => [self.venue, self.fund],
-  ensure: (self) => (self.amount === null) !== (self.units === null),
+  signatories: ["holder"],
+  observers: ["venue", "fund"],
+  ensure: [
+    [
+      "it is in an amount or in units, not in both",
+      (self) => (self.amount === null) !== (self.units === null)
+    ]
+  ],
   choices: {
     Claim: {
-      controllers: (self) => [self.venue, self.fund],
+      controllers: ["venue", "fund"],
+      guards: ["the order is past its time"],
       body: ({ self, argument }, scope) =>
         Result.gen(function* () {
           const { amount, units, expiresAt, ...order } = self
@@ -62,30 +69,46 @@ export const subscriptionOrder = define(Templates.SubscriptionOrder, {
           )
         })
     },
-    Withdraw: { controllers: (self) => [self.holder], body: ends }
+    Withdraw: { controllers: ["holder"], body: ends }
   }
 })
 
-/**
- * Checks that the fee rate is a fraction (0 to 1), and that cash has no more places than the ledger
- * has.
- */
-const isDue = ({ feeRate, cashDecimals }: Claim): boolean =>
-  (feeRate === null || (!Decimal.isNegative(feeRate) && Decimal.atMost(feeRate, Decimal.one))) &&
-  (cashDecimals === null || cashDecimals <= Decimal.places)
-
 export const subscriptionClaim = define(Templates.SubscriptionClaim, {
-  signatories: (self) => [...bound(self), ...self.attested],
-  observers: (self) => [self.holder, ...self.attestors, ...custodianOf(self)],
-  ensure: (self) =>
-    reachable(self) &&
-    self.attested.length < self.required &&
-    self.attested.every((party) => self.attestors.includes(party)) &&
-    isDue(self) &&
-    (self.mode === "wire" || (self.fund !== null && self.paymentAsset !== null)),
+  signatories: [...bound, "attested"],
+  observers: ["holder", "attestors", "custodian"],
+  ensure: [
+    reachable,
+    ["fewer have attested than are required", (self) => self.attested.length < self.required],
+    [
+      "only attestors have attested",
+      (self) => self.attested.every((party) => self.attestors.includes(party))
+    ],
+    [
+      "the fee rate is a fraction",
+      ({ feeRate }) =>
+        feeRate === null || (!Decimal.isNegative(feeRate) && Decimal.atMost(feeRate, Decimal.one))
+    ],
+    [
+      "the cash has no more places than the ledger",
+      ({ cashDecimals }) => cashDecimals === null || cashDecimals <= Decimal.places
+    ],
+    isPaidSomehow
+  ],
   choices: {
     Attest: {
-      controllers: (_, { attestor }) => [attestor],
+      controllers: ["argument.attestor"],
+      guards: [
+        "not an attestor of this claim",
+        "this attestor has attested before",
+        "the point is of another instrument",
+        "the point is another oracle's",
+        "price and units are positive",
+        "the units are worth more than can be counted",
+        "another point than before",
+        "another price than before",
+        "other units than before",
+        "other units than ordered"
+      ],
       body: ({ self, argument }, scope) =>
         Result.gen(function* () {
           const { attestor, pointCid, price, units } = argument
@@ -123,7 +146,8 @@ export const subscriptionClaim = define(Templates.SubscriptionClaim, {
         })
     },
     Withdraw: {
-      controllers: (self) => [self.venue],
+      controllers: ["venue"],
+      guards: [...fittingGuards, "the settlement is of another order"],
       body: ({ self, argument }, scope) => letGo(scope, ordered(self), argument)
     }
   }
@@ -250,11 +274,12 @@ const giveChange = (
     return { cash: moved.change, refund: moved.received }
   })
 
-const lotSignatories = (self: Lot) => [...bound(self), ...self.attestors]
-const lotObservers = (self: Lot) => [self.holder, self.instrument.admin, ...custodianOf(self)]
-const lotEnsure = (self: Lot) =>
-  self.attestors.length > 0 &&
-  (self.mode === "wire" || (self.fund !== null && self.paymentAsset !== null))
+const lotSignatories = [...bound, "attestors"] as const
+const lotObservers = ["holder", "instrument.admin", "custodian"] as const
+const lotEnsure = [
+  ["an attestor has priced it", (self: Lot) => self.attestors.length > 0],
+  isPaidSomehow
+] as const
 
 export const lot = define(Templates.Lot, {
   signatories: lotSignatories,
@@ -262,7 +287,12 @@ export const lot = define(Templates.Lot, {
   ensure: lotEnsure,
   choices: {
     Deliver: {
-      controllers: (self) => [self.venue],
+      controllers: ["venue"],
+      guards: [
+        "the delivery names no credential of the holder",
+        "the credential is not the venue's",
+        ...admitsGuards
+      ],
       body: ({ self, argument }, scope) =>
         Result.gen(function* () {
           const { marketCid, configurationCid, executeBefore } = argument
@@ -290,7 +320,17 @@ export const lot = define(Templates.Lot, {
         })
     },
     Settle: {
-      controllers: (self) => [self.venue],
+      controllers: ["venue"],
+      guards: [
+        "the lot is paid by wire",
+        "the allocation is not of the lot's cash",
+        ...fittingGuards,
+        ...admitsGuards,
+        "a refund pays something",
+        "the refund is more than the units leave of the cash",
+        "the refund leaves the fund nothing",
+        "the settlement is of another order"
+      ],
       body: ({ self, argument }, scope) =>
         Result.gen(function* () {
           yield* demand([self.mode === "ledger", "the lot is paid by wire"])
@@ -302,7 +342,8 @@ export const lot = define(Templates.Lot, {
         })
     },
     Release: {
-      controllers: (self) => [self.venue],
+      controllers: ["venue"],
+      guards: [...fittingGuards, "the settlement is of another order"],
       body: ({ self, argument }, scope) => letGo(scope, ordered(self), argument)
     }
   }
@@ -314,7 +355,17 @@ export const deliveredLot = define(Templates.DeliveredLot, {
   ensure: lotEnsure,
   choices: {
     Settle: {
-      controllers: (self) => [self.venue],
+      controllers: ["venue"],
+      guards: [
+        "the lot is paid by wire",
+        "the lot is paid on the ledger",
+        "a lot paid on the ledger needs its cash",
+        "an order in units leaves no cash over",
+        "a refund pays something",
+        "the refund is more than the units leave of the cash",
+        "the allocation is not of the lot's cash",
+        ...fittingGuards
+      ],
       body: ({ self, argument: { allocationCid, refunded, owed } }, scope) =>
         Result.gen(function* () {
           if (self.mode === "wire") {
@@ -328,7 +379,13 @@ export const deliveredLot = define(Templates.DeliveredLot, {
         })
     },
     Redeliver: {
-      controllers: (self) => [self.venue],
+      controllers: ["venue"],
+      guards: [
+        "the units are already minted",
+        "the delivery names no credential of the holder",
+        "the credential is not the venue's",
+        ...admitsGuards
+      ],
       body: ({ self, argument }, scope) =>
         Result.gen(function* () {
           yield* demand([self.holdingCid === null, "the units are already minted"])
@@ -340,7 +397,8 @@ export const deliveredLot = define(Templates.DeliveredLot, {
         })
     },
     Release: {
-      controllers: (self) => [self.venue],
+      controllers: ["venue"],
+      guards: ["the units are already minted", "the mint request is another lot's"],
       body: ({ self, argument: { mintRequestCid } }, scope) =>
         Result.gen(function* () {
           yield* demand(
@@ -387,12 +445,13 @@ const owe = (
   })
 
 export const owedRefund = define(Templates.OwedRefund, {
-  signatories: (self) => [self.venue],
-  observers: (self) => [self.holder, ...custodianOf(self)],
-  ensure: (self) => Decimal.isPositive(self.amount),
+  signatories: ["venue"],
+  observers: ["holder", "custodian"],
+  ensure: [["the amount is above 0", (self) => Decimal.isPositive(self.amount)]],
   choices: {
     Pay: {
-      controllers: (self) => [self.venue],
+      controllers: ["venue"],
+      guards: ["a refund pays something", "less is owed"],
       body: ({ self, argument: { amount } }, scope) =>
         Result.gen(function* () {
           yield* demand(

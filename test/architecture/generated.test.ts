@@ -5,6 +5,7 @@ import { pages } from "../../packages/engine-core/scripts/pages/index.ts"
 import { stale } from "../../packages/engine-core/scripts/stale.ts"
 import * as Metrics from "../../packages/http-host/scripts/metrics.ts"
 import * as Settings from "../../packages/http-host/scripts/settings.ts"
+import * as LedgerTemplates from "../../packages/storage-adapters/scripts/templates.ts"
 
 describe("generated docs", () => {
   it("are current; run `npm run docs` when they are not", async () => {
@@ -17,6 +18,11 @@ describe("generated docs", () => {
 
   it("say every metric as the table has it", () => {
     expect(readFileSync(Metrics.file, "utf8")).toBe(Metrics.page())
+  })
+
+  it("say every template of the ledger as the simulated one runs it", () => {
+    expect(readFileSync(LedgerTemplates.pageFile, "utf8")).toBe(LedgerTemplates.page())
+    expect(readFileSync(LedgerTemplates.jsonFile, "utf8")).toBe(LedgerTemplates.json())
   })
 
   it("say on their first line that they are generated, and by what", () => {

@@ -48,7 +48,11 @@ export const packages = {
     inside: ["engine-core"],
     besides: [
       { files: "conformance/", imports: ["fast-check", "vitest", "@effect/vitest"] },
-      { files: "statements/", imports: ["csv-parse/*", "saxes/*"] }
+      { files: "statements/", imports: ["csv-parse/*", "saxes/*"] },
+      {
+        files: "web/",
+        imports: ["@noble/ciphers/*", "@noble/curves/*", "@noble/hashes/*"]
+      }
     ],
     never: "http-host"
   }
@@ -101,6 +105,6 @@ export const hostLayers = [
 
 /** Folders of the adapters: those that a venue runs, and those that it tests with. */
 export const adapterFolders = {
-  runs: ["storage", "statements", "screening", "node"],
+  runs: ["storage", "statements", "screening", "node", "web"],
   tests: ["ledger", "conformance", "venue"]
 } as const satisfies Readonly<Record<"runs" | "tests", ReadonlyArray<string>>>

@@ -6,6 +6,7 @@ export * as LedgerProbes from "./LedgerProbes.ts"
 export * as ReserveLaws from "./ledger-laws/reserves.ts"
 export * as SimulatedUnderTest from "./simulated-ledger.ts"
 export * as TestDatabase from "../storage/embedded/TestDatabase.ts"
+export { type CryptoCheck, cryptoChecks, cryptoSuite } from "./crypto.ts"
 export {
   BrokenPromise,
   type Check,

@@ -12,6 +12,8 @@ export const packages = ["engine-core", "storage-adapters", "http-host"] as cons
 interface Manifest {
   readonly name: string
   readonly exports: Readonly<Record<string, string>>
+  /** Modules that differ by the platform: by their name the condition and the source, or a package. */
+  readonly imports?: Readonly<Record<string, Readonly<Record<string, string>>>>
   readonly bin?: Readonly<Record<string, string>>
   /** False, or the files that do something when they are loaded. */
   readonly sideEffects: false | ReadonlyArray<string>
@@ -218,6 +220,19 @@ const filesField = (dist: string): ReadonlyArray<string> =>
     )
   ].toSorted()
 
+const builtImports = (imports: NonNullable<Manifest["imports"]>) =>
+  Object.fromEntries(
+    Object.entries(imports).map(([name, targets]) => [
+      name,
+      Object.fromEntries(
+        Object.entries(targets).map(([condition, target]) => [
+          condition,
+          target.startsWith("./src/") ? built(target, ".js") : target
+        ])
+      )
+    ])
+  )
+
 const writeManifest = (name: string, dist: string): void => {
   const manifest = manifestOf(name)
   const entries = Object.fromEntries(
@@ -231,6 +246,7 @@ const writeManifest = (name: string, dist: string): void => {
     exports: { ...entries, "./package.json": "./package.json" },
     sideEffects: manifest.sideEffects && manifest.sideEffects.map((source) => built(source, ".js")),
     files: filesField(dist),
+    ...(manifest.imports === undefined ? {} : { imports: builtImports(manifest.imports) }),
     ...(manifest.bin === undefined
       ? {}
       : {

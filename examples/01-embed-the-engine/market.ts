@@ -2,7 +2,6 @@
  * The market of a fund, opened from a program: terms, agreements, a holder and a priced order. The
  * outside parties act with wallets of their own.
  */
-import { createHash } from "node:crypto"
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import { Ledger } from "@bursar/engine-core/ports"
 import { Venue } from "@bursar/storage-adapters/venue"
@@ -16,7 +15,7 @@ const price = Decimal.of("1.0437")
 const unitDecimals = 6
 
 /** SHA-256 of the terms that holders sign. */
-export const termsHash = createHash("sha256").update("the terms").digest("hex")
+export const termsHash = "47f9b84e231f0e704e963fe18466bceeed422b2c264a01867f6366b98f9afbb4"
 
 /** The market is agreed, and the holder admitted; then a price is published. */
 export const opened = Effect.gen(function* () {

@@ -28,7 +28,7 @@ const isThere = (path: string, anchor: string | undefined): boolean =>
   existsSync(join(root, path)) &&
   (anchor === undefined || anchorsOf(readFileSync(join(root, path), "utf8")).has(anchor))
 
-const docs = ["packages/engine-core", "packages/http-host"]
+const docs = ["packages/engine-core", "packages/http-host", "packages/storage-adapters"]
 const citation = /(?<![\w./-])(?<page>docs\/[A-Za-z0-9/-]+\.md)(?:#(?<anchor>[a-z0-9-]+))?/gu
 const link = /\]\((?<to>[^)#\s]*)(?:#(?<anchor>[^)\s]+))?\)/gu
 

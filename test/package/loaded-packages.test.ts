@@ -27,6 +27,8 @@ it("loads no package for its start but those it is built on", () => {
     "@effect/platform-node",
     "@effect/platform-node-shared",
     "@effect/sql-pg",
+    "@noble/curves",
+    "@noble/hashes",
     "csv-parse",
     "effect",
     "jose",

@@ -48,11 +48,10 @@ export const packages = {
     inside: ["engine-core"],
     besides: [
       { files: "conformance/", imports: ["fast-check", "vitest", "@effect/vitest"] },
-      { files: "statements/", imports: ["csv-parse/*", "saxes/*"] },
-      {
-        files: "web/",
-        imports: ["@noble/ciphers/*", "@noble/curves/*", "@noble/hashes/*"]
-      }
+      { files: "statements/", imports: ["#csv-parse", "saxes/*"] },
+      { files: "web/", imports: ["@noble/ciphers/*", "@noble/curves/*", "@noble/hashes/*"] },
+      { files: "ledger/", imports: ["@noble/curves/*", "@noble/hashes/*"] },
+      { files: "venue/", imports: ["#platform-crypto"] }
     ],
     never: "http-host"
   }

@@ -84,7 +84,7 @@ const macs = [
   ]
 ] as const
 
-/** RFC 8032, section 7.1, tests 1 to 3. */
+/** RFC 8032 section 7.1, tests 1 to 3. */
 const signatures = [
   {
     seed: "9d61b19deffd5a60ba844af492ec2cc44449c5697b326919703bac031cae7f60",

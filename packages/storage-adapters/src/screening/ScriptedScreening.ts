@@ -1,8 +1,7 @@
 /** Scripted screening source, for tests, demonstrations and trials. */
-import { Instant, JsonText } from "@bursar/engine-core/kernel"
+import { Instant } from "@bursar/engine-core/kernel"
 import { ScreeningSource } from "@bursar/engine-core/ports"
-import { Effect, Layer, Option, Schema } from "effect"
-import * as Files from "node:fs/promises"
+import { Effect, Layer, Schema } from "effect"
 
 const found = Schema.Literals(["nothing-yet", "none", "possible", "confirmed"])
 /** Answers to the first request, the second, and so on; the last answer repeats. */
@@ -68,30 +67,3 @@ export const make = (
 /** Layer of a source with a fixed script. */
 export const layer = (script: Script): Layer.Layer<ScreeningSource.ScreeningSource> =>
   Layer.succeed(ScreeningSource.ScreeningSource, make(Effect.succeed(script)))
-
-const sourceUnavailable = (detail: string) => new ScreeningSource.SourceUnavailable({ detail })
-
-const decode = Schema.decodeUnknownOption(Script)
-
-/** Reads the script of a file; a file without one is an unavailable source, and says why. */
-export const readFile = (file: string): Effect.Effect<Script, ScreeningSource.SourceUnavailable> =>
-  Effect.gen(function* () {
-    const text = yield* Effect.tryPromise({
-      try: () => Files.readFile(file, "utf8"),
-      catch: (error) => sourceUnavailable(`the script ${file} is not read: ${String(error)}`)
-    })
-    const json = yield* Effect.mapError(Effect.fromResult(JsonText.parse(text)), ({ message }) =>
-      sourceUnavailable(`the script ${file}: ${message}`)
-    )
-    return yield* Option.match(decode(json), {
-      onNone: () =>
-        Effect.fail(
-          sourceUnavailable(`the script ${file} is not an object of listVersion, named and others`)
-        ),
-      onSome: Effect.succeed
-    })
-  })
-
-/** Layer of a source whose script is a JSON file, read at each request. */
-export const layerFile = (file: string): Layer.Layer<ScreeningSource.ScreeningSource> =>
-  Layer.succeed(ScreeningSource.ScreeningSource, make(readFile(file)))

@@ -3,7 +3,6 @@
  * else of the declaration, else of the charset parameter (docs/domain/statements.md#encodings).
  */
 import { StatementSource } from "@bursar/engine-core/ports"
-import { Buffer, isUtf8 } from "node:buffer"
 import type { Step } from "./Steps.ts"
 
 /** Places in which a file may name its encoding. */
@@ -89,9 +88,6 @@ const startsWith = (bytes: Uint8Array, start: ReadonlyArray<number>): boolean =>
 /** Largest number of bytes of an XML declaration. */
 const declarationBytesMax = 1_024
 
-const buffer = (bytes: Uint8Array): Buffer =>
-  Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-
 interface Codec {
   /** Number of leading bytes that hold whole characters. */
   readonly whole: (bytes: Uint8Array) => number
@@ -120,10 +116,39 @@ const wholeUtf16 =
     return isHighSurrogate ? even - 2 : even
   }
 
-const wellFormed = (text: string): string | undefined => (text.isWellFormed() ? text : undefined)
-
 const all = (bytes: Uint8Array): number => bytes.length
-const latin1 = (bytes: Uint8Array): string => buffer(bytes).toString("latin1")
+
+/** Bytes that are made characters in one call: their number is that of its arguments. */
+const callBytes = 8_192
+
+/** A character for each byte; the platform's "latin1" is Windows-1252. */
+const latin1 = (bytes: Uint8Array): string => {
+  let text = ""
+  for (let from = 0; from < bytes.length; from += callBytes) {
+    text += String.fromCharCode(...bytes.subarray(from, from + callBytes))
+  }
+  return text
+}
+
+/** Decoder of the platform: it keeps the mark, and refuses what is not of the encoding. */
+const platformText = (label: "utf-8" | "utf-16le" | "utf-16be") => {
+  const decoder = new TextDecoder(label, { fatal: true, ignoreBOM: true })
+  return (bytes: Uint8Array): string | undefined => {
+    try {
+      return decoder.decode(bytes)
+    } catch {
+      // The bytes are none of the encoding; the caller refuses them with their place.
+      return undefined
+    }
+  }
+}
+
+const concatenated = (first: Uint8Array, second: Uint8Array): Uint8Array => {
+  const bytes = new Uint8Array(first.length + second.length)
+  bytes.set(first)
+  bytes.set(second, first.length)
+  return bytes
+}
 
 const latin9: Readonly<Record<string, string>> = {
   "\u00a4": "€",
@@ -152,15 +177,15 @@ const windows1252 = (bytes: Uint8Array): string | undefined => {
 const codecs: Readonly<Record<Encoding, Codec>> = {
   "utf-8": {
     whole: wholeUtf8,
-    text: (bytes) => (isUtf8(bytes) ? buffer(bytes).toString("utf8") : undefined)
+    text: platformText("utf-8")
   },
   "utf-16le": {
     whole: wholeUtf16(1),
-    text: (bytes) => wellFormed(buffer(bytes).toString("utf16le"))
+    text: platformText("utf-16le")
   },
   "utf-16be": {
     whole: wholeUtf16(0),
-    text: (bytes) => wellFormed(Buffer.from(bytes).swap16().toString("utf16le"))
+    text: platformText("utf-16be")
   },
   "iso-8859-1": { whole: all, text: latin1 },
   "iso-8859-15": {
@@ -322,7 +347,7 @@ export const decoder = (encoded: DeclaredEncodings): Step<Uint8Array, string> =>
   }
 
   const decoded = (bytes: Uint8Array): ReadonlyArray<string> => {
-    const joined = rest.length === 0 ? bytes : Buffer.concat([rest, bytes])
+    const joined = rest.length === 0 ? bytes : concatenated(rest, bytes)
     const codec = codecs[encoding]
     const whole = codec.whole(joined)
     rest = Uint8Array.from(joined.subarray(whole))
@@ -343,7 +368,7 @@ export const decoder = (encoded: DeclaredEncodings): Step<Uint8Array, string> =>
   return {
     write: (bytes) => {
       if (head === null) return decoded(bytes)
-      head = head.length === 0 ? bytes.slice() : Buffer.concat([head, bytes])
+      head = head.length === 0 ? bytes.slice() : concatenated(head, bytes)
       return suffices(head, encoded) ? begun(head) : []
     },
     end: () => {

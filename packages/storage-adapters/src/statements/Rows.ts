@@ -1,10 +1,15 @@
-/** Adapter of csv-parse: takes text piece by piece and hands out rows of cells at once. */
-import { CsvError, Parser } from "csv-parse"
+/**
+ * Adapter of csv-parse: takes text piece by piece and hands out rows of cells at once. In a bundle for a
+ * browser it is the package's own build for browsers, by `imports` of package.json.
+ */
+import { CsvError, Parser } from "#csv-parse"
 import { malformed, refused } from "./Faults.ts"
 
 /** Largest row in bytes: of a quote that is never closed, no more than this is kept. */
 const ROW_MAX = 1_048_576
 const CELL_MAX = 65_536
+
+const encoder = new TextEncoder()
 
 /** Cells of a row, as text. */
 export type Cells = ReadonlyArray<string>
@@ -47,7 +52,7 @@ export class StatementRows {
   }
 
   #parse(text: string): void {
-    if (text !== "") this.#handOut(this.#parser.parse(Buffer.from(text, "utf8")))
+    if (text !== "") this.#handOut(this.#parser.parse(encoder.encode(text)))
   }
 
   /** Hands out the rows before a fault first, so that the first fault of a file is the one thrown. */
@@ -62,7 +67,7 @@ export class StatementRows {
 
   #checkLength(cell: string): void {
     // A UTF-16 unit takes at most three bytes, so almost no cell needs counting.
-    if (cell.length * 3 > CELL_MAX && Buffer.byteLength(cell) > CELL_MAX) {
+    if (cell.length * 3 > CELL_MAX && encoder.encode(cell).length > CELL_MAX) {
       throw malformed(`A cell is longer than ${CELL_MAX} bytes.`, { line: this.#number })
     }
   }
@@ -96,7 +101,7 @@ class RowParser extends Parser {
     return rows
   }
 
-  parse(bytes: Buffer): Error | null {
+  parse(bytes: Uint8Array): Error | null {
     return sync((done) => this._transform(bytes, "utf8", done))
   }
 

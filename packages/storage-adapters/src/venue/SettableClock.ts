@@ -18,6 +18,9 @@ export const instantOf = (input: InstantInput): Instant.Instant => {
   })
 }
 
+/** Nanoseconds since the program's start, which no clock moves. */
+const monotonic = (): bigint => BigInt(Math.round(performance.now() * 1_000)) * 1_000n
+
 /** Clock of a time of day in nanoseconds since 1970; its timers keep the real time. */
 export const clockOf = (nanos: () => bigint): Clock.Clock => {
   const millis = () => Number(nanos() / 1_000_000n)
@@ -26,8 +29,8 @@ export const clockOf = (nanos: () => bigint): Clock.Clock => {
     currentTimeMillis: Effect.sync(millis),
     currentTimeNanosUnsafe: nanos,
     currentTimeNanos: Effect.sync(nanos),
-    monotonicTimeNanosUnsafe: () => process.hrtime.bigint(),
-    monotonicTimeNanos: Effect.sync(() => process.hrtime.bigint()),
+    monotonicTimeNanosUnsafe: monotonic,
+    monotonicTimeNanos: Effect.sync(monotonic),
     sleep: (duration) =>
       Effect.callback((resume) => {
         const timer = setTimeout(() => resume(Effect.void), Duration.toMillis(duration))

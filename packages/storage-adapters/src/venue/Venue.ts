@@ -3,13 +3,13 @@
  * statements, a sealing key, a settable clock and the outside parties' wallets, as one layer; and the
  * venue as one object, which has that clock and those wallets as members.
  */
-import { randomBytes } from "node:crypto"
 import { ConfiguredSource, Engine, Settings, settingsDefaults } from "@bursar/engine-core"
 import { type Ledger, ScreeningSource, StatementSource } from "@bursar/engine-core/ports"
 import { Clock, Effect, Layer, Schema } from "effect"
 import type { Participant } from "../ledger/simulated/Participant.ts"
 import * as SimulatedLedger from "../ledger/simulated/SimulatedLedger.ts"
-import * as NodeCrypto from "../node/NodeCrypto.ts"
+import * as PlatformCrypto from "#platform-crypto"
+import * as Random from "../web/Random.ts"
 import * as ScriptedScreening from "../screening/ScriptedScreening.ts"
 import * as Statements from "../statements/Statements.ts"
 import * as Memory from "../storage/memory/Memory.ts"
@@ -77,7 +77,7 @@ export type Services = LocalVenue.Services | Ports
 export const ports = (options: PortsOptions = {}): Layer.Layer<Ports> =>
   Layer.mergeAll(
     options.storage ?? Layer.fresh(Memory.layer),
-    NodeCrypto.layer,
+    PlatformCrypto.layer,
     ledgerOf(options.ledger ?? {}),
     Layer.effect(Settings, settingsOf(options)),
     Layer.succeed(StatementSource.StatementSource, options.statements ?? Statements.reader),
@@ -142,7 +142,7 @@ const settingsOf = ({ settings = {}, statementSources }: PortsOptions) =>
   Effect.gen(function* () {
     const keyed = {
       ...settingsDefaults,
-      sealingKeys: [{ keyId: "key-1", secret: new Uint8Array(randomBytes(32)) }],
+      sealingKeys: [{ keyId: "key-1", secret: Random.bytes(32) }],
       ...settings
     }
     if (statementSources === undefined) return keyed

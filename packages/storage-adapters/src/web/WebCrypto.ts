@@ -69,7 +69,7 @@ const uuid = (): string => {
     .join("-")
 }
 
-export const layerIds = Layer.succeed(Ids, {
+const layerIds = Layer.succeed(Ids, {
   make: (prefix) =>
     Effect.map(
       Clock.currentTimeMillis,

@@ -1,5 +1,5 @@
 /** Administration of the simulated node: parties, tokens and pruning. */
-import { generateKeyPairSync } from "node:crypto"
+import { ed25519 } from "@noble/curves/ed25519.js"
 import { Instant, type Party } from "@bursar/engine-core/kernel"
 import type { Ledger } from "@bursar/engine-core/ports"
 import { type Duration, Effect } from "effect"
@@ -9,13 +9,13 @@ import * as LedgerError from "./LedgerError.ts"
 import type { Admin } from "./Participant.ts"
 import type { SimStore, StoreLost } from "./SimStore.ts"
 import * as Users from "./Users.ts"
+import * as Random from "../../web/Random.ts"
 
 const lost = (error: StoreLost): LedgerError.LedgerError =>
   LedgerError.make("SERVICE_NOT_RUNNING", error.detail)
 
 /** Generates a key pair and discards its private half: a local party acts by token only. */
-const madeKey = (): Uint8Array =>
-  generateKeyPairSync("ed25519").publicKey.export({ format: "der", type: "spki" }).subarray(-32)
+const madeKey = (): Uint8Array => ed25519.getPublicKey(Random.bytes(32))
 
 const invalid = (why: string) => LedgerError.make("INVALID_ARGUMENT", why)
 

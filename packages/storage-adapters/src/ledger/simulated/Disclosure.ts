@@ -1,10 +1,12 @@
 /** Codec of a disclosed contract's blob: passed on outside the ledger, and verified on use. */
 import { Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
+import { Result } from "effect"
+import * as Base64 from "effect/encoding/Base64"
 import type { Contract } from "./Entry.ts"
 
 export const blob = (contract: Contract): string =>
-  Buffer.from(
+  Base64.encode(
     JSON.stringify({
       contractId: contract.contractId,
       template: Templates.key(contract.template),
@@ -13,9 +15,8 @@ export const blob = (contract: Contract): string =>
       signatories: contract.signatories,
       observers: contract.observers,
       createdAt: Instant.format(contract.createdAt)
-    }),
-    "utf8"
-  ).toString("base64")
+    })
+  )
 
 /** Sorts members, so that stores without an order of members give the same blob. */
 const canonical = (value: Templates.LfValue): unknown => {
@@ -33,7 +34,7 @@ const isList = (value: object): value is ReadonlyArray<Templates.LfValue> => Arr
 /** Id of a blob's contract; null where the text is no valid blob. */
 export const contractId = (text: string): string | null => {
   try {
-    const read: unknown = JSON.parse(Buffer.from(text, "base64").toString("utf8"))
+    const read: unknown = JSON.parse(Result.getOrThrow(Base64.decodeString(text)))
     return typeof read === "object" &&
       read !== null &&
       "contractId" in read &&

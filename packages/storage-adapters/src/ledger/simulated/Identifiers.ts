@@ -2,7 +2,8 @@
  * Deterministic ids of changes, transactions, contracts, packages and parties: hashes of what they
  * name.
  */
-import { createHash } from "node:crypto"
+import { sha256 as digestOf } from "@noble/hashes/sha2.js"
+import { bytesToHex, concatBytes, utf8ToBytes } from "@noble/hashes/utils.js"
 import { Party } from "@bursar/engine-core/kernel"
 
 /** Change that a command makes, by which repeats are recognised. */
@@ -14,25 +15,27 @@ export interface Change {
 
 const zero = Uint8Array.of(0)
 
-const sha256 = (...parts: ReadonlyArray<string | Uint8Array>): Buffer => {
-  const hash = createHash("sha256")
-  for (const part of parts) hash.update(part)
-  return hash.digest()
-}
+const sha256 = (...parts: ReadonlyArray<string | Uint8Array>): Uint8Array =>
+  digestOf(
+    concatBytes(...parts.map((part) => (typeof part === "string" ? utf8ToBytes(part) : part)))
+  )
+
+const hexOfSha256 = (...parts: ReadonlyArray<string | Uint8Array>): string =>
+  bytesToHex(sha256(...parts))
 
 const int32be = (value: number): Uint8Array => {
-  const bytes = Buffer.alloc(4)
-  bytes.writeInt32BE(value)
+  const bytes = new Uint8Array(4)
+  new DataView(bytes.buffer).setInt32(0, value)
   return bytes
 }
 
 /** Deduplication key of a change: user, acting parties, commandId. */
 export const changeId = (change: Change): string =>
-  sha256(
+  hexOfSha256(
     "bursar-sim-change-v1",
     zero,
     JSON.stringify([change.userId, [...change.actAs].sort(), change.commandId])
-  ).toString("hex")
+  )
 
 /** Seed of a transaction, from which its id and those of its contracts are hashed. */
 export const seed = (at: {
@@ -43,11 +46,11 @@ export const seed = (at: {
   sha256("bursar-sim-tx-v1", zero, at.ledgerId, zero, at.changeId, zero, at.offset.toString())
 
 /** Identifier of an update. */
-export const updateId = (seed: Uint8Array): string => `1220${Buffer.from(seed).toString("hex")}`
+export const updateId = (seed: Uint8Array): string => `1220${bytesToHex(seed)}`
 
 /** Identifier of a contract that a node of a transaction creates. */
 export const contractId = (seed: Uint8Array, nodeId: number): string =>
-  `00${sha256(seed, int32be(nodeId)).toString("hex")}`
+  `00${hexOfSha256(seed, int32be(nodeId))}`
 
 /** Identifier of a package. */
 export const packageId = ({
@@ -56,11 +59,11 @@ export const packageId = ({
 }: {
   readonly name: string
   readonly version: string
-}): string => sha256("bursar-sim-package-v1", zero, name, zero, version).toString("hex")
+}): string => hexOfSha256("bursar-sim-package-v1", zero, name, zero, version)
 
 /** The fingerprint of a party's Ed25519 public key, given as its 32 raw bytes. */
 export const fingerprint = (publicKey: Uint8Array): string =>
-  `1220${sha256(int32be(12), publicKey).toString("hex")}`
+  `1220${hexOfSha256(int32be(12), publicKey)}`
 
 /** Party of a hint and a key. */
 export const party = ({
@@ -72,7 +75,7 @@ export const party = ({
 }): Party.Party => Party.make({ hint, fingerprint: fingerprint(publicKey) })
 
 /** Hash of a user's token, which is all that the ledger keeps of it. */
-export const tokenHash = (token: string): string => sha256(token).toString("hex")
+export const tokenHash = (token: string): string => hexOfSha256(token)
 
 /** Hash that a wallet signs. */
 export const preparedHash = (prepared: Uint8Array): Uint8Array =>

@@ -2,7 +2,8 @@
  * Prepared transactions for external parties: encoded, hashed and verified against the wallets'
  * signatures.
  */
-import { createPublicKey, verify } from "node:crypto"
+import { ed25519 } from "@noble/curves/ed25519.js"
+import { utf8ToBytes } from "@noble/hashes/utils.js"
 import { Instant, type Party } from "@bursar/engine-core/kernel"
 import type { Ledger } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
@@ -78,7 +79,7 @@ export const encode = (content: Content): Uint8Array => {
       ? [[name, Object.entries(encoded).find(([key]) => key === name)?.[1]]]
       : []
   )
-  return Buffer.from(JSON.stringify(Object.fromEntries(ordered)), "utf8")
+  return utf8ToBytes(JSON.stringify(Object.fromEntries(ordered)))
 }
 
 const unreadable = (why: string): LedgerError.LedgerError =>
@@ -86,7 +87,7 @@ const unreadable = (why: string): LedgerError.LedgerError =>
 
 /** Prepared transaction of its bytes; an error where they are none. */
 export const decode = (bytes: Uint8Array): Result.Result<Content, LedgerError.LedgerError> =>
-  Result.mapError(decodeContent(Buffer.from(bytes).toString("utf8")), ({ message }) =>
+  Result.mapError(decodeContent(new TextDecoder().decode(bytes)), ({ message }) =>
     unreadable(message)
   )
 
@@ -158,21 +159,8 @@ export const toCommand = (
   }))
 }
 
-/** DER prefix of an Ed25519 public key, before its raw 32 bytes. */
-const derPrefix = Buffer.from("302a300506032b6570032100", "hex")
-
 const verifies = (record: PartyRecord, hash: Uint8Array, signature: Uint8Array): boolean =>
-  signature.length === 64 &&
-  verify(
-    null,
-    hash,
-    createPublicKey({
-      key: Buffer.concat([derPrefix, record.publicKey]),
-      format: "der",
-      type: "spki"
-    }),
-    signature
-  )
+  signature.length === 64 && ed25519.verify(signature, hash, record.publicKey, { zip215: false })
 
 /**
  * Refuses unless every acting party is external and has signed exactly these bytes with its own

@@ -1,4 +1,5 @@
 /** Row codecs of the simulated ledger's tables. */
+import { hexToBytes } from "@noble/hashes/utils.js"
 import { Instant, Offset, Party } from "@bursar/engine-core/kernel"
 import type { Ledger } from "@bursar/engine-core/ports"
 import { Effect, Schema, SchemaGetter } from "effect"
@@ -237,7 +238,7 @@ export const parties = (rows: unknown) =>
         party: row.party,
         hint: row.hint,
         kind: row.kind,
-        publicKey: new Uint8Array(Buffer.from(row.public_key, "hex"))
+        publicKey: hexToBytes(row.public_key)
       })
     )
   )

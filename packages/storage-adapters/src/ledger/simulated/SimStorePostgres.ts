@@ -1,4 +1,5 @@
 /** The simulated ledger's store in PostgreSQL: schema ledger_sim, owned by one process at a time. */
+import { bytesToHex } from "@noble/hashes/utils.js"
 import { Instant, Offset } from "@bursar/engine-core/kernel"
 import { Effect, Option, type Schema } from "effect"
 import type { Scope } from "effect"
@@ -248,10 +249,7 @@ export const people = (
     sql`
       insert into ledger_sim.party (party, hint, kind, public_key)
       values (${party}, ${hint}, ${kind},
-        decode(${Buffer.from(publicKey).toString("hex")}::text, 'hex'))`.pipe(
-      Effect.asVoid,
-      Effect.mapError(lost)
-    ),
+        decode(${bytesToHex(publicKey)}::text, 'hex'))`.pipe(Effect.asVoid, Effect.mapError(lost)),
   users: sql`
     select ${sql.literal(userColumns)} from ledger_sim.user_account order by made`.pipe(
     Effect.flatMap(Rows.users),

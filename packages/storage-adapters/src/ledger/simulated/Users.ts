@@ -1,8 +1,9 @@
 /** Users of the simulated ledger, their tokens and their rights. */
-import { randomBytes } from "node:crypto"
 import type { Instant, Party } from "@bursar/engine-core/kernel"
 import type { Ledger } from "@bursar/engine-core/ports"
 import { Result } from "effect"
+import * as Base64Url from "effect/encoding/Base64Url"
+import * as Random from "../../web/Random.ts"
 import * as Identifiers from "./Identifiers.ts"
 import * as LedgerError from "./LedgerError.ts"
 
@@ -26,7 +27,7 @@ export interface User {
 }
 
 /** Generates a bearer token; only its SHA-256 is stored. */
-export const makeToken = (): string => `blt_${randomBytes(32).toString("base64url")}`
+export const makeToken = (): string => `blt_${Base64Url.encode(Random.bytes(32))}`
 
 /** Hash of a user's token. */
 export const hash = Identifiers.tokenHash

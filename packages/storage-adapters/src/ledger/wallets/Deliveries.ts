@@ -2,7 +2,8 @@
  * Plan of a registrar that delivers the lines of distributions: units by a mint, cash by the
  * evidence of its payment.
  */
-import { createHash } from "node:crypto"
+import { sha256 } from "@noble/hashes/sha2.js"
+import { bytesToHex, utf8ToBytes } from "@noble/hashes/utils.js"
 import { Date, Decimal, Duration, Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Schema } from "effect"
@@ -167,7 +168,7 @@ const actOf = ([first, ...others]: readonly [
     name: "deliver-lines",
     about: first.line.contractId,
     change: {
-      commandId: `deliver-lines:${createHash("sha256").update(contractIds.join(" ")).digest("hex")}`,
+      commandId: `deliver-lines:${bytesToHex(sha256(utf8ToBytes(contractIds.join(" "))))}`,
       commands: [first.command, ...others.map(({ command }) => command)],
       notBefore: first.distribution.payload.payableFrom
     },

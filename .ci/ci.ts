@@ -98,6 +98,7 @@ const rows: ReadonlyArray<ReadonlyArray<Part>> = [
       minutes: 15
     }
   ],
+  [{ name: "the runbook, played", command: program("test/operate/runbook.ts"), minutes: 10 }],
   // Two minutes, of which it waits for a cut-off most of the time.
   [{ name: "demo", command: program("examples/demo/demo.ts", "--json"), minutes: 15 }]
 ]

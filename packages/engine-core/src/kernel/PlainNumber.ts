@@ -15,6 +15,10 @@ export class PlainNumber {
   toString(): string {
     return this.text
   }
+  /** Printer of Node's inspector, and of those that look for the same key. */
+  [Symbol.for("nodejs.util.inspect.custom")](): string {
+    return this.text
+  }
 }
 
 /** Whether a value is a number with its text. */

@@ -16,6 +16,7 @@ import type { Export, List, Read, StreamedParts, StreamedRead } from "../reads/R
 import type { Caller } from "../writes/Caller.ts"
 import { pathNames } from "../writes/Operation.ts"
 import * as Calls from "./Calls.ts"
+import * as Inspected from "./Inspected.ts"
 import type {
   ListCall,
   Listing,
@@ -93,7 +94,11 @@ export const make = ({ caller, events, queries }: Needs): ReadCalls => {
       return { read, ...(yield* questionOf(read, params, point, caller)) }
     })
     const answer = Effect.flatMap(asked, ({ read, question }) => valueOf(queries, read, question))
-    const rows = Effect.map(asked, ({ read, question }) => rowsOf(queries, read, question))
+    const rows = Effect.map(asked, ({ read, question }) =>
+      Stream.map(rowsOf(queries, read, question), (row) =>
+        read.shape === "one" ? row : Inspected.attachBy(rowSchemaOf(read), row)
+      )
+    )
     const csv = Effect.flatMap(asked, ({ read, question }) =>
       Effect.map(tableOf(read), (table) => csvOf(queries, table, { read, question }))
     )
@@ -114,14 +119,20 @@ export const make = ({ caller, events, queries }: Needs): ReadCalls => {
     const all = Effect.flatMap(asked, ({ read, question, page: { limit: _, ...page } }) =>
       Effect.map(queries.all(read, { ...question, page }), (answer) => answer.value)
     )
+    const inspected = Effect.map(asked, ({ read }) =>
+      Stream.map(Stream.unwrap(all), (item) => Inspected.attachBy(read.item, item))
+    )
     const csv = Effect.flatMap(asked, ({ read }) =>
       Effect.map(tableOf(read), (table) => printed(table, Stream.unwrap(all)))
     )
     return Object.assign(
       Effect.flatMap(asked, ({ read, question, page }) =>
-        queries.page(read, { ...question, page })
+        Effect.map(queries.page(read, { ...question, page }), ({ value, ...around }) => ({
+          ...around,
+          value: value.map((item) => Inspected.attachBy(read.item, item))
+        }))
       ),
-      { stream: Stream.unwrap(all), csv: Stream.unwrap(csv) }
+      { stream: Stream.unwrap(inspected), csv: Stream.unwrap(csv) }
     )
   }
 
@@ -268,7 +279,17 @@ const pageOf = (
 type Valuation = Effect.Effect<Around & { readonly value: unknown }, Failure>
 
 /** The value of a read; the rows and the text of one that is streamed are collected. */
-const valueOf = (queries: Queries["Service"], read: ValueRead, question: Question): Valuation => {
+const valueOf = (queries: Queries["Service"], read: ValueRead, question: Question): Valuation =>
+  Effect.map(lazyValueOf(queries, read, question), ({ value, ...around }) => ({
+    ...around,
+    value: Inspected.attachBy(read.value, value)
+  }))
+
+const lazyValueOf = (
+  queries: Queries["Service"],
+  read: ValueRead,
+  question: Question
+): Valuation => {
   switch (read.shape) {
     case "one":
       return queries.one(read, question)
@@ -307,6 +328,9 @@ const streamedValue = Effect.fnUntraced(function* (
   }
   return { ...around, value }
 })
+
+const rowSchemaOf = (read: Export | StreamedRead): Schema.Codec<unknown, unknown> =>
+  read.shape === "export" ? read.rows.item : read.row
 
 type Rows = Stream.Stream<unknown, Failure>
 

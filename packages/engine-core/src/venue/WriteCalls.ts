@@ -1,5 +1,5 @@
 /** Writes of one caller: made, approved, rejected, withdrawn, and waited for. */
-import { Duration, Effect, Result } from "effect"
+import { Duration, Effect, Result, Schema } from "effect"
 import * as CompiledCodec from "../kernel/CompiledCodec.ts"
 import * as Instant from "../kernel/Instant.ts"
 import { isPlainNumber, type Plain } from "../kernel/PlainJson.ts"
@@ -13,6 +13,7 @@ import { type AnyOperation, type Operation, pathNames } from "../writes/Operatio
 import type { Operations } from "../writes/Operations.ts"
 import { lookAgain, WriteAnswer } from "../writes/WriteAnswer.ts"
 import * as Calls from "./Calls.ts"
+import * as Inspected from "./Inspected.ts"
 import type { Action, RefusalOf, SucceededAction, WriteBody, WriteKind } from "./WriteTypes.ts"
 
 /**
@@ -83,6 +84,7 @@ type PlainWrite = Effect.Effect<WriteAnswer, Failure>
 const pauseFirst = 10
 
 const decodeAnswer = CompiledCodec.decoder(WriteAnswer)
+const encodeAnswer = Schema.encodeSync(WriteAnswer)
 
 export const make = (needs: Needs): WriteCalls => {
   const { caller, fourEyes, operations, queries } = needs
@@ -162,10 +164,14 @@ export const make = (needs: Needs): WriteCalls => {
   /** Decodes the result of an answer by the declaration of its kind. */
   const typed = (written: PlainWrite) =>
     Effect.flatMap(written, (answer) =>
-      Effect.map(byKind(answer.kind), (operation) => ({
-        ...answer,
-        result: answer.result === null ? null : resultOf(operation, answer.result)
-      }))
+      Effect.map(byKind(answer.kind), (operation) => {
+        const { result: plain } = answer
+        const result =
+          plain === null ? null : Inspected.attach(resultOf(operation, plain), () => plain)
+        return Inspected.attach({ ...answer, result }, (action) =>
+          encodeAnswer({ ...action, result: plain })
+        )
+      })
     )
 
   const withdraw: typeof reject = (action, options) =>

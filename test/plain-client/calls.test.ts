@@ -49,6 +49,15 @@ describe("a call of the plain client", () => {
     })
   })
 
+  it("sends a Date as the instant it is, and a bigint as its digits", async () => {
+    const { calls, client } = scripted([{ status: 202 }])
+    const at = new Date("2026-01-02T03:04:05.678Z")
+    await client.write("subscription.claim", { ...claim, at, big: 2n ** 70n } as never)
+    expect(calls[0]?.body).toContain(
+      '"at":"2026-01-02T03:04:05.678Z","big":1180591620717411303424}'
+    )
+  })
+
   it("sends the member of If-Match as the header, and leaves it out of the body", async () => {
     const { calls, client } = scripted([{ status: 202 }])
     await client.write("policy.set", { instrumentId: "elf", replaces: "pv_1" } as never)
@@ -112,11 +121,12 @@ describe("an answer that is not the service's", () => {
     ["a proxy's page", { status: 502, text: "<h1>Bad Gateway</h1>" }],
     ["a success without JSON", { text: "hello" }],
     ["an error of JSON that is no problem", { status: 500, text: '{"error":"no"}' }],
+    ["a removal that names no operation", { status: 204 }],
     ["a redirect", { status: 302, text: "{}", headers: { location: "https://elsewhere.test" } }]
   ]
   it.each(strangers)("%s is no refusal", async (_, reply) => {
     const { client } = scripted([reply])
-    const error = await errorOf(() => client.read("holders.get", { holderId: "h" }))
+    const error = await errorOf(() => client.write("webhook.remove", { webhookId: "w" }))
     expect(error).toBeInstanceOf(PlainClient.AnswerNotJson)
     expect(error).toMatchObject({ status: reply.status ?? 200, _tag: "AnswerNotJson" })
   })

@@ -2,8 +2,8 @@
  * Laws of the plain client over the whole catalogue: the body of every write arrives as its declaration
  * takes it, whatever the platform's JSON can do, and every answer keeps the digits of its decimals.
  *
- * Seen red: without the place of `tolerances.*` in the table, and with the names of whole numbers alone,
- * by which the counts and the totals of a distribution were of one kind.
+ * Seen red: without `tolerances.*` in the table, without the name of the member above in `isAmong`, and
+ * with marks that are not told from texts.
  */
 import { ApprovalView, Catalogue, type Operation, WriteAnswer } from "@bursar/engine-core"
 import { Decimal, Integer, PlainJson } from "@bursar/engine-core/kernel"
@@ -107,6 +107,58 @@ describe("every answer", () => {
       for (const codec of codecs) {
         expect(codec.parse(text, root)).toEqual({ offset: 7, value: inJson(value, encoded) })
       }
+    }
+  })
+})
+
+describe("a number", () => {
+  it("of the members of a table of decimals goes out as a number", () => {
+    const tolerances = { "lots-holdings": "0.50", "supply-register": "2" }
+    for (const codec of codecs) {
+      expect(codec.print({ tolerances, grace: { "lots-holdings": "PT1H" } })).toBe(
+        '{"tolerances":{"lots-holdings":0.50,"supply-register":2},"grace":{"lots-holdings":"PT1H"}}'
+      )
+    }
+  })
+
+  it("has the kind of its place, where one name is of a count and of a sum", () => {
+    const text =
+      '{"value":{"counts":{"carried":3,"suspended":0},"totals":{"carried":3,"suspended":0}}}'
+    for (const codec of codecs) {
+      expect(codec.parse(text, "distributions.get")).toEqual({
+        value: {
+          counts: { carried: 3, suspended: 0 },
+          totals: { carried: "3", suspended: "0" }
+        }
+      })
+      const required = '{"value":{"required":2,"result":{"required":2}}}'
+      expect(codec.parse(required, "operations.get")).toEqual({
+        value: { required: 2, result: { required: "2" } }
+      })
+      expect(codec.parse(required, "reserves.get")).toMatchObject({ value: { required: "2" } })
+    }
+  })
+
+  it("within a text stays text, whatever stands around it", () => {
+    const text = '{"seq":1,"a":"2","b":"\\"3","c":"4\\\\","5":[6,-7.50,8e2],"d":"\\u00e9 9"}'
+    for (const codec of codecs) {
+      expect(codec.parse(text, "x")).toEqual({
+        seq: 1,
+        a: "2",
+        b: '"3',
+        c: "4\\",
+        5: ["6", "-7.50", "8e2"],
+        d: "é 9"
+      })
+    }
+  })
+
+  it("beyond what a double holds is never made one", () => {
+    for (const codec of codecs) {
+      expect(codec.parse('{"seq":9007199254740993,"offset":9007199254740991}', "x")).toEqual({
+        seq: "9007199254740993",
+        offset: 9007199254740991
+      })
     }
   })
 })

@@ -4,7 +4,13 @@
  */
 import type { Venue } from "@bursar/engine-core"
 import type { CallTable } from "./plain-client/CallTable.ts"
-import { ActionNotRun, CallRefusal, InputFault, NoAnswer } from "./plain-client/Errors.ts"
+import {
+  ActionNotRun,
+  AnswerNotJson,
+  CallRefusal,
+  InputFault,
+  NoAnswer
+} from "./plain-client/Errors.ts"
 import * as JsonNumbers from "./plain-client/JsonNumbers.ts"
 import type {
   ActionJson,
@@ -14,6 +20,12 @@ import type {
   FeedEventJson,
   FeedFilters,
   ListName,
+  OwnActionJson,
+  OwnAnswerJson,
+  OwnBodyJson,
+  OwnParamsJson,
+  OwnRead,
+  OwnWrite,
   PageJson,
   ParamsJson,
   ReadingJson,
@@ -229,8 +241,54 @@ const pageLimit = 500
 /** Longest delay of the platform's timers in seconds. */
 const timerMax = 2_000_000
 
-/** Makes a client of a service's address. Throws on an address that is none. */
-export const make = (options: ClientOptions): Client => {
+/** Calls of the writes and reads that a venue declares itself, beside those of this release. */
+interface OwnCalls<W extends OwnWrite, R extends OwnRead> {
+  readonly write: <K extends W["kind"]>(
+    kind: K,
+    body: OwnBodyJson<Extract<W, { readonly kind: K }>>,
+    options?: WriteOptions
+  ) => Promise<OwnActionJson<Extract<W, { readonly kind: K }>>>
+  readonly approve: <A extends OwnActionJson<W>>(action: A, options?: WriteOptions) => Promise<A>
+  readonly done: <A extends OwnActionJson<W>>(
+    action: A,
+    options?: DoneOptions
+  ) => Promise<A & { readonly state: "succeeded"; readonly result: NonNullable<A["result"]> }>
+  readonly read: <N extends R["name"]>(
+    name: N,
+    params: OwnParamsJson<Extract<R, { readonly name: N }>>,
+    point?: PointOptions
+  ) => Promise<OwnAnswerJson<Extract<R, { readonly name: N }>>>
+  readonly list: <N extends R["name"]>(
+    name: N,
+    options: OwnListOptions<Extract<R, { readonly name: N }>>
+  ) => Promise<OwnPage<Extract<R, { readonly name: N }>>>
+  readonly records: <N extends R["name"]>(
+    name: N,
+    options: OwnListOptions<Extract<R, { readonly name: N }>>
+  ) => AsyncIterable<OwnAnswerJson<Extract<R, { readonly name: N }>>>
+}
+
+interface OwnListOptions<R extends OwnRead> extends Omit<ListOptions<ListName>, "where"> {
+  readonly where: OwnParamsJson<R>
+}
+
+interface OwnPage<R extends OwnRead> extends Omit<PageJson<ListName>, "value"> {
+  readonly value: ReadonlyArray<OwnAnswerJson<R>>
+}
+
+/** A client, with the calls of a venue's own declarations where it has any. */
+type ClientWith<W extends OwnWrite, R extends OwnRead> = [W | R] extends [never]
+  ? Client
+  : Client & OwnCalls<W, R>
+
+/**
+ * Makes a client of a service's address. Throws on an address that is none. A venue with declarations of
+ * its own names their types, and gives the table that they are in:
+ * `make<typeof assess | typeof draw, typeof loans>({ table, … })`.
+ */
+export const make = <W extends OwnWrite = never, R extends OwnRead = never>(
+  options: ClientOptions
+): ClientWith<W, R> => {
   const { makeKey = () => crypto.randomUUID(), table = callTable } = options
   const requests = Requests.make(options, JsonNumbers.make(table))
   const keyed = ({ key = makeKey(), signal, traceparent }: KeyedOptions = {}) => ({
@@ -262,7 +320,8 @@ export const make = (options: ClientOptions): Client => {
     )
     if (value !== null) return value
     // A removal that this call completed has no body; its Location names the operation.
-    const operationId = location?.split("/").at(-1) ?? ""
+    const operationId = location?.split("/").at(-1)
+    if (operationId === undefined) throw new AnswerNotJson(204, "it has no Location")
     const { signal, traceparent } = given ?? {}
     return valueOf(await operation(operationId, callOptions({ signal, traceparent })))
   }
@@ -453,7 +512,7 @@ export const make = (options: ClientOptions): Client => {
       return (await requests.call({ ...request, ...keyed(given) }, "reconciliation-runs.get")).value
     },
     call: (request: Requests.Request) => requests.call(request, "call")
-  } as unknown as Client
+  } as unknown as ClientWith<W, R>
 }
 
 const { sleep } = Requests

@@ -18,15 +18,16 @@ type NumberOf<T> =
 type MemberOf<T, K> = T extends unknown ? (K extends keyof T ? T[K] : never) : never
 type ElementOf<T> = T extends ReadonlyArray<infer U> ? U : never
 
-/** Distributes over the encoded type, beside which the decoded one stands whole. */
+/**
+ * Distributes over the encoded type, beside which the decoded one stands whole. A number is told by both
+ * directions: any object with a text called `text` extends a PlainNumber.
+ */
 type Each<T, E> = E extends string
   ? E | Extract<T, bigint | number>
   : E extends null | undefined | boolean | number | bigint
     ? E
-    : E extends PlainNumber
-      ? PlainNumber extends E
-        ? PlainNumber | NumberOf<T>
-        : never
+    : [E, PlainNumber] extends [PlainNumber, E]
+      ? PlainNumber | NumberOf<T>
       : E extends ReadonlyArray<infer U>
         ? ReadonlyArray<ProgramInput<ElementOf<T>, U>>
         : E extends object

@@ -10,7 +10,7 @@ import type {
   Venue,
   WriteAnswer
 } from "@bursar/engine-core"
-import type { Duration, PlainJson, PlainNumber } from "@bursar/engine-core/kernel"
+import type { Duration, PlainJson, PlainNumber, ProgramInput } from "@bursar/engine-core/kernel"
 
 /** A value of JSON whose form nobody declares: a whole number is a number, a decimal is its text. */
 export type JsonValue =
@@ -27,13 +27,15 @@ export type JsonValue =
  */
 export type InputJson<A> = [PlainJson.Printable] extends [A]
   ? JsonValue
-  : A extends bigint | PlainNumber.PlainNumber
+  : A extends bigint
     ? never
-    : A extends string | number | boolean | null | undefined
-      ? A
-      : A extends ReadonlyArray<infer U>
-        ? ReadonlyArray<InputJson<U>>
-        : { readonly [M in keyof A]: InputJson<A[M]> }
+    : true extends Same<A, PlainNumber.PlainNumber>
+      ? never
+      : A extends string | number | boolean | null | undefined
+        ? A
+        : A extends ReadonlyArray<infer U>
+          ? ReadonlyArray<InputJson<U>>
+          : { readonly [M in keyof A]: InputJson<A[M]> }
 
 type IsUnion<A, B = A> = A extends unknown ? ([B] extends [A] ? false : true) : never
 
@@ -153,3 +155,41 @@ export type RunRequestJson = InputJson<RunRequest>
 export type RunJson = ValueJson<RunView>
 /** Answer to a file of statements. */
 export type ReceivedFileJson = ValueJson<Venue.ReceivedFile>
+
+/** A write of a venue's own, as `Operation.define` declares it. */
+export interface OwnWrite {
+  readonly kind: string
+  readonly input: { readonly Type: unknown; readonly Encoded: unknown }
+  readonly result: { readonly Type: unknown }
+}
+
+/** A read of a venue's own, as `Read.one` and `Read.list` declare it. */
+export interface OwnRead {
+  readonly name: string
+  readonly params: { readonly Type: unknown; readonly Encoded: unknown }
+}
+
+type DecodedInput<S extends OwnWrite["input"]> = InputJson<
+  ProgramInput.ProgramInput<S["Type"], S["Encoded"]>
+>
+
+/** Body of a write of the venue's own. */
+export type OwnBodyJson<W extends OwnWrite> = DecodedInput<W["input"]>
+
+/** Parameters of a read of the venue's own. */
+export type OwnParamsJson<R extends OwnRead> = Omit<DecodedInput<R["params"]>, "format">
+
+/** Value, or record of a list, that a read of the venue's own answers. */
+export type OwnAnswerJson<R extends OwnRead> = R extends {
+  readonly value: { readonly Type: infer V }
+}
+  ? ValueJson<V>
+  : R extends { readonly item: { readonly Type: infer V } }
+    ? ValueJson<V>
+    : never
+
+/** A write of the venue's own as it stands. */
+export type OwnActionJson<W extends OwnWrite> = Omit<ActionJson, "kind" | "result"> & {
+  readonly kind: W["kind"]
+  readonly result: ValueJson<W["result"]["Type"]> | null
+}

@@ -27,6 +27,7 @@ const inferred = new Set([
   "OperationTypes",
   "PaidOrder",
   "ReadTypes",
+  "ReversedTaking",
   "Subject",
   "SupposedPrice",
   "Supposition"

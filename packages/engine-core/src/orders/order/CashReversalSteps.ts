@@ -13,7 +13,7 @@ import { entriesNamed, entriesOfLines } from "./CashSteps.ts"
 import * as Taking from "./CashTaking.ts"
 
 /** A taking of which the bank took cash back, and its places that stay. */
-interface ReversedTaking {
+export interface ReversedTaking {
   readonly taking: Stored<Taking.CashTaking>
   readonly places: ReadonlyArray<Taking.EntryPlace>
   /** Cash of each line that stays, by its number. */

@@ -2,7 +2,7 @@
 import { Engine, settingsDefaults, Settings } from "@bursar/engine-core"
 import type { Operation, FromLedger, Timely } from "@bursar/engine-core"
 import type { Collection } from "@bursar/engine-core/kernel"
-import { Ledger, ScreeningSource, WorkQueue } from "@bursar/engine-core/ports"
+import { type Ids, Ledger, ScreeningSource, WorkQueue } from "@bursar/engine-core/ports"
 import * as Memory from "@bursar/storage-adapters/memory"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
@@ -43,6 +43,8 @@ export interface WorldOptions {
   readonly screening?: Layer.Layer<ScreeningSource.ScreeningSource>
   /** Storage ports in place of those in memory. */
   readonly storage?: Layer.Layer<Memory.Storage>
+  /** Ids in place of those by chance. */
+  readonly ids?: Layer.Layer<Ids>
   /** Wrapper between the engine and its port to the ledger. */
   readonly tamper?: (ledger: Ledger.Ledger["Service"]) => Ledger.Ledger["Service"]
 }
@@ -51,7 +53,8 @@ export interface WorldOptions {
 export const ports = (options: WorldOptions = {}) =>
   Layer.mergeAll(
     options.storage ?? Memory.layer,
-    NodeCrypto.layer,
+    NodeCrypto.layerCrypto,
+    options.ids ?? NodeCrypto.layerIds,
     Statements.layer,
     options.screening ?? ScreeningSource.layerNone,
     tampered(ledgerOf(options.faults), options.tamper ?? ((ledger) => ledger)),

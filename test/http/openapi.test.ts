@@ -10,6 +10,7 @@ import * as Document from "#host/api/Document.ts"
 import * as Refusals from "#host/api/document/Refusals.ts"
 import { type Route, table } from "#host/api/Route.ts"
 import { tables } from "./tables.ts"
+import * as Witness from "./witness.ts"
 
 type Json =
   | null
@@ -51,6 +52,63 @@ it("the checked-in document is the one the declarations give; npm run docs redra
 
 it("is at most 700 KB, so that tools and readers take it as one piece", () => {
   expect(Buffer.byteLength(Document.text(routes))).toBeLessThanOrEqual(700_000)
+})
+
+/** What has no example, each with its reason. */
+const unshown: Readonly<Record<string, string>> = {
+  "openapi.one 200 application/json": "the document is the example of itself",
+  "external-statements.receive body application/xml": "its form is the standard's (ISO 20022)",
+  "external-statements.receive body text/xml": "its form is the standard's (ISO 20022)"
+}
+
+describe("an example of the engine's document", () => {
+  const document: Json = JSON.parse(Document.text(routes))
+  const target = (pointer: ReadonlyArray<string>): ReadonlyArray<string> => {
+    const $ref = at(document, ...pointer, "$ref")
+    return typeof $ref === "string" ? $ref.slice(2).split("/") : pointer
+  }
+  /** Every body and answer with a form: its name, and where its media types lie. */
+  const shown = routes.flatMap(({ name, path }) => {
+    const own = ["paths", path.template, path.method.toLowerCase()]
+    const statuses = Object.keys(at(document, ...own, "responses") ?? {})
+    const places = [
+      [`${name} body`, target([...own, "requestBody"])] as const,
+      ...statuses.map(
+        (status) => [`${name} ${status}`, target([...own, "responses", status])] as const
+      )
+    ]
+    return places.flatMap(([what, place]) =>
+      Object.keys(at(document, ...place, "content") ?? {}).map(
+        (media) => [`${what} ${media}`, [...place, "content", media]] as const
+      )
+    )
+  })
+  const exampleAt = (place: ReadonlyArray<string>): Json | undefined => {
+    const [name] = Object.keys(at(document, ...place, "examples") ?? {})
+    return name === undefined
+      ? at(document, ...place, "example")
+      : at(document, ...target([...place, "examples", name]), "value")
+  }
+
+  it("is there for every body and every answer, but for those that say why not", () => {
+    const lacking = shown.filter(([, place]) => exampleAt(place) === undefined)
+    expect(lacking.map(([what]) => what).toSorted()).toEqual(Object.keys(unshown).toSorted())
+  })
+
+  it.skipIf(!Witness.installed)("is of the form that it is an example of", () => {
+    const shapes = Witness.shapesOf(document)
+    const wrong = shown.flatMap(([what, place]) => {
+      const example = exampleAt(place)
+      return example === undefined
+        ? []
+        : shapes([...place, "schema"], example).map((fault) => `${what}: ${fault}`)
+    })
+    expect(wrong).toEqual([])
+  })
+
+  it("keeps every digit of the number that was answered", () => {
+    expect(Document.text(routes)).toMatch(/"example":\{[^\n]*"price":1\.0000000000/)
+  })
 })
 
 describe.each(documents)("the document of %s", (_, routes) => {
@@ -99,11 +157,11 @@ describe.each(documents)("the document of %s", (_, routes) => {
         const { status, title } = Refusal.rowOf({ slug })
         const refusal = deref(at(operation, "responses", String(status)))
         expect(at(refusal, "description")).toContain(`${slug}: ${title}`)
-        const answer = at(refusal, "content", "application/problem+json")
-        expect([route.name, slug, answer]).toEqual([
+        const answer = at(refusal, "content", "application/problem+json") ?? null
+        expect([route.name, slug, at(answer, "schema")]).toEqual([
           route.name,
           slug,
-          { schema: { $ref: "#/components/schemas/Problem" } }
+          { $ref: "#/components/schemas/Problem" }
         ])
       }
       const open = route.admits.by === "anyone"
@@ -221,7 +279,7 @@ describe.each(documents)("the document of %s", (_, routes) => {
     const names = Object.keys(at(document, "components", "schemas") ?? {})
     expect(names.filter((name) => /_\d+$|\d$/.test(name))).toEqual([])
     for (const [object, path] of objects(document)) {
-      if (path.includes("example")) continue
+      if (path.includes("example") || path.includes("examples")) continue
       expect(object.multipleOf).toBeUndefined()
       expect(path.at(-1) === "properties" ? undefined : object.nullable).toBeUndefined()
       if (object.format === "decimal")
@@ -233,13 +291,31 @@ describe.each(documents)("the document of %s", (_, routes) => {
     const used = new Set(
       [...objects(document)].flatMap(([{ $ref }]) => (typeof $ref === "string" ? [$ref] : []))
     )
-    for (const part of ["schemas", "parameters", "headers", "responses"]) {
+    for (const part of ["schemas", "parameters", "headers", "responses", "examples"]) {
       for (const name of Object.keys(at(document, "components", part) ?? {})) {
         const path = `#/components/${part}/${name}`
         expect([path, used.has(path)]).toEqual([path, true])
       }
     }
   })
+
+  /** Members of a schema and of all its parts. */
+  const shapeOf = (
+    json: Json | undefined
+  ): { readonly members: ReadonlyArray<string>; readonly required: ReadonlyArray<Json> } => {
+    const schema = deref(json)
+    const parts = listOf(at(schema, "allOf")).map(shapeOf)
+    return {
+      members: [
+        ...Object.keys(at(schema, "properties") ?? {}),
+        ...parts.flatMap(({ members }) => members)
+      ].toSorted(),
+      required: [
+        ...listOf(at(schema, "required")),
+        ...parts.flatMap(({ required }) => required)
+      ].toSorted()
+    }
+  }
 
   const writes = routes.flatMap(({ answers, path }) =>
     answers.with === "write" ? [{ operation: answers.operation, path }] : []
@@ -255,26 +331,24 @@ describe.each(documents)("the document of %s", (_, routes) => {
         expect([common, others]).toEqual([{ $ref: "#/components/schemas/WriteAnswer" }, []])
         expect(at(own, "required")).toEqual(["kind", "request", "result"])
         expect(at(own, "properties", "kind")).toEqual({ type: "string", const: operation.kind })
-        const sent = deref(at(own, "properties", "request"))
-        const body = deref(at(shown, "requestBody", "content", "application/json", "schema"))
-        const inBody = Object.keys(at(body, "properties") ?? {})
+        const sent = shapeOf(at(own, "properties", "request"))
+        const body = shapeOf(at(shown, "requestBody", "content", "application/json", "schema"))
         const ifMatch = operation.ifMatch === undefined ? [] : [operation.ifMatch]
-        expect([operation.kind, Object.keys(at(sent, "properties") ?? {}).toSorted()]).toEqual([
+        expect([operation.kind, sent.members]).toEqual([
           operation.kind,
-          [...new Set([...inBody, ...path.names, ...ifMatch])].toSorted()
+          [...new Set([...body.members, ...path.names, ...ifMatch])].toSorted()
         ])
-        expect(listOf(at(sent, "required")).toSorted()).toEqual(
-          [...new Set([...listOf(at(body, "required")), ...path.names])].toSorted()
-        )
+        expect(sent.required).toEqual([...body.required, ...path.names].toSorted())
       }
     }
   })
 
   it("never shows the secret of a request as one that a call would take", () => {
     for (const { operation } of writes) {
-      const request = at(document, "components", "schemas", requestOf(operation.kind)) ?? null
+      const name = nameOf(operation.kind)
+      const [, own = null] = listOf(at(document, "components", "schemas", `${name}Answer`, "allOf"))
       for (const secret of operation.secrets ?? []) {
-        expect(at(request, "properties", secret)).toEqual({
+        expect(at(own, "properties", "request", "properties", secret)).toEqual({
           type: ["string", "null"],
           description: "Masked: a few digits of its SHA-256."
         })
@@ -282,8 +356,18 @@ describe.each(documents)("the document of %s", (_, routes) => {
     }
   })
 
-  const requestOf = (kind: string): string =>
-    `${kind.replaceAll(/(?:^|[.-])([a-z])/g, (_, letter: string) => letter.toUpperCase())}Request`
+  it("says of the body of every write that it takes no member but its own", () => {
+    for (const { path } of writes) {
+      const shown = at(document, "paths", path.template, path.method.toLowerCase()) ?? null
+      const schema = at(shown, "requestBody", "content", "application/json", "schema")
+      if (schema === undefined) continue
+      const closed = at(schema, "unevaluatedProperties") ?? at(schema, "additionalProperties")
+      expect([path.template, closed]).toEqual([path.template, false])
+    }
+  })
+
+  const nameOf = (kind: string): string =>
+    kind.replaceAll(/(?:^|[.-])([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
   it("leaves answers open and closes requests", () => {
     const asked = new Set(
@@ -323,12 +407,13 @@ describe.each(documents)("the document of %s", (_, routes) => {
     return found
   }
 
-  const sent = new Set(writes.map(({ operation }) => requestOf(operation.kind)))
+  const sent = new Set(writes.map(({ operation }) => `${nameOf(operation.kind)}Body`))
   /** What was sent has the members that its caller gave; all else that is answered has every member. */
   const requiresAll = (json: Json | undefined, name: string) => {
     if (sent.has(name) || name.endsWith("AsSent")) return
     for (const [object, path] of objects(json ?? null)) {
       if (!isObject(object.properties) || path.includes("example")) continue
+      if (path.includes("request")) continue
       expect([name, object.required]).toEqual([name, Object.keys(object.properties)])
     }
   }

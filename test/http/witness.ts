@@ -316,7 +316,7 @@ const load = <A>(name: string): A | undefined => {
 /** Whether the packages of the judges are installed in test/tools: `npm ci --prefix test/tools`. */
 export const installed = load("ajv/package.json") !== undefined
 
-const shapesOf = (
+export const shapesOf = (
   document: Json
 ): ((pointer: ReadonlyArray<string>, value: unknown) => ReadonlyArray<string>) => {
   const found = load<{ readonly default: new (options: object) => Ajv }>("ajv/dist/2020")

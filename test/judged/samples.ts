@@ -63,6 +63,10 @@ export const sample = (document: Json, schema: Json | undefined): Json => {
   const [first] = listOf(shape["enum"])
   if (first !== undefined) return first
   if (shape["const"] !== undefined) return shape["const"]
+  const parts = listOf(shape["allOf"])
+  if (parts.length > 0) {
+    return Object.assign({}, ...parts.map((part) => objectOf(sample(document, part))))
+  }
   const [choice] = listOf(shape["anyOf"])
   if (choice !== undefined) return sample(document, choice)
   const types = [shape["type"]].flat()

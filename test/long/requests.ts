@@ -154,6 +154,8 @@ export const make = ({ die, known, document, callers }: Making): (() => Sent) =>
 
   const valueOf = (given: Json | undefined, name: string, depth = 0): Draft => {
     const schema = resolve(given) ?? {}
+    const [part, ...parts] = listOf(member(schema, "allOf"))
+    if (part !== undefined && parts.length === 0) return valueOf(part, name, depth)
     const choice = member(schema, "anyOf") ?? member(schema, "oneOf")
     if (Array.isArray(choice)) return valueOf(choose(choice), name, depth + 1)
     const only = listOf(member(schema, "enum"))

@@ -388,7 +388,9 @@ const unshown = [
 ]
 
 interface Shape {
-  readonly properties: Readonly<Record<string, unknown>>
+  readonly properties?: Readonly<Record<string, unknown>>
+  readonly $ref?: string
+  readonly allOf?: ReadonlyArray<Shape>
 }
 
 const document = JSON.parse(
@@ -396,7 +398,13 @@ const document = JSON.parse(
 ) as { readonly components: { readonly schemas: Readonly<Record<string, Shape>> } }
 
 const membersOf = (view: string): ReadonlyArray<string> =>
-  Object.keys(document.components.schemas[view]?.properties ?? {})
+  shapeMembers(document.components.schemas[view] ?? {})
+
+const shapeMembers = ({ $ref, allOf = [], properties = {} }: Shape): ReadonlyArray<string> => [
+  ...Object.keys(properties),
+  ...allOf.flatMap(shapeMembers),
+  ...($ref === undefined ? [] : membersOf($ref.split("/").at(-1) ?? ""))
+]
 
 const collections = [...Catalogue.collections, operations, approvals]
 

@@ -109,7 +109,7 @@ export const judge = (
 /** One condition as a precheck shows it; detail and recovery only where it refuses. */
 export const GateCheck = Schema.Struct({
   gate: Schema.Literals(gates),
-  check: Schema.String.annotate({ description }),
+  check: Schema.String.annotate({ title: "Condition", description }),
   ok: Schema.Boolean,
   detail: Schema.NullOr(Schema.String),
   recovery: Schema.NullOr(Schema.String)

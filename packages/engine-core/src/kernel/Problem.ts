@@ -25,7 +25,7 @@ export const Problem = Schema.Struct({
   detail: Schema.String,
   requestId: Schema.String,
   gate: text,
-  check: Schema.NullOr(Schema.String.annotate({ description })),
+  check: Schema.NullOr(Schema.String.annotate({ title: "Condition", description })),
   recovery: text,
   packageName: text,
   party: text,

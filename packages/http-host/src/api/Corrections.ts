@@ -6,6 +6,7 @@ import * as Body from "../wire/Body.ts"
 import * as Answers from "./document/Answers.ts"
 import * as Conditions from "./document/Conditions.ts"
 import * as Deliveries from "./document/Deliveries.ts"
+import * as Examples from "./document/Examples.ts"
 import {
   componentOf,
   isArray,
@@ -30,7 +31,10 @@ export type Document = OpenAPIV3_1.Document
 
 type Operation = OpenApi.OpenAPISpecOperation
 
-/** Corrects the generated document of routes, by the catalogue that they were made of. */
+/**
+ * Corrects the generated document of routes, by the catalogue that they were made of. Examples are at their
+ * places, and put in when the document is printed (`Examples.putIn`).
+ */
 export const document = (
   spec: OpenApi.OpenAPISpec,
   routes: ReadonlyArray<Route>,
@@ -63,21 +67,22 @@ export const document = (
     answer: componentOf(unique.redirect({ $ref: `#/components/schemas/${answer}` })) ?? answer,
     input: objectOf(walk(Schemas.nullable(walkObject(input, listing)), unique.redirect))
   }))
-  const { requests, schemas } = WriteAnswers.make(declared, writes)
+  const { bodies, schemas, sent } = WriteAnswers.make(declared, writes)
+  const called = Shared.eachOperation(shown, (operation) => withBody(operation, bodies))
   const answers = Answers.components(routes, { writes, table: catalogue.refusals })
   const sided = Schemas.bySide(schemas, {
-    requestBodies: Shared.operationsOf(shown).map(({ parameters, requestBody }) => ({
+    requestBodies: Shared.operationsOf(called).map(({ parameters, requestBody }) => ({
       parameters,
       requestBody
     })),
     answerBodies: [
-      ...Shared.operationsOf(shown).map(({ responses }) => ({ responses })),
+      ...Shared.operationsOf(called).map(({ responses }) => ({ responses })),
       jsonOf(Deliveries.webhooks),
       jsonOf(answers)
     ],
-    requests
+    sent
   })
-  const points = Shared.points(shown)
+  const points = Shared.points(called)
   const scalars = Shared.scalars({
     paths: points.paths,
     schemas: { ...sided, ...points.schemas }
@@ -89,17 +94,45 @@ export const document = (
     tags: spec.tags.map((tag) => ({ ...tag, description: docOfGroup(tag.name, catalogue) })),
     security: Security.everywhere,
     // The walk keeps what the generator typed as paths, and knows it as JSON alone.
-    paths: parts.paths as OpenAPIV3_1.PathsObject,
+    paths: withExamples(parts.paths, routes) as OpenAPIV3_1.PathsObject,
     webhooks: { ...Deliveries.webhooks },
     components: {
       ...components,
       headers: Answers.headers,
-      responses: answers,
+      examples: Examples.ofRefusals(jsonOf(answers)) as Record<string, OpenAPIV3_1.ExampleObject>,
+      responses: Object.fromEntries(
+        Object.entries(answers).map(([name, answer]) => [
+          name,
+          Examples.ofShared(
+            jsonOf(answer),
+            routes.find((route) => route.name === name)
+          )
+        ])
+      ) as Record<string, OpenAPIV3_1.ReferenceObject>,
       parameters: { ...parts.parameters } as Record<string, OpenAPIV3_1.ReferenceObject>,
       securitySchemes: { ...Security.schemes },
-      schemas: scalars.schemas as Record<string, OpenAPIV3_1.SchemaObject>
+      schemas: Shared.extended(scalars.schemas) as Record<string, OpenAPIV3_1.SchemaObject>
     }
   } satisfies Document
+}
+
+/** The body of a write is declared once, for its call and for its answer. */
+const withBody = (operation: JsonObject, bodies: ReadonlyMap<string, JsonObject>): JsonObject => {
+  const schema = bodies.get(String(operation.operationId))
+  if (schema === undefined) return operation
+  const requestBody = objectOf(operation.requestBody)
+  return {
+    ...operation,
+    requestBody: { ...requestBody, content: { [Body.mediaType]: { schema } } }
+  }
+}
+
+const withExamples = (paths: JsonObject, routes: ReadonlyArray<Route>): JsonObject => {
+  const byName = new Map(routes.map((route) => [route.name, route]))
+  return Shared.eachOperation(paths, (operation) => {
+    const route = byName.get(String(operation.operationId))
+    return route === undefined ? operation : Examples.ofOperation(operation, route)
+  })
 }
 
 /** The whole input of a write, as it was generated: the ids of its path and the members of its body. */

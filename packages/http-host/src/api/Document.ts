@@ -4,6 +4,7 @@ import { HttpApi, OpenApi } from "effect/http-api"
 import { shown } from "./Binding.ts"
 import * as Interface from "./Interface.ts"
 import * as Corrections from "./Corrections.ts"
+import * as Examples from "./document/Examples.ts"
 import * as Problem from "./Problem.ts"
 import type * as Route from "./Route.ts"
 import { setsOf } from "./Sets.ts"
@@ -11,23 +12,17 @@ import { setsOf } from "./Sets.ts"
 /** The version of the interface, not of the package that serves it. */
 export const version = "1.0.0"
 
-/** Memo of the document of a table of routes, by the table: it is served, shown at /docs and judged. */
-const made = new WeakMap<ReadonlyArray<Route.Route>, Corrections.Document>()
-
 /**
- * Document of a table of routes, built once and immutable; the catalogue is the one that the routes were
- * made of, for its sets of words.
+ * Document of a table of routes; the catalogue is the one that the routes were made of, for its sets of
+ * words. Numbers of its examples are doubles, as a viewer reads them.
  */
 export const make = (
   routes: ReadonlyArray<Route.Route>,
   catalogue: Catalogue.Catalogue = Catalogue.builtIn
-): Corrections.Document => {
-  const memo = made.get(routes)
-  if (memo !== undefined) return memo
-  const document = corrected(routes, catalogue)
-  made.set(routes, document)
-  return document
-}
+): Corrections.Document => JSON.parse(text(routes, catalogue))
+
+/** Memo of the text of a table of routes, by the table: it is served, shown at /docs and judged. */
+const texts = new WeakMap<ReadonlyArray<Route.Route>, string>()
 
 const corrected = (
   routes: ReadonlyArray<Route.Route>,
@@ -58,7 +53,13 @@ const corrected = (
 export const text = (
   routes: ReadonlyArray<Route.Route>,
   catalogue: Catalogue.Catalogue = Catalogue.builtIn
-): string => `${lines(make(routes, catalogue), 3)}\n`
+): string => {
+  const memo = texts.get(routes)
+  if (memo !== undefined) return memo
+  const printed = `${Examples.putIn(lines(corrected(routes, catalogue), 3))}\n`
+  texts.set(routes, printed)
+  return printed
+}
 
 /** Prints JSON with a line for each member of the outer levels of objects. */
 const lines = (value: unknown, levels: number): string => {

@@ -20,16 +20,16 @@ const header = (
 
 /** Answer headers that several answers share, each declared once. */
 export const headers = {
-  RequestId: header("string", "Repeats or names the call.", "req-2026-07-31-0001"),
-  CacheControl: header(
+  Id: header("string", "Repeats or names the call.", "req-2026-07-31-0001"),
+  Cache: header(
     "string",
     "Whether the answer may be stored; with private, no-cache its ETag is checked before each use.",
     "no-store"
   ),
-  ContentTypeOptions: header("string", "Always nosniff.", "nosniff"),
-  RateLimit: header("integer", "Calls a caller has in the window the tenant announces.", 600),
-  RateRemaining: header("integer", "Calls left after this one.", 599),
-  RateReset: header("integer", "Seconds until the whole limit is there again.", 1),
+  NoSniff: header("string", "Always nosniff.", "nosniff"),
+  Limit: header("integer", "Calls a caller has in the window the tenant announces.", 600),
+  Left: header("integer", "Calls left after this one.", 599),
+  Reset: header("integer", "Seconds until the whole limit is there again.", 1),
   RetryAfter: header("integer", "Seconds after which to look or call again.", 1),
   Location: header("string", "Where what was written is read.", "/v1/operations/op_1"),
   Replayed: header("string", "true: the write was there already.", "true"),
@@ -39,7 +39,7 @@ export const headers = {
     "Where the problem is explained.",
     '</docs/problems#not-found>; rel="help"'
   ),
-  PreferenceApplied: header(
+  Applied: header(
     "string",
     "The preference that was honoured: the call waited for its end, or for that many seconds.",
     "wait=20"
@@ -52,18 +52,18 @@ export const headers = {
 }
 
 const wireNames = {
-  RequestId: "X-Request-Id",
-  CacheControl: "Cache-Control",
-  ContentTypeOptions: "X-Content-Type-Options",
-  RateLimit: "X-RateLimit-Limit",
-  RateRemaining: "X-RateLimit-Remaining",
-  RateReset: "X-RateLimit-Reset",
+  Id: "X-Request-Id",
+  Cache: "Cache-Control",
+  NoSniff: "X-Content-Type-Options",
+  Limit: "X-RateLimit-Limit",
+  Left: "X-RateLimit-Remaining",
+  Reset: "X-RateLimit-Reset",
   RetryAfter: "Retry-After",
   Location: "Location",
   Replayed: "Idempotent-Replayed",
   Authenticate: "WWW-Authenticate",
   Link: "Link",
-  PreferenceApplied: "Preference-Applied",
+  Applied: "Preference-Applied",
   ETag: "ETag"
 } as const satisfies Record<keyof typeof headers, string>
 
@@ -74,8 +74,8 @@ const refer = (names: ReadonlyArray<Header>): Record<string, OpenAPIV3_1.Referen
     names.map((name) => [wireNames[name], { $ref: `#/components/headers/${name}` }])
   )
 
-const everywhere = ["RequestId", "CacheControl", "ContentTypeOptions"] as const
-const limited = ["RateLimit", "RateRemaining", "RateReset"] as const
+const everywhere = ["Id", "Cache", "NoSniff"] as const
+const limited = ["Limit", "Left", "Reset"] as const
 
 /** Headers of a route's answers; a signed-in caller also gets those of its rate budget. */
 const carried = ({ admits }: Route): ReadonlyArray<Header> =>
@@ -87,7 +87,7 @@ const endsInItsCall = ({ answers }: Route): boolean =>
 
 const ofSuccess = (route: Route, status: string): ReadonlyArray<Header> => [
   ...ofOwnSuccess(route, status),
-  ...(takesWait(route) && status !== "204" ? (["PreferenceApplied"] as const) : [])
+  ...(takesWait(route) && status !== "204" ? (["Applied"] as const) : [])
 ]
 
 /** Headers of the answer of a write: that it was there already is said of a repeat alone. */
@@ -205,7 +205,7 @@ export const components = (
 }
 
 const written = (route: Route, answer: string): OpenAPIV3_1.ResponseObject => ({
-  description: "What the write is now: 202 by the call that made it, 200 by a repeat of that call.",
+  description: "What the write is now.",
   headers: refer([...carried(route), ...ofSuccess(route, "200")]),
   content: { [Body.mediaType]: { schema: { $ref: `#/components/schemas/${answer}` } } }
 })

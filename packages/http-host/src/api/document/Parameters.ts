@@ -10,7 +10,8 @@ interface Parameter {
   readonly name: string
   readonly in: "path" | "query" | "header"
   readonly schema: object
-  readonly required: boolean
+  /** Absent: the parameter may lack. */
+  readonly required?: boolean
   readonly description: string
   readonly example: Json
 }
@@ -250,7 +251,7 @@ const inQuery = (
 ): Parameter => ({
   name,
   in: "query",
-  required,
+  ...(required ? { required } : {}),
   schema: unnamed(jsonOf(schema)),
   example: exampleOf(name, jsonOf(schema), firstWords),
   description: `Only what is of that ${words(name)}.`,

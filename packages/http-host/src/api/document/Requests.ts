@@ -1,22 +1,23 @@
 /**
- * Requests as an operation shows them (docs/contract/operations.md#the-answer-to-a-write): the ids of
- * the path and the members of the body as they were sent.
+ * Bodies of writes, each declared once: a call takes one, and its operation shows it again as it was sent
+ * (docs/contract/operations.md#the-answer-to-a-write).
  */
 import { componentOf, isArray, isObject, type Json, type JsonObject, objectOf } from "./Json.ts"
 
-/** Schemas of requests by kind, and of the components that they refer to, by name. */
-interface SentRequests {
-  /** Shows the request of a write with this input; `secrets` names its masked members. */
-  readonly show: (input: JsonObject, secrets: ReadonlyArray<string>) => JsonObject
-  /** Copies of components, by their names: as they are sent, and not as they are validated. */
+/** Schemas of bodies by their names, and of the components that they refer to. */
+interface Bodies {
+  /** Shows a schema of a body as it is sent. */
+  readonly show: (schema: JsonObject) => JsonObject
+  /** Copies of components, by their names: as they are sent. */
   readonly copies: () => JsonObject
 }
 
 /**
- * Differs from the schema of the call: members may be added within `/v1`, as in every answer, and a
- * null that stood for an absent member is shown.
+ * A body as it is sent: a null may stand for an absent member at every depth. Members may be added
+ * within `/v1`, so the schema says nothing of others: a call says that it takes no others
+ * (`asCall`), and an answer may have them.
  */
-export const reader = (schemas: JsonObject): SentRequests => {
+export const reader = (schemas: JsonObject): Bodies => {
   const copies: Record<string, JsonObject> = {}
 
   const shown = (json: Json | undefined): Json => {
@@ -56,19 +57,24 @@ export const reader = (schemas: JsonObject): SentRequests => {
 
   return {
     copies: () => copies,
-    show: (input, secrets) => {
-      const component = componentOf(input)
-      const shape = objectOf(shown(component === undefined ? input : schemas[component]))
-      const masked = Object.entries(objectOf(shape.properties)).map(([name, member]) => [
-        name,
-        secrets.includes(name) ? mask : (member ?? null)
-      ])
-      return { ...shape, properties: Object.fromEntries(masked) }
+    show: (schema) => {
+      const component = componentOf(schema)
+      return objectOf(shown(component === undefined ? schema : schemas[component]))
     }
   }
 }
 
-const mask = { type: ["string", "null"], description: "Masked: a few digits of its SHA-256." }
+/** The body of a call, which takes no member but its own. */
+export const asCall = (body: string): JsonObject => ({
+  allOf: [{ $ref: `#/components/schemas/${body}` }],
+  unevaluatedProperties: false
+})
+
+/** A secret as it is shown, in the place of what was sent. */
+export const mask = {
+  type: ["string", "null"],
+  description: "Masked: a few digits of its SHA-256."
+}
 
 /** Checks whether a schema has members somewhere, by which a sent value differs from a validated one. */
 const hasMembers = (json: Json | undefined, schemas: JsonObject): boolean => {

@@ -111,8 +111,8 @@ export const bySide = (
   roots: {
     readonly requestBodies: Json
     readonly answerBodies: Json
-    /** Names of what answers show of requests, whose members may lack. */
-    readonly requests: ReadonlySet<string>
+    /** Names of what is sent and shown again, whose members may lack. */
+    readonly sent: ReadonlySet<string>
   }
 ): JsonObject => {
   const asked = reached(roots.requestBodies, schemas)
@@ -120,7 +120,7 @@ export const bySide = (
   return Object.fromEntries(
     Object.entries(schemas).flatMap(([name, schema]) => {
       if (schema === undefined || (!asked.has(name) && !answered.has(name))) return []
-      if (!answered.has(name) || roots.requests.has(name)) return [[name, schema] as const]
+      if (!answered.has(name) || roots.sent.has(name)) return [[name, schema] as const]
       const shown = walk(schema, (object) => whole(open(object)))
       if (asked.has(name) && JSON.stringify(shown) !== JSON.stringify(walk(schema, open))) {
         throw new Error(`${name} is asked with members that may lack, and answered`)

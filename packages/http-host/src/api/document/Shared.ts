@@ -1,6 +1,7 @@
 /** Parts that several routes have alike, each declared once and referred to. */
 import {
   type Change,
+  componentOf,
   isArray,
   isObject,
   type Json,
@@ -84,14 +85,42 @@ export const scalars = (parts: {
     if (scalar === undefined || shared.get(scalar.title) !== JSON.stringify(scalar.schema)) {
       return object
     }
-    const reference = { $ref: `#/components/schemas/${scalar.title}` }
-    return scalar.isNullable ? { anyOf: [reference, { type: "null" }] } : reference
+    if (!scalar.isNullable) return reference(scalar.title)
+    nullable.add(scalar.title)
+    return reference(orNull(scalar.title))
   }
+  const nullable = new Set<string>()
+  const referring = objectOf(walk(parts.schemas, refer))
+  const paths = eachBody(parts.paths, refer)
+  const used = new Set([...reachedFrom(referring), ...reachedFrom(paths)])
   const schemas = {
-    ...objectOf(walk(parts.schemas, refer)),
-    ...Object.fromEntries([...shared].map(([title, text]) => [title, JSON.parse(text) as Json]))
+    ...referring,
+    ...Object.fromEntries(
+      [...shared].flatMap(
+        ([title, text]): Array<[string, Json]> =>
+          used.has(title) || nullable.has(title) ? [[title, JSON.parse(text)]] : []
+      )
+    ),
+    ...Object.fromEntries(
+      [...nullable].map((title) => [orNull(title), { anyOf: [reference(title), { type: "null" }] }])
+    )
   }
-  return { paths: eachBody(parts.paths, refer), schemas: sorted(schemas) }
+  return { paths, schemas: sorted(schemas) }
+}
+
+const orNull = (title: string): string => `${title}OrNull`
+
+const reference = (title: string): JsonObject => ({ $ref: `#/components/schemas/${title}` })
+
+/** Names of the components that a value refers to. */
+const reachedFrom = (json: JsonObject): ReadonlySet<string> => {
+  const names = new Set<string>()
+  walk(json, (object) => {
+    const name = componentOf(object)
+    if (name !== undefined) names.add(name)
+    return object
+  })
+  return names
 }
 
 interface Scalar {
@@ -140,6 +169,62 @@ export const points = (
   }
 }
 
+/** Least number of members that are worth a part of their own. */
+const partMin = 8
+
+/**
+ * A schema with all members of another one, such as the detail of a row, is that one and its own
+ * members.
+ */
+export const extended = (schemas: JsonObject): JsonObject =>
+  Object.fromEntries(
+    Object.entries(schemas).map(([name, schema]) => {
+      const [most] = Object.entries(schemas)
+        .filter(([other, part]) => other !== name && isPartOf(part, schema))
+        .toSorted(([, a], [, b]) => sizeOf(b) - sizeOf(a))
+      return [name, most === undefined ? (schema ?? null) : extension(objectOf(schema), most)]
+    })
+  )
+
+const sizeOf = (schema: Json | undefined): number =>
+  Object.keys(objectOf(objectOf(schema).properties)).length
+
+const isPartOf = (part: Json | undefined, schema: Json | undefined): boolean => {
+  const [inner, outer] = [objectOf(part), objectOf(schema)]
+  const [members, all] = [objectOf(inner.properties), objectOf(outer.properties)]
+  const names = Object.keys(members)
+  if (names.length < partMin || names.length >= Object.keys(all).length) return false
+  return names.every(
+    (name) =>
+      JSON.stringify(all[name]) === JSON.stringify(members[name]) &&
+      isNeeded(outer, name) === isNeeded(inner, name)
+  )
+}
+
+const isNeeded = ({ required }: JsonObject, name: string): boolean =>
+  isArray(required) && required.includes(name)
+
+const extension = (
+  schema: JsonObject,
+  [name, part]: readonly [string, Json | undefined]
+): JsonObject => {
+  const { properties, required: _, type, ...rest } = schema
+  const inner = objectOf(objectOf(part).properties)
+  const own = Object.entries(objectOf(properties)).filter(([name]) => !Object.hasOwn(inner, name))
+  const needed = own.flatMap(([name]) => (isNeeded(schema, name) ? [name] : []))
+  return {
+    ...rest,
+    allOf: [
+      reference(name),
+      {
+        type: type ?? null,
+        properties: Object.fromEntries(own),
+        ...(needed.length === 0 ? {} : { required: needed })
+      }
+    ]
+  }
+}
+
 /** Changes every schema of what calls ask and of what they answer; parameters stay as they are. */
 const eachBody = (paths: JsonObject, change: Change): JsonObject =>
   eachOperation(paths, ({ requestBody, responses, ...rest }) => ({
@@ -148,7 +233,7 @@ const eachBody = (paths: JsonObject, change: Change): JsonObject =>
     ...(responses === undefined ? {} : { responses: walk(responses, change) })
   }))
 
-const eachOperation = (paths: JsonObject, change: Change): JsonObject =>
+export const eachOperation = (paths: JsonObject, change: Change): JsonObject =>
   Object.fromEntries(
     Object.entries(paths).map(([path, item]) => [
       path,

@@ -1,7 +1,8 @@
-/** Answers of the kinds of write: the answer of any write, with this kind's request and result. */
+/** Writes in the document: the body of each kind, and its answer with that body as it was sent. */
 import type { Route } from "../Route.ts"
-import { type JsonObject, objectOf } from "./Json.ts"
+import { isArray, type Json, type JsonObject, objectOf, walk } from "./Json.ts"
 import * as Requests from "./Requests.ts"
+import { open, whole } from "./Schemas.ts"
 
 /** A route that writes, and the schema of its whole input: the ids of its path and its body. */
 export interface WriteInput {
@@ -15,36 +16,108 @@ export interface WriteInput {
 const common = "WriteAnswer"
 
 /**
- * Replaces the answer of each kind by the answer of any write and the three members that are its own:
- * `kind`, which is constant, `request` and `result`. `requests` are the names of the schemas that show
- * what was sent, whose members may lack.
+ * Declares the body of each kind, and replaces its answer by the answer of any write and the three
+ * members that are its own: `kind`, which is constant, `request` and `result`. `sent` are the names of
+ * the schemas of what is sent, whose members may lack.
  */
 export const make = (
   schemas: JsonObject,
   writes: ReadonlyArray<WriteInput>
-): { readonly schemas: JsonObject; readonly requests: ReadonlySet<string> } => {
-  const sent = Requests.reader(schemas)
-  const changed: Record<string, JsonObject> = {}
-  const requests: Record<string, JsonObject> = {}
+): {
+  readonly schemas: JsonObject
+  readonly sent: ReadonlySet<string>
+  /** Schema of the body of a call, by the name of its route. */
+  readonly bodies: ReadonlyMap<string, JsonObject>
+} => {
+  const reader = Requests.reader(schemas)
+  const answers: Record<string, JsonObject> = {}
+  const sent: Record<string, JsonObject> = {}
+  const bodies = new Map<string, JsonObject>()
   for (const { answer, input, route } of writes) {
-    const request = answer.replace(/Answer$/, "Request")
-    requests[request] = sent.show(input, secretsOf(route))
-    const { description, properties } = objectOf(schemas[answer])
+    const parts = partsOf(reader.show(input), elsewhereOf(route))
+    const name = answer.replace(/Answer$/, "Body")
+    const secrets = secretsOf(route)
+    const isBodyShown = Object.keys(objectOf(parts.body.properties)).length > 0
+    if (isBodyShown) {
+      sent[name] = parts.body
+      bodies.set(route.name, Requests.asCall(name))
+    }
     const own = {
       kind: { type: "string", const: route.name },
-      request: { $ref: `#/components/schemas/${request}` },
-      result: objectOf(properties).result ?? {}
+      request: requestOf(name, { ...parts, isBodyShown, secrets }),
+      result: answered(objectOf(schemas[answer]).properties)
     }
-    changed[answer] = {
-      ...(description === undefined ? {} : { description }),
-      allOf: [{ $ref: `#/components/schemas/${common}` }, { type: "object", properties: own }]
+    answers[answer] = {
+      allOf: [
+        { $ref: `#/components/schemas/${common}` },
+        { type: "object", properties: own, required: Object.keys(own) }
+      ]
     }
   }
-  const shown = { ...requests, ...sent.copies() }
-  for (const name of Object.keys(shown)) {
+  const declared = { ...sent, ...reader.copies() }
+  for (const name of Object.keys(declared)) {
     if (schemas[name] !== undefined) throw new Error(`two schemas are called ${name}`)
   }
-  return { schemas: { ...schemas, ...changed, ...shown }, requests: new Set(Object.keys(shown)) }
+  return {
+    schemas: { ...schemas, ...answers, ...declared },
+    sent: new Set([...Object.keys(declared), ...Object.keys(answers)]),
+    bodies
+  }
+}
+
+/** The result of a write, as an answer shows it. */
+const answered = (properties: Json | undefined): Json =>
+  walk(objectOf(properties).result ?? {}, (object) => whole(open(object)))
+
+interface Parts {
+  readonly body: JsonObject
+  /** The ids of the path and what If-Match names; undefined where there are none. */
+  readonly elsewhere: JsonObject | undefined
+}
+
+const requestOf = (
+  name: string,
+  {
+    body,
+    elsewhere,
+    isBodyShown,
+    secrets
+  }: Parts & { readonly isBodyShown: boolean; readonly secrets: ReadonlyArray<string> }
+): JsonObject => {
+  const masked = Object.fromEntries(secrets.map((secret) => [secret, Requests.mask]))
+  const shown =
+    secrets.length > 0
+      ? { ...body, properties: { ...objectOf(body.properties), ...masked } }
+      : { $ref: `#/components/schemas/${name}` }
+  if (elsewhere === undefined) return shown
+  return isBodyShown ? { allOf: [shown, elsewhere] } : elsewhere
+}
+
+/** Takes an input apart: the members of the body, and those that the call says elsewhere. */
+const partsOf = (input: JsonObject, names: ReadonlySet<string>): Parts => {
+  const { properties, required, ...rest } = input
+  const needed = isArray(required) ? required.map(String) : []
+  const part = (isIn: (name: string) => boolean): JsonObject => {
+    const own = needed.filter(isIn)
+    return {
+      ...rest,
+      type: "object",
+      properties: Object.fromEntries(
+        Object.entries(objectOf(properties)).filter(([name]) => isIn(name))
+      ),
+      ...(own.length === 0 ? {} : { required: own })
+    }
+  }
+  const isElsewhere = (name: string): boolean => names.has(name)
+  return {
+    body: part((name) => !isElsewhere(name)),
+    elsewhere: names.size === 0 ? undefined : part(isElsewhere)
+  }
+}
+
+const elsewhereOf = ({ answers, path }: Route): ReadonlySet<string> => {
+  const ifMatch = answers.with === "write" ? answers.operation.ifMatch : undefined
+  return new Set([...path.names, ...(ifMatch === undefined ? [] : [ifMatch])])
 }
 
 const secretsOf = ({ answers }: Route): ReadonlyArray<string> =>

@@ -26,14 +26,14 @@ export const putIn = (text: string): string =>
 const printed = (name: string): string => {
   const text = texts[name]
   if (text !== undefined) return isJson(name) ? text : JSON.stringify(text)
-  return JSON.stringify(refusalOf(name.slice(0, -refusedSuffix.length) as Refusal.Slug))
+  return JSON.stringify(refusalOf(name.slice(0, -refusedSuffix.length) as Refusal.BuiltInSlug))
 }
 
 /** Files are texts in the document, but for those of JSON. */
 const isJson = (name: string): boolean => !/ (?:text\/csv|text\/xml|application\/xml)$/.test(name)
 
 /** A refusal that no story meets, such as that of a venue without its database, as it is answered. */
-const refusalOf = (slug: Refusal.Slug): Problem.Problem =>
+const refusalOf = (slug: Refusal.BuiltInSlug): Problem.Problem =>
   Problem.from(
     Refusal.refused(slug, Refusal.refusals[slug].retryable ? { retryAfter: 1 } : {}),
     "req-2026-07-31-0001"

@@ -2,6 +2,7 @@
 import { Record, type Schema } from "effect"
 import * as ValueSet from "../vocabulary/ValueSet.ts"
 
+/** Set of states that are computed of a subject as of a read, and are not stored. */
 export interface JudgedState<S extends string = string, Subject = never> {
   readonly kind: "judged"
   readonly name: string

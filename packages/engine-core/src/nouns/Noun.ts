@@ -83,8 +83,11 @@ type TypesOf<N, K extends "writes" | "queries" | "events" | "workers"> = N exten
     : never
   : never
 
+/** Writes of nouns, with their own types. */
 export type WriteOf<N> = TypesOf<N, "writes">
+/** Reads of nouns, with their own types. */
 export type QueryOf<N> = TypesOf<N, "queries">
+/** Workers of nouns, with the services that each needs. */
 export type WorkerOf<N> = TypesOf<N, "workers">
 /** The events of all nouns, in one table. */
 export type EventsOf<N> = Union<TypesOf<N, "events">>

@@ -16,6 +16,7 @@ export interface Change<R = unknown> {
   readonly after: R
 }
 
+/** Judgement that is made again in the transaction which changed a record of a collection. */
 export interface Consequence<R = unknown, C = unknown> {
   /** One sentence: the judgement, and the change after which it is made. */
   readonly doc: string

@@ -156,6 +156,7 @@ const malleable = (signature: Uint8Array): Uint8Array => {
   return bytes
 }
 
+/** Every promise of the ports of cryptography and ids, against published vectors. */
 export const cryptoChecks: ReadonlyArray<CryptoCheck> = [
   of(
     "SHA-256",

@@ -22,6 +22,7 @@ const keyBytes = 32
 const signatureBytes = 64
 const tagBytes = 16
 
+/** Layer of the port of cryptography over a library without `node:`, for the web platform. */
 export const layerCrypto = Layer.succeed(Crypto, {
   sha256: (data) => bytesToHex(sha256(bytesOf(data))),
   sha256Parts: () => {

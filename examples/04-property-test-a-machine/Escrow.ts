@@ -1,4 +1,4 @@
-/** A machine of your own: an escrow that holds cash until both parties accept, or returns it. */
+/** A machine of your own, whose words begin with `x-`: an escrow that holds cash until both parties accept, or returns it. */
 import { Machine, Refusal } from "@bursar/engine-core"
 import { Decimal } from "@bursar/engine-core/kernel"
 import { Result } from "effect"
@@ -14,11 +14,11 @@ export const EscrowMachine = Machine.declare("EscrowState", {
   },
   triggers: {
     fund: { by: ["ledger"] },
-    release: { by: ["subscription.settle"] },
-    return: { by: ["subscription.release", "clock"] }
+    release: { by: ["x-escrow.release"] },
+    return: { by: ["x-escrow.return", "clock"] }
   },
   initial: "promised",
-  opens: { by: ["subscription.claim"] },
+  opens: { by: ["x-escrow.promise"] },
   moves: {
     promised: { fund: "held", return: "returned" },
     held: { release: "released", return: "returned" },

@@ -14,6 +14,7 @@ import {
   settingsDefaults
 } from "@bursar/engine-core"
 import { Instant } from "@bursar/engine-core/kernel"
+import { type Room, RoomsNotUsable } from "@bursar/engine-core/rooms"
 import { Crypto, Feed, RefusedWrites } from "@bursar/engine-core/ports"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
 import * as Statements from "@bursar/storage-adapters/statements"
@@ -84,6 +85,8 @@ interface OwnStorage<S, D> {
   readonly storage: StoragePart<S>
   readonly ledger: LedgerPart<S, D>
   readonly screening?: ScreeningPart
+  /** Rooms that the venue adds, lowest first. */
+  readonly rooms?: ReadonlyArray<Room.Room>
 }
 
 /** Parts of a deployment on PostgreSQL. */
@@ -91,6 +94,8 @@ interface OnPostgres<D> {
   readonly storage?: undefined
   readonly ledger?: LedgerPart<SqlClient.SqlClient, D>
   readonly screening?: ScreeningPart
+  /** Rooms that the venue adds, lowest first. */
+  readonly rooms?: ReadonlyArray<Room.Room>
 }
 
 /**
@@ -99,7 +104,7 @@ interface OnPostgres<D> {
  */
 export type Parts<S = never, D = never> = OwnStorage<S, D> | OnPostgres<D>
 
-/** A part that is needed was not given; the message is one line that names it. */
+/** A part that is needed was not given, or cannot be used; the message is one line that names it. */
 export class PartMissing extends Data.TaggedError("PartMissing")<{
   readonly part: string
   readonly detail: string
@@ -124,6 +129,7 @@ interface WholeParts {
   readonly storage: StoragePart<Beside>
   readonly ledger: LedgerPart<Beside, Behind>
   readonly screening: ScreeningPart
+  readonly catalogue: Catalogue.Catalogue
 }
 
 /**
@@ -134,13 +140,15 @@ const fitting = <S, D>(parts: {
   readonly storage: StoragePart<S>
   readonly ledger: LedgerPart<S, D>
   readonly screening: ScreeningPart
+  readonly catalogue: Catalogue.Catalogue
 }): WholeParts => parts as unknown as WholeParts
 
 /** The host's own parts. */
 const ownParts: WholeParts = fitting({
   storage: postgresStorage,
   ledger: simulatedLedger,
-  screening: scriptedScreening
+  screening: scriptedScreening,
+  catalogue: Catalogue.builtIn
 })
 
 /** Reads the traces of earlier starts in the storage and at the ledger, and changes nothing. */
@@ -337,7 +345,7 @@ const engineOf = (
   config: HostConfig,
   { keys, parts }: { readonly keys: Keys; readonly parts: OpenedParts }
 ) =>
-  Engine.layer.pipe(
+  Engine.layerWith(parts.catalogue).pipe(
     Layer.provideMerge(parts.ledger.layer(config)),
     Layer.provideMerge(parts.opened.layer),
     Layer.provideMerge(sender(config)),
@@ -429,7 +437,7 @@ const venue = (
 ) =>
   Layer.mergeAll(
     Host.layer({
-      tables: Catalogue,
+      tables: parts.catalogue,
       tenant: tenant(config, publicKeys),
       basePath: config.basePath,
       host: config.host,
@@ -692,15 +700,35 @@ const deployedOf = (parts: WholeParts): DeployedVenue => ({
 /** A deployment of these parts, as the commands of `bursar` use it. */
 export const make = <S = never, D = never>(
   parts: Parts<S, D> = {}
+): Effect.Effect<DeployedVenue, PartMissing> =>
+  Effect.flatMap(catalogueOf(parts.rooms ?? []), (catalogue) => deployed(parts, catalogue))
+
+/** The catalogue with the rooms; one that cannot be used is named in the one line of the start. */
+const catalogueOf = (
+  rooms: ReadonlyArray<Room.Room>
+): Effect.Effect<Catalogue.Catalogue, PartMissing> =>
+  Effect.try({
+    try: () => Catalogue.withRooms(rooms),
+    catch: (error) => {
+      if (error instanceof RoomsNotUsable) {
+        return new PartMissing({ part: "rooms", detail: error.faults.join(" ") })
+      }
+      throw error
+    }
+  })
+
+const deployed = <S, D>(
+  parts: Parts<S, D>,
+  catalogue: Catalogue.Catalogue
 ): Effect.Effect<DeployedVenue, PartMissing> => {
   const screening = parts.screening ?? scriptedScreening
   if (parts.storage === undefined) {
-    const own = { ...ownParts, screening }
+    const own = { ...ownParts, screening, catalogue }
     return Effect.succeed(
       deployedOf(
         parts.ledger === undefined
           ? own
-          : fitting({ storage: postgresStorage, ledger: parts.ledger, screening })
+          : fitting({ storage: postgresStorage, ledger: parts.ledger, screening, catalogue })
       )
     )
   }
@@ -708,7 +736,7 @@ export const make = <S = never, D = never>(
   return ledger === undefined || storage === undefined
     ? // The types require it; a program in JavaScript may leave it out.
       Effect.fail(new PartMissing({ part: "ledger", detail: ownLedgerNeeded }))
-    : Effect.succeed(deployedOf(fitting({ storage, ledger, screening })))
+    : Effect.succeed(deployedOf(fitting({ storage, ledger, screening, catalogue })))
 }
 
 const ownLedgerNeeded =

@@ -1,6 +1,6 @@
 /** Reads of one caller: values, lists, tables, prechecks and the feed. */
 import { Duration, Effect, Option, Result, type Schema, Stream } from "effect"
-import * as Catalogue from "../catalogue.ts"
+import type { Catalogue } from "../catalogue.ts"
 import { EventParams } from "../feeds/EventParams.ts"
 import type { Event, EventQueries } from "../feeds/EventQueries.ts"
 import * as Instant from "../kernel/Instant.ts"
@@ -72,6 +72,7 @@ interface Needs {
   readonly caller: Caller
   readonly queries: Queries["Service"]
   readonly events: EventQueries["Service"]
+  readonly catalogue: Pick<Catalogue, "queries">
 }
 
 type Failure = Refused | Unavailable
@@ -83,13 +84,14 @@ const limitMax = 1000
 /** Events that are read together. */
 const feedPage = 500
 
-export const make = ({ caller, events, queries }: Needs): ReadCalls => {
+export const make = ({ caller, catalogue, events, queries }: Needs): ReadCalls => {
+  const declared = lookUp(catalogue)
   const admitted = Calls.admitted(caller)
 
   const value = (name: string, params: unknown, point: PastPoint = {}) => {
     const asked = Effect.gen(function* () {
       yield* admitted
-      const read = yield* declared(name, valueNames)
+      const read = yield* declared("read", name)
       if (read.shape === "list") return yield* Effect.die(new Error(`${name} is a list`))
       return { read, ...(yield* questionOf(read, params, point, caller)) }
     })
@@ -111,7 +113,7 @@ export const make = ({ caller, events, queries }: Needs): ReadCalls => {
   const list = (name: string, options: ListOptions<ListName> = {}) => {
     const asked = Effect.gen(function* () {
       yield* admitted
-      const read = yield* declared(name, listNames)
+      const read = yield* declared("list", name)
       if (read.shape !== "list") return yield* Effect.die(new Error(`${name} is no list`))
       const page = yield* Effect.fromResult(pageOf(read, options))
       return { read, page, ...(yield* questionOf(read, options.where ?? {}, options, caller)) }
@@ -173,16 +175,22 @@ export const make = ({ caller, events, queries }: Needs): ReadCalls => {
   } as unknown as ReadCalls
 }
 
-const listNames = Catalogue.queries.filter(({ shape }) => shape === "list").map(({ name }) => name)
-const valueNames = Catalogue.queries.filter(({ shape }) => shape !== "list").map(({ name }) => name)
-
-/** Finds a read by its name; refuses with the nearest of the names that are right in its place. */
-const declared = (name: string, words: ReadonlyArray<string>) =>
-  Calls.named(words === listNames ? "list" : "read", {
-    word: name,
-    words,
-    found: Catalogue.queries.find((read) => read.name === name && words.includes(name))
-  })
+/**
+ * Makes the look-up of a read by its name, which refuses with the nearest of the names that are right in
+ * its place: `list` of a list, `read` of any other read.
+ */
+const lookUp = ({ queries }: Pick<Catalogue, "queries">) => {
+  const lists = queries.filter(({ shape }) => shape === "list")
+  const values = queries.filter(({ shape }) => shape !== "list")
+  return (what: "list" | "read", name: string) => {
+    const reads = what === "list" ? lists : values
+    return Calls.named(what, {
+      word: name,
+      words: reads.map((read) => read.name),
+      found: reads.find((read) => read.name === name)
+    })
+  }
+}
 
 type ValueRead = Exclude<Read, List>
 

@@ -3,7 +3,7 @@
  * people, reads what they may read, and hands statements in.
  */
 import { Effect } from "effect"
-import { Engine, type Services } from "../Engine.ts"
+import { DeclaredCatalogue, Engine, type Services } from "../Engine.ts"
 import { EventQueries } from "../feeds/EventQueries.ts"
 import type { Unavailable } from "../kernel/Refusal.ts"
 import { Queries } from "../reads/Queries.ts"
@@ -65,6 +65,7 @@ export const make: Effect.Effect<Venue, never, Services> = Effect.gen(function* 
     operations: yield* Operations,
     events: yield* EventQueries,
     intake: yield* StatementIntake,
+    catalogue: yield* DeclaredCatalogue,
     identity: identities()
   }
   let running = 0

@@ -21,7 +21,14 @@ export interface Registry {
 
 const version = "1.0.0"
 
+/**
+ * Makes the registry of templates, those of the engine first. Throws where a template is there twice: one
+ * from outside never takes the place of another.
+ */
 export const make = (entities: ReadonlyArray<Entity>): Registry => {
+  const keys = entities.map(({ typeRef }) => Templates.key(typeRef))
+  const twice = keys.find((key, at) => keys.indexOf(key) !== at)
+  if (twice !== undefined) throw new Error(`the template ${twice} is there twice`)
   const refs = entities.flatMap((entity) => [entity.typeRef, ...entity.interfaces])
   const names = [...new Set(refs.map((ref) => ref.packageName))].sort()
   const packages = names.map((name) => ({

@@ -1,0 +1,94 @@
+/** A room of a venue's own in an engine: four eyes, figures, the ledger, the clock, events and refusals. */
+import { Catalogue, Engine, Venue as Core } from "@bursar/engine-core"
+import { machineLaws } from "@bursar/engine-core/testing"
+import { Entity } from "@bursar/storage-adapters/simulated-ledger"
+import { Venue } from "@bursar/storage-adapters/venue"
+import { Effect, Result, Stream } from "effect"
+import { describe, expect, it } from "vitest"
+import { Loan, LoanMachine, room } from "../../examples/10-a-room-of-your-own/loans.ts"
+import * as Document from "#host/api/Document.ts"
+import * as Route from "#host/api/Route.ts"
+
+machineLaws(LoanMachine)
+
+const catalogue = Catalogue.withRooms([room])
+
+const ledger = {
+  entities: [
+    Entity.define(Loan, {
+      signatories: ({ venue }) => [venue],
+      observers: ({ borrower }) => [borrower],
+      choices: {
+        Repay: { controllers: ({ borrower }) => [borrower], body: () => Result.succeed({}) },
+        WriteOff: { controllers: ({ venue }) => [venue], body: () => Result.succeed({}) }
+      }
+    })
+  ]
+}
+
+const layer = () =>
+  Venue.memory({ clock: "2026-01-05", engine: Engine.layerWith(catalogue), ledger })
+
+/** The calls of a person by words that only the room has. */
+interface Calls {
+  readonly write: (kind: string, body: object) => Effect.Effect<Core.Action, never>
+  readonly read: (name: string, params: object) => Effect.Effect<Readonly<Record<string, unknown>>>
+}
+
+const grant = {
+  loanId: "l-1",
+  borrower: "borrower::1220aa",
+  principal: "1000.50",
+  dueAt: "2026-02-01T00:00:00Z"
+}
+
+describe("a loan", () => {
+  it("is granted by one person, shown without its figures, or lost to the feed", async () => {
+    const told = await Effect.runPromise(
+      Effect.gen(function* () {
+        const venue = yield* Core.make
+        const olive = venue.as({ sub: "olive", roles: ["operator"] })
+        const anna = venue.as({ sub: "anna", roles: ["approver"] })
+        const asOlive = olive as unknown as Calls
+        const precheck = yield* asOlive.read("x-loans.precheck", grant)
+        const action = yield* asOlive.write("x-loan.grant", grant)
+        yield* anna.approve(action)
+        const { result } = yield* olive.done(action)
+        const early = yield* asOlive.write("x-loan.write-off", { loanId: "l-1" })
+        const events = yield* Stream.runCollect(olive.feed({ until: "now" }))
+        return { precheck, action, result, early, types: events.map(({ type }) => type) }
+      }).pipe(Effect.provide(layer()))
+    )
+    expect(told.precheck).toMatchObject({ act: "x-loan.grant", allowed: true })
+    expect(told.action).toMatchObject({ state: "awaiting", kind: "x-loan.grant" })
+    expect(told.action.figures).toEqual({ principal: "1000.5", dueAt: "2026-02-01T00:00:00Z" })
+    expect(told.result).toMatchObject({ loanId: "l-1", state: "running" })
+    expect(told.early).toMatchObject({ state: "awaiting" })
+    expect(told.types).toContain("approval.approved")
+  })
+
+  it("is granted for nothing", async () => {
+    const refused = await Effect.runPromise(
+      Effect.gen(function* () {
+        const venue = yield* Core.make
+        const olive = venue.as({ sub: "olive", roles: ["operator"] }) as unknown as Calls
+        return yield* Effect.flip(
+          olive.write("x-loan.grant", { ...grant, principal: "0" }) as Effect.Effect<never, unknown>
+        )
+      }).pipe(Effect.provide(layer()))
+    )
+    expect(String(refused)).toContain("condition x-loan-principal")
+  })
+})
+
+describe("the document of a host with the room", () => {
+  it("lacks a route, a word or a refusal of the room, or of the engine", () => {
+    const routes = Route.table(catalogue)
+    const text = Document.text(routes, catalogue)
+    for (const word of ["/v1/x-loans/{loanId}:write-off", "x-loan.overdue", "x-loan-not-overdue"]) {
+      expect(text).toContain(word)
+    }
+    expect(routes.length).toBe(Route.table(Catalogue).length + 5)
+    expect(Document.text(Route.table(Catalogue))).not.toContain("x-loan")
+  })
+})

@@ -8,6 +8,7 @@ import type {
   RunRequest,
   RunView,
   Venue,
+  Vocabulary,
   WriteAnswer
 } from "@bursar/engine-core"
 import type { Duration, PlainJson, PlainNumber, ProgramInput } from "@bursar/engine-core/kernel"
@@ -39,8 +40,12 @@ export type InputJson<A> = [PlainJson.Printable] extends [A]
 
 type IsUnion<A, B = A> = A extends unknown ? ([B] extends [A] ? false : true) : never
 
-/** Type-level predicate: whether a text is a literal, and neither `string` nor a branded text. */
-type IsWord<W extends string> = Record<never, never> extends { [K in W]: 1 } ? false : true
+/** Type-level predicate: whether a text is a literal or a word of a room, and no `string` or branded text. */
+type IsWord<W extends string> = W extends Vocabulary.OwnWord.OwnWord
+  ? true
+  : Record<never, never> extends { [K in W]: 1 }
+    ? false
+    : true
 
 /** A set of words may gain one: a text that this release does not know. */
 type UnknownWord<W extends string> = [W] extends [never]

@@ -5,6 +5,7 @@ import { pages } from "../../packages/engine-core/scripts/pages/index.ts"
 import { stale } from "../../packages/engine-core/scripts/stale.ts"
 import * as Metrics from "../../packages/http-host/scripts/metrics.ts"
 import * as Settings from "../../packages/http-host/scripts/settings.ts"
+import * as LedgerLaws from "../../packages/storage-adapters/scripts/laws.ts"
 import * as LedgerTemplates from "../../packages/storage-adapters/scripts/templates.ts"
 
 describe("generated docs", () => {
@@ -23,6 +24,10 @@ describe("generated docs", () => {
   it("say every template of the ledger as the simulated one runs it", () => {
     expect(readFileSync(LedgerTemplates.pageFile, "utf8")).toBe(LedgerTemplates.page())
     expect(readFileSync(LedgerTemplates.jsonFile, "utf8")).toBe(LedgerTemplates.json())
+  })
+
+  it("say every law of the ledger as the suite has it", () => {
+    expect(readFileSync(LedgerLaws.file, "utf8")).toBe(LedgerLaws.page())
   })
 
   it("say on their first line that they are generated, and by what", () => {

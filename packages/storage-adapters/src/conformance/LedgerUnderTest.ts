@@ -52,10 +52,45 @@ export interface Supports {
   readonly probes: boolean
 }
 
+/** Abilities by which a law may be skipped, each with what its absence leaves unproven. */
+export const absences: { readonly [ability in keyof Supports]: string } = {
+  pruning: "the harness cannot prune the ledger",
+  mishaps: "the harness cannot plant mishaps, such as a lost connection",
+  probes: "the ledger does not carry the templates of LedgerProbes"
+}
+
+/** Parts of the suite, in the order in which an adapter is best made to keep them. */
+export const lawGroups = [
+  "reading",
+  "atomicity",
+  "authority",
+  "privacy",
+  "deduplication",
+  "spent command ids",
+  "time and horizon",
+  "distributions",
+  "reserves"
+] as const
+/** Part of the suite. */
+export type LawGroup = (typeof lawGroups)[number]
+
 /** Law of the ledger's port, as a test. */
 export interface Law {
+  /** Number of the law; several tests may prove one. */
   readonly id: string
+  readonly group: LawGroup
+  /** The promise, as a sentence. */
   readonly name: string
+  /** What the engine relies on it for. */
+  readonly proves: string
+  /** What an adapter that breaks it usually does. */
+  readonly mistake: string
   readonly needs?: keyof Supports
   readonly check: Effect.Effect<void, unknown, LedgerUnderTest>
 }
+
+/** Laws of one part of the suite. */
+export const grouped = (
+  group: LawGroup,
+  laws: ReadonlyArray<Omit<Law, "group">>
+): ReadonlyArray<Law> => laws.map((law) => ({ ...law, group }))

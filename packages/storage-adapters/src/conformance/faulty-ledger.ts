@@ -342,6 +342,100 @@ export const faults = named({
         acs: (query) => Stream.catchTag(port.acs(query), "AfterEnd", () => Stream.empty)
       }))
   },
+  "a resumed stream begins with the last update again": {
+    breaks: "L4",
+    plant: (under: TestedLedger) =>
+      onPort(under, (port) => ({
+        updates: (query) =>
+          port.updates(query.after === 0 ? query : { ...query, after: Offset.of(query.after - 1) })
+      }))
+  },
+  "the pages of a snapshot are of different ends": {
+    breaks: "L6",
+    plant: (under: TestedLedger) =>
+      onPort(under, (port) => ({
+        acs: (query) => {
+          const later = Effect.flatMap(
+            Effect.repeat(Effect.yieldNow, { times: 1_000 }),
+            () => port.ledgerEnd
+          )
+          return Stream.concat(
+            Stream.take(port.acs(query), pageSize),
+            Stream.unwrap(
+              Effect.map(later, (at) => Stream.drop(port.acs({ ...query, at }), pageSize))
+            )
+          )
+        }
+      }))
+  },
+  "disclosed contracts are left out": {
+    breaks: "L14",
+    plant: (under: TestedLedger) =>
+      sessionsThrough(under, (session) => ({
+        ...session,
+        submit: ({ disclosed: _, ...submission }) => session.submit(submission)
+      }))
+  },
+  "contention is told as a refusal": {
+    breaks: "L18",
+    plant: (under: TestedLedger) =>
+      onPort(under, (port) => ({
+        submit: (submission) =>
+          Effect.catchTag(port.submit(submission), "Busy", ({ cause, code, context, resources }) =>
+            Effect.fail(new Ledger.Refused({ code, cause, category: 9, context, resources }))
+          )
+      }))
+  },
+  "a window that is too long is cut": {
+    breaks: "L20",
+    plant: (under: TestedLedger) =>
+      onPort(under, (port) => ({
+        submit: (submission) =>
+          Effect.catchTag(port.submit(submission), "DedupUnsupported", () =>
+            Effect.flatMap(Effect.orDie(port.horizon), (offset) =>
+              port.submit({ ...submission, dedup: { _tag: "Since", offset } })
+            )
+          )
+      }))
+  },
+  "the earliest time is left out": {
+    breaks: "L23",
+    plant: (under: TestedLedger) =>
+      onPort(under, (port) => ({
+        submit: ({ notBefore: _, ...submission }) => port.submit(submission)
+      }))
+  },
+  "the participant is remembered": {
+    breaks: "L27",
+    plant: (under: TestedLedger) =>
+      onPort(under, (port) => {
+        let first: Ledger.Description | undefined
+        return {
+          describe: Effect.suspend(() =>
+            first === undefined
+              ? Effect.tap(port.describe, (description) =>
+                  Effect.sync(() => {
+                    first = description
+                  })
+                )
+              : Effect.succeed(first)
+          )
+        }
+      })
+  },
+  "every package counts as known": {
+    breaks: "L28",
+    plant: (under: TestedLedger) =>
+      onPort(under, (port) => ({
+        packages: (names) =>
+          Effect.map(port.packages(names), (found) =>
+            found.map(({ name, packageId }) => ({
+              name,
+              packageId: Option.some(Option.getOrElse(packageId, () => "00"))
+            }))
+          )
+      }))
+  },
   "amounts pass through a float": {
     breaks: "L29",
     plant: (under: TestedLedger) =>
@@ -373,6 +467,9 @@ export const layer = <E>(
   )
 
 const epoch = Instant.fromNanos(0n)
+
+/** Contracts in the first page of a snapshot that is read in pages. */
+const pageSize = 5
 
 const floated = (payload: Ledger.LfRecord): Ledger.LfRecord => {
   const amount = payload["amount"]

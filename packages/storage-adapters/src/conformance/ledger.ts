@@ -1,6 +1,6 @@
 /** Conformance suite of ledger adapters: every law of the port, each on a fresh ledger. */
 import { describe, it } from "@effect/vitest"
-import { Effect, type Layer } from "effect"
+import { Cause, Data, Effect, type Layer } from "effect"
 import * as Atomicity from "./ledger-laws/atomicity.ts"
 import * as Authority from "./ledger-laws/authority.ts"
 import * as Dedup from "./ledger-laws/dedup.ts"
@@ -10,10 +10,16 @@ import * as Reserves from "./ledger-laws/reserves.ts"
 import * as Spent from "./ledger-laws/spent.ts"
 import * as Time from "./ledger-laws/time.ts"
 import * as Updates from "./ledger-laws/updates.ts"
-import type { Law, LedgerUnderTest, Supports } from "./LedgerUnderTest.ts"
+import {
+  absences,
+  type Law,
+  lawGroups,
+  type LedgerUnderTest,
+  type Supports
+} from "./LedgerUnderTest.ts"
 
-export { LedgerUnderTest } from "./LedgerUnderTest.ts"
-export type { Law, Mishap, Session, Supports } from "./LedgerUnderTest.ts"
+export { absences, lawGroups, LedgerUnderTest } from "./LedgerUnderTest.ts"
+export type { Law, LawGroup, Mishap, Session, Supports } from "./LedgerUnderTest.ts"
 
 /** Laws that every ledger adapter keeps. */
 export const ledgerLaws: ReadonlyArray<Law> = [
@@ -32,9 +38,30 @@ export const ledgerLaws: ReadonlyArray<Law> = [
 export const isDemanded = (law: Law, supports: Supports): boolean =>
   law.needs === undefined || supports[law.needs]
 
+/** A broken law: what it says, what the engine relies on it for, and what is usually wrong. */
+export class BrokenLaw extends Data.TaggedError("BrokenLaw")<{
+  readonly law: Pick<Law, "id" | "mistake" | "name" | "proves">
+  /** Failure of the law's check. */
+  readonly cause: unknown
+}> {
+  override get message(): string {
+    const { id, mistake, name, proves } = this.law
+    const what = this.cause instanceof Error ? this.cause.message : String(this.cause)
+    return `${id}: ${name}\n  it was found: ${what}\n  the engine relies on it: ${proves}\n  often the mistake: ${mistake}`
+  }
+}
+
+/** The check of a law, whose failure says what the law is for. */
+export const judged = (law: Law): Law["check"] =>
+  Effect.catchCause(law.check, (cause) =>
+    Cause.hasInterruptsOnly(cause)
+      ? Effect.failCause(cause)
+      : Effect.fail(new BrokenLaw({ law, cause: Cause.squash(cause) }))
+  )
+
 /**
- * Runs every law against a ledger that the layer builds anew for each law; unsupported laws are
- * skipped by name.
+ * Runs every law against a ledger that the layer builds anew for each law, by the parts of the suite. A
+ * law that needs an ability which the adapter lacks is skipped, and its name says why.
  */
 export const ledgerSuite = <E>(
   name: string,
@@ -42,9 +69,17 @@ export const ledgerSuite = <E>(
   supports: Supports
 ): void => {
   describe(name, () => {
-    for (const law of ledgerLaws) {
-      const test = isDemanded(law, supports) ? it.effect : it.effect.skip
-      test(`${law.id}: ${law.name}`, () => Effect.provide(law.check, layer))
+    for (const group of lawGroups) {
+      describe(group, () => {
+        for (const law of ledgerLaws.filter((one) => one.group === group)) {
+          const title = `${law.id}: ${law.name}`
+          if (law.needs === undefined || supports[law.needs]) {
+            it.effect(title, () => Effect.provide(judged(law), layer))
+          } else {
+            it.skip(`${title} (skipped: ${absences[law.needs]})`, () => {})
+          }
+        }
+      })
     }
   })
 }

@@ -5,7 +5,7 @@ import { Effect } from "effect"
 import { expect } from "vitest"
 import * as Probes from "../LedgerProbes.ts"
 import * as Scene from "../LedgerScene.ts"
-import type { Law } from "../LedgerUnderTest.ts"
+import { grouped, type Law } from "../LedgerUnderTest.ts"
 
 const missing = "00".repeat(33)
 const withdraw = (contractId: string) =>
@@ -18,10 +18,12 @@ const proposed = Effect.gen(function* () {
   return { scene, contractId: (yield* Scene.soleCreated(receipt)).contractId }
 })
 
-export const laws: ReadonlyArray<Law> = [
+export const laws: ReadonlyArray<Law> = grouped("atomicity", [
   {
     id: "L8",
     name: "all commands of a submission commit, or none",
+    proves: "No write of the engine is done by halves.",
+    mistake: "Commands that are sent one by one.",
     check: Effect.gen(function* () {
       const scene = yield* Scene.open
       const before = yield* scene.venue.ledgerEnd
@@ -42,6 +44,9 @@ export const laws: ReadonlyArray<Law> = [
   {
     id: "L9",
     name: "a refusal changes nothing, takes no offset, and its commandId may be used again",
+    proves: "`Refused` means that the effect does not exist; the step may be tried again.",
+    mistake:
+      "A refused id that is remembered as used, or an error after the commit that is told as a refusal.",
     check: Effect.gen(function* () {
       const scene = yield* Scene.open
       const commandId = scene.commandId()
@@ -63,6 +68,8 @@ export const laws: ReadonlyArray<Law> = [
   {
     id: "L10",
     name: "a contract is consumed once, by one of two transactions",
+    proves: "No unit is spent twice.",
+    mistake: "A contract that is gone and told as a success.",
     check: Effect.gen(function* () {
       const { scene, contractId } = yield* proposed
       yield* scene.venue.submit(Scene.submission(scene, withdraw(contractId)))
@@ -78,6 +85,8 @@ export const laws: ReadonlyArray<Law> = [
   {
     id: "L10",
     name: "a contract is consumed once inside one transaction",
+    proves: "Two commands of one submission spend no unit twice.",
+    mistake: "Commands that are judged against the state before the transaction alone.",
     check: Effect.gen(function* () {
       const { scene, contractId } = yield* proposed
       const twice = yield* Scene.failure(
@@ -92,6 +101,8 @@ export const laws: ReadonlyArray<Law> = [
   {
     id: "L10",
     name: "a choice's own consequences consume a contract once",
+    proves: "A choice's body spends no unit twice.",
+    mistake: "Consequences that are judged apart from the transaction around them.",
     needs: "probes",
     check: Effect.gen(function* () {
       const { scene, owner, chooser, reachCid } = yield* Scene.reach
@@ -113,6 +124,8 @@ export const laws: ReadonlyArray<Law> = [
   {
     id: "L10",
     name: "of two racing for one contract exactly one wins",
+    proves: "Two hosts, or a host and a wallet, may act at the same moment.",
+    mistake: "A loser that is told as done, or both as refused.",
     check: Effect.gen(function* () {
       const { scene, contractId } = yield* proposed
       const accept = Templates.exercise(
@@ -143,6 +156,8 @@ export const laws: ReadonlyArray<Law> = [
   {
     id: "L8",
     name: "what a submission creates and ends is kept in one update",
+    proves: "The projection sees a change whole.",
+    mistake: "A transaction that is delivered in pieces at several offsets.",
     check: Effect.gen(function* () {
       const { scene, contractId } = yield* proposed
       const receipt = yield* scene.venue.submit(
@@ -158,4 +173,4 @@ export const laws: ReadonlyArray<Law> = [
       ).toEqual(["Exercised", "Created"])
     })
   }
-]
+])

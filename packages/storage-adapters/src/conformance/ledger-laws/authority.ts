@@ -4,17 +4,19 @@ import { Effect, Option, Stream } from "effect"
 import { expect } from "vitest"
 import * as Probes from "../LedgerProbes.ts"
 import * as Scene from "../LedgerScene.ts"
-import type { Law } from "../LedgerUnderTest.ts"
+import { grouped, type Law } from "../LedgerUnderTest.ts"
 
 const unauthorized = { _tag: "Refused", code: "DAML_AUTHORIZATION_ERROR" }
 
 const accept = (contractId: string) =>
   Templates.exercise(Templates.AdmissionConsentProposal, contractId, "Accept", {})
 
-export const laws: ReadonlyArray<Law> = [
+export const laws: ReadonlyArray<Law> = grouped("authority", [
   {
     id: "L11",
     name: "nothing is created without every signatory",
+    proves: "The venue alone makes no agreement.",
+    mistake: "A port that signs for parties whose keys it has.",
     check: Effect.gen(function* () {
       const scene = yield* Scene.open
       const alone = scene.venue.submit(Scene.submission(scene, Scene.consent(scene)))
@@ -32,6 +34,8 @@ export const laws: ReadonlyArray<Law> = [
   {
     id: "L11",
     name: "nobody but its controllers exercises a choice",
+    proves: "A holder's consent is the holder's.",
+    mistake: "A participant's rights where the submitter's count.",
     check: Effect.gen(function* () {
       const scene = yield* Scene.open
       const receipt = yield* scene.venue.submit(Scene.submission(scene, Scene.proposal(scene)))
@@ -46,6 +50,8 @@ export const laws: ReadonlyArray<Law> = [
   {
     id: "L11",
     name: "what nobody signs is not created, what nobody controls is not exercised",
+    proves: "An empty list of parties permits nothing.",
+    mistake: '"All of none have signed" taken for true.',
     needs: "probes",
     check: Effect.gen(function* () {
       const { scene, owner, chooser, reachCid } = yield* Scene.reach
@@ -65,6 +71,8 @@ export const laws: ReadonlyArray<Law> = [
   {
     id: "L11",
     name: "a body looks only at what its own authority is a party to",
+    proves: "A choice cannot be used to read others' contracts.",
+    mistake: "Fetches under the submitter's rights.",
     needs: "probes",
     check: Effect.gen(function* () {
       const { scene, owner, chooser, reachCid } = yield* Scene.reach
@@ -86,6 +94,8 @@ export const laws: ReadonlyArray<Law> = [
   {
     id: "L12",
     name: "a consequence has the signatories' and the actors' authority, never the submitter's other rights",
+    proves: "Rights of a token do not leak into the bodies of choices.",
+    mistake: "The submission's `actAs` added to the authority of every consequence.",
     needs: "probes",
     check: Effect.gen(function* () {
       const { scene, owner, chooser, reachCid } = yield* Scene.reach
@@ -110,6 +120,8 @@ export const laws: ReadonlyArray<Law> = [
   {
     id: "L13",
     name: "the venue's port acts as no other party, whatever it is given",
+    proves: "The engine can be given no command that acts for a holder.",
+    mistake: "`readAs`, or a command's argument, that gives authority.",
     check: Effect.gen(function* () {
       const scene = yield* Scene.open
       const submission = Scene.submission(scene, Scene.configuration(scene))
@@ -140,6 +152,8 @@ export const laws: ReadonlyArray<Law> = [
   {
     id: "L13",
     name: "a token that acts as another party is refused with 403",
+    proves: "A stolen token of one party is no other's.",
+    mistake: "`actAs` that is taken from the request and not compared with the token.",
     check: Effect.gen(function* () {
       const scene = yield* Scene.open
       const submission = Scene.submission(scene, Scene.proposal(scene))
@@ -161,6 +175,8 @@ export const laws: ReadonlyArray<Law> = [
   {
     id: "L14",
     name: "what is not visible is not found; disclosed, it is usable, but gives no authority",
+    proves: "A disclosed contract helps a command and opens nothing.",
+    mistake: "Blobs that are dropped, trusted unread, or taken as a right to act.",
     needs: "probes",
     check: Effect.gen(function* () {
       const { scene, owner, chooser, reachCid } = yield* Scene.reach
@@ -213,4 +229,4 @@ export const laws: ReadonlyArray<Law> = [
       ).toMatchObject({ _tag: "Refused" })
     })
   }
-]
+])

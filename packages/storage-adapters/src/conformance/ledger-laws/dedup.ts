@@ -3,7 +3,7 @@ import { Instant, Offset } from "@bursar/engine-core/kernel"
 import { Duration, Effect, Option } from "effect"
 import { expect } from "vitest"
 import * as Scene from "../LedgerScene.ts"
-import type { Law, Mishap } from "../LedgerUnderTest.ts"
+import { grouped, type Law, type Mishap } from "../LedgerUnderTest.ts"
 
 const effects = (scene: Scene.Scene, commandId: string) =>
   Effect.gen(function* () {
@@ -39,10 +39,12 @@ const afterMishap = (mishap: Mishap) =>
     return { before: before.length, duplicate: receipt.duplicate, lost: lost._tag }
   })
 
-export const laws: ReadonlyArray<Law> = [
+export const laws: ReadonlyArray<Law> = grouped("deduplication", [
   {
     id: "L17",
     name: "the same commandId twice has one effect; the second answer says so",
+    proves: "A step may be sent again after a crash.",
+    mistake: "A second transaction, or a duplicate that is told as a refusal.",
     check: Effect.gen(function* () {
       const scene = yield* Scene.open
       const submission = Scene.submission(scene, Scene.proposal(scene))
@@ -63,6 +65,8 @@ export const laws: ReadonlyArray<Law> = [
   {
     id: "L17",
     name: "the same commandId in parallel has one effect and is never refused",
+    proves: "Two runners may send one step at once.",
+    mistake: "`SUBMISSION_ALREADY_IN_FLIGHT` that is told as a definite refusal.",
     check: Effect.gen(function* () {
       const scene = yield* Scene.open
       const submission = Scene.submission(scene, Scene.proposal(scene))
@@ -94,6 +98,8 @@ export const laws: ReadonlyArray<Law> = [
   {
     id: "L18",
     name: "a rejected commandId may commit later",
+    proves: "A step that was refused once may be tried again under its id.",
+    mistake: "Ids that are remembered before they commit.",
     check: Effect.gen(function* () {
       const scene = yield* Scene.open
       const submission = Scene.submission(scene, Scene.proposal(scene))
@@ -109,6 +115,8 @@ export const laws: ReadonlyArray<Law> = [
   {
     id: "L18",
     name: "a submission that met contention may commit later under its commandId",
+    proves: "`Busy` means: nothing happened, try again.",
+    mistake: "Contention told as a refusal or as an unknown outcome.",
     needs: "mishaps",
     check: Effect.gen(function* () {
       const scene = yield* Scene.open
@@ -132,6 +140,8 @@ export const laws: ReadonlyArray<Law> = [
   {
     id: "L19",
     name: "another user's commandId is another change",
+    proves: "Ids of other programs at the node do not meet the engine's.",
+    mistake: "Deduplication by the commandId alone.",
     check: Effect.gen(function* () {
       const scene = yield* Scene.open
       const submission = Scene.submission(scene, Scene.proposal(scene))
@@ -147,6 +157,8 @@ export const laws: ReadonlyArray<Law> = [
   {
     id: "L19",
     name: "another set of acting parties is another change",
+    proves: "The venue's ids are the venue's.",
+    mistake: "Deduplication that leaves `actAs` out.",
     check: Effect.gen(function* () {
       const scene = yield* Scene.open
       const second = yield* scene.party("second")
@@ -167,6 +179,8 @@ export const laws: ReadonlyArray<Law> = [
   {
     id: "L19",
     name: "outside its window a commandId commits again",
+    proves: "The window that the engine asks for is the one that counts.",
+    mistake: "A window of the adapter's own.",
     check: Effect.gen(function* () {
       const scene = yield* Scene.open
       const submission = Scene.submission(scene, Scene.proposal(scene))
@@ -180,6 +194,8 @@ export const laws: ReadonlyArray<Law> = [
   {
     id: "L20",
     name: "a window longer than the ledger keeps is refused as such",
+    proves: "The engine learns that it must ask for less, and that nothing happened.",
+    mistake: "A window that is cut silently, or an error without its own kind.",
     check: Effect.gen(function* () {
       const scene = yield* Scene.open
       const submission = Scene.submission(scene, Scene.proposal(scene))
@@ -191,6 +207,8 @@ export const laws: ReadonlyArray<Law> = [
   {
     id: "L20",
     name: "a window from a pruned offset is refused as such",
+    proves: "The engine learns the earliest offset, and that nothing happened.",
+    mistake: "A window that begins later than was asked for, silently.",
     needs: "pruning",
     check: Effect.gen(function* () {
       const scene = yield* Scene.open
@@ -211,6 +229,9 @@ export const laws: ReadonlyArray<Law> = [
   {
     id: "L21",
     name: "the outcome is there exactly where it was committed, and absence stays absence",
+    proves: "After an unknown outcome the engine decides by this answer alone.",
+    mistake:
+      "A search that ends at a stale end, counts its lower bound, or answers None for what it has not read.",
     check: Effect.gen(function* () {
       const scene = yield* Scene.open
       const submission = Scene.submission(scene, Scene.proposal(scene))
@@ -244,6 +265,8 @@ export const laws: ReadonlyArray<Law> = [
   {
     id: "L22",
     name: "a connection lost after the commit leaves one effect after a retry",
+    proves: "The worst moment of a lost answer costs nothing.",
+    mistake: "A lost answer told as a refusal, and the step sent anew under another id.",
     needs: "mishaps",
     check: Effect.map(afterMishap({ _tag: "DropAfterCommit" }), (observation) => {
       expect(observation, "what the retry found and was answered").toEqual({
@@ -256,6 +279,8 @@ export const laws: ReadonlyArray<Law> = [
   {
     id: "L22",
     name: "a connection lost before the commit leaves one effect after a retry",
+    proves: "A step that never arrived is not taken for done.",
+    mistake: "A lost answer told as a success.",
     needs: "mishaps",
     check: Effect.map(afterMishap({ _tag: "DropBeforeCommit" }), (observation) => {
       expect(observation, "what the retry found and was answered").toMatchObject({
@@ -264,4 +289,4 @@ export const laws: ReadonlyArray<Law> = [
       })
     })
   }
-]
+])

@@ -4,7 +4,7 @@ import * as Templates from "@bursar/engine-core/templates"
 import { Effect } from "effect"
 import { expect } from "vitest"
 import * as Scene from "../LedgerScene.ts"
-import type { Law } from "../LedgerUnderTest.ts"
+import { grouped, type Law } from "../LedgerUnderTest.ts"
 
 const cash = Decimal.of("7")
 
@@ -134,10 +134,12 @@ const month = Effect.gen(function* () {
   }
 })
 
-export const laws: ReadonlyArray<Law> = [
+export const laws: ReadonlyArray<Law> = grouped("distributions", [
   {
     id: "L5",
     name: "the active contracts of a distribution are the fold of its updates at each step",
+    proves: "A distribution of many lines is projected step by step.",
+    mistake: "Pages of created contracts that end at a limit of the node.",
     check: Effect.gen(function* () {
       const { scene, receipts } = yield* month
       const seen: Array<number> = []
@@ -158,6 +160,8 @@ export const laws: ReadonlyArray<Law> = [
   {
     id: "L15",
     name: "a holder sees nothing of its line until it is delivered",
+    proves: "No holder reads its payout before it is directed.",
+    mistake: "Lines with the holder as observer.",
     check: Effect.gen(function* () {
       const { holder, offsets } = yield* month
       const earlier = { after: offsets.before, through: offsets.directed }
@@ -178,6 +182,8 @@ export const laws: ReadonlyArray<Law> = [
   {
     id: "L10",
     name: "a line is delivered once",
+    proves: "Nobody is paid twice.",
+    mistake: "A line's template whose delivery does not consume it.",
     check: Effect.gen(function* () {
       const { scene, deliver } = yield* month
       expect(
@@ -189,6 +195,8 @@ export const laws: ReadonlyArray<Law> = [
   {
     id: "L30",
     name: "a distribution takes no step out of its order, and no line is paid but as the venue directs",
+    proves: "Seal, open and close are the ledger's word, and not the host's.",
+    mistake: "Guards of the templates left out in a mapping.",
     check: Effect.gen(function* () {
       const { commands, begin, say, pay } = yield* begun
       type RefusalWords = ReturnType<typeof say>
@@ -243,6 +251,8 @@ export const laws: ReadonlyArray<Law> = [
   {
     id: "L30",
     name: "a line that waits is not delivered",
+    proves: "A line whose cause is open stays unpaid.",
+    mistake: "The flag `waits` dropped in a mapping.",
     check: Effect.gen(function* () {
       const { commands, begin, say, pay } = yield* begun
       const executed = yield* begin
@@ -260,4 +270,4 @@ export const laws: ReadonlyArray<Law> = [
       })
     })
   }
-]
+])

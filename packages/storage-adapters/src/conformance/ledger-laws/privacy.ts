@@ -3,7 +3,7 @@ import * as Templates from "@bursar/engine-core/templates"
 import { Effect, Option, Stream } from "effect"
 import { expect } from "vitest"
 import * as Scene from "../LedgerScene.ts"
-import type { Law } from "../LedgerUnderTest.ts"
+import { grouped, type Law } from "../LedgerUnderTest.ts"
 
 /**
  * The registrar accepts a proposal of the venue: the fund sees the agreement and not the
@@ -21,10 +21,12 @@ const accepted = Effect.gen(function* () {
   return { scene, stranger, submission, range }
 })
 
-export const laws: ReadonlyArray<Law> = [
+export const laws: ReadonlyArray<Law> = grouped("privacy", [
   {
     id: "L15",
     name: "each reader sees exactly the nodes it witnesses",
+    proves: "The venue's record has what it may see: no more, and no less.",
+    mistake: "A transaction shown whole, or its creates alone.",
     check: Effect.gen(function* () {
       const { scene, stranger, range } = yield* accepted
       const seenBy = (reader: Parameters<typeof Scene.transactions>[0]) =>
@@ -43,6 +45,8 @@ export const laws: ReadonlyArray<Law> = [
   {
     id: "L15",
     name: "an observer does not see a choice that leaves the contract as it is",
+    proves: "Observers are not told of every use.",
+    mistake: "Observers taken for informees of non-consuming choices.",
     check: Effect.gen(function* () {
       const { scene, range } = yield* accepted
       const [update] = yield* Scene.transactions(scene.venue, range)
@@ -76,6 +80,8 @@ export const laws: ReadonlyArray<Law> = [
   {
     id: "L15",
     name: "no event names a witness other than its reader",
+    proves: "Who else saw a node stays unknown.",
+    mistake: "`witnessParties` handed on as the participant has them.",
     check: Effect.gen(function* () {
       const { scene, range } = yield* accepted
       for (const reader of [scene.registrar, scene.fund]) {
@@ -90,6 +96,8 @@ export const laws: ReadonlyArray<Law> = [
   {
     id: "L15",
     name: "a session reads nobody else's contracts",
+    proves: "A wallet's reads are its party's.",
+    mistake: "Reads by the participant's rights.",
     check: Effect.gen(function* () {
       const { scene, stranger, range } = yield* accepted
       expect(
@@ -105,6 +113,8 @@ export const laws: ReadonlyArray<Law> = [
   {
     id: "L16",
     name: "only a submitter sees the commandId, every witness the workflowId",
+    proves: "A commandId tells no outsider what the venue does.",
+    mistake: "The id copied from the completion into every reader's update.",
     check: Effect.gen(function* () {
       const { scene, submission, range } = yield* accepted
       const namesFor = (reader: Parameters<typeof Scene.transactions>[0]) =>
@@ -126,6 +136,8 @@ export const laws: ReadonlyArray<Law> = [
   {
     id: "L15",
     name: "what a reader does not witness moves it by checkpoints only",
+    proves: "An empty update betrays that others acted.",
+    mistake: "A transaction without events, where a checkpoint belongs.",
     check: Effect.gen(function* () {
       const { stranger, range } = yield* accepted
       const updates = yield* Stream.runCollect(
@@ -137,4 +149,4 @@ export const laws: ReadonlyArray<Law> = [
       ).toBe(true)
     })
   }
-]
+])

@@ -8,7 +8,7 @@ import * as Templates from "@bursar/engine-core/templates"
 import { Effect } from "effect"
 import { expect } from "vitest"
 import * as Scene from "../LedgerScene.ts"
-import type { Law } from "../LedgerUnderTest.ts"
+import { grouped, type Law } from "../LedgerUnderTest.ts"
 
 const decimal = Decimal.of
 const begin = Instant.fromNanos(0n)
@@ -279,10 +279,12 @@ const amend = ({ acts, parties, terms }: ReserveScene, state: State, minCover: s
 const day = 86_400_000_000
 
 /** Laws of the templates of reserves. */
-export const laws: ReadonlyArray<Law> = [
+export const laws: ReadonlyArray<Law> = grouped("reserves", [
   {
     id: "R1",
     name: "what is locked for a reserve is moved by no party alone, its holder and the venue among them",
+    proves: "Locked assets back the units.",
+    mistake: "A lock that its owner may lift alone.",
     check: Effect.gen(function* () {
       const scene = yield* begun({ minCover: "1", loosenDelay: day })
       const { state } = yield* mint(scene, "m1", "50")
@@ -322,6 +324,8 @@ export const laws: ReadonlyArray<Law> = [
   {
     id: "R2",
     name: "of two mints that fit only one at a time the second is refused, whatever supply the venue states",
+    proves: "The reserve counts for itself what is outstanding.",
+    mistake: "A count taken from the venue's argument.",
     check: Effect.gen(function* () {
       const scene = yield* begun({ minCover: "1.5", loosenDelay: day })
       const first = yield* readyMint(scene, "m1", "150")
@@ -342,6 +346,8 @@ export const laws: ReadonlyArray<Law> = [
   {
     id: "R3",
     name: "terms that loosen are in force from their instant and no earlier",
+    proves: "Holders have the agreed time to leave.",
+    mistake: "Pending terms taken for those in force.",
     check: Effect.gen(function* () {
       const waiting = yield* begun({ minCover: "1.5", loosenDelay: day })
       const pending = yield* amend(waiting, waiting.state, "1")
@@ -355,6 +361,8 @@ export const laws: ReadonlyArray<Law> = [
   {
     id: "R4",
     name: "terms that tighten are in force with their acceptance",
+    proves: "A tightening protects from its signature on.",
+    mistake: "Every amendment made to wait.",
     check: Effect.gen(function* () {
       const scene = yield* begun({ minCover: "1.5", loosenDelay: day })
       const { orderCid } = yield* readyMint(scene, "m1", "200")
@@ -367,6 +375,8 @@ export const laws: ReadonlyArray<Law> = [
   {
     id: "R5",
     name: "the active contracts of a reserve are the fold of its updates at each step, for each of its parties",
+    proves: "Issuer, holder and venue see one reserve.",
+    mistake: "A contract that is replaced and shown to one of them twice.",
     check: Effect.gen(function* () {
       const scene = yield* begun({ minCover: "1", loosenDelay: day })
       const { receipts } = yield* mint(scene, "m1", "50")
@@ -383,6 +393,8 @@ export const laws: ReadonlyArray<Law> = [
   {
     id: "R6",
     name: "a depositor sees its order and never a lock agreement or an amendment of the reserve",
+    proves: "A depositor learns nothing of the reserve's terms.",
+    mistake: "Orders whose consequences are shown whole to their depositor.",
     check: Effect.gen(function* () {
       const scene = yield* begun({ minCover: "1", loosenDelay: day })
       const { state } = yield* mint(scene, "m1", "50")
@@ -403,4 +415,4 @@ export const laws: ReadonlyArray<Law> = [
       }
     })
   }
-]
+])

@@ -6,7 +6,7 @@ import * as Templates from "@bursar/engine-core/templates"
 import { Effect, Option } from "effect"
 import { expect } from "vitest"
 import * as Scene from "../LedgerScene.ts"
-import type { Law } from "../LedgerUnderTest.ts"
+import { grouped, type Law } from "../LedgerUnderTest.ts"
 
 /** A step of the venue, and the marker that spends its command id. */
 const stepAndMarker = (scene: Scene.Scene) => {
@@ -38,10 +38,12 @@ const outcomeOf = (scene: Scene.Scene, commandId: string) =>
     )
   })
 
-export const laws: ReadonlyArray<Law> = [
+export const laws: ReadonlyArray<Law> = grouped("spent command ids", [
   {
     id: "L35",
     name: "under a spent commandId nothing else commits, and the outcome shows the marker",
+    proves: "A step that ended failed never commits later.",
+    mistake: "Deduplication of equal commands alone.",
     check: Effect.gen(function* () {
       const scene = yield* Scene.open
       const { marker, step } = stepAndMarker(scene)
@@ -66,6 +68,8 @@ export const laws: ReadonlyArray<Law> = [
   {
     id: "L35",
     name: "a marker leaves no contract behind",
+    proves: "Markers cost the venue no contracts.",
+    mistake: "`CreateAndExercise` sent as two submissions.",
     check: Effect.gen(function* () {
       const scene = yield* Scene.open
       const before = yield* Scene.active(scene.venue, yield* scene.venue.ledgerEnd)
@@ -79,6 +83,8 @@ export const laws: ReadonlyArray<Law> = [
   {
     id: "L35",
     name: "a commandId that has committed is not spent: its marker is a repeat of the step",
+    proves: "The engine learns that the step had committed after all.",
+    mistake: "A marker that commits beside the step.",
     check: Effect.gen(function* () {
       const scene = yield* Scene.open
       const { marker, step } = stepAndMarker(scene)
@@ -97,6 +103,8 @@ export const laws: ReadonlyArray<Law> = [
   {
     id: "L35",
     name: "of a step and its marker at the same time exactly one commits",
+    proves: "A paused worker that wakes does no harm.",
+    mistake: "Two submissions in flight under one id that both commit.",
     check: Effect.gen(function* () {
       const scene = yield* Scene.open
       const { marker, step } = stepAndMarker(scene)
@@ -110,4 +118,4 @@ export const laws: ReadonlyArray<Law> = [
       ).toHaveLength(1)
     })
   }
-]
+])

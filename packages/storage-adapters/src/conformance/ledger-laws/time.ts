@@ -4,14 +4,16 @@ import * as Templates from "@bursar/engine-core/templates"
 import { Effect, Option, Result } from "effect"
 import { expect } from "vitest"
 import * as Scene from "../LedgerScene.ts"
-import type { Law } from "../LedgerUnderTest.ts"
+import { grouped, type Law } from "../LedgerUnderTest.ts"
 
 const tolerance = 60_000_000_000n
 
-export const laws: ReadonlyArray<Law> = [
+export const laws: ReadonlyArray<Law> = grouped("time and horizon", [
   {
     id: "L23",
     name: "no transaction is effective before its inputs, or far from when it was recorded",
+    proves: "Periods, lots and deadlines follow the ledger's time.",
+    mistake: "The host's clock in place of the ledger's.",
     needs: "mishaps",
     check: Effect.gen(function* () {
       const scene = yield* Scene.open
@@ -43,6 +45,8 @@ export const laws: ReadonlyArray<Law> = [
   {
     id: "L23",
     name: "no transaction is effective before the time it asked for",
+    proves: "A step that is due later is not effective earlier.",
+    mistake: "`notBefore` left out of the submission.",
     check: Effect.gen(function* () {
       const scene = yield* Scene.open
       const { recordTime } = yield* scene.venue.submit(
@@ -62,6 +66,8 @@ export const laws: ReadonlyArray<Law> = [
   {
     id: "L25",
     name: "below the horizon nothing is read, active contracts outlive it",
+    proves: "The engine learns that a node was pruned past its place.",
+    mistake: "Silence, or the remaining updates as if they were all.",
     needs: "pruning",
     check: Effect.gen(function* () {
       const scene = yield* Scene.open
@@ -95,6 +101,8 @@ export const laws: ReadonlyArray<Law> = [
   {
     id: "L26",
     name: "beyond the end nothing is read",
+    proves: "A node that was set back is noticed.",
+    mistake: "Silence, or a wait, where the offset is not there yet.",
     check: Effect.gen(function* () {
       const scene = yield* Scene.open
       const end = yield* scene.venue.ledgerEnd
@@ -122,6 +130,8 @@ export const laws: ReadonlyArray<Law> = [
   {
     id: "L27",
     name: "a change of participant shows before anything is written",
+    proves: "Offsets of another participant are never compared with ours.",
+    mistake: "A description that is remembered from the start.",
     needs: "mishaps",
     check: Effect.gen(function* () {
       const scene = yield* Scene.open
@@ -134,6 +144,8 @@ export const laws: ReadonlyArray<Law> = [
   {
     id: "L13",
     name: "the port's rights are to act as the venue and no more",
+    proves: "A credential that could do more is told, and stops the start.",
+    mistake: "Rights that are left out since the port has no use for them.",
     check: Effect.gen(function* () {
       const scene = yield* Scene.open
       const { rights } = yield* scene.venue.describe
@@ -145,6 +157,8 @@ export const laws: ReadonlyArray<Law> = [
   {
     id: "L29",
     name: "the largest and the smallest amount come back as they went",
+    proves: "No digit of an amount is lost.",
+    mistake: "Amounts that pass through a double.",
     check: Effect.gen(function* () {
       const scene = yield* Scene.open
       const amounts = ["9999999999999999999999999999.9999999999", "0.0000000001", "1"].map(
@@ -176,6 +190,8 @@ export const laws: ReadonlyArray<Law> = [
   {
     id: "L28",
     name: "a package is known by its name, an unknown one is told as such",
+    proves: "A start says which package is missing.",
+    mistake: "An error for the whole list, or a guess by the version's id.",
     check: Effect.gen(function* () {
       const scene = yield* Scene.open
       const [known, unknown] = yield* scene.venue.packages(["bursar-registry-v1", "nobody-v1"])
@@ -186,4 +202,4 @@ export const laws: ReadonlyArray<Law> = [
       expect(unknown?.packageId, "the package that nobody has").toEqual(Option.none())
     })
   }
-]
+])

@@ -8,7 +8,7 @@ import { Effect, Option, Stream } from "effect"
 import { expect } from "vitest"
 import * as Probes from "../LedgerProbes.ts"
 import * as Scene from "../LedgerScene.ts"
-import type { Law } from "../LedgerUnderTest.ts"
+import { grouped, type Law } from "../LedgerUnderTest.ts"
 
 const zero = Offset.zero
 
@@ -37,10 +37,13 @@ const history = Effect.gen(function* () {
   return { scene, receipts: [first, second, third, fourth], end }
 })
 
-export const laws: ReadonlyArray<Law> = [
+export const laws: ReadonlyArray<Law> = grouped("reading", [
   {
     id: "L1",
     name: "a receipt's offset appears in updates exactly once, with its updateId and commandId",
+    proves: "The projection folds each change once, and finds its own by the commandId.",
+    mistake:
+      "An answer that is made before the commit, or a stream that repeats its last update when it reconnects.",
     check: Effect.gen(function* () {
       const scene = yield* Scene.open
       const submission = Scene.submission(scene, Scene.proposal(scene))
@@ -65,6 +68,9 @@ export const laws: ReadonlyArray<Law> = [
   {
     id: "L2",
     name: "offsets strictly increase, and any stretch is the sum of its parts",
+    proves: "A reader may read a range in pieces of any length.",
+    mistake:
+      "A bound that is taken in on the wrong side: `after` is exclusive, `through` inclusive.",
     check: Effect.gen(function* () {
       const { scene, end } = yield* history
       const all = yield* Scene.transactions(scene.venue, { after: zero, through: end })
@@ -82,6 +88,8 @@ export const laws: ReadonlyArray<Law> = [
   {
     id: "L3",
     name: "checkpoints carry a filtered tail over what did not match",
+    proves: "A quiet venue is known to have caught up, and its health says so.",
+    mistake: "A tail that sends matches alone, so that its reader looks behind for ever.",
     check: Effect.gen(function* () {
       const { scene, end } = yield* history
       const filter = { templates: [Templates.OraclePoint.typeRef], interfaces: [] }
@@ -97,6 +105,8 @@ export const laws: ReadonlyArray<Law> = [
   {
     id: "L4",
     name: "a stream cut anywhere and resumed from the last offset gives the same",
+    proves: "A connection may break at every update.",
+    mistake: "A resumed stream that begins with the last update again, or one after the next.",
     check: Effect.gen(function* () {
       const { scene, end } = yield* history
       const all = yield* Scene.transactions(scene.venue, { after: zero, through: end })
@@ -116,6 +126,9 @@ export const laws: ReadonlyArray<Law> = [
   {
     id: "L5",
     name: "the active contracts at n are the fold of the updates up to n; at 0 there are none",
+    proves: "Projection and snapshot are two ways to the same register.",
+    mistake:
+      "A snapshot of the present end whatever `at` is, or one without what was archived since.",
     check: Effect.gen(function* () {
       const { scene, end } = yield* history
       expect(yield* Scene.active(scene.venue, zero), "the active contracts at 0").toEqual([])
@@ -130,6 +143,8 @@ export const laws: ReadonlyArray<Law> = [
   {
     id: "L6",
     name: "a snapshot and the updates after it miss and repeat nothing while others write",
+    proves: "A start from a snapshot loses no contract.",
+    mistake: "A snapshot that is read in pages of different offsets.",
     check: Effect.gen(function* () {
       const scene = yield* Scene.open
       const write = (index: number) =>
@@ -168,6 +183,8 @@ export const laws: ReadonlyArray<Law> = [
   {
     id: "L7",
     name: "what is transient, or seen as a witness only, is not in the active contracts",
+    proves: "A contract that ended where it began is never a holding.",
+    mistake: "`inAcs` that is true of every create.",
     check: Effect.gen(function* () {
       const scene = yield* Scene.open
       const receipt = yield* scene.venue.submit(
@@ -195,6 +212,8 @@ export const laws: ReadonlyArray<Law> = [
   {
     id: "L7",
     name: "a witness who is no stakeholder sees the create, but holds no contract",
+    proves: "What a party merely saw is not its own.",
+    mistake: "Active contracts by who saw them, and not by who signs or observes.",
     needs: "probes",
     check: Effect.gen(function* () {
       const { scene, owner, chooser, reachCid } = yield* Scene.reach
@@ -213,6 +232,9 @@ export const laws: ReadonlyArray<Law> = [
   {
     id: "L28",
     name: "templates and interfaces of a filter add up, and views come when asked for",
+    proves: "The projection asks for its templates and for the token interfaces at once.",
+    mistake:
+      "A filter of which only the last member counts, or views that come for all or for none; an unknown package that is silence.",
     check: Effect.gen(function* () {
       const scene = yield* Scene.open
       const receipt = yield* scene.venue.submit(
@@ -249,4 +271,4 @@ export const laws: ReadonlyArray<Law> = [
       ).toBe("ProtocolError")
     })
   }
-]
+])

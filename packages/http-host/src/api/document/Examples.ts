@@ -104,10 +104,12 @@ export const ofRefusals = (answers: JsonObject): JsonObject => {
   )
 }
 
-/** The slug by which an answer of several is shown: its first. */
+/** The slug by which an answer of several is shown: the first that is no room's own. */
 const slugOf = (answer: JsonObject): string | undefined => {
   const slugs = answer["x-problems"]
-  return isArray(slugs) ? slugs.map(String)[0] : undefined
+  return isArray(slugs)
+    ? slugs.map(String).find((slug) => Object.hasOwn(Refusal.refusals, slug))
+    : undefined
 }
 
 const inContent = (holder: Json | undefined, nameOf: (media: string) => string): JsonObject => {

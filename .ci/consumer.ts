@@ -62,7 +62,7 @@ const firstProgramPrints = [/^awaiting One approver other than the maker/, /^elf
  */
 const bytesMax: { readonly [name in (typeof packages)[number]]: number } = {
   "engine-core": 5_000_000,
-  "storage-adapters": 1_700_000,
+  "storage-adapters": 2_400_000,
   "http-host": 3_000_000
 }
 

@@ -426,6 +426,7 @@ describe("a decimal on the wire", () => {
   it("never shows OpenAPI another form than a number of format decimal", () => {
     expect(Schema.toJsonSchemaDocument(Decimal.schema).schema).toEqual({
       type: "number",
+      title: "Decimal",
       format: "decimal",
       description:
         "A decimal in plain notation, with at most 28 digits before the point and exactly 10 after it."

@@ -5,7 +5,7 @@ import { Entity } from "@bursar/storage-adapters/simulated-ledger"
 import { Venue } from "@bursar/storage-adapters/venue"
 import { Effect, Result, Stream } from "effect"
 import { describe, expect, it } from "vitest"
-import { Loan, LoanMachine, room } from "../../examples/10-a-room-of-your-own/loans.ts"
+import { Loan, LoanMachine, room } from "./loans.ts"
 import * as Document from "#host/api/Document.ts"
 import * as Route from "#host/api/Route.ts"
 
@@ -16,11 +16,11 @@ const catalogue = Catalogue.withRooms([room])
 const ledger = {
   entities: [
     Entity.define(Loan, {
-      signatories: ({ venue }) => [venue],
-      observers: ({ borrower }) => [borrower],
+      signatories: ["venue"],
+      observers: ["borrower"],
       choices: {
-        Repay: { controllers: ({ borrower }) => [borrower], body: () => Result.succeed({}) },
-        WriteOff: { controllers: ({ venue }) => [venue], body: () => Result.succeed({}) }
+        Repay: { controllers: ["borrower"], body: () => Result.succeed({}) },
+        WriteOff: { controllers: ["venue"], body: () => Result.succeed({}) }
       }
     })
   ]
@@ -31,7 +31,7 @@ const layer = () =>
 
 /** The calls of a person by words that only the room has. */
 interface Calls {
-  readonly write: (kind: string, body: object) => Effect.Effect<Core.Action, never>
+  readonly write: (kind: string, body: object) => Effect.Effect<Core.Action, unknown>
   readonly read: (name: string, params: object) => Effect.Effect<Readonly<Record<string, unknown>>>
 }
 
@@ -54,16 +54,19 @@ describe("a loan", () => {
         const action = yield* asOlive.write("x-loan.grant", grant)
         yield* anna.approve(action)
         const { result } = yield* olive.done(action)
-        const early = yield* asOlive.write("x-loan.write-off", { loanId: "l-1" })
+        const early = yield* Effect.flip(asOlive.write("x-loan.write-off", { loanId: "l-1" }))
         const events = yield* Stream.runCollect(olive.feed({ until: "now" }))
         return { precheck, action, result, early, types: events.map(({ type }) => type) }
       }).pipe(Effect.provide(layer()))
     )
     expect(told.precheck).toMatchObject({ act: "x-loan.grant", allowed: true })
     expect(told.action).toMatchObject({ state: "awaiting", kind: "x-loan.grant" })
-    expect(told.action.figures).toEqual({ principal: "1000.5", dueAt: "2026-02-01T00:00:00Z" })
+    expect(told.action.figures).toEqual({
+      principal: "1000.5",
+      dueAt: "2026-02-01T00:00:00.000000Z"
+    })
     expect(told.result).toMatchObject({ loanId: "l-1", state: "running" })
-    expect(told.early).toMatchObject({ state: "awaiting" })
+    expect(String(told.early)).toContain("x-loan-not-overdue: The loan is not overdue.")
     expect(told.types).toContain("approval.approved")
   })
 
@@ -72,9 +75,7 @@ describe("a loan", () => {
       Effect.gen(function* () {
         const venue = yield* Core.make
         const olive = venue.as({ sub: "olive", roles: ["operator"] }) as unknown as Calls
-        return yield* Effect.flip(
-          olive.write("x-loan.grant", { ...grant, principal: "0" }) as Effect.Effect<never, unknown>
-        )
+        return yield* Effect.flip(olive.write("x-loan.grant", { ...grant, principal: "0" }))
       }).pipe(Effect.provide(layer()))
     )
     expect(String(refused)).toContain("condition x-loan-principal")

@@ -1,5 +1,5 @@
 /**
- * A room of your own: loans of the venue. Two people grant a loan on the ledger, the borrower repays it
+ * A room of a venue's own: loans of the venue. Two people grant a loan on the ledger, the borrower repays it
  * from its wallet, the clock finds it overdue, and two people write it off.
  */
 import { Decimal, Instant, Party, RecordId } from "@bursar/engine-core/kernel"

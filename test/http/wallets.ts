@@ -102,7 +102,11 @@ export const open = async (
       Layer.provideMerge(
         Engine.layer.pipe(
           Layer.provideMerge(
-            ports(options.settings === undefined ? {} : { settings: options.settings })
+            Layer.mergeAll(
+              ports(options.settings === undefined ? {} : { settings: options.settings }),
+              // After the ports, whose places it takes.
+              options.plugged ?? Layer.empty
+            )
           )
         )
       ),

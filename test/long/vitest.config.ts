@@ -26,7 +26,6 @@ export default defineConfig({
       "test/reads/cursors.spec.ts",
       "test/reads/keeper.test.ts",
       "test/reads/paging.test.ts",
-      "test/operations/bootstrap-orders.slow.ts",
       "test/operations/bootstrap-offsets.prop.ts",
       "test/operations/new-epoch.prop.ts",
       "test/operations/finding-histories.prop.ts",

@@ -15,7 +15,7 @@ export const options = {
 export const memoryWith = (entities: ReadonlyArray<SimulatedLedger.Entity.Entity>) =>
   Layer.provide(
     SimulatedUnderTest.layer,
-    SimulatedLedger.layerMemory({ ...options, entities: [...options.entities, ...entities] })
+    SimulatedLedger.layerMemory({ ...options, replacements: entities })
   )
 
 export const memory = Layer.provide(SimulatedUnderTest.layer, SimulatedLedger.layerMemory(options))

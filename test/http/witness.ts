@@ -5,6 +5,8 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel"
 import type { IncomingMessage, OutgoingHttpHeaders, Server, ServerResponse } from "node:http"
 import { createRequire } from "node:module"
+import { Duration } from "@bursar/engine-core/kernel"
+import { Result } from "effect"
 import { brotliDecompressSync, gunzipSync } from "node:zlib"
 import * as Document from "#host/api/Document.ts"
 import * as Refusals from "#host/api/document/Refusals.ts"
@@ -325,6 +327,11 @@ export const shapesOf = (
   const ajv = new found.default({ strict: false, allErrors: true, validateSchema: false })
   formats.default(ajv)
   // Its digits are judged by the codec's own tests; a reader of JSON sees a number.
+  // As ISO 8601 has it: the checker's own format knows neither weeks beside days nor a fraction of a second.
+  ajv.addFormat("duration", {
+    type: "string",
+    validate: (text: string) => Result.isSuccess(Duration.parse(text))
+  })
   ajv.addFormat("decimal", { type: "number", validate: () => true })
   ajv.addSchema(document, "document")
   const compiled = new Map<string, Validate>()

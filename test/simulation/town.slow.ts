@@ -145,7 +145,7 @@ const distributed: Readonly<Record<string, number>> = {
 
 /** A town that deals, in which orders name copies of one entry and an entry is taken back after an order took it. */
 const banked: Readonly<Record<string, number>> = {
-  "taken copies compared": 20,
+  "taken copies compared": 15,
   "reversed after an order took": 1,
   "found cash-settlement blocking": 1,
   "reversed entry compared": 1,

@@ -72,7 +72,7 @@ const forms: Readonly<Record<keyof RoomWords, Form>> = {
 const kindsOfWords = Object.keys(nouns) as ReadonlyArray<keyof RoomWords>
 
 /** Route without the names of its parameters, by which two routes are the same path. */
-const pathOf = (route: string): string => route.replaceAll(/\{[^}]*\}/gu, "{}")
+const pathOf = (route: string): string => route.replaceAll(/\{[^{}]*\}/gu, "{}")
 
 const routesOf = (room: Room): ReadonlyArray<string> => [
   ...writesOf(room).flatMap(({ route }) => (route === null ? [] : [route])),

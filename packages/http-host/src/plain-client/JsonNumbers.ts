@@ -42,8 +42,11 @@ const platform: Platform = {
 /** First character of a number's text while it is parsed or printed: no text of the venue has a NUL. */
 const mark = "\0"
 
-/** A text of JSON, or a number outside of every text. */
-const tokens = /"(?:[^"\\]|\\.)*"|-?\d[\d.eE+-]*/g
+/**
+ * A text of JSON, or a number outside of every text. A text without its end goes on to the last character,
+ * so that the work is linear also for an answer that is cut.
+ */
+const tokens = /"(?:[^"\\]|\\[^])*(?:"|\\?$)|-?\d[\d.eE+-]*/g
 const printedMarks = /"\\u0000([^"]*)"/g
 
 const decimalForm = /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/

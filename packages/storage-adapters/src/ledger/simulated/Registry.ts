@@ -23,10 +23,16 @@ const version = "1.0.0"
 
 /**
  * Makes the registry of templates, those of the engine first. Throws where a template is there twice: one
- * from outside never takes the place of another.
+ * from outside takes the place of another only as a replacement.
  */
-export const make = (entities: ReadonlyArray<Entity>): Registry => {
-  const keys = entities.map(({ typeRef }) => Templates.key(typeRef))
+export const make = (rules: {
+  readonly entities: ReadonlyArray<Entity>
+  readonly replacements: ReadonlyArray<Entity>
+}): Registry => {
+  const keyOf = ({ typeRef }: Entity) => Templates.key(typeRef)
+  const replaced = new Map(rules.replacements.map((entity) => [keyOf(entity), entity]))
+  const entities = rules.entities.map((entity) => replaced.get(keyOf(entity)) ?? entity)
+  const keys = entities.map(keyOf)
   const twice = keys.find((key, at) => keys.indexOf(key) !== at)
   if (twice !== undefined) throw new Error(`the template ${twice} is there twice`)
   const refs = entities.flatMap((entity) => [entity.typeRef, ...entity.interfaces])

@@ -54,6 +54,8 @@ export interface Options {
   readonly participantId: string
   /** Templates beside those of the engine. */
   readonly entities?: ReadonlyArray<Entity.Entity>
+  /** Rules in place of those of the engine's templates: of a faulty ledger, which its suite must notice. */
+  readonly replacements?: ReadonlyArray<Entity.Entity>
   readonly settings?: Partial<Core.Settings>
   /** Interval after which a tail without matching updates sends a checkpoint. */
   readonly checkpointAfter?: Duration.Duration
@@ -105,7 +107,10 @@ export const make = (
   options: Options
 ): Effect.Effect<Service, StoreLost, Scope.Scope> =>
   Effect.gen(function* () {
-    const registry = Registry.make([...all, ...(options.entities ?? [])])
+    const registry = Registry.make({
+      entities: [...all, ...(options.entities ?? [])],
+      replacements: options.replacements ?? []
+    })
     const settings: Core.Settings = { ...Core.defaults, ...options.settings }
     const faults = options.faults ?? Faults.make()
     const writer = yield* Writer.make({ store, registry, settings, faults })

@@ -37,7 +37,7 @@ const tests = (name: string, config: string, minutes: number): Part => {
       `--reporter=${join(root, ".ci", "report.ts")}`
     ],
     minutes,
-    environment: { BURSAR_REPORT: report },
+    environment: { TEST_REPORT: report },
     counted: () => JSON.parse(readFileSync(report, "utf8"))
   }
 }

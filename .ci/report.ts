@@ -7,7 +7,7 @@ import { writeFileSync } from "node:fs"
 import { relative } from "node:path"
 import type { Reporter, TestModule } from "vitest/node"
 
-/** Results of one part; the file whose path is in BURSAR_REPORT holds them as JSON. */
+/** Results of one part; the file whose path is in TEST_REPORT holds them as JSON. */
 export interface Count {
   readonly passed: number
   readonly failed: number
@@ -77,8 +77,8 @@ export default class Counting implements Reporter {
     modules: ReadonlyArray<TestModule>,
     uncaught: ReadonlyArray<Thrown & { readonly name?: string }>
   ): void {
-    const path = process.env["BURSAR_REPORT"]
-    if (path === undefined) throw new Error("BURSAR_REPORT names no file for the results")
+    const path = process.env["TEST_REPORT"]
+    if (path === undefined) throw new Error("TEST_REPORT names no file for the results")
     const outside: Count = {
       passed: 0,
       failed: uncaught.length,

@@ -185,10 +185,22 @@ const playOne = (story: Story, best: Best) =>
 
 const pkcs8Head = Buffer.from("302e020100300506032b657004220420", "hex")
 
-/** Keys of parties by counting, until they are let go: a story that is played again has the same parties. */
+/**
+ * Keys of parties, and random bytes, by counting until they are let go: a story that is played again has
+ * the same parties.
+ */
 const countKeys = (): (() => void) => {
   const { generateKeyPairSync } = crypto
   let count = 0
+  const fill = <A extends ArrayBufferView | null>(view: A): A => {
+    if (view === null) return view
+    const bytes = new Uint8Array(view.buffer, view.byteOffset, view.byteLength)
+    count += 1
+    const digest = crypto.createHash("sha256").update(`bytes ${count}`).digest()
+    for (let at = 0; at < bytes.length; at++) bytes[at] = digest[at % digest.length] ?? 0
+    return view
+  }
+  Object.defineProperty(globalThis.crypto, "getRandomValues", { value: fill, configurable: true })
   const counted = () => {
     count += 1
     const seed = crypto.createHash("sha256").update(`party ${count}`).digest()
@@ -199,6 +211,7 @@ const countKeys = (): (() => void) => {
   Object.assign(crypto, { generateKeyPairSync: counted })
   syncBuiltinESMExports()
   return () => {
+    Reflect.deleteProperty(globalThis.crypto, "getRandomValues")
     Object.assign(crypto, { generateKeyPairSync })
     syncBuiltinESMExports()
   }

@@ -54,7 +54,7 @@ it("is at most 700 KB, so that tools and readers take it as one piece", () => {
   expect(Buffer.byteLength(Document.text(routes))).toBeLessThanOrEqual(700_000)
 })
 
-/** What has no example, each with its reason. */
+/** Bodies and answers without an example, each with its reason. */
 const unshown: Readonly<Record<string, string>> = {
   "openapi.one 200 application/json": "the document is the example of itself",
   "external-statements.receive body application/xml": "its form is the standard's (ISO 20022)",
@@ -408,7 +408,7 @@ describe.each(documents)("the document of %s", (_, routes) => {
   }
 
   const sent = new Set(writes.map(({ operation }) => `${nameOf(operation.kind)}Body`))
-  /** What was sent has the members that its caller gave; all else that is answered has every member. */
+  /** A request that is shown again has the members that its caller sent; any other answer has every member. */
   const requiresAll = (json: Json | undefined, name: string) => {
     if (sent.has(name) || name.endsWith("AsSent")) return
     for (const [object, path] of objects(json ?? null)) {

@@ -40,7 +40,7 @@ const killedAfter = async (answers: number, from: number): Promise<ReadonlySet<n
   return answered
 }
 
-/** What is there of a write, by each port: all true or all false. */
+/** Traces of a write in each port: all true or all false. */
 const partsOf = (n: number) =>
   Effect.gen(function* () {
     const recordId = recordOf(n)
@@ -92,7 +92,7 @@ const numbers = Effect.gen(function* () {
 const onStore = <A, E>(effect: Effect.Effect<A, E, Sqlite.Storage>): Promise<A> =>
   Effect.runPromise(Effect.scoped(Effect.provide(effect, Sqlite.layer({ folder }))))
 
-/** What SQLite itself finds wrong in a file. */
+/** Faults of a file that SQLite's own integrity check finds. */
 const faultsOf = (name: string): unknown => {
   const db = new DatabaseSync(join(folder, `${name}.sqlite`), { readOnly: true })
   try {

@@ -255,7 +255,7 @@ describe("a recovery (T-REX, lost wallet)", () => {
       const started = yield* Powers.recovers("h1")
       assert.strictEqual(started.state, "running")
       yield* Powers.mints(stage, h1, "3")
-      // Nothing is agreed about fund-b: such units would stop what was signed.
+      // The venue has no powers over fund-b: its units would stop the moves that were signed.
       yield* Powers.mints(stage, h1, "5", "fund-b")
       const done = yield* Powers.ran(started, "holder.recover")
       assert.strictEqual(done.why, "")

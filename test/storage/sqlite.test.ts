@@ -16,7 +16,7 @@ const folder = Effect.acquireRelease(
   (made) => Effect.sync(() => rmSync(made, { recursive: true, force: true }))
 )
 
-/** What a start on a folder says, or that it started. */
+/** Message of the refusal to start on a folder, or that the store started. */
 const startOf = (name: string) =>
   Effect.map(Effect.result(Effect.scoped(Layer.build(Sqlite.layer({ folder: name })))), (result) =>
     result._tag === "Success" ? "started" : result.failure.message

@@ -26,7 +26,7 @@ import * as Body from "./wire/Body.ts"
 
 /** Options of a host: its tables, its venue, its address and its limits. */
 export interface Options {
-  /** What is served: `Catalogue`, or `Catalogue.withRooms(rooms)`, which the engine is given too. */
+  /** Declarations that are served: `Catalogue`, or the `Catalogue.withRooms(rooms)` of the engine. */
   readonly tables: Tables
   readonly tenant: Venue
   /** The path that a proxy in front adds to every address; empty when there is none. */

@@ -16,7 +16,7 @@ import type { CallTable } from "../plain-client/CallTable.ts"
 import * as SystemApi from "./SystemApi.ts"
 import * as Verb from "./Verb.ts"
 
-/** What the table is made of; the engine's catalogue is one such value. */
+/** Declarations that the table is made of; the engine's catalogue is one such value. */
 export interface Declarations {
   readonly operations: ReadonlyArray<
     Pick<Operation.Operation, "kind" | "route" | "input" | "result"> & {

@@ -63,8 +63,8 @@ export const takesWait = ({ answers, name }: Pick<Route, "answers" | "name">): b
   name === "events.list"
 
 /**
- * What a host serves: writes and reads, and the rest of the catalogue that they are of; what is left out
- * of the rest is the engine's own. A venue with rooms gives `Catalogue.withRooms(rooms)` here.
+ * Declarations that a host serves: writes and reads, and other members of the catalogue that declares them;
+ * a member that is left out is the engine's own. A venue with rooms gives `Catalogue.withRooms(rooms)` here.
  */
 export interface Tables extends Partial<Catalogue.Catalogue> {
   readonly operations: ReadonlyArray<Operation.Operation>

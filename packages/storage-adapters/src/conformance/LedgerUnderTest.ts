@@ -81,9 +81,9 @@ export interface Law {
   readonly group: LawGroup
   /** The promise, as a sentence. */
   readonly name: string
-  /** What the engine relies on it for. */
+  /** Reliance of the engine on the law. */
   readonly proves: string
-  /** What an adapter that breaks it usually does. */
+  /** Usual mistake of an adapter that breaks the law. */
   readonly mistake: string
   readonly needs?: keyof Supports
   readonly check: Effect.Effect<void, unknown, LedgerUnderTest>

@@ -221,7 +221,7 @@ const prepared = (
   }
 }
 
-/** Whatever keeps a file from being opened is said with its path. */
+/** Adds the file's path to the cause for which the file cannot be opened. */
 const usable = <A, E>(file: string, opened: Effect.Effect<A, E>): Effect.Effect<A, SqliteFailed> =>
   Effect.catchCause(opened, (cause) =>
     Cause.hasInterruptsOnly(cause)

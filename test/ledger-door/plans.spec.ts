@@ -61,7 +61,7 @@ const world = (
 
 /** Acts of a plan, as a person reads them. */
 const acts = (plan: World.Plan, ...args: Parameters<typeof world>) =>
-  plan(world(...args)).map(({ name, change, details: told }) => ({ name, ...told, ...change }))
+  plan(world(...args)).map(({ name, change, details }) => ({ name, ...details, ...change }))
 
 const holding = (
   contractId: string,
@@ -165,6 +165,22 @@ const lot = (other: Partial<Templates.Payload<typeof Templates.Lot>> = {}) =>
 describe("a holder's side", () => {
   const units = [holding("00c1", alice, "150")]
   const rich = [money("00c2", alice, "2000")]
+
+  it("never signs terms without saying which holder's they are, and which document", () => {
+    const registration = contract("00a1", Templates.HolderRegistration, {
+      venue,
+      holderId: "h1",
+      holder: alice,
+      custodian: null,
+      predecessor: null,
+      attributesDigest: "cd".repeat(32),
+      validUntil: null
+    })
+    const documentHash = "ef".repeat(32)
+    expect(acts(Wallet.signTerms({ documentHash }), alice, [registration])).toMatchObject([
+      { name: "sign-terms", holderId: "h1", documentHash }
+    ])
+  })
 
   it("hands over the units of a priced redemption once", () => {
     expect(acts(Orders.units(policy), alice, [priced(), ...units])).toMatchObject([

@@ -99,7 +99,7 @@ export const signTerms =
               })
             ]
           },
-          told: { holderId, documentHash }
+          details: { holderId, documentHash }
         }
       ]
     })

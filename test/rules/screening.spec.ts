@@ -37,12 +37,12 @@ describe("every state and every answer", () => {
       (one) => ScreeningRules.answered(self, found({ found: one }), [])?.state ?? null
     )
     expect(answered).toEqual([none, possible, confirmed])
-    expect(ScreeningRules.asked(self)?.state ?? null).toBe(asked)
+    expect(ScreeningRules.afterRequest(self)?.state ?? null).toBe(asked)
     expect(ScreeningRules.aged(self)?.state ?? null).toBe(aged)
   })
 
   it("a holder that was never screened is screened, and begins without an answer", () => {
-    expect(ScreeningRules.asked(null)).toEqual({
+    expect(ScreeningRules.afterRequest(null)).toEqual({
       state: "pending",
       screenedAt: null,
       listVersion: null,

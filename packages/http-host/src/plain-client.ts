@@ -412,10 +412,10 @@ export const make = <W extends OwnWrite = never, R extends OwnRead = never>(
   }
 
   async function* csv(name: string, params: object, point: PointOptions = {}) {
-    const asked = asking(name, params, point)
+    const request = asking(name, params, point)
     const response = await requests.send({
-      ...asked,
-      query: { ...asked.query, format: "csv" },
+      ...request,
+      query: { ...request.query, format: "csv" },
       headers: { accept: "text/csv, application/json" }
     })
     if (!response.ok || response.body === null) throw await requests.refusalOf(response)

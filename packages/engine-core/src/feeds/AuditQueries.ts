@@ -179,8 +179,8 @@ const make = Effect.gen(function* () {
     const scan = yield* scanning(caller, params)
     const now = yield* Instant.now
     const { audit } = yield* Effect.mapError(feed.head, storeUnavailable)
-    const asked = { ...request, order: params.order ?? "asc", end: audit.seq } as const
-    const { rows, next } = yield* pages.rest(asked, scan)
+    const question = { ...request, order: params.order ?? "asc", end: audit.seq } as const
+    const { rows, next } = yield* pages.rest(question, scan)
     return { offset: Offset.zero, now, value: rows, next }
   })
 

@@ -17,8 +17,8 @@ export type Place = ReadonlyArray<string>
 export const of = (schema: Schema.Top): Strip => {
   const steps = new Map<SchemaAST.AST, Strip>()
   const stepOf = (ast: SchemaAST.AST): Strip => {
-    const known = steps.get(ast)
-    if (known !== undefined) return known
+    const cachedStep = steps.get(ast)
+    if (cachedStep !== undefined) return cachedStep
     let step: Strip | undefined
     const later: Strip = (input) => (step ?? ((same) => same))(input)
     // A schema that contains itself finds the step that is under way.

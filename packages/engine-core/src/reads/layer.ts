@@ -333,8 +333,8 @@ const printing = (services: Prepared.ReadServices, cache: KeptAnswers.KeptAnswer
           : undefined,
       make: Effect.fnUntraced(function* ({ asking, records }) {
         const withMemo = Prepared.memoised({ ...services, records })
-        const asked = { ...question, requested, asking, withMemo }
-        const query = yield* Prepared.queried(services, read, asked)
+        const queryInput = { ...question, requested, asking, withMemo }
+        const query = yield* Prepared.queried(services, read, queryInput)
         const prepared = { asking, withMemo, query }
         const { limit } = page
         const { value, after } = yield* paged(read, { prepared, records, params, limit })
@@ -362,10 +362,10 @@ const streamed = Effect.fnUntraced(function* <R, F, P, V>(
   const memo = EmptyCollections.memoised(records, pin)
   const withMemo = Prepared.memoised({ ...services, records: memo })
   const rows = RowPages.stream({ read, records, asking, params, withMemo }, query)
-  const asked = { route: read.route, params }
+  const question = { route: read.route, params }
   const awaits =
     mayAwait(read, pin) &&
-    (yield* Prepared.provided(services, AwaitingActionLookups.any(asked, pin)))
+    (yield* Prepared.provided(services, AwaitingActionLookups.any(question, pin)))
   const at = { role: asking.role, pin: awaits ? asking.pin : undefined }
   const views: Stream.Stream<V, Unavailable> = rows.pipe(
     Stream.grouped(viewBatch),
@@ -375,7 +375,7 @@ const streamed = Effect.fnUntraced(function* <R, F, P, V>(
         withMemo(
           withAwaiting(viewed(read, batch, { asking, params }), {
             ...at,
-            read: asked,
+            read: question,
             view: read.item
           })
         ),

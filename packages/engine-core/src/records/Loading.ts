@@ -23,9 +23,9 @@ interface Parts {
 const latest = { by: "latest" } as const
 
 const prefetching = ({ documents }: Parts): Records["Service"]["prefetch"] =>
-  Effect.fnUntraced(function* (asked) {
+  Effect.fnUntraced(function* (references) {
     const work = yield* UnitOfWork.within
-    const missing = UnitOfWork.beginPrefetch(work, asked)
+    const missing = UnitOfWork.beginPrefetch(work, references)
     yield* Effect.forEach(
       Map.groupBy(missing, ({ collection }) => collection.name),
       ([name, members]) => {

@@ -231,11 +231,11 @@ export const beginPrefetch = <
   A extends { readonly collection: { readonly name: string }; readonly id: string }
 >(
   self: UnitOfWork,
-  asked: ReadonlyArray<A>
+  references: ReadonlyArray<A>
 ): ReadonlyArray<A> => {
   const before = new Map(self.prefetched)
   self.prefetched.clear()
-  return asked.filter(({ collection: { name }, id }) => {
+  return references.filter(({ collection: { name }, id }) => {
     const key = keyOf({ name }, id)
     const row = before.get(key)
     if (row !== undefined) self.prefetched.set(key, row)

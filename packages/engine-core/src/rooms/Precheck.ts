@@ -59,13 +59,13 @@ export const of = <I, P, E, const N extends Read.Read["name"]>(
     params,
     value: RoomPrecheckView,
     refuses: Judged.refusals,
-    run: Effect.fnUntraced(function* (asked: P, asking) {
+    run: Effect.fnUntraced(function* (actParams: P, asking) {
       const { pin, role } = asking
       const records = PinnedRecords.at(yield* Records, pin)
       const act = Judged.actOf(asking)
       const judged = yield* Effect.all({
-        rows: Judged.rowsOf(operation, inputOf(asked), act),
-        figures: Judged.derivedBy(operation, inputOf(asked), act)
+        rows: Judged.rowsOf(operation, inputOf(actParams), act),
+        figures: Judged.derivedBy(operation, inputOf(actParams), act)
       }).pipe(
         Effect.provideService(Records, records),
         Effect.updateService(LedgerReach.LedgerReach, LedgerReach.at(pin)),

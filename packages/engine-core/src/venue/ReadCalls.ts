@@ -89,19 +89,19 @@ export const make = ({ caller, catalogue, events, queries }: Needs): ReadCalls =
   const admitted = Calls.admitted(caller)
 
   const value = (name: string, params: unknown, point: PastPoint = {}) => {
-    const asked = Effect.gen(function* () {
+    const call = Effect.gen(function* () {
       yield* admitted
       const read = yield* declared("read", name)
       if (read.shape === "list") return yield* Effect.die(new Error(`${name} is a list`))
       return { read, ...(yield* questionOf(read, params, point, caller)) }
     })
-    const answer = Effect.flatMap(asked, ({ read, question }) => valueOf(queries, read, question))
-    const rows = Effect.map(asked, ({ read, question }) =>
+    const answer = Effect.flatMap(call, ({ read, question }) => valueOf(queries, read, question))
+    const rows = Effect.map(call, ({ read, question }) =>
       Stream.map(rowsOf(queries, read, question), (row) =>
         read.shape === "one" ? row : Inspected.attachBy(rowSchemaOf(read), row)
       )
     )
-    const csv = Effect.flatMap(asked, ({ read, question }) =>
+    const csv = Effect.flatMap(call, ({ read, question }) =>
       Effect.map(tableOf(read), (table) => csvOf(queries, table, { read, question }))
     )
     return Object.assign(
@@ -111,24 +111,24 @@ export const make = ({ caller, catalogue, events, queries }: Needs): ReadCalls =
   }
 
   const list = (name: string, options: ListOptions<ListName> = {}) => {
-    const asked = Effect.gen(function* () {
+    const call = Effect.gen(function* () {
       yield* admitted
       const read = yield* declared("list", name)
       if (read.shape !== "list") return yield* Effect.die(new Error(`${name} is no list`))
       const page = yield* Effect.fromResult(pageOf(read, options))
       return { read, page, ...(yield* questionOf(read, options.where ?? {}, options, caller)) }
     })
-    const all = Effect.flatMap(asked, ({ read, question, page: { limit: _, ...page } }) =>
+    const all = Effect.flatMap(call, ({ read, question, page: { limit: _, ...page } }) =>
       Effect.map(queries.all(read, { ...question, page }), (answer) => answer.value)
     )
-    const inspected = Effect.map(asked, ({ read }) =>
+    const inspected = Effect.map(call, ({ read }) =>
       Stream.map(Stream.unwrap(all), (item) => Inspected.attachBy(read.item, item))
     )
-    const csv = Effect.flatMap(asked, ({ read }) =>
+    const csv = Effect.flatMap(call, ({ read }) =>
       Effect.map(tableOf(read), (table) => printed(table, Stream.unwrap(all)))
     )
     return Object.assign(
-      Effect.flatMap(asked, ({ read, question, page }) =>
+      Effect.flatMap(call, ({ read, question, page }) =>
         Effect.map(queries.page(read, { ...question, page }), ({ value, ...around }) => ({
           ...around,
           value: value.map((item) => Inspected.attachBy(read.item, item))

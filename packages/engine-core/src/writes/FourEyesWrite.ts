@@ -158,11 +158,11 @@ const mayNotMake = Effect.fnUntraced(function* (
 ) {
   const { fingerprint } = submission
   const recovery = toApprove(submission, awaiting)
-  const told = recovery === null ? {} : { recovery }
+  const details = recovery === null ? {} : { recovery }
   const [rejected] = yield* matching({ fingerprint, state: "rejected" }, () => Effect.succeed(true))
-  if (rejected !== undefined) return yield* Effect.fail(refused("approval-rejected", told))
+  if (rejected !== undefined) return yield* Effect.fail(refused("approval-rejected", details))
   const detail = "None of the caller's roles makes this write."
-  return yield* Effect.fail(refused("permission-denied", { detail, ...told }))
+  return yield* Effect.fail(refused("permission-denied", { detail, ...details }))
 })
 
 /**

@@ -166,8 +166,8 @@ export const single = Effect.fnUntraced(function* (
   }
   const input = yield* JudgeWrite.complete(operation, write.input)
   const { request, sealed } = yield* JudgeWrite.hide(operation, input)
-  const asked = { actor: caller.sub, role: write.role, signedBy: [], sealed }
-  const act = yield* JudgeWrite.actOf(operationId, now, asked)
+  const signer = { actor: caller.sub, role: write.role, signedBy: [], sealed }
+  const act = yield* JudgeWrite.actOf(operationId, now, signer)
   yield* JudgeWrite.precheck(operation, input, { act, outside: write.outside })
   const opened = yield* open({
     operation,

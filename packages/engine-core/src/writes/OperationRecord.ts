@@ -206,10 +206,10 @@ const evolve = (self: OperationRecord, fact: Fact): OperationRecord =>
       result,
       finishedAt: at
     }))
-    .with({ on: "fail" }, ({ on, at, ...told }) => ({
+    .with({ on: "fail" }, ({ on, at, ...failure }) => ({
       ...self,
       state: Machine.follow(OperationMachine, self.state, on),
-      ...told,
+      ...failure,
       finishedAt: at
     }))
     .exhaustive()

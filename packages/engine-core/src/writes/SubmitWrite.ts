@@ -42,9 +42,9 @@ const submit = Effect.fnUntraced(function* (operation: Operation, call: Call) {
     const single = OpenWrite.single(operation, call, { input, key: keyed, role, outside })
     return yield* Effect.mapError(records.transact(single), refusalFor)
   }
-  const asked = { operation, call, input, fingerprint, role, method, outside, keyed }
+  const submission = { operation, call, input, fingerprint, role, method, outside, keyed }
   const answer = yield* records.transact(
-    Effect.flatMap(Instant.now, (now) => FourEyesWrite.run({ ...asked, now }))
+    Effect.flatMap(Instant.now, (now) => FourEyesWrite.run({ ...submission, now }))
   )
   return yield* Effect.fromResult(answer)
 })

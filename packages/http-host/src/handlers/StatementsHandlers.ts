@@ -22,10 +22,10 @@ export const make = ({
   "external-statements.receive": Effect.fnUntraced(function* ({ arrival, caller, file }) {
     if (file === null) throw new Error("a route that takes a file was passed without one")
     const key = Headers.idempotencyKey(arrival.idempotencyKeys)
-    const asked = ask(arrival)
-    const refused = Faults.together([key, asked])
+    const question = ask(arrival)
+    const refused = Faults.together([key, question])
     if (refused !== undefined) return yield* Effect.fail(refused)
-    const { params } = yield* Effect.fromResult(asked)
+    const { params } = yield* Effect.fromResult(question)
     const outcome = yield* intake.receive({
       ...file,
       caller,

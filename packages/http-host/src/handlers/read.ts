@@ -159,13 +159,15 @@ export const one = (
     const { csv } = read
     const table = csv?.format(params) === "csv" ? csv : undefined
     yield* acceptable(arrival, table)
-    const asked = { caller, params, point: standard }
+    const request = { caller, params, point: standard }
     if (table === undefined && read.lookAgain === undefined) {
       const { target } = arrival
-      const answer = yield* inTime(queries.onePrinted(read, { ...asked, target, print: printOne }))
+      const answer = yield* inTime(
+        queries.onePrinted(read, { ...request, target, print: printOne })
+      )
       return answered(arrival, answer, "}")
     }
-    const current = inTime(queries.one(read, asked))
+    const current = inTime(queries.one(read, request))
     const first = yield* current
     const awaitedOf = ({ value }: typeof first) => read.awaitedOperation?.(value) ?? null
     const { answer, applied } =
@@ -213,8 +215,8 @@ export const list = (read: Read.List, queries: Queries["Service"]) => {
     if (table !== undefined) yield* Effect.fromResult(unpaged(standard))
     yield* acceptable(arrival, table)
     if (limit === undefined) {
-      const asked = { caller, params, point: standard, page }
-      const { value, ...around } = yield* inTime(queries.all(read, asked))
+      const request = { caller, params, point: standard, page }
+      const { value, ...around } = yield* inTime(queries.all(read, request))
       yield* dropWhenNotTaken(arrival)
       if (table !== undefined) return tableOf(arrival, table, charged(value, charge))
       const bytes = inChunks(charged(value, charge), {
@@ -225,9 +227,11 @@ export const list = (read: Read.List, queries: Queries["Service"]) => {
       })
       return Answer.stream({ requestId, bytes })
     }
-    const asked = { caller, params, point: standard, page: { ...page, limit } }
+    const request = { caller, params, point: standard, page: { ...page, limit } }
     const { target } = arrival
-    const answer = yield* inTime(queries.pagePrinted(read, { ...asked, target, print: printPage }))
+    const answer = yield* inTime(
+      queries.pagePrinted(read, { ...request, target, print: printPage })
+    )
     yield* charge(callsOf(answer.printed.records))
     return answered(arrival, { ...answer, zone }, closing(answer.next))
   })
@@ -293,13 +297,13 @@ export const streamed = (read: Read.StreamedRead, queries: Queries["Service"]) =
     const { requestId } = arrival.identity
     const table = csv?.format(params) === "csv" ? csv : undefined
     yield* acceptable(arrival, table)
-    const asked = { caller, params, point: standard }
+    const request = { caller, params, point: standard }
     if (table !== undefined) {
-      const { rows } = yield* inTime(queries.streamed(read, asked))
+      const { rows } = yield* inTime(queries.streamed(read, request))
       yield* dropWhenNotTaken(arrival)
       return tableOf(arrival, table, charged(rows ?? Stream.empty, charge))
     }
-    const answer = yield* inTime(queries.streamedPrinted(read, { ...asked, print }))
+    const answer = yield* inTime(queries.streamedPrinted(read, { ...request, print }))
     if ("printed" in answer) {
       yield* charge(callsOf(answer.printed.records))
       return answered(arrival, answer, "}")

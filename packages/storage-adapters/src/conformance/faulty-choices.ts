@@ -82,10 +82,10 @@ export const faults = named({
       exercising(reserve, (instance, ask) => {
         const self = Result.getOrThrow(Templates.decodePayload(Templates.Reserve, instance.payload))
         if (ask.choice !== "Amend") return instance.pending(ask)
-        const asked = Templates.decodeArgument(Templates.Reserve, "Amend", ask.argument)
+        const amendment = Templates.decodeArgument(Templates.Reserve, "Amend", ask.argument)
         const tightens =
-          Result.isSuccess(asked) &&
-          Decimal.greaterThan(asked.success.terms.minCover, self.terms.minCover)
+          Result.isSuccess(amendment) &&
+          Decimal.greaterThan(amendment.success.terms.minCover, self.terms.minCover)
         if (!tightens) return instance.pending(ask)
         return Result.map(instance.pending(ask), (pending) => ({
           ...pending,

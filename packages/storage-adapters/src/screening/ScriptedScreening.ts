@@ -39,13 +39,13 @@ const requestsMax = 10_000
 export const make = (
   script: Effect.Effect<Script, ScreeningSource.SourceUnavailable>
 ): ScreeningSource.Source => {
-  const asked = new Map<string, number>()
+  const turnByRequest = new Map<string, number>()
   const turnOf = (requestId: string): number => {
-    const turn = asked.get(requestId) ?? 0
-    asked.delete(requestId)
-    asked.set(requestId, turn + 1)
-    const [oldest] = asked.keys()
-    if (asked.size > requestsMax && oldest !== undefined) asked.delete(oldest)
+    const turn = turnByRequest.get(requestId) ?? 0
+    turnByRequest.delete(requestId)
+    turnByRequest.set(requestId, turn + 1)
+    const [oldest] = turnByRequest.keys()
+    if (turnByRequest.size > requestsMax && oldest !== undefined) turnByRequest.delete(oldest)
     return turn
   }
   return {

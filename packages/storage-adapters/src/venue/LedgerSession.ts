@@ -41,8 +41,8 @@ export const open = (
   let submissions = 0
   const submit: PartySession["submit"] = (change) =>
     Effect.gen(function* () {
-      const asked = yield* user
-      const committed = yield* participant.submit(asked, {
+      const sessionUser = yield* user
+      const committed = yield* participant.submit(sessionUser, {
         commandId: change.commandId,
         submissionId: `${userId}-${++submissions}`,
         actAs: [party],
@@ -54,7 +54,10 @@ export const open = (
         minLedgerTime: change.notBefore ?? null,
         traceparent: null
       })
-      const seen = yield* participant.seenTransaction(asked, { transaction: committed, reading })
+      const seen = yield* participant.seenTransaction(sessionUser, {
+        transaction: committed,
+        reading
+      })
       const { offset, updateId } = committed
       const changes = Option.match(seen, {
         onNone: () => [],

@@ -27,11 +27,11 @@ interface SuccessionQuestion {
 
 /** Loads the successors of holders, each in its instrument and in the order asked; null: it has none. */
 const successorsOf = Effect.fnUntraced(function* (
-  asked: ReadonlyArray<SuccessionQuestion>,
+  questions: ReadonlyArray<SuccessionQuestion>,
   pin: Pin.ResolvedPin | undefined
 ) {
   // Units are recovered to a registered successor, so that a holder without one needs no look-up.
-  const ids = asked.map(({ holder: { holderId, successor }, instrumentId }) =>
+  const ids = questions.map(({ holder: { holderId, successor }, instrumentId }) =>
     successor === null ? null : idOf({ holderId, instrumentId })
   )
   const named = [...new Set(ids.flatMap((id) => id ?? []))]
@@ -39,7 +39,7 @@ const successorsOf = Effect.fnUntraced(function* (
   const found = named.length === 0 ? [] : yield* records.many(recoveries, named, pin)
   const byId = new Map(found.map((recovery) => [idOf(recovery), recovery]))
   const successors: Array<PayeeSuccessor | null> = []
-  for (const [nth, { holder }] of asked.entries()) {
+  for (const [nth, { holder }] of questions.entries()) {
     successors.push(successorOf({ holder, recovery: byId.get(ids[nth] ?? "") ?? null }))
   }
   return successors
@@ -140,7 +140,7 @@ const chainsOf = Effect.fnUntraced(function* (
 ) {
   const records = yield* Records
   const chains = new Map<SuccessionQuestion, ReadonlyArray<Holder>>()
-  let ends = questions.map((asked) => ({ asked, end: asked.holder }))
+  let ends = questions.map((question) => ({ question, end: question.holder }))
   for (let length = 0; ends.length > 0; length++) {
     if (length === chainMax) throw endless(ends[0]!.end.holderId)
     const ids = [...new Set(ends.flatMap(({ end }) => end.predecessor ?? []))]
@@ -151,13 +151,13 @@ const chainsOf = Effect.fnUntraced(function* (
       return before === undefined ? [] : [{ ...link, before }]
     })
     const successors = yield* successorsOf(
-      links.map(({ asked: { instrumentId }, before: holder }) => ({ holder, instrumentId })),
+      links.map(({ question: { instrumentId }, before: holder }) => ({ holder, instrumentId })),
       pin
     )
-    ends = links.flatMap(({ asked, end, before }, nth) => {
+    ends = links.flatMap(({ question, end, before }, nth) => {
       if (!isNamed(end, successors[nth] ?? null)) return []
-      chains.set(asked, [...(chains.get(asked) ?? []), before])
-      return [{ asked, end: before }]
+      chains.set(question, [...(chains.get(question) ?? []), before])
+      return [{ question, end: before }]
     })
   }
   return chains

@@ -202,8 +202,8 @@ interface PointsAsked {
 
 const pointsOf = (
   { instrumentId }: FactsAsked,
-  { versions, ...asked }: PointsAsked & { readonly versions: ReadonlyArray<PolicyVersion> }
-) => pointsIn([{ instrumentId, versions }], asked)
+  { versions, ...points }: PointsAsked & { readonly versions: ReadonlyArray<PolicyVersion> }
+) => pointsIn([{ instrumentId, versions }], points)
 
 /** Loads the points of every oracle that a version names, valued at `since` or later. */
 const pointsIn = Effect.fnUntraced(function* (

@@ -18,7 +18,7 @@ export const queue = "screenings"
  */
 export const ask = Effect.fnUntraced(function* (holder: Stored<Holder>, act: Act) {
   const source = yield* EngineScreening
-  const screening = ScreeningRules.asked(holder.screening)
+  const screening = ScreeningRules.afterRequest(holder.screening)
   if (source.screens === "no" || screening === undefined || isEnded(holder)) return holder
   const records = yield* Records
   const { holderId } = holder

@@ -17,7 +17,7 @@ const unscreened: Screening = {
 export const startOf = (before: Screening | null): Screening => before ?? unscreened
 
 /** The screening after its request is sent; undefined where its state allows no request. */
-export const asked = (before: Screening | null): Screening | undefined => {
+export const afterRequest = (before: Screening | null): Screening | undefined => {
   const self = startOf(before)
   return Machine.allows(ScreeningMachine, self.state, "ask")
     ? { ...self, state: Machine.follow(ScreeningMachine, self.state, "ask"), validUntil: null }

@@ -120,28 +120,28 @@ const dealtBy = (
     settlement,
     swinging,
     unpriced,
-    ...asked
+    ...orderedParts
   }: Pick<WhatIf, "settlement" | "subscriptions" | "redemptions"> & {
     readonly unpriced: Orders
     readonly swinging: SwingInput | null
   }
 ): DealingCycleDetail => {
   const { gate } = settlement
-  const dealt = asked.redemptions.map((order) => ({
+  const dealt = orderedParts.redemptions.map((order) => ({
     ...order,
     ...settlement.fills.get(order.id)
   }))
   const fills =
     gate === null
       ? []
-      : asked.redemptions.map(({ id, units }, index) => ({
+      : orderedParts.redemptions.map(({ id, units }, index) => ({
           redemptionId: id,
           ordered: units,
           filled: dealt[index]?.units ?? units,
           remainderId: null
         }))
   const parts = [
-    ...asked.subscriptions.map(({ id, cash, refund, units }) =>
+    ...orderedParts.subscriptions.map(({ id, cash, refund, units }) =>
       bought(id, { ...Cycle.nothing, subscribed: cash, refunded: refund, minted: units })
     ),
     ...dealt.map(({ id, proceeds, units }) =>
@@ -152,7 +152,7 @@ const dealtBy = (
   return {
     ...DealingCycleView.settling(view, settlement),
     fills,
-    legs: legsOf(cycle, orders, { subscriptions: asked.subscriptions, redemptions: dealt }),
+    legs: legsOf(cycle, orders, { subscriptions: orderedParts.subscriptions, redemptions: dealt }),
     basis: DealingCycleBasis.of({
       cycle: { ...cycle, gate },
       parts,

@@ -122,9 +122,9 @@ const viewsOf = Effect.fnUntraced(function* (
   cycles: ReadonlyArray<Stored<DealingCycle>>,
   scope: Scope
 ) {
-  const asked =
+  const cyclesToLoad =
     scope.holderId === null ? cycles.filter(({ endedAs }) => endedAs !== "settled") : cycles
-  const named = yield* ordersNaming(asked, scope)
+  const named = yield* ordersNaming(cyclesToLoad, scope)
   return yield* Effect.forEach(cycles, (cycle) =>
     Effect.gen(function* () {
       const found = named.get(cycle.cycleId)

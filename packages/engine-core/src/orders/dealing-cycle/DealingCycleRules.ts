@@ -189,14 +189,14 @@ export const boughtAt = (
     })
     return { id, cash: amount, refund: bought.refund, units: bought.units }
   }
-  const asked = units ?? nothingAsked(id)
+  const orderedUnits = units ?? nothingAsked(id)
   const cost = Formula.compute(Formulas.subscribeUnits, {
-    units: asked,
+    units: orderedUnits,
     price,
     feeRate,
     cashDecimals
   })
-  return { id, cash: cost.expected, refund: Decimal.zero, units: asked }
+  return { id, cash: cost.expected, refund: Decimal.zero, units: orderedUnits }
 }
 
 /** Computes the figures of a redemption at a price, by its formula. */
@@ -214,9 +214,14 @@ export const soldAt = (
     })
     return { id, units: sold.units, proceeds: amount, price, feeRate }
   }
-  const asked = units ?? nothingAsked(id)
-  const paid = Formula.compute(Formulas.redeemUnits, { units: asked, price, feeRate, cashDecimals })
-  return { id, units: asked, proceeds: paid.proceeds, price, feeRate }
+  const orderedUnits = units ?? nothingAsked(id)
+  const paid = Formula.compute(Formulas.redeemUnits, {
+    units: orderedUnits,
+    price,
+    feeRate,
+    cashDecimals
+  })
+  return { id, units: orderedUnits, proceeds: paid.proceeds, price, feeRate }
 }
 
 /** Checks whether the proceeds of a redemption's units at a price are above zero. */

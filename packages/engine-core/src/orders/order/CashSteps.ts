@@ -213,7 +213,7 @@ export const named = Effect.fnUntraced(function* (order: PaidOrder, namedLines: 
     statements
   )
   const byId = new Map(statements.map((self) => [self.externalStatementId as string, self]))
-  const known = new Map(
+  const entryByLine = new Map(
     lines.flatMap(({ named: line }) => {
       const [statement, entry] = [byId.get(line.statementId), entries.get(Cash.nameOf(line))]
       return statement === undefined || entry === undefined
@@ -221,7 +221,7 @@ export const named = Effect.fnUntraced(function* (order: PaidOrder, namedLines: 
         : [[Cash.nameOf(line), { statement, entry }] as const]
     })
   )
-  const facts = yield* entriesOfLines([...known.values()])
+  const facts = yield* entriesOfLines([...entryByLine.values()])
   const taken = yield* takenOfLines([...facts.values()].flatMap(({ shared }) => [...shared]))
   const found = lines.map(({ named: line, pays }, index) => {
     const direction = Cash.directionOf(order.kind, pays)

@@ -194,8 +194,8 @@ export const subjectsOf = Effect.fnUntraced(function* (
 export const offsetBefore = (instant: Instant.Instant, { offset }: Pin.ResolvedPin) =>
   Effect.gen(function* () {
     const log = yield* ProjectionLog
-    const asked = { instant: Instant.sortable(instant), through: offset }
-    return Option.getOrNull(Option.map(yield* orUnavailable(log.offsetBefore(asked)), Offset.of))
+    const question = { instant: Instant.sortable(instant), through: offset }
+    return Option.getOrNull(Option.map(yield* orUnavailable(log.offsetBefore(question)), Offset.of))
   })
 
 interface OpeningQuestion extends PartyRead {

@@ -85,10 +85,10 @@ const ofClaim = Effect.fnUntraced(function* (
   const policyVersion = String(terms.policyVersion)
   if (act === "redemption.claim") {
     const orderedAs = ordered.amount === null ? ("units" as const) : ("amount" as const)
-    const asked = { ...ordered, ...places, feeRate: terms.fees.redemption, orderedAs }
+    const order = { ...ordered, ...places, feeRate: terms.fees.redemption, orderedAs }
     const freeUnits = rebases ? yield* freeOf(instrument, parameters, lastPrice) : null
     const figures = RedemptionPricing.figuresAt(
-      { ...asked, isRebasing: rebases, freeUnits },
+      { ...order, isRebasing: rebases, freeUnits },
       lastPrice
     )
     const { price, units, proceeds, fee } = figures
@@ -142,11 +142,16 @@ const orderedBy = Effect.fnUntraced(function* (
   { amount, holderId, orderId, payment = "wire", units }: ActParameters
 ) {
   const kind = act === "subscription.claim" ? ("subscription" as const) : ("redemption" as const)
-  const asked = { payment, orderId: orderId ?? null, amount: amount ?? null, units: units ?? null }
+  const request = {
+    payment,
+    orderId: orderId ?? null,
+    amount: amount ?? null,
+    units: units ?? null
+  }
   const records = yield* Records
   const holder = Option.getOrNull(yield* records.find(holders, holderId ?? ""))
   if (holder === null) return null
-  const size = (yield* signedOrder(kind, asked, holder.party)) ?? asked
+  const size = (yield* signedOrder(kind, request, holder.party)) ?? request
   if (!isSized(size)) return null
   if (size.amount !== null) return { amount: size.amount, units: null } satisfies OrderedQuantity
   return size.units === null

@@ -83,8 +83,8 @@ export const get = Read.one({
   run: Effect.fn("instruments.series")(function* (params, asking) {
     const { instrumentId, metric, interval = "day", zone = Zone.utc } = params
     const instrument = yield* instrumentInSight(instrumentId, asking)
-    const asked = { metric, interval, zone, from: params.from, to: params.to }
-    const points = yield* pointsOf(instrument, asked, asking.pin)
+    const request = { metric, interval, zone, from: params.from, to: params.to }
+    const points = yield* pointsOf(instrument, request, asking.pin)
     return { instrumentId: instrument.instrumentId, metric, interval, zone, points }
   })
 })
@@ -160,8 +160,8 @@ const spanOf = (steps: ReadonlyArray<SeriesRules.Step>) => {
 }
 
 const flowsOf = Effect.fnUntraced(function* (series: Series & { readonly kind: MovementKind }) {
-  const { asset, request: asked, pin } = series
-  const steps = yield* stepsOf(asked, (yield* firstOf(series))?.ledgerTime, pin.judgedAt)
+  const { asset, request, pin } = series
+  const steps = yield* stepsOf(request, (yield* firstOf(series))?.ledgerTime, pin.judgedAt)
   const tally = SeriesRules.tally(steps)
   const at = spanOf(steps)
   if (at === null) return []
@@ -183,25 +183,25 @@ const flowsOf = Effect.fnUntraced(function* (series: Series & { readonly kind: M
  * paid.
  */
 const cashOf = Effect.fnUntraced(function* (series: Series & { readonly instrumentId: string }) {
-  const { request: asked, instrumentId, pin } = series
-  const steps = yield* stepsOf(asked, (yield* firstOf(series))?.ledgerTime, pin.judgedAt)
+  const { request, instrumentId, pin } = series
+  const steps = yield* stepsOf(request, (yield* firstOf(series))?.ledgerTime, pin.judgedAt)
   const tally = SeriesRules.tally(steps)
   const payments = steps.length === 0 ? Stream.empty : paymentsOf(instrumentId, "cash", pin)
   yield* Stream.runForEach(payments, ({ net, paidOn }) =>
-    Effect.sync(() => SeriesRules.add(tally, Zone.startOfDay(asked.zone, paidOn), net))
+    Effect.sync(() => SeriesRules.add(tally, Zone.startOfDay(request.zone, paidOn), net))
   )
   return SeriesRules.flows(tally)
 })
 
 /** Points of supply or holders, counted after the last movement of each update. */
 const levelsOf = Effect.fnUntraced(function* (series: Series) {
-  const { asset, request: asked, pin } = series
+  const { asset, request, pin } = series
   const first = yield* firstOf(series)
-  const steps = yield* stepsOf(asked, first?.ledgerTime, pin.judgedAt)
+  const steps = yield* stepsOf(request, first?.ledgerTime, pin.judgedAt)
   const at = spanOf(steps)
   if (at === null) return []
   const valueOf = ({ balanceAfter, holdersAfter }: Movement) =>
-    asked.metric === "supply" ? balanceAfter : Decimal.fromInteger(holdersAfter)
+    request.metric === "supply" ? balanceAfter : Decimal.fromInteger(holdersAfter)
   const tally = SeriesRules.tally(steps)
   const records = yield* Records
   const [before] = yield* records.list(movements, {
@@ -234,7 +234,7 @@ const levelsOf = Effect.fnUntraced(function* (series: Series) {
  * Loads the figure before the first movement: zero, unless the projection began from a snapshot.
  */
 const openingOf = Effect.fnUntraced(function* (
-  { asset, request: asked, pin }: Series,
+  { asset, request, pin }: Series,
   first: Movement | undefined
 ) {
   const records = yield* Records
@@ -245,7 +245,7 @@ const openingOf = Effect.fnUntraced(function* (
   const supply = yield* records.find(supplies, asset, earlier)
   if (Option.isNone(supply)) return Decimal.zero
   const { units, holders } = supply.value
-  return asked.metric === "supply" ? units : Decimal.fromInteger(holders)
+  return request.metric === "supply" ? units : Decimal.fromInteger(holders)
 })
 
 /** Kinds of movements that change balances: all but locks and unlocks. */

@@ -212,11 +212,11 @@ const orders = (instrument: InstrumentIdentity, at: Point): Orders =>
       const fresh = yield* Stream.runCollect(
         claimed(claim, { pin: at.pin, where, updatedFrom: since.writtenBy })
       )
-      if (fresh.length === 0 && since.known.length === 0 && (yield* hasOrder(where, at))) {
+      if (fresh.length === 0 && since.findings.length === 0 && (yield* hasOrder(where, at))) {
         return Stream.make(judgedEarlier(instrumentId))
       }
       const freshKeys = new Set(fresh.map(keyOf))
-      const claimedFindings = claimedAmong(claim, since.known, at)
+      const claimedFindings = claimedAmong(claim, since.findings, at)
       return Stream.concat(
         Stream.fromIterable(fresh),
         claimedFindings.pipe(Stream.filter((order) => !freshKeys.has(keyOf(order))))
@@ -325,7 +325,7 @@ const judgedBefore = Effect.fnUntraced(function* (
     Stream.map(({ record }) => record.subject),
     Stream.runCollect
   )
-  return { writtenBy, known: orderFindings }
+  return { writtenBy, findings: orderFindings }
 })
 
 /** A collection whose records name their instrument; null: the record is of none. */

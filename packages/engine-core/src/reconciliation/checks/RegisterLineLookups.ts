@@ -110,7 +110,7 @@ const ofAccounts = ({ source }: SourceStatement, pin: Pin.ResolvedPin): BulkName
 const compared = Effect.fnUntraced(function* (
   instrument: Instrument,
   element: ComparedStatement,
-  asked: {
+  comparison: {
     readonly at: Point
     readonly tolerance: Decimal.Decimal
     readonly always: ReadonlyArray<string>
@@ -119,7 +119,7 @@ const compared = Effect.fnUntraced(function* (
   }
 ) {
   const bulk = yield* Bulk
-  const { index } = asked
+  const { index } = comparison
   const places = instrument.manifest?.unitDecimals ?? Decimal.places
   const found = bulk.differences({
     left: {
@@ -128,16 +128,16 @@ const compared = Effect.fnUntraced(function* (
       where: { column: "asset", is: assetKeyOf(instrument) },
       match: "party",
       member: "units",
-      names: ofParties(asked.at.pin),
+      names: ofParties(comparison.at.pin),
       ...(index === null ? {} : { times: { factor: Decimal.formatPlain(index), places } })
     },
     right: {
       owner: ownerOf(element.statement),
       amount: 0,
-      names: ofAccounts(element, asked.at.pin)
+      names: ofAccounts(element, comparison.at.pin)
     },
-    tolerance: Decimal.formatPlain(asked.tolerance),
-    always: asked.always
+    tolerance: Decimal.formatPlain(comparison.tolerance),
+    always: comparison.always
   })
   return found.pipe(Stream.mapError(storeUnavailable))
 })
@@ -168,11 +168,11 @@ const unnamed = Effect.fnUntraced(function* (
 const linesOf = (
   instrument: Instrument,
   element: ComparedStatement,
-  asked: { readonly at: Point; readonly terms: CheckTerms }
+  context: { readonly at: Point; readonly terms: CheckTerms }
 ) =>
   Stream.unwrap(
     Effect.gen(function* () {
-      const { at, terms } = asked
+      const { at, terms } = context
       const { index, show } = yield* showingAt(instrument, element.pin)
       const explaining = { instrument, ...element, at, show }
       const counting = { basis: InFlight.basisOf(element), dayEnd: InFlight.dayEndOf(element) }

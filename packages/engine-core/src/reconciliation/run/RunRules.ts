@@ -270,7 +270,7 @@ interface GatheredDifferences {
   readonly notRun: string | null
   readonly comparedAt: Moment | null
   /** Differences that are findings already; every one is judged again. */
-  readonly known: ReadonlyArray<Difference>
+  readonly repeats: ReadonlyArray<Difference>
   /** New differences, at most `newMax`. */
   readonly fresh: ReadonlyArray<Difference>
   /** Null where the new differences are within the limit. */
@@ -289,7 +289,7 @@ export const nothing: GatheredDifferences = {
   isCompared: false,
   notRun: null,
   comparedAt: null,
-  known: [],
+  repeats: [],
   fresh: [],
   rest: null
 }
@@ -338,10 +338,10 @@ export const withBatch = (
   { differences, moments, facts, notes, again }: Batch,
   found: ReadonlySet<string>
 ): GatheredDifferences => {
-  const known = [...self.known]
+  const repeats = [...self.repeats]
   const fresh = [...self.fresh]
   for (const difference of differences) {
-    if (found.has(identityOf(difference))) known.push(difference)
+    if (found.has(identityOf(difference))) repeats.push(difference)
     else fresh.push(difference)
   }
   const named = notes.flatMap((note) => (note._tag === "NotCompared" ? [note] : []))
@@ -361,7 +361,7 @@ export const withBatch = (
     feeds: feeds.length === 0 ? self.feeds : new Set([...(self.feeds ?? []), ...feeds]),
     again: new Set([...self.again, ...again, ...later, ...untried]),
     comparedAt: moments.reduce<Moment | null>(newestOf, self.comparedAt),
-    known,
+    repeats,
     fresh: fresh.slice(0, newMax),
     rest: fresh.slice(newMax).reduce<Rest | null>(
       (sum, { severity, unit, tolerance, unexplained, comparedAt }) => ({
@@ -396,7 +396,7 @@ export const outcomeOf = (
     isCompared,
     notRun,
     comparedAt,
-    known,
+    repeats,
     fresh,
     rest,
     notCompared,
@@ -413,7 +413,7 @@ export const outcomeOf = (
   ran: notRun === null,
   why: notRun ?? (isCompared ? null : nothingToCompare),
   comparedAt,
-  differences: [...known, ...fresh, ...(rest === null ? [] : [restOf(identity, rest)])]
+  differences: [...repeats, ...fresh, ...(rest === null ? [] : [restOf(identity, rest)])]
 })
 
 /**

@@ -160,7 +160,7 @@ const digestsOf = Effect.fnUntraced(function* ({
  * other bytes of its date are another statement. The file is read again only where a date has a statement
  * with the same header.
  */
-export const knownIn = Effect.fnUntraced(function* (
+export const recordedIdsIn = Effect.fnUntraced(function* (
   feed: StatementFeed,
   file: {
     readonly reading: Port.Reading
@@ -170,8 +170,8 @@ export const knownIn = Effect.fnUntraced(function* (
     readonly correcting: ReadStatement | undefined
   }
 ) {
-  const known = new Map<string, string>()
-  if (file.read.length < 2) return known
+  const recordedIds = new Map<string, string>()
+  if (file.read.length < 2) return recordedIds
   const days = yield* daysOf(
     feed,
     file.read.map(({ header }) => header.businessDate)
@@ -181,12 +181,12 @@ export const knownIn = Effect.fnUntraced(function* (
     const found = day.find(({ statement }) => isLike(statement, read))
     return found === undefined ? [] : [{ read, statement: found.statement }]
   })
-  if (alike.length === 0) return known
+  if (alike.length === 0) return recordedIds
   const digests = yield* digestsOf(file)
   for (const { read, statement } of alike) {
     if (digests[read.index] === (yield* storedDigestOf(statement))) {
-      known.set(read.externalStatementId, statement.externalStatementId)
+      recordedIds.set(read.externalStatementId, statement.externalStatementId)
     }
   }
-  return known
+  return recordedIds
 })

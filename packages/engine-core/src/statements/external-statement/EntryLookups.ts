@@ -52,14 +52,14 @@ const rowKeyOf = ({ owner, key }: OwnedRow): string => `${owner}/${key}`
 const collecting = Effect.gen(function* () {
   const bulk = yield* Bulk
   const rows = new Map<string, OwnedRow>()
-  const asked = new Set<string>()
+  const queriedKeys = new Set<string>()
   return {
     rows,
     add: Effect.fnUntraced(function* (wanted: ReadonlyArray<BulkEntries>) {
       const fresh = [...new Map(wanted.map((each) => [JSON.stringify(each), each]))].flatMap(
-        ([key, each]) => (asked.has(key) ? [] : [each])
+        ([key, each]) => (queriedKeys.has(key) ? [] : [each])
       )
-      for (const each of fresh) asked.add(JSON.stringify(each))
+      for (const each of fresh) queriedKeys.add(JSON.stringify(each))
       if (fresh.length === 0) return
       for (const row of yield* orUnavailable(bulk.entries(fresh))) rows.set(rowKeyOf(row), row)
     })

@@ -182,7 +182,12 @@ const newFileOf = Effect.fnUntraced(function* (
     instrumentId: addressed.instrument.instrumentId
   }
   const correcting = yield* IntakeSteps.correctingIn(read, named)
-  const known = yield* DayLookups.knownIn(feed, { reading, staged, read, correcting }).pipe(
+  const recordedIds = yield* DayLookups.recordedIdsIn(feed, {
+    reading,
+    staged,
+    read,
+    correcting
+  }).pipe(
     // The same bytes were read once without a fault.
     Effect.catchTags({
       StatementMalformed: Effect.die,
@@ -194,7 +199,7 @@ const newFileOf = Effect.fnUntraced(function* (
   const file = read.map((each): RecordSteps.NewStatement => {
     const corrects = each === correcting ? named.corrects : null
     const statement = RecordSteps.statementOf(call, addressed, { read: each, corrects, now })
-    const knownAs = known.get(each.externalStatementId) ?? null
+    const knownAs = recordedIds.get(each.externalStatementId) ?? null
     return { statement, place: each.place, knownAs }
   })
   const [first, ...others] = file

@@ -115,14 +115,14 @@ export const bySide = (
     readonly sent: ReadonlySet<string>
   }
 ): JsonObject => {
-  const asked = reached(roots.requestBodies, schemas)
-  const answered = reached(roots.answerBodies, schemas)
+  const inRequests = reached(roots.requestBodies, schemas)
+  const inAnswers = reached(roots.answerBodies, schemas)
   return Object.fromEntries(
     Object.entries(schemas).flatMap(([name, schema]) => {
-      if (schema === undefined || (!asked.has(name) && !answered.has(name))) return []
-      if (!answered.has(name) || roots.sent.has(name)) return [[name, schema] as const]
+      if (schema === undefined || (!inRequests.has(name) && !inAnswers.has(name))) return []
+      if (!inAnswers.has(name) || roots.sent.has(name)) return [[name, schema] as const]
       const shown = walk(schema, (object) => whole(open(object)))
-      if (asked.has(name) && JSON.stringify(shown) !== JSON.stringify(walk(schema, open))) {
+      if (inRequests.has(name) && JSON.stringify(shown) !== JSON.stringify(walk(schema, open))) {
         throw new Error(`${name} is asked with members that may lack, and answered`)
       }
       return [[name, shown] as const]

@@ -194,12 +194,12 @@ export const laws: ReadonlyArray<Law> = grouped("time and horizon", [
     mistake: "An error for the whole list, or a guess by the version's id.",
     check: Effect.gen(function* () {
       const scene = yield* Scene.open
-      const [known, unknown] = yield* scene.venue.packages(["bursar-registry-v1", "nobody-v1"])
+      const [vetted, missing] = yield* scene.venue.packages(["bursar-registry-v1", "nobody-v1"])
       expect(
-        Option.isSome(known?.packageId ?? Option.none()),
+        Option.isSome(vetted?.packageId ?? Option.none()),
         "whether the package that is there is known"
       ).toBe(true)
-      expect(unknown?.packageId, "the package that nobody has").toEqual(Option.none())
+      expect(missing?.packageId, "the package that nobody has").toEqual(Option.none())
     })
   }
 ])

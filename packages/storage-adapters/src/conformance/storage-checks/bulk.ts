@@ -200,8 +200,8 @@ export const bulk: ReadonlyArray<Check> = [
     const keys = ["a", "B", "é", "z", "10", "9", " ", "~"]
     const owner = yield* sealed(keys.map((key, n) => rowOf(n, { key })))
     yield* sealed([rowOf(0, { key: "of another owner" })])
-    const asked = ["z", "of another owner", "é", "none", "z", "10"]
-    const found = yield* find({ owner, keys: asked })
+    const wantedKeys = ["z", "of another owner", "é", "none", "z", "10"]
+    const found = yield* find({ owner, keys: wantedKeys })
     yield* same(
       "the rows",
       found,

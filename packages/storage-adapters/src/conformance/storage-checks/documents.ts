@@ -134,7 +134,7 @@ export const documents: ReadonlyArray<Check> = [
       version({ collection: other, recordId: "a", body: '{"n":2}' })
     ])
     yield* put([version({ collection, recordId: "a", version: 2, fromOffset: 1 })])
-    const asked = [
+    const queries = [
       { collection, recordIds: ["a", "x", "b", "a"], pin: latest },
       { collection: other, recordIds: ["a", "b"], pin: latest },
       { collection, recordIds: [], pin: latest },
@@ -142,8 +142,8 @@ export const documents: ReadonlyArray<Check> = [
       { collection, recordIds: ["a"], pin: byOffset(0) },
       { collection, recordIds: ["a"], pin: latest }
     ]
-    const found = yield* run(Effect.forEach(asked, get, { concurrency: "unbounded" }))
-    yield* same("what each call found", found, yield* Effect.forEach(asked, get))
+    const found = yield* run(Effect.forEach(queries, get, { concurrency: "unbounded" }))
+    yield* same("what each call found", found, yield* Effect.forEach(queries, get))
     yield* same(
       "the versions",
       found.map((rows) => rows.map(({ recordId, version }) => `${recordId}${version}`).join(" ")),

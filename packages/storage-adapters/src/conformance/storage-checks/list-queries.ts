@@ -249,10 +249,10 @@ export const listQueries: ReadonlyArray<Check> = [
         const first = queryOf(die, rows)
         const { direction, pin } = first
         const others = Array.from({ length: together }, () => queryOf(die, rows))
-        const asked = [first, ...others.map((other) => ({ ...other, direction, pin }))]
-        if (n % 4 === 0) asked.push(queryOf(die, rows))
-        const found = yield* reading(Effect.forEach(asked, list, { concurrency: "unbounded" }))
-        for (const [index, query] of asked.entries()) {
+        const queries = [first, ...others.map((other) => ({ ...other, direction, pin }))]
+        if (n % 4 === 0) queries.push(queryOf(die, rows))
+        const found = yield* reading(Effect.forEach(queries, list, { concurrency: "unbounded" }))
+        for (const [index, query] of queries.entries()) {
           const wanted = names(expected(rows, query).slice(0, query.limit))
           yield* same(`the list of ${JSON.stringify(query)}`, names(found[index] ?? []), wanted)
         }

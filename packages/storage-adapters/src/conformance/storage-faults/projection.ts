@@ -8,14 +8,14 @@ export const faults = {
     does: "moves the horizon down, and past the head",
     noticedBy: ["moves the horizon up to what was pruned"],
     spoil: replace(ProjectionLog, ({ head, prune }) => {
-      let asked: number | undefined
+      let prunedOffset: number | undefined
       return {
         prune: (point) =>
           Effect.suspend(() => {
-            asked = point.offset
+            prunedOffset = point.offset
             return prune(point)
           }),
-        head: Effect.map(head, (at) => ({ ...at, horizonOffset: asked ?? at.horizonOffset }))
+        head: Effect.map(head, (at) => ({ ...at, horizonOffset: prunedOffset ?? at.horizonOffset }))
       }
     })
   },

@@ -199,16 +199,16 @@ const views = (
   filters: ReadonlyArray<PartyFilter>,
   contract: Entry.Contract
 ): ReadonlyArray<Ledger.InterfaceView> => {
-  const asked = filters
+  const interfaces = filters
     .flatMap((filter) => filter.interfaces)
     .filter(({ ref, view }) => view && implementsIt(registry, contract.template, ref))
-  if (asked.length === 0) return []
+  if (interfaces.length === 0) return []
   const read = Result.flatMap(Registry.entity(registry, contract.template), (entity) =>
     entity.read(contract.payload)
   )
   if (Result.isFailure(read)) throw new Error(read.failure.cause)
   const found = new Map<string, Ledger.InterfaceView>()
-  for (const { ref } of asked) {
+  for (const { ref } of interfaces) {
     const value = read.success.view(ref)
     if (value !== null) found.set(Templates.key(ref), { iface: ref, value })
   }

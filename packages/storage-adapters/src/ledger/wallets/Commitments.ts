@@ -26,10 +26,14 @@ export const commitments =
       const ids = [contractId, standingSettlementId, instrument.id]
       if (Policy.judge(policy, ids) !== "accept") return []
       return payload.funding
-        .filter((asked) => asked.party === world.party && !isCommitted(world, settlement, asked))
-        .flatMap((asked) =>
-          Agreements.from(world, { instrument: asked.asset, amount: asked.amount }, (holdingCid) =>
-            commit(settlement, asked, holdingCid)
+        .filter(
+          (funding) => funding.party === world.party && !isCommitted(world, settlement, funding)
+        )
+        .flatMap((funding) =>
+          Agreements.from(
+            world,
+            { instrument: funding.asset, amount: funding.amount },
+            (holdingCid) => commit(settlement, funding, holdingCid)
           )
         )
     })

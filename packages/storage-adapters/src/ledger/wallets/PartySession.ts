@@ -322,7 +322,7 @@ const tail = (
 ): Stream.Stream<Wire.Update, DoorRefused> => {
   const updateFormat = { includeTransactions: Wire.transactionFormat(party) }
   let at = after
-  let asked = pollMax
+  let pageSize = pollMax
   let polling = options.transport === "polling"
 
   const socket = () =>
@@ -344,15 +344,15 @@ const tail = (
       Effect.suspend(() =>
         Effect.flatMap(
           DoorClient.call(options, {
-            path: `/v2/updates?limit=${asked}&stream_idle_timeout_ms=500`,
+            path: `/v2/updates?limit=${pageSize}&stream_idle_timeout_ms=500`,
             body: { beginExclusive: at, updateFormat }
           }),
           Wire.readUpdates
         )
       ).pipe(
-        Effect.tap(() => Effect.sync(() => void (asked = Math.min(pollMax, asked * 2)))),
+        Effect.tap(() => Effect.sync(() => void (pageSize = Math.min(pollMax, pageSize * 2)))),
         // An answer that is too long may fit in smaller pages.
-        Effect.tapError(() => Effect.sync(() => void (asked = Math.max(1, asked >> 2))))
+        Effect.tapError(() => Effect.sync(() => void (pageSize = Math.max(1, pageSize >> 2))))
       )
     ).pipe(
       Stream.flatMap((list) => Stream.fromIterable(list)),

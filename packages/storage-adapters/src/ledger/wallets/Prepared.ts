@@ -55,7 +55,7 @@ export const hash = (bytes: Uint8Array): Uint8Array =>
 
 /** Computes the hash to sign, if the bytes say exactly what was requested. */
 export const check = (
-  asked: PreparedRequest,
+  request: PreparedRequest,
   given: {
     readonly bytes: Uint8Array
     /** Base64 of the hash as the ledger computed it. */
@@ -71,13 +71,13 @@ export const check = (
   if (Result.isFailure(read))
     return refused(`the prepared bytes are of another kind: ${read.failure.message}`)
   const content = read.success
-  if (content.userId !== asked.userId) return refused("another user's transaction")
-  if (content.commandId !== asked.commandId) return refused("another commandId than asked")
-  if (content.actAs.length !== 1 || content.actAs[0] !== asked.party)
+  if (content.userId !== request.userId) return refused("another user's transaction")
+  if (content.commandId !== request.commandId) return refused("another commandId than asked")
+  if (content.actAs.length !== 1 || content.actAs[0] !== request.party)
     return refused("it acts as others")
-  if (sorted(content.commands) !== sorted(asked.commands))
+  if (sorted(content.commands) !== sorted(request.commands))
     return refused("other commands than asked")
-  if (content.minLedgerTime !== asked.notBefore) return refused("another time than asked")
+  if (content.minLedgerTime !== request.notBefore) return refused("another time than asked")
   if (content.disclosed.length > 0) return refused("it uses contracts that were not handed over")
   if (content.maxRecordTime > given.now + lastsNanos)
     return refused("it could be executed too late")

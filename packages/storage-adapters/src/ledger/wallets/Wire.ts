@@ -159,12 +159,14 @@ const read =
 
 /** Updates of unknown kinds are ignored. */
 export const readUpdate = (answer: unknown): Effect.Effect<Update | null, DoorLost> =>
-  Effect.map(read(UpdateElement)(answer), ({ update: { Transaction: told, OffsetCheckpoint } }) =>
-    told !== undefined
-      ? update(told.value)
-      : OffsetCheckpoint === undefined
-        ? null
-        : { offset: Offset.of(OffsetCheckpoint.value.offset), updateId: null, changes: [] }
+  Effect.map(
+    read(UpdateElement)(answer),
+    ({ update: { Transaction: transaction, OffsetCheckpoint } }) =>
+      transaction !== undefined
+        ? update(transaction.value)
+        : OffsetCheckpoint === undefined
+          ? null
+          : { offset: Offset.of(OffsetCheckpoint.value.offset), updateId: null, changes: [] }
   )
 
 export const readUpdates = (answer: unknown) =>

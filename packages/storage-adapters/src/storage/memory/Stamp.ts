@@ -6,8 +6,8 @@ import { Result } from "effect"
 export const stamp = (last: string, now: string): string => {
   if (last === "") return now
   const next = Instant.fromNanos(instantOf(last) + 1_000n)
-  const asked = instantOf(now)
-  return Instant.sortable(asked > next ? asked : next)
+  const nowInstant = instantOf(now)
+  return Instant.sortable(nowInstant > next ? nowInstant : next)
 }
 
 const instantOf = (sortable: string): Instant.Instant =>

@@ -75,8 +75,8 @@ type Say = (
 export class SchemaNewer extends Data.TaggedError("SchemaNewer")<{ readonly migration: string }> {
   override get message(): string {
     const latest = MIGRATIONS.at(-1)
-    const known = latest === undefined ? "none" : `none after ${folderOf(latest)}`
-    return `The database's schema is newer than this program: it has the migration ${this.migration}, and this program knows ${known}; run the program that migrated it, or restore what was backed up before.`
+    const latestOwn = latest === undefined ? "none" : `none after ${folderOf(latest)}`
+    return `The database's schema is newer than this program: it has the migration ${this.migration}, and this program knows ${latestOwn}; run the program that migrated it, or restore what was backed up before.`
   }
 }
 
@@ -88,8 +88,8 @@ export const applied = Effect.fnUntraced(function* (say: Say) {
   const { rows } = yield* say("select to_regclass('bursar.migration') is not null as there")
   if (rows[0]?.["there"] !== true) return null
   const done = yield* say("select id, name from bursar.migration order by id")
-  const known = new Set<unknown>(MIGRATIONS.map(({ id }) => id))
-  const newer = done.rows.find((row) => !known.has(row["id"]))
+  const ownIds = new Set<unknown>(MIGRATIONS.map(({ id }) => id))
+  const newer = done.rows.find((row) => !ownIds.has(row["id"]))
   if (newer !== undefined) {
     const migration = folderOf({ id: Number(newer["id"]), name: String(newer["name"]) })
     return yield* new SchemaNewer({ migration })

@@ -57,10 +57,10 @@ export const read = (
   sessions: Sessions,
   query: AuditQuery
 ): ReturnType<Feed["Service"]["readAudit"]> => {
-  const asked = asking(query)
-  asked.anyOf("action", query.action)
-  asked.is("actor =", query.actor)
-  const { where, limit, values } = asked.done()
+  const conditions = asking(query)
+  conditions.anyOf("action", query.action)
+  conditions.is("actor =", query.actor)
+  const { where, limit, values } = conditions.done()
   const sql = `
     select h.audit_seq as head, coalesce((select min(seq) from bursar.audit), 1) - 1 as pruned_to, a.*
     from bursar.head h

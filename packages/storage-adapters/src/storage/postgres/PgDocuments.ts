@@ -301,19 +301,19 @@ cross join lateral (
 /** Gets the latest versions that several calls ask for, each record once. */
 const gettingTogether = (sessions: Sessions) => (calls: ReadonlyArray<VersionQuery>) => {
   const places = new Map<string, number>()
-  const asked: Array<{ readonly collection: string; readonly recordId: string }> = []
+  const references: Array<{ readonly collection: string; readonly recordId: string }> = []
   const placesOf = calls.map(({ collection, recordIds }) =>
     [...new Set(recordIds)].map((recordId) => {
       const key = JSON.stringify([collection, recordId])
-      const place = places.get(key) ?? asked.push({ collection, recordId })
+      const place = places.get(key) ?? references.push({ collection, recordId })
       places.set(key, place)
       return place
     })
   )
   return Effect.map(
     sessions.look(LATEST, [
-      Values.texts(asked.map(({ collection }) => collection)),
-      Values.texts(asked.map(({ recordId }) => recordId))
+      Values.texts(references.map(({ collection }) => collection)),
+      Values.texts(references.map(({ recordId }) => recordId))
     ]),
     ({ rows }) => {
       const found = new Map(rows.map((row) => [Values.number(row, "n"), versionOf(row)]))

@@ -219,12 +219,12 @@ const columnsOf = (rows: ReadonlyArray<EventRow>): ReadonlyArray<unknown> => [
 
 /** One statement, so that the events and the head they were read under are of one moment. */
 const read = (sessions: Sessions, query: FeedQuery): ReturnType<Feed["Service"]["read"]> => {
-  const asked = asking(query)
-  asked.anyOf("kind", query.kind)
-  asked.anyOf("type", query.type)
-  asked.is("instrument_id =", query.instrumentId)
-  asked.holds("holder_ids", query.holderId)
-  const { where, limit, values } = asked.done()
+  const conditions = asking(query)
+  conditions.anyOf("kind", query.kind)
+  conditions.anyOf("type", query.type)
+  conditions.is("instrument_id =", query.instrumentId)
+  conditions.holds("holder_ids", query.holderId)
+  const { where, limit, values } = conditions.done()
   const sql = `
     select h.seq as head, h.pruned_to as pruned_to, e.* from bursar.head h
     left join lateral (

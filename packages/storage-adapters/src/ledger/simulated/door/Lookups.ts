@@ -105,11 +105,11 @@ export const contractById: Handler = (context, { user, body }) =>
     const { contractId, queryingParties } = yield* from(
       Requests.decode(Requests.ContractById, body)
     )
-    const asked = yield* from(Formats.parties(queryingParties ?? []))
+    const namedParties = yield* from(Formats.parties(queryingParties ?? []))
     const readableParties = user.rights
       .filter(({ kind }) => kind !== "CanExecuteAs")
       .map(({ party }) => party)
-    const byParty = Formats.wildcards(asked.length === 0 ? readableParties : asked)
+    const byParty = Formats.wildcards(namedParties.length === 0 ? readableParties : namedParties)
     const { created, createdOffset } = yield* contract(context, user, {
       contractId,
       reading: { shape: "ACS_DELTA", byParty },

@@ -71,8 +71,9 @@ const positionOf = (instrument: Instrument, { party }: Subject) => {
     ...Array.from({ length: lotsEach }, (_, nth) =>
       Seeded.drawn(lots, {
         ...asset,
-        ...{ lotId: `of-${party.slice(0, 13)}-${nth}`, acquiredAt: at, basePrice: null },
+        ...{ lotId: `of-${party.slice(0, 13)}-${nth}`, acquiredAt: at, receivedAt: null },
         ...{ units: Decimal.of("10"), remaining: Decimal.of("10"), origin: null },
+        basePrice: null,
         ...{ cost: Decimal.of("11"), costLeft: Decimal.of("11"), currency: "USD" }
       })
     )

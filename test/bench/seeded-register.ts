@@ -191,6 +191,7 @@ const booksOf = (n: number, instrument: SeededInstrument) => {
       party,
       lotId: `lot_${n}`,
       acquiredAt: at,
+      receivedAt: null,
       basePrice: null,
       units,
       remaining: units,

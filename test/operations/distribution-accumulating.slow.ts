@@ -40,6 +40,8 @@ const cut = (value: bigint, by: bigint): bigint => value - (value % by)
 /** Units that came at one instant and price; null: no price is known. */
 interface Lot {
   readonly at: number
+  /** When another holder gave them; null: nobody did. */
+  readonly givenAt: number | null
   readonly base: bigint | null
   left: bigint
 }
@@ -116,6 +118,8 @@ const expectedOf = (input: {
   readonly carryIn: bigint
   /** End of the record date of the holder's last line that paid anything. */
   readonly paidThrough: number
+  /** Ends of the record dates of the months before that had income. */
+  readonly incomeEnds: ReadonlyArray<number>
   readonly isUnrolled: boolean
   readonly payout: "cash" | "units"
 }): Expected | undefined => {
@@ -126,7 +130,12 @@ const expectedOf = (input: {
   const due = entitlement + carryIn
   const paid = input.isUnrolled ? 0n : cut(due, cent)
   const bought = Books.sum(
-    lots.filter(({ at }) => at > input.paidThrough),
+    lots.filter(
+      ({ at, givenAt }) =>
+        at > input.paidThrough &&
+        // The income went with the units to whoever had them then.
+        !input.incomeEnds.some((end) => at <= end && givenAt !== null && givenAt > end)
+    ),
     ({ base, left }) => (base === null ? 0n : left * (least(most(base, exPrice), price) - exPrice))
   )
   const given = least(cut(most(0n, bought) / whole, cent), paid)
@@ -244,7 +253,8 @@ const plays = (seed: number) =>
             configurationCid: null
           })
         )
-        lots.come(holderId, { at: yield* now, base: purchase.price, left: units * whole })
+        const base = purchase.price
+        lots.come(holderId, { at: yield* now, givenAt: null, base, left: units * whole })
         saw("buy")
       })
 
@@ -283,7 +293,8 @@ const plays = (seed: number) =>
             credentialCid: credential.cid
           })
         )
-        for (const lot of gone) lots.come(to, lot)
+        const givenAt = yield* now
+        for (const lot of gone) lots.come(to, { ...lot, givenAt })
         saw("give")
       })
 
@@ -308,7 +319,8 @@ const plays = (seed: number) =>
             })
           )
           const left = Decimal.atoms(line.payoutUnits ?? Decimal.zero)
-          lots.come(String(line.holderId), { at: yield* now, base: exPrice, left })
+          const at = yield* now
+          lots.come(String(line.holderId), { at, givenAt: null, base: exPrice, left })
         }
         const { why } = yield* Calls.write("distribution.roll", { distributionId }, {})
         assert.strictEqual(why, "")
@@ -318,6 +330,7 @@ const plays = (seed: number) =>
     yield* publishes(exPrice, "2026-06-29T11:00:00Z")
     let carries = new Map<string, bigint>()
     const paidThrough = new Map<string, number>()
+    const incomeEnds: Array<number> = []
     const open = new Map<string, ReadonlyArray<string>>()
 
     for (const [month, after] of months) {
@@ -359,6 +372,7 @@ const plays = (seed: number) =>
           price: closing,
           carryIn: carries.get(holderId) ?? 0n,
           paidThrough: paidThrough.get(holderId) ?? 0,
+          incomeEnds,
           isUnrolled: unrolled.has(holderId),
           payout
         })
@@ -397,6 +411,7 @@ const plays = (seed: number) =>
       carries = new Map(stored.map(({ carryOut, holderId }) => [holderId, carryOut]))
       const paid = stored.filter(({ gross }) => gross > 0n).map(({ holderId }) => holderId)
       for (const holderId of paid) paidThrough.set(holderId, end - 1)
+      if (stored.some(({ entitlement }) => entitlement > 0n)) incomeEnds.push(end - 1)
       if (paid.length > 0) open.set(distributionId, paid)
       yield* Cycles.at(new Date(end + 4 * 86_400_000 + 43_200_000).toISOString())
       yield* Cycles.turns

@@ -2,7 +2,6 @@
 import { EventQueries, Records } from "@bursar/engine-core"
 import { Decimal, Offset, type PlainJson } from "@bursar/engine-core/kernel"
 import type { Ledger } from "@bursar/engine-core/ports"
-import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
 import { operations } from "#core/writes/OperationRecord.ts"
@@ -19,52 +18,6 @@ const d = Decimal.of
 
 const july = { instrumentId: "fund-a", month: "2026-07" } as const
 const execute = (body: Calls.Json = july) => Calls.write("distribution.execute", {}, body)
-
-/** A holder buys one unit by wire at a price that the oracle publishes. */
-const buys = (
-  stage: Fund.Parties,
-  { holderId, party }: Cycles.Holder,
-  month: { readonly id: string; readonly at: string; readonly price: string; readonly pays: string }
-) =>
-  Effect.gen(function* () {
-    const { at, id, pays, price } = month
-    yield* Cycles.at(at)
-    yield* Calls.write(
-      "subscription.claim",
-      {},
-      {
-        instrumentId: "fund-a",
-        payment: "wire",
-        subscriptionId: id,
-        holderId,
-        amount: Number(pays)
-      }
-    )
-    const cutOff = at.replace("T12", "T20")
-    yield* Cycles.at(cutOff)
-    yield* Executions.publishes(stage, price, cutOff, { metric: "price" })
-    const claim = yield* Powers.saying(Templates.SubscriptionClaim, { subscriptionId: id })
-    const point = yield* Fund.newestContract(Templates.OraclePoint)
-    yield* stage.oracle.act(
-      Templates.exercise(Templates.SubscriptionClaim, claim.cid, "Attest", {
-        attestor: stage.oracle.party,
-        pointCid: point.cid,
-        price: d(price),
-        units: d("1")
-      })
-    )
-    const cash = [{ statementId: "stmt-1", line: 1, amount: Number(pays) }]
-    const { why } = yield* Calls.write("subscription.deliver", { subscriptionId: id }, { cash })
-    assert.strictEqual(why, "")
-    const request = yield* Powers.saying(Templates.MintRequest, {})
-    const credential = yield* Powers.saying(Templates.Credential, { holder: party })
-    yield* stage.registrar.act(
-      Templates.exercise(Templates.MintRequest, request.cid, "Accept", {
-        credentialCid: credential.cid,
-        configurationCid: null
-      })
-    )
-  })
 
 /** Signs an action without running the engine: its operation stays queued. */
 const signs = (actionKey: PlainJson.Plain) =>
@@ -188,8 +141,18 @@ describe("the execution of a distribution", () => {
         const price = { metric: "price" } as const
         yield* Executions.publishes(stage, "500", "2026-06-29T11:00:00Z", price)
         // Vector G42: one unit bought at the ex price, one at 510 in the period.
-        yield* buys(stage, h1, { id: "s1", at: "2026-07-01T12:00:00Z", price: "500", pays: "500" })
-        yield* buys(stage, h2, { id: "s2", at: "2026-07-15T12:00:00Z", price: "510", pays: "510" })
+        yield* Executions.buys(stage, h1, {
+          id: "s1",
+          at: "2026-07-01T12:00:00Z",
+          price: "500",
+          pays: "500"
+        })
+        yield* Executions.buys(stage, h2, {
+          id: "s2",
+          at: "2026-07-15T12:00:00Z",
+          price: "510",
+          pays: "510"
+        })
         yield* Cycles.at("2026-07-31T12:00:00Z")
         yield* Executions.publishes(stage, "520", "2026-07-31T11:00:00Z", price)
         yield* Cycles.at("2026-08-01T00:02:00Z")

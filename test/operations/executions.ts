@@ -2,12 +2,14 @@
 import { Records } from "@bursar/engine-core"
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
+import { assert } from "@effect/vitest"
 import { Effect, Stream } from "effect"
 import { distributions } from "#core/distributions/distribution/Distribution.ts"
 import { distributionLines } from "#core/distributions/distribution/DistributionLine.ts"
-import type * as Calls from "../engine/calls.ts"
+import * as Calls from "../engine/calls.ts"
 import * as Cycles from "./cycles.ts"
 import * as Fund from "./fund.ts"
+import * as Powers from "./powers.ts"
 
 /** Terms of a par fund that pays cash on the third of the month after. */
 export const par = {
@@ -73,6 +75,52 @@ export const publishes = (
       corrects: null
     })
   )
+
+/** A holder buys one unit by wire at a price that the oracle publishes. */
+export const buys = (
+  stage: Fund.Parties,
+  { holderId, party }: Cycles.Holder,
+  month: { readonly id: string; readonly at: string; readonly price: string; readonly pays: string }
+) =>
+  Effect.gen(function* () {
+    const { at, id, pays, price } = month
+    yield* Cycles.at(at)
+    yield* Calls.write(
+      "subscription.claim",
+      {},
+      {
+        instrumentId: "fund-a",
+        payment: "wire",
+        subscriptionId: id,
+        holderId,
+        amount: Number(pays)
+      }
+    )
+    const cutOff = at.replace("T12", "T20")
+    yield* Cycles.at(cutOff)
+    yield* publishes(stage, price, cutOff, { metric: "price" })
+    const claim = yield* Powers.saying(Templates.SubscriptionClaim, { subscriptionId: id })
+    const point = yield* Fund.newestContract(Templates.OraclePoint)
+    yield* stage.oracle.act(
+      Templates.exercise(Templates.SubscriptionClaim, claim.cid, "Attest", {
+        attestor: stage.oracle.party,
+        pointCid: point.cid,
+        price: Decimal.of(price),
+        units: Decimal.of("1")
+      })
+    )
+    const cash = [{ statementId: "stmt-1", line: 1, amount: Number(pays) }]
+    const { why } = yield* Calls.write("subscription.deliver", { subscriptionId: id }, { cash })
+    assert.strictEqual(why, "")
+    const request = yield* Powers.saying(Templates.MintRequest, {})
+    const credential = yield* Powers.saying(Templates.Credential, { holder: party })
+    yield* stage.registrar.act(
+      Templates.exercise(Templates.MintRequest, request.cid, "Accept", {
+        credentialCid: credential.cid,
+        configurationCid: null
+      })
+    )
+  })
 
 /** Lines of a distribution, in their order. */
 export const linesOf = (distributionId: string) =>

@@ -12,7 +12,15 @@ import * as TestDatabase from "#adapters/storage/embedded/TestDatabase.ts"
 import type * as LotRules from "#core/instruments/lot/LotRules.ts"
 import * as RecordsLayer from "#core/records/layer.ts"
 import * as StoredLots from "../projection/stored-lots.ts"
-import { begin, byHand, funds, histories, parties, shownLot } from "../rules/lot-histories.ts"
+import {
+  begin,
+  byHand,
+  funds,
+  histories,
+  parties,
+  plainKind,
+  shownLot
+} from "../rules/lot-histories.ts"
 import * as Plans from "./plans.ts"
 
 /** Records over a database, and its plain client. */
@@ -55,7 +63,7 @@ describe("lots in PostgreSQL", () => {
         movement: {
           ...fund,
           ...lotMovement,
-          seq,
+          ...{ seq, kind: plainKind(lotMovement) },
           units: Decimal.one,
           ledgerTime: begin,
           reference: null

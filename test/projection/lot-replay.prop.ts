@@ -75,6 +75,7 @@ const recordWithoutLots = Effect.fnUntraced(function* ({ after, before }: Past) 
     )
     supplyBefore.set(instrumentId, supply)
     const movement = { ...StoredLots.movementOf(step, offset), balanceAfter: supply }
+    // A rebase moves nothing, and so leaves no movement.
     const kind = from === to ? ("lock" as const) : movement.kind
     yield* write(records.open(movements, { ...movement, kind }, actAt(offset)))
     if (from === to) continue
@@ -203,7 +204,7 @@ describe("the replay of movements into lots", () => {
       acquisition: null,
       movement: {
         ...fund,
-        seq: 1,
+        ...{ seq: 1, kind: "mint" },
         from: null,
         to: alice,
         units: Decimal.one,

@@ -10,7 +10,15 @@ import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import type * as LotRules from "#core/instruments/lot/LotRules.ts"
 import * as RecordsLayer from "#core/records/layer.ts"
-import { begin, byHand, funds, histories, parties, shownLot } from "../rules/lot-histories.ts"
+import {
+  begin,
+  byHand,
+  funds,
+  histories,
+  parties,
+  plainKind,
+  shownLot
+} from "../rules/lot-histories.ts"
 import * as StoredLots from "./stored-lots.ts"
 import { runsOf } from "../long-run.ts"
 
@@ -30,7 +38,10 @@ const stepOf = (
   lotMovement: Pick<LotRules.LotMovement, "from" | "to" | "units">
 ): LotRules.Step => ({
   ...nobody,
-  movement: { ...fund, ...lotMovement, seq: 0, ledgerTime: begin, reference: null }
+  movement: {
+    ...{ ...fund, ...lotMovement, kind: plainKind(lotMovement) },
+    ...{ seq: 0, ledgerTime: begin, reference: null }
+  }
 })
 const partyOf = (n: number): Party.Party => parties[n] ?? parties[0]!
 const whole = (units: bigint) => Decimal.fromAtoms(units * 10n ** 10n)

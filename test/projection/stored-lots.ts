@@ -25,7 +25,6 @@ export const movementOf = ({ acquisition, movement }: LotRules.Step, offset: num
   at: movement.ledgerTime,
   offset: Offset.of(offset),
   updateId: `u${offset}`,
-  kind: "transfer",
   restricted: false,
   balanceAfter: movement.units,
   holdersAfter: 1

@@ -105,7 +105,7 @@ const played = (all: ReadonlyArray<Command>): ReadonlyArray<LotRules.Step> => {
         : null
     const movement = {
       ...asset,
-      seq,
+      ...{ seq, kind },
       from: direction === "in" ? null : self,
       to: direction === "out" ? null : direction === "across" ? that : self,
       units: Decimal.fromAtoms(units),
@@ -131,9 +131,13 @@ export const heldBy = (steps: ReadonlyArray<LotRules.Step>, id: string): Decimal
     ])
   )
 
+/** Kind of a movement that neither pays nor recovers anything. */
+export const plainKind = ({ from, to }: Pick<LotRules.LotMovement, "from" | "to">): MovementKind =>
+  from === null ? "mint" : to === null ? "burn" : from === to ? "lock" : "transfer"
+
 /** A lot as text. */
 export const shownLot = (lot: Lot): string =>
-  `${idOf(lot)} ${lot.lotId} ${lot.acquiredAt} ${lot.remaining}/${lot.units} ${lot.costLeft}/${lot.cost} ${lot.basePrice} ${lot.origin?.id}`
+  `${idOf(lot)} ${lot.lotId} ${lot.acquiredAt} ${lot.receivedAt} ${lot.remaining}/${lot.units} ${lot.costLeft}/${lot.cost} ${lot.basePrice} ${lot.origin?.id}`
 
 // ---- the same again, as a person would do it with a list of papers for each lot
 
@@ -141,6 +145,8 @@ interface Paper {
   readonly owner: string
   readonly id: string
   readonly at: bigint
+  /** When it came from another holder, or one that this party succeeded; null: from nobody. */
+  readonly given: bigint | null
   readonly came: bigint
   left: bigint
   readonly paid: bigint | null
@@ -164,6 +170,7 @@ export const byHand = (steps: ReadonlyArray<LotRules.Step>): ReadonlyArray<strin
         owner: owned(to),
         id: acquisition?.lotId ?? `${padded(seq)}/${padded(0)}`,
         at: movement.ledgerTime,
+        given: null,
         came: units,
         paid: acquisition === null ? null : acquisition.cost / 10n ** 8n,
         base: acquisition?.basePrice ?? null,
@@ -189,15 +196,16 @@ export const byHand = (steps: ReadonlyArray<LotRules.Step>): ReadonlyArray<strin
       if (to === null) continue
       const { at, base, from: origin } = oldest
       const id = `${padded(seq)}/${padded(place)}`
-      put({ owner: owned(to), id, at, came: taken, paid: cost, base, from: origin })
+      const given = movement.kind === "recovery" ? oldest.given : movement.ledgerTime
+      put({ owner: owned(to), id, at, given, came: taken, paid: cost, base, from: origin })
     }
   }
   const cents = (count: bigint | null) => (count === null ? null : count * 10n ** 8n)
   return papers
     .filter(({ left }) => left > 0n)
     .map(
-      ({ owner, id, at, came, left, paid, unspent, base, from }) =>
-        `${owner} ${id} ${at} ${left}/${came} ${cents(unspent)}/${cents(paid)} ${base} ${from}`
+      ({ owner, id, at, given, came, left, paid, unspent, base, from }) =>
+        `${owner} ${id} ${at} ${given} ${left}/${came} ${cents(unspent)}/${cents(paid)} ${base} ${from}`
     )
     .toSorted()
 }

@@ -18,6 +18,7 @@ import {
   hundredths,
   parties,
   party,
+  plainKind,
   shownLot
 } from "./lot-histories.ts"
 
@@ -199,7 +200,7 @@ describe("lots", () => {
           const step = (seq: number, from: Party.Party, to: Party.Party): LotRules.Step => ({
             movement: {
               ...owner,
-              ...{ seq, from, to, units, reference: null },
+              ...{ seq, kind: plainKind({ from, to }), from, to, units, reference: null },
               ledgerTime: Instant.fromNanos(begin + 10n ** 18n)
             },
             acquisition: null

@@ -11,6 +11,7 @@ import * as Basis from "#core/kernel/Basis.ts"
 import * as Formula from "#core/kernel/Formula.ts"
 import * as OrderFormulas from "#core/orders/order/OrderFormulas.ts"
 import * as OrderRules from "#core/orders/order/OrderRules.ts"
+import { plainKind } from "./lot-histories.ts"
 
 const d = Decimal.of
 const day = (date: string) => Instant.of(`${date}T12:00:00Z`)
@@ -26,7 +27,8 @@ const movement = (
   date = "2026-07-01"
 ): LotRules.LotMovement => {
   seq += 1
-  return { ...asset, seq, from, to, units: d(units), ledgerTime: day(date), reference: null }
+  const kind = plainKind({ from, to })
+  return { ...asset, seq, kind, from, to, units: d(units), ledgerTime: day(date), reference: null }
 }
 
 const lot = (changes: Partial<Lot>): Lot => ({
@@ -34,6 +36,7 @@ const lot = (changes: Partial<Lot>): Lot => ({
   party: alice,
   lotId: "L1",
   acquiredAt: day("2026-07-01"),
+  receivedAt: null,
   basePrice: d("1"),
   units: d("100"),
   remaining: d("100"),
@@ -132,10 +135,10 @@ describe("G43: three subscriptions, and a redemption of 1200 units", () => {
   })
 
   it("leaves an equalisation of 9.25, from the lots acquired since the last record date", () => {
-    const lots = LotRules.equalisationLots(
-      booksOf(after, alice),
-      Instant.of("2026-07-01T00:00:00Z")
-    )
+    const lots = LotRules.equalisationLots(booksOf(after, alice), {
+      paidUntil: Instant.of("2026-07-01T00:00:00Z"),
+      incomeEnds: []
+    })
     expect(lots).toEqual([
       { lotId: "L2", remaining: d("300.009708"), basePrice: d("1.0300") },
       { lotId: "L3", remaining: d("250"), basePrice: d("1.0450") }
@@ -246,15 +249,20 @@ describe("a movement", () => {
       `${Offset.sortable(Offset.of(transfer.seq))}/000000000000000${place}`
     expect(missing).toBe(Decimal.zero)
     expect(opened).toEqual([
-      lot({ party: bob, lotId: numbered("0"), origin }),
+      lot({ party: bob, lotId: numbered("0"), origin, receivedAt: transfer.ledgerTime }),
       {
         ...lots[1],
-        party: bob,
+        ...{ party: bob, receivedAt: transfer.ledgerTime },
         lotId: numbered("1"),
         units: d("30"),
         remaining: d("30")
       }
     ])
+    const recovery = { ...transfer, kind: "recovery" } as const
+    const recovered = LotRules.changesOf(recovery, { lots: opened, acquisition: null }).opened
+    expect(recovered.map(({ receivedAt }) => receivedAt)).toEqual(
+      opened.map(({ receivedAt }) => receivedAt)
+    )
     expect(left(parts.map(LotRules.leftOf))).toEqual([
       ["L1", "0.000000", "0.00"],
       ["L2", "70.000000", null]
@@ -348,10 +356,25 @@ it("equalisation counts lots acquired at the record date's end, and every lot of
     lot({ lotId: "at the end", acquiredAt: end }),
     lot({ lotId: "no base", acquiredAt: end, basePrice: null })
   ]
-  const ids = (since: Instant.Instant | null) =>
-    LotRules.equalisationLots(lots, since).map(({ lotId }) => lotId)
+  const ids = (paidUntil: Instant.Instant | null) =>
+    LotRules.equalisationLots(lots, { paidUntil, incomeEnds: [end] }).map(({ lotId }) => lotId)
   expect(ids(end)).toEqual(["at the end"])
   expect(ids(null)).toEqual(["before", "at the end"])
+})
+
+it("equalisation counts no lot whose income another holder was entitled to", () => {
+  const end = Instant.of("2026-08-01T00:00:00Z")
+  const before = Instant.fromNanos(end - 1n)
+  const lots = [
+    lot({ lotId: "received in time", acquiredAt: day("2026-07-10"), receivedAt: before }),
+    lot({ lotId: "received at the end", acquiredAt: before, receivedAt: end }),
+    lot({ lotId: "received later", acquiredAt: before, receivedAt: day("2026-08-20") }),
+    lot({ lotId: "bought after it", acquiredAt: end, receivedAt: day("2026-08-20") })
+  ]
+  const ids = (incomeEnds: ReadonlyArray<Instant.Instant>) =>
+    LotRules.equalisationLots(lots, { paidUntil: null, incomeEnds }).map(({ lotId }) => lotId)
+  expect(ids([day("2026-09-01"), end])).toEqual(["received in time", "bought after it"])
+  expect(ids([day("2026-09-01")])).toEqual(lots.map(({ lotId }) => lotId))
 })
 
 describe("a basis of a lot's figures", () => {

@@ -279,6 +279,9 @@ const earningOfPrice = (town: Town.Town, books: DistributionBooks, facts: Month)
   }
   const rise = most(0n, cum - ex)
   const lots = books.lots.before(instrumentId, end)
+  const incomeEnds = earlier
+    .filter(({ lines }) => lines.some(({ entitlement }) => entitlement > 0n))
+    .map(({ recordDate }) => midnight(recordDate) + day)
   const boughtOf = (head: string): bigint => {
     const since = earlier.findLast(({ lines }) =>
       lines.some(
@@ -288,7 +291,13 @@ const earningOfPrice = (town: Town.Town, books: DistributionBooks, facts: Month)
     const from = since === undefined ? 0n : midnight(since.recordDate) + day
     const counted = (facts.members.get(head) ?? [])
       .flatMap((party) => lots.get(party) ?? [])
-      .filter(({ at }) => at >= from)
+      .filter(({ at, owners }) => {
+        const other = owners.findLastIndex(
+          ({ party }) => books.headOf(instrumentId, party, through) !== head
+        )
+        const received = owners[other + 1]?.since ?? at
+        return at >= from && !incomeEnds.some((ended) => at < ended && ended <= received)
+      })
     const exact = counted.reduce(
       (sum, { base, left }) =>
         base === null ? sum : sum + left * (least(most(base, ex), cum) - ex),

@@ -13,6 +13,8 @@ export interface Lot {
   /** Price without fees that the units came in at; null: they have none. */
   readonly base: Atoms | null
   readonly left: Atoms
+  /** Every party that had them, the first one first, and since when. */
+  readonly owners: ReadonlyArray<{ readonly party: string; readonly since: bigint }>
 }
 
 /** Units that were minted, given on or burned by one transaction. */
@@ -131,7 +133,9 @@ export const make = (
       const nameOf = (place: number) =>
         [nth, place].map((count) => String(count).padStart(16, "0")).join("/")
       if (from === null) {
-        comes(to ?? "", { at, base, left: units, name: subscriptionId ?? nameOf(0) })
+        const party = to ?? ""
+        const owners = [{ party, since: at }]
+        comes(party, { at, base, left: units, name: subscriptionId ?? nameOf(0), owners })
         continue
       }
       let wanted = units
@@ -140,7 +144,10 @@ export const make = (
         const part = lot.left < wanted ? lot.left : wanted
         wanted -= part
         if (lot.left > part) kept.push({ ...lot, left: lot.left - part })
-        if (part > 0n && to !== null) comes(to, { ...lot, left: part, name: nameOf(place) })
+        if (part > 0n && to !== null) {
+          const owners = [...lot.owners, { party: to, since: at }]
+          comes(to, { ...lot, left: part, name: nameOf(place), owners })
+        }
       }
       holds(wanted === 0n, `${from} gave ${wanted} of ${asset} that no lot of it has`)
       books.set(from, kept)

@@ -3,16 +3,17 @@
  * parties that are no holders, by party. Each page takes a few queries, however many points its
  * units are read at, and is released before the next is loaded.
  */
-import { Effect, Option } from "effect"
+import { Effect, Option, Stream } from "effect"
 import { type Holder, holderParties, holders } from "../../holders/holder/Holder.ts"
 import * as LotLookups from "../../instruments/lot/LotLookups.ts"
+import type { Lot } from "../../instruments/lot/Lot.ts"
 import { equalisationLots } from "../../instruments/lot/LotRules.ts"
 import { assetKeyOf } from "../../instruments/register/Holding.ts"
 import { idOf, registerEntries } from "../../instruments/register/RegisterEntry.ts"
 import { shownUnits } from "../../instruments/register/RegisterRules.ts"
 import { supplies } from "../../instruments/register/Supply.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
-import type * as Instant from "../../kernel/Instant.ts"
+import * as Instant from "../../kernel/Instant.ts"
 import type * as Month from "../../kernel/Month.ts"
 import * as Offset from "../../kernel/Offset.ts"
 import type * as Party from "../../kernel/Party.ts"
@@ -402,15 +403,44 @@ const lotsOf = Effect.fnUntraced(function* (source: LineSource, people: Readonly
     )
   )
   const since = yield* paidUntil(source, bought)
+  const incomeEnds = yield* incomeEndsOf(source, held)
   const counted = new Map(
     bought.flatMap((person) =>
       membersOf(person).map(({ party }): [Party.Party, Rules.PayeePosition["lots"]] => [
         party,
-        equalisationLots(held.get(party) ?? [], since.get(person) ?? null)
+        equalisationLots(held.get(party) ?? [], {
+          paidUntil: since.get(person) ?? null,
+          incomeEnds
+        })
       ])
     )
   )
   return (party: Party.Party): Rules.PayeePosition["lots"] => counted.get(party) ?? []
+})
+
+/**
+ * Loads the ends of the record dates of earlier distributions with an entitlement above 0, as far back as
+ * the oldest of the lots that came from another holder was acquired.
+ */
+const incomeEndsOf = Effect.fnUntraced(function* (
+  source: LineSource,
+  held: ReadonlyMap<Party.Party, ReadonlyArray<Lot>>
+) {
+  const received = [...held.values()].flat().filter(({ receivedAt }) => receivedAt !== null)
+  const [first, ...others] = received.map(({ acquiredAt }) => acquiredAt)
+  if (first === undefined) return []
+  const since = others.reduce((a, b) => Instant.min(a, b), first)
+  const records = yield* Records
+  const where = { instrumentId: [source.instrumentId] }
+  return yield* records
+    .stream(distributions, { pin: executedPin(source), where, direction: "desc" })
+    .pipe(
+      Stream.map(({ record }) => record),
+      Stream.takeWhile(({ recordEndsAt }) => Instant.isAfter(recordEndsAt, since)),
+      Stream.filter(({ totals }) => Decimal.isPositive(totals.entitlement)),
+      Stream.map(({ recordEndsAt }) => recordEndsAt),
+      Stream.runCollect
+    )
 })
 
 /** Loads the end of the record date of each payee's last line with a gross above 0. */

@@ -2,7 +2,7 @@
  * Record of a lot: units of an instrument that came into one party's books together, with their cost
  * (docs/domain/lots.md).
  */
-import { Schema } from "effect"
+import { Effect, Schema } from "effect"
 import * as Collection from "../../kernel/Collection.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Instant from "../../kernel/Instant.ts"
@@ -25,6 +25,12 @@ export const Lot = Schema.Struct({
    * decreases from one movement to the next, the effective time of an update may.
    */
   acquiredAt: Instant.schema,
+  /**
+   * Ledger time at which the units came from another holder; a recovery keeps it, since a successor is
+   * the same payee. Null: they were minted to this party, or to one that it succeeded; so are lots that
+   * were stored without it.
+   */
+  receivedAt: NullOr(Instant.schema).pipe(Schema.withDecodingDefaultTypeKey(Effect.succeed(null))),
   /** Unswung price per unit that the units came in at; null where the ledger states none. */
   basePrice: NullOr(Decimal.schema),
   /** Units that came in; base units of a rebasing instrument. */

@@ -19,10 +19,18 @@ import {
 } from "./Lot.ts"
 import { lotPart } from "./LotFormulas.ts"
 
-/** The members of a movement that lots depend on; its kind is not one of them. */
+/** The members of a movement that lots depend on. */
 export type LotMovement = Pick<
   Movement,
-  "registrar" | "instrumentId" | "seq" | "from" | "to" | "units" | "ledgerTime" | "reference"
+  | "registrar"
+  | "instrumentId"
+  | "seq"
+  | "kind"
+  | "from"
+  | "to"
+  | "units"
+  | "ledgerTime"
+  | "reference"
 >
 
 export interface Changes {
@@ -35,10 +43,11 @@ export interface Changes {
 }
 
 /**
- * Computes what one movement does to lots, whatever its kind. Minted units open a lot; burned units
+ * Computes what one movement does to lots. Minted units open a lot; burned units
  * are relieved from the giver's oldest lots; units that change hands leave the giver's oldest lots
  * and open one lot for each of them in the receiver's books, with its date, base price, origin and
- * share of the cost. A lock changes nothing. `lots` are the giver's open lots, oldest first, at
+ * share of the cost; but for a recovery, with the time at which they were received. A lock changes
+ * nothing. `lots` are the giver's open lots, oldest first, at
  * least as many as hold the units.
  */
 export const changesOf = (
@@ -60,7 +69,7 @@ export const changesOf = (
       to === null
         ? []
         : parts.map((part, index) =>
-            received(part, { party: to, lotId: numbered(movement, index) })
+            received(part, { movement, party: to, lotId: numbered(movement, index) })
           ),
     missing: Decimal.subtract(units, Decimal.sum(parts.map((part) => part.units)))
   }
@@ -76,6 +85,7 @@ const opened = (movement: LotMovement, acquisition: Acquisition | null): Readonl
       ...{ registrar, instrumentId, party, units, ...paid },
       lotId: lotId ?? numbered(movement, 0),
       acquiredAt: ledgerTime,
+      receivedAt: null,
       remaining: units,
       costLeft: paid.cost
     }
@@ -95,8 +105,11 @@ export const numbered = ({ seq }: Pick<LotMovement, "seq">, index: number): stri
 /** The receiver's lot of units that changed hands. */
 const received = (
   { lot, units, cost }: Part,
-  { party, lotId }: Pick<Lot, "party" | "lotId">
-): Lot => ({ ...lot, lotId, party, units, remaining: units, cost, costLeft: cost })
+  { movement, party, lotId }: Pick<Lot, "party" | "lotId"> & { readonly movement: LotMovement }
+): Lot => ({
+  ...{ ...lot, lotId, party, units, remaining: units, cost, costLeft: cost },
+  receivedAt: movement.kind === "recovery" ? lot.receivedAt : movement.ledgerTime
+})
 
 /**
  * Splits units that leave a party's books into parts of its lots. A part's cost is hu(costLeft ·
@@ -208,6 +221,7 @@ export const ofSnapshot = (
       ...{ registrar, instrumentId, party, units, ...unpaid },
       lotId: snapshotLotIdOf(party),
       acquiredAt: at,
+      receivedAt: null,
       remaining: units,
       costLeft: null,
       origin: null
@@ -247,17 +261,34 @@ export const proceedsOf = (
   })
 }
 
+/** Income of an instrument that was distributed before, as the equalisation of a holder depends on it. */
+interface DistributedIncome {
+  /** End of the record date of the holder's last line with a gross above 0; null: it had none. */
+  readonly paidUntil: Instant.Instant | null
+  /** Ends of the record dates of earlier distributions with an entitlement above 0. */
+  readonly incomeEnds: ReadonlyArray<Instant.Instant>
+}
+
 /**
- * The lots that a holder's equalisation is computed from: those with a base price that were acquired
- * at or after `since`, the end of the record date of its last line with a gross above 0; null: it
- * had none, and every lot with a base price counts (docs/domain/lots.md#equalisation).
+ * The lots that a holder's equalisation is computed from: those with a base price whose units bought
+ * income that no line has paid yet, and that no other holder was entitled to
+ * (docs/domain/lots.md#equalisation).
  */
 export const equalisationLots = (
   lots: ReadonlyArray<Lot>,
-  since: Instant.Instant | null
+  { incomeEnds, paidUntil }: DistributedIncome
 ): ReadonlyArray<EqualisationLot> =>
-  lots.flatMap(({ lotId, remaining, basePrice, acquiredAt }) =>
-    basePrice === null || (since !== null && Instant.isBefore(acquiredAt, since))
+  lots.flatMap((lot) => {
+    const { lotId, remaining, basePrice, acquiredAt } = lot
+    const isPaid = paidUntil !== null && Instant.isBefore(acquiredAt, paidUntil)
+    return basePrice === null || isPaid || incomeEnds.some((end) => wasElsewhere(lot, end))
       ? []
       : [{ lotId, remaining, basePrice }]
-  )
+  })
+
+/** Checks whether another holder had the lot's units at an instant, and not yet this one. */
+const wasElsewhere = (
+  { acquiredAt, receivedAt }: Pick<Lot, "acquiredAt" | "receivedAt">,
+  at: Instant.Instant
+): boolean =>
+  receivedAt !== null && Instant.isBefore(acquiredAt, at) && Instant.atOrBefore(at, receivedAt)

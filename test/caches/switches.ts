@@ -79,7 +79,7 @@ export const switches: ReadonlyArray<Switch> = [
   },
   {
     file: "engine-core/src/feeds/webhook/DeliveryRunner.ts",
-    off: [{ text: "if (webhooksMoved === cache.moved) return", by: "" }]
+    off: [{ text: "webhooksMoved !== cache.moved", by: "webhooksMoved >= 0" }]
   },
   {
     file: "http-host/src/handlers/read.ts",

@@ -276,6 +276,47 @@ describe("a slow webhook", () => {
     }).pipe(Effect.scoped)
   })
 
+  it.effect(
+    "is posted though the record of another webhook cannot be read, which alone is read anew",
+    () => {
+      // Red when one that cannot be read has all looked up one by one in every round.
+      const receivers = new W.Receivers()
+      const ids = ["corrupt", "one", "two", "three"]
+      const lookUps: Array<ReadonlyArray<string>> = []
+      return Effect.gen(function* () {
+        yield* atStart
+        const ports = yield* Layer.build(W.ports(receivers))
+        const documents = Context.get(ports, Documents)
+        const withCorrupt: typeof documents = {
+          ...documents,
+          get: (asked) =>
+            Effect.map(documents.get(asked), (rows) => {
+              if (asked.collection !== webhooks.name) return rows
+              lookUps.push(rows.map(({ recordId }) => recordId))
+              return rows.map((row) => (row.recordId === "corrupt" ? { ...row, body: "{" } : row))
+            })
+        }
+        const take = { events: ["approval.requested"] }
+        yield* Effect.forEach(ids, (id) => W.register(bodyOf(id, take))).pipe(
+          Effect.provide(W.engineOver(ports, {}))
+        )
+        yield* Effect.gen(function* () {
+          // The first round finds out which one it is.
+          yield* W.settle
+          lookUps.length = 0
+          for (let round = 0; round < 3; round++) {
+            yield* W.happen(`event-${round}`)
+            yield* W.settle
+          }
+        }).pipe(Effect.provide(W.engineOver(Context.add(ports, Documents, withCorrupt), {})))
+        for (const id of ids.slice(1)) expect(receivers.postsTo(id).length).toBeGreaterThan(2)
+        const alone = (id: string) =>
+          lookUps.filter((found) => found.length === 1 && found[0] === id)
+        expect(ids.map((id) => alone(id).length > 0)).toEqual([true, false, false, false])
+      }).pipe(Effect.scoped)
+    }
+  )
+
   it.effect("is posted though the record of one that is due with it cannot be read", () => {
     // Red when the look-up of all that are leased together is the only one.
     const receivers = new W.Receivers()

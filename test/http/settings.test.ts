@@ -3,13 +3,11 @@ import { settingsDefaults } from "@bursar/engine-core"
 import { HostConfig } from "@bursar/http-host"
 import { describe, expect, it } from "@effect/vitest"
 import { ConfigProvider, Effect, Redacted, Result, Schema, Struct } from "effect"
-import fc from "fast-check"
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll } from "vitest"
 import * as Kind from "#host/config/Kind.ts"
-import { nearest } from "#host/config/Sources.ts"
 
 const needed = { BURSAR_ISSUER: "https://issuer.test", BURSAR_JWKS_URL: "https://issuer.test/jwks" }
 const folder = mkdtempSync(join(tmpdir(), "bursar-settings-"))
@@ -301,16 +299,6 @@ describe("the file of settings", () => {
       expect((yield* Effect.flip(load(missing))).message).toContain("ENOENT")
     })
   )
-
-  it("proposes no name for what is near to none", () => {
-    expect(nearest("porq", ["port", "host"])).toBe("port")
-    expect(nearest("wholly.different", ["port", "host"])).toBeUndefined()
-    fc.assert(
-      fc.property(fc.constantFrom(...Object.keys(HostConfig.settings)), (name) => {
-        expect(nearest(name, Object.keys(HostConfig.settings))).toBe(name)
-      })
-    )
-  })
 })
 
 describe("a setting that is more than text", () => {

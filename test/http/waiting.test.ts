@@ -5,7 +5,7 @@
 import * as Postgres from "@bursar/storage-adapters/postgres"
 import { Effect, Exit, Layer, Metric, Redacted, Scope } from "effect"
 import { connect } from "node:net"
-import { afterEach, describe, expect, it } from "vitest"
+import { afterEach, describe, expect, it, vi } from "vitest"
 import * as TestDatabase from "#adapters/storage/embedded/TestDatabase.ts"
 import * as Counters from "#host/middleware/Counters.ts"
 import * as Prefer from "#host/wire/Prefer.ts"
@@ -286,6 +286,29 @@ describe("a preference", () => {
     expect(await answer(venue, pause("i-1", "wait=0"))).toMatchObject({ applied: "wait=0" })
     const { applied } = await answer(venue, { path: "/v1/operations", prefer: "wait=60" })
     expect(applied).toBeNull()
+  })
+
+  it("lengthens the time after which a connection is dropped on routes that wait alone", async () => {
+    const timers = vi.spyOn(globalThis, "setTimeout")
+    const times = { requestWithin: 30_000, firstByteWithin: 30_000, takenWithin: 300_001 }
+    const venue = await opened({ times })
+    const dropped = async (sent: Sent) => {
+      timers.mockClear()
+      await answer(venue, { ...sent, prefer: "wait=3" })
+      return timers.mock.calls.flatMap(([, within = 0]) => (within > 300_001 ? [within] : []))
+    }
+    try {
+      const [alone, withWait] = [[360_001], [363_001]]
+      expect(await dropped({ path: "/v1/health" })).toEqual(alone)
+      expect(await dropped({ path: "/v1/operations" })).toEqual(alone)
+      expect(await dropped({ path: "/v1/nowhere" })).toEqual(alone)
+      expect(await dropped({ path: "/v1/operations/op_none?x=1" })).toEqual(withWait)
+      expect(await dropped({ path: "/v1/events?order=desc" })).toEqual(withWait)
+      const refused = { method: "POST", path: "/v1/holders", body: "{}" }
+      expect(await dropped(refused)).toEqual(withWait)
+    } finally {
+      timers.mockRestore()
+    }
   })
 
   it("is the first of two headers", async () => {

@@ -7,7 +7,7 @@ import { HttpApiBuilder } from "effect/http-api"
 import type { Socket } from "node:net"
 import * as Document from "./api/Document.ts"
 import * as Interface from "./api/Interface.ts"
-import { type Route, type Tables, table } from "./api/Route.ts"
+import { type Route, type Tables, table, takesWait } from "./api/Route.ts"
 import type { Venue } from "./api/SystemApi.ts"
 import * as Docs from "./Docs.ts"
 import * as Handlers from "./handlers/Handlers.ts"
@@ -17,6 +17,7 @@ import { Authentication } from "./middleware/Authentication.ts"
 import * as Cors from "./middleware/Cors.ts"
 import * as InFlight from "./middleware/InFlight.ts"
 import * as PublicText from "./middleware/PublicText.ts"
+import * as RawPath from "./middleware/RawPath.ts"
 import * as RequestTelemetry from "./middleware/RequestTelemetry.ts"
 import * as RateLimit from "./middleware/RateLimit.ts"
 import * as SignedRequests from "./middleware/SignedRequests.ts"
@@ -94,7 +95,13 @@ export const layer = (options: Options) => {
     Layer.provide(limits),
     Layer.provide(RequestTelemetry.layer),
     Layer.provideMerge(
-      Listener.layer({ ...options, anonymous, inFlight, isUpload: isUploadOf(routes) })
+      Listener.layer({
+        ...options,
+        anonymous,
+        inFlight,
+        isUpload: isUploadOf(routes),
+        mayWait: mayWaitOf(routes)
+      })
     )
   )
 }
@@ -105,6 +112,15 @@ const isUploadOf = (routes: ReadonlyArray<Route>): Listener.IsUpload => {
     routes.flatMap(({ file, path }) => (file === undefined ? [] : [path.template]))
   )
   return ({ method, url = "" }) => method === "POST" && paths.has(url.split("?", 1)[0] ?? "")
+}
+
+/** Checks whether a request is one of a route whose calls may wait for their end. */
+const mayWaitOf = (routes: ReadonlyArray<Route>): Listener.MayWait => {
+  const match = RawPath.compile(routes, ({ path }) => path)
+  return ({ method = "", url = "" }) => {
+    const found = match(method, url.split("?", 1)[0] ?? "")
+    return found.match === "route" && takesWait(found.route)
+  }
 }
 
 /**

@@ -42,12 +42,16 @@ interface Options {
   readonly anonymous: AnonymousConnections<Socket>
   readonly inFlight: InFlight
   readonly isUpload: IsUpload
+  readonly mayWait: MayWait
   /** The path that a proxy in front adds to every address. */
   readonly basePath: string
 }
 
 /** Checks whether a request has a file as its body, which may take longer than other bodies. */
 export type IsUpload = (request: Pick<IncomingMessage, "method" | "url">) => boolean
+
+/** Checks whether a request is of a route whose calls may wait for their end, as `Prefer: wait` asks. */
+export type MayWait = (request: Pick<IncomingMessage, "method" | "url">) => boolean
 
 export const layer = (options: Options) =>
   listening(options).pipe(
@@ -64,7 +68,7 @@ export const layer = (options: Options) =>
     )
   )
 
-const listening = ({ host, port, anonymous, basePath, inFlight, isUpload }: Options) =>
+const listening = ({ host, port, anonymous, basePath, inFlight, isUpload, mayWait }: Options) =>
   Layer.unwrap(
     Effect.gen(function* () {
       const ids = yield* Ids
@@ -76,6 +80,7 @@ const listening = ({ host, port, anonymous, basePath, inFlight, isUpload }: Opti
       const server = makeServer({
         times,
         uploads: { within, matches: isUpload },
+        mayWait,
         unread,
         anonymous,
         basePath,
@@ -106,6 +111,7 @@ interface ServerParts {
     readonly within: number
     readonly matches: IsUpload
   }
+  readonly mayWait: MayWait
   readonly unread: UnreadLimits
   readonly anonymous: AnonymousConnections<Socket>
   readonly inFlight: InFlight
@@ -117,6 +123,7 @@ interface ServerParts {
 const makeServer = ({
   times,
   uploads,
+  mayWait,
   makeRequestId,
   unread,
   basePath,
@@ -152,7 +159,9 @@ const makeServer = ({
     begins: ({ request, response }) =>
       dropWhenNotTaken(
         response,
-        (uploads.matches(request) ? received : times.requestWithin) + waitOf(request) + answered
+        (uploads.matches(request) ? received : times.requestWithin) +
+          waitOf(request, mayWait) +
+          answered
       ),
     // Its turn has come: everything before it has been sent.
     refuse: ({ request: { socket } }) => {
@@ -228,9 +237,11 @@ const dropWhenNotTaken = (response: ServerResponse, within: number): void => {
   response.once("close", () => clearTimeout(timer))
 }
 
-/** Milliseconds that a request prefers to wait before its answer begins. */
-const waitOf = ({ headers }: IncomingMessage): number =>
-  (Prefer.waitOf([headers["prefer"] ?? []].flat().join(",")) ?? 0) * 1_000
+/** Milliseconds that a request prefers to wait before its answer begins; 0 where its route never waits. */
+const waitOf = (request: IncomingMessage, mayWait: MayWait): number => {
+  const seconds = Prefer.waitOf([request.headers["prefer"] ?? []].flat().join(",")) ?? 0
+  return seconds > 0 && mayWait(request) ? seconds * 1_000 : 0
+}
 
 interface ParserError extends Error {
   readonly code?: string

@@ -33,9 +33,10 @@ const triedBytes = 64 * 1024
 class TakenBack extends Data.TaggedError("TakenBack")<{}> {}
 
 /** Checks, by a test write that is rolled back, whether the store accepts writes again. */
-const tryWrite = Effect.gen(function* () {
-  const blobs = yield* Blobs
-  const { run } = yield* Atomically
+const tryWrite = Effect.fnUntraced(function* (
+  { run }: Atomically["Service"],
+  blobs: Blobs["Service"]
+) {
   const bytes = randomBytes(triedBytes)
   const hash = createHash("sha256").update(bytes).digest("hex")
   yield* run(
@@ -63,7 +64,7 @@ export const layer: Layer.Layer<Vital, never, Needs> = Layer.effect(
     const log = yield* ProjectionLog
     const work = yield* WorkQueue
     const writes = yield* RefusedWrites.Current
-    const tried = Effect.provideContext(tryWrite, yield* Effect.context<Atomically | Blobs>())
+    const tried = tryWrite(yield* Atomically, yield* Blobs)
     /** The oldest ledger end that is not projected yet, and when it was first seen. */
     let awaited: { readonly end: number; readonly since: number } | null = null
 

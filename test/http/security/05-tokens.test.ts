@@ -392,7 +392,7 @@ describe("the identity provider's keys", () => {
       yield* TestClock.adjust("11 minutes")
       const knownKey = yield* keyFor({ alg: "ES256", kid: publicJwk.kid })
       expect(knownKey).toBeDefined()
-    }).pipe(Effect.provide(Jwks.layerRemote(keys)))
+    }).pipe(Effect.provide(Layer.provide(Jwks.layerRemote(keys), NodeCrypto.layerIds)))
   })
 
   effectIt.live("answers that are malformed or huge are taken for no answer", () =>

@@ -19,24 +19,32 @@ export const distance = (given: string, word: string): number => {
   return above[to.length] ?? 0
 }
 
+/** Distance of a word from a given one; the last parts of a dotted word are one step from the whole. */
+const stepsTo = (given: string, word: string): number =>
+  word.toLowerCase().endsWith(`.${given.toLowerCase()}`) ? 1 : distance(given, word)
+
 /** The words that are nearest to a given one, nearest first; at equal distance in their own order. */
 export const words = (
   given: string,
   { count, set }: { readonly set: ReadonlyArray<string>; readonly count: number }
 ): ReadonlyArray<string> =>
   set
-    .map((word) => ({ word, far: distance(given, word) }))
+    .map((word) => ({ word, far: stepsTo(given, word) }))
     .toSorted((a, b) => a.far - b.far)
     .slice(0, count)
     .map(({ word }) => word)
 
-/**
- * The word of a set that a misspelt one most likely means; null where none is near: more than a third
- * of the letters would have to change.
- */
+/** Characters in which a misspelt text of a length may differ from what it means: two, or one of three. */
+export const mayDiffer = (length: number): number => Math.max(2, Math.floor(length / 3))
+
+/** The word of a set that a misspelt one most likely means; null where none is near. */
 export const near = (given: string, set: ReadonlyArray<string>): string | null => {
-  const isNear = (word: string): boolean =>
-    distance(given, word) * 3 <= Math.min(comparedMax, Math.max(given.length, word.length))
+  const isNear = (word: string): boolean => {
+    const length = Math.min(comparedMax, Math.max(given.length, word.length))
+    const far = stepsTo(given, word)
+    // A word of two letters is not near to every other one.
+    return far <= mayDiffer(length) && far < length
+  }
   return words(given, { set: set.filter(isNear), count: 1 })[0] ?? null
 }
 

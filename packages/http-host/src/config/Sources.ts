@@ -1,5 +1,5 @@
 /** Sources of settings: environment variables, and one JSON file. */
-import { JsonText } from "@bursar/engine-core/kernel"
+import { JsonText, Nearest } from "@bursar/engine-core/kernel"
 import { Config, ConfigProvider, Data, Effect, Option, Result } from "effect"
 import { open } from "node:fs/promises"
 
@@ -14,9 +14,6 @@ const fileMax = 1024 * 1024
 
 /** Prefix of the project's variables; DATABASE_URL is a common name without it. */
 const prefix = "BURSAR"
-
-/** Largest edit distance at which a name is proposed instead of an unknown one. */
-const nearestWithin = 4
 
 /** Values of the file, by the settings' names. */
 export type FileValues = ReadonlyMap<string, unknown>
@@ -62,7 +59,7 @@ export const strayVariables = (
     return found
       .filter((name) => !knownNames.has(name))
       .map((name) => {
-        const near = nearest(restOf(name), byRest.keys(), Number.POSITIVE_INFINITY) ?? ""
+        const [near = ""] = Nearest.words(restOf(name), { set: [...byRest.keys()], count: 1 })
         return `${shown(name)} is no variable of a setting; the nearest is ${byRest.get(near)}`
       })
   }).pipe(Effect.mapError(({ message }) => new WrongFile({ faults: [message] })))
@@ -144,42 +141,9 @@ const isPrefix = (name: string, names: ReadonlySet<string>): boolean =>
 
 /** The name is truncated: it may be a value that was written in the wrong place. */
 const unknownName = (name: string, names: ReadonlySet<string>): string => {
-  const near = nearest(name, names)
-  return `${shown(name)} is no setting${near === undefined ? "" : `; the nearest is ${near}`}`
+  const near = Nearest.near(name, [...names])
+  return `${shown(name)} is no setting${near === null ? "" : `; the nearest is ${near}`}`
 }
 
 const shown = (name: string): string =>
   JSON.stringify(name.length > 64 ? `${name.slice(0, 64)}…` : name)
-
-/** Finds the name with the smallest edit distance below `within`; undefined where there is none. */
-export const nearest = (
-  name: string,
-  names: Iterable<string>,
-  within = nearestWithin
-): string | undefined => {
-  let best: string | undefined
-  let least = within
-  for (const candidate of names) {
-    const steps = distance(name.toLowerCase().slice(0, 64), candidate.toLowerCase())
-    const related = candidate.toLowerCase().endsWith(`.${name.toLowerCase()}`) ? 1 : steps
-    if (related < least) {
-      best = candidate
-      least = related
-    }
-  }
-  return best
-}
-
-/** Levenshtein distance: how many letters to add, drop or change. */
-const distance = (a: string, b: string): number => {
-  let row = Array.from({ length: b.length + 1 }, (_, at) => at)
-  for (let i = 1; i <= a.length; i++) {
-    const next = [i]
-    for (let j = 1; j <= b.length; j++) {
-      const changed = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1)
-      next.push(Math.min(changed, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1))
-    }
-    row = next
-  }
-  return row[b.length] ?? 0
-}

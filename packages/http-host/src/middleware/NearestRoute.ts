@@ -13,9 +13,6 @@ interface NamedPath extends Steps {
   readonly template: string
 }
 
-/** Characters that may differ: two, or one of three of what the route's literals have. */
-const mayDiffer = (literals: number): number => Math.max(2, Math.floor(literals / 3))
-
 const first = "v1"
 
 /** Makes the look-up over all routes; returns `METHOD /template`, undefined where none is near. */
@@ -29,7 +26,7 @@ export const make = (
     let nearest: { readonly name: string; readonly far: number } | undefined
     for (const path of byLength.get(segments.length) ?? []) {
       const { far, literals } = difference(path, { segments, verb: sent.verb })
-      if (far > mayDiffer(literals)) continue
+      if (far > Nearest.mayDiffer(literals)) continue
       // Of two that are as near, the one of the method that was called.
       const order =
         far + (path.method === method || (method === "HEAD" && path.method === "GET") ? 0 : 0.5)

@@ -3,7 +3,7 @@
  * unavailable.
  */
 import { Refusal } from "@bursar/engine-core"
-import type { Ids } from "@bursar/engine-core/ports"
+import { Ids } from "@bursar/engine-core/ports"
 import { Clock, Context, Data, Effect, Layer, Semaphore } from "effect"
 import {
   createLocalJWKSet,
@@ -80,13 +80,13 @@ const coolDown = { answered: 30_000, unavailable: 2_000 }
  * every 30 seconds. While the provider is unavailable the cached keys stay in use, and an unknown
  * key is answered `identity-provider-unavailable`.
  */
-export const layerRemote = <R>(
-  keys: Effect.Effect<JSONWebKeySet, KeysAway, R>
-): Layer.Layer<Jwks, never, R> =>
+export const layerRemote = (
+  keys: Effect.Effect<JSONWebKeySet, KeysAway, Ids>
+): Layer.Layer<Jwks, never, Ids> =>
   Layer.effect(
     Jwks,
     Effect.gen(function* () {
-      const fetchKeys = Effect.provideContext(keys, yield* Effect.context<R>())
+      const fetchKeys = Effect.provideService(keys, Ids, yield* Ids)
       const oneAtATime = yield* Semaphore.make(1)
       let set: LocalSet | undefined
       let fetchedAt = Number.NEGATIVE_INFINITY

@@ -206,16 +206,22 @@ const linedOf = (
   }
 }
 
+/** Judges the lines at the instant of the act: of each its holder, and the causes that suspend it. */
+const judgeLines = (lines: ReadonlyArray<Line<LineTemplate>>, act: Act) =>
+  judgeAll(
+    lines.map(({ self: { instrumentId, payout }, typed: { holder: party } }) => ({
+      party,
+      instrumentId,
+      payout
+    })),
+    act.now
+  )
+
 const openOwed = Effect.fnUntraced(function* (
   lines: ReadonlyArray<Line<typeof Templates.DistributionLine>>,
   act: Act
 ) {
-  const owed = lines.map(({ self: { instrumentId, payout }, typed: { holder: party } }) => ({
-    party,
-    instrumentId,
-    payout
-  }))
-  const judged = yield* judgeAll(owed, act.now)
+  const judged = yield* judgeLines(lines, act)
   for (const [nth, line] of lines.entries()) {
     const { causes, holder } = judged[nth]!
     const { holder: party, waits } = line.typed
@@ -237,12 +243,7 @@ const openDelivered = Effect.fnUntraced(function* (
   lines: ReadonlyArray<Line<typeof Templates.DeliveredLine>>,
   act: Act
 ) {
-  const owed = lines.map(({ self: { instrumentId, payout }, typed: { holder: party } }) => ({
-    party,
-    instrumentId,
-    payout
-  }))
-  const judged = yield* judgeAll(owed, act.now)
+  const judged = yield* judgeLines(lines, act)
   for (const [nth, line] of lines.entries()) {
     const { deliveredAt, evidence } = line.typed
     yield* LedgerRecord.open(

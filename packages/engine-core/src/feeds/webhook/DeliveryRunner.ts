@@ -8,7 +8,7 @@ import type { Crypto } from "../../ports/Crypto.ts"
 import type { Ids } from "../../ports/Ids.ts"
 import { Feed } from "../../ports/storage/Feed.ts"
 import { type Lease, WorkQueue } from "../../ports/storage/WorkQueue.ts"
-import { together } from "../../records/BatchedWork.ts"
+import { byItself, together } from "../../records/BatchedWork.ts"
 import * as LeasedWork from "../../records/LeasedWork.ts"
 import { drains } from "../../records/Outbox.ts"
 import { orUnavailable } from "../../records/PortFailure.ts"
@@ -98,27 +98,38 @@ const drain = Effect.fnUntraced(function* (lease: Lease) {
 interface ActiveWebhooks {
   moved: number
   all: ReadonlyArray<Stored<Webhook>>
+  /** Ids of those whose records could not be read: each is looked up by itself, in every round. */
+  unreadable: ReadonlySet<string>
 }
 
-/** Loads the active webhooks again where one of them has changed. */
+/**
+ * Loads the active webhooks again where one of them has changed, and those that could not be read before.
+ * A webhook that cannot be read keeps no other one's deliveries back, nor has it read anew.
+ */
 const refresh = Effect.fnUntraced(function* (cache: ActiveWebhooks) {
   const records = yield* Records
   const feed = yield* Feed
   const { webhooksMoved } = yield* orUnavailable(feed.head)
-  if (webhooksMoved === cache.moved) return
-  const ids = yield* Stream.runCollect(
-    Stream.take(records.ids(webhooks, { where: active }), activeMax * 2)
-  )
-  const all: Array<Stored<Webhook>> = []
-  // A webhook that cannot be read keeps no other one's deliveries back.
+  const hasMoved = webhooksMoved !== cache.moved
+  if (!hasMoved && cache.unreadable.size === 0) return
+  const ids = hasMoved
+    ? yield* Stream.runCollect(Stream.take(records.ids(webhooks, { where: active }), activeMax * 2))
+    : [...cache.unreadable]
+  const found: Array<Stored<Webhook>> = []
+  const load = (some: ReadonlyArray<string>) =>
+    Effect.map(records.many(webhooks, some), (rows) => void found.push(...rows))
+  const nameOf = (id: string) => `the webhook ${id}`
+  const isSuspect = (id: string) => cache.unreadable.has(id)
   yield* together(
-    ids,
-    (some) => Effect.map(records.many(webhooks, some), (found) => void all.push(...found)),
-    (id) => `the webhook ${id}`
+    ids.filter((id) => !isSuspect(id)),
+    load,
+    nameOf
   )
-  // One that could not be read is looked up again in the next round.
-  cache.moved = all.length < ids.length ? -1 : webhooksMoved
-  cache.all = all
+  for (const id of ids.filter(isSuspect)) yield* byItself(load([id]), nameOf(id))
+  const loadedIds = new Set<string>(found.map(({ webhookId }) => webhookId))
+  cache.moved = webhooksMoved
+  cache.all = hasMoved ? found : [...cache.all, ...found]
+  cache.unreadable = new Set(ids.filter((id) => !loadedIds.has(id)))
 })
 
 /** Attempts under way for each webhook. */
@@ -151,7 +162,7 @@ const source = Effect.fnUntraced(function* ({ leaseMillis, worker }: Worker.Less
   yield* Effect.orDie(ConfiguredWebhookSteps.reconcile(configured))
   const work = yield* WorkQueue
   const feed = yield* Feed
-  const cache: ActiveWebhooks = { moved: -1, all: [] }
+  const cache: ActiveWebhooks = { moved: -1, all: [], unreadable: new Set() }
   const attempts = makeAttempts()
   let turn = 0
   return {

@@ -38,8 +38,8 @@ describe("an escrow", () => {
 
   it("loses or makes cash under some sequence of commands", () => {
     fc.assert(
-      fc.property(fc.array(commands, { maxLength: 20 }), (asked) => {
-        const last = asked.reduce((self, command) => {
+      fc.property(fc.array(commands, { maxLength: 20 }), (steps) => {
+        const last = steps.reduce((self, command) => {
           const decided = decide(self, command)
           return Result.isSuccess(decided) ? evolve(self, decided.success) : self
         }, opened)

@@ -149,9 +149,9 @@ export const open = (venue: Venue, person: Person): VenueClient => {
     }
   }
 
-  const taken = (answer: Answer, asked: string): Answer => {
+  const taken = (answer: Answer, call: string): Answer => {
     if (answer.status < 400) return answer
-    throw new NotAnswered(`${asked} answered ${answer.status}: ${answer.text}`)
+    throw new NotAnswered(`${call} answered ${answer.status}: ${answer.text}`)
   }
 
   const ask = async (...args: Parameters<typeof send>): Promise<Answer> =>

@@ -100,8 +100,8 @@ const refusing = async (
   desk: VenueClient.VenueClient,
   order: { readonly instrumentId: string; readonly holderId: string; readonly amount: string }
 ): Promise<ReadonlyArray<string>> => {
-  const asked = `act=subscription.claim&holderId=${order.holderId}&amount=${order.amount}`
-  const precheck = await value(desk, `/v1/instruments/${order.instrumentId}/precheck?${asked}`)
+  const query = `act=subscription.claim&holderId=${order.holderId}&amount=${order.amount}`
+  const precheck = await value(desk, `/v1/instruments/${order.instrumentId}/precheck?${query}`)
   return VenueClient.list(precheck, "gates")
     .filter((check) => VenueClient.member(check, "ok") === false)
     .map((check) => `${VenueClient.text(check, "gate")} ${VenueClient.text(check, "check")}`)

@@ -33,7 +33,9 @@ const matching = (name: string, value: string, pattern: RegExp): string => {
   throw new WrongSetting(`--${name} ${value}: not understood\n${usage}`)
 }
 
-const asked = (values: Readonly<Record<"amount" | "price" | "unit-decimals", string>>): Asked => ({
+const readOrder = (
+  values: Readonly<Record<"amount" | "price" | "unit-decimals", string>>
+): Asked => ({
   amount: matching("amount", values.amount, /^(?=.*[1-9])[0-9]{1,15}(\.[0-9]{1,2})?$/),
   price: matching("price", values.price, /^(?=.*[1-9])[0-9]{1,15}(\.[0-9]{1,10})?$/),
   unitDecimals: Number(matching("unit-decimals", values["unit-decimals"], /^([0-9]|10)$/))
@@ -43,19 +45,27 @@ const asked = (values: Readonly<Record<"amount" | "price" | "unit-decimals", str
 const instrumentOf = (
   { replay, backed }: { readonly replay: boolean; readonly backed: boolean },
   { unitDecimals }: Asked
-): { readonly walked: Walk["instrument"]; readonly known: Instrument } => {
+): { readonly walked: Walk["instrument"]; readonly instrumentTerms: Instrument } => {
   if (backed) {
     const walked = { instrumentId: "ern-usd", unitDecimals: 6, valuation: "par" } as const
     return {
       walked,
-      known: { instrumentId: "ern-usd", unitDecimals: 6, parValue: "1", issuer: "registrar" }
+      instrumentTerms: {
+        instrumentId: "ern-usd",
+        unitDecimals: 6,
+        parValue: "1",
+        issuer: "registrar"
+      }
     }
   }
   const walked: Walk["instrument"] = replay
     ? { instrumentId: "buidl-i", unitDecimals: 2, valuation: "par" }
     : { instrumentId: "elf-usd", unitDecimals, valuation: "accumulating" }
-  const { valuation, ...known } = walked
-  return { walked, known: { ...known, ...(valuation === "par" ? { parValue: "1" } : {}) } }
+  const { valuation, ...terms } = walked
+  return {
+    walked,
+    instrumentTerms: { ...terms, ...(valuation === "par" ? { parValue: "1" } : {}) }
+  }
 }
 
 /** Half of the units is redeemed and the rest recovered, so the amount must buy enough for both. */
@@ -87,10 +97,10 @@ const main = async (): Promise<void> => {
   const tell = (said: string): void => {
     if (!values.json) console.log(`${seconds().toFixed(1).padStart(6)} s  ${said}`)
   }
-  const choices = buying(asked(values))
-  const { walked: instrument, known } = instrumentOf(values, choices)
+  const choices = buying(readOrder(values))
+  const { walked: instrument, instrumentTerms } = instrumentOf(values, choices)
   tell("starting a venue in a folder that is thrown away")
-  const instruments = [known]
+  const instruments = [instrumentTerms]
   const outcome = await withTemporaryVenue({ instruments, successorCooling }, async (stack) => {
     tell(`the venue is up: ${stack.venue.api}, the ledger's door at ${stack.ledgerDoor}`)
     const walk: Walk = { stack, desks: desks(stack), instrument, stated: nothingStated(), tell }

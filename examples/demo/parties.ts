@@ -61,12 +61,12 @@ export const demandSecrets = async (options: {
   const users = await Effect.runPromise(
     Effect.flatMap(SqlClient.SqlClient, SimulatedLedger.existingUsers).pipe(Effect.provide(client))
   )
-  const known = hints.filter((hint) => users.has(userOf(hint)))
-  if (known.length === 0) await writeFile(unfinished(folder), "")
+  const existingHints = hints.filter((hint) => users.has(userOf(hint)))
+  if (existingHints.length === 0) await writeFile(unfinished(folder), "")
   if (existsSync(unfinished(folder))) return
   const files = [
-    ...known.map((hint) => tokenFile(folder, hint)),
-    ...known.filter(isSigner).map((signer) => keyFile(folder, signer)),
+    ...existingHints.map((hint) => tokenFile(folder, hint)),
+    ...existingHints.filter(isSigner).map((signer) => keyFile(folder, signer)),
     join(folder, "identity.json")
   ]
   const missing = files.filter((file) => !existsSync(file))

@@ -98,14 +98,14 @@ const main = async (): Promise<void> => {
   const settings = Settings.read({ ...values }, process.env)
   // Handled from here on, and repeatedly: npm forwards a signal that the terminal has sent to the
   // whole group, and a venue that is starting is stopped only once it is complete.
-  const asked = new Promise<void>((resolve) => {
+  const stopSignal = new Promise<void>((resolve) => {
     process.on("SIGINT", () => resolve()).on("SIGTERM", () => resolve())
     whenNpmIsGone(resolve)
   })
   console.log("Starting the database, the identity provider, the host and the wallets …")
   const stack = await Stack.start({ settings, instruments })
   console.log(instructions(stack, settings))
-  const broken = await Promise.race([asked, stack.broken])
+  const broken = await Promise.race([stopSignal, stack.broken])
   if (broken !== undefined) console.error(`\n${broken}`)
   console.log("\nStopping: the wallets first …")
   await stack.stop()

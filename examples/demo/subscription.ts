@@ -31,17 +31,17 @@ const subscriptionId = "sub-1"
 /** Event types of a subscription in their order. */
 const course = ["subscription.priced", "subscription.delivered", "subscription.ended"]
 
-export const subscription = async (walk: Walk, asked: Asked): Promise<Outcome> => {
+export const subscription = async (walk: Walk, order: Asked): Promise<Outcome> => {
   const { desks, tell, instrument } = walk
   await walking.openMarket(walk)
   await stating.mapped(walk)
   await walking.onboard(walk)
-  await walking.publish(walk, { metric: "price", value: Decimal.of(asked.price) })
-  const wanted = unitsFor(asked)
+  await walking.publish(walk, { metric: "price", value: Decimal.of(order.price) })
+  const wanted = unitsFor(order)
   let counted: Awaited<ReturnType<typeof reconciling.explained>> | undefined
   const { subscription, priced } = await walking.subscribe(walk, {
     subscriptionId,
-    amount: asked.amount,
+    amount: order.amount,
     inFlight: async (units) => {
       const change = { held: Decimal.zero, units, by: subscriptionId }
       counted = await reconciling.explained(walk, change)
@@ -50,10 +50,10 @@ export const subscription = async (walk: Walk, asked: Asked): Promise<Outcome> =
   if (counted === undefined) throw new Error("the order was never in flight")
 
   const dealt = await dealing.cycle(walk, {
-    amount: asked.amount,
+    amount: order.amount,
     units: Decimal.formatPlain(wanted)
   })
-  const back = halfOf(wanted, asked.unitDecimals)
+  const back = halfOf(wanted, order.unitDecimals)
   const redeemed = await dealing.redeem(walk, { units: Decimal.formatPlain(back) })
   const left = Decimal.subtract(wanted, back)
   const accepted = await reconciling.released(walk, { held: left, before: counted.found })
@@ -68,7 +68,7 @@ export const subscription = async (walk: Walk, asked: Asked): Promise<Outcome> =
   const register = await desks.operator.get(`/v1/instruments/${instrument.instrumentId}/register`)
   const total = VenueClient.decimal(register.json, "value", "head", "totalUnits")
   const difference = VenueClient.decimal(register.json, "value", "head", "difference")
-  const controlled = await controlling.controls(walk, { units: left, amount: asked.amount })
+  const controlled = await controlling.controls(walk, { units: left, amount: order.amount })
 
   const operations = VenueClient.list((await desks.auditor.get("/v1/operations")).json, "value")
   tell(`the auditor reads ${operations.length} operations, oldest first:`)
@@ -89,9 +89,9 @@ export const subscription = async (walk: Walk, asked: Asked): Promise<Outcome> =
   const reported = await reports(walk, { left })
   return {
     demo: "subscription",
-    amount: asked.amount,
-    price: asked.price,
-    unitDecimals: asked.unitDecimals,
+    amount: order.amount,
+    price: order.price,
+    unitDecimals: order.unitDecimals,
     units: Decimal.formatPlain(units),
     recovered: Decimal.formatPlain(controlled.recovered),
     state: VenueClient.text(subscription, "state"),
@@ -103,14 +103,14 @@ export const subscription = async (walk: Walk, asked: Asked): Promise<Outcome> =
       "the cycle's order bought what the first one did": dealt.bought === wanted,
       "the fund moved only what its cycle came to on balance":
         VenueClient.decimal(dealt.cycle, "fundNet", "cash") ===
-        Decimal.subtract(Decimal.of(asked.amount), paidFor(wanted, asked.price)),
+        Decimal.subtract(Decimal.of(order.amount), paidFor(wanted, order.price)),
       "the figures that were signed have a digest": /^[0-9a-f]{64}$/.test(dealt.figuresHash),
       "the redemption paid what its units are worth, rounded down":
-        VenueClient.decimal(redeemed, "proceeds") === paidFor(back, asked.price),
+        VenueClient.decimal(redeemed, "proceeds") === paidFor(back, order.price),
       "the holder has what it bought and did not give back": units === left,
       "the order says the same units": VenueClient.decimal(subscription, "units") === wanted,
       "it was priced at the point that was published":
-        VenueClient.decimal(subscription, "price") === Decimal.of(asked.price),
+        VenueClient.decimal(subscription, "price") === Decimal.of(order.price),
       "it is closed": VenueClient.text(subscription, "state") === "closed",
       "the register adds up to the ledger": total === left && Decimal.isZero(difference),
       ...counted.checks,

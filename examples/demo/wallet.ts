@@ -14,14 +14,14 @@ export const act = async (
   { folder, ledgerDoor }: Pick<Stack, "folder" | "ledgerDoor">,
   party: "registrar" | "investor",
   command: string,
-  told: Readonly<Record<string, string>>
+  parameters: Readonly<Record<string, string>>
 ): Promise<ReadonlyArray<Said>> => {
   const flags = {
     door: ledgerDoor,
     "token-file": join(folder, `${party}.token`),
     ...(Parties.isSigner(party) ? { "key-file": Parties.keyFile(folder, party) } : {}),
     wait: "30",
-    ...told
+    ...parameters
   }
   const args = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, value])
   const child = spawn(process.execPath, [actor, party, command, ...args], {

@@ -3,7 +3,7 @@
  * others.
  */
 import { describe, expect, it } from "vitest"
-import { asked, writes } from "../../packages/engine-core/scripts/pages/declared.ts"
+import { reads, writes } from "../../packages/engine-core/scripts/pages/declared.ts"
 import { events, machines } from "#core/catalogue.ts"
 import { refusals } from "#core/kernel/Refusal.ts"
 import { askedOperationKinds, EventType, OperationKind } from "#core/vocabulary/index.ts"
@@ -97,14 +97,14 @@ describe("operations", () => {
 describe("reads", () => {
   it("every declared read has the audience that is given", () => {
     const open = ["/v1/tenants/{tenantId}", "/v1/health", "/v1/openapi.json"]
-    const queries = asked.filter(({ route }) => !open.some((path) => route.endsWith(path)))
+    const queries = reads.filter(({ route }) => !open.some((path) => route.endsWith(path)))
     expect(queries.map(({ audience, route }) => [route, audience])).toEqual(
       queries.map(({ route }) => [route, givenReads.get(route)])
     )
   })
 
   it("no route is declared twice", () => {
-    const routes = asked.map(({ route }) => route)
+    const routes = reads.map(({ route }) => route)
     expect(routes.toSorted()).toEqual([...new Set(routes)].toSorted())
   })
 })

@@ -61,7 +61,7 @@ const benches: Readonly<Record<string, () => Promise<{ readonly bench: Bench }>>
 
 const page = new URL("../../packages/engine-core/docs/benchmarks.md", import.meta.url).pathname
 
-const { values: options, positionals: asked } = parseArgs({
+const { values: options, positionals } = parseArgs({
   allowPositionals: true,
   options: {
     rounds: { type: "string", default: "5" },
@@ -71,14 +71,14 @@ const { values: options, positionals: asked } = parseArgs({
     compare: { type: "string" }
   }
 })
-const strangers = asked.filter((name) => !Object.hasOwn(benches, name))
+const strangers = positionals.filter((name) => !Object.hasOwn(benches, name))
 if (strangers.length > 0) {
   console.error(
     `no bench is called ${strangers.join(", ")}; there are ${Object.keys(benches).join(", ")}`
   )
   process.exit(1)
 }
-const names = asked.length > 0 ? asked : Object.keys(benches)
+const names = positionals.length > 0 ? positionals : Object.keys(benches)
 const rounds = Number(options.rounds)
 const size = options.size === undefined ? undefined : Number(options.size)
 

@@ -29,10 +29,10 @@ const receiver = (): Promise<Receiver> =>
   new Promise((ready) => {
     let taken = 0
     let body = Buffer.alloc(0)
-    const server = createServer((asked, answer) => {
+    const server = createServer((incoming, answer) => {
       const chunks: Array<Buffer> = []
-      asked.on("data", (chunk: Buffer) => chunks.push(chunk))
-      asked.on("end", () => {
+      incoming.on("data", (chunk: Buffer) => chunks.push(chunk))
+      incoming.on("end", () => {
         body = Buffer.concat(chunks)
         taken += 1
         answer.writeHead(204).end()

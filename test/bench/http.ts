@@ -17,8 +17,8 @@ const pause = (millis: number) => new Promise((done) => setTimeout(done, millis)
 
 type Members = { readonly [member: string]: unknown }
 
-const ask = async (...asked: Parameters<typeof Processes.call>): Promise<Members> =>
-  JSON.parse((await Processes.call(...asked)).text)
+const ask = async (...args: Parameters<typeof Processes.call>): Promise<Members> =>
+  JSON.parse((await Processes.call(...args)).text)
 
 /** A host and a token for it. */
 type Host = Pick<Processes.Served, "url" | "token">

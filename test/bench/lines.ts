@@ -86,12 +86,12 @@ const program = ({ url, folder }: Database, { rounds, size: lines = 100_000 }: O
     const timer = setInterval(() => {
       most = Math.max(most, Processes.residentOf(host.pid))
     }, 100)
-    const reading = (server: Processes.Served, asked: string) => ({
+    const reading = (server: Processes.Served, target: string) => ({
       meter: Meters.of(sql, () => [server.pid]),
       run: () =>
         timed(
           lines,
-          Effect.promise(() => Processes.read(server, asked))
+          Effect.promise(() => Processes.read(server, target))
         )
     })
     const exported = yield* inTurns({

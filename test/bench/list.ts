@@ -82,11 +82,11 @@ const miss = (
         let millis = 0
         for (let n = 0; n < misses; n++) {
           yield* Seeded.events(1)
-          const asked = timed(
+          const pageRead = timed(
             1,
             Effect.promise(() => Processes.read(server, path))
           )
-          millis += (yield* asked).millis
+          millis += (yield* pageRead).millis
         }
         return { units: misses, millis }
       })
@@ -192,9 +192,9 @@ const livezUnderReaders = (server: Processes.Served, path: string) =>
     const walks = Array.from({ length: readers }, () => walk(server, { path, until }))
     const millis: Array<number> = []
     while (performance.now() < until) {
-      const asked = performance.now()
+      const startedAt = performance.now()
       await Processes.read({ url: server.live, token: "" }, "/livez")
-      millis.push(performance.now() - asked)
+      millis.push(performance.now() - startedAt)
       await new Promise((done) => setTimeout(done, pingMillis))
     }
     await Promise.all(walks)

@@ -86,7 +86,7 @@ export const call = (
       ...(sent?.prefer === undefined ? {} : { prefer: sent.prefer })
     }
     const method = sent === undefined ? "GET" : "POST"
-    const asked = request(`${server.url}${path}`, { agent, method, headers }, (answer) => {
+    const clientRequest = request(`${server.url}${path}`, { agent, method, headers }, (answer) => {
       const chunks: Array<Buffer> = []
       answer.on("data", (chunk: Buffer) => chunks.push(chunk))
       answer.on("error", failed)
@@ -94,8 +94,8 @@ export const call = (
         done({ status: answer.statusCode ?? 0, text: Buffer.concat(chunks).toString() })
       )
     })
-    asked.on("error", failed)
-    asked.end(sent === undefined ? undefined : JSON.stringify(sent.body))
+    clientRequest.on("error", failed)
+    clientRequest.end(sent === undefined ? undefined : JSON.stringify(sent.body))
   })
 
 /**
@@ -113,14 +113,14 @@ export const read = (
       ...(copy === undefined ? {} : { "if-none-match": copy.etag })
     }
     const status = copy === undefined ? 200 : 304
-    const asked = request(`${server.url}${path}`, { agent, headers }, (answer) => {
+    const clientRequest = request(`${server.url}${path}`, { agent, headers }, (answer) => {
       if (answer.statusCode !== status) failed(new Error(`${path} answered ${answer.statusCode}`))
       answer.resume()
       answer.on("error", failed)
       answer.on("end", () => done(answer.headers.etag ?? ""))
     })
-    asked.on("error", failed)
-    asked.end()
+    clientRequest.on("error", failed)
+    clientRequest.end()
   })
 
 /** Loads for so long with so many callers, each of which asks again as soon as it is answered. */

@@ -14,7 +14,7 @@ import * as Faults from "./queues/faults.ts"
 import { createTables, type Kind, layerClient, unfinishedOf } from "./queues/job-queue.ts"
 import { kinds } from "./queues/kinds.ts"
 
-const { values: options, positionals: asked } = parseArgs({
+const { values: options, positionals } = parseArgs({
   allowPositionals: true,
   options: { rounds: { type: "string", default: "1" }, lease: { type: "string", default: "3000" } }
 })
@@ -149,7 +149,7 @@ const onDatabase = <A, E>(
     )
   )
 
-const selected = kinds.filter(({ name }) => asked.length === 0 || asked.includes(name))
+const selected = kinds.filter(({ name }) => positionals.length === 0 || positionals.includes(name))
 for (const line of Faults.header) console.log(line)
 for (const kind of selected) {
   for (const fault of ["killed", "paused"] as const) {

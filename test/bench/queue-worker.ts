@@ -25,11 +25,11 @@ const program = Effect.gen(function* () {
         Effect.orDie
       )
   })
-  const asked = yield* Queue.unbounded<ReadonlyArray<string>>()
-  process.on("message", (jobs: ReadonlyArray<string>) => Queue.offerUnsafe(asked, jobs))
+  const batches = yield* Queue.unbounded<ReadonlyArray<string>>()
+  process.on("message", (jobs: ReadonlyArray<string>) => Queue.offerUnsafe(batches, jobs))
   process.send?.({ url })
   for (;;) {
-    const jobs = yield* Queue.take(asked)
+    const jobs = yield* Queue.take(batches)
     yield* Effect.forEach(jobs, queue.enqueue, { concurrency: 64, discard: true })
     process.send?.({ url })
   }

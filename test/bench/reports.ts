@@ -231,8 +231,8 @@ const program = ({ rounds, size }: Options & { readonly size: number }) =>
       )
     })
     const month = (nth: number) => {
-      const asked = Month.add(firstMonth, nth)
-      const params = { holderId: ofStatements.holderId, month: asked }
+      const yearMonth = Month.add(firstMonth, nth)
+      const params = { holderId: ofStatements.holderId, month: yearMonth }
       const page = queries.page(listOf("holders.statements"), {
         caller,
         params,
@@ -242,8 +242,8 @@ const program = ({ rounds, size }: Options & { readonly size: number }) =>
       return repeated(Effect.map(page, ({ value }) => printed(value)))
     }
     const rowsOfMonth = (nth: number) => {
-      const asked = Month.add(firstMonth, nth)
-      const [from, to] = [asked, Month.next(asked)].map((month) =>
+      const yearMonth = Month.add(firstMonth, nth)
+      const [from, to] = [yearMonth, Month.next(yearMonth)].map((month) =>
         Instant.sortable(Instant.fromDate(Month.firstDay(month)))
       )
       const params = [ofStatements.holderId, from, to]
@@ -257,7 +257,9 @@ const program = ({ rounds, size }: Options & { readonly size: number }) =>
             { concurrency: 2 }
           ),
           ([rows, moved]) =>
-            printed(ReportSql.monthOf({ month: asked, graceEnd: graceEndOf(asked) }, rows, moved))
+            printed(
+              ReportSql.monthOf({ month: yearMonth, graceEnd: graceEndOf(yearMonth) }, rows, moved)
+            )
         )
       )
     }

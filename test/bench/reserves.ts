@@ -99,13 +99,13 @@ const viewed = ({ rounds, size = 10_000 }: Options) =>
     if (row === undefined) return yield* Effect.die(new Error("there is no reserve"))
     alike(value as ReserveView, row)
     const meter = Meters.of(sql)
-    let asked = 0
+    let callCount = 0
     const times = <A, E>(answer: (n: number) => Effect.Effect<A, E>) => ({
       meter,
       run: () =>
         timed(
           viewsEach,
-          Effect.forEach(Array.from({ length: viewsEach }), () => answer(asked++), {
+          Effect.forEach(Array.from({ length: viewsEach }), () => answer(callCount++), {
             discard: true
           })
         )

@@ -70,9 +70,9 @@ const waitBeside = async (
   const end = await begin(server, volley.path, volley.volley)
   const millis: Array<number> = []
   for (let n = 0; n < pings; n++) {
-    const asked = performance.now()
+    const startedAt = performance.now()
     await volley.ask()
-    millis.push(performance.now() - asked)
+    millis.push(performance.now() - startedAt)
     await new Promise((done) => setTimeout(done, pingMillis))
   }
   end()
@@ -104,13 +104,13 @@ export const bench: Bench = ({ rounds, size = 4_000 }) => {
       const other = { url: host.url, token: host.otherToken }
       const plain = { url: host.url, token: "" }
       const bareLive = () => Processes.read({ url: bare.live, token: "" }, "/livez")
-      const asked = [
+      const probes = [
         ["another caller", () => Processes.read(other, "/v1/instruments?limit=1")],
         ["/v1/health", () => Processes.call(plain, "/v1/health")],
         ["/livez", () => Processes.read({ url: host.live, token: "" }, "/livez")]
       ] as const
       return Effect.forEach(volleys, (volley) =>
-        Effect.forEach(asked, ([who, ask]) =>
+        Effect.forEach(probes, ([who, ask]) =>
           Effect.gen(function* () {
             const compared = yield* inTurns({
               rounds,

@@ -142,9 +142,9 @@ describe.concurrent("bursar", () => {
 
 describe("bursar token", () => {
   it("asks the provider that is found at the issuer, as the client, and prints the token alone", async () => {
-    const asked: Array<string> = []
+    const requests: Array<string> = []
     const server = createServer((request, response) => {
-      asked.push(`${request.method} ${request.url} ${request.headers.authorization ?? ""}`)
+      requests.push(`${request.method} ${request.url} ${request.headers.authorization ?? ""}`)
       const port = (server.address() as { readonly port: number }).port
       response.setHeader("content-type", "application/json")
       response.end(
@@ -160,7 +160,7 @@ describe("bursar token", () => {
     try {
       expect(await run(words)).toEqual({ code: 0, out: "a.b.c\n", err: "" })
       const basic = Buffer.from("operator:s3cret").toString("base64")
-      expect(asked).toEqual([
+      expect(requests).toEqual([
         "GET /.well-known/openid-configuration ",
         `POST /token Basic ${basic}`
       ])

@@ -139,14 +139,14 @@ describe("a database of two roles, as the page says", () => {
       const health = await fetch(`${at.api}/v1/health`)
       expect([health.status, await health.text()]).toEqual([200, expect.stringContaining('"up"')])
       const host = await connected(addressOf(roles.host))
-      for (const [sql, told] of [
+      for (const [sql, message] of [
         ["create table bursar.other (n int4)", "permission denied for schema bursar"],
         ["create table ledger_sim.other (n int4)", "permission denied for schema ledger_sim"],
         ["alter table bursar.audit disable trigger user", "must be owner of table audit"],
         ["update bursar.audit set text = ''", "permission denied for table audit"],
         ["delete from bursar.audit", "permission denied for table audit"]
       ] as const) {
-        expect([sql, await refusal(host, sql)]).toEqual([sql, expect.stringContaining(told)])
+        expect([sql, await refusal(host, sql)]).toEqual([sql, expect.stringContaining(message)])
       }
     } finally {
       child.kill("SIGTERM")

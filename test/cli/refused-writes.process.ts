@@ -139,7 +139,7 @@ describe("a database of which", () => {
         })
         // The database refuses writes all the time: the host must never report readiness, although
         // reads succeed.
-        for (let asked = 0; asked < 20; asked++) {
+        for (let attempt = 0; attempt < 20; attempt++) {
           expect(await statuses()).toEqual([503, 503])
           await new Promise((later) => setTimeout(later, 50))
         }

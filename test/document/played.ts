@@ -299,8 +299,8 @@ const readAll = async (url: string, best: Best): Promise<void> => {
     const isList = route.answers.with === "list"
     for (const path of pathsOf(route, pool)) {
       for (const query of queries[route.name] ?? [isList ? "limit=1" : ""]) {
-        const asked = `${path}${query === "" ? "" : `?${query}`}`
-        const { status, text } = await readWhole(url, route, asked)
+        const target = `${path}${query === "" ? "" : `?${query}`}`
+        const { status, text } = await readWhole(url, route, target)
         if (status !== 200) continue
         gather(JSON.parse(text), pool)
         if (!isEmpty(text)) best.meet(`${route.name} 200`, text)

@@ -255,9 +255,9 @@ describe("a slow webhook", () => {
       const documents = Context.get(ports, Documents)
       const atTimes: typeof documents = {
         ...documents,
-        get: (asked) =>
-          Effect.map(documents.get(asked), (rows) =>
-            isCorrupt && asked.collection === webhooks.name
+        get: (query) =>
+          Effect.map(documents.get(query), (rows) =>
+            isCorrupt && query.collection === webhooks.name
               ? rows.map((row) => ({ ...row, body: "{" }))
               : rows
           )
@@ -326,10 +326,10 @@ describe("a slow webhook", () => {
       const documents = Context.get(ports, Documents)
       const withCorrupt: typeof documents = {
         ...documents,
-        get: (asked) =>
-          Effect.map(documents.get(asked), (rows) =>
+        get: (query) =>
+          Effect.map(documents.get(query), (rows) =>
             rows.map((row) =>
-              asked.collection === deliveries.name && row.body.includes('"corrupt"')
+              query.collection === deliveries.name && row.body.includes('"corrupt"')
                 ? { ...row, body: "{" }
                 : row
             )

@@ -12,9 +12,9 @@ describe("the step of history", () => {
       Effect.gen(function* () {
         const step = stepsOf([]).at(-1)
         if (step === undefined) throw new Error("retention has steps")
-        const asked = { after, now: yield* Instant.now }
-        const again = yield* step.run({ ...asked, after: null })
-        assert.deepStrictEqual(yield* step.run(asked), again)
+        const input = { after, now: yield* Instant.now }
+        const again = yield* step.run({ ...input, after: null })
+        assert.deepStrictEqual(yield* step.run(input), again)
       }).pipe(Effect.provide(world()))
   )
 

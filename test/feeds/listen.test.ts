@@ -72,18 +72,18 @@ interface Played {
   /** Error that the listener ended with. */
   readonly error: unknown
   readonly place: Listener.FeedPlace | null
-  readonly told: ReadonlyArray<Listener.ListenerProgress>
+  readonly reports: ReadonlyArray<Listener.ListenerProgress>
   readonly pauses: ReadonlyArray<number>
 }
 
 /** Runs a listener until it has told so much, or ends by itself. */
 const listen = async (
   options: Partial<Listener.ListenerOptions> & Pick<Listener.ListenerOptions, "target">,
-  until: (told: ReadonlyArray<Listener.ListenerProgress>) => boolean,
+  until: (reports: ReadonlyArray<Listener.ListenerProgress>) => boolean,
   started: () => Promise<void> = async () => {}
 ): Promise<Played> => {
   const controller = new AbortController()
-  const told: Array<Listener.ListenerProgress> = []
+  const reports: Array<Listener.ListenerProgress> = []
   const pauses: Array<number> = []
   let place: Listener.FeedPlace | null = null
   let isKept = false
@@ -101,23 +101,23 @@ const listen = async (
         if (!isKept) {
           isKept = true
           void started()
-        } else if (until(told)) controller.abort(new Error("seen enough"))
+        } else if (until(reports)) controller.abort(new Error("seen enough"))
       },
-      tell: (progress) => told.push(progress),
+      tell: (progress) => reports.push(progress),
       sleep: async (seconds) => void pauses.push(seconds),
       ...options
     },
     controller.signal
   )
   const error = await following.catch((reason: unknown) => reason)
-  return { error, place, told, pauses }
+  return { error, place, reports, pauses }
 }
 
 describe("a listener", () => {
   it("posts each event from its start on, as a webhook's delivery", async () => {
     const { close, posted, target } = await machine(() => 204)
     const before = (await eventsOf()).length
-    const { place, told } = await listen(
+    const { place, reports } = await listen(
       { target },
       () => true,
       () => note("live-1")
@@ -126,7 +126,7 @@ describe("a listener", () => {
     const events = (await eventsOf()).slice(before)
     expect(events.length).toBeGreaterThan(0)
     expect(posted.map(({ body }) => body)).toEqual(events.slice(0, posted.length))
-    expect(told.map(({ seq }) => seq)).toEqual(
+    expect(reports.map(({ seq }) => seq)).toEqual(
       posted.map(({ body }) => /"seq":(\d+)\}$/u.exec(body)?.[1])
     )
     expect(place?.after).toEqual(expect.any(String))
@@ -176,7 +176,7 @@ describe("a listener", () => {
 
   it("posts an event again that was not taken, under its id and before any other", async () => {
     const { close, posted, target } = await machine((nth) => (nth <= 2 ? 500 : 200))
-    const { pauses, told } = await listen({ target, isFromStart: true }, () => true)
+    const { pauses, reports } = await listen({ target, isFromStart: true }, () => true)
     await close()
     const attempts = posted.slice(0, 4).map(({ headers }) => headers["x-webhook-attempt"])
     expect(attempts).toEqual(["1", "2", "3", "1"])
@@ -184,13 +184,13 @@ describe("a listener", () => {
     expect(new Set(ids.slice(0, 3)).size).toBe(1)
     expect(ids[3]).not.toBe(ids[0])
     expect(pauses).toEqual([1, 2])
-    expect(told[0]).toMatchObject({ on: "missed", outcome: "was answered 500", secondsLeft: 1 })
+    expect(reports[0]).toMatchObject({ on: "missed", outcome: "was answered 500", secondsLeft: 1 })
   })
 
   it("ends where its target is down for long, and loses no event by it", async () => {
     const gone = await machine(() => 200)
     await gone.close()
-    const { error, pauses, place, told } = await listen(
+    const { error, pauses, place, reports } = await listen(
       { target: gone.target, isFromStart: true },
       () => false
     )
@@ -198,7 +198,7 @@ describe("a listener", () => {
     expect(String(error)).toContain("took event 1 in none of 10 attempts")
     expect(String(error)).toContain("(connect)")
     expect(pauses).toEqual([1, 2, 4, 8, 16, 30, 30, 30, 30])
-    expect(told).toHaveLength(Listener.attemptsMax - 1)
+    expect(reports).toHaveLength(Listener.attemptsMax - 1)
     expect(place).toEqual({ since: null, after: null })
   })
 

@@ -46,8 +46,8 @@ interface Told {
 }
 const stateAt = ({ rings, stops }: Told, at: number): (typeof Timer.Type)["state"] =>
   at < rings ? "set" : at < Math.max(rings, stops) ? "rung" : "stopped"
-const movesAt = (told: Told, at: number): number =>
-  ({ set: 0, rung: 1, stopped: 2 })[stateAt(told, at)]
+const movesAt = (times: Told, at: number): number =>
+  ({ set: 0, rung: 1, stopped: 2 })[stateAt(times, at)]
 
 const instantPin = (at: Instant.Instant): Pin.ResolvedPin => ({
   offset: Offset.zero,
@@ -119,12 +119,12 @@ describe("what the clock does to records", () => {
               }
               yield* look(one.look)
               // Between the instant of a move and its notice, and after: the same record is read.
-              for (const [id, told] of story) {
+              for (const [id, times] of story) {
                 const self = yield* records.get(timers, id)
                 expect(shown(self)).toEqual({
-                  state: stateAt(told, from),
-                  rings: Math.min(1, movesAt(told, from)),
-                  touched: told.touched
+                  state: stateAt(times, from),
+                  rings: Math.min(1, movesAt(times, from)),
+                  touched: times.touched
                 })
               }
               const ids = [...story.keys()]

@@ -156,15 +156,15 @@ const write = Effect.fnUntraced(function* (
   { do: how, on }: { readonly do: string; readonly on: string },
   key: string
 ) {
-  const asked = { params: { counterId: on }, key }
+  const call = { params: { counterId: on }, key }
   if (how === "single" || how === "queue") {
-    const answer = yield* Calls.submit(single, olga, { ...asked, body: `{"by":1}` })
+    const answer = yield* Calls.submit(single, olga, { ...call, body: `{"by":1}` })
     if (how !== "queue") yield* Calls.settle
     const id = String(Calls.field(answer, "operationId"))
     return { id, actionKey: null, on, key, ended: how === "queue" ? null : yield* now }
   }
   const made = yield* Calls.submit(double, olga, {
-    ...asked,
+    ...call,
     body: `{"by":${key.length}${key.slice(1)}}`
   })
   const actionKey = String(Calls.field(made, "actionKey"))
@@ -222,12 +222,12 @@ describe("operations and actions", () => {
             // The counts are what went, in one event and one record of the log.
             const gone = (name: "operations" | "approvals") =>
               before[name].length - after[name].length
-            const [told = { counts: {} }, ...more] = yield* pruned
+            const [notice = { counts: {} }, ...more] = yield* pruned
             expect(more).toEqual([])
-            expect(told.counts["operations"] ?? 0).toBe(gone("operations"))
-            expect(told.counts["approvals"] ?? 0).toBe(gone("approvals"))
+            expect(notice.counts["operations"] ?? 0).toBe(gone("operations"))
+            expect(notice.counts["approvals"] ?? 0).toBe(gone("approvals"))
             const [detail] = yield* logged
-            expect(detail).toMatchObject(told.counts)
+            expect(detail).toMatchObject(notice.counts)
             // A key names its write for as long as the write is kept, and not longer.
             const keys = yield* Keys
             const sortable = Instant.sortable(yield* Instant.now)
@@ -433,9 +433,9 @@ describe("a kind whose batch fails", () => {
     let tries = 0
     const breaking = Effect.map(Feed, (feed) => ({
       ...feed,
-      prune: (asked: Parameters<typeof feed.prune>[0]) => {
+      prune: (input: Parameters<typeof feed.prune>[0]) => {
         tries += 1
-        return isBroken ? Effect.die(new Error("an index is broken")) : feed.prune(asked)
+        return isBroken ? Effect.die(new Error("an index is broken")) : feed.prune(input)
       }
     }))
     return Calls.runCase(

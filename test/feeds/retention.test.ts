@@ -40,13 +40,13 @@ for (const { name, ports } of stores) {
       Effect.runPromise(
         Effect.scoped(
           Effect.gen(function* () {
-            const asked = (key: string) => ({ params: { counterId: "a" }, body: '{"by":1}', key })
-            yield* Calls.submit(Toys.single, olga, asked("k1"))
-            const made = yield* Calls.submit(Toys.double, olga, asked("k2"))
+            const callOf = (key: string) => ({ params: { counterId: "a" }, body: '{"by":1}', key })
+            yield* Calls.submit(Toys.single, olga, callOf("k1"))
+            const made = yield* Calls.submit(Toys.double, olga, callOf("k2"))
             yield* Calls.approve(String(Calls.field(made, "actionKey")), ann)
             yield* Calls.settle
-            const awaiting = yield* Calls.submit(Toys.double, olga, asked("k3"))
-            const queued = yield* Calls.submit(Toys.single, olga, asked("k4"))
+            const awaiting = yield* Calls.submit(Toys.double, olga, callOf("k3"))
+            const queued = yield* Calls.submit(Toys.single, olga, callOf("k4"))
             const task = { ...retention({ history: [], more: [] }), every: 0 }
             const instances = yield* Effect.forEach([1, 2, 3], () => instance([task]))
             const feed = yield* Feed
@@ -85,7 +85,7 @@ for (const { name, ports } of stores) {
             )
             expect(bound.map(({ _tag }) => _tag)).toEqual(["None", "None", "Some", "Some"])
             // The operation is deleted with its key: the same key opens a new one.
-            const again = yield* Calls.submit(Toys.single, olga, asked("k1"))
+            const again = yield* Calls.submit(Toys.single, olga, callOf("k1"))
             expect(again.status).toBe(202)
           })
         ).pipe(

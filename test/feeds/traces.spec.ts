@@ -84,14 +84,14 @@ describe("the trace of a call", () => {
       }
       yield* Calls.settle
       const signed = { traceId: other.traceId, flags: 0b01 }
-      const asked = { traceId, flags: 0b11 }
+      const requestTrace = { traceId, flags: 0b11 }
       assert.deepStrictEqual(
         tracesOf(receivers).toSorted((a, b) => (a.type < b.type ? -1 : 1)),
         [
           { type: "approval.approved", trace: signed },
-          { type: "approval.requested", trace: asked },
+          { type: "approval.requested", trace: requestTrace },
           { type: "approval.signed", trace: signed },
-          { type: "operation.succeeded", trace: asked }
+          { type: "operation.succeeded", trace: requestTrace }
         ]
       )
     }).pipe(Effect.provide(venue(receivers)))

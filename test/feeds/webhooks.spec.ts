@@ -125,8 +125,8 @@ describe("a webhook", () => {
         "createdAt",
         "createdBy"
       ])
-      const asked = W.call("webhook.remove", { params: { webhookId: "conf" } })
-      expect(yield* slug(asked)).toBe("webhook-configured")
+      const removal = W.call("webhook.remove", { params: { webhookId: "conf" } })
+      expect(yield* slug(removal)).toBe("webhook-configured")
       yield* remove("a")
       const one = Effect.flatMap(Queries, (queries) =>
         queries.one(getWebhook, {
@@ -179,8 +179,8 @@ describe("a webhook", () => {
 /** The maker's call and its approver's, by the route itself. */
 const remove = (webhookId: string) =>
   Effect.gen(function* () {
-    const asked = W.call("webhook.remove", { params: { webhookId }, key: null })
-    yield* asked
+    const firstCall = W.call("webhook.remove", { params: { webhookId }, key: null })
+    yield* firstCall
     return yield* W.call("webhook.remove", {
       params: { webhookId },
       key: null,
@@ -452,8 +452,8 @@ describe("a test", () => {
 
   it.effect("of a webhook that is not there is refused", () =>
     Effect.gen(function* () {
-      const asked = W.call("webhook.test", { params: { webhookId: "nobody" } })
-      expect(yield* slug(asked)).toBe("not-found")
+      const testCall = W.call("webhook.test", { params: { webhookId: "nobody" } })
+      expect(yield* slug(testCall)).toBe("not-found")
     }).pipe(Effect.provide(W.posting(new W.Receivers())))
   )
 })

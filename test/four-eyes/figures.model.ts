@@ -301,13 +301,13 @@ describe("figures that move while people sign", () => {
             Effect.gen(function* () {
               let made = 0
               for (const burst of bursts) {
-                const { approvals: known } = yield* everything
+                const { approvals: actions } = yield* everything
                 yield* Effect.forEach(
                   burst,
                   (said) => {
                     const nth = said.do === "make" ? made++ : 0
                     const at = "action" in said ? said.action : 0
-                    const action = known[at % Math.max(1, known.length)]?.actionKey ?? "ak_none"
+                    const action = actions[at % Math.max(1, actions.length)]?.actionKey ?? "ak_none"
                     return Effect.andThen(Effect.yieldNow, outcome(makeCall(said, { nth, action })))
                   },
                   { concurrency: "unbounded", discard: true }

@@ -142,7 +142,7 @@ class Book {
     }
   }
 
-  standing(one: Action): Expected {
+  expectedFor(one: Action): Expected {
     if (one.state === "awaiting") return { status: 200, action: one }
     if (one.state === "approved") return { status: 200, operation: one.operationId }
     return { slug: one.state === "rejected" ? "approval-rejected" : "approval-decided" }
@@ -194,7 +194,7 @@ class Book {
     if (mine !== undefined) {
       const binds =
         said.key !== null || mine.state === "rejected" || this.now - mine.made < bodyWindow
-      if (binds) return this.standing(mine)
+      if (binds) return this.expectedFor(mine)
     }
     const same = newestFirst.filter((one) => one.print === print)
     // c
@@ -257,7 +257,7 @@ class Book {
   approved(caller: Caller.Caller, one: Action | undefined): Expected {
     if (one === undefined) return { slug: "not-found" }
     if (one.maker === caller.sub) return { slug: "same-approver" }
-    if (one.signers.includes(caller.sub)) return this.standing(one)
+    if (one.signers.includes(caller.sub)) return this.expectedFor(one)
     if (one.state !== "awaiting") {
       return { slug: one.state === "rejected" ? "approval-rejected" : "approval-decided" }
     }
@@ -444,8 +444,8 @@ const remember = (
   book.bound.set(`${sub} ${under}`, { print, action: made, until: Infinity })
 }
 
-const named = (said: Step, known: ReadonlyArray<{ readonly key: string }>): string =>
-  "action" in said ? (known[said.action % Math.max(1, known.length)]?.key ?? "ak_none") : ""
+const named = (said: Step, actions: ReadonlyArray<{ readonly key: string }>): string =>
+  "action" in said ? (actions[said.action % Math.max(1, actions.length)]?.key ?? "ak_none") : ""
 
 const expiries = fc.constantFrom(null, null, 36 * hour)
 const inWorld = (expiry: number | null) =>
@@ -486,11 +486,14 @@ describe("four eyes under any people in any order", () => {
               const seen = new Map<string, number>()
               for (const burst of bursts) {
                 const rows = yield* records.list(approvals, { limit: 100 })
-                const known = rows.map(({ record }) => ({ key: record.actionKey }))
+                const actions = rows.map(({ record }) => ({ key: record.actionKey }))
                 yield* Effect.forEach(
                   burst,
                   (said) =>
-                    Effect.andThen(Effect.yieldNow, Calls.slug(askedOf(said, named(said, known)))),
+                    Effect.andThen(
+                      Effect.yieldNow,
+                      Calls.slug(askedOf(said, named(said, actions)))
+                    ),
                   { concurrency: "unbounded" }
                 )
                 yield* holds(seen)

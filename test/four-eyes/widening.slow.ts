@@ -271,7 +271,7 @@ const set = (said: Extract<Step, { do: "set" }>, now: Instant.Instant) =>
     })
   })
 
-const tried = (said: Step, known: Rows, now: Instant.Instant) =>
+const tried = (said: Step, rowsBefore: Rows, now: Instant.Instant) =>
   Effect.gen(function* () {
     const at = <A>(all: ReadonlyArray<A>, nth: number) => all.toReversed()[nth]
     switch (said.do) {
@@ -296,7 +296,7 @@ const tried = (said: Step, known: Rows, now: Instant.Instant) =>
         yield* set(said, now)
         return
       case "lift": {
-        const restrictionId = at(known.restrictions, said.nth)?.restrictionId ?? "none"
+        const restrictionId = at(rowsBefore.restrictions, said.nth)?.restrictionId ?? "none"
         const params = { restrictionId }
         yield* call("restriction.lift", person(said.who), { params, body: { reason: "over" } })
         return
@@ -310,19 +310,19 @@ const tried = (said: Step, known: Rows, now: Instant.Instant) =>
       }
       case "revoke": {
         const standingApprovalId =
-          at(known.standingApprovals, said.nth)?.standingApprovalId ?? "none"
+          at(rowsBefore.standingApprovals, said.nth)?.standingApprovalId ?? "none"
         const params = { standingApprovalId }
         yield* call("standing-approval.revoke", person(said.who), { params, body: {} })
         return
       }
       case "release": {
-        const params = { holdId: at(known.holds, said.nth)?.holdId ?? "none" }
+        const params = { holdId: at(rowsBefore.holds, said.nth)?.holdId ?? "none" }
         yield* call("hold.release", person(said.who), { params, body: {} })
         return
       }
       case "sign":
       case "reject": {
-        const open = known.approvals.filter(({ state }) => state === "awaiting")
+        const open = rowsBefore.approvals.filter(({ state }) => state === "awaiting")
         const actionKey = at(open, said.nth)?.actionKey ?? "ak_none"
         yield* said.do === "sign"
           ? Calls.approve(actionKey, person(said.who))
@@ -442,8 +442,8 @@ const isAbout = (restriction: Pick<Restriction, "holderId" | "instrumentId">, ac
   (restriction.instrumentId ?? act.instrumentId) === act.instrumentId
 
 /** An operation that widens carries the approvals that its direction needs, of the right people. */
-const isSigned = (one: OperationRecord, known: Rows): boolean => {
-  const action = known.approvals.find(({ actionKey }) => actionKey === one.actionKey)
+const isSigned = (one: OperationRecord, records: Rows): boolean => {
+  const action = records.approvals.find(({ actionKey }) => actionKey === one.actionKey)
   if (action === undefined) return false
   const subs = new Set(action.signatures.map(({ sub }) => sub))
   return (
@@ -463,34 +463,35 @@ const isAfter = (
 const whyOf = (
   act: Act,
   input: {
-    readonly known: Rows
+    readonly records: Rows
     readonly ran: ReadonlyArray<OperationRecord>
     readonly span: { readonly from: Instant.Instant; readonly to: Instant.Instant }
   }
 ): Why | undefined => {
-  const { known, ran, span } = input
+  const { records, ran, span } = input
   const signed = (operationKind: string, resourceId: string) =>
     ran.some(
-      (one) => one.kind === operationKind && one.resource.id === resourceId && isSigned(one, known)
+      (one) =>
+        one.kind === operationKind && one.resource.id === resourceId && isSigned(one, records)
     )
   const loosening = (version: PolicyVersion) =>
     version.instrumentId === act.instrumentId && directionOf(version.changes) === "loosen"
   if (
-    known.restrictions.some(
+    records.restrictions.some(
       (one) => isAbout(one, act) && signed("restriction.lift", one.restrictionId)
     )
   ) {
     return "lift"
   }
   if (
-    known.holds.some(
+    records.holds.some(
       (one) => one.instrumentId === act.instrumentId && signed("hold.release", one.holdId)
     )
   ) {
     return "release"
   }
   if (act.name === "execute unattended") {
-    const own = known.standingApprovals.filter(
+    const own = records.standingApprovals.filter(
       ({ instrumentId, state }) => instrumentId === act.instrumentId && state === "active"
     )
     if (own.some((one) => signed("standing-approval.grant", one.standingApprovalId))) return "grant"
@@ -498,17 +499,17 @@ const whyOf = (
   }
   if (
     signed("policy.set", act.instrumentId) &&
-    known.versions.some((one) => one.state === "current" && loosening(one))
+    records.versions.some((one) => one.state === "current" && loosening(one))
   ) {
     return "policy"
   }
-  if (known.restrictions.some((one) => isAbout(one, act) && isAfter(one.autoReleaseAt, span))) {
+  if (records.restrictions.some((one) => isAbout(one, act) && isAfter(one.autoReleaseAt, span))) {
     return "lapse"
   }
-  if (known.versions.some((one) => loosening(one) && isAfter(one.effectiveFrom, span))) {
+  if (records.versions.some((one) => loosening(one) && isAfter(one.effectiveFrom, span))) {
     return "scheduled"
   }
-  const ruling = known.versions.find(
+  const ruling = records.versions.find(
     ({ instrumentId, state }) => instrumentId === act.instrumentId && state === "current"
   )
   return isAfter(ruling?.manifest.window.opensAt ?? null, span) ? "window" : undefined
@@ -556,14 +557,16 @@ const checked = (steps: ReadonlyArray<Step>) =>
     let before = yield* permitted
     for (const one of steps) {
       const from = yield* Instant.now
-      const known = yield* rows
+      const rowsBefore = yield* rows
       // A refused act must change nothing, which is compared as well.
-      yield* Effect.result(tried(one, known, from))
+      yield* Effect.result(tried(one, rowsBefore, from))
       yield* settle
       const after = yield* permitted
       const now = yield* rows
       const done = new Set(
-        known.operations.filter(({ state }) => state === "succeeded").map((row) => row.operationId)
+        rowsBefore.operations
+          .filter(({ state }) => state === "succeeded")
+          .map((row) => row.operationId)
       )
       const ran = now.operations.filter(
         (row) => row.state === "succeeded" && !done.has(row.operationId)
@@ -571,7 +574,7 @@ const checked = (steps: ReadonlyArray<Step>) =>
       const span = { from, to: yield* Instant.now }
       for (const act of after.values()) {
         if (before.has(keyOf(act))) continue
-        const why = whyOf(act, { known: now, ran, span })
+        const why = whyOf(act, { records: now, ran, span })
         expect(why, `${keyOf(act)} widened by ${one.do} for no reason`).toBeDefined()
         if (why !== undefined) timesSeen[why] += 1
       }

@@ -64,7 +64,7 @@ const small: Json = {
     }
   },
   webhooks: {
-    told: {
+    noted: {
       post: {
         parameters: [{ name: "webhook-id", in: "header" }],
         requestBody: {
@@ -246,8 +246,8 @@ const broken: ReadonlyArray<Change> = [
   ["a shorter text", [...posted, "properties", "id", "maxLength"], 5],
   ["a least length", [...posted, "properties", "note", "minLength"], 1],
   ["a field that takes null no more", [...posted, "properties", "note", "type"], "string"],
-  ["a webhook that is gone", ["webhooks", "told"], undefined],
-  ["a webhook's header that is gone", ["webhooks", "told", "post", "parameters", 0], undefined]
+  ["a webhook that is gone", ["webhooks", "noted"], undefined],
+  ["a webhook's header that is gone", ["webhooks", "noted", "post", "parameters", 0], undefined]
 ]
 
 describe("the growth check", () => {

@@ -53,13 +53,13 @@ const clientOf = (server: HttpServer.HttpServer["Service"]) =>
 /** The value of a call of the client, and the bytes of the answer without their `now`. */
 const heard = <A, E, R>(call: Effect.Effect<A, E, R>) => {
   let text = ""
-  const kept: typeof fetch = async (...asked) => {
-    const response = await fetch(...asked)
+  const recordingFetch: typeof fetch = async (...args) => {
+    const response = await fetch(...args)
     text = await response.clone().text()
     return response
   }
   return call.pipe(
-    Effect.provideService(FetchHttpClient.Fetch, kept),
+    Effect.provideService(FetchHttpClient.Fetch, recordingFetch),
     Effect.map((answer) => ({ answer, bytes: text.replace(/"now":"[^"]+"/, '"now":""') }))
   )
 }
@@ -182,10 +182,10 @@ const paramsOf = ({ name, params, route }: Read.Read): unknown => {
 }
 
 /** A declared read, called by its shape. */
-const asks = (client: Client.Client, read: Read.Read, asked: Client.PointAndPage) =>
+const asks = (client: Client.Client, read: Read.Read, pointAndPage: Client.PointAndPage) =>
   read.shape === "list"
-    ? heard(client.list(read, paramsOf(read) as never, asked))
-    : heard(client.one(read, paramsOf(read) as never, asked))
+    ? heard(client.list(read, paramsOf(read) as never, pointAndPage))
+    : heard(client.one(read, paramsOf(read) as never, pointAndPage))
 
 const pinned: ReadonlyArray<Read.Read> = Catalogue.queries.filter((read) => read.pinned)
 
@@ -196,7 +196,7 @@ const waysOf = ({ shape }: Read.Read): ReadonlyArray<Client.PointAndPage> =>
 /** One answer, and what the other instance said later to the same read: at the latest, and repeated. */
 interface Told {
   readonly name: string
-  readonly asked: Client.PointAndPage
+  readonly pointAndPage: Client.PointAndPage
   readonly bytes: string
   readonly latest: string
   readonly all: string
@@ -209,8 +209,9 @@ const walked = (here: Client.Client, there: Client.Client) =>
   Effect.gen(function* () {
     const played = yield* story
     const answers = yield* Effect.forEach(
-      pinned.flatMap((read) => waysOf(read).map((asked) => ({ read, asked }))),
-      ({ asked, read }) => Effect.map(asks(here, read, asked), (heard) => ({ read, ...heard }))
+      pinned.flatMap((read) => waysOf(read).map((pointAndPage) => ({ read, pointAndPage }))),
+      ({ pointAndPage, read }) =>
+        Effect.map(asks(here, read, pointAndPage), (heard) => ({ read, ...heard }))
     )
     yield* done(Calls.write("hold.release", { holdId: "p1" }, {}))
     const pages = yield* here.pages(subscriptions, {}, { limit: 1 }).pipe(
@@ -231,7 +232,7 @@ const walked = (here: Client.Client, there: Client.Client) =>
         const { name } = read
         return {
           name,
-          asked: pointAndPage,
+          pointAndPage,
           bytes,
           latest: latest.bytes,
           all: all.bytes,
@@ -248,7 +249,7 @@ const walked = (here: Client.Client, there: Client.Client) =>
     const operations = Client.read("operations.list")
     const unpinned = yield* here.list(operations, {})
     const refused = yield* Effect.flip(there.list(operations, {}, Client.repeat(unpinned)))
-    return { told: repeats, pages, again, whole, refused }
+    return { repeats, pages, again, whole, refused }
   })
 const subscriptions = Client.read("subscriptions.list")
 let between = 0
@@ -294,22 +295,22 @@ const shown = <A>({ ledgerTime, next, offset, value }: Client.Page<A>) => ({
 
 describe("an answer of the client, repeated at another instance after further writes", () => {
   it("is the same bytes but now, for every pinned read", () => {
-    expect(new Set(found.told.map(({ name }) => name)).size).toBe(pinned.length)
-    for (const { all, asked, bytes, latest, name } of found.told) {
-      expect([name, asked, all]).toEqual([name, asked, bytes])
-      expect([name, asked, latest]).not.toEqual([name, asked, bytes])
+    expect(new Set(found.repeats.map(({ name }) => name)).size).toBe(pinned.length)
+    for (const { all, pointAndPage, bytes, latest, name } of found.repeats) {
+      expect([name, pointAndPage, all]).toEqual([name, pointAndPage, bytes])
+      expect([name, pointAndPage, latest]).not.toEqual([name, pointAndPage, bytes])
     }
   })
 
   it("is the same bytes by its offset where the ledger dates all of it, and not where the engine wrote", () => {
-    const dated = found.told.filter(
-      ({ asked, name }) => asked.limit === undefined && ofLedger.includes(name)
+    const dated = found.repeats.filter(
+      ({ pointAndPage, name }) => pointAndPage.limit === undefined && ofLedger.includes(name)
     )
     expect(dated.map(({ name }) => name)).toEqual(
       pinned.map(({ name }) => name).filter((name) => ofLedger.includes(name))
     )
     for (const { bytes, ledger, name } of dated) expect([name, ledger]).toEqual([name, bytes])
-    const restriction = found.told.find(({ name }) => name === "restrictions.get")
+    const restriction = found.repeats.find(({ name }) => name === "restrictions.get")
     expect(restriction?.ledger).toBeNull()
   })
 
@@ -348,8 +349,8 @@ describe("what an answer is asked for again with", () => {
       { updatedFrom: then, asOf: now },
       { updatedFrom: then, at: offset }
     ]
-  ])("holds for an answer %s", (_, asked, all, ledger) => {
-    const answer = asked === undefined ? envelope : { ...envelope, pointAndPage: asked }
+  ])("holds for an answer %s", (_, pointAndPage, all, ledger) => {
+    const answer = pointAndPage === undefined ? envelope : { ...envelope, pointAndPage }
     expect(Client.repeat(answer)).toEqual(all)
     expect(Client.repeat(answer, "ledger")).toEqual(ledger)
   })

@@ -102,8 +102,8 @@ describe("a write that replaces what its caller saw", () => {
       ["7", "7"],
       ["7", null]
     ] as const) {
-      const asked = await write({ replaces }, ifMatch === undefined ? {} : { ifMatch })
-      expect(replacesOf(await run(asked))).toBe("7")
+      const call = await write({ replaces }, ifMatch === undefined ? {} : { ifMatch })
+      expect(replacesOf(await run(call))).toBe("7")
     }
     expect(replacesOf(await run(await write({ replaces: null })))).toBeUndefined()
   })

@@ -59,8 +59,8 @@ describe("an ETag", () => {
   ]
   it.each(answers)("and private, no-cache: %s", async (_, sent, status, isTagged) => {
     const as = sent.as === "investor" ? await investor("h-1") : (sent.as ?? operator)
-    const asked = { ...sent, as }
-    const { etag, text: __, headers: ___, ...head } = await read(asked)
+    const request = { ...sent, as }
+    const { etag, text: __, headers: ___, ...head } = await read(request)
     expect({ ...head, isTagged: etag !== null }).toEqual({
       status,
       isTagged,
@@ -68,7 +68,7 @@ describe("an ETag", () => {
       vary: isTagged ? "Authorization" : null
     })
     // If-None-Match is compared after all checks: a refusal stays one, an answer without an ETag is 200.
-    const again = await read({ ...asked, headers: { "if-none-match": "*" } })
+    const again = await read({ ...request, headers: { "if-none-match": "*" } })
     expect(again.status).toBe(isTagged ? 304 : status)
   })
 
@@ -170,9 +170,9 @@ describe("If-None-Match", () => {
   it("that matches has the headers of the whole answer, but for those of its body", async () => {
     for (const method of ["GET", "HEAD"]) {
       for (const path of ["/v1/holders/h-1", "/v1/holders?limit=2"]) {
-        const asked = { method, path, as: operator }
-        const whole = await read(asked)
-        const current = await read({ ...asked, headers: { "if-none-match": whole.etag ?? "" } })
+        const request = { method, path, as: operator }
+        const whole = await read(request)
+        const current = await read({ ...request, headers: { "if-none-match": whole.etag ?? "" } })
         expect([current.status, current.text]).toEqual([304, ""])
         const named = ({ headers }: typeof whole) => Object.fromEntries(headers)
         const {
@@ -220,20 +220,20 @@ describe("a copy", () => {
 
   it("of an investor is current whatever is written for others", async () => {
     const as = await investor("h-2")
-    const asked = { path: "/v1/holders?limit=9", as }
-    const tag = await tagOf(asked)
+    const request = { path: "/v1/holders?limit=9", as }
+    const tag = await tagOf(request)
     await writes("z-8")
-    expect(await tagOf(asked)).toBe(tag)
-    expect((await read({ ...asked, headers: { "if-none-match": tag } })).status).toBe(304)
+    expect(await tagOf(request)).toBe(tag)
+    expect((await read({ ...request, headers: { "if-none-match": tag } })).status).toBe(304)
   })
 
   it("of a page leads on to the records of its own point", async () => {
-    const asked = { path: "/v1/holders?limit=2", as: operator }
-    const whole = await read(asked)
+    const request = { path: "/v1/holders?limit=2", as: operator }
+    const whole = await read(request)
     await new Promise((done) => setTimeout(done, 5))
-    expect((await read({ ...asked, headers: { "if-none-match": whole.etag ?? "" } })).status).toBe(
-      304
-    )
+    expect(
+      (await read({ ...request, headers: { "if-none-match": whole.etag ?? "" } })).status
+    ).toBe(304)
     const { next } = JSON.parse(whole.text) as { readonly next: string }
     const following = await read({ path: `/v1/holders?limit=99&after=${next}`, as: operator })
     expect([following.status, following.text]).toEqual([200, expect.stringContaining("z-9")])
@@ -270,13 +270,13 @@ describe("a copy of another caller", () => {
     let current = 0
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 10, maxLength: 30 }), async (steps) => {
-        for (const asked of steps) {
-          if (typeof asked === "string") {
-            if (!written.has(asked)) await writes(asked)
-            written.add(asked)
+        for (const move of steps) {
+          if (typeof move === "string") {
+            if (!written.has(move)) await writes(move)
+            written.add(move)
             continue
           }
-          const { as, path: target, isAll } = asked
+          const { as, path: target, isAll } = move
           const own = await read({ path: target, as })
           const answers = copies.get(target) ?? new Map<string, string>()
           const tags = [...answers.keys()].slice(isAll ? 0 : -1)
@@ -305,16 +305,16 @@ describe("a web page of another origin", () => {
     const origin = "https://app.example"
     const served = await open({ origins: [origin] })
     await writes("h-1", "one", served)
-    const asked = { path: "/v1/holders/h-1", as: operator, headers: { origin } }
-    const whole = await read(asked, served)
+    const request = { path: "/v1/holders/h-1", as: operator, headers: { origin } }
+    const whole = await read(request, served)
     const headers = { origin, "if-none-match": whole.etag ?? "" }
-    const current = await read({ ...asked, headers }, served)
+    const current = await read({ ...request, headers }, served)
     expect(current.status).toBe(304)
     for (const { vary, headers: found } of [whole, current]) {
       expect(vary).toBe("Authorization, Origin")
       expect(found.get("access-control-expose-headers")).toContain("ETag")
     }
-    const allowed = await send(served, { ...asked, method: "OPTIONS" })
+    const allowed = await send(served, { ...request, method: "OPTIONS" })
     expect(allowed.headers.get("access-control-allow-headers")).toContain("If-None-Match")
     expect(allowed.headers.get("access-control-allow-headers")).toContain("Prefer")
     const { headers: page } = await read({ path: "/docs" }, served)

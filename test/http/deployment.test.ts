@@ -68,7 +68,7 @@ describe("readiness", () => {
           }
           // Readiness is cached: a request for it does not query the stores.
           const before = looks
-          for (let asked = 0; asked < 1_000; asked++) yield* state
+          for (let attempt = 0; attempt < 1_000; attempt++) yield* state
           expect(looks).toBe(before)
         }).pipe(Effect.provide(readiness(counted)))
       }

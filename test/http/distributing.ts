@@ -280,19 +280,19 @@ export const open = async (
     },
     writes: succeeds,
     sets: async (instrumentId, terms) => {
-      const asked = await Venue.send(venue, {
+      const response = await Venue.send(venue, {
         method: "POST",
         path: `/v1/instruments/${instrumentId}/policy:set`,
         as: await Venue.bearer(["operator"]),
         body: JSON.stringify(terms),
         headers: { "idempotency-key": crypto.randomUUID(), "if-match": '"1"' }
       })
-      const { actionKey } = await Venue.json<Json>(asked)
+      const { actionKey } = await Venue.json<Json>(response)
       const path = `/v1/approvals/${String(actionKey)}:approve`
       const as = await Venue.bearer(["approver"])
       const headers = { "idempotency-key": crypto.randomUUID() }
       const signed = await Venue.send(venue, { method: "POST", path, as, headers })
-      expect([asked.status, signed.status]).toEqual([202, 202])
+      expect([response.status, signed.status]).toEqual([202, 202])
       await venue.settle()
     },
     moves: async ({ from, to, units, instrumentId = "fund-a" }) => {

@@ -71,8 +71,8 @@ describe("the calendar of distributions over HTTP", () => {
   ])("G46: $instrumentId never has another record date for a reader elsewhere", async (vector) => {
     const { instrumentId, month, zones, ...dates } = vector
     for (const [zone, on] of Object.entries(zones)) {
-      const asked = zone === "" ? "" : `&zone=${zone}`
-      const query = `instrumentId=${instrumentId}&from=${month}&to=${month}${asked}`
+      const zoneQuery = zone === "" ? "" : `&zone=${zone}`
+      const query = `instrumentId=${instrumentId}&from=${month}&to=${month}${zoneQuery}`
       expect(await rows(query)).toEqual([
         expect.objectContaining({ ...dates, on, zone: zone === "" ? "UTC" : zone })
       ])

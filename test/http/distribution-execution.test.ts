@@ -135,9 +135,9 @@ describe("the execution of a distribution over HTTP", () => {
     expect((await prechecks("month=2026-07&acknowledgedRate=0.15")).failing).toEqual([
       "policy/rate-acknowledged"
     ])
-    const asked = await executes(july)
-    expect(asked).toMatchObject({ status: 202, value: { state: "awaiting" } })
-    const approval = `/v1/approvals/${String(asked.value["actionKey"])}`
+    const answer = await executes(july)
+    expect(answer).toMatchObject({ status: 202, value: { state: "awaiting" } })
+    const approval = `/v1/approvals/${String(answer.value["actionKey"])}`
     expect(await fund.reads(approval, "approver")).toMatchObject({ figures })
     expect((await fund.registrar.sees(Templates.Distribution)).length).toBe(0)
 

@@ -116,8 +116,8 @@ describe("an export of a distribution", () => {
           path: `/v1/distributions/${at}/export?format=${format}`,
           as: await Venue.bearer([as], claims)
         })
-        const { requestId: _, ...told } = await Venue.json<Distributing.Json>(answer)
-        return told
+        const { requestId: _, ...problem } = await Venue.json<Distributing.Json>(answer)
+        return problem
       }
       for (const [as, claims] of [
         ["investor", { holder: "dora" }],

@@ -34,9 +34,9 @@ interface Asked {
 }
 
 /** The check that refuses an execution; its precheck has to name the same, and as its first. */
-const refusedBy = async (asked: Asked): Promise<string> => {
-  const { instrumentId, month, acknowledgedRate } = asked
-  const { status, value } = await fund.calls("/v1/distributions", asked)
+const refusedBy = async (request: Asked): Promise<string> => {
+  const { instrumentId, month, acknowledgedRate } = request
+  const { status, value } = await fund.calls("/v1/distributions", request)
   const { type, gate, check } = value as Distributing.Json & Partial<Venue.Problem>
   const rate = acknowledgedRate === undefined ? "" : `&acknowledgedRate=${acknowledgedRate}`
   const { gates, allowed } = await fund.reads<{
@@ -44,8 +44,8 @@ const refusedBy = async (asked: Asked): Promise<string> => {
     readonly gates: ReadonlyArray<Record<"gate" | "check", string> & { readonly ok: boolean }>
   }>(`/v1/instruments/${instrumentId}/precheck?act=distribution.execute&month=${month}${rate}`)
   const first = gates.find(({ ok }) => !ok)
-  expect({ asked, status, type, allowed, check: `${gate}/${check}` }).toEqual({
-    asked,
+  expect({ request, status, type, allowed, check: `${gate}/${check}` }).toEqual({
+    request,
     status: 422,
     type: "urn:bursar:problem:rule-refused",
     allowed: false,
@@ -164,8 +164,8 @@ describe("under a deployment that alerts", () => {
 
   describe("G36: rates that differ in the points of a month", () => {
     it("a a –: are executed at the latest and announced, and another rate cannot be acknowledged", async () => {
-      const asked = { ...july("announced"), acknowledgedRate: 0.15 }
-      expect(await refusedBy(asked)).toBe("policy/rate-acknowledged")
+      const request = { ...july("announced"), acknowledgedRate: 0.15 }
+      expect(await refusedBy(request)).toBe("policy/rate-acknowledged")
       expect(await fund.writes("/v1/distributions", july("announced"))).toMatchObject({
         withholding: 0.2,
         ratesSeen: [0.15, 0.2],
@@ -175,8 +175,8 @@ describe("under a deployment that alerts", () => {
     })
 
     it("a a 0.2: are executed without an event where the latest is acknowledged", async () => {
-      const asked = { ...july("acknowledged"), acknowledgedRate: 0.2 }
-      expect(await fund.writes("/v1/distributions", asked)).toMatchObject({
+      const request = { ...july("acknowledged"), acknowledgedRate: 0.2 }
+      expect(await fund.writes("/v1/distributions", request)).toMatchObject({
         withholding: 0.2,
         acknowledgedRate: 0.2
       })
@@ -189,8 +189,8 @@ describe("under a deployment that alerts", () => {
         "/v1/distribution-calendar?instrumentId=refusing&from=2026-07&to=2026-07"
       )
       expect(row).toMatchObject({ periodState: "blocked" })
-      const asked = { ...july("refusing"), acknowledgedRate: 0.2 }
-      expect(await fund.writes("/v1/distributions", asked)).toMatchObject({ withholding: 0.2 })
+      const request = { ...july("refusing"), acknowledgedRate: 0.2 }
+      expect(await fund.writes("/v1/distributions", request)).toMatchObject({ withholding: 0.2 })
       expect(await rateChanges()).not.toContain("refusing.2026-07")
     })
 

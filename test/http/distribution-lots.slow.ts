@@ -98,8 +98,8 @@ const buys = async (instrumentId: string, holderId: string, amount: number) => {
  */
 const redeems = async (units: number) => {
   const { policy } = Distributing
-  const asked = { instrumentId: "rebased", holderId: "a", units }
-  const { redemptionId } = await fund.writes("/v1/redemptions", asked)
+  const order = { instrumentId: "rebased", holderId: "a", units }
+  const { redemptionId } = await fund.writes("/v1/redemptions", order)
   const instruments = [rebasedTerms]
   await fund.wallet("oracle").does(OracleBot.redemptions({ policy, instruments }))
   await fund.wallet("a").does(Orders.burns(policy, () => true))
@@ -169,8 +169,8 @@ describe("vectors of lots over HTTP", () => {
     expect(await unitsOf("a", "lots")).toBe("1750.009708")
     await fund.at("2026-07-24T12:00:00Z")
     await publishes("lots", "2026-07-24", "1.0480")
-    const asked = { instrumentId: "lots", holderId: "a", units: 1200 }
-    const redeemed = await fund.writes("/v1/redemptions", asked)
+    const redemptionOrder = { instrumentId: "lots", holderId: "a", units: 1200 }
+    const redeemed = await fund.writes("/v1/redemptions", redemptionOrder)
     const path = `/v1/redemptions/${String(redeemed["redemptionId"])}`
     await fund.work()
     expect(await fund.reads(path)).toMatchObject({ units: 1200, proceeds: 1257.6 })

@@ -117,8 +117,8 @@ describe("attributes that decide the tax of a line", () => {
     expect([status, slug]).toEqual([400, "invalid-request"])
     expect(fault).toContain("/body/attributes/0/value")
     expect(fault).toContain(expected)
-    const asked = { holderId: "eve", party: fund.wallet("alice").party, taxResidences: [] }
-    const onboarded = { ...asked, attributes: [stated], admissions: [] }
+    const holder = { holderId: "eve", party: fund.wallet("alice").party, taxResidences: [] }
+    const onboarded = { ...holder, attributes: [stated], admissions: [] }
     const [, , elsewhere] = await refusal("/v1/holders:onboard", onboarded, "app")
     expect(elsewhere).toContain("/body/attributes/0/value")
   })

@@ -262,8 +262,8 @@ const pathsOf = (
             : []),
           ...(read.pinned ? [[query, turned(marked)]] : [])
         ].map((parts) => {
-          const asked = parts.filter((part) => part !== "").join("&")
-          return asked === "" ? path : `${path}?${asked}`
+          const queryText = parts.filter((part) => part !== "").join("&")
+          return queryText === "" ? path : `${path}?${queryText}`
         })
       )
     )

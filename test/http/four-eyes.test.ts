@@ -195,10 +195,12 @@ describe("the route called again (4.3)", () => {
     const id = fresh()
     const made = await setPolicy(id, { as: "olga", key: `own-${id}` })
     const key = actionOf(made)
-    const told = `The same call of olga awaits approvers as ${key}: to approve it call POST /v1/approvals/${key}:approve, or repeat this call without an Idempotency-Key.`
+    const sameCallRecovery = `The same call of olga awaits approvers as ${key}: to approve it call POST /v1/approvals/${key}:approve, or repeat this call without an Idempotency-Key.`
     const approver = await setPolicy(id, { as: "ann", key: `other-${id}` })
     expect([approver.status, approver.slug]).toEqual([403, "permission-denied"])
-    expect((JSON.parse(approver.text) as { readonly recovery: string | null }).recovery).toBe(told)
+    expect((JSON.parse(approver.text) as { readonly recovery: string | null }).recovery).toBe(
+      sameCallRecovery
+    )
     // An auditor approves nothing, and is told of nothing.
     const auditor = await setPolicy(id, { as: "eve", key: `eve-${id}` })
     expect((JSON.parse(auditor.text) as { readonly recovery: string | null }).recovery).toBeNull()
@@ -207,7 +209,7 @@ describe("the route called again (4.3)", () => {
     expect(actionOf(both)).not.toBe(key)
     const { recovery } = JSON.parse(both.text) as { readonly recovery: string }
     expect(recovery).toBe(
-      `One approver other than the maker must call POST /v1/approvals/${actionOf(both)}:approve. ${told}`
+      `One approver other than the maker must call POST /v1/approvals/${actionOf(both)}:approve. ${sameCallRecovery}`
     )
     const [first] = [await approve(key, "both")]
     expect(first?.status).toBe(202)

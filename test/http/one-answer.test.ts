@@ -62,7 +62,7 @@ const post = (path: string, body: string, headers = "") =>
 interface Caller {
   readonly socket: Socket
   /** All bytes that it received, once the connection has ended. */
-  readonly told: Promise<Buffer>
+  readonly bytes: Promise<Buffer>
 }
 
 /** A connection that half-closes only when it is told to, and reads until the other side ends. */
@@ -78,7 +78,7 @@ const call = (bytes: string): Caller => {
     socket.on("error", reject)
   })
   socket.write(Buffer.from(bytes, "latin1"))
-  return { socket, told: received }
+  return { socket, bytes: received }
 }
 
 /** The statuses of the answers in these bytes, which hold nothing but whole answers. */
@@ -108,7 +108,7 @@ const statusesIn = (bytes: Buffer): ReadonlyArray<number> => {
   return statuses
 }
 
-const answered = async ({ told }: Caller) => statusesIn(await told)
+const answered = async ({ bytes }: Caller) => statusesIn(await bytes)
 
 // Red without `httpAllowHalfOpen` (Listener.ts): the connection ends without a word.
 describe("who has sent a whole request and then half-closes", () => {
@@ -130,7 +130,7 @@ describe("who has sent a whole request and then half-closes", () => {
     await until(() => accepted[0]?.readableEnded === true)
     door.resolve()
     if (request().startsWith("HEAD")) {
-      expect((await caller.told).toString("latin1")).toMatch(/^HTTP\/1.1 200 [^]*\r\n\r\n$/)
+      expect((await caller.bytes).toString("latin1")).toMatch(/^HTTP\/1.1 200 [^]*\r\n\r\n$/)
     } else expect(await answered(caller)).toEqual([status])
   })
 
@@ -287,7 +287,7 @@ describe("a coding or a version that is not spoken here", () => {
 
   it("a head that the parser refuses has no body", async () => {
     for (const line of ["HEAD /v1/instruments/\xe9 HTTP/1.1", "HEAD /v1/health HTTP/1.9"]) {
-      const answerText = (await call(`${line}\r\nHost: x\r\n\r\n`).told).toString("latin1")
+      const answerText = (await call(`${line}\r\nHost: x\r\n\r\n`).bytes).toString("latin1")
       expect(answerText).toMatch(/^HTTP\/1.1 400 [^]*\r\ncontent-length: 0\r\n[^]*\r\n\r\n$/)
       expect(answerText.split("\r\n\r\n")).toHaveLength(2)
     }

@@ -370,15 +370,15 @@ describe.each(documents)("the document of %s", (_, routes) => {
     kind.replaceAll(/(?:^|[.-])([a-z])/g, (_, letter: string) => letter.toUpperCase())
 
   it("leaves answers open and closes requests", () => {
-    const asked = new Set(
+    const inRequests = new Set(
       routes.flatMap((route) => [...reachedBy(at(operationOf(route) ?? null, "requestBody"))])
     )
     for (const [object, path] of objects(document)) {
       if (object.additionalProperties !== false) continue
       const [, kind, name] = path
-      expect(path.includes("requestBody") || (kind === "schemas" && asked.has(String(name)))).toBe(
-        true
-      )
+      expect(
+        path.includes("requestBody") || (kind === "schemas" && inRequests.has(String(name)))
+      ).toBe(true)
     }
   })
 

@@ -32,15 +32,15 @@ export const pageFetch =
   (origin: string, preflights: Array<ReadonlyArray<string>> = []): typeof fetch =>
   async (input, init) => {
     const { headers, method, url } = new Request(input, init)
-    const asked = [...headers.keys()].filter((name) => !simpleHeaders.has(name)).toSorted()
-    if (asked.length > 0 || !simpleMethods.has(method)) {
-      preflights.push(asked)
+    const customHeaders = [...headers.keys()].filter((name) => !simpleHeaders.has(name)).toSorted()
+    if (customHeaders.length > 0 || !simpleMethods.has(method)) {
+      preflights.push(customHeaders)
       const leave = await fetch(url, {
         method: "OPTIONS",
         headers: {
           origin,
           "access-control-request-method": method,
-          "access-control-request-headers": asked.join(",")
+          "access-control-request-headers": customHeaders.join(",")
         }
       })
       if (!leave.ok) refused(`the preflight is answered ${leave.status}`)
@@ -48,7 +48,7 @@ export const pageFetch =
       const methods = wordsOf(leave.headers, "access-control-allow-methods")
       if (!methods.has(method.toLowerCase())) refused(`${method} is not permitted`)
       const permitted = wordsOf(leave.headers, "access-control-allow-headers")
-      const more = asked.filter((name) => !permitted.has(name))
+      const more = customHeaders.filter((name) => !permitted.has(name))
       if (more.length > 0) refused(`${more.join(", ")}: not permitted`)
     }
     const sent = new Headers(init?.headers ?? headers)

@@ -275,13 +275,13 @@ describe("issuer powers over HTTP", () => {
     expect(await refusedBy(path, { moves: [{ holderId: "h3", toHolderId: "h3" }], order })).toBe(
       "rule-refused policy another-receiver"
     )
-    const asked = `act=instrument.force-transfer&documentHash=${order.documentHash}`
-    expect(await objecting(`${asked}&moves=h3:h3&moves=h1:h2:1000.0000001`)).toEqual([
+    const query = `act=instrument.force-transfer&documentHash=${order.documentHash}`
+    expect(await objecting(`${query}&moves=h3:h3&moves=h1:h2:1000.0000001`)).toEqual([
       "policy another-receiver",
       "units enough-units",
       "units unit-decimals"
     ])
-    expect(await objecting(`${asked}&moves=h1:h2:10&moves=h3:h2`)).toEqual([])
+    expect(await objecting(`${query}&moves=h1:h2:10&moves=h3:h2`)).toEqual([])
     await succeeds(path, { moves, order }, "compliance")
     expect([await units("h1"), await units("h2"), await units("h3")]).toEqual([50, 59, 0])
     expect(await payloadsOf("holder.forced-transfer", "h3")).toMatchObject([{ quantity: 9 }])
@@ -319,13 +319,13 @@ describe("issuer powers over HTTP", () => {
   })
 
   it("recover several holders of an instrument, each to its own successor", async () => {
-    const asked = "act=instrument.recover&holderIds=h2"
-    const before = await objecting(asked)
+    const query = "act=instrument.recover&holderIds=h2"
+    const before = await objecting(query)
     expect(before).toContain("consent issuer-powers-consent")
     expect(before).toContain("policy successor-registered")
     await consents("h2")
     await names("h2")
-    expect(await objecting(asked)).toEqual([])
+    expect(await objecting(query)).toEqual([])
     await succeeds("/v1/instruments/fund-a:recover", { holderIds: ["h2"] })
     expect([await units("h2"), await units("h2-next")]).toEqual([0, 59])
     expect(await register()).toEqual({ totalUnits: 109, supplyOnLedger: 109, difference: 0 })

@@ -378,12 +378,12 @@ describe("a precheck under a hold and a restriction", () => {
       recovery: ok ? null : "Ask the venue."
     })
     const rest = ({ gates }: Told) => gates.filter(({ check }) => check !== "standing")
-    for (const [index, told] of after.entries()) {
-      expect(told.gates).toContainEqual(standingRow(false))
+    for (const [index, answer] of after.entries()) {
+      expect(answer.gates).toContainEqual(standingRow(false))
       expect(before[index]?.gates).toContainEqual(standingRow(true))
-      expect(rest(told)).toEqual(before[index] === undefined ? [] : rest(before[index]))
-      expect([before[index]?.allowed, told.allowed]).toEqual([true, false])
-      expect(told.figures).toEqual(before[index]?.figures)
+      expect(rest(answer)).toEqual(before[index] === undefined ? [] : rest(before[index]))
+      expect([before[index]?.allowed, answer.allowed]).toEqual([true, false])
+      expect(answer.figures).toEqual(before[index]?.figures)
     }
   })
 })

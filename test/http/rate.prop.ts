@@ -30,14 +30,14 @@ const limiting = (
   )
 
 /** A window that notes what it is asked, and answers a turn of the event loop later. */
-const slow = (asked: (cost: Parameters<RateWindow["Service"]["take"]>[0]) => void) =>
+const slow = (onTake: (cost: Parameters<RateWindow["Service"]["take"]>[0]) => void) =>
   Layer.effect(
     RateWindow,
     Effect.map(RateWindow, (window) => ({
       ...window,
       take: (cost: Parameters<RateWindow["Service"]["take"]>[0]) =>
         Effect.suspend(() => {
-          asked(cost)
+          onTake(cost)
           return Effect.andThen(Effect.yieldNow, window.take(cost))
         })
     }))
@@ -181,7 +181,7 @@ describe("the limit", () => {
   it.effect(
     "is asked for twice by many calls of one subject, and apart for another subject",
     () => {
-      const asked: Array<string> = []
+      const takes: Array<string> = []
       return Effect.gen(function* () {
         const { take } = yield* RateLimit.RateLimit
         const subs = [...Array.from({ length: 64 }, () => "a"), "b"]
@@ -189,12 +189,12 @@ describe("the limit", () => {
           concurrency: "unbounded"
         })
         expect(answers.every(({ refused }) => refused === undefined)).toBe(true)
-        expect(asked).toEqual(["venue-1/a 1", "venue-1/b 1", "venue-1/a 63"])
+        expect(takes).toEqual(["venue-1/a 1", "venue-1/b 1", "venue-1/a 63"])
       }).pipe(
         Effect.provide(
           limiting(
             {},
-            slow(({ subject, cost }) => asked.push(`${subject} ${cost}`))
+            slow(({ subject, cost }) => takes.push(`${subject} ${cost}`))
           )
         )
       )
@@ -277,12 +277,12 @@ describe("the limit", () => {
 })
 
 describe("a shared count that is away", () => {
-  const broken = (asked: () => void, answer: Effect.Effect<never, StorageUnavailable>) =>
+  const broken = (onTake: () => void, answer: Effect.Effect<never, StorageUnavailable>) =>
     Layer.effect(
       RateWindow,
       Effect.map(RateWindow, (window) => ({
         ...window,
-        take: () => Effect.suspend(() => (asked(), answer))
+        take: () => Effect.suspend(() => (onTake(), answer))
       }))
     ).pipe(Layer.provide(Memory.layer))
 
@@ -313,19 +313,19 @@ describe("a shared count that is away", () => {
   )
 
   it.effect("is asked again once a second, not by every call", () => {
-    let asked = 0
+    let takes = 0
     return Effect.gen(function* () {
       const { take } = yield* RateLimit.RateLimit
       for (let i = 0; i < 20; i++) yield* take(caller("a"))
-      expect(asked).toBe(1)
+      expect(takes).toBe(1)
       yield* TestClock.adjust("1 second")
       yield* take(caller("a"))
-      expect(asked).toBe(2)
+      expect(takes).toBe(2)
     }).pipe(
       Effect.provide(
         limiting(
           {},
-          broken(() => asked++, away)
+          broken(() => takes++, away)
         )
       )
     )

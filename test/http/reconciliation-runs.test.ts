@@ -257,11 +257,14 @@ describe("a call that waits behind a run under way", () => {
     for (const name of names) await venue.run(leased(name))
     await venue.run(underWay(1_000))
     const answers = await Promise.all([start({ body: scoped("fund-b") }), start({ body: "{}" })])
-    const told = answers.map(({ headers, status }) => [status, Number(headers.get("retry-after"))])
+    const refusals = answers.map(({ headers, status }) => [
+      status,
+      Number(headers.get("retry-after"))
+    ])
     const slugs = await Promise.all(answers.map(Venue.slugOf))
     expect(slugs).toEqual(["overloaded", "overloaded"])
     // The one under way has taken a thousand seconds and more for its first instrument of three.
-    const [ofOne, ofAll] = told
+    const [ofOne, ofAll] = refusals
     expect(ofOne).toEqual([503, expect.toSatisfy((seconds) => seconds >= 1_000 && seconds < 1_200)])
     expect(ofAll).toEqual([503, expect.toSatisfy((seconds) => seconds >= 3_000)])
   })

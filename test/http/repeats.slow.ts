@@ -98,13 +98,13 @@ const plays = (story: Effect.Effect<unknown, unknown, Twins.Services>, form: "ke
         const door = yield* FourEyes
         const engine = yield* Engine.Engine
         const all: Array<Sent> = []
-        const submit: Submit = (operation, asked) =>
+        const submit: Submit = (operation, submission) =>
           Effect.gen(function* () {
             const call = {
-              ...asked,
-              key: form === "keyed" ? asked.key : null,
+              ...submission,
+              key: form === "keyed" ? submission.key : null,
               // A removal has no body.
-              body: operation.route.startsWith("DELETE ") ? undefined : asked.body
+              body: operation.route.startsWith("DELETE ") ? undefined : submission.body
             }
             const answer = yield* door.submit(operation, call)
             if (answer.status !== 202) return answer

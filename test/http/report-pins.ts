@@ -175,7 +175,7 @@ const ask = Effect.fnUntraced(function* (path: string) {
   const as = yield* Twins.token("auditor")
   const port = "port" in address ? address.port : 0
   const { head, status, text } = yield* Twins.call(
-    { port, found: new Map(), asked: [] },
+    { port, found: new Map(), storeCalls: [] },
     { path, as }
   )
   const members = /^\{.*?"offset":(?<offset>\d+)/su.exec(text)?.groups

@@ -105,7 +105,7 @@ const playedAs = (stopped: "h1" | "decoy", stop: Stop) =>
       yield* Executions.publishes(stage, "0.002", yield* now)
       yield* Powers.mints(stage, holders[1]!, "5")
       yield* mark
-      const told = new Map<string, Told>()
+      const answersByCaller = new Map<string, Told>()
       for (const caller of ["h1", "h2", "app"] as const) {
         const role = caller === "app" ? "app" : "investor"
         const as = yield* Twins.token(role, caller)
@@ -118,15 +118,15 @@ const playedAs = (stopped: "h1" | "decoy", stop: Stop) =>
         }
         // Asked again, so that it is no matter what was in memory before.
         for (const path of paths) {
-          twin.asked.length = 0
+          twin.storeCalls.length = 0
           yield* ask(path)
-          answers.set(path, `${answers.get(path)}\n\n${twin.asked.join("\n")}`)
+          answers.set(path, `${answers.get(path)}\n\n${twin.storeCalls.join("\n")}`)
         }
-        told.set(caller, answers)
+        answersByCaller.set(caller, answers)
       }
       const staff = yield* Twins.token("auditor")
       const seen = yield* Twins.call(twin, { path: "/v1/holders/h1/portfolio", as: staff })
-      return { told, staff: seen.text }
+      return { answersByCaller, staff: seen.text }
     })
   )
 
@@ -135,18 +135,22 @@ const ways: ReadonlyArray<Stop> = ["freeze", "a hit", "a doubt", "receive-only",
 describe("reports to an investor and an app", () => {
   it.each(firstOf(1, ways))("never tell by a byte or a look-up whom it stops: %s", async (stop) => {
     const [one, other] = [await playedAs("h1", stop), await playedAs("decoy", stop)]
-    for (const [caller, answers] of one.told) {
+    for (const [caller, answers] of one.answersByCaller) {
       const differing = [...answers].flatMap(([path, text]) => {
-        const there = other.told.get(caller)?.get(path)
+        const there = other.answersByCaller.get(caller)?.get(path)
         return text === there ? [] : [`${caller} ${path}\n${text}\n-- and\n${there}`]
       })
       expect(differing.slice(0, 1)).toEqual([])
     }
     // The compared answers have a cost and an income in them, and staff reads what the others do not.
-    const own = one.told.get("h1")?.get("/v1/holders/h1/portfolio") ?? ""
+    const own = one.answersByCaller.get("h1")?.get("/v1/holders/h1/portfolio") ?? ""
     expect(own).toMatch(/"cost":266\.67\d*,"accrued":0?\d*\.\d*[1-9]/u)
-    expect(one.told.get("h1")?.get("/v1/holders/h1/movements?format=csv")).toMatch(/^200/u)
-    expect(one.told.get("app")?.get("/v1/instruments/fund-a/register?format=csv")).toMatch(/^200/u)
+    expect(one.answersByCaller.get("h1")?.get("/v1/holders/h1/movements?format=csv")).toMatch(
+      /^200/u
+    )
+    expect(
+      one.answersByCaller.get("app")?.get("/v1/instruments/fund-a/register?format=csv")
+    ).toMatch(/^200/u)
     if (stop !== "a doubt") expect(one.staff).not.toBe(other.staff)
   })
 })

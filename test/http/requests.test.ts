@@ -44,8 +44,8 @@ describe("the request of a write", () => {
         yield* Calls.settle
         const holdId = paused.written.resource.id
         const body = { reason: "it is over" }
-        const asked = yield* post(`/v1/holds/${holdId}:release`, body, "release")
-        const { actionKey, request } = asked.written
+        const action = yield* post(`/v1/holds/${holdId}:release`, body, "release")
+        const { actionKey, request } = action.written
         expect(request).toEqual({ holdId, ...body })
         for (const sub of ["ada", "abel"]) {
           yield* Calls.approve(String(actionKey), Calls.person(sub, "approver"))

@@ -133,7 +133,7 @@ describe("a confirmed screening match", () => {
       role: null,
       actorName: null
     })
-    const [told] = await events("holder.restricted", holderId)
-    expect(told?.["payload"]).toMatchObject({ reason: "sanctions", orderCited: false })
+    const [event] = await events("holder.restricted", holderId)
+    expect(event?.["payload"]).toMatchObject({ reason: "sanctions", orderCited: false })
   })
 })

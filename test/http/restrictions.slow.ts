@@ -84,10 +84,10 @@ describe("holder.restrict", () => {
     // In force from the call's own now; the record is of when that was written.
     expect(String(made["from"]) <= String(made["createdAt"])).toBe(true)
     expect(await one("z-court")).toMatchObject(made)
-    const [told, ...more] = await events("holder.restricted", holderId)
+    const [event, ...more] = await events("holder.restricted", holderId)
     expect(more).toEqual([])
-    expect(told).toMatchObject({ resourceKind: "holder", resourceId: holderId })
-    expect(told?.["payload"]).toEqual({
+    expect(event).toMatchObject({ resourceKind: "holder", resourceId: holderId })
+    expect(event?.["payload"]).toEqual({
       mode: "receive-only",
       reason: "court-order",
       holderId,

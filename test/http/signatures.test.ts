@@ -416,13 +416,13 @@ describe("the order of judging", () => {
   )
 
   it.effect("ten thousand wrong signatures never reach the store of nonces", () => {
-    let asked = 0
+    let nonceCalls = 0
     const counting = Layer.effect(
       Keys,
       Effect.map(Keys, (keys) => ({
         ...keys,
         useNonce: (nonce) => {
-          asked++
+          nonceCalls++
           return keys.useNonce(nonce)
         }
       }))
@@ -434,9 +434,9 @@ describe("the order of judging", () => {
         seen.add(yield* call(signed({ secret: Buffer.from(String(i).padStart(32, "0")) })))
       }
       expect([...seen]).toEqual(["signature-invalid"])
-      expect(asked).toBe(0)
+      expect(nonceCalls).toBe(0)
       expect(yield* call(signed())).toBe("k-1")
-      expect(asked).toBe(1)
+      expect(nonceCalls).toBe(1)
     }).pipe(Effect.provide(judging([key({ keyId: "k-1" })], { nonces: counting })))
   })
 

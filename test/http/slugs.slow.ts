@@ -29,7 +29,7 @@ type Told = Partial<Record<keyof Refusal.RefusalDetails | "instance", unknown>>
 /** A call that is refused with the slug, and the members that the problem then has. */
 interface Reached {
   readonly by: () => Promise<Response>
-  readonly told?: Told
+  readonly members?: Told
   /** Headers it has besides Retry-After, which is judged by its member. */
   readonly headers?: Readonly<Record<string, string>>
   /** Set if the slug is the problem of an operation, and not the answer of a call. */
@@ -261,7 +261,7 @@ const away = Layer.succeed(Host.Jwks.Jwks, {
 const reach: { readonly [S in Slug]: Reached | "not built" } = {
   "invalid-request": {
     by: () => answerTo({ ...noting, body: '{"holderId":1}' }),
-    told: {
+    members: {
       errors: expect.arrayContaining([{ pointer: "/body/holderId", detail: expect.any(String) }])
     }
   },
@@ -315,7 +315,7 @@ const reach: { readonly [S in Slug]: Reached | "not built" } = {
   },
   "offset-unavailable": {
     by: () => answerTo({ path: "/v1/holders?limit=1&at=5" }),
-    told: { retryAfter: 1, projectionOffset: 0, ledgerEnd: 0 }
+    members: { retryAfter: 1, projectionOffset: 0, ledgerEnd: 0 }
   },
   "before-horizon": {
     by: () => answerTo({ path: "/v1/holders?limit=1&asOf=1999-12-31T00:00:00Z" })
@@ -359,7 +359,7 @@ const reach: { readonly [S in Slug]: Reached | "not built" } = {
             headers: { "idempotency-key": "stuck" }
           })
       ),
-    told: { retryAfter: 1 }
+    members: { retryAfter: 1 }
   },
   "already-exists": {
     by: () =>
@@ -370,13 +370,13 @@ const reach: { readonly [S in Slug]: Reached | "not built" } = {
         return send(venue, { ...noting, as, headers: { "idempotency-key": "2" } })
       })
   },
-  "state-conflict": { by: () => refused("state"), told: conflict },
+  "state-conflict": { by: () => refused("state"), members: conflict },
   "contract-stale": {
     by: () => operation(ledgerRefusal("CONTRACT_NOT_FOUND", 11)),
-    told: { ...toldByLedger, check: "stale-contract", reason: "contract-not-found" },
+    members: { ...toldByLedger, check: "stale-contract", reason: "contract-not-found" },
     inOperation: true
   },
-  "webhook-configured": { by: () => refused("configured"), told: configured },
+  "webhook-configured": { by: () => refused("configured"), members: configured },
   "cursor-expired": {
     by: () =>
       at(
@@ -419,11 +419,11 @@ const reach: { readonly [S in Slug]: Reached | "not built" } = {
         return send(venue, { ...noting, as, headers, body: note.replace("one", "two") })
       })
   },
-  "rule-refused": { by: () => refused("rule"), told: rule },
-  "webhook-url-refused": { by: () => refused("address"), told: address },
+  "rule-refused": { by: () => refused("rule"), members: rule },
+  "webhook-url-refused": { by: () => refused("address"), members: address },
   "ledger-rejected": {
     by: () => operation(ledgerRefusal("TEMPLATE_PRECONDITION_VIOLATED", 9)),
-    told: { ...toldByLedger, check: "precondition", reason: "template-precondition-violated" },
+    members: { ...toldByLedger, check: "precondition", reason: "template-precondition-violated" },
     inOperation: true
   },
   "rate-limited": {
@@ -433,7 +433,7 @@ const reach: { readonly [S in Slug]: Reached | "not built" } = {
         await send(venue, { path: "/v1/holders?limit=1", as })
         return send(venue, { path: "/v1/holders?limit=1", as })
       }),
-    told: { retryAfter: expect.any(Number) }
+    members: { retryAfter: expect.any(Number) }
   },
   internal: { by: () => answerTo({ path: "/v1/holders/broken" }) },
   "not-ready": {
@@ -442,19 +442,19 @@ const reach: { readonly [S in Slug]: Reached | "not built" } = {
         { path: "/v1/health" },
         { vitals: Effect.fail(Refusal.unavailable("not-ready", "It is not there.", 5)) }
       ),
-    told: { retryAfter: 5 }
+    members: { retryAfter: 5 }
   },
   "ledger-unavailable": {
     by: () =>
       operation(
         new Ledger.Unreachable({ detail: "nobody answers", retryAfter: Duration.millis(1) })
       ),
-    told: { retryAfter: 60 },
+    members: { retryAfter: 60 },
     inOperation: true
   },
   "identity-provider-unavailable": {
     by: () => answerTo({ path: "/v1/holders?limit=1" }, { jwks: away }),
-    told: { retryAfter: 5 }
+    members: { retryAfter: 5 }
   },
   overloaded: {
     by: () =>
@@ -468,7 +468,7 @@ const reach: { readonly [S in Slug]: Reached | "not built" } = {
           }))
         }
       ),
-    told: { retryAfter: 5 }
+    members: { retryAfter: 5 }
   },
   "ledger-timeout": "not built"
 }
@@ -479,7 +479,7 @@ const notBuilt: Partial<Record<Slug, string>> = {
 }
 
 /** Every member of a problem; absent ones are null. */
-const expected = (slug: Slug, told: Told) => ({
+const expected = (slug: Slug, members: Told) => ({
   ...Object.fromEntries(problemMembers.map((name) => [name, null])),
   type: `urn:bursar:problem:${slug}`,
   title: Refusal.refusals[slug].title,
@@ -487,7 +487,7 @@ const expected = (slug: Slug, told: Told) => ({
   retryable: Refusal.refusals[slug].retryable,
   detail: expect.stringMatching(/./u),
   requestId: expect.stringMatching(/^req_[0-9A-HJKMNP-TV-Z]{26}$/u),
-  ...told
+  ...members
 })
 
 const slugs = Object.keys(Refusal.refusals) as ReadonlyArray<Slug>
@@ -502,12 +502,12 @@ describe("a refusal of the table", () => {
     const { headers } = response
     if (how.inOperation === true) {
       const { value } = await json<{ value: { problem: Problem } }>(response)
-      expect(value.problem).toEqual(expected(slug, how.told ?? {}))
+      expect(value.problem).toEqual(expected(slug, how.members ?? {}))
       return
     }
     const problem = await json<Problem>(response)
     expect([slug, response.status]).toEqual([slug, Refusal.refusals[slug].status])
-    expect(problem).toEqual(expected(slug, how.told ?? {}))
+    expect(problem).toEqual(expected(slug, how.members ?? {}))
     expect(headers.get("content-type")).toBe("application/problem+json")
     expect(headers.get("x-request-id")).toBe(problem.requestId)
     expect(headers.get("x-content-type-options")).toBe("nosniff")

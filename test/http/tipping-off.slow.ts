@@ -187,8 +187,8 @@ const pathsOf = (
           ...(point === undefined ? [] : [[query, point]]),
           ...(read.shape === "list" && query !== "format=csv" ? [[query, "limit=1"]] : [])
         ].map((parts) => {
-          const asked = parts.filter((part) => part !== "").join("&")
-          return asked === "" ? path : `${path}?${asked}`
+          const queryText = parts.filter((part) => part !== "").join("&")
+          return queryText === "" ? path : `${path}?${queryText}`
         })
       })
     )
@@ -198,14 +198,14 @@ const pathsOf = (
 interface Told {
   readonly answers: ReadonlyMap<string, { readonly status: number; readonly text: string }>
   /** Calls to the stores for each path, in order. */
-  readonly asked: ReadonlyMap<string, string>
+  readonly storeCalls: ReadonlyMap<string, string>
 }
 
 /** The answers to a caller, every page of them. */
 const answers = (twin: Twins.Twin, as: string, paths: ReadonlyArray<string>) =>
   Effect.gen(function* () {
     const answerByPath = new Map<string, { readonly status: number; readonly text: string }>()
-    const asked = new Map<string, string>()
+    const storeCalls = new Map<string, string>()
     for (const path of paths) {
       for (let page = path; ; ) {
         const { head, status, text } = yield* Twins.call(twin, { path: page, as })
@@ -218,11 +218,11 @@ const answers = (twin: Twins.Twin, as: string, paths: ReadonlyArray<string>) =>
     }
     // Asked again, so that it is no matter what a write of before happened to leave in memory.
     for (const path of paths) {
-      twin.asked.length = 0
+      twin.storeCalls.length = 0
       yield* Twins.call(twin, { path, as })
-      asked.set(path, twin.asked.join("\n"))
+      storeCalls.set(path, twin.storeCalls.join("\n"))
     }
-    return { answers: answerByPath, asked } satisfies Told as Told
+    return { answers: answerByPath, storeCalls } satisfies Told as Told
   })
 
 // ---- twins
@@ -278,7 +278,7 @@ const playedAs = (
         const all = caller === "app" ? [...paths, "/v1/events?order=desc"] : paths
         answersBy.set(caller, yield* answers(twin, as, all))
       }
-      return { became, told: answersBy }
+      return { became, answers: answersBy }
     })
   )
 
@@ -315,10 +315,12 @@ const differing = (
     const [a, b] = [one.answers.get(path), other.answers.get(path)]
     const isSame =
       a !== undefined && b !== undefined && a.status === b.status && same(path, a.text, b.text)
-    const isAskedSame = one.asked.get(path) === other.asked.get(path)
+    const isAskedSame = one.storeCalls.get(path) === other.storeCalls.get(path)
     return [
       ...(isSame ? [] : [`${path}\n${a?.text ?? "nothing"}\n${b?.text ?? "nothing"}`]),
-      ...(isAskedSame ? [] : [`${path} asks ${one.asked.get(path)} and ${other.asked.get(path)}`])
+      ...(isAskedSame
+        ? []
+        : [`${path} asks ${one.storeCalls.get(path)} and ${other.storeCalls.get(path)}`])
     ]
   })
 }
@@ -346,9 +348,10 @@ const compare = async (
         path.includes("/precheck?") &&
         may(a) !== may(b) &&
         withoutMay(a) === withoutMay(b))
-    expect([caller, ...differing([one.told.get(caller), other.told.get(caller)], same)]).toEqual([
-      caller
-    ])
+    expect([
+      caller,
+      ...differing([one.answers.get(caller), other.answers.get(caller)], same)
+    ]).toEqual([caller])
   }
 }
 

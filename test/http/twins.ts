@@ -94,7 +94,7 @@ const ledger = Layer.unwrap(
 type Asked = Array<string>
 
 /** A store whose calls are noted: which, and of which collection. */
-const noting = <S extends object>(service: S, name: string, asked: Asked): S =>
+const noting = <S extends object>(service: S, name: string, calls: Asked): S =>
   new Proxy(service, {
     get: (target, member, receiver) => {
       const value: unknown = Reflect.get(target, member, receiver)
@@ -107,19 +107,19 @@ const noting = <S extends object>(service: S, name: string, asked: Asked): S =>
             : typeof first === "string"
               ? first
               : ""
-        asked.push(`${name}.${String(member)} ${place}`)
+        calls.push(`${name}.${String(member)} ${place}`)
         return Reflect.apply(value, target, given)
       }
     }
   })
 
-const noted = (asked: Asked) =>
+const noted = (calls: Asked) =>
   Layer.effectContext(
     Effect.gen(function* () {
-      return Context.make(Documents, noting(yield* Documents, "Documents", asked)).pipe(
-        Context.add(FactLog, noting(yield* FactLog, "FactLog", asked)),
-        Context.add(Feed, noting(yield* Feed, "Feed", asked)),
-        Context.add(ProjectionLog, noting(yield* ProjectionLog, "ProjectionLog", asked))
+      return Context.make(Documents, noting(yield* Documents, "Documents", calls)).pipe(
+        Context.add(FactLog, noting(yield* FactLog, "FactLog", calls)),
+        Context.add(Feed, noting(yield* Feed, "Feed", calls)),
+        Context.add(ProjectionLog, noting(yield* ProjectionLog, "ProjectionLog", calls))
       )
     })
   ).pipe(Layer.provideMerge(Memory.layer))
@@ -151,7 +151,7 @@ const screening = (found: Found): ScreeningSource.Source => ({
 export interface Twin {
   readonly port: number
   readonly found: Found
-  readonly asked: Asked
+  readonly storeCalls: Asked
 }
 
 const host = Host.layer({
@@ -224,7 +224,7 @@ export const within = <A>(
   return Effect.runPromise(
     Effect.gen(function* () {
       const { address } = yield* HttpServer.HttpServer
-      return yield* use({ port: "port" in address ? address.port : 0, found, asked: storeCalls })
+      return yield* use({ port: "port" in address ? address.port : 0, found, storeCalls })
     }).pipe(Effect.provide(layer), Effect.orDie)
   )
 }

@@ -158,7 +158,7 @@ try {
         const judged: Stack = { ...stack, venue: { ...stack.venue, api: proxy.url } }
         await playStory(judged)
         const bearers = await bearersOf(judged)
-        const known = await knownOf(judged, receiver)
+        const recordIds = await knownOf(judged, receiver)
         const { stdout } = await run(process.execPath, [typed], {
           env: {
             ...process.env,
@@ -168,7 +168,7 @@ try {
           }
         })
         process.stdout.write(stdout)
-        const answers = await call({ api: proxy.url, document, bearers, known })
+        const answers = await call({ api: proxy.url, document, bearers, recordIds })
         await record(answers)
         const calls = (route: ReturnType<typeof routesOf>[number]) => {
           const pattern = new RegExp(`^${route.template.replaceAll(/\{[A-Za-z]+\}/g, "[^/:]+")}$`)

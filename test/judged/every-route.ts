@@ -17,7 +17,7 @@ export interface Calling {
   /** An Authorization header of everybody who signs in. */
   readonly bearers: Readonly<Record<keyof typeof people, string>>
   /** Ids of records of the earlier story, by the parameter's name. */
-  readonly known: Readonly<Record<string, string>>
+  readonly recordIds: Readonly<Record<string, string>>
 }
 
 const methods = ["get", "post", "delete"] as const
@@ -54,7 +54,7 @@ const callOne = async (call: Calling, route: Route): Promise<ReadonlyArray<Answe
   const admitted = bearersOf(call, (role) => roles.includes(role))
   const strangers = bearersOf(call, (role) => !roles.includes(role))
   const [own = null] = admitted
-  const known = pathOf(route, (name) => call.known[name] ?? "sample-1")
+  const recordPath = pathOf(route, (name) => call.recordIds[name] ?? "sample-1")
   const parameters = listOf(route.operation["parameters"]).map((one) => deref(call.document, one))
   const inQuery = parameters.filter((one) => one["in"] === "query")
   const isNeeded = (one: JsonObject) => one["required"] === true
@@ -66,21 +66,21 @@ const callOne = async (call: Calling, route: Route): Promise<ReadonlyArray<Answe
   }
   const optional = inQuery.filter((one) => !isNeeded(one)).map((one) => queryOf(call.document, one))
   const absent = pathOf(route, () => "absent-1") + asking()
-  const together = asTogether(call.known)[route.template] ?? []
+  const together = asTogether(call.recordIds)[route.template] ?? []
   const queries = [asking(), ...optional.map((one) => asking(one)), ...together]
   const schema = bodySchema(call.document, route)
   const body = schema === undefined ? undefined : sample(call.document, schema)
   const key = crypto.randomUUID()
   const keyed = route.method === "get" ? {} : { "idempotency-key": key }
   const withBody = body === undefined ? {} : { body }
-  const asked: ReadonlyArray<Asked> = [
+  const requests: ReadonlyArray<Asked> = [
     ...(route.method === "get"
-      ? queries.map((query) => ({ path: known + query, as: own }))
+      ? queries.map((query) => ({ path: recordPath + query, as: own }))
       : [
           { path: absent, as: own, ...withBody, headers: keyed },
           // Again with the same key, and once for another record under it.
           { path: absent, as: own, ...withBody, headers: keyed },
-          { path: known + asking(), as: own, ...withBody, headers: keyed }
+          { path: recordPath + asking(), as: own, ...withBody, headers: keyed }
         ]),
     ...(route.method === "get" ? [{ path: absent, as: own }] : []),
     ...(own === null
@@ -93,14 +93,14 @@ const callOne = async (call: Calling, route: Route): Promise<ReadonlyArray<Answe
         ]),
     ...(inQuery.some((one) => one["name"] === "at")
       ? [
-          { path: known + asking("at=9007199254740991"), as: own },
-          { path: known + asking("asOf=1970-01-01T00:00:00Z"), as: own },
-          { path: known + asking("at=0"), as: own }
+          { path: recordPath + asking("at=9007199254740991"), as: own },
+          { path: recordPath + asking("asOf=1970-01-01T00:00:00Z"), as: own },
+          { path: recordPath + asking("at=0"), as: own }
         ]
       : [])
   ]
   const answers: Array<Answered> = []
-  for (const one of asked) answers.push(await send(call, route, one))
+  for (const one of requests) answers.push(await send(call, route, one))
   return answers
 }
 
@@ -108,7 +108,7 @@ const callOne = async (call: Calling, route: Route): Promise<ReadonlyArray<Answe
 const asTogether = ({
   holderId = "",
   subscriptionId = ""
-}: Calling["known"]): Readonly<Record<string, ReadonlyArray<string>>> => ({
+}: Calling["recordIds"]): Readonly<Record<string, ReadonlyArray<string>>> => ({
   "/v1/instruments/{instrumentId}/precheck": [
     `act=admission.offer&holderId=${holderId}`,
     `act=subscription.claim&holderId=${holderId}&amount=1000&policyVersion=1&price=1.5`,
@@ -146,26 +146,26 @@ const bodySchema = (document: Json, { operation }: Route): Json | undefined =>
 const takesFile = (document: Json, { operation }: Route): boolean =>
   "text/csv" in objectOf(objectOf(deref(document, operation["requestBody"])["content"]))
 
-const send = async (call: Calling, route: Route, asked: Asked): Promise<Answered> => {
+const send = async (call: Calling, route: Route, request: Asked): Promise<Answered> => {
   const method = route.method.toUpperCase()
   const isFile = takesFile(call.document, route)
-  const response = await fetch(call.api + asked.path, {
+  const response = await fetch(call.api + request.path, {
     method,
     headers: {
-      ...(asked.as === null ? {} : { authorization: asked.as }),
-      ...(asked.body === undefined
+      ...(request.as === null ? {} : { authorization: request.as }),
+      ...(request.body === undefined
         ? {}
         : { "content-type": isFile ? "text/csv" : "application/json" }),
-      ...asked.headers
+      ...request.headers
     },
-    ...(asked.body === undefined
+    ...(request.body === undefined
       ? {}
-      : { body: isFile ? String(asked.body) : JSON.stringify(asked.body) })
+      : { body: isFile ? String(request.body) : JSON.stringify(request.body) })
   })
   const text = await response.text()
-  const where = `${method} ${asked.path}`
+  const where = `${method} ${request.path}`
   if (text.includes("stoplight.io/prism")) {
-    throw new Error(`${where} with ${JSON.stringify(asked.body)}: ${text}`)
+    throw new Error(`${where} with ${JSON.stringify(request.body)}: ${text}`)
   }
   if (response.status >= 500) throw new Error(`${where} answered ${response.status}: ${text}`)
   return {

@@ -4,7 +4,7 @@ import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { mask, masking } from "#core/holders/external-account/ExternalAccount.ts"
 
-const known = [
+const validIbans = [
   "CH9300762011623852957",
   "DE89370400440532013000",
   "GB87HAND40516218000025",
@@ -20,7 +20,7 @@ const printed = (number: string, style: { readonly sign: string; readonly isLowe
 }
 
 const written = fc.record({
-  number: fc.constantFrom(...known),
+  number: fc.constantFrom(...validIbans),
   sign: fc.constantFrom("", " ", "-", ".", "\u00a0"),
   isLower: fc.boolean()
 })
@@ -42,7 +42,7 @@ describe("an IBAN", () => {
   it("is mistyped with one other digit", () => {
     fc.assert(
       fc.property(
-        fc.constantFrom(...known),
+        fc.constantFrom(...validIbans),
         fc.nat(),
         fc.integer({ min: 1, max: 9 }),
         (number, at, by) => {

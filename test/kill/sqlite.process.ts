@@ -108,8 +108,8 @@ describe("a program that writes to a store on SQLite", () => {
   it("beside another one takes turns with it, and neither loses what was answered", async () => {
     const bases = [100_000, 200_000]
     const answered = await Promise.all(bases.map((base) => killedAfter(40, base)))
-    for (const told of answered) {
-      for (const n of told) {
+    for (const writes of answered) {
+      for (const n of writes) {
         const parts = await onStore(partsOf(n))
         expect(Object.values(parts), `write ${n}`).not.toContain(false)
       }

@@ -125,10 +125,10 @@ const wrongs: ReadonlyArray<readonly [what: string, sql: string]> = [
              else 'reconciliation.run' end as type
            from bursar.document
            where collection in ('external-statement', 'reconciliation-run') and to_offset is null) r
-     full join (select type, resource_id, count(*) as told from bursar.event
+     full join (select type, resource_id, count(*) as events from bursar.event
            where type in ('statement.received', 'reconciliation.run') group by 1, 2) e
        on (e.type, e.resource_id) = (r.type, r.record_id)
-     where r.record_id is null or e.told is distinct from 1`
+     where r.record_id is null or e.events is distinct from 1`
   ],
   [
     "a statement or a run that is logged otherwise than once",

@@ -35,15 +35,15 @@ describe("the terms of a policy file", () => {
   it("never would be those of the start, when a swung price is told later", () => {
     const path = join(folder, "policy.json")
     writeFileSync(path, inputsText(null))
-    const known = Result.getOrThrow(ActorInputs.termsAtEveryLook(flagsOf("--policy", path)))
-    expect(known().instruments[0]?.swung).toEqual([])
+    const terms = Result.getOrThrow(ActorInputs.termsAtEveryLook(flagsOf("--policy", path)))
+    expect(terms().instruments[0]?.swung).toEqual([])
     writeFileSync(path, inputsText("1.0452"))
-    expect(known().instruments[0]?.swung?.[0]?.price).toBe(Decimal.of("1.0452"))
-    expect(known().policy.accept).toEqual(["R1"])
+    expect(terms().instruments[0]?.swung?.[0]?.price).toBe(Decimal.of("1.0452"))
+    expect(terms().policy.accept).toEqual(["R1"])
     writeFileSync(path, inputsText("1.05").slice(0, 40))
-    expect(known().instruments[0]?.swung?.[0]?.price).toBe(Decimal.of("1.0452"))
+    expect(terms().instruments[0]?.swung?.[0]?.price).toBe(Decimal.of("1.0452"))
     writeFileSync(path, inputsText("1.06"))
-    expect(known().instruments[0]?.swung?.[0]?.price).toBe(Decimal.of("1.06"))
+    expect(terms().instruments[0]?.swung?.[0]?.price).toBe(Decimal.of("1.06"))
   })
 
   it("says where a file of a policy, or a line of prices, is not JSON", () => {

@@ -112,7 +112,7 @@ describe("a subscription, from market to units", () => {
     expect(holding.payload.owner).toBe(holder)
     expect(Decimal.formatPlaces(holding.payload.amount, 6)).toBe("95812.973076")
     for (const bot of bots) {
-      expect(bot.told.filter(({ _tag }) => _tag === "Failed")).toEqual([])
+      expect(bot.messages.filter(({ _tag }) => _tag === "Failed")).toEqual([])
       await bot.stop()
     }
   })
@@ -240,7 +240,7 @@ describe("an order paid on the ledger", () => {
     }
     expect(await held("holder")).toEqual([`${Story.instrumentId} 95812.973076`, "EUR 50000"])
     expect(await held("fund")).toEqual(["EUR 100000"])
-    expect(wallet.told.filter(({ _tag }) => _tag === "Failed")).toEqual([])
+    expect(wallet.messages.filter(({ _tag }) => _tag === "Failed")).toEqual([])
     await scene.close()
   })
 })
@@ -398,7 +398,7 @@ describe("the attestor", () => {
     const lot = await scene.await(Templates.Lot)
     expect(Decimal.formatPlain(lot.payload.price)).toBe("1.0437")
     expect(lot.payload.attestors).toEqual([attestor, fund])
-    expect(one.told.filter(({ _tag }) => _tag === "Acted")).toHaveLength(1)
+    expect(one.messages.filter(({ _tag }) => _tag === "Acted")).toHaveLength(1)
     await scene.close()
   })
 })
@@ -419,7 +419,7 @@ describe("the oracle", () => {
     await first.stop()
     const second = await scene.start("oracle", plan)
     await quiet()
-    expect(second.told.filter(({ _tag }) => _tag !== "Ready")).toEqual([])
+    expect(second.messages.filter(({ _tag }) => _tag !== "Ready")).toEqual([])
     await scene.close()
   })
 })
@@ -491,7 +491,9 @@ describe("a policy", () => {
     await scene.await(Templates.SignedTerms)
     await quiet()
     expect(await outcome(scene)).toEqual(["HolderRegistration H1", "SignedTerms H1"])
-    expect(bots.flatMap(({ told }) => told).filter(({ _tag }) => _tag === "Failed")).toEqual([])
+    expect(
+      bots.flatMap(({ messages }) => messages).filter(({ _tag }) => _tag === "Failed")
+    ).toEqual([])
     await scene.close()
   })
 

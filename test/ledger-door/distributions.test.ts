@@ -127,7 +127,7 @@ describe("the lines of a distribution", () => {
       await wanted(async () =>
         (await countOf(scene.venue, Templates.DeliveredLine)) === 90 ? true : undefined
       )
-      expect(first.told.filter(({ _tag }) => _tag !== "Ready")).toMatchObject([
+      expect(first.messages.filter(({ _tag }) => _tag !== "Ready")).toMatchObject([
         { _tag: "Acted" },
         { _tag: "Acted" },
         { _tag: "Acted" }
@@ -135,7 +135,7 @@ describe("the lines of a distribution", () => {
       await first.stop()
       const second = await scene.start("registrar", plan)
       await quiet()
-      expect(second.told.map(({ _tag }) => _tag)).toEqual(["Ready"])
+      expect(second.messages.map(({ _tag }) => _tag)).toEqual(["Ready"])
       expect(await countOf(scene.venue, Templates.DistributionLine)).toBe(0)
       await second.stop()
       const wallet = await scene.session("holder")
@@ -172,7 +172,7 @@ describe("the lines of a distribution", () => {
       await wanted(async () =>
         (await countOf(scene.venue, Templates.DeliveredLine)) === 3 ? true : undefined
       )
-      expect(program.told.filter(({ _tag }) => _tag === "Failed")).toEqual([])
+      expect(program.messages.filter(({ _tag }) => _tag === "Failed")).toEqual([])
       await program.stop()
     } finally {
       await scene.close()
@@ -211,7 +211,7 @@ describe("an act of several parts", () => {
       const program = await scene.start("registrar", () => [whole])
       await quiet()
       expect(
-        program.told.flatMap((message) =>
+        program.messages.flatMap((message) =>
           message._tag === "Ready" ? [] : [`${message._tag} ${message.act.change.commandId}`]
         )
       ).toEqual(["Failed whole", "Acted part:0", "Failed part:1", "Acted part:2"])

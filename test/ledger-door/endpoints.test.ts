@@ -386,14 +386,19 @@ describe("the node and the caller", () => {
     expect(dig(vetted.json, "vettedPackages", 0, "packages", 0, "packageName")).toBe(
       "bursar-registry-v1"
     )
-    const asked = (packageName: string) =>
+    const preferredPackage = (packageName: string) =>
       ask("/v2/interactive-submission/preferred-packages", {
         packageVettingRequirements: [{ parties: [venue.party], packageName }]
       })
     expect(
-      dig((await asked("bursar-admin-v1")).json, "packageReferences", 0, "packageVersion")
+      dig(
+        (await preferredPackage("bursar-admin-v1")).json,
+        "packageReferences",
+        0,
+        "packageVersion"
+      )
     ).toBe("1.0.0")
-    expect((await asked("nowhere")).status).toBe(404)
+    expect((await preferredPackage("nowhere")).status).toBe(404)
   })
 
   it("tells its version and its life to anybody, how far it is to its users", async () => {

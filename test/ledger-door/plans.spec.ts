@@ -502,11 +502,11 @@ describe("a price that is swung", () => {
     ["amount", "25000", undefined, "23953.24327", "25000"],
     ["amount", "25000", "0.005", "24073.611326", "25000"]
   ]
-  it.each(golden)("%s %s at fee %s takes %s units and pays %s", (as, asked, fee, ...figures) => {
+  it.each(golden)("%s %s at fee %s takes %s units and pays %s", (as, quantity, fee, ...figures) => {
     const [units, proceeds] = figures
     const ordered = {
-      orderedUnits: as === "units" ? decimal(asked) : null,
-      orderedAmount: as === "amount" ? decimal(asked) : null
+      orderedUnits: as === "units" ? decimal(quantity) : null,
+      orderedAmount: as === "amount" ? decimal(quantity) : null
     }
     const instruments = [
       {

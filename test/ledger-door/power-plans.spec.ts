@@ -79,7 +79,7 @@ const actsAt =
   (now: Instant.Instant) =>
   (plan: World.Plan, by: Party.Party, ...contracts: ReadonlyArray<Contract>) =>
     plan({ party: by, now, contracts: new Map(contracts.map((one) => [one.contractId, one])) }).map(
-      ({ name, details: told, change }) => ({ name, ...told, ...change })
+      ({ name, details, change }) => ({ name, ...details, ...change })
     )
 
 const policy = Policy.acceptAll

@@ -291,8 +291,8 @@ describe("orders by the unit", () => {
         fill: null
       })
     )
-    for (const { told } of working) {
-      expect(told.filter(({ _tag }) => _tag === "Failed")).toEqual([])
+    for (const { messages } of working) {
+      expect(messages.filter(({ _tag }) => _tag === "Failed")).toEqual([])
     }
   })
 })

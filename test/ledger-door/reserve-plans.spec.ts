@@ -273,12 +273,12 @@ describe("a lock agreement", () => {
     expect(acts(registrar, bank, lock({ accepted: [bank] }))).toEqual([])
   })
   it("takes a free holding of exactly its amount, divides one that has more, and waits for one", () => {
-    const asked = lock({ accepted: [bank], amount: "40" })
+    const lockProposal = lock({ accepted: [bank], amount: "40" })
     const exact = holding("00e1", { owner: custodian, amount: "40" })
     const more = holding("00e2", { owner: custodian, amount: "70" })
     const taken = { party: custodian, reserveCid: "00a2", holdingCids: ["00e1"] }
-    expect(acts(hosted, custodian, asked, reserve, more, exact)).toMatchObject(accept(taken))
-    expect(acts(hosted, custodian, asked, reserve, more)).toMatchObject([
+    expect(acts(hosted, custodian, lockProposal, reserve, more, exact)).toMatchObject(accept(taken))
+    expect(acts(hosted, custodian, lockProposal, reserve, more)).toMatchObject([
       { name: "divide", commands: [{ choice: "Transfer", contractId: "00e2" }] }
     ])
     const useless = [
@@ -287,7 +287,7 @@ describe("a lock agreement", () => {
       holding("00e5", { owner: bob, amount: "40" }),
       holding("00e6", { owner: custodian, amount: "40", asset: { admin: bob, id: "EUR" } })
     ]
-    expect(acts(hosted, custodian, asked, reserve, ...useless)).toEqual([])
+    expect(acts(hosted, custodian, lockProposal, reserve, ...useless)).toEqual([])
   })
   it("locks more when the holder is told to, with what is locked before, once a reference", () => {
     const plan = Reserves.lockMore({

@@ -203,7 +203,7 @@ it("a reserve is agreed, locked, minted on, amended and redeemed from wallets th
     await scene.await(Templates.Holding, isHolding({ owner, id: "EUR", amount: "60" }))
     await scene.await(Templates.Holding, isHolding({ owner, id: "NOTE", amount: "40" }))
     for (const bot of working) {
-      expect(bot.told.filter(({ _tag }) => _tag === "Failed")).toEqual([])
+      expect(bot.messages.filter(({ _tag }) => _tag === "Failed")).toEqual([])
       await bot.stop()
     }
   } finally {

@@ -34,7 +34,7 @@ export interface Scene {
 }
 
 export interface Working {
-  readonly told: ReadonlyArray<Bot.Message>
+  readonly messages: ReadonlyArray<Bot.Message>
   readonly stop: () => Promise<void>
 }
 
@@ -110,7 +110,7 @@ export const set = async (options: Parameters<typeof open>[0] = {}): Promise<Sce
       )
       await wanted(async () => messages.find(({ _tag }) => _tag === "Ready"))
       return {
-        told: messages,
+        messages,
         stop: () => Effect.runPromise(Effect.asVoid(Fiber.interrupt(fiber)))
       }
     },

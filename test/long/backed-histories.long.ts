@@ -240,8 +240,8 @@ const acts: {
       const units = Books.unitsOf(now, { asset, amount }) ?? 0n
       const holds =
         isOpen(game, "active") && units > 0n && Books.mayMint(now, { asset, amount, units })
-      const asked = yield* Stated.precheck(game.scene, { asset, deposit: String(much), holder })
-      expect(asked.refused.length === 0, `${asked.refused.join()} by precheck`).toBe(holds)
+      const precheck = yield* Stated.precheck(game.scene, { asset, deposit: String(much), holder })
+      expect(precheck.refused.length === 0, `${precheck.refused.join()} by precheck`).toBe(holds)
       const mint = {
         mintId: name,
         asset: assetOf(game, asset),
@@ -278,8 +278,8 @@ const acts: {
         amount > 0n &&
         free >= units &&
         Books.mayRedeem(now, { asset, amount, units })
-      const asked = yield* Stated.precheck(game.scene, { asset, units: text(units), holder })
-      expect(asked.refused.length === 0, `${asked.refused.join()} by precheck`).toBe(holds)
+      const precheck = yield* Stated.precheck(game.scene, { asset, units: text(units), holder })
+      expect(precheck.refused.length === 0, `${precheck.refused.join()} by precheck`).toBe(holds)
       const redemption = {
         reserveRedemptionId: name,
         asset: assetOf(game, asset),

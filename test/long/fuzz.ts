@@ -92,7 +92,7 @@ export const walk = async (options: {
   const reached = new Set<string>()
   const faults: Array<string> = []
   const die = dice(options.seed)
-  const known: Requests.Known = new Map([
+  const valuesByName: Requests.Known = new Map([
     ["instrumentId", ["fund-a"]],
     ["holderId", ["h1"]],
     ["subscriptionId", ["s1", "s2"]],
@@ -101,7 +101,7 @@ export const walk = async (options: {
     ["registrar", [...town.parties.values()]],
     ["tenantId", [Venue.tenant.tenantId]]
   ])
-  const next = Requests.make({ die, known, document, callers: await everybody() })
+  const next = Requests.make({ die, valuesByName, document, callers: await everybody() })
   try {
     for (let nth = 0; nth < options.count; nth++) {
       const sent = next()
@@ -118,9 +118,9 @@ export const walk = async (options: {
       if (answer.status < 300) {
         reached.add(sent.method === "HEAD" ? "" : routeOf(sent))
         const json = parsed(answer.body)
-        if (json !== undefined) Requests.learn(known, die, json)
+        if (json !== undefined) Requests.learn(valuesByName, die, json)
         const { etag } = answer.headers
-        if (etag !== undefined) Requests.learn(known, die, { etag })
+        if (etag !== undefined) Requests.learn(valuesByName, die, { etag })
       }
       if (nth % betweenTurns === betweenTurns - 1) await town.goesOn()
     }
@@ -170,7 +170,7 @@ const ask = (port: number, agent: Agent, sent: Requests.Sent): Promise<Answer> =
   new Promise((resolve, reject) => {
     const { method, target: path, headers, body } = sent
     const options = { port, host: "127.0.0.1", agent, method, path, headers }
-    const asked = request(options, (response) => {
+    const clientRequest = request(options, (response) => {
       const parts: Array<Buffer> = []
       response.on("data", (part: Buffer) => parts.push(part))
       response.once("error", reject)
@@ -182,8 +182,8 @@ const ask = (port: number, agent: Agent, sent: Requests.Sent): Promise<Answer> =
         })
       )
     })
-    asked.once("error", reject)
-    asked.end(body ?? undefined)
+    clientRequest.once("error", reject)
+    clientRequest.end(body ?? undefined)
   })
 
 /** A request as it can be sent again; the token's holder is told apart by its place alone. */

@@ -24,11 +24,11 @@ export type Known = Map<string, Array<string>>
 const knownMax = 60
 
 /** Collects the ids in an answer, for later requests. */
-export const learn = (known: Known, die: Dice, answer: Json): void => {
+export const learn = (valuesByName: Known, die: Dice, answer: Json): void => {
   const note = (name: string, value: string): void => {
     if (!/(Id|Key|Hash|Version|Cid)$|^(next|etag|cid|party|fund|registrar)$/.test(name)) return
-    const values = known.get(name) ?? []
-    known.set(name, values)
+    const values = valuesByName.get(name) ?? []
+    valuesByName.set(name, values)
     if (value.length > 600 || values.includes(value)) return
     if (values.length < knownMax) values.push(value)
     else values[die.roll(knownMax)] = value
@@ -80,14 +80,14 @@ const numberOf = (json: Json | undefined, otherwise: number): number =>
 
 export interface Making {
   readonly die: Dice
-  readonly known: Known
+  readonly valuesByName: Known
   readonly document: Json
   /** Authorization headers by role; undefined: no such header. */
   readonly callers: ReadonlyMap<string, ReadonlyArray<string | undefined>>
 }
 
 /** Makes requests, one after the other; the same dice make the same ones of the same answers. */
-export const make = ({ die, known, document, callers }: Making): (() => Sent) => {
+export const make = ({ die, valuesByName, document, callers }: Making): (() => Sent) => {
   const resolve = (json: Json | undefined): Json | undefined => {
     const reference = member(json, "$ref")
     if (typeof reference !== "string") return json
@@ -129,10 +129,10 @@ export const make = ({ die, known, document, callers }: Making): (() => Sent) =>
     if (format === "duration") return choose(["PT1H", "P1D", "P3M", "PT0S", "P2Y"]) ?? ""
     if (format === "decimal") return digits()
     const pattern = member(schema, "pattern")
-    const meant = known.get(name) ?? known.get(name.replace(/^to|^from/, "holder"))
+    const meant = valuesByName.get(name) ?? valuesByName.get(name.replace(/^to|^from/, "holder"))
     if (typeof pattern === "string") {
       if (pattern.includes("::"))
-        return choose([...(known.get("party") ?? []), "nobody::1220ab"]) ?? ""
+        return choose([...(valuesByName.get("party") ?? []), "nobody::1220ab"]) ?? ""
       if (pattern.includes("[01][0-9]")) return choose(["16:00", "00:00", "23:59"]) ?? ""
     }
     if (meant !== undefined && !rarely(10)) return choose(meant) ?? ""
@@ -381,7 +381,7 @@ export const make = ({ die, known, document, callers }: Making): (() => Sent) =>
 
   const paramOf = ({ name, schema }: Parameter): ReadonlyArray<string> => {
     if (name === "after") {
-      const cursor = choose(known.get("next") ?? []) ?? "A"
+      const cursor = choose(valuesByName.get("next") ?? []) ?? "A"
       return [rarely(3) ? `${cursor.slice(0, die.roll(cursor.length))}A` : cursor]
     }
     const values = [valueOf(schema, name)].flat().map((draft) => {
@@ -449,13 +449,13 @@ export const make = ({ die, known, document, callers }: Making): (() => Sent) =>
     }
     if (rarely(8)) {
       const [version = "1", hash = "ab"] = [
-        choose(known.get("policyVersion") ?? []),
-        choose(known.get("figuresHash") ?? [])
+        choose(valuesByName.get("policyVersion") ?? []),
+        choose(valuesByName.get("figuresHash") ?? [])
       ]
       add("If-Match", choose([version, `"${version}"`, hash, `"${hash}"`, "*", "", 'W/"1"']))
     }
     if (rarely(4)) {
-      const etags = known.get("etag") ?? []
+      const etags = valuesByName.get("etag") ?? []
       add("If-None-Match", choose(["*", '"x"', "x", etags.join(", "), choose(etags) ?? ""]))
     }
     if (!rarely(3)) return headers

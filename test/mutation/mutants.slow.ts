@@ -74,15 +74,15 @@ describe("the folders that get faults", () => {
 describe("the tests that are asked of a fault", () => {
   it("are for every source some, those of its own kind first", () => {
     const nearest = nearestBy()
-    const asked = (path: string) => nearest(`packages/engine-core/src/${path}`)
+    const testsOf = (path: string) => nearest(`packages/engine-core/src/${path}`)
     expect(
       sources.filter(({ path, text }) => text.includes("=>") && nearest(path).length === 0)
     ).toEqual([])
-    expect(asked("orders/dealing-cycle/DealingCycleGates.ts")[0]).toBe(
+    expect(testsOf("orders/dealing-cycle/DealingCycleGates.ts")[0]).toBe(
       "test/rules/dealing-cycle-gates.spec.ts"
     )
-    expect(asked("reads/Cursor.ts")[0]).toBe("test/reads/cursors.spec.ts")
-    expect(asked("kernel/Decimal.ts")[0]).toBe("test/kernel/Decimal.test.ts")
+    expect(testsOf("reads/Cursor.ts")[0]).toBe("test/reads/cursors.spec.ts")
+    expect(testsOf("kernel/Decimal.ts")[0]).toBe("test/kernel/Decimal.test.ts")
   })
 })
 

@@ -74,8 +74,8 @@ const soundFile = join(folder, "sound.json")
 type Outcome =
   | { readonly how: "killed"; readonly by: string }
   | { readonly how: "hung" | "refused" | "lived" | "undecided" }
-/** `asked` counts the tests that were asked, so that more can be. */
-type Ended = { readonly nth: number; readonly asked: number } & Outcome
+/** `testCount` is the number of tests that were run, so that others can be. */
+type Ended = { readonly nth: number; readonly testCount: number } & Outcome
 
 /** The tree as it stands, without its history; of the packages from outside there are only links. */
 const copyTree = (): void => {
@@ -206,7 +206,7 @@ interface Report {
 const firstRed = async (tests: ReadonlyArray<string>): Promise<string | "hung" | null> => {
   const report = join(folder, "report.json")
   rmSync(report, { force: true })
-  const asked = [
+  const args = [
     "run",
     "--config",
     "test/mutation/asked.config.ts",
@@ -216,7 +216,7 @@ const firstRed = async (tests: ReadonlyArray<string>): Promise<string | "hung" |
     "1"
   ]
   const reporter = ["--reporter", "json", "--outputFile", report]
-  const code = await run("vitest", [...asked, ...reporter, ...tests])
+  const code = await run("vitest", [...args, ...reporter, ...tests])
   if (code === 0 || code === "hung") return code === 0 ? null : code
   if (!existsSync(report)) return "the start of the tests"
   const { testResults } = JSON.parse(readFileSync(report, "utf8")) as Report
@@ -300,14 +300,14 @@ if (!existsSync(soundTypesFile)) {
 }
 for (const [nth, mutant] of inTurn) {
   const before = ended.get(nth)
-  const skipped = before?.how === "lived" ? before.asked : 0
+  const skipped = before?.how === "lived" ? before.testCount : 0
   const near = mutant.tests.slice(skipped, testsMax)
   const tests =
     near.length === 0 ? [] : [...near, ...drawnTests.filter((test) => !near.includes(test))]
   const isDone = before !== undefined && before.how !== "undecided"
   if (isDone && (before.how !== "lived" || tests.length === 0)) continue
-  const asked = skipped + near.length
-  const one: Ended = { nth, asked, ...(await judge(mutant, tests)) }
+  const testCount = skipped + near.length
+  const one: Ended = { nth, testCount, ...(await judge(mutant, tests)) }
   ended.set(nth, one)
   appendFileSync(endedFile, `${JSON.stringify(one)}\n`)
   console.log(`${ended.size}/${mutants.length} ${one.how} ${lineOf(mutant)}`)
@@ -319,7 +319,7 @@ const judged = ended.size - (by.get("refused")?.length ?? 0) - (by.get("undecide
 console.log(`\nseed ${seed}: ${ended.size} faults`)
 for (const [how, all] of by) console.log(`  ${how}: ${all.length}`)
 console.log(`noticed of those that are decided and compile: ${judged - lived.length} of ${judged}`)
-for (const { asked, nth } of lived) {
+for (const { testCount, nth } of lived) {
   const mutant = mutants[nth]
-  if (mutant !== undefined) console.log(`lived, ${asked} tests asked: ${lineOf(mutant)}`)
+  if (mutant !== undefined) console.log(`lived, ${testCount} tests asked: ${lineOf(mutant)}`)
 }

@@ -40,9 +40,9 @@ const runnersOf = (): ReadonlyMap<string, ReadonlyArray<string>> => {
     exclude: ["**/node_modules/**"]
   })) {
     for (const file of new Set(runBy(path))) {
-      const known = runners.get(file)
-      if (known === undefined) runners.set(file, [path])
-      else known.push(path)
+      const paths = runners.get(file)
+      if (paths === undefined) runners.set(file, [path])
+      else paths.push(path)
     }
   }
   return runners

@@ -224,10 +224,10 @@ const rows: Readonly<Record<string, "played" | Unplayed>> = {
 const alerts = async (): Promise<string> => {
   const rules = readFileSync(join(root, "packages/http-host/operate/alerts.yaml"), "utf8")
   const named = [...rules.matchAll(/- alert: (\w+)/g)].map(([, name]) => name)
-  const told = [...page.matchAll(/^### (\w+)$/gm)].map(([, name]) => name)
+  const sectionNames = [...page.matchAll(/^### (\w+)$/gm)].map(([, name]) => name)
   demand(
-    named.toSorted().join() === told.toSorted().join(),
-    `the page and the rules differ: ${named.join()} and ${told.join()}`
+    named.toSorted().join() === sectionNames.toSorted().join(),
+    `the page and the rules differ: ${named.join()} and ${sectionNames.join()}`
   )
   return `each of the ${named.length} alerts has its section; promtool judges when they fire, in a test`
 }
@@ -250,10 +250,10 @@ const sections: Readonly<Record<string, Played | Unplayed>> = {
 }
 
 /** Names of the page that the player does not have, or has and the page does not. */
-const differences = (told: ReadonlyArray<string>, here: object): ReadonlyArray<string> => [
-  ...told.filter((name) => !(name in here)).map((name) => `${name}: nothing plays it`),
+const differences = (namesOfPage: ReadonlyArray<string>, here: object): ReadonlyArray<string> => [
+  ...namesOfPage.filter((name) => !(name in here)).map((name) => `${name}: nothing plays it`),
   ...Object.keys(here)
-    .filter((name) => !told.includes(name))
+    .filter((name) => !namesOfPage.includes(name))
     .map((name) => `${name}: the page has it no more`)
 ]
 

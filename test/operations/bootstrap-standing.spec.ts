@@ -113,7 +113,7 @@ const read = Effect.gen(function* () {
         JSON.stringify([kind, proposalId, cid, action, awaiting, instrumentId])
       )
       .toSorted(),
-    standing: storedSettlements.map(
+    settlements: storedSettlements.map(
       ({ record: { allocations, committed, funding, standingCid, state } }) => ({
         ...{ allocations, committed, funding, standingCid, state }
       })
@@ -169,7 +169,7 @@ describe("a venue that begins on a ledger that has forgotten", () => {
       Effect.gen(function* () {
         yield* proposed
         const before = yield* read
-        assert.strictEqual(before.standing[0]?.state, "paused")
+        assert.strictEqual(before.settlements[0]?.state, "paused")
         assert.isAtLeast(before.proposals.length, 4)
         yield* forgets
         const dice = fc.sample(fc.array(fc.nat(), { minLength: 200, maxLength: 200 }), 12)
@@ -215,7 +215,7 @@ describe("a venue that begins on a ledger that has forgotten", () => {
             {}
           )
           assert.strictEqual(resumed.why, "")
-          assert.strictEqual((yield* read).standing[0]?.state, "open")
+          assert.strictEqual((yield* read).settlements[0]?.state, "open")
           assert.deepStrictEqual((yield* read).surprises, [])
         }).pipe(Effect.provide(yield* shuffled(() => 0)))
       }).pipe(Effect.provide(world()))

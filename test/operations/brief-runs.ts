@@ -19,12 +19,12 @@ import * as Reconciling from "./reconciling.ts"
 
 const instrumentId = "fund-a"
 
-let asked = 0
+let count = 0
 
 /** Makes the run that a statement of the instrument starts; returns its record. */
 export const brief = Effect.gen(function* () {
   const records = yield* Records
-  const item = { trigger: "statement" as const, instrumentId, causedBy: `st-${++asked}` }
+  const item = { trigger: "statement" as const, instrumentId, causedBy: `st-${++count}` }
   yield* records.transact(records.enqueue([itemOf(item)]))
   yield* Workers.runOnce("reconciliation")
   const [row] = yield* records.list(runs, { direction: "desc", limit: 1 })

@@ -23,12 +23,12 @@ const d = Decimal.of
 
 type Params = Parameters<(typeof DealingCycleQueries.get)["run"]>[0]
 
-const read = (cycleId: string, asked: Omit<Params, "cycleId"> = {}) =>
+const read = (cycleId: string, params: Omit<Params, "cycleId"> = {}) =>
   Effect.gen(function* () {
     const queries = yield* Queries
     const { value } = yield* queries.one(DealingCycleQueries.get, {
       caller: Calls.operator,
-      params: { cycleId: cycleId as Params["cycleId"], ...asked },
+      params: { cycleId: cycleId as Params["cycleId"], ...params },
       point: {}
     })
     return value
@@ -204,7 +204,7 @@ describe("what would be", () => {
 
   it.effect("never differs from what a venue with that policy in fact came to", () =>
     Effect.gen(function* () {
-      const asked = yield* Effect.gen(function* () {
+      const whatIf = yield* Effect.gen(function* () {
         const { stage } = yield* redeeming
         // Known, and in force long after all of this.
         const set = yield* Cycles.changes(1, { ...terms, effectiveFrom: "2027-01-01T00:00:00Z" })
@@ -225,7 +225,7 @@ describe("what would be", () => {
         assert.deepStrictEqual(holds(cycle), ["fundNet.cash", "fundNet.units", "gate.factor"])
         return cycle
       }).pipe(engine())
-      for (const figures of [asked.before, asked.after]) {
+      for (const figures of [whatIf.before, whatIf.after]) {
         assert.deepStrictEqual(figures.gross, inFact.gross)
         assert.deepStrictEqual(figures.fundNet, inFact.fundNet)
         assert.deepStrictEqual(figures.gate, inFact.gate)
@@ -239,7 +239,7 @@ describe("what would be", () => {
           inFact.legs.map(({ amount }) => amount)
         )
       }
-      assert.isNull(asked.settled.gate)
+      assert.isNull(whatIf.settled.gate)
       assert.deepStrictEqual(inFact.gate?.factor, d("0.150000005"))
     })
   )

@@ -128,7 +128,7 @@ describe("a cycle with an order that comes to nothing at its price", () => {
       Effect.flatMap(Records, (records) => records.get(approvals, String(actionKey))),
       ({ figures }) => figures?.[name]
     )
-  const asked = Calls.openAction("dealing-cycle.settle", { cycleId: "c1" }, {})
+  const settleAction = Calls.openAction("dealing-cycle.settle", { cycleId: "c1" }, {})
 
   it.effect("settles without a redemption that pays nothing, and gives its units back", () =>
     Effect.gen(function* () {
@@ -145,7 +145,7 @@ describe("a cycle with an order that comes to nothing at its price", () => {
       yield* Fund.publishes(stage, price, Cycles.friday)
       assert.strictEqual((yield* Cycles.settles("c1")).why, "rule-refused nav-feed orders-priced")
       yield* Cycles.attests(stage, { id: "s1", units: "95812.973076", price })
-      const actionKey = yield* asked
+      const actionKey = yield* settleAction
       assert.strictEqual(yield* figureOf(actionKey, "tooSmall"), "r1")
       assert.strictEqual(yield* figureOf(actionKey, "redemptions"), "0")
       includes(yield* Calls.approveAction(actionKey), { state: "succeeded", why: "" })
@@ -172,7 +172,7 @@ describe("a cycle with an order that comes to nothing at its price", () => {
       yield* Cycles.at(Cycles.friday)
       yield* Fund.publishes(stage, "1000", Cycles.friday)
       yield* Cycles.attests(stage, { id: "s1", units: "5", price: "1000" })
-      const actionKey = yield* asked
+      const actionKey = yield* settleAction
       assert.strictEqual(yield* figureOf(actionKey, "tooSmall"), "s2")
       includes(yield* Calls.approveAction(actionKey), { state: "succeeded", why: "" })
       assert.deepStrictEqual((yield* Cycles.cycle("c1")).orders, {

@@ -269,8 +269,8 @@ const plays = (seed: number) =>
         const gone = lots.leave(holderId, Decimal.atoms(amount))
         if (to === null) {
           const reference = { kind: "exit", id: cid }
-          const asked = { amount, reference, custodian: null, executeBefore: far }
-          yield* act(Templates.exercise(Templates.Holding, cid, "RequestBurn", asked))
+          const burn = { amount, reference, custodian: null, executeBefore: far }
+          yield* act(Templates.exercise(Templates.Holding, cid, "RequestBurn", burn))
           const request = yield* Fund.newestContract(Templates.BurnRequest)
           yield* stage.registrar.act(
             Templates.exercise(Templates.BurnRequest, request.cid, "Accept", {})

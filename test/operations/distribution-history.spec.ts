@@ -269,8 +269,8 @@ describe("retention", () => {
       Effect.gen(function* () {
         const fund = yield* accrued
         assert.strictEqual(yield* executes("2026-07"), "succeeded")
-        const asked = { reason: "looked into" }
-        const paused = yield* Calls.write("instrument.pause", { instrumentId: "fund-a" }, asked)
+        const body = { reason: "looked into" }
+        const paused = yield* Calls.write("instrument.pause", { instrumentId: "fund-a" }, body)
         yield* voidsAll(july)
         const { recordOffset, state } = yield* Executions.distributionOf(july)
         assert.strictEqual(state, "held")

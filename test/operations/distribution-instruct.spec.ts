@@ -324,11 +324,11 @@ describe("a roll", () => {
         filters.clear()
         for (const nth of [1, 2, 3]) yield* Month.delivers(stage, "d-july", `d-july.${nth}`)
         yield* passes("61 minutes")
-        const asked = [...filters]
+        const queriedFilters = [...filters]
         assert.deepStrictEqual(yield* Month.states, ["1 rolled", "2 rolled", "3 rolled"])
-        assert.include(asked, "tally")
+        assert.include(queriedFilters, "tally")
         assert.deepStrictEqual(
-          asked.filter((names) => names.includes("distributionId")),
+          queriedFilters.filter((names) => names.includes("distributionId")),
           []
         )
       }).pipe(engine({ settings: { batchLines: 2 }, storage: noting }))

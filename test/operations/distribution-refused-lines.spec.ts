@@ -173,12 +173,12 @@ const refusals = Effect.gen(function* () {
   return rows.map(({ record: { lineId, reason, times, write } }) => [write, lineId, reason, times])
 })
 
-const told = (...lineIds: ReadonlyArray<string>) =>
+const refusalText = (...lineIds: ReadonlyArray<string>) =>
   `failed The ledger refused ${lineIds.join(", ")}, left out of the operation. The line is barred.`
 
 /** The same of an operation after which the distribution is closed. */
 const toldClosed = (...lineIds: ReadonlyArray<string>) =>
-  `${told(...lineIds)} The distribution stays closed until the ledger directs what could be paid against its record.`
+  `${refusalText(...lineIds)} The distribution stays closed until the ledger directs what could be paid against its record.`
 
 describe("a roll of lines of which the ledger refuses some", () => {
   it.effect("rolls every other line once, names these, and tries them again an hour later", () =>
@@ -197,7 +197,9 @@ describe("a roll of lines of which the ledger refuses some", () => {
         assert.deepStrictEqual(yield* Month.states, [
           ...["1 rolled", "2 delivered", "3 rolled", "4 rolled", "5 delivered", "6 rolled"]
         ])
-        assert.deepStrictEqual(yield* ended("distribution.roll"), [told("d-july.2", "d-july.5")])
+        assert.deepStrictEqual(yield* ended("distribution.roll"), [
+          refusalText("d-july.2", "d-july.5")
+        ])
         assert.deepStrictEqual(yield* refusals, [
           ["roll", "d-july.2", "daml-failure", 1],
           ["roll", "d-july.5", "daml-failure", 1]
@@ -301,7 +303,7 @@ describe("instructions of which the ledger refuses some", () => {
         yield* passes(1)
         assert.deepStrictEqual(yield* onLedger, { isOpen: false, waiting: ["d-july.1"] })
         const [, ...ends] = yield* ended("distribution.instruct")
-        assert.strictEqual(ends[0], told("d-july.1"))
+        assert.strictEqual(ends[0], refusalText("d-july.1"))
       })
     )
   )

@@ -155,8 +155,8 @@ const story = ({ inDoubt, payout, seed }: Walk) =>
       Effect.gen(function* () {
         const operation = declared.operations.find((one) => one.kind === kind)
         if (operation === undefined) throw new Error(`no operation ${kind}`)
-        const asked = { params, body: JSON.stringify(body), key: `walk-${++count}` }
-        let answer = yield* Calls.submit(operation, Calls.operator, asked)
+        const call = { params, body: JSON.stringify(body), key: `walk-${++count}` }
+        let answer = yield* Calls.submit(operation, Calls.operator, call)
         const actionKey = Calls.field(answer, "actionKey")
         for (const sub of ["ada", "abel"].slice(0, operation.approvers)) {
           answer = yield* Calls.approve(String(actionKey), Calls.person(sub, "approver"))

@@ -81,10 +81,12 @@ export const histories = (length: number) =>
       stays: fc.boolean(),
       rest: fc.array(step, { minLength: 3, maxLength: length })
     })
-    .map(({ nth, hours, stays, rest }): { readonly told: Told; readonly steps: Array<Step> } => ({
-      told: { nth, hours, stays },
-      steps: rest
-    }))
+    .map(
+      ({ nth, hours, stays, rest }): { readonly beginning: Told; readonly steps: Array<Step> } => ({
+        beginning: { nth, hours, stays },
+        steps: rest
+      })
+    )
 
 /** The beginning of each history: feature of one order, before chance goes on. */
 interface Told {
@@ -463,10 +465,10 @@ const begins = Effect.fnUntraced(function* (scene: Scene, { nth, hours, stays }:
 })
 
 export const walk = ({
-  told,
+  beginning,
   steps
 }: {
-  readonly told: Told
+  readonly beginning: Told
   readonly steps: ReadonlyArray<Step>
 }) =>
   Effect.gen(function* () {
@@ -480,7 +482,7 @@ export const walk = ({
       isHeld: false,
       runs: 0
     }
-    yield* begins(scene, told)
+    yield* begins(scene, beginning)
     for (const step of steps) {
       yield* TestClock.adjust("1 minute")
       if (step.does === "wait") yield* TestClock.adjust(`${step.hours} hours`)

@@ -78,10 +78,10 @@ const driven = (venue: Party.Party, act: Act, judged: Judged | null, stops: Stop
     }
     const passing = controls.filter((control) => stops[control] === "")
     for (const control of controls) {
-      const asked = stops[control] === "" ? [] : [stops[control]]
+      const refusals = stops[control] === "" ? [] : [stops[control]]
       assert.deepStrictEqual(
         [control, yield* under(control, refusing(venue, act))],
-        [control, asked]
+        [control, refusals]
       )
       if (stops[control] === "") continue
       const { why, state } = yield* under(control, writes(act))

@@ -50,13 +50,13 @@ describe("a holder's months", () => {
     Effect.gen(function* () {
       yield* moved
       const newYork = yield* Reports.statements("h1", { zone: "America/New_York" })
-      assert.deepStrictEqual(Reports.told(newYork), [
+      assert.deepStrictEqual(Reports.statementLines(newYork), [
         "2026-09 0 (100) 100",
         "2026-10 100 (50, -20) 130",
         "2026-11 130 (5, -1, -4) 130"
       ])
       const utc = yield* Reports.statements("h1")
-      assert.deepStrictEqual(Reports.told(utc), [
+      assert.deepStrictEqual(Reports.statementLines(utc), [
         "2026-10 0 (100, 50) 150",
         "2026-11 150 (-20, 5, -1) 134",
         "2026-12 134 (-4) 130"
@@ -79,7 +79,10 @@ describe("a holder's months", () => {
         yield* Cycles.at("2026-10-01T00:00:10Z")
         yield* Powers.mints(stage, h1, "3")
         const rows = yield* Reports.statements("h1")
-        assert.deepStrictEqual(Reports.told(rows), ["2026-09 0 (7) 7", "2026-10 7 (3) 10"])
+        assert.deepStrictEqual(Reports.statementLines(rows), [
+          "2026-09 0 (7) 7",
+          "2026-10 7 (3) 10"
+        ])
         const [late] = rows[1]!.instruments[0]!.movements
         assert.deepStrictEqual(
           [late!.at, late!.ledgerTime].map((at) => Instant.format(at).slice(0, 7)),
@@ -104,7 +107,7 @@ describe("a holder's months", () => {
       assert.deepStrictEqual(yield* Reports.statements("h1", { zone, month: "2026-08" }), [])
       assert.deepStrictEqual(yield* Reports.statements("h1", { zone, month: "2027-01" }), [])
       const none = yield* Reports.statements("h1", { zone, instrumentId: ["fund-z"] })
-      assert.deepStrictEqual(Reports.told(none), ["2026-09", "2026-10", "2026-11"])
+      assert.deepStrictEqual(Reports.statementLines(none), ["2026-09", "2026-10", "2026-11"])
     }).pipe(Effect.provide(world()))
   )
 })
@@ -217,7 +220,7 @@ describe("a rebasing instrument's months", () => {
       yield* Cycles.at("2026-10-05T10:00:00Z")
       yield* Reports.burns(stage, h1, "296.5104743527")
       const rows = yield* Reports.statements("h1")
-      assert.deepStrictEqual(Reports.told(rows), [
+      assert.deepStrictEqual(Reports.statementLines(rows), [
         "2026-08 0 (995) 995",
         "2026-09 995 (-500, 18.378235) 513.378235",
         "2026-10 513.378235 (-513.378235) 0"
@@ -332,7 +335,7 @@ describe("a statement's point", () => {
       const asOf = Instant.of("2026-11-01T05:00:00Z")
       const rows = yield* Reports.statements("h1", {}, { point: { asOf } })
       const last = yield* Reports.statements("h1", {}, { point: { at } })
-      assert.deepStrictEqual(Reports.told(rows).at(-1), "2026-11 150 (-20, 5) 135")
+      assert.deepStrictEqual(Reports.statementLines(rows).at(-1), "2026-11 150 (-20, 5) 135")
       assert.deepStrictEqual(yield* Reports.statements("h1"), last)
       // A later clock alone adds no report.
       assert.strictEqual(last.at(-1)?.month, "2026-12")
@@ -342,12 +345,12 @@ describe("a statement's point", () => {
   it.effect("refuses a month beside a range, and a range that ends before it begins", () =>
     Effect.gen(function* () {
       yield* plain()
-      const asked = [
+      const ranges = [
         { month: "2026-09", from: "2026-09" },
         { month: "2026-09", to: "2026-09" },
         { from: "2026-09", to: "2026-08" }
       ]
-      for (const months of asked) {
+      for (const months of ranges) {
         assert.strictEqual(
           yield* Venue.refusal(Reports.statements("h1", months)),
           "invalid-request"

@@ -126,8 +126,8 @@ describe("a lock agreement is proposed", () => {
         assert.deepInclude(yield* lockView(lockAgreementId), { state: "proposed", reserveId })
         const { why } = yield* Backed.releasesLock(lockAgreementId, "res-2")
         assert.strictEqual(why, "not-found")
-        const { asked, state } = yield* Backed.lockAgreement(lockAgreementId)
-        assert.deepStrictEqual([state, asked], ["proposed", Decimal.zero])
+        const { asked: lockedAmount, state } = yield* Backed.lockAgreement(lockAgreementId)
+        assert.deepStrictEqual([state, lockedAmount], ["proposed", Decimal.zero])
         // The agreement has no locked asset, and its release returns no holding.
         yield* Backed.agrees(scene, lockAgreementId)
         assert.strictEqual((yield* Backed.releasesLock(lockAgreementId)).why, "")

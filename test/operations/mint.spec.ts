@@ -455,11 +455,13 @@ describe("an order that does not settle", () => {
         const mints = yield* Venue.list(ReserveOrderQueries.listMints, { reserveId })
         const redemptions = yield* Venue.list(ReserveOrderQueries.listRedemptions, { reserveId })
         const open = yield* Venue.list(OpenOrderQueries.list, {})
-        const told = [
+        const waits = [
           ...[mint.value.waitingOn, ...mints.value.map((one) => one.waitingOn)],
           ...[...redemptions.value, ...open.value].map((one) => one.waitingOn)
         ]
-        return [...new Set(told.flatMap((all) => all.map(({ action }) => action as string)))].sort()
+        return [
+          ...new Set(waits.flatMap((all) => all.map(({ action }) => action as string)))
+        ].sort()
       })
       // What has not been accepted waits for its party, hold or no hold.
       assert.deepEqual(yield* actions, ["MintOrder.Accept", "ReserveRedemptionOrder.Accept"])
@@ -669,7 +671,7 @@ describe("what stops an order", () => {
         ["rule-refused units units-free", redeem({ units: 1500.000001 })],
         ["rule-refused units units-free", redeem({ holder: scene.h2 })]
       ]
-      for (const [why, asked] of cases) assert.deepStrictEqual([why, yield* asked], [why, why])
+      for (const [why, call] of cases) assert.deepStrictEqual([why, yield* call], [why, why])
       // The price of the bills is stale, and cash has none.
       yield* Cycles.at("2026-07-31T14:00:00Z")
       const stale = "rule-refused reserve-cover price-fresh"

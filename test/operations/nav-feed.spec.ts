@@ -72,9 +72,9 @@ const feedState = Effect.gen(function* () {
 })
 
 /** Checks that a precheck shows as refusing. */
-const prechecking = Effect.fnUntraced(function* (asked: Readonly<Record<string, unknown>>) {
+const prechecking = Effect.fnUntraced(function* (query: Readonly<Record<string, unknown>>) {
   const queries = yield* Queries
-  const params = { instrumentId: "fund-a", ...asked }
+  const params = { instrumentId: "fund-a", ...query }
   const { value } = yield* queries.one(PrecheckQueries.get, {
     caller: Calls.operator,
     params: params as unknown as Parameters<(typeof PrecheckQueries.get)["run"]>[0],

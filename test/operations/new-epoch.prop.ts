@@ -182,7 +182,7 @@ const everyOffset = Effect.gen(function* () {
       yield* recordsTerms(terms)
       sight.end = stop
       yield* Calls.catchUp
-      const known = yield* ordersOf
+      const ordersBefore = yield* ordersOf
       sight.end = back
       sight.horizon = back
       yield* Calls.catchUp
@@ -237,7 +237,7 @@ const everyOffset = Effect.gen(function* () {
             which
           ).toEqual([null, null])
           expect(waitingOn(found as never), which).toEqual([])
-          const { lost: _, ...before } = known.get(id)!
+          const { lost: _, ...before } = ordersBefore.get(id)!
           expect(compared(found, ["version", "updatedAt", "lost"]), which).toEqual(
             compared(before as Order, ["version", "updatedAt"])
           )

@@ -58,10 +58,10 @@ const states = Effect.gen(function* () {
   for (const collection of kept) {
     if (apart.has(collection.name)) continue
     for (const { body, id } of yield* bodiesOf(collection)) {
-      const told = Object.entries(body)
+      const members = Object.entries(body)
         .filter(([name]) => name === "state" || name.endsWith("Cid") || name === "units")
         .map(([name, value]) => `${name} ${String(value)}`)
-      found.set(id, told.toSorted().join(", "))
+      found.set(id, members.toSorted().join(", "))
     }
   }
   return found
@@ -217,7 +217,7 @@ describe("a store that continues in a new ledger epoch", () => {
             const sight: Sight = { end: 0, horizon: 0 }
             return yield* Effect.gen(function* () {
               yield* follows(sight, away?.stop ?? last, terms)
-              const [known, told] = [yield* states, yield* events]
+              const [statesBefore, eventsBefore] = [yield* states, yield* events]
               if (away !== null) {
                 sight.end = away.back
                 sight.horizon = away.back
@@ -232,7 +232,14 @@ describe("a store that continues in a new ledger epoch", () => {
                 .filter(({ archivedOffset }) => archivedOffset === null)
                 .map(({ contractId }) => contractId)
                 .toSorted()
-              return { states: yield* states, events: yield* events, known, told, active, lost }
+              return {
+                states: yield* states,
+                events: yield* events,
+                statesBefore,
+                eventsBefore,
+                active,
+                lost
+              }
             }).pipe(Effect.provide(instance(ledger, { sight, storage: Memory.layer })))
           })
         const whole = yield* readsOn(null)
@@ -243,19 +250,19 @@ describe("a store that continues in a new ledger epoch", () => {
             assert.deepStrictEqual(ours.active, whole.active, at)
             const lost = new Set(ours.lost)
             // A record that began and ended in the gap is absent; other differences are of lost records alone.
-            const differing = [...whole.states].flatMap(([id, told]) => {
+            const differing = [...whole.states].flatMap(([id, state]) => {
               const found = ours.states.get(id)
-              const isUnseen = found === undefined && !ours.known.has(id)
-              return found === told || isUnseen || lost.has(id)
+              const isUnseen = found === undefined && !ours.statesBefore.has(id)
+              return found === state || isUnseen || lost.has(id)
                 ? []
-                : [`${id}: ${found}, not ${told}`]
+                : [`${id}: ${found}, not ${state}`]
             })
             const more = [...ours.states.keys()].filter((id) => !whole.states.has(id))
             assert.deepStrictEqual([...differing, ...more], [], at)
             // A record is lost only where it has moved on meanwhile.
             for (const id of lost)
-              assert.notStrictEqual(ours.known.get(id), whole.states.get(id), id)
-            for (const [text, count] of ours.told) {
+              assert.notStrictEqual(ours.statesBefore.get(id), whole.states.get(id), id)
+            for (const [text, count] of ours.eventsBefore) {
               assert.isAtLeast(ours.events.get(text) ?? 0, count, `${text} ${at}`)
             }
             for (const [text, count] of ours.events) {

@@ -45,21 +45,21 @@ const open = (options: {
   Effect.gen(function* () {
     const queries = yield* Queries
     const { caller = auditor, point = {}, params = {}, limit = 2 } = options
-    const asked = { caller, point, params: params as Asked }
+    const request = { caller, point, params: params as Asked }
     const rows: Array<OpenOrderQueries.OpenOrderView> = []
     let after: string | null = null
     do {
       const page: Effect.Success<
         ReturnType<typeof queries.page<never, never, Asked, OpenOrderQueries.OpenOrderView>>
       > = yield* queries.page(OpenOrderQueries.list, {
-        ...asked,
+        ...request,
         page: { limit, ...(after === null ? {} : { after }) }
       })
       assert.isAtMost(page.value.length, limit)
       rows.push(...page.value)
       after = page.next
     } while (after !== null)
-    const { value } = yield* queries.all(OpenOrderQueries.list, { ...asked, page: {} })
+    const { value } = yield* queries.all(OpenOrderQueries.list, { ...request, page: {} })
     assert.deepStrictEqual(yield* Stream.runCollect(value), rows)
     return rows
   })
@@ -232,10 +232,10 @@ describe("open orders", () => {
       const near = (party: string) => ({ ...Calls.person("rita", "registrar"), party })
       assert.lengthOf(yield* holdersListedTo(near(play.stage.registrar.party)), 7)
       assert.lengthOf(yield* holdersListedTo(near(play.stage.bank.party)), 0)
-      const asked = yield* Effect.result(
+      const answer = yield* Effect.result(
         open({ caller: investor("h2"), params: { holderId: "h1" } })
       )
-      assert.isTrue(Result.isFailure(asked))
+      assert.isTrue(Result.isFailure(answer))
     }).pipe(engine())
   )
 })

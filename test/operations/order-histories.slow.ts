@@ -93,7 +93,7 @@ const story = (steps: ReadonlyArray<Step>, reached: Set<string>) =>
           Option.match(supply, { onNone: () => Decimal.zero, onSome: (found) => found.units })
         ),
         locked: yield* Fund.countActive(Templates.Allocation),
-        asked: yield* Fund.countActive(Templates.SettlementIntent),
+        intents: yield* Fund.countActive(Templates.SettlementIntent),
         surprises: yield* Fund.surprises
       },
       {
@@ -102,7 +102,7 @@ const story = (steps: ReadonlyArray<Step>, reached: Set<string>) =>
         fund: cash(books.fund),
         supply: units(books.units),
         locked: 0,
-        asked: 0,
+        intents: 0,
         surprises: []
       }
     )

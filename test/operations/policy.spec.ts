@@ -344,10 +344,10 @@ describe("the policy of an instant", () => {
       const rows = yield* records.list(policyVersions, { limit: 100 })
       for (let at = 0; at < end; at++) {
         const expected = book.findLast(({ from }) => from <= at)?.cap
-        const asked = Instant.add(after(at), Duration.millis(1))
-        const terms = yield* inForce(now, asked)
+        const instant = Instant.add(after(at), Duration.millis(1))
+        const terms = yield* inForce(now, instant)
         assert.strictEqual(terms.manifest.holderCap, expected)
-        const pinned = { asOf: asked }
+        const pinned = { asOf: instant }
         const shown = yield* policy(pinned)
         assert.deepInclude(shown, { state: "current", policyVersion: terms.policyVersion })
         assert.deepInclude(yield* instrument(pinned), {
@@ -359,8 +359,8 @@ describe("the policy of an instant", () => {
         const ruling = rows.filter(
           ({ record }) =>
             record.state !== "withdrawn" &&
-            record.effectiveFrom <= asked &&
-            (record.until === null || record.until > asked)
+            record.effectiveFrom <= instant &&
+            (record.until === null || record.until > instant)
         )
         assert.deepEqual(
           ruling.map(({ record }) => record.policyVersion),

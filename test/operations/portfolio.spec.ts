@@ -69,7 +69,7 @@ const lookups = Effect.gen(function* () {
   const value = yield* PortfolioQueries.portfolio
     .run({ holderId }, { ...asking, pin: { ...asking.pin, ledgerTime: now, judgedAt: now }, now })
     .pipe(Effect.provideService(Records, counted))
-  return { asked: storeCalls.toSorted(), value }
+  return { storeCalls: storeCalls.toSorted(), value }
 })
 
 const asking = {
@@ -128,9 +128,9 @@ describe("what a par portfolio has earned", () => {
         yield* expected("2026-08-02T18:30:00Z", "0.6")
         // Pinned to each of those instants the answer is unchanged, although a month has been
         // executed since.
-        for (const { now, offset, rows: told } of seen) {
-          assert.deepEqual((yield* rows({ at: offset })).rows, told, Instant.format(now))
-          assert.deepEqual((yield* rows({ asOf: now })).rows, told, Instant.format(now))
+        for (const { now, offset, rows: rowsThen } of seen) {
+          assert.deepEqual((yield* rows({ at: offset })).rows, rowsThen, Instant.format(now))
+          assert.deepEqual((yield* rows({ asOf: now })).rows, rowsThen, Instant.format(now))
         }
       }).pipe(engine())
   )
@@ -218,7 +218,7 @@ describe("what a par portfolio has earned", () => {
       }
       yield* Cycles.at("2026-07-07T10:00:00Z")
       const three = yield* lookups
-      assert.deepEqual(three.asked, one.asked)
+      assert.deepEqual(three.storeCalls, one.storeCalls)
       assert.deepEqual(
         three.value.map(({ accrued }) => (accrued === null ? null : Decimal.formatPlain(accrued))),
         ["0.4", "0.3", "0.3"]

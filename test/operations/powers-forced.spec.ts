@@ -42,11 +42,11 @@ describe("a forced transfer", () => {
         yield* Powers.mints(stage, h1!, "294.1176470588")
         yield* Powers.agrees(stage)
         yield* Powers.consents(h1!)
-        const asked = (units: number) =>
+        const force = (units: number) =>
           Powers.forces("h1", "h2", { instruments: [{ instrumentId: "fund-a", units }] })
         // 500 units are shown, of fewer base units.
-        assert.strictEqual((yield* asked(500)).why, "rule-refused units enough-units")
-        const done = yield* asked(117.6470588235)
+        assert.strictEqual((yield* force(500)).why, "rule-refused units enough-units")
+        const done = yield* force(117.6470588235)
         assert.strictEqual(done.why, "")
         assert.deepEqual(unitsOf(done), ["117.6470588235"])
         assert.deepEqual(

@@ -76,8 +76,8 @@ describe("an issuer powers agreement", () => {
     () =>
       Effect.gen(function* () {
         const { stage } = yield* opened
-        const asked = yield* Powers.proposes(stage)
-        includes(asked.result, { state: "proposed", powers: ["force-transfer", "recover"] })
+        const proposal = yield* Powers.proposes(stage)
+        includes(proposal.result, { state: "proposed", powers: ["force-transfer", "recover"] })
         assert.deepEqual(yield* proposals, ["issuer-powers-agreement 2"])
         const [waiting] = yield* agreements
         const first = yield* Powers.saying(Templates.IssuerPowersAgreementProposal, {})

@@ -52,7 +52,7 @@ const refusing = ({ gates }: Told) =>
 /** The answer, or the refusal in words: what must be the same of one moment, whenever it is asked. */
 const precheckOrSlug = (act: Params["act"], given: Asked, point: Point = {}) =>
   precheck(act, given, { point }).pipe(
-    Effect.map(({ asOf: _, ...told }) => told as unknown),
+    Effect.map(({ asOf: _, ...answer }) => answer as unknown),
     Effect.catchTag("Refused", ({ slug }) => Effect.succeed(slug as unknown))
   )
 
@@ -317,14 +317,14 @@ describe("a precheck under another version of the policy", () => {
     fees: { subscription: 0, redemption: 0.01 },
     swing: { threshold: 0, up: 0.01, down: 0.01 }
   }
-  const settling = (asked: Asked = {}) =>
+  const settling = (params: Asked = {}) =>
     Effect.map(
-      precheck("dealing-cycle.settle", { cycleId: "c2", ...asked }),
-      ({ asOf: _, figures, figuresHash: __, ...told }) => {
+      precheck("dealing-cycle.settle", { cycleId: "c2", ...params }),
+      ({ asOf: _, figures, figuresHash: __, ...answer }) => {
         // Two ledgers do not name a point alike.
         const { point, ...rest } = figures ?? {}
         assert.isDefined(point)
-        return { ...told, figures: rest }
+        return { ...answer, figures: rest }
       }
     )
 
@@ -332,7 +332,7 @@ describe("a precheck under another version of the policy", () => {
     "never settles a cycle otherwise than a venue that in fact had that version, and price",
     () =>
       Effect.gen(function* () {
-        const asked = yield* Effect.gen(function* () {
+        const whatIf = yield* Effect.gen(function* () {
           const laterTerms = { ...terms, effectiveFrom: "2027-01-01T00:00:00Z" }
           const stage = yield* redeeming(Cycles.changes(1, laterTerms))
           yield* priced(stage, { point: "1", price: "1", proceeds: "100" })
@@ -351,10 +351,10 @@ describe("a precheck under another version of the policy", () => {
             yield* priced(stage, { point, price, proceeds })
             return yield* settling()
           }).pipe(engine())
-        assert.deepStrictEqual(asked.under, yield* inFact("1", "0.99", "98.01"))
-        assert.deepStrictEqual(asked.both, yield* inFact("2", "1.98", "196.02"))
-        assert.strictEqual(asked.asItIs.figures["gateFactor"], undefined)
-        assert.deepInclude(asked.under.figures, {
+        assert.deepStrictEqual(whatIf.under, yield* inFact("1", "0.99", "98.01"))
+        assert.deepStrictEqual(whatIf.both, yield* inFact("2", "1.98", "196.02"))
+        assert.strictEqual(whatIf.asItIs.figures["gateFactor"], undefined)
+        assert.deepInclude(whatIf.under.figures, {
           gateFactor: "0.150000005",
           swungPrice: "0.99",
           policyVersion: "2"
@@ -388,11 +388,11 @@ describe("an order that its holder signed for more than anything is worth", () =
         Templates.create(Templates.RedemptionOrder, { ...order, orderId: "o1", custodian: null })
       )
       for (const act of ["subscription.claim", "redemption.claim"] as const) {
-        const asked = { holderId: "h1", payment: "ledger", orderId: "o1" }
-        const judged = yield* precheck(act, asked)
+        const claim = { holderId: "h1", payment: "ledger", orderId: "o1" }
+        const judged = yield* precheck(act, claim)
         assert.deepStrictEqual(refusing(judged), ["consent order-fits"])
         assert.isNull(judged.figures)
-        const { why } = yield* Calls.write(act, {}, { ...asked, instrumentId: "fund-a" })
+        const { why } = yield* Calls.write(act, {}, { ...claim, instrumentId: "fund-a" })
         assert.strictEqual(why, "rule-refused consent order-fits")
       }
     }).pipe(engine())
@@ -419,8 +419,8 @@ describe("a precheck of a claim to what the registrar configured and the venue n
       )
       const instrumentId = "fund-z"
       for (const act of ["subscription.claim", "redemption.claim"] as const) {
-        const asked = { instrumentId, holderId: "h1", units: d("1") }
-        const judged = yield* precheck(act, asked)
+        const claim = { instrumentId, holderId: "h1", units: d("1") }
+        const judged = yield* precheck(act, claim)
         assert.deepStrictEqual(refusing(judged), ["policy in-manifest"])
         assert.deepStrictEqual(
           judged.gates.map(({ gate }) => gate),
@@ -440,14 +440,14 @@ describe("a precheck of a claim to what the registrar configured and the venue n
         ["subscription.claim", "may-subscribe"],
         ["redemption.claim", "may-redeem"]
       ] as const) {
-        const asked = { instrumentId, holderId: "h1" }
-        const judged = yield* precheck(act, { ...asked, units: d("1") })
+        const claim = { instrumentId, holderId: "h1" }
+        const judged = yield* precheck(act, { ...claim, units: d("1") })
         assert.deepStrictEqual(refusing(judged), [
           "hold not-held",
           `restriction ${check}`,
           "policy in-manifest"
         ])
-        const { why } = yield* Calls.write(act, {}, { ...asked, units: 1 })
+        const { why } = yield* Calls.write(act, {}, { ...claim, units: 1 })
         assert.strictEqual(why, "rule-refused hold not-held")
       }
     }).pipe(engine())
@@ -547,8 +547,8 @@ function signedAs({ figures, figuresHash }: Told, actionKey: unknown) {
 }
 
 describe("an act on a record that does not answer to it", () => {
-  const only = (told: Told) =>
-    told.gates.map(({ gate, check, ok }) => `${gate} ${check} ${ok ? "passes" : "refuses"}`)
+  const only = (answer: Told) =>
+    answer.gates.map(({ gate, check, ok }) => `${gate} ${check} ${ok ? "passes" : "refuses"}`)
 
   /** The acts that are about an order or a cycle, by the record that each names. */
   const ended = [

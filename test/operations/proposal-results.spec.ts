@@ -81,7 +81,7 @@ describe("a result", () => {
       assert.isNotEmpty(waitingOn)
     })
 
-  const asked = { instrumentId: "fund-a" }
+  const body = { instrumentId: "fund-a" }
 
   it.effect(
     "of a proposal equals its record and names who is to answer; a market in its instrument names the instrument",
@@ -108,7 +108,7 @@ describe("a result", () => {
         )
         const terms = { attestors: [stage.attestor.party], required: 1 }
         const market = { fund, paymentAsset, terms }
-        yield* equals(yield* Calls.write("primary-market.propose", asked, market), {
+        yield* equals(yield* Calls.write("primary-market.propose", body, market), {
           collection: primaryMarkets,
           schema: PrimaryMarketView.PrimaryMarketView,
           viewOf: PrimaryMarketView.of
@@ -121,7 +121,7 @@ describe("a result", () => {
         })
         assert.strictEqual(value.primaryMarket?.instrumentId, "fund-a")
         const provision = { fund, paymentAsset }
-        yield* equals(yield* Calls.write("provision-settlement.propose", asked, provision), {
+        yield* equals(yield* Calls.write("provision-settlement.propose", body, provision), {
           collection: provisionSettlements,
           schema: ProvisionSettlementView.ProvisionSettlementView,
           viewOf: ProvisionSettlementView.of
@@ -138,7 +138,7 @@ describe("a result", () => {
     Effect.gen(function* () {
       const stage = yield* Fund.opened()
       yield* Fund.admitted(stage)
-      const ended = yield* Calls.write("admission.withdraw", { holderId: "h1", ...asked }, {})
+      const ended = yield* Calls.write("admission.withdraw", { holderId: "h1", ...body }, {})
       assert.deepStrictEqual<unknown>(
         ended.result,
         yield* latest({
@@ -147,7 +147,7 @@ describe("a result", () => {
           viewOf: AdmissionView.of
         })
       )
-      yield* equals(yield* Calls.write("admission.offer", { holderId: "h1" }, asked), {
+      yield* equals(yield* Calls.write("admission.offer", { holderId: "h1" }, body), {
         collection: admissions,
         schema: AdmissionView.AdmissionView,
         viewOf: AdmissionView.of

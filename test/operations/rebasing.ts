@@ -213,8 +213,8 @@ export const sells = (scene: Scene, id: string) =>
 /** The precheck of an act on the instrument, as an operator reads it. */
 export const prechecks = (
   act: "subscription.claim" | "redemption.claim",
-  asked: Omit<Partial<Parameters<typeof precheck>[0]>, "act" | "instrumentId">
-) => precheck({ instrumentId: "fund-a" as never, act, holderId: "h1" as never, ...asked })
+  params: Omit<Partial<Parameters<typeof precheck>[0]>, "act" | "instrumentId">
+) => precheck({ instrumentId: "fund-a" as never, act, holderId: "h1" as never, ...params })
 
 const precheck = (params: (typeof PrecheckQueries.get.params)["Type"]) =>
   Effect.gen(function* () {

@@ -342,11 +342,11 @@ describe("a reconciliation run", () => {
         Workers.Workers
       ).runnerOf("reconciliation")
       const own = yield* Workers.runnerOf("reconciliation")
-      const asked = ["a", "b", "c"].map((causedBy) =>
+      const items = ["a", "b", "c"].map((causedBy) =>
         itemOf({ trigger: "release", instrumentId: "fund-a", causedBy })
       )
       // Asked for twice, as after a transaction that ran again.
-      yield* records.transact(records.enqueue([...asked, ...asked]))
+      yield* records.transact(records.enqueue([...items, ...items]))
       const until = (host: typeof own) => Effect.repeat(host.runOnce, { times: 20 })
       const called = Reconciling.run()
       const all = yield* Effect.forkChild(

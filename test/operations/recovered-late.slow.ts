@@ -31,13 +31,13 @@ const admitted = (holderId: string) =>
 const afterwards = <E, R1, R2>(
   race: Late.Race,
   choice: string,
-  act: { readonly kind: string; readonly asked: Effect.Effect<Calls.Ended, E, R1> },
+  act: { readonly kind: string; readonly call: Effect.Effect<Calls.Ended, E, R1> },
   other: Effect.Effect<unknown, unknown, R2>
 ) =>
   Effect.gen(function* () {
     race.choice = choice
     race.first = Effect.orDie(Effect.provide(other, yield* Effect.context<R2>()))
-    const done = yield* Powers.ran(yield* act.asked, act.kind)
+    const done = yield* Powers.ran(yield* act.call, act.kind)
     assert.isNull(race.first, "it was never sent")
     return done
   })
@@ -81,10 +81,10 @@ const byWire = Effect.gen(function* () {
 })
 
 const delivers = Calls.write("subscription.deliver", { subscriptionId: "s1" }, cash)
-const delivering = { kind: "subscription.deliver", asked: delivers }
+const delivering = { kind: "subscription.deliver", call: delivers }
 const settling = {
   kind: "subscription.settle",
-  asked: Calls.write("subscription.settle", { subscriptionId: "s1" }, {})
+  call: Calls.write("subscription.settle", { subscriptionId: "s1" }, {})
 }
 const releases = Calls.write("subscription.release", { subscriptionId: "s1" }, {})
 
@@ -157,8 +157,8 @@ describe("an act judged before a recovery and sent after it", () => {
       assert.strictEqual((yield* delivers).why, "")
       const { cid } = yield* Powers.saying(Templates.MintRequest, {})
       yield* stage.registrar.act(Templates.exercise(Templates.MintRequest, cid, "Reject", {}))
-      const asked = Calls.write("subscription.deliver", { subscriptionId: "s1" }, {})
-      const again = { kind: "subscription.deliver", asked }
+      const call = Calls.write("subscription.deliver", { subscriptionId: "s1" }, {})
+      const again = { kind: "subscription.deliver", call }
       const done = yield* afterwards(race, "DeliveredLot.Redeliver", again, recovered)
       assert.strictEqual(done.why, "rule-refused admission holder-active")
       assert.strictEqual(yield* Fund.countActive(Templates.MintRequest), 0)
@@ -179,7 +179,7 @@ describe("an act judged before a recovery and sent after it", () => {
       const settled = yield* afterwards(
         race,
         "DealingCycle.Settle",
-        { kind: "dealing-cycle.settle", asked: Cycles.settles("c1") },
+        { kind: "dealing-cycle.settle", call: Cycles.settles("c1") },
         recovered
       )
       assert.strictEqual(settled.why, "rule-refused admission holder-active")
@@ -201,7 +201,7 @@ describe("an act judged before a recovery and sent after it", () => {
       const done = yield* afterwards(
         race,
         "IssuerPowersAgreement.ForceMove",
-        { kind: "holder.force-transfer", asked: Powers.forces("h2", "h1") },
+        { kind: "holder.force-transfer", call: Powers.forces("h2", "h1") },
         recovered
       )
       assert.strictEqual(done.why, "rule-refused admission holder-active")
@@ -249,8 +249,8 @@ describe("an act that commits before the recovery that was judged beside it", ()
       const done = yield* afterwards(
         race,
         "IssuerPowersAgreement.ForceMove",
-        { kind: "holder.recover", asked: Powers.recovers("h1") },
-        settling.asked
+        { kind: "holder.recover", call: Powers.recovers("h1") },
+        settling.call
       )
       assert.strictEqual(done.why, "")
       assert.strictEqual((yield* Powers.holder("h1")).state, "active")

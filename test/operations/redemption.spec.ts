@@ -186,8 +186,8 @@ describe("a redemption paid by wire", () => {
       yield* Fund.publishesInTime(stage, "1.0437", valued)
       yield* prices(stage, { units: "600", proceeds: "626.22" })
       yield* requestsBurn(stage, "600")
-      const asked = yield* acts("withdraw")
-      assert.strictEqual(asked.why, "rule-refused units burn-requested")
+      const withdrawal = yield* acts("withdraw")
+      assert.strictEqual(withdrawal.why, "rule-refused units burn-requested")
       yield* answersBurn(stage, "Accept")
       for (const verb of ["withdraw", "release"]) {
         assert.strictEqual((yield* acts(verb)).why, "state-conflict RedemptionState")
@@ -424,13 +424,13 @@ describe("a redemption paid on the ledger", () => {
         yield* signed(stage, { amount: "100" })
         assert.strictEqual((yield* claims({ payment: "ledger", orderId: "o1" })).why, "")
         const feed = yield* EventQueries.EventQueries
-        const asked = yield* feed.page({
+        const page = yield* feed.page({
           caller: Calls.operator,
           params: { type: ["settlement.proposed"], holderId: "h1" },
           limit: 10
         })
         assert.deepStrictEqual(
-          asked.value.map(({ instrumentId, party }) => ({ instrumentId, party })),
+          page.value.map(({ instrumentId, party }) => ({ instrumentId, party })),
           [{ instrumentId: "fund-a", party: stage.holder.party }]
         )
       }).pipe(engine())

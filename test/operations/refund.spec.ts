@@ -238,12 +238,12 @@ describe("a refund in an iteration of a standing settlement", () => {
     Effect.gen(function* () {
       const { stage, one } = yield* stageOf()
       const usd = Cycles.cash(stage)
-      const asked = {
+      const body = {
         standingSettlementId: "st1",
         instrumentId: "fund-a",
         funding: [{ party: one.party, asset: usd, amount: 100 }]
       }
-      assert.strictEqual((yield* Calls.write("standing-settlement.open", {}, asked)).why, "")
+      assert.strictEqual((yield* Calls.write("standing-settlement.open", {}, body)).why, "")
       yield* Cycles.paysIn(stage, one, "100")
       const { cid } = yield* Fund.newestContract(Templates.StandingSettlement)
       yield* one.act(
@@ -411,20 +411,20 @@ describe("a refund of an order paid by wire", () => {
   it.effect("is never more than is owed, nor of a line that is named twice or pays elsewhere", () =>
     Effect.gen(function* () {
       yield* delivered
-      const asked = (refunds: ReadonlyArray<Calls.Json>, cash: ReadonlyArray<Calls.Json> = []) =>
+      const whyOf = (refunds: ReadonlyArray<Calls.Json>, cash: ReadonlyArray<Calls.Json> = []) =>
         Effect.map(settles("s1", { refunds, cash }), ({ why }) => why)
-      assert.strictEqual(yield* asked([back(2, 9.9)]), "rule-refused cash refund-over")
+      assert.strictEqual(yield* whyOf([back(2, 9.9)]), "rule-refused cash refund-over")
       assert.strictEqual(
-        yield* asked([back(2, 1), back(2, 1)]),
+        yield* whyOf([back(2, 1), back(2, 1)]),
         "rule-refused cash cash-line-repeated"
       )
       // The line that paid the order is not one that paid it back.
-      assert.strictEqual(yield* asked([line(1, 1)]), "rule-refused cash cash-line-repeated")
+      assert.strictEqual(yield* whyOf([line(1, 1)]), "rule-refused cash cash-line-repeated")
       assert.strictEqual((yield* settles("s1", { refunds: [back(2, 4)] })).why, "")
-      assert.strictEqual(yield* asked([back(3, 5.9)]), "rule-refused cash refund-over")
-      assert.strictEqual(yield* asked([back(2, 1)]), "rule-refused cash cash-line-repeated")
-      assert.strictEqual(yield* asked([back(3, 1)], [line(4, 1)]), "rule-refused cash cash-over")
-      assert.strictEqual(yield* asked([]), "state-conflict SubscriptionState")
+      assert.strictEqual(yield* whyOf([back(3, 5.9)]), "rule-refused cash refund-over")
+      assert.strictEqual(yield* whyOf([back(2, 1)]), "rule-refused cash cash-line-repeated")
+      assert.strictEqual(yield* whyOf([back(3, 1)], [line(4, 1)]), "rule-refused cash cash-over")
+      assert.strictEqual(yield* whyOf([]), "state-conflict SubscriptionState")
     }).pipe(engine())
   )
 
@@ -458,18 +458,18 @@ describe("a refund of an order paid by wire", () => {
       yield* delivered
       yield* settles("s1")
       const queries = yield* Queries
-      const asked = (point: object) =>
+      const readAt = (point: object) =>
         queries.one(SubscriptionQueries.get, {
           caller: Calls.operator,
           params: { subscriptionId: "s1" as never },
           point
         })
-      const before = yield* asked({})
+      const before = yield* readAt({})
       yield* settles("s1", { refunds: [back(2, 9.89)] })
-      const after = yield* asked({})
+      const after = yield* readAt({})
       assert.isAbove(after.offset, before.offset)
       assert.strictEqual(after.value.refunded, d("9.89"))
-      const again = yield* asked({ at: before.offset })
+      const again = yield* readAt({ at: before.offset })
       assert.deepStrictEqual(again.value, before.value)
     }).pipe(engine())
   )

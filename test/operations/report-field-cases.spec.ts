@@ -140,10 +140,10 @@ describe("firefly-iii 12432: a balance", () => {
       const all = yield* transactions
       let compared = 0
       for (const { offset } of all) {
-        const told = yield* balances(offset)
-        if (told === null) continue
-        for (const [report, byHolder] of Object.entries(told)) {
-          assert.deepStrictEqual(byHolder, told.register, `${report} at ${offset}`)
+        const byReport = yield* balances(offset)
+        if (byReport === null) continue
+        for (const [report, byHolder] of Object.entries(byReport)) {
+          assert.deepStrictEqual(byHolder, byReport.register, `${report} at ${offset}`)
         }
         compared += 1
       }

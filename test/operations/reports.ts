@@ -51,15 +51,15 @@ const months = ({ month, from, to }: Asked) => ({
 export const holderIdOf = (id: string) => Schema.decodeSync(HolderId)(id)
 
 /** A holder's statements, oldest first. */
-export const statements = (holderId: string, asked: Asked = {}, as: Point = {}) =>
+export const statements = (holderId: string, params: Asked = {}, as: Point = {}) =>
   Effect.map(
     Venue.list(
       HolderStatementQueries.list,
       {
         holderId: holderIdOf(holderId),
-        ...months(asked),
-        ...(asked.zone === undefined ? {} : { zone: Zone.of(asked.zone) }),
-        ...(asked.instrumentId === undefined ? {} : { instrumentId: asked.instrumentId as never })
+        ...months(params),
+        ...(params.zone === undefined ? {} : { zone: Zone.of(params.zone) }),
+        ...(params.instrumentId === undefined ? {} : { instrumentId: params.instrumentId as never })
       },
       as
     ),
@@ -67,7 +67,7 @@ export const statements = (holderId: string, asked: Asked = {}, as: Point = {}) 
   )
 
 /** Each month of a statement as a line of text: opening, movements, closing of its instruments. */
-export const told = (rows: ReadonlyArray<HolderStatement>) =>
+export const statementLines = (rows: ReadonlyArray<HolderStatement>) =>
   rows.map(({ month, instruments }) =>
     [
       month,
@@ -361,14 +361,19 @@ export const keepFinal = Effect.fnUntraced(function* (
 // ---- tax statements
 
 /** The tax statement of a holder's year. */
-export const taxOf = (holderId: string, year: number | string, asked: Asked = {}, as: Point = {}) =>
+export const taxOf = (
+  holderId: string,
+  year: number | string,
+  params: Asked = {},
+  as: Point = {}
+) =>
   Effect.map(
     Venue.read(
       TaxQueries.taxStatement,
       {
         holderId: holderIdOf(holderId),
         year: String(year),
-        ...(asked.zone === undefined ? {} : { zone: Zone.of(asked.zone) })
+        ...(params.zone === undefined ? {} : { zone: Zone.of(params.zone) })
       },
       as
     ),
@@ -418,9 +423,9 @@ const keepLots = (
     const costs = Decimal.sum(parts.map((part) => part.cost ?? Decimal.zero))
     expect(costs, `the cost of what left ${lotId}`).toBe(Decimal.subtract(cost, costLeft))
   }
-  const known = new Set(kept.map(({ instrumentId, lotId }) => `${instrumentId} ${lotId}`))
+  const lotKeys = new Set(kept.map(({ instrumentId, lotId }) => `${instrumentId} ${lotId}`))
   expect(
-    [...taken.keys()].filter((key) => !known.has(key)),
+    [...taken.keys()].filter((key) => !lotKeys.has(key)),
     "of no lot of theirs"
   ).toEqual([])
 }
@@ -438,7 +443,7 @@ export const keepTaxLaws = Effect.fnUntraced(function* (
     records.stream(distributionLines, { where: { state: [...paid] } })
   )).flatMap(({ record }) => (record.holderId === null ? [] : [record]))
   const seen: Array<string> = []
-  const asked = new Set<string>()
+  const judgedHolders = new Set<string>()
   const kept = yield* collected(lots)
   const parties = new Map(
     (yield* allHolders).map(({ holderId, party }) => [holderId as string, party])
@@ -453,7 +458,7 @@ export const keepTaxLaws = Effect.fnUntraced(function* (
     }
     const [{ holderIds }] = [statements[0]!]
     expect(holderIds).toContain(holderId)
-    if (asked.has(holderId)) continue
+    if (judgedHolders.has(holderId)) continue
     for (const [nth, year] of years.entries()) {
       for (const other of holderIds) {
         expect(yield* taxOf(other, year, { zone }), `asked of ${other}`).toEqual(statements[nth])
@@ -470,7 +475,7 @@ export const keepTaxLaws = Effect.fnUntraced(function* (
         expect(totals.net).toBe(Decimal.sum(rows.map((row) => row.net)))
       }
     }
-    for (const id of holderIds) asked.add(id)
+    for (const id of holderIds) judgedHolders.add(id)
     const own = new Set(holderIds.map((id) => parties.get(id)))
     keepLots(
       kept.filter(({ party }) => own.has(party)),

@@ -135,8 +135,8 @@ const pairsOf = (
   const isMany = member !== undefined && member in result
   const isMember = member !== undefined && !Array.isArray(answer)
   const rows = rowsOf(isMember ? membersOf(answer)[member] : answer).map(membersOf)
-  const asked = isMany ? rowsOf(result[member]).map(membersOf) : [result]
-  return asked.map((one) => [one, rows.find((other) => other[row] === one[row])])
+  const results = isMany ? rowsOf(result[member]).map(membersOf) : [result]
+  return results.map((one) => [one, rows.find((other) => other[row] === one[row])])
 }
 
 /** A member that a result and its record say otherwise: its name, the result's word, the record's. */

@@ -26,7 +26,7 @@ const source = (first: Partial<Scripted.Script> = {}) => {
     }
   }
   return {
-    asked: requests,
+    requests,
     say: (next: Partial<Scripted.Script>) => {
       script = { ...script, ...next }
     },
@@ -90,15 +90,15 @@ describe("a holder of a venue that screens", () => {
       const self = yield* holder()
       assert.strictEqual(self.state, "active")
       assert.deepInclude(self.screening, { state: "clear", listVersion: "1", validUntil: null })
-      assert.deepStrictEqual(new Set(one.asked.map(({ requestId }) => requestId)).size, 1)
-      assert.deepInclude(one.asked[0], {
+      assert.deepStrictEqual(new Set(one.requests.map(({ requestId }) => requestId)).size, 1)
+      assert.deepInclude(one.requests[0], {
         holderId: "h1",
         party: stage.holder.party,
         legalName: "A Fund",
         countries: ["CH"]
       })
       yield* pass("10 minutes")
-      assert.strictEqual(one.asked.length, 2)
+      assert.strictEqual(one.requests.length, 2)
       assert.strictEqual((yield* offering).why, "")
     }).pipe(under(one))
   })
@@ -215,9 +215,9 @@ describe("a holder of a venue that screens", () => {
         )
         yield* TestClock.adjust("3 days")
         assert.strictEqual((yield* policy("2", "P2D")).why, "")
-        assert.strictEqual(one.asked.length, 1)
+        assert.strictEqual(one.requests.length, 1)
         yield* turn
-        assert.strictEqual(one.asked.length, 2)
+        assert.strictEqual(one.requests.length, 2)
         assert.strictEqual(yield* screened, "clear")
       }).pipe(under(one))
     }
@@ -278,10 +278,10 @@ describe("a holder of a venue that screens", () => {
         const nobody = yield* Effect.result(runner.rescreen("h9"))
         assert.isTrue(Result.isFailure(nobody))
         yield* Calls.write("holder.close", { holderId: "h1" }, {})
-        const before = one.asked.length
+        const before = one.requests.length
         yield* pass("10 minutes")
         yield* turn
-        assert.strictEqual(one.asked.length, before)
+        assert.strictEqual(one.requests.length, before)
       }).pipe(under(one))
     }
   )
@@ -299,7 +299,7 @@ describe("a successor", () => {
         { party: stage.bank.party, successorId: "h2" }
       )
       assert.deepStrictEqual(
-        one.asked.map(({ holderId, legalName }) => [holderId, legalName]),
+        one.requests.map(({ holderId, legalName }) => [holderId, legalName]),
         [
           ["h1", "A Fund"],
           ["h2", "A Fund"]
@@ -330,7 +330,7 @@ describe("a venue that began to screen", () => {
       yield* TestClock.adjust("61 seconds")
       yield* Workers.runOnce("schedules")
       assert.strictEqual(yield* screened, "pending")
-      assert.deepStrictEqual(one.asked, [])
+      assert.deepStrictEqual(one.requests, [])
     }).pipe(under({ layer: Layer.succeed(ScreeningSource.ScreeningSource, service) }))
   })
 })
@@ -346,9 +346,7 @@ describe("what a holder is shown of it", () => {
       for (let n = 0; n < 3; n++) {
         const self = yield* holder()
         // Becoming active is what the holder may know, and the only thing.
-        views.push(
-          JSON.stringify({ ...HolderView.ofOwn({ ...self, state: "pending" }), told: 0 }, text)
-        )
+        views.push(JSON.stringify(HolderView.ofOwn({ ...self, state: "pending" }), text))
         states.push(self.screening?.state ?? null)
         if (n < 2) yield* pass(n === 0 ? "6 seconds" : "61 seconds")
         if (n === 1) assert.strictEqual((yield* holder()).state, "active")

@@ -58,7 +58,7 @@ const meeting = <E>(storage: Layer.Layer<Memory.Storage, E>, at: Meeting) =>
       WorkQueue,
       Effect.map(WorkQueue, (work) => ({
         ...work,
-        lease: (asked: Parameters<typeof work.lease>[0]) => work.lease({ ...asked, limit: 1 })
+        lease: (request: Parameters<typeof work.lease>[0]) => work.lease({ ...request, limit: 1 })
       }))
     )
   ).pipe(Layer.provideMerge(storage))

@@ -99,8 +99,8 @@ const proposedBy = Effect.fnUntraced(function* (change: Readonly<Record<string, 
     })
   )
   const units = (yield* Fund.newestContract(Templates.Holding)).cid
-  const asked = yield* opens(stage)
-  assert.strictEqual(asked.why, "")
+  const opening = yield* opens(stage)
+  assert.strictEqual(opening.why, "")
   includes(yield* standingSettlement, {
     state: "proposed",
     iterations: 0,

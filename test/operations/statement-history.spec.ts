@@ -59,12 +59,12 @@ describe("statements of a history that begins with a snapshot", () => {
         yield* recordsAgain(stage)
         yield* Cycles.at("2026-11-02T12:00:00Z")
         yield* Reports.burns(stage, h1, "20")
-        assert.deepStrictEqual(Reports.told(yield* Reports.statements("h1")), [
+        assert.deepStrictEqual(Reports.statementLines(yield* Reports.statements("h1")), [
           "2026-09 70 () 70",
           "2026-10 70 () 70",
           "2026-11 70 (-20) 50"
         ])
-        assert.deepStrictEqual(Reports.told(yield* Reports.statements("h2")), [
+        assert.deepStrictEqual(Reports.statementLines(yield* Reports.statements("h2")), [
           "2026-09 40 () 40",
           "2026-10 40 () 40",
           "2026-11 40 () 40"
@@ -254,19 +254,19 @@ describe("a holder that was paid without ever having units", () => {
       yield* Cycles.at("2026-09-20T12:00:00Z")
       yield* Powers.mints(stage, h3, "1")
       const rows = yield* Reports.statements("h2")
-      assert.deepStrictEqual(Reports.told(rows), ["2026-08 0 () 0", "2026-09"])
+      assert.deepStrictEqual(Reports.statementLines(rows), ["2026-08 0 () 0", "2026-09"])
       // Cash counts on the day of its delivery where no month of the holder waits for evidence.
       assert.deepStrictEqual(
         rows[0]?.instruments[0]?.paid.map(({ lineId, paidOn }) => [lineId, paidOn]),
         [["d-old.1", "2026-08-20"]]
       )
       const none = yield* Reports.statements("h2", { instrumentId: ["fund-z"] })
-      assert.deepStrictEqual(Reports.told(none), ["2026-08", "2026-09"])
+      assert.deepStrictEqual(Reports.statementLines(none), ["2026-08", "2026-09"])
       // Units that come later open at nothing, and the payment keeps its month.
       yield* Cycles.at("2026-10-20T12:00:00Z")
       yield* Powers.mints(stage, h2, "5")
       const laterRows = yield* Reports.statements("h2")
-      assert.deepStrictEqual(Reports.told(laterRows), [
+      assert.deepStrictEqual(Reports.statementLines(laterRows), [
         "2026-08 0 () 0",
         "2026-09",
         "2026-10 0 (5) 5"

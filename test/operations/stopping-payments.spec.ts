@@ -206,10 +206,10 @@ describe("the payments of a fund never stop for", () => {
       assert.strictEqual(opened.why, "")
       const commits = Effect.gen(function* () {
         yield* Cycles.paysIn(stage, h1, "10")
-        const standing = yield* Fund.newestContract(Templates.StandingSettlement)
+        const settlement = yield* Fund.newestContract(Templates.StandingSettlement)
         const { cid } = yield* Fund.freeHolding(h1.party)
         yield* h1.act(
-          Templates.exercise(Templates.StandingSettlement, standing.cid, "Commit", {
+          Templates.exercise(Templates.StandingSettlement, settlement.cid, "Commit", {
             party: h1.party,
             holdingCid: cid,
             amount: Decimal.of("10")

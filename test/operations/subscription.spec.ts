@@ -805,7 +805,7 @@ describe("the gates of a claim", () => {
           "rule-refused units too-small"
         )
         const queries = yield* Queries
-        const asked = (amount: string) =>
+        const precheckOf = (amount: string) =>
           queries.one(PrecheckQueries.get, {
             caller: Calls.operator,
             params: {
@@ -816,10 +816,10 @@ describe("the gates of a claim", () => {
             },
             point: {}
           })
-        const refusing = (told: Effect.Success<ReturnType<typeof asked>>) =>
-          told.value.gates.filter(({ ok }) => !ok).map(({ gate, check }) => `${gate} ${check}`)
-        assert.deepStrictEqual(refusing(yield* asked("13.5")), ["units too-small"])
-        assert.deepStrictEqual(refusing(yield* asked("13.51")), [])
+        const refusing = (answer: Effect.Success<ReturnType<typeof precheckOf>>) =>
+          answer.value.gates.filter(({ ok }) => !ok).map(({ gate, check }) => `${gate} ${check}`)
+        assert.deepStrictEqual(refusing(yield* precheckOf("13.5")), ["units too-small"])
+        assert.deepStrictEqual(refusing(yield* precheckOf("13.51")), [])
       }).pipe(engine())
   )
 

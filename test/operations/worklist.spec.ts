@@ -93,7 +93,7 @@ describe("an order is brought to its end by the moves it waits for", () => {
       })
       assert.deepStrictEqual(market.states, ["proposed", "agreed"])
       yield* Fund.admitted(stage)
-      const asked = yield* Calls.write(
+      const opening = yield* Calls.write(
         "standing-settlement.open",
         {},
         {
@@ -102,7 +102,7 @@ describe("an order is brought to its end by the moves it waits for", () => {
           funding: [{ party: stage.fund.party, asset, amount: 2000 }]
         }
       )
-      assert.strictEqual(asked.why, "")
+      assert.strictEqual(opening.why, "")
       const settlementKind = {
         collection: standingSettlements,
         machine: StandingSettlementMachine,

@@ -72,12 +72,12 @@ describe("a bundle for a browser", () => {
         "undefined".repeat(3)
       )
       const { visit } = runInContext(`${code}; program`, context)
-      const asked = {
+      const access = {
         baseUrl: venue.url,
         maker: await bearer(["operator"]),
         approver: await bearer(["approver"])
       }
-      expect(await visit(asked)).toEqual({
+      expect(await visit(access)).toEqual({
         ended: "succeeded",
         signed: ["awaiting", "queued"],
         amount: ["9999999999999999999999999999.0000000001"],

@@ -49,8 +49,8 @@ interface Module {
 const modules = new Map<string, Module>()
 
 const moduleOf = (path: string): Module => {
-  const known = modules.get(path)
-  if (known !== undefined) return known
+  const parsedModule = modules.get(path)
+  if (parsedModule !== undefined) return parsedModule
   const text = readFileSync(join(root, path), "utf8")
   // Cast: the parser's types leave the members of each statement open.
   const { body } = parseAst(text, { lang: "ts" }) as unknown as Module

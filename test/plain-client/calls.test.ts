@@ -91,8 +91,8 @@ describe("a call of the plain client", () => {
   })
 
   it("asks for a token anew at each call", async () => {
-    let asked = 0
-    const { calls, client } = scripted([{}], { authorization: async () => `Bearer ${++asked}` })
+    let tokens = 0
+    const { calls, client } = scripted([{}], { authorization: async () => `Bearer ${++tokens}` })
     await client.call({ method: "GET", path: "/v1/health" })
     await client.call({ method: "GET", path: "/v1/health" })
     expect(calls.map(({ headers }) => headers.get("authorization"))).toEqual([

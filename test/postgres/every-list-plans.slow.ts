@@ -98,11 +98,11 @@ const whereOf = (read: Read.List, field: string, values: ReadonlyArray<string>):
 const singlesOf = (read: Read.List): ReadonlyArray<Where> => {
   const own = fieldsOf(read).flatMap((field) => {
     const members = words[read.name]?.[field]
-    const asked =
+    const valueSets =
       members === undefined
         ? [["rare"], ["first"], ["none"], ["rare", "first", "second"]]
         : [[members[0]!], members]
-    return asked.map((values) => whereOf(read, field, values))
+    return valueSets.map((values) => whereOf(read, field, values))
   })
   const narrowed = (narrowedBy[read.name] ?? []).flatMap((column) =>
     [["rare"], ["first"], ["none"], ["rare", "first", "second"], several].map((values) => ({
@@ -306,9 +306,9 @@ describe("lists in PostgreSQL", () => {
         for (const collection of collectionsOf(read)) {
           for (const where of [alwaysOf(read), ...singlesOf(read)].filter(isShort)) {
             const { direction } = read
-            const asked = StorageQuery.of(collection, { where, direction }, judgedAt)
+            const listQuery = StorageQuery.of(collection, { where, direction }, judgedAt)
             for (const pin of oldPins) {
-              const query = { ...asked, pin }
+              const query = { ...listQuery, pin }
               yield* explain(["page", query], list({ ...query, limit: page }))
             }
           }

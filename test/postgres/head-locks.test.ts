@@ -45,13 +45,13 @@ const inSteps = <E>(
   Scope.Scope
 > =>
   Effect.gen(function* () {
-    const asked = yield* Effect.forEach(steps, () => Deferred.make<void>())
+    const starts = yield* Effect.forEach(steps, () => Deferred.make<void>())
     const ends = yield* Effect.forEach(steps, () => Deferred.make<Exit.Exit<unknown, unknown>>())
     const body = Effect.forEach(
       steps,
       (step, index) =>
         Effect.gen(function* () {
-          yield* Deferred.await(asked[index]!)
+          yield* Deferred.await(starts[index]!)
           const exit = yield* Effect.exit(step)
           yield* Deferred.succeed(ends[index]!, exit)
           return yield* exit
@@ -61,7 +61,7 @@ const inSteps = <E>(
     const fiber = yield* Effect.forkScoped(Effect.exit(run(body)), { startImmediately: true })
     const done = (index: number) => Deferred.await(ends[index]!)
     return {
-      step: (index) => Effect.asVoid(Deferred.succeed(asked[index]!, undefined)),
+      step: (index) => Effect.asVoid(Deferred.succeed(starts[index]!, undefined)),
       done,
       ended: Fiber.join(fiber)
     }

@@ -28,13 +28,13 @@ it.live("are read by their index, also where they were stored before it", () =>
         jsonb_build_object('state', 'delivered', 'instrumentId', 'fund-a'),
         '2020-01-01T00:00:00.000000000Z', 1, '2020-01-01T00:00:00.000000000Z'
       from generate_series(1, ${rows}::int4) n`
-    const asked = {
+    const query = {
       collection: "subscription",
       pin: { by: "latest" },
       direction: "asc",
       where: [{ column: "pointCid", anyOf: ["p-2", "p-4"] }]
     } as const
-    const read = Stream.runCollect(documents.stream(asked))
+    const read = Stream.runCollect(documents.stream(query))
     expect(yield* read).toHaveLength(0)
     yield* sql.unsafe(migration[0]!)
     yield* sql`analyze bursar.document`

@@ -100,7 +100,7 @@ export const call = async (
 ): Promise<Answer | null> => {
   const init: RequestInit =
     call.body === undefined ? {} : { method: "POST", body: JSON.stringify(call.body) }
-  const asked = fetch(`${host.url}${call.path}`, {
+  const response = fetch(`${host.url}${call.path}`, {
     ...init,
     headers: {
       authorization: `Bearer ${call.as}`,
@@ -109,7 +109,7 @@ export const call = async (
       ...call.signed
     }
   })
-  return asked.then(
+  return response.then(
     async (response) => {
       const text = await response.text()
       const body: unknown = text === "" ? null : JSON.parse(text)

@@ -38,10 +38,10 @@ const pausedWhereArmed = Effect.sync(() => {
 })
 
 const waiting = new Map<number, (answer: Answer) => void>()
-let asked = 0
+let callCount = 0
 
 process.on("message", (message: unknown) => {
-  if (typeof message !== "object" || message === null || !("told" in message)) return
+  if (typeof message !== "object" || message === null || !("kind" in message)) return
   const answer = message as Answer
   waiting.get(answer.ledger)?.(answer)
 })
@@ -52,13 +52,13 @@ const stream = (call: Question["call"], given: unknown): Stream.Stream<unknown, 
   Stream.callback<unknown, unknown>(
     (queue) =>
       Effect.gen(function* () {
-        const ledger = ++asked
+        const ledger = ++callCount
         yield* Effect.acquireRelease(
           Effect.sync(() => {
-            waiting.set(ledger, ({ told, value }) => {
-              if (told === "element") Queue.offerUnsafe(queue, decode(value))
-              else if (told === "end") Queue.endUnsafe(queue)
-              else if (told === "failure") Queue.failCauseUnsafe(queue, Cause.fail(decode(value)))
+            waiting.set(ledger, ({ kind, value }) => {
+              if (kind === "element") Queue.offerUnsafe(queue, decode(value))
+              else if (kind === "end") Queue.endUnsafe(queue)
+              else if (kind === "failure") Queue.failCauseUnsafe(queue, Cause.fail(decode(value)))
               else Queue.failCauseUnsafe(queue, Cause.die(new Error(String(value))))
             })
             send({ ledger, call, given: encode(given) })

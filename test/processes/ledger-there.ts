@@ -71,16 +71,16 @@ export const over = (
           return
         }
         const answered = Stream.runForEach(answers(message), (element) =>
-          Effect.sync(() => tell({ ledger, told: "element", value: encode(element) }))
+          Effect.sync(() => tell({ ledger, kind: "element", value: encode(element) }))
         ).pipe(
           Effect.matchCause({
-            onSuccess: () => tell({ ledger, told: "end", value: null }),
+            onSuccess: () => tell({ ledger, kind: "end", value: null }),
             onFailure: (cause) => {
               const failed = cause.reasons.find(Cause.isFailReason)
               if (failed !== undefined) {
-                tell({ ledger, told: "failure", value: encode(failed.error) })
+                tell({ ledger, kind: "failure", value: encode(failed.error) })
               } else if (Cause.hasDies(cause)) {
-                tell({ ledger, told: "defect", value: Cause.pretty(cause) })
+                tell({ ledger, kind: "defect", value: Cause.pretty(cause) })
               }
             }
           })
@@ -98,21 +98,21 @@ export const over = (
 }
 
 const answerOf = (port: Port, { call, given }: Question): Stream.Stream<unknown, unknown> => {
-  const asked = decode(given)
+  const input = decode(given)
   switch (call) {
     case "venue":
       return Stream.make(port.venue)
     case "submit":
       // Once received it commits, also where the host that sent it dies.
-      return Stream.fromEffect(Effect.uninterruptible(port.submit(asked as Ledger.Submission)))
+      return Stream.fromEffect(Effect.uninterruptible(port.submit(input as Ledger.Submission)))
     case "outcome":
-      return Stream.fromEffect(port.outcome(asked as Ledger.OutcomeQuery))
+      return Stream.fromEffect(port.outcome(input as Ledger.OutcomeQuery))
     case "updates":
-      return port.updates(asked as Ledger.UpdatesQuery)
+      return port.updates(input as Ledger.UpdatesQuery)
     case "acs":
-      return port.acs(asked as Ledger.ActiveQuery)
+      return port.acs(input as Ledger.ActiveQuery)
     case "packages":
-      return Stream.fromEffect(port.packages(asked as ReadonlyArray<string>))
+      return Stream.fromEffect(port.packages(input as ReadonlyArray<string>))
     case "ledgerEnd":
     case "horizon":
     case "describe":

@@ -36,7 +36,7 @@ const consumer = ({ path, as }: Feed) => {
   const readNumbers: Array<number> = []
   let after: string | null = null
   return {
-    told: readNumbers,
+    seqs: readNumbers,
     reads: async (pages: number) => {
       for (let nth = 0; nth < pages; nth++) {
         const place: string = after === null ? "" : `&after=${encodeURIComponent(after)}`
@@ -86,14 +86,14 @@ describe("a host without cursor keys of its settings", () => {
       for (const { reads } of consumers) await reads(1)
     }
     await writes(2)
-    for (const { reads, told } of consumers) {
+    for (const { reads, seqs } of consumers) {
       await reads(500)
-      expect(told.length).toBeGreaterThan(10)
-      expect(told).toEqual(told.map((_, nth) => nth + 1))
+      expect(seqs.length).toBeGreaterThan(10)
+      expect(seqs).toEqual(seqs.map((_, nth) => nth + 1))
     }
     const last = await page(venue.hosts, { as: operator, after: null, limit: 1_000 })
-    const { told } = consumers[0] ?? { told: [] }
-    expect(last.value.slice(0, told.length).map(({ seq }) => seq)).toEqual(told)
+    const { seqs } = consumers[0] ?? { seqs: [] }
+    expect(last.value.slice(0, seqs.length).map(({ seq }) => seq)).toEqual(seqs)
   })
 
   it("keeps the place of a list too, and has one key, which only its folder holds", async () => {

@@ -78,11 +78,13 @@ describe("a host that is stopped between plan and send, beside another host", ()
     const beforeId = textOf(before.body, "operationId")
     expect(await ended([sleeper], { as: operator, operationId: beforeId })).toBe("succeeded")
     sleeper.pauseBeforeSending()
-    const asked = call(sleeper, registration({ as: operator, holderId: "late", key: "late" }))
+    const firstCall = call(sleeper, registration({ as: operator, holderId: "late", key: "late" }))
     const other = await venue.more()
     const answer =
-      (await Promise.race([asked, new Promise<null>((late) => setTimeout(late, 1_500, null))])) ??
-      (await insist([other], registration({ as: operator, holderId: "late", key: "late" })))
+      (await Promise.race([
+        firstCall,
+        new Promise<null>((late) => setTimeout(late, 1_500, null))
+      ])) ?? (await insist([other], registration({ as: operator, holderId: "late", key: "late" })))
     const operationId = textOf(answer.body, "operationId")
     // The other host takes the write over and is refused; the write stays running meanwhile.
     await wanted(async () => (refusedIds.has(`${operationId}:1`) ? true : undefined))

@@ -73,10 +73,10 @@ afterAll(async () => {
 const register = async (holderIds: ReadonlyArray<string>) => {
   const answers = await Promise.all(
     holderIds.map(async (holderId, n) => {
-      const asked = registration({ as: operator, holderId, key: holderId })
+      const request = registration({ as: operator, holderId, key: holderId })
       const host = venue.hosts[n % venue.hosts.length]
-      const first = host === undefined ? null : await call(host, asked)
-      return first !== null && first.status < 500 ? first : insist(venue.hosts, asked)
+      const first = host === undefined ? null : await call(host, request)
+      return first !== null && first.status < 500 ? first : insist(venue.hosts, request)
     })
   )
   for (const { body } of answers) {

@@ -16,7 +16,7 @@ export type Plain = "ledgerEnd" | "horizon" | "describe" | "packages"
 /** One element of the answer, or how it ended. */
 export interface Answer {
   readonly ledger: number
-  readonly told: "element" | "end" | "failure" | "defect"
+  readonly kind: "element" | "end" | "failure" | "defect"
   readonly value: unknown
 }
 

@@ -162,7 +162,7 @@ const naive = (all: ReadonlyArray<Ledger.Transaction>) => {
       note.from.push(update.offset)
     }
   }
-  return { notes, active, unexpected, told: naiveFold }
+  return { notes, active, unexpected, sources: naiveFold }
 }
 
 const projected = Effect.gen(function* () {
@@ -178,7 +178,7 @@ const projected = Effect.gen(function* () {
     notes: notes.map(({ record }) => record),
     contracts: held.map(({ record }) => record),
     unexpected: kept.map(({ record }) => record.unexpectedFactId),
-    told: events.events.map(({ source }) => source),
+    sources: events.events.map(({ source }) => source),
     updates: yield* log.read({ after: 0, limit }),
     head: yield* log.head
   }
@@ -192,7 +192,7 @@ const agree = Effect.gen(function* () {
   const got = yield* projected
   expect(got.head.offset).toBe(end)
   expect(got.updates.map(({ updateId }) => updateId)).toEqual(all.map(({ updateId }) => updateId))
-  expect(got.told, "journal events, once each and in order").toEqual(expected.told)
+  expect(got.sources, "journal events, once each and in order").toEqual(expected.sources)
   expect(got.unexpected.toSorted()).toEqual(expected.unexpected.toSorted())
   expect(
     new Map(got.notes.map(({ noteId, contractId, state }) => [noteId, `${contractId} ${state}`]))

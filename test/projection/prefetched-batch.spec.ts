@@ -8,14 +8,14 @@ import * as Notes from "../engine/ledger-toys.ts"
 import { world } from "../engine/world.ts"
 
 /** Look-ups by id that the store was asked for. */
-const asked = { looks: 0 }
+const counter = { looks: 0 }
 const storage = Layer.effect(
   Documents,
   Effect.map(Documents, (documents) => ({
     ...documents,
     get: (query: Parameters<typeof documents.get>[0]) =>
       Effect.suspend(() => {
-        asked.looks += 1
+        counter.looks += 1
         return documents.get(query)
       })
   }))
@@ -46,9 +46,9 @@ const looksFor = (updates: number) =>
         dedup: { _tag: "Since", offset: yield* ledger.ledgerEnd }
       })
     }
-    asked.looks = 0
+    counter.looks = 0
     yield* follower.catchUp
-    const looks = asked.looks
+    const looks = counter.looks
     const records = yield* Records
     const notes = yield* records.list(Notes.notes, { limit: 1_000 })
     assert.strictEqual(notes.length, updates * notesEach)

@@ -49,7 +49,7 @@ it("finds the same actions, few or many, over random histories and at every inst
     fc.asyncProperty(
       fc.array(step, { minLength: 5, maxLength: 25, size: "max" }),
       fc.subarray(counters),
-      (steps, asked) =>
+      (steps, counterIds) =>
         Calls.runCase(
           Effect.gen(function* () {
             const made: Array<string> = []
@@ -71,7 +71,7 @@ it("finds the same actions, few or many, over random histories and at every inst
             }
             // All lapse before the last instant, by the clock alone.
             instants.push(Instant.fromNanos((yield* Instant.now) + 7_200_000_000_000n))
-            const hrefs = asked.map((counterId) => `/v1/counters/${counterId}`)
+            const hrefs = counterIds.map((counterId) => `/v1/counters/${counterId}`)
             for (const instant of instants) {
               const pin: Pin.ResolvedPin = {
                 offset: Offset.zero,

@@ -236,9 +236,9 @@ describe("a cursor", () => {
       )
       for (const [by, after] of issued) {
         for (const [name, change] of Object.entries(way)) {
-          const asked = page({ ...change, limit: 1, after })
-          if (by === name) assert.strictEqual((yield* asked).value.length, 1)
-          else yield* refused(asked, `${by} on ${name}`)
+          const nextPage = page({ ...change, limit: 1, after })
+          if (by === name) assert.strictEqual((yield* nextPage).value.length, 1)
+          else yield* refused(nextPage, `${by} on ${name}`)
         }
       }
     }).pipe(engine())

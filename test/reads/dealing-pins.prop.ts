@@ -56,7 +56,7 @@ const turn = (
   alive: ReadonlyMap<string, Payload>,
   { events, now }: { readonly events: ReadonlyArray<Ledger.Event>; readonly now: bigint }
 ) => {
-  const known = new Map(alive)
+  const payloads = new Map(alive)
   const left = new Map<string, bigint>()
   const moves = (owner: unknown, atoms: bigint) =>
     left.set(String(owner), (left.get(String(owner)) ?? 0n) + atoms)
@@ -64,13 +64,13 @@ const turn = (
   for (const event of events) {
     const { entity } = event.template
     if (event._tag === "Created") {
-      known.set(event.contractId, event.payload as Payload)
+      payloads.set(event.contractId, event.payload as Payload)
       if (entity === "Holding" && isUnits(event.payload as Payload)) {
         moves(event.payload["owner"], -atoms(text(event.payload["amount"])))
       }
       continue
     }
-    const payload = known.get(event.contractId)
+    const payload = payloads.get(event.contractId)
     if (payload === undefined) continue
     if (entity === "Holding" && event.consuming && isUnits(payload)) {
       moves(payload["owner"], atoms(text(payload["amount"])))
@@ -101,20 +101,20 @@ const turn = (
  * Folds an event into the orders; remembers each contract's payload by its id, for later choices on
  * it.
  */
-const read = (told: Told, alive: Map<string, Payload>, event: Ledger.Event) => {
+const read = (books: Told, alive: Map<string, Payload>, event: Ledger.Event) => {
   const { entity } = event.template
   if (event._tag === "Created") {
     const payload = event.payload as Payload
     alive.set(event.contractId, payload)
-    return created(told, entity, payload)
+    return created(books, entity, payload)
   }
   const payload = alive.get(event.contractId)
   if (payload !== undefined) {
-    exercised(told, `${entity}.${event.choice}`, { payload, argument: event.arg as Payload })
+    exercised(books, `${entity}.${event.choice}`, { payload, argument: event.arg as Payload })
   }
 }
 
-const created = (told: Told, entity: string, payload: Payload) => {
+const created = (books: Told, entity: string, payload: Payload) => {
   const order = (id: unknown, orders: Map<string, Order>, units: string | null) => {
     const claimedOrder = orders.get(String(id))
     // The remainder of a gate is claimed again when it joins a cycle.
@@ -136,31 +136,31 @@ const created = (told: Told, entity: string, payload: Payload) => {
   }
   switch (entity) {
     case "SubscriptionClaim":
-      return order(payload["subscriptionId"], told.subscriptions, text(payload["units"]))
+      return order(payload["subscriptionId"], books.subscriptions, text(payload["units"]))
     case "Lot":
-      return price(payload["subscriptionId"], told.subscriptions)
+      return price(payload["subscriptionId"], books.subscriptions)
     case "RedemptionClaim":
-      return order(payload["redemptionId"], told.redemptions, text(payload["orderedUnits"]))
+      return order(payload["redemptionId"], books.redemptions, text(payload["orderedUnits"]))
     case "PricedRedemption":
-      return price(payload["redemptionId"], told.redemptions)
+      return price(payload["redemptionId"], books.redemptions)
     case "BurnRequest": {
-      const known = told.redemptions.get(String((payload["reference"] as Payload)["id"]))
-      if (known !== undefined) known.state = "funded"
+      const redemption = books.redemptions.get(String((payload["reference"] as Payload)["id"]))
+      if (redemption !== undefined) redemption.state = "funded"
       return
     }
     case "DealingCycle":
-      told.cycles.set(String(payload["cycleId"]), { state: "open" })
+      books.cycles.set(String(payload["cycleId"]), { state: "open" })
   }
 }
 
 const exercised = (
-  told: Told,
+  books: Told,
   what: string,
   { argument, payload }: { readonly payload: Payload; readonly argument: Payload }
 ) => {
-  const subscription = told.subscriptions.get(String(payload["subscriptionId"]))
-  const redemption = told.redemptions.get(String(payload["redemptionId"]))
-  const cycle = told.cycles.get(String(payload["cycleId"]))
+  const subscription = books.subscriptions.get(String(payload["subscriptionId"]))
+  const redemption = books.redemptions.get(String(payload["redemptionId"]))
+  const cycle = books.cycles.get(String(payload["cycleId"]))
   const ends = (order: Order | undefined, state: string) => {
     if (order !== undefined) order.state = state
   }
@@ -176,7 +176,7 @@ const exercised = (
     case "PricedRedemption.Release":
       return ends(redemption, "released")
     case "BurnRequest.Accept":
-      return ends(told.redemptions.get(String((payload["reference"] as Payload)["id"])), "burned")
+      return ends(books.redemptions.get(String((payload["reference"] as Payload)["id"])), "burned")
     case "PricedRedemption.Settle": {
       const fill = (argument["fill"] ?? null) as Payload | null
       const units = text(fill === null ? payload["units"] : fill["units"])

@@ -42,7 +42,7 @@ const watched = (records: Records["Service"], pin: Pin.ResolvedPin) => {
       ({ length }) => length
     )
   ])
-  return { asked: storeCalls, batch }
+  return { storeCalls, batch }
 }
 
 const opened = Effect.gen(function* () {
@@ -58,11 +58,11 @@ it.effect("asks once where there is nothing at its pin, whatever is written afte
   Effect.gen(function* () {
     const records = yield* Records
     const before = yield* Instant.now
-    const { asked, batch } = watched(records, pinOf({ by: "snapshot", instant: before }))
+    const { storeCalls, batch } = watched(records, pinOf({ by: "snapshot", instant: before }))
     assert.deepStrictEqual(yield* batch, [0, 0])
     yield* opened
     assert.deepStrictEqual(yield* batch, [0, 0])
-    assert.deepStrictEqual(asked, ["any"])
+    assert.deepStrictEqual(storeCalls, ["any"])
   }).pipe(onEngine)
 )
 
@@ -70,7 +70,7 @@ it.effect("looks up each batch where there is any", () =>
   Effect.gen(function* () {
     const records = yield* Records
     const instant = yield* opened
-    const { asked, batch } = watched(records, pinOf({ by: "snapshot", instant }))
+    const { storeCalls, batch } = watched(records, pinOf({ by: "snapshot", instant }))
     assert.deepStrictEqual(
       [yield* batch, yield* batch],
       [
@@ -78,7 +78,7 @@ it.effect("looks up each batch where there is any", () =>
         [1, 1]
       ]
     )
-    assert.deepStrictEqual(asked, ["any", "many", "list", "many", "list"])
+    assert.deepStrictEqual(storeCalls, ["any", "many", "list", "many", "list"])
   }).pipe(onEngine)
 )
 

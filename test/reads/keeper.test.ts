@@ -68,9 +68,9 @@ for (const { name, ports } of stores) {
           const copy = new Map<string, number>()
           let from = Instant.fromNanos(0n)
           const keep = Effect.gen(function* () {
-            const asked = from
-            for (const row of yield* changed(asked)) {
-              expect(row.updatedAt >= asked).toBe(true)
+            const since = from
+            for (const row of yield* changed(since)) {
+              expect(row.updatedAt >= since).toBe(true)
               copy.set(row.id, Math.max(copy.get(row.id) ?? 0, row.version))
               if (row.updatedAt > from) from = row.updatedAt
             }

@@ -40,7 +40,7 @@ const storeOf = (keys: ReadonlyArray<string>) => {
         .slice(0, query.limit)
         .map((sortKey) => ({ sortKey, record: { key: sortKey, ...kept } as never }))
     })
-  return { records: { list }, asked: () => largestLimit }
+  return { records: { list }, limitSeen: () => largestLimit }
 }
 
 const ordered = (keys: ReadonlyArray<string>, direction: "asc" | "desc") =>
@@ -78,7 +78,7 @@ describe("records of several collections", () => {
   it("never come twice, not at all or all at once in a stream of any length", async () => {
     for (const length of [0, 1, 499, 500, 501, 1_000, 1_203]) {
       const keys = Array.from({ length }, (_, n) => String(n).padStart(5, "0"))
-      const { records, asked } = storeOf(keys)
+      const { records, limitSeen } = storeOf(keys)
       const rows = await Effect.runPromise(
         Stream.runCollect(MergedPages.stream(records, collections, { direction: "asc" }))
       )
@@ -86,7 +86,7 @@ describe("records of several collections", () => {
         rows.map(({ sortKey }) => sortKey),
         keys
       )
-      assert.isAtMost(asked(), 500)
+      assert.isAtMost(limitSeen(), 500)
     }
   })
 })

@@ -73,8 +73,8 @@ const pageOf = (list: typeof ToyQueries.listTimers, page: Page) =>
 const listed = (list: typeof ToyQueries.listTimers) =>
   Effect.gen(function* () {
     const queries = yield* Queries
-    const asked = { caller: ToyQueries.auditor, params: {}, point: {}, page: {} }
-    const { value } = yield* queries.all(list, asked)
+    const request = { caller: ToyQueries.auditor, params: {}, point: {}, page: {} }
+    const { value } = yield* queries.all(list, request)
     return (yield* Stream.runCollect(value)).map(shown)
   })
 const shown = ({ id, version }: { readonly id: string; readonly version: number }) =>

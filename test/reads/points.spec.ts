@@ -429,12 +429,12 @@ describe("who may read", () => {
         ],
         [["h1"], ["h1-a", "h1-b"]]
       ] as const) {
-        const asked = yield* queries.page(ToyQueries.listTimers, {
+        const ownPage = yield* queries.page(ToyQueries.listTimers, {
           ...asking({}, mine),
           params: { owner }
         })
         assert.deepStrictEqual(
-          asked.value.map(({ id }) => id),
+          ownPage.value.map(({ id }) => id),
           [...expected]
         )
       }

@@ -182,12 +182,12 @@ const counting = (records: Records["Service"]) => {
     stream: (collection, query) =>
       Stream.suspend(() => (count(collection), records.stream(collection, query)))
   }
-  return { asked: lookups, records: counted }
+  return { lookups, records: counted }
 }
 
 /** The register's parts, made on records that count. */
 const parts = Effect.fnUntraced(function* (role: "auditor" | "app" = "auditor") {
-  const { asked, records } = counting(yield* Records)
+  const { lookups, records } = counting(yield* Records)
   const now = yield* Instant.now
   const answer = yield* register
     .run(
@@ -207,7 +207,7 @@ const parts = Effect.fnUntraced(function* (role: "auditor" | "app" = "auditor") 
       }
     )
     .pipe(Effect.provideService(Records, records))
-  return { ...answer, rows: answer.rows ?? Stream.empty, asked }
+  return { ...answer, rows: answer.rows ?? Stream.empty, lookups }
 })
 
 const chunks = (lines: number) => Math.ceil(lines / 500)
@@ -220,8 +220,8 @@ describe("a register of 10,000 lines", () => {
   it.effect("has each once, in the order of the parties, as the records of its holder say", () =>
     Effect.gen(function* () {
       yield* seeded(seed)
-      const { asked, record, rows } = yield* parts()
-      const before = new Map(asked)
+      const { lookups, record, rows } = yield* parts()
+      const before = new Map(lookups)
       const lines = yield* Stream.runCollect(rows)
       expect(lines.length).toBe(seed.lines)
       for (const [nth, line] of lines.entries()) expect(line).toEqual(expected(nth, seed))
@@ -234,9 +234,9 @@ describe("a register of 10,000 lines", () => {
       })
       expect(Math.max(...before.values())).toBe(1)
       expect(register.isSmall?.(record)).toBe(false)
-      for (const [name, times] of before) asked.set(name, (asked.get(name) ?? 0) - times)
+      for (const [name, times] of before) lookups.set(name, (lookups.get(name) ?? 0) - times)
       // One look-up a kind and chunk, and one of a kind to see how many there are.
-      expect(Object.fromEntries(asked)).toEqual({
+      expect(Object.fromEntries(lookups)).toEqual({
         instrument: 0,
         supply: 0,
         "register-entry": 1,
@@ -250,7 +250,7 @@ describe("a register of 10,000 lines", () => {
       // A caller that leaves after a line is read no further than the chunks that were under way.
       const left = yield* parts()
       yield* Stream.runDrain(Stream.take(left.rows, 1))
-      expect(left.asked.get("holder-party")).toBeLessThanOrEqual(4)
+      expect(left.lookups.get("holder-party")).toBeLessThanOrEqual(4)
     }).pipe(Venue.engine())
   )
 })
@@ -260,16 +260,16 @@ describe("a register", () => {
     Effect.gen(function* () {
       const seed: Seed = { lines: 1_203, restricted: 20, ordering: 10, orders: 1 }
       yield* seeded(seed)
-      const { asked, rows } = yield* parts()
+      const { lookups, rows } = yield* parts()
       const lines = yield* Stream.runCollect(rows)
       for (const [nth, line] of lines.entries()) expect(line).toEqual(expected(nth, seed))
-      expect([asked.get("redemption"), asked.get("restriction")]).toEqual([1, 1])
+      expect([lookups.get("redemption"), lookups.get("restriction")]).toEqual([1, 1])
       // An app is shown no restriction, and none is looked up for it.
       const app = yield* parts("app")
       expect(yield* Stream.runCollect(app.rows)).toEqual(
         lines.map((line) => ({ ...line, restricted: null }))
       )
-      expect(app.asked.get("restriction")).toBeUndefined()
+      expect(app.lookups.get("restriction")).toBeUndefined()
       // The register as a table: the same lines, with no party's hint that a spreadsheet would run.
       const table = Csv.body(register.csv!, lines).split("\r\n")
       expect(table.length).toBe(seed.lines + 1)

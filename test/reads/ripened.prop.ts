@@ -36,7 +36,7 @@ type Point = { readonly at?: Offset.Offset; readonly asOf?: Instant.Instant }
 const list = (point: Point, state: ReadonlyArray<string> | undefined, limit: number) =>
   Effect.gen(function* () {
     const queries = yield* Queries
-    const asked = {
+    const request = {
       caller: ToyQueries.auditor,
       params: state === undefined ? {} : { state },
       point
@@ -45,13 +45,13 @@ const list = (point: Point, state: ReadonlyArray<string> | undefined, limit: num
     let after: string | undefined
     do {
       const page = yield* queries.page(ToyQueries.listTimers, {
-        ...asked,
+        ...request,
         page: { limit, ...(after === undefined ? {} : { after }) }
       })
       found.push(...page.value)
       after = page.next ?? undefined
     } while (after !== undefined)
-    const { value } = yield* queries.all(ToyQueries.listTimers, { ...asked, page: {} })
+    const { value } = yield* queries.all(ToyQueries.listTimers, { ...request, page: {} })
     expect(yield* Stream.runCollect(value)).toEqual(found)
     return found
   })

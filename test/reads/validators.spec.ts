@@ -194,8 +194,8 @@ describe("the validator of a page", () => {
     const own = { ...Calls.person("h", "investor"), holderId: "h" }
     const all: Array<ReadonlyArray<string | undefined>> = []
     const look = Effect.gen(function* () {
-      const asked = [page(), page(), page({ limit: 1 }), page({ caller: own })]
-      const answers = yield* Effect.all(asked)
+      const pages = [page(), page(), page({ limit: 1 }), page({ caller: own })]
+      const answers = yield* Effect.all(pages)
       all.push(answers.map(({ validator }) => validator))
       yield* TestClock.adjust(1_000)
     })

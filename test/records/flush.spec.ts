@@ -259,13 +259,13 @@ describe("journal events", () => {
 
   it("are published once for each source, in order, and control events always", () => {
     fc.assert(
-      fc.property(sources, fc.subarray(["a", "b", "c"]), (asked, published) => {
-        const all = asked.map((source) => (source === null ? announcement : journal(source)))
+      fc.property(sources, fc.subarray(["a", "b", "c"]), (sourceList, published) => {
+        const all = sourceList.map((source) => (source === null ? announcement : journal(source)))
         expect(Flush.withoutSources(all, published)).toEqual(
           all.filter(
             ({ journal }, index) =>
               journal === undefined ||
-              (!published.includes(journal.source) && asked.indexOf(journal.source) === index)
+              (!published.includes(journal.source) && sourceList.indexOf(journal.source) === index)
           )
         )
       })

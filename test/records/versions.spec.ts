@@ -48,11 +48,11 @@ describe("a decoded version", () => {
       fc.property(
         fc.uniqueArray(fc.integer({ min: 1, max: 9 })),
         fc.uniqueArray(fc.integer({ min: 1, max: 9 })),
-        (before, asked) => {
+        (before, ids) => {
           const { fromRows } = made()
           const first = fromRows(timers, before.map(row), at(0))
-          const found = fromRows(timers, asked.map(row), at(0))
-          expect(found.map(({ version }) => version)).toEqual(asked)
+          const found = fromRows(timers, ids.map(row), at(0))
+          expect(found.map(({ version }) => version)).toEqual(ids)
           for (const record of found) {
             const place = before.indexOf(record.version)
             if (place !== -1) expect(record).toBe(first[place])

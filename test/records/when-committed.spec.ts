@@ -12,12 +12,12 @@ const layer = RecordsLayer.layer.pipe(
   Layer.provideMerge(Layer.mergeAll(Memory.layer, NodeCrypto.layer))
 )
 
-const count = (counterId: string, told: () => void, end: Effect.Effect<void, string>) =>
+const count = (counterId: string, onCommitted: () => void, end: Effect.Effect<void, string>) =>
   Effect.gen(function* () {
     const records = yield* Records
     const now = { cause: { by: "request" as const, requestId: "r" }, now: yield* Instant.now }
     const before = yield* records.find(Toys.counters, counterId)
-    yield* records.whenCommitted(Effect.sync(told))
+    yield* records.whenCommitted(Effect.sync(onCommitted))
     if (before._tag === "None") yield* records.open(Toys.counters, { counterId, count: 1 }, now)
     else yield* records.append(Toys.counters, before.value, { on: "add", by: 1 }, now)
     yield* end

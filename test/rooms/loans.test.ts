@@ -44,7 +44,7 @@ const grant = {
 
 describe("a loan", () => {
   it("is granted by one person, shown without its figures, or lost to the feed", async () => {
-    const told = await Effect.runPromise(
+    const outcome = await Effect.runPromise(
       Effect.gen(function* () {
         const venue = yield* Core.make
         const olive = venue.as({ sub: "olive", roles: ["operator"] })
@@ -59,15 +59,15 @@ describe("a loan", () => {
         return { precheck, action, result, early, types: events.map(({ type }) => type) }
       }).pipe(Effect.provide(layer()))
     )
-    expect(told.precheck).toMatchObject({ act: "x-loan.grant", allowed: true })
-    expect(told.action).toMatchObject({ state: "awaiting", kind: "x-loan.grant" })
-    expect(told.action.figures).toEqual({
+    expect(outcome.precheck).toMatchObject({ act: "x-loan.grant", allowed: true })
+    expect(outcome.action).toMatchObject({ state: "awaiting", kind: "x-loan.grant" })
+    expect(outcome.action.figures).toEqual({
       principal: "1000.5",
       dueAt: "2026-02-01T00:00:00.000000Z"
     })
-    expect(told.result).toMatchObject({ loanId: "l-1", state: "running" })
-    expect(String(told.early)).toContain("x-loan-not-overdue: The loan is not overdue.")
-    expect(told.types).toContain("approval.approved")
+    expect(outcome.result).toMatchObject({ loanId: "l-1", state: "running" })
+    expect(String(outcome.early)).toContain("x-loan-not-overdue: The loan is not overdue.")
+    expect(outcome.types).toContain("approval.approved")
   })
 
   it("is granted for nothing", async () => {

@@ -46,23 +46,23 @@ const claimInput = { payment: "ledger", amount: null, units: null, orderId: "min
 
 const ownOf = (
   { signed, fullCycleId, feed }: ClaimFacts,
-  standing: Pick<SignedOrder, "instrument" | "holder" | "now">
+  facts: Pick<SignedOrder, "instrument" | "holder" | "now">
 ) => [
-  ...againstSigned(claimInput, { ...standing, ...signed, market: Broken.market }),
+  ...againstSigned(claimInput, { ...facts, ...signed, market: Broken.market }),
   Joining.againstJoining(fullCycleId, 2_000),
   feedUsable(feed)
 ]
 
 /** The consent's faults: nothing is signed, or what is signed has run out. */
-const unsigned = <S extends ClaimFacts>(standing: S): S => ({
-  ...standing,
+const unsigned = <S extends ClaimFacts>(facts: S): S => ({
+  ...facts,
   signed: { order: null }
 })
-const runOut = <S extends ClaimFacts>({ signed, ...standing }: S) => ({
-  ...standing,
+const runOut = <S extends ClaimFacts>({ signed, ...facts }: S) => ({
+  ...facts,
   signed: { order: signed.order === null ? null : { ...signed.order, expiresAt: past } }
 })
-const full = <S extends ClaimFacts>(standing: S): S => ({ ...standing, fullCycleId: "c1" })
+const full = <S extends ClaimFacts>(facts: S): S => ({ ...facts, fullCycleId: "c1" })
 
 type Subscribing = SubscriptionGates.ClaimContext & ClaimFacts
 

@@ -29,12 +29,12 @@ export interface Act {
 }
 
 /** Breaks one check of a standing, and leaves alone what the other checks ask. */
-export type Faults<S> = Readonly<Record<Check, (standing: S) => S>>
+export type Faults<S> = Readonly<Record<Check, (facts: S) => S>>
 
 export const act = <S>(context: {
   readonly name: string
   readonly sound: S
-  readonly rows: (standing: S) => ReadonlyArray<Judgement>
+  readonly rows: (facts: S) => ReadonlyArray<Judgement>
   readonly faults: Faults<S>
   readonly never?: ReadonlyArray<readonly [Check, Check]>
 }): Act & { readonly sound: S } => ({
@@ -44,10 +44,7 @@ export const act = <S>(context: {
   never: context.never ?? [],
   broken: (checks) =>
     context.rows(
-      checks.reduce(
-        (standing, check) => context.faults[check]?.(standing) ?? standing,
-        context.sound
-      )
+      checks.reduce((facts, check) => context.faults[check]?.(facts) ?? facts, context.sound)
     )
 })
 
@@ -106,26 +103,26 @@ interface Controlled {
 }
 export const free: Controlled = { holds: [], restrictions: [] }
 
-export const held = <S extends Pick<Controlled, "holds">>(standing: S): S => ({
-  ...standing,
+export const held = <S extends Pick<Controlled, "holds">>(facts: S): S => ({
+  ...facts,
   holds: [onAll]
 })
 export const frozen =
   (holderId: string) =>
-  <S extends Controlled>(standing: S): S => ({
-    ...standing,
-    restrictions: [...standing.restrictions, freeze(holderId)]
+  <S extends Controlled>(facts: S): S => ({
+    ...facts,
+    restrictions: [...facts.restrictions, freeze(holderId)]
   })
 export const offRegistry = <S extends { readonly instrument: RecordedInstrument }>(
-  standing: S
+  facts: S
 ): S => ({
-  ...standing,
-  instrument: { ...standing.instrument, configurations: [] }
+  ...facts,
+  instrument: { ...facts.instrument, configurations: [] }
 })
 
-export const backed = <S extends { readonly instrument: RecordedInstrument }>(standing: S): S => ({
-  ...standing,
-  instrument: { ...standing.instrument, backedBy: "res-1" }
+export const backed = <S extends { readonly instrument: RecordedInstrument }>(facts: S): S => ({
+  ...facts,
+  instrument: { ...facts.instrument, backedBy: "res-1" }
 })
 
 /** An order that its holder signed to the market, for what is asked. */

@@ -164,8 +164,8 @@ const faults: ReadonlyArray<readonly [check: string, change: Partial<Standing>]>
   ["ledger transaction-size", { ...drawnOn(17), inputsMax: exactly }]
 ]
 
-const outcome = (standing: Standing): string => {
-  const judged = judge(Gates.againstSettling(standing))
+const outcome = (facts: Standing): string => {
+  const judged = judge(Gates.againstSettling(facts))
   if (Result.isSuccess(judged)) return "admitted"
   const { gate, check } = judged.failure.details
   return `${gate} ${check}`
@@ -183,8 +183,8 @@ test.each(faults)("%s refuses its fault, and no other check does", (check, chang
   expect(outcome({ ...sound, ...change })).toBe(check)
 })
 
-const refusing = (standing: Standing): ReadonlyArray<string> =>
-  gateChecksOf(Gates.againstSettling(standing)).flatMap(({ ok, gate, check }) =>
+const refusing = (facts: Standing): ReadonlyArray<string> =>
+  gateChecksOf(Gates.againstSettling(facts)).flatMap(({ ok, gate, check }) =>
     ok ? [] : [`${gate} ${check}`]
   )
 

@@ -54,9 +54,9 @@ describe("a forced act", () => {
 describe("the holdings of a forced move", () => {
   it("never come to more or less than was asked, or to a holding twice or beyond what it holds", () => {
     fc.assert(
-      fc.property(positions, fc.option(amount), (held, asked) => {
-        const { portions, short, stuckUnits } = pick(held, asked ?? "all")
-        const wanted = asked ?? total(held)
+      fc.property(positions, fc.option(amount), (held, units) => {
+        const { portions, short, stuckUnits } = pick(held, units ?? "all")
+        const wanted = units ?? total(held)
         expect(Decimal.add(Decimal.add(total(portions), short), stuckUnits)).toBe(wanted)
         expect(Decimal.isPositive(short)).toBe(Decimal.greaterThan(wanted, total(held)))
         expect(new Set(portions.map(({ holdingCid }) => holdingCid)).size).toBe(portions.length)
@@ -76,11 +76,11 @@ describe("the holdings of a forced move", () => {
 
   it("never end a lock while free units are left, or hide one that ends", () => {
     fc.assert(
-      fc.property(positions, fc.option(amount), (held, asked) => {
-        const picked = pick(held, asked ?? "all")
+      fc.property(positions, fc.option(amount), (held, units) => {
+        const picked = pick(held, units ?? "all")
         const released = releasedOf(picked, held)
         const free = total(held.filter((one) => one.lock === "free"))
-        const wanted = asked ?? total(held)
+        const wanted = units ?? total(held)
         expect(released.length + (Decimal.isPositive(picked.stuckUnits) ? 1 : 0) > 0).toBe(
           Decimal.greaterThan(Decimal.min(wanted, total(held)), free)
         )
@@ -112,7 +112,7 @@ describe("the holdings of a forced move", () => {
           let left = all
             .map((held) => ({ portions: pick(held, "all").portions }))
             .filter(({ portions }) => portions.length > 0)
-          const asked = left.flatMap(({ portions }) => portions)
+          const portionsBefore = left.flatMap(({ portions }) => portions)
           const moved: Array<Portion> = []
           for (let steps = 0; left.length > 0; steps++) {
             expect(steps).toBeLessThan(60)
@@ -127,7 +127,7 @@ describe("the holdings of a forced move", () => {
               .filter(({ portions }) => portions.length > 0)
             expect(isAll).toBe(left.length === 0)
           }
-          expect(moved).toEqual(asked)
+          expect(moved).toEqual(portionsBefore)
         }
       )
     )

@@ -176,8 +176,12 @@ describe("golden vectors of docs/domain/figures.md#golden-vectors", () => {
   test.each([
     ["10", ["30", "31", "39"], ["3", "3", "4"]],
     ["11", ["49", "51"], ["5", "6"]]
-  ])("G13: Centrifuge's orders into %s strand an atom", (capacity, asked, filled) => {
-    const gate = Rules.gateFill({ capacity: d(capacity), order: items(...asked), unitDecimals: 0 })
+  ])("G13: Centrifuge's orders into %s strand an atom", (capacity, amounts, filled) => {
+    const gate = Rules.gateFill({
+      capacity: d(capacity),
+      order: items(...amounts),
+      unitDecimals: 0
+    })
     expect([...gate.filled.values()].map(at(0))).toEqual(filled)
   })
 
@@ -389,9 +393,9 @@ describe("what is filled or split is neither lost nor made", () => {
 
   law("the fills do not add up to what the capacity lets through", (gate) => {
     const { order, filled } = fill(gate)
-    const asked = order.reduce((sum, { amount }) => sum + amount, 0n)
+    const total = order.reduce((sum, { amount }) => sum + amount, 0n)
     const through = gate.capacity - (gate.capacity % atomOf(gate))
-    const expected = asked < gate.capacity ? asked : through
+    const expected = total < gate.capacity ? total : through
     return [...filled.values()].reduce((sum, one) => sum + one, 0n) === expected
   })
   law("an order gets more than it asked for, or less than nothing", (gate) => {

@@ -89,26 +89,26 @@ describe("new findings of one check", () => {
         }),
         fc.integer({ min: 1, max: 700 }),
         (amounts, batch) => {
-          const known = new Set<string>()
+          const recordedIds = new Set<string>()
           const all = amounts.map(([amount, isKnown], nth) => {
             const found = difference(nth, String(amount))
-            if (isKnown && nth % 2 === 0) known.add(identityOf(found))
+            if (isKnown && nth % 2 === 0) recordedIds.add(identityOf(found))
             return found
           })
           let gathered = Rules.nothing
           for (let from = 0; from < all.length; from += batch) {
             const differences = all.slice(from, from + batch)
-            gathered = Rules.withBatch(gathered, batchOf({ differences }), known)
+            gathered = Rules.withBatch(gathered, batchOf({ differences }), recordedIds)
           }
           const { differences, why } = Rules.outcomeOf(
             { check: "lots-holdings", instrumentId: "fund" },
             gathered
           )
-          const fresh = all.filter((found) => !known.has(identityOf(found)))
+          const fresh = all.filter((found) => !recordedIds.has(identityOf(found)))
           const rest = fresh.slice(1_000)
           expect(why).toBe(null)
           expect(differences.length).toBe(
-            known.size + Math.min(1_000, fresh.length) + (rest.length > 0 ? 1 : 0)
+            recordedIds.size + Math.min(1_000, fresh.length) + (rest.length > 0 ? 1 : 0)
           )
           const sum = (differences: ReadonlyArray<Difference>) =>
             Decimal.sum(differences.map(({ unexplained }) => unexplained))

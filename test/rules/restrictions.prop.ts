@@ -93,8 +93,8 @@ describe("restrictions", () => {
       mode: "freeze"
     } as const
     const checked = ofActs.map((passing) => {
-      const asked = { holderId: "h1", instrumentId: "fund-a", passing }
-      const judged = judge([against([restriction], asked, party("h1"))])
+      const act = { holderId: "h1", instrumentId: "fund-a", passing }
+      const judged = judge([against([restriction], act, party("h1"))])
       return Result.isFailure(judged) ? `${passing}: ${judged.failure.details.check}` : passing
     })
     expect(checked).toEqual([

@@ -31,13 +31,13 @@ describe("every state and every answer", () => {
     ["review", "clear", null, "match", null, null],
     ["match", null, null, null, "pending", null],
     ["stale", null, null, null, "pending", null]
-  ] as const)("%s is moved otherwise", (state, none, possible, confirmed, asked, aged) => {
+  ] as const)("%s is moved otherwise", (state, none, possible, confirmed, afterRequest, aged) => {
     const self = screening(state)
     const answered = (["none", "possible", "confirmed"] as const).map(
       (one) => ScreeningRules.answered(self, found({ found: one }), [])?.state ?? null
     )
     expect(answered).toEqual([none, possible, confirmed])
-    expect(ScreeningRules.afterRequest(self)?.state ?? null).toBe(asked)
+    expect(ScreeningRules.afterRequest(self)?.state ?? null).toBe(afterRequest)
     expect(ScreeningRules.aged(self)?.state ?? null).toBe(aged)
   })
 

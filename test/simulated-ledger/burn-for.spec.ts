@@ -112,11 +112,11 @@ describe("the market burns for a redemption", () => {
       { units: "100.000001" }
     ]
   ]
-  it.effect.each(rows)("but does not burn %s", ([, message, other, asked]) =>
+  it.effect.each(rows)("but does not burn %s", ([, message, other, argument]) =>
     Effect.gen(function* () {
       const at = yield* scene
       const allocation = yield* at.put(yield* other(at))
-      const units = asked.units === undefined ? {} : { units: decimal(asked.units) }
+      const units = argument.units === undefined ? {} : { units: decimal(argument.units) }
       expect(yield* Effect.flip(at.burn(allocation, units))).toMatchObject(Dealing.aborts(message))
     }).pipe(Effect.provide(ledger))
   )

@@ -65,14 +65,14 @@ const entryOf = (
 
 /** Plays commits on a store; returns the life of each contract, and the offsets of the commits. */
 const played = (
-  asked: ReadonlyArray<{ gap: number; creates: number; archives: Array<number> }>
+  script: ReadonlyArray<{ gap: number; creates: number; archives: Array<number> }>
 ) => {
   const store = SimStoreMemory.make({ ledgerId: "l", participantId: "p" })
   const lives: Array<Life> = []
   const offsets: Array<Offset.Offset> = []
   const entries: Array<Entry.Entry> = []
   let last = 0
-  for (const { gap, creates, archives } of asked) {
+  for (const { gap, creates, archives } of script) {
     const offset = Offset.of((last += gap))
     offsets.push(offset)
     const active = lives.flatMap((life, nth) => (life.to === Number.POSITIVE_INFINITY ? [nth] : []))
@@ -96,8 +96,8 @@ const idsAt = (lives: ReadonlyArray<Life>, offset: number) =>
 
 test("pages of active contracts never lose or repeat one, whatever is committed or read between them", () => {
   fc.assert(
-    fc.property(commits, fc.integer({ min: 1, max: 5 }), fc.nat(), (asked, limit, nth) => {
-      const { store, lives, offsets, entries } = played(asked)
+    fc.property(commits, fc.integer({ min: 1, max: 5 }), fc.nat(), (script, limit, nth) => {
+      const { store, lives, offsets, entries } = played(script)
       const split = nth % entries.length
       Effect.runSync(store.commit(entries.slice(0, split + 1)))
       const offset = offsets[split]!
@@ -124,8 +124,8 @@ test("pages of active contracts never lose or repeat one, whatever is committed 
 
 test("pruning never drops a contract that was active after it, and drops every other and its updates", () => {
   fc.assert(
-    fc.property(commits, fc.nat(), fc.nat(), (asked, first, second) => {
-      const { store, lives, offsets, entries } = played(asked)
+    fc.property(commits, fc.nat(), fc.nat(), (script, first, second) => {
+      const { store, lives, offsets, entries } = played(script)
       Effect.runSync(store.commit(entries))
       const upTo = [first, second]
         .map((nth) => offsets[nth % offsets.length]!)

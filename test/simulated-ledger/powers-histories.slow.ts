@@ -52,7 +52,7 @@ const steps = fc.array(
 interface Game {
   readonly floor: Dealing.Floor
   readonly agreement: string
-  readonly standing: string
+  readonly settlement: string
 }
 
 type Played = Effect.Effect<unknown, unknown, SimulatedLedger.Participant>
@@ -146,7 +146,7 @@ const force =
         contractId,
         amount: step.much % 3 === 0 ? amountOf(step) : amount
       }))
-      const known = named === "every lock" ? yield* locks(game) : []
+      const lockings = named === "every lock" ? yield* locks(game) : []
       return yield* World.act(
         floor.sessionOf("venue"),
         Templates.exercise(Templates.IssuerPowersAgreement, agreement, "ForceMove", {
@@ -156,7 +156,7 @@ const force =
           amounts: portions.map(({ amount }) => amount),
           receiverCredentialCid: floor.credentials[to],
           cause: Powers.forced,
-          releases: known.filter(({ holdingCid }) =>
+          releases: lockings.filter(({ holdingCid }) =>
             portions.some(({ contractId }) => contractId === holdingCid)
           )
         })
@@ -188,7 +188,7 @@ const acts: {
     Effect.flatMap(unlocked(game, step), (holdingCid) =>
       World.act(
         game.floor.sessionOf(holderOf(step.who)),
-        Templates.exercise(Templates.StandingSettlement, game.standing, "Commit", {
+        Templates.exercise(Templates.StandingSettlement, game.settlement, "Commit", {
           party: game.floor.sessionOf(holderOf(step.who)).party,
           holdingCid,
           amount: amountOf(step)
@@ -261,7 +261,7 @@ const opening = Effect.gen(function* () {
       expiresAt: Dealing.farDeadline
     })
   )
-  return { floor, standing: settlement, agreement: yield* Powers.agree(floor) } satisfies Game
+  return { floor, settlement, agreement: yield* Powers.agree(floor) } satisfies Game
 })
 
 const balances = ({ floor: { sessionOf, instrument } }: Pick<Game, "floor">) =>

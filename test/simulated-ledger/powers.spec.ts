@@ -147,8 +147,8 @@ describe("a forced move", () => {
         const agreement = yield* Powers.agree({ ...scene.floor, instrument })
         const holding = yield* holdingOf(scene, { instrument })
         const receiverCredentialCid = yield* credential(scene, { instrumentId: "FUND-B" })
-        const asked = { consentCid, holdingCids: [holding], receiverCredentialCid }
-        yield* scene.force(asked, agreement)
+        const forcing = { consentCid, holdingCids: [holding], receiverCredentialCid }
+        yield* scene.force(forcing, agreement)
         yield* scene.force({ consentCid })
         expect(yield* units({ ...scene, instrument }, "bob")).toBe("1000")
         expect(yield* units(scene, "bob")).toBe("1000")
@@ -210,8 +210,8 @@ describe("a forced move", () => {
     ([, message, arrange]) =>
       Effect.gen(function* () {
         const scene = yield* Powers.scene
-        const [asked, agreement] = yield* arrange(scene)
-        const half = { ...asked, amounts: [decimal("500")] }
+        const [forcing, agreement] = yield* arrange(scene)
+        const half = { ...forcing, amounts: [decimal("500")] }
         yield* at(justBefore)
         const first = Powers.outcomeOf(yield* scene.force(half, agreement))
         yield* at(noon)
@@ -266,7 +266,7 @@ describe("a forced move", () => {
   )
 })
 
-type Arranged = readonly [asked: Partial<Powers.Forcing>, agreement?: string]
+type Arranged = readonly [forcing: Partial<Powers.Forcing>, agreement?: string]
 type Arrange = (
   scene: Powers.Scene
 ) => Effect.Effect<Arranged, unknown, SimulatedLedger.Participant>

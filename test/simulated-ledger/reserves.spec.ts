@@ -217,7 +217,7 @@ describe("a reserve", () => {
         [{ pointCids: [points.ofVenue] }, "a point is another venue's"],
         [{ pointCids: [point, points.second] }, "an asset has two points"]
       ] as const) {
-        const asked = World.act(
+        const computation = World.act(
           scene.sessionOf("venue"),
           Templates.exercise(Templates.Reserve, contractId, "ComputeReport", {
             reportId: "report-1",
@@ -225,7 +225,7 @@ describe("a reserve", () => {
             ...change
           })
         )
-        expect([message, yield* Effect.flip(asked)]).toMatchObject([message, aborts(message)])
+        expect([message, yield* Effect.flip(computation)]).toMatchObject([message, aborts(message)])
       }
     }).pipe(Effect.provide(ledger))
   )

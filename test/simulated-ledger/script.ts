@@ -166,12 +166,12 @@ export const play = (script: ReadonlyArray<Step>) =>
       fund: at("fund").party,
       holder: at("holder").party
     }
-    const known: Array<{ readonly entity: string; readonly contractId: string }> = []
+    const contracts: Array<{ readonly entity: string; readonly contractId: string }> = []
     const outcomes: Array<string> = []
     for (const step of script) {
       const move = moves[step.what % moves.length]
       if (move === undefined) continue
-      const fitting = known.filter(({ entity }) => entity === move.on)
+      const fitting = contracts.filter(({ entity }) => entity === move.on)
       const target = fitting[step.target % Math.max(1, fitting.length)]?.contractId ?? "00"
       const player = step.who === 0 ? players[step.target % players.length] : at(move.by)
       if (player === undefined) continue
@@ -193,7 +193,7 @@ export const play = (script: ReadonlyArray<Step>) =>
         for (const { _tag, template, contractId } of shownTransactions.flatMap(
           ({ events }) => events
         )) {
-          if (_tag === "Created") known.push({ entity: template.entity, contractId })
+          if (_tag === "Created") contracts.push({ entity: template.entity, contractId })
         }
       }
       yield* TestClock.adjust(`${step.seconds} seconds`)

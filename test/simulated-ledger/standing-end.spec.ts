@@ -63,9 +63,9 @@ describe("the end of a standing settlement", () => {
           ? yield* World.make(
               sessionOf("venue"),
               "StandingSettlement",
-              Templates.exercise(Templates.StandingSettlement, scene.standing, "Pause", {})
+              Templates.exercise(Templates.StandingSettlement, scene.settlement, "Pause", {})
             )
-          : scene.standing
+          : scene.settlement
         const before = yield* books
         expect(before.locked).toBe(withdrawn ? 2 : 3)
         yield* World.act(
@@ -78,10 +78,10 @@ describe("the end of a standing settlement", () => {
 
   it.effect("leaves what the fund did not name to the party, which takes it back itself", () =>
     Effect.gen(function* () {
-      const { sessionOf, standing, alice, bob, fund } = yield* Standing.committed
+      const { sessionOf, settlement, alice, bob, fund } = yield* Standing.committed
       yield* World.act(
         sessionOf("fund"),
-        Templates.exercise(Templates.StandingSettlement, standing, "End", {
+        Templates.exercise(Templates.StandingSettlement, settlement, "End", {
           commitments: [bob, fund]
         })
       )
@@ -94,8 +94,8 @@ describe("the end of a standing settlement", () => {
 
   it.effect("never lets a party that is not the fund end it as the fund does", () =>
     Effect.gen(function* () {
-      const { sessionOf, standing, alice, bob, fund } = yield* Standing.committed
-      const end = Templates.exercise(Templates.StandingSettlement, standing, "End", {
+      const { sessionOf, settlement, alice, bob, fund } = yield* Standing.committed
+      const end = Templates.exercise(Templates.StandingSettlement, settlement, "End", {
         commitments: [alice, bob, fund]
       })
       expect(yield* Effect.flip(World.act(sessionOf("venue"), end))).toMatchObject(

@@ -15,7 +15,7 @@ const { aborts, decimal, unauthorized } = Dealing
 describe("a standing settlement", () => {
   it.effect("pays each order out of what its payer committed, and the rest stays committed", () =>
     Effect.gen(function* () {
-      const { sessionOf, cash, instrument, first, settle, standing, lot } = yield* committed
+      const { sessionOf, cash, instrument, first, settle, settlement, lot } = yield* committed
       const receipt = yield* settle(first)
       const left = World.created(receipt, "StandingCommitment")
       expect(yield* Dealing.balance(sessionOf("alice"), instrument)).toBe("105394.270383")
@@ -31,7 +31,7 @@ describe("a standing settlement", () => {
         lots: [yield* lot("sub-3", "10000", "9581.297307")],
         redemptions: []
       }
-      yield* settle(again, standing)
+      yield* settle(again, settlement)
       expect(yield* Dealing.balance(sessionOf("alice"), cash)).toBe("30000")
     }).pipe(Effect.provide(ledger))
   )
@@ -48,12 +48,17 @@ describe("a standing settlement", () => {
 
   it.effect("never would settle while it is paused, and by hands other than the venue's", () =>
     Effect.gen(function* () {
-      const { sessionOf, first, settle, standing } = yield* committed
-      const iteration = Templates.exercise(Templates.StandingSettlement, standing, "Settle", first)
+      const { sessionOf, first, settle, settlement } = yield* committed
+      const iteration = Templates.exercise(
+        Templates.StandingSettlement,
+        settlement,
+        "Settle",
+        first
+      )
       expect(yield* Effect.flip(World.act(sessionOf("fund"), iteration))).toMatchObject(
         unauthorized
       )
-      const pause = Templates.exercise(Templates.StandingSettlement, standing, "Pause", {})
+      const pause = Templates.exercise(Templates.StandingSettlement, settlement, "Pause", {})
       const paused = yield* World.make(sessionOf("venue"), "StandingSettlement", pause)
       expect(yield* Effect.flip(settle(first, paused))).toMatchObject(
         aborts("the standing settlement is paused")
@@ -65,13 +70,13 @@ describe("a standing settlement", () => {
 
   it.effect("is paused once and resumed once: neither does anything a second time", () =>
     Effect.gen(function* () {
-      const { sessionOf, standing } = yield* committed
+      const { sessionOf, settlement } = yield* committed
       const choice = (on: string, name: "Pause" | "Resume") =>
         Templates.exercise(Templates.StandingSettlement, on, name, {})
       expect(
-        yield* Effect.flip(World.act(sessionOf("venue"), choice(standing, "Resume")))
+        yield* Effect.flip(World.act(sessionOf("venue"), choice(settlement, "Resume")))
       ).toMatchObject(aborts("it is not paused"))
-      const pause = choice(standing, "Pause")
+      const pause = choice(settlement, "Pause")
       const paused = yield* World.make(sessionOf("venue"), "StandingSettlement", pause)
       expect(
         yield* Effect.flip(World.act(sessionOf("venue"), choice(paused, "Pause")))
@@ -95,10 +100,10 @@ describe("a standing settlement", () => {
     "never would keep what is committed after it is closed, or from a party that takes it back",
     () =>
       Effect.gen(function* () {
-        const { sessionOf, cash, alice, bob, fund, standing } = yield* committed
+        const { sessionOf, cash, alice, bob, fund, settlement } = yield* committed
         const withdraw = Templates.exercise(Templates.StandingCommitment, alice, "Withdraw", {})
         yield* World.act(sessionOf("alice"), withdraw)
-        const close = Templates.exercise(Templates.StandingSettlement, standing, "Close", {
+        const close = Templates.exercise(Templates.StandingSettlement, settlement, "Close", {
           commitments: [bob, fund]
         })
         yield* World.act(sessionOf("venue"), close)

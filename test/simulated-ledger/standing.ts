@@ -78,7 +78,7 @@ export const committed = Effect.gen(function* () {
   return {
     ...floor,
     floor,
-    standing: settlement,
+    settlement,
     commit,
     first,
     settle,

@@ -15,7 +15,7 @@ const p = Party.of("p::1220aa")
 const q = Party.of("q::1220bb")
 
 type Kind = Ledger.Right["kind"]
-const rights: ReadonlyArray<readonly [held: Kind, asked: Kind, allowed: boolean]> = [
+const rights: ReadonlyArray<readonly [right: Kind, use: Kind, allowed: boolean]> = [
   ["CanActAs", "CanActAs", true],
   ["CanActAs", "CanReadAs", true],
   ["CanActAs", "CanExecuteAs", true],
@@ -28,16 +28,16 @@ const rights: ReadonlyArray<readonly [held: Kind, asked: Kind, allowed: boolean]
 ]
 
 describe("a right", () => {
-  it.each(rights)("%s held, %s asked: %s", (held, asked, allowed) => {
+  it.each(rights)("%s held, %s asked: %s", (right, use, allowed) => {
     const user = {
       userId: "u",
       tokenHash: null,
-      rights: [{ kind: held, party: p }],
+      rights: [{ kind: right, party: p }],
       expiresAt: null,
       active: true
     }
-    expect(Users.can(user, asked, p)).toBe(allowed)
-    expect(Users.can(user, asked, q)).toBe(false)
+    expect(Users.can(user, use, p)).toBe(allowed)
+    expect(Users.can(user, use, q)).toBe(false)
   })
 })
 

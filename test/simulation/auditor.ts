@@ -64,15 +64,15 @@ const rank: Readonly<Record<string, number>> = { queued: 0, running: 1, succeede
 export const buys = (cents: Cents, price: bigint): Micros => (cents * 10n ** 8n) / price
 
 export class Auditor {
-  readonly asked = new Map<string, Asked>()
+  readonly writeById = new Map<string, Asked>()
   private readonly states = new Map<string, string>()
   /** Units that attestors wrote on the ledger for each order. */
   private readonly attested = new Map<string, Micros>()
   private done = new Set<string>()
 
   opened(operationId: string, what: Asked) {
-    const before = this.asked.get(operationId)
-    if (before === undefined) this.asked.set(operationId, what)
+    const before = this.writeById.get(operationId)
+    if (before === undefined) this.writeById.set(operationId, what)
     else same(before, what, `operation ${operationId} is of two requests`)
   }
 
@@ -88,7 +88,7 @@ export class Auditor {
 
   private succeeded(kind: Asked["kind"]): ReadonlyArray<Asked> {
     return [...this.done].flatMap((id) => {
-      const what = this.asked.get(id)
+      const what = this.writeById.get(id)
       return what?.kind === kind ? [what] : []
     })
   }
@@ -109,18 +109,18 @@ export class Auditor {
     return this.attested.has(subscriptionId) ? ["claimed", "priced"] : ["claimed"]
   }
 
-  audit(told: Told) {
-    this.follow(told.operations)
+  audit(report: Told) {
+    this.follow(report.operations)
     const claims = this.succeeded("claim").flatMap((one) => (one.kind === "claim" ? [one] : []))
     same(
-      [...told.orders.keys()].toSorted(),
+      [...report.orders.keys()].toSorted(),
       claims.map(({ subscriptionId }) => subscriptionId).toSorted(),
       "the orders are those that were claimed"
     )
     const owed = new Map<string, Micros>()
     const used = new Map<string, Cents>()
     for (const { subscriptionId, holderId, cents } of claims) {
-      const order = told.orders.get(subscriptionId)
+      const order = report.orders.get(subscriptionId)
       const states = this.expectedStates(subscriptionId)
       holds(
         order !== undefined && states.includes(order.state),
@@ -156,11 +156,11 @@ export class Auditor {
       same(order?.units, units, `${subscriptionId}: its units`)
       owed.set(holderId, (owed.get(holderId) ?? 0n) + (units ?? 0n))
     }
-    same(entries(told.register), entries(owed), "the register is what was delivered")
+    same(entries(report.register), entries(owed), "the register is what was delivered")
     const recorded = this.succeeded("record").map((one) =>
       one.kind === "record" ? one.instrumentId : ""
     )
-    same([...told.instruments].toSorted(), recorded.toSorted(), "the instruments recorded")
+    same([...report.instruments].toSorted(), recorded.toSorted(), "the instruments recorded")
     return owed
   }
 
@@ -168,13 +168,13 @@ export class Auditor {
    * Judges the end of a run: every operation has ended, and the ledger has the same units as the
    * records.
    */
-  close(told: Told, ledger: Ledger) {
-    const owed = this.audit(told)
-    for (const { operationId, state } of told.operations) {
+  close(report: Told, ledger: Ledger) {
+    const owed = this.audit(report)
+    for (const { operationId, state } of report.operations) {
       holds(rank[state] === 2, `operation ${operationId} has not ended: ${state}`)
     }
     same(entries(ledger.held), entries(owed), "the ledger's holdings are what was delivered")
-    const states = [...told.orders].map(([id, { state }]) => {
+    const states = [...report.orders].map(([id, { state }]) => {
       // At rest the projection has read every attestation.
       return state === "claimed" && this.attested.has(id) ? "unseen price" : state
     })
@@ -192,7 +192,7 @@ export class Auditor {
       const goesOn = (rank[state] ?? 0) > (rank[before] ?? 0) || state === before
       holds(goesOn, `operation ${operationId} went from ${before} to ${state}`)
       this.states.set(operationId, state)
-      const what = this.asked.get(operationId)
+      const what = this.writeById.get(operationId)
       holds(what !== undefined, `operation ${operationId} was never asked for`)
       if (what?.kind === "record") {
         holds(signedBy.length === 1 && !signedBy.includes(what.maker), `signed by ${signedBy}`)

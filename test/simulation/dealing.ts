@@ -355,9 +355,9 @@ const locks = Effect.fnUntraced(function* (sim: Sim, order: B.Order) {
 /** Part of each of a cycle's orders that is dealt, by the books. */
 const dealtOf = (sim: Sim, orders: ReadonlyArray<B.Order>) => {
   const sold = orders.filter(({ kind }) => kind === "redemption")
-  const asked = sold.map(({ id, priced }) => ({ id, units: priced?.units ?? 0n }))
+  const soldUnits = sold.map(({ id, priced }) => ({ id, units: priced?.units ?? 0n }))
   const { capacity } = sim.terms
-  const filled = capacity === null ? null : B.gated(asked, capacity, sim.atom)
+  const filled = capacity === null ? null : B.gated(soldUnits, capacity, sim.atom)
   return new Map(
     orders.map((order) => {
       const none = { cash: 0n, price: 0n, units: 0n, refund: 0n }

@@ -121,7 +121,7 @@ interface Simulation {
   readonly orders: Array<string>
   /** Points by the cut-off they price, in ten-thousandths. */
   readonly points: Map<Instant.Instant, { readonly cid: string; readonly price: bigint } | null>
-  readonly awaiting: Array<{ readonly actionKey: string; readonly asked: Asked }>
+  readonly awaiting: Array<{ readonly actionKey: string; readonly act: Asked }>
   readonly bank: Array<Line>
   /** Statements that the bank has sent. */
   readonly planted: Set<string>
@@ -140,7 +140,7 @@ const submit = Effect.fnUntraced(function* (
   input: {
     readonly params: Readonly<Record<string, string>>
     readonly body: string
-    readonly asked: Asked
+    readonly act: Asked
   }
 ) {
   const write = writeOf(kind)
@@ -152,11 +152,11 @@ const submit = Effect.fnUntraced(function* (
   if (write.approvers > 0) {
     const actionKey = String(Calls.field(answer.success, "actionKey"))
     const maker = String(Calls.field(answer.success, "maker"))
-    const asked = input.asked.kind === "record" ? { ...input.asked, maker } : input.asked
-    sim.awaiting.push({ actionKey, asked })
+    const act = input.act.kind === "record" ? { ...input.act, maker } : input.act
+    sim.awaiting.push({ actionKey, act })
     return
   }
-  sim.auditor.opened(operationId, input.asked)
+  sim.auditor.opened(operationId, input.act)
   sim.sent.push({ write, caller, call, operationId })
 })
 
@@ -301,23 +301,23 @@ const step = Effect.fnUntraced(function* (sim: Simulation) {
     const made = `s${sim.orders.length + 1}`
     sim.orders.push(made)
     const body = `{"subscriptionId":"${made}","instrumentId":"fund-a","holderId":"${holderId}","payment":"wire","amount":${plain(cents, 2)}}`
-    const asked = { kind: "claim", subscriptionId: made, holderId, cents } as const
-    return yield* submit(sim, "subscription.claim", { params: {}, body, asked })
+    const act = { kind: "claim", subscriptionId: made, holderId, cents } as const
+    return yield* submit(sim, "subscription.claim", { params: {}, body, act })
   }
   if (what < 7) return order === undefined ? undefined : yield* attest(sim, order)
   if (what < 11 && order !== undefined) {
     const paid = yield* lines(sim, centsOf(order))
-    const asked = { kind: "deliver", subscriptionId, lines: paid } as const
-    return yield* submit(sim, "subscription.deliver", { params, body: cash(paid), asked })
+    const act = { kind: "deliver", subscriptionId, lines: paid } as const
+    return yield* submit(sim, "subscription.deliver", { params, body: cash(paid), act })
   }
   if (what < 14) {
-    const asked = { kind: "settle", subscriptionId, lines: [] } as const
-    return yield* submit(sim, "subscription.settle", { params, body: cash([]), asked })
+    const act = { kind: "settle", subscriptionId, lines: [] } as const
+    return yield* submit(sim, "subscription.settle", { params, body: cash([]), act })
   }
   if (what === 14) {
     const kind = die.pick(["withdraw" as const, "release" as const])
-    const asked = { kind, subscriptionId } as const
-    return yield* submit(sim, `subscription.${kind}`, { params, body: "{}", asked })
+    const act = { kind, subscriptionId } as const
+    return yield* submit(sim, `subscription.${kind}`, { params, body: "{}", act })
   }
   if (what === 15) return yield* record(sim)
   if (what === 16) return yield* decide(sim)
@@ -336,8 +336,8 @@ const record = (sim: Simulation) => {
     registrar: stage.registrar.party,
     oracle: stage.oracle.party
   })
-  const asked = { kind: "record", instrumentId, maker: "" } as const
-  return submit(sim, "instrument.record", { params: {}, body, asked })
+  const act = { kind: "record", instrumentId, maker: "" } as const
+  return submit(sim, "instrument.record", { params: {}, body, act })
 }
 
 /**
@@ -352,7 +352,7 @@ const decide = Effect.fnUntraced(function* (sim: Simulation) {
   const answer = yield* Effect.result(Calls.approve(one.actionKey, who))
   if (Result.isFailure(answer)) return
   const operationId = Calls.field(answer.success, "operationId")
-  if (operationId !== null) sim.auditor.opened(String(operationId), one.asked)
+  if (operationId !== null) sim.auditor.opened(String(operationId), one.act)
 })
 
 /** The same request under the same key is the same operation, however late. */

@@ -96,10 +96,11 @@ const areValid = async (): Promise<boolean> => {
  * asked for members that are new; all that the release promised it must have.
  */
 const writeAnswers = (): boolean => {
-  const known = read(released)
+  const releasedDocument = read(released)
   const lines = recorded().flatMap((answer, i) => {
     const [method = "", path = ""] = answer.route.split(" ")
-    const then = known.paths[path]?.[method.toLowerCase()]?.responses?.[String(answer.status)]
+    const then =
+      releasedDocument.paths[path]?.[method.toLowerCase()]?.responses?.[String(answer.status)]
     if (then === undefined || answer.operationId === "openapi.one") return []
     const type = `operations["${answer.operationId}"]["responses"]["${answer.status}"]["content"]["${mediaOf(answer)}"]`
     return [

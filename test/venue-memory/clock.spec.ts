@@ -9,7 +9,7 @@ import * as Calls from "../engine/calls.ts"
 import { bodyOf } from "../operations/instrumentBody.ts"
 
 const start = "2026-07-01T12:00:00Z"
-const standing = (options: Venue.Options = {}) =>
+const inMemory = (options: Venue.Options = {}) =>
   Effect.provide(Venue.memory({ clock: start, ...options }))
 
 const shown = Effect.map(Instant.now, Instant.format)
@@ -47,7 +47,7 @@ describe("a clock that stands", () => {
         Instant.format(configured?.createdAt ?? Instant.fromNanos(0n)),
         at("2026-08-05T00:00:00Z")
       )
-    }).pipe(standing())
+    }).pipe(inMemory())
   )
 
   it.live("never goes back, and takes no text that is no time", () =>
@@ -59,7 +59,7 @@ describe("a clock that stands", () => {
       }
       assert.include(yield* defectOf(Effect.suspend(() => clock.by("P1X"))), "ISO 8601")
       assert.strictEqual(yield* shown, at(start))
-    }).pipe(standing())
+    }).pipe(inMemory())
   )
 })
 
@@ -86,7 +86,7 @@ const lapses = Effect.flatMap(EventQueries.EventQueries, (feed) =>
 
 /** A write that awaits an approver, in a venue whose undecided actions lapse after an hour. */
 const awaiting = Effect.asVoid(Calls.openAction("instrument.record", {}, bodyOf()))
-const hasty = standing({ settings: { approvalExpiry: 3_600_000 } })
+const hasty = inMemory({ settings: { approvalExpiry: 3_600_000 } })
 
 describe("what falls due", () => {
   it.live("runs as the clock moves over it, and not before", () =>

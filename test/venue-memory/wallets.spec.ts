@@ -40,8 +40,8 @@ describe("the acts of a wallet", () => {
   const kebab = (name: string) => name.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
 
   it.each(actors)("of the %s are the commands of its program, by the same names", (actor) => {
-    const known = Object.keys(commands[actor]).filter((command) => !reads.has(command))
-    expect(Object.keys(acts[actor]).map(kebab).toSorted()).toEqual(known.toSorted())
+    const commandNames = Object.keys(commands[actor]).filter((command) => !reads.has(command))
+    expect(Object.keys(acts[actor]).map(kebab).toSorted()).toEqual(commandNames.toSorted())
   })
 
   it.live("walk an order from the market's consent to its price", () => Order.walked.pipe(venue))

@@ -42,10 +42,10 @@ describe("a null of an optional member", () => {
 
   it("is looked for in every body that has optional members", () => {
     expect(cases.length).toBeGreaterThan(150)
-    const told = cases.map(([kind, place]) => `${kind} ${place.join(".")}`)
-    expect(told).toContain("reserve.propose priceDecimals")
-    expect(told).toContain("reserve.propose loosenDelay")
-    expect(told).toContain("hold.release accept")
+    const places = cases.map(([kind, place]) => `${kind} ${place.join(".")}`)
+    expect(places).toContain("reserve.propose priceDecimals")
+    expect(places).toContain("reserve.propose loosenDelay")
+    expect(places).toContain("hold.release accept")
   })
 
   it.each(cases)("of %s, %j, is no fault of its own", (kind, place, schema) => {

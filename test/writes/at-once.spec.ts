@@ -70,10 +70,10 @@ describe("three operations on three records", () => {
         WorkQueue,
         Effect.map(WorkQueue, (work) => ({
           ...work,
-          lease: (asked: Parameters<typeof work.lease>[0]) =>
+          lease: (request: Parameters<typeof work.lease>[0]) =>
             Effect.suspend(() => {
-              if (asked.queue === "operations") looks += 1
-              return work.lease(asked)
+              if (request.queue === "operations") looks += 1
+              return work.lease(request)
             })
         }))
       ).pipe(Layer.provideMerge(Memory.layer))

@@ -444,7 +444,7 @@ const unsent = { isProjected: false, committed: null } as const
 const caughtUp = at({ end: 9, head: 9, horizon: 5 })
 
 describe("the moves of a ledger write", () => {
-  it.each<[what: string, known: Partial<Progress>, move: string]>([
+  it.each<[what: string, change: Partial<Progress>, move: string]>([
     ["that has ended", { state: "failed" }, "finish"],
     ["without a step", { state: "queued", step: null }, "plan 1.0"],
     ["with a step", {}, "look up isProjected"],
@@ -480,13 +480,13 @@ describe("the moves of a ledger write", () => {
       { isProjected: false, ...toPlan, isSpent: true },
       "plan 1.1"
     ]
-  ])("%s", (_, known, move) => {
-    expect(textOfMove(Rules.next({ ...fresh, ...known }))).toBe(move)
+  ])("%s", (_, change, move) => {
+    expect(textOfMove(Rules.next({ ...fresh, ...change }))).toBe(move)
   })
 
   const late = { age: 60_001 }
   const doubted = { inDoubtFor: 120_000 }
-  it.each<[answer: Answer, known: Partial<Progress>, move: string]>([
+  it.each<[answer: Answer, change: Partial<Progress>, move: string]>([
     ["receipt", {}, "wait 500"],
     ["busy", {}, "wait 2000"],
     ["busy", late, "refuse ledger-unavailable"],
@@ -567,15 +567,15 @@ describe("the moves of a ledger write", () => {
     ["forbidden", { inDoubtFor: 1 }, "wait 5000, alarm"],
     ["forbidden", { ...doubted }, "look up committed"],
     ["forbidden", { ...doubted, committed: null }, "abandon ledger-rejected, alarm"]
-  ])("answered %s where %j", (answer, known, move) => {
-    const progress = { ...fresh, ...known, step: known.step ?? step }
+  ])("answered %s where %j", (answer, change, move) => {
+    const progress = { ...fresh, ...change, step: change.step ?? step }
     expect(textOfMove(Rules.afterAnswer(answers[answer], progress))).toBe(move)
   })
 })
 
 describe("the marker of an abandoned ledger write", () => {
   const late = { age: 60_001 }
-  it.each<[answer: Answer, known: Partial<Progress>, move: string]>([
+  it.each<[answer: Answer, change: Partial<Progress>, move: string]>([
     ["receipt", {}, "look up committed"],
     ["receipt", { committed }, "note, wait 500"],
     ["receipt", { committed: null }, "wait 500"],
@@ -591,8 +591,8 @@ describe("the marker of an abandoned ledger write", () => {
     ["forbidden", {}, "wait 30000, alarm"],
     ["unsupported", { positions: caughtUp, isProjected: false }, "spend since-projected"],
     ["unsupported", { positions: at({ ...caughtUp, horizon: 6 }) }, "wait 30000, alarm"]
-  ])("answered %s where %j", (answer, known, move) => {
-    const progress = { ...fresh, inDoubtFor: 120_000, ...known, ...toFail }
+  ])("answered %s where %j", (answer, change, move) => {
+    const progress = { ...fresh, inDoubtFor: 120_000, ...change, ...toFail }
     expect(textOfMove(Rules.afterSpending(answers[answer], progress))).toBe(move)
   })
 })

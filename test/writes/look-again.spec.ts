@@ -20,8 +20,8 @@ const call = (operation: typeof Toys.single | typeof Toys.double) =>
 const read = (operationId: string) =>
   Effect.gen(function* () {
     const queries = yield* Queries
-    const asked = { caller: olga, params: { operationId }, point: {} }
-    const { value, now } = yield* queries.one(getOperation, asked)
+    const request = { caller: olga, params: { operationId }, point: {} }
+    const { value, now } = yield* queries.one(getOperation, request)
     return getOperation.lookAgain?.(value, now) ?? null
   })
 

@@ -57,7 +57,7 @@ const call = fc.record({
 
 /** Steps while the writes run. */
 const happening = fc.oneof(
-  { weight: 4, arbitrary: fc.record({ what: fc.constant("ask" as const), asked: call }) },
+  { weight: 4, arbitrary: fc.record({ what: fc.constant("ask" as const), call }) },
   {
     weight: 3,
     arbitrary: fc.record({
@@ -131,9 +131,9 @@ const story = Effect.fnUntraced(function* (
     switch (one.what) {
       case "ask":
         yield* Calls.slug(
-          Calls.submit(writes[one.asked.kind], operator, {
-            params: { noteId: one.asked.noteId },
-            body: one.asked.kind === "withdraw" ? "{}" : `{"registrar":"${registrar.party}"}`,
+          Calls.submit(writes[one.call.kind], operator, {
+            params: { noteId: one.call.noteId },
+            body: one.call.kind === "withdraw" ? "{}" : `{"registrar":"${registrar.party}"}`,
             key: `k${++keys}`
           })
         ).pipe(Effect.provide(door))

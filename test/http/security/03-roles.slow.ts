@@ -235,8 +235,8 @@ describe("a page of another origin that may ask", () => {
     for (const { path } of table(tables)) {
       const to = path.template.replaceAll(/\{[A-Za-z]+\}/g, "id-1")
       for (const as of [undefined, await bearer([]), await bearer(["operator"])]) {
-        const asked = { method: "OPTIONS", path: to, headers }
-        const response = await send(venue, as === undefined ? asked : { ...asked, as })
+        const request = { method: "OPTIONS", path: to, headers }
+        const response = await send(venue, as === undefined ? request : { ...request, as })
         expect([to, response.status, await response.text()]).toEqual([to, 204, ""])
         expect(response.headers.get("allow")).toContain("OPTIONS")
       }

@@ -234,12 +234,12 @@ describe("claims", () => {
   })
 
   it("a subject is 1 to 256 printable characters, and none is taken for another or for the engine", async () => {
-    const asked = async (sub: string) => statusOf(await token({ roles: ["operator"], sub }))
+    const statusFor = async (sub: string) => statusOf(await token({ roles: ["operator"], sub }))
     for (const sub of ["", "a\n", "\u0000", "zoë", "\u007f", "x".repeat(257), "engine"]) {
-      expect([sub, await asked(sub)]).toEqual([sub, 401])
+      expect([sub, await statusFor(sub)]).toEqual([sub, 401])
     }
     for (const sub of ["x".repeat(256), "a b", "~", "Engine"])
-      expect([sub, await asked(sub)]).toEqual([sub, 200])
+      expect([sub, await statusFor(sub)]).toEqual([sub, 200])
   })
 
   it.each([
@@ -310,9 +310,9 @@ describe("claims", () => {
 // The keys behind it all
 
 const makeIssuer = async () => {
-  const state = { up: true, answer: JSON.stringify({ keys: [publicJwk] }), asked: 0 }
+  const state = { up: true, answer: JSON.stringify({ keys: [publicJwk] }), requests: 0 }
   const server: Server = createServer((_, response) => {
-    state.asked++
+    state.requests++
     if (state.up) response.end(state.answer)
     else response.socket?.destroy()
   })
@@ -366,10 +366,10 @@ describe("the identity provider's keys", () => {
   )
 
   effectIt.effect("an unknown kid asks the provider again at most every 30 seconds", () => {
-    let asked = 0
+    let requests = 0
     let up = true
     const keys = Effect.suspend(() => {
-      asked++
+      requests++
       return up
         ? Effect.succeed({ keys: [publicJwk] })
         : Effect.fail(new Jwks.KeysAway({ detail: "away" }))
@@ -382,10 +382,10 @@ describe("the identity provider's keys", () => {
       })
       expect(yield* unknown).toBe("unauthenticated")
       for (let i = 0; i < 20; i++) yield* unknown
-      expect(asked).toBe(1)
+      expect(requests).toBe(1)
       yield* TestClock.adjust("31 seconds")
       expect(yield* unknown).toBe("unauthenticated")
-      expect(asked).toBe(2)
+      expect(requests).toBe(2)
       up = false
       yield* TestClock.adjust("31 seconds")
       expect(yield* unknown).toBe("identity-provider-unavailable")

@@ -179,19 +179,19 @@ describe("an address is judged again at every attempt", () => {
   it("a name that was public and is loopback now: nothing connects", async () => {
     // Red when `post` no longer judges, or connects by name.
     const inside = await receiver()
-    let asked = 0
+    let lookups = 0
     const sender = senderOf({
       ports: [inside.port],
       http: "allowed",
       resolve: async () => {
-        asked += 1
-        return [{ address: asked === 1 ? "93.184.215.14" : "127.0.0.1", family: 4 }]
+        lookups += 1
+        return [{ address: lookups === 1 ? "93.184.215.14" : "127.0.0.1", family: 4 }]
       }
     })
     const url = `http://receiver.example:${inside.port}/`
     expect(await Effect.runPromise(sender.judge(url))).toBeUndefined()
     expect(await post(sender, url)).toEqual({ failure: "address-refused" })
-    expect(asked).toBe(2)
+    expect(lookups).toBe(2)
     expect(inside.count()).toBe(0)
   })
 

@@ -47,9 +47,9 @@ describe(`${count} instruments without a limit`, () => {
         resolve(message)
       })
     })
-  const memory = async (asked: "settle" | "look") => {
+  const memory = async (command: "settle" | "look") => {
     const answer = nextMessage()
-    tell(child, asked)
+    tell(child, command)
     const found = await answer
     if (!("rss" in found)) throw new Error("the host said something else")
     return found

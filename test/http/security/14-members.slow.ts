@@ -87,19 +87,19 @@ describe("members of bodies and answers", () => {
     })
     await move(venue)
     operator = await bearer(["operator"])
-    const asked = await send(venue, {
+    const response = await send(venue, {
       method: "POST",
       path: "/v1/webhooks",
       as: operator,
       body: `{"webhookId":"wh-1","url":"https://hooks.example/","secret":"${contractSecretText}"}`
     })
-    const { actionKey } = await json<{ readonly actionKey: string }>(asked)
+    const { actionKey } = await json<{ readonly actionKey: string }>(response)
     const done = await send(venue, {
       method: "POST",
       path: `/v1/approvals/${actionKey}:approve`,
       as: await bearer(["approver"])
     })
-    expect([asked.status, done.status]).toEqual([202, 202])
+    expect([response.status, done.status]).toEqual([202, 202])
     const controls = [
       [
         `/v1/holders/${holderIds.a}:restrict`,

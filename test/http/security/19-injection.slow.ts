@@ -200,7 +200,8 @@ describe("the SQL of the adapter", () => {
         /`[^`]*\b(select|insert into|update|delete from|set local)\b[^`]*`/giu
       )) {
         for (const [, inside = ""] of statement.matchAll(/\$\{([^{}]*)\}/gu)) {
-          if (!reviewed.some((known) => known.test(inside.trim()))) found.push(`${file}: ${inside}`)
+          if (!reviewed.some((pattern) => pattern.test(inside.trim())))
+            found.push(`${file}: ${inside}`)
         }
       }
     }

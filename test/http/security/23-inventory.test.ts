@@ -37,12 +37,15 @@ afterAll(() => venue.close())
 /** Status of a call without a token: 401 on a route, 404 where there is no route. */
 const status = (method: string, path: string): Promise<number> =>
   new Promise((resolve, reject) => {
-    const asked = request({ port: venue.port, host: "127.0.0.1", method, path }, (response) => {
-      response.resume()
-      response.once("end", () => resolve(response.statusCode ?? 0))
-    })
-    asked.once("error", reject)
-    asked.end()
+    const clientRequest = request(
+      { port: venue.port, host: "127.0.0.1", method, path },
+      (response) => {
+        response.resume()
+        response.once("end", () => resolve(response.statusCode ?? 0))
+      }
+    )
+    clientRequest.once("error", reject)
+    clientRequest.end()
   })
 
 const answers = (code: number): boolean => code !== 404 && code !== 405

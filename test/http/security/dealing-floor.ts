@@ -164,20 +164,20 @@ const bodyOf = (kind: string, { subscriptionId, holderId, line }: Asked): string
   return `{"cash":[{"statementId":"bank","line":${line},"amount":${amount}}]}`
 }
 
-const call = (kind: string, asked: Asked) => {
-  const { subscriptionId, who, key } = asked
+const call = (kind: string, input: Asked) => {
+  const { subscriptionId, who, key } = input
   const params = kind === "subscription.claim" ? {} : { subscriptionId }
   const operation = kind === deliver.kind ? deliver : kindOf(kind)
-  return Calls.submit(operation, people[who], { params, body: bodyOf(kind, asked), key })
+  return Calls.submit(operation, people[who], { params, body: bodyOf(kind, input), key })
 }
 
 /** The slug of the refusal, or that there was none. */
-export const submit = (kind: string, asked: Asked) => Calls.slug(call(kind, asked))
+export const submit = (kind: string, input: Asked) => Calls.slug(call(kind, input))
 
 /** Asks for a delivery, which another person signs as soon as it awaits approval. */
-export const deliverSigned = (asked: Asked) =>
+export const deliverSigned = (input: Asked) =>
   Calls.slug(
-    Effect.flatMap(call(deliver.kind, asked), (answer) =>
+    Effect.flatMap(call(deliver.kind, input), (answer) =>
       Calls.approve(String(Calls.field(answer, "actionKey")), people.ada)
     )
   )

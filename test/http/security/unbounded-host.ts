@@ -137,7 +137,7 @@ const layer = host.pipe(
   )
 )
 
-const tell = (told: Told) => void process.send?.(told)
+const tell = (report: Told) => void process.send?.(report)
 
 const program = Effect.gen(function* () {
   yield* seed
@@ -147,11 +147,11 @@ const program = Effect.gen(function* () {
     peak = Math.max(peak, process.memoryUsage.rss())
   }
   const looking = setInterval(look, 20)
-  process.on("message", (asked) => {
-    if (asked === "settle") globalThis.gc?.()
+  process.on("message", (command) => {
+    if (command === "settle") globalThis.gc?.()
     look()
     const rss = process.memoryUsage.rss()
-    if (asked === "settle") peak = rss
+    if (command === "settle") peak = rss
     tell({ rss, peak })
   })
   // The parent has ended, so this process ends too.

@@ -29,13 +29,13 @@ export interface PageServer {
 /** Serves pages under an origin of their own. */
 export const pageServer = async (): Promise<PageServer> => {
   let script = ""
-  let told: (outcome: unknown) => void = () => {}
+  let onOutcome: (outcome: unknown) => void = () => {}
   const server = createServer((request, response) => {
     if (request.method === "POST") {
       const parts: Array<Buffer> = []
       request.on("data", (part: Buffer) => parts.push(part))
       request.on("end", () => {
-        told(JSON.parse(Buffer.concat(parts).toString("utf8")))
+        onOutcome(JSON.parse(Buffer.concat(parts).toString("utf8")))
         response.writeHead(204).end()
       })
       return
@@ -57,7 +57,7 @@ export const pageServer = async (): Promise<PageServer> => {
       script = `(async () => (${program}))()
         .then((value) => value, (error) => ({ error: String(error) }))
         .then((outcome) => fetch("/", { method: "POST", body: JSON.stringify(outcome ?? null) }))`
-      const outcome = new Promise<unknown>((resolve) => (told = resolve))
+      const outcome = new Promise<unknown>((resolve) => (onOutcome = resolve))
       const folder = await mkdtemp(join(tmpdir(), "browser-"))
       const child = spawn(
         browser,

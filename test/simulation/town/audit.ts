@@ -101,9 +101,9 @@ const orders = Effect.fnUntraced(function* (town: Town) {
     bought.delete(id)
     const ended = ["closed", "released", "withdrawn"].includes(record.state)
     // The registrar's word is still to come: units were asked for, and are not out.
-    const asked = entity === "DeliveredLot" && record.state === "priced"
+    const isRequested = entity === "DeliveredLot" && record.state === "priced"
     holds(
-      entity === undefined ? ended : asked || buys[entity] === record.state,
+      entity === undefined ? ended : isRequested || buys[entity] === record.state,
       `${id} is ${record.state} with ${entity}`
     )
     const isOut = record.state === "closed" || record.state === "delivered"
@@ -257,7 +257,7 @@ const people = Effect.fnUntraced(function* (town: Town) {
       const units = town.observer.units(instrumentId, bookedHolder.party)
       same(units, 0n, `${record.holderId} is succeeded, its ${instrumentId}`)
     }
-    if (bookedHolder.told === "closed")
+    if (bookedHolder.stateByEvents === "closed")
       same(record.state, "closed", `the holder ${record.holderId}`)
     if (record.screening?.state === "match") {
       holds(
@@ -273,9 +273,9 @@ const people = Effect.fnUntraced(function* (town: Town) {
   // it is restricted, or locks something, or asks for a burn, for an order that has settled
   // meanwhile; or a registrar delivers before the venue's instruction that a line waits, or is
   // held, is on the ledger.
-  const known =
+  const expectedBreach =
     /revoked its consent while (?:it is restricted|an order against it is open)\.$|^\S+ allocate\S*: The order is |^idle\/redemption fund: A redemption in state |^distribution deliver: The line was /u
-  const breaches = surprises.filter((one) => !known.test(one))
+  const breaches = surprises.filter((one) => !expectedBreach.test(one))
   same(breaches.slice(0, 5), [], "what no table allows")
 })
 

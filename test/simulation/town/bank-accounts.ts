@@ -34,7 +34,7 @@ export interface Bank {
   /** Orders whose finding a release accepted. */
   readonly accepted: Set<string>
   /** Cash that orders may have reserved by acts that did not succeed. */
-  readonly asked: Array<Books.Use>
+  readonly reservations: Array<Books.Use>
   /** Entries that pay no order, and files, so far. */
   others: number
   files: number
@@ -108,7 +108,7 @@ export const make = (
         }
       ])
     ),
-    ...{ troubles: new Map(), stopped: new Map(), accepted: new Set(), asked: [] },
+    ...{ troubles: new Map(), stopped: new Map(), accepted: new Set(), reservations: [] },
     ...{ others: 0, files: 0 }
   }
 }
@@ -170,19 +170,21 @@ export const takenBackSince = ({ accounts }: Bank, id: number): number | null =>
 }
 
 /** Orders ask for cash of entries; until their acts succeed they may have reserved it. */
-export const asks = ({ asked }: Bank, uses: ReadonlyArray<Books.Use>): void => {
-  asked.push(...uses)
+export const asks = ({ reservations }: Bank, uses: ReadonlyArray<Books.Use>): void => {
+  reservations.push(...uses)
 }
 
 /** An act has taken what it asked for. */
-export const uses = ({ asked }: Bank, { by, cents, line }: Books.Use): void => {
-  const at = asked.findIndex((use) => use.by === by && use.line === line && use.cents === cents)
-  if (at >= 0) asked.splice(at, 1)
+export const uses = ({ reservations }: Bank, { by, cents, line }: Books.Use): void => {
+  const at = reservations.findIndex(
+    (use) => use.by === by && use.line === line && use.cents === cents
+  )
+  if (at >= 0) reservations.splice(at, 1)
 }
 
 /** An order that ended returns what it had reserved. */
-export const returns = ({ asked }: Bank, orderId: string): void => {
-  asked.splice(0, asked.length, ...asked.filter(({ by }) => by !== orderId))
+export const returns = ({ reservations }: Bank, orderId: string): void => {
+  reservations.splice(0, reservations.length, ...reservations.filter(({ by }) => by !== orderId))
 }
 
 /** Now and then the staff name an entry again that an order took: by a copy, they would not see it. */

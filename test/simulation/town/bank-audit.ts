@@ -26,7 +26,7 @@ const takenOf = ({ bank, banking }: Town, id: number) => {
   const sum = (uses: ReadonlyArray<Books.Use>) =>
     uses.reduce((all, { cents, line }) => (line === id ? all + cents : all), 0n)
   const least = sum(bank.used)
-  return { least, most: least + sum(banking.asked) }
+  return { least, most: least + sum(banking.reservations) }
 }
 
 /** Every line in force shows the entry that it states: its first copy, what is taken of all, its reversal. */
@@ -105,7 +105,7 @@ const found = Effect.fnUntraced(function* (town: Town, account: Books.Account) {
   )
   // Cash that an act reserved and has not consumed counts as taken in a run; the books do not know whether
   // the act reserved it, so the rest of such an entry is not compared.
-  const unknown = new Set(banking.asked.map(({ line }) => line))
+  const unknown = new Set(banking.reservations.map(({ line }) => line))
   const unsure = new Set(
     account.ledger
       .filter(({ id, takesBack }) => unknown.has(id) || unknown.has(takesBack ?? 0))
@@ -125,7 +125,7 @@ const found = Effect.fnUntraced(function* (town: Town, account: Books.Account) {
     `what no order took at the bank of ${instrumentId}`
   )
   const surely = Books.ordersTakenBack(account, bank.used)
-  const possibly = Books.ordersTakenBack(account, banking.asked)
+  const possibly = Books.ordersTakenBack(account, banking.reservations)
   const settlements = ofCheck("cash-settlement").filter(({ severity }) => severity === "blocking")
   for (const { subject } of settlements) {
     holds(

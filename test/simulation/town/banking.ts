@@ -108,7 +108,7 @@ const takesBack = Effect.fnUntraced(function* (town: Town) {
   )
   const booked = pick(banking, banking.die.once(2) ? all : all.slice(-4))
   if (booked === undefined) return
-  const usedBy = [...bank.used, ...banking.asked].filter(({ line }) => line === booked.id)
+  const usedBy = [...bank.used, ...banking.reservations].filter(({ line }) => line === booked.id)
   if (usedBy.length > 0) {
     const isAccepted = usedBy.some(({ by }) => banking.accepted.has(by))
     if (banking.troubles.size > 0 || isAccepted) return
@@ -130,7 +130,7 @@ const contradicts = Effect.fnUntraced(function* (town: Town) {
     town,
     account,
     (lines) => {
-      const known = [...account.inForce.values()].flatMap((statement) =>
+      const recordedEntryIds = [...account.inForce.values()].flatMap((statement) =>
         statement.source === "bank" ? statement.lines.map(({ entry }) => entry.id) : []
       )
       const possible = lines.filter(
@@ -139,7 +139,7 @@ const contradicts = Effect.fnUntraced(function* (town: Town) {
           entry.reference !== feeReference &&
           entry.takesBack === null &&
           !reversed.has(entry.id) &&
-          known.includes(entry.id)
+          recordedEntryIds.includes(entry.id)
       )
       const wrong = pick(banking, possible)
       return wrong === undefined

@@ -58,7 +58,7 @@ const draws = (town: Town, now: number, whose?: Holder): Drawn | undefined => {
 }
 
 /** The books' record of a restriction that somebody asked for. */
-const asked = (town: Town, restrictionId: string, drawn: Drawn): Restriction => {
+const restrictionOf = (town: Town, restrictionId: string, drawn: Drawn): Restriction => {
   const { holderId, instrumentId, mode, reason, endsAt } = drawn
   const span = beginning(town.step)
   return {
@@ -96,7 +96,7 @@ export const restricts = Effect.fnUntraced(function* (town: Town, whose?: Holder
   if (drawn === undefined) return
   const kind = "holder.restrict"
   const restrictionId = `r${++town.count}`
-  const one = asked(town, restrictionId, drawn)
+  const one = restrictionOf(town, restrictionId, drawn)
   yield* submit(town, {
     by: People.maker(town, kind),
     params: { holderId: drawn.holderId },
@@ -114,7 +114,7 @@ export const restrictsMany = Effect.fnUntraced(function* (town: Town) {
   const kind = "holder.restrict-batch"
   const restrictionId = `b${++town.count}`
   const records = some.map((one, nth) =>
-    asked(town, nth === 0 ? restrictionId : `${restrictionId}-${nth + 1}`, one)
+    restrictionOf(town, nth === 0 ? restrictionId : `${restrictionId}-${nth + 1}`, one)
   )
   yield* submit(town, {
     by: People.maker(town, kind),

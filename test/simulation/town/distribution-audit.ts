@@ -495,9 +495,11 @@ const statesOf: Readonly<Record<BookedLine["state"], ReadonlyArray<State>>> = {
 /** Why a line waits, by the cause table written out once more; each cause with the states of it that are open to doubt. */
 const causesOf = Effect.fnUntraced(function* (town: Town.Town, line: DistributionLine) {
   const records = yield* Records
-  const known = town.byParty.get(line.party)
+  const registeredHolder = town.byParty.get(line.party)
   const holder =
-    known === undefined ? null : Option.getOrNull(yield* records.find(holders, known.holderId))
+    registeredHolder === undefined
+      ? null
+      : Option.getOrNull(yield* records.find(holders, registeredHolder.holderId))
   if (holder === null) return ["no-holder"]
   const active = (yield* records.list(restrictions, {
     where: { holderId: [holder.holderId] },

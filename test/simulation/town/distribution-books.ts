@@ -223,9 +223,9 @@ export const make = (
 
   const recovers = ({ arg, offset }: Exercise) => {
     if (inside(arg["cause"], "kind") !== "recovery") return
-    const consent = observer.standing(text(arg["consentCid"]))
+    const consent = observer.activeContract(text(arg["consentCid"]))
     const instrumentId = inside(
-      observer.standing((arg["holdingCids"] as ReadonlyArray<string>)[0] ?? "")?.payload[
+      observer.activeContract((arg["holdingCids"] as ReadonlyArray<string>)[0] ?? "")?.payload[
         "instrument"
       ],
       "id"

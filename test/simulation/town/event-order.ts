@@ -196,12 +196,12 @@ const dealt = Effect.fnUntraced(function* (town: Town, cycleId: string) {
       throw new Error(`audit: ${redemptionId} was dealt and has not settled`)
     return { id: redemptionId, order: soldOrder.order, filled: atomsOf(filled) }
   })
-  const asked = dealtParts.map(({ id, order }) => ({ id, units: order.priced?.units ?? 0n }))
+  const soldUnits = dealtParts.map(({ id, order }) => ({ id, units: order.priced?.units ?? 0n }))
   const dealtUnits = dealtParts.reduce((sum, { filled }) => sum + filled, 0n)
   const atom = dealtParts[0]?.order.fund.atom ?? 1n
   // A part that would be paid nothing is none, and what it would have used of the capacity is unused.
   const paidParts = (capacity: bigint) => {
-    const shares = gated(asked, capacity, atom)
+    const shares = gated(soldUnits, capacity, atom)
     return new Map(
       dealtParts.map(({ id, order }) => {
         const { price, units } = order.priced ?? { price: 0n, units: 0n }
@@ -300,7 +300,7 @@ const restricted = Effect.fnUntraced(function* (town: Town, payload: Payload) {
  * carried to the successor.
  */
 const carried = (town: Town, lost: Holder) => {
-  lost.told = "succeeded"
+  lost.stateByEvents = "succeeded"
   if (town.funds.some(({ instrumentId }) => town.observer.units(instrumentId, lost.party) > 0n))
     return
   for (const { span } of town.model.restrictionsOf(lost.holderId)) {

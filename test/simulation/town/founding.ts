@@ -153,8 +153,8 @@ const empowers = Effect.fnUntraced(function* (
 ) {
   const { fund, instrumentId, registrar } = parties
   const powers = ["force-transfer", "recover"]
-  const asked = { issuer: fund.party, powers, consentRevocable: true }
-  yield* Calls.write("issuer-powers-agreement.propose", { instrumentId }, asked)
+  const body = { issuer: fund.party, powers, consentRevocable: true }
+  yield* Calls.write("issuer-powers-agreement.propose", { instrumentId }, body)
   for (const side of [fund, registrar]) {
     const { cid } = yield* Fund.newestContract(Templates.IssuerPowersAgreementProposal)
     const said = Templates.exercise(Templates.IssuerPowersAgreementProposal, cid, "Accept", {
@@ -219,8 +219,8 @@ export const founds = Effect.fnUntraced(function* (town: Town.Town, founding: Fo
     })
   )
   yield* Calls.settle
-  const asked = { fund: fund.party, terms: "consent" }
-  yield* Calls.write("admission-consent.propose", { instrumentId }, asked)
+  const body = { fund: fund.party, terms: "consent" }
+  yield* Calls.write("admission-consent.propose", { instrumentId }, body)
   const proposal = yield* Fund.newestContract(Templates.AdmissionConsentProposal)
   const accepts = Templates.exercise(Templates.AdmissionConsentProposal, proposal.cid, "Accept", {})
   yield* Wallets.act(town, registrar, "agrees", accepts)

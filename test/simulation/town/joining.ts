@@ -57,7 +57,13 @@ export const onboards = Effect.fnUntraced(function* (town: Town) {
   const act = { kind, asks: [] }
   const refusal = yield* submit(town, { by: People.maker(town, kind), body, act })
   if (refusal !== null || again !== undefined) return
-  enrolled(town, { ...wallet, holderId, told: "pending", predecessor: null, successor: null })
+  enrolled(town, {
+    ...wallet,
+    holderId,
+    stateByEvents: "pending",
+    predecessor: null,
+    successor: null
+  })
 })
 
 /** Whether a contract is valid for 20 seconds more: the ledger's time differs from the wallet's. */
@@ -226,7 +232,7 @@ export const names = Effect.fnUntraced(function* (town: Town, whose?: Holder) {
         enrolled(town, {
           ...wallet,
           holderId: successorId,
-          told: "pending",
+          stateByEvents: "pending",
           predecessor: holder.holderId,
           successor: null
         })
@@ -247,7 +253,7 @@ export const closes = Effect.fnUntraced(function* (town: Town) {
       kind,
       asks: [],
       succeeds: () => {
-        holder.told = "closed"
+        holder.stateByEvents = "closed"
       }
     }
   })

@@ -85,8 +85,8 @@ export const make = (readers: ReadonlyArray<Party.Party>) => {
   let transactions = 0
 
   const among = (groups: Map<string, Map<string, Contract>>, key: string) => {
-    const known = groups.get(key)
-    if (known !== undefined) return known
+    const group = groups.get(key)
+    if (group !== undefined) return group
     const made = new Map<string, Contract>()
     groups.set(key, made)
     return made
@@ -121,9 +121,9 @@ export const make = (readers: ReadonlyArray<Party.Party>) => {
       among(byParty, party).set(contract.cid, contract)
       if (!remembered.has(contract.entity)) continue
       const key = `${party} ${contract.entity}`
-      const known = lives.get(key)
-      if (known === undefined) lives.set(key, [contract])
-      else known.push(contract)
+      const contracts = lives.get(key)
+      if (contracts === undefined) lives.set(key, [contract])
+      else contracts.push(contract)
     }
     if (contract.entity !== "Holding") return
     const amount = moves(contract, at, 1n)
@@ -255,7 +255,7 @@ export const make = (readers: ReadonlyArray<Party.Party>) => {
     hears: (hear: (exercise: Exercise) => void) => listeners.push(hear),
     /** Calls back once all of a transaction is read. */
     hearsEnds: (hearEnd: (ended: Ended) => void) => endListeners.push(hearEnd),
-    standing: (cid: string) => activeContracts.get(cid),
+    activeContract: (cid: string) => activeContracts.get(cid),
     /** Every contract there ever was of an entity of which all are kept, in the order of the ledger. */
     every: (entity: string): ReadonlyMap<string, Contract> => everByEntity.get(entity) ?? none,
     /** The contracts of a template that stand, oldest first. */

@@ -225,8 +225,10 @@ export class Model {
 
   private shut(asks: Asks, when: When): boolean {
     if (asks.window === undefined) return false
-    const known = this.windows.filter(({ instrumentId }) => instrumentId === asks.instrumentId)
-    const may = known.filter(({ span }) => span.maybeFrom <= when.until && span.until >= when.since)
+    const windows = this.windows.filter(({ instrumentId }) => instrumentId === asks.instrumentId)
+    const may = windows.filter(
+      ({ span }) => span.maybeFrom <= when.until && span.until >= when.since
+    )
     return (
       may.length > 0 &&
       may.every(
@@ -282,7 +284,7 @@ export class Model {
 }
 
 const push = <K, V>(to: Map<K, Array<V>>, key: K, one: V) => {
-  const known = to.get(key)
-  if (known === undefined) to.set(key, [one])
-  else known.push(one)
+  const values = to.get(key)
+  if (values === undefined) to.set(key, [one])
+  else values.push(one)
 }

@@ -72,7 +72,7 @@ const burns = Effect.fnUntraced(function* (town: Town, order: Order) {
 const minted = Effect.fnUntraced(function* (town: Town, order: Order, lot: Contract) {
   const { fund, holder } = order
   const cid = Wallets.member(lot, "mintRequestCid")
-  const request = cid === "" ? undefined : town.observer.standing(cid)
+  const request = cid === "" ? undefined : town.observer.activeContract(cid)
   if (request === undefined) return yield* moves(town, order, "settle")
   const credential = Wallets.find(
     town,
@@ -142,7 +142,7 @@ export const gives = Effect.fnUntraced(function* (town: Town) {
   const holder = anyHolder(town)
   const to = anyHolder(town)
   // A holder that was recovered receives no more units.
-  if (holder === undefined || to === undefined || to.told === "succeeded") return
+  if (holder === undefined || to === undefined || to.stateByEvents === "succeeded") return
   const fund = anyFund(town)
   const now = yield* Instant.now
   const offer = Wallets.find(

@@ -76,9 +76,9 @@ const linesText = (town: Town, lines: Lines): string =>
 
 /** Debt of an order that closed by wire, in the books from the first mention of it. */
 export const debtOf = (town: Town, order: Order): Debt => {
-  const known = town.debts.get(order.id) ?? { order, paid: 0n }
-  town.debts.set(order.id, known)
-  return known
+  const debt = town.debts.get(order.id) ?? { order, paid: 0n }
+  town.debts.set(order.id, debt)
+  return debt
 }
 
 /** Bank lines paid an order back: no more than its units left over, each line for it alone. */
@@ -116,12 +116,12 @@ const pays = (town: Town, order: Order, lines: Lines) => (when: When) => {
 export const moves = Effect.fnUntraced(function* (town: Town, order: Order, verb: string) {
   const { kind, payment } = order
   const act = `${kind}.${verb}`
-  const asked = verb === "deliver" || verb === "settle"
+  const movesUnits = verb === "deliver" || verb === "settle"
   const paidLater = kind === "subscription" && verb === "settle"
   const { instrumentId } = order.fund
   const direction = kind === "subscription" ? "credit" : "debit"
   const lines =
-    asked && payment === "wire" && !paidLater
+    movesUnits && payment === "wire" && !paidLater
       ? yield* linesOf(town, dueOf(order), { instrumentId, direction })
       : []
   const owed = paidLater && payment === "wire" ? (order.priced?.refund ?? 0n) : 0n
@@ -136,16 +136,16 @@ export const moves = Effect.fnUntraced(function* (town: Town, order: Order, verb
     submit(town, {
       by,
       params: { [`${kind}Id`]: order.id },
-      body: asked && payment === "wire" ? `{${cash}${back}}` : "{}",
+      body: movesUnits && payment === "wire" ? `{${cash}${back}}` : "{}",
       act: {
         kind: act,
-        asks: asked ? [asksOf(order, closes ? "close" : "exchange")] : [],
+        asks: movesUnits ? [asksOf(order, closes ? "close" : "exchange")] : [],
         begins: () => BankAccounts.asks(town.banking, [...lines, ...refunds].map(usedBy(order))),
         ...(lines.length === 0 ? {} : { succeeds: pays(town, order, lines) }),
         ...(refunds.length === 0 ? {} : { succeeds: repaid(town, order, refunds) })
       }
     })
-  const looks = asked && lines.length + refunds.length === 0
+  const looks = movesUnits && lines.length + refunds.length === 0
   const by = People.maker(town, act)
   const named = { act, instrumentId, [`${kind}Id`]: order.id }
   yield* looks ? Precheck.looked(town, named, by, acting) : acting(by)

@@ -34,8 +34,8 @@ const makersOf = new Map<string, ReadonlyArray<Caller.Caller>>()
 /** A person who may make the write; one time in twenty any person. */
 export const maker = (town: Town, kind: string): Caller.Caller => {
   if (town.die.once(20)) return one(town, staff)
-  const known = makersOf.get(kind)
-  if (known !== undefined) return one(town, known)
+  const cachedMakers = makersOf.get(kind)
+  if (cachedMakers !== undefined) return one(town, cachedMakers)
   const { makers } = writeOf(kind)
   const found = staff.filter(({ roles }) => makers.some((role) => roles.includes(role)))
   makersOf.set(kind, found)

@@ -162,7 +162,7 @@ export const claims = Effect.fnUntraced(function* (town: Town, order: Order) {
       : amount === null
         ? { units: written(ordered ?? 0n) }
         : { amount: plain(amount, 2) }
-  const asked = {
+  const params = {
     act,
     instrumentId: fund.instrumentId,
     holderId: holder.holderId,
@@ -184,7 +184,7 @@ export const claims = Effect.fnUntraced(function* (town: Town, order: Order) {
         }
       }
     })
-  yield* Precheck.looked(town, asked, People.maker(town, act), acting)
+  yield* Precheck.looked(town, params, People.maker(town, act), acting)
 })
 
 /** One that a holder has signed is claimed by the staff. */

@@ -21,8 +21,8 @@ import * as Wallets from "./wallets.ts"
 export const watches = (town: Town) => (one: Exercise) => {
   if (one.choice !== "ForceMove") return
   note(town, "forced on the ledger")
-  const consent = town.observer.standing(String(one.arg["consentCid"]))
-  const credential = town.observer.standing(String(one.arg["receiverCredentialCid"]))
+  const consent = town.observer.activeContract(String(one.arg["consentCid"]))
+  const credential = town.observer.activeContract(String(one.arg["receiverCredentialCid"]))
   holds(consent?.entity === "IssuerPowersConsent", "units were forced without a consent")
   holds(credential?.entity === "Credential", "units were forced to one without a credential")
   if (consent === undefined || credential === undefined) return

@@ -21,11 +21,11 @@ export type Foreseen =
 /** Asks, as somebody who may see it whole. */
 export const foresees = Effect.fnUntraced(function* (
   town: Town,
-  asked: Readonly<Record<string, string>>
+  params: Readonly<Record<string, string>>
 ) {
   const queries = yield* Queries
   const answer = yield* Effect.result(
-    queries.one(PrecheckQueries.get, { caller: risk, params: decode(asked), point: {} })
+    queries.one(PrecheckQueries.get, { caller: risk, params: decode(params), point: {} })
   )
   if (Result.isFailure(answer)) {
     const refusal = refusalOf(answer.failure)
@@ -67,21 +67,21 @@ export const compare = (town: Town, foreseen: Foreseen, kind: string, refusal: R
 /** One act in three is looked at first. */
 export const looked = Effect.fnUntraced(function* <E, R>(
   town: Town,
-  asked: Readonly<Record<string, string>> & { readonly act: string },
+  params: Readonly<Record<string, string>> & { readonly act: string },
   by: Caller.Caller,
   act: (by: Caller.Caller) => Effect.Effect<Refusal | null, E, R>
 ) {
   const acting = act(by)
   // An app is told of neither restrictions nor screening, by either.
   if (by.roles.includes("app") || !town.die.once(3)) return yield* acting
-  const foreseen = yield* foresees(town, asked)
+  const foreseen = yield* foresees(town, params)
   const { length } = town.awaiting
   const mayRepeat = town.awaiting.some(
-    ({ act: { kind }, maker }) => kind === asked.act && maker === by.sub
+    ({ act: { kind }, maker }) => kind === params.act && maker === by.sub
   )
   const refusal = yield* acting
   // A repeated call answers the action that already awaits approval: nothing was judged again.
   if (refusal === null && mayRepeat && town.awaiting.length === length) return refusal
-  compare(town, foreseen, asked.act, refusal)
+  compare(town, foreseen, params.act, refusal)
   return refusal
 })

@@ -48,11 +48,11 @@ interface Kept {
   readonly repeat: Effect.Effect<string, unknown, Queries>
 }
 
-const asked = new WeakMap<Schema.Codec<unknown, unknown>, (texts: unknown) => unknown>()
+const decoders = new WeakMap<Schema.Codec<unknown, unknown>, (texts: unknown) => unknown>()
 const paramsOf = (read: Repeated, texts: Readonly<Record<string, string>>): unknown => {
-  const known = asked.get(read.params) ?? Schema.decodeUnknownSync(read.params)
-  asked.set(read.params, known)
-  return known(texts)
+  const decode = decoders.get(read.params) ?? Schema.decodeUnknownSync(read.params)
+  decoders.set(read.params, decode)
+  return decode(texts)
 }
 
 const printed = (schema: Schema.Codec<unknown, unknown>, value: unknown): string =>
@@ -97,17 +97,17 @@ const askPrinted = (
     const target = JSON.stringify([params, limit], (_, value: unknown) =>
       typeof value === "bigint" ? String(value) : value
     )
-    const asked = { caller, params, point: {}, target }
+    const request = { caller, params, point: {}, target }
     const text = (value: string) =>
       Effect.succeed({ bytes: new TextEncoder().encode(value), records: 1 })
     const answer =
       read.shape === "one"
         ? yield* queries.onePrinted(read, {
-            ...asked,
+            ...request,
             print: (value) => text(printed(read.value, value))
           })
         : yield* queries.pagePrinted(read, {
-            ...asked,
+            ...request,
             page: { limit },
             print: (views) => text(views.map((view) => printed(read.item, view)).join())
           })
@@ -123,8 +123,8 @@ const idsOf = (value: unknown, into: Map<string, Set<string>>): void => {
   if (typeof value !== "object" || value === null || Array.isArray(value)) return
   for (const [name, one] of Object.entries(value)) {
     if (typeof one !== "string" || !name.endsWith("Id")) continue
-    const known = into.get(name) ?? new Set()
-    into.set(name, known.add(one))
+    const ids = into.get(name) ?? new Set()
+    into.set(name, ids.add(one))
   }
 }
 

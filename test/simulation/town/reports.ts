@@ -48,14 +48,15 @@ const auditor: Caller.Caller = {
   ...{ sub: "aida", name: null, email: null, roles: ["auditor"], holderId: null, party: null }
 }
 
-const asked = { caller: auditor, point: {} } as const
-const told = (figure: Decimal.Decimal): Atoms => atoms(Decimal.formatPlain(Decimal.abs(figure)))
+const question = { caller: auditor, point: {} } as const
+const magnitude = (figure: Decimal.Decimal): Atoms =>
+  atoms(Decimal.formatPlain(Decimal.abs(figure)))
 const signed = (figure: Decimal.Decimal): Atoms =>
-  Decimal.isNegative(figure) ? -told(figure) : told(figure)
+  Decimal.isNegative(figure) ? -magnitude(figure) : magnitude(figure)
 
 const one = <P, V>(read: Read.One<P, V>, params: P) =>
   Effect.flatMap(Queries, (queries) =>
-    Effect.map(queries.one(read, { ...asked, params }), ({ value }) => value)
+    Effect.map(queries.one(read, { ...question, params }), ({ value }) => value)
   )
 
 /** Every line of a register is what its party holds, shown at the latest index, and none is missing. */
@@ -63,10 +64,13 @@ const registerOf = Effect.fnUntraced(function* (town: Town, fund: Fund) {
   const queries = yield* Queries
   const { instrumentId } = fund
   const params = { instrumentId: Schema.decodeSync(InstrumentId)(instrumentId) }
-  const { record, rows } = yield* queries.streamed(RegisterQueries.register, { ...asked, params })
+  const { record, rows } = yield* queries.streamed(RegisterQueries.register, {
+    ...question,
+    params
+  })
   const lines = yield* Stream.runCollect(rows ?? Stream.die("a register has lines"))
   const held = new Map<string, Atoms>()
-  for (const { party, units } of lines) held.set(party, told(units))
+  for (const { party, units } of lines) held.set(party, magnitude(units))
   const owners = town.observer
     .owners(instrumentId)
     .filter((party) => town.observer.units(instrumentId, party) > 0n)
@@ -75,26 +79,26 @@ const registerOf = Effect.fnUntraced(function* (town: Town, fund: Fund) {
     same(units, StatementBooks.positionOf(town, fund, party).units, `the line of ${party}`)
   }
   const sum = [...held.values()].reduce((all, units) => all + units, 0n)
-  same(told(record.head.totalUnits), sum, `the head of the register of ${instrumentId}`)
+  same(magnitude(record.head.totalUnits), sum, `the head of the register of ${instrumentId}`)
   same(record.head.difference, Decimal.zero, `the register of ${instrumentId} less its supply`)
   note(town, "registers compared")
 })
 
 const figure = (value: Decimal.Decimal | null): Atoms | null =>
-  value === null ? null : told(value)
+  value === null ? null : magnitude(value)
 
 /** A month as a statement shows it, in the words of the books. */
 const saidOf = ({ closing, movements, opening, price, value }: StatementInstrument) => {
   const moved = movements.filter(({ kind }) => kind !== "rebase")
   const rebased = movements.filter(({ kind }) => kind === "rebase")
   return {
-    opening: told(opening),
-    closing: told(closing),
+    opening: magnitude(opening),
+    closing: magnitude(closing),
     moves: StatementBooks.byInstant(
       moved.map(({ balanceAfter, ledgerTime, units }) => ({
         at: ledgerTime,
         units: signed(units),
-        after: told(balanceAfter)
+        after: magnitude(balanceAfter)
       }))
     ),
     rebased: rebased.reduce((sum, { units }) => sum + signed(units), 0n),
@@ -126,8 +130,8 @@ const monthsOf = (
         continue
       }
       const { movements, opening, closing } = said
-      const sum = movements.reduce((all, { units }) => all + signed(units), told(opening))
-      same(sum, told(closing), `opening and movements of ${what}`)
+      const sum = movements.reduce((all, { units }) => all + signed(units), magnitude(opening))
+      same(sum, magnitude(closing), `opening and movements of ${what}`)
       same(saidOf(said), booked, what)
       note(town, "months compared")
       if (!isRebasing(fund)) continue
@@ -164,7 +168,7 @@ const portfolioOf = Effect.fnUntraced(function* (
     if (row === undefined) continue
     const { accrued, cost, price, units, value } = row
     same(
-      { units: told(units), price: figure(price), value: figure(value) },
+      { units: magnitude(units), price: figure(price), value: figure(value) },
       StatementBooks.positionOf(town, fund, party),
       `what ${party} holds of ${instrumentId}`
     )
@@ -212,8 +216,8 @@ const lotsOf = Effect.fnUntraced(function* (
   const taken = new Map<string, Atoms>()
   const costs = new Map<string, Atoms>()
   for (const { cost, instrumentId, lotId, units } of disposals.left) {
-    add(taken, `${instrumentId} ${lotId}`, told(units))
-    if (cost !== null) add(costs, `${instrumentId} ${lotId}`, told(cost))
+    add(taken, `${instrumentId} ${lotId}`, magnitude(units))
+    if (cost !== null) add(costs, `${instrumentId} ${lotId}`, magnitude(cost))
     note(town, "disposals compared")
   }
   const funds = new Set(town.funds.map(({ instrumentId }) => instrumentId))
@@ -223,10 +227,14 @@ const lotsOf = Effect.fnUntraced(function* (
     if (record.party !== disposals.party || !funds.has(record.instrumentId)) continue
     const { cost, costLeft, instrumentId, lotId, remaining, units } = record
     const key = `${instrumentId} ${lotId}`
-    same(taken.get(key) ?? 0n, told(units) - told(remaining), `what left the lot ${key}`)
+    same(taken.get(key) ?? 0n, magnitude(units) - magnitude(remaining), `what left the lot ${key}`)
     taken.delete(key)
     if (cost === null || costLeft === null) continue
-    same(costs.get(key) ?? 0n, told(cost) - told(costLeft), `the cost of what left the lot ${key}`)
+    same(
+      costs.get(key) ?? 0n,
+      magnitude(cost) - magnitude(costLeft),
+      `the cost of what left the lot ${key}`
+    )
   }
   same([...taken.keys()], [], `lots of ${disposals.party} that there are not`)
 })
@@ -240,7 +248,7 @@ const proceedsOf = (
   for (const [id, ofOrder] of Map.groupBy(parts, ({ reference }) => reference?.id ?? "")) {
     const order = town.claimed.get(id)
     const sum = (partOf: (part: Disposal) => Decimal.Decimal | null) =>
-      ofOrder.reduce((all, part) => all + told(partOf(part) ?? Decimal.zero), 0n)
+      ofOrder.reduce((all, part) => all + magnitude(partOf(part) ?? Decimal.zero), 0n)
     // A gate deals a part of what was ordered, and pays for that.
     if (order?.priced == null || sum(({ units }) => units) !== order.priced.moved) continue
     same(order.holder.party, party, `whose ${id} was`)
@@ -270,7 +278,7 @@ const personsOf = Effect.fnUntraced(function* (
     moves.push(...tax.transfersOut)
     payments.push(
       ...tax.currencies.flatMap(({ rows }) =>
-        rows.flatMap((row) => row.payments.map(({ lineId, net }) => `${lineId} ${told(net)}`))
+        rows.flatMap((row) => row.payments.map(({ lineId, net }) => `${lineId} ${magnitude(net)}`))
       )
     )
   }
@@ -280,7 +288,7 @@ const personsOf = Effect.fnUntraced(function* (
   )
   same(
     payments.toSorted(),
-    lines.map(({ record }) => `${record.lineId} ${told(record.net)}`).toSorted(),
+    lines.map(({ record }) => `${record.lineId} ${magnitude(record.net)}`).toSorted(),
     `what was paid to ${chain.join(" ")}`
   )
   note(town, "payments compared", payments.length)
@@ -330,7 +338,7 @@ export const make = (seed: number) => {
     const params = { holderId, zone }
     const page = { limit: 1_000 }
     const { offset, value } = yield* queries.page(HolderStatementQueries.list, {
-      ...asked,
+      ...question,
       params,
       page
     })

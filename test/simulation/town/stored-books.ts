@@ -24,9 +24,9 @@ const factsOf = Effect.fnUntraced(function* (collection: string) {
       ...(after === undefined ? {} : { after })
     })
     for (const row of rows) {
-      const known = byRecord.get(row.recordId)
-      if (known === undefined) byRecord.set(row.recordId, [row])
-      else known.push(row)
+      const versions = byRecord.get(row.recordId)
+      if (versions === undefined) byRecord.set(row.recordId, [row])
+      else versions.push(row)
     }
     after = rows.at(-1)
     if (rows.length < page) return byRecord

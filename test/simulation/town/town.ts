@@ -23,7 +23,7 @@ export interface Wallet {
 export interface Holder extends Wallet {
   readonly holderId: string
   /** State of the holder by the events that the auditor has read. */
-  told: "pending" | "closed" | "succeeded"
+  stateByEvents: "pending" | "closed" | "succeeded"
   /** The holder it was named successor of, and since when it may be used, in milliseconds. */
   readonly predecessor: string | null
   successor: { readonly holderId: string; readonly party: string; usableFrom: number | null } | null

@@ -19,7 +19,7 @@ export interface Opened {
   readonly operation: { readonly kind: string }
 }
 
-export interface Asked {
+export interface DeclaredRead {
   readonly name: string
   readonly doc: string
   readonly route: string
@@ -30,7 +30,7 @@ export interface Asked {
 interface Catalogue {
   readonly machines: unknown
   readonly operations?: ReadonlyArray<Write>
-  readonly queries?: ReadonlyArray<Asked>
+  readonly queries?: ReadonlyArray<DeclaredRead>
   readonly timely?: ReadonlyArray<Opened>
 }
 
@@ -38,4 +38,4 @@ const { operations = [], queries = [], timely: opened = [] }: Catalogue = catalo
 
 export const writes: ReadonlyArray<Write> = operations
 export const timely: ReadonlyArray<Opened> = opened
-export const asked: ReadonlyArray<Asked> = queries
+export const reads: ReadonlyArray<DeclaredRead> = queries

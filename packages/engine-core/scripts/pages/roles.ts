@@ -1,7 +1,7 @@
 /** Page of the roles, and the matrix of role and route. */
 import { accesses } from "../../src/vocabulary/Access.ts"
 import { Role, roleGroups, roles } from "../../src/vocabulary/Role.ts"
-import { type Asked, asked, type Write, writes } from "./declared.ts"
+import { type DeclaredRead, reads, type Write, writes } from "./declared.ts"
 import { code, type Page, page, table } from "./page.ts"
 
 const sights = { all: "R", own: "own", near: "n", redacted: "r" } as const
@@ -13,7 +13,7 @@ const writeLetter = (write: Write, role: Role): string => {
   return [makes, approves].filter((letter) => letter !== "").join(" ") || "–"
 }
 
-const readLetter = (read: Asked, role: Role): string => {
+const readLetter = (read: DeclaredRead, role: Role): string => {
   const sight = read.audience[role]
   return sight === undefined ? "–" : sights[sight]
 }
@@ -32,11 +32,11 @@ const matrix = (): ReadonlyArray<string> => [
         ])
       ),
   "## Reads",
-  asked.length === 0
+  reads.length === 0
     ? "No read is declared yet."
     : table(
         head,
-        asked.map((read) => [
+        reads.map((read) => [
           code(read.route),
           ...Role.members.map((role) => readLetter(read, role))
         ])

@@ -9,8 +9,9 @@ import {
   Records
 } from "@bursar/engine-core"
 import { PlainJson } from "@bursar/engine-core/kernel"
-import { Effect, References, Result, type Scope } from "effect"
+import { Effect, Option, References, Result, type Scope } from "effect"
 import { TestClock } from "effect/testing"
+import { approvals } from "#core/writes/Approval.ts"
 import { operations } from "#core/writes/OperationRecord.ts"
 
 export const person = (sub: string, ...roles: Caller.Caller["roles"]): Caller.Caller => ({
@@ -64,15 +65,21 @@ export const submit = (
     })
   )
 
+/** Approves an action: the figures that it shows, those of this hash, or, by null, without naming any. */
 export const approve = (
   actionKey: string,
   caller: Caller.Caller,
   key: string | null = null,
-  seen: string | null = null
+  seen?: string | null
 ) =>
-  Effect.flatMap(FourEyes, (door) =>
-    door.approve({ actionKey, caller, identity: identity(), key, figuresHashSeen: seen })
-  )
+  Effect.gen(function* () {
+    const door = yield* FourEyes
+    const records = yield* Records
+    const action = yield* records.find(approvals, actionKey)
+    const shown = Option.getOrUndefined(action)?.figuresHash ?? null
+    const figuresHashSeen = seen === undefined ? shown : seen
+    return yield* door.approve({ actionKey, caller, identity: identity(), key, figuresHashSeen })
+  })
 
 export const reject = (actionKey: string, caller: Caller.Caller, key: string | null = null) =>
   Effect.flatMap(FourEyes, (door) =>

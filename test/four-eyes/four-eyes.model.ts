@@ -296,7 +296,11 @@ const calling = (said: Extract<Step, { do: "call" }>) =>
 const askedOf = (
   said: Step,
   actionKey: string
-): Effect.Effect<void, Refusal.Refused | Refusal.Unavailable, FourEyes | Engine.Engine> => {
+): Effect.Effect<
+  void,
+  Refusal.Refused | Refusal.Unavailable,
+  FourEyes | Engine.Engine | Records
+> => {
   switch (said.do) {
     case "call":
       return Effect.asVoid(calling(said))

@@ -138,8 +138,11 @@ describe("the figures of an action", () => {
       ({ actionKey }) => actionKey === action
     )
     expect(ran).toMatchObject({ state: "failed", problem: refusal })
-    await approve(action, "ann")
-    await approve(action, "bob")
+    // A call that was sent again because its answer was lost is for the figures before.
+    expect(await approve(action, "ann")).toMatchObject({ status: 422, problem: refusal })
+    const fresh = { "if-match": (await read(action)).figuresHash }
+    await approve(action, "ann", fresh)
+    await approve(action, "bob", fresh)
     await venue.settle()
     expect(
       (await operationsOf(venue, actions["olga"] ?? ""))
@@ -149,14 +152,19 @@ describe("the figures of an action", () => {
     ).toEqual(["failed", "succeeded"])
   })
 
-  it("refused once under a key are not signed by the same call sent again", async () => {
+  it.each([
+    ["under a key", { "idempotency-key": "again" }],
+    ["without one", {}]
+  ] as const)("refused once are not signed by the same call sent again %s", async (_, sent) => {
+    price = 100
     const action = await make()
     price = 101
-    const sent = { "idempotency-key": `again-${action}` }
     expect(await approve(action, "ann", sent)).toMatchObject({ status: 422, problem: refusal })
     expect(await approve(action, "ann", sent)).toMatchObject({ status: 422, problem: refusal })
     expect((await read(action)).signedBy).toEqual([])
-    expect((await approve(action, "ann", { "idempotency-key": `new-${action}` })).status).toBe(202)
+    const seen = { ...sent, "if-match": (await read(action)).figuresHash }
+    expect((await approve(action, "ann", seen)).status).toBe(202)
+    expect((await approve(action, "bob", { "idempotency-key": `new-${action}` })).status).toBe(202)
   })
 
   it.each(["*", '"a", "b"', 'W/"a"', '"'])(

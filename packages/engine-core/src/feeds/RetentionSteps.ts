@@ -116,7 +116,7 @@ const operationsStep: RetentionStep = {
     yield* orUnavailable(
       keys.free([
         ...operationIds.map((id) => Idempotency.target("operation", id)),
-        ...actionKeys.flatMap(targetsOf)
+        ...actionKeys.map(targetOf)
       ])
     )
     return {
@@ -126,11 +126,8 @@ const operationsStep: RetentionStep = {
   })
 }
 
-/** Targets that idempotency keys may have for an action. */
-const targetsOf = (actionKey: string): ReadonlyArray<string> => [
-  Idempotency.target("action", actionKey),
-  Idempotency.target("moved", actionKey)
-]
+/** Target that idempotency keys have for an action. */
+const targetOf = (actionKey: string): string => Idempotency.target("action", actionKey)
 
 /** Step: actions that never ran. */
 const approvalsStep: RetentionStep = {
@@ -156,7 +153,7 @@ const approvalsStep: RetentionStep = {
       })
       .map(({ actionKey }) => actionKey)
     yield* records.forget(Approval.approvals, due)
-    yield* orUnavailable(keys.free(due.flatMap(targetsOf)))
+    yield* orUnavailable(keys.free(due.map(targetOf)))
     // An action is decided after it is made, so no action of a later page is due either.
     const newest = rows.at(-1)?.record
     const isOver = newest === undefined || newest.createdAt >= before

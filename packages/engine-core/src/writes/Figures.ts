@@ -98,5 +98,5 @@ export const movedDetails = (names: ReadonlyArray<string>, actionKey: string): R
       names.length === 0
         ? "The figures that were seen are not those of the action."
         : `These figures have moved since they were signed: ${names.join(", ")}.`,
-    recovery: `Read GET /v1/approvals/${actionKey} and approve the figures it shows now.`
+    recovery: `Read GET /v1/approvals/${actionKey} and approve the figures it shows now: with their figuresHash in If-Match, or under a new Idempotency-Key.`
   })

@@ -75,8 +75,8 @@ export class FourEyes extends Context.Service<
     /**
      * Signs an action, once for each person. Refuses at gate four-eyes, condition figures-moved, when
      * the figures have changed since they were signed, or differ from those of `figuresHashSeen`. A
-     * repeat under the same key is refused again, so that it never signs figures its sender has not
-     * seen.
+     * repeat, under the same key or without one, signs changed figures only where `figuresHashSeen` names
+     * them, so that it never signs figures its sender has not seen.
      */
     readonly approve: (signature: {
       readonly actionKey: string

@@ -115,11 +115,10 @@ const asApprover = Effect.fnUntraced(function* (
   if (candidate !== undefined) {
     // The key now belongs to the signer: another request under it is refused. The key is locked
     // before the action, as in `approve` and `reject`, so that there is no deadlock.
-    if (keyed.isSent) yield* KeyedCall.bindToAction(candidate.actionKey, keyed)
+    const isRepeat = yield* KeyedCall.bindSignature(candidate.actionKey, keyed)
     yield* records.lock(`action:${settings.tenantId}:${candidate.actionKey}`)
     return yield* SignWrite.sign(yield* ActionWrite.approvalById(candidate.actionKey), call, {
-      now,
-      outside: submission.outside,
+      ...{ now, outside: submission.outside, isRepeat },
       by: finishesInCall(operation) ? "call" : "worker",
       route: operation.route,
       figuresHashSeen: null

@@ -21,17 +21,12 @@ export const fingerprintText = (call: {
 /** Derives the key of a call that was sent without one, from the fingerprint of its content. */
 export const bodyKey = (fingerprint: string): string => `b:${fingerprint}`
 
-/**
- * Kinds of target of a key: an operation, an action, a reconciliation run, a statement, or a signature that was
- * refused because the figures of its action had moved. That refusal is kept, so that the same call,
- * repeated because its answer was lost, does not sign figures that nobody has seen.
- */
-export type TargetKind = "operation" | "action" | "moved" | "run" | "statement"
+/** Kinds of target of a key: an operation, an action, a reconciliation run, a statement. */
+export type TargetKind = "operation" | "action" | "run" | "statement"
 
 const targetKinds: ReadonlyArray<string> = [
   "operation",
   "action",
-  "moved",
   "run",
   "statement"
 ] satisfies ReadonlyArray<TargetKind>

@@ -182,20 +182,27 @@ const inProgress = refused("idempotency-in-progress", {
 
 /**
  * Binds a call's key to the action that the call is about, for good. A key derived from the body is
- * rebound to this action, as its earlier target no longer binds it. Returns the kind of target that
- * the key had, or has now. Refuses `idempotency-key-reused`.
+ * rebound to this action, as its earlier target no longer binds it. Refuses `idempotency-key-reused`.
  */
 export const bindToAction = Effect.fnUntraced(function* (actionKey: string, key: CallKey) {
   const target = Idempotency.target("action", actionKey)
   const bound = yield* bind(key, { target, isForGood: true })
-  if (bound.first) return "action"
-  if (!key.isSent) yield* retarget(key, target)
-  return Idempotency.parseTarget(bound.target).kind
+  if (bound.first || key.isSent) return
+  const keys = yield* Keys
+  yield* orUnavailable(keys.retarget({ scope: key.scope, key: key.key, target }))
 })
 
-/** Replaces the target of a call's key. */
-export const retarget = ({ key, scope }: CallKey, target: string) =>
-  Effect.flatMap(Keys, (keys) => orUnavailable(keys.retarget({ scope, key, target })))
+/**
+ * Binds the key of a call that signs to its action, for good: the key that was sent, or one that is the
+ * same for every call of this person without a key, on whichever route it signs the action. Returns
+ * whether the person has called before under it. Refuses `idempotency-key-reused`.
+ */
+export const bindSignature = Effect.fnUntraced(function* (actionKey: string, key: CallKey) {
+  const target = Idempotency.target("action", actionKey)
+  const fingerprint = yield* fingerprintOfVerb("approve", { actionKey })
+  const signing = key.isSent ? key : { ...key, key: Idempotency.bodyKey(fingerprint), fingerprint }
+  return !(yield* bind(signing, { target, isForGood: true })).first
+})
 
 /** Fingerprint of a call of `:approve` or `:reject`. */
 export const fingerprintOfVerb = (

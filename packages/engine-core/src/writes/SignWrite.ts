@@ -17,7 +17,6 @@ import * as Answers from "./Answers.ts"
 import * as Approval from "./Approval.ts"
 import type { Answer, Call, FourEyes } from "./FourEyes.ts"
 import * as Figures from "./Figures.ts"
-import * as Idempotency from "./Idempotency.ts"
 import * as JudgeWrite from "./JudgeWrite.ts"
 import * as KeyedCall from "./KeyedCall.ts"
 import * as Logged from "./Logged.ts"
@@ -39,6 +38,8 @@ interface SigningCall {
   readonly route: string
   /** Hash of the figures that the signer saw; null: it named none. */
   readonly figuresHashSeen: string | null
+  /** True: the signer has called before under the call's key, or without one. */
+  readonly isRepeat: boolean
 }
 
 /** Runs an operation in the transaction of the approval that opened it. */
@@ -95,7 +96,9 @@ const checkFigures = Effect.fnUntraced(function* (
 
 /**
  * Adds one signature; the last one judges the stored request again and opens its operation. Where
- * the write has figures, every signature judges the write and derives them.
+ * the write has figures, every signature judges the write and derives them. A repeat of a call whose
+ * signature does not count is refused unless it names the figures of the action: they have moved since
+ * that call, and its sender may not have seen the new ones (docs/contract/four-eyes.md#figures).
  */
 export const sign = Effect.fnUntraced(function* (
   before: Stored<Approval.Approval>,
@@ -116,6 +119,10 @@ export const sign = Effect.fnUntraced(function* (
   }
   const operationId = yield* ids.make("op")
   const fact = yield* Effect.fromResult(Approval.sign(before, caller, { at: now, operationId }))
+  const { figuresHash } = before
+  if (signing.isRepeat && figuresHash !== undefined && signing.figuresHashSeen !== figuresHash) {
+    return refuse("rule-refused", Figures.movedDetails([], before.actionKey))
+  }
   const isLast = fact.on === "approve"
   const operation = declared.of(before.kind)
   const act = yield* JudgeWrite.actOf(operationId, now, {
@@ -210,21 +217,15 @@ export const approve = Effect.fnUntraced(function* (
   const answer = yield* records.transact(
     Effect.gen(function* () {
       const now = yield* Instant.now
-      const used = keyed.isSent ? yield* KeyedCall.bindToAction(actionKey, keyed) : "action"
-      if (used === "moved") return refuse("rule-refused", Figures.movedDetails([], actionKey))
+      const isRepeat = yield* KeyedCall.bindSignature(actionKey, keyed)
       yield* records.lock(`action:${settings.tenantId}:${actionKey}`)
       const action = yield* records.get(Approval.approvals, actionKey)
-      const signed = yield* sign(action, signature, {
-        now,
-        outside,
+      return yield* sign(action, signature, {
+        ...{ now, outside, isRepeat },
         by: "worker",
         route: Logged.approveRoute,
         figuresHashSeen: signature.figuresHashSeen ?? null
       })
-      if (Result.isFailure(signed) && keyed.isSent) {
-        yield* KeyedCall.retarget(keyed, Idempotency.target("moved", actionKey))
-      }
-      return signed
     })
   )
   return yield* Effect.fromResult(answer)

@@ -458,7 +458,12 @@ describe("a hold that a run opened", () => {
     const action = People.actionOf(await asks(holdId, { accept: [own], reason: "known" }))
     const shown = async () => (await venue.read(`/v1/approvals/${action}`)).value
     expect(await shown()).toMatchObject({
-      figures: { blocks: "distribution", accepted: "1", [`unexplained ${own}`]: "12.5" }
+      figures: {
+        blocks: "distribution",
+        accepted: "1",
+        [`unexplained ${own}`]: "12.5",
+        [`unit ${own}`]: "units"
+      }
     })
     expect((await signs(action, "anna")).status).toBe(202)
     const amount = Decimal.of("99.5")

@@ -243,6 +243,32 @@ describe("a report", () => {
   )
 })
 
+describe("a report whose difference people accepted", () => {
+  it.effect("covers no difference of another figure's unit, however small it is", () =>
+    Effect.gen(function* () {
+      const stage = yield* scene()
+      yield* reportsWith([yield* pointOf(stage)], "400")
+      assert.strictEqual(yield* runs, "blocked")
+      assert.deepEqual(yield* open, ["reserve-report blocking res-1 -500"])
+      const records = yield* Records
+      const [found] = yield* records.list(findings, { where: { state: ["open"] }, limit: 1 })
+      const [hold] = yield* Reconciling.openHolds
+      const released = yield* Calls.write(
+        "hold.release",
+        { holdId: String(hold?.holdId) },
+        { accept: [String(found?.record.findingId)], reason: "the supply was late" }
+      )
+      assert.strictEqual(released.state, "succeeded")
+      assert.deepEqual([yield* runs, yield* open, yield* held], ["findings", [], []])
+      // Right units; the bills are left out of the counted value: 0.4 times 900 units.
+      yield* reportsWith([], few, "rep-2")
+      assert.strictEqual(yield* runs, "blocked")
+      assert.deepEqual(yield* open, ["reserve-report blocking res-1 -360"])
+      assert.deepEqual(yield* held, ["reconciliation: distribution"])
+    }).pipe(engine())
+  )
+})
+
 describe("locks of a reserve that has ended", () => {
   it.effect("warn, each of them", () =>
     Effect.gen(function* () {

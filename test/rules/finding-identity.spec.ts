@@ -22,7 +22,11 @@ const same = {
 }
 const findingId = Schema.decodeSync(FindingId)(idTextOf(same, sha256))
 
-const sightingAt = (instant: Instant.Instant, unexplained: Decimal.Decimal): Sighting => ({
+const sightingAt = (
+  instant: Instant.Instant,
+  unexplained: Decimal.Decimal,
+  figures: Partial<Pick<Sighting, "difference" | "unit">> = {}
+): Sighting => ({
   runId: "run-1",
   severity: "blocking",
   expected: null,
@@ -36,7 +40,8 @@ const sightingAt = (instant: Instant.Instant, unexplained: Decimal.Decimal): Sig
   comparedAt: null,
   statementId: null,
   missingDates: [],
-  entry: null
+  entry: null,
+  ...figures
 })
 
 const found = (before: Finding | undefined, now: Sighting): Finding =>
@@ -94,6 +99,39 @@ describe("a finding over its runs", () => {
     const now = Instant.of("2026-03-02T18:00:00Z")
     const before = accepted(found(undefined, sightingAt(now, Decimal.of("-100"))))
     expect(found(before, sightingAt(now, Decimal.of(unexplained))).state).toBe(state)
+  })
+
+  // docs/domain/reconciliation.md#acceptance
+  it.each([
+    ["500 units", "500 units", "accepted"],
+    ["500 units", "400 units", "accepted"],
+    ["500 units", "0.4 ratio", "open"],
+    ["500 units", "cover", "open"],
+    ["500 units", "units", "open"],
+    ["units", "1 units", "open"],
+    ["units", "0.4 ratio", "open"],
+    ["cover", "cover", "accepted"],
+    ["cover", "plan", "open"]
+  ])("accepted at %s and found again at %s is %s", (accepts, finds, state) => {
+    const now = Instant.of("2026-03-02T18:00:00Z")
+    const sightingOf = (text: string): Sighting => {
+      const [unit = "", amount = null] = text.split(" ").toReversed()
+      return amount === null
+        ? sightingAt(now, Decimal.zero, { difference: null, unit })
+        : sightingAt(now, Decimal.of(amount), { unit })
+    }
+    const before = accepted(found(undefined, sightingOf(accepts)))
+    const once = found(before, sightingOf(finds))
+    expect(once.state).toBe(state)
+    // Nor does a second run take the other difference for the accepted one.
+    expect(found(once, sightingOf(finds)).state).toBe(state)
+  })
+
+  it("accepted with amounts that an earlier release replaced by none is open once it is found again", () => {
+    const now = Instant.of("2026-03-02T18:00:00Z")
+    const none = sightingAt(now, Decimal.zero, { difference: null, unit: "cover" })
+    const before = accepted(found(undefined, sightingAt(now, Decimal.of("500"))))
+    expect(found({ ...before, ...none }, none).state).toBe("open")
   })
 
   it("is what its history says, whatever runs found, lost, or people accepted", () => {

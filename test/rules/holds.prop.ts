@@ -178,9 +178,10 @@ describe("a hold's release", () => {
 
   it("never is signed by the same figures though more of a finding is accepted, or by others for the same", () => {
     const sizes = fc.array(fc.integer({ min: -900, max: 900 }), { minLength: 1, maxLength: 60 })
-    const shown = (all: ReadonlyArray<number>, order: 1 | -1 = 1) => {
+    const shown = (all: ReadonlyArray<number>, order: 1 | -1 = 1, otherUnit = -1) => {
       const accepted = all.map((size, nth) => ({
         findingId: id<"FindingId">(`f${nth}`),
+        unit: nth === otherUnit ? "lines" : "units",
         unexplained: cents(size)
       }))
       const sorted = order === 1 ? accepted : accepted.toReversed()
@@ -194,9 +195,10 @@ describe("a hold's release", () => {
         const more = all.map((size, nth) => (nth === at % all.length ? size + 1 : size))
         expect(shown(more)).not.toEqual(before)
         expect(shown([...all, 1])).not.toEqual(before)
+        expect(shown(all, 1, at % all.length)).not.toEqual(before)
         // A person does not read a thousand figures before signing: many figures are signed as one,
         // their hash.
-        expect(Object.keys(before)).toHaveLength(all.length <= 50 ? 2 + all.length : 3)
+        expect(Object.keys(before)).toHaveLength(all.length <= 50 ? 2 + 2 * all.length : 3)
       })
     )
   })

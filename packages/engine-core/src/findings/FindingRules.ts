@@ -1,4 +1,4 @@
-/** Pure rules of findings: identity over runs, age, growth beyond an accepted amount. */
+/** Pure rules of findings: identity over runs, and the differences that an acceptance covers. */
 import * as Decimal from "../kernel/Decimal.ts"
 import type { FindingSeverity } from "../vocabulary/sets.ts"
 import { explain, type Items, noItems } from "./Explained.ts"
@@ -24,23 +24,46 @@ export const idTextOf = (finding: FindingKey, sha256: (text: string) => string):
  * amount between the accepted one and zero: an accepted shortage of 100 covers one of 60, not one
  * of 101, and no surplus.
  */
-export const grew = (accepted: Decimal.Decimal, now: Decimal.Decimal): boolean =>
+const grew = (accepted: Decimal.Decimal, now: Decimal.Decimal): boolean =>
   Decimal.isNegative(accepted)
     ? Decimal.lessThan(now, accepted) || Decimal.isPositive(now)
     : Decimal.greaterThan(now, accepted) || Decimal.isNegative(now)
 
 /**
+ * Members of a finding by which its acceptance is judged. Unit and difference of the latest sighting
+ * are those that people accepted, since a sighting in another unit opens the finding again.
+ */
+export type AcceptedFigures = Pick<Finding, "accepted" | "unit" | "difference">
+
+/**
+ * Checks whether people accepted a difference that a run finds: of the unit that they accepted, and
+ * either with amounts within the accepted one, or without amounts like what they accepted
+ * (docs/domain/reconciliation.md#acceptance).
+ */
+export const isAccepted = (
+  { accepted, difference, unit }: AcceptedFigures,
+  now: Pick<Sighting, "unit" | "difference" | "unexplained">
+): boolean => {
+  if (accepted === null || unit !== now.unit) return false
+  if (difference !== null && now.difference !== null) {
+    return !grew(accepted.unexplained, now.unexplained)
+  }
+  // Releases before compared amounts alone: a finding of theirs may have lost its accepted amounts.
+  const isUnmeasured = difference === null && Decimal.isZero(accepted.unexplained)
+  return isUnmeasured && now.difference === null
+}
+
+/**
  * The fact of a later run that finds a known finding. A cleared one is reopened, with its id and
- * its age since the first run; so is an accepted one whose unexplained amount grew. An accepted
- * finding that did not grow stays accepted: it is listed and blocks nothing.
+ * its age since the first run; so is an accepted one whose difference is not the accepted one. Another
+ * accepted finding stays accepted: it is listed and blocks nothing.
  */
 export const foundAgain = (
-  self: Pick<Finding, "state" | "accepted">,
+  self: Pick<Finding, "state"> & AcceptedFigures,
   sighting: Sighting
 ): Extract<Fact, { on: "see" | "reopen" }> => {
   const isReopened =
-    self.state === "cleared" ||
-    (self.accepted !== null && grew(self.accepted.unexplained, sighting.unexplained))
+    self.state === "cleared" || (self.accepted !== null && !isAccepted(self, sighting))
   return { on: isReopened ? "reopen" : "see", seen: sighting }
 }
 

@@ -1,7 +1,7 @@
 /** Checks of reconciliation that compare the register with the ledger, its movements and statements. */
 import { Effect, Option, Stream } from "effect"
 import type { Items } from "../../findings/Explained.ts"
-import { compare, grew, type PlainDifference } from "../../findings/FindingRules.ts"
+import { compare, isAccepted, type PlainDifference } from "../../findings/FindingRules.ts"
 import type { Instrument } from "../../instruments/instrument/Instrument.ts"
 import { assetKeyOf, holdings } from "../../instruments/register/Holding.ts"
 import { registerEntries } from "../../instruments/register/RegisterEntry.ts"
@@ -118,9 +118,9 @@ export const registerLine = Check.define("register-line", {
   comparedAt: ({ comparedAt }: RegisterLines.DifferingLines) => comparedAt,
   differences: ({ accepted, lines }: RegisterLines.DifferingLines, tolerance) => {
     const found = lines.toSorted(bySource).flatMap((line) => lineDifference(line, tolerance))
-    const isNew = ({ unexplained }: LineDifference) =>
-      accepted === null || grew(accepted, unexplained)
-    const open = found.filter(isNew)
+    const open = found.filter(
+      (difference) => accepted === null || !isAccepted(accepted, difference)
+    )
     return (open.length > 0 ? open : found).reduce<ReadonlyArray<LineDifference>>(
       (worst, difference) =>
         worst[0] === undefined || isWorse(difference, worst[0]) ? [difference] : worst,

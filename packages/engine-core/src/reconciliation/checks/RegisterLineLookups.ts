@@ -6,7 +6,7 @@
 import { Effect, Stream } from "effect"
 import { type Items, noItems } from "../../findings/Explained.ts"
 import { type Finding, findings, type Moment } from "../../findings/Finding.ts"
-import { identityOf, idTextOf } from "../../findings/FindingRules.ts"
+import { type AcceptedFigures, identityOf, idTextOf } from "../../findings/FindingRules.ts"
 import { accountNumbers } from "../../holders/external-account/AccountNumber.ts"
 import { externalAccounts } from "../../holders/external-account/ExternalAccount.ts"
 import { holderParties, holders } from "../../holders/holder/Holder.ts"
@@ -56,8 +56,8 @@ export interface StatedLine extends OfStatement {
 export interface DifferingLines {
   readonly comparedAt: Moment
   readonly lines: ReadonlyArray<StatedLine>
-  /** Unexplained amount that people accepted of the subject's finding; null: none is accepted. */
-  readonly accepted: Decimal.Decimal | null
+  /** What people accepted of the subject's finding; null: it is not accepted. */
+  readonly accepted: AcceptedFigures | null
 }
 
 /** Half an atom of the places that the source rounds to; 0 where it does not round. */
@@ -303,17 +303,15 @@ const same = ({ instrumentId, subject }: StatedLine) => ({
   subject
 })
 
-/** Loads the unexplained amounts that people accepted of the findings of lines, by identity. */
+/** Loads the findings of lines that people accepted, by identity. */
 const acceptedOf = Effect.fnUntraced(function* (lines: ReadonlyArray<StatedLine>) {
   const records = yield* Records
   const { sha256 } = yield* Crypto
   const ids = lines.map((line) => idTextOf(same(line), sha256))
   const found = yield* records.many(findings, ids)
-  return new Map(
+  return new Map<string, AcceptedFigures>(
     found.flatMap((finding) =>
-      finding.accepted === null
-        ? []
-        : [[identityOf(finding), finding.accepted.unexplained] as const]
+      finding.accepted === null ? [] : [[identityOf(finding), finding] as const]
     )
   )
 })

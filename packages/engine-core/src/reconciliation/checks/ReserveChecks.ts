@@ -1,6 +1,11 @@
 /** Checks of reconciliation that judge the cover, the prices and the reports of reserves. */
 import { Effect, Stream } from "effect"
-import { compare, grew, type PlainDifference, withoutAmounts } from "../../findings/FindingRules.ts"
+import {
+  compare,
+  isAccepted,
+  type PlainDifference,
+  withoutAmounts
+} from "../../findings/FindingRules.ts"
 import type { Instrument } from "../../instruments/instrument/Instrument.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as CoverRules from "../../reserves/reserve/CoverRules.ts"
@@ -98,9 +103,9 @@ export const reserveReport = Check.define("reserve-report", {
     ),
   differences: ({ accepted, reports }: ReserveReports.Reports, tolerance) => {
     const found = reports.toReversed().flatMap((report) => ofReport(report, tolerance))
-    const isNew = ({ unexplained }: PlainDifference) =>
-      accepted === null || grew(accepted, unexplained)
-    const open = found.filter(isNew)
+    const open = found.filter(
+      (difference) => accepted === null || !isAccepted(accepted, difference)
+    )
     return (open.length > 0 ? open : found).slice(0, 1)
   }
 })

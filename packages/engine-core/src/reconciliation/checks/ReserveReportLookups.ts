@@ -1,7 +1,7 @@
 /** Look-ups of the check of reports: reports of a reserve beside the figures that the engine computes. */
 import { Effect, Option, Stream } from "effect"
 import { findings } from "../../findings/Finding.ts"
-import { idTextOf, type FindingKey } from "../../findings/FindingRules.ts"
+import { type AcceptedFigures, idTextOf, type FindingKey } from "../../findings/FindingRules.ts"
 import type { Instrument } from "../../instruments/instrument/Instrument.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Duration from "../../kernel/Duration.ts"
@@ -42,8 +42,8 @@ export interface ComparedReport {
 /** Reports of a reserve, oldest first. */
 export interface Reports {
   readonly reports: ReadonlyArray<ComparedReport>
-  /** Unexplained amount that people accepted of the reserve's finding; null: none is accepted. */
-  readonly accepted: Decimal.Decimal | null
+  /** What people accepted of the reserve's finding; null: it is not accepted. */
+  readonly accepted: AcceptedFigures | null
 }
 
 /**
@@ -224,10 +224,10 @@ const reportsOf = Effect.fnUntraced(function* (
   return { reports, hasNew: mark === null || arrived.length > 0 }
 })
 
-/** Loads the amount that people accepted of a finding; null: it is not accepted. */
+/** Loads a finding that people accepted; null: it is not accepted. */
 const acceptedOf = Effect.fnUntraced(function* (finding: FindingKey) {
   const records = yield* Records
   const { sha256 } = yield* Crypto
-  const found = yield* records.find(findings, idTextOf(finding, sha256))
-  return Option.getOrNull(found)?.accepted?.unexplained ?? null
+  const found = Option.getOrNull(yield* records.find(findings, idTextOf(finding, sha256)))
+  return found === null || found.accepted === null ? null : found
 })

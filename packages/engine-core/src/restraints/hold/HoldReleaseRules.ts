@@ -27,26 +27,33 @@ export const overridden = <F extends ReleaseContext["findings"][number]>(
 
 /**
  * Figures that approvers of a release sign: the acts it permits again, the number of accepted findings,
- * and the unexplained amount of each, which a later run may raise
+ * and unit and unexplained amount of each, which a later run may change
  * (docs/domain/restraints.md#releasing-a-hold). Above the limit the findings are shown by the hash
  * of their list.
  */
 export const figuresOf = (
   { blocks: stopped }: Pick<Hold, "blocks">,
-  accepted: ReadonlyArray<Pick<Finding, "findingId" | "unexplained">>,
+  accepted: ReadonlyArray<Pick<Finding, "findingId" | "unit" | "unexplained">>,
   sha256: (text: string) => string
 ): Readonly<Record<string, Figure>> => {
   const each = accepted
-    .map(({ findingId, unexplained }) => [findingId, unexplained] as const)
+    .map(({ findingId, unexplained, unit }) => [findingId, unexplained, unit] as const)
     .toSorted(([a], [b]) => (a < b ? -1 : 1))
   return {
     blocks: stopped.toSorted().join(" "),
     accepted: Decimal.fromInteger(each.length),
     ...(each.length <= listedMax
-      ? Object.fromEntries(each.map(([id, amount]) => [`unexplained ${id}`, amount]))
+      ? Object.fromEntries(
+          each.flatMap(
+            ([id, amount, unit]): ReadonlyArray<readonly [string, Figure]> => [
+              [`unexplained ${id}`, amount],
+              [`unit ${id}`, unit]
+            ]
+          )
+        )
       : {
           unexplained: sha256(
-            each.map(([id, amount]) => `${id} ${Decimal.format(amount)}`).join("\n")
+            each.map(([id, amount, unit]) => `${id} ${Decimal.format(amount)} ${unit}`).join("\n")
           )
         })
   }

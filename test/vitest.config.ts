@@ -14,8 +14,9 @@ export default defineConfig({
       NODE_COMPILE_CACHE: new URL("../node_modules/.cache/compiled", import.meta.url).pathname
     },
     pool: "forks",
-    // Two more than the cores it is meant for: many a test waits for a program, a timer or a disk.
-    maxWorkers: 4,
+    // One a core of the machine it is meant for: each further worker loads and compiles everything once
+    // more, which costs more than the waiting it fills.
+    maxWorkers: 2,
     // A worker loads a source once for all its files; state that a helper keeps outlives a file.
     isolate: false,
     // Node itself loads the sources, as it does for every program here: a quarter less work than

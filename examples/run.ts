@@ -20,7 +20,8 @@ const examples: ReadonlyArray<readonly [name: string, ...command: ReadonlyArray<
   ["07-call-with-the-client", "node", "07-call-with-the-client/main.ts"],
   ["07-call-with-the-client, the plain client", "node", "07-call-with-the-client/plain.ts"],
   ["08-distribute-monthly", "node", "08-distribute-monthly/main.ts"],
-  ["09-reconcile-a-statement", "node", "09-reconcile-a-statement/main.ts"]
+  ["09-reconcile-a-statement", "node", "09-reconcile-a-statement/main.ts"],
+  ["10-a-room-of-its-own", "node", "10-a-room-of-its-own/main.ts"]
 ]
 
 const minutes = 3

@@ -39,6 +39,8 @@ export interface Options {
    * absent.
    */
   readonly successorCooling?: string
+  /** Program of the host, where it is another than `bursar`. */
+  readonly hostProgram?: string
 }
 
 export interface Stack {
@@ -145,7 +147,7 @@ const all = async (starting: Starting): Promise<Stack> => {
   })
   const serves: Stack["host"] = {
     name: "host",
-    file: host,
+    file: starting.hostProgram ?? host,
     args: ["serve"],
     env: {
       BURSAR_DATA: starting.data,

@@ -1,11 +1,11 @@
 /** A room of a venue's own in an engine: four eyes, figures, the ledger, the clock, events and refusals. */
 import { Catalogue, Engine, Venue as Core } from "@bursar/engine-core"
 import { machineLaws } from "@bursar/engine-core/testing"
-import { Entity } from "@bursar/storage-adapters/simulated-ledger"
 import { Venue } from "@bursar/storage-adapters/venue"
-import { Effect, Result, Stream } from "effect"
+import { Effect, Stream } from "effect"
 import { describe, expect, it } from "vitest"
-import { Loan, LoanMachine, room } from "./loans.ts"
+import { LoanMachine, room } from "../../examples/10-a-room-of-its-own/loans.ts"
+import { loanRules } from "../../examples/10-a-room-of-its-own/rules.ts"
 import * as Document from "#host/api/Document.ts"
 import * as Route from "#host/api/Route.ts"
 
@@ -13,18 +13,7 @@ machineLaws(LoanMachine)
 
 const catalogue = Catalogue.withRooms([room])
 
-const ledger = {
-  entities: [
-    Entity.define(Loan, {
-      signatories: ["venue"],
-      observers: ["borrower"],
-      choices: {
-        Repay: { controllers: ["borrower"], body: () => Result.succeed({}) },
-        WriteOff: { controllers: ["venue"], body: () => Result.succeed({}) }
-      }
-    })
-  ]
-}
+const ledger = { entities: [loanRules] }
 
 const layer = () =>
   Venue.memory({ clock: "2026-01-05", engine: Engine.layerWith(catalogue), ledger })

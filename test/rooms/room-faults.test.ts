@@ -15,7 +15,7 @@ import {
 } from "@bursar/engine-core/rooms"
 import { Effect, Schema } from "effect"
 import { describe, expect, it } from "vitest"
-import { room as loans } from "./loans.ts"
+import { room as loans } from "../../examples/10-a-room-of-its-own/loans.ts"
 
 const Plain = Schema.Struct({ id: Schema.String })
 const Fact = Schema.Struct({ on: Schema.Literal("end") })

@@ -77,6 +77,12 @@ export const postgresStorage: StoragePart<SqlClient.SqlClient> = PostgresStorage
 /** The simulated ledger in the deployment's database, with its outside door. */
 export const simulatedLedger = SimulatedLedger.part
 
+/**
+ * The simulated ledger with templates of rooms beside those of the engine, under the same checks; a
+ * template that is there twice ends the start with one line.
+ */
+export const simulatedLedgerWith = SimulatedLedger.partWith
+
 /** The scripted source of screening, where the setting `screening.script` names a script. */
 export const scriptedScreening: ScreeningPart = ScriptedScreening.part
 

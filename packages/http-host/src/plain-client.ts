@@ -3,7 +3,7 @@
  * declarations and without a schema at run time. It runs in browsers and wherever the web platform is.
  */
 import type { Venue } from "@bursar/engine-core"
-import type { CallTable } from "./plain-client/CallTable.ts"
+import type { CallTable, OwnTable } from "./plain-client/CallTable.ts"
 import {
   ActionNotRun,
   AnswerNotJson,
@@ -28,6 +28,7 @@ import type {
   OwnWrite,
   PageJson,
   ParamsJson,
+  PointJson,
   ReadingJson,
   ReadName,
   ReceivedFileJson,
@@ -42,7 +43,7 @@ import { askAgain, heldFor, lookAgain, withinDefault } from "./plain-client/Pati
 import * as Requests from "./plain-client/Requests.ts"
 import { callTable } from "./plain-client/table.ts"
 
-export type { CallTable } from "./plain-client/CallTable.ts"
+export type { CallTable, OwnTable } from "./plain-client/CallTable.ts"
 export {
   ActionNotRun,
   AnswerNotJson,
@@ -61,12 +62,13 @@ export type {
 } from "./plain-client/Requests.ts"
 export { callTable } from "./plain-client/table.ts"
 
-/** Options of a client. */
-export interface ClientOptions extends Requests.RequestOptions {
+/** Options of a client; its table has the types of the writes and reads that a venue declares itself. */
+export interface ClientOptions<W extends OwnWrite = never, R extends OwnRead = never>
+  extends Requests.RequestOptions {
   /** Makes an Idempotency-Key for a call without one; random UUIDs by default. */
   readonly makeKey?: () => string
   /** Call table of a venue with declarations of its own; that of this release by default. */
-  readonly table?: CallTable
+  readonly table?: OwnTable<W, R>
 }
 
 /**
@@ -258,38 +260,53 @@ interface OwnCalls<W extends OwnWrite, R extends OwnRead> {
     params: OwnParamsJson<Extract<R, { readonly name: N }>>,
     point?: PointOptions
   ) => Promise<OwnAnswerJson<Extract<R, { readonly name: N }>>>
+  readonly reading: <N extends R["name"]>(
+    name: N,
+    params: OwnParamsJson<Extract<R, { readonly name: N }>>,
+    point?: PointOptions
+  ) => Promise<PointJson & { readonly value: OwnAnswerJson<Extract<R, { readonly name: N }>> }>
   readonly list: <N extends R["name"]>(
     name: N,
-    options: OwnListOptions<Extract<R, { readonly name: N }>>
+    ...options: OwnListCall<Extract<R, { readonly name: N }>>
   ) => Promise<OwnPage<Extract<R, { readonly name: N }>>>
+  readonly pages: <N extends R["name"]>(
+    name: N,
+    ...options: OwnListCall<Extract<R, { readonly name: N }>>
+  ) => AsyncIterable<OwnPage<Extract<R, { readonly name: N }>>>
   readonly records: <N extends R["name"]>(
     name: N,
-    options: OwnListOptions<Extract<R, { readonly name: N }>>
+    ...options: OwnListCall<Extract<R, { readonly name: N }>>
   ) => AsyncIterable<OwnAnswerJson<Extract<R, { readonly name: N }>>>
 }
 
 interface OwnListOptions<R extends OwnRead> extends Omit<ListOptions<ListName>, "where"> {
-  readonly where: OwnParamsJson<R>
+  readonly where?: OwnParamsJson<R>
 }
+
+type OwnListCall<R extends OwnRead> =
+  Record<never, never> extends OwnParamsJson<R>
+    ? readonly [options?: OwnListOptions<R>]
+    : readonly [options: OwnListOptions<R> & { readonly where: OwnParamsJson<R> }]
 
 interface OwnPage<R extends OwnRead> extends Omit<PageJson<ListName>, "value"> {
   readonly value: ReadonlyArray<OwnAnswerJson<R>>
 }
 
 /** A client, with the calls of a venue's own declarations where it has any. */
-type ClientWith<W extends OwnWrite, R extends OwnRead> = [W | R] extends [never]
+export type ClientWith<W extends OwnWrite, R extends OwnRead> = [W | R] extends [never]
   ? Client
   : Client & OwnCalls<W, R>
 
 /**
- * Makes a client of a service's address. Throws on an address that is none. A venue with declarations of
- * its own names their types, and gives the table that they are in:
- * `make<typeof assess | typeof draw, typeof loans>({ table, … })`.
+ * Makes a client of a service's address. Throws on an address that is none. A venue with rooms of its own
+ * gives their table, whose types are those of their declarations (`ClientTable.ofRooms`); of a table
+ * that a build wrote down they are named: `make<typeof assess | typeof draw, typeof loans>({ table, … })`.
  */
 export const make = <W extends OwnWrite = never, R extends OwnRead = never>(
-  options: ClientOptions
+  options: ClientOptions<W, R>
 ): ClientWith<W, R> => {
-  const { makeKey = () => crypto.randomUUID(), table = callTable } = options
+  const { makeKey = () => crypto.randomUUID() } = options
+  const table: CallTable = options.table ?? callTable
   const requests = Requests.make(options, JsonNumbers.make(table))
   const keyed = ({ key = makeKey(), signal, traceparent }: KeyedOptions = {}) => ({
     key,

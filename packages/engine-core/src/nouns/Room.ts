@@ -7,7 +7,7 @@ import type { RoomRefusals } from "../kernel/Refusal.ts"
 import type { RoomCheck } from "../reconciliation/checks/RoomCheck.ts"
 import type { Template } from "../templates/Template.ts"
 import type { OwnDottedWord, OwnWord } from "../vocabulary/OwnWord.ts"
-import type { Noun } from "./Noun.ts"
+import type { Noun, QueryOf as NounQueries, WriteOf as NounWrites } from "./Noun.ts"
 
 /** A noun of a room: the parts of a noun that need no service of the engine's own inside. */
 export type RoomNoun = Omit<Noun, "workers" | "historyKeepers" | "retentionSteps">
@@ -35,19 +35,14 @@ export interface Room {
 /** Declares a room; the types of its writes and reads stay, so that a caller finds each by its name. */
 export const declare = <const R extends Room>(room: R): R => room
 
-/** Writes of rooms, with their own types. */
-export type WriteOf<R> = R extends { readonly nouns: ReadonlyArray<infer N> }
-  ? N extends { readonly writes: ReadonlyArray<infer W> }
-    ? W
-    : never
-  : never
+/** Nouns of rooms, with their own types. */
+type NounOf<R> = R extends { readonly nouns: ReadonlyArray<infer N> } ? N : never
 
-/** Reads of rooms, with their own types. */
-export type QueryOf<R> = R extends { readonly nouns: ReadonlyArray<infer N> }
-  ? N extends { readonly queries: ReadonlyArray<infer Q> }
-    ? Q
-    : never
-  : never
+/** Writes of rooms, with their own types, which `Noun.declare` keeps. */
+export type WriteOf<R> = NounWrites<NounOf<R>>
+
+/** Reads of rooms, with their own types, which `Noun.declare` keeps. */
+export type QueryOf<R> = NounQueries<NounOf<R>>
 
 /** Words of a room, by what they name; those of a kind are in the order of their declarations. */
 export interface RoomWords {

@@ -5,14 +5,16 @@
 import {
   ApprovalView,
   AuditQueries,
+  Catalogue,
   EventQueries,
   type Operation,
   type Read,
   WriteAnswer
 } from "@bursar/engine-core"
 import { PlainNumber } from "@bursar/engine-core/kernel"
+import type { Room } from "@bursar/engine-core/rooms"
 import { Exit, Schema, SchemaAST } from "effect"
-import type { CallTable } from "../plain-client/CallTable.ts"
+import type { CallTable, OwnTable } from "../plain-client/CallTable.ts"
 import * as SystemApi from "./SystemApi.ts"
 import * as Verb from "./Verb.ts"
 
@@ -66,6 +68,18 @@ export const of = ({ operations, queries, events }: Declarations): CallTable => 
     wholeNumbers: namesOf("whole", [...answers, ...requests].filter(isNumber)),
     decimals: namesOf("decimal", requests)
   }
+}
+
+/**
+ * Makes the table of a venue with rooms of its own, lowest first, by which its clients call and which types
+ * their calls. Throws as `of` does, and `RoomsNotUsable`.
+ */
+export const ofRooms = <const R extends ReadonlyArray<Room.Room>>(
+  rooms: R
+): OwnTable<Room.WriteOf<R[number]>, Room.QueryOf<R[number]>> => {
+  const catalogue = Catalogue.withRooms(rooms)
+  const own = rooms.flatMap(({ nouns }) => nouns.map(({ events }) => events ?? {}))
+  return of({ ...catalogue, events: Object.assign({}, Catalogue.events, ...own) })
 }
 
 const checked = (route: string): string => {

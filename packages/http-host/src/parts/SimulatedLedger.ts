@@ -97,7 +97,18 @@ const door = (config: HostConfig) =>
     })
   )
 
-export const part: LedgerPart<SqlClient.SqlClient, Simulated.Participant> = {
+/** Refuses a template that is there twice before the ledger is opened. */
+const templatesDistinct = (rules: Pick<Simulated.Options, "entities">) => {
+  const twice = Simulated.twiceIn(rules.entities ?? [])
+  return twice === null
+    ? Effect.void
+    : Effect.fail({ message: `ledger: the template ${twice} is there twice` })
+}
+
+/** The ledger with templates beside those of the engine, under the same checks. */
+export const partWith = (
+  rules: Pick<Simulated.Options, "entities">
+): LedgerPart<SqlClient.SqlClient, Simulated.Participant> => ({
   layer: (config) =>
     Layer.unwrap(
       Effect.map(venueToken(config), (token) =>
@@ -107,11 +118,17 @@ export const part: LedgerPart<SqlClient.SqlClient, Simulated.Participant> = {
       )
     ).pipe(
       Layer.provideMerge(
-        Simulated.layerPostgres({
-          ledgerId: config.tenantId,
-          participantId,
-          settings: { inputsMax: config["ledger.maxInputs"] }
-        }).pipe(NotUsable.faultOfLayer("database.url"))
+        Layer.unwrap(
+          Effect.as(
+            templatesDistinct(rules),
+            Simulated.layerPostgres({
+              ...rules,
+              ledgerId: config.tenantId,
+              participantId,
+              settings: { inputsMax: config["ledger.maxInputs"] }
+            }).pipe(NotUsable.faultOfLayer("database.url"))
+          )
+        )
       )
     ),
   migrate: Effect.flatMap(SqlClient.SqlClient, Simulated.migrate).pipe(
@@ -129,4 +146,6 @@ export const part: LedgerPart<SqlClient.SqlClient, Simulated.Participant> = {
       LedgerDoor,
       Effect.map(Door.Door, ({ url }) => ({ url }))
     ).pipe(Layer.provide(door(config)), NotUsable.faultOfLayer("ledger.door.port"))
-}
+})
+
+export const part = partWith({})

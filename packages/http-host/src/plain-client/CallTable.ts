@@ -16,3 +16,9 @@ export interface CallTable {
   /** Names of the members of requests that are decimals, in the same form. */
   readonly decimals: ReadonlyArray<string>
 }
+
+/** Call table with the types of a venue's own writes and reads; at run time it is a call table. */
+export interface OwnTable<W, R> extends CallTable {
+  /** Absent: it is there for its type. */
+  readonly own?: { readonly write: W; readonly read: R }
+}

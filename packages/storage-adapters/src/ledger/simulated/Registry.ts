@@ -21,6 +21,14 @@ export interface Registry {
 
 const version = "1.0.0"
 
+const keyOf = ({ typeRef }: Entity): string => Templates.key(typeRef)
+
+/** Finds the first template that is there twice; null: there is none. */
+export const twiceIn = (entities: ReadonlyArray<Entity>): string | null => {
+  const keys = entities.map(keyOf)
+  return keys.find((key, at) => keys.indexOf(key) !== at) ?? null
+}
+
 /**
  * Makes the registry of templates, those of the engine first. Throws where a template is there twice: one
  * from outside takes the place of another only as a replacement.
@@ -29,12 +37,10 @@ export const make = (rules: {
   readonly entities: ReadonlyArray<Entity>
   readonly replacements: ReadonlyArray<Entity>
 }): Registry => {
-  const keyOf = ({ typeRef }: Entity) => Templates.key(typeRef)
   const replaced = new Map(rules.replacements.map((entity) => [keyOf(entity), entity]))
   const entities = rules.entities.map((entity) => replaced.get(keyOf(entity)) ?? entity)
-  const keys = entities.map(keyOf)
-  const twice = keys.find((key, at) => keys.indexOf(key) !== at)
-  if (twice !== undefined) throw new Error(`the template ${twice} is there twice`)
+  const twice = twiceIn(entities)
+  if (twice !== null) throw new Error(`the template ${twice} is there twice`)
   const refs = entities.flatMap((entity) => [entity.typeRef, ...entity.interfaces])
   const names = [...new Set(refs.map((ref) => ref.packageName))].sort()
   const packages = names.map((name) => ({

@@ -62,6 +62,10 @@ export interface Options {
   readonly faults?: Faults.Faults
 }
 
+/** Finds a template from outside that another one has the name of, the engine's included; null: there is none. */
+export const twiceIn = (entities: ReadonlyArray<Entity.Entity>): string | null =>
+  Registry.twiceIn([...all, ...entities])
+
 /**
  * Milliseconds for which a token's user is cached; a revocation by another process takes effect
  * after that.

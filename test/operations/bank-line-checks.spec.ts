@@ -15,7 +15,6 @@ import { nameOf } from "#core/orders/order/CashLine.ts"
 import * as Point from "#core/reads/Point.ts"
 import { unmatched } from "#core/reconciliation/checks/CashUnmatchedLookups.ts"
 import * as UnmatchedSums from "#core/reconciliation/checks/UnmatchedSums.ts"
-import { externalSources } from "#core/statements/external-source/ExternalSource.ts"
 import { externalStatements } from "#core/statements/external-statement/ExternalStatement.ts"
 import * as StatementLookups from "#core/statements/external-statement/StatementLookups.ts"
 import * as Calls from "../engine/calls.ts"
@@ -211,14 +210,39 @@ describe("a bank line that no order took", () => {
     Effect.gen(function* () {
       yield* Fund.opened()
       yield* states({ id: "st-1", accountOf: "fund-b", entries: [{ amount: "5" }] })
-      const records = yield* Records
-      const act = { cause: { by: "clock" }, now: yield* Instant.now } as const
-      const source = yield* records.get(externalSources, Bank.sourceOf("fund-a", at))
-      const { externalSourceId: _, state: __, lastBusinessDate: ___, ...configured } = source
-      const both = { ...configured, instruments: ["fund-a", "fund-b"] }
-      const fact = { on: "configure", configured: both } as const
-      yield* records.transact(records.append(externalSources, source, fact, act))
+      yield* Bank.serves("fund-a", at, ["fund-a", "fund-b"])
       assert.deepEqual(yield* ran("cash-unmatched"), [])
+    }).pipe(engine())
+  )
+
+  it.effect.each<readonly [string, ReturnType<typeof Bank.ends>]>([
+    ["is removed", Bank.ends("fund-a", at)],
+    ["serves the instrument no longer", Bank.serves("fund-a", at, ["fund-b"])]
+  ])("is found until orders took it, also once its source %s", ([, changed]) =>
+    Effect.gen(function* () {
+      yield* Fund.opened()
+      yield* states({ id: "st-1", entries: [{ amount: "100", bankReference: "A" }] })
+      const warning = [`warning ${account}:A 0 100`]
+      assert.deepEqual(yield* ran("cash-unmatched"), warning)
+      yield* changed
+      assert.deepEqual(yield* ran("cash-unmatched"), warning)
+      yield* takes("s1", ["st-1", 1, "100"])
+      assert.deepEqual(yield* ran("cash-unmatched"), [])
+    }).pipe(engine())
+  )
+
+  it.effect("blocks where it contradicts one that an order took, also once its source ended", () =>
+    Effect.gen(function* () {
+      yield* Fund.opened()
+      const feed = { ...at, source: "feed" } as const
+      yield* states({ id: "st-1", entries: [{ amount: "100", bankReference: "A" }] })
+      yield* states({ id: "st-2", ...feed, entries: [{ amount: "80", bankReference: "A" }] })
+      yield* takes("s1", ["st-1", 1, "100"])
+      const blocking = [`blocking ${account}:A 100 80`]
+      assert.deepEqual(yield* ran("cash-unmatched"), blocking)
+      yield* Bank.ends("fund-a", feed)
+      assert.deepEqual(yield* ran("cash-unmatched"), blocking)
+      assert.lengthOf(yield* Reconciling.openHolds, 1)
     }).pipe(engine())
   )
 
@@ -550,6 +574,23 @@ describe("the cash of suspended lines", () => {
         yield* balance(`st-${older}-0`, "1", { source: older, businessDate: earlier })
         assert.deepEqual([newer, yield* check], [newer, []])
       }
+    }).pipe(engine())
+  )
+
+  it.effect("stays found once its source ended, whatever another account's statement says", () =>
+    Effect.gen(function* () {
+      yield* suspended
+      const [line] = yield* Month.lines
+      const net = Decimal.formatPlain(line!.net)
+      const warning = [`warning ${apart} ${net} 1.5`]
+      yield* balance("st-1", "1.5")
+      assert.deepEqual(yield* check, warning)
+      yield* Bank.ends("fund-a", { at: "apart" })
+      yield* balance("st-2", "0", { at: "apart-too", currency: "EUR" })
+      assert.deepEqual(yield* check, warning)
+      // Another source of the account compares it again.
+      yield* balance("st-3", net, { source: "other" })
+      assert.deepEqual(yield* check, [])
     }).pipe(engine())
   )
 

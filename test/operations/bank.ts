@@ -5,9 +5,14 @@ import { Bulk } from "@bursar/engine-core/ports"
 import { Effect, Option } from "effect"
 import { externalAccounts } from "#core/holders/external-account/ExternalAccount.ts"
 import * as Accounts from "./accounts.ts"
+import * as Part from "#core/orders/order/CashLinePart.ts"
 import * as CashSteps from "#core/orders/order/CashSteps.ts"
 import * as CashTaking from "#core/orders/order/CashTaking.ts"
-import { externalSources } from "#core/statements/external-source/ExternalSource.ts"
+import {
+  type ExternalSource,
+  externalSources,
+  type Fact as SourceFact
+} from "#core/statements/external-source/ExternalSource.ts"
 import {
   type ExternalStatement,
   externalStatements,
@@ -220,13 +225,54 @@ export const opens = (instrumentId = "fund-a") =>
   Effect.gen(function* () {
     yield* states({ id: credits, instrumentId, entries: plenty("credit") })
     yield* states({ id: debits, instrumentId, entries: plenty("debit") })
-    // Deactivates the source, so that runs compare no statement but those that a test plants.
+    // Deactivates the source, so that runs compare no statement but those that a test plants; the index
+    // of lines counts these as taken, so that a run finds none but those that an order took in part.
     const records = yield* Records
     const act = { cause: { by: "clock" }, now: yield* Instant.now } as const
     yield* records.transact(
       Effect.gen(function* () {
-        const source = yield* asIfNew(records.get(externalSources, sourceOf(instrumentId)))
-        yield* records.append(externalSources, source, { on: "deactivate" }, act)
+        for (const statementId of [credits, debits]) {
+          const untaken = Part.untaken({ statementId, part: 0 })
+          const matches = untaken.matches.replaceAll("-", "m")
+          yield* asIfNew(records.open(Part.cashLineParts, { ...untaken, matches }, act))
+        }
+      })
+    )
+    yield* ends(instrumentId)
+  })
+
+/** The configuration names the source of an account no longer. */
+export const ends = (instrumentId: string, account: Account = {}) =>
+  changes(instrumentId, { account, fact: () => ({ on: "deactivate" }) })
+
+/** The configuration has the source of an account serve these instruments. */
+export const serves = (
+  instrumentId: string,
+  account: Account,
+  instruments: ReadonlyArray<string>
+) =>
+  changes(instrumentId, {
+    account,
+    fact: ({ externalSourceId: _, state: __, lastBusinessDate: ___, ...configured }) => ({
+      on: "configure",
+      configured: { ...configured, instruments }
+    })
+  })
+
+const changes = (
+  instrumentId: string,
+  {
+    account,
+    fact
+  }: { readonly account: Account; readonly fact: (source: ExternalSource) => SourceFact }
+) =>
+  Effect.gen(function* () {
+    const records = yield* Records
+    const act = { cause: { by: "clock" }, now: yield* Instant.now } as const
+    yield* records.transact(
+      Effect.gen(function* () {
+        const source = yield* asIfNew(records.get(externalSources, sourceOf(instrumentId, account)))
+        yield* records.append(externalSources, source, fact(source), act)
       })
     )
   })

@@ -288,7 +288,12 @@ describe("a reconciliation run under a mapped feed", () => {
         assert.deepStrictEqual(yield* found, [])
         yield* Cycles.at("2026-07-31T21:00:00Z")
         yield* Reconciling.run()
-        assert.deepStrictEqual(yield* found, [`nav-price nav-1:${date} open -7.9563`])
+        const open = [`nav-price nav-1:${date} open -7.9563`]
+        assert.deepStrictEqual(yield* found, open)
+        // Without its only source nothing is compared, and nothing cleared.
+        yield* Stating.source("nav-1", { kind: "nav", calendar: [], state: "inactive" })
+        yield* Reconciling.run()
+        assert.deepStrictEqual(yield* found, open)
       }).pipe(engine())
   )
 

@@ -304,6 +304,8 @@ describe("an entry that the bank took back", () => {
         const settled = yield* Calls.write("subscription.settle", { subscriptionId: "s1" }, {})
         assert.strictEqual(settled.why, "rule-refused cash cash-matched")
         assert.deepStrictEqual(yield* found, ["blocking s1 100000 0 st-2:1"])
+        yield* Bank.serves("fund-a", {}, ["fund-b"])
+        assert.deepStrictEqual(yield* found, ["blocking s1 100000 0 st-2:1"])
         yield* Bank.states({ id: "st-4", corrects: "st-3", entries: [], ...later })
         assert.deepStrictEqual(yield* found, [])
       }).pipe(engine())

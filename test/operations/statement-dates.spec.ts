@@ -261,6 +261,11 @@ describe("continuity of balances", () => {
         yield* runs("cash-balance")
         expect(yield* found).toEqual(["cash-balance acc-1:2026-06-30 open -50"])
         expect(yield* Reconciling.openHolds).toHaveLength(1)
+        // A run without the only source compares nothing, and clears nothing.
+        yield* Stating.source("source", { ...cash, state: "inactive" })
+        yield* runs("cash-balance")
+        expect(yield* found).toEqual(["cash-balance acc-1:2026-06-30 open -50"])
+        yield* Stating.source("source", cash)
         yield* Stating.states(bank, { businessDate: monday, ...balances("50") })
         yield* runs("cash-balance")
         expect(yield* found).toEqual(["cash-balance acc-1:2026-06-30 cleared -50"])

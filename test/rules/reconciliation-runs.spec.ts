@@ -32,7 +32,13 @@ const ran = { ran: true }
 const failed = { ran: false }
 
 /** Members of an outcome without notes. */
-const unnoted = { notCompared: [], feeds: null, hasNew: false, again: [] } as const
+const unnoted = {
+  notCompared: [],
+  feeds: null,
+  judgesAll: false,
+  hasNew: false,
+  again: []
+} as const
 
 /** A batch of one fact without notes. */
 const batchOf = (changes: Partial<Rules.Batch>): Rules.Batch => ({
@@ -101,7 +107,7 @@ describe("new findings of one check", () => {
             gathered = Rules.withBatch(gathered, batchOf({ differences }), recordedIds)
           }
           const { differences, why } = Rules.outcomeOf(
-            { check: "lots-holdings", instrumentId: "fund" },
+            { check: "lots-holdings", instrumentId: "fund", judgesAll: false },
             gathered
           )
           const fresh = all.filter((found) => !recordedIds.has(identityOf(found)))
@@ -209,7 +215,8 @@ describe("what a check judges by", () => {
 describe("a finding on a statement that a check no longer finds", () => {
   const asOf = { offset: Offset.of(6), instant: Instant.of("2026-03-03T00:00:00Z") }
   const comparedAt = { offset: Offset.of(4), instant: Instant.of("2026-03-01T00:00:00Z") }
-  const finding = { asOf, comparedAt: asOf }
+  const subject = { resourceKind: "external-account", id: "acc-1" } as const
+  const finding = { asOf, comparedAt: asOf, subject }
   const statement = { externalStatementId: "st-1", feed: "bank/fund" }
   const unread = (statementId: string, isNeeded: boolean) =>
     new NotCompared({
@@ -222,12 +229,25 @@ describe("a finding on a statement that a check no longer finds", () => {
     [true, "where another one could not be compared", ["bank/fund"], [unread("st-2", false)]],
     [false, "by those of another source", ["agent/fund"], []],
     [false, "by those of another instrument", ["bank/other"], []],
-    [false, "where it could not be compared", ["bank/fund"], [unread("st-1", false)]]
+    [false, "by a run that compared no source", null, []],
+    [false, "where it could not be compared", ["bank/fund"], [unread("st-1", false)]],
+    [
+      false,
+      "where its subject could not be compared",
+      ["bank/fund"],
+      [new NotCompared({ subject, statementId: null, why: "statement-missing", isNeeded: false })]
+    ]
   ] as const)("is cleared (%s) %s", (isCleared, _, feeds, notCompared) => {
-    const outcome = { ran: true, comparedAt, feeds: new Set(feeds), notCompared }
+    const compared = feeds === null ? null : new Set(feeds)
+    const outcome = { ran: true, comparedAt, feeds: compared, judgesAll: false, notCompared }
     expect(Rules.clears({ asOf, outcome }, finding, statement)).toBe(isCleared)
     const failed = { ...outcome, ran: false }
     expect(Rules.clears({ asOf, outcome: failed }, finding, statement)).toBe(false)
+    // Figures of the run's own pin are no reason to clear it, and all that is in force is one.
+    const own = { ...finding, comparedAt: null }
+    expect(Rules.clears({ asOf, outcome }, own, statement)).toBe(isCleared)
+    const whole = { ...outcome, feeds: null, judgesAll: true }
+    expect(Rules.clears({ asOf, outcome: whole }, own, statement)).toBe(true)
   })
 })
 
@@ -253,8 +273,9 @@ describe("a finding that a check no longer finds", () => {
     [true, "by a later statement", now, true, now, mid, mid],
     [true, "by a statement, where it had none", now, true, old, mid, null]
   ] as const)("is cleared (%s) %s", (isCleared, _, asOf, ran, comparedAt, seen, seenAt) => {
-    const outcome = { ran, comparedAt, feeds: null, notCompared: [] }
-    const finding = { asOf: seen, comparedAt: seenAt }
+    const outcome = { ran, comparedAt, feeds: null, judgesAll: false, notCompared: [] }
+    const subject = { resourceKind: "holder", id: "hol-1" } as const
+    const finding = { asOf: seen, comparedAt: seenAt, subject }
     expect(Rules.clears({ asOf, outcome }, finding, null)).toBe(isCleared)
   })
 
@@ -264,7 +285,7 @@ describe("a finding that a check no longer finds", () => {
       [now, mid, old]
     ]) {
       const gathered = Rules.withBatch(Rules.nothing, batchOf({ moments }), new Set())
-      const identity = { check: "lots-holdings", instrumentId: "fund" }
+      const identity = { check: "lots-holdings", instrumentId: "fund", judgesAll: false }
       expect(Rules.outcomeOf(identity, gathered).comparedAt).toBe(now)
       const gatheredAgain = Rules.withBatch(gathered, batchOf({ moments: [mid] }), new Set())
       expect(gatheredAgain.comparedAt).toBe(now)

@@ -27,6 +27,7 @@ export const cashSettlement = Check.define("cash-settlement", {
   cannot: {},
   severity:
     "blocking past the grace time since the delivery, and where a correction took the cash back, else a warning",
+  judgesAll: true,
   facts: SettledCash.settled,
   differences: (order: SettledCash.SettledOrder, tolerance, timing) =>
     compare({
@@ -54,6 +55,7 @@ export const cashUnmatched = Check.define("cash-unmatched", {
   needs: "A booked line of a statement of cash in force that no order took whole.",
   cannot: {},
   severity: "a warning; blocking where statements contradict each other about the reference",
+  judgesAll: true,
   facts: CashUnmatched.unmatched,
   differences: ({ instrumentId, contradiction, ...lines }: UnmatchedLines, tolerance) =>
     compare({

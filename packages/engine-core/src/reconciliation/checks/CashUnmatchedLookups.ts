@@ -23,10 +23,10 @@ import {
 import * as EntryLookups from "../../statements/external-statement/EntryLookups.ts"
 import * as EntryRules from "../../statements/external-statement/EntryRules.ts"
 import * as LineRows from "../../statements/external-statement/LineRows.ts"
-import { inForce } from "../../statements/external-statement/StatementLookups.ts"
+import { cashInForce } from "../../statements/external-statement/StatementLookups.ts"
 import type { CashEntry } from "../../statements/external-statement/StatementLine.ts"
 import type { Facts, Point } from "./Check.ts"
-import { sourcesOf } from "./StatementCheckLookups.ts"
+import { externalSourcesAt } from "./StatementsInForceLookups.ts"
 import * as UnmatchedSums from "./UnmatchedSums.ts"
 
 type InstrumentIdentity = Pick<Instrument, "instrumentId">
@@ -57,13 +57,16 @@ const isJudged = (
 ): boolean =>
   !segregated && (mappedTo === null || mappedTo === instrumentId || !instruments.includes(mappedTo))
 
-/** Selects the statements of a source that are judged and whose lines are not deleted. */
+/** Selects the statements that are judged. */
 const judgedOf = Effect.fnUntraced(function* (
   statements: ReadonlyArray<ExternalStatement>,
-  scope: InstrumentIdentity & Pick<ExternalSource, "instruments">,
-  { pin }: Point
+  { instrumentId }: InstrumentIdentity,
+  { pin, sources = externalSourcesAt(pin) }: Point
 ) {
   const records = yield* Records
+  const instrumentsOf = new Map<string, ExternalSource["instruments"]>(
+    (yield* sources).map(({ externalSourceId, instruments }) => [externalSourceId, instruments])
+  )
   const ids = new Set(statements.flatMap(({ externalAccountId }) => externalAccountId ?? []))
   const accounts = new Map<string, ExternalAccount>(
     (yield* records.many(externalAccounts, [...ids], pin)).map((account) => [
@@ -73,7 +76,8 @@ const judgedOf = Effect.fnUntraced(function* (
   )
   return statements.flatMap((statement): ReadonlyArray<JudgedStatement> => {
     const account = accounts.get(statement.externalAccountId ?? "")
-    if (account !== undefined && !isJudged(account, scope)) return []
+    const instruments = instrumentsOf.get(statement.externalSourceId) ?? []
+    if (account !== undefined && !isJudged(account, { instrumentId, instruments })) return []
     return [{ statement, accountCurrency: account?.currency ?? statement.currency }]
   })
 })
@@ -261,8 +265,8 @@ const addOpen = Effect.fnUntraced(function* (
 
 /**
  * Streams the rests that orders have not taken of the booked lines of an instrument's statements in
- * force, one fact for each reference of the bank, in memory that grows with the number of references
- * alone.
+ * force, of inactive sources too, one fact for each reference of the bank, in memory that grows with
+ * the number of references alone.
  */
 export const unmatched = (
   instrument: InstrumentIdentity,
@@ -273,27 +277,24 @@ export const unmatched = (
       const { instrumentId } = instrument
       const sums: UnmatchedSums.Sums = new Map()
       const judging: RunSums = { sums, added: new Set() }
-      for (const { externalSourceId, instruments } of yield* sourcesOf(instrument, at, ["cash"])) {
-        yield* inForce({ externalSourceId, instrumentId }, at.pin).pipe(
-          Stream.filter(({ prunedAt }) => prunedAt === undefined),
-          Stream.grouped(statementsMax),
-          Stream.runForEach((statements) =>
-            Effect.gen(function* () {
-              const judged = yield* judgedOf(statements, { instrumentId, instruments }, at)
-              const parts = yield* partsOf(judged, at)
-              yield* Effect.forEach(
-                judged,
-                (each) =>
-                  addOpen(judging, each, {
-                    parts: parts.get(each.statement.externalStatementId) ?? [],
-                    at
-                  }),
-                { discard: true }
-              )
-            })
-          )
+      yield* cashInForce(instrument, at.pin).pipe(
+        Stream.grouped(statementsMax),
+        Stream.runForEach((statements) =>
+          Effect.gen(function* () {
+            const judged = yield* judgedOf(statements, instrument, at)
+            const parts = yield* partsOf(judged, at)
+            yield* Effect.forEach(
+              judged,
+              (each) =>
+                addOpen(judging, each, {
+                  parts: parts.get(each.statement.externalStatementId) ?? [],
+                  at
+                }),
+              { discard: true }
+            )
+          })
         )
-      }
+      )
       return Stream.fromIterable(sums.values()).pipe(
         Stream.map((sum): UnmatchedSums.UnmatchedLines => ({ instrumentId, ...sum }))
       )

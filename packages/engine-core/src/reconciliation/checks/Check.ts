@@ -245,6 +245,12 @@ export interface Check<
    */
   venueFacts?(at: Point): NotedFacts<F>
   /**
+   * True: the check judges all that is in force at the run's pin, of whatever source, so that each finding
+   * that it does not find again is cleared. Left out: a finding that names a statement is cleared only
+   * where the check notes that it compared the statement's feed.
+   */
+  readonly judgesAll?: true
+  /**
    * True: the other checks rest on this one. Where it finds a blocking difference of the venue, the run is
    * incomplete and clears neither findings nor distributions.
    */

@@ -157,6 +157,7 @@ export const navMovement = Check.define("nav-movement", {
     "no-accepted-price": "no point of an earlier business date was accepted"
   },
   derives: "The guardrail of the policy, a fraction of the accepted price.",
+  judgesAll: true,
   facts: (instrument, at) => Stream.fromIterableEffect(latestMove(instrument, at)),
   differences: ({ accepted, guardrail, nav, ...move }: NavMove) => {
     if (moveOf({ last: accepted, next: nav, guardrail }) === "inside") return []

@@ -13,12 +13,11 @@ import { type Subscription, subscriptions } from "../../orders/subscription/Subs
 import { Bulk } from "../../ports/storage/Bulk.ts"
 import { orUnavailable } from "../../records/PortFailure.ts"
 import { Records } from "../../records/Records.ts"
-import { externalSources } from "../../statements/external-source/ExternalSource.ts"
 import * as EntryLookups from "../../statements/external-statement/EntryLookups.ts"
 import * as EntryRules from "../../statements/external-statement/EntryRules.ts"
 import { ownerOf } from "../../statements/external-statement/ExternalStatement.ts"
 import * as LineRows from "../../statements/external-statement/LineRows.ts"
-import { inForce } from "../../statements/external-statement/StatementLookups.ts"
+import { cashInForce } from "../../statements/external-statement/StatementLookups.ts"
 import type { Facts, Point } from "./Check.ts"
 
 type InstrumentIdentity = Pick<Instrument, "instrumentId">
@@ -106,58 +105,45 @@ const less = (fact: SettledOrder, amount: Decimal.Decimal): SettledOrder => ({
 /** Number of statements whose reversals are looked up together. */
 const statementsMax = 100
 
-/** Loads the sources of cash of an instrument, inactive ones too: what they stated stays in force. */
-const cashSourcesOf = ({ instrumentId }: InstrumentIdentity, { pin }: Point) =>
-  Effect.flatMap(Records, (records) =>
-    records.stream(externalSources, { pin, where: { kind: ["cash"] } }).pipe(
-      Stream.map(({ record }) => record),
-      Stream.filter(({ instruments }) => instruments.includes(instrumentId)),
-      Stream.runCollect
-    )
-  )
-
 /** Loads the takings of entries that the bank took back in statements of the instrument's account. */
 const reversedTakings = Effect.fnUntraced(function* (instrument: InstrumentIdentity, at: Point) {
   const records = yield* Records
   const bulk = yield* Bulk
   const { pin } = at
   const found = new Map<string, { readonly taking: CashTaking; readonly place: CashLine }>()
-  for (const { externalSourceId } of yield* cashSourcesOf(instrument, at)) {
-    yield* inForce({ externalSourceId, instrumentId: instrument.instrumentId }, pin).pipe(
-      Stream.filter(({ prunedAt }) => prunedAt === undefined),
-      Stream.grouped(statementsMax),
-      Stream.runForEach((statements) =>
-        Effect.gen(function* () {
-          const byOwner = new Map(statements.map((statement) => [ownerOf(statement), statement]))
-          const rows = yield* orUnavailable(
-            bulk.entries([...byOwner.keys()].map((owner) => ({ reversalsIn: owner })))
-          )
-          const lines = rows.flatMap((row) => {
-            const [statement, entry] = [byOwner.get(row.owner), LineRows.lineOf(row)]
-            return statement === undefined || entry.kind !== "cash" ? [] : [{ statement, entry }]
-          })
-          const byAccount = yield* EntryLookups.entriesAround(lines, pin)
-          const reversed = [...byAccount.values()].flatMap((entries) => [
-            ...EntryRules.reversalsOf(entries).keys()
-          ])
-          const places = reversed.flatMap(({ copies }) => copies.map(EntryRules.placeOf))
-          if (places.length === 0) return
-          const names = new Set(places.map(EntryRules.placeNameOf))
-          const statementIds = [...new Set(places.map(({ statementId }) => statementId))]
-          yield* records.stream(cashTakings, { pin, where: { statementId: statementIds } }).pipe(
-            Stream.runForEach(({ record: taking }) =>
-              Effect.sync(() => {
-                for (const place of linesOf(taking)) {
-                  const key = `${orderKeyOf(taking)}/${taking.pays}/${nameOf(place)}`
-                  if (names.has(nameOf(place))) found.set(key, { taking, place })
-                }
-              })
-            )
-          )
+  yield* cashInForce(instrument, pin).pipe(
+    Stream.grouped(statementsMax),
+    Stream.runForEach((statements) =>
+      Effect.gen(function* () {
+        const byOwner = new Map(statements.map((statement) => [ownerOf(statement), statement]))
+        const rows = yield* orUnavailable(
+          bulk.entries([...byOwner.keys()].map((owner) => ({ reversalsIn: owner })))
+        )
+        const lines = rows.flatMap((row) => {
+          const [statement, entry] = [byOwner.get(row.owner), LineRows.lineOf(row)]
+          return statement === undefined || entry.kind !== "cash" ? [] : [{ statement, entry }]
         })
-      )
+        const byAccount = yield* EntryLookups.entriesAround(lines, pin)
+        const reversed = [...byAccount.values()].flatMap((entries) => [
+          ...EntryRules.reversalsOf(entries).keys()
+        ])
+        const places = reversed.flatMap(({ copies }) => copies.map(EntryRules.placeOf))
+        if (places.length === 0) return
+        const names = new Set(places.map(EntryRules.placeNameOf))
+        const statementIds = [...new Set(places.map(({ statementId }) => statementId))]
+        yield* records.stream(cashTakings, { pin, where: { statementId: statementIds } }).pipe(
+          Stream.runForEach(({ record: taking }) =>
+            Effect.sync(() => {
+              for (const place of linesOf(taking)) {
+                const key = `${orderKeyOf(taking)}/${taking.pays}/${nameOf(place)}`
+                if (names.has(nameOf(place))) found.set(key, { taking, place })
+              }
+            })
+          )
+        )
+      })
     )
-  }
+  )
   return [...found.values()]
 })
 

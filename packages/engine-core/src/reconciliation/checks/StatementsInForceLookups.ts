@@ -57,8 +57,8 @@ interface SourceToCompare {
 /** Largest number of statements of an inactive source that wait for it, the newest. */
 const deferredMax = 100
 
-/** Loads the sources of an instrument, of these kinds, in the order of their ids. */
-const allSourcesOf = (
+/** Loads the sources of an instrument, of these kinds, inactive ones included, in the order of their ids. */
+export const allSourcesOf = (
   { instrumentId }: InstrumentIdentity,
   { pin, sources = externalSourcesAt(pin) }: Point,
   kinds: ReadonlyArray<StatementKind>

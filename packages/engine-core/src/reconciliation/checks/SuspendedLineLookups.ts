@@ -9,9 +9,23 @@ import * as Decimal from "../../kernel/Decimal.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import type * as Pin from "../../kernel/Pin.ts"
 import { Records } from "../../records/Records.ts"
-import { factsAndNotes, NotCompared, type Note, type NotedFacts, type Point } from "./Check.ts"
+import type { ExternalSource } from "../../statements/external-source/ExternalSource.ts"
+import { feedKeyOf } from "../../statements/external-statement/StatementLookups.ts"
+import {
+  ComparedFeed,
+  factsAndNotes,
+  NotCompared,
+  type Note,
+  type NotedFacts,
+  type Point
+} from "./Check.ts"
 import { latestOfEach, momentOf } from "./StatementCheckLookups.ts"
-import { leftOut, type SourceStatement, unreadable } from "./StatementsInForceLookups.ts"
+import {
+  allSourcesOf,
+  leftOut,
+  type SourceStatement,
+  unreadable
+} from "./StatementsInForceLookups.ts"
 
 type InstrumentIdentity = Pick<Instrument, "instrumentId">
 
@@ -90,6 +104,22 @@ interface AccountBalance {
   readonly stated: AccountStatement
   readonly pin: Pin.ResolvedPin
 }
+
+/**
+ * Notes that the balance of an account was compared, under each of its sources: an earlier finding on the
+ * account may name a statement of any of them.
+ */
+const comparedFeeds = (
+  externalAccountId: string,
+  sources: ReadonlyArray<ExternalSource>,
+  { instrumentId }: InstrumentIdentity
+): ReadonlyArray<Note> =>
+  sources
+    .filter(({ account }) => account === externalAccountId)
+    .map(
+      ({ externalSourceId }) =>
+        new ComparedFeed({ feed: feedKeyOf({ externalSourceId, instrumentId }), hasNew: false })
+    )
 
 /**
  * Loads the newest statement of each segregated account of the instrument. An account without a statement,
@@ -186,6 +216,7 @@ export const segregated = (instrument: InstrumentIdentity, at: Point): NotedFact
     Effect.gen(function* () {
       if (!(yield* hasDistribution(instrument, at))) return []
       const found = yield* statedOf(instrument, at)
+      const sources = yield* allSourcesOf(instrument, at, ["cash"])
       const { facts: stated, notes } = factsAndNotes(found)
       const byCurrency = Map.groupBy(stated, (each) => each.stated.currency)
       const facts = yield* Effect.forEach([...byCurrency.values()], (accounts) =>
@@ -205,7 +236,12 @@ export const segregated = (instrument: InstrumentIdentity, at: Point): NotedFact
           const pin =
             accounts.find((each) => each.stated.comparedAt === comparedAt)?.pin ?? first.pin
           const suspended = (yield* suspendedAt(instrument, pin)).get(currency) ?? Decimal.zero
-          return [{ ...summed.success, instrumentId: instrument.instrumentId, suspended }]
+          return [
+            ...balances.flatMap(({ externalAccountId }) =>
+              comparedFeeds(externalAccountId, sources, instrument)
+            ),
+            { ...summed.success, instrumentId: instrument.instrumentId, suspended }
+          ]
         })
       )
       return [...facts.flat(), ...notes]

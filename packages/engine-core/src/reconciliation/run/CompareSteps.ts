@@ -198,6 +198,7 @@ const unread = (
   differences: [],
   notCompared: [],
   feeds: null,
+  judgesAll: false,
   hasNew: false,
   again: []
 })
@@ -228,7 +229,10 @@ const outcomeOf = Effect.fnUntraced(function* (
   const { instrumentId, manifest } = instrument
   const terms = termsAt(check, manifest ?? PolicyTerms.defaults, at)
   const gathered = yield* gather(check, check.facts(instrument, at, terms), terms)
-  return Rules.outcomeOf({ check: check.name, instrumentId }, gathered)
+  return Rules.outcomeOf(
+    { check: check.name, instrumentId, judgesAll: check.judgesAll === true },
+    gathered
+  )
 })
 
 /**
@@ -247,7 +251,10 @@ const venueOutcomeOf = Effect.fnUntraced(function* (
   const terms = termsAt(check, PolicyTerms.defaults, at)
   const gathered = yield* gather(check, check.venueFacts?.(at) ?? Stream.empty, terms)
   const outcome = Rules.ofVenue(
-    Rules.outcomeOf({ check: check.name, instrumentId: null }, gathered),
+    Rules.outcomeOf(
+      { check: check.name, instrumentId: null, judgesAll: check.judgesAll === true },
+      gathered
+    ),
     check
   )
   return check.isGround === true &&

@@ -44,6 +44,8 @@ export interface ComparisonOutcome {
    * an earlier one; null: the check compares no statements, or did not begin.
    */
   readonly feeds: ReadonlySet<string> | null
+  /** Whether the check judges all that is in force, of whatever source. */
+  readonly judgesAll: boolean
   /** Whether statements came since the check's watermark. */
   readonly hasNew: boolean
   /** Ids of the statements that the next run compares again. */
@@ -188,6 +190,9 @@ export const toleranceOf = (
   return tolerance ?? (byDefault === "derived" ? null : byDefault)
 }
 
+const isSame = (a: Finding["subject"], b: Finding["subject"]): boolean =>
+  a.resourceKind === b.resourceKind && a.id === b.id
+
 const isNoOlder = (moment: Moment, than: Moment): boolean =>
   moment.offset >= than.offset && Instant.atOrAfter(moment.instant, than.instant)
 
@@ -199,7 +204,10 @@ const newestOf = (a: Moment | null, b: Moment | null): Moment | null =>
 export interface Judgement {
   /** The run's pin. */
   readonly asOf: Moment
-  readonly outcome: Pick<ComparisonOutcome, "ran" | "comparedAt" | "feeds" | "notCompared">
+  readonly outcome: Pick<
+    ComparisonOutcome,
+    "ran" | "comparedAt" | "feeds" | "judgesAll" | "notCompared"
+  >
 }
 
 /** The statement that a finding names, and the source and instrument that it is of. */
@@ -211,20 +219,22 @@ export interface NamedStatement {
 /**
  * Tells whether a check that no longer finds a finding clears it: the check ran, with input that is no
  * older than that of the finding. Of a check of statements: it compared the statement of the finding,
- * or the one that corrects it; another date's statement clears nothing
- * (docs/domain/reconciliation.md#clearing-findings).
+ * or the one that corrects it; another date's statement clears nothing, and neither does a run without
+ * the statement's source (docs/domain/reconciliation.md#clearing-findings).
  */
 export const clears = (
-  { asOf, outcome: { ran, comparedAt, feeds, notCompared } }: Judgement,
-  finding: Pick<Finding, "asOf" | "comparedAt">,
+  { asOf, outcome: { ran, comparedAt, feeds, judgesAll, notCompared } }: Judgement,
+  finding: Pick<Finding, "asOf" | "comparedAt" | "subject">,
   statement: NamedStatement | null
 ): boolean => {
   if (!ran || !isNoOlder(asOf, finding.asOf)) return false
-  if (feeds !== null && statement !== null) {
+  if (statement !== null && !judgesAll) {
     const { externalStatementId, feed } = statement
-    return (
-      feeds.has(feed) && !notCompared.some(({ statementId }) => statementId === externalStatementId)
+    const isLeftOut = notCompared.some(
+      ({ statementId, subject }) =>
+        statementId === externalStatementId || isSame(subject, finding.subject)
     )
+    return feeds !== null && feeds.has(feed) && !isLeftOut
   }
   return (
     finding.comparedAt === null ||
@@ -391,7 +401,7 @@ export const withFault = (
  * facts that could not be read has not run; the differences of the others count all the same.
  */
 export const outcomeOf = (
-  identity: Pick<ComparisonOutcome, "check" | "instrumentId">,
+  identity: Pick<ComparisonOutcome, "check" | "instrumentId" | "judgesAll">,
   {
     isCompared,
     notRun,

@@ -12,6 +12,7 @@ import {
   dateKeyOf,
   type ExternalStatement,
   externalStatements,
+  isInForce,
   ownerOf,
   statementsOfDates
 } from "./ExternalStatement.ts"
@@ -51,16 +52,26 @@ export const latestOf = Effect.fnUntraced(function* (feed: StatementFeed, pin?: 
   return Option.fromUndefinedOr(newest?.record)
 })
 
-/** Streams the statements in force of a source and an instrument, oldest business date first. */
-export const inForce = (feed: StatementFeed, pin?: Pin.ResolvedPin) =>
+/**
+ * Streams the statements of cash of an instrument in force whose lines are stored, oldest business date
+ * first: of every source, also of one that is inactive or serves the instrument no longer, since what
+ * it stated may still pay an order.
+ */
+export const cashInForce = (
+  { instrumentId }: Pick<StatementFeed, "instrumentId">,
+  pin: Pin.ResolvedPin
+) =>
   Stream.unwrap(
     Effect.map(Records, (records) =>
       records
         .stream(externalStatements, {
-          where: { inForce: [feedKeyOf(feed)] },
-          ...(pin === undefined ? {} : { pin })
+          where: { instrumentId: [instrumentId], kind: ["cash"] },
+          pin
         })
-        .pipe(Stream.map(({ record }) => record))
+        .pipe(
+          Stream.map(({ record }) => record),
+          Stream.filter((self) => isInForce(self) && self.prunedAt === undefined)
+        )
     )
   )
 

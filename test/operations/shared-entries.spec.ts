@@ -148,6 +148,21 @@ describe("an entry that two statements of its account state", () => {
     }).pipe(engine())
   )
 
+  it.effect("is left for others once the order that reserved it names another line", () =>
+    Effect.gen(function* () {
+      yield* priced
+      const other = { amount: hundred, bankReference: "B" }
+      yield* Bank.states({ id: "st-1", entries: [{ amount: hundred, bankReference: "A" }] })
+      yield* Bank.states({ id: "st-2", at: "second", entries: [other] })
+      const named = { statementId: "st-1", line: 1, amount: hundred }
+      yield* Bank.reserves({ order: { kind: "subscription", orderId: "s1" }, named })
+      assert.strictEqual(yield* delivers("s2", ["st-1", 1, 100000]), left)
+      assert.strictEqual(yield* delivers("s1", ["st-2", 1, 100000]), "")
+      assert.strictEqual(yield* delivers("s2", ["st-1", 1, 100000]), "")
+      assert.strictEqual(yield* takenOfAll, "200000")
+    }).pipe(engine())
+  )
+
   it.effect("of another account are two", () =>
     Effect.gen(function* () {
       yield* priced
@@ -339,6 +354,26 @@ describe("an entry that the bank took back", () => {
       assert.strictEqual(yield* takenOfAll, hundred)
       assert.deepStrictEqual(yield* found, [])
     }).pipe(engine())
+  )
+
+  // An act named it, and the ledger refused the act: the order has reserved it and was not paid by it.
+  it.effect(
+    "is no finding on an order that has only reserved it, and is given up for another",
+    () =>
+      Effect.gen(function* () {
+        yield* priced
+        yield* Bank.states({ id: "st-1", entries: [{ amount: hundred, bankReference: "A" }] })
+        const named = { statementId: "st-1", line: 1, amount: hundred }
+        yield* Bank.reserves({ order: { kind: "subscription", orderId: "s1" }, named })
+        const bookingDate = later.businessDate
+        const again = { amount: hundred, bankReference: "B", bookingDate }
+        const entries = [reversal({ bankReference: "A", bookingDate }), again]
+        yield* Bank.states({ id: "st-2", entries, ...later })
+        assert.deepStrictEqual(yield* found, [])
+        assert.strictEqual(yield* delivers("s1", ["st-2", 2, 100000]), "")
+        assert.deepStrictEqual(yield* found, [])
+        assert.strictEqual(yield* takenOfAll, hundred)
+      }).pipe(engine())
   )
 
   it.effect("is one of two equal ones, and the other pays", () =>

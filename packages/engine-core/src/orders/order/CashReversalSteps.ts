@@ -28,7 +28,7 @@ export interface ReversedCash {
 }
 
 /** Loads what the order's act has used of bank lines as its cash. */
-export const usedTakingsOf = (order: Taking.Order) =>
+const usedTakingsOf = (order: Taking.Order) =>
   Effect.flatMap(Records, (records) =>
     records.stream(Taking.cashTakings, { where: { order: [Taking.orderKeyOf(order)] } }).pipe(
       Stream.map(({ record }) => record),

@@ -64,6 +64,18 @@ export const lockStatements = Effect.fnUntraced(function* (statementIds: Iterabl
   )
 })
 
+/**
+ * Serialises an act of an order with others that take of the lines it names, or of those that the order
+ * took before and may give up. Must run inside `transact`, before the lines are loaded.
+ */
+export const lockLines = Effect.fnUntraced(function* (
+  order: Taking.Order,
+  lines: ReadonlyArray<Cash.CashLine>
+) {
+  const earlier = (yield* takingsOf(order)).filter(({ state }) => state !== "returned")
+  yield* lockStatements([...lines, ...earlier].map(({ statementId }) => statementId))
+})
+
 /** Finds the entries of these statements that lines name, by their name; look-ups by statement, not by line. */
 export const entriesNamed = Effect.fnUntraced(function* (
   lines: ReadonlyArray<Pick<Cash.CashLine, "statementId" | "line">>,
@@ -281,18 +293,15 @@ const giveBack = Effect.fnUntraced(function* (taking: Stored<Taking.CashTaking>,
 
 /**
  * Reserves the bank lines for their order, in the transaction that plans and checks the act: from then
- * on no other order can count their cash.
+ * on no other order can count their cash. What an earlier act of the order reserved, and the ledger did
+ * not commit, returns to its lines: acts of one order run one after another.
  */
 export const reserveCash = Effect.fnUntraced(function* (
   { order, lines, reserved }: JudgedLines,
   act: OperationAct
 ) {
   const records = yield* Records
-  const names = new Set(lines.flatMap(({ shared }) => [...shared]))
-  const again = reserved.filter((taking) =>
-    Taking.linesOf(taking).some((line) => names.has(Cash.nameOf(line)))
-  )
-  yield* Effect.forEach(again, (taking) => giveBack(taking, act), { discard: true })
+  yield* Effect.forEach(reserved, (taking) => giveBack(taking, act), { discard: true })
   for (const { named: line, pays, amountOfLine } of lines) {
     yield* takeOf({ ...line, amountOfLine }, act)
     const { kind, orderId } = order

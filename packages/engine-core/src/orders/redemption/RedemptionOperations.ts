@@ -17,12 +17,7 @@ import {
   shownAfter
 } from "../order/OrderSteps.ts"
 import type * as Cash from "../order/CashLine.ts"
-import {
-  consumeReserved,
-  lockStatements,
-  releaseReserved,
-  reserveCash
-} from "../order/CashSteps.ts"
+import { consumeReserved, lockLines, releaseReserved, reserveCash } from "../order/CashSteps.ts"
 import { type Redemption, RedemptionId, redemptions, decide } from "./Redemption.ts"
 import { claim } from "./RedemptionClaimOperations.ts"
 import { load, settling } from "./RedemptionGateLookups.ts"
@@ -85,7 +80,7 @@ export const settle = Operation.defineOnLedger("redemption.settle", {
   input: Paid,
   gates: (input, act) => Effect.map(settling(input, act), ({ rows }) => rows),
   plan: Effect.fn("redemption.settle.plan")(function* (input, act) {
-    yield* lockStatements(input.cash.map(({ statementId }) => statementId))
+    yield* lockLines(orderOf(input.redemptionId), input.cash)
     const acting = yield* settling(input, act)
     yield* Effect.fromResult(judge(acting.rows))
     const { self, lines } = acting
@@ -156,6 +151,9 @@ const paid = Effect.fnUntraced(function* (self: Redemption, cash: ReadonlyArray<
   }
 })
 
+/** The order, as bank lines are taken for it. */
+const orderOf = (orderId: string) => ({ kind: "redemption", orderId }) as const
+
 /** Records the bank lines of an act after the ledger has committed it, and returns the view. */
 const matched = Effect.fnUntraced(function* (
   redemptionId: string,
@@ -165,7 +163,7 @@ const matched = Effect.fnUntraced(function* (
   const records = yield* Records
   const self = yield* reload(redemptions, redemptionId)
   if (lines.length === 0) return RedemptionView.of(self, act.now)
-  const order = { kind: "redemption", orderId: redemptionId } as const
+  const order = orderOf(redemptionId)
   const { cash } = yield* consumeReserved(order, { cash: lines, refunds: [] }, act)
   const after = yield* records.append(redemptions, self, { on: "match", lines: cash }, act)
   yield* releaseReserved(order, ["reserved"], act)

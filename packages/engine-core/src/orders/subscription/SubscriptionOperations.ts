@@ -22,18 +22,8 @@ import {
   decide,
   SubscriptionMachine
 } from "./Subscription.ts"
-import {
-  consumeReserved,
-  lockStatements,
-  releaseReserved,
-  reserveCash
-} from "../order/CashSteps.ts"
-import {
-  dropReversed,
-  lessReversed,
-  type ReversedCash,
-  usedTakingsOf
-} from "../order/CashReversalSteps.ts"
+import { consumeReserved, lockLines, releaseReserved, reserveCash } from "../order/CashSteps.ts"
+import { dropReversed, lessReversed, type ReversedCash } from "../order/CashReversalSteps.ts"
 import { claim } from "./SubscriptionClaimOperations.ts"
 import { withRemaining } from "./SubscriptionLotLookups.ts"
 import {
@@ -112,7 +102,7 @@ export const deliver = Operation.defineOnLedger("subscription.deliver", {
   input: Paid,
   gates: (input, act) => Effect.map(delivering(input, act), ({ rows }) => rows),
   plan: Effect.fn("subscription.deliver.plan")(function* (input, act) {
-    yield* lockLines(input.subscriptionId, input.cash)
+    yield* lockLines(orderOf(input.subscriptionId), input.cash)
     const { self, context, lines, reversed, rows } = yield* delivering(input, act)
     yield* Effect.fromResult(judge(rows))
     yield* withoutReversed(self, reversed, act)
@@ -130,7 +120,7 @@ export const settle = Operation.defineOnLedger("subscription.settle", {
   input: Settled,
   gates: (input, act) => Effect.map(settling(input, act), ({ rows }) => rows),
   plan: Effect.fn("subscription.settle.plan")(function* (input, act) {
-    yield* lockLines(input.subscriptionId, [...input.cash, ...input.refunds])
+    yield* lockLines(orderOf(input.subscriptionId), [...input.cash, ...input.refunds])
     const acting = yield* settling(input, act)
     yield* Effect.fromResult(judge(acting.rows))
     if (acting.on === "exchange") return { commands: [exchange(acting)], last: true }
@@ -162,14 +152,8 @@ export const timely = [
   })
 ] as const
 
-/** Serialises an act with others that take of the lines it names, or of those that the order took before. */
-const lockLines = Effect.fnUntraced(function* (
-  subscriptionId: string,
-  lines: ReadonlyArray<Cash.CashLine>
-) {
-  const earlier = yield* usedTakingsOf({ kind: "subscription", orderId: subscriptionId })
-  yield* lockStatements([...lines, ...earlier].map(({ statementId }) => statementId))
-})
+/** The order, as bank lines are taken for it. */
+const orderOf = (orderId: string) => ({ kind: "subscription", orderId }) as const
 
 /** Ends what the order took of entries which the bank took back; returns the order without that cash. */
 const withoutReversed = Effect.fnUntraced(function* (
@@ -262,7 +246,7 @@ const matched = Effect.fnUntraced(function* (
   act: OperationAct
 ) {
   const records = yield* Records
-  const order = { kind: "subscription", orderId: subscriptionId } as const
+  const order = orderOf(subscriptionId)
   const { cash, refunds } = yield* consumeReserved(order, named, act)
   let self = yield* reload(subscriptions, subscriptionId)
   if (cash.length > 0) {

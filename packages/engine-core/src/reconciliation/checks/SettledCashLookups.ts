@@ -105,7 +105,10 @@ const less = (fact: SettledOrder, amount: Decimal.Decimal): SettledOrder => ({
 /** Number of statements whose reversals are looked up together. */
 const statementsMax = 100
 
-/** Loads the takings of entries that the bank took back in statements of the instrument's account. */
+/**
+ * Loads what orders used of entries that the bank took back in statements of the instrument's account. What
+ * an order has only reserved is not in its cash.
+ */
 const reversedTakings = Effect.fnUntraced(function* (instrument: InstrumentIdentity, at: Point) {
   const records = yield* Records
   const bulk = yield* Bulk
@@ -134,7 +137,7 @@ const reversedTakings = Effect.fnUntraced(function* (instrument: InstrumentIdent
         yield* records.stream(cashTakings, { pin, where: { statementId: statementIds } }).pipe(
           Stream.runForEach(({ record: taking }) =>
             Effect.sync(() => {
-              for (const place of linesOf(taking)) {
+              for (const place of taking.state === "used" ? linesOf(taking) : []) {
                 const key = `${orderKeyOf(taking)}/${taking.pays}/${nameOf(place)}`
                 if (names.has(nameOf(place))) found.set(key, { taking, place })
               }

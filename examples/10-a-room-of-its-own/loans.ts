@@ -168,6 +168,7 @@ const grant = Operation.defineOnLedger("x-loan.grant", {
   approvers: 1,
   input: Terms,
   refuses: ["already-exists", "rule-refused"],
+  conditions: ["figures-moved", "x-loan-principal", "x-loan-due-later"],
   gates: (input, act) => judged(input, act.now),
   figures: ({ principal, dueAt }) =>
     Effect.succeed({

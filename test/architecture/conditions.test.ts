@@ -6,6 +6,9 @@ import { conditions } from "#core/kernel/Conditions.ts"
 import { gates } from "#core/kernel/Refusal.ts"
 import { statementConditions } from "#core/ports/StatementSource.ts"
 import { checkNames } from "#core/vocabulary/ReconciliationChecks.ts"
+import * as KindConditions from "../../packages/engine-core/scripts/kind-conditions.ts"
+import { reaches } from "../../packages/engine-core/scripts/refusal-reach.ts"
+import { operations } from "#core/catalogue.ts"
 import { root, sources } from "./sources.ts"
 
 const names = Object.keys(conditions)
@@ -101,5 +104,32 @@ describe("the table of conditions", () => {
         .toArray()
     )
     expect(written).toEqual([])
+  })
+})
+
+describe("the refusals of a write", () => {
+  const reached = reaches()
+
+  it("are those of its sources; run `npm run docs` when a condition was added", () => {
+    expect(readFileSync(KindConditions.file, "utf8")).toBe(KindConditions.text(reached))
+  })
+
+  it("name no business rule where no condition judges the write, and name it where one does", () => {
+    const wrong = operations.filter(
+      ({ kind, refuses }) =>
+        refuses.includes("rule-refused") !== (reached.get(kind)?.conditions ?? new Set()).size > 0
+    )
+    expect(wrong.map(({ kind }) => kind)).toEqual([])
+  })
+
+  // Records refuse an id that is not there, or is taken; a business rule is a condition's.
+  it("name no slug that its sources never say", () => {
+    const others = ["not-found", "already-exists", "rule-refused"]
+    const unsaid = operations.flatMap(({ kind, refuses }) =>
+      refuses
+        .filter((slug) => !others.includes(slug) && reached.get(kind)?.slugs.has(slug) !== true)
+        .map((slug) => `${kind} ${slug}`)
+    )
+    expect(unsaid).toEqual([])
   })
 })

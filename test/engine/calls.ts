@@ -13,6 +13,7 @@ import { Effect, Option, References, Result, type Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { approvals } from "#core/writes/Approval.ts"
 import { operations } from "#core/writes/OperationRecord.ts"
+import { undeclared } from "./declared-refusals.ts"
 
 export const person = (sub: string, ...roles: Caller.Caller["roles"]): Caller.Caller => ({
   sub,
@@ -136,7 +137,7 @@ export const write = (
 ) =>
   Effect.gen(function* () {
     const answer = yield* Effect.result(submitKind(kind, params, body, { caller, ifMatch }))
-    if (Result.isFailure(answer)) return refusedAs(answer.failure)
+    if (Result.isFailure(answer)) return refusedAs(answer.failure, kind)
     const opened = answer.success
     const awaits = field(opened, "state") === "awaiting"
     return yield* ended(awaits ? yield* sign(field(opened, "actionKey")) : opened)
@@ -157,13 +158,20 @@ export const openAction = (
 export const approveAction = (actionKey: PlainJson.Plain) =>
   Effect.gen(function* () {
     const answer = yield* Effect.result(sign(actionKey))
-    return Result.isFailure(answer) ? refusedAs(answer.failure) : yield* ended(answer.success)
+    return Result.isFailure(answer) ? refusedAs(answer.failure, null) : yield* ended(answer.success)
   })
 
-const refusedAs = (failure: unknown): Ended => {
+/** The refusal of a call; throws where the write of the kind does not declare it. */
+const refusedAs = (failure: unknown, kind: string | null): Ended => {
   const { slug, details } = failure as { slug: string; details?: { gate?: string; check?: string } }
+  if (kind !== null) declaredBy(kind, { slug, check: details?.check })
   const why = [slug, details?.gate, details?.check].filter((word) => word !== undefined).join(" ")
   return { state: "refused", why, result: {} }
+}
+
+const declaredBy = (kind: string, refusal: Parameters<typeof undeclared>[1]): void => {
+  const breaches = undeclared(kind, refusal)
+  if (breaches.length > 0) throw new Error(breaches.join("\n"))
 }
 
 /** Runs the engine until it rests; returns how the operation of an answer ended. */
@@ -173,10 +181,12 @@ const ended = (answer: { readonly value: PlainJson.Plain }) =>
     const records = yield* Records
     const record = yield* records.get(operations, String(field(answer, "operationId")))
     const problem = record.problem as { type?: string; gate?: string; check?: string } | null
+    const slug = problem?.type?.split(":").at(-1)
+    if (slug !== undefined) declaredBy(record.kind, { slug, check: problem?.check })
     const why =
       problem === null
         ? ""
-        : [problem.type?.split(":").at(-1), problem.gate, problem.check]
+        : [slug, problem.gate, problem.check]
             .filter((word) => word !== null && word !== undefined)
             .join(" ")
     return {

@@ -5,6 +5,7 @@
 import { subscribe, unsubscribe } from "node:diagnostics_channel"
 import type { IncomingMessage, OutgoingHttpHeaders, Server, ServerResponse } from "node:http"
 import { createRequire } from "node:module"
+import { Catalogue } from "@bursar/engine-core"
 import { Duration } from "@bursar/engine-core/kernel"
 import { Result } from "effect"
 import { brotliDecompressSync, gunzipSync } from "node:zlib"
@@ -12,6 +13,7 @@ import * as Document from "#host/api/Document.ts"
 import * as Refusals from "#host/api/document/Refusals.ts"
 import type { Route } from "#host/api/Route.ts"
 import * as RawPath from "#host/middleware/RawPath.ts"
+import { undeclared } from "../engine/declared-refusals.ts"
 
 /** A request and its answer, as they left the process. */
 export interface Exchange {
@@ -179,6 +181,7 @@ export const judgeOf = (
   const memo = documents.get(routes) ?? documentOf(routes)
   documents.set(routes, memo)
   const { document, find, shapes } = memo
+  const declared = writesOf(routes)
 
   /** The answer itself, and the pointer at which it lies in the document. */
   const answerAt = (route: Route, status: number) => {
@@ -226,6 +229,7 @@ export const judgeOf = (
       ...missing,
       ...unlisted,
       ...judgeSlug(exchange, route),
+      ...judgeWrites(exchange, route, declared),
       ...judgeTag(exchange),
       ...judgeBody(exchange, answer)
     ]
@@ -290,6 +294,49 @@ const judgeSlug = ({ body, status }: Exchange, route: Route): ReadonlyArray<stri
   const slug = String(at(JSON.parse(body), "type")).replace("urn:bursar:problem:", "")
   const listed: ReadonlyArray<string> = Refusals.of(route)
   return listed.includes(slug) ? [] : [`refuses with ${slug}, which ${route.name} does not list`]
+}
+
+/** Kinds of the routes' writes that are the catalogue's own: a toy of a test has other refusals. */
+const writesOf = (routes: ReadonlyArray<Route>): ReadonlySet<string> =>
+  new Set(
+    routes.flatMap(({ answers }) =>
+      answers.with === "write" && Catalogue.operations.includes(answers.operation)
+        ? [answers.operation.kind]
+        : []
+    )
+  )
+
+/** A write is refused by what it declares: in the answer of its call, and in each record of a write. */
+const judgeWrites = (
+  { body, status }: Exchange,
+  { answers }: Route,
+  declared: ReadonlySet<string>
+): ReadonlyArray<string> => {
+  if (body === null || body === "" || answers.with === "export") return []
+  const judge = (kind: Json | undefined, problem: Json | undefined): ReadonlyArray<string> => {
+    const type = at(problem, "type")
+    if (typeof type !== "string" || typeof kind !== "string" || !declared.has(kind)) return []
+    const check = at(problem, "check")
+    return undeclared(kind, {
+      slug: type.replace("urn:bursar:problem:", ""),
+      check: typeof check === "string" ? check : null
+    })
+  }
+  const visit = (json: Json): ReadonlyArray<string> => {
+    if (typeof json !== "object" || json === null) return []
+    return [
+      ...judge(at(json, "kind"), at(json, "problem")),
+      ...Object.values(json).flatMap((member: Json) => visit(member))
+    ]
+  }
+  if (!/^[{[]/u.test(body)) return []
+  const json: Json = JSON.parse(body)
+  // What refuses every route, such as a body that is too large, is no refusal of the write.
+  const isOfWrite =
+    status >= 400 &&
+    answers.with === "write" &&
+    !Refusals.common.has(String(at(json, "type")).replace("urn:bursar:problem:", ""))
+  return [...(isOfWrite ? judge(answers.operation.kind, json) : []), ...visit(json)]
 }
 
 // The outside judge

@@ -4,11 +4,13 @@ import { Result } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import * as Collection from "#core/kernel/Collection.ts"
+import { judge } from "#core/kernel/Gates.ts"
 import * as Invariant from "#core/kernel/Invariant.ts"
 import {
   type DealingCycle,
   dealingCycles,
-  decide,
+  admitted,
+  againstSettling,
   evolve,
   type Fact,
   nothing
@@ -49,7 +51,9 @@ const released: Fact = { on: "release", at: between, uid: "1220ff" }
 const cycle = (...facts: ReadonlyArray<Fact>) => facts.reduce(evolve, opened)
 
 const outcome = (self: DealingCycle, on: "settle" | "release", now: Instant.Instant): string => {
-  const decided = decide(self, { on, now })
+  const decided = Result.flatMap(admitted(self, on), () =>
+    on === "release" ? Result.void : judge(againstSettling(self, now))
+  )
   if (Result.isSuccess(decided)) return "admitted"
   const { slug, details } = decided.failure
   return slug === "state-conflict" ? `${slug} ${details.check}` : `${details.gate} ${details.check}`

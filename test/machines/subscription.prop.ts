@@ -11,13 +11,11 @@ import {
   owesRefund,
   type Subscription,
   subscriptions,
-  type Command,
-  decide,
   evolve,
   type Fact,
   SubscriptionMachine
 } from "#core/orders/subscription/Subscription.ts"
-import { claimed, line } from "./subscriptions.ts"
+import { claimed, type Command, decide, line } from "./subscriptions.ts"
 
 const at = Instant.of("2026-08-03T09:00:00Z")
 const valueDate = Date.of("2026-08-03")

@@ -6,8 +6,6 @@ import {
   orderStateAt,
   type Subscription,
   subscriptions,
-  type Command,
-  decide,
   evolve,
   type Fact,
   type SubscriptionMachine
@@ -15,7 +13,7 @@ import {
 import type * as Machine from "#core/kernel/Machine.ts"
 import * as Invariant from "#core/kernel/Invariant.ts"
 import { cashStands } from "#core/orders/order/Order.ts"
-import { at, claimed, id, line, party } from "./subscriptions.ts"
+import { at, claimed, type Command, decide, id, line, party } from "./subscriptions.ts"
 
 const onValueDate = Instant.of("2026-08-03T09:00:00Z")
 const date = Date.of("2026-08-03")

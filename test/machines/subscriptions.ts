@@ -1,7 +1,14 @@
 /** A subscription just claimed, and bank lines, for the tests that move it. */
 import { Date, Decimal, Instant, Party, RecordId, Zone } from "@bursar/engine-core/kernel"
 import { Result } from "effect"
-import type { Subscription } from "#core/orders/subscription/Subscription.ts"
+import { judge } from "#core/kernel/Gates.ts"
+import * as Machine from "#core/kernel/Machine.ts"
+import {
+  type Command as JudgedCommand,
+  objections,
+  type Subscription,
+  SubscriptionMachine
+} from "#core/orders/subscription/Subscription.ts"
 
 export const party = (hint: string) => Party.of(`${hint}::1220aa`)
 export const id = <const N extends string>(text: string) =>
@@ -66,6 +73,16 @@ export const claimed = (changes: Partial<Subscription> = {}): Subscription => ({
   allocation: null,
   ...changes
 })
+
+/** Commands of the venue: those that its conditions judge, and the ends that the state alone allows. */
+export type Command = JudgedCommand | { readonly on: "withdraw" | "release" }
+
+/** Judges a command as the writes of a subscription do: by its state, then by its conditions. */
+export const decide = (self: Subscription, command: Command) =>
+  Machine.admit(SubscriptionMachine, self, command.on).pipe(
+    Result.flatMap(() => ("cash" in command ? judge(objections(self, command)) : Result.void)),
+    Result.map(() => command)
+  )
 
 /** A line of one bank statement. */
 export const line = (line: number, amount: string) => ({

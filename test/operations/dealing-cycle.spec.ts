@@ -7,7 +7,7 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import * as DealingCycleQueries from "#core/orders/dealing-cycle/DealingCycleQueries.ts"
 import { orderStateAt } from "#core/orders/redemption/Redemption.ts"
-import { decide } from "#core/orders/dealing-cycle/DealingCycle.ts"
+import { admitted } from "#core/orders/dealing-cycle/DealingCycle.ts"
 import { approvals } from "#core/writes/Approval.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
@@ -764,7 +764,7 @@ describe("both sides of a cycle", () => {
       yield* invested({ a: "200" })
       const cycle = yield* Cycles.cycle("c1")
       for (const on of ["settle", "release"] as const) {
-        const again = decide(cycle, { on, now: Instant.of(Cycles.monday) })
+        const again = admitted(cycle, on)
         assert.strictEqual(
           Result.isFailure(again) ? again.failure.details.detail : "",
           "The dealing cycle c1 has ended: it was settled."

@@ -75,7 +75,12 @@ describe("the document of a host with the room", () => {
   it("lacks a route, a word or a refusal of the room, or of the engine", () => {
     const routes = Route.table(catalogue)
     const text = Document.text(routes, catalogue)
-    for (const word of ["/v1/x-loans/{loanId}:write-off", "x-loan.overdue", "x-loan-not-overdue"]) {
+    for (const word of [
+      "/v1/x-loans/{loanId}:write-off",
+      "x-loan.overdue",
+      "x-loan-not-overdue",
+      "x-loan-due-later"
+    ]) {
       expect(text).toContain(word)
     }
     expect(routes.length).toBe(Route.table(Catalogue).length + 5)

@@ -205,6 +205,15 @@ describe("two rooms", () => {
     ])
   })
 
+  it("refuse by a condition that no room declares", () => {
+    const write = writeOf("x-gift.give", "POST /v1/x-gifts", {
+      conditions: ["not-held", "x-gift-small"]
+    })
+    expect(faultsOf(roomOf({ writes: [write] }))).toEqual([
+      "The room x-gifts: its write x-gift.give names the condition x-gift-small, which no room declares."
+    ])
+  })
+
   it("pull a trigger by a write, or announce an event, that no room declares", () => {
     const machine = machineOf("XGiftState", "x-gift.take", ["x-gift.gone"])
     expect(faultsOf(roomOf({ writes: [give], machine }))).toEqual([

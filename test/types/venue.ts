@@ -26,12 +26,13 @@ holds<Same<Venue.WriteKind, AskedOperationKind>>()
 type WriteTypesOf<K extends Venue.WriteKind> = readonly [
   body: IsKnownWhole<Venue.WriteBody<K>>,
   result: IsKnownWhole<Venue.WriteResult<K>>,
-  refusals: Same<IsWords<Venue.RefusalOf<K>>, true>
+  refusals: Same<IsWords<Venue.RefusalOf<K>>, true>,
+  conditions: IsWords<Venue.ConditionOf<K>>
 ]
 /** A union of words, and not any text. */
 type IsWords<T> = string extends T ? false : true
 type EveryWrite = { readonly [K in Venue.WriteKind]: WriteTypesOf<K> }
-type WholeWrite = readonly [body: true, result: true, refusals: true]
+type WholeWrite = readonly [body: true, result: true, refusals: true, conditions: true]
 holds<EveryWrite extends { readonly [K in Venue.WriteKind]: WholeWrite } ? true : false>()
 
 // The same of every read.
@@ -70,6 +71,14 @@ holds<"ledger-rejected" extends Venue.RefusalOf<"subscription.claim"> ? true : f
 // @ts-expect-error no person approves a claim
 holds<"same-approver" extends Venue.RefusalOf<"subscription.claim"> ? true : false>()
 holds<"same-approver" extends Venue.RefusalOf<"instrument.record"> ? true : false>()
+// @ts-expect-error the order's state alone decides about its end
+holds<"rule-refused" extends Venue.RefusalOf<"subscription.withdraw"> ? true : false>()
+// @ts-expect-error its approvers sign no figures, and no condition judges it
+holds<"rule-refused" extends Venue.RefusalOf<"webhook.remove"> ? true : false>()
+// Its approvers sign figures, which may have moved.
+holds<"rule-refused" extends Venue.RefusalOf<"restriction.lift"> ? true : false>()
+holds<Same<Venue.ConditionOf<"restriction.lift">, "figures-moved">>()
+holds<Same<Venue.ConditionOf<"redemption.withdraw">, "burn-requested">>()
 // @ts-expect-error the ledger has no part in the record of an instrument
 holds<"ledger-rejected" extends Venue.RefusalOf<"instrument.record"> ? true : false>()
 

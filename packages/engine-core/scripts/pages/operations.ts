@@ -1,5 +1,6 @@
 /** Every write: its route, who makes it, how many approve it, and how it can be refused. */
 import { askedOperationKinds, engineOpened } from "../../src/vocabulary/OperationKind.ts"
+import { conditionsOf } from "../../src/writes/CallRefusals.ts"
 import { timely, type Write, writes } from "./declared.ts"
 import { effects, type Eyes, eyes as needed } from "./eyes.ts"
 import { anchor, code, codes, type Page, page, table } from "./page.ts"
@@ -14,7 +15,12 @@ const section = (write: Write): ReadonlyArray<string> => [
     `- Route: ${code(write.route)}`,
     `- Made by: ${codes(write.makers)}`,
     `- Approvers: ${eyes(write.approvers)}${write.figures === undefined ? "" : ", who sign its figures"}`,
-    `- Refuses: ${write.refuses.map((slug) => `[${code(slug)}](refusals.md)`).join(", ") || "–"}`
+    `- Refuses: ${write.refuses.map((slug) => `[${code(slug)}](refusals.md)`).join(", ") || "–"}`,
+    `- Conditions: ${
+      conditionsOf(write)
+        .map((name) => `[${code(name)}](conditions.md)`)
+        .join(", ") || "–"
+    }`
   ].join("\n")
 ]
 

@@ -177,9 +177,12 @@ const referencesOf = (room: Room): ReadonlyArray<Reference> =>
               (word): Reference => ({ kind: "eventTypes", word, by: `its machine ${machine.name}` })
             )
           ])),
-      ...writes.flatMap(({ kind, refuses }) =>
-        refuses.map((word): Reference => ({ kind: "refusals", word, by: `its write ${kind}` }))
-      ),
+      ...writes.flatMap(({ conditions = [], kind, refuses }) => [
+        ...refuses.map((word): Reference => ({ kind: "refusals", word, by: `its write ${kind}` })),
+        ...conditions.map(
+          (word): Reference => ({ kind: "conditions", word, by: `its write ${kind}` })
+        )
+      ]),
       ...queries.flatMap((read) => [
         ...("refuses" in read
           ? read.refuses.map(

@@ -1,7 +1,7 @@
 /** Types of the catalogue's writes, by their kind: body, result and refusals. */
 import type { DeclaredOperation } from "../catalogue.ts"
 import type { ProgramInput } from "../kernel/ProgramInput.ts"
-import type { SlugOf } from "../writes/CallRefusals.ts"
+import type * as CallRefusals from "../writes/CallRefusals.ts"
 import type { WriteAnswer } from "../writes/WriteAnswer.ts"
 
 /** Kinds of write that a person or a program makes. */
@@ -23,7 +23,10 @@ export type WriteBody<K extends WriteKind> = ProgramInput<
 export type WriteResult<K extends WriteKind> = DeclaredOf<K>["result"]["Type"]
 
 /** Slugs by which a write of a kind can be refused: at its call, at an approval, and as it ends. */
-export type RefusalOf<K extends WriteKind> = SlugOf<DeclaredOf<K>>
+export type RefusalOf<K extends WriteKind> = CallRefusals.SlugOf<DeclaredOf<K>>
+
+/** Conditions of a kind: one of them is the `check` of a refusal by a business rule. */
+export type ConditionOf<K extends WriteKind> = CallRefusals.ConditionOf<K>
 
 /** A write as it stands: an operation, or an action that awaits its approvers. */
 export type Action<K extends WriteKind = WriteKind> = Omit<WriteAnswer, "kind" | "result"> & {

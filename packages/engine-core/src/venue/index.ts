@@ -33,6 +33,7 @@ export { make, type Person, type Venue } from "./Venue.ts"
 export type { KeyOption, WriteError } from "./WriteCalls.ts"
 export type {
   Action,
+  ConditionOf,
   RefusalOf,
   SucceededAction,
   WriteBody,

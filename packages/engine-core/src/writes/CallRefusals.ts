@@ -1,5 +1,6 @@
 /** Refusals of the calls of a write, besides those that its own declaration names. */
 import type { Slug } from "../kernel/Refusal.ts"
+import { kindConditions } from "./KindConditions.ts"
 
 /** Refusals of a call of a four-eyes write, beside those of every write. */
 export const fourEyes = [
@@ -9,34 +10,92 @@ export const fourEyes = [
   "auditor-never-approves"
 ] as const satisfies ReadonlyArray<Slug>
 
-/** Refusals of every write: of its caller, its input and its key. */
-type EveryWrite =
-  | "invalid-request"
-  | "unauthenticated"
-  | "permission-denied"
-  | "idempotency-key-reused"
-  | "not-ready"
-  | "overloaded"
-  | "ledger-unavailable"
-  | "internal"
+/**
+ * Refusals of every write: of its caller, its input and its key, and of one that still awaits its
+ * approvers, or needs none, where an end or an approval is asked for.
+ */
+const everyWrite = [
+  "invalid-request",
+  "unauthenticated",
+  "permission-denied",
+  "idempotency-key-reused",
+  "state-conflict",
+  "not-ready",
+  "overloaded",
+  "ledger-unavailable",
+  "internal"
+] as const satisfies ReadonlyArray<Slug>
 
 /** Refusals by the ledger, of a write that the venue makes there. */
-type OnLedger = "ledger-rejected" | "contract-stale" | "ledger-timeout"
+const onLedger = ["ledger-rejected", "contract-stale"] as const satisfies ReadonlyArray<Slug>
 
-/** Refusals of whoever signs an action, and of an action that ends without an operation. */
-type OfApproval = (typeof fourEyes)[number] | "same-approver" | "rule-refused" | "not-found"
+/** Refusals of whoever signs or rejects an action, and of an action that ends without an operation. */
+const ofApproval = [
+  ...fourEyes,
+  "same-approver",
+  "idempotency-in-progress",
+  "not-found"
+] as const satisfies ReadonlyArray<Slug>
+
+/** Condition of a write whose approvers sign figures: its refusal may come at each signature. */
+const moved = "figures-moved"
+
+interface DeclaredRefusals {
+  readonly kind: string
+  readonly refuses: ReadonlyArray<Slug>
+  readonly approvers: 0 | 1 | 2
+  readonly on: string
+}
+
+/** Conditions that a refusal of a write may name as `check`, by its kind; of a room's write any text. */
+export type ConditionOf<K extends string> = K extends keyof typeof kindConditions
+  ? (typeof kindConditions)[K][number]
+  : string
 
 /** Slugs by which a declared write can be refused: at its call, at an approval, and as it ends. */
-export type SlugOf<
-  D extends {
-    readonly refuses: ReadonlyArray<Slug>
-    readonly approvers: 0 | 1 | 2
-    readonly on: string
-  }
-> =
+export type SlugOf<D extends DeclaredRefusals> =
   | D["refuses"][number]
-  | EveryWrite
-  /** A write that still awaits its approvers, or needs none, where an end or an approval is asked for. */
-  | "state-conflict"
-  | (D["approvers"] extends 0 ? never : OfApproval)
-  | (D["on"] extends "ledger" ? OnLedger : never)
+  | (typeof everyWrite)[number]
+  | (D["approvers"] extends 0 ? never : (typeof ofApproval)[number])
+  | (typeof moved extends ConditionOf<D["kind"]> ? "rule-refused" : never)
+  | (D["on"] extends "ledger" ? (typeof onLedger)[number] : never)
+
+/**
+ * Names of the conditions that a refusal of a write may name as `check`: those of its kind, or those
+ * that the declaration of a room's write lists.
+ */
+export const conditionsOf = ({
+  conditions = [],
+  kind
+}: {
+  readonly kind: string
+  readonly conditions?: ReadonlyArray<string>
+}): ReadonlyArray<string> => (isBuiltIn(kind) ? kindConditions[kind] : conditions)
+
+const isBuiltIn = (kind: string): kind is keyof typeof kindConditions => kind in kindConditions
+
+/** Refusals of a write's own call: those that it declares, and those of figures that moved. */
+export const ofCall = (
+  operation: Pick<DeclaredRefusals, "kind" | "refuses" | "approvers"> & {
+    readonly figures?: unknown
+  }
+): ReadonlyArray<Slug> => [
+  ...new Set<Slug>([
+    ...operation.refuses,
+    // A repeated call that approves is refused where the action's figures have moved.
+    ...(operation.figures === undefined ? [] : (["rule-refused"] as const)),
+    "idempotency-key-reused",
+    ...(operation.approvers === 0 ? [] : fourEyes)
+  ])
+]
+
+/** Slugs by which a write can be refused, as `SlugOf` has them for the compiler. */
+export const slugsOf = (
+  operation: DeclaredRefusals & { readonly figures?: unknown }
+): ReadonlySet<Slug> =>
+  new Set<Slug>([
+    ...ofCall(operation),
+    ...everyWrite,
+    ...(operation.approvers === 0 ? [] : ofApproval),
+    ...(operation.on === "ledger" ? onLedger : [])
+  ])

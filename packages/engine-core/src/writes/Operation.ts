@@ -119,6 +119,11 @@ export interface OperationDeclaration<K extends OperationKind, I, R, S extends S
   readonly result: Schema.Codec<R, unknown>
   /** Every refusal that judging or running it can give. */
   readonly refuses: ReadonlyArray<S>
+  /**
+   * Names of the conditions that a refusal of a room's write may name. Those of the engine's own writes
+   * follow from their sources (`KindConditions`).
+   */
+  readonly conditions?: ReadonlyArray<string>
 }
 
 /** Commands of one step: one ledger transaction, submitted as the venue. */

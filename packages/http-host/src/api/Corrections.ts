@@ -1,5 +1,5 @@
 /** Additions to the generated document: roles, refusals, headers, open sets, examples. */
-import type { Catalogue } from "@bursar/engine-core"
+import { CallRefusals, type Catalogue, type Operation as Write } from "@bursar/engine-core"
 import type { OpenApi } from "effect/http-api"
 import type { OpenAPIV3_1 } from "openapi-types"
 import * as Body from "../wire/Body.ts"
@@ -184,12 +184,22 @@ const mendOperation = (
     parameters: Parameters.of(operation, route, firstWords),
     "x-roles": admits.by === "anyone" ? [] : admits.by === "approver" ? ["approver"] : admits.roles,
     ...(answers.with === "write"
-      ? { "x-approvers": answers.operation.approvers, "x-slow": "operation" }
+      ? {
+          "x-approvers": answers.operation.approvers,
+          "x-slow": "operation",
+          ...conditionsOf(answers.operation)
+        }
       : {}),
     ...(answers.with === "list" ? { "x-order": answers.read.order } : {})
   })
   const table = catalogue.refusals
   Answers.mend(operation, route, { problems: Refusals.of(route, table), table })
+}
+
+/** Conditions that a refusal of a write may name; a write without any has no such member. */
+const conditionsOf = (operation: Write.Operation) => {
+  const conditions = CallRefusals.conditionsOf(operation)
+  return conditions.length === 0 ? {} : { "x-conditions": conditions }
 }
 
 /** Body of a route that takes a file: its bytes as they are, in one of several media types. */

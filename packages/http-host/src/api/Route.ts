@@ -179,15 +179,7 @@ export const ofOperation = (operation: Operation.Operation): Route => {
     },
     bodyMax: path.method === "DELETE" ? 0 : jsonMax,
     answers: { with: "write", operation },
-    refuses: [
-      ...operation.refuses,
-      // A repeated call that approves is refused where the action's figures have moved.
-      ...(operation.figures === undefined || operation.refuses.includes("rule-refused")
-        ? []
-        : (["rule-refused"] as const)),
-      "idempotency-key-reused",
-      ...(operation.approvers === 0 ? [] : CallRefusals.fourEyes)
-    ]
+    refuses: CallRefusals.ofCall(operation)
   }
 }
 

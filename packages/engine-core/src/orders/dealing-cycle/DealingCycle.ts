@@ -1,5 +1,5 @@
 /** Record and collection of dealing cycles: the orders of one instrument and cut-off, settled in one transaction. */
-import { Effect, Schema, Result } from "effect"
+import { Effect, Schema, type Result } from "effect"
 import { InstrumentId } from "../../instruments/instrument/Manifest.ts"
 import type { Announcement } from "../../kernel/Announcement.ts"
 import * as Collection from "../../kernel/Collection.ts"
@@ -11,7 +11,7 @@ import * as RecordId from "../../kernel/RecordId.ts"
 import * as Field from "../../templates/Field.ts"
 import { CycleEnding } from "../../vocabulary/sets.ts"
 import { match } from "ts-pattern"
-import { condition, judge, type Judgement } from "../../kernel/Gates.ts"
+import { condition, type Judgement } from "../../kernel/Gates.ts"
 import * as Machine from "../../kernel/Machine.ts"
 import { refuse, type Refused } from "../../kernel/Refusal.ts"
 import { about, announcing } from "../../records/EventDeclaration.ts"
@@ -140,23 +140,10 @@ const Release = Schema.Struct({ on: Schema.Literal("release"), ...ending })
 export const Fact = Schema.Union([Count, Allocate, Unallocate, CutOff, Settle, Release])
 export type Fact = typeof Fact.Type
 
-/** Commands of the venue on a cycle, at an instant. */
-interface Command {
-  readonly on: "settle" | "release"
-  readonly now: Instant.Instant
-}
-
-/** Guard: decides by the cycle's own record whether the command is allowed. */
-export const decide = (self: DealingCycle, command: Command) =>
-  admitted(self, command.on).pipe(
-    Result.flatMap(() => judge(objections(self, command))),
-    Result.map(() => command)
-  )
-
 /** Guard of the state alone; the refusal of an ended cycle names its end. */
 export const admitted = (
   self: Pick<DealingCycle, "cycleId" | "state" | "endedAs">,
-  on: Command["on"]
+  on: "settle" | "release"
 ): Result.Result<void, Refused<"state-conflict">> =>
   self.endedAs === null
     ? Machine.admit(DealingCycleMachine, self, on)
@@ -165,17 +152,17 @@ export const admitted = (
         detail: `The dealing cycle ${self.cycleId} has ended: it was ${self.endedAs}.`
       })
 
-/** Checks of a command on the cycle's own record. */
-export const objections = (self: DealingCycle, { on, now }: Command): ReadonlyArray<Judgement> =>
-  on === "release"
-    ? []
-    : [
-        condition("cut-off-passed", Instant.atOrAfter(now, self.cutOffAt)),
-        condition("settle-by", Instant.isBefore(now, self.settleBy), {
-          recovery: "Release the cycle: its time to settle passed."
-        }),
-        condition("cycle-has-orders", self.members.subscriptions + self.members.redemptions !== 0)
-      ]
+/** Conditions of settling on the cycle's own record; its state alone decides about a release. */
+export const againstSettling = (
+  self: DealingCycle,
+  now: Instant.Instant
+): ReadonlyArray<Judgement> => [
+  condition("cut-off-passed", Instant.atOrAfter(now, self.cutOffAt)),
+  condition("settle-by", Instant.isBefore(now, self.settleBy), {
+    recovery: "Release the cycle: its time to settle passed."
+  }),
+  condition("cycle-has-orders", self.members.subscriptions + self.members.redemptions !== 0)
+]
 
 /** Fold: the cycle after `fact`. */
 export const evolve = (self: DealingCycle, fact: Fact): DealingCycle =>

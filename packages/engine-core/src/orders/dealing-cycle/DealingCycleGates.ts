@@ -12,7 +12,7 @@ import type { Redemption } from "../redemption/Redemption.ts"
 import { mayDeal } from "../redemption/RedemptionGates.ts"
 import type { Subscription } from "../subscription/Subscription.ts"
 import { feedUsable } from "../../statements/nav-feed/PointVerdict.ts"
-import { objections } from "./DealingCycle.ts"
+import * as DealingCycle from "./DealingCycle.ts"
 import type { CycleSettlementContext } from "./CycleSettlementLookups.ts"
 import { beyondRoom, inputsOf } from "./TransactionSize.ts"
 
@@ -56,7 +56,7 @@ export const againstOpening = (
  */
 export const againstSettling = (context: CycleSettlementContext): ReadonlyArray<Judgement> =>
   inOrder([
-    ...objections(context.cycle, { on: "settle", now: context.now }),
+    ...DealingCycle.againstSettling(context.cycle, context.now),
     ...ofControls(context),
     ...ofHolders(context),
     ...ofTerms(context),

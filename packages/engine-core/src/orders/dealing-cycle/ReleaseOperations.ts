@@ -7,7 +7,7 @@ import * as Concerns from "../../writes/ConcernLookups.ts"
 import * as Operation from "../../writes/Operation.ts"
 import * as Timely from "../../records/Timely.ts"
 import type { Redemption } from "../redemption/Redemption.ts"
-import { CycleId, dealingCycles, decide } from "./DealingCycle.ts"
+import { admitted, CycleId, dealingCycles } from "./DealingCycle.ts"
 import { none } from "./DealingCycleOrders.ts"
 import { ordersOf } from "./CycleOrderLookups.ts"
 import { endingOf, withoutContract } from "./OrderEndCommands.ts"
@@ -34,11 +34,11 @@ export const release = Operation.defineOnLedger("dealing-cycle.release", {
   },
   input: ById,
   result: DealingCycleView.DealingCycleView,
-  refuses: ["not-found", "state-conflict", "rule-refused"],
-  plan: Effect.fn("dealing-cycle.release.plan")(function* ({ cycleId }, act) {
+  refuses: ["not-found", "state-conflict"],
+  plan: Effect.fn("dealing-cycle.release.plan")(function* ({ cycleId }) {
     const records = yield* Records
     const cycle = yield* records.get(dealingCycles, cycleId)
-    yield* Effect.fromResult(decide(cycle, { on: "release", now: act.now }))
+    yield* Effect.fromResult(admitted(cycle, "release"))
     const { subscriptions, redemptions } =
       (yield* ordersOf([cycle], { pin: null, holderId: null })).get(cycleId) ?? none
     const ending = exercise(

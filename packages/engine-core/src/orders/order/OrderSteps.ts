@@ -8,7 +8,7 @@ import type { OperationAct } from "../../records/Act.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import * as Cash from "./CashLine.ts"
 
-/** Slugs of the refusals that every operation on an existing order may answer. */
+/** Slugs of the refusals of a write on an existing order that more than its state decides about. */
 export const refuses = ["not-found", "state-conflict", "rule-refused"] as const
 
 /** The member of an operation's input that names bank lines; an order paid on the ledger has none. */

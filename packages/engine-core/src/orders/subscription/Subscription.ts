@@ -1,5 +1,5 @@
 /** Record and collection of subscriptions: orders for units, from claim to close. */
-import { Effect, Schema, Result } from "effect"
+import { Effect, Schema } from "effect"
 import type { Announcement } from "../../kernel/Announcement.ts"
 import * as Collection from "../../kernel/Collection.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
@@ -34,7 +34,7 @@ import {
 } from "../order/OrderFacts.ts"
 import { match, P } from "ts-pattern"
 import * as Date from "../../kernel/Date.ts"
-import { condition, judge, type Judgement } from "../../kernel/Gates.ts"
+import { condition, type Judgement } from "../../kernel/Gates.ts"
 import * as Machine from "../../kernel/Machine.ts"
 import type { State } from "../../kernel/Machine.ts"
 import { about, announcing } from "../../records/EventDeclaration.ts"
@@ -283,9 +283,11 @@ export const Fact = Schema.Union([
 ])
 export type Fact = typeof Fact.Type
 
-/** Commands of the venue. Pricing is none of them: the attestors price, on the ledger. */
+/**
+ * Commands of the venue that more than the order's state decides about. Pricing is no command: the
+ * attestors price, on the ledger.
+ */
 export type Command =
-  | { readonly on: "withdraw" | "release" }
   | ({ readonly on: "exchange" | "settle" } & NamedLines)
   | {
       readonly on: "deliver"
@@ -294,20 +296,9 @@ export type Command =
       readonly deliverBeforeCash: "never" | "allowed"
     }
 
-/**
- * Guard: decides by the order's own record whether the venue may send the command to the ledger. The
- * fact is recorded once the ledger has committed it.
- */
-export const decide = (self: Subscription, command: Command) =>
-  Machine.admit(SubscriptionMachine, self, command.on).pipe(
-    Result.flatMap(() => judge(objections(self, command))),
-    Result.map(() => command)
-  )
-
 /** Conditions of a command on the order's own record, one row a condition. */
 export const objections = (self: Subscription, command: Command): ReadonlyArray<Judgement> =>
   match(command)
-    .with({ on: P.union("withdraw", "release") }, () => [])
     .with({ on: "deliver" }, (deliver) => againstDelivery(self, deliver))
     .with({ on: "settle" }, (named) => againstSettling(self, named))
     .with({ on: "exchange" }, (named) => againstExchange(self, named))

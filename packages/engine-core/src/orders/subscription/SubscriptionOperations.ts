@@ -19,7 +19,6 @@ import {
   SubscriptionId,
   subscriptions,
   toPayBack,
-  decide,
   SubscriptionMachine
 } from "./Subscription.ts"
 import { consumeReserved, lockLines, releaseReserved, reserveCash } from "../order/CashSteps.ts"
@@ -70,9 +69,10 @@ const withdraw = Operation.defineOnLedger("subscription.withdraw", {
   route: "POST /v1/subscriptions/{subscriptionId}:withdraw",
   makers: ["operator", "app"],
   input: ById,
+  refuses: ["not-found", "state-conflict"],
   plan: Effect.fn("subscription.withdraw.plan")(function* ({ subscriptionId }) {
     const self = yield* load(subscriptionId)
-    yield* Effect.fromResult(decide(self, { on: "withdraw" }))
+    yield* Effect.fromResult(Machine.admit(SubscriptionMachine, self, "withdraw"))
     const argument = endingOf(self)
     const cid = contractOf(self.claimCid, "claim")
     return { commands: [exercise(SubscriptionClaim, cid, "Withdraw", argument)], last: true }
@@ -86,9 +86,10 @@ const release = Operation.defineOnLedger("subscription.release", {
   route: "POST /v1/subscriptions/{subscriptionId}:release",
   makers: ["operator"],
   input: ById,
+  refuses: ["not-found", "state-conflict"],
   plan: Effect.fn("subscription.release.plan")(function* ({ subscriptionId }) {
     const self = yield* load(subscriptionId)
-    yield* Effect.fromResult(decide(self, { on: "release" }))
+    yield* Effect.fromResult(Machine.admit(SubscriptionMachine, self, "release"))
     return { commands: [releasing(self)], last: true }
   }),
   finish: ({ subscriptionId }, act) => shown(subscriptionId, act)

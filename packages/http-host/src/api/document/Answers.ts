@@ -156,13 +156,23 @@ const referTo = (name: string): OpenAPIV3_1.ReferenceObject => ({
   $ref: `#/components/responses/${name}`
 })
 
+/** Short names of the slugs that most routes have together: the document names them hundreds of times. */
+const shortNames = [
+  ["idempotency-key-reused.rule-refused", "rule"],
+  ["offset-unavailable.before-horizon", "pin"],
+  ["approval-rejected.approval-decided.approval-ambiguous", "four-eyes"]
+] as const
+
 /**
  * Name of an answer that several routes share: the status, where it has no slugs but those that are
  * common to all routes, or else the other slugs; with `public` for whoever does not sign in.
  */
 const nameOf = ({ admits }: Route, status: number, slugs: ReadonlyArray<Refusal.Slug>): string => {
   const own = slugs.filter((slug) => !Refusals.common.has(slug))
-  const name = own.length === 0 ? String(status) : own.join(".")
+  const name = shortNames.reduce(
+    (set, [slugs, short]) => set.replace(slugs, short),
+    own.length === 0 ? String(status) : own.join(".")
+  )
   return admits.by === "anyone" ? `public.${name}` : name
 }
 

@@ -45,22 +45,36 @@ interface Branch {
   readonly condition: string
   /** Column that the branch is sorted by and continued after; absent: its rows have to be sorted. */
   readonly key?: "d.sort_key" | "f.sort_key"
+  /** Part of the query that all rows of the branch meet, by its index or its condition. */
+  readonly met?: Part
 }
+
+/** Part of a query that one access path reads by: a filter, a disjunction, or the instants of change. */
+type Part = Filter | Alternatives | "changed"
 
 interface Parts {
   readonly parameters: Parameters.Parameters
   /** Placeholder of the collection. */
   readonly collection: string
-  /** Condition on all columns of the query, in a form that no index serves. */
-  readonly matching: string
+  /**
+   * Condition on the columns of the query, in a form that no index serves. A part that the rows which are
+   * read meet already is left out: it would be taken from the JSON of each row again.
+   */
+  readonly matching: (met?: Part) => string
 }
 
 const partsOf = (query: Query): Parts => {
   const parameters = Parameters.make()
+  const conditions = new Map<Part | undefined, string>()
   return {
     parameters,
     collection: parameters.add(query.collection),
-    matching: ["1", ...filters(query, parameters)].join(" and ")
+    matching: (met) => {
+      const condition =
+        conditions.get(met) ?? ["1", ...filters(query, parameters, met)].join(" and ")
+      conditions.set(met, condition)
+      return condition
+    }
   }
 }
 
@@ -107,8 +121,8 @@ export const countBy = (
   const branches = branchOfCount(db, query, parts)
   const open = (more: string) =>
     branches.map(
-      ({ condition, from }) =>
-        `select ${value} from ${from} where ${condition} and ${matching} and ${more}`
+      ({ condition, from, met }) =>
+        `select ${value} from ${from} where ${condition} and ${matching(met)} and ${more}`
     )
   const counted = (arms: ReadonlyArray<string>): Statement => ({
     sql: `select value, count(*) as records from (${arms.join(" union all ")})
@@ -119,10 +133,10 @@ export const countBy = (
   if (closedSince(db, query) <= COUNTED_MAX || isRead(db, query)) {
     return counted([
       ...open(`d.${pinned.from} <= ${pinned.point}`),
-      `select ${value} ${closedRows(pinned, collection)} and ${matching}`
+      `select ${value} ${closedRows(pinned, collection)} and ${matching()}`
     ])
   }
-  return counted([`select ${value} ${walkedRows(pinned, { collection, matching })}`])
+  return counted([`select ${value} ${walkedRows(pinned, { collection, matching: matching() })}`])
 }
 
 /** Branches that a count reads: those of its rarest filter, or the whole collection. */
@@ -148,7 +162,7 @@ const ofSince = (db: Database, query: ListQuery, limit: number | undefined): Sta
   const pinned = PinSql.pinnedAt(query.pin, parameters)
   if (pinned === undefined) return ofOpen(db, query, limit)
   const begun = `d.${pinned.from} <= ${pinned.point}`
-  const closed = `select ${COLUMNS} ${closedRows(pinned, collection)} and ${matching}
+  const closed = `select ${COLUMNS} ${closedRows(pinned, collection)} and ${matching()}
     ${beyond(query, parameters, "d.sort_key")}`
   return merged(query, [...openArms(db, query, { parts, limit, more: begun }), closed], {
     parts,
@@ -168,7 +182,7 @@ const walk = (
   const after = beyond(query, parameters, "sort_key")
   const rows = walkedRows(pinned, {
     collection,
-    matching,
+    matching: matching(),
     after,
     order: `order by sort_key ${query.direction}`,
     records: records === undefined ? "" : `limit ${parameters.add(records)}`
@@ -218,9 +232,9 @@ const openArms = (
 ): ReadonlyArray<string> => {
   const { matching, parameters } = parts
   const path = chosen(db, query, { parts, limit })
-  return path.map(({ condition, from, key }) => {
+  return path.map(({ condition, from, key, met }) => {
     const after = beyond(query, parameters, key ?? "d.sort_key")
-    const rows = `select ${COLUMNS} from ${from} where ${condition}${after} and ${matching} and ${more}`
+    const rows = `select ${COLUMNS} from ${from} where ${condition}${after} and ${matching(met)} and ${more}`
     if (limit === undefined) {
       // One arm in order is the order of the whole; several are sorted together.
       return path.length === 1 && key !== undefined
@@ -304,7 +318,8 @@ const JOINED = `document_filter f cross join document d indexed by document_open
   on d.collection = f.collection and d.sort_key = f.sort_key and d.to_offset is null`
 
 /** Branches of a filter: each value in order, or many of them sorted. */
-const pathOfFilter = ({ anyOf, column }: Filter, { collection, parameters }: Parts): Path => {
+const pathOfFilter = (filter: Filter, { collection, parameters }: Parts): Path => {
+  const { anyOf, column } = filter
   const values = [...new Set(anyOf)]
   const named = `f.collection = ${collection} and f.name = ${parameters.add(column)}`
   if (values.length > MERGED_MAX) {
@@ -312,7 +327,8 @@ const pathOfFilter = ({ anyOf, column }: Filter, { collection, parameters }: Par
     return [
       {
         from: JOINED,
-        condition: `${named} and f.value in (select value from json_each(${all}))`
+        condition: `${named} and f.value in (select value from json_each(${all}))`,
+        met: filter
       }
     ]
   }
@@ -320,7 +336,8 @@ const pathOfFilter = ({ anyOf, column }: Filter, { collection, parameters }: Par
   return values.map((value) => ({
     from: JOINED,
     condition: `${named} and f.value = ${parameters.add(value)}`,
-    key: "f.sort_key" as const
+    key: "f.sort_key" as const,
+    met: filter
   }))
 }
 
@@ -412,7 +429,9 @@ const changed = (db: Database, query: ListQuery, parts: Parts): ReadonlyArray<Ca
           parameters
         )
       },
-      path: () => [{ from, condition: conditionOf(parts.collection, parts.parameters) }]
+      path: () => [
+        { from, condition: conditionOf(parts.collection, parts.parameters), met: "changed" }
+      ]
     }
   ]
 }
@@ -446,7 +465,8 @@ const candidateOf = (
         return served.flatMap((clause, index) => {
           // A row that meets an earlier alternative is in the branch of that one.
           const earlier = possible.slice(0, index).map((other) => `not (${all(other, parameters)})`)
-          const condition = [all(possible[index] ?? [], parameters), ...earlier].join(" and ")
+          const others = (possible[index] ?? []).filter((other) => other !== clause)
+          const condition = [all(others, parameters), ...earlier].join(" and ")
           const branches: Path = isFilter(clause)
             ? pathOfFilter(clause, parts)
             : [
@@ -457,7 +477,8 @@ const candidateOf = (
               ]
           return branches.map((branch) => ({
             ...branch,
-            condition: `${branch.condition} and ${condition}`
+            condition: `${branch.condition} and ${condition}`,
+            met: alternatives
           }))
         })
       }
@@ -479,11 +500,17 @@ const isDue = (clause: Clause): clause is Exclude<Clause, FilterClause> =>
   clause.nulls === "fail" &&
   clause.column.startsWith("clock:")
 
-/** Conditions of a query besides its collection and its pin. */
-const filters = (query: Query, parameters: Parameters.Parameters): ReadonlyArray<string> => [
-  ...query.where.map((filter) => isOneOf(filter, parameters)),
-  ...(query.meets ?? []).map((alternatives) => some(alternatives, parameters)),
-  ...changedBetween(query, parameters)
+/** Conditions of a query besides its collection and its pin, without the part that is met. */
+const filters = (
+  query: Query,
+  parameters: Parameters.Parameters,
+  met: Part | undefined
+): ReadonlyArray<string> => [
+  ...query.where.filter((filter) => filter !== met).map((filter) => isOneOf(filter, parameters)),
+  ...(query.meets ?? [])
+    .filter((alternatives) => alternatives !== met)
+    .map((alternatives) => some(alternatives, parameters)),
+  ...(met === "changed" ? [] : changedBetween(query, parameters))
 ]
 
 const changedBetween = (

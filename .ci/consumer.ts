@@ -1,5 +1,6 @@
 /** Packs the built packages and uses them as anybody would: installed, type-checked and run elsewhere. */
-import { execFileSync } from "node:child_process"
+import { execFileSync, spawn } from "node:child_process"
+import { once } from "node:events"
 import {
   cpSync,
   existsSync,
@@ -76,6 +77,51 @@ const oversized = (): ReadonlyArray<string> =>
       : []
   })
 
+/** Runs a command of the packed host in the folder and answers what it printed. */
+const bursar = (...words: ReadonlyArray<string>): string =>
+  execFileSync(process.execPath, [join(folder, "node_modules", ".bin", "bursar"), ...words], {
+    cwd: folder,
+    encoding: "utf8",
+    maxBuffer: 64 * 1024 * 1024
+  })
+
+/** Plays `bursar demo` as it is packed: it starts, one person signs in and reads, and it is stopped. */
+const playDemo = async (): Promise<void> => {
+  const ports = ["--port", "--management-port", "--ledger-port", "--identity-port"]
+  const program = join(folder, "node_modules", ".bin", "bursar")
+  const words = ["demo", "--data", join(folder, "venue"), ...ports.flatMap((port) => [port, "0"])]
+  const child = spawn(process.execPath, [program, ...words], {
+    cwd: folder,
+    stdio: ["ignore", "pipe", "inherit"]
+  })
+  const ended = once(child, "close")
+  let screen = ""
+  try {
+    await new Promise<void>((up, failed) => {
+      child.stdout.on("data", (part) => {
+        screen += String(part)
+        if (screen.includes("Ctrl-C stops everything")) up()
+      })
+      child.once("close", (code) => failed(new Error(`the demo ended with ${code}: ${screen}`)))
+    })
+    const [api = "", issuer = ""] = ["API", "sign-in"].map(
+      (name) => new RegExp(`^  ${name} +(http\\S+)$`, "m").exec(screen)?.[1]
+    )
+    const secrets = join(folder, "venue", "demo")
+    const token = bursar("token", "operator", "--issuer", issuer, "--folder", secrets).trim()
+    const headers = { authorization: `Bearer ${token}` }
+    const { status } = await fetch(`${api}/v1/instruments`, { headers })
+    if (status !== 200) throw new Error(`the demo's operator reads instruments: ${status}`)
+  } finally {
+    child.kill("SIGTERM")
+  }
+  const [code] = await ended
+  if (code !== 0 || !screen.endsWith("\nStopping: the wallets first …\nStopped.\n")) {
+    throw new Error(`the demo ended with ${code}: ${screen}`)
+  }
+  console.log("the packed demo starts, signs a person in, answers and stops")
+}
+
 try {
   cpSync(join(root, "test", "package", "consumer"), folder, { recursive: true })
   // The page's program, which is checked without Node's types.
@@ -100,12 +146,8 @@ try {
   if (!firstProgramPrints.every((line, index) => line.test(first[index] ?? ""))) {
     throw new Error("the README's first program prints something else")
   }
-  const bin = join(folder, "node_modules", ".bin", "bursar")
-  const document = execFileSync(process.execPath, [bin, "openapi"], {
-    encoding: "utf8",
-    maxBuffer: 64 * 1024 * 1024
-  })
-  if (!document.startsWith("{")) throw new Error("the bin prints no document")
+  if (!bursar("openapi").startsWith("{")) throw new Error("the bin prints no document")
+  await playDemo()
 } finally {
   rmSync(folder, { recursive: true, force: true })
 }

@@ -1,42 +1,8 @@
 /** Bodies of the writes that the examples and the demo make. */
-import type { Venue } from "@bursar/engine-core"
-import { type Party, PlainNumber } from "@bursar/engine-core/kernel"
+import type { Party } from "@bursar/engine-core/kernel"
+import { figure, instrument, type Terms } from "#demo/Instrument.ts"
 
-/** A decimal of a body with its digits unchanged, never converted to a double. */
-export const figure = PlainNumber.of
-
-export interface Terms {
-  readonly instrumentId: string
-  readonly registrar: Party.Party
-  readonly oracle: Party.Party
-  readonly unitDecimals: number
-  readonly valuation: "par" | "accumulating"
-}
-
-/** Terms of a fund, dealt at the last price published before the order. */
-export const instrument = (terms: Terms) =>
-  ({
-    ...terms,
-    currency: "USD",
-    holderCap: 100,
-    distribution: {
-      schedule: "none",
-      withholding: figure("0"),
-      payoutDecimals: 2,
-      payout: "cash"
-    },
-    legalName: "Example Liquidity Fund",
-    businessZone: "America/New_York",
-    display: { displayName: "Example Liquidity Fund", symbol: "ELF" },
-    cutOff: {
-      time: "16:00",
-      days: ["monday", "tuesday", "wednesday", "thursday", "friday"],
-      zone: "America/New_York"
-    },
-    pricing: "historic",
-    fees: { subscription: figure("0"), redemption: figure("0") },
-    residual: "refund"
-  }) as const satisfies Venue.WriteBody<"instrument.record">
+export { figure, instrument, type Terms } from "#demo/Instrument.ts"
 
 /** Terms of an instrument whose units exist only against assets that are locked for it. */
 export const backed = (

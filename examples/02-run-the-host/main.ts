@@ -4,8 +4,9 @@
  */
 import { readFile } from "node:fs/promises"
 import { withTemporaryVenue } from "../demo/temporaryVenue.ts"
-import { tokenOf, type Venue } from "../demo/VenueClient.ts"
-import { people } from "../demo/people.ts"
+import { tokenOf } from "../demo/VenueClient.ts"
+import type { Venue } from "#demo/Stack.ts"
+import { people } from "#demo/People.ts"
 import { filled, type Request, requests } from "./http-file.ts"
 
 const file = await readFile(new URL("four-eyes.http", import.meta.url), "utf8")

@@ -7,9 +7,10 @@ import { promisify } from "node:util"
 import type { PlainJson } from "@bursar/engine-core/kernel"
 import { withTemporaryVenue } from "../demo/temporaryVenue.ts"
 import * as VenueClient from "../demo/VenueClient.ts"
-import * as Parties from "../demo/parties.ts"
-import { holderId } from "../demo/people.ts"
-import { actor, type Stack, termsHash } from "../demo/Stack.ts"
+import * as Parties from "#demo/Parties.ts"
+import { holderId } from "#demo/People.ts"
+import * as Programs from "#demo/Programs.ts"
+import { type Stack, termsHash } from "#demo/Stack.ts"
 import { nothingStated } from "../demo/statements.ts"
 import { desks, openMarket, type Walk } from "../demo/steps.ts"
 import * as story from "../story.ts"
@@ -23,7 +24,7 @@ const run = promisify(execFile)
  */
 const investor = async (stack: Stack, ...words: ReadonlyArray<string>): Promise<void> => {
   const { stdout } = await run(process.execPath, [
-    actor,
+    Programs.wallet,
     "investor",
     ...words,
     "--door",

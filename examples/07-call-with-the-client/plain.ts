@@ -2,8 +2,8 @@
 import * as PlainClient from "@bursar/http-host/plain-client"
 import { withTemporaryVenue } from "../demo/temporaryVenue.ts"
 import { tokenOf } from "../demo/VenueClient.ts"
-import { type Person, people } from "../demo/people.ts"
-import type { Stack } from "../demo/Stack.ts"
+import { type Person, people } from "#demo/People.ts"
+import type { Stack } from "#demo/Stack.ts"
 
 const instrument = { instrumentId: "elf-usd", unitDecimals: 6 }
 

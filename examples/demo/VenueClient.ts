@@ -1,16 +1,9 @@
 /** A signed-in person's HTTP client of the venue; decimals keep every digit. */
 import { Decimal, PlainJson, PlainNumber } from "@bursar/engine-core/kernel"
 import { Result } from "effect"
-import type { Person } from "./people.ts"
-
-export interface Venue {
-  /** `http://host:port`, without a trailing slash. */
-  readonly api: string
-  /** Address of the token endpoint. */
-  readonly tokens: string
-  /** Client secrets by client id. */
-  readonly secrets: Readonly<Record<string, string>>
-}
+import { DemoFailed } from "#demo/DemoFailed.ts"
+import type { Person } from "#demo/People.ts"
+import type { Venue } from "#demo/Stack.ts"
 
 export interface Answer {
   readonly status: number
@@ -20,7 +13,7 @@ export interface Answer {
   readonly json: PlainJson.Plain
 }
 
-export class NotAnswered extends Error {
+export class NotAnswered extends DemoFailed {
   override readonly name = "NotAnswered"
 }
 

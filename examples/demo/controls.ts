@@ -5,7 +5,7 @@
 import { Decimal, type PlainJson } from "@bursar/engine-core/kernel"
 import * as story from "../story.ts"
 import * as VenueClient from "./VenueClient.ts"
-import { holderId, people, successorId } from "./people.ts"
+import { holderId, people, successorId } from "#demo/People.ts"
 import { admitted, agreed, countersigned, type Walk } from "./steps.ts"
 
 const approvers = ["approver", "approverTwo"] as const

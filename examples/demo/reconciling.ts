@@ -5,7 +5,7 @@
 import { Decimal, type PlainJson } from "@bursar/engine-core/kernel"
 import * as files from "../statements.ts"
 import * as VenueClient from "./VenueClient.ts"
-import { holderId, people } from "./people.ts"
+import { holderId, people } from "#demo/People.ts"
 import { handedIn } from "./statements.ts"
 import { agreed, type Walk } from "./steps.ts"
 

@@ -5,7 +5,7 @@
 import { Decimal, type PlainJson } from "@bursar/engine-core/kernel"
 import * as files from "../statements.ts"
 import * as VenueClient from "./VenueClient.ts"
-import { holderId, people } from "./people.ts"
+import { holderId, people } from "#demo/People.ts"
 import { days, inflows } from "./replay-data.ts"
 import * as reconciling from "./reconciling.ts"
 import * as stating from "./statements.ts"

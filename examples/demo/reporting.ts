@@ -3,7 +3,7 @@
  * that the holder and its successor are.
  */
 import { Decimal, type PlainJson } from "@bursar/engine-core/kernel"
-import { holderId, people, successorId } from "./people.ts"
+import { holderId, people, successorId } from "#demo/People.ts"
 import type { Walk } from "./steps.ts"
 import * as VenueClient from "./VenueClient.ts"
 

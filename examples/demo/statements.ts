@@ -5,7 +5,7 @@
 import { Decimal } from "@bursar/engine-core/kernel"
 import * as files from "../statements.ts"
 import * as VenueClient from "./VenueClient.ts"
-import { people } from "./people.ts"
+import { people } from "#demo/People.ts"
 import { agreed, type Walk } from "./steps.ts"
 
 export interface Stated {

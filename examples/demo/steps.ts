@@ -7,8 +7,8 @@ import { Decimal, type PlainJson } from "@bursar/engine-core/kernel"
 import { paidIn } from "../statements.ts"
 import * as story from "../story.ts"
 import * as VenueClient from "./VenueClient.ts"
-import { holderId, people } from "./people.ts"
-import type { Stack } from "./Stack.ts"
+import { holderId, people } from "#demo/People.ts"
+import type { Stack } from "#demo/Stack.ts"
 import { booked, type Stated } from "./statements.ts"
 
 export interface Walk {

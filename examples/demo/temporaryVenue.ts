@@ -5,8 +5,8 @@
 import { chmod, mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { ChildFailed } from "./Child.ts"
-import * as Stack from "./Stack.ts"
+import { ChildFailed } from "#demo/Child.ts"
+import * as Stack from "#demo/Stack.ts"
 
 /** Ignores the environment, which may configure a venue that is permanent. */
 const settings = (data: string): Stack.Options["settings"] => ({

@@ -1,10 +1,11 @@
 /** Runs a single command of an outside party's wallet program and waits for its end. */
 import { spawn } from "node:child_process"
 import { join } from "node:path"
-import type { Said } from "./Child.ts"
+import type { ChildMessage } from "#demo/Child.ts"
 import { NotAnswered } from "./VenueClient.ts"
-import * as Parties from "./parties.ts"
-import { actor, type Stack } from "./Stack.ts"
+import * as Parties from "#demo/Parties.ts"
+import * as Programs from "#demo/Programs.ts"
+import type { Stack } from "#demo/Stack.ts"
 
 /**
  * Runs the command with the party's token, and the key of an external party; returns the acts that
@@ -15,7 +16,7 @@ export const act = async (
   party: "registrar" | "investor",
   command: string,
   parameters: Readonly<Record<string, string>>
-): Promise<ReadonlyArray<Said>> => {
+): Promise<ReadonlyArray<ChildMessage>> => {
   const flags = {
     door: ledgerDoor,
     "token-file": join(folder, `${party}.token`),
@@ -24,7 +25,7 @@ export const act = async (
     ...parameters
   }
   const args = Object.entries(flags).flatMap(([name, value]) => [`--${name}`, value])
-  const child = spawn(process.execPath, [actor, party, command, ...args], {
+  const child = spawn(process.execPath, [Programs.wallet, party, command, ...args], {
     stdio: ["ignore", "pipe", "inherit"]
   })
   let said = ""
@@ -39,5 +40,5 @@ export const act = async (
   return said
     .split("\n")
     .filter((line) => line !== "")
-    .map((line) => JSON.parse(line) as Said)
+    .map((line) => JSON.parse(line) as ChildMessage)
 }

@@ -68,7 +68,7 @@ describe("the arrows", () => {
     expect(others).toEqual([])
   })
 
-  it("the outside parties' programs know only the door, and no package knows them", () => {
+  it("the outside parties' programs know only the door, and no package knows them but to play a venue", () => {
     expect(sources.flatMap(walletBreaches)).toEqual([])
   })
 

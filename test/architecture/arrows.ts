@@ -108,9 +108,11 @@ const wallets = /^ledger\/wallets\//u
 /** The venue in one process, which plays the outside parties too. */
 const inOneProcess = /^venue\//u
 
+const hostDemo = /^packages\/http-host\/src\/demo\//u
+
 /**
  * Imports by which a package would know the outside parties' programs, which import the door alone: of
- * the packages only the venue in one process plays them, and no other file imports it.
+ * the packages only the venue in one process and the demo of the host play them, and no other file imports the former.
  */
 export const walletBreaches = ({ imports, path }: Source): ReadonlyArray<string> => {
   if (!path.startsWith("packages/")) return []
@@ -119,9 +121,11 @@ export const walletBreaches = ({ imports, path }: Source): ReadonlyArray<string>
     const target = fileOf(path, specifier)
     if (target === null) return []
     const there = adapterOf(target)
-    const allowed = wallets.test(own)
-      ? wallets.test(there) || /^packages\/engine-core\/src\/(kernel|templates)\//u.test(target)
-      : inOneProcess.test(own) || !(wallets.test(there) || inOneProcess.test(there))
+    const allowed = hostDemo.test(path)
+      ? !inOneProcess.test(there)
+      : wallets.test(own)
+        ? wallets.test(there) || /^packages\/engine-core\/src\/(kernel|templates)\//u.test(target)
+        : inOneProcess.test(own) || !(wallets.test(there) || inOneProcess.test(there))
     return allowed ? [] : [`${path} imports ${target}`]
   })
 }

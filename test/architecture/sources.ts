@@ -76,13 +76,18 @@ const packages: Readonly<Record<string, { readonly folder: string; readonly expo
     })
   )
 
-/** `#core/` of the tests, and the folder of sources that it leads to. */
-const aliases: ReadonlyArray<readonly [alias: string, folder: string]> = Object.entries(
-  JSON.parse(readFileSync(join(root, "test/package.json"), "utf8")).imports
-).map(([alias, target]) => {
-  const [name = "", inside = ""] = String(target).split(/(?<=^@bursar\/[a-z-]+)\//u)
-  return [alias.replace("*", ""), join(packages[name]?.folder ?? "", inside.replace("*", ""))]
-})
+/** `#core/` of the tests, `#demo/` of the examples, and the folder of sources that each leads to. */
+const aliases: ReadonlyArray<readonly [alias: string, folder: string]> = [
+  "test/package.json",
+  "examples/package.json"
+]
+  .flatMap((path) =>
+    Object.entries(JSON.parse(readFileSync(join(root, path), "utf8")).imports as object)
+  )
+  .map(([alias, target]) => {
+    const [name = "", inside = ""] = String(target).split(/(?<=^@bursar\/[a-z-]+)\//u)
+    return [alias.replace("*", ""), join(packages[name]?.folder ?? "", inside.replace("*", ""))]
+  })
 
 /** The file of the project that an import names, or null for a package from outside. */
 export const fileOf = (from: string, specifier: string): string | null => {

@@ -65,7 +65,9 @@ describe("the README", () => {
 
   it("shows of a start what a start prints", () => {
     const [, screen = ""] =
-      /<!-- printed by examples\/demo\/start\.ts -->\n```\n([^]*?)```/.exec(read("README.md")) ?? []
+      /<!-- printed by packages\/http-host\/src\/demo\/Screen\.ts -->\n```\n([^]*?)```/.exec(
+        read("README.md")
+      ) ?? []
     // Lines that differ between starts are cut, or contain an address.
     const fixed = screen
       .split("\n")
@@ -73,7 +75,9 @@ describe("the README", () => {
       .filter((line) => line !== "" && !/^…$|::|127\.0\.0\.1|curl/.test(line))
       .map((line) => line.replace(/^[0-9]+ /, ""))
     expect(fixed.length).toBeGreaterThan(4)
-    const start = read("examples/demo/start.ts")
+    const start = ["cli/Demo.ts", "demo/Screen.ts"]
+      .map((file) => read(`packages/http-host/src/${file}`))
+      .join("\n")
     expect(fixed.filter((line) => !start.includes(line))).toEqual([])
     const labels = [...screen.matchAll(/^ {2}([a-zA-Z'-]+(?: [a-z]+)?) {2,}http/gm)].map(
       ([, label = ""]) => label

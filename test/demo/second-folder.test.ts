@@ -9,8 +9,8 @@ import { mkdir, mkdtemp, readdir, rm, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import * as Parties from "../../examples/demo/parties.ts"
-import { idsWithNext } from "../../examples/demo/recordedInstruments.ts"
+import * as Parties from "#host/demo/Parties.ts"
+import { idsWithNext } from "#host/demo/RecordedInstruments.ts"
 
 const scope = Effect.runSync(Scope.make())
 let root = ""

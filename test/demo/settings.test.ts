@@ -2,19 +2,19 @@
 import { createServer } from "node:http"
 import { once } from "node:events"
 import { expect, it } from "vitest"
-import * as Settings from "../../examples/demo/Settings.ts"
+import * as Settings from "#host/demo/Settings.ts"
 
 it("never takes the environment before a flag, or what is usual before either", () => {
   expect(Settings.read({}, {}).ports.api).toBe(8080)
   expect(Settings.read({}, { BURSAR_PORT: "1" }).ports.api).toBe(1)
-  expect(Settings.read({ port: "2" }, { BURSAR_PORT: "1" }).ports.api).toBe(2)
+  expect(Settings.read({ api: "2" }, { BURSAR_PORT: "1" }).ports.api).toBe(2)
   expect(Settings.read({ data: "a" }, { BURSAR_DATA: "b" }).data).toBe("a")
   expect(Settings.read({}, { DATABASE_URL: "" }).databaseUrl).toBeUndefined()
 })
 
 it("never starts on a port that is none", () => {
   for (const text of ["65536", "-1", "8080x", ""]) {
-    expect(() => Settings.read({ "ledger-port": text }, {})).toThrow(/--ledger-port/)
+    expect(() => Settings.read({ ledger: text }, {})).toThrow(/--ledger-port/)
   }
 })
 

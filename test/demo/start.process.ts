@@ -31,7 +31,13 @@ const venue = async (
   beside: (said: string) => Promise<void> = async () => {}
 ): Promise<Ran> => {
   const ports = ["--port", "--management-port", "--ledger-port", "--identity-port"]
-  const words = ["examples/demo/start.ts", "--data", folder, ...ports.flatMap((one) => [one, "0"])]
+  const words = [
+    "packages/http-host/src/main.ts",
+    "demo",
+    "--data",
+    folder,
+    ...ports.flatMap((one) => [one, "0"])
+  ]
   const [program, given, more] =
     through === "node"
       ? [process.execPath, words, {}]

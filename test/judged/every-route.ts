@@ -1,5 +1,5 @@
 /** Calls every route of a document as it may be called, and as it refuses, and looks at each answer. */
-import { people } from "../../examples/demo/people.ts"
+import { people } from "#host/demo/People.ts"
 import { deref, type Json, type JsonObject, listOf, objectOf, sample } from "./samples.ts"
 
 export interface Answered {

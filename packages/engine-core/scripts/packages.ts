@@ -33,9 +33,11 @@ export const packages = {
     inside: ["engine-core"],
     besides: [
       { files: "Deployment.ts", imports: ["@bursar/storage-adapters/*"] },
-      { files: "parts/", imports: ["@bursar/storage-adapters/*"] }
+      { files: "parts/", imports: ["@bursar/storage-adapters/*"] },
+      { files: "demo/", imports: ["@bursar/storage-adapters/*", "oidc-provider"] }
     ],
-    never: "storage-adapters, except `Deployment.ts` and `parts/`, of which it composes one"
+    never:
+      "storage-adapters, except `Deployment.ts` and `parts/`, of which it composes one, and the `demo/` of its command"
   },
   "storage-adapters": {
     outside: [
@@ -85,6 +87,7 @@ export const hostLayers = [
     paths: [
       "cli/",
       "client/",
+      "demo/",
       "parts/",
       "plain-client/",
       "Host.ts",

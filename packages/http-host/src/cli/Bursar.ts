@@ -11,6 +11,7 @@ import { version } from "../version.ts"
 import { audit } from "./Audit.ts"
 import { backup, restore } from "./Backup.ts"
 import { config } from "./Config.ts"
+import type { demo } from "./Demo.ts"
 import type { VenueDeployment } from "./DeployedVenue.ts"
 import { keys } from "./Keys.ts"
 import { listen } from "./Listen.ts"
@@ -21,7 +22,10 @@ import { start } from "./Start.ts"
 import { token } from "./Token.ts"
 import { webhooks } from "./Webhooks.ts"
 
-const command = (deploying: VenueDeployment) =>
+/** A command that needs no deployment. */
+type OwnCommand = typeof demo
+
+const command = (deploying: VenueDeployment, besides: ReadonlyArray<OwnCommand>) =>
   Command.make("bursar").pipe(
     Command.withDescription(
       "Administers assets that are recorded on a shared ledger, for the one party that runs the venue. Settings are variables of the environment or stand in the JSON file that BURSAR_CONFIG names; `bursar config` lists them. Ends with 0 when it did what was asked, 1 when it could not, 2 when the command line is not one."
@@ -37,13 +41,17 @@ const command = (deploying: VenueDeployment) =>
       webhooks(deploying),
       openapi,
       listen,
-      token
+      token,
+      ...besides
     ])
   )
 
-/** Runs the command that the process's arguments name, and ends the process with its exit code. */
-export const main = (deploying: VenueDeployment): void =>
-  Command.run(command(deploying), { version, renderErrors: false }).pipe(
+/**
+ * Runs the command that the process's arguments name, and ends the process with its exit code. `besides`
+ * are commands of one program alone.
+ */
+export const main = (deploying: VenueDeployment, besides: ReadonlyArray<OwnCommand> = []): void =>
+  Command.run(command(deploying, besides), { version, renderErrors: false }).pipe(
     Effect.catch(Outcome.printError),
     Effect.provide([
       Logs.layer,

@@ -111,7 +111,7 @@ export const token = Command.make(
 ).pipe(
   Command.withShortDescription("Take a token from the demo's identity provider"),
   Command.withDescription(
-    "Prints a bearer token of the demo's identity provider, valid for an hour, for the client of a role. It needs the demo running (npm start)."
+    "Prints a bearer token of the demo's identity provider, valid for an hour, for the client of a role. It needs the demo running (bursar demo)."
   ),
   Command.withExamples([
     {

@@ -1,5 +1,6 @@
 /** Settings of the demo, from flags or the environment: folder, ports and database. */
 import { createServer } from "node:net"
+import { DemoFailed } from "./DemoFailed.ts"
 
 export interface Settings {
   readonly data: string
@@ -10,43 +11,51 @@ export interface Settings {
 
 /** Port settings: each is the host's own, but for that of the identity provider. */
 export const ports = {
-  api: { flag: "port", variable: "BURSAR_PORT", usual: 8080 },
-  management: { flag: "management-port", variable: "BURSAR_MANAGEMENT_PORT", usual: 9464 },
-  ledger: { flag: "ledger-port", variable: "BURSAR_LEDGER_DOOR_PORT", usual: 7575 },
-  identity: { flag: "identity-port", variable: "IDENTITY_PORT", usual: 9000 }
+  api: { flag: "port", variable: "BURSAR_PORT", usual: 8080, what: "the API" },
+  management: {
+    flag: "management-port",
+    variable: "BURSAR_MANAGEMENT_PORT",
+    usual: 9464,
+    what: "the management listener"
+  },
+  ledger: {
+    flag: "ledger-port",
+    variable: "BURSAR_LEDGER_DOOR_PORT",
+    usual: 7575,
+    what: "the ledger's door"
+  },
+  identity: {
+    flag: "identity-port",
+    variable: "IDENTITY_PORT",
+    usual: 9000,
+    what: "the identity provider"
+  }
 } as const
 export type PortName = keyof typeof ports
 
-/** Flags for `parseArgs`. */
-export const flags = {
-  data: { type: "string" },
-  port: { type: "string" },
-  "management-port": { type: "string" },
-  "ledger-port": { type: "string" },
-  "identity-port": { type: "string" }
-} as const
-
-export class WrongSetting extends Error {
+export class WrongSetting extends DemoFailed {
   override readonly name = "WrongSetting"
 }
 
-type Given = Readonly<Record<string, string | undefined>>
+/** Folder and ports that were named on the command line; those that are absent are not. */
+export type ChosenSettings = Readonly<Partial<Record<"data" | PortName, string>>>
+type Environment = Readonly<Record<string, string | undefined>>
 
 /** Reads the settings: a flag before the environment, the environment before the default. */
-export const read = (given: Given, environment: Given): Settings => ({
-  data: given["data"] ?? environment["BURSAR_DATA"] ?? ".data",
+export const read = (named: ChosenSettings, environment: Environment): Settings => ({
+  data: named.data ?? environment["BURSAR_DATA"] ?? ".data",
   databaseUrl: environment["DATABASE_URL"] || undefined,
   ports: {
-    api: portOf("api", given, environment),
-    management: portOf("management", given, environment),
-    ledger: portOf("ledger", given, environment),
-    identity: portOf("identity", given, environment)
+    api: portOf("api", named, environment),
+    management: portOf("management", named, environment),
+    ledger: portOf("ledger", named, environment),
+    identity: portOf("identity", named, environment)
   }
 })
 
-const portOf = (name: PortName, given: Given, environment: Given): number => {
+const portOf = (name: PortName, named: ChosenSettings, environment: Environment): number => {
   const { flag, variable, usual } = ports[name]
-  const text = given[flag] ?? environment[variable] ?? String(usual)
+  const text = named[name] ?? environment[variable] ?? String(usual)
   const port = /^[0-9]{1,5}$/.test(text) ? Number(text) : Number.NaN
   if (port <= 65_535) return port
   throw new WrongSetting(`${text} is no port; --${flag} (${variable}) is 0 to 65535`)

@@ -1,15 +1,24 @@
 /** A whole venue on this machine: database, identity provider, host with its ledger, and the wallets. */
 import { mkdir, writeFile } from "node:fs/promises"
 import { join, resolve } from "node:path"
-import { fileURLToPath } from "node:url"
 import * as Child from "./Child.ts"
-import type { Venue } from "./VenueClient.ts"
-import { read, write } from "./secretFiles.ts"
-import { audience } from "./people.ts"
-import * as Parties from "./parties.ts"
-import { recordedInstruments } from "./recordedInstruments.ts"
+import { read, write } from "./SecretFiles.ts"
+import { audience } from "./People.ts"
+import * as Parties from "./Parties.ts"
+import { recordedInstruments } from "./RecordedInstruments.ts"
 import { demandFree, type Settings } from "./Settings.ts"
-import { sources } from "../statements.ts"
+import { sources } from "./StatementSources.ts"
+import * as Programs from "./Programs.ts"
+
+/** Addresses of a venue for its people, and their secrets at its identity provider. */
+export interface Venue {
+  /** `http://host:port`, without a trailing slash. */
+  readonly api: string
+  /** Address of the token endpoint. */
+  readonly tokens: string
+  /** Client secrets by client id. */
+  readonly secrets: Readonly<Record<string, string>>
+}
 
 /** Terms of an instrument that the outside parties need and the ledger does not have. */
 export interface Instrument {
@@ -31,7 +40,7 @@ export interface Options {
     | ReadonlyArray<Instrument>
     | ((recordedIds: ReadonlySet<string>) => ReadonlyArray<Instrument>)
   /** Called with each act that a wallet reports. */
-  readonly heard?: (line: Child.Said) => void
+  readonly heard?: (line: Child.ChildMessage) => void
   /** Whether the investor's wallets accept automatically, or wait for a person's command. */
   readonly investor?: "agrees" | "waits"
   /**
@@ -61,18 +70,12 @@ export interface Stack {
   /** Every process that was started: the servers, then the wallets. */
   readonly processes: ReadonlyArray<Child.Child>
   /** Program and environment of the host. */
-  readonly host: Omit<Child.Started, "logs">
+  readonly host: Omit<Child.ChildProgram, "logs">
   /** Resolves with the reason when a process ends that was not stopped. */
   readonly broken: Promise<string>
   /** Stops the wallets first and the database last. */
   readonly stop: () => Promise<void>
 }
-
-const inPackage = (name: string): string =>
-  fileURLToPath(new URL("main.ts", import.meta.resolve(name)))
-const host = inPackage("@bursar/http-host")
-export const actor = inPackage("@bursar/storage-adapters/wallets")
-const beside = (file: string): string => fileURLToPath(new URL(file, import.meta.url))
 
 /** SHA-256 of the terms that the investor's wallets sign. */
 export const termsHash = "2c26b46b68ffc68ff99b453c1d30413413422d706483bfa0f98a5e886266e7ae"
@@ -94,7 +97,7 @@ export const start = async (options: Options): Promise<Stack> => {
     for (const child of others) await child.stop()
   }
   let noted = Promise.resolve()
-  const begin = async (program: Omit<Child.Started, "logs">): Promise<Child.Child> => {
+  const begin = async (program: Omit<Child.ChildProgram, "logs">): Promise<Child.Child> => {
     const child = await Child.start({ ...program, logs: join(folder, "logs") })
     children.push(child)
     // Wallets start in parallel; the list of processes is written by one at a time.
@@ -116,20 +119,20 @@ export const start = async (options: Options): Promise<Stack> => {
 const servers = 3
 const running = "running.json"
 
-interface Starting extends Options {
+interface StackStart extends Options {
   readonly data: string
   readonly folder: string
-  readonly begin: (program: Omit<Child.Started, "logs">) => Promise<Child.Child>
+  readonly begin: (program: Omit<Child.ChildProgram, "logs">) => Promise<Child.Child>
   readonly stop: () => Promise<void>
   readonly children: ReadonlyArray<Child.Child>
 }
 
-const all = async (starting: Starting): Promise<Stack> => {
+const all = async (starting: StackStart): Promise<Stack> => {
   const { settings, folder, begin, stop, children } = starting
   const { ports } = settings
   const database = await begin({
     name: "database",
-    file: beside("database.ts"),
+    file: Programs.beside("database"),
     args: settings.databaseUrl === undefined ? [starting.data] : [],
     env: settings.databaseUrl === undefined ? {} : { DATABASE_URL: settings.databaseUrl }
   })
@@ -142,12 +145,12 @@ const all = async (starting: Starting): Promise<Stack> => {
       : starting.instruments
   const identity = await begin({
     name: "identity",
-    file: beside("identity.ts"),
+    file: Programs.beside("identity"),
     args: ["--port", String(ports.identity), "--data", folder]
   })
   const serves: Stack["host"] = {
     name: "host",
-    file: starting.hostProgram ?? host,
+    file: starting.hostProgram ?? Programs.host,
     args: ["serve"],
     env: {
       BURSAR_DATA: starting.data,
@@ -207,7 +210,7 @@ const wallets = async (
     heard,
     investor,
     begin
-  }: Starting & { readonly instruments: ReadonlyArray<Instrument> },
+  }: StackStart & { readonly instruments: ReadonlyArray<Instrument> },
   parties: Parties.Parties,
   door: string
 ): Promise<string> => {
@@ -249,7 +252,7 @@ const wallets = async (
   const opened = left.map(([name, args]) =>
     begin({
       name,
-      file: actor,
+      file: Programs.wallet,
       args: [
         Parties.isSigner(name) ? "investor" : name,
         "--door",

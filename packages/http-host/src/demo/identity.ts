@@ -6,20 +6,20 @@ import { randomBytes } from "node:crypto"
 import { createServer, type Server } from "node:http"
 import { parseArgs } from "node:util"
 import { exportJWK, generateKeyPair, type JWK } from "jose"
-import { errors, Provider } from "oidc-provider"
-import { read, readOrMake, write } from "./secretFiles.ts"
-import { audience, people, type Person } from "./people.ts"
+import type { Provider } from "oidc-provider"
+import { read, readOrMake, write } from "./SecretFiles.ts"
+import { audience, people, type Person } from "./People.ts"
 
 const tokenSeconds = 3600
 
 /** Stored data of the provider: its signing key and every client's secret. */
-interface Kept {
+interface ProviderSecrets {
   readonly key: JWK
   readonly cookieKey: string
   readonly secrets: Readonly<Record<string, string>>
 }
 
-const make = async (): Promise<Kept> => {
+const make = async (): Promise<ProviderSecrets> => {
   const { privateKey } = await generateKeyPair("ES256", { extractable: true })
   return {
     key: { ...(await exportJWK(privateKey)), alg: "ES256", use: "sig", kid: "demo-1" },
@@ -29,12 +29,12 @@ const make = async (): Promise<Kept> => {
 }
 
 /** Adds secrets for people whom an earlier start did not have. */
-const withSecrets = (kept: Kept): Kept => ({
-  ...kept,
+const withSecrets = (storedData: ProviderSecrets): ProviderSecrets => ({
+  ...storedData,
   secrets: Object.fromEntries(
     Object.values(people).map(({ sub }) => [
       sub,
-      kept.secrets[sub] ?? randomBytes(24).toString("base64url")
+      storedData.secrets[sub] ?? randomBytes(24).toString("base64url")
     ])
   )
 })
@@ -67,19 +67,33 @@ const keepsNothing = () => ({
   revokeByGrantId: () => Promise.resolve()
 })
 
-const provider = (issuer: string, kept: Kept, data: string): Provider =>
-  new Provider(issuer, {
+/** Loads the provider, an optional dependency of the package. */
+const loaded = (): Promise<typeof import("oidc-provider")> =>
+  import("oidc-provider").catch((cause: NodeJS.ErrnoException) => {
+    if (cause.code !== "ERR_MODULE_NOT_FOUND") throw cause
+    throw new Error(
+      "the demo signs people in by oidc-provider, an optional dependency that is not installed: install without --omit=optional"
+    )
+  })
+
+const makeProvider = async (
+  issuer: string,
+  storedData: ProviderSecrets,
+  data: string
+): Promise<Provider> => {
+  const { errors, Provider } = await loaded()
+  return new Provider(issuer, {
     adapter: keepsNothing,
     clients: Object.values(people).map(({ sub }) => ({
       client_id: sub,
-      client_secret: kept.secrets[sub] ?? "",
+      client_secret: storedData.secrets[sub] ?? "",
       grant_types: ["client_credentials"],
       response_types: [],
       redirect_uris: [],
       token_endpoint_auth_method: "client_secret_basic"
     })),
-    jwks: { keys: [kept.key] },
-    cookies: { keys: [kept.cookieKey] },
+    jwks: { keys: [storedData.key] },
+    cookies: { keys: [storedData.cookieKey] },
     clientAuthMethods: ["client_secret_basic"],
     clientDefaults: { id_token_signed_response_alg: "ES256" },
     responseTypes: ["code"],
@@ -108,6 +122,7 @@ const provider = (issuer: string, kept: Kept, data: string): Provider =>
       return bearer === undefined ? undefined : claimsOf(bearer, data)
     }
   })
+}
 
 const listen = (server: Server, port: number): Promise<number> =>
   new Promise((resolve, reject) => {
@@ -127,12 +142,12 @@ const main = async (): Promise<void> => {
   })
   if (values.data === undefined) throw new Error("--data names the folder that keeps the secrets")
   const file = `${values.data}/identity.json`
-  const kept = withSecrets(await readOrMake<Kept>(file, make))
-  await write(file, kept)
+  const storedData = withSecrets(await readOrMake<ProviderSecrets>(file, make))
+  await write(file, storedData)
   const server = createServer()
   const port = await listen(server, Number(values.port))
   const issuer = `http://127.0.0.1:${port}`
-  const openid = provider(issuer, kept, values.data)
+  const openid = await makeProvider(issuer, storedData, values.data)
   openid.on("server_error", (_, error) => console.error(error))
   server.on("request", openid.callback())
   process.once("SIGTERM", () => server.close().closeAllConnections())
@@ -140,7 +155,7 @@ const main = async (): Promise<void> => {
   console.log(JSON.stringify({ issuer, tokens: `${issuer}/token`, keys: `${issuer}/jwks` }))
 }
 
-main().catch((error: unknown) => {
+await main().catch((error: unknown) => {
   console.error(error instanceof Error ? error.message : error)
   process.exitCode = 1
 })

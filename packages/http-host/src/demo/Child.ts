@@ -5,22 +5,21 @@
 import { type ChildProcess, spawn } from "node:child_process"
 import { createWriteStream, mkdirSync } from "node:fs"
 import { join } from "node:path"
-import { fileURLToPath } from "node:url"
-
-const endWithParent = fileURLToPath(new URL("endWithParent.ts", import.meta.url))
+import { DemoFailed } from "./DemoFailed.ts"
+import { beside } from "./Programs.ts"
 
 export interface Child {
   readonly name: string
   readonly pid: number
   /** The line of JSON that it printed when it was ready. */
-  readonly said: Said
+  readonly said: ChildMessage
   /** Resolves with the reason when the process ends. */
   readonly ended: Promise<string>
   /** Stops it with a signal, and kills it after a timeout. */
   readonly stop: () => Promise<void>
 }
 
-export interface Started {
+export interface ChildProgram {
   readonly name: string
   /** The program and its arguments. */
   readonly file: string
@@ -29,28 +28,28 @@ export interface Started {
   /** File that receives its output. */
   readonly logs: string
   /** Called with every line of JSON that it prints after it was ready. */
-  readonly heard?: (line: Said) => void
+  readonly heard?: (line: ChildMessage) => void
 }
 
 /** An object of JSON that a process prints on one line. */
-export type Said = Readonly<Record<string, unknown>>
+export type ChildMessage = Readonly<Record<string, unknown>>
 
 const readyWithin = 180_000
 const stopWithin = 15_000
 const tailMax = 4_000
 
-export class ChildFailed extends Error {
+export class ChildFailed extends DemoFailed {
   override readonly name = "ChildFailed"
 }
 
 /** Starts a process and waits until it is ready. */
-export const start = async (program: Started): Promise<Child> => {
+export const start = async (program: ChildProgram): Promise<Child> => {
   mkdirSync(program.logs, { recursive: true, mode: 0o700 })
   const path = join(program.logs, `${program.name}.log`)
   const log = createWriteStream(path, { flags: "a", mode: 0o600 })
   const child = spawn(
     process.execPath,
-    ["--import", endWithParent, program.file, ...(program.args ?? [])],
+    ["--import", beside("endWithParent"), program.file, ...(program.args ?? [])],
     {
       env: { ...process.env, ...program.env },
       stdio: ["pipe", "pipe", "pipe"],
@@ -89,10 +88,10 @@ const late = (what: string): Promise<string> =>
   new Promise((resolve) => setTimeout(resolve, readyWithin, what).unref())
 
 /** Returns the first line of JSON; later lines go to the listener. */
-const firstOf = (child: ChildProcess, heard: Started["heard"]): Promise<Said> =>
+const firstOf = (child: ChildProcess, heard: ChildProgram["heard"]): Promise<ChildMessage> =>
   new Promise((resolve) => {
     let rest = ""
-    let tell = (said: Said): void => {
+    let tell = (said: ChildMessage): void => {
       tell = heard ?? (() => {})
       resolve(said)
     }
@@ -107,7 +106,7 @@ const firstOf = (child: ChildProcess, heard: Started["heard"]): Promise<Said> =>
   })
 
 /** Parses a line that is one JSON object; undefined for any other, such as a log line. */
-const parsed = (line: string): Said | undefined => {
+const parsed = (line: string): ChildMessage | undefined => {
   if (!line.startsWith('{"')) return undefined
   try {
     const value: unknown = JSON.parse(line)

@@ -6,8 +6,8 @@ import { Result } from "effect"
 
 /** Reads the file, or creates it where it is missing. */
 export const readOrMake = async <A>(path: string, make: () => Promise<A>): Promise<A> => {
-  const kept = await read<A>(path)
-  if (kept !== undefined) return kept
+  const present = await read<A>(path)
+  if (present !== undefined) return present
   const made = await make()
   await write(path, made)
   return made

@@ -10,7 +10,8 @@ import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
 import { SigningKey } from "@bursar/storage-adapters/wallets"
 import { Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { write } from "./secretFiles.ts"
+import { DemoFailed } from "./DemoFailed.ts"
+import { write } from "./SecretFiles.ts"
 
 export type Hint = "venue" | "registrar" | "fund" | "attestor" | "oracle" | "custodian" | Signer
 /** External parties, which sign with a key of their own; the others act by token. */
@@ -37,7 +38,7 @@ const hints = [
 export const isSigner = (hint: string): hint is Signer => signers.some((signer) => signer === hint)
 
 /** Files of secrets are not in the folder, though the ledger has their parties; the message names each. */
-export class SecretsMissing extends Error {
+export class SecretsMissing extends DemoFailed {
   constructor(files: ReadonlyArray<string>) {
     super(
       `The database has the parties of another folder, whose secrets are not here: ${files.join(", ")}. Restore the folder, name it with --data or BURSAR_DATA, or take an empty database. New secrets would end the old; nothing was written.`

@@ -122,6 +122,8 @@ const play = (scene: Scene, step: Step) =>
 // ---- everything an investor may ask
 
 const precheckOf = (holderId: string, orders: Scene["orders"]): ReadonlyArray<string> => [
+  `act=instrument.recover&holderIds=${holderId}`,
+  `act=instrument.force-transfer&moves=${holderId}:h2&documentHash=${Twins.order.documentHash}`,
   `act=admission.offer&holderId=${holderId}`,
   `act=subscription.claim&holderId=${holderId}&amount=100`,
   `act=redemption.claim&holderId=${holderId}&units=10`,

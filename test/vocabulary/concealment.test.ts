@@ -3,7 +3,9 @@ import { Catalogue } from "@bursar/engine-core"
 import { describe, expect, it } from "vitest"
 import { EventType } from "#core/vocabulary/EventType.ts"
 import { Role } from "#core/vocabulary/Role.ts"
-import { mayReadEvent } from "#core/writes/Concealment.ts"
+import { operations as prechecked } from "#core/overviews/precheck/PrecheckActLookups.ts"
+import { PrecheckAct } from "#core/vocabulary/sets.ts"
+import { mayReadEvent, mayReadFigures } from "#core/writes/Concealment.ts"
 
 const { concealed, events, operations } = Catalogue
 
@@ -80,4 +82,25 @@ describe("an event of a restriction", () => {
       "holder.unrestricted"
     ])
   })
+})
+
+describe("figures of a precheck", () => {
+  it.each(PrecheckAct.members)(
+    "are concealed from investors and apps unless no restriction reaches them: %s",
+    (act) => {
+      const open: ReadonlyArray<string> = [
+        "subscription.claim",
+        "subscription.deliver",
+        "subscription.settle",
+        "redemption.claim",
+        "redemption.settle",
+        "dealing-cycle.settle",
+        "instrument.force-transfer",
+        "mint.start",
+        "reserve-redemption.start"
+      ]
+      const able = Role.members.filter((role) => mayReadFigures(prechecked[act], role))
+      expect(able).toEqual(open.includes(act) ? Role.members : staff)
+    }
+  )
 })

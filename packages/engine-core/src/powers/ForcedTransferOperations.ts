@@ -167,6 +167,8 @@ export const byInstrument = Operation.defineOnLedger("instrument.force-transfer"
     )
   },
   input: InstrumentBody,
+  // Unlike a recovery, it carries no restrictions: no figure is derived from one.
+  figuresFor: "every-role",
   ...actingOn(ofInstrument)
 })
 

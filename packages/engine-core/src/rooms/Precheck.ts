@@ -19,7 +19,7 @@ const RoomPrecheckView = Schema.Struct({
   /** Whether every condition holds. */
   allowed: Schema.Boolean,
   gates: Schema.Array(Gates.GateCheck),
-  /** Figures of the act; null where it has none. */
+  /** Figures of the act; null where it has none, and where they are concealed from the reader. */
   figures: Schema.NullOr(Figures.Figures),
   /** The hash that an approver of these figures would sign. */
   figuresHash: Schema.NullOr(Schema.String),
@@ -65,7 +65,9 @@ export const of = <I, P, E, const N extends Read.Read["name"]>(
       const act = Judged.actOf(asking)
       const judged = yield* Effect.all({
         rows: Judged.rowsOf(operation, inputOf(actParams), act),
-        figures: Judged.derivedBy(operation, inputOf(actParams), act)
+        figures: Concealment.mayReadFigures(operation, role)
+          ? Judged.derivedBy(operation, inputOf(actParams), act)
+          : Effect.succeed(null)
       }).pipe(
         Effect.provideService(Records, records),
         Effect.updateService(LedgerReach.LedgerReach, LedgerReach.at(pin)),

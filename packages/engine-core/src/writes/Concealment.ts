@@ -72,6 +72,15 @@ export const rowsFor = (rows: ReadonlyArray<GateCheck>, role: Role): ReadonlyArr
   return [...before, ...gateChecksOf([condition("standing", ok)]), ...open.slice(before.length)]
 }
 
+/**
+ * Checks whether a role may read the figures of an act in its precheck: investors and apps read those
+ * of the operations that declare them for every role.
+ */
+export const mayReadFigures = (
+  { figuresFor }: { readonly figuresFor?: "every-role" },
+  role: Role
+): boolean => figuresFor === "every-role" || !isConcealedFrom(role)
+
 /** Events that show whether a holder is restricted or screened, as a room declares them. */
 export interface ConcealedEvents {
   /** Kinds of record: their events are concealed, those of writes and approvals included. */

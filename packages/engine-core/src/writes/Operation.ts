@@ -101,6 +101,12 @@ export interface OperationDeclaration<K extends OperationKind, I, R, S extends S
     act: OperationAct
   ): Effect.Effect<DerivedFigures, Refused<S> | Unavailable, Records | Bulk | Crypto | LedgerReach>
   /**
+   * Readers of the figures in the act's precheck. Absent: staff alone, and null for roles that restrictions
+   * are concealed from. `every-role` is for figures of which none is derived from a restriction, a
+   * screening or the lines of all holders (docs/domain/holders.md#concealment).
+   */
+  readonly figuresFor?: "every-role"
+  /**
    * True: judging takes long, such as for figures of very many holders, so that no other write shares
    * the transaction of a step and waits for it.
    */

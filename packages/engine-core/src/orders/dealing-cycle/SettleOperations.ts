@@ -32,6 +32,7 @@ export const settle = Operation.defineOnLedger("dealing-cycle.settle", {
   route: "POST /v1/dealing-cycles/{cycleId}:settle",
   makers: ["operator"],
   approvers: 1,
+  figuresFor: "every-role",
   resource: {
     kind: "dealing-cycle",
     id: ({ cycleId }) => cycleId,

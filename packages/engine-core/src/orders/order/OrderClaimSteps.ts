@@ -34,6 +34,7 @@ interface Input extends ClaimInput {
 export const sharedDeclaration = {
   makers: ["operator", "app"],
   approvers: 0,
+  figuresFor: "every-role",
   refuses: ["already-exists", "not-found", "rule-refused"]
 } as const
 

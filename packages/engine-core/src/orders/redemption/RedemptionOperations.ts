@@ -74,6 +74,7 @@ const release = Operation.defineOnLedger("redemption.release", {
 
 export const settle = Operation.defineOnLedger("redemption.settle", {
   ...declared,
+  figuresFor: "every-role",
   doc: "Closes a burned redemption whose cash was paid; a ledger-paid one is burned and paid in one transaction.",
   route: "POST /v1/redemptions/{redemptionId}:settle",
   makers: ["operator"],

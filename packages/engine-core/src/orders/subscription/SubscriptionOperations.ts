@@ -97,6 +97,7 @@ const release = Operation.defineOnLedger("subscription.release", {
 
 export const deliver = Operation.defineOnLedger("subscription.deliver", {
   ...declared,
+  figuresFor: "every-role",
   doc: "Has a wire-paid order's units minted: by the market where one is agreed, else on request.",
   route: "POST /v1/subscriptions/{subscriptionId}:deliver",
   makers: ["operator"],
@@ -115,6 +116,7 @@ export const deliver = Operation.defineOnLedger("subscription.deliver", {
 
 export const settle = Operation.defineOnLedger("subscription.settle", {
   ...declared,
+  figuresFor: "every-role",
   doc: "Closes a delivered order whose cash is in; a ledger-paid one is paid, minted and closed in one, its refund paid back in the same transaction. By wire a refund is paid by the bank lines in `refunds`: named as the order closes, or later, in parts, while the closed order still owes it.",
   route: "POST /v1/subscriptions/{subscriptionId}:settle",
   makers: ["operator"],

@@ -10,7 +10,6 @@ import * as JudgedAt from "../../records/JudgedAt.ts"
 import * as PinnedRecords from "../../records/PinnedRecords.ts"
 import * as LedgerReach from "../../records/LedgerReach.ts"
 import { Records } from "../../records/Records.ts"
-import type { Role } from "../../vocabulary/Role.ts"
 import { PrecheckAct } from "../../vocabulary/sets.ts"
 import * as Figures from "../../writes/Figures.ts"
 import { InstrumentId } from "../../instruments/instrument/Instrument.ts"
@@ -25,7 +24,7 @@ const PrecheckView = Schema.Struct({
   /** Whether every condition holds. */
   allowed: Schema.Boolean,
   gates: Schema.Array(Gates.GateCheck),
-  /** Figures of the act; null where it has none yet. */
+  /** Figures of the act; null where it has none yet, and where they are concealed from the reader. */
   figures: Schema.NullOr(Figures.Figures),
   /** The hash that an approver of these figures would sign. */
   figuresHash: Schema.NullOr(Schema.String),
@@ -65,7 +64,7 @@ export const get = Read.one({
     const then = Judged.actOf(asking)
     const judged = yield* Effect.gen(function* () {
       const rows = yield* Judged.rowsOf(operation, input, then)
-      if (!mayReadFigures(act, role)) return { rows, figures: null }
+      if (!Concealment.mayReadFigures(operation, role)) return { rows, figures: null }
       const derived = yield* Judged.derivedBy(operation, input, then)
       const figures = derived ?? (yield* figuresOf(act, given, { instrumentId, now: then.now }))
       return { rows, figures }
@@ -88,9 +87,5 @@ export const get = Read.one({
     }
   })
 })
-
-/** The figures of an execution are the totals of all lines, which investors and apps do not read. */
-const mayReadFigures = (act: typeof PrecheckAct.schema.Type, role: Role): boolean =>
-  act !== "distribution.execute" || !Concealment.isConcealedFrom(role)
 
 export const queries = [get] as const

@@ -57,6 +57,7 @@ export const start = Operation.defineOnLedger("mint.start", {
   route: "POST /v1/reserves/{reserveId}/mints",
   makers: ["operator"],
   approvers: 0,
+  figuresFor: "every-role",
   resource: {
     kind: "mint",
     id: (input) => idOf(input),

@@ -60,6 +60,7 @@ export const start = Operation.defineOnLedger("reserve-redemption.start", {
   route: "POST /v1/reserves/{reserveId}/redemptions",
   makers: ["operator"],
   approvers: 0,
+  figuresFor: "every-role",
   resource: {
     kind: "reserve-redemption",
     id: (input) => idOf(input),

@@ -764,6 +764,33 @@ describe("an investor", () => {
       })
     ))
 
+  it("never learns of a forced act that awaits its approvers or was rejected, nor does an application", () =>
+    check(fc.record({ played: playedBy("h2") }), ({ played }) =>
+      compare(played, {
+        doing: (scene, world) =>
+          Effect.gen(function* () {
+            const both = [scene.holders.h1, scene.holders.decoy]
+            for (const one of both) {
+              yield* Powers.consents(one)
+              yield* Powers.succeeds(scene.stage, one)
+            }
+            const holderId = oneOf(world)
+            const { order } = Twins
+            const moves = [{ holderId, toHolderId: "h2" }]
+            const fund = { instrumentId: "fund-a" }
+            const actions = [
+              yield* Calls.openAction("holder.force-transfer", { holderId }, { toHolderId: "h2", order }),
+              yield* Calls.openAction("instrument.force-transfer", fund, { moves, order }),
+              yield* Calls.openAction("holder.recover", { holderId }, { order }),
+              yield* Calls.openAction("instrument.recover", fund, { holderIds: [holderId], order })
+            ]
+            yield* Calls.reject(String(actions[0]), Calls.person("ada", "approver"))
+          }),
+        callers: ["h1", "h2", "app"],
+        permits: "the same"
+      })
+    ))
+
   it("never reads something that none of these asked for", () => {
     const routes = Twins.readsOf("investor").map(({ route }) => route.slice("GET ".length))
     const isAnswered = (route: string) => {

@@ -1,5 +1,6 @@
 /** Events of restrictions are declared as concealed, so that no new one reaches investors and apps. */
 import { Catalogue } from "@bursar/engine-core"
+import { Schema } from "effect"
 import { describe, expect, it } from "vitest"
 import { EventType } from "#core/vocabulary/EventType.ts"
 import { Role } from "#core/vocabulary/Role.ts"
@@ -11,6 +12,10 @@ const { concealed, events, operations } = Catalogue
 
 const readers = (event: Parameters<typeof mayReadEvent>[2]) =>
   Role.members.filter((role) => mayReadEvent(concealed, role, event))
+/** Names of the members of an input, at any depth. */
+const namesOf = (input: Schema.Top): string =>
+  JSON.stringify(Schema.toJsonSchemaDocument(input, { target: "draft-2020-12" }))
+
 const staff = Role.members.filter((role) => role !== "investor" && role !== "app")
 
 describe("an event of a restriction", () => {
@@ -52,6 +57,42 @@ describe("an event of a restriction", () => {
       }
       const kind = "distribution.execute"
       expect(readers({ ...event, payload: { kind } })).toEqual(Role.members)
+    }
+  })
+
+  it("that a forced act or a closing announces before it is done is concealed too", () => {
+    const before = EventType.members.filter((type) => /^(approval\.|operation\.failed)/u.test(type))
+    for (const kind of [
+      "holder.force-transfer",
+      "instrument.force-transfer",
+      "holder.recover",
+      "instrument.recover",
+      "holder.close"
+    ]) {
+      const event = { resourceKind: "holder", payload: { kind } } as const
+      for (const type of before) expect(readers({ ...event, type })).toEqual(staff)
+      // A forced transfer may void lines alone, so that not even its success shows that units moved.
+      expect(readers({ ...event, type: "operation.succeeded" })).toEqual(
+        kind === "holder.force-transfer" ? staff : Role.members
+      )
+    }
+  })
+
+  it("that a write announces which may cite an order is concealed until it is done", () => {
+    const citing = operations.filter(({ input }) => /"authority"/u.test(namesOf(input)))
+    expect(citing.map(({ kind }) => kind).toSorted()).toEqual([
+      "holder.force-transfer",
+      "holder.recover",
+      "holder.restrict",
+      "holder.restrict-batch",
+      "instrument.force-transfer",
+      "instrument.recover"
+    ])
+    for (const { kind, resource } of citing) {
+      const event = { resourceKind: resource.kind, payload: { kind } } as const
+      for (const type of ["approval.requested", "approval.signed", "operation.failed"] as const) {
+        expect(readers({ ...event, type })).toEqual(staff)
+      }
     }
   })
 

@@ -82,7 +82,8 @@ type DeclaredNoun =
 const concealedOf = (declared: ReadonlyArray<Noun.Noun>): ConcealedEvents => ({
   resourceKinds: declared.flatMap((noun) => noun.concealed?.resourceKinds ?? []),
   types: declared.flatMap((noun) => noun.concealed?.types ?? []),
-  operations: declared.flatMap((noun) => noun.concealed?.operations ?? [])
+  operations: declared.flatMap((noun) => noun.concealed?.operations ?? []),
+  untilDone: declared.flatMap((noun) => noun.concealed?.untilDone ?? [])
 })
 
 /** State sets reached by folding facts. */

@@ -67,7 +67,6 @@ const distribution = Noun.declare({
   // They would disclose that a line waits: instructions, rolls, and the moves of the distribution,
   // whose projection for investors and apps shows the line as due.
   concealed: {
-    resourceKinds: [],
     types: ["distribution.held", "distribution.paid", "distribution.payable"],
     operations: ["distribution.instruct", "distribution.roll"]
   },

@@ -23,7 +23,10 @@ const holder = Noun.declare({
   machine: HolderMachine,
   writes: HolderOperations.operations,
   queries: HolderQueries.queries,
-  fromLedger: HolderFromLedger.fromLedger
+  fromLedger: HolderFromLedger.fromLedger,
+  // One that fails may fail by a restriction or a suspended line, and one that awaits its approvers shows
+  // that the venue considers to part with the holder.
+  concealed: { untilDone: ["holder.close"] }
 })
 
 const attribute = Noun.declare({

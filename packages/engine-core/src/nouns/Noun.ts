@@ -36,7 +36,7 @@ export interface Noun {
   readonly formulas?: ReadonlyArray<AnyFormula>
   readonly events?: { readonly [type: string]: EventDeclaration<never> | EventDeclaration<unknown> }
   /** Events that investors and apps do not read. */
-  readonly concealed?: ConcealedEvents
+  readonly concealed?: Partial<ConcealedEvents>
   /** Workers of its queues, whose services only the catalogue knows. */
   readonly workers?: ReadonlyArray<object>
   /** History that retention leaves because the noun still reads it. */

@@ -33,13 +33,21 @@ const forcedTransfer = Noun.declare({
   collections: [forcedActs],
   writes: ForcedTransferOperations.operations,
   fromLedger: ForcedMoveFromLedger.fromLedger,
-  events: forcedTransferEvents
+  events: forcedTransferEvents,
+  // They would disclose an order that is cited against a holder before any unit has moved; each move has
+  // an event of its own. One that voids lines alone moves none, so that its success is concealed too.
+  concealed: {
+    operations: ["holder.force-transfer"],
+    untilDone: ["instrument.force-transfer"]
+  }
 })
 
 const recovery = Noun.declare({
   collections: [recoveries],
   writes: RecoveryOperations.operations,
-  events: recoveryEvents
+  events: recoveryEvents,
+  // A recovery may cite an order, which its events do not state.
+  concealed: { untilDone: ["holder.recover", "instrument.recover"] }
 })
 
 export const nouns = [issuerPowersAgreement, issuerPowersConsent, forcedTransfer, recovery] as const

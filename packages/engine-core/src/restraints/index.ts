@@ -18,8 +18,7 @@ const restriction = Noun.declare({
   events: restrictionEvents,
   concealed: {
     resourceKinds: ["restriction"],
-    types: ["holder.restricted", "holder.unrestricted"],
-    operations: []
+    types: ["holder.restricted", "holder.unrestricted"]
   }
 })
 

@@ -89,6 +89,11 @@ export interface ConcealedEvents {
   readonly types: ReadonlyArray<EventType>
   /** Kinds of write about records of other kinds, whose own events are concealed. */
   readonly operations: ReadonlyArray<OperationKind>
+  /**
+   * Kinds of write of which the success alone is announced to everybody: that one awaits its approvers,
+   * was rejected, lapsed or failed shows what the venue considers doing with a holder.
+   */
+  readonly untilDone: ReadonlyArray<OperationKind>
 }
 
 /** The concealed events of all rooms, gathered in the catalogue. */
@@ -98,7 +103,7 @@ export class ConcealedRecord extends Context.Service<ConcealedRecord, ConcealedE
 
 /** Checks whether a role may read an event of the feed. */
 export const mayReadEvent = (
-  { operations, resourceKinds, types }: ConcealedEvents,
+  { operations, resourceKinds, types, untilDone }: ConcealedEvents,
   role: Role,
   event: {
     readonly type: EventType
@@ -110,7 +115,8 @@ export const mayReadEvent = (
   !(
     types.includes(event.type) ||
     resourceKinds.includes(event.resourceKind) ||
-    operations.some((kind) => kind === writeOf(event))
+    operations.some((kind) => kind === writeOf(event)) ||
+    (event.type !== "operation.succeeded" && untilDone.some((kind) => kind === writeOf(event)))
   )
 
 /** Kind of the write that an event of an operation or an action is about; null: of anything else. */

@@ -57,7 +57,7 @@ describe("payloads", () => {
     ["approval.approved", ["state", "kind", "makerRole"]],
     ["approval.rejected", ["state", "kind", "makerRole", "withdrawn"]],
     ["approval.lapsed", ["state", "kind", "makerRole"]],
-    ["reconciliation.run", ["trigger", "verdict", "findings"]],
+    ["reconciliation.run", ["trigger", "verdict", "findings", "shown"]],
     ["standing-approval.granted", ["action", "rateChange"]],
     [
       "holder.restricted",

@@ -12,6 +12,7 @@ import * as Calls from "../engine/calls.ts"
 import * as Cycles from "../operations/cycles.ts"
 import * as Fund from "../operations/fund.ts"
 import * as Powers from "../operations/powers.ts"
+import * as Reconciling from "../operations/reconciling.ts"
 import * as Twins from "./twins.ts"
 import { isLong } from "../long-run.ts"
 
@@ -779,7 +780,11 @@ describe("an investor", () => {
             const moves = [{ holderId, toHolderId: "h2" }]
             const fund = { instrumentId: "fund-a" }
             const actions = [
-              yield* Calls.openAction("holder.force-transfer", { holderId }, { toHolderId: "h2", order }),
+              yield* Calls.openAction(
+                "holder.force-transfer",
+                { holderId },
+                { toHolderId: "h2", order }
+              ),
               yield* Calls.openAction("instrument.force-transfer", fund, { moves, order }),
               yield* Calls.openAction("holder.recover", { holderId }, { order }),
               yield* Calls.openAction("instrument.recover", fund, { holderIds: [holderId], order })
@@ -788,6 +793,40 @@ describe("an investor", () => {
           }),
         callers: ["h1", "h2", "app"],
         permits: "the same"
+      })
+    ))
+
+  it("never reads which check found that a restricted holder moved units, nor does an application", () =>
+    Twins.within((twin) =>
+      Effect.gen(function* () {
+        const scene = yield* opened
+        yield* restricts("h1", { mode: "freeze", why: whys[0] as Why })
+        yield* TestClock.adjust("1 second")
+        yield* Powers.gives(scene.holders.h1, scene.holders.h2, "5")
+        yield* Calls.settle
+        yield* Reconciling.run()
+        const findings = yield* Reconciling.findings
+        const [found] = findings.filter(({ check }) => check === "restriction-effect")
+        if (found === undefined) throw new Error("the run found no movement")
+        const texts = (role: "operator" | "investor" | "app", paths: ReadonlyArray<string>) =>
+          Effect.gen(function* () {
+            const as = yield* Twins.token(role, "h1")
+            const { answers: all } = yield* answers(twin, as, paths)
+            return [...all.values()].map(({ text }) => text).join("\n")
+          })
+        const staff = ["/v1/events?order=desc", "/v1/holds", "/v1/reconciliation-verdict"]
+        const isTold = yield* texts("operator", staff)
+        expect(isTold).toContain('{"restriction-effect":1}')
+        expect(isTold).toContain("Blocking findings: restriction-effect.")
+        expect(isTold).toContain(found.findingId)
+        const points = [`asOf=${yield* nowText}`]
+        for (const role of ["investor", "app"] as const) {
+          const paths = pathsOf(role, { holderId: "h1", points, scene })
+          const told = yield* texts(role, role === "app" ? [...paths, ...staff] : paths)
+          expect(told).not.toContain("restriction-effect")
+          expect(told).not.toContain(found.findingId)
+          if (role === "app") expect(told).toContain('"open":{"blocking":0,"warning":0,"info":0}')
+        }
       })
     ))
 

@@ -164,7 +164,10 @@ const decided: Readonly<Record<string, Decision>> = {
   "external-source": { views: ["ExternalSourceView"], withheld: {} },
   "reconciliation-run": {
     views: ["ReconciliationRunView"],
-    withheld: { "judges the repeats of calls without a key": ["readBy"] }
+    withheld: {
+      "judges the repeats of calls without a key": ["readBy"],
+      "is announced to apps, which do not read runs": ["shownVerdict"]
+    }
   },
   "primary-market": {
     views: ["PrimaryMarketView"],
@@ -301,7 +304,8 @@ const decided: Readonly<Record<string, Decision>> = {
     views: ["ReconciliationVerdictView"],
     withheld: {
       "asOf is its offset; the rest reads the records again": ["pin"],
-      "the verdict says whether any did not": ["isReached", "isGrounded", "ran"]
+      "the verdict says whether any did not": ["isReached", "isGrounded", "ran"],
+      "in place of the other members to investors and apps": ["shown"]
     }
   },
   amendment: {

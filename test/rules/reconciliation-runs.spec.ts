@@ -6,7 +6,7 @@ import { type Difference, identityOf } from "#core/findings/FindingRules.ts"
 import { continuationOf, itemOf, requestOf } from "#core/findings/RunQueue.ts"
 import * as PolicyTerms from "#core/instruments/policy/PolicyTerms.ts"
 import { checks } from "#core/reconciliation/checks/AllChecks.ts"
-import { checkNames } from "#core/vocabulary/ReconciliationChecks.ts"
+import { checkNames, isConcealedCheck } from "#core/vocabulary/ReconciliationChecks.ts"
 import {
   distributionIdentity,
   distributionRecompute
@@ -21,6 +21,7 @@ import { movementsBalance, registerSupply } from "#core/reconciliation/checks/Re
 import { NotCompared } from "#core/reconciliation/checks/Check.ts"
 import * as Pace from "#core/reconciliation/run/PaceLookups.ts"
 import * as Rules from "#core/reconciliation/run/RunRules.ts"
+import * as VerdictRules from "#core/reconciliation/verdict/VerdictRules.ts"
 
 const d = Decimal.of
 
@@ -349,7 +350,7 @@ describe("a queued run", () => {
 /** Outcomes of a check by chance: whether it ran, why not, and how many differences it found. */
 const chanceOutcome = fc
   .record({
-    check: fc.constantFrom("register-supply", "lots-holdings", "projection-drift"),
+    check: fc.constantFrom("register-supply", "lots-holdings", "restriction-effect"),
     instrumentId: fc.constantFrom("fund-a", "fund-b", null),
     kind: fc.constantFrom("compared", "idle", "served", "failed"),
     differences: fc.array(fc.integer({ min: 1, max: 9 }), { maxLength: 3 }),
@@ -371,21 +372,22 @@ const chanceOutcome = fc
 
 describe("the parts of a run", () => {
   it("come to what all their outcomes come to at once", () => {
-    const all = ["register-supply", "lots-holdings", "projection-drift"]
+    const all = ["register-supply", "lots-holdings", "restriction-effect"]
     fc.assert(
       fc.property(
         fc.array(fc.array(chanceOutcome, { maxLength: 4 }), { maxLength: 5 }),
         (parts) => {
           const partOf = (outcomes: ReadonlyArray<Rules.ComparisonOutcome>) => {
             const notCompared = Rules.notComparedOf(outcomes)
-            const findings = outcomes.flatMap(({ differences }) =>
-              differences.map(({ severity }) => ({ state: "open" as const, severity }))
+            const findings = outcomes.flatMap(({ check, differences }) =>
+              differences.map(({ severity }) => ({ check, state: "open" as const, severity }))
             )
             return {
               checks: Rules.ranOf(all, outcomes),
               notCompared,
               notComparedCount: notCompared.length,
               verdict: Rules.verdictOf({ findings, outcomes }),
+              shownVerdict: Rules.shownVerdictOf({ findings, outcomes }),
               holdsOpened: findings.map((_, nth) => `hold-${nth}`),
               distributionsCleared: []
             }
@@ -647,5 +649,51 @@ describe("a check that an earlier run serves", () => {
     expect(Rules.ranOf([check], [outcome(idle), outcome({ ...served, why: null })])).toEqual([
       { ...ran, why: null }
     ])
+  })
+})
+
+describe("a verdict as investors and apps read it", () => {
+  const findingOf = fc.record({
+    check: fc.constantFrom(...checkNames),
+    state: fc.constantFrom("open" as const, "accepted" as const, "cleared" as const),
+    severity: fc.constantFrom("blocking" as const, "warning" as const, "info" as const),
+    firstSeenAt: fc
+      .integer({ min: 0, max: 30 })
+      .map((day) => Instant.of(`2026-07-${String(day + 1).padStart(2, "0")}T00:00:00Z`))
+  })
+  const now = Instant.of("2026-08-01T00:00:00Z")
+  const judged = (all: ReadonlyArray<typeof findingOf extends fc.Arbitrary<infer F> ? F : never>) =>
+    VerdictRules.judge({
+      instrumentId: "fund-a" as never,
+      runId: "run",
+      pin: { offset: Offset.zero, ledgerTime: null, writtenBy: now, judgedAt: now },
+      isReached: true,
+      isGrounded: true,
+      tally: all.reduce(VerdictRules.tallied, VerdictRules.noFindings),
+      outcomes: [],
+      ranBefore: [],
+      notCompared: [],
+      notComparedBefore: [],
+      checks: []
+    })
+
+  it("is the same without the findings of concealed checks, but for a hold that they open", () => {
+    fc.assert(
+      fc.property(fc.array(findingOf, { maxLength: 8 }), (all) => {
+        const open = all.filter(({ check }) => !isConcealedCheck(check))
+        const { shown } = judged(all)
+        const alone = judged(open)
+        const isHeld = judged(all).verdict === "blocked"
+        expect(shown).toEqual({
+          verdict: isHeld ? "blocked" : alone.verdict,
+          open: alone.open,
+          oldestDays: alone.oldestDays
+        })
+        const ofRun = { findings: all, outcomes: [] }
+        expect(Rules.shownVerdictOf(ofRun)).toBe(
+          isHeld ? "blocked" : Rules.verdictOf({ ...ofRun, findings: open })
+        )
+      })
+    )
   })
 })

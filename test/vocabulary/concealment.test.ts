@@ -1,20 +1,21 @@
 /** Events of restrictions are declared as concealed, so that no new one reaches investors and apps. */
 import { Catalogue } from "@bursar/engine-core"
+import { PlainJson } from "@bursar/engine-core/kernel"
 import { Schema } from "effect"
 import { describe, expect, it } from "vitest"
 import { EventType } from "#core/vocabulary/EventType.ts"
 import { Role } from "#core/vocabulary/Role.ts"
+import { checkNames, isConcealedCheck } from "#core/vocabulary/ReconciliationChecks.ts"
 import { operations as prechecked } from "#core/overviews/precheck/PrecheckActLookups.ts"
 import { PrecheckAct } from "#core/vocabulary/sets.ts"
-import { mayReadEvent, mayReadFigures } from "#core/writes/Concealment.ts"
+import { eventFor, mayReadEvent, mayReadFigures } from "#core/writes/Concealment.ts"
 
 const { concealed, events, operations } = Catalogue
 
 const readers = (event: Parameters<typeof mayReadEvent>[2]) =>
   Role.members.filter((role) => mayReadEvent(concealed, role, event))
 /** Names of the members of an input, at any depth. */
-const namesOf = (input: Schema.Top): string =>
-  JSON.stringify(Schema.toJsonSchemaDocument(input, { target: "draft-2020-12" }))
+const namesOf = (input: Schema.Top): string => JSON.stringify(Schema.toJsonSchemaDocument(input))
 
 const staff = Role.members.filter((role) => role !== "investor" && role !== "app")
 
@@ -144,4 +145,62 @@ describe("figures of a precheck", () => {
       expect(able).toEqual(open.includes(act) ? Role.members : staff)
     }
   )
+})
+
+describe("a check that reads restrictions, cited orders or suspended lines", () => {
+  it("is marked as concealed, as every check of a room is", () => {
+    expect(checkNames.filter(isConcealedCheck)).toEqual([
+      "distribution-unpaid",
+      "suspended-lines",
+      "restriction-effect",
+      "policy-replay"
+    ])
+    expect(isConcealedCheck("x-own")).toBe(true)
+  })
+
+  /** Payload of an event as a role reads it, as JSON text; null: it is concealed. */
+  const read = (role: Role, type: EventType, payload: string) => {
+    const event = {
+      type,
+      resourceKind: "reconciliation-run",
+      payload: PlainJson.parseTrusted(payload)
+    } as const
+    const shown = eventFor(concealed, role, event)
+    return shown === null ? null : PlainJson.stringify(shown.payload)
+  }
+
+  it.each([
+    [
+      "reconciliation.finding",
+      '{"counts":{"register-line":2,"restriction-effect":1}}',
+      '{"counts":{"register-line":2}}'
+    ],
+    ["reconciliation.finding", '{"counts":{"suspended-lines":1}}', null],
+    ["reconciliation.finding", '{"counts":{"x-own":1}}', null],
+    [
+      "reconciliation.run",
+      '{"trigger":"manual","verdict":"findings","findings":1,"shown":{"verdict":"clear","findings":0}}',
+      '{"trigger":"manual","verdict":"clear","findings":0}'
+    ],
+    // Events that were stored before findings were counted apart.
+    ["reconciliation.run", '{"trigger":"manual","verdict":"findings","findings":1}', null],
+    [
+      "reconciliation.run",
+      '{"trigger":"manual","verdict":"clear","findings":0}',
+      '{"trigger":"manual","verdict":"clear","findings":0}'
+    ],
+    [
+      "reconciliation.hold",
+      '{"runId":"r","blocks":["distribution"],"findings":2}',
+      '{"runId":"r","blocks":["distribution"],"findings":0}'
+    ],
+    [
+      "hold.released",
+      '{"source":"reconciliation","operationId":"o","accepted":2}',
+      '{"source":"reconciliation","operationId":"o","accepted":0}'
+    ]
+  ] as const)("is named and counted by no event to an app: %s %s", (type, payload, shown) => {
+    expect(read("app", type, payload)).toBe(shown)
+    expect(read("operator", type, payload)).toBe(payload)
+  })
 })

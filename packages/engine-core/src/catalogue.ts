@@ -83,7 +83,8 @@ const concealedOf = (declared: ReadonlyArray<Noun.Noun>): ConcealedEvents => ({
   resourceKinds: declared.flatMap((noun) => noun.concealed?.resourceKinds ?? []),
   types: declared.flatMap((noun) => noun.concealed?.types ?? []),
   operations: declared.flatMap((noun) => noun.concealed?.operations ?? []),
-  untilDone: declared.flatMap((noun) => noun.concealed?.untilDone ?? [])
+  untilDone: declared.flatMap((noun) => noun.concealed?.untilDone ?? []),
+  payloads: Object.assign({}, ...declared.map((noun) => noun.concealed?.payloads ?? {}))
 })
 
 /** State sets reached by folding facts. */

@@ -119,6 +119,7 @@ const make = Effect.gen(function* () {
       return yield* fault("/query/from", "from is before to.")
     }
     const now = yield* Instant.now
+    const shownTo = (event: Event) => Concealment.eventFor(concealed, reader.role, event)
     const kind = redacted ? ["control"] : params.kind
     const { rows, next } = yield* pages.page(
       { ...request, order: params.order ?? "asc" },
@@ -140,7 +141,7 @@ const make = Effect.gen(function* () {
             onFailure: storeUnavailable
           }),
         ...(Concealment.isConcealedFrom(reader.role)
-          ? { shows: (event: Event) => Concealment.mayReadEvent(concealed, reader.role, event) }
+          ? { shows: (event: Event) => shownTo(event) !== null }
           : {})
       }
     )
@@ -149,7 +150,7 @@ const make = Effect.gen(function* () {
           const shown = redact(event)
           return shown === null ? [] : [shown]
         })
-      : rows
+      : rows.flatMap((event) => shownTo(event) ?? [])
     return { offset: Offset.zero, now, value, next }
   })
 

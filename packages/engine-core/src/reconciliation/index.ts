@@ -3,7 +3,7 @@ import * as Noun from "../nouns/Noun.ts"
 import * as RestatementQueries from "./restatement/RestatementQueries.ts"
 import { historyKeeper } from "./checks/DistributionCheckLookups.ts"
 import { checkMarks } from "./run/CheckMark.ts"
-import { runs, runEvents } from "./run/Run.ts"
+import { runs, runEvents, shownPayloads } from "./run/Run.ts"
 import { runInstruments } from "./run/RunInstrument.ts"
 import { runParts } from "./run/RunPart.ts"
 import * as RunQueries from "./run/RunQueries.ts"
@@ -18,6 +18,7 @@ const run = Noun.declare({
   collections: [runs, runInstruments, runsUnderWay, runParts, checkMarks],
   queries: RunQueries.queries,
   events: runEvents,
+  concealed: { payloads: shownPayloads },
   workers: [reconciliationWorker, venueReconciliationWorker],
   historyKeepers: [historyKeeper],
   retentionSteps: RunRetentionSteps.steps

@@ -1,7 +1,7 @@
 /** Declaration of the events that a room announces: the kind of record, and the payload. */
 import type { Schema } from "effect"
 import * as CompiledCodec from "../kernel/CompiledCodec.ts"
-import type { Plain } from "../kernel/PlainJson.ts"
+import { isPlainNumber, type Plain } from "../kernel/PlainJson.ts"
 import type { EventType } from "../vocabulary/EventType.ts"
 import type { ResourceKind } from "../vocabulary/ResourceKind.ts"
 
@@ -44,3 +44,17 @@ export const announcing =
     type,
     payload: events[type].encode(payload)
   })
+
+/** Members of a payload. */
+export interface PayloadMembers {
+  readonly [member: string]: Plain
+}
+
+/** Checks whether a value of a payload has members. */
+export const isMembers = (value: Plain | undefined): value is PayloadMembers =>
+  typeof value === "object" && value !== null && !Array.isArray(value) && !isPlainNumber(value)
+
+/** Payloads as investors and apps read them, by the type of event; null: the event is concealed. */
+export type ShownPayloads = {
+  readonly [T in EventType]?: (payload: PayloadMembers) => PayloadMembers | null
+}

@@ -1,6 +1,6 @@
 /** Nouns of the room restraints: holds on instruments, restrictions and the screening of holders. */
 import * as Noun from "../nouns/Noun.ts"
-import { holds, HoldMachine, holdEvents } from "./hold/Hold.ts"
+import { holds, HoldMachine, holdEvents, shownPayloads } from "./hold/Hold.ts"
 import * as HoldOperations from "./hold/HoldOperations.ts"
 import * as HoldQueries from "./hold/HoldQueries.ts"
 import { holdSlots } from "./hold/HoldSlot.ts"
@@ -27,7 +27,8 @@ const hold = Noun.declare({
   machine: HoldMachine,
   writes: HoldOperations.operations,
   queries: HoldQueries.queries,
-  events: holdEvents
+  events: holdEvents,
+  concealed: { payloads: shownPayloads }
 })
 
 const screening = Noun.declare({ workers: [screeningWorker] })

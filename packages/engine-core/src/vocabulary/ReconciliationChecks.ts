@@ -19,6 +19,11 @@ interface Row {
    * no grace time.
    */
   readonly grace: string | null
+  /**
+   * True: it reads restrictions, cited orders or lines that wait for them, so that investors and apps
+   * read neither how often it found something nor of what (docs/domain/holders.md#concealment).
+   */
+  readonly isConcealed?: true
 }
 
 // biome-ignore format: a table, one row a line, in the order in which the checks run
@@ -46,14 +51,14 @@ export const reconciliationChecks = {
   "reserve-price-fresh": { severities: ["warning"], tolerance: "0", grace: null },
   "distribution-recompute": { severities: ["blocking"], tolerance: "0", grace: null },
   "distribution-identity": { severities: ["blocking"], tolerance: "0", grace: null },
-  "distribution-unpaid": { severities: ["warning"], tolerance: "0", grace: "P2D" },
-  "suspended-lines": { severities: ["warning"], tolerance: "0", grace: null },
-  "restriction-effect": { severities: ["blocking"], tolerance: "0", grace: null },
+  "distribution-unpaid": { severities: ["warning"], tolerance: "0", grace: "P2D", isConcealed: true },
+  "suspended-lines": { severities: ["warning"], tolerance: "0", grace: null, isConcealed: true },
+  "restriction-effect": { severities: ["blocking"], tolerance: "0", grace: null, isConcealed: true },
   "admission-effect": { severities: ["blocking", "warning"], tolerance: "0", grace: null },
   "holder-cap": { severities: ["warning"], tolerance: "0", grace: null },
   "projection-drift": { severities: ["blocking", "warning"], tolerance: "0", grace: null },
   "orphan-locks": { severities: ["warning"], tolerance: "0", grace: null },
-  "policy-replay": { severities: ["blocking", "warning"], tolerance: "0", grace: null }
+  "policy-replay": { severities: ["blocking", "warning"], tolerance: "0", grace: null, isConcealed: true }
 } as const satisfies Readonly<Record<string, Row>>
 
 /** Name of a check of reconciliation. */
@@ -61,3 +66,14 @@ export type CheckName = keyof typeof reconciliationChecks
 
 /** Names of the checks of this release, in the order they run. */
 export const checkNames: ReadonlyArray<CheckName> = Struct.keys(reconciliationChecks)
+
+const rows: Readonly<Record<string, Row>> = reconciliationChecks
+
+/**
+ * Checks whether what a check finds is concealed from investors and apps. A check of a room is: what it
+ * reads is known to the room alone.
+ */
+export const isConcealedCheck = (name: string): boolean => {
+  const row = rows[name]
+  return row === undefined || row.isConcealed === true
+}

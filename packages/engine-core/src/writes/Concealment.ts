@@ -8,6 +8,7 @@ import { condition, concealedGates, failed, type GateCheck, gateChecksOf } from 
 import type { Plain } from "../kernel/PlainJson.ts"
 import * as Problem from "../kernel/Problem.ts"
 import { gates, isRefused, type Refused, refused, type Unavailable } from "../kernel/Refusal.ts"
+import { isMembers, type ShownPayloads } from "../records/EventDeclaration.ts"
 import type { EventType } from "../vocabulary/EventType.ts"
 import type { OperationKind } from "../vocabulary/OperationKind.ts"
 import type { ResourceKind } from "../vocabulary/ResourceKind.ts"
@@ -94,6 +95,8 @@ export interface ConcealedEvents {
    * was rejected, lapsed or failed shows what the venue considers doing with a holder.
    */
   readonly untilDone: ReadonlyArray<OperationKind>
+  /** Events that are shown with another payload. */
+  readonly payloads: ShownPayloads
 }
 
 /** The concealed events of all rooms, gathered in the catalogue. */
@@ -101,15 +104,33 @@ export class ConcealedRecord extends Context.Service<ConcealedRecord, ConcealedE
   "@bursar/engine-core/writes/Concealed"
 ) {}
 
-/** Checks whether a role may read an event of the feed. */
-export const mayReadEvent = (
-  { operations, resourceKinds, types, untilDone }: ConcealedEvents,
+/** Members of an event by which it is concealed. */
+interface ConcealableEvent {
+  readonly type: EventType
+  readonly resourceKind: ResourceKind
+  readonly payload: Plain
+}
+
+/** Event of the feed as a role reads it; null: it is concealed from the role. */
+export const eventFor = <E extends ConcealableEvent>(
+  concealed: ConcealedEvents,
   role: Role,
-  event: {
-    readonly type: EventType
-    readonly resourceKind: ResourceKind
-    readonly payload: Plain
-  }
+  event: E
+): E | null => {
+  if (!isConcealedFrom(role)) return event
+  if (!mayReadEvent(concealed, role, event)) return null
+  const { payload, type } = event
+  const shown = concealed.payloads[type]
+  if (shown === undefined || !isMembers(payload)) return event
+  const members = shown(payload)
+  return members === null ? null : { ...event, payload: members }
+}
+
+/** Checks whether a role may read an event of the feed, whatever is left of its payload. */
+export const mayReadEvent = (
+  { operations, resourceKinds, types, untilDone }: Omit<ConcealedEvents, "payloads">,
+  role: Role,
+  event: ConcealableEvent
 ): boolean =>
   !isConcealedFrom(role) ||
   !(

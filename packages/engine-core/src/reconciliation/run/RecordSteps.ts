@@ -152,6 +152,7 @@ export const recordPart = Effect.fnUntraced(function* (part: PartRecording, act:
     notCompared: notCompared.slice(0, Rules.notComparedMax),
     notComparedCount: notCompared.length,
     verdict: Rules.verdictOf({ findings: found, outcomes }),
+    shownVerdict: Rules.shownVerdictOf({ findings: found, outcomes }),
     holdsOpened,
     distributionsCleared
   } satisfies PartOutcome
@@ -179,6 +180,7 @@ export const recordRun = Effect.fnUntraced(function* (end: RunEnd, act: Act) {
     notCompared: end.notCompared,
     notComparedCount: end.notComparedCount,
     verdict,
+    shownVerdict: end.shownVerdict,
     holdsOpened: end.holdsOpened,
     distributionsCleared: end.distributionsCleared
   }

@@ -11,7 +11,8 @@ import * as Integer from "../../kernel/Integer.ts"
 import * as Offset from "../../kernel/Offset.ts"
 import * as RecordId from "../../kernel/RecordId.ts"
 import * as sets from "../../vocabulary/sets.ts"
-import { about, announcing } from "../../records/EventDeclaration.ts"
+import { about, announcing, isMembers, type ShownPayloads } from "../../records/EventDeclaration.ts"
+import { isConcealedCheck } from "../../vocabulary/ReconciliationChecks.ts"
 
 /** Events of a run. */
 export const runEvents = {
@@ -20,7 +21,11 @@ export const runEvents = {
     Schema.Struct({
       trigger: sets.RunTrigger.schema,
       verdict: sets.Verdict.schema,
-      findings: Integer.schema
+      findings: Integer.schema,
+      /** Verdict and findings as investors and apps read them: without concealed checks. */
+      shown: Schema.NullOr(
+        Schema.Struct({ verdict: sets.Verdict.schema, findings: Integer.schema })
+      )
     })
   ),
   "reconciliation.finding": about(
@@ -30,6 +35,23 @@ export const runEvents = {
 } as const
 
 const makeEvent = announcing(runEvents)
+
+/**
+ * Payloads of these events as investors and apps read them: without the findings of concealed checks. An
+ * event that does not state them apart, and one of concealed checks alone, is not shown.
+ */
+export const shownPayloads: ShownPayloads = {
+  "reconciliation.run": ({ shown, ...payload }) => {
+    if (isMembers(shown)) return { ...payload, ...shown }
+    return String(payload["findings"]) === "0" ? payload : null
+  },
+  "reconciliation.finding": ({ counts }) => {
+    const open = Object.entries(isMembers(counts) ? counts : {}).filter(
+      ([check]) => !isConcealedCheck(check)
+    )
+    return open.length === 0 ? null : { counts: Object.fromEntries(open) }
+  }
+}
 
 export const RunId = RecordId.make("RunId")
 export type RunId = typeof RunId.Type
@@ -55,6 +77,11 @@ export const RunCheck = Struct({
 })
 export type RunCheck = typeof RunCheck.Type
 
+/** Verdict as investors and apps read it; null in records that were stored before it was kept. */
+export const ShownVerdict = NullOr(sets.Verdict.schema).pipe(
+  Schema.withDecodingDefaultTypeKey(Effect.succeed(null))
+)
+
 export const Run = Struct({
   runId: RunId,
   trigger: sets.RunTrigger.schema,
@@ -73,6 +100,7 @@ export const Run = Struct({
   /** Number of all of it. */
   notComparedCount: Integer.schema.pipe(Schema.withDecodingDefaultTypeKey(Effect.succeed(0))),
   verdict: sets.Verdict.schema,
+  shownVerdict: ShownVerdict,
   /** Ids of the holds that the run opened; one that it only added findings to is not among them. */
   holdsOpened: List(Text),
   /** Ids of the distributions that became payable by the run. */
@@ -81,7 +109,7 @@ export const Run = Struct({
 export type Run = typeof Run.Type
 
 /** Number of differences that a run found. */
-const countOf = ({ checks }: Pick<Run, "checks">): number =>
+const countOf = (checks: Run["checks"]): number =>
   checks.reduce((sum, { findings }) => sum + findings, 0)
 
 /** Value of the filter column `covers` of runs that cover every instrument. */
@@ -122,7 +150,7 @@ export const runs = Collection.define<Run, never>("reconciliation-run", {
 })
 
 const announced = (self: Run) => {
-  const { checks, runId, scope, trigger, verdict } = self
+  const { checks, runId, scope, shownVerdict, trigger, verdict } = self
   const about = {
     resourceKind: "reconciliation-run",
     resourceId: runId,
@@ -130,11 +158,13 @@ const announced = (self: Run) => {
     party: null,
     holderIds: []
   } as const
-  const findings = countOf(self)
+  const findings = countOf(checks)
   const counts = Object.fromEntries(
     checks.flatMap(({ check, findings }) => (findings === 0 ? [] : [[check, findings]]))
   )
-  const ended = makeEvent("reconciliation.run", { trigger, verdict, findings })
+  const shownFindings = countOf(checks.filter(({ check }) => !isConcealedCheck(check)))
+  const shown = shownVerdict === null ? null : { verdict: shownVerdict, findings: shownFindings }
+  const ended = makeEvent("reconciliation.run", { trigger, verdict, findings, shown })
   if (findings === 0) return [{ ...ended, ...about }]
   return [
     { ...ended, ...about },

@@ -8,7 +8,7 @@ import * as Collection from "../../kernel/Collection.ts"
 import * as Integer from "../../kernel/Integer.ts"
 import * as Offset from "../../kernel/Offset.ts"
 import * as sets from "../../vocabulary/sets.ts"
-import { RunCheck } from "./Run.ts"
+import { RunCheck, ShownVerdict } from "./Run.ts"
 
 const { Array: List, NullOr, String: Text, Struct } = Schema
 
@@ -22,6 +22,7 @@ const outcomeFields = {
   notCompared: List(NotCompared),
   notComparedCount: Integer.schema,
   verdict: sets.Verdict.schema,
+  shownVerdict: ShownVerdict,
   holdsOpened: List(Text),
   distributionsCleared: List(Text)
 } as const

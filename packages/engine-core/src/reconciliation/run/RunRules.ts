@@ -5,6 +5,7 @@ import { type Difference, identityOf } from "../../findings/FindingRules.ts"
 import type { NotCompared as Listed } from "../../findings/NotCompared.ts"
 import * as PolicyTerms from "../../instruments/policy/PolicyTerms.ts"
 import * as Instant from "../../kernel/Instant.ts"
+import { isConcealedCheck } from "../../vocabulary/ReconciliationChecks.ts"
 import type { FindingSeverity, Verdict } from "../../vocabulary/sets.ts"
 import {
   type Check,
@@ -70,6 +71,22 @@ export const verdictOf = ({
 }
 
 /**
+ * Verdict as investors and apps read it: findings of concealed checks count only where they block, since
+ * the hold that they open is shown.
+ */
+export const shownVerdictOf = ({
+  findings,
+  outcomes
+}: {
+  readonly findings: ReadonlyArray<Pick<Finding, "state" | "severity" | "check">>
+  readonly outcomes: ReadonlyArray<Pick<ComparisonOutcome, "ran">>
+}): Verdict =>
+  verdictOf({
+    findings: findings.filter((finding) => blocks(finding) || !isConcealedCheck(finding.check)),
+    outcomes
+  })
+
+/**
  * The checks of a run with their outcomes over all instruments, in the order of the table. A check
  * ran where it ran for every instrument; it had nothing to compare where no instrument had facts.
  */
@@ -110,12 +127,16 @@ const ranIn = (
 /** Verdicts, each of which takes precedence over those after it. */
 const precedence: ReadonlyArray<Verdict> = ["blocked", "incomplete", "findings", "clear"]
 
+const worseOf = (one: Verdict, other: Verdict): Verdict =>
+  precedence.find((verdict) => verdict === one || verdict === other) ?? "clear"
+
 /** Outcome of a run before its first part. */
 export const noParts = (checks: ReadonlyArray<string>): Omit<PartOutcome, "asOf"> => ({
   checks: ranIn(checks, []),
   notCompared: [],
   notComparedCount: 0,
   verdict: "clear",
+  shownVerdict: "clear",
   holdsOpened: [],
   distributionsCleared: []
 })
@@ -131,8 +152,11 @@ export const withPart = (
   ),
   notCompared: [...sum.notCompared, ...part.notCompared].slice(0, notComparedMax),
   notComparedCount: sum.notComparedCount + part.notComparedCount,
-  verdict:
-    precedence.find((verdict) => verdict === sum.verdict || verdict === part.verdict) ?? "clear",
+  verdict: worseOf(sum.verdict, part.verdict),
+  shownVerdict:
+    sum.shownVerdict === null || part.shownVerdict === null
+      ? null
+      : worseOf(sum.shownVerdict, part.shownVerdict),
   holdsOpened: [...sum.holdsOpened, ...part.holdsOpened],
   distributionsCleared: [...sum.distributionsCleared, ...part.distributionsCleared]
 })

@@ -19,14 +19,24 @@ const Pinned = Struct({
   judgedAt: Instant.schema
 })
 
+/** Open findings, by severity. */
+const Open = Struct({ blocking: Integer.schema, warning: Integer.schema, info: Integer.schema })
+
 export const InstrumentVerdict = Struct({
   instrumentId: InstrumentId,
   runId: Text,
   verdict: sets.Verdict.schema,
   /** Open findings of the instrument, of all checks, by severity. */
-  open: Struct({ blocking: Integer.schema, warning: Integer.schema, info: Integer.schema }),
+  open: Open,
   /** Age of the oldest open finding in whole days; null where none is open. */
   oldestDays: NullOr(Integer.schema),
+  /**
+   * The same as investors and apps read it, without the findings of concealed checks; null in records
+   * that were stored before it was kept.
+   */
+  shown: NullOr(
+    Struct({ verdict: sets.Verdict.schema, open: Open, oldestDays: NullOr(Integer.schema) })
+  ).pipe(Schema.withDecodingDefaultTypeKey(Effect.succeed(null))),
   pin: Pinned,
   /** False where the run found the ledger unreachable, so that no check ran. */
   isReached: Schema.Boolean,
@@ -38,6 +48,20 @@ export const InstrumentVerdict = Struct({
   notCompared: List(NotCompared).pipe(Schema.withDecodingDefaultTypeKey(Effect.succeed([])))
 })
 export type InstrumentVerdict = typeof InstrumentVerdict.Type
+
+/**
+ * Verdict, open findings and their age as investors and apps read them. Of a record that does not keep
+ * them apart they read whether it is blocked, as its hold shows them, and nothing else until the next run.
+ */
+export const shownOf = ({
+  shown,
+  verdict
+}: InstrumentVerdict): NonNullable<InstrumentVerdict["shown"]> =>
+  shown ?? {
+    verdict: verdict === "blocked" ? "blocked" : "incomplete",
+    open: { blocking: 0, warning: 0, info: 0 },
+    oldestDays: null
+  }
 
 /** A later run covered the instrument. */
 const Judge = Struct({ on: Schema.Literal("judge"), verdict: InstrumentVerdict })
@@ -53,7 +77,8 @@ export const instrumentVerdicts = Collection.define<InstrumentVerdict, typeof Ju
     keptBy: "engine",
     filters: {
       instrumentId: (self) => self.instrumentId,
-      verdict: (self) => self.verdict
+      verdict: (self) => self.verdict,
+      shownVerdict: (self) => shownOf(self).verdict
     },
     invariants: {
       "it is blocked where a blocking finding is open": ({ verdict, open }) =>

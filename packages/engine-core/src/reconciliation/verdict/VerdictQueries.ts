@@ -9,8 +9,11 @@ import { refused } from "../../kernel/Refusal.ts"
 import { versionAsked } from "../../orders/order/SuppositionLookups.ts"
 import * as Read from "../../reads/Read.ts"
 import { Records } from "../../records/Records.ts"
+import { isConcealedCheck } from "../../vocabulary/ReconciliationChecks.ts"
+import type { Role } from "../../vocabulary/Role.ts"
 import { Verdict } from "../../vocabulary/sets.ts"
-import { type InstrumentVerdict, instrumentVerdicts } from "./InstrumentVerdict.ts"
+import { isConcealedFrom } from "../../writes/Concealment.ts"
+import { type InstrumentVerdict, instrumentVerdicts, shownOf } from "./InstrumentVerdict.ts"
 import { supposed } from "./VerdictLookups.ts"
 
 const { NullOr, optionalKey, Struct } = Schema
@@ -38,20 +41,33 @@ export const VerdictView = Struct({
 })
 export type VerdictView = typeof VerdictView.Type
 
-const viewOf = (self: InstrumentVerdict): VerdictView => ({
-  instrumentId: self.instrumentId,
-  verdict: self.verdict,
-  runId: self.runId,
-  asOf: self.pin.offset,
-  open: self.open,
-  oldestDays: self.oldestDays,
-  notCompared: self.notCompared
-})
+const viewOf = (self: InstrumentVerdict, role: Role): VerdictView => {
+  const isConcealed = isConcealedFrom(role)
+  const { open, oldestDays, verdict } = isConcealed ? shownOf(self) : self
+  return {
+    instrumentId: self.instrumentId,
+    verdict,
+    runId: self.runId,
+    asOf: self.pin.offset,
+    open,
+    oldestDays,
+    notCompared: isConcealed
+      ? self.notCompared.filter(({ check }) => !isConcealedCheck(check))
+      : self.notCompared
+  }
+}
 
 const whereOf = ({ instrumentId, verdict }: Params): Read.Scope => ({
   ...(instrumentId === undefined ? {} : { instrumentId: [instrumentId] }),
   ...(verdict === undefined ? {} : { verdict })
 })
+
+/** Filter of the stored verdicts: investors and apps find them by the verdict that they are shown. */
+const storedBy = (params: Params, role: Role): Read.Scope => {
+  const { verdict, ...where } = whereOf(params)
+  if (verdict === undefined) return where
+  return { ...where, [isConcealedFrom(role) ? "shownVerdict" : "verdict"]: verdict }
+}
 
 export const list = Read.list({
   name: "reconciliation-verdict.list",
@@ -92,12 +108,12 @@ export const list = Read.list({
       : { policyVersion: [String(params.policyVersion)] }),
     ...(params.price === undefined ? {} : { price: [String(params.price)] })
   }),
-  rows: Effect.fnUntraced(function* ({ after, limit }, { pin }, params) {
+  rows: Effect.fnUntraced(function* ({ after, limit }, { pin, role }, params) {
     const records = yield* Records
     if (!Counterfactual.isAsked(params)) {
       const found = yield* records.list(instrumentVerdicts, {
         pin,
-        where: whereOf(params),
+        where: storedBy(params, role),
         limit,
         ...(after === undefined ? {} : { after })
       })
@@ -110,9 +126,11 @@ export const list = Read.list({
     const row = yield* Effect.catchTag(supposed(stored, params), "Refused", () =>
       Effect.die(new Error(`${instrumentId} lost a policy version during a read`))
     )
-    return (verdict?.includes(row.verdict) ?? true) ? [{ sortKey: instrumentId, row }] : []
+    return (verdict?.includes(viewOf(row, role).verdict) ?? true)
+      ? [{ sortKey: instrumentId, row }]
+      : []
   }),
-  view: (found) => Effect.succeed(found.map(viewOf))
+  view: (found, { role }) => Effect.succeed(found.map((record) => viewOf(record, role)))
 })
 
 export const queries = [list] as const

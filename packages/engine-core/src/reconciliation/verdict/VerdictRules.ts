@@ -2,12 +2,13 @@
 import { type Finding, ageDays } from "../../findings/Finding.ts"
 import type { NotCompared } from "../../findings/NotCompared.ts"
 import * as Instant from "../../kernel/Instant.ts"
+import { isConcealedCheck } from "../../vocabulary/ReconciliationChecks.ts"
 import type { Verdict } from "../../vocabulary/sets.ts"
 import type { ComparisonOutcome } from "../run/RunRules.ts"
 import type { InstrumentVerdict } from "./InstrumentVerdict.ts"
 
-/** Sums over the findings of an instrument, after a run. */
-export interface Tally {
+/** Sums over findings of an instrument, after a run. */
+interface Sums {
   readonly open: InstrumentVerdict["open"]
   /** Number of accepted findings that are more than `info`. */
   readonly accepted: number
@@ -15,17 +16,32 @@ export interface Tally {
   readonly oldest: Instant.Instant | null
 }
 
-export const noFindings: Tally = {
+/** Sums over all findings of an instrument, and over those of checks that are not concealed. */
+export interface Tally extends Sums {
+  readonly shown: Sums
+}
+
+const nothing: Sums = {
   open: { blocking: 0, warning: 0, info: 0 },
   accepted: 0,
   oldest: null
 }
 
+export const noFindings: Tally = { ...nothing, shown: nothing }
+
 /** Adds a finding to the sums; a cleared one counts for nothing. */
 export const tallied = (
-  self: Tally,
+  { shown, ...self }: Tally,
+  finding: Pick<Finding, "state" | "severity" | "firstSeenAt" | "check">
+): Tally => ({
+  ...withFinding(self, finding),
+  shown: isConcealedCheck(finding.check) ? shown : withFinding(shown, finding)
+})
+
+const withFinding = (
+  self: Sums,
   { state, severity, firstSeenAt }: Pick<Finding, "state" | "severity" | "firstSeenAt">
-): Tally => {
+): Sums => {
   if (state === "cleared") return self
   if (state === "accepted") {
     return severity === "info" ? self : { ...self, accepted: self.accepted + 1 }
@@ -77,12 +93,21 @@ export const judge = ({
   const ran = checks.filter(
     (check) => outcomes.find((outcome) => outcome.check === check)?.ran ?? ranBefore.includes(check)
   )
+  const isWhole = ran.length === checks.length
+  const daysOf = ({ oldest }: Sums) => (oldest === null ? null : ageDays(oldest, pin.judgedAt))
+  const { open, shown } = tally
   return {
     instrumentId,
     runId,
-    verdict: verdictOf(tally, { isWhole: ran.length === checks.length }),
-    open: tally.open,
-    oldestDays: tally.oldest === null ? null : ageDays(tally.oldest, pin.judgedAt),
+    verdict: verdictOf(tally, { isWhole }),
+    open,
+    oldestDays: daysOf(tally),
+    // A concealed finding that blocks is shown by its hold, and so by the verdict, and is not counted.
+    shown: {
+      verdict: open.blocking > 0 ? "blocked" : verdictOf(shown, { isWhole }),
+      open: shown.open,
+      oldestDays: daysOf(shown)
+    },
     pin,
     isReached,
     isGrounded,
@@ -97,7 +122,7 @@ export const judge = ({
 }
 
 const verdictOf = (
-  { open, accepted }: Tally,
+  { open, accepted }: Sums,
   { isWhole }: { readonly isWhole: boolean }
 ): Verdict => {
   if (open.blocking > 0) return "blocked"

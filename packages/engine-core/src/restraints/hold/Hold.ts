@@ -6,12 +6,13 @@ import * as Collection from "../../kernel/Collection.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Party from "../../kernel/Party.ts"
+import { PlainNumber } from "../../kernel/PlainNumber.ts"
 import * as RecordId from "../../kernel/RecordId.ts"
 import * as sets from "../../vocabulary/sets.ts"
 import { match } from "ts-pattern"
 import * as Machine from "../../kernel/Machine.ts"
 import * as Integer from "../../kernel/Integer.ts"
-import { about, announcing } from "../../records/EventDeclaration.ts"
+import { about, announcing, type ShownPayloads } from "../../records/EventDeclaration.ts"
 
 export const HoldMachine = Machine.declare("HoldState", {
   doc: "A hold on an instrument. Many may be open at once; what is blocked is their union.",
@@ -72,6 +73,17 @@ export const holdEvents = {
 } as const
 
 const makeEvent = announcing(holdEvents)
+
+const zero = new PlainNumber("0")
+
+/**
+ * Payloads of these events as investors and apps read them: they count no findings, which may be those
+ * of concealed checks, as the hold lists none to them.
+ */
+export const shownPayloads: ShownPayloads = {
+  "reconciliation.hold": (payload) => ({ ...payload, findings: zero }),
+  "hold.released": (payload) => ({ ...payload, accepted: zero })
+}
 
 const Findings = Schema.Array(Schema.String)
 

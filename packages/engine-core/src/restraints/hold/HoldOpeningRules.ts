@@ -37,6 +37,9 @@ export const stopping = <
       finding.instrumentId === instrumentId && sourceOf(finding) === source && blocks(finding)
   )
 
+/** Reason of a run's hold for roles that checks are concealed from. */
+export const neutralReason = "A reconciliation run has blocking findings."
+
 /** Reason of a run's hold: the checks of its findings, each once. */
 export const reasonOf = (findings: ReadonlyArray<Pick<Finding, "check">>): string =>
   `Blocking findings: ${[...new Set(findings.map(({ check }) => check))].toSorted().join(", ")}.`

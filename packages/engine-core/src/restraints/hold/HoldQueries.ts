@@ -40,7 +40,7 @@ export const list = Read.list({
     ...(source === undefined ? {} : { source })
   }),
   scope: Sight.scope,
-  view: (found) => Effect.succeed(found.map(HoldView.of))
+  view: (found, { role }) => Effect.succeed(found.map((hold) => HoldView.ofRole(hold, role)))
 })
 
 const get = Read.one({
@@ -60,7 +60,7 @@ const get = Read.one({
     if (asking.sight === "near" && asking.caller.party !== hold.registrar) {
       return yield* Effect.fail(refused("not-found", { detail: `There is no such ${holds.name}.` }))
     }
-    return HoldView.of(hold)
+    return HoldView.ofRole(hold, asking.role)
   })
 })
 

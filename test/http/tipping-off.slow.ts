@@ -830,6 +830,28 @@ describe("an investor", () => {
       })
     ))
 
+  it("is shown no screening by an application's operation that registered a holder", () =>
+    Twins.within((twin) =>
+      Effect.gen(function* () {
+        yield* opened
+        const app = yield* Twins.token("app")
+        const { party } = yield* Fund.outsider("newcomer")
+        const body = { holderId: "newcomer", party, legalName: "Newcomer" }
+        const made = yield* Twins.call(twin, { path: "/v1/holders", as: app, key: "new", body })
+        const { operationId } = JSON.parse(made.text) as { readonly operationId: string }
+        const read = (as: string, path: string) =>
+          Effect.map(Twins.call(twin, { path, as }), ({ text }) => {
+            const answer = JSON.parse(text) as { readonly value: Readonly<Record<string, unknown>> }
+            return answer.value
+          })
+        yield* Calls.settle
+        const { result } = yield* read(app, `/v1/operations/${operationId}`)
+        expect(result).toMatchObject({ holderId: "newcomer", screening: null })
+        const all = yield* read(yield* Twins.token("operator"), `/v1/operations/${operationId}`)
+        expect(all["result"]).toMatchObject({ holderId: "newcomer", screening: expect.anything() })
+      })
+    ))
+
   it("never reads something that none of these asked for", () => {
     const routes = Twins.readsOf("investor").map(({ route }) => route.slice("GET ".length))
     const isAnswered = (route: string) => {

@@ -44,6 +44,7 @@ const decided: Readonly<Record<string, Decision>> = {
       [secret]: ["sealed"],
       "is shown as the request": ["given"],
       "stands in the place of the problem for those who may not learn it": ["problemInstead"],
+      "in place of the result to investors and apps": ["resultInstead"],
       "the audit log has it": ["requestId", "traceId", "traceFlags"],
       "the ledger step is the engine's own": ["step"],
       "what its first judgement rested on": ["ledgerEnd"]

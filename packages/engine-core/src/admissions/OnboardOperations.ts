@@ -31,6 +31,7 @@ export const onboard = Operation.defineOnLedger("holder.onboard", {
   input: Onboarding,
   complete: (input, makeId) => Registration.completed(input, makeId),
   result: HolderView.HolderView,
+  shownResult: Registration.shownResult,
   refuses: ["already-exists", "not-found", "rule-refused"],
   plan: Effect.fn("holder.onboard.plan")(function* (input, act) {
     yield* Registration.judge(input, act)

@@ -42,18 +42,22 @@ export const refusalFor =
 export const substituteFor = (cause: Refused | Unavailable): Refused<"rule-refused"> | null =>
   isRefused(cause) && isConcealedGate(cause.details.gate) ? substitute(cause) : null
 
-/** Operation with the problem that a role may read. */
+/** Operation with the problem and the result that a role may read. */
 export const operationFor = <
   O extends {
     readonly problem: Problem.Problem | null
     readonly problemInstead?: Problem.Problem
+    readonly result: Plain | null
+    readonly resultInstead?: Plain
   }
 >(
   operation: O,
   role: Role
 ): O => {
-  const { problem, problemInstead } = operation
-  if (!isConcealedFrom(role) || problem === null || !isConcealedGate(problem.gate)) return operation
+  if (!isConcealedFrom(role)) return operation
+  const { problem, problemInstead, resultInstead } = operation
+  if (resultInstead !== undefined) return { ...operation, result: resultInstead }
+  if (problem === null || !isConcealedGate(problem.gate)) return operation
   return { ...operation, problem: problemInstead ?? Problem.from(neutral, problem.requestId) }
 }
 

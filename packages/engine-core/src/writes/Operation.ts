@@ -123,6 +123,11 @@ export interface OperationDeclaration<K extends OperationKind, I, R, S extends S
   /** Fills members that a caller may leave to the engine, such as the id of the new record. */
   complete?(input: I, makeId: () => string): I
   readonly result: Schema.Codec<R, unknown>
+  /**
+   * Reads the result once more as investors and apps read it, in the transaction that ends the write.
+   * Absent: their view of the record is that of everybody.
+   */
+  shownResult?(input: NoInfer<I>): Effect.Effect<R, Unavailable, Records>
   /** Every refusal that judging or running it can give. */
   readonly refuses: ReadonlyArray<S>
   /**

@@ -107,6 +107,8 @@ export const OperationRecord = Schema.Struct({
   /** Sealed secrets, by member of the request, which shows a few digits of each. */
   sealed: Schema.optionalKey(Schema.Record(Schema.String, Schema.String)),
   result: Schema.NullOr(PlainSchema),
+  /** Result as investors and apps read it; absent: it is `result`. */
+  resultInstead: Schema.optionalKey(PlainSchema),
   problem: Schema.NullOr(Problem),
   /** Problem for callers that restrictions and screening are concealed from. */
   problemInstead: Schema.optionalKey(Problem),
@@ -158,7 +160,8 @@ const Committed = Schema.Struct({
 const Succeed = Schema.Struct({
   on: Schema.Literal("succeed"),
   at: Instant.schema,
-  result: PlainSchema
+  result: PlainSchema,
+  resultInstead: Schema.optionalKey(PlainSchema)
 })
 const Fail = Schema.Struct({
   on: Schema.Literal("fail"),
@@ -200,10 +203,10 @@ const evolve = (self: OperationRecord, fact: Fact): OperationRecord =>
       step: self.step === null ? null : { ...self.step, isSpent: true }
     }))
     .with({ on: "commit" }, ({ updateId, offset }) => ({ ...self, updateId, offset }))
-    .with({ on: "succeed" }, ({ on, at, result }) => ({
+    .with({ on: "succeed" }, ({ on, at, ...results }) => ({
       ...self,
       state: Machine.follow(OperationMachine, self.state, on),
-      result,
+      ...results,
       finishedAt: at
     }))
     .with({ on: "fail" }, ({ on, at, ...failure }) => ({

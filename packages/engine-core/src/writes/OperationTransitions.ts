@@ -40,12 +40,23 @@ export const succeed = Effect.fnUntraced(function* (
   const { act, operation } = outcome
   const records = yield* Records
   const result = Request.encodeResult(operation, outcome.result)
-  const fact = { on: "succeed", at: act.now, result } as const
+  const resultInstead = yield* shownResultOf(operation, running)
+  const fact = { on: "succeed", at: act.now, result, ...resultInstead } as const
   const succeeded = yield* records.append(operations, running, fact, act)
   yield* records.audit([Logged.ended(running, null)])
   const nanos = act.now - running.createdAt
   yield* records.whenCommitted(Metrics.ended(running.kind, "succeeded", nanos))
   return succeeded
+})
+
+/** Reads the result as investors and apps read it, where the operation declares that it differs. */
+const shownResultOf = Effect.fnUntraced(function* (
+  operation: AnyOperation,
+  { request }: Pick<OperationRecord, "request">
+) {
+  if (operation.shownResult === undefined) return {}
+  const result = yield* operation.shownResult(Request.decode(operation, request))
+  return { resultInstead: Request.encodeResult(operation, result) }
 })
 
 /** Ends a running operation as failed. */

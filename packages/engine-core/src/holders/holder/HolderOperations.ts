@@ -2,7 +2,15 @@
 import { Effect } from "effect"
 import * as Operation from "../../writes/Operation.ts"
 import * as HolderView from "./HolderView.ts"
-import { completed, described, invite, judge, Registration, resource } from "./RegistrationSteps.ts"
+import {
+  completed,
+  described,
+  invite,
+  judge,
+  Registration,
+  resource,
+  shownResult
+} from "./RegistrationSteps.ts"
 
 export const register = Operation.defineOnLedger("holder.register", {
   doc: "Registers a holder: its party is invited, and accepts from its own wallet.",
@@ -13,6 +21,7 @@ export const register = Operation.defineOnLedger("holder.register", {
   input: Registration,
   complete: (input, makeId) => completed(input, makeId),
   result: HolderView.HolderView,
+  shownResult,
   refuses: ["already-exists", "rule-refused"],
   plan: Effect.fn("holder.register.plan")(function* (input, act) {
     yield* judge(input, act)

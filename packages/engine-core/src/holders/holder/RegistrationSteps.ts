@@ -124,6 +124,15 @@ export const described = Effect.fnUntraced(function* (
   return HolderView.of(yield* Screenings.ask(after, act))
 })
 
+/** Reads a registered holder as its investor and an app do, without its screening. */
+export const shownResult = Effect.fnUntraced(function* (input: NamedHolder) {
+  const records = yield* Records
+  return yield* records.get(holders, holderIdOf(input)).pipe(
+    Effect.map(HolderView.ofOwn),
+    Effect.catchTag("Refused", () => Effect.die(new Error("a registered holder has no record")))
+  )
+})
+
 /** A stated attribute whose evidence is not verified. */
 const pending = (stated: StatedAttribute, act: OperationAct): Attribute => ({
   ...stated,

@@ -79,6 +79,63 @@ describe("a price that is corrected", () => {
   )
 })
 
+const venue = ({ venue: party }: Fund.Parties) => ({ party })
+
+/** The holder signs an order of 100; returns the command that claims it as subscription `s1`. */
+const claimOf = (
+  stage: Fund.Parties,
+  holder: Cycles.Holder,
+  { cycleCid }: { readonly cycleCid: string | null }
+) =>
+  Effect.gen(function* () {
+    yield* holder.act(
+      Templates.create(Templates.SubscriptionOrder, {
+        venue: stage.venue,
+        fund: stage.fund.party,
+        holder: holder.party,
+        orderId: "order-1",
+        instrument: stage.asset,
+        paymentAsset: Cycles.cash(stage),
+        amount: Decimal.of("100"),
+        units: null,
+        expiresAt: null
+      })
+    )
+    const order = yield* Fund.newestContract(Templates.SubscriptionOrder)
+    const market = yield* Fund.newestContract(Templates.PrimaryMarket)
+    return Templates.exercise(Templates.PrimaryMarket, market.cid, "ClaimSubscription", {
+      orderCid: order.cid,
+      subscriptionId: "s1",
+      custodian: null,
+      currency: "USD",
+      cycleCid,
+      feeRate: null,
+      cashDecimals: null
+    })
+  })
+
+describe("a claim that the ledger takes after it was planned", () => {
+  it.effect("deals at the cut-off of its cycle, whatever the policy says by then", () =>
+    Effect.gen(function* () {
+      const { stage, holders } = yield* Cycles.opened(["h1"])
+      const [holder] = holders
+      if (holder === undefined) throw new Error("a holder")
+      yield* Cycles.opens("c1")
+      const { cycleCid, cutOffAt, settleBy } = yield* Cycles.cycle("c1")
+      const earlier = { time: "15:00", days: ["monday", "friday"], zone: "America/New_York" }
+      assert.strictEqual((yield* Cycles.changes(1, { cutOff: earlier })).why, "")
+      yield* acts(venue(stage), yield* claimOf(stage, holder, { cycleCid }))
+      yield* Calls.settle
+      assert.deepInclude(yield* Cycles.subscription("s1"), {
+        cycleId: "c1",
+        policyVersion: 2,
+        cutOffAt,
+        settleBy
+      })
+    }).pipe(Effect.provide(world()))
+  )
+})
+
 describe("a dealing cycle that is released", () => {
   it.effect("leaves a claim behind that the ledger took just before, read in the same batch", () =>
     Effect.gen(function* () {
@@ -86,37 +143,10 @@ describe("a dealing cycle that is released", () => {
       const [holder] = holders
       if (holder === undefined) throw new Error("a holder")
       yield* Cycles.opens("c1")
-      yield* holder.act(
-        Templates.create(Templates.SubscriptionOrder, {
-          venue: stage.venue,
-          fund: stage.fund.party,
-          holder: holder.party,
-          orderId: "order-1",
-          instrument: stage.asset,
-          paymentAsset: Cycles.cash(stage),
-          amount: Decimal.of("100"),
-          units: null,
-          expiresAt: null
-        })
-      )
-      const venue = { party: stage.venue }
-      const order = yield* Fund.newestContract(Templates.SubscriptionOrder)
-      const market = yield* Fund.newestContract(Templates.PrimaryMarket)
       const cycle = yield* Fund.newestContract(Templates.DealingCycle)
+      yield* acts(venue(stage), yield* claimOf(stage, holder, { cycleCid: cycle.cid }))
       yield* acts(
-        venue,
-        Templates.exercise(Templates.PrimaryMarket, market.cid, "ClaimSubscription", {
-          orderCid: order.cid,
-          subscriptionId: "s1",
-          custodian: null,
-          currency: "USD",
-          cycleCid: cycle.cid,
-          feeRate: null,
-          cashDecimals: null
-        })
-      )
-      yield* acts(
-        venue,
+        venue(stage),
         Templates.exercise(Templates.DealingCycle, cycle.cid, "Release", {
           allocations: [],
           intents: []

@@ -8,10 +8,8 @@ import { Records, type Stored } from "../../records/Records.ts"
 import { PricedRedemption, RedemptionClaim } from "../../templates/Redemption.ts"
 import { BurnRequest } from "../../templates/Registry.ts"
 import type { Argument, Payload } from "../../templates/Template.ts"
-import { dealingCycles } from "../dealing-cycle/DealingCycle.ts"
-import { nextCutOff } from "../order/CutOffRules.ts"
 import { awaitingTerms } from "../../instruments/instrument/AwaitingTermsSteps.ts"
-import { openingOf } from "../order/OrderClaimLookups.ts"
+import { cutOffOf, openingOf } from "../order/OrderClaimLookups.ts"
 import { pricingOf } from "../order/OrderPricingLookups.ts"
 import {
   burnedBy,
@@ -119,20 +117,8 @@ const opened = Effect.fnUntraced(function* (payload: Claim, node: Node) {
       detail: "Its instrument or its holder is not recorded."
     })
   }
-  const cutOff = yield* cutOffOf(payload, opening.terms.cutOff, node)
+  const cutOff = yield* cutOffOf(payload, opening, node)
   yield* LedgerRecord.open(redemptions, claimedAs(payload, opening, cutOff), node)
-})
-
-/** Returns the cut-off that the claim names, or that of its cycle, else the next after the claim. */
-const cutOffOf = Effect.fnUntraced(function* (
-  { cutOffAt: named, cycleId }: Claim,
-  rule: Parameters<typeof nextCutOff>[0],
-  node: Node
-) {
-  const records = yield* Records
-  const cycle = cycleId === null ? Option.none() : yield* records.find(dealingCycles, cycleId)
-  const at = named ?? Option.getOrNull(cycle)?.cutOffAt ?? null
-  return at === null ? nextCutOff(rule, node.effectiveAt) : { at, date: Zone.dateAt(rule.zone, at) }
 })
 
 /** Checks whether the claim contract is a remainder that joins the cycle of its cut-off. */

@@ -10,9 +10,8 @@ import { Records, type Stored } from "../../records/Records.ts"
 import { DeliveredLot, Lot, OwedRefund, SubscriptionClaim } from "../../templates/Market.ts"
 import { MintRequest } from "../../templates/Registry.ts"
 import type { Payload } from "../../templates/Template.ts"
-import { nextCutOff } from "../order/CutOffRules.ts"
 import { awaitingTerms } from "../../instruments/instrument/AwaitingTermsSteps.ts"
-import { openingOf } from "../order/OrderClaimLookups.ts"
+import { cutOffOf, openingOf } from "../order/OrderClaimLookups.ts"
 import { pricingOf } from "../order/OrderPricingLookups.ts"
 import {
   announcementOf,
@@ -158,7 +157,7 @@ const opened = Effect.fnUntraced(function* (payload: Claim, node: Node) {
       detail: "Its instrument or its holder is not recorded."
     })
   }
-  const cutOff = nextCutOff(opening.terms.cutOff, node.effectiveAt)
+  const cutOff = yield* cutOffOf(payload, opening, node)
   yield* LedgerRecord.open(subscriptions, claimedAs(payload, opening, cutOff), node)
 })
 

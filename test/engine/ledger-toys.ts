@@ -198,7 +198,8 @@ export const withdraw = Write.defineOnLedger("admission.withdraw", {
 })
 
 /**
- * An operation with a defect: its second step always dies; the first one where the id asks for it.
+ * An operation with a defect: its second step dies as often as is said, the first one where the id asks
+ * for it.
  */
 export const dying = Write.defineOnLedger("holder.register", {
   ...declared,
@@ -211,6 +212,9 @@ export const dying = Write.defineOnLedger("holder.register", {
     step: number
   ) {
     // The call is let in; what runs later dies.
+    if (step === 2 && deaths.left-- <= 0) {
+      return { commands: [proposal(act.venue, { noteId: `${noteId}-2`, registrar })], last: true }
+    }
     if (step === 2 || (noteId.startsWith("now") && act !== undefined && deaths.on)) {
       return yield* Effect.die(new Error("a bug"))
     }
@@ -220,8 +224,8 @@ export const dying = Write.defineOnLedger("holder.register", {
   finish: ({ noteId }) => read(noteId)
 })
 
-/** Whether `dying` dies at its first step already. */
-export const deaths = { on: false }
+/** Whether `dying` dies at its first step already, and how often at its second. */
+export const deaths = { on: false, left: Number.POSITIVE_INFINITY }
 
 export const operations: ReadonlyArray<Operation.Operation> = [propose, twice, withdraw, dying]
 export const fromLedger = [reading]

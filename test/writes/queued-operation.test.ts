@@ -9,24 +9,26 @@ describe("the payload of a queued operation", () => {
   it("reads back as it was written, for every kind of write", () => {
     for (const kind of OperationKind.members) {
       for (const answeredAttempt of [null, 1, 2, 17]) {
-        const queued = { kind, answeredAttempt }
-        expect(read(QueuedOperation.encode(queued))).toEqual(queued)
+        for (const deaths of [0, 1, 4]) {
+          const queued = { kind, answeredAttempt, deaths }
+          expect(read(QueuedOperation.encode(queued))).toEqual(queued)
+        }
       }
     }
   })
 
   it("reads what earlier versions have queued", () => {
-    expect(read("holder.onboard")).toEqual({ kind: "holder.onboard", answeredAttempt: null })
-    expect(read("holder.onboard answered 3")).toEqual({
-      kind: "holder.onboard",
-      answeredAttempt: 3
-    })
+    const queued = { kind: "holder.onboard", deaths: 0 }
+    expect(read("holder.onboard")).toEqual({ ...queued, answeredAttempt: null })
+    expect(read("holder.onboard answered 3")).toEqual({ ...queued, answeredAttempt: 3 })
   })
 
   it("is written as earlier versions read it", () => {
-    const kind = "holder.onboard"
-    expect(QueuedOperation.encode({ kind, answeredAttempt: null })).toBe("holder.onboard")
-    expect(QueuedOperation.encode({ kind, answeredAttempt: 3 })).toBe("holder.onboard answered 3")
+    const queued = { kind: "holder.onboard", deaths: 0 } as const
+    expect(QueuedOperation.encode({ ...queued, answeredAttempt: null })).toBe("holder.onboard")
+    expect(QueuedOperation.encode({ ...queued, answeredAttempt: 3 })).toBe(
+      "holder.onboard answered 3"
+    )
   })
 
   it("never is taken for another where it says nothing that was written", () => {

@@ -904,6 +904,23 @@ describe("a write that cannot be done", () => {
     }).pipe(engine())
   )
 
+  it.effect("because of a bug is not failed at the first one, however often it was leased", () => {
+    const ledger = watched()
+    return Effect.gen(function* () {
+      const { party } = yield* Notes.outsider("registrar")
+      const id = yield* ask(Notes.dying, "later", party)
+      ledger.answer((submission, port) =>
+        ledger.said.length < 7 ? Effect.fail(busy) : port.submit(submission)
+      )
+      Notes.deaths.left = 4
+      yield* restless(400)
+      assert.strictEqual(yield* stateOf(id), "succeeded")
+    }).pipe(
+      Effect.ensuring(Effect.sync(() => void (Notes.deaths.left = Number.POSITIVE_INFINITY))),
+      engine({ tamper: ledger.tamper })
+    )
+  })
+
   it.effect("because of a bug in its second step fails as well, its first step being known", () =>
     Effect.gen(function* () {
       const { party } = yield* Notes.outsider("registrar")

@@ -73,14 +73,28 @@ export const finish = ({ lease }: LeasedOperation) =>
 /**
  * Releases the item for so many milliseconds. Unless a submission may still commit of which the
  * record says nothing, the item then records that every lease up to this one got an answer to
- * everything it sent.
+ * everything it sent. It keeps the number of its deaths, or records another.
  */
-export const release = ({ lease, mayCommit }: LeasedOperation, delay: number) =>
+export const release = (
+  { lease, mayCommit }: LeasedOperation,
+  delay: number,
+  changed: { readonly deaths?: number } = {}
+) =>
   Effect.flatMap(WorkQueue, (work) => {
-    if (mayCommit) return orUnavailable(work.release(lease, { delay }))
-    const { kind } = QueuedOperation.decode(lease)
-    const payload = QueuedOperation.encode({ kind, answeredAttempt: lease.attempt })
+    // An item that does not parse dies at each lease, and is released as it is.
+    const before = Option.getOrUndefined(QueuedOperation.read(lease))
+    if (before === undefined) return orUnavailable(work.release(lease, { delay }))
+    const answered = mayCommit ? {} : { answeredAttempt: lease.attempt }
+    const payload = QueuedOperation.encode({ ...before, ...answered, ...changed })
     return orUnavailable(work.release(lease, { delay, payload }))
+  })
+
+/** Number of leases that ended in a defect, were this one to end in one, since the last progress. */
+export const deathsWith = ({ lease }: LeasedOperation): number =>
+  1 +
+  Option.match(QueuedOperation.read(lease), {
+    onNone: () => lease.attempt - 1,
+    onSome: ({ deaths }) => deaths
   })
 
 /** Jitter: lengthens a pause by up to a quarter, depending on the item. */

@@ -575,7 +575,8 @@ const perform = Effect.fnUntraced(function* (
       yield* alarm(write, move.alarm)
       yield* LeasedOperation.release(
         leasedOperation,
-        move.isSpread ? LeasedOperation.spread(leasedOperation, move.millis) : move.millis
+        move.isSpread ? LeasedOperation.spread(leasedOperation, move.millis) : move.millis,
+        write.answer?._tag === "Receipt" ? { deaths: 0 } : {}
       )
       return void (yield* hastened(write))
     case "plan": {

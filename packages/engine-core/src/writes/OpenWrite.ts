@@ -112,7 +112,7 @@ export const open = Effect.fnUntraced(function* (write: ToOpen) {
       queue: QueuedOperation.queue,
       itemId: operationId,
       resource: operation.resource.turnOf?.(input) ?? `${resource.kind}:${resource.id}`,
-      payload: QueuedOperation.encode({ kind: operation.kind, answeredAttempt: null }),
+      payload: QueuedOperation.encode({ kind: operation.kind, answeredAttempt: null, deaths: 0 }),
       delay: 0
     }
   ])

@@ -18,7 +18,11 @@ import * as OutsideRunner from "./OutsideRunner.ts"
 import * as QueuedOperation from "./QueuedOperation.ts"
 import * as RecordsRunner from "./RecordsRunner.ts"
 
-/** Number of attempts after which an operation that dies of a defect is failed. */
+/**
+ * Number of defects in a row, without a step that the ledger took, at which an operation is failed.
+ * Leases that ended otherwise do not count: a write of many steps, or one that waited for the ledger, has
+ * had many.
+ */
 const deathsMax = 5
 
 /** Runs the leased operation by the runner of its kind: records, ledger or outside system. */
@@ -47,16 +51,19 @@ const askOutside = Effect.fnUntraced(function* (
   yield* Effect.fromResult(yield* JudgeWrite.ask(operation, input))
 })
 
+const isDefect = (cause: Cause.Cause<unknown>): boolean => cause.reasons.some(Cause.isDieReason)
+
 /**
  * Reason for which an operation is not retried: repeated defects, or a ledger that stayed
  * unavailable.
  */
 const failureOf = Effect.fnUntraced(function* (
-  { lease }: LeasedOperation.LeasedOperation,
+  leasedOperation: LeasedOperation.LeasedOperation,
   cause: Cause.Cause<Unavailable | LeaseLost>
 ) {
-  if (cause.reasons.some(Cause.isDieReason)) {
-    return lease.attempt >= deathsMax
+  const { lease } = leasedOperation
+  if (isDefect(cause)) {
+    return LeasedOperation.deathsWith(leasedOperation) >= deathsMax
       ? (requestId: string) => ({ problem: Problem.internal(requestId) })
       : undefined
   }
@@ -127,7 +134,8 @@ const afterFault = (
     }
     yield* LeasedOperation.release(
       leasedOperation,
-      LeasedOperation.spread(leasedOperation, LedgerWriteRules.backoff(lease.attempt))
+      LeasedOperation.spread(leasedOperation, LedgerWriteRules.backoff(lease.attempt)),
+      isDefect(cause) ? { deaths: LeasedOperation.deathsWith(leasedOperation) } : {}
     )
   }).pipe(
     Effect.catchCause((again) =>

@@ -15,35 +15,55 @@ interface QueuedOperation {
    * before it; null: there is no such lease.
    */
   readonly answeredAttempt: number | null
+  /** Number of leases that ended in a defect since the ledger last took a step of it. */
+  readonly deaths: number
 }
 
-/** `holder.onboard` from its opening on, `holder.onboard answered 3` after its third lease. */
+const kind = OperationKind.schema
+const count = Schema.FiniteFromString
+
+/**
+ * `holder.onboard` from its opening on, `holder.onboard answered 3` after its third lease, and with
+ * ` died 2` behind it after two leases that ended in a defect.
+ */
 const Payload = Schema.Union([
-  OperationKind.schema,
-  Schema.TemplateLiteralParser([OperationKind.schema, " answered ", Schema.FiniteFromString])
+  kind,
+  Schema.TemplateLiteralParser([kind, " died ", count]),
+  Schema.TemplateLiteralParser([kind, " answered ", count]),
+  Schema.TemplateLiteralParser([kind, " answered ", count, " died ", count])
 ])
 
 const decodePayload = Schema.decodeUnknownOption(Payload)
 const encodePayload = Schema.encodeSync(Payload)
 
 /** Encodes the payload of an item. */
-export const encode = ({ kind, answeredAttempt }: QueuedOperation): string =>
-  encodePayload(answeredAttempt === null ? kind : [kind, " answered ", answeredAttempt])
+export const encode = ({ kind, answeredAttempt, deaths }: QueuedOperation): string => {
+  if (deaths === 0) {
+    return encodePayload(answeredAttempt === null ? kind : [kind, " answered ", answeredAttempt])
+  }
+  return encodePayload(
+    answeredAttempt === null
+      ? [kind, " died ", deaths]
+      : [kind, " answered ", answeredAttempt, " died ", deaths]
+  )
+}
+
+/** Decodes a leased item's payload; none where it does not parse. */
+export const read = ({ payload }: Pick<Lease, "payload">): Option.Option<QueuedOperation> =>
+  Option.map(decodePayload(payload), (parts): QueuedOperation => {
+    if (typeof parts === "string") return { kind: parts, answeredAttempt: null, deaths: 0 }
+    if (parts[1] === " died ") return { kind: parts[0], answeredAttempt: null, deaths: parts[2] }
+    return { kind: parts[0], answeredAttempt: parts[2], deaths: parts[4] ?? 0 }
+  })
 
 /** Checks whether every lease before this one got an answer to all that it sent. */
-export const isPreviousAnswered = ({
-  attempt,
-  payload
-}: Pick<Lease, "attempt" | "payload">): boolean => {
-  const read = Option.getOrUndefined(decodePayload(payload))
-  return attempt === 1 || (typeof read === "object" && read[2] === attempt - 1)
-}
+export const isPreviousAnswered = (lease: Pick<Lease, "attempt" | "payload">): boolean =>
+  lease.attempt === 1 ||
+  Option.exists(read(lease), ({ answeredAttempt }) => answeredAttempt === lease.attempt - 1)
 
 /** Decodes a leased item's payload; one that does not parse is a defect. */
-export const decode = ({ itemId, payload }: Pick<Lease, "itemId" | "payload">): QueuedOperation => {
-  const read = Option.getOrUndefined(decodePayload(payload))
-  if (read === undefined) throw new Error(`operation ${itemId} is queued as ${payload}`)
-  return typeof read === "string"
-    ? { kind: read, answeredAttempt: null }
-    : { kind: read[0], answeredAttempt: read[2] }
-}
+export const decode = (lease: Pick<Lease, "itemId" | "payload">): QueuedOperation =>
+  Option.getOrThrowWith(
+    read(lease),
+    () => new Error(`operation ${lease.itemId} is queued as ${lease.payload}`)
+  )

@@ -539,6 +539,68 @@ describe("a holder is not closed", () => {
 
   const july = { instrumentId: "fund-a", month: "2026-07" }
 
+  it.effect(
+    "while a point before the record date pays its units of that day in the next month",
+    () =>
+      Effect.gen(function* () {
+        const { stage, holders } = yield* Executions.founded(["h1", "h2"])
+        yield* Powers.mints(stage, holders[0]!, "100")
+        yield* Powers.agrees(stage)
+        yield* Powers.consents(holders[0]!)
+        yield* Cycles.at("2026-07-29T12:00:00Z")
+        yield* Executions.publishes(stage, "0.01", "2026-07-29T11:00:00Z")
+        yield* Cycles.at("2026-07-30T12:00:00Z")
+        yield* succeeding(Powers.forces("h1", "h2"))
+        yield* Cycles.at("2026-08-01T00:02:00Z")
+        yield* succeeding(Calls.write("distribution.execute", {}, july))
+        yield* Cycles.at("2026-08-05T09:00:00Z")
+        yield* Cycles.turns
+        const [own] = yield* Month.lines
+        yield* Month.delivers(stage, "fund-a.2026-07", own!.lineId)
+        yield* Month.rolls([own!.lineId])
+        assert.strictEqual(yield* closing, "rule-refused policy no-accrued-income")
+        // The first and the second of August accrue at the point of July.
+        yield* Executions.publishes(stage, "0.01", "2026-08-03T11:00:00Z")
+        yield* Cycles.at("2026-09-01T00:02:00Z")
+        yield* succeeding(Calls.write("distribution.execute", {}, { ...july, month: "2026-08" }))
+        const lines = yield* Executions.linesOf("fund-a.2026-08")
+        const paid = lines.find(({ holderId }) => holderId === "h1")
+        assert.strictEqual(Decimal.formatPlain(paid!.gross), "2")
+        assert.strictEqual(yield* closing, "rule-refused policy no-open-line")
+      }).pipe(Effect.provide(world()))
+  )
+
+  it.effect.each([
+    { sold: "2026-07-20T12:00:00Z", why: "rule-refused policy no-accrued-income" },
+    { sold: "never", why: "" }
+  ])("while a month of a schedule that has ended may still pay it (sold $sold)", (row) =>
+    Effect.gen(function* () {
+      const { stage, holders } = yield* Executions.founded(["h1", "h2"])
+      yield* Powers.mints(stage, holders[1]!, "100")
+      if (row.why !== "") {
+        yield* Powers.mints(stage, holders[0]!, "100")
+        yield* Powers.agrees(stage)
+        yield* Powers.consents(holders[0]!)
+      }
+      yield* Cycles.at("2026-07-10T12:00:00Z")
+      yield* Executions.publishes(stage, "0.01", "2026-07-10T11:00:00Z")
+      if (row.why !== "") {
+        yield* Cycles.at(row.sold)
+        yield* succeeding(Powers.forces("h1", "h2"))
+      }
+      yield* Cycles.at("2026-08-02T12:00:00Z")
+      const { calendar: _, ...monthly } = Executions.par.distribution
+      const distribution = { ...monthly, schedule: "none", calendar: null }
+      const { instrumentId } = july
+      const change = { distribution }
+      yield* succeeding(Calls.write("policy.set", { instrumentId }, change, Calls.operator, "1"))
+      assert.strictEqual(yield* closing, row.why)
+      if (row.why === "") return
+      yield* succeeding(Calls.write("distribution.execute", {}, july))
+      assert.strictEqual(yield* closing, "rule-refused policy no-open-line")
+    }).pipe(Effect.provide(world()))
+  )
+
   it.effect("while a distribution that owes it a line has not added all of its lines", () =>
     Effect.gen(function* () {
       const { stage, holders } = yield* Executions.founded(["h1", "h2"])

@@ -11,6 +11,7 @@ import {
   registerEntries,
   type RegisterEntry
 } from "../../instruments/register/RegisterEntry.ts"
+import { pricePoints } from "../../instruments/price/PricePoint.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import * as Month from "../../kernel/Month.ts"
@@ -22,6 +23,7 @@ import { LedgerReach } from "../../records/LedgerReach.ts"
 import { Records } from "../../records/Records.ts"
 import { versionsOf } from "../period/PeriodLookups.ts"
 import { datesOf } from "../period/PeriodTermsRules.ts"
+import { endOfDay } from "../period/RecordDateRules.ts"
 import { type Distribution, distributions } from "./Distribution.ts"
 import { executedOf } from "./DistributionLookups.ts"
 import { distributionSlots } from "./DistributionSlot.ts"
@@ -124,8 +126,10 @@ const smallestOf = (places: number): Decimal.Decimal =>
 /**
  * Finds an instrument that owes the holder, or a predecessor whose income is the holder's, an income
  * that no sealed distribution has yet. A daily income (par) is owed for all days on which it had units
- * since the record date of the last sealed distribution; the gain in the price of an accumulating
- * instrument for its units at each record date that has passed since. Null: there is none.
+ * since the last point of the last sealed distribution, which may reach beyond its record date, while the
+ * instrument distributes, and after that as far as months of its schedule are not executed; the gain in
+ * the price of an accumulating instrument for its units at each record date that has passed since. Null:
+ * there is none.
  */
 export const accrualOf = (
   holder: Holder,
@@ -174,34 +178,61 @@ const accruingIn = Effect.fnUntraced(function* (
   for (const instrument of group) {
     const { instrumentId, manifest } = instrument
     const distribution = sealed.get(instrumentId) ?? null
-    const recordOffset = distribution?.recordOffset ?? Offset.zero
+    const isPar = manifest.valuation === "par"
+    const from = isPar
+      ? yield* dailyFrom(distribution)
+      : (distribution?.recordOffset ?? Offset.zero)
     const since = (entriesOf.get(instrumentId) ?? []).filter(
-      ({ emptySince }) => emptySince === null || recordOffset < emptySince
+      ({ emptySince }) => emptySince === null || from < emptySince
     )
     if (since.length === 0) continue
-    const isDaily = manifest.valuation === "par" && manifest.distribution.schedule === "monthly"
-    if (isDaily || (yield* hadUnitsOfRecord(since, distribution, act))) return instrumentId
+    const isDaily = isPar && manifest.distribution.schedule === "monthly"
+    if (isDaily || (yield* hadEarningUnits(since, { distribution, from }, act))) return instrumentId
   }
   return null
 })
 
+/**
+ * Finds the first offset whose units the days after a sealed distribution may be paid for: the end of
+ * the day of its last point, whose income reaches up to the next point. Where that point is official no
+ * longer an earlier one may reach as far.
+ */
+const dailyFrom = Effect.fnUntraced(function* (sealed: Distribution | null) {
+  if (sealed === null || sealed.recordOffset === null) return Offset.zero
+  const records = yield* Records
+  const point = Option.getOrUndefined(yield* records.find(pricePoints, sealed.toPoint))
+  if (point === undefined || !point.isLive || point.correctedBy !== null) return Offset.zero
+  const { offsetBefore } = yield* LedgerReach
+  const day = Zone.dateAt(sealed.zone, point.valuationTime)
+  const found = yield* offsetBefore(endOfDay(sealed.zone, day), sealed.recordOffset)
+  return Option.getOrElse(found, () => Offset.zero)
+})
+
 const monthOf = (at: Instant.Instant): Month.Month => Month.fromDate(Zone.dateAt(Zone.utc, at))
 
+/** Offsets, both included, of which one with units earns a part of a month's income. */
+interface EarningSpan {
+  readonly from: Offset.Offset
+  readonly through: Offset.Offset
+}
+
 /**
- * Checks whether an entry had units at a record date, passed by the clock, of a month after the last
- * sealed one that distributes the gain in the price. A month whose record date lies before the history
- * of the ledger can never be executed.
+ * Checks whether an entry had units for which a month after the last sealed one pays, whose record date
+ * has passed by the clock: at the record date, where it distributes the gain in the price, and at any
+ * offset up to it, of a daily income. A month whose record date lies before the history of the ledger
+ * can never be executed.
  */
-const hadUnitsOfRecord = Effect.fnUntraced(function* (
+const hadEarningUnits = Effect.fnUntraced(function* (
   entries: ReadonlyArray<RegisterEntry>,
-  sealed: Pick<Distribution, "month"> | null,
+  last: { readonly distribution: Pick<Distribution, "month"> | null; readonly from: Offset.Offset },
   { now }: Pick<OperationAct, "now">
 ) {
+  const { distribution: sealed, from: dailySince } = last
   const { offsetBefore } = yield* LedgerReach
   const versions = yield* versionsOf(entries[0]!.instrumentId)
   const first = versions[0]
   if (first === undefined) return false
-  const offsets: Array<Offset.Offset> = []
+  const spans: Array<EarningSpan> = []
   // The month of a version's first instant may begin a day earlier in the version's own zone.
   const begun = Month.previous(monthOf(first.effectiveFrom))
   for (
@@ -210,19 +241,28 @@ const hadUnitsOfRecord = Effect.fnUntraced(function* (
     month = Month.next(month)
   ) {
     const dates = datesOf(versions, month)
-    if (dates?.terms.manifest.valuation !== "accumulating") continue
-    if (Instant.isAfter(dates.recordEndsAt, now)) continue
-    offsets.push(...Option.toArray(yield* offsetBefore(dates.recordEndsAt)))
+    if (dates === undefined || Instant.isAfter(dates.recordEndsAt, now)) continue
+    const { valuation } = dates.terms.manifest
+    const through = Option.getOrUndefined(yield* offsetBefore(dates.recordEndsAt))
+    if (valuation === "rebasing" || through === undefined) continue
+    spans.push({ from: valuation === "par" ? dailySince : through, through })
   }
-  const [from] = offsets
-  const through = offsets.at(-1)
-  if (from === undefined || through === undefined) return false
+  const [span, ...others] = spans
+  if (span === undefined) return false
   const records = yield* Records
-  const stood = yield* records.versions(registerEntries, entries.map(entryIdOf), { from, through })
+  const stood = yield* records.versions(registerEntries, entries.map(entryIdOf), {
+    from: others.reduce((least, { from }) => Offset.min(least, from), span.from),
+    through: others.reduce((most, { through }) => Offset.max(most, through), span.through)
+  })
   return [...Map.groupBy(stood, ({ record }) => record.party).values()].some((ofParty) =>
-    offsets.some((offset) => {
-      const last = ofParty.findLast(({ fromOffset }) => fromOffset <= offset)
-      return last !== undefined && Decimal.isPositive(last.record.units)
+    ofParty.some(({ fromOffset, record }, nth) => {
+      const until = ofParty[nth + 1]?.fromOffset
+      return (
+        Decimal.isPositive(record.units) &&
+        spans.some(
+          ({ from, through }) => fromOffset <= through && (until === undefined || from < until)
+        )
+      )
     })
   )
 })

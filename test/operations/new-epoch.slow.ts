@@ -2,6 +2,7 @@
 import { Catalogue } from "@bursar/engine-core"
 import type { Collection, Offset } from "@bursar/engine-core/kernel"
 import { Feed, Ledger, ProjectionLog } from "@bursar/engine-core/ports"
+import * as Templates from "@bursar/engine-core/templates"
 import * as Memory from "@bursar/storage-adapters/memory"
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Layer } from "effect"
@@ -14,6 +15,7 @@ import { contracts } from "#core/projection/Contract.ts"
 import { lostRecords } from "#core/projection/LostRecord.ts"
 import { mints } from "#core/reserves/reserve-order/Mint.ts"
 import { reserveRedemptions } from "#core/reserves/reserve-order/ReserveRedemption.ts"
+import { subscriptions } from "#core/orders/subscription/Subscription.ts"
 import { compare } from "#core/reconciliation/run/CompareSteps.ts"
 import { operations } from "#core/writes/OperationRecord.ts"
 import * as Calls from "../engine/calls.ts"
@@ -26,6 +28,7 @@ import * as Cycles from "./cycles.ts"
 import * as Minting from "./minting.ts"
 import * as Month from "./distributions.ts"
 import * as Fund from "./fund.ts"
+import * as Powers from "./powers.ts"
 import { read } from "./venue.ts"
 import { recordsTerms } from "./terms-again.ts"
 
@@ -178,6 +181,21 @@ const follows = (sight: Sight, stop: number, terms: Effect.Success<typeof termsO
     sight.end = stop
     yield* Calls.catchUp
   })
+
+/** A ledger as one instance sees it: up to an end, and from a horizon on. */
+const seeing = () => {
+  const sight = { end: null as Offset.Offset | null, horizon: null as Offset.Offset | null }
+  const sighted = (ledger: Ledger.Ledger["Service"]): Ledger.Ledger["Service"] => ({
+    ...ledger,
+    ledgerEnd: Effect.suspend(() =>
+      sight.end === null ? ledger.ledgerEnd : Effect.succeed(sight.end)
+    ),
+    horizon: Effect.suspend(() =>
+      sight.horizon === null ? ledger.horizon : Effect.succeed(sight.horizon)
+    )
+  })
+  return { sight, sighted }
+}
 
 const said = <A, E>(exit: Exit.Exit<A, E>): string =>
   Exit.isSuccess(exit) ? "it started" : Cause.pretty(exit.cause)
@@ -389,17 +407,52 @@ describe("a store that continues in a new ledger epoch", () => {
     ).pipe(Effect.provide(world()))
   )
 
+  it.effect(
+    "lets a holder be closed whose only order it has lost, and none whose order is open",
+    () => {
+      const { sight, sighted } = seeing()
+      return Effect.gen(function* () {
+        yield* Cycles.opened(["h1"])
+        const claimed = yield* Calls.write(
+          "subscription.claim",
+          {},
+          {
+            ...{ instrumentId: "fund-a", holderId: "h1", subscriptionId: "s1" },
+            ...{ payment: "wire", amount: 100 }
+          }
+        )
+        assert.strictEqual(claimed.why, "")
+        const closes = Calls.write("holder.close", { holderId: "h1" }, {})
+        assert.strictEqual((yield* closes).why, "rule-refused policy no-open-order")
+        const ledger = yield* Ledger.Ledger
+        sight.end = yield* ledger.ledgerEnd
+        const claim = yield* Fund.newestContract(Templates.SubscriptionClaim)
+        const ending = { allocationCid: null, intentCid: null }
+        yield* Month.venueActs([
+          Templates.exercise(Templates.SubscriptionClaim, claim.cid, "Withdraw", ending)
+        ])
+        assert.strictEqual((yield* closes).why, "rule-refused policy no-open-order")
+        sight.end = null
+        sight.horizon = yield* ledger.ledgerEnd
+        yield* TestClock.adjust("1 minute")
+        yield* Calls.settle
+        const order = (yield* all(subscriptions)).find(
+          ({ subscriptionId }) => subscriptionId === "s1"
+        )
+        assert.deepStrictEqual([order?.lost, order?.state], [true, "claimed"])
+        for (const kind of ["subscription.withdraw", "subscription.release"] as const) {
+          const { state } = yield* Calls.write(kind, { subscriptionId: "s1" }, {})
+          assert.notStrictEqual(state, "succeeded")
+        }
+        assert.strictEqual((yield* closes).why, "")
+        assert.strictEqual((yield* Powers.holder("h1")).state, "closed")
+        assert.deepStrictEqual(yield* Fund.surprises, [])
+      }).pipe(Effect.provide(world({ settings: { rebootstrap: 2 }, tamper: sighted })))
+    }
+  )
+
   it.effect("ends an operation whose step committed in the gap", () => {
-    const sight = { end: null as Offset.Offset | null, horizon: null as Offset.Offset | null }
-    const sighted = (ledger: Ledger.Ledger["Service"]): Ledger.Ledger["Service"] => ({
-      ...ledger,
-      ledgerEnd: Effect.suspend(() =>
-        sight.end === null ? ledger.ledgerEnd : Effect.succeed(sight.end)
-      ),
-      horizon: Effect.suspend(() =>
-        sight.horizon === null ? ledger.horizon : Effect.succeed(sight.horizon)
-      )
-    })
+    const { sight, sighted } = seeing()
     return Effect.gen(function* () {
       const stage = yield* Fund.opened()
       const ledger = yield* Ledger.Ledger

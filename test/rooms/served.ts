@@ -143,7 +143,11 @@ const settingsOf = (named: {
 
 /** Serves the room over parts, with a borrower whose party the ledger's operator adds. */
 export const serve = async <S>(
-  { ledger, storage }: ServedParts<S>,
+  {
+    ledger,
+    rooms = [room],
+    storage
+  }: ServedParts<S> & { readonly rooms?: ReadonlyArray<Room.Room> },
   databaseUrl?: string
 ): Promise<Served> => {
   const data = await mkdtemp(join(tmpdir(), "bursar-room-"))
@@ -178,7 +182,7 @@ export const serve = async <S>(
           )
         )
     },
-    rooms: [room]
+    rooms
   }
   const serving = Deployment.serve(parts as Deployment.Parts<S, Simulated.Participant>, {
     config,
@@ -193,7 +197,19 @@ export const serve = async <S>(
       Effect.provideService(Clock.Clock, settable.clock)
     )
   )
-  const addresses = await Promise.race([wanted(() => at), Effect.runPromise(Fiber.join(fiber))])
+  const close = async () => {
+    await Effect.runPromise(Fiber.interrupt(fiber))
+    issuer.stop()
+    hooks.close()
+    await remove(data)
+  }
+  const addresses = await Promise.race([
+    wanted(() => at),
+    Effect.runPromise(Fiber.join(fiber))
+  ]).catch(async (error: unknown) => {
+    await close()
+    throw error
+  })
   const borrower = await Effect.runPromise(
     PartySession.open({ url: addresses.ledgerDoor ?? "", token: Effect.succeed(borrowerToken) })
   )
@@ -209,11 +225,6 @@ export const serve = async <S>(
     moveClock: (seconds) => {
       settable.set(Instant.fromEpochMillis(Instant.toEpochMillis(begun) + seconds * 1_000))
     },
-    close: async () => {
-      await Effect.runPromise(Fiber.interrupt(fiber))
-      issuer.stop()
-      hooks.close()
-      await remove(data)
-    }
+    close
   }
 }

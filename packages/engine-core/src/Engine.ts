@@ -5,6 +5,7 @@ import * as AuditLog from "./feeds/AuditLog.ts"
 import * as AuditQueries from "./feeds/AuditQueries.ts"
 import * as AuditRunner from "./feeds/AuditRunner.ts"
 import * as EventQueries from "./feeds/EventQueries.ts"
+import * as OwnWords from "./engine/OwnWords.ts"
 import * as Retention from "./engine/Retention.ts"
 import * as HistoryKeeper from "./feeds/HistoryKeeper.ts"
 import * as RetentionRunner from "./feeds/RetentionRunner.ts"
@@ -272,6 +273,7 @@ const assembled = ({
     // Of the whole catalogue, so that no choice of operations reveals what earlier ones announced.
     Layer.provide(Layer.succeed(ConcealedRecord, catalogue.concealed)),
     Layer.provideMerge(Layer.succeed(DeclaredCatalogue, catalogue)),
+    Layer.provideMerge(Layer.succeed(OwnWords.OwnWords, catalogue.ownWords)),
     Layer.provide(Layer.succeed(AllChecks.Declared, catalogue.roomChecks)),
     Layer.provide(layerEngine)
   )

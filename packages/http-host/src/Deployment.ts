@@ -11,9 +11,10 @@ import {
   Gauges,
   recordsLayer,
   Settings,
-  settingsDefaults
+  settingsDefaults,
+  Vocabulary
 } from "@bursar/engine-core"
-import { Instant } from "@bursar/engine-core/kernel"
+import { Instant, Nearest } from "@bursar/engine-core/kernel"
 import { type Room, RoomsNotUsable } from "@bursar/engine-core/rooms"
 import { Crypto, Feed, RefusedWrites } from "@bursar/engine-core/ports"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
@@ -466,6 +467,7 @@ const venue = (
     ),
     background,
     Management.layer({
+      catalogue: parts.catalogue,
       host: config["management.host"],
       port: config["management.port"],
       opened: managed
@@ -544,10 +546,24 @@ export const begun = <A, E, R>(
   ).pipe(Effect.scoped)
 }
 
+/** Refuses a configured webhook for an event that no room of the venue announces. */
+const demandOwnEvents = (config: HostConfig, { ownWords }: Catalogue.Catalogue) => {
+  const announced = ownWords.get("EventType") ?? []
+  const wrong = config["webhooks.configured"]
+    .flatMap((webhook) => webhook.events)
+    .find((type) => Vocabulary.OwnWord.isOwn(type) && !announced.includes(type))
+  if (wrong === undefined) return Effect.void
+  const set = [...Vocabulary.EventType.members.filter(Vocabulary.isControl), ...announced]
+  return Effect.fail({
+    message: `webhooks.configured: ${Nearest.sentence("event", { word: wrong, set })}`
+  })
+}
+
 const serveOf =
   ({ storage, ...parts }: WholeParts) =>
   (config: HostConfig, ready: (at: Addresses) => Effect.Effect<void>) =>
     Effect.gen(function* () {
+      yield* demandOwnEvents(config, parts.catalogue)
       yield* BackupSet.demandEnded(config.data)
       const opened = yield* storage.open(config)
       let managementPort = config["management.port"]
@@ -695,6 +711,7 @@ const restoredOf =
     })
 
 const deployedOf = (parts: WholeParts): DeployedVenue => ({
+  catalogue: parts.catalogue,
   serve: serveOf(parts),
   migrated: migratedOf(parts),
   records: recordsOf(parts.storage),

@@ -1,5 +1,5 @@
 /** The host: API, handlers and listener. */
-import { Catalogue, Settings } from "@bursar/engine-core"
+import { Catalogue, Engine, Settings } from "@bursar/engine-core"
 import { RecordId } from "@bursar/engine-core/kernel"
 import { Effect, Layer } from "effect"
 import { HttpRouter, HttpServer } from "effect/http"
@@ -41,7 +41,10 @@ export interface Options {
 }
 
 /** Layer of the HTTP server with all routes; needs the engine, authentication and readiness. */
-export const layer = (options: Options) => {
+export const layer = (options: Options) =>
+  Layer.unwrap(Effect.as(demandRooms(options.tables), served(options)))
+
+const served = (options: Options) => {
   const catalogue = { ...Catalogue.builtIn, ...options.tables }
   const routes = table(options.tables)
   const api = Interface.make(routes)
@@ -122,6 +125,25 @@ const mayWaitOf = (routes: ReadonlyArray<Route>): Listener.MayWait => {
     return found.match === "route" && takesWait(found.route)
   }
 }
+
+/**
+ * Ends the start where the host serves other rooms than its engine has: calls of theirs would be answered
+ * by an engine that does not know them, or be refused by a host that does not.
+ */
+const demandRooms = ({ rooms = [] }: Tables) =>
+  Effect.flatMap(Engine.DeclaredCatalogue, ({ rooms: known }) => {
+    const alike = rooms.length === known.length && rooms.every((room, at) => room === known[at])
+    return alike
+      ? Effect.void
+      : Effect.die(
+          new Error(
+            `The host serves ${namesOf(rooms)}, and its engine has ${namesOf(known)}: give both one catalogue, Catalogue.withRooms(rooms), whose rooms are the same values.`
+          )
+        )
+  })
+
+const namesOf = (rooms: Catalogue.Catalogue["rooms"]): string =>
+  rooms.length === 0 ? "no room" : `the rooms ${rooms.map(({ name }) => name).join(", ")}`
 
 /**
  * Logs a warning at the start where no cursor key is configured: cursors then end with this

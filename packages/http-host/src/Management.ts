@@ -1,4 +1,5 @@
 /** Management listener: liveness, readiness and metrics, apart from the API's port. */
+import { Catalogue } from "@bursar/engine-core"
 import { Clock, Data, Effect, Layer, Schedule } from "effect"
 import { PrometheusMetrics } from "effect/observability"
 import type { Server, ServerResponse } from "node:http"
@@ -19,6 +20,8 @@ export class ManagementFailed extends Data.TaggedError("ManagementFailed")<{
 
 /** Options of the server of health and metrics. */
 export interface Options {
+  /** Declarations whose words the labels of metrics have; the engine's own where absent. */
+  readonly catalogue?: Catalogue.Catalogue
   readonly host: string
   readonly port: number
   /** Called with the port once the listener is open. */
@@ -34,7 +37,7 @@ export const layer = (options: Options): Layer.Layer<never, ManagementFailed, Re
   Layer.effectDiscard(
     Effect.gen(function* () {
       const readiness = yield* Readiness
-      yield* Metrics.begin
+      yield* Metrics.begin(options.catalogue ?? Catalogue.builtIn)
       const context = yield* Effect.context<never>()
       const run = Effect.runSyncWith(context)
       const clock = yield* Clock.Clock

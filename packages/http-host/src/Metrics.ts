@@ -1,7 +1,7 @@
 /** Table of metrics: what each measures, and the values of its labels. */
-import { Metrics as Core, Refusal, Vocabulary } from "@bursar/engine-core"
+import { Catalogue, Metrics as Core, Vocabulary } from "@bursar/engine-core"
 import { Effect, Metric } from "effect"
-import { routes } from "./api/Api.ts"
+import { routesOf } from "./api/Api.ts"
 import * as Docs from "./Docs.ts"
 import * as ProblemsPage from "./ProblemsPage.ts"
 import * as AnswerBudget from "./middleware/AnswerBudget.ts"
@@ -10,33 +10,37 @@ import * as PacedServer from "./middleware/PacedServer.ts"
 import * as RequestTelemetry from "./middleware/RequestTelemetry.ts"
 import { slugs as signatureSlugs } from "./middleware/SignedRequests.ts"
 
-const statuses = [
-  ...new Set([
-    200,
-    201,
-    202,
-    204,
-    304,
-    RequestTelemetry.statusLeft,
-    ...Object.values(Refusal.refusals).map(({ status }) => status)
-  ])
-].map(String)
+/** Declarations whose words are labels. */
+type LabelWords = Pick<Catalogue.Catalogue, "operations" | "ownWords" | "queries" | "refusals">
 
-const hostMetrics: ReadonlyArray<Core.LabelledMetric> = [
+const statusesOf = ({ refusals }: LabelWords) =>
+  [
+    ...new Set([
+      200,
+      201,
+      202,
+      204,
+      304,
+      RequestTelemetry.statusLeft,
+      ...Object.values(refusals).map(({ status }) => status)
+    ])
+  ].map(String)
+
+const hostMetricsOf = (catalogue: LabelWords): ReadonlyArray<Core.LabelledMetric> => [
   {
     metric: RequestTelemetry.requestDuration,
     labels: {
       "http.request.method": [...RequestTelemetry.methods, RequestTelemetry.otherMethod],
       "http.route": [
         ...new Set([
-          ...routes.map(({ path }) => path.template),
+          ...routesOf(catalogue).map(({ path }) => path.template),
           Docs.path,
           ProblemsPage.path,
           Docs.licencesPath
         ])
       ],
-      "http.response.status_code": statuses,
-      "error.type": [...Object.keys(Refusal.refusals), ...Object.values(RequestTelemetry.ends)]
+      "http.response.status_code": statusesOf(catalogue),
+      "error.type": [...Object.keys(catalogue.refusals), ...Object.values(RequestTelemetry.ends)]
     }
   },
   {
@@ -51,17 +55,24 @@ const hostMetrics: ReadonlyArray<Core.LabelledMetric> = [
   { metric: Counters.callsWaiting, labels: {} }
 ]
 
-/** The table of all metrics, of the engine and of the host. */
-export const measured: ReadonlyArray<Core.LabelledMetric> = [...hostMetrics, ...Core.measured]
+/** The table of all metrics, of the engine and of the host, with the words of a catalogue as labels. */
+export const measuredOf = (catalogue: LabelWords): ReadonlyArray<Core.LabelledMetric> => [
+  ...hostMetricsOf(catalogue),
+  ...Core.measuredOf(catalogue.ownWords.get("OperationKind") ?? [])
+]
+
+/** The table of all metrics of a venue without rooms of its own. */
+export const measured: ReadonlyArray<Core.LabelledMetric> = measuredOf(Catalogue.builtIn)
 
 /**
  * Labels of each route's request metrics before its first call: the success status, and no error.
  */
-const requestsBegin = routes.map(({ path }) => ({
-  "http.request.method": path.method,
-  "http.route": path.template,
-  "http.response.status_code": "200"
-}))
+const requestsBegin = (catalogue: LabelWords) =>
+  routesOf(catalogue).map(({ path }) => ({
+    "http.request.method": path.method,
+    "http.route": path.template,
+    "http.response.status_code": "200"
+  }))
 
 /** Every combination of the labels' values. */
 const combinations = (
@@ -78,16 +89,18 @@ const combinations = (
  * increment shows as an increase. Requests are initialised for each route with its success status
  * alone.
  */
-export const begin: Effect.Effect<void> = Effect.forEach(
-  measured.flatMap(({ labels, metric }) =>
-    (metric === RequestTelemetry.requestDuration ? requestsBegin : combinations(labels)).map(
-      (attributes) => Metric.withAttributes(metric, attributes)
-    )
-  ),
-  // `Metric.value` registers the metric as a side effect.
-  Metric.value,
-  { discard: true }
-)
+export const begin = (catalogue: LabelWords): Effect.Effect<void> =>
+  Effect.forEach(
+    measuredOf(catalogue).flatMap(({ labels, metric }) =>
+      (metric === RequestTelemetry.requestDuration
+        ? requestsBegin(catalogue)
+        : combinations(labels)
+      ).map((attributes) => Metric.withAttributes(metric, attributes))
+    ),
+    // `Metric.value` registers the metric as a side effect.
+    Metric.value,
+    { discard: true }
+  )
 
 const unitOf = ({ attributes }: Metric.Metric<never, unknown>): string | undefined => {
   if (attributes === undefined || Array.isArray(attributes)) return undefined

@@ -107,10 +107,10 @@ const outcomes: Readonly<Record<Failure | "taken", string>> = {
   status: "It answered something else than success."
 }
 
-/** Table of all metrics of the engine. */
-export const measured: ReadonlyArray<LabelledMetric> = [
-  { metric: operations, labels: { kind: OperationKind.members, state: states } },
-  { metric: operationDuration, labels: { kind: OperationKind.members } },
+/** Table of all metrics of the engine, with the kinds of write of the venue's rooms. */
+export const measuredOf = (ownKinds: ReadonlyArray<string>): ReadonlyArray<LabelledMetric> => [
+  { metric: operations, labels: { kind: [...OperationKind.members, ...ownKinds], state: states } },
+  { metric: operationDuration, labels: { kind: [...OperationKind.members, ...ownKinds] } },
   { metric: oldestQueued, labels: {} },
   { metric: oldestDue, labels: {} },
   {

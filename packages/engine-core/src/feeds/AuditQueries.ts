@@ -1,5 +1,6 @@
 /** Queries of the audit log as a feed: filters, and a cursor that never ends. */
 import { Context, Effect, Layer, Schema, type Stream } from "effect"
+import * as OwnWords from "../engine/OwnWords.ts"
 import { Settings } from "../engine/Settings.ts"
 import * as Instant from "../kernel/Instant.ts"
 import * as Integer from "../kernel/Integer.ts"
@@ -135,6 +136,7 @@ const filtersOf = ({
 const make = Effect.gen(function* () {
   const feed = yield* Feed
   const { tenantId } = yield* Settings
+  const judge = yield* OwnWords.judging
   const pages = FeedPages.make({ list: "audit-log", tenantId, cursors: yield* cursorsOf })
 
   /** Judges a call: the reader's role, and the span of its filters. */
@@ -144,6 +146,7 @@ const make = Effect.gen(function* () {
         refused("permission-denied", { detail: "None of the caller's roles reads the audit log." })
       )
     }
+    yield* Effect.fromResult(judge(AuditParams, params, ([name]) => `/query/${name}`))
     if (params.from !== undefined && params.to !== undefined && params.from >= params.to) {
       const errors = [{ pointer: "/query/from", detail: "from is before to." }]
       return yield* Effect.fail(refused("invalid-request", { errors }))

@@ -1,6 +1,7 @@
 /** Queries of the event feed: filters, a cursor that never ends, and the redaction for monitors. */
 import { Context, Effect, Layer } from "effect"
 import * as Concealment from "../writes/Concealment.ts"
+import * as OwnWords from "../engine/OwnWords.ts"
 import { Settings } from "../engine/Settings.ts"
 import * as Instant from "../kernel/Instant.ts"
 import * as Offset from "../kernel/Offset.ts"
@@ -12,7 +13,7 @@ import { storeUnavailable } from "../records/PortFailure.ts"
 import type { Caller } from "../writes/Caller.ts"
 import type { Event } from "../records/Event.ts"
 import { ofRow } from "../records/StoredEvent.ts"
-import type { EventParams } from "./EventParams.ts"
+import { EventParams } from "./EventParams.ts"
 import * as FeedPages from "./FeedPages.ts"
 import { hiddenResources, redact } from "./Redaction.ts"
 
@@ -99,6 +100,7 @@ const make = Effect.gen(function* () {
   const feed = yield* Feed
   const settings = yield* Settings
   const concealed = yield* Concealment.ConcealedRecord
+  const judge = yield* OwnWords.judging
   const pages = FeedPages.make({
     list: "events",
     tenantId: settings.tenantId,
@@ -114,6 +116,7 @@ const make = Effect.gen(function* () {
     }
     const redacted = reader.sight === "redacted"
     const { params } = request
+    yield* Effect.fromResult(judge(EventParams, params, ([name]) => `/query/${name}`))
     if (redacted) yield* monitorMay(params)
     if (params.from !== undefined && params.to !== undefined && params.from >= params.to) {
       return yield* fault("/query/from", "from is before to.")

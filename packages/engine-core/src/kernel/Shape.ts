@@ -74,7 +74,7 @@ export const summary = ({ detail, pointer }: Fault): string =>
   detail === missingMember ? `${pointer} is missing` : detail
 
 /** A set of words, with its name where it has one. */
-interface WordSet {
+export interface WordSet {
   readonly name: string | undefined
   readonly words: ReadonlyArray<string>
 }
@@ -130,8 +130,14 @@ const valueAt = (input: unknown, path: ReadonlyArray<string>): unknown => {
   return value
 }
 
+/** The set of a union that is open to words of rooms, with the words of the engine; null: it is none. */
+export const openSetOf = (ast: SchemaAST.Union): WordSet | null =>
+  ast.types.some((type) => isOpenSide(ast, type))
+    ? { name: nameOf(ast), words: wordsOf(ast) }
+    : null
+
 /** Says which words of a set are nearest to one that it lacks. */
-const noWord = (
+export const noWord = (
   { name, words }: WordSet,
   { given, path }: { readonly given: string; readonly path: ReadonlyArray<string> }
 ): string => {

@@ -1,8 +1,10 @@
 /** Layer of `Queries`: answers declared reads from `Records`, as one value, a page, a stream, or an export. */
 import { Context, Effect, Layer, Stream } from "effect"
+import * as OwnWords from "../engine/OwnWords.ts"
 import { Settings } from "../engine/Settings.ts"
 import * as Instant from "../kernel/Instant.ts"
 import * as Offset from "../kernel/Offset.ts"
+import { pointer } from "../kernel/Shape.ts"
 import type * as Pin from "../kernel/Pin.ts"
 import type { Refused, Unavailable } from "../kernel/Refusal.ts"
 import { Crypto } from "../ports/Crypto.ts"
@@ -18,6 +20,7 @@ import { orUnavailable } from "../records/PortFailure.ts"
 import { Records, type Stored } from "../records/Records.ts"
 import { isVenueStaff } from "../vocabulary/Role.ts"
 import type { Caller } from "../writes/Caller.ts"
+import { pathNames } from "../writes/Operation.ts"
 import * as Access from "./Access.ts"
 import * as AwaitingActionLookups from "./AwaitingActionLookups.ts"
 import * as Cursor from "./Cursor.ts"
@@ -437,6 +440,12 @@ const inPartsOrPrinted = (services: Prepared.ReadServices): Queries["Service"]["
     return { ...answer, printed, validator }
   })
 
+/** Pointer to the parameter that a place is in: the path has its ids, the query the others. */
+const parameterOf =
+  ({ route }: Pick<One, "route">) =>
+  ([name = ""]: ReadonlyArray<string>): string =>
+    `${pathNames(route).includes(name) ? "/path" : "/query"}${pointer([name])}`
+
 const make = Effect.gen(function* () {
   const records = yield* Records
   const bulk = yield* Bulk
@@ -446,6 +455,7 @@ const make = Effect.gen(function* () {
   const ledger = yield* Ledger
   const points = yield* Point.make({ log: yield* ProjectionLog, feed: yield* Feed, ledger })
   const cursors = yield* cursorsOf
+  const judge = yield* OwnWords.judging
   const reach = yield* LedgerReach
   // Picked: the other services of the context are those that reads are answered from.
   const compared = Context.pick(
@@ -472,17 +482,25 @@ const make = Effect.gen(function* () {
   /** Puts an answer into the cache once it is settled: a crash may take back an unsettled head. */
   const keeping = <A extends MadeAnswer, E>(answer: Effect.Effect<A, E>) =>
     Effect.tap(orUnavailable(reading(answer)), ({ keep }) => Effect.sync(keep))
+  /** Answers a question whose words of rooms are those of this venue. */
+  const judged = <P, A, E>(
+    read: Pick<One<P>, "params" | "route">,
+    { params }: { readonly params: P },
+    answer: Effect.Effect<A, E>
+  ) => Effect.andThen(Effect.fromResult(judge(read.params, params, parameterOf(read))), answer)
   return Queries.of({
-    onePrinted: (read, question) => keeping(printed.one(read, question)),
-    pagePrinted: (read, question) => keeping(printed.page(read, question)),
-    one: (read, question) => orUnavailable(reading(one(read, question))),
-    page: (read, question) => orUnavailable(reading(page(read, question))),
+    onePrinted: (read, question) => judged(read, question, keeping(printed.one(read, question))),
+    pagePrinted: (read, question) => judged(read, question, keeping(printed.page(read, question))),
+    one: (read, question) => judged(read, question, orUnavailable(reading(one(read, question)))),
+    page: (read, question) => judged(read, question, orUnavailable(reading(page(read, question)))),
     // A stream settles what it reads; the reading scope is that of its preparation.
-    all: (read, question) => orUnavailable(reading(all(read, question))),
-    exported: (read, question) => orUnavailable(reading(exported(read, question))),
-    streamed: (read, question) => orUnavailable(reading(inParts(services)(read, question))),
+    all: (read, question) => judged(read, question, orUnavailable(reading(all(read, question)))),
+    exported: (read, question) =>
+      judged(read, question, orUnavailable(reading(exported(read, question)))),
+    streamed: (read, question) =>
+      judged(read, question, orUnavailable(reading(inParts(services)(read, question)))),
     streamedPrinted: (read, question) =>
-      orUnavailable(reading(inPartsOrPrinted(services)(read, question)))
+      judged(read, question, orUnavailable(reading(inPartsOrPrinted(services)(read, question))))
   })
 })
 

@@ -89,10 +89,21 @@ export const decodeCall = (
       })
     )
   }
-  const place = (member: string | undefined) =>
-    member !== undefined && names.includes(member) ? "/path" : "/body"
-  return decoderOf(operation).decode(members, place)
+  return decoderOf(operation).decode(members, placeOf(operation))
 }
+
+/** Root pointer of a member of a write's input: the path has its ids, the body the others. */
+const placeOf = ({ route }: Operation) => {
+  const names = pathNames(route)
+  return (member: string | undefined): string =>
+    member !== undefined && names.includes(member) ? "/path" : "/body"
+}
+
+/** Pointer to a place in the input of a write. */
+export const pointerOf =
+  (operation: Operation) =>
+  (path: ReadonlyArray<string>): string =>
+    `${placeOf(operation)(path[0])}${Shape.pointer(path)}`
 
 /**
  * The request as it was sent, where that differs from the stored one, which has defaults and ids that

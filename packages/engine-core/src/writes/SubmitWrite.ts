@@ -1,5 +1,6 @@
 /** Submits a call as a write: a new write, an approval of an action that awaits, or a replay. */
 import { Effect, Layer } from "effect"
+import * as OwnWords from "../engine/OwnWords.ts"
 import * as Instant from "../kernel/Instant.ts"
 import type { Crypto } from "../ports/Crypto.ts"
 import type { Ids } from "../ports/Ids.ts"
@@ -25,7 +26,11 @@ import * as SignWrite from "./SignWrite.ts"
 /**
  * Makes a call's write, or counts it as an approval; the refusals are those of `FourEyes.submit`.
  */
-const submit = Effect.fnUntraced(function* (operation: Operation, call: Call) {
+const submit = Effect.fnUntraced(function* (
+  operation: Operation,
+  call: Call,
+  judge: OwnWords.Judge
+) {
   const records = yield* Records
   const role = roleOf(call.caller, operation.makers)
   const mayApprove = operation.approvers > 0 && call.caller.roles.includes("approver")
@@ -33,6 +38,7 @@ const submit = Effect.fnUntraced(function* (operation: Operation, call: Call) {
     return yield* SignWrite.denied("None of the caller's roles makes or approves this write.")
   }
   const input = yield* Effect.fromResult(Request.decodeCall(operation, call))
+  yield* Effect.fromResult(judge(operation.input, input, Request.pointerOf(operation)))
   const method = operation.route.slice(0, operation.route.indexOf(" "))
   const fingerprint = yield* KeyedCall.fingerprintOf({ method, ...call })
   const outside = yield* JudgeWrite.ask(operation, input)
@@ -64,9 +70,10 @@ const current = Effect.fnUntraced(function* (answer: Answer, caller: Caller) {
 type Needs = KeyedCall.Needs | Bulk | LedgerReach | Ids | Crypto | Ledger | Operations
 
 const make = Effect.gen(function* () {
+  const judge = yield* OwnWords.judging
   const provided = Effect.provideContext(yield* Worker.servicesOf<Needs>())
   return FourEyes.of({
-    submit: (operation, call) => provided(submit(operation, call)),
+    submit: (operation, call) => provided(submit(operation, call, judge)),
     open: (operation, request, key) => provided(OpenWrite.openOwn(operation, request, key)),
     current: (answer, caller) => provided(current(answer, caller)),
     approve: (signature) => provided(SignWrite.approve(signature)),

@@ -6,6 +6,10 @@ import * as Route from "./Route.ts"
 /** Every route of this engine. */
 export const routes = Route.table(Catalogue)
 
+/** Every route of a venue: those of the engine, and of its rooms. */
+export const routesOf = (catalogue: Route.Tables): ReadonlyArray<Route.Route> =>
+  catalogue === Catalogue.builtIn ? routes : Route.table(catalogue)
+
 /** Interface of the host: every route with its input, its answer and its problems. */
 export const Api = Interface.make(routes)
 

@@ -39,7 +39,7 @@ const command = (deploying: VenueDeployment, besides: ReadonlyArray<OwnCommand>)
       keys,
       audit(deploying),
       webhooks(deploying),
-      openapi,
+      openapi(deploying),
       listen,
       token,
       ...besides

@@ -1,5 +1,5 @@
 /** A deployment as the commands use it: served, migrated, and its records without a ledger. */
-import type { Records } from "@bursar/engine-core"
+import type { Catalogue, Records } from "@bursar/engine-core"
 import type { Instant } from "@bursar/engine-core/kernel"
 import type { Crypto, Ids } from "@bursar/engine-core/ports"
 import type { Effect, Layer } from "effect"
@@ -18,6 +18,8 @@ export interface Addresses {
 
 /** Venue of a deployment, as the commands of `bursar` start, migrate and read it. */
 export interface DeployedVenue {
+  /** Everything that the venue declares, with the rooms of its own. */
+  readonly catalogue: Catalogue.Catalogue
   /** Runs a venue until it is interrupted; fails when a background fiber ends. */
   readonly serve: (
     config: HostConfig,

@@ -41,12 +41,16 @@ const secret = Flag.String("secret").pipe(
 
 const controlTypes = Vocabulary.EventType.members.filter((type) => Vocabulary.isControl(type))
 
+/** Whether the venue may announce a type: words of rooms are known to the venue alone, which judges them. */
+const mayBeAnnounced = (word: string): boolean =>
+  Vocabulary.EventType.has(word) && Vocabulary.isControl(word)
+
 const events = Flag.String("events").pipe(
   Flag.map((text) => text.split(",").map((word) => word.trim())),
   Flag.filter(
-    (words) => words.every((word) => controlTypes.some((type) => type === word)),
+    (words) => words.every(mayBeAnnounced),
     (words) => {
-      const wrong = words.find((word) => !controlTypes.some((type) => type === word)) ?? ""
+      const wrong = words.find((word) => !mayBeAnnounced(word)) ?? ""
       return Nearest.sentence("event", { word: wrong, set: controlTypes })
     }
   ),

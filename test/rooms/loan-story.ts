@@ -1,11 +1,12 @@
 /** What a host with the example's room must do over HTTP, whatever keeps its records. */
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import * as Template from "@bursar/engine-core/templates"
+import * as Client from "@bursar/http-host/client"
 import * as PlainClient from "@bursar/http-host/plain-client"
 import { Bot, World } from "@bursar/storage-adapters/wallets"
 import { Effect } from "effect"
 import { expect } from "vitest"
-import { LoanContract } from "../../examples/10-a-room-of-its-own/loans.ts"
+import { LoanContract, room } from "../../examples/10-a-room-of-its-own/loans.ts"
 import { wanted } from "../waiting.ts"
 import type { Loans, Served } from "./served.ts"
 
@@ -101,6 +102,15 @@ export const play = async (served: Served): Promise<void> => {
   expect(before.value[0]?.waitingOn).toMatchObject([
     { party: served.borrower.party, action: "x-loan.repay" }
   ])
+
+  // The client for Effect finds the room's declarations by their names, and decodes by them.
+  const client = Client.overFetch({
+    baseUrl: at.api,
+    authorization: Effect.promise(async () => `Bearer ${await served.token("ada", ["auditor"])}`)
+  })
+  const { read } = Client.ofRooms([room])
+  const { value } = await Effect.runPromise(client.one(read("x-loans.get"), { loanId: "l-1" }))
+  expect(value.principal).toBe(Decimal.of("1000.5"))
 
   // The borrower repays one loan from its wallet, and the clock finds the other overdue.
   await repaid(served, "l-1")

@@ -1,5 +1,5 @@
 /** A room of a venue's own in an engine: four eyes, figures, the ledger, the clock, events and refusals. */
-import { Catalogue, Engine, Venue as Core } from "@bursar/engine-core"
+import { Catalogue } from "@bursar/engine-core"
 import { machineLaws } from "@bursar/engine-core/testing"
 import { Venue } from "@bursar/storage-adapters/venue"
 import { Effect, Stream } from "effect"
@@ -15,14 +15,8 @@ const catalogue = Catalogue.withRooms([room])
 
 const ledger = { entities: [loanRules] }
 
-const layer = () =>
-  Venue.memory({ clock: "2026-01-05", engine: Engine.layerWith(catalogue), ledger })
-
-/** The calls of a person by words that only the room has. */
-interface Calls {
-  readonly write: (kind: string, body: object) => Effect.Effect<Core.Action, unknown>
-  readonly read: (name: string, params: object) => Effect.Effect<Readonly<Record<string, unknown>>>
-}
+const rooms = [room] as const
+const layer = () => Venue.memory({ clock: "2026-01-05", rooms, ledger })
 
 const grant = {
   loanId: "l-1",
@@ -35,15 +29,14 @@ describe("a loan", () => {
   it("is granted by one person, shown without its figures, or lost to the feed", async () => {
     const outcome = await Effect.runPromise(
       Effect.gen(function* () {
-        const venue = yield* Core.make
+        const venue = yield* Venue.makeWith({ rooms })
         const olive = venue.as({ sub: "olive", roles: ["operator"] })
         const anna = venue.as({ sub: "anna", roles: ["approver"] })
-        const asOlive = olive as unknown as Calls
-        const precheck = yield* asOlive.read("x-loans.precheck", grant)
-        const action = yield* asOlive.write("x-loan.grant", grant)
+        const precheck = yield* olive.read("x-loans.precheck", grant)
+        const action = yield* olive.write("x-loan.grant", grant)
         yield* anna.approve(action)
         const { result } = yield* olive.done(action)
-        const early = yield* Effect.flip(asOlive.write("x-loan.write-off", { loanId: "l-1" }))
+        const early = yield* Effect.flip(olive.write("x-loan.write-off", { loanId: "l-1" }))
         const events = yield* Stream.runCollect(olive.feed({ until: "now" }))
         return { precheck, action, result, early, types: events.map(({ type }) => type) }
       }).pipe(Effect.provide(layer()))
@@ -62,8 +55,8 @@ describe("a loan", () => {
   it("is granted for nothing", async () => {
     const refused = await Effect.runPromise(
       Effect.gen(function* () {
-        const venue = yield* Core.make
-        const olive = venue.as({ sub: "olive", roles: ["operator"] }) as unknown as Calls
+        const venue = yield* Venue.makeWith({ rooms })
+        const olive = venue.as({ sub: "olive", roles: ["operator"] })
         return yield* Effect.flip(olive.write("x-loan.grant", { ...grant, principal: "0" }))
       }).pipe(Effect.provide(layer()))
     )

@@ -12,7 +12,7 @@ import * as PlainClient from "@bursar/http-host/plain-client"
 import * as Memory from "@bursar/storage-adapters/memory"
 import * as Simulated from "@bursar/storage-adapters/simulated-ledger"
 import { PartySession } from "@bursar/storage-adapters/wallets"
-import { Clock, ConfigProvider, Effect, Fiber, Layer, Logger } from "effect"
+import { Clock, ConfigProvider, Effect, Fiber, Layer, Logger, Metric } from "effect"
 import { mkdtemp } from "node:fs/promises"
 import { createServer } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -194,7 +194,9 @@ export const serve = async <S>(
   const fiber = Effect.runFork(
     serving.pipe(
       Effect.provide(Logger.layer([])),
-      Effect.provideService(Clock.Clock, settable.clock)
+      Effect.provideService(Clock.Clock, settable.clock),
+      // The registry of metrics is the process's own otherwise, shared with every other venue.
+      Effect.provideService(Metric.MetricRegistry, new Map())
     )
   )
   const close = async () => {

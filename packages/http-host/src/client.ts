@@ -9,6 +9,7 @@ import {
   WriteAnswer
 } from "@bursar/engine-core"
 import { Instant, Offset, PlainJson } from "@bursar/engine-core/kernel"
+import type { Room } from "@bursar/engine-core/rooms"
 import { type Cause, Duration, Effect, Option, Result, Schema, Stream } from "effect"
 import { FetchHttpClient, HttpClient } from "effect/http"
 import { answerOf } from "./api/answerOf.ts"
@@ -231,23 +232,45 @@ type Writable<K extends Operation.Operation["kind"], I, R> = Pick<
 > & { readonly route: Operation.Route }
 type Readable<P> = Pick<Read.One<P>, "name" | "route" | "params">
 
+/** Union of the declared writes, and of the declared reads, with those of rooms. */
+type WritesWith<R> = Catalogue.DeclaredOperation | Room.WriteOf<R>
+type ReadsWith<R> = Catalogue.DeclaredRead | Room.QueryOf<R>
+
+/**
+ * Look-ups of a venue with rooms of its own, lowest first: `operation` and `read` as those of this module,
+ * with the writes and reads of the rooms beside those of the engine.
+ */
+export const ofRooms = <const R extends ReadonlyArray<Room.Room>>(rooms: R) => {
+  const { operations, queries } = Catalogue.withRooms(rooms)
+  return {
+    operation: <K extends WritesWith<R[number]>["kind"]>(
+      kind: K
+    ): Extract<WritesWith<R[number]>, { readonly kind: K }> => {
+      const found = operations.find((operation) => operation.kind === kind)
+      if (found === undefined) throw new Error(`no operation is called ${kind}`)
+      return found as Extract<WritesWith<R[number]>, { readonly kind: K }>
+    },
+    read: <N extends ReadsWith<R[number]>["name"]>(
+      name: N
+    ): Extract<ReadsWith<R[number]>, { readonly name: N }> => {
+      const found = queries.find((read) => read.name === name)
+      if (found === undefined) throw new Error(`no read is called ${name}`)
+      return found as Extract<ReadsWith<R[number]>, { readonly name: N }>
+    }
+  }
+}
+
+const builtIn = ofRooms([])
+
 /** Finds the declaration of a write by its kind: `operation("subscription.claim")`. */
 export const operation = <K extends Catalogue.DeclaredOperation["kind"]>(
   kind: K
-): Extract<Catalogue.DeclaredOperation, { readonly kind: K }> => {
-  const found = Catalogue.operations.find((operation) => operation.kind === kind)
-  if (found === undefined) throw new Error(`no operation is called ${kind}`)
-  return found as Extract<Catalogue.DeclaredOperation, { readonly kind: K }>
-}
+): Extract<Catalogue.DeclaredOperation, { readonly kind: K }> => builtIn.operation(kind)
 
 /** Finds the declaration of a read by its name: `read("holders.get")`. */
 export const read = <N extends Catalogue.DeclaredRead["name"]>(
   name: N
-): Extract<Catalogue.DeclaredRead, { readonly name: N }> => {
-  const found = Catalogue.queries.find((read) => read.name === name)
-  if (found === undefined) throw new Error(`no read is called ${name}`)
-  return found as Extract<Catalogue.DeclaredRead, { readonly name: N }>
-}
+): Extract<Catalogue.DeclaredRead, { readonly name: N }> => builtIn.read(name)
 
 /** Makes a client over the platform's fetch, in Node and in browsers. */
 export const overFetch = (options: Omit<Call.Options, "httpClient">): Client =>

@@ -29,7 +29,31 @@ export type {
 } from "./ReadTypes.ts"
 export { Refused } from "./Refused.ts"
 export type { FileOptions, ReceivedFile, StatementFile } from "./StatementCalls.ts"
-export { make, type Person, type Venue } from "./Venue.ts"
+export type {
+  CallsWith,
+  OwnAction,
+  OwnCalls,
+  OwnListing,
+  OwnListPage,
+  OwnRead,
+  OwnReading,
+  OwnReadParams,
+  OwnReadValue,
+  OwnRefusal,
+  OwnSucceeded,
+  OwnWrite,
+  OwnWriteBody,
+  OwnWriteError
+} from "./OwnCalls.ts"
+export {
+  demandRooms,
+  make,
+  makeWith,
+  type Person,
+  type RoomsOption,
+  type Venue,
+  type VenueWith
+} from "./Venue.ts"
 export type { KeyOption, WriteError } from "./WriteCalls.ts"
 export type {
   Action,

@@ -30,6 +30,20 @@ export const make: Effect.Effect<LocalVenue, never, Services> = Effect.gen(funct
   return { ...(yield* Venue.make), clock: yield* VenueClock, wallets: yield* Wallets }
 })
 
+/**
+ * Makes the object of a venue with the writes and reads of its rooms typed by their declarations. A room
+ * that the engine does not have is a defect.
+ */
+export const makeWith = <const R extends Parameters<typeof Venue.demandRooms>[0]>({
+  rooms
+}: Venue.RoomsOption<R>): Effect.Effect<Venue.VenueWith<R[number], LocalVenue>, never, Services> =>
+  // Cast: as that of the engine's own `makeWith`.
+  Effect.andThen(Venue.demandRooms(rooms), make) as Effect.Effect<
+    Venue.VenueWith<R[number], LocalVenue>,
+    never,
+    Services
+  >
+
 /** The clock of `VenueClock` as promises. */
 export interface OpenClock {
   readonly now: () => Promise<Instant.Instant>

@@ -3,8 +3,15 @@
  * statements, a sealing key, a settable clock and the outside parties' wallets, as one layer; and the
  * venue as one object, which has that clock and those wallets as members.
  */
-import { ConfiguredSource, Engine, Settings, settingsDefaults } from "@bursar/engine-core"
+import {
+  Catalogue,
+  ConfiguredSource,
+  Engine,
+  Settings,
+  settingsDefaults
+} from "@bursar/engine-core"
 import { type Ledger, ScreeningSource, StatementSource } from "@bursar/engine-core/ports"
+import type { Room } from "@bursar/engine-core/rooms"
 import { Clock, Effect, Layer, Schema } from "effect"
 import type { Participant } from "../ledger/simulated/Participant.ts"
 import * as SimulatedLedger from "../ledger/simulated/SimulatedLedger.ts"
@@ -18,9 +25,9 @@ import * as SettableClock from "./SettableClock.ts"
 import * as VenueClock from "./VenueClock.ts"
 import * as Wallets from "./Wallets.ts"
 
-// Everything of the engine's own venue; `make` and `open` of this module take their places.
+// Everything of the engine's own venue; those of this module take their places.
 export * from "@bursar/engine-core/venue"
-export { make, open } from "./LocalVenue.ts"
+export { make, makeWith, open } from "./LocalVenue.ts"
 export type {
   LocalVenue,
   OpenClock,
@@ -60,7 +67,9 @@ export interface PortsOptions {
 export interface Options extends PortsOptions {
   /** Instant or date at which the clock stands until it is moved; absent: it runs with the machine's. */
   readonly clock?: SettableClock.InstantInput
-  /** Engine with other words than the built-in ones, such as `Engine.layerOf` makes. */
+  /** Rooms of the venue's own, lowest first; their templates go to the ledger. */
+  readonly rooms?: ReadonlyArray<Room.Room>
+  /** Engine in place of that of the built-in words and the rooms, such as `Engine.layerOf` makes. */
   readonly engine?: typeof Engine.layer
 }
 
@@ -101,7 +110,8 @@ export const ports = (options: PortsOptions = {}): Layer.Layer<Ports> =>
  */
 export const memory = ({
   clock,
-  engine = Engine.layer,
+  rooms = [],
+  engine = Engine.layerWith(Catalogue.withRooms(rooms)),
   ...options
 }: Options = {}): Layer.Layer<Services> =>
   Layer.unwrap(

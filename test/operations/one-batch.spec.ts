@@ -136,6 +136,46 @@ describe("a claim that the ledger takes after it was planned", () => {
   )
 })
 
+describe("a claim whose cut-off passes before the ledger takes it", () => {
+  it.effect(
+    "settles by the deadline of its cash's request, which was planned for that cut-off",
+    () =>
+      Effect.gen(function* () {
+        const { stage, holders } = yield* Cycles.opened(["h1"])
+        const [holder] = holders
+        if (holder === undefined) throw new Error("a holder")
+        yield* Cycles.at(Cycles.friday)
+        yield* acts(venue(stage), yield* claimOf(stage, holder, { cycleCid: null }))
+        const planned = Instant.of("2026-08-05T20:00:00Z")
+        yield* acts(
+          venue(stage),
+          Templates.create(Templates.SettlementIntent, {
+            venue: stage.venue,
+            settlementId: "s1",
+            reference: { kind: "subscription", id: "s1" },
+            legs: [
+              {
+                legId: "cash",
+                sender: holder.party,
+                receiver: stage.fund.party,
+                instrument: Cycles.cash(stage),
+                amount: Decimal.of("100")
+              }
+            ],
+            requestedAt: Instant.of(Cycles.friday),
+            allocateBefore: planned,
+            settleBefore: planned
+          })
+        )
+        yield* Calls.settle
+        assert.deepInclude(yield* Cycles.subscription("s1"), {
+          cutOffAt: Instant.of(Cycles.monday),
+          settleBy: planned
+        })
+      }).pipe(Effect.provide(world()))
+  )
+})
+
 describe("a dealing cycle that is released", () => {
   it.effect("leaves a claim behind that the ledger took just before, read in the same batch", () =>
     Effect.gen(function* () {

@@ -5,7 +5,7 @@ import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import { judge } from "#core/kernel/Gates.ts"
 import { openingOf } from "#core/orders/dealing-cycle/OpeningRules.ts"
-import { nextCutOff } from "#core/orders/order/CutOffRules.ts"
+import { nextCutOff, settleBy, shownCutOff } from "#core/orders/order/CutOffRules.ts"
 import type { Weekday } from "#core/vocabulary/sets.ts"
 
 const everyDay = [...Date.weekdays]
@@ -214,6 +214,21 @@ const instants = fc
     max: Instant.of("2028-01-01T00:00:00Z")
   })
   .map(Instant.fromNanos)
+
+test("a snapshot shows the cut-off of an order by amount, also where it passed before the claim", () => {
+  fc.assert(
+    fc.property(rules, instants, instants, (cutOff, plannedAt, later) => {
+      const planned = nextCutOff(cutOff, plannedAt)
+      const settleBefore = settleBy(planned.at)
+      const other = { named: null, valuedAt: null, createdAt: later }
+      for (const claimedAt of [plannedAt, planned.at, Instant.fromNanos(planned.at + 1n)]) {
+        const found = shownCutOff(cutOff, { ...other, request: { claimedAt, settleBefore } })
+        expect(found).toEqual(nextCutOff(cutOff, claimedAt))
+      }
+    }),
+    { numRuns: 50, seed: 4 }
+  )
+})
 
 test("a cut-off that the rule itself makes can be named, and is of its day", () => {
   fc.assert(

@@ -8,6 +8,7 @@ import * as SettlementEventSteps from "../proposal/SettlementEventSteps.ts"
 import type { Node } from "../../projection/FromLedger.ts"
 import * as TypedFromLedger from "../../projection/TypedFromLedger.ts"
 import * as Unexpected from "../../projection/Unexpected.ts"
+import type * as Instant from "../../kernel/Instant.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import { Allocation } from "../../templates/Registry.ts"
 import { SettlementIntent } from "../../templates/Settlement.ts"
@@ -35,7 +36,10 @@ const intent = TypedFromLedger.of(SettlementIntent, {
       holderIds: order === null ? [] : [order.holderId]
     })
     yield* records.announce([event])
-    if (order !== null && isOpen(order)) yield* requested(order, node.contractId, node)
+    if (order !== null && isOpen(order)) {
+      const { settleBefore } = payload
+      yield* requested(order, { intentCid: node.contractId, settleBefore }, node)
+    }
   }),
   exercised: {
     Complete: ({ payload }, node) => requestEnded(payload, node),
@@ -91,16 +95,21 @@ const requestedFor = ({ reference: { kind, id } }: Intent) =>
 
 const requestEnded = Effect.fnUntraced(function* (payload: Intent, node: Node) {
   const order = yield* requestedFor(payload)
-  if (order?.intentCid === node.contractId) yield* requested(order, null, node)
+  if (order?.intentCid === node.contractId) {
+    yield* requested(order, { intentCid: null, settleBefore: null }, node)
+  }
 })
 
 const requested = Effect.fnUntraced(function* (
   order: Stored<Order>,
-  intentCid: string | null,
+  request: {
+    readonly intentCid: string | null
+    readonly settleBefore: Instant.Instant | null
+  },
   node: Node
 ) {
   const records = yield* Records
-  const fact = { on: "request-cash" as const, intentCid }
+  const fact = { on: "request-cash" as const, ...request }
   if (isSubscription(order)) yield* records.append(subscriptions, order, fact, node.act)
   else yield* records.append(redemptions, order, fact, node.act)
 })

@@ -58,11 +58,14 @@ export const settleBy = (cutOffAt: Instant.Instant): Instant.Instant =>
  * Facts of a snapshot from which the cut-off of an order follows; null: the snapshot does not have
  * it.
  */
-interface CutOffShown {
+export interface CutOffShown {
   /** Cut-off that its claim names, or that of its dealing cycle. */
   readonly named: Instant.Instant | null
-  /** Deadline of the venue's request for its cash, which is its `settleBy`. */
-  readonly settleBy: Instant.Instant | null
+  /** The venue's request for its cash: committed with its claim, and with a deadline by its cut-off. */
+  readonly request: {
+    readonly claimedAt: Instant.Instant
+    readonly settleBefore: Instant.Instant
+  } | null
   /** Valuation of the point that priced it forward from its cut-off. */
   readonly valuedAt: Instant.Instant | null
   /** Creation of its contract. */
@@ -76,9 +79,19 @@ interface CutOffShown {
  */
 export const shownCutOff = (
   rule: CutOffRule,
-  { createdAt, named, settleBy: by, valuedAt }: CutOffShown
+  { createdAt, named, request, valuedAt }: CutOffShown
 ): CutOff => {
-  const at = named ?? (by === null ? null : Instant.subtract(by, settleWithin))
+  const at =
+    named ?? (request === null ? null : Instant.subtract(request.settleBefore, settleWithin))
+  // The cut-off that the request was planned for passed before the ledger committed the claim.
+  if (
+    named === null &&
+    request !== null &&
+    at !== null &&
+    !Instant.isAfter(at, request.claimedAt)
+  ) {
+    return nextCutOff(rule, request.claimedAt)
+  }
   if (at !== null) return { at, date: Zone.dateAt(rule.zone, at) }
   return valuedAt === null ? nextCutOff(rule, createdAt) : lastCutOff(rule, valuedAt)
 }

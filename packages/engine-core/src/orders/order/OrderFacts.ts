@@ -18,7 +18,29 @@ export const Allocated = Schema.Struct({
 /** The venue requested the order's cash on the ledger; null: that request ended. */
 export const RequestCash = Schema.Struct({
   on: Schema.Literal("request-cash"),
-  intentCid: Schema.NullOr(Field.contractId)
+  intentCid: Schema.NullOr(Field.contractId),
+  /** Deadline of the request on the ledger. Facts that were stored before it was read have none. */
+  settleBefore: Field.optional(Instant.schema)
+})
+
+/** The venue's request for an order's cash, as a snapshot shows it. */
+export type CashRequest = Omit<typeof RequestCash.Type, "on">
+
+/**
+ * Fold of `request-cash`. The request is planned before the claim is committed: where the cut-off passes
+ * in between, its deadline is earlier than that of the order, whose cash is then locked until the
+ * deadline of the request only, so that the order settles by it too.
+ */
+export const requestedBy = <O extends { readonly settleBy: Instant.Instant | null }>(
+  self: O,
+  { intentCid, settleBefore }: typeof RequestCash.Type
+) => ({
+  ...self,
+  intentCid,
+  settleBy:
+    self.settleBy === null || settleBefore === null
+      ? self.settleBy
+      : Instant.min(self.settleBy, settleBefore)
 })
 /** The order's dealing cycle ended without the order. */
 export const Leave = Schema.Struct({ on: Schema.Literal("leave"), formerCycle: FormerCycle })

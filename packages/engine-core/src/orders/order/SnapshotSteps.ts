@@ -40,6 +40,7 @@ import { type DealingCycle, dealingCycles } from "../dealing-cycle/DealingCycle.
 import * as DealingCycleFromLedger from "../dealing-cycle/DealingCycleFromLedger.ts"
 import * as DealingDayFromLedger from "../dealing-cycle/DealingDayFromLedger.ts"
 import { allocationOf, legOf, mayAllocate, misfitOf } from "./AllocationFromLedger.ts"
+import type { CashRequest } from "./OrderFacts.ts"
 import * as CutOffRules from "./CutOffRules.ts"
 import { holderOrders, type OrderKind, nameOf } from "./HolderOrder.ts"
 import { type ClaimOpening, openingOf } from "./OrderClaimLookups.ts"
@@ -294,6 +295,19 @@ const eachPage = <T extends OrderTemplate, A>(
     Effect.map((pages) => pages.flat())
   )
 
+type ActiveIntent = TypedContract<typeof SettlementIntent>
+
+const requestOf = (intent: ActiveIntent | undefined): CashRequest | null =>
+  intent === undefined
+    ? null
+    : { intentCid: intent.contractId, settleBefore: intent.typed.settleBefore }
+
+/** Times of a request for cash, which the ledger commits with its order's claim. */
+const requestedAt = (intent: ActiveIntent | undefined): CutOffRules.CutOffShown["request"] =>
+  intent === undefined
+    ? null
+    : { claimedAt: intent.createdAt, settleBefore: intent.typed.settleBefore }
+
 /** Claim of an order with the terms and the cut-off that it deals at. */
 interface ClaimTerms {
   readonly opening: ClaimOpening
@@ -339,7 +353,7 @@ const claimOf = Effect.fnUntraced(function* (
   const isForward = manifest.pricing === "forward"
   const cutOff = CutOffRules.shownCutOff(rule, {
     named: named ?? cycle?.cutOffAt ?? null,
-    settleBy: from.beside.intents.get(orderKey({ kind, id }))?.typed.settleBefore ?? null,
+    request: requestedAt(from.beside.intents.get(orderKey({ kind, id }))),
     valuedAt: isForward ? valuedAt : null,
     createdAt
   })
@@ -440,7 +454,7 @@ const openSubscription = Effect.fnUntraced(function* (
   const { beside } = from
   const key = orderKey({ kind, id })
   const requests = {
-    intentCid: beside.intents.get(key)?.contractId ?? null,
+    request: requestOf(beside.intents.get(key)),
     mintRequestCid: beside.mints.get(key)?.contractId ?? null,
     basePrice: point?.price ?? null
   }
@@ -507,7 +521,7 @@ const openRedemption = Effect.fnUntraced(function* (
     yield* keepBreach(shownContracts, burn, { kind, id, on: "fund", detail })
   }
   const self = recoveredWith({
-    intentCid: beside.intents.get(key)?.contractId ?? null,
+    request: requestOf(beside.intents.get(key)),
     burnRequest: isBurning ? { cid: burn.contractId, at: burn.createdAt } : null,
     unitsAllocation: legs.units,
     allocation: legs.cash

@@ -22,6 +22,7 @@ import {
   MoveLines,
   Release,
   RequestCash,
+  requestedBy,
   Withdraw
 } from "../order/OrderFacts.ts"
 import { match, P } from "ts-pattern"
@@ -334,7 +335,7 @@ const unallocated = (self: Redemption): Judgement =>
 /** Fold: the redemption after `fact`. */
 export const evolve = (self: Redemption, fact: Fact): Redemption =>
   match(fact)
-    .with({ on: "request-cash" }, ({ intentCid }) => ({ ...self, intentCid }))
+    .with({ on: "request-cash" }, (request) => requestedBy(self, request))
     .with({ on: "allocate-cash" }, ({ allocation }) => ({ ...self, allocation }))
     .with({ on: "allocate-units" }, ({ allocation }) => ({ ...self, unitsAllocation: allocation }))
     .with({ on: "request-burn" }, ({ burnRequestCid }) => ({ ...self, burnRequestCid }))

@@ -7,7 +7,7 @@ import type { PricedRedemption, RedemptionClaim } from "../../templates/Redempti
 import type { Payload } from "../../templates/Template.ts"
 import { type CutOff, settleBy } from "../order/CutOffRules.ts"
 import type { ClaimOpening } from "../order/OrderClaimLookups.ts"
-import type { Allocated } from "../order/OrderFacts.ts"
+import type { Allocated, CashRequest } from "../order/OrderFacts.ts"
 import {
   type Redemption,
   RedemptionId,
@@ -63,7 +63,7 @@ export type ShownRedemption =
 
 /** Contracts of a snapshot that belong to an order. */
 export interface OrderContracts {
-  readonly intentCid: string | null
+  readonly request: CashRequest | null
   readonly burnRequest: { readonly cid: string; readonly at: Instant.Instant } | null
   readonly unitsAllocation: typeof Allocated.Type | null
   readonly allocation: typeof Allocated.Type | null
@@ -71,7 +71,7 @@ export interface OrderContracts {
 
 /** An order without any contract beside its own. */
 export const alone: OrderContracts = {
-  intentCid: null,
+  request: null,
   burnRequest: null,
   unitsAllocation: null,
   allocation: null
@@ -96,9 +96,9 @@ const factsOf = (
   shownRedemption: ShownRedemption,
   { beside, contractId: pricedCid, createdAt: at }: Parameters<typeof recoveredAs>[2]
 ): ReadonlyArray<Fact> => {
-  const { allocation, burnRequest, intentCid, unitsAllocation } = beside
+  const { allocation, burnRequest, request, unitsAllocation } = beside
   const legs: ReadonlyArray<Fact> = [
-    ...(intentCid === null ? [] : [{ on: "request-cash", intentCid } as const]),
+    ...(request === null ? [] : [{ on: "request-cash", ...request } as const]),
     ...(unitsAllocation === null
       ? []
       : [{ on: "allocate-units", allocation: unitsAllocation } as const]),

@@ -30,6 +30,7 @@ import {
   MoveLines,
   Release,
   RequestCash,
+  requestedBy,
   Withdraw
 } from "../order/OrderFacts.ts"
 import { match, P } from "ts-pattern"
@@ -333,7 +334,7 @@ export const evolve = (self: Subscription, fact: Fact): Subscription =>
       claimCid: attested.claimCid,
       attestors: signed(self, attested)
     }))
-    .with({ on: "request-cash" }, ({ intentCid }) => ({ ...self, intentCid }))
+    .with({ on: "request-cash" }, (request) => requestedBy(self, request))
     .with({ on: "allocate" }, ({ allocation }) => ({ ...self, allocation }))
     .with({ on: "request-mint" }, ({ deliveredLotCid, mintRequestCid }) => ({
       ...self,

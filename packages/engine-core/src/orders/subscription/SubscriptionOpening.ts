@@ -8,7 +8,7 @@ import type { DeliveredLot, Lot, SubscriptionClaim } from "../../templates/Marke
 import type { Payload } from "../../templates/Template.ts"
 import { type CutOff, settleBy } from "../order/CutOffRules.ts"
 import type { ClaimOpening } from "../order/OrderClaimLookups.ts"
-import type { Allocated } from "../order/OrderFacts.ts"
+import type { Allocated, CashRequest } from "../order/OrderFacts.ts"
 import {
   type Subscription,
   SubscriptionId,
@@ -100,7 +100,7 @@ const orderedBy = ({ price, shownDecimals = null, units }: LotPayload): Decimal.
 
 /** Contracts of a snapshot that belong to an order, with its price point. */
 export interface OrderContracts {
-  readonly intentCid: string | null
+  readonly request: CashRequest | null
   readonly mintRequestCid: string | null
   readonly allocation: typeof Allocated.Type | null
   /** Price of the point that the lot names; null: the snapshot does not show the point. */
@@ -131,9 +131,9 @@ const factsOf = (
   shownSubscription: ShownSubscription,
   { beside, contractId, createdAt: at }: Parameters<typeof recoveredAs>[2]
 ): ReadonlyArray<Fact> => {
-  const { allocation, intentCid } = beside
+  const { allocation, request } = beside
   const legs: ReadonlyArray<Fact> = [
-    ...(intentCid === null ? [] : [{ on: "request-cash", intentCid } as const]),
+    ...(request === null ? [] : [{ on: "request-cash", ...request } as const]),
     ...(allocation === null ? [] : [{ on: "allocate", allocation } as const])
   ]
   if (shownSubscription.as === "claim") {

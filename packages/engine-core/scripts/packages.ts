@@ -33,11 +33,12 @@ export const packages = {
     inside: ["engine-core"],
     besides: [
       { files: "Deployment.ts", imports: ["@bursar/storage-adapters/*"] },
+      { files: "DataFolder.ts", imports: ["@bursar/storage-adapters/node"] },
       { files: "parts/", imports: ["@bursar/storage-adapters/*"] },
       { files: "demo/", imports: ["@bursar/storage-adapters/*", "oidc-provider"] }
     ],
     never:
-      "storage-adapters, except `Deployment.ts` and `parts/`, of which it composes one, and the `demo/` of its command"
+      "storage-adapters, except `Deployment.ts` and `parts/`, of which it composes one, the `demo/` of its command, and `DataFolder.ts`"
   },
   "storage-adapters": {
     outside: [

@@ -7,8 +7,9 @@ import { Instant } from "@bursar/engine-core/kernel"
 import { Data, Effect, Option, Schema } from "effect"
 import { createHash } from "node:crypto"
 import { createReadStream } from "node:fs"
-import { cp, mkdir, open, readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises"
+import { cp, mkdir, readdir, readFile, rm, stat } from "node:fs/promises"
 import { join, relative, sep } from "node:path"
+import { DurableFiles } from "./DataFolder.ts"
 
 /** A backup could not be made, or is not as it was made; nothing was changed. */
 export class BackupFailed extends Data.TaggedError("BackupFailed")<{ readonly detail: string }> {
@@ -99,16 +100,6 @@ const entryOf = async (folder: string, path: string): Promise<Manifest["files"][
   return { path, bytes, sha256: hash.digest("hex") }
 }
 
-/** Writes what is in a file to the disk, so that a set which has its name is on it. */
-const flushed = async (path: string): Promise<void> => {
-  const file = await open(path, "r")
-  try {
-    await file.sync()
-  } finally {
-    await file.close()
-  }
-}
-
 /** Copies the secrets of a data folder; those that it lacks are named in the settings. */
 const copySecrets = async (from: string, to: string, names: ReadonlyArray<string>) => {
   for (const name of names) {
@@ -153,13 +144,13 @@ export const make = <E, R>({
       const files: Array<Manifest["files"][number]> = []
       for (const path of await filesOf(making)) {
         files.push(await entryOf(making, path))
-        await flushed(join(making, path))
       }
       const manifest: Manifest = { version: 1, database: form, files, ...described }
       const text = `${JSON.stringify(Schema.encodeSync(Manifest)(manifest), null, 2)}\n`
-      await writeFile(join(making, manifestFile), text, { mode: 0o600 })
-      await flushed(join(making, manifestFile))
-      await rename(making, to)
+      await DurableFiles.write(join(making, manifestFile), text)
+      // A set that has its name is on the disk.
+      await DurableFiles.flushTree(making)
+      await DurableFiles.renameTo(making, to)
       return manifest
     })
   })
@@ -225,7 +216,7 @@ export const beginRestore = (
   data: string
 ): Effect.Effect<{ readonly hasDatabase: boolean }, BackupFailed> =>
   attempt("the restore cannot begin", async () => {
-    await mkdir(data, { recursive: true, mode: 0o700 })
+    await DurableFiles.makeFolder(data)
     const manifest = await readFile(join(set, manifestFile), "utf8")
     const marker = await readFile(restoredFile(data), "utf8").catch(() => null)
     const [first] = (await isRestoring(data)) ? [] : await readdir(data)
@@ -239,25 +230,29 @@ export const beginRestore = (
       await rm(join(data, name), { recursive: true, force: true })
       await rm(join(restoring(data), name), { recursive: true, force: true })
     }
-    await mkdir(restoring(data), { recursive: true, mode: 0o700 })
+    // Its name is on the disk before anything is written that a start could take for a venue.
+    await DurableFiles.makeFolder(restoring(data))
     await copySecrets(dataIn(set), restoring(data), kept)
     return { hasDatabase: marker === manifest }
   })
 
 /** Notes that the database of the set has been restored. */
 export const noteDatabase = (set: string, data: string): Effect.Effect<void, BackupFailed> =>
-  attempt("the restore cannot be noted", () =>
-    cp(join(set, manifestFile), restoredFile(data), { force: true })
-  )
+  attempt("the restore cannot be noted", async () => {
+    const manifest = await readFile(join(set, manifestFile), "utf8")
+    await DurableFiles.replace(restoredFile(data), manifest)
+  })
 
 /** Ends a restore: moves the proven venue into the data folder, whose starts are refused until the end. */
 export const endRestore = (data: string): Effect.Effect<void, BackupFailed> =>
   attempt("the restore cannot be finished", async () => {
     const working = restoring(data)
+    await DurableFiles.flushTree(working)
     for (const name of ["cluster", ...kept]) {
-      if (await isThere(join(working, name))) await rename(join(working, name), join(data, name))
+      const restored = join(working, name)
+      if (await isThere(restored)) await DurableFiles.renameTo(restored, join(data, name))
     }
-    await rm(working, { recursive: true, force: true })
+    await DurableFiles.remove(working)
   })
 
 /** Takes back what a restore began, where it restored no database. */

@@ -1,6 +1,11 @@
-/** Files of the data folder: the folder, made and checked, and the text of a file. */
+/**
+ * Files of the data folder: the folder, made and checked, the text of a file, and writes that are on the
+ * disk when they end (`DurableFiles`).
+ */
 import { constants } from "node:fs"
 import { access, mkdir, readFile } from "node:fs/promises"
+
+export { DurableFiles } from "@bursar/storage-adapters/node"
 
 /** Makes the folder where it is missing, and fails where the program may not write to it. */
 export const writable = async (folder: string): Promise<string> => {

@@ -2,8 +2,9 @@
 import { Instant, JsonText } from "@bursar/engine-core/kernel"
 import { Data, Effect, Option, Result, Schema } from "effect"
 import { createHash, randomBytes } from "node:crypto"
-import { link, mkdir, readFile, rm, writeFile } from "node:fs/promises"
+import { link, readFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
+import { DurableFiles } from "./DataFolder.ts"
 
 /** Purpose of a key; each purpose has a key file of its own. */
 export type Use = "webhook" | "sealing" | "audit" | "cursor"
@@ -77,13 +78,14 @@ const readIfPresent = (file: string) =>
  */
 const keep = async (file: string, text: string): Promise<void> => {
   const draft = `${file}.${randomBytes(8).toString("hex")}`
-  await writeFile(draft, text, { mode: 0o600, flag: "wx" })
+  await DurableFiles.write(draft, text, { isNew: true })
   try {
     await link(draft, file)
   } catch (cause) {
     if ((cause as NodeJS.ErrnoException).code !== "EEXIST") throw cause
   } finally {
-    await rm(draft)
+    // The folder is flushed with the name of the key, before anything is sealed or signed with it.
+    await DurableFiles.remove(draft)
   }
 }
 
@@ -130,7 +132,7 @@ export const own = (keyFile: {
       }
       yield* Effect.tryPromise({
         try: async () => {
-          await mkdir(folder, { recursive: true, mode: 0o700 })
+          await DurableFiles.makeFolder(folder)
           await keep(file, `${JSON.stringify(key)}\n`)
         },
         catch: (cause) => new NoKeyFile({ file, cause })

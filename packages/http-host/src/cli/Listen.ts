@@ -4,10 +4,11 @@ import { Nearest } from "@bursar/engine-core/kernel"
 import { Data, Effect, Option, Result } from "effect"
 import { Command, Flag } from "effect/cli"
 import { createHash, randomBytes } from "node:crypto"
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises"
+import { readFile } from "node:fs/promises"
 import { dirname, join } from "node:path"
 import * as Kind from "../config/Kind.ts"
 import { type FeedPlace, follow, type ListenerProgress } from "./FeedListener.ts"
+import { DurableFiles } from "../DataFolder.ts"
 import * as Outcome from "./Outcome.ts"
 import { tokenOf } from "./Token.ts"
 
@@ -229,7 +230,6 @@ const isPlace = (value: unknown): value is FeedPlace =>
 
 /** Writes the place beside the file and renames it, so that a kill leaves the one or the other. */
 const keep = async (file: string, place: FeedPlace): Promise<void> => {
-  await mkdir(dirname(file), { recursive: true })
-  await writeFile(`${file}.new`, `${JSON.stringify(place)}\n`)
-  await rename(`${file}.new`, file)
+  await DurableFiles.makeFolder(dirname(file))
+  await DurableFiles.replace(file, `${JSON.stringify(place)}\n`)
 }

@@ -10,6 +10,7 @@ import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
 import { SigningKey } from "@bursar/storage-adapters/wallets"
 import { Effect, Layer, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
+import { DurableFiles } from "../DataFolder.ts"
 import { DemoFailed } from "./DemoFailed.ts"
 import { write } from "./SecretFiles.ts"
 
@@ -130,7 +131,7 @@ const keyOf = (hint: Hint, folder: string) => {
 }
 
 const keepToken = (file: string, token: string) =>
-  Effect.promise(() => writeFile(file, `${token}\n`, { mode: 0o600 }))
+  Effect.promise(() => DurableFiles.write(file, `${token}\n`))
 
 export const tokenOf = async (folder: string, hint: Hint): Promise<string> =>
   (await readFile(tokenFile(folder, hint), "utf8")).trim()

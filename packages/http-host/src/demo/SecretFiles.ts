@@ -1,8 +1,9 @@
 /** JSON files of the demo's secrets, readable by their owner only. */
-import { mkdir, readFile, rename, writeFile } from "node:fs/promises"
+import { readFile } from "node:fs/promises"
 import { dirname } from "node:path"
 import { JsonText } from "@bursar/engine-core/kernel"
 import { Result } from "effect"
+import { DurableFiles } from "../DataFolder.ts"
 
 /** Reads the file, or creates it where it is missing. */
 export const readOrMake = async <A>(path: string, make: () => Promise<A>): Promise<A> => {
@@ -27,8 +28,6 @@ export const read = async <A>(path: string): Promise<A | undefined> => {
 
 /** Writes atomically: an interrupted start leaves no partial file. */
 export const write = async (path: string, value: unknown): Promise<void> => {
-  await mkdir(dirname(path), { recursive: true, mode: 0o700 })
-  const half = `${path}.new`
-  await writeFile(half, JSON.stringify(value, null, 2), { mode: 0o600 })
-  await rename(half, path)
+  await DurableFiles.makeFolder(dirname(path))
+  await DurableFiles.replace(path, JSON.stringify(value, null, 2))
 }

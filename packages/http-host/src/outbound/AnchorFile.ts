@@ -3,8 +3,9 @@ import { Checkpoint } from "@bursar/engine-core"
 import { PlainJson } from "@bursar/engine-core/kernel"
 import { AuditAnchor } from "@bursar/engine-core/ports"
 import { Effect, Layer, Option, Result, Schema } from "effect"
-import { mkdir, open, readFile } from "node:fs/promises"
+import { open, readFile } from "node:fs/promises"
 import { dirname } from "node:path"
+import { DurableFiles } from "../DataFolder.ts"
 
 /** Number of bytes at the file's end that certainly contain its last line. */
 const tailBytes = 4_096
@@ -38,8 +39,10 @@ export const read = async (file: string): Promise<Anchors> => {
 
 /** Creates the file where it is missing; throws where it cannot be appended to. */
 export const create = async (file: string): Promise<void> => {
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 })
-  await (await open(file, "a", 0o600)).close()
+  await DurableFiles.makeFolder(dirname(file))
+  await using handle = await open(file, "a", 0o600)
+  await handle.sync()
+  await DurableFiles.flushFolder(dirname(file))
 }
 
 /** Checks whether a file ends with this line. */
@@ -70,7 +73,8 @@ export const layer = (file: string): Layer.Layer<never> =>
         const line = `${JSON.stringify(anchor)}\n`
         const kept = yield* Effect.tryPromise({
           try: async () => {
-            await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+            // The file may have been moved away since: it is made anew, with its name on the disk.
+            await create(file)
             if (await endsWith(file, line)) return true
             await append(file, line)
             return false

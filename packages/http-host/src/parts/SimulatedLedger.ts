@@ -4,7 +4,7 @@ import * as Simulated from "@bursar/storage-adapters/simulated-ledger"
 import * as Door from "@bursar/storage-adapters/simulated-ledger/door"
 import { Effect, Layer, Metric, Redacted } from "effect"
 import { SqlClient } from "effect/sql"
-import { mkdir, rename, rm, writeFile } from "node:fs/promises"
+import { rm } from "node:fs/promises"
 import { dirname } from "node:path"
 import * as NotUsable from "../config/NotUsable.ts"
 import * as DataFolder from "../DataFolder.ts"
@@ -45,8 +45,8 @@ const venueToken = (config: HostConfig) =>
       })
     }
     yield* NotUsable.files("data", async () => {
-      await mkdir(dirname(file), { recursive: true, mode: 0o700 })
-      await writeFile(draft, "", { mode: 0o600 })
+      await DataFolder.DurableFiles.makeFolder(dirname(file))
+      await DataFolder.DurableFiles.write(draft, "")
     })
     const token = isThere
       ? yield* admin.issueToken(venueUser)
@@ -55,10 +55,7 @@ const venueToken = (config: HostConfig) =>
           // Somebody else has made the user: this folder has requested nothing.
           () => NotUsable.files("data", () => rm(draft))
         )).token
-    yield* NotUsable.files("data", async () => {
-      await writeFile(draft, `${token}\n`, { mode: 0o600 })
-      await rename(draft, file)
-    })
+    yield* NotUsable.files("data", () => DataFolder.DurableFiles.replace(file, `${token}\n`, draft))
     return token
   })
 

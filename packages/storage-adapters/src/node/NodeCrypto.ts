@@ -1,4 +1,4 @@
-/** Crypto and Ids ports on Node's crypto module. */
+/** Crypto and Ids ports on Node's crypto module, and files that outlive a loss of power. */
 import {
   createCipheriv,
   createDecipheriv,
@@ -18,6 +18,8 @@ import {
 import { Base32 } from "@bursar/engine-core/kernel"
 import { Crypto, Ids } from "@bursar/engine-core/ports"
 import { Clock, Effect, Layer } from "effect"
+
+export * as DurableFiles from "./DurableFiles.ts"
 
 /**
  * DER prefix of an Ed25519 private key (RFC 8410) before its seed, and of a public key before its

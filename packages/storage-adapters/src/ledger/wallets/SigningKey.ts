@@ -7,7 +7,8 @@ import {
   type KeyObject,
   sign
 } from "node:crypto"
-import { readFileSync, statSync, writeFileSync } from "node:fs"
+import { closeSync, fsyncSync, openSync, readFileSync, statSync, writeFileSync } from "node:fs"
+import { dirname } from "node:path"
 
 /** Key by which a party signs its transactions. */
 export interface SigningKey {
@@ -55,12 +56,26 @@ export const read = (file: string): SigningKey => {
   return from(createPrivateKey(readFileSync(file, "utf8")))
 }
 
+/** Flushes the names in a folder to the disk; on Windows, which opens no folder, the file system does so. */
+const flushFolder = (folder: string): void => {
+  if (process.platform === "win32") return
+  const descriptor = openSync(folder, "r")
+  try {
+    fsyncSync(descriptor)
+  } finally {
+    closeSync(descriptor)
+  }
+}
+
 /** Generates a key and writes it to a new file; never overwrites one. */
 export const create = (file: string): SigningKey => {
   const { privateKey } = generateKeyPairSync("ed25519")
+  // On the disk before the ledger knows its public key: no other key can act for the party.
   writeFileSync(file, privateKey.export({ format: "pem", type: "pkcs8" }), {
     mode: 0o600,
-    flag: "wx"
+    flag: "wx",
+    flush: true
   })
+  flushFolder(dirname(file))
   return from(privateKey)
 }

@@ -7,7 +7,8 @@ import { PgConnection } from "@effect/sql-pg"
 import { Effect, Redacted } from "effect"
 import { randomBytes } from "node:crypto"
 import { chmod, chown, copyFile, cp, mkdir, readdir, readFile, writeFile } from "node:fs/promises"
-import { join, resolve } from "node:path"
+import { dirname, join, resolve } from "node:path"
+import * as DurableFiles from "../../node/DurableFiles.ts"
 import * as Account from "./Account.ts"
 import * as Cluster from "./Cluster.ts"
 import { EmbeddedFailed, step } from "./EmbeddedFailed.ts"
@@ -157,8 +158,11 @@ export const place = ({
     const account = await Account.choose(cluster)
     await cp(from, cluster, { recursive: true, errorOnExist: true, force: false })
     await chmod(cluster, 0o700)
-    if (account.switchTo === null) return
-    const { gid, uid } = account.switchTo
-    const entries = await readdir(cluster, { recursive: true })
-    for (const entry of ["", ...entries]) await chown(join(cluster, entry), uid, gid)
+    if (account.switchTo !== null) {
+      const { gid, uid } = account.switchTo
+      const entries = await readdir(cluster, { recursive: true })
+      for (const entry of ["", ...entries]) await chown(join(cluster, entry), uid, gid)
+    }
+    await DurableFiles.flushTree(cluster)
+    await DurableFiles.flushFolder(dirname(cluster))
   })

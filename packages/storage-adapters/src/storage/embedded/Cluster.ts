@@ -3,18 +3,9 @@
  * killed host left running.
  */
 import { randomBytes } from "node:crypto"
-import {
-  chmod,
-  chown,
-  mkdir,
-  readdir,
-  readFile,
-  rename,
-  rm,
-  stat,
-  writeFile
-} from "node:fs/promises"
+import { chmod, chown, mkdir, readdir, readFile, rm, stat } from "node:fs/promises"
 import { join } from "node:path"
+import * as DurableFiles from "../../node/DurableFiles.ts"
 import type { Account } from "./Account.ts"
 import type { Binaries } from "./Binaries.ts"
 import { failed } from "./EmbeddedFailed.ts"
@@ -60,7 +51,7 @@ export const initialise = async ({
   const password = randomBytes(24).toString("hex")
   try {
     await mkdir(folder, { recursive: true, mode: 0o700 })
-    await writeFile(join(making, PASSWORD), password, { mode: 0o600, flag: "wx" })
+    await DurableFiles.write(join(making, PASSWORD), password, { isNew: true })
     for (const entry of [making, folder, join(making, PASSWORD)]) await give(account, entry)
     // initdb reads the password from the new folder, whose parent belongs to the account.
     const name = nameOf(folder, account)
@@ -72,8 +63,9 @@ export const initialise = async ({
       signal
     })
     if (ended.code !== 0) throw failed(`The database folder could not be made: ${ended.output}.`)
-    await rename(join(making, PASSWORD), join(folder, PASSWORD))
-    await rename(folder, path(dataFolder)).catch(async (cause) => {
+    // initdb has flushed what it made.
+    await DurableFiles.renameTo(join(making, PASSWORD), join(folder, PASSWORD))
+    await DurableFiles.renameTo(folder, path(dataFolder)).catch(async (cause) => {
       // Another host created it at the same time: its database is used.
       if (!(await isMade(path(dataFolder)))) throw cause
     })

@@ -21,6 +21,7 @@ import {
 import { Cause, Context, Data, Effect, Layer, type Scope } from "effect"
 import { mkdir, open, statfs } from "node:fs/promises"
 import { join } from "node:path"
+import * as DurableFiles from "../../node/DurableFiles.ts"
 import type { Storage } from "../memory/Memory.ts"
 import * as LocalWakes from "../memory/Wakes.ts"
 import * as Columns from "./Columns.ts"
@@ -188,7 +189,15 @@ const openFile = ({
     const log = yield* Effect.acquireRelease(
       usable(
         file,
-        Effect.tryPromise({ try: () => open(`${file}-wal`, "r+"), catch: (error) => error })
+        Effect.tryPromise({
+          try: async () => {
+            const handle = await open(`${file}-wal`, "r+")
+            // SQLite flushes the log's name with its own flushes, of which commits make none.
+            await DurableFiles.flushFolder(folder)
+            return handle
+          },
+          catch: (error) => error
+        })
       ),
       (handle) => Effect.promise(() => handle.close())
     )

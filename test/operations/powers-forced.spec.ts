@@ -102,17 +102,20 @@ describe("a forced transfer", () => {
       }).pipe(engine())
   )
 
-  it.effect("never reaches a frozen receiver, or one that may not receive (T-REX, freeze)", () =>
-    Effect.gen(function* () {
-      const { h1, h2 } = yield* Powers.founded()
-      yield* Powers.restricts("h2")
-      const frozen = yield* Powers.forces("h1", "h2")
-      assert.strictEqual(frozen.why, "rule-refused restriction may-receive")
-      yield* Powers.restricts("h3", { mode: "receive-only" })
-      assert.strictEqual((yield* Powers.forces("h1", "h3")).why, "")
-      assert.strictEqual(yield* Cycles.holds(h1, "fund-a"), "0")
-      assert.strictEqual(yield* Cycles.holds(h2, "fund-a"), "0")
-    }).pipe(engine())
+  it.effect.each(["freeze", "receive-only", "redeem-only"])(
+    "never reaches a receiver with a restriction of the instrument: %s (T-REX, freeze)",
+    (mode) =>
+      Effect.gen(function* () {
+        const { stage, h1, h2 } = yield* Powers.founded()
+        yield* Powers.restricts("h2", { mode })
+        const refused = yield* Powers.forces("h1", "h2")
+        assert.strictEqual(refused.why, "rule-refused restriction may-receive")
+        assert.strictEqual(yield* Cycles.holds(h2, "fund-a"), "0")
+        yield* Powers.another(stage, "fund-b")
+        yield* Powers.restricts("h3", { mode, instrumentId: "fund-b" })
+        assert.strictEqual((yield* Powers.forces("h1", "h3")).why, "")
+        assert.strictEqual(yield* Cycles.holds(h1, "fund-a"), "0")
+      }).pipe(engine())
   )
 
   it.effect(

@@ -140,8 +140,9 @@ const asksOf = ({ from, instrumentId, to }: Moved, power: "forced" | "recovery")
   screened: to.holderId,
   consent: from.party,
   differs: [from.party, to.party],
+  // A restriction of any mode keeps units from a receiver by force, as it keeps orders from a holder.
   ...(power === "forced"
-    ? { passing: { holderId: to.holderId, what: "units-in" as const } }
+    ? { passing: { holderId: to.holderId, what: "order-in" as const } }
     : { unrestricted: to.holderId })
 })
 

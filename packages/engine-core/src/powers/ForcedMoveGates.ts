@@ -50,19 +50,19 @@ const ofControls = (moving: MoveContext): ReadonlyArray<Judgement> => {
   const held = HoldRules.against(holds, "deal")
   if (to === null) return [held]
   const { holderId, party } = to
+  const isUnrestricted = !RestrictionRules.isRestricted(restrictions, { holderId, instrumentId })
   return [
     held,
+    // Of any mode: one that lets a holder receive what it is sent gives it no units by force.
     power === "force-transfer"
-      ? RestrictionRules.against(
-          restrictions,
-          { holderId, instrumentId, passing: "units-in" },
-          party
-        )
-      : condition(
-          "successor-unrestricted",
-          !RestrictionRules.isRestricted(restrictions, { holderId, instrumentId }),
-          { party, detail: `The holder ${holderId} has a restriction of its own.` }
-        )
+      ? condition("may-receive", isUnrestricted, {
+          party,
+          detail: `The holder ${holderId} is restricted.`
+        })
+      : condition("successor-unrestricted", isUnrestricted, {
+          party,
+          detail: `The holder ${holderId} has a restriction of its own.`
+        })
   ]
 }
 

@@ -1,8 +1,8 @@
 /** Bodies of the writes that the examples and the demo make. */
 import type { Party } from "@bursar/engine-core/kernel"
-import { figure, instrument, type Terms } from "#demo/Instrument.ts"
+import { instrument, type Terms } from "#demo/Instrument.ts"
 
-export { figure, instrument, type Terms } from "#demo/Instrument.ts"
+export { instrument, type Terms } from "#demo/Instrument.ts"
 
 /** Terms of an instrument whose units exist only against assets that are locked for it. */
 export const backed = (
@@ -52,7 +52,7 @@ export const claim = (order: {
   readonly instrumentId: string
   readonly holderId: string
   readonly amount: string
-}) => ({ ...order, amount: figure(order.amount) })
+}) => order
 
 /** The line of a bank statement that paid an order, which the venue names at the delivery. */
 export const paid = (payment: {
@@ -60,7 +60,5 @@ export const paid = (payment: {
   readonly line?: number
   readonly amount: string
 }) => ({
-  cash: [
-    { statementId: payment.statementId, line: payment.line ?? 1, amount: figure(payment.amount) }
-  ]
+  cash: [{ statementId: payment.statementId, line: payment.line ?? 1, amount: payment.amount }]
 })

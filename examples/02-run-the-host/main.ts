@@ -4,7 +4,7 @@
  */
 import { readFile } from "node:fs/promises"
 import { withTemporaryVenue } from "../demo/temporaryVenue.ts"
-import { tokenOf } from "../demo/VenueClient.ts"
+import { tokenOf } from "../demo/Desk.ts"
 import type { Venue } from "#demo/Stack.ts"
 import { people } from "#demo/People.ts"
 import { filled, type Request, requests } from "./http-file.ts"

@@ -4,9 +4,8 @@
  */
 import { execFile } from "node:child_process"
 import { promisify } from "node:util"
-import type { PlainJson } from "@bursar/engine-core/kernel"
 import { withTemporaryVenue } from "../demo/temporaryVenue.ts"
-import * as VenueClient from "../demo/VenueClient.ts"
+import * as Desk from "../demo/Desk.ts"
 import * as Parties from "#demo/Parties.ts"
 import { holderId } from "#demo/People.ts"
 import * as Programs from "#demo/Programs.ts"
@@ -98,24 +97,18 @@ await withTemporaryVenue({ instruments: [instrument], investor: "waits" }, async
   await refused(stack, { token: "investor", party: "investor" })
 
   const { operator } = walk.desks
-  const holder = `/v1/holders/${holderId}`
-  const state = (is: string) => (json: PlainJson.Plain) =>
-    VenueClient.text(json, "value", "state") === is
-  await operator.done(
-    "/v1/holders:onboard",
-    story.holder({ holderId, party: stack.parties.investor, instrumentId })
-  )
-  await operator.until(holder, state("pending"))
+  const read = () => operator.read("holders.get", { holderId })
+  const holder = story.holder({ holderId, party: stack.parties.investor, instrumentId })
+  await operator.complete("holder.onboard", holder)
+  await Desk.until(read, ({ state }) => state === "pending")
   console.log("the holder is pending: nobody but its own wallet can make it more")
   await investor(stack, "accept-invitation", "--holder-id", holderId)
   await investor(stack, "sign-terms", "--holder-id", holderId, "--document-hash", termsHash)
   await investor(stack, "accept-offer", "--instrument", instrumentId)
-  await operator.until(holder, (json) =>
-    VenueClient.list(json, "value", "waitingOn").some(
-      (action) => VenueClient.text(action, "action") === "accepted-terms.accept"
-    )
+  await Desk.until(read, ({ waitingOn }) =>
+    waitingOn.some(({ action }) => action === "accepted-terms.accept")
   )
-  await operator.done(`${holder}/accepted-terms:accept`, {})
-  const { json } = await operator.until(holder, state("active"))
-  console.log(`the holder is ${VenueClient.text(json, "value", "state")}`)
+  await operator.complete("accepted-terms.accept", { holderId })
+  const { state } = await Desk.until(read, ({ state }) => state === "active")
+  console.log(`the holder is ${state}`)
 })

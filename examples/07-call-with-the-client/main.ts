@@ -2,7 +2,7 @@
 import * as Client from "@bursar/http-host/client"
 import { Effect, Stream } from "effect"
 import { withTemporaryVenue } from "../demo/temporaryVenue.ts"
-import { tokenOf } from "../demo/VenueClient.ts"
+import { tokenOf } from "../demo/Desk.ts"
 import { type Person, people } from "#demo/People.ts"
 import type { Stack } from "#demo/Stack.ts"
 

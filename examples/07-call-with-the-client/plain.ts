@@ -1,7 +1,7 @@
 /** The plain client against a running host: a write that two people make, its refusal, a list and the feed. */
 import * as PlainClient from "@bursar/http-host/plain-client"
 import { withTemporaryVenue } from "../demo/temporaryVenue.ts"
-import { tokenOf } from "../demo/VenueClient.ts"
+import { tokenOf } from "../demo/Desk.ts"
 import { type Person, people } from "#demo/People.ts"
 import type { Stack } from "#demo/Stack.ts"
 

@@ -6,11 +6,11 @@ import * as PlainClient from "@bursar/http-host/plain-client"
 import { Bot, PartySession, SigningKey, World } from "@bursar/storage-adapters/wallets"
 import { Effect } from "effect"
 import { fileURLToPath } from "node:url"
+import { tokenOf, until } from "../demo/Desk.ts"
 import * as Parties from "#demo/Parties.ts"
 import { type Person, people } from "#demo/People.ts"
 import type { Stack } from "#demo/Stack.ts"
 import { withTemporaryVenue } from "../demo/temporaryVenue.ts"
-import { tokenOf } from "../demo/VenueClient.ts"
 import { LoanContract, room } from "./loans.ts"
 
 // #region a client of the room
@@ -61,11 +61,10 @@ const repay = (stack: Stack, loanId: string) =>
 
 /** Reads a loan until it is in a state. */
 const becomes = async (client: Client, loanId: string, state: string): Promise<void> => {
-  const tooLate = Date.now() + 60_000
-  while ((await client.read("x-loans.get", { loanId })).state !== state) {
-    if (Date.now() > tooLate) throw new Error(`${loanId} does not become ${state}`)
-    await new Promise((resolve) => setTimeout(resolve, 100))
-  }
+  await until(
+    () => client.read("x-loans.get", { loanId }),
+    (loan) => loan.state === state
+  )
   console.log(`${loanId} is ${state}`)
 }
 

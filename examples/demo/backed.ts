@@ -3,68 +3,60 @@
  * are locked, units minted and redeemed, the terms tightened and the reserve reported, by wallets.
  */
 import { appendFile } from "node:fs/promises"
-import { Decimal, type PlainJson } from "@bursar/engine-core/kernel"
+import { Decimal } from "@bursar/engine-core/kernel"
+import type * as PlainClient from "@bursar/http-host/plain-client"
 import * as story from "../story.ts"
-import * as VenueClient from "./VenueClient.ts"
+import * as Desk from "./Desk.ts"
 import { holderId, people } from "#demo/People.ts"
 import * as walking from "./steps.ts"
 import type { Walk } from "./steps.ts"
 import type { Outcome } from "./subscription.ts"
 import * as wallet from "./wallet.ts"
 
-const reserveId = "reserve-1"
-export const reserve = `/v1/reserves/${reserveId}`
+export const reserveId = "reserve-1"
 const [cash, bills] = ["USD", "T-BILL"] as const
 /** Price of a bill, and the part of its worth that does not count. */
 const [billPrice, haircut] = ["0.98", "0.05"] as const
 /** The custodian locks cash of its own, so that the reserve may cover more than its units. */
 const [ownCash, cashDeposit, billDeposit, redeemed] = ["8000", "100000", "20000", "30000"] as const
 
-const state = (is: string) => (json: PlainJson.Plain) =>
-  VenueClient.text(json, "value", "state") === is
+type Mint = PlainClient.AnswerJson<"reserves.mint">
+
+/** Waits until a mint is in a state. */
+export const mintUntil = (
+  { desks }: Pick<Walk, "desks">,
+  mintId: string,
+  state: Mint["state"]
+): Promise<Mint> =>
+  Desk.until(
+    () => desks.operator.read("reserves.mint", { reserveId, mintId }),
+    (mint) => mint.state === state
+  )
 
 /** Records the instrument, whose registrar issues it, and gets the registrar's consent to admissions. */
-export const recorded = async (walk: Walk): Promise<void> => {
-  const { stack, desks, instrument, tell } = walk
-  const { registrar, oracle } = stack.parties
-  const { instrumentId, unitDecimals } = instrument
-  const path = `/v1/instruments/${instrumentId}`
-  const terms = { instrumentId, unitDecimals, registrar, oracle }
-  await walking.agreed(walk, "/v1/instruments", story.backed(terms))
-  await desks.operator.until(
-    path,
-    (json) => VenueClient.member(json, "value", "onRegistry") === true
-  )
-  await walking.agreed(
-    walk,
-    `${path}/admission-consent:propose`,
-    story.consent({ fund: registrar })
-  )
-  await desks.operator.until(
-    path,
-    (json) =>
-      VenueClient.member(json, "value", "admissionConsent") !== null &&
-      VenueClient.text(json, "value", "admissionConsent", "state") === "agreed"
-  )
-  tell("the registrar's wallet accepted: the venue may admit holders")
+export const recorded = (walk: Walk): Promise<void> => {
+  const { registrar, oracle } = walk.stack.parties
+  const { instrumentId, unitDecimals } = walk.instrument
+  const terms = story.backed({ instrumentId, unitDecimals, registrar, oracle })
+  return walking.recorded(walk, terms, registrar)
 }
 
 const terms = ({ registrar, oracle }: Walk["stack"]["parties"], minCover: string) => ({
-  minCover: story.figure(minCover),
+  minCover: minCover,
   assets: [
     {
       asset: { admin: registrar, id: cash },
       priceSource: null,
       freshness: null,
-      haircut: story.figure("0"),
+      haircut: "0",
       maxShare: null
     },
     {
       asset: { admin: registrar, id: bills },
       priceSource: oracle,
       freshness: "PT1H",
-      haircut: story.figure(haircut),
-      maxShare: story.figure("0.4")
+      haircut: haircut,
+      maxShare: "0.4"
     }
   ]
 })
@@ -73,7 +65,7 @@ const terms = ({ registrar, oracle }: Walk["stack"]["parties"], minCover: string
 export const agreed = async (walk: Walk): Promise<void> => {
   const { stack, desks, instrument, tell } = walk
   const { custodian, registrar, venue } = stack.parties
-  await walking.agreed(walk, "/v1/reserves", {
+  await walking.agreed(walk, "reserve.propose", {
     reserveId,
     instrumentId: instrument.instrumentId,
     holder: custodian,
@@ -81,7 +73,8 @@ export const agreed = async (walk: Walk): Promise<void> => {
     decimals: 6,
     terms: terms(stack.parties, "1.02")
   })
-  await desks.operator.until(reserve, state("active"))
+  const read = () => desks.operator.read("reserves.get", { reserveId })
+  await Desk.until(read, ({ state }) => state === "active")
   tell("the issuer's and the custodian's wallets accepted: the reserve is active")
   await wallet.act(stack, "registrar", "issue", {
     instrument: cash,
@@ -93,13 +86,13 @@ export const agreed = async (walk: Walk): Promise<void> => {
     [cash, ownCash],
     [bills, "0"]
   ] as const) {
-    const path = `${reserve}/lock-agreements`
-    await walking.agreed(walk, path, {
-      lockAgreementId: `lock-${id}`,
-      asset: { admin: registrar, id },
-      amount: story.figure(amount)
-    })
-    await desks.operator.until(`${path}/lock-${id}`, state("active"))
+    const lock = { reserveId, lockAgreementId: `lock-${id}` }
+    const asset = { admin: registrar, id }
+    await walking.agreed(walk, "lock-agreement.propose", { ...lock, asset, amount })
+    await Desk.until(
+      () => desks.operator.read("reserves.lock-agreement", lock),
+      ({ state }) => state === "active"
+    )
     tell(
       `the asset's registrar and the custodian accepted: ${id} may be locked, ${amount} of it is`
     )
@@ -115,13 +108,9 @@ const priced = async ({ stack, desks, tell }: Walk): Promise<void> => {
     valuationTime: new Date().toISOString()
   }
   await appendFile(stack.prices, `${JSON.stringify(line)}\n`)
-  await desks.operator.until(reserve, (json) =>
-    VenueClient.list(json, "value", "assets").some(
-      (asset) =>
-        VenueClient.text(asset, "asset", "id") === bills &&
-        VenueClient.member(asset, "price") !== null &&
-        VenueClient.decimal(asset, "price") === Decimal.of(billPrice)
-    )
+  await Desk.until(
+    () => desks.operator.read("reserves.get", { reserveId }),
+    ({ assets }) => assets.some(({ asset, price }) => asset.id === bills && price !== null)
   )
   tell(`the oracle's wallet published ${billPrice} for ${bills}`)
 }
@@ -142,48 +131,55 @@ export const started = async ({ stack, desks, tell }: Walk, terms: Deposit): Pro
     to: investor,
     amount: deposit
   })
-  await desks.operator.done(`${reserve}/mints`, {
+  await desks.operator.complete("mint.start", {
+    reserveId,
     mintId,
     holderId,
     asset: { admin: registrar, id },
-    deposit: story.figure(deposit)
+    deposit: deposit
   })
   tell(`${people.operator.name} starts ${mintId} for ${deposit} ${id}`)
 }
 
 /** Mints units against a deposit, which the investor's wallet allocates. */
-const minted = async (walk: Walk, deposit: Deposit): Promise<PlainJson.Plain> => {
-  const { desks, tell } = walk
-  const { mintId } = deposit
+const minted = async (walk: Walk, deposit: Deposit): Promise<Mint> => {
   await started(walk, deposit)
-  const { json } = await desks.operator.until(`${reserve}/mints/${mintId}`, state("settled"))
-  const units = Decimal.formatPlain(VenueClient.decimal(json, "value", "units"))
-  tell(`the investor's wallet allocated them, and the engine settled: ${units} units minted`)
-  return VenueClient.member(json, "value")
+  const mint = await mintUntil(walk, deposit.mintId, "settled")
+  walk.tell(
+    `the investor's wallet allocated them, and the engine settled: ${walking.plain(mint.units)} units minted`
+  )
+  return mint
 }
 
 /** Redeems units for cash of the reserve. */
-const paid = async ({ stack, desks, tell }: Walk): Promise<PlainJson.Plain> => {
-  const path = `${reserve}/redemptions/redemption-1`
-  await desks.operator.done(`${reserve}/redemptions`, {
-    reserveRedemptionId: "redemption-1",
+const paid = async ({ stack, desks, tell }: Walk) => {
+  const redemption = { reserveId, reserveRedemptionId: "redemption-1" }
+  await desks.operator.complete("reserve-redemption.start", {
+    ...redemption,
     holderId,
     asset: { admin: stack.parties.registrar, id: cash },
-    units: story.figure(redeemed)
+    units: redeemed
   })
-  const { json } = await desks.operator.until(path, state("settled"))
+  const settled = await Desk.until(
+    () => desks.operator.read("reserves.redemption", redemption),
+    ({ state }) => state === "settled"
+  )
   tell(`the investor's wallet locked ${redeemed} units, and the engine burned them for ${cash}`)
-  return VenueClient.member(json, "value")
+  return settled
 }
 
 /** Tightens the terms, which are in force as soon as the issuer accepts them. */
 const tightened = async (walk: Walk): Promise<void> => {
   const { stack, desks, tell } = walk
-  await walking.agreed(walk, `${reserve}/amendments`, {
-    amendmentId: "amendment-1",
+  const amendment = { reserveId, amendmentId: "amendment-1" }
+  await walking.agreed(walk, "amendment.propose", {
+    ...amendment,
     terms: terms(stack.parties, "1.05")
   })
-  await desks.operator.until(`${reserve}/amendments/amendment-1`, state("effective"))
+  await Desk.until(
+    () => desks.operator.read("reserves.amendment", amendment),
+    ({ state }) => state === "effective"
+  )
   tell("the issuer's wallet accepted the tightening: it is in force at once")
 }
 
@@ -208,17 +204,16 @@ export const backed = async (walk: Walk): Promise<Outcome> => {
   const second = await minted(walk, { mintId: "mint-2", id: bills, deposit: billDeposit })
   const redemption = await paid(walk)
   await tightened(walk)
-  await desks.risk.done(`${reserve}/reports`, { reportId: "report-1" })
-  const report = await desks.auditor.get(`${reserve}/reports/report-1`)
+  const ofReport = { reserveId, reportId: "report-1" }
+  await desks.risk.complete("reserve-report.create", ofReport)
+  const report = await desks.auditor.read("reserves.report", ofReport)
   tell(`${people.risk.name} has the ledger compute a report of the reserve`)
-  const shown = await desks.auditor.get(reserve)
-  const figure = (json: PlainJson.Plain, ...path: ReadonlyArray<string>) =>
-    VenueClient.decimal(json, "value", ...path)
-  const outstanding = figure(shown.json, "outstanding")
-  const counted = figure(shown.json, "counted")
+  const shown = await desks.auditor.read("reserves.get", { reserveId })
+  const figure = (text: string | null) => Decimal.of(walking.plain(text))
+  const [outstanding, counted] = [figure(shown.outstanding), figure(shown.counted)]
   tell(
     `outstanding ${Decimal.formatPlain(outstanding)}, counted ${Decimal.formatPlain(counted)}, ` +
-      `${VenueClient.text(shown.json, "value", "cover", "state")}`
+      `${shown.cover.state}`
   )
   const units =
     Decimal.atoms(Decimal.of(cashDeposit)) + (Decimal.atoms(Decimal.of(billDeposit)) * 98n) / 100n
@@ -234,20 +229,16 @@ export const backed = async (walk: Walk): Promise<Outcome> => {
     outstanding: Decimal.formatPlain(outstanding),
     counted: Decimal.formatPlain(counted),
     checks: {
-      "a deposit of cash minted as many units":
-        VenueClient.decimal(first, "units") === Decimal.of(cashDeposit),
+      "a deposit of cash minted as many units": figure(first.units) === Decimal.of(cashDeposit),
       "bills minted what they are worth, without the haircut":
-        Decimal.atoms(VenueClient.decimal(second, "units")) === (atoms(billDeposit) * 98n) / 100n,
-      "the redemption was paid at par":
-        VenueClient.decimal(redemption, "payout") === Decimal.of(redeemed),
+        Decimal.atoms(figure(second.units)) === (atoms(billDeposit) * 98n) / 100n,
+      "the redemption was paid at par": figure(redemption.payout) === Decimal.of(redeemed),
       "what is outstanding is what was minted and not redeemed":
         Decimal.atoms(outstanding) === left,
       "what counts is what is locked, less haircut and cap": Decimal.atoms(counted) === byHand,
-      "the reserve covers its units":
-        VenueClient.text(shown.json, "value", "cover", "state") === "covered",
+      "the reserve covers its units": shown.cover.state === "covered",
       "the ledger's report has the same figures":
-        figure(report.json, "view", "outstanding") === outstanding &&
-        figure(report.json, "view", "counted") === counted
+        figure(report.view.outstanding) === outstanding && figure(report.view.counted) === counted
     }
   }
 }

@@ -3,14 +3,17 @@
  * wire.
  */
 import { setTimeout as sleep } from "node:timers/promises"
-import { Decimal, type PlainJson } from "@bursar/engine-core/kernel"
+import { Decimal } from "@bursar/engine-core/kernel"
+import type * as PlainClient from "@bursar/http-host/plain-client"
 import { paidOut } from "../statements.ts"
 import * as story from "../story.ts"
-import * as VenueClient from "./VenueClient.ts"
+import * as Desk from "./Desk.ts"
 import { holderId, people } from "#demo/People.ts"
 import * as wallet from "./wallet.ts"
 import { booked } from "./statements.ts"
-import { agreed, type Walk } from "./steps.ts"
+import { agreed, plain, type Walk } from "./steps.ts"
+
+const cycleId = "cycle-1"
 
 /** Milliseconds in which two orders can be placed before the cycle's cut-off. */
 const ordersTake = 40_000
@@ -22,19 +25,26 @@ const nextCutOff = () => {
   return { at, time: at.toISOString().slice(11, 16) }
 }
 
-const days = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"]
+const days = ["monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"] as const
 
 export interface Dealt {
   /** The cycle after it has ended. */
-  readonly cycle: PlainJson.Plain
+  readonly cycle: PlainClient.AnswerJson<"dealing-cycles.get">
   /** Units that its subscription bought. */
   readonly bought: Decimal.Decimal
   /** Digest of the figures that the approver signed. */
-  readonly figuresHash: string
+  readonly figuresHash: string | null
 }
 
-const state = (is: string) => (json: PlainJson.Plain) =>
-  VenueClient.text(json, "value", "state") === is
+/** A redemption as a read answers it. */
+type Redemption = PlainClient.AnswerJson<"redemptions.get">
+
+const redemptionUntil = (
+  { desks }: Walk,
+  redemptionId: string,
+  is: (redemption: Redemption) => boolean
+): Promise<Redemption> =>
+  Desk.until(() => desks.operator.read("redemptions.get", { redemptionId }), is)
 
 /** Settles one subscription and one redemption together, both signed in the investor's wallet. */
 export const cycle = async (
@@ -44,40 +54,32 @@ export const cycle = async (
   const { desks, instrument, tell } = walk
   const { instrumentId } = instrument
   const cutOff = nextCutOff()
-  await agreed(
-    walk,
-    `/v1/instruments/${instrumentId}/policy:set`,
-    { cutOff: { time: cutOff.time, days, zone: "UTC" } },
-    { headers: { "if-match": "1" } }
-  )
-  await desks.operator.done("/v1/dealing-cycles", { cycleId: "cycle-1", instrumentId })
+  await agreed(walk, "policy.set", {
+    instrumentId,
+    cutOff: { time: cutOff.time, days, zone: "UTC" },
+    replaces: "1"
+  })
+  await desks.operator.complete("dealing-cycle.open", { cycleId, instrumentId })
   tell(`${people.operator.name} opens a dealing cycle that takes orders until ${cutOff.time} UTC`)
   await ordered(walk, figures)
-  await desks.operator.until(
-    "/v1/subscriptions/sub-2",
-    (json) => VenueClient.text(json, "value", "orderState") === "ready"
-  )
-  await desks.operator.until(
-    "/v1/redemptions/red-1",
-    (json) => VenueClient.text(json, "value", "orderState") === "ready"
-  )
+  const buying = () => desks.operator.read("subscriptions.get", { subscriptionId: "sub-2" })
+  await Desk.until(buying, ({ orderState }) => orderState === "ready")
+  await redemptionUntil(walk, "red-1", ({ orderState }) => orderState === "ready")
   tell("the attestor's and the oracle's wallets priced both, the investor's locked cash and units")
   const left = cutOff.at.getTime() - Date.now()
   tell(`the cut-off is in ${Math.max(0, Math.round(left / 1_000))} s`)
   await sleep(Math.max(0, left) + 500)
-  const action = await agreed(walk, "/v1/dealing-cycles/cycle-1:settle", {})
-  const { json } = await desks.operator.until("/v1/dealing-cycles/cycle-1", state("ended"))
-  const { json: bought } = await desks.operator.get("/v1/subscriptions/sub-2")
-  const settled = VenueClient.member(json, "value")
+  const { figuresHash } = await agreed(walk, "dealing-cycle.settle", { cycleId })
+  const settled = await Desk.until(
+    () => desks.operator.read("dealing-cycles.get", { cycleId }),
+    ({ state }) => state === "ended"
+  )
+  const bought = await buying()
   tell(
     `both orders settled in one transaction of the ledger: the fund gets ` +
-      `${Decimal.formatPlain(VenueClient.decimal(settled, "fundNet", "cash"))} USD on balance`
+      `${plain(settled.fundNet.cash)} USD on balance`
   )
-  return {
-    cycle: settled,
-    bought: VenueClient.decimal(bought, "value", "units"),
-    figuresHash: VenueClient.text(action, "figuresHash")
-  }
+  return { cycle: settled, bought: Decimal.of(plain(bought.units)), figuresHash }
 }
 
 /** Funds the investor on the ledger, signs two orders, and has the venue claim them. */
@@ -115,38 +117,31 @@ const ordered = async (
   tell(
     `${people.investor.name} signs two orders: for ${figures.amount} USD, and ${figures.units} units back`
   )
-  const claim = { instrumentId, holderId, payment: "ledger" }
-  await desks.app.done("/v1/subscriptions", {
-    ...claim,
-    subscriptionId: "sub-2",
-    orderId: "buy-1"
-  })
-  await desks.app.done("/v1/redemptions", { ...claim, redemptionId: "red-1", orderId: "sell-1" })
+  const claim = { instrumentId, holderId, payment: "ledger" } as const
+  const buying = { ...claim, subscriptionId: "sub-2", orderId: "buy-1" }
+  await desks.app.complete("subscription.claim", buying)
+  const selling = { ...claim, redemptionId: "red-1", orderId: "sell-1" }
+  await desks.app.complete("redemption.claim", selling)
   tell(`${people.app.name} claims both: they join the cycle`)
 }
 
 /** Redeems units by wire: priced, burned on the holder's request, paid by the bank. */
 export const redeem = async (
   walk: Walk,
-  figures: { readonly units: string }
-): Promise<PlainJson.Plain> => {
+  { units }: { readonly units: string }
+): Promise<Redemption> => {
   const { desks, instrument, tell } = walk
   const { instrumentId } = instrument
-  const path = "/v1/redemptions/red-2"
-  await desks.app.done("/v1/redemptions", {
-    redemptionId: "red-2",
-    instrumentId,
-    holderId,
-    units: story.figure(figures.units)
-  })
-  tell(`${people.app.name} claims a redemption of ${figures.units} units, to be paid by wire`)
-  const { json: burned } = await desks.operator.until(path, state("burned"))
-  const proceeds = Decimal.formatPlain(VenueClient.decimal(burned, "value", "proceeds"))
+  const redemptionId = "red-2"
+  await desks.app.complete("redemption.claim", { redemptionId, instrumentId, holderId, units })
+  tell(`${people.app.name} claims a redemption of ${units} units, to be paid by wire`)
+  const burned = await redemptionUntil(walk, redemptionId, ({ state }) => state === "burned")
+  const proceeds = plain(burned.proceeds)
   tell(`the oracle's wallet priced it, the investor's asked for the burn, the registrar's burned`)
-  const entries = [paidOut({ amount: proceeds, reference: "red-2" })]
-  const stated = await booked(walk, { entries })
-  await desks.operator.done(`${path}:settle`, story.paid({ ...stated, amount: proceeds }))
-  const { json: settled } = await desks.operator.until(path, state("settled"))
+  const entries = [paidOut({ amount: proceeds, reference: redemptionId })]
+  const paid = story.paid({ ...(await booked(walk, { entries })), amount: proceeds })
+  await desks.operator.complete("redemption.settle", { redemptionId, ...paid })
+  const settled = await redemptionUntil(walk, redemptionId, ({ state }) => state === "settled")
   tell(`${people.operator.name} names the bank line that paid ${proceeds}: settled`)
-  return VenueClient.member(settled, "value")
+  return settled
 }

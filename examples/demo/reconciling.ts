@@ -2,12 +2,13 @@
  * The administrator's register against the venue's: a difference that an order in flight explains,
  * the same difference once the order has settled, and its release by four eyes.
  */
-import { Decimal, type PlainJson } from "@bursar/engine-core/kernel"
+import { Decimal } from "@bursar/engine-core/kernel"
+import type * as PlainClient from "@bursar/http-host/plain-client"
 import * as files from "../statements.ts"
-import * as VenueClient from "./VenueClient.ts"
+import * as Desk from "./Desk.ts"
 import { holderId, people } from "#demo/People.ts"
 import { handedIn } from "./statements.ts"
-import { agreed, type Walk } from "./steps.ts"
+import { agreed, plain, type Walk } from "./steps.ts"
 
 const approvers = ["approver", "approverTwo"] as const
 
@@ -19,22 +20,21 @@ export interface Difference {
   readonly unexplained: Decimal.Decimal
   readonly explainedBy: string
   readonly firstSeen: string
-  readonly ageDays: string
+  readonly ageDays: number
   readonly holdId: string | null
 }
 
-const differenceOf = (row: PlainJson.Plain): Difference => ({
-  findingId: VenueClient.text(row, "findingId"),
-  severity: VenueClient.text(row, "severity"),
-  units: VenueClient.decimal(row, "difference"),
-  unexplained: VenueClient.decimal(row, "unexplained"),
-  explainedBy: VenueClient.list(row, "explained", "by")
-    .map((item) => VenueClient.text(item, "id"))
-    .join(),
-  firstSeen: VenueClient.text(row, "firstSeenRunId"),
-  ageDays: VenueClient.text(row, "ageDays"),
-  holdId: VenueClient.member(row, "holdId") === null ? null : VenueClient.text(row, "holdId")
+const differenceOf = (row: Finding): Difference => ({
+  findingId: row.findingId,
+  severity: row.severity,
+  units: Decimal.of(plain(row.difference)),
+  unexplained: Decimal.of(plain(row.unexplained)),
+  explainedBy: (row.explained?.by ?? []).map(({ id }) => id).join(),
+  firstSeen: row.firstSeenRunId,
+  ageDays: row.ageDays,
+  holdId: row.holdId
 })
+type Finding = PlainClient.RowJson<"findings.list">
 
 /** Hands in the administrator's register as of now; answers what the run that it starts finds. */
 const stated = async (walk: Walk, units: Decimal.Decimal): Promise<Difference> => {
@@ -44,19 +44,22 @@ const stated = async (walk: Walk, units: Decimal.Decimal): Promise<Difference> =
   const file = files.register({ at, units: { [holderId]: quantity } })
   const statementId = await handedIn(walk, file)
   tell(`${people.feed.name} hands in the administrator's register: ${holderId} has ${quantity}`)
-  const path = `/v1/findings?check=register-line&instrumentId=${instrument.instrumentId}`
-  const isOf = (row: PlainJson.Plain) => VenueClient.member(row, "statementId") === statementId
-  const { json } = await desks.operator.until(path, (found) =>
-    VenueClient.list(found, "value").some(isOf)
+  const { instrumentId } = instrument
+  const where = { check: ["register-line"], instrumentId } as const
+  const isOf = (row: Finding) => row.statementId === statementId
+  const { value } = await Desk.until(
+    () => desks.operator.list("findings.list", { where }),
+    (found) => found.value.some(isOf)
   )
-  const found = VenueClient.list(json, "value").find(isOf) ?? null
+  const [found] = value.filter(isOf)
+  if (found === undefined) throw new Error("the finding is gone")
   return differenceOf(found)
 }
 
 /** Holds of the instrument that are open. */
-const open = async ({ desks, instrument }: Walk): Promise<number> => {
-  const query = `instrumentId=${instrument.instrumentId}&state=open`
-  return VenueClient.list((await desks.operator.get(`/v1/holds?${query}`)).json, "value").length
+const open = async ({ desks, instrument: { instrumentId } }: Walk): Promise<number> => {
+  const where = { instrumentId, state: ["open"] } as const
+  return (await desks.operator.list("holds.list", { where })).value.length
 }
 
 /** The administrator counts an order in flight, which the register does not have yet. */
@@ -97,10 +100,11 @@ export const released = async (
       `${found.ageDays} days old, and holds ${walk.instrument.instrumentId}`
   )
   const reason = "The administrator booked an order twice, and will correct it."
-  const body = { accept: [found.findingId], reason }
-  await agreed(walk, `/v1/holds/${holdId}:release`, body, { maker: "risk", approvers })
-  const { json: hold } = await desks.operator.get(`/v1/holds/${holdId}`)
-  const { json: finding } = await desks.operator.get(`/v1/findings/${found.findingId}`)
+  const { findingId } = found
+  const body = { holdId, accept: [findingId], reason }
+  await agreed(walk, "hold.release", body, { maker: "risk", approvers })
+  const hold = await desks.operator.read("holds.get", { holdId })
+  const finding = await desks.operator.read("findings.get", { findingId })
   tell(`two people have accepted the finding, with a reason: ${reason}`)
   return {
     "a difference that nothing explains blocks, by the finding of its first day":
@@ -109,9 +113,9 @@ export const released = async (
       found.findingId === before.findingId &&
       found.firstSeen === before.firstSeen,
     "two approvers released what it held, and accepted it by name":
-      VenueClient.text(hold, "value", "state") === "released" &&
-      VenueClient.text(finding, "value", "state") === "accepted" &&
-      VenueClient.text(finding, "value", "accepted", "reason") === reason &&
+      hold.state === "released" &&
+      finding.state === "accepted" &&
+      finding.accepted?.reason === reason &&
       (await open(walk)) === 0
   }
 }

@@ -2,9 +2,9 @@
  * `--replay`: each day's inflow into a real fund becomes a subscription at par, paid by a line of the
  * bank's statement of that day; then a day of the administrator and one of the custodian.
  */
-import { Decimal, type PlainJson } from "@bursar/engine-core/kernel"
+import { Decimal } from "@bursar/engine-core/kernel"
 import * as files from "../statements.ts"
-import * as VenueClient from "./VenueClient.ts"
+import * as Desk from "./Desk.ts"
 import { holderId, people } from "#demo/People.ts"
 import { days, inflows } from "./replay-data.ts"
 import * as reconciling from "./reconciling.ts"
@@ -14,12 +14,9 @@ import * as walking from "./steps.ts"
 import type { Walk } from "./steps.ts"
 
 /** Units on the register, and what they differ by from the supply on the ledger. */
-const registered = async ({ desks, instrument }: Walk) => {
-  const { json } = await desks.operator.get(`/v1/instruments/${instrument.instrumentId}/register`)
-  return {
-    total: VenueClient.decimal(json, "value", "head", "totalUnits"),
-    difference: VenueClient.decimal(json, "value", "head", "difference")
-  }
+const registered = async ({ desks, instrument: { instrumentId } }: Walk) => {
+  const { head } = await desks.operator.read("instruments.register", { instrumentId })
+  return { total: Decimal.of(head.totalUnits), difference: Decimal.of(head.difference) }
 }
 
 export const replay = async (walk: Walk): Promise<Outcome> => {
@@ -94,18 +91,16 @@ const bankDays = async (
   { desks, instrument, tell }: Walk,
   amounts: { readonly claimed: Decimal.Decimal; readonly stated: number }
 ) => {
-  const source = files.sourceId("bank", instrument.instrumentId)
-  const path = `/v1/external-statements?externalSourceId=${source}&limit=1000`
-  const { json } = await desks.auditor.get(path)
-  const statements = VenueClient.list(json, "value")
+  const where = { externalSourceId: [files.sourceId("bank", instrument.instrumentId)] }
+  const statements = await Desk.all(desks.auditor.records("external-statements.list", { where }))
   const taken: Array<Decimal.Decimal> = []
-  const matches = new Set<string>()
-  for (const statement of statements) {
-    const id = VenueClient.text(statement, "externalStatementId")
-    const { json: one } = await desks.auditor.get(`/v1/external-statements/${id}`)
-    for (const line of VenueClient.list(one, "value", "lines")) {
-      taken.push(VenueClient.decimal(line, "taken"))
-      matches.add(VenueClient.text(line, "match"))
+  const matches = new Set<string | null>()
+  for (const { externalStatementId } of statements) {
+    const { lines } = await desks.auditor.read("external-statements.get", { externalStatementId })
+    for (const line of lines ?? []) {
+      if (line.kind !== "cash") continue
+      taken.push(Decimal.of(line.taken))
+      matches.add(line.match)
     }
   }
   const sum = Decimal.sum(taken)
@@ -135,28 +130,29 @@ const agreeing = async (
   tell("a custodian's day:")
   const assets = { "US-TREASURY-BILLS": units }
   const custody = await stating.handedIn(walk, files.custodian({ at, assets }))
-  const { json: held } = await desks.auditor.get(`/v1/external-statements/${custody}`)
-  const [position = null] = VenueClient.list(held, "value", "lines")
+  const held = await desks.auditor.read("external-statements.get", {
+    externalStatementId: custody
+  })
+  const [position] = held.lines ?? []
+  if (position?.kind !== "custody") throw new Desk.NotAnswered(`${custody} has no position`)
+  const { asset, quantity } = position
   tell(
-    `${people.feed.name} hands in its positions: ${VenueClient.text(position, "quantity")} of ` +
-      `${VenueClient.text(position, "asset")}, which nothing is compared with yet`
+    `${people.feed.name} hands in its positions: ${walking.plain(quantity)} of ${asset}, ` +
+      "which nothing is compared with yet"
   )
   tell("an administrator's day, with a register that is right:")
   await stating.handedIn(walk, files.nav({ at, official: "1" }))
   await stating.handedIn(walk, files.register({ at, units: { [holderId]: units } }))
   tell(`${people.feed.name} hands in a NAV of 1 USD and ${units} units of ${holderId}`)
-  const scope = { instrumentIds: [instrumentId] }
-  const { json: run } = await desks.operator.post("/v1/reconciliation-runs", { scope })
-  const verdict = VenueClient.text(run, "verdict")
-  const checks = VenueClient.list(run, "checks")
-  const failing = checks.filter((row) => VenueClient.member(row, "ran") !== true)
-  const { json: finding } = await desks.operator.get(`/v1/findings/${cause.findingId}`)
-  const state = VenueClient.text(finding, "value", "state")
-  const { json: listed } = await desks.operator.get(
-    `/v1/findings?instrumentId=${instrumentId}&state=open`
-  )
-  const open = VenueClient.list(listed, "value")
-  const left = open.map((row) => `${VenueClient.text(row, "check")} ${severityOf(row)}`)
+  const { checks, verdict } = await desks.operator.reconcile({
+    scope: { instrumentIds: [instrumentId] }
+  })
+  const failing = checks.filter(({ ran }) => !ran)
+  const { findingId } = cause
+  const { state } = await desks.operator.read("findings.get", { findingId })
+  const where = { instrumentId, state: ["open"] } as const
+  const { value: open } = await desks.operator.list("findings.list", { where })
+  const left = open.map(({ check, severity }) => `${check} ${severity}`)
   tell(
     `${people.operator.name} starts a run of ${checks.length} checks: ${verdict}; ` +
       `the difference is ${state}; left are ${left.join() || "none"}`
@@ -164,10 +160,7 @@ const agreeing = async (
   return {
     "every check of the run could be made": failing.length === 0,
     "where the administrator's register agrees, its finding is cleared and nothing blocks":
-      state === "cleared" && open.every((row) => severityOf(row) !== "blocking"),
-    "the custodian's position is kept as it was stated":
-      VenueClient.decimal(position, "quantity") === cause.claimed
+      state === "cleared" && open.every(({ severity }) => severity !== "blocking"),
+    "the custodian's position is kept as it was stated": Decimal.of(quantity) === cause.claimed
   }
 }
-
-const severityOf = (row: PlainJson.Plain): string => VenueClient.text(row, "severity")

@@ -2,10 +2,12 @@
  * Reports of the demo's story: the holder's statement by month, and the tax statement of the person
  * that the holder and its successor are.
  */
-import { Decimal, type PlainJson } from "@bursar/engine-core/kernel"
+import { Decimal } from "@bursar/engine-core/kernel"
+import type * as PlainClient from "@bursar/http-host/plain-client"
+import * as Desk from "./Desk.ts"
 import { holderId, people, successorId } from "#demo/People.ts"
 import type { Walk } from "./steps.ts"
-import * as VenueClient from "./VenueClient.ts"
+import * as steps from "./steps.ts"
 
 /** Zone in which the fund's months and years are counted. */
 const zone = "America/New_York"
@@ -17,12 +19,12 @@ export const reports = async (
   { desks, instrument, tell }: Walk,
   { left }: { readonly left: Decimal.Decimal }
 ): Promise<Readonly<Record<string, boolean>>> => {
-  const monthsOf = async (id: string) => {
-    const { json } = await desks.auditor.get(`/v1/holders/${id}/statements?zone=${zone}`)
-    return VenueClient.list(json, "value").flatMap((row) =>
-      VenueClient.list(row, "instruments")
-        .filter((row) => VenueClient.text(row, "instrumentId") === instrument.instrumentId)
-        .map((statement) => monthOf(VenueClient.text(row, "month"), statement))
+  const monthsOf = async (holderId: string) => {
+    const months = desks.auditor.records("holders.statements", { where: { holderId, zone } })
+    return (await Desk.all(months)).flatMap(({ instruments, month }) =>
+      instruments
+        .filter(({ instrumentId }) => instrumentId === instrument.instrumentId)
+        .map((statement) => monthOf(month, statement))
     )
   }
   const [mine, next] = [await monthsOf(holderId), await monthsOf(successorId)]
@@ -33,26 +35,19 @@ export const reports = async (
     tell(`  ${month}  closes at ${plain(closing)}`)
   }
   const [year = ""] = (mine.at(-1)?.month ?? "").split("-")
-  const taxOf = async (id: string) =>
-    VenueClient.member(
-      (await desks.auditor.get(`/v1/holders/${id}/tax-statements/${year}?zone=${zone}`)).json,
-      "value"
-    )
+  const taxOf = (holderId: string) =>
+    desks.auditor.read("holders.tax-statement", { holderId, year, zone })
   const tax = await taxOf(holderId)
-  const persons = VenueClient.list(tax, "holderIds").map(String)
-  const disposals = VenueClient.list(tax, "disposals")
+  const { disposals, holderIds: persons } = tax
   tell(`the tax statement of ${year}, of ${persons.join(" and ")}, one person:`)
-  for (const disposal of disposals) {
-    const figures = ["units", "cost", "proceeds"].map((name) =>
-      plain(VenueClient.decimal(disposal, name))
-    )
+  for (const { cost, currency, disposedOn, proceeds, units } of disposals) {
     tell(
-      `  ${VenueClient.text(disposal, "disposedOn")}  ${figures[0]} units, which cost ${figures[1]}, for ${figures[2]} ${VenueClient.text(disposal, "currency")}`
+      `  ${disposedOn}  ${steps.plain(units)} units, which cost ${steps.plain(cost)}, for ${steps.plain(proceeds)} ${currency}`
     )
   }
-  const sumOf = (all: ReadonlyArray<PlainJson.Plain>, name: string) =>
-    Decimal.sum(all.map((row) => VenueClient.decimal(row, name)))
-  const redeemed = VenueClient.list((await desks.auditor.get("/v1/redemptions")).json, "value")
+  const sumOf = (figures: ReadonlyArray<string | null>) =>
+    Decimal.sum(figures.map((figure) => Decimal.of(steps.plain(figure))))
+  const redeemed = await Desk.all(desks.auditor.records("redemptions.list"))
   return {
     "every month's movements add up to its closing": [...mine, ...next].every(
       ({ opening, movements, closing }) =>
@@ -64,17 +59,17 @@ export const reports = async (
       JSON.stringify(await taxOf(successorId)) === JSON.stringify(tax) &&
       persons.join() === [holderId, successorId].join(),
     "what was disposed of brought what its redemptions paid":
-      sumOf(disposals, "proceeds") === sumOf(redeemed, "proceeds") &&
-      sumOf(disposals, "units") === sumOf(redeemed, "units")
+      sumOf(disposals.map(({ proceeds }) => proceeds)) ===
+        sumOf(redeemed.map(({ proceeds }) => proceeds)) &&
+      sumOf(disposals.map(({ units }) => units)) === sumOf(redeemed.map(({ units }) => units))
   }
 }
 
-const monthOf = (month: string, statement: PlainJson.Plain) => ({
+type Statement = PlainClient.RowJson<"holders.statements">["instruments"][number]
+
+const monthOf = (month: string, { closing, movements, opening }: Statement) => ({
   month,
-  opening: VenueClient.decimal(statement, "opening"),
-  closing: VenueClient.decimal(statement, "closing"),
-  movements: VenueClient.list(statement, "movements").map((movement) => ({
-    kind: VenueClient.text(movement, "kind"),
-    units: VenueClient.decimal(movement, "units")
-  }))
+  opening: Decimal.of(opening),
+  closing: Decimal.of(closing),
+  movements: movements.map(({ kind, units }) => ({ kind, units: Decimal.of(units) }))
 })

@@ -4,7 +4,6 @@
  */
 import { Decimal } from "@bursar/engine-core/kernel"
 import * as files from "../statements.ts"
-import * as VenueClient from "./VenueClient.ts"
 import { people } from "#demo/People.ts"
 import { agreed, type Walk } from "./steps.ts"
 
@@ -19,7 +18,7 @@ export const nothingStated = (): Stated => ({ booked: new Map(), inForce: new Ma
 
 /** Maps the account: from then on lines of the bank's statements may pay orders. */
 export const mapped = async (walk: Walk): Promise<void> => {
-  await agreed(walk, "/v1/external-accounts", files.account(walk.instrument.instrumentId))
+  await agreed(walk, "external-account.map", files.account(walk.instrument.instrumentId))
   walk.tell("the fund's account at its bank is mapped: lines of its statements may pay orders")
 }
 
@@ -30,12 +29,12 @@ export const handedIn = async (
 ): Promise<string> => {
   const key = `${feed} ${date}`
   const corrects = stated.inForce.get(key)
-  const query = new URLSearchParams({
-    externalSourceId: files.sourceId(feed, instrument.instrumentId),
-    ...(corrects === undefined ? {} : { corrects })
-  })
-  const receipt = await desks.feed.file(query.toString(), { mediaType, text })
-  const statementId = VenueClient.text(receipt, "externalStatementId")
+  const source = files.sourceId(feed, instrument.instrumentId)
+  const { externalStatementId: statementId } = await desks.feed.receive(
+    source,
+    { mediaType, bytes: text },
+    corrects === undefined ? {} : { corrects }
+  )
   stated.inForce.set(key, statementId)
   return statementId
 }

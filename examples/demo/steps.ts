@@ -3,17 +3,18 @@
  * database.
  */
 import { appendFile } from "node:fs/promises"
-import { Decimal, type PlainJson } from "@bursar/engine-core/kernel"
+import { Decimal, type Party } from "@bursar/engine-core/kernel"
+import type * as PlainClient from "@bursar/http-host/plain-client"
 import { paidIn } from "../statements.ts"
 import * as story from "../story.ts"
-import * as VenueClient from "./VenueClient.ts"
+import * as Desk from "./Desk.ts"
 import { holderId, people } from "#demo/People.ts"
 import type { Stack } from "#demo/Stack.ts"
 import { booked, type Stated } from "./statements.ts"
 
 export interface Walk {
   readonly stack: Stack
-  readonly desks: Readonly<Record<keyof typeof people, VenueClient.VenueClient>>
+  readonly desks: Readonly<Record<keyof typeof people, Desk.Desk>>
   readonly instrument: {
     readonly instrumentId: string
     readonly unitDecimals: number
@@ -26,19 +27,19 @@ export interface Walk {
 }
 
 export const desks = ({ venue }: Stack): Walk["desks"] => ({
-  operator: VenueClient.open(venue, people.operator),
-  operatorTwo: VenueClient.open(venue, people.operatorTwo),
-  approver: VenueClient.open(venue, people.approver),
-  approverTwo: VenueClient.open(venue, people.approverTwo),
-  risk: VenueClient.open(venue, people.risk),
-  compliance: VenueClient.open(venue, people.compliance),
-  auditor: VenueClient.open(venue, people.auditor),
-  investor: VenueClient.open(venue, people.investor),
-  successor: VenueClient.open(venue, people.successor),
-  app: VenueClient.open(venue, people.app),
-  monitor: VenueClient.open(venue, people.monitor),
-  feed: VenueClient.open(venue, people.feed),
-  registrar: VenueClient.open(venue, people.registrar)
+  operator: Desk.open(venue, people.operator),
+  operatorTwo: Desk.open(venue, people.operatorTwo),
+  approver: Desk.open(venue, people.approver),
+  approverTwo: Desk.open(venue, people.approverTwo),
+  risk: Desk.open(venue, people.risk),
+  compliance: Desk.open(venue, people.compliance),
+  auditor: Desk.open(venue, people.auditor),
+  investor: Desk.open(venue, people.investor),
+  successor: Desk.open(venue, people.successor),
+  app: Desk.open(venue, people.app),
+  monitor: Desk.open(venue, people.monitor),
+  feed: Desk.open(venue, people.feed),
+  registrar: Desk.open(venue, people.registrar)
 })
 
 /**
@@ -48,35 +49,49 @@ export const desks = ({ venue }: Stack): Walk["desks"] => ({
 export interface Signing {
   readonly maker?: keyof typeof people
   readonly approvers?: ReadonlyArray<keyof typeof people>
-  readonly headers?: Readonly<Record<string, string>>
 }
 
 /**
  * Makes a four-eyes write, has it approved and waits for its outcome; returns the action as it was
  * first answered.
  */
-export const agreed = async (
+export const agreed = async <K extends PlainClient.WriteKind>(
   { desks, tell }: Walk,
-  path: string,
-  body: PlainJson.Printable,
-  { maker = "operator", approvers = ["approver"], headers = {} }: Signing = {}
-): Promise<PlainJson.Plain> => {
-  const { json: action } = await desks[maker].post(path, body, headers)
-  const kind = VenueClient.text(action, "kind")
-  tell(`${people[maker].name} asks for ${kind}: ${VenueClient.text(action, "state")}`)
-  let location = ""
+  kind: K,
+  body: PlainClient.BodyJson<K>,
+  { maker = "operator", approvers = ["approver"] }: Signing = {}
+): Promise<PlainClient.ActionJson<K>> => {
+  const action = await desks[maker].write(kind, body)
+  tell(`${people[maker].name} asks for ${kind}: ${action.state}`)
   for (const approver of approvers) {
-    const signed = await desks[approver].post(
-      `/v1/approvals/${VenueClient.text(action, "actionKey")}:approve`
-    )
-    location = signed.headers.get("location") ?? ""
+    await desks[approver].approve(action)
     if (approver !== approvers.at(-1)) tell(`${people[approver].name} approves ${kind}`)
     else {
-      await VenueClient.finished(desks[maker], location)
+      await desks[maker].done(action)
       tell(`${people[approver].name} approves: ${kind} succeeded`)
     }
   }
   return action
+}
+
+/** Waits until an instrument is as its parties' wallets leave it. */
+export const instrumentUntil = (
+  { desks, instrument: { instrumentId } }: Walk,
+  is: (instrument: PlainClient.AnswerJson<"instruments.get">) => boolean
+) => Desk.until(() => desks.operator.read("instruments.get", { instrumentId }), is)
+
+/** Records an instrument, and gets the consent of its registrar to admissions. */
+export const recorded = async (
+  walk: Walk,
+  terms: PlainClient.BodyJson<"instrument.record">,
+  fund: Party.Party
+): Promise<void> => {
+  const { instrumentId } = walk.instrument
+  await agreed(walk, "instrument.record", terms)
+  await instrumentUntil(walk, ({ onRegistry }) => onRegistry)
+  await agreed(walk, "admission-consent.propose", { instrumentId, ...story.consent({ fund }) })
+  await instrumentUntil(walk, ({ admissionConsent }) => admissionConsent?.state === "agreed")
+  walk.tell("the registrar's wallet accepted: the venue may admit holders")
 }
 
 /**
@@ -85,27 +100,19 @@ export const agreed = async (
  */
 export const openMarket = async (
   walk: Walk,
-  terms: Readonly<Record<string, PlainJson.Printable>> = {}
+  terms: Partial<PlainClient.BodyJson<"instrument.record">> = {}
 ): Promise<void> => {
-  const { stack, desks, instrument, tell } = walk
+  const { stack, instrument, tell } = walk
   const { registrar, fund, attestor, oracle } = stack.parties
-  const path = `/v1/instruments/${instrument.instrumentId}`
-  const stands = (what: "admissionConsent" | "primaryMarket") => (json: PlainJson.Plain) =>
-    VenueClient.member(json, "value", what) !== null &&
-    VenueClient.text(json, "value", what, "state") === "agreed"
-
-  const recorded = { ...story.instrument({ ...instrument, registrar, oracle }), ...terms }
-  await agreed(walk, "/v1/instruments", recorded)
-  await desks.operator.until(
-    path,
-    (json) => VenueClient.member(json, "value", "onRegistry") === true
+  const { instrumentId } = instrument
+  await recorded(
+    walk,
+    { ...story.instrument({ ...instrument, registrar, oracle }), ...terms },
+    fund
   )
-  await agreed(walk, `${path}/admission-consent:propose`, story.consent({ fund }))
-  await desks.operator.until(path, stands("admissionConsent"))
-  tell("the registrar's wallet accepted: the venue may admit holders")
   const market = story.market({ fund, registrar, attestors: [attestor], oracle })
-  await agreed(walk, `${path}/primary-market:propose`, market)
-  await desks.operator.until(path, stands("primaryMarket"))
+  await agreed(walk, "primary-market.propose", { instrumentId, ...market })
+  await instrumentUntil(walk, ({ primaryMarket }) => primaryMarket?.state === "agreed")
   tell("the fund's and the registrar's wallets accepted: the market is agreed")
 }
 
@@ -116,7 +123,7 @@ export const onboard = async ({ stack, desks, instrument, tell }: Walk): Promise
     party: stack.parties.investor,
     instrumentId: instrument.instrumentId
   })
-  await desks.app.done("/v1/holders:onboard", body)
+  await desks.app.complete("holder.onboard", body)
   tell(`${people.app.name} onboards ${holderId}: invited, and offered its admission`)
   await countersigned({ desks, tell }, holderId)
   await admitted({ desks, tell }, holderId)
@@ -128,24 +135,21 @@ type Told = Pick<Walk, "desks" | "tell">
  * Accepts a holder's registration and signs the terms in its wallet; the venue countersigns them.
  */
 export const countersigned = async ({ desks, tell }: Told, holderId: string): Promise<void> => {
-  const path = `/v1/holders/${holderId}`
-  await desks.operator.until(path, (json) =>
-    VenueClient.list(json, "value", "waitingOn").some(
-      (action) => VenueClient.text(action, "action") === "accepted-terms.accept"
-    )
+  const read = () => desks.operator.read("holders.get", { holderId })
+  await Desk.until(read, ({ waitingOn }) =>
+    waitingOn.some(({ action }) => action === "accepted-terms.accept")
   )
   tell(`the wallet of ${holderId} accepted the registration and signed the terms`)
-  await desks.operator.done(`${path}/accepted-terms:accept`, {})
-  await desks.operator.until(path, (json) => VenueClient.text(json, "value", "state") === "active")
+  await desks.operator.complete("accepted-terms.accept", { holderId })
+  await Desk.until(read, ({ state }) => state === "active")
   tell(`${people.operator.name} countersigns the terms: ${holderId} is active`)
 }
 
 /** Accepts an offered admission in the holder's wallet. */
 export const admitted = async ({ desks, tell }: Told, holderId: string): Promise<void> => {
-  await desks.operator.until(`/v1/holders/${holderId}/admissions`, (json) =>
-    VenueClient.list(json, "value").some(
-      (admission) => VenueClient.text(admission, "state") === "admitted"
-    )
+  await Desk.until(
+    () => desks.operator.list("holders.admissions", { where: { holderId } }),
+    ({ value }) => value.some(({ state }) => state === "admitted")
   )
   tell(`the wallet of ${holderId} accepted the offer: ${holderId} is admitted`)
 }
@@ -159,15 +163,20 @@ export const publish = async (
   const value = Decimal.formatPlain(quote.value)
   const line = { ...quote, instrumentId, value, valuationTime: new Date().toISOString() }
   await appendFile(stack.prices, `${JSON.stringify(line)}\n`)
-  const isThere = (json: PlainJson.Plain) => VenueClient.list(json, "value").length > 0
-  await desks.operator.until(`/v1/instruments/${instrumentId}/prices`, isThere)
+  await Desk.until(
+    () => desks.operator.list("instruments.prices", { where: { instrumentId } }),
+    ({ value }) => value.length > 0
+  )
   tell(`the oracle's wallet published ${quote.metric} ${value}`)
 }
 
+/** A subscription as a read answers it. */
+export type Subscription = PlainClient.AnswerJson<"subscriptions.get">
+
 export interface Closed {
-  readonly subscription: PlainJson.Plain
-  /** The list of subscriptions as it was when this one was priced, and its offset. */
-  readonly priced: { readonly offset: string; readonly text: string }
+  readonly subscription: Subscription
+  /** The list of subscriptions as it was when this one was priced, with its offset. */
+  readonly priced: PlainClient.PageJson<"subscriptions.list">
 }
 
 export interface Order {
@@ -179,35 +188,45 @@ export interface Order {
   readonly inFlight?: (units: Decimal.Decimal) => Promise<void>
 }
 
+/** Waits until a subscription is in a state. */
+export const subscriptionUntil = (
+  { desks }: Pick<Walk, "desks">,
+  subscriptionId: string,
+  state: Subscription["state"]
+): Promise<Subscription> =>
+  Desk.until(
+    () => desks.operator.read("subscriptions.get", { subscriptionId }),
+    (subscription) => subscription.state === state
+  )
+
 /** Runs a subscription from its claim to its close. */
 export const subscribe = async (walk: Walk, order: Order): Promise<Closed> => {
   const { desks, instrument, tell } = walk
   const { amount, date, inFlight, subscriptionId } = order
-  const path = `/v1/subscriptions/${subscriptionId}`
   const { instrumentId } = instrument
-  const state = (is: string) => (json: PlainJson.Plain) =>
-    VenueClient.text(json, "value", "state") === is
   const claim = story.claim({ subscriptionId, amount, instrumentId, holderId })
-  await desks.app.done("/v1/subscriptions", claim)
+  await desks.app.complete("subscription.claim", claim)
   tell(`${people.app.name} claims ${subscriptionId} for ${amount} USD`)
-  const { json: priced } = await desks.operator.until(path, state("priced"))
-  const figure = (...path: ReadonlyArray<string>) =>
-    Decimal.formatPlain(VenueClient.decimal(priced, "value", ...path))
+  const { cash, price, units } = await subscriptionUntil(walk, subscriptionId, "priced")
+  tell(`the attestor's wallet priced it: ${plain(units)} units at ${plain(price)}`)
   // The cash due is fixed by the price.
-  const due = figure("cash", "expected")
-  tell(`the attestor's wallet priced it: ${figure("units")} units at ${figure("price")}`)
-  const listed = await desks.operator.get("/v1/subscriptions")
-  await inFlight?.(VenueClient.decimal(priced, "value", "units"))
+  const due = plain(cash.expected)
+  const listed = await desks.operator.list("subscriptions.list")
+  await inFlight?.(Decimal.of(plain(units)))
   const entries = [paidIn({ amount: due, reference: subscriptionId })]
   const stated = await booked(walk, { entries, ...(date === undefined ? {} : { date }) })
-  await desks.operator.done(`${path}:deliver`, story.paid({ ...stated, amount: due }))
-  await desks.operator.until(path, state("delivered"))
+  const paid = story.paid({ ...stated, amount: due })
+  await desks.operator.complete("subscription.deliver", { subscriptionId, ...paid })
+  await subscriptionUntil(walk, subscriptionId, "delivered")
   tell(`${people.operator.name} names the bank line that paid ${due} and delivers: units minted`)
-  await desks.operator.done(`${path}:settle`, {})
-  const { json: closed } = await desks.operator.until(path, state("closed"))
+  await desks.operator.complete("subscription.settle", { subscriptionId })
+  const closed = await subscriptionUntil(walk, subscriptionId, "closed")
   tell(`${people.operator.name} settles: closed`)
-  return {
-    subscription: VenueClient.member(closed, "value"),
-    priced: { offset: VenueClient.text(listed.json, "offset"), text: listed.text }
-  }
+  return { subscription: closed, priced: listed }
+}
+
+/** A figure without trailing zeros; throws where there is none. */
+export const plain = (figure: string | null): string => {
+  if (figure === null) throw new Desk.NotAnswered("the answer has no figure")
+  return Decimal.formatPlain(Decimal.of(figure))
 }

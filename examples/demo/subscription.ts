@@ -2,8 +2,9 @@
  * The demo's whole story with every figure checked: a subscription, a dealing cycle, a redemption,
  * reconciliation, controls, then reads of the result.
  */
-import { Decimal, type PlainJson } from "@bursar/engine-core/kernel"
-import * as VenueClient from "./VenueClient.ts"
+import { Decimal } from "@bursar/engine-core/kernel"
+import type * as PlainClient from "@bursar/http-host/plain-client"
+import * as Desk from "./Desk.ts"
 import * as controlling from "./controls.ts"
 import * as dealing from "./dealing.ts"
 import { holderId, people } from "#demo/People.ts"
@@ -59,32 +60,25 @@ export const subscription = async (walk: Walk, order: Asked): Promise<Outcome> =
   const accepted = await reconciling.released(walk, { held: left, before: counted.found })
   await controlling.prepare(walk)
 
-  const portfolio = await desks.investor.get(`/v1/holders/${holderId}/portfolio`)
-  const held = VenueClient.list(portfolio.json, "value").filter(
-    (row) => VenueClient.text(row, "instrumentId") === instrument.instrumentId
-  )
-  const units = Decimal.sum(held.map((row) => VenueClient.decimal(row, "units")))
+  const { instrumentId } = instrument
+  const portfolio = await desks.investor.read("holders.portfolio", { holderId })
+  const held = portfolio.filter((row) => row.instrumentId === instrumentId)
+  const units = Decimal.sum(held.map((row) => Decimal.of(row.units)))
   tell(`${people.investor.name} reads her portfolio: ${Decimal.formatPlain(units)} units`)
-  const register = await desks.operator.get(`/v1/instruments/${instrument.instrumentId}/register`)
-  const total = VenueClient.decimal(register.json, "value", "head", "totalUnits")
-  const difference = VenueClient.decimal(register.json, "value", "head", "difference")
+  const { head } = await desks.operator.read("instruments.register", { instrumentId })
   const controlled = await controlling.controls(walk, { units: left, amount: order.amount })
 
-  const operations = VenueClient.list((await desks.auditor.get("/v1/operations")).json, "value")
+  const operations = await Desk.all(desks.auditor.records("operations.list"))
   tell(`the auditor reads ${operations.length} operations, oldest first:`)
-  for (const operation of operations.toReversed()) {
-    tell(
-      `  ${VenueClient.text(operation, "state")}  ${VenueClient.text(operation, "kind")}  by ${VenueClient.text(operation, "actorName")}`
-    )
+  for (const { actorName, kind, state } of operations.toReversed()) {
+    tell(`  ${state}  ${kind}  by ${actorName}`)
   }
-  const approvals = VenueClient.list((await desks.auditor.get("/v1/approvals")).json, "value")
+  const approvals = await Desk.all(desks.auditor.records("approvals.list"))
   tell(`and ${approvals.length} approvals, each made by one and signed by another`)
-  const events = await feed(walk)
-  tell(
-    `the feed holds ${events.length} events, the last: ${VenueClient.text(events.at(-1) ?? null, "type")}`
-  )
+  const events = await Desk.all(desks.auditor.feed({ limit: 10, until: "now" }))
+  tell(`the feed holds ${events.length} events, the last: ${events.at(-1)?.type}`)
 
-  const again = await desks.operator.get(`/v1/subscriptions?at=${priced.offset}`)
+  const again = await desks.operator.list("subscriptions.list", { at: priced.offset })
   tell(`the list as it stood at offset ${priced.offset} is read again`)
   const reported = await reports(walk, { left })
   return {
@@ -94,77 +88,64 @@ export const subscription = async (walk: Walk, order: Asked): Promise<Outcome> =
     unitDecimals: order.unitDecimals,
     units: Decimal.formatPlain(units),
     recovered: Decimal.formatPlain(controlled.recovered),
-    state: VenueClient.text(subscription, "state"),
+    state: subscription.state,
     operations: operations.length,
     approvals: approvals.length,
     events: events.length,
-    rereadAt: Number(priced.offset),
+    rereadAt: priced.offset,
     checks: {
       "the cycle's order bought what the first one did": dealt.bought === wanted,
       "the fund moved only what its cycle came to on balance":
-        VenueClient.decimal(dealt.cycle, "fundNet", "cash") ===
+        Decimal.of(dealt.cycle.fundNet.cash) ===
         Decimal.subtract(Decimal.of(order.amount), paidFor(wanted, order.price)),
-      "the figures that were signed have a digest": /^[0-9a-f]{64}$/.test(dealt.figuresHash),
+      "the figures that were signed have a digest": /^[0-9a-f]{64}$/.test(dealt.figuresHash ?? ""),
       "the redemption paid what its units are worth, rounded down":
-        VenueClient.decimal(redeemed, "proceeds") === paidFor(back, order.price),
+        figure(redeemed.proceeds) === paidFor(back, order.price),
       "the holder has what it bought and did not give back": units === left,
-      "the order says the same units": VenueClient.decimal(subscription, "units") === wanted,
+      "the order says the same units": figure(subscription.units) === wanted,
       "it was priced at the point that was published":
-        VenueClient.decimal(subscription, "price") === Decimal.of(order.price),
-      "it is closed": VenueClient.text(subscription, "state") === "closed",
-      "the register adds up to the ledger": total === left && Decimal.isZero(difference),
+        figure(subscription.price) === Decimal.of(order.price),
+      "it is closed": subscription.state === "closed",
+      "the register adds up to the ledger":
+        Decimal.of(head.totalUnits) === left && Decimal.isZero(Decimal.of(head.difference)),
       ...counted.checks,
       ...accepted,
       ...controlled.checks,
       ...reported,
-      "every operation succeeded": operations.every(
-        (operation) => VenueClient.text(operation, "state") === "succeeded"
-      ),
+      "every operation succeeded": operations.every(({ state }) => state === "succeeded"),
       "nobody approved what they made":
         approvals.length === 12 && approvals.every((approval) => isSignedByAnother(approval)),
-      "the feed has no gap": events.every(
-        (event, i) => VenueClient.text(event, "seq") === String(i + 1)
-      ),
+      "the feed has no gap": events.every(({ seq }, i) => seq === i + 1),
       "the feed tells the order's course": isCourse(events),
       "the feed tells of the hold and of each control": controlling.isTold(events),
-      "the same list at the same offset is the same bytes":
-        withoutNow(again.text) === withoutNow(priced.text)
+      "the same list at the same offset is the same": withoutNow(again) === withoutNow(priced)
     }
   }
 }
 
-const isSignedByAnother = (approval: PlainJson.Plain): boolean => {
-  const signers = VenueClient.list(approval, "signedBy")
-  return (
-    VenueClient.text(approval, "state") === "approved" &&
-    signers.length > 0 &&
-    !signers.includes(VenueClient.text(approval, "maker"))
-  )
-}
+const figure = (text: string | null): Decimal.Decimal => Decimal.of(walking.plain(text))
 
-/** Reads the whole feed page by page from a stored cursor. */
-const feed = async ({ desks }: Walk): Promise<ReadonlyArray<PlainJson.Plain>> => {
-  const events: Array<PlainJson.Plain> = []
-  for (let after = "", pages = 0; pages < 1_000; pages++) {
-    const { json } = await desks.auditor.get(`/v1/events?limit=10${after}`)
-    const page = VenueClient.list(json, "value")
-    if (page.length === 0) return events
-    events.push(...page)
-    after = `&after=${encodeURIComponent(VenueClient.text(json, "next"))}`
-  }
-  throw new VenueClient.NotAnswered("the feed does not end")
-}
+const isSignedByAnother = ({
+  maker,
+  signedBy,
+  state
+}: PlainClient.RowJson<"approvals.list">): boolean =>
+  state === "approved" &&
+  signedBy !== null &&
+  signedBy.length > 0 &&
+  !signedBy.includes(maker ?? "")
 
-const isCourse = (events: ReadonlyArray<PlainJson.Plain>): boolean => {
+const isCourse = (events: ReadonlyArray<PlainClient.FeedEventJson>): boolean => {
   const types = events
-    .filter((event) => VenueClient.text(event, "resourceId") === subscriptionId)
-    .map((event) => VenueClient.text(event, "type"))
+    .filter(({ resourceId }) => resourceId === subscriptionId)
+    .map(({ type }) => type)
     .filter((type) => course.includes(type))
   return types.join() === course.join()
 }
 
-/** Removes the instant of the answer, which differs between equal reads. */
-const withoutNow = (answer: string): string => answer.replace(/"now":"[^"]*"/, "")
+/** Text of an answer without its instant, which differs between equal reads. */
+const withoutNow = ({ now: _, ...answer }: PlainClient.PageJson<"subscriptions.list">): string =>
+  JSON.stringify(answer)
 
 /** Half of the units in the instrument's own places, rounded down. */
 export const halfOf = (units: Decimal.Decimal, unitDecimals: number): Decimal.Decimal => {

@@ -2,7 +2,7 @@
 import { spawn } from "node:child_process"
 import { join } from "node:path"
 import type { ChildMessage } from "#demo/Child.ts"
-import { NotAnswered } from "./VenueClient.ts"
+import { NotAnswered } from "./Desk.ts"
 import * as Parties from "#demo/Parties.ts"
 import * as Programs from "#demo/Programs.ts"
 import type { Stack } from "#demo/Stack.ts"

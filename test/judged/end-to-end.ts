@@ -10,7 +10,7 @@ import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { promisify } from "node:util"
 import { withTemporaryVenue } from "../../examples/demo/temporaryVenue.ts"
-import * as VenueClient from "../../examples/demo/VenueClient.ts"
+import * as Desk from "../../examples/demo/Desk.ts"
 import { holderId, people, successorId } from "#host/demo/People.ts"
 import type { Stack } from "#host/demo/Stack.ts"
 import { subscription } from "../../examples/demo/subscription.ts"
@@ -42,8 +42,7 @@ const playStory = async (stack: Stack): Promise<void> => {
 const bearersOf = async (stack: Stack) => {
   const all = await Promise.all(
     Object.entries(people).map(
-      async ([name, person]) =>
-        [name, `Bearer ${await VenueClient.tokenOf(stack.venue, person)}`] as const
+      async ([name, person]) => [name, `Bearer ${await Desk.tokenOf(stack.venue, person)}`] as const
     )
   )
   return Object.fromEntries(all) as Readonly<Record<keyof typeof people, string>>
@@ -53,17 +52,14 @@ const bearersOf = async (stack: Stack) => {
  * Webhooks, which the story does not need: one that two people agree on, and one that is rejected.
  */
 const webhooks = async (stack: Stack, { secret, url }: Receiver.Receiver): Promise<string> => {
-  const operator = VenueClient.open(stack.venue, people.operator)
-  const approver = VenueClient.open(stack.venue, people.approver)
-  const registerWebhook = async (webhookId: string) => {
-    const { json } = await operator.post("/v1/webhooks", { webhookId, url, secret })
-    return `/v1/approvals/${VenueClient.text(json, "actionKey")}`
-  }
-  const { headers } = await approver.post(`${await registerWebhook("webhook-1")}:approve`)
-  await VenueClient.finished(operator, headers.get("location") ?? "")
-  await approver.post(`${await registerWebhook("webhook-2")}:reject`, { reason: "one is enough" })
-  const tested = await operator.done("/v1/webhooks/webhook-1:test")
-  if (VenueClient.member(tested, "result", "delivered") !== true) {
+  const operator = Desk.open(stack.venue, people.operator)
+  const approver = Desk.open(stack.venue, people.approver)
+  const registering = (webhookId: string) =>
+    operator.write("webhook.register", { webhookId, url, secret })
+  await operator.done(await approver.approve(await registering("webhook-1")))
+  await approver.reject(await registering("webhook-2"), { reason: "one is enough" })
+  const tested = await operator.complete("webhook.test", { webhookId: "webhook-1" })
+  if (!tested.result.delivered) {
     throw new Error(`the receiver was not reached: ${JSON.stringify(tested)}`)
   }
   return "webhook-1"
@@ -71,21 +67,18 @@ const webhooks = async (stack: Stack, { secret, url }: Receiver.Receiver): Promi
 
 /** The story is over, so the instrument may be held. */
 const paused = async (stack: Stack): Promise<string> => {
-  const operator = VenueClient.open(stack.venue, people.operator)
-  const done = await operator.done(`/v1/instruments/${instrument.instrumentId}:pause`, {
-    reason: "the story is over"
-  })
-  return VenueClient.text(done, "result", "holdId")
+  const operator = Desk.open(stack.venue, people.operator)
+  const { instrumentId } = instrument
+  const reason = "the story is over"
+  const { result } = await operator.complete("instrument.pause", { instrumentId, reason })
+  return result.holdId
 }
 
 /** Restricts the holder who has the units by then. */
 const restricted = async (stack: Stack): Promise<string> => {
-  const operator = VenueClient.open(stack.venue, people.operator)
-  const done = await operator.done(`/v1/holders/${successorId}:restrict`, {
-    mode: "freeze",
-    reason: "other"
-  })
-  return VenueClient.text(done, "result", "restrictionId")
+  const operator = Desk.open(stack.venue, people.operator)
+  const freeze = { holderId: successorId, mode: "freeze", reason: "other" } as const
+  return (await operator.complete("holder.restrict", freeze)).result.restrictionId
 }
 
 /** The ids of the records of the story, by their names in paths. */
@@ -93,9 +86,9 @@ const knownOf = async (
   stack: Stack,
   receiver: Receiver.Receiver
 ): Promise<Readonly<Record<string, string>>> => {
-  const auditor = VenueClient.open(stack.venue, people.auditor)
-  const first = async (path: string, name: string) =>
-    VenueClient.text((await auditor.get(path)).json, "value", 0, name)
+  const auditor = Desk.open(stack.venue, people.auditor)
+  const [approval] = (await auditor.list("approvals.list", { limit: 1 })).value
+  const [operation] = (await auditor.list("operations.list", { limit: 1 })).value
   return {
     instrumentId: instrument.instrumentId,
     holderId,
@@ -104,8 +97,8 @@ const knownOf = async (
     holdId: await paused(stack),
     restrictionId: await restricted(stack),
     tenantId: "venue-1",
-    actionKey: await first("/v1/approvals?limit=1", "actionKey"),
-    operationId: await first("/v1/operations?limit=1", "operationId")
+    actionKey: approval?.actionKey ?? "",
+    operationId: operation?.operationId ?? ""
   }
 }
 

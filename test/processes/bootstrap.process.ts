@@ -5,13 +5,13 @@
 import { mkdir, mkdtemp, rename, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import { Decimal, PlainJson } from "@bursar/engine-core/kernel"
+import { Decimal } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { TestDatabase } from "@bursar/storage-adapters/conformance"
 import * as Postgres from "@bursar/storage-adapters/postgres"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
 import { PartySession, World } from "@bursar/storage-adapters/wallets"
-import { Effect, Exit, Layer, Redacted, Result, Scope } from "effect"
+import { Effect, Exit, Layer, Redacted, Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import { decodeJwt } from "jose"
 import { afterAll, expect, it } from "vitest"
@@ -22,7 +22,7 @@ import { holderId, people } from "#host/demo/People.ts"
 import * as Stack from "#host/demo/Stack.ts"
 import * as stating from "../../examples/demo/statements.ts"
 import * as walking from "../../examples/demo/steps.ts"
-import * as VenueClient from "../../examples/demo/VenueClient.ts"
+import * as Desk from "../../examples/demo/Desk.ts"
 import * as wallet from "../../examples/demo/wallet.ts"
 import * as files from "../../examples/statements.ts"
 import * as story from "../../examples/story.ts"
@@ -33,25 +33,22 @@ const fund = { instrumentId: "elf-usd", unitDecimals: 6, valuation: "par" } as c
 const note = { instrumentId: "ern-usd", unitDecimals: 6, valuation: "par" } as const
 const month = "2026-07"
 const distributionId = `${fund.instrumentId}.${month}`
-const distribution = `/v1/distributions/${distributionId}`
 
 /** Cash is paid monthly, from the third day after the record date on. */
 const terms = {
   distribution: {
     schedule: "monthly",
-    withholding: story.figure("0.15"),
+    withholding: "0.15",
     payoutDecimals: 2,
     payout: "cash",
     calendar: { frequency: "monthly", recordDay: 31, paymentLagDays: 3 }
   }
-}
+} as const
 
 const ends: Array<() => Promise<unknown>> = []
 afterAll(async () => {
   for (const end of ends.toReversed()) await end()
 })
-
-const parsed = (text: string): PlainJson.Plain => Result.getOrThrow(PlainJson.parse(text))
 
 /** A folder and a database, and a time of day that all programs and this test share. */
 const opened = async () => {
@@ -79,27 +76,41 @@ const opened = async () => {
   const moves = async ({ venue }: Stack.Stack, instant: string) => {
     await sets(instant)
     await until(async () => {
-      const token = await VenueClient.tokenOf(venue, people.operator)
+      const token = await Desk.tokenOf(venue, people.operator)
       const { iat } = decodeJwt(token)
       if (iat === undefined || iat * 1_000 < Date.parse(instant)) return false
       const headers = { authorization: `Bearer ${token}` }
       const answer = await fetch(`${venue.api}/v1/instruments`, { headers })
-      return answer.status === 200 && VenueClient.text(parsed(await answer.text()), "now") > instant
+      if (answer.status !== 200) return false
+      return ((await answer.json()) as { readonly now: string }).now > instant
     })
   }
   return { databaseUrl, folder, moves }
 }
 
-const state = (is: string) => (json: PlainJson.Plain) =>
-  VenueClient.text(json, "value", "state") === is
-
-const statesOf = (json: PlainJson.Plain) =>
-  VenueClient.list(json, "value").map((line) => VenueClient.text(line, "state"))
-
-const subjectOf = (finding: PlainJson.Plain): string =>
-  [["check"], ["subject", "resourceKind"], ["subject", "id"]]
-    .map((path) => VenueClient.text(finding, ...path))
-    .join(" ")
+/** Waits of the operator for records as wallets and engine leave them. */
+const waits = (walk: walking.Walk) => {
+  const { operator } = walk.desks
+  return {
+    subscription: (state: walking.Subscription["state"]) =>
+      walking.subscriptionUntil(walk, "sub-2", state),
+    redemption: (state: string) =>
+      Desk.until(
+        () => operator.read("redemptions.get", { redemptionId: "red-1" }),
+        (redemption) => redemption.state === state
+      ),
+    distribution: (state: string) =>
+      Desk.until(
+        () => operator.read("distributions.get", { distributionId }),
+        (distribution) => distribution.state === state
+      ),
+    lines: (state: string) =>
+      Desk.until(
+        () => operator.list("distributions.lines", { where: { distributionId } }),
+        ({ value }) => value.map((line) => line.state).join() === state
+      )
+  }
+}
 
 const processOf = ({ processes }: Stack.Stack, name: string): Child.Child => {
   const found = processes.find((child) => child.name === name)
@@ -166,6 +177,7 @@ const heldOnLedger = async (stack: Stack.Stack, instrumentId: string) => {
 const inFlight = async (host: Awaited<ReturnType<typeof opened>>, stack: Stack.Stack) => {
   const [elf, ern] = [walkOf(stack, fund), walkOf(stack, note)]
   const { app, operator, risk } = elf.desks
+  const until = waits(elf)
   await walking.openMarket(elf, terms)
   await stating.mapped(elf)
   await walking.onboard(elf)
@@ -174,34 +186,29 @@ const inFlight = async (host: Awaited<ReturnType<typeof opened>>, stack: Stack.S
   await host.moves(stack, "2026-07-21T21:00:00Z")
   await walking.publish(elf, { metric: "income", value: Decimal.of("0.001") })
   await backed.recorded(ern)
-  await operator.done(`/v1/holders/${holderId}/admissions`, { instrumentId: note.instrumentId })
+  await operator.complete("admission.offer", { holderId, instrumentId: note.instrumentId })
   await walking.admitted(ern, holderId)
   await backed.agreed(ern)
 
   await host.moves(stack, "2026-08-01T05:02:00Z")
-  await walking.agreed(elf, "/v1/distributions", { instrumentId: fund.instrumentId, month })
-  await operator.until(distribution, state("payable"))
+  await walking.agreed(elf, "distribution.execute", { instrumentId: fund.instrumentId, month })
+  await until.distribution("payable")
   pauses(stack, "attestor")
   const order = { instrumentId: fund.instrumentId, holderId }
-  await app.done(
-    "/v1/subscriptions",
-    story.claim({ ...order, subscriptionId: "sub-2", amount: "10000" })
-  )
+  const claim = story.claim({ ...order, subscriptionId: "sub-2", amount: "10000" })
+  await app.complete("subscription.claim", claim)
   pauses(stack, "registrar")
-  await app.done("/v1/redemptions", {
-    ...order,
-    redemptionId: "red-1",
-    units: story.figure("25000")
-  })
-  await operator.until("/v1/redemptions/red-1", state("funded"))
+  await app.complete("redemption.claim", { ...order, redemptionId: "red-1", units: "25000" })
+  await until.redemption("funded")
   pauses(stack, "investor")
   await backed.started(ern, { mintId: "mint-1", id: "USD", deposit: "5000" })
-  await risk.done(`/v1/instruments/${note.instrumentId}:pause`, { reason: "a price is looked at" })
+  const reason = "a price is looked at"
+  await risk.complete("instrument.pause", { instrumentId: note.instrumentId, reason })
   wakes(stack, "investor")
-  await operator.until(`${backed.reserve}/mints/mint-1`, state("ready"))
-  await operator.until("/v1/subscriptions/sub-2", state("claimed"))
-  const { json } = await operator.get(`${distribution}/lines`)
-  expect(statesOf(json)).toEqual(["due"])
+  await backed.mintUntil(ern, "mint-1", "ready")
+  await until.subscription("claimed")
+  const lines = await operator.list("distributions.lines", { where: { distributionId } })
+  expect(lines.value.map(({ state }) => state)).toEqual(["due"])
 }
 
 it("goes on with every order, line and mint in flight on a new database, with the wallets as they run, and ends as the ledger says", async () => {
@@ -247,25 +254,23 @@ it("goes on with every order, line and mint in flight on a new database, with th
 
   const [elf, ern] = [walkOf(stack, fund), walkOf(stack, note)]
   const { auditor, operator } = elf.desks
-  expect(VenueClient.list((await operator.get("/v1/subscriptions")).json, "value")).toEqual([])
+  const until = waits(elf)
+  expect((await operator.list("subscriptions.list")).value).toEqual([])
   const { oracle, registrar } = stack.parties
   const recorded = { ...story.instrument({ ...fund, registrar, oracle }), ...terms }
-  await walking.agreed(elf, "/v1/instruments", recorded)
-  await walking.agreed(ern, "/v1/instruments", story.backed({ ...note, registrar, oracle }))
+  await walking.agreed(elf, "instrument.record", recorded)
+  await walking.agreed(ern, "instrument.record", story.backed({ ...note, registrar, oracle }))
   await stating.mapped(elf)
   wakes(stack, "registrar")
 
   // The engine tries ever more rarely to settle a mint whose instrument is not recorded yet.
   await scene.moves(stack, "2026-08-01T12:00:00Z")
-  await operator.until(`${backed.reserve}/mints/mint-1`, state("settled"))
-  await operator.until("/v1/redemptions/red-1", state("burned"))
-  const { json: waits } = await operator.get("/v1/subscriptions/sub-2")
-  expect([
-    VenueClient.text(waits, "value", "state"),
-    VenueClient.member(waits, "value", "recovered")
-  ]).toEqual(["claimed", true])
+  await backed.mintUntil(ern, "mint-1", "settled")
+  await until.redemption("burned")
+  const waiting = await operator.read("subscriptions.get", { subscriptionId: "sub-2" })
+  expect([waiting.state, waiting.recovered]).toEqual(["claimed", true])
   wakes(stack, "attestor")
-  await operator.until("/v1/subscriptions/sub-2", state("priced"))
+  await until.subscription("priced")
   const { statementId } = await stating.booked(elf, {
     entries: [
       files.paidIn({ amount: "10000", reference: "sub-2" }),
@@ -273,60 +278,55 @@ it("goes on with every order, line and mint in flight on a new database, with th
     ]
   })
   const bought = story.paid({ statementId, line: 1, amount: "10000" })
-  await operator.done("/v1/subscriptions/sub-2:deliver", bought)
-  await operator.until("/v1/subscriptions/sub-2", state("delivered"))
-  await operator.done("/v1/subscriptions/sub-2:settle", {})
-  await operator.until("/v1/subscriptions/sub-2", state("closed"))
+  await operator.complete("subscription.deliver", { subscriptionId: "sub-2", ...bought })
+  await until.subscription("delivered")
+  await operator.complete("subscription.settle", { subscriptionId: "sub-2" })
+  await until.subscription("closed")
   const sold = story.paid({ statementId, line: 2, amount: "25000" })
-  await operator.done("/v1/redemptions/red-1:settle", sold)
-  await operator.until("/v1/redemptions/red-1", state("settled"))
+  await operator.complete("redemption.settle", { redemptionId: "red-1", ...sold })
+  await until.redemption("settled")
 
   // The carries of the month are unknown: people accept that before anything is paid.
-  await operator.post("/v1/reconciliation-runs", {
-    scope: { instrumentIds: [fund.instrumentId] }
-  })
-  const open = `/v1/findings?instrumentId=${fund.instrumentId}&state=open&severity=blocking`
-  const findings = VenueClient.list((await auditor.get(open)).json, "value")
-  expect(findings.map(subjectOf).toSorted()).toEqual([
-    `distribution-recompute distribution ${distributionId}`
-  ])
-  const byHold = Map.groupBy(findings, (row) => VenueClient.text(row, "holdId"))
+  await operator.reconcile({ scope: { instrumentIds: [fund.instrumentId] } })
+  const where = {
+    instrumentId: fund.instrumentId,
+    state: ["open"],
+    severity: ["blocking"]
+  } as const
+  const { value: findings } = await auditor.list("findings.list", { where })
+  expect(
+    findings.map(({ check, subject }) => `${check} ${subject.resourceKind} ${subject.id}`)
+  ).toEqual([`distribution-recompute distribution ${distributionId}`])
+  const byHold = Map.groupBy(findings, ({ holdId }) => holdId ?? "")
   for (const [holdId, lines] of byHold) {
+    const accept = lines.map(({ findingId }) => findingId)
     await walking.agreed(
       elf,
-      `/v1/holds/${holdId}:release`,
-      {
-        accept: lines.map((row) => VenueClient.text(row, "findingId")),
-        reason: "nothing was carried"
-      },
+      "hold.release",
+      { holdId, accept, reason: "nothing was carried" },
       { maker: "risk", approvers: ["approver", "approverTwo"] }
     )
   }
-  await operator.until(distribution, state("payable"))
+  await until.distribution("payable")
   await scene.moves(stack, "2026-08-03T05:00:00Z")
   await wallet.act(stack, "registrar", "deliver", {
     "line-id": `${distributionId}.1`,
     reference: "WIRE-1",
     "paid-on": "2026-08-03"
   })
-  await operator.until(`${distribution}/lines`, (json) => statesOf(json).join() === "delivered")
-  await operator.done(`${distribution}:roll`, {})
-  await operator.until(distribution, state("paid"))
-  const [line = null] = VenueClient.list(
-    (await operator.get(`${distribution}/lines`)).json,
-    "value"
-  )
+  await until.lines("delivered")
+  await operator.complete("distribution.roll", { distributionId })
+  await until.distribution("paid")
+  const { value } = await operator.list("distributions.lines", { where: { distributionId } })
   // 100,000 units earn 0.001 a day from July 21 on, less 15 %.
-  expect(Decimal.formatPlain(VenueClient.decimal(line, "net"))).toBe("935")
+  expect(value.map(({ net }) => walking.plain(net))).toEqual(["935"])
 
   for (const [instrumentId, units] of [
     [fund.instrumentId, "85000"],
     [note.instrumentId, "5000"]
   ] as const) {
-    const { json } = await operator.get(`/v1/instruments/${instrumentId}/register`)
-    const head = (name: string) =>
-      Decimal.formatPlain(VenueClient.decimal(json, "value", "head", name))
-    expect([head("totalUnits"), head("difference")]).toEqual([units, "0"])
+    const { head } = await operator.read("instruments.register", { instrumentId })
+    expect([head.totalUnits, head.difference].map(walking.plain)).toEqual([units, "0"])
     expect(Decimal.formatPlain(await heldOnLedger(stack, instrumentId))).toBe(units)
   }
 })

@@ -1,9 +1,6 @@
 /** The instrument of the demo, as its recording is written. */
 import type { Venue } from "@bursar/engine-core"
-import { type Party, PlainNumber } from "@bursar/engine-core/kernel"
-
-/** A decimal of a body with its digits unchanged, never converted to a double. */
-export const figure = PlainNumber.of
+import type { Party } from "@bursar/engine-core/kernel"
 
 export interface Terms {
   readonly instrumentId: string
@@ -21,7 +18,7 @@ export const instrument = (terms: Terms) =>
     holderCap: 100,
     distribution: {
       schedule: "none",
-      withholding: figure("0"),
+      withholding: "0",
       payoutDecimals: 2,
       payout: "cash"
     },
@@ -34,6 +31,6 @@ export const instrument = (terms: Terms) =>
       zone: "America/New_York"
     },
     pricing: "historic",
-    fees: { subscription: figure("0"), redemption: figure("0") },
+    fees: { subscription: "0", redemption: "0" },
     residual: "refund"
   }) as const satisfies Venue.WriteBody<"instrument.record">

@@ -1,5 +1,5 @@
 /** What `bursar demo` prints once the venue is up: its addresses, parties, sign-ins and first calls. */
-import { PlainJson } from "@bursar/engine-core/kernel"
+import { PlainJson, PlainNumber } from "@bursar/engine-core/kernel"
 import { instrument } from "./Instrument.ts"
 import { people } from "./People.ts"
 import { idsWithNext } from "./RecordedInstruments.ts"
@@ -31,15 +31,20 @@ export const text = (stack: Stack.Stack, settings: Settings): string => {
   const token = (sub: string): string =>
     `curl -s -u ${sub}:${secrets[sub]} -d grant_type=client_credentials ${tokens}`
   const signIn = (sub: string) => `$(${token(sub)} | sed 's/.*"access_token":"\\([^"]*\\)".*/\\1/')`
-  const body = PlainJson.stringify(
-    instrument({
-      instrumentId,
-      registrar: stack.parties.registrar,
-      oracle: stack.parties.oracle,
-      unitDecimals: 6,
-      valuation: "accumulating"
-    })
-  )
+  const terms = instrument({
+    instrumentId,
+    registrar: stack.parties.registrar,
+    oracle: stack.parties.oracle,
+    unitDecimals: 6,
+    valuation: "accumulating"
+  })
+  // Over HTTP a decimal is a number of JSON.
+  const number = PlainNumber.of("0")
+  const body = PlainJson.stringify({
+    ...terms,
+    distribution: { ...terms.distribution, withholding: number },
+    fees: { subscription: number, redemption: number }
+  })
   const wallets = Object.entries(stack.parties).map(
     ([hint, party]) => `  ${hint.padEnd(10)} ${party}`
   )

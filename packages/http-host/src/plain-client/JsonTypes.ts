@@ -155,7 +155,7 @@ export type FeedEventJson = ValueJson<EventQueries.Event> & { readonly cursor: s
 export type FeedFilters = Omit<InputJson<Venue.FeedOptions>, "after" | "every" | "until">
 
 /** Body of a call that starts a reconciliation run. */
-export type RunRequestJson = InputJson<RunRequest>
+export type RunRequestJson = DecodedInput<typeof RunRequest>
 /** Reconciliation run as the wire has it. */
 export type RunJson = ValueJson<RunView>
 /** Answer to a file of statements. */

@@ -11,13 +11,13 @@ import { SqlClient } from "effect/sql"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { environment } from "../processes/environment.ts"
 import * as Work from "./bulk.ts"
+import { first, killPoints } from "./points.ts"
 import * as Whole from "./whole.ts"
 import { tell } from "../processes/tell.ts"
 
 /** Messages after which the program is killed; the work sends at least the last of them. */
 const few = [9, 24, 43]
-const points =
-  (process.env["KILLS"] ?? "few") === "few" ? few : Array.from({ length: 60 }, (_, n) => n + 1)
+const points = killPoints({ few, many: first(60) })
 
 const scope = Effect.runSync(Scope.make())
 let url = ""

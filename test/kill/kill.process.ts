@@ -11,21 +11,22 @@ import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { Effect, Exit, Redacted, Scope } from "effect"
 import { SqlClient } from "effect/sql"
 import * as Host from "./host.ts"
+import { first, killPoints } from "./points.ts"
 import * as Whole from "./whole.ts"
 import { wanted } from "../waiting.ts"
 import { remove } from "../folders.ts"
 
-/** Messages to the database after which the host is killed; spread over the life of the writes. */
-const few = [15, 29]
-
-/** Points of the long run (`KILLS=many`). */
-const many = [
-  1, 2, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 18, 21, 25, 29, 33, 38, 43, 48, 54, 60, 75, 95
-]
-
-/** `KILLS=all` kills at every one of the first 120, which takes ten minutes. */
-const points =
-  { all: Array.from({ length: 120 }, (_, n) => n + 1), many }[process.env["KILLS"] ?? ""] ?? few
+/**
+ * Messages to the database after which the host is killed; spread over the life of the writes. All of
+ * the first 120 take ten minutes.
+ */
+const points = killPoints({
+  few: [15, 29],
+  many: [
+    1, 2, 4, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 18, 21, 25, 29, 33, 38, 43, 48, 54, 60, 75, 95
+  ],
+  all: first(120)
+})
 
 /** Writes made at each point: registrations, each one command on the ledger. */
 const together = 3

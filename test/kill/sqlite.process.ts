@@ -12,14 +12,14 @@ import * as Sqlite from "@bursar/storage-adapters/sqlite"
 import { Effect, Option } from "effect"
 import { afterAll, describe, expect, it } from "vitest"
 import { environment } from "../processes/environment.ts"
+import { first, killPoints } from "./points.ts"
 import { callers, collection, fileOf, instant, ownerOf, recordOf, rowsOf } from "./sqlite.ts"
 
 /** Answers after which the program is killed, one life after the other on the same store. */
-const few = [1, 2, 7, 23, 60]
-const points =
-  (process.env["KILLS"] ?? "few") === "few"
-    ? few
-    : Array.from({ length: 60 }, (_, n) => 1 + ((n * 17) % 61))
+const points = killPoints({
+  few: [1, 2, 7, 23, 60],
+  many: first(60).map((n) => 1 + ((n * 17) % 61))
+})
 
 const folder = mkdtempSync(join(tmpdir(), "bursar-sqlite-kill-"))
 afterAll(() => rmSync(folder, { recursive: true, force: true }))

@@ -55,7 +55,7 @@ export const payable = (
 /** The condition that no reserve backs the instrument: its units come and go by mints and reserve redemptions alone. */
 export const notBacked = ({ backedBy }: Pick<Instrument, "backedBy">): Judgement =>
   condition("backed", backedBy === null, {
-    detail: backedBy === null ? null : `The reserve ${backedBy} backs the instrument.`
+    detail: `The reserve ${backedBy} backs the instrument.`
   })
 
 /** The condition that the instrument's registrar has configured it on the ledger. */

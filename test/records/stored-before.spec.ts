@@ -265,6 +265,7 @@ describe("a collection", () => {
         "admission-places",
         "cash-line",
         "cash-taking",
+        "claimed-units",
         "cash-line-part",
         "configuration",
         "contract",

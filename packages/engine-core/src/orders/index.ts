@@ -42,6 +42,7 @@ import {
   redemptionEvents,
   RedemptionOrder
 } from "./redemption/Redemption.ts"
+import { claimedUnits } from "./redemption/ClaimedUnits.ts"
 import * as RedemptionFromLedger from "./redemption/RedemptionFromLedger.ts"
 import * as RedemptionOperations from "./redemption/RedemptionOperations.ts"
 import * as RedemptionQueries from "./redemption/RedemptionQueries.ts"
@@ -95,7 +96,7 @@ const subscription = Noun.declare({
 })
 
 const redemption = Noun.declare({
-  collections: [redemptions],
+  collections: [redemptions, claimedUnits],
   machine: RedemptionMachine,
   judged: [RedemptionOrder],
   writes: RedemptionOperations.operations,

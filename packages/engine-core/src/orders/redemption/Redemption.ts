@@ -463,7 +463,10 @@ const isWaiting = ({ cycleId, remainderOf, state }: Redemption): boolean =>
 export const pairOf = ({
   holderId,
   instrumentId
-}: Pick<Redemption, "holderId" | "instrumentId">): string => `${holderId}/${instrumentId}`
+}: {
+  readonly holderId: string
+  readonly instrumentId: string
+}): string => `${holderId}/${instrumentId}`
 
 export const redemptions = Collection.define<Redemption, Fact>("redemption", {
   doc: "An order that gives units back for cash, from its claim to its settlement.",

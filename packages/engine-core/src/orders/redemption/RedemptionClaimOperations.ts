@@ -2,6 +2,7 @@
 import { Effect, Schema } from "effect"
 import { isRecorded } from "../../instruments/instrument/Instrument.ts"
 import { notRecorded } from "../../instruments/instrument/InstrumentGates.ts"
+import * as Decimal from "../../kernel/Decimal.ts"
 import { judge } from "../../kernel/Gates.ts"
 import * as RecordId from "../../kernel/RecordId.ts"
 import type { OperationAct } from "../../records/Act.ts"
@@ -14,6 +15,7 @@ import * as Operation from "../../writes/Operation.ts"
 import * as NavFeedLookups from "../../statements/nav-feed/NavFeedLookups.ts"
 import * as OrderClaimSteps from "../order/OrderClaimSteps.ts"
 import * as OrderClaim from "../order/OrderClaim.ts"
+import { take } from "./ClaimedUnitsSteps.ts"
 import { RedemptionId, redemptions } from "./Redemption.ts"
 import * as Gates from "./RedemptionGates.ts"
 import { lastPriceOf } from "../order/LastPriceLookups.ts"
@@ -56,6 +58,8 @@ export const claim = Operation.defineOnLedger("redemption.claim", {
   plan: Effect.fn("redemption.claim.plan")(function* (input, act) {
     const order = yield* judged(input, yield* subjectOf(input), act)
     yield* Effect.fromResult(judge(order.rows))
+    const units = Gates.takenBy(order)?.moved ?? Decimal.zero
+    yield* take(input, { redemptionId: idOf(input), units }, act)
     return { commands: commandsOf(order, input, act), last: true }
   }),
   finish: (input, act) => shown(idOf(input), act),
@@ -91,13 +95,19 @@ const judged = Effect.fnUntraced(function* (
     free,
     held: heldUnits,
     leaving
-  } = yield* unitsOf({ ...instrument, ...holder }, { payment, lastPrice })
+  } = yield* unitsOf(
+    { ...instrument, ...holder },
+    {
+      ...{ payment, lastPrice },
+      operationId: act.operationId
+    }
+  )
   const ofFeed = yield* NavFeedLookups.againstClaim(loaded, oracle, loaded.now)
   const rows = Gates.againstClaim({ ...loaded, oracle, free, heldUnits, leaving, lastPrice }, [
     ...loaded.ofOrder,
     ofFeed
   ])
-  return { ...loaded, oracle, free, rows }
+  return { ...loaded, oracle, free, lastPrice, rows }
 })
 type JudgedClaim = Effect.Success<ReturnType<typeof judged>>
 

@@ -112,7 +112,9 @@ interface TakenUnits {
 /**
  * Units ordered, or those for the amount at the latest price; null where there is no price or index.
  */
-const takenBy = (claiming: ClaimContext): TakenUnits | null => {
+export const takenBy = (
+  claiming: Pick<ClaimContext, "amount" | "cashDecimals" | "free" | "lastPrice" | "terms" | "units">
+): TakenUnits | null => {
   const { amount, cashDecimals, free, lastPrice, terms, units } = claiming
   const { unitDecimals } = terms.manifest
   const rebases = isRebasing(terms.manifest)

@@ -13,28 +13,36 @@ import {
   StandingSettlementMachine
 } from "../standing-settlement/StandingSettlement.ts"
 import { burnedBy, isPledging, pairOf, type Redemption, redemptions } from "./Redemption.ts"
+import { underWayOf } from "./ClaimedUnitsSteps.ts"
 import { figuresAt } from "./RedemptionPricing.ts"
 
 type HolderPosition = Pick<Redemption, "holderId" | "instrumentId" | "registrar" | "party">
 
 /**
- * Loads the units that a holder holds of an instrument, those that its open redemptions take, and those
- * that are free, each as the register keeps them: base units of a rebasing instrument. An order by amount
+ * Loads the units that a holder holds of an instrument, those that its open redemptions take, with the
+ * claims under way of other operations, and those that are free, each as the register keeps them: base units of a rebasing instrument. An order by amount
  * counts at the latest price, and an unpriced one of a rebasing instrument at the latest index. Units
  * committed to a standing settlement are free for a redemption paid on the ledger, and locked for any
  * other.
  */
 export const unitsOf = Effect.fnUntraced(function* (
   position: HolderPosition,
-  on: { readonly payment: PaymentMode; readonly lastPrice: Decimal.Decimal | null }
+  on: {
+    readonly payment: PaymentMode
+    readonly lastPrice: Decimal.Decimal | null
+    /** The operation that claims units; null: none does. */
+    readonly operationId: string | null
+  }
 ) {
   const records = yield* Records
+  const underWay = yield* underWayOf(position, on.operationId)
+  const claimed = Decimal.sum(underWay.map((claim) => claim.units))
   const { units, locked } = yield* heldBy(position)
   const { leaving, pledged } = yield* records
     .stream(redemptions, { where: { giving: [pairOf(position)] } })
     .pipe(
       Stream.runFold(
-        () => ({ leaving: Decimal.zero, pledged: Decimal.zero }),
+        () => ({ leaving: claimed, pledged: claimed }),
         (sums, { record }) => {
           const taken = takenBy(record, on.lastPrice)
           return {

@@ -128,7 +128,13 @@ const freeOf = Effect.fnUntraced(function* (
   const records = yield* Records
   const holder = Option.getOrNull(yield* records.find(holders, holderId ?? ""))
   if (holder === null) return null
-  const { free } = yield* unitsFreeOf({ ...instrument, ...holder }, { payment: "wire", lastPrice })
+  const { free } = yield* unitsFreeOf(
+    { ...instrument, ...holder },
+    {
+      ...{ payment: "wire", lastPrice },
+      operationId: null
+    }
+  )
   return free
 })
 

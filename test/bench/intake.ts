@@ -130,7 +130,7 @@ const settings = {
 const mapped = Effect.gen(function* () {
   const records = yield* Records
   const crypto = yield* Crypto
-  const nonce = new Uint8Array(Secrets.chanceBytes(["number"]))
+  const nonce = new Uint8Array(Secrets.chanceBytes(1))
   const sealed = Secrets.seal(Files.accountNumber, { keys: settings.sealingKeys, nonce }, crypto)
   const account = {
     ...{ externalAccountId: accountId as never, kind: "cash" as const, currency: "EUR" },

@@ -331,8 +331,8 @@ const meetWrite = (answer: string, best: Best): void => {
   const route = routes.find(({ name }) => name === kind)
   if (state !== "succeeded" || actor === "engine" || route?.answers.with !== "write") return
   best.meet(`${kind} answer`, answer)
-  const { ifMatch, secrets = [] } = route.answers.operation
-  if (secrets.some((name) => typeof request[name] === "string")) return
+  const { ifMatch, secrets = {} } = route.answers.operation
+  if (Object.keys(secrets).some((name) => typeof request[name] === "string")) return
   const { request: sent } = Result.getOrThrow(PlainJson.parse(answer)) as unknown as {
     readonly request: Readonly<Record<string, PlainJson.Plain>>
   }

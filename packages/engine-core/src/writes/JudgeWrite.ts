@@ -76,10 +76,11 @@ export const keep = (
 /** Encodes a request as it is stored, with its encrypted secrets beside it. */
 export const hide = Effect.fnUntraced(function* (operation: AnyOperation, input: unknown) {
   const request = Request.encode(operation, input)
-  const secrets = operation.secrets ?? []
-  if (secrets.length === 0) return { request, sealed: null }
+  const secrets = operation.secrets ?? {}
+  const count = Object.keys(secrets).length
+  if (count === 0) return { request, sealed: null }
   const ids = yield* Ids
-  const chance = yield* ids.bytes(Secrets.chanceBytes(secrets))
+  const chance = yield* ids.bytes(Secrets.chanceBytes(count))
   const { sealingKeys: keys } = yield* Settings
   return Secrets.hide(request, { secrets, keys, chance }, yield* Crypto)
 })

@@ -11,8 +11,11 @@ import { Crypto } from "../ports/Crypto.ts"
 import { type KeyRow, Keys } from "../ports/storage/Keys.ts"
 import { orUnavailable } from "../records/PortFailure.ts"
 import { Records } from "../records/Records.ts"
+import { approvals } from "./Approval.ts"
 import { type Caller, identified } from "./Caller.ts"
 import * as Idempotency from "./Idempotency.ts"
+import type { AnyOperation } from "./Operation.ts"
+import * as Secrets from "./Secrets.ts"
 
 /** Idempotency key of a call: the one that was sent, or one derived from method, path and body. */
 export interface CallKey extends Pick<KeyRow, "scope" | "key" | "fingerprint"> {
@@ -32,6 +35,68 @@ const scopeOf = (caller: Pick<Caller, "sub">) =>
 /** Fingerprint of a call, by which its key is judged (docs/contract/idempotency.md#fingerprint). */
 export const fingerprintOf = (call: Parameters<typeof Idempotency.fingerprintText>[0]) =>
   Effect.map(Crypto, ({ sha256 }) => sha256(Idempotency.fingerprintText(call)))
+
+/**
+ * Fingerprints by which a write's call may be stored, the current one first. Of a write with a guessable
+ * secret the fingerprint is keyed, under each sealing key; by the last one, which is not keyed, calls were
+ * stored before.
+ */
+const fingerprintsOf = Effect.fnUntraced(function* (
+  operation: Pick<AnyOperation, "secrets">,
+  call: Parameters<typeof Idempotency.fingerprintText>[0]
+) {
+  const crypto = yield* Crypto
+  const { sealingKeys } = yield* Settings
+  const text = Idempotency.fingerprintText(call)
+  const keyed = Secrets.isGuessable(operation.secrets)
+    ? sealingKeys.map((key) => Secrets.keyedDigest(text, key, crypto))
+    : []
+  return [...keyed, crypto.sha256(text)] as const
+})
+
+/**
+ * Fingerprint of a refused call for the audit log; null where it would have to be keyed and the
+ * deployment has no key.
+ */
+export const loggedFingerprintOf = Effect.fnUntraced(function* (
+  operation: Pick<AnyOperation, "secrets">,
+  call: Parameters<typeof Idempotency.fingerprintText>[0]
+) {
+  const [first, ...others] = yield* fingerprintsOf(operation, call)
+  return Secrets.isGuessable(operation.secrets) && others.length === 0 ? null : (first ?? null)
+})
+
+/**
+ * Fingerprint of a write's call (docs/contract/idempotency.md#fingerprint): the one that an earlier call of
+ * the same content was stored by, under an earlier sealing key or before fingerprints were keyed, so that
+ * a repeat stays a repeat; else the current one.
+ */
+export const fingerprintOfWrite = Effect.fnUntraced(function* (
+  operation: Pick<AnyOperation, "secrets">,
+  call: Parameters<typeof Idempotency.fingerprintText>[0] & {
+    readonly caller: Pick<Caller, "sub">
+    /** The key as sent; null: none was sent. */
+    readonly key: string | null
+  }
+) {
+  const [current, ...before] = yield* fingerprintsOf(operation, call)
+  if (current === undefined) throw new Error("a call has a fingerprint")
+  if (before.length === 0) return current
+  yield* identified(call.caller)
+  const scope = yield* scopeOf(call.caller)
+  const keys = yield* Keys
+  const records = yield* Records
+  const now = Instant.sortable(yield* Instant.now)
+  for (const fingerprint of before) {
+    const key = call.key ?? Idempotency.bodyKey(fingerprint)
+    const bound = yield* orUnavailable(keys.find({ scope, key, now }))
+    if (Option.isSome(bound) && bound.value.fingerprint === fingerprint) return fingerprint
+    const where = { fingerprint: [fingerprint] }
+    const [action] = yield* records.list(approvals, { where, limit: 1 })
+    if (action !== undefined) return fingerprint
+  }
+  return current
+})
 
 /**
  * Finds the idempotency key of a caller's call. Every write of a caller begins with it, so it

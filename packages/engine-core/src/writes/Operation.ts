@@ -16,6 +16,7 @@ import type { ResourceKind } from "../vocabulary/ResourceKind.ts"
 import type { Role } from "../vocabulary/Role.ts"
 import type { RecordConcern } from "./Concern.ts"
 import type { DerivedFigures } from "./Figures.ts"
+import type * as Secrets from "./Secrets.ts"
 
 /** `POST /v1/holds/{holdId}:release`; a colon in the last segment marks an action. */
 export type Route = `${"POST" | "DELETE"} /v1/${string}`
@@ -65,10 +66,10 @@ export interface OperationDeclaration<K extends OperationKind, I, R, S extends S
    */
   readonly ifMatch?: string
   /**
-   * Names of the members of the body that are secrets: they are stored encrypted, and shown by a
-   * few digits of their digest.
+   * Members of the body that are secrets, which are stored encrypted, each with how it is shown: by a few
+   * digits of its digest, or by its mask.
    */
-  readonly secrets?: ReadonlyArray<string>
+  readonly secrets?: Secrets.DeclaredSecrets
   /**
    * Asks an outside system (such as a name server) before the write is judged: outside of any
    * transaction, when the write is made, when it is approved and when it runs. Its refusal refuses

@@ -124,7 +124,7 @@ export const asSent = (
     Object.entries(membersOf(operation, { ...call, body }))
   )
   const stored = isMembers(request) ? request : {}
-  const masked = (operation.secrets ?? []).filter((name) => Object.hasOwn(members, name))
+  const masked = Object.keys(operation.secrets ?? {}).filter((name) => Object.hasOwn(members, name))
   const given = {
     ...members,
     ...Object.fromEntries(masked.map((name) => [name, stored[name] ?? null]))

@@ -12,14 +12,43 @@ export interface HiddenRequest {
   readonly sealed: SealedSecrets | null
 }
 
+/**
+ * How a secret is shown. `digest`: it is random, of 128 bits or more, so that digits of its SHA-256 show
+ * whether it is the one that a reader expects and lead nobody to it. A function masks a secret that is so
+ * short or so regular, such as an account number, that any digest of it leads to it by trying all.
+ */
+type ShownSecret = "digest" | ((secret: string) => string)
+
+/** Secret members of a write's body, by name. */
+export interface DeclaredSecrets {
+  readonly [member: string]: ShownSecret
+}
+
+/** Checks whether any of these secrets could be found from a digest by trying all. */
+export const isGuessable = (secrets: DeclaredSecrets | undefined): boolean =>
+  Object.values(secrets ?? {}).some((isShownBy) => isShownBy !== "digest")
+
+/**
+ * Derives the key under which calls with guessable secrets are hashed from a sealing key.
+ */
+const callKeyOf = ({ secret }: SealingKey, { hmacSha256 }: Pick<Crypto["Service"], "hmacSha256">) =>
+  hmacSha256(secret, "bursar call with a secret")
+
+/** Computes the lower-case hex digest of a text, such as that of a call, under a key of a deployment. */
+export const keyedDigest = (
+  text: string,
+  key: SealingKey,
+  crypto: Pick<Crypto["Service"], "hmacSha256" | "sha256">
+): string => crypto.sha256(crypto.hmacSha256(callKeyOf(key, crypto), text))
+
 type SealingCrypto = Pick<Crypto["Service"], "seal" | "unseal" | "sha256">
 
 const nonceBytes = 12
 
 /** Number of random bytes that the secrets of a request need. */
-export const chanceBytes = (secrets: ReadonlyArray<string>): number => secrets.length * nonceBytes
+export const chanceBytes = (count: number): number => count * nonceBytes
 
-/** Masks a secret as every reader sees it: its kind, and the first 8 hex digits of its SHA-256. */
+/** Masks a random secret as every reader sees it: its kind, and the first 8 hex digits of its SHA-256. */
 export const shown = (secret: string, { sha256 }: Pick<SealingCrypto, "sha256">): string =>
   `${/^[a-z]{1,16}_/.exec(secret)?.[0] ?? ""}…${sha256(secret).slice(0, 8)}`
 
@@ -72,23 +101,25 @@ export const hide = (
     chance,
     keys
   }: {
-    readonly secrets: ReadonlyArray<string>
+    readonly secrets: DeclaredSecrets
     readonly keys: ReadonlyArray<SealingKey>
     readonly chance: Uint8Array
   },
   crypto: SealingCrypto
 ): HiddenRequest => {
   const members = membersOf(request)
-  const texts = secrets.flatMap((member, index) => {
+  const texts = Object.entries(secrets).flatMap(([member, isShownBy], index) => {
     const secret = members[member]
     const nonce = chance.slice(index * nonceBytes, (index + 1) * nonceBytes)
-    return typeof secret === "string" ? [{ member, secret, nonce }] : []
+    if (typeof secret !== "string") return []
+    const masked = isShownBy === "digest" ? shown(secret, crypto) : isShownBy(secret)
+    return [{ member, secret, nonce, masked }]
   })
   if (texts.length === 0) return { request, sealed: null }
   return {
     request: {
       ...members,
-      ...Object.fromEntries(texts.map(({ member, secret }) => [member, shown(secret, crypto)]))
+      ...Object.fromEntries(texts.map(({ masked, member }) => [member, masked]))
     },
     sealed: Object.fromEntries(
       texts.map(({ member, secret, nonce }) => [member, seal(secret, { keys, nonce }, crypto)])

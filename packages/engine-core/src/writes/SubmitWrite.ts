@@ -40,7 +40,7 @@ const submit = Effect.fnUntraced(function* (
   const input = yield* Effect.fromResult(Request.decodeCall(operation, call))
   yield* Effect.fromResult(judge(operation.input, input, Request.pointerOf(operation)))
   const method = operation.route.slice(0, operation.route.indexOf(" "))
-  const fingerprint = yield* KeyedCall.fingerprintOf({ method, ...call })
+  const fingerprint = yield* KeyedCall.fingerprintOfWrite(operation, { method, ...call })
   const outside = yield* JudgeWrite.ask(operation, input)
   const keyed = yield* KeyedCall.keyOf(call.caller, { fingerprint, sentKey: call.key })
   if (role !== undefined && operation.approvers === 0) {

@@ -2,7 +2,14 @@
  * Audit records of calls: refused writes, every 401 and 403, and the reads that are declared as
  * audited.
  */
-import { Audit, AuditLog, Caller, fingerprintText, type Refusal } from "@bursar/engine-core"
+import {
+  Audit,
+  AuditLog,
+  Caller,
+  loggedFingerprintOf,
+  type Refusal,
+  Settings
+} from "@bursar/engine-core"
 import { Crypto } from "@bursar/engine-core/ports"
 import { Effect, Result, type Scope } from "effect"
 import type { HttpServerResponse } from "effect/http"
@@ -67,17 +74,24 @@ const calledBy = (
  */
 export const make = Effect.gen(function* () {
   const auditLog = yield* AuditLog
-  const { sha256 } = yield* Crypto
+  const crypto = yield* Crypto
+  const settings = yield* Settings
 
   /** Fingerprint of the call's content, where its body could be read. */
-  const fingerprintOf = (arrival: Arrival["Service"], passed: PassedRequest | undefined) => {
-    if (passed === undefined) return null
-    if (passed.file !== null) return passed.file.staged.fingerprint
-    const body = Body.parse(passed.body)
-    if (Result.isFailure(body)) return null
-    const { method } = arrival.route.path
-    return sha256(fingerprintText({ ...arrival, method, body: body.success }))
-  }
+  const fingerprintOf = Effect.fnUntraced(
+    function* (arrival: Arrival["Service"], passed: PassedRequest | undefined) {
+      if (passed === undefined) return null
+      if (passed.file !== null) return passed.file.staged.fingerprint
+      const body = Body.parse(passed.body)
+      if (Result.isFailure(body)) return null
+      const { answers, path } = arrival.route
+      const operation = answers.with === "write" ? answers.operation : {}
+      const call = { ...arrival, method: path.method, body: body.success }
+      return yield* loggedFingerprintOf(operation, call)
+    },
+    Effect.provideService(Crypto, crypto),
+    Effect.provideService(Settings, settings)
+  )
 
   const refused = Effect.fnUntraced(function* (
     arrival: Arrival["Service"],
@@ -100,7 +114,7 @@ export const make = Effect.gen(function* () {
         actionKey: actionKeyPattern.test(actionKey) ? actionKey : null,
         status,
         problem: Exchange.slugOf(response) ?? null,
-        bodyHash: isWrite ? fingerprintOf(arrival, passed) : null
+        bodyHash: isWrite ? yield* fingerprintOf(arrival, passed) : null
       })
     )
   })

@@ -77,7 +77,7 @@ export const register = Operation.define("webhook.register", {
     href: ({ webhookId }) => href(webhookId ?? "")
   },
   input: Body,
-  secrets: ["secret"],
+  secrets: { secret: "digest" },
   complete: (input, makeId) => ({
     ...input,
     webhookId: input.webhookId ?? WebhookId.make(makeId())

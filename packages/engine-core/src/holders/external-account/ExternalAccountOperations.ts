@@ -64,7 +64,7 @@ const map = Operation.define("external-account.map", {
     holderId: ({ holderId }) => holderId
   },
   input: Body,
-  secrets: ["number"],
+  secrets: { number: mask },
   complete: (input, makeId) => ({
     ...input,
     externalAccountId: input.externalAccountId ?? ExternalAccountId.make(makeId())

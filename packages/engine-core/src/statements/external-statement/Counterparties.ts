@@ -19,7 +19,7 @@ export const plainOf = ({ name, account }: Counterparty): string => JSON.stringi
 export const blockLines = 64
 
 /** Number of random bytes that the seal of a block needs. */
-export const chanceBytes = Secrets.chanceBytes(["counterparties"])
+export const chanceBytes = Secrets.chanceBytes(1)
 
 /** Encrypts the counterparties of a block, in the order of its lines. */
 export const seal = (

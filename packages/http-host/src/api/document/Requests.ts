@@ -73,7 +73,7 @@ export const asCall = (body: string): JsonObject => ({
 /** A secret as it is shown, in the place of what was sent. */
 export const mask = {
   type: ["string", "null"],
-  description: "Masked: a few digits of its SHA-256."
+  description: "Masked: a few digits of it or of its SHA-256."
 }
 
 /** Checks whether a schema has members somewhere, by which a sent value differs from a validated one. */

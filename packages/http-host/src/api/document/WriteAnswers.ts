@@ -121,4 +121,4 @@ const elsewhereOf = ({ answers, path }: Route): ReadonlySet<string> => {
 }
 
 const secretsOf = ({ answers }: Route): ReadonlyArray<string> =>
-  answers.with === "write" ? (answers.operation.secrets ?? []) : []
+  answers.with === "write" ? Object.keys(answers.operation.secrets ?? {}) : []

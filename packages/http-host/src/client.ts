@@ -260,17 +260,15 @@ export const ofRooms = <const R extends ReadonlyArray<Room.Room>>(rooms: R) => {
   }
 }
 
-const builtIn = ofRooms([])
-
 /** Finds the declaration of a write by its kind: `operation("subscription.claim")`. */
 export const operation = <K extends Catalogue.DeclaredOperation["kind"]>(
   kind: K
-): Extract<Catalogue.DeclaredOperation, { readonly kind: K }> => builtIn.operation(kind)
+): Extract<Catalogue.DeclaredOperation, { readonly kind: K }> => ofRooms([]).operation(kind)
 
 /** Finds the declaration of a read by its name: `read("holders.get")`. */
 export const read = <N extends Catalogue.DeclaredRead["name"]>(
   name: N
-): Extract<Catalogue.DeclaredRead, { readonly name: N }> => builtIn.read(name)
+): Extract<Catalogue.DeclaredRead, { readonly name: N }> => ofRooms([]).read(name)
 
 /** Makes a client over the platform's fetch, in Node and in browsers. */
 export const overFetch = (options: Omit<Call.Options, "httpClient">): Client =>

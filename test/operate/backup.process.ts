@@ -150,6 +150,24 @@ describe("a venue on its embedded database", () => {
     expect(await run(["audit", "verify"], settingsFor(data))).toMatchObject({ code: 0 })
   })
 
+  it("is backed up beside its host alone: every other command says that the host must stop first", async () => {
+    for (const words of [
+      ["audit", "verify"],
+      ["audit", "prune"],
+      ["migrate"],
+      ["webhooks", "replay", "--webhook", "w-1", "--from-seq", "1", "--to-seq", "1"]
+    ]) {
+      expect(await run(words, env)).toMatchObject({
+        code: 1,
+        out: "",
+        err: expect.stringMatching(
+          /^bursar: Another host \(process \d+\) uses the database in \S+\/cluster, which belongs to one process at a time: stop that host first, or name another data folder; only a backup is made beside it\./mu
+        )
+      })
+    }
+    expect((await fetch(`${venue.at.api}/v1/health`)).status).toBe(200)
+  })
+
   it("is restored into no folder that has a venue, of this one or of another, and not under another id", async () => {
     const onItself = await run(["restore", "--from", set()], env)
     expect(onItself).toMatchObject({ code: 1, err: expect.stringContaining("is not empty") })

@@ -3,13 +3,20 @@
  * folder and on the embedded database, and prints of each section or row that it cannot play what it
  * lacks. It fails where a step does, and where the page has a section that is neither.
  */
-import { existsSync, readFileSync } from "node:fs"
-import { mkdtemp } from "node:fs/promises"
+import { AuditRunner } from "@bursar/engine-core"
+import * as Deployment from "@bursar/http-host/deployment"
+import { HostConfig } from "@bursar/http-host"
+import * as Embedded from "@bursar/storage-adapters/embedded"
+import { ConfigProvider, Effect } from "effect"
+import { execFileSync } from "node:child_process"
+import { readFileSync } from "node:fs"
+import { mkdtemp, readFile, writeFile } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
 import { fileURLToPath } from "node:url"
 import { run, start, type Started } from "../cli/Bin.ts"
 import { remove } from "../folders.ts"
+import * as AnchorFile from "#host/outbound/AnchorFile.ts"
 import * as Kill from "../kill/host.ts"
 import { party } from "../processes/instances.ts"
 
@@ -146,25 +153,193 @@ const probesAndStops = async (scene: Scene): Promise<string> => {
   return "the host is alive and ready, ends by SIGTERM within its grace, and goes on"
 }
 
+const anchorsFile = ({ variables }: Scene): string =>
+  join(variables["BURSAR_DATA"] ?? "", "audit", "anchors.jsonl")
+
+/**
+ * Signs the audit log of a venue that is stopped, and keeps the checkpoint in its file, as the worker of
+ * schedules does every hour: the player does not wait for one.
+ */
+const sign = (scene: Scene): Promise<void> =>
+  Effect.gen(function* () {
+    const config = yield* HostConfig.loadForKeeper
+    const { records } = yield* Deployment.make()
+    yield* AuditRunner.checkpoint({ newRecords: 1 }).pipe(
+      Effect.provide(records(config)),
+      Effect.provide(AnchorFile.layer(anchorsFile(scene)))
+    )
+  }).pipe(
+    Effect.provide(ConfigProvider.layer(ConfigProvider.fromEnv({ env: { ...all(scene) } }))),
+    Effect.runPromise
+  )
+
 const backup = async (scene: Scene): Promise<string> => {
   await holder(scene, "before-the-backup")
-  return command(["backup", "--to", join(scene.folder, "set")], all(scene))
+  await end(scene)
+  await sign(scene)
+  await begin(scene)
+  const printed = await command(["backup", "--to", join(scene.folder, "set")], all(scene))
+  // An embedded database is its host's alone: any other command beside it is refused.
+  const { code, err } = await run(["audit", "verify"], all(scene))
+  demand(
+    code === 1 && err.includes("stop that host first"),
+    `bursar audit verify beside the host ended with ${code}: ${err}`
+  )
+  return printed
 }
 
 const restore = async (scene: Scene): Promise<string> => {
+  await holder(scene, "after-the-backup")
   await end(scene)
-  const lost = scene.variables["BURSAR_DATA"] ?? ""
-  scene.variables = { ...scene.variables, BURSAR_DATA: join(scene.folder, "restored") }
-  const said = await command(["restore", "--from", join(scene.folder, "set")], all(scene))
+  await sign(scene)
   // The folder that was lost stands for the place where anchors are kept elsewhere.
-  const anchors = join(lost, "audit", "anchors.jsonl")
-  demand(existsSync(anchors), "no anchor of the audit log was kept")
-  const audit = await command(["audit", "verify", "--anchors", anchors], all(scene))
+  const elsewhere = anchorsFile(scene)
+  scene.variables = { ...scene.variables, BURSAR_DATA: join(scene.folder, "restored") }
+  const printed = await command(["restore", "--from", join(scene.folder, "set")], all(scene))
+  const lost = await run(["audit", "verify", "--anchors", elsewhere], all(scene))
+  demand(
+    lost.code === 1 && lost.err.includes("its tail was cut"),
+    `anchors of what was lost are not missed: ${lost.code} ${lost.err}`
+  )
+  const restoredTo = Number(/audit record (\d+);/u.exec(printed)?.[1])
+  const lines = (await readFile(elsewhere, "utf8")).split("\n").filter((line) => line !== "")
+  const valid = lines.filter((line) => JSON.parse(line).size <= restoredTo)
+  demand(
+    valid.length === 1 && lines.length === 2,
+    `of ${lines.length} anchors ${valid.length} are of the restored log`
+  )
+  const next = join(scene.folder, "elsewhere.jsonl")
+  await writeFile(next, `${valid.join("\n")}\n`)
+  const audit = await command(["audit", "verify", "--anchors", next], all(scene))
+  demand(
+    (await readFile(anchorsFile(scene), "utf8")) === (await readFile(next, "utf8")),
+    "the restored folder has other anchors than those of the restored log"
+  )
   await begin(scene)
   demand(await has(scene, "before-the-backup"), "the write before the backup is lost")
+  demand(!(await has(scene, "after-the-backup")), "the restored venue has a later write")
   const { status } = await call(scene, "/v1/reconciliation-runs", {})
   demand(status < 300, `the reconciliation of the venue is answered ${status}`)
-  return `${said}\n${audit}\nreconciled`
+  await end(scene)
+  await sign(scene)
+  const goesOn = await command(["audit", "verify", "--anchors", anchorsFile(scene)], all(scene))
+  demand(goesOn.includes("against 2 checkpoints"), goesOn)
+  await begin(scene)
+  return `${printed}\n${audit}\nreconciled\n${goesOn}`
+}
+
+/** Hosts of one venue, on a database of their own beside the scene's. */
+interface Hosts {
+  readonly first: Scene
+  readonly other: Scene
+  readonly url: string
+}
+
+const bursarLedger = (words: ReadonlyArray<string>, url: string): string =>
+  execFileSync(
+    process.execPath,
+    [join(root, "packages/storage-adapters/src/ledger/simulated/admin.ts"), ...words],
+    { env: { DATABASE_URL: url }, encoding: "utf8" }
+  )
+
+const onDatabase = <A>(folder: string, use: (url: string) => Promise<A>): Promise<A> =>
+  Embedded.start({ dataFolder: folder }).pipe(
+    Effect.flatMap(({ url }) => Effect.promise(() => use(url))),
+    Effect.scoped,
+    Effect.runPromise
+  )
+
+const secondHost = (scene: Scene): Promise<string> =>
+  onDatabase(join(scene.folder, "database"), async (url) => {
+    const own = (name: string): Scene => ({
+      ...scene,
+      variables: {
+        ...scene.variables,
+        DATABASE_URL: url,
+        BURSAR_DATA: join(scene.folder, name)
+      },
+      venue: undefined
+    })
+    const hosts: Hosts = { first: own("first-host"), other: own("second-host"), url }
+    try {
+      const stoodBy = await standby(hosts)
+      return `${stoodBy}; ${await ledgerToken(hosts)}`
+    } finally {
+      for (const each of [hosts.first, hosts.other]) if (each.venue !== undefined) await end(each)
+    }
+  })
+
+const tokenFile = ({ variables }: Scene): string =>
+  join(variables["BURSAR_DATA"] ?? "", "ledger", "venue.token")
+
+/** Starts a host that must be refused by a sentence. */
+const refused = async (host: Scene, sentence: string): Promise<void> => {
+  const { code, err } = await run(["start"], all(host))
+  demand(code === 1 && err.includes(sentence), `a start ended with ${code}: ${err}`)
+}
+
+/** On the simulated ledger a second host is a standby: refused while the first runs, and then its successor. */
+const standby = async ({ first, other }: Hosts): Promise<string> => {
+  await begin(first)
+  await refused(other, "venue.token (ledger.token)")
+  const token = (await readFile(tokenFile(first), "utf8")).trim()
+  other.variables = { ...other.variables, BURSAR_LEDGER_TOKEN: token }
+  await refused(other, "is already run by another process")
+  await holder(first, "at-the-first")
+  await end(first)
+  await begin(other)
+  demand(await has(other, "at-the-first"), "the standby does not read what the first host wrote")
+  return "a second host is refused without the first one's token, and beside it; then it takes over"
+}
+
+/** Invites a holder on the ledger, whose party its operator has made; answers the address of the operation. */
+const invite = async (scene: Scene, holderId: string, party: string): Promise<string> => {
+  const body = { holderId, party, taxResidences: [], admissions: [] }
+  const response = await call(scene, "/v1/holders:onboard", body)
+  demand(response.status === 202, `an invitation is answered ${await response.text()}`)
+  return response.headers.get("location") ?? ""
+}
+
+const stateOf = async (scene: Scene, location: string): Promise<string> => {
+  const answer = (await (await call(scene, location)).json()) as {
+    readonly value: { readonly state: string }
+  }
+  return answer.value.state
+}
+
+const until = async (is: () => Promise<boolean>, sentence: string): Promise<void> => {
+  for (let tries = 0; tries < 300; tries++) {
+    if (await is()) return
+    await new Promise((resolve) => setTimeout(resolve, 100))
+  }
+  throw new Error(sentence)
+}
+
+/** The row of the rotation table: the host that runs has the old token in its settings, the other a file. */
+const ledgerToken = async ({ first, other, url }: Hosts): Promise<string> => {
+  const aside = join(first.folder, "holder.token")
+  const { party } = JSON.parse(
+    bursarLedger(["party", "add", "holder", "--user", "holder", "--token-out", aside], url)
+  )
+  bursarLedger(["token", "issue", "bursar-engine", "--token-out", tokenFile(first)], url)
+  // A token that was accepted is looked up again after a second.
+  await new Promise((resolve) => setTimeout(resolve, 1_500))
+  const waiting = await invite(other, "invited", party)
+  await until(
+    async () => (await stateOf(other, waiting)) === "running",
+    "the worker does not take the write"
+  )
+  await new Promise((resolve) => setTimeout(resolve, 1_000))
+  const state = await stateOf(other, waiting)
+  demand(state === "running", `a write under the ended token is ${state}`)
+  await end(other)
+  await refused(other, "ledger.token (BURSAR_LEDGER_TOKEN): UNAUTHENTICATED")
+  await begin(first)
+  await until(
+    async () => (await stateOf(first, waiting)) === "succeeded",
+    `the write that waited for the new token is ${await stateOf(first, waiting)}`
+  )
+  return "a ledger write waits while its token is ended, a start with it is refused, and with the new one the write succeeds"
 }
 
 const upgrade = async (scene: Scene): Promise<string> => {
@@ -217,7 +392,8 @@ const rows: Readonly<Record<string, "played" | Unplayed>> = {
   "`cursor.keys`": "played",
   "`signing.keys`": { lacks: "a caller that signs its requests" },
   "secrets of a webhook": { lacks: "a receiver of webhooks" },
-  "`ledger.token` of the simulated ledger": { lacks: "the ledger's operator at its door" },
+  // With the second host, on a database that a command beside it reaches.
+  "`ledger.token` of the simulated ledger": "played",
   "keys of the identity provider": { lacks: "a step: nothing is done" }
 }
 
@@ -240,9 +416,7 @@ const sections: Readonly<Record<string, Played | Unplayed>> = {
   Backup: { play: backup },
   Restore: { play: restore },
   "A managed database": { lacks: "a provider with snapshots" },
-  "A second host": {
-    lacks: "a database of its own; tests of processes start several hosts on PostgreSQL"
-  },
+  "A second host": { play: secondHost },
   "Upgrade and way back": { play: upgrade },
   "Rotation of keys": { play: rotation },
   "Failing over": { lacks: "a standby" },

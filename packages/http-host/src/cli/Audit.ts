@@ -78,7 +78,7 @@ const verify = (deploying: VenueDeployment) =>
   ).pipe(
     Command.withShortDescription("Check the audit log"),
     Command.withDescription(
-      "Recomputes the audit log's chain from the stored texts, checks the signature of every checkpoint, and names the first record that is not what it should be; then it ends with 1. A tail that was cut, or a log that was rewritten whole, is seen only with --anchors: checkpoints that were kept out of the venue's reach."
+      "Recomputes the audit log's chain from the stored texts, checks the signature of every checkpoint, and names the first record that is not what it should be; then it ends with 1. A tail that was cut, or a log that was rewritten whole, is seen only with --anchors: checkpoints that were kept out of the venue's reach. It runs beside the hosts of a database that database.url names; an embedded database belongs to its host, which must stop first."
     ),
     Command.withExamples([
       { command: "bursar audit verify", description: "Check the whole log" },

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
 /** `bursar-ledger`: commands of the operator of the simulated ledger's node, at its own machine. */
-import { closeSync, openSync, readFileSync, renameSync, rmSync, writeSync } from "node:fs"
+import { closeSync, fsyncSync, openSync, readFileSync, rmSync, writeSync } from "node:fs"
 import { parseArgs } from "node:util"
 import * as NodeRuntime from "@effect/platform-node/NodeRuntime"
 import { PgClient } from "@effect/sql-pg"
@@ -8,6 +8,7 @@ import { JsonText, Offset, Party } from "@bursar/engine-core/kernel"
 import type { Ledger } from "@bursar/engine-core/ports"
 import { Data, Duration, Effect, Redacted, Result, Schedule } from "effect"
 import { SqlClient } from "effect/sql"
+import * as DurableFiles from "../../node/DurableFiles.ts"
 import * as Administration from "./Administration.ts"
 import * as LedgerError from "./LedgerError.ts"
 import * as Operator from "./Operator.ts"
@@ -94,10 +95,12 @@ const intoFile = <A extends { readonly token: string }, E>(
     }),
     ({ draft, fd }) =>
       Effect.tap(make, ({ token }) =>
-        Effect.try({
-          try: () => {
+        Effect.tryPromise({
+          // On the disk before the command ends: the ledger keeps no token, and tells it once.
+          try: async () => {
             writeSync(fd, `${token}\n`)
-            renameSync(draft, file)
+            fsyncSync(fd)
+            await DurableFiles.renameTo(draft, file)
           },
           catch: (error) => usageError(`${file} cannot be written: ${String(error)}`)
         })

@@ -146,7 +146,7 @@ export const clear = async (cluster: string): Promise<void> => {
   }
   if ((await Process.identity(Number(host[1]))) === `${host[1]}:${host[2]}`) {
     throw failed(
-      `Another host (process ${host[1]}) uses the database in ${cluster}: stop it, or name another data folder.`
+      `Another host (process ${host[1]}) uses the database in ${cluster}, which belongs to one process at a time: stop that host first, or name another data folder; only a backup is made beside it.`
     )
   }
   await stop(pid)

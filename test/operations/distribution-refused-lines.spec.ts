@@ -24,7 +24,10 @@ import * as Restricting from "./restricting.ts"
 const blocked = new Set<string>()
 
 /** Answer of the ledger to every transaction of the venue, in place of its own. */
-const ledger: { trouble: "none" | "busy" | "cut" | "no-package"; refusedAlone: boolean } = {
+const ledger: {
+  trouble: "none" | "busy" | "cut" | "no-package" | "no-direct"
+  refusedAlone: boolean
+} = {
   trouble: "none",
   refusedAlone: false
 }
@@ -56,7 +59,8 @@ const tamper = (service: Ledger.Ledger["Service"]): Ledger.Ledger["Service"] => 
     if (ledger.trouble === "cut") {
       return Effect.fail(new Ledger.OutcomeUnknown({ commandId, why: "cut", retryAfter }))
     }
-    if (ledger.trouble === "no-package") {
+    const isDirected = commands.some((command) => textOf(command) === "Direct")
+    if (ledger.trouble === "no-package" || (ledger.trouble === "no-direct" && isDirected)) {
       return refusal({ code: "PACKAGE_NAMES_NOT_FOUND", cause: "No such package." })
     }
     const isHit = commands.some(
@@ -281,6 +285,30 @@ describe("instructions of which the ledger refuses some", () => {
         yield* passes(5)
         assert.deepStrictEqual(yield* onLedger, { isOpen: true, waiting: ["d-july.1"] })
         yield* Month.delivers(stage, "d-july", "d-july.2")
+      })
+    )
+  )
+
+  it.effect("that are all refused leave it open until its instrument is paused", () =>
+    engine(
+      Effect.gen(function* () {
+        yield* sealed
+        yield* mayDeliver(true)
+        yield* passes(2)
+        ledger.trouble = "no-direct"
+        yield* Restricting.restricts("h1", "r1")
+        yield* passes(3)
+        assert.deepStrictEqual(yield* onLedger, { isOpen: true, waiting: [] })
+        const records = yield* Records
+        assert.deepStrictEqual(yield* records.list(lineRefusals, { limit: 1 }), [])
+        const paused = Calls.write(
+          "instrument.pause",
+          { instrumentId: "fund-a" },
+          { reason: "why" }
+        )
+        assert.strictEqual((yield* paused).why, "")
+        yield* passes(3)
+        assert.deepStrictEqual(yield* onLedger, { isOpen: false, waiting: [] })
       })
     )
   )

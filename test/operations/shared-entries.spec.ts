@@ -356,6 +356,25 @@ describe("an entry that the bank took back", () => {
     }).pipe(engine())
   )
 
+  it.effect("after its order closed is a blocking finding on it, and no other line pays it", () =>
+    Effect.gen(function* () {
+      yield* priced
+      yield* Bank.states({ id: "st-1", entries: [{ amount: hundred, bankReference: "A" }] })
+      assert.strictEqual(yield* delivers("s1", ["st-1", 1, 100000]), "")
+      const settles = (cash: ReadonlyArray<Calls.Json> = []) =>
+        Calls.write("subscription.settle", { subscriptionId: "s1" }, { cash })
+      assert.strictEqual((yield* settles()).why, "")
+      const bookingDate = later.businessDate
+      const again = { amount: hundred, bankReference: "B", bookingDate }
+      const entries = [reversal({ bankReference: "A", bookingDate }), again]
+      yield* Bank.states({ id: "st-2", entries, ...later })
+      assert.deepStrictEqual(yield* found, ["blocking s1 100000 0 st-1:1"])
+      const second = { statementId: "st-2", line: 2, amount: 100000 }
+      assert.strictEqual((yield* settles([second])).why, "state-conflict SubscriptionState")
+      assert.strictEqual(yield* takenOfAll, hundred)
+    }).pipe(engine())
+  )
+
   // An act named it, and the ledger refused the act: the order has reserved it and was not paid by it.
   it.effect(
     "is no finding on an order that has only reserved it, and is given up for another",

@@ -1,10 +1,11 @@
 /**
- * Names that need their neighbours: a parameter called `of`, a type that is a participle alone, and one
- * name for two kinds of things.
+ * Names that need their neighbours: a parameter called `of`, a value or a type that is a participle
+ * alone, and one name for two kinds of things.
  */
 import { globSync, readFileSync } from "node:fs"
 import { join } from "node:path"
 import { describe, expect, it } from "vitest"
+import { type DeclaredName, declaredNames } from "./declared-names.ts"
 import { fileOf, placeOf, root, sources } from "./sources.ts"
 
 const withoutComments = (text: string): string =>
@@ -18,22 +19,79 @@ const parameters: ReadonlyArray<RegExp> = [
   /^\s+of\??: (?:\{$|[A-Z])/gmu
 ]
 
-/** Any other value called `of`: taken out of another, listed, spread, given a type or made on the spot. */
+/** Any other value called `of`: taken out of another, listed, spread or made on the spot. */
 const values: ReadonlyArray<RegExp> = [
-  /\breadonly of\??:/gu,
-  /\.\.\.of\b/gu,
+  /\.\.\.of\b(?!\()/gu,
   /[{[,(] of(?= [=}\]])/gu,
-  /[{[(]of(?=[,\]):])/gu,
+  /[{[(]of(?=[,\]:])/gu,
+  /, of\]/gu,
   /\b(?:const|let) of\b/gu
 ]
 
-/** Tests and examples. */
+/**
+ * Where files have a value called `of`, by these patterns. A module of a folder may have a constructor
+ * of this name, which is read with the module's.
+ */
+const valuesCalledOf = (
+  files: ReadonlyArray<{ readonly path: string; readonly text: string }>,
+  patterns: ReadonlyArray<RegExp>
+): ReadonlyArray<string> =>
+  files.flatMap(({ path, text }) => {
+    const plain = withoutComments(text).replaceAll(/^export const of\b/gmu, "")
+    return patterns.flatMap((pattern) =>
+      [...plain.matchAll(pattern)].map(([name]) => `${path} ${name.trim()}`)
+    )
+  })
+
+/** Tests, examples, and the scripts that write pages. */
 const others: ReadonlyArray<{ readonly path: string; readonly text: string }> = globSync(
-  ["test/**/*.ts", "examples/**/*.ts"],
+  ["test/**/*.ts", "examples/**/*.ts", "packages/*/scripts/**/*.ts"],
   { cwd: root, exclude: ["**/node_modules/**", "test/architecture/words.test.ts"] }
 )
   .toSorted()
   .map((path) => ({ path, text: readFileSync(join(root, path), "utf8") }))
+
+/** Participles that are the name of no value and of no member, in sources, tests and examples. */
+const alone: ReadonlyArray<string> = ["asked", "told", "known", "standing"]
+
+/**
+ * Members that have such a name and keep it: stored records have them, which are never rewritten, and
+ * the condition `standing` is a word of the API. Each with the file that declares or writes it.
+ */
+const storedMembers: ReadonlySet<string> = new Set([
+  "packages/engine-core/src/holders/holder/Holder.ts told",
+  "packages/engine-core/src/holders/holder/HolderFromLedger.ts told",
+  "packages/engine-core/src/kernel/Conditions.ts standing",
+  "packages/engine-core/src/powers/ForcedMoveFromLedger.ts told",
+  "packages/engine-core/src/powers/Recovery.ts told",
+  "packages/engine-core/src/reserves/lock-agreement/LockAgreement.ts asked",
+  "packages/engine-core/src/reserves/lock-agreement/LockAgreementFromLedger.ts asked",
+  "test/bench/seeded-register.ts told",
+  "test/machines/holder.spec.ts told",
+  "test/machines/reserves.ts asked",
+  "test/rules/payees.spec.ts told"
+])
+
+/** Declarations of these names in files, each as its path, its name and its role. */
+const declarationsOf = (
+  names: ReadonlyArray<string>,
+  files: ReadonlyArray<{ readonly path: string; readonly text: string }>
+): ReadonlyArray<DeclaredName & { readonly path: string }> => {
+  // Only a file that has the word outside of comments and texts is parsed.
+  const word = new RegExp(`\\b(?:${names.join("|")})\\b`, "u")
+  return files.flatMap(({ path, text }) =>
+    word.test(withoutComments(text).replaceAll(/"(?:[^"\\\n]|\\.)*"/gu, ""))
+      ? declaredNames(text)
+          .filter(({ name }) => names.includes(name))
+          .map((declaration) => ({ path, ...declaration }))
+      : []
+  )
+}
+
+const declaredAlone = declarationsOf(alone, [...sources, ...others])
+
+const isStored = ({ path, name, role }: DeclaredName & { readonly path: string }): boolean =>
+  role === "member" && storedMembers.has(`${path} ${name}`)
 
 /** Names by the field, by the ledger, or that the code has as nouns. */
 const nouns: ReadonlySet<string> = new Set([
@@ -107,24 +165,26 @@ const twofold: ReadonlySet<string> = new Set([
 ])
 
 describe("a name", () => {
-  it("of a parameter never is `of`", () => {
-    const found = sources.flatMap(({ path, text }) => {
-      const plain = withoutComments(text)
-      return parameters.some((pattern) => plain.search(pattern) >= 0) ? [path] : []
-    })
+  it("of a parameter or a local never is `of`", () => {
+    expect(valuesCalledOf(sources, [...parameters, ...values])).toEqual([])
+  })
+
+  it("of a value or a member never is a participle that says nothing alone", () => {
+    const found = declaredAlone
+      .filter((declaration) => !isStored(declaration))
+      .map(({ path, name, role }) => `${path} ${role} ${name}`)
     expect(found).toEqual([])
+  })
+
+  it("is listed as that of a stored member no longer than a file has it", () => {
+    const found = declaredAlone.filter(isStored).map(({ path, name }) => `${path} ${name}`)
+    expect([...storedMembers].filter((member) => !found.includes(member))).toEqual([])
   })
 
   it("of a value in a test or an example never is `of`", () => {
     expect(others.length).toBeGreaterThan(500)
-    const found = others.flatMap(({ path, text }) => {
-      // A module of a folder may have a constructor of this name, which is read with the module's.
-      const plain = withoutComments(text).replaceAll(/^export const of\b/gmu, "")
-      return [...parameters, ...values].flatMap((pattern) =>
-        [...plain.matchAll(pattern)].map(([name]) => `${path} ${name.trim()}`)
-      )
-    })
-    expect(found).toEqual([])
+    const member = /\breadonly of\??:/gu
+    expect(valuesCalledOf(others, [...parameters, ...values, member])).toEqual([])
   })
 
   it("of a type never is a participle alone", () => {

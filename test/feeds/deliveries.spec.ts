@@ -289,9 +289,9 @@ describe("a slow webhook", () => {
         const documents = Context.get(ports, Documents)
         const withCorrupt: typeof documents = {
           ...documents,
-          get: (asked) =>
-            Effect.map(documents.get(asked), (rows) => {
-              if (asked.collection !== webhooks.name) return rows
+          get: (query) =>
+            Effect.map(documents.get(query), (rows) => {
+              if (query.collection !== webhooks.name) return rows
               lookUps.push(rows.map(({ recordId }) => recordId))
               return rows.map((row) => (row.recordId === "corrupt" ? { ...row, body: "{" } : row))
             })

@@ -56,10 +56,10 @@ const needs = ({ approvers, delay }: Eyes): string =>
 const directions = (): string =>
   table(
     ["Effect", "Needs", "What it does", "Operations"],
-    Object.entries(needed).map(([effect, of]) => [
+    Object.entries(needed).map(([effect, approval]) => [
       effect,
-      needs(of),
-      of.doc,
+      needs(approval),
+      approval.doc,
       codes(Object.entries(effects).flatMap(([kind, does]) => (does === effect ? [kind] : [])))
     ])
   )

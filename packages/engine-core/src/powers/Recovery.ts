@@ -65,8 +65,10 @@ export const idOf = ({
 }: Pick<Recovery, "holderId" | "instrumentId">): string => `${holderId}/${instrumentId}`
 
 /** Moved units whose event is not published yet. */
-export const unannounced = ({ moved, told }: Pick<Recovery, "moved" | "told">): Decimal.Decimal =>
-  Decimal.subtract(moved, told)
+export const unannounced = ({
+  moved,
+  told: announced
+}: Pick<Recovery, "moved" | "told">): Decimal.Decimal => Decimal.subtract(moved, announced)
 
 /**
  * Checks whether a recovery of the holder's units has ended; from then on its units of the

@@ -22,7 +22,7 @@ export interface Consequence<R = unknown, C = unknown> {
   readonly doc: string
   readonly collection: Pick<Collection<R>, "name">
   /** Subject of the change, as text that is equal where one judgement is enough; null: none. */
-  concerns(change: Change<R>): { readonly key: string; readonly of: C } | null
+  concerns(change: Change<R>): { readonly key: string; readonly subject: C } | null
   /** Judges what changes of one act concern, each once. Runs inside their transaction. */
   follow(
     concerned: ReadonlyArray<C>,

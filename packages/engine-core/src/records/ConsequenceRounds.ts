@@ -14,7 +14,7 @@ const rounds = Effect.fnUntraced(function* ({ pending }: UnitOfWork) {
     if (round === roundsMax) return yield* Effect.die(new Error("consequences do not end"))
     for (const [{ follow }, ofOne] of Map.groupBy(pending.splice(0), (each) => each.consequence)) {
       for (const [act, ofAct] of Map.groupBy(ofOne, (each) => each.act)) {
-        yield* follow([...new Map(ofAct.map(({ key, of }) => [key, of])).values()], act)
+        yield* follow([...new Map(ofAct.map(({ key, subject }) => [key, subject])).values()], act)
       }
     }
   }

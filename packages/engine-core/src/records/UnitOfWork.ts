@@ -43,7 +43,7 @@ export interface WrittenRecord {
 interface PendingConsequence {
   readonly consequence: Consequence
   readonly key: string
-  readonly of: unknown
+  readonly subject: unknown
   readonly act: Act
 }
 

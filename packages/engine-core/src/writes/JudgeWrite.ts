@@ -100,7 +100,7 @@ export const actOf = (
   now: Instant.Instant,
   {
     ledgerEnd,
-    ...of
+    ...attribution
   }: Pick<OperationAct, "actor" | "role" | "signedBy" | "sealed" | "trace"> & {
     readonly ledgerEnd?: LedgerEnd | undefined
   }
@@ -110,7 +110,7 @@ export const actOf = (
     now,
     operationId,
     venue,
-    ...of,
+    ...attribution,
     ...(ledgerEnd === undefined ? {} : { ledgerEnd })
   }))
 

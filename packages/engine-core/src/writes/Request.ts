@@ -17,7 +17,7 @@ interface Codec {
 /** Cache of the codecs of writes. */
 const codecs = new WeakMap<AnyOperation, Codec>()
 
-const of = (operation: AnyOperation): Codec => {
+const codecOf = (operation: AnyOperation): Codec => {
   const cached = codecs.get(operation)
   if (cached !== undefined) return cached
   const codec: Codec = {
@@ -30,16 +30,16 @@ const of = (operation: AnyOperation): Codec => {
 }
 
 export const encode = (operation: AnyOperation, input: unknown): Plain =>
-  of(operation).encode(input) as Plain
+  codecOf(operation).encode(input) as Plain
 
 /**
  * Decodes a stored request; one that does not decode is a defect, since requests only gain members.
  */
 export const decode = (operation: AnyOperation, request: Plain): unknown =>
-  of(operation).decode(request)
+  codecOf(operation).decode(request)
 
 export const encodeResult = (operation: AnyOperation, result: unknown): Plain =>
-  of(operation).encodeResult(result) as Plain
+  codecOf(operation).encodeResult(result) as Plain
 
 /** Cache of the decoders of calls. */
 const decoders = new WeakMap<AnyOperation, Shape.Decoder<unknown>>()

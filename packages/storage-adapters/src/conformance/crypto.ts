@@ -23,7 +23,7 @@ const bytesOf = (hex: string): Uint8Array =>
 
 const utf8 = new TextEncoder()
 
-const of = (
+const checkOf = (
   group: CryptoCheck["group"],
   name: string,
   proves: string,
@@ -158,7 +158,7 @@ const malleable = (signature: Uint8Array): Uint8Array => {
 
 /** Every promise of the ports of cryptography and ids, against published vectors. */
 export const cryptoChecks: ReadonlyArray<CryptoCheck> = [
-  of(
+  checkOf(
     "SHA-256",
     "gives the published digests, of a text and of its bytes",
     "a digest in upper case or base64, or of a text's UTF-16 units",
@@ -170,7 +170,7 @@ export const cryptoChecks: ReadonlyArray<CryptoCheck> = [
       for (const text of texts) expect(crypto.sha256(text)).toBe(crypto.sha256(utf8.encode(text)))
     }
   ),
-  of(
+  checkOf(
     "SHA-256",
     "gives the same digest of parts, wherever they are cut",
     "a digest of each part, or one that forgets what does not fill a block",
@@ -184,7 +184,7 @@ export const cryptoChecks: ReadonlyArray<CryptoCheck> = [
       }
     }
   ),
-  of(
+  checkOf(
     "HMAC-SHA-256",
     "gives the published codes, of short keys and of those longer than a block",
     "a key that is cut to a block, where it must be hashed",
@@ -194,7 +194,7 @@ export const cryptoChecks: ReadonlyArray<CryptoCheck> = [
       }
     }
   ),
-  of(
+  checkOf(
     "HMAC-SHA-256",
     "gives the code of a text as of its bytes, short and long",
     "a fast path for short texts that counts units instead of bytes",
@@ -207,7 +207,7 @@ export const cryptoChecks: ReadonlyArray<CryptoCheck> = [
       }
     }
   ),
-  of(
+  checkOf(
     "Ed25519",
     "gives the published keys and signatures, and verifies them",
     "a seed taken for the scalar, a prehashed variant, a signature of the text's hash",
@@ -225,7 +225,7 @@ export const cryptoChecks: ReadonlyArray<CryptoCheck> = [
       }
     }
   ),
-  of(
+  checkOf(
     "Ed25519",
     "answers false to another message, key, signature or length, and never throws",
     "a forged or damaged signature that is taken, or one that ends the program",
@@ -254,7 +254,7 @@ export const cryptoChecks: ReadonlyArray<CryptoCheck> = [
       expect(ed25519.verify({ publicKey: noPoint, data, signature })).toBe(false)
     }
   ),
-  of(
+  checkOf(
     "AES-256-GCM",
     "seals to the published bytes, the tag last, and opens them",
     "a tag in front, a counter that begins elsewhere, a nonce that is hashed",
@@ -267,7 +267,7 @@ export const cryptoChecks: ReadonlyArray<CryptoCheck> = [
       }
     }
   ),
-  of(
+  checkOf(
     "AES-256-GCM",
     "opens nothing under another key or nonce, nor bytes of which one was changed or left out",
     "data that nobody sealed, handed on as if it were whole",
@@ -287,7 +287,7 @@ export const cryptoChecks: ReadonlyArray<CryptoCheck> = [
       )
     }
   ),
-  of(
+  checkOf(
     "comparison",
     "is true of equal bytes alone, and false of unequal lengths",
     "a comparison that throws, or that ends with the shorter one",

@@ -151,7 +151,7 @@ const holdCured = Effect.fnUntraced(function* (
 
 const doc = "Judges the holder's due and suspended distribution lines again."
 
-const concerning = (payee: Payee) => ({ key: `${payee.holderId} ${payee.party}`, of: payee })
+const concerning = (payee: Payee) => ({ key: `${payee.holderId} ${payee.party}`, subject: payee })
 
 const ofHolder = Consequence.define({
   doc,

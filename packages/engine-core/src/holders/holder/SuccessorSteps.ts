@@ -48,7 +48,7 @@ const ofSnapshot = Consequence.define({
   collection: holders,
   concerns: ({ before, after: { holderId, party, predecessor, registeredAt } }) =>
     before === undefined && predecessor !== null
-      ? { key: holderId, of: { party, predecessor, registeredAt } }
+      ? { key: holderId, subject: { party, predecessor, registeredAt } }
       : null,
   follow: Effect.fnUntraced(function* (opened, act) {
     if (!Snapshot.isOf({ act })) return

@@ -114,7 +114,7 @@ export const onceRecorded = (doc: string, open: (instrumentId: string, act: Act)
     collection: instruments,
     concerns: ({ before, after }) =>
       isRecorded(after) && (before === undefined || !isRecorded(before))
-        ? { key: after.instrumentId, of: after.instrumentId }
+        ? { key: after.instrumentId, subject: after.instrumentId }
         : null,
     follow: (instrumentIds, act) =>
       Effect.forEach(instrumentIds, (id) => open(id, act), { discard: true })

@@ -187,7 +187,7 @@ const ofCorrection = Consequence.define({
     after.kind === "cash" &&
     after.supersededBy !== null &&
     before?.supersededBy !== after.supersededBy
-      ? { key: after.externalStatementId, of: after }
+      ? { key: after.externalStatementId, subject: after }
       : null,
   follow: (concerned, act) =>
     Effect.forEach(concerned, (statement) => move(statement, act), { discard: true })
@@ -201,7 +201,7 @@ const endedWithout = (
   { state, payment }: { readonly state: string; readonly payment: string }
 ) =>
   payment === "wire" && givenUp.includes(state)
-    ? { key: Taking.orderKeyOf(order), of: order }
+    ? { key: Taking.orderKeyOf(order), subject: order }
     : null
 
 const follow = (concerned: ReadonlyArray<Taking.Order>, act: Act) =>

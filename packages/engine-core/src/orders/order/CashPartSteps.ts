@@ -68,6 +68,6 @@ export const consequence = Consequence.define({
   concerns: ({ before, after }) =>
     (before === undefined ? "unmatched" : Part.matchOf(before)) === Part.matchOf(after)
       ? null
-      : { key: nameOf(after), of: after },
+      : { key: nameOf(after), subject: after },
   follow: mark
 })

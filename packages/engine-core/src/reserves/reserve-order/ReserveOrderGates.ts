@@ -84,8 +84,8 @@ const ofControls = (
   )
 ]
 
-const assetCredential = ({ asset, ...of }: Context): Judgement =>
-  condition("asset-credential", of.assetCredential === "given", {
+const assetCredential = ({ asset, ...context }: Context): Judgement =>
+  condition("asset-credential", context.assetCredential === "given", {
     detail: `Who receives ${asset.id} needs the venue's credential for it.`
   })
 

@@ -72,6 +72,12 @@ const storedMembers: ReadonlySet<string> = new Set([
   "test/rules/payees.spec.ts told"
 ])
 
+/** Participles that are the name of no value in the packages' sources; a member is read with its object. */
+const aloneInPackages: ReadonlyArray<string> = ["declared", "given", "kept", "stated"]
+
+/** The first word of a test of a decider: given facts, when a command comes, then a fact is made. */
+const ofTests = "packages/engine-core/src/testing/GivenWhenThen.ts given"
+
 /** Declarations of these names in files, each as its path, its name and its role. */
 const declarationsOf = (
   names: ReadonlyArray<string>,
@@ -174,6 +180,13 @@ describe("a name", () => {
       .filter((declaration) => !isStored(declaration))
       .map(({ path, name, role }) => `${path} ${role} ${name}`)
     expect(found).toEqual([])
+  })
+
+  it("of a value in the packages never is a participle that its neighbours explain", () => {
+    const found = declarationsOf(aloneInPackages, sources)
+      .filter(({ role }) => role === "value")
+      .map(({ path, name }) => `${path} ${name}`)
+    expect(found).toEqual([ofTests])
   })
 
   it("is listed as that of a stored member no longer than a file has it", () => {

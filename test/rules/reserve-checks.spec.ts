@@ -40,7 +40,7 @@ const statement = {
   comparedAt: at("2026-07-31T12:00:00Z"),
   reserveId: "res-1"
 }
-const position = { asset: "bank/USD", locked: d("10"), stated: d("8") }
+const position = { asset: "bank/USD", locked: d("10"), statedAmount: d("8") }
 
 /** Differences of one report, of which nothing is accepted. */
 const judgedAlone = (alone: ComparedReport, tolerance: Decimal.Decimal | null) =>
@@ -75,7 +75,7 @@ const ofTwo: ReadonlyArray<
     "custody-reserve warning external-source/custody:XS1 units 2",
     (by) =>
       custodyReserve.differences(
-        [{ ...statement, positions: [{ asset: "XS1", locked: null, stated: d("2") }] }],
+        [{ ...statement, positions: [{ asset: "XS1", locked: null, statedAmount: d("2") }] }],
         by
       )
   ]
@@ -152,7 +152,7 @@ describe("statements of custodians", () => {
     const stated = (text: string, instant: string) => ({
       ...statement,
       comparedAt: at(instant),
-      positions: [{ ...position, stated: d(text) }]
+      positions: [{ ...position, statedAmount: d(text) }]
     })
     const all = [
       stated("11", "2026-07-31T12:00:00Z"),

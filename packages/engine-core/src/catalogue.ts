@@ -79,12 +79,12 @@ type DeclaredNoun =
   | (typeof reconciliation.nouns)[number]
   | (typeof overviews.nouns)[number]
 
-const concealedOf = (declared: ReadonlyArray<Noun.Noun>): ConcealedEvents => ({
-  resourceKinds: declared.flatMap((noun) => noun.concealed?.resourceKinds ?? []),
-  types: declared.flatMap((noun) => noun.concealed?.types ?? []),
-  operations: declared.flatMap((noun) => noun.concealed?.operations ?? []),
-  untilDone: declared.flatMap((noun) => noun.concealed?.untilDone ?? []),
-  payloads: Object.assign({}, ...declared.map((noun) => noun.concealed?.payloads ?? {}))
+const concealedOf = (roomNouns: ReadonlyArray<Noun.Noun>): ConcealedEvents => ({
+  resourceKinds: roomNouns.flatMap((noun) => noun.concealed?.resourceKinds ?? []),
+  types: roomNouns.flatMap((noun) => noun.concealed?.types ?? []),
+  operations: roomNouns.flatMap((noun) => noun.concealed?.operations ?? []),
+  untilDone: roomNouns.flatMap((noun) => noun.concealed?.untilDone ?? []),
+  payloads: Object.assign({}, ...roomNouns.map((noun) => noun.concealed?.payloads ?? {}))
 })
 
 /** State sets reached by folding facts. */

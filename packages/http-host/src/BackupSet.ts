@@ -43,7 +43,7 @@ export type Manifest = typeof Manifest.Type
 const manifestFile = "manifest.json"
 
 /** Folders of the data folder that a backup has; the embedded database is backed up by itself. */
-const kept = ["keys", "ledger", "audit"] as const
+const dataFolders = ["keys", "ledger", "audit"] as const
 
 /** Folder of the set that has those folders. */
 const dataIn = (set: string): string => join(set, "data")
@@ -226,7 +226,7 @@ export const beginRestore = (
       })
     }
     // No start has run here since: what an interrupted restore moved out is moved out again.
-    for (const name of ["cluster", "postgres.log", ...kept]) {
+    for (const name of ["cluster", "postgres.log", ...dataFolders]) {
       await rm(join(data, name), { recursive: true, force: true })
       await rm(join(restoring(data), name), { recursive: true, force: true })
     }

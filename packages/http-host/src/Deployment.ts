@@ -231,8 +231,8 @@ const ownCursorKey = 0
  * be written. Without a key a cursor is valid until the host restarts.
  */
 const cursorKeysOf = (config: HostConfig) => {
-  const given = config["cursor.keys"]
-  if (given.length > 0) return Effect.succeed(given)
+  const configuredKeys = config["cursor.keys"]
+  if (configuredKeys.length > 0) return Effect.succeed(configuredKeys)
   return DeploymentKeys.own({ use: "cursor", data: config.data, setting: "cursor.keys" }).pipe(
     Effect.map(({ secret }) => [{ id: ownCursorKey, secret }]),
     Effect.catchTag("NoKeyFile", ({ message }) => Effect.as(Effect.logWarning(message), [])),
@@ -385,7 +385,7 @@ const auditLogOf = (storage: WholeParts["storage"]) => (config: KeeperConfig) =>
       const madeKey =
         named.length > 0
           ? undefined
-          : yield* DeploymentKeys.kept({ use: "audit", data: config.data }).pipe(
+          : yield* DeploymentKeys.existingKey({ use: "audit", data: config.data }).pipe(
               NotUsable.faultOf("data")
             )
       const auditKeys = madeKey === undefined ? named : [signingOf(madeKey)]

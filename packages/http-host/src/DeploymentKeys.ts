@@ -94,7 +94,7 @@ export const fileOf = ({ data, use }: { readonly data: string; readonly use: Use
   join(data, "keys", `${use}.json`)
 
 /** Reads the key that an earlier start made for a purpose; undefined where there is none. */
-export const kept = (keyFile: {
+export const existingKey = (keyFile: {
   readonly use: Use
   readonly data: string
 }): Effect.Effect<OwnKey | undefined, WrongKeyFile | NoKeyFile> =>
@@ -141,7 +141,7 @@ export const own = (keyFile: {
         `${keyFile.setting} is not set: the deployment made a key of its own and keeps it in ${file}`
       )
     }
-    const key = yield* kept(keyFile)
+    const key = yield* existingKey(keyFile)
     if (key === undefined) return yield* new WrongKeyFile({ file, detail: "it was removed" })
     yield* Effect.logInfo(`${keyFile.setting} is not set: key ${key.keyId} of ${file} is used`)
     return key

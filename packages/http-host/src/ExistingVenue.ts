@@ -86,7 +86,7 @@ const missingKey = (config: Config, { isUsed, keyIds }: EarlierUse, use: Deploym
     if (!isUsed || config[setting].length > 0) return []
     const place = { data: config.data, use }
     const file = `${DeploymentKeys.fileOf(place)} (${setting})`
-    const key = yield* DeploymentKeys.kept(place)
+    const key = yield* DeploymentKeys.existingKey(place)
     const used = keyIds?.[use] ?? null
     // Ids of cursor keys are numbers that every deployment counts from 0.
     if (use === "cursor") return key === undefined && used !== null && used.length > 0 ? [file] : []

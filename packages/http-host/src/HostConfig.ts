@@ -181,8 +181,8 @@ const writtenAt = (at: DailyAt | null): string => (at === null ? "" : `${at.time
  * A retention period: the time for which a kind of record is kept after it has ended; empty: for
  * ever.
  */
-const kept = (record: Retention.RetentionKind): Setting<Duration.Duration | null> => {
-  const { doc } = Retention.kept[record]
+const retentionPeriod = (record: Retention.RetentionKind): Setting<Duration.Duration | null> => {
+  const { doc } = Retention.kinds[record]
   return setting(Kind.maybe(keptFor), {
     doc: `${doc} Empty: for ever.`,
     fallback: written(engine.retention[record])
@@ -482,14 +482,14 @@ export const settings = {
     doc: "File that receives the checkpoints of the audit log; keep a copy where the venue cannot change it. Empty: audit/anchors.jsonl under `data`.",
     fallback: ""
   }),
-  "retention.operations": kept("operations"),
-  "retention.approvals": kept("approvals"),
-  "retention.events": kept("events"),
-  "retention.deliveries": kept("deliveries"),
-  "retention.exhaustedDeliveries": kept("exhaustedDeliveries"),
-  "retention.reconciliationRuns": kept("reconciliationRuns"),
-  "retention.clearedFindings": kept("clearedFindings"),
-  "retention.externalStatements": kept("externalStatements"),
+  "retention.operations": retentionPeriod("operations"),
+  "retention.approvals": retentionPeriod("approvals"),
+  "retention.events": retentionPeriod("events"),
+  "retention.deliveries": retentionPeriod("deliveries"),
+  "retention.exhaustedDeliveries": retentionPeriod("exhaustedDeliveries"),
+  "retention.reconciliationRuns": retentionPeriod("reconciliationRuns"),
+  "retention.clearedFindings": retentionPeriod("clearedFindings"),
+  "retention.externalStatements": retentionPeriod("externalStatements"),
   "retention.auditLog": setting(Kind.maybe(keptFor), {
     doc: "Retention of the audit log; `bursar audit prune` deletes older records up to a checkpoint. Empty: for ever.",
     fallback: written(engine.auditLogKept)
@@ -627,27 +627,30 @@ const readWhole: Effect.Effect<ReadSettings, WrongSettings> = Effect.gen(functio
   for (const message of strays) faults.push({ was: "wrong", message })
   for (const [name, setting] of all) {
     const variable = variableOf(name, setting)
-    const given = givenOf(setting, yield* Sources.variable(variable), file.get(name))
-    const called = given.from === "file" ? `${name} of the file` : `${name} (${variable})`
-    if (given.value === undefined) {
+    const assignment = givenOf(setting, yield* Sources.variable(variable), file.get(name))
+    const called = assignment.from === "file" ? `${name} of the file` : `${name} (${variable})`
+    if (assignment.value === undefined) {
       const message = `${called} is not set: ${setting.limit}. ${setting.doc}`
       faults.push({ was: "missing", message })
       printedSettings.push({ name, variable, from: "unset", written: "" })
       continue
     }
-    if (given.value instanceof NotJson) {
-      faults.push({ was: "wrong", message: `${called}: ${given.value.message}. ${setting.doc}` })
-      printedSettings.push({ name, variable, from: given.from, written: null })
+    if (assignment.value instanceof NotJson) {
+      faults.push({
+        was: "wrong",
+        message: `${called}: ${assignment.value.message}. ${setting.doc}`
+      })
+      printedSettings.push({ name, variable, from: assignment.from, written: null })
       continue
     }
-    const value = setting.read(given.value)
+    const value = setting.read(assignment.value)
     if (Result.isSuccess(value)) values.push([name, value.success])
     else faults.push({ was: "wrong", message: faultOf(called, setting, value.failure) })
     printedSettings.push({
       name,
       variable,
-      from: given.from,
-      written: writtenOf(setting, given.value)
+      from: assignment.from,
+      written: writtenOf(setting, assignment.value)
     })
   }
   return { values: Object.fromEntries(values), printedSettings, faults }

@@ -156,7 +156,7 @@ export interface Client {
    * is refused with `overloaded` after some seconds while another one runs.
    */
   readonly immediate: <I, V>(
-    declared: Immediate<I, V>,
+    declaration: Immediate<I, V>,
     request: Input<NoInfer<I>>,
     settings?: WriteKey
   ) => Effect.Effect<DecodedValue<V>, CallError>
@@ -166,7 +166,7 @@ export interface Client {
    * client that signs its requests needs the hash of a stream.
    */
   readonly upload: <P, V>(
-    declared: Uploadable<P, V>,
+    declaration: Uploadable<P, V>,
     params: Input<NoInfer<P>>,
     settings: WriteKey & { readonly file: Call.File }
   ) => Effect.Effect<DecodedValue<V>, CallError>
@@ -297,21 +297,21 @@ export const make = (options: Call.Options): Client => {
       : { ...keyed(key), wait: Math.max(0, Math.floor(Duration.toSeconds(wait))) }
   const call: Plain = (schema, parts) => Effect.map(ask(schema, parts), ({ value }) => value)
 
-  const list: Client["list"] = (declared, params, paging = {}) => {
+  const list: Client["list"] = (declaration, params, paging = {}) => {
     const schema = Schema.Struct({
       ...around,
-      value: Schema.Array(declared.item),
+      value: Schema.Array(declaration.item),
       next: Schema.NullOr(Schema.String)
     })
-    return Effect.flatMap(reading(declared, params, standardOf(paging)), (parts) =>
+    return Effect.flatMap(reading(declaration, params, standardOf(paging)), (parts) =>
       Effect.map(call(schema, parts), (page) => ({ ...page, pointAndPage: paging }))
     )
   }
 
-  const pages: Client["pages"] = (declared, params, paging = {}) =>
+  const pages: Client["pages"] = (declaration, params, paging = {}) =>
     Stream.paginate(paging, (pointAndPage) =>
       Effect.map(
-        withRetries(list(declared, params, { limit: pageLimit, ...pointAndPage })),
+        withRetries(list(declaration, params, { limit: pageLimit, ...pointAndPage })),
         (page) =>
           [
             [page],
@@ -328,18 +328,18 @@ export const make = (options: Call.Options): Client => {
 
   return {
     write: <K extends Operation.Operation["kind"], I, R>(
-      declared: Writable<K, I, R>,
+      declaration: Writable<K, I, R>,
       input: Input<I>,
       settings: Parameters<Client["write"]>[2]
     ) =>
       Effect.gen(function* () {
-        const path = Verb.parse(declared.route)
-        const { params, rest } = split(path, yield* encode(declared.input, input))
+        const path = Verb.parse(declaration.route)
+        const { params, rest } = split(path, yield* encode(declaration.input, input))
         const { body, ifMatch } = yield* Effect.fromResult(
-          matched(declared, rest, settings?.ifMatch)
+          matched(declaration, rest, settings?.ifMatch)
         )
         const parts = { path, params, body, ...ifMatch, ...opening(settings) }
-        const { location, value } = yield* ask(Schema.NullOr(answerOf(declared)), parts)
+        const { location, value } = yield* ask(Schema.NullOr(answerOf(declaration)), parts)
         if (value !== null) return value as TypedWriteAnswer<R>
         // A removal that this call completed has no body; its Location names the operation.
         const operationId = location?.split("/").at(-1)
@@ -365,17 +365,17 @@ export const make = (options: Call.Options): Client => {
         written,
         settings
       ).pipe(Effect.timeout(settings.within ?? withinDefault)),
-    one: (declared, params, point = {}) =>
-      Effect.flatMap(reading(declared, params, standardOf(point)), (parts) =>
-        Effect.map(call(one(declared.value), parts), (answer) => ({
+    one: (declaration, params, point = {}) =>
+      Effect.flatMap(reading(declaration, params, standardOf(point)), (parts) =>
+        Effect.map(call(one(declaration.value), parts), (answer) => ({
           ...answer,
           pointAndPage: point
         }))
       ),
     list,
     pages,
-    records: (declared, params, paging) =>
-      Stream.flatMap(pages(declared, params, paging), ({ value }) => Stream.fromIterable(value)),
+    records: (declaration, params, paging) =>
+      Stream.flatMap(pages(declaration, params, paging), ({ value }) => Stream.fromIterable(value)),
     events: (params, settings = {}) => feed(ask, params, settings),
     approve: ({ actionKey, figuresHash }, settings) =>
       actionKey === null
@@ -394,13 +394,13 @@ export const make = (options: Call.Options): Client => {
         body: { reason: settings?.reason ?? null },
         ...keyed(settings)
       }),
-    immediate: (declared, request, settings) =>
-      Effect.flatMap(encode(declared.input, request), (encoded) => {
-        const path = Verb.parse(declared.route)
+    immediate: (declaration, request, settings) =>
+      Effect.flatMap(encode(declaration.input, request), (encoded) => {
+        const path = Verb.parse(declaration.route)
         const { params, rest } = split(path, encoded)
-        return call(declared.result, { path, params, body: rest, ...keyed(settings) })
+        return call(declaration.result, { path, params, body: rest, ...keyed(settings) })
       }),
-    upload: (declared, params, { file, ...settings }) =>
+    upload: (declaration, params, { file, ...settings }) =>
       Effect.gen(function* () {
         if (
           options.signing !== undefined &&
@@ -409,10 +409,10 @@ export const make = (options: Call.Options): Client => {
         ) {
           return yield* new InputInvalid({ detail: "a signed stream needs the hash of its bytes" })
         }
-        const path = Verb.parse(declared.route)
-        const { params: inPath, rest } = split(path, yield* encode(declared.params, params))
+        const path = Verb.parse(declaration.route)
+        const { params: inPath, rest } = split(path, yield* encode(declaration.params, params))
         const parts = { path, params: inPath, query: texts(rest), file, ...keyed(settings) }
-        return yield* call(declared.result, parts)
+        return yield* call(declaration.result, parts)
       })
   }
 }
@@ -479,9 +479,9 @@ const around = {
 
 const one = <V>(value: Schema.Codec<V, unknown>) => Schema.Struct({ ...around, value })
 
-const reading = <P>(declared: Readable<P>, params: Input<P>, standard: Call.Texts) =>
-  Effect.map(encode(declared.params, params), (encoded): Call.RequestParts => {
-    const path = Verb.parse(declared.route)
+const reading = <P>(declaration: Readable<P>, params: Input<P>, standard: Call.Texts) =>
+  Effect.map(encode(declaration.params, params), (encoded): Call.RequestParts => {
+    const path = Verb.parse(declaration.route)
     const { params: inPath, rest } = split(path, encoded)
     return { path, params: inPath, query: { ...texts(rest), ...standard } }
   })

@@ -312,77 +312,81 @@ export const make = <W extends OwnWrite = never, R extends OwnRead = never>(
     key,
     ...callOptions({ signal, traceparent })
   })
-  const writing = (given: WriteOptions = {}) =>
-    given.wait === undefined ? keyed(given) : { ...keyed(given), wait: given.wait }
+  const writing = (writeOptions: WriteOptions = {}) =>
+    writeOptions.wait === undefined
+      ? keyed(writeOptions)
+      : { ...keyed(writeOptions), wait: writeOptions.wait }
 
   const operation = (
     operationId: string,
-    { within, ...given }: Pick<DoneOptions, "signal" | "traceparent" | "within">
+    { within, ...requestOptions }: Pick<DoneOptions, "signal" | "traceparent" | "within">
   ) =>
     requests.patiently(
       {
         ...getting(`/v1/operations/${segment("operationId", operationId)}`),
-        ...given,
+        ...requestOptions,
         wait: heldFor
       },
       "operations.get",
       within
     )
 
-  const write = async (kind: string, input: object, given?: WriteOptions) => {
+  const write = async (kind: string, input: object, writeOptions?: WriteOptions) => {
     const { body, ...target } = targetOf(table, kind, input)
     const { location, value } = await requests.call(
-      { ...target, ...(target.method === "DELETE" ? {} : { body }), ...writing(given) },
+      { ...target, ...(target.method === "DELETE" ? {} : { body }), ...writing(writeOptions) },
       "write"
     )
     if (value !== null) return value
     // A removal that this call completed has no body; its Location names the operation.
     const operationId = location?.split("/").at(-1)
     if (operationId === undefined) throw new AnswerNotJson(204, "it has no Location")
-    const { signal, traceparent } = given ?? {}
+    const { signal, traceparent } = writeOptions ?? {}
     return valueOf(await operation(operationId, callOptions({ signal, traceparent })))
   }
 
-  const ended = async (operationId: string, given: DoneOptions) => {
+  const ended = async (operationId: string, doneOptions: DoneOptions) => {
     for (;;) {
-      const answer = await operation(operationId, given)
+      const answer = await operation(operationId, doneOptions)
       const action = valueOf(answer) as ActionJson
-      given.progress?.(action)
+      doneOptions.progress?.(action)
       if (action.state === "succeeded") return action
       if (action.state === "failed" && action.problem !== null) {
         throw new CallRefusal(action.problem, operationId)
       }
       // The service has waited in place of the caller.
-      if (!answer.hasWaited) await sleep(answer.retryAfter ?? lookAgain, given.signal)
+      if (!answer.hasWaited) await sleep(answer.retryAfter ?? lookAgain, doneOptions.signal)
     }
   }
 
-  const approved = async (actionKey: string, given: DoneOptions) => {
+  const approved = async (actionKey: string, doneOptions: DoneOptions) => {
     for (;;) {
-      const { signal, traceparent, within } = given
+      const { signal, traceparent, within } = doneOptions
       const answer = await requests.patiently(
         { ...getting(approvalPath(actionKey)), ...callOptions({ signal, traceparent }) },
         "approvals.get",
         within
       )
       const { operationId, reason, state } = valueOf(answer) as ApprovalJson
-      if (operationId !== null) return ended(operationId, given)
+      if (operationId !== null) return ended(operationId, doneOptions)
       if (state !== "awaiting") throw new ActionNotRun({ actionKey, state, reason })
       await sleep(askAgain, signal)
     }
   }
 
-  const done = async ({ actionKey, operationId }: ActionJson, given: DoneOptions = {}) => {
-    const { within = withinDefault } = given
+  const done = async ({ actionKey, operationId }: ActionJson, doneOptions: DoneOptions = {}) => {
+    const { within = withinDefault } = doneOptions
     const late = new AbortController()
     const timer = setTimeout(
       () => late.abort(new DOMException(`no end within ${within} s`, "TimeoutError")),
       Math.min(within, timerMax) * 1000
     )
     const signal =
-      given.signal === undefined ? late.signal : AbortSignal.any([given.signal, late.signal])
+      doneOptions.signal === undefined
+        ? late.signal
+        : AbortSignal.any([doneOptions.signal, late.signal])
     try {
-      const limited = { ...given, within, signal }
+      const limited = { ...doneOptions, within, signal }
       return operationId === null
         ? await approved(awaitedKey(actionKey), limited)
         : await ended(operationId, limited)
@@ -410,10 +414,11 @@ export const make = <W extends OwnWrite = never, R extends OwnRead = never>(
   const pageRequest = (name: string, { where = {}, ...page }: ListOptions<ListName>) =>
     asking(name, where, page)
 
-  async function* pages(name: string, given: ListOptions<ListName> = {}) {
-    let after: string | null | undefined = given.after
+  async function* pages(name: string, listOptions: ListOptions<ListName> = {}) {
+    let after: string | null | undefined = listOptions.after
     do {
-      const page: ListOptions<ListName> = after === undefined ? given : { ...given, after }
+      const page: ListOptions<ListName> =
+        after === undefined ? listOptions : { ...listOptions, after }
       const { value } = await requests.patiently(
         pageRequest(name, { limit: pageLimit, ...page }),
         name
@@ -424,8 +429,8 @@ export const make = <W extends OwnWrite = never, R extends OwnRead = never>(
     } while (after !== null)
   }
 
-  async function* records(name: string, given?: ListOptions<ListName>) {
-    for await (const { value } of pages(name, given)) yield* value as ReadonlyArray<unknown>
+  async function* records(name: string, listOptions?: ListOptions<ListName>) {
+    for await (const { value } of pages(name, listOptions)) yield* value as ReadonlyArray<unknown>
   }
 
   async function* csv(name: string, params: object, point: PointOptions = {}) {
@@ -453,7 +458,7 @@ export const make = <W extends OwnWrite = never, R extends OwnRead = never>(
     }
   }
 
-  async function* feed(given: FeedOptions = {}) {
+  async function* feed(feedOptions: FeedOptions = {}) {
     const {
       after: start,
       every = 1,
@@ -462,7 +467,7 @@ export const make = <W extends OwnWrite = never, R extends OwnRead = never>(
       traceparent,
       until,
       ...filters
-    } = given
+    } = feedOptions
     let after = start
     for (;;) {
       const { hasWaited, value } = await requests.patiently(
@@ -488,26 +493,33 @@ export const make = <W extends OwnWrite = never, R extends OwnRead = never>(
   // Cast: the row that a name selects has the types that the name stands for.
   return {
     write,
-    approve: async ({ actionKey, figuresHash }: ActionJson, given?: WriteOptions) => {
+    approve: async ({ actionKey, figuresHash }: ActionJson, writeOptions?: WriteOptions) => {
       const path = `${approvalPath(awaitedKey(actionKey))}:approve`
-      const request = { method: "POST", path, body: {}, ifMatch: figuresHash, ...writing(given) }
+      const request = {
+        method: "POST",
+        path,
+        body: {},
+        ifMatch: figuresHash,
+        ...writing(writeOptions)
+      }
       return (await requests.call(request, "write")).value
     },
     reject: async (
       { actionKey }: Pick<ActionJson, "actionKey">,
-      { reason, ...given }: KeyedOptions & { readonly reason?: string } = {}
+      { reason, ...keyOptions }: KeyedOptions & { readonly reason?: string } = {}
     ) => {
       const path = `${approvalPath(awaitedKey(actionKey))}:reject`
       const body = { reason: reason ?? null }
-      return (await requests.call({ method: "POST", path, body, ...keyed(given) }, "approvals.get"))
-        .value
+      return (
+        await requests.call({ method: "POST", path, body, ...keyed(keyOptions) }, "approvals.get")
+      ).value
     },
     done,
     read: async (name: string, params: object, point?: PointOptions) =>
       ((await reading(name, params, point)) as { readonly value: unknown }).value,
     reading,
-    list: async (name: string, given: ListOptions<ListName> = {}) =>
-      (await requests.call(pageRequest(name, given), name)).value,
+    list: async (name: string, listOptions: ListOptions<ListName> = {}) =>
+      (await requests.call(pageRequest(name, listOptions), name)).value,
     pages,
     records,
     csv,
@@ -518,15 +530,21 @@ export const make = <W extends OwnWrite = never, R extends OwnRead = never>(
         }
       ).value,
     feed,
-    receive: async (externalSourceId: string, file: Requests.FileBody, given: FileOptions = {}) => {
-      const { businessDate, corrects, instrumentId } = given
+    receive: async (
+      externalSourceId: string,
+      file: Requests.FileBody,
+      fileOptions: FileOptions = {}
+    ) => {
+      const { businessDate, corrects, instrumentId } = fileOptions
       const query = { externalSourceId, instrumentId, businessDate, corrects }
       const request = { method: "POST", path: "/v1/external-statements", query, file }
-      return (await requests.call({ ...request, ...keyed(given) }, "external-statements.get")).value
+      return (await requests.call({ ...request, ...keyed(fileOptions) }, "external-statements.get"))
+        .value
     },
-    reconcile: async (body: RunRequestJson, given?: KeyedOptions) => {
+    reconcile: async (body: RunRequestJson, keyOptions?: KeyedOptions) => {
       const request = { method: "POST", path: "/v1/reconciliation-runs", body }
-      return (await requests.call({ ...request, ...keyed(given) }, "reconciliation-runs.get")).value
+      return (await requests.call({ ...request, ...keyed(keyOptions) }, "reconciliation-runs.get"))
+        .value
     },
     call: (request: Requests.Request) => requests.call(request, "call")
   } as unknown as ClientWith<W, R>

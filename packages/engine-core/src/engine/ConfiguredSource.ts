@@ -121,17 +121,17 @@ export interface ConfiguredSource extends Omit<SourceConfiguration, "balances"> 
 }
 
 /** Fills the members that a source leaves out. */
-export const of = ({ csv, externalSourceId, ...given }: SourceText): ConfiguredSource => ({
-  ...given,
+export const of = ({ csv, externalSourceId, ...members }: SourceText): ConfiguredSource => ({
+  ...members,
   externalSourceId,
-  account: given.account ?? null,
-  accountIs: given.kind === "holdings" ? (given.accountIs ?? "external-account") : null,
-  basis: given.basis ?? null,
-  places: given.places ?? null,
-  validFor: given.validFor ?? null,
-  reversals: given.reversals ?? "as-marked",
-  balances: given.balances ?? "stated",
-  assets: given.assets ?? null,
+  account: members.account ?? null,
+  accountIs: members.kind === "holdings" ? (members.accountIs ?? "external-account") : null,
+  basis: members.basis ?? null,
+  places: members.places ?? null,
+  validFor: members.validFor ?? null,
+  reversals: members.reversals ?? "as-marked",
+  balances: members.balances ?? "stated",
+  assets: members.assets ?? null,
   csv: csv === undefined || csv === null ? null : { ...csv, group: csv.group ?? null }
 })
 

@@ -8,7 +8,7 @@ import type { LegalHold } from "../ports/storage/Feed.ts"
  * Kinds of record with a retention period of their own; the name is the setting's
  * (docs/contract/retention.md#periods).
  */
-export const kept = {
+export const kinds = {
   operations: {
     doc: "Retention of finished operations and their keys, counted from the operation's end.",
     period: Duration.of("P7Y")
@@ -46,10 +46,10 @@ export const kept = {
 >
 
 /** Kind of record that has a period of retention of its own. */
-export type RetentionKind = keyof typeof kept
+export type RetentionKind = keyof typeof kinds
 
 /** Names of the steps of a run: the kinds of record, and the history that the ledger has pruned. */
-export const stepKinds = [...Struct.keys(kept), "history"] as const
+export const stepKinds = [...Struct.keys(kinds), "history"] as const
 
 /** Step of a run of retention: one kind of data that it looks through. */
 export type StepKind = (typeof stepKinds)[number]
@@ -59,14 +59,14 @@ export type Periods = Readonly<Record<RetentionKind, Duration.Duration | null>>
 
 /** Periods that a venue keeps its records unless its settings say otherwise. */
 export const periods: Periods = {
-  operations: kept.operations.period,
-  approvals: kept.approvals.period,
-  events: kept.events.period,
-  deliveries: kept.deliveries.period,
-  exhaustedDeliveries: kept.exhaustedDeliveries.period,
-  reconciliationRuns: kept.reconciliationRuns.period,
-  clearedFindings: kept.clearedFindings.period,
-  externalStatements: kept.externalStatements.period
+  operations: kinds.operations.period,
+  approvals: kinds.approvals.period,
+  events: kinds.events.period,
+  deliveries: kinds.deliveries.period,
+  exhaustedDeliveries: kinds.exhaustedDeliveries.period,
+  reconciliationRuns: kinds.reconciliationRuns.period,
+  clearedFindings: kinds.clearedFindings.period,
+  externalStatements: kinds.externalStatements.period
 }
 
 /** Collections whose versions are never deleted, because `at` and `asOf` need them. */

@@ -99,7 +99,7 @@ const column = (row: AuditRow, recordText: RecordText): string | undefined => {
     ["resourceId", row.resourceId, recordText.resourceId],
     ["prevHash", row.prevHash, recordText.prevHash]
   ]
-  return pairs.find(([, kept, text]) => kept !== text)?.[0]
+  return pairs.find(([, columnValue, text]) => columnValue !== text)?.[0]
 }
 
 /** Reads the checkpoint of a record's detail; undefined: the detail is none. */

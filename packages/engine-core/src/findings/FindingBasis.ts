@@ -25,7 +25,7 @@ export type MeasuredFinding = Pick<
 export const basisOf = (self: MeasuredFinding): ReadonlyArray<Basis.Basis> => {
   const { actual, asOf, comparedAt, difference, expected, explained, statementId, subject } = self
   const { offset } = comparedAt ?? asOf
-  const stated =
+  const actualSource =
     statementId === null ? subject : { resourceKind: "external-statement", id: statementId }
   const ofDifference =
     actual === null || expected === null
@@ -33,7 +33,7 @@ export const basisOf = (self: MeasuredFinding): ReadonlyArray<Basis.Basis> => {
       : Basis.of(Formulas.findingDifference, {
           values: { actual, expected },
           fields: { difference: "difference" },
-          source: (name) => ({ ...(name === "actual" ? stated : subject), offset })
+          source: (name) => ({ ...(name === "actual" ? actualSource : subject), offset })
         })
   if (difference === null) return ofDifference
   const items = explained.by.map((item, nth) => ({ ...item, itemId: `${nth + 1}` }))

@@ -54,11 +54,11 @@ const ofObjects = (ast: SchemaAST.Objects, stepOf: (ast: SchemaAST.AST) => Strip
   const [others] = ast.indexSignatures.map(({ type }) => stepOf(type))
   return (input) => {
     if (!isMembers(input)) return input
-    const kept = Object.entries(input).filter(
+    const entries = Object.entries(input).filter(
       ([name, value]) => !(value === null && members.get(name)?.isStripped === true)
     )
     return Object.fromEntries(
-      kept.map(([name, value]) => [name, (members.get(name)?.step ?? others ?? same)(value)])
+      entries.map(([name, value]) => [name, (members.get(name)?.step ?? others ?? same)(value)])
     )
   }
 }

@@ -268,7 +268,7 @@ const objects = (ast: SchemaAST.Objects): Step => {
     return (input) => (input === null || input === undefined ? REFUSED : input)
   }
   if (names.includes(PROTOTYPE)) return interpreted(ast)
-  const declared = new Set(names)
+  const declaredNames = new Set(names)
   return (input) => {
     if (input === ABSENT) return ABSENT
     if (typeof input !== "object" || input === null || Array.isArray(input)) return REFUSED
@@ -290,7 +290,7 @@ const objects = (ast: SchemaAST.Objects): Step => {
       for (const name of Object.keys(record)) {
         const value = name === PROTOTYPE ? leaveToSchema() : other(record[name])
         if (value === REFUSED) return REFUSED
-        if (value !== ABSENT && !declared.has(name)) output[name] = value
+        if (value !== ABSENT && !declaredNames.has(name)) output[name] = value
       }
     }
     return output

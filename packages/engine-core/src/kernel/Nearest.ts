@@ -4,8 +4,8 @@
 const comparedMax = 64
 
 /** Number of insertions, deletions and replacements of a character that turn one word into the other. */
-export const distance = (given: string, word: string): number => {
-  const from = given.slice(0, comparedMax).toLowerCase()
+export const distance = (text: string, word: string): number => {
+  const from = text.slice(0, comparedMax).toLowerCase()
   const to = word.slice(0, comparedMax).toLowerCase()
   let above = Array.from({ length: to.length + 1 }, (_, at) => at)
   for (let i = 0; i < from.length; i++) {
@@ -20,16 +20,16 @@ export const distance = (given: string, word: string): number => {
 }
 
 /** Distance of a word from a given one; the last parts of a dotted word are one step from the whole. */
-const stepsTo = (given: string, word: string): number =>
-  word.toLowerCase().endsWith(`.${given.toLowerCase()}`) ? 1 : distance(given, word)
+const stepsTo = (text: string, word: string): number =>
+  word.toLowerCase().endsWith(`.${text.toLowerCase()}`) ? 1 : distance(text, word)
 
 /** The words that are nearest to a given one, nearest first; at equal distance in their own order. */
 export const words = (
-  given: string,
+  text: string,
   { count, set }: { readonly set: ReadonlyArray<string>; readonly count: number }
 ): ReadonlyArray<string> =>
   set
-    .map((word) => ({ word, far: stepsTo(given, word) }))
+    .map((word) => ({ word, far: stepsTo(text, word) }))
     .toSorted((a, b) => a.far - b.far)
     .slice(0, count)
     .map(({ word }) => word)
@@ -38,14 +38,14 @@ export const words = (
 export const mayDiffer = (length: number): number => Math.max(2, Math.floor(length / 3))
 
 /** The word of a set that a misspelt one most likely means; null where none is near. */
-export const near = (given: string, set: ReadonlyArray<string>): string | null => {
+export const near = (text: string, set: ReadonlyArray<string>): string | null => {
   const isNear = (word: string): boolean => {
-    const length = Math.min(comparedMax, Math.max(given.length, word.length))
-    const far = stepsTo(given, word)
+    const length = Math.min(comparedMax, Math.max(text.length, word.length))
+    const far = stepsTo(text, word)
     // A word of two letters is not near to every other one.
     return far <= mayDiffer(length) && far < length
   }
-  return words(given, { set: set.filter(isNear), count: 1 })[0] ?? null
+  return words(text, { set: set.filter(isNear), count: 1 })[0] ?? null
 }
 
 /** Characters that a sentence shows of a text of a caller. */

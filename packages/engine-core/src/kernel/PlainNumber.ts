@@ -50,7 +50,7 @@ interface ShownSchema {
  * alone: the check is there for what it shows. The JSON form is the PlainNumber itself, since the
  * bytes are printed by PlainJson.
  */
-const declared = (shownSchema: ShownSchema) =>
+const declarationOf = (shownSchema: ShownSchema) =>
   Schema.declare(isPlainNumber, {
     expected: `a JSON ${shownSchema.type}`,
     toCodecJson: () => undefined,
@@ -62,17 +62,17 @@ const declared = (shownSchema: ShownSchema) =>
   }).check(Schema.makeFilter(() => true, { toJsonSchema: () => ({ ...shownSchema }) }))
 
 /** Any JSON number. */
-export const schema = declared({ type: "number" })
+export const schema = declarationOf({ type: "number" })
 /** The wire form of a decimal, with what the document says of it. */
 export const decimalAs = (description: string, title?: string) =>
-  declared({
+  declarationOf({
     type: "number",
     format: "decimal",
     ...(title === undefined ? {} : { title }),
     description
   })
 /** The wire form of an integer. */
-export const integer = declared({ type: "integer" })
+export const integer = declarationOf({ type: "integer" })
 /** The wire form of an integer within bounds. Only the shown bounds are its own: see Integer.ts. */
 export const integerBetween = (bounds: { readonly minimum: number; readonly maximum: number }) =>
-  declared({ type: "integer", ...bounds })
+  declarationOf({ type: "integer", ...bounds })

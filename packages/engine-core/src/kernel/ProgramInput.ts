@@ -45,7 +45,7 @@ interface InputValue {
   readonly path: ReadonlyArray<string>
   readonly faults: Array<Fault>
 }
-type Step = (given: InputValue) => unknown
+type Step = (input: InputValue) => unknown
 
 /** JSON values of an input, with the faults of values that no JSON value stands for. */
 interface Conversion {
@@ -67,7 +67,7 @@ const stepOf = (ast: SchemaAST.AST): Step => {
   if (made !== undefined) return made
   let step: Step | undefined
   // A schema that contains itself finds the step that is under way.
-  conversions.set(ast, (given) => (step ?? untyped)(given))
+  conversions.set(ast, (input) => (step ?? untyped)(input))
   step = ast.encoding === undefined ? ofNode(ast) : ofEncoded(ast)
   conversions.set(ast, step)
   return step
@@ -82,10 +82,10 @@ const ofEncoded = (ast: SchemaAST.AST): Step => {
   const encode = encoderOf(ast)
   const source = ast.encoding?.at(-1)?.to
   const inner = source === undefined || hasSameMembers(ast, source) ? ofNode(ast) : stepOf(source)
-  return (given) => {
-    if (!isDecodedForm(given.value)) return inner(given)
-    const encoded = encode(given.value)
-    return encoded === undefined ? untyped(given) : encoded
+  return (input) => {
+    if (!isDecodedForm(input.value)) return inner(input)
+    const encoded = encode(input.value)
+    return encoded === undefined ? untyped(input) : encoded
   }
 }
 
@@ -115,7 +115,7 @@ const schemaOf = (ast: SchemaAST.AST): Schema.Codec<unknown, unknown> =>
   Schema.make<Schema.Codec<unknown, unknown>>(ast as Schema.Codec<unknown, unknown>["ast"])
 
 const ofNode = (ast: SchemaAST.AST): Step => {
-  if (SchemaAST.isSuspend(ast)) return (given) => stepOf(ast.thunk())(given)
+  if (SchemaAST.isSuspend(ast)) return (input) => stepOf(ast.thunk())(input)
   if (SchemaAST.isArrays(ast)) return ofArray(ast)
   if (SchemaAST.isObjects(ast)) return ofObject(ast)
   if (SchemaAST.isUnion(ast)) return ofUnion(ast)
@@ -130,8 +130,8 @@ const isNumber = (ast: SchemaAST.AST): boolean => {
 }
 
 /** A text becomes the number it writes; where it writes none, the decoder says what is expected. */
-const numeric: Step = (given) =>
-  typeof given.value === "string" ? new PlainNumber(given.value) : untyped(given)
+const numeric: Step = (input) =>
+  typeof input.value === "string" ? new PlainNumber(input.value) : untyped(input)
 
 const at = ({ faults, path }: InputValue, name: string, value: unknown): InputValue => ({
   value,
@@ -142,10 +142,10 @@ const at = ({ faults, path }: InputValue, name: string, value: unknown): InputVa
 const ofArray = (ast: SchemaAST.Arrays): Step => {
   const elements = ast.elements.map(stepOf)
   const [rest = untyped] = ast.rest.map(stepOf)
-  return (given) =>
-    Array.isArray(given.value)
-      ? given.value.map((item, nth) => (elements[nth] ?? rest)(at(given, String(nth), item)))
-      : untyped(given)
+  return (input) =>
+    Array.isArray(input.value)
+      ? input.value.map((item, nth) => (elements[nth] ?? rest)(at(input, String(nth), item)))
+      : untyped(input)
 }
 
 const ofObject = (ast: SchemaAST.Objects): Step => {
@@ -153,17 +153,17 @@ const ofObject = (ast: SchemaAST.Objects): Step => {
     ast.propertySignatures.map(({ name, type }) => [String(name), stepOf(type)])
   )
   const [others = untyped] = ast.indexSignatures.map(({ type }) => stepOf(type))
-  return (given) => (isMembers(given.value) ? ofMembers(given, members, others) : untyped(given))
+  return (input) => (isMembers(input.value) ? ofMembers(input, members, others) : untyped(input))
 }
 
 const isMembers = (value: unknown): value is object =>
   typeof value === "object" && value !== null && !Array.isArray(value) && !isPlainNumber(value)
 
 /** An undefined member is an absent one. */
-const ofMembers = (given: InputValue, members: ReadonlyMap<string, Step>, others: Step): unknown =>
+const ofMembers = (input: InputValue, members: ReadonlyMap<string, Step>, others: Step): unknown =>
   Object.fromEntries(
-    Object.entries(given.value ?? {}).flatMap(([name, value]) =>
-      value === undefined ? [] : [[name, (members.get(name) ?? others)(at(given, name, value))]]
+    Object.entries(input.value ?? {}).flatMap(([name, value]) =>
+      value === undefined ? [] : [[name, (members.get(name) ?? others)(at(input, name, value))]]
     )
   )
 
@@ -176,20 +176,20 @@ const ofUnion = ({ types }: SchemaAST.Union): Step => {
     chosen.flatMap(({ encoded }) => (SchemaAST.isLiteral(encoded) ? [encoded.literal] : []))
   )
   const hasNumber = chosen.some(({ encoded }) => isNumber(encoded))
-  return (given) => {
-    const { value } = given
+  return (input) => {
+    const { value } = input
     if (typeof value === "string") {
-      return isText || words.has(value) || !hasNumber ? value : numeric(given)
+      return isText || words.has(value) || !hasNumber ? value : numeric(input)
     }
     if (isDecodedForm(value)) {
       for (const encode of encoders) {
         const encoded = encode(value)
         if (encoded !== undefined) return encoded
       }
-      return untyped(given)
+      return untyped(input)
     }
     const meant = chosen.find(({ encoded }) => mayBe(encoded, value))
-    return (meant?.step ?? untyped)(given)
+    return (meant?.step ?? untyped)(input)
   }
 }
 
@@ -197,8 +197,8 @@ const wanted =
   "a decimal is given as text or as a Decimal: a JavaScript number keeps 15 to 17 digits alone"
 
 /** A value that no declared member takes, as the JSON value that stands for it. */
-const untyped: Step = (given) => {
-  const { faults, path, value } = given
+const untyped: Step = (input) => {
+  const { faults, path, value } = input
   switch (typeof value) {
     case "bigint":
       return new PlainNumber(String(value))
@@ -212,8 +212,8 @@ const untyped: Step = (given) => {
     case "object":
       if (value === null || isPlainNumber(value)) return value
       return Array.isArray(value)
-        ? value.map((item, nth) => untyped(at(given, String(nth), item)))
-        : ofMembers(given, new Map(), untyped)
+        ? value.map((item, nth) => untyped(at(input, String(nth), item)))
+        : ofMembers(input, new Map(), untyped)
     default:
       faults.push({ pointer: pointer(path), detail: `there is no JSON of a ${typeof value}` })
       return null

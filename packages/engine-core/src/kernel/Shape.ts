@@ -61,10 +61,11 @@ export const faults = (
   const sets = setsOf(issue, "")
   return [...faultAt].slice(0, faultsMax).map(([at, { detail, path }]) => {
     const set = sets.get(pointer(path))
-    const given = set === undefined ? undefined : valueAt(input, path)
+    const value = set === undefined ? undefined : valueAt(input, path)
     return {
       pointer: at,
-      detail: set === undefined || typeof given !== "string" ? detail : noWord(set, { given, path })
+      detail:
+        set === undefined || typeof value !== "string" ? detail : noWord(set, { word: value, path })
     }
   })
 }
@@ -139,14 +140,14 @@ export const openSetOf = (ast: SchemaAST.Union): WordSet | null =>
 /** Says which words of a set are nearest to one that it lacks. */
 export const noWord = (
   { name, words }: WordSet,
-  { given, path }: { readonly given: string; readonly path: ReadonlyArray<string> }
+  { word, path }: { readonly word: string; readonly path: ReadonlyArray<string> }
 ): string => {
   const set = name === undefined ? "these words" : name
   // In a list, where nothing named means all.
-  if (given === "*" && /^\d+$/u.test(path.at(-1) ?? "")) {
+  if (word === "*" && /^\d+$/u.test(path.at(-1) ?? "")) {
     return `no word of ${set}; all of them are meant where none is listed`
   }
-  return `no word of ${set}; the nearest: ${Nearest.words(given, { set: words, count: nearestMax }).join(", ")}`
+  return `no word of ${set}; the nearest: ${Nearest.words(word, { set: words, count: nearestMax }).join(", ")}`
 }
 
 /** Reader of one shape of JSON, whose faults point to their place. */

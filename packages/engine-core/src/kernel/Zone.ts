@@ -180,8 +180,8 @@ const clocks = new Map<string, Intl.DateTimeFormat>()
 export const cachedFormatters = (): number => clocks.size
 
 const clock = (name: string): Intl.DateTimeFormat | undefined => {
-  const kept = clocks.get(name)
-  if (kept !== undefined) return kept
+  const cachedClock = clocks.get(name)
+  if (cachedClock !== undefined) return cachedClock
   const made = makeClock(name)
   if (made === undefined) return undefined
   if (clocks.size >= CLOCKS_MAX) {

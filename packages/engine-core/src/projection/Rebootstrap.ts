@@ -192,7 +192,7 @@ const restate = Effect.fnUntraced(function* (all: ReadonlyArray<ComparedRecord>,
   const records = yield* Records
   const { collection } = all[0]!
   const { act } = epoch.positionAt(epoch.effectiveAt)
-  const kept = yield* Effect.provideService(
+  const storedRecords = yield* Effect.provideService(
     records.many(
       collection,
       all.map(({ id }) => id)
@@ -202,7 +202,9 @@ const restate = Effect.fnUntraced(function* (all: ReadonlyArray<ComparedRecord>,
     beginning
   )
   const losses: Array<LostRecord> = []
-  const byId = new Map(kept.map((record) => [collection.id(record), record as Stored<Members>]))
+  const byId = new Map(
+    storedRecords.map((record) => [collection.id(record), record as Stored<Members>])
+  )
   for (const { id, is, was } of all) {
     const self = byId.get(id)
     if (is === undefined) {

@@ -265,8 +265,9 @@ const keptOr = Effect.fnUntraced(function* <E, F>(
   const mayBeKept = key !== undefined && cache.has(key)
   // An unchanged instant discloses that nothing was written meanwhile, and is shown to staff alone.
   const found = yield* locate(mayBeKept && isVenueStaff(plan.reader.role) ? "kept" : "answered")
-  const kept = mayBeKept ? cache.find(key, { pin: found, clock }) : undefined
-  if (kept !== undefined) return { ...kept, asking: contextAt(found), pin: found, keep: nothing }
+  const cachedAnswer = mayBeKept ? cache.find(key, { pin: found, clock }) : undefined
+  if (cachedAnswer !== undefined)
+    return { ...cachedAnswer, asking: contextAt(found), pin: found, keep: nothing }
   const isAnswered = !mayBeKept || !plan.isLatest || Point.isRecent(found, clock)
   const pin = isAnswered ? found : yield* locate("answered")
   const asking = contextAt(pin)

@@ -106,8 +106,11 @@ export const chain = (
 ): ReadonlyArray<AuditRow> => {
   let { seq, hash: prevHash, checkpoint } = log.head
   const at = Instant.sortable(log.at)
-  return entries.flatMap((given) => {
-    const entry = typeof given === "function" ? given({ seq, hash: prevHash, checkpoint }) : given
+  return entries.flatMap((entryOrLate) => {
+    const entry =
+      typeof entryOrLate === "function"
+        ? entryOrLate({ seq, hash: prevHash, checkpoint })
+        : entryOrLate
     if (entry === null) return []
     seq += 1
     if (entry.action === "audit.checkpoint") checkpoint = seq

@@ -68,14 +68,14 @@ export const commonOf = <R, F>(collection: Collection<R, F>, record: Stored<R>):
 })
 
 /** Cached records, whose views may be memoised. */
-const kept = new WeakSet<object>()
+const cachedRecords = new WeakSet<object>()
 
 /**
  * Marks records as cached, so that their views may be memoised by identity. Records of a streamed
  * list pass once and are not marked: their views would only fill the memory.
  */
 export const keep = (records: ReadonlyArray<object>): void => {
-  for (const record of records) kept.add(record)
+  for (const record of records) cachedRecords.add(record)
 }
 
 /** Memo of the members of views with the columns that the store adds to each. */
@@ -104,7 +104,7 @@ export const of = <R extends object, F, K extends keyof R & string>(
   const view = LazyStruct.extend(LazyStruct.pick(record, withColumns(members)), {
     waitingOn: waitingOn(collection, record)
   })
-  if (kept.has(record)) plain.set(record, { members, view })
+  if (cachedRecords.has(record)) plain.set(record, { members, view })
   return view
 }
 
@@ -130,7 +130,7 @@ export const remembered = <R extends object, P extends ReadonlyArray<unknown>, V
     const memo = memos.get(record)
     if (memo?.parts.every((part, index) => part === parts[index]) === true) return memo.view
     const made = view(record, ...parts)
-    if (kept.has(record)) memos.set(record, { parts, view: made })
+    if (cachedRecords.has(record)) memos.set(record, { parts, view: made })
     return made
   }
 }

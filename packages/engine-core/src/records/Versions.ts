@@ -138,22 +138,22 @@ interface Lru<A> {
 
 /** LRU cache of immutable values. */
 export const lru = <A>(limit: number): Lru<A> => {
-  const kept = new Map<string, A>()
+  const entries = new Map<string, A>()
   // An iterator that stays: a new one would first pass over the places of all that was evicted before.
-  const oldestFirst = kept.keys()
+  const oldestFirst = entries.keys()
   return {
     get: (key) => {
-      const value = kept.get(key)
+      const value = entries.get(key)
       if (value === undefined) return undefined
-      kept.delete(key)
-      kept.set(key, value)
+      entries.delete(key)
+      entries.set(key, value)
       return value
     },
     set: (key, value) => {
-      kept.set(key, value)
-      if (kept.size > limit) {
+      entries.set(key, value)
+      if (entries.size > limit) {
         const oldest = oldestFirst.next().value
-        if (oldest !== undefined) kept.delete(oldest)
+        if (oldest !== undefined) entries.delete(oldest)
       }
     }
   }

@@ -3,7 +3,7 @@ import { Schema } from "effect"
 import * as Field from "./Field.ts"
 import { define } from "./Template.ts"
 
-const stated = {
+const priceFields = {
   value: Field.decimal,
   valuationTime: Field.instant,
   period: Field.optional(Field.month),
@@ -26,14 +26,14 @@ export const OraclePoint = define({
     attestors: Field.parties,
     instrumentId: Field.name,
     metric: Field.text,
-    ...stated,
+    ...priceFields,
     corrects: Field.optional(Field.contractId)
   }),
   choices: {
     /** Replaces the point; the new one names the one it corrects. */
     Correct: {
       consuming: true,
-      argument: Schema.Struct(stated),
+      argument: Schema.Struct(priceFields),
       result: Schema.Struct({ contractId: Field.contractId })
     }
   }

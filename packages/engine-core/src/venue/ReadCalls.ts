@@ -85,13 +85,13 @@ const limitMax = 1000
 const feedPage = 500
 
 export const make = ({ caller, catalogue, events, queries }: Needs): ReadCalls => {
-  const declared = lookUp(catalogue)
+  const declarationOf = lookUp(catalogue)
   const admitted = Calls.admitted(caller)
 
   const value = (name: string, params: unknown, point: PastPoint = {}) => {
     const call = Effect.gen(function* () {
       yield* admitted
-      const read = yield* declared("read", name)
+      const read = yield* declarationOf("read", name)
       if (read.shape === "list") return yield* Effect.die(new Error(`${name} is a list`))
       return { read, ...(yield* questionOf(read, params, point, caller)) }
     })
@@ -113,7 +113,7 @@ export const make = ({ caller, catalogue, events, queries }: Needs): ReadCalls =
   const list = (name: string, options: ListOptions<ListName> = {}) => {
     const call = Effect.gen(function* () {
       yield* admitted
-      const read = yield* declared("list", name)
+      const read = yield* declarationOf("list", name)
       if (read.shape !== "list") return yield* Effect.die(new Error(`${name} is no list`))
       const page = yield* Effect.fromResult(pageOf(read, options))
       return { read, page, ...(yield* questionOf(read, options.where ?? {}, options, caller)) }
@@ -233,10 +233,10 @@ const wrong = (name: string, detail: string) =>
 
 const instantOf = (
   name: string,
-  given: Instant.Instant | string
+  value: Instant.Instant | string
 ): Result.Result<Instant.Instant, Refused<"invalid-request">> => {
-  if (typeof given !== "string") return Result.succeed(given)
-  const parsed = Instant.parse(given)
+  if (typeof value !== "string") return Result.succeed(value)
+  const parsed = Instant.parse(value)
   return Result.isSuccess(parsed)
     ? Result.succeed(parsed.success)
     : wrong(name, parsed.failure.detail)

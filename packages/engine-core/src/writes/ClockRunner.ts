@@ -103,10 +103,10 @@ const opened = Effect.fnUntraced(function* <R, F>(
 ) {
   const fourEyes = yield* FourEyes
   const records = yield* Records
-  const declared = yield* Timely.Declared
+  const timelyWrites = yield* Timely.Declared
   const before = TimelyTries.decode(payload)
   const tries: Array<TimelyTries.TimelyTry> = []
-  for (const write of declared) {
+  for (const write of timelyWrites) {
     if (write.collection.name !== collection.name) continue
     const at = write.at(record)
     if (at === undefined || at > now) continue
@@ -144,14 +144,14 @@ const look = Effect.fnUntraced(function* (
     orUnavailable(work.release(lease, next))
   if (collection === undefined) return yield* release({ delay: unknownFor })
   yield* locked(about)
-  const kept = yield* keptOf(collection, about.recordId)
-  if (Option.isNone(kept)) return yield* orUnavailable(work.finish(lease))
+  const storedRecord = yield* keptOf(collection, about.recordId)
+  if (Option.isNone(storedRecord)) return yield* orUnavailable(work.finish(lease))
   const now = yield* Instant.now
-  const before = ClockQueue.next(collection, kept.value, { timely })
+  const before = ClockQueue.next(collection, storedRecord.value, { timely })
   if (before === undefined) return yield* orUnavailable(work.finish(lease))
   if (before > now) {
     const { payload } = lease
-    if (ClockQueue.isObsolete(collection, kept.value, { payload, timely })) {
+    if (ClockQueue.isObsolete(collection, storedRecord.value, { payload, timely })) {
       return yield* orUnavailable(work.finish(lease))
     }
     // The queue uses the store's clock, a record the engine's.
@@ -160,16 +160,17 @@ const look = Effect.fnUntraced(function* (
       payload: ClockQueue.payloadFor(before)
     })
   }
-  const due = collection.due(kept.value)
+  const due = collection.due(storedRecord.value)
   if (collection.keptBy === "ledger" && due !== undefined && due.at <= now) {
     const wait = yield* unprojected(lease, { due: due.at, now })
     if (wait !== undefined) return yield* release(wait)
   }
-  const after = yield* noted(collection, kept.value, now)
+  const after = yield* noted(collection, storedRecord.value, now)
   const tries = yield* opened(collection, after, { now, payload: lease.payload })
   const next = ClockQueue.next(collection, after, { timely })
   // The written version has an item of its own, unless it waits for the same instant.
-  const waits = next !== undefined && (after.version === kept.value.version || next === before)
+  const waits =
+    next !== undefined && (after.version === storedRecord.value.version || next === before)
   if (!waits) return yield* orUnavailable(work.finish(lease))
   // Each refused write pauses by itself; what comes at another instant does not wait for it.
   const nextInstant = ClockQueue.next(collection, after, { timely, after: now })

@@ -28,8 +28,8 @@ const deathsMax = 5
 /** Runs the leased operation by the runner of its kind: records, ledger or outside system. */
 const perform = (leasedOperation: LeasedOperation.LeasedOperation) =>
   Effect.gen(function* () {
-    const declared = yield* Operations
-    const operation: AnyOperation = declared.anyOf(
+    const operations = yield* Operations
+    const operation: AnyOperation = operations.anyOf(
       QueuedOperation.decode(leasedOperation.lease).kind
     )
     if (operation.on === "ledger") return yield* LedgerRunner.run(operation, leasedOperation)
@@ -87,10 +87,10 @@ const givenUp = Effect.fnUntraced(function* (
   failure: Parameters<typeof LeasedOperation.fail>[1]
 ) {
   const { lease } = leasedOperation
-  const declared = yield* Operations
+  const operations = yield* Operations
   const alone = LeasedOperation.fail(leasedOperation, failure)
   yield* Effect.suspend(() => {
-    const operation = declared.anyOf(QueuedOperation.decode(lease).kind)
+    const operation = operations.anyOf(QueuedOperation.decode(lease).kind)
     return operation.on === "ledger"
       ? LedgerRunner.fail({ leasedOperation, operation }, failure)
       : alone

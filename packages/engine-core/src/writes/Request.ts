@@ -129,7 +129,9 @@ export const asSent = (
     ...members,
     ...Object.fromEntries(masked.map((name) => [name, stored[name] ?? null]))
   }
-  return PlainJson.canonical(given) === PlainJson.canonical(request) ? {} : { given }
+  return PlainJson.canonical(sentMembers) === PlainJson.canonical(request)
+    ? {}
+    : { given: sentMembers }
 }
 
 interface Members {

@@ -107,7 +107,7 @@ export const sign = Effect.fnUntraced(function* (
 ): Effect.fn.Return<Result.Result<Answer, Refusal>, Refused | Unavailable, Needs> {
   const records = yield* Records
   const ids = yield* Ids
-  const declared = yield* Operations
+  const operations = yield* Operations
   const { now, route } = signing
   const { caller, identity } = signer
   if (Approval.signedBy(before).includes(caller.sub)) {
@@ -124,7 +124,7 @@ export const sign = Effect.fnUntraced(function* (
     return refuse("rule-refused", Figures.movedDetails([], before.actionKey))
   }
   const isLast = fact.on === "approve"
-  const operation = declared.of(before.kind)
+  const operation = operations.of(before.kind)
   const act = yield* JudgeWrite.actOf(operationId, now, {
     actor: before.maker,
     role: before.makerRole,
@@ -190,10 +190,10 @@ const openSigned = (
 /** Asks for the outside judgement of an action that awaits signatures. */
 const askOf = Effect.fnUntraced(function* (actionKey: string) {
   const records = yield* Records
-  const declared = yield* Operations
+  const operations = yield* Operations
   const action = yield* records.find(Approval.approvals, actionKey)
   if (Option.isNone(action) || action.value.state !== "awaiting") return Result.void
-  const operation = declared.of(action.value.kind)
+  const operation = operations.of(action.value.kind)
   if (operation.judge === undefined) return Result.void
   return yield* JudgeWrite.ask(operation, yield* JudgeWrite.inputOf(operation, action.value))
 })

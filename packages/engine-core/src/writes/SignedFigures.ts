@@ -55,8 +55,8 @@ export const voidIfFiguresMoved = Effect.fnUntraced(function* (
         Effect.die(new Error(`operation ${record.operationId} names no action`))
       )
     )
-  const kept = yield* JudgeWrite.keep(derived)
-  const voided = yield* records.append(approvals, action, { on: "void", ...kept }, act)
+  const storedFigures = yield* JudgeWrite.keep(derived)
+  const voided = yield* records.append(approvals, action, { on: "void", ...storedFigures }, act)
   yield* records.audit([Logged.voidedAtRun(voided, record)])
   return true
 })

@@ -59,9 +59,9 @@ const submit = Effect.fnUntraced(function* (
 const current = Effect.fnUntraced(function* (answer: Answer, caller: Caller) {
   const { awaitedOperation, replayed, status } = answer
   if (awaitedOperation === null) return answer
-  const declared = yield* Operations
+  const operations = yield* Operations
   const operation = yield* OpenWrite.operationById(awaitedOperation)
-  const role = roleOf(caller, declared.of(operation.kind).makers)
+  const role = roleOf(caller, operations.of(operation.kind).makers)
   // An approver that makes no such write reads it whole, as the answer to its approval did.
   const shown = role === undefined ? operation : Concealment.operationFor(operation, role)
   return Answers.ofOperation(shown, yield* Instant.now, { status, replayed })

@@ -57,17 +57,17 @@ export const document = (
   )
   const paths = Schemas.nullable(walkObject(jsonOf(spec.paths), listing))
   const shown = walk(paths, unique.redirect)
-  const declared = walk(
+  const componentSchemas = walk(
     walk(unique.schemas, unique.redirect),
     Conditions.withNames(catalogue.conditions)
   )
-  if (!isObject(shown) || !isObject(declared)) throw new Error("a document of no objects")
+  if (!isObject(shown) || !isObject(componentSchemas)) throw new Error("a document of no objects")
   const writes = inputs.map(({ answer, input, route }) => ({
     route,
     answer: componentOf(unique.redirect({ $ref: `#/components/schemas/${answer}` })) ?? answer,
     input: objectOf(walk(Schemas.nullable(walkObject(input, listing)), unique.redirect))
   }))
-  const { bodies, schemas, sent } = WriteAnswers.make(declared, writes)
+  const { bodies, schemas, sent } = WriteAnswers.make(componentSchemas, writes)
   const called = Shared.eachOperation(shown, (operation) => withBody(operation, bodies))
   const answers = Answers.components(routes, { writes, table: catalogue.refusals })
   const sided = Schemas.bySide(schemas, {

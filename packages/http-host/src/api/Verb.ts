@@ -18,11 +18,11 @@ export interface Path {
 
 const route = /^(GET|POST|DELETE) (\/v1\/[A-Za-z0-9{}/:.-]+)$/
 
-export const parse = (declared: string): Path => {
-  const [, method, template] = route.exec(declared) ?? []
+export const parse = (methodAndPath: string): Path => {
+  const [, method, template] = route.exec(methodAndPath) ?? []
   const root = /^[a-z.-]+/.exec(template?.slice("/v1/".length) ?? "")?.[0]
   if (!isMethod(method) || !isTemplate(template) || root === undefined) {
-    throw new Error(`no route: ${declared}`)
+    throw new Error(`no route: ${methodAndPath}`)
   }
   return {
     method,

@@ -58,10 +58,10 @@ const verify = (deploying: VenueDeployment) =>
     },
     Effect.fnUntraced(function* ({ fromSeq, anchors }) {
       const config = yield* HostConfig.loadForKeeper
-      const kept = yield* anchorsOf(anchors)
+      const keptAnchors = yield* anchorsOf(anchors)
       const { auditLog } = yield* deploying
       const found = yield* AuditRunner.verifyLog({
-        anchors: kept,
+        anchors: keptAnchors,
         ...(Option.isSome(fromSeq) ? { fromSeq: fromSeq.value } : {})
       }).pipe(
         Effect.provide(auditLog(config)),
@@ -72,7 +72,8 @@ const verify = (deploying: VenueDeployment) =>
         return yield* new NotVerified({ detail: `record ${seq} of the audit log: ${why}` })
       }
       const range = found.first === null ? "" : `, ${found.first} to ${found.last?.seq ?? 0}`
-      const against = kept.length === 0 ? "" : `, against ${kept.length} checkpoints kept elsewhere`
+      const against =
+        keptAnchors.length === 0 ? "" : `, against ${keptAnchors.length} checkpoints kept elsewhere`
       yield* Outcome.print(`the audit log is in order: ${found.records} records${range}${against}`)
     })
   ).pipe(

@@ -191,13 +191,13 @@ const authorizationOf = ({
     const file = token.value
     return async () => `Bearer ${(await readFile(file, "utf8")).trim()}`
   }
-  let kept: { readonly value: string; readonly at: number } | undefined
+  let cachedToken: { readonly value: string; readonly at: number } | undefined
   return async () => {
-    if (kept === undefined || Date.now() - kept.at > tokenKeptFor) {
+    if (cachedToken === undefined || Date.now() - cachedToken.at > tokenKeptFor) {
       const value = await Effect.runPromise(tokenOf({ client, folder, issuer }))
-      kept = { value, at: Date.now() }
+      cachedToken = { value, at: Date.now() }
     }
-    return `Bearer ${kept.value}`
+    return `Bearer ${cachedToken.value}`
   }
 }
 

@@ -56,14 +56,14 @@ const secretOf = Effect.fnUntraced(function* (client: string, folder: string) {
     Effect.fromResult(JsonText.parse(text)),
     ({ message }) => new NoToken({ detail: `${file}: ${message}` })
   )
-  const kept = yield* Effect.mapError(
+  const demoSecrets = yield* Effect.mapError(
     Schema.decodeUnknownEffect(Kept)(json),
     () => new NoToken({ detail: `${file} is not what the demo keeps` })
   )
-  const secret = Object.entries(kept.secrets).find(([name]) => name === client)?.[1]
+  const secret = Object.entries(demoSecrets.secrets).find(([name]) => name === client)?.[1]
   if (secret !== undefined) return secret
   return yield* new NoToken({
-    detail: `there is no client ${JSON.stringify(client)}; there are ${Object.keys(kept.secrets).join(", ")}`
+    detail: `there is no client ${JSON.stringify(client)}; there are ${Object.keys(demoSecrets.secrets).join(", ")}`
   })
 })
 

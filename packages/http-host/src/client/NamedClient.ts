@@ -157,32 +157,32 @@ export const named = ({ authorization, ...options }: NamedOptions): NamedClient 
   })
   // Cast: each name has the types that the plain client's call of it has.
   return {
-    write: (kind: "holder.close", body: never, given: object) =>
-      effectOf((fiber) => client.write(kind, body, { ...given, ...fiber })),
-    approve: (action: PlainClient.ActionJson, given: object) =>
-      effectOf((fiber) => client.approve(action, { ...given, ...fiber })),
-    reject: (action: PlainClient.ActionJson, given: object) =>
-      effectOf((fiber) => client.reject(action, { ...given, ...fiber })),
-    done: (action: PlainClient.ActionJson, given: object) =>
-      effectOf((fiber) => client.done(action, { ...given, ...fiber })),
-    read: (name: "holders.get", params: never, given: object) =>
-      effectOf((fiber) => client.read(name, params, { ...given, ...fiber })),
-    reading: (name: "holders.get", params: never, given: object) =>
-      effectOf((fiber) => client.reading(name, params, { ...given, ...fiber })),
-    list: (name: "holders.list", given: object) =>
-      effectOf((fiber) => client.list(name, { ...given, ...fiber })),
-    pages: (name: "holders.list", given: object) =>
-      streamOf((fiber) => client.pages(name, { ...given, ...fiber })),
-    records: (name: "holders.list", given: object) =>
-      streamOf((fiber) => client.records(name, { ...given, ...fiber })),
-    csv: (name: "holders.list", params: never, given: object) =>
-      streamOf((fiber) => client.csv(name, params, { ...given, ...fiber })),
-    precheck: (act: "claim", params: never, given: object) =>
-      effectOf((fiber) => client.precheck(act as never, params, { ...given, ...fiber })),
-    feed: (given: object) => streamOf((fiber) => client.feed({ ...given, ...fiber })),
-    receive: (externalSourceId: string, file: PlainClient.FileBody, given: object) =>
-      effectOf((fiber) => client.receive(externalSourceId, file, { ...given, ...fiber })),
-    reconcile: (request: PlainClient.RunRequestJson, given: object) =>
-      effectOf((fiber) => client.reconcile(request, { ...given, ...fiber }))
+    write: (kind: "holder.close", body: never, callOptions: object) =>
+      effectOf((fiber) => client.write(kind, body, { ...callOptions, ...fiber })),
+    approve: (action: PlainClient.ActionJson, callOptions: object) =>
+      effectOf((fiber) => client.approve(action, { ...callOptions, ...fiber })),
+    reject: (action: PlainClient.ActionJson, callOptions: object) =>
+      effectOf((fiber) => client.reject(action, { ...callOptions, ...fiber })),
+    done: (action: PlainClient.ActionJson, callOptions: object) =>
+      effectOf((fiber) => client.done(action, { ...callOptions, ...fiber })),
+    read: (name: "holders.get", params: never, callOptions: object) =>
+      effectOf((fiber) => client.read(name, params, { ...callOptions, ...fiber })),
+    reading: (name: "holders.get", params: never, callOptions: object) =>
+      effectOf((fiber) => client.reading(name, params, { ...callOptions, ...fiber })),
+    list: (name: "holders.list", callOptions: object) =>
+      effectOf((fiber) => client.list(name, { ...callOptions, ...fiber })),
+    pages: (name: "holders.list", callOptions: object) =>
+      streamOf((fiber) => client.pages(name, { ...callOptions, ...fiber })),
+    records: (name: "holders.list", callOptions: object) =>
+      streamOf((fiber) => client.records(name, { ...callOptions, ...fiber })),
+    csv: (name: "holders.list", params: never, callOptions: object) =>
+      streamOf((fiber) => client.csv(name, params, { ...callOptions, ...fiber })),
+    precheck: (act: "claim", params: never, callOptions: object) =>
+      effectOf((fiber) => client.precheck(act as never, params, { ...callOptions, ...fiber })),
+    feed: (callOptions: object) => streamOf((fiber) => client.feed({ ...callOptions, ...fiber })),
+    receive: (externalSourceId: string, file: PlainClient.FileBody, callOptions: object) =>
+      effectOf((fiber) => client.receive(externalSourceId, file, { ...callOptions, ...fiber })),
+    reconcile: (request: PlainClient.RunRequestJson, callOptions: object) =>
+      effectOf((fiber) => client.reconcile(request, { ...callOptions, ...fiber }))
   } as unknown as NamedClient
 }

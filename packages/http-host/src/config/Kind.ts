@@ -123,7 +123,7 @@ export const empty = <A>(value: A, kind: Kind<A>): Kind<A> => ({
 /** Gives the values of a kind another form. */
 export const mapped = <A, B>(kind: Kind<A>, to: (value: A) => B): Kind<B> => ({
   ...kind,
-  read: (given) => Result.map(kind.read(given), to)
+  read: (rawValue) => Result.map(kind.read(rawValue), to)
 })
 
 /** Makes a kind secret: its value is redacted in logs, answers and listings. */

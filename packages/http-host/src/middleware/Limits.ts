@@ -194,8 +194,8 @@ export const fileTypeOf = <const M extends string>(
   if (refused !== undefined) return Result.fail(refused)
   const [type = "", ...parameters] = (request.headers["content-type"] ?? "").split(";")
   const mediaType = mediaTypes.find((candidate) => candidate === type.trim().toLowerCase())
-  const [declared, quoted, plain] = charset.exec(parameters.join(";").trim()) ?? []
-  return mediaType === undefined || (parameters.length > 0 && declared === undefined)
+  const [charsetParameter, quoted, plain] = charset.exec(parameters.join(";").trim()) ?? []
+  return mediaType === undefined || (parameters.length > 0 && charsetParameter === undefined)
     ? Refusal.refuse("unsupported-media-type", {
         detail: `A file is ${mediaTypes.join(" or ")}, with no parameter but its charset.`
       })

@@ -110,11 +110,11 @@ export const layer = (
         const file = signed.body instanceof Uint8Array ? undefined : signed.body
         const from = bound.get(caller.sub)
         const signs = from !== undefined && from <= now
-        const given = Object.values(sentHeaders)
-        if (given.every((values) => values.length === 0)) {
+        const headerValues = Object.values(sentHeaders)
+        if (headerValues.every((values) => values.length === 0)) {
           return signs ? yield* Exchange.refusing(required, "unsigned") : null
         }
-        if (signs && given.some((values) => values.length === 0))
+        if (signs && headerValues.some((values) => values.length === 0))
           return yield* Exchange.refusing(required, "unsigned")
         const form = formOf(sentHeaders)
         if (form === undefined) return yield* Exchange.refusing(invalid, "form")

@@ -71,7 +71,7 @@ export const layer = (file: string): Layer.Layer<never> =>
     keep: (anchor) =>
       Effect.gen(function* () {
         const line = `${JSON.stringify(anchor)}\n`
-        const kept = yield* Effect.tryPromise({
+        const wasPresent = yield* Effect.tryPromise({
           try: async () => {
             // The file may have been moved away since: it is made anew, with its name on the disk.
             await create(file)
@@ -81,7 +81,7 @@ export const layer = (file: string): Layer.Layer<never> =>
           },
           catch: (cause) => new AuditAnchor.AnchorUnavailable({ detail: String(cause) })
         })
-        if (kept) return
+        if (wasPresent) return
         const { size, head, signature, keyId } = anchor
         yield* Effect.logInfo("the audit log was signed").pipe(
           Effect.annotateLogs({ size, head, signature, keyId })

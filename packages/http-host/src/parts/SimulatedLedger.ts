@@ -27,12 +27,12 @@ const venueUser = "bursar-engine"
  */
 const venueToken = (config: HostConfig) =>
   Effect.gen(function* () {
-    const given = config["ledger.token"]
-    if (given !== null) return Redacted.value(given)
+    const configuredToken = config["ledger.token"]
+    if (configuredToken !== null) return Redacted.value(configuredToken)
     const file = ExistingVenue.tokenFile(config.data)
     const draft = ExistingVenue.tokenDraft(config.data)
-    const kept = yield* NotUsable.files("data", () => DataFolder.textOf(file))
-    if (kept !== undefined) return kept.trim()
+    const storedToken = yield* NotUsable.files("data", () => DataFolder.textOf(file))
+    if (storedToken !== undefined) return storedToken.trim()
     const isRequested =
       (yield* NotUsable.files("data", () => DataFolder.textOf(draft))) !== undefined
     const { admin } = yield* Simulated.Participant

@@ -11,8 +11,8 @@ export const waitMax = 60
 export const waitOf = (header: string | undefined): number | undefined => {
   if (header === undefined) return undefined
   for (const preference of split(header, ",")) {
-    const [stated = ""] = split(preference, ";")
-    const [name = "", ...value] = stated.split("=")
+    const [nameAndValue = ""] = split(preference, ";")
+    const [name = "", ...value] = nameAndValue.split("=")
     if (name.trim().toLowerCase() !== "wait") continue
     const seconds = unquoted(value.join("=").trim())
     return /^\d+$/u.test(seconds) ? Math.min(Number(seconds), waitMax) : undefined

@@ -91,8 +91,8 @@ const stateOf = (tracestates: ReadonlyArray<string>): string | null => {
     if (!entries.has(key)) entries.set(key, entry)
     if (entries.size > membersMax) return null
   }
-  const kept = fitting([...entries.values()])
-  return kept.length === 0 ? null : kept.join(",")
+  const members = fitting([...entries.values()])
+  return members.length === 0 ? null : members.join(",")
 }
 
 /** Drops whole entries from the right until the rest fits, the long ones first. */

@@ -31,9 +31,9 @@ export const read = <E, R>(
   bytes: Stream.Stream<Uint8Array, E, R>
 ): Stream.Stream<StatementSource.Part, StatementSource.StatementFault | E, R> => {
   const { charset } = reading
-  const declared = { by: "source", encoding: formOf(reading).encoding } as const
+  const declaration = { by: "source", encoding: formOf(reading).encoding } as const
   return Steps.run(Steps.sliced(bytes), () =>
-    Steps.joined(decoder({ charset, declared }), readText(reading))
+    Steps.joined(decoder({ charset, declaration }), readText(reading))
   )
 }
 
@@ -233,7 +233,7 @@ const truths: ReadonlyMap<string, boolean> = new Map([
 ])
 
 const navOf = ({ currency, validFor }: Reading): Kind => {
-  let stated:
+  let navLine:
     | (Pick<StatementSource.Header, "totalQuantity" | "totalAmount"> & {
         readonly official: Decimal.Decimal
         readonly indicative: Decimal.Decimal | null
@@ -242,7 +242,7 @@ const navOf = ({ currency, validFor }: Reading): Kind => {
     | null = null
   return {
     line: (row) => {
-      if (stated !== null)
+      if (navLine !== null)
         throw row.refused("statement-account", "it is a second NAV of the instrument")
       const unit = row.textOrNull("currency") ?? currency
       if (unit !== currency) {
@@ -253,7 +253,7 @@ const navOf = ({ currency, validFor }: Reading): Kind => {
       if (official === null && !ripcord) {
         throw row.refused("statement-nav", "official is empty, and the NAV is not suspended")
       }
-      stated = {
+      navLine = {
         official: official ?? Decimal.zero,
         indicative: row.magnitudeOrNull("indicative"),
         ripcord,
@@ -263,9 +263,9 @@ const navOf = ({ currency, validFor }: Reading): Kind => {
       return null
     },
     header: (asOf) => {
-      if (stated === null) throw refused("statement-nav", "The file has no NAV.")
+      if (navLine === null) throw refused("statement-nav", "The file has no NAV.")
       if (validFor === null) throw new Error("a source of NAVs says no life of a NAV")
-      const { official, indicative, ripcord, totalQuantity, totalAmount } = stated
+      const { official, indicative, ripcord, totalQuantity, totalAmount } = navLine
       const indicativeAsOf = indicative === null ? null : asOf
       const expiresAt = Instant.add(asOf, validFor)
       return {

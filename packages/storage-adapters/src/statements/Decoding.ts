@@ -10,7 +10,7 @@ interface DeclaredEncodings {
   /** Charset parameter that the sender declared; null: none. */
   readonly charset: string | null
   /** `xml`: by the declaration at the beginning of the file; a name: by the source's configuration. */
-  readonly declared:
+  readonly declaration:
     | { readonly by: "xml" }
     | { readonly by: "source"; readonly encoding: string }
     | null
@@ -249,11 +249,11 @@ const inDeclaration = (text: string): string | null => {
 
 const declaredName = (
   head: Uint8Array,
-  declared: DeclaredEncodings["declared"],
+  declaration: DeclaredEncodings["declaration"],
   found: Encoding | undefined
 ): string | null => {
-  if (declared === null) return null
-  if (declared.by === "source") return declared.encoding
+  if (declaration === null) return null
+  if (declaration.by === "source") return declaration.encoding
   const codec = codecs[found === undefined || found === "utf-8" ? "iso-8859-1" : found]
   const start = head.subarray(found === "utf-8" ? 3 : 0, declarationBytesMax)
   return inDeclaration(
@@ -264,16 +264,16 @@ const declaredName = (
 const labelOf = (name: string): Encoding | "utf-16" | undefined => labels[name.toLowerCase()]
 
 /** Encoding of a file by its first bytes, its declaration and the charset parameter. */
-const encodingOf = (head: Uint8Array, { charset, declared }: DeclaredEncodings): Encoding => {
+const encodingOf = (head: Uint8Array, { charset, declaration }: DeclaredEncodings): Encoding => {
   const signature = signatures.find(({ bytes }) => startsWith(head, bytes))
   if (signature !== undefined) {
     throw malformed(`The file is ${signature.is}; text in ${accepted} is read.`, beginning)
   }
-  const isXml = declared?.by === "xml"
+  const isXml = declaration?.by === "xml"
   const found = [...marks, ...(isXml ? patterns : [])].find(({ bytes }) =>
     startsWith(head, bytes)
   )?.is
-  const name = declaredName(head, declared, found)
+  const name = declaredName(head, declaration, found)
   const label = name === null ? null : labelOf(name)
   if (label === undefined) {
     throw malformed(
@@ -302,9 +302,9 @@ const encodingOf = (head: Uint8Array, { charset, declared }: DeclaredEncodings):
 }
 
 /** Checks whether the first bytes suffice to decide the encoding. */
-const suffices = (head: Uint8Array, { declared }: DeclaredEncodings): boolean => {
+const suffices = (head: Uint8Array, { declaration }: DeclaredEncodings): boolean => {
   if (head.length < 4) return false
-  if (declared?.by !== "xml" || head.length >= declarationBytesMax) return true
+  if (declaration?.by !== "xml" || head.length >= declarationBytesMax) return true
   const text = latin1(head).replaceAll("\0", "")
   return (
     !/^(?:\u00ef\u00bb\u00bf|\u00ff\u00fe|\u00fe\u00ff)?<(?:$|\?)/u.test(text) ||

@@ -22,9 +22,9 @@ export const read = <E, R>(
   bytes: Stream.Stream<Uint8Array, E, R>
 ): Stream.Stream<StatementSource.Part, StatementSource.StatementFault | E, R> => {
   const { charset } = reading
-  const declared = { by: "source", encoding: "utf-8" } as const
+  const declaration = { by: "source", encoding: "utf-8" } as const
   return Steps.run(Steps.sliced(bytes), () =>
-    Steps.joined(decoder({ charset, declared }), readText(reading))
+    Steps.joined(decoder({ charset, declaration }), readText(reading))
   )
 }
 
@@ -207,8 +207,8 @@ const isOfPositions = ({ kind }: Reading): boolean => kind === "holdings" || kin
 
 /** Checks that members which the source and the sender state too agree with them. */
 const checkOwn = (header: StatementJson.Header, reading: Reading): void => {
-  const unlike = (stated: string | null | undefined, own: string | null | undefined): boolean =>
-    stated !== undefined && stated !== null && stated !== own
+  const unlike = (text: string | null | undefined, own: string | null | undefined): boolean =>
+    text !== undefined && text !== null && text !== own
   if (header.kind !== reading.kind) {
     throw refused("statement-field", `/kind: ${header.kind}; the source sends ${reading.kind}`)
   }

@@ -104,20 +104,20 @@ const add = ({ positions }: Account, self: Element): void => {
   const held = Values.magnitude(unitsWithin(Values.only(balance, "Qty")))
   const unavailable = Values.optional(self, "NotAvlblBal")
   const locked = unavailable === null ? null : Values.magnitude(unitsWithin(unavailable))
-  const kept = positions.get(asset) ?? {
+  const assetPosition = positions.get(asset) ?? {
     quantity: 0n,
     locked: null,
     places: new Set(),
     element: self
   }
   const place = placeOf(self)
-  if (kept.places.has(place)) {
+  if (assetPosition.places.has(place)) {
     throw refused("statement-assets", "An asset is twice at one safekeeping place.", self)
   }
-  kept.places.add(place)
-  kept.quantity += isShort ? -held : held
-  if (locked !== null) kept.locked = (kept.locked ?? 0n) + locked
-  positions.set(asset, kept)
+  assetPosition.places.add(place)
+  assetPosition.quantity += isShort ? -held : held
+  if (locked !== null) assetPosition.locked = (assetPosition.locked ?? 0n) + locked
+  positions.set(asset, assetPosition)
 }
 
 const lineOf = (

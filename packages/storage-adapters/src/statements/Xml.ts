@@ -37,7 +37,7 @@ export const read = <E, R>(
 ): Stream.Stream<StatementSource.Part, StatementSource.StatementFault | E, R> =>
   Steps.run(Steps.sliced(bytes), () =>
     Steps.joined(
-      decoder({ charset: reading.charset, declared: { by: "xml" } }),
+      decoder({ charset: reading.charset, declaration: { by: "xml" } }),
       walk(forms[reading.adapter], reading)
     )
   )

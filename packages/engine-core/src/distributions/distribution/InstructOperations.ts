@@ -40,7 +40,7 @@ const write = "instruct"
  */
 const instruct = Operation.defineForEngine("distribution.instruct", {
   doc: "Tells the registrar on the ledger which lines of a distribution it may deliver, and to whom.",
-  ...LineWrite.declared,
+  ...LineWrite.commonMembers,
   resource,
   plan: Effect.fn("distribution.instruct.plan")(function* (
     { distributionId },

@@ -51,7 +51,7 @@ const Touched = Schema.Struct({
 const ById = Schema.Struct({ distributionId: DistributionId })
 
 /** Members that the declarations of these operations share: resource, input, result and refusals. */
-export const declared = {
+export const commonMembers = {
   resource: {
     kind: "distribution",
     id: ({ distributionId }: typeof ById.Type) => distributionId,

@@ -7,7 +7,7 @@ import * as RecordView from "../../records/RecordView.ts"
 import { Records } from "../../records/Records.ts"
 import { type DistributionId, distributions } from "./Distribution.ts"
 import { shown } from "./DistributionView.ts"
-import { declared, lineWrites, type LineWriteStep } from "./LineWrite.ts"
+import { commonMembers, lineWrites, type LineWriteStep } from "./LineWrite.ts"
 
 /**
  * Records how many lines a step touches, in the transaction that plans it; 0 only where it was planned
@@ -54,7 +54,7 @@ export const touchedBy = Effect.fnUntraced(function* (
 
 /** Resource of these operations: a distribution, whose instrument they concern. */
 export const resource = {
-  ...declared.resource,
+  ...commonMembers.resource,
   concerns: Concerns.ofRecord(
     distributions,
     ({ distributionId }: { readonly distributionId: string }) => distributionId

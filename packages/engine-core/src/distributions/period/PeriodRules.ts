@@ -167,12 +167,12 @@ const periodOf = <P extends PeriodPoint, V extends Version>(
   const { before, points } = reachingInto(dated, { firstDay, recordDate })
   const last = points.at(-1)
   if (last === undefined) return undefined
-  const kept =
+  const precedingPeriod =
     previous !== null && !Date.isBefore(previous.recordDate, scheduledFrom) ? previous : null
   const fromPoint = {
     par: () => before?.point ?? null,
-    accumulating: () => kept?.fromPoint ?? startOf(dated, scheduledFrom),
-    rebasing: () => kept?.toPoint ?? startOf(dated, scheduledFrom)
+    accumulating: () => precedingPeriod?.fromPoint ?? startOf(dated, scheduledFrom),
+    rebasing: () => precedingPeriod?.toPoint ?? startOf(dated, scheduledFrom)
   }[terms.manifest.valuation]()
   return { ...dates, firstDay, before, points, fromPoint, toPoint: last.point }
 }

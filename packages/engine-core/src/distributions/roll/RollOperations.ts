@@ -26,7 +26,7 @@ export const roll = Operation.defineOnLedger("distribution.roll", {
   route: "POST /v1/distributions/{distributionId}:roll",
   makers: ["operator"],
   approvers: 0,
-  ...LineWrite.declared,
+  ...LineWrite.commonMembers,
   resource,
   // Until another line of the distribution is delivered.
   lasts: ({ distributionId }) =>

@@ -47,15 +47,15 @@ export type Attribute = typeof Attribute.Type
 
 const valueMax = 200
 /** Value as stored: earlier ones may hold characters that requests no longer name. */
-const kept = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(valueMax))
+const storedValue = Schema.String.check(Schema.isMinLength(1), Schema.isMaxLength(valueMax))
 const readable = ReadableText.line(valueMax)
 
 /** Largest number of attributes in one request. */
 const entriesMax = 32
 
-const stated = {
+const statedMembers = {
   name: Schema.String.check(Schema.isPattern(/^[a-z][a-z0-9-]{0,63}$/)),
-  value: kept,
+  value: storedValue,
   validFrom: Field.optional(Instant.schema),
   validUntil: Field.optional(Instant.schema),
   evidenceHash: Field.digest
@@ -92,14 +92,14 @@ const unreadable = ({ value }: { readonly value: string }) =>
   ReadableText.isLine(value) ? undefined : { path: ["value"], issue: "a text that can be read" }
 
 /** An eligibility attribute as a caller states it, before its evidence is verified. */
-export const StatedAttribute = Schema.Struct({ ...stated, value: readable }).check(
+export const StatedAttribute = Schema.Struct({ ...statedMembers, value: readable }).check(
   Schema.makeFilter(misformed)
 )
 export type StatedAttribute = typeof StatedAttribute.Type
 export const StatedList = Schema.Array(StatedAttribute).check(
   Schema.isMaxLength(entriesMax),
-  Schema.makeFilter((stated: ReadonlyArray<StatedAttribute>) =>
-    new Set(stated.map(({ name }) => name)).size === stated.length
+  Schema.makeFilter((attributes: ReadonlyArray<StatedAttribute>) =>
+    new Set(attributes.map(({ name }) => name)).size === attributes.length
       ? undefined
       : "attributes of different names"
   )
@@ -107,7 +107,7 @@ export const StatedList = Schema.Array(StatedAttribute).check(
 
 /** An attribute as the venue sets it, with the state it is to have. */
 export const Changed = Schema.Struct({
-  ...stated,
+  ...statedMembers,
   state: Schema.Literals(["pending", "valid", "rejected", "revoked"])
 }).check(
   // A value that was stored in another form can still be rejected or revoked.

@@ -118,8 +118,8 @@ const changed = (attributes: Attributes, to: Change, by: ChangeOrigin): Attribut
   const verified = attributes.filter(
     (attribute) => attribute.name === to.name && !isStated(attribute)
   )
-  const stated = statedOf(attributes, to)
-  const made = decided(stated, to, by)
+  const pendingAttribute = statedOf(attributes, to)
+  const made = decided(pendingAttribute, to, by)
   return to.state === "valid" ? [...others, made] : [...others, ...verified, made]
 }
 
@@ -127,26 +127,28 @@ const statedOf = (attributes: Attributes, to: Change): Attribute | undefined =>
   attributes.find((attribute) => attribute.state === "pending" && isOf(attribute, to))
 
 /** Checks whether a decision is about this statement: the same name and value on the same evidence. */
-const isOf = (stated: Attribute, to: Change): boolean =>
-  stated.name === to.name && stated.value === to.value && stated.evidenceHash === to.evidenceHash
+const isOf = (attribute: Attribute, to: Change): boolean =>
+  attribute.name === to.name &&
+  attribute.value === to.value &&
+  attribute.evidenceHash === to.evidenceHash
 
 const triggers = { valid: "verify", rejected: "reject" } as const
 
 /** Decides the pending attribute, or opens a new one in the state that the call names. */
 const decided = (
-  stated: Attribute | undefined,
+  pendingAttribute: Attribute | undefined,
   to: Change,
   { now, setBy }: ChangeOrigin
 ): Attribute => {
   const on = to.state === "valid" || to.state === "rejected" ? triggers[to.state] : undefined
-  if (stated === undefined || on === undefined) {
+  if (pendingAttribute === undefined || on === undefined) {
     return { ...to, validFrom: to.validFrom ?? now, setBy }
   }
   return {
-    ...stated,
-    state: Machine.follow(AttributeMachine, stated.state, on),
-    validFrom: to.validFrom ?? stated.validFrom,
-    validUntil: to.validUntil ?? stated.validUntil,
+    ...pendingAttribute,
+    state: Machine.follow(AttributeMachine, pendingAttribute.state, on),
+    validFrom: to.validFrom ?? pendingAttribute.validFrom,
+    validUntil: to.validUntil ?? pendingAttribute.validUntil,
     setBy
   }
 }

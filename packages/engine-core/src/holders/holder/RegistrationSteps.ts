@@ -82,7 +82,7 @@ export const invite = Effect.fnUntraced(function* (
     predecessor: null,
     attributesDigest: crypto.sha256(
       AttributeRules.digestText(
-        attributes.map((stated) => ({ ...stated, state: AttributeMachine.initial }))
+        attributes.map((attribute) => ({ ...attribute, state: AttributeMachine.initial }))
       )
     ),
     validUntil: input.validUntil
@@ -134,9 +134,9 @@ export const shownResult = Effect.fnUntraced(function* (input: NamedHolder) {
 })
 
 /** A stated attribute whose evidence is not verified. */
-const pending = (stated: StatedAttribute, act: OperationAct): Attribute => ({
-  ...stated,
+const pending = (attribute: StatedAttribute, act: OperationAct): Attribute => ({
+  ...attribute,
   state: AttributeMachine.initial,
-  validFrom: stated.validFrom ?? act.now,
+  validFrom: attribute.validFrom ?? act.now,
   setBy: act.actor
 })

@@ -71,10 +71,10 @@ export const ofMint = (mint: {
 
 const costOf = ({
   currency,
-  ...given
+  ...inputs
 }: {
   readonly units: Decimal.Decimal
   readonly price: Decimal.Decimal
   readonly currency: string
 }): Decimal.Decimal =>
-  Formula.compute(lotCost, { ...given, cashDecimals: Currency.decimals(currency) }).cost
+  Formula.compute(lotCost, { ...inputs, cashDecimals: Currency.decimals(currency) }).cost

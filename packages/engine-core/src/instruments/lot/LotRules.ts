@@ -140,8 +140,8 @@ interface SharedAmount {
   readonly currency: string
 }
 
-const shareOf = ({ currency, ...given }: SharedAmount): Decimal.Decimal =>
-  Formula.compute(lotPart, { ...given, cashDecimals: Currency.decimals(currency) }).share
+const shareOf = ({ currency, ...inputs }: SharedAmount): Decimal.Decimal =>
+  Formula.compute(lotPart, { ...inputs, cashDecimals: Currency.decimals(currency) }).share
 
 /** The giver's lot after the units of the part have left it. */
 export const leftOf = ({ lot, ...part }: Part): Lot => evolve(lot, part)

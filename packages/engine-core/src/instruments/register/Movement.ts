@@ -35,7 +35,7 @@ const fields = {
 
 export const View = Schema.Struct(fields)
 
-const kept = {
+const storedFields = {
   registrar: Party.schema,
   ...fields,
   /**
@@ -52,14 +52,14 @@ const kept = {
 
 /** Movement on the axis of its instrument: `balanceAfter` is the instrument's supply. */
 export const Movement = Schema.Struct({
-  ...kept,
+  ...storedFields,
   /** Number of parties that hold units after the movement. */
   holdersAfter: Integer.schema
 })
 export type Movement = typeof Movement.Type
 
 /** Movement on the axis of one party: `balanceAfter` is the party's units of the instrument. */
-export const PartyMovement = Schema.Struct({ ...kept, party: Party.schema })
+export const PartyMovement = Schema.Struct({ ...storedFields, party: Party.schema })
 export type PartyMovement = typeof PartyMovement.Type
 
 type MovementKey = Pick<Movement, "registrar" | "instrumentId" | "seq">

@@ -231,7 +231,7 @@ const shortfallOf = (
     )
   )
   const owed = Decimal.subtract(gross.redeemed, paidApart)
-  const kept = Decimal.subtract(gross.subscribed, gross.refunded)
-  const brought = Decimal.sum([kept, ...cycle.allocations.map(({ amount }) => amount)])
+  const netSubscribed = Decimal.subtract(gross.subscribed, gross.refunded)
+  const brought = Decimal.sum([netSubscribed, ...cycle.allocations.map(({ amount }) => amount)])
   return Decimal.max(Decimal.zero, Decimal.subtract(owed, brought))
 }

@@ -111,9 +111,9 @@ const copiesOf = Effect.fnUntraced(function* (
   const statements = yield* records.many(externalStatements, statementIds)
   const byId = new Map(statements.map((self) => [self.externalStatementId as string, self]))
   const lines = places.map((place) => ({ ...place, statementId: place.statementId as never }))
-  const stated = yield* entriesNamed(lines, statements)
+  const entryByLine = yield* entriesNamed(lines, statements)
   const candidates = lines.flatMap((place) => {
-    const [other, entry] = [byId.get(place.statementId), stated.get(Cash.nameOf(place))]
+    const [other, entry] = [byId.get(place.statementId), entryByLine.get(Cash.nameOf(place))]
     if (other === undefined || entry === undefined) return []
     // Statements that follow one another in a day repeat no entry of each other.
     const follows =
@@ -215,9 +215,9 @@ export const prunables = Effect.fnUntraced(function* (
   }
   // A statement that stays may hold copies of the others' entries: judged again until none is left.
   for (let isOver = false; !isOver; ) {
-    const kept = found.filter(mustStay)
-    for (const { statement } of kept) ids.delete(statement.externalStatementId)
-    isOver = kept.length === 0
+    const stayingStatements = found.filter(mustStay)
+    for (const { statement } of stayingStatements) ids.delete(statement.externalStatementId)
+    isOver = stayingStatements.length === 0
   }
   return { ids, found: found.filter(({ statement }) => !stays(statement.externalStatementId)) }
 })

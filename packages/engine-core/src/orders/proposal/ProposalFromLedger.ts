@@ -67,10 +67,10 @@ const endings: Readonly<Record<string, ProposalEnd>> = {
  */
 export const reading = <T extends Template>(
   template: T,
-  declared: ProposalDeclaration<T>
+  declaration: ProposalDeclaration<T>
 ): FromLedger => {
   const { created } = TypedFromLedger.of(template, {
-    created: (payload, node) => proposed(declared, payload, node)
+    created: (payload, node) => proposed(declaration, payload, node)
   })
   return {
     template: template.typeRef,
@@ -78,7 +78,7 @@ export const reading = <T extends Template>(
     exercised: (choice, payload, node, { consuming, result }) => {
       const typed = decodePayload(template, payload)
       if (!consuming || Result.isFailure(typed) || isSignature(result)) return Effect.void
-      const id = declared.idOf?.(typed.success) ?? node.contractId
+      const id = declaration.idOf?.(typed.success) ?? node.contractId
       return ended(id, endings[choice] ?? "ended", node)
     }
   }
@@ -99,12 +99,12 @@ const proposed = Effect.fnUntraced(function* <T extends Template>(
   const instrument = instrumentOf === undefined ? {} : yield* instrumentOf(payload)
   if (instrument === null) return
   const members: ProposalMembers = { ...stating, ...instrument }
-  const { holder, holderId: _, instrumentId, registrar, ...stated } = members
+  const { holder, holderId: _, instrumentId, registrar, ...proposalMembers } = members
   const proposalId = idOf?.(payload) ?? node.contractId
   const existing = yield* records.find(proposals, proposalId)
   if (Option.isSome(existing)) {
     if (existing.value.cid === node.contractId) return
-    const fact = { on: "sign", cid: node.contractId, awaiting: stated.awaiting } as const
+    const fact = { on: "sign", cid: node.contractId, awaiting: proposalMembers.awaiting } as const
     yield* records.append(proposals, existing.value, fact, node.act)
     return
   }
@@ -114,7 +114,7 @@ const proposed = Effect.fnUntraced(function* <T extends Template>(
     proposalId,
     kind,
     action,
-    ...stated,
+    ...proposalMembers,
     ...subject,
     cid: node.contractId,
     at: node.effectiveAt,

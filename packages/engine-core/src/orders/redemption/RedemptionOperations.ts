@@ -35,7 +35,7 @@ const resource = {
   concerns: Concerns.ofRecord(redemptions, ({ redemptionId }: ById) => redemptionId)
 } as const
 
-const declared = {
+const commonMembers = {
   approvers: 0,
   resource,
   result: RedemptionView.RedemptionView,
@@ -45,7 +45,7 @@ const declared = {
 const shown = shownAfter(redemptions, RedemptionView.of)
 
 const withdraw = Operation.defineOnLedger("redemption.withdraw", {
-  ...declared,
+  ...commonMembers,
   doc: "Withdraws a redemption before its units are burned; its allocations go back.",
   route: "POST /v1/redemptions/{redemptionId}:withdraw",
   makers: ["operator", "app"],
@@ -59,7 +59,7 @@ const withdraw = Operation.defineOnLedger("redemption.withdraw", {
 })
 
 const release = Operation.defineOnLedger("redemption.release", {
-  ...declared,
+  ...commonMembers,
   doc: "Releases a priced redemption before its units are burned; its allocations go back.",
   route: "POST /v1/redemptions/{redemptionId}:release",
   makers: ["operator"],
@@ -73,7 +73,7 @@ const release = Operation.defineOnLedger("redemption.release", {
 })
 
 export const settle = Operation.defineOnLedger("redemption.settle", {
-  ...declared,
+  ...commonMembers,
   figuresFor: "every-role",
   doc: "Closes a burned redemption whose cash was paid; a ledger-paid one is burned and paid in one transaction.",
   route: "POST /v1/redemptions/{redemptionId}:settle",

@@ -50,7 +50,7 @@ const resource = {
   concerns: Concerns.ofRecord(subscriptions, ({ subscriptionId }: ById) => subscriptionId)
 } as const
 
-const declared = {
+const commonMembers = {
   approvers: 0,
   resource,
   result: SubscriptionView.SubscriptionView,
@@ -64,7 +64,7 @@ const viewOf = (self: Stored<Subscription>, { now }: OperationAct) =>
   Effect.map(withRemaining([self]), ([order = self]) => SubscriptionView.of(order, now))
 
 const withdraw = Operation.defineOnLedger("subscription.withdraw", {
-  ...declared,
+  ...commonMembers,
   doc: "Withdraws an order before it is priced.",
   route: "POST /v1/subscriptions/{subscriptionId}:withdraw",
   makers: ["operator", "app"],
@@ -81,7 +81,7 @@ const withdraw = Operation.defineOnLedger("subscription.withdraw", {
 })
 
 const release = Operation.defineOnLedger("subscription.release", {
-  ...declared,
+  ...commonMembers,
   doc: "Releases a priced order undelivered: allocated cash goes back, and bank lines that paid it may be used again.",
   route: "POST /v1/subscriptions/{subscriptionId}:release",
   makers: ["operator"],
@@ -96,7 +96,7 @@ const release = Operation.defineOnLedger("subscription.release", {
 })
 
 export const deliver = Operation.defineOnLedger("subscription.deliver", {
-  ...declared,
+  ...commonMembers,
   figuresFor: "every-role",
   doc: "Has a wire-paid order's units minted: by the market where one is agreed, else on request.",
   route: "POST /v1/subscriptions/{subscriptionId}:deliver",
@@ -115,7 +115,7 @@ export const deliver = Operation.defineOnLedger("subscription.deliver", {
 })
 
 export const settle = Operation.defineOnLedger("subscription.settle", {
-  ...declared,
+  ...commonMembers,
   figuresFor: "every-role",
   doc: "Closes a delivered order whose cash is in; a ledger-paid one is paid, minted and closed in one, its refund paid back in the same transaction. By wire a refund is paid by the bank lines in `refunds`: named as the order closes, or later, in parts, while the closed order still owes it.",
   route: "POST /v1/subscriptions/{subscriptionId}:settle",

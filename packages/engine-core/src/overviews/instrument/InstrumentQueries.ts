@@ -91,7 +91,7 @@ const statedAt = Effect.fnUntraced(function* (
   found: ReadonlyArray<Stored<Instrument>>,
   pin: Pin.ResolvedPin
 ) {
-  const stated = yield* Effect.forEach(
+  const latestNavs = yield* Effect.forEach(
     found,
     (instrument) =>
       isRecorded(instrument) && instrument.manifest.navFeed !== null
@@ -102,7 +102,7 @@ const statedAt = Effect.fnUntraced(function* (
         : Effect.succeed([]),
     { concurrency: feedsAtOnce }
   )
-  return new Map<string, LatestStatement | null>(stated.flat())
+  return new Map<string, LatestStatement | null>(latestNavs.flat())
 })
 
 /** Feeds that are looked up at the same time. */

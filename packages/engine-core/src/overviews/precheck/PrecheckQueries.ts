@@ -52,28 +52,28 @@ export const get = Read.one({
   params: Schema.Struct({ instrumentId: InstrumentId, act: actSchema, ...actParams }),
   value: PrecheckView,
   refuses: Judged.refusals,
-  run: Effect.fn("instruments.precheck")(function* ({ instrumentId, act, ...given }, asking) {
+  run: Effect.fn("instruments.precheck")(function* ({ instrumentId, act, ...params }, asking) {
     const { pin, role } = asking
     const operation = operations[act]
-    const members = yield* Effect.fromResult(membersOf(act, given))
+    const members = yield* Effect.fromResult(membersOf(act, params))
     const named = yield* namedBy(act, { instrumentId, pin })
     const input = yield* Effect.fromResult(inputOf(act, members, named))
-    const subject = yield* subjectOf(act, given, { instrumentId, asking })
-    const supposed = yield* supposedBy(act, given, { subject, pin })
+    const subject = yield* subjectOf(act, params, { instrumentId, asking })
+    const supposed = yield* supposedBy(act, params, { subject, pin })
     const records = PinnedRecords.at(yield* Records, pin, supposed)
     const then = Judged.actOf(asking)
     const judged = yield* Effect.gen(function* () {
       const rows = yield* Judged.rowsOf(operation, input, then)
       if (!Concealment.mayReadFigures(operation, role)) return { rows, figures: null }
       const derived = yield* Judged.derivedBy(operation, input, then)
-      const figures = derived ?? (yield* figuresOf(act, given, { instrumentId, now: then.now }))
+      const figures = derived ?? (yield* figuresOf(act, params, { instrumentId, now: then.now }))
       return { rows, figures }
     }).pipe(
       Effect.provideService(Records, records),
       Effect.updateService(LedgerReach.LedgerReach, LedgerReach.at(pin)),
       Effect.provideService(JudgedAt.JudgedAt, pin.judgedAt)
     )
-    const kept =
+    const figures =
       judged.figures === null
         ? null
         : Figures.shown({ figures: judged.figures, tolerance: Decimal.zero })
@@ -81,8 +81,8 @@ export const get = Read.one({
       act,
       allowed: judged.rows.every(({ ok }) => ok),
       gates: Concealment.rowsFor(judged.rows, role),
-      figures: kept,
-      figuresHash: kept === null ? null : Figures.hashOf(kept, yield* Crypto),
+      figures,
+      figuresHash: figures === null ? null : Figures.hashOf(figures, yield* Crypto),
       asOf: pin.offset
     }
   })

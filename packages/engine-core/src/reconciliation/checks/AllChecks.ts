@@ -35,7 +35,7 @@ const pages = [
 ]
 
 /** Exports of the pages that are checks; a page may export a part of one too. */
-const declared = pages.flatMap((page) =>
+const declaredChecks = pages.flatMap((page) =>
   Object.values<unknown>(page).filter(
     (exported): exported is Check =>
       typeof exported === "object" && exported !== null && "differences" in exported
@@ -44,7 +44,7 @@ const declared = pages.flatMap((page) =>
 
 /** The checks in the order they run. A name of the table that no page declares is a defect. */
 export const checks: ReadonlyArray<Check> = checkNames.map((checkName) => {
-  const [check, ...others] = declared.filter(({ name }) => name === checkName)
+  const [check, ...others] = declaredChecks.filter(({ name }) => name === checkName)
   if (check === undefined || others.length > 0) {
     throw new Error(
       `${checkName} is declared by ${others.length + (check ? 1 : 0)} checks, not by one`

@@ -201,7 +201,7 @@ const addEntries = Effect.fnUntraced(function* (
   const takenOfEntry = ({ copies }: EntryRules.BookedEntry): Decimal.Decimal =>
     Decimal.sum(copies.map((copy) => takenOf.get(nameOfCopy(copy)) ?? Decimal.zero))
   const contradictions = EntryRules.contradictionsOf(sharing)
-  const stated = new Set(contradictions.flatMap((each) => each.stated.map(nameOfCopy)))
+  const statedCopies = new Set(contradictions.flatMap((each) => each.stated.map(nameOfCopy)))
   const otherwise = new Set(contradictions.flatMap((each) => each.otherwise.map(nameOfCopy)))
   const byName = new Map(
     entries.flatMap((entry) => entry.copies.map((copy) => [nameOfCopy(copy), entry] as const))
@@ -218,7 +218,7 @@ const addEntries = Effect.fnUntraced(function* (
     const pair = reversals.has(booked) ? booked : reversed.get(booked)
     const isUndone = pair !== undefined && Decimal.isZero(takenOfEntry(pair))
     const isOtherwise = booked.copies.every(
-      (copy) => otherwise.has(nameOfCopy(copy)) && !stated.has(nameOfCopy(copy))
+      (copy) => otherwise.has(nameOfCopy(copy)) && !statedCopies.has(nameOfCopy(copy))
     )
     if (isUndone || isOtherwise || Decimal.atLeast(takenAmount, entry.amount)) continue
     UnmatchedSums.addTo(sums, [

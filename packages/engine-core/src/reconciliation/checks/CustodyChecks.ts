@@ -22,7 +22,7 @@ interface CustodyPosition {
   /** Locked on the ledger; null: the source maps the asset to none of the ledger. */
   readonly locked: Decimal.Decimal | null
   /** Sum of the statement's lines. */
-  readonly stated: Decimal.Decimal
+  readonly statedAmount: Decimal.Decimal
 }
 
 /** A statement of a custodian with its positions in a reserve's accounts. */
@@ -53,14 +53,14 @@ export const custodyReserve = Check.define("custody-reserve", {
         null
       ),
   differences: (statements: ReadonlyArray<CustodyStatement>, tolerance) => {
-    const all = statements.flatMap((stated) => ofCustodian(stated, tolerance))
+    const all = statements.flatMap((statement) => ofCustodian(statement, tolerance))
     const bySubject = Map.groupBy(all, ({ subject }) => `${subject.resourceKind}/${subject.id}`)
     return [...bySubject.values()].flatMap((found) => found.toSorted(largestFirst).slice(0, 1))
   },
   // Each statement with a blocking difference, not that of the largest alone.
   again: (statements: ReadonlyArray<CustodyStatement>, tolerance) =>
     statements
-      .flatMap((stated) => ofCustodian(stated, tolerance))
+      .flatMap((statement) => ofCustodian(statement, tolerance))
       .flatMap(({ severity, statementId }) => (severity === "blocking" ? (statementId ?? []) : []))
 })
 
@@ -69,7 +69,7 @@ const ofCustodian = (
   { reserveId, positions, businessDate, ...statement }: CustodyStatement,
   tolerance: Decimal.Decimal
 ) =>
-  positions.flatMap(({ asset, locked, stated }) =>
+  positions.flatMap(({ asset, locked, statedAmount }) =>
     compare({
       instrumentId: statement.instrumentId,
       subject:
@@ -80,7 +80,7 @@ const ofCustodian = (
       severity: locked === null ? "warning" : "blocking",
       unit: "units",
       expected: locked ?? Decimal.zero,
-      actual: stated,
+      actual: statedAmount,
       tolerance,
       comparedAt: statement.comparedAt,
       statementId: statement.statementId
@@ -116,9 +116,9 @@ const statementsByDate = Effect.fnUntraced(function* (
   const found = yield* Effect.forEach(InForce.statementsOf(sources), (element) =>
     InForce.orUnreadable(statedOf(element, { reserve, hashes, at }), element)
   )
-  const stated = found.flat()
-  const unread = stated.filter((each) => each instanceof Check.NotCompared)
-  const compared = stated.flatMap((each) => (each instanceof Check.NotCompared ? [] : [each]))
+  const readings = found.flat()
+  const unread = readings.filter((each) => each instanceof Check.NotCompared)
+  const compared = readings.flatMap((each) => (each instanceof Check.NotCompared ? [] : [each]))
   const byDate = Map.groupBy(compared, ({ businessDate }) => businessDate)
   return [...InForce.notesOf(sources), ...unread, ...byDate.values()]
 })
@@ -138,17 +138,17 @@ const statedOf = Effect.fnUntraced(function* (
 ) {
   yield* Statements.countOfLines(element.statement)
   const { pin, comparedAt } = yield* Statements.momentOf(element, at)
-  const stated: CustodyStatement = {
+  const statement: CustodyStatement = {
     ...Statements.ofStatement(element, comparedAt),
     reserveId: reserve.reserveId,
     positions: positionsOf({
       reserve,
       assets: element.source.assets ?? {},
       locked: yield* lockedOf(reserve, pin),
-      stated: yield* linesByAsset(element, hashes)
+      statedAmounts: yield* linesByAsset(element, hashes)
     })
   }
-  return [stated]
+  return [statement]
 })
 
 /** Sums of the statement's lines in these accounts, by the asset as the file names it. */
@@ -188,19 +188,21 @@ const positionsOf = (custody: {
   readonly reserve: Pick<Reserve, "terms" | "pending">
   readonly assets: NonNullable<InForce.SourceStatement["source"]["assets"]>
   readonly locked: ReadonlyMap<string, Decimal.Decimal>
-  readonly stated: ReadonlyMap<string, Decimal.Decimal>
+  readonly statedAmounts: ReadonlyMap<string, Decimal.Decimal>
 }): ReadonlyArray<CustodyPosition> => {
   const mapped = Map.groupBy(Object.entries(custody.assets), ([, asset]) => keyOf(asset))
   const mappedPositions = [...mapped].flatMap(([key, names]): ReadonlyArray<CustodyPosition> => {
-    const stated = Decimal.sum(names.map(([name]) => custody.stated.get(name) ?? Decimal.zero))
+    const statedAmount = Decimal.sum(
+      names.map(([name]) => custody.statedAmounts.get(name) ?? Decimal.zero)
+    )
     const [first] = names
     if (first === undefined) return []
     const locked = custody.locked.get(key) ?? Decimal.zero
-    return [{ asset: columnOf(first[1]), locked, stated }]
+    return [{ asset: columnOf(first[1]), locked, statedAmount }]
   })
-  const unmappedPositions = [...custody.stated].flatMap(
-    ([name, stated]): ReadonlyArray<CustodyPosition> =>
-      Object.hasOwn(custody.assets, name) ? [] : [{ asset: name, locked: null, stated }]
+  const unmappedPositions = [...custody.statedAmounts].flatMap(
+    ([name, statedAmount]): ReadonlyArray<CustodyPosition> =>
+      Object.hasOwn(custody.assets, name) ? [] : [{ asset: name, locked: null, statedAmount }]
   )
   return [...mappedPositions, ...unmappedPositions]
 }

@@ -187,9 +187,9 @@ const latestMove = Effect.fnUntraced(function* (
   if (fed === null) return []
   const { currency, externalSourceId, instrumentId } = fed
   const { guardrail } = fed.terms
-  const stated = yield* NavFeedLookups.statedOf(fed, pin)
-  if (stated === null) return []
-  const { accepted, official: nav, statementId } = stated
+  const latestNav = yield* NavFeedLookups.statedOf(fed, pin)
+  if (latestNav === null) return []
+  const { accepted, official: nav, statementId } = latestNav
   if (nav === null || guardrail === null || accepted === null) {
     const why = nav === null ? "ripcord" : guardrail === null ? "no-guardrail" : "no-accepted-price"
     const subject = { resourceKind: "external-source", id: externalSourceId } as const

@@ -364,10 +364,10 @@ const breaches = ({ pin }: Point): Stream.Stream<BreachedRecord, Unavailable, Re
   Stream.unwrap(
     Effect.gen(function* () {
       const records = yield* Records
-      const kept = yield* records.countBy(unexpectedFacts, "resourceKind", { pin })
-      const kinds = new Set([...kept.keys()].map((kind) => kindOf(kind).kind))
+      const countByKind = yield* records.countBy(unexpectedFacts, "resourceKind", { pin })
+      const kinds = new Set([...countByKind.keys()].map((kind) => kindOf(kind).kind))
       const countsOf = (resourceKind: string) =>
-        kept.has(resourceKind)
+        countByKind.has(resourceKind)
           ? records.countBy(unexpectedFacts, "resourceId", {
               pin,
               where: { resourceKind: [resourceKind] }

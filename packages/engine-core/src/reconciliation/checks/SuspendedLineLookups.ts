@@ -101,7 +101,7 @@ const hasDistribution = Effect.fnUntraced(function* (
 /** A balance of a segregated account, with the statement that has it and the pin of its moment. */
 interface AccountBalance {
   readonly element: SourceStatement
-  readonly stated: AccountStatement
+  readonly accountStatement: AccountStatement
   readonly pin: Pin.ResolvedPin
 }
 
@@ -158,7 +158,7 @@ const statedOf = Effect.fnUntraced(function* (instrument: InstrumentIdentity, at
       const { statement } = element
       return yield* momentOf(element, at).pipe(
         Effect.map(({ pin: then, comparedAt }): AccountBalance | Note => {
-          const stated: AccountStatement = {
+          const accountStatement: AccountStatement = {
             externalAccountId,
             statementId: statement.externalStatementId,
             businessDate: statement.businessDate,
@@ -166,7 +166,7 @@ const statedOf = Effect.fnUntraced(function* (instrument: InstrumentIdentity, at
             closing: statement.closing,
             comparedAt
           }
-          return { element, stated, pin: then }
+          return { element, accountStatement, pin: then }
         }),
         Effect.catchTag("CheckNotRun", ({ why }) => Effect.succeed(unreadable(element, why)))
       )
@@ -217,24 +217,28 @@ export const segregated = (instrument: InstrumentIdentity, at: Point): NotedFact
       if (!(yield* hasDistribution(instrument, at))) return []
       const found = yield* statedOf(instrument, at)
       const sources = yield* allSourcesOf(instrument, at, ["cash"])
-      const { facts: stated, notes } = factsAndNotes(found)
-      const byCurrency = Map.groupBy(stated, (each) => each.stated.currency)
+      const { facts: statements, notes } = factsAndNotes(found)
+      const byCurrency = Map.groupBy(statements, (each) => each.accountStatement.currency)
       const facts = yield* Effect.forEach([...byCurrency.values()], (accounts) =>
         Effect.gen(function* () {
           const [first, ...others] = accounts
           if (first === undefined) return yield* Effect.die(new Error("a group has an account"))
-          const balances = [first.stated, ...others.map((other) => other.stated)] as const
+          const balances = [
+            first.accountStatement,
+            ...others.map((other) => other.accountStatement)
+          ] as const
           const summed = together(balances)
           if (Result.isFailure(summed)) {
             const why = summed.failure
-            const unclosed = accounts.filter((each) => each.stated.closing === null)
+            const unclosed = accounts.filter((each) => each.accountStatement.closing === null)
             return (why === "closing-missing" ? unclosed : accounts).map(({ element }) =>
               unreadable(element, why)
             )
           }
           const { comparedAt, currency } = summed.success
           const pin =
-            accounts.find((each) => each.stated.comparedAt === comparedAt)?.pin ?? first.pin
+            accounts.find((each) => each.accountStatement.comparedAt === comparedAt)?.pin ??
+            first.pin
           const suspended = (yield* suspendedAt(instrument, pin)).get(currency) ?? Decimal.zero
           return [
             ...balances.flatMap(({ externalAccountId }) =>

@@ -33,9 +33,9 @@ export const against = ({
   const { pending, locked } = reserve
   const waiting =
     pending !== null && Instant.isBefore(now, pending.effectiveAt) ? pending.amendmentId : null
-  const kept = new Set(terms.assets.map(({ asset }) => keyOf(asset)))
+  const assetKeys = new Set(terms.assets.map(({ asset }) => keyOf(asset)))
   const left = locked.find(
-    ({ asset, amount }) => Decimal.isPositive(amount) && !kept.has(keyOf(asset))
+    ({ asset, amount }) => Decimal.isPositive(amount) && !assetKeys.has(keyOf(asset))
   )
   return [
     condition("reserve-active", reserve.state === "active", {

@@ -23,14 +23,14 @@ const opened = Effect.fnUntraced(function* (
   start: Parameters<typeof StartedSteps.membersOf>[2],
   node: Node
 ) {
-  const stated = {
+  const contractMembers = {
     id: mintId,
     ...{ reserveId, party: depositor, asset, units },
     partyName: "depositor",
     deadline: executeBefore,
     heldCid: allocationCid
   } as const
-  const members = yield* StartedSteps.membersOf(mints, stated, start, node)
+  const members = yield* StartedSteps.membersOf(mints, contractMembers, start, node)
   if (members === null) return
   const self = {
     mintId: Schema.decodeSync(MintId)(mintId),

@@ -53,10 +53,10 @@ const contextOf = Effect.fnUntraced(function* (
  */
 const assetCredentialOf = Effect.fnUntraced(function* (asset: Field.Asset, party: Party.Party) {
   const records = yield* Records
-  const given = { assetCredential: "given", credentialCid: null } as const
+  const sufficient = { assetCredential: "given", credentialCid: null } as const
   const instrument = Option.getOrNull(yield* records.find(instruments, asset.id))
-  if (instrument === null || instrument.registrar !== asset.admin) return given
-  if ((yield* AdmissionLookups.requiredOf(instrument)).length === 0) return given
+  if (instrument === null || instrument.registrar !== asset.admin) return sufficient
+  if ((yield* AdmissionLookups.requiredOf(instrument)).length === 0) return sufficient
   const missing = { assetCredential: "missing", credentialCid: null } as const
   const holder = Option.getOrNull(yield* records.find(holderParties, party))
   if (holder === null) return missing

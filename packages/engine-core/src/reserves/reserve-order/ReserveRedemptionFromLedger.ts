@@ -21,14 +21,14 @@ const opened = Effect.fnUntraced(function* (
   start: Parameters<typeof StartedSteps.membersOf>[2],
   node: Node
 ) {
-  const stated = {
+  const contractMembers = {
     id: reserveRedemptionId,
     ...{ reserveId, party: owner, asset, units },
     partyName: "owner",
     deadline: order.executeBefore,
     heldCid: order.lockedUnitsCid
   } as const
-  const members = yield* StartedSteps.membersOf(reserveRedemptions, stated, start, node)
+  const members = yield* StartedSteps.membersOf(reserveRedemptions, contractMembers, start, node)
   if (members === null) return
   const self = {
     reserveRedemptionId: Schema.decodeSync(ReserveRedemptionId)(reserveRedemptionId),

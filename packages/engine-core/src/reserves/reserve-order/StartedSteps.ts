@@ -75,21 +75,21 @@ export const follow = <R extends Members>(collection: Collection<R, Fact>) =>
  */
 export const membersOf = Effect.fnUntraced(function* <R extends Members>(
   collection: Collection<R, Fact>,
-  { id, partyName, ...stated }: ContractMembers,
+  { id, partyName, ...contract }: ContractMembers,
   start: Prices & Pick<Members, "orderCid">,
   node: Node
 ) {
   const records = yield* Records
-  const reserve = Option.getOrNull(yield* records.find(reserves, stated.reserveId))
-  const holderId = yield* holderOf(stated.party)
+  const reserve = Option.getOrNull(yield* records.find(reserves, contract.reserveId))
+  const holderId = yield* holderOf(contract.party)
   if (reserve === null || holderId === null) {
     const detail = reserve === null ? "There is no such reserve." : `The ${partyName} is no holder.`
     yield* follow(collection).keepBreach(node, id, { on: "open", detail })
     return null
   }
-  const isReady = stated.heldCid !== null
+  const isReady = contract.heldCid !== null
   const members: Members = {
-    ...stated,
+    ...contract,
     instrumentId: Schema.decodeSync(InstrumentId)(reserve.instrumentId),
     registrar: reserve.issuer,
     holder: reserve.holder,

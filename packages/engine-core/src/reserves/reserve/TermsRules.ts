@@ -108,9 +108,9 @@ export const infeasible = (
   for (const { haircut, maxShare } of ordered) {
     const cap = maxShare === null ? left : Rational.multiply(Rational.of(maxShare), required)
     const filled = Rational.min(left, cap)
-    const kept = Rational.subtract(Rational.one, Rational.of(haircut))
+    const afterHaircut = Rational.subtract(Rational.one, Rational.of(haircut))
     left = Rational.subtract(left, filled)
-    worth = Rational.add(worth, Rational.divide(filled, kept))
+    worth = Rational.add(worth, Rational.divide(filled, afterHaircut))
   }
   if (Rational.isPositive(left)) return { reason: "uncovered", uncovered: shown(left) }
   return isAccumulating && Rational.greaterThan(worth, Rational.one)

@@ -204,14 +204,16 @@ export const contradictionsOf = (lines: ReadonlyArray<BookedLine>): ReadonlyArra
       const [line] = shared
       if (key === null || line === undefined) return []
       const { bankReference, bookingDate } = line.entry
-      let stated: ReadonlyArray<BookedLine> = []
+      let statedLines: ReadonlyArray<BookedLine> = []
       return [...Map.groupBy(shared, groupOf).values()].flatMap((group) => {
-        if (hasAll(group, stated)) {
-          stated = group
+        if (hasAll(group, statedLines)) {
+          statedLines = group
           return []
         }
-        if (hasAll(stated, group)) return []
-        return [{ bankReference: bankReference ?? "", bookingDate, stated, otherwise: group }]
+        if (hasAll(statedLines, group)) return []
+        return [
+          { bankReference: bankReference ?? "", bookingDate, stated: statedLines, otherwise: group }
+        ]
       })
     }
   )

@@ -53,12 +53,12 @@ export const of = (
   route: Route,
   table: RefusalTable = Catalogue.builtIn.refusals
 ): ReadonlyArray<Refusal.Slug> => {
-  const given = new Set<string>([
+  const slugs = new Set<string>([
     ...always,
     ...(route.admits.by === "anyone" ? [] : signedIn),
     ...(route.bodyMax === 0 ? [] : withBody),
     ...route.refuses
   ])
   // Cast: the keys of the table are slugs.
-  return (Object.keys(table) as Array<Refusal.Slug>).filter((slug) => given.has(slug))
+  return (Object.keys(table) as Array<Refusal.Slug>).filter((slug) => slugs.has(slug))
 }

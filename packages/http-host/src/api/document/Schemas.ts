@@ -142,6 +142,6 @@ export const withoutDoubles = (schemas: JsonObject) => {
     const original = same.get(componentOf(object) ?? "")
     return original === undefined ? object : { ...object, $ref: `#/components/schemas/${original}` }
   }
-  const kept = Object.entries(schemas).filter(([name]) => !same.has(name))
-  return { schemas: Object.fromEntries(kept), redirect }
+  const entries = Object.entries(schemas).filter(([name]) => !same.has(name))
+  return { schemas: Object.fromEntries(entries), redirect }
 }

@@ -16,7 +16,7 @@ import {
  */
 export const parameters = (
   paths: JsonObject,
-  declared: JsonObject
+  declaredParameters: JsonObject
 ): { readonly paths: JsonObject; readonly parameters: JsonObject } => {
   const counts = new Map<string, Map<string, number>>()
   for (const parameter of operationsOf(paths).flatMap(parametersOf)) {
@@ -28,7 +28,8 @@ export const parameters = (
   const shared = new Map<string, string>()
   for (const [name, variants] of counts) {
     const [most] = [...variants].toSorted(([, a], [, b]) => b - a)
-    if (most !== undefined && most[1] > 1 && declared[name] === undefined) shared.set(name, most[0])
+    if (most !== undefined && most[1] > 1 && declaredParameters[name] === undefined)
+      shared.set(name, most[0])
   }
   const referred = (parameter: JsonObject): JsonObject => {
     const name = nameOf(parameter)
@@ -36,7 +37,7 @@ export const parameters = (
       ? { $ref: `#/components/parameters/${name}` }
       : parameter
   }
-  const all = { ...declared }
+  const all = { ...declaredParameters }
   for (const [name, text] of shared) Object.assign(all, { [name]: JSON.parse(text) })
   return {
     parameters: sorted(all),

@@ -54,13 +54,13 @@ export const make = (
       ]
     }
   }
-  const declared = { ...sent, ...reader.copies() }
-  for (const name of Object.keys(declared)) {
+  const ownSchemas = { ...sent, ...reader.copies() }
+  for (const name of Object.keys(ownSchemas)) {
     if (schemas[name] !== undefined) throw new Error(`two schemas are called ${name}`)
   }
   return {
-    schemas: { ...schemas, ...answers, ...declared },
-    sent: new Set([...Object.keys(declared), ...Object.keys(answers)]),
+    schemas: { ...schemas, ...answers, ...ownSchemas },
+    sent: new Set([...Object.keys(ownSchemas), ...Object.keys(answers)]),
     bodies
   }
 }

@@ -71,15 +71,15 @@ export const laws: ReadonlyArray<Law> = grouped("time and horizon", [
     needs: "pruning",
     check: Effect.gen(function* () {
       const scene = yield* Scene.open
-      const kept = yield* scene.venue.submit(Scene.submission(scene, Scene.proposal(scene)))
-      const { contractId } = yield* Scene.soleCreated(kept)
+      const atHorizon = yield* scene.venue.submit(Scene.submission(scene, Scene.proposal(scene)))
+      const { contractId } = yield* Scene.soleCreated(atHorizon)
       const next = yield* scene.venue.submit(Scene.submission(scene, Scene.proposal(scene)))
-      yield* scene.prune(kept.offset)
+      yield* scene.prune(atHorizon.offset)
       const end = yield* scene.venue.ledgerEnd
-      expect(yield* scene.venue.horizon, "the horizon after pruning").toBe(kept.offset)
-      const below = Offset.of(kept.offset - 1)
+      expect(yield* scene.venue.horizon, "the horizon after pruning").toBe(atHorizon.offset)
+      const below = Offset.of(atHorizon.offset - 1)
       const early = Scene.transactions(scene.venue, { after: below, through: end })
-      const before = { _tag: "BeforeHorizon", earliest: kept.offset }
+      const before = { _tag: "BeforeHorizon", earliest: atHorizon.offset }
       expect(
         yield* Scene.failure(early),
         "how updates from below the horizon are answered"
@@ -88,7 +88,10 @@ export const laws: ReadonlyArray<Law> = grouped("time and horizon", [
         yield* Scene.failure(Scene.active(scene.venue, below)),
         "how active contracts below the horizon are answered"
       ).toMatchObject(before)
-      const after = yield* Scene.transactions(scene.venue, { after: kept.offset, through: end })
+      const after = yield* Scene.transactions(scene.venue, {
+        after: atHorizon.offset,
+        through: end
+      })
       expect(
         after.map(({ offset }) => offset),
         "the offsets after the horizon"

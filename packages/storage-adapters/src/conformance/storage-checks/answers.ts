@@ -129,10 +129,10 @@ export const answers: ReadonlyArray<Check> = [
     const turns = Array.from({ length: 40 }, (_, n) => n)
     const inTurn = <A, E, R>(act: (n: number) => Effect.Effect<A, E, R>) =>
       Effect.forEach(turns, (n) => Effect.andThen(Effect.yieldNow, act(n)), { concurrency: 4 })
-    const [, given] = yield* Effect.all([inTurn(write), inTurn(ask)], { concurrency: 2 })
+    const [, stamps] = yield* Effect.all([inTurn(write), inTurn(ask)], { concurrency: 2 })
     const { events } = yield* feed.read({ order: "asc", after: start, limit: 99, type: [type] })
     yield* same("the events", events.length, 40)
-    const wrong = given.filter(({ at, seq }) =>
+    const wrong = stamps.filter(({ at, seq }) =>
       events.some((row) => (row.at ?? "") <= at !== row.seq <= seq)
     )
     yield* same("the answers that a stamp contradicts", wrong, [])

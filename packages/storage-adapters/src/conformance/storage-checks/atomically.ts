@@ -207,18 +207,18 @@ export const atomically: ReadonlyArray<Check> = [
   ),
   check(PORT, "leaves nothing of a run that failed inside another that went on", function* () {
     const { run } = yield* Atomically
-    const kept = yield* writes(yield* fresh("kept"))
+    const outerWrites = yield* writes(yield* fresh("kept"))
     const lost = yield* writes(yield* fresh("lost"))
-    const all = (writes: typeof kept) =>
+    const all = (writes: typeof outerWrites) =>
       Effect.forEach(writes.steps, ([, step]) => step, { discard: true })
     yield* run(
       Effect.gen(function* () {
         yield* Effect.exit(run(Effect.andThen(all(lost), Effect.fail("no"))))
-        yield* all(kept)
+        yield* all(outerWrites)
       })
     )
     yield* same("what the failed run left", yield* lost.seen, nothing)
-    yield* same("what the outer run wrote", yield* kept.seen, everything)
+    yield* same("what the outer run wrote", yield* outerWrites.seen, everything)
   }),
   check(PORT, "serves 64 transactions at a time, each of them whole", function* () {
     const { run } = yield* Atomically

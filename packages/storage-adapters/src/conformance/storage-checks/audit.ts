@@ -208,17 +208,17 @@ export const auditLog: ReadonlyArray<Check> = [
     const before = yield* feed.head
     yield* ends("at no checkpoint", feed.pruneAudit({ before: checkpoint - 1 }), "defect")
     yield* ends("beyond the end", feed.pruneAudit({ before: last + 1 }), "defect")
-    const kept = yield* feed.readAudit({ order: "asc", limit: 100_000 })
+    const recordsBefore = yield* feed.readAudit({ order: "asc", limit: 100_000 })
     const exit = yield* Effect.exit(feed.pruneAudit({ before: checkpoint }))
     const left = yield* feed.readAudit({ order: "asc", limit: 100_000 })
     yield* same("the head", yield* feed.head, before)
     if (exit._tag === "Failure") {
       // A role without the right to prune gets a defect, and no record is deleted.
       yield* same("how it is told", ending(exit), "defect")
-      yield* same("what is left", left, kept)
+      yield* same("what is left", left, recordsBefore)
       return
     }
-    const { records } = kept
+    const { records } = recordsBefore
     const gone = records.filter((record) => record.seq < checkpoint).length
     yield* same("how many are said to be gone", exit.value, gone)
     yield* same("what is left", left.records, records.slice(gone))

@@ -244,8 +244,8 @@ export const documents: ReadonlyArray<Check> = [
       ["a gap inside a call", [2, 4]],
       ["a version twice in a call", [2, 2]]
     ] as const) {
-      const given = rows.map((n) => version({ collection, version: n }))
-      yield* ends(what, put(given), "defect")
+      const versions = rows.map((n) => version({ collection, version: n }))
+      yield* ends(what, put(versions), "defect")
     }
     yield* ends(
       "a first version 2",

@@ -249,8 +249,8 @@ export const checks: ReadonlyArray<ReopenCheck> = [
     yield* seal({ file: sealed, chunks: 1 })
     return function* () {
       const { append, chunk, get, seal } = yield* Blobs
-      const kept = [...Option.getOrThrow(yield* get(hash(sealed)))]
-      yield* same("the bytes", kept, [1, 2, 3])
+      const blob = [...Option.getOrThrow(yield* get(hash(sealed)))]
+      yield* same("the bytes", blob, [1, 2, 3])
       for (const file of [sealed, open]) {
         const chunkBytes = [...Option.getOrThrow(yield* chunk({ file, chunk: 0 }))]
         yield* same("a chunk", chunkBytes, [1, 2, 3])

@@ -40,7 +40,7 @@ export const faults = {
       const sound = Context.get(all, Atomically)
       const facts = Context.get(all, FactLog)
       let depth = 0
-      const kept: Array<Parameters<typeof facts.append>[0]> = []
+      const appends: Array<Parameters<typeof facts.append>[0]> = []
       return all.pipe(
         Context.add(Atomically, {
           ...sound,
@@ -52,7 +52,9 @@ export const faults = {
                 Effect.suspend(() => {
                   depth -= 1
                   if (inner) return Effect.void
-                  return Effect.forEach(kept.splice(0), (rows) => Effect.ignore(facts.append(rows)))
+                  return Effect.forEach(appends.splice(0), (rows) =>
+                    Effect.ignore(facts.append(rows))
+                  )
                 })
               )
             })
@@ -61,7 +63,7 @@ export const faults = {
           ...facts,
           append: (rows) =>
             Effect.suspend(() => {
-              if (depth > 1) kept.push(rows)
+              if (depth > 1) appends.push(rows)
               return facts.append(rows)
             })
         })

@@ -8,10 +8,10 @@ export const faults = {
     does: "keeps the caller's own bytes",
     noticedBy: ["keeps the bytes as they were put"],
     spoil: replace(Blobs, () => {
-      const kept = new Map<string, Uint8Array>()
+      const bytesByHash = new Map<string, Uint8Array>()
       return {
-        put: ({ hash, bytes }) => Effect.sync(() => void kept.set(hash, bytes)),
-        get: (hash) => Effect.sync(() => Option.fromUndefinedOr(kept.get(hash)))
+        put: ({ hash, bytes }) => Effect.sync(() => void bytesByHash.set(hash, bytes)),
+        get: (hash) => Effect.sync(() => Option.fromUndefinedOr(bytesByHash.get(hash)))
       }
     })
   },
@@ -31,12 +31,12 @@ export const faults = {
     does: "replaces a chunk by one that is appended again",
     noticedBy: ["gives back each chunk of a file as it was appended first"],
     spoil: replace(Blobs, ({ chunk }) => {
-      const kept = new Map<string, Uint8Array>()
+      const bytesByChunk = new Map<string, Uint8Array>()
       return {
         append: (piece) =>
-          Effect.sync(() => void kept.set(`${piece.file}/${piece.chunk}`, piece.bytes)),
+          Effect.sync(() => void bytesByChunk.set(`${piece.file}/${piece.chunk}`, piece.bytes)),
         chunk: (piece) =>
-          Option.match(Option.fromUndefinedOr(kept.get(`${piece.file}/${piece.chunk}`)), {
+          Option.match(Option.fromUndefinedOr(bytesByChunk.get(`${piece.file}/${piece.chunk}`)), {
             onNone: () => chunk(piece),
             onSome: (bytes) => Effect.succeed(Option.some(bytes))
           })

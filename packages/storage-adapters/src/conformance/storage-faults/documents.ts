@@ -142,17 +142,17 @@ export const faults = {
     does: "shows forgotten records where the past is read",
     noticedBy: ["forgets every version of some records"],
     spoil: replace(Documents, ({ forget, list }) => {
-      const kept: Array<() => ReturnType<typeof list>> = []
+      const lists: Array<() => ReturnType<typeof list>> = []
       return {
         forget: (range) =>
           Effect.gen(function* () {
             const then = { collection: range.collection, pin: { by: "offset", offset: 0 } } as const
             const rows = yield* list({ ...then, where: [], direction: "asc", limit: 1000 })
-            kept.push(() => Effect.succeed(rows))
+            lists.push(() => Effect.succeed(rows))
             yield* forget(range)
           }),
         list: (query) =>
-          query.pin.by === "offset" ? (kept[kept.length - 1]?.() ?? list(query)) : list(query)
+          query.pin.by === "offset" ? (lists[lists.length - 1]?.() ?? list(query)) : list(query)
       }
     })
   },

@@ -175,12 +175,12 @@ export const verifySignatures = (ask: {
   const hash = Identifiers.preparedHash(ask.bytes)
   for (const party of ask.actAs) {
     const record = ask.parties.find((entry) => entry.party === party && entry.kind === "external")
-    const given = ask.signatures.find((entry) => entry.party === party)
+    const signature = ask.signatures.find((entry) => entry.party === party)
     if (
       record === undefined ||
-      given === undefined ||
-      given.signedBy !== Identifiers.fingerprint(record.publicKey) ||
-      !verifies(record, hash, given.signature)
+      signature === undefined ||
+      signature.signedBy !== Identifiers.fingerprint(record.publicKey) ||
+      !verifies(record, hash, signature.signature)
     ) {
       return Result.fail(
         LedgerError.make("INVALID_EXTERNAL_SIGNATURE", `No valid signature of ${party}`)

@@ -77,7 +77,7 @@ export const paymentsAtEveryLook = (flags: Flags.Flags): ParsedFlags<() => Deliv
 const termsOf = (flags: Flags.Flags): ParsedFlags<Pricing.Terms | null> => {
   const instrumentId = flags.text("instrument")
   if (instrumentId === undefined) return Result.succeed(null)
-  const given = {
+  const flagValues = {
     instrumentId,
     unitDecimals: numberOf(flags.text("unit-decimals")),
     cashDecimals: numberOf(flags.text("cash-decimals")),
@@ -87,7 +87,7 @@ const termsOf = (flags: Flags.Flags): ParsedFlags<Pricing.Terms | null> => {
   }
   return Flags.shaped(
     Pricing.Terms,
-    Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined))
+    Object.fromEntries(Object.entries(flagValues).filter(([, value]) => value !== undefined))
   )
 }
 

@@ -72,12 +72,12 @@ export const parse = (args: ReadonlyArray<string>): Result.Result<Flags, Usage> 
         attestor: { type: "string", multiple: true }
       }
     })
-    const given: { readonly [name: string]: unknown } = values
-    const { attestor } = given
+    const flagValues: { readonly [name: string]: unknown } = values
+    const { attestor } = flagValues
     return Result.succeed({
       words: positionals,
       text: (name) => {
-        const value = given[name]
+        const value = flagValues[name]
         return typeof value === "string" ? value : undefined
       },
       attestors: Array.isArray(attestor) ? attestor.map(String) : []

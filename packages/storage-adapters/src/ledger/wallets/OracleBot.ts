@@ -90,7 +90,7 @@ const isPast = (
   { until }: Templates.Payload<typeof Templates.PrimaryMarket>
 ): boolean => until !== null && now >= until
 
-const stated = (quote: Quote) => ({
+const priceFieldsOf = (quote: Quote) => ({
   value: quote.value,
   valuationTime: quote.valuationTime,
   period: quote.period ?? null,
@@ -121,7 +121,7 @@ const publish = (oracle: Party.Party, quote: Quote, seenBy: Audience): World.Act
           attestors,
           instrumentId: quote.instrumentId,
           metric: metricOf(quote),
-          ...stated(quote),
+          ...priceFieldsOf(quote),
           corrects: null
         })
       ]
@@ -137,7 +137,7 @@ const correct = (
   World.answer(
     "correct",
     { template: Templates.OraclePoint, contractId: before.contractId, choice: "Correct" },
-    stated(quote),
+    priceFieldsOf(quote),
     detailsOf(quote)
   )
 

@@ -56,7 +56,7 @@ export const hash = (bytes: Uint8Array): Uint8Array =>
 /** Computes the hash to sign, if the bytes say exactly what was requested. */
 export const check = (
   request: PreparedRequest,
-  given: {
+  answer: {
     readonly bytes: Uint8Array
     /** Base64 of the hash as the ledger computed it. */
     readonly hash: string
@@ -67,7 +67,7 @@ export const check = (
   NotSigned
 > => {
   const refused = (why: string) => Result.fail(new NotSigned({ why }))
-  const read = decode(Buffer.from(given.bytes).toString("utf8"))
+  const read = decode(Buffer.from(answer.bytes).toString("utf8"))
   if (Result.isFailure(read))
     return refused(`the prepared bytes are of another kind: ${read.failure.message}`)
   const content = read.success
@@ -79,10 +79,10 @@ export const check = (
     return refused("other commands than asked")
   if (content.minLedgerTime !== request.notBefore) return refused("another time than asked")
   if (content.disclosed.length > 0) return refused("it uses contracts that were not handed over")
-  if (content.maxRecordTime > given.now + lastsNanos)
+  if (content.maxRecordTime > answer.now + lastsNanos)
     return refused("it could be executed too late")
-  const computedHash = hash(given.bytes)
-  if (Buffer.from(computedHash).toString("base64") !== given.hash)
+  const computedHash = hash(answer.bytes)
+  if (Buffer.from(computedHash).toString("base64") !== answer.hash)
     return refused("the ledger hashes otherwise")
   return Result.succeed({ hash: computedHash, content })
 }

@@ -71,8 +71,8 @@ const configurations =
       .map((instrument) => configure(world.party, instrument))
 
 /** Configures an instrument. */
-export const configure = (registrar: Party.Party, given: Instrument): World.Act => {
-  const { instrumentId, provider, issuer } = given
+export const configure = (registrar: Party.Party, instrument: Instrument): World.Act => {
+  const { instrumentId, provider, issuer } = instrument
   return {
     name: "configure-instrument",
     about: instrumentId,
@@ -84,14 +84,14 @@ export const configure = (registrar: Party.Party, given: Instrument): World.Act 
           provider,
           issuer,
           instrument: { admin: registrar, id: instrumentId },
-          defaultIdentifier: given.defaultIdentifier ?? {
+          defaultIdentifier: instrument.defaultIdentifier ?? {
             source: Party.hint(registrar),
             id: instrumentId,
             scheme: "internal"
           },
-          additionalIdentifiers: given.additionalIdentifiers ?? [],
-          holderRequirements: given.holderRequirements ?? [],
-          issuerRequirements: given.issuerRequirements ?? []
+          additionalIdentifiers: instrument.additionalIdentifiers ?? [],
+          holderRequirements: instrument.holderRequirements ?? [],
+          issuerRequirements: instrument.issuerRequirements ?? []
         })
       ]
     },

@@ -29,9 +29,9 @@ const SETTINGS = {
 /** Creates an empty, migrated database and returns its address; it is dropped with the scope. */
 export const url: Effect.Effect<string, EmbeddedFailed, Scope.Scope> = Effect.gen(function* () {
   const at = process.env[GIVEN_OUT_AT]
-  const given = at === undefined ? yield* Effect.flatMap(server, fresh) : yield* ask(at)
-  yield* Effect.addFinalizer(() => Effect.ignore(drop(given)))
-  return given
+  const address = at === undefined ? yield* Effect.flatMap(server, fresh) : yield* ask(at)
+  yield* Effect.addFinalizer(() => Effect.ignore(drop(address)))
+  return address
 })
 
 /** The storage ports and a plain client on a new database. */

@@ -131,9 +131,11 @@ export const make = ({
       transactions.read(() => {
         const { ledgerTime, offset, horizonOffset } = head.projection
         const now = head.answered === null ? [] : [{ ...head.answered, offset }]
-        const given = [...answers, ...now].filter((answer) => answer.offset >= horizonOffset)
-        const before = given.findLast(({ first }) => first <= instant)?.offset
-        const after = given.find(({ last }) => last >= instant)?.offset
+        const answersAfterHorizon = [...answers, ...now].filter(
+          (answer) => answer.offset >= horizonOffset
+        )
+        const before = answersAfterHorizon.findLast(({ first }) => first <= instant)?.offset
+        const after = answersAfterHorizon.find(({ last }) => last >= instant)?.offset
         const answered = before !== undefined && before === after
         const dated = datedBy(instant)
         if (dated === undefined && before === undefined) return Option.none<AsOf>()

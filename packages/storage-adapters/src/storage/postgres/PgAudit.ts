@@ -90,11 +90,11 @@ export const prune = (
 ): Effect.Effect<number, StorageUnavailable> =>
   sessions.run(
     Effect.gen(function* () {
-      const { rows: kept } = yield* sessions.ask(
+      const { rows: checkpointRows } = yield* sessions.ask(
         "select current_setting('role') as role, (select action from bursar.audit where seq = $1::int8) as action",
         [String(before)]
       )
-      const found = kept[0] ?? {}
+      const found = checkpointRows[0] ?? {}
       if (found["action"] !== CHECKPOINT) {
         return yield* Effect.die(
           new Error(`Feed.pruneAudit: ${before} is no checkpoint of the log`)

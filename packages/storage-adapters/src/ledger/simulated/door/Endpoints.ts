@@ -115,10 +115,10 @@ export const find = (ask: {
   readonly path: string
   readonly profile: Profile
 }): FoundEndpoint | null => {
-  const given = split(ask.path).map(unescaped)
+  const segments = split(ask.path).map(unescaped)
   for (const row of table) {
     if (row.method !== ask.method || (row.since === "3.5" && ask.profile === "3.4")) continue
-    const name = matched(row.segments, given)
+    const name = matched(row.segments, segments)
     if (name !== null) return { endpoint: row.endpoint, name }
   }
   return null

@@ -33,10 +33,10 @@ const partyFilter = (
   filters: Requests.Filters
 ): Result.Result<PartyFilter, Refusal> =>
   Result.gen(function* () {
-    const given = filters.cumulative ?? []
-    if (given.length === 0) return everything
+    const cumulative = filters.cumulative ?? []
+    if (cumulative.length === 0) return everything
     let sum: PartyFilter = { wildcard: false, templates: [], interfaces: [], blobs: [] }
-    for (const { identifierFilter } of given) {
+    for (const { identifierFilter } of cumulative) {
       const filter: PartyFilter =
         identifierFilter === null ? everything : yield* filterOf(names, identifierFilter)
       sum = {

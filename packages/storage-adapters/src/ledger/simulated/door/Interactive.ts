@@ -65,8 +65,8 @@ const signatures = (
   Result.gen(function* () {
     const found: Array<Signature> = []
     for (const { party, signatures } of partySignatures.signatures) {
-      for (const given of signatures)
-        found.push(yield* signature(yield* Formats.party(party), given))
+      for (const partySignature of signatures)
+        found.push(yield* signature(yield* Formats.party(party), partySignature))
     }
     return found
   })

@@ -822,10 +822,11 @@ describe("an investor", () => {
         const points = [`asOf=${yield* nowText}`]
         for (const role of ["investor", "app"] as const) {
           const paths = pathsOf(role, { holderId: "h1", points, scene })
-          const told = yield* texts(role, role === "app" ? [...paths, ...staff] : paths)
-          expect(told).not.toContain("restriction-effect")
-          expect(told).not.toContain(found.findingId)
-          if (role === "app") expect(told).toContain('"open":{"blocking":0,"warning":0,"info":0}')
+          const shownTexts = yield* texts(role, role === "app" ? [...paths, ...staff] : paths)
+          expect(shownTexts).not.toContain("restriction-effect")
+          expect(shownTexts).not.toContain(found.findingId)
+          if (role === "app")
+            expect(shownTexts).toContain('"open":{"blocking":0,"warning":0,"info":0}')
         }
       })
     ))

@@ -131,13 +131,14 @@ const mayWaitOf = (routes: ReadonlyArray<Route>): Listener.MayWait => {
  * by an engine that does not know them, or be refused by a host that does not.
  */
 const demandRooms = ({ rooms = [] }: Tables) =>
-  Effect.flatMap(Engine.DeclaredCatalogue, ({ rooms: known }) => {
-    const alike = rooms.length === known.length && rooms.every((room, at) => room === known[at])
+  Effect.flatMap(Engine.DeclaredCatalogue, ({ rooms: engineRooms }) => {
+    const alike =
+      rooms.length === engineRooms.length && rooms.every((room, at) => room === engineRooms[at])
     return alike
       ? Effect.void
       : Effect.die(
           new Error(
-            `The host serves ${namesOf(rooms)}, and its engine has ${namesOf(known)}: give both one catalogue, Catalogue.withRooms(rooms), whose rooms are the same values.`
+            `The host serves ${namesOf(rooms)}, and its engine has ${namesOf(engineRooms)}: give both one catalogue, Catalogue.withRooms(rooms), whose rooms are the same values.`
           )
         )
   })

@@ -279,8 +279,8 @@ export const reaches = (): ReadonlyMap<string, Reach> => {
         )
       })
     )
-    const wordsOf = (of: "conditions" | "slugs") =>
-      all.flatMap(({ declared }) => declared[of].filter(isTaken).map(({ word }) => word))
+    const wordsOf = (member: "conditions" | "slugs") =>
+      all.flatMap(({ declared }) => declared[member].filter(isTaken).map(({ word }) => word))
     return {
       conditions: new Set([...wordsOf("conditions"), ...picked]),
       slugs: new Set(wordsOf("slugs"))

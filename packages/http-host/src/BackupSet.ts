@@ -232,7 +232,7 @@ export const beginRestore = (
     }
     // Its name is on the disk before anything is written that a start could take for a venue.
     await DurableFiles.makeFolder(restoring(data))
-    await copySecrets(dataIn(set), restoring(data), kept)
+    await copySecrets(dataIn(set), restoring(data), dataFolders)
     return { hasDatabase: marker === manifest }
   })
 
@@ -248,7 +248,7 @@ export const endRestore = (data: string): Effect.Effect<void, BackupFailed> =>
   attempt("the restore cannot be finished", async () => {
     const working = restoring(data)
     await DurableFiles.flushTree(working)
-    for (const name of ["cluster", ...kept]) {
+    for (const name of ["cluster", ...dataFolders]) {
       const restored = join(working, name)
       if (await isThere(restored)) await DurableFiles.renameTo(restored, join(data, name))
     }

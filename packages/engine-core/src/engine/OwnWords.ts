@@ -84,7 +84,7 @@ export const judging: Effect.Effect<Judge> = Effect.map(OwnWords, (own): Judge =
         const words = own.get(set.name ?? "") ?? []
         if (words.includes(word)) return []
         const all = { ...set, words: [...set.words, ...words] }
-        const detail = Shape.noWord(all, { given: word, path })
+        const detail = Shape.noWord(all, { word, path })
         return [{ pointer: pointerOf(path), detail }]
       }
     )

@@ -32,4 +32,11 @@ describe("a switch of a cache", () => {
     for (const size of sizes) expect(edited(source, cache, size)).toBeTypeOf("string")
     expect(edited(source, cache, "off")).not.toBe(source)
   })
+
+  it.each(switches)("puts no name into $file that it does not have", ({ file, off, one = [] }) => {
+    const source = readFileSync(join(root, "packages", file), "utf8")
+    const names = [...off, ...one].flatMap(({ by }) => by.match(/(?<![.\w])[a-z]\w+/giu) ?? [])
+    const words = new Set(source.match(/\w+/gu))
+    expect(names.filter((name) => !words.has(name))).toEqual([])
+  })
 })

@@ -30,14 +30,17 @@ export const switches: ReadonlyArray<Switch> = [
   },
   {
     file: "engine-core/src/records/Versions.ts",
-    off: [{ text: "if (kept.size > limit)", by: "if (kept.size > 0)" }],
-    one: [{ text: "if (kept.size > limit)", by: "if (kept.size > 1)" }]
+    off: [{ text: "if (entries.size > limit)", by: "if (entries.size > 0)" }],
+    one: [{ text: "if (entries.size > limit)", by: "if (entries.size > 1)" }]
   },
   {
     file: "engine-core/src/records/RecordView.ts",
     off: [
-      { text: "if (kept.has(record)) memos.set(", by: "if (memos.has(record)) memos.set(" },
-      { text: "if (kept.has(record)) plain.set(", by: "if (plain.has(record)) plain.set(" }
+      {
+        text: "if (cachedRecords.has(record)) memos.set(",
+        by: "if (memos.has(record)) memos.set("
+      },
+      { text: "if (cachedRecords.has(record)) plain.set(", by: "if (plain.has(record)) plain.set(" }
     ]
   },
   {
@@ -53,7 +56,7 @@ export const switches: ReadonlyArray<Switch> = [
     one: [
       {
         text: "if (memo !== undefined) return memo",
-        by: "if (memo !== undefined) return memo\n      asked.clear()"
+        by: "if (memo !== undefined) return memo\n      isEmptyById.clear()"
       }
     ]
   },

@@ -125,7 +125,7 @@ export const asSent = (
   )
   const stored = isMembers(request) ? request : {}
   const masked = Object.keys(operation.secrets ?? {}).filter((name) => Object.hasOwn(members, name))
-  const given = {
+  const sentMembers = {
     ...members,
     ...Object.fromEntries(masked.map((name) => [name, stored[name] ?? null]))
   }

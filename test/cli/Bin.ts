@@ -6,21 +6,20 @@ import { environment, hostEnvironment } from "../processes/environment.ts"
 
 const program = "packages/http-host/src/main.ts"
 
-/** The command over a ledger of one's own. */
-const ownLedger = "examples/03-your-own-ledger/main.ts"
+/** Programs as their sources: the command, and the examples that have a ledger or a room of their own. */
+const sources = {
+  sources: program,
+  "own ledger": "examples/03-your-own-ledger/main.ts",
+  "own room": "examples/10-a-room-of-its-own/host.ts"
+} as const
 
-/**
- * The command as its sources, or bundled into one file, which starts in a third of the time; or the
- * program over a ledger of its own, as its sources.
- */
-type Form = "sources" | "bundled" | "own ledger"
+/** A program as its sources, or the command bundled into one file, which starts in a third of the time. */
+type Form = keyof typeof sources | "bundled"
 
 const fileOf = (form: Form): Promise<string> =>
   form === "bundled"
     ? bundled(program)
-    : Promise.resolve(
-        fileURLToPath(new URL(`../../${form === "sources" ? program : ownLedger}`, import.meta.url))
-      )
+    : Promise.resolve(fileURLToPath(new URL(`../../${sources[form]}`, import.meta.url)))
 
 export interface Ran {
   readonly code: number | null

@@ -1,4 +1,4 @@
-/** The command `bursar` over a ledger of one's own, as example 03 has it. */
+/** The command `bursar` over a ledger and with a room of one's own, as examples 03 and 10 have it. */
 import { TestDatabase } from "@bursar/storage-adapters/conformance"
 import { Effect, Exit, Scope } from "effect"
 import { mkdtemp } from "node:fs/promises"
@@ -27,6 +27,24 @@ beforeAll(async () => {
 afterAll(async () => {
   await Effect.runPromise(Scope.close(scope, Exit.void))
   await remove(folder)
+})
+
+describe("a program of ten lines with a room of its own", () => {
+  it("prints the document of its room, without any setting", async () => {
+    const { code, out } = await run(["openapi"], {}, "own room")
+    expect(code).toBe(0)
+    const { paths }: { readonly paths: object } = JSON.parse(out)
+    expect(
+      Object.keys(paths)
+        .filter((path) => path.startsWith("/v1/x-"))
+        .toSorted()
+    ).toEqual([
+      "/v1/x-loans",
+      "/v1/x-loans/{loanId}",
+      "/v1/x-loans/{loanId}:write-off",
+      "/v1/x-loans:precheck"
+    ])
+  })
 })
 
 describe("a program of ten lines over a ledger of its own", () => {

@@ -52,6 +52,19 @@ describe("a loan", () => {
     expect(outcome.types).toContain("approval.approved")
   })
 
+  it("is not granted to a program of promises", async () => {
+    const venue = await Venue.open(layer(), { rooms })
+    const olive = venue.as({ sub: "olive", roles: ["operator"] })
+    const action = await olive.write("x-loan.grant", grant)
+    await venue.as({ sub: "anna", roles: ["approver"] }).approve(action)
+    expect((await olive.done(action)).result).toMatchObject({ loanId: "l-1", state: "running" })
+    for await (const { loanId } of olive.list("x-loans.list")) expect(loanId).toBe("l-1")
+    await venue.close()
+    await expect(Venue.open(Venue.memory(), { rooms })).rejects.toThrow(
+      "The venue's engine does not have the room x-loans"
+    )
+  })
+
   it("is granted for nothing", async () => {
     const refused = await Effect.runPromise(
       Effect.gen(function* () {

@@ -35,6 +35,17 @@ export const inProcess = Effect.gen(function* () {
   return [principal, state, page.value[0]?.loanId, slug === "x-loan-not-overdue"]
 })
 
+export const asPromises = async (layer: Parameters<typeof Venue.open>[0]) => {
+  const olive = (await Venue.open(layer, { rooms })).as({ sub: "olive", roles: ["operator"] })
+  const action = await olive.write("x-loan.grant", { ...terms, principal: "10.5" })
+  const principal: Decimal.Decimal = (await olive.done(action)).result.principal
+  // @ts-expect-error no write is called so
+  await olive.write("x-loan.grants", terms)
+  for await (const { loanId } of olive.list("x-loans.list")) return [principal, loanId]
+  // @ts-expect-error a venue that is opened without the room has none of its calls
+  return (await Venue.open(layer)).as({ sub: "o", roles: [] }).read("x-loans.get", { loanId: "l" })
+}
+
 const plain = PlainClient.make({
   baseUrl: "http://venue.test",
   authorization: "Bearer b",

@@ -2,9 +2,11 @@
 import { Cause, type Context, Effect, Exit, type Layer, ManagedRuntime, Stream } from "effect"
 import type { Services } from "../Engine.ts"
 import type { Refused as RefusalValue, Slug, Unavailable } from "../kernel/Refusal.ts"
+import type { Room } from "../nouns/Room.ts"
 import type { Around } from "../reads/Queries.ts"
 import type { CallerOptions } from "./Calls.ts"
 import { Lazy } from "./Lazy.ts"
+import type { OpenCallsWith } from "./OwnCalls.ts"
 import type { FeedEvent, FeedOptions, ReadCalls } from "./ReadCalls.ts"
 import type {
   ListCall,
@@ -19,7 +21,7 @@ import type {
 } from "./ReadTypes.ts"
 import { Refused } from "./Refused.ts"
 import type { FileOptions, ReceivedFile, StatementFile } from "./StatementCalls.ts"
-import { make, type Person, type Venue } from "./Venue.ts"
+import { demandRooms, make, type Person, type Venue } from "./Venue.ts"
 import type { KeyOption } from "./WriteCalls.ts"
 import type { Action, SucceededAction, WriteBody, WriteKind } from "./WriteTypes.ts"
 
@@ -90,6 +92,11 @@ export interface OpenVenue extends AsyncDisposable {
   readonly close: () => Promise<void>
 }
 
+/** An open venue whose people have the calls of its rooms beside those of the engine. */
+export type OpenVenueWith<Rooms, V extends OpenVenue = OpenVenue> = Omit<V, "as"> & {
+  readonly as: (caller: CallerOptions) => OpenCallsWith<OpenPerson, Rooms>
+}
+
 type Failure = RefusalValue | Unavailable
 
 /** Errors of a call: a refusal, or an error of something that a package adds to the venue. */
@@ -99,7 +106,8 @@ const errorOf = (failure: CallError): Refused<Slug> | Error =>
   failure instanceof Error ? failure : new Refused(failure)
 
 /**
- * Opens a venue over a layer of the engine and its ports. A refusal is thrown as `Refused`; any other
+ * Opens a venue over a layer of the engine and its ports; `rooms` of the engine type their own calls, and
+ * one that it does not have is a defect. A refusal is thrown as `Refused`; any other
  * error is a defect.
  *
  * @example
@@ -114,8 +122,15 @@ const errorOf = (failure: CallError): Refused<Slug> | Error =>
  * await venue.close()
  * ```
  */
-export const open = <E>(layer: Layer.Layer<Services, E>): Promise<OpenVenue> =>
-  openWith(layer, { make, members: () => ({}) })
+export const open = <E, const R extends ReadonlyArray<Room> = readonly []>(
+  layer: Layer.Layer<Services, E>,
+  { rooms = [] }: { readonly rooms?: R | readonly [] } = {}
+): Promise<OpenVenueWith<R[number]>> =>
+  // Cast: a person's calls find writes and reads by name in the catalogue, which has those of the rooms.
+  openWith(layer, {
+    make: Effect.andThen(demandRooms(rooms), make),
+    members: () => ({})
+  }) as unknown as Promise<OpenVenueWith<R[number]>>
 
 /** Runs a call; the promise is rejected with its error, which of a refusal is `Refused`. */
 export type PromiseOf = <A, E extends CallError>(effect: Effect.Effect<A, E>) => Promise<A>

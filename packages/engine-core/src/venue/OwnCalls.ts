@@ -142,3 +142,49 @@ export interface OwnCalls<W extends OwnWrite, R extends OwnRead> {
 export type CallsWith<P, Rooms> = [Room.WriteOf<Rooms> | Room.QueryOf<Rooms>] extends [never]
   ? P
   : P & OwnCalls<Room.WriteOf<Rooms>, Room.QueryOf<Rooms>>
+
+/** A value that a room answers, for programs of promises. */
+export interface OpenOwnReading<R extends OwnRead> extends Promise<OwnReadValue<R>> {
+  readonly csv: AsyncIterable<string>
+  readonly answer: () => Promise<Around & { readonly value: OwnReadValue<R> }>
+}
+
+/** A list of a room: awaited it is a page; iterated it is every record at one point. */
+export interface OpenOwnListing<R extends OwnRead>
+  extends Promise<OwnListPage<R>>,
+    AsyncIterable<OwnReadValue<R>> {
+  readonly csv: AsyncIterable<string>
+}
+
+/** Calls of the writes and reads of rooms, for programs of promises. */
+export interface OpenOwnCalls<W extends OwnWrite, R extends OwnRead> {
+  readonly write: <K extends W["kind"]>(
+    kind: K,
+    body: OwnWriteBody<OfKind<W, K>>,
+    options?: KeyOption
+  ) => Promise<OwnAction<OfKind<W, K>>>
+  readonly approve: <A extends OwnAction<W>>(action: A, options?: KeyOption) => Promise<A>
+  readonly reject: <A extends OwnAction<W>>(
+    action: A,
+    options?: KeyOption & { readonly reason?: string }
+  ) => Promise<A>
+  readonly withdraw: <A extends OwnAction<W>>(
+    action: A,
+    options?: KeyOption & { readonly reason?: string }
+  ) => Promise<A>
+  readonly done: <A extends OwnAction<W>>(action: A) => Promise<OwnSucceeded<A>>
+  readonly read: <N extends ValueNames<R>>(
+    name: N,
+    params: OwnReadParams<OfName<R, N>>,
+    point?: PastPoint
+  ) => OpenOwnReading<OfName<R, N>>
+  readonly list: <N extends ListNames<R>>(
+    name: N,
+    ...options: OwnListCall<OfName<R, N>>
+  ) => OpenOwnListing<OfName<R, N>>
+}
+
+/** Calls of a person as promises, with those of rooms where there are any. */
+export type OpenCallsWith<P, Rooms> = [Room.WriteOf<Rooms> | Room.QueryOf<Rooms>] extends [never]
+  ? P
+  : P & OpenOwnCalls<Room.WriteOf<Rooms>, Room.QueryOf<Rooms>>

@@ -7,6 +7,7 @@ export {
   type OpenPerson,
   type OpenReading,
   type OpenVenue,
+  type OpenVenueWith,
   type PromiseOf
 } from "./OpenVenue.ts"
 export type { FeedEvent, FeedOptions } from "./ReadCalls.ts"
@@ -31,6 +32,10 @@ export { Refused } from "./Refused.ts"
 export type { FileOptions, ReceivedFile, StatementFile } from "./StatementCalls.ts"
 export type {
   CallsWith,
+  OpenCallsWith,
+  OpenOwnCalls,
+  OpenOwnListing,
+  OpenOwnReading,
   OwnAction,
   OwnCalls,
   OwnListing,

@@ -83,17 +83,21 @@ export interface OpenLocalVenue extends Venue.OpenVenue {
 }
 
 /**
- * Opens a venue over the layer of `memory`. A refusal is thrown as `Refused`, and an act that a wallet
+ * Opens a venue over the layer of `memory`; `rooms` of it type their own calls. A refusal is thrown as `Refused`, and an act that a wallet
  * did not perform as its error; any other error is a defect.
  */
-export const open = <E>(layer: Layer.Layer<Services, E>): Promise<OpenLocalVenue> =>
+export const open = <E, const R extends Parameters<typeof Venue.demandRooms>[0] = readonly []>(
+  layer: Layer.Layer<Services, E>,
+  { rooms = [] }: { readonly rooms?: R | readonly [] } = {}
+): Promise<Venue.OpenVenueWith<R[number], OpenLocalVenue>> =>
+  // Cast: as that of the engine's own `open`.
   Venue.openWith(layer, {
-    make,
+    make: Effect.andThen(Venue.demandRooms(rooms), make),
     members: ({ clock, wallets }: LocalVenue, promise) => ({
       clock: openClock(clock, promise),
       wallets: openWallets(wallets, promise)
     })
-  })
+  }) as unknown as Promise<Venue.OpenVenueWith<R[number], OpenLocalVenue>>
 
 const openClock = (clock: LocalVenue["clock"], promise: Venue.PromiseOf): OpenClock => ({
   now: () => promise(clock.now),

@@ -28,8 +28,8 @@ interface TakenPlaces {
 /**
  * Counts the places under an instrument's holder cap that are taken: admitted, offered, and reserved
  * by other operations. A reservation ends when its operation fails or its admission is listed.
- * Reservations are read before admissions: an offer listed in between may be counted twice, and is
- * never missed.
+ * Reservations are read before admissions, so that none is missed. Where one of them was listed while the
+ * admissions were counted, they are counted again: it would count twice.
  *
  * An expired offer may have been accepted in time by a transaction that is not read yet. Where its
  * place is needed, the transaction of the new offer withdraws the expired one first: where it was
@@ -45,16 +45,20 @@ export const takenOf = Effect.fnUntraced(function* (
     onNone: () => [],
     onSome: (found) => found.reserved.filter((place) => place.operationId !== operationId)
   })
-  const unused = yield* stillReserved(reserved)
   const count = (column: string, where: Readonly<Record<string, ReadonlyArray<string>>>) =>
     Effect.map(
       records.countBy(admissions, column, { where: { ...where, [column]: [instrumentId] } }),
       (found) => found.get(instrumentId) ?? 0
     )
-  const all =
-    (yield* count("unanswered", {})) +
-    (yield* count("instrumentId", { state: ["admitted"] })) +
-    unused.length
+  let unused = yield* stillReserved(reserved)
+  let listed = 0
+  for (let before = -1; before !== unused.length; ) {
+    before = unused.length
+    listed =
+      (yield* count("unanswered", {})) + (yield* count("instrumentId", { state: ["admitted"] }))
+    unused = yield* stillReserved(unused)
+  }
+  const all = listed + unused.length
   const clears = yield* clearing(instrumentId, all - manifest.holderCap + 1)
   return {
     instrumentId,
@@ -77,7 +81,10 @@ const clearing = Effect.fnUntraced(function* (instrumentId: string, needed: numb
   )
 })
 
-/** Reservations in use: without those whose admission is recorded or whose operation has failed. */
+/**
+ * Reservations in use: without those whose admission is recorded or whose operation has failed. An
+ * operation that retention has deleted had ended, and of one that succeeded the admission is recorded.
+ */
 const stillReserved = Effect.fnUntraced(function* (reserved: ReadonlyArray<AdmissionPlace>) {
   if (reserved.length === 0) return []
   const records = yield* Records
@@ -89,12 +96,12 @@ const stillReserved = Effect.fnUntraced(function* (reserved: ReadonlyArray<Admis
   const waiting = reserved.filter(({ admissionId }) => !listed.has(admissionId))
   if (waiting.length === 0) return []
   const ids = [...new Set(waiting.map(({ operationId }) => operationId))]
-  const failed = new Set(
+  const inForce = new Set<string>(
     (yield* records.many(operations, ids))
-      .filter(({ state }) => state === "failed")
+      .filter(({ state }) => state !== "failed")
       .map(({ operationId }) => operationId)
   )
-  return waiting.filter(({ operationId }) => !failed.has(operationId))
+  return waiting.filter(({ operationId }) => inForce.has(operationId))
 })
 
 /**

@@ -15,8 +15,9 @@ type Pair = Parameters<typeof pairOf>[0]
 
 /**
  * Loads the claims under way of a holder's units, but for that of the operation itself. A claim is under
- * way until its order is recorded or its operation has failed. They are read before the orders: one that
- * is recorded in between may be counted twice, and is never missed.
+ * way until its order is recorded or its operation has failed; an operation that retention has deleted
+ * had ended, and of one that succeeded the order is recorded. They are read before the orders, so that none
+ * is missed: one that is recorded in between is among both, and whoever adds them up leaves it out once.
  */
 export const underWayOf = Effect.fnUntraced(function* (pair: Pair, operationId: string | null) {
   const records = yield* Records
@@ -36,10 +37,10 @@ export const underWayOf = Effect.fnUntraced(function* (pair: Pair, operationId: 
     operations,
     waiting.map((claim) => claim.operationId)
   )
-  const failed = new Set(
-    started.filter(({ state }) => state === "failed").map((operation) => operation.operationId)
+  const inForce = new Set(
+    started.filter(({ state }) => state !== "failed").map((operation) => operation.operationId)
   )
-  return waiting.filter((claim) => !failed.has(claim.operationId))
+  return waiting.filter((claim) => inForce.has(claim.operationId))
 })
 
 /**

@@ -36,25 +36,31 @@ export const unitsOf = Effect.fnUntraced(function* (
 ) {
   const records = yield* Records
   const underWay = yield* underWayOf(position, on.operationId)
-  const claimed = Decimal.sum(underWay.map((claim) => claim.units))
   const { units, locked } = yield* heldBy(position)
-  const { leaving, pledged } = yield* records
+  const { leaving, pledged, waiting } = yield* records
     .stream(redemptions, { where: { giving: [pairOf(position)] } })
     .pipe(
       Stream.runFold(
-        () => ({ leaving: claimed, pledged: claimed }),
+        () => ({ leaving: Decimal.zero, pledged: Decimal.zero, waiting: underWay }),
         (sums, { record }) => {
           const taken = takenBy(record, on.lastPrice)
           return {
             leaving: Decimal.add(sums.leaving, taken),
-            pledged: isPledging(record) ? Decimal.add(sums.pledged, taken) : sums.pledged
+            pledged: isPledging(record) ? Decimal.add(sums.pledged, taken) : sums.pledged,
+            // A claim recorded since it was read under way is counted as an order alone.
+            waiting: sums.waiting.filter((claim) => claim.redemptionId !== record.redemptionId)
           }
         }
       )
     )
   const committed = on.payment === "ledger" ? yield* committedOf(position) : Decimal.zero
-  const free = freeUnits({ units, locked: Decimal.subtract(locked, committed), pledged })
-  return { held: units, leaving, free }
+  const claimed = Decimal.sum(waiting.map((claim) => claim.units))
+  const free = freeUnits({
+    units,
+    locked: Decimal.subtract(locked, committed),
+    pledged: Decimal.add(pledged, claimed)
+  })
+  return { held: units, leaving: Decimal.add(leaving, claimed), free }
 })
 
 const takenBy = (self: Redemption, lastPrice: Decimal.Decimal | null): Decimal.Decimal => {

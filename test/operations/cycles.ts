@@ -172,6 +172,21 @@ export const subscribes = (
   claim: { readonly id: string; readonly amount: string }
 ) =>
   Effect.gen(function* () {
+    yield* signs(stage, by, claim)
+    const claimed = yield* Calls.write("subscription.claim", {}, claimOf(by, claim.id))
+    if (claimed.why !== "") return claimed
+    const { amount, id: reference } = claim
+    yield* allocates(stage, by, { assetId: "USD", amount, to: stage.fund, reference })
+    return claimed
+  })
+
+/** A holder has the cash of an order, and signs it. */
+export const signs = (
+  stage: Fund.Parties,
+  by: Holder,
+  claim: { readonly id: string; readonly amount: string }
+) =>
+  Effect.gen(function* () {
     yield* paysIn(stage, by, claim.amount)
     yield* by.act(
       Templates.create(Templates.SubscriptionOrder, {
@@ -186,22 +201,13 @@ export const subscribes = (
         expiresAt: null
       })
     )
-    const claimed = yield* Calls.write(
-      "subscription.claim",
-      {},
-      {
-        subscriptionId: claim.id,
-        instrumentId: "fund-a",
-        holderId: by.holderId,
-        payment: "ledger",
-        orderId: `order-${claim.id}`
-      }
-    )
-    if (claimed.why !== "") return claimed
-    const { amount, id: reference } = claim
-    yield* allocates(stage, by, { assetId: "USD", amount, to: stage.fund, reference })
-    return claimed
   })
+
+/** Claim of an order that its holder has signed. */
+export const claimOf = ({ holderId }: Holder, id: string) => ({
+  ...{ subscriptionId: id, instrumentId: "fund-a", holderId },
+  ...{ payment: "ledger", orderId: `order-${id}` }
+})
 
 /** A holder signs an order to give units back, which the venue claims; the holder locks the units. */
 export const redeems = (

@@ -311,6 +311,26 @@ describe("joining", () => {
     }).pipe(engine({ settings: { inputsMax: 59 } }))
   )
 
+  it.effect("never takes more orders than one transaction settles, claimed at the same time", () =>
+    Effect.gen(function* () {
+      const { stage, holders } = yield* Cycles.opened(["h1"])
+      const [holder] = holders
+      if (holder === undefined) throw new Error("a holder")
+      yield* Cycles.opens("c1")
+      const ids = ["s1", "s2", "s3", "s4"]
+      for (const id of ids) yield* Cycles.signs(stage, holder, { id, amount: "1000" })
+      for (const id of ids) {
+        const body = { ...Cycles.claimOf(holder, id) }
+        yield* Calls.submitKind("subscription.claim", {}, body, {
+          caller: Calls.operator,
+          ifMatch: null
+        })
+      }
+      yield* Calls.settle
+      includes(yield* Cycles.cycle("c1"), { members: { subscriptions: 2, redemptions: 0 } })
+    }).pipe(engine({ settings: { inputsMax: 59 } }))
+  )
+
   it.effect("never keeps an order in the sums that has left by itself", () =>
     Effect.gen(function* () {
       const { stage, holders } = yield* Cycles.opened(["h1", "h2"])

@@ -271,6 +271,7 @@ describe("a collection", () => {
         "contract",
         "operation",
         "approval",
+        "cycle-joinings",
         "cycle-slot",
         "dealing-cycle",
         "dealing-day",

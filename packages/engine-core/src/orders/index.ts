@@ -42,6 +42,7 @@ import {
   redemptionEvents,
   RedemptionOrder
 } from "./redemption/Redemption.ts"
+import { cycleJoinings } from "./dealing-cycle/CycleJoinings.ts"
 import { claimedUnits } from "./redemption/ClaimedUnits.ts"
 import * as RedemptionFromLedger from "./redemption/RedemptionFromLedger.ts"
 import * as RedemptionOperations from "./redemption/RedemptionOperations.ts"
@@ -113,7 +114,7 @@ const cash = Noun.declare({
 })
 
 const dealingCycle = Noun.declare({
-  collections: [dealingCycles, dealingDays, cycleSlots],
+  collections: [dealingCycles, dealingDays, cycleSlots, cycleJoinings],
   machine: DealingCycleMachine,
   writes: [OpenCycle.open, SettleCycle.settle, ReleaseCycle.release],
   queries: DealingCycleQueries.queries,

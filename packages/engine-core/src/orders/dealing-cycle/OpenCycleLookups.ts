@@ -6,6 +6,7 @@ import type { Unavailable } from "../../kernel/Refusal.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import { dealtAt, type DealingCycle, dealingCycles, type Counts } from "./DealingCycle.ts"
 import { againstJoining, againstLeaving } from "./JoiningRules.ts"
+import { underWayIn } from "./JoiningSteps.ts"
 import { inputsOf } from "./TransactionSize.ts"
 
 /** Finds the open cycle of an instrument and cut-off; null: there is none. */
@@ -34,17 +35,30 @@ interface JoinedCycle {
  */
 export const joining = (
   cutOff: Pick<DealingCycle, "instrumentId" | "cutOffAt">,
-  kind: keyof Counts
+  claim: { readonly kind: keyof Counts; readonly operationId: string }
 ): Effect.Effect<JoinedCycle, Unavailable, Records> =>
   Effect.gen(function* () {
+    const records = yield* Records
     const open = yield* openCycleOf(cutOff)
     const { inputsMax } = yield* Settings
     if (open === null || open.cycleCid === null || !open.acceptsOrders) {
       return { cycle: null, against: againstJoining(null, inputsMax) }
     }
-    const members = { ...open.members, [kind]: open.members[kind] + 1 }
-    const full = inputsOf(members) > inputsMax ? open.cycleId : null
-    return { cycle: { ...open, cycleCid: open.cycleCid }, against: againstJoining(full, inputsMax) }
+    const joinings = yield* underWayIn(open.cycleId, claim.operationId)
+    // The cycle as it is once the claims that are read by now are its members.
+    const { members, ...cycle } = yield* records
+      .get(dealingCycles, open.cycleId)
+      .pipe(Effect.catchTag("Refused", (gone) => Effect.die(new Error(gone.slug))))
+    const countOf = (kind: keyof Counts) =>
+      members[kind] +
+      joinings.filter((joining) => joining.kind === kind).length +
+      (kind === claim.kind ? 1 : 0)
+    const counts = { subscriptions: countOf("subscriptions"), redemptions: countOf("redemptions") }
+    const full = inputsOf(counts) > inputsMax ? open.cycleId : null
+    return {
+      cycle: { ...cycle, members, cycleCid: open.cycleCid },
+      against: againstJoining(full, inputsMax)
+    }
   })
 
 /**

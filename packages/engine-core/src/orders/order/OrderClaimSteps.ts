@@ -72,7 +72,7 @@ export const load = Effect.fnUntraced(function* (
   kind: OrderKind,
   input: Input,
   subject: Subject,
-  { now }: OperationAct
+  { now, operationId }: OperationAct
 ) {
   const { instrumentId, payment } = input
   const { ofControls, controls, holder } = subject
@@ -83,7 +83,10 @@ export const load = Effect.fnUntraced(function* (
   const market = latest?.state === "agreed" ? latest : null
   const order = yield* signedOrder(kind, input, holder.party)
   const { amount, units } = order !== null && isSized(order) ? order : input
-  const joins = payment === "ledger" ? yield* joining({ instrumentId, cutOffAt }, `${kind}s`) : null
+  const joins =
+    payment === "ledger"
+      ? yield* joining({ instrumentId, cutOffAt }, { kind: `${kind}s`, operationId })
+      : null
   return {
     ...controls,
     instrument,
@@ -100,6 +103,8 @@ export const load = Effect.fnUntraced(function* (
     cutOffAt,
     /** Contract of the open cycle that the order joins; null: the order settles by itself. */
     cycleCid: joins?.cycle?.cycleCid ?? null,
+    /** The same cycle by its id. */
+    cycleId: joins?.cycle?.cycleId ?? null,
     now,
     /** Rows of the conditions of the signed order and of the cycle that the claim joins. */
     ofOrder: [

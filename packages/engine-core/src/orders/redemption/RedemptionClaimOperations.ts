@@ -15,6 +15,7 @@ import * as Operation from "../../writes/Operation.ts"
 import * as NavFeedLookups from "../../statements/nav-feed/NavFeedLookups.ts"
 import * as OrderClaimSteps from "../order/OrderClaimSteps.ts"
 import * as OrderClaim from "../order/OrderClaim.ts"
+import { join } from "../dealing-cycle/JoiningSteps.ts"
 import { take } from "./ClaimedUnitsSteps.ts"
 import { RedemptionId, redemptions } from "./Redemption.ts"
 import * as Gates from "./RedemptionGates.ts"
@@ -60,6 +61,8 @@ export const claim = Operation.defineOnLedger("redemption.claim", {
     yield* Effect.fromResult(judge(order.rows))
     const units = Gates.takenBy(order)?.moved ?? Decimal.zero
     yield* take(input, { redemptionId: idOf(input), units }, act)
+    const { cycleId } = order
+    if (cycleId !== null) yield* join(cycleId, { kind: "redemptions", orderId: idOf(input) }, act)
     return { commands: commandsOf(order, input, act), last: true }
   }),
   finish: (input, act) => shown(idOf(input), act),

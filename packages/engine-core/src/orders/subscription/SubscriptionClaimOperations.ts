@@ -22,6 +22,7 @@ import * as RecordId from "../../kernel/RecordId.ts"
 import { dayPriceOf } from "../order/DayPriceLookups.ts"
 import * as OrderClaimSteps from "../order/OrderClaimSteps.ts"
 import * as OrderClaim from "../order/OrderClaim.ts"
+import { join } from "../dealing-cycle/JoiningSteps.ts"
 import { dealingDays, idOf as dayOf } from "../dealing-cycle/DealingDay.ts"
 import { lastPriceOf } from "../order/LastPriceLookups.ts"
 import { shownAfter } from "../order/OrderSteps.ts"
@@ -65,6 +66,8 @@ export const claim = Operation.defineOnLedger("subscription.claim", {
   plan: Effect.fn("subscription.claim.plan")(function* (input, act) {
     const order = yield* judged(input, yield* subjectOf(input), act)
     yield* Effect.fromResult(judge(order.rows))
+    const { cycleId } = order
+    if (cycleId !== null) yield* join(cycleId, { kind: "subscriptions", orderId: idOf(input) }, act)
     return { commands: commandsOf(order, input, act), last: true }
   }),
   finish: (input, act) => shown(idOf(input), act),

@@ -129,3 +129,35 @@ describe.skipIf(process.platform !== "linux")("on the disk, with its name, is", 
     expect(await unflushed(join(folder, "a"))).toEqual([])
   })
 })
+
+describe.skipIf(process.platform !== "linux")("a folder", () => {
+  /** A file system that answers the flush of a folder with this code. */
+  const answering = async (code: string): Promise<void> => {
+    await using handle = await open(folder, "r")
+    const prototype: typeof handle = Object.getPrototypeOf(handle)
+    const { sync } = prototype
+    vi.mocked(sync).mockImplementation(async function (this: typeof handle) {
+      if (fstatSync(this.fd).isDirectory()) throw Object.assign(new Error(code), { code })
+    })
+  }
+
+  it.each(["EINVAL", "ENOTSUP", "EISDIR"])(
+    "whose file system flushes none (%s) fails no write",
+    async (code) => {
+      await answering(code)
+      const file = join(folder, "token")
+      await DurableFiles.replace(file, "one")
+      expect(await readdir(folder)).toEqual(["token"])
+    }
+  )
+
+  it.each(["EIO", "ENOSPC", "EACCES"])(
+    "whose names may not be on the disk (%s) is not reported as written",
+    async (code) => {
+      await answering(code)
+      await expect(DurableFiles.replace(join(folder, "token"), "one")).rejects.toMatchObject({
+        code
+      })
+    }
+  )
+})

@@ -17,9 +17,18 @@ const flush = async (file: string): Promise<void> => {
   await handle.sync()
 }
 
-/** Flushes the names in a folder to the disk; on Windows, which opens no folder, the file system does so. */
+/** Codes by which a file system says that it flushes no folder: a network share, or one of a user's program. */
+const flushesNoFolder = new Set(["EINVAL", "ENOTSUP", "EISDIR"])
+
+/**
+ * Flushes the names in a folder to the disk. Windows opens no folder, and some file systems flush none:
+ * there the file system alone decides when a name is on the disk.
+ */
 export const flushFolder = async (folder: string): Promise<void> => {
-  if (!isWindows) await flush(folder)
+  if (isWindows) return
+  await flush(folder).catch((error: NodeJS.ErrnoException) => {
+    if (!flushesNoFolder.has(error.code ?? "")) throw error
+  })
 }
 
 /** Flushes every file and every name below a folder to the disk, and the folder itself. */

@@ -38,7 +38,7 @@ const ofApproval = [
 ] as const satisfies ReadonlyArray<Slug>
 
 /** Condition of a write whose approvers sign figures: its refusal may come at each signature. */
-const moved = "figures-moved"
+const figuresMoved = "figures-moved"
 
 interface DeclaredRefusals {
   readonly kind: string
@@ -57,7 +57,7 @@ export type SlugOf<D extends DeclaredRefusals> =
   | D["refuses"][number]
   | (typeof everyWrite)[number]
   | (D["approvers"] extends 0 ? never : (typeof ofApproval)[number])
-  | (typeof moved extends ConditionOf<D["kind"]> ? "rule-refused" : never)
+  | (typeof figuresMoved extends ConditionOf<D["kind"]> ? "rule-refused" : never)
   | (D["on"] extends "ledger" ? (typeof onLedger)[number] : never)
 
 /**

@@ -19,9 +19,9 @@ import * as QueuedOperation from "./QueuedOperation.ts"
 import * as RecordsRunner from "./RecordsRunner.ts"
 
 /**
- * Number of defects in a row, without a step that the ledger took, at which an operation is failed.
- * Leases that ended otherwise do not count: a write of many steps, or one that waited for the ledger, has
- * had many.
+ * Number of leases that ended in a defect, since the ledger last took a step, at which an operation is
+ * failed. Leases that ended otherwise do not count: a write of many steps, or one that waited for the
+ * ledger, has had many.
  */
 const deathsMax = 5
 

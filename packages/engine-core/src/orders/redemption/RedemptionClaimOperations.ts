@@ -100,10 +100,7 @@ const judged = Effect.fnUntraced(function* (
     leaving
   } = yield* unitsOf(
     { ...instrument, ...holder },
-    {
-      ...{ payment, lastPrice },
-      operationId: act.operationId
-    }
+    { payment, lastPrice, operationId: act.operationId }
   )
   const ofFeed = yield* NavFeedLookups.againstClaim(loaded, oracle, loaded.now)
   const rows = Gates.againstClaim({ ...loaded, oracle, free, heldUnits, leaving, lastPrice }, [

@@ -130,10 +130,7 @@ const freeOf = Effect.fnUntraced(function* (
   if (holder === null) return null
   const { free } = yield* unitsFreeOf(
     { ...instrument, ...holder },
-    {
-      ...{ payment: "wire", lastPrice },
-      operationId: null
-    }
+    { payment: "wire", lastPrice, operationId: null }
   )
   return free
 })

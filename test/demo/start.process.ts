@@ -42,11 +42,7 @@ const venue = async (
     through === "node"
       ? [process.execPath, words, {}]
       : // The command after it keeps the shell from replacing itself by the program.
-        [
-          "sh",
-          ["-c", `"${process.execPath}" ${words.join(" ")}; exit 3`],
-          { npm_lifecycle_event: "start" }
-        ]
+        ["sh", ["-c", `"${process.execPath}" ${words.join(" ")}; exit 3`], { npm_command: "start" }]
   const child = spawn(program, given, {
     cwd: root,
     env: { ...environment, ...more },

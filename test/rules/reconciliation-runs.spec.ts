@@ -677,10 +677,12 @@ describe("a verdict as investors and apps read it", () => {
       checks: []
     })
 
-  it("is the same without the findings of concealed checks, but for a hold that they open", () => {
+  it("shows a hold alone of what blocks, and nothing else of concealed checks", () => {
     fc.assert(
       fc.property(fc.array(findingOf, { maxLength: 8 }), (all) => {
-        const open = all.filter(({ check }) => !isConcealedCheck(check))
+        const open = all.filter(
+          ({ check, severity }) => !isConcealedCheck(check) && severity !== "blocking"
+        )
         const { shown } = judged(all)
         const alone = judged(open)
         const isHeld = judged(all).verdict === "blocked"
@@ -693,6 +695,21 @@ describe("a verdict as investors and apps read it", () => {
         expect(Rules.shownVerdictOf(ofRun)).toBe(
           isHeld ? "blocked" : Rules.verdictOf({ ...ofRun, findings: open })
         )
+      })
+    )
+  })
+
+  it("is the same whether the check that blocks is concealed or not", () => {
+    const others = fc.array(findingOf, { maxLength: 4 })
+    const state = fc.constantFrom("open" as const, "accepted" as const)
+    fc.assert(
+      fc.property(others, findingOf, state, (all, finding, ofBoth) => {
+        const shownBy = (check: "restriction-effect" | "register-supply") => {
+          const blocking = { ...finding, check, severity: "blocking" as const, state: ofBoth }
+          const findings = [...all, blocking]
+          return [judged(findings).shown, Rules.shownVerdictOf({ findings, outcomes: [] })]
+        }
+        expect(shownBy("restriction-effect")).toEqual(shownBy("register-supply"))
       })
     )
   })

@@ -8,7 +8,7 @@ import { Role } from "#core/vocabulary/Role.ts"
 import { checkNames, isConcealedCheck } from "#core/vocabulary/ReconciliationChecks.ts"
 import { operations as prechecked } from "#core/overviews/precheck/PrecheckActLookups.ts"
 import { PrecheckAct } from "#core/vocabulary/sets.ts"
-import { eventFor, mayReadEvent, mayReadFigures } from "#core/writes/Concealment.ts"
+import { eventFor, mayReadEvent, mayReadFigures, operationFor } from "#core/writes/Concealment.ts"
 
 const { concealed, events, operations } = Catalogue
 
@@ -172,9 +172,12 @@ describe("a check that reads restrictions, cited orders or suspended lines", () 
   it.each([
     [
       "reconciliation.finding",
-      '{"counts":{"register-line":2,"restriction-effect":1}}',
-      '{"counts":{"register-line":2}}'
+      '{"counts":{"claim-aging":2,"register-line":1,"restriction-effect":1}}',
+      '{"counts":{"claim-aging":2}}'
     ],
+    // A blocked instrument looks the same whether the check that blocks it is concealed or not.
+    ["reconciliation.finding", '{"counts":{"register-supply":1}}', null],
+    ["reconciliation.finding", '{"counts":{"restriction-effect":1}}', null],
     ["reconciliation.finding", '{"counts":{"suspended-lines":1}}', null],
     ["reconciliation.finding", '{"counts":{"x-own":1}}', null],
     [
@@ -202,5 +205,39 @@ describe("a check that reads restrictions, cited orders or suspended lines", () 
   ] as const)("is named and counted by no event to an app: %s %s", (type, payload, shown) => {
     expect(read("app", type, payload)).toBe(shown)
     expect(read("operator", type, payload)).toBe(payload)
+  })
+})
+
+describe("the result of a registration that was stored before its view for apps", () => {
+  const result = {
+    ...{ holderId: "h1", state: "pending", version: 2 },
+    screening: { state: "clear", answeredBy: "carl" },
+    waitingOn: [
+      { party: "p", action: "HolderInvitation.Accept" },
+      { role: "compliance", action: "screening.adjudicate" }
+    ],
+    attributes: [{ name: "professional", state: "pending", setBy: "olga" }]
+  }
+  const stored = { kind: "holder.onboard", problem: null, result } as const
+
+  it.each(["app", "investor"] as const)("shows no screening and no staff to an %s", (role) => {
+    const shown = operationFor(stored as never, role) as unknown as typeof stored
+    expect(shown.result).toEqual({
+      ...{ holderId: "h1", state: "pending", version: 2 },
+      ...{ screening: null, waitingOn: [{ party: "p", action: "HolderInvitation.Accept" }] },
+      attributes: [{ name: "professional", state: "pending", setBy: "venue" }]
+    })
+    expect(operationFor(stored as never, "auditor")).toBe(stored)
+  })
+
+  it("is of every kind of write that declares such a view", () => {
+    for (const operation of Catalogue.operations) {
+      const { kind } = operation
+      const shown = operationFor({ ...stored, kind } as never, "app") as unknown as typeof stored
+      const isWithout = (shown.result.screening as unknown) === null
+      expect(isWithout, kind).toBe(
+        "shownResult" in operation && operation.shownResult !== undefined
+      )
+    }
   })
 })

@@ -77,3 +77,11 @@ export const isConcealedCheck = (name: string): boolean => {
   const row = rows[name]
   return row === undefined || row.isConcealed === true
 }
+
+/**
+ * Checks whether investors and apps read how often a check found something: where it is not concealed and
+ * blocks nothing. Were the findings of one that blocks counted, an instrument that is blocked without such
+ * a finding would show that a concealed check blocks it.
+ */
+export const isCountedForAll = (name: string): boolean =>
+  !isConcealedCheck(name) && rows[name]?.severities.includes("blocking") !== true

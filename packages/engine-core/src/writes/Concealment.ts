@@ -42,9 +42,31 @@ export const refusalFor =
 export const substituteFor = (cause: Refused | Unavailable): Refused<"rule-refused"> | null =>
   isRefused(cause) && isConcealedGate(cause.details.gate) ? substitute(cause) : null
 
+/** Kinds of write whose result is a holder as staff reads it. */
+const registrations: ReadonlySet<OperationKind> = new Set(["holder.register", "holder.onboard"])
+
+/**
+ * Result of a registration that was stored before the view for investors and apps was kept beside it:
+ * without its screening, without those who answer that, and without the names of the venue's staff.
+ */
+const withoutScreening = (result: Plain): Plain => {
+  if (!isMembers(result)) return result
+  const membersOf = (list: Plain | undefined) =>
+    Array.isArray(list) ? list.filter((each: Plain) => isMembers(each)) : []
+  return {
+    ...result,
+    screening: null,
+    waitingOn: membersOf(result["waitingOn"]).filter(
+      ({ action }) => !String(action).startsWith("screening.")
+    ),
+    attributes: membersOf(result["attributes"]).map((each) => ({ ...each, setBy: "venue" }))
+  }
+}
+
 /** Operation with the problem and the result that a role may read. */
 export const operationFor = <
   O extends {
+    readonly kind: OperationKind
     readonly problem: Problem.Problem | null
     readonly problemInstead?: Problem.Problem
     readonly result: Plain | null
@@ -55,8 +77,11 @@ export const operationFor = <
   role: Role
 ): O => {
   if (!isConcealedFrom(role)) return operation
-  const { problem, problemInstead, resultInstead } = operation
+  const { kind, problem, problemInstead, result, resultInstead } = operation
   if (resultInstead !== undefined) return { ...operation, result: resultInstead }
+  if (result !== null && registrations.has(kind)) {
+    return { ...operation, result: withoutScreening(result) }
+  }
   if (problem === null || !isConcealedGate(problem.gate)) return operation
   return { ...operation, problem: problemInstead ?? Problem.from(neutral, problem.requestId) }
 }

@@ -12,7 +12,7 @@ import * as Offset from "../../kernel/Offset.ts"
 import * as RecordId from "../../kernel/RecordId.ts"
 import * as sets from "../../vocabulary/sets.ts"
 import { about, announcing, isMembers, type ShownPayloads } from "../../records/EventDeclaration.ts"
-import { isConcealedCheck } from "../../vocabulary/ReconciliationChecks.ts"
+import { isCountedForAll } from "../../vocabulary/ReconciliationChecks.ts"
 
 /** Events of a run. */
 export const runEvents = {
@@ -22,7 +22,7 @@ export const runEvents = {
       trigger: sets.RunTrigger.schema,
       verdict: sets.Verdict.schema,
       findings: Integer.schema,
-      /** Verdict and findings as investors and apps read them: without concealed checks. */
+      /** Verdict and findings as investors and apps read them: without checks that are concealed or block. */
       shown: Schema.NullOr(
         Schema.Struct({ verdict: sets.Verdict.schema, findings: Integer.schema })
       )
@@ -37,8 +37,9 @@ export const runEvents = {
 const makeEvent = announcing(runEvents)
 
 /**
- * Payloads of these events as investors and apps read them: without the findings of concealed checks. An
- * event that does not state them apart, and one of concealed checks alone, is not shown.
+ * Payloads of these events as investors and apps read them: without the findings of checks that
+ * are concealed or may block. An event that does not state them apart, and one of such checks alone, is not
+ * shown.
  */
 export const shownPayloads: ShownPayloads = {
   "reconciliation.run": ({ shown, ...payload }) => {
@@ -46,8 +47,8 @@ export const shownPayloads: ShownPayloads = {
     return String(payload["findings"]) === "0" ? payload : null
   },
   "reconciliation.finding": ({ counts }) => {
-    const open = Object.entries(isMembers(counts) ? counts : {}).filter(
-      ([check]) => !isConcealedCheck(check)
+    const open = Object.entries(isMembers(counts) ? counts : {}).filter(([check]) =>
+      isCountedForAll(check)
     )
     return open.length === 0 ? null : { counts: Object.fromEntries(open) }
   }
@@ -162,7 +163,7 @@ const announced = (self: Run) => {
   const counts = Object.fromEntries(
     checks.flatMap(({ check, findings }) => (findings === 0 ? [] : [[check, findings]]))
   )
-  const shownFindings = countOf(checks.filter(({ check }) => !isConcealedCheck(check)))
+  const shownFindings = countOf(checks.filter(({ check }) => isCountedForAll(check)))
   const shown = shownVerdict === null ? null : { verdict: shownVerdict, findings: shownFindings }
   const ended = makeEvent("reconciliation.run", { trigger, verdict, findings, shown })
   if (findings === 0) return [{ ...ended, ...about }]

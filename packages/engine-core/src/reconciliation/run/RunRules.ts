@@ -71,8 +71,9 @@ export const verdictOf = ({
 }
 
 /**
- * Verdict as investors and apps read it: findings of concealed checks count only where they block, since
- * the hold that they open is shown.
+ * Verdict as investors and apps read it. An open finding that blocks makes it `blocked`, of whatever check,
+ * since the hold is shown; otherwise neither findings of concealed checks count nor blocking ones, which
+ * were accepted.
  */
 export const shownVerdictOf = ({
   findings,
@@ -82,9 +83,16 @@ export const shownVerdictOf = ({
   readonly outcomes: ReadonlyArray<Pick<ComparisonOutcome, "ran">>
 }): Verdict =>
   verdictOf({
-    findings: findings.filter((finding) => blocks(finding) || !isConcealedCheck(finding.check)),
+    findings: findings.filter((finding) => blocks(finding) || isShown(finding)),
     outcomes
   })
+
+/**
+ * Checks whether investors and apps read of a finding in counts and ages. A blocking one is left out, of
+ * whatever check: beside its count, `blocked` without one would show that a concealed check blocks.
+ */
+export const isShown = ({ check, severity }: Pick<Finding, "check" | "severity">): boolean =>
+  severity !== "blocking" && !isConcealedCheck(check)
 
 /**
  * The checks of a run with their outcomes over all instruments, in the order of the table. A check

@@ -31,8 +31,8 @@ export const InstrumentVerdict = Struct({
   /** Age of the oldest open finding in whole days; null where none is open. */
   oldestDays: NullOr(Integer.schema),
   /**
-   * The same as investors and apps read it, without the findings of concealed checks; null in records
-   * that were stored before it was kept.
+   * The same as investors and apps read it: without the findings of concealed checks, and without the
+   * blocking ones of any check; null in records that were stored before it was kept.
    */
   shown: NullOr(
     Struct({ verdict: sets.Verdict.schema, open: Open, oldestDays: NullOr(Integer.schema) })
@@ -56,12 +56,15 @@ export type InstrumentVerdict = typeof InstrumentVerdict.Type
 export const shownOf = ({
   shown,
   verdict
-}: InstrumentVerdict): NonNullable<InstrumentVerdict["shown"]> =>
-  shown ?? {
-    verdict: verdict === "blocked" ? "blocked" : "incomplete",
-    open: { blocking: 0, warning: 0, info: 0 },
-    oldestDays: null
-  }
+}: InstrumentVerdict): NonNullable<InstrumentVerdict["shown"]> => {
+  if (shown === null)
+    return { ...unshown, verdict: verdict === "blocked" ? "blocked" : "incomplete" }
+  // Records may count blocking findings that were stored before these were left out.
+  const open = { ...shown.open, blocking: 0 }
+  return { ...shown, open, oldestDays: open.warning + open.info === 0 ? null : shown.oldestDays }
+}
+
+const unshown = { open: { blocking: 0, warning: 0, info: 0 }, oldestDays: null } as const
 
 /** A later run covered the instrument. */
 const Judge = Struct({ on: Schema.Literal("judge"), verdict: InstrumentVerdict })
@@ -77,8 +80,7 @@ export const instrumentVerdicts = Collection.define<InstrumentVerdict, typeof Ju
     keptBy: "engine",
     filters: {
       instrumentId: (self) => self.instrumentId,
-      verdict: (self) => self.verdict,
-      shownVerdict: (self) => shownOf(self).verdict
+      verdict: (self) => self.verdict
     },
     invariants: {
       "it is blocked where a blocking finding is open": ({ verdict, open }) =>

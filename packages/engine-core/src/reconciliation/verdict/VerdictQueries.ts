@@ -1,5 +1,5 @@
 /** Read of the verdicts of instruments: as their latest runs left them, or as they would have been. */
-import { Effect, Option, Schema } from "effect"
+import { Effect, Option, Schema, Stream } from "effect"
 import { NotCompared } from "../../findings/NotCompared.ts"
 import * as Counterfactual from "../../instruments/policy/Counterfactual.ts"
 import { InstrumentId } from "../../instruments/instrument/Manifest.ts"
@@ -62,12 +62,34 @@ const whereOf = ({ instrumentId, verdict }: Params): Read.Scope => ({
   ...(verdict === undefined ? {} : { verdict })
 })
 
-/** Filter of the stored verdicts: investors and apps find them by the verdict that they are shown. */
-const storedBy = (params: Params, role: Role): Read.Scope => {
+/** Checks whether a verdict is among those that a caller asks for, as its role reads it. */
+const matches = (self: InstrumentVerdict, role: Role, { verdict }: Params): boolean =>
+  verdict?.includes(viewOf(self, role).verdict) ?? true
+
+/**
+ * Loads a page of the stored verdicts. Investors and apps find them by the verdict that they are shown,
+ * which no column of the store has.
+ */
+const stored = Effect.fnUntraced(function* (
+  page: { readonly after?: string | undefined; readonly limit: number },
+  { pin, role }: Pick<Read.ReadContext, "pin" | "role">,
+  params: Params
+) {
+  const records = yield* Records
   const { verdict, ...where } = whereOf(params)
-  if (verdict === undefined) return where
-  return { ...where, [isConcealedFrom(role) ? "shownVerdict" : "verdict"]: verdict }
-}
+  const isMatched = isConcealedFrom(role) && verdict !== undefined
+  const query = {
+    pin,
+    where: isMatched ? where : whereOf(params),
+    ...(page.after === undefined ? {} : { after: page.after })
+  }
+  if (!isMatched) return yield* records.list(instrumentVerdicts, { ...query, limit: page.limit })
+  return yield* records.stream(instrumentVerdicts, query).pipe(
+    Stream.filter(({ record }) => matches(record, role, params)),
+    Stream.take(page.limit),
+    Stream.runCollect
+  )
+})
 
 export const list = Read.list({
   name: "reconciliation-verdict.list",
@@ -108,27 +130,21 @@ export const list = Read.list({
       : { policyVersion: [String(params.policyVersion)] }),
     ...(params.price === undefined ? {} : { price: [String(params.price)] })
   }),
-  rows: Effect.fnUntraced(function* ({ after, limit }, { pin, role }, params) {
-    const records = yield* Records
+  rows: Effect.fnUntraced(function* (page, asking, params) {
+    const { pin, role } = asking
     if (!Counterfactual.isAsked(params)) {
-      const found = yield* records.list(instrumentVerdicts, {
-        pin,
-        where: storedBy(params, role),
-        limit,
-        ...(after === undefined ? {} : { after })
-      })
+      const found = yield* stored(page, asking, params)
       return found.map(({ record, sortKey }) => ({ sortKey, row: record }))
     }
-    const { instrumentId, verdict } = params
-    if (instrumentId === undefined || after !== undefined) return []
-    const stored = Option.getOrNull(yield* records.find(instrumentVerdicts, instrumentId, pin))
-    if (stored === null) return []
-    const row = yield* Effect.catchTag(supposed(stored, params), "Refused", () =>
+    const { instrumentId } = params
+    if (instrumentId === undefined || page.after !== undefined) return []
+    const records = yield* Records
+    const latest = Option.getOrNull(yield* records.find(instrumentVerdicts, instrumentId, pin))
+    if (latest === null) return []
+    const row = yield* Effect.catchTag(supposed(latest, params), "Refused", () =>
       Effect.die(new Error(`${instrumentId} lost a policy version during a read`))
     )
-    return (verdict?.includes(viewOf(row, role).verdict) ?? true)
-      ? [{ sortKey: instrumentId, row }]
-      : []
+    return matches(row, role, params) ? [{ sortKey: instrumentId, row }] : []
   }),
   view: (found, { role }) => Effect.succeed(found.map((record) => viewOf(record, role)))
 })

@@ -2,9 +2,8 @@
 import { type Finding, ageDays } from "../../findings/Finding.ts"
 import type { NotCompared } from "../../findings/NotCompared.ts"
 import * as Instant from "../../kernel/Instant.ts"
-import { isConcealedCheck } from "../../vocabulary/ReconciliationChecks.ts"
 import type { Verdict } from "../../vocabulary/sets.ts"
-import type { ComparisonOutcome } from "../run/RunRules.ts"
+import { type ComparisonOutcome, isShown } from "../run/RunRules.ts"
 import type { InstrumentVerdict } from "./InstrumentVerdict.ts"
 
 /** Sums over findings of an instrument, after a run. */
@@ -16,7 +15,7 @@ interface Sums {
   readonly oldest: Instant.Instant | null
 }
 
-/** Sums over all findings of an instrument, and over those of checks that are not concealed. */
+/** Sums over all findings of an instrument, and over those of which investors and apps read. */
 export interface Tally extends Sums {
   readonly shown: Sums
 }
@@ -35,7 +34,7 @@ export const tallied = (
   finding: Pick<Finding, "state" | "severity" | "firstSeenAt" | "check">
 ): Tally => ({
   ...withFinding(self, finding),
-  shown: isConcealedCheck(finding.check) ? shown : withFinding(shown, finding)
+  shown: isShown(finding) ? withFinding(shown, finding) : shown
 })
 
 const withFinding = (
@@ -102,7 +101,7 @@ export const judge = ({
     verdict: verdictOf(tally, { isWhole }),
     open,
     oldestDays: daysOf(tally),
-    // A concealed finding that blocks is shown by its hold, and so by the verdict, and is not counted.
+    // A finding that blocks is shown by its hold, and so by the verdict, and is not counted.
     shown: {
       verdict: open.blocking > 0 ? "blocked" : verdictOf(shown, { isWhole }),
       open: shown.open,

@@ -88,9 +88,14 @@ const asks = async (holdId: string, body: object = {}, role = "operator") =>
     key: crypto.randomUUID()
   })
 
-const signs = async (action: string, sub: string, roles: ReadonlyArray<string> = ["approver"]) => {
+const signs = async (
+  action: string,
+  sub: string,
+  roles: ReadonlyArray<string> = ["approver"],
+  again: { readonly key?: string } = {}
+) => {
   const as = await Venue.bearer(roles, { sub })
-  const became = await People.decide(venue, { verb: "approve", action, as })
+  const became = await People.decide(venue, { verb: "approve", action, as, ...again })
   await venue.settle()
   return became
 }
@@ -473,7 +478,12 @@ describe("a hold that a run opened", () => {
     expect([late.status, late.slug]).toEqual([422, "rule-refused"])
     expect(await hold(holdId)).toMatchObject({ state: "open" })
     expect(await shown()).toMatchObject({ figures: { [`unexplained ${own}`]: "99.5" } })
-    for (const sub of ["anna", "ben"]) expect((await signs(action, sub)).status).toBe(202)
+    // Under the key of the figures before, an approval signs no others.
+    expect((await signs(action, "anna")).status).toBe(422)
+    for (const sub of ["anna", "ben"]) {
+      const anew = { key: `moved-${action}-${sub}` }
+      expect((await signs(action, sub, ["approver"], anew)).status).toBe(202)
+    }
     expect(await hold(holdId)).toMatchObject({ state: "released", releasedBy: ["anna", "ben"] })
     expect(await venue.run(stateOf(own))).toMatchObject({ accepted: { unexplained: amount } })
   })

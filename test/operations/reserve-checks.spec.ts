@@ -269,6 +269,42 @@ describe("a report whose difference people accepted", () => {
   )
 })
 
+describe("a finding whose unit an earlier release replaced after people accepted it", () => {
+  it.effect("is open once it is found again in the unit that nobody accepted", () =>
+    Effect.gen(function* () {
+      const stage = yield* scene()
+      yield* reportsWith([yield* pointOf(stage)], "400")
+      assert.strictEqual(yield* runs, "blocked")
+      const records = yield* Records
+      const [found] = yield* records.list(findings, { where: { state: ["open"] }, limit: 1 })
+      const findingId = String(found?.record.findingId)
+      yield* TestClock.adjust("1 minute")
+      const [hold] = yield* Reconciling.openHolds
+      yield* Calls.write(
+        "hold.release",
+        { holdId: String(hold?.holdId) },
+        { accept: [findingId], reason: "the supply was late" }
+      )
+      assert.deepEqual([yield* runs, yield* open], ["findings", []])
+      yield* TestClock.adjust("1 minute")
+      const accepted = yield* records.get(findings, findingId)
+      const now = yield* Instant.now
+      yield* records.transact(
+        records.append(
+          findings,
+          accepted,
+          { on: "see", seen: { ...accepted, unit: "USD" } },
+          { cause: { by: "clock" }, now }
+        )
+      )
+      // The bills are left out of the counted value, which is an amount of USD.
+      yield* reportsWith([], few, "rep-2")
+      assert.strictEqual(yield* runs, "blocked")
+      assert.deepEqual(yield* open, ["reserve-report blocking res-1 -360"])
+    }).pipe(engine())
+  )
+})
+
 describe("locks of a reserve that has ended", () => {
   it.effect("warn, each of them", () =>
     Effect.gen(function* () {

@@ -30,8 +30,8 @@ const grew = (accepted: Decimal.Decimal, now: Decimal.Decimal): boolean =>
     : Decimal.greaterThan(now, accepted) || Decimal.isNegative(now)
 
 /**
- * Members of a finding by which its acceptance is judged. Unit and difference of the latest sighting
- * are those that people accepted, since a sighting in another unit opens the finding again.
+ * Members of a finding by which its acceptance is judged, with the unit and the difference that it had
+ * when people accepted it (AcceptedLookups).
  */
 export type AcceptedFigures = Pick<Finding, "accepted" | "unit" | "difference">
 

@@ -6,6 +6,7 @@
 import { Effect, Stream } from "effect"
 import { type Items, noItems } from "../../findings/Explained.ts"
 import { type Finding, findings, type Moment } from "../../findings/Finding.ts"
+import { acceptedFigures } from "../../findings/AcceptedLookups.ts"
 import { type AcceptedFigures, identityOf, idTextOf } from "../../findings/FindingRules.ts"
 import { accountNumbers } from "../../holders/external-account/AccountNumber.ts"
 import { externalAccounts } from "../../holders/external-account/ExternalAccount.ts"
@@ -256,7 +257,7 @@ export const lines = (
       return Stream.concat(
         Stream.fromIterable([...notes, ...unread, ...compared]),
         all.length > 1
-          ? Stream.unwrap(Effect.map(Stream.runCollect(differing), bySubject))
+          ? Stream.unwrap(Effect.map(Stream.runCollect(differing), (found) => bySubject(found, at)))
           : Stream.map(
               differing,
               (line): DifferingLines => ({
@@ -279,18 +280,23 @@ const comparableOf = Effect.fnUntraced(function* (each: SourceStatement, at: Poi
  * Gathers the lines of each subject, so that several statements give one finding of it, with the amount
  * that people accepted of that finding.
  */
-const bySubject = (found: ReadonlyArray<StatedLine>) => {
+const bySubject = (found: ReadonlyArray<StatedLine>, at: Point) => {
   const subjects = Map.groupBy(found, ({ subject }) => `${subject.resourceKind}/${subject.id}`)
   return Stream.fromIterable(subjects.values()).pipe(
     Stream.grouped(batchMax),
     Stream.mapEffect((groups) =>
-      Effect.map(acceptedOf(groups.flatMap(([first]) => first ?? [])), (accepted) =>
-        groups.flatMap((lines): ReadonlyArray<DifferingLines> => {
-          const [first] = lines
-          if (first === undefined) return []
-          const { comparedAt } = first
-          return [{ comparedAt, lines, accepted: accepted.get(identityOf(same(first))) ?? null }]
-        })
+      Effect.map(
+        acceptedOf(
+          groups.flatMap(([first]) => first ?? []),
+          at
+        ),
+        (accepted) =>
+          groups.flatMap((lines): ReadonlyArray<DifferingLines> => {
+            const [first] = lines
+            if (first === undefined) return []
+            const { comparedAt } = first
+            return [{ comparedAt, lines, accepted: accepted.get(identityOf(same(first))) ?? null }]
+          })
       )
     ),
     Stream.flatMap((lines) => Stream.fromIterable(lines))
@@ -304,14 +310,16 @@ const same = ({ instrumentId, subject }: StatedLine) => ({
 })
 
 /** Loads the findings of lines that people accepted, by identity. */
-const acceptedOf = Effect.fnUntraced(function* (lines: ReadonlyArray<StatedLine>) {
+const acceptedOf = Effect.fnUntraced(function* (lines: ReadonlyArray<StatedLine>, { pin }: Point) {
   const records = yield* Records
   const { sha256 } = yield* Crypto
   const ids = lines.map((line) => idTextOf(same(line), sha256))
   const found = yield* records.many(findings, ids)
+  const accepted = yield* acceptedFigures(found, pin)
   return new Map<string, AcceptedFigures>(
-    found.flatMap((finding) =>
-      finding.accepted === null ? [] : [[identityOf(finding), finding] as const]
-    )
+    found.flatMap((finding) => {
+      const figures = accepted.get(finding.findingId)
+      return figures === undefined ? [] : [[identityOf(finding), figures] as const]
+    })
   )
 })

@@ -1,6 +1,7 @@
 /** Look-ups of the check of reports: reports of a reserve beside the figures that the engine computes. */
 import { Effect, Option, Stream } from "effect"
 import { findings } from "../../findings/Finding.ts"
+import { acceptedFigures } from "../../findings/AcceptedLookups.ts"
 import { type AcceptedFigures, idTextOf, type FindingKey } from "../../findings/FindingRules.ts"
 import type { Instrument } from "../../instruments/instrument/Instrument.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
@@ -72,7 +73,7 @@ export const reports = Effect.fnUntraced(function* (
   ]
   if (compared.length === 0) return notes
   const { instrumentId } = instrument
-  const accepted = yield* acceptedOf({ check: "reserve-report", instrumentId, subject })
+  const accepted = yield* acceptedOf({ check: "reserve-report", instrumentId, subject }, at)
   return [...notes, { reports: compared, accepted } satisfies Reports]
 })
 
@@ -225,9 +226,10 @@ const reportsOf = Effect.fnUntraced(function* (
 })
 
 /** Loads a finding that people accepted; null: it is not accepted. */
-const acceptedOf = Effect.fnUntraced(function* (finding: FindingKey) {
+const acceptedOf = Effect.fnUntraced(function* (finding: FindingKey, { pin }: Point) {
   const records = yield* Records
   const { sha256 } = yield* Crypto
   const found = Option.getOrNull(yield* records.find(findings, idTextOf(finding, sha256)))
-  return found === null || found.accepted === null ? null : found
+  if (found === null) return null
+  return (yield* acceptedFigures([found], pin)).get(found.findingId) ?? null
 })

@@ -14,6 +14,7 @@ import {
   type Sighting,
   blocks
 } from "../../findings/Finding.ts"
+import { acceptedFigures } from "../../findings/AcceptedLookups.ts"
 import { type Difference, foundAgain, idTextOf } from "../../findings/FindingRules.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import type { Refused, Unavailable } from "../../kernel/Refusal.ts"
@@ -208,6 +209,7 @@ const recordFound = Effect.fnUntraced(function* (
     const batch = ids.slice(from, from + batchMax)
     for (const stored of yield* records.many(findings, batch)) before.set(stored.findingId, stored)
   }
+  const accepted = yield* acceptedFigures(before.values(), compared.at.pin)
   const judgedLater = yield* judgedAfter(compared)
   const found: Array<Stored<Finding>> = []
   const counted = new Set<Difference>()
@@ -236,7 +238,12 @@ const recordFound = Effect.fnUntraced(function* (
               act
             )
           )
-        : yield* records.append(findings, stored, foundAgain(stored, sighting), act)
+        : yield* records.append(
+            findings,
+            stored,
+            foundAgain({ ...stored, ...accepted.get(findingId) }, sighting),
+            act
+          )
     )
   }
   return {

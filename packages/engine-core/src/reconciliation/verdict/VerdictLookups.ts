@@ -1,6 +1,7 @@
 /** Loads what the verdict of an instrument would have been at another price or under another policy version. */
 import { Effect, Option, Schema, Stream } from "effect"
 import { evolve, FindingId, findings, first } from "../../findings/Finding.ts"
+import { acceptedFigures } from "../../findings/AcceptedLookups.ts"
 import { foundAgain, idTextOf } from "../../findings/FindingRules.ts"
 import type { Supposition } from "../../instruments/policy/Counterfactual.ts"
 import type * as Pin from "../../kernel/Pin.ts"
@@ -72,6 +73,7 @@ export const supposed = Effect.fnUntraced(function* (
     const knownFindings = new Map<string, typeof findings.record.Type>(
       (yield* records.many(findings, [...ids])).map((finding) => [finding.findingId, finding])
     )
+    const accepted = yield* acceptedFigures(knownFindings.values(), pin)
     const asOf = { offset: pin.offset, instant: pin.judgedAt }
     const found = differences.map((difference) => {
       const { check, subject, holderId, ...measured } = difference
@@ -81,7 +83,7 @@ export const supposed = Effect.fnUntraced(function* (
       const stored = knownFindings.get(findingId)
       return stored === undefined
         ? first({ findingId, check, instrumentId: on, subject, holderId }, sighting)
-        : evolve(stored, foundAgain(stored, sighting))
+        : evolve(stored, foundAgain({ ...stored, ...accepted.get(findingId) }, sighting))
     })
     const tally = yield* records
       .stream(findings, { where: { state: ["open", "accepted"], instrumentId: [instrumentId] } })

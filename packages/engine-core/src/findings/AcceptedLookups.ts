@@ -1,0 +1,39 @@
+/** Look-up of the differences that people accepted. */
+import { Effect } from "effect"
+import type * as Instant from "../kernel/Instant.ts"
+import type * as Pin from "../kernel/Pin.ts"
+import { Records } from "../records/Records.ts"
+import { type Finding, findings } from "./Finding.ts"
+import type { AcceptedFigures } from "./FindingRules.ts"
+
+/**
+ * Loads what people accepted of the findings that are accepted, by the id of the finding: the unit and the
+ * difference that it had as they did. Earlier releases let a later run replace them by those of a
+ * difference that nobody accepted. Findings of one release are loaded together.
+ */
+export const acceptedFigures = Effect.fnUntraced(function* (
+  all: Iterable<Finding>,
+  pin: Pin.ResolvedPin
+) {
+  const records = yield* Records
+  const byInstant = new Map<Instant.Instant, Array<Finding>>()
+  for (const finding of all) {
+    if (finding.accepted === null) continue
+    const { at } = finding.accepted
+    byInstant.set(at, [...(byInstant.get(at) ?? []), finding])
+  }
+  const figures = new Map<string, AcceptedFigures>()
+  for (const [instant, group] of byInstant) {
+    const then = yield* records.many(
+      findings,
+      group.map(({ findingId }) => findingId),
+      { ...pin, select: { by: "snapshot", instant }, judgedAt: instant }
+    )
+    const before = new Map(then.map((finding) => [finding.findingId, finding]))
+    for (const finding of group) {
+      const { difference, unit } = before.get(finding.findingId) ?? finding
+      figures.set(finding.findingId, { accepted: finding.accepted, difference, unit })
+    }
+  }
+  return figures
+})

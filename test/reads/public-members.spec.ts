@@ -353,6 +353,8 @@ const unshown = [
   "asset-quote",
   "reserve-holding",
   "admission-places",
+  "claimed-units",
+  "cycle-joinings",
   "cash-line",
   "cash-taking",
   "cash-line-part",

@@ -7,7 +7,10 @@ import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import * as DealingCycleQueries from "#core/orders/dealing-cycle/DealingCycleQueries.ts"
 import { orderStateAt } from "#core/orders/redemption/Redemption.ts"
-import { admitted } from "#core/orders/dealing-cycle/DealingCycle.ts"
+import { judge } from "#core/kernel/Gates.ts"
+import { cycleJoinings } from "#core/orders/dealing-cycle/CycleJoinings.ts"
+import { admitted, dealingCycles } from "#core/orders/dealing-cycle/DealingCycle.ts"
+import { joining } from "#core/orders/dealing-cycle/OpenCycleLookups.ts"
 import { approvals } from "#core/writes/Approval.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
@@ -328,6 +331,53 @@ describe("joining", () => {
       }
       yield* Calls.settle
       includes(yield* Cycles.cycle("c1"), { members: { subscriptions: 2, redemptions: 0 } })
+    }).pipe(engine({ settings: { inputsMax: 59 } }))
+  )
+
+  it.effect("counts an order once that is recorded while the next claim is judged", () =>
+    Effect.gen(function* () {
+      const { stage, holders } = yield* Cycles.opened(["h1"])
+      const [holder] = holders
+      if (holder === undefined) throw new Error("a holder")
+      yield* Cycles.opens("c1")
+      yield* Cycles.signs(stage, holder, { id: "s1", amount: "1000" })
+      const claimed = yield* Calls.write("subscription.claim", {}, Cycles.claimOf(holder, "s1"))
+      assert.strictEqual(claimed.why, "")
+      const records = yield* Records
+      let isRecorded = false
+      // The order is recorded between the look-up of the claims under way and that of the cycle.
+      const many: Records["Service"]["many"] = (collection, ids, pin) => {
+        if (collection.name !== "subscription" || isRecorded)
+          return records.many(collection, ids, pin)
+        isRecorded = true
+        return Effect.succeed([])
+      }
+      const cycle = yield* records.get(dealingCycles, "c1")
+      const { against } = yield* joining(cycle, {
+        kind: "subscriptions",
+        operationId: "op-next"
+      }).pipe(Effect.provideService(Records, Records.of({ ...records, many })))
+      assert.deepEqual([isRecorded, Result.isSuccess(judge([against]))], [true, true])
+    }).pipe(engine({ settings: { inputsMax: 59 } }))
+  )
+
+  it.effect("loses no room to failed claims whose operations retention has deleted", () =>
+    Effect.gen(function* () {
+      const { stage, holders } = yield* Cycles.opened(["h1"])
+      const [holder] = holders
+      if (holder === undefined) throw new Error("a holder")
+      yield* Cycles.opens("c1")
+      yield* Cycles.signs(stage, holder, { id: "s1", amount: "1000" })
+      const records = yield* Records
+      const joinings = ["d1", "d2"].map((orderId) => ({
+        ...{ kind: "subscriptions" as const, orderId, operationId: `op-${orderId}` }
+      }))
+      const act = { cause: { by: "clock" } as const, now: yield* Instant.now }
+      yield* records.transact(
+        Effect.orDie(records.open(cycleJoinings, { cycleId: "c1", joinings }, act))
+      )
+      const claimed = yield* Calls.write("subscription.claim", {}, Cycles.claimOf(holder, "s1"))
+      assert.strictEqual(claimed.why, "")
     }).pipe(engine({ settings: { inputsMax: 59 } }))
   )
 

@@ -8,9 +8,8 @@ import { subscriptions } from "../subscription/Subscription.ts"
 import { cycleJoinings, type JoiningClaim } from "./CycleJoinings.ts"
 
 /**
- * Loads the claims under way that join a cycle, but for that of the operation itself. A claim is under
- * way until its order is recorded or its operation has failed. They are read before the cycle: one that
- * is recorded in between may be counted twice, and is never missed.
+ * Loads the claims under way that join a cycle, but for that of the operation itself. They are read before
+ * the cycle, so that none is missed; `stillUnderWay` tells which were recorded in between.
  */
 export const underWayIn = Effect.fnUntraced(function* (cycleId: string, operationId: string) {
   const records = yield* Records
@@ -19,7 +18,16 @@ export const underWayIn = Effect.fnUntraced(function* (cycleId: string, operatio
     onNone: () => [],
     onSome: (self) => self.joinings.filter((joining) => joining.operationId !== operationId)
   })
+  return yield* stillUnderWay(joinings)
+})
+
+/**
+ * Claims of these that are under way: until their order is recorded or their operation has failed. An
+ * operation that retention has deleted had ended, and of one that succeeded the order is recorded.
+ */
+export const stillUnderWay = Effect.fnUntraced(function* (joinings: ReadonlyArray<JoiningClaim>) {
   if (joinings.length === 0) return joinings
+  const records = yield* Records
   const idsOf = (kind: JoiningClaim["kind"]) =>
     joinings.flatMap((joining) => (joining.kind === kind ? [joining.orderId] : []))
   const bought = yield* records.many(subscriptions, idsOf("subscriptions"))
@@ -33,10 +41,10 @@ export const underWayIn = Effect.fnUntraced(function* (cycleId: string, operatio
     operations,
     waiting.map((joining) => joining.operationId)
   )
-  const failed = new Set(
-    started.filter(({ state }) => state === "failed").map((operation) => operation.operationId)
+  const inForce = new Set(
+    started.filter(({ state }) => state !== "failed").map((operation) => operation.operationId)
   )
-  return waiting.filter((joining) => !failed.has(joining.operationId))
+  return waiting.filter((joining) => inForce.has(joining.operationId))
 })
 
 /** Takes the room of an order in the transaction that plans its claim. */

@@ -6,7 +6,7 @@ import type { Unavailable } from "../../kernel/Refusal.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import { dealtAt, type DealingCycle, dealingCycles, type Counts } from "./DealingCycle.ts"
 import { againstJoining, againstLeaving } from "./JoiningRules.ts"
-import { underWayIn } from "./JoiningSteps.ts"
+import { stillUnderWay, underWayIn } from "./JoiningSteps.ts"
 import { inputsOf } from "./TransactionSize.ts"
 
 /** Finds the open cycle of an instrument and cut-off; null: there is none. */
@@ -44,11 +44,18 @@ export const joining = (
     if (open === null || open.cycleCid === null || !open.acceptsOrders) {
       return { cycle: null, against: againstJoining(null, inputsMax) }
     }
-    const joinings = yield* underWayIn(open.cycleId, claim.operationId)
-    // The cycle as it is once the claims that are read by now are its members.
-    const { members, ...cycle } = yield* records
+    const latest = records
       .get(dealingCycles, open.cycleId)
       .pipe(Effect.catchTag("Refused", (gone) => Effect.die(new Error(gone.slug))))
+    let joinings = yield* underWayIn(open.cycleId, claim.operationId)
+    let joined: Stored<DealingCycle> = open
+    // A claim that was recorded while the cycle was read would count twice: both are read again.
+    for (let before = -1; before !== joinings.length; ) {
+      before = joinings.length
+      joined = yield* latest
+      joinings = yield* stillUnderWay(joinings)
+    }
+    const { members, ...cycle } = joined
     const countOf = (kind: keyof Counts) =>
       members[kind] +
       joinings.filter((joining) => joining.kind === kind).length +

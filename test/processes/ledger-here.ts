@@ -13,6 +13,8 @@ export class Participant extends Context.Service<Participant, { readonly admin: 
 
 export const layerPostgres = (): Layer.Layer<never> => Layer.empty
 
+export const twiceIn = (): null => null
+
 /** Users of the ledger that earlier starts left in the host's own database: it has none there. */
 export const existingUsers = (): Effect.Effect<ReadonlySet<string>> => Effect.succeed(new Set())
 

@@ -4,34 +4,15 @@
  * names one that is elsewhere than on PATH.
  */
 import { type ChildProcess, execFileSync, spawn } from "node:child_process"
-import { accessSync, constants, mkdtempSync, rmSync } from "node:fs"
+import { mkdtempSync, rmSync } from "node:fs"
 import { createServer, type Server } from "node:http"
 import { tmpdir } from "node:os"
-import { delimiter, join } from "node:path"
+import { join } from "node:path"
 import { gzipSync } from "node:zlib"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { root } from "../architecture/sources.ts"
+import { browser, browserNames } from "./browser/headless.ts"
 import { bundleExample, comparable } from "./page-bundle.ts"
-
-const isProgram = (path: string): boolean => {
-  try {
-    accessSync(path, constants.X_OK)
-    return true
-  } catch {
-    // There is none at this path, or it may not be started: the next one is asked.
-    return false
-  }
-}
-
-const names = ["chromium", "chromium-browser", "google-chrome", "google-chrome-stable"]
-
-/** The browser that the environment names, or the first on PATH. */
-const browser =
-  process.env["CHROMIUM"] ??
-  (process.env["PATH"] ?? "")
-    .split(delimiter)
-    .flatMap((folder) => names.map((name) => join(folder, name)))
-    .find(isProgram)
 
 /** Prints into lines, and sends them to the server once the program has ended. */
 const collecting = (where: string) => `
@@ -97,7 +78,7 @@ const serve = async (program: string): Promise<Site> => {
 
 if (browser === undefined) {
   describe("example 01 in Chromium", () => {
-    it.skip(`skipped: there is no ${names.join(" or ")} on PATH, nor a path of one in CHROMIUM`, () => {})
+    it.skip(`skipped: there is no ${browserNames.join(" or ")} on PATH, nor a path of one in CHROMIUM`, () => {})
   })
 } else {
   describe("example 01 in Chromium", () => {

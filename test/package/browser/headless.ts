@@ -7,14 +7,21 @@ import type { AddressInfo } from "node:net"
 import { tmpdir } from "node:os"
 import { delimiter, join } from "node:path"
 
-const names = ["chromium-headless-shell", "chromium", "chromium-browser", "google-chrome"]
+export const browserNames = [
+  "chromium-headless-shell",
+  "chromium",
+  "chromium-browser",
+  "google-chrome"
+]
 
-/** The browser's program; undefined: this machine has none. */
-export const browser: string | undefined = names
-  .flatMap((name) =>
-    (process.env["PATH"] ?? "").split(delimiter).map((folder) => join(folder, name))
-  )
-  .find((path) => existsSync(path))
+/** The browser's program, which \`CHROMIUM\` names or the first on PATH; undefined: this machine has none. */
+export const browser: string | undefined =
+  process.env["CHROMIUM"] ??
+  browserNames
+    .flatMap((name) =>
+      (process.env["PATH"] ?? "").split(delimiter).map((folder) => join(folder, name))
+    )
+    .find((path) => existsSync(path))
 
 export interface PageServer {
   readonly origin: string

@@ -15,6 +15,9 @@ const farFolders = /^test\/(architecture|demo|embedded|judged|kill|processes|sim
 /** A test that names a source starts it as a program of its own. */
 const named = /["'`](?<path>[^"'`\s]+\.ts)["'`]/gu
 
+/** A source starts the program beside it by its name, since the extension is another once it is built. */
+const besideIt = /\bbeside\("(?<name>[\w./]+)"\)/gu
+
 const textOf = (path: string): string => readFileSync(join(root, path), "utf8")
 
 /** The files of the project whose code runs when this one is run. */
@@ -29,7 +32,10 @@ const runBy = (path: string): ReadonlyArray<string> => {
       normalize(join(dirname(path), groups?.["path"] ?? "")),
       normalize(groups?.["path"] ?? "")
     ])
-  return [...imported.filter((file) => file !== null), ...started]
+  const startedBeside = text
+    .matchAll(besideIt)
+    .map(({ groups }) => join(dirname(path), `${groups?.["name"]}.ts`))
+  return [...imported.filter((file) => file !== null), ...started, ...startedBeside]
 }
 
 /** For every file, who runs it directly. */

@@ -24,11 +24,15 @@ const declared = {
   "reconciliation.hold": holdEvents["reconciliation.hold"]
 }
 type Type = keyof typeof declared
-/** Types of events that are concealed from apps, which could infer from them that a line waits. */
+/**
+ * Types of events that are concealed from apps, which could infer from them that a line waits. The findings
+ * of this story are all of checks that block: these an app reads by the verdict alone.
+ */
 const concealed: ReadonlyArray<Type> = [
   "distribution.held",
   "distribution.paid",
-  "distribution.payable"
+  "distribution.payable",
+  "reconciliation.finding"
 ]
 const types = Object.keys(declared) as ReadonlyArray<Type>
 

@@ -175,12 +175,12 @@ export const verifySignatures = (ask: {
   const hash = Identifiers.preparedHash(ask.bytes)
   for (const party of ask.actAs) {
     const record = ask.parties.find((entry) => entry.party === party && entry.kind === "external")
-    const signature = ask.signatures.find((entry) => entry.party === party)
+    const partySignature = ask.signatures.find((entry) => entry.party === party)
     if (
       record === undefined ||
-      signature === undefined ||
-      signature.signedBy !== Identifiers.fingerprint(record.publicKey) ||
-      !verifies(record, hash, signature.signature)
+      partySignature === undefined ||
+      partySignature.signedBy !== Identifiers.fingerprint(record.publicKey) ||
+      !verifies(record, hash, partySignature.signature)
     ) {
       return Result.fail(
         LedgerError.make("INVALID_EXTERNAL_SIGNATURE", `No valid signature of ${party}`)

@@ -81,6 +81,7 @@ if (browser === undefined) {
     it.skip(`skipped: there is no ${browserNames.join(" or ")} on PATH, nor a path of one in CHROMIUM`, () => {})
   })
 } else {
+  const program = browser
   describe("example 01 in Chromium", () => {
     const profile = mkdtempSync(join(tmpdir(), "bursar-chromium-"))
     let site: Site
@@ -100,7 +101,7 @@ if (browser === undefined) {
       )
       site = await serve(code)
       chromium = spawn(
-        browser,
+        program,
         [
           "--headless=new",
           "--no-sandbox",

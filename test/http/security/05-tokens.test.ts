@@ -9,7 +9,7 @@ import type { Ids } from "@bursar/engine-core/ports"
 import { Authentication, HostConfig, Jwks } from "@bursar/http-host"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
 import { it as effectIt } from "@effect/vitest"
-import { Effect, Layer } from "effect"
+import { Effect, Fiber, Layer } from "effect"
 import { TestClock } from "effect/testing"
 import { exportJWK, generateKeyPair, SignJWT } from "jose"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
@@ -394,6 +394,42 @@ describe("the identity provider's keys", () => {
       expect(knownKey).toBeDefined()
     }).pipe(Effect.provide(Layer.provide(Jwks.layerRemote(keys), NodeCrypto.layerIds)))
   })
+
+  // Red where a failed fetch is waited for again, or where those who waited for one begin another.
+  effectIt.effect(
+    "never hold up a token whose key is cached while the provider gives no answer",
+    () => {
+      let requests = 0
+      let hangs = false
+      const keys = Effect.suspend(() => {
+        requests++
+        return hangs
+          ? Effect.delay(Effect.fail(new Jwks.KeysAway({ detail: "no answer" })), "5 seconds")
+          : Effect.succeed({ keys: [publicJwk] })
+      })
+      return Effect.gen(function* () {
+        const { keyFor } = yield* Jwks.Jwks
+        const cached = keyFor({ alg: "ES256", kid: publicJwk.kid })
+        const unknown = Effect.flip(keyFor({ alg: "ES256", kid: "nobody" }))
+        yield* cached
+        hangs = true
+        yield* TestClock.adjust("11 minutes")
+        const waiting = yield* Effect.forkChild(
+          Effect.all([...Array.from({ length: 20 }, () => cached), unknown], {
+            concurrency: "unbounded"
+          })
+        )
+        yield* TestClock.adjust("5 seconds")
+        yield* Fiber.join(waiting)
+        expect(requests).toBe(2)
+        yield* TestClock.adjust("3 seconds")
+        // The clock stands still: a call that waited for the fetch would never end.
+        yield* Effect.all(Array.from({ length: 20 }, () => cached))
+        yield* Effect.yieldNow
+        expect(requests).toBe(3)
+      }).pipe(Effect.provide(Layer.provide(Jwks.layerRemote(keys), NodeCrypto.layerIds)))
+    }
+  )
 
   effectIt.live("answers that are malformed or huge are taken for no answer", () =>
     Effect.gen(function* () {

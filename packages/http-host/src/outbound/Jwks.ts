@@ -4,7 +4,7 @@
  */
 import { Refusal } from "@bursar/engine-core"
 import { Ids } from "@bursar/engine-core/ports"
-import { Clock, Context, Data, Effect, Layer, Semaphore } from "effect"
+import { Clock, Context, Data, Effect, Layer, Scope, Semaphore } from "effect"
 import {
   createLocalJWKSet,
   type CryptoKey,
@@ -72,13 +72,15 @@ export const layerLocal = (keys: JSONWebKeySet): Layer.Layer<Jwks> => {
  * (docs/contract/bearer-tokens.md#provider-keys).
  */
 export const keptFor = 10 * 60_000
-/** Milliseconds between two fetches for an unknown key: after a success, and after a failure. */
+/** Milliseconds from the end of one fetch to the next: after a success, and after a failure. */
 const coolDown = { answered: 30_000, unavailable: 2_000 }
 
 /**
  * Cached keys of a JWKS address: fetched again after 10 minutes, and for an unknown key at most
  * every 30 seconds. While the provider is unavailable the cached keys stay in use, and an unknown
- * key is answered `identity-provider-unavailable`.
+ * key is answered `identity-provider-unavailable`. Once a fetch has failed no token whose key is
+ * cached waits for another: a provider that never answers would hold up every call for as long as a
+ * fetch may take.
  */
 export const layerRemote = (
   keys: Effect.Effect<JSONWebKeySet, KeysAway, Ids>
@@ -87,6 +89,7 @@ export const layerRemote = (
     Jwks,
     Effect.gen(function* () {
       const fetchKeys = Effect.provideService(keys, Ids, yield* Ids)
+      const scope = yield* Scope.Scope
       const oneAtATime = yield* Semaphore.make(1)
       let set: LocalSet | undefined
       let fetchedAt = Number.NEGATIVE_INFINITY
@@ -98,6 +101,8 @@ export const layerRemote = (
         if (now - triedAt < (reachable ? coolDown.answered : coolDown.unavailable)) return
         triedAt = now
         const fetched = yield* Effect.exit(fetchKeys)
+        // Whoever waited for this fetch shares its outcome, however long the fetch took.
+        triedAt = yield* Clock.currentTimeMillis
         reachable = fetched._tag === "Success"
         if (fetched._tag === "Success") {
           set = createLocalJWKSet(fetched.value)
@@ -107,12 +112,13 @@ export const layerRemote = (
         }
       })
       const refresh = oneAtATime.withPermits(1)(look)
+      const refreshBeside = Effect.forkIn(oneAtATime.withPermitsIfAvailable(1)(look), scope)
 
       return {
         keyFor: (header) =>
           Effect.gen(function* () {
             const now = yield* Clock.currentTimeMillis
-            if (now - fetchedAt > keptFor) yield* refresh
+            if (now - fetchedAt > keptFor) yield* reachable ? refresh : refreshBeside
             const cached = set === undefined ? undefined : yield* pick(set, header)
             if (cached !== undefined) return cached
             yield* refresh

@@ -7,7 +7,7 @@ import {
   Settings,
   settingsDefaults
 } from "@bursar/engine-core"
-import { Instant, type Offset } from "@bursar/engine-core/kernel"
+import { Instant, Offset, Party } from "@bursar/engine-core/kernel"
 import { Crypto } from "@bursar/engine-core/ports"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Exit, Layer, Result } from "effect"
@@ -327,18 +327,18 @@ describe("a cursor", () => {
     }).pipe(Effect.provide(ports()))
   )
 
-  it.effect("of more than 512 characters is neither written nor read, of 512 it is both", () =>
+  it.effect("of more than 1,536 characters is neither written nor read, of 1,536 it is both", () =>
     Effect.gen(function* () {
       const crypto = yield* Crypto
       const cursors = Cursor.make(crypto, [{ id: 0, secret: new Uint8Array(32) }])
       const position = { list: "l", binding: "b" }
       const written = (length: number) =>
         cursors.write({ ...position, offset: 0 as Offset.Offset, keys: ["x".repeat(length)] })
-      // 44 bytes around a key of 340 are 384, which are 512 characters.
-      const text = written(340)
-      assert.strictEqual(text.length, 512)
+      // 44 bytes around a key of 1,108 are 1,152, which are 1,536 characters.
+      const text = written(1_108)
+      assert.strictEqual(text.length, 1_536)
       assert.strictEqual(cursors.read({ ...position, count: 1, text })._tag, "Success")
-      assert.throws(() => written(341), "too long")
+      assert.throws(() => written(1_109), "too long")
       // Longer than any list's is refused before a byte of it is decoded or verified.
       const counted = { ...crypto, equal: () => assert.fail("a long text was verified") }
       const long = Cursor.make(counted, [{ id: 0, secret: new Uint8Array(32) }])
@@ -382,11 +382,14 @@ describe("a cursor", () => {
     }).pipe(Effect.provide(ports()))
   )
 
-  it.effect("of the longest sort key that a list can have still fits into 512 characters", () =>
+  it.effect("of the longest sort key that a list can have still fits into a cursor", () =>
     Effect.gen(function* () {
       const crypto = yield* Crypto
       const cursors = Cursor.make(crypto, [{ id: 0, secret: new Uint8Array(32) }])
       const instant = Instant.of("9999-12-31T23:59:59.999999999Z")
+      const party = `${"h".repeat(185)}::${"f".repeat(68)}`
+      assert.isTrue(Party.isParty(party))
+      const n = Offset.sortable(Offset.of(Number.MAX_SAFE_INTEGER))
       const longest = Catalogue.queries
         .map(({ name }) => name)
         .toSorted((a, b) => b.length - a.length)
@@ -400,10 +403,11 @@ describe("a cursor", () => {
           instant,
           ledgerTime: instant,
           judgedAt: instant,
-          sortKey: `${Instant.sortable(instant)} ${"x".repeat(128)}`
+          // Of a movement as its party sees it: offset, number, registrar and instrument, party.
+          sortKey: [n, n, `${party}/${"i".repeat(128)}`, party].join(":")
         })
       })
-      assert.isAtMost(text.length, 512)
+      assert.isAtMost(text.length, Cursor.textMax)
     }).pipe(Effect.provide(ports()))
   )
 })

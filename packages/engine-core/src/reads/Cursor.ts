@@ -33,10 +33,11 @@ const textFormat = 0x02
 const macBytes = 16
 const digestBytes = 16
 /**
- * Longer text is refused before anything is decoded
- * (docs/contract/pages-and-cursors.md#cursor-bytes).
+ * Most characters of a cursor; longer text is refused before anything is decoded
+ * (docs/contract/pages-and-cursors.md#cursor-bytes). A sort key may hold two parties, of 255 characters each,
+ * and an instrument.
  */
-const textMax = 512
+export const textMax = 1_536
 
 const base64url = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_"
 const values = new Map([...base64url].map((character, index) => [character, index]))

@@ -26,8 +26,8 @@ const Limit: Schema.Codec<number, string> = textOf(
   (limit) => String(limit)
 )
 
-/** Longest cursor in characters; a longer one is refused before it is decoded. */
-const cursorMax = 512
+/** Most characters of a cursor; a longer one is refused before it is decoded. */
+export const cursorMax = 1_536
 const After = Schema.String.check(
   Schema.isMinLength(1),
   Schema.isMaxLength(cursorMax, { expected: "a cursor this list issued" })

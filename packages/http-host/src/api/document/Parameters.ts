@@ -92,7 +92,7 @@ const descriptions: Readonly<Record<string, Description>> = {
     example: 50
   },
   after: {
-    schema: { type: "string", minLength: 1, maxLength: 512 },
+    schema: { type: "string", minLength: 1, maxLength: Params.cursorMax },
     description: "The previous page's next.",
     example: "AQEAaG9sZGVycw"
   },

@@ -57,6 +57,7 @@ export const claimed = (changes: Partial<Redemption> = {}): Redemption => ({
   paymentAsset: null,
   orderId: null,
   claimCid: "0001",
+  mispricedCid: null,
   pricedCid: null,
   intentCid: null,
   unitsAllocation: null,

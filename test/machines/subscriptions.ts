@@ -66,6 +66,7 @@ export const claimed = (changes: Partial<Subscription> = {}): Subscription => ({
   paymentAsset: null,
   orderId: null,
   claimCid: "0001",
+  mispricedCid: null,
   deliveredLotCid: null,
   owedRefundCid: null,
   mintRequestCid: null,

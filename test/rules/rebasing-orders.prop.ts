@@ -276,6 +276,6 @@ describe("a priced order of a rebasing instrument", () => {
   test("never opens after a snapshot as an order for its base units", () => {
     const payload = { cash: null, units: d("294.1176470588"), price: d("1.7"), shownDecimals: 6 }
     const shown = { as: "lot", payload: { ...payload, attestors: [] } } as never
-    expect(SubscriptionOpening.claimOf(shown).orderedUnits).toBe(d("500"))
+    expect(SubscriptionOpening.claimOf(shown)?.orderedUnits).toBe(d("500"))
   })
 })

@@ -151,6 +151,24 @@ export const bankCash = Decimal.plainOf(
  */
 export const priceLimit = Decimal.of("10000000000")
 
+/**
+ * Upper bound of the worth of one order: units at their limit, at a price at its own. The worths of a day's
+ * orders still sum to a decimal.
+ */
+const worthBelow = Decimal.of("10000000000000000000000000")
+
+/** Checks that a price, an index or an income is above 0 and within its bound. */
+export const isPriceWithinLimit = (price: Decimal.Decimal): boolean =>
+  Decimal.isPositive(price) && Decimal.lessThan(price, priceLimit)
+
+/** Checks that units are above 0 and within the bound of one order. */
+export const isOrderWithinLimit = (size: Decimal.Decimal): boolean =>
+  Decimal.isPositive(size) && isBelowOrderLimit(size)
+
+/** Checks that cash is above 0 and within the bound of what one order is worth. */
+export const isWorthWithinLimit = (cash: Decimal.Decimal): boolean =>
+  Decimal.isPositive(cash) && Decimal.lessThan(cash, worthBelow)
+
 /** A supposed price in the query of a what-if read. */
 export const supposedPriceText = Decimal.textOf({
   expected: "a decimal above zero, of at most 10 digits before the point",

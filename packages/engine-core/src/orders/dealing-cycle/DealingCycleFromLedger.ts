@@ -21,6 +21,7 @@ import {
   type Payload,
   type Template
 } from "../../templates/Template.ts"
+import { isWorthWithinLimit } from "../../kernel/Amount.ts"
 import * as Currency from "../../kernel/Currency.ts"
 import * as Cycle from "./DealingCycle.ts"
 import { allocationsMax, CycleId, type DealingCycle, dealingCycles } from "./DealingCycle.ts"
@@ -285,6 +286,7 @@ const misfitOf = (self: DealingCycle, payload: Payload<typeof Allocation>): stri
   if (payload.instrument.admin !== admin || payload.instrument.id !== id) {
     return "It is of another asset."
   }
+  if (!isWorthWithinLimit(payload.amount)) return "It is of more cash than a cycle moves."
   return self.allocations.length < allocationsMax
     ? null
     : `The cycle has ${allocationsMax} allocations already.`

@@ -14,19 +14,22 @@ export const endingOf = ({ subscriptions, redemptions }: Orders) => [
 
 const endSubscription = ({
   claimCid,
+  mispricedCid,
   lot,
   allocation,
   intentCid,
   subscriptionId
 }: Subscription) => {
   const argument = { allocationCid: allocation?.cid ?? null, intentCid }
+  if (mispricedCid !== null) return exercise(Lot, mispricedCid, "Release", argument)
   return lot === null
     ? exercise(SubscriptionClaim, claimCid ?? withoutContract(subscriptionId), "Withdraw", argument)
     : exercise(Lot, lot.cid, "Release", argument)
 }
 
 const endRedemption = (order: Redemption) => {
-  const { claimCid, pricedCid, redemptionId } = order
+  const { claimCid, mispricedCid, redemptionId } = order
+  const pricedCid = order.pricedCid ?? mispricedCid
   const argument = {
     unitsAllocationCid: order.unitsAllocation?.cid ?? null,
     allocationCid: order.allocation?.cid ?? null,

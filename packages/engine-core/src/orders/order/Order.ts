@@ -96,7 +96,12 @@ export const onLedger = {
   fund: NullOr(Party.schema),
   paymentAsset: NullOr(Field.asset),
   orderId: NullOr(Schema.String),
-  claimCid: NullOr(Field.contractId)
+  claimCid: NullOr(Field.contractId),
+  /**
+   * The contract of a price whose figures are beyond those of an order; null: none was signed. The order
+   * stays claimed, and its withdrawal ends the contract.
+   */
+  mispricedCid: Field.optional(Field.contractId)
 } as const
 
 const Members = Schema.Struct({ ...parties, ...ordered, ...dealing, ...settling })
@@ -161,6 +166,17 @@ export const invariantsOf = <S extends string>(machine: Machine.Machine<S>) => (
   "an order names either an amount or units": ({ amount, orderedAs, units }: Members) =>
     (orderedAs === "amount") === (amount !== null) && (orderedAs !== "units" || units !== null)
 })
+
+/** Checks that no order that is priced or has ended has a contract of a price beyond an order. */
+export const isMispricedOnlyAsClaimed = ({
+  claimCid,
+  mispricedCid,
+  state
+}: {
+  readonly claimCid: string | null
+  readonly mispricedCid: string | null
+  readonly state: string
+}): boolean => mispricedCid === null || (state === "claimed" && claimCid === null)
 
 /** Returns the control events that the machine's table announces for a fact; none if it is no trigger. */
 export const announcedBy = (

@@ -48,7 +48,8 @@ export const openingOf = Effect.fnUntraced(function* (
     fund: payload.fund,
     paymentAsset: payload.paymentAsset,
     orderId: payload.orderId,
-    claimCid: node.contractId
+    claimCid: node.contractId,
+    mispricedCid: null
   }
   return { terms, members }
 })

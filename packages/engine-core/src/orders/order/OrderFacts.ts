@@ -52,6 +52,18 @@ export const MoveLines = Schema.Struct({
   lines: Schema.Array(CashLine),
   refunds: Schema.Array(CashLine)
 })
+/** A price was signed on the ledger whose figures are beyond those of an order: it prices nothing. */
+export const Misprice = Schema.Struct({
+  on: Schema.Literal("misprice"),
+  mispricedCid: Field.contractId
+})
+
+/** Fold of `misprice`: the claim is consumed, and the contract of the price ends with the order. */
+export const mispricedBy = <O>(self: O, { mispricedCid }: typeof Misprice.Type) => ({
+  ...self,
+  claimCid: null,
+  mispricedCid
+})
 export const Release = Schema.Struct({ on: Schema.Literal("release"), ...at })
 export const Withdraw = Schema.Struct({ on: Schema.Literal("withdraw"), ...at })
 

@@ -4,6 +4,7 @@
  */
 import type { ValuationMode } from "../../vocabulary/sets.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
+import * as Rational from "../../kernel/Rational.ts"
 import * as OrderRules from "./OrderRules.ts"
 
 /** Price of an ordered unit, and the index by which it becomes base units. */
@@ -27,9 +28,17 @@ export const isRebasing = ({ valuation }: { readonly valuation: ValuationMode })
 export const baseOf = (units: Decimal.Decimal, index: Decimal.Decimal | null): Decimal.Decimal =>
   index === null ? units : (OrderRules.rebaseTake({ units, index }) ?? Decimal.zero)
 
-/** Computes the units that are shown for those of the ledger, half up at the places of the instrument. */
+/**
+ * Computes the units that are shown for those of the ledger, half up at the places of the instrument: the
+ * largest whole decimal where no decimal holds them, which is more than any order is for.
+ */
 export const shownOf = (
   baseUnits: Decimal.Decimal,
   { index, unitDecimals }: { readonly index: Decimal.Decimal | null; readonly unitDecimals: number }
-): Decimal.Decimal =>
-  index === null ? baseUnits : OrderRules.rebaseShow({ baseUnits, index, unitDecimals })
+): Decimal.Decimal => {
+  if (index === null) return baseUnits
+  const shown = Rational.multiply(Rational.of(baseUnits), Rational.of(index))
+  return Rational.fits(shown)
+    ? OrderRules.rebaseShow({ baseUnits, index, unitDecimals })
+    : Rational.roundAtMost(shown, { places: unitDecimals, rounding: "half-up" })
+}

@@ -44,6 +44,7 @@ import type { CashRequest } from "./OrderFacts.ts"
 import * as CutOffRules from "./CutOffRules.ts"
 import { holderOrders, type OrderKind, nameOf } from "./HolderOrder.ts"
 import { type ClaimOpening, openingOf } from "./OrderClaimLookups.ts"
+import { beyondAnOrder } from "./OrderSize.ts"
 import * as ProposalFromLedger from "../proposal/ProposalFromLedger.ts"
 import { type Redemption, RedemptionId, redemptions } from "../redemption/Redemption.ts"
 import * as RedemptionOpening from "../redemption/RedemptionOpening.ts"
@@ -131,6 +132,23 @@ const keepBreach = (
     on: keptRecord.on,
     detail: keptRecord.detail
   })
+
+/** Keeps the price of an order whose figures are beyond those of one. */
+const keepMispriced = (
+  shownContracts: ShownContracts,
+  active: ActiveContract,
+  {
+    order,
+    ...named
+  }: {
+    readonly kind: OrderKind
+    readonly id: string
+    readonly order: Pick<Redemption, "mispricedCid">
+  }
+) =>
+  order.mispricedCid === null
+    ? Effect.void
+    : keepBreach(shownContracts, active, { ...named, on: "price", detail: beyondAnOrder })
 
 // ---- cycles
 
@@ -432,6 +450,10 @@ const openSubscription = Effect.fnUntraced(function* (
   if (!Schema.is(SubscriptionId)(id)) return null
   if (Option.isSome(yield* records.find(subscriptions, id))) return null
   const payload = SubscriptionOpening.claimOf(orderContract)
+  if (payload === null) {
+    yield* keepBreach(shownContracts, active, { kind, id, on: "price", detail: beyondAnOrder })
+    return null
+  }
   const { pointCid } = orderContract.payload
   const point =
     pointCid === null ? null : Option.getOrNull(yield* records.find(pricePoints, pointCid))
@@ -461,6 +483,7 @@ const openSubscription = Effect.fnUntraced(function* (
   const priced = recoveredWith({ ...requests, allocation: null })
   const legs = yield* legsOf(priced, { id, kind, shownContracts, beside })
   const self = recoveredWith({ ...requests, allocation: legs.cash })
+  yield* keepMispriced(shownContracts, active, { kind, id, order: self })
   yield* openSigned(self, { kind, id, shownContracts, cid: active.contractId })
   return yield* LedgerRecord.open(subscriptions, self, { act: shownContracts.act })
 })
@@ -526,6 +549,7 @@ const openRedemption = Effect.fnUntraced(function* (
     unitsAllocation: legs.units,
     allocation: legs.cash
   })
+  yield* keepMispriced(shownContracts, active, { kind, id, order: self })
   yield* openSigned(self, { kind, id, shownContracts, cid: active.contractId })
   return yield* LedgerRecord.open(redemptions, self, { act: shownContracts.act })
 })

@@ -19,6 +19,8 @@ import {
   cashWith,
   Leave,
   Match,
+  Misprice,
+  mispricedBy,
   MoveLines,
   Release,
   RequestCash,
@@ -263,6 +265,7 @@ export const Fact = Schema.Union([
   Leave,
   Match,
   MoveLines,
+  Misprice,
   Price,
   Fund,
   Burn,
@@ -346,6 +349,7 @@ export const evolve = (self: Redemption, fact: Fact): Redemption =>
       cash: cashWith(self.cash, lines)
     }))
     .with({ on: "move-lines" }, ({ lines }) => ({ ...self, cash: cashIn(self.cash, lines) }))
+    .with({ on: "misprice" }, (fact) => mispricedBy(self, fact))
     .with({ on: "price" }, ({ on, at: pricedAt, ...priced }) => ({
       ...moved(self, on),
       ...priced,
@@ -400,6 +404,7 @@ const ended = (endedAs: "settled" | "released" | "withdrawn", at: Instant.Instan
   endedAs,
   endedAt: at,
   claimCid: null,
+  mispricedCid: null,
   pricedCid: null,
   intentCid: null,
   allocation: null,
@@ -456,8 +461,8 @@ export const burnedBy = (
   self: Pick<Redemption, "baseUnits" | "index" | "units">
 ): Decimal.Decimal | null => (self.index === null ? self.units : self.baseUnits)
 
-const isWaiting = ({ cycleId, remainderOf, state }: Redemption): boolean =>
-  remainderOf !== null && cycleId === null && state === "claimed"
+const isWaiting = ({ cycleId, mispricedCid, remainderOf, state }: Redemption): boolean =>
+  remainderOf !== null && cycleId === null && mispricedCid === null && state === "claimed"
 
 /** Key of a holder's position in an instrument, for the index of redemptions that take its units. */
 export const pairOf = ({
@@ -495,6 +500,9 @@ export const redemptions = Collection.define<Redemption, Fact>("redemption", {
   waitingOn: (self) => {
     if (self.lost) return []
     const by = self.settleBy
+    if (self.mispricedCid !== null) {
+      return [{ role: "operator", action: "redemption.withdraw", by: null }]
+    }
     if (self.state === "claimed") {
       return [{ party: self.oracle, action: "RedemptionClaim.Price", by: null }]
     }
@@ -524,6 +532,7 @@ export const redemptions = Collection.define<Redemption, Fact>("redemption", {
       (self.pricedAt === null) === (self.proceeds === null),
     "the value date is the day of settlement": (self) =>
       (self.settledAt === null) === (self.valueDate === null),
+    "only a claimed order is mispriced": Order.isMispricedOnlyAsClaimed,
     "units that are burned are paid or owed": (self) =>
       self.burnedAt === null || self.state === "burned" || self.state === "settled"
   }

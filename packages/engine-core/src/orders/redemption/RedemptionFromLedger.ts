@@ -10,6 +10,7 @@ import { BurnRequest } from "../../templates/Registry.ts"
 import type { Argument, Payload } from "../../templates/Template.ts"
 import { awaitingTerms } from "../../instruments/instrument/AwaitingTermsSteps.ts"
 import { cutOffOf, openingOf } from "../order/OrderClaimLookups.ts"
+import { beyondAnOrder } from "../order/OrderSize.ts"
 import { pricingOf } from "../order/OrderPricingLookups.ts"
 import {
   burnedBy,
@@ -57,7 +58,7 @@ const claim = TypedFromLedger.of(RedemptionClaim, {
 const priced = TypedFromLedger.of(PricedRedemption, {
   created: (payload, node) =>
     order.withRecord(payload.redemptionId, node, "price", (self) =>
-      order.allows(self, "price")
+      order.allows(self, "price") && self.mispricedCid === null
         ? pricedBy(self, payload, node)
         : order.keepBreach(node, payload.redemptionId, {
             on: "price",
@@ -76,10 +77,12 @@ const priced = TypedFromLedger.of(PricedRedemption, {
             exchanged(self, payload, argument, node)
           ),
     Release: ({ payload, argument: { withdrawn } }, node) =>
-      order.moveBy(payload.redemptionId, node, {
-        on: withdrawn === true ? "withdraw" : "release",
-        at: node.effectiveAt
-      })
+      order.withRecord(payload.redemptionId, node, "release", (self) =>
+        order.moveBy(payload.redemptionId, node, {
+          on: withdrawn === true || self.mispricedCid === node.contractId ? "withdraw" : "release",
+          at: node.effectiveAt
+        })
+      )
   }
 })
 
@@ -134,12 +137,20 @@ const isJoining = (
 
 // ---- the oracle prices it
 
-/** Records the price that the oracle signed; a breach of the rules is kept for reconciliation. */
+/**
+ * Records the price that the oracle signed; a breach of the rules is kept for reconciliation. A price whose
+ * figures are beyond those of an order prices nothing: the order stays claimed, until it is withdrawn.
+ */
 const pricedBy = Effect.fnUntraced(function* (
   self: Stored<Redemption>,
   payload: PricedPayload,
   node: Node
 ) {
+  if (!Pricing.isWithinOrder(self, payload)) {
+    yield* order.keepBreach(node, self.redemptionId, { on: "price", detail: beyondAnOrder })
+    const mispricedCid = node.contractId
+    return yield* order.record(self, node, { on: "misprice", mispricedCid })
+  }
   const breaches = Pricing.breaches(
     self,
     payload,

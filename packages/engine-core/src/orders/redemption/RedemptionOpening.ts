@@ -105,6 +105,9 @@ const factsOf = (
     ...(allocation === null ? [] : [{ on: "allocate-cash", allocation } as const])
   ]
   if (shownRedemption.as === "claim") return legs
+  if (!Pricing.isWithinOrder(claimed, shownRedemption.payload)) {
+    return [{ on: "misprice", mispricedCid: pricedCid }, ...legs]
+  }
   const { pointCid, proceeds } = shownRedemption.payload
   const figures = Pricing.pricedAs(claimed, shownRedemption.payload)
   return [

@@ -124,6 +124,10 @@ const releasing = (self: Redemption, how: { readonly withdrawn: boolean }) => {
     allocationCid: self.allocation?.cid ?? null,
     intentCid: self.intentCid
   }
+  if (self.mispricedCid !== null) {
+    const ending = { ...argument, withdrawn: true }
+    return exercise(PricedRedemption, self.mispricedCid, "Release", ending)
+  }
   return self.state === "claimed"
     ? exercise(RedemptionClaim, contractOf(self.claimCid, "claim"), "Withdraw", argument)
     : exercise(PricedRedemption, pricedOf(self), "Release", { ...argument, ...how })

@@ -2,6 +2,7 @@
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Rational from "../../kernel/Rational.ts"
 import * as OrderRules from "../order/OrderRules.ts"
+import { isPriceSized } from "../order/OrderSize.ts"
 import * as Rebasing from "../order/RebasingRules.ts"
 import { breachesOfPoint, pointNotKnown, type Pricing } from "../order/OrderPricing.ts"
 import type { Redemption } from "./Redemption.ts"
@@ -100,13 +101,29 @@ export const pricedAs = (
   }
 }
 
+/**
+ * Checks whether an order can be priced by the figures that the oracle signed: they are within the limits
+ * of one, and so are the units that the formula gives at the price.
+ */
+export const isWithinOrder = (
+  { amount, feeRate }: Pick<OrderTerms, "amount" | "feeRate">,
+  signed: Pick<SignedFigures, "price" | "units" | "proceeds">
+): boolean => {
+  if (!isPriceSized(signed)) return false
+  if (amount === null) return true
+  const kept = Rational.subtract(Rational.one, Rational.of(feeRate))
+  const net = Rational.multiply(Rational.of(signed.price), kept)
+  return Rational.isPositive(net) && Rational.fits(Rational.divide(Rational.of(amount), net))
+}
+
 /** Units of a priced order: those whose burned units were signed, else those that the signed ones show. */
 const unitsOf = (
   self: OrderTerms,
   { price, units }: Pick<SignedFigures, "price" | "units">
 ): Decimal.Decimal => {
-  const { baseUnits, index, units: ordered } = figuresAt(self, price)
+  const { index } = Rebasing.dealtAt(self.isRebasing, price)
   if (index === null) return units
+  const { baseUnits, units: ordered } = figuresAt(self, price)
   return baseUnits === units ? ordered : Rebasing.shownOf(units, { ...self, index })
 }
 

@@ -27,6 +27,8 @@ import {
   cashWith,
   Leave,
   Match,
+  Misprice,
+  mispricedBy,
   MoveLines,
   Release,
   RequestCash,
@@ -275,6 +277,7 @@ export const Fact = Schema.Union([
   MatchRefund,
   MoveLines,
   Refund,
+  Misprice,
   Price,
   Deliver,
   Exchange,
@@ -361,6 +364,7 @@ export const evolve = (self: Subscription, fact: Fact): Subscription =>
       refunded: Decimal.add(self.refunded ?? Decimal.zero, amount),
       owedRefundCid
     }))
+    .with({ on: "misprice" }, (fact) => mispricedBy(self, fact))
     .with({ on: "price" }, (priced) => ({ ...moved(self, priced.on), ...pricedAs(self, priced) }))
     .with({ on: "deliver" }, ({ on, deliveredLotCid, ...value }) => ({
       ...moved(self, on),
@@ -438,6 +442,7 @@ const ended = (endedAs: "closed" | "released" | "withdrawn", at: Instant.Instant
   endedAs,
   endedAt: at,
   claimCid: null,
+  mispricedCid: null,
   intentCid: null,
   allocation: null,
   deliveredLotCid: null
@@ -488,6 +493,9 @@ export const subscriptions = Collection.define<Subscription, Fact>("subscription
   lost: Order.lost,
   waitingOn: (self) => {
     if (self.lost) return []
+    if (self.mispricedCid !== null) {
+      return [{ role: "operator", action: "subscription.withdraw", by: null }]
+    }
     if (self.state === "claimed") return ofAttestors(self)
     if (self.state === "priced") return ofPriced(self)
     // A closed order waits only for the bank lines that pay its refund.
@@ -507,6 +515,7 @@ export const subscriptions = Collection.define<Subscription, Fact>("subscription
     "a priced order has a lot": (self) => (self.pricedAt === null) === (self.lot === null),
     "the value date is the day of delivery": (self) =>
       (self.deliveredAt === null) === (self.valueDate === null),
+    "only a claimed order is mispriced": Order.isMispricedOnlyAsClaimed,
     "only a closed order owes a refund": (self) => !owesRefund(self) || self.state === "closed"
   }
 })

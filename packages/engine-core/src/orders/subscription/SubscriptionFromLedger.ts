@@ -12,6 +12,7 @@ import { MintRequest } from "../../templates/Registry.ts"
 import type { Payload } from "../../templates/Template.ts"
 import { awaitingTerms } from "../../instruments/instrument/AwaitingTermsSteps.ts"
 import { cutOffOf, openingOf } from "../order/OrderClaimLookups.ts"
+import { beyondAnOrder, isPriceSized } from "../order/OrderSize.ts"
 import { pricingOf } from "../order/OrderPricingLookups.ts"
 import {
   announcementOf,
@@ -62,7 +63,11 @@ const lot = TypedFromLedger.of(Lot, {
   created: Effect.fn("Lot.created")(function* (payload, node) {
     const records = yield* Records
     const claimed = yield* records.find(subscriptions, payload.subscriptionId)
-    if (Option.isNone(claimed) || !order.allows(claimed.value, "price")) {
+    if (
+      Option.isNone(claimed) ||
+      !order.allows(claimed.value, "price") ||
+      claimed.value.mispricedCid !== null
+    ) {
       return yield* order.keepBreach(node, payload.subscriptionId, {
         on: "price",
         detail: "No claimed subscription of this id waits for a price."
@@ -87,7 +92,12 @@ const lot = TypedFromLedger.of(Lot, {
         ...valued(self, node)
       })),
     Release: ({ payload }, node) =>
-      order.moveBy(payload.subscriptionId, node, { on: "release", at: node.effectiveAt })
+      order.withRecord(payload.subscriptionId, node, "release", (self) =>
+        order.moveBy(payload.subscriptionId, node, {
+          on: self.mispricedCid === node.contractId ? "withdraw" : "release",
+          at: node.effectiveAt
+        })
+      )
   }
 })
 
@@ -163,12 +173,20 @@ const opened = Effect.fnUntraced(function* (payload: Claim, node: Node) {
 
 // ---- a lot prices it
 
-/** Records the price that the attestors signed; a breach of the rules is kept for reconciliation. */
+/**
+ * Records the price that the attestors signed; a breach of the rules is kept for reconciliation. A price
+ * whose figures are beyond those of an order prices nothing: the order stays claimed, until it is withdrawn.
+ */
 const priced = Effect.fnUntraced(function* (
   self: Stored<Subscription>,
   payload: LotPayload,
   node: Node
 ) {
+  if (!isPriceSized(payload)) {
+    yield* order.keepBreach(node, self.subscriptionId, { on: "price", detail: beyondAnOrder })
+    const mispricedCid = node.contractId
+    return yield* order.record(self, node, { on: "misprice", mispricedCid })
+  }
   const records = yield* Records
   const pricing = yield* pricingOf(
     { ...self, oracle: self.attesting.oracle },

@@ -16,6 +16,7 @@ import {
   type Fact,
   SubscriptionMachine
 } from "./Subscription.ts"
+import { isPriceSized } from "../order/OrderSize.ts"
 import { shownOf } from "../order/RebasingRules.ts"
 import * as Pricing from "./SubscriptionPricing.ts"
 import * as Rules from "./SubscriptionRules.ts"
@@ -78,11 +79,13 @@ export type ShownSubscription =
 
 /**
  * Returns the claim that a contract came from. A lot repeats its claim but for the units ordered, which
- * are those of the lot where it names no cash, and for the number of attestors that were required.
+ * are those of the lot where it names no cash, and for the number of attestors that were required. Null: a
+ * lot whose figures are beyond those of an order names no cash, so that what was ordered is unknown.
  */
-export const claimOf = (shownSubscription: ShownSubscription): Claim => {
+export const claimOf = (shownSubscription: ShownSubscription): Claim | null => {
   if (shownSubscription.as === "claim") return shownSubscription.payload
   const { attestors, cash, units, ...claimed } = shownSubscription.payload
+  if (cash === null && !isPriceSized(shownSubscription.payload)) return null
   return {
     ...claimed,
     cash,
@@ -141,6 +144,9 @@ const factsOf = (
     return attestors.length === 0
       ? legs
       : [{ on: "attest", claimCid: contractId, attestors, at }, ...legs]
+  }
+  if (!isPriceSized(shownSubscription.payload)) {
+    return [{ on: "misprice", mispricedCid: contractId }, ...legs]
   }
   const priced = pricedBy(claimed, shownSubscription.payload, { at, lotCid: contractId, beside })
   if (shownSubscription.as === "lot") return [priced, ...legs]

@@ -74,8 +74,11 @@ const withdraw = Operation.defineOnLedger("subscription.withdraw", {
     const self = yield* load(subscriptionId)
     yield* Effect.fromResult(Machine.admit(SubscriptionMachine, self, "withdraw"))
     const argument = endingOf(self)
-    const cid = contractOf(self.claimCid, "claim")
-    return { commands: [exercise(SubscriptionClaim, cid, "Withdraw", argument)], last: true }
+    const command =
+      self.mispricedCid === null
+        ? exercise(SubscriptionClaim, contractOf(self.claimCid, "claim"), "Withdraw", argument)
+        : exercise(Lot, self.mispricedCid, "Release", argument)
+    return { commands: [command], last: true }
   }),
   finish: ({ subscriptionId }, act) => shown(subscriptionId, act)
 })

@@ -231,7 +231,7 @@ const decided: Readonly<Record<string, Decision>> = {
       ],
       "the primary market names them": ["fund", "paymentAsset"],
       [signed]: ["attesting"],
-      [contract]: ["claimCid", "deliveredLotCid", "mintRequestCid", "intentCid"],
+      [contract]: ["claimCid", "mispricedCid", "deliveredLotCid", "mintRequestCid", "intentCid"],
       "waitingOn shows that a refund is owed": ["owedRefundCid"],
       "the requests of the operations that named the lines": ["refunds"],
       "the holder's own order on the ledger": ["orderId"],
@@ -246,7 +246,7 @@ const decided: Readonly<Record<string, Decision>> = {
       "the oracle reads it in the claim": ["freeUnits"],
       "the primary market names them": ["fund", "paymentAsset"],
       "waitingOn names whose move it is": ["oracle", "custodian"],
-      [contract]: ["claimCid", "pricedCid", "intentCid"],
+      [contract]: ["claimCid", "mispricedCid", "pricedCid", "intentCid"],
       "the holder's own order on the ledger": ["orderId"],
       "an order that is in no cycle settles by itself": ["formerCycle"]
     }

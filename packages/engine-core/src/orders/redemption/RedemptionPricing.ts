@@ -111,8 +111,8 @@ export const isWithinOrder = (
 ): boolean => {
   if (!isPriceSized(signed)) return false
   if (amount === null) return true
-  const kept = Rational.subtract(Rational.one, Rational.of(feeRate))
-  const net = Rational.multiply(Rational.of(signed.price), kept)
+  const netRate = Rational.subtract(Rational.one, Rational.of(feeRate))
+  const net = Rational.multiply(Rational.of(signed.price), netRate)
   return Rational.isPositive(net) && Rational.fits(Rational.divide(Rational.of(amount), net))
 }
 

@@ -1,6 +1,5 @@
 /** Facts from the ledger about a standing settlement: opened, committed to, settled, paused, ended. */
 import { Effect, Option, Schema } from "effect"
-import { isWorthWithinLimit } from "../../kernel/Amount.ts"
 import type * as Party from "../../kernel/Party.ts"
 import * as SettlementEventSteps from "../proposal/SettlementEventSteps.ts"
 import { holderParties } from "../../holders/holder/Holder.ts"
@@ -174,13 +173,6 @@ const held = (
     return settlement.keepIdle(node, self.standingSettlementId, {
       on: "commit",
       detail: "Nobody asked for this funding."
-    })
-  }
-  // The commitments of a holder are summed for each of its claims.
-  if (!isWorthWithinLimit(amount)) {
-    return settlement.keepIdle(node, self.standingSettlementId, {
-      on: "commit",
-      detail: "It is of more than a settlement moves."
     })
   }
   if (committedBy(self, committed) !== undefined) {

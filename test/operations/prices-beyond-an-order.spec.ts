@@ -13,6 +13,7 @@ import { redemptions } from "#core/orders/redemption/Redemption.ts"
 import { subscriptions } from "#core/orders/subscription/Subscription.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
+import { again, forgets, recordsAgain } from "./again.ts"
 import * as Cycles from "./cycles.ts"
 import * as Fund from "./fund.ts"
 import * as Powers from "./powers.ts"
@@ -154,6 +155,31 @@ describe("a price beyond an order", () => {
         `redemption price: ${detail}`,
         `subscription price: ${detail}`
       ])
+    }).pipe(engine())
+  )
+
+  it.effect("that a snapshot shows opens no priced order, and ends with its cycle", () =>
+    Effect.gen(function* () {
+      const { stage } = yield* cycled
+      yield* Cycles.pays(stage, { id: "r2", units: most, price: least, proceeds: "1000" })
+      yield* Cycles.attests(stage, { id: "s1", units: most, price: least })
+      const { gross, members } = yield* Cycles.cycle("c1")
+      const surprises = yield* Fund.surprises
+      yield* forgets
+      const engine = yield* again
+      yield* Effect.gen(function* () {
+        yield* Calls.settle
+        assert.strictEqual((yield* recordsAgain(stage, { holderCap: 100 })).why, "")
+        assert.deepInclude(yield* Cycles.cycle("c1"), { gross, members })
+        for (const order of [yield* Cycles.redemption("r2"), yield* Cycles.subscription("s1")]) {
+          assert.deepInclude(order, { state: "claimed", recovered: true, price: null })
+          assert.isNotNull(order.mispricedCid)
+        }
+        assert.deepStrictEqual((yield* Fund.surprises).toSorted(), surprises.toSorted())
+        assert.strictEqual((yield* Cycles.releases("c1")).why, "")
+        assert.strictEqual((yield* Cycles.redemption("r2")).state, "withdrawn")
+        assert.strictEqual((yield* Cycles.subscription("s1")).state, "withdrawn")
+      }).pipe(Effect.provide(engine))
     }).pipe(engine())
   )
 

@@ -101,7 +101,7 @@ describe("the work of reading", () => {
   const cursors = Cursor.make(crypto, [{ id: 0, secret: new Uint8Array(32) }])
   const bound = { list: "holders.list", binding: "x".repeat(1000), count: 1 }
 
-  it("a cursor of more than 512 characters is none: no character of it is read", () => {
+  it("a cursor of more than 1,536 characters is none: no character of it is read", () => {
     const read: Array<string | symbol> = []
     const text = (length: number) =>
       new Proxy(new String("A".repeat(length)), {
@@ -111,9 +111,9 @@ describe("the work of reading", () => {
           return typeof value === "function" ? value.bind(target) : value
         }
       }) as unknown as string
-    expect(Result.isFailure(cursors.read({ ...bound, text: text(516) }))).toBe(true)
+    expect(Result.isFailure(cursors.read({ ...bound, text: text(1_540) }))).toBe(true)
     expect(read).toEqual(["length"])
-    cursors.read({ ...bound, text: text(512) })
+    cursors.read({ ...bound, text: text(1_536) })
     expect(read).toContain(Symbol.iterator)
   })
 })

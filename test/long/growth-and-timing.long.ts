@@ -129,8 +129,8 @@ describe("the work of reading", () => {
   const cursors = Cursor.make(crypto, [{ id: 0, secret: new Uint8Array(32) }])
   const bound = { list: "holders.list", binding: "x".repeat(1000), count: 1 }
 
-  it("a cursor grows with its length up to 512 characters, and no faster", () => {
-    expect(steep(512, (text) => void cursors.read({ ...bound, text }))).toEqual([])
+  it("a cursor grows with its length up to 1,536 characters, and no faster", () => {
+    expect(steep(1_536, (text) => void cursors.read({ ...bound, text }))).toEqual([])
   })
 
   it("a path grows with its length, and no faster", () => {

@@ -11,7 +11,7 @@ import { join } from "node:path"
 import { gzipSync } from "node:zlib"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { root } from "../architecture/sources.ts"
-import { browser, browserNames } from "./browser/headless.ts"
+import { browser, browserNames, endBrowser } from "./browser/headless.ts"
 import { bundleExample, comparable } from "./page-bundle.ts"
 
 /** Prints into lines, and sends them to the server once the program has ended. */
@@ -111,13 +111,11 @@ if (browser === undefined) {
           `--user-data-dir=${profile}`,
           site.url
         ],
-        { stdio: "ignore" }
+        { stdio: "ignore", detached: true }
       )
     })
     afterAll(async () => {
-      const ended = new Promise((resolve) => chromium.once("exit", resolve))
-      chromium.kill()
-      await ended
+      await endBrowser(chromium)
       site.server.close()
       rmSync(profile, { recursive: true, force: true, maxRetries: 5 })
     })

@@ -1,5 +1,5 @@
 /** A browser without a window, where this machine has one: it opens pages, and each says what came of it. */
-import { spawn } from "node:child_process"
+import { type ChildProcess, spawn } from "node:child_process"
 import { existsSync } from "node:fs"
 import { mkdtemp, rm } from "node:fs/promises"
 import { createServer } from "node:http"
@@ -22,6 +22,17 @@ export const browser: string | undefined =
       (process.env["PATH"] ?? "").split(delimiter).map((folder) => join(folder, name))
     )
     .find((path) => existsSync(path))
+
+/**
+ * Kills a browser that was started in a group of its own, and waits for its end: Debian's program is a shell
+ * script, which would leave the browser behind.
+ */
+export const endBrowser = async (child: ChildProcess): Promise<void> => {
+  if (child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return
+  const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()))
+  process.kill(-child.pid, "SIGKILL")
+  await ended
+}
 
 export interface PageServer {
   readonly origin: string
@@ -77,7 +88,7 @@ export const pageServer = async (): Promise<PageServer> => {
           "--remote-debugging-port=0",
           `${origin}/`
         ],
-        { stdio: "ignore" }
+        { stdio: "ignore", detached: true }
       )
       const ended = new Promise<void>((resolve) => child.once("exit", () => resolve()))
       const died = ended.then(() => Promise.reject(new Error("the browser ended by itself")))
@@ -85,8 +96,7 @@ export const pageServer = async (): Promise<PageServer> => {
       try {
         return await Promise.race([outcome, died])
       } finally {
-        child.kill("SIGKILL")
-        await ended
+        await endBrowser(child)
         await rm(folder, { recursive: true, force: true, maxRetries: 5 })
       }
     },

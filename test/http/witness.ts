@@ -331,7 +331,7 @@ const judgeWrites = (
   }
   if (!/^[{[]/u.test(body)) return []
   const json: Json = JSON.parse(body)
-  // What refuses every route, such as a body that is too large, is no refusal of the write.
+  // Refusals that every route has, such as one of a body that is too large, are none of the write.
   const isOfWrite =
     status >= 400 &&
     answers.with === "write" &&

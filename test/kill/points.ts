@@ -3,7 +3,7 @@
 /** Lists of points by the word of the variable `KILLS`. */
 interface Points {
   readonly few: ReadonlyArray<number>
-  /** Those of `npm run soak`, which plays this folder alone by `npm run soak -- test/kill`. */
+  /** Points that `npm run soak` kills at; `npm run soak -- test/kill` plays this folder alone. */
   readonly many: ReadonlyArray<number>
   /** Each point that there is, where `many` leaves some out. */
   readonly all?: ReadonlyArray<number>

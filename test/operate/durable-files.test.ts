@@ -1,6 +1,6 @@
 /**
- * What is reported as written is on the disk: every file was flushed at its last size, and every folder with
- * its last names, before the call ended.
+ * Durable files: before a call reports them as written, every file was flushed at its last size, and every
+ * folder with its last names.
  */
 import { Effect } from "effect"
 import { fstatSync, readdirSync, readlinkSync, statSync } from "node:fs"
@@ -19,7 +19,7 @@ let folder = ""
 let flushed = new Map<number, string>()
 let restoreSpy = () => {}
 
-/** What a flush has made sure of: the size of a file, the names in a folder. */
+/** Content that a flush has put on the disk: the size of a file, the names in a folder. */
 const contentOf = (path: string): string => {
   const stats = statSync(path)
   return stats.isDirectory() ? readdirSync(path).toSorted().join() : String(stats.size)

@@ -102,7 +102,7 @@ describe("income that was in the price of units is given back once", () => {
       assert.deepStrictEqual(yield* closes(stage, "07"), { a: "20 0", c: "20 10" })
       yield* goesEx(stage, "08")
       yield* pays(stage, "fund-a.2026-07", "2026-08-05T12:00:00Z")
-      // Whoever had them before gets them back without the income.
+      // The first holder gets the units back without the income.
       yield* Powers.gives(c!, b!, "1")
       assert.deepStrictEqual(yield* closes(stage, "08"), { a: "20 0", b: "20 0" })
     }).pipe(engine)

@@ -110,7 +110,7 @@ describe("a price beyond an order", () => {
         ),
         ["policy-replay blocking r2"]
       )
-      // Nothing settles at such a price; the venue withdraws the order, which leaves its cycle.
+      // The order does not settle at such a price: the venue withdraws it, and it leaves its cycle.
       assert.strictEqual((yield* Cycles.settles("c1")).why, "rule-refused units units-allocated")
       const withdrawn = yield* Calls.write("redemption.withdraw", { redemptionId: "r2" }, {})
       assert.strictEqual(withdrawn.why, "")

@@ -1,4 +1,4 @@
-/** What a host with the example's room must do over HTTP, whatever keeps its records. */
+/** Story of the example's room over HTTP, which a host plays alike on every store. */
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import * as Template from "@bursar/engine-core/templates"
 import * as Client from "@bursar/http-host/client"

@@ -36,7 +36,7 @@ const secondMax = 5_000
 /** Values that are kept of a place in the contracts of a template, or the arguments of a choice. */
 const seenMax = 8
 
-/** What is kept of the played stories. */
+/** Exercises that the played stories recorded. */
 export interface Recording {
   /** Guards that refused an exercise of a story, after the choice: `Holding.Lock: the holding is locked`. */
   readonly met: Set<string>

@@ -41,7 +41,7 @@ interface Mention {
 }
 
 /** A declaration of a module, as far as it says what its reader refuses. */
-interface Declared {
+interface ModuleDeclaration {
   readonly references: ReadonlyArray<Mention>
   readonly conditions: ReadonlyArray<Mention>
   readonly slugs: ReadonlyArray<Mention>
@@ -59,7 +59,7 @@ interface Declared {
 }
 
 interface Module {
-  readonly declared: Map<string, Declared>
+  readonly declared: Map<string, ModuleDeclaration>
   readonly imports: Map<string, { readonly from: string; readonly name: string }>
   readonly exported: Map<string, { readonly from: string; readonly name: string }>
   readonly exportedWhole: Array<string>
@@ -82,7 +82,7 @@ const commandsOf = (pattern: Node | null): ReadonlySet<string> | null => {
   return words.length === 0 ? null : new Set(words.map(wordOf))
 }
 
-const declaredBy = (root: Node | null): Declared => {
+const declaredBy = (root: Node | null): ModuleDeclaration => {
   const references: Array<Mention> = []
   const conditions: Array<Mention> = []
   const slugs: Array<Mention> = []
@@ -204,7 +204,7 @@ interface Place {
   readonly name: string
 }
 
-/** What a write refuses by, as its sources say. */
+/** Conditions and slugs by which a write may refuse, found in its sources. */
 export interface Reach {
   readonly conditions: ReadonlySet<string>
   readonly slugs: ReadonlySet<string>
@@ -241,7 +241,7 @@ export const reaches = (): ReadonlyMap<string, Reach> => {
   }
 
   const reachOf = (start: Place): Reach => {
-    const seen = new Map<string, { readonly path: string; readonly declared: Declared }>()
+    const seen = new Map<string, { readonly path: string; readonly declared: ModuleDeclaration }>()
     const commands = new Set<string>()
     const isTaken = ({ within }: Mention): boolean =>
       within === null || [...within].some((command) => commands.has(command))

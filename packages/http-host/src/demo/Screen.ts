@@ -1,4 +1,4 @@
-/** What `bursar demo` prints once the venue is up: its addresses, parties, sign-ins and first calls. */
+/** Text that `bursar demo` prints once the venue is up: its addresses, parties, sign-ins and first calls. */
 import { PlainJson, PlainNumber } from "@bursar/engine-core/kernel"
 import { instrument } from "./Instrument.ts"
 import { people } from "./People.ts"

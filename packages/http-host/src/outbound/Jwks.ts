@@ -101,7 +101,7 @@ export const layerRemote = (
         if (now - triedAt < (reachable ? coolDown.answered : coolDown.unavailable)) return
         triedAt = now
         const fetched = yield* Effect.exit(fetchKeys)
-        // Whoever waited for this fetch shares its outcome, however long the fetch took.
+        // Callers that waited for this fetch share its outcome, however long the fetch took.
         triedAt = yield* Clock.currentTimeMillis
         reachable = fetched._tag === "Success"
         if (fetched._tag === "Success") {

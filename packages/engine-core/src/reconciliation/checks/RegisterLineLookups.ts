@@ -57,7 +57,7 @@ export interface StatedLine extends OfStatement {
 export interface DifferingLines {
   readonly comparedAt: Moment
   readonly lines: ReadonlyArray<StatedLine>
-  /** What people accepted of the subject's finding; null: it is not accepted. */
+  /** Unit and amounts that people accepted of the subject's finding; null: it is not accepted. */
   readonly accepted: AcceptedFigures | null
 }
 

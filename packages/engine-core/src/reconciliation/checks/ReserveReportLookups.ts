@@ -43,7 +43,7 @@ export interface ComparedReport {
 /** Reports of a reserve, oldest first. */
 export interface Reports {
   readonly reports: ReadonlyArray<ComparedReport>
-  /** What people accepted of the reserve's finding; null: it is not accepted. */
+  /** Unit and amounts that people accepted of the reserve's finding; null: it is not accepted. */
   readonly accepted: AcceptedFigures | null
 }
 

@@ -3,6 +3,7 @@ import { spawnSync } from "node:child_process"
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs"
 import { dirname, extname, join, relative } from "node:path"
 import { fileURLToPath } from "node:url"
+import { buildIfStale } from "../packages/http-host/scripts/console.ts"
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)))
 
@@ -269,6 +270,7 @@ for (const name of packages) {
   compile(name)
   mend(dist)
   copyRest(name, dist)
+  if (name === "http-host") await buildIfStale()
   writeManifest(name, dist)
   console.log(`built ${relative(root, dist)}`)
 }

@@ -47,6 +47,16 @@ const program = (...args: ReadonlyArray<string>): Part["command"] => ["node", ..
 /** Parts that use every core by themselves, or write what later parts read. */
 const alone: ReadonlyArray<Part> = [
   { name: "types", command: ["tsc", "-p", "tsconfig.json"], minutes: 5 },
+  {
+    name: "types of the console",
+    command: ["tsc", "-p", "packages/http-host/console"],
+    minutes: 5
+  },
+  {
+    name: "console is built",
+    command: program("packages/http-host/scripts/console.ts"),
+    minutes: 2
+  },
   { name: "lint and format", command: ["biome", "check", "."], minutes: 2 },
   {
     name: "generated pages are current",

@@ -1,4 +1,5 @@
 /** The reference page: small on the wire, fetched once, of this release, and under its makers' licences. */
+import { createHash } from "node:crypto"
 import { readFileSync } from "node:fs"
 import { request } from "node:http"
 import { brotliDecompressSync, gunzipSync } from "node:zlib"
@@ -107,6 +108,21 @@ describe("the reference page", () => {
       [...configuration.matchAll(/"summary":"([^"]+)"/g)].map(([, title]) => title)
     )
     expect(shown.size).toBeGreaterThan(10)
+  })
+
+  it("runs the scripts that it is served with, by their hashes, and no other", async () => {
+    for (const path of [Docs.path, "/docs/problems", Docs.licencesPath]) {
+      const { bytes, headers } = await get(path)
+      const [, sources = ""] =
+        /script-src ([^;]*)/.exec(String(headers["content-security-policy"])) ?? []
+      const scripts = [...bytes.toString("utf8").matchAll(/<script\b([^>]*)>([\s\S]*?)<\/script>/g)]
+      const hashes = scripts.map(
+        ([, , text = ""]) => `'sha256-${createHash("sha256").update(text).digest("base64")}'`
+      )
+      expect(sources).toBe(hashes.length === 0 ? "'none'" : hashes.join(" "))
+      expect(scripts.filter(([, attributes = ""]) => attributes.includes("src="))).toEqual([])
+      expect(path === Docs.path).toBe(scripts.length > 0)
+    }
   })
 
   it("has the licences of its viewer beside it, of the very version that it is", async () => {

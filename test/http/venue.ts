@@ -134,6 +134,8 @@ export const open = async (
     readonly signing?: Partial<Host.SignedRequests.Rules>
     readonly rateLimit?: Partial<Host.RateLimit.Rules>
     readonly origins?: ReadonlyArray<string>
+    /** The venue console; not served by default. */
+    readonly console?: Host.Options["console"]
     readonly times?: Partial<Host.Times>
     /** Storage ports in place of those in memory. */
     readonly storage?: Storage
@@ -181,7 +183,8 @@ export const open = async (
     signing: { keys: [], window: 300_000, basePath: "", ...options.signing },
     // A test calls more than a person does; those of the limit set their own.
     rateLimit: { limit: 1_000_000, window: 60_000, perRole: {}, ...options.rateLimit },
-    origins: options.origins ?? []
+    origins: options.origins ?? [],
+    ...(options.console === undefined ? {} : { console: options.console })
   })
   const times = Layer.effect(
     Host.Times,

@@ -91,6 +91,7 @@ export const hostLayers = [
       "demo/",
       "parts/",
       "plain-client/",
+      "Console.ts",
       "Host.ts",
       "Docs.ts",
       "Listener.ts",

@@ -459,7 +459,16 @@ const venue = (
         window: config["rateLimit.window"],
         perRole: config["rateLimit.perRole"]
       },
-      origins: config["cors.origins"]
+      origins: config["cors.origins"],
+      ...(config["console.enabled"]
+        ? {
+            console: {
+              origins: config["console.origins"],
+              roles: config["auth.roles.claim"],
+              roleNames: config["auth.roles.map"]
+            }
+          }
+        : {})
     }).pipe(
       Layer.catchTag("ListenFailed", (error) =>
         Layer.effectContext(Effect.fail(NotUsable.of("port")(error)))

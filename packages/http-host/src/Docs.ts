@@ -6,6 +6,7 @@ import type { Catalogue } from "@bursar/engine-core"
 import { Effect } from "effect"
 import { HttpRouter } from "effect/http"
 import { HttpApi, HttpApiScalar, OpenApi } from "effect/http-api"
+import { hash } from "node:crypto"
 import type { Document } from "./api/Corrections.ts"
 import * as Licences from "./DocsLicences.ts"
 import * as PublicText from "./middleware/PublicText.ts"
@@ -17,19 +18,30 @@ export const path = "/docs"
 export const licencesPath = "/docs/licences"
 
 /**
- * Content security policy: the page may run its own script and call this host, and nothing else.
+ * Content security policy: a page may run the scripts that it is served with, by their hashes, and call
+ * this host, and nothing else. The console shares the origin: a text that the viewer took for markup
+ * could otherwise run beside it.
  */
-const policy = [
-  "default-src 'none'",
-  "script-src 'unsafe-inline'",
-  "style-src 'unsafe-inline'",
-  "img-src data:",
-  "font-src data:",
-  "connect-src 'self'",
-  "base-uri 'none'",
-  "form-action 'none'",
-  "frame-ancestors 'none'"
-].join("; ")
+const policy = (html: string): string =>
+  [
+    "default-src 'none'",
+    `script-src ${scriptsOf(html)}`,
+    "style-src 'unsafe-inline'",
+    "img-src data:",
+    "font-src data:",
+    "connect-src 'self'",
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'"
+  ].join("; ")
+
+/** Sources of a page's inline scripts: the hash of each (CSP 3, hash-source); none has another source. */
+const scriptsOf = (html: string): string => {
+  const hashes = [...html.matchAll(/<script\b[^>]*>([\s\S]*?)<\/script/giu)].map(
+    ([, script = ""]) => `'sha256-${hash("sha256", script, "base64")}'`
+  )
+  return hashes.length === 0 ? "'none'" : [...new Set(hashes)].join(" ")
+}
 
 /** Viewer options that switch off every tool and request of the viewer's makers. */
 const viewer = {
@@ -82,7 +94,10 @@ export const make = Effect.fnUntraced(function* (
   catalogue: Pick<Catalogue.Catalogue, "refusals">
 ) {
   // Cached by the caller and revalidated by its ETag.
-  const headers = { "cache-control": "no-cache", "content-security-policy": policy }
+  const headers = (html: string) => ({
+    "cache-control": "no-cache",
+    "content-security-policy": policy(html)
+  })
   const page = yield* PublicText.make({
     text: render(document),
     contentType: "text/html; charset=utf-8",

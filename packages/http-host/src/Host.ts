@@ -2,17 +2,18 @@
 import { Catalogue, Engine, Settings } from "@bursar/engine-core"
 import { RecordId } from "@bursar/engine-core/kernel"
 import { Effect, Layer } from "effect"
-import { HttpRouter, HttpServer } from "effect/http"
+import { HttpRouter, HttpServer, type HttpServerRequest } from "effect/http"
 import { HttpApiBuilder } from "effect/http-api"
 import type { Socket } from "node:net"
 import * as Document from "./api/Document.ts"
 import * as Interface from "./api/Interface.ts"
 import { type Route, type Tables, table, takesWait } from "./api/Route.ts"
 import type { Venue } from "./api/SystemApi.ts"
+import * as Console from "./Console.ts"
 import * as Docs from "./Docs.ts"
 import * as Handlers from "./handlers/Handlers.ts"
 import * as Listener from "./Listener.ts"
-import { front } from "./middleware/Arrival.ts"
+import { type FindPage, front } from "./middleware/Arrival.ts"
 import { Authentication } from "./middleware/Authentication.ts"
 import * as Cors from "./middleware/Cors.ts"
 import * as InFlight from "./middleware/InFlight.ts"
@@ -38,6 +39,8 @@ export interface Options {
   readonly rateLimit: RateLimit.Rules
   /** Origins of web pages on other hosts that may call the API. */
   readonly origins: ReadonlyArray<string>
+  /** The venue console; absent: it is not served. */
+  readonly console?: Console.Options
 }
 
 /** Layer of the HTTP server with all routes; needs the engine, authentication and readiness. */
@@ -78,7 +81,15 @@ const served = (options: Options) => {
         // router must find their routes too.
         Effect.provideService(HttpRouter.RouterConfig, { maxParamLength: RecordId.lengthMax })
       )
-      const pages = yield* Docs.make(Document.make(routes, catalogue), catalogue)
+      const docs = yield* Docs.make(Document.make(routes, catalogue), catalogue)
+      const venueConsole =
+        options.console === undefined
+          ? Console.notServed
+          : yield* Console.make({ ...options.console, tenant: options.tenant })
+      const page: FindPage<never, HttpServerRequest.HttpServerRequest> = ({ method, path }) =>
+        (method === "GET" || method === "HEAD"
+          ? docs.find((candidate) => candidate.path === path)
+          : undefined) ?? venueConsole({ method, path })
       const authentication = yield* Authentication
       const rateLimit = yield* RateLimit.RateLimit
       // Refusals of a token are not this answer's: its step comes before them.
@@ -89,7 +100,7 @@ const served = (options: Options) => {
           Effect.catch(() => Effect.succeed({}))
         )
       yield* HttpServer.serveEffect(
-        front({ ...options, routes, pages, cors, budget, inFlight, app: router })
+        front({ ...options, routes, page, cors, budget, inFlight, app: router })
       )
       // Runs before the server stops, which waits for the answers in progress.
       yield* Effect.addFinalizer(() => waits.drain)

@@ -526,6 +526,14 @@ export const settings = {
     doc: "Origins of the web pages that may call the API from a browser (CORS); empty: none.",
     fallback: ""
   }),
+  "console.enabled": setting(Kind.flag, {
+    doc: "Whether the host serves the venue console under /console/.",
+    fallback: "true"
+  }),
+  "console.origins": setting(Kind.list(origin, 20), {
+    doc: "Origins besides that of the issuer that the console may call, such as that of the identity provider's token endpoint; empty: none.",
+    fallback: ""
+  }),
   "screening.script": setting(Kind.maybe(Kind.words(1024)), {
     doc: "JSON file with the answers of a scripted screening source, for trials; an embedder plugs a real source in. Empty: nobody is screened, and nobody is refused for want of a screening.",
     fallback: ""

@@ -40,11 +40,18 @@ export class Arrival extends Context.Service<
 
 type App<E, R> = Effect.Effect<HttpServerResponse.HttpServerResponse, E, R>
 
-/** A public page beside the API, at a fixed path. */
+/** A public page beside the API. */
 interface Page<E, R> {
+  /** Template of its path. */
   readonly path: string
   readonly app: (requestId: string) => App<E, R>
 }
+
+/** Finds the public page of a path; undefined: there is none. */
+export type FindPage<E, R> = (request: {
+  readonly method: string
+  readonly path: string
+}) => Page<E, R> | undefined
 
 /**
  * Steps 1 to 3 of the order of checks (docs/contract/order-of-checks.md#fourteen-steps): sizes,
@@ -53,7 +60,7 @@ interface Page<E, R> {
  */
 export const front = <E, R, PE, PR, B>(host: {
   readonly routes: ReadonlyArray<Route>
-  readonly pages: ReadonlyArray<Page<PE, PR>>
+  readonly page: FindPage<PE, PR>
   readonly cors: Cors
   /** Headers of the rate budget of the caller whose bearer this is; none where it is nobody's. */
   readonly budget: (
@@ -86,8 +93,7 @@ export const front = <E, R, PE, PR, B>(host: {
     const mark = url.indexOf("?")
     const path = mark < 0 ? url : url.slice(0, mark)
     const finding = find(method, path)
-    const isRead = method === "GET" || method === "HEAD"
-    const page = isRead ? host.pages.find((candidate) => candidate.path === path) : undefined
+    const page = host.page({ method, path })
     const route = finding.match === "route" ? finding.route.path.template : null
     const incomingRequest = {
       method,

@@ -23,12 +23,23 @@ interface Representation {
   readonly etag: string
 }
 
-type Representations = Readonly<Record<Encodings.Encoding, Representation>>
+export type Representations = Readonly<Record<Encodings.Encoding, Representation>>
+
+/** Representations of a document whose encoded forms are there; each ETag is of the plain bytes. */
+export const representationsOf = (
+  bytes: Readonly<Record<Encodings.Encoding, Uint8Array>>
+): Representations => {
+  const digest = hash("sha256", bytes.identity, "base64url")
+  return {
+    br: { bytes: bytes.br, etag: `"${digest}-br"` },
+    gzip: { bytes: bytes.gzip, etag: `"${digest}-gzip"` },
+    identity: { bytes: bytes.identity, etag: `"${digest}"` }
+  }
+}
 
 const represent = (text: string): Effect.Effect<Representations> =>
   Effect.promise(async () => {
     const plain = Buffer.from(text, "utf8")
-    const digest = hash("sha256", plain, "base64url")
     const params = {
       [constants.BROTLI_PARAM_QUALITY]: brotliQuality,
       [constants.BROTLI_PARAM_SIZE_HINT]: plain.length
@@ -37,12 +48,11 @@ const represent = (text: string): Effect.Effect<Representations> =>
       promisify(brotliCompress)(plain, { params }),
       promisify(gzip)(plain)
     ])
-    return {
-      br: { bytes: br, etag: `"${digest}-br"` },
-      gzip: { bytes: gzipped, etag: `"${digest}-gzip"` },
-      identity: { bytes: plain, etag: `"${digest}"` }
-    }
+    return representationsOf({ br, gzip: gzipped, identity: plain })
   })
+
+/** Headers of every answer beside those that all answers have; or a function of the document's text. */
+type Headers = Answer.Extra | ((text: string) => Answer.Extra)
 
 /**
  * Makes the answers of a public document: brotli, gzip or plain as `Accept-Encoding` asks, and 304
@@ -51,30 +61,51 @@ const represent = (text: string): Effect.Effect<Representations> =>
 export const make = Effect.fnUntraced(function* (page: {
   readonly text: Effect.Effect<string>
   readonly contentType: string
-  /** Headers of every answer beside those that all answers have. */
-  readonly headers: Answer.Extra
+  readonly headers: Headers
 }) {
+  const { contentType, headers } = page
   const made = yield* Effect.cached(
     // Uninterruptible: the first caller may disconnect while later callers wait for the same text.
-    Effect.uninterruptible(Effect.flatMap(page.text, represent))
+    Effect.uninterruptible(
+      Effect.flatMap(page.text, (text) =>
+        Effect.map(represent(text), (representations) => ({
+          representations,
+          contentType,
+          headers: typeof headers === "function" ? headers(text) : headers
+        }))
+      )
+    )
   )
   return (requestId: string) =>
-    Effect.gen(function* () {
-      const { headers } = yield* HttpServerRequest.HttpServerRequest
-      const encoding = Encodings.preferred(headers["accept-encoding"])
-      const { bytes, etag } = (yield* made)[encoding]
-      const extra = { ...page.headers, vary: "accept-encoding", etag }
-      if (Conditional.matches(headers["if-none-match"], etag)) {
-        return Answer.empty({ requestId, status: 304, extra })
-      }
-      const contentEncoding = encoding === "identity" ? {} : { "content-encoding": encoding }
-      return HttpServerResponse.uint8Array(bytes, {
-        status: 200,
-        headers: Answer.headers(requestId, { ...extra, ...contentEncoding }),
-        contentType: page.contentType
-      })
-    })
+    Effect.flatMap(made, (document) => answer({ ...document, requestId }))
 })
+
+/** Answers a request with the representation that it prefers, or with 304 where it has it. */
+export const answer = ({
+  contentType,
+  headers: own,
+  representations,
+  requestId
+}: {
+  readonly representations: Representations
+  readonly contentType: string
+  readonly headers: Answer.Extra
+  readonly requestId: string
+}) =>
+  Effect.map(HttpServerRequest.HttpServerRequest, ({ headers }) => {
+    const encoding = Encodings.preferred(headers["accept-encoding"])
+    const { bytes, etag } = representations[encoding]
+    const extra = { ...own, vary: "accept-encoding", etag }
+    if (Conditional.matches(headers["if-none-match"], etag)) {
+      return Answer.empty({ requestId, status: 304, extra })
+    }
+    const contentEncoding = encoding === "identity" ? {} : { "content-encoding": encoding }
+    return HttpServerResponse.uint8Array(bytes, {
+      status: 200,
+      headers: Answer.headers(requestId, { ...extra, ...contentEncoding }),
+      contentType
+    })
+  })
 
 /** Answers of a public document, by the id of the request. */
 export type PublicText = Effect.Success<ReturnType<typeof make>>

@@ -93,6 +93,20 @@ const split = (
   return { segments: [...segments.slice(0, -1), last.slice(0, colon)], verb: last.slice(colon + 1) }
 }
 
+/**
+ * Decodes the segments of a path below a prefix by the rules of every route: at most eight in all, each
+ * an id; undefined for a path that cannot be one. The prefix ends with a slash, and alone it has none.
+ */
+export const below = (prefix: string, rawPath: string): ReadonlyArray<string> | undefined => {
+  if (!rawPath.startsWith(prefix)) return undefined
+  const rest = rawPath.slice(prefix.length)
+  const raw = rest === "" ? [] : rest.split("/")
+  const segments = raw.map(recordId).filter((segment) => segment !== undefined)
+  const isPath =
+    segments.length === raw.length && split(prefix).segments.length - 1 + raw.length <= segmentsMax
+  return isPath ? segments : undefined
+}
+
 const nothing = { match: "nothing", nearest: undefined } as const
 
 const find = <A>(root: Node<A>, method: string, rawPath: string): RouteMatch<A> => {

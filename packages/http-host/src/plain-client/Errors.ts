@@ -1,7 +1,7 @@
 /** Errors of the plain client's calls; each has a `_tag`, by which programs of Effect tell them apart. */
 import type { Refusal } from "@bursar/engine-core"
 import type { Problem } from "@bursar/engine-core/kernel"
-import type { EveryRouteSlug } from "../api/document/Refusals.ts"
+import type { EveryRouteSlug } from "../api/document/RouteSlugs.ts"
 import type { ValueJson } from "./JsonTypes.ts"
 
 /** Problem of a refusal as JSON has it (RFC 9457). */

@@ -1,15 +1,21 @@
 /** Places under an instrument's holder cap, beside offers and deletions that are made at the same time. */
 import { Records } from "@bursar/engine-core"
 import { Instant } from "@bursar/engine-core/kernel"
+import type { Ledger } from "@bursar/engine-core/ports"
+import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect } from "effect"
+import { Effect, Stream } from "effect"
+import { TestClock } from "effect/testing"
 import { admissions } from "#core/admissions/Admission.ts"
 import { admissionPlaces } from "#core/admissions/AdmissionPlaces.ts"
 import { takenOf } from "#core/admissions/PlaceSteps.ts"
 import { instruments, isRecorded } from "#core/instruments/instrument/Instrument.ts"
+import { unexpectedFacts, kindOf } from "#core/projection/Unexpected.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
+import * as Cycles from "./cycles.ts"
 import * as Fund from "./fund.ts"
+import * as Powers from "./powers.ts"
 
 const onboards = (holderId: string) =>
   Calls.write(
@@ -58,5 +64,99 @@ describe("the places under a holder cap", () => {
       assert.isTrue(isListed)
       assert.strictEqual(taken.count, 1)
     }).pipe(Effect.provide(world()))
+  )
+})
+
+const tomorrow = "2026-08-01T12:00:00Z"
+
+/** A ledger that takes offers of fund-b without a time, and shows them with one: its clock is behind. */
+const behind = (port: Ledger.Ledger["Service"]): Ledger.Ledger["Service"] => ({
+  ...port,
+  updates: (query) =>
+    port
+      .updates(query)
+      .pipe(
+        Stream.map((update) =>
+          update._tag === "Transaction" ? { ...update, events: update.events.map(timed) } : update
+        )
+      )
+})
+const timed = (event: Ledger.Event): Ledger.Event =>
+  event._tag === "Created" &&
+  event.template.entity === "AdmissionOffer" &&
+  event.payload["instrumentId"] === "fund-b"
+    ? { ...event, payload: { ...event.payload, expiresAt: tomorrow } }
+    : event
+
+const admissionTo = (instrumentId: string) =>
+  Effect.gen(function* () {
+    const records = yield* Records
+    const found = yield* records.list(admissions, {
+      where: { instrumentId: [instrumentId], holderId: ["h1"] },
+      limit: 10
+    })
+    const [last] = found.map(({ record }) => record)
+    if (last === undefined) throw new Error(`no admission to ${instrumentId}`)
+    return last
+  })
+
+/** An offer of fund-b to h1 whose time has come, and which h1 accepts on the ledger all the same. */
+const acceptedLate = Effect.gen(function* () {
+  const { stage, h1, h2 } = yield* Powers.founded()
+  yield* Powers.another(stage, "fund-b", { holderCap: 1 })
+  const offered = yield* Calls.write(
+    "admission.offer",
+    { holderId: "h1" },
+    { instrumentId: "fund-b" }
+  )
+  assert.strictEqual(offered.why, "")
+  const { cid } = yield* Powers.saying(Templates.AdmissionOffer, { instrumentId: "fund-b" })
+  yield* TestClock.adjust("24 hours")
+  assert.strictEqual((yield* admissionTo("fund-b")).state, "expired")
+  yield* h1.act(Templates.exercise(Templates.AdmissionOffer, cid, "Accept", {}))
+  return { stage, h1, h2 }
+})
+
+describe("an offer that a ledger lets a holder accept past its time", () => {
+  const engine = Effect.provide(world({ tamper: behind }))
+
+  it.effect("stays expired, warns alone, and names the credential", () =>
+    Effect.gen(function* () {
+      yield* acceptedLate
+      const { credentialCid, offerCid, state } = yield* admissionTo("fund-b")
+      assert.deepEqual([state, offerCid], ["expired", null])
+      const live = yield* Powers.saying(Templates.Credential, { instrumentId: "fund-b" })
+      assert.strictEqual(credentialCid, live.cid)
+      const records = yield* Records
+      const kept = yield* records.list(unexpectedFacts, { limit: 10 })
+      assert.deepEqual(
+        kept.map(({ record }) => ({ ...kindOf(record.resourceKind), on: record.on })),
+        [{ kind: "admission", isIdle: true, on: "accept" }]
+      )
+    }).pipe(engine)
+  )
+
+  it.effect("holds no place, so that another holder is offered it", () =>
+    Effect.gen(function* () {
+      yield* acceptedLate
+      const another = { instrumentId: "fund-b" }
+      const offered = yield* Calls.write("admission.offer", { holderId: "h2" }, another)
+      assert.strictEqual(offered.why, "")
+    }).pipe(engine)
+  )
+
+  it.effect("never keeps a holder from its recovery, which revokes the credential", () =>
+    Effect.gen(function* () {
+      const { stage, h1 } = yield* acceptedLate
+      const next = yield* Powers.succeeds(stage, h1)
+      assert.strictEqual((yield* Powers.recovers("h1")).why, "")
+      assert.strictEqual(yield* Cycles.holds(next, "fund-a"), "100")
+      const left = yield* Cycles.active(Templates.Credential)
+      assert.deepEqual(
+        left.filter(({ payload }) => payload.holder === h1.party),
+        []
+      )
+      assert.strictEqual((yield* admissionTo("fund-b")).credentialCid, null)
+    }).pipe(engine)
   )
 })

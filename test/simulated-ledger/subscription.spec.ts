@@ -356,25 +356,26 @@ describe("a subscription paid by wire", () => {
     }).pipe(Effect.provide(ledger))
   )
 
-  it.effect("an offer past its time cannot be accepted", () =>
+  const noon = Instant.of("1970-01-01T12:00:00Z")
+  it.effect.each([
+    ["the offer", { validUntil: null, expiresAt: noon }],
+    ["the credential that it offers", { validUntil: noon, expiresAt: null }],
+    ["the credential, whatever time the offer has", { validUntil: noon, expiresAt: farDeadline }]
+  ] as const)("an offer is not accepted once %s is past its time", ([, times]) =>
     Effect.gen(function* () {
       const world = yield* scene
-      const offer = yield* World.make(
-        world.venue,
-        "AdmissionOffer",
-        Templates.exercise(Templates.AdmissionConsent, world.consent, "Offer", {
-          holder: world.holder.party,
-          credentialId: "cred-2",
-          claims: [],
-          validFrom: null,
-          validUntil: null,
-          expiresAt: Instant.of("1970-01-01T12:00:00Z")
-        })
-      )
+      const offering = Templates.exercise(Templates.AdmissionConsent, world.consent, "Offer", {
+        ...{ holder: world.holder.party, credentialId: "cred-2", claims: [], validFrom: null },
+        ...times
+      })
+      const offer = yield* World.make(world.venue, "AdmissionOffer", offering)
       yield* TestClock.adjust("12 hours")
       const acceptOffer = Templates.exercise(Templates.AdmissionOffer, offer, "Accept", {})
       expect(yield* Effect.flip(World.act(world.holder, acceptOffer))).toMatchObject(
         aborts("the offer is past its time")
+      )
+      expect(yield* Effect.flip(World.act(world.venue, offering))).toMatchObject(
+        aborts("the offer would already be past")
       )
     }).pipe(Effect.provide(ledger))
   )

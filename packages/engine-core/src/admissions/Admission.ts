@@ -110,9 +110,17 @@ const Revoke = Schema.Struct({
 const Expire = Schema.Struct({ on: Schema.Literal("expire"), at })
 /** The contract of an expired admission was archived on the ledger; the state stays. */
 const Clear = Schema.Struct({ on: Schema.Literal("clear"), at })
+/** The ledger took the acceptance of an expired offer; the state stays, and the credential can be revoked. */
+const AcceptLate = Schema.Struct({
+  on: Schema.Literal("accept-late"),
+  credentialCid: Field.contractId,
+  at
+})
 
-export const Fact = Schema.Union([Accept, Decline, Withdraw, Revoke, Expire, Clear])
+export const Fact = Schema.Union([Accept, Decline, Withdraw, Revoke, Expire, Clear, AcceptLate])
 export type Fact = typeof Fact.Type
+/** Facts that move the state. */
+export type MovingFact = Exclude<Fact, { readonly on: "clear" | "accept-late" }>
 
 /** Command of the venue: end the offer or the credential. */
 interface Command {
@@ -129,10 +137,14 @@ export const decide = (self: Admission, _: Command) => {
 }
 
 /** Fold: the admission after `fact`. */
-export const evolve = (self: Admission, fact: Fact): Admission =>
-  fact.on === "clear" ? { ...self, offerCid: null, credentialCid: null } : moved(self, fact)
+export const evolve = (self: Admission, fact: Fact): Admission => {
+  if (fact.on === "clear") return { ...self, offerCid: null, credentialCid: null }
+  return fact.on === "accept-late"
+    ? { ...self, offerCid: null, credentialCid: fact.credentialCid }
+    : moved(self, fact)
+}
 
-const moved = (self: Admission, fact: Exclude<Fact, { readonly on: "clear" }>): Admission => ({
+const moved = (self: Admission, fact: MovingFact): Admission => ({
   ...self,
   ...match(fact)
     .with({ on: "accept" }, ({ credentialCid, at: admittedAt }) => ({

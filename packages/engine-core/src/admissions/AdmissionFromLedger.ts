@@ -10,9 +10,16 @@ import { AdmissionOffer } from "../templates/Admission.ts"
 import { Credential } from "../templates/Registry.ts"
 import type { Payload } from "../templates/Template.ts"
 import { operations } from "../writes/OperationRecord.ts"
-import { type Admission, admissions, AdmissionMachine, type Fact, makeEvent } from "./Admission.ts"
+import {
+  type Admission,
+  admissions,
+  AdmissionMachine,
+  type Fact,
+  makeEvent,
+  type MovingFact
+} from "./Admission.ts"
 
-const { allows, keepBreach } = LedgerRecord.transitionsOf({
+const { allows, keepBreach, keepIdle } = LedgerRecord.transitionsOf({
   collection: admissions,
   machine: AdmissionMachine,
   resourceKind: "admission"
@@ -101,6 +108,7 @@ const credential = TypedFromLedger.of(Credential, {
     const { issuer, credentialId } = payload
     if (issuer !== node.venue) return
     if (Snapshot.isOf(node)) return yield* openAdmitted(payload, node)
+    if (yield* wasAcceptedLate(credentialId, node)) return
     const fact = { on: "accept", credentialCid: node.contractId, at: node.effectiveAt } as const
     const admission = yield* moved(credentialId, node, fact)
     if (admission !== undefined) yield* announced("admission.granted", admission, node)
@@ -115,6 +123,25 @@ const credential = TypedFromLedger.of(Credential, {
 })
 
 export const fromLedger = [offer, credential] as const
+
+/**
+ * Records that an expired offer was accepted, which a ledger does whose clock is behind. The admission has
+ * ended, so that the holder's act moves nothing and only warns; the record names the credential in place
+ * of the archived offer, so that a recovery revokes it, and the offer holds no place any more.
+ */
+const wasAcceptedLate = Effect.fnUntraced(function* (admissionId: string, node: Node) {
+  const records = yield* Records
+  const found = Option.getOrNull(yield* records.find(admissions, admissionId))
+  if (found === null || found.state !== "expired") return false
+  yield* records.append(
+    admissions,
+    found,
+    { on: "accept-late", credentialCid: node.contractId, at: node.effectiveAt },
+    node.act
+  )
+  yield* keepIdle(node, admissionId, { on: "accept", detail: "The admission is expired." })
+  return true
+})
 
 /** Opens the admission of a credential in the snapshot that the projection begins with. */
 const openAdmitted = Effect.fnUntraced(function* (payload: Payload<typeof Credential>, node: Node) {
@@ -163,11 +190,7 @@ const revoked = (
     : Effect.void
 
 /** Moves the admission where its state allows the fact, else keeps a breach. */
-const moved = Effect.fnUntraced(function* (
-  admissionId: string,
-  node: Node,
-  fact: Exclude<Fact, { readonly on: "clear" }>
-) {
+const moved = Effect.fnUntraced(function* (admissionId: string, node: Node, fact: MovingFact) {
   const records = yield* Records
   const found = yield* records.find(admissions, admissionId)
   if (Option.isSome(found) && allows(found.value, fact.on)) {

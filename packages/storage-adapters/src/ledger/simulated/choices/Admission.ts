@@ -1,7 +1,7 @@
 /** Choice bodies of admission: consent, offer, credential, registration, terms. */
 import * as Templates from "@bursar/engine-core/templates"
 import { Result } from "effect"
-import { define, demand } from "../Entity.ts"
+import { define, demand, type Scope } from "../Entity.ts"
 
 const ends = () => Result.succeed({})
 const made = (contractId: string) => ({ contractId })
@@ -29,10 +29,7 @@ export const admissionConsent = define(Templates.AdmissionConsent, {
       body: ({ self, argument }, scope) =>
         Result.gen(function* () {
           const { venue, registrar, instrumentId } = self
-          yield* demand([
-            argument.expiresAt === null || scope.now < argument.expiresAt,
-            "the offer would already be past"
-          ])
+          yield* demand([isInTime(argument, scope), "the offer would already be past"])
           const offer = { venue, registrar, instrumentId, ...argument }
           return made(yield* scope.create(Templates.AdmissionOffer, offer))
         })
@@ -40,6 +37,14 @@ export const admissionConsent = define(Templates.AdmissionConsent, {
     Revoke: { controllers: ["registrar"], body: ends }
   }
 })
+
+/** Checks that an offer may still be accepted, and that its credential would not already be past. */
+const isInTime = (
+  offer: Pick<Templates.Payload<typeof Templates.AdmissionOffer>, "expiresAt" | "validUntil">,
+  { now }: Scope
+): boolean =>
+  (offer.expiresAt === null || now < offer.expiresAt) &&
+  (offer.validUntil === null || now < offer.validUntil)
 
 export const admissionOffer = define(Templates.AdmissionOffer, {
   signatories: ["venue"],
@@ -50,8 +55,8 @@ export const admissionOffer = define(Templates.AdmissionOffer, {
       guards: ["the offer is past its time"],
       body: ({ self }, scope) =>
         Result.gen(function* () {
-          const { venue: issuer, expiresAt, ...rest } = self
-          yield* demand([expiresAt === null || scope.now < expiresAt, "the offer is past its time"])
+          const { venue: issuer, expiresAt: _, ...rest } = self
+          yield* demand([isInTime(self, scope), "the offer is past its time"])
           return made(yield* scope.create(Templates.Credential, { issuer, ...rest }))
         })
     },

@@ -1,10 +1,11 @@
 /** Story of the example's room over HTTP, which a host plays alike on every store. */
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import * as Template from "@bursar/engine-core/templates"
+import { ClientTable } from "@bursar/http-host/api"
 import * as Client from "@bursar/http-host/client"
 import * as PlainClient from "@bursar/http-host/plain-client"
 import { Bot, World } from "@bursar/storage-adapters/wallets"
-import { Effect } from "effect"
+import { Effect, Stream } from "effect"
 import { expect } from "vitest"
 import { LoanContract, room } from "../../examples/10-a-room-of-its-own/loans.ts"
 import { wanted } from "../waiting.ts"
@@ -111,6 +112,25 @@ export const play = async (served: Served): Promise<void> => {
   const { read } = Client.ofRooms([room])
   const { value } = await Effect.runPromise(client.one(read("x-loans.get"), { loanId: "l-1" }))
   expect(value.principal).toBe(Decimal.of("1000.5"))
+
+  // The client by name has the room's calls by its table.
+  const named = Client.named({
+    baseUrl: at.api,
+    authorization: Effect.promise(
+      async () => `Bearer ${await served.token("olive", ["operator"])}`
+    ),
+    table: ClientTable.ofRooms([room])
+  })
+  const byName = await Effect.runPromise(
+    Effect.all({
+      loan: named.read("x-loans.get", { loanId: "l-1" }),
+      rows: Stream.runCollect(named.records("x-loans.list")),
+      again: Effect.flip(named.write("x-loan.write-off", { loanId: "l-2" }))
+    })
+  )
+  expect(byName.loan.principal).toBe("1000.5000000000")
+  expect(byName.rows.map(({ loanId }) => loanId)).toEqual(["l-1", "l-2"])
+  expect(byName.again).toMatchObject({ _tag: "CallRefusal", slug: "x-loan-not-overdue" })
 
   // The borrower repays one loan from its wallet, and the clock finds the other overdue.
   await repaid(served, "l-1")

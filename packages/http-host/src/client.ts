@@ -32,7 +32,13 @@ export {
   InputInvalid,
   OperationFailed
 } from "./client/Errors.ts"
-export { named, type NamedClient, type NamedOptions } from "./client/NamedClient.ts"
+export {
+  named,
+  type NamedClient,
+  type NamedClientWith,
+  type NamedOptions,
+  type NamedOwnCalls
+} from "./client/NamedClient.ts"
 export { type PointAndPage, repeat, type Repeatable } from "./client/Repeat.ts"
 export { isUnknown, type DecodedValue, type Input, type UnknownValue } from "./client/OpenSets.ts"
 export * as Signature from "./client/Signature.ts"

@@ -23,12 +23,15 @@ import type {
   OwnActionJson,
   OwnAnswerJson,
   OwnBodyJson,
+  OwnListName,
+  OwnPageJson,
   OwnParamsJson,
   OwnRead,
+  OwnReadingJson,
+  OwnValueName,
   OwnWrite,
   PageJson,
   ParamsJson,
-  PointJson,
   ReadingJson,
   ReadName,
   ReceivedFileJson,
@@ -255,31 +258,37 @@ interface OwnCalls<W extends OwnWrite, R extends OwnRead> {
     action: A,
     options?: DoneOptions
   ) => Promise<A & { readonly state: "succeeded"; readonly result: NonNullable<A["result"]> }>
-  readonly read: <N extends R["name"]>(
+  readonly read: <N extends OwnValueName<R>>(
     name: N,
     params: OwnParamsJson<Extract<R, { readonly name: N }>>,
     point?: PointOptions
   ) => Promise<OwnAnswerJson<Extract<R, { readonly name: N }>>>
-  readonly reading: <N extends R["name"]>(
+  readonly reading: <N extends OwnValueName<R>>(
     name: N,
     params: OwnParamsJson<Extract<R, { readonly name: N }>>,
     point?: PointOptions
-  ) => Promise<PointJson & { readonly value: OwnAnswerJson<Extract<R, { readonly name: N }>> }>
-  readonly list: <N extends R["name"]>(
+  ) => Promise<OwnReadingJson<Extract<R, { readonly name: N }>>>
+  readonly list: <N extends OwnListName<R>>(
     name: N,
     ...options: OwnListCall<Extract<R, { readonly name: N }>>
-  ) => Promise<OwnPage<Extract<R, { readonly name: N }>>>
-  readonly pages: <N extends R["name"]>(
+  ) => Promise<OwnPageJson<Extract<R, { readonly name: N }>>>
+  readonly pages: <N extends OwnListName<R>>(
     name: N,
     ...options: OwnListCall<Extract<R, { readonly name: N }>>
-  ) => AsyncIterable<OwnPage<Extract<R, { readonly name: N }>>>
-  readonly records: <N extends R["name"]>(
+  ) => AsyncIterable<OwnPageJson<Extract<R, { readonly name: N }>>>
+  readonly records: <N extends OwnListName<R>>(
     name: N,
     ...options: OwnListCall<Extract<R, { readonly name: N }>>
   ) => AsyncIterable<OwnAnswerJson<Extract<R, { readonly name: N }>>>
+  readonly csv: <N extends R["name"]>(
+    name: N,
+    params: OwnParamsJson<Extract<R, { readonly name: N }>>,
+    point?: PointOptions
+  ) => AsyncIterable<string>
 }
 
-interface OwnListOptions<R extends OwnRead> extends Omit<ListOptions<ListName>, "where"> {
+/** Filter, page and point of a list of the venue's own. */
+export interface OwnListOptions<R extends OwnRead> extends Omit<ListOptions<ListName>, "where"> {
   readonly where?: OwnParamsJson<R>
 }
 
@@ -287,10 +296,6 @@ type OwnListCall<R extends OwnRead> =
   Record<never, never> extends OwnParamsJson<R>
     ? readonly [options?: OwnListOptions<R>]
     : readonly [options: OwnListOptions<R> & { readonly where: OwnParamsJson<R> }]
-
-interface OwnPage<R extends OwnRead> extends Omit<PageJson<ListName>, "value"> {
-  readonly value: ReadonlyArray<OwnAnswerJson<R>>
-}
 
 /** A client, with the calls of a venue's own declarations where it has any. */
 export type ClientWith<W extends OwnWrite, R extends OwnRead> = [W | R] extends [never]

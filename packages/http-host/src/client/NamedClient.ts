@@ -11,7 +11,10 @@ import { traceparentOfSpan } from "./SpanTrace.ts"
  * Options of the client for Effect: those of the plain client, with an authorization that is an
  * effect.
  */
-export interface NamedOptions extends Omit<PlainClient.ClientOptions, "authorization"> {
+export interface NamedOptions<
+  W extends Venue.OwnWrite = never,
+  R extends PlainClient.OwnRead = never
+> extends Omit<PlainClient.ClientOptions<W, R>, "authorization"> {
   /** Value of the Authorization header, evaluated for every call. */
   readonly authorization: Effect.Effect<string>
 }
@@ -109,6 +112,77 @@ export interface NamedClient {
   ) => Effect.Effect<PlainClient.RunJson, NamedCallError>
 }
 
+/** Error of a write of the venue's own: its refusal has the slugs of its declaration. */
+type OwnWriteError<W extends Venue.OwnWrite> =
+  | Exclude<NamedCallError, PlainClient.CallRefusal>
+  | PlainClient.CallRefusal<Venue.OwnRefusal<W>>
+
+type OwnFiberList<R extends PlainClient.OwnRead> =
+  Record<never, never> extends PlainClient.OwnParamsJson<R>
+    ? readonly [options?: FiberOptions<PlainClient.OwnListOptions<R>>]
+    : readonly [
+        options: FiberOptions<PlainClient.OwnListOptions<R>> & {
+          readonly where: PlainClient.OwnParamsJson<R>
+        }
+      ]
+
+type OfKind<W, K> = Extract<W, { readonly kind: K }>
+type OfName<R, N> = Extract<R, { readonly name: N }>
+
+/** Calls of the writes and reads that a venue declares itself, beside those of this release. */
+export interface NamedOwnCalls<W extends Venue.OwnWrite, R extends PlainClient.OwnRead> {
+  readonly write: <K extends W["kind"]>(
+    kind: K,
+    body: PlainClient.OwnBodyJson<OfKind<W, K>>,
+    options?: FiberOptions<PlainClient.WriteOptions>
+  ) => Effect.Effect<PlainClient.OwnActionJson<OfKind<W, K>>, OwnWriteError<OfKind<W, K>>>
+  readonly approve: <A extends PlainClient.OwnActionJson<W>>(
+    action: A,
+    options?: FiberOptions<PlainClient.WriteOptions>
+  ) => Effect.Effect<A, OwnWriteError<OfKind<W, A["kind"]>>>
+  readonly done: <A extends PlainClient.OwnActionJson<W>>(
+    action: A,
+    options?: Pick<PlainClient.DoneOptions, "progress">
+  ) => Effect.Effect<
+    A & { readonly state: "succeeded"; readonly result: NonNullable<A["result"]> },
+    OwnWriteError<OfKind<W, A["kind"]>> | PlainClient.ActionNotRun
+  >
+  readonly read: <N extends PlainClient.OwnValueName<R>>(
+    name: N,
+    params: PlainClient.OwnParamsJson<OfName<R, N>>,
+    point?: FiberOptions<PlainClient.PointOptions>
+  ) => Effect.Effect<PlainClient.OwnAnswerJson<OfName<R, N>>, NamedCallError>
+  readonly reading: <N extends PlainClient.OwnValueName<R>>(
+    name: N,
+    params: PlainClient.OwnParamsJson<OfName<R, N>>,
+    point?: FiberOptions<PlainClient.PointOptions>
+  ) => Effect.Effect<PlainClient.OwnReadingJson<OfName<R, N>>, NamedCallError>
+  readonly list: <N extends PlainClient.OwnListName<R>>(
+    name: N,
+    ...options: OwnFiberList<OfName<R, N>>
+  ) => Effect.Effect<PlainClient.OwnPageJson<OfName<R, N>>, NamedCallError>
+  readonly pages: <N extends PlainClient.OwnListName<R>>(
+    name: N,
+    ...options: OwnFiberList<OfName<R, N>>
+  ) => Stream.Stream<PlainClient.OwnPageJson<OfName<R, N>>, NamedCallError>
+  readonly records: <N extends PlainClient.OwnListName<R>>(
+    name: N,
+    ...options: OwnFiberList<OfName<R, N>>
+  ) => Stream.Stream<PlainClient.OwnAnswerJson<OfName<R, N>>, NamedCallError>
+  readonly csv: <N extends R["name"]>(
+    name: N,
+    params: PlainClient.OwnParamsJson<OfName<R, N>>,
+    point?: FiberOptions<PlainClient.PointOptions>
+  ) => Stream.Stream<string, NamedCallError>
+}
+
+/** A client by name, with the calls of a venue's own declarations where it has any. */
+export type NamedClientWith<W extends Venue.OwnWrite, R extends PlainClient.OwnRead> = [
+  W | R
+] extends [never]
+  ? NamedClient
+  : NamedClient & NamedOwnCalls<W, R>
+
 type Failure = NamedCallError | PlainClient.ActionNotRun
 
 const isFailure = (error: unknown): error is Failure =>
@@ -149,9 +223,15 @@ const streamOf = <A>(
     })
   ).pipe(Stream.catch((error) => Stream.fromEffect(failedOrDead(error))))
 
-/** Makes a client by name over the platform's fetch. Throws on an address that is none. */
-export const named = ({ authorization, ...options }: NamedOptions): NamedClient => {
-  const client = PlainClient.make({
+/**
+ * Makes a client by name over the platform's fetch. Throws on an address that is none. A venue with rooms
+ * of its own gives their table, which types their calls: `named({ table: ClientTable.ofRooms(rooms), … })`.
+ */
+export const named = <W extends Venue.OwnWrite = never, R extends PlainClient.OwnRead = never>({
+  authorization,
+  ...options
+}: NamedOptions<W, R>): NamedClientWith<W, R> => {
+  const client: PlainClient.Client = PlainClient.make({
     ...options,
     authorization: () => Effect.runPromise(authorization)
   })
@@ -184,5 +264,5 @@ export const named = ({ authorization, ...options }: NamedOptions): NamedClient 
       effectOf((fiber) => client.receive(externalSourceId, file, { ...callOptions, ...fiber })),
     reconcile: (request: PlainClient.RunRequestJson, callOptions: object) =>
       effectOf((fiber) => client.reconcile(request, { ...callOptions, ...fiber }))
-  } as unknown as NamedClient
+  } as unknown as NamedClientWith<W, R>
 }

@@ -193,6 +193,26 @@ export type OwnAnswerJson<R extends OwnRead> = R extends {
     ? ValueJson<V>
     : never
 
+type NameOf<R> = R extends { readonly name: infer N extends string } ? N : never
+
+/** Names of the lists of the venue's own. */
+export type OwnListName<R extends OwnRead> = NameOf<Extract<R, { readonly shape: "list" }>>
+
+/** Names of the reads of the venue's own that answer one value. */
+export type OwnValueName<R extends OwnRead> = NameOf<Exclude<R, { readonly shape: "list" }>>
+
+/** Value that a read of the venue's own answered, with the point that it was read at. */
+export interface OwnReadingJson<R extends OwnRead> extends PointJson {
+  readonly value: OwnAnswerJson<R>
+}
+
+/** Page of a list of the venue's own, with the point that it was read at. */
+export interface OwnPageJson<R extends OwnRead> extends PointJson {
+  readonly value: ReadonlyArray<OwnAnswerJson<R>>
+  /** Cursor of the next page, for `after`; null: this is the last one. */
+  readonly next: string | null
+}
+
 /** A write of the venue's own as it stands. */
 export type OwnActionJson<W extends OwnWrite> = Omit<ActionJson, "kind" | "result"> & {
   readonly kind: W["kind"]

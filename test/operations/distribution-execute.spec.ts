@@ -1,9 +1,10 @@
 /** Executions of distributions, from the points and the register to sealed lines on the ledger. */
 import { EventQueries, Records } from "@bursar/engine-core"
-import { Decimal, Offset, type PlainJson } from "@bursar/engine-core/kernel"
+import { Decimal, Instant, Offset, type PlainJson } from "@bursar/engine-core/kernel"
 import type { Ledger } from "@bursar/engine-core/ports"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect } from "effect"
+import { pricePoints } from "#core/instruments/price/PricePoint.ts"
 import { operations } from "#core/writes/OperationRecord.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
@@ -11,6 +12,7 @@ import * as Cycles from "./cycles.ts"
 import * as Executions from "./executions.ts"
 import * as Fund from "./fund.ts"
 import * as Powers from "./powers.ts"
+import * as Venue from "./venue.ts"
 
 const engine = (options: Parameters<typeof world>[0] = {}) => Effect.provide(world(options))
 const includes = (self: object, members: object) => assert.deepInclude(self, members)
@@ -214,6 +216,55 @@ describe("the execution of a distribution", () => {
       const { why } = yield* execute()
       assert.strictEqual(why, "rule-refused ledger distribution-size")
     }).pipe(engine({ settings: { linesMax: 2 } }))
+  )
+
+  it.effect("never withholds less than nothing or more than all that is paid", () =>
+    Effect.gen(function* () {
+      const { stage, holders } = yield* Executions.founded(["h1"])
+      yield* Powers.mints(stage, holders[0]!, "333333.333333")
+      yield* Cycles.at("2026-07-28T12:00:00Z")
+      yield* Executions.publishes(stage, "0.000095759", "2026-07-28T09:00:00Z")
+      for (const withholdingRate of ["1.0000000001", "-0.1", "15", `9${"0".repeat(27)}`]) {
+        const at = "2026-07-28T11:00:00Z"
+        yield* Executions.publishes(stage, "0.000095759", at, { withholdingRate })
+      }
+      assert.deepStrictEqual(
+        yield* Fund.surprises,
+        Array(4).fill("price-point price: A withholding rate is from 0 to 1.")
+      )
+      yield* Cycles.at("2026-08-01T00:02:00Z")
+      includes(yield* execute(), { state: "succeeded", why: "" })
+      includes((yield* Executions.linesOf("fund-a.2026-07"))[0]!, {
+        rate: d("0.15"),
+        gross: d("127.67"),
+        net: d("108.52")
+      })
+    }).pipe(engine())
+  )
+
+  it.effect("is refused where a point of the period, read before the rule, states no rate", () =>
+    Effect.gen(function* () {
+      const { stage, holders } = yield* Executions.founded(["h1"])
+      yield* Powers.mints(stage, holders[0]!, "333333.333333")
+      yield* Cycles.at("2026-07-28T12:00:00Z")
+      yield* Executions.publishes(stage, "0.000095759", "2026-07-28T09:00:00Z")
+      const records = yield* Records
+      const [point] = yield* records.list(pricePoints, { limit: 1 })
+      const stored = {
+        ...point!.record,
+        contractId: "00ab",
+        withholding: d(`9${"0".repeat(27)}`),
+        valuationTime: Instant.of("2026-07-28T11:00:00Z")
+      }
+      const act = {
+        cause: { by: "run", runId: "r" },
+        now: yield* Instant.now,
+        offset: yield* Venue.offsetNow
+      } as const
+      yield* records.transact(records.open(pricePoints, stored, act))
+      yield* Cycles.at("2026-08-01T00:02:00Z")
+      assert.strictEqual((yield* execute()).why, "rule-refused policy rate-range")
+    }).pipe(engine())
   )
 
   it.effect("announces a rate change that nobody acknowledged, and holders who are left out", () =>

@@ -44,6 +44,7 @@ export const distributionExecute = Broken.act<Gates.ExecutionFacts>({
       ...facts,
       lastPayout: { exPrice: d("1"), cumPrice: d("1.05"), firstPrice: d("1.025") }
     }),
+    "policy rate-range": (facts) => ({ ...facts, ratesSeen: [d("1.5"), ...facts.ratesSeen] }),
     "policy rate-acknowledged": (facts) => ({ ...facts, acknowledgedRate: d("0.3") }),
     "policy rate-change": (facts) => ({
       ...facts,

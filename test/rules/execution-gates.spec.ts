@@ -67,6 +67,16 @@ describe("the execution of a distribution", () => {
       { isHistoryWhole: false },
       ["history-whole: null"]
     ],
+    [
+      "at a rate beyond all of the income pays nothing",
+      { ratesSeen: [d("0.1"), d("1.0000000001")] },
+      ["rate-range: The points of the period state the rates 0.1, 1.0000000001."]
+    ],
+    [
+      "at a rate below zero pays nothing",
+      { ratesSeen: [d("-0.1")] },
+      ["rate-range: The points of the period state the rates -0.1."]
+    ],
     ["at one rate announces nothing", { ratesSeen: [d("0.1")], rateChange: ["refuse"] }, []],
     [
       "acknowledges no rate where none differ",

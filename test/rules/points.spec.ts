@@ -12,8 +12,14 @@ const plainPar: Terms = { valuation: "par", parValue: null }
 const accumulating: Terms = { valuation: "accumulating", parValue: null }
 const rebasing: Terms = { valuation: "rebasing", parValue: null }
 
-const outcome = (metric: string, value: string, terms: Terms) =>
-  Result.match(figuresOf({ metric, value: Decimal.of(value) }, terms), {
+const published = (metric: string, value: Decimal.Decimal, rate: string | null = null) => ({
+  metric,
+  value,
+  withholdingRate: rate === null ? null : Decimal.of(rate)
+})
+
+const outcome = (metric: string, value: string, terms: Terms, rate: string | null = null) =>
+  Result.match(figuresOf(published(metric, Decimal.of(value), rate), terms), {
     onSuccess: ({ price, incomePerUnit }) =>
       [price, incomePerUnit].map((one) => (one === null ? null : Decimal.formatPlain(one))),
     onFailure: () => "refused"
@@ -58,13 +64,29 @@ describe("a published value", () => {
     expect(outcome(metric, value, terms)).toEqual(expected)
   })
 
+  it.each([
+    ["-0.0000000001", "refused"],
+    ["0", ["2", "0.01"]],
+    ["1", ["2", "0.01"]],
+    ["1.0000000001", "refused"],
+    ["15", "refused"],
+    ["9999999999999999999999999999", "refused"]
+  ])("with the withholding rate %s withholds at most all", (rate, expected) => {
+    expect(outcome("income", "0.01", par, rate)).toEqual(expected)
+    for (const terms of [accumulating, null]) {
+      const price = expected === "refused" ? expected : ["1.0437", null]
+      expect(outcome("price", "1.0437", terms, rate)).toEqual(price)
+    }
+    expect(outcome("index", "1.7", rebasing, rate) === "refused").toBe(expected === "refused")
+  })
+
   it("never gives a unit at par another price than its par value", () => {
     const decimal = fc.bigInt({ min: -(10n ** 20n), max: 10n ** 20n }).map(Decimal.fromAtoms)
     const parValue = fc.bigInt({ min: 1n, max: 10n ** 14n }).map(Decimal.fromAtoms)
     const metric = fc.constantFrom("income", "price", "index", "nav")
     fc.assert(
       fc.property(metric, decimal, parValue, (metric, value, parValue) => {
-        const figures = figuresOf({ metric, value }, { valuation: "par", parValue })
+        const figures = figuresOf(published(metric, value), { valuation: "par", parValue })
         if (Result.isSuccess(figures)) expect(figures.success.price).toBe(parValue)
       })
     )

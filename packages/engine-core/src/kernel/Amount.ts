@@ -70,11 +70,15 @@ export const share = Decimal.plainOf({
   description: `A part of another figure, 1 being all of it: at least 0, with ${Decimal.digits}.`
 })
 
+/** Checks that a figure is a rate from 0 to 1, both included. */
+export const isRate = (decimal: Decimal.Decimal): boolean =>
+  decimal >= Decimal.zero && decimal <= Decimal.one
+
 const rateDigits = "at most 1 digit before the point and 10 after it"
 
 const rateKind = {
   expected: "a rate from 0 to 1, of at most 1 digit before the point",
-  is: (decimal: Decimal.Decimal) => decimal >= Decimal.zero && decimal <= Decimal.one,
+  is: isRate,
   title: "Rate",
   description: `A rate from 0 to 1, with ${rateDigits}.`
 } as const

@@ -63,6 +63,7 @@ export const conditions = {
   distributes: { gate: "policy", sentence: "The instrument distributes monthly at the end of the month's record date.", recovery: "Name a month of the instrument's monthly schedule." },
   "in-order": { gate: "policy", sentence: "The month is the next period of the instrument: it has a point, and no earlier one is open.", recovery: "Execute the months that have a point in their order." },
   "went-ex": { gate: "policy", sentence: "The price went ex after the last payout.", recovery: "Have the oracle publish the price without the income that was paid." },
+  "rate-range": { gate: "policy", sentence: "Each withholding rate that a point of the period states is from 0 to 1.", recovery: "Have the oracle correct the point." },
   "rate-acknowledged": { gate: "policy", sentence: "The rate that is acknowledged is the latest of rates that differ.", recovery: "Acknowledge the latest rate, or none where the rates do not differ." },
   "rate-change": { gate: "policy", sentence: "The withholding rates of the period's points do not differ, or the latest is acknowledged, or deployment and policy let it be announced.", recovery: "Name the latest rate as acknowledgedRate." },
   "lines-rolled": { gate: "policy", sentence: "Every line of an earlier period is rolled, or deployment and policy let its holder be left out.", recovery: "Have the earlier lines delivered and rolled." },

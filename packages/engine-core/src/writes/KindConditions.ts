@@ -14,7 +14,7 @@ export const kindConditions = {
   "dealing-cycle.open": ["not-held", "in-manifest", "primary-market", "payment", "backed", "cut-off-to-come", "cut-off-in-reach", "cut-off-of-instrument", "settle-by-after-cut-off", "on-registry", "transaction-size"],
   "dealing-cycle.release": [],
   "dealing-cycle.settle": ["figures-moved", "not-held", "may-receive", "may-redeem", "standing", "holder-active", "admitted", "screening-clear", "in-manifest", "primary-market", "cut-off-passed", "settle-by", "cycle-sequence", "cycle-has-orders", "units-allocated", "burn-requested", "cash-allocated", "fund-cash", "feed-usable", "orders-priced", "one-point", "price-of-cycle", "on-registry", "transaction-size"],
-  "distribution.execute": ["figures-moved", "not-held", "in-manifest", "distributes", "in-order", "went-ex", "rate-acknowledged", "rate-change", "lines-rolled", "standing-approval", "record-date-passed", "feed-usable", "history-whole", "distribution-size"],
+  "distribution.execute": ["figures-moved", "not-held", "in-manifest", "distributes", "in-order", "went-ex", "rate-range", "rate-acknowledged", "rate-change", "lines-rolled", "standing-approval", "record-date-passed", "feed-usable", "history-whole", "distribution-size"],
   "distribution.instruct": [],
   "distribution.roll": [],
   "external-account.map": ["account-owner", "account-cash", "account-mapped", "external-accounts-max"],

@@ -5,6 +5,7 @@
 import type { Attribute } from "../../holders/attribute/Attribute.ts"
 import type { EqualisationLot } from "../../instruments/lot/Lot.ts"
 import { counts } from "../../holders/attribute/AttributeRules.ts"
+import { isRate } from "../../kernel/Amount.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Formula from "../../kernel/Formula.ts"
 import type * as Instant from "../../kernel/Instant.ts"
@@ -297,9 +298,5 @@ const ownRateOf = ({
     return undefined
   }
   const parsed = Decimal.parse(attribute.value)
-  const isRate =
-    Result.isSuccess(parsed) &&
-    !Decimal.isNegative(parsed.success) &&
-    Decimal.atMost(parsed.success, Decimal.one)
-  return isRate ? parsed.success : undefined
+  return Result.isSuccess(parsed) && isRate(parsed.success) ? parsed.success : undefined
 }

@@ -9,6 +9,7 @@ import type { PartialDistribution, RateChange } from "../../vocabulary/sets.ts"
 import type { StandingApproval } from "../standing-approval/StandingApproval.ts"
 import { againstUse } from "../standing-approval/StandingApprovalGates.ts"
 import {
+  areRates,
   isRefused,
   isUnacknowledged,
   mayAcknowledge,
@@ -119,6 +120,10 @@ const ofRates = (facts: ExecutionFacts): ReadonlyArray<Judgement> => {
   const latest = ratesSeen.at(-1)
   const shown = ratesSeen.map(Decimal.formatPlain).join(", ")
   return [
+    condition("rate-range", areRates(ratesSeen), {
+      policyVersion,
+      detail: `The points of the period state the rates ${shown}.`
+    }),
     condition("rate-acknowledged", mayAcknowledge(facts), {
       policyVersion,
       detail:

@@ -39,6 +39,7 @@ import {
   placeOf
 } from "../period/PeriodRules.ts"
 import { datesOf } from "../period/PeriodTermsRules.ts"
+import { areRates } from "../period/RateChangeRules.ts"
 import { endOfDay } from "../period/RecordDateRules.ts"
 import { type Distribution, distributions } from "./Distribution.ts"
 import { executedOf, slotOf } from "./DistributionLookups.ts"
@@ -145,7 +146,12 @@ export const executionOf = Effect.fnUntraced(function* (
     linesMax,
     fitsLinesMax: true
   }
-  const isComputable = period !== null && recordDatePassed && isKnown && judging.place === "next"
+  const isComputable =
+    period !== null &&
+    recordDatePassed &&
+    isKnown &&
+    judging.place === "next" &&
+    areRates(ratesSeen)
   if (!isComputable || judging.unsealedMonth !== null) {
     return { instrument, judging, ledgerEnd, computed: null } satisfies Execution
   }

@@ -1,7 +1,7 @@
 /** Judged states of a distribution period: a calendar month with an oracle point. */
 import * as Judged from "../../kernel/Judged.ts"
 import type { PartialDistribution, RateChange } from "../../vocabulary/sets.ts"
-import { isRefused, isUnacknowledged, type Rates } from "./RateChangeRules.ts"
+import { areRates, isRefused, isUnacknowledged, type Rates } from "./RateChangeRules.ts"
 
 export interface Subject extends Rates {
   /** The distribution of the month, once one is executed. */
@@ -24,6 +24,7 @@ export interface Subject extends Rates {
 
 const isBlocked = (subject: Subject): boolean =>
   subject.earlierUnexecuted > 0 ||
+  !areRates(subject.ratesSeen) ||
   (isUnacknowledged(subject) && isRefused(subject.rateChange)) ||
   (subject.linesUnrolled > 0 && isRefused(subject.partial)) ||
   subject.holds > 0
@@ -35,7 +36,7 @@ export const DistributionPeriod = Judged.declare<Subject>()("DistributionPeriodS
     nil: "It was executed with no positive line; the next period may run.",
     accruing: "Its record date has not passed.",
     blocked:
-      "Something must end first: an earlier period, a rate change, unrolled lines or a hold.",
+      "Something must end first: an earlier period, a rate change, a rate that is not from 0 to 1, unrolled lines or a hold.",
     due: "A calendar set its record date, which passed, and none is executed.",
     ready: "Without a calendar: its record date passed and none is executed."
   },

@@ -2,6 +2,7 @@
  * Pure rules of a period whose points state more than one withholding rate: acknowledged, announced
  * or refused (docs/domain/distributions.md#rate-changes).
  */
+import { isRate } from "../../kernel/Amount.ts"
 import type * as Decimal from "../../kernel/Decimal.ts"
 import type { PartialDistribution, RateChange } from "../../vocabulary/sets.ts"
 
@@ -15,6 +16,12 @@ export interface Rates {
   /** Rate that the body of the execution acknowledges; null: none. */
   readonly acknowledgedRate: Decimal.Decimal | null
 }
+
+/**
+ * Checks whether every rate is from 0 to 1. A point that states another one is kept as a breach
+ * today; points that were read before that rule may still state one.
+ */
+export const areRates = (ratesSeen: Rates["ratesSeen"]): boolean => ratesSeen.every(isRate)
 
 /** Checks whether rates differ and the latest is not acknowledged. */
 export const isUnacknowledged = ({ ratesSeen, acknowledgedRate }: Rates): boolean =>

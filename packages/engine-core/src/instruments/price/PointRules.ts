@@ -1,7 +1,7 @@
 /** Pure rules of price points: the figures of a point by the instrument's valuation mode. */
 import { Result } from "effect"
 import * as Decimal from "../../kernel/Decimal.ts"
-import { priceLimit } from "../../kernel/Amount.ts"
+import { isRate, priceLimit } from "../../kernel/Amount.ts"
 import type { Manifest } from "../instrument/Manifest.ts"
 
 interface Figures {
@@ -23,18 +23,28 @@ type ValuationTerms = Pick<Manifest, "valuation" | "parValue"> | null
 /** Metric of the points of each valuation mode. */
 export const metrics = { par: "income", accumulating: "price", rebasing: "index" } as const
 
+interface PublishedFigures {
+  readonly metric: string
+  readonly value: Decimal.Decimal
+  /** Fraction of the income that is withheld; null: the point states none. */
+  readonly withholdingRate: Decimal.Decimal | null
+}
+
 /**
  * Figures of a published point, or the reason why the point is invalid. Points of a par instrument
  * publish the day's income, or the par value as price; points of an accumulating instrument a
  * price, of a rebasing one an index, all of at most 10 digits before the point
- * (docs/domain/instruments.md#price-points). Before the
- * instrument's terms are recorded a price or an index is accepted and an income is not: an income
- * taken for a price would value units at a fraction of their price.
+ * (docs/domain/instruments.md#price-points), and a withholding rate from 0 to 1 where they state one.
+ * Before the instrument's terms are recorded a price or an index is accepted and an income is not: an
+ * income taken for a price would value units at a fraction of their price.
  */
 export const figuresOf = (
-  { metric, value }: { readonly metric: string; readonly value: Decimal.Decimal },
+  { metric, value, withholdingRate }: PublishedFigures,
   terms: ValuationTerms
 ): Result.Result<Figures, string> => {
+  if (withholdingRate !== null && !isRate(withholdingRate)) {
+    return Result.fail("A withholding rate is from 0 to 1.")
+  }
   if (!Decimal.lessThan(Decimal.abs(value), priceLimit)) {
     return Result.fail(`The ${metric} has more than 10 digits before the point.`)
   }

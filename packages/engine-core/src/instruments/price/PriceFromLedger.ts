@@ -97,10 +97,10 @@ export const publish = Effect.fn("OraclePoint.created")(function* <E, R>(
   const instrument = Option.getOrNull(yield* records.find(instruments, payload.instrumentId))
   // Two registrars may use one id: a point of another's asset is no price of the instrument.
   if (instrument !== null && instrument.registrar !== payload.registrar) return
-  const { metric, value } = payload
+  const { metric, value, withholdingRate } = payload
   // Of an asset that is no instrument of the venue a price of 0 is a price: its asset quote has it.
   if (instrument === null && metric === "price" && !Decimal.isPositive(value)) return
-  const figures = figuresOf({ metric, value }, instrument?.manifest ?? null)
+  const figures = figuresOf({ metric, value, withholdingRate }, instrument?.manifest ?? null)
   if (Result.isFailure(figures)) {
     return yield* PointBreachSteps.keep(payload, node, { on: "price", detail: figures.failure })
   }
@@ -110,7 +110,7 @@ export const publish = Effect.fn("OraclePoint.created")(function* <E, R>(
       contractId: node.contractId,
       instrumentId: payload.instrumentId,
       ...figures.success,
-      withholding: payload.withholdingRate,
+      withholding: withholdingRate,
       valuationTime: payload.valuationTime,
       publishedAt: node.effectiveAt,
       source: payload.oracle,

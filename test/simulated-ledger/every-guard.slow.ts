@@ -91,3 +91,14 @@ describe("a guard of the simulated ledger", () => {
     )
   })
 })
+
+describe("a choice of the simulated ledger", () => {
+  it("never is a defect of the ledger by the figures that a party submits", () => {
+    const found = all.flatMap((entity) =>
+      entity.declaration.choices.map(({ name }) => GuardSearch.absurdities(recording, entity, name))
+    )
+    expect(found.flatMap(({ thrown }) => [...thrown])).toEqual([])
+    expect(found.filter(({ judged }) => judged > 0).length).toBeGreaterThan(80)
+    expect(found.reduce((sum, { refused }) => sum + refused, 0)).toBeGreaterThan(20)
+  })
+})

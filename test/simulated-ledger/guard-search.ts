@@ -7,7 +7,7 @@ import { Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { Result } from "effect"
 import { all } from "#adapters/ledger/simulated/choices/index.ts"
-import type { Entity, PendingChoice, Scope } from "#adapters/ledger/simulated/Entity.ts"
+import type { Entity, Scope } from "#adapters/ledger/simulated/Entity.ts"
 import * as LedgerError from "#adapters/ledger/simulated/LedgerError.ts"
 
 type Value = Ledger.LfValue
@@ -220,22 +220,20 @@ const draftOf = (exercise: Exercise): Draft => ({
 /** Ten centuries before and after everything. */
 const ends = ["1970-01-02T00:00:00Z", "2199-01-01T00:00:00Z"].map(Instant.of)
 
-/** Looks for exercises of a choice that its guards refuse, until all of them have refused one. */
-export const search = (
-  { contracts, exercises, met, reads, seen }: Recording,
+/** First and last second that a ledger counts. */
+const yearEnds = ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"].map(Instant.of)
+
+/** Changes of the exercises of a choice, and what its body says to each. */
+const drafting = (
+  { contracts, exercises, reads, seen }: Recording,
   entity: Entity,
   choice: string
-): void => {
-  const declared = entity.declaration.choices.find(({ name }) => name === choice)
+) => {
   const name = `${entity.typeRef.entity}.${choice}`
-  const open = new Set(
-    (declared?.guards ?? []).filter((guard) => !met.has(guardName(entity, choice, guard)))
-  )
   const read = reads.get(entity)
-  if (read === undefined || open.size === 0) return
 
-  /** Judges a draft; the guard that refuses it, `success`, or null where the ledger would not judge it. */
-  const judge = (draft: Draft): string | null => {
+  /** Judges a draft: its outcome, or null where the ledger would not judge it. */
+  const judge = (draft: Draft): Result.Result<unknown, LedgerError.LedgerError> | null => {
     const created = new Map<string, Fetched>()
     const scope: Scope = {
       now: draft.now,
@@ -263,15 +261,11 @@ export const search = (
       archive: () => Result.void
     }
     const { argument, contractId, payload } = draft
-    const pending = Result.flatMap(read(payload), (instance) =>
-      instance.pending({ contractId, choice, argument })
+    const pending = Result.flatMap(
+      read?.(payload) ?? Result.fail(LedgerError.contractNotFound(contractId)),
+      (instance) => instance.pending({ contractId, choice, argument })
     )
-    if (Result.isFailure(pending)) return null
-    const outcome = ran(pending.success, scope)
-    if (outcome === null) return null
-    const guard = guardOf(outcome)
-    if (guard !== null && open.delete(guard)) met.add(guardName(entity, choice, guard))
-    return guard ?? (Result.isSuccess(outcome) ? "success" : null)
+    return Result.isFailure(pending) ? null : pending.success.run(scope)
   }
 
   const ids = contractIdsOf(contracts)
@@ -317,12 +311,57 @@ export const search = (
     for (const now of ends) yield { ...draft, now }
   }
 
+  /** Figures, counts and instants of a draft, each in turn as absurd as it may be written. */
+  function* absurditiesOf(draft: Draft): Generator<Draft> {
+    for (const path of pathsOf(draft.argument)) {
+      for (const to of absurditiesAt(at(draft.argument, path))) {
+        yield { ...draft, argument: changed(draft.argument, path, to) }
+      }
+    }
+    for (const path of pathsOf(draft.payload)) {
+      for (const to of absurditiesAt(at(draft.payload, path))) {
+        yield { ...draft, payload: changed(draft.payload, path, to) as Ledger.LfRecord }
+      }
+    }
+    for (const [contractId, { payload, template }] of Object.entries(draft.fetched)) {
+      for (const path of pathsOf(payload)) {
+        for (const to of absurditiesAt(at(payload, path))) {
+          const one = { template, payload: changed(payload, path, to) as Ledger.LfRecord }
+          yield { ...draft, fetched: { ...draft.fetched, [contractId]: one } }
+        }
+      }
+    }
+    for (const now of yearEnds) yield { ...draft, now }
+  }
+
   const drafts = [...(exercises.get(name)?.values() ?? [])].map(draftOf)
+  return { absurditiesOf, changesOf, drafts, judge }
+}
+
+/** Looks for exercises of a choice that its guards refuse, until all of them have refused one. */
+export const search = (recording: Recording, entity: Entity, choice: string): void => {
+  const { met } = recording
+  const declared = entity.declaration.choices.find(({ name }) => name === choice)
+  const open = new Set(
+    (declared?.guards ?? []).filter((guard) => !met.has(guardName(entity, choice, guard)))
+  )
+  if (open.size === 0) return
+  const { changesOf, drafts, judge } = drafting(recording, entity, choice)
+
+  /** The guard that refuses a draft, `success`, or null where the ledger would not judge it. */
+  const judged = (draft: Draft): string | null => {
+    const outcome = judge(draft)
+    if (outcome === null) return null
+    const guard = guardOf(outcome)
+    if (guard !== null && open.delete(guard)) met.add(guardName(entity, choice, guard))
+    return guard ?? (Result.isSuccess(outcome) ? "success" : null)
+  }
+
   const next: Array<Draft> = []
   for (const draft of drafts) {
     for (const change of changesOf(draft)) {
       if (open.size === 0) return
-      const outcome = judge(change)
+      const outcome = judged(change)
       if (outcome === "success" && isOpened(draft, change)) next.push(change)
       if (outcome !== null && wordsOf(draft) !== wordsOf(change)) next.push(change)
     }
@@ -331,19 +370,53 @@ export const search = (
   for (const draft of next) {
     for (const change of changesOf(draft)) {
       if (open.size === 0 || budget-- <= 0) return
-      judge(change)
+      judged(change)
     }
   }
 }
 
-/** Runs a body; null where its figures are beyond a decimal, which no ledger computes. */
-const ran = (pending: PendingChoice, scope: Scope) => {
-  try {
-    return pending.run(scope)
-  } catch (error) {
-    if (error instanceof RangeError && /^(?:Decimal|Rational):/u.test(error.message)) return null
-    throw error
+/** Exercises of a choice whose figures are made absurd. */
+const absurdMax = 4
+
+/**
+ * Exercises a choice with absurd figures; the texts of what its body throws, and how many exercises it
+ * judged. A body that throws is a defect of the ledger, and no answer to the party that submitted.
+ */
+export const absurdities = (
+  recording: Recording,
+  entity: Entity,
+  choice: string
+): { readonly judged: number; readonly refused: number; readonly thrown: ReadonlySet<string> } => {
+  const { absurditiesOf, drafts, judge } = drafting(recording, entity, choice)
+  const thrown = new Set<string>()
+  let judged = 0
+  let refused = 0
+  for (const draft of drafts.slice(0, absurdMax)) {
+    for (const once of absurditiesOf(draft)) {
+      try {
+        const outcome = judge(once)
+        judged += 1
+        if (outcome !== null && Result.isFailure(outcome)) {
+          refused += outcome.failure.code === "UNHANDLED_EXCEPTION" ? 1 : 0
+        }
+      } catch (error) {
+        thrown.add(`${entity.typeRef.entity}.${choice}: ${String(error)}`)
+      }
+    }
   }
+  return { judged, refused, thrown }
+}
+
+const largest = "9999999999999999999999999999.9999999999"
+
+/** Absurd values in the place of a figure, a count or an instant; none in another's. */
+const absurditiesAt = (value: Value): ReadonlyArray<Value> => {
+  if (typeof value !== "string") return []
+  if (/^\d{4}-\d\d-\d\dT/u.test(value)) return ["0001-01-01T00:00:00Z", "9999-12-31T23:59:59Z"]
+  if (/^-?\d+\.\d+$/u.test(value)) {
+    return ["0.0000000000", "0.0000000001", "-0.0000000001", largest, `-${largest}`]
+  }
+  return /^\d+$/u.test(value) ? ["0", countMax] : []
 }
 
 /** Ids of the first contracts of each template. */

@@ -1,5 +1,5 @@
 /** Limits of the ledger: every loop and every size is bounded, and its clock never goes back. */
-import { Offset, Party } from "@bursar/engine-core/kernel"
+import { Decimal, Duration, Instant, Offset, Party } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
 import { describe, expect, it } from "@effect/vitest"
@@ -11,12 +11,17 @@ const { Entity } = SimulatedLedger
 
 const Loop = Templates.define({
   typeRef: { packageName: "loop-v1", module: "Loop", entity: "Loop" },
-  payload: Schema.Struct({ owner: Party.schema }),
+  payload: Schema.Struct({ owner: Party.schema, share: Schema.optionalKey(Decimal.text) }),
   choices: {
     Again: { consuming: false, argument: Schema.Struct({}), result: Schema.Struct({}) },
     EndAll: {
       consuming: false,
       argument: Schema.Struct({ others: Schema.Array(Schema.String) }),
+      result: Schema.Struct({})
+    },
+    Share: {
+      consuming: false,
+      argument: Schema.Struct({ by: Schema.String }),
       result: Schema.Struct({})
     },
     Break: { consuming: false, argument: Schema.Struct({}), result: Schema.Struct({}) },
@@ -27,9 +32,14 @@ const Loop = Templates.define({
 /** A text that the compiler does not know, as rules have one that are written without types. */
 const hidden: string = "a guard that is in no list"
 
+const largest = "9999999999999999999999999999"
+
 const loop = Entity.define(Loop, {
   signatories: ["owner"],
   observers: [],
+  ensure: [
+    ["its share is a decimal", ({ share = Decimal.zero }) => Decimal.add(share, Decimal.one) > 0n]
+  ],
   choices: {
     Again: {
       controllers: ["owner"],
@@ -42,6 +52,14 @@ const loop = Entity.define(Loop, {
           Result.all(argument.others.map((other) => scope.archive(Loop, other))),
           () => ({})
         )
+    },
+    Share: {
+      controllers: ["owner"],
+      body: ({ argument: { by } }, scope) => {
+        Decimal.divideRounded(Decimal.of(largest), Decimal.of(by), { places: 0, rounding: "floor" })
+        Instant.add(scope.now, Duration.of("P9990Y"))
+        return Result.succeed({})
+      }
     },
     Break: {
       controllers: ["owner"],
@@ -100,6 +118,35 @@ describe("the ledger", () => {
       expect(exit._tag).toBe("Failure")
       expect(exit._tag === "Failure" && Cause.pretty(exit.cause)).toContain("a bug of the body")
       expect(yield* made).not.toBe(first)
+    }).pipe(Effect.provide(ledger))
+  )
+
+  it.effect.each([
+    ["divides by zero", "0", "Decimal: division by zero"],
+    ["has a figure of too many digits", "0.1", "Decimal: more than 28 digits before the point"],
+    ["reaches beyond the last year", "1", "Date: there is no such date"]
+  ] as const)("never would have no answer for a party whose choice %s", ([, by, cause]) =>
+    Effect.gen(function* () {
+      const { owner, made, first } = yield* scene
+      const shared = World.act(owner, Templates.exercise(Loop, first, "Share", { by }))
+      expect(yield* Effect.flip(shared)).toMatchObject({
+        _tag: "Refused",
+        code: "UNHANDLED_EXCEPTION",
+        category: 9,
+        cause: `ArithmeticError in loop-v1:Loop:Loop.Share: ${cause}`
+      })
+      expect(yield* made).not.toBe(first)
+    }).pipe(Effect.provide(ledger))
+  )
+
+  it.effect("never would have no answer for a party whose contract has no sum", () =>
+    Effect.gen(function* () {
+      const { owner } = yield* scene
+      const { party } = owner
+      const create = Templates.create(Loop, { owner: party, share: Decimal.of(largest) })
+      expect(yield* Effect.flip(World.act(owner, create))).toMatchObject({
+        code: "TEMPLATE_PRECONDITION_VIOLATED"
+      })
     }).pipe(Effect.provide(ledger))
   )
 

@@ -192,7 +192,7 @@ export const page = (): string => {
     "",
     "- A party is named by the path of its field: of a list each, of an absent one none. After `argument.` the path is of the choice's argument.",
     "- All signatories of a contract authorize its create, and all controllers of a choice its exercise; the signatories of a contract authorize what its choices do. What nobody signs or controls is refused to all.",
-    "- A guard that does not hold aborts the whole transaction: `DAML_FAILURE`, with the text as it stands here. A precondition that does not hold is `TEMPLATE_PRECONDITION_VIOLATED`. A choice that exercises another one meets that one's guards as well, each under its own choice. Where several do not hold, a ledger tells one of them; no program may depend on which.",
+    "- A guard that does not hold aborts the whole transaction: `DAML_FAILURE`, with the text as it stands here. A precondition that does not hold is `TEMPLATE_PRECONDITION_VIOLATED`. A choice whose arithmetic has no result, as by a division by zero or a figure of more digits than a decimal has, is refused by `UNHANDLED_EXCEPTION`. A choice that exercises another one meets that one's guards as well, each under its own choice. Where several do not hold, a ledger tells one of them; no program may depend on which.",
     "- Beside those listed, each template has the choice `Archive`, by all its signatories together.",
     "- A field that is `Optional` may be absent or null; a field that is not known is ignored.",
     "",

@@ -1,5 +1,6 @@
 /** A calendar day, such as a value date or a record date: `yyyy-MM-dd`, in the zone its reader names. */
 import { type Brand, Order, Result, Schema, SchemaGetter } from "effect"
+import { ArithmeticError } from "./ArithmeticError.ts"
 import * as Codec from "./Codec.ts"
 import * as Gregorian from "./Gregorian.ts"
 import { Weekday } from "../vocabulary/sets.ts"
@@ -46,7 +47,7 @@ export const parts = (self: Date): Gregorian.Civil => civil(self)
 
 /** Date of a year, a month and a day. Throws where the calendar lacks it. */
 export const fromParts = (parts: Gregorian.Civil): Date => {
-  if (!Gregorian.isDay(parts)) throw new RangeError("Date: there is no such date")
+  if (!Gregorian.isDay(parts)) throw new ArithmeticError("Date: there is no such date")
   const { year, month, day } = parts
   return `${Gregorian.digits(year, 4)}-${Gregorian.digits(month, 2)}-${Gregorian.digits(day, 2)}` as Date
 }

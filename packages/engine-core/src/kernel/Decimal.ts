@@ -1,5 +1,6 @@
 /** Exact decimals, the only numbers money, units, prices and rates are ever held in. */
 import { type Brand, Order, Result, Schema, SchemaGetter } from "effect"
+import { ArithmeticError } from "./ArithmeticError.ts"
 import * as Codec from "./Codec.ts"
 import * as PlainNumber from "./PlainNumber.ts"
 import { placesMax, product, quotient, type RoundTo, tenTo, unitAt } from "./Rounding.ts"
@@ -20,7 +21,7 @@ const LIMIT = 10n ** 38n
 const LOWEST = -LIMIT
 
 const overflow = (): never => {
-  throw new RangeError("Decimal: more than 28 digits before the point")
+  throw new ArithmeticError("Decimal: more than 28 digits before the point")
 }
 
 const bounded = (count: bigint): Decimal =>
@@ -217,7 +218,7 @@ export const multiplyRounded = (self: Decimal, that: Decimal, to: RoundTo): Deci
 
 /** The quotient, rounded once. Division by zero is a bug of the caller. */
 export const divideRounded = (self: Decimal, that: Decimal, to: RoundTo): Decimal => {
-  if (that === 0n) throw new RangeError("Decimal: division by zero")
+  if (that === 0n) throw new ArithmeticError("Decimal: division by zero")
   const unit = unitAt(to.places)
   const numerator = self * tenTo(to.places)
   return bounded(

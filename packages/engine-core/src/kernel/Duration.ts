@@ -1,5 +1,6 @@
 /** A length of time as a setting or a term names it: ISO 8601, such as PT24H, P1D or P7Y. */
 import { Result, Schema, SchemaGetter } from "effect"
+import { ArithmeticError } from "./ArithmeticError.ts"
 import * as Codec from "./Codec.ts"
 import { withoutTrailingZeros } from "./Digits.ts"
 
@@ -84,7 +85,8 @@ const part = (count: number | bigint, unit: string): string =>
   Number(count) === 0 ? "" : `${count}${unit}`
 
 const exact = (time: bigint): Duration => {
-  if (time < 0n || time > TIME_MAX) throw new RangeError("Duration: below zero or above 9999 years")
+  if (time < 0n || time > TIME_MAX)
+    throw new ArithmeticError("Duration: below zero or above 9999 years")
   return { years: 0, months: 0, days: 0, time }
 }
 

@@ -1,5 +1,6 @@
 /** A moment in UTC, exact to the nanosecond: when a fact was recorded, a price set, a hold opened. */
 import { type Brand, Clock, Effect, Order, Result, Schema, SchemaGetter } from "effect"
+import { ArithmeticError } from "./ArithmeticError.ts"
 import * as Codec from "./Codec.ts"
 import * as Date from "./Date.ts"
 import * as Duration from "./Duration.ts"
@@ -19,7 +20,7 @@ const HIGHEST = BigInt(Gregorian.EPOCH_DAY_MAX + 1) * NANOS_PER_DAY - 1n
 
 const bounded = (nanos: bigint): Instant => {
   if (nanos < LOWEST || nanos > HIGHEST) {
-    throw new RangeError("Instant: outside the years 0001 to 9999")
+    throw new ArithmeticError("Instant: outside the years 0001 to 9999")
   }
   return nanos as Instant
 }

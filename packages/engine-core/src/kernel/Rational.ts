@@ -1,5 +1,6 @@
 /** Exact fractions for the intermediate terms of a computation, before its one rounding. */
 import { Order } from "effect"
+import { ArithmeticError } from "./ArithmeticError.ts"
 import * as Decimal from "./Decimal.ts"
 import { quotient, type RoundTo, tenTo, unitAt } from "./Rounding.ts"
 
@@ -73,7 +74,7 @@ export const multiply = (self: Rational, that: Rational): Rational =>
 
 /** Exact quotient of two fractions. Throws where the divisor is 0. */
 export const divide = (self: Rational, that: Rational): Rational => {
-  if (that.numerator === 0n) throw new RangeError("Rational: division by zero")
+  if (that.numerator === 0n) throw new ArithmeticError("Rational: division by zero")
   const sign = that.numerator < 0n ? -1n : 1n
   return fraction(
     sign * self.numerator * that.denominator,

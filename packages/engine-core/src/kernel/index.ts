@@ -1,4 +1,5 @@
 /** Index of the kernel. */
+export { ArithmeticError } from "./ArithmeticError.ts"
 export * as Base32 from "./Base32.ts"
 export * as Basis from "./Basis.ts"
 export * as Codec from "./Codec.ts"

@@ -3,7 +3,7 @@
  * choice. Whatever a ledger that is mapped must keep is data here, or named by data, so that a page of
  * it can be printed from what runs.
  */
-import type { Instant, Party } from "@bursar/engine-core/kernel"
+import { ArithmeticError, type Instant, type Party } from "@bursar/engine-core/kernel"
 import type { Ledger } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
 import { Result } from "effect"
@@ -317,13 +317,22 @@ const bind = <T extends Templates.Template>(template: T, rules: Rules<T>): Entit
       observers: partiesOf(chosen.observers ?? [], self, argument),
       argument: Templates.encodeArgument(template, choice, argument),
       run: (scope) =>
-        Result.mapBoth(chosen.body({ self, contractId, argument }, scope), {
-          onFailure: (refusal) =>
-            refusal._tag === "Abort"
-              ? failed(refusal, { choice: `${name}.${choice}`, guards: chosen.guards ?? [] })
-              : refusal,
-          onSuccess: (outcome) => Templates.encodeResult(template, choice, outcome)
-        })
+        Result.mapBoth(
+          Result.flatMap(
+            computed(
+              () => chosen.body({ self, contractId, argument }, scope),
+              (error) => LedgerError.arithmetic(`${name}.${choice}`, error)
+            ),
+            (outcome) => outcome
+          ),
+          {
+            onFailure: (refusal) =>
+              refusal._tag === "Abort"
+                ? failed(refusal, { choice: `${name}.${choice}`, guards: chosen.guards ?? [] })
+                : refusal,
+            onSuccess: (outcome) => Templates.encodeResult(template, choice, outcome)
+          }
+        )
     })
   }
 
@@ -340,12 +349,41 @@ const bind = <T extends Templates.Template>(template: T, rules: Rules<T>): Entit
         payload: Templates.encodePayload(template, self),
         signatories,
         observers: partiesOf(rules.observers, self).filter((party) => !signatories.includes(party)),
-        ensured: (rules.ensure ?? []).every(([, holds]) => holds(self)),
+        ensured: isEnsured(rules, self),
         pending: (ask) => pend(self, ask),
         view: (iface) =>
           interfaces.find(({ typeRef }) => Templates.same(typeRef, iface))?.view(self) ?? null
       })
     }
+  }
+}
+
+/** Checks the preconditions of a contract; arithmetic without a result is a precondition that fails. */
+const isEnsured = <T extends Templates.Template>(
+  { ensure = [] }: Rules<T>,
+  self: Templates.Payload<T>
+): boolean =>
+  Result.getOrElse(
+    computed(
+      () => ensure.every(([, holds]) => holds(self)),
+      () => false
+    ),
+    (isHeld) => isHeld
+  )
+
+/**
+ * Runs rules on figures of outside parties: where their arithmetic has no result, which no ledger computes,
+ * the ledger refuses and goes on. Every other error is a fault of the rules.
+ */
+const computed = <A, E>(
+  rules: () => A,
+  refuse: (error: ArithmeticError) => E
+): Result.Result<A, E> => {
+  try {
+    return Result.succeed(rules())
+  } catch (error) {
+    if (error instanceof ArithmeticError) return Result.fail(refuse(error))
+    throw error
   }
 }
 

@@ -1,4 +1,5 @@
 /** Errors of the simulated ledger: the ids and categories of the ledger API. */
+import type { ArithmeticError } from "@bursar/engine-core/kernel"
 import { Data } from "effect"
 
 /** Error id to category; the categories and their numbers are those of the ledger API. */
@@ -25,6 +26,7 @@ const categories = {
   CONTRACT_DOES_NOT_IMPLEMENT_INTERFACE: 8,
   WRONGLY_TYPED_CONTRACT: 9,
   DAML_FAILURE: 9,
+  UNHANDLED_EXCEPTION: 9,
   INVALID_DEDUPLICATION_PERIOD: 9,
   PARTICIPANT_PRUNED_DATA_ACCESSED: 9,
   LOCAL_VERDICT_LEDGER_TIME_OUT_OF_BOUND: 9,
@@ -129,6 +131,10 @@ export const fromStored = (stored: StoredError): LedgerError => {
   if (!isErrorId(stored.code)) throw new Error(`unknown stored ledger error ${stored.code}`)
   return make(stored.code, stored.cause, stored)
 }
+
+/** Error of a choice whose arithmetic has no result: a division by zero, or a figure beyond its range. */
+export const arithmetic = (choice: string, { message }: ArithmeticError): LedgerError =>
+  make("UNHANDLED_EXCEPTION", `ArithmeticError in ${choice}: ${message}`)
 
 /** Error of a contract that is not there or no longer active. */
 export const contractNotFound = (contractId: string): LedgerError =>

@@ -126,6 +126,13 @@ export interface CountedUnits extends Worth {
   readonly shownDecimals?: number | null | undefined
 }
 
+/** Precondition of a contract that names the places of shown units. */
+export const isShownPlaces = [
+  "shown units have no more places than the ledger",
+  ({ shownDecimals = null }: Pick<CountedUnits, "shownDecimals">) =>
+    shownDecimals === null || shownDecimals <= Decimal.places
+] as const
+
 /** Units that holders are shown for base units at an index: half up at the places that are shown. */
 const shown = ({ price, units }: Worth, places: number): Decimal.Decimal =>
   Rational.round(worth({ price, units }), { places, rounding: "half-up" })

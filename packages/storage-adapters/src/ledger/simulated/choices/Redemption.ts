@@ -13,6 +13,7 @@ import {
   complete,
   type CountedUnits,
   isPaidSomehow,
+  isShownPlaces,
   fitting,
   giveBack,
   isCountable,
@@ -101,6 +102,7 @@ const isOrder = [
     "what is ordered is above 0",
     (self: Claim) => Decimal.isPositive(self.orderedAmount ?? self.orderedUnits ?? Decimal.zero)
   ],
+  isShownPlaces,
   isPaidSomehow
 ] as const
 

@@ -12,6 +12,7 @@ import {
   bound,
   complete,
   isPaidSomehow,
+  isShownPlaces,
   fitting,
   isCountable,
   letGo,
@@ -92,6 +93,7 @@ export const subscriptionClaim = define(Templates.SubscriptionClaim, {
       "the cash has no more places than the ledger",
       ({ cashDecimals }) => cashDecimals === null || cashDecimals <= Decimal.places
     ],
+    isShownPlaces,
     isPaidSomehow
   ],
   choices: {
@@ -278,6 +280,7 @@ const lotSignatories = [...bound, "attestors"] as const
 const lotObservers = ["holder", "instrument.admin", "custodian"] as const
 const lotEnsure = [
   ["an attestor has priced it", (self: Lot) => self.attestors.length > 0],
+  isShownPlaces,
   isPaidSomehow
 ] as const
 

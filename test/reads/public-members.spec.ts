@@ -300,7 +300,10 @@ const decided: Readonly<Record<string, Decision>> = {
       "what an investor or an app may know of it": ["visible"]
     }
   },
-  finding: { views: ["FindingView"], withheld: {} },
+  finding: {
+    views: ["FindingView"],
+    withheld: { "it tells the figures of one unit apart, as an acceptance does": ["figure"] }
+  },
   "instrument-verdict": {
     views: ["ReconciliationVerdictView"],
     withheld: {

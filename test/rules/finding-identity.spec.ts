@@ -25,7 +25,7 @@ const findingId = Schema.decodeSync(FindingId)(idTextOf(same, sha256))
 const sightingAt = (
   instant: Instant.Instant,
   unexplained: Decimal.Decimal,
-  figures: Partial<Pick<Sighting, "difference" | "unit">> = {}
+  figures: Partial<Pick<Sighting, "difference" | "unit" | "figure">> = {}
 ): Sighting => ({
   runId: "run-1",
   severity: "blocking",
@@ -125,6 +125,36 @@ describe("a finding over its runs", () => {
     expect(once.state).toBe(state)
     // Nor does a second run take the other difference for the accepted one.
     expect(found(once, sightingOf(finds)).state).toBe(state)
+  })
+
+  // docs/domain/reconciliation.md#acceptance
+  it.each([
+    ["gross", "-100", "gross", "-60", "accepted"],
+    ["gross", "-100", "net", "-60", "open"],
+    ["gross", "-100", "net", "-100", "open"],
+    ["gross", "-100", null, "-100", "open"],
+    // Accepted before figures were named: it was for one of them, of that amount.
+    [null, "-100", "net", "-100", "accepted"],
+    [null, "-100", "net", "-60", "open"],
+    [null, "-100", null, "-60", "accepted"]
+  ] as const)(
+    "accepted of the figure %s at %s and found again of %s at %s is %s",
+    (figure, accepts, other, finds, state) => {
+      const now = Instant.of("2026-03-02T18:00:00Z")
+      const before = accepted(found(undefined, sightingAt(now, Decimal.of(accepts), { figure })))
+      const once = found(before, sightingAt(now, Decimal.of(finds), { figure: other }))
+      expect(once.state).toBe(state)
+    }
+  )
+
+  it("accepted before figures were named, without amounts, is open once it has a name", () => {
+    const now = Instant.of("2026-03-02T18:00:00Z")
+    const none = { difference: null, unit: "units" } as const
+    const { figure: _, ...stored } = sightingAt(now, Decimal.zero, none)
+    const before = accepted(found(undefined, stored))
+    const named = sightingAt(now, Decimal.zero, { ...none, figure: "outstanding" })
+    expect(found(before, named).state).toBe("open")
+    expect(found(before, stored).state).toBe("accepted")
   })
 
   it("accepted with amounts that an earlier release replaced by none is open once it is found again", () => {

@@ -28,7 +28,7 @@ const cover = {
   ...({ unit: "USD", state: "low", worthless: 0 } as const),
   ...{ required: d("10"), counted: d("8") }
 } as const
-const figure = { unit: "USD", computed: d("10"), reported: d("8") }
+const figure = { unit: "USD", figure: "counted", computed: d("10"), reported: d("8") }
 const report = { ...reserve, priceDecimals: 6, isAlike: true, figures: [figure] }
 const at = (text: string) => ({ offset: Offset.of(1), instant: Instant.of(text) })
 const statement = {
@@ -123,8 +123,8 @@ describe("a report", () => {
   })
 
   it("shows the first figure that differs, and one that a side lacks without amounts", () => {
-    const same = { unit: "ratio", computed: null, reported: null }
-    const lacking = { unit: "ratio", computed: d("1"), reported: null }
+    const same = { unit: "ratio", figure: "ratio", computed: null, reported: null }
+    const lacking = { unit: "ratio", figure: "ratio", computed: d("1"), reported: null }
     const judged = (figures: ReadonlyArray<Figure>) =>
       shown(judgedAlone({ ...report, figures }, none))
     expect(judged([same, lacking, figure])).toEqual([
@@ -136,6 +136,24 @@ describe("a report", () => {
     expect(judged([{ ...lacking, computed: null, reported: d("1") }])).toEqual([
       "reserve-report blocking reserve/res-1 ratio -"
     ])
+  })
+
+  it("is found by another figure of the unit, or by its cover, beside an accepted one", () => {
+    const accepted = {
+      ...{ unit: "USD", figure: "counted", difference: d("-2") },
+      accepted: {
+        ...{ unexplained: d("-2"), reason: "known", holdId: "h", operationId: "op" },
+        at: at("2026-07-31T12:00:00Z").instant
+      }
+    }
+    const judged = (change: Partial<ComparedReport>) =>
+      reserveReport
+        .differences({ accepted, reports: [{ ...report, ...change }] }, none)
+        .map(({ difference, figure, unit }) => [unit, figure, difference])
+    const price = { ...figure, figure: "sharePrice", reported: d("9") }
+    expect(judged({})).toEqual([["USD", "counted", d("-2")]])
+    expect(judged({ figures: [figure, price] })).toEqual([["USD", "sharePrice", d("-1")]])
+    expect(judged({ isAlike: false })).toEqual([["cover", null, null]])
   })
 
   it("that judges the cover otherwise is a difference without amounts", () => {

@@ -7,7 +7,7 @@ import { type Finding, findings } from "./Finding.ts"
 import type { AcceptedFigures } from "./FindingRules.ts"
 
 /**
- * Loads what people accepted of the findings that are accepted, by the id of the finding: the unit and the
+ * Loads what people accepted of the findings that are accepted, by the id of the finding: the figure, the unit and the
  * difference that it had as they did. Earlier releases let a later run replace them by those of a
  * difference that nobody accepted. Findings of one release are loaded together.
  */
@@ -31,8 +31,8 @@ export const acceptedFigures = Effect.fnUntraced(function* (
     )
     const before = new Map(then.map((finding) => [finding.findingId, finding]))
     for (const finding of group) {
-      const { difference, unit } = before.get(finding.findingId) ?? finding
-      figures.set(finding.findingId, { accepted: finding.accepted, difference, unit })
+      const { difference, figure = null, unit } = before.get(finding.findingId) ?? finding
+      figures.set(finding.findingId, { accepted: finding.accepted, difference, figure, unit })
     }
   }
   return figures

@@ -40,6 +40,11 @@ const sightingFields = {
   /** Actual less expected; null where the check compares no amounts. */
   difference: NullOr(Decimal.schema),
   unit: Text,
+  /**
+   * Name of the figure that differs, where a check compares several of one unit under a subject. Findings
+   * that were stored before figures were named have none.
+   */
+  figure: Schema.optionalKey(NullOr(Text)),
   tolerance: Decimal.plain,
   explained: Explained,
   /** The difference less the explained amount, which decides the severity; 0 without amounts. */
@@ -155,6 +160,7 @@ export const evolve = (self: Finding, fact: Fact): Finding => {
 const seenAgain = (self: Finding, now: Sighting): Finding => ({
   ...self,
   ...now,
+  figure: now.figure ?? null,
   seenRuns: self.seenRuns + 1,
   ageDays: ageDays(self.firstSeenAt, now.asOf.instant)
 })

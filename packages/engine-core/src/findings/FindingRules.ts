@@ -33,18 +33,32 @@ const grew = (accepted: Decimal.Decimal, now: Decimal.Decimal): boolean =>
  * Members of a finding by which its acceptance is judged, with the unit and the difference that it had
  * when people accepted it (AcceptedLookups).
  */
-export type AcceptedFigures = Pick<Finding, "accepted" | "unit" | "difference">
+export type AcceptedFigures = Pick<Finding, "accepted" | "unit" | "figure" | "difference">
 
 /**
- * Checks whether people accepted a difference that a run finds: of the unit that they accepted, and
- * either with amounts within the accepted one, or without amounts like what they accepted
+ * Checks whether the figure that differs is the accepted one. Of an acceptance before figures were named
+ * nobody knows which it was for: it covers the very amount that was accepted.
+ */
+const isOfFigure = (
+  { accepted, difference, figure = null }: AcceptedFigures,
+  now: Pick<Sighting, "figure" | "difference" | "unexplained">
+): boolean => {
+  if (figure === (now.figure ?? null)) return true
+  if (figure !== null || accepted === null || difference === null) return false
+  return now.difference !== null && Decimal.equals(accepted.unexplained, now.unexplained)
+}
+
+/**
+ * Checks whether people accepted a difference that a run finds: of the figure and the unit that they
+ * accepted, and either with amounts within the accepted one, or without amounts like what they accepted
  * (docs/domain/reconciliation.md#acceptance).
  */
 export const isAccepted = (
-  { accepted, difference, unit }: AcceptedFigures,
-  now: Pick<Sighting, "unit" | "difference" | "unexplained">
+  self: AcceptedFigures,
+  now: Pick<Sighting, "unit" | "figure" | "difference" | "unexplained">
 ): boolean => {
-  if (accepted === null || unit !== now.unit) return false
+  const { accepted, difference, unit } = self
+  if (accepted === null || unit !== now.unit || !isOfFigure(self, now)) return false
   if (difference !== null && now.difference !== null) {
     return !grew(accepted.unexplained, now.unexplained)
   }
@@ -88,6 +102,7 @@ type Comparison<S extends FindingSeverity = FindingSeverity> = Omit<
   | "comparedAt"
   | "missingDates"
   | "entry"
+  | "figure"
 > & {
   readonly expected: Decimal.Decimal
   readonly actual: Decimal.Decimal
@@ -98,6 +113,8 @@ type Comparison<S extends FindingSeverity = FindingSeverity> = Omit<
   readonly statementId?: string | null
   /** Absent: no statement is missing that may explain the difference. */
   readonly missingDates?: Difference["missingDates"]
+  /** Absent: the check compares one figure of the unit. */
+  readonly figure?: string
   /** Absent: the difference is of no single bank line. */
   readonly entry?: Difference["entry"]
 }
@@ -113,6 +130,7 @@ export const compare = <S extends FindingSeverity>({
   statementId = null,
   missingDates = [],
   entry = null,
+  figure,
   ...comparison
 }: Comparison<S>): ReadonlyArray<PlainDifference<S | "info">> => {
   const difference = Decimal.subtract(comparison.actual, comparison.expected)
@@ -124,14 +142,14 @@ export const compare = <S extends FindingSeverity>({
   })
   if (isWithin(difference) && isWithin(unexplained)) return []
   const severity = isWithin(unexplained) ? "info" : comparison.severity
-  const moments = { comparedAt, statementId, missingDates, entry }
+  const moments = { comparedAt, statementId, missingDates, entry, figure: figure ?? null }
   return [{ ...comparison, severity, difference, explained, unexplained, ...moments }]
 }
 
 /** A difference of two things that are no amounts, such as a hash; nothing explains it. */
 export const withoutAmounts = <S extends FindingSeverity>(
   difference: Omit<PlainDifference<S>, keyof typeof unmeasured | "statementId" | "comparedAt"> &
-    Partial<Pick<Difference, "statementId" | "comparedAt">>
+    Partial<Pick<Difference, "statementId" | "comparedAt" | "figure">>
 ): PlainDifference<S> => ({ ...unmeasured, statementId: null, comparedAt: null, ...difference })
 
 const unmeasured = {
@@ -142,5 +160,6 @@ const unmeasured = {
   explained: { amount: Decimal.zero, by: [] },
   unexplained: Decimal.zero,
   missingDates: [],
-  entry: null
+  entry: null,
+  figure: null
 } as const

@@ -66,6 +66,7 @@ const ofLine = (
         holderId,
         severity: "blocking",
         unit: unitOf[name] ?? currency,
+        figure: name,
         expected: expected[name] ?? Decimal.zero,
         actual: actual?.[name] ?? Decimal.zero,
         tolerance
@@ -124,6 +125,7 @@ export const distributionIdentity = Check.define("distribution-identity", {
 
 interface Identity {
   readonly unit: string
+  readonly figure: string
   readonly expected: Decimal.Decimal
   readonly actual: Decimal.Decimal
 }
@@ -137,27 +139,40 @@ const identitiesOf = ({
 }: IdentityFact): ReadonlyArray<Identity> => [
   {
     unit: "lines",
+    figure: "lines",
     expected: Decimal.fromInteger(sealed.lines),
     actual: Decimal.fromInteger(stored.lines)
   },
   ...(["entitlement", "gross", "equalisation", "withheld", "net", "carryOut"] as const).map(
-    (name) => ({ unit: currency, expected: sealed[name], actual: stored[name] })
+    (name) => ({ unit: currency, figure: name, expected: sealed[name], actual: stored[name] })
   ),
-  { unit: "units", expected: sealed.payoutUnits, actual: stored.payoutUnits },
+  {
+    unit: "units",
+    figure: "payoutUnits",
+    expected: sealed.payoutUnits,
+    actual: stored.payoutUnits
+  },
   // Gross is paid or withheld.
-  { unit: currency, expected: stored.gross, actual: Decimal.add(stored.net, stored.withheld) },
+  {
+    unit: currency,
+    figure: "paid and withheld",
+    expected: stored.gross,
+    actual: Decimal.add(stored.net, stored.withheld)
+  },
   {
     unit: "lines",
+    figure: "unpayable lines",
     expected: Decimal.zero,
     actual: Decimal.fromInteger(stored.unpayable)
   },
   // The due amount of a holder with units is paid or carried.
-  { unit: currency, expected: Decimal.zero, actual: stored.lost },
+  { unit: currency, figure: "lost", expected: Decimal.zero, actual: stored.lost },
   ...(accrued === null
     ? []
     : [
         {
           unit: currency,
+          figure: "accrued",
           expected: Decimal.min(Decimal.max(stored.entitlement, accrued.least), accrued.most),
           actual: stored.entitlement
         }

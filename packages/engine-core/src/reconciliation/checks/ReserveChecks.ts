@@ -81,8 +81,8 @@ export const reserveCover = Check.define("reserve-cover", {
 })
 
 /**
- * The newest report that differs and that no acceptance covers has a difference, else the newest that
- * differs.
+ * The first figure that differs and that no acceptance covers, of the newest report with one, is the
+ * difference; else the first that differs, of the newest report that does.
  */
 export const reserveReport = Check.define("reserve-report", {
   doc: "Compares the figures that the ledger reported of a reserve with those that the engine computes.",
@@ -111,8 +111,8 @@ export const reserveReport = Check.define("reserve-report", {
 })
 
 /**
- * Compares the figures in their order: the first that differs counts. A figure that is there on one side
- * alone, and a cover that is judged otherwise, differ without amounts.
+ * Compares the figures in their order, and how the cover is judged. A figure that is there on one side alone,
+ * and a cover that is judged otherwise, differ without amounts.
  */
 const ofReport = (
   report: ReserveReports.ComparedReport,
@@ -121,13 +121,13 @@ const ofReport = (
   const { figures, isAlike, priceDecimals } = report
   const tolerance = policy ?? atomOf(priceDecimals)
   const about = { ...aboutReserve(report), severity: "blocking" } as const
-  for (const { unit, computed, reported } of figures) {
-    if (computed === null && reported === null) continue
-    if (computed === null || reported === null) return [withoutAmounts({ ...about, unit })]
-    const found = compare({ ...about, unit, expected: computed, actual: reported, tolerance })
-    if (found.length > 0) return found
-  }
-  return isAlike ? [] : [withoutAmounts({ ...about, unit: "cover" })]
+  const found = figures.flatMap(({ computed, figure, reported, unit }) => {
+    if (computed === null && reported === null) return []
+    if (computed === null || reported === null) return [withoutAmounts({ ...about, unit, figure })]
+    const amounts = { expected: computed, actual: reported, tolerance }
+    return compare({ ...about, unit, figure, ...amounts })
+  })
+  return isAlike ? found : [...found, withoutAmounts({ ...about, unit: "cover" })]
 }
 
 /** One atom of the share price. */

@@ -26,6 +26,8 @@ type InstrumentIdentity = Pick<Instrument, "instrumentId">
 export interface Figure {
   /** Unit of the figure: the unit of account, `units` or `ratio`. */
   readonly unit: string
+  /** Name of the figure; of a figure of an asset with the key of the asset. */
+  readonly figure: string
   readonly computed: Decimal.Decimal | null
   readonly reported: Decimal.Decimal | null
 }
@@ -155,10 +157,22 @@ const assetFiguresOf = (
     const line = report.assets.find((one) => keyOf(one.asset) === asset.key)
     const { counted = null, value = null } = figures[index] ?? {}
     return [
-      { unit: "units", computed: asset.units, reported: line?.units ?? null },
-      { unit, computed: asset.price, reported: line?.price ?? null },
-      { unit, computed: value, reported: line?.value ?? null },
-      { unit, computed: counted, reported: line?.counted ?? null }
+      {
+        ...{ unit: "units", figure: `${asset.key} units` },
+        ...{ computed: asset.units, reported: line?.units ?? null }
+      },
+      {
+        ...{ unit, figure: `${asset.key} price` },
+        ...{ computed: asset.price, reported: line?.price ?? null }
+      },
+      {
+        ...{ unit, figure: `${asset.key} value` },
+        ...{ computed: value, reported: line?.value ?? null }
+      },
+      {
+        ...{ unit, figure: `${asset.key} counted` },
+        ...{ computed: counted, reported: line?.counted ?? null }
+      }
     ]
   })
 }
@@ -176,11 +190,14 @@ const reported = (
     priceDecimals,
     isAlike: cover.state === report.cover && report.assets.length === books.terms.assets.length,
     figures: [
-      { unit: "units", computed: books.outstanding, reported: report.outstanding },
-      { unit, computed: cover.required, reported: report.required },
-      { unit, computed: cover.counted, reported: report.counted },
-      { unit: "ratio", computed: cover.ratio, reported: report.ratio },
-      { unit, computed: share, reported: report.sharePrice },
+      {
+        ...{ unit: "units", figure: "outstanding" },
+        ...{ computed: books.outstanding, reported: report.outstanding }
+      },
+      { unit, figure: "required", computed: cover.required, reported: report.required },
+      { unit, figure: "counted", computed: cover.counted, reported: report.counted },
+      { unit: "ratio", figure: "ratio", computed: cover.ratio, reported: report.ratio },
+      { unit, figure: "sharePrice", computed: share, reported: report.sharePrice },
       ...assetFiguresOf(report, books, unit)
     ]
   }

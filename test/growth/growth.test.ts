@@ -100,10 +100,22 @@ const small: Json = {
           id: { type: "string" },
           state: { $ref: "#/components/schemas/State" },
           amount: { type: "number", format: "decimal" },
-          parts: { type: "array", items: { $ref: "#/components/schemas/Note" } }
+          author: {
+            type: "object",
+            properties: { name: { type: "string" } },
+            required: ["name"]
+          },
+          editor: {
+            type: ["object", "null"],
+            properties: { name: { type: "string" } },
+            required: ["name"]
+          },
+          parts: { type: "array", items: { $ref: "#/components/schemas/Note" } },
+          whole: { anyOf: [{ $ref: "#/components/schemas/Note" }, { type: "null" }] }
         },
-        required: ["id", "state", "amount", "parts"]
-      }
+        required: ["id", "state", "amount", "author", "editor", "parts", "whole"]
+      },
+      Author: { type: "object", properties: { name: { type: "string" } }, required: ["name"] }
     }
   }
 }
@@ -205,6 +217,8 @@ const broken: ReadonlyArray<Change> = [
     [...schemas, "Order"],
     { anyOf: [{ type: "string", enum: ["asc", "desc"] }, { type: "string" }], "x-extensible": true }
   ],
+  ["an open set of another type", [...schemas, "State", "type"], "integer"],
+  ["an open set that may be null", [...schemas, "State", "type"], ["string", "null"]],
   ["an open set that is closed", [...schemas, "State"], { type: "string", enum: ["open", "shut"] }],
   ["a body's field newly required", [...posted, "required", 1], "note"],
   [
@@ -243,6 +257,21 @@ const broken: ReadonlyArray<Change> = [
     [...schemas, "Note", "properties", "id"],
     { anyOf: [{ type: "string" }, { type: "null" }] }
   ],
+  [
+    "an object of an answer that may be null by a choice",
+    [...schemas, "Note", "properties", "author"],
+    { anyOf: [{ $ref: "#/components/schemas/Author" }, { type: "null" }] }
+  ],
+  [
+    "a member that is gone from an object that may be null by a choice",
+    [...schemas, "Note", "properties", "editor"],
+    {
+      anyOf: [
+        { type: "object", properties: { role: { type: "string" } }, required: ["role"] },
+        { type: "null" }
+      ]
+    }
+  ],
   ["a shorter text", [...posted, "properties", "id", "maxLength"], 5],
   ["a least length", [...posted, "properties", "note", "minLength"], 1],
   ["a field that takes null no more", [...posted, "properties", "note", "type"], "string"],
@@ -274,6 +303,7 @@ describe("the growth check", () => {
       [...schemas, "Note", "properties", "id"],
       { $ref: "#/components/schemas/State" }
     ],
+    ["the type of an open set, which says it itself now", [...schemas, "State", "type"], "string"],
     ["a new value of an open set", [...schemas, "State", "anyOf", 0, "enum", 2], "ajar"],
     ["a new field of a body that may lack", [...posted, "properties", "more"], { type: "string" }],
     ["a field of a body that may lack now", [...posted, "required", 0], undefined],
@@ -295,9 +325,12 @@ describe("the growth check", () => {
             properties: {
               id: { type: "string" },
               state: { $ref: "#/components/schemas/State" },
-              parts: { type: "array", items: { $ref: "#/components/schemas/Note" } }
+              author: { $ref: "#/components/schemas/Author" },
+              editor: { anyOf: [{ $ref: "#/components/schemas/Author" }, { type: "null" }] },
+              parts: { type: "array", items: { $ref: "#/components/schemas/Note" } },
+              whole: { anyOf: [{ $ref: "#/components/schemas/Note" }, { type: "null" }] }
             },
-            required: ["id", "state", "parts"]
+            required: ["id", "state", "author", "editor", "parts", "whole"]
           },
           {
             type: "object",
@@ -311,6 +344,16 @@ describe("the growth check", () => {
       "an answer that always is one of the words of an open set",
       [...schemas, "Note", "properties", "state"],
       { type: "string", const: "shut" }
+    ],
+    [
+      "an object that may be null by a choice, and has a name now",
+      [...schemas, "Note", "properties", "editor"],
+      { anyOf: [{ $ref: "#/components/schemas/Author" }, { type: "null" }] }
+    ],
+    [
+      "an object that has a name now",
+      [...schemas, "Note", "properties", "author"],
+      { $ref: "#/components/schemas/Author" }
     ],
     [
       "a field that takes null by a choice",

@@ -116,19 +116,22 @@ const comparing = (documents: Pair, say: (breach: string) => void) => {
       }
     }
     const [first, second, ...others] = listOf(anyOf)
-    const alone = shapeOfScalar(which, first)
-    if (alone === undefined || objectOf(second)["type"] !== "null" || others.length > 0) {
-      return anyOf === undefined ? object : { ...object, anyOf }
-    }
+    const isNullable = objectOf(second)["type"] === "null" && others.length === 0
+    const alone = isNullable ? shapeOfOne(which, first) : undefined
+    if (alone === undefined) return anyOf === undefined ? object : { ...object, anyOf }
     return { ...object, ...alone, type: [...[alone["type"] ?? []].flat(), "null"] }
   }
 
-  /** A scalar, which may be null by its list of types as well as by a choice. */
-  const shapeOfScalar = (which: keyof Pair, json: Json | undefined): JsonObject | undefined => {
-    const target = deref(which, json)
-    const { type } = target
-    const isScalar = type === "string" || type === "number" || type === "integer"
-    return isScalar && target["enum"] === undefined ? target : undefined
+  /**
+   * A scalar or a shape with members, which may be null by its list of types as well as by a choice. A set
+   * of words stays a choice: its words are compared there.
+   */
+  const shapeOfOne = (which: keyof Pair, json: Json | undefined): JsonObject | undefined => {
+    const { enum: words, type, "x-extensible": isOpen } = deref(which, json)
+    if (words !== undefined || isOpen === true) return undefined
+    if (type === "string" || type === "number" || type === "integer") return deref(which, json)
+    const shape = shapeOf(which, json)
+    return isObject(shape["properties"]) ? shape : undefined
   }
 
   const both = (pair: {
@@ -238,7 +241,8 @@ const comparing = (documents: Pair, say: (breach: string) => void) => {
     side: Side,
     seen: ReadonlySet<string>
   ): void => {
-    const name = objectOf(pair.old)["$ref"]
+    const [first] = listOf(objectOf(pair.old)["anyOf"])
+    const name = objectOf(pair.old)["$ref"] ?? objectOf(first)["$ref"]
     // A shape that holds itself is compared once.
     if (typeof name === "string" && seen.has(name)) return
     const within = typeof name === "string" ? new Set([...seen, name]) : seen
@@ -257,7 +261,7 @@ const comparing = (documents: Pair, say: (breach: string) => void) => {
     // A set that may grow is text, whichever words are listed; what is asked of it, `sets` compares.
     const wordsOf = (one: JsonObject) =>
       one["type"] === undefined
-        ? one["x-extensible"] === true && pair.old["type"] !== undefined
+        ? one["x-extensible"] === true
           ? ["string"]
           : null
         : [one["type"]].flat().map(String)

@@ -111,7 +111,10 @@ export const document = (
       ) as Record<string, OpenAPIV3_1.ReferenceObject>,
       parameters: { ...parts.parameters } as Record<string, OpenAPIV3_1.ReferenceObject>,
       securitySchemes: { ...Security.schemes },
-      schemas: Shared.extended(scalars.schemas) as Record<string, OpenAPIV3_1.SchemaObject>
+      schemas: Schemas.typed(Shared.extended(scalars.schemas)) as Record<
+        string,
+        OpenAPIV3_1.SchemaObject
+      >
     }
   } satisfies Document
 }

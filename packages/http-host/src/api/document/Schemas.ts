@@ -102,6 +102,34 @@ const opened = ({ type, enum: values, ...rest }: JsonObject): JsonObject => ({
 })
 
 /**
+ * Writes beside the choices of each component the types that they have: the viewer takes a component
+ * without one for no schema at all, and warns of it.
+ */
+export const typed = (schemas: JsonObject): JsonObject => {
+  /** Types of a schema; undefined where one of its choices may be of any. */
+  const typesOf = (json: Json | undefined): ReadonlyArray<Json> | undefined => {
+    if (!isObject(json)) return undefined
+    const component = componentOf(json)
+    if (component !== undefined) return typesOf(schemas[component])
+    if (json.type !== undefined) return isArray(json.type) ? json.type : [json.type]
+    if (!isArray(json.anyOf)) return undefined
+    const all = json.anyOf.map(typesOf)
+    return all.some((types) => types === undefined)
+      ? undefined
+      : [...new Set(all.flatMap((types) => types ?? []))]
+  }
+  return Object.fromEntries(
+    Object.entries(schemas).map(([name, schema]) => {
+      const types = isObject(schema) && isArray(schema.anyOf) ? typesOf(schema) : undefined
+      const [first, ...others] = types ?? []
+      return first === undefined || !isObject(schema)
+        ? [name, schema ?? null]
+        : [name, { type: others.length === 0 ? first : [first, ...others], ...schema }]
+    })
+  )
+}
+
+/**
  * Splits the components by direction. Schemas of answers are shown open and whole, schemas of calls
  * alone stay as they are validated, and unused schemas are dropped. A schema with optional members
  * cannot be in both directions: it is declared twice.

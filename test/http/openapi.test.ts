@@ -7,6 +7,7 @@ import { Catalogue, Refusal } from "@bursar/engine-core"
 import { describe, expect, it } from "vitest"
 import { routes } from "#host/api/Api.ts"
 import * as Document from "#host/api/Document.ts"
+import * as PartNames from "#host/api/document/PartNames.ts"
 import * as Refusals from "#host/api/document/Refusals.ts"
 import { type Route, table } from "#host/api/Route.ts"
 import { tables } from "./tables.ts"
@@ -52,6 +53,27 @@ it("the checked-in document is the one the declarations give; npm run docs redra
 
 it("is at most 700 KB, so that tools and readers take it as one piece", () => {
   expect(Buffer.byteLength(Document.text(routes))).toBeLessThanOrEqual(700_000)
+})
+
+describe("a part that several components have", () => {
+  const document: Json = JSON.parse(Document.text(routes))
+  const schemas = at(document, "components", "schemas") ?? null
+
+  it("has a name that the document uses, and stays the part of those that have it alike", () => {
+    const names = [...Object.keys(PartNames.inner), ...Object.keys(PartNames.shared)]
+    expect(names.filter((name) => at(schemas, name) === undefined)).toEqual([])
+  })
+
+  it("never is written twice: PartNames has a name for it", () => {
+    const places = new Map<string, Array<string>>()
+    for (const [object, path] of objects(schemas)) {
+      if (!isObject(object.properties)) continue
+      const text = JSON.stringify(object)
+      places.set(text, [...(places.get(text) ?? []), path.join(".")])
+    }
+    const repeated = [...places].filter(([text, { length }]) => (length - 1) * text.length > 400)
+    expect(repeated.map(([, where]) => where)).toEqual([])
+  })
 })
 
 /** Bodies and answers without an example, each with its reason. */
@@ -291,7 +313,8 @@ describe.each(documents)("the document of %s", (_, routes) => {
     const used = new Set(
       [...objects(document)].flatMap(([{ $ref }]) => (typeof $ref === "string" ? [$ref] : []))
     )
-    for (const part of ["schemas", "parameters", "headers", "responses", "examples"]) {
+    const parts = ["schemas", "parameters", "requestBodies", "headers", "responses", "examples"]
+    for (const part of parts) {
       for (const name of Object.keys(at(document, "components", part) ?? {})) {
         const path = `#/components/${part}/${name}`
         expect([path, used.has(path)]).toEqual([path, true])
@@ -332,7 +355,8 @@ describe.each(documents)("the document of %s", (_, routes) => {
         expect(at(own, "required")).toEqual(["kind", "request", "result"])
         expect(at(own, "properties", "kind")).toEqual({ type: "string", const: operation.kind })
         const sent = shapeOf(at(own, "properties", "request"))
-        const body = shapeOf(at(shown, "requestBody", "content", "application/json", "schema"))
+        const requestBody = deref(at(shown, "requestBody"))
+        const body = shapeOf(at(requestBody, "content", "application/json", "schema"))
         const ifMatch = operation.ifMatch === undefined ? [] : [operation.ifMatch]
         expect([operation.kind, sent.members]).toEqual([
           operation.kind,
@@ -359,7 +383,8 @@ describe.each(documents)("the document of %s", (_, routes) => {
   it("says of the body of every write that it takes no member but its own", () => {
     for (const { path } of writes) {
       const shown = at(document, "paths", path.template, path.method.toLowerCase()) ?? null
-      const schema = at(shown, "requestBody", "content", "application/json", "schema")
+      const requestBody = deref(at(shown, "requestBody"))
+      const schema = at(requestBody, "content", "application/json", "schema")
       if (schema === undefined) continue
       const closed = at(schema, "unevaluatedProperties") ?? at(schema, "additionalProperties")
       expect([path.template, closed]).toEqual([path.template, false])
@@ -377,7 +402,9 @@ describe.each(documents)("the document of %s", (_, routes) => {
       if (object.additionalProperties !== false) continue
       const [, kind, name] = path
       expect(
-        path.includes("requestBody") || (kind === "schemas" && inRequests.has(String(name)))
+        path.includes("requestBody") ||
+          kind === "requestBodies" ||
+          (kind === "schemas" && inRequests.has(String(name)))
       ).toBe(true)
     }
   })

@@ -18,6 +18,7 @@ import {
   walkObject
 } from "./document/Json.ts"
 import * as Parameters from "./document/Parameters.ts"
+import * as Parts from "./document/Parts.ts"
 import * as Refusals from "./document/Refusals.ts"
 import * as Schemas from "./document/Schemas.ts"
 import * as Security from "./document/Security.ts"
@@ -87,14 +88,16 @@ export const document = (
     paths: points.paths,
     schemas: { ...sided, ...points.schemas }
   })
-  const parts = Shared.parameters(scalars.paths, jsonOf(Parameters.shared))
+  const inner = Parts.inner(scalars, Shared.eachBody)
+  const parts = Shared.parameters(inner.paths, jsonOf(Parameters.shared))
+  const calls = Shared.requestBodies(withExamples(parts.paths, routes))
   return {
     ...spec,
     info: { ...spec.info, contact: { name: "The operating party, called the venue" } },
     tags: spec.tags.map((tag) => ({ ...tag, description: docOfGroup(tag.name, catalogue) })),
     security: Security.everywhere,
     // The walk keeps what the generator typed as paths, and knows it as JSON alone.
-    paths: withExamples(parts.paths, routes) as OpenAPIV3_1.PathsObject,
+    paths: calls.paths as OpenAPIV3_1.PathsObject,
     webhooks: { ...Deliveries.webhooks },
     components: {
       ...components,
@@ -109,9 +112,10 @@ export const document = (
           )
         ])
       ) as Record<string, OpenAPIV3_1.ReferenceObject>,
+      requestBodies: calls.requestBodies as Record<string, OpenAPIV3_1.ReferenceObject>,
       parameters: { ...parts.parameters } as Record<string, OpenAPIV3_1.ReferenceObject>,
       securitySchemes: { ...Security.schemes },
-      schemas: Schemas.typed(Shared.extended(scalars.schemas)) as Record<
+      schemas: Schemas.typed(Shared.sorted(Parts.shared(Shared.extended(inner.schemas)))) as Record<
         string,
         OpenAPIV3_1.SchemaObject
       >

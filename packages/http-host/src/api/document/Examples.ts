@@ -14,8 +14,12 @@ import { isArray, isObject, type Json, type JsonObject, objectOf } from "./Json.
  */
 const mark = "\u0001"
 
-const placed = (name: string): { readonly example?: string } =>
-  texts[name] === undefined ? {} : { example: `${mark}${name}` }
+const placed = (name: string): { readonly example?: string } => {
+  const text = texts[name]
+  return text === undefined
+    ? {}
+    : { example: `${mark}${firstNames.get(keyOf(name, text)) ?? name}` }
+}
 
 const refusedSuffix = " refused"
 
@@ -79,6 +83,16 @@ export const ofShared = (answer: JsonObject, route: Route | undefined): JsonObje
     ? answer
     : inContent(answer, () => `${route.name} answer`)
 }
+
+/** A file is a text, and prints otherwise than the JSON of the same bytes. */
+const keyOf = (name: string, text: string): string => `${isJson(name)} ${text}`
+
+/** The first of the names whose texts are the same: answers that are alike then look alike. */
+const firstNames = new Map(
+  Object.entries(texts)
+    .toReversed()
+    .map(([name, text]) => [keyOf(name, text), name])
+)
 
 /** Refers from an answer that may have several slugs to the example of one of them. */
 const referring = (answer: JsonObject, slug: string): JsonObject => ({

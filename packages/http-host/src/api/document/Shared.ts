@@ -1,4 +1,5 @@
 /** Parts that several routes have alike, each declared once and referred to. */
+import { Month } from "@bursar/engine-core/kernel"
 import {
   type Change,
   componentOf,
@@ -12,7 +13,7 @@ import {
 
 /**
  * Declares once the parameters that several routes have alike. Of parameters of one name that differ,
- * the one that most routes have is declared; the others stay where they are.
+ * the one that most routes have is declared under it, and lists, dates and months under names of their own.
  */
 export const parameters = (
   paths: JsonObject,
@@ -27,18 +28,23 @@ export const parameters = (
   }
   const shared = new Map<string, string>()
   for (const [name, variants] of counts) {
-    const [most] = [...variants].toSorted(([, a], [, b]) => b - a)
-    if (most !== undefined && most[1] > 1 && declaredParameters[name] === undefined)
-      shared.set(name, most[0])
+    const [most, ...others] = [...variants].toSorted(([, a], [, b]) => b - a)
+    if (most === undefined) continue
+    const named = [
+      [name, most] as const,
+      ...others.map((one) => [formOf(name, one[0]), one] as const)
+    ]
+    for (const [own, [text, count]] of named) {
+      if (count > 1 && declaredParameters[own] === undefined && !namesOf(shared).has(own))
+        shared.set(text, own)
+    }
   }
   const referred = (parameter: JsonObject): JsonObject => {
-    const name = nameOf(parameter)
-    return parameter.$ref === undefined && shared.get(name) === JSON.stringify(parameter)
-      ? { $ref: `#/components/parameters/${name}` }
-      : parameter
+    const name = shared.get(JSON.stringify(parameter))
+    return name === undefined ? parameter : { $ref: `#/components/parameters/${name}` }
   }
   const all = { ...declaredParameters }
-  for (const [name, text] of shared) Object.assign(all, { [name]: JSON.parse(text) })
+  for (const [text, name] of shared) Object.assign(all, { [name]: JSON.parse(text) })
   return {
     parameters: sorted(all),
     paths: eachOperation(paths, (operation) => ({
@@ -46,6 +52,17 @@ export const parameters = (
       parameters: parametersOf(operation).map(referred)
     }))
   }
+}
+
+const namesOf = (shared: ReadonlyMap<string, string>): ReadonlySet<string> =>
+  new Set(shared.values())
+
+/** Name of a parameter that is of another form than most of its name: a list, a date or a month. */
+const formOf = (name: string, text: string): string => {
+  const { format, items, pattern, type } = objectOf(objectOf(JSON.parse(text)).schema)
+  if (type === "array") return `${componentOf(objectOf(items)) ?? name}List`
+  if (pattern === Month.pattern) return `${name}Month`
+  return format === "date" ? `${name}Date` : name
 }
 
 const parametersOf = ({ parameters }: JsonObject): ReadonlyArray<JsonObject> =>
@@ -141,24 +158,25 @@ const scalarOf = ({ title, type, ...rest }: JsonObject): Scalar | undefined => {
 }
 
 /**
- * Declares once the members by which every answer of a read says when it is of. Reads of the ledger's
- * time have one more.
+ * Declares once the members by which every answer of a read says when it is of, and every page of a list
+ * where the next one begins. Reads of the ledger's time have one more.
  */
 export const points = (
   paths: JsonObject
 ): { readonly paths: JsonObject; readonly schemas: JsonObject } => {
   const schemas: Record<string, JsonObject> = {}
   const split: Change = (object) => {
-    const { ledgerTime, now, offset, ...own } = objectOf(object.properties)
-    if (now === undefined || offset === undefined || own.value === undefined) return object
-    const name = ledgerTime === undefined ? "ReadPoint" : "PinnedReadPoint"
-    const properties = { offset, ...(ledgerTime === undefined ? {} : { ledgerTime }), now }
+    const { ledgerTime, now, offset, ...rest } = objectOf(object.properties)
+    if (now === undefined || offset === undefined || rest.value === undefined) return object
+    const point = ledgerTime === undefined ? { offset, now } : { offset, ledgerTime, now }
+    // A feed has no last page: its cursor is never null.
+    const { next, ...others } = rest
+    const isPage = isArray(objectOf(next).type)
+    const [own, properties] = isPage ? [others, { ...point, next }] : [rest, point]
+    const name = `${ledgerTime === undefined ? "" : "Pinned"}${isPage ? "Page" : "ReadPoint"}`
     schemas[name] = { type: "object", properties, required: Object.keys(properties) }
     return {
-      allOf: [
-        { $ref: `#/components/schemas/${name}` },
-        { ...object, properties: own, required: Object.keys(own) }
-      ]
+      allOf: [reference(name), { ...object, properties: own, required: Object.keys(own) }]
     }
   }
   return {
@@ -169,6 +187,35 @@ export const points = (
     schemas
   }
 }
+
+/** Name of the body of a call that takes no member. */
+const noMembers = "NoMembers"
+
+/** Declares once the body of the calls that take no member, with its example. */
+export const requestBodies = (
+  paths: JsonObject
+): { readonly paths: JsonObject; readonly requestBodies: JsonObject } => {
+  const counts = new Map<string, number>()
+  for (const { requestBody } of operationsOf(paths)) {
+    if (!isObject(requestBody) || !hasNoMembers(requestBody)) continue
+    const text = JSON.stringify(requestBody)
+    counts.set(text, (counts.get(text) ?? 0) + 1)
+  }
+  const [most] = [...counts].toSorted(([, a], [, b]) => b - a)
+  if (most === undefined || most[1] === 1) return { paths, requestBodies: {} }
+  const referring = eachOperation(paths, (operation) =>
+    JSON.stringify(operation.requestBody) === most[0]
+      ? { ...operation, requestBody: { $ref: `#/components/requestBodies/${noMembers}` } }
+      : operation
+  )
+  return { paths: referring, requestBodies: { [noMembers]: JSON.parse(most[0]) } }
+}
+
+const hasNoMembers = ({ content }: JsonObject): boolean =>
+  Object.values(objectOf(content)).every((media) => {
+    const { properties, type } = objectOf(objectOf(media).schema)
+    return type === "object" && isObject(properties) && Object.keys(properties).length === 0
+  })
 
 /** Least number of members that are worth a part of their own. */
 const partMin = 8
@@ -227,7 +274,7 @@ const extension = (
 }
 
 /** Changes every schema of what calls ask and of what they answer; parameters stay as they are. */
-const eachBody = (paths: JsonObject, change: Change): JsonObject =>
+export const eachBody = (paths: JsonObject, change: Change): JsonObject =>
   eachOperation(paths, ({ requestBody, responses, ...rest }) => ({
     ...rest,
     ...(requestBody === undefined ? {} : { requestBody: walk(requestBody, change) }),
@@ -252,5 +299,5 @@ export const operationsOf = (paths: JsonObject): ReadonlyArray<JsonObject> =>
     .flatMap((item) => Object.values(objectOf(item)))
     .filter(isObject)
 
-const sorted = (members: JsonObject): JsonObject =>
+export const sorted = (members: JsonObject): JsonObject =>
   Object.fromEntries(Object.entries(members).toSorted(([a], [b]) => (a < b ? -1 : 1)))

@@ -33,8 +33,9 @@ export const make = (
   const answers: Record<string, JsonObject> = {}
   const sent: Record<string, JsonObject> = {}
   const bodies = new Map<string, JsonObject>()
+  const ids = new Map<string, JsonObject>()
   for (const { answer, input, route } of writes) {
-    const parts = partsOf(reader.show(input), elsewhereOf(route))
+    const parts = withIds(partsOf(reader.show(input), elsewhereOf(route)), route, ids)
     const name = answer.replace(/Answer$/, "Body")
     const secrets = secretsOf(route)
     const isBodyShown = Object.keys(objectOf(parts.body.properties)).length > 0
@@ -54,7 +55,7 @@ export const make = (
       ]
     }
   }
-  const ownSchemas = { ...sent, ...reader.copies() }
+  const ownSchemas = { ...sent, ...Object.fromEntries(ids), ...reader.copies() }
   for (const name of Object.keys(ownSchemas)) {
     if (schemas[name] !== undefined) throw new Error(`two schemas are called ${name}`)
   }
@@ -73,6 +74,18 @@ interface Parts {
   readonly body: JsonObject
   /** The ids of the path and what If-Match names; undefined where there are none. */
   readonly elsewhere: JsonObject | undefined
+}
+
+/** Ids that the paths of several writes have alike are declared once, as `HolderIdInPath`. */
+const withIds = (parts: Parts, { path }: Route, ids: Map<string, JsonObject>): Parts => {
+  const { elsewhere } = parts
+  const names = Object.keys(objectOf(elsewhere?.properties))
+  if (elsewhere === undefined || names.some((name) => !path.names.includes(name))) return parts
+  const name = `${names.map((one) => `${one.charAt(0).toUpperCase()}${one.slice(1)}`).join("")}InPath`
+  const before = ids.get(name)
+  if (before !== undefined && JSON.stringify(before) !== JSON.stringify(elsewhere)) return parts
+  ids.set(name, elsewhere)
+  return { ...parts, elsewhere: { $ref: `#/components/schemas/${name}` } }
 }
 
 const requestOf = (

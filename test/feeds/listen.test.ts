@@ -76,7 +76,7 @@ interface Played {
   readonly pauses: ReadonlyArray<number>
 }
 
-/** Runs a listener until it has told so much, or ends by itself. */
+/** Runs a listener until it has told so much at the end of a page, or ends by itself. */
 const listen = async (
   options: Partial<Listener.ListenerOptions> & Pick<Listener.ListenerOptions, "target">,
   until: (reports: ReadonlyArray<Listener.ListenerProgress>) => boolean,
@@ -101,7 +101,9 @@ const listen = async (
         if (!isKept) {
           isKept = true
           void started()
-        } else if (until(reports)) controller.abort(new Error("seen enough"))
+        } else if (kept.taken === null && until(reports)) {
+          controller.abort(new Error("seen enough"))
+        }
       },
       tell: (progress) => reports.push(progress),
       sleep: async (seconds) => void pauses.push(seconds),
@@ -199,7 +201,23 @@ describe("a listener", () => {
     expect(String(error)).toContain("(connect)")
     expect(pauses).toEqual([1, 2, 4, 8, 16, 30, 30, 30, 30])
     expect(reports).toHaveLength(Listener.attemptsMax - 1)
-    expect(place).toEqual({ since: null, after: null })
+    expect(place).toEqual({ since: null, after: null, taken: null })
+  })
+
+  it("never posts again what was taken before its target went down in the middle of a page", async () => {
+    await note("middle-1")
+    const all = await eventsOf()
+    expect(all.length).toBeGreaterThan(3)
+    const first = await machine((nth) => (nth <= 2 ? 200 : 500))
+    const played = await listen({ target: first.target, isFromStart: true }, () => false)
+    await first.close()
+    expect(played.error).toBeInstanceOf(Listener.TargetDown)
+    expect(played.reports.filter(({ on }) => on === "taken")).toHaveLength(2)
+    const second = await machine(() => 200)
+    const readPlace = async () => played.place
+    await listen({ target: second.target, readPlace }, () => true)
+    await second.close()
+    expect(second.posted.map(({ body }) => body)).toEqual(all.slice(2))
   })
 
   it("says where a target's name has no address", async () => {

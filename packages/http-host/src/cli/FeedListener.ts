@@ -19,8 +19,10 @@ import { callTable } from "../plain-client/table.ts"
 export interface FeedPlace {
   /** Instant from which its events are; null: from the first that the venue keeps. */
   readonly since: string | null
-  /** Cursor after the last event that the target took; null: it took none. */
+  /** Cursor after the last page of which the target took every event; null: none. */
   readonly after: string | null
+  /** Number of the last event of the next page that the target took; null: it took none of it. */
+  readonly taken: string | null
 }
 
 export interface ListenerOptions {
@@ -99,7 +101,8 @@ export const follow = async (options: ListenerOptions, signal: AbortSignal): Pro
       root === "problem" ? numbers.parse(text, root) : PlainJson.parseTrusted(text)
   })
   const venue = await tenantOf(requests, { ...options, signal })
-  const start = { since: options.isFromStart ? null : textOf(venue, "now"), after: null }
+  const since = options.isFromStart ? null : textOf(venue, "now")
+  const start: FeedPlace = { since, after: null, taken: null }
   let place = (await options.readPlace()) ?? start
   await keepPlace(place)
   for (;;) {
@@ -120,8 +123,14 @@ export const follow = async (options: ListenerOptions, signal: AbortSignal): Pro
       "events.list"
     )
     const events = eventsOf(value)
-    for (const event of events) await deliver(event, options, signal)
-    place = { since: place.since, after: textOf(value, "next") }
+    const { taken } = place
+    for (const event of events) {
+      if (taken !== null && BigInt(event.seq) <= BigInt(taken)) continue
+      await deliver(event, options, signal)
+      place = { ...place, taken: event.seq }
+      await keepPlace(place)
+    }
+    place = { since: place.since, after: textOf(value, "next"), taken: null }
     if (events.length > 0) await keepPlace(place)
     else if (!hasWaited) await Requests.sleep(1, signal)
   }

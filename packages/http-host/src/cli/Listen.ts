@@ -215,18 +215,26 @@ const placeIn = (file: string) => async (): Promise<FeedPlace | null> => {
     if (error instanceof Error && "code" in error && error.code === "ENOENT") return null
     throw error
   }
-  const place: unknown = JSON.parse(text)
-  if (!isPlace(place)) throw new Error(`${file} holds no place in a feed: delete it to begin anew`)
+  const place = placeOf(JSON.parse(text))
+  if (place === undefined) {
+    throw new Error(`${file} holds no place in a feed: delete it to begin anew`)
+  }
   return place
 }
 
-const isPlace = (value: unknown): value is FeedPlace =>
-  typeof value === "object" &&
-  value !== null &&
-  ["since", "after"].every((name) => {
+/** Reads a place; those of before have no event of a page that is taken in part. */
+const placeOf = (value: unknown): FeedPlace | undefined => {
+  if (typeof value !== "object" || value === null) return undefined
+  const textAt = (name: string): string | null | undefined => {
     const member: unknown = Reflect.get(value, name)
-    return member === null || typeof member === "string"
-  })
+    return member === null || typeof member === "string" ? member : undefined
+  }
+  const [since, after] = [textAt("since"), textAt("after")]
+  const taken = "taken" in value ? textAt("taken") : null
+  return since === undefined || after === undefined || taken === undefined
+    ? undefined
+    : { since, after, taken }
+}
 
 /** Writes the place beside the file and renames it, so that a kill leaves the one or the other. */
 const keep = async (file: string, place: FeedPlace): Promise<void> => {

@@ -103,6 +103,35 @@ describe("a backup", () => {
     })
     expect(await failureOf(again)).toBe(`${set} is there already`)
   })
+
+  it.each([".", "backups/1", "keys/1", "cluster/1"])(
+    "never is made in the data folder, with which it would be lost: %s",
+    async (path) => {
+      const before = await readdir(data, { recursive: true })
+      const to = join(data, path)
+      const inside = BackupSet.make({
+        to,
+        data,
+        form: "dump",
+        described,
+        database: () => Effect.void
+      })
+      expect(await failureOf(inside)).toContain("is in the data folder")
+      expect(await readdir(data, { recursive: true })).toEqual(before)
+    }
+  )
+
+  it("is made beside a data folder whose name begins alike", async () => {
+    const to = `${data}..1`
+    const beside = BackupSet.make({
+      to,
+      data,
+      form: "dump",
+      described,
+      database: (path) => Effect.promise(() => place(path, "dump"))
+    })
+    expect(Exit.isSuccess(await Effect.runPromiseExit(beside))).toBe(true)
+  })
 })
 
 describe("a backup is refused, by the name of the file, where", () => {

@@ -8,7 +8,7 @@ import { Data, Effect, Option, Schema } from "effect"
 import { createHash } from "node:crypto"
 import { createReadStream } from "node:fs"
 import { cp, mkdir, readdir, readFile, rm, stat } from "node:fs/promises"
-import { join, relative, sep } from "node:path"
+import { isAbsolute, join, relative, resolve, sep } from "node:path"
 import { DurableFiles } from "./DataFolder.ts"
 
 /** A backup could not be made, or is not as it was made; nothing was changed. */
@@ -77,6 +77,12 @@ const isThere = (path: string): Promise<boolean> =>
     }
   )
 
+/** Checks whether a path is a folder or lies below it. */
+const isWithin = (folder: string, path: string): boolean => {
+  const [first] = relative(resolve(folder), resolve(path)).split(sep)
+  return first !== ".." && !isAbsolute(relative(resolve(folder), resolve(path)))
+}
+
 /** Paths of all files below a folder, with `/` on every system, in order. */
 const filesOf = async (folder: string): Promise<ReadonlyArray<string>> => {
   const entries = await readdir(folder, { recursive: true, withFileTypes: true })
@@ -133,6 +139,11 @@ export const make = <E, R>({
   Effect.gen(function* () {
     const making = `${to}${unfinished}`
     yield* attempt("the backup cannot be made", async () => {
+      if (isWithin(data, to)) {
+        throw new BackupFailed({
+          detail: `${to} is in the data folder ${data} and would be lost with it: name a folder elsewhere`
+        })
+      }
       if (await isThere(to)) throw new BackupFailed({ detail: `${to} is there already` })
       await rm(making, { recursive: true, force: true })
       await mkdir(dataIn(making), { recursive: true, mode: 0o700 })

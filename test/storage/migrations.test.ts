@@ -11,8 +11,10 @@ import {
 } from "@bursar/engine-core/ports"
 import { TestDatabase } from "@bursar/storage-adapters/conformance"
 import * as Postgres from "@bursar/storage-adapters/postgres"
-import { PgConnection } from "@effect/sql-pg"
+import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
+import { PgClient, PgConnection } from "@effect/sql-pg"
 import { Effect, Layer, Option, Redacted } from "effect"
+import { SqlClient } from "effect/sql"
 import { describe, expect, it } from "@effect/vitest"
 import * as Storage from "#adapters/storage/postgres/migrations/0001-storage/up.ts"
 import * as AuditAndRetention from "#adapters/storage/postgres/migrations/0002-audit-and-retention/up.ts"
@@ -329,6 +331,34 @@ describe("a database of the second version", () => {
         }),
         store
       )
+    })
+  )
+})
+
+describe("a schema of a newer program", () => {
+  it.live("never is taken, the storage's or the simulated ledger's, and nothing is changed", () =>
+    Effect.gen(function* () {
+      const { url, connection } = yield* earlier({ version: 2, rows: [] })
+      const say = (text: string) => connection.query(text, [], false)
+      yield* say("insert into bursar.migration (id, name) values (9999, 'of-tomorrow')")
+      yield* say("create schema ledger_sim")
+      yield* say("comment on schema ledger_sim is 'version 2'")
+      const tables = say(
+        "select table_schema, table_name from information_schema.tables where table_schema in ('bursar', 'ledger_sim') order by 1, 2"
+      )
+      const before = yield* tables
+      const database = PgClient.layer({ url: Redacted.make(url) })
+      const refusals = [
+        yield* Effect.flip(Layer.build(Postgres.layer({ url: Redacted.make(url) }))),
+        yield* Effect.flip(
+          Effect.provide(Effect.flatMap(SqlClient.SqlClient, SimulatedLedger.migrate), database)
+        )
+      ]
+      expect(refusals.map(String)).toEqual([
+        expect.stringContaining("it has the migration 9999-of-tomorrow"),
+        expect.stringContaining("schema ledger_sim is newer than this program: it has version 2")
+      ])
+      expect(yield* tables).toEqual(before)
     })
   )
 })

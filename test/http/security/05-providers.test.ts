@@ -167,6 +167,14 @@ describe("claims", () => {
     ).toEqual(outcome)
   })
 
+  it("never give a role twice, whether names are mapped or not", () => {
+    const read = (roles: ReadonlyArray<string>, roleNames: ClaimRules["roleNames"]) =>
+      Result.getOrThrow(Claims.read({ sub, realm_access: { roles } }, { ...rules, roleNames }))
+        .caller.roles
+    expect(read(["risk", "operator", "risk"], null)).toEqual(["risk", "operator"])
+    expect(read(["staff", "risk-desk", "staff"], rules.roleNames)).toEqual(["operator", "risk"])
+  })
+
   it("never have a step that another step's text may take the place of", () => {
     const roles = ["operator"]
     const read = (pointer: string, claims: object) =>

@@ -55,10 +55,13 @@ export const read = (payload: object, rules: ClaimRules): Result.Result<ReadCall
 const rolesOf = (
   names: ReadonlyArray<string>,
   roleNames: ClaimRules["roleNames"]
-): ReadonlyArray<Vocabulary.Role> =>
-  roleNames === null
-    ? names.filter(Vocabulary.Role.has)
-    : [...new Set(names.flatMap((name) => roleNames.get(name) ?? []))]
+): ReadonlyArray<Vocabulary.Role> => [
+  ...new Set(
+    roleNames === null
+      ? names.filter(Vocabulary.Role.has)
+      : names.flatMap((name) => roleNames.get(name) ?? [])
+  )
+]
 
 /**
  * Value at a pointer; undefined where there is none. A step into a text or a number is no value of any

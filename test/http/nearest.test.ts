@@ -1,5 +1,5 @@
 /** Details of refusals that help: nearest words and routes, missing members by name, a link to the page of the slug. */
-import { Refusal } from "@bursar/engine-core"
+import { Catalogue, Refusal } from "@bursar/engine-core"
 import { Nearest, Shape } from "@bursar/engine-core/kernel"
 import { Result } from "effect"
 import * as fc from "fast-check"
@@ -59,6 +59,66 @@ describe("a word that a set lacks", () => {
     expect(Nearest.distance("kitten", "sitting")).toBe(3)
     // Texts of callers are compared to a length.
     expect(Nearest.distance("a".repeat(100_000), "b".repeat(100_000))).toBe(64)
+  })
+})
+
+/** Faults that a write of this kind finds in a body. */
+const faultsOf = (kind: string, body: object) => {
+  const operation = Catalogue.operations.find((one) => one.kind === kind)
+  if (operation === undefined) throw new Error(`there is no ${kind}`)
+  const read = Shape.decoder(operation.input).decode(body, () => "/body")
+  return Result.isFailure(read) ? read.failure.details : undefined
+}
+
+describe("a name that is none", () => {
+  it("is refused with the member that is nearest, where one is near", () => {
+    expect(faultsOf("policy.set", { instrumentId: "i", oracl: null, zebra: 1 })).toMatchObject({
+      detail: "/body/oracl: there is no such member; the nearest is oracle",
+      errors: [
+        { pointer: "/body/oracl", detail: "there is no such member; the nearest is oracle" },
+        { pointer: "/body/zebra", detail: "there is no such member" }
+      ]
+    })
+    const cutOff = { time: "16:00", days: ["monday"], zone: "UTC", zones: "UTC" }
+    expect(faultsOf("policy.set", { instrumentId: "i", cutOff })?.errors).toEqual([
+      { pointer: "/body/cutOff/zones", detail: "there is no such member; the nearest is zone" }
+    ])
+  })
+
+  it("is refused with the parameter that is nearest, its route's own or one of all lists", async () => {
+    const refused = async (path: string) => {
+      const { detail, errors } = await problem({ path })
+      return [detail, ...(errors ?? []).map((fault) => fault.detail)]
+    }
+    const near = (name: string) => `there is no such member; the nearest is ${name}`
+    expect(await refused("/v1/holders?limt=1")).toEqual([
+      `/query/limt: ${near("limit")}`,
+      near("limit")
+    ])
+    expect(await refused("/v1/operations?stat=queued")).toEqual([
+      `/query/stat: ${near("state")}`,
+      near("state")
+    ])
+  })
+
+  it("is refused, as the name of a check that a policy gives a figure, with the nearest checks", () => {
+    const body = { instrumentId: "i", grace: { "register-suply": "PT1H", "lots-holdings": "PT1H" } }
+    expect(faultsOf("policy.set", body)?.errors).toEqual([
+      {
+        pointer: "/body/grace/register-suply",
+        detail: expect.stringMatching(
+          /^no word of ReconciliationCheck; the nearest: register-supply, /u
+        )
+      }
+    ])
+  })
+
+  it("is told from a word of a set without a name by the words that are taken", () => {
+    const body = { instrumentId: "i", action: "distribution.exec", until: "2027-01-01T00:00:00Z" }
+    expect(faultsOf("standing-approval.grant", body)?.errors).toContainEqual({
+      pointer: "/body/action",
+      detail: "it takes other words; the nearest: distribution.execute"
+    })
   })
 })
 

@@ -41,11 +41,14 @@ const keyOf = (segment: Segment): string =>
 export const faults = (
   issue: SchemaIssue.Issue,
   {
+    elsewhere = [],
     input,
     place
   }: {
     /** The input as it was decoded. */
     readonly input: unknown
+    /** Names of members that the same call may have, and another decoder reads. */
+    readonly elsewhere?: ReadonlyArray<string>
     readonly place: (member: string | undefined) => string
   }
 ): ReadonlyArray<Fault> => {
@@ -58,21 +61,31 @@ export const faults = (
     const at = `${place(path[0])}${pointer(path)}`
     if (!faultAt.has(at)) faultAt.set(at, { path, detail: message })
   }
-  const sets = setsOf(issue, "")
+  const [sets, members] = [setsOf(issue), membersBeside(issue)]
   return [...faultAt].slice(0, faultsMax).map(([at, { detail, path }]) => {
     const set = sets.get(pointer(path))
     const value = set === undefined ? undefined : valueAt(input, path)
-    return {
-      pointer: at,
-      detail:
-        set === undefined || typeof value !== "string" ? detail : noWord(set, { word: value, path })
+    if (set !== undefined && typeof value === "string") {
+      return { pointer: at, detail: noWord(set, { word: value, path }) }
     }
+    const beside = members.get(pointer(path))
+    if (beside === undefined || detail !== unknownMember) return { pointer: at, detail }
+    const names = path.length === 1 ? [...beside, ...elsewhere] : beside
+    return { pointer: at, detail: noMember(path.at(-1) ?? "", names) }
   })
 }
 
+/** Says that a member is none, with the one that its name is near to. */
+const noMember = (name: string, names: ReadonlyArray<string>): string => {
+  const nearest = Nearest.near(name, names)
+  return nearest === null ? unknownMember : `${unknownMember}; the nearest is ${nearest}`
+}
+
 /** One sentence for a fault, which names the member where the fault's own detail does not. */
-export const summary = ({ detail, pointer }: Fault): string =>
-  detail === missingMember ? `${pointer} is missing` : detail
+export const summary = ({ detail, pointer }: Fault): string => {
+  if (detail === missingMember) return `${pointer} is missing`
+  return detail.startsWith(unknownMember) ? `${pointer}: ${detail}` : detail
+}
 
 /** A set of words, with its name where it has one. */
 export interface WordSet {
@@ -80,25 +93,45 @@ export interface WordSet {
   readonly words: ReadonlyArray<string>
 }
 
-/** Finds the sets whose words an issue is about, by the pointer of the value. */
-const setsOf = (issue: SchemaIssue.Issue, at: string): ReadonlyMap<string, WordSet> => {
+/** Every part of an issue with the pointer of its value, outermost first. */
+function* partsOf(
+  issue: SchemaIssue.Issue,
+  at = ""
+): Generator<readonly [string, SchemaIssue.Issue]> {
+  yield [at, issue]
   switch (issue._tag) {
     case "Filter":
     case "Encoding":
-      return setsOf(issue.issue, at)
+      yield* partsOf(issue.issue, at)
+      break
     case "Pointer":
-      return setsOf(issue.issue, `${at}${pointer(issue.path.map(keyOf))}`)
+      yield* partsOf(issue.issue, `${at}${pointer(issue.path.map(keyOf))}`)
+      break
     case "Composite":
-      return new Map(issue.issues.flatMap((part) => [...setsOf(part, at)]))
-    case "AnyOf": {
-      const words = wordsOf(issue.ast)
-      return words.length > 0
-        ? new Map([[at, { name: nameOf(issue.ast), words }]])
-        : new Map(issue.issues.flatMap((part) => [...setsOf(part, at)]))
-    }
-    default:
-      return new Map()
+    case "AnyOf":
+      for (const part of issue.issues) yield* partsOf(part, at)
   }
+}
+
+/** Finds the sets whose words an issue is about, by the pointer of the value. */
+const setsOf = (issue: SchemaIssue.Issue): ReadonlyMap<string, WordSet> => {
+  const sets = new Map<string, WordSet>()
+  for (const [at, part] of partsOf(issue)) {
+    const words = part._tag === "AnyOf" && !sets.has(at) ? wordsOf(part.ast) : []
+    if (part._tag === "AnyOf" && words.length > 0) sets.set(at, { name: nameOf(part.ast), words })
+  }
+  return sets
+}
+
+/** Finds the members that a shape has, by the pointer of one that it lacks. */
+const membersBeside = (issue: SchemaIssue.Issue): ReadonlyMap<string, ReadonlyArray<string>> => {
+  const members = new Map<string, ReadonlyArray<string>>()
+  for (const [at, part] of partsOf(issue)) {
+    if (part._tag !== "UnexpectedKey" || !SchemaAST.isObjects(part.ast)) continue
+    const names = part.ast.propertySignatures.map(({ name }) => String(name))
+    members.set(at, [...(members.get(at) ?? []), ...names])
+  }
+  return members
 }
 
 const nameOf = (ast: SchemaAST.AST): string | undefined => {
@@ -142,12 +175,12 @@ export const noWord = (
   { name, words }: WordSet,
   { word, path }: { readonly word: string; readonly path: ReadonlyArray<string> }
 ): string => {
-  const set = name === undefined ? "these words" : name
+  const lacks = name === undefined ? "it takes other words" : `no word of ${name}`
   // In a list, where nothing named means all.
   if (word === "*" && /^\d+$/u.test(path.at(-1) ?? "")) {
-    return `no word of ${set}; all of them are meant where none is listed`
+    return `${lacks}; all of them are meant where none is listed`
   }
-  return `no word of ${set}; the nearest: ${Nearest.words(word, { set: words, count: nearestMax }).join(", ")}`
+  return `${lacks}; the nearest: ${Nearest.words(word, { set: words, count: nearestMax }).join(", ")}`
 }
 
 /** Reader of one shape of JSON, whose faults point to their place. */
@@ -160,9 +193,13 @@ export interface Decoder<A> {
 
 /**
  * A decoder that refuses unknown members, takes a null of an optional member as absent, and lists every
- * fault it finds.
+ * fault it finds. `elsewhere` are names that the same call may have and another decoder reads: an unknown
+ * member may be near to one of them.
  */
-export const decoder = <A>(schema: Schema.Codec<A, unknown>): Decoder<A> => {
+export const decoder = <A>(
+  schema: Schema.Codec<A, unknown>,
+  elsewhere: ReadonlyArray<string> = []
+): Decoder<A> => {
   const decode = Schema.decodeUnknownExit(schema)
   const takesNothing = isEmptyStruct(schema)
   const withoutNulls = AbsentNulls.of(schema)
@@ -171,17 +208,22 @@ export const decoder = <A>(schema: Schema.Codec<A, unknown>): Decoder<A> => {
       if (takesNothing) {
         const errors = membersOf(input).map((name) => ({
           pointer: `${place(name)}/${escape(name)}`,
-          detail: unknownMember
+          detail: noMember(name, elsewhere)
         }))
-        if (errors.length > 0)
-          return refuse("invalid-request", { errors: errors.slice(0, faultsMax) })
+        const [first] = errors
+        if (first !== undefined) {
+          return refuse("invalid-request", {
+            detail: summary(first),
+            errors: errors.slice(0, faultsMax)
+          })
+        }
       }
       const exit = decode(withoutNulls(input), { errors: "all", onExcessProperty: "error" })
       if (Exit.isSuccess(exit)) return Result.succeed(exit.value)
       const reason = exit.cause.reasons.find((candidate) => candidate._tag === "Fail")
       if (reason === undefined)
         throw new Error("a decoder died on outside input", { cause: exit.cause })
-      const errors = faults(reason.error.issue, { input, place })
+      const errors = faults(reason.error.issue, { input, place, elsewhere })
       const [first] = errors
       return refuse("invalid-request", {
         detail: first === undefined ? "The request is malformed." : summary(first),

@@ -54,7 +54,7 @@ interface ReadParameters<P> {
  * Parses the parameters of a read, standard ones apart from its own; the refusal has every fault.
  */
 export const asking = <P>({ params, standard: standardParams, inPath }: ReadParameters<P>) => {
-  const decoder = Shape.decoder(Schema.toCodecArrayFromSingle(params))
+  const decoder = Shape.decoder(Schema.toCodecArrayFromSingle(params), [...standardParams])
   const place = (member: string | undefined) =>
     member !== undefined && inPath.has(member) ? "/path" : "/query"
 

@@ -4,6 +4,7 @@ import * as Amount from "../../kernel/Amount.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Duration from "../../kernel/Duration.ts"
 import * as Instant from "../../kernel/Instant.ts"
+import * as Shape from "../../kernel/Shape.ts"
 import * as Field from "../../templates/Field.ts"
 import { reconciliationChecks } from "../../vocabulary/ReconciliationChecks.ts"
 import * as sets from "../../vocabulary/sets.ts"
@@ -49,9 +50,15 @@ export const graceDefaults: Readonly<Record<string, Duration.Duration | "endless
 /** Refuses the name of a check that does not exist, which would otherwise be ignored silently. */
 const named = Schema.makeFilter(
   (by: Readonly<Record<string, unknown>>) =>
-    Object.keys(by).every((name) => checks.includes(name)) ? undefined : "names of checks alone",
+    Object.keys(by).flatMap((word) =>
+      checks.includes(word)
+        ? []
+        : [{ path: [word], issue: Shape.noWord(checkNames, { word, path: [word] }) }]
+    ),
   { expected: "names of checks alone" }
 )
+
+const checkNames: Shape.WordSet = { name: "ReconciliationCheck", words: checks }
 
 /** A duration without years and months, which have no exact length. */
 const exact = Duration.schema.check(

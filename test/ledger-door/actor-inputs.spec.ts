@@ -92,14 +92,14 @@ describe("the terms of a policy file", () => {
 })
 
 describe("a registrar's command about one contract", () => {
-  it.each(["accept-burn", "reject-burn", "accept-powers", "decline-powers", "end-powers"])(
-    "%s names it by its reference, or by its contract id",
-    (command) => {
-      const read = Commands.commands.registrar[command]
-      if (read === undefined) throw new Error(`there is no ${command}`)
-      expect(Result.isSuccess(read(flagsOf("--reference", "r1")))).toBe(true)
-      expect(Result.isSuccess(read(flagsOf("--contract-id", "00aa")))).toBe(true)
-      expect(Result.isFailure(read(flagsOf("--order-id", "o1")))).toBe(true)
-    }
-  )
+  it.each([
+    ...["accept-burn", "reject-burn", "accept-mint", "reject-mint"],
+    ...["accept-market", "decline-market", "accept-powers", "decline-powers", "end-powers"]
+  ])("%s names it by its reference, or by its contract id", (command) => {
+    const read = Commands.commands.registrar[command]
+    if (read === undefined) throw new Error(`there is no ${command}`)
+    expect(Result.isSuccess(read(flagsOf("--reference", "r1")))).toBe(true)
+    expect(Result.isSuccess(read(flagsOf("--contract-id", "00aa")))).toBe(true)
+    expect(Result.isFailure(read(flagsOf("--order-id", "o1")))).toBe(true)
+  })
 })

@@ -318,6 +318,8 @@ describe("a holder's side", () => {
   it("takes back a burn request whose redemption is no more, and no other", () => {
     expect(acts(Orders.strays, alice, [burn()])).toMatchObject([{ name: "withdraw-burn" }])
     expect(acts(Orders.strays, alice, [burn(), wired])).toEqual([])
+    expect(acts(Orders.straysOf({ accept: ["R1"] }), alice, [burn()])).toHaveLength(1)
+    expect(acts(Orders.straysOf({ accept: ["R2"] }), alice, [burn()])).toEqual([])
     const correction = { reference: { kind: "correction", id: "R1" } }
     expect(acts(Orders.strays, alice, [burn(correction)])).toEqual([])
     expect(acts(Orders.strays, alice, [burn({ holder: bob })])).toEqual([])

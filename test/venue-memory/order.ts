@@ -43,7 +43,7 @@ export const founded = Effect.gen(function* () {
 /** From the market's consent to the price of an order. */
 export const walked = Effect.gen(function* () {
   const { attestor, fund, investor, oracle, registrar } = yield* founded
-  assert.strictEqual(yield* registrar.works(), 1)
+  assert.strictEqual((yield* registrar.acceptConsent(instrumentId)).act, "accept-consent")
   yield* succeeds(
     "primary-market.propose",
     { instrumentId },
@@ -54,7 +54,7 @@ export const walked = Effect.gen(function* () {
     }
   )
   assert.strictEqual((yield* fund.acceptMarket(instrumentId)).act, "accept-market")
-  yield* registrar.works()
+  assert.strictEqual((yield* registrar.acceptMarket(instrumentId)).act, "accept-market")
   const { party } = investor
   yield* succeeds(
     "holder.onboard",

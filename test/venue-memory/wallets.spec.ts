@@ -58,6 +58,10 @@ describe("the acts of a wallet", () => {
         settleBefore: Instant.of("2026-08-05T00:00:00Z")
       })
       assert.strictEqual(act, "allocate")
+      const reference = "of-the-fund"
+      const issue = { instrumentId: "USD", provider: venue, amount: Decimal.of("1"), reference }
+      yield* registrar.issue({ ...issue, receiver: fund.party })
+      assert.strictEqual((yield* fund.acceptTransfer("USD")).act, "accept-transfer")
       const holdings = yield* investor.find(Templates.Holding)
       assert.deepStrictEqual(
         holdings.map(({ payload }) => Decimal.formatPlain(payload.amount)).toSorted(),

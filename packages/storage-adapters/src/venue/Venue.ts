@@ -40,6 +40,7 @@ export { type LengthOfTime, VenueClock } from "./VenueClock.ts"
 export {
   type Common,
   type Duties,
+  layer as layerWallets,
   NothingToDo,
   type PerformedAct,
   type Wallet,
@@ -67,7 +68,7 @@ export interface PortsOptions {
 export interface Options extends PortsOptions {
   /** Instant or date at which the clock stands until it is moved; absent: it runs with the machine's. */
   readonly clock?: SettableClock.InstantInput
-  /** Rooms of the venue's own, lowest first; their templates go to the ledger. */
+  /** Rooms of the venue's own, lowest first; the rules of their templates are entities of `ledger`. */
   readonly rooms?: ReadonlyArray<Room.Room>
   /** Engine in place of that of the built-in words and the rooms, such as `Engine.layerOf` makes. */
   readonly engine?: typeof Engine.layer

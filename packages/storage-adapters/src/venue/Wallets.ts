@@ -184,7 +184,10 @@ const commonOf = (
   return { common, once }
 }
 
-/** Layer of the wallets; the ledger's operator adds their parties as they are opened. */
+/**
+ * Layer of the wallets, for an engine of a program's own beside the simulated ledger; `memory` has it. The
+ * ledger's operator adds their parties as they are opened.
+ */
 export const layer: Layer.Layer<Wallets, never, Participant | Engine.Engine> = Layer.effect(
   Wallets,
   Effect.gen(function* () {

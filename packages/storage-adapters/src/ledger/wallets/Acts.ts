@@ -6,6 +6,7 @@
 import { Duration, type Decimal, Instant, type Party } from "@bursar/engine-core/kernel"
 import * as Agreements from "./Agreements.ts"
 import * as AttestorBot from "./AttestorBot.ts"
+import * as Commitments from "./Commitments.ts"
 import * as Deliveries from "./Deliveries.ts"
 import type { Actor } from "./Duty.ts"
 import * as FundBot from "./FundBot.ts"
@@ -29,6 +30,12 @@ const own =
   (act: (party: Party.Party) => World.Act): World.Plan =>
   ({ party }) => [act(party)]
 
+/** Acts of a holder, and of a fund, about holdings that are offered to them. */
+const transfers = {
+  acceptTransfer: (instrumentId: string) => Agreements.transferOffers(only(instrumentId)),
+  rejectTransfer: (instrumentId: string) => Agreements.transferOffers(never(instrumentId))
+}
+
 /** Acts of a holder, from its own wallet or by the custodian that hosts it. */
 const holder = {
   acceptInvitation: (holderId: string) => Wallet.invitations(only(holderId)),
@@ -39,12 +46,12 @@ const holder = {
   grantConsent: (consentId: string) => Powers.consents(only(consentId)),
   refuseConsent: (consentId: string) => Powers.consents(never(consentId)),
   revokeConsent: Powers.revokeConsent,
-  acceptTransfer: (instrumentId: string) => Agreements.transferOffers(only(instrumentId)),
-  rejectTransfer: (instrumentId: string) => Agreements.transferOffers(never(instrumentId)),
+  ...transfers,
   order: (order: Wallet.Order) => own((party) => Wallet.order(party, order)),
   redeem: (order: Wallet.Order & { readonly custodian: Party.Party | null }) =>
     own((party) => Wallet.redeem(party, order)),
   withdrawOrder: Wallet.withdrawOrder,
+  commit: (standingSettlementId: string) => Commitments.commitments(only(standingSettlementId)),
   /** Pays a leg of a settlement, or a lot that was ordered in units, by its order's id. */
   pay: (reference: string) =>
     Agreements.all(Agreements.legs(only(reference)), Orders.dues(only(reference))),
@@ -52,6 +59,8 @@ const holder = {
   withdrawAllocation: Reserves.withdrawAllocation,
   /** Allocates the units of a redemption that is paid on the ledger. */
   handOver: (redemptionId: string) => Orders.units(only(redemptionId)),
+  /** Takes a request for a burn back, once its redemption has ended. */
+  withdrawBurn: (redemptionId: string) => Orders.straysOf(only(redemptionId)),
   /** Requests the burn of a redemption that is paid by wire. */
   requestBurn: (redemptionId: string) => Orders.burns(only(redemptionId), () => true),
   acceptMint: (mintId: string) => Reserves.mints(only(mintId)),
@@ -115,6 +124,13 @@ const registrar = {
         executeBefore: issue.executeBefore ?? Instant.add(now, issueWithin)
       })
     ],
+  acceptMarket: (marketId: string) => RegistrarBot.markets(only(marketId)),
+  declineMarket: (marketId: string) => RegistrarBot.markets(never(marketId)),
+  /** Consents that a fund's holders are admitted to the register of an instrument. */
+  acceptConsent: (instrumentId: string) => RegistrarBot.consents(only(instrumentId)),
+  declineConsent: (instrumentId: string) => RegistrarBot.consents(never(instrumentId)),
+  acceptMint: (reference: string) => RegistrarBot.mints(only(reference)),
+  rejectMint: (reference: string) => RegistrarBot.mints(never(reference)),
   acceptBurn: (redemptionId: string) => RegistrarBot.burns(only(redemptionId)),
   rejectBurn: (redemptionId: string) => RegistrarBot.burns(never(redemptionId)),
   /** Delivers a line of a distribution; a line of cash needs the evidence of its payment. */
@@ -124,6 +140,8 @@ const registrar = {
 
 const fund = {
   ...powers,
+  ...transfers,
+  commit: (standingSettlementId: string) => Commitments.commitments(only(standingSettlementId)),
   ...issuing,
   acceptMarket: (marketId: string) => FundBot.markets(only(marketId)),
   declineMarket: (marketId: string) => FundBot.markets(never(marketId)),

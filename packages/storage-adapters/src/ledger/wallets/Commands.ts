@@ -22,6 +22,12 @@ const byId =
 
 const { attestor, custodian, fund, oracle, registrar } = acts
 
+/** Commands of a holder, and of a fund, about holdings that are offered to them. */
+const transfers: { readonly [command: string]: DutyParser } = {
+  "accept-transfer": byId("instrument", fund.acceptTransfer),
+  "reject-transfer": byId("instrument", fund.rejectTransfer)
+}
+
 /** Commands of a holder, for its own wallet or for the custodian that hosts it. */
 const holder: { readonly [command: string]: DutyParser } = {
   "accept-invitation": byId("holder-id", acts.investor.acceptInvitation),
@@ -31,8 +37,7 @@ const holder: { readonly [command: string]: DutyParser } = {
   "grant-consent": byId("reference", acts.investor.grantConsent),
   "refuse-consent": byId("reference", acts.investor.refuseConsent),
   "revoke-consent": byId("reference", acts.investor.revokeConsent),
-  "accept-transfer": byId("instrument", acts.investor.acceptTransfer),
-  "reject-transfer": byId("instrument", acts.investor.rejectTransfer),
+  ...transfers,
   "withdraw-order": byId("order-id", acts.investor.withdrawOrder),
   pay: byId("reference", acts.investor.pay),
   "sign-terms": (flags) =>
@@ -54,6 +59,8 @@ const holder: { readonly [command: string]: DutyParser } = {
   "decline-reserve-redemption": byId("reference", acts.investor.declineReserveRedemption),
   "withdraw-allocation": byId("reference", acts.investor.withdrawAllocation),
   "hand-over": byId("redemption-id", acts.investor.handOver),
+  commit: byId("reference", acts.investor.commit),
+  "withdraw-burn": byId("redemption-id", acts.investor.withdrawBurn),
   "request-burn": byId("redemption-id", acts.investor.requestBurn),
   allocate: (flags) =>
     Result.gen(function* () {
@@ -144,6 +151,12 @@ export const commands: { readonly [actor in Actor]: { readonly [command: string]
     ...powers,
     ...issuing,
     ...locks,
+    "accept-market": byId("reference", registrar.acceptMarket),
+    "decline-market": byId("reference", registrar.declineMarket),
+    "accept-consent": byId("instrument", registrar.acceptConsent),
+    "decline-consent": byId("instrument", registrar.declineConsent),
+    "accept-mint": byId("reference", registrar.acceptMint),
+    "reject-mint": byId("reference", registrar.rejectMint),
     "accept-burn": byId("reference", registrar.acceptBurn),
     "reject-burn": byId("reference", registrar.rejectBurn),
     deliver: (flags) =>
@@ -178,6 +191,8 @@ export const commands: { readonly [actor in Actor]: { readonly [command: string]
   },
   fund: {
     ...powers,
+    ...transfers,
+    commit: byId("reference", fund.commit),
     ...issuing,
     "accept-market": byId("reference", fund.acceptMarket),
     "decline-market": byId("reference", fund.declineMarket),

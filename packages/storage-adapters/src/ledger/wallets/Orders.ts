@@ -129,19 +129,28 @@ const burn = (
   details: { redemptionId: payload.redemptionId, units: Decimal.formatPlain(payload.units) }
 })
 
-/** Withdraws burn requests whose redemption has ended, which unlocks their units. */
-export const strays: World.Plan = (world) => {
-  const openRedemptionIds = new Set(
-    World.find(world, Templates.PricedRedemption).map(({ payload }) => payload.redemptionId)
-  )
-  return requested(world)
-    .filter(({ payload }) => !openRedemptionIds.has(payload.reference.id))
-    .map(({ contractId, payload }) =>
-      World.answer(
-        "withdraw-burn",
-        { template: Templates.BurnRequest, contractId, choice: "Withdraw" },
-        {},
-        { redemptionId: payload.reference.id }
-      )
+/** Withdraws burn requests whose redemption has ended and that a policy accepts, which unlocks their units. */
+export const straysOf =
+  (policy: Policy.Policy): World.Plan =>
+  (world) => {
+    const openRedemptionIds = new Set(
+      World.find(world, Templates.PricedRedemption).map(({ payload }) => payload.redemptionId)
     )
-}
+    return requested(world)
+      .filter(
+        ({ contractId, payload: { reference } }) =>
+          !openRedemptionIds.has(reference.id) &&
+          Policy.judge(policy, [contractId, reference.id]) === "accept"
+      )
+      .map(({ contractId, payload }) =>
+        World.answer(
+          "withdraw-burn",
+          { template: Templates.BurnRequest, contractId, choice: "Withdraw" },
+          {},
+          { redemptionId: payload.reference.id }
+        )
+      )
+  }
+
+/** Withdraws every burn request whose redemption has ended. */
+export const strays: World.Plan = straysOf(Policy.acceptAll)

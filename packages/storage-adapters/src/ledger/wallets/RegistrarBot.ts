@@ -54,7 +54,7 @@ export const plan = ({ instruments, policy, payments = [] }: Options): World.Pla
   Agreements.all(
     configurations(instruments),
     consents(policy),
-    Agreements.primaryMarkets(policy, ({ registrar }, party) => registrar === party),
+    markets(policy),
     Powers.agreements(policy),
     Reserves.issuing(policy),
     Reserves.locks(policy),
@@ -99,7 +99,12 @@ export const configure = (registrar: Party.Party, instrument: Instrument): World
   }
 }
 
-const consents =
+/** Accepts markets of the instruments on its register. */
+export const markets = (policy: Policy.Policy): World.Plan =>
+  Agreements.primaryMarkets(policy, ({ registrar }, party) => registrar === party)
+
+/** Consents that holders are admitted to the register of an instrument. */
+export const consents =
   (policy: Policy.Policy): World.Plan =>
   (world) =>
     World.find(world, Templates.AdmissionConsentProposal).flatMap(({ contractId, payload }) => {
@@ -117,7 +122,7 @@ const consents =
     })
 
 /** Mints units to holders with a valid credential; other requests wait. */
-const mints =
+export const mints =
   (policy: Policy.Policy): World.Plan =>
   (world) =>
     World.find(world, Templates.MintRequest).flatMap(({ contractId, payload }) => {

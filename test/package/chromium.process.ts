@@ -12,7 +12,7 @@ import { gzipSync } from "node:zlib"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { root } from "../architecture/sources.ts"
 import { browser, browserNames, endBrowser } from "./browser/headless.ts"
-import { bundleExample, comparable } from "./page-bundle.ts"
+import { bundleExample, comparable, gzipMax } from "./page-bundle.ts"
 
 /** Prints into lines, and sends them to the server once the program has ended. */
 const collecting = (where: string) => `
@@ -87,11 +87,13 @@ if (browser === undefined) {
     let site: Site
     let chromium: ChildProcess
     let onNode: ReadonlyArray<string>
+    let size: number
 
     beforeAll(async () => {
       const { code, faults } = await bundleExample()
       expect(faults).toEqual([])
-      console.info(`example 01 in a page: ${gzipSync(code).length} bytes, gzipped`)
+      size = gzipSync(code).length
+      console.info(`example 01 in a page: ${size} bytes, gzipped`)
       onNode = ["first-write.ts", "main.ts"].flatMap((file) =>
         execFileSync(process.execPath, [join(root, "examples/01-embed-the-engine", file)], {
           encoding: "utf8"
@@ -123,6 +125,10 @@ if (browser === undefined) {
     /** Node's console prints a list with its quotes; a page's joins it. */
     const plain = (lines: ReadonlyArray<string>) =>
       comparable(lines).map((line) => line.replaceAll(/\[ '(.*)' \]/gu, "$1"))
+
+    it("never would load more than a page of it is said to weigh", () => {
+      expect(size).toBeLessThanOrEqual(gzipMax)
+    })
 
     it.each(["tab", "worker"] as const)(
       "never would print another story in a %s than on Node",

@@ -3,6 +3,9 @@ import { join } from "node:path"
 import { rolldown } from "rolldown"
 import { root } from "../architecture/sources.ts"
 
+/** Bytes of the bundle, gzipped: engine, ledger, readers of statements and Effect; some above what it is. */
+export const gzipMax = 680_000
+
 export interface PageBundle {
   readonly code: string
   /** Messages of the bundler, each a fault: an import that is not there, a module of Node's. */

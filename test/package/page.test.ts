@@ -13,10 +13,7 @@ import { pathToFileURL } from "node:url"
 import { Worker } from "node:worker_threads"
 import { gzipSync } from "node:zlib"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
-import { bundleExample, type PageBundle } from "./page-bundle.ts"
-
-/** Bytes of the bundle, gzipped: engine, ledger, readers of statements and Effect; some above what it is. */
-const gzipMax = 680_000
+import { bundleExample, gzipMax, type PageBundle } from "./page-bundle.ts"
 
 /** Names that Node has and a worker of the web platform has not. */
 const nodeNames = [

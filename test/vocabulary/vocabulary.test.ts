@@ -1,4 +1,5 @@
 /** The vocabulary is the API's, word for word and in its order; nothing is missing, nothing invented. */
+import { Catalogue } from "@bursar/engine-core"
 import { Result, Schema } from "effect"
 import { describe, expect, it } from "vitest"
 import { judged, machines, valueSets } from "#core/catalogue.ts"
@@ -111,5 +112,24 @@ describe("value sets", () => {
     expect(
       members.filter((member) => !/^[a-z]+(-[a-z]+)*(\.[a-z]+(-[a-z]+)*)?$/u.test(member))
     ).toEqual([])
+  })
+})
+
+describe("reads", () => {
+  /** Name of a read by its path: its records, and what is answered of them. */
+  const nameOf = (route: string): string => {
+    const parts = route.slice(route.indexOf("/v1/") + "/v1/".length).split(/[/:]/u)
+    const [records, ...inside] = parts.filter((part) => !part.startsWith("{"))
+    const isOne = parts.at(-1)?.startsWith("{") === true
+    const answer = inside.join("-")
+    if (answer === "") return `${records}.${isOne ? "get" : "list"}`
+    return `${records}.${isOne ? answer.replace(/s$/u, "") : answer}`
+  }
+
+  it("are named in one style, by their routes", () => {
+    const names = Catalogue.queries.map(({ name }) => name)
+    expect(names).toEqual(Catalogue.queries.map(({ route }) => nameOf(route)))
+    expect(new Set(names).size).toBe(names.length)
+    expect(nameOf("GET /v1/reserves/{reserveId}/mints/{mintId}")).toBe("reserves.mint")
   })
 })

@@ -221,6 +221,39 @@ describe("a price beyond an order", () => {
   )
 })
 
+describe("an order that the price would make larger than any order", () => {
+  it.effect("counts as the largest one, and stops no other order of its holder", () =>
+    Effect.gen(function* () {
+      const fund = { instrumentId: "fund-a" }
+      const fees = { subscription: 0, redemption: 0.9999999999 }
+      const { stage, holders } = yield* Cycles.opened(["h1"], { fees })
+      const h1 = holders[0]!
+      yield* Powers.mints(stage, h1, "10000")
+      assert.strictEqual((yield* redeemsFor(stage, h1, "r1", "999999999999999")).why, "")
+      yield* Cycles.at(Cycles.friday)
+      yield* Fund.publishes(stage, least, Cycles.friday)
+      const claim = { ...fund, holderId: "h1", redemptionId: "r2", payment: "wire" } as const
+      const byUnits = yield* Calls.write("redemption.claim", {}, { ...claim, units: 5 })
+      assert.strictEqual(byUnits.why, "rule-refused units units-free")
+      const byAmount = yield* Calls.write("redemption.claim", {}, { ...claim, amount: 999 })
+      assert.strictEqual(byAmount.why, "rule-refused units too-large")
+    }).pipe(engine())
+  )
+
+  it.effect("is refused when it is claimed", () =>
+    Effect.gen(function* () {
+      const { stage } = yield* Cycles.opened(["h1"])
+      yield* Cycles.at(Cycles.friday)
+      yield* Fund.publishes(stage, least, Cycles.friday)
+      const claim = { instrumentId: "fund-a", holderId: "h1", payment: "wire" } as const
+      const subscribes = (id: string, amount: number) =>
+        Calls.write("subscription.claim", {}, { ...claim, subscriptionId: id, amount })
+      assert.strictEqual((yield* subscribes("s1", 99_999.99)).why, "")
+      assert.strictEqual((yield* subscribes("s2", 100_000)).why, "rule-refused units too-large")
+    }).pipe(engine())
+  )
+})
+
 describe("cash beyond a cycle", () => {
   it.effect("that the fund allocates moves nothing, and the cycle is still read", () =>
     Effect.gen(function* () {

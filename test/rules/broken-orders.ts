@@ -28,6 +28,8 @@ const {
   past
 } = Broken
 const h1 = Broken.holder.holderId
+/** Units that no order is for. */
+const limit = d("1000000000000000")
 
 /** Members of a claim that its gates do not read from records. */
 interface ClaimFacts extends Feeding {
@@ -151,6 +153,7 @@ export const subscriptionClaim = act<Subscribing>({
       buys: Decimal.zero
     }),
     "units base-units": (context) => ({ ...context, moves: Decimal.zero }),
+    "units too-large": (context) => ({ ...context, buys: limit }),
     "cash currency-decimals": (context) => ({ ...context, units: null, amount: d("1.001") }),
     "nav-feed feed-usable": unstated,
     "ledger on-registry": offRegistry,
@@ -160,6 +163,7 @@ export const subscriptionClaim = act<Subscribing>({
     ["consent order-signed", "consent order-fits"],
     ["units unit-decimals", "units too-small"],
     ["units too-small", "units base-units"],
+    ["units too-small", "units too-large"],
     ["units unit-decimals", "cash currency-decimals"]
   ]
 })
@@ -415,6 +419,11 @@ export const redemptionClaim = act<Redeeming>({
       terms: { ...context.terms, manifest: { ...context.terms.manifest, valuation: "rebasing" } },
       lastPrice: d("100000000000000")
     }),
+    "units too-large": (context) => ({
+      ...context,
+      ...{ amount: null, units: limit, heldUnits: Decimal.add(limit, Decimal.one) },
+      free: Decimal.lessThan(context.free, Decimal.one) ? context.free : limit
+    }),
     "units too-small": (context) => ({ ...context, amount: null, units: d("0.001") }),
     "cash currency-decimals": (context) => ({ ...context, units: null, amount: d("1.001") }),
     "nav-feed feed-usable": unstated,
@@ -423,6 +432,10 @@ export const redemptionClaim = act<Redeeming>({
   },
   never: [
     ["consent order-signed", "consent order-fits"],
+    ["units unit-decimals", "units too-large"],
+    ["units base-units", "units too-large"],
+    ["units too-small", "units too-large"],
+    ["units too-large", "cash currency-decimals"],
     ["policy minimum-holding", "units base-units"],
     ["units units-free", "units base-units"],
     ["units unit-decimals", "units too-small"],

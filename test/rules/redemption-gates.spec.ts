@@ -46,6 +46,9 @@ const sound: Gates.ClaimContext = {
   lastPrice: null
 }
 
+/** Units that no order is for. */
+const tooMany = Decimal.of("1000000000000000")
+
 /** A claim of a rebasing instrument at an index, of which 1000 base units are free. */
 function rebasing(
   index: string | null,
@@ -83,6 +86,16 @@ const faults: ReadonlyArray<readonly [check: string, change: Partial<Gates.Claim
   ["units units-free", amount("2000.01")],
   ["units units-free", rebasing("1.7", { units: Decimal.of("1700.000001") })],
   ["units units-free", rebasing(null, { free: Decimal.zero })],
+  ["units too-large", { units: tooMany, free: tooMany, heldUnits: tooMany }],
+  // No decimal holds the units for the amount, less a fee of nearly all of it.
+  [
+    "units too-large",
+    {
+      ...amount("999999999999999"),
+      lastPrice: Decimal.fromAtoms(1n),
+      terms: terms({ fees: { subscription: 0, redemption: 0.9999999999 } })
+    }
+  ],
   ["units base-units", rebasing("1000000", { units: Decimal.of("0.000001") })],
   [
     "policy minimum-holding",

@@ -65,6 +65,8 @@ const faults: ReadonlyArray<readonly [check: string, change: Partial<Gates.Claim
   ["units unit-decimals", { amount: null, units: Decimal.of("1.0000001") }],
   ["units too-small", { buys: Decimal.zero }],
   ["units base-units", { moves: Decimal.zero }],
+  ["units too-large", { buys: Decimal.of("1000000000000000") }],
+  ["units too-large", { moves: Decimal.of("1000000000000000") }],
   ["cash currency-decimals", { amount: Decimal.of("100.001") }],
   ["ledger on-registry", { instrument: { ...instrument(), configurations: [] } }]
 ]

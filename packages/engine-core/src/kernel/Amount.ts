@@ -100,7 +100,7 @@ export const part = Decimal.plainOf({
  * Upper bound of one order, in cash and in units: its product with a price and a fee, summed over a
  * day's orders, still has at most the 28 digits of a decimal.
  */
-const orderBelow = Decimal.of("1000000000000000")
+export const orderBelow = Decimal.of("1000000000000000")
 
 /**
  * Checks that a figure is within the bound of one order; a wallet can sign any figure on the

@@ -164,6 +164,7 @@ export const conditions = {
   "locks-releasable": { gate: "units", sentence: "Each lock on the units is one that a forced act can end.", recovery: "End what locks the units first: no forced act ends such a lock." },
   "zero-units": { gate: "units", sentence: "The holder holds no units of any instrument.", recovery: "Have the holder redeem or transfer its units." },
   "units-free": { gate: "units", sentence: "The holder has the ordered units free, at the last price where it orders by amount.", recovery: "Order no more than the holder has free." },
+  "too-large": { gate: "units", sentence: "The order is for fewer than 10^15 units at the last price, and of a rebasing instrument for fewer base units: no order of more can be priced.", recovery: "Order fewer units, or a smaller amount." },
   "too-small": { gate: "units", sentence: "The amount less its fee buys some units at the last price, and units redeemed are paid at least the currency's smallest amount; a deposit mints some units, and units redeemed from a reserve are paid some of the asset.", recovery: "Order an amount that buys at least the smallest part of a unit." },
   "base-units": { gate: "units", sentence: "Units ordered of a rebasing instrument come to some base units at the last index.", recovery: "Order more units: these round to no base units." },
   "cycle-has-orders": { gate: "units", sentence: "The cycle has orders.", recovery: "Release the cycle: no order is in it." },

@@ -80,6 +80,13 @@ export const baseUnits = ({
     buys === null || moves === null || !Decimal.isPositive(buys) || Decimal.isPositive(moves)
   )
 
+/**
+ * Checks that an order can be priced: at the latest price it is for fewer units, and base units, than the
+ * limit of one order (docs/domain/orders.md#prices-beyond-an-order).
+ */
+export const unitsWithinLimit = (isWithinLimit: boolean): Judgement =>
+  condition("too-large", isWithinLimit)
+
 /** Checks whether an instant is in a window: from its first instant up to, not including, its last. */
 const isWithin = ({ opensAt, closesAt }: Terms["window"], now: Instant.Instant): boolean =>
   (opensAt === null || Instant.atOrAfter(now, opensAt)) &&

@@ -3,6 +3,7 @@ import { type Holder, isScreened } from "../../holders/holder/Holder.ts"
 import type { RecordedInstrument } from "../../instruments/instrument/Instrument.ts"
 import { onRegistry } from "../../instruments/instrument/InstrumentGates.ts"
 import type { Terms } from "../../instruments/policy/Policy.ts"
+import { isBelowOrderLimit } from "../../kernel/Amount.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import { condition, inOrder, type Judgement } from "../../kernel/Gates.ts"
 import type * as Instant from "../../kernel/Instant.ts"
@@ -10,7 +11,7 @@ import * as ControlGates from "../order/ControlGates.ts"
 import * as OrderGates from "../order/OrderGates.ts"
 import { isRebasing, shownOf } from "../order/RebasingRules.ts"
 import type { Redemption } from "./Redemption.ts"
-import { figuresAt } from "./RedemptionPricing.ts"
+import { figuresAt, isTakenWithinLimit } from "./RedemptionPricing.ts"
 
 /**
  * Records that gate every act of a redemption up to its burn. No admission is among them: a holder that
@@ -110,38 +111,48 @@ interface TakenUnits {
 }
 
 /**
- * Units ordered, or those for the amount at the latest price; null where there is no price or index.
+ * Units ordered, or those for the amount at the latest price; null where there is no price or index, or
+ * no order is for so many.
  */
-export const takenBy = (
-  claiming: Pick<ClaimContext, "amount" | "cashDecimals" | "free" | "lastPrice" | "terms" | "units">
-): TakenUnits | null => {
-  const { amount, cashDecimals, free, lastPrice, terms, units } = claiming
-  const { unitDecimals } = terms.manifest
-  const rebases = isRebasing(terms.manifest)
-  if (units !== null && !rebases) return { units, moved: units, index: null }
-  if (lastPrice === null || (units === null && amount === null)) return null
-  const feeRate = terms.fees.redemption
-  const orderedAs = amount === null ? ("units" as const) : ("amount" as const)
-  const order = { amount, units, feeRate, unitDecimals, cashDecimals, orderedAs }
-  const figures = figuresAt({ ...order, isRebasing: rebases, freeUnits: free }, lastPrice)
+export const takenBy = (claiming: ClaimedFigures): TakenUnits | null => {
+  const { terms, units } = claiming
+  if (units !== null && !isRebasing(terms.manifest)) return { units, moved: units, index: null }
+  const figures = figuresOf(claiming)
+  if (figures === null) return null
   const { baseUnits, index } = figures
   return { units: figures.units, moved: baseUnits ?? figures.units, index }
 }
 
-/** Cash that the order pays at the latest price or index; null where there is none. */
-const proceedsOf = (claiming: ClaimContext): Decimal.Decimal | null => {
-  const { amount, cashDecimals, free, lastPrice, terms, units } = claiming
-  if (lastPrice === null || (units === null && amount === null)) return null
-  const { unitDecimals } = terms.manifest
-  const order = {
-    ...{ amount, units, unitDecimals, cashDecimals },
-    feeRate: terms.fees.redemption,
-    orderedAs: amount === null ? ("units" as const) : ("amount" as const),
-    isRebasing: isRebasing(terms.manifest),
-    freeUnits: free
-  }
-  return figuresAt(order, lastPrice).proceeds
+type ClaimedFigures = Pick<
+  ClaimContext,
+  "amount" | "cashDecimals" | "free" | "lastPrice" | "terms" | "units"
+>
+
+const orderOf = ({ amount, cashDecimals, free, terms, units }: ClaimedFigures) => ({
+  ...{ amount, units, cashDecimals },
+  unitDecimals: terms.manifest.unitDecimals,
+  feeRate: terms.fees.redemption,
+  orderedAs: amount === null ? ("units" as const) : ("amount" as const),
+  isRebasing: isRebasing(terms.manifest),
+  freeUnits: free
+})
+
+/** Checks that the order can be priced: by the units ordered, and at the latest price or index. */
+const isWithinLimit = (claiming: ClaimedFigures): boolean =>
+  (claiming.units === null || isBelowOrderLimit(claiming.units)) &&
+  (claiming.lastPrice === null || isTakenWithinLimit(orderOf(claiming), claiming.lastPrice))
+
+/** Figures at the latest price or index; null where there is none, or no order is for so much. */
+const figuresOf = (claiming: ClaimedFigures) => {
+  const { amount, lastPrice, units } = claiming
+  return lastPrice === null || (units === null && amount === null) || !isWithinLimit(claiming)
+    ? null
+    : figuresAt(orderOf(claiming), lastPrice)
 }
+
+/** Cash that the order pays at the latest price or index; null where there is none. */
+const proceedsOf = (claiming: ClaimContext): Decimal.Decimal | null =>
+  figuresOf(claiming)?.proceeds ?? null
 
 const ofUnits = (claiming: ClaimContext): ReadonlyArray<Judgement> => {
   const { free, lastPrice, terms } = claiming
@@ -165,6 +176,7 @@ const ofUnits = (claiming: ClaimContext): ReadonlyArray<Judgement> => {
       }
     ),
     OrderGates.baseUnits({ buys: taken?.units ?? null, moves: taken?.moved ?? null }),
+    OrderGates.unitsWithinLimit(isWithinLimit(claiming)),
     // No oracle can price it: the ledger pays a redemption something.
     condition("too-small", proceeds === null || Decimal.isPositive(proceeds), {
       detail: `The units less the fee are worth less than ${smallest} ${terms.manifest.currency}.`,

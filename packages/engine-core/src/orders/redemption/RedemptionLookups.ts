@@ -2,6 +2,7 @@
 import { Effect, Stream } from "effect"
 import { heldBy } from "../../instruments/register/HoldingLookups.ts"
 import { freeUnits } from "../../instruments/register/RegisterRules.ts"
+import { orderBelow } from "../../kernel/Amount.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Machine from "../../kernel/Machine.ts"
 import { Records } from "../../records/Records.ts"
@@ -14,14 +15,15 @@ import {
 } from "../standing-settlement/StandingSettlement.ts"
 import { burnedBy, isPledging, pairOf, type Redemption, redemptions } from "./Redemption.ts"
 import { underWayOf } from "./ClaimedUnitsSteps.ts"
-import { figuresAt } from "./RedemptionPricing.ts"
+import { figuresAt, isTakenWithinLimit } from "./RedemptionPricing.ts"
 
 type HolderPosition = Pick<Redemption, "holderId" | "instrumentId" | "registrar" | "party">
 
 /**
  * Loads the units that a holder holds of an instrument, those that its open redemptions take, with the
  * claims under way of other operations, and those that are free, each as the register keeps them: base units of a rebasing instrument. An order by amount
- * counts at the latest price, and an unpriced one of a rebasing instrument at the latest index. Units
+ * counts at the latest price, and an unpriced one of a rebasing instrument at the latest index; one that
+ * takes more there than any order counts as the limit of one. Units
  * committed to a standing settlement are free for a redemption paid on the ledger, and locked for any
  * other.
  */
@@ -67,6 +69,7 @@ const takenBy = (self: Redemption, lastPrice: Decimal.Decimal | null): Decimal.D
   const isCounted = self.pricedAt !== null || (self.units !== null && !self.isRebasing)
   if (isCounted) return burnedBy(self) ?? Decimal.zero
   if (lastPrice === null) return Decimal.zero
+  if (!isTakenWithinLimit(self, lastPrice)) return orderBelow
   const { baseUnits, units } = figuresAt(self, lastPrice)
   return baseUnits ?? units
 }

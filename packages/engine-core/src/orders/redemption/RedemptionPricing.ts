@@ -1,4 +1,5 @@
 /** Pure check of a redemption's pricing: the oracle's figures against those of the formulas. */
+import * as Amount from "../../kernel/Amount.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Rational from "../../kernel/Rational.ts"
 import * as OrderRules from "../order/OrderRules.ts"
@@ -60,6 +61,26 @@ export const figuresAt = (self: OrderTerms, published: Decimal.Decimal): Figures
       : OrderRules.redeemAmount({ amount, price, feeRate, unitDecimals, cashDecimals })
   const baseUnits = index === null ? null : Rebasing.baseOf(figures.units, index)
   return { ...dealt, ...figures, baseUnits, isWhole: false }
+}
+
+/**
+ * Checks that an order takes fewer units at a published price or index than the limit of one order, and
+ * fewer base units: beyond it no figure is computed of the order, since no decimal may hold it, and no
+ * oracle can price it (docs/domain/orders.md#prices-beyond-an-order).
+ */
+export const isTakenWithinLimit = (
+  { amount, feeRate, isRebasing, units }: OrderTerms,
+  published: Decimal.Decimal
+): boolean => {
+  const { index, price } = Rebasing.dealtAt(isRebasing, published)
+  const netRate = Rational.subtract(Rational.one, Rational.of(feeRate))
+  const net = Rational.multiply(Rational.of(price), netRate)
+  if (!Rational.isPositive(net)) return amount === null
+  const taken =
+    amount === null ? Rational.of(units ?? Decimal.zero) : Rational.divide(Rational.of(amount), net)
+  const base = index === null ? taken : Rational.divide(taken, Rational.of(index))
+  const limit = Rational.of(Amount.orderBelow)
+  return Rational.lessThan(taken, limit) && Rational.lessThan(base, limit)
 }
 
 const paidFor = (

@@ -4,6 +4,7 @@ import { type Holder, isScreened } from "../../holders/holder/Holder.ts"
 import type { RecordedInstrument } from "../../instruments/instrument/Instrument.ts"
 import { onRegistry } from "../../instruments/instrument/InstrumentGates.ts"
 import type { Terms } from "../../instruments/policy/Policy.ts"
+import { isBelowOrderLimit } from "../../kernel/Amount.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import { condition, inOrder, type Judgement } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
@@ -69,6 +70,9 @@ const ofClaim = (claiming: ClaimContext): ReadonlyArray<Judgement> => {
       detail: `The amount less its fee buys less than one unit of ${manifest.unitDecimals} places.`
     }),
     OrderGates.baseUnits(claiming),
+    OrderGates.unitsWithinLimit(
+      [buys, claiming.moves].every((units) => units === null || isBelowOrderLimit(units))
+    ),
     ...ofSize(claiming)
   ]
 }

@@ -62,7 +62,7 @@ export const figuresOf = (
 
 /**
  * Estimated figures of a claim at the latest price under the terms in force, since the order's own
- * price does not exist yet. Null without a price. Of a rebasing instrument the price is that of a shown
+ * price does not exist yet. Null without a price, and of a redemption that is larger than any order. Of a rebasing instrument the price is that of a shown
  * unit, 1, beside the latest index and the base units that would move.
  */
 const ofClaim = Effect.fnUntraced(function* (
@@ -87,10 +87,10 @@ const ofClaim = Effect.fnUntraced(function* (
     const orderedAs = ordered.amount === null ? ("units" as const) : ("amount" as const)
     const order = { ...ordered, ...places, feeRate: terms.fees.redemption, orderedAs }
     const freeUnits = rebases ? yield* freeOf(instrument, parameters, lastPrice) : null
-    const figures = RedemptionPricing.figuresAt(
-      { ...order, isRebasing: rebases, freeUnits },
-      lastPrice
-    )
+    const claimed = { ...order, isRebasing: rebases, freeUnits }
+    // The claim is refused by `too-large`, and no decimal may hold its figures.
+    if (!RedemptionPricing.isTakenWithinLimit(claimed, lastPrice)) return null
+    const figures = RedemptionPricing.figuresAt(claimed, lastPrice)
     const { price, units, proceeds, fee } = figures
     return {
       ...{ price, units, cash: proceeds, fee, policyVersion },

@@ -82,7 +82,7 @@ describe("the README", () => {
     const labels = [...screen.matchAll(/^ {2}([a-zA-Z'-]+(?: [a-z]+)?) {2,}http/gm)].map(
       ([, label = ""]) => label
     )
-    expect(labels).toHaveLength(6)
+    expect(labels).toHaveLength(7)
     expect(labels.filter((label) => !start.includes(`  ${label} `))).toEqual([])
   })
 

@@ -45,12 +45,25 @@ export interface WholeVenue extends Venue.Venue {
   ) => Promise<{ readonly status: number; readonly text: string; readonly value: unknown }>
 }
 
-const signIn = () =>
+/** Identity provider that the venue trusts instead of the tests' own. */
+export interface Trust {
+  readonly issuer: string
+  readonly audience: string
+  readonly jwks: ReturnType<typeof Host.Jwks.layerRemote>
+}
+
+const ownTrust = (): Trust => ({
+  issuer: Venue.issuer,
+  audience: Venue.audience,
+  jwks: Host.Jwks.layerLocal({ keys: [Venue.publicJwk] })
+})
+
+const signIn = ({ audience, issuer, jwks }: Trust) =>
   Host.Authentication.layer({
-    issuer: Venue.issuer,
-    audience: Venue.audience,
+    issuer,
+    audience,
     algorithms: Host.HostConfig.algorithms
-  }).pipe(Layer.provide(Host.Jwks.layerLocal({ keys: [Venue.publicJwk] })))
+  }).pipe(Layer.provide(jwks))
 
 const readiness = () =>
   Host.Readiness.layer({ version: "0.1.0" }).pipe(
@@ -67,10 +80,14 @@ const readiness = () =>
     )
   )
 
-const host = (origins: ReadonlyArray<string>) =>
+const host = ({ console: served, origins = [], trust = ownTrust() }: OpenOptions) =>
   Host.layer({
     tables: Catalogue,
-    tenant: Venue.tenant,
+    tenant: {
+      ...Venue.tenant,
+      signIn: { ...Venue.tenant.signIn, issuer: trust.issuer, audience: trust.audience }
+    },
+    ...(served === undefined ? {} : { console: served }),
     basePath: "",
     host: "127.0.0.1",
     port: 0,
@@ -79,24 +96,29 @@ const host = (origins: ReadonlyArray<string>) =>
     origins
   })
 
+interface OpenOptions {
+  readonly settings?: Partial<typeof settingsDefaults>
+  /** A source of screenings, or another port that an embedder may replace. */
+  readonly plugged?: Layer.Layer<never>
+  /** Origins whose pages may call. */
+  readonly origins?: ReadonlyArray<string>
+  /** No witness, for tests that judge every answer themselves: a witness keeps them all. */
+  readonly witness?: "elsewhere"
+  /** The venue console; not served by default. */
+  readonly console?: Host.Options["console"]
+  readonly trust?: Trust
+}
+
 /** Opens one; everything the API answers is held against its own document when it closes. */
-export const open = async (
-  options: {
-    readonly settings?: Partial<typeof settingsDefaults>
-    /** A source of screenings, or another port that an embedder may replace. */
-    readonly plugged?: Layer.Layer<never>
-    /** Origins whose pages may call. */
-    readonly origins?: ReadonlyArray<string>
-    /** No witness, for tests that judge every answer themselves: a witness keeps them all. */
-    readonly witness?: "elsewhere"
-  } = {}
-): Promise<WholeVenue> => {
+export const open = async (options: OpenOptions = {}): Promise<WholeVenue> => {
   const logs: Array<string> = []
   const log = Logger.layer([Logger.map(Host.Logs.line, (line) => void logs.push(line))])
   const settings = Layer.succeed(Settings, { ...settingsDefaults, ...options.settings })
   const runtime = ManagedRuntime.make(
     Layer.mergeAll(
-      host(options.origins ?? []).pipe(Layer.provide(Layer.mergeAll(signIn(), readiness()))),
+      host(options).pipe(
+        Layer.provide(Layer.mergeAll(signIn(options.trust ?? ownTrust()), readiness()))
+      ),
       Door.layer({ port: 0 })
     ).pipe(
       Layer.provideMerge(

@@ -119,6 +119,13 @@ const filtersOf = (document: Document, operation: Operation): ReadonlyArray<Filt
       isRequired: required
     }))
 
+/** Name of a read as both clients call it: words with hyphens. */
+const nameOf = (operationId: string): string =>
+  operationId.replaceAll(
+    /([a-z])([A-Z])/gu,
+    (_, before: string, letter: string) => `${before}-${letter.toLowerCase()}`
+  )
+
 export const tableOf = (document: Document): InterfaceTable => {
   const all = operationsOf(document).filter(({ operation }) => operation["x-roles"] !== undefined)
   const reads = all.filter(({ method }) => method === "get")
@@ -126,7 +133,7 @@ export const tableOf = (document: Document): InterfaceTable => {
   return {
     reads: Object.fromEntries(
       reads.map(({ operation, path }) => [
-        operation.operationId,
+        nameOf(operation.operationId),
         {
           path,
           roles: operation["x-roles"] ?? [],

@@ -14,8 +14,12 @@ export const browserNames = [
   "google-chrome"
 ]
 
-/** The browser's program, which \`CHROMIUM\` names or the first on PATH; undefined: this machine has none. */
+/**
+ * The browser's program, which `BURSAR_BROWSER` or `CHROMIUM` names, or the first on PATH; undefined: this
+ * machine has none.
+ */
 export const browser: string | undefined =
+  process.env["BURSAR_BROWSER"] ??
   process.env["CHROMIUM"] ??
   browserNames
     .flatMap((name) =>

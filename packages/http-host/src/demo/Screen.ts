@@ -58,6 +58,7 @@ export const text = (stack: Stack.Stack, settings: Settings): string => {
   return `
 The venue is up.
 
+  console        ${api}/console/
   API            ${api}
   reference      ${stack.docs}
   health         ${api}/v1/health

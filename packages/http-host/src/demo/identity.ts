@@ -1,6 +1,6 @@
 /**
- * The demo's identity provider: one client for each role, client credentials grant, on loopback
- * only.
+ * The demo's identity provider, on loopback only: one client for each role with the client credentials
+ * grant, and the public client of the venue console, at which one of the people is chosen.
  */
 import { randomBytes } from "node:crypto"
 import { createServer, type Server } from "node:http"
@@ -9,8 +9,10 @@ import { exportJWK, generateKeyPair, type JWK } from "jose"
 import type { Provider } from "oidc-provider"
 import { read, readOrMake, write } from "./SecretFiles.ts"
 import { audience, people, type Person } from "./People.ts"
+import * as SignInPage from "./SignInPage.ts"
 
 const tokenSeconds = 3600
+const daySeconds = 86_400
 
 /** Stored data of the provider: its signing key and every client's secret. */
 interface ProviderSecrets {
@@ -56,17 +58,6 @@ interface Parties {
   readonly registrar: string
 }
 
-/** Tokens are self-contained, so the provider stores nothing. */
-const keepsNothing = () => ({
-  upsert: () => Promise.resolve(),
-  find: () => Promise.resolve(undefined),
-  findByUserCode: () => Promise.resolve(undefined),
-  findByUid: () => Promise.resolve(undefined),
-  consume: () => Promise.resolve(),
-  destroy: () => Promise.resolve(),
-  revokeByGrantId: () => Promise.resolve()
-})
-
 /** Loads the provider, an optional dependency of the package. */
 const loaded = (): Promise<typeof import("oidc-provider")> =>
   import("oidc-provider").catch((cause: NodeJS.ErrnoException) => {
@@ -82,22 +73,60 @@ const makeProvider = async (
   data: string
 ): Promise<Provider> => {
   const { errors, Provider } = await loaded()
+  // Its own store in memory by default: who signs in does so anew after a restart.
   return new Provider(issuer, {
-    adapter: keepsNothing,
-    clients: Object.values(people).map(({ sub }) => ({
-      client_id: sub,
-      client_secret: storedData.secrets[sub] ?? "",
-      grant_types: ["client_credentials"],
-      response_types: [],
-      redirect_uris: [],
-      token_endpoint_auth_method: "client_secret_basic"
-    })),
+    clients: [
+      ...Object.values(people).map(({ sub }) => ({
+        client_id: sub,
+        client_secret: storedData.secrets[sub] ?? "",
+        grant_types: ["client_credentials"] as const,
+        response_types: [],
+        redirect_uris: [],
+        token_endpoint_auth_method: "client_secret_basic" as const
+      })),
+      {
+        client_id: SignInPage.clientId,
+        // Of a native client the port of a loopback address is not compared (RFC 8252, 7.3): the host may
+        // have taken any.
+        application_type: "native",
+        grant_types: ["authorization_code", "refresh_token"],
+        response_types: ["code"],
+        redirect_uris: ["http://127.0.0.1/console/sign-in", "http://localhost/console/sign-in"],
+        token_endpoint_auth_method: "none"
+      }
+    ],
     jwks: { keys: [storedData.key] },
     cookies: { keys: [storedData.cookieKey] },
-    clientAuthMethods: ["client_secret_basic"],
+    clientAuthMethods: ["client_secret_basic", "none"],
     clientDefaults: { id_token_signed_response_alg: "ES256" },
+    clientBasedCORS: (_, origin) => SignInPage.isLoopback(origin),
     responseTypes: ["code"],
-    ttl: { ClientCredentials: tokenSeconds },
+    scopes: ["openid", "profile", "email"],
+    claims: { openid: ["sub"], profile: ["name"], email: ["email"] },
+    conformIdTokenClaims: false,
+    pkce: { required: () => true },
+    issueRefreshToken: () => Promise.resolve(true),
+    rotateRefreshToken: true,
+    findAccount: (_, sub) => {
+      const found = SignInPage.personOf(sub)
+      return found === undefined
+        ? undefined
+        : {
+            accountId: sub,
+            claims: () => Promise.resolve({ sub, name: found.name, email: found.email })
+          }
+    },
+    interactions: { url: (_, { uid }) => `${SignInPage.path}${uid}` },
+    ttl: {
+      ClientCredentials: tokenSeconds,
+      AccessToken: tokenSeconds,
+      IdToken: tokenSeconds,
+      AuthorizationCode: 60,
+      Interaction: 600,
+      RefreshToken: daySeconds,
+      Grant: daySeconds,
+      Session: daySeconds
+    },
     features: {
       devInteractions: { enabled: false },
       clientCredentials: { enabled: true },
@@ -117,8 +146,8 @@ const makeProvider = async (
         useGrantedResource: () => true
       }
     },
-    extraTokenClaims: (_, { clientId }) => {
-      const bearer = Object.values(people).find(({ sub }) => sub === clientId)
+    extraTokenClaims: (_, { accountId, clientId }) => {
+      const bearer = SignInPage.personOf(accountId ?? clientId)
       return bearer === undefined ? undefined : claimsOf(bearer, data)
     }
   })
@@ -149,7 +178,16 @@ const main = async (): Promise<void> => {
   const issuer = `http://127.0.0.1:${port}`
   const openid = await makeProvider(issuer, storedData, values.data)
   openid.on("server_error", (_, error) => console.error(error))
-  server.on("request", openid.callback())
+  const answer = openid.callback()
+  server.on("request", (request, response) => {
+    if (request.url?.startsWith(SignInPage.path) !== true) answer(request, response)
+    else {
+      SignInPage.answer({ openid, request, response }).catch((error: unknown) => {
+        console.error(error)
+        response.writeHead(400, { "content-type": "text/plain" }).end("This sign-in is over.")
+      })
+    }
+  })
   process.once("SIGTERM", () => server.close().closeAllConnections())
   // One line for the parent process: the provider is ready.
   console.log(JSON.stringify({ issuer, tokens: `${issuer}/token`, keys: `${issuer}/jwks` }))

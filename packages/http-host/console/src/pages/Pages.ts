@@ -1,0 +1,861 @@
+/**
+ * Table of the console's pages of lists and records: what each reads, which members a row shows, and where
+ * it stands in the navigation. The reads decide who is offered a page.
+ */
+
+/** A list: its address, its read, and the members of a row in their order. */
+export interface ListRow {
+  readonly path: string
+  readonly title: string
+  readonly read: string
+  /** Member that names the record, whose page a row opens. */
+  readonly id: string
+  readonly columns: ReadonlyArray<string>
+  /** Kind of write that makes such a record. */
+  readonly makes?: ReadonlyArray<string>
+  /** Says what would be here, and why there may be nothing. */
+  readonly empty: string
+}
+
+/** A record: its read with the parameter that its address gives, and what belongs to it. */
+export interface RecordRow {
+  readonly path: string
+  readonly title: string
+  readonly read: string
+  readonly id: string
+  /** Member of the answer that is the record; absent: the answer is. */
+  readonly within?: string
+  /** Members that stand at the head, in their order; the others follow as they come. */
+  readonly head: ReadonlyArray<string>
+  /** Lists of the record, by the parameter of their path or a filter. */
+  readonly lists: ReadonlyArray<{
+    readonly title: string
+    readonly read: string
+    readonly columns: ReadonlyArray<string>
+    /** Filter that has the record's id; absent: the path of the read has it. */
+    readonly filter?: string
+    readonly idOf?: string
+    readonly page?: string
+    readonly empty: string
+  }>
+  /** Writes that act on the record. */
+  readonly acts: ReadonlyArray<string>
+}
+
+export const lists: ReadonlyArray<ListRow> = [
+  {
+    path: "dealing-cycles",
+    title: "Dealing cycles",
+    read: "dealing-cycles.list",
+    id: "cycleId",
+    columns: [
+      "state",
+      "instrumentId",
+      "cutOffAt",
+      "acceptsOrders",
+      "orders",
+      "gross",
+      "fundNet",
+      "settleBy",
+      "waitingOn"
+    ],
+    makes: ["dealing-cycle.open"],
+    empty: "A cycle gathers the orders of an instrument up to a cut-off. None fits the filter."
+  },
+  {
+    path: "subscriptions",
+    title: "Subscriptions",
+    read: "subscriptions.list",
+    id: "subscriptionId",
+    columns: [
+      "state",
+      "instrumentId",
+      "holderId",
+      "amount",
+      "units",
+      "currency",
+      "price",
+      "cutOffAt",
+      "waitingOn"
+    ],
+    makes: ["subscription.claim"],
+    empty: "A subscription is an order of a holder for units. None fits the filter."
+  },
+  {
+    path: "redemptions",
+    title: "Redemptions",
+    read: "redemptions.list",
+    id: "redemptionId",
+    columns: [
+      "state",
+      "instrumentId",
+      "holderId",
+      "units",
+      "proceeds",
+      "currency",
+      "price",
+      "cutOffAt",
+      "waitingOn"
+    ],
+    makes: ["redemption.claim"],
+    empty: "A redemption is an order of a holder to give units back. None fits the filter."
+  },
+  {
+    path: "standing-settlements",
+    title: "Standing settlements",
+    read: "standing-settlements.list",
+    id: "standingSettlementId",
+    columns: [
+      "state",
+      "instrumentId",
+      "parties",
+      "funding",
+      "committed",
+      "iterations",
+      "lastSettledAt",
+      "expiresAt",
+      "waitingOn"
+    ],
+    makes: ["standing-settlement.open"],
+    empty:
+      "A standing settlement settles orders again and again from what its parties committed. There is none."
+  },
+  {
+    path: "instruments",
+    title: "Instruments",
+    read: "instruments.list",
+    id: "instrumentId",
+    columns: [
+      "legalName",
+      "valuation",
+      "currency",
+      "holderCount",
+      "holderCap",
+      "onRegistry",
+      "inManifest",
+      "paused",
+      "waitingOn"
+    ],
+    makes: ["instrument.record"],
+    empty: "No instrument is recorded yet. Recording one is an act of an operator and an approver."
+  },
+  {
+    path: "holders",
+    title: "Holders",
+    read: "holders.list",
+    id: "holderId",
+    columns: [
+      "legalName",
+      "state",
+      "party",
+      "classification",
+      "registeredAt",
+      "validUntil",
+      "waitingOn"
+    ],
+    makes: ["holder.onboard", "holder.register"],
+    empty: "No holder fits the filter. A holder is onboarded by one operation."
+  },
+  {
+    path: "restrictions",
+    title: "Restrictions",
+    read: "restrictions.list",
+    id: "restrictionId",
+    columns: [
+      "holderId",
+      "instrumentId",
+      "mode",
+      "reason",
+      "state",
+      "from",
+      "autoReleaseAt",
+      "supersedes"
+    ],
+    makes: ["holder.restrict-batch"],
+    empty: "A restriction says what a holder may not do with its units. None fits the filter."
+  },
+  {
+    path: "holds",
+    title: "Holds",
+    read: "holds.list",
+    id: "holdId",
+    columns: ["instrumentId", "source", "blocks", "reason", "state", "openedAt", "until"],
+    makes: ["instrument.pause"],
+    empty: "A hold blocks acts of an instrument. None fits the filter."
+  },
+  {
+    path: "operations",
+    title: "Operations",
+    read: "operations.list",
+    id: "operationId",
+    columns: ["kind", "resource", "state", "actor", "role", "createdAt", "finishedAt", "offset"],
+    empty: "Every write is an operation. None fits the filter."
+  },
+  {
+    path: "proposals",
+    title: "Proposals",
+    read: "proposals.list",
+    id: "proposalId",
+    columns: [
+      "kind",
+      "from",
+      "awaiting",
+      "instrumentId",
+      "holderId",
+      "at",
+      "expiresAt",
+      "waitingOn"
+    ],
+    empty: "A proposal waits for a party to agree on the ledger. None is open."
+  },
+  {
+    path: "audit-log",
+    title: "Audit log",
+    read: "audit-log.list",
+    id: "seq",
+    columns: [
+      "seq",
+      "at",
+      "actor",
+      "role",
+      "action",
+      "stage",
+      "status",
+      "resourceKind",
+      "resourceId"
+    ],
+    empty: "Every call leaves a record here. None fits the filter."
+  },
+  {
+    path: "webhooks",
+    title: "Webhooks",
+    read: "webhooks.list",
+    id: "webhookId",
+    columns: ["url", "events", "source", "createdBy", "createdAt"],
+    makes: ["webhook.register"],
+    empty: "No webhook is registered."
+  },
+  {
+    path: "external-accounts",
+    title: "Accounts",
+    read: "external-accounts.list",
+    id: "externalAccountId",
+    columns: ["masked", "kind", "currency", "segregated", "holderId", "instrumentId", "mappedBy"],
+    makes: ["external-account.map"],
+    empty: "No account is mapped. An account ties bank lines to an instrument or a holder."
+  },
+  {
+    path: "external-sources",
+    title: "Sources",
+    read: "external-sources.list",
+    id: "externalSourceId",
+    columns: ["kind", "state", "adapter", "instruments", "calendar", "dueBy", "lastBusinessDate"],
+    empty: "The deployment configures no source of statements."
+  },
+  {
+    path: "external-statements",
+    title: "Statements",
+    read: "external-statements.list",
+    id: "externalStatementId",
+    columns: [
+      "externalSourceId",
+      "kind",
+      "businessDate",
+      "asOf",
+      "lineCount",
+      "totalAmount",
+      "currency",
+      "receivedBy",
+      "corrects",
+      "supersededBy"
+    ],
+    empty: "No statement fits the filter. A source hands files in, which become statements."
+  },
+  {
+    path: "reconciliation",
+    title: "Reconciliation",
+    read: "reconciliation-verdict.list",
+    id: "instrumentId",
+    columns: ["instrumentId", "verdict", "open", "oldestDays", "runId", "asOf"],
+    empty: "No instrument has a verdict yet: no run has compared one."
+  },
+  {
+    path: "reconciliation-runs",
+    title: "Runs",
+    read: "reconciliation-runs.list",
+    id: "runId",
+    columns: [
+      "trigger",
+      "verdict",
+      "startedAt",
+      "finishedAt",
+      "scope",
+      "notComparedCount",
+      "holdsOpened",
+      "distributionsCleared"
+    ],
+    empty: "No reconciliation has run."
+  },
+  {
+    path: "findings",
+    title: "Findings",
+    read: "findings.list",
+    id: "findingId",
+    columns: [
+      "check",
+      "severity",
+      "state",
+      "instrumentId",
+      "holderId",
+      "expected",
+      "actual",
+      "difference",
+      "unexplained",
+      "ageDays"
+    ],
+    empty: "A finding is a difference that a run saw. None fits the filter."
+  },
+  {
+    path: "distribution-calendar",
+    title: "Distribution calendar",
+    read: "distribution-calendar.list",
+    id: "scheduledDistributionId",
+    columns: [
+      "instrumentId",
+      "month",
+      "periodState",
+      "recordDate",
+      "exDate",
+      "paymentDate",
+      "zone",
+      "refused"
+    ],
+    empty: "No period is in sight: no instrument distributes."
+  },
+  {
+    path: "distributions",
+    title: "Distributions",
+    read: "distributions.list",
+    id: "distributionId",
+    columns: [
+      "instrumentId",
+      "month",
+      "state",
+      "rollState",
+      "recordDate",
+      "paymentDate",
+      "payoutAsset",
+      "executedBy",
+      "waitingOn"
+    ],
+    makes: ["distribution.execute"],
+    empty: "No distribution was executed yet."
+  },
+  {
+    path: "standing-approvals",
+    title: "Standing approvals",
+    read: "standing-approvals.list",
+    id: "standingApprovalId",
+    columns: [
+      "instrumentId",
+      "state",
+      "from",
+      "until",
+      "uses",
+      "maxUses",
+      "usedNet",
+      "maxNet",
+      "currency"
+    ],
+    makes: ["standing-approval.grant"],
+    empty: "No standing approval was granted: each due month awaits its own signatures."
+  },
+  {
+    path: "reserves",
+    title: "Reserves",
+    read: "reserves.list",
+    id: "reserveId",
+    columns: [
+      "instrumentId",
+      "state",
+      "cover",
+      "required",
+      "counted",
+      "mintable",
+      "openOrders",
+      "liveAmendment",
+      "waitingOn"
+    ],
+    makes: ["reserve.propose"],
+    empty: "No reserve covers an instrument."
+  }
+]
+
+export const records: ReadonlyArray<RecordRow> = [
+  {
+    path: "dealing-cycles",
+    title: "Dealing cycle",
+    read: "dealing-cycles.get",
+    id: "cycleId",
+    head: [
+      "state",
+      "instrumentId",
+      "cutOffAt",
+      "acceptsOrders",
+      "settleBy",
+      "orders",
+      "gross",
+      "fundNet",
+      "price",
+      "swungPrice",
+      "gate"
+    ],
+    lists: [],
+    acts: ["dealing-cycle.settle", "dealing-cycle.release"]
+  },
+  {
+    path: "standing-settlements",
+    title: "Standing settlement",
+    read: "standing-settlements.get",
+    id: "standingSettlementId",
+    head: [
+      "state",
+      "instrumentId",
+      "parties",
+      "funding",
+      "committed",
+      "iterations",
+      "deadline",
+      "expiresAt"
+    ],
+    lists: [],
+    acts: [
+      "standing-settlement.settle",
+      "standing-settlement.pause",
+      "standing-settlement.resume",
+      "standing-settlement.close"
+    ]
+  },
+  {
+    path: "instruments",
+    title: "Instrument",
+    read: "instruments.get",
+    id: "instrumentId",
+    head: [
+      "legalName",
+      "valuation",
+      "currency",
+      "paused",
+      "holds",
+      "holderCount",
+      "holderCap",
+      "onRegistry",
+      "inManifest",
+      "navFeedState",
+      "policyVersion"
+    ],
+    lists: [
+      {
+        title: "Policy versions",
+        read: "instruments.policy-versions",
+        columns: ["policyVersion", "state", "effectiveFrom", "until", "direction", "setBy"],
+        empty: "No version is set."
+      },
+      {
+        title: "Prices",
+        read: "instruments.prices",
+        columns: [
+          "price",
+          "official",
+          "valuationTime",
+          "publishedAt",
+          "source",
+          "isLive",
+          "corrects"
+        ],
+        empty: "No price was published."
+      },
+      {
+        title: "Movements",
+        read: "instruments.movements",
+        columns: ["kind", "from", "to", "units", "balanceAfter", "reference", "at"],
+        empty: "No unit has moved."
+      },
+      {
+        title: "Open orders",
+        read: "open-orders.list",
+        filter: "instrumentId",
+        idOf: "orderId",
+        columns: ["kind", "state", "holderId", "quantity", "cash", "currency", "waitingOn"],
+        empty: "No order waits for anything."
+      },
+      {
+        title: "Holds",
+        read: "holds.list",
+        filter: "instrumentId",
+        idOf: "holdId",
+        page: "holds",
+        columns: ["state", "source", "blocks", "reason", "openedAt"],
+        empty: "Nothing was held."
+      },
+      {
+        title: "Distributions",
+        read: "distributions.list",
+        filter: "instrumentId",
+        idOf: "distributionId",
+        page: "distributions",
+        columns: ["month", "state", "rollState", "recordDate"],
+        empty: "No distribution was executed."
+      },
+      {
+        title: "Findings",
+        read: "findings.list",
+        filter: "instrumentId",
+        idOf: "findingId",
+        page: "findings",
+        columns: ["check", "severity", "state", "difference"],
+        empty: "No difference was found."
+      }
+    ],
+    acts: [
+      "policy.set",
+      "instrument.pause",
+      "primary-market.propose",
+      "provision-settlement.propose",
+      "admission-consent.propose",
+      "issuer-powers-agreement.propose",
+      "instrument.force-transfer",
+      "instrument.recover"
+    ]
+  },
+  {
+    path: "holders",
+    title: "Holder",
+    read: "holders.get",
+    id: "holderId",
+    head: [
+      "legalName",
+      "state",
+      "party",
+      "classification",
+      "screening",
+      "registeredAt",
+      "validUntil"
+    ],
+    lists: [
+      {
+        title: "Admissions",
+        read: "holders.admissions",
+        columns: ["instrumentId", "state", "offeredAt", "admittedAt", "validUntil"],
+        empty: "No admission was offered."
+      },
+      {
+        title: "Open orders",
+        read: "open-orders.list",
+        filter: "holderId",
+        idOf: "orderId",
+        columns: ["kind", "state", "instrumentId", "quantity", "cash", "currency"],
+        empty: "No order waits for anything."
+      },
+      {
+        title: "Movements",
+        read: "holders.movements",
+        columns: ["instrumentId", "kind", "from", "to", "units", "balanceAfter", "at"],
+        empty: "No unit has moved."
+      },
+      {
+        title: "Restrictions",
+        read: "restrictions.list",
+        filter: "holderId",
+        idOf: "restrictionId",
+        page: "restrictions",
+        columns: ["instrumentId", "mode", "reason", "state", "from"],
+        empty: "Nothing is restricted."
+      }
+    ],
+    acts: [
+      "holder.set-attributes",
+      "accepted-terms.accept",
+      "admission.offer",
+      "issuer-powers-consent.offer",
+      "holder.restrict",
+      "holder.register-successor",
+      "holder.recover",
+      "holder.force-transfer",
+      "holder.close"
+    ]
+  },
+  {
+    path: "restrictions",
+    title: "Restriction",
+    read: "restrictions.get",
+    id: "restrictionId",
+    head: [
+      "holderId",
+      "instrumentId",
+      "mode",
+      "reason",
+      "state",
+      "order",
+      "from",
+      "autoReleaseAt",
+      "supersedes"
+    ],
+    lists: [],
+    acts: ["restriction.lift"]
+  },
+  {
+    path: "holds",
+    title: "Hold",
+    read: "holds.get",
+    id: "holdId",
+    head: ["instrumentId", "state", "source", "blocks", "reason", "findings", "openedAt", "until"],
+    lists: [
+      {
+        title: "Findings",
+        read: "findings.list",
+        filter: "holdId",
+        idOf: "findingId",
+        page: "findings",
+        columns: ["check", "severity", "state", "expected", "actual", "difference", "unexplained"],
+        empty: "No finding is behind this hold."
+      }
+    ],
+    acts: ["hold.release"]
+  },
+  {
+    path: "operations",
+    title: "Operation",
+    read: "operations.get",
+    id: "operationId",
+    head: [
+      "kind",
+      "state",
+      "resource",
+      "actor",
+      "actorName",
+      "role",
+      "createdAt",
+      "startedAt",
+      "finishedAt",
+      "offset",
+      "updateId",
+      "actionKey"
+    ],
+    lists: [],
+    acts: []
+  },
+  {
+    path: "webhooks",
+    title: "Webhook",
+    read: "webhooks.get",
+    id: "webhookId",
+    head: ["url", "events", "source", "createdBy", "createdAt"],
+    lists: [],
+    acts: ["webhook.test", "webhook.remove"]
+  },
+  {
+    path: "external-sources",
+    title: "Source",
+    read: "external-sources.get",
+    id: "externalSourceId",
+    head: ["kind", "state", "adapter", "instruments", "calendar", "dueBy", "lastBusinessDate"],
+    lists: [
+      {
+        title: "Statements",
+        read: "external-statements.list",
+        filter: "externalSourceId",
+        idOf: "externalStatementId",
+        page: "external-statements",
+        columns: ["businessDate", "lineCount", "totalAmount", "currency", "receivedBy"],
+        empty: "No statement was received."
+      }
+    ],
+    acts: []
+  },
+  {
+    path: "external-statements",
+    title: "Statement",
+    read: "external-statements.get",
+    within: "statement",
+    id: "externalStatementId",
+    head: [
+      "externalSourceId",
+      "kind",
+      "businessDate",
+      "asOf",
+      "opening",
+      "closing",
+      "nav",
+      "lineCount",
+      "totalAmount",
+      "currency",
+      "corrects",
+      "supersededBy"
+    ],
+    lists: [],
+    acts: []
+  },
+  {
+    path: "reconciliation-runs",
+    title: "Reconciliation run",
+    read: "reconciliation-runs.get",
+    id: "runId",
+    head: ["trigger", "verdict", "notCompared", "startedAt", "finishedAt", "scope", "checks"],
+    lists: [
+      {
+        title: "Findings",
+        read: "findings.list",
+        filter: "runId",
+        idOf: "findingId",
+        page: "findings",
+        columns: ["check", "severity", "state", "instrumentId", "difference"],
+        empty: "This run found no difference."
+      }
+    ],
+    acts: []
+  },
+  {
+    path: "findings",
+    title: "Finding",
+    read: "findings.get",
+    id: "findingId",
+    head: [
+      "check",
+      "severity",
+      "state",
+      "instrumentId",
+      "holderId",
+      "expected",
+      "actual",
+      "difference",
+      "explained",
+      "unexplained",
+      "tolerance",
+      "unit",
+      "asOf"
+    ],
+    lists: [],
+    acts: []
+  },
+  {
+    path: "distributions",
+    title: "Distribution",
+    read: "distributions.get",
+    id: "distributionId",
+    head: [
+      "instrumentId",
+      "month",
+      "state",
+      "rollState",
+      "totals",
+      "counts",
+      "linesHash",
+      "ratesSeen",
+      "acknowledgedRate"
+    ],
+    lists: [
+      {
+        title: "Lines",
+        read: "distributions.lines",
+        idOf: "lineId",
+        columns: [
+          "holderId",
+          "state",
+          "entitlement",
+          "gross",
+          "rate",
+          "withheld",
+          "net",
+          "carryOut",
+          "reason"
+        ],
+        empty: "No line was made."
+      }
+    ],
+    acts: ["distribution.roll"]
+  },
+  {
+    path: "standing-approvals",
+    title: "Standing approval",
+    read: "standing-approvals.get",
+    id: "standingApprovalId",
+    head: [
+      "instrumentId",
+      "state",
+      "from",
+      "until",
+      "uses",
+      "maxUses",
+      "usedNet",
+      "maxNet",
+      "rateChange",
+      "partial"
+    ],
+    lists: [],
+    acts: ["standing-approval.revoke"]
+  },
+  {
+    path: "reserves",
+    title: "Reserve",
+    read: "reserves.get",
+    id: "reserveId",
+    head: [
+      "instrumentId",
+      "state",
+      "cover",
+      "required",
+      "counted",
+      "mintable",
+      "supply",
+      "outstanding",
+      "sharePrice",
+      "assets"
+    ],
+    lists: [
+      {
+        title: "Amendments",
+        read: "reserves.amendments",
+        idOf: "amendmentId",
+        columns: ["state", "loosens", "acceptedAt", "effectiveAt"],
+        empty: "The terms were never amended."
+      },
+      {
+        title: "Lock agreements",
+        read: "reserves.lock-agreements",
+        idOf: "lockAgreementId",
+        columns: ["asset", "state", "amount", "acceptedBy"],
+        empty: "No asset is locked."
+      },
+      {
+        title: "Mints",
+        read: "reserves.mints",
+        idOf: "mintId",
+        columns: ["state", "holderId", "units", "price", "coverBefore", "coverAfter", "deadline"],
+        empty: "No unit was minted."
+      },
+      {
+        title: "Redemptions",
+        read: "reserves.redemptions",
+        idOf: "reserveRedemptionId",
+        columns: ["state", "holderId", "units", "price", "coverBefore", "coverAfter", "deadline"],
+        empty: "No unit was redeemed."
+      },
+      {
+        title: "Reports",
+        read: "reserves.reports",
+        idOf: "reportId",
+        columns: ["trigger", "at", "off"],
+        empty: "No report was made."
+      }
+    ],
+    acts: [
+      "amendment.propose",
+      "lock-agreement.propose",
+      "mint.start",
+      "reserve-redemption.start",
+      "reserve-report.create",
+      "reserve.close"
+    ]
+  }
+]

@@ -1,0 +1,167 @@
+/** Routes of the console: each area is a chunk of its own, loaded with its first page. */
+import { lazy, LocationProvider, Route, Router, useLocation } from "preact-iso"
+import type { ComponentChildren } from "preact"
+import { useEffect } from "preact/hooks"
+import { takeZone } from "../kit/Zone.ts"
+import { lists, records } from "../pages/Pages.ts"
+import { mayRead } from "../reads/Lists.ts"
+import { takePoint } from "../reads/Point.ts"
+import { Frame } from "./Frame.tsx"
+import { hrefOf, parametersOf } from "./Links.ts"
+import { firstPage } from "./Navigation.ts"
+import { consolePath } from "./Place.ts"
+import * as Session from "./Session.ts"
+import type { Tenant } from "./Tenant.ts"
+import { Title } from "./Title.tsx"
+
+const WorkPage = lazy(() => import("../work/WorkPage.tsx").then(({ WorkPage: page }) => page))
+const ApprovalsPage = lazy(() =>
+  import("../approvals/ApprovalsPage.tsx").then(({ ApprovalsPage: page }) => page)
+)
+const ActionPage = lazy(() =>
+  import("../approvals/ActionPage.tsx").then(({ ActionPage: page }) => page)
+)
+const OpenOrdersPage = lazy(() =>
+  import("../orders/OpenOrdersPage.tsx").then(({ OpenOrdersPage: page }) => page)
+)
+const OrderPage = lazy(() => import("../orders/OrderPage.tsx").then(({ OrderPage: page }) => page))
+const ListPage = lazy(() => import("../pages/ListPage.tsx").then(({ ListPage: page }) => page))
+const RecordPage = lazy(() =>
+  import("../pages/RecordPage.tsx").then(({ RecordPage: page }) => page)
+)
+const EventsPage = lazy(() =>
+  import("../pages/EventsPage.tsx").then(({ EventsPage: page }) => page)
+)
+
+const NotThere = () => (
+  <>
+    <Title text="No such page" />
+    <p>
+      The console has no page at this address. The pages that you may read stand in the navigation.
+    </p>
+  </>
+)
+
+/** Leads to the page that the person's roles meet first. */
+const First = () => {
+  const { route } = useLocation()
+  const first = firstPage(Session.person.value?.roles ?? [])
+  useEffect(() => {
+    if (first !== null) route(hrefOf(first), true)
+  }, [first])
+  return null
+}
+
+const Routes = () => {
+  const { url } = useLocation()
+  const parameters = parametersOf(url)
+  takePoint(parameters.get("at") ?? undefined)
+  takeZone(parameters.get("zone") ?? undefined)
+  const at = (path: string) => `${consolePath}${path}`
+  return (
+    <Router>
+      <Route path={at("")} component={First} />
+      <Route path={at("work")} component={Work} />
+      <Route path={at("approvals")} component={Approvals} />
+      <Route path={at("approvals/:id")} component={OneAction} />
+      <Route path={at("open-orders")} component={OpenOrders} />
+      <Route path={at("events")} component={Events} />
+      <Route path={at("subscriptions/:id")} component={OneSubscription} />
+      <Route path={at("redemptions/:id")} component={OneRedemption} />
+      {records.map((row) => (
+        <Route
+          key={row.path}
+          path={at(`${row.path}/:id`)}
+          component={recordPages.get(row.path) ?? NotThere}
+        />
+      ))}
+      {lists.map((row) => (
+        <Route key={row.path} path={at(row.path)} component={listPages.get(row.path) ?? NotThere} />
+      ))}
+      <Route default component={NotThere} />
+    </Router>
+  )
+}
+
+/** A page for the roles that may read it; for every other there is none. */
+const Guarded = ({
+  children,
+  reads
+}: {
+  readonly reads: ReadonlyArray<string>
+  readonly children: ComponentChildren
+}) => {
+  const roles = Session.person.value?.roles ?? []
+  return reads.some((read) => mayRead(read, roles)) ? <>{children}</> : <NotThere />
+}
+
+const Work = () => (
+  <Guarded reads={["approvals.list", "operations.list"]}>
+    <WorkPage />
+  </Guarded>
+)
+const Approvals = () => (
+  <Guarded reads={["approvals.list"]}>
+    <ApprovalsPage />
+  </Guarded>
+)
+const OpenOrders = () => (
+  <Guarded reads={["open-orders.list"]}>
+    <OpenOrdersPage />
+  </Guarded>
+)
+const Events = () => (
+  <Guarded reads={["events.list"]}>
+    <EventsPage />
+  </Guarded>
+)
+
+interface Params {
+  readonly params: { readonly id: string }
+}
+
+const OneAction = ({ params }: Params) => (
+  <Guarded reads={["approvals.get"]}>
+    <ActionPage key={params.id} actionKey={params.id} />
+  </Guarded>
+)
+const OneSubscription = ({ params }: Params) => (
+  <Guarded reads={["subscriptions.get"]}>
+    <OrderPage key={params.id} kind="subscription" id={params.id} />
+  </Guarded>
+)
+const OneRedemption = ({ params }: Params) => (
+  <Guarded reads={["redemptions.get"]}>
+    <OrderPage key={params.id} kind="redemption" id={params.id} />
+  </Guarded>
+)
+
+/** One component a page, so that drawing again does not make it anew. */
+const recordPages = new Map(
+  records.map((row) => [
+    row.path,
+    ({ params }: Params) => (
+      <Guarded reads={[row.read]}>
+        <RecordPage key={params.id} row={row} id={params.id} />
+      </Guarded>
+    )
+  ])
+)
+const listPages = new Map(
+  lists.map((row) => [
+    row.path,
+    () => (
+      <Guarded reads={[row.read]}>
+        <ListPage key={row.path} row={row} />
+      </Guarded>
+    )
+  ])
+)
+
+export const Pages = ({ tenant }: { readonly tenant: Tenant }) => (
+  <LocationProvider scope={consolePath}>
+    <Frame tenant={tenant}>
+      <Routes />
+    </Frame>
+  </LocationProvider>
+)

@@ -1,0 +1,459 @@
+/** What the console's pages show, computed without a browser: tables against the interface, and laws. */
+import { readFileSync } from "node:fs"
+import { join } from "node:path"
+import * as fc from "fast-check"
+import { describe, expect, it } from "vitest"
+import { Vocabulary } from "@bursar/engine-core"
+import { callTable } from "@bursar/http-host/plain-client"
+import * as Action from "../../packages/http-host/console/src/approvals/Action.ts"
+import { enteredOf, type Field, fieldsOf } from "../../packages/http-host/console/src/kit/Schema.ts"
+import * as Pages from "../../packages/http-host/console/src/pages/Pages.ts"
+import * as Navigation from "../../packages/http-host/console/src/shell/Navigation.ts"
+import * as Token from "../../packages/http-host/console/src/shell/Token.ts"
+import * as Figures from "../../packages/http-host/console/src/words/Figures.ts"
+import * as Instants from "../../packages/http-host/console/src/words/Instants.ts"
+import * as Problems from "../../packages/http-host/console/src/words/Problems.ts"
+import * as Waiting from "../../packages/http-host/console/src/words/Waiting.ts"
+import {
+  type Document,
+  schemasOf,
+  tableOf
+} from "../../packages/http-host/scripts/console-interface.ts"
+import * as EngineFigures from "#core/writes/Figures.ts"
+import { root } from "../architecture/sources.ts"
+
+const document: Document = JSON.parse(
+  readFileSync(join(root, "packages/http-host/openapi.json"), "utf8")
+)
+const table = tableOf(document)
+const schemas = schemasOf(document)
+
+/** Members of the records that a read answers, as the document has them. */
+const membersOf = (read: string): ReadonlySet<string> => {
+  const text = JSON.stringify(document.paths[table.reads[read]?.path ?? ""]?.["get"])
+  const names = [...text.matchAll(/#\/components\/schemas\/(\w+)/gu)].map(([, name = ""]) => name)
+  const members = new Set<string>()
+  const seen = new Set<string>()
+  const take = (schema: unknown): void => {
+    if (typeof schema !== "object" || schema === null) return
+    const { $ref, properties, ...rest } = schema as Readonly<Record<string, unknown>>
+    if (typeof $ref === "string") names.push($ref.split("/").at(-1) ?? "")
+    for (const [name, member] of Object.entries((properties ?? {}) as object)) {
+      members.add(name)
+      take(member)
+    }
+    for (const part of Object.values(rest)) if (Array.isArray(part)) part.forEach(take)
+  }
+  for (let name = names.pop(); name !== undefined; name = names.pop()) {
+    if (seen.has(name)) continue
+    seen.add(name)
+    take(document.components.schemas[name])
+  }
+  for (const [, name = ""] of text.matchAll(/"(\w+)":\{"(?:type|\$ref|anyOf)"/gu)) members.add(name)
+  return members
+}
+
+describe("the table of pages", () => {
+  const pages = [
+    ...Pages.lists.map(({ columns, id, path, read }) => ({
+      path,
+      read,
+      members: [id, ...columns]
+    })),
+    ...Pages.records.map(({ head, path, read }) => ({ path: `${path}/:id`, read, members: head })),
+    ...Pages.records.flatMap(({ lists, path }) =>
+      lists.map(({ columns, idOf, read, title }) => ({
+        path: `${path}/:id ${title}`,
+        read,
+        members: [...(idOf === undefined ? [] : [idOf]), ...columns]
+      }))
+    )
+  ]
+  it.each(pages)("shows at $path members that $read answers", ({ members, read }) => {
+    expect(Object.keys(table.reads)).toContain(read)
+    const answered = membersOf(read)
+    expect(members.filter((member) => !answered.has(member))).toEqual([])
+  })
+
+  it("offers writes that there are", () => {
+    const kinds = [
+      ...Pages.lists.flatMap(({ makes = [] }) => makes),
+      ...Pages.records.flatMap(({ acts }) => acts)
+    ]
+    expect(kinds.filter((kind) => table.writes[kind] === undefined)).toEqual([])
+  })
+
+  it("filters the lists of a record by what they have", () => {
+    const wrong = Pages.records.flatMap(({ id, lists, path }) =>
+      lists
+        .filter(({ filter, read }) => {
+          const row = table.reads[read]
+          return filter === undefined
+            ? row?.path.includes(`{${id}}`) !== true
+            : row?.filters.every(({ name }) => name !== filter) !== false
+        })
+        .map(({ title }) => `${path} ${title}`)
+    )
+    expect(wrong).toEqual([])
+  })
+
+  it("calls each read by the name of the plain client, where that has one", () => {
+    const byPath = new Map(Object.entries(callTable.reads).map(([name, path]) => [path, name]))
+    const wrong = Object.entries(table.reads).filter(
+      ([name, { path }]) => (byPath.get(path as never) ?? name) !== name
+    )
+    expect(wrong).toEqual([])
+  })
+})
+
+describe("the navigation", () => {
+  const rows = Navigation.groups.flatMap((group) => group.rows)
+
+  it("gives each page a key of its own", () => {
+    expect(new Set(rows.map(({ letter }) => letter)).size).toBe(rows.length)
+    expect(rows.filter(({ letter }) => !/^[a-z]$/u.test(letter))).toEqual([])
+  })
+
+  it.each(Vocabulary.Role.members)(
+    "offers %s the pages that its reads admit, and no other",
+    (role) => {
+      const paths = Navigation.offered(table, [role]).flatMap((group) =>
+        group.rows.map(({ path }) => path)
+      )
+      const admitted = rows.filter(({ reads }) =>
+        reads.some((read) => table.reads[read]?.roles.includes(role))
+      )
+      expect(paths).toEqual(Navigation.staff.has(role) ? admitted.map(({ path }) => path) : [])
+      const first = Navigation.firstPage([role])
+      if (first !== null) expect(paths).toContain(first)
+      expect(first !== null).toBe(Navigation.staff.has(role))
+    }
+  )
+
+  it("offers the reads of a person with several roles together", () => {
+    const both = Navigation.offered(table, ["monitor", "compliance"]).flatMap((group) => group.rows)
+    for (const role of ["monitor", "compliance"]) {
+      for (const row of Navigation.offered(table, [role]).flatMap((group) => group.rows)) {
+        expect(both).toContain(row)
+      }
+    }
+  })
+})
+
+describe("whose move it is", () => {
+  it("has a sentence for each action that is no write", () => {
+    const kinds = new Set<string>(Vocabulary.OperationKind.members)
+    const others = Vocabulary.WaitingAction.members.filter((action) => !kinds.has(action))
+    expect([...Waiting.listedActions].toSorted()).toEqual(others.toSorted())
+  })
+
+  it("is read as a sentence", () => {
+    const move = (action: string, rest: Partial<Waiting.WaitingOn> = {}) =>
+      Waiting.moveOf({ action, role: null, party: null, ...rest })
+    expect(move("approve", { role: "approver" })).toBe("an approver signs")
+    expect(move("BurnRequest.Accept", { party: "registrar::1220aa" })).toBe(
+      "the registrar burns the units from its wallet"
+    )
+    expect(move("BurnRequest.Accept", { party: "agent::1220aa" })).toBe(
+      "agent (the registrar) burns the units from its wallet"
+    )
+    expect(move("subscription.settle", { role: "operator" })).toBe(
+      "an operator makes “subscription: settle”"
+    )
+    expect(move("a.word.to.come", { role: "operator" })).toContain("a: word: to: come")
+  })
+})
+
+describe("figures", () => {
+  const decimal = fc
+    .tuple(
+      fc.constantFrom("", "-"),
+      fc.stringMatching(/^(?:0|[1-9][0-9]{0,40})$/u),
+      fc.option(fc.stringMatching(/^[0-9]{1,20}$/u))
+    )
+    .map(([sign, whole, rest]) => sign + whole + (rest === null ? "" : `.${rest}`))
+
+  it("keep every digit, however many there are", () => {
+    fc.assert(
+      fc.property(decimal, (text) => {
+        expect(Figures.isDecimal(text)).toBe(true)
+        const grouped = Figures.grouped(text)
+        expect(Figures.plain(grouped)).toBe(text)
+        expect(grouped.groups.slice(1).every((group) => group.length === 3)).toBe(true)
+      })
+    )
+  })
+})
+
+describe("instants", () => {
+  it("name their zone, and the hour that the zone has", () => {
+    const at = "2026-03-29T01:30:00.123456Z"
+    expect(Instants.zoned(at, "UTC")).toBe("2026-03-29 01:30:00 UTC")
+    expect(Instants.zoned(at, "Europe/Zurich")).toBe("2026-03-29 03:30:00 Europe/Zurich")
+    expect(Instants.short(at, { zone: "UTC", now: "2026-03-29T12:00:00Z" })).toBe("01:30 UTC")
+    expect(Instants.short(at, { zone: "UTC", now: "2026-03-30T12:00:00Z" })).toBe(
+      "2026-03-29 01:30 UTC"
+    )
+  })
+
+  it.each([
+    ["2026-01-01T00:00:30Z", "now"],
+    ["2026-01-01T02:00:00Z", "in 2 h"],
+    ["2025-12-29T00:00:00Z", "3 d ago"],
+    ["2025-12-31T23:30:00Z", "30 min ago"]
+  ])("says how far %s is", (at, words) => {
+    expect(Instants.distance(at, "2026-01-01T00:00:00Z")).toBe(words)
+  })
+
+  it("take no zone that the platform lacks", () => {
+    expect([Instants.isZone("Europe/Zurich"), Instants.isZone("Mars/Base")]).toEqual([true, false])
+  })
+})
+
+const encoded = (claims: object): string => {
+  const part = (value: object) => Buffer.from(JSON.stringify(value)).toString("base64url")
+  return `${part({ alg: "ES256" })}.${part(claims)}.sig`
+}
+
+describe("the token of a person", () => {
+  const plain = { roles: "/roles", roleNames: null, tenantId: "v", version: "0" }
+  it("names the person and the roles, where the host reads them", () => {
+    const claims = { sub: "anna", name: "Änna Ü. 安娜", roles: ["approver", "risk"] }
+    expect(Token.personOf(encoded(claims), plain)).toEqual({
+      sub: "anna",
+      name: "Änna Ü. 安娜",
+      roles: ["approver", "risk"],
+      holder: null
+    })
+    const mapped = {
+      ...plain,
+      roles: "/realm~1access/roles",
+      roleNames: { Desk: ["risk", "compliance"], Boss: ["approver"] }
+    }
+    const realm = { sub: "anna", "realm/access": { roles: ["Desk", "unknown", "toString", 7] } }
+    expect(Token.personOf(encoded(realm), mapped)?.roles).toEqual(["risk", "compliance"])
+  })
+
+  it.each([
+    "",
+    "a.b",
+    "a.b.c",
+    encoded({}),
+    encoded({ sub: 7 }),
+    `${encoded({ sub: "x" })}`.replace("sub", "")
+  ])("names nobody where it is none: %s", (text) => {
+    expect(Token.personOf(text, plain)?.sub ?? null).toBeOneOf([null, "x"])
+    if (text !== encoded({ sub: "x" })) expect(Token.personOf(text, plain)).toBeNull()
+  })
+
+  it("gives no role for a scope that is a text", () => {
+    expect(Token.personOf(encoded({ sub: "a", roles: "operator approver" }), plain)?.roles).toEqual(
+      []
+    )
+  })
+})
+
+describe("an action", () => {
+  const action: Action.ActionRecord = {
+    actionKey: "ak_1",
+    kind: "policy.set",
+    state: "awaiting",
+    maker: "olga",
+    makerRole: "operator",
+    resource: { kind: "instrument", id: "elf", href: "/v1/instruments/elf" },
+    request: {},
+    madeAt: null,
+    required: 2,
+    signatures: [{ sub: "ada", role: "approver", at: "", figuresHash: null }],
+    figures: null,
+    figuresHash: null,
+    operationId: null,
+    rejectedBy: null,
+    rejectedAt: null,
+    reason: null,
+    expiresAt: null,
+    method: "POST",
+    path: "/"
+  }
+  const approver = (sub: string, ...more: ReadonlyArray<string>) => ({
+    sub,
+    roles: ["approver", ...more]
+  })
+  const cases = [
+    ["another approver", action, approver("abel"), true],
+    ["its maker", action, approver("olga"), false],
+    ["who has signed", action, approver("ada"), false],
+    ["an auditor", action, approver("abel", "auditor"), false],
+    ["no approver", action, { sub: "risk", roles: ["risk", "operator"] }, false],
+    ["an approver of what is over", { ...action, state: "approved" }, approver("abel"), false],
+    [
+      "an approver of what a later release calls otherwise",
+      { ...action, state: "x" },
+      approver("abel"),
+      false
+    ]
+  ] as const
+  it.each(cases)("may be signed, or not, by %s", (_, record, signer, may) => {
+    const leave = Action.maySign(record, signer)
+    expect(leave.may).toBe(may)
+    if (!leave.may) expect(leave.because.length).toBeGreaterThan(5)
+  })
+
+  it("is withdrawn by its maker alone, and rejected by whoever might sign", () => {
+    expect(Action.mayWithdraw(action, approver("olga")).may).toBe(true)
+    expect(Action.mayWithdraw(action, approver("abel")).may).toBe(false)
+    expect(Action.mayReject(action, approver("abel")).may).toBe(true)
+    expect(Action.mayReject(action, approver("olga")).may).toBe(false)
+  })
+
+  it("says who still signs", () => {
+    expect(Action.stillToSign(action)).toBe(
+      "One more approver, other than the maker and whoever has signed."
+    )
+    expect(Action.stillToSign({ ...action, signatures: [] })).toBe(
+      "2 more approvers, other than the maker."
+    )
+    expect(Action.stillToSign({ ...action, state: "approved" })).toBeNull()
+  })
+
+  it("has the hash of its figures that the engine signs", async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.dictionary(fc.string(), fc.string()), async (figures) => {
+        expect(Action.hashedText(figures)).toBe(EngineFigures.hashText(figures))
+      })
+    )
+    expect(await Action.hashOf({ units: "1.5" })).toMatch(/^[0-9a-f]{64}$/u)
+  })
+
+  it("names each member in which a repeated form differs, and none where it equals", () => {
+    const json = fc.jsonValue()
+    fc.assert(
+      fc.property(json, json, (left, right) => {
+        expect(Action.differing(left, structuredClone(left))).toEqual([])
+        const differs = JSON.stringify(left) !== JSON.stringify(right)
+        if (!differs) return
+        // Members in another order are the same members.
+        const sorted = (value: unknown): unknown =>
+          Array.isArray(value)
+            ? value.map(sorted)
+            : typeof value === "object" && value !== null
+              ? Object.fromEntries(
+                  Object.entries(value)
+                    .map(([name, one]) => [name, sorted(one)] as const)
+                    .toSorted(([a], [b]) => (a < b ? -1 : 1))
+                )
+              : Object.is(value, -0)
+                ? 0
+                : value
+        if (JSON.stringify(sorted(left)) !== JSON.stringify(sorted(right))) {
+          expect(Action.differing(sorted(left), sorted(right)).length).toBeGreaterThan(0)
+        }
+      })
+    )
+    expect(Action.differing({ a: { b: "1" }, c: [] }, { a: { b: "2" }, c: [] })).toEqual(["/a/b"])
+  })
+})
+
+/** Names of the members of a body, through references and parts. */
+const bodyMembers = (schema: unknown): ReadonlySet<string> => {
+  const { $ref, allOf, properties } = (schema ?? {}) as Readonly<Record<string, unknown>>
+  const parts = [
+    ...((allOf ?? []) as ReadonlyArray<unknown>),
+    ...(typeof $ref === "string" ? [document.components.schemas[$ref.split("/").at(-1) ?? ""]] : [])
+  ]
+  return new Set([
+    ...Object.keys((properties ?? {}) as object),
+    ...parts.flatMap((part) => [...bodyMembers(part)])
+  ])
+}
+
+describe("a form", () => {
+  const kinds = Object.keys(table.writes)
+  const fieldNames = (fields: ReadonlyArray<Field>): ReadonlyArray<string> =>
+    fields.map(({ name }) => name)
+
+  it.each(kinds)("of %s has a field for each member of its request", (kind) => {
+    const request = schemas.requests[kind]
+    expect(request).toBeDefined()
+    const fields =
+      request?.body === null || request === undefined
+        ? []
+        : fieldsOf(request.body, schemas.components)
+    expect([...fieldNames(fields)].toSorted()).toEqual([...bodyMembers(request?.body)].toSorted())
+    // A field that is drawn as raw JSON is an object of names that nobody lists.
+    const raw = fields.filter(({ kind: drawn }) => drawn.is === "json").map(({ name }) => name)
+    expect(raw.filter((name) => !["tolerances", "grace"].includes(name))).toEqual([])
+  })
+
+  it("leaves out what is empty, keeps every digit, and names what is missing or wrong", () => {
+    const fields: ReadonlyArray<Field> = [
+      {
+        name: "id",
+        isRequired: true,
+        mayBeNull: false,
+        description: null,
+        kind: { is: "text", pattern: "^[a-z]+$", longest: 5 }
+      },
+      {
+        name: "amount",
+        isRequired: false,
+        mayBeNull: true,
+        description: null,
+        kind: { is: "decimal" }
+      },
+      {
+        name: "count",
+        isRequired: false,
+        mayBeNull: false,
+        description: null,
+        kind: { is: "integer" }
+      },
+      {
+        name: "lines",
+        isRequired: false,
+        mayBeNull: false,
+        description: null,
+        kind: {
+          is: "list",
+          item: {
+            is: "group",
+            fields: [
+              {
+                name: "x",
+                isRequired: true,
+                mayBeNull: false,
+                description: null,
+                kind: { is: "decimal" }
+              }
+            ]
+          }
+        }
+      }
+    ]
+    const amount = "123456789012345678901234567890.0123456789"
+    expect(enteredOf(fields, { id: "abc", amount, count: "7" }).input).toEqual({
+      id: "abc",
+      amount,
+      count: 7n
+    })
+    expect([...enteredOf(fields, {}).faults.keys()]).toEqual(["/id"])
+    expect([
+      ...enteredOf(fields, { id: "ABC", amount: "1,5", count: "1.5" }).faults.keys()
+    ]).toEqual(["/id", "/amount", "/count"])
+    expect(enteredOf(fields, { id: "abcdef" }).faults.get("/id")).toContain("5 characters")
+    expect([...enteredOf(fields, { id: "a", lines: [{ x: "z" }] }).faults.keys()]).toEqual([
+      "/lines/0/x"
+    ])
+  })
+
+  it("finds the field of a fault that the service names", () => {
+    const faults = [
+      { pointer: "/body/lines/0/x", detail: "is wrong" },
+      { pointer: "/path/holderId", detail: "is none" }
+    ]
+    expect([...Problems.faultsByField(faults)]).toEqual([
+      ["/lines/0/x", "is wrong"],
+      ["/holderId", "is none"]
+    ])
+  })
+})

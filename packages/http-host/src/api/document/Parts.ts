@@ -161,9 +161,11 @@ const ownPartOf = (schema: Json | undefined): JsonObject | undefined => {
   return isObject(own) && isObject(own.properties) ? own : undefined
 }
 
-const hasAlike = (schema: JsonObject, other: JsonObject, member: string): boolean =>
-  textOf(objectOf(schema.properties)[member]) === textOf(objectOf(other.properties)[member]) &&
-  isNeeded(schema, member) === isNeeded(other, member)
+const hasAlike = (schema: JsonObject, other: JsonObject, member: string): boolean => {
+  const [own, others] = [objectOf(schema.properties)[member], objectOf(other.properties)[member]]
+  if (own === undefined || others === undefined) return false
+  return isNeeded(schema, member) === isNeeded(other, member) && textOf(own) === textOf(others)
+}
 
 const isNeeded = ({ required }: JsonObject, member: string): boolean =>
   isArray(required) && required.includes(member)
@@ -174,7 +176,9 @@ const without = (
 ): JsonObject => {
   const own = ownPartOf(schema)
   const members = Object.keys(objectOf(part.properties))
-  if (own === undefined || !members.every((member) => hasAlike(own, part, member))) return schema
+  const all = objectOf(own?.properties)
+  if (own === undefined || members.some((member) => all[member] === undefined)) return schema
+  if (!members.every((member) => hasAlike(own, part, member))) return schema
   const rest = Object.entries(objectOf(own.properties)).filter(
     ([member]) => !members.includes(member)
   )

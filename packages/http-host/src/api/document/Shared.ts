@@ -224,15 +224,17 @@ const partMin = 8
  * A schema with all members of another one, such as the detail of a row, is that one and its own
  * members.
  */
-export const extended = (schemas: JsonObject): JsonObject =>
-  Object.fromEntries(
+export const extended = (schemas: JsonObject): JsonObject => {
+  const parts = Object.entries(schemas)
+    .filter(([, part]) => sizeOf(part) >= partMin)
+    .toSorted(([, a], [, b]) => sizeOf(b) - sizeOf(a))
+  return Object.fromEntries(
     Object.entries(schemas).map(([name, schema]) => {
-      const [most] = Object.entries(schemas)
-        .filter(([other, part]) => other !== name && isPartOf(part, schema))
-        .toSorted(([, a], [, b]) => sizeOf(b) - sizeOf(a))
+      const most = parts.find(([other, part]) => other !== name && isPartOf(part, schema))
       return [name, most === undefined ? (schema ?? null) : extension(objectOf(schema), most)]
     })
   )
+}
 
 const sizeOf = (schema: Json | undefined): number =>
   Object.keys(objectOf(objectOf(schema).properties)).length
@@ -241,9 +243,10 @@ const isPartOf = (part: Json | undefined, schema: Json | undefined): boolean => 
   const [inner, outer] = [objectOf(part), objectOf(schema)]
   const [members, all] = [objectOf(inner.properties), objectOf(outer.properties)]
   const names = Object.keys(members)
-  if (names.length < partMin || names.length >= Object.keys(all).length) return false
+  if (names.length >= Object.keys(all).length) return false
   return names.every(
     (name) =>
+      all[name] !== undefined &&
       JSON.stringify(all[name]) === JSON.stringify(members[name]) &&
       isNeeded(outer, name) === isNeeded(inner, name)
   )

@@ -68,7 +68,8 @@ interface FourEyesCall {
  * Answers a caller that has used this key before; undefined where the key no longer binds. A key
  * derived from the body binds for a limited time, or for good where its action was rejected.
  */
-const usedBefore = Effect.fnUntraced(function* ({ call, keyed, now, operation }: FourEyesCall) {
+const usedBefore = Effect.fnUntraced(function* (submission: FourEyesCall) {
+  const { call, keyed, now, operation } = submission
   const settings = yield* Settings
   const target = yield* KeyedCall.earlier(keyed)
   if (target === undefined) return undefined
@@ -77,10 +78,37 @@ const usedBefore = Effect.fnUntraced(function* ({ call, keyed, now, operation }:
     keyed.isSent ||
     action.state === "rejected" ||
     (isWithin(action, now, settings) && (yield* lasts(operation, action)))
-  if (binds) {
-    return yield* ActionWrite.answerToRepeat(operation, action, { caller: call.caller, now })
+  if (!binds) return undefined
+  const { caller } = call
+  // A caller that signs under a key which it used before: it is answered as a signer only if it has
+  // signed, since its earlier call may have been refused, or its signature may be void.
+  if (action.maker !== caller.sub) {
+    return yield* signedAs(submission, action.actionKey, { isRepeat: true })
   }
-  return undefined
+  return Result.succeed(yield* ActionWrite.answerToRepeat(operation, action, { caller, now }))
+})
+
+/** Signs an action by a call on the route of its write, whose key is bound to it already. */
+const signedAs = Effect.fnUntraced(function* (
+  { call, now, operation, outside }: FourEyesCall,
+  actionKey: string,
+  { isRepeat }: { readonly isRepeat: boolean }
+) {
+  const records = yield* Records
+  const settings = yield* Settings
+  yield* records.lock(`action:${settings.tenantId}:${actionKey}`)
+  const action = yield* ActionWrite.approvalById(actionKey)
+  if (action.state !== "awaiting" && Approval.signedBy(action).includes(call.caller.sub)) {
+    return Result.succeed(
+      yield* ActionWrite.answerToRepeat(operation, action, { caller: call.caller, now })
+    )
+  }
+  return yield* SignWrite.sign(action, call, {
+    ...{ now, outside, isRepeat },
+    by: finishesInCall(operation) ? "call" : "worker",
+    route: operation.route,
+    figuresHashSeen: null
+  })
 })
 
 /** Checks that what an action's operation made is as it was made; true where it has not run. */
@@ -101,8 +129,6 @@ const asApprover = Effect.fnUntraced(function* (
   submission: FourEyesCall,
   awaiting: ReadonlyArray<Action>
 ) {
-  const records = yield* Records
-  const settings = yield* Settings
   const { call, fingerprint, keyed, now, operation } = submission
   const { caller } = call
   if (!caller.roles.includes("approver")) return undefined
@@ -116,13 +142,7 @@ const asApprover = Effect.fnUntraced(function* (
     // The key now belongs to the signer: another request under it is refused. The key is locked
     // before the action, as in `approve` and `reject`, so that there is no deadlock.
     const isRepeat = yield* KeyedCall.bindSignature(candidate.actionKey, keyed)
-    yield* records.lock(`action:${settings.tenantId}:${candidate.actionKey}`)
-    return yield* SignWrite.sign(yield* ActionWrite.approvalById(candidate.actionKey), call, {
-      ...{ now, outside: submission.outside, isRepeat },
-      by: finishesInCall(operation) ? "call" : "worker",
-      route: operation.route,
-      figuresHashSeen: null
-    })
+    return yield* signedAs(submission, candidate.actionKey, { isRepeat })
   }
   const [ran] = yield* matching({ fingerprint, state: "approved" }, (action) =>
     Approval.signedBy(action).includes(caller.sub)
@@ -175,7 +195,7 @@ export const run = Effect.fnUntraced(function* (submission: FourEyesCall) {
   const { call, fingerprint, keyed, role } = submission
   yield* records.lock(`write:${settings.tenantId}:${fingerprint}`)
   const before = yield* usedBefore(submission)
-  if (before !== undefined) return Result.succeed(before)
+  if (before !== undefined) return before
   const awaiting = yield* matching({ fingerprint, state: "awaiting" }, () => Effect.succeed(true))
   // The caller made an action with this request, under another key, that still awaits.
   const own = awaiting.find((action) => action.maker === call.caller.sub)

@@ -91,4 +91,13 @@ export const capped = Operation.define("reserve.close", {
   })
 })
 
+/** Needs one approver, and names by If-Match the count that it replaces. */
+export const replacing = Operation.define("policy.set", {
+  ...declared,
+  route: "POST /v1/counters/{counterId}:replace",
+  approvers: 1,
+  ifMatch: "replaces",
+  input: Schema.Struct({ ...Input.fields, replaces: Schema.optionalKey(Schema.String) })
+})
+
 export const toys: ReadonlyArray<Operation.Operation> = [single, double, triple]

@@ -36,7 +36,12 @@ const identity = () => ({ requestId: `req-${++requests}`, traceId: null, keyId: 
 export const call = (
   operation: Operation.Operation,
   caller: Caller.Caller,
-  options: { readonly by?: string; readonly key?: string | null; readonly id?: string } = {}
+  options: {
+    readonly by?: string
+    readonly key?: string | null
+    readonly id?: string
+    readonly ifMatch?: string
+  } = {}
 ) =>
   Effect.flatMap(FourEyes, (door) => {
     const id = options.id ?? "c1"
@@ -45,6 +50,7 @@ export const call = (
       caller,
       identity: identity(),
       key: options.key ?? null,
+      ifMatch: options.ifMatch ?? null,
       path: route.replace("{counterId}", id),
       query: "",
       body: Result.getOrThrow(PlainJson.parse(`{"by":${options.by ?? "1"}}`)),
@@ -424,6 +430,50 @@ describe("a four-eyes write", () => {
       yield* settle
       assert.strictEqual(yield* count(), 1)
     }).pipe(engine())
+  )
+})
+
+describe("the same body with another If-Match", () => {
+  const replacing = { operations: [Toys.replacing] }
+
+  it.effect("is another write of its maker, under another key and without one", () =>
+    Effect.gen(function* () {
+      for (const sent of [true, false]) {
+        const id = sent ? "keyed" : "keyless"
+        const make = (ifMatch: string, key: string) =>
+          call(Toys.replacing, maker, { id, ifMatch, key: sent ? key : null })
+        const first = yield* make("1", "k1")
+        const second = yield* make("2", "k2")
+        assert.deepStrictEqual([id, first.status, second.status], [id, 202, 202])
+        assert.notStrictEqual(keyOf(first), keyOf(second))
+        const again = yield* make("2", "k3")
+        assert.deepStrictEqual([again.status, keyOf(again)], [200, keyOf(second)])
+      }
+    }).pipe(Effect.provide(world(replacing)))
+  )
+
+  it.effect("is signed by no approver that replaces another version, or names none", () =>
+    Effect.gen(function* () {
+      const made = yield* call(Toys.replacing, maker, { ifMatch: "1" })
+      for (const ifMatch of ["2", undefined]) {
+        const other = call(Toys.replacing, ann, ifMatch === undefined ? {} : { ifMatch })
+        assert.strictEqual(yield* slug(other), "permission-denied")
+      }
+      const signed = yield* call(Toys.replacing, ann, { ifMatch: "1" })
+      assert.strictEqual(signed.status, 202)
+      assert.strictEqual(field(signed, "actionKey"), keyOf(made))
+    }).pipe(Effect.provide(world(replacing)))
+  )
+
+  it.effect("is not refused because an action that replaced another version was rejected", () =>
+    Effect.gen(function* () {
+      const made = yield* call(Toys.replacing, maker, { ifMatch: "1" })
+      yield* reject(keyOf(made), ann)
+      const again = { ifMatch: "1" }
+      assert.strictEqual(yield* slug(call(Toys.replacing, maker, again)), "approval-rejected")
+      assert.strictEqual(yield* slug(call(Toys.replacing, ann, again)), "approval-rejected")
+      assert.strictEqual((yield* call(Toys.replacing, maker, { ifMatch: "2" })).status, 202)
+    }).pipe(Effect.provide(world(replacing)))
   )
 })
 

@@ -4,6 +4,7 @@ import { Settings } from "../engine/Settings.ts"
 import type * as Instant from "../kernel/Instant.ts"
 import { refused, type Unavailable } from "../kernel/Refusal.ts"
 import { Ids } from "../ports/Ids.ts"
+import { isMembers } from "../records/EventDeclaration.ts"
 import { Records, type Stored } from "../records/Records.ts"
 import type { Role } from "../vocabulary/Role.ts"
 import * as ActionWrite from "./ActionWrite.ts"
@@ -78,7 +79,7 @@ const usedBefore = Effect.fnUntraced(function* (submission: FourEyesCall) {
     keyed.isSent ||
     action.state === "rejected" ||
     (isWithin(action, now, settings) && (yield* lasts(operation, action)))
-  if (!binds) return undefined
+  if (!binds || (!keyed.isSent && !namesSame(submission, action))) return undefined
   const { caller } = call
   // A caller that signs under a key which it used before: it is answered as a signer only if it has
   // signed, since its earlier call may have been refused, or its signature may be void.
@@ -87,6 +88,17 @@ const usedBefore = Effect.fnUntraced(function* (submission: FourEyesCall) {
   }
   return Result.succeed(yield* ActionWrite.answerToRepeat(operation, action, { caller, now }))
 })
+
+/**
+ * Checks whether a call names the version that it replaces, by its If-Match, as an action of the same body
+ * does: one that replaces another version is another write.
+ */
+const namesSame = (
+  { call, operation: { ifMatch } }: Pick<FourEyesCall, "call" | "operation">,
+  { request }: Pick<Action, "request">
+): boolean =>
+  ifMatch === undefined ||
+  (isMembers(request) ? (request[ifMatch] ?? null) : null) === (call.ifMatch ?? null)
 
 /** Signs an action by a call on the route of its write, whose key is bound to it already. */
 const signedAs = Effect.fnUntraced(function* (
@@ -145,7 +157,7 @@ const asApprover = Effect.fnUntraced(function* (
     return yield* signedAs(submission, candidate.actionKey, { isRepeat })
   }
   const [ran] = yield* matching({ fingerprint, state: "approved" }, (action) =>
-    Approval.signedBy(action).includes(caller.sub)
+    Approval.signedBy(action).includes(caller.sub) && namesSame(submission, action)
       ? isNamed(submission, action)
       : Effect.succeed(false)
   )
@@ -178,7 +190,9 @@ const mayNotMake = Effect.fnUntraced(function* (
   const { fingerprint } = submission
   const recovery = toApprove(submission, awaiting)
   const details = recovery === null ? {} : { recovery }
-  const [rejected] = yield* matching({ fingerprint, state: "rejected" }, () => Effect.succeed(true))
+  const [rejected] = yield* matching({ fingerprint, state: "rejected" }, (action) =>
+    Effect.succeed(namesSame(submission, action))
+  )
   if (rejected !== undefined) return yield* Effect.fail(refused("approval-rejected", details))
   const detail = "None of the caller's roles makes this write."
   return yield* Effect.fail(refused("permission-denied", { detail, ...details }))
@@ -196,7 +210,9 @@ export const run = Effect.fnUntraced(function* (submission: FourEyesCall) {
   yield* records.lock(`write:${settings.tenantId}:${fingerprint}`)
   const before = yield* usedBefore(submission)
   if (before !== undefined) return before
-  const awaiting = yield* matching({ fingerprint, state: "awaiting" }, () => Effect.succeed(true))
+  const awaiting = yield* matching({ fingerprint, state: "awaiting" }, (action) =>
+    Effect.succeed(namesSame(submission, action))
+  )
   // The caller made an action with this request, under another key, that still awaits.
   const own = awaiting.find((action) => action.maker === call.caller.sub)
   if (own !== undefined) {

@@ -5,7 +5,16 @@
 import { globSync, readFileSync } from "node:fs"
 import { dirname, join, normalize } from "node:path"
 import { describe, expect, it } from "vitest"
+import {
+  type Document,
+  schemasOf,
+  tableOf
+} from "../../packages/http-host/scripts/console-interface.ts"
 import { importsOf, root } from "./sources.ts"
+
+const document: Document = JSON.parse(
+  readFileSync(new URL("../../packages/http-host/openapi.json", import.meta.url), "utf8")
+)
 
 const folder = "packages/http-host/console/src"
 
@@ -78,6 +87,18 @@ describe("the sources of the console", () => {
       .filter(({ text }) => floats.test(withoutComments(text)))
       .map(({ path }) => path)
     expect(breaches).toEqual([])
+  })
+
+  it("have the table of the interface and the schema of each request, which the build reads off openapi.json", () => {
+    const { reads, writes } = tableOf(document)
+    expect(Object.keys(reads).length).toBeGreaterThan(60)
+    const { components, requests } = schemasOf(document)
+    expect(Object.keys(requests).toSorted()).toEqual(Object.keys(writes).toSorted())
+    const named = [...JSON.stringify({ components, requests }).matchAll(/"\$ref":"([^"]+)"/gu)]
+    const lost = named
+      .map(([, reference = ""]) => reference.replace("#/components/schemas/", ""))
+      .filter((name) => !Object.hasOwn(components, name))
+    expect(lost).toEqual([])
   })
 
   it("bind the cache of reads in one file", () => {

@@ -13,14 +13,16 @@ interface Parameter {
   readonly schema: Json
 }
 
+interface RequestBody {
+  readonly content: Readonly<Record<string, { readonly schema: Json }>>
+}
+
 interface Operation {
   readonly operationId: string
   readonly summary: string
   readonly description: string
   readonly parameters?: ReadonlyArray<Json>
-  readonly requestBody?: {
-    readonly content: Readonly<Record<string, { readonly schema: Json }>>
-  }
+  readonly requestBody?: RequestBody | { readonly $ref: string }
   readonly "x-roles"?: ReadonlyArray<string>
   readonly "x-approvers"?: number
   readonly "x-order"?: string
@@ -31,6 +33,7 @@ export interface Document {
   readonly components: {
     readonly schemas: Readonly<Record<string, Json>>
     readonly parameters: Readonly<Record<string, Parameter>>
+    readonly requestBodies?: Readonly<Record<string, RequestBody>>
   }
 }
 
@@ -169,6 +172,17 @@ const referencesIn = (value: unknown): ReadonlyArray<string> =>
             : referencesIn(member)
         )
 
+/** Schema of a request's body as JSON; null: it takes none. */
+const bodyOf = ({ components }: Document, { requestBody }: Operation): Json | null => {
+  if (requestBody === undefined) return null
+  const body =
+    "$ref" in requestBody
+      ? components.requestBodies?.[requestBody.$ref.split("/").at(-1) ?? ""]
+      : requestBody
+  if (body === undefined) throw new Error("openapi.json names a body that it does not have")
+  return body.content["application/json"]?.schema ?? null
+}
+
 export const schemasOf = (document: Document): RequestSchemas => {
   const requests = Object.fromEntries(
     operationsOf(document)
@@ -182,7 +196,7 @@ export const schemasOf = (document: Document): RequestSchemas => {
               .filter((parameter) => parameter.in === "path")
               .map(({ name, schema }) => [name, schema])
           ),
-          body: operation.requestBody?.content["application/json"]?.schema ?? null
+          body: bodyOf(document, operation)
         }
       ])
   )

@@ -104,7 +104,12 @@ const entry: fc.Arbitrary<Audit.Entry> = fc
     )
   })
   .map((members) => Audit.entry(members))
-const key = { keyId: "au-1", seed, notBefore: start, notAfter: null }
+const key = {
+  keyId: "au-1",
+  seed,
+  notBefore: Instant.of("1970-01-01T00:00:00Z"),
+  notAfter: null
+}
 const sign: Audit.Late = (head) =>
   Checkpoint.entryOf(Checkpoint.sign(crypto, { tenantId, size: head.seq, head: head.hash }, key))
 
@@ -644,7 +649,73 @@ describe("checkpoints", () => {
     expect(by("2026-04-01T00:00:00Z")).toBe("next")
     expect(by("2026-07-01T00:00:00Z")).toBe("next")
     expect(Checkpoint.keyAt([], start)).toBeUndefined()
+    // A key that begins later signs nothing, also where every other has ended.
+    const future = { ...key, keyId: "future", notBefore: Instant.of("2027-01-01T00:00:00Z") }
+    expect(Checkpoint.keyAt([old, future, next], Instant.of("2026-07-01T00:00:00Z"))?.keyId).toBe(
+      "next"
+    )
+    expect(Checkpoint.keyAt([old, future, next], Instant.of("2027-01-01T00:00:00Z"))?.keyId).toBe(
+      "future"
+    )
+    expect(Checkpoint.keyAt([future], laterInstant)).toBeUndefined()
   })
+
+  it("signs nothing with a key that begins later, until it has begun", () =>
+    inWorld(
+      Effect.gen(function* () {
+        const sign = AuditRunner.checkpoint({ newRecords: 1 })
+        yield* some(3)
+        yield* sign
+        expect(yield* rows).toHaveLength(3)
+        yield* TestClock.setTime(Date.parse("2027-01-01T00:00:00Z"))
+        yield* sign
+        expect((yield* rows).map(({ action }) => action).slice(3)).toEqual(["audit.checkpoint"])
+      }),
+      { auditKeys: [{ ...key, notBefore: Instant.of("2027-01-01T00:00:00Z") }] }
+    ))
+
+  it.each([{ options: {} }, { options: { fromSeq: 1 } }, { options: { fromSeq: 7 } }])(
+    "a log that is pruned between two pages of its verification is in order: %j",
+    ({ options }) =>
+      inWorld(
+        Effect.gen(function* () {
+          yield* some(1_500)
+          yield* AuditRunner.checkpoint({ newRecords: 1 })
+          yield* TestClock.adjust("40 days")
+          yield* some(1)
+          const feed = yield* Feed
+          const records = yield* Records
+          const verified = (readAudit: (typeof feed)["readAudit"]) =>
+            AuditRunner.verifyLog({ anchors: [], ...options }).pipe(
+              Effect.provideService(Feed, { ...feed, readAudit })
+            )
+          // Deleted in the database itself: the log begins with a record that is no checkpoint.
+          const cut = yield* verified((query) =>
+            (query.after ?? 0) < 1_000
+              ? feed.readAudit(query)
+              : Effect.map(feed.readAudit({ ...query, after: 1_200 }), (page) => ({
+                  ...page,
+                  prunedTo: 1_200
+                }))
+          )
+          expect(cut.fault).toMatchObject({ seq: 1_201 })
+          let pages = 0
+          const pruned = yield* verified((query) =>
+            Effect.tap(feed.readAudit(query), () =>
+              ++pages === 1
+                ? AuditRunner.prune.pipe(
+                    Effect.provideService(Feed, feed),
+                    Effect.provideService(Records, records),
+                    Effect.orDie
+                  )
+                : Effect.void
+            )
+          )
+          expect(pruned).toMatchObject({ fault: null, first: 1_501, begins: "as pruned" })
+        }),
+        { auditKeys: [key], auditLogKept: { years: 0, months: 0, days: 30, time: 0n } } as never
+      )
+  )
 
   it("a pruned log has lost what was due alone, keeps its checkpoint, and is verified as pruned", () =>
     inWorld(

@@ -9,6 +9,7 @@ import * as NodeCrypto from "@bursar/storage-adapters/node"
 import { Effect } from "effect"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
+import { signingAt } from "#core/engine/Keys.ts"
 import * as Rules from "#core/records/webhook/DeliveryRules.ts"
 import * as Secrets from "#core/writes/Secrets.ts"
 import { contractSecret, contractSecretText } from "./webhooks.ts"
@@ -107,14 +108,23 @@ describe("which keys sign", () => {
     ["2026-01-01T00:00:00Z", ["old", "new"]],
     ["2026-02-01T00:00:00Z", ["new"]]
   ])("at %s: %s", (at, expected) => {
-    expect(Rules.signing(keys, Instant.of(at)).map(({ keyId }) => keyId)).toEqual(expected)
+    expect(signingAt(keys, Instant.of(at)).map(({ keyId }) => keyId)).toEqual(expected)
   })
 
   it("a delivery is signed even when every key has run out: by the one that began last", () => {
     const out = [key("a", "2024-01-01T00:00:00Z", "2025-01-01T00:00:00Z"), ...keys.slice(0, 1)]
     const at = Instant.of("2030-01-01T00:00:00Z")
-    expect(Rules.signing(out, at).map(({ keyId }) => keyId)).toEqual(["old"])
-    expect(Rules.signing([], at)).toEqual([])
+    expect(signingAt(out, at).map(({ keyId }) => keyId)).toEqual(["old"])
+    expect(signingAt([], at)).toEqual([])
+  })
+
+  it("a key that begins later signs nothing, also where every other has ended", () => {
+    const future = key("future", "2031-01-01T00:00:00Z")
+    const signingIds = (all: typeof keys, at: string) =>
+      signingAt(all, Instant.of(at)).map(({ keyId }) => keyId)
+    expect(signingIds([future, ...keys.slice(0, 1)], "2030-01-01T00:00:00Z")).toEqual(["old"])
+    expect(signingIds([future], "2030-01-01T00:00:00Z")).toEqual([])
+    expect(signingIds([future, ...keys.slice(0, 1)], "2031-01-01T00:00:00Z")).toEqual(["future"])
   })
 })
 

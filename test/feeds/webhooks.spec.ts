@@ -5,6 +5,7 @@ import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Logger, Result } from "effect"
 import { TestClock } from "effect/testing"
 import { getWebhook, listWebhooks } from "#core/feeds/webhook/WebhookQueries.ts"
+import * as Instant from "#core/kernel/Instant.ts"
 import { isRefused } from "#core/kernel/Refusal.ts"
 import { activeMax, webhooks } from "#core/records/webhook/Webhook.ts"
 import { approvals } from "#core/writes/Approval.ts"
@@ -556,6 +557,24 @@ describe("a secret", () => {
         expect(same.status).toBe(200)
       }).pipe(Effect.provide(W.posting(new W.Receivers())))
   )
+
+  it.effect("waits, without an attempt that counts, while no signing key is valid yet", () => {
+    const receivers = new W.Receivers()
+    return Effect.gen(function* () {
+      const ports = yield* Layer.build(W.ports(receivers))
+      const now = yield* Instant.now
+      const notBefore = Instant.fromEpochMillis(Instant.toEpochMillis(now) + 90_000)
+      const webhookKeys = W.settings.webhookKeys.map((key) => ({ ...key, notBefore }))
+      const later = W.engineOver(ports, { webhookKeys })
+      yield* W.register(bodyOf("wh-1")).pipe(Effect.provide(W.engineOver(ports, {})))
+      yield* Effect.gen(function* () {
+        yield* Effect.andThen(W.happen("early"), W.settle)
+        expect(receivers.postsTo("wh-1")).toHaveLength(0)
+        yield* W.pass(120_000)
+        expect(receivers.postsTo("wh-1")[0]?.headers["x-webhook-attempt"]).toBe("1")
+      }).pipe(Effect.provide(later))
+    }).pipe(Effect.scoped)
+  })
 
   it.effect(
     "that was sealed under an older key still opens; under one that is gone nothing is posted",

@@ -46,7 +46,8 @@ const offer = Effect.gen(function* () {
 
 /**
  * Signs the log where at least so many records came since its last checkpoint, and offers the last
- * checkpoint to the AuditAnchor port. A deployment without audit keys signs nothing.
+ * checkpoint to the AuditAnchor port. A deployment without audit keys signs nothing, and one whose keys
+ * all begin later signs nothing until then, which the log says.
  */
 export const checkpoint = Effect.fnUntraced(function* ({
   newRecords
@@ -57,19 +58,26 @@ export const checkpoint = Effect.fnUntraced(function* ({
   const records = yield* Records
   const crypto = yield* Crypto
   const { auditKeys, tenantId } = yield* Settings
+  if (auditKeys.length === 0) return
   const key = Checkpoint.keyAt(auditKeys, yield* Instant.now)
-  if (key === undefined) return
   const isDue = (head: { readonly seq: number; readonly checkpoint: number }) =>
     head.seq - head.checkpoint >= Math.max(1, newRecords)
   // Reads the head first, so that a log that did not grow takes no lock.
   const { audit } = yield* orUnavailable(feed.head)
-  const entry: Audit.Late = (head) =>
-    isDue(head)
-      ? Checkpoint.entryOf(
-          Checkpoint.sign(crypto, { tenantId, size: head.seq, head: head.hash }, key)
-        )
-      : null
-  if (isDue(audit)) yield* records.transact(records.audit([entry]))
+  if (isDue(audit) && key === undefined) {
+    yield* Effect.logError(
+      "the audit log is not signed: no key of the audit log is valid yet, each begins later (notBefore)"
+    )
+  }
+  if (isDue(audit) && key !== undefined) {
+    const entry: Audit.Late = (head) =>
+      isDue(head)
+        ? Checkpoint.entryOf(
+            Checkpoint.sign(crypto, { tenantId, size: head.seq, head: head.hash }, key)
+          )
+        : null
+    yield* records.transact(records.audit([entry]))
+  }
   yield* offer
 })
 
@@ -159,7 +167,8 @@ export const publicKeysOf = (
 /**
  * Checks the log of this store from its first record, or from a number on, against checkpoints kept
  * elsewhere (`bursar audit verify`, docs/contract/audit-log.md#verifying). Records that come
- * meanwhile are checked as well.
+ * meanwhile are checked as well. Where the log is pruned meanwhile past the records that were checked,
+ * the check begins again at its new start, which must be a checkpoint that the log says it was pruned to.
  */
 export const verifyLog = Effect.fnUntraced(function* ({
   fromSeq,
@@ -171,7 +180,7 @@ export const verifyLog = Effect.fnUntraced(function* ({
   const feed = yield* Feed
   const crypto = yield* Crypto
   const { auditKeys, tenantId } = yield* Settings
-  const trust: AuditVerify.Trust = {
+  let trust: AuditVerify.Trust = {
     tenantId,
     crypto,
     publicKeys: publicKeysOf(crypto, auditKeys),
@@ -182,9 +191,14 @@ export const verifyLog = Effect.fnUntraced(function* ({
   const { audit: head } = yield* orUnavailable(feed.head)
   let at = AuditVerify.start
   for (let after = (fromSeq ?? 1) - 1; at.fault === null; ) {
-    const { records } = yield* orUnavailable(
+    const { prunedTo, records } = yield* orUnavailable(
       feed.readAudit({ order: "asc", after, limit: readAtOnce })
     )
+    if (at.last !== null && prunedTo > at.last.seq) {
+      // Pruned past this place meanwhile: the log is judged by its new start, as one pruned before.
+      at = AuditVerify.start
+      trust = { ...trust, from: "start" }
+    }
     const last = records.at(-1)
     if (last === undefined) break
     for (const record of records) at = AuditVerify.step(trust, at, record)

@@ -2,7 +2,7 @@
  * Checkpoint: signed size and last hash of the audit log, which an outsider keeps to detect a
  * rewritten log.
  */
-import type { SigningKey } from "../engine/Keys.ts"
+import { newestOf, type SigningKey, signingAt } from "../engine/Keys.ts"
 import * as Base64 from "../kernel/Base64.ts"
 import type * as Instant from "../kernel/Instant.ts"
 import type { Anchor } from "../ports/Anchor.ts"
@@ -20,21 +20,11 @@ export const signedText = ({
 }: Pick<Anchor, "tenantId" | "size" | "head">): string =>
   `bursar-audit-checkpoint-v1\n${tenantId}\n${size}\n${head}`
 
-/**
- * The key that signs at an instant: of the valid keys the latest; where none is valid any more the
- * last of all, since a log without new checkpoints is worse than an old key.
- */
+/** The key that signs at an instant: of those that sign, the one that began last; undefined: none. */
 export const keyAt = (
   keys: ReadonlyArray<SigningKey>,
   at: Instant.Instant
-): SigningKey | undefined => {
-  const newest = (candidates: ReadonlyArray<SigningKey>) =>
-    candidates.toSorted((a, b) => (a.notBefore < b.notBefore ? 1 : -1))[0]
-  const held = keys.filter(
-    ({ notBefore, notAfter }) => notBefore <= at && (notAfter === null || at < notAfter)
-  )
-  return newest(held) ?? newest(keys)
-}
+): SigningKey | undefined => newestOf(signingAt(keys, at))
 
 /**
  * Signs the head of the audit log, so that a later reader can tell that nothing before it was

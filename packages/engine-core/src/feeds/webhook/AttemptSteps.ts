@@ -1,5 +1,6 @@
 /** Attempts of webhook deliveries, by the dispatcher and by the test of a webhook: made, then recorded. */
 import { Duration, Effect, Metric, Option } from "effect"
+import { type SigningKey, signingAt } from "../../engine/Keys.ts"
 import * as Metrics from "../../engine/Metrics.ts"
 import { Settings } from "../../engine/Settings.ts"
 import * as Instant from "../../kernel/Instant.ts"
@@ -41,7 +42,7 @@ export const attempt = Effect.fnUntraced(function* ({
     timestamp,
     body,
     secrets: yield* secretsOf(webhook),
-    keys: DeliveryRules.signing(settings.webhookKeys, began)
+    keys: signingKeys(settings.webhookKeys, began)
   })
   const headers = DeliveryRules.headers({
     id,
@@ -95,6 +96,18 @@ export const note = Effect.fnUntraced(function* (
   }
   return again
 })
+
+/**
+ * Selects the keys that sign. A deployment without keys signs by secrets alone; where it has keys and
+ * none has begun, the delivery is not attempted and waits, as one whose secret cannot be read.
+ */
+const signingKeys = (keys: ReadonlyArray<SigningKey>, at: Instant.Instant) => {
+  const signing = signingAt(keys, at)
+  if (signing.length === 0 && keys.length > 0) {
+    throw new Error("no key of webhooks is valid yet: each begins later (notBefore)")
+  }
+  return signing
+}
 
 /** Loads the secrets that sign deliveries to a webhook. */
 const secretsOf = Effect.fnUntraced(function* (webhook: Webhook) {

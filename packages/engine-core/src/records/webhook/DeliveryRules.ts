@@ -121,25 +121,6 @@ export const deliveriesOf = (
   })
 }
 
-/**
- * The keys that sign at an instant: all that are valid, so that receivers rotate keys in their own
- * time. Where none is valid any more, the latest signs: a delivery is always signed.
- */
-export const signing = (
-  keys: ReadonlyArray<SigningKey>,
-  at: Instant.Instant
-): ReadonlyArray<SigningKey> => {
-  const held = keys.filter(
-    ({ notBefore, notAfter }) => notBefore <= at && (notAfter === null || at < notAfter)
-  )
-  if (held.length > 0) return held
-  const newest = keys.reduce<SigningKey | undefined>(
-    (last, key) => (last === undefined || key.notBefore > last.notBefore ? key : last),
-    undefined
-  )
-  return newest === undefined ? [] : [newest]
-}
-
 interface SignedDelivery {
   readonly id: string
   /** Whole seconds since the epoch. */

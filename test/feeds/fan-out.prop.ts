@@ -132,13 +132,21 @@ describe("an event of the ledger", () => {
 
   it.each(Object.keys(Vocabulary.journalEvents))("%s is posted to nobody", (type) => {
     expect(
-      deliveriesOf(row(type, "journal"), everything, { operationOf: () => "", trace: null })
+      deliveriesOf(row(type, "journal"), everything, {
+        operationOf: () => "",
+        restores: [],
+        trace: null
+      })
     ).toEqual([])
   })
 
   it.each(Object.keys(Vocabulary.controlEvents))("%s, an act of the engine, is", (type) => {
     expect(
-      deliveriesOf(row(type, "control"), everything, { operationOf: () => "", trace: null })
+      deliveriesOf(row(type, "control"), everything, {
+        operationOf: () => "",
+        restores: [],
+        trace: null
+      })
     ).toHaveLength(1)
   })
 })

@@ -312,6 +312,7 @@ const opened = (
               deliveryId: `${state}-${at}-${index}`,
               webhookId: "wh",
               seq: index + 1,
+              restoredAt: null,
               type: "operation.succeeded",
               trace: null,
               state,
@@ -533,10 +534,28 @@ describe("what the ledger has forgotten", () => {
               dedup: { _tag: "Since", offset }
             })
           )
+        const queries = yield* EventQueries.EventQueries
+        const pageOf = (params: EventQueries.EventParams, after?: string) =>
+          queries.page({
+            caller: Calls.person("olga", "operator"),
+            params,
+            limit: 9,
+            ...(after === undefined ? {} : { after })
+          })
+        /** Filters of readers that are before the journal event of the first note. */
+        const filters = [
+          {},
+          { kind: ["journal"] },
+          { kind: ["control"] },
+          { type: ["operation.succeeded"] },
+          { order: "desc" }
+        ] as const satisfies ReadonlyArray<EventQueries.EventParams>
+        const behind = yield* Effect.forEach(filters, (params) => pageOf(params))
         yield* make("a")
         yield* Calls.catchUp
         const log = yield* ProjectionLog
         const middle = (yield* log.head).offset
+        const past = yield* pageOf({})
         yield* make("b")
         yield* Calls.catchUp
         yield* turns
@@ -548,6 +567,16 @@ describe("what the ledger has forgotten", () => {
         yield* retain
         expect((yield* log.head).horizonOffset).toBe(middle)
         expect((yield* events("journal")).map(({ instrumentId }) => instrumentId)).toEqual(["b"])
+        // A forward reader that had not reached what was deleted is told, where its filters select it.
+        const answers = yield* Effect.forEach(filters, (params, index) =>
+          Effect.match(pageOf(params, behind[index]?.next), {
+            onFailure: ({ slug }) => slug,
+            onSuccess: () => "read"
+          })
+        )
+        expect(answers).toEqual(["cursor-expired", "cursor-expired", "read", "read", "read"])
+        expect((yield* pageOf({}, past.next)).value[0]?.instrumentId).toBe("b")
+        expect((yield* pageOf({}, (yield* pageOf({})).next)).value).toEqual([])
         // Records that are still in force are kept, however old.
         const records = yield* Records
         const left = yield* records.list(Notes.notes, { limit: 10 })

@@ -35,7 +35,10 @@ const signalling = Effect.gen(function* () {
           source: null
         })),
         scanned: payloads.length,
-        prunedTo: 0
+        prunedTo: 0,
+        journalPrunedTo: 0,
+        end: payloads.length,
+        restores: []
       })),
     wakes: Stream.fromQueue(wakes)
   }

@@ -37,7 +37,7 @@ const key = (keyId: string, from: string, to: string | null = null) => ({
 describe("the vector of the contract", () => {
   it("is what a delivery of it is signed with", () => {
     expect(Rules.secretOf(contractSecretText)).toEqual(contractSecret)
-    expect(Rules.eventId("venue-1", 7)).toBe(id)
+    expect(Rules.eventId("venue-1", { seq: 7, restoredAt: null })).toBe(id)
     const message = {
       id,
       timestamp,
@@ -95,6 +95,22 @@ describe("the vector of the contract", () => {
     } finally {
       rmSync(folder, { recursive: true })
     }
+  })
+})
+
+describe("the id of an event", () => {
+  const restores = [
+    { seq: 7, auditSeq: 9, at: "2026-01-02T00:00:00.000000000Z" },
+    { seq: 9, auditSeq: 12, at: "2026-01-03T00:00:00.000001000Z" }
+  ]
+  it.each([
+    [7, "evt_venue-1_7"],
+    [8, "evt_venue-1_8_1767312000000000"],
+    [9, "evt_venue-1_9_1767312000000000"],
+    [10, "evt_venue-1_10_1767398400000001"]
+  ])("with the number %i is of its own history: %s", (seq, expected) => {
+    const restoredAt = Rules.restoredAtOf(restores, seq)
+    expect(Rules.eventId("venue-1", { seq, restoredAt })).toBe(expected)
   })
 })
 

@@ -1,5 +1,13 @@
 /** Webhooks from their registration to their removal, and what each is posted in between. */
-import { Catalogue, EventQueries, Queries, Records, replay, Workers } from "@bursar/engine-core"
+import {
+  Catalogue,
+  EventQueries,
+  noteRestore,
+  Queries,
+  Records,
+  replay,
+  Workers
+} from "@bursar/engine-core"
 import { Documents, FactLog, Feed } from "@bursar/engine-core/ports"
 import { describe, expect, it } from "@effect/vitest"
 import { Effect, Fiber, Layer, Logger, Result } from "effect"
@@ -480,6 +488,27 @@ describe("a replay", () => {
         first.slice(1)
       )
       expect(yield* slug(replay({ webhookId: "nobody", fromSeq: 1, toSeq: 2 }))).toBe("not-found")
+      // Restored from a copy: the numbers are used anew, the ids are not, and what the copy has keeps its.
+      const { eventSeq } = yield* noteRestore
+      const { at } = yield* Effect.flatMap(Feed, ({ head }) =>
+        Effect.map(head, ({ restores }) => restores[0] ?? { at: "" })
+      )
+      yield* W.happen("four")
+      yield* replay({ webhookId: "wh-1", fromSeq, toSeq })
+      yield* W.settle
+      const ids = receivers
+        .postsTo("wh-1")
+        .slice(5)
+        .map(({ headers }) => headers["webhook-id"])
+      const suffix = Instant.toEpochMicros(Instant.of(at))
+      expect(ids.toSorted()).toEqual(
+        [`evt_venue-1_${eventSeq + 1}_${suffix}`, ...first.slice(1).map(([id]) => id)].toSorted()
+      )
+      const feed = yield* Feed
+      const hold = { holderIds: [], instrumentIds: [] }
+      yield* feed.prune({ before: "9999", hold, limit: fromSeq })
+      const range = { webhookId: "wh-1", fromSeq: 1, toSeq }
+      expect(yield* slug(replay(range))).toBe("cursor-expired")
     }).pipe(Effect.provide(W.posting(receivers)))
   })
 })

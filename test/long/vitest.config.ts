@@ -45,6 +45,7 @@ export default defineConfig({
       "test/projection/lots.prop.ts",
       "test/writes/runner.prop.ts",
       "test/http/security/24-holder-cap.test.ts",
+      "test/feeds/histories.prop.ts",
       "test/feeds/retention.spec.ts",
       "test/feeds/notices.prop.ts",
       "test/feeds/feed.prop.ts",

@@ -144,6 +144,13 @@ describe("a venue on its embedded database", () => {
       // with its operation, its events and its audit record, which the restore has verified.
       const written = new Set(answered)
       expect([...found].filter((id) => id.startsWith("h-") && !written.has(id))).toEqual([])
+      // Readers of what was written after the backup are told, since the restore is noted.
+      const noted = await fetch(`${again.at.api}/v1/audit-log?action=venue.restore`, {
+        headers: { authorization: `Bearer ${operator}` }
+      })
+      expect(
+        ((await noted.json()) as { readonly value: ReadonlyArray<unknown> }).value
+      ).toHaveLength(1)
     } finally {
       await stopped(again)
     }

@@ -282,6 +282,8 @@ describe("the row of an event", () => {
     ledgerEpoch: 1,
     webhooksMoved: 0,
     prunedTo: 0,
+    journalPrunedTo: 0,
+    restores: [],
     audit: { seq: 0, hash: "", checkpoint: 0 }
   }
 

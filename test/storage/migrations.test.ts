@@ -126,6 +126,8 @@ describe("a database of the first version", () => {
               ledgerEpoch: 1,
               webhooksMoved: 0,
               prunedTo: 0,
+              journalPrunedTo: 0,
+              restores: [],
               audit: { seq: 0, hash: "0".repeat(64), checkpoint: 0 }
             })
             const work = yield* WorkQueue

@@ -9,6 +9,7 @@ import {
   DeliveryRules,
   Engine,
   Gauges,
+  noteRestore,
   recordsLayer,
   Settings,
   settingsDefaults,
@@ -638,7 +639,7 @@ const backedUpOf =
 /**
  * Proves a restored venue where it was restored: it has every secret that its latest start used, its
  * audit log is in order against the anchors of the backup, and nothing is missing that was there when
- * the backup began.
+ * the backup began. Then the restore is noted, so that readers of what is lost are told.
  */
 const provenVenue = (
   { ledger, storage }: WholeParts,
@@ -685,6 +686,10 @@ const provenVenue = (
         `the restored database ends with event ${found.eventSeq} and audit record ${found.auditSeq}; the backup began after ${manifest.eventSeq} and ${manifest.auditSeq}`
       )
     }
+    yield* noteRestore.pipe(
+      Effect.provide(recordsOf(storage)(config)),
+      Effect.catchTag("Unavailable", ({ detail }) => notProven(detail))
+    )
     return { tenantId: manifest.tenantId, takenAt: manifest.takenAt, ...found }
   })
 

@@ -137,7 +137,12 @@ const make = Effect.gen(function* () {
   const feed = yield* Feed
   const { tenantId } = yield* Settings
   const judge = yield* OwnWords.judging
-  const pages = FeedPages.make({ list: "audit-log", tenantId, cursors: yield* cursorsOf })
+  const pages = FeedPages.make({
+    list: "audit-log",
+    tenantId,
+    cursors: yield* cursorsOf,
+    lostAfter: ({ auditSeq }) => auditSeq
+  })
 
   /** Judges a call: the reader's role, and the span of its filters. */
   const scanning = Effect.fnUntraced(function* (caller: Caller, params: AuditParams) {
@@ -163,7 +168,7 @@ const make = Effect.gen(function* () {
       },
       scan: (scan: FeedPages.Scan) =>
         Effect.mapBoth(feed.readAudit({ ...scan, ...filters }), {
-          onSuccess: ({ records, ...where }) => ({ rows: records, ...where }),
+          onSuccess: ({ records, ...where }) => ({ ...where, rows: records, journalPrunedTo: 0 }),
           onFailure: storeUnavailable
         })
     }

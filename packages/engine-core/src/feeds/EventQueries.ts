@@ -14,6 +14,8 @@ import type { Caller } from "../writes/Caller.ts"
 import type { Event } from "../records/Event.ts"
 import { ofRow } from "../records/StoredEvent.ts"
 import { EventParams } from "./EventParams.ts"
+import type { EventKind } from "../vocabulary/EventKind.ts"
+import { kindOf } from "../vocabulary/EventType.ts"
 import * as FeedPages from "./FeedPages.ts"
 import { hiddenResources, redact } from "./Redaction.ts"
 
@@ -81,6 +83,14 @@ const monitorMay = Effect.fnUntraced(function* (params: EventParams) {
   }
 })
 
+/** Whether the filters select any event of a kind. */
+const mayRead = (
+  { type }: EventParams,
+  kinds: ReadonlyArray<string> | undefined,
+  kind: EventKind
+): boolean =>
+  (kinds?.includes(kind) ?? true) && (type?.some((word) => kindOf(word) === kind) ?? true)
+
 /** The filters as the store takes them. */
 const filtersOf = (
   { type, resourceKind, instrumentId, holderId, resourceId, from, to }: EventParams,
@@ -104,7 +114,8 @@ const make = Effect.gen(function* () {
   const pages = FeedPages.make({
     list: "events",
     tenantId: settings.tenantId,
-    cursors: yield* cursorsOf
+    cursors: yield* cursorsOf,
+    lostAfter: ({ seq }) => seq
   })
 
   const page: EventQueries["Service"]["page"] = Effect.fnUntraced(function* (request) {
@@ -140,7 +151,13 @@ const make = Effect.gen(function* () {
         },
         scan: (scan) =>
           Effect.mapBoth(feed.read({ ...scan, ...filtersOf(params, kind) }), {
-            onSuccess: ({ events: found, ...where }) => ({ rows: found.map(ofRow), ...where }),
+            onSuccess: ({ events: found, journalPrunedTo, prunedTo, ...where }) => ({
+              ...where,
+              rows: found.map(ofRow),
+              // A reader misses nothing of a kind that its filters leave out.
+              prunedTo: mayRead(params, kind, "control") ? prunedTo : 0,
+              journalPrunedTo: mayRead(params, kind, "journal") ? journalPrunedTo : 0
+            }),
             onFailure: storeUnavailable
           }),
         ...(Concealment.isConcealedFrom(reader.role)

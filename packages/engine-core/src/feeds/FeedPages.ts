@@ -3,6 +3,8 @@ import { Effect, Option, Stream } from "effect"
 import * as Offset from "../kernel/Offset.ts"
 import * as PlainJson from "../kernel/PlainJson.ts"
 import { refused, type Refused } from "../kernel/Refusal.ts"
+import * as Instant from "../kernel/Instant.ts"
+import type { FeedBounds, StoreRestore } from "../ports/storage/Feed.ts"
 import type { Cursors } from "../reads/Cursor.ts"
 
 /** Page size of the event feed where the caller names no limit. */
@@ -29,16 +31,16 @@ interface NumberedRow {
   readonly seq: number
 }
 
-/** Answer of a scan: the rows that match, and how far the feed was scanned. */
-interface ScannedRows<A> {
+/** Answer of a scan: the rows that match, how far the feed was scanned, and its bounds then. */
+interface ScannedRows<A> extends FeedBounds {
   readonly rows: ReadonlyArray<A>
   /**
    * The last number scanned, also where a filter left it out; the place that was asked after, if
    * none was.
    */
   readonly scanned: number
-  /** Numbers up to this one are pruned, as of the same moment; 0: none. */
-  readonly prunedTo: number
+  /** The last journal event that was pruned, where the reader may read journal events; 0: none. */
+  readonly journalPrunedTo: number
 }
 
 interface Page<A> {
@@ -86,8 +88,8 @@ interface FeedPages {
   /**
    * The page after a place. A cursor holds only with the list, the filters and the sight it was
    * issued for. Refuses `invalid-request` on a cursor this feed did not issue, and `cursor-expired`
-   * when retention deleted rows that a forward reader had not reached
-   * (docs/contract/pages-and-cursors.md#feeds).
+   * to a forward reader whose next rows were deleted by retention, or who has passed rows that a
+   * restore of the store lost (docs/contract/pages-and-cursors.md#feeds).
    */
   readonly page: <A extends NumberedRow, E>(
     request: PageRequest,
@@ -95,15 +97,20 @@ interface FeedPages {
   ) => Effect.Effect<Page<A>, E | Refused<"invalid-request" | "cursor-expired">>
 }
 
-/** The pages of one feed of one venue; `list` names it in its cursors. */
+/**
+ * The pages of one feed of one venue; `list` names it in its cursors, and `lostAfter` is the last number
+ * of the feed that a restore kept.
+ */
 export const make = ({
   list,
   tenantId,
-  cursors
+  cursors,
+  lostAfter
 }: {
   readonly list: string
   readonly tenantId: string
   readonly cursors: Cursors
+  readonly lostAfter: (restore: StoreRestore) => number
 }): FeedPages => {
   const bindingOf = (
     cursorBinding: FeedSource<never, never>["cursorBinding"],
@@ -114,12 +121,49 @@ export const make = ({
     after === undefined
       ? Effect.undefined
       : Effect.map(
-          Effect.fromResult(cursors.read({ list, binding, count: 2, text: after })),
+          Effect.fromResult(cursors.read({ list, binding, count: keyCounts, text: after })),
           placeOf
         )
 
-  const cursorOf = (binding: string, { scanned, prunedTo }: Place): string =>
-    cursors.write({ list, binding, offset: Offset.zero, keys: [String(scanned), String(prunedTo)] })
+  /** Place after a number, as the feed was then. */
+  const placeAt = (scanned: number, found: Bounds): Place => ({
+    scanned,
+    prunedTo: found.prunedTo,
+    journalPrunedTo: found.journalPrunedTo,
+    restoredAt:
+      found.restores.findLast((restore) => lostAfter(restore) < scanned)?.at ?? neverRestored
+  })
+
+  const cursorOf = (binding: string, place: Place): string =>
+    cursors.write({ list, binding, offset: Offset.zero, keys: keysOf(place) })
+
+  /** Refuses a forward reader who has passed rows that are lost, or whose next rows are pruned. */
+  const unmissed = (
+    { binding, order, place }: FeedRead,
+    found: Bounds
+  ): Effect.Effect<void, Refused<"cursor-expired">> => {
+    if (place === undefined || order === "desc") return Effect.void
+    const restore = found.restores.findLast(({ at }) => at > place.restoredAt)
+    const isOfThisHistory = placeAt(place.scanned, found).restoredAt === place.restoredAt
+    if (!isOfThisHistory && restore !== undefined) {
+      const later = found.restores.filter(({ at }) => at > place.restoredAt)
+      const shared = Math.min(...later.map(lostAfter))
+      const next = cursorOf(binding, placeAt(shared, found))
+      return expired(
+        `The venue was restored from a backup at ${printed(restore.at)}: what this cursor has passed after number ${shared} is lost, and other records have those numbers. Drop what was read after number ${shared}, and read on with after=${next}`
+      )
+    }
+    if (!isOfThisHistory || place.scanned > found.end) {
+      return expired(
+        `The feed ends with number ${found.end} and is older than this cursor: records that it has passed are lost. Compare what was read with the feed, read anew without a cursor.`
+      )
+    }
+    return missed(place, found)
+      ? expired(
+          `What followed is pruned; the oldest seq is ${Math.max(found.prunedTo, found.journalPrunedTo) + 1}.`
+        )
+      : Effect.void
+  }
 
   return {
     page: Effect.fnUntraced(function* <A extends NumberedRow, E>(
@@ -129,8 +173,8 @@ export const make = ({
       const binding = bindingOf(source.cursorBinding, order)
       const place = yield* readPlace(binding, after)
       const found = yield* filled(source, { order, limit, ...afterOf(place) })
-      yield* unmissed({ order, place }, found)
-      return { rows: found.rows, next: cursorOf(binding, found) }
+      yield* unmissed({ binding, order, place }, found)
+      return { rows: found.rows, next: cursorOf(binding, placeAt(found.scanned, found)) }
     }),
 
     rest: Effect.fnUntraced(function* <A extends NumberedRow, E>(
@@ -141,7 +185,7 @@ export const make = ({
       const start = yield* readPlace(binding, after)
       const scan = Effect.fnUntraced(function* (place: Place | undefined) {
         const found = yield* source.scan({ order, limit: restAtOnce, ...afterOf(place) })
-        yield* unmissed({ order, place }, found)
+        yield* unmissed({ binding, order, place }, found)
         return found
       })
       const first = yield* scan(start)
@@ -153,7 +197,7 @@ export const make = ({
       const later = Stream.paginate(first, (before) =>
         isLast(before)
           ? Effect.succeed([[], Option.none()] as const)
-          : Effect.map(scan(before), (found) => {
+          : Effect.map(scan(placeAt(before.scanned, before)), (found) => {
               reached = found
               return [within(found), Option.some(found)] as const
             })
@@ -161,11 +205,14 @@ export const make = ({
       return {
         rows: Stream.concat(Stream.fromIterable(within(first)), later),
         next: () =>
-          cursorOf(binding, {
-            ...reached,
-            // Rows that came meanwhile are those of the next call.
-            scanned: order === "asc" ? Math.max(start?.scanned ?? 0, end) : reached.scanned
-          })
+          cursorOf(
+            binding,
+            placeAt(
+              // Rows that came meanwhile are those of the next call.
+              order === "asc" ? Math.max(start?.scanned ?? 0, end) : reached.scanned,
+              reached
+            )
+          )
       }
     })
   }
@@ -173,18 +220,16 @@ export const make = ({
 
 const afterOf = (place: Place | undefined) => (place === undefined ? {} : { after: place.scanned })
 
-/** Refuses a forward reader whose next rows are pruned. */
-const unmissed = (
-  { order, place }: { readonly order: PageRequest["order"]; readonly place: Place | undefined },
-  { prunedTo }: { readonly prunedTo: number }
-) =>
-  place !== undefined && order === "asc" && missed(place, prunedTo)
-    ? Effect.fail(
-        refused("cursor-expired", {
-          detail: `What followed is pruned; the oldest seq is ${prunedTo + 1}.`
-        })
-      )
-    : Effect.void
+/** Call of a page, for the judgement of its cursor. */
+interface FeedRead {
+  readonly binding: string
+  readonly order: PageRequest["order"]
+  readonly place: Place | undefined
+}
+
+const printed = (at: string): string => Instant.format(Instant.toMicros(Instant.of(at)))
+
+const expired = (detail: string) => Effect.fail(refused("cursor-expired", { detail }))
 
 /** Rows of one scan past rows that the reader does not see. */
 const scannedOn = 1_000
@@ -216,20 +261,46 @@ const filled = Effect.fnUntraced(function* <A extends NumberedRow, E>(
     : { ...found, rows: rows.slice(0, feedScan.limit), scanned: last.seq }
 })
 
-/** A reader's place in the sequence, and the pruned prefix when the cursor was issued. */
-interface Place {
+/** Bounds of the feed as of a scan. */
+type Bounds = Omit<ScannedRows<never>, "rows" | "scanned">
+
+/** A reader's place in the sequence, and the bounds of the feed when the cursor was issued. */
+interface Place extends Pick<Bounds, "prunedTo" | "journalPrunedTo"> {
   readonly scanned: number
-  readonly prunedTo: number
+  /** The restore after which the last number scanned was used; empty: none. */
+  readonly restoredAt: string
 }
 
-const placeOf = ({ keys }: { readonly keys: ReadonlyArray<string> }): Place => ({
-  scanned: Number(keys[0]),
-  prunedTo: Number(keys[1])
+const neverRestored = ""
+
+const keysOf = ({ journalPrunedTo, prunedTo, restoredAt, scanned }: Place) => [
+  String(scanned),
+  String(prunedTo),
+  String(journalPrunedTo),
+  restoredAt
+]
+
+/**
+ * Numbers of keys in a cursor. Those with two were issued before restores were noted, and do not say
+ * how far journal events were pruned.
+ */
+const keyCounts = [2, 4]
+
+const placeOf = ({
+  keys: [scanned, prunedTo, journalPrunedTo = "0", restoredAt = neverRestored]
+}: {
+  readonly keys: ReadonlyArray<string>
+}): Place => ({
+  scanned: Number(scanned),
+  prunedTo: Number(prunedTo),
+  journalPrunedTo: Number(journalPrunedTo),
+  restoredAt
 })
 
 /**
  * Checks whether retention deleted events that the reader had not reached. What was pruned before its
- * cursor was issued does not count: journal events in that prefix may remain, and it reads them.
+ * cursor was issued does not count: other events in that prefix may remain, and it reads them.
  */
-const missed = (place: Place, prunedTo: number): boolean =>
-  prunedTo > Math.max(place.scanned, place.prunedTo)
+const missed = (place: Place, { journalPrunedTo, prunedTo }: Bounds): boolean =>
+  prunedTo > Math.max(place.scanned, place.prunedTo) ||
+  journalPrunedTo > Math.max(place.scanned, place.journalPrunedTo)

@@ -126,9 +126,15 @@ interface CursorContent {
 
 export interface Cursors {
   readonly write: (cursor: CursorBinding & CursorContent) => string
-  /** `count` is how many keys the list's cursors hold. */
+  /**
+   * `count` is how many keys the list's cursors hold; several where those that earlier versions issued
+   * hold fewer.
+   */
   readonly read: (
-    cursor: CursorBinding & { readonly count: number; readonly text: string }
+    cursor: CursorBinding & {
+      readonly count: number | ReadonlyArray<number>
+      readonly text: string
+    }
   ) => Result.Result<CursorContent, Refused<"invalid-request">>
   /** Message authentication code of a text under the key that signs cursors: 22 characters. */
   readonly authenticated: (text: string) => string
@@ -174,7 +180,8 @@ export const make = (
       if (key === undefined || !crypto.equal(mac(key, head), givenMac)) return malformed()
       const [name, digested, offset, ...values] = split(head.subarray(2)) ?? []
       if (name === undefined || digested === undefined || offset === undefined) return malformed()
-      if (values.length !== count || decoder.decode(name) !== list) return malformed()
+      if (![count].flat().includes(values.length)) return malformed()
+      if (decoder.decode(name) !== list) return malformed()
       if (!crypto.equal(digested, digest(binding))) return malformed()
       return Result.succeed({
         offset: Offset.of(Number(decoder.decode(offset))),

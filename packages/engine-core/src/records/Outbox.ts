@@ -178,6 +178,7 @@ export const make = (documents: Documents["Service"]): Outbox => {
     for (const [index, event] of takers.length === 0 ? [] : events.entries()) {
       const owed = DeliveryRules.deliveriesOf(event, takers, {
         operationOf,
+        restores: head.restores,
         trace: traces[index] ?? null
       })
       drafts.push(...owed.map(opened))

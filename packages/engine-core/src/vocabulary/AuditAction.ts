@@ -16,6 +16,7 @@ export const ownActions = {
   "webhook.exhausted": "A delivery was given up after its last attempt.",
   "retention.prune": "Records past their retention were deleted.",
   "audit.checkpoint": "The size and the head of the log were signed.",
+  "venue.restore": "The database was restored from a copy, and what was written after it is lost.",
   "config.loaded": "A host started with a configuration."
 } as const
 

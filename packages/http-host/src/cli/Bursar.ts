@@ -13,6 +13,7 @@ import { backup, restore } from "./Backup.ts"
 import { config } from "./Config.ts"
 import type { demo } from "./Demo.ts"
 import type { VenueDeployment } from "./DeployedVenue.ts"
+import { feed } from "./Feed.ts"
 import { keys } from "./Keys.ts"
 import { listen } from "./Listen.ts"
 import { migrate } from "./Migrate.ts"
@@ -39,6 +40,7 @@ const command = (deploying: VenueDeployment, besides: ReadonlyArray<OwnCommand>)
       keys,
       audit(deploying),
       webhooks(deploying),
+      feed(deploying),
       openapi(deploying),
       listen,
       token,

@@ -199,7 +199,7 @@ const attemptOf = async (
 ) => {
   const addresses = await addressesOf(target)
   if (addresses.length === 0) return { failure: "dns" } as const
-  const id = DeliveryRules.eventId(tenantId, Number(seq))
+  const id = DeliveryRules.eventId(tenantId, { seq: Number(seq), restoredAt: null })
   const timestamp = String(Math.floor(Date.now() / 1000))
   const signature = DeliveryRules.signatureBySecrets(nodeHmac, {
     id,

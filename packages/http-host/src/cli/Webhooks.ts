@@ -43,7 +43,12 @@ const replay = (deploying: VenueDeployment) =>
       const queued = yield* replayed({ webhookId: webhook, fromSeq, toSeq }).pipe(
         Effect.provide(records(config)),
         Effect.catchTags({
-          Refused: () => Effect.fail(new NotReplayed({ detail: "there is no such webhook" })),
+          Refused: ({ details: { detail }, slug }) =>
+            Effect.fail(
+              new NotReplayed({
+                detail: slug === "not-found" ? "there is no such webhook" : (detail ?? slug)
+              })
+            ),
           Unavailable: ({ detail }) => Effect.fail(new NotReplayed({ detail }))
         })
       )

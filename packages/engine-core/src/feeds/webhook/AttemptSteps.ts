@@ -28,14 +28,14 @@ export const attempt = Effect.fnUntraced(function* ({
   body
 }: {
   readonly webhook: Webhook
-  readonly delivery: Pick<Delivery, "seq" | "attempts" | "trace">
+  readonly delivery: Pick<Delivery, "seq" | "restoredAt" | "attempts" | "trace">
   readonly body: string
 }) {
   const settings = yield* Settings
   const sender = yield* WebhookSender
   const crypto = yield* Crypto
   const began = yield* Instant.now
-  const id = DeliveryRules.eventId(settings.tenantId, delivery.seq)
+  const id = DeliveryRules.eventId(settings.tenantId, delivery)
   const timestamp = String(Math.floor(Instant.toEpochMillis(began) / 1_000))
   const signature = DeliveryRules.signature(crypto, {
     id,

@@ -12,6 +12,7 @@ import { Records } from "../../records/Records.ts"
 import { EventType } from "../../vocabulary/EventType.ts"
 import * as StoredEvent from "../../records/StoredEvent.ts"
 import { deliveries, pending, queueOf } from "../../records/webhook/Delivery.ts"
+import * as DeliveryRules from "../../records/webhook/DeliveryRules.ts"
 import { isActive, takes, webhooks } from "../../records/webhook/Webhook.ts"
 
 /** Events written to the outbox in one transaction. */
@@ -20,7 +21,8 @@ const batchMax = 200
 /**
  * Queues a delivery of every control event from one number of the feed to another, both included,
  * that the webhook takes; returns how many. Each is posted as all deliveries are, with the same
- * webhook-id as before. Refuses `not-found`.
+ * webhook-id as before. Refuses `not-found`, and `cursor-expired` where retention deleted events of
+ * the range.
  */
 export const replay = Effect.fn("webhook.replay")(function* (request: {
   readonly webhookId: string
@@ -36,6 +38,14 @@ export const replay = Effect.fn("webhook.replay")(function* (request: {
   }
   const { webhookId } = webhook
   const queue = queueOf(webhookId)
+  const { prunedTo, restores } = yield* orUnavailable(feed.head)
+  if (request.fromSeq <= prunedTo) {
+    return yield* Effect.fail(
+      refused("cursor-expired", {
+        detail: `Events up to number ${prunedTo} are pruned: replay from ${prunedTo + 1} on.`
+      })
+    )
+  }
 
   const write = (events: ReadonlyArray<EventRow>) =>
     records.transact(
@@ -45,7 +55,8 @@ export const replay = Effect.fn("webhook.replay")(function* (request: {
           const { seq, type } = event
           if (!EventType.has(type)) continue
           const deliveryId = `${seq}.${webhookId}.${replayId}`
-          const opened = pending({ deliveryId, webhookId, seq, type, trace: null })
+          const restoredAt = DeliveryRules.restoredAtOf(restores, seq)
+          const opened = pending({ deliveryId, webhookId, seq, restoredAt, type, trace: null })
           const act = { cause: { by: "event" as const, seq }, now }
           yield* records
             .open(deliveries, opened, act)

@@ -25,8 +25,35 @@ export interface FeedHead {
   readonly webhooksMoved: number
   /** Control events up to this number are pruned, and cursors before it are refused. 0: none. */
   readonly prunedTo: number
+  /** The last journal event that was pruned: those before it are pruned as well. 0: none. */
+  readonly journalPrunedTo: number
+  /** Restores of the store from a copy, the oldest first. */
+  readonly restores: ReadonlyArray<StoreRestore>
   /** Head of the audit log. */
   readonly audit: AuditHead
+}
+
+/**
+ * Restore of the store from a copy: what was written after these numbers is lost, and the restored
+ * store uses the numbers again.
+ */
+export interface StoreRestore {
+  /** The last event that the copy had. */
+  readonly seq: number
+  /** The last record of the audit log that the copy had. */
+  readonly auditSeq: number
+  /** Sortable text; by it a restore is told from every other. */
+  readonly at: string
+}
+
+/** Where a feed begins and ends, as of the moment of a read. */
+export interface FeedBounds {
+  /** Numbers up to this one are pruned; 0: none. Of the event feed those of control events alone. */
+  readonly prunedTo: number
+  /** The last number used; 0: none. */
+  readonly end: number
+  /** Restores of the store, the oldest first. */
+  readonly restores: ReadonlyArray<StoreRestore>
 }
 
 /** Last entry of the audit log, with its hash. */
@@ -147,14 +174,16 @@ export class Feed extends Context.Service<
       entries: FeedEntries
     ) => Effect.Effect<void, StorageUnavailable>
     /**
-     * The matching events, the last number scanned, so that a filtered reader moves on, and up to
-     * where the feed was pruned then: one answer of one moment.
+     * The matching events, the last number scanned, so that a filtered reader moves on, and where the
+     * feed began and ended then: one answer of one moment. A store with replicas MUST NOT answer from
+     * one that lags: a cursor after the end is taken for one of a lost history.
      */
     readonly read: (query: FeedQuery) => Effect.Effect<
-      {
+      FeedBounds & {
         readonly events: ReadonlyArray<EventRow>
         readonly scanned: number
-        readonly prunedTo: number
+        /** The last journal event that was pruned; 0: none. */
+        readonly journalPrunedTo: number
       },
       StorageUnavailable
     >
@@ -185,12 +214,11 @@ export class Feed extends Context.Service<
     readonly published: (
       sources: ReadonlyArray<string>
     ) => Effect.Effect<ReadonlyArray<string>, StorageUnavailable>
-    /** The matching audit records, the last number scanned, and the last number pruned. */
+    /** The matching audit records, the last number scanned, and where the log began and ended then. */
     readonly readAudit: (query: AuditQuery) => Effect.Effect<
-      {
+      FeedBounds & {
         readonly records: ReadonlyArray<AuditRow>
         readonly scanned: number
-        readonly prunedTo: number
       },
       StorageUnavailable
     >
@@ -205,7 +233,10 @@ export class Feed extends Context.Service<
       readonly hold: LegalHold
       readonly limit: number
     }) => Effect.Effect<{ readonly deleted: number; readonly passed: number }, StorageUnavailable>
-    /** Deletes journal events with an offset at or before this one, at most `limit`; answers how many. */
+    /**
+     * Deletes the oldest journal events with an offset at or before this one, at most `limit`, and raises
+     * `journalPrunedTo` to the last one deleted; answers how many.
+     */
     readonly pruneJournal: (deletion: {
       readonly through: number
       readonly limit: number
@@ -218,6 +249,11 @@ export class Feed extends Context.Service<
     readonly pruneAudit: (deletion: {
       readonly before: number
     }) => Effect.Effect<number, StorageUnavailable>
+    /**
+     * Notes at the head that the store is a restored copy, whose history ends with the head's numbers.
+     * Where nothing was written since the restore that was noted before, it MUST replace that one.
+     */
+    readonly noteRestore: (at: string) => Effect.Effect<void, StorageUnavailable>
     /** An element whenever events may have come; it may lose some. */
     readonly wakes: Stream.Stream<void, StorageUnavailable>
   }

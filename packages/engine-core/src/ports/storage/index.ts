@@ -29,10 +29,12 @@ export {
   type AuditRow,
   type EventRow,
   Feed,
+  type FeedBounds,
   type FeedEntries,
   type FeedHead,
   type FeedQuery,
-  type LegalHold
+  type LegalHold,
+  type StoreRestore
 } from "./Feed.ts"
 export { type KeyRow, Keys } from "./Keys.ts"
 export { type AsOf, type ProjectionHead, ProjectionLog, type UpdateRow } from "./ProjectionLog.ts"

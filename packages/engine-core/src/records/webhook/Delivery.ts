@@ -1,5 +1,5 @@
 /** Delivery of one event to one webhook: its attempts and its end (an outbox row). */
-import { Schema } from "effect"
+import { Effect, Schema } from "effect"
 import { match } from "ts-pattern"
 import * as Collection from "../../kernel/Collection.ts"
 import * as Instant from "../../kernel/Instant.ts"
@@ -55,6 +55,10 @@ export const Delivery = Schema.Struct({
   webhookId: Schema.String,
   /** The event's number on the feed. */
   seq: Integer.schema,
+  /** The restore after which the number was used; null: none (docs/contract/webhooks.md#deliveries). */
+  restoredAt: Schema.NullOr(Instant.schema).pipe(
+    Schema.withDecodingDefaultKey(Effect.succeed(null))
+  ),
   type: EventType.schema,
   state: DeliveryMachine.schema,
   attempts: Integer.schema,
@@ -98,7 +102,7 @@ const evolve = (self: Delivery, fact: Fact): Delivery =>
 
 /** A new delivery, opened in its event's transaction. */
 export const pending = (
-  delivery: Pick<Delivery, "deliveryId" | "webhookId" | "seq" | "type" | "trace">
+  delivery: Pick<Delivery, "deliveryId" | "webhookId" | "seq" | "restoredAt" | "type" | "trace">
 ): Delivery => ({ ...delivery, state: "pending", attempts: 0, last: null, endedAt: null })
 
 /** List filter of a webhook's pending deliveries. */

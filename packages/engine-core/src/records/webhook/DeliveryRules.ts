@@ -4,7 +4,7 @@ import * as Base64 from "../../kernel/Base64.ts"
 import * as Instant from "../../kernel/Instant.ts"
 import type { Trace } from "../../kernel/Trace.ts"
 import type { Crypto } from "../../ports/Crypto.ts"
-import type { EventRow } from "../../ports/storage/Feed.ts"
+import type { EventRow, StoreRestore } from "../../ports/storage/Feed.ts"
 import { EventType } from "../../vocabulary/EventType.ts"
 import { type Attempt, type Delivery, type Fact, pending } from "./Delivery.ts"
 import { takes, type Webhook } from "./Webhook.ts"
@@ -83,9 +83,25 @@ export const isTaken = (status: number): boolean => status >= 200 && status < 30
 
 /**
  * `webhook-id` of an event, by which receivers drop repeats: the same over attempts, webhooks and
- * replays.
+ * replays. A restore of the store uses the numbers of lost events again: from then on the id ends with
+ * the microseconds of the restore since the epoch.
  */
-export const eventId = (tenantId: string, seq: number): string => `evt_${tenantId}_${seq}`
+export const eventId = (
+  tenantId: string,
+  { restoredAt, seq }: Pick<Delivery, "seq" | "restoredAt">
+): string =>
+  restoredAt === null
+    ? `evt_${tenantId}_${seq}`
+    : `evt_${tenantId}_${seq}_${Instant.toEpochMicros(restoredAt)}`
+
+/** Returns the instant of the restore after which a number of the feed was used; null: none. */
+export const restoredAtOf = (
+  restores: ReadonlyArray<StoreRestore>,
+  seq: number
+): Instant.Instant | null => {
+  const restore = restores.findLast((each) => each.seq < seq)
+  return restore === undefined ? null : Instant.of(restore.at)
+}
 
 /** Id prefix of the delivery of a test; ids of other deliveries name event and webhook. */
 const testPrefix = "test."
@@ -107,17 +123,23 @@ export const deliveriesOf = (
   webhooks: ReadonlyArray<Pick<Webhook, "webhookId" | "events">>,
   {
     operationOf,
+    restores,
     trace
-  }: { readonly operationOf: (event: EventRow) => string; readonly trace: Trace | null }
+  }: {
+    readonly operationOf: (event: EventRow) => string
+    readonly restores: ReadonlyArray<StoreRestore>
+    readonly trace: Trace | null
+  }
 ): ReadonlyArray<Delivery> => {
   const { kind, type, seq } = event
   if (kind !== "control" || !EventType.has(type)) return []
+  const restoredAt = restoredAtOf(restores, seq)
   return webhooks.flatMap((webhook) => {
     const { webhookId } = webhook
     const tested = isTestOf(event, webhook)
     if (!tested && !takes(webhook, type)) return []
     const deliveryId = tested ? testDelivery(operationOf(event)) : `${seq}.${webhookId}`
-    return [pending({ deliveryId, webhookId, seq, type, trace })]
+    return [pending({ deliveryId, webhookId, seq, restoredAt, type, trace })]
   })
 }
 

@@ -135,12 +135,53 @@ export const retention: ReadonlyArray<Check> = [
       journal("d", -7),
       journal("e", -6)
     )
-    const { prunedTo } = yield* feed.head
+    const { prunedTo, seq } = yield* feed.head
+    const journalPrunedTo = Effect.gen(function* () {
+      const page = yield* feed.read({ order: "asc", limit: 1 })
+      return [(yield* feed.head).journalPrunedTo - seq, page.journalPrunedTo - seq]
+    })
     yield* same("up to the limit", yield* prune(-7, 2), 2)
+    yield* same("how far journal events are pruned", yield* journalPrunedTo, [-2, -2])
     yield* same("what is left", yield* left(own), "bde")
     yield* same("the rest", yield* prune(-7, 2), 1)
     yield* same("no more", yield* prune(-7, 2), 0)
     yield* same("what is left then", yield* left(own), "be")
+    yield* same("how far journal events are pruned then", yield* journalPrunedTo, [-1, -1])
     yield* same("how far control events are pruned", (yield* feed.head).prunedTo, prunedTo)
-  })
+  }),
+  check(
+    PORT,
+    "notes a restore at its head, in the place of one without a write since",
+    function* () {
+      const feed = yield* Feed
+      const own = yield* fresh("own")
+      yield* append({ resourceId: own })
+      const { audit, restores: before, seq } = yield* feed.head
+      const at = (day: number) => `2026-03-0${day}T00:00:00.000000000Z`
+      const restore = (day: number, number: number) => ({
+        seq: number,
+        auditSeq: audit.seq,
+        at: at(day)
+      })
+      yield* feed.noteRestore(at(1))
+      yield* feed.noteRestore(at(2))
+      yield* append({ resourceId: own })
+      yield* feed.noteRestore(at(3))
+      const expected = [...before, restore(2, seq), restore(3, seq + 1)]
+      const { restores } = yield* feed.head
+      yield* same("the restores", restores, expected)
+      const page = yield* feed.read({ order: "asc", limit: 1 })
+      yield* same("the restores of a page", [page.restores, page.end], [expected, seq + 1])
+      const log = yield* feed.readAudit({ order: "asc", limit: 1 })
+      yield* same("the restores of the log", [log.restores, log.end], [expected, audit.seq])
+      yield* same("the restores that a transaction is given", (yield* append()).restores, expected)
+      const { run } = yield* Atomically
+      yield* ends(
+        "a run that fails",
+        run(Effect.andThen(feed.noteRestore(at(4)), Effect.fail("no"))),
+        "no"
+      )
+      yield* same("the restores after a run that failed", (yield* feed.head).restores, expected)
+    }
+  )
 ]

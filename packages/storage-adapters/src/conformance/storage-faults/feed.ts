@@ -167,6 +167,25 @@ export const faults = {
       head: Effect.map(head, (at) => ({ ...at, prunedTo: 0 }))
     }))
   },
+  "journal-pruned-in-silence": {
+    does: "does not say how far journal events are pruned",
+    noticedBy: ["prunes journal events up to an offset"],
+    spoil: replace(Feed, ({ read }) => ({
+      read: (query) => Effect.map(read(query), (found) => ({ ...found, journalPrunedTo: 0 }))
+    }))
+  },
+  "restore-forgotten": {
+    does: "notes no restore",
+    noticedBy: ["notes a restore at its head"],
+    spoil: replace(Feed, () => ({ noteRestore: () => Effect.void }))
+  },
+  "end-of-before": {
+    does: "answers a page with an end that it had before",
+    noticedBy: ["notes a restore at its head"],
+    spoil: replace(Feed, ({ read }) => ({
+      read: (query) => Effect.map(read(query), (found) => ({ ...found, end: found.end - 1 }))
+    }))
+  },
   "pruned-beyond-the-limit": {
     does: "prunes more than the limit",
     noticedBy: ["prunes the oldest control events", "prunes journal events up to an offset"],

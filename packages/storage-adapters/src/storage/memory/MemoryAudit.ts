@@ -1,5 +1,12 @@
 /** In-memory audit log: a hash chain that is pruned at its front alone. */
-import type { AuditHead, AuditQuery, AuditRow, Feed, FeedEntries } from "@bursar/engine-core/ports"
+import type {
+  AuditHead,
+  AuditQuery,
+  AuditRow,
+  Feed,
+  FeedEntries,
+  StoreRestore
+} from "@bursar/engine-core/ports"
 import type { Transaction, Transactions } from "./Transactions.ts"
 import * as Undo from "./Undo.ts"
 
@@ -21,7 +28,7 @@ export const make = ({
   head
 }: {
   readonly transactions: Transactions
-  readonly head: { readonly audit: AuditHead }
+  readonly head: { readonly audit: AuditHead; readonly restores: ReadonlyArray<StoreRestore> }
 }): MemoryAudit => {
   const records: Array<AuditRow> = []
   /** Index of a record: its sequence number less that of the first record. */
@@ -48,7 +55,13 @@ export const make = ({
           scanned = record.seq
           if (matches(record, query)) found.push(record)
         }
-        return { records: found, scanned, prunedTo: (records[0]?.seq ?? 1) - 1 }
+        return {
+          records: found,
+          scanned,
+          prunedTo: (records[0]?.seq ?? 1) - 1,
+          end: head.audit.seq,
+          restores: head.restores
+        }
       }),
     prune: ({ before }) =>
       transactions.write((transaction) => {

@@ -6,10 +6,12 @@ import type {
   FeedHead,
   FeedQuery,
   LegalHold,
-  ProjectionHead
+  ProjectionHead,
+  StoreRestore
 } from "@bursar/engine-core/ports"
 import { Effect } from "effect"
 import * as MemoryAudit from "./MemoryAudit.ts"
+import * as Restores from "../Restores.ts"
 import { stamp } from "./Stamp.ts"
 import type { Transaction, Transactions } from "./Transactions.ts"
 import * as Undo from "./Undo.ts"
@@ -22,6 +24,8 @@ export interface MemoryHead {
   moves: number
   webhooksMoved: number
   prunedTo: number
+  journalPrunedTo: number
+  restores: ReadonlyArray<StoreRestore>
   audit: AuditHead
   projection: ProjectionHead
   /** Ledger time of the horizon, where the history begins with a snapshot. */
@@ -38,6 +42,8 @@ export const makeHead = (): MemoryHead => ({
   moves: 0,
   webhooksMoved: 0,
   prunedTo: 0,
+  journalPrunedTo: 0,
+  restores: [],
   audit: MemoryAudit.EMPTY,
   projection: {
     offset: 0,
@@ -76,6 +82,8 @@ export const make = ({
     ledgerEpoch: head.projection.ledgerEpoch,
     webhooksMoved: head.webhooksMoved,
     prunedTo: head.prunedTo,
+    journalPrunedTo: head.journalPrunedTo,
+    restores: head.restores,
     audit: head.audit
   })
   const forget = (transaction: Transaction, event: EventRow): void => {
@@ -123,7 +131,13 @@ export const make = ({
         if (rows.length > 0) transaction.afterCommit.push(() => wakes.wake(FEED))
       }),
     read: (query) =>
-      transactions.read(() => ({ ...readEvents(events, query), prunedTo: head.prunedTo })),
+      transactions.read(() => ({
+        ...readEvents(events, query),
+        prunedTo: head.prunedTo,
+        journalPrunedTo: head.journalPrunedTo,
+        end: head.seq,
+        restores: head.restores
+      })),
     head: transactions.read(() => headNow(head.at)),
     answersSettled: Effect.void,
     answer: ({ now, since }) =>
@@ -162,9 +176,17 @@ export const make = ({
           .filter((event) => event.kind === "journal" && (event.offset ?? through + 1) <= through)
           .slice(0, Math.max(0, limit))
         for (const event of expired) forget(transaction, event)
+        const journalPrunedTo = Math.max(head.journalPrunedTo, ...expired.map(({ seq }) => seq))
+        Undo.patch(transaction, head, { journalPrunedTo })
         return expired.length
       }),
     pruneAudit: audit.prune,
+    noteRestore: (at) =>
+      transactions.write((transaction) => {
+        const { audit: log, restores, seq } = head
+        const restore = { seq, auditSeq: log.seq, at }
+        Undo.patch(transaction, head, { restores: Restores.added(restores, restore) })
+      }),
     wakes: wakes.stream(FEED)
   }
 }

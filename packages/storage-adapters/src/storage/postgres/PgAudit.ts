@@ -3,6 +3,7 @@ import type { AuditQuery, AuditRow, Feed, StorageUnavailable } from "@bursar/eng
 import { Cause, Effect } from "effect"
 import { CHECKPOINT } from "../memory/MemoryAudit.ts"
 import { scannedTo } from "../ScannedTo.ts"
+import * as Restores from "../Restores.ts"
 import { asking } from "./Scanned.ts"
 import type { Session, Sessions } from "./Sessions.ts"
 import * as Values from "./Values.ts"
@@ -62,7 +63,7 @@ export const read = (
   conditions.is("actor =", query.actor)
   const { where, limit, values } = conditions.done()
   const sql = `
-    select h.audit_seq as head, coalesce((select min(seq) from bursar.audit), 1) - 1 as pruned_to, a.*
+    select h.audit_seq as head, h.restores, coalesce((select min(seq) from bursar.audit), 1) - 1 as pruned_to, a.*
     from bursar.head h
     left join lateral (
       select seq, at, action, actor, resource_kind, resource_id, text,
@@ -75,8 +76,13 @@ export const read = (
   return Effect.map(sessions.look(sql, values), ({ rows }) => {
     const records = rows.filter((row) => row["seq"] !== null).map(recordOf)
     const head = Values.number(rows[0] ?? {}, "head")
-    const prunedTo = Values.number(rows[0] ?? {}, "pruned_to")
-    return { records, scanned: scannedTo(query, { rows: records, head }), prunedTo }
+    return {
+      records,
+      scanned: scannedTo(query, { rows: records, head }),
+      prunedTo: Values.number(rows[0] ?? {}, "pruned_to"),
+      end: head,
+      restores: Restores.parse(Values.text(rows[0] ?? {}, "restores"))
+    }
   })
 }
 

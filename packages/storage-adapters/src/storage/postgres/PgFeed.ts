@@ -5,6 +5,7 @@ import * as MemoryAudit from "../memory/MemoryAudit.ts"
 import { scannedTo } from "../ScannedTo.ts"
 import { stamp } from "../memory/Stamp.ts"
 import type { Wakes } from "../memory/Wakes.ts"
+import * as Restores from "../Restores.ts"
 import * as HeadLock from "./HeadLock.ts"
 import * as PgAudit from "./PgAudit.ts"
 import * as Pruning from "./PgFeedPruning.ts"
@@ -24,8 +25,8 @@ update bursar.head set seq = $1::int8, at = $2, audit_seq = $3::int8,
   audit_hash = decode($4, 'hex'), audit_checkpoint = $5::int8, webhooks_moved = webhooks_moved + $6::int8, moves = moves + 1
 where id = 1`
 
-const HEAD = `seq, at, moves, projection_offset, ledger_epoch, webhooks_moved, pruned_to, audit_seq,
-  encode(audit_hash, 'hex') as audit_hash, audit_checkpoint`
+const HEAD = `seq, at, moves, projection_offset, ledger_epoch, webhooks_moved, pruned_to,
+  journal_pruned_to, restores, audit_seq, encode(audit_hash, 'hex') as audit_hash, audit_checkpoint`
 
 /**
  * Moves the head to the instant of an answer, behind whoever has taken the head: then what comes
@@ -132,6 +133,21 @@ export const make = ({
     prune: (request) => Pruning.prune(sessions, request),
     pruneJournal: (request) => Pruning.pruneJournal(sessions, request),
     pruneAudit: (request) => PgAudit.prune(sessions, request),
+    noteRestore: (at) =>
+      sessions.run(
+        Effect.gen(function* () {
+          const { rows } = yield* HeadLock.ask(
+            sessions,
+            `select ${HEAD} from bursar.head where id = 1 for no key update`,
+            []
+          )
+          const { audit, restores, seq } = headOf(rows[0] ?? {})
+          const after = Restores.added(restores, { seq, auditSeq: audit.seq, at })
+          yield* sessions.ask("update bursar.head set restores = $1 where id = 1", [
+            JSON.stringify(after)
+          ])
+        })
+      ),
     wakes: wakes.stream(FEED)
   }
 }
@@ -226,7 +242,7 @@ const read = (sessions: Sessions, query: FeedQuery): ReturnType<Feed["Service"][
   conditions.holds("holder_ids", query.holderId)
   const { where, limit, values } = conditions.done()
   const sql = `
-    select h.seq as head, h.pruned_to as pruned_to, e.* from bursar.head h
+    select h.seq as head, h.pruned_to, h.journal_pruned_to, h.restores, e.* from bursar.head h
     left join lateral (
       select * from bursar.event where ${where}
       order by seq ${query.order} limit ${limit}
@@ -236,8 +252,14 @@ const read = (sessions: Sessions, query: FeedQuery): ReturnType<Feed["Service"][
   return Effect.map(sessions.look(sql, values), ({ rows }) => {
     const events = rows.filter((row) => row["seq"] !== null).map(eventOf)
     const head = Values.number(rows[0] ?? {}, "head")
-    const prunedTo = Values.number(rows[0] ?? {}, "pruned_to")
-    return { events, scanned: scannedTo(query, { rows: events, head }), prunedTo }
+    return {
+      events,
+      scanned: scannedTo(query, { rows: events, head }),
+      prunedTo: Values.number(rows[0] ?? {}, "pruned_to"),
+      journalPrunedTo: Values.number(rows[0] ?? {}, "journal_pruned_to"),
+      end: head,
+      restores: Restores.parse(Values.text(rows[0] ?? {}, "restores"))
+    }
   })
 }
 
@@ -249,6 +271,8 @@ const headOf = (row: Values.Row): FeedHead => ({
   ledgerEpoch: Values.number(row, "ledger_epoch"),
   webhooksMoved: Values.number(row, "webhooks_moved"),
   prunedTo: Values.number(row, "pruned_to"),
+  journalPrunedTo: Values.number(row, "journal_pruned_to"),
+  restores: Restores.parse(Values.text(row, "restores")),
   audit: {
     seq: Values.number(row, "audit_seq"),
     hash: Values.text(row, "audit_hash"),

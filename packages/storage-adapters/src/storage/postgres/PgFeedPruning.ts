@@ -34,9 +34,9 @@ with gone as (
   delete from bursar.event where seq = any (array(
     select seq from bursar.event where kind = 'journal' and "offset" <= $1::int8
     order by "offset" limit $2::int8))
-  returning 1
+  returning seq
 )
-select count(*) as gone from gone`
+select count(*) as gone, max(seq) as last from gone`
 
 type PruneQuery<Member extends "prune" | "pruneJournal"> = Parameters<Feed["Service"][Member]>[0]
 type Answer<Member extends "prune" | "pruneJournal"> = ReturnType<Feed["Service"][Member]>
@@ -71,7 +71,22 @@ export const pruneJournal = (
   sessions: Sessions,
   { through, limit }: PruneQuery<"pruneJournal">
 ): Answer<"pruneJournal"> =>
-  Effect.map(
-    sessions.ask(PRUNE_JOURNAL, [String(through), String(Math.max(0, limit))]),
-    ({ rows }) => Values.number(rows[0] ?? {}, "gone")
+  sessions.run(
+    Effect.gen(function* () {
+      const { rows } = yield* sessions.ask(PRUNE_JOURNAL, [
+        String(through),
+        String(Math.max(0, limit))
+      ])
+      const row = rows[0] ?? {}
+      const last = Values.numberOrNull(row, "last")
+      if (last !== null) {
+        // Taken last, since every writer waits for the head.
+        yield* HeadLock.ask(
+          sessions,
+          "update bursar.head set journal_pruned_to = greatest(journal_pruned_to, $1::int8) where id = 1",
+          [String(last)]
+        )
+      }
+      return Values.number(row, "gone")
+    })
   )

@@ -213,6 +213,18 @@ const STEPS: Readonly<Record<FileName, ReadonlyArray<ReadonlyArray<string>>>> = 
          state integer not null,
          primary key (kind, owner)
        ) strict, without rowid`
+    ],
+    [
+      "alter table head add column journal_pruned_to integer not null default 0",
+      "alter table head add column restores text not null default '[]'",
+      // Numbers have no gaps, so that a missing one was pruned; without a horizon no journal event was.
+      `update head set journal_pruned_to = coalesce((
+         select n from (
+           select seq - 1 as n from event union all select seq from head where id = 1
+         )
+         where n > 0 and not exists (select 1 from event where seq = n)
+         order by n desc limit 1), 0)
+       where id = 1 and horizon_offset > 0`
     ]
   ],
   rows: [

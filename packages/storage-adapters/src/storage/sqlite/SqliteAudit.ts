@@ -1,6 +1,7 @@
 /** Audit log in SQLite: a hash chain that is pruned at its front alone. */
 import type { AuditQuery, AuditRow } from "@bursar/engine-core/ports"
 import { CHECKPOINT } from "../memory/MemoryAudit.ts"
+import * as Restores from "../Restores.ts"
 import { scannedTo } from "../ScannedTo.ts"
 import * as Columns from "./Columns.ts"
 import type { Database } from "./Database.ts"
@@ -28,7 +29,7 @@ export const append = (db: Database, records: ReadonlyArray<AuditRow>): void => 
 
 export const read = (db: Database, query: AuditQuery) => {
   const front = db.get(
-    `select audit_seq, coalesce((select min(seq) from audit), 1) - 1 as pruned_to
+    `select audit_seq, restores, coalesce((select min(seq) from audit), 1) - 1 as pruned_to
      from head where id = 1`
   )
   const head = Columns.number(front ?? {}, "audit_seq")
@@ -40,7 +41,9 @@ export const read = (db: Database, query: AuditQuery) => {
   return {
     records,
     scanned: scannedTo(query, { rows: records, head }),
-    prunedTo: Columns.number(front ?? {}, "pruned_to")
+    prunedTo: Columns.number(front ?? {}, "pruned_to"),
+    end: head,
+    restores: Restores.parse(Columns.text(front ?? {}, "restores"))
   }
 }
 

@@ -4,6 +4,7 @@ import { Effect } from "effect"
 import * as MemoryAudit from "../memory/MemoryAudit.ts"
 import { stamp } from "../memory/Stamp.ts"
 import type { Wakes } from "../memory/Wakes.ts"
+import * as Restores from "../Restores.ts"
 import { scannedTo } from "../ScannedTo.ts"
 import * as Columns from "./Columns.ts"
 import type { Database } from "./Database.ts"
@@ -126,9 +127,17 @@ export const make = ({
           holderIds: Columns.texts(row, "holder_ids")
         })
       }
+      const last = Math.max(0, ...expired.map((row) => Columns.number(row, "seq")))
+      db.run("update head set journal_pruned_to = max(journal_pruned_to, ?) where id = 1", [last])
       return expired.length
     }),
   pruneAudit: ({ before }) => transactions.write(({ db }) => SqliteAudit.prune(db, before)),
+  noteRestore: (at) =>
+    transactions.write(({ db }) => {
+      const { audit, restores, seq } = headOf(db)
+      const after = Restores.added(restores, { seq, auditSeq: audit.seq, at })
+      db.run("update head set restores = ? where id = 1", [JSON.stringify(after)])
+    }),
   wakes: wakes.stream(FEED)
 })
 
@@ -183,7 +192,7 @@ const isHeld = (
   (instrumentId !== null && hold.instrumentIds.includes(instrumentId))
 
 const read = (db: Database, query: FeedQuery) => {
-  const { seq: head, prunedTo } = headOf(db)
+  const { seq: head, ...bounds } = headOf(db)
   const page = FeedSql.page(query)
   page.anyOf("kind", query.kind)
   page.anyOf("type", query.type)
@@ -194,7 +203,14 @@ const read = (db: Database, query: FeedQuery) => {
       : { from: page.ofHolder(query.holderId), numbered: "h" }
   )
   const events = db.all(sql, values).map(eventOf)
-  return { events, scanned: scannedTo(query, { rows: events, head }), prunedTo }
+  return {
+    events,
+    scanned: scannedTo(query, { rows: events, head }),
+    prunedTo: bounds.prunedTo,
+    journalPrunedTo: bounds.journalPrunedTo,
+    end: head,
+    restores: bounds.restores
+  }
 }
 
 const headOf = (db: Database): FeedHead => {
@@ -207,6 +223,8 @@ const headOf = (db: Database): FeedHead => {
     ledgerEpoch: Columns.number(row, "ledger_epoch"),
     webhooksMoved: Columns.number(row, "webhooks_moved"),
     prunedTo: Columns.number(row, "pruned_to"),
+    journalPrunedTo: Columns.number(row, "journal_pruned_to"),
+    restores: Restores.parse(Columns.text(row, "restores")),
     audit: {
       seq: Columns.number(row, "audit_seq"),
       hash: Columns.text(row, "audit_hash"),

@@ -5,6 +5,9 @@ import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema, Struct } from "effect"
 import { shownDistributions } from "#core/distributions/distribution/Distribution.ts"
+import { distributionLines } from "#core/distributions/distribution/DistributionLine.ts"
+import * as LineLookups from "#core/distributions/distribution/LineLookups.ts"
+import { payIfSettled } from "#core/distributions/distribution/PaymentSteps.ts"
 import { distributionTimers } from "#core/distributions/distribution/DistributionTimer.ts"
 import { contracts } from "#core/projection/Contract.ts"
 import { FindingId, findings, first } from "#core/findings/Finding.ts"
@@ -127,6 +130,63 @@ describe("a distribution", () => {
       const [open] = yield* Reconciling.openHolds
       yield* released(open?.holdId ?? "", open?.findings ?? [])
       assert.strictEqual((yield* month).state, "payable")
+    }).pipe(engine())
+  )
+
+  it.effect("waits for no line that a new ledger epoch lost, and neither does its holder", () =>
+    Effect.gen(function* () {
+      const { lines, point, stage } = yield* scene(["h1", "h2"])
+      yield* executed(stage, point, lines)
+      yield* Month.seals("d-july", lines)
+      const records = yield* Records
+      const now = yield* Instant.now
+      const act = { cause: { by: "clock" }, now } as const
+      const waiting = Effect.gen(function* () {
+        const [line] = yield* Month.lines
+        const payee = { holderId: "h1", party: line?.party ?? "" }
+        return {
+          hasUnrolled: yield* LineLookups.hasUnrolled("fund-a", null),
+          ofHolder: yield* LineLookups.unrolledOfHolder("h1"),
+          owed: yield* records.transactAlone(
+            Effect.map(LineLookups.owedTo([payee]), (owed) => owed.length)
+          ),
+          carries: (yield* LineLookups.unrolledOf(["d-july"], [payee], null)).length
+        }
+      })
+      const loses = (lineId: string) =>
+        Effect.gen(function* () {
+          const self = yield* records.get(distributionLines, lineId)
+          const { createdAt: _, updatedAt: __, version: ___, ...body } = self
+          const lost = distributionLines.lost?.(body, {
+            updateId: "snapshot",
+            offset: Offset.of(9),
+            at: now
+          })
+          yield* records.transactAlone(records.restate(distributionLines, self, lost ?? body, act))
+        })
+      const settled = records.transactAlone(payIfSettled("d-july", { at: now, act }))
+      assert.deepEqual(yield* waiting, {
+        hasUnrolled: true,
+        ofHolder: "d-july.1",
+        owed: 1,
+        carries: 1
+      })
+      yield* loses("d-july.1")
+      // The other line is still due.
+      yield* settled
+      assert.strictEqual((yield* month).state, "payable")
+      assert.deepEqual(yield* waiting, { hasUnrolled: true, ofHolder: null, owed: 0, carries: 0 })
+      yield* loses("d-july.2")
+      assert.strictEqual((yield* waiting).hasUnrolled, false)
+      yield* settled
+      assert.strictEqual((yield* month).state, "paid")
+      assert.deepEqual(
+        (yield* Month.lines).map(({ lost, state }) => [state, lost]),
+        [
+          ["due", true],
+          ["due", true]
+        ]
+      )
     }).pipe(engine())
   )
 

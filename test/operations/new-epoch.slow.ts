@@ -516,7 +516,15 @@ describe("a store that continues in a new ledger epoch", () => {
                   met.add(collection.name)
                   lostCids.push(String(body["lineCid"] ?? body["orderCid"]))
                   assert.deepStrictEqual([waitingOn(body), due(body)], [[], undefined])
-                  for (const column of ["undirected", "openUntil", "openOf", "openIn", "heldCid"]) {
+                  for (const column of [
+                    "undirected",
+                    "owedTo",
+                    "open",
+                    "openUntil",
+                    "openOf",
+                    "openIn",
+                    "heldCid"
+                  ]) {
                     assert.strictEqual(filters[column]?.(body) ?? null, null, `${column} of ${id}`)
                   }
                 }

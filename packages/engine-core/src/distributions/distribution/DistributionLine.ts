@@ -342,16 +342,21 @@ const isOneOf = (
   { state }: Pick<DistributionLine, "state">
 ): boolean => states.includes(state)
 
-export const isUnrolled = (self: Pick<DistributionLine, "state">): boolean =>
-  isOneOf(unrolled, self)
-export const isOwed = (self: Pick<DistributionLine, "state">): boolean => isOneOf(owed, self)
+/** Checks whether the next distribution leaves the line's holder out; a lost line is waited for by nobody. */
+export const isUnrolled = (self: Pick<DistributionLine, "lost" | "state">): boolean =>
+  !self.lost && isOneOf(unrolled, self)
+
+/** Checks whether the line is still to be delivered; of a lost one that is unknown, and it waits for nobody. */
+export const isOwed = (self: Pick<DistributionLine, "lost" | "state">): boolean =>
+  !self.lost && isOneOf(owed, self)
 const isPaid = (self: Pick<DistributionLine, "state">): boolean => isOneOf(paid, self)
 
 /** Filter of the suspended lines that an investor and an app are shown as due. */
 export const concealed = { state: ["suspended"], shownState: ["due"] } as const
 
-/** Checks whether a line waits for causes alone that are concealed from investors and apps. */
-export const isConcealed = (self: DistributionLine): boolean => shownOf(self).state !== self.state
+/** Checks whether a line waits for causes alone that are concealed from investors and apps; a lost one does not wait. */
+export const isConcealed = (self: DistributionLine): boolean =>
+  !self.lost && shownOf(self).state !== self.state
 
 /** Checks whether the ledger names another payee or wait than the record of an owed line; a lost one has no contract. */
 export const isUndirected = ({
@@ -471,7 +476,7 @@ export const distributionLines = Collection.define<DistributionLine, Fact>("dist
     tally: (self) => tallyOf(self.distributionId, self.state),
     /** A party that is no holder yet. */
     party: (self) => (self.holderId === null ? self.party : null),
-    /** The holder, or the party that is no holder, while the line is due or suspended. */
+    /** The holder, or the party that is no holder, while the line is due or suspended and not lost. */
     owedTo: (self) => (isOwed(self) ? (self.holderId ?? self.party) : null),
     /**
      * Its distribution, while the ledger differs from the record on the payee or on whether the line
@@ -484,7 +489,7 @@ export const distributionLines = Collection.define<DistributionLine, Fact>("dist
       self.holderId !== null && isPaid(self)
         ? paidInOf(self.holderId, Month.fromDate(Instant.date(deliveredTimeOf(self))))
         : null,
-    /** The instrument, until the line is rolled, or ended without a payment. */
+    /** The instrument, until the line is rolled, ended without a payment, or lost. */
     open: (self) => (isUnrolled(self) ? self.instrumentId : null)
   },
   // A delivered line ends by its roll alone, so that its end is no secret of the gap.
@@ -522,8 +527,9 @@ export const distributionLines = Collection.define<DistributionLine, Fact>("dist
       (self.deliveredUid === null) === (self.paidOn === null),
     "only a rolled line names its roll": (self) =>
       (self.state === "rolled") === (self.rolledUid !== null),
-    "what is open stands on a contract": (self) => isUnrolled(self) === (self.lineCid !== null),
-    "what is owed is directed": (self) => isOwed(self) === (self.directed !== null),
+    "what is open stands on a contract": (self) =>
+      self.lost || isUnrolled(self) === (self.lineCid !== null),
+    "what is owed is directed": (self) => self.lost || isOwed(self) === (self.directed !== null),
     "causes are distinct": (self) => new Set(self.causes).size === self.causes.length
   },
   expectations: {

@@ -71,21 +71,28 @@ export const unrolledIn = (
     })
   )
 
+/**
+ * Finds the first of these lines that is due, suspended or delivered. Lost ones are passed over, which
+ * the store may list still where an earlier version wrote them.
+ */
+const firstUnrolled = (
+  where: Readonly<Record<string, ReadonlyArray<string>>>,
+  pin: Pin.ResolvedPin | null
+): Effect.Effect<Option.Option<Stored<DistributionLine>>, Unavailable, Records> =>
+  Effect.flatMap(Records, (records) =>
+    records.stream(distributionLines, { where, ...pinned(pin) }).pipe(
+      Stream.map(({ record }) => record),
+      Stream.filter(isUnrolled),
+      Stream.runHead
+    )
+  )
+
 /** Checks whether a line of the instrument is due, suspended or delivered. */
 export const hasUnrolled = (
   instrumentId: string,
   pin: Pin.ResolvedPin | null
 ): Effect.Effect<boolean, Unavailable, Records> =>
-  Effect.flatMap(Records, (records) =>
-    Effect.map(
-      records.list(distributionLines, {
-        where: { open: [instrumentId] },
-        ...pinned(pin),
-        limit: 1
-      }),
-      (found) => found.length > 0
-    )
-  )
+  Effect.map(firstUnrolled({ open: [instrumentId] }, pin), Option.isSome)
 
 /**
  * Loads the lines of these payees that are due, suspended or delivered, out of the distributions that
@@ -102,14 +109,10 @@ export const unrolledOf = (
 export const unrolledOfHolder = (
   holderId: string
 ): Effect.Effect<string | null, Unavailable, Records> =>
-  Effect.gen(function* () {
-    const records = yield* Records
-    const [found] = yield* records.list(distributionLines, {
-      where: { holderId: [holderId], state: [...unrolled] },
-      limit: 1
-    })
-    return found?.record.lineId ?? null
-  })
+  Effect.map(
+    firstUnrolled({ holderId: [holderId], state: [...unrolled] }, null),
+    Option.match({ onNone: () => null, onSome: ({ lineId }) => lineId })
+  )
 
 /**
  * Loads the due or suspended lines of holders, and of parties that are no holders yet, with the

@@ -68,14 +68,15 @@ const leftOf = Effect.fnUntraced(function* (distributionId: string) {
   const records = yield* Records
   const written = yield* linesWritten(distributionId)
   const changed = yield* records.many(distributionLines, [...written])
+  // A line that an epoch of the ledger lost is delivered by nobody, and no payment waits for it.
   const isAnyUnchanged = (where: Readonly<Record<string, ReadonlyArray<string>>>) =>
-    records.ids(distributionLines, { where }).pipe(
-      Stream.filter((id) => !written.has(id)),
+    records.stream(distributionLines, { where }).pipe(
+      Stream.filter(({ record: { lineId, lost } }) => !lost && !written.has(lineId)),
       Stream.runHead,
       Effect.map(Option.isSome)
     )
   if (
-    changed.some(({ state }) => unpaid.includes(state)) ||
+    changed.some(({ lost, state }) => !lost && unpaid.includes(state)) ||
     (yield* isAnyUnchanged(inStates(distributionId, unpaid)))
   ) {
     return { isAny: true, isAnyConcealed: false, rolled: 0 } as const

@@ -216,7 +216,7 @@ describe.each(documents)("the document of %s", (_, routes) => {
         const isOfTheRequest = ["400", "414", "431"].includes(status)
         expect([...where, limited.every((name) => headers.includes(name))]).toEqual([
           ...where,
-          isOfTheRequest || (isIdentified && where[1] !== "401")
+          isOfTheRequest || isIdentified
         ])
         const again = Refusals.of(route)
           .map((slug) => Refusal.rowOf({ slug }))

@@ -60,7 +60,7 @@ export type RequestHandler = (
  * Middleware of steps 4 to 8 of the order of checks
  * (docs/contract/order-of-checks.md#fourteen-steps), around the handler of a route. Arrival.ts
  * makes steps 1 to 3, the handler step 9, the engine steps 10 to 14. A refusal becomes an answer,
- * and from step 5 on every answer but 401 has the headers of the caller's budget.
+ * and from step 5 on every answer has the headers of the caller's budget.
  */
 export const make = ({
   anonymous,
@@ -162,8 +162,8 @@ export const make = ({
             ? counting((away) => Effect.flatMap(pass(arrival, { caller, away }, judged), answer))
             : Effect.fail(refused)
         ).pipe(Problems.refusals(requestId), Problems.defects(requestId))
-        // A caller whose signature is refused has not signed in: its 401 shows no budget of the subject.
-        return response.status === 401 ? response : HttpServerResponse.setHeaders(response, headers)
+        // The call of a refused signature is counted too, so that its 401 says what is left.
+        return HttpServerResponse.setHeaders(response, headers)
       })
 
     return (

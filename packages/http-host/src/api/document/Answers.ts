@@ -228,16 +228,12 @@ const notModified = (route: Route): OpenAPIV3_1.ResponseObject => ({
 /** Statuses of the refusals of a request's line, headers and id, which come before its route's own. */
 const ofTheRequest: ReadonlySet<number> = new Set([400, 414, 431])
 
-/**
- * A refusal to sign the caller in names no subject, and so no budget. A refusal of the request itself
- * tells a signed-in caller its budget on public routes too.
- */
+/** A refusal of the request itself tells a signed-in caller its budget on public routes too. */
 const carriedByRefusal = (
   route: Route,
   rows: ReadonlyArray<Refusal.RefusalRow>
 ): ReadonlyArray<Header> => {
   const statuses = rows.map(({ status }) => status)
-  if (statuses.every((status) => status === 401)) return everywhere
   return statuses.every((status) => ofTheRequest.has(status))
     ? [...everywhere, ...limited]
     : carried(route)

@@ -6,6 +6,7 @@ import { describe, expect, it } from "vitest"
 import { Vocabulary } from "@bursar/engine-core"
 import { callTable } from "@bursar/http-host/plain-client"
 import * as Action from "../../packages/http-host/console/src/approvals/Action.ts"
+import * as Precheck from "../../packages/http-host/console/src/approvals/Precheck.ts"
 import { enteredOf, type Field, fieldsOf } from "../../packages/http-host/console/src/kit/Schema.ts"
 import * as Pages from "../../packages/http-host/console/src/pages/Pages.ts"
 import * as Navigation from "../../packages/http-host/console/src/shell/Navigation.ts"
@@ -314,6 +315,43 @@ describe("an action", () => {
       "2 more approvers, other than the maker."
     )
     expect(Action.stillToSign({ ...action, state: "approved" })).toBeNull()
+  })
+
+  it("is prechecked with its act, its instrument and what its request says, where an act is judged", () => {
+    const filters = table.reads["instruments.precheck"]?.filters ?? []
+    const judged = (
+      kind: string,
+      request: object,
+      resource = { kind: "subscription", id: "sub-1" }
+    ) => Precheck.parametersOf({ kind, request, resource }, filters)
+    expect(
+      judged("subscription.claim", {
+        instrumentId: "elf",
+        holderId: "h",
+        amount: "10.5",
+        other: "x"
+      })
+    ).toEqual({ act: "subscription.claim", instrumentId: "elf", holderId: "h", amount: "10.5" })
+    expect(judged("policy.set", { instrumentId: "elf" })).toBeNull()
+    expect(judged("subscription.settle", { subscriptionId: "sub-1" })).toBeNull()
+    expect(
+      judged("instrument.force-transfer", { instrumentId: "elf", moves: [{ from: "a" }] })
+    ).toBeNull()
+    expect(judged("instrument.recover", {}, { kind: "instrument", id: "elf" })).toEqual({
+      act: "instrument.recover",
+      instrumentId: "elf"
+    })
+    const gate = (check: string, ok: boolean) => ({
+      gate: "g",
+      check,
+      ok,
+      detail: null,
+      recovery: null
+    })
+    expect(
+      Precheck.firstRefusal([gate("a", true), gate("b", false), gate("c", false)])?.check
+    ).toBe("b")
+    expect(Precheck.firstRefusal([gate("a", true)])).toBeNull()
   })
 
   it("has the hash of its figures that the engine signs", async () => {

@@ -44,6 +44,7 @@ import {
   whySigned
 } from "./Action.ts"
 import { titleOf } from "./ActionTitle.ts"
+import { PrecheckView } from "./PrecheckView.tsx"
 
 /** Members that later releases of the interface add; absent where the host has none. */
 interface Added {
@@ -195,6 +196,7 @@ const ActionView = ({ action }: { readonly action: Shown }) => {
           </>
         )}
       </section>
+      {action.state === "awaiting" ? <PrecheckView action={action} /> : null}
       <details>
         <summary>Request, as sent</summary>
         <Value member="request" value={request} />

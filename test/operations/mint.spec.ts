@@ -157,6 +157,35 @@ describe("a mint", () => {
     }).pipe(engine())
   )
 
+  it.effect("is the cost of its own units alone, whatever is minted in its name later", () =>
+    Effect.gen(function* () {
+      const scene = yield* Minting.base
+      const { cid } = yield* Powers.saying(Templates.Credential, { holder: scene.h1.party })
+      yield* scene.registrar.act(
+        Templates.exercise(Templates.Credential, cid, "Receive", {
+          amount: d("1050"),
+          reference: { kind: "mint", id: "m-bill" },
+          configurationCid: null
+        })
+      )
+      const records = yield* Records
+      const found = yield* records.list(lots, { limit: 100 })
+      assert.deepStrictEqual(
+        found
+          .map(({ record }) => record)
+          .filter(
+            ({ instrumentId, party }) => instrumentId === "fund-a" && party === scene.h1.party
+          )
+          .map(({ cost, origin, units }) => [origin?.id ?? null, units, cost]),
+        [
+          ["m-cash", d("450"), d("450")],
+          ["m-bill", d("1050"), d("1050")],
+          [null, d("1050"), null]
+        ]
+      )
+    }).pipe(engine())
+  )
+
   // G53.
   it.effect("of an empty reserve needs what its holder has locked beyond the deposit", () =>
     Effect.gen(function* () {

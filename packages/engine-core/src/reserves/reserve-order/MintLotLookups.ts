@@ -9,7 +9,8 @@ import { type Mint, mints } from "./Mint.ts"
 
 /**
  * Loads the acquisitions of units that were minted for deposits. A movement that is not of the
- * mint's party, instrument and units has none, since a requester may write any reference.
+ * mint's party, instrument and units, or of another transaction than the one that settled the mint, has
+ * none: a requester may write any reference, and a deposit is the cost of one mint alone.
  */
 export const acquisitionsOf = Effect.fnUntraced(function* (minted: ReadonlyArray<Movement>) {
   const records = yield* Records
@@ -30,6 +31,7 @@ const acquisitionOf = (self: Mint, movement: Movement): Acquisition | null => {
   const { deposit, mintId, price, sharePrice, unit } = self
   if (self.state !== "settled" || price === null || sharePrice === null) return null
   const isItsOwn =
+    movement.updateId === self.updateId &&
     movement.registrar === self.registrar &&
     movement.instrumentId === self.instrumentId &&
     movement.to === self.party &&

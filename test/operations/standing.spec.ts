@@ -192,6 +192,8 @@ describe("a standing settlement", () => {
       includes(yield* records.get(redemptions, "r1"), { state: "settled" })
       assert.strictEqual((yield* acts("close")).why, "")
       includes(yield* standingSettlement, { state: "closed", committed: [], allocations: [] })
+      // Nobody is asked any more for cash of an order that is closed.
+      assert.strictEqual(yield* Fund.countActive(Templates.SettlementIntent), 0)
       assert.strictEqual(yield* Fund.countActive(Templates.StandingCommitment), 0)
       assert.deepStrictEqual(yield* Fund.surprises, [])
     }).pipe(engine())

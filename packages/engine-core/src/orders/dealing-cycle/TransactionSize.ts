@@ -23,7 +23,10 @@ export const beyondRoom = (drawn: number): number => Math.max(0, drawn - drawnRo
 export const inputsOf = ({ subscriptions, redemptions }: Counts): number =>
   shared + perSubscription * subscriptions + perRedemption * redemptions
 
-/** Contracts of an order of an iteration: lot and credential, or priced order, units and their lock. */
+/**
+ * Contracts of an order of an iteration: lot and credential, or priced order, units and their lock; and the
+ * venue's request.
+ */
 const perIterated = 4
 
 /** Contracts of a commitment: commitment, allocation, locked cash or units. */

@@ -10,6 +10,7 @@ import { judge } from "../../kernel/Gates.ts"
 import { refused } from "../../kernel/Refusal.ts"
 import type { OperationAct } from "../../records/Act.ts"
 import { Records, type Stored } from "../../records/Records.ts"
+import { SettlementIntent } from "../../templates/Settlement.ts"
 import { StandingSettlement as Template } from "../../templates/Standing.ts"
 import { exercise } from "../../templates/Template.ts"
 import * as NavFeedLookups from "../../statements/nav-feed/NavFeedLookups.ts"
@@ -71,7 +72,8 @@ export const settle = Operation.defineOnLedger("standing-settlement.settle", {
   plan: Effect.fn("standing-settlement.settle.plan")(function* (input, act) {
     const { iteration, rows } = yield* iterating(input, act)
     yield* Effect.fromResult(judge(rows))
-    return { commands: [iterated(iteration)], last: true }
+    // The requests end last: an order that is still open would show that nobody is asked for its cash.
+    return { commands: [iterated(iteration), ...requestsOf(iteration)], last: true }
   }),
   finish: ({ standingSettlementId }) => shown(standingSettlementId)
 })
@@ -158,6 +160,15 @@ const iterated = (iteration: Gates.IterationContext) => {
     }))
   })
 }
+
+/**
+ * Commands that complete the venue's requests for the orders' cash: the commitments pay in their place, and a
+ * wallet that still shows a request would set cash aside for an order that is closed.
+ */
+const requestsOf = (iteration: Gates.IterationContext) =>
+  [...iteration.subscriptions, ...iteration.redemptions].flatMap(({ intentCid }) =>
+    intentCid === null ? [] : [exercise(SettlementIntent, intentCid, "Complete", {})]
+  )
 
 /** Returns a member that a checked order has; throws if it is absent. */
 const required = <A>(member: A | null | undefined): A => {

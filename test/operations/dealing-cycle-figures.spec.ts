@@ -8,7 +8,7 @@ import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import * as DealingCycleQueries from "#core/orders/dealing-cycle/DealingCycleQueries.ts"
-import { dealingCycles } from "#core/orders/dealing-cycle/DealingCycle.ts"
+import { allocationsMax, dealingCycles } from "#core/orders/dealing-cycle/DealingCycle.ts"
 import { settle } from "#core/orders/dealing-cycle/SettleOperations.ts"
 import { subscriptions } from "#core/orders/subscription/Subscription.ts"
 import * as Invariant from "#core/kernel/Invariant.ts"
@@ -272,21 +272,23 @@ describe("the fund's own consent to be drawn on", () => {
         Templates.exercise(Templates.ProvisionSettlementProposal, proposal.cid, "Accept", {})
       )
       yield* Cycles.opens("c2")
-      yield* Cycles.redeems(stage, first, { id: "r1", units: "61" })
+      yield* Cycles.redeems(stage, first, { id: "r1", units: "92" })
       yield* Cycles.at(Cycles.monday)
       yield* Fund.publishes(stage, "1", Cycles.monday)
-      yield* Cycles.pays(stage, { id: "r1", units: "61", price: "1", proceeds: "61" })
-      // One more than one draw may take: the fund sets the rest aside itself.
+      yield* Cycles.pays(stage, { id: "r1", units: "92", price: "1", proceeds: "92" })
+      // More than one draw may take: the fund sets the rest aside itself, in as many parts as a cycle takes.
       assert.strictEqual((yield* Cycles.settles("c2")).why, "rule-refused cash fund-cash")
-      yield* Cycles.allocates(stage, stage.fund, {
-        assetId: "USD",
-        amount: "1",
-        to: stage.fund,
-        reference: "c2"
-      })
+      for (let nth = 0; nth < allocationsMax; nth++) {
+        yield* Cycles.allocates(stage, stage.fund, {
+          assetId: "USD",
+          amount: "1",
+          to: stage.fund,
+          reference: "c2"
+        })
+      }
       assert.strictEqual((yield* Cycles.settles("c2")).why, "")
-      assert.strictEqual(yield* Cycles.holds(first, "USD"), "61")
-      assert.strictEqual(yield* Cycles.holds(stage.fund, "USD"), "139")
+      assert.strictEqual(yield* Cycles.holds(first, "USD"), "92")
+      assert.strictEqual(yield* Cycles.holds(stage.fund, "USD"), "108")
       assert.deepStrictEqual(
         Invariant.breaches(dealingCycles.invariants, yield* Cycles.cycle("c2")),
         []

@@ -6,14 +6,16 @@ import * as Scripted from "@bursar/storage-adapters/screening"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
 import * as DealingCycleQueries from "#core/orders/dealing-cycle/DealingCycleQueries.ts"
-import { orderStateAt } from "#core/orders/redemption/Redemption.ts"
+import { orderStateAt, redemptions } from "#core/orders/redemption/Redemption.ts"
 import { judge } from "#core/kernel/Gates.ts"
 import { cycleJoinings } from "#core/orders/dealing-cycle/CycleJoinings.ts"
-import { admitted, dealingCycles } from "#core/orders/dealing-cycle/DealingCycle.ts"
+import { admitted, allocationsMax, dealingCycles } from "#core/orders/dealing-cycle/DealingCycle.ts"
 import { joining } from "#core/orders/dealing-cycle/OpenCycleLookups.ts"
+import { kindOf, unexpectedFacts } from "#core/projection/Unexpected.ts"
 import { approvals } from "#core/writes/Approval.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
+import * as Ledgers from "../simulated-ledger/world.ts"
 import * as Cycles from "./cycles.ts"
 import * as Fund from "./fund.ts"
 import * as Powers from "./powers.ts"
@@ -777,19 +779,18 @@ describe("both sides of a cycle", () => {
       yield* Cycles.at(Cycles.monday)
       yield* Fund.publishes(stage, "1", Cycles.monday)
       yield* Cycles.pays(stage, { id: "r1", units: "100", price: "1", proceeds: "100" })
-      const rest = (yield* Cycles.active(Templates.Holding)).find(
-        ({ payload }) =>
-          payload.owner === seller.party &&
-          payload.instrument.id === "fund-a" &&
-          payload.lock === null
-      )
-      yield* seller.act(
-        Templates.exercise(Templates.Holding, rest?.cid ?? "", "RequestBurn", {
-          amount: Decimal.of("100"),
-          reference: { kind: "redemption", id: "r1" },
-          custodian: null,
-          executeBefore: Instant.of("2026-09-01T00:00:00Z")
-        })
+      // As an earlier release recorded a request to burn the units of an order in a cycle.
+      const request = yield* requestsBurn(seller, "100")
+      const records = yield* Records
+      const now = yield* Instant.now
+      const act = { cause: { by: "clock" } as const, now }
+      yield* records.transact(
+        records.append(
+          redemptions,
+          yield* Cycles.redemption("r1"),
+          { on: "fund", burnRequestCid: request, at: now },
+          act
+        )
       )
       // The registrar was asked to burn its units: the cycle is released without it.
       const released = yield* Cycles.releases("c2")
@@ -807,10 +808,7 @@ describe("both sides of a cycle", () => {
         point: {}
       })
       assert.deepStrictEqual(cycle.orders, { subscriptions: [], redemptions: [] })
-      const [request] = yield* Cycles.active(Templates.BurnRequest)
-      yield* stage.registrar.act(
-        Templates.exercise(Templates.BurnRequest, request?.cid ?? "", "Reject", {})
-      )
+      yield* stage.registrar.act(Templates.exercise(Templates.BurnRequest, request, "Reject", {}))
       const settles = Calls.write("redemption.settle", { redemptionId: "r1" }, {})
       assert.strictEqual((yield* settles).why, "rule-refused cash cash-allocated")
       assert.deepStrictEqual(
@@ -825,7 +823,6 @@ describe("both sides of a cycle", () => {
       })
       assert.strictEqual((yield* settles).why, "")
       includes(yield* Cycles.redemption("r1"), { state: "settled" })
-      assert.deepStrictEqual(yield* Fund.surprises, [])
     }).pipe(engine())
   )
 
@@ -844,40 +841,236 @@ describe("both sides of a cycle", () => {
     }).pipe(engine())
   )
 
-  it.effect("never burn a redemption's units that the registrar was asked to burn as well", () =>
+  it.effect("never stop at a holder's request to burn its units, nor let its order out by it", () =>
     Effect.gen(function* () {
-      const { stage, holders } = yield* invested({ a: "200" })
-      const [seller] = holders
-      if (seller === undefined) throw new Error("a holder")
+      const { stage, holders } = yield* invested({ a: "200", b: "200" })
+      const [seller, other] = holders
+      if (seller === undefined || other === undefined) throw new Error("two holders")
       yield* Cycles.opens("c2")
       yield* Cycles.redeems(stage, seller, { id: "r1", units: "100" })
+      yield* Cycles.redeems(stage, other, { id: "r2", units: "100" })
+      yield* Cycles.at(Cycles.monday)
+      yield* Fund.publishes(stage, "1", Cycles.monday)
+      for (const id of ["r1", "r2"]) {
+        yield* Cycles.pays(stage, { id, units: "100", price: "1", proceeds: "100" })
+      }
+      yield* sets(stage, "200", "c2")
+      const [units] = (yield* Cycles.active(Templates.Allocation)).filter(
+        ({ payload }) => payload.sender === seller.party
+      )
+      yield* seller.act(
+        Templates.exercise(Templates.Allocation, units?.cid ?? "", "Allocation_Withdraw", {})
+      )
+      const requested = yield* requestsBurn(seller, "100")
+      const again = yield* requestsBurn(seller, "100")
+      const inCycle = { state: "priced", burnRequestCid: null, cycleId: "c2" }
+      includes(yield* Cycles.redemption("r1"), inCycle)
+      assert.strictEqual((yield* Cycles.settles("c2")).why, "rule-refused units units-allocated")
+      // The registrar burns units that no order gives: the order stays in its cycle, unpaid.
+      yield* stage.registrar.act(Templates.exercise(Templates.BurnRequest, requested, "Accept", {}))
+      includes(yield* Cycles.redemption("r1"), inCycle)
+      const apart = yield* Calls.write("redemption.settle", { redemptionId: "r1" }, {})
+      assert.strictEqual(apart.why, "rule-refused policy in-cycle")
+      const released = yield* Calls.write("redemption.release", { redemptionId: "r1" }, {})
+      assert.strictEqual(released.why, "")
+      assert.strictEqual((yield* Cycles.settles("c2")).why, "")
+      includes(yield* Cycles.redemption("r2"), { state: "settled" })
+      yield* seller.act(Templates.exercise(Templates.BurnRequest, again, "Withdraw", {}))
+      const idle = "redemption fund: Its dealing cycle burns its units."
+      assert.deepStrictEqual(yield* Fund.surprises, [
+        idle,
+        idle,
+        "redemption burn: The redemption does not wait for this burn."
+      ])
+    }).pipe(engine())
+  )
+
+  it.effect(
+    "burn the units set aside alone, whatever the registrar was asked to burn besides",
+    () =>
+      Effect.gen(function* () {
+        const { stage, holders } = yield* invested({ a: "200" })
+        const [seller] = holders
+        if (seller === undefined) throw new Error("a holder")
+        yield* Cycles.opens("c2")
+        yield* Cycles.redeems(stage, seller, { id: "r1", units: "100" })
+        yield* Cycles.at(Cycles.monday)
+        yield* Fund.publishes(stage, "1", Cycles.monday)
+        yield* Cycles.pays(stage, { id: "r1", units: "100", price: "1", proceeds: "100" })
+        yield* sets(stage, "100", "c2")
+        const request = yield* requestsBurn(seller, "100")
+        assert.strictEqual((yield* Cycles.settles("c2")).why, "")
+        yield* stage.registrar.act(Templates.exercise(Templates.BurnRequest, request, "Reject", {}))
+        assert.strictEqual(yield* Cycles.holds(seller, "fund-a"), "100")
+        assert.strictEqual(yield* Cycles.holds(seller, "USD"), "100")
+      }).pipe(engine())
+  )
+})
+
+/** A holder asks for the burn of free units in the name of the order `r1`; the request's contract. */
+const requestsBurn = (seller: Cycles.Holder, units: string) =>
+  Effect.gen(function* () {
+    const free = (yield* Cycles.active(Templates.Holding)).find(
+      ({ payload }) =>
+        payload.owner === seller.party &&
+        payload.instrument.id === "fund-a" &&
+        payload.lock === null &&
+        Decimal.atLeast(Decimal.of(String(payload.amount)), Decimal.of(units))
+    )
+    yield* seller.act(
+      Templates.exercise(Templates.Holding, free?.cid ?? "", "RequestBurn", {
+        amount: Decimal.of(units),
+        reference: { kind: "redemption", id: "r1" },
+        custodian: null,
+        executeBefore: Instant.of("2026-09-01T00:00:00Z")
+      })
+    )
+    const request = (yield* Cycles.active(Templates.BurnRequest)).at(-1)
+    if (request === undefined) throw new Error("no request to burn")
+    return request.cid
+  })
+
+describe("a cycle of historic orders", () => {
+  it.effect("takes none that another point would price, since it settles at one point alone", () =>
+    Effect.gen(function* () {
+      const { stage, holders } = yield* Cycles.opened(["h1"], { pricing: "historic" })
+      const [holder] = holders
+      if (holder === undefined) throw new Error("a holder")
+      yield* Fund.publishes(stage, "1", "2026-07-31T11:00:00Z")
+      yield* Cycles.opens("c1")
+      for (const id of ["s1", "s2"]) {
+        const claimed = yield* Cycles.subscribes(stage, holder, { id, amount: "100" })
+        assert.strictEqual(claimed.why, "")
+      }
+      yield* Cycles.attests(stage, { id: "s1", units: "100", price: "1" })
+      yield* Cycles.at("2026-07-31T13:00:00Z")
+      yield* Fund.publishes(stage, "1.1", "2026-07-31T13:00:00Z")
+      yield* Cycles.at("2026-07-31T13:00:01Z")
+      const late = yield* Cycles.subscribes(stage, holder, { id: "s3", amount: "100" })
+      assert.strictEqual(late.why, "rule-refused nav-feed one-point")
+      // Once the cycle is released the order settles by itself.
+      yield* Cycles.releases("c1")
+      const apart = yield* Calls.write("subscription.claim", {}, Cycles.claimOf(holder, "s3"))
+      assert.strictEqual(apart.why, "")
+      includes(yield* Cycles.subscription("s3"), { cycleId: null })
+    }).pipe(engine())
+  )
+})
+
+describe("a cycle whose market has ended", () => {
+  it.effect("takes no order of the next market, which pays in another asset", () =>
+    Effect.gen(function* () {
+      const { stage, holders } = yield* invested({ a: "100" })
+      const [holder] = holders
+      if (holder === undefined) throw new Error("a holder")
+      assert.strictEqual((yield* Cycles.changes(1, { limits: { cycleCapacity: 10 } })).why, "")
+      yield* Cycles.opens("c2")
+      const [tuesday, wednesday] = ["2026-08-04T20:00:00Z", "2026-08-05T20:00:00Z"]
+      assert.strictEqual((yield* Cycles.opens("c4", { cutOffAt: wednesday })).why, "")
+      yield* Cycles.redeems(stage, holder, { id: "r1", units: "100" })
       yield* Cycles.at(Cycles.monday)
       yield* Fund.publishes(stage, "1", Cycles.monday)
       yield* Cycles.pays(stage, { id: "r1", units: "100", price: "1", proceeds: "100" })
-      yield* sets(stage, "100", "c2")
-      const rest = (yield* Cycles.active(Templates.Holding)).find(
-        ({ payload }) =>
-          payload.owner === seller.party &&
-          payload.instrument.id === "fund-a" &&
-          payload.lock === null
+      yield* sets(stage, "10", "c2")
+      assert.strictEqual((yield* Cycles.settles("c2")).why, "")
+      const market = yield* Fund.newestContract(Templates.PrimaryMarket)
+      yield* stage.fund.act(Templates.exercise(Templates.PrimaryMarket, market.cid, "End", {}))
+      const next = { ...stage, bank: yield* Fund.outsider("other-bank") }
+      yield* Fund.market(next)
+      // What the gate left over waits for this day, and is paid in the first market's asset.
+      assert.strictEqual((yield* Cycles.opens("c3")).why, "")
+      includes(yield* Cycles.cycle("c3"), {
+        ...{ cutOffAt: Instant.of(tuesday), paymentAsset: Cycles.cash(next) },
+        members: { subscriptions: 0, redemptions: 0 }
+      })
+      yield* Cycles.at(tuesday)
+      yield* Cycles.signs(next, holder, { id: "s1", amount: "100" })
+      const claimed = yield* Calls.write("subscription.claim", {}, Cycles.claimOf(holder, "s1"))
+      assert.strictEqual(claimed.why, "")
+      includes(yield* Cycles.subscription("s1"), {
+        ...{ cutOffAt: Instant.of(wednesday), cycleId: null },
+        paymentAsset: Cycles.cash(next)
+      })
+      includes(yield* Cycles.cycle("c4"), { members: { subscriptions: 0, redemptions: 0 } })
+    }).pipe(engine())
+  )
+})
+
+describe("a cycle whose cash lies with two providers", () => {
+  it.effect("never is sent to the ledger while none of them keeps the cash of an order", () =>
+    Effect.gen(function* () {
+      const { stage, holders } = yield* invested({ a: "100", b: "100" })
+      const [seller, buyer] = holders
+      if (seller === undefined || buyer === undefined) throw new Error("two holders")
+      const provider = (yield* Fund.outsider("other-provider")).party
+      const amount = Decimal.of("50")
+      const offered = yield* stage.bank.submit(
+        Templates.createAndExercise(
+          Templates.Holding,
+          {
+            ...{ registrar: stage.bank.party, owner: stage.bank.party, provider, amount },
+            ...{ instrument: Cycles.cash(stage), restricted: false, lock: null },
+            ...{ label: "", meta: {} }
+          },
+          "OfferTransfer",
+          { receiver: buyer.party, amount, executeBefore: Instant.of("2026-08-30T00:00:00Z") }
+        )
       )
-      yield* seller.act(
-        Templates.exercise(Templates.Holding, rest?.cid ?? "", "RequestBurn", {
-          amount: Decimal.of("100"),
-          reference: { kind: "redemption", id: "r1" },
-          custodian: null,
-          executeBefore: Instant.of("2026-09-01T00:00:00Z")
+      const [offerCid] = Ledgers.created(offered, "TransferOffer")
+      const accepted = yield* buyer.submit(
+        Templates.exercise(Templates.TransferOffer, offerCid ?? "", "Accept", {
+          credentialCid: null
         })
       )
-      assert.strictEqual((yield* Cycles.redemption("r1")).state, "funded")
-      assert.strictEqual((yield* Cycles.settles("c2")).why, "rule-refused units burn-requested")
-      const [request] = yield* Cycles.active(Templates.BurnRequest)
-      yield* stage.registrar.act(
-        Templates.exercise(Templates.BurnRequest, request?.cid ?? "", "Reject", {})
+      const [elsewhere] = Ledgers.created(accepted, "Holding")
+      yield* Cycles.opens("c2")
+      yield* Cycles.signs(stage, buyer, { id: "s1", amount: "50" })
+      const claimed = yield* Calls.write("subscription.claim", {}, Cycles.claimOf(buyer, "s1"))
+      assert.strictEqual(claimed.why, "")
+      yield* buyer.act(
+        Templates.exercise(Templates.Holding, elsewhere ?? "", "Allocate", {
+          ...{ allocationId: "s1", executor: stage.venue, receiver: stage.fund.party, amount },
+          settleBefore: Instant.of("2026-08-20T20:00:00Z")
+        })
       )
+      yield* Cycles.redeems(stage, seller, { id: "r1", units: "100" })
+      yield* Cycles.at(Cycles.monday)
+      yield* Fund.publishes(stage, "1", Cycles.monday)
+      yield* Cycles.attests(stage, { id: "s1", units: "50", price: "1" })
+      yield* Cycles.pays(stage, { id: "r1", units: "100", price: "1", proceeds: "100" })
+      yield* sets(stage, "60", "c2")
+      assert.strictEqual((yield* Cycles.settles("c2")).why, "rule-refused cash fund-cash")
+      yield* sets(stage, "40", "c2")
       assert.strictEqual((yield* Cycles.settles("c2")).why, "")
-      assert.strictEqual(yield* Cycles.holds(seller, "fund-a"), "100")
-      assert.deepStrictEqual(yield* Fund.surprises, [])
+      assert.strictEqual(yield* Cycles.holds(seller, "USD"), "100")
+    }).pipe(engine())
+  )
+})
+
+describe("cash that a fund sets aside for its cycle and that is none of it", () => {
+  it.effect("only warns: after its end, of another asset, or beyond the number that it takes", () =>
+    Effect.gen(function* () {
+      const { stage, holders } = yield* invested({ a: "100" })
+      const [seller] = holders
+      if (seller === undefined) throw new Error("a holder")
+      yield* sets(stage, "1", "c1")
+      yield* Cycles.opens("c2")
+      yield* Powers.mints(stage, yield* Cycles.joinsAs(stage, "fund-holder", stage.fund), "5")
+      yield* Cycles.allocates(stage, stage.fund, {
+        ...{ assetId: "fund-a", amount: "1", to: stage.fund, reference: "c2" }
+      })
+      for (let nth = 0; nth <= allocationsMax; nth++) yield* sets(stage, "1", "c2")
+      assert.lengthOf((yield* Cycles.cycle("c2")).allocations, allocationsMax)
+      const records = yield* Records
+      const found = yield* records.list(unexpectedFacts, { limit: 10 })
+      assert.deepStrictEqual(
+        found.map(({ record: { detail, resourceKind } }) => ({ ...kindOf(resourceKind), detail })),
+        [
+          "The cycle has ended.",
+          "It is of another asset.",
+          `The cycle has ${allocationsMax} allocations already.`
+        ].map((detail) => ({ kind: "dealing-cycle", isIdle: true, detail }))
+      )
     }).pipe(engine())
   )
 })

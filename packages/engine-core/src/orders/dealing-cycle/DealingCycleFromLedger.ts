@@ -63,7 +63,10 @@ const cycle = TypedFromLedger.of(DealingCycleTemplate, {
   }
 })
 
-/** Records an allocation that a fund made to itself for its cycle; ignores any other. */
+/**
+ * Records an allocation that a fund made to itself for its cycle; ignores any other. One that is not the
+ * cycle's cash moves nothing: its fund can take it back, so that it only warns.
+ */
 export const allocatedByFund = Effect.fn("Allocation.createdForCycle")(function* (
   payload: Payload<typeof Allocation>,
   node: Node
@@ -72,7 +75,7 @@ export const allocatedByFund = Effect.fn("Allocation.createdForCycle")(function*
   if (self === null) return
   const misfit = misfitOf(self, payload)
   if (misfit !== null) {
-    return yield* dealing.keepBreach(node, self.cycleId, { on: "allocate", detail: misfit })
+    return yield* dealing.keepIdle(node, self.cycleId, { on: "allocate", detail: misfit })
   }
   yield* dealing.record(self, node, {
     on: "allocate",

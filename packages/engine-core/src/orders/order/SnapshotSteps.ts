@@ -48,7 +48,7 @@ import { beyondAnOrder } from "./OrderSize.ts"
 import * as ProposalFromLedger from "../proposal/ProposalFromLedger.ts"
 import { type Redemption, RedemptionId, redemptions } from "../redemption/Redemption.ts"
 import * as RedemptionOpening from "../redemption/RedemptionOpening.ts"
-import { isBurnOf } from "../redemption/RedemptionFromLedger.ts"
+import { misfitOfBurn } from "../redemption/RedemptionFromLedger.ts"
 import { type Subscription, SubscriptionId, subscriptions } from "../subscription/Subscription.ts"
 import * as SubscriptionOpening from "../subscription/SubscriptionOpening.ts"
 
@@ -131,6 +131,19 @@ const keepBreach = (
     resourceId: keptRecord.id,
     on: keptRecord.on,
     detail: keptRecord.detail
+  })
+
+/** Keeps an act of an outside party that moves nothing, as a breach that warns. */
+const keepIdle = (
+  shownContracts: ShownContracts,
+  active: ActiveContract,
+  { kind, ...fact }: Parameters<typeof keepBreach>[2]
+) =>
+  Unexpected.keep(nodeOf(shownContracts, active), {
+    resourceKind: Unexpected.idleKindOf(kind),
+    resourceId: fact.id,
+    on: fact.on,
+    detail: fact.detail
   })
 
 /** Keeps the price of an order whose figures are beyond those of one. */
@@ -229,8 +242,8 @@ const contractsBeside = Effect.fnUntraced(function* (shownContracts: ShownContra
 })
 
 /**
- * Folds the allocations of an order's legs that agree with its price; any other is recorded as a
- * breach.
+ * Folds the allocations of an order's legs that agree with its price; any other moves nothing and is
+ * kept as idle, as one that is read later.
  */
 const legsOf = <O extends Subscription | Redemption>(
   order: O,
@@ -256,7 +269,7 @@ const legsOf = <O extends Subscription | Redemption>(
       const filled = { ...order, allocation: legs.cash, unitsAllocation: legs.units }
       const misfit = misfitOf(asServed(filled, shownContracts.act.now), each.typed, leg)
       if (misfit === null) legs[leg] = allocationOf(each.typed, each)
-      else yield* keepBreach(shownContracts, each, { kind, id, on: "allocate", detail: misfit })
+      else yield* keepIdle(shownContracts, each, { kind, id, on: "allocate", detail: misfit })
     }
     return legs
   })
@@ -537,11 +550,11 @@ const openRedemption = Effect.fnUntraced(function* (
   const priced = recoveredWith(RedemptionOpening.alone)
   const legs = yield* legsOf(priced, { id, kind, shownContracts, beside })
   const burn = beside.burns.get(key)
-  const isBurning =
-    burn !== undefined && orderContract.as === "priced" && isBurnOf(priced, burn.typed)
+  const misfit = burn === undefined ? null : misfitOfBurn(priced, burn.typed)
+  const isBurning = burn !== undefined && orderContract.as === "priced" && misfit === null
   if (burn !== undefined && !isBurning) {
-    const detail = "The request to burn is for another holder, instrument or number of units."
-    yield* keepBreach(shownContracts, burn, { kind, id, on: "fund", detail })
+    const detail = misfit ?? "A redemption that is not priced gives no units to burn."
+    yield* keepIdle(shownContracts, burn, { kind, id, on: "fund", detail })
   }
   const self = recoveredWith({
     request: requestOf(beside.intents.get(key)),

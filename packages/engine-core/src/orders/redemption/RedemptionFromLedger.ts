@@ -178,8 +178,24 @@ const burning = (
   read: (reference: { readonly id: string }) => LedgerRecord.LedgerEffect
 ): LedgerRecord.LedgerEffect => (reference.kind === "redemption" ? read(reference) : Effect.void)
 
+/**
+ * Reason why a burn request is not one of the order; null: it is. An order in a dealing cycle is burned and
+ * paid by its cycle alone: burned by request it would evade the cycle's capacity and the sequence of
+ * cut-offs, and while a request is open the venue could neither settle the cycle nor release the order
+ * (docs/domain/dealing-cycles.md#burn-requests).
+ */
+export const misfitOfBurn = (
+  self: Parameters<typeof isBurnOf>[0] & Pick<Redemption, "cycleId">,
+  request: Payload<typeof BurnRequest>
+): string | null => {
+  if (!isBurnOf(self, request)) {
+    return "The request to burn is for another holder, instrument or number of units."
+  }
+  return self.cycleId === null ? null : "Its dealing cycle burns its units."
+}
+
 /** Checks whether a burn request is for the holder, the instrument and the units of the order. */
-export const isBurnOf = (
+const isBurnOf = (
   self: Pick<Redemption, "party" | "instrumentId" | "registrar" | "units" | "index" | "baseUnits">,
   { holder, instrument, amount }: Payload<typeof BurnRequest>
 ): boolean =>
@@ -194,12 +210,8 @@ const funded = (
   node: Node
 ): LedgerRecord.LedgerEffect => {
   const { redemptionId } = self
-  if (!isBurnOf(self, requested)) {
-    return order.keepIdle(node, redemptionId, {
-      on: "fund",
-      detail: "The request to burn is for another holder, instrument or number of units."
-    })
-  }
+  const misfit = misfitOfBurn(self, requested)
+  if (misfit !== null) return order.keepIdle(node, redemptionId, { on: "fund", detail: misfit })
   if (self.burnRequestCid !== null) {
     return order.keepIdle(node, redemptionId, {
       on: "fund",

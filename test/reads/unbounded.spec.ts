@@ -65,10 +65,10 @@ describe("among more than are looked at in one go", () => {
         }))
         yield* all(dealingCycles, cycles)
         const around = (nth: number) =>
-          Effect.map(
-            aroundOf({ instrumentId, cutOffAt: at(nth) }, at(nth + 1)),
-            ({ earlier, next }) => [earlier?.cutOffAt ?? null, next?.cutOffAt ?? null]
-          )
+          Effect.map(aroundOf(cycle("c", at(nth)), at(nth + 1)), ({ earlier, next }) => [
+            earlier?.cutOffAt ?? null,
+            next?.cutOffAt ?? null
+          ])
         expect(yield* around(0)).toEqual([null, at(1)])
         // The next one's cut-off has passed: what is left over joins no other.
         expect(yield* around(599)).toEqual([at(0), null])

@@ -109,6 +109,20 @@ describe.each(["SubscriptionOrder", "RedemptionOrder"] as const)(
         ]
       ],
       [
+        "into a cycle of the same fund that pays in another asset",
+        "the cycle is another market's",
+        [
+          () => ({}),
+          (floor) =>
+            Effect.gen(function* () {
+              const { instrument } = floor
+              const terms = { marketId: "m2", instrument, currency: "USD" } as const
+              const market = yield* Dealing.marketOf(floor.sessionOf, terms)
+              return yield* Dealing.openCycle({ ...floor, market })
+            })
+        ]
+      ],
+      [
         "into another instrument's cycle",
         "the cycle is of another instrument",
         [

@@ -23,6 +23,7 @@ import { type DealingCycle, dealingCycles } from "./DealingCycle.ts"
 import { openCycleOf } from "./OpenCycleLookups.ts"
 import { dealingDays, idOf as dayOf } from "./DealingDay.ts"
 import * as Rules from "./DealingCycleRules.ts"
+import { isOfMarket } from "./JoiningRules.ts"
 import { dealtOf, none, type Orders, settlementOf } from "./DealingCycleOrders.ts"
 import { ordersOf } from "./CycleOrderLookups.ts"
 import type { Provision } from "./HoldingSelectionRules.ts"
@@ -132,13 +133,13 @@ interface NeighbouringCycles {
   readonly earlier: Stored<DealingCycle> | null
   /** Cut-off of the next dealing day, at which the remainders of partial fills deal. */
   readonly nextCutOffAt: Instant.Instant
-  /** Open cycle of that cut-off, if it accepts orders. */
+  /** Open cycle of that cut-off, if it accepts orders of this cycle's fund and payment asset. */
   readonly next: Stored<DealingCycle> | null
 }
 
 /** Loads the open cycles before and after a cycle. */
 export const aroundOf = Effect.fnUntraced(function* (
-  { cutOffAt, instrumentId }: Pick<DealingCycle, "instrumentId" | "cutOffAt">,
+  cycle: Pick<DealingCycle, "instrumentId" | "cutOffAt" | "fund" | "paymentAsset">,
   nextCutOffAt: Instant.Instant
 ) {
   const records = yield* Records
@@ -147,9 +148,10 @@ export const aroundOf = Effect.fnUntraced(function* (
     Stream.map(({ record }) => record),
     Stream.filter((record) => Instant.isBefore(record.cutOffAt, cutOffAt)),
     Stream.runFold((): Stored<DealingCycle> | null => null, earlierOf)
+  const { cutOffAt, instrumentId } = cycle
   )
   const found = yield* openCycleOf({ instrumentId, cutOffAt: nextCutOffAt })
-  const next = found?.acceptsOrders === true ? found : null
+  const next = found?.acceptsOrders === true && isOfMarket(found, cycle) ? found : null
   return { earlier, nextCutOffAt, next } satisfies NeighbouringCycles
 })
 

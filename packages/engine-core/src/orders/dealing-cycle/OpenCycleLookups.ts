@@ -5,7 +5,7 @@ import type { Judgement } from "../../kernel/Gates.ts"
 import type { Unavailable } from "../../kernel/Refusal.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import { dealtAt, type DealingCycle, dealingCycles, type Counts } from "./DealingCycle.ts"
-import { againstJoining, againstLeaving } from "./JoiningRules.ts"
+import { againstJoining, againstLeaving, isOfMarket, type PayingMarket } from "./JoiningRules.ts"
 import { stillUnderWay, underWayIn } from "./JoiningSteps.ts"
 import { inputsOf } from "./TransactionSize.ts"
 
@@ -29,19 +29,25 @@ interface JoinedCycle {
 }
 
 /**
- * Finds the cycle that a ledger-paid order of this cut-off joins by its claim, and checks its room. An
- * order beyond the size of one ledger transaction is refused at its claim, when it can still be claimed
- * for another cut-off (docs/domain/dealing-cycles.md#size).
+ * Finds the cycle that a ledger-paid order of this cut-off and market joins by its claim, and checks its
+ * room. An order beyond the size of one ledger transaction is refused at its claim, when it can still be
+ * claimed for another cut-off (docs/domain/dealing-cycles.md#size). An order of another fund or payment
+ * asset than the open cycle's settles by itself (docs/domain/dealing-cycles.md#opening).
  */
 export const joining = (
-  cutOff: Pick<DealingCycle, "instrumentId" | "cutOffAt">,
+  cutOff: Pick<DealingCycle, "instrumentId" | "cutOffAt"> & PayingMarket,
   claim: { readonly kind: keyof Counts; readonly operationId: string }
 ): Effect.Effect<JoinedCycle, Unavailable, Records> =>
   Effect.gen(function* () {
     const records = yield* Records
     const open = yield* openCycleOf(cutOff)
     const { inputsMax } = yield* Settings
-    if (open === null || open.cycleCid === null || !open.acceptsOrders) {
+    if (
+      open === null ||
+      open.cycleCid === null ||
+      !open.acceptsOrders ||
+      !isOfMarket(open, cutOff)
+    ) {
       return { cycle: null, against: againstJoining(null, inputsMax) }
     }
     const latest = records

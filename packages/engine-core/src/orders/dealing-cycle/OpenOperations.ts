@@ -5,7 +5,6 @@ import { InstrumentId, instruments } from "../../instruments/instrument/Instrume
 import { recorded } from "../../instruments/instrument/InstrumentGates.ts"
 import { judge } from "../../kernel/Gates.ts"
 import * as Instant from "../../kernel/Instant.ts"
-import type * as Party from "../../kernel/Party.ts"
 import * as RecordId from "../../kernel/RecordId.ts"
 import { refused } from "../../kernel/Refusal.ts"
 import type { OperationAct } from "../../records/Act.ts"
@@ -18,6 +17,7 @@ import * as Operation from "../../writes/Operation.ts"
 import { operations } from "../../writes/OperationRecord.ts"
 import * as ControlGates from "../order/ControlGates.ts"
 import { controlsOf } from "../order/ControlLookups.ts"
+import type { PrimaryMarket as PrimaryMarketRecord } from "../primary-market/PrimaryMarket.ts"
 import { latestMarket } from "../primary-market/PrimaryMarketLookups.ts"
 import { redemptions } from "../redemption/Redemption.ts"
 import { lastPriceOf } from "../order/LastPriceLookups.ts"
@@ -27,6 +27,7 @@ import * as Gates from "./DealingCycleGates.ts"
 import * as DealingCycleView from "./DealingCycleView.ts"
 import { cycleSlots } from "./CycleSlot.ts"
 import { isPayable } from "./DealingCycleRules.ts"
+import { isOfMarket } from "./JoiningRules.ts"
 import { openCycleOf } from "./OpenCycleLookups.ts"
 import { viewOf } from "./CycleViewLookups.ts"
 import { inputsOf } from "./TransactionSize.ts"
@@ -92,12 +93,12 @@ const contractOf = (market: { readonly marketCid: string | null } | null): strin
 }
 
 /**
- * Loads the claim contracts of remainders that wait for this cut-off, at most as many as one ledger
- * transaction settles: opening the cycle joins them to it. A remainder whose proceeds at the latest price
+ * Loads the claim contracts of the market's remainders that wait for this cut-off, at most as many as one
+ * ledger transaction settles: opening the cycle joins them to it. A remainder whose proceeds at the latest price
  * are zero is left out.
  */
 const remaindersFor = Effect.fnUntraced(function* (
-  market: { readonly terms: { readonly oracle: Party.Party } } | null,
+  market: PrimaryMarketRecord | null,
   cutOff: { readonly instrumentId: InstrumentId; readonly cutOffAt: Instant.Instant }
 ) {
   const records = yield* Records
@@ -108,6 +109,7 @@ const remaindersFor = Effect.fnUntraced(function* (
   )
   const payable = found
     .map(({ record }) => record)
+    .filter((order) => market !== null && isOfMarket(market, order))
     .filter((order) => lastPrice === null || isPayable(order, lastPrice))
   const room = payable.findIndex(
     (_, index) => inputsOf({ subscriptions: 0, redemptions: index + 1 }) > inputsMax

@@ -85,7 +85,15 @@ export const load = Effect.fnUntraced(function* (
   const { amount, units } = order !== null && isSized(order) ? order : input
   const joins =
     payment === "ledger"
-      ? yield* joining({ instrumentId, cutOffAt }, { kind: `${kind}s`, operationId })
+      ? yield* joining(
+          {
+            instrumentId,
+            cutOffAt,
+            fund: market?.fund ?? null,
+            paymentAsset: market?.paymentAsset ?? null
+          },
+          { kind: `${kind}s`, operationId }
+        )
       : null
   return {
     ...controls,

@@ -260,13 +260,14 @@ const takes = (
   )
 
 /**
- * Name of the cycle that an order joins: of its market's instrument, before its cut-off, and on the
- * order's own day where it has one.
+ * Name of the cycle that an order joins: of its market's instrument, fund and payment asset, before its
+ * cut-off, and on the order's own day where it has one.
  */
 export const joined = (
   scope: Scope,
   order: Pick<Market, "venue" | "instrument"> & {
     readonly fund: Party.Party | null
+    readonly cash: Templates.Asset | null
     readonly cutOffAt?: Instant.Instant | null
   },
   cycleCid: string | null
@@ -275,7 +276,13 @@ export const joined = (
     if (cycleCid === null) return null
     const cycle = yield* scope.fetch(Templates.DealingCycle, cycleCid)
     yield* demand(
-      [cycle.venue === order.venue && cycle.fund === order.fund, "the cycle is another market's"],
+      [
+        cycle.venue === order.venue &&
+          cycle.fund === order.fund &&
+          order.cash !== null &&
+          sameAsset(cycle.cash, order.cash),
+        "the cycle is another market's"
+      ],
       [sameAsset(cycle.instrument, order.instrument), "the cycle is of another instrument"],
       [scope.now < cycle.cutOffAt, "the cycle takes no more orders"],
       [(order.cutOffAt ?? cycle.cutOffAt) === cycle.cutOffAt, "the cycle is of another day"]

@@ -169,7 +169,7 @@ export const redemptionClaim = define(Templates.RedemptionClaim, {
             [self.remainderOf !== null, "only what a gate left over joins a cycle later"],
             [self.cycleId === null, "the order is in a cycle"]
           )
-          const cycleId = yield* joined(scope, self, cycleCid)
+          const cycleId = yield* joined(scope, { ...self, cash: self.paymentAsset }, cycleCid)
           return {
             contractId: yield* scope.create(Templates.RedemptionClaim, { ...self, cycleId })
           }
@@ -455,7 +455,7 @@ const leaveOver = (scope: Scope, self: PricedRedemption, fill: Templates.Redempt
       cutOffAt !== null && scope.now < cutOffAt,
       "what is left over deals on a day to come"
     ])
-    const cycleId = yield* joined(scope, { ...self, cutOffAt }, cycleCid)
+    const cycleId = yield* joined(scope, { ...self, cash: self.paymentAsset, cutOffAt }, cycleCid)
     return yield* scope.create(Templates.RedemptionClaim, {
       ...claim,
       redemptionId: fill.remainderId,

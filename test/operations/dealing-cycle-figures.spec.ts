@@ -128,6 +128,21 @@ describe("the figures an approver signs", () => {
     }).pipe(engine())
   )
 
+  it.effect("never run at a point that its oracle took back between two signatures", () =>
+    Effect.gen(function* () {
+      const { stage } = yield* priced
+      const action = yield* Calls.openAction("dealing-cycle.settle", { cycleId: "c1" }, {})
+      yield* Fund.corrects(stage, "1.05", Cycles.friday)
+      const moved = yield* Calls.approveAction(action)
+      assert.strictEqual(moved.why, "rule-refused four-eyes figures-moved")
+      // Signed again, the cycle still settles at no price that is gone.
+      const again = yield* Calls.approveAction(action)
+      assert.strictEqual(again.why, "rule-refused nav-feed feed-usable")
+      includes(yield* Cycles.cycle("c1"), { state: "open" })
+      assert.strictEqual((yield* Cycles.settles("c1")).why, "rule-refused nav-feed feed-usable")
+    }).pipe(engine())
+  )
+
   it.effect("never run under another policy than was signed", () =>
     Effect.gen(function* () {
       yield* priced

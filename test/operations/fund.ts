@@ -258,6 +258,29 @@ export const publishes = (
     })
   )
 
+/** The oracle corrects its newest point. */
+export const corrects = (stage: Pick<Parties, "oracle">, price: string, valuationTime: string) =>
+  Effect.flatMap(newestContract(Templates.OraclePoint), ({ cid }) =>
+    stage.oracle.act(
+      Templates.exercise(Templates.OraclePoint, cid, "Correct", {
+        ...{ value: Decimal.of(price), valuationTime: Instant.of(valuationTime) },
+        ...{ period: null, withholdingRate: null, statementRef: null }
+      })
+    )
+  )
+
+/** The oracle withdraws its newest point without a correction. */
+export const withdrawsPoint = (stage: Pick<Parties, "oracle">) =>
+  Effect.flatMap(newestContract(Templates.OraclePoint), ({ cid: contractId }) =>
+    stage.oracle.act({
+      _tag: "Exercise",
+      target: Templates.OraclePoint.typeRef,
+      contractId,
+      choice: "Archive",
+      arg: {}
+    })
+  )
+
 /** The oracle publishes a price valued at an instant, once that has come: a point ahead prices no order. */
 export const publishesInTime = (...args: Parameters<typeof publishes>) =>
   Effect.andThen(comesTo(args[2]), publishes(...args))

@@ -271,6 +271,69 @@ describe("settlements under a mapped feed", () => {
   )
 })
 
+describe("an order whose point its oracle takes back, without a feed", () => {
+  const refused = "rule-refused nav-feed feed-usable"
+  const rows: ReadonlyArray<
+    readonly [string, (stage: Fund.Parties) => Effect.Effect<unknown, unknown, unknown>, string]
+  > = [
+    ["to another price", (stage) => Fund.corrects(stage, "1.05", cutOff), refused],
+    ["for good", Fund.withdrawsPoint, refused],
+    ["to another time", (stage) => Fund.corrects(stage, "1.0437", "2026-07-31T21:00:00Z"), refused],
+    ["to the same price of the same time", (stage) => Fund.corrects(stage, "1.0437", cutOff), ""],
+    [
+      "and back",
+      (stage) =>
+        Effect.andThen(
+          Fund.corrects(stage, "1.05", cutOff),
+          Fund.corrects(stage, "1.0437", cutOff)
+        ),
+      ""
+    ],
+    [
+      "by a correction that is withdrawn itself",
+      (stage) => Effect.andThen(Fund.corrects(stage, "1.0437", cutOff), Fund.withdrawsPoint(stage)),
+      refused
+    ]
+  ]
+  it.effect.each(rows)("is delivered at no price that is gone: %s", ([, takesBack, expected]) =>
+    Effect.gen(function* () {
+      const stage = yield* priced({})
+      yield* takesBack(stage) as Effect.Effect<unknown>
+      assert.strictEqual((yield* delivers).why, expected)
+    }).pipe(engine())
+  )
+
+  it.effect("is not settled on the ledger, units in or units back, but released", () =>
+    Effect.gen(function* () {
+      const { stage, holders } = yield* Cycles.opened(["h1"])
+      const [h1] = holders
+      if (h1 === undefined) throw new Error("no holder")
+      const bought = { subscriptionId: "s1" }
+      yield* Cycles.subscribes(stage, h1, { id: "s0", amount: "100" })
+      yield* Cycles.subscribes(stage, h1, { id: "s1", amount: "100" })
+      yield* Cycles.at(Cycles.friday)
+      yield* Fund.publishesInTime(stage, "1", Cycles.friday)
+      for (const id of ["s0", "s1"]) yield* Cycles.attests(stage, { id, units: "100", price: "1" })
+      const first = yield* Calls.write("subscription.settle", { subscriptionId: "s0" }, {})
+      assert.strictEqual(first.why, "")
+      yield* Fund.corrects(stage, "1.1", Cycles.friday)
+      assert.strictEqual((yield* Calls.write("subscription.settle", bought, {})).why, refused)
+      assert.strictEqual((yield* Calls.write("subscription.release", bought, {})).why, "")
+
+      const sold = { redemptionId: "r1" }
+      yield* Cycles.redeems(stage, h1, { id: "r1", units: "40" })
+      yield* Cycles.at(Cycles.monday)
+      yield* Fund.publishesInTime(stage, "1", Cycles.monday)
+      yield* Cycles.pays(stage, { id: "r1", units: "40", price: "1", proceeds: "40" })
+      const paying = { assetId: "USD", amount: "40", to: h1, reference: "r1" }
+      yield* Cycles.allocates(stage, stage.fund, paying)
+      yield* Fund.withdrawsPoint(stage)
+      assert.strictEqual((yield* Calls.write("redemption.settle", sold, {})).why, refused)
+      assert.strictEqual((yield* Calls.write("redemption.release", sold, {})).why, "")
+    }).pipe(engine())
+  )
+})
+
 describe("a reconciliation run under a mapped feed", () => {
   const found = Effect.map(Reconciling.found, (rows) =>
     rows.filter((row) => row.startsWith("nav-")).toSorted()

@@ -234,6 +234,15 @@ describe("a standing settlement", () => {
     }).pipe(engine())
   )
 
+  it.effect("settles no order at a price that its oracle has taken back", () =>
+    Effect.gen(function* () {
+      const stage = yield* opened
+      yield* ordered(stage, { amount: "1000", bought: "1000" })
+      yield* Fund.corrects(stage, "1.01", valued)
+      assert.strictEqual((yield* acts("settle", both)).why, "rule-refused nav-feed feed-usable")
+    }).pipe(engine())
+  )
+
   it.effect("takes no more than its payers committed", () =>
     Effect.gen(function* () {
       const stage = yield* opened

@@ -187,7 +187,7 @@ export const conditions = {
   "cash-matched": { gate: "cash", sentence: "The bank lines come to all of the order's cash.", recovery: "Name the bank lines that paid the whole order." },
   "refund-over": { gate: "cash", sentence: "The bank lines of the refund come to no more than is still to be paid back.", recovery: "Name no more than the order has to pay back." },
 
-  "feed-usable": { gate: "nav-feed", sentence: "The administrator's NAV of the point's business date lets the point price, where a feed is mapped.", recovery: "Wait for a statement of the business date that confirms the price, or have the statement or the point corrected." },
+  "feed-usable": { gate: "nav-feed", sentence: "The point that prices is neither corrected nor withdrawn, and the administrator's NAV of its business date confirms it, where a feed is mapped.", recovery: "Wait for a statement of the business date that confirms the price, or have it corrected; release an order whose point is taken back, to be claimed anew." },
   "orders-priced": { gate: "nav-feed", sentence: "All orders of the cycle have a price.", recovery: "Wait for the orders' price, or withdraw what gets none." },
   "one-point": { gate: "nav-feed", sentence: "One point of the price series priced all orders of the cycle.", recovery: "Release the orders that another point priced." },
   "price-of-cycle": { gate: "nav-feed", sentence: "All orders of the cycle have the price that its point and the dealing rules give.", recovery: "Release the orders that are priced otherwise." },

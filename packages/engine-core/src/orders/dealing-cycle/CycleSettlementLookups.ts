@@ -44,7 +44,7 @@ export interface CycleSettlementContext extends Controls, NeighbouringCycles {
   readonly market: { readonly marketCid: string } | null
   /** The point that priced the cycle's first priced order; null: none is priced. */
   readonly point: PricePoint | null
-  /** Verdict of the administrator's feed on the point. */
+  /** Verdict on the point: of its oracle, which may have taken it back, and of the administrator's feed. */
   readonly feed: FeedVerdict
   /** Price of the day's orders by the rules, swung or not; null: none is priced. */
   readonly dealingPrice: Decimal.Decimal | null
@@ -114,7 +114,7 @@ const feedOf = (
 ) =>
   point === null
     ? Effect.succeed("none" as const)
-    : NavFeedLookups.verdictOn(fed, { point, pricing: "forward" }, now)
+    : NavFeedLookups.verdictOnOrders(fed, [{ pointCid: point.contractId }], now)
 
 /** Returns the cycle with the allocations of its fund that are before their deadline. */
 const asServed = <C extends Pick<DealingCycle, "allocations">>(

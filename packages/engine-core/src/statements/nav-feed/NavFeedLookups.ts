@@ -252,23 +252,49 @@ export const verdictOn = Effect.fnUntraced(function* (
 
 /**
  * Judges the points of priced orders for an act that settles them now: the first verdict that is not
- * `usable`. An order without a point, which other conditions refuse, is passed over. The expiry of the
- * latest NAV does not count: it stops only claims that are priced historically.
+ * `usable`. An order without a point, which other conditions refuse, is passed over. A point that its oracle
+ * took back settles nothing, whether or not a feed is mapped. The expiry of the latest NAV does not count:
+ * it stops only claims that are priced historically.
  */
 export const verdictOnOrders = Effect.fnUntraced(function* (
   fed: InstrumentTerms,
   orders: ReadonlyArray<{ readonly pointCid: string | null }>,
   now: Instant.Instant
 ) {
-  if (mappedFeed(fed) === null) return "none"
   const records = yield* Records
   const pointCids = [...new Set(orders.flatMap(({ pointCid }) => pointCid ?? []))]
   const points = yield* records.many(pricePoints, pointCids)
+  for (const point of points) {
+    const end = yield* endOf(point)
+    if (end !== null) return end
+  }
+  if (mappedFeed(fed) === null) return "none"
   const verdicts = yield* Effect.forEach(points, (point) =>
     verdictOn(fed, { point, pricing: "forward" }, now)
   )
   const missing: ReadonlyArray<FeedVerdict> = points.length < pointCids.length ? ["missing"] : []
   return firstRefusing([...missing, ...verdicts])
+})
+
+/** Corrections of one point that are followed; a point of more counts as corrected. */
+const correctionsMax = 100
+
+/**
+ * How the oracle took a point back; null: it stands, also where its last correction states the same price
+ * of the same time, which gives an order what the point gave it.
+ */
+const endOf = Effect.fnUntraced(function* (point: PricePoint) {
+  const records = yield* Records
+  let last = point
+  for (let corrections = 0; last.correctedBy !== null; corrections++) {
+    const next = yield* records.find(pricePoints, last.correctedBy)
+    if (Option.isNone(next) || corrections === correctionsMax) return "corrected"
+    last = next.value
+  }
+  if (!last.isLive) return "withdrawn"
+  return last.price === point.price && last.valuationTime === point.valuationTime
+    ? null
+    : "corrected"
 })
 
 const firstRefusing = (verdicts: ReadonlyArray<FeedVerdict>): FeedVerdict =>

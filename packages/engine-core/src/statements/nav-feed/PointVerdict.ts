@@ -92,10 +92,15 @@ export const acceptedBefore = (
     }, null)
 }
 
-/** Verdict on the point that is to price an act: `none` where no feed is mapped. */
-export type FeedVerdict = PointVerdict | "none" | "stale"
+/**
+ * Verdict on the point that is to price an act: `none` where no feed is mapped, and, with a feed or without
+ * one, `corrected` or `withdrawn` where its oracle took the point back after it priced an order.
+ */
+export type FeedVerdict = PointVerdict | "none" | "stale" | "corrected" | "withdrawn"
 
 const detailOf: Readonly<Record<Exclude<FeedVerdict, "none" | "usable">, string>> = {
+  corrected: "The oracle has corrected the point that priced the order.",
+  withdrawn: "The oracle has withdrawn the point that priced the order.",
   ripcord: "The administrator has suspended its NAV.",
   stale: "The latest NAV has expired.",
   missing: "No statement of the price's business date has come.",

@@ -192,6 +192,7 @@ export const cycleSettle = act<Settling>({
       gate: null
     },
     shortfall: Decimal.zero,
+    unpaid: null,
     provision: null,
     earlier: null,
     nextCutOffAt: Broken.nextMonth,

@@ -98,6 +98,7 @@ const sound: Standing = {
     gate: null
   },
   shortfall: Decimal.zero,
+  unpaid: null,
   provision: null,
   earlier: null,
   nextCutOffAt: Instant.of("2026-08-04T20:00:00Z"),
@@ -154,6 +155,7 @@ const faults: ReadonlyArray<readonly [check: string, change: Partial<Standing>]>
   ],
   ["cash cash-allocated", withOrder({ allocation: null })],
   ["cash fund-cash", { shortfall: d("0.01") }],
+  ["cash fund-cash", { unpaid: { redemptionId: "red-1", amount: d("100") } }],
   ["nav-feed orders-priced", withOrder({ price: null })],
   ["nav-feed one-point", { orders: { subscriptions: [order, other], redemptions: [] } }],
   ["nav-feed price-of-cycle", { dealingPrice: d("1.0000000001") }],

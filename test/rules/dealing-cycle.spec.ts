@@ -6,6 +6,7 @@ import { Decimal, Formula } from "@bursar/engine-core/kernel"
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import * as Formulas from "#core/orders/order/OrderFormulas.ts"
+import { unpaidOf } from "#core/orders/dealing-cycle/PurseRules.ts"
 import * as Rules from "#core/orders/dealing-cycle/DealingCycleRules.ts"
 
 const d = Decimal.of
@@ -44,6 +45,26 @@ const plain = (figures: Readonly<Record<string, Decimal.Decimal>>) =>
   )
 const fillsOf = ({ fills }: Rules.Settlement) =>
   Object.fromEntries([...fills].map(([id, fill]) => [id, plain({ ...fill })]))
+
+describe("cash of several providers", () => {
+  const purses = (...amounts: ReadonlyArray<readonly [string, string]>) =>
+    amounts.map(([kind, amount]) => ({ kind, amount: Decimal.of(amount) }))
+  test.each([
+    ["all of one", purses(["a", "60"], ["a", "50"]), ["100"], null],
+    ["none keeps the payment", purses(["a", "60"], ["b", "50"]), ["100"], 0],
+    ["each pays one", purses(["a", "60"], ["b", "50"]), ["50", "60"], 1],
+    ["the fullest pays first", purses(["a", "60"], ["b", "50"]), ["60", "50"], null],
+    ["paid out of what is left", purses(["a", "60"], ["b", "50"]), ["40", "40", "20"], null],
+    ["a part of nothing is paid by none", purses(), ["0"], null],
+    ["no cash at all", purses(), ["0.01"], 0]
+  ])("%s", (_, cash, amounts, nth) => {
+    const payments = amounts.map((amount, at) => ({
+      redemptionId: `r${at}`,
+      amount: Decimal.of(amount)
+    }))
+    expect(unpaidOf(cash, payments)).toEqual(nth === null ? null : payments[nth])
+  })
+})
 
 describe("golden vectors of docs/domain/figures.md#golden-vectors", () => {
   test("G11: each side and the fund's net are those of the worked example", () => {

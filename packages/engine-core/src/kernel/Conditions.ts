@@ -176,7 +176,7 @@ export const conditions = {
   "currency-decimals": { gate: "cash", sentence: "Amounts have no more decimal places than the instrument's currency has.", recovery: "Name an amount with fewer places." },
   "cash-allocated": { gate: "cash", sentence: "The order's cash is allocated; in an iteration of a standing settlement no order has cash allocated to itself.", recovery: "Have the holder allocate the order's cash from its wallet." },
   "allocation-live": { gate: "cash", sentence: "The allocation of the mint's deposit still stands.", recovery: "Have the depositor accept the mint again with another allocation." },
-  "fund-cash": { gate: "cash", sentence: "The fund has allocated the cash that the cycle pays out beyond what it takes in, or a provision is agreed.", recovery: "Have the fund allocate it to itself for the cycle, or agree a provision." },
+  "fund-cash": { gate: "cash", sentence: "The fund has allocated the cash that the cycle pays out beyond what it takes in, or a provision is agreed, and one provider keeps the cash of each payment.", recovery: "Have the fund allocate it to itself for the cycle, with one provider, or agree a provision." },
   "funding-asset": { gate: "cash", sentence: "The funding is the market's cash or units of the instrument.", recovery: "Fund it with the market's cash or with the instrument's units." },
   "cash-on-ledger": { gate: "cash", sentence: "An order paid on the ledger names no bank lines.", recovery: "Name no bank lines." },
   "cash-line-repeated": { gate: "cash", sentence: "Each bank line is named once for the order.", recovery: "Name each bank line once." },

@@ -28,6 +28,8 @@ import { dealtOf, none, type Orders, settlementOf } from "./DealingCycleOrders.t
 import { ordersOf } from "./CycleOrderLookups.ts"
 import type { Provision } from "./HoldingSelectionRules.ts"
 import { provisionOf } from "./ProvisionLookups.ts"
+import { unpaidIn } from "./PurseLookups.ts"
+import type { PursePayment } from "./PurseRules.ts"
 
 /** A cycle with the records and figures that its settlement is checked against. */
 export interface CycleSettlementContext extends Controls, NeighbouringCycles {
@@ -53,6 +55,8 @@ export interface CycleSettlementContext extends Controls, NeighbouringCycles {
   readonly shortfall: Decimal.Decimal
   /** Draw on the fund's provision that covers the shortfall; null: none is needed, or none covers it. */
   readonly provision: Provision | null
+  /** Redemption that no cash of one provider pays, although all cash together does; null: there is none. */
+  readonly unpaid: PursePayment | null
   /** Largest number of contracts that one ledger transaction uses. */
   readonly inputsMax: number
   readonly now: Instant.Instant
@@ -83,6 +87,7 @@ export const contextOf = (
     const settlement = settlementOf(cycle, orders, terms.limits.cycleCapacity)
     const shortfall = shortfallOf(cycle, orders, settlement)
     const { inputsMax } = yield* Settings
+    const provision = yield* provisionOf(cycle, { amount: shortfall, most: inputsMax })
     const { instrumentId } = cycle
     const holderIds = holderIdsOf(orders)
     return {
@@ -100,7 +105,8 @@ export const contextOf = (
       dealingPrice,
       settlement,
       shortfall,
-      provision: yield* provisionOf(cycle, { amount: shortfall, most: inputsMax }),
+      provision,
+      unpaid: yield* unpaidIn(cycle, { orders, provision, settlement }),
       ...(yield* aroundOf(cycle, nextCutOff(terms.cutOff, Instant.max(now, cycle.cutOffAt)).at)),
       inputsMax,
       now
@@ -137,7 +143,7 @@ interface NeighbouringCycles {
   readonly next: Stored<DealingCycle> | null
 }
 
-/** Loads the open cycles before and after a cycle. */
+/** Loads the open cycles before and after a cycle; the later one only of the same fund and payment asset. */
 export const aroundOf = Effect.fnUntraced(function* (
   cycle: Pick<DealingCycle, "instrumentId" | "cutOffAt" | "fund" | "paymentAsset">,
   nextCutOffAt: Instant.Instant

@@ -201,13 +201,20 @@ const ofPrice = ({
 const ofCash = ({
   cycle,
   shortfall,
-  provision
-}: CycleSettlementContext): ReadonlyArray<Judgement> => [
-  condition("fund-cash", !Decimal.isPositive(shortfall) || provision !== null, {
-    party: cycle.fund,
-    detail: `The fund is short of ${Decimal.formatPlain(shortfall)} ${cycle.currency}.`
-  })
-]
+  provision,
+  unpaid
+}: CycleSettlementContext): ReadonlyArray<Judgement> => {
+  const isCovered = !Decimal.isPositive(shortfall) || provision !== null
+  return [
+    condition("fund-cash", isCovered && unpaid === null, {
+      party: cycle.fund,
+      detail:
+        isCovered && unpaid !== null
+          ? `The cash lies with several providers, and none keeps the ${Decimal.formatPlain(unpaid.amount)} ${cycle.currency} of the order ${unpaid.redemptionId}.`
+          : `The fund is short of ${Decimal.formatPlain(shortfall)} ${cycle.currency}.`
+    })
+  ]
+}
 
 const ofSize = ({
   cycle,

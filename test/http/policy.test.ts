@@ -70,7 +70,7 @@ const versions = async (instrumentId: string, query = "") =>
       .value as ReadonlyArray<Version>
   ).map(({ policyVersion, state }) => `${policyVersion} ${state}`)
 
-describe("terms of payouts", () => {
+describe("terms that contradict one another", () => {
   const { distribution } = bodyOf()
   const inCash = { ...distribution, payout: "cash" }
   const records = async (change: object) =>
@@ -92,8 +92,12 @@ describe("terms of payouts", () => {
     ["policy payout-places", { currency: "USD", distribution: { ...inCash, payoutDecimals: 3 } }],
     ["policy payout-places", { currency: "JPY", distribution: { ...inCash, payoutDecimals: 2 } }],
     ["policy payout", { ...rebasingTerms, distribution: { ...inCash, withholding: 0 } }],
-    ["policy payout", { valuation: "rebasing" }]
-  ])("are refused by %s where they cannot be paid", async (why, change) => {
+    ["policy payout", { valuation: "rebasing" }],
+    [
+      "policy swing-forward",
+      { pricing: "historic", swing: { threshold: 0.01, up: 0.0015, down: 0.001 } }
+    ]
+  ])("are refused by %s, recorded or set", async (why, change) => {
     const [gate, check] = why.split(" ")
     const refused = { status: 422, gate, check }
     expect(await records(change)).toMatchObject(refused)

@@ -140,6 +140,10 @@ const sound: PolicyFacts = {
   now: at
 }
 const waiting = { policyVersion: 4, effectiveFrom: nextDay, manifest }
+const swungHistoric = amended(
+  manifest,
+  change({ pricing: "historic", swing: { threshold: 0.05, up: 0.0015, down: 0.001 } })
+)
 
 const outcome = (setting: PolicyFacts) =>
   Result.match(judge(setting), {
@@ -153,6 +157,9 @@ describe("the gates of policy.set", () => {
     ["none", { effectiveFrom: nextDay }],
     ["none", { replaces: "4", instrument: { ...instrument, next: waiting } }],
     ["none", { unfixed: ["currency"], isMinted: false }],
+    ["rule-refused policy swing-forward", { manifest: swungHistoric }],
+    // Terms that had both before may change otherwise.
+    ["none", { manifest: swungHistoric, instrument: { ...instrument, manifest: swungHistoric } }],
     ["invalid-request", { replaces: null }],
     ["state-conflict PolicyVersionState", { replaces: "2" }],
     ["state-conflict PolicyVersionState", { replaces: "4" }],

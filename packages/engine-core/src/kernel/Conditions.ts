@@ -82,6 +82,7 @@ export const conditions = {
   "fixed-at-once": { gate: "policy", sentence: "Terms that units are counted by change at once, never at an instant to come.", recovery: "Set these terms without an instant." },
   payout: { gate: "policy", sentence: "An instrument that rebases withholds nothing and pays no cash: its units hold the income already.", recovery: "Name withholding 0 and payout units." },
   "payout-places": { gate: "policy", sentence: "Cash is paid out in no more decimal places than the instrument's currency has (ISO 4217).", recovery: "Name no more payoutDecimals than the currency has, or pay units." },
+  "swing-forward": { gate: "policy", sentence: "A policy that swings prices has forward pricing: an order that is priced historically deals before the orders of its day are known.", recovery: "Name pricing forward, or no swing." },
   "valid-until": { gate: "policy", sentence: "The registration ends at an instant to come, if it ends.", recovery: "Name an instant to come." },
   "holder-is-venue": { gate: "policy", sentence: "The holder's party is not the venue's own.", recovery: "Name the holder's own party." },
   "no-open-order": { gate: "policy", sentence: "All orders of the holder have ended.", recovery: "Settle, withdraw or release the holder's orders." },

@@ -52,6 +52,30 @@ export const payable = (
   ]
 }
 
+/**
+ * The condition that terms which swing prices have forward pricing: the swing counts all orders of a day,
+ * which are known at its cut-off, and a historic order deals before (docs/domain/orders.md#day-price). Terms
+ * that had both before keep them while others change; `replaced` are those, null: there are none.
+ */
+export const swungForward = (
+  terms: Pick<Manifest, "pricing" | "swing">,
+  {
+    policyVersion,
+    replaced
+  }: {
+    readonly policyVersion: number | null
+    readonly replaced: Pick<Manifest, "pricing" | "swing"> | null
+  }
+): Judgement =>
+  condition(
+    "swing-forward",
+    !isSwungHistoric(terms) || (replaced !== null && isSwungHistoric(replaced)),
+    policyVersion === null ? {} : { policyVersion }
+  )
+
+const isSwungHistoric = ({ pricing, swing }: Pick<Manifest, "pricing" | "swing">): boolean =>
+  pricing === "historic" && swing !== null
+
 /** The condition that no reserve backs the instrument: its units come and go by mints and reserve redemptions alone. */
 export const notBacked = ({ backedBy }: Pick<Instrument, "backedBy">): Judgement =>
   condition("backed", backedBy === null, {

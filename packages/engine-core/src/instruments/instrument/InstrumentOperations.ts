@@ -9,7 +9,7 @@ import { defaults } from "../policy/PolicyTerms.ts"
 import { policyVersions } from "../policy/PolicyVersion.ts"
 import { configurations, keyOf } from "./Configuration.ts"
 import { configurationsMax, instruments, isRecorded } from "./Instrument.ts"
-import { payable } from "./InstrumentGates.ts"
+import { payable, swungForward } from "./InstrumentGates.ts"
 import { faults } from "./InstrumentRules.ts"
 import * as InstrumentView from "./InstrumentView.ts"
 import { Body } from "./Manifest.ts"
@@ -50,7 +50,8 @@ export const record = Operation.define("instrument.record", {
         refused("already-exists", { detail: "The manifest holds an instrument of this id." })
       )
     }
-    yield* Effect.fromResult(judge(payable(manifest, { policyVersion: null })))
+    const first = { policyVersion: null, replaced: null }
+    yield* Effect.fromResult(judge([...payable(manifest, first), swungForward(manifest, first)]))
     // The manifest decides the registrar, whichever registrar configured the id first.
     const live = yield* records.list(configurations, {
       where: { live: [keyOf({ instrumentId, registrar })] },

@@ -4,7 +4,7 @@ import { condition, judge as judgeRows, type Judgement } from "../../kernel/Gate
 import * as Instant from "../../kernel/Instant.ts"
 import { type Refused, refuse } from "../../kernel/Refusal.ts"
 import { lastVersion, type RecordedInstrument } from "../instrument/Instrument.ts"
-import { payable } from "../instrument/InstrumentGates.ts"
+import { payable, swungForward } from "../instrument/InstrumentGates.ts"
 import type { Manifest } from "../instrument/Manifest.ts"
 import { PolicyVersionMachine } from "./PolicyVersion.ts"
 
@@ -67,7 +67,8 @@ const against = (setting: PolicyFacts): ReadonlyArray<Judgement> => {
       policyVersion,
       detail: `What units are counted by changes at once or not at all: ${unfixed.join(", ")}.`
     }),
-    ...payable(manifest, { policyVersion })
+    ...payable(manifest, { policyVersion }),
+    swungForward(manifest, { policyVersion, replaced: instrument.manifest })
   ]
 }
 

@@ -148,13 +148,13 @@ export const aroundOf = Effect.fnUntraced(function* (
   cycle: Pick<DealingCycle, "instrumentId" | "cutOffAt" | "fund" | "paymentAsset">,
   nextCutOffAt: Instant.Instant
 ) {
+  const { cutOffAt, instrumentId } = cycle
   const records = yield* Records
   const open = { instrumentId: [instrumentId], state: ["open"] }
   const earlier = yield* records.stream(dealingCycles, { where: open }).pipe(
     Stream.map(({ record }) => record),
     Stream.filter((record) => Instant.isBefore(record.cutOffAt, cutOffAt)),
     Stream.runFold((): Stored<DealingCycle> | null => null, earlierOf)
-  const { cutOffAt, instrumentId } = cycle
   )
   const found = yield* openCycleOf({ instrumentId, cutOffAt: nextCutOffAt })
   const next = found?.acceptsOrders === true && isOfMarket(found, cycle) ? found : null

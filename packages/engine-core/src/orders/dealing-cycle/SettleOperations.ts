@@ -214,10 +214,19 @@ const remainderIdBy =
 const isRestPayable = ({ rest }: Fill, order: Redemption): boolean =>
   order.price !== null && Rules.isPayable({ ...order, units: rest }, order.price)
 
-/** Returns the contract of the next dealing day's open cycle, if it has room for the remainders. */
-const nextCycleOf = ({ next, settlement, inputsMax }: CycleSettlementContext): string | null => {
+/**
+ * Returns the contract of the next dealing day's open cycle, if it has room for the remainders, and its orders
+ * deal at the point of that day, as remainders do: historic orders have an earlier one.
+ */
+const nextCycleOf = ({
+  next,
+  settlement,
+  inputsMax,
+  terms
+}: CycleSettlementContext): string | null => {
   if (next === null) return null
   const { subscriptions, redemptions } = next.members
+  if (terms.manifest.pricing === "historic" && subscriptions + redemptions > 0) return null
   const joined = { subscriptions, redemptions: redemptions + settlement.fills.size }
   return inputsOf(joined) <= inputsMax ? next.cycleCid : null
 }

@@ -15,6 +15,7 @@ import type { Command } from "../../ports/Ledger.ts"
 import * as ControlGates from "./ControlGates.ts"
 import { controlsOf } from "./ControlLookups.ts"
 import * as Currency from "../../kernel/Currency.ts"
+import { againstOtherPoint } from "../dealing-cycle/CyclePointLookups.ts"
 import { joining } from "../dealing-cycle/OpenCycleLookups.ts"
 import type { ClaimInput } from "./OrderClaim.ts"
 import { isSized } from "./OrderSize.ts"
@@ -95,6 +96,10 @@ export const load = Effect.fnUntraced(function* (
           { kind: `${kind}s`, operationId }
         )
       : null
+  const pricing = {
+    ...{ instrumentId, now, oracle: market?.terms.oracle ?? null },
+    pricing: terms.manifest.pricing
+  }
   return {
     ...controls,
     instrument,
@@ -117,7 +122,7 @@ export const load = Effect.fnUntraced(function* (
     /** Rows of the conditions of the signed order and of the cycle that the claim joins. */
     ofOrder: [
       ...againstSigned(input, { order, instrument, holder, market, now }),
-      ...(joins === null ? [] : [joins.against])
+      ...(joins === null ? [] : [joins.against, yield* againstOtherPoint(joins.cycle, pricing)])
     ]
   }
 })

@@ -1,6 +1,7 @@
 /** Dealing cycles through their operations and the wallets of outside parties, from opening to end. */
 import { EventQueries, Queries, Records } from "@bursar/engine-core"
 import { Decimal, Duration, Instant } from "@bursar/engine-core/kernel"
+import type { Ledger } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
 import * as Scripted from "@bursar/storage-adapters/screening"
 import { assert, describe, it } from "@effect/vitest"
@@ -15,7 +16,6 @@ import { kindOf, unexpectedFacts } from "#core/projection/Unexpected.ts"
 import { approvals } from "#core/writes/Approval.ts"
 import * as Calls from "../engine/calls.ts"
 import { world } from "../engine/world.ts"
-import * as Ledgers from "../simulated-ledger/world.ts"
 import * as Cycles from "./cycles.ts"
 import * as Fund from "./fund.ts"
 import * as Powers from "./powers.ts"
@@ -996,6 +996,12 @@ describe("a cycle whose market has ended", () => {
   )
 })
 
+/** Contracts of a template that a transaction created, as its submitter sees them. */
+const createdBy = ({ events }: Ledger.Transaction, entity: string): ReadonlyArray<string> =>
+  events.flatMap((event) =>
+    event._tag === "Created" && event.template.entity === entity ? [event.contractId] : []
+  )
+
 describe("a cycle whose cash lies with two providers", () => {
   it.effect("never is sent to the ledger while none of them keeps the cash of an order", () =>
     Effect.gen(function* () {
@@ -1016,13 +1022,13 @@ describe("a cycle whose cash lies with two providers", () => {
           { receiver: buyer.party, amount, executeBefore: Instant.of("2026-08-30T00:00:00Z") }
         )
       )
-      const [offerCid] = Ledgers.created(offered, "TransferOffer")
+      const [offerCid] = createdBy(offered, "TransferOffer")
       const accepted = yield* buyer.submit(
         Templates.exercise(Templates.TransferOffer, offerCid ?? "", "Accept", {
           credentialCid: null
         })
       )
-      const [elsewhere] = Ledgers.created(accepted, "Holding")
+      const [elsewhere] = createdBy(accepted, "Holding")
       yield* Cycles.opens("c2")
       yield* Cycles.signs(stage, buyer, { id: "s1", amount: "50" })
       const claimed = yield* Calls.write("subscription.claim", {}, Cycles.claimOf(buyer, "s1"))

@@ -6,7 +6,7 @@ import { Decimal, Formula } from "@bursar/engine-core/kernel"
 import * as fc from "fast-check"
 import { describe, expect, test } from "vitest"
 import * as Formulas from "#core/orders/order/OrderFormulas.ts"
-import { unpaidOf } from "#core/orders/dealing-cycle/PurseRules.ts"
+import * as PurseRules from "#core/orders/dealing-cycle/PurseRules.ts"
 import * as Rules from "#core/orders/dealing-cycle/DealingCycleRules.ts"
 
 const d = Decimal.of
@@ -62,7 +62,7 @@ describe("cash of several providers", () => {
       redemptionId: `r${at}`,
       amount: Decimal.of(amount)
     }))
-    expect(unpaidOf(cash, payments)).toEqual(nth === null ? null : payments[nth])
+    expect(PurseRules.unpaidOf(cash, payments)).toEqual(nth === null ? null : payments[nth])
   })
 })
 

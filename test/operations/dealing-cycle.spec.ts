@@ -1,8 +1,8 @@
 /** Dealing cycles through their operations and the wallets of outside parties, from opening to end. */
 import { EventQueries, Queries, Records } from "@bursar/engine-core"
 import { Decimal, Duration, Instant } from "@bursar/engine-core/kernel"
-import type { Ledger } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
+import type * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
 import * as Scripted from "@bursar/storage-adapters/screening"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
@@ -997,9 +997,12 @@ describe("a cycle whose market has ended", () => {
 })
 
 /** Contracts of a template that a transaction created, as its submitter sees them. */
-const createdBy = ({ events }: Ledger.Transaction, entity: string): ReadonlyArray<string> =>
-  events.flatMap((event) =>
-    event._tag === "Created" && event.template.entity === entity ? [event.contractId] : []
+const createdBy = (
+  { nodes }: SimulatedLedger.Entry.Transaction,
+  entity: string
+): ReadonlyArray<string> =>
+  nodes.flatMap((node) =>
+    node._tag === "Create" && node.template.entity === entity ? [node.contractId] : []
   )
 
 describe("a cycle whose cash lies with two providers", () => {

@@ -2,7 +2,7 @@
 import * as Decimal from "../../kernel/Decimal.ts"
 
 /** Cash that a settlement brings in: its amount, and the kind within which the ledger merges it. */
-export interface Purse {
+interface Purse {
   readonly kind: string
   readonly amount: Decimal.Decimal
 }

@@ -7,6 +7,7 @@ import { createRequire } from "node:module"
 import { join } from "node:path"
 import type { Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
+import { root } from "../architecture/sources.ts"
 import { browser } from "../package/browser/headless.ts"
 import * as House from "./house.ts"
 
@@ -226,6 +227,9 @@ describe.skipIf(browser === undefined)("the console in a browser (chromium)", ()
       })
       for (const path of [...paths, ...(one === undefined ? [] : [`approvals/${one}`])]) {
         await visit(page, path)
+        if (width === 1280 && scheme === "light" && path.startsWith("approvals/")) {
+          await page.screenshot({ path: join(root, "packages/http-host/docs/console-action.png") })
+        }
         await page.screenshot({
           path: join(
             pictures ?? "",

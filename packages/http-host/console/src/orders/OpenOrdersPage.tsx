@@ -30,6 +30,7 @@ const columns = [
 ]
 
 const over = ({ next, value }: ListPage) => {
+  if (value.length === 0) return null
   const overdue = overdueCount(value, (at) => isPast(at, present.value))
   return (
     <p class="tally" role="status">

@@ -176,11 +176,11 @@ describe("a mint", () => {
           .filter(
             ({ instrumentId, party }) => instrumentId === "fund-a" && party === scene.h1.party
           )
-          .map(({ cost, origin, units }) => [origin?.id ?? null, units, cost]),
+          .map(({ cost, origin, units }) => [origin?.id, units, cost]),
         [
           ["m-cash", d("450"), d("450")],
           ["m-bill", d("1050"), d("1050")],
-          [null, d("1050"), null]
+          ["m-bill", d("1050"), null]
         ]
       )
     }).pipe(engine())

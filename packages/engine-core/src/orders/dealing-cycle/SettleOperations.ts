@@ -107,15 +107,13 @@ const contractOf = ({ cycleCid, cycleId }: DealingCycle): string => {
 
 /** Figures that the approvers sign: price, sums of both sides, the fund's net, partial fills, members. */
 const figuresOf = (
-  { orders, tooSmall, point, feed, dealingPrice, settlement, terms }: CycleSettlementContext,
+  { orders, tooSmall, point, dealingPrice, settlement, terms }: CycleSettlementContext,
   sha256: (text: string) => string
 ): Readonly<Record<string, Figure>> => {
   const { gross, fundNet, gate } = settlement
   const figures: Readonly<Record<string, Figure | null>> = {
     point: point?.contractId ?? null,
     price: point?.price ?? null,
-    // A point that is taken back between two signatures moves the figures: nobody signs a price that is gone.
-    pointTakenBack: feed === "corrected" || feed === "withdrawn" ? feed : null,
     swungPrice: dealingPrice === point?.price ? null : dealingPrice,
     subscribed: gross.subscribed,
     refunded: gross.refunded,

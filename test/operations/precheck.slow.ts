@@ -3,6 +3,7 @@ import { Catalogue, type Pin, Records, Refusal } from "@bursar/engine-core"
 import { Decimal, Instant, Offset, PlainJson } from "@bursar/engine-core/kernel"
 import { type Bulk, type Crypto, Ledger } from "@bursar/engine-core/ports"
 import type { LedgerReach } from "#core/records/LedgerReach.ts"
+import type { Operations } from "#core/writes/Operations.ts"
 import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
 import { Cause, Effect, Exit, Option, Result, Stream } from "effect"
@@ -767,7 +768,7 @@ describe("a precheck", () => {
       Effect.gen(function* () {
         const { agree } = yield* comparing
         const run = Effect.runPromiseWith(
-          yield* Effect.context<Records | Bulk | Crypto | LedgerReach>()
+          yield* Effect.context<Operations | Records | Bulk | Crypto | LedgerReach>()
         )
         const property = fc.asyncProperty(chances, (chance) => run(agree(chance)))
         yield* Effect.promise(() => fc.assert(property, { seed, numRuns }))

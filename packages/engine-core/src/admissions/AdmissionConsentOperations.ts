@@ -8,6 +8,7 @@ import { create, exercise } from "../templates/Template.ts"
 import * as ReadableText from "../kernel/ReadableText.ts"
 import * as Lasting from "../writes/LastingLookups.ts"
 import * as Operation from "../writes/Operation.ts"
+import { sentence } from "../writes/Summary.ts"
 import { InstrumentId, instruments } from "../instruments/instrument/Instrument.ts"
 import { recorded } from "../instruments/instrument/InstrumentGates.ts"
 import { admissionConsent, admissionConsents } from "./AdmissionConsent.ts"
@@ -17,6 +18,8 @@ const idOf = (operationId: string): string => operationId.replace(/^op_/, "acn_"
 
 export const propose = Operation.defineOnLedger("admission-consent.propose", {
   doc: "Asks an instrument's registrar to consent that the venue admits holders to it.",
+  summary: ({ instrumentId }) =>
+    sentence`Asks the registrar of instrument ${instrumentId} to consent that the venue admits holders.`,
   route: "POST /v1/instruments/{instrumentId}/admission-consent:propose",
   makers: ["operator"],
   approvers: 1,

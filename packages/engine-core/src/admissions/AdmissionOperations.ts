@@ -9,6 +9,7 @@ import type { OperationAct } from "../records/Act.ts"
 import { Records } from "../records/Records.ts"
 import * as Lasting from "../writes/LastingLookups.ts"
 import * as Operation from "../writes/Operation.ts"
+import { sentence } from "../writes/Summary.ts"
 import { type Admission, admissions, decide } from "./Admission.ts"
 import { latest } from "./AdmissionLookups.ts"
 import { against } from "./AdmissionRules.ts"
@@ -40,6 +41,8 @@ const offered = Effect.fnUntraced(function* (
 
 export const offerAdmission = Operation.defineOnLedger("admission.offer", {
   doc: "Offers a holder the credential with which it may hold an instrument.",
+  summary: ({ holderId, instrumentId }) =>
+    sentence`Offers holder ${holderId} the admission to instrument ${instrumentId}.`,
   route: "POST /v1/holders/{holderId}/admissions",
   makers: ["operator"],
   approvers: 0,
@@ -77,6 +80,8 @@ export const offerAdmission = Operation.defineOnLedger("admission.offer", {
 
 export const withdraw = Operation.defineOnLedger("admission.withdraw", {
   doc: "Withdraws an offer of admission, or revokes its credential.",
+  summary: ({ holderId, instrumentId }) =>
+    sentence`Withdraws the admission of holder ${holderId} to instrument ${instrumentId}.`,
   route: "POST /v1/holders/{holderId}/admissions/{instrumentId}:withdraw",
   makers: ["operator", "compliance"],
   approvers: 0,

@@ -8,6 +8,7 @@ import { condition, judge as judgeGates } from "../kernel/Gates.ts"
 import type { OperationAct } from "../records/Act.ts"
 import { Records } from "../records/Records.ts"
 import * as Operation from "../writes/Operation.ts"
+import { count, sentence } from "../writes/Summary.ts"
 import { againstAtOnboarding } from "./AdmissionRules.ts"
 import { idOf as idOfAdmission, offer, offerCommand, offeringOf } from "./AdmissionSteps.ts"
 import { reserve } from "./PlaceSteps.ts"
@@ -24,6 +25,8 @@ const Onboarding = Schema.Struct({
 
 export const onboard = Operation.defineOnLedger("holder.onboard", {
   doc: "Registers a holder with its attributes, and offers it its first admissions, all in one.",
+  summary: ({ admissions = [], attributes = [] }, { resource }) =>
+    sentence`Registers holder ${resource.id} with ${count(attributes.length, "attribute")} and offers it ${count(admissions.length, "admission")}.`,
   route: "POST /v1/holders:onboard",
   makers: ["operator", "app"],
   approvers: 0,

@@ -9,6 +9,7 @@ import { Records } from "../records/Records.ts"
 import * as Field from "../templates/Field.ts"
 import * as Concerns from "../writes/ConcernLookups.ts"
 import * as Operation from "../writes/Operation.ts"
+import { count, instrumentsOrAll, optionally, phrase, sentence } from "../writes/Summary.ts"
 import { CitedOrder } from "../restraints/CitedOrder.ts"
 import {
   actingOn,
@@ -141,6 +142,14 @@ export const forcing = (lines: VoidableLines) =>
   Operation.defineOnLedger("holder.force-transfer", {
     ...shared,
     doc: "Moves a consenting holder's units, or voids its suspended distribution lines, under a cited order.",
+    summary: ({ holderId, instruments, toHolderId, voids }) => {
+      const lines = count((voids ?? []).length, "distribution line")
+      if (toHolderId === null || toHolderId === undefined) {
+        return sentence`Voids ${lines} of holder ${holderId} under a cited order.`
+      }
+      const voiding = optionally(voids, () => phrase` and voids ${lines}`)
+      return sentence`Moves units of holder ${holderId} in ${instrumentsOrAll(instruments)} to holder ${toHolderId}${voiding} under a cited order.`
+    },
     route: "POST /v1/holders/{holderId}:force-transfer",
     resource: {
       ...ofOneHolder,
@@ -159,6 +168,8 @@ export const forcing = (lines: VoidableLines) =>
 export const byInstrument = Operation.defineOnLedger("instrument.force-transfer", {
   ...shared,
   doc: "Moves consenting holders' units of an instrument to other holders under a cited order.",
+  summary: ({ instrumentId, moves }) =>
+    sentence`Moves units of instrument ${instrumentId} from ${count(moves.length, "holder")} under a cited order.`,
   route: "POST /v1/instruments/{instrumentId}:force-transfer",
   resource: {
     ...ofOneInstrument,

@@ -12,6 +12,7 @@ import { IssuerPowersAgreementProposal } from "../templates/Powers.ts"
 import { create, exercise } from "../templates/Template.ts"
 import * as Lasting from "../writes/LastingLookups.ts"
 import * as Operation from "../writes/Operation.ts"
+import { ending, sentence } from "../writes/Summary.ts"
 import { issuerPowersAgreement, issuerPowersAgreements, powers } from "./IssuerPowersAgreement.ts"
 import * as IssuerPowersAgreementView from "./IssuerPowersAgreementView.ts"
 
@@ -27,6 +28,8 @@ const inTime = (until: Instant.Instant | null, now: Instant.Instant): Judgement 
  */
 export const propose = Operation.defineOnLedger("issuer-powers-agreement.propose", {
   doc: "Asks an issuer and its registrar for powers over the units of holders who consent.",
+  summary: ({ instrumentId, powers, until }) =>
+    sentence`Asks the issuer and the registrar of instrument ${instrumentId} for the powers ${powers.join(" and ")}${ending(until)}.`,
   route: "POST /v1/instruments/{instrumentId}/issuer-powers-agreement:propose",
   makers: ["operator", "compliance"],
   approvers: 1,

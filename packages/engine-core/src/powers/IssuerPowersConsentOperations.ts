@@ -13,6 +13,7 @@ import { create, exercise } from "../templates/Template.ts"
 import { IssuerPower } from "../vocabulary/sets.ts"
 import * as Lasting from "../writes/LastingLookups.ts"
 import * as Operation from "../writes/Operation.ts"
+import { instrumentOrAll, sentence } from "../writes/Summary.ts"
 import {
   type IssuerPowersAgreement,
   issuerPowersAgreements,
@@ -93,6 +94,8 @@ const inUse = <C extends IssuerPowersConsent>(
  */
 export const offer = Operation.defineOnLedger("issuer-powers-consent.offer", {
   doc: "Asks a holder to consent to forced acts on its units of one instrument, or of all.",
+  summary: ({ holderId, instrumentId }) =>
+    sentence`Asks holder ${holderId} to consent to forced acts on its units of ${instrumentOrAll(instrumentId)}.`,
   route: "POST /v1/holders/{holderId}/issuer-powers-consents",
   makers: ["operator"],
   approvers: 0,

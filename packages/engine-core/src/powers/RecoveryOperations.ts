@@ -6,6 +6,7 @@ import { InstrumentId } from "../instruments/instrument/Instrument.ts"
 import { Records } from "../records/Records.ts"
 import * as Field from "../templates/Field.ts"
 import * as Operation from "../writes/Operation.ts"
+import { count, instrumentsOrAll, sentence } from "../writes/Summary.ts"
 import { CitedOrder } from "../restraints/CitedOrder.ts"
 import {
   actingOn,
@@ -101,6 +102,8 @@ const shared = {
 const byHolder = Operation.defineOnLedger("holder.recover", {
   ...shared,
   doc: "Moves a consenting holder's units to its registered successor.",
+  summary: ({ holderId, instruments }) =>
+    sentence`Moves units of holder ${holderId} in ${instrumentsOrAll(instruments)} to its registered successor.`,
   route: "POST /v1/holders/{holderId}:recover",
   resource: { ...ofOneHolder, concerns: ({ holderId }) => withSuccessors([holderId]) },
   input: HolderBody,
@@ -111,6 +114,8 @@ const byHolder = Operation.defineOnLedger("holder.recover", {
 export const byInstrument = Operation.defineOnLedger("instrument.recover", {
   ...shared,
   doc: "Moves consenting holders' units of an instrument to their registered successors.",
+  summary: ({ holderIds, instrumentId }) =>
+    sentence`Moves units of instrument ${instrumentId} from ${count(holderIds.length, "holder")} to the registered successors.`,
   route: "POST /v1/instruments/{instrumentId}:recover",
   resource: { ...ofOneInstrument, concerns: ({ holderIds }) => withSuccessors(holderIds) },
   input: InstrumentBody,

@@ -14,6 +14,7 @@ import { LedgerReach } from "../records/LedgerReach.ts"
 import * as FindMemo from "../records/FindMemo.ts"
 import { type Query, Records } from "../records/Records.ts"
 import type { Caller } from "../writes/Caller.ts"
+import { Operations } from "../writes/Operations.ts"
 import * as Access from "./Access.ts"
 import type * as Cursor from "./Cursor.ts"
 import * as ListCursor from "./ListCursor.ts"
@@ -37,6 +38,7 @@ export interface ReadServices {
   readonly blobs: Blobs["Service"]
   readonly crypto: Crypto["Service"]
   readonly reach: LedgerReach["Service"]
+  readonly operations: Operations["Service"]
   /** Facts beside the row that rows are computed from. */
   readonly compared: Context.Context<Ledger | Feed | ProjectionLog>
   readonly points: Point.Points
@@ -78,15 +80,16 @@ export interface PreparedList {
 
 /** Provides the services that `run`, `scope` and look-ups of a read ask for. */
 export const provided = <A, E>(
-  { records, bulk, blobs, crypto, reach }: ReadServices,
-  effect: Effect.Effect<A, E, Records | Bulk | Blobs | Crypto | LedgerReach>
+  { records, bulk, blobs, crypto, operations, reach }: ReadServices,
+  effect: Effect.Effect<A, E, Records | Bulk | Blobs | Crypto | LedgerReach | Operations>
 ): Effect.Effect<A, E> =>
   effect.pipe(
     Effect.provideService(Records, records),
     Effect.provideService(Bulk, bulk),
     Effect.provideService(Blobs, blobs),
     Effect.provideService(Crypto, crypto),
-    Effect.provideService(LedgerReach, reach)
+    Effect.provideService(LedgerReach, reach),
+    Effect.provideService(Operations, operations)
   )
 
 /** Request for a list: caller, parameters, point and page. */

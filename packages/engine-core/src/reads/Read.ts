@@ -18,6 +18,7 @@ import type { ResourceKind } from "../vocabulary/ResourceKind.ts"
 import type { ResponseFormat } from "../vocabulary/sets.ts"
 import type { Role } from "../vocabulary/Role.ts"
 import type { Caller } from "../writes/Caller.ts"
+import type { Operations } from "../writes/Operations.ts"
 import type { Export as Table } from "./Export.ts"
 
 /** Route of a read. */
@@ -115,11 +116,14 @@ export interface One<P = unknown, V = unknown, S extends Slug = Slug> extends Re
   run(
     params: P,
     asking: ReadContext
-  ): Effect.Effect<V, Refused<S> | Unavailable, Records | Bulk | Crypto | LedgerReach>
+  ): Effect.Effect<V, Refused<S> | Unavailable, ViewServices | Bulk | Crypto | LedgerReach>
 }
 
+/** Services that views are made from: records, and the declared writes, which summarise them. */
+export type ViewServices = Records | Operations
+
 /** Services that rows are computed from: records, and what a reconciliation compares them with. */
-export type RowServices = Records | Bulk | Crypto | Ledger | Feed | ProjectionLog
+export type RowServices = ViewServices | Bulk | Crypto | Ledger | Feed | ProjectionLog
 
 /** A row that is computed from its key. */
 export interface ComputedRow<R> {
@@ -199,7 +203,7 @@ export interface List<R = unknown, F = unknown, P = unknown, V = unknown> extend
     records: ReadonlyArray<Stored<R>>,
     asking: ReadContext,
     params: P
-  ): Effect.Effect<ReadonlyArray<V>, Unavailable, Records>
+  ): Effect.Effect<ReadonlyArray<V>, Unavailable, ViewServices>
 }
 
 /** The answer is a record and every row of a list, both at one point: the rows are streamed. */

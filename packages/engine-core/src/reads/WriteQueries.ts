@@ -10,6 +10,7 @@ import { approvals } from "../writes/Approval.ts"
 import { ApprovalMachine } from "../writes/ApprovalMachine.ts"
 import { OperationMachine } from "../writes/OperationMachine.ts"
 import { operations } from "../writes/OperationRecord.ts"
+import { Operations } from "../writes/Operations.ts"
 import {
   ApprovalView,
   approvalView,
@@ -60,7 +61,9 @@ export const listOperations = Read.list({
   scope: (asking) =>
     Effect.succeed<Read.Scope>(asking.sight === "own" ? { actor: [asking.caller.sub] } : {}),
   view: (records, { role }) =>
-    Effect.succeed(records.map((record) => ofOperation(Concealment.operationFor(record, role))))
+    Effect.map(Operations, (kinds) =>
+      records.map((record) => ofOperation(Concealment.operationFor(record, role), kinds))
+    )
 })
 
 export const getOperation = Read.one({
@@ -79,7 +82,7 @@ export const getOperation = Read.one({
     if (asking.sight === "own" && record.actor !== asking.caller.sub) {
       return yield* Effect.fail(refused("not-found", { detail: "There is no such operation." }))
     }
-    return ofOperation(Concealment.operationFor(record, asking.role))
+    return ofOperation(Concealment.operationFor(record, asking.role), yield* Operations)
   }),
   lookAgain,
   awaitedOperation
@@ -102,7 +105,8 @@ export const listApprovals = Read.list({
   order: "newest first",
   changes: false,
   where: (params) => presentFilters({ ...params }),
-  view: (records) => Effect.succeed(records.map(approvalView))
+  view: (records) =>
+    Effect.map(Operations, (kinds) => records.map((record) => approvalView(record, kinds)))
 })
 
 export const getApproval = Read.one({
@@ -116,6 +120,6 @@ export const getApproval = Read.one({
   refuses: ["not-found"],
   run: Effect.fnUntraced(function* ({ actionKey }) {
     const records = yield* Records
-    return approvalView(yield* records.get(approvals, actionKey))
+    return approvalView(yield* records.get(approvals, actionKey), yield* Operations)
   })
 })

@@ -21,6 +21,7 @@ import { Records, type Stored } from "../records/Records.ts"
 import { isVenueStaff } from "../vocabulary/Role.ts"
 import type { Caller } from "../writes/Caller.ts"
 import { pathNames } from "../writes/Operation.ts"
+import { Operations } from "../writes/Operations.ts"
 import * as Access from "./Access.ts"
 import * as AwaitingActionLookups from "./AwaitingActionLookups.ts"
 import * as Cursor from "./Cursor.ts"
@@ -470,6 +471,7 @@ const make = Effect.gen(function* () {
     blobs,
     crypto,
     reach,
+    operations: yield* Operations,
     compared,
     points,
     cursors,

@@ -5,7 +5,7 @@ import * as Instant from "../kernel/Instant.ts"
 import { refused } from "../kernel/Refusal.ts"
 import { Records } from "../records/Records.ts"
 import type { Role } from "../vocabulary/Role.ts"
-import * as Answers from "./Answers.ts"
+import * as Answers from "./AnswerSteps.ts"
 import * as Approval from "./Approval.ts"
 import type { Caller } from "./Caller.ts"
 import * as Concerns from "./ConcernLookups.ts"
@@ -100,7 +100,7 @@ export const make = Effect.fnUntraced(function* (proposal: {
     )
     .pipe(Effect.catchTag("Refused", () => Effect.die(new Error("an action key came twice"))))
   yield* records.audit([Logged.awaiting(operation, made, { ...call, fingerprint })])
-  return Answers.ofAction(made, { status: 202, replayed: false, also: proposal.also })
+  return yield* Answers.ofAction(made, { status: 202, replayed: false, also: proposal.also })
 })
 
 /**
@@ -111,10 +111,11 @@ export const answerTo = Effect.fnUntraced(function* (
   action: Approval.Approval,
   now: Instant.Instant
 ) {
-  if (action.state === "awaiting") return Answers.ofAction(action, { status: 200, replayed: true })
+  if (action.state === "awaiting")
+    return yield* Answers.ofAction(action, { status: 200, replayed: true })
   if (action.operationId !== null) {
     const ran = yield* operationById(action.operationId)
-    return Answers.ofOperation(ran, now, { status: 200, replayed: true })
+    return yield* Answers.ofOperation(ran, now, { status: 200, replayed: true })
   }
   return yield* Effect.fail(
     refused(action.state === "rejected" ? "approval-rejected" : "approval-decided")

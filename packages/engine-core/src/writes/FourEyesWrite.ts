@@ -8,7 +8,7 @@ import { isMembers } from "../records/EventDeclaration.ts"
 import { Records, type Stored } from "../records/Records.ts"
 import type { Role } from "../vocabulary/Role.ts"
 import * as ActionWrite from "./ActionWrite.ts"
-import * as Answers from "./Answers.ts"
+import * as Answers from "./AnswerSteps.ts"
 import * as Approval from "./Approval.ts"
 import type { Call } from "./FourEyes.ts"
 import * as Idempotency from "./Idempotency.ts"
@@ -217,7 +217,7 @@ export const run = Effect.fnUntraced(function* (submission: FourEyesCall) {
   const own = awaiting.find((action) => action.maker === call.caller.sub)
   if (own !== undefined) {
     yield* KeyedCall.bindToAction(own.actionKey, keyed)
-    return Result.succeed(Answers.ofAction(own, { status: 200, replayed: true }))
+    return Result.succeed(yield* Answers.ofAction(own, { status: 200, replayed: true }))
   }
   const signed = yield* asApprover(submission, awaiting)
   if (signed !== undefined) return signed

@@ -13,7 +13,7 @@ import { Crypto } from "../ports/Crypto.ts"
 import { Ids } from "../ports/Ids.ts"
 import { Records, type Stored } from "../records/Records.ts"
 import type { Role } from "../vocabulary/Role.ts"
-import * as Answers from "./Answers.ts"
+import * as Answers from "./AnswerSteps.ts"
 import * as Approval from "./Approval.ts"
 import * as Concerns from "./ConcernLookups.ts"
 import { engine, type RequestIdentity } from "./Caller.ts"
@@ -162,7 +162,7 @@ export const single = Effect.fnUntraced(function* (
     const { id } = Idempotency.parseTarget(bound.target)
     const found = judged?.operationId === id ? judged : yield* operationById(id)
     const shown = Concealment.operationFor(found, write.role)
-    return Answers.ofOperation(shown, now, { status: 200, replayed: true })
+    return yield* Answers.ofOperation(shown, now, { status: 200, replayed: true })
   }
   const input = yield* JudgeWrite.complete(operation, write.input)
   const { request, sealed } = yield* JudgeWrite.hide(operation, input)
@@ -186,7 +186,7 @@ export const single = Effect.fnUntraced(function* (
     by: "worker"
   })
   yield* records.audit([Logged.requested(operation, opened, { caller, identity, fingerprint })])
-  return Answers.ofOperation(opened, now, { status: 202, replayed: false })
+  return yield* Answers.ofOperation(opened, now, { status: 202, replayed: false })
 })
 
 /** Opens a write of the engine's own, once for its key; its rules are judged only when it runs. */
@@ -209,7 +209,7 @@ export const openOwn = Effect.fnUntraced(function* (
       const bound = yield* KeyedCall.bind(keyed, { target })
       if (!bound.first) {
         const earlier = yield* operationOf(bound.target)
-        return Answers.ofOperation(earlier, now, { status: 200, replayed: true })
+        return yield* Answers.ofOperation(earlier, now, { status: 200, replayed: true })
       }
       const hidden = yield* JudgeWrite.hide(operation, input)
       const opened = yield* open({
@@ -228,7 +228,7 @@ export const openOwn = Effect.fnUntraced(function* (
         by: "worker"
       })
       yield* records.audit([Logged.requested(operation, opened, null)])
-      return Answers.ofOperation(opened, now, { status: 202, replayed: false })
+      return yield* Answers.ofOperation(opened, now, { status: 202, replayed: false })
     })
   )
 })

@@ -17,6 +17,7 @@ import type { Role } from "../vocabulary/Role.ts"
 import type { RecordConcern } from "./Concern.ts"
 import type { DerivedFigures } from "./Figures.ts"
 import type * as Secrets from "./Secrets.ts"
+import type { SummarySubject } from "./Summary.ts"
 
 /** `POST /v1/holds/{holdId}:release`; a colon in the last segment marks an action. */
 export type Route = `${"POST" | "DELETE"} /v1/${string}`
@@ -26,6 +27,12 @@ export interface OperationDeclaration<K extends OperationKind, I, R, S extends S
   readonly kind: K
   /** One sentence: the verb and the record that it changes. */
   readonly doc: string
+  /**
+   * One sentence about a write of this kind, in the present tense, made by `sentence` of `Summary.ts`: ids
+   * and figures, without the name of a person. It reads the request as it is stored, in JSON, whose
+   * secrets are masked. Absent, as in a room that has none: the kind and the record that it acts on.
+   */
+  summary?(request: unknown, subject: SummarySubject): string
   /** Null: nobody calls it; the engine alone opens it (`Timely`). */
   readonly route: Route | null
   /** Roles that may make it; a caller acts in the first of them that it holds. */
@@ -267,6 +274,7 @@ export interface OperationTypes<I, E, A extends 0 | 1 | 2> {
   readonly route: Route
   readonly approvers: A
   readonly input: Schema.Codec<I, E>
+  summary?(request: NoInfer<E>, subject: SummarySubject): string
 }
 
 /** A write of records with the exact types of its call. */
@@ -311,7 +319,7 @@ export interface TypedOnOutside<
   readonly input: Schema.Codec<I, E>
 }
 
-type DerivedMembers = "kind" | "on" | "route"
+type DerivedMembers = "kind" | "on" | "route" | "summary"
 
 /** Declares a write of the engine's own records. */
 export const define = <
@@ -343,14 +351,16 @@ export const defineOnLedger = <
 export const defineForEngine = <
   const K extends EngineOpenedOperationKind,
   I,
+  E,
   R,
   const S extends Slug
 >(
   kind: K,
   declaration: Omit<
     OnLedger<K, I, R, S>,
-    "kind" | "on" | "secrets" | "route" | "makers" | "approvers" | "ifMatch"
-  >
+    DerivedMembers | "secrets" | "makers" | "approvers" | "ifMatch"
+  > &
+    Pick<OperationTypes<I, E, 0>, "input" | "summary">
 ): OnLedger<K, I, R, S> => ({
   kind,
   on: "ledger",

@@ -13,6 +13,8 @@ export class Operations extends Context.Service<
      * defect, since an operation of it is stored.
      */
     readonly anyOf: (kind: OperationKind) => AnyOperation
+    /** Finds the write of a kind; undefined: a room declared it that the venue no longer has. */
+    readonly find: (kind: OperationKind) => AnyOperation | undefined
     /** Finds the write of a kind that callers make; any other kind is a defect. */
     readonly of: (kind: OperationKind) => Operation
   }
@@ -29,6 +31,7 @@ export const layer = (all: ReadonlyArray<AnyOperation>): Layer.Layer<Operations>
   return Layer.succeed(Operations, {
     all,
     anyOf,
+    find: (kind) => byKind.get(kind),
     of: (kind) => {
       const operation = anyOf(kind)
       if (!isRouted(operation)) throw new Error(`nobody calls ${kind}: only the engine opens it`)

@@ -4,7 +4,7 @@ import { Settings } from "../engine/Settings.ts"
 import * as Instant from "../kernel/Instant.ts"
 import { refused } from "../kernel/Refusal.ts"
 import { Records } from "../records/Records.ts"
-import * as Answers from "./Answers.ts"
+import * as Answers from "./AnswerSteps.ts"
 import * as Approval from "./Approval.ts"
 import type { FourEyes } from "./FourEyes.ts"
 import * as Idempotency from "./Idempotency.ts"
@@ -37,7 +37,7 @@ export const reject = Effect.fnUntraced(function* (
       const now = yield* Instant.now
       yield* records.lock(`action:${settings.tenantId}:${actionKey}`)
       const action = yield* records.get(Approval.approvals, actionKey)
-      if (!bound.first) return Answers.ofDecision(action, { replayed: true })
+      if (!bound.first) return yield* Answers.ofDecision(action, { replayed: true })
       const isMaker = action.maker === caller.sub
       if (!isMaker && caller.roles.includes("auditor")) {
         return yield* Effect.fail(refused("auditor-never-approves"))
@@ -58,7 +58,7 @@ export const reject = Effect.fnUntraced(function* (
         }
       )
       yield* records.audit([Logged.rejected(after, { ...rejection, how })])
-      return Answers.ofDecision(after, { replayed: false })
+      return yield* Answers.ofDecision(after, { replayed: false })
     })
   )
 })

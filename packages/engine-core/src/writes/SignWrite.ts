@@ -13,7 +13,7 @@ import type { OperationAct } from "../records/Act.ts"
 import type { LedgerReach } from "../records/LedgerReach.ts"
 import { Records, type Stored } from "../records/Records.ts"
 import * as ActionWrite from "./ActionWrite.ts"
-import * as Answers from "./Answers.ts"
+import * as Answers from "./AnswerSteps.ts"
 import * as Approval from "./Approval.ts"
 import type { Answer, Call, FourEyes } from "./FourEyes.ts"
 import * as Figures from "./Figures.ts"
@@ -113,7 +113,7 @@ export const sign = Effect.fnUntraced(function* (
   if (Approval.signedBy(before).includes(caller.sub)) {
     return Result.succeed(
       before.state === "awaiting"
-        ? Answers.ofAction(before, { status: 200, replayed: true })
+        ? yield* Answers.ofAction(before, { status: 200, replayed: true })
         : yield* ActionWrite.answerTo(before, now)
     )
   }
@@ -149,9 +149,10 @@ export const sign = Effect.fnUntraced(function* (
   })
   const status = isLast && signing.by === "call" ? 204 : 202
   yield* records.audit([Logged.signed(after, { caller, identity, route, status })])
-  if (!isLast) return Result.succeed(Answers.ofAction(after, { status: 202, replayed: false }))
+  if (!isLast)
+    return Result.succeed(yield* Answers.ofAction(after, { status: 202, replayed: false }))
   const opened = yield* openSigned(operation, after, { input, operationId, now, by: signing.by })
-  const answer = Answers.ofOperation(opened, now, { status: 202, replayed: false })
+  const answer = yield* Answers.ofOperation(opened, now, { status: 202, replayed: false })
   if (signing.by === "worker") return Result.succeed(answer)
   yield* runInCall(operation, opened, { input, act })
   return Result.succeed(Answers.finished(answer))

@@ -10,7 +10,7 @@ import type { LedgerReach } from "../records/LedgerReach.ts"
 import { Records } from "../records/Records.ts"
 import * as Worker from "../records/Worker.ts"
 import * as Concealment from "./Concealment.ts"
-import * as Answers from "./Answers.ts"
+import * as Answers from "./AnswerSteps.ts"
 import { type Caller, roleOf } from "./Caller.ts"
 import { type Answer, type Call, FourEyes } from "./FourEyes.ts"
 import * as FourEyesWrite from "./FourEyesWrite.ts"
@@ -64,7 +64,7 @@ const current = Effect.fnUntraced(function* (answer: Answer, caller: Caller) {
   const role = roleOf(caller, operations.of(operation.kind).makers)
   // An approver that makes no such write reads it whole, as the answer to its approval did.
   const shown = role === undefined ? operation : Concealment.operationFor(operation, role)
-  return Answers.ofOperation(shown, yield* Instant.now, { status, replayed })
+  return yield* Answers.ofOperation(shown, yield* Instant.now, { status, replayed })
 })
 
 type Needs = KeyedCall.Needs | Bulk | LedgerReach | Ids | Crypto | Ledger | Operations

@@ -13,8 +13,10 @@ import { type Approval, approvals, signedBy } from "./Approval.ts"
 import { ApprovalMachine } from "./ApprovalMachine.ts"
 import * as Figures from "./Figures.ts"
 import { OperationMachine } from "./OperationMachine.ts"
-import { type OperationRecord, operations } from "./OperationRecord.ts"
+import { type OperationRecord, operations as operationRecords } from "./OperationRecord.ts"
+import type { Operations } from "./Operations.ts"
 import { Resource } from "./Resource.ts"
+import { summaryOf } from "./Summary.ts"
 
 const text = Schema.NullOr(Schema.String)
 const instant = Schema.NullOr(Instant.schema)
@@ -22,6 +24,8 @@ const instant = Schema.NullOr(Instant.schema)
 const fields = {
   operationId: text,
   kind: OperationKind.schema,
+  /** One English sentence about the write: ids and figures, without the name of a person. */
+  summary: Schema.String,
   resource: Resource,
   request: PlainSchema,
   result: Schema.NullOr(PlainSchema),
@@ -101,10 +105,20 @@ export const ApprovalView = Schema.Struct({
 }).annotate({ identifier: "Approval", description: "A four-eyes action as its record stands." })
 export type ApprovalView = typeof ApprovalView.Type
 
-export const ofOperation = (self: Stored<OperationRecord>): WriteAnswer => ({
+/** The declared writes, of which summaries are made. */
+type DeclaredWrites = Pick<Operations["Service"], "find">
+
+const summaryIn = (operations: DeclaredWrites, self: OperationRecord | Approval): string =>
+  summaryOf(operations.find(self.kind), self)
+
+export const ofOperation = (
+  self: Stored<OperationRecord>,
+  operations: DeclaredWrites
+): WriteAnswer => ({
   state: self.state,
   operationId: self.operationId,
   kind: self.kind,
+  summary: summaryIn(operations, self),
   resource: self.resource,
   request: self.given ?? self.request,
   result: self.result,
@@ -127,7 +141,7 @@ export const ofOperation = (self: Stored<OperationRecord>): WriteAnswer => ({
   figures: self.figures ?? null,
   figuresHash: self.figuresHash ?? null,
   recovery: null,
-  waitingOn: operations.waitingOn(self).map(RecordView.shown)
+  waitingOn: operationRecords.waitingOn(self).map(RecordView.shown)
 })
 
 const recovery = (self: Approval): string | null => {
@@ -143,9 +157,10 @@ export const awaits = (self: Approval): ReadonlyArray<RecordView.AwaitedAct> =>
     .waitingOn(self)
     .map((waiting) => ({ ...RecordView.shown(waiting), actionKey: self.actionKey }))
 
-const ofAction = (self: Approval): Omit<WriteAnswer, "state"> => ({
+const ofAction = (self: Approval, operations: DeclaredWrites): Omit<WriteAnswer, "state"> => ({
   operationId: null,
   kind: self.kind,
+  summary: summaryIn(operations, self),
   resource: self.resource,
   request: self.given ?? self.request,
   result: null,
@@ -171,13 +186,13 @@ const ofAction = (self: Approval): Omit<WriteAnswer, "state"> => ({
   waitingOn: awaits(self)
 })
 
-export const ofApproval = (self: Approval): WriteAnswer => ({
+export const ofApproval = (self: Approval, operations: DeclaredWrites): WriteAnswer => ({
   state: self.state,
-  ...ofAction(self)
+  ...ofAction(self, operations)
 })
 
-export const approvalView = (self: Approval): ApprovalView => ({
-  ...ofAction(self),
+export const approvalView = (self: Approval, operations: DeclaredWrites): ApprovalView => ({
+  ...ofAction(self, operations),
   state: self.state,
   operationId: self.operationId,
   method: self.method,

@@ -15,8 +15,9 @@ import * as Templates from "../../templates/Distribution.ts"
 import * as Field from "../../templates/Field.ts"
 import { createAndExercise, exercise } from "../../templates/Template.ts"
 import * as Amount from "../../kernel/Amount.ts"
-import type { DerivedFigures, Figure } from "../../writes/Figures.ts"
+import type { DerivedFigures, Figure, Figures } from "../../writes/Figures.ts"
 import * as Operation from "../../writes/Operation.ts"
+import { count, nothing, phrase, type Phrase, sentence } from "../../writes/Summary.ts"
 import { operations as operationRecords } from "../../writes/OperationRecord.ts"
 import { isRefused } from "../period/RateChangeRules.ts"
 import { type Distribution, distributions, DistributionMachine } from "./Distribution.ts"
@@ -50,6 +51,8 @@ type Body = typeof Body.Type
 
 export const execute = Operation.defineOnLedger("distribution.execute", {
   doc: "Executes the distribution of an instrument's month: a line for each payee, on the ledger.",
+  summary: ({ instrumentId, month }, { figures }) =>
+    sentence`Executes the distribution of instrument ${instrumentId} for ${month}${executedFigures(figures)}.`,
   route: "POST /v1/distributions",
   makers: ["operator"],
   approvers: 1,
@@ -240,6 +243,12 @@ const plannedBy = Effect.fnUntraced(function* (input: Body, act: OperationAct) {
   if (computed === null) throw new Error("an execution that passes its gates has figures")
   return planOf(input, { computed, judging, instrument })
 })
+
+/** Figures of an execution that its summary names; before there are any, none. */
+const executedFigures = ({ lines, net }: Figures): Phrase =>
+  lines === undefined || net === undefined
+    ? nothing
+    : phrase`: ${net} net in ${count(Number(lines), "line")}`
 
 /** Figures that the approvers sign; the tolerance is zero. */
 const figuresOf = (plan: PlanMembers): DerivedFigures => {

@@ -13,6 +13,7 @@ import {
 } from "../../templates/Distribution.ts"
 import { type Command, exercise } from "../../templates/Template.ts"
 import * as Operation from "../../writes/Operation.ts"
+import { concerning, sentence } from "../../writes/Summary.ts"
 import { roll } from "../roll/RollOperations.ts"
 import { distributions } from "./Distribution.ts"
 import { distributionContracts } from "./DistributionContract.ts"
@@ -40,6 +41,8 @@ const write = "instruct"
  */
 const instruct = Operation.defineForEngine("distribution.instruct", {
   doc: "Tells the registrar on the ledger which lines of a distribution it may deliver, and to whom.",
+  summary: (_, subject) =>
+    sentence`Tells the registrar which lines of distribution ${subject.resource.id}${concerning({ instrumentId: subject.instrumentId })} it may deliver.`,
   ...LineWrite.commonMembers,
   resource,
   plan: Effect.fn("distribution.instruct.plan")(function* (

@@ -6,6 +6,7 @@ import { Records } from "../../records/Records.ts"
 import { DeliveredLine as DeliveredTemplate } from "../../templates/Distribution.ts"
 import { exercise } from "../../templates/Template.ts"
 import * as Operation from "../../writes/Operation.ts"
+import { concerning, sentence } from "../../writes/Summary.ts"
 import { distributions } from "../distribution/Distribution.ts"
 import { DistributionRoll } from "./DistributionRoll.ts"
 import { setTimers } from "../distribution/DistributionTimerSteps.ts"
@@ -23,6 +24,8 @@ const write = "roll"
  */
 export const roll = Operation.defineOnLedger("distribution.roll", {
   doc: "Rolls the delivered lines of a distribution: their holders may be paid by the next one.",
+  summary: (_, subject) =>
+    sentence`Rolls the delivered lines of distribution ${subject.resource.id}${concerning({ instrumentId: subject.instrumentId })}.`,
   route: "POST /v1/distributions/{distributionId}:roll",
   makers: ["operator"],
   approvers: 0,

@@ -19,6 +19,7 @@ import * as sets from "../../vocabulary/sets.ts"
 import * as Concerns from "../../writes/ConcernLookups.ts"
 import * as Lasting from "../../writes/LastingLookups.ts"
 import * as Operation from "../../writes/Operation.ts"
+import { concerning, optionally, phrase, sentence } from "../../writes/Summary.ts"
 import {
   Action,
   isOpen,
@@ -66,6 +67,8 @@ const lockApprovals = (instrumentId: string) =>
 
 const grant = Operation.define("standing-approval.grant", {
   doc: "Grants a standing approval: the scheduler executes the instrument's due distributions under it.",
+  summary: ({ instrumentId, maxUses, until }, { resource }) =>
+    sentence`Grants standing approval ${resource.id}: due distributions of instrument ${instrumentId} are executed until ${until}${optionally(maxUses, (maxUses) => phrase`, at most ${maxUses} of them`)}.`,
   route: "POST /v1/standing-approvals",
   makers: ["operator"],
   approvers: 1,
@@ -162,6 +165,8 @@ const ById = Schema.Struct({ standingApprovalId: StandingApprovalId })
 
 const revoke = Operation.define("standing-approval.revoke", {
   doc: "Revokes a standing approval at once: nothing more is executed under it.",
+  summary: (_, subject) =>
+    sentence`Revokes standing approval ${subject.resource.id}${concerning(subject)} at once.`,
   route: "POST /v1/standing-approvals/{standingApprovalId}:revoke",
   makers: ["operator", "approver", "risk"],
   approvers: 0,

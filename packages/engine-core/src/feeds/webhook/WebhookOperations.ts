@@ -10,6 +10,7 @@ import { orUnavailable } from "../../records/PortFailure.ts"
 import { Records } from "../../records/Records.ts"
 import * as Lasting from "../../writes/LastingLookups.ts"
 import * as Operation from "../../writes/Operation.ts"
+import { count, sentence } from "../../writes/Summary.ts"
 import { deliveries, AttemptFailure, queueOf } from "../../records/webhook/Delivery.ts"
 import * as DeliveryRules from "../../records/webhook/DeliveryRules.ts"
 import * as AttemptSteps from "./AttemptSteps.ts"
@@ -67,6 +68,8 @@ const urlRefused = (detail: string) =>
 
 export const register = Operation.define("webhook.register", {
   doc: "Registers a webhook: control events are posted to it from the next event on.",
+  summary: ({ events }, { resource }) =>
+    sentence`Registers webhook ${resource.id} for ${(events ?? []).length === 0 ? "every control event" : count((events ?? []).length, "type of event", "types of event")}.`,
   route: "POST /v1/webhooks",
   makers: ["operator"],
   approvers: 1,
@@ -127,6 +130,8 @@ export const register = Operation.define("webhook.register", {
 
 export const remove = Operation.define("webhook.remove", {
   doc: "Removes a webhook; its pending deliveries are cancelled.",
+  summary: ({ webhookId }) =>
+    sentence`Removes webhook ${webhookId} and cancels its pending deliveries.`,
   route: "DELETE /v1/webhooks/{webhookId}",
   makers: ["operator"],
   approvers: 1,
@@ -163,6 +168,7 @@ const Tested = Schema.Struct({
 
 export const test = Operation.defineOutside("webhook.test", {
   doc: "Posts a webhook.test event to a webhook, once and at once, and reports the outcome.",
+  summary: ({ webhookId }) => sentence`Posts a test event to webhook ${webhookId}.`,
   route: "POST /v1/webhooks/{webhookId}:test",
   makers: ["operator"],
   approvers: 0,

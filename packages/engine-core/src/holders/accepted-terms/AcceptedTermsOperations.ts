@@ -9,6 +9,7 @@ import * as Field from "../../templates/Field.ts"
 import { exercise } from "../../templates/Template.ts"
 import * as Lasting from "../../writes/LastingLookups.ts"
 import * as Operation from "../../writes/Operation.ts"
+import { sentence } from "../../writes/Summary.ts"
 import { HolderId } from "../holder/HolderId.ts"
 import { holders, decide } from "../holder/Holder.ts"
 import * as HolderView from "../holder/HolderView.ts"
@@ -16,6 +17,7 @@ import { acceptedTerms } from "./AcceptedTerms.ts"
 
 export const accept = Operation.defineOnLedger("accepted-terms.accept", {
   doc: "Countersigns the terms that a holder signed from its own wallet.",
+  summary: ({ holderId }) => sentence`Countersigns the terms that holder ${holderId} signed.`,
   route: "POST /v1/holders/{holderId}/accepted-terms:accept",
   makers: ["operator"],
   approvers: 0,

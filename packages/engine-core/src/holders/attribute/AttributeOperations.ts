@@ -10,6 +10,7 @@ import { HolderInvitation, HolderRegistration } from "../../templates/Admission.
 import * as Field from "../../templates/Field.ts"
 import { create, exercise } from "../../templates/Template.ts"
 import * as Operation from "../../writes/Operation.ts"
+import { count, optionally, phrase, sentence } from "../../writes/Summary.ts"
 import { type Holder, holders, decide } from "../holder/Holder.ts"
 import { HolderId } from "../holder/HolderId.ts"
 import { ChangedList } from "./Attribute.ts"
@@ -32,6 +33,8 @@ const Setting = Schema.Struct({
  */
 export const setAttributes = Operation.defineOnLedger("holder.set-attributes", {
   doc: "States, verifies, refuses or withdraws attributes of a holder, each with its evidence.",
+  summary: ({ attributes, holderId, validUntil }) =>
+    sentence`Changes ${count(attributes.length, "attribute")} of holder ${holderId}${optionally(validUntil, (validUntil) => phrase` and lets its registration end at ${validUntil}`)}.`,
   route: "POST /v1/holders/{holderId}:set-attributes",
   makers: ["operator", "compliance"],
   approvers: 1,

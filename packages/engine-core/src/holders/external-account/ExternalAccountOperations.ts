@@ -12,6 +12,7 @@ import { refused } from "../../kernel/Refusal.ts"
 import { Records } from "../../records/Records.ts"
 import * as Field from "../../templates/Field.ts"
 import * as Operation from "../../writes/Operation.ts"
+import { concerning, optionally, phrase, sentence } from "../../writes/Summary.ts"
 import { type Holder, holders, isEnded, HolderMachine } from "../holder/Holder.ts"
 import { HolderId } from "../holder/HolderId.ts"
 import { accountNumbers } from "./AccountNumber.ts"
@@ -52,6 +53,8 @@ type Body = typeof Body.Type
 
 const map = Operation.define("external-account.map", {
   doc: "Maps an account at a bank or a custodian to a holder or an instrument.",
+  summary: ({ currency, kind }, subject) =>
+    sentence`Maps ${kind} account ${subject.resource.id}${optionally(currency, (currency) => phrase` in ${currency}`)}${concerning(subject)}.`,
   route: "POST /v1/external-accounts",
   makers: ["operator"],
   approvers: 1,

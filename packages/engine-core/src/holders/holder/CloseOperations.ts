@@ -11,6 +11,7 @@ import { HolderInvitation, HolderRegistration } from "../../templates/Admission.
 import * as Field from "../../templates/Field.ts"
 import { createAndExercise, exercise } from "../../templates/Template.ts"
 import * as Operation from "../../writes/Operation.ts"
+import { sentence } from "../../writes/Summary.ts"
 import { type Holder, holders, decide, HolderMachine } from "./Holder.ts"
 import { HolderId } from "./HolderId.ts"
 import { judge } from "./CloseRules.ts"
@@ -52,6 +53,8 @@ interface HolderTies {
 export const closing = (ties: HolderTies) =>
   Operation.defineOnLedger("holder.close", {
     doc: "Closes a holder for good, and ends its admissions.",
+    summary: ({ holderId }) =>
+      sentence`Closes holder ${holderId} for good and ends its admissions.`,
     route: "POST /v1/holders/{holderId}:close",
     makers: ["operator", "compliance"],
     approvers: 1,

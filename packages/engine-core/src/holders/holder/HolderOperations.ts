@@ -1,6 +1,7 @@
 /** Write of a holder: register. */
 import { Effect } from "effect"
 import * as Operation from "../../writes/Operation.ts"
+import { sentence } from "../../writes/Summary.ts"
 import * as HolderView from "./HolderView.ts"
 import {
   completed,
@@ -14,6 +15,7 @@ import {
 
 export const register = Operation.defineOnLedger("holder.register", {
   doc: "Registers a holder: its party is invited, and accepts from its own wallet.",
+  summary: (_, { resource }) => sentence`Registers holder ${resource.id}.`,
   route: "POST /v1/holders",
   makers: ["operator", "app"],
   approvers: 0,

@@ -11,6 +11,7 @@ import * as Field from "../../templates/Field.ts"
 import { exercise } from "../../templates/Template.ts"
 import * as Concerns from "../../writes/ConcernLookups.ts"
 import * as Operation from "../../writes/Operation.ts"
+import { sentence } from "../../writes/Summary.ts"
 import * as Screenings from "../screening/AskRunner.ts"
 import { type Holder, holders, decide } from "./Holder.ts"
 import { HolderId } from "./HolderId.ts"
@@ -38,6 +39,8 @@ type SuccessorInput = typeof SuccessorInput.Type
  */
 const registerSuccessor = Operation.defineOnLedger("holder.register-successor", {
   doc: "Names the party that shall succeed a holder, and invites it.",
+  summary: ({ holderId, successorId }) =>
+    sentence`Names holder ${successorId ?? ""} as the successor of holder ${holderId} and invites it.`,
   route: "POST /v1/holders/{holderId}:register-successor",
   makers: ["operator", "compliance"],
   approvers: 1,

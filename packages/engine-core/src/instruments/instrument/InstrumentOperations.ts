@@ -5,6 +5,7 @@ import { judge } from "../../kernel/Gates.ts"
 import { refused } from "../../kernel/Refusal.ts"
 import { Records } from "../../records/Records.ts"
 import * as Operation from "../../writes/Operation.ts"
+import { sentence } from "../../writes/Summary.ts"
 import { defaults } from "../policy/PolicyTerms.ts"
 import { policyVersions } from "../policy/PolicyVersion.ts"
 import { configurations, keyOf } from "./Configuration.ts"
@@ -19,6 +20,8 @@ const policyVersion = 1
 
 export const record = Operation.define("instrument.record", {
   doc: "Records an instrument in the venue's manifest, with the terms its orders are judged under.",
+  summary: ({ currency, instrumentId, valuation }) =>
+    sentence`Records instrument ${instrumentId}, valued ${valuation} in ${currency}.`,
   route: "POST /v1/instruments",
   makers: ["operator"],
   approvers: 1,

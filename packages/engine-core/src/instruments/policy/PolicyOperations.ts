@@ -9,6 +9,7 @@ import { Records, type Stored } from "../../records/Records.ts"
 import * as Field from "../../templates/Field.ts"
 import * as Lasting from "../../writes/LastingLookups.ts"
 import * as Operation from "../../writes/Operation.ts"
+import { directionIn, optionally, phrase, sentence } from "../../writes/Summary.ts"
 import * as TermChange from "../../writes/TermChange.ts"
 import {
   InstrumentId,
@@ -138,6 +139,8 @@ const proposedVersion = Effect.fnUntraced(function* (
 
 export const set = Operation.define("policy.set", {
   doc: "Sets the terms an instrument's later orders are judged under; If-Match names the version replaced.",
+  summary: ({ effectiveFrom, instrumentId }, { figures }) =>
+    sentence`Changes the terms of instrument ${instrumentId}${optionally(effectiveFrom, (from) => phrase` from ${from} on`)}: ${directionIn(figures)}.`,
   route: "POST /v1/instruments/{instrumentId}/policy:set",
   makers: ["operator"],
   approvers: 1,

@@ -14,6 +14,7 @@ import { PrimaryMarket } from "../../templates/Market.ts"
 import { exercise } from "../../templates/Template.ts"
 import * as Lasting from "../../writes/LastingLookups.ts"
 import * as Operation from "../../writes/Operation.ts"
+import { phrase, sentence } from "../../writes/Summary.ts"
 import { operations } from "../../writes/OperationRecord.ts"
 import * as ControlGates from "../order/ControlGates.ts"
 import { controlsOf } from "../order/ControlLookups.ts"
@@ -45,6 +46,8 @@ type Body = typeof Body.Type
 
 export const open = Operation.defineOnLedger("dealing-cycle.open", {
   doc: "Opens the dealing cycle of an instrument's cut-off: ledger-paid orders claimed until then join it.",
+  summary: ({ cutOffAt, instrumentId }, { resource }) =>
+    sentence`Opens dealing cycle ${resource.id} of instrument ${instrumentId} for ${cutOffAt === null || cutOffAt === undefined ? "its next cut-off" : phrase`the cut-off at ${cutOffAt}`}.`,
   route: "POST /v1/dealing-cycles",
   makers: ["operator"],
   approvers: 0,

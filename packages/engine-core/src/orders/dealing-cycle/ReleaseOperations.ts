@@ -5,6 +5,7 @@ import { DealingCycle as DealingCycleTemplate } from "../../templates/DealingCyc
 import { exercise } from "../../templates/Template.ts"
 import * as Concerns from "../../writes/ConcernLookups.ts"
 import * as Operation from "../../writes/Operation.ts"
+import { concerning, sentence } from "../../writes/Summary.ts"
 import * as Timely from "../../records/Timely.ts"
 import type { Redemption } from "../redemption/Redemption.ts"
 import { admitted, CycleId, dealingCycles } from "./DealingCycle.ts"
@@ -23,6 +24,8 @@ const ById = Schema.Struct({ cycleId: CycleId })
  */
 export const release = Operation.defineOnLedger("dealing-cycle.release", {
   doc: "Releases a dealing cycle with its orders: nothing settles, and allocations go back.",
+  summary: (_, subject) =>
+    sentence`Releases dealing cycle ${subject.resource.id}${concerning(subject)} with its orders.`,
   route: "POST /v1/dealing-cycles/{cycleId}:release",
   makers: ["operator", "risk"],
   approvers: 0,

@@ -9,9 +9,10 @@ import type { OperationAct } from "../../records/Act.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import { DealingCycle as DealingCycleTemplate } from "../../templates/DealingCycle.ts"
 import { type Argument, exercise } from "../../templates/Template.ts"
-import type { Figure } from "../../writes/Figures.ts"
+import type { Figure, Figures } from "../../writes/Figures.ts"
 import * as Concerns from "../../writes/ConcernLookups.ts"
 import * as Operation from "../../writes/Operation.ts"
+import { concerning, count, nothing, phrase, type Phrase, sentence } from "../../writes/Summary.ts"
 import { toPayBack } from "../subscription/Subscription.ts"
 import { CycleId, type DealingCycle, dealingCycles, admitted } from "./DealingCycle.ts"
 import * as Gates from "./DealingCycleGates.ts"
@@ -29,6 +30,8 @@ const ById = Schema.Struct({ cycleId: CycleId })
 
 export const settle = Operation.defineOnLedger("dealing-cycle.settle", {
   doc: "Settles every order of a dealing cycle and the fund's net in one transaction, at one price.",
+  summary: (_, subject) =>
+    sentence`Settles dealing cycle ${subject.resource.id}${concerning(subject)}${settledFigures(subject.figures)}.`,
   route: "POST /v1/dealing-cycles/{cycleId}:settle",
   makers: ["operator"],
   approvers: 1,
@@ -99,6 +102,12 @@ const contextBy = Effect.fnUntraced(function* (act: OperationAct, cycle: Stored<
   contexts.set(act, { version: cycle.version, context })
   return context
 })
+
+/** Figures of a settlement that its summary names; before there are any, none. */
+const settledFigures = ({ price, redemptions, subscriptions, swungPrice }: Figures): Phrase =>
+  price === undefined || subscriptions === undefined || redemptions === undefined
+    ? nothing
+    : phrase` at ${swungPrice ?? price}: ${count(Number(subscriptions), "subscription")} and ${count(Number(redemptions), "redemption")}`
 
 const contractOf = ({ cycleCid, cycleId }: DealingCycle): string => {
   if (cycleCid === null) throw new Error(`the open cycle ${cycleId} has no contract`)

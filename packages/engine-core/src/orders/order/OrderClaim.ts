@@ -6,6 +6,8 @@ import type * as Decimal from "../../kernel/Decimal.ts"
 import * as Field from "../../templates/Field.ts"
 import { PaymentMode } from "../../vocabulary/sets.ts"
 import * as Amount from "../../kernel/Amount.ts"
+import type { PlainNumber } from "../../kernel/PlainNumber.ts"
+import { optionally, type Phrase, phrase } from "../../writes/Summary.ts"
 
 export const fields = {
   instrumentId: InstrumentId,
@@ -32,3 +34,15 @@ export const isWhole = Schema.makeFilter(({ payment, amount, units, orderId }: C
   if (orderId !== null) return "no orderId: an order paid by wire is the venue's own"
   return amount === null && units === null ? "an amount or units" : undefined
 })
+
+/** Size of a claim for its summary: cash, units, or the order that the holder signed. */
+export const sizeOf = ({
+  amount,
+  orderId,
+  units
+}: {
+  readonly amount?: PlainNumber | null | undefined
+  readonly orderId?: string | null | undefined
+  readonly units?: PlainNumber | null | undefined
+}): Phrase =>
+  phrase`${optionally(amount, (cash) => phrase` for ${cash} in cash`)}${optionally(units, (number) => phrase` for ${number} units`)}${optionally(orderId, (id) => phrase` by the signed order ${id}`)}`

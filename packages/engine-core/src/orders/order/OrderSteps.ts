@@ -6,6 +6,7 @@ import * as PlainJson from "../../kernel/PlainJson.ts"
 import { Crypto } from "../../ports/Crypto.ts"
 import type { OperationAct } from "../../records/Act.ts"
 import { Records, type Stored } from "../../records/Records.ts"
+import { count, nothing, phrase, type Phrase } from "../../writes/Summary.ts"
 import * as Cash from "./CashLine.ts"
 
 /** Slugs of the refusals of a write on an existing order that more than its state decides about. */
@@ -13,6 +14,10 @@ export const refuses = ["not-found", "state-conflict", "rule-refused"] as const
 
 /** The member of an operation's input that names bank lines; an order paid on the ledger has none. */
 export const bankLines = Cash.CashLines.pipe(Schema.withDecodingDefaultKey(Effect.succeed([])))
+
+/** Bank lines that pay an order, for the summary of the write that takes them. */
+export const paidBy = (lines: ReadonlyArray<unknown>): Phrase =>
+  lines.length === 0 ? nothing : phrase`, paid by ${count(lines.length, "bank line")}`
 
 /** Loads an order that an operation has just changed; dies if the order does not exist. */
 export const reload = <R, F>(orders: Collection<R, F>, id: string) =>

@@ -18,6 +18,7 @@ import { PrimaryMarketProposal } from "../../templates/Market.ts"
 import { create, exercise } from "../../templates/Template.ts"
 import * as Lasting from "../../writes/LastingLookups.ts"
 import * as Operation from "../../writes/Operation.ts"
+import { ending, sentence } from "../../writes/Summary.ts"
 import { primaryMarket, primaryMarkets } from "./PrimaryMarket.ts"
 import * as PrimaryMarketView from "./PrimaryMarketView.ts"
 
@@ -46,6 +47,8 @@ const idOf = (operationId: string): string => operationId.replace(/^op_/, "mkt_"
 
 export const propose = Operation.defineOnLedger("primary-market.propose", {
   doc: "Asks a fund and its registrar for a market whose orders are paid on the ledger.",
+  summary: ({ instrumentId, until }) =>
+    sentence`Asks the fund and the registrar of instrument ${instrumentId} for a market that is paid on the ledger${ending(until)}.`,
   route: "POST /v1/instruments/{instrumentId}/primary-market:propose",
   makers: ["operator"],
   approvers: 1,

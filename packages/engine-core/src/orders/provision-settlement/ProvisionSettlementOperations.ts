@@ -12,6 +12,7 @@ import { ProvisionSettlementProposal } from "../../templates/Settlement.ts"
 import { create, exercise } from "../../templates/Template.ts"
 import * as Lasting from "../../writes/LastingLookups.ts"
 import * as Operation from "../../writes/Operation.ts"
+import { ending, optionally, phrase, sentence } from "../../writes/Summary.ts"
 import { provisionSettlement, provisionSettlements } from "./ProvisionSettlement.ts"
 import * as ProvisionSettlementView from "./ProvisionSettlementView.ts"
 import * as Amount from "../../kernel/Amount.ts"
@@ -25,6 +26,8 @@ const idOf = (operationId: string): string => operationId.replace(/^op_/, "prv_"
  */
 export const propose = Operation.defineOnLedger("provision-settlement.propose", {
   doc: "Asks a fund to let the venue pay the fund's legs from cash the fund names.",
+  summary: ({ instrumentId, limit, paymentAsset, until }) =>
+    sentence`Asks the fund of instrument ${instrumentId} to let the venue pay its legs from ${optionally(limit, (limit) => phrase`at most ${limit} of `)}asset ${paymentAsset.id}${ending(until)}.`,
   route: "POST /v1/instruments/{instrumentId}/provision-settlement:propose",
   makers: ["operator"],
   approvers: 1,

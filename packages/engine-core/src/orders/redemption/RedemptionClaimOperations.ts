@@ -12,6 +12,7 @@ import { RedemptionClaim } from "../../templates/Redemption.ts"
 import { create, exercise } from "../../templates/Template.ts"
 import * as Lasting from "../../writes/LastingLookups.ts"
 import * as Operation from "../../writes/Operation.ts"
+import { concerning, sentence } from "../../writes/Summary.ts"
 import * as NavFeedLookups from "../../statements/nav-feed/NavFeedLookups.ts"
 import * as OrderClaimSteps from "../order/OrderClaimSteps.ts"
 import * as OrderClaim from "../order/OrderClaim.ts"
@@ -38,6 +39,8 @@ const idOf = ({ redemptionId }: Pick<Claim, "redemptionId">) =>
 export const claim = Operation.defineOnLedger("redemption.claim", {
   ...OrderClaimSteps.sharedDeclaration,
   doc: "Places a holder's order to give units back, by the units or by the cash it wants for them.",
+  summary: (request, subject) =>
+    sentence`Places redemption ${subject.resource.id}${concerning(subject)}${OrderClaim.sizeOf(request)}.`,
   route: "POST /v1/redemptions",
   input: Claim,
   resource: {

@@ -7,11 +7,13 @@ import { PricedRedemption, RedemptionClaim } from "../../templates/Redemption.ts
 import { exercise } from "../../templates/Template.ts"
 import * as Concerns from "../../writes/ConcernLookups.ts"
 import * as Operation from "../../writes/Operation.ts"
+import { concerning, sentence } from "../../writes/Summary.ts"
 import * as Timely from "../../records/Timely.ts"
 import {
   bankLines,
   contractOf,
   digestOf,
+  paidBy,
   refuses,
   reload,
   shownAfter
@@ -47,6 +49,8 @@ const shown = shownAfter(redemptions, RedemptionView.of)
 const withdraw = Operation.defineOnLedger("redemption.withdraw", {
   ...commonMembers,
   doc: "Withdraws a redemption before its units are burned; its allocations go back.",
+  summary: (_, subject) =>
+    sentence`Withdraws redemption ${subject.resource.id}${concerning(subject)}.`,
   route: "POST /v1/redemptions/{redemptionId}:withdraw",
   makers: ["operator", "app"],
   input: ById,
@@ -61,6 +65,8 @@ const withdraw = Operation.defineOnLedger("redemption.withdraw", {
 const release = Operation.defineOnLedger("redemption.release", {
   ...commonMembers,
   doc: "Releases a priced redemption before its units are burned; its allocations go back.",
+  summary: (_, subject) =>
+    sentence`Releases redemption ${subject.resource.id}${concerning(subject)} before its units are burned.`,
   route: "POST /v1/redemptions/{redemptionId}:release",
   makers: ["operator"],
   input: ById,
@@ -76,6 +82,8 @@ export const settle = Operation.defineOnLedger("redemption.settle", {
   ...commonMembers,
   figuresFor: "every-role",
   doc: "Closes a burned redemption whose cash was paid; a ledger-paid one is burned and paid in one transaction.",
+  summary: ({ cash = [] }, subject) =>
+    sentence`Settles redemption ${subject.resource.id}${concerning(subject)}${paidBy(cash)}.`,
   route: "POST /v1/redemptions/{redemptionId}:settle",
   makers: ["operator"],
   input: Paid,

@@ -15,6 +15,7 @@ import { StandingSettlement as Template } from "../../templates/Standing.ts"
 import { exercise } from "../../templates/Template.ts"
 import * as NavFeedLookups from "../../statements/nav-feed/NavFeedLookups.ts"
 import * as Operation from "../../writes/Operation.ts"
+import { concerning, count, sentence } from "../../writes/Summary.ts"
 import { controlsOf } from "../order/ControlLookups.ts"
 import { asServed } from "../order/AllocationRules.ts"
 import { RedemptionId, redemptions } from "../redemption/Redemption.ts"
@@ -56,6 +57,8 @@ type Iteration = typeof Iteration.Type
 
 export const settle = Operation.defineOnLedger("standing-settlement.settle", {
   doc: "Settles priced orders together, out of what their parties committed.",
+  summary: ({ redemptions = [], subscriptions = [] }, subject) =>
+    sentence`Settles ${count(subscriptions.length, "subscription")} and ${count(redemptions.length, "redemption")} by standing settlement ${subject.resource.id}${concerning({ instrumentId: subject.instrumentId })}.`,
   route: "POST /v1/standing-settlements/{standingSettlementId}:settle",
   makers: ["operator"],
   approvers: 0,

@@ -17,6 +17,7 @@ import { StandingSettlement as Template } from "../../templates/Standing.ts"
 import { exercise } from "../../templates/Template.ts"
 import * as Lasting from "../../writes/LastingLookups.ts"
 import * as Operation from "../../writes/Operation.ts"
+import { count, sentence } from "../../writes/Summary.ts"
 import * as ControlGates from "../order/ControlGates.ts"
 import { controlsOf } from "../order/ControlLookups.ts"
 import { latestMarket } from "../primary-market/PrimaryMarketLookups.ts"
@@ -60,6 +61,8 @@ const committedFor = Duration.days(365)
 
 const open = Operation.defineOnLedger("standing-settlement.open", {
   doc: "Opens a settlement that repeats: its parties commit their funding once, iterations draw on it.",
+  summary: ({ funding, instrumentId }, { resource }) =>
+    sentence`Opens standing settlement ${resource.id} of instrument ${instrumentId}, funded by ${count(funding.length, "commitment")}.`,
   route: "POST /v1/standing-settlements",
   makers: ["operator"],
   approvers: 1,
@@ -145,6 +148,8 @@ const resource = {
 
 const pause = Operation.defineOnLedger("standing-settlement.pause", {
   doc: "Stops iterations of a standing settlement at once; commitments stay in place.",
+  summary: (_, { resource }) =>
+    sentence`Stops the iterations of standing settlement ${resource.id}.`,
   route: "POST /v1/standing-settlements/{standingSettlementId}:pause",
   makers: ["operator", "risk"],
   approvers: 0,
@@ -163,6 +168,8 @@ const pause = Operation.defineOnLedger("standing-settlement.pause", {
 
 const resume = Operation.defineOnLedger("standing-settlement.resume", {
   doc: "Lets iterations of a paused standing settlement run again.",
+  summary: (_, { resource }) =>
+    sentence`Lets the iterations of standing settlement ${resource.id} run again.`,
   route: "POST /v1/standing-settlements/{standingSettlementId}:resume",
   makers: ["operator"],
   approvers: 1,
@@ -190,6 +197,8 @@ const resuming = Effect.fnUntraced(function* ({ standingSettlementId }: ById) {
 
 const close = Operation.defineOnLedger("standing-settlement.close", {
   doc: "Ends a standing settlement; commitments go back to their parties.",
+  summary: (_, { resource }) =>
+    sentence`Ends standing settlement ${resource.id}; its commitments go back.`,
   route: "POST /v1/standing-settlements/{standingSettlementId}:close",
   makers: ["operator"],
   approvers: 0,

@@ -17,6 +17,7 @@ import {
 import { create, exercise } from "../../templates/Template.ts"
 import * as Lasting from "../../writes/LastingLookups.ts"
 import * as Operation from "../../writes/Operation.ts"
+import { concerning, sentence } from "../../writes/Summary.ts"
 import * as Currency from "../../kernel/Currency.ts"
 import * as RecordId from "../../kernel/RecordId.ts"
 import { dayPriceOf } from "../order/DayPriceLookups.ts"
@@ -45,6 +46,8 @@ const idOf = ({ subscriptionId }: Pick<Claim, "subscriptionId">) =>
 export const claim = Operation.defineOnLedger("subscription.claim", {
   ...OrderClaimSteps.sharedDeclaration,
   doc: "Places a holder's order for units, by the cash it spends or by the units it buys.",
+  summary: (request, subject) =>
+    sentence`Places subscription ${subject.resource.id}${concerning(subject)}${OrderClaim.sizeOf(request)}.`,
   route: "POST /v1/subscriptions",
   input: Claim,
   resource: {

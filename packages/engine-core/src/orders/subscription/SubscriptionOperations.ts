@@ -10,8 +10,9 @@ import { DeliveredLot, Lot, OwedRefund, SubscriptionClaim } from "../../template
 import { exercise } from "../../templates/Template.ts"
 import * as Concerns from "../../writes/ConcernLookups.ts"
 import * as Operation from "../../writes/Operation.ts"
+import { concerning, sentence } from "../../writes/Summary.ts"
 import * as Timely from "../../records/Timely.ts"
-import { bankLines, contractOf, digestOf, refuses, reload } from "../order/OrderSteps.ts"
+import { bankLines, contractOf, digestOf, paidBy, refuses, reload } from "../order/OrderSteps.ts"
 import * as Cash from "../order/CashLine.ts"
 import {
   owesRefund,
@@ -66,6 +67,8 @@ const viewOf = (self: Stored<Subscription>, { now }: OperationAct) =>
 const withdraw = Operation.defineOnLedger("subscription.withdraw", {
   ...commonMembers,
   doc: "Withdraws an order before it is priced.",
+  summary: (_, subject) =>
+    sentence`Withdraws subscription ${subject.resource.id}${concerning(subject)}.`,
   route: "POST /v1/subscriptions/{subscriptionId}:withdraw",
   makers: ["operator", "app"],
   input: ById,
@@ -86,6 +89,8 @@ const withdraw = Operation.defineOnLedger("subscription.withdraw", {
 const release = Operation.defineOnLedger("subscription.release", {
   ...commonMembers,
   doc: "Releases a priced order undelivered: allocated cash goes back, and bank lines that paid it may be used again.",
+  summary: (_, subject) =>
+    sentence`Releases subscription ${subject.resource.id}${concerning(subject)} undelivered.`,
   route: "POST /v1/subscriptions/{subscriptionId}:release",
   makers: ["operator"],
   input: ById,
@@ -102,6 +107,8 @@ export const deliver = Operation.defineOnLedger("subscription.deliver", {
   ...commonMembers,
   figuresFor: "every-role",
   doc: "Has a wire-paid order's units minted: by the market where one is agreed, else on request.",
+  summary: ({ cash = [] }, subject) =>
+    sentence`Delivers the units of subscription ${subject.resource.id}${concerning(subject)}${paidBy(cash)}.`,
   route: "POST /v1/subscriptions/{subscriptionId}:deliver",
   makers: ["operator"],
   input: Paid,
@@ -121,6 +128,8 @@ export const settle = Operation.defineOnLedger("subscription.settle", {
   ...commonMembers,
   figuresFor: "every-role",
   doc: "Closes a delivered order whose cash is in; a ledger-paid one is paid, minted and closed in one, its refund paid back in the same transaction. By wire a refund is paid by the bank lines in `refunds`: named as the order closes, or later, in parts, while the closed order still owes it.",
+  summary: ({ cash = [] }, subject) =>
+    sentence`Settles subscription ${subject.resource.id}${concerning(subject)}${paidBy(cash)}.`,
   route: "POST /v1/subscriptions/{subscriptionId}:settle",
   makers: ["operator"],
   input: Settled,

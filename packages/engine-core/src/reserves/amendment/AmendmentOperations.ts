@@ -18,6 +18,7 @@ import type { Figure } from "../../writes/Figures.ts"
 import * as Concerns from "../../writes/ConcernLookups.ts"
 import * as Lasting from "../../writes/LastingLookups.ts"
 import * as Operation from "../../writes/Operation.ts"
+import { directionIn, sentence } from "../../writes/Summary.ts"
 import * as TermChange from "../../writes/TermChange.ts"
 import * as CoverRules from "../reserve/CoverRules.ts"
 import { toLedger } from "../reserve/LedgerTerms.ts"
@@ -81,6 +82,8 @@ const coverFiguresOf = (
 
 const propose = Operation.defineOnLedger("amendment.propose", {
   doc: "Asks the issuer for other terms of a reserve: what only tightens is in force once it accepts, what loosens waits.",
+  summary: ({ reserveId }, { figures, resource }) =>
+    sentence`Asks the issuer for other terms of reserve ${reserveId} by amendment ${resource.id}: ${directionIn(figures)}.`,
   route: "POST /v1/reserves/{reserveId}/amendments",
   makers: ["operator"],
   approvers: 1,
@@ -151,6 +154,8 @@ const proposalOf = ({ proposalCid }: Amendment): string => {
 
 const withdraw = Operation.defineOnLedger("amendment.withdraw", {
   doc: "Takes other terms of a reserve back, before they are in force.",
+  summary: ({ amendmentId, reserveId }) =>
+    sentence`Takes amendment ${amendmentId} of reserve ${reserveId} back.`,
   route: "POST /v1/reserves/{reserveId}/amendments/{amendmentId}:withdraw",
   makers: ["operator"],
   approvers: 0,

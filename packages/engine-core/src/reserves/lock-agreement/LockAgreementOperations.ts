@@ -16,6 +16,7 @@ import { create, exercise } from "../../templates/Template.ts"
 import * as Concerns from "../../writes/ConcernLookups.ts"
 import * as Lasting from "../../writes/LastingLookups.ts"
 import * as Operation from "../../writes/Operation.ts"
+import { sentence } from "../../writes/Summary.ts"
 import * as ReserveOrder from "../reserve-order/ReserveOrder.ts"
 import { mints } from "../reserve-order/Mint.ts"
 import { reserveRedemptions } from "../reserve-order/ReserveRedemption.ts"
@@ -66,6 +67,8 @@ const hrefOf = ({
 
 const propose = Operation.defineOnLedger("lock-agreement.propose", {
   doc: "Asks an asset's registrar and a reserve's holder to agree that the asset may be locked for the reserve.",
+  summary: ({ asset, reserveId }, { resource }) =>
+    sentence`Proposes lock agreement ${resource.id} of asset ${asset.id} for reserve ${reserveId}.`,
   route: "POST /v1/reserves/{reserveId}/lock-agreements",
   makers: ["operator"],
   approvers: 1,
@@ -127,6 +130,8 @@ type ById = typeof ById.Type
 
 const release = Operation.defineOnLedger("lock-agreement.release", {
   doc: "Ends a lock agreement and releases what is locked under it to the reserve's holder; takes back one that is proposed.",
+  summary: ({ lockAgreementId, reserveId }) =>
+    sentence`Ends lock agreement ${lockAgreementId} of reserve ${reserveId} and releases what it locks.`,
   route: "POST /v1/reserves/{reserveId}/lock-agreements/{lockAgreementId}:release",
   makers: ["operator"],
   approvers: 1,

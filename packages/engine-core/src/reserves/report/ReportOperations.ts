@@ -13,6 +13,7 @@ import { exercise } from "../../templates/Template.ts"
 import * as Concerns from "../../writes/ConcernLookups.ts"
 import * as Lasting from "../../writes/LastingLookups.ts"
 import * as Operation from "../../writes/Operation.ts"
+import { sentence } from "../../writes/Summary.ts"
 import * as CoverRules from "../reserve/CoverRules.ts"
 import { ReserveId, reserves, ReserveMachine } from "../reserve/Reserve.ts"
 import * as ReserveLookups from "../reserve/ReserveLookups.ts"
@@ -83,6 +84,7 @@ const demandId = Effect.fnUntraced(function* (input: Body, { role }: OperationAc
 
 export const create = Operation.defineOnLedger("reserve-report.create", {
   doc: "Has the ledger compute the figures of a reserve, and keep them as a report.",
+  summary: ({ reserveId }) => sentence`Has the ledger compute the figures of reserve ${reserveId}.`,
   route: "POST /v1/reserves/{reserveId}/reports",
   makers: ["operator", "risk"],
   approvers: 0,

@@ -14,6 +14,7 @@ import * as RecordId from "../../kernel/RecordId.ts"
 import * as Concerns from "../../writes/ConcernLookups.ts"
 import * as Lasting from "../../writes/LastingLookups.ts"
 import * as Operation from "../../writes/Operation.ts"
+import { concerning, sentence } from "../../writes/Summary.ts"
 import { ReserveId, reserves } from "../reserve/Reserve.ts"
 import { type Mint, MintId, mints } from "./Mint.ts"
 import * as Gates from "./ReserveOrderGates.ts"
@@ -54,6 +55,8 @@ const starting = Effect.fnUntraced(function* (input: Start, act: OperationAct) {
 
 export const start = Operation.defineOnLedger("mint.start", {
   doc: "Starts a mint: units of a backed instrument for a deposit, which the depositor then allocates from its wallet.",
+  summary: ({ asset, deposit, holderId, reserveId }, { resource }) =>
+    sentence`Starts mint ${resource.id} of holder ${holderId}: a deposit of ${deposit} of asset ${asset.id} into reserve ${reserveId}.`,
   route: "POST /v1/reserves/{reserveId}/mints",
   makers: ["operator"],
   approvers: 0,
@@ -124,6 +127,8 @@ const resource = {
 
 const cancel = Operation.defineOnLedger("mint.cancel", {
   doc: "Cancels a mint that has not settled; its allocated deposit goes back.",
+  summary: ({ mintId, reserveId }, { holderId }) =>
+    sentence`Cancels mint ${mintId} of reserve ${reserveId}${concerning({ holderId })}.`,
   route: "POST /v1/reserves/{reserveId}/mints/{mintId}:cancel",
   makers: ["operator", "risk"],
   approvers: 0,
@@ -158,6 +163,8 @@ const settling = Effect.fnUntraced(function* (
  */
 const settle = Operation.defineForEngine("mint.settle", {
   doc: "Settles a mint whose deposit is allocated: the deposit is locked and the units are minted in one transaction.",
+  summary: ({ mintId, reserveId }, { holderId }) =>
+    sentence`Settles mint ${mintId} of reserve ${reserveId}${concerning({ holderId })}.`,
   resource: { ...resource, turnOf: Steps.turnOf },
   input: ById,
   result: ReserveOrderView.MintSettled,

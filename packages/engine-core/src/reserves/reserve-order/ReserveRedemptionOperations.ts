@@ -12,6 +12,7 @@ import * as RecordId from "../../kernel/RecordId.ts"
 import * as Concerns from "../../writes/ConcernLookups.ts"
 import * as Lasting from "../../writes/LastingLookups.ts"
 import * as Operation from "../../writes/Operation.ts"
+import { concerning, sentence } from "../../writes/Summary.ts"
 import { ReserveId, reserves } from "../reserve/Reserve.ts"
 import * as Gates from "./ReserveOrderGates.ts"
 import * as Lookups from "./ReserveOrderLookups.ts"
@@ -57,6 +58,8 @@ const starting = Effect.fnUntraced(function* (input: Start, act: OperationAct) {
 
 export const start = Operation.defineOnLedger("reserve-redemption.start", {
   doc: "Starts a reserve redemption: units that their owner then locks from its wallet are paid by an asset of the reserve.",
+  summary: ({ asset, holderId, reserveId, units }, { resource }) =>
+    sentence`Starts redemption ${resource.id} of holder ${holderId}: ${units} units for asset ${asset.id} of reserve ${reserveId}.`,
   route: "POST /v1/reserves/{reserveId}/redemptions",
   makers: ["operator"],
   approvers: 0,
@@ -113,6 +116,8 @@ const resource = {
 
 const cancel = Operation.defineOnLedger("reserve-redemption.cancel", {
   doc: "Cancels a reserve redemption that has not settled; its locked units are free again.",
+  summary: ({ reserveId, reserveRedemptionId }, { holderId }) =>
+    sentence`Cancels redemption ${reserveRedemptionId} of reserve ${reserveId}${concerning({ holderId })}.`,
   route: "POST /v1/reserves/{reserveId}/redemptions/{reserveRedemptionId}:cancel",
   makers: ["operator", "risk"],
   approvers: 0,
@@ -149,6 +154,8 @@ const settling = Effect.fnUntraced(function* (
 /** Burns the units and pays the asset in one transaction. */
 const settle = Operation.defineForEngine("reserve-redemption.settle", {
   doc: "Settles a reserve redemption whose units are locked: the units are burned and the asset is paid in one transaction.",
+  summary: ({ reserveId, reserveRedemptionId }, { holderId }) =>
+    sentence`Settles redemption ${reserveRedemptionId} of reserve ${reserveId}${concerning({ holderId })}.`,
   resource: { ...resource, turnOf: Steps.turnOf },
   input: ById,
   result: ReserveOrderView.ReserveRedemptionSettled,

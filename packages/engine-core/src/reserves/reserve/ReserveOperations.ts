@@ -17,6 +17,7 @@ import { create, exercise } from "../../templates/Template.ts"
 import * as Concerns from "../../writes/ConcernLookups.ts"
 import * as Lasting from "../../writes/LastingLookups.ts"
 import * as Operation from "../../writes/Operation.ts"
+import { concerning, sentence } from "../../writes/Summary.ts"
 import { microsOf, toLedger } from "./LedgerTerms.ts"
 import { type Reserve, ReserveId, reserveIdMax, reserves, decideClose } from "./Reserve.ts"
 import * as Gates from "./ReserveGates.ts"
@@ -62,6 +63,8 @@ const hrefOf = (reserveId: string): string => `/v1/reserves/${reserveId}`
 
 const propose = Operation.defineOnLedger("reserve.propose", {
   doc: "Proposes a backed instrument's reserve to its issuer and its holder.",
+  summary: ({ instrumentId, reserveId }) =>
+    sentence`Proposes reserve ${reserveId} for instrument ${instrumentId} to its issuer and its holder.`,
   route: "POST /v1/reserves",
   makers: ["operator"],
   approvers: 1,
@@ -129,6 +132,8 @@ type ById = typeof ById.Type
 
 const close = Operation.defineOnLedger("reserve.close", {
   doc: "Ends the mints of a reserve, and the reserve once nothing is outstanding; takes back one that is proposed.",
+  summary: ({ reserveId }, { instrumentId }) =>
+    sentence`Ends the mints of reserve ${reserveId}${concerning({ instrumentId })}, and the reserve once nothing is outstanding.`,
   route: "POST /v1/reserves/{reserveId}:close",
   makers: ["operator"],
   approvers: 1,

@@ -16,6 +16,7 @@ import * as ReadableText from "../../kernel/ReadableText.ts"
 import * as RecordId from "../../kernel/RecordId.ts"
 import * as Lasting from "../../writes/LastingLookups.ts"
 import * as Operation from "../../writes/Operation.ts"
+import { concerning, count, sentence } from "../../writes/Summary.ts"
 import { type Hold, HoldId, holds, decide } from "./Hold.ts"
 import { blocksOf } from "./HoldOpeningRules.ts"
 import type { HoldFollowers } from "./HoldFollowers.ts"
@@ -48,6 +49,8 @@ const hrefOf = (holdId: string): string => `/v1/holds/${holdId}`
 export const pausing = (follow: HoldFollowers) =>
   Operation.define("instrument.pause", {
     doc: "Pauses an instrument at once: a hold opens that blocks everything until it is released.",
+    summary: ({ instrumentId }, { resource }) =>
+      sentence`Pauses instrument ${instrumentId} by hold ${resource.id}.`,
     route: "POST /v1/instruments/{instrumentId}:pause",
     makers: ["operator", "risk"],
     approvers: 0,
@@ -115,6 +118,8 @@ const Releasing = Schema.Struct({
 
 const release = Operation.define("hold.release", {
   doc: "Releases a hold, each blocking finding behind it cleared or accepted by its id with a reason.",
+  summary: ({ accept = [] }, subject) =>
+    sentence`Releases hold ${subject.resource.id}${concerning(subject)}, accepting ${count(accept.length, "finding")}.`,
   route: "POST /v1/holds/{holdId}:release",
   makers: ["operator", "risk"],
   approvers: 2,

@@ -16,6 +16,7 @@ import * as ReadableText from "../../kernel/ReadableText.ts"
 import * as RecordId from "../../kernel/RecordId.ts"
 import * as Lasting from "../../writes/LastingLookups.ts"
 import * as Operation from "../../writes/Operation.ts"
+import { concerning, count, instrumentOrAll, sentence } from "../../writes/Summary.ts"
 import { inForce, lockRestrictions } from "./RestrictionLookups.ts"
 import { everything, type Restriction, RestrictionId, restrictions, decide } from "./Restriction.ts"
 import { changesOf } from "./RestrictionDirection.ts"
@@ -69,6 +70,8 @@ const restricted = (
  */
 export const restrict = Operation.define("holder.restrict", {
   doc: "Restricts what a holder may do with its units, at once.",
+  summary: ({ holderId, instrumentId, mode, reason }, { resource }) =>
+    sentence`Restricts holder ${holderId} in ${instrumentOrAll(instrumentId)} to ${mode} for ${reason}, as ${resource.id}.`,
   route: "POST /v1/holders/{holderId}:restrict",
   makers,
   approvers: 0,
@@ -134,6 +137,8 @@ const Made = Schema.Struct({
  */
 const restrictBatch = Operation.define("holder.restrict-batch", {
   doc: "Restricts many holders at once: all of them, or none.",
+  summary: ({ entries }) =>
+    sentence`Restricts ${count(new Set(entries.map(({ holderId }) => holderId)).size, "holder")} by ${count(entries.length, "restriction")}, all or none.`,
   route: "POST /v1/holders:restrict-batch",
   makers,
   approvers: 0,
@@ -257,6 +262,8 @@ const required = 2
 /** Ends one restriction by two approvers; other restrictions of the holder stay in force. */
 const lift = Operation.define("restriction.lift", {
   doc: "Ends a restriction of a holder.",
+  summary: (_, subject) =>
+    sentence`Lifts restriction ${subject.resource.id}${concerning(subject)}.`,
   route: "POST /v1/restrictions/{restrictionId}:lift",
   makers: ["operator", "compliance"],
   approvers: required,

@@ -130,10 +130,19 @@ describe("figures that moved before a write ran", () => {
       reached = 0
       const action = yield* make(outside, { counterId: "c" })
       yield* both(action)
+      const records = yield* Records
+      const signed = yield* records.get(approvals, action)
       yield* Figured.movePrice(1)
       yield* Calls.settle
       assert.deepStrictEqual(yield* statesOf(action), { action: ["awaiting", 0], ran: ["failed"] })
       assert.strictEqual(reached, 0)
+      const { figures, figuresHash, moved } = yield* records.get(approvals, action)
+      assert.notDeepEqual(figures, signed.figures)
+      assert.notStrictEqual(figuresHash, signed.figuresHash)
+      assert.deepStrictEqual(
+        [moved?.figures, moved?.figuresHash],
+        [signed.figures, signed.figuresHash]
+      )
       yield* both(action)
       yield* Calls.settle
       assert.strictEqual(reached, 1)

@@ -56,7 +56,7 @@ const decided: Readonly<Record<string, Decision>> = {
       [search]: ["instrumentId", "holderId", "holderIds"],
       [secret]: ["sealed"],
       "is shown as the request": ["given"],
-      "a person's name, not asked for": ["makerName", "makerEmail"],
+      "a person's address, not asked for": ["makerEmail"],
       "keys are their callers' own": ["key", "rejectedKey"],
       "the audit log has it": ["requestId", "traceId", "traceFlags"],
       "what its first judgement rested on": ["ledgerEnd"]

@@ -41,10 +41,19 @@ export const approvalEvents = {
 
 export const Signature = Schema.Struct({
   sub: Schema.String,
+  /** Name claim of the signer; absent in signatures that were written before this member. */
+  name: Schema.optionalKey(Schema.NullOr(Schema.String)),
   role: Role.schema,
   at: Instant.schema,
   /** Hash of the signed figures; absent where the write has none. */
   figuresHash: Schema.optionalKey(Schema.String)
+})
+
+/** Figures that an action had before they moved, and the instant at which that was found. */
+export const MovedFigures = Schema.Struct({
+  at: Instant.schema,
+  figures: Figures.Figures,
+  figuresHash: Schema.String
 })
 
 export const Approval = Schema.Struct({
@@ -78,6 +87,8 @@ export const Approval = Schema.Struct({
   /** The figures that await signatures; absent where the write declares none. */
   figures: Schema.optionalKey(Figures.Figures),
   figuresHash: Schema.optionalKey(Schema.String),
+  /** The figures before the latest ones, whose signatures are void; absent: they have not moved. */
+  moved: Schema.optionalKey(MovedFigures),
   /** End of the ledger by which the write was judged first; absent where none was asked. */
   ledgerEnd: Schema.optionalKey(LedgerEnd),
   /** Idempotency key of the maker's call, sent or derived from its body. */
@@ -112,6 +123,8 @@ const Refusal = Schema.Struct({
 /** The figures moved, and the signatures are void: found at a signature, or at the run. */
 const Moved = Schema.Struct({
   on: Schema.Literals(["reopen", "void"]),
+  /** Instant at which it was found; absent in facts that were written before this member. */
+  at: Schema.optionalKey(Instant.schema),
   figures: Figures.Figures,
   figuresHash: Schema.String
 })
@@ -168,6 +181,7 @@ export const sign = (
     yield* decided(self)
     const signature = {
       sub: caller.sub,
+      name: caller.name,
       role: "approver" as const,
       at,
       ...(self.figuresHash === undefined ? {} : { figuresHash: self.figuresHash })
@@ -192,11 +206,14 @@ export const evolve = (self: Approval, fact: Fact): Approval => ({
       rejectedKey: key,
       reason
     }))
-    .with({ on: "reopen" }, { on: "void" }, ({ figures, figuresHash }) => ({
+    .with({ on: "reopen" }, { on: "void" }, ({ at, figures, figuresHash }) => ({
       signatures: [],
       operationId: null,
       figures,
-      figuresHash
+      figuresHash,
+      ...(at === undefined || self.figures === undefined || self.figuresHash === undefined
+        ? {}
+        : { moved: { at, figures: self.figures, figuresHash: self.figuresHash } })
     }))
     .with({ on: "lapse" }, () => ({}))
     .exhaustive(),

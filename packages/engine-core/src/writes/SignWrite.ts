@@ -80,7 +80,7 @@ const checkFigures = Effect.fnUntraced(function* (
     const after = yield* records.append(
       Approval.approvals,
       before,
-      { on: "reopen", ...(yield* JudgeWrite.keep(derived)) },
+      { on: "reopen", at: now, ...(yield* JudgeWrite.keep(derived)) },
       {
         cause: { by: "request", requestId: identity.requestId },
         now,

@@ -56,7 +56,8 @@ export const voidIfFiguresMoved = Effect.fnUntraced(function* (
       )
     )
   const storedFigures = yield* JudgeWrite.keep(derived)
-  const voided = yield* records.append(approvals, action, { on: "void", ...storedFigures }, act)
+  const fact = { on: "void", at: act.now, ...storedFigures } as const
+  const voided = yield* records.append(approvals, action, fact, act)
   yield* records.audit([Logged.voidedAtRun(voided, record)])
   return true
 })

@@ -9,7 +9,7 @@ import * as RecordView from "../records/RecordView.ts"
 import type { Stored } from "../records/Records.ts"
 import { OperationKind } from "../vocabulary/OperationKind.ts"
 import { Role } from "../vocabulary/Role.ts"
-import { type Approval, approvals, signedBy } from "./Approval.ts"
+import { type Approval, approvals, MovedFigures, signedBy } from "./Approval.ts"
 import { ApprovalMachine } from "./ApprovalMachine.ts"
 import * as Figures from "./Figures.ts"
 import { OperationMachine } from "./OperationMachine.ts"
@@ -93,11 +93,17 @@ export const ApprovalView = Schema.Struct({
   signatures: Schema.Array(
     Schema.Struct({
       sub: Schema.String,
+      /** Name claim of the signer; null: none, or a signature of before names were kept. */
+      name: text,
       role: Role.schema,
       at: Instant.schema,
       figuresHash: text
     })
   ),
+  /** Name claim of the maker; null: it had none. */
+  makerName: text,
+  /** The figures before they moved, by which signatures were void; null: they have not moved. */
+  moved: Schema.NullOr(MovedFigures),
   rejectedBy: text,
   rejectedAt: instant,
   reason: text,
@@ -200,8 +206,11 @@ export const approvalView = (self: Approval, operations: DeclaredWrites): Approv
   fingerprint: self.fingerprint,
   signatures: self.signatures.map((signature) => ({
     ...signature,
+    name: signature.name ?? null,
     figuresHash: signature.figuresHash ?? null
   })),
+  makerName: self.makerName,
+  moved: self.moved ?? null,
   rejectedBy: self.rejectedBy,
   rejectedAt: self.rejectedAt,
   reason: self.reason,

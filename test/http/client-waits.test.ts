@@ -75,6 +75,7 @@ const now = "2026-01-01T00:00:00Z"
 const empty = {
   operationId: "op_1",
   kind: "webhook.test",
+  summary: "Posts a test event to webhook wh_1.",
   resource: { kind: "webhook", id: "wh_1", href: "/v1/webhooks/wh_1" },
   request: null,
   result: null,
@@ -123,6 +124,8 @@ const action = (state: string, operationId: string | null): Reply => ({
       path: "/v1/x",
       fingerprint: "ab",
       signatures: [],
+      makerName: null,
+      moved: null,
       expiresAt: null,
       rejectedBy: null,
       rejectedAt: null,

@@ -354,6 +354,57 @@ describe("an action", () => {
     expect(Precheck.firstRefusal([gate("a", true)])).toBeNull()
   })
 
+  it("takes a null in it for another request than an empty field, which would make a second action", () => {
+    const { unlikeMembers } = Action
+    expect(unlikeMembers({ a: "1" }, { a: 1, b: null })).toEqual([
+      { pointer: "/b", remark: expect.stringContaining("null in the action") }
+    ])
+    expect(unlikeMembers({ a: "1" }, { a: 1, rows: [{ b: null }] })).toHaveLength(1)
+    expect(unlikeMembers({ a: 7n, rows: [{ b: "x" }] }, { a: 7, rows: [{ b: "x" }] })).toEqual([])
+    expect(unlikeMembers({ a: "2" }, { a: 1 })).toEqual([{ pointer: "/a", remark: null }])
+  })
+
+  it("is said to be signed by a repeat only where the answer is of this action", () => {
+    const outcome = (actionKey: string | null, operationId: string | null) =>
+      Action.repeatedOutcome(action, { actionKey, operationId })
+    expect(outcome("ak_1", null).sentence).toContain("signature is recorded")
+    expect(outcome("ak_1", "op_1").sentence).toContain("Signed by all")
+    for (const operationId of [null, "op_2"]) {
+      const other = outcome("ak_2", operationId)
+      expect(other.sentence).toContain("was not signed")
+      expect(other.otherKey).toBe("ak_2")
+    }
+    expect(outcome(null, "op_3").sentence).toContain("was not signed")
+  })
+
+  const moved = { at: "2026-01-01T00:00:00Z", figures: {}, figuresHash: "0" }
+  const firstMove = { ...action, figuresHash: "a", moved }
+  const secondMove = {
+    ...action,
+    figuresHash: "b",
+    moved: { ...moved, at: "2026-01-02T00:00:00Z" }
+  }
+  const movedBack = { ...secondMove, figuresHash: "a" }
+  const opened = Action.moveOf(firstMove)
+  it.each([
+    ["figures whose hash is recomputed still", { ...action, figuresHash: "a" }, null, null, false],
+    ["figures of another hash", { ...action, figuresHash: "a" }, "b", null, false],
+    ["figures of the same hash", { ...action, figuresHash: "a" }, "a", null, true],
+    ["no figures", action, null, null, true],
+    ["a move that was not opened", firstMove, "a", null, false],
+    ["a move that was opened", firstMove, "a", opened, true],
+    ["a second move, the first having been opened", secondMove, "b", opened, false],
+    ["a move back to figures that were opened before", movedBack, "a", opened, false]
+  ] as const)(
+    "is signed, or not, by button and by repeating alike, with %s",
+    (_, record, computedHash, openedMove, may) => {
+      const block = Action.blockOf(record, { computedHash, openedMove })
+      expect(block === null).toBe(may)
+      expect(Action.maySignShown(record, approver("abel"), block).may).toBe(may)
+      expect(Action.maySignShown(record, approver("olga"), block).may).toBe(false)
+    }
+  )
+
   it("has the hash of its figures that the engine signs", async () => {
     await fc.assert(
       fc.asyncProperty(fc.dictionary(fc.string(), fc.string()), async (figures) => {

@@ -104,6 +104,117 @@ export const differing = (left: unknown, right: unknown, pointer = ""): Readonly
   return [...names].flatMap((name) => differing(left[name], right[name], `${pointer}/${name}`))
 }
 
+/** Numbers as their text: a form has digits, an answer a number. */
+const textual = (value: unknown): unknown =>
+  typeof value === "number" || typeof value === "bigint"
+    ? String(value)
+    : Array.isArray(value)
+      ? value.map(textual)
+      : typeof value === "object" && value !== null
+        ? Object.fromEntries(Object.entries(value).map(([name, member]) => [name, textual(member)]))
+        : value
+
+const hasNullAt = (value: unknown, pointer: string): boolean =>
+  pointer
+    .split("/")
+    .slice(1)
+    .reduce<unknown>(
+      (part, name) => (part as Readonly<Record<string, unknown>> | undefined)?.[name],
+      value
+    ) === null
+
+/** Member in which the form of a repeat differs from its action, and why a form may be unable to equal it. */
+export interface UnlikeMember {
+  readonly pointer: string
+  readonly remark: string | null
+}
+
+/**
+ * Members in which the form of a repeat differs from the request of an action. A member that is null is
+ * another request than one without the member: the service would make a second action of it.
+ */
+export const unlikeMembers = (form: unknown, request: unknown): ReadonlyArray<UnlikeMember> =>
+  differing(textual(form), textual(request)).map((pointer) => ({
+    pointer,
+    remark: hasNullAt(request, pointer)
+      ? "is null in the action, which a form leaves out: sign the action by its button instead"
+      : null
+  }))
+
+/** Answer of a repeat, as far as it says which action was signed. */
+export interface RepeatAnswer {
+  readonly actionKey: string | null
+  readonly operationId: string | null
+}
+
+/** What a signature came to, as a sentence; `otherKey` names an action that the call made anew. */
+export interface Decided {
+  readonly sentence: string
+  readonly otherKey: string | null
+}
+
+export const signedBy = ({ operationId }: Pick<RepeatAnswer, "operationId">): Decided => ({
+  sentence:
+    operationId === null
+      ? "Your signature is recorded; another approver signs next."
+      : "Signed by all: it runs now.",
+  otherKey: null
+})
+
+/**
+ * What a repeat of an action came to. The service takes the call of a person who may also make the write as a
+ * new action where none that equals it awaits any longer: then nothing was signed.
+ */
+export const repeatedOutcome = (
+  action: Pick<ActionRecord, "actionKey">,
+  made: RepeatAnswer
+): Decided =>
+  made.actionKey === action.actionKey
+    ? signedBy(made)
+    : {
+        sentence:
+          "This action was not signed: it no longer awaited, and the call made a new action under your name. Withdraw the new one unless it is meant.",
+        otherKey: made.actionKey
+      }
+
+/** What moved of an action's figures: what they were, and since when they are others. */
+interface MovedAction {
+  readonly figuresHash: string | null
+  readonly moved?: { readonly at: string } | null
+}
+
+/** Names the last move of the figures; null: they have not moved. Each further move has another name. */
+export const moveOf = ({ figuresHash, moved }: MovedAction): string | null =>
+  moved === undefined || moved === null ? null : `${moved.at} ${figuresHash ?? ""}`
+
+/**
+ * Why the figures that a page shows are not signed now; null: they may be. `computedHash` is the hash that
+ * the page computed of these figures, null while it does; `openedMove` the move that the person opened last.
+ */
+export const blockOf = (
+  action: MovedAction,
+  {
+    computedHash,
+    openedMove
+  }: { readonly computedHash: string | null; readonly openedMove: string | null }
+): string | null => {
+  const { figuresHash } = action
+  if (figuresHash !== null && computedHash === null) {
+    return "the hash of the figures is being recomputed"
+  }
+  if (figuresHash !== null && computedHash !== figuresHash) {
+    return "the hash of the figures differs from what this page computed"
+  }
+  const move = moveOf(action)
+  return move !== null && move !== openedMove ? "the figures moved: open what moved first" : null
+}
+
+/** Whether a person may sign the figures that the page shows: as the person may at all, where nothing blocks. */
+export const maySignShown = (action: ActionRecord, signer: Signer, block: string | null): Leave => {
+  const leave = maySign(action, signer)
+  return leave.may && block !== null ? because(block) : leave
+}
+
 /** Text that the hash of figures is of: its name, and the figures as canonical JSON (RFC 8785). */
 export const hashedText = (figures: Readonly<Record<string, string>>): string => {
   // Printed member by member: an object would put names that look like indices first.

@@ -33,14 +33,21 @@ import { Title } from "../shell/Title.tsx"
 import { label } from "../words/Words.ts"
 import {
   type ActionRecord,
+  blockOf,
   brief,
-  differing,
+  type Decided,
   hashOf,
-  mayReject,
-  maySign,
-  mayWithdraw,
   type Leave,
+  mayReject,
+  maySignShown,
+  mayWithdraw,
+  moveOf,
+  type RepeatAnswer,
+  repeatedOutcome,
+  signedBy,
   stillToSign,
+  type UnlikeMember,
+  unlikeMembers,
   whySigned
 } from "./Action.ts"
 import { titleOf } from "./ActionTitle.ts"
@@ -87,13 +94,13 @@ export const ActionPage = ({ actionKey }: { readonly actionKey: string }) => {
 
 /** Hash of the figures as this page computes it; null while it does. */
 const useHash = (figures: Readonly<Record<string, string>> | null): string | null => {
-  const [hash, set] = useState<string | null>(null)
+  const [computed, set] = useState<{ readonly text: string; readonly hash: string } | null>(null)
   const text = JSON.stringify(figures)
   useEffect(() => {
-    set(null)
-    if (figures !== null) void hashOf(figures).then(set)
+    if (figures !== null) void hashOf(figures).then((hash) => set({ text, hash }))
   }, [text])
-  return hash
+  // A hash of other figures, which moved or ended later, is no hash of these.
+  return computed?.text === text ? computed.hash : null
 }
 
 const ActionView = ({ action }: { readonly action: Shown }) => {
@@ -111,7 +118,8 @@ const ActionView = ({ action }: { readonly action: Shown }) => {
     required
   } = action
   const computed = useHash(figures)
-  const [hasSeenMove, seeMove] = useState(false)
+  const [openedMove, openMove] = useState<string | null>(null)
+  const move = moveOf(action)
   const differs = figuresHash !== null && computed !== null && computed !== figuresHash
   const write = table.writes[kind]
   return (
@@ -157,7 +165,13 @@ const ActionView = ({ action }: { readonly action: Shown }) => {
       </section>
       {changes.length === 0 ? null : <ChangeList changes={changes} />}
       {moved === undefined || moved === null ? null : (
-        <details class="moved" onToggle={() => seeMove(true)}>
+        <details
+          class="moved"
+          key={move}
+          onToggle={({ currentTarget }) => {
+            if (currentTarget.open) openMove(move)
+          }}
+        >
           <summary>
             Figures moved at <InstantText at={moved.at} />: earlier signatures are void
           </summary>
@@ -211,13 +225,7 @@ const ActionView = ({ action }: { readonly action: Shown }) => {
       ) : (
         <Decisions
           action={action}
-          block={
-            differs
-              ? "the hash of the figures differs from what this page computed"
-              : moved !== undefined && moved !== null && !hasSeenMove
-                ? "the figures moved: open what moved first"
-                : null
-          }
+          block={blockOf(action, { computedHash: computed, openedMove })}
         />
       )}
       {action.operationId === null ? null : <Progress operationId={action.operationId} />}
@@ -320,10 +328,13 @@ const Decisions = ({
   const [error, setError] = useState<unknown>(null)
   const [reason, setReason] = useState("")
   const [isSending, sending] = useState(false)
-  const [decided, decide] = useState<string | null>(null)
+  const [decision, setDecision] = useState<(Decided & { readonly hash: string | null }) | null>(
+    null
+  )
+  const decide = (decided: Decided) => setDecision({ ...decided, hash: action.figuresHash })
   const [open, setOpen] = useState<Choice | null>(null)
   if (person === null) return null
-  const sign: Leave = block === null ? maySign(action, person) : { may: false, because: block }
+  const sign: Leave = maySignShown(action, person, block)
   const reject = mayReject(action, person)
   const withdraw = mayWithdraw(action, person)
   const act = async (choice: "sign" | "reject") => {
@@ -333,14 +344,13 @@ const Decisions = ({
     try {
       if (choice === "sign") {
         const made = await client.approve(action as never, { key: keys.sign })
-        decide(
-          (made as { readonly operationId: string | null }).operationId === null
-            ? "Your signature is recorded; another approver signs next."
-            : "Signed by all: it runs now."
-        )
+        decide(signedBy(made as { readonly operationId: string | null }))
       } else {
         await client.reject(action as never, { key: keys.reject, reason })
-        decide(action.maker === person.sub ? "Withdrawn." : "Rejected.")
+        decide({
+          sentence: action.maker === person.sub ? "Withdrawn." : "Rejected.",
+          otherKey: null
+        })
       }
       announce("Recorded.")
     } catch (failure) {
@@ -352,10 +362,16 @@ const Decisions = ({
     }
   }
   // Nothing takes the place of the button that was pressed: a second press would meet another act.
-  if (decided !== null)
+  // A signature for figures that have moved since is void, and what it came to is no longer said.
+  if (decision !== null && decision.hash === action.figuresHash)
     return (
       <section class="decisions" role="status">
-        <p class="decided">{decided}</p>
+        <p class="decided">{decision.sentence}</p>
+        {decision.otherKey === null ? null : (
+          <p>
+            <IdLink id={decision.otherKey} href={`approvals/${decision.otherKey}`} />
+          </p>
+        )}
       </section>
     )
   return (
@@ -392,7 +408,7 @@ const Decisions = ({
             Withdraw …
           </button>
         ) : null}
-        {maySign(action, person).may ? (
+        {sign.may || open === "repeat" ? (
           <button
             type="button"
             onClick={() => setOpen(open === "repeat" ? null : "repeat")}
@@ -424,7 +440,7 @@ const Decisions = ({
           </button>
         </form>
       ) : null}
-      {open === "repeat" ? <Repeat action={action} decide={decide} /> : null}
+      {open === "repeat" ? <Repeat action={action} leave={sign} decide={decide} /> : null}
     </section>
   )
 }
@@ -435,15 +451,17 @@ const Decisions = ({
  */
 const Repeat = ({
   action,
-  decide
+  decide,
+  leave
 }: {
   readonly action: Shown
-  readonly decide: (sentence: string) => void
+  readonly leave: Leave
+  readonly decide: (decided: Decided) => void
 }) => {
   const schemas = useSchemas()
   const [values, set] = useState<{ readonly [name: string]: FormValue }>({})
   const [faults, setFaults] = useState<ReadonlyMap<string, string>>(new Map())
-  const [unlike, setUnlike] = useState<ReadonlyArray<string>>([])
+  const [unlike, setUnlike] = useState<ReadonlyArray<UnlikeMember>>([])
   const [error, setError] = useState<unknown>(null)
   const [isSending, sending] = useState(false)
   if (schemas === null) return <Loading />
@@ -452,20 +470,16 @@ const Repeat = ({
     const entered = enteredOf(fields, values)
     setFaults(entered.faults)
     setError(null)
-    if (entered.faults.size > 0 || isSending) return
-    const members = differing(textual(entered.input), textual(filledOf(action.request)))
+    if (entered.faults.size > 0 || isSending || !leave.may) return
+    const members = unlikeMembers(entered.input, action.request)
     setUnlike(members)
     if (members.length > 0) return
     sending(true)
     try {
       const made = (await client.write(action.kind as never, entered.input as never, {
         key: null
-      })) as unknown as { readonly operationId: string | null }
-      decide(
-        made.operationId === null
-          ? "Your signature is recorded; another approver signs next."
-          : "Signed by all: it runs now."
-      )
+      })) as unknown as RepeatAnswer
+      decide(repeatedOutcome(action, made))
     } catch (failure) {
       setError(failure)
     } finally {
@@ -488,43 +502,22 @@ const Repeat = ({
         <section class="failure" role="alert">
           <h3>It differs, and nothing was sent</h3>
           <ul>
-            {unlike.map((pointer) => (
+            {unlike.map(({ pointer, remark }) => (
               <li key={pointer}>
-                <code>{pointer}</code>
+                <code>{pointer}</code> {remark}
               </li>
             ))}
           </ul>
         </section>
       )}
       {error === null ? null : <Failure error={error} />}
-      <button type="submit" disabled={isSending}>
+      {leave.may ? null : <p class="may-not">Sign: not now, because {leave.because}.</p>}
+      <button type="submit" disabled={isSending || !leave.may}>
         {isSending ? "Sending …" : "Compare, and sign if equal"}
       </button>
     </form>
   )
 }
-
-/** A request without the members that are null: an empty field is left out. */
-const filledOf = (value: unknown): unknown =>
-  Array.isArray(value)
-    ? value.map(filledOf)
-    : typeof value === "object" && value !== null
-      ? Object.fromEntries(
-          Object.entries(value)
-            .filter(([, member]) => member !== null)
-            .map(([name, member]) => [name, filledOf(member)])
-        )
-      : value
-
-/** Numbers as their text: a form has digits, an answer a number. */
-const textual = (value: unknown): unknown =>
-  typeof value === "number" || typeof value === "bigint"
-    ? String(value)
-    : Array.isArray(value)
-      ? value.map(textual)
-      : typeof value === "object" && value !== null
-        ? Object.fromEntries(Object.entries(value).map(([name, member]) => [name, textual(member)]))
-        : value
 
 const Progress = ({ operationId }: { readonly operationId: string }) => {
   const { error, value } = useRead(valueRead("operations.get", { operationId }))

@@ -226,17 +226,18 @@ describe("policy.set", () => {
       "/limits/maxRedemption": "tighten: null -> 2.5",
       "/deliverBeforeCash": "loosen: false -> true"
     }
-    expect(value).toMatchObject({ state: "awaiting", figures })
+    const changes = [
+      { path: "/holderCap", from: 2, to: 1, direction: "tighten" },
+      { path: "/limits/maxRedemption", from: null, to: 2.5, direction: "tighten" },
+      { path: "/deliverBeforeCash", from: false, to: true, direction: "loosen" }
+    ]
+    expect(value).toMatchObject({ state: "awaiting", figures, changes })
+    const listed = (await venue.read("/v1/approvals?kind=policy.set&state=awaiting"))
+      .value as ReadonlyArray<{ readonly actionKey: string }>
+    expect(listed.find(({ actionKey }) => actionKey === action)).toMatchObject({ changes })
     expect((await approve(action)).status).toBe(202)
-    expect(await policy(id)).toMatchObject({
-      policyVersion: 2,
-      direction: "loosen",
-      changes: [
-        { path: "/holderCap", from: 2, to: 1, direction: "tighten" },
-        { path: "/limits/maxRedemption", from: null, to: 2.5, direction: "tighten" },
-        { path: "/deliverBeforeCash", from: false, to: true, direction: "loosen" }
-      ]
-    })
+    expect((await venue.read(`/v1/approvals/${action}`)).value).toMatchObject({ changes: [] })
+    expect(await policy(id)).toMatchObject({ policyVersion: 2, direction: "loosen", changes })
     const [ran] = (await venue.read("/v1/operations?kind=policy.set"))
       .value as ReadonlyArray<object>
     expect(ran).toMatchObject({ state: "succeeded", actionKey: action, figures })

@@ -6,8 +6,9 @@ import * as Read from "./Read.ts"
 import { Records } from "../records/Records.ts"
 import { OperationKind } from "../vocabulary/OperationKind.ts"
 import { ResourceKind } from "../vocabulary/ResourceKind.ts"
-import { approvals } from "../writes/Approval.ts"
+import { type Approval, approvals } from "../writes/Approval.ts"
 import { ApprovalMachine } from "../writes/ApprovalMachine.ts"
+import * as Changes from "../writes/ChangeLookups.ts"
 import { OperationMachine } from "../writes/OperationMachine.ts"
 import { operations } from "../writes/OperationRecord.ts"
 import { Operations } from "../writes/Operations.ts"
@@ -88,6 +89,12 @@ export const getOperation = Read.one({
   awaitedOperation
 })
 
+/** The context stays whole, because an answer is cached only where nothing read its clock. */
+const viewOf = Effect.fnUntraced(function* (record: Approval, asking: Read.ReadContext) {
+  const changes = yield* Changes.requestedBy(record, asking)
+  return approvalView(record, { operations: yield* Operations, changes })
+})
+
 export const listApprovals = Read.list({
   name: "approvals.list",
   doc: "Lists the four-eyes actions, newest first.",
@@ -105,8 +112,7 @@ export const listApprovals = Read.list({
   order: "newest first",
   changes: false,
   where: (params) => presentFilters({ ...params }),
-  view: (records) =>
-    Effect.map(Operations, (kinds) => records.map((record) => approvalView(record, kinds)))
+  view: (records, asking) => Effect.forEach(records, (record) => viewOf(record, asking))
 })
 
 export const getApproval = Read.one({
@@ -118,8 +124,8 @@ export const getApproval = Read.one({
   params: Schema.Struct({ actionKey: Schema.String }),
   value: ApprovalView,
   refuses: ["not-found"],
-  run: Effect.fnUntraced(function* ({ actionKey }) {
+  run: Effect.fnUntraced(function* ({ actionKey }, asking) {
     const records = yield* Records
-    return approvalView(yield* records.get(approvals, actionKey), yield* Operations)
+    return yield* viewOf(yield* records.get(approvals, actionKey), asking)
   })
 })

@@ -68,7 +68,8 @@ export const ofDecision = Effect.fnUntraced(function* (
   record: Stored<Approval>,
   answer: { readonly replayed: boolean }
 ) {
-  const view = WriteAnswer.approvalView(record, yield* Operations)
+  // A decided action changes nothing any more.
+  const view = WriteAnswer.approvalView(record, { operations: yield* Operations, changes: [] })
   return { ...answer, value: plainView(view) } satisfies RejectionAnswer
 })
 

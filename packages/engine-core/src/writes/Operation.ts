@@ -1,6 +1,7 @@
 /** Declaration of a write: roles, route, number of approvers, and its execution. */
 import type { Effect, Schema } from "effect"
 import type { Judgement } from "../kernel/Gates.ts"
+import type * as Instant from "../kernel/Instant.ts"
 import type { Plain } from "../kernel/PlainJson.ts"
 import type { Refused, Slug, Unavailable } from "../kernel/Refusal.ts"
 import type { Crypto } from "../ports/Crypto.ts"
@@ -18,6 +19,7 @@ import type { RecordConcern } from "./Concern.ts"
 import type { DerivedFigures } from "./Figures.ts"
 import type * as Secrets from "./Secrets.ts"
 import type { SummarySubject } from "./Summary.ts"
+import type { RequestedChange } from "./TermChange.ts"
 
 /** `POST /v1/holds/{holdId}:release`; a colon in the last segment marks an action. */
 export type Route = `${"POST" | "DELETE"} /v1/${string}`
@@ -33,6 +35,16 @@ export interface OperationDeclaration<K extends OperationKind, I, R, S extends S
    * secrets are masked. Absent, as in a room that has none: the kind and the record that it acts on.
    */
   summary?(request: unknown, subject: SummarySubject): string
+  /**
+   * Lists the members of a record that the write would replace, against the record now, for the view of
+   * an action that awaits its approvers (docs/contract/four-eyes.md#changes). Empty where the record is
+   * not there. It only reads, refuses nothing, and is of a kind without secrets, whose stored request is
+   * the input. Absent: the write replaces no member.
+   */
+  changes?(
+    input: NoInfer<I>,
+    reading: { readonly now: Instant.Instant }
+  ): Effect.Effect<ReadonlyArray<RequestedChange>, Unavailable, Records>
   /** Null: nobody calls it; the engine alone opens it (`Timely`). */
   readonly route: Route | null
   /** Roles that may make it; a caller acts in the first of them that it holds. */

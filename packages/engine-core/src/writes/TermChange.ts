@@ -20,6 +20,40 @@ export const TermChange = Schema.Struct({
 })
 export type TermChange = typeof TermChange.Type
 
+export const RequestedChange = Schema.Struct({
+  ...TermChange.fields,
+  /** Null: the term has no order, such as an attribute of a holder. */
+  direction: Schema.NullOr(sets.ChangeDirection.schema)
+}).annotate({
+  identifier: "RequestedChange",
+  description: "A member that an action would replace, with its values and the change's direction."
+})
+export type RequestedChange = typeof RequestedChange.Type
+
+/**
+ * Lists the members that differ between two values without an order, each with its path and a null
+ * direction. Objects are compared member by member; any other value, and one that is new or gone, as a
+ * whole.
+ */
+export const unordered = (
+  { from, to }: Direction.Pair<PlainJson.Plain>,
+  path: ReadonlyArray<string> = []
+): ReadonlyArray<RequestedChange> => {
+  if (PlainJson.canonical(from) === PlainJson.canonical(to)) return []
+  if (!isObject(from) || !isObject(to)) {
+    return [{ path: Shape.pointer(path), from, to, direction: null }]
+  }
+  const names = new Set([...Object.keys(from), ...Object.keys(to)])
+  return [...names].flatMap((name) =>
+    unordered({ from: valueAt(from, [name]), to: valueAt(to, [name]) }, [...path, name])
+  )
+}
+
+const isObject = (
+  value: PlainJson.Plain
+): value is { readonly [member: string]: PlainJson.Plain } =>
+  value !== null && typeof value === "object" && !Array.isArray(value) && !isPlainNumber(value)
+
 /** Adds to each change its values before and after, from both terms as they are shown. */
 export const withValues = (
   changes: ReadonlyArray<Direction.Change>,

@@ -17,6 +17,7 @@ import { type OperationRecord, operations as operationRecords } from "./Operatio
 import type { Operations } from "./Operations.ts"
 import { Resource } from "./Resource.ts"
 import { summaryOf } from "./Summary.ts"
+import { RequestedChange } from "./TermChange.ts"
 
 const text = Schema.NullOr(Schema.String)
 const instant = Schema.NullOr(Instant.schema)
@@ -104,6 +105,8 @@ export const ApprovalView = Schema.Struct({
   makerName: text,
   /** The figures before they moved, by which signatures were void; null: they have not moved. */
   moved: Schema.NullOr(MovedFigures),
+  /** Members that it would replace, against the record now; empty: none, or it awaits nobody. */
+  changes: Schema.Array(RequestedChange),
   rejectedBy: text,
   rejectedAt: instant,
   reason: text,
@@ -197,7 +200,17 @@ export const ofApproval = (self: Approval, operations: DeclaredWrites): WriteAns
   ...ofAction(self, operations)
 })
 
-export const approvalView = (self: Approval, operations: DeclaredWrites): ApprovalView => ({
+/** View of an action, with the changes that were looked up for it (`ChangeLookups`). */
+export const approvalView = (
+  self: Approval,
+  {
+    changes,
+    operations
+  }: {
+    readonly operations: DeclaredWrites
+    readonly changes: ReadonlyArray<RequestedChange>
+  }
+): ApprovalView => ({
   ...ofAction(self, operations),
   state: self.state,
   operationId: self.operationId,
@@ -211,6 +224,7 @@ export const approvalView = (self: Approval, operations: DeclaredWrites): Approv
   })),
   makerName: self.makerName,
   moved: self.moved ?? null,
+  changes,
   rejectedBy: self.rejectedBy,
   rejectedAt: self.rejectedAt,
   reason: self.reason,

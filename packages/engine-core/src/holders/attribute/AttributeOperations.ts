@@ -14,6 +14,7 @@ import { count, optionally, phrase, sentence } from "../../writes/Summary.ts"
 import { type Holder, holders, decide } from "../holder/Holder.ts"
 import { HolderId } from "../holder/HolderId.ts"
 import { ChangedList } from "./Attribute.ts"
+import { changesOf } from "./AttributeChanges.ts"
 import * as HolderView from "../holder/HolderView.ts"
 import * as AttributeRules from "./AttributeRules.ts"
 
@@ -35,6 +36,11 @@ export const setAttributes = Operation.defineOnLedger("holder.set-attributes", {
   doc: "States, verifies, refuses or withdraws attributes of a holder, each with its evidence.",
   summary: ({ attributes, holderId, validUntil }) =>
     sentence`Changes ${count(attributes.length, "attribute")} of holder ${holderId}${optionally(validUntil, (validUntil) => phrase` and lets its registration end at ${validUntil}`)}.`,
+  changes: Effect.fnUntraced(function* (input, { now }) {
+    const records = yield* Records
+    const holder = Option.getOrNull(yield* records.find(holders, input.holderId))
+    return holder === null ? [] : changesOf(holder, input, now)
+  }),
   route: "POST /v1/holders/{holderId}:set-attributes",
   makers: ["operator", "compliance"],
   approvers: 1,

@@ -31,7 +31,7 @@ type Attributes = ReadonlyArray<Attribute>
 /**
  * Checks whether the attribute is not verified: an earlier verified attribute of its name still counts.
  */
-const isStated = ({ state }: Pick<Attribute, "state">): boolean =>
+export const isStated = ({ state }: Pick<Attribute, "state">): boolean =>
   state === "pending" || state === "rejected"
 
 /**
@@ -123,7 +123,8 @@ const changed = (attributes: Attributes, to: Change, by: ChangeOrigin): Attribut
   return to.state === "valid" ? [...others, made] : [...others, ...verified, made]
 }
 
-const statedOf = (attributes: Attributes, to: Change): Attribute | undefined =>
+/** The pending attribute that a change is about: of its name and value, on the same evidence. */
+export const statedOf = (attributes: Attributes, to: Change): Attribute | undefined =>
   attributes.find((attribute) => attribute.state === "pending" && isOf(attribute, to))
 
 /** Checks whether a decision is about this statement: the same name and value on the same evidence. */

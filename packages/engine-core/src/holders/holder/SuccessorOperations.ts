@@ -1,5 +1,5 @@
 /** Write that names a holder's successor and invites it as a holder of its own. */
-import { Effect, Schema } from "effect"
+import { Effect, Option, Schema } from "effect"
 import * as Party from "../../kernel/Party.ts"
 import { failed } from "../../kernel/Gates.ts"
 import * as RecordId from "../../kernel/RecordId.ts"
@@ -12,6 +12,7 @@ import { exercise } from "../../templates/Template.ts"
 import * as Concerns from "../../writes/ConcernLookups.ts"
 import * as Operation from "../../writes/Operation.ts"
 import { sentence } from "../../writes/Summary.ts"
+import * as TermChange from "../../writes/TermChange.ts"
 import * as Screenings from "../screening/AskRunner.ts"
 import { type Holder, holders, decide } from "./Holder.ts"
 import { HolderId } from "./HolderId.ts"
@@ -41,6 +42,13 @@ const registerSuccessor = Operation.defineOnLedger("holder.register-successor", 
   doc: "Names the party that shall succeed a holder, and invites it.",
   summary: ({ holderId, successorId }) =>
     sentence`Names holder ${successorId ?? ""} as the successor of holder ${holderId} and invites it.`,
+  changes: Effect.fnUntraced(function* ({ holderId, party }) {
+    const records = yield* Records
+    const holder = Option.getOrNull(yield* records.find(holders, holderId))
+    if (holder === null) return []
+    const before = holder.successor === null ? null : { party: holder.successor.party }
+    return TermChange.unordered({ from: { successor: before }, to: { successor: { party } } })
+  }),
   route: "POST /v1/holders/{holderId}:register-successor",
   makers: ["operator", "compliance"],
   approvers: 1,

@@ -15,6 +15,7 @@ import {
   InstrumentId,
   type Instrument,
   instruments,
+  isRecorded,
   lastVersion,
   type RecordedInstrument
 } from "../instrument/Instrument.ts"
@@ -122,25 +123,40 @@ const Input = Schema.Struct({
 })
 
 /** Makes the requested terms, and their changes against those accepted before. */
-const proposedVersion = Effect.fnUntraced(function* (
-  { instrumentId, replaces: _, effectiveFrom, ...changed }: typeof Input.Type,
-  { now }: OperationAct
-) {
-  const records = yield* Records
-  const found = yield* records.get(instruments, instrumentId)
-  const instrument = yield* Effect.fromResult(recorded(found))
+const versionFrom = (
+  instrument: RecordedInstrument,
+  { instrumentId: _id, replaces: _, effectiveFrom, ...changed }: typeof Input.Type,
+  now: Instant.Instant
+) => {
   const manifest = amended(instrument.next?.manifest ?? instrument.manifest, changed)
   const to =
     effectiveFrom === null
       ? { manifest, next: null }
       : { manifest: instrument.manifest, next: { effectiveFrom, manifest } }
-  return { instrument, manifest, changes: changesOf({ from: instrument, to }, now) }
+  return { manifest, changes: changesOf({ from: instrument, to }, now) }
+}
+
+/** Loads the instrument, and makes the requested terms from those accepted before. */
+const proposedVersion = Effect.fnUntraced(function* (
+  input: typeof Input.Type,
+  { now }: OperationAct
+) {
+  const records = yield* Records
+  const found = yield* records.get(instruments, input.instrumentId)
+  const instrument = yield* Effect.fromResult(recorded(found))
+  return { instrument, ...versionFrom(instrument, input, now) }
 })
 
 export const set = Operation.define("policy.set", {
   doc: "Sets the terms an instrument's later orders are judged under; If-Match names the version replaced.",
   summary: ({ effectiveFrom, instrumentId }, { figures }) =>
     sentence`Changes the terms of instrument ${instrumentId}${optionally(effectiveFrom, (from) => phrase` from ${from} on`)}: ${directionIn(figures)}.`,
+  changes: Effect.fnUntraced(function* (input, { now }) {
+    const records = yield* Records
+    const instrument = Option.getOrNull(yield* records.find(instruments, input.instrumentId))
+    if (instrument === null || !isRecorded(instrument)) return []
+    return versionFrom(instrument, input, now).changes
+  }),
   route: "POST /v1/instruments/{instrumentId}/policy:set",
   makers: ["operator"],
   approvers: 1,

@@ -84,6 +84,12 @@ const propose = Operation.defineOnLedger("amendment.propose", {
   doc: "Asks the issuer for other terms of a reserve: what only tightens is in force once it accepts, what loosens waits.",
   summary: ({ reserveId }, { figures, resource }) =>
     sentence`Asks the issuer for other terms of reserve ${reserveId} by amendment ${resource.id}: ${directionIn(figures)}.`,
+  changes: Effect.fnUntraced(function* ({ reserveId, terms: to }, { now }) {
+    const records = yield* Records
+    const reserve = Option.getOrNull(yield* records.find(reserves, reserveId))
+    if (reserve === null) return []
+    return TermsRules.shownChangesOf({ from: inForceAt(reserve, now).terms, to })
+  }),
   route: "POST /v1/reserves/{reserveId}/amendments",
   makers: ["operator"],
   approvers: 1,

@@ -3,17 +3,20 @@ import { label } from "../words/Words.ts"
 import { Value } from "./Values.tsx"
 
 export interface Change {
-  readonly term: string
+  /** The member, as a JSON pointer. */
+  readonly path: string
   readonly from: unknown
   readonly to: unknown
+  /** Null: the member has no order. */
   readonly direction: string | null
 }
 
 const directions: Readonly<Record<string, string>> = {
-  tightens: "▲ tightens",
-  loosens: "▽ loosens",
-  neither: "= neither"
+  tighten: "▲ tightens",
+  loosen: "▽ loosens"
 }
+
+const lastName = (path: string): string => path.slice(path.lastIndexOf("/") + 1)
 
 export const ChangeList = ({ changes }: { readonly changes: ReadonlyArray<Change> }) => (
   <div class="scroll">
@@ -28,22 +31,17 @@ export const ChangeList = ({ changes }: { readonly changes: ReadonlyArray<Change
         </tr>
       </thead>
       <tbody>
-        {changes.map(({ direction, from, term, to }) => (
-          <tr key={term}>
-            <th scope="row">{label(term)}</th>
+        {changes.map(({ direction, from, path, to }, at) => (
+          // A term that changes at two instants has two rows.
+          <tr key={at}>
+            <th scope="row">{label(path)}</th>
             <td>
-              <Value member={term} value={from} />
+              <Value member={lastName(path)} value={from} />
             </td>
             <td>
-              <Value member={term} value={to} />
+              <Value member={lastName(path)} value={to} />
             </td>
-            <td>
-              {direction === null ? (
-                <span class="none">none</span>
-              ) : (
-                (directions[direction] ?? direction)
-              )}
-            </td>
+            <td>{direction === null ? "= neither" : (directions[direction] ?? direction)}</td>
           </tr>
         ))}
       </tbody>

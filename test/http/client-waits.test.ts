@@ -126,6 +126,7 @@ const action = (state: string, operationId: string | null): Reply => ({
       signatures: [],
       makerName: null,
       moved: null,
+      changes: [],
       expiresAt: null,
       rejectedBy: null,
       rejectedAt: null,

@@ -39,7 +39,7 @@ const layer = (url: string) =>
       tenantId: "venue-1",
       displayName: "Bench",
       api: ["v1"],
-      signIn: { issuer, audience, clientId: "bench", scopes: [] },
+      signIn: { issuer, audience, clientId: "bench", scopes: [], parameters: {} },
       keys: []
     },
     basePath: "",

@@ -10,6 +10,7 @@ import * as Precheck from "../../packages/http-host/console/src/approvals/Preche
 import { enteredOf, type Field, fieldsOf } from "../../packages/http-host/console/src/kit/Schema.ts"
 import * as Pages from "../../packages/http-host/console/src/pages/Pages.ts"
 import * as Navigation from "../../packages/http-host/console/src/shell/Navigation.ts"
+import * as SignInParameters from "../../packages/http-host/console/src/shell/SignInParameters.ts"
 import * as Token from "../../packages/http-host/console/src/shell/Token.ts"
 import * as Figures from "../../packages/http-host/console/src/words/Figures.ts"
 import * as Instants from "../../packages/http-host/console/src/words/Instants.ts"
@@ -53,6 +54,48 @@ const membersOf = (read: string): ReadonlySet<string> => {
   for (const [, name = ""] of text.matchAll(/"(\w+)":\{"(?:type|\$ref|anyOf)"/gu)) members.add(name)
   return members
 }
+
+describe("a request to sign in", () => {
+  const signIn: Parameters<typeof SignInParameters.ofRequest>[0] = {
+    issuer: "https://issuer.test",
+    audience: "urn:venue",
+    clientId: "venue-web",
+    scopes: ["openid", "api://venue/act"]
+  }
+  const request = {
+    redirect_uri: "https://venue.test/console/sign-in",
+    code_challenge: "challenge",
+    code_challenge_method: "S256",
+    state: "state",
+    nonce: "nonce"
+  }
+  const protocol = {
+    ...request,
+    client_id: "venue-web",
+    response_type: "code",
+    scope: "openid api://venue/act"
+  }
+  type Texts = Readonly<Record<string, string>>
+  const records: ReadonlyArray<readonly [string, Texts | undefined, Texts, Texts]> = [
+    ["a host of before has none", undefined, {}, {}],
+    [
+      "resource, also with the token request",
+      { resource: "urn:v" },
+      { resource: "urn:v" },
+      { resource: "urn:v" }
+    ],
+    ["audience, with the first request alone", { audience: "urn:v" }, { audience: "urn:v" }, {}],
+    ["none of the protocol's", { state: "x", client_id: "x", scope: "x", nonce: "x" }, {}, {}]
+  ]
+  it.each(records)(
+    "takes the parameters of the venue's record: %s",
+    (_, parameters, added, atToken) => {
+      const record: typeof signIn = parameters === undefined ? signIn : { ...signIn, parameters }
+      expect(SignInParameters.ofRequest(record, request)).toEqual({ ...protocol, ...added })
+      expect(SignInParameters.ofTokenRequest(record)).toEqual(atToken)
+    }
+  )
+})
 
 describe("the table of pages", () => {
   const pages = [

@@ -128,6 +128,32 @@ describe("settings", () => {
       })
   )
 
+  const signIns: ReadonlyArray<readonly [written: string, unknown]> = [
+    ["", { scopes: [], parameters: {} }],
+    ['{"resource": "urn:v"}', { scopes: [], parameters: { resource: "urn:v" } }],
+    [
+      '{"scope": "api://v/act  offline_access", "audience": "urn:v"}',
+      { scopes: ["api://v/act", "offline_access"], parameters: { audience: "urn:v" } }
+    ],
+    ['{"state": "x"}', null],
+    ['{"redirect_uri": "https://elsewhere.test"}', null],
+    ['{"a b": "x"}', null],
+    ['{"resource": ""}', null],
+    ['{"resource": "line\\nbreak"}', null],
+    ['{"resource": 1}', null],
+    [JSON.stringify(Object.fromEntries(Array.from({ length: 21 }, (_, n) => [`p${n}`, "x"]))), null]
+  ]
+  it.effect.each(signIns)(
+    "of the request to sign in leave what the page sets itself: %s",
+    ([written, expected]) =>
+      Effect.gen(function* () {
+        const loaded = yield* Effect.result(load({ ...needed, BURSAR_SIGN_IN_PARAMETERS: written }))
+        expect(Result.isSuccess(loaded) ? loaded.success["signIn.parameters"] : null).toEqual(
+          expected
+        )
+      })
+  )
+
   const ofJson = Object.entries<HostConfig.Setting>(HostConfig.settings).filter(
     ([, { form }]) => form === "json"
   )

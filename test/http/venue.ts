@@ -107,7 +107,13 @@ export const tenant: Host.Venue = {
   tenantId: "venue-1",
   displayName: "Venue One",
   api: ["v1"],
-  signIn: { issuer, audience, clientId: "venue-web", scopes: ["openid"] },
+  signIn: {
+    issuer,
+    audience,
+    clientId: "venue-web",
+    scopes: ["openid"],
+    parameters: { resource: "urn:bursar:test" }
+  },
   keys: []
 }
 

@@ -256,7 +256,8 @@ const tenant = (config: HostConfig, publicKeys: Venue["keys"]): Venue => ({
     issuer: config.issuer,
     audience: config.audience,
     clientId: config.clientId,
-    scopes: ["openid", "profile", "email"]
+    scopes: [...new Set(["openid", "profile", "email", ...config["signIn.parameters"].scopes])],
+    parameters: config["signIn.parameters"].parameters
   },
   keys: publicKeys
 })

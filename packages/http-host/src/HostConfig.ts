@@ -11,6 +11,7 @@ import { Data, Effect, Record, Result, Schema } from "effect"
 import { claimDefaults, isPointer } from "./config/ClaimRules.ts"
 import * as KeyPairs from "./config/KeyPairs.ts"
 import * as Kind from "./config/Kind.ts"
+import * as SignIn from "./config/SignIn.ts"
 import * as SigningKeys from "./config/SigningKeys.ts"
 import * as Sources from "./config/Sources.ts"
 import * as Statements from "./config/Statements.ts"
@@ -259,6 +260,10 @@ export const settings = {
   clientId: setting(Kind.words(256), {
     doc: "Client of the identity provider with which people sign in.",
     fallback: "venue-web"
+  }),
+  "signIn.parameters": setting(SignIn.parameters, {
+    doc: "Further parameters of the request by which people sign in, such as `resource` or `audience`; the scopes of `scope`, separated by spaces, are asked for besides openid, profile and email.",
+    fallback: ""
   }),
   host: setting(Kind.words(255), {
     doc: "Address that the API listens on.",

@@ -103,7 +103,13 @@ const host = Host.layer({
     tenantId: "venue-1",
     displayName: "Venue One",
     api: ["v1"],
-    signIn: { issuer: options.issuer, audience: options.audience, clientId: "c", scopes: [] },
+    signIn: {
+      issuer: options.issuer,
+      audience: options.audience,
+      clientId: "c",
+      scopes: [],
+      parameters: {}
+    },
     keys: []
   },
   basePath: "",

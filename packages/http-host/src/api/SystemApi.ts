@@ -15,7 +15,8 @@ export const Tenant = Schema.Struct({
     issuer: Schema.String,
     audience: Schema.String,
     clientId: Schema.String,
-    scopes: Schema.Array(Schema.String)
+    scopes: Schema.Array(Schema.String),
+    parameters: Schema.Record(Schema.String, Schema.String)
   }),
   signing: Schema.Struct({ window: Schema.String, headers: Schema.Array(Schema.String) }),
   rateLimit: Schema.Struct({ limit: Integer.schema, window: Schema.String }),

@@ -4,6 +4,7 @@
  */
 import * as oauth from "oauth4webapi"
 import * as Place from "./Place.ts"
+import * as SignInParameters from "./SignInParameters.ts"
 import type { Tenant } from "./Tenant.ts"
 
 /** Tokens of one person; they are kept in memory and nowhere else. */
@@ -34,6 +35,11 @@ type Provider = oauth.AuthorizationServer
 const optionsOf = (issuer: URL) =>
   issuer.protocol === "http:" ? { [oauth.allowInsecureRequests]: true } : {}
 
+const tokenOptions = ({ signIn }: Tenant) => ({
+  ...optionsOf(new URL(signIn.issuer)),
+  additionalParameters: SignInParameters.ofTokenRequest(signIn)
+})
+
 const discover = async ({ signIn }: Tenant): Promise<Provider> => {
   const issuer = new URL(signIn.issuer)
   const response = await oauth.discoveryRequest(issuer, optionsOf(issuer))
@@ -60,20 +66,14 @@ const requestOf = async (
   if (endpoint === undefined)
     throw new SignInFailed("The identity provider names no page to sign in.")
   const address = new URL(endpoint)
-  const { clientId, parameters = {}, scopes } = tenant.signIn
-  for (const [name, value] of Object.entries({
-    ...parameters,
-    client_id: clientId,
+  const parameters = SignInParameters.ofRequest(tenant.signIn, {
     redirect_uri: Place.returnAddress,
-    response_type: "code",
-    scope: scopes.join(" "),
     code_challenge: await oauth.calculatePKCECodeChallenge(verifier),
     code_challenge_method: "S256",
     state,
     nonce
-  })) {
-    address.searchParams.set(name, value)
-  }
+  })
+  for (const [name, value] of Object.entries(parameters)) address.searchParams.set(name, value)
   return address
 }
 
@@ -128,7 +128,7 @@ const exchange = async (
       parameters,
       Place.returnAddress,
       begun.verifier,
-      optionsOf(new URL(tenant.signIn.issuer))
+      tokenOptions(tenant)
     )
     const result = await oauth.processAuthorizationCodeResponse(provider, client, response, {
       expectedNonce: begun.nonce,
@@ -167,7 +167,7 @@ export const refresh = async (tenant: Tenant, refreshToken: string): Promise<Tok
       client,
       oauth.None(),
       refreshToken,
-      optionsOf(new URL(tenant.signIn.issuer))
+      tokenOptions(tenant)
     )
     const result = await oauth.processRefreshTokenResponse(provider, client, response)
     return { access: result.access_token, refresh: result.refresh_token ?? refreshToken }

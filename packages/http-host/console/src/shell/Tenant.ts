@@ -9,7 +9,7 @@ export interface Tenant {
     readonly audience: string
     readonly clientId: string
     readonly scopes: ReadonlyArray<string>
-    /** Further parameters of the request, where a provider needs them. */
+    /** Further parameters of the request, where a provider needs them; a host of before has none. */
     readonly parameters?: Readonly<Record<string, string>>
   }
 }

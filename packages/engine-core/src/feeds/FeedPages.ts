@@ -125,14 +125,46 @@ export const make = ({
           placeOf
         )
 
-  /** Place after a number, as the feed was then. */
-  const placeAt = (scanned: number, found: Bounds): Place => ({
+  /** The restore after which a number of the feed was used; empty: none. */
+  const restoredBefore = (seq: number, { restores }: Bounds): string =>
+    restores.findLast((restore) => lostAfter(restore) < seq)?.at ?? neverRestored
+
+  /** Place after a number, for a reader that was told of nothing deleted after it. */
+  const untoldPlaceAt = (scanned: number, found: Bounds): Place => ({
     scanned,
-    prunedTo: found.prunedTo,
-    journalPrunedTo: found.journalPrunedTo,
-    restoredAt:
-      found.restores.findLast((restore) => lostAfter(restore) < scanned)?.at ?? neverRestored
+    prunedTo: 0,
+    journalPrunedTo: 0,
+    restoredAt: restoredBefore(scanned, found),
+    prunedRestoredAt: neverRestored
   })
+
+  /** Place after a number, as the feed was then. What is deleted before the number says nothing. */
+  const placeAt = (scanned: number, found: Bounds): Place => {
+    const ahead = (prunedTo: number): number => (prunedTo > scanned ? prunedTo : 0)
+    const prunings = {
+      prunedTo: ahead(found.prunedTo),
+      journalPrunedTo: ahead(found.journalPrunedTo)
+    }
+    return {
+      ...untoldPlaceAt(scanned, found),
+      ...prunings,
+      prunedRestoredAt: restoredBefore(lastPruned(prunings), found)
+    }
+  }
+
+  /**
+   * Checks whether retention deleted events that the reader had not reached. What was pruned before its
+   * cursor was issued does not count: other events in that prefix may remain, and it reads them. Where
+   * a restore lost a part of that prefix, all of it counts: other events have the numbers.
+   */
+  const isPrunedPast = (place: Place, found: Bounds): boolean => {
+    const isSamePrefix = restoredBefore(lastPruned(place), found) === place.prunedRestoredAt
+    const isPast = (prunedTo: number, toldTo: number): boolean =>
+      prunedTo > Math.max(place.scanned, isSamePrefix ? toldTo : 0)
+    return (
+      isPast(found.prunedTo, place.prunedTo) || isPast(found.journalPrunedTo, place.journalPrunedTo)
+    )
+  }
 
   const cursorOf = (binding: string, place: Place): string =>
     cursors.write({ list, binding, offset: Offset.zero, keys: keysOf(place) })
@@ -144,11 +176,17 @@ export const make = ({
   ): Effect.Effect<void, Refused<"cursor-expired">> => {
     if (place === undefined || order === "desc") return Effect.void
     const restore = found.restores.findLast(({ at }) => at > place.restoredAt)
-    const isOfThisHistory = placeAt(place.scanned, found).restoredAt === place.restoredAt
+    const isOfThisHistory = restoredBefore(place.scanned, found) === place.restoredAt
     if (!isOfThisHistory && restore !== undefined) {
+      // The copy is of before the cursor's own restore, of which nobody knows any more what it lost.
+      if (!found.restores.some(({ at }) => [at, neverRestored].includes(place.restoredAt))) {
+        return expired(
+          `The venue was restored at ${printed(restore.at)} from a backup of another history than this cursor's: records that it has passed are lost. Compare what was read with the feed, read anew without a cursor.`
+        )
+      }
       const later = found.restores.filter(({ at }) => at > place.restoredAt)
       const shared = Math.min(...later.map(lostAfter))
-      const next = cursorOf(binding, placeAt(shared, found))
+      const next = cursorOf(binding, untoldPlaceAt(shared, found))
       return expired(
         `The venue was restored from a backup at ${printed(restore.at)}: what this cursor has passed after number ${shared} is lost, and other records have those numbers. Drop what was read after number ${shared}, and read on with after=${next}`
       )
@@ -158,7 +196,7 @@ export const make = ({
         `The feed ends with number ${found.end} and is older than this cursor: records that it has passed are lost. Compare what was read with the feed, read anew without a cursor.`
       )
     }
-    return missed(place, found)
+    return isPrunedPast(place, found)
       ? expired(
           `What followed is pruned; the oldest seq is ${Math.max(found.prunedTo, found.journalPrunedTo) + 1}.`
         )
@@ -264,43 +302,55 @@ const filled = Effect.fnUntraced(function* <A extends NumberedRow, E>(
 /** Bounds of the feed as of a scan. */
 type Bounds = Omit<ScannedRows<never>, "rows" | "scanned">
 
-/** A reader's place in the sequence, and the bounds of the feed when the cursor was issued. */
+/** A reader's place in the sequence, and what was pruned after it when the cursor was issued. */
 interface Place extends Pick<Bounds, "prunedTo" | "journalPrunedTo"> {
   readonly scanned: number
   /** The restore after which the last number scanned was used; empty: none. */
   readonly restoredAt: string
+  /** The restore after which the last number pruned was used; empty: none. */
+  readonly prunedRestoredAt: string
 }
+
+const lastPruned = ({
+  journalPrunedTo,
+  prunedTo
+}: Pick<Place, "prunedTo" | "journalPrunedTo">): number => Math.max(prunedTo, journalPrunedTo)
 
 const neverRestored = ""
 
-const keysOf = ({ journalPrunedTo, prunedTo, restoredAt, scanned }: Place) => [
-  String(scanned),
-  String(prunedTo),
-  String(journalPrunedTo),
-  restoredAt
-]
+/**
+ * Keys that a cursor need not have, with what they are then, in order. A place that needs none has the
+ * two keys of the versions before, so that a host of such a version reads it (a rolling start).
+ */
+const defaultKeys = ["0", neverRestored, neverRestored]
+const leastKeys = 2
+
+const keyCounts = [2, 3, 4, 5]
+
+const keysOf = ({ journalPrunedTo, prunedRestoredAt, prunedTo, restoredAt, scanned }: Place) => {
+  const keys = [scanned, prunedTo, journalPrunedTo, restoredAt, prunedRestoredAt].map(String)
+  const last = keys.findLastIndex((key, index) => key !== defaultKeys[index - leastKeys])
+  return keys.slice(0, Math.max(leastKeys, last + 1))
+}
 
 /**
- * Numbers of keys in a cursor. Those with two were issued before restores were noted, and do not say
- * how far journal events were pruned.
+ * Reads the place of a cursor. One of the versions before is of the time before all restores, and was
+ * told of no deleted journal event.
  */
-const keyCounts = [2, 4]
-
 const placeOf = ({
-  keys: [scanned, prunedTo, journalPrunedTo = "0", restoredAt = neverRestored]
+  keys: [
+    scanned,
+    prunedTo,
+    journalPrunedTo = "0",
+    restoredAt = neverRestored,
+    prunedRestoredAt = neverRestored
+  ]
 }: {
   readonly keys: ReadonlyArray<string>
 }): Place => ({
   scanned: Number(scanned),
   prunedTo: Number(prunedTo),
   journalPrunedTo: Number(journalPrunedTo),
-  restoredAt
+  restoredAt,
+  prunedRestoredAt
 })
-
-/**
- * Checks whether retention deleted events that the reader had not reached. What was pruned before its
- * cursor was issued does not count: other events in that prefix may remain, and it reads them.
- */
-const missed = (place: Place, { journalPrunedTo, prunedTo }: Bounds): boolean =>
-  prunedTo > Math.max(place.scanned, place.prunedTo) ||
-  journalPrunedTo > Math.max(place.scanned, place.journalPrunedTo)

@@ -452,17 +452,17 @@ describe("the same body with another If-Match", () => {
     }).pipe(Effect.provide(world(replacing)))
   )
 
-  it.effect("is signed by no approver that replaces another version, or names none", () =>
-    Effect.gen(function* () {
-      const made = yield* call(Toys.replacing, maker, { ifMatch: "1" })
-      for (const ifMatch of ["2", undefined]) {
-        const other = call(Toys.replacing, ann, ifMatch === undefined ? {} : { ifMatch })
+  it.effect(
+    "is signed by no approver that replaces another version, but by one who names none",
+    () =>
+      Effect.gen(function* () {
+        const made = yield* call(Toys.replacing, maker, { ifMatch: "1" })
+        const other = call(Toys.replacing, ann, { ifMatch: "2" })
         assert.strictEqual(yield* slug(other), "permission-denied")
-      }
-      const signed = yield* call(Toys.replacing, ann, { ifMatch: "1" })
-      assert.strictEqual(signed.status, 202)
-      assert.strictEqual(field(signed, "actionKey"), keyOf(made))
-    }).pipe(Effect.provide(world(replacing)))
+        const signed = yield* call(Toys.replacing, ann, {})
+        assert.strictEqual(signed.status, 202)
+        assert.strictEqual(field(signed, "actionKey"), keyOf(made))
+      }).pipe(Effect.provide(world(replacing)))
   )
 
   it.effect("is not refused because an action that replaced another version was rejected", () =>

@@ -140,7 +140,7 @@ describe("policy.set", () => {
     expect(await faults(sets(id, { ifMatch, body: { feez: {} } }))).toEqual([400, ["/body/feez"]])
     expect(await faults(sets(id, { ifMatch, body: { tolerances: { "nav-prize": 1 } } }))).toEqual([
       400,
-      ["/body/tolerances"]
+      ["/body/tolerances/nav-prize"]
     ])
   })
 

@@ -160,6 +160,14 @@ const byWire = (judged: Judged): Judged => ({
   )
 })
 
+/** A claim into an open cycle deals at the point of the cycle's other orders, too. */
+const intoCycle = (judged: Judged): Judged => ({
+  ...judged,
+  checks: judged.checks.flatMap((check) =>
+    check === "nav-feed feed-usable" ? ["nav-feed one-point", check] : [check]
+  )
+})
+
 /** Signs an order in the holder's own wallet. */
 const signs = (
   stage: Fund.Parties,
@@ -209,7 +217,7 @@ describe("an act of one order is stopped by the controls that cover it, each wit
         payment: "ledger",
         orderId: "buy-1"
       })
-      yield* driven(venue, claims, BrokenOrders.subscriptionClaim, placed)
+      yield* driven(venue, claims, intoCycle(BrokenOrders.subscriptionClaim), placed)
       const allocated = { assetId: "USD", amount: cents, to: stage.fund, reference: "s1" }
       yield* Cycles.allocates(stage, holder, allocated)
       yield* prices(stage, "s1")
@@ -255,7 +263,7 @@ describe("an act of one order is stopped by the controls that cover it, each wit
         payment: "ledger",
         orderId: "sell-1"
       })
-      yield* driven(venue, claims, BrokenOrders.redemptionClaim, goingBack)
+      yield* driven(venue, claims, intoCycle(BrokenOrders.redemptionClaim), goingBack)
       yield* Cycles.locksUnits(stage, holder, { id: "r1", units: "100" })
       yield* Fund.publishes(stage, "1.5", Cycles.friday)
       yield* Cycles.pays(stage, { id: "r1", units: "100", price: "1.5", proceeds: "150" })

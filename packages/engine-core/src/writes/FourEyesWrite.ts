@@ -91,14 +91,18 @@ const usedBefore = Effect.fnUntraced(function* (submission: FourEyesCall) {
 
 /**
  * Checks whether a call names the version that it replaces, by its If-Match, as an action of the same body
- * does: one that replaces another version is another write.
+ * does: one that replaces another version is another write. An approver who names none signs the version
+ * that the action names, which the run compares with the one in force.
  */
 const namesSame = (
   { call, operation: { ifMatch } }: Pick<FourEyesCall, "call" | "operation">,
-  { request }: Pick<Action, "request">
-): boolean =>
-  ifMatch === undefined ||
-  (isMembers(request) ? (request[ifMatch] ?? null) : null) === (call.ifMatch ?? null)
+  { maker, request }: Pick<Action, "maker" | "request">
+): boolean => {
+  if (ifMatch === undefined) return true
+  const version = call.ifMatch ?? null
+  if (version === null && call.caller.sub !== maker) return true
+  return (isMembers(request) ? (request[ifMatch] ?? null) : null) === version
+}
 
 /** Signs an action by a call on the route of its write, whose key is bound to it already. */
 const signedAs = Effect.fnUntraced(function* (

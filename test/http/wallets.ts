@@ -88,7 +88,12 @@ const host = ({ console: served, origins = [], trust = ownTrust() }: OpenOptions
     tables: Catalogue,
     tenant: {
       ...Venue.tenant,
-      signIn: { ...Venue.tenant.signIn, issuer: trust.issuer, audience: trust.audience }
+      signIn: {
+        ...Venue.tenant.signIn,
+        issuer: trust.issuer,
+        audience: trust.audience,
+        parameters: {}
+      }
     },
     ...(served === undefined ? {} : { console: served }),
     basePath: "",

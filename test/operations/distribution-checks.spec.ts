@@ -78,6 +78,30 @@ const forge = (change: {
     return { line, self }
   })
 
+/** Releases the hold of the runs, and accepts every open finding. */
+const accepts = Effect.gen(function* () {
+  const [hold] = yield* Reconciling.openHolds
+  const accept = (yield* Reconciling.findings)
+    .filter(({ state }) => state === "open")
+    .map(({ findingId }) => findingId as string)
+  const released = yield* Calls.write(
+    "hold.release",
+    { holdId: hold!.holdId },
+    { accept, reason: "paid by hand" }
+  )
+  assert.strictEqual(released.why, "")
+})
+
+/** Accepts what each run finds until none blocks; a finding shows one figure at a time. */
+const acceptsAll = Effect.gen(function* () {
+  for (let round = 0; round < 12; round++) {
+    if ((yield* Reconciling.openHolds).length === 0) return
+    yield* accepts
+    yield* Reconciling.run()
+  }
+  assert.fail("accepted figures open their finding again")
+})
+
 describe("a run over an executed distribution", () => {
   for (const terms of [Executions.par, Executions.accumulating]) {
     it.effect(`finds nothing where nothing was changed (${terms.valuation})`, () =>
@@ -120,6 +144,35 @@ describe("a run over an executed distribution", () => {
         yield* forge({ line: { net: line.net, withheld: line.withheld } })
         assert.strictEqual((yield* Reconciling.run()).value.verdict, "clear")
         assert.isTrue((yield* Reconciling.found).every((text) => text.includes(" cleared ")))
+      }).pipe(engine())
+  )
+
+  // docs/domain/reconciliation.md#acceptance
+  it.effect(
+    "finds each figure of a line beside the accepted ones, and is clear of all in the end",
+    () =>
+      Effect.gen(function* () {
+        yield* july()
+        const { line } = yield* forge({ line: { net: d("100"), withheld: d("27.67") } })
+        const states = Effect.map(Reconciling.found, (found) =>
+          found.filter((text) => text.startsWith("distribution-recompute"))
+        )
+        const of = (state: string, amount: string) => [
+          `distribution-recompute ${id}.1 ${state} ${amount}`
+        ]
+        yield* Reconciling.run()
+        assert.deepEqual(yield* states, of("open", "8.52"))
+        yield* accepts
+        const net = Decimal.formatPlain(Decimal.subtract(d("100"), line.net))
+        assert.strictEqual((yield* Reconciling.run()).value.verdict, "blocked")
+        assert.deepEqual(yield* states, of("open", net))
+        // A second run before people accept must not show the accepted figure again.
+        yield* Reconciling.run()
+        assert.deepEqual(yield* states, of("open", net))
+        yield* acceptsAll
+        yield* Reconciling.run()
+        assert.match(String(yield* states), / accepted /u)
+        assert.strictEqual((yield* Executions.distributionOf(id)).state, "payable")
       }).pipe(engine())
   )
 

@@ -302,7 +302,9 @@ const decided: Readonly<Record<string, Decision>> = {
   },
   finding: {
     views: ["FindingView"],
-    withheld: { "it tells the figures of one unit apart, as an acceptance does": ["figure"] }
+    withheld: {
+      "it tells the figures of one unit apart, as an acceptance does": ["figure", "acceptedFigures"]
+    }
   },
   "instrument-verdict": {
     views: ["ReconciliationVerdictView"],

@@ -1,7 +1,7 @@
 /** Checks of reserves: what each blocks or warns for, its tolerance, and the figure that it shows. */
 import { Decimal, Instant, Offset } from "@bursar/engine-core/kernel"
 import { describe, expect, it } from "vitest"
-import type { Difference } from "#core/findings/FindingRules.ts"
+import { type Difference, oneOfEach } from "#core/findings/FindingRules.ts"
 import { custodyReserve } from "#core/reconciliation/checks/CustodyChecks.ts"
 import {
   atomOf,
@@ -15,9 +15,9 @@ const d = Decimal.of
 const none = Decimal.zero
 const reserve = { instrumentId: "fund-a", reserveId: "res-1" }
 
-/** `check severity subject unit difference` of what was found. */
+/** `check severity subject unit difference` of what was found, of several under one subject the shown one. */
 const shown = (found: ReadonlyArray<Difference>): ReadonlyArray<string> =>
-  found.map(({ check, difference, severity, subject, unit }) =>
+  oneOfEach(found, new Map()).map(({ check, difference, severity, subject, unit }) =>
     [check, severity, `${subject.resourceKind}/${subject.id}`, unit]
       .concat(difference === null ? "-" : Decimal.formatPlain(difference))
       .join(" ")

@@ -17,12 +17,16 @@ export const acceptedFigures = Effect.fnUntraced(function* (
 ) {
   const records = yield* Records
   const byInstant = new Map<Instant.Instant, Array<Finding>>()
+  const figures = new Map<string, AcceptedFigures>()
   for (const finding of all) {
-    if (finding.accepted === null) continue
+    if (finding.accepted === null) {
+      // Another figure opened the finding again: what people accepted before stays accepted.
+      if ((finding.acceptedFigures ?? []).length > 0) figures.set(finding.findingId, finding)
+      continue
+    }
     const { at } = finding.accepted
     byInstant.set(at, [...(byInstant.get(at) ?? []), finding])
   }
-  const figures = new Map<string, AcceptedFigures>()
   for (const [instant, group] of byInstant) {
     const then = yield* records.many(
       findings,
@@ -32,7 +36,8 @@ export const acceptedFigures = Effect.fnUntraced(function* (
     const before = new Map(then.map((finding) => [finding.findingId, finding]))
     for (const finding of group) {
       const { difference, figure = null, unit } = before.get(finding.findingId) ?? finding
-      figures.set(finding.findingId, { accepted: finding.accepted, difference, figure, unit })
+      const { accepted, acceptedFigures = [] } = finding
+      figures.set(finding.findingId, { accepted, acceptedFigures, difference, figure, unit })
     }
   }
   return figures

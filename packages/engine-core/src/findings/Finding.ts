@@ -82,6 +82,15 @@ const Accepted = Schema.Struct({
   at: Instant.schema
 })
 
+/** A figure whose difference people accepted, with the unit and the amounts that it had. */
+const AcceptedFigure = Schema.Struct({
+  figure: NullOr(Text),
+  unit: Text,
+  difference: NullOr(Decimal.schema),
+  unexplained: Decimal.schema
+})
+export type AcceptedFigure = typeof AcceptedFigure.Type
+
 export const Finding = Schema.Struct({
   findingId: FindingId,
   check: Text,
@@ -97,7 +106,13 @@ export const Finding = Schema.Struct({
   state: sets.FindingState.schema,
   /** The latest hold that named the finding. */
   holdId: NullOr(Text),
-  accepted: NullOr(Accepted)
+  accepted: NullOr(Accepted),
+  /**
+   * Figures that people accepted since the finding was last cleared, each as it was accepted latest: a
+   * finding shows one figure at a time, and an acceptance of the next one leaves the earlier ones accepted.
+   * Findings that were stored before have none.
+   */
+  acceptedFigures: Schema.optionalKey(Schema.Array(AcceptedFigure))
 }).annotate({
   identifier: "Finding",
   description: "A difference that reconciliation found, what explains it, and how old it is."
@@ -151,11 +166,30 @@ export const evolve = (self: Finding, fact: Fact): Finding => {
       state: "open" as const,
       accepted: null
     }))
-    .with({ on: "clear" }, () => ({ ...self, state: "cleared" as const, accepted: null }))
-    .with({ on: "accept" }, ({ accepted }) => ({ ...self, state: "accepted" as const, accepted }))
+    .with({ on: "clear" }, () => ({
+      ...self,
+      state: "cleared" as const,
+      accepted: null,
+      acceptedFigures: []
+    }))
+    .with({ on: "accept" }, ({ accepted }) => ({
+      ...self,
+      state: "accepted" as const,
+      accepted,
+      acceptedFigures: withAccepted(self, accepted.unexplained)
+    }))
     .with({ on: "stop" }, ({ holdId }) => ({ ...self, holdId }))
     .exhaustive()
 }
+
+/** The accepted figures with the one that the finding shows, in place of an earlier acceptance of it. */
+const withAccepted = (
+  { acceptedFigures = [], difference, figure = null, unit }: Finding,
+  unexplained: Decimal.Decimal
+): ReadonlyArray<AcceptedFigure> => [
+  ...acceptedFigures.filter((other) => other.figure !== figure || other.unit !== unit),
+  { figure, unit, difference, unexplained }
+]
 
 const seenAgain = (self: Finding, now: Sighting): Finding => ({
   ...self,

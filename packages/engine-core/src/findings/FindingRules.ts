@@ -2,7 +2,7 @@
 import * as Decimal from "../kernel/Decimal.ts"
 import type { FindingSeverity } from "../vocabulary/sets.ts"
 import { explain, type Items, noItems } from "./Explained.ts"
-import type { Fact, Finding, FindingIdentity, Moment, Sighting } from "./Finding.ts"
+import type { AcceptedFigure, Fact, Finding, FindingIdentity, Moment, Sighting } from "./Finding.ts"
 
 /** Identity of a finding across runs. */
 export type FindingKey = Pick<Finding, "check" | "subject" | "instrumentId">
@@ -33,39 +33,49 @@ const grew = (accepted: Decimal.Decimal, now: Decimal.Decimal): boolean =>
  * Members of a finding by which its acceptance is judged, with the unit and the difference that it had
  * when people accepted it (AcceptedLookups).
  */
-export type AcceptedFigures = Pick<Finding, "accepted" | "unit" | "figure" | "difference">
+export type AcceptedFigures = Pick<
+  Finding,
+  "accepted" | "unit" | "figure" | "difference" | "acceptedFigures"
+>
+
+type Measured = Pick<Sighting, "unit" | "figure" | "difference" | "unexplained">
 
 /**
  * Checks whether the figure that differs is the accepted one. Of an acceptance before figures were named
  * nobody knows which it was for: it covers the very amount that was accepted.
  */
 const isOfFigure = (
-  { accepted, difference, figure = null }: AcceptedFigures,
-  now: Pick<Sighting, "figure" | "difference" | "unexplained">
+  { difference, figure, unexplained }: AcceptedFigure,
+  now: Measured
 ): boolean => {
   if (figure === (now.figure ?? null)) return true
-  if (figure !== null || accepted === null || difference === null) return false
-  return now.difference !== null && Decimal.equals(accepted.unexplained, now.unexplained)
+  if (figure !== null || difference === null) return false
+  return now.difference !== null && Decimal.equals(unexplained, now.unexplained)
+}
+
+/** Checks whether an accepted figure covers a difference: with amounts within it, or both without. */
+const covers = (accepted: AcceptedFigure, now: Measured): boolean => {
+  if (accepted.unit !== now.unit || !isOfFigure(accepted, now)) return false
+  if (accepted.difference !== null && now.difference !== null) {
+    return !grew(accepted.unexplained, now.unexplained)
+  }
+  // Releases before compared amounts alone: a finding of theirs may have lost its accepted amounts.
+  const isUnmeasured = accepted.difference === null && Decimal.isZero(accepted.unexplained)
+  return isUnmeasured && now.difference === null
 }
 
 /**
- * Checks whether people accepted a difference that a run finds: of the figure and the unit that they
+ * Checks whether people accepted a difference that a run finds: of a figure and the unit that they
  * accepted, and either with amounts within the accepted one, or without amounts like what they accepted
  * (docs/domain/reconciliation.md#acceptance).
  */
 export const isAccepted = (
-  self: AcceptedFigures,
-  now: Pick<Sighting, "unit" | "figure" | "difference" | "unexplained">
-): boolean => {
-  const { accepted, difference, unit } = self
-  if (accepted === null || unit !== now.unit || !isOfFigure(self, now)) return false
-  if (difference !== null && now.difference !== null) {
-    return !grew(accepted.unexplained, now.unexplained)
-  }
-  // Releases before compared amounts alone: a finding of theirs may have lost its accepted amounts.
-  const isUnmeasured = difference === null && Decimal.isZero(accepted.unexplained)
-  return isUnmeasured && now.difference === null
-}
+  { accepted, acceptedFigures = [], difference, figure = null, unit }: AcceptedFigures,
+  now: Measured
+): boolean =>
+  (accepted !== null &&
+    covers({ figure, unit, difference, unexplained: accepted.unexplained }, now)) ||
+  acceptedFigures.some((each) => covers(each, now))
 
 /**
  * The fact of a later run that finds a known finding. A cleared one is reopened, with its id and
@@ -79,6 +89,28 @@ export const foundAgain = (
   const isReopened =
     self.state === "cleared" || (self.accepted !== null && !isAccepted(self, sighting))
   return { on: isReopened ? "reopen" : "see", seen: sighting }
+}
+
+/**
+ * Chooses one difference of each identity, since a finding shows one at a time: the first that no
+ * acceptance covers, else the first. `accepted` has what people accepted, by identity.
+ */
+export const oneOfEach = (
+  differences: ReadonlyArray<Difference>,
+  accepted: ReadonlyMap<string, AcceptedFigures>
+): ReadonlyArray<Difference> => {
+  const chosen = new Map<string, Difference>()
+  for (const difference of differences) {
+    const identity = identityOf(difference)
+    const earlier = chosen.get(identity)
+    const figures = accepted.get(identity)
+    const isCovered = (one: Difference): boolean =>
+      figures !== undefined && isAccepted(figures, one)
+    if (earlier === undefined || (isCovered(earlier) && !isCovered(difference))) {
+      chosen.set(identity, difference)
+    }
+  }
+  return [...chosen.values()]
 }
 
 /** A difference that a check found; the run that finds it adds id, pin and its own id. */

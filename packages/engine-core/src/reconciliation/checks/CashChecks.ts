@@ -91,7 +91,7 @@ type BalanceFact = StatementBalance | BalanceContinuity
 
 /**
  * The subject of a statement's own balances is its source and date; that of an opening that is not the
- * closing before it is the account and the date, and of several links the worst counts.
+ * closing before it is the account and the date, and of several links the worst comes first.
  */
 export const cashBalance = Check.define("cash-balance", {
   doc: "Compares opening balance and entries of a bank's statement with its closing balance, and the opening with the closing before it.",
@@ -113,10 +113,7 @@ export const cashBalance = Check.define("cash-balance", {
   differences: (fact: BalanceFact, tolerance) =>
     fact.of === "balance"
       ? ofBalance(fact, tolerance)
-      : fact.links
-          .flatMap((link) => ofLink(link, tolerance))
-          .toSorted(worstFirst)
-          .slice(0, 1),
+      : fact.links.flatMap((link) => ofLink(link, tolerance)).toSorted(worstFirst),
   // Each statement that differs, until it is corrected.
   again: (fact: BalanceFact, tolerance) =>
     (fact.of === "balance"

@@ -265,7 +265,11 @@ export interface Check<
   readonly isDated?: true
   /** Time for which a comparison of the venue's facts that found nothing serves brief runs; left out: none. */
   readonly servesFor?: Duration.Duration
-  /** Compares one fact: returns its differences beyond the tolerance. Pure. */
+  /**
+   * Compares one fact: returns all its differences beyond the tolerance. Of several under one subject a run
+   * shows the first that no acceptance covers, else the first, so that no accepted difference hides another;
+   * the check puts them in the order in which they are to be shown. Pure.
+   */
   differences(fact: F, ...input: I): ReadonlyArray<Difference>
   /**
    * Moment of the figures of a fact, also of one without a difference; null, as where it is left

@@ -31,7 +31,7 @@ interface CustodyStatement extends OfStatement {
   readonly positions: ReadonlyArray<CustodyPosition>
 }
 
-/** Of one asset that several statements of a date state, the largest difference counts. */
+/** Of one asset that several statements of a date state, the largest difference comes first. */
 export const custodyReserve = Check.define("custody-reserve", {
   doc: "Compares what a custodian states of a reserve's accounts with what is locked for it on the ledger.",
   rule: "custody-of-reserves",
@@ -52,16 +52,8 @@ export const custodyReserve = Check.define("custody-reserve", {
         (newest, moment) => (newest === null || moment.instant > newest.instant ? moment : newest),
         null
       ),
-  differences: (statements: ReadonlyArray<CustodyStatement>, tolerance) => {
-    const all = statements.flatMap((statement) => ofCustodian(statement, tolerance))
-    const bySubject = Map.groupBy(all, ({ subject }) => `${subject.resourceKind}/${subject.id}`)
-    return [...bySubject.values()].flatMap((found) => found.toSorted(largestFirst).slice(0, 1))
-  },
-  // Each statement with a blocking difference, not that of the largest alone.
-  again: (statements: ReadonlyArray<CustodyStatement>, tolerance) =>
-    statements
-      .flatMap((statement) => ofCustodian(statement, tolerance))
-      .flatMap(({ severity, statementId }) => (severity === "blocking" ? (statementId ?? []) : []))
+  differences: (statements: ReadonlyArray<CustodyStatement>, tolerance) =>
+    statements.flatMap((statement) => ofCustodian(statement, tolerance)).toSorted(largestFirst)
 })
 
 /** The subject of an asset that is mapped is the reserve's asset and the date, else the source's asset. */

@@ -23,7 +23,7 @@ import {
 import { momentReasons } from "./StatementsInForceLookups.ts"
 import * as SuspendedLines from "./SuspendedLineLookups.ts"
 
-/** A line differs by its first figure that differs. */
+/** The figures of a line differ in the order in which they are computed. */
 export const distributionRecompute = Check.define("distribution-recompute", {
   doc: "Compares the stored lines of a distribution with those computed again from its pins.",
   rule: "lines-computed-again",
@@ -58,21 +58,19 @@ const ofLine = (
   { instrumentId, lineId, holderId, currency, expected, actual }: RecomputedLine,
   tolerance: Decimal.Decimal
 ) =>
-  figureNames
-    .flatMap((name) =>
-      compare({
-        instrumentId,
-        subject: { resourceKind: "distribution", id: lineId },
-        holderId,
-        severity: "blocking",
-        unit: unitOf[name] ?? currency,
-        figure: name,
-        expected: expected[name] ?? Decimal.zero,
-        actual: actual?.[name] ?? Decimal.zero,
-        tolerance
-      })
-    )
-    .slice(0, 1)
+  figureNames.flatMap((name) =>
+    compare({
+      instrumentId,
+      subject: { resourceKind: "distribution", id: lineId },
+      holderId,
+      severity: "blocking",
+      unit: unitOf[name] ?? currency,
+      figure: name,
+      expected: expected[name] ?? Decimal.zero,
+      actual: actual?.[name] ?? Decimal.zero,
+      tolerance
+    })
+  )
 
 const aboutWhole = ({ instrumentId, distributionId }: OfDistribution) =>
   ({
@@ -95,12 +93,12 @@ const ofWhole = (whole: RecomputedWhole) => {
     actual: Decimal.fromInteger(whole.actualCount),
     tolerance: Decimal.zero
   })
-  return counted.length > 0 || whole.isHashed
+  return whole.isHashed
     ? counted
-    : [withoutAmounts({ ...aboutWhole(whole), unit: "hash" })]
+    : [...counted, withoutAmounts({ ...aboutWhole(whole), unit: "hash" })]
 }
 
-/** The first identity that does not hold is the difference. */
+/** Each identity that does not hold is a difference. */
 export const distributionIdentity = Check.define("distribution-identity", {
   doc: "Tests that the sums of a distribution add up, and that they are those which the ledger sealed.",
   rule: "identities-of-a-distribution",
@@ -109,18 +107,16 @@ export const distributionIdentity = Check.define("distribution-identity", {
   cannot: { "of-snapshot": "a snapshot of the ledger showed the distribution, without its plan" },
   facts: sums,
   differences: (fact: IdentityFact, tolerance) =>
-    identitiesOf(fact)
-      .flatMap((identity) =>
-        compare({
-          instrumentId: fact.instrumentId,
-          subject: { resourceKind: "distribution", id: fact.distributionId },
-          holderId: null,
-          severity: "blocking",
-          tolerance,
-          ...identity
-        })
-      )
-      .slice(0, 1)
+    identitiesOf(fact).flatMap((identity) =>
+      compare({
+        instrumentId: fact.instrumentId,
+        subject: { resourceKind: "distribution", id: fact.distributionId },
+        holderId: null,
+        severity: "blocking",
+        tolerance,
+        ...identity
+      })
+    )
 })
 
 interface Identity {

@@ -69,14 +69,14 @@ export const reserveCover = Check.define("reserve-cover", {
     const { unit, required: expected, counted: actual } = cover
     const short =
       cover.state === "covered" ? [] : compare({ ...about, unit, expected, actual, tolerance })
-    if (short.length > 0 || cover.worthless === 0) return short
-    return compare({
+    const worthless = compare({
       ...about,
       unit: "assets",
       expected: Decimal.zero,
       actual: Decimal.fromInteger(cover.worthless),
       tolerance: Decimal.zero
     })
+    return [...short, ...worthless]
   }
 })
 

@@ -48,14 +48,14 @@ export const statementTotal = Check.define("statement-total", {
       sum === null || totalQuantity === null
         ? []
         : compare({ ...about, unit: "units", expected: sum, actual: totalQuantity, tolerance })
-    if (total.length > 0) return total
-    return compare({
+    const counted = compare({
       ...about,
       unit: "lines",
       expected: Decimal.fromInteger(totals.lines),
       actual: Decimal.fromInteger(totals.lineCount),
       tolerance: Decimal.zero
     })
+    return [...total, ...counted]
   }
 })
 

@@ -3,7 +3,14 @@ import { Effect, Option, Result, Stream } from "effect"
 import { shownDistributions } from "../../distributions/distribution/Distribution.ts"
 import { distributionLines } from "../../distributions/distribution/DistributionLine.ts"
 import { findings } from "../../findings/Finding.ts"
-import { type Difference, idTextOf, identityOf } from "../../findings/FindingRules.ts"
+import { acceptedFigures } from "../../findings/AcceptedLookups.ts"
+import {
+  type AcceptedFigures,
+  type Difference,
+  idTextOf,
+  identityOf,
+  oneOfEach
+} from "../../findings/FindingRules.ts"
 import { type Instrument, instruments } from "../../instruments/instrument/Instrument.ts"
 import * as PolicyTerms from "../../instruments/policy/PolicyTerms.ts"
 import * as Instant from "../../kernel/Instant.ts"
@@ -228,7 +235,7 @@ const outcomeOf = Effect.fnUntraced(function* (
 ) {
   const { instrumentId, manifest } = instrument
   const terms = termsAt(check, manifest ?? PolicyTerms.defaults, at)
-  const gathered = yield* gather(check, check.facts(instrument, at, terms), terms)
+  const gathered = yield* gather(check, check.facts(instrument, at, terms), { terms, at })
   return Rules.outcomeOf(
     { check: check.name, instrumentId, judgesAll: check.judgesAll === true },
     gathered
@@ -249,7 +256,7 @@ const venueOutcomeOf = Effect.fnUntraced(function* (
 ) {
   if (isServed && (yield* maySkip(check, at, scope))) return served(check)
   const terms = termsAt(check, PolicyTerms.defaults, at)
-  const gathered = yield* gather(check, check.venueFacts?.(at) ?? Stream.empty, terms)
+  const gathered = yield* gather(check, check.venueFacts?.(at) ?? Stream.empty, { terms, at })
   const outcome = Rules.ofVenue(
     Rules.outcomeOf(
       { check: check.name, instrumentId: null, judgesAll: check.judgesAll === true },
@@ -299,13 +306,13 @@ const termsAt = (
 ): Check.CheckTerms => ({ ...Rules.termsOf(name, policy), now: pin.judgedAt })
 
 /**
- * Gathers the differences of facts, a batch at a time; where facts cannot be read, the differences of
- * those before, and why.
+ * Gathers the differences of facts, a batch at a time, one of each finding; where facts cannot be read,
+ * the differences of those before, and why.
  */
 const gather = Effect.fnUntraced(function* (
   check: Check.Check,
   facts: Check.NotedFacts<unknown>,
-  terms: Check.CheckTerms
+  { terms, at }: { readonly terms: Check.CheckTerms; readonly at: Check.Point }
 ) {
   const faults: Array<Check.CheckNotRun> = []
   const gathered = yield* facts.pipe(
@@ -318,13 +325,43 @@ const gather = Effect.fnUntraced(function* (
       () => Rules.nothing,
       Effect.fnUntraced(function* (sum, elements) {
         const batch = Rules.batchOf(check, elements, terms)
-        const differences = yield* identified(check, batch.differences)
+        const differences = yield* shownOf(yield* identified(check, batch.differences), at)
         return Rules.withBatch(sum, { ...batch, differences }, yield* identitiesAmong(differences))
       })
     )
   )
+  // Facts of two batches may be of one record, such as a breach of an order and the order's version.
+  const whole: typeof gathered = {
+    ...gathered,
+    repeats: yield* shownOf(gathered.repeats, at),
+    fresh: yield* shownOf(gathered.fresh, at)
+  }
   const [fault] = faults
-  return fault === undefined ? gathered : Rules.withFault(gathered, fault)
+  return fault === undefined ? whole : Rules.withFault(whole, fault)
+})
+
+/** Chooses the differences that the findings show, by what people accepted of those that have several. */
+const shownOf = Effect.fnUntraced(function* (
+  differences: ReadonlyArray<Difference>,
+  { pin }: Check.Point
+) {
+  const several = [...Map.groupBy(differences, identityOf).values()].flatMap(([first, second]) =>
+    first === undefined || second === undefined ? [] : [first]
+  )
+  if (several.length === 0) return differences
+  const records = yield* Records
+  const { sha256 } = yield* Crypto
+  const accepted = new Map<string, AcceptedFigures>()
+  for (let from = 0; from < several.length; from += batchMax) {
+    const ids = several.slice(from, from + batchMax).map((one) => idTextOf(one, sha256))
+    const found = yield* records.many(findings, ids)
+    const figures = yield* acceptedFigures(found, pin)
+    for (const finding of found) {
+      const ofFinding = figures.get(finding.findingId)
+      if (ofFinding !== undefined) accepted.set(identityOf(finding), ofFinding)
+    }
+  }
+  return oneOfEach(differences, accepted)
 })
 
 /** The business date at the end of a dated subject's id. */

@@ -10,6 +10,7 @@ import * as PrecheckQueries from "./precheck/PrecheckQueries.ts"
 import * as MovementQueries from "./register/MovementQueries.ts"
 import * as RegisterQueries from "./register/RegisterQueries.ts"
 import * as SeriesQueries from "./series/SeriesQueries.ts"
+import * as WorkQueries from "./WorkQueries.ts"
 import { formulas } from "./tax-statement/TaxFormulas.ts"
 import * as TaxQueries from "./tax-statement/TaxQueries.ts"
 
@@ -29,7 +30,7 @@ const holder = Noun.declare({
 })
 
 const worklist = Noun.declare({
-  queries: [...OpenOrderQueries.queries, ...ProposalQueries.queries]
+  queries: [...OpenOrderQueries.queries, ...ProposalQueries.queries, ...WorkQueries.queries]
 })
 
 const externalStatement = Noun.declare({ queries: StatementQueries.queries })

@@ -26,7 +26,6 @@ const benches: Readonly<Record<string, () => Promise<{ readonly bench: Bench }>>
   http: () => import("./http.ts"),
   waits: async () => (await import("./http.ts")).waits,
   reads: () => import("./reads.ts"),
-  work: () => import("./work.ts"),
   registers: () => import("./registers.ts"),
   reports: () => import("./reports.ts"),
   lots: () => import("./lots.ts"),

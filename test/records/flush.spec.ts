@@ -57,9 +57,7 @@ const factText = (n: number) => `{"fact":"fact-${n}"}`
 /** The rows of a draft whose version is stored. */
 const rowsOf = (stored: UnitOfWork.Draft) => {
   const closes = Flush.closedBy([stored], stamp)
-  const { facts, versions } = Flush.rowsOf([stored], {
-    ...{ closes, stamp, texts: new Map(), waiting: new Map() }
-  })
+  const { facts, versions } = Flush.rowsOf([stored], { closes, stamp, texts: new Map() })
   return { fact: facts[0], version: versions[0] }
 }
 
@@ -131,8 +129,7 @@ const recording = (
         })
     },
     queue: { enqueue: () => Effect.void },
-    outbox: { owed: () => Effect.succeed({ drafts: [], items: [], webhooks: "same" }) },
-    waiting: new Map()
+    outbox: { owed: () => Effect.succeed({ drafts: [], items: [], webhooks: "same" }) }
   }
   return { ports: ports as unknown as Flush.Ports, facts, bodies }
 }

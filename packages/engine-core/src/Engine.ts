@@ -40,7 +40,6 @@ import * as Follower from "./projection/Follower.ts"
 import * as FromLedgerIndex from "./projection/FromLedgerIndex.ts"
 import type { FromLedger } from "./projection/FromLedger.ts"
 import * as ReadsLayer from "./reads/layer.ts"
-import * as WaitingKinds from "./reads/WaitingKinds.ts"
 import type { Queries } from "./reads/Queries.ts"
 import * as LedgerReach from "./records/LedgerReach.ts"
 import { reserveReporting } from "./reserves/report/ReportRunner.ts"
@@ -50,8 +49,6 @@ import * as AllChecks from "./reconciliation/checks/AllChecks.ts"
 import * as StartSteps from "./reconciliation/run/StartSteps.ts"
 import * as RecordsLayer from "./records/layer.ts"
 import type { Records } from "./records/Records.ts"
-import { indexingWaits } from "./records/WaitIndexRunner.ts"
-import * as Waits from "./records/Waits.ts"
 import * as Workers from "./records/Workers.ts"
 import type { StatementIntake } from "./statements/external-statement/Intake.ts"
 import * as ReceiveSteps from "./statements/external-statement/ReceiveSteps.ts"
@@ -178,8 +175,7 @@ const tasksOf = ({
   dueDistributions,
   dailyRun,
   reserveReporting,
-  indexing,
-  indexingWaits
+  indexing
 ]
 
 /** Writes that only the engine opens: nobody calls them, so that no list of operations has them. */
@@ -273,8 +269,6 @@ const assembled = ({
     Layer.provide(Layer.succeed(Timely.Declared, timely ?? [])),
     // Of the whole catalogue, so that no choice of operations leaves out what follows their changes.
     Layer.provide(Layer.succeed(Consequence.Declared, catalogue.consequences)),
-    // From the whole catalogue, so that no choice of operations leaves records out of the list of work.
-    Layer.provide(Layer.succeed(Waits.Declared, WaitingKinds.of(catalogue))),
     Layer.provide(Layer.succeed(HistoryKeeper.Declared, Catalogue.historyKeepers)),
     // Of the whole catalogue, so that no choice of operations reveals what earlier ones announced.
     Layer.provide(Layer.succeed(ConcealedRecord, catalogue.concealed)),

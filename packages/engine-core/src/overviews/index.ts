@@ -10,7 +10,6 @@ import * as PrecheckQueries from "./precheck/PrecheckQueries.ts"
 import * as MovementQueries from "./register/MovementQueries.ts"
 import * as RegisterQueries from "./register/RegisterQueries.ts"
 import * as SeriesQueries from "./series/SeriesQueries.ts"
-import * as WorkQueries from "./WorkQueries.ts"
 import { formulas } from "./tax-statement/TaxFormulas.ts"
 import * as TaxQueries from "./tax-statement/TaxQueries.ts"
 
@@ -30,7 +29,7 @@ const holder = Noun.declare({
 })
 
 const worklist = Noun.declare({
-  queries: [...OpenOrderQueries.queries, ...ProposalQueries.queries, ...WorkQueries.queries]
+  queries: [...OpenOrderQueries.queries, ...ProposalQueries.queries]
 })
 
 const externalStatement = Noun.declare({ queries: StatementQueries.queries })

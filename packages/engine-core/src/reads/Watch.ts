@@ -94,13 +94,6 @@ export const make = (
       ids: (collection, query) => records.ids(collection, queried(collection, query)),
       countBy: (collection, column, query) =>
         records.countBy(collection, column, queried(collection, query)),
-      // A deadline that passes changes the rows, and no record is read by which that is noted.
-      waits: {
-        ...records.waits,
-        list: (query) => Effect.suspend(() => depends(records.waits.list(query))),
-        counts: (query) => Effect.suspend(() => depends(records.waits.counts(query))),
-        conditions: (queryPin) => Effect.suspend(() => depends(records.waits.conditions(queryPin)))
-      },
       // The range is not that of this head, whatever the offsets.
       versions: (collection, ids, range) =>
         Effect.suspend(() => depends(records.versions(collection, ids, range)))

@@ -13,7 +13,6 @@ import * as Codecs from "./Codecs.ts"
 import * as Columns from "./Columns.ts"
 import type { Outbox } from "./Outbox.ts"
 import { type Draft, stamping, type UnitOfWork } from "./UnitOfWork.ts"
-import * as Waits from "./Waits.ts"
 
 /** The largest payload of an event, in bytes (docs/contract/event-feed.md#payloads). */
 const payloadMax = 16_384
@@ -33,8 +32,6 @@ export interface Ports {
   readonly outbox: Outbox
   readonly sha256: Crypto["Service"]["sha256"]
   readonly tenantId: string
-  /** The kinds of record whose waits are indexed. */
-  readonly waiting: ReadonlyMap<string, Waits.WaitingKind>
 }
 
 /**
@@ -46,9 +43,9 @@ export interface Ports {
 export const flush = (ports: Ports) =>
   Effect.fnUntraced(function* (work: UnitOfWork) {
     if (isEmpty(work)) return
-    const { feed, queue, outbox, tenantId, sha256, waiting } = ports
+    const { feed, queue, outbox, tenantId, sha256 } = ports
     // Other writers wait for the head: what one batch holds is encoded before the head is taken.
-    const texts = textsOf(work.drafts.slice(0, batchMax), waiting)
+    const texts = textsOf(work.drafts.slice(0, batchMax))
     const head = yield* feed.take(Instant.sortable(yield* Instant.now))
     const instant = Instant.of(head.at)
     const stamp = {
@@ -105,23 +102,17 @@ export const withoutSources = (
 /** A draft as stored text, before its stamp; without `version` where a later draft replaces it. */
 interface Texts {
   readonly fact: string
-  readonly version?: Pick<VersionRow, "body" | "filters" | "waits">
+  readonly version?: Pick<VersionRow, "body" | "filters">
 }
 
 /** Encodes drafts before their stamp exists, which may show more of them to be replaced. */
-const textsOf = (
-  drafts: ReadonlyArray<Draft>,
-  waiting: Ports["waiting"]
-): ReadonlyMap<Draft, Texts> =>
-  encoded(drafts, { stored: closedBy(drafts, { nextOffset: undefined }), waiting })
+const textsOf = (drafts: ReadonlyArray<Draft>): ReadonlyMap<Draft, Texts> =>
+  encoded(drafts, closedBy(drafts, { nextOffset: undefined }))
 
 /** Encodes the facts of drafts, and the records of those whose version is stored. */
 const encoded = (
   drafts: ReadonlyArray<Draft>,
-  {
-    stored,
-    waiting
-  }: { readonly stored: ReadonlyMap<Draft, unknown>; readonly waiting: Ports["waiting"] }
+  stored: ReadonlyMap<Draft, unknown>
 ): ReadonlyMap<Draft, Texts> => {
   const texts = new Map<Draft, Texts>()
   const bodies = new Map<Draft, string>()
@@ -138,22 +129,9 @@ const encoded = (
   }
   for (const [draft, body] of bodies) {
     const filters = Columns.of(draft.collection, draft.record)
-    const waits = waitsOf(draft, waiting)
-    texts.set(draft, {
-      fact: texts.get(draft)!.fact,
-      version: { body, filters, ...(waits === undefined ? {} : { waits }) }
-    })
+    texts.set(draft, { fact: texts.get(draft)!.fact, version: { body, filters } })
   }
   return texts
-}
-
-/** The waits of a draft's version; undefined: neither it nor the version that it closes has any. */
-const waitsOf = (
-  { collection, record, waited }: Draft,
-  waiting: Ports["waiting"]
-): VersionRow["waits"] => {
-  const waits = Waits.rowsOf(waiting.get(collection.name), record)
-  return waits === undefined || (waits.rows.length === 0 && waited !== true) ? undefined : waits
 }
 
 /** The stamp of a transaction, as its rows take it from the head of the feed. */
@@ -169,18 +147,16 @@ export interface Stamp {
 
 /** Writes drafts batch by batch: the next batch is encoded while the store writes the facts of one. */
 const writeDrafts = Effect.fnUntraced(function* (
-  { factLog, documents, waiting }: Ports,
+  { factLog, documents }: Ports,
   drafts: ReadonlyArray<Draft>,
   { stamp, texts }: { readonly stamp: Stamp; readonly texts: ReadonlyMap<Draft, Texts> }
 ) {
   const closes = closedBy(drafts, stamp)
   const [first, ...others] = batchesOf(drafts)
-  let rows = rowsOf(first ?? [], { closes, stamp, texts, waiting })
+  let rows = rowsOf(first ?? [], { closes, stamp, texts })
   for (const batch of others) {
     // The yield sends the facts before the processor is busy with encoding.
-    const encode = Effect.map(Effect.yieldNow, () =>
-      rowsOf(batch, { closes, stamp, texts, waiting })
-    )
+    const encode = Effect.map(Effect.yieldNow, () => rowsOf(batch, { closes, stamp, texts }))
     const [, next] = yield* Effect.all([factLog.append(rows.facts), encode], { concurrency: 2 })
     yield* documents.put(rows.versions)
     rows = next
@@ -227,35 +203,30 @@ export const rowsOf = (
   {
     closes,
     stamp,
-    texts,
-    waiting
+    texts
   }: {
     readonly closes: ReadonlyMap<Draft, number>
     readonly stamp: Stamp
     readonly texts: ReadonlyMap<Draft, Texts>
-    readonly waiting: Ports["waiting"]
   }
 ): { readonly facts: ReadonlyArray<FactRow>; readonly versions: ReadonlyArray<VersionRow> } => {
-  const others = encoded(
+  const rest = encoded(
     drafts.filter((draft) => !texts.has(draft)),
-    { stored: closes, waiting }
+    closes
   )
   const factTexts: Array<string> = []
   const bodies: Array<string> = []
-  const stored: Array<
-    Pick<VersionRow, "closes" | "filters" | "waits"> & { readonly draft: Draft }
-  > = []
+  const stored: Array<Pick<VersionRow, "closes" | "filters"> & { readonly draft: Draft }> = []
   for (const draft of drafts) {
-    const { fact, version } = (texts.get(draft) ?? others.get(draft))!
+    const { fact, version } = (texts.get(draft) ?? rest.get(draft))!
     factTexts.push(fact)
     const closed = closes.get(draft)
     if (closed === undefined) continue
     if (version === undefined) {
       throw new Error(`${draft.collection.name} ${draft.recordId}: a stored version is not encoded`)
     }
-    const { body, ...rest } = version
-    bodies.push(body)
-    stored.push({ draft, closes: closed, ...rest })
+    bodies.push(version.body)
+    stored.push({ draft, closes: closed, filters: version.filters })
   }
   const stampedFacts = stamp.stamped(factTexts)
   const stampedBodies = stamp.stamped(bodies)

@@ -90,8 +90,6 @@ export const at = (
       })),
     ids: (collection, query) => records.ids(collection, pinned(query)),
     countBy: (collection, column, query) => records.countBy(collection, column, pinned(query)),
-    // Each of its queries names its pin.
-    waits: records.waits,
     // A point of the past has no uncommitted writes.
     uncommitted: () => Effect.succeed([]),
     // Locks are no-ops: the past does not change.

@@ -30,8 +30,6 @@ export interface Draft {
   readonly fact: unknown
   /** Undefined for a record that opens here: it is created at the stamp. */
   readonly createdAt: Instant.Instant | undefined
-  /** Present where the record may have waits in the index before this change. */
-  readonly waited?: true
 }
 
 /** A record as this transaction has written it last. */
@@ -39,7 +37,6 @@ export interface WrittenRecord {
   readonly record: unknown
   readonly version: number
   readonly createdAt: Instant.Instant | undefined
-  readonly waited?: true
 }
 
 /** A consequence of a change, and what the change concerns. */
@@ -113,8 +110,6 @@ interface Change<R, F> extends Pick<Draft, "recordId" | "offset" | "createdAt"> 
   /** The record before the change; undefined: it opens. */
   readonly before: R | undefined
   readonly steps: Steps<R, F>
-  /** True: the record before the change has waits in the index. */
-  readonly waited: boolean
   readonly act: Act
   readonly items: ReadonlyArray<WorkItem>
   readonly consequences: ReadonlyArray<Consequence>
@@ -138,13 +133,11 @@ export const write = Effect.fnUntraced(function* <R, F>(
   // A record opened in this transaction has no stamp yet: the flush gives it one.
   const createdAt = written === undefined ? change.createdAt : written.createdAt
   const { trace } = act
-  const waited = change.waited || written?.waited === true ? ({ waited: true } as const) : {}
   let { version } = change
   for (const { announcements, by, fact, record } of steps) {
     const cause = by === "clock" ? by : causeText(act.cause)
     version += 1
-    const draft = { collection, recordId, version, cause, offset, record, fact, createdAt }
-    addDraft(work, { ...draft, ...waited })
+    addDraft(work, { collection, recordId, version, cause, offset, record, fact, createdAt })
     for (const announcement of announcements) {
       work.announcements.push(trace === undefined ? announcement : { ...announcement, trace })
     }

@@ -11,7 +11,6 @@ import type { Records, Stored } from "./Records.ts"
 import type { Timely } from "./Timely.ts"
 import * as UnitOfWork from "./UnitOfWork.ts"
 import type { Versions } from "./Versions.ts"
-import * as Waits from "./Waits.ts"
 
 /**
  * The offset from which a fact holds. A record that no offset dates is at 0; a fact of a ledger
@@ -47,7 +46,7 @@ const checkUnused = Effect.fnUntraced(function* <R, F>(
   )
 })
 
-const opening = ({ find, timely, consequences }: Pick<Parts, "find" | "timely" | "consequences">) =>
+const opening = ({ find, timely, consequences }: Omit<Parts, "versions">) =>
   Effect.fnUntraced(function* <R, F>(collection: Collection.Collection<R, F>, record: R, act: Act) {
     const offset = offsetOf(collection.keptBy, act)
     if (collection.ids === "given") yield* checkUnused(find, collection, record)
@@ -59,11 +58,11 @@ const opening = ({ find, timely, consequences }: Pick<Parts, "find" | "timely" |
     const createdAt = collection.keptBy === "own" ? act.now : undefined
     return yield* UnitOfWork.write(collection, {
       ...change,
-      ...{ offset, createdAt, act, items, consequences, waited: false }
+      ...{ offset, createdAt, act, items, consequences }
     })
   })
 
-const appending = ({ versions, timely, consequences, waiting }: Omit<Parts, "find">) =>
+const appending = ({ versions, timely, consequences }: Omit<Parts, "find">) =>
   Effect.fnUntraced(function* <R, F>(
     collection: Collection.Collection<R, F>,
     loaded: Stored<R>,
@@ -80,18 +79,13 @@ const appending = ({ versions, timely, consequences, waiting }: Omit<Parts, "fin
     const { createdAt, version } = loaded
     const change = { recordId: collection.id(loaded), version, before, steps }
     const items = yield* ClockQueue.itemsOf(collection, change, timely)
-    const waited = Waits.isWaiting(waiting.get(collection.name), before)
     return yield* UnitOfWork.write(collection, {
       ...change,
-      ...{ offset, createdAt, act, items, consequences, waited }
+      ...{ offset, createdAt, act, items, consequences }
     })
   })
 
-const restating = ({
-  timely,
-  consequences,
-  waiting
-}: Pick<Parts, "timely" | "consequences" | "waiting">) =>
+const restating = ({ timely, consequences }: Pick<Parts, "timely" | "consequences">) =>
   Effect.fnUntraced(function* <R, F>(
     collection: Collection.Collection<R, F>,
     before: Stored<R> | undefined,
@@ -107,11 +101,9 @@ const restating = ({
     const items = yield* ClockQueue.itemsOf(collection, change, timely)
     const opened = collection.keptBy === "own" ? act.now : undefined
     const createdAt = before?.createdAt ?? opened
-    // The version before is closed whatever it was read as.
-    const waited = before !== undefined && waiting.has(collection.name)
     yield* UnitOfWork.write(collection, {
       ...change,
-      ...{ offset, createdAt, act, items, consequences, waited }
+      ...{ offset, createdAt, act, items, consequences }
     })
   })
 
@@ -120,7 +112,6 @@ interface Parts {
   readonly versions: Versions
   readonly timely: ReadonlyArray<Timely>
   readonly consequences: ReadonlyArray<Consequence>
-  readonly waiting: ReadonlyMap<string, Waits.WaitingKind>
 }
 
 /** The members of `Records` that write one record. */

@@ -20,8 +20,6 @@ import * as Timely from "./Timely.ts"
 import * as Transactions from "./Transactions.ts"
 import * as UnitOfWork from "./UnitOfWork.ts"
 import * as Versions from "./Versions.ts"
-import * as WaitIndexing from "./WaitIndexing.ts"
-import * as Waits from "./Waits.ts"
 import * as Writing from "./Writing.ts"
 import { settleConsequences } from "./ConsequenceRounds.ts"
 
@@ -50,11 +48,10 @@ const make = Effect.gen(function* () {
   const { tenantId } = yield* Settings
   const timely = yield* Timely.Declared
   const consequences = yield* Consequence.Declared
-  const waiting = yield* Waits.Declared
   const scope = yield* Effect.scope
   const outbox = Outbox.make(documents)
   const versions = Versions.make()
-  const ports: Flush.Ports = { feed, factLog, documents, queue, outbox, sha256, tenantId, waiting }
+  const ports: Flush.Ports = { feed, factLog, documents, queue, outbox, sha256, tenantId }
   const flush = Flush.flush(ports)
   const loading = Loading.make({ documents, versions })
   // The consequences write through the service that they are a part of.
@@ -69,9 +66,8 @@ const make = Effect.gen(function* () {
     ...Transactions.make({ scope, atomically, flush, settle }),
     ...loading,
     ...Listing.make(documents, versions),
-    ...Writing.make({ find: loading.find, versions, timely, consequences, waiting }),
+    ...Writing.make({ find: loading.find, versions, timely, consequences }),
     ...UnitOfWork.collecting,
-    waits: WaitIndexing.make({ atomically, documents, feed, waiting }),
     forget: forgetting(documents, factLog)
   })
   return service

@@ -28,10 +28,7 @@ const words = [
   "scheduled-distribution",
   "contract",
   "exercise",
-  "operation",
-  "distribution-line",
-  "finding",
-  "proposal"
+  "operation"
 ] as const
 
 /** Kinds of the engine; by `Extract` it is a type of its own, which declarations name instead of inlining it. */

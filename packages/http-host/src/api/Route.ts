@@ -146,8 +146,6 @@ const groupOf: Readonly<Record<string, RouteGroup>> = {
   "reconciliation-runs": "Reconciliation",
   findings: "Reconciliation",
   "reconciliation-verdict": "Reconciliation",
-  work: "Writes",
-  "work-counts": "Writes",
   operations: "Writes",
   approvals: "Writes",
   events: "Feeds",

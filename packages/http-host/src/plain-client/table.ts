@@ -136,9 +136,7 @@ export const callTable = {
     "subscriptions.get": "/v1/subscriptions/{subscriptionId}",
     "subscriptions.list": "/v1/subscriptions",
     "webhooks.get": "/v1/webhooks/{webhookId}",
-    "webhooks.list": "/v1/webhooks",
-    "work-counts.list": "/v1/work-counts",
-    "work.list": "/v1/work"
+    "webhooks.list": "/v1/webhooks"
   },
   wholeNumbers: [
     "accepted",
@@ -180,7 +178,6 @@ export const callTable = {
     "openOrders",
     "operations.get.required",
     "operations.list.required",
-    "overdue",
     "payload.carried",
     "paymentLagDays",
     "payoutDecimals",
@@ -206,7 +203,6 @@ export const callTable = {
     "uses",
     "version",
     "void",
-    "waiting",
     "warning",
     "write.required",
     "year"

@@ -18,7 +18,6 @@ import { projection } from "./storage-checks/projection.ts"
 import { retention } from "./storage-checks/retention.ts"
 import { rate } from "./storage-checks/rate.ts"
 import { streams } from "./storage-checks/streams.ts"
-import { waits } from "./storage-checks/waits.ts"
 import { work } from "./storage-checks/work.ts"
 import * as Openings from "./storage-checks/openings.ts"
 import * as Reopened from "./storage-checks/reopened.ts"
@@ -29,7 +28,6 @@ export const storageChecks: ReadonlyArray<Check> = [
   ...facts,
   ...documents,
   ...listQueries,
-  ...waits,
   ...keys,
   ...work,
   ...feed,

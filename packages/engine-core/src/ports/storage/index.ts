@@ -17,20 +17,10 @@ export {
   type Alternatives,
   type Clause,
   Documents,
-  everyWait,
-  type FilledWait,
-  type KeptBy,
   type ListQuery,
-  type PastVersion,
   type StoredPin,
   type StoredVersion,
-  type StoredWait,
-  type VersionRow,
-  type VersionWaits,
-  type WaitCount,
-  type WaitQuery,
-  type WaitRow,
-  waitSortKey
+  type VersionRow
 } from "./Documents.ts"
 export { type FactRow, FactLog } from "./FactLog.ts"
 export {

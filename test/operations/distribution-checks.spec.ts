@@ -157,18 +157,18 @@ describe("a run over an executed distribution", () => {
         const states = Effect.map(Reconciling.found, (found) =>
           found.filter((text) => text.startsWith("distribution-recompute"))
         )
-        const of = (state: string, amount: string) => [
+        const lineIn = (state: string, amount: string) => [
           `distribution-recompute ${id}.1 ${state} ${amount}`
         ]
         yield* Reconciling.run()
-        assert.deepEqual(yield* states, of("open", "8.52"))
+        assert.deepEqual(yield* states, lineIn("open", "8.52"))
         yield* accepts
         const net = Decimal.formatPlain(Decimal.subtract(d("100"), line.net))
         assert.strictEqual((yield* Reconciling.run()).value.verdict, "blocked")
-        assert.deepEqual(yield* states, of("open", net))
+        assert.deepEqual(yield* states, lineIn("open", net))
         // A second run before people accept must not show the accepted figure again.
         yield* Reconciling.run()
-        assert.deepEqual(yield* states, of("open", net))
+        assert.deepEqual(yield* states, lineIn("open", net))
         yield* acceptsAll
         yield* Reconciling.run()
         assert.match(String(yield* states), / accepted /u)

@@ -38,7 +38,7 @@ export type AcceptedFigures = Pick<
   "accepted" | "unit" | "figure" | "difference" | "acceptedFigures"
 >
 
-type Measured = Pick<Sighting, "unit" | "figure" | "difference" | "unexplained">
+type MeasuredFigure = Pick<Sighting, "unit" | "figure" | "difference" | "unexplained">
 
 /**
  * Checks whether the figure that differs is the accepted one. Of an acceptance before figures were named
@@ -46,7 +46,7 @@ type Measured = Pick<Sighting, "unit" | "figure" | "difference" | "unexplained">
  */
 const isOfFigure = (
   { difference, figure, unexplained }: AcceptedFigure,
-  now: Measured
+  now: MeasuredFigure
 ): boolean => {
   if (figure === (now.figure ?? null)) return true
   if (figure !== null || difference === null) return false
@@ -54,7 +54,7 @@ const isOfFigure = (
 }
 
 /** Checks whether an accepted figure covers a difference: with amounts within it, or both without. */
-const covers = (accepted: AcceptedFigure, now: Measured): boolean => {
+const covers = (accepted: AcceptedFigure, now: MeasuredFigure): boolean => {
   if (accepted.unit !== now.unit || !isOfFigure(accepted, now)) return false
   if (accepted.difference !== null && now.difference !== null) {
     return !grew(accepted.unexplained, now.unexplained)
@@ -71,7 +71,7 @@ const covers = (accepted: AcceptedFigure, now: Measured): boolean => {
  */
 export const isAccepted = (
   { accepted, acceptedFigures = [], difference, figure = null, unit }: AcceptedFigures,
-  now: Measured
+  now: MeasuredFigure
 ): boolean =>
   (accepted !== null &&
     covers({ figure, unit, difference, unexplained: accepted.unexplained }, now)) ||

@@ -49,13 +49,6 @@ export const Signature = Schema.Struct({
   figuresHash: Schema.optionalKey(Schema.String)
 })
 
-/** Figures that an action had before they moved, and the instant at which that was found. */
-export const MovedFigures = Schema.Struct({
-  at: Instant.schema,
-  figures: Figures.Figures,
-  figuresHash: Schema.String
-})
-
 export const Approval = Schema.Struct({
   actionKey: Schema.String,
   kind: OperationKind.schema,
@@ -88,7 +81,7 @@ export const Approval = Schema.Struct({
   figures: Schema.optionalKey(Figures.Figures),
   figuresHash: Schema.optionalKey(Schema.String),
   /** The figures before the latest ones, whose signatures are void; absent: they have not moved. */
-  moved: Schema.optionalKey(MovedFigures),
+  moved: Schema.optionalKey(Figures.MovedFigures),
   /** End of the ledger by which the write was judged first; absent where none was asked. */
   ledgerEnd: Schema.optionalKey(LedgerEnd),
   /** Idempotency key of the maker's call, sent or derived from its body. */

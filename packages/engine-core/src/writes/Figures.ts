@@ -2,6 +2,7 @@
 import { Result, Schema } from "effect"
 import * as Decimal from "../kernel/Decimal.ts"
 import { failed } from "../kernel/Gates.ts"
+import * as Instant from "../kernel/Instant.ts"
 import * as PlainJson from "../kernel/PlainJson.ts"
 import type { RefusalDetails } from "../kernel/Refusal.ts"
 import type { LedgerEnd } from "../kernel/LedgerEnd.ts"
@@ -39,6 +40,13 @@ export const Figures = Schema.Record(Schema.String, Schema.String).annotate({
   description: "The figures of a write, by name: decimals as strings in least plain form."
 })
 export type Figures = typeof Figures.Type
+
+/** Figures that an action had before they moved, and the instant at which that was found. */
+export const MovedFigures = Schema.Struct({
+  at: Instant.schema,
+  figures: Figures,
+  figuresHash: Schema.String
+})
 
 /** Encodes derived figures. */
 export const shown = ({ figures }: DerivedFigures): Figures =>

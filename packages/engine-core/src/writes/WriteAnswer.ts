@@ -9,7 +9,7 @@ import * as RecordView from "../records/RecordView.ts"
 import type { Stored } from "../records/Records.ts"
 import { OperationKind } from "../vocabulary/OperationKind.ts"
 import { Role } from "../vocabulary/Role.ts"
-import { type Approval, approvals, MovedFigures, signedBy } from "./Approval.ts"
+import { type Approval, approvals, signedBy } from "./Approval.ts"
 import { ApprovalMachine } from "./ApprovalMachine.ts"
 import * as Figures from "./Figures.ts"
 import { OperationMachine } from "./OperationMachine.ts"
@@ -104,7 +104,7 @@ export const ApprovalView = Schema.Struct({
   /** Name claim of the maker; null: it had none. */
   makerName: text,
   /** The figures before they moved, by which signatures were void; null: they have not moved. */
-  moved: Schema.NullOr(MovedFigures),
+  moved: Schema.NullOr(Figures.MovedFigures),
   /** Members that it would replace, against the record now; empty: none, or it awaits nobody. */
   changes: Schema.Array(RequestedChange),
   rejectedBy: text,

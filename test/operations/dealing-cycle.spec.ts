@@ -2,6 +2,7 @@
 import { EventQueries, Queries, Records } from "@bursar/engine-core"
 import { Decimal, Duration, Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
+import type * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
 import * as Scripted from "@bursar/storage-adapters/screening"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
@@ -997,13 +998,11 @@ describe("a cycle whose market has ended", () => {
 
 /** Contracts of a template that a transaction created, as its submitter sees them. */
 const createdBy = (
-  { changes }: Effect.Success<ReturnType<Fund.Outsider["submit"]>>,
+  { nodes }: SimulatedLedger.Entry.Transaction,
   entity: string
 ): ReadonlyArray<string> =>
-  changes.flatMap((change) =>
-    change._tag === "Created" && change.contract.template.entity === entity
-      ? [change.contract.contractId]
-      : []
+  nodes.flatMap((node) =>
+    node._tag === "Create" && node.template.entity === entity ? [node.contractId] : []
   )
 
 describe("a cycle whose cash lies with two providers", () => {

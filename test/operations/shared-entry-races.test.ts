@@ -2,10 +2,11 @@
  * Orders that name two copies of one bank entry at the same time, on two engines over one store: exactly
  * one is paid.
  */
-import { Engine, Records, Workers } from "@bursar/engine-core"
+import { Engine, Records, Settings, settingsDefaults, Workers } from "@bursar/engine-core"
 import { Decimal } from "@bursar/engine-core/kernel"
-import { Bulk, WorkQueue } from "@bursar/engine-core/ports"
+import { Bulk, WorkQueue, ScreeningSource, StatementSource } from "@bursar/engine-core/ports"
 import * as Memory from "@bursar/storage-adapters/memory"
+import * as NodeCrypto from "@bursar/storage-adapters/node"
 import * as Postgres from "@bursar/storage-adapters/postgres"
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Context, Effect, Layer, Redacted, Stream } from "effect"
@@ -15,7 +16,7 @@ import { subscriptions } from "#core/orders/subscription/Subscription.ts"
 import { operations } from "#core/writes/OperationRecord.ts"
 import * as Calls from "../engine/calls.ts"
 import { movedClock } from "../engine/moved-clock.ts"
-import { ports } from "../engine/world.ts"
+import { ledgerOf } from "../engine/world.ts"
 import * as Bank from "./bank.ts"
 import * as Cycles from "./cycles.ts"
 import * as Fund from "./fund.ts"
@@ -112,13 +113,20 @@ describe("two orders that name two copies of one entry at the same time", () => 
     Effect.gen(function* () {
       const at: Meeting = { isOpen: false, arrived: new Set() }
       const [first, second] = yield* open
-      const others = yield* Layer.build(ports())
+      const others = yield* Layer.build(
+        Layer.mergeAll(
+          ledgerOf(),
+          NodeCrypto.layer,
+          StatementSource.layerNone,
+          ScreeningSource.layerNone,
+          Layer.succeed(Settings, settingsDefaults)
+        )
+      )
       const engineOn = (storage: typeof first | typeof second) =>
         Layer.build(
           Layer.fresh(
             Engine.layer.pipe(
-              Layer.provideMerge(meeting(storage, at)),
-              Layer.provideMerge(Layer.succeedContext(others))
+              Layer.provideMerge(Layer.mergeAll(meeting(storage, at), Layer.succeedContext(others)))
             )
           )
         )

@@ -166,7 +166,7 @@ const open = (holderCap: number) =>
     for (const holderId of holderIds) {
       const wallet = yield* Fund.outsider(`wallet-${holderId}`)
       yield* Calls.write("holder.register", {}, { holderId, party: wallet.party })
-      yield* Fund.accepts({ ...stage, holder: wallet }, holderId)
+      yield* Fund.accepts({ ...stage, holder: wallet })
       yield* wallet.act(
         Templates.create(Templates.SignedTerms, {
           venue: stage.venue,

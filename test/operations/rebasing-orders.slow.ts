@@ -532,10 +532,10 @@ describe("an order of a rebasing instrument that a snapshot of the ledger shows"
 })
 
 describe("the register of a rebasing instrument", () => {
-  it.effect("never shows pending units at another index than its lines, or a swung order", () =>
+  it.effect("never shows pending units at another index than its lines", () =>
     Effect.gen(function* () {
-      const scene = yield* endowed({ swing: { threshold: 0, up: 0.01, down: 0.01 } })
-      // Another dealing day, before whose first price there are units to protect from a flow.
+      const scene = yield* endowed()
+      // Another dealing day, on which two orders wait for the next index.
       yield* Cycles.at("2026-08-03T11:00:00Z")
       yield* Rebasing.claims("subscription", "s2", { amount: 1000 })
       yield* Rebasing.claims("redemption", "r1", { units: 500 })

@@ -75,7 +75,10 @@ export interface Host {
   readonly wake: () => void
 }
 
-/** Starts a host and waits until it reports readiness. */
+/** A host that was killed before it reported readiness. */
+export class KilledAtStart extends Error {}
+
+/** Starts a host and waits until it reports readiness; fails with `KilledAtStart` where it is killed before. */
 export const start = async (options: {
   readonly databaseUrl: string
   readonly dataFolder: string
@@ -127,7 +130,10 @@ export const start = async (options: {
       if (api === undefined) failed(new Error(`the host did not say where it is, but: ${text}`))
       else ready(api)
     })
-    child.once("exit", (code) => failed(new Error(`the host ended with ${code}: ${log}`)))
+    child.once("exit", (code, signal) => {
+      const text = `the host ended with ${code ?? signal}: ${log}`
+      failed(signal === "SIGKILL" ? new KilledAtStart(text) : new Error(text))
+    })
   })
   return {
     url,

@@ -325,6 +325,14 @@ export const host = async <S, R extends Services>(
     hosts = [...hosts, started]
     return started
   }
+  /** Starts a host that may do its work, and die of it, before it reports readiness. */
+  const startToDie = async (armed: Readonly<Record<string, string>> = {}): Promise<void> => {
+    try {
+      await start(armed)
+    } catch (error) {
+      if (!(error instanceof Host.KilledAtStart)) throw error
+    }
+  }
   const does: Hosted<S>["does"] = (effect) =>
     runtime.runPromise(Effect.provideService(effect, Engine.Engine, idle) as typeof effect)
   const stage = await runtime.runPromise(scene as Effect.Effect<S, unknown, Services>)
@@ -346,11 +354,12 @@ export const host = async <S, R extends Services>(
     dies: async (next) => {
       if ("says" in next) {
         if (hosts.length > 0) throw new Error("a host that runs may have said it already")
-        await start({ TRIPWIRE_SAYS: next.says, TRIPWIRE_ARM: String(next.at) })
+        await startToDie({ TRIPWIRE_SAYS: next.says, TRIPWIRE_ARM: String(next.at) })
       } else {
         death = next
-        if (hosts.length === 0) await start()
+        if (hosts.length === 0) await startToDie()
       }
+      if (hosts.length === 0) return does(leasesEnd)
       const dead = await Promise.race(hosts.map((host) => host.ended.then(() => host)))
       hosts = hosts.filter((host) => host !== dead)
       if (hosts.length === 0) await does(leasesEnd)

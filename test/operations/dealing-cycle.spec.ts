@@ -877,10 +877,11 @@ describe("both sides of a cycle", () => {
       includes(yield* Cycles.redemption("r2"), { state: "settled" })
       yield* seller.act(Templates.exercise(Templates.BurnRequest, again, "Withdraw", {}))
       const idle = "redemption fund: Its dealing cycle burns its units."
-      assert.deepStrictEqual(yield* Fund.surprises, [
+      // By their ids, which no test chooses.
+      assert.deepStrictEqual((yield* Fund.surprises).toSorted(), [
+        "redemption burn: The redemption does not wait for this burn.",
         idle,
-        idle,
-        "redemption burn: The redemption does not wait for this burn."
+        idle
       ])
     }).pipe(engine())
   )

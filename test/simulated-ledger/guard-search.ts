@@ -231,10 +231,15 @@ const drafting = (
 ) => {
   const name = `${entity.typeRef.entity}.${choice}`
   const read = reads.get(entity)
+  const readOf = ({ template }: Fetched): Entity["read"] | undefined => {
+    const found = all.find(({ typeRef }) => Templates.same(typeRef, template.typeRef))
+    return found && reads.get(found)
+  }
 
   /** Judges a draft: its outcome, or null where the ledger would not judge it. */
   const judge = (draft: Draft): Result.Result<unknown, LedgerError.LedgerError> | null => {
     const created = new Map<string, Fetched>()
+    const absent = Result.fail(LedgerError.contractNotFound(draft.contractId))
     const scope: Scope = {
       now: draft.now,
       create: (template, payload) => {
@@ -254,16 +259,22 @@ const drafting = (
         if (found === undefined || !Templates.same(found.template.typeRef, template.typeRef)) {
           return Result.fail(LedgerError.contractNotFound(contractId))
         }
-        return Result.mapError(Templates.decodePayload(template, found.payload), () =>
-          LedgerError.make("COMMAND_PREPROCESSING_FAILED", contractId)
-        )
+        const isOnLedger = Result.match(readOf(found)?.(found.payload) ?? absent, {
+          onFailure: () => false,
+          onSuccess: ({ ensured }) => ensured
+        })
+        return isOnLedger
+          ? Result.mapError(Templates.decodePayload(template, found.payload), () =>
+              LedgerError.make("COMMAND_PREPROCESSING_FAILED", contractId)
+            )
+          : Result.fail(LedgerError.contractNotFound(contractId))
       },
       archive: () => Result.void
     }
     const { argument, contractId, payload } = draft
-    const pending = Result.flatMap(
-      read?.(payload) ?? Result.fail(LedgerError.contractNotFound(contractId)),
-      (instance) => instance.pending({ contractId, choice, argument })
+    // A contract that breaches its template's preconditions never is on a ledger.
+    const pending = Result.flatMap(read?.(payload) ?? absent, (instance) =>
+      instance.ensured ? instance.pending({ contractId, choice, argument }) : absent
     )
     return Result.isFailure(pending) ? null : pending.success.run(scope)
   }

@@ -190,7 +190,12 @@ const prune = (name: string, dist: string): void => {
   }
 }
 
-/** Copies the files that are not compiled: data, licence and pages, whose links to sources lead to the repository. */
+/** Pages for whoever changes the package, which stay in the repository. */
+const unpacked = ["ARCHITECTURE.md", "HACKING.md", "STYLE.md", "benchmarks.md", "decisions"].map(
+  (name) => join("docs", name)
+)
+
+/** Copies the files that are not compiled: data, licence and pages, whose links to what is not packed lead to the repository. */
 const copyRest = (name: string, dist: string): void => {
   const folder = join(root, "packages", name)
   const source = join(folder, "src")
@@ -200,12 +205,19 @@ const copyRest = (name: string, dist: string): void => {
   for (const path of ["README.md", "openapi.json", "docs", "operate"].map((each) =>
     join(folder, each)
   )) {
-    if (existsSync(path)) cpSync(path, join(dist, relative(folder, path)), { recursive: true })
+    const filter = (from: string) => !unpacked.includes(relative(folder, from))
+    if (existsSync(path))
+      cpSync(path, join(dist, relative(folder, path)), { recursive: true, filter })
   }
   const repository = String(manifestOf(name)["homepage"]).replace(/#.*$/, "")
   for (const page of filesOf(dist).filter((path) => path.endsWith(".md"))) {
     const text = readFileSync(page, "utf8")
-    const linked = text.replaceAll(/\]\((?:\.\.\/)*(src\/[^)]+)\)/g, `](${repository}/$1)`)
+    const linked = text.replaceAll(/\]\((?![a-z]+:)([^)#]+)([^)]*)\)/g, (link, path, anchor) => {
+      const to = relative(dist, join(dirname(page), decodeURI(path)))
+      return existsSync(join(dist, to)) || !existsSync(join(folder, to))
+        ? link
+        : `](${repository}/${to}${anchor})`
+    })
     if (linked !== text) writeFileSync(page, linked)
   }
   for (const file of ["LICENSE", "NOTICE"]) cpSync(join(root, file), join(dist, file))

@@ -56,6 +56,8 @@ const unmeetable = {
 const unplayed: ReadonlyArray<string> = [
   "MintRequest.Accept: the request is past its time",
   "HolderRegistration.InviteSuccessor: the successor is another party",
+  "DeliveredLot.Settle: the lot is paid on the ledger",
+  "DeliveredLot.Settle: a lot paid on the ledger needs its cash",
   "DeliveredLot.Settle: the allocation is not of the lot's cash",
   "DeliveredLot.Settle: the allocation is for another order",
   "DeliveredLot.Settle: the venue does not execute the allocation",

@@ -161,6 +161,15 @@ const at = (value: Value, path: Path): Value =>
 const placeOf = (root: string, path: Path): string =>
   `${root}/${path.map((name) => (/^\d+$/u.test(name) ? "*" : name)).join("/")}`
 
+/** The first path of each place: members of a list are alike to a body, and stories have lists of hundreds. */
+const oneOfEachPlace = (value: Value): ReadonlyArray<Path> => [
+  ...new Map(
+    pathsOf(value)
+      .toReversed()
+      .map((path) => [placeOf("", path), path])
+  ).values()
+]
+
 /** Place of the words that a member of this name has in any template, such as its mode. */
 const wordPlaceOf = (path: Path): string => `*/${path.at(-1)}`
 
@@ -324,18 +333,18 @@ const drafting = (
 
   /** Figures, counts and instants of a draft, each in turn as absurd as it may be written. */
   function* absurditiesOf(draft: Draft): Generator<Draft> {
-    for (const path of pathsOf(draft.argument)) {
+    for (const path of oneOfEachPlace(draft.argument)) {
       for (const to of absurditiesAt(at(draft.argument, path))) {
         yield { ...draft, argument: changed(draft.argument, path, to) }
       }
     }
-    for (const path of pathsOf(draft.payload)) {
+    for (const path of oneOfEachPlace(draft.payload)) {
       for (const to of absurditiesAt(at(draft.payload, path))) {
         yield { ...draft, payload: changed(draft.payload, path, to) as Ledger.LfRecord }
       }
     }
     for (const [contractId, { payload, template }] of Object.entries(draft.fetched)) {
-      for (const path of pathsOf(payload)) {
+      for (const path of oneOfEachPlace(payload)) {
         for (const to of absurditiesAt(at(payload, path))) {
           const one = { template, payload: changed(payload, path, to) as Ledger.LfRecord }
           yield { ...draft, fetched: { ...draft.fetched, [contractId]: one } }

@@ -419,6 +419,39 @@ describe("a statement that is read", () => {
     expect(log.text).toContain(id)
   })
 
+  it("has its lines in pages, each page logged, and none once retention deleted them", async () => {
+    const rows = Array.from({ length: 7 }, (_, nth) => `h-${nth};${nth + 1}`)
+    const id = await handed(table(...rows), { query: "&businessDate=2026-05-07" })
+    const { value: whole } = (await (await reads(id)).json()) as File
+    const paged: Array<Line> = []
+    for (let query = "limit=3"; query !== ""; ) {
+      const page = await Venue.json<{
+        readonly offset: number
+        readonly value: ReadonlyArray<Line>
+        readonly next: string | null
+      }>(await reads(`${id}/lines?${query}`, "risk"))
+      expect(page.offset).toBe(0)
+      paged.push(...page.value)
+      query = page.next === null ? "" : `limit=3&after=${page.next}`
+    }
+    expect(paged).toEqual(whole.lines)
+    const log = await venue.read("/v1/audit-log?action=export.read&actor=risk-1", "auditor")
+    expect(log.text.split(id)).toHaveLength(4)
+    // Booked entries alone have what filters name.
+    for (const query of ["match=unmatched", "direction=credit", "reference=h-1"]) {
+      const none = await Venue.json<{ readonly value: ReadonlyArray<Line> }>(
+        await reads(`${id}/lines?${query}`)
+      )
+      expect([query, none.value]).toEqual([query, []])
+    }
+    expect((await reads(`${id}/lines?match=taken`)).status).toBe(400)
+    expect((await reads(`${id}/lines?reference=`)).status).toBe(400)
+    expect((await reads("no-such-statement/lines")).status).toBe(404)
+    for (const role of ["feed", "investor", "app", "monitor", "compliance", "registrar"]) {
+      expect([role, (await reads(`${id}/lines`, role)).status]).toEqual([role, 403])
+    }
+  })
+
   it("has bytes that are no UTF-8 in base64, whole over the ends of their chunks", async () => {
     const text = table(...Array.from({ length: 40 }, (_, nth) => `h-${nth};1`))
     const body = Buffer.from(`\uFEFF${text}`, "utf16le")

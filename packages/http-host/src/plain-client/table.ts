@@ -84,6 +84,7 @@ export const callTable = {
     "external-sources.get": "/v1/external-sources/{externalSourceId}",
     "external-sources.list": "/v1/external-sources",
     "external-statements.get": "/v1/external-statements/{externalStatementId}",
+    "external-statements.lines": "/v1/external-statements/{externalStatementId}/lines",
     "external-statements.list": "/v1/external-statements",
     "external-statements.restatement": "/v1/external-statements/{externalStatementId}/restatement",
     "findings.get": "/v1/findings/{findingId}",

@@ -16,7 +16,7 @@ export const partLines = 500
 const { Array: List, Literal, String: Text, Struct } = Schema
 
 /** Share of a line that orders took: nothing, a part, or all of it. */
-export type Match = sets.CashMatch
+type Match = sets.CashMatch
 
 export const matchOf = ({ amount, taken }: Pick<TakenLine, "amount" | "taken">): Match =>
   Decimal.isZero(taken) ? "unmatched" : Decimal.equals(taken, amount) ? "matched" : "partial"

@@ -6,6 +6,7 @@ import { Effect, Option, Stream } from "effect"
 import { externalAccounts } from "../../holders/external-account/ExternalAccount.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import type { Judgement } from "../../kernel/Gates.ts"
+import type * as Pin from "../../kernel/Pin.ts"
 import type { Act, OperationAct } from "../../records/Act.ts"
 import { Records, type Stored } from "../../records/Records.ts"
 import {
@@ -189,10 +190,10 @@ export const entriesOfLines = Effect.fnUntraced(function* (
   )
 })
 
-/** Loads the sums that orders took of lines, by the name of the line. */
-export const takenOfLines = (names: Iterable<string>) =>
+/** Loads the sums that orders took of lines, by the name of the line; no pin: as they are now. */
+export const takenOfLines = (names: Iterable<string>, pin?: Pin.ResolvedPin) =>
   Effect.map(
-    Effect.flatMap(Records, (records) => records.many(Taking.cashLines, [...new Set(names)])),
+    Effect.flatMap(Records, (records) => records.many(Taking.cashLines, [...new Set(names)], pin)),
     (found) => new Map(found.map((line) => [Cash.nameOf(line), line.taken]))
   )
 

@@ -3,6 +3,7 @@
  * that orders took of them (docs/domain/statements.md#reading-a-statement).
  */
 import { Schema } from "effect"
+import * as Collection from "../../kernel/Collection.ts"
 import * as Date from "../../kernel/Date.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import * as Integer from "../../kernel/Integer.ts"
@@ -77,6 +78,16 @@ export const StatementLineView = Schema.Union([Holdings, Cash, Custody]).annotat
   description: "A line of a statement, by its kind."
 })
 export type StatementLineView = typeof StatementLineView.Type
+
+/** Rows of the list of a statement's lines, computed from the rows of its file. */
+export const statementLines = Collection.define<StatementLineView, never>("statement-line", {
+  doc: "A line of a statement of an outside party.",
+  id: ({ line }) => String(line),
+  record: StatementLineView,
+  fact: Schema.Never,
+  evolve: (self) => self,
+  keptBy: "own"
+})
 
 /** Facts beside the lines of a page that their views show. */
 export interface PageFacts {

@@ -1,40 +1,28 @@
-/** Queries of statements: all of them, or one with its lines and the text of its file. */
+/** Queries of statements: all of them, one with its lines and the text of its file, or its lines in pages. */
 import { Effect, Schema, Stream } from "effect"
-import { Settings } from "../../engine/Settings.ts"
-import { accountNumbers } from "../../holders/external-account/AccountNumber.ts"
-import { externalAccounts } from "../../holders/external-account/ExternalAccount.ts"
-import { holderParties } from "../../holders/holder/Holder.ts"
 import { InstrumentId } from "../../instruments/instrument/Instrument.ts"
 import * as Base64 from "../../kernel/Base64.ts"
 import * as Date from "../../kernel/Date.ts"
-import type { Unavailable } from "../../kernel/Refusal.ts"
-import { nameOf } from "../../orders/order/CashLine.ts"
-import { takenOfAll, takenOfLines } from "../../orders/order/CashSteps.ts"
-import { Crypto } from "../../ports/Crypto.ts"
+import * as Instant from "../../kernel/Instant.ts"
+import { refused } from "../../kernel/Refusal.ts"
+import type { Crypto } from "../../ports/Crypto.ts"
 import type { Blobs } from "../../ports/storage/Blobs.ts"
 import type { Bulk } from "../../ports/storage/Bulk.ts"
 import * as Read from "../../reads/Read.ts"
 import { Records, type Stored } from "../../records/Records.ts"
-import {
-  ExternalSourceId,
-  externalSources
-} from "../../statements/external-source/ExternalSource.ts"
+import { ExternalSourceId } from "../../statements/external-source/ExternalSource.ts"
 import {
   type ExternalStatement,
   ExternalStatementId,
   externalStatements,
-  fileIdOf,
-  isInForce
+  fileIdOf
 } from "../../statements/external-statement/ExternalStatement.ts"
-import * as EntryLookups from "../../statements/external-statement/EntryLookups.ts"
-import { placeNameOf } from "../../statements/external-statement/EntryRules.ts"
-import * as Counterparties from "../../statements/external-statement/Counterparties.ts"
-import type { StatementLine } from "../../statements/external-statement/StatementLine.ts"
-import { linesOf } from "../../statements/external-statement/StatementLookups.ts"
+import * as LineRows from "../../statements/external-statement/LineRows.ts"
 import { bytesOf } from "../../statements/external-statement/StageSteps.ts"
 import * as StatementView from "../../statements/external-statement/StatementView.ts"
-import { type AccountIs, StatementKind } from "../../vocabulary/sets.ts"
-import { type PageFacts, StatementLineView, viewOf } from "./StatementLineViews.ts"
+import * as sets from "../../vocabulary/sets.ts"
+import * as Lines from "./StatementLineLookups.ts"
+import { StatementLineView, statementLines } from "./StatementLineViews.ts"
 
 const audience = {
   operator: "all",
@@ -52,7 +40,7 @@ const list = Read.list({
   dated: "never",
   collection: externalStatements,
   params: Schema.Struct({
-    kind: Schema.optionalKey(Schema.Array(StatementKind.schema)),
+    kind: Schema.optionalKey(Schema.Array(sets.StatementKind.schema)),
     externalSourceId: Schema.optionalKey(Schema.Array(ExternalSourceId)),
     instrumentId: Schema.optionalKey(Schema.Array(InstrumentId)),
     /** First business date. */
@@ -81,103 +69,6 @@ const list = Read.list({
         },
   view: (found) => Effect.succeed(found.map(StatementView.of))
 })
-
-/** Lines that are shown together. */
-const pageMax = 500
-
-/** Holders of a statement's accounts, by the kind of accounts that the source names. */
-const holdersOf = Effect.fnUntraced(function* (
-  accounts: ReadonlyArray<string>,
-  accountIs: AccountIs | null
-) {
-  const records = yield* Records
-  if (accountIs === "holder") return new Map(accounts.map((account) => [account, account]))
-  if (accountIs === "party") {
-    const found = yield* records.many(holderParties, accounts)
-    return new Map<string, string>(found.map(({ holderId, party }) => [party, holderId]))
-  }
-  const numbers = yield* records
-    .stream(accountNumbers, { where: { hash: accounts } })
-    .pipe(Stream.runCollect)
-  const ids = numbers.map(({ record }) => record.externalAccountId)
-  const mapped = yield* records.many(externalAccounts, ids)
-  const holderOf = new Map(mapped.map((account) => [account.externalAccountId as string, account]))
-  return new Map<string, string>(
-    numbers.flatMap(({ record }) => {
-      const holderId = holderOf.get(record.externalAccountId)?.holderId ?? null
-      return holderId === null ? [] : [[record.hash, holderId] as const]
-    })
-  )
-})
-
-const accountsIn = (lines: ReadonlyArray<StatementLine>): ReadonlyArray<string> => [
-  ...new Set(lines.flatMap((line) => (line.kind === "holdings" ? [line.account] : [])))
-]
-
-/** Makes the views of a page of lines, with one look-up for each kind of record. */
-const viewsOf = Effect.fnUntraced(function* (
-  statement: Stored<ExternalStatement>,
-  {
-    lines,
-    counterpartyOf
-  }: Pick<PageFacts, "counterpartyOf"> & {
-    readonly lines: ReadonlyArray<StatementLine>
-  }
-) {
-  const records = yield* Records
-  const { externalAccountId, externalStatementId: statementId } = statement
-  const accounts = accountsIn(lines)
-  const source =
-    accounts.length === 0
-      ? undefined
-      : yield* records.get(externalSources, statement.externalSourceId)
-  const entries = lines.flatMap((line) => (line.kind === "cash" ? [line] : []))
-  // A statement that was corrected states nothing any more: its lines are nobody's copies.
-  const facts = isInForce(statement)
-    ? yield* EntryLookups.factsOf(entries.map((entry) => ({ statement, entry })))
-    : new Map<string, EntryLookups.EntryFacts>()
-  const factsOf = new Map(
-    entries.flatMap(({ line }) => {
-      const found = facts.get(nameOf({ statementId, line }))
-      return found === undefined ? [] : [[line, found] as const]
-    })
-  )
-  const copiesOf = (line: number): ReadonlyArray<string> =>
-    (factsOf.get(line)?.copies ?? [{ statementId, line }]).map(placeNameOf)
-  const taken = yield* takenOfLines(entries.flatMap(({ line }) => copiesOf(line)))
-  const around: PageFacts = {
-    externalAccountId,
-    statementId,
-    holderOf:
-      source === undefined
-        ? new Map<string, string>()
-        : yield* holdersOf(accounts, source.accountIs),
-    takenOf: new Map(entries.map(({ line }) => [line, takenOfAll(taken, copiesOf(line))])),
-    factsOf,
-    counterpartyOf
-  }
-  return lines.map((line) => viewOf(line, around))
-})
-
-type Services = Records | Bulk | Blobs | Crypto
-
-/** Streams the views of a statement's lines, a page at a time. */
-const rowsOf = (
-  statement: Stored<ExternalStatement>
-): Stream.Stream<StatementLineView, Unavailable, Services> =>
-  Stream.unwrap(
-    Effect.gen(function* () {
-      const { sealingKeys: keys } = yield* Settings
-      const counterpartyOf = Counterparties.reader({ keys }, yield* Crypto)
-      return linesOf(statement).pipe(
-        Stream.grouped(pageMax),
-        Stream.mapEffect((lines) =>
-          Effect.catchTag(viewsOf(statement, { lines, counterpartyOf }), "Refused", Effect.die)
-        ),
-        Stream.flatMap((views) => Stream.fromIterable(views))
-      )
-    })
-  )
 
 /** Streams the bytes of a statement's file as text: as they are where they are UTF-8, else base64. */
 const rawOf = (statement: Stored<ExternalStatement>) => {
@@ -212,6 +103,8 @@ const asBase64 = <E, R>(bytes: Stream.Stream<Uint8Array, E, R>): Stream.Stream<s
       Stream.suspend(() => Stream.succeed(Base64.encode(rest)))
     )
   })
+
+type Services = Records | Bulk | Blobs | Crypto
 
 export const get = Read.streamed({
   name: "external-statements.get",
@@ -248,10 +141,75 @@ export const get = Read.streamed({
     if (statement.prunedAt !== undefined) return { record, rows: null, text: null }
     return {
       record,
-      rows: Stream.provideContext(rowsOf(statement), context),
+      rows: Stream.provideContext(Lines.rowsOf(statement), context),
       text: Stream.provideContext(rawOf(statement), context)
     }
   })
 })
 
-export const queries = [list, get] as const
+const LineParams = Schema.Struct({
+  externalStatementId: ExternalStatementId,
+  match: Schema.optionalKey(Schema.Array(sets.CashMatch.schema)),
+  direction: Schema.optionalKey(sets.CashDirection.schema),
+  /** The whole reference of the bank, or of the payer. */
+  reference: Schema.optionalKey(Schema.String.check(Schema.isMinLength(1)))
+})
+
+export const lines = Read.list({
+  name: "external-statements.lines",
+  doc: "Lists the lines of a statement, page by page, without its file. The filters name what booked entries alone have: lines of another kind pass none of them. Its offset is 0: no offset of the ledger dates a statement.",
+  route: "GET /v1/external-statements/{externalStatementId}/lines",
+  audience,
+  audited: { resourceKind: "external-statement", named: "externalStatementId" },
+  pinned: true,
+  dated: "never",
+  collection: statementLines,
+  params: LineParams,
+  item: StatementLineView,
+  direction: "asc",
+  order: "by number, which is the order of the file",
+  changes: false,
+  acted: "never",
+  parent: Effect.fnUntraced(function* ({ externalStatementId }, { pin }) {
+    const records = yield* Records
+    yield* records.get(externalStatements, externalStatementId, pin)
+    // Deleted rows are no answer for any pin, also for one at which they were there.
+    const { prunedAt } = yield* records.get(externalStatements, externalStatementId)
+    if (prunedAt === undefined) return
+    return yield* Effect.fail(
+      refused("not-found", {
+        detail: `The lines of ${externalStatementId} were deleted at ${Instant.format(prunedAt)}; its record shows prunedAt.`
+      })
+    )
+  }),
+  // They bind the cursor alone.
+  where: ({ externalStatementId, direction, match, reference }) => ({
+    externalStatementId: [externalStatementId],
+    ...(match === undefined ? {} : { match }),
+    ...(direction === undefined ? {} : { direction: [direction] }),
+    ...(reference === undefined ? {} : { reference: [reference] })
+  }),
+  rows: Effect.fnUntraced(function* (
+    { after, limit },
+    { pin },
+    { externalStatementId, ...filter }
+  ) {
+    const records = yield* Records
+    const statement = yield* Effect.catchTag(
+      records.get(externalStatements, externalStatementId, pin),
+      "Refused",
+      Effect.die
+    )
+    const place = { after: after === undefined ? 0 : Number(after), limit }
+    const found = yield* Effect.catchTag(
+      Lines.pageOf(statement, { ...place, ...filter }, pin),
+      "Refused",
+      Effect.die
+    )
+    return found.map((row) => ({ sortKey: LineRows.keyOf(row.line), row }))
+  }),
+  view: (found) =>
+    Effect.succeed(found.map(({ version: _, createdAt: _1, updatedAt: _2, ...line }) => line))
+})
+
+export const queries = [list, get, lines] as const

@@ -10,19 +10,14 @@ import {
 import type { Instrument } from "../../instruments/instrument/Instrument.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
 import { nameOf } from "../../orders/order/CashLine.ts"
-import * as Part from "../../orders/order/CashLinePart.ts"
+import type * as Part from "../../orders/order/CashLinePart.ts"
 import { cashLines } from "../../orders/order/CashTaking.ts"
-import { Bulk } from "../../ports/storage/Bulk.ts"
-import { orUnavailable } from "../../records/PortFailure.ts"
+import * as OpenLines from "../../orders/order/OpenLineLookups.ts"
 import { Records } from "../../records/Records.ts"
 import type { ExternalSource } from "../../statements/external-source/ExternalSource.ts"
-import {
-  type ExternalStatement,
-  ownerOf
-} from "../../statements/external-statement/ExternalStatement.ts"
+import type { ExternalStatement } from "../../statements/external-statement/ExternalStatement.ts"
 import * as EntryLookups from "../../statements/external-statement/EntryLookups.ts"
 import * as EntryRules from "../../statements/external-statement/EntryRules.ts"
-import * as LineRows from "../../statements/external-statement/LineRows.ts"
 import { cashInForce } from "../../statements/external-statement/StatementLookups.ts"
 import type { CashEntry } from "../../statements/external-statement/StatementLine.ts"
 import type { Facts, Point } from "./Check.ts"
@@ -33,12 +28,6 @@ type InstrumentIdentity = Pick<Instrument, "instrumentId">
 
 /** Number of statements whose parts are looked up together. */
 const statementsMax = 100
-
-/** Number of records that are looked up together. */
-const recordsMax = 500
-
-/** Number of rows that are read together. */
-const rowsMax = 1_000
 
 /** A statement whose lines may be judged, and the currency of its account. */
 interface JudgedStatement {
@@ -82,91 +71,6 @@ const judgedOf = Effect.fnUntraced(function* (
   })
 })
 
-/** Loads records by id, a bounded number at a time. */
-const chunked = <A, E, R>(
-  ids: ReadonlyArray<string>,
-  load: (ids: ReadonlyArray<string>) => Effect.Effect<ReadonlyArray<A>, E, R>
-) =>
-  Stream.fromIterable(ids).pipe(
-    Stream.grouped(recordsMax),
-    Stream.mapEffect((some) => load(some)),
-    Stream.flatMap((found) => Stream.fromIterable(found)),
-    Stream.runCollect
-  )
-
-/**
- * Loads the parts of statements. A part that no taking has opened gets the amounts that were taken
- * before the index existed.
- */
-const partsOf = Effect.fnUntraced(function* (
-  judged: ReadonlyArray<JudgedStatement>,
-  { pin }: Point
-) {
-  const records = yield* Records
-  const every = judged.flatMap(({ statement: { externalStatementId, lineCount } }) =>
-    Array.from({ length: Part.partsOf(lineCount) }, (_, part) => ({
-      statementId: externalStatementId as string,
-      part
-    }))
-  )
-  const stored = yield* chunked(every.map(Part.idOf), (ids) =>
-    records.many(Part.cashLineParts, ids, pin)
-  )
-  const byId = new Map<string, Part.CashLinePart>(stored.map((part) => [Part.idOf(part), part]))
-  const absent = every.filter((part) => !byId.has(Part.idOf(part)))
-  const takenOf = [...new Set(absent.map(({ statementId }) => statementId))]
-  const taken =
-    takenOf.length === 0
-      ? []
-      : yield* records.stream(cashLines, { pin, where: { takenOf } }).pipe(
-          Stream.map(({ record }) => record),
-          Stream.runCollect
-        )
-  const marks = Map.groupBy(taken, (line) => Part.idOf({ ...line, part: Part.partOf(line) }))
-  for (const part of absent) {
-    const lines = marks.get(Part.idOf(part)) ?? []
-    const matches = lines.map((line) => ({ line: line.line, match: Part.matchOf(line) }))
-    byId.set(Part.idOf(part), Part.marked(Part.untaken(part), matches))
-  }
-  return Map.groupBy(
-    every.flatMap((part) => byId.get(Part.idOf(part)) ?? []),
-    ({ statementId }) => statementId
-  )
-})
-
-/** Spans of lines to read: adjacent parts are one span. */
-const spansOf = (
-  parts: ReadonlyArray<Part.CashLinePart>,
-  statement: Pick<ExternalStatement, "lineCount">
-): ReadonlyArray<Part.Span> =>
-  parts
-    .flatMap((part) => Part.openSpanOf(part, statement) ?? [])
-    .reduce<ReadonlyArray<Part.Span>>((spans, span) => {
-      const last = spans.at(-1)
-      return last !== undefined && last.through + 1 === span.from
-        ? spans.with(-1, { from: last.from, through: span.through })
-        : [...spans, span]
-    }, [])
-
-/** Streams the entries of a span, page by page; none where retention has deleted them. */
-const entriesOf = (statement: ExternalStatement, { from, through }: Part.Span) =>
-  Stream.range(0, Math.floor((through - from) / rowsMax)).pipe(
-    Stream.mapEffect((page) =>
-      Effect.gen(function* () {
-        const bulk = yield* Bulk
-        const first = from + page * rowsMax
-        const limit = Math.min(rowsMax, through - first + 1)
-        const owner = ownerOf(statement)
-        const rows = yield* orUnavailable(
-          bulk.read({ owner, after: LineRows.keyOf(first - 1), limit })
-        )
-        return rows
-          .map((row) => LineRows.lineOf(row))
-          .flatMap((line): ReadonlyArray<CashEntry> => (line.kind === "cash" ? [line] : []))
-      })
-    )
-  )
-
 /** Sums of a run, and what it judged already: an entry lies in several statements. */
 interface RunSums {
   readonly sums: UnmatchedSums.Sums
@@ -196,7 +100,7 @@ const addEntries = Effect.fnUntraced(function* (
   const reversals = EntryRules.reversalsOf(entries)
   const reversed = new Map([...reversals].map(([entry, reversal]) => [reversal, entry]))
   const names = [...new Set(entries.flatMap(({ copies }) => copies.map(nameOfCopy)))]
-  const found = yield* chunked(names, (ids) => records.many(cashLines, ids, pin))
+  const found = yield* OpenLines.chunked(names, (ids) => records.many(cashLines, ids, pin))
   const takenOf = new Map(found.map((line) => [nameOf(line), line.taken]))
   const takenOfEntry = ({ copies }: EntryRules.BookedEntry): Decimal.Decimal =>
     Decimal.sum(copies.map((copy) => takenOf.get(nameOfCopy(copy)) ?? Decimal.zero))
@@ -242,26 +146,16 @@ const addEntries = Effect.fnUntraced(function* (
 })
 
 /** Adds the open lines of a statement to the sums. */
-const addOpen = Effect.fnUntraced(function* (
+const addOpen = (
   judging: RunSums,
   judged: JudgedStatement,
   { parts, at }: { readonly parts: ReadonlyArray<Part.CashLinePart>; readonly at: Point }
-) {
-  const { statement } = judged
-  if (statement.externalAccountId === null) return
-  const partsByNumber = new Map(parts.map((part) => [part.part, part]))
-  const matchOf = (line: number): Part.Match => {
-    const part = partsByNumber.get(Part.partOf({ line }))
-    return part === undefined ? "unmatched" : Part.matchIn(part, line)
-  }
-  yield* Stream.fromIterable(spansOf(parts, statement)).pipe(
-    Stream.flatMap((span) => entriesOf(statement, span)),
-    Stream.runForEach((entries) => {
-      const open = entries.filter(({ line }) => matchOf(line) !== "matched")
-      return addEntries(judging, judged, { open, at })
-    })
-  )
-})
+) =>
+  judged.statement.externalAccountId === null
+    ? Effect.void
+    : OpenLines.openEntriesOf(judged.statement, parts).pipe(
+        Stream.runForEach((open) => addEntries(judging, judged, { open, at }))
+      )
 
 /**
  * Streams the rests that orders have not taken of the booked lines of an instrument's statements in
@@ -282,7 +176,10 @@ export const unmatched = (
         Stream.runForEach((statements) =>
           Effect.gen(function* () {
             const judged = yield* judgedOf(statements, instrument, at)
-            const parts = yield* partsOf(judged, at)
+            const parts = yield* OpenLines.partsOf(
+              judged.map(({ statement }) => statement),
+              at.pin
+            )
             yield* Effect.forEach(
               judged,
               (each) =>

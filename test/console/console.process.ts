@@ -126,6 +126,15 @@ describe.skipIf(browser === undefined)("the console in a browser (chromium)", ()
     expect(await investor.locator("nav").count()).toBe(0)
   })
 
+  it("runs a reconciliation from the page of verdicts, and shows each of its checks", async () => {
+    const page = await house.signedIn("risk", { path: "/console/reconciliation" })
+    await page.getByRole("button", { name: "Run all instruments now" }).click()
+    await page.getByRole("link", { name: /^run_/u }).first().click()
+    await page.getByRole("heading", { name: /^Reconciliation run/u, level: 1 }).waitFor()
+    await page.getByRole("cell", { name: /^Register supply/u }).waitFor()
+    expect(house.breaches).toEqual([])
+  })
+
   it("names the faults of a form at their fields, those that the service finds too", async () => {
     const page = await house.signedIn("operator", { path: "/console/holders" })
     await page.getByRole("button", { name: "Holder: register", exact: true }).click()
@@ -148,7 +157,14 @@ describe.skipIf(browser === undefined)("the console in a browser (chromium)", ()
       [320, "dark"]
     ] as const) {
       const page = await house.signedIn("approver", { width, scheme })
-      for (const path of ["approvals", "instruments/elf", "open-orders", "operations", "events"]) {
+      for (const path of [
+        "approvals",
+        "instruments/elf",
+        "open-orders",
+        "operations",
+        "events",
+        "reconciliation"
+      ]) {
         await visit(page, path)
         await page.evaluate(source)
         const found = await page.evaluate(async () => {

@@ -12,11 +12,10 @@ export const ListPage = ({ row }: { readonly row: ListRow }) => {
   const page =
     records.some(({ path }) => path === row.path) || orderPages.has(row.path) ? row.path : undefined
   const columns = row.columns.filter((member) => member !== row.id).map(memberColumn)
-  const named = row.path === "reconciliation" ? "instruments" : page
   const first =
-    row.columns.includes(row.id) && named === undefined
+    row.columns.includes(row.id) && page === undefined
       ? [memberColumn(row.id)]
-      : [idColumn({ id: row.id, page: named, title: label(row.id) })]
+      : [idColumn({ id: row.id, page, title: label(row.id) })]
   return (
     <>
       <Title text={row.title} />

@@ -272,50 +272,6 @@ export const lists: ReadonlyArray<ListRow> = [
     empty: "No statement fits the filter. A source hands files in, which become statements."
   },
   {
-    path: "reconciliation",
-    title: "Reconciliation",
-    read: "reconciliation-verdict.list",
-    id: "instrumentId",
-    columns: ["instrumentId", "verdict", "open", "oldestDays", "runId", "asOf"],
-    empty: "No instrument has a verdict yet: no run has compared one."
-  },
-  {
-    path: "reconciliation-runs",
-    title: "Runs",
-    read: "reconciliation-runs.list",
-    id: "runId",
-    columns: [
-      "trigger",
-      "verdict",
-      "startedAt",
-      "finishedAt",
-      "scope",
-      "notComparedCount",
-      "holdsOpened",
-      "distributionsCleared"
-    ],
-    empty: "No reconciliation has run."
-  },
-  {
-    path: "findings",
-    title: "Findings",
-    read: "findings.list",
-    id: "findingId",
-    columns: [
-      "check",
-      "severity",
-      "state",
-      "instrumentId",
-      "holderId",
-      "expected",
-      "actual",
-      "difference",
-      "unexplained",
-      "ageDays"
-    ],
-    empty: "A finding is a difference that a run saw. None fits the filter."
-  },
-  {
     path: "distribution-calendar",
     title: "Distribution calendar",
     read: "distribution-calendar.list",
@@ -692,48 +648,6 @@ export const records: ReadonlyArray<RecordRow> = [
       "currency",
       "corrects",
       "supersededBy"
-    ],
-    lists: [],
-    acts: []
-  },
-  {
-    path: "reconciliation-runs",
-    title: "Reconciliation run",
-    read: "reconciliation-runs.get",
-    id: "runId",
-    head: ["trigger", "verdict", "notCompared", "startedAt", "finishedAt", "scope", "checks"],
-    lists: [
-      {
-        title: "Findings",
-        read: "findings.list",
-        filter: "runId",
-        idOf: "findingId",
-        page: "findings",
-        columns: ["check", "severity", "state", "instrumentId", "difference"],
-        empty: "This run found no difference."
-      }
-    ],
-    acts: []
-  },
-  {
-    path: "findings",
-    title: "Finding",
-    read: "findings.get",
-    id: "findingId",
-    head: [
-      "check",
-      "severity",
-      "state",
-      "instrumentId",
-      "holderId",
-      "expected",
-      "actual",
-      "difference",
-      "explained",
-      "unexplained",
-      "tolerance",
-      "unit",
-      "asOf"
     ],
     lists: [],
     acts: []

@@ -6,6 +6,7 @@ import { takeZone } from "../kit/Zone.ts"
 import { lists, records } from "../pages/Pages.ts"
 import { mayRead } from "../reads/Lists.ts"
 import { takePoint } from "../reads/Point.ts"
+import { areaComponents, type IdParams } from "./AreaPages.tsx"
 import { Frame } from "./Frame.tsx"
 import { hrefOf, parametersOf } from "./Links.ts"
 import { firstPage } from "./Navigation.ts"
@@ -68,6 +69,9 @@ const Routes = () => {
       <Route path={at("events")} component={Events} />
       <Route path={at("subscriptions/:id")} component={OneSubscription} />
       <Route path={at("redemptions/:id")} component={OneRedemption} />
+      {areaRoutes.map(({ component, path }) => (
+        <Route key={path} path={at(path)} component={component} />
+      ))}
       {records.map((row) => (
         <Route
           key={row.path}
@@ -147,6 +151,14 @@ const recordPages = new Map(
     )
   ])
 )
+const areaRoutes = areaComponents.map(({ component: Page, row }) => ({
+  path: row.path,
+  component: ({ params: { id = "", inner = "" } }: IdParams) => (
+    <Guarded reads={[row.reads[0]]}>
+      <Page key={`${id}/${inner}`} id={id} inner={inner} />
+    </Guarded>
+  )
+}))
 const listPages = new Map(
   lists.map((row) => [
     row.path,

@@ -56,7 +56,13 @@ const marks: Readonly<Record<Exclude<Mark, "plain">, ReadonlySet<string>>> = {
     "live",
     "complete",
     "redeemed",
-    "minted"
+    "minted",
+    "effective",
+    "current",
+    "rolled",
+    "passed",
+    "received",
+    "nil"
   ]),
   waits: new Set([
     "awaiting",
@@ -76,7 +82,15 @@ const marks: Readonly<Record<Exclude<Mark, "plain">, ReadonlySet<string>>> = {
     "invited",
     "possible-hit",
     "paused",
-    "unmatched"
+    "unmatched",
+    "warning",
+    "findings",
+    "incomplete",
+    "suspended",
+    "payable",
+    "carried",
+    "closing",
+    "degraded"
   ]),
   bad: new Set([
     "failed",
@@ -96,6 +110,11 @@ const marks: Readonly<Record<Exclude<Mark, "plain">, ReadonlySet<string>>> = {
     "hit",
     "late",
     "lost",
+    "low",
+    "unknown",
+    "declined",
+    "missing",
+    "exhausted",
     "revoked",
     "blocking"
   ])

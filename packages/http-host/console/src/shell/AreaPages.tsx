@@ -1,0 +1,35 @@
+/** Pages of the areas, each area a chunk that is loaded with its first page. */
+import { lazy } from "preact-iso"
+import type { ComponentType, FunctionComponent } from "preact"
+import { type AreaName, type AreaPage, areaPages } from "./Areas.ts"
+
+export interface IdParams {
+  readonly params: { readonly id?: string; readonly inner?: string }
+}
+
+interface PageProps {
+  readonly id: string
+  /** Id of the record within the record, where the address has one. */
+  readonly inner: string
+}
+
+type AreaModule = Readonly<Record<string, FunctionComponent<PageProps>>>
+
+// Cast: a page that takes no id is drawn without one.
+const modules: Readonly<Record<AreaName, () => Promise<AreaModule>>> = {
+  reconciliation: () => import("../reconciliation/Area.tsx") as unknown as Promise<AreaModule>
+}
+
+const drawnBy = ({ area, page }: AreaPage): ComponentType<PageProps> =>
+  lazy(() =>
+    modules[area]().then(({ [page]: component }) => {
+      if (component === undefined) throw new Error(`area ${area} has no ${page}`)
+      return component
+    })
+  )
+
+/** One component for each page, so that drawing again does not make it anew. */
+export const areaComponents: ReadonlyArray<{
+  readonly row: AreaPage
+  readonly component: ComponentType<PageProps>
+}> = areaPages.map((row) => ({ row, component: drawnBy(row) }))

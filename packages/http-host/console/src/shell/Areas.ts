@@ -1,0 +1,44 @@
+/**
+ * Table of the pages that an area draws itself, beside those of the table of lists and records: the address
+ * of each, and the reads that it makes. The first read decides who is offered the page.
+ */
+
+export type AreaName = "reconciliation"
+
+export interface AreaPage {
+  /** Address below the console's; `:id` is the record's. */
+  readonly path: string
+  readonly area: AreaName
+  /** Name of the page in its area's module. */
+  readonly page: string
+  /** Reads of one view of the page; a tab that is not shown reads nothing. */
+  readonly reads: readonly [string, ...ReadonlyArray<string>]
+}
+
+export const areaPages: ReadonlyArray<AreaPage> = [
+  {
+    path: "reconciliation",
+    area: "reconciliation",
+    page: "VerdictsPage",
+    reads: ["reconciliation-verdict.list"]
+  },
+  {
+    path: "reconciliation-runs",
+    area: "reconciliation",
+    page: "RunsPage",
+    reads: ["reconciliation-runs.list"]
+  },
+  {
+    path: "reconciliation-runs/:id",
+    area: "reconciliation",
+    page: "RunPage",
+    reads: ["reconciliation-runs.get", "findings.list"]
+  },
+  { path: "findings", area: "reconciliation", page: "FindingsPage", reads: ["findings.list"] },
+  {
+    path: "findings/:id",
+    area: "reconciliation",
+    page: "FindingPage",
+    reads: ["findings.get"]
+  }
+]

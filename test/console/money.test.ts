@@ -129,7 +129,7 @@ describe("reconciliation", () => {
 
   it("says of a check that it ran and had nothing to compare, or did not run, and never the other", () => {
     const outcome = (ran: boolean, why: string | null) =>
-      Reconciliation.outcomeOf({ check: "x", ran, why, findings: 0 })
+      Reconciliation.outcomeOf({ check: "register-line", ran, why, findings: 0 })
     expect(outcome(true, null)).toBe("ran")
     expect(outcome(true, "nothing-to-compare")).toBe("ran: it had nothing to compare")
     expect(outcome(false, "balances-none")).toBe("did not run: the source states no balances")

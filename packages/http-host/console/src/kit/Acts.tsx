@@ -4,6 +4,7 @@ import table from "virtual:interface"
 import { mayWrite } from "../reads/Lists.ts"
 import { point } from "../reads/Point.ts"
 import * as Session from "../shell/Session.ts"
+import { SignInNotice } from "../shell/SignInNotice.tsx"
 import { WriteForm } from "./Form.tsx"
 
 export interface ActsProps {
@@ -30,7 +31,13 @@ export const Acts = ({ fixed, kinds }: ActsProps) => {
         </button>
       ))}
       <dialog ref={dialog} onClose={() => setOpen(null)}>
-        {open === null ? null : <WriteForm kind={open} fixed={fixed} close={() => setOpen(null)} />}
+        {open === null ? null : (
+          <>
+            {/* The page behind a dialog takes no click. */}
+            <SignInNotice />
+            <WriteForm kind={open} fixed={fixed} close={() => setOpen(null)} />
+          </>
+        )}
       </dialog>
     </div>
   )

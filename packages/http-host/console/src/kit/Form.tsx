@@ -1,13 +1,15 @@
 /** A form drawn from the schema of an operation's request; one key for as long as it is open. */
 import { CallRefusal, NoAnswer } from "@bursar/http-host/plain-client"
-import { useEffect, useMemo, useState } from "preact/hooks"
+import { useEffect, useState } from "preact/hooks"
 import type { RequestSchemas } from "../interface/Interface.ts"
 import { client } from "../reads/Api.ts"
+import * as Session from "../shell/Session.ts"
 import table from "virtual:interface"
 import { faultsByField } from "../words/Problems.ts"
 import { label, word } from "../words/Words.ts"
 import { announce } from "./Announce.ts"
 import { Failure, Loading } from "./Outcome.tsx"
+import * as OpenForms from "./OpenForms.ts"
 import { enteredOf, type Field, type FieldKind, fieldsOf, type FormValue } from "./Schema.ts"
 import { IdLink, State } from "./Values.tsx"
 
@@ -297,11 +299,24 @@ export interface WriteFormProps {
   readonly close: () => void
 }
 
+const forms = OpenForms.make(() => crypto.randomUUID())
+Session.onEnd(forms.clear)
+
 /** A write's form: sent with one key however often, faults at their fields, the outcome in its place. */
 export const WriteForm = ({ close, fixed, kind }: WriteFormProps) => {
   const schemas = useSchemas()
-  const key = useMemo(() => crypto.randomUUID(), [])
-  const [values, set] = useState<Values>({})
+  const name = OpenForms.nameOf(kind, fixed)
+  const [first] = useState(() => forms.open(name))
+  const { key } = first
+  const [values, setValues] = useState<Values>(first.values)
+  const set = (next: Values) => {
+    forms.type(name, key, next)
+    setValues(next)
+  }
+  const leave = () => {
+    forms.close(name)
+    close()
+  }
   const [faults, setFaults] = useState<ReadonlyMap<string, string>>(new Map())
   const [error, setError] = useState<unknown>(null)
   const [isSending, sending] = useState(false)
@@ -315,9 +330,11 @@ export const WriteForm = ({ close, fixed, kind }: WriteFormProps) => {
     setError(null)
     if (entered.faults.size > 0 || isSending) return
     sending(true)
+    forms.sent(name, key)
     try {
       const body = { ...fixed, ...(entered.input as object) }
       const answer = (await client.write(kind as never, body as never, { key })) as unknown as Made
+      forms.made(name, key)
       setMade(answer)
       announce(
         answer.operationId === null
@@ -325,6 +342,7 @@ export const WriteForm = ({ close, fixed, kind }: WriteFormProps) => {
           : `The operation is ${answer.state}.`
       )
     } catch (failure) {
+      if (OpenForms.isCertain(failure)) forms.refused(name, key)
       if (failure instanceof CallRefusal) setFaults(faultsByField(failure.problem.errors ?? []))
       setError(failure)
       announce(
@@ -344,6 +362,12 @@ export const WriteForm = ({ close, fixed, kind }: WriteFormProps) => {
       noValidate
     >
       <h2>{row?.title ?? kind}</h2>
+      {first.isUncertain && made === null ? (
+        <p class="notice" role="status">
+          No answer came when this form was sent before. Sent again as it is, it is the same call
+          and makes no second write.
+        </p>
+      ) : null}
       <p>{schemas.requests[kind]?.description}</p>
       <p class="fine">
         {row === undefined || row.approvers === 0
@@ -362,7 +386,7 @@ export const WriteForm = ({ close, fixed, kind }: WriteFormProps) => {
                   ? "Send for approval"
                   : "Send"}
             </button>
-            <button type="button" onClick={close}>
+            <button type="button" onClick={leave}>
               Close
             </button>
           </p>
@@ -371,7 +395,7 @@ export const WriteForm = ({ close, fixed, kind }: WriteFormProps) => {
         <>
           <MadeView made={made} />
           <p class="acts">
-            <button type="button" onClick={close}>
+            <button type="button" onClick={leave}>
               Close
             </button>
           </p>

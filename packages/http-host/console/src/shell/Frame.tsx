@@ -16,6 +16,7 @@ import { offered } from "./Navigation.ts"
 import { Palette } from "./Palette.tsx"
 import { consolePath } from "./Place.ts"
 import * as Session from "./Session.ts"
+import { SignInNotice } from "./SignInNotice.tsx"
 import type { Tenant } from "./Tenant.ts"
 
 const FeedLightView = () => {
@@ -125,23 +126,7 @@ const Notices = () => {
   const off = clockOff.value
   return (
     <>
-      {Session.needsPerson.value ? (
-        <p class="notice" role="alert">
-          Your sign-in ends.{" "}
-          <button
-            type="button"
-            onClick={() => void Session.renewByPerson(new AbortController().signal)}
-          >
-            Sign in again beside this page
-          </button>{" "}
-          What you typed stays.
-        </p>
-      ) : null}
-      {Session.notice.value === null ? null : (
-        <p class="notice" role="alert">
-          {Session.notice.value}
-        </p>
-      )}
+      <SignInNotice />
       {off !== null && Math.abs(off) > clockLeave ? (
         <p class="notice" role="alert">
           This machine's clock differs from the venue's by more than a minute: relative words and

@@ -37,7 +37,7 @@ export const saidOf = (error: unknown): Said => {
     return {
       title: "No answer",
       detail:
-        "The service was not reached. Nothing is lost: the same call is made again with the same key.",
+        "The service was not reached, or its answer was lost. Sending the same again makes no second write.",
       recovery: null,
       requestId: null,
       faults: []

@@ -5,28 +5,12 @@
 import { mkdirSync, readFileSync } from "node:fs"
 import { createRequire } from "node:module"
 import { join } from "node:path"
-import type { Page } from "playwright-core"
 import { afterAll, beforeAll, describe, expect, it } from "vitest"
 import { root } from "../architecture/sources.ts"
 import { browser } from "../package/browser/headless.ts"
 import * as House from "./house.ts"
 
 const pictures = process.env["BURSAR_PICTURES"]
-
-/** Goes to a page as a link does: a reload would end the session. */
-const visit = async (page: Page, path: string): Promise<void> => {
-  // A text: the page's own types are not those of this program.
-  await page.evaluate(`(() => {
-    const link = document.createElement("a")
-    link.href = ${JSON.stringify(`/console/${path}`)}
-    document.body.append(link)
-    link.click()
-    link.remove()
-  })()`)
-  await page.waitForURL((url) => url.pathname === `/console/${path}`)
-  await page.locator("main h1").waitFor()
-  await expect.poll(() => page.locator('[aria-busy="true"]').count()).toBe(0)
-}
 
 describe.skipIf(browser === undefined)("the console in a browser (chromium)", () => {
   let house: House.House
@@ -37,26 +21,9 @@ describe.skipIf(browser === undefined)("the console in a browser (chromium)", ()
     await house.close()
   })
 
-  const terms = (instrumentId: string) =>
-    ({
-      instrumentId,
-      registrar: "registrar::1220aa",
-      oracle: "oracle::1220bb",
-      valuation: "accumulating",
-      currency: "USD",
-      unitDecimals: 6,
-      holderCap: 100,
-      distribution: { schedule: "none", withholding: "0.15", payoutDecimals: 2, payout: "units" },
-      cutOff: { time: "16:00", days: ["monday", "tuesday"], zone: "America/New_York" },
-      pricing: "historic",
-      fees: { subscription: "0.0025", redemption: "0" },
-      residual: "refund",
-      legalName: `Example Liquidity Fund ${instrumentId}`
-    }) as const
-
   it("leads an approver from the sign-in to an action, whose signature runs it", async () => {
     const operator = house.client("operator")
-    const made = await operator.write("instrument.record", terms("elf"))
+    const made = await operator.write("instrument.record", House.terms("elf"))
     const page = await house.signedIn("approver")
     await page.getByRole("heading", { name: "Approvals", level: 1 }).waitFor()
     await page.getByRole("link", { name: /elf/u }).first().click()
@@ -165,7 +132,7 @@ describe.skipIf(browser === undefined)("the console in a browser (chromium)", ()
         "events",
         "reconciliation"
       ]) {
-        await visit(page, path)
+        await House.visit(page, path)
         await page.evaluate(source)
         const found = await page.evaluate(async () => {
           const { axe } = globalThis as unknown as {
@@ -200,7 +167,7 @@ describe.skipIf(browser === undefined)("the console in a browser (chromium)", ()
       "glf-2",
       "a-very-long-instrument-id-that-a-table-must-bear-without-breaking-its-columns-0123456789"
     ]) {
-      await operator.write("instrument.record", terms(id))
+      await operator.write("instrument.record", House.terms(id))
     }
     await operator.write("policy.set", {
       instrumentId: "elf",
@@ -242,7 +209,7 @@ describe.skipIf(browser === undefined)("the console in a browser (chromium)", ()
         height: width === 390 ? 844 : 900
       })
       for (const path of [...paths, ...(one === undefined ? [] : [`approvals/${one}`])]) {
-        await visit(page, path)
+        await House.visit(page, path)
         if (width === 1280 && scheme === "light" && path.startsWith("approvals/")) {
           await page.screenshot({ path: join(root, "packages/http-host/docs/console-action.png") })
         }

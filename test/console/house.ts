@@ -10,6 +10,7 @@ import * as Host from "@bursar/http-host"
 import * as PlainClient from "@bursar/http-host/plain-client"
 import type { Browser, BrowserContext, Page } from "playwright-core"
 import { chromium } from "playwright-core"
+import { expect } from "vitest"
 import { audience, people } from "#host/demo/People.ts"
 import { buildIfStale } from "../../packages/http-host/scripts/console.ts"
 import { root } from "../architecture/sources.ts"
@@ -152,3 +153,36 @@ export const open = async (): Promise<House> => {
     }
   }
 }
+
+/** Goes to a page as a link does: a reload would end the session. */
+export const visit = async (page: Page, path: string): Promise<void> => {
+  // A text: the page's own types are not those of this program.
+  await page.evaluate(`(() => {
+    const link = document.createElement("a")
+    link.href = ${JSON.stringify(`/console/${path}`)}
+    document.body.append(link)
+    link.click()
+    link.remove()
+  })()`)
+  await page.waitForURL((url) => url.pathname === `/console/${path}`)
+  await page.locator("main h1").waitFor()
+  await expect.poll(() => page.locator('[aria-busy="true"]').count()).toBe(0)
+}
+
+/** Terms of a fund that an operator records. */
+export const terms = (instrumentId: string) =>
+  ({
+    instrumentId,
+    registrar: "registrar::1220aa",
+    oracle: "oracle::1220bb",
+    valuation: "accumulating",
+    currency: "USD",
+    unitDecimals: 6,
+    holderCap: 100,
+    distribution: { schedule: "none", withholding: "0.15", payoutDecimals: 2, payout: "units" },
+    cutOff: { time: "16:00", days: ["monday", "tuesday"], zone: "America/New_York" },
+    pricing: "historic",
+    fees: { subscription: "0.0025", redemption: "0" },
+    residual: "refund",
+    legalName: `Example Liquidity Fund ${instrumentId}`
+  }) as const

@@ -7,7 +7,6 @@ import { Vocabulary } from "@bursar/engine-core"
 import { callTable } from "@bursar/http-host/plain-client"
 import * as Action from "../../packages/http-host/console/src/approvals/Action.ts"
 import * as Precheck from "../../packages/http-host/console/src/approvals/Precheck.ts"
-import * as OpenForms from "../../packages/http-host/console/src/kit/OpenForms.ts"
 import { enteredOf, type Field, fieldsOf } from "../../packages/http-host/console/src/kit/Schema.ts"
 import * as Pages from "../../packages/http-host/console/src/pages/Pages.ts"
 import * as Navigation from "../../packages/http-host/console/src/shell/Navigation.ts"
@@ -577,56 +576,6 @@ describe("a form", () => {
     expect([...enteredOf(fields, { id: "a", lines: [{ x: "z" }] }).faults.keys()]).toEqual([
       "/lines/0/x"
     ])
-  })
-
-  it("keeps its key and what was typed while an answer is missing, so that no second write is made", () => {
-    const step = fc.constantFrom("open", "type", "sent", "refused", "made", "close", "clear")
-    fc.assert(
-      fc.property(fc.array(step, { maxLength: 12 }), (steps) => {
-        let count = 0
-        const forms = OpenForms.make(() => `key-${(count += 1)}`)
-        // The key and the values that the form must have, as long as it is kept.
-        let kept = { key: "key-1", values: {}, isUncertain: false } as OpenForms.OpenForm
-        expect(forms.open("f")).toEqual(kept)
-        for (const each of steps) {
-          const { key } = forms.open("f")
-          const fresh = { key: `key-${count + 1}`, values: {}, isUncertain: false }
-          if (each === "type") {
-            forms.type("f", key, { a: String(steps.length) })
-            kept = { ...kept, values: { a: String(steps.length) } }
-          } else if (each === "sent" || each === "refused") {
-            forms[each]("f", key)
-            kept = { ...kept, isUncertain: each === "sent" }
-          } else if (each === "made") {
-            forms.made("f", key)
-            kept = fresh
-          } else if (each === "clear") {
-            forms.clear()
-            kept = fresh
-          } else if (each === "close") {
-            forms.close("f")
-            if (!kept.isUncertain) kept = fresh
-          }
-          expect(forms.open("f")).toEqual(kept)
-        }
-        // An answer to a form that was dropped changes no later one.
-        forms.made("f", "key-0")
-        forms.type("f", "key-0", { b: "x" })
-        expect(forms.open("f")).toEqual(kept)
-      })
-    )
-    expect(OpenForms.nameOf("k", { a: 1, b: 2 })).toBe(OpenForms.nameOf("k", { b: 2, a: 1 }))
-    expect(OpenForms.nameOf("k", { a: 1 })).not.toBe(OpenForms.nameOf("k", { a: 2 }))
-  })
-
-  it.each([
-    ["a refusal", { _tag: "CallRefusal", status: 409 }, true],
-    ["a fault of its input", { _tag: "InputFault" }, true],
-    ["a failure of the server", { _tag: "CallRefusal", status: 503 }, false],
-    ["no answer", { _tag: "NoAnswer" }, false],
-    ["a session that ended", new Error("Nobody is signed in."), false]
-  ])("takes %s for certain, or not", (_, failure, certain) => {
-    expect(OpenForms.isCertain(failure)).toBe(certain)
   })
 
   it("says of a lost answer only what is done", () => {

@@ -56,6 +56,7 @@ export interface ReadRow {
 
 export interface WriteRow {
   readonly path: string
+  /** Roles that make it; that which only signs another person's call is none of them. */
   readonly roles: ReadonlyArray<string>
   readonly title: string
   readonly approvers: number
@@ -129,6 +130,12 @@ const nameOf = (operationId: string): string =>
     (_, before: string, letter: string) => `${before}-${letter.toLowerCase()}`
   )
 
+/** Roles of a write without its approvers: the document has them where their call signs the maker's. */
+const makersOf = (operation: Operation): ReadonlyArray<string> => {
+  const roles = operation["x-roles"] ?? []
+  return (operation["x-approvers"] ?? 0) > 0 ? roles.filter((role) => role !== "approver") : roles
+}
+
 export const tableOf = (document: Document): InterfaceTable => {
   const all = operationsOf(document).filter(({ operation }) => operation["x-roles"] !== undefined)
   const reads = all.filter(({ method }) => method === "get")
@@ -151,7 +158,7 @@ export const tableOf = (document: Document): InterfaceTable => {
         operation.operationId,
         {
           path,
-          roles: operation["x-roles"] ?? [],
+          roles: makersOf(operation),
           title: operation.summary,
           approvers: operation["x-approvers"] ?? 0,
           matches: parametersOf(document, operation).some(({ name }) => name === "If-Match")

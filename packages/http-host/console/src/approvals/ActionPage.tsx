@@ -8,9 +8,9 @@ import table from "virtual:interface"
 import { announce } from "../kit/Announce.ts"
 import { type BasisRecord, basisOf, BasisView } from "../kit/Basis.tsx"
 import { type Change, ChangeList } from "../kit/ChangeList.tsx"
-import { Fields, formFields, useSchemas } from "../kit/Form.tsx"
-import { enteredOf, type FormValue } from "../kit/Schema.ts"
-import { Failure, Loading } from "../kit/Outcome.tsx"
+import { Fields, FaultsNotice, useSchemas } from "../kit/Form.tsx"
+import { enteredOf, formFields, type FormValue } from "../kit/Schema.ts"
+import { Failure, Loading, Outcome } from "../kit/Outcome.tsx"
 import {
   Copy,
   Deadline,
@@ -24,6 +24,7 @@ import {
   Text,
   Value
 } from "../kit/Values.tsx"
+import { zone } from "../kit/Zone.ts"
 import { client } from "../reads/Api.ts"
 import { readAnew, useRead } from "../reads/Cache.ts"
 import { valueRead } from "../reads/Lists.ts"
@@ -365,14 +366,14 @@ const Decisions = ({
   // A signature for figures that have moved since is void, and what it came to is no longer said.
   if (decision !== null && decision.hash === action.figuresHash)
     return (
-      <section class="decisions" role="status">
+      <Outcome className="decisions">
         <p class="decided">{decision.sentence}</p>
         {decision.otherKey === null ? null : (
           <p>
             <IdLink id={decision.otherKey} href={`approvals/${decision.otherKey}`} />
           </p>
         )}
-      </section>
+      </Outcome>
     )
   return (
     <section class="decisions" aria-label="Decisions">
@@ -467,7 +468,7 @@ const Repeat = ({
   if (schemas === null) return <Loading />
   const fields = formFields(schemas, { kind: action.kind, fixed: {} })
   const send = async () => {
-    const entered = enteredOf(fields, values)
+    const entered = enteredOf(fields, values, { pointer: "", zone: zone.value })
     setFaults(entered.faults)
     setError(null)
     if (entered.faults.size > 0 || isSending || !leave.may) return
@@ -498,6 +499,7 @@ const Repeat = ({
     >
       <p>Fill in the form from your own paper. It is sent only if it equals the action.</p>
       <Fields fields={fields} values={values} faults={faults} set={set} />
+      <FaultsNotice faults={faults} />
       {unlike.length === 0 ? null : (
         <section class="failure" role="alert">
           <h3>It differs, and nothing was sent</h3>

@@ -6,13 +6,16 @@ import { point } from "../reads/Point.ts"
 import * as Session from "../shell/Session.ts"
 import { SignInNotice } from "../shell/SignInNotice.tsx"
 import { WriteForm } from "./Form.tsx"
+import type { FormValues } from "./OpenForms.ts"
 
 export interface ActsProps {
   readonly kinds: ReadonlyArray<string>
   readonly fixed: Readonly<Record<string, unknown>>
+  /** Entries that a new form begins with, by its write. */
+  readonly initial?: Readonly<Record<string, FormValues>>
 }
 
-export const Acts = ({ fixed, kinds }: ActsProps) => {
+export const Acts = ({ fixed, initial = {}, kinds }: ActsProps) => {
   const [open, setOpen] = useState<string | null>(null)
   const dialog = useRef<HTMLDialogElement>(null)
   useEffect(() => {
@@ -35,7 +38,12 @@ export const Acts = ({ fixed, kinds }: ActsProps) => {
           <>
             {/* The page behind a dialog takes no click. */}
             <SignInNotice />
-            <WriteForm kind={open} fixed={fixed} close={() => setOpen(null)} />
+            <WriteForm
+              kind={open}
+              fixed={fixed}
+              initial={initial[open] ?? {}}
+              close={() => setOpen(null)}
+            />
           </>
         )}
       </dialog>

@@ -1,6 +1,6 @@
 /** A form drawn from the schema of an operation's request; one key for as long as it is open. */
 import { CallRefusal, NoAnswer } from "@bursar/http-host/plain-client"
-import { useEffect, useState } from "preact/hooks"
+import { useEffect, useRef, useState } from "preact/hooks"
 import type { RequestSchemas } from "../interface/Interface.ts"
 import { client } from "../reads/Api.ts"
 import * as Session from "../shell/Session.ts"
@@ -8,34 +8,30 @@ import table from "virtual:interface"
 import { faultsByField } from "../words/Problems.ts"
 import { label, word } from "../words/Words.ts"
 import { announce } from "./Announce.ts"
-import { Failure, Loading } from "./Outcome.tsx"
+import { Failure, Loading, Outcome } from "./Outcome.tsx"
 import * as OpenForms from "./OpenForms.ts"
-import { enteredOf, type Field, type FieldKind, fieldsOf, type FormValue } from "./Schema.ts"
+import {
+  enteredOf,
+  faultAt,
+  type Field,
+  type FieldKind,
+  formFields,
+  type FormValue
+} from "./Schema.ts"
 import { IdLink, State } from "./Values.tsx"
+import { zone } from "./Zone.ts"
 
 /** Loads the schemas of all requests with the first form. */
 const loadSchemas = (): Promise<RequestSchemas> =>
   import("virtual:requests").then((module) => module.default)
 
+/** Schemas of all requests; null while they are loaded. A failure to load them is the page's. */
 export const useSchemas = (): RequestSchemas | null => {
   const [schemas, set] = useState<RequestSchemas | null>(null)
-  useEffect(() => void loadSchemas().then(set), [])
+  const [error, fail] = useState<unknown>(null)
+  useEffect(() => void loadSchemas().then(set, fail), [])
+  if (error !== null) throw error
   return schemas
-}
-
-/** Fields of a write: those of its path that are not given, then those of its body. */
-export const formFields = (
-  { components, requests }: RequestSchemas,
-  { fixed, kind }: { readonly kind: string; readonly fixed: Readonly<Record<string, unknown>> }
-): ReadonlyArray<Field> => {
-  const request = requests[kind]
-  if (request === undefined) return []
-  const path = fieldsOf(
-    { type: "object", properties: request.path, required: Object.keys(request.path) },
-    components
-  )
-  const body = request.body === null ? [] : fieldsOf(request.body, components)
-  return [...path, ...body].filter(({ name }) => !Object.hasOwn(fixed, name))
 }
 
 type Values = { readonly [name: string]: FormValue }
@@ -71,62 +67,70 @@ interface FieldProps {
   readonly set: (value: FormValue) => void
 }
 
-const hints: Readonly<Record<string, string>> = {
-  decimal: "digits, with a point before the fraction",
-  instant: "an instant in UTC, such as 2026-07-31T12:00:00Z",
-  json: "JSON"
-}
+const hintOf = ({ is }: FieldKind): string | null =>
+  is === "decimal"
+    ? "digits, with a point before the fraction"
+    : is === "instant"
+      ? `an instant such as 2026-07-31T12:00:00Z, or a time in ${zone.value} without the Z`
+      : is === "json"
+        ? "JSON"
+        : null
+
+const FaultText = ({ detail, name }: { readonly name: string; readonly detail: string }) => (
+  <span class="fault" role="alert">
+    {name} {detail}.{" "}
+  </span>
+)
+
+const Optional = ({ field: { isRequired } }: { readonly field: Field }) =>
+  isRequired ? null : <span class="optional"> optional</span>
 
 const FieldView = ({ faults, field, pointer, set, value }: FieldProps) => {
-  const { description, isRequired, kind, name } = field
-  const fault = faults.get(pointer)
+  const { description, kind, name } = field
+  const fault = faultAt(faults, pointer, kind)
   const id = `field${pointer.replaceAll("/", "-")}`
-  if (kind.is === "group") {
-    return (
-      <fieldset>
-        <legend>
-          {label(name)}
-          {isRequired ? null : <span class="optional"> optional</span>}
-        </legend>
-        {fault === undefined ? null : (
-          <p class="fault" role="alert">
-            {fault}
-          </p>
-        )}
-        <Fields
-          fields={kind.fields}
-          faults={faults}
-          pointer={pointer}
-          values={(value ?? {}) as Values}
-          set={set}
-        />
-      </fieldset>
-    )
-  }
-  const about = hints[kind.is]
-  return (
+  const hint = hintOf(kind)
+  const about = (
+    <p id={`${id}-about`} class="about">
+      {fault === undefined ? null : <FaultText name={label(name)} detail={fault} />}
+      {description ?? ""}
+      {hint === null ? "" : `${description === null ? "" : " "}(${hint})`}
+    </p>
+  )
+  const inner = (
+    <Entry
+      kind={kind}
+      id={id}
+      name={label(name)}
+      value={value}
+      set={set}
+      faults={faults}
+      pointer={pointer}
+      isWrong={fault !== undefined}
+    />
+  )
+  // Several entries of one field have a name together, and each its own within.
+  return kind.is === "group" || kind.is === "list" || kind.is === "many" ? (
+    <fieldset
+      class={fault === undefined ? undefined : "wrong"}
+      aria-describedby={`${id}-about`}
+      tabIndex={-1}
+    >
+      <legend>
+        {label(name)}
+        <Optional field={field} />
+      </legend>
+      {kind.is === "group" && fault === undefined && description === null ? null : about}
+      {inner}
+    </fieldset>
+  ) : (
     <div class={fault === undefined ? "entry" : "entry wrong"}>
       <label for={id}>
         {label(name)}
-        {isRequired ? null : <span class="optional"> optional</span>}
+        <Optional field={field} />
       </label>
-      <Entry
-        kind={kind}
-        id={id}
-        value={value}
-        set={set}
-        describedBy={`${id}-about`}
-        isWrong={fault !== undefined}
-      />
-      <p id={`${id}-about`} class="about">
-        {fault === undefined ? null : (
-          <span class="fault" role="alert">
-            {label(name)} {fault}.{" "}
-          </span>
-        )}
-        {description ?? ""}
-        {about === undefined ? "" : `${description === null ? "" : " "}(${about})`}
-      </p>
+      {inner}
+      {about}
     </div>
   )
 }
@@ -134,14 +138,48 @@ const FieldView = ({ faults, field, pointer, set, value }: FieldProps) => {
 interface EntryProps {
   readonly kind: FieldKind
   readonly id: string
+  /** Name by which a person finds it. */
+  readonly name: string
   readonly value: FormValue
   readonly set: (value: FormValue) => void
-  readonly describedBy: string
+  readonly faults: ReadonlyMap<string, string>
+  readonly pointer: string
   readonly isWrong: boolean
+  /** True: no label stands beside it, so that it names itself. */
+  readonly isAlone?: boolean
 }
 
-const Entry = ({ describedBy, id, isWrong, kind, set, value }: EntryProps) => {
-  const common = { id, "aria-describedby": describedBy, "aria-invalid": isWrong }
+const Entry = ({
+  faults,
+  id,
+  isAlone = false,
+  isWrong,
+  kind,
+  name,
+  pointer,
+  set,
+  value
+}: EntryProps) => {
+  const common = {
+    id,
+    "aria-describedby": `${id}-about`,
+    "aria-invalid": isWrong,
+    ...(isAlone ? { "aria-label": name } : {})
+  }
+  if (kind.is === "group") {
+    return (
+      <Fields
+        fields={kind.fields}
+        faults={faults}
+        pointer={pointer}
+        values={(value ?? {}) as Values}
+        set={set}
+      />
+    )
+  }
+  if (kind.is === "list") {
+    return <Rows {...{ faults, id, kind, name, pointer, set, value }} />
+  }
   if (kind.is === "flag") {
     return (
       <select
@@ -192,51 +230,6 @@ const Entry = ({ describedBy, id, isWrong, kind, set, value }: EntryProps) => {
       </span>
     )
   }
-  if (kind.is === "list") {
-    const items = Array.isArray(value) ? (value as ReadonlyArray<FormValue>) : []
-    const { item } = kind
-    const put = (at: number, one: FormValue) =>
-      set(items.map((each, nth) => (nth === at ? one : each)))
-    return (
-      <div class="entries" id={id}>
-        {items.map((each, at) => (
-          <div key={at} class="row">
-            {item.is === "group" ? (
-              <fieldset>
-                <legend>Row {at + 1}</legend>
-                <Fields
-                  fields={item.fields}
-                  faults={new Map()}
-                  pointer={`${id}/${at}`}
-                  values={(each ?? {}) as Values}
-                  set={(one) => put(at, one)}
-                />
-              </fieldset>
-            ) : (
-              <Entry
-                kind={item}
-                id={`${id}-${at}`}
-                value={each}
-                set={(one) => put(at, one)}
-                describedBy={describedBy}
-                isWrong={isWrong}
-              />
-            )}
-            <button
-              type="button"
-              class="plain"
-              onClick={() => set(items.filter((_, nth) => nth !== at))}
-            >
-              Remove row {at + 1}
-            </button>
-          </div>
-        ))}
-        <button type="button" onClick={() => set([...items, item.is === "group" ? {} : ""])}>
-          Add a row
-        </button>
-      </div>
-    )
-  }
   const text = typeof value === "string" ? value : ""
   if (kind.is === "json" || (kind.is === "text" && kind.longest !== null && kind.longest > 200)) {
     return (
@@ -267,6 +260,93 @@ const Entry = ({ describedBy, id, isWrong, kind, set, value }: EntryProps) => {
   )
 }
 
+interface RowsProps extends Omit<EntryProps, "isWrong" | "isAlone" | "kind"> {
+  readonly kind: Extract<FieldKind, { readonly is: "list" }>
+}
+
+/** Rows of a list, each with its own faults. */
+const Rows = ({ faults, id, kind: { item }, name, pointer, set, value }: RowsProps) => {
+  const items = Array.isArray(value) ? (value as ReadonlyArray<FormValue>) : []
+  const add = useRef<HTMLButtonElement>(null)
+  const put = (at: number, one: FormValue) =>
+    set(items.map((each, nth) => (nth === at ? one : each)))
+  const remove = (at: number) => {
+    set(items.filter((_, nth) => nth !== at))
+    // The button that had the focus goes with its row.
+    add.current?.focus()
+  }
+  return (
+    <div class="entries" id={id}>
+      {items.map((each, at) => {
+        const place = `${pointer}/${at}`
+        const fault = faultAt(faults, place, item)
+        const rowName = `Row ${at + 1}`
+        const entry = (
+          <Entry
+            kind={item}
+            id={`${id}-${at}`}
+            name={`${name}, row ${at + 1}`}
+            value={each}
+            set={(one) => put(at, one)}
+            faults={faults}
+            pointer={place}
+            isWrong={fault !== undefined}
+            isAlone
+          />
+        )
+        const about =
+          fault === undefined ? null : (
+            <p id={`${id}-${at}-about`} class="about">
+              <FaultText name={rowName} detail={fault} />
+            </p>
+          )
+        return (
+          <div key={at} class={fault === undefined ? "row" : "row wrong"}>
+            {item.is === "group" || item.is === "list" || item.is === "many" ? (
+              <fieldset tabIndex={-1}>
+                <legend>{rowName}</legend>
+                {about}
+                {entry}
+              </fieldset>
+            ) : (
+              <>
+                {entry}
+                {about}
+              </>
+            )}
+            <button type="button" class="plain" onClick={() => remove(at)}>
+              Remove row {at + 1}
+            </button>
+          </div>
+        )
+      })}
+      <button
+        type="button"
+        ref={add}
+        onClick={() => set([...items, item.is === "group" ? {} : item.is === "list" ? [] : ""])}
+      >
+        Add a row
+      </button>
+    </div>
+  )
+}
+
+/** Says that nothing was sent, and brings the first entry that is wrong to the person. */
+export const FaultsNotice = ({ faults }: { readonly faults: ReadonlyMap<string, string> }) => {
+  const place = useRef<HTMLParagraphElement>(null)
+  useEffect(() => {
+    const form = place.current?.closest("form")
+    form
+      ?.querySelector<HTMLElement>('[aria-invalid="true"], fieldset.wrong, .wrong > fieldset')
+      ?.focus()
+  }, [faults])
+  return faults.size === 0 ? null : (
+    <p ref={place} class="fault" role="alert">
+      {faults.size === 1 ? "One entry is wrong" : `${faults.size} entries are wrong`}.
+    </p>
+  )
+}
+
 interface Made {
   readonly state: string
   readonly operationId: string | null
@@ -275,7 +355,7 @@ interface Made {
 
 /** What came of a write: an operation that runs, or an action that awaits its approvers; never "done" before. */
 export const MadeView = ({ made }: { readonly made: Made }) => (
-  <section class="made" role="status">
+  <Outcome className="made">
     {made.actionKey !== null && made.operationId === null ? (
       <p>
         It awaits its approvers: nothing has happened yet.{" "}
@@ -289,24 +369,27 @@ export const MadeView = ({ made }: { readonly made: Made }) => (
         )}
       </p>
     )}
-  </section>
+  </Outcome>
 )
 
 export interface WriteFormProps {
   readonly kind: string
   /** Members that the page gives, such as the id of the record. */
   readonly fixed: Readonly<Record<string, unknown>>
+  /** Entries that a new form begins with, such as the version that the page shows. */
+  readonly initial?: Values
   readonly close: () => void
 }
 
-const forms = OpenForms.make(() => crypto.randomUUID())
+/** The forms of the person who is signed in. */
+export const forms = OpenForms.make(() => crypto.randomUUID())
 Session.onEnd(forms.clear)
 
 /** A write's form: sent with one key however often, faults at their fields, the outcome in its place. */
-export const WriteForm = ({ close, fixed, kind }: WriteFormProps) => {
+export const WriteForm = ({ close, fixed, initial = {}, kind }: WriteFormProps) => {
   const schemas = useSchemas()
   const name = OpenForms.nameOf(kind, fixed)
-  const [first] = useState(() => forms.open(name))
+  const [first] = useState(() => forms.open(name, initial))
   const { key } = first
   const [values, setValues] = useState<Values>(first.values)
   const set = (next: Values) => {
@@ -321,14 +404,20 @@ export const WriteForm = ({ close, fixed, kind }: WriteFormProps) => {
   const [error, setError] = useState<unknown>(null)
   const [isSending, sending] = useState(false)
   const [made, setMade] = useState<Made | null>(null)
+  const isOut = useRef(false)
   if (schemas === null) return <Loading />
   const row = table.writes[kind]
   const fields = formFields(schemas, { kind, fixed })
   const send = async () => {
-    const entered = enteredOf(fields, values)
+    if (isOut.current) return
+    const entered = enteredOf(fields, values, { pointer: "", zone: zone.value })
     setFaults(entered.faults)
     setError(null)
-    if (entered.faults.size > 0 || isSending) return
+    if (entered.faults.size > 0) {
+      announce("Nothing was sent: entries of the form are wrong.")
+      return
+    }
+    isOut.current = true
     sending(true)
     forms.sent(name, key)
     try {
@@ -342,13 +431,14 @@ export const WriteForm = ({ close, fixed, kind }: WriteFormProps) => {
           : `The operation is ${answer.state}.`
       )
     } catch (failure) {
-      if (OpenForms.isCertain(failure)) forms.refused(name, key)
+      forms.failed(name, key, OpenForms.outcomeOf(failure))
       if (failure instanceof CallRefusal) setFaults(faultsByField(failure.problem.errors ?? []))
       setError(failure)
       announce(
         failure instanceof NoAnswer ? "No answer came; the form is kept." : "It was refused."
       )
     } finally {
+      isOut.current = false
       sending(false)
     }
   }
@@ -378,8 +468,10 @@ export const WriteForm = ({ close, fixed, kind }: WriteFormProps) => {
         <>
           <Fields fields={fields} values={values} faults={faults} set={set} />
           {error === null ? null : <Failure error={error} />}
+          <FaultsNotice faults={faults} />
           <p class="acts">
-            <button type="submit" class="main" disabled={isSending}>
+            {/* Disabled, it would lose the focus while its answer is awaited. */}
+            <button type="submit" class="main" aria-disabled={isSending}>
               {isSending
                 ? "Sending …"
                 : row !== undefined && row.approvers > 0
@@ -395,7 +487,8 @@ export const WriteForm = ({ close, fixed, kind }: WriteFormProps) => {
         <>
           <MadeView made={made} />
           <p class="acts">
-            <button type="button" onClick={leave}>
+            {/* The second click of a double click on Send would close what came of it unread. */}
+            <button type="button" onClick={({ detail }) => (detail > 1 ? undefined : leave())}>
               Close
             </button>
           </p>

@@ -10,6 +10,11 @@ export interface OpenForm {
   readonly isUncertain: boolean
 }
 
+interface HeldForm extends OpenForm {
+  /** Calls that were sent and have not ended. */
+  readonly inFlight: number
+}
+
 /** Names a form by its write and the members that the page gives. */
 export const nameOf = (kind: string, fixed: Readonly<Record<string, unknown>>): string =>
   JSON.stringify([kind, ...Object.entries(fixed).toSorted(([a], [b]) => (a < b ? -1 : 1))])
@@ -19,48 +24,83 @@ export const nameOf = (kind: string, fixed: Readonly<Record<string, unknown>>): 
  * call is uncertain, since a new key could then make a second write.
  */
 export const make = (newKey: () => string) => {
-  const forms = new Map<string, OpenForm>()
-  const open = (name: string): OpenForm => {
+  const forms = new Map<string, HeldForm>()
+  const isUncertain = (form: HeldForm): boolean => form.isUncertain || form.inFlight > 0
+  const open = (name: string, values: FormValues = {}): OpenForm => {
     const found = forms.get(name)
-    if (found !== undefined) return found
-    const form = { key: newKey(), values: {}, isUncertain: false }
-    forms.set(name, form)
-    return form
+    const form = found ?? { key: newKey(), values, isUncertain: false, inFlight: 0 }
+    if (found === undefined) forms.set(name, form)
+    return { key: form.key, values: form.values, isUncertain: isUncertain(form) }
   }
   /** Changes a form as long as it has the key: one that was dropped meanwhile is another form. */
-  const change = (name: string, key: string, members: Partial<OpenForm>): void => {
+  const change = (
+    name: string,
+    key: string,
+    members: (form: HeldForm) => Partial<HeldForm>
+  ): void => {
     const form = forms.get(name)
-    if (form?.key === key) forms.set(name, { ...form, ...members })
+    if (form?.key === key) forms.set(name, { ...form, ...members(form) })
   }
+  const ended = ({ inFlight }: HeldForm): Pick<HeldForm, "inFlight"> => ({
+    inFlight: Math.max(0, inFlight - 1)
+  })
   return {
-    /** The form as it was left, else an empty one with a key of its own. */
+    /** The form as it was left, else one with these values and a key of its own. */
     open,
-    type: (name: string, key: string, values: FormValues) => change(name, key, { values }),
+    type: (name: string, key: string, values: FormValues) => change(name, key, () => ({ values })),
     /** A call is sent: until an answer comes, its outcome is uncertain. */
-    sent: (name: string, key: string) => change(name, key, { isUncertain: true }),
-    /** The service refused the call, so that it took no effect; the form stays to be corrected. */
-    refused: (name: string, key: string) => change(name, key, { isUncertain: false }),
+    sent: (name: string, key: string) =>
+      change(name, key, ({ inFlight }) => ({ inFlight: inFlight + 1 })),
+    /** A call has ended without a write; what it says of it and of the calls before decides. */
+    failed: (name: string, key: string, outcome: FailedOutcome) =>
+      change(name, key, (form) => ({
+        ...ended(form),
+        ...(outcome === "not-taken" ? {} : { isUncertain: outcome === "unknown" })
+      })),
     /** The write was made: the next form of its kind is another write. */
     made: (name: string, key: string): void => {
       if (forms.get(name)?.key === key) forms.delete(name)
     },
     /** The person closes the form. */
     close: (name: string): void => {
-      if (forms.get(name)?.isUncertain === false) forms.delete(name)
+      const form = forms.get(name)
+      if (form !== undefined && !isUncertain(form)) forms.delete(name)
     },
+    /** Checks whether anything was typed into a form, or any call is uncertain. */
+    hasWork: (): boolean =>
+      [...forms.values()].some(
+        (form) => isUncertain(form) || Object.values(form.values).some((value) => value !== "")
+      ),
     /** Another person signs in, or nobody is signed in any longer. */
     clear: () => forms.clear()
   }
 }
 
 /**
- * Whether a failed call certainly took no effect: a refusal of the service, or a fault found before anything
- * was sent. A lost answer and a failure of the server leave it open.
+ * Outcome of a failed call: `refused` says that neither it nor an earlier call of its key took effect,
+ * `not-taken` that it did not, and `unknown` that it may have.
  */
-export const isCertain = (failure: unknown): boolean => {
-  const { _tag: tag, status } = (failure ?? {}) as {
+export type FailedOutcome = "refused" | "not-taken" | "unknown"
+
+/** Statuses of refusals that come after the look for an earlier call of the same key. */
+const afterTheKey = new Set([404, 409, 422])
+
+/** Refusals that tell of an earlier call of the same key. */
+const ofTheKey = /^idempotency-/u
+
+export const outcomeOf = (failure: unknown): FailedOutcome => {
+  const {
+    _tag: tag,
+    slug,
+    status
+  } = (failure ?? {}) as {
     readonly _tag?: unknown
+    readonly slug?: unknown
     readonly status?: unknown
   }
-  return tag === "InputFault" || (typeof status === "number" && status >= 400 && status < 500)
+  if (tag === "InputFault") return "not-taken"
+  // An answer of something else than the service says nothing of what the service did.
+  if (tag !== "CallRefusal" || typeof status !== "number" || status >= 500) return "unknown"
+  if (typeof slug === "string" && ofTheKey.test(slug)) return "unknown"
+  return afterTheKey.has(status) ? "refused" : "not-taken"
 }

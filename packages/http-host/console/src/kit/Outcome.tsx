@@ -1,13 +1,25 @@
 /** What came of a read or a write: a failure as a sentence with what to do, an answer that is awaited. */
+import type { ComponentChildren } from "preact"
+import { useEffect, useRef } from "preact/hooks"
 import { saidOf } from "../words/Problems.ts"
-import { Quote } from "./Values.tsx"
+import { Quote, Text } from "./Values.tsx"
 
 export const Failure = ({ error }: { readonly error: unknown }) => {
-  const { detail, recovery, requestId, title } = saidOf(error)
+  const { detail, faults, recovery, requestId, title } = saidOf(error)
   return (
     <section class="failure" role="alert">
       <h3>{title}</h3>
       <p>{detail}</p>
+      {faults.length === 0 ? null : (
+        <ul>
+          {faults.map((fault, at) => (
+            <li key={at}>
+              <code>{fault.pointer === "" ? "/" : fault.pointer}</code>{" "}
+              <Text value={fault.detail} />
+            </li>
+          ))}
+        </ul>
+      )}
       {recovery === null ? null : <Quote value={recovery} />}
       {requestId === null ? null : (
         <p class="fine">
@@ -23,3 +35,20 @@ export const Loading = () => (
     Reading …
   </p>
 )
+
+/** Outcome in the place of what was pressed, which takes the focus that went with it. */
+export const Outcome = ({
+  children,
+  className
+}: {
+  readonly className: string
+  readonly children: ComponentChildren
+}) => {
+  const place = useRef<HTMLElement>(null)
+  useEffect(() => place.current?.focus(), [])
+  return (
+    <section ref={place} class={className} role="status" tabIndex={-1}>
+      {children}
+    </section>
+  )
+}

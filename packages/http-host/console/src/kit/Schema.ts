@@ -1,4 +1,7 @@
 /** Fields of a form, computed from the JSON Schema of an operation's request; and the input that they hold. */
+import { callTable } from "@bursar/http-host/plain-client"
+import type { RequestSchemas } from "../interface/Interface.ts"
+import { entered as enteredInstant } from "../words/Instants.ts"
 
 export type Json = Readonly<Record<string, unknown>>
 
@@ -183,17 +186,23 @@ export interface Entered {
   readonly faults: ReadonlyMap<string, string>
 }
 
+/** Where a value stands in its form, and the zone of a time that names none. */
+interface Place {
+  readonly pointer: string
+  readonly zone: string
+}
+
 /** Input of a request from the values of its fields; a field that is empty is left out. */
 export const enteredOf = (
   fields: ReadonlyArray<Field>,
   values: { readonly [name: string]: FormValue },
-  pointer = ""
+  { pointer, zone }: Place = { pointer: "", zone: "UTC" }
 ): Entered => {
   const faults = new Map<string, string>()
   const input: Record<string, unknown> = {}
   for (const { isRequired, kind, name } of fields) {
     const at = `${pointer}/${name}`
-    const one = valueOf(kind, values[name], at)
+    const one = valueOf(kind, values[name], { pointer: at, zone })
     for (const [place, detail] of one.faults) faults.set(place, detail)
     if (one.input !== undefined) input[name] = one.input
     else if (isRequired && one.faults.size === 0) faults.set(at, "is missing")
@@ -213,20 +222,41 @@ const fault = (pointer: string, detail: string): Entered => ({
   faults: new Map([[pointer, detail]])
 })
 
-const valueOf = (kind: FieldKind, value: FormValue, pointer: string): Entered => {
+/** The value of JSON that a person typed: a number keeps its digits, a whole one as a bigint. */
+const jsonOf = (text: string): unknown =>
+  (JSON.parse as (text: string, reviver: Reviver) => unknown)(text, (_, value, context) => {
+    if (typeof value !== "number") return value
+    const digits = context?.source ?? String(value)
+    return /^-?\d{1,18}$/u.test(digits) ? BigInt(digits) : digits
+  })
+
+/** Reviver with source access (https://tc39.es/proposal-json-parse-with-source/). */
+type Reviver = (name: string, value: unknown, context?: { readonly source?: string }) => unknown
+
+/** Checks whether the platform's JSON tells the text of a number. */
+const hasSource = jsonOf("1.0") === "1.0"
+
+const valueOf = (kind: FieldKind, value: FormValue, place: Place): Entered => {
+  const { pointer, zone } = place
   if (value === undefined || value === "") return { input: undefined, faults: none }
   if (kind.is === "group") {
     // A group in which nothing was entered is left out, with all that it would require.
     if (isEmpty(value)) return { input: undefined, faults: none }
-    return enteredOf(kind.fields, value as { readonly [name: string]: FormValue }, pointer)
+    return enteredOf(kind.fields, value as { readonly [name: string]: FormValue }, place)
   }
   if (kind.is === "list" || kind.is === "many") {
     const items = value as ReadonlyArray<FormValue>
     if (items.length === 0) return { input: undefined, faults: none }
     if (kind.is === "many") return { input: items, faults: none }
-    const all = items.map((item, at) => valueOf(kind.item, item, `${pointer}/${at}`))
+    const all = items.map((item, at) => {
+      const one = valueOf(kind.item, item, { pointer: `${pointer}/${at}`, zone })
+      // Left out, it would give each later row another number than the one that a refusal names.
+      return one.input === undefined && one.faults.size === 0
+        ? fault(`${pointer}/${at}`, "is empty: fill it in, or remove it")
+        : one
+    })
     return {
-      input: all.map(({ input }) => input).filter((input) => input !== undefined),
+      input: all.map(({ input }) => input),
       faults: new Map(all.flatMap(({ faults }) => [...faults]))
     }
   }
@@ -246,10 +276,17 @@ const valueOf = (kind: FieldKind, value: FormValue, pointer: string): Entered =>
   }
   if (kind.is === "json") {
     try {
-      return { input: JSON.parse(text) as unknown, faults: none }
+      const input = jsonOf(text)
+      return hasSource || !/\d\s*[.eE]/u.test(text)
+        ? { input, faults: none }
+        : fault(pointer, "has decimals, whose digits this browser keeps only in quotation marks")
     } catch {
       return fault(pointer, "is no JSON")
     }
+  }
+  if (kind.is === "instant") {
+    const one = enteredInstant(text, zone)
+    return "at" in one ? { input: one.at, faults: none } : fault(pointer, one.fault)
   }
   if (kind.is === "text") {
     if (kind.longest !== null && text.length > kind.longest)
@@ -258,4 +295,53 @@ const valueOf = (kind: FieldKind, value: FormValue, pointer: string): Entered =>
       return fault(pointer, "has characters that its form does not allow")
   }
   return { input: text, faults: none }
+}
+
+/** Fields of a write: those of its path that are not given, the version that it replaces, those of its body. */
+export const formFields = (
+  { components, requests }: RequestSchemas,
+  { fixed, kind }: { readonly kind: string; readonly fixed: Readonly<Record<string, unknown>> }
+): ReadonlyArray<Field> => {
+  const request = requests[kind]
+  if (request === undefined) return []
+  const path = fieldsOf(
+    { type: "object", properties: request.path, required: Object.keys(request.path) },
+    components
+  )
+  const body = request.body === null ? [] : fieldsOf(request.body, components)
+  return [...path, ...replacedFields(kind), ...body].filter(
+    ({ name }) => !Object.hasOwn(fixed, name)
+  )
+}
+
+/** Field of the member that a write sends as If-Match, where it has one. */
+const replacedFields = (kind: string): ReadonlyArray<Field> => {
+  const rows: Readonly<Record<string, string>> = callTable.writes
+  const name = rows[kind]?.split(" ")[2]
+  return name === undefined
+    ? []
+    : [
+        {
+          name,
+          isRequired: true,
+          mayBeNull: false,
+          kind: { is: "text", pattern: null, longest: null },
+          description:
+            "The version that this replaces: the call is refused where another is in force by then."
+        }
+      ]
+}
+
+/**
+ * Fault of a field by its pointer. A field that is drawn whole, such as a text of JSON, has the first fault
+ * of its parts, since nothing below it is drawn.
+ */
+export const faultAt = (
+  faults: ReadonlyMap<string, string>,
+  pointer: string,
+  { is }: Pick<FieldKind, "is">
+): string | undefined => {
+  const own = faults.get(pointer)
+  if (own !== undefined || is === "group" || is === "list") return own
+  return [...faults].find(([place]) => place.startsWith(`${pointer}/`))?.[1]
 }

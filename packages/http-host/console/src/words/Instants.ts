@@ -58,3 +58,37 @@ export const isZone = (zone: string): boolean => {
     return false
   }
 }
+
+/** What a person typed as an instant: the instant, or why it is none. */
+export type EnteredInstant = { readonly at: string } | { readonly fault: string }
+
+const typed = /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d(?::\d\d(?:\.\d{1,9})?)?)(Z?)$/u
+
+/**
+ * Instant of a text: one in UTC with its Z, or a time of the zone. A time that the zone skips, or has twice,
+ * is refused with both instants beside it.
+ */
+export const entered = (text: string, zone: string): EnteredInstant => {
+  const [, date, time, utc] = typed.exec(text) ?? []
+  if (date === undefined) {
+    return { fault: "is no instant: 2026-07-31T12:00:00Z, or a time without Z in the page's zone" }
+  }
+  try {
+    const local = Temporal.PlainDateTime.from(`${date}T${time}`)
+    const named = utc === "Z" ? "UTC" : zone
+    const [first, last] = (["earlier", "later"] as const).map((disambiguation) =>
+      local.toZonedDateTime(named, { disambiguation })
+    )
+    if (first === undefined || last === undefined) throw new Error("a choice of two has two")
+    const [before, after] = [first, last].map((each) => each.toInstant().toString())
+    if (before === undefined || before === after) return { at: String(before) }
+    const [lower, upper] = [first, last].map((each) => each.toPlainTime().toString().slice(0, 5))
+    return {
+      fault: first.toPlainDateTime().equals(local)
+        ? `is there twice in ${zone}: as ${before} and as ${after}. Enter one of these`
+        : `is skipped in ${zone}: beside it are ${lower} (${before}) and ${upper} (${after})`
+    }
+  } catch {
+    return { fault: "is no date and time of the calendar" }
+  }
+}

@@ -130,7 +130,8 @@ describe.skipIf(browser === undefined)("the console in a browser (chromium)", ()
         "open-orders",
         "operations",
         "events",
-        "reconciliation"
+        "reconciliation",
+        "subscriptions"
       ]) {
         await House.visit(page, path)
         await page.evaluate(source)

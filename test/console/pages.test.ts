@@ -1,6 +1,4 @@
 /** What the console's pages show, computed without a browser: tables against the interface, and laws. */
-import { readFileSync } from "node:fs"
-import { join } from "node:path"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { Vocabulary } from "@bursar/engine-core"
@@ -16,44 +14,8 @@ import * as Figures from "../../packages/http-host/console/src/words/Figures.ts"
 import * as Instants from "../../packages/http-host/console/src/words/Instants.ts"
 import * as Problems from "../../packages/http-host/console/src/words/Problems.ts"
 import * as Waiting from "../../packages/http-host/console/src/words/Waiting.ts"
-import {
-  type Document,
-  schemasOf,
-  tableOf
-} from "../../packages/http-host/scripts/console-interface.ts"
 import * as EngineFigures from "#core/writes/Figures.ts"
-import { root } from "../architecture/sources.ts"
-
-const document: Document = JSON.parse(
-  readFileSync(join(root, "packages/http-host/openapi.json"), "utf8")
-)
-const table = tableOf(document)
-const schemas = schemasOf(document)
-
-/** Members of the records that a read answers, as the document has them. */
-const membersOf = (read: string): ReadonlySet<string> => {
-  const text = JSON.stringify(document.paths[table.reads[read]?.path ?? ""]?.["get"])
-  const names = [...text.matchAll(/#\/components\/schemas\/(\w+)/gu)].map(([, name = ""]) => name)
-  const members = new Set<string>()
-  const seen = new Set<string>()
-  const take = (schema: unknown): void => {
-    if (typeof schema !== "object" || schema === null) return
-    const { $ref, properties, ...rest } = schema as Readonly<Record<string, unknown>>
-    if (typeof $ref === "string") names.push($ref.split("/").at(-1) ?? "")
-    for (const [name, member] of Object.entries((properties ?? {}) as object)) {
-      members.add(name)
-      take(member)
-    }
-    for (const part of Object.values(rest)) if (Array.isArray(part)) part.forEach(take)
-  }
-  for (let name = names.pop(); name !== undefined; name = names.pop()) {
-    if (seen.has(name)) continue
-    seen.add(name)
-    take(document.components.schemas[name])
-  }
-  for (const [, name = ""] of text.matchAll(/"(\w+)":\{"(?:type|\$ref|anyOf)"/gu)) members.add(name)
-  return members
-}
+import { document, membersOf, schemas, table } from "./interface.ts"
 
 describe("a request to sign in", () => {
   const signIn: Parameters<typeof SignInParameters.ofRequest>[0] = {

@@ -1,4 +1,5 @@
-/** Modules that the build makes of openapi.json. */
+/** Modules that the build makes of openapi.json, and stylesheets that come with a chunk. */
+declare module "*.css" {}
 declare module "virtual:interface" {
   const table: import("../../../scripts/console-interface.ts").InterfaceTable
   export default table

@@ -1,114 +1,105 @@
-/** Page of one subscription or redemption: its strip, its terms, its cash, and the acts of its state. */
-import { Acts } from "../kit/Acts.tsx"
-import { Failure, Loading } from "../kit/Outcome.tsx"
-import { Copy, IdLink, InstantText, State, Value } from "../kit/Values.tsx"
-import { Waiting } from "../kit/Waiting.tsx"
-import { Members } from "../pages/RecordPage.tsx"
+/** Page of one subscription or redemption: its steps, whose move it is, its acts, its figures and its cash. */
+import { Failure } from "../kit/Outcome.tsx"
+import { Loaded } from "../kit/Sheet.tsx"
+import { Figure, IdLink, InstantText, PartyText } from "../kit/Values.tsx"
+import { zone } from "../kit/Zone.ts"
 import { useRead } from "../reads/Cache.ts"
-import { listRead, mayRead, type Row, valueRead } from "../reads/Lists.ts"
-import * as Session from "../shell/Session.ts"
+import { listRead, type Row, valueRead } from "../reads/Lists.ts"
+import { groupsOf } from "../record/Fact.ts"
+import { JudgedActs } from "../record/Judgement.tsx"
+import { Facts, Head, mayI, Moves, Sheet, VersionLine } from "../record/Page.tsx"
+import { actsOf } from "../record/StateActs.ts"
 import { Title } from "../shell/Title.tsx"
+import * as Instants from "../words/Instants.ts"
 import { label, word } from "../words/Words.ts"
 import {
-  redemptionSteps,
-  redemptionTerms,
+  actSays,
+  type Cash,
+  cashOf,
+  contractFacts,
+  orderSheets,
+  type OrderKind,
+  presentStep,
   remarks,
   type Step,
-  subscriptionSteps,
-  subscriptionTerms
+  stepsOf
 } from "./Order.ts"
 
-export type OrderKind = "subscription" | "redemption"
-
 const kinds = {
-  subscription: {
-    title: "Subscription",
-    read: "subscriptions.get",
-    id: "subscriptionId",
-    steps: subscriptionSteps,
-    terms: subscriptionTerms,
-    figures: ["residual", "refund", "refunded"],
-    acts: [
-      "subscription.deliver",
-      "subscription.settle",
-      "subscription.release",
-      "subscription.withdraw"
-    ]
-  },
-  redemption: {
-    title: "Redemption",
-    read: "redemptions.get",
-    id: "redemptionId",
-    steps: redemptionSteps,
-    terms: redemptionTerms,
-    figures: [],
-    acts: ["redemption.settle", "redemption.release", "redemption.withdraw"]
-  }
+  subscription: { title: "Subscription", read: "subscriptions.get", id: "subscriptionId" },
+  redemption: { title: "Redemption", read: "redemptions.get", id: "redemptionId" }
 } as const
 
 export const OrderPage = ({ id, kind }: { readonly kind: OrderKind; readonly id: string }) => {
   const about = kinds[kind]
-  const { error, value } = useRead(valueRead(about.read, { [about.id]: id }))
+  const state = useRead(valueRead(about.read, { [about.id]: id }))
   return (
     <>
       <Title text={`${about.title} ${id}`} />
-      {error !== null && error !== undefined ? <Failure error={error} /> : null}
-      {value === undefined ? (
-        error === null || error === undefined ? (
-          <Loading />
-        ) : null
-      ) : (
-        <OrderView id={id} kind={kind} order={value.value} />
-      )}
+      <Loaded state={state}>
+        {({ value }) => <OrderView id={id} kind={kind} order={value} />}
+      </Loaded>
     </>
   )
 }
 
-const Strip = ({ steps }: { readonly steps: ReadonlyArray<Step> }) => (
-  <ol class="strip" aria-label="States">
-    {steps.map(({ at, name }, nth) => (
-      <li
-        key={name}
-        class={at === null ? "ahead" : "reached"}
-        aria-current={at !== null && (steps[nth + 1]?.at ?? null) === null ? "step" : undefined}
-      >
-        <span>{word(name)}</span>
-        {at === null ? <span class="fine">ahead</span> : <InstantText at={at} />}
-      </li>
-    ))}
-  </ol>
-)
+const Strip = ({ steps }: { readonly steps: ReadonlyArray<Step> }) => {
+  const present = presentStep(steps)
+  return (
+    <ol class="strip" aria-label="States">
+      {steps.map(({ at, name, who }, nth) => (
+        <li
+          key={name}
+          class={at === null ? "ahead" : "reached"}
+          aria-current={nth === present ? "step" : undefined}
+        >
+          <span>{word(name)}</span>
+          {at === null ? <span class="who">ahead: {who}</span> : <InstantText at={at} />}
+        </li>
+      ))}
+    </ol>
+  )
+}
 
-const OrderView = ({
-  id,
-  kind,
-  order
-}: {
+interface OrderProps {
   readonly kind: OrderKind
   readonly id: string
   readonly order: Row
-}) => {
-  const about = kinds[kind]
-  const { orderState, remainderOf, state, waitingOn } = order
+}
+
+const OrderView = ({ id, kind, order }: OrderProps) => {
+  const { currency, holderId, instrumentId, orderState, remainderOf, state, waitingOn } = order
+  const cash = cashOf(order)
+  const judged = { instrumentId, [kinds[kind].id]: id }
+  const rows = actsOf(kind, String(state)).map((act) => ({
+    kind: act,
+    fixed: { [kinds[kind].id]: id },
+    judged,
+    ...(actSays[act] === undefined ? {} : { says: actSays[act] })
+  }))
   return (
     <article class="record">
-      <p class="lead">
-        <State value={String(state)} />
-        {typeof orderState === "string" && orderState !== state ? (
-          <State value={orderState} />
-        ) : null}
-        <span class="id">
-          <bdi>{id}</bdi>
-          <Copy text={id} />
+      <Head id={id} states={[String(orderState ?? state)]}>
+        <span class="context">
+          <span>
+            of{" "}
+            <IdLink
+              id={String(holderId)}
+              href={`holders/${encodeURIComponent(String(holderId))}`}
+            />
+          </span>
+          <span>
+            in{" "}
+            <IdLink
+              id={String(instrumentId)}
+              href={`instruments/${encodeURIComponent(String(instrumentId))}`}
+            />
+          </span>
         </span>
-      </p>
-      <Strip steps={about.steps(order)} />
-      <section class="move">
-        <h2>Whose move</h2>
-        <Waiting moves={waitingOn} />
-      </section>
+      </Head>
+      <Strip steps={stepsOf(kind, order)} />
       {remarks(order).map((sentence) => (
-        <p key={sentence} class="remark">
+        <p key={sentence} class="alert">
           {sentence}
         </p>
       ))}
@@ -118,41 +109,168 @@ const OrderView = ({
           <IdLink id={remainderOf} href={`redemptions/${encodeURIComponent(remainderOf)}`} />
         </p>
       ) : null}
-      <Acts kinds={about.acts} fixed={{ [about.id]: id }} />
-      <h2>Terms</h2>
-      <Members
-        record={order}
-        members={about.terms.filter(
-          (member) => order[member] !== null && order[member] !== undefined
-        )}
-      />
-      {about.figures.length === 0 ? null : (
-        <>
-          <h2>Figures</h2>
-          <Members record={order} members={about.figures} />
-        </>
-      )}
-      <h2>Cash</h2>
-      <Value member="cash" value={order["cash"]} />
-      <details>
-        <summary>Allocations and lot</summary>
-        <Members
-          record={order}
-          members={["allocation", "unitsAllocation", "lot", "attestors", "burnRequestCid"].filter(
-            (member) => Object.hasOwn(order, member)
-          )}
-        />
-      </details>
-      <Events id={id} kind={kind} />
+      <div class="beside">
+        <div>
+          <Sheet title="What can be done">
+            {rows.length === 0 ? (
+              <p class="none">The order has ended: nothing is left to do.</p>
+            ) : (
+              <Moves moves={waitingOn} />
+            )}
+            <JudgedActs
+              rows={rows}
+              about={{ instrumentId: String(instrumentId), holderId: String(holderId) }}
+            />
+          </Sheet>
+          {cash === null ? null : <CashSheet cash={cash} currency={String(currency)} />}
+          {groupsOf(order, orderSheets).map(({ facts, title }) => (
+            <Sheet key={title} title={title}>
+              <Facts facts={facts} basis={order["basis"]} />
+              {title === "Order" ? <CutOff order={order} /> : null}
+            </Sheet>
+          ))}
+          <Contracts order={order} />
+          <VersionLine record={order} />
+        </div>
+        <div>
+          <Events id={id} kind={kind} />
+        </div>
+      </div>
     </article>
   )
 }
 
-/** Events beside the order; roles without the feed have no box for them. */
-const Events = ({ id, kind }: { readonly kind: OrderKind; readonly id: string }) => {
-  const isReader = mayRead("events.list", Session.person.value?.roles ?? [])
-  return isReader ? <EventList id={id} kind={kind} /> : null
+/** Cut-off of an order: in the page's zone, and in the instrument's where that is known. */
+const CutOff = ({ order }: { readonly order: Row }) => {
+  const at = order["cutOffAt"]
+  if (typeof at !== "string") return null
+  return mayI("instruments.get") ? (
+    <ZonedCutOff at={at} instrumentId={String(order["instrumentId"])} />
+  ) : (
+    <p>
+      Cut-off <InstantText at={at} />
+    </p>
+  )
 }
+
+const ZonedCutOff = ({
+  at,
+  instrumentId
+}: {
+  readonly at: string
+  readonly instrumentId: string
+}) => {
+  const { value } = useRead(valueRead("instruments.get", { instrumentId }))
+  const cutOff = value?.value["cutOff"] as { readonly zone?: unknown } | null | undefined
+  const own = typeof cutOff?.zone === "string" && Instants.isZone(cutOff.zone) ? cutOff.zone : null
+  return (
+    <p>
+      Cut-off <InstantText at={at} />
+      {own === null || own === zone.value ? null : (
+        <span class="fine">, {Instants.zoned(at, own)}</span>
+      )}
+    </p>
+  )
+}
+
+const CashSheet = ({ cash, currency }: { readonly cash: Cash; readonly currency: string }) => (
+  <Sheet title="Cash">
+    <dl class="sums">
+      <div>
+        <dt>Expected</dt>
+        <dd>
+          {cash.expected === null ? (
+            <span class="none">not priced yet</span>
+          ) : (
+            <Figure value={cash.expected} unit={currency} />
+          )}
+        </dd>
+      </div>
+      <div>
+        <dt>Matched by bank lines</dt>
+        <dd>
+          <Figure value={cash.matched} unit={currency} />
+        </dd>
+      </div>
+      {cash.due === null ? null : (
+        <div>
+          <dt>Still due, recomputed here</dt>
+          <dd>
+            <Figure value={cash.due} unit={currency} />
+          </dd>
+        </div>
+      )}
+    </dl>
+    {cash.lines.length === 0 ? (
+      <p class="none">No bank line pays it.</p>
+    ) : (
+      <div class="scroll">
+        <table>
+          <caption>Bank lines that pay it</caption>
+          <thead>
+            <tr>
+              <th scope="col">Statement</th>
+              <th scope="col" class="right">
+                Line
+              </th>
+              <th scope="col" class="right">
+                Amount
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {cash.lines.map(({ amount, line, statementId }) => (
+              <tr key={`${statementId}:${line}`}>
+                <td data-name="Statement">
+                  <IdLink
+                    id={statementId}
+                    href={
+                      mayI("external-statements.get")
+                        ? `external-statements/${encodeURIComponent(statementId)}`
+                        : null
+                    }
+                  />
+                </td>
+                <td data-name="Line" class="right">
+                  {line}
+                </td>
+                <td data-name="Amount" class="right">
+                  <Figure value={amount} unit={currency} />
+                </td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    )}
+  </Sheet>
+)
+
+/** What of the order lies on the ledger: its allocations, its lot, its attestations. */
+const Contracts = ({ order }: { readonly order: Row }) => {
+  const facts = contractFacts(order)
+  const attestors = order["attestors"]
+  const attested = Array.isArray(attestors) ? (attestors as ReadonlyArray<Row>) : []
+  if (facts.length === 0 && attested.length === 0) return null
+  return (
+    <Sheet title="On the ledger">
+      <Facts facts={facts} />
+      {attested.length === 0 ? null : (
+        <ul class="rows">
+          {attested.map(({ at, party }, nth) => (
+            <li key={nth}>
+              <PartyText value={String(party)} /> attested <InstantText at={String(at)} />
+            </li>
+          ))}
+        </ul>
+      )}
+    </Sheet>
+  )
+}
+
+/** Events beside the order; roles without the feed have no box for them. */
+const Events = ({ id, kind }: { readonly kind: OrderKind; readonly id: string }) =>
+  mayI("events.list") ? <EventList id={id} kind={kind} /> : null
 
 const EventList = ({ id, kind }: { readonly kind: OrderKind; readonly id: string }) => {
   const { error, value } = useRead({
@@ -163,22 +281,28 @@ const EventList = ({ id, kind }: { readonly kind: OrderKind; readonly id: string
     kinds: [kind]
   })
   return (
-    <section>
-      <h2>Events</h2>
+    <Sheet title="Events" about="newest first">
       {error !== null && error !== undefined ? <Failure error={error} /> : null}
       {value === undefined ? null : value.value.length === 0 ? (
         <p class="none">No event names it.</p>
       ) : (
-        <ol class="events">
+        <ol class="log">
           {value.value.map((event) => (
             <li key={String(event["seq"])}>
-              <span class="figure fine">{String(event["seq"])}</span>{" "}
-              <b>{label(String(event["type"]))}</b>{" "}
-              {event["at"] === null ? null : <InstantText at={String(event["at"])} />}
+              <b>{label(String(event["type"]))}</b>
+              <span class="fine">
+                {String(event["seq"])}
+                {event["at"] === null ? null : (
+                  <>
+                    {" · "}
+                    <InstantText at={String(event["at"])} />
+                  </>
+                )}
+              </span>
             </li>
           ))}
         </ol>
       )}
-    </section>
+    </Sheet>
   )
 }

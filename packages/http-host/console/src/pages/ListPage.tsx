@@ -9,8 +9,7 @@ import { type ListRow, records } from "./Pages.ts"
 
 export const ListPage = ({ row }: { readonly row: ListRow }) => {
   const { url } = useLocation()
-  const page =
-    records.some(({ path }) => path === row.path) || orderPages.has(row.path) ? row.path : undefined
+  const page = records.some(({ path }) => path === row.path) ? row.path : undefined
   const columns = row.columns.filter((member) => member !== row.id).map(memberColumn)
   const first =
     row.columns.includes(row.id) && page === undefined
@@ -31,6 +30,3 @@ export const ListPage = ({ row }: { readonly row: ListRow }) => {
     </>
   )
 }
-
-/** Lists whose records have a page of their own. */
-const orderPages: ReadonlySet<string> = new Set(["subscriptions", "redemptions", "approvals"])

@@ -63,44 +63,6 @@ export const lists: ReadonlyArray<ListRow> = [
     empty: "A cycle gathers the orders of an instrument up to a cut-off. None fits the filter."
   },
   {
-    path: "subscriptions",
-    title: "Subscriptions",
-    read: "subscriptions.list",
-    id: "subscriptionId",
-    columns: [
-      "state",
-      "instrumentId",
-      "holderId",
-      "amount",
-      "units",
-      "currency",
-      "price",
-      "cutOffAt",
-      "waitingOn"
-    ],
-    makes: ["subscription.claim"],
-    empty: "A subscription is an order of a holder for units. None fits the filter."
-  },
-  {
-    path: "redemptions",
-    title: "Redemptions",
-    read: "redemptions.list",
-    id: "redemptionId",
-    columns: [
-      "state",
-      "instrumentId",
-      "holderId",
-      "units",
-      "proceeds",
-      "currency",
-      "price",
-      "cutOffAt",
-      "waitingOn"
-    ],
-    makes: ["redemption.claim"],
-    empty: "A redemption is an order of a holder to give units back. None fits the filter."
-  },
-  {
     path: "standing-settlements",
     title: "Standing settlements",
     read: "standing-settlements.list",

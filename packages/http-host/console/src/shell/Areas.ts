@@ -3,7 +3,7 @@
  * of each, and the reads that it makes. The first read decides who is offered the page.
  */
 
-export type AreaName = "reconciliation"
+export type AreaName = "orders" | "reconciliation"
 
 export interface AreaPage {
   /** Address below the console's; `:id` is the record's. */
@@ -16,6 +16,31 @@ export interface AreaPage {
 }
 
 export const areaPages: ReadonlyArray<AreaPage> = [
+  {
+    path: "subscriptions",
+    area: "orders",
+    page: "SubscriptionsPage",
+    reads: ["subscriptions.list"]
+  },
+  { path: "redemptions", area: "orders", page: "RedemptionsPage", reads: ["redemptions.list"] },
+  {
+    path: "subscriptions/:id",
+    area: "orders",
+    page: "SubscriptionPage",
+    reads: [
+      "subscriptions.get",
+      "instruments.precheck",
+      "instruments.precheck",
+      "instruments.get",
+      "events.list"
+    ]
+  },
+  {
+    path: "redemptions/:id",
+    area: "orders",
+    page: "RedemptionPage",
+    reads: ["redemptions.get", "instruments.precheck", "instruments.get", "events.list"]
+  },
   {
     path: "reconciliation",
     area: "reconciliation",

@@ -25,7 +25,6 @@ const ActionPage = lazy(() =>
 const OpenOrdersPage = lazy(() =>
   import("../orders/OpenOrdersPage.tsx").then(({ OpenOrdersPage: page }) => page)
 )
-const OrderPage = lazy(() => import("../orders/OrderPage.tsx").then(({ OrderPage: page }) => page))
 const ListPage = lazy(() => import("../pages/ListPage.tsx").then(({ ListPage: page }) => page))
 const RecordPage = lazy(() =>
   import("../pages/RecordPage.tsx").then(({ RecordPage: page }) => page)
@@ -67,8 +66,6 @@ const Routes = () => {
       <Route path={at("approvals/:id")} component={OneAction} />
       <Route path={at("open-orders")} component={OpenOrders} />
       <Route path={at("events")} component={Events} />
-      <Route path={at("subscriptions/:id")} component={OneSubscription} />
-      <Route path={at("redemptions/:id")} component={OneRedemption} />
       {areaRoutes.map(({ component, path }) => (
         <Route key={path} path={at(path)} component={component} />
       ))}
@@ -129,17 +126,6 @@ const OneAction = ({ params }: Params) => (
     <ActionPage key={params.id} actionKey={params.id} />
   </Guarded>
 )
-const OneSubscription = ({ params }: Params) => (
-  <Guarded reads={["subscriptions.get"]}>
-    <OrderPage key={params.id} kind="subscription" id={params.id} />
-  </Guarded>
-)
-const OneRedemption = ({ params }: Params) => (
-  <Guarded reads={["redemptions.get"]}>
-    <OrderPage key={params.id} kind="redemption" id={params.id} />
-  </Guarded>
-)
-
 /** One component a page, so that drawing again does not make it anew. */
 const recordPages = new Map(
   records.map((row) => [

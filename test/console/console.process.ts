@@ -131,7 +131,9 @@ describe.skipIf(browser === undefined)("the console in a browser (chromium)", ()
         "operations",
         "events",
         "reconciliation",
-        "subscriptions"
+        "subscriptions",
+        "external-sources",
+        "external-statements"
       ]) {
         await House.visit(page, path)
         await page.evaluate(source)

@@ -9,8 +9,12 @@ import * as Pages from "../../packages/http-host/console/src/pages/Pages.ts"
 import { areaPages } from "../../packages/http-host/console/src/shell/Areas.ts"
 import * as Navigation from "../../packages/http-host/console/src/shell/Navigation.ts"
 import * as Decimals from "../../packages/http-host/console/src/words/Decimals.ts"
+import * as Statements from "../../packages/http-host/console/src/statements/Statements.ts"
 import * as Resources from "../../packages/http-host/console/src/words/Resources.ts"
+import { Temporal } from "../../packages/http-host/console/src/words/Temporal.ts"
 import { type Document, tableOf } from "../../packages/http-host/scripts/console-interface.ts"
+import * as DueRules from "#core/statements/external-source/DueRules.ts"
+import { Date, Duration, Instant } from "@bursar/engine-core/kernel"
 import { root } from "../architecture/sources.ts"
 
 const table = tableOf(
@@ -192,5 +196,154 @@ describe("links to records", () => {
     expect(lost).toEqual([])
     expect(Resources.pageOfResource("constructor", "x")).toBeNull()
     expect(Resources.pageOfResource("holder", "a/../b")).toBe("holders/a%2F..%2Fb")
+  })
+})
+
+describe("statements", () => {
+  const calendar = ["monday", "tuesday", "wednesday", "thursday", "friday"] as const
+  const source = {
+    calendar,
+    dueBy: { time: "09:00", zone: "UTC", daysAfter: 1n },
+    grace: "PT2H",
+    instruments: ["fund-a", "fund-b"]
+  }
+  const start = Date.of("2024-01-01")
+
+  it("are late from the instant that the engine finds, also where the clock of the zone jumps", () => {
+    fc.assert(
+      fc.property(
+        fc.nat(1_200),
+        fc.constantFrom("00:30", "02:30", "01:30", "23:59"),
+        fc.constantFrom("UTC", "Europe/Zurich", "America/New_York", "America/Havana"),
+        fc.nat(3),
+        fc.constantFrom("PT0S", "PT36H", "P2DT30M"),
+        (day, time, zone, daysAfter, grace) => {
+          const date = Date.addDays(start, day)
+          const dueBy = { time, zone, daysAfter }
+          const due = DueRules.dueAt({ dueBy } as never, date)
+          expect(Statements.lateFrom({ ...source, dueBy, grace }, date)).toBe(
+            Temporal.Instant.from(Instant.format(Instant.add(due, Duration.of(grace)))).toString()
+          )
+        }
+      )
+    )
+  })
+
+  const received = (more: object) => ({
+    externalStatementId: "est-1",
+    instrumentId: "fund-a",
+    businessDate: "2026-11-27",
+    receivedAt: "2026-11-28T08:00:00Z",
+    corrects: null,
+    supersededBy: null,
+    ...more
+  })
+  const both = (more: object = {}) => [
+    received(more),
+    received({ instrumentId: "fund-b", externalStatementId: "est-2" })
+  ]
+  const before = "2026-11-28T11:00:00Z"
+  const after = "2026-11-28T11:00:01Z"
+  const late = { receivedAt: "2026-11-28T12:00:00Z" }
+  it.each([
+    ["none came before it is late", [], before, "awaited"],
+    ["none came and it is late", [], after, "missing"],
+    ["one of two instruments has none", [received({})], after, "missing"],
+    ["both came in time", both(), after, "received"],
+    ["one came too late", both(late), after, "late"],
+    ["one corrects another", both({ corrects: "est-0" }), after, "corrected"],
+    ["the only one was corrected away", [received({ supersededBy: "est-9" })], after, "missing"],
+    [
+      "a correction came late, and its original in time",
+      [
+        ...both({ ...late, corrects: "est-0" }),
+        received({ externalStatementId: "est-0", supersededBy: "est-1" })
+      ],
+      after,
+      "corrected"
+    ]
+  ] as const)("have a date where %s as it is", (_, statements, now, state) => {
+    const [day] = Statements.calendarOf(source, {
+      first: "2026-11-27",
+      last: "2026-11-27",
+      now,
+      statements
+    })
+    expect(day?.state).toBe(state)
+  })
+
+  it("owe nothing on days outside the calendar, and show what came of one all the same", () => {
+    const days = (statements: ReadonlyArray<object>) =>
+      Statements.calendarOf(source, {
+        first: "2026-11-23",
+        last: "2026-11-29",
+        now: after,
+        statements: statements as never
+      }).map(({ date }) => date)
+    expect(days([])).toEqual(["2026-11-27", "2026-11-26", "2026-11-25", "2026-11-24", "2026-11-23"])
+    expect(days([received({ businessDate: "2026-11-28" })])[0]).toBe("2026-11-28")
+  })
+
+  it("are late on the dates that the engine finds overdue", () => {
+    fc.assert(
+      fc.property(fc.nat(400), fc.nat(60), fc.subarray([...calendar]), (day, later, owed) => {
+        const newest = Date.addDays(start, day)
+        const today = Date.addDays(newest, later)
+        const now = `${today}T10:30:00Z`
+        const own = { ...source, calendar: owed, lastBusinessDate: newest }
+        const expected = DueRules.overdueDates(
+          {
+            calendar: owed,
+            dueBy: { ...source.dueBy, daysAfter: 1 },
+            grace: Duration.of("PT2H")
+          } as never,
+          { newest, firstDay: newest, now: Instant.of(now) }
+        )
+        expect(Statements.lateDates(own, { now, today, days: "P70D" })).toEqual(expected)
+      })
+    )
+  })
+
+  it("of cash add up, or are seen not to, and are not judged across currencies", () => {
+    const statement = { opening: "100.00", closing: "110.10", currency: "USD" }
+    const lines = [
+      { amount: "20.15", direction: "credit", currency: "USD" },
+      { amount: "10.05", direction: "debit", currency: "USD" }
+    ]
+    expect(Statements.balanceOf(statement, lines)).toEqual({
+      opening: "100.00",
+      entries: "10.10",
+      closing: "110.10",
+      isSame: true
+    })
+    expect(Statements.balanceOf({ ...statement, closing: "110.11" }, lines)?.isSame).toBe(false)
+    expect(Statements.balanceOf({ ...statement, opening: null }, lines)).toBeNull()
+    expect(
+      Statements.balanceOf(statement, [{ amount: "1", direction: "credit", currency: "EUR" }])
+    ).toBeNull()
+    expect(Statements.leftOf({ amount: "10.00", taken: "2.5" })).toBe("7.50")
+  })
+
+  it("are downloaded byte for byte, under a name that no text of the file decides", () => {
+    const bytes = [0, 255, 13, 10, 0xef, 0xbb, 0xbf]
+    expect([...Statements.bytesOf(Buffer.from(bytes).toString("base64"), "base64")]).toEqual(bytes)
+    expect(Buffer.from(Statements.bytesOf("ä\r\n", "utf-8")).toString()).toBe("ä\r\n")
+    expect(
+      Statements.fileNameOf({ externalStatementId: "est_1", rawFormat: "application/xml" })
+    ).toBe("est_1.xml")
+  })
+
+  it("that were handed in before are said to be there already", () => {
+    expect(Statements.receiptSentence({ statements: [{ recorded: false }] })).toContain("already")
+    expect(
+      Statements.receiptSentence({ statements: [{ recorded: true }, { recorded: false }] })
+    ).toContain("1 of its 2")
+  })
+
+  it("come on days that are named shortly", () => {
+    expect(Statements.calendarWords([...calendar])).toBe("monday to friday")
+    expect(Statements.calendarWords(["friday", "monday"])).toBe("monday, friday")
+    expect(Statements.calendarWords([])).toBe("no fixed days")
+    expect(Statements.dueWords(source.dueBy)).toBe("09:00 UTC, 1 day after")
   })
 })

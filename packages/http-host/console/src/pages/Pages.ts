@@ -198,42 +198,6 @@ export const lists: ReadonlyArray<ListRow> = [
     empty: "No webhook is registered."
   },
   {
-    path: "external-accounts",
-    title: "Accounts",
-    read: "external-accounts.list",
-    id: "externalAccountId",
-    columns: ["masked", "kind", "currency", "segregated", "holderId", "instrumentId", "mappedBy"],
-    makes: ["external-account.map"],
-    empty: "No account is mapped. An account ties bank lines to an instrument or a holder."
-  },
-  {
-    path: "external-sources",
-    title: "Sources",
-    read: "external-sources.list",
-    id: "externalSourceId",
-    columns: ["kind", "state", "adapter", "instruments", "calendar", "dueBy", "lastBusinessDate"],
-    empty: "The deployment configures no source of statements."
-  },
-  {
-    path: "external-statements",
-    title: "Statements",
-    read: "external-statements.list",
-    id: "externalStatementId",
-    columns: [
-      "externalSourceId",
-      "kind",
-      "businessDate",
-      "asOf",
-      "lineCount",
-      "totalAmount",
-      "currency",
-      "receivedBy",
-      "corrects",
-      "supersededBy"
-    ],
-    empty: "No statement fits the filter. A source hands files in, which become statements."
-  },
-  {
     path: "distribution-calendar",
     title: "Distribution calendar",
     read: "distribution-calendar.list",
@@ -571,48 +535,6 @@ export const records: ReadonlyArray<RecordRow> = [
     head: ["url", "events", "source", "createdBy", "createdAt"],
     lists: [],
     acts: ["webhook.test", "webhook.remove"]
-  },
-  {
-    path: "external-sources",
-    title: "Source",
-    read: "external-sources.get",
-    id: "externalSourceId",
-    head: ["kind", "state", "adapter", "instruments", "calendar", "dueBy", "lastBusinessDate"],
-    lists: [
-      {
-        title: "Statements",
-        read: "external-statements.list",
-        filter: "externalSourceId",
-        idOf: "externalStatementId",
-        page: "external-statements",
-        columns: ["businessDate", "lineCount", "totalAmount", "currency", "receivedBy"],
-        empty: "No statement was received."
-      }
-    ],
-    acts: []
-  },
-  {
-    path: "external-statements",
-    title: "Statement",
-    read: "external-statements.get",
-    within: "statement",
-    id: "externalStatementId",
-    head: [
-      "externalSourceId",
-      "kind",
-      "businessDate",
-      "asOf",
-      "opening",
-      "closing",
-      "nav",
-      "lineCount",
-      "totalAmount",
-      "currency",
-      "corrects",
-      "supersededBy"
-    ],
-    lists: [],
-    acts: []
   },
   {
     path: "distributions",

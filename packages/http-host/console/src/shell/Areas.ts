@@ -3,7 +3,7 @@
  * of each, and the reads that it makes. The first read decides who is offered the page.
  */
 
-export type AreaName = "orders" | "reconciliation"
+export type AreaName = "orders" | "reconciliation" | "statements"
 
 export interface AreaPage {
   /** Address below the console's; `:id` is the record's. */
@@ -65,5 +65,39 @@ export const areaPages: ReadonlyArray<AreaPage> = [
     area: "reconciliation",
     page: "FindingPage",
     reads: ["findings.get"]
+  },
+  {
+    path: "external-sources",
+    area: "statements",
+    page: "SourcesPage",
+    reads: ["external-sources.list"]
+  },
+  {
+    path: "external-sources/:id",
+    area: "statements",
+    page: "SourcePage",
+    reads: ["external-sources.get", "external-statements.list"]
+  },
+  {
+    path: "external-statements",
+    area: "statements",
+    page: "StatementsPage",
+    reads: ["external-statements.list"]
+  },
+  {
+    path: "external-statements/:id",
+    area: "statements",
+    page: "StatementPage",
+    reads: [
+      "external-statements.get",
+      "external-statements.lines",
+      "external-statements.restatement"
+    ]
+  },
+  {
+    path: "external-accounts",
+    area: "statements",
+    page: "AccountsPage",
+    reads: ["external-accounts.list"]
   }
 ]

@@ -1,6 +1,6 @@
 /** Places under an instrument's holder cap, beside offers and deletions that are made at the same time. */
 import { Records } from "@bursar/engine-core"
-import { Instant } from "@bursar/engine-core/kernel"
+import { Decimal, Instant } from "@bursar/engine-core/kernel"
 import type { Ledger } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
@@ -16,6 +16,7 @@ import { world } from "../engine/world.ts"
 import * as Cycles from "./cycles.ts"
 import * as Fund from "./fund.ts"
 import * as Powers from "./powers.ts"
+import * as Reconciling from "./reconciling.ts"
 
 const onboards = (holderId: string) =>
   Calls.write(
@@ -58,7 +59,7 @@ describe("the places under a holder cap", () => {
         isListed = true
         return Effect.succeed([])
       }
-      const taken = yield* takenOf(instrument, { operationId: "op-next" }).pipe(
+      const taken = yield* takenOf(instrument, { operationId: "op-next" }, "h2").pipe(
         Effect.provideService(Records, Records.of({ ...records, list: lists }))
       )
       assert.isTrue(isListed)
@@ -88,11 +89,11 @@ const timed = (event: Ledger.Event): Ledger.Event =>
     ? { ...event, payload: { ...event.payload, expiresAt: tomorrow } }
     : event
 
-const admissionTo = (instrumentId: string) =>
+const admissionTo = (instrumentId: string, holderId = "h1") =>
   Effect.gen(function* () {
     const records = yield* Records
     const found = yield* records.list(admissions, {
-      where: { instrumentId: [instrumentId], holderId: ["h1"] },
+      where: { instrumentId: [instrumentId], holderId: [holderId] },
       limit: 10
     })
     const [last] = found.map(({ record }) => record)
@@ -100,20 +101,27 @@ const admissionTo = (instrumentId: string) =>
     return last
   })
 
+const credentialsTo = (instrumentId: string) =>
+  Effect.map(Cycles.active(Templates.Credential), (found) =>
+    found.filter(({ payload }) => payload.instrumentId === instrumentId)
+  )
+
+/** An offer of fund-b is made whose time has passed, and its holder accepts it on the ledger. */
+const acceptsLate = Effect.fnUntraced(function* (holder: Cycles.Holder) {
+  const { holderId } = holder
+  const offered = yield* Calls.write("admission.offer", { holderId }, { instrumentId: "fund-b" })
+  assert.strictEqual(offered.why, "")
+  assert.strictEqual((yield* admissionTo("fund-b", holderId)).state, "expired")
+  const { cid } = yield* Powers.saying(Templates.AdmissionOffer, { instrumentId: "fund-b" })
+  yield* holder.act(Templates.exercise(Templates.AdmissionOffer, cid, "Accept", {}))
+})
+
 /** An offer of fund-b to h1 whose time has come, and which h1 accepts on the ledger all the same. */
 const acceptedLate = Effect.gen(function* () {
   const { stage, h1, h2 } = yield* Powers.founded()
   yield* Powers.another(stage, "fund-b", { holderCap: 1 })
-  const offered = yield* Calls.write(
-    "admission.offer",
-    { holderId: "h1" },
-    { instrumentId: "fund-b" }
-  )
-  assert.strictEqual(offered.why, "")
-  const { cid } = yield* Powers.saying(Templates.AdmissionOffer, { instrumentId: "fund-b" })
   yield* TestClock.adjust("24 hours")
-  assert.strictEqual((yield* admissionTo("fund-b")).state, "expired")
-  yield* h1.act(Templates.exercise(Templates.AdmissionOffer, cid, "Accept", {}))
+  yield* acceptsLate(h1)
   return { stage, h1, h2 }
 })
 
@@ -142,6 +150,88 @@ describe("an offer that a ledger lets a holder accept past its time", () => {
       const another = { instrumentId: "fund-b" }
       const offered = yield* Calls.write("admission.offer", { holderId: "h2" }, another)
       assert.strictEqual(offered.why, "")
+      assert.deepEqual(yield* credentialsTo("fund-b"), [])
+    }).pipe(engine)
+  )
+
+  it.effect("is counted under the cap as long as its credential is on the ledger", () =>
+    Effect.gen(function* () {
+      yield* acceptedLate
+      const records = yield* Records
+      const instrument = yield* records.get(instruments, "fund-b")
+      if (!isRecorded(instrument)) throw new Error("the instrument is not recorded")
+      const taken = yield* takenOf(instrument, { operationId: "op-next" }, "h2")
+      assert.deepEqual([taken.count, taken.clears.length], [0, 1])
+      const wider = { ...instrument, manifest: { ...instrument.manifest, holderCap: 2 } }
+      const roomy = yield* takenOf(wider, { operationId: "op-next" }, "h2")
+      assert.deepEqual([roomy.count, roomy.clears.length], [1, 0])
+    }).pipe(engine)
+  )
+
+  it.effect("is counted by the check of the cap", () =>
+    Effect.gen(function* () {
+      const { h2 } = yield* acceptedLate
+      const policy = (version: string, holderCap: number) =>
+        Calls.write(
+          "policy.set",
+          { instrumentId: "fund-b" },
+          { holderCap },
+          Calls.operator,
+          version
+        )
+      assert.strictEqual((yield* policy("1", 2)).why, "")
+      yield* acceptsLate(h2)
+      assert.strictEqual((yield* policy("2", 1)).why, "")
+      yield* Reconciling.run()
+      assert.deepEqual(
+        (yield* Reconciling.findings)
+          .filter(({ check }) => check === "holder-cap")
+          .map(({ check, unexplained }) => [check, Decimal.formatPlain(unexplained)]),
+        [["holder-cap", "1"]]
+      )
+    }).pipe(engine)
+  )
+
+  it.effect("can be withdrawn, which revokes the credential once", () =>
+    Effect.gen(function* () {
+      yield* acceptedLate
+      const withdraws = Calls.write(
+        "admission.withdraw",
+        { holderId: "h1", instrumentId: "fund-b" },
+        {}
+      )
+      const done = yield* withdraws
+      assert.deepEqual([done.why, done.result.state], ["", "expired"])
+      assert.deepEqual(yield* credentialsTo("fund-b"), [])
+      assert.strictEqual((yield* admissionTo("fund-b")).credentialCid, null)
+      assert.strictEqual((yield* withdraws).why, "state-conflict AdmissionState")
+    }).pipe(engine)
+  )
+
+  it.effect("leaves no credential beside that of the holder's next offer", () =>
+    Effect.gen(function* () {
+      yield* acceptedLate
+      const again = { instrumentId: "fund-b", expiresAt: "2026-09-01T12:00:00Z" }
+      const offered = yield* Calls.write("admission.offer", { holderId: "h1" }, again)
+      assert.strictEqual(offered.why, "")
+      assert.deepEqual(yield* credentialsTo("fund-b"), [])
+    }).pipe(engine)
+  )
+
+  it.effect("leaves no credential to a holder that is closed, and no offer to accept", () =>
+    Effect.gen(function* () {
+      const { stage, h2 } = yield* acceptedLate
+      yield* Powers.another(stage, "fund-c")
+      yield* acceptsLate(h2)
+      const unanswered = { instrumentId: "fund-c", expiresAt: "2026-08-02T18:00:00Z" }
+      yield* Calls.write("admission.offer", { holderId: "h2" }, unanswered)
+      yield* TestClock.adjust("48 hours")
+      assert.strictEqual((yield* Cycles.active(Templates.AdmissionOffer)).length, 1)
+      assert.strictEqual((yield* credentialsTo("fund-b")).length, 1)
+      const done = yield* Calls.write("holder.close", { holderId: "h2" }, {})
+      assert.strictEqual(done.why, "")
+      assert.deepEqual(yield* credentialsTo("fund-b"), [])
+      assert.deepEqual(yield* Cycles.active(Templates.AdmissionOffer), [])
     }).pipe(engine)
   )
 

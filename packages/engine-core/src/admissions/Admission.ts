@@ -190,6 +190,14 @@ export const endsAt = (self: Admission): Instant.Instant | null => {
   return self.state === "admitted" ? self.validUntil : null
 }
 
+/**
+ * Checks whether the holder accepted the offer past its time and the credential is still on the ledger:
+ * the admission has ended, and the ledger lets its holder receive units until somebody ends the credential.
+ */
+export const isAcceptedLate = (
+  self: Pick<Admission, "state" | "admittedAt" | "credentialCid">
+): boolean => self.state === "expired" && self.admittedAt === null && self.credentialCid !== null
+
 export const admissions = Collection.define<Admission, Fact>("admission", {
   doc: "One holder's admission to one instrument. A later offer is a new admission.",
   id: (self) => self.admissionId,
@@ -217,7 +225,9 @@ export const admissions = Collection.define<Admission, Fact>("admission", {
     /**
      * The instrument, while the offer's contract is active on the ledger; expired offers included.
      */
-    unanswered: (self) => (self.offerCid === null ? null : self.instrumentId)
+    unanswered: (self) => (self.offerCid === null ? null : self.instrumentId),
+    /** The instrument, while the credential of an offer that was accepted past its time is active. */
+    acceptedLate: (self) => (isAcceptedLate(self) ? self.instrumentId : null)
   },
   ripens: ["state"],
   due: (self) => {
@@ -240,3 +250,6 @@ export const admissions = Collection.define<Admission, Fact>("admission", {
 
 /** The states that hold a place under the holder cap. */
 export const placed = ["offered", "admitted"] as const
+
+export const isPlaced = ({ state }: Pick<Admission, "state">): boolean =>
+  placed.some((one) => one === state)

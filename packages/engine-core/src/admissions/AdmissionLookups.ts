@@ -33,6 +33,15 @@ export const onLedger = Effect.fnUntraced(function* (holderIds: ReadonlyArray<st
     .filter(({ offerCid, credentialCid }) => offerCid !== null || credentialCid !== null)
 })
 
+/** Loads the admissions of a holder to an instrument that have a contract on the ledger, as `onLedger`. */
+export const onLedgerOf = ({
+  holderId,
+  instrumentId
+}: Pick<Admission, "holderId" | "instrumentId">) =>
+  Effect.map(onLedger([holderId]), (found) =>
+    found.filter((admission) => admission.instrumentId === instrumentId)
+  )
+
 /** Loads the holder requirements of the registrar's current configuration. */
 export const requiredOf = Effect.fnUntraced(function* (instrument: Instrument) {
   const records = yield* Records

@@ -10,17 +10,11 @@ import { Records } from "../records/Records.ts"
 import * as Lasting from "../writes/LastingLookups.ts"
 import * as Operation from "../writes/Operation.ts"
 import { sentence } from "../writes/Summary.ts"
-import { type Admission, admissions, decide } from "./Admission.ts"
-import { latest } from "./AdmissionLookups.ts"
+import { type Admission, admissions, decide, isAcceptedLate, isPlaced } from "./Admission.ts"
+import { latest, onLedgerOf } from "./AdmissionLookups.ts"
 import { against } from "./AdmissionRules.ts"
-import {
-  ending,
-  idOf,
-  offer,
-  offerCommand,
-  offeringOf,
-  type ConsentTerms
-} from "./AdmissionSteps.ts"
+import { ending } from "./AdmissionEnding.ts"
+import { idOf, offer, offerCommand, offeringOf, type ConsentTerms } from "./AdmissionSteps.ts"
 import * as AdmissionView from "./AdmissionView.ts"
 import { reserve } from "./PlaceSteps.ts"
 
@@ -78,6 +72,13 @@ export const offerAdmission = Operation.defineOnLedger("admission.offer", {
     )
 })
 
+/** Largest number of contracts that a withdrawal ends; expired offers, which nobody can accept, come last. */
+const endedMax = 50
+
+/** Checks whether an admission has a contract that lets its holder be admitted, or receive units. */
+const isEndable = (admission: Admission): boolean =>
+  isPlaced(admission) || isAcceptedLate(admission)
+
 export const withdraw = Operation.defineOnLedger("admission.withdraw", {
   doc: "Withdraws an offer of admission, or revokes its credential.",
   summary: ({ holderId, instrumentId }) =>
@@ -94,12 +95,9 @@ export const withdraw = Operation.defineOnLedger("admission.withdraw", {
   },
   input: Schema.Struct({ holderId: HolderId, instrumentId: InstrumentId }),
   result: AdmissionView.AdmissionView,
-  // Until the holder is offered the instrument again.
+  // Until the holder is offered the instrument again, or accepts an offer past its time.
   lasts: (pair) =>
-    Effect.map(
-      latest(pair),
-      (admission) => admission === null || !["offered", "admitted"].includes(admission.state)
-    ),
+    Effect.map(latest(pair), (admission) => admission === null || !isEndable(admission)),
   refuses: ["not-found", "state-conflict"],
   plan: Effect.fn("admission.withdraw")(function* (pair) {
     const admission = yield* latest(pair)
@@ -108,8 +106,14 @@ export const withdraw = Operation.defineOnLedger("admission.withdraw", {
         refused("not-found", { detail: "The holder was never offered this instrument." })
       )
     }
-    yield* Effect.fromResult(decide(admission, { on: "withdraw" }))
-    return { commands: [ending(admission)], last: true }
+    const found = yield* onLedgerOf(pair)
+    const endable = found.filter(isEndable)
+    const expired = found.filter((other) => !isEndable(other))
+    // A credential that was accepted past its time is ended too, though its admission ended before.
+    if (endable.length === 0) yield* Effect.fromResult(decide(admission, { on: "withdraw" }))
+    const [first, ...rest] = [...endable, ...expired].slice(0, endedMax).map(ending)
+    if (first === undefined) throw new Error("an admission that may be withdrawn has no contract")
+    return { commands: [first, ...rest], last: true }
   }),
   finish: Effect.fnUntraced(function* (pair) {
     const records = yield* Records

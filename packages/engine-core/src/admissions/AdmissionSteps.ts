@@ -6,14 +6,12 @@ import { recorded } from "../instruments/instrument/InstrumentGates.ts"
 import * as Instant from "../kernel/Instant.ts"
 import type { Party } from "../kernel/Party.ts"
 import type { OperationAct } from "../records/Act.ts"
-import { Records } from "../records/Records.ts"
-import { AdmissionConsent, AdmissionOffer } from "../templates/Admission.ts"
+import { AdmissionConsent } from "../templates/Admission.ts"
 import * as Field from "../templates/Field.ts"
-import { Credential } from "../templates/Registry.ts"
 import { exercise } from "../templates/Template.ts"
-import { type Admission, admissions, placed } from "./Admission.ts"
 import { admissionConsent } from "./AdmissionConsent.ts"
-import { latest, requiredOf } from "./AdmissionLookups.ts"
+import { ending } from "./AdmissionEnding.ts"
+import { latest, onLedger, requiredOf } from "./AdmissionLookups.ts"
 import type { OfferContext } from "./AdmissionRules.ts"
 import { takenOf } from "./PlaceSteps.ts"
 
@@ -48,7 +46,7 @@ export const offeringOf = Effect.fnUntraced(function* (offerInput: {
   const instrument = yield* Effect.fromResult(recorded(offerInput.instrument))
   const { instrumentId } = instrument
   const consent = yield* latestOf(admissionConsent, instrumentId)
-  const taken = yield* takenOf(instrument, act)
+  const taken = yield* takenOf(instrument, act, offerInput.holderId)
   const offering: OfferContext = {
     holder,
     instrument,
@@ -85,22 +83,11 @@ export const offerCommand = ({
     expiresAt: terms.expiresAt
   })
 
-/** Makes the command that ends an admission: withdraws its offer, or revokes its credential. */
-export const ending = ({ offerCid, credentialCid }: Admission) => {
-  if (offerCid !== null) return exercise(AdmissionOffer, offerCid, "Withdraw", {})
-  if (credentialCid !== null) return exercise(Credential, credentialCid, "Revoke", {})
-  throw new Error("an admission that may be withdrawn has no contract")
-}
-
 /**
  * Makes the commands that end the offers and credentials of a holder that is closed, up to the
- * limit.
+ * limit; expired ones included, so that a ledger whose clock is behind lets nobody accept one later.
  */
 export const endingsOf = Effect.fnUntraced(function* (holderId: string, limit: number) {
-  const records = yield* Records
-  const found = yield* records.list(admissions, {
-    where: { holderId: [holderId], state: placed },
-    limit
-  })
-  return found.map(({ record }) => ending(record))
+  const found = yield* onLedger([holderId])
+  return found.slice(0, limit).map(ending)
 })

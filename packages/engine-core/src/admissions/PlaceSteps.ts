@@ -4,10 +4,10 @@ import { unavailable } from "../kernel/Refusal.ts"
 import type { OperationAct } from "../records/Act.ts"
 import { Records } from "../records/Records.ts"
 import { operations } from "../writes/OperationRecord.ts"
-import { AdmissionOffer } from "../templates/Admission.ts"
-import { type Command, exercise } from "../templates/Template.ts"
+import type { Command } from "../templates/Template.ts"
 import type { RecordedInstrument } from "../instruments/instrument/Instrument.ts"
-import { admissions } from "./Admission.ts"
+import { type Admission, admissions } from "./Admission.ts"
+import { ending } from "./AdmissionEnding.ts"
 import { admissionPlaces, type AdmissionPlace, placesMax } from "./AdmissionPlaces.ts"
 
 /** Seconds of Retry-After where too many offers are under way. */
@@ -16,12 +16,12 @@ const retryAfter = 5
 /** Largest number of expired offers that are withdrawn together with a new one. */
 const clearedMax = 50
 
-/** Taken places of an instrument: admitted, offered and reserved. */
+/** Taken places of an instrument: admitted, offered, accepted past their time and reserved. */
 interface TakenPlaces {
   readonly instrumentId: string
   readonly count: number
   readonly reserved: ReadonlyArray<AdmissionPlace>
-  /** Commands that withdraw expired offers in the transaction of the new offer. */
+  /** Commands that end expired offers, and what was accepted of them, in the transaction of the new offer. */
   readonly clears: ReadonlyArray<Command>
 }
 
@@ -33,11 +33,14 @@ interface TakenPlaces {
  *
  * An expired offer may have been accepted in time by a transaction that is not read yet. Where its
  * place is needed, the transaction of the new offer withdraws the expired one first: where it was
- * accepted the ledger refuses both, and the new offer is judged again.
+ * accepted the ledger refuses both, and the new offer is judged again. The credential of an offer that
+ * was accepted past its time takes its place on the ledger as well: it is revoked where that place is
+ * needed, and where its holder is offered the instrument again.
  */
 export const takenOf = Effect.fnUntraced(function* (
   { instrumentId, manifest }: RecordedInstrument,
-  { operationId }: Pick<OperationAct, "operationId">
+  { operationId }: Pick<OperationAct, "operationId">,
+  holderId: string
 ) {
   const records = yield* Records
   const places = yield* records.find(admissionPlaces, instrumentId)
@@ -55,11 +58,13 @@ export const takenOf = Effect.fnUntraced(function* (
   for (let before = -1; before !== unused.length; ) {
     before = unused.length
     listed =
-      (yield* count("unanswered", {})) + (yield* count("instrumentId", { state: ["admitted"] }))
+      (yield* count("unanswered", {})) +
+      (yield* count("acceptedLate", {})) +
+      (yield* count("instrumentId", { state: ["admitted"] }))
     unused = yield* stillReserved(unused)
   }
   const all = listed + unused.length
-  const clears = yield* clearing(instrumentId, all - manifest.holderCap + 1)
+  const clears = yield* clearing({ instrumentId, holderId }, all - manifest.holderCap + 1)
   return {
     instrumentId,
     count: all - clears.length,
@@ -68,17 +73,29 @@ export const takenOf = Effect.fnUntraced(function* (
   } satisfies TakenPlaces
 })
 
-/** Makes the commands that withdraw as many expired offers as are needed, oldest first. */
-const clearing = Effect.fnUntraced(function* (instrumentId: string, needed: number) {
-  if (needed <= 0) return []
+/**
+ * Makes the commands that end what the holder itself accepted past its time, and as many others as are
+ * needed: expired offers first, then credentials of such, oldest first.
+ */
+const clearing = Effect.fnUntraced(function* (
+  { instrumentId, holderId }: Pick<Admission, "holderId" | "instrumentId">,
+  needed: number
+) {
   const records = yield* Records
-  const found = yield* records.list(admissions, {
-    where: { unanswered: [instrumentId], state: ["expired"] },
-    limit: Math.min(needed, clearedMax)
+  const late = { acceptedLate: [instrumentId] }
+  const own = yield* records.list(admissions, {
+    where: { ...late, holderId: [holderId] },
+    limit: clearedMax
   })
-  return found.flatMap(({ record: { offerCid } }) =>
-    offerCid === null ? [] : [exercise(AdmissionOffer, offerCid, "Withdraw", {})]
-  )
+  const found = [...own]
+  for (const where of [{ unanswered: [instrumentId], state: ["expired"] }, late]) {
+    const limit = Math.min(needed, clearedMax) - found.length
+    if (limit <= 0) break
+    const more = yield* records.list(admissions, { where, limit: limit + own.length })
+    const ids = new Set(own.map(({ record }) => record.admissionId))
+    found.push(...more.filter(({ record }) => !ids.has(record.admissionId)).slice(0, limit))
+  }
+  return found.map(({ record }) => ending(record))
 })
 
 /**

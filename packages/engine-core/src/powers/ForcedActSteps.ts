@@ -5,7 +5,7 @@ import { HolderMachine, type Holder, holders } from "../holders/holder/Holder.ts
 import * as Decimal from "../kernel/Decimal.ts"
 import { type Admission, pairOf } from "../admissions/Admission.ts"
 import { onLedger } from "../admissions/AdmissionLookups.ts"
-import { ending } from "../admissions/AdmissionSteps.ts"
+import { ending } from "../admissions/AdmissionEnding.ts"
 import { inOrder, judge, type Judgement } from "../kernel/Gates.ts"
 import * as Machine from "../kernel/Machine.ts"
 import { Crypto } from "../ports/Crypto.ts"

@@ -232,11 +232,11 @@ export const isAgainst = (
 ): boolean =>
   restricted && !forced.includes(kind) && !admissions.some((admission) => isOpen(admission, at))
 
-/** The admissions of one instrument that hold a place, and the cap of the policy in force. */
+/** The number of places that are taken in one instrument, and the cap of the policy in force. */
 interface TakenPlaces {
   readonly instrumentId: string
   readonly holderCap: number
-  /** Number of admissions that are admitted or offered. */
+  /** Number of admissions that are admitted or offered, and of credentials accepted past their time. */
   readonly takenCount: number
 }
 
@@ -261,14 +261,19 @@ export const holderCap = Check.define("holder-cap", {
         })
 })
 
-/** Counts the places that admitted and offered holders take in a recorded instrument. */
+/** Counts the places that are taken in a recorded instrument. */
 const takenPlaces = Effect.fnUntraced(function* (instrument: Instrument, { pin }: Check.Point) {
   if (!isRecorded(instrument)) return []
   const { instrumentId, manifest } = instrument
   const records = yield* Records
   const where = { instrumentId: [instrumentId], state: [...placed] }
   const counts = yield* records.countBy(admissions, "instrumentId", { pin, where })
+  const late = yield* records.countBy(admissions, "acceptedLate", {
+    pin,
+    where: { acceptedLate: [instrumentId] }
+  })
   const { holderCap } = manifest
-  const places: TakenPlaces = { instrumentId, holderCap, takenCount: counts.get(instrumentId) ?? 0 }
+  const takenCount = (counts.get(instrumentId) ?? 0) + (late.get(instrumentId) ?? 0)
+  const places: TakenPlaces = { instrumentId, holderCap, takenCount }
   return [places]
 })

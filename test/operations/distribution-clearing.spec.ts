@@ -4,6 +4,7 @@ import { Decimal, Instant, Offset } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Schema, Struct } from "effect"
+import { TestClock } from "effect/testing"
 import { shownDistributions } from "#core/distributions/distribution/Distribution.ts"
 import { distributionLines } from "#core/distributions/distribution/DistributionLine.ts"
 import * as LineLookups from "#core/distributions/distribution/LineLookups.ts"
@@ -58,6 +59,26 @@ const announced = Effect.gen(function* () {
   })
   return page.value.map(({ type }) => type).filter((type) => type.startsWith("distribution."))
 })
+
+/** A new epoch of the ledger began without the contract of a line. */
+const loses = (lineId: string) =>
+  Effect.gen(function* () {
+    const records = yield* Records
+    const now = yield* Instant.now
+    const self = yield* records.get(distributionLines, lineId)
+    const { createdAt: _, updatedAt: __, version: ___, ...body } = self
+    const lost = distributionLines.lost?.(body, {
+      updateId: "snapshot",
+      offset: Offset.of(9),
+      at: now
+    })
+    yield* records.transactAlone(
+      records.restate(distributionLines, self, lost ?? body, { cause: { by: "clock" }, now })
+    )
+  })
+
+const shownMonth = Effect.flatMap(Records, (records) => records.get(shownDistributions, "d-july"))
+const timer = Effect.flatMap(Records, (records) => records.get(distributionTimers, "d-july"))
 
 describe("a distribution", () => {
   it.effect("is never cleared before it is sealed, and then by a run that starts by itself", () =>
@@ -153,17 +174,6 @@ describe("a distribution", () => {
           carries: (yield* LineLookups.unrolledOf(["d-july"], [payee], null)).length
         }
       })
-      const loses = (lineId: string) =>
-        Effect.gen(function* () {
-          const self = yield* records.get(distributionLines, lineId)
-          const { createdAt: _, updatedAt: __, version: ___, ...body } = self
-          const lost = distributionLines.lost?.(body, {
-            updateId: "snapshot",
-            offset: Offset.of(9),
-            at: now
-          })
-          yield* records.transactAlone(records.restate(distributionLines, self, lost ?? body, act))
-        })
       const settled = records.transactAlone(payIfSettled("d-july", { at: now, act }))
       assert.deepEqual(yield* waiting, {
         hasUnrolled: true,
@@ -172,6 +182,8 @@ describe("a distribution", () => {
         carries: 1
       })
       yield* loses("d-july.1")
+      const counts = yield* LineLookups.waitedCountsOf(["d-july"], null)
+      assert.deepInclude(counts.get("d-july"), { due: 1, delivered: 0 })
       // The other line is still due.
       yield* settled
       assert.strictEqual((yield* month).state, "payable")
@@ -187,6 +199,31 @@ describe("a distribution", () => {
           ["due", true]
         ]
       )
+    }).pipe(engine())
+  )
+
+  it.effect("rolls what was delivered beside a line that a new ledger epoch lost", () =>
+    Effect.gen(function* () {
+      const { lines, point, stage } = yield* scene(["h1", "h2"])
+      yield* executed(stage, point, lines)
+      yield* Month.seals("d-july", lines)
+      yield* loses("d-july.1")
+      yield* TestClock.adjust("72 hours")
+      yield* Month.turns("d-july", "Open")
+      yield* Month.delivers(stage, "d-july", "d-july.2")
+      assert.isNotNull((yield* timer).rollAt)
+    }).pipe(engine())
+  )
+
+  it.effect("is never held for lines that a new ledger epoch lost alone", () =>
+    Effect.gen(function* () {
+      const { lines, point, stage } = yield* scene(["h1"])
+      yield* executed(stage, point, lines)
+      yield* Month.seals("d-july", lines)
+      yield* loses("d-july.1")
+      yield* paused
+      assert.strictEqual((yield* month).state, "payable")
+      assert.strictEqual((yield* shownMonth).state, "payable")
     }).pipe(engine())
   )
 

@@ -15,9 +15,9 @@ import {
   shownDistributions,
   DistributionMachine
 } from "./Distribution.ts"
-import { concealed as concealedLines, distributionLines } from "./DistributionLine.ts"
+import { concealed as concealedLines, distributionLines, tallyOf } from "./DistributionLine.ts"
 import { setTimers } from "./DistributionTimerSteps.ts"
-import { type LineCounts, countsOf, unrolledIn } from "./LineLookups.ts"
+import { type LineCounts, waitedCountsOf, unrolledIn } from "./LineLookups.ts"
 import { payIfSettled } from "./PaymentSteps.ts"
 
 /** Distributions that are loaded, and whose lines are counted, together. */
@@ -55,9 +55,12 @@ const counted = Effect.fnUntraced(function* (batch: ReadonlyArray<Stored<Distrib
   const ids = batch.map(({ distributionId }) => distributionId)
   const found = yield* records.many(distributions, ids)
   const recordOf = new Map(found.map((self) => [self.distributionId, self]))
-  const counts = yield* countsOf(ids, null)
+  const counts = yield* waitedCountsOf(ids, null)
   const concealed = yield* records.countBy(distributionLines, "distributionId", {
     where: { distributionId: ids, ...concealedLines }
+  })
+  const lost = yield* records.countBy(distributionLines, "distributionId", {
+    where: { lostTally: ids.map((id) => tallyOf(id, "suspended")), ...concealedLines }
   })
   return batch.map((shownDistribution): CountedDistribution => {
     const self = recordOf.get(shownDistribution.distributionId)
@@ -67,7 +70,9 @@ const counted = Effect.fnUntraced(function* (batch: ReadonlyArray<Stored<Distrib
       self,
       shownDistribution,
       counts: own,
-      concealed: concealed.get(shownDistribution.distributionId) ?? 0
+      concealed:
+        (concealed.get(shownDistribution.distributionId) ?? 0) -
+        (lost.get(shownDistribution.distributionId) ?? 0)
     }
   })
 })

@@ -474,6 +474,8 @@ export const distributionLines = Collection.define<DistributionLine, Fact>("dist
     holderId: (self) => self.holderId,
     /** Its distribution and its state, by which the lines of a page of distributions are counted. */
     tally: (self) => tallyOf(self.distributionId, self.state),
+    /** Its distribution and its last state, where a ledger epoch lost it, which is counted for nothing that is judged. */
+    lostTally: (self) => (self.lost ? tallyOf(self.distributionId, self.state) : null),
     /** A party that is no holder yet. */
     party: (self) => (self.holderId === null ? self.party : null),
     /** The holder, or the party that is no holder, while the line is due or suspended and not lost. */

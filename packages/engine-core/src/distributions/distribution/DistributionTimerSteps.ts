@@ -208,7 +208,8 @@ interface LineCriterion {
 
 const inState = (state: DistributionLine["state"]): LineCriterion => ({
   by: state,
-  is: (line) => line.state === state
+  // A lost line is due to nobody, so that it keeps no delivered one from its roll.
+  is: (line) => !line.lost && line.state === state
 })
 
 /** Checks whether a distribution has such a line, with the changes of this transaction. */
@@ -229,6 +230,8 @@ const hasLine = Effect.fnUntraced(function* (
       : inStates(distributionId, by === "owed" ? owed : [by])
   const found = yield* records.ids(distributionLines, { where }).pipe(
     Stream.filter((id) => !written.has(id) && without?.has(id) !== true),
+    Stream.mapEffect((id) => records.find(distributionLines, id)),
+    Stream.filter((line) => Option.isSome(line) && is(line.value)),
     Stream.runHead
   )
   return Option.isSome(found)

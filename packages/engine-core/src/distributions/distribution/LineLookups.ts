@@ -71,10 +71,7 @@ export const unrolledIn = (
     })
   )
 
-/**
- * Finds the first of these lines that is due, suspended or delivered. Lost ones are passed over, which
- * the store may list still where an earlier version wrote them.
- */
+/** Finds the first of these lines that is due, suspended or delivered. Lost ones are passed over. */
 const firstUnrolled = (
   where: Readonly<Record<string, ReadonlyArray<string>>>,
   pin: Pin.ResolvedPin | null
@@ -190,6 +187,42 @@ export const countsOf = (
             rolled: count("rolled"),
             carried: count("carried"),
             void: count("void")
+          }
+        ]
+      })
+    )
+  })
+
+/**
+ * Counts the lines of these distributions by state without those that an epoch of the ledger lost: no
+ * payment waits for a lost line, and no hold stops one.
+ */
+export const waitedCountsOf = (
+  distributionIds: ReadonlyArray<string>,
+  pin: Pin.ResolvedPin | null
+): Effect.Effect<ReadonlyMap<string, LineCounts>, Unavailable, Records> =>
+  Effect.gen(function* () {
+    const counts = yield* countsOf(distributionIds, pin)
+    if (distributionIds.length === 0) return counts
+    const records = yield* Records
+    const tallies = distributionIds.flatMap((distributionId) =>
+      [...unrolled].map((state) => tallyOf(distributionId, state))
+    )
+    const lost = yield* records.countBy(distributionLines, "lostTally", {
+      where: { lostTally: tallies },
+      ...pinned(pin)
+    })
+    return new Map(
+      [...counts].map(([distributionId, all]) => {
+        const waited = (state: (typeof unrolled)[number]) =>
+          all[state] - (lost.get(tallyOf(distributionId, state)) ?? 0)
+        return [
+          distributionId,
+          {
+            ...all,
+            due: waited("due"),
+            suspended: waited("suspended"),
+            delivered: waited("delivered")
           }
         ]
       })

@@ -1,7 +1,7 @@
 /** Checks of reconciliation that compute distributions again, and find those that nobody pays. */
 import { Effect, Stream } from "effect"
 import { distributions } from "../../distributions/distribution/Distribution.ts"
-import { countsOf } from "../../distributions/distribution/LineLookups.ts"
+import { waitedCountsOf } from "../../distributions/distribution/LineLookups.ts"
 import { compare, withoutAmounts } from "../../findings/FindingRules.ts"
 import type { Instrument } from "../../instruments/instrument/Instrument.ts"
 import * as Decimal from "../../kernel/Decimal.ts"
@@ -217,7 +217,7 @@ const payable = ({ instrumentId }: Pick<Instrument, "instrumentId">, { pin }: Ch
         .stream(distributions, { pin, where: { open: [instrumentId], state: ["payable"] } })
         .pipe(
           Stream.mapEffect(({ record: { distributionId, payableFrom } }) =>
-            Effect.map(countsOf([distributionId], pin), (counts): PayableDistribution => {
+            Effect.map(waitedCountsOf([distributionId], pin), (counts): PayableDistribution => {
               const { due, delivered } = counts.get(distributionId) ?? { due: 0, delivered: 0 }
               return { instrumentId, distributionId, payableFrom, due, delivered }
             })

@@ -16,6 +16,7 @@ import * as PaymentsAndTurns from "./migrations/0019-payments-and-turns/up.ts"
 import * as Reserves from "./migrations/0018-reserves/up.ts"
 import * as Histories from "./migrations/0023-histories/up.ts"
 import * as HeadMoves from "./migrations/0006-head-moves/up.ts"
+import * as LostLines from "./migrations/0024-lost-lines/up.ts"
 import * as ListFilters from "./migrations/0007-list-filters/up.ts"
 import * as ListIndexes from "./migrations/0004-list-indexes/up.ts"
 import * as DistributionsAndRuns from "./migrations/0011-distributions-and-runs/up.ts"
@@ -56,7 +57,8 @@ const MIGRATIONS: ReadonlyArray<Migration> = [
   { id: 20, name: "whom-writes-concern", statements: WhomWritesConcern.statements },
   { id: 21, name: "entries-of-accounts", statements: EntriesOfAccounts.statements },
   { id: 22, name: "starts", statements: Starts.statements },
-  { id: 23, name: "histories", statements: Histories.statements }
+  { id: 23, name: "histories", statements: Histories.statements },
+  { id: 24, name: "lost-lines", statements: LostLines.statements }
 ]
 
 const folderOf = ({ id, name }: Pick<Migration, "id" | "name">): string =>

@@ -15,6 +15,13 @@ const APPLICATION_ID = 0x62757273
 /** Files of a store; each has a lock of its own for its one writer. */
 export type FileName = "records" | "rows" | "rates"
 
+/** Clause for the versions of distribution lines since a ledger epoch lost them. */
+const LOST_LINE = `collection = 'distribution-line'
+  and record_id in (
+    select substr(record_id, length('distribution-line/') + 1) from document
+    where collection = 'lost-record' and record_id glob 'distribution-line/*')
+  and json_extract(body, '$.lost')`
+
 /** Steps of each file in order, each immutable once it is released: a change of the tables is a new step. */
 const STEPS: Readonly<Record<FileName, ReadonlyArray<ReadonlyArray<string>>>> = {
   records: [
@@ -225,6 +232,19 @@ const STEPS: Readonly<Record<FileName, ReadonlyArray<ReadonlyArray<string>>>> = 
          where n > 0 and not exists (select 1 from event where seq = n)
          order by n desc limit 1), 0)
        where id = 1 and horizon_offset > 0`
+    ],
+    [
+      // Distribution lines that a ledger epoch lost are in no list of lines that are waited for.
+      `delete from document_filter
+       where collection = 'distribution-line' and name in ('open', 'owedTo', 'undirected')
+         and sort_key in (select sort_key from document where to_offset is null and ${LOST_LINE})`,
+      `update document
+       set filters = json_set(filters, '$.open', null, '$.owedTo', null, '$.undirected', null,
+         '$.lostTally', filters ->> '$.tally')
+       where ${LOST_LINE}`,
+      `insert into document_filter (collection, name, value, sort_key)
+       select collection, 'lostTally', filters ->> '$.lostTally', sort_key from document
+       where to_offset is null and ${LOST_LINE}`
     ]
   ],
   rows: [

@@ -605,6 +605,29 @@ describe("a secret", () => {
     }).pipe(Effect.scoped)
   })
 
+  it.effect("refuses a test, and announces none, while no signing key is valid yet", () => {
+    const receivers = new W.Receivers()
+    return Effect.gen(function* () {
+      const ports = yield* Layer.build(W.ports(receivers))
+      const now = yield* Instant.now
+      const notBefore = Instant.fromEpochMillis(Instant.toEpochMillis(now) + 90_000)
+      const webhookKeys = W.settings.webhookKeys.map((key) => ({ ...key, notBefore }))
+      const later = W.engineOver(ports, { webhookKeys })
+      yield* W.register(bodyOf("wh-1")).pipe(Effect.provide(W.engineOver(ports, {})))
+      yield* Effect.gen(function* () {
+        const testCall = W.call("webhook.test", { params: { webhookId: "wh-1" } })
+        const refusal = yield* Effect.flip(testCall)
+        expect(refusal).toMatchObject({ slug: "rule-refused", details: { check: "signing-key" } })
+        expect(yield* events({ type: ["webhook.test"] })).toHaveLength(0)
+        yield* W.pass(120_000)
+        const made = yield* testCall
+        yield* W.settle
+        const done = yield* operation(String(W.memberOf(made.value, "operationId")))
+        expect(done.state).toBe("succeeded")
+      }).pipe(Effect.provide(later))
+    }).pipe(Effect.scoped)
+  })
+
   it.effect(
     "that was sealed under an older key still opens; under one that is gone nothing is posted",
     () => {

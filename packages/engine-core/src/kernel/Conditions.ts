@@ -208,7 +208,8 @@ export const conditions = {
   "holder-id": { gate: null, sentence: "No other holder has the id.", recovery: null },
   party: { gate: null, sentence: "The party is no holder yet.", recovery: null },
   "successor-named": { gate: null, sentence: "The holder has no successor yet.", recovery: null },
-  "webhooks-max": { gate: null, sentence: "There are fewer webhooks than there may be.", recovery: null }
+  "webhooks-max": { gate: null, sentence: "There are fewer webhooks than there may be.", recovery: null },
+  "signing-key": { gate: null, sentence: "A key that signs deliveries has begun, where the deployment has keys of webhooks.", recovery: "Wait until the first key begins (notBefore), or give the deployment a key that has begun." }
 } as const satisfies Readonly<Record<string, ConditionRow>>
 
 /** Name of a condition: the value of `check` in a problem and in a precheck. */

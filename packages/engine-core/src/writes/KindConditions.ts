@@ -67,5 +67,5 @@ export const kindConditions = {
   "subscription.withdraw": [],
   "webhook.register": ["webhooks-max"],
   "webhook.remove": [],
-  "webhook.test": []
+  "webhook.test": ["signing-key"]
 } as const satisfies { readonly [K in BuiltInOperationKind]: ReadonlyArray<ConditionName> }

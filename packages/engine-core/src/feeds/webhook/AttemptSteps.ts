@@ -97,16 +97,19 @@ export const note = Effect.fnUntraced(function* (
   return again
 })
 
+/** Checks whether a delivery can be signed at an instant: a deployment has no keys, or one that has begun. */
+export const canSign = (keys: ReadonlyArray<SigningKey>, at: Instant.Instant): boolean =>
+  keys.length === 0 || signingAt(keys, at).length > 0
+
 /**
  * Selects the keys that sign. A deployment without keys signs by secrets alone; where it has keys and
  * none has begun, the delivery is not attempted and waits, as one whose secret cannot be read.
  */
 const signingKeys = (keys: ReadonlyArray<SigningKey>, at: Instant.Instant) => {
-  const signing = signingAt(keys, at)
-  if (signing.length === 0 && keys.length > 0) {
+  if (!canSign(keys, at)) {
     throw new Error("no key of webhooks is valid yet: each begins later (notBefore)")
   }
-  return signing
+  return signingAt(keys, at)
 }
 
 /** Loads the secrets that sign deliveries to a webhook. */

@@ -179,13 +179,18 @@ export const test = Operation.defineOutside("webhook.test", {
   },
   input: Schema.Struct({ webhookId: WebhookId }),
   result: Tested,
-  refuses: ["not-found"],
+  refuses: ["not-found", "rule-refused"],
   /** Announces the event, whose delivery is reserved for this operation. */
-  begin: Effect.fnUntraced(function* ({ webhookId }, { operationId }) {
+  begin: Effect.fnUntraced(function* ({ webhookId }, { operationId, now }) {
     const records = yield* Records
     yield* load(webhookId)
     const made = yield* records.find(deliveries, DeliveryRules.testDelivery(operationId))
     if (Option.isSome(made)) return
+    const { webhookKeys } = yield* Settings
+    // Nothing is posted unsigned, and an event that waits for a key would be no test.
+    if (!AttemptSteps.canSign(webhookKeys, now)) {
+      return yield* Effect.fail(refused("rule-refused", failed("signing-key")))
+    }
     yield* records.announce([
       {
         ...makeEvent("webhook.test", { operationId }),

@@ -4,25 +4,20 @@
  */
 import { Decimal, Instant, Party, RecordId } from "@bursar/engine-core/kernel"
 import {
-  Collection,
   Event,
-  FromLedger,
   Gates,
-  LedgerRecord,
   Machine,
+  MachineRecords,
   Noun,
-  opened,
   Operation,
   Precheck,
-  Read,
   Records,
-  RecordView,
   Refusal,
-  Room,
-  type Stored
+  Resource,
+  Room
 } from "@bursar/engine-core/rooms"
 import * as Template from "@bursar/engine-core/templates"
-import { Effect, Option, Schema } from "effect"
+import { Effect, Schema } from "effect"
 
 // #region the machine
 export const LoanMachine = Machine.declare("XLoanState", {
@@ -57,11 +52,7 @@ const terms = {
   dueAt: Instant.schema
 }
 const Terms = Schema.Struct(terms)
-const Id = Schema.Struct({ loanId: terms.loanId })
 const members = { ...terms, state: LoanMachine.schema }
-const Loan = Schema.Struct({ ...members, cid: Schema.String })
-type Loan = typeof Loan.Type
-const Fact = Schema.Struct({ on: Schema.Literals(["repay", "lapse", "write-off"]) })
 
 // #region a template of the ledger
 /** Template of the ledger: the venue signs the loan, and the borrower sees it. */
@@ -75,47 +66,38 @@ export const LoanContract = Template.define({
 })
 // #endregion
 
-const OverduePayload = Schema.Struct({ dueAt: Instant.schema })
-const EndedPayload = Schema.Struct({ state: LoanMachine.schema })
+const EventPayload = Schema.Struct({ dueAt: Instant.schema, state: LoanMachine.schema })
 const events = {
-  "x-loan.overdue": Event.about("x-loan", OverduePayload, "A loan was due and is not repaid."),
-  "x-loan.ended": Event.about("x-loan", EndedPayload, "A loan was repaid or written off.")
+  "x-loan.overdue": Event.about("x-loan", EventPayload, "A loan was due and is not repaid."),
+  "x-loan.ended": Event.about("x-loan", EventPayload, "A loan was repaid or written off.")
 } as const
-const makeEvent = Event.announcing(events)
 
 // #region records, their clock and their events
-const loans = Collection.define<Loan, typeof Fact.Type>("x-loan", {
+const loans = MachineRecords.define("x-loan", LoanMachine, {
   doc: "A loan of the venue.",
   id: ({ loanId }) => loanId,
-  record: Loan,
-  fact: Fact,
-  evolve: (self, { on }) => ({ ...self, state: Machine.follow(LoanMachine, self.state, on) }),
-  keptBy: "ledger",
-  filters: { state: ({ state }) => state },
-  ripens: ["state"],
-  due: ({ dueAt, state }) =>
-    state === "running" ? { at: dueAt, fact: { on: "lapse" } } : undefined,
-  waitingOn: ({ borrower, dueAt, state }) =>
-    state === "running" || state === "overdue"
-      ? [{ party: borrower, action: "x-loan.repay", by: dueAt }]
-      : [],
-  announce: ({ borrower, dueAt, loanId, state }, fact) => {
-    if (fact === undefined) return []
-    const event =
-      fact.on === "lapse"
-        ? makeEvent("x-loan.overdue", { dueAt })
-        : makeEvent("x-loan.ended", { state })
-    const about = { resourceKind: "x-loan", resourceId: loanId, instrumentId: null } as const
-    return [{ ...event, ...about, party: borrower, holderIds: [] }]
-  }
+  record: Schema.Struct({ ...members, cid: Schema.String }),
+  due: { lapse: ({ dueAt }) => dueAt },
+  waitingOn: {
+    repay: ({ borrower, dueAt }) => ({ party: borrower, action: "x-loan.repay", by: dueAt })
+  },
+  events,
+  about: ({ borrower, dueAt, state }) => ({ party: borrower, payload: { dueAt, state } })
 })
 // #endregion
 
-const LoanView = RecordView.schemaOf(members, {
-  identifier: "XLoanView",
-  description: "A loan of the venue, and who must act next."
+const audience = { operator: "all", approver: "all", auditor: "all" } as const
+
+// #region the path and the reads
+const { get, list, vacant, written } = Resource.declare(loans, {
+  name: "x-loans",
+  list: "Lists the loans of the venue.",
+  idMember: "loanId",
+  members,
+  view: { identifier: "XLoanView", description: "A loan of the venue, and who must act next." },
+  audience
 })
-const viewOf = (loan: Stored<Loan>) => RecordView.of(loans, members, loan)
+// #endregion
 
 const refusals = Refusal.declare({
   "x-loan-not-overdue": { status: 409, retryable: false, title: "The loan is not overdue." }
@@ -134,26 +116,10 @@ const conditions = Gates.declare({
   }
 })
 
-/** Members that the writes of a loan share. */
-const ofLoan = <I extends typeof Id.Type>() =>
-  ({
-    resource: {
-      kind: "x-loan",
-      id: ({ loanId }: I) => loanId,
-      href: ({ loanId }: I) => `/v1/x-loans/${loanId}`
-    },
-    result: LoanView,
-    finish: ({ loanId }: I) => Effect.map(opened(loans, loanId), viewOf)
-  }) as const
-const audience = { operator: "all", approver: "all", auditor: "all" } as const
-
 // #region a write that two people make
 /** Conditions of a grant; refuses an id that is taken. */
 const judged = Effect.fnUntraced(function* (input: typeof Terms.Type, now: Instant.Instant) {
-  const records = yield* Records
-  if (Option.isSome(yield* records.find(loans, input.loanId))) {
-    return yield* Effect.fail(Refusal.refused("already-exists"))
-  }
+  yield* vacant(input.loanId)
   return [
     conditions.condition("x-loan-principal", Decimal.isPositive(input.principal)),
     conditions.condition("x-loan-due-later", Instant.isAfter(input.dueAt, now))
@@ -161,7 +127,7 @@ const judged = Effect.fnUntraced(function* (input: typeof Terms.Type, now: Insta
 })
 
 const grant = Operation.defineOnLedger("x-loan.grant", {
-  ...ofLoan<typeof Terms.Type>(),
+  ...written,
   doc: "Grants a loan: the venue signs it on the ledger.",
   route: "POST /v1/x-loans",
   makers: ["operator"],
@@ -183,47 +149,18 @@ const grant = Operation.defineOnLedger("x-loan.grant", {
 // #endregion
 
 const writeOff = Operation.defineOnLedger("x-loan.write-off", {
-  ...ofLoan<typeof Id.Type>(),
+  ...written,
   doc: "Writes off a loan that is overdue.",
   route: "POST /v1/x-loans/{loanId}:write-off",
   makers: ["operator", "risk"],
   approvers: 2,
-  input: Id,
+  input: Schema.Struct({ loanId: terms.loanId }),
   refuses: ["not-found", "x-loan-not-overdue"],
   plan: Effect.fn("x-loan.write-off.plan")(function* ({ loanId }) {
     const { cid, state } = yield* (yield* Records).get(loans, loanId)
     if (state !== "overdue") return yield* Effect.fromResult(refusals.refuse("x-loan-not-overdue"))
     return { commands: [Template.exercise(LoanContract, cid, "WriteOff", {})], last: true }
   })
-})
-
-const list = Read.list({
-  name: "x-loans.list",
-  doc: "Lists the loans of the venue.",
-  route: "GET /v1/x-loans",
-  audience,
-  pinned: true,
-  collection: loans,
-  params: Schema.Struct({ state: Schema.optionalKey(Schema.Array(LoanMachine.schema)) }),
-  item: LoanView,
-  direction: "asc",
-  order: "by id",
-  changes: true,
-  where: ({ state }) => (state === undefined ? {} : { state }),
-  view: (found) => Effect.succeed(found.map(viewOf))
-})
-
-const get = Read.one({
-  name: "x-loans.get",
-  doc: "A loan of the venue.",
-  route: "GET /v1/x-loans/{loanId}",
-  audience,
-  pinned: true,
-  params: Id,
-  value: LoanView,
-  refuses: ["not-found"],
-  run: ({ loanId }, { pin }) =>
-    Effect.flatMap(Records, (records) => Effect.map(records.get(loans, loanId, pin), viewOf))
 })
 
 const precheck = Precheck.of(grant, {
@@ -235,20 +172,13 @@ const precheck = Precheck.of(grant, {
 })
 
 // #region what the ledger shows
-const moves = LedgerRecord.transitionsOf({
-  collection: loans,
-  machine: LoanMachine,
-  resourceKind: "x-loan"
-})
-const fromLedger = FromLedger.of(LoanContract, {
-  created: ({ venue: _, ...signed }, node) =>
-    Effect.asVoid(
-      LedgerRecord.open(loans, { ...signed, state: "running", cid: node.contractId }, node)
-    ),
-  exercised: {
-    Repay: ({ payload }, node) => moves.moveBy(payload.loanId, node, { on: "repay" }),
-    WriteOff: ({ payload }, node) => moves.moveBy(payload.loanId, node, { on: "write-off" })
-  }
+const fromLedger = MachineRecords.reading(loans, LoanContract, {
+  opens: ({ venue: _, ...signed }, { contractId }) => ({
+    ...signed,
+    state: "running",
+    cid: contractId
+  }),
+  moves: { Repay: "repay", WriteOff: "write-off" }
 })
 // #endregion
 

@@ -232,7 +232,7 @@ export interface OnLedger<
    * Reads the result, in the transaction that projects the last step's update, or in the one that
    * plans no further step.
    */
-  finish(input: I, act: OperationAct): Effect.Effect<R, Unavailable, Records>
+  finish(input: NoInfer<I>, act: OperationAct): Effect.Effect<R, Unavailable, Records>
   /** Absent: a step is all or nothing, and its refusal fails the write. */
   readonly divide?: Division<I>
 }

@@ -1,12 +1,11 @@
 /** A projection that begins with a snapshot of orders and holdings, against plain inserts of the same contracts. */
-import { Engine, Follower, Settings, settingsDefaults } from "@bursar/engine-core"
+import { Engine, Follower } from "@bursar/engine-core"
 import { Decimal, Instant, Offset, Party } from "@bursar/engine-core/kernel"
-import { Ledger, ScreeningSource, StatementSource } from "@bursar/engine-core/ports"
+import { Ledger } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
-import * as NodeCrypto from "@bursar/storage-adapters/node"
 import { Effect, Layer, Option, Stream } from "effect"
 import { SqlClient } from "effect/sql"
-import { ledgerOf } from "../engine/world.ts"
+import { portsOn } from "../engine/world.ts"
 import { type Database, recordInstrument, registrar, withDatabase } from "./database.ts"
 import { type Bench, comparedOf, metered, type Row, timed } from "./measure.ts"
 import { heapRow, withHeap } from "./memory.ts"
@@ -131,22 +130,14 @@ const shown = (count: number, venue: Party.Party) =>
 const engineOn = (storage: Database["storage"], count: number) =>
   Engine.layer.pipe(
     Layer.provideMerge(
-      Layer.mergeAll(
-        storage,
-        NodeCrypto.layer,
-        StatementSource.layerNone,
-        ScreeningSource.layerNone,
-        Layer.effect(
-          Ledger.Ledger,
-          Effect.map(Ledger.Ledger, (ledger) => ({
-            ...ledger,
-            horizon: Effect.succeed(end),
-            ledgerEnd: Effect.succeed(end),
-            acs: () => shown(count, ledger.venue)
-          }))
-        ).pipe(Layer.provide(ledgerOf())),
-        Layer.succeed(Settings, settingsDefaults)
-      )
+      portsOn(storage, {
+        tamper: (ledger) => ({
+          ...ledger,
+          horizon: Effect.succeed(end),
+          ledgerEnd: Effect.succeed(end),
+          acs: () => shown(count, ledger.venue)
+        })
+      })
     )
   )
 

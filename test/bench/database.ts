@@ -1,23 +1,14 @@
 /** A database of a bench's own, with PostgreSQL's default durability, whose statements are counted. */
-import { ScreeningSource, StatementSource } from "@bursar/engine-core/ports"
 import { mkdtemp, rm } from "node:fs/promises"
 import { tmpdir } from "node:os"
 import { join } from "node:path"
-import {
-  type Caller,
-  Catalogue,
-  Engine,
-  type Read,
-  Settings,
-  settingsDefaults
-} from "@bursar/engine-core"
+import { type Caller, Catalogue, Engine, type Read, settingsDefaults } from "@bursar/engine-core"
 import { Party } from "@bursar/engine-core/kernel"
 import * as Embedded from "@bursar/storage-adapters/embedded"
-import * as NodeCrypto from "@bursar/storage-adapters/node"
 import * as Postgres from "@bursar/storage-adapters/postgres"
 import { Effect, Layer, Redacted, type Scope } from "effect"
 import { write } from "../engine/calls.ts"
-import { ledgerOf } from "../engine/world.ts"
+import { portsOn } from "../engine/world.ts"
 import { bodyOf } from "../operations/instrumentBody.ts"
 import * as Meters from "./meter.ts"
 
@@ -52,18 +43,7 @@ export const withDatabase = async <A, E>(
 
 /** The whole engine on these storage ports, with a ledger of its own; nothing runs by itself. */
 export const engineOn = (storage: Database["storage"], settings = settingsDefaults) =>
-  Engine.layer.pipe(
-    Layer.provideMerge(
-      Layer.mergeAll(
-        storage,
-        NodeCrypto.layer,
-        StatementSource.layerNone,
-        ScreeningSource.layerNone,
-        ledgerOf(),
-        Layer.succeed(Settings, settings)
-      )
-    )
-  )
+  Engine.layer.pipe(Layer.provideMerge(portsOn(storage, { settings })))
 
 export type Services = Layer.Success<ReturnType<typeof engineOn>> | Scope.Scope
 

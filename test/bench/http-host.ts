@@ -1,9 +1,7 @@
 /** A host over HTTP whose writes end on a simulated ledger; it also runs the same writes in process. */
-import { ScreeningSource, StatementSource } from "@bursar/engine-core/ports"
-import { Engine, FourEyes, Settings, settingsDefaults } from "@bursar/engine-core"
+import { Engine, FourEyes } from "@bursar/engine-core"
 import { PlainJson } from "@bursar/engine-core/kernel"
 import * as Host from "@bursar/http-host"
-import * as NodeCrypto from "@bursar/storage-adapters/node"
 import * as Postgres from "@bursar/storage-adapters/postgres"
 import { NodeRuntime } from "@effect/platform-node"
 import { Context, Effect, Layer, Redacted, Result } from "effect"
@@ -11,7 +9,7 @@ import { HttpServer } from "effect/http"
 import { exportJWK, generateKeyPair, SignJWT } from "jose"
 import * as WriteQueries from "#core/reads/WriteQueries.ts"
 import * as Notes from "../engine/ledger-toys.ts"
-import { ledgerOf } from "../engine/world.ts"
+import { portsOn } from "../engine/world.ts"
 
 const clients = 64
 const issuer = "https://issuer.test"
@@ -61,14 +59,9 @@ const layer = (url: string) =>
     ),
     Layer.provideMerge(Engine.layerOf({ operations: [propose], fromLedger: [Notes.reading] })),
     Layer.provideMerge(
-      Layer.mergeAll(
-        Postgres.layer({ url: Redacted.make(url) }),
-        NodeCrypto.layer,
-        StatementSource.layerNone,
-        ScreeningSource.layerNone,
-        ledgerOf(),
-        Layer.succeed(Settings, { ...settingsDefaults, operationsAtOnce: clients })
-      )
+      portsOn(Postgres.layer({ url: Redacted.make(url) }), {
+        settings: { operationsAtOnce: clients }
+      })
     )
   )
 

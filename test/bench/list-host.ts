@@ -1,14 +1,12 @@
 /** Process of a host with every route, on the database whose address it is given. */
-import { ScreeningSource, StatementSource } from "@bursar/engine-core/ports"
 import { Catalogue, Engine } from "@bursar/engine-core"
 import * as Host from "@bursar/http-host"
-import * as NodeCrypto from "@bursar/storage-adapters/node"
 import * as Postgres from "@bursar/storage-adapters/postgres"
 import { NodeRuntime } from "@effect/platform-node"
 import { Context, Effect, Layer, Redacted } from "effect"
 import { HttpServer } from "effect/http"
 import { exportJWK, generateKeyPair, SignJWT } from "jose"
-import { ledgerOf } from "../engine/world.ts"
+import { portsOn } from "../engine/world.ts"
 
 const issuer = "https://issuer.test"
 const audience = "urn:bursar"
@@ -64,15 +62,7 @@ const layer = (url: string) =>
     Layer.merge(Host.Management.layer({ host: "127.0.0.1", port: 0, opened })),
     Layer.provide(Layer.mergeAll(signIn, readiness)),
     Layer.provideMerge(Engine.layer),
-    Layer.provideMerge(
-      Layer.mergeAll(
-        Postgres.layer({ url: Redacted.make(url) }),
-        NodeCrypto.layer,
-        StatementSource.layerNone,
-        ScreeningSource.layerNone,
-        ledgerOf()
-      )
-    )
+    Layer.provideMerge(portsOn(Postgres.layer({ url: Redacted.make(url) })))
   )
 
 const program = Effect.gen(function* () {

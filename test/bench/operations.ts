@@ -1,13 +1,12 @@
 /** Complete operations through the engine on PostgreSQL, against set-based SQL that stores the same rows. */
-import { ScreeningSource, StatementSource } from "@bursar/engine-core/ports"
-import { Engine, FourEyes, Records, Settings, settingsDefaults } from "@bursar/engine-core"
+import { Engine, FourEyes, Records } from "@bursar/engine-core"
 import { PlainJson } from "@bursar/engine-core/kernel"
 import type { Ids } from "@bursar/engine-core/ports"
 import * as NodeCrypto from "@bursar/storage-adapters/node"
 import { Effect, Layer, Result } from "effect"
 import { SqlClient } from "effect/sql"
 import { counters, single } from "../engine/toys.ts"
-import { ledgerOf } from "../engine/world.ts"
+import { portsOn } from "../engine/world.ts"
 import { caller, type Database, withDatabase } from "./database.ts"
 import { type Bench, inTurns, type Options, timed } from "./measure.ts"
 import * as Meters from "./meter.ts"
@@ -80,16 +79,7 @@ export const layerOn = (
   Engine.layerOf({ operations: [single], fromLedger: [] }).pipe(
     // Services of the caller are provided first, so that they replace the defaults below.
     Layer.provideMerge(around.pipe(Layer.provide(NodeCrypto.layer))),
-    Layer.provideMerge(
-      Layer.mergeAll(
-        storage,
-        NodeCrypto.layer,
-        StatementSource.layerNone,
-        ScreeningSource.layerNone,
-        ledgerOf(),
-        Layer.succeed(Settings, { ...settingsDefaults, operationsAtOnce: clients })
-      )
-    )
+    Layer.provideMerge(portsOn(storage, { settings: { operationsAtOnce: clients } }))
   )
 
 /** Runs an effect against a running engine on a database of its own. */

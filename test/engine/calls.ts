@@ -1,4 +1,8 @@
-/** Harness of operations: people, their calls to the door, approvals and rejections, and the outcome. */
+/**
+ * Harness of operations: people, their calls to the door, approvals and rejections, and the outcome. It calls
+ * the door and not `Venue`, whose calls are typed and well formed: a body of any shape, a key or none, figures
+ * that are out of date, and the stored result of a write that has not ended.
+ */
 import {
   type Caller,
   Catalogue,
@@ -12,7 +16,7 @@ import { PlainJson } from "@bursar/engine-core/kernel"
 import { Effect, Option, References, Result, type Scope } from "effect"
 import { TestClock } from "effect/testing"
 import { approvals } from "#core/writes/Approval.ts"
-import { operations } from "#core/writes/OperationRecord.ts"
+import { type OperationRecord, operations } from "#core/writes/OperationRecord.ts"
 import { undeclared } from "./declared-refusals.ts"
 
 export const person = (sub: string, ...roles: Caller.Caller["roles"]): Caller.Caller => ({
@@ -179,22 +183,18 @@ const ended = (answer: { readonly value: PlainJson.Plain }) =>
   Effect.gen(function* () {
     yield* settle
     const records = yield* Records
-    const record = yield* records.get(operations, String(field(answer, "operationId")))
-    const problem = record.problem as { type?: string; gate?: string; check?: string } | null
-    const slug = problem?.type?.split(":").at(-1)
-    if (slug !== undefined) declaredBy(record.kind, { slug, check: problem?.check })
-    const why =
-      problem === null
-        ? ""
-        : [slug, problem.gate, problem.check]
-            .filter((word) => word !== null && word !== undefined)
-            .join(" ")
-    return {
-      state: record.state,
-      why,
-      result: (record.result ?? {}) as unknown as Record<string, unknown>
-    } satisfies Ended
+    return outcomeOf(yield* records.get(operations, String(field(answer, "operationId"))))
   })
+
+/** Outcome of an operation's record; throws where its refusal is not declared. */
+export const outcomeOf = ({ kind, problem, result, state }: OperationRecord) => {
+  const words = (problem ?? {}) as unknown as Partial<Record<"type" | "gate" | "check", string>>
+  const { check, gate, type } = words
+  const slug = type?.split(":").at(-1)
+  if (slug !== undefined) declaredBy(kind, { slug, check })
+  const why = [slug, gate, check].filter((word) => (word ?? null) !== null).join(" ")
+  return { state, why, result: (result ?? {}) as unknown as Record<string, unknown> }
+}
 
 /** A member of an answer's value. */
 export const field = (

@@ -1,4 +1,7 @@
-/** A whole venue on its own addresses: the API over HTTP, and outside parties with wallets at the ledger's door. */
+/**
+ * A whole venue on its own addresses: the API over HTTP, and outside parties with wallets at the ledger's door,
+ * since these tests judge both addresses: those of `Venue` call neither.
+ */
 import { Catalogue, Engine, Settings, settingsDefaults } from "@bursar/engine-core"
 import { Offset, type Party } from "@bursar/engine-core/kernel"
 import type * as Templates from "@bursar/engine-core/templates"
@@ -10,7 +13,7 @@ import { Duration, Effect, Layer, Logger, ManagedRuntime, Option } from "effect"
 import { HttpServer } from "effect/http"
 import { expect } from "vitest"
 import { table } from "#host/api/Route.ts"
-import { ports } from "../engine/world.ts"
+import { Ledger, ports } from "../engine/world.ts"
 import * as Venue from "./venue.ts"
 import * as Witness from "./witness.ts"
 
@@ -161,16 +164,7 @@ export const open = async (options: OpenOptions = {}): Promise<WholeVenue> => {
     },
     run: (effect) => runtime.runPromise(effect)
   }
-  const party = await runtime.runPromise(
-    Effect.map(
-      Effect.flatMap(Sim.Participant, ({ admin }) => admin.parties),
-      (parties) => {
-        const found = parties.find(({ hint }) => hint === "venue")
-        if (found === undefined) throw new Error("no venue")
-        return found.party
-      }
-    )
-  )
+  const party = await runtime.runPromise(Effect.map(Ledger.Ledger, ({ venue }) => venue))
   return {
     ...venue,
     party,

@@ -1,32 +1,16 @@
 /** A ledger that forgets its updates, and a venue that begins again on it with an empty store. */
-import { Engine, settingsDefaults, Settings } from "@bursar/engine-core"
-import { Ledger, ScreeningSource, StatementSource } from "@bursar/engine-core/ports"
+import { Ledger } from "@bursar/engine-core/ports"
 import * as Memory from "@bursar/storage-adapters/memory"
-import * as NodeCrypto from "@bursar/storage-adapters/node"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
-import { Effect, Layer } from "effect"
+import { Effect, type Layer } from "effect"
 import * as Calls from "../engine/calls.ts"
+import { instanceOn } from "../engine/world.ts"
 import type * as Fund from "./fund.ts"
 import { bodyOf } from "./instrumentBody.ts"
 
 /** A second engine over the same ledger, with a store in which nothing is yet. */
 export const againOn = <R>(storage: Layer.Layer<Memory.Storage | R>) =>
-  Effect.map(Ledger.Ledger, (ledger) =>
-    Layer.fresh(
-      Engine.layer.pipe(
-        Layer.provideMerge(
-          Layer.mergeAll(
-            storage,
-            NodeCrypto.layer,
-            StatementSource.layerNone,
-            ScreeningSource.layerNone,
-            Layer.succeed(Ledger.Ledger, ledger),
-            Layer.succeed(Settings, settingsDefaults)
-          )
-        )
-      )
-    )
-  )
+  Effect.map(Ledger.Ledger, (ledger) => instanceOn(ledger, { storage }))
 
 export const again = againOn(Memory.layer)
 

@@ -1,10 +1,10 @@
 /** Instances of a venue over one ledger, each with a store of its own, that read it up to a point and may be away. */
-import { type Collection, Engine, Records, settingsDefaults, Settings } from "@bursar/engine-core"
+import { type Collection, Records } from "@bursar/engine-core"
 import type { Offset } from "@bursar/engine-core/kernel"
-import { Ledger, ScreeningSource, StatementSource } from "@bursar/engine-core/ports"
+import type { Ledger } from "@bursar/engine-core/ports"
 import type * as Memory from "@bursar/storage-adapters/memory"
-import * as NodeCrypto from "@bursar/storage-adapters/node"
-import { Effect, Layer, Stream } from "effect"
+import { Effect, type Layer, Stream } from "effect"
+import { instanceOn } from "../engine/world.ts"
 
 /** How far an instance may read its ledger, and up to where the ledger has forgotten. */
 export interface Sight {
@@ -23,28 +23,18 @@ export const instance = <R>(
     readonly rebootstrap?: number | null
   }
 ) =>
-  Layer.fresh(
-    Engine.layer.pipe(
-      Layer.provideMerge(
-        Layer.mergeAll(
-          options.storage,
-          NodeCrypto.layer,
-          StatementSource.layerNone,
-          ScreeningSource.layerNone,
-          Layer.succeed(Ledger.Ledger, {
-            ...ledger,
-            acs: ({ at, filter }) =>
-              ledger.acs({ at: Math.min(at, options.sight.seen ?? at) as Offset.Offset, filter }),
-            horizon: Effect.sync(() => options.sight.horizon as Offset.Offset),
-            ledgerEnd: Effect.sync(() => options.sight.end as Offset.Offset)
-          }),
-          Layer.succeed(Settings, {
-            ...settingsDefaults,
-            rebootstrap: options.rebootstrap === undefined ? 2 : options.rebootstrap
-          })
-        )
-      )
-    )
+  instanceOn(
+    {
+      ...ledger,
+      acs: ({ at, filter }) =>
+        ledger.acs({ at: Math.min(at, options.sight.seen ?? at) as Offset.Offset, filter }),
+      horizon: Effect.sync(() => options.sight.horizon as Offset.Offset),
+      ledgerEnd: Effect.sync(() => options.sight.end as Offset.Offset)
+    },
+    {
+      storage: options.storage,
+      settings: { rebootstrap: options.rebootstrap === undefined ? 2 : options.rebootstrap }
+    }
   )
 
 /** All records of a collection, as they are now. */

@@ -10,9 +10,12 @@ import { TestClock } from "effect/testing"
 import { lockAgreements } from "#core/reserves/lock-agreement/LockAgreement.ts"
 import { reserves } from "#core/reserves/reserve/Reserve.ts"
 import * as Calls from "../engine/calls.ts"
+import * as Outsiders from "../engine/outsiders.ts"
 import * as Cycles from "./cycles.ts"
 import * as Fund from "./fund.ts"
 import * as Powers from "./powers.ts"
+
+const { acts, does } = Outsiders
 
 export interface Scene extends Fund.Parties {
   /** K: owns every holding of the reserve. */
@@ -100,10 +103,7 @@ export const answers = (
   by: Fund.Outsider,
   choice: "Accept" | "Decline" = "Accept",
   reserveId = "res-1"
-) =>
-  Effect.flatMap(Powers.saying(Templates.ReserveProposal, { reserveId }), ({ cid }) =>
-    by.act(Templates.exercise(Templates.ReserveProposal, cid, choice, { party: by.party }))
-  )
+) => does(by, acts.fund[choice === "Accept" ? "acceptReserve" : "declineReserve"](reserveId))
 
 /** The venue proposes other terms of the reserve. */
 export const amends = (amendmentId: string, terms: Calls.Json) =>
@@ -114,14 +114,10 @@ export const answersAmendment = (
   { registrar }: Pick<Scene, "registrar">,
   amendmentId: string,
   choice: "Accept" | "Decline" = "Accept"
-) =>
-  Effect.gen(function* () {
-    const { cid } = yield* Powers.saying(Templates.AmendmentProposal, { amendmentId })
-    const reserveCid = (yield* reserve()).reserveCid ?? ""
-    const accept = Templates.exercise(Templates.AmendmentProposal, cid, "Accept", { reserveCid })
-    const decline = Templates.exercise(Templates.AmendmentProposal, cid, "Decline", {})
-    yield* registrar.act(choice === "Accept" ? accept : decline)
-  })
+) => {
+  const act = choice === "Accept" ? "acceptAmendment" : "declineAmendment"
+  return does(registrar, acts.registrar[act](amendmentId))
+}
 
 /** A reserve that its issuer and the custodian have accepted. */
 export const reserved = (scene: Scene, change: Readonly<Record<string, Calls.Json>> = {}) =>
@@ -149,29 +145,8 @@ export const gives = (
   { amount, asset }: { readonly amount: string; readonly asset: Templates.Asset }
 ) =>
   Effect.gen(function* () {
-    const { bank, venue } = scene
-    yield* bank.act(
-      Templates.createAndExercise(
-        Templates.Holding,
-        {
-          registrar: bank.party,
-          owner: bank.party,
-          provider: venue,
-          instrument: asset,
-          amount: Decimal.of(amount),
-          restricted: false,
-          lock: null,
-          label: "",
-          meta: {}
-        },
-        "OfferTransfer",
-        { receiver: to.party, amount: Decimal.of(amount), executeBefore: farDeadline }
-      )
-    )
-    const offer = yield* Powers.saying(Templates.TransferOffer, { receiver: to.party })
-    yield* to.act(
-      Templates.exercise(Templates.TransferOffer, offer.cid, "Accept", { credentialCid: null })
-    )
+    const { bank: registrar, venue } = scene
+    yield* Cycles.issues({ registrar, to, venue }, { instrumentId: asset.id, amount })
     return (yield* Fund.newestContract(Templates.Holding)).cid
   })
 
@@ -212,20 +187,15 @@ export const locks = (
   { amount, asset, reserveId = "res-1" }: Locking & { readonly amount: string }
 ) =>
   Effect.gen(function* () {
-    const holdingCid = yield* gives(scene, scene.custodian, { amount, asset })
-    const { reserveCid } = yield* reserve(reserveId)
+    yield* gives(scene, scene.custodian, { amount, asset })
     const agreements = yield* Cycles.active(Templates.LockAgreement)
     const agreement = agreements.find(
       ({ payload }) => payload.reserveId === reserveId && payload.asset.id === asset.id
     )
-    if (agreement === undefined || reserveCid === null) throw new Error(`${asset.id}: no agreement`)
-    const lockedCid = yield* lockedOf({ asset, reserveId })
-    yield* scene.custodian.act(
-      Templates.exercise(Templates.LockAgreement, agreement.cid, "LockMore", {
-        ...{ reserveCid, holdingCid, lockedCid },
-        amount: Decimal.of(amount)
-      })
-    )
+    if (agreement === undefined) throw new Error(`${asset.id}: no agreement`)
+    const addition = { lockAgreementId: agreement.cid, reference: scene.custodian.nextReference() }
+    const act = acts.custodian.lockMore({ ...addition, amount: Decimal.of(amount) })
+    yield* does(scene.custodian, act)
   })
 
 interface Locking {
@@ -281,7 +251,10 @@ export const agrees = (
     yield* signsLock(scene.custodian, lockAgreementId, holdingCids)
   })
 
-/** A party signs an agreement to lock an asset; its holder names the holdings that it locks at once. */
+/**
+ * A party signs an agreement to lock an asset; its holder names the holdings that it locks at once, which a
+ * wallet would choose itself.
+ */
 export const signsLock = (
   by: Fund.Outsider,
   lockAgreementId: string,
@@ -303,6 +276,4 @@ export const signsLock = (
 
 /** A party declines an agreement to lock an asset. */
 export const declinesLock = (by: Fund.Outsider, lockAgreementId: string) =>
-  Effect.flatMap(Powers.saying(Templates.LockAgreementProposal, { lockAgreementId }), ({ cid }) =>
-    by.act(Templates.exercise(Templates.LockAgreementProposal, cid, "Decline", { party: by.party }))
-  )
+  does(by, acts.registrar.declineLock(lockAgreementId))

@@ -1,10 +1,8 @@
 /** Snapshots at the offsets of dealing days by chance: a venue that begins there ends as the one that never stopped. */
-import { type Collection, Engine, Records, settingsDefaults, Settings } from "@bursar/engine-core"
+import { type Collection, Records } from "@bursar/engine-core"
 import { Decimal, type Offset } from "@bursar/engine-core/kernel"
-import { Ledger, ScreeningSource, StatementSource } from "@bursar/engine-core/ports"
-import * as Memory from "@bursar/storage-adapters/memory"
-import * as NodeCrypto from "@bursar/storage-adapters/node"
-import { Effect, Layer, Stream, Struct } from "effect"
+import { Ledger } from "@bursar/engine-core/ports"
+import { Effect, Stream, Struct } from "effect"
 import { describe, expect, it } from "vitest"
 import { instruments } from "#core/instruments/instrument/Instrument.ts"
 import { policyVersions } from "#core/instruments/policy/PolicyVersion.ts"
@@ -17,6 +15,7 @@ import { contracts } from "#core/projection/Contract.ts"
 import { unexpectedFacts } from "#core/projection/Unexpected.ts"
 import { walkSeed } from "../seeds.ts"
 import * as Calls from "../engine/calls.ts"
+import { instanceOn } from "../engine/world.ts"
 import { isLong } from "../long-run.ts"
 import { deal } from "../simulation/dealing.ts"
 import { recordsTerms, type Terms } from "./terms-again.ts"
@@ -39,24 +38,11 @@ type Order = Subscription | Redemption
 
 /** An instance over the same ledger that knows nothing before an offset, and reads no further than `end`. */
 const beginning = (ledger: Ledger.Ledger["Service"], from: number, end: { offset: number }) =>
-  Layer.fresh(
-    Engine.layer.pipe(
-      Layer.provideMerge(
-        Layer.mergeAll(
-          Memory.layer,
-          NodeCrypto.layer,
-          StatementSource.layerNone,
-          ScreeningSource.layerNone,
-          Layer.succeed(Ledger.Ledger, {
-            ...ledger,
-            horizon: Effect.sync(() => Math.min(from, end.offset) as Offset.Offset),
-            ledgerEnd: Effect.sync(() => end.offset as Offset.Offset)
-          }),
-          Layer.succeed(Settings, settingsDefaults)
-        )
-      )
-    )
-  )
+  instanceOn({
+    ...ledger,
+    horizon: Effect.sync(() => Math.min(from, end.offset) as Offset.Offset),
+    ledgerEnd: Effect.sync(() => end.offset as Offset.Offset)
+  })
 
 /** State of the venue and its parties, which is the same for every reader of the ledger. */
 const holds = Effect.gen(function* () {

@@ -2,14 +2,12 @@
  * A venue that begins again on a pruned ledger: proposals, standing settlements and prices, listed
  * in any order.
  */
-import { Engine, Records, settingsDefaults, Settings } from "@bursar/engine-core"
+import { Records } from "@bursar/engine-core"
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
-import { Ledger, ScreeningSource, StatementSource } from "@bursar/engine-core/ports"
+import { Ledger } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
-import * as Memory from "@bursar/storage-adapters/memory"
-import * as NodeCrypto from "@bursar/storage-adapters/node"
 import { assert, describe, it } from "@effect/vitest"
-import { Effect, Layer, Stream } from "effect"
+import { Effect, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import * as fc from "fast-check"
 import { holders } from "#core/holders/holder/Holder.ts"
@@ -17,7 +15,7 @@ import { pricePoints } from "#core/instruments/price/PricePoint.ts"
 import { proposals } from "#core/orders/proposal/Proposal.ts"
 import { standingSettlements } from "#core/orders/standing-settlement/StandingSettlement.ts"
 import * as Calls from "../engine/calls.ts"
-import { world } from "../engine/world.ts"
+import { instanceOn, world } from "../engine/world.ts"
 import { forgets, recordsAgain } from "./again.ts"
 import * as Cycles from "./cycles.ts"
 import * as Fund from "./fund.ts"
@@ -134,33 +132,20 @@ const read = Effect.gen(function* () {
 /** A second engine over the same ledger, which lists its active contracts in a random order. */
 const shuffled = (dice: () => number) =>
   Effect.map(Ledger.Ledger, (ledger) =>
-    Layer.fresh(
-      Engine.layer.pipe(
-        Layer.provideMerge(
-          Layer.mergeAll(
-            Memory.layer,
-            NodeCrypto.layer,
-            StatementSource.layerNone,
-            ScreeningSource.layerNone,
-            Layer.succeed(Ledger.Ledger, {
-              ...ledger,
-              acs: (query) =>
-                Stream.unwrap(
-                  Effect.map(Stream.runCollect(ledger.acs(query)), (active) =>
-                    Stream.fromIterable(
-                      active
-                        .map((contract) => ({ contract, at: dice() }))
-                        .toSorted((left, right) => left.at - right.at)
-                        .map(({ contract }) => contract)
-                    )
-                  )
-                )
-            }),
-            Layer.succeed(Settings, settingsDefaults)
+    instanceOn({
+      ...ledger,
+      acs: (query) =>
+        Stream.unwrap(
+          Effect.map(Stream.runCollect(ledger.acs(query)), (active) =>
+            Stream.fromIterable(
+              active
+                .map((contract) => ({ contract, at: dice() }))
+                .toSorted((left, right) => left.at - right.at)
+                .map(({ contract }) => contract)
+            )
           )
         )
-      )
-    )
+    })
   )
 
 describe("a venue that begins on a ledger that has forgotten", () => {

@@ -9,7 +9,10 @@ import { redemptions } from "#core/orders/redemption/Redemption.ts"
 import { subscriptions } from "#core/orders/subscription/Subscription.ts"
 import { contracts } from "#core/projection/Contract.ts"
 import * as Calls from "../engine/calls.ts"
+import * as Outsiders from "../engine/outsiders.ts"
 import * as Fund from "./fund.ts"
+
+const { acts, does } = Outsiders
 
 /** The Friday of the stage, at its instrument's cut-off; then the Monday's. */
 export const friday = "2026-07-31T20:00:00Z"
@@ -60,68 +63,46 @@ const saying = <T extends Templates.Template>(template: T, member: string, value
 export const joins = (stage: Fund.Parties, holderId: string) =>
   Effect.flatMap(Fund.outsider(holderId), (who) => joinsAs(stage, holderId, who))
 
-/** The same for a party that is there already. */
-export const joinsAs = (stage: Fund.Parties, holderId: string, who: Fund.Outsider) =>
+/** An invited holder accepts, and signs terms that the venue accepts. */
+export const registers = (who: Fund.Outsider, holderId: string) =>
   Effect.gen(function* () {
-    yield* Calls.write(
-      "holder.onboard",
-      {},
-      {
-        holderId,
-        party: who.party,
-        taxResidences: [],
-        admissions: [{ instrumentId: "fund-a" }]
-      }
-    )
-    const invitation = yield* saying(Templates.HolderInvitation, "holder", who.party)
-    yield* who.act(Templates.exercise(Templates.HolderInvitation, invitation.cid, "Accept", {}))
-    yield* who.act(
-      Templates.create(Templates.SignedTerms, {
-        venue: stage.venue,
-        holder: who.party,
-        holderId,
-        documentHash: Fund.documentHash,
-        signedAt: Instant.of(Fund.start)
-      })
-    )
+    yield* Fund.accepts({ holder: who }, holderId)
+    const { documentHash } = Fund
+    yield* does(who, acts.investor.signTerms({ documentHash, holderId }))
     yield* Calls.write("accepted-terms.accept", { holderId }, {})
-    const offer = yield* saying(Templates.AdmissionOffer, "holder", who.party)
-    yield* who.act(Templates.exercise(Templates.AdmissionOffer, offer.cid, "Accept", {}))
+  })
+
+/** The same for a party that is there already. */
+export const joinsAs = ({ asset }: Fund.Parties, holderId: string, who: Fund.Outsider) =>
+  Effect.gen(function* () {
+    const admissions = [{ instrumentId: asset.id }]
+    const holder = { holderId, party: who.party, taxResidences: [], admissions }
+    yield* Calls.write("holder.onboard", {}, holder)
+    yield* registers(who, holderId)
+    yield* does(who, acts.investor.acceptOffer(asset.id))
     return { ...who, holderId }
   })
 export type Holder = Effect.Success<ReturnType<typeof joins>>
 
 export const cash = (stage: Fund.Parties) => ({ admin: stage.bank.party, id: "USD" })
 
+/** A registrar issues an asset that it administers, and the receiver accepts it. */
+export const issues = (
+  { registrar, to, venue }: Record<"registrar" | "to", Fund.Outsider> & Pick<Fund.Parties, "venue">,
+  issue: { readonly instrumentId: string; readonly amount: string }
+) =>
+  Effect.gen(function* () {
+    const { instrumentId } = issue
+    const amount = Decimal.of(issue.amount)
+    const reference = registrar.nextReference()
+    const parties = { provider: venue, receiver: to.party }
+    yield* does(registrar, acts.registrar.issue({ instrumentId, amount, reference, ...parties }))
+    yield* does(to, acts.investor.acceptTransfer(instrumentId))
+  })
+
 /** The bank gives a party cash. */
 export const paysIn = (stage: Fund.Parties, to: Fund.Outsider, amount: string) =>
-  Effect.gen(function* () {
-    yield* stage.bank.act(
-      Templates.create(Templates.Holding, {
-        registrar: stage.bank.party,
-        owner: stage.bank.party,
-        provider: stage.venue,
-        instrument: cash(stage),
-        amount: Decimal.of(amount),
-        restricted: false,
-        lock: null,
-        label: "",
-        meta: {}
-      })
-    )
-    const held = yield* saying(Templates.Holding, "owner", stage.bank.party)
-    yield* stage.bank.act(
-      Templates.exercise(Templates.Holding, held.cid, "OfferTransfer", {
-        receiver: to.party,
-        amount: Decimal.of(amount),
-        executeBefore: Instant.of("2026-08-30T00:00:00Z")
-      })
-    )
-    const offer = yield* saying(Templates.TransferOffer, "receiver", to.party)
-    yield* to.act(
-      Templates.exercise(Templates.TransferOffer, offer.cid, "Accept", { credentialCid: null })
-    )
-  })
+  issues({ registrar: stage.bank, to, venue: stage.venue }, { instrumentId: "USD", amount })
 
 /** A free holding of a party's in an asset, large enough. */
 const free = (owner: string, assetId: string, amount: string) =>
@@ -137,7 +118,7 @@ const free = (owner: string, assetId: string, amount: string) =>
     return holding.cid
   })
 
-/** A party locks cash or units for the venue to move. */
+/** A party locks cash or units for the venue to move: as often as it is said, where a wallet does it once. */
 export const allocates = (
   stage: Fund.Parties,
   by: Fund.Outsider,
@@ -188,20 +169,19 @@ export const signs = (
 ) =>
   Effect.gen(function* () {
     yield* paysIn(stage, by, claim.amount)
-    yield* by.act(
-      Templates.create(Templates.SubscriptionOrder, {
-        venue: stage.venue,
-        fund: stage.fund.party,
-        holder: by.party,
-        orderId: `order-${claim.id}`,
-        instrument: stage.asset,
-        paymentAsset: cash(stage),
-        amount: Decimal.of(claim.amount),
-        units: null,
-        expiresAt: null
-      })
-    )
+    const ordered = { amount: Decimal.of(claim.amount) }
+    yield* does(by, acts.investor.order({ ...orderOf(stage, claim.id), ordered }))
   })
+
+/** What every order of the stage's fund says. */
+const orderOf = (stage: Fund.Parties, id: string) => ({
+  venue: stage.venue,
+  fund: stage.fund.party,
+  orderId: `order-${id}`,
+  instrument: stage.asset,
+  paymentAsset: cash(stage),
+  expiresAt: null
+})
 
 /** Claim of an order that its holder has signed. */
 export const claimOf = ({ holderId }: Holder, id: string) => ({
@@ -216,31 +196,11 @@ export const redeems = (
   claim: { readonly id: string; readonly units: string }
 ) =>
   Effect.gen(function* () {
-    yield* by.act(
-      Templates.create(Templates.RedemptionOrder, {
-        venue: stage.venue,
-        fund: stage.fund.party,
-        holder: by.party,
-        orderId: `order-${claim.id}`,
-        instrument: stage.asset,
-        paymentAsset: cash(stage),
-        amount: null,
-        units: Decimal.of(claim.units),
-        custodian: null,
-        expiresAt: null
-      })
-    )
-    const claimed = yield* Calls.write(
-      "redemption.claim",
-      {},
-      {
-        redemptionId: claim.id,
-        instrumentId: "fund-a",
-        holderId: by.holderId,
-        payment: "ledger",
-        orderId: `order-${claim.id}`
-      }
-    )
+    const ordered = { units: Decimal.of(claim.units) }
+    const order = { ...orderOf(stage, claim.id), ordered, custodian: null }
+    yield* does(by, acts.investor.redeem(order))
+    const { subscriptionId: redemptionId, ...body } = claimOf(by, claim.id)
+    const claimed = yield* Calls.write("redemption.claim", {}, { redemptionId, ...body })
     if (claimed.why !== "") return claimed
     yield* locksUnits(stage, by, claim)
     return claimed

@@ -2,7 +2,6 @@
 import { EventQueries, Queries, Records } from "@bursar/engine-core"
 import { Decimal, Duration, Instant } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
-import type * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
 import * as Scripted from "@bursar/storage-adapters/screening"
 import { assert, describe, it } from "@effect/vitest"
 import { Effect, Result } from "effect"
@@ -877,8 +876,7 @@ describe("both sides of a cycle", () => {
       includes(yield* Cycles.redemption("r2"), { state: "settled" })
       yield* seller.act(Templates.exercise(Templates.BurnRequest, again, "Withdraw", {}))
       const idle = "redemption fund: Its dealing cycle burns its units."
-      // By their ids, which no test chooses.
-      assert.deepStrictEqual((yield* Fund.surprises).toSorted(), [
+      assert.deepStrictEqual(yield* Fund.surprises, [
         "redemption burn: The redemption does not wait for this burn.",
         idle,
         idle
@@ -999,11 +997,13 @@ describe("a cycle whose market has ended", () => {
 
 /** Contracts of a template that a transaction created, as its submitter sees them. */
 const createdBy = (
-  { nodes }: SimulatedLedger.Entry.Transaction,
+  { changes }: Effect.Success<ReturnType<Fund.Outsider["submit"]>>,
   entity: string
 ): ReadonlyArray<string> =>
-  nodes.flatMap((node) =>
-    node._tag === "Create" && node.template.entity === entity ? [node.contractId] : []
+  changes.flatMap((change) =>
+    change._tag === "Created" && change.contract.template.entity === entity
+      ? [change.contract.contractId]
+      : []
   )
 
 describe("a cycle whose cash lies with two providers", () => {

@@ -1,9 +1,8 @@
 /** Scene of tests of orders: the instrument `fund-a`, outside parties acting with their own tokens, and what they see on the ledger. */
 import { Records } from "@bursar/engine-core"
 import { Decimal, Instant, type Party } from "@bursar/engine-core/kernel"
-import type { Ledger } from "@bursar/engine-core/ports"
+import { Ledger } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
-import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
 import { Effect } from "effect"
 import { TestClock } from "effect/testing"
 import { contracts } from "#core/projection/Contract.ts"
@@ -14,17 +13,17 @@ import * as Outsiders from "../engine/outsiders.ts"
 import * as Bank from "./bank.ts"
 import { bodyOf } from "./instrumentBody.ts"
 
+const { acts, does } = Outsiders
+
 /** A Friday, four hours before the cut-off. */
 export const start = "2026-07-31T12:00:00Z"
 
-/** An outside party; the engine reads each of its acts, and not acts that are only submitted. */
+/** An outside party; the engine reads what it commits by `act`, and not what it only submits. */
 export const outsider = (hint: string) =>
-  Effect.map(Outsiders.outsider(hint), ({ party, submit, token }) => ({
-    party,
-    submit,
-    token,
+  Effect.map(Outsiders.outsider(hint), (wallet) => ({
+    ...wallet,
     act: (...commands: ReadonlyArray<Ledger.Command>) =>
-      Effect.andThen(submit(...commands), Calls.settle)
+      Effect.andThen(wallet.submit(...commands), Calls.settle)
   }))
 export type Outsider = Effect.Success<ReturnType<typeof outsider>>
 
@@ -79,13 +78,13 @@ export const lastCommands = (kind: string) =>
     return JSON.stringify(found.at(-1)?.record.step?.commands ?? [])
   })
 
-/** Every ledger fact that was kept because no table allows it. */
+/** Every ledger fact that was kept because no table allows it, sorted: their ids are hashes of random keys. */
 export const surprises = Effect.gen(function* () {
   const records = yield* Records
   const found = yield* records.list(unexpectedFacts, { limit: 100 })
-  return found.map(
-    ({ record }) => `${kindOf(record.resourceKind).kind} ${record.on}: ${record.detail}`
-  )
+  return found
+    .map(({ record }) => `${kindOf(record.resourceKind).kind} ${record.on}: ${record.detail}`)
+    .toSorted()
 })
 
 /** The instrument recorded and configured, its registrar's consent given; no market yet. */
@@ -98,9 +97,7 @@ export const founded = (
   { issuer = "fund" }: { readonly issuer?: "fund" | "registrar" } = {}
 ) =>
   Effect.gen(function* () {
-    const participant = yield* SimulatedLedger.Participant
-    const venue = (yield* participant.admin.parties).find(({ hint }) => hint === "venue")
-    if (venue === undefined) throw new Error("no venue")
+    const { venue } = yield* Ledger.Ledger
     const registrar = yield* outsider("registrar")
     const fund = yield* outsider("fund")
     const oracle = yield* outsider("oracle")
@@ -114,30 +111,27 @@ export const founded = (
       { ...bodyOf(), registrar: registrar.party, oracle: oracle.party, ...change }
     )
     yield* Bank.opens()
-    yield* registrar.act(
-      Templates.create(Templates.InstrumentConfiguration, {
-        registrar: registrar.party,
-        provider: venue.party,
-        issuer: { fund, registrar }[issuer].party,
-        instrument: asset,
-        defaultIdentifier: { source: "venue", id: "fund-a", scheme: "internal" },
-        additionalIdentifiers: [],
-        holderRequirements: [],
-        issuerRequirements: []
-      })
-    )
+    yield* configures(registrar, "fund-a", { venue, issuer: { fund, registrar }[issuer].party })
     yield* Calls.write(
       "admission-consent.propose",
       { instrumentId: "fund-a" },
       { fund: fund.party, terms: "consent" }
     )
-    const proposal = yield* newestContract(Templates.AdmissionConsentProposal)
-    yield* registrar.act(
-      Templates.exercise(Templates.AdmissionConsentProposal, proposal.cid, "Accept", {})
-    )
-    return { venue: venue.party, registrar, fund, oracle, attestor, bank, holder, asset }
+    yield* does(registrar, acts.registrar.acceptConsent("fund-a"))
+    return { venue, registrar, fund, oracle, attestor, bank, holder, asset }
   })
 export type Parties = Effect.Success<ReturnType<typeof opened>>
+
+/** A registrar puts an instrument on its register. */
+export const configures = (
+  registrar: Outsider,
+  instrumentId: string,
+  { issuer, venue }: { readonly issuer: Party.Party; readonly venue: Party.Party }
+) => {
+  const defaultIdentifier = { source: "venue", id: instrumentId, scheme: "internal" }
+  const instrument = { instrumentId, provider: venue, issuer, defaultIdentifier }
+  return does(registrar, acts.registrar.configure(instrument))
+}
 
 /** The fund and the registrar agree a market priced by one attestor. */
 export const market = (stage: Parties) =>
@@ -151,12 +145,8 @@ export const market = (stage: Parties) =>
         terms: { attestors: [stage.attestor.party], required: 1 }
       }
     )
-    for (const side of [stage.fund, stage.registrar]) {
-      const { cid } = yield* newestContract(Templates.PrimaryMarketProposal)
-      yield* side.act(
-        Templates.exercise(Templates.PrimaryMarketProposal, cid, "Accept", { party: side.party })
-      )
-    }
+    yield* does(stage.fund, acts.fund.acceptMarket("fund-a"))
+    yield* does(stage.registrar, acts.registrar.acceptMarket("fund-a"))
   })
 
 /** The issuer and the registrar each accept the powers that were proposed last. */
@@ -164,21 +154,20 @@ export const agreesToPowers = (stage: Pick<Parties, "fund" | "registrar">) =>
   Effect.gen(function* () {
     for (const side of [stage.fund, stage.registrar]) {
       const { cid } = yield* newestContract(Templates.IssuerPowersAgreementProposal)
-      yield* side.act(
-        Templates.exercise(Templates.IssuerPowersAgreementProposal, cid, "Accept", {
-          party: side.party
-        })
-      )
+      yield* does(side, acts.registrar.acceptPowers(cid))
     }
   })
 
-/** A holder grants, or declines, the consent to issuer powers that was offered last. */
+/**
+ * A holder grants, or declines, the consent to issuer powers that was offered last: also one that has run out,
+ * which a wallet leaves alone.
+ */
 export const answersPowers = (by: Outsider, choice: "Accept" | "Decline" = "Accept") =>
   Effect.flatMap(newestContract(Templates.IssuerPowersConsentOffer), ({ cid }) =>
     by.act(Templates.exercise(Templates.IssuerPowersConsentOffer, cid, choice, {}))
   )
 
-/** A holder takes back the consent it granted last. */
+/** A holder takes back the consent it granted last, by the choice itself: a wallet takes no final one back. */
 export const revokesPowers = (by: Outsider) =>
   Effect.flatMap(newestContract(Templates.IssuerPowersConsent), ({ cid }) =>
     by.act(Templates.exercise(Templates.IssuerPowersConsent, cid, "Withdraw", {}))
@@ -191,8 +180,7 @@ export const admitted = (stage: Parties) =>
     yield* accepts(stage)
     yield* signs(stage)
     yield* Calls.write("accepted-terms.accept", { holderId: "h1" }, {})
-    const offer = yield* newestContract(Templates.AdmissionOffer)
-    yield* stage.holder.act(Templates.exercise(Templates.AdmissionOffer, offer.cid, "Accept", {}))
+    yield* does(stage.holder, acts.investor.acceptOffer("fund-a"))
   })
 
 /** The venue registers the holder h1 and asks for its admission to fund-a. */
@@ -208,12 +196,11 @@ export const onboards = ({ holder }: Parties) =>
     }
   )
 
-export const accepts = ({ holder }: Parties) =>
-  Effect.flatMap(newestContract(Templates.HolderInvitation), ({ cid }) =>
-    holder.act(Templates.exercise(Templates.HolderInvitation, cid, "Accept", {}))
-  )
+export const accepts = ({ holder }: Pick<Parties, "holder">, holderId = "h1") =>
+  does(holder, acts.investor.acceptInvitation(holderId))
 
 export const documentHash = "ab".repeat(32)
+/** A party signs terms, registered or not, as its wallet would only once it is. */
 export const signs = (stage: Parties, by: Outsider = stage.holder) =>
   by.act(
     Templates.create(Templates.SignedTerms, {
@@ -233,7 +220,10 @@ const comesTo = (instant: string) =>
       : Effect.void
   )
 
-/** The oracle publishes a price valued at an instant, which may be still to come. */
+/**
+ * The oracle publishes a price valued at an instant, which may be still to come: a point of its own each
+ * time, where its program would correct the one that it published of that instant.
+ */
 export const publishes = (
   stage: Parties,
   price: string,
@@ -285,7 +275,7 @@ export const withdrawsPoint = (stage: Pick<Parties, "oracle">) =>
 export const publishesInTime = (...args: Parameters<typeof publishes>) =>
   Effect.andThen(comesTo(args[2]), publishes(...args))
 
-/** A party attests the claim that stands at the point that stands. */
+/** A party attests the claim that stands at the point that stands, with units that may be wrong. */
 export const attests = (by: Outsider, units: string, price?: string) =>
   Effect.gen(function* () {
     const claim = yield* newestContract(Templates.SubscriptionClaim)

@@ -11,9 +11,12 @@ import { registerEntries } from "#core/instruments/register/RegisterEntry.ts"
 import { supplies } from "#core/instruments/register/Supply.ts"
 import { operations } from "#core/writes/OperationRecord.ts"
 import * as Calls from "../engine/calls.ts"
+import * as Outsiders from "../engine/outsiders.ts"
 import * as Cycles from "./cycles.ts"
 import * as Fund from "./fund.ts"
 import { bodyOf } from "./instrumentBody.ts"
+
+const { acts, does } = Outsiders
 
 export const documentHash = "cd".repeat(32)
 export const order = { authority: "District Court", reference: "22-1234", documentHash }
@@ -54,35 +57,21 @@ export const another = (
         ...terms
       }
     )
-    yield* stage.registrar.act(
-      Templates.create(Templates.InstrumentConfiguration, {
-        registrar: stage.registrar.party,
-        provider: stage.venue,
-        issuer: stage.fund.party,
-        instrument: { admin: stage.registrar.party, id: instrumentId },
-        defaultIdentifier: { source: "venue", id: instrumentId, scheme: "internal" },
-        additionalIdentifiers: [],
-        holderRequirements: [],
-        issuerRequirements: []
-      })
-    )
+    const { fund, registrar, venue } = stage
+    yield* Fund.configures(registrar, instrumentId, { venue, issuer: fund.party })
     yield* Calls.write(
       "admission-consent.propose",
       { instrumentId },
       { fund: stage.fund.party, terms: "consent" }
     )
-    const proposal = yield* saying(Templates.AdmissionConsentProposal, { instrumentId })
-    yield* stage.registrar.act(
-      Templates.exercise(Templates.AdmissionConsentProposal, proposal.cid, "Accept", {})
-    )
+    yield* does(registrar, acts.registrar.acceptConsent(instrumentId))
   })
 
 export const admits = (to: Cycles.Holder, instrumentId: string, json: Calls.Json = {}) =>
   Effect.gen(function* () {
     const { holderId } = to
     yield* Calls.write("admission.offer", { holderId }, { instrumentId, ...(json as object) })
-    const offer = yield* saying(Templates.AdmissionOffer, { holder: to.party, instrumentId })
-    yield* to.act(Templates.exercise(Templates.AdmissionOffer, offer.cid, "Accept", {}))
+    yield* does(to, acts.investor.acceptOffer(instrumentId))
   })
 
 /** The registrar mints units into a holder's hands. */
@@ -104,32 +93,8 @@ export const mints = (
   })
 
 /** The registrar sends a party units without a credential, which any party may hold. */
-export const sends = (stage: Fund.Parties, to: Fund.Outsider, units: string) =>
-  Effect.gen(function* () {
-    const { asset, registrar, venue } = stage
-    const amount = Decimal.of(units)
-    yield* registrar.act(
-      Templates.create(Templates.Holding, {
-        registrar: registrar.party,
-        owner: registrar.party,
-        provider: venue,
-        instrument: asset,
-        amount,
-        restricted: false,
-        lock: null,
-        label: "",
-        meta: {}
-      })
-    )
-    const held = yield* saying(Templates.Holding, { owner: registrar.party })
-    const executeBefore = Instant.of("2026-12-01T00:00:00Z")
-    const offered = { receiver: to.party, amount, executeBefore }
-    yield* registrar.act(Templates.exercise(Templates.Holding, held.cid, "OfferTransfer", offered))
-    const offer = yield* saying(Templates.TransferOffer, { receiver: to.party })
-    yield* to.act(
-      Templates.exercise(Templates.TransferOffer, offer.cid, "Accept", { credentialCid: null })
-    )
-  })
+export const sends = ({ asset, ...stage }: Fund.Parties, to: Fund.Outsider, amount: string) =>
+  Cycles.issues({ ...stage, to }, { instrumentId: asset.id, amount })
 
 /** A holder gives units of one of its free holdings to another, who is admitted. */
 export const gives = Effect.fnUntraced(function* (
@@ -145,12 +110,7 @@ export const gives = Effect.fnUntraced(function* (
   }
   yield* from.act(Templates.exercise(Templates.Holding, cid, "OfferTransfer", terms))
   const offer = yield* saying(Templates.TransferOffer, { receiver: to.party })
-  const credential = yield* saying(Templates.Credential, { holder: to.party })
-  yield* to.act(
-    Templates.exercise(Templates.TransferOffer, offer.cid, "Accept", {
-      credentialCid: credential.cid
-    })
-  )
+  yield* does(to, acts.investor.acceptTransfer(offer.payload.instrument.id))
 })
 
 export const proposes = (
@@ -198,18 +158,7 @@ export const succeeds = (
       { holderId: who.holderId },
       { party: next.party, successorId: holderId }
     )
-    const invitation = yield* saying(Templates.HolderInvitation, { holder: next.party })
-    yield* next.act(Templates.exercise(Templates.HolderInvitation, invitation.cid, "Accept", {}))
-    yield* next.act(
-      Templates.create(Templates.SignedTerms, {
-        venue: stage.venue,
-        holder: next.party,
-        holderId,
-        documentHash: Fund.documentHash,
-        signedAt: Instant.of(Fund.start)
-      })
-    )
-    yield* Calls.write("accepted-terms.accept", { holderId }, {})
+    yield* Cycles.registers(next, holderId)
     const successor = { ...next, holderId }
     for (const instrumentId of options.admitted ?? ["fund-a"])
       yield* admits(successor, instrumentId)
@@ -245,16 +194,7 @@ export const ran = (started: Calls.Ended & { readonly state: string }, kind: str
         limit: 1
       })
       if (last === undefined) throw new Error(`no ${kind}`)
-      const { problem, result, state } = last.record
-      const refusal = problem as { type?: string; gate?: string; check?: string } | null
-      done = {
-        state,
-        why:
-          refusal === null
-            ? ""
-            : [refusal.type?.split(":").at(-1), refusal.gate, refusal.check].join(" "),
-        result: (result ?? {}) as unknown as Record<string, unknown>
-      }
+      done = Calls.outcomeOf(last.record)
     }
     return done
   })

@@ -2,11 +2,10 @@
  * Kit of reconciliation runs on two engines over one store: instruments with planted differences, an
  * engine that stops or dies where it would lock an instrument, and runs of either engine.
  */
-import { Engine, Records, Settings, settingsDefaults, Workers } from "@bursar/engine-core"
+import { Engine, Records, Workers } from "@bursar/engine-core"
 import { Decimal, Instant } from "@bursar/engine-core/kernel"
-import { Documents, WorkQueue, ScreeningSource, StatementSource } from "@bursar/engine-core/ports"
+import { Documents, WorkQueue } from "@bursar/engine-core/ports"
 import * as Memory from "@bursar/storage-adapters/memory"
-import * as NodeCrypto from "@bursar/storage-adapters/node"
 import * as Postgres from "@bursar/storage-adapters/postgres"
 import { Context, Deferred, Effect, Layer, Redacted } from "effect"
 import * as TestDatabase from "#adapters/storage/embedded/TestDatabase.ts"
@@ -14,7 +13,7 @@ import { findings } from "#core/findings/Finding.ts"
 import { idOf, registerEntries } from "#core/instruments/register/RegisterEntry.ts"
 import { instrumentLockName } from "#core/reconciliation/run/PartsRunner.ts"
 import * as Calls from "../engine/calls.ts"
-import { ledgerOf } from "../engine/world.ts"
+import { ports } from "../engine/world.ts"
 import * as Story from "./story.ts"
 
 export const funds = ["fund-a", "fund-b", "fund-c"] as const
@@ -99,22 +98,14 @@ export const stores = [
 /** Two engines over one store and one ledger, each with a life of its own. */
 export const engines = Effect.fnUntraced(function* (open: (typeof stores)[number]["open"]) {
   const [first, second] = yield* open
-  const settings = { ...settingsDefaults, lease: leaseMillis }
-  const others = yield* Layer.build(
-    Layer.mergeAll(
-      ledgerOf(),
-      NodeCrypto.layer,
-      StatementSource.layerNone,
-      ScreeningSource.layerNone,
-      Layer.succeed(Settings, settings)
-    )
-  )
+  const others = yield* Layer.build(ports({ settings: { lease: leaseMillis } }))
   const engineOn = Effect.fnUntraced(function* (storage: typeof first | typeof second) {
     const life = yield* lifeOf
     const context = yield* Layer.build(
       Layer.fresh(
         Engine.layer.pipe(
-          Layer.provideMerge(Layer.mergeAll(living(storage, life), Layer.succeedContext(others)))
+          Layer.provideMerge(living(storage, life)),
+          Layer.provideMerge(Layer.succeedContext(others))
         )
       )
     )

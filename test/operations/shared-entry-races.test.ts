@@ -2,11 +2,10 @@
  * Orders that name two copies of one bank entry at the same time, on two engines over one store: exactly
  * one is paid.
  */
-import { Engine, Records, Settings, settingsDefaults, Workers } from "@bursar/engine-core"
+import { Engine, Records, Workers } from "@bursar/engine-core"
 import { Decimal } from "@bursar/engine-core/kernel"
-import { Bulk, WorkQueue, ScreeningSource, StatementSource } from "@bursar/engine-core/ports"
+import { Bulk, WorkQueue } from "@bursar/engine-core/ports"
 import * as Memory from "@bursar/storage-adapters/memory"
-import * as NodeCrypto from "@bursar/storage-adapters/node"
 import * as Postgres from "@bursar/storage-adapters/postgres"
 import { assert, describe, it } from "@effect/vitest"
 import { Clock, Context, Effect, Layer, Redacted, Stream } from "effect"
@@ -16,7 +15,7 @@ import { subscriptions } from "#core/orders/subscription/Subscription.ts"
 import { operations } from "#core/writes/OperationRecord.ts"
 import * as Calls from "../engine/calls.ts"
 import { movedClock } from "../engine/moved-clock.ts"
-import { ledgerOf } from "../engine/world.ts"
+import { ports } from "../engine/world.ts"
 import * as Bank from "./bank.ts"
 import * as Cycles from "./cycles.ts"
 import * as Fund from "./fund.ts"
@@ -113,20 +112,13 @@ describe("two orders that name two copies of one entry at the same time", () => 
     Effect.gen(function* () {
       const at: Meeting = { isOpen: false, arrived: new Set() }
       const [first, second] = yield* open
-      const others = yield* Layer.build(
-        Layer.mergeAll(
-          ledgerOf(),
-          NodeCrypto.layer,
-          StatementSource.layerNone,
-          ScreeningSource.layerNone,
-          Layer.succeed(Settings, settingsDefaults)
-        )
-      )
+      const others = yield* Layer.build(ports())
       const engineOn = (storage: typeof first | typeof second) =>
         Layer.build(
           Layer.fresh(
             Engine.layer.pipe(
-              Layer.provideMerge(Layer.mergeAll(meeting(storage, at), Layer.succeedContext(others)))
+              Layer.provideMerge(meeting(storage, at)),
+              Layer.provideMerge(Layer.succeedContext(others))
             )
           )
         )

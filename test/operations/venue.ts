@@ -3,7 +3,7 @@ import { type Caller, type Operation, type Read, Queries } from "@bursar/engine-
 import { Instant, type Offset } from "@bursar/engine-core/kernel"
 import { Ledger } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
-import { Participant, Views } from "@bursar/storage-adapters/simulated-ledger"
+import { Participant } from "@bursar/storage-adapters/simulated-ledger"
 import { Effect, Result, Stream } from "effect"
 import { TestClock } from "effect/testing"
 import * as RegisterQueries from "#core/overviews/register/RegisterQueries.ts"
@@ -134,16 +134,7 @@ export const actUnseen = (who: Outsider, ...commands: ReadonlyArray<Ledger.Comma
 
 /** The contract of a template that a party sees; there is exactly one. */
 export const contractOf = <T extends Templates.Template>(who: Outsider, template: T) =>
-  Effect.gen(function* () {
-    const participant = yield* Participant
-    const user = yield* participant.authenticate(who.token)
-    const at = yield* participant.ledgerEnd
-    const reading = {
-      shape: "ACS_DELTA" as const,
-      byParty: new Map([[who.party, Views.everything]])
-    }
-    const activeContracts = yield* Stream.runCollect(participant.acs(user, { at, reading }))
-    const found = activeContracts.filter((one) => Templates.same(one.template, template.typeRef))
+  Effect.map(who.find(template), (found) => {
     const [only] = found
     if (only === undefined || found.length !== 1) {
       throw new Error(`${found.length} contracts of ${Templates.key(template.typeRef)}`)

@@ -1,6 +1,5 @@
 /** Movements, register and portfolio at every point are what the ledger's own account adds up to. */
 import { Decimal, Instant, type Offset, type Party, Zone } from "@bursar/engine-core/kernel"
-import { Participant, Views } from "@bursar/storage-adapters/simulated-ledger"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
 import type { Ledger } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"
@@ -62,28 +61,6 @@ const step = fc.oneof(
 )
 type Step = typeof step extends fc.Arbitrary<infer A> ? A : never
 
-const activeContracts = <T extends Templates.Template>(by: Venue.Outsider, template: T) =>
-  Effect.gen(function* () {
-    const participant = yield* Participant
-    const user = yield* participant.authenticate(by.token)
-    const reading = {
-      shape: "ACS_DELTA" as const,
-      byParty: new Map([[by.party, Views.everything]])
-    }
-    const at = yield* participant.ledgerEnd
-    const active = yield* Stream.runCollect(participant.acs(user, { at, reading }))
-    return active
-      .filter((one) => Templates.same(one.template, template.typeRef))
-      .map(({ contractId, payload }) => ({
-        contractId,
-        ...(payload as {
-          readonly owner?: string
-          readonly lock?: unknown
-          readonly amount: string
-        })
-      }))
-  })
-
 interface Stage {
   /** Up to which offset the parties only came together. */
   readonly staged: number
@@ -92,18 +69,16 @@ interface Stage {
 }
 
 const holdingsOf = (by: Venue.Outsider, lock: "free" | "own") =>
-  Effect.map(activeContracts(by, Templates.Holding), (all) =>
+  Effect.map(by.find(Templates.Holding), (all) =>
     all.filter(
-      (one) =>
-        one.owner === by.party &&
-        (lock === "free"
-          ? one.lock === null
-          : JSON.stringify(one.lock ?? null).includes('"context":"own"'))
+      ({ payload }) =>
+        payload.owner === by.party &&
+        (lock === "free" ? payload.lock === null : payload.lock?.context === "own")
     )
   )
 
-const partOf = (amount: string, quarters: number): Decimal.Decimal =>
-  Decimal.fromAtoms((Decimal.atoms(Decimal.of(amount)) * BigInt(quarters) + 3n) / 4n)
+const partOf = (amount: Decimal.Decimal, quarters: number): Decimal.Decimal =>
+  Decimal.fromAtoms((Decimal.atoms(amount) * BigInt(quarters) + 3n) / 4n)
 
 const farDeadline = Instant.of("2030-01-01T00:00:00Z")
 
@@ -115,7 +90,7 @@ const commandsOf = (stage: Stage, one: Step, nth: number) =>
     const from = "which" in one ? yield* holdingsOf(me, "free") : []
     const held = "which" in one ? from[one.which % Math.max(1, from.length)] : undefined
     const amount =
-      held === undefined || !("part" in one) ? Decimal.zero : partOf(held.amount, one.part)
+      held === undefined || !("part" in one) ? Decimal.zero : partOf(held.payload.amount, one.part)
     const acting = (...commands: ReadonlyArray<Ledger.Command>) => ({ me, commands })
     const onHolding = (choice: string, argument: Record<string, unknown>) =>
       held === undefined
@@ -129,7 +104,7 @@ const commandsOf = (stage: Stage, one: Step, nth: number) =>
             )
           )
     const onFirst = <T extends Templates.Template>(template: T, choice: string, argument = {}) =>
-      Effect.map(activeContracts(me, template), ([first]) =>
+      Effect.map(me.find(template), ([first]) =>
         first === undefined
           ? acting()
           : acting(
@@ -230,16 +205,14 @@ const commandsOf = (stage: Stage, one: Step, nth: number) =>
 
 const mineToTake = (me: Venue.Outsider) =>
   Effect.map(
-    activeContracts(me, Templates.TransferOffer),
-    (all) =>
-      all.find((one) => (one as { readonly receiver?: string }).receiver === me.party)?.contractId
+    me.find(Templates.TransferOffer),
+    (all) => all.find(({ payload }) => payload.receiver === me.party)?.contractId
   )
 
 const allocatedBy = (me: Venue.Outsider) =>
   Effect.map(
-    activeContracts(me, Templates.Allocation),
-    (all) =>
-      all.find((one) => (one as { readonly sender?: string }).sender === me.party)?.contractId
+    me.find(Templates.Allocation),
+    (all) => all.find(({ payload }) => payload.sender === me.party)?.contractId
   )
 
 /** Units of a party, computed by this test alone. */

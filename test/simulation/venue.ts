@@ -11,10 +11,10 @@ import { type Subscription, subscriptions } from "#core/orders/subscription/Subs
 import { operations } from "#core/writes/OperationRecord.ts"
 import * as Calls from "../engine/calls.ts"
 import * as Killable from "../engine/killable.ts"
-import type { outsider } from "../engine/ledger-toys.ts"
 import * as Passing from "../engine/passing.ts"
 import { ports } from "../engine/world.ts"
 import * as Bank from "../operations/bank.ts"
+import * as Cycles from "../operations/cycles.ts"
 import * as Fund from "../operations/fund.ts"
 import { bodyOf } from "../operations/instrumentBody.ts"
 import { type Asked, Auditor, buys, type Cents, type Line, type Told } from "./auditor.ts"
@@ -67,31 +67,7 @@ const ready = Effect.gen(function* () {
   yield* Fund.market(stage)
   const parties = new Map<HolderId, Party.Party>()
   for (const holderId of holderIds) {
-    const holder = yield* Fund.outsider(`wallet-${holderId}`)
-    parties.set(holderId, holder.party)
-    yield* Calls.write(
-      "holder.onboard",
-      {},
-      {
-        holderId,
-        party: holder.party,
-        taxResidences: [],
-        admissions: [{ instrumentId: "fund-a" }]
-      }
-    )
-    yield* Fund.accepts({ ...stage, holder })
-    yield* holder.act(
-      Templates.create(Templates.SignedTerms, {
-        venue: stage.venue,
-        holder: holder.party,
-        holderId,
-        documentHash: Fund.documentHash,
-        signedAt: Instant.of(Fund.start)
-      })
-    )
-    yield* Calls.write("accepted-terms.accept", { holderId }, {})
-    const offer = yield* Fund.newestContract(Templates.AdmissionOffer)
-    yield* holder.act(Templates.exercise(Templates.AdmissionOffer, offer.cid, "Accept", {}))
+    parties.set(holderId, (yield* Cycles.joins(stage, holderId)).party)
   }
   return { stage, parties }
 })
@@ -114,8 +90,8 @@ interface Simulation {
   readonly auditor: Auditor
   readonly faults: SimulatedLedger.Faults.Faults
   readonly kill: Effect.Effect<void, never, Engine.Ports>
-  readonly oracle: Effect.Success<ReturnType<typeof outsider>>
-  readonly attestor: Effect.Success<ReturnType<typeof outsider>>
+  readonly oracle: ReturnType<typeof wallet>
+  readonly attestor: ReturnType<typeof wallet>
   readonly stage: Fund.Parties
   readonly sent: Array<Sent>
   readonly orders: Array<string>
@@ -529,11 +505,11 @@ export const simulate = (options: { readonly seed: number; readonly steps: numbe
 }
 
 let acts = 0
-/** A party's wallet, which acts with its own right alone, also while the venue's token is invalid. */
-const wallet = (
-  participant: SimulatedLedger.Participant["Service"],
-  party: Party.Party
-): Effect.Success<ReturnType<typeof outsider>> => {
+/**
+ * A party's hand, which acts with its own right alone, also while no token is valid and answers are lost: a
+ * wallet of the venue has a token, and no patience.
+ */
+const wallet = (participant: SimulatedLedger.Participant["Service"], party: Party.Party) => {
   const user = {
     userId: party,
     tokenHash: null,
@@ -563,5 +539,5 @@ const wallet = (
       Effect.orDie
     )
   }
-  return { party, act, decline: () => Effect.die("a wallet of no notes") }
+  return { party, act }
 }

@@ -17,6 +17,7 @@ import * as Calls from "../../engine/calls.ts"
 import * as Passing from "../../engine/passing.ts"
 import { ports } from "../../engine/world.ts"
 import { Catalogue, Engine } from "@bursar/engine-core"
+import * as Cycles from "../../operations/cycles.ts"
 import * as Fund from "../../operations/fund.ts"
 import { actAs } from "./dealing-floor.ts"
 import * as Interleaved from "./interleaved.ts"
@@ -162,21 +163,11 @@ const renounce = Effect.gen(function* () {
 /** An instrument with room for so many, and holders that may be admitted to it. */
 const open = (holderCap: number) =>
   Effect.gen(function* () {
-    const stage = yield* Fund.opened({ holderCap })
+    yield* Fund.opened({ holderCap })
     for (const holderId of holderIds) {
       const wallet = yield* Fund.outsider(`wallet-${holderId}`)
       yield* Calls.write("holder.register", {}, { holderId, party: wallet.party })
-      yield* Fund.accepts({ ...stage, holder: wallet })
-      yield* wallet.act(
-        Templates.create(Templates.SignedTerms, {
-          venue: stage.venue,
-          holder: wallet.party,
-          holderId,
-          documentHash: Fund.documentHash,
-          signedAt: Instant.of(Fund.start)
-        })
-      )
-      yield* Calls.write("accepted-terms.accept", { holderId }, {})
+      yield* Cycles.registers(wallet, holderId)
     }
     const reading = yield* Semaphore.make(1)
     const second = yield* Layer.build(Layer.fresh(Engine.layer))

@@ -1,6 +1,6 @@
 /** A venue with two instances over one store and one ledger, ready to deal: who is there, and how they act. */
 import { Catalogue, Engine, type Operation, Records, Workers } from "@bursar/engine-core"
-import { Decimal, Instant, type Party } from "@bursar/engine-core/kernel"
+import { Decimal, type Party } from "@bursar/engine-core/kernel"
 import * as Templates from "@bursar/engine-core/templates"
 import * as SimulatedLedger from "@bursar/storage-adapters/simulated-ledger"
 import { Effect, Layer, Option, Semaphore } from "effect"
@@ -10,6 +10,7 @@ import { approvals } from "#core/writes/Approval.ts"
 import * as Calls from "../../engine/calls.ts"
 import { ports } from "../../engine/world.ts"
 import * as Bank from "../../operations/bank.ts"
+import * as Cycles from "../../operations/cycles.ts"
 import * as Fund from "../../operations/fund.ts"
 import * as Interleaved from "./interleaved.ts"
 
@@ -87,26 +88,6 @@ export const actAs = (party: Party.Party, command: Templates.Command) =>
     })
   })
 
-const holder = Effect.fnUntraced(function* (stage: Fund.Parties, holderId: string) {
-  const wallet = yield* Fund.outsider(`wallet-${holderId}`)
-  const { party } = wallet
-  const admissions = [{ instrumentId: "fund-a" }]
-  yield* Calls.write("holder.onboard", {}, { holderId, party, taxResidences: [], admissions })
-  yield* Fund.accepts({ ...stage, holder: wallet })
-  yield* wallet.act(
-    Templates.create(Templates.SignedTerms, {
-      venue: stage.venue,
-      holder: party,
-      holderId,
-      documentHash: Fund.documentHash,
-      signedAt: Instant.of(Fund.start)
-    })
-  )
-  yield* Calls.write("accepted-terms.accept", { holderId }, {})
-  const offer = yield* Fund.newestContract(Templates.AdmissionOffer)
-  yield* wallet.act(Templates.exercise(Templates.AdmissionOffer, offer.cid, "Accept", {}))
-})
-
 /**
  * Loop of one instance: follows the ledger and runs queued operations. One instance at a time
  * follows, as the lease that instances share has it.
@@ -119,7 +100,7 @@ export const open = Effect.gen(function* () {
   const stage = yield* Fund.opened()
   yield* Bank.states({ id: "bank", entries: Array.from({ length: 12 }, () => ({ amount })) })
   yield* Fund.market(stage)
-  for (const holderId of holderIds) yield* holder(stage, holderId)
+  for (const holderId of holderIds) yield* Cycles.joins(stage, holderId)
   yield* Fund.publishes(stage, price, cutOff)
   const point = yield* Fund.newestContract(Templates.OraclePoint)
   for (const [index, subscriptionId] of orderIds.slice(0, 3).entries()) {

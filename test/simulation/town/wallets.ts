@@ -1,4 +1,8 @@
-/** Outside parties' hands: what they sign on the ledger, each with its own right, until they have an answer. */
+/**
+ * Outside parties' hands: what they sign on the ledger, each with its own right, until they have an answer.
+ * A wallet of the venue neither repeats an act whose answer the ledger's faults have lost, nor has the key of
+ * a town's seed.
+ */
 import { Decimal, Instant, type Party } from "@bursar/engine-core/kernel"
 import type { Ledger } from "@bursar/engine-core/ports"
 import * as Templates from "@bursar/engine-core/templates"

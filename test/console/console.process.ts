@@ -133,7 +133,9 @@ describe.skipIf(browser === undefined)("the console in a browser (chromium)", ()
         "reconciliation",
         "subscriptions",
         "external-sources",
-        "external-statements"
+        "external-statements",
+        "distribution-calendar",
+        "distributions"
       ]) {
         await House.visit(page, path)
         await page.evaluate(source)

@@ -4,6 +4,7 @@ import { join } from "node:path"
 import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { Vocabulary } from "@bursar/engine-core"
+import * as Distributions from "../../packages/http-host/console/src/distributions/Distributions.ts"
 import * as Reconciliation from "../../packages/http-host/console/src/reconciliation/Reconciliation.ts"
 import * as Pages from "../../packages/http-host/console/src/pages/Pages.ts"
 import { areaPages } from "../../packages/http-host/console/src/shell/Areas.ts"
@@ -345,5 +346,99 @@ describe("statements", () => {
     expect(Statements.calendarWords(["friday", "monday"])).toBe("monday, friday")
     expect(Statements.calendarWords([])).toBe("no fixed days")
     expect(Statements.dueWords(source.dueBy)).toBe("09:00 UTC, 1 day after")
+  })
+})
+
+describe("distributions", () => {
+  it("stand in a grid of months and instruments, none lost and none twice", () => {
+    const period = fc.record({
+      instrumentId: fc.constantFrom("fund-a", "fund-b", "fund-c"),
+      month: fc.constantFrom("2026-01", "2026-02", "2025-12")
+    })
+    const periods = fc.uniqueArray(period, {
+      selector: ({ instrumentId, month }) => `${instrumentId}:${month}`
+    })
+    fc.assert(
+      fc.property(periods, (rows) => {
+        const { instruments, months } = Distributions.gridOf(rows)
+        expect(months).toEqual(months.toSorted())
+        const shown = instruments.flatMap(({ instrumentId, periods: row }) =>
+          row.flatMap((each, at) => {
+            if (each === null) return []
+            expect(each).toEqual({ instrumentId, month: months[at] })
+            return [each]
+          })
+        )
+        expect(shown.length).toBe(rows.length)
+      })
+    )
+  })
+
+  const totals = { holders: 3n, gross: "100.00", net: "85.00", withheld: "15.00" }
+  it("have their sums recomputed, and a difference of a cent seen", () => {
+    const paid = (more: object) => Distributions.identitiesOf({ ...totals, ...more })[0]?.isSame
+    expect(paid({})).toBe(true)
+    expect(paid({ net: "85.01" })).toBe(false)
+    expect(paid({ net: null })).toBeNull()
+    const counts = { due: 1n, rolled: 2n, void: 0n }
+    expect(Distributions.isCounted({ totals, counts })).toBe(true)
+    expect(Distributions.isCounted({ totals, counts: { ...counts, void: 1n } })).toBe(false)
+    // Roles that see neither are told nothing of them.
+    expect(Distributions.isCounted({ totals: null, counts: null })).toBeNull()
+  })
+
+  it.each([
+    ["executed", null, ["executed"]],
+    ["held", "2026-08-03T09:00:00Z", ["executed", "sealed", "held"]],
+    ["payable", "2026-08-03T09:00:00Z", ["executed", "sealed", "payable"]],
+    ["paid", "2026-08-03T09:00:00Z", ["executed", "sealed", "payable", "paid"]]
+  ])("that are %s have reached what they have, and nothing ahead", (state, sealedAt, reached) => {
+    const steps = Distributions.stepsOf({ state, sealedAt, executedAt: "2026-08-03T08:00:00Z" })
+    expect(steps.filter(({ isReached }) => isReached).map(({ name }) => name)).toEqual(reached)
+  })
+
+  it("have a cure for each cause of a line, and a sentence for each basis that is missing", () => {
+    expect([...Distributions.listedCauses].toSorted()).toEqual(
+      [...Vocabulary.LineReason.members].toSorted()
+    )
+    expect([...Distributions.listedMissing].toSorted()).toEqual(
+      [...Vocabulary.BasisMissing.members].toSorted()
+    )
+    const line = { holderId: "h 1", instrumentId: "fund-a" }
+    expect(Distributions.causeOf({ ...line, reason: null })).toBeNull()
+    expect(Distributions.causeOf({ ...line, reason: "admission" })?.page).toBe("holders/h%201")
+    expect(Distributions.causeOf({ ...line, reason: "restriction" })?.page).toBe(
+      "restrictions?holderId=h%201"
+    )
+    expect(Distributions.causeOf({ ...line, holderId: null, reason: "admission" })?.page).toBeNull()
+    expect(Distributions.causeOf({ ...line, reason: "a-cause-to-come" })?.says).toContain("to-come")
+  })
+
+  it("have their waiting lines counted by cause, the most frequent first", () => {
+    expect(
+      Distributions.causesOf([
+        { reason: "screening" },
+        { reason: null },
+        { reason: "admission" },
+        { reason: "screening" }
+      ])
+    ).toEqual([
+      ["screening", "2"],
+      ["admission", "1"]
+    ])
+  })
+
+  it("are found by the id of their month, whatever the instrument is called", () => {
+    fc.assert(
+      fc.property(fc.stringMatching(/^[A-Za-z0-9][A-Za-z0-9._~:-]{0,20}$/u), (instrumentId) => {
+        expect(Distributions.periodOf(`${instrumentId}:2026-08`)).toEqual({
+          instrumentId,
+          month: "2026-08"
+        })
+      })
+    )
+    expect(Distributions.periodOf("fund-a")).toBeNull()
+    expect(Distributions.leftOf("92.34", "1000.00")).toBe("907.66")
+    expect(Distributions.leftOf("92.34", null)).toBeNull()
   })
 })

@@ -198,61 +198,6 @@ export const lists: ReadonlyArray<ListRow> = [
     empty: "No webhook is registered."
   },
   {
-    path: "distribution-calendar",
-    title: "Distribution calendar",
-    read: "distribution-calendar.list",
-    id: "scheduledDistributionId",
-    columns: [
-      "instrumentId",
-      "month",
-      "periodState",
-      "recordDate",
-      "exDate",
-      "paymentDate",
-      "zone",
-      "refused"
-    ],
-    empty: "No period is in sight: no instrument distributes."
-  },
-  {
-    path: "distributions",
-    title: "Distributions",
-    read: "distributions.list",
-    id: "distributionId",
-    columns: [
-      "instrumentId",
-      "month",
-      "state",
-      "rollState",
-      "recordDate",
-      "paymentDate",
-      "payoutAsset",
-      "executedBy",
-      "waitingOn"
-    ],
-    makes: ["distribution.execute"],
-    empty: "No distribution was executed yet."
-  },
-  {
-    path: "standing-approvals",
-    title: "Standing approvals",
-    read: "standing-approvals.list",
-    id: "standingApprovalId",
-    columns: [
-      "instrumentId",
-      "state",
-      "from",
-      "until",
-      "uses",
-      "maxUses",
-      "usedNet",
-      "maxNet",
-      "currency"
-    ],
-    makes: ["standing-approval.grant"],
-    empty: "No standing approval was granted: each due month awaits its own signatures."
-  },
-  {
     path: "reserves",
     title: "Reserves",
     read: "reserves.list",
@@ -535,63 +480,6 @@ export const records: ReadonlyArray<RecordRow> = [
     head: ["url", "events", "source", "createdBy", "createdAt"],
     lists: [],
     acts: ["webhook.test", "webhook.remove"]
-  },
-  {
-    path: "distributions",
-    title: "Distribution",
-    read: "distributions.get",
-    id: "distributionId",
-    head: [
-      "instrumentId",
-      "month",
-      "state",
-      "rollState",
-      "totals",
-      "counts",
-      "linesHash",
-      "ratesSeen",
-      "acknowledgedRate"
-    ],
-    lists: [
-      {
-        title: "Lines",
-        read: "distributions.lines",
-        idOf: "lineId",
-        columns: [
-          "holderId",
-          "state",
-          "entitlement",
-          "gross",
-          "rate",
-          "withheld",
-          "net",
-          "carryOut",
-          "reason"
-        ],
-        empty: "No line was made."
-      }
-    ],
-    acts: ["distribution.roll"]
-  },
-  {
-    path: "standing-approvals",
-    title: "Standing approval",
-    read: "standing-approvals.get",
-    id: "standingApprovalId",
-    head: [
-      "instrumentId",
-      "state",
-      "from",
-      "until",
-      "uses",
-      "maxUses",
-      "usedNet",
-      "maxNet",
-      "rateChange",
-      "partial"
-    ],
-    lists: [],
-    acts: ["standing-approval.revoke"]
   },
   {
     path: "reserves",

@@ -1,5 +1,6 @@
 /** Pages of reconciliation: verdicts, runs, one run, findings, one finding. */
 import table from "virtual:interface"
+import { Acts } from "../kit/Acts.tsx"
 import { basisOf, BasisView } from "../kit/Basis.tsx"
 import { Filters, whereOf } from "../kit/Filters.tsx"
 import { Amount, Lead, Loaded, Move, Recomputed, ResourceLink, Rows } from "../kit/Sheet.tsx"
@@ -411,6 +412,13 @@ const FindingView = ({ finding, id }: { readonly id: string; readonly finding: R
             </span>
           ) : null}
         </p>
+        {state === "open" && typeof holdId === "string" ? (
+          <Acts
+            kinds={["hold.release"]}
+            fixed={{ holdId }}
+            initial={{ "hold.release": { accept: [id] } }}
+          />
+        ) : null}
       </section>
       <Move moves={waitingOn} />
       {hasAmounts ? <Amounts finding={finding} /> : null}

@@ -3,7 +3,7 @@
  * of each, and the reads that it makes. The first read decides who is offered the page.
  */
 
-export type AreaName = "orders" | "reconciliation" | "statements"
+export type AreaName = "distributions" | "orders" | "reconciliation" | "statements"
 
 export interface AreaPage {
   /** Address below the console's; `:id` is the record's. */
@@ -99,5 +99,47 @@ export const areaPages: ReadonlyArray<AreaPage> = [
     area: "statements",
     page: "AccountsPage",
     reads: ["external-accounts.list"]
+  },
+  {
+    path: "distribution-calendar",
+    area: "distributions",
+    page: "CalendarPage",
+    reads: ["distribution-calendar.list"]
+  },
+  {
+    path: "distribution-months/:id",
+    area: "distributions",
+    page: "MonthPage",
+    reads: ["distribution-calendar.list", "instruments.precheck", "instruments.precheck"]
+  },
+  {
+    path: "distributions",
+    area: "distributions",
+    page: "DistributionsPage",
+    reads: ["distributions.list"]
+  },
+  {
+    path: "distributions/:id",
+    area: "distributions",
+    page: "DistributionPage",
+    reads: ["distributions.get", "distributions.lines"]
+  },
+  {
+    path: "distributions/:id/lines/:inner",
+    area: "distributions",
+    page: "LinePage",
+    reads: ["distributions.line"]
+  },
+  {
+    path: "standing-approvals",
+    area: "distributions",
+    page: "StandingApprovalsPage",
+    reads: ["standing-approvals.list"]
+  },
+  {
+    path: "standing-approvals/:id",
+    area: "distributions",
+    page: "StandingApprovalPage",
+    reads: ["standing-approvals.get"]
   }
 ]

@@ -1,9 +1,8 @@
 /** Pages of outside statements: sources with their calendar, statements, one statement, accounts. */
 import { useLocation } from "preact-iso"
-import { useState } from "preact/hooks"
 import { Acts } from "../kit/Acts.tsx"
 import { Filters, whereOf } from "../kit/Filters.tsx"
-import { Failure } from "../kit/Outcome.tsx"
+import { SaveButton } from "../kit/Save.tsx"
 import { Amount, Lead, Loaded, Move, Recomputed, ResourceLink, Rows } from "../kit/Sheet.tsx"
 import { type Column, idColumn, ListTable, memberColumn } from "../kit/Table.tsx"
 import { IdLink, InstantText, State, Term, Terms, Text, Value } from "../kit/Values.tsx"
@@ -421,34 +420,22 @@ const BalanceView = ({
 )
 
 /** The file as it came: read when it is asked for, saved, never shown as markup. */
-const Download = ({ id }: { readonly id: string }) => {
-  const [error, setError] = useState<unknown>(null)
-  const save = async () => {
-    setError(null)
-    try {
-      const read = valueRead("external-statements.get", { externalStatementId: id })
-      const { value } = await read.load(new AbortController().signal)
-      const statement = value["statement"] as Row
-      const bytes = Statements.bytesOf(String(value["raw"]), String(statement["rawEncoding"]))
-      const address = URL.createObjectURL(new Blob([bytes], { type: "application/octet-stream" }))
-      const link = document.createElement("a")
-      link.href = address
-      link.download = Statements.fileNameOf(statement)
-      link.click()
-      URL.revokeObjectURL(address)
-    } catch (failure) {
-      setError(failure)
-    }
-  }
-  return (
-    <p class="acts">
-      <button type="button" onClick={() => void save()}>
-        Download the file as it came
-      </button>
-      {error === null ? null : <Failure error={error} />}
-    </p>
-  )
-}
+const Download = ({ id }: { readonly id: string }) => (
+  <p class="acts">
+    <SaveButton
+      title="Download the file as it came"
+      load={async () => {
+        const read = valueRead("external-statements.get", { externalStatementId: id })
+        const { value } = await read.load(new AbortController().signal)
+        const statement = value["statement"] as Row
+        return {
+          name: Statements.fileNameOf(statement),
+          parts: [Statements.bytesOf(String(value["raw"]), String(statement["rawEncoding"]))]
+        }
+      }}
+    />
+  </p>
+)
 
 const lineColumns: Readonly<Record<string, ReadonlyArray<Column>>> = {
   cash: [

@@ -135,7 +135,8 @@ describe.skipIf(browser === undefined)("the console in a browser (chromium)", ()
         "external-sources",
         "external-statements",
         "distribution-calendar",
-        "distributions"
+        "distributions",
+        "holders"
       ]) {
         await House.visit(page, path)
         await page.evaluate(source)

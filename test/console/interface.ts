@@ -28,7 +28,7 @@ export const membersOf = (read: string): ReadonlySet<string> => {
       members.add(name)
       take(member)
     }
-    for (const part of Object.values(rest)) if (Array.isArray(part)) part.forEach(take)
+    for (const part of Object.values(rest)) Array.isArray(part) ? part.forEach(take) : take(part)
   }
   for (let name = names.pop(); name !== undefined; name = names.pop()) {
     if (seen.has(name)) continue

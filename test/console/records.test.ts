@@ -1,12 +1,17 @@
 /** Pages of records, computed without a browser: acts by state against the machines, columns, facts. */
+import * as fc from "fast-check"
 import { describe, expect, it } from "vitest"
 import { machines } from "#core/catalogue.ts"
 import { gates } from "#core/kernel/Refusal.ts"
+import * as Line from "../../packages/http-host/console/src/chart/Line.ts"
+import * as Holder from "../../packages/http-host/console/src/holders/Holder.ts"
+import * as Instrument from "../../packages/http-host/console/src/instruments/Instrument.ts"
 import * as Order from "../../packages/http-host/console/src/orders/Order.ts"
 import * as Columns from "../../packages/http-host/console/src/record/Columns.ts"
 import * as Cures from "../../packages/http-host/console/src/record/Cures.ts"
 import * as Fact from "../../packages/http-host/console/src/record/Fact.ts"
 import * as StateActs from "../../packages/http-host/console/src/record/StateActs.ts"
+import * as Tabs from "../../packages/http-host/console/src/record/Tabs.ts"
 import { membersOf, table } from "./interface.ts"
 
 describe("acts by state", () => {
@@ -122,5 +127,166 @@ describe("what cures a refusal", () => {
     const none = { instrumentId: null, holderId: null }
     expect(Cures.cureOf({ gate: "hold", check: "not-held" }, none)).toBe(null)
     expect(Cures.cureOf({ gate: "a-gate-to-come", check: "not-held" }, judged)).toBe(null)
+  })
+})
+
+describe("the pages of instruments and holders", () => {
+  const columns = [
+    ["instruments.list", Instrument.instrumentColumns],
+    ["instruments.prices", Instrument.priceColumns],
+    ["instruments.movements", Instrument.movementColumns],
+    ["holders.list", Holder.holderColumns],
+    ["holders.portfolio", Holder.portfolioColumns(true)],
+    ["holders.admissions", Holder.admissionColumns],
+    ["holders.movements", Holder.holderMovementColumns],
+    ["holders.get", Holder.attributeColumns],
+    ["holders.get", Holder.holderFacts],
+    ["instruments.get", Instrument.overviewSheets.flatMap(({ rows }) => rows)]
+  ] as const
+  it.each(columns)("show members that %s answers", (read, rows) => {
+    const answered = membersOf(read)
+    expect(Columns.membersOf(rows).filter((member) => !answered.has(member))).toEqual([])
+  })
+
+  it("have tabs whose reads there are, and of each role those that it may read", () => {
+    const tabs = [...Instrument.instrumentTabs, ...Holder.holderTabs]
+    const reads = tabs.flatMap((tab) => tab.reads)
+    expect(reads.filter((read) => table.reads[read] === undefined)).toEqual([])
+    const offered = (role: string, rows: ReadonlyArray<Tabs.TabRow>) =>
+      Tabs.tabsOf(rows, (read) => table.reads[read]?.roles.includes(role) === true).map(
+        ({ name }) => name
+      )
+    expect(offered("registrar", Instrument.instrumentTabs)).not.toContain("reconciliation")
+    expect(offered("app", Holder.holderTabs)).not.toContain("restrictions")
+    expect(offered("compliance", Holder.holderTabs)).toContain("restrictions")
+  })
+
+  it("say whether units are restricted to roles alone that read restrictions", () => {
+    const members = (may: boolean) => Columns.membersOf(Holder.portfolioColumns(may))
+    expect(members(false)).toEqual(members(true).filter((member) => member !== "restricted"))
+  })
+
+  it("offer on a holder writes that there are, none of one that has ended", () => {
+    expect(Holder.holderActs.filter(({ kind }) => table.writes[kind] === undefined)).toEqual([])
+    const machine = machines.find(({ name }) => name === "HolderState")
+    for (const [state, moves] of Object.entries(machine?.moves ?? {})) {
+      const acts = Holder.holderActsOf(state).map(({ kind }) => kind)
+      const ended = Object.keys(moves as object).length === 0
+      expect([state, acts.length === 0]).toEqual([state, ended])
+      expect([state, acts.includes("holder.close")]).toEqual([
+        state,
+        Object.hasOwn(moves as object, "close")
+      ])
+    }
+    expect(Holder.holderActsOf("a-state-to-come")).toEqual(Holder.holderActs)
+  })
+
+  it("open a tax statement of a year alone", () => {
+    expect([null, "", "26", "2026x", "9999"].map(Holder.yearOf)).toEqual([
+      null,
+      null,
+      null,
+      null,
+      null
+    ])
+    expect(Holder.yearOf("2026")).toBe("2026")
+  })
+})
+
+describe("policies beside each other", () => {
+  const scalar = fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.constant(null))
+  const body = fc.dictionary(
+    fc.constantFrom("fees", "limits", "a/b", "c~d", "currency", "later"),
+    fc.oneof(scalar, fc.dictionary(fc.constantFrom("x", "y"), scalar), fc.array(scalar))
+  )
+
+  it("differ in nothing where they are the same, and each difference is one of both sides", () => {
+    fc.assert(
+      fc.property(body, body, (a, b) => {
+        expect(Instrument.differences(a, a)).toEqual([])
+        const there = Instrument.differences(a, b)
+        const back = Instrument.differences(b, a)
+        expect(back.map(({ path }) => path).toSorted()).toEqual(
+          there.map(({ path }) => path).toSorted()
+        )
+        for (const { from, to } of there) expect(JSON.stringify(from)).not.toBe(JSON.stringify(to))
+      })
+    )
+  })
+
+  it("show each term once, whether it is set or not, and one that this build does not know", () => {
+    fc.assert(
+      fc.property(body, (terms) => {
+        const groups = Instrument.policyGroups(terms)
+        const shown = groups.flatMap(({ facts, unset }) => [
+          ...facts.map(({ member }) => member),
+          ...unset
+        ])
+        expect(new Set(shown).size).toBe(shown.length)
+        for (const member of Object.keys(terms)) {
+          const pointer = `/${member.replaceAll("~", "~0").replaceAll("/", "~1")}`
+          expect(shown.some((path) => path === pointer || path.startsWith(`${pointer}/`))).toBe(
+            true
+          )
+        }
+      })
+    )
+  })
+
+  it("have a direction only where one follows the other", () => {
+    const second = {
+      policyVersion: 2,
+      changes: [{ path: "/fees/subscription", from: "0", to: "0.1", direction: "tighten" }]
+    }
+    const path = "/fees/subscription"
+    expect(Instrument.directionsOf({ policyVersion: 1 }, second).get(path)).toBe("tighten")
+    expect(Instrument.directionsOf({ policyVersion: 0 }, second).size).toBe(0)
+    expect(Instrument.directionsOf(second, { policyVersion: 1 }).size).toBe(0)
+  })
+})
+
+describe("a register", () => {
+  const line = (units: string) => ({
+    holderId: null,
+    party: "p::1220",
+    units,
+    locked: "0",
+    pendingIn: "0",
+    pendingOut: "0",
+    share: "0",
+    admissionState: null,
+    since: "2026-07-31"
+  })
+  const head = (totalUnits: string, difference: string) => ({
+    totalUnits,
+    difference,
+    supplyOnLedger: totalUnits,
+    holders: 2
+  })
+
+  it("adds up or does not, to the last place of any size", () => {
+    const lines = [line("9007199254740993.0000000001"), line("0.0000000001")]
+    const sums = (total: string) => Instrument.addsUp({ head: head(total, "0"), lines })
+    expect(sums("9007199254740993.0000000002")).toBe(true)
+    expect(sums("9007199254740993.0000000003")).toBe(false)
+    expect(Instrument.addsUp({ head: head("0.00", "0"), lines: [] })).toBe(true)
+  })
+
+  it("differs from the ledger by anything but zero, however it is written", () => {
+    expect(Instrument.isWhole({ head: head("1", "0.0000000000"), lines: [] })).toBe(true)
+    expect(Instrument.isWhole({ head: head("1", "-0.0000000001"), lines: [] })).toBe(false)
+  })
+})
+
+describe("a line over time", () => {
+  it("breaks where there is no figure, and names the least and the greatest as they came", () => {
+    const points = ["1.50", null, "0.25", "9007199254740993.1"].map((value, at) => ({
+      at: `2026-07-0${at + 1}T00:00:00Z`,
+      value
+    }))
+    const { least, most, paths } = Line.drawnOf(points)
+    expect([least, most, paths.length]).toEqual(["0.25", "9007199254740993.1", 2])
+    expect(Line.drawnOf([]).paths).toEqual([])
+    expect(paths.join("")).not.toContain("NaN")
   })
 })

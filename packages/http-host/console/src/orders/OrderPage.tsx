@@ -118,6 +118,7 @@ const OrderView = ({ id, kind, order }: OrderProps) => {
               <Moves moves={waitingOn} />
             )}
             <JudgedActs
+              leads
               rows={rows}
               about={{ instrumentId: String(instrumentId), holderId: String(holderId) }}
             />

@@ -104,11 +104,7 @@ const Shown = ({
           <Waiting moves={waitingOn} />
         </section>
       )}
-      <Acts
-        kinds={row.acts}
-        fixed={{ [row.id]: id, ...idsOf(record) }}
-        initial={initialOf(record)}
-      />
+      <Acts kinds={row.acts} fixed={{ [row.id]: id, ...idsOf(record) }} />
       <Members record={record} members={head.filter((member) => member !== "state")} />
       {rest.length === 0 ? null : (
         <details class="rest" open={rest.length <= 12}>
@@ -129,11 +125,3 @@ const Shown = ({
 /** Ids in the path of a record's writes, besides its own: those of a reserve's records. */
 const idsOf = (record: Row): Readonly<Record<string, unknown>> =>
   typeof record["reserveId"] === "string" ? { reserveId: record["reserveId"] } : {}
-
-/** Entries that forms of a record begin with: a policy replaces the version that the page shows. */
-const initialOf = ({
-  policyVersion
-}: Row): Readonly<Record<string, Readonly<Record<string, string>>>> =>
-  policyVersion === undefined || policyVersion === null
-    ? {}
-    : { "policy.set": { replaces: String(policyVersion) } }

@@ -1,6 +1,7 @@
 /** Acts of a record, each with whether it would run now: the first refusal, every gate, and what cures it. */
 import { firstRefusal, type GateRow } from "../approvals/Precheck.ts"
 import { Acts } from "../kit/Acts.tsx"
+import type { FormValues } from "../kit/OpenForms.ts"
 import { Failure } from "../kit/Outcome.tsx"
 import { Figure, Quote, Text, Value } from "../kit/Values.tsx"
 import table from "virtual:interface"
@@ -26,24 +27,33 @@ export interface ActRow {
   readonly judged: Readonly<Record<string, unknown>> | null
   /** What it does, in a sentence. */
   readonly says?: string
+  /** Entries that its form begins with. */
+  readonly initial?: FormValues
 }
 
 /** Acts that the person's roles admit, below each other; at a pinned point there is none. */
 export const JudgedActs = ({
   about,
+  leads = false,
   rows
 }: {
   readonly rows: ReadonlyArray<ActRow>
   readonly about: Judged
+  /** True: the first act is the one that brings the record nearer to its end. */
+  readonly leads?: boolean
 }) => {
   const roles = Session.person.value?.roles ?? []
   const offered = rows.filter(({ kind }) => mayWrite(kind, roles))
   if (point.value !== null || offered.length === 0) return null
   return (
-    <ul class="judged">
-      {offered.map(({ fixed, judged, kind, says }) => (
+    <ul class={leads ? "judged leads" : "judged"}>
+      {offered.map(({ fixed, initial, judged, kind, says }) => (
         <li key={kind}>
-          <Acts kinds={[kind]} fixed={fixed} />
+          <Acts
+            kinds={[kind]}
+            fixed={fixed}
+            initial={initial === undefined ? {} : { [kind]: initial }}
+          />
           <div>
             {says === undefined ? null : <p>{says}</p>}
             {judged !== null && isJudged(kind) && mayI(read) ? (

@@ -18,6 +18,8 @@ type AreaModule = Readonly<Record<string, FunctionComponent<PageProps>>>
 // Cast: a page that takes no id is drawn without one.
 const modules: Readonly<Record<AreaName, () => Promise<AreaModule>>> = {
   distributions: () => import("../distributions/Area.tsx") as unknown as Promise<AreaModule>,
+  holders: () => import("../holders/Area.tsx") as unknown as Promise<AreaModule>,
+  instruments: () => import("../instruments/Area.tsx") as unknown as Promise<AreaModule>,
   orders: () => import("../orders/Area.tsx") as unknown as Promise<AreaModule>,
   reconciliation: () => import("../reconciliation/Area.tsx") as unknown as Promise<AreaModule>,
   statements: () => import("../statements/Area.tsx") as unknown as Promise<AreaModule>

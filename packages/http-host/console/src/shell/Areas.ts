@@ -3,7 +3,13 @@
  * of each, and the reads that it makes. The first read decides who is offered the page.
  */
 
-export type AreaName = "distributions" | "orders" | "reconciliation" | "statements"
+export type AreaName =
+  | "distributions"
+  | "holders"
+  | "instruments"
+  | "orders"
+  | "reconciliation"
+  | "statements"
 
 export interface AreaPage {
   /** Address below the console's; `:id` is the record's. */
@@ -16,6 +22,20 @@ export interface AreaPage {
 }
 
 export const areaPages: ReadonlyArray<AreaPage> = [
+  { path: "holders", area: "holders", page: "HoldersPage", reads: ["holders.list"] },
+  { path: "holders/:id", area: "holders", page: "HolderPage", reads: ["holders.get"] },
+  {
+    path: "instruments",
+    area: "instruments",
+    page: "InstrumentsPage",
+    reads: ["instruments.list"]
+  },
+  {
+    path: "instruments/:id",
+    area: "instruments",
+    page: "InstrumentPage",
+    reads: ["instruments.get", "reconciliation-verdict.list", "instruments.series"]
+  },
   {
     path: "subscriptions",
     area: "orders",

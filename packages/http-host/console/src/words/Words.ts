@@ -59,6 +59,7 @@ const marks: Readonly<Record<Exclude<Mark, "plain">, ReadonlySet<string>>> = {
     "minted",
     "effective",
     "current",
+    "agreed",
     "rolled",
     "passed",
     "received",

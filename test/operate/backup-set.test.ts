@@ -9,6 +9,7 @@ import {
   readFile,
   rename,
   rm,
+  symlink,
   writeFile
 } from "node:fs/promises"
 import { tmpdir } from "node:os"
@@ -118,6 +119,30 @@ describe("a backup", () => {
       })
       expect(await failureOf(inside)).toContain("is in the data folder")
       expect(await readdir(data, { recursive: true })).toEqual(before)
+    }
+  )
+
+  it.each(["link", "link/deeper/1", "data-link/1"])(
+    "never is made in the data folder by a symbolic link: %s",
+    async (path) => {
+      await symlink(join(data, "keys"), join(folder, "link"))
+      await symlink(data, join(folder, "data-link"))
+      const linked = BackupSet.make({
+        to: join(folder, path),
+        data,
+        form: "dump",
+        described,
+        database: () => Effect.void
+      })
+      expect(await failureOf(linked)).toContain("is in the data folder")
+      const itself = BackupSet.make({
+        to: join(data, "1"),
+        data: join(folder, "data-link"),
+        form: "dump",
+        described,
+        database: () => Effect.void
+      })
+      expect(await failureOf(itself)).toContain("is in the data folder")
     }
   )
 

@@ -7,8 +7,8 @@ import { Instant } from "@bursar/engine-core/kernel"
 import { Data, Effect, Option, Schema } from "effect"
 import { createHash } from "node:crypto"
 import { createReadStream } from "node:fs"
-import { cp, mkdir, readdir, readFile, rm, stat } from "node:fs/promises"
-import { isAbsolute, join, relative, resolve, sep } from "node:path"
+import { cp, mkdir, readdir, readFile, realpath, rm, stat } from "node:fs/promises"
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path"
 import { DurableFiles } from "./DataFolder.ts"
 
 /** A backup could not be made, or is not as it was made; nothing was changed. */
@@ -77,10 +77,22 @@ const isThere = (path: string): Promise<boolean> =>
     }
   )
 
-/** Checks whether a path is a folder or lies below it. */
-const isWithin = (folder: string, path: string): boolean => {
-  const [first] = relative(resolve(folder), resolve(path)).split(sep)
-  return first !== ".." && !isAbsolute(relative(resolve(folder), resolve(path)))
+/** Path without symbolic links; the part that is not there yet stays as it is named. */
+const realPath = async (path: string): Promise<string> => {
+  const whole = resolve(path)
+  try {
+    return await realpath(whole)
+  } catch (cause) {
+    const parent = dirname(whole)
+    if ((cause as NodeJS.ErrnoException).code !== "ENOENT" || parent === whole) throw cause
+    return join(await realPath(parent), basename(whole))
+  }
+}
+
+/** Checks whether a path is a folder or lies below it, by whatever links either is named. */
+const isWithin = async (folder: string, path: string): Promise<boolean> => {
+  const below = relative(await realPath(folder), await realPath(path))
+  return below.split(sep)[0] !== ".." && !isAbsolute(below)
 }
 
 /** Paths of all files below a folder, with `/` on every system, in order. */
@@ -139,7 +151,7 @@ export const make = <E, R>({
   Effect.gen(function* () {
     const making = `${to}${unfinished}`
     yield* attempt("the backup cannot be made", async () => {
-      if (isWithin(data, to)) {
+      if (await isWithin(data, to)) {
         throw new BackupFailed({
           detail: `${to} is in the data folder ${data} and would be lost with it: name a folder elsewhere`
         })

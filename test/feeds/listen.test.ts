@@ -2,6 +2,7 @@
  * Listener of the feed: a developer's machine gets what a webhook would, each event until it is taken, and
  * goes on where it was.
  */
+import { noteRestore } from "@bursar/engine-core"
 import { verify } from "@bursar/http-host/webhook-receiver"
 import { createServer, type IncomingHttpHeaders, type Server } from "node:http"
 import type { AddressInfo } from "node:net"
@@ -46,11 +47,11 @@ const secret = new Uint8Array(Buffer.alloc(32, 7))
 let venue: Venue
 let operator: string
 
-const note = async (holderId: string) => {
+const note = async (holderId: string, at: Venue = venue) => {
   const body = JSON.stringify({ holderId, text: "one", amount: 1, owner: null })
-  const written = await send(venue, { method: "POST", path: "/v1/holders", as: operator, body })
+  const written = await send(at, { method: "POST", path: "/v1/holders", as: operator, body })
   expect(written.status).toBe(202)
-  await venue.settle()
+  await at.settle()
 }
 
 /** The control events of the feed as it shows them, by the text of its page. */
@@ -201,7 +202,7 @@ describe("a listener", () => {
     expect(String(error)).toContain("(connect)")
     expect(pauses).toEqual([1, 2, 4, 8, 16, 30, 30, 30, 30])
     expect(reports).toHaveLength(Listener.attemptsMax - 1)
-    expect(place).toEqual({ since: null, after: null, taken: null })
+    expect(place).toEqual({ since: null, after: null, taken: null, pageEnd: null })
   })
 
   it("never posts again what was taken before its target went down in the middle of a page", async () => {
@@ -218,6 +219,48 @@ describe("a listener", () => {
     await listen({ target: second.target, readPlace }, () => true)
     await second.close()
     expect(second.posted.map(({ body }) => body)).toEqual(all.slice(2))
+  })
+
+  it("never takes an event for one of a lost history that has its number", async () => {
+    const settings = { cursorKeys: [{ id: 1, secret: new Uint8Array(32).fill(7) }] }
+    const [lost, restored] = await Promise.all([open({ settings }), open({ settings })])
+    try {
+      await note("lost-1", lost)
+      await note("lost-2", lost)
+      await note("lost-3", lost)
+      const first = await machine((nth) => (nth <= 2 ? 200 : 500))
+      const { place } = await listen(
+        { target: first.target, baseUrl: lost.url, isFromStart: true },
+        () => false
+      )
+      await first.close()
+      expect(place).toMatchObject({ after: null, taken: expect.any(String) })
+      // The copy is of before the first event: its numbers are used again.
+      await restored.run(noteRestore)
+      await note("restored-1", restored)
+      await note("restored-2", restored)
+      await note("restored-3", restored)
+      const second = await machine(() => 200)
+      const readPlace = async () => place
+      const { error } = await listen(
+        { target: second.target, baseUrl: restored.url, readPlace },
+        () => true
+      )
+      await second.close()
+      expect(second.posted).toEqual([])
+      expect(error).toMatchObject({ slug: "cursor-expired" })
+    } finally {
+      await Promise.all([lost.close(), restored.close()])
+    }
+  })
+
+  it("posts a page whole where its place was kept without the cursor after it", async () => {
+    const all = await eventsOf()
+    const { close, posted, target } = await machine(() => 200)
+    const place = { since: null, after: null, taken: "2", pageEnd: null }
+    await listen({ target, readPlace: async () => place }, () => true)
+    await close()
+    expect(posted.map(({ body }) => body)).toEqual(all)
   })
 
   it("says where a target's name has no address", async () => {

@@ -10,6 +10,7 @@ import {
 import { Offset, Party } from "@bursar/engine-core/kernel"
 import {
   type Bulk,
+  type Feed,
   Ledger,
   type WorkQueue,
   ScreeningSource,
@@ -125,7 +126,7 @@ export interface Venue {
   readonly settle: () => Promise<void>
   readonly close: () => Promise<void>
   readonly run: <A>(
-    effect: Effect.Effect<A, unknown, Engine.Services | Bulk | WorkQueue>
+    effect: Effect.Effect<A, unknown, Engine.Services | Bulk | Feed | WorkQueue>
   ) => Promise<A>
 }
 

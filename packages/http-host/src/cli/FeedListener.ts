@@ -23,6 +23,11 @@ export interface FeedPlace {
   readonly after: string | null
   /** Number of the last event of the next page that the target took; null: it took none of it. */
   readonly taken: string | null
+  /**
+   * Cursor after the page that the target took in part, which is refused once a restore lost events of
+   * it; null: it took no page in part, or `taken` is of a version that did not keep the cursor.
+   */
+  readonly pageEnd: string | null
 }
 
 export interface ListenerOptions {
@@ -102,35 +107,34 @@ export const follow = async (options: ListenerOptions, signal: AbortSignal): Pro
   })
   const venue = await tenantOf(requests, { ...options, signal })
   const since = options.isFromStart ? null : textOf(venue, "now")
-  const start: FeedPlace = { since, after: null, taken: null }
+  const start: FeedPlace = { since, after: null, taken: null, pageEnd: null }
   let place = (await options.readPlace()) ?? start
   await keepPlace(place)
+  const pageAfter = (after: string | null, limit: number) => ({
+    method: "GET" as const,
+    path: "/v1/events",
+    query: { kind: "control", type: types, from: place.since, limit, after },
+    signal
+  })
   for (;;) {
     const { hasWaited, value } = await requests.patiently(
-      {
-        method: "GET",
-        path: "/v1/events",
-        query: {
-          kind: "control",
-          type: types,
-          from: place.since,
-          limit: pageLimit,
-          after: place.after
-        },
-        wait: heldFor,
-        signal
-      },
+      { ...pageAfter(place.after, pageLimit), wait: heldFor },
       "events.list"
     )
     const events = eventsOf(value)
-    const { taken } = place
+    const next = textOf(value, "next")
+    const { pageEnd } = place
+    // Read after the page, so that the page is of the history that this judges: without it the numbers
+    // of other events may be those that the target took, and the page is posted whole.
+    if (pageEnd !== null) await requests.call(pageAfter(pageEnd, 1), "events.list")
+    const taken = pageEnd === null ? null : place.taken
     for (const event of events) {
       if (taken !== null && BigInt(event.seq) <= BigInt(taken)) continue
       await deliver(event, options, signal)
-      place = { ...place, taken: event.seq }
+      place = { ...place, taken: event.seq, pageEnd: next }
       await keepPlace(place)
     }
-    place = { since: place.since, after: textOf(value, "next"), taken: null }
+    place = { since: place.since, after: next, taken: null, pageEnd: null }
     if (events.length > 0) await keepPlace(place)
     else if (!hasWaited) await Requests.sleep(1, signal)
   }

@@ -222,7 +222,7 @@ const placeIn = (file: string) => async (): Promise<FeedPlace | null> => {
   return place
 }
 
-/** Reads a place; those of before have no event of a page that is taken in part. */
+/** Reads a place; those of before have no event of a page that is taken in part, or no cursor after it. */
 const placeOf = (value: unknown): FeedPlace | undefined => {
   if (typeof value !== "object" || value === null) return undefined
   const textAt = (name: string): string | null | undefined => {
@@ -230,10 +230,10 @@ const placeOf = (value: unknown): FeedPlace | undefined => {
     return member === null || typeof member === "string" ? member : undefined
   }
   const [since, after] = [textAt("since"), textAt("after")]
-  const taken = "taken" in value ? textAt("taken") : null
-  return since === undefined || after === undefined || taken === undefined
+  const [taken, pageEnd] = ["taken", "pageEnd"].map((name) => (name in value ? textAt(name) : null))
+  return since === undefined || after === undefined || taken === undefined || pageEnd === undefined
     ? undefined
-    : { since, after, taken }
+    : { since, after, taken, pageEnd }
 }
 
 /** Writes the place beside the file and renames it, so that a kill leaves the one or the other. */

@@ -186,6 +186,42 @@ describe("a bank line that no order took", () => {
       }).pipe(engine())
   )
 
+  it.effect(
+    "hides no contradiction of statements by what people accepted as cash of no order",
+    () =>
+      Effect.gen(function* () {
+        yield* Fund.opened()
+        const unmatched = ran("cash-unmatched")
+        const feeds = (id: string, amount: string, corrects?: string) =>
+          states({
+            ...{ id, source: "feed", entries: [{ amount, bankReference: "A" }] },
+            ...(corrects === undefined ? {} : { corrects })
+          })
+        yield* states({ id: "st-1", entries: [{ amount: "100", bankReference: "A" }] })
+        yield* feeds("st-2", "190")
+        assert.deepEqual(yield* unmatched, [`blocking ${account}:A 100 190`])
+        // The hold stays when the statement is corrected, and its release accepts what is left.
+        yield* feeds("st-3", "100", "st-2")
+        assert.deepEqual(yield* unmatched, [`warning ${account}:A 0 100`])
+        const [hold] = yield* Reconciling.openHolds
+        const released = yield* Calls.write(
+          "hold.release",
+          { holdId: hold?.holdId ?? "" },
+          { accept: hold?.findings ?? [], reason: "a deposit" }
+        )
+        assert.strictEqual(released.state, "succeeded")
+        yield* unmatched
+        const unmatchedStates = Effect.map(Reconciling.findings, (all) =>
+          all.filter(({ check }) => check === "cash-unmatched").map(({ state }) => state)
+        )
+        assert.deepEqual(yield* unmatchedStates, ["accepted"])
+        // Both differences are of at most 100, and of one sign.
+        yield* feeds("st-4", "190", "st-3")
+        assert.deepEqual(yield* unmatched, [`blocking ${account}:A 100 190`])
+        assert.deepEqual(yield* unmatchedStates, ["open"])
+      }).pipe(engine())
+  )
+
   it.effect.each<readonly [string, Partial<Bank.Stated>, ReadonlyArray<string>]>([
     ["of what is kept apart for suspended lines is none of its findings", { at: "apart" }, []],
     [

@@ -64,6 +64,8 @@ export const cashUnmatched = Check.define("cash-unmatched", {
       holderId: null,
       severity: contradiction === null ? "warning" : "blocking",
       unit: lines.currency,
+      // What people accepted as cash of no order is no acceptance of statements that contradict each other.
+      figure: contradiction === null ? "untaken" : "contradiction",
       expected: contradiction?.stated ?? lines.takenAmount,
       actual: contradiction?.otherwise ?? lines.booked,
       tolerance,
